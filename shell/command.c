@@ -7,16 +7,16 @@
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/xalloc.h"
-#include "shell/answer.h"
-#include "shell/args.h"
+#include "shell/answers/answer.h"
+#include "shell/options/args.h"
 #include "shell/command.h"
-#include "shell/document.h"
-#include "shell/macro.h"
+#include "shell/answers/document.h"
+#include "shell/script/macro.h"
 #include "shell/output.h"
-#include "shell/script.h"
+#include "shell/script/script.h"
 #include "shell/session.h"
 #include "shell/spinner.h"
-#include "shell/suggest.h"
+#include "shell/options/suggest.h"
 
 /* What people look for who know gdb. */
 static const struct {

@@ -11,9 +11,9 @@
 #include "render/gate.h"
 #include "render/view.h"
 #include "shell/command.h"
-#include "shell/editor.h"
+#include "shell/line/editor.h"
 #include "shell/output.h"
-#include "shell/pager.h"
+#include "shell/line/pager.h"
 #include "shell/session.h"
 #include "shell/spinner.h"
 

@@ -20,14 +20,14 @@
 #include "render/parts.h"
 #include "render/text.h"
 #include "render/view.h"
-#include "shell/answer.h"
-#include "shell/args.h"
+#include "shell/answers/answer.h"
+#include "shell/options/args.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
-#include "shell/document.h"
+#include "shell/answers/document.h"
 #include "shell/pdb.h"
 #include "shell/session.h"
-#include "shell/stack_order.h"
+#include "shell/answers/stack_order.h"
 
 struct pdb_job {
 	struct session session;

@@ -30,11 +30,11 @@
 #include "model/segment/segment_reader.h"
 #include "model/xalloc.h"
 #include "shell/daemons.h"
-#include "shell/find.h"
+#include "shell/start/find.h"
 #include "shell/interrupt.h"
 #include "shell/session.h"
 #include "shell/spinner.h"
-#include "shell/stack_order.h"
+#include "shell/answers/stack_order.h"
 
 /* A job's processes end before its launcher, by about so much. */
 #define LAUNCHER_END_MS 2000

@@ -12,10 +12,10 @@
 #include "attach/launchers/launcher.h"
 #include "model/error.h"
 #include "render/view.h"
-#include "shell/args.h"
-#include "shell/macro.h"
-#include "shell/safe_paths.h"
-#include "shell/settings.h"
+#include "shell/options/args.h"
+#include "shell/script/macro.h"
+#include "shell/script/safe_paths.h"
+#include "shell/options/settings.h"
 
 struct arena;
 struct code_address;

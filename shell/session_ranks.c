@@ -12,7 +12,7 @@
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "shell/session.h"
-#include "shell/stack_order.h"
+#include "shell/answers/stack_order.h"
 
 static int find_least(const struct session *session, struct rankset **ret, struct pdb_error *err)
 {

@@ -3,7 +3,7 @@
 #include "render/view.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
-#include "shell/stacks.h"
+#include "shell/answers/stacks.h"
 
 static int find_bt(struct session *session, const struct args *args, struct answer *answer,
 		   struct pdb_error *err);

@@ -10,7 +10,7 @@
 #include "model/job/job.h"
 #include "model/job/job_comms.h"
 #include "render/view.h"
-#include "shell/args.h"
+#include "shell/options/args.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"

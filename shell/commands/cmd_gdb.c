@@ -11,7 +11,7 @@
 #include "model/job/job.h"
 #include "model/monotonic.h"
 #include "model/job/proctable.h"
-#include "shell/child.h"
+#include "shell/start/child.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/interrupt.h"

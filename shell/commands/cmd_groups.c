@@ -6,7 +6,7 @@
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
-#include "shell/stack_order.h"
+#include "shell/answers/stack_order.h"
 
 static int find_groups(struct session *session, const struct args *args, struct answer *answer,
 		       struct pdb_error *err);

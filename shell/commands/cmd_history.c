@@ -2,7 +2,7 @@
  * history: what a rank did last. */
 #include "model/error.h"
 #include "render/view.h"
-#include "shell/args.h"
+#include "shell/options/args.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"

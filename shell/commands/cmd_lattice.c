@@ -8,12 +8,12 @@
 #include "model/error.h"
 #include "model/interrupt.h"
 #include "render/view.h"
-#include "shell/answer.h"
-#include "shell/args.h"
+#include "shell/answers/answer.h"
+#include "shell/options/args.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
-#include "shell/trace_options.h"
+#include "shell/answers/trace_options.h"
 
 static int find_lattice(struct session *session, const struct args *args, struct answer *answer,
 			struct pdb_error *err);

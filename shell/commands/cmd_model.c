@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * model: the Markov model of a rank. */
 #include "render/view.h"
-#include "shell/answer.h"
+#include "shell/answers/answer.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 

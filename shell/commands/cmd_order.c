@@ -3,11 +3,11 @@
 #include "analysis/stacks/temporal.h"
 #include "model/arena.h"
 #include "render/view.h"
-#include "shell/answer.h"
+#include "shell/answers/answer.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
-#include "shell/stack_order.h"
+#include "shell/answers/stack_order.h"
 
 static int find_order(struct session *session, const struct args *args, struct answer *answer,
 		      struct pdb_error *err);

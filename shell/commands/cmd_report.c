@@ -6,13 +6,13 @@
 
 #include "model/error.h"
 #include "render/gate.h"
-#include "shell/args.h"
+#include "shell/options/args.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
-#include "shell/editor.h"
-#include "shell/page.h"
+#include "shell/line/editor.h"
+#include "shell/answers/page.h"
 #include "shell/session.h"
-#include "shell/text_report.h"
+#include "shell/answers/text_report.h"
 
 static int run_report(struct session *session, const struct args *args, struct pdb_error *err);
 

@@ -13,12 +13,12 @@
 #include "model/job/sample.h"
 #include "render/json.h"
 #include "render/label.h"
-#include "shell/answer.h"
+#include "shell/answers/answer.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
 #include "shell/spinner.h"
-#include "shell/stack_order.h"
+#include "shell/answers/stack_order.h"
 
 /* As long as a look may take, which daemons are waited for. */
 #define MAX_MS 60000

@@ -8,10 +8,10 @@
 #include "shell/banner.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
-#include "shell/editor.h"
+#include "shell/line/editor.h"
 #include "shell/session.h"
-#include "shell/stack_order.h"
-#include "shell/trace_source.h"
+#include "shell/answers/stack_order.h"
+#include "shell/answers/trace_source.h"
 
 static int run_save(struct session *session, const struct args *args, struct pdb_error *err);
 static int run_refresh(struct session *session, const struct args *args, struct pdb_error *err);

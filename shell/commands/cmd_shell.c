@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "model/error.h"
-#include "shell/child.h"
+#include "shell/start/child.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"

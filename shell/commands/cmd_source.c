@@ -8,7 +8,7 @@
 #include "model/error.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
-#include "shell/script.h"
+#include "shell/script/script.h"
 #include "shell/session.h"
 
 static int run_source(struct session *session, const struct args *args, struct pdb_error *err);

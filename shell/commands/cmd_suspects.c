@@ -11,11 +11,11 @@
 #include "model/interrupt.h"
 #include "render/trace_text.h"
 #include "render/view.h"
-#include "shell/args.h"
+#include "shell/options/args.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
-#include "shell/trace_options.h"
+#include "shell/answers/trace_options.h"
 
 static int find_suspects(struct session *session, const struct args *args, struct answer *answer,
 			 struct pdb_error *err);

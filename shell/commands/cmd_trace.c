@@ -7,11 +7,11 @@
 #include "model/job/rankset.h"
 #include "model/trace/traces.h"
 #include "render/view_trace.h"
-#include "shell/args.h"
+#include "shell/options/args.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
-#include "shell/trace_source.h"
+#include "shell/answers/trace_source.h"
 
 static int find_trace(struct session *session, const struct args *args, struct answer *answer,
 		      struct pdb_error *err);

@@ -11,7 +11,7 @@
 #include "model/xalloc.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
-#include "shell/editor.h"
+#include "shell/line/editor.h"
 #include "shell/interrupt.h"
 #include "shell/session.h"
 

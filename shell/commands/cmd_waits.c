@@ -5,7 +5,7 @@
 #include "model/arena.h"
 #include "model/job/job.h"
 #include "render/view.h"
-#include "shell/answer.h"
+#include "shell/answers/answer.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"

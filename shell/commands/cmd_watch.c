@@ -7,7 +7,7 @@
 #include "shell/session.h"
 #include "shell/watch/watch.h"
 #include "shell/watch/watch_hang.h"
-#include "shell/watch/watch_options.h"
+#include "shell/options/watch_options.h"
 
 static int run_watch(struct session *session, const struct args *args, struct pdb_error *err);
 

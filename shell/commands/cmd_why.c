@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * why: from one rank to the cause. */
 #include "render/view.h"
-#include "shell/answer.h"
+#include "shell/answers/answer.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 

@@ -12,7 +12,7 @@
 #include "render/json.h"
 #include "render/label.h"
 #include "render/table.h"
-#include "shell/answer.h"
+#include "shell/answers/answer.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"

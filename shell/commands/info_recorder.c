@@ -8,7 +8,7 @@
 #include "model/job/rankset.h"
 #include "render/json.h"
 #include "render/table.h"
-#include "shell/answer.h"
+#include "shell/answers/answer.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 

@@ -19,7 +19,7 @@
 #include "render/label.h"
 #include "render/text.h"
 #include "render/view.h"
-#include "shell/document.h"
+#include "shell/answers/document.h"
 #include "shell/interrupt.h"
 #include "shell/session.h"
 #include "shell/watch/watch.h"

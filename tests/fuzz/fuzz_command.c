@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 #include "model/error.h"
-#include "shell/args.h"
+#include "shell/options/args.h"
 #include "shell/command.h"
-#include "shell/complete.h"
+#include "shell/line/complete.h"
 #include "shell/output.h"
 #include "shell/session.h"
-#include "shell/watch/watch_options.h"
+#include "shell/options/watch_options.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/whole_job.h"
 

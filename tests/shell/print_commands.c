@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "shell/command.h"
-#include "shell/settings.h"
+#include "shell/options/settings.h"
 #include "shell/topics.h"
 
 /* Lists in it, which are indented, stay lists. */

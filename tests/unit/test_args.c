@@ -5,7 +5,7 @@
 #include "model/error.h"
 #include "model/job/rankset.h"
 #include "model/xalloc.h"
-#include "shell/args.h"
+#include "shell/options/args.h"
 #include "tests/unit/unit.h"
 
 /* The words of a line joined by '|'. */

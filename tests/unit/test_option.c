@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shell/args.h"
-#include "shell/option.h"
+#include "shell/options/args.h"
+#include "shell/options/option.h"
 #include "tests/unit/unit.h"
 
 enum { GROUP_MORE = 1 };

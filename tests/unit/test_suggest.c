@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "shell/suggest.h"
+#include "shell/options/suggest.h"
 #include "tests/unit/unit.h"
 
 static void distances(void **state)

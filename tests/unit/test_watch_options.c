@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shell/args.h"
-#include "shell/watch/watch_options.h"
+#include "shell/options/args.h"
+#include "shell/options/watch_options.h"
 #include "tests/unit/unit.h"
 
 static int take(const char *text, struct watch_options *ret, struct args **args,

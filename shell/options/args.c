@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/error.h"
+#include "model/job/rankset.h"
+#include "model/xalloc.h"
+#include "shell/options/args.h"
+#include "shell/options/suggest.h"
+
+/* Copy one word from *text to `out`, quotes removed, and move *text behind it. -1: open quote. */
+static int copy_word(const char **text, char *out)
+{
+	const char *p = *text;
+	char quote = '\0';
+
+	for (; *p; p++) {
+		if (!quote && isblank((unsigned char)*p))
+			break;
+		if (!quote && (*p == '\'' || *p == '"')) {
+			quote = *p;
+		} else if (quote && *p == quote) {
+			quote = '\0';
+		} else if (*p == '\\' && p[1] &&
+			   (!quote || (quote == '"' && (p[1] == '"' || p[1] == '\\')))) {
+			*out++ = *++p;
+		} else {
+			*out++ = *p;
+		}
+	}
+	*out = '\0';
+	*text = p;
+	return quote ? -1 : 0;
+}
+
+int args_parse(const char *text, struct args **args_ret, struct pdb_error *err)
+{
+	struct args *args = xcalloc(1, sizeof(*args));
+	char *word = xmalloc(strlen(text) + 1);
+	size_t capacity = 0;
+	const char *p = text;
+
+	args->rest = text;
+	for (;;) {
+		while (isblank((unsigned char)*p))
+			p++;
+		if (!*p || *p == '#')
+			break;
+		if (copy_word(&p, word) < 0) {
+			free(word);
+			args_destroy(args);
+			return error_set(err, ERROR_USAGE, "a quote is left open in: %s", text);
+		}
+		args->words = xgrow(args->words, args->num_words, &capacity, sizeof(char *));
+		args->words[args->num_words++] = xstrdup(word);
+	}
+	free(word);
+	*args_ret = args;
+	return 0;
+}
+
+void args_destroy(struct args *args)
+{
+	if (!args)
+		return;
+	for (size_t i = 0; i < args->num_words; i++)
+		free(args->words[i]);
+	free(args->words);
+	free(args);
+}
+
+/* Names that are followed by a word of their own. */
+static bool takes_argument(const char *name)
+{
+	return strcmp(name, "group") == 0 || strcmp(name, "host") == 0;
+}
+
+int args_take_ranks(const struct args *args, size_t *next, const struct rank_names *names,
+		    struct rankset **ret, struct pdb_error *err)
+{
+	const char *word, *argument = NULL;
+	size_t used = 1;
+
+	if (*next >= args->num_words)
+		return error_set(err, ERROR_USAGE,
+				 "ranks are missing: 0,3-5, all, lp, group N or host NAME");
+	word = args->words[*next];
+	if (isdigit((unsigned char)word[0])) {
+		if (rankset_decode(word, names->size, ret, err) < 0)
+			return -1;
+		*next += used;
+		return 0;
+	}
+	if (strcmp(word, "all") == 0) {
+		if (rankset_is_empty(names->all))
+			return error_set(err, ERROR_NOT_FOUND, "there are no ranks");
+		*ret = rankset_copy(names->all);
+		*next += used;
+		return 0;
+	}
+	if (takes_argument(word)) {
+		if (*next + 1 >= args->num_words)
+			return error_set(err, ERROR_USAGE, "\"%s\" needs a word after it", word);
+		argument = args->words[*next + 1];
+		used = 2;
+	} else if (strcmp(word, "lp") != 0) {
+		return error_set(err, ERROR_USAGE,
+				 "\"%s\" is no list of ranks: 0,3-5, all, lp, group N or host NAME",
+				 word);
+	}
+	if (names->find(names->context, word, argument, ret, err) < 0)
+		return -1;
+	*next += used;
+	return 0;
+}
+
+int args_take_number(const struct args *args, size_t *next, const char *what, long min, long max,
+		     long *ret, struct pdb_error *err)
+{
+	const char *word;
+	char *end;
+	long value;
+
+	if (*next >= args->num_words)
+		return error_set(err, ERROR_USAGE, "the %s is missing", what);
+	word = args->words[*next];
+	errno = 0;
+	value = strtol(word, &end, 10);
+	if (!*word || *end || errno || value < min || value > max)
+		return error_set(err, ERROR_USAGE, "%s \"%s\" is not a number from %ld to %ld",
+				 what, word, min, max);
+	*ret = value;
+	(*next)++;
+	return 0;
+}
+
+int args_find_option(const char *word, const char *const *names, size_t num, struct pdb_error *err)
+{
+	const char *name = word + strspn(word, "-"), *nearest;
+	char candidates[256] = "";
+	int found = -1, matches = 0;
+
+	for (size_t i = 0; i < num; i++) {
+		if (!names[i] || strncmp(names[i], name, strlen(name)) != 0)
+			continue;
+		if (strcmp(names[i], name) == 0)
+			return (int)i;
+		snprintf(candidates + strlen(candidates), sizeof(candidates) - strlen(candidates),
+			 "%s-%s", matches ? ", " : "", names[i]);
+		found = (int)i;
+		matches++;
+	}
+	if (matches == 1)
+		return found;
+	if (matches)
+		return error_set(err, ERROR_USAGE, "option \"%s\" is ambiguous: %s", word,
+				 candidates);
+	nearest = suggest_nearest(name, names, num);
+	if (nearest)
+		return error_set(err, ERROR_USAGE, "no option \"%s\"; did you mean \"-%s\"?", word,
+				 nearest);
+	return error_set(err, ERROR_USAGE, "no option \"%s\"; see help", word);
+}
+
+char *args_join(const struct args *args, size_t next)
+{
+	char *text = xstrdup(next < args->num_words ? args->words[next] : "");
+
+	while (++next < args->num_words) {
+		char *longer = xasprintf("%s %s", text, args->words[next]);
+
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+/* ---- Regular expressions ----
+ *
+ * The C library writes out what is repeated: it needs memory for each copy, and time for each at
+ * every character. So "((a+)+)+" has 8 and "(a{1,100}){1,100}" 10,000. What it has no bound for at
+ * all are references to what was found before. */
+
+enum { MAX_EXPRESSION = 1000, MAX_COPIES = 1000, MAX_NESTED = 100 };
+
+/* Behind a bracket expression that begins here. */
+static const char *skip_bracket(const char *at)
+{
+	at++;
+	at += *at == '^';
+	at += *at == ']';
+	while (*at && *at != ']') {
+		char kind = at[0] == '[' ? at[1] : '\0';
+
+		if (kind == ':' || kind == '.' || kind == '=') {
+			const char end[] = {kind, ']', '\0'}, *found = strstr(at + 2, end);
+
+			at = found ? found + 1 : at;
+		}
+		at++;
+	}
+	return at + (*at == ']');
+}
+
+/* How often what stands before is written out; *at is moved behind the repetition. 1: there is
+ * none. */
+static uint64_t take_repetition(const char **at)
+{
+	unsigned long least, most;
+	char *end;
+
+	if (**at == '*' || **at == '?' || **at == '+')
+		return *(*at)++ == '+' ? 2 : 1;
+	if (**at != '{')
+		return 1;
+	least = strtoul(*at + 1, &end, 10);
+	most = *end == ',' ? strtoul(end + 1, &end, 10) : least;
+	if (*end != '}')
+		return 1;
+	*at = end + 1;
+	/* regcomp() refuses what is above 32,767. */
+	return least >= most ? least + 1 : most;
+}
+
+/* How many characters and sets there are when all is written out, or more than MAX_COPIES. */
+static uint64_t count_copies(const char *at)
+{
+	uint64_t sums[MAX_NESTED] = {0},
+		 last = 0; /* of what is in a parenthesis, before its last part */
+	size_t depth = 0;
+
+	while (*at) {
+		const char *before = at;
+		uint64_t times;
+
+		sums[depth] += last;
+		last = 0;
+		if (*at == '(' && depth + 1 == MAX_NESTED) {
+			return MAX_COPIES + 1;
+		} else if (*at == '(') {
+			sums[++depth] = 1;
+			at++;
+			continue;
+		} else if (*at == ')' && depth > 0) {
+			last = sums[depth--];
+			at++;
+		} else if (*at == '[') {
+			at = skip_bracket(at);
+			last = 1;
+		} else {
+			if (at[0] == '\\' && at[1])
+				at++;
+			at++;
+			last = 1;
+		}
+		while (*at && (before = at, times = take_repetition(&at), at > before))
+			last *= times <= MAX_COPIES && last <= MAX_COPIES ? times : MAX_COPIES + 1;
+		if (sums[depth] + last > MAX_COPIES)
+			return MAX_COPIES + 1;
+	}
+	for (size_t i = 0; i <= depth; i++)
+		last += sums[i];
+	return last;
+}
+
+static bool has_reference(const char *at)
+{
+	for (; *at; at++) {
+		if (*at == '[')
+			at = skip_bracket(at) - 1;
+		else if (*at == '\\' && *++at >= '1' && *at <= '9')
+			return true;
+		if (!*at)
+			break;
+	}
+	return false;
+}
+
+int args_compile(const char *word, int flags, regex_t *ret, struct pdb_error *err)
+{
+	const char *wrong =
+		has_reference(word) ? "it refers to what was found before (\\1)"
+		: strlen(word) > MAX_EXPRESSION || count_copies(word) > MAX_COPIES
+			? "it has more than a thousand parts, with each repetition counted"
+			: NULL;
+	int code = wrong ? 0 : regcomp(ret, word, REG_EXTENDED | REG_NOSUB | flags);
+	char why[200];
+
+	if (wrong)
+		return error_set(err, ERROR_USAGE,
+				 "regular expression \"%.60s%s\": %s; use a simpler one", word,
+				 strlen(word) > 60 ? "..." : "", wrong);
+	if (!code)
+		return 0;
+	regerror(code, ret, why, sizeof(why));
+	return error_set(err, ERROR_USAGE, "regular expression \"%s\": %s", word, why);
+}
+
+int args_end(const struct args *args, size_t next, struct pdb_error *err)
+{
+	if (next < args->num_words)
+		return error_set(err, ERROR_USAGE, "\"%s\" is one word too many",
+				 args->words[next]);
+	return 0;
+}
