@@ -10,112 +10,77 @@
 #include "render/view.h"
 #include "shell/options/args.h"
 #include "shell/banner.h"
-#include "shell/options/option.h"
+#include "shell/options/options.h"
 #include "shell/session.h"
 #include "shell/answers/stack_order.h"
 #include "shell/answers/stacks.h"
-
-#define MAX_FRAMES 100000
 
 ARENA_DEFINE_IN(calltree)
 
 /* ---- Options ---- */
 
-#define PLACE(member) offsetof(struct stacks_options, member)
-
-/* A regular expression, or "mpi". */
-static int take_pattern(void *stacks, const struct option *option, const char *typed,
-			const struct args *args, size_t *next, struct pdb_error *err)
+/* A regular expression, or "mpi"; NULL: nothing. */
+static int compile(struct arena *arena, const char *word, struct calltree_pattern *ret,
+		   struct pdb_error *err)
 {
-	struct stacks_options *ret = stacks;
-	struct calltree_pattern *pattern = (void *)((char *)stacks + option->place);
-	regex_t *expression = &ret->expressions[ret->num_expressions];
-	const char *word;
-
-	if (*next >= args->num_words)
-		return error_set(err, ERROR_USAGE, "a regular expression is missing after \"%s\"",
-				 typed);
-	if (pattern->is_mpi || pattern->expression)
-		return error_set(err, ERROR_USAGE, "\"%s\" is there twice", typed);
-	word = args->words[(*next)++];
-	if (strcmp(word, "mpi") == 0) {
-		pattern->is_mpi = true;
+	ret->is_mpi = word && strcmp(word, "mpi") == 0;
+	if (!word || ret->is_mpi)
 		return 0;
+	ret->expression = args_compile_in(arena, word, err);
+	return ret->expression ? 0 : -1;
+}
+
+/* Which of the stacks, and how many of them. */
+static int take_some(const struct stacks_options *o, struct stacks_asked *ret,
+		     struct pdb_error *err)
+{
+	const unsigned int extremes[] = {
+		[CALLTREE_LEAST] = o->least,
+		[CALLTREE_MOST] = o->most,
+		[CALLTREE_SHORTEST] = o->shortest,
+		[CALLTREE_LONGEST] = o->longest,
+	};
+	int given = (o->first > 0) + (o->last > 0);
+
+	ret->num = o->first + o->last;
+	ret->is_timed = given > 0;
+	ret->is_last = o->last > 0;
+	for (unsigned int i = 0; i < sizeof(extremes) / sizeof(extremes[0]); i++) {
+		if (!extremes[i])
+			continue;
+		given++;
+		ret->is_selected = true;
+		ret->extreme = (enum calltree_extreme)i;
+		ret->num = extremes[i];
 	}
-	if (args_compile(word, 0, expression, err) < 0)
-		return -1;
-	ret->num_expressions++;
-	pattern->expression = expression;
+	if (given > 1)
+		return error_set(err, ERROR_USAGE,
+				 "only one of -least, -most, -shortest, -longest, -first, -last");
 	return 0;
 }
 
-/* Which of the stacks, by `place`, and how many of them, if that is there. */
-static int take_some(void *stacks, const struct option *option, const char *typed,
-		     const struct args *args, size_t *next, struct pdb_error *err)
+struct stacks_asked *stacks_take_options(struct session *session, const struct args *args,
+					 struct arena *arena, struct pdb_error *err)
 {
-	struct stacks_options *ret = stacks;
-
-	(void)typed;
-	*(bool *)((char *)stacks + option->place) = true;
-	if (option->place == PLACE(is_selected))
-		ret->extreme = option->value;
-	else
-		ret->is_timed = true;
-	if (ret->num)
-		return error_set(err, ERROR_USAGE,
-				 "only one of -least, -most, -shortest, -longest, -first, -last");
-	ret->num = 1;
-	if (*next >= args->num_words ||
-	    args->words[*next][strspn(args->words[*next], "0123456789")] != '\0')
-		return 0;
-	return args_take_number(args, next, "number of stacks", 1, MAX_FRAMES, &ret->num, err);
-}
-
-#define TAKES(text, what, member) .name = text, .kind = what, .place = PLACE(member)
-#define PATTERN(text, member) TAKES(text, OPTION_OTHER, member), .take = take_pattern
-#define SOME(text, member, how) TAKES(text, OPTION_OTHER, member), .value = how, .take = take_some
-
-static const struct option options[] = {
-	{PATTERN("above", edit.above)},
-	{PATTERN("below", edit.below)},
-	{TAKES("depth", OPTION_NUMBER, edit.depth), .max = MAX_FRAMES},
-	{SOME("first", is_timed, 0)},
-	{TAKES("full", OPTION_FLAG, is_full)},
-	{PATTERN("hide", edit.hide)},
-	{TAKES("join", OPTION_FLAG, is_joined)},
-	{SOME("last", is_last, 0)},
-	{SOME("least", is_selected, CALLTREE_LEAST)},
-	{SOME("longest", is_selected, CALLTREE_LONGEST)},
-	{SOME("most", is_selected, CALLTREE_MOST)},
-	{PATTERN("search", edit.search)},
-	{SOME("shortest", is_selected, CALLTREE_SHORTEST)},
-};
-
-int stacks_take_options(struct session *session, const struct args *args,
-			struct stacks_options *ret, struct pdb_error *err)
-{
+	struct stacks_asked *ret = arena_alloc(arena, sizeof(*ret));
+	struct stacks_options o = {.depth = 0};
 	struct args rest;
 	size_t next = 0;
-	int result;
+	int result = option_take_all(&stacks_option_table, 0, args, &o, &rest, err);
 
-	*ret = (struct stacks_options){.ranks = NULL};
-	result = option_take_all(options, sizeof(options) / sizeof(options[0]), 0, args, ret, &rest,
-				 err);
-	if (result == 0)
-		result = session_take_ranks(session, &rest, &next, &ret->ranks, err);
-	free(rest.words);
-	if (result < 0) {
-		ret->ranks = NULL;
-		stacks_options_deinit(ret);
-	}
-	return result;
-}
-
-void stacks_options_deinit(struct stacks_options *o)
-{
-	for (unsigned int i = 0; i < o->num_expressions; i++)
-		regfree(&o->expressions[i]);
-	rankset_destroy(o->ranks);
+	arena_keep(arena, rest.words, free);
+	ret->is_full = o.is_full;
+	ret->is_joined = o.is_joined;
+	ret->edit.depth = o.depth;
+	if (result < 0 || take_some(&o, ret, err) < 0 ||
+	    compile(arena, o.above, &ret->edit.above, err) < 0 ||
+	    compile(arena, o.below, &ret->edit.below, err) < 0 ||
+	    compile(arena, o.hide, &ret->edit.hide, err) < 0 ||
+	    compile(arena, o.search, &ret->edit.search, err) < 0 ||
+	    session_take_ranks(session, &rest, &next, &ret->ranks, err) < 0)
+		return NULL;
+	rankset_in(arena, ret->ranks);
+	return ret;
 }
 
 /* ---- Stacks ---- */
@@ -139,7 +104,7 @@ int stacks_ensure(struct session *session, const struct rankset *ranks, struct p
 }
 
 /* All stacks that the options leave. */
-static struct calltree *make_whole_tree(struct session *session, const struct stacks_options *o,
+static struct calltree *make_whole_tree(struct session *session, const struct stacks_asked *o,
 					const struct rankset *ranks, bool over_time)
 {
 	const int *values = session->settings.values;
@@ -155,11 +120,11 @@ static struct calltree *make_whole_tree(struct session *session, const struct st
 }
 
 /* Ranks that are in so many steps of the order; NULL: there are none, and why. */
-static struct rankset *take_steps(struct session *session, const struct stacks_options *o,
+static struct rankset *take_steps(struct session *session, const struct stacks_asked *o,
 				  const struct temporal_result *order, struct pdb_error *err)
 {
 	struct view view = session_view(session, NULL);
-	struct rankset *ranks = temporal_steps(order, (size_t)o->num, o->is_last);
+	struct rankset *ranks = temporal_steps(order, o->num, o->is_last);
 	char *why;
 
 	if (!rankset_is_empty(ranks))
@@ -171,7 +136,7 @@ static struct rankset *take_steps(struct session *session, const struct stacks_o
 	return NULL;
 }
 
-static struct calltree *edit_tree(const struct stacks_options *o, const struct calltree *all)
+static struct calltree *edit_tree(const struct stacks_asked *o, const struct calltree *all)
 {
 	struct calltree_edit edit = o->edit;
 	struct calltree *tree, *more;
@@ -180,7 +145,7 @@ static struct calltree *edit_tree(const struct stacks_options *o, const struct c
 	tree = calltree_edit(all, &edit);
 	if (o->is_selected) {
 		more = tree;
-		tree = calltree_select(more, o->extreme, (size_t)o->num);
+		tree = calltree_select(more, o->extreme, o->num);
 		calltree_destroy(more);
 	}
 	if (o->is_joined)
@@ -188,7 +153,7 @@ static struct calltree *edit_tree(const struct stacks_options *o, const struct c
 	return tree;
 }
 
-struct calltree *stacks_make_tree(struct session *session, const struct stacks_options *o,
+struct calltree *stacks_make_tree(struct session *session, const struct stacks_asked *o,
 				  bool over_time, struct pdb_error *err)
 {
 	struct temporal_result *order =
@@ -223,23 +188,22 @@ struct calltree *stacks_make_tree(struct session *session, const struct stacks_o
 int stacks_find_tree(struct session *session, const struct args *args, bool over_time,
 		     struct answer *answer, struct pdb_error *err)
 {
-	struct stacks_options taken;
+	const struct stacks_asked *taken;
 	struct calltree *tree = NULL;
 	int result = 0;
 
-	if (stacks_take_options(session, args, &taken, err) < 0)
+	taken = stacks_take_options(session, args, answer->arena, err);
+	if (!taken)
 		return -1;
 	if (over_time)
-		result = stacks_ensure(session, taken.ranks, err);
+		result = stacks_ensure(session, taken->ranks, err);
 	else if (!session_has_ended(session))
-		result = stack_order_sample(session, taken.ranks, err);
+		result = stack_order_sample(session, taken->ranks, err);
 	if (!result)
-		tree = stacks_make_tree(session, &taken, over_time, err);
+		tree = stacks_make_tree(session, taken, over_time, err);
 	if (!tree && answer->format == FORMAT_TEXT)
-		banner_print_stack_holes(session, taken.ranks, session->out);
+		banner_print_stack_holes(session, taken->ranks, session->out);
 	answer->tree = calltree_in(answer->arena, tree);
-	answer->ranks = rankset_in(answer->arena, taken.ranks);
-	taken.ranks = NULL;
-	stacks_options_deinit(&taken);
+	answer->ranks = taken->ranks;
 	return tree ? 0 : -1;
 }

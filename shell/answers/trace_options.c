@@ -10,81 +10,35 @@
 #include "model/job/job.h"
 #include "model/trace/traces.h"
 #include "shell/options/args.h"
-#include "shell/options/option.h"
 #include "shell/session.h"
 #include "shell/answers/trace_source.h"
 
 /* ---- Options ---- */
 
-#define PLACE(member) offsetof(struct trace_options, member)
-
-static const char *const details[] = {"path", "line", "function", "call", NULL};
-static const char *const kinds[] = {"entries", "pairs", "bodies", "ends", NULL};
-static const char *const frequencies[] = {"no", "actual", "log10", NULL};
-static const char *const linkages[] = {"single", "complete", "average", "ward", NULL};
-
-static int take_pattern(void *traces, const struct option *option, const char *typed,
-			const struct args *args, size_t *next, struct pdb_error *err)
+struct traces_asked *trace_options_take(struct session *session, const struct args *args,
+					unsigned int users, struct answer *answer,
+					struct args *rest, struct pdb_error *err)
 {
-	struct trace_options *ret = traces;
-	const regex_t **place = (const regex_t **)((char *)traces + option->place);
-	regex_t *expression = &ret->expressions[ret->num_expressions];
+	struct traces_asked *ret = arena_alloc(answer->arena, sizeof(*ret));
+	struct traces_options *o = &ret->options;
+	int result;
 
-	(void)typed;
-	if (*next >= args->num_words)
-		return error_set(err, ERROR_USAGE, "something is missing after \"-%s\"",
-				 option->name);
-	if (*place)
-		return error_set(err, ERROR_USAGE, "-%s is there twice", option->name);
-	if (args_compile(args->words[(*next)++], 0, expression, err) < 0)
-		return -1;
-	ret->num_expressions++;
-	*place = expression;
-	return 0;
-}
-
-#define TAKES(text, what, member) .name = text, .kind = what, .place = PLACE(member)
-
-static const struct option options[] = {
-	{TAKES("all", OPTION_FLAG, all)},
-	{TAKES("attributes", OPTION_SET, kinds), .choices = kinds, .value = ATTRIBUTE_ENTRY,
-	 .group = TRACE_TAKES_ATTRIBUTES},
-	{TAKES("by", OPTION_CHOICE, runs.detail), .choices = details},
-	{TAKES("communication", OPTION_FLAG, runs.filter.is_communication)},
-	{TAKES("frequency", OPTION_SET, frequencies), .choices = frequencies, .value = 1,
-	 .group = TRACE_TAKES_ATTRIBUTES},
-	{TAKES("linkage", OPTION_CHOICE, linkage), .choices = linkages,
-	 .group = TRACE_TAKES_LINKAGE},
-	{TAKES("mpi", OPTION_FLAG, runs.filter.is_mpi)},
-	{TAKES("only", OPTION_OTHER, runs.filter.only), .take = take_pattern},
-	{TAKES("without", OPTION_OTHER, runs.filter.without), .take = take_pattern},
-};
-
-static void end_options(void *object)
-{
-	struct trace_options *o = object;
-
-	for (unsigned int i = 0; i < o->num_expressions; i++)
-		regfree(&o->expressions[i]);
-}
-
-struct trace_options *trace_options_take(struct session *session, const struct args *args,
-					 unsigned int takes, struct answer *answer,
-					 struct args *rest, struct pdb_error *err)
-{
-	struct trace_options *ret = arena_alloc(answer->arena, sizeof(*ret));
-	bool failed;
-
-	*ret = (struct trace_options){
-		.linkage = LINKAGE_AVERAGE,
-		.runs.all_threads = session->settings.values[SETTING_THREADS] == SWITCH_ON,
-	};
-	arena_keep(answer->arena, ret, end_options);
-	failed = option_take_all(options, sizeof(options) / sizeof(options[0]), takes, args, ret,
-				 rest, err) < 0;
+	option_init(&traces_option_table, o);
+	result = option_take_all(&traces_option_table, users, args, o, rest, err);
 	arena_keep(answer->arena, rest->words, free);
-	answer->is_full = ret->all;
-	return failed ? NULL : ret;
+	ret->runs = (struct trace_runs_options){
+		.detail = (enum trace_detail)o->detail,
+		.filter.is_mpi = o->is_mpi,
+		.filter.is_communication = o->is_communication,
+		.all_threads = session->settings.values[SETTING_THREADS] == SWITCH_ON,
+	};
+	answer->is_full = o->is_all;
+	if (result < 0 ||
+	    (o->only && !(ret->runs.filter.only = args_compile_in(answer->arena, o->only, err))) ||
+	    (o->without &&
+	     !(ret->runs.filter.without = args_compile_in(answer->arena, o->without, err))))
+		return NULL;
+	return ret;
 }
 
 /* ---- A run ---- */

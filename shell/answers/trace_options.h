@@ -6,9 +6,9 @@
 
 #include <stdbool.h>
 
-#include "analysis/traces/clustering.h"
 #include "analysis/traces/trace_runs.h"
 #include "render/view_traces.h"
+#include "shell/options/options.h"
 
 struct answer;
 struct args;
@@ -16,39 +16,16 @@ struct pdb_error;
 struct rankset;
 struct session;
 
-/* For the texts of help. */
-#define TRACE_OPTIONS_EVENTS                                                                       \
-	"  -by path|line|function|call   what makes two calls different: the lines of all\n"       \
-	"               calls on the way from main() (else), the line of the call, the\n"          \
-	"               function that it is in, or nothing but what is called\n"                   \
-	"  -only RE, -without RE   events with or without \"MPI_Send, halo() at a.c:141\"\n"       \
-	"  -mpi         only MPI calls; -communication only those that talk to others\n"           \
-	"  -all         nothing is left out of the answer"
-#define TRACE_OPTIONS_ATTRIBUTES                                                                   \
-	"  -attributes entries|pairs|bodies|ends   or several, with commas: calls, two\n"          \
-	"               that follow each other, loop bodies, the last call\n"                      \
-	"  -frequency no|actual|log10   is how often they are part of them?\n"
-#define TRACE_OPTIONS_LINKAGE "  -linkage single|complete|average|ward   of clusters\n"
-
-/* Which of these a command takes, beside those of events. */
-enum trace_option_group { TRACE_TAKES_ATTRIBUTES = 1, TRACE_TAKES_LINKAGE = 2 };
-
-struct trace_options {
-	struct trace_runs_options runs; /* its expressions are in `expressions` */
-	unsigned int kinds;             /* 0: not said */
-	unsigned int frequencies;       /* 1 << enum attribute_frequency; 0: not said */
-	enum linkage linkage;
-	bool all;
-	regex_t expressions[2];
-	unsigned int num_expressions;
+struct traces_asked {
+	struct traces_options options;
+	struct trace_runs_options runs; /* the same of them */
 };
 
-/* Take the options, `takes` of enum trace_option_group among them, off the words; *rest_ret has the
- * others, borrowed. All is the answer's, whose is_full is set. NULL and *err: not such options, or
- * a file of a kind that these commands do not write. */
-struct trace_options *trace_options_take(struct session *session, const struct args *args,
-					 unsigned int takes, struct answer *answer,
-					 struct args *rest_ret, struct pdb_error *err);
+/* Take the options, `users` of enum traces_user among them, off the words; *rest_ret has the others,
+ * borrowed. All is the answer's, whose is_full is set. NULL and *err: not such options. */
+struct traces_asked *trace_options_take(struct session *session, const struct args *args,
+					unsigned int users, struct answer *answer,
+					struct args *rest_ret, struct pdb_error *err);
 
 /* ---- A run ---- */
 

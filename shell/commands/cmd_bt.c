@@ -3,6 +3,7 @@
 #include "render/view.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
+#include "shell/options/options.h"
 #include "shell/answers/stacks.h"
 
 static int find_bt(struct session *session, const struct args *args, struct answer *answer,
@@ -22,12 +23,12 @@ const struct command cmd_bt = {
 		"signal interrupted: \"<signal 14 handler called>\" stands between.\n"
 		"A snapshot shows the stacks that were saved with it. It is \"sample\" and "
 		"\"tree\"\n"
-		"in one, with the options and files of tree. Functions in Python (CPython 3.11\n"
+		"in one, with the files of tree. Functions in Python (CPython 3.11\n"
 		"and 3.13) are shown in the place of the interpreter's own.",
 	.example = "bt lp",
 	.flags = CMD_NEEDS_JOB | CMD_STACKS,
 	.max_words = -1,
-	.options = STACKS_OPTIONS,
+	.options = &stacks_option_table,
 	.words = WORDS_RANKS,
 	.find = find_bt,
 	.views = {[FORMAT_TEXT] = view_calltree,

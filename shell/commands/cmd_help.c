@@ -125,11 +125,13 @@ static void list_short(struct session *session)
 
 static void explain(const struct command *command, FILE *out)
 {
+	char *text = command_text(command);
+
 	fprintf(out, "%s\n", command->summary);
 	fprintf(out, "usage: %s\n", command->usage);
 	if (command->alias)
 		fprintf(out, "alias: %s\n", command->alias);
-	fprintf(out, "\n%s\n", command->text);
+	fprintf(out, "\n%s\n", text);
 	if (command->family) {
 		putc('\n', out);
 		for (size_t i = 0; command->family[i]; i++)
@@ -137,6 +139,7 @@ static void explain(const struct command *command, FILE *out)
 				command->family[i]->summary);
 	}
 	fprintf(out, "\nexample: %s\n", command->example);
+	free(text);
 }
 
 static void explain_macro(const struct macro *macro, FILE *out)
@@ -240,13 +243,15 @@ static void search_commands(struct search *search, const struct command *const *
 {
 	for (size_t i = 0; table[i]; i++) {
 		const struct command *command = table[i];
+		char *text = command_text(command);
 
 		if (matches(search, command->name) || matches(search, command->alias) ||
 		    matches(search, command->usage) || matches(search, command->summary) ||
-		    matches(search, command->text) || matches(search, command->options))
+		    matches(search, text))
 			found(search, family, command->name, command->summary);
 		if (command->family)
 			search_commands(search, command->family, "info ");
+		free(text);
 	}
 }
 
@@ -263,8 +268,8 @@ static int run_apropos(struct session *session, const struct args *args, struct 
 	search_commands(&search, command_table, "");
 	for (int i = 0; i < NUM_SETTINGS; i++)
 		if (matches(&search, setting_table[i].name) ||
-		    matches(&search, setting_table[i].text))
-			found(&search, "set ", setting_table[i].name, setting_table[i].text);
+		    matches(&search, setting_table[i].help))
+			found(&search, "set ", setting_table[i].name, setting_table[i].help);
 	for (const struct topic *topic = topic_table; topic->name; topic++)
 		if (matches(&search, topic->name) || matches(&search, topic->summary) ||
 		    matches(&search, topic->text))

@@ -30,9 +30,10 @@ const struct command cmd_lattice = {
 	.summary = "Show which ranks did the same by their traces, as a lattice of concepts.",
 	.text = "A concept is a set of ranks with all that they have in common: first what all\n"
 		"ranks did, below it what fewer of them did as well. \"set threads\" applies.\n"
-		"Without options it goes by entries, and how often they were is no "
-		"matter.\n" TRACE_OPTIONS_ATTRIBUTES TRACE_OPTIONS_EVENTS
-		"\n\"> FILE\" writes a picture (.dot, .svg, .png, .pdf) or .json.",
+		"Without options it goes by entries, and how often they were is no matter.\n"
+		"\"> FILE\" writes a picture (.dot, .svg, .png, .pdf) or .json.",
+	.options = &traces_option_table,
+	.users = TRACES_ATTRIBUTES,
 	.example = "lattice -attributes pairs > lattice.svg",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
 	.max_words = -1,
@@ -52,8 +53,10 @@ const struct command cmd_similar = {
 		"both has (Jaccard). Ranks that are similar are beside each other. \"set "
 		"threads\"\n"
 		"applies. Without options it goes by entries, and how often they were is no\n"
-		"matter; linkage is average.\n" TRACE_OPTIONS_ATTRIBUTES TRACE_OPTIONS_LINKAGE
-			TRACE_OPTIONS_EVENTS "\n\"> FILE\" writes a picture (.svg) or .json.",
+		"matter; linkage is average.\n"
+		"\"> FILE\" writes a picture (.svg) or .json.",
+	.options = &traces_option_table,
+	.users = TRACES_ATTRIBUTES | TRACES_LINKAGE,
 	.example = "similar -frequency log10 > similar.svg",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
 	.max_words = -1,
@@ -70,7 +73,7 @@ ARENA_DEFINE_IN(trace_runs)
 ARENA_DEFINE_IN(trace_similarity)
 
 /* One frequency at most, else those of one attribute would be of several. */
-static int take_measure(const struct trace_options *options, struct trace_measure *ret,
+static int take_measure(const struct traces_options *options, struct trace_measure *ret,
 			struct pdb_error *err)
 {
 	unsigned int frequencies = options->frequencies ? options->frequencies : 1;
@@ -80,7 +83,7 @@ static int take_measure(const struct trace_options *options, struct trace_measur
 	*ret = (struct trace_measure){
 		.kinds = options->kinds ? options->kinds : ATTRIBUTE_ENTRY,
 		.frequency = (enum attribute_frequency)__builtin_ctz(frequencies),
-		.linkage = options->linkage,
+		.linkage = (enum linkage)options->linkage,
 	};
 	return 0;
 }
@@ -91,22 +94,22 @@ static struct trace_answer *compare(struct session *session, const struct args *
 				    struct pdb_error *err)
 {
 	struct trace_answer *found = arena_alloc(answer->arena, sizeof(*found));
-	struct trace_options *options;
+	struct traces_asked *asked;
 	const struct trace_input *input;
 	struct trace_run run;
 	struct args rest;
 
 	answer->compared = found;
-	options = trace_options_take(session, args, takes, answer, &rest, err);
-	if (!options || take_measure(options, &found->measure, err) < 0 ||
+	asked = trace_options_take(session, args, takes, answer, &rest, err);
+	if (!asked || take_measure(&asked->options, &found->measure, err) < 0 ||
 	    answer_take_ranks(session, &rest, answer, err) < 0)
 		return NULL;
 	input = trace_input_open(session, ".", answer->ranks, answer, err);
 	if (!input)
 		return NULL;
 	run = trace_input_run(input);
-	options->runs.ranks = answer->ranks;
-	found->runs = trace_runs_in(answer->arena, trace_runs_create(&run, 1, &options->runs));
+	asked->runs.ranks = answer->ranks;
+	found->runs = trace_runs_in(answer->arena, trace_runs_create(&run, 1, &asked->runs));
 	if (interrupt_check(err) < 0)
 		return NULL;
 	if (found->runs->num_threads == 0) {
@@ -122,7 +125,7 @@ static struct trace_answer *compare(struct session *session, const struct args *
 static int find_lattice(struct session *session, const struct args *args, struct answer *answer,
 			struct pdb_error *err)
 {
-	struct trace_answer *found = compare(session, args, TRACE_TAKES_ATTRIBUTES, answer, err);
+	struct trace_answer *found = compare(session, args, TRACES_ATTRIBUTES, answer, err);
 
 	if (found)
 		found->lattice = concept_lattice_in(
@@ -135,7 +138,7 @@ static int find_similar(struct session *session, const struct args *args, struct
 			struct pdb_error *err)
 {
 	struct trace_answer *found =
-		compare(session, args, TRACE_TAKES_ATTRIBUTES | TRACE_TAKES_LINKAGE, answer, err);
+		compare(session, args, TRACES_ATTRIBUTES | TRACES_LINKAGE, answer, err);
 	uint32_t *traces;
 
 	if (!found)

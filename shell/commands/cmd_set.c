@@ -56,7 +56,7 @@ static void show(const struct session *session, enum setting_id id)
 
 	fprintf(session->out, "  %-8s %-8s  %s\n", setting_table[id].name,
 		settings_text(&session->settings, id, value, sizeof(value)),
-		setting_table[id].text);
+		setting_table[id].help);
 }
 
 static int run_show(struct session *session, const struct args *args, struct pdb_error *err)

@@ -3,6 +3,7 @@
 #include "render/view.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
+#include "shell/options/options.h"
 #include "shell/answers/stacks.h"
 
 static int find_tree(struct session *session, const struct args *args, struct answer *answer,
@@ -19,10 +20,11 @@ const struct command cmd_tree = {
 		"order is known: \"#1\" is the first, the least progressed. \"set frames\",\n"
 		"\"set threads\" and \"set fold\" apply; workers of OpenMP are shown in the "
 		"region\n"
-		"that they work in.\n" STACKS_OPTIONS
-		"\n\"> FILE\" writes a picture (.dot, .svg, .png, .pdf), .folded for flame "
+		"that they work in.\n"
+		"\"> FILE\" writes a picture (.dot, .svg, .png, .pdf), .folded for flame "
 		"graphs,\n"
 		"or .json.",
+	.options = &stacks_option_table,
 	.example = "tree -search 'solve|exchange' -join",
 	.flags = CMD_NEEDS_JOB | CMD_STACKS,
 	.max_words = -1,
@@ -40,12 +42,12 @@ const struct command cmd_classes = {
 	.usage = "classes [RANKS] [OPTION...]",
 	.summary = "List the ranks that have the same stacks, with one of each to look at.",
 	.text = "Largest first, each with the stacks that its ranks had in the last sampling.\n"
-		"Takes a sample if there is none. Options and files are those of tree: with\n"
+		"Takes a sample if there is none. Files are those of tree. With\n"
 		"\"-below solve\" ranks that differ only below solve() are one class. \"gdb "
 		"RANK\"\n"
 		"looks at the one that is named.",
 	.example = "classes -below mpi",
-	.options = STACKS_OPTIONS,
+	.options = &stacks_option_table,
 	.flags = CMD_NEEDS_JOB | CMD_STACKS,
 	.max_words = -1,
 	.words = WORDS_RANKS,

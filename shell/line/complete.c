@@ -16,7 +16,7 @@
 #include "shell/options/args.h"
 #include "shell/command.h"
 #include "shell/line/complete.h"
-#include "shell/options/option_text.h"
+#include "shell/options/option.h"
 #include "shell/session.h"
 #include "shell/topics.h"
 
@@ -147,29 +147,28 @@ static void offer_settings(struct completions *all, const struct args *before, c
 
 	if (before->num_words == 0) {
 		for (int i = 0; i < NUM_SETTINGS; i++)
-			offer(all, setting_table[i].name, setting_table[i].text, typed);
+			offer(all, setting_table[i].name, setting_table[i].help, typed);
 		return;
 	}
 	if (settings_find(before->words[0], &id, NULL) < 0 ||
-	    setting_table[id].type != SETTING_CHOICE)
+	    setting_table[id].kind != OPTION_CHOICE)
 		return;
 	for (int i = 0; setting_table[id].choices[i]; i++)
 		offer(all, setting_table[id].choices[i], "", typed);
 }
 
-static const char *options_of(const struct command *command)
-{
-	return command->options ? command->options : command->text;
-}
-
 static void offer_options(struct completions *all, const struct command *command, const char *typed)
 {
-	const char *text = options_of(command);
-	struct option_cursor cursor = {text, text};
-	struct option_text option;
+	const struct option_table *table = command->options;
 
-	while (option_text_next(&cursor, &option))
-		offer(all, option.name, option.what, typed);
+	for (size_t i = 0; table && i < table->num; i++) {
+		const struct option_spec *option = &table->options[i];
+		char *name = xasprintf("%s%s", table->dashes, option->name);
+
+		if (option_is_for(option, command->users))
+			offer(all, name, option->help, typed);
+		free(name);
+	}
 }
 
 /* Functions in the stacks and call paths of the job. Those that would have to be quoted are left
@@ -192,34 +191,24 @@ static void offer_functions(struct completions *all, const struct session *sessi
 	}
 }
 
-/* The words of "a|b|c"; of several with commas the last is completed. */
-static void offer_choices(struct completions *all, const char *choices, const char *typed)
-{
-	while (*choices) {
-		size_t length = strcspn(choices, "|");
-		char *word = xstrndup(choices, length);
-
-		offer(all, word, "", typed);
-		free(word);
-		choices += length + (choices[length] == '|');
-	}
-}
-
 /* Behind an option that takes an argument: that. */
 static bool offer_argument(struct completions *all, const struct session *session,
 			   const struct command *command, const char *before, const char *typed)
 {
-	struct option_text option;
+	const struct option_spec *option = NULL;
+	const char *argument;
 
-	if (!before || before[0] != '-' ||
-	    !option_text_find(options_of(command), before, &option) || !option.argument[0])
+	if (before && before[0] == '-' && command->options)
+		option =
+			option_find(command->options, command->users, before, strlen(before), NULL);
+	if (!option || option->kind == OPTION_FLAG || option->otherwise)
 		return false;
-	if (strcmp(option.argument, "RE") == 0)
+	argument = option->argument ? option->argument : "";
+	for (size_t i = 0; option->choices && option->choices[i]; i++)
+		offer(all, option->choices[i], "", typed);
+	if (strcmp(argument, "RE") == 0)
 		offer_functions(all, session, typed);
-	else if (strcmp(option.argument, "FILE") == 0)
-		all->are_files = true;
-	else if (strchr(option.argument, '|'))
-		offer_choices(all, option.argument, typed);
+	all->are_files = strcmp(argument, "FILE") == 0;
 	return true;
 }
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/arena.h"
 #include "model/error.h"
 #include "model/job/rankset.h"
 #include "model/xalloc.h"
 #include "shell/options/args.h"
-#include "shell/options/suggest.h"
 
 /* Copy one word from *text to `out`, quotes removed, and move *text behind it. -1: open quote. */
 static int copy_word(const char **text, char *out)
@@ -135,34 +135,6 @@ int args_take_number(const struct args *args, size_t *next, const char *what, lo
 	*ret = value;
 	(*next)++;
 	return 0;
-}
-
-int args_find_option(const char *word, const char *const *names, size_t num, struct pdb_error *err)
-{
-	const char *name = word + strspn(word, "-"), *nearest;
-	char candidates[256] = "";
-	int found = -1, matches = 0;
-
-	for (size_t i = 0; i < num; i++) {
-		if (!names[i] || strncmp(names[i], name, strlen(name)) != 0)
-			continue;
-		if (strcmp(names[i], name) == 0)
-			return (int)i;
-		snprintf(candidates + strlen(candidates), sizeof(candidates) - strlen(candidates),
-			 "%s-%s", matches ? ", " : "", names[i]);
-		found = (int)i;
-		matches++;
-	}
-	if (matches == 1)
-		return found;
-	if (matches)
-		return error_set(err, ERROR_USAGE, "option \"%s\" is ambiguous: %s", word,
-				 candidates);
-	nearest = suggest_nearest(name, names, num);
-	if (nearest)
-		return error_set(err, ERROR_USAGE, "no option \"%s\"; did you mean \"-%s\"?", word,
-				 nearest);
-	return error_set(err, ERROR_USAGE, "no option \"%s\"; see help", word);
 }
 
 char *args_join(const struct args *args, size_t next)
@@ -297,6 +269,20 @@ int args_compile(const char *word, int flags, regex_t *ret, struct pdb_error *er
 		return 0;
 	regerror(code, ret, why, sizeof(why));
 	return error_set(err, ERROR_USAGE, "regular expression \"%s\": %s", word, why);
+}
+
+static void end_expression(void *expression)
+{
+	regfree(expression);
+}
+
+const regex_t *args_compile_in(struct arena *arena, const char *word, struct pdb_error *err)
+{
+	regex_t *expression = arena_alloc(arena, sizeof(*expression));
+
+	if (args_compile(word, 0, expression, err) < 0)
+		return NULL;
+	return arena_keep(arena, expression, end_expression);
 }
 
 int args_end(const struct args *args, size_t next, struct pdb_error *err)

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct arena;
 struct pdb_error;
 struct rankset;
 
@@ -44,13 +45,12 @@ int args_take_ranks(const struct args *args, size_t *next, const struct rank_nam
 int args_take_number(const struct args *args, size_t *next, const char *what, long min, long max,
 		     long *ret, struct pdb_error *err);
 
-/* Which of names[num] a word "-name" or "--name" is, or is the unique beginning of; a name that is
- * NULL is not there. -1: ERROR_USAGE. */
-int args_find_option(const char *word, const char *const *names, size_t num, struct pdb_error *err);
-
 /* An extended regular expression, for the caller to regfree(). flags: REG_ICASE or 0. -1:
  * ERROR_USAGE. */
 int args_compile(const char *word, int flags, regex_t *ret, struct pdb_error *err);
+
+/* The same, which the arena owns. NULL: ERROR_USAGE. */
+const regex_t *args_compile_in(struct arena *arena, const char *word, struct pdb_error *err);
 
 /* The words from `next` on with blanks between them. The caller frees. */
 char *args_join(const struct args *args, size_t next);

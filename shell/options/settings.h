@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What `set` and `show` know: a typed table and its values. */
+ * What `set` and `show` know. */
 #ifndef PDB_SHELL_SETTINGS_H
 #define PDB_SHELL_SETTINGS_H
 
 #include <stddef.h>
 
+#include "shell/options/option.h"
+
 struct pdb_error;
 
 enum setting_id {
-	SETTING_COLOR,
-	SETTING_CONFIRM,
-	SETTING_EVIDENCE,
-	SETTING_FOLD,
-	SETTING_FRAMES,
-	SETTING_LOOK,
-	SETTING_PAGER,
-	SETTING_SAMPLES,
-	SETTING_STALE,
-	SETTING_THREADS,
-	SETTING_UNICODE,
-	SETTING_WIDTH,
+#define OPTIONS(...)
+#define OPTION(...)
+#define OPTION_MORE(...)
+#define END_OPTIONS(...)
+#define SETTING(kind, id, ...) SETTING_##id,
+#include "shell/options/options.def"
+#undef OPTIONS
+#undef OPTION
+#undef OPTION_MORE
+#undef END_OPTIONS
+#undef SETTING
 	NUM_SETTINGS
 };
-
-enum setting_type { SETTING_CHOICE, SETTING_NUMBER };
 
 /* Values of settings that are on, off or decided by what the output is. */
 enum setting_switch { SWITCH_OFF, SWITCH_ON, SWITCH_AUTO };
@@ -31,15 +30,7 @@ enum setting_switch { SWITCH_OFF, SWITCH_ON, SWITCH_AUTO };
 /* What a look sees of a job with the recorder. */
 enum setting_evidence { EVIDENCE_AUTO, EVIDENCE_ALL };
 
-struct setting {
-	const char *name;
-	enum setting_type type;
-	const char *choices[5]; /* SETTING_CHOICE: value i is choices[i]; NULL at the end */
-	int minimum, maximum, initial;
-	const char *text; /* one sentence with a period */
-};
-
-extern const struct setting setting_table[NUM_SETTINGS]; /* by name */
+extern const struct option_spec setting_table[NUM_SETTINGS]; /* by name */
 
 struct settings {
 	int values[NUM_SETTINGS];

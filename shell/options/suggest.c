@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "shell/options/suggest.h"
+
 #include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "shell/options/suggest.h"
+#include "model/error.h"
+#include "model/xalloc.h"
 
 /* Longer words are no names of ours. */
 #define MAX_LETTERS 40
+/* More names than that are not listed. */
+#define MAX_LISTED 16
 
 static size_t least(size_t a, size_t b)
 {
@@ -55,4 +63,59 @@ const char *suggest_nearest(const char *typed, const char *const *names, size_t 
 		}
 	}
 	return nearest;
+}
+
+/* Those that begin so. */
+static void list(char *buffer, size_t size, const char *lead, const char *begin,
+		 const char *const *names, size_t num)
+{
+	size_t used = 0;
+
+	buffer[0] = '\0';
+	for (size_t i = 0; i < num && used < size; i++)
+		if (names[i] && strncmp(names[i], begin, strlen(begin)) == 0)
+			used += (size_t)snprintf(buffer + used, size - used, "%s%s%s",
+						 used ? ", " : "", lead, names[i]);
+}
+
+static int refuse(const char *what, const char *lead, const char *word, bool is_begin,
+		  const char *const *names, size_t num, struct pdb_error *err)
+{
+	const char *nearest = is_begin ? NULL : suggest_nearest(word, names, num);
+	char known[512];
+
+	list(known, sizeof(known), lead, is_begin ? word : "", names, num);
+	if (nearest)
+		return error_set(err, ERROR_USAGE, "no %s \"%s%s\"; did you mean \"%s%s\"?", what,
+				 lead, word, lead, nearest);
+	if (!is_begin && num > MAX_LISTED)
+		return error_set(err, ERROR_USAGE, "no %s \"%s%s\"; try \"help\"", what, lead,
+				 word);
+	return error_set(err, ERROR_USAGE,
+			 is_begin ? "%s \"%s%s\" is ambiguous: %s"
+				  : "%s \"%s%s\" is not one of: %s",
+			 what, lead, word, known);
+}
+
+int suggest_find(const char *what, const char *lead, const char *word, size_t length,
+		 const char *const *names, size_t num, struct pdb_error *err)
+{
+	size_t matches = 0;
+	int found = -1;
+	char *typed;
+
+	for (size_t i = 0; i < num && length; i++) {
+		if (!names[i] || strncmp(names[i], word, length) != 0)
+			continue;
+		if (!names[i][length])
+			return (int)i;
+		found = (int)i;
+		matches++;
+	}
+	if (matches == 1)
+		return found;
+	typed = xstrndup(word, length);
+	refuse(what, lead, typed, matches > 1, names, num, err);
+	free(typed);
+	return -1;
 }

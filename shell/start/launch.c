@@ -45,7 +45,7 @@ static int find_recorders(const struct options *options, char **paths_ret, struc
 {
 	char mpirun[] = "mpirun";
 	char *const default_argv[] = {mpirun, NULL};
-	enum preload_mpi mpi = preload_mpi_of_name(options->mpi);
+	enum preload_mpi mpi = (enum preload_mpi)options->program.mpi;
 
 	if (mpi)
 		return preload_find(mpi, paths_ret, err);
@@ -58,12 +58,12 @@ int launch_print_env(const struct options *options, struct pdb_error *err)
 	char *library, *lines;
 	bool is_written;
 
-	if (options->wants_unset) {
+	if (options->program.wants_unset) {
 		lines = preload_unset_lines();
 	} else if (find_recorders(options, &library, err) < 0) {
 		return -1;
 	} else {
-		lines = preload_shell_lines(preload_mpi_of_name(options->mpi), library);
+		lines = preload_shell_lines((enum preload_mpi)options->program.mpi, library);
 		free(library);
 	}
 	/* A shell takes them, byte for byte: they do not go through the gate. */
@@ -142,15 +142,16 @@ int launch_start(const struct options *options, struct launch **ret, struct pdb_
 
 	if (find_recorders(options, &library, err) < 0)
 		return -1;
-	if (options->trace)
-		setenv(PDB_ENV_TRACE, options->trace, 1);
-	if (options->trace_filter)
-		setenv(PDB_ENV_TRACE_FILTER, options->trace_filter, 1);
+	if (options->program.trace)
+		setenv(PDB_ENV_TRACE, options->program.trace, 1);
+	if (options->program.trace_filter)
+		setenv(PDB_ENV_TRACE_FILTER, options->program.trace_filter, 1);
 	if (options->watch.save)
 		set_keeper();
 	argv = preload_command(options->run_argv, library);
 	/* One that reads from the terminal in the background would be stopped. */
-	error = start(argv, options->output, options->is_watched && !isatty(STDIN_FILENO), &pid);
+	error = start(argv, options->program.output,
+		      options->program.is_watched && !isatty(STDIN_FILENO), &pid);
 	words_free(argv);
 	free(library);
 	if (error) {

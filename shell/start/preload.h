@@ -8,6 +8,7 @@
 
 struct pdb_error;
 
+/* As the choices of --mpi, from 1 on. */
 enum preload_mpi { PRELOAD_UNKNOWN, PRELOAD_OPENMPI, PRELOAD_MPICH };
 
 /* "openmpi", "mpich"; PRELOAD_UNKNOWN for other words and NULL. */

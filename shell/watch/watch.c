@@ -33,7 +33,7 @@
 #include "shell/session.h"
 #include "shell/watch/watch.h"
 #include "shell/watch/watch_hang.h"
-#include "shell/options/watch_options.h"
+#include "shell/options/options.h"
 #include "shell/watch/watch_rates.h"
 #include "shell/watch/watch_source.h"
 #include "shell/watch/watch_tell.h"

@@ -31,7 +31,7 @@
 #include "shell/answers/trace_source.h"
 #include "shell/watch/watch.h"
 #include "shell/watch/watch_hang.h"
-#include "shell/options/watch_options.h"
+#include "shell/options/options.h"
 #include "shell/watch/watch_tell.h"
 
 #define SECOND_NS UINT64_C(1000000000)

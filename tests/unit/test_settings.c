@@ -19,23 +19,20 @@ static const char *set(struct settings *settings, const char *name, const char *
 
 static void the_table_is_complete(void **state)
 {
+	struct settings settings;
+
 	(void)state;
 	for (int i = 0; i < NUM_SETTINGS; i++) {
-		const struct setting *setting = &setting_table[i];
+		const struct option_spec *setting = &setting_table[i];
 		size_t length;
 
 		assert_non_null(setting->name);
-		assert_non_null(setting->text);
-		length = strlen(setting->text);
-		assert_true(length > 0 && setting->text[length - 1] == '.');
+		length = strlen(setting->help);
+		assert_true(length > 0 && setting->help[length - 1] == '.');
 		if (i)
 			assert_true(strcmp(setting_table[i - 1].name, setting->name) < 0);
-		if (setting->type == SETTING_CHOICE) {
-			assert_non_null(setting->choices[setting->initial]);
-		} else {
-			assert_true(setting->minimum <= setting->initial);
-			assert_true(setting->initial <= setting->maximum);
-		}
+		assert_non_null(setting->initial);
+		assert_int_equal(settings_set(&settings, i, setting->initial, NULL), 0);
 	}
 }
 
@@ -66,7 +63,7 @@ static void refusals(void **state)
 	static const struct {
 		const char *name, *value, *message; /* part of the message */
 	} cases[] = {
-		{"nosuch", "1", "not one of: color, confirm"},
+		{"nosuch", "1", "setting \"nosuch\" is not one of: color, confirm"},
 		{"", "1", "not one of"},
 		{"s", "1", "ambiguous: samples, stale"},
 		{"color", "blue", "not one of: off, on, auto"},
