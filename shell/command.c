@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "model/error.h"
-#include "model/job/job.h"
 #include "model/xalloc.h"
 #include "shell/answers/answer.h"
 #include "shell/options/args.h"

@@ -14,7 +14,6 @@
 #include "model/job/job_comms.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 #include "render/report.h"
 #include "render/view.h"
 #include "shell/options/args.h"

@@ -7,7 +7,10 @@
 #include "shell/answers/stacks.h"
 
 static int find_bt(struct session *session, const struct args *args, struct answer *answer,
-		   struct pdb_error *err);
+		   struct pdb_error *err)
+{
+	return stacks_find_tree(session, args, false, answer, err);
+}
 
 const struct command cmd_bt = {
 	.name = "bt",
@@ -36,9 +39,3 @@ const struct command cmd_bt = {
 		  [FORMAT_DOT] = view_calltree_dot,
 		  [FORMAT_FOLDED] = view_calltree_folded},
 };
-
-static int find_bt(struct session *session, const struct args *args, struct answer *answer,
-		   struct pdb_error *err)
-{
-	return stacks_find_tree(session, args, false, answer, err);
-}

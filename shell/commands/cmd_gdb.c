@@ -21,31 +21,6 @@
 #include "shell/remote_gdb.h"
 #include "shell/session.h"
 
-static int run_gdb(struct session *session, const struct args *args, struct pdb_error *err);
-
-const struct command cmd_gdb = {
-	.name = "gdb",
-	.topic = TOPIC_LOOKING,
-	.usage = "gdb RANK [-ex COMMAND]...",
-	.summary = "Put gdb on a rank, in the first frame of the program's own code.",
-	.text = "The rank stands still until you leave gdb (\"quit\" or \"detach\"); then it goes "
-		"on\n"
-		"and you are back here. One that was stopped by a signal stays stopped. The next\n"
-		"answer is of a new look. With -ex, gdb carries out these commands and returns;\n"
-		"that works in command files too. A rank of another node gets the gdb of that\n"
-		"node, with its files; Ctrl-C three times in more than a second gives up one\n"
-		"whose host does not answer.\n"
-		"gdb sees a rank in Python as the interpreter's C code: it is in the innermost\n"
-		"frame, or in the one that called MPI. \"bt RANK\" shows Python's functions.",
-	.example = "gdb lp -ex \"bt 3\" -ex \"info locals\"",
-	.options = &gdb_option_table,
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_TERMINAL | CMD_NO_REPEAT,
-	.min_words = 1,
-	.max_words = -1,
-	.words = WORDS_RANK,
-	.run = run_gdb,
-};
-
 /* ---- On this node ---- */
 
 static int check_process(struct session *session, const struct proc *proc, struct pdb_error *err)
@@ -231,3 +206,26 @@ static int run_gdb(struct session *session, const struct args *args, struct pdb_
 	free(rest.words);
 	return result;
 }
+
+const struct command cmd_gdb = {
+	.name = "gdb",
+	.topic = TOPIC_LOOKING,
+	.usage = "gdb RANK [-ex COMMAND]...",
+	.summary = "Put gdb on a rank, in the first frame of the program's own code.",
+	.text = "The rank stands still until you leave gdb (\"quit\" or \"detach\"); then it goes "
+		"on\n"
+		"and you are back here. One that was stopped by a signal stays stopped. The next\n"
+		"answer is of a new look. With -ex, gdb carries out these commands and returns;\n"
+		"that works in command files too. A rank of another node gets the gdb of that\n"
+		"node, with its files; Ctrl-C three times in more than a second gives up one\n"
+		"whose host does not answer.\n"
+		"gdb sees a rank in Python as the interpreter's C code: it is in the innermost\n"
+		"frame, or in the one that called MPI. \"bt RANK\" shows Python's functions.",
+	.example = "gdb lp -ex \"bt 3\" -ex \"info locals\"",
+	.options = &gdb_option_table,
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_TERMINAL | CMD_NO_REPEAT,
+	.min_words = 1,
+	.max_words = -1,
+	.words = WORDS_RANK,
+	.run = run_gdb,
+};

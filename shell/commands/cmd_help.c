@@ -13,38 +13,6 @@
 #include "shell/session.h"
 #include "shell/topics.h"
 
-static int run_help(struct session *session, const struct args *args, struct pdb_error *err);
-static int run_apropos(struct session *session, const struct args *args, struct pdb_error *err);
-
-const struct command cmd_help = {
-	.name = "help",
-	.alias = "h",
-	.topic = TOPIC_SHELL,
-	.usage = "help [COMMAND [WORD] | TOPIC | all]",
-	.summary = "Explain a command or a topic, or list them.",
-	.text = "\"help all\" lists every command with what it does, \"help answers\" those of "
-		"one\n"
-		"group. Topics tell what is common to commands: how ranks are written, where\n"
-		"output goes. Commands may be shortened as long as they are unique.",
-	.example = "help graph",
-	.max_words = 2,
-	.words = WORDS_COMMANDS,
-	.run = run_help,
-};
-
-const struct command cmd_apropos = {
-	.name = "apropos",
-	.topic = TOPIC_SHELL,
-	.usage = "apropos RE",
-	.summary = "List what help has about a word.",
-	.text = "RE is a regular expression, looked for in the names and texts of commands,\n"
-		"settings and topics; upper and lower case are the same.",
-	.example = "apropos 'deadlock|lost'",
-	.min_words = 1,
-	.max_words = -1,
-	.run = run_apropos,
-};
-
 /* ---- Lists ---- */
 
 static void list_group(FILE *out, enum command_topic group)
@@ -281,3 +249,32 @@ static int run_apropos(struct session *session, const struct args *args, struct 
 	free(expression);
 	return result;
 }
+
+const struct command cmd_help = {
+	.name = "help",
+	.alias = "h",
+	.topic = TOPIC_SHELL,
+	.usage = "help [COMMAND [WORD] | TOPIC | all]",
+	.summary = "Explain a command or a topic, or list them.",
+	.text = "\"help all\" lists every command with what it does, \"help answers\" those of "
+		"one\n"
+		"group. Topics tell what is common to commands: how ranks are written, where\n"
+		"output goes. Commands may be shortened as long as they are unique.",
+	.example = "help graph",
+	.max_words = 2,
+	.words = WORDS_COMMANDS,
+	.run = run_help,
+};
+
+const struct command cmd_apropos = {
+	.name = "apropos",
+	.topic = TOPIC_SHELL,
+	.usage = "apropos RE",
+	.summary = "List what help has about a word.",
+	.text = "RE is a regular expression, looked for in the names and texts of commands,\n"
+		"settings and topics; upper and lower case are the same.",
+	.example = "apropos 'deadlock|lost'",
+	.min_words = 1,
+	.max_words = -1,
+	.run = run_apropos,
+};

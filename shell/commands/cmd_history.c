@@ -8,7 +8,18 @@
 #include "shell/session.h"
 
 static int find_history(struct session *session, const struct args *args, struct answer *answer,
-			struct pdb_error *err);
+			struct pdb_error *err)
+{
+	size_t next = 0;
+	long count = 0;
+
+	if (session_take_model_rank(session, args, &next, &answer->rank, err) < 0 ||
+	    (next < args->num_words &&
+	     args_take_number(args, &next, "count", 1, 1 << 20, &count, err) < 0))
+		return -1;
+	answer->count = (int)count;
+	return args_end(args, next, err);
+}
 
 const struct command cmd_history = {
 	.name = "history",
@@ -25,17 +36,3 @@ const struct command cmd_history = {
 	.find = find_history,
 	.views = {[FORMAT_TEXT] = view_history, [FORMAT_JSON] = view_history_json},
 };
-
-static int find_history(struct session *session, const struct args *args, struct answer *answer,
-			struct pdb_error *err)
-{
-	size_t next = 0;
-	long count = 0;
-
-	if (session_take_model_rank(session, args, &next, &answer->rank, err) < 0 ||
-	    (next < args->num_words &&
-	     args_take_number(args, &next, "count", 1, 1 << 20, &count, err) < 0))
-		return -1;
-	answer->count = (int)count;
-	return args_end(args, next, err);
-}

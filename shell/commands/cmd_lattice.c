@@ -15,57 +15,8 @@
 #include "shell/session.h"
 #include "shell/answers/trace_options.h"
 
-static int find_lattice(struct session *session, const struct args *args, struct answer *answer,
-			struct pdb_error *err);
-static int find_similar(struct session *session, const struct args *args, struct answer *answer,
-			struct pdb_error *err);
-
 /* More concepts than anybody can look at. */
 enum { MOST_CONCEPTS = 20000 };
-
-const struct command cmd_lattice = {
-	.name = "lattice",
-	.topic = TOPIC_LOOKING,
-	.usage = "lattice [RANKS] [OPTION...]",
-	.summary = "Show which ranks did the same by their traces, as a lattice of concepts.",
-	.text = "A concept is a set of ranks with all that they have in common: first what all\n"
-		"ranks did, below it what fewer of them did as well. \"set threads\" applies.\n"
-		"Without options it goes by entries, and how often they were is no matter.\n"
-		"\"> FILE\" writes a picture (.dot, .svg, .png, .pdf) or .json.",
-	.options = &traces_option_table,
-	.users = TRACES_ATTRIBUTES,
-	.example = "lattice -attributes pairs > lattice.svg",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
-	.max_words = -1,
-	.words = WORDS_RANKS,
-	.find = find_lattice,
-	.views = {[FORMAT_TEXT] = view_lattice,
-		  [FORMAT_JSON] = view_lattice_json,
-		  [FORMAT_DOT] = view_lattice_dot},
-};
-
-const struct command cmd_similar = {
-	.name = "similar",
-	.topic = TOPIC_LOOKING,
-	.usage = "similar [RANKS] [OPTION...]",
-	.summary = "Show how similar the traces of the ranks are, and how they cluster.",
-	.text = "Similarity is the share of attributes that both have among those that any of\n"
-		"both has (Jaccard). Ranks that are similar are beside each other. \"set "
-		"threads\"\n"
-		"applies. Without options it goes by entries, and how often they were is no\n"
-		"matter; linkage is average.\n"
-		"\"> FILE\" writes a picture (.svg) or .json.",
-	.options = &traces_option_table,
-	.users = TRACES_ATTRIBUTES | TRACES_LINKAGE,
-	.example = "similar -frequency log10 > similar.svg",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
-	.max_words = -1,
-	.words = WORDS_RANKS,
-	.find = find_similar,
-	.views = {[FORMAT_TEXT] = view_similar,
-		  [FORMAT_JSON] = view_similar_json,
-		  [FORMAT_SVG] = view_similar_svg},
-};
 
 ARENA_DEFINE_IN(concept_lattice)
 ARENA_DEFINE_IN(trace_clusters)
@@ -152,3 +103,47 @@ static int find_similar(struct session *session, const struct args *args, struct
 								       found->measure.linkage));
 	return 0;
 }
+
+const struct command cmd_lattice = {
+	.name = "lattice",
+	.topic = TOPIC_LOOKING,
+	.usage = "lattice [RANKS] [OPTION...]",
+	.summary = "Show which ranks did the same by their traces, as a lattice of concepts.",
+	.text = "A concept is a set of ranks with all that they have in common: first what all\n"
+		"ranks did, below it what fewer of them did as well. \"set threads\" applies.\n"
+		"Without options it goes by entries, and how often they were is no matter.\n"
+		"\"> FILE\" writes a picture (.dot, .svg, .png, .pdf) or .json.",
+	.options = &traces_option_table,
+	.users = TRACES_ATTRIBUTES,
+	.example = "lattice -attributes pairs > lattice.svg",
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
+	.max_words = -1,
+	.words = WORDS_RANKS,
+	.find = find_lattice,
+	.views = {[FORMAT_TEXT] = view_lattice,
+		  [FORMAT_JSON] = view_lattice_json,
+		  [FORMAT_DOT] = view_lattice_dot},
+};
+
+const struct command cmd_similar = {
+	.name = "similar",
+	.topic = TOPIC_LOOKING,
+	.usage = "similar [RANKS] [OPTION...]",
+	.summary = "Show how similar the traces of the ranks are, and how they cluster.",
+	.text = "Similarity is the share of attributes that both have among those that any of\n"
+		"both has (Jaccard). Ranks that are similar are beside each other. \"set "
+		"threads\"\n"
+		"applies. Without options it goes by entries, and how often they were is no\n"
+		"matter; linkage is average.\n"
+		"\"> FILE\" writes a picture (.svg) or .json.",
+	.options = &traces_option_table,
+	.users = TRACES_ATTRIBUTES | TRACES_LINKAGE,
+	.example = "similar -frequency log10 > similar.svg",
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
+	.max_words = -1,
+	.words = WORDS_RANKS,
+	.find = find_similar,
+	.views = {[FORMAT_TEXT] = view_similar,
+		  [FORMAT_JSON] = view_similar_json,
+		  [FORMAT_SVG] = view_similar_svg},
+};

@@ -9,8 +9,15 @@
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
 
+ARENA_DEFINE_IN(message_pairs)
+
 static int find_messages(struct session *session, const struct args *args, struct answer *answer,
-			 struct pdb_error *err);
+			 struct pdb_error *err)
+{
+	answer->pairs = message_pairs_in(answer->arena,
+					 message_pairs_create(session->job->model, session->comms));
+	return answer_take_ranks(session, args, answer, err);
+}
 
 const struct command cmd_messages = {
 	.name = "messages",
@@ -29,13 +36,3 @@ const struct command cmd_messages = {
 	.find = find_messages,
 	.views = {[FORMAT_TEXT] = view_messages, [FORMAT_JSON] = view_messages_json},
 };
-
-ARENA_DEFINE_IN(message_pairs)
-
-static int find_messages(struct session *session, const struct args *args, struct answer *answer,
-			 struct pdb_error *err)
-{
-	answer->pairs = message_pairs_in(answer->arena,
-					 message_pairs_create(session->job->model, session->comms));
-	return answer_take_ranks(session, args, answer, err);
-}

@@ -14,27 +14,6 @@
 #include "shell/session.h"
 #include "shell/answers/text_report.h"
 
-static int run_report(struct session *session, const struct args *args, struct pdb_error *err);
-
-const struct command cmd_report = {
-	.name = "report",
-	.topic = TOPIC_JOB,
-	.usage = "report FILE",
-	.summary = "Write a page of HTML, or text, about the job, to be mailed to others.",
-	.text = "FILE.html becomes a page: the verdict with its evidence, the progress graph,\n"
-		"each group with its stack and source, loops, who waits for whom, collectives,\n"
-		"merged stacks, the job, and what pdb has cost it. One file that needs nothing\n"
-		"else, and no JavaScript to be read. Lines of source are those that can be read\n"
-		"here and now. Other files become text: what lp, groups, waits, tree and others\n"
-		"say.",
-	.example = "report hang.html",
-	.flags = CMD_NEEDS_JOB | CMD_ANSWERS | CMD_KEEPS,
-	.min_words = 1,
-	.max_words = 1,
-	.words = WORDS_FILES,
-	.run = run_report,
-};
-
 static int run_report(struct session *session, const struct args *args, struct pdb_error *err)
 {
 	const char *path = args->words[0];
@@ -60,3 +39,22 @@ static int run_report(struct session *session, const struct args *args, struct p
 	fprintf(session->out, "written: %s\n", path);
 	return 0;
 }
+
+const struct command cmd_report = {
+	.name = "report",
+	.topic = TOPIC_JOB,
+	.usage = "report FILE",
+	.summary = "Write a page of HTML, or text, about the job, to be mailed to others.",
+	.text = "FILE.html becomes a page: the verdict with its evidence, the progress graph,\n"
+		"each group with its stack and source, loops, who waits for whom, collectives,\n"
+		"merged stacks, the job, and what pdb has cost it. One file that needs nothing\n"
+		"else, and no JavaScript to be read. Lines of source are those that can be read\n"
+		"here and now. Other files become text: what lp, groups, waits, tree and others\n"
+		"say.",
+	.example = "report hang.html",
+	.flags = CMD_NEEDS_JOB | CMD_ANSWERS | CMD_KEEPS,
+	.min_words = 1,
+	.max_words = 1,
+	.words = WORDS_FILES,
+	.run = run_report,
+};

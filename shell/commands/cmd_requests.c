@@ -9,8 +9,15 @@
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
 
+ARENA_DEFINE_IN(message_pairs)
+
 static int find_requests(struct session *session, const struct args *args, struct answer *answer,
-			 struct pdb_error *err);
+			 struct pdb_error *err)
+{
+	answer->pairs = message_pairs_in(answer->arena,
+					 message_pairs_create(session->job->model, session->comms));
+	return answer_take_model_rank(session, args, answer, err);
+}
 
 const struct command cmd_requests = {
 	.name = "requests",
@@ -28,13 +35,3 @@ const struct command cmd_requests = {
 	.find = find_requests,
 	.views = {[FORMAT_TEXT] = view_requests, [FORMAT_JSON] = view_requests_json},
 };
-
-ARENA_DEFINE_IN(message_pairs)
-
-static int find_requests(struct session *session, const struct args *args, struct answer *answer,
-			 struct pdb_error *err)
-{
-	answer->pairs = message_pairs_in(answer->arena,
-					 message_pairs_create(session->job->model, session->comms));
-	return answer_take_model_rank(session, args, answer, err);
-}

@@ -7,7 +7,16 @@
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
 
-static int run_safe_path(struct session *session, const struct args *args, struct pdb_error *err);
+static int run_safe_path(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	if (args->num_words)
+		return safe_paths_add(&session->safe_paths, args->words[0], err);
+	for (size_t i = 0; i < session->safe_paths.num; i++)
+		fprintf(session->out, "  %s\n", session->safe_paths.paths[i]);
+	if (!session->safe_paths.num)
+		fputs("  none\n", session->out);
+	return 0;
+}
 
 const struct command cmd_safe_path = {
 	.name = "safe-path",
@@ -22,14 +31,3 @@ const struct command cmd_safe_path = {
 	.words = WORDS_FILES,
 	.run = run_safe_path,
 };
-
-static int run_safe_path(struct session *session, const struct args *args, struct pdb_error *err)
-{
-	if (args->num_words)
-		return safe_paths_add(&session->safe_paths, args->words[0], err);
-	for (size_t i = 0; i < session->safe_paths.num; i++)
-		fprintf(session->out, "  %s\n", session->safe_paths.paths[i]);
-	if (!session->safe_paths.num)
-		fputs("  none\n", session->out);
-	return 0;
-}

@@ -9,35 +9,6 @@
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
 
-static int run_set(struct session *session, const struct args *args, struct pdb_error *err);
-static int run_show(struct session *session, const struct args *args, struct pdb_error *err);
-
-const struct command cmd_set = {
-	.name = "set",
-	.topic = TOPIC_SHELL,
-	.usage = "set SETTING VALUE",
-	.summary = "Change a setting.",
-	.text = "Settings and their values may be shortened as long as they are unique.\n"
-		"\"show\" lists them all. Lines with set in ~/.pdbrc are kept.",
-	.example = "set frames function",
-	.min_words = 2,
-	.max_words = 2,
-	.words = WORDS_SETTINGS,
-	.run = run_set,
-};
-
-const struct command cmd_show = {
-	.name = "show",
-	.topic = TOPIC_SHELL,
-	.usage = "show [SETTING]",
-	.summary = "Show one setting or all, with what they do.",
-	.text = "Each line has the setting's name, its value and what it does.",
-	.example = "show width",
-	.max_words = 1,
-	.words = WORDS_SETTINGS,
-	.run = run_show,
-};
-
 static int run_set(struct session *session, const struct args *args, struct pdb_error *err)
 {
 	enum setting_id id;
@@ -73,3 +44,29 @@ static int run_show(struct session *session, const struct args *args, struct pdb
 		show(session, i);
 	return 0;
 }
+
+const struct command cmd_set = {
+	.name = "set",
+	.topic = TOPIC_SHELL,
+	.usage = "set SETTING VALUE",
+	.summary = "Change a setting.",
+	.text = "Settings and their values may be shortened as long as they are unique.\n"
+		"\"show\" lists them all. Lines with set in ~/.pdbrc are kept.",
+	.example = "set frames function",
+	.min_words = 2,
+	.max_words = 2,
+	.words = WORDS_SETTINGS,
+	.run = run_set,
+};
+
+const struct command cmd_show = {
+	.name = "show",
+	.topic = TOPIC_SHELL,
+	.usage = "show [SETTING]",
+	.summary = "Show one setting or all, with what they do.",
+	.text = "Each line has the setting's name, its value and what it does.",
+	.example = "show width",
+	.max_words = 1,
+	.words = WORDS_SETTINGS,
+	.run = run_show,
+};

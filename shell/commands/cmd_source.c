@@ -11,40 +11,6 @@
 #include "shell/script/script.h"
 #include "shell/session.h"
 
-static int run_source(struct session *session, const struct args *args, struct pdb_error *err);
-static int run_define(struct session *session, const struct args *args, struct pdb_error *err);
-
-const struct command cmd_source = {
-	.name = "source",
-	.topic = TOPIC_SHELL,
-	.usage = "source FILE",
-	.summary = "Carry out the commands of a file.",
-	.text = "One command a line; empty lines and lines that begin with # are passed over.\n"
-		"It stops at the first command that fails and names the file and the line.",
-	.example = "source look.pdb",
-	.flags = CMD_TERMINAL | CMD_NO_REPEAT,
-	.min_words = 1,
-	.max_words = 1,
-	.words = WORDS_FILES,
-	.run = run_source,
-};
-
-const struct command cmd_define = {
-	.name = "define",
-	.topic = TOPIC_SHELL,
-	.usage = "define NAME",
-	.summary = "Give a list of commands a name.",
-	.text = "The lines that follow, up to one with the word end, are kept under NAME and\n"
-		"carried out when NAME is typed as a command. In them $arg0, $arg1, ... stand\n"
-		"for the words behind NAME, and $argc for their number. Names of pdb's own\n"
-		"commands cannot be taken.",
-	.example = "define why0",
-	.flags = CMD_TERMINAL | CMD_NO_REPEAT,
-	.min_words = 1,
-	.max_words = 1,
-	.run = run_define,
-};
-
 static int run_source(struct session *session, const struct args *args, struct pdb_error *err)
 {
 	return script_run_file(session, args->words[0], err);
@@ -96,3 +62,34 @@ static int run_define(struct session *session, const struct args *args, struct p
 	macros_set(&session->macros, macro);
 	return 0;
 }
+
+const struct command cmd_source = {
+	.name = "source",
+	.topic = TOPIC_SHELL,
+	.usage = "source FILE",
+	.summary = "Carry out the commands of a file.",
+	.text = "One command a line; empty lines and lines that begin with # are passed over.\n"
+		"It stops at the first command that fails and names the file and the line.",
+	.example = "source look.pdb",
+	.flags = CMD_TERMINAL | CMD_NO_REPEAT,
+	.min_words = 1,
+	.max_words = 1,
+	.words = WORDS_FILES,
+	.run = run_source,
+};
+
+const struct command cmd_define = {
+	.name = "define",
+	.topic = TOPIC_SHELL,
+	.usage = "define NAME",
+	.summary = "Give a list of commands a name.",
+	.text = "The lines that follow, up to one with the word end, are kept under NAME and\n"
+		"carried out when NAME is typed as a command. In them $arg0, $arg1, ... stand\n"
+		"for the words behind NAME, and $argc for their number. Names of pdb's own\n"
+		"commands cannot be taken.",
+	.example = "define why0",
+	.flags = CMD_TERMINAL | CMD_NO_REPEAT,
+	.min_words = 1,
+	.max_words = 1,
+	.run = run_define,
+};

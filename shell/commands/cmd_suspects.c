@@ -17,61 +17,6 @@
 #include "shell/session.h"
 #include "shell/answers/trace_options.h"
 
-static int find_suspects(struct session *session, const struct args *args, struct answer *answer,
-			 struct pdb_error *err);
-static int find_diff(struct session *session, const struct args *args, struct answer *answer,
-		     struct pdb_error *err);
-
-const struct command cmd_suspects = {
-	.name = "suspects",
-	.topic = TOPIC_ANSWERS,
-	.usage = "suspects GOOD [BAD] [OPTION...]",
-	.summary = "Tell which ranks behave differently in a bad run by their traces.",
-	.text = "GOOD and BAD are snapshots (\"save\") of runs with traces; \".\" is the job "
-		"here,\n"
-		"and is BAD if only GOOD is named. Most suspicious is the rank whose similarity\n"
-		"to the others has changed most. What has changed in all ranks accuses none. It\n"
-		"is looked at by entries, pairs and bodies, each with and without how often they\n"
-		"are, and by where the bad run's traces end, if options do not say which. Runs\n"
-		"may be of different builds: calls are the same if the same functions make them\n"
-		"in the same order. With other numbers of ranks each is compared with the most\n"
-		"similar one of the good run, which is best saved at its end, or at "
-		"rest.\n"
-		"\"> FILE.json\" writes it as data.",
-	.options = &traces_option_table,
-	.users = TRACES_ATTRIBUTES | TRACES_LINKAGE,
-	.example = "suspects good.pdb bad.pdb",
-	.flags = CMD_ANSWERS,
-	.min_words = 1,
-	.max_words = -1,
-	.words = WORDS_FILES,
-	.find = find_suspects,
-	.views = {[FORMAT_TEXT] = view_suspects, [FORMAT_JSON] = view_suspects_json},
-};
-
-const struct command cmd_diff = {
-	.name = "diff",
-	.topic = TOPIC_LOOKING,
-	.usage = "diff [FILE:]RANK [FILE:]RANK [OPTION...]",
-	.summary = "Show how the traces of two ranks, or of two runs, differ.",
-	.text = "In two columns: what both did is side by side, with loops and how often they\n"
-		"were; \"<\" and \">\" are what only one side did, \"|\" what was not as often. "
-		"FILE is\n"
-		"a snapshot, \".\" or nothing the job here. \"3.1\" is the second thread of rank "
-		"3.\n"
-		"\"> FILE\" writes a picture (.dot, .svg, .png, .pdf) or .json.",
-	.options = &traces_option_table,
-	.example = "diff good.pdb:3 bad.pdb:3",
-	.flags = CMD_ANSWERS,
-	.min_words = 2,
-	.max_words = -1,
-	.words = WORDS_FILE_RANKS,
-	.find = find_diff,
-	.views = {[FORMAT_TEXT] = view_diff,
-		  [FORMAT_JSON] = view_diff_json,
-		  [FORMAT_DOT] = view_diff_dot},
-};
-
 ARENA_DEFINE_IN(trace_diff)
 ARENA_DEFINE_IN(trace_runs)
 ARENA_DEFINE_IN(trace_suspects)
@@ -262,3 +207,53 @@ static int find_diff(struct session *session, const struct args *args, struct an
 						      roots[found->threads[1]]));
 	return 0;
 }
+
+const struct command cmd_suspects = {
+	.name = "suspects",
+	.topic = TOPIC_ANSWERS,
+	.usage = "suspects GOOD [BAD] [OPTION...]",
+	.summary = "Tell which ranks behave differently in a bad run by their traces.",
+	.text = "GOOD and BAD are snapshots (\"save\") of runs with traces; \".\" is the job "
+		"here,\n"
+		"and is BAD if only GOOD is named. Most suspicious is the rank whose similarity\n"
+		"to the others has changed most. What has changed in all ranks accuses none. It\n"
+		"is looked at by entries, pairs and bodies, each with and without how often they\n"
+		"are, and by where the bad run's traces end, if options do not say which. Runs\n"
+		"may be of different builds: calls are the same if the same functions make them\n"
+		"in the same order. With other numbers of ranks each is compared with the most\n"
+		"similar one of the good run, which is best saved at its end, or at "
+		"rest.\n"
+		"\"> FILE.json\" writes it as data.",
+	.options = &traces_option_table,
+	.users = TRACES_ATTRIBUTES | TRACES_LINKAGE,
+	.example = "suspects good.pdb bad.pdb",
+	.flags = CMD_ANSWERS,
+	.min_words = 1,
+	.max_words = -1,
+	.words = WORDS_FILES,
+	.find = find_suspects,
+	.views = {[FORMAT_TEXT] = view_suspects, [FORMAT_JSON] = view_suspects_json},
+};
+
+const struct command cmd_diff = {
+	.name = "diff",
+	.topic = TOPIC_LOOKING,
+	.usage = "diff [FILE:]RANK [FILE:]RANK [OPTION...]",
+	.summary = "Show how the traces of two ranks, or of two runs, differ.",
+	.text = "In two columns: what both did is side by side, with loops and how often they\n"
+		"were; \"<\" and \">\" are what only one side did, \"|\" what was not as often. "
+		"FILE is\n"
+		"a snapshot, \".\" or nothing the job here. \"3.1\" is the second thread of rank "
+		"3.\n"
+		"\"> FILE\" writes a picture (.dot, .svg, .png, .pdf) or .json.",
+	.options = &traces_option_table,
+	.example = "diff good.pdb:3 bad.pdb:3",
+	.flags = CMD_ANSWERS,
+	.min_words = 2,
+	.max_words = -1,
+	.words = WORDS_FILE_RANKS,
+	.find = find_diff,
+	.views = {[FORMAT_TEXT] = view_diff,
+		  [FORMAT_JSON] = view_diff_json,
+		  [FORMAT_DOT] = view_diff_dot},
+};

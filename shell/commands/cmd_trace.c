@@ -14,28 +14,6 @@
 #include "shell/session.h"
 #include "shell/answers/trace_source.h"
 
-static int find_trace(struct session *session, const struct args *args, struct answer *answer,
-		      struct pdb_error *err);
-
-const struct command cmd_trace = {
-	.name = "trace",
-	.topic = TOPIC_LOOKING,
-	.usage = "trace RANK [THREAD] [--full]",
-	.summary = "Show the whole sequence of a rank's MPI calls, as nested loops.",
-	.text = "For jobs started with pdb run --trace, or with PDB_TRACE. \"[ A B ]^4\" is A B\n"
-		"four times, A^2 is A A. THREAD is the number of a thread, from 0 on; without it\n"
-		"the main one. Functions of programs that were compiled with\n"
-		"-finstrument-functions are events, too.",
-	.example = "trace 3",
-	.options = &trace_option_table,
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
-	.min_words = 1,
-	.max_words = 4,
-	.words = WORDS_RANK,
-	.find = find_trace,
-	.views = {[FORMAT_TEXT] = view_trace, [FORMAT_JSON] = view_trace_json},
-};
-
 ARENA_DEFINE_IN(traces)
 
 /* RANK [THREAD] [--full]; *thread_ret -1: the main one. */
@@ -80,3 +58,22 @@ static int find_trace(struct session *session, const struct args *args, struct a
 				 answer->rank, thread);
 	return 0;
 }
+
+const struct command cmd_trace = {
+	.name = "trace",
+	.topic = TOPIC_LOOKING,
+	.usage = "trace RANK [THREAD] [--full]",
+	.summary = "Show the whole sequence of a rank's MPI calls, as nested loops.",
+	.text = "For jobs started with pdb run --trace, or with PDB_TRACE. \"[ A B ]^4\" is A B\n"
+		"four times, A^2 is A A. THREAD is the number of a thread, from 0 on; without it\n"
+		"the main one. Functions of programs that were compiled with\n"
+		"-finstrument-functions are events, too.",
+	.example = "trace 3",
+	.options = &trace_option_table,
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
+	.min_words = 1,
+	.max_words = 4,
+	.words = WORDS_RANK,
+	.find = find_trace,
+	.views = {[FORMAT_TEXT] = view_trace, [FORMAT_JSON] = view_trace_json},
+};

@@ -7,7 +7,10 @@
 #include "shell/answers/stacks.h"
 
 static int find_tree(struct session *session, const struct args *args, struct answer *answer,
-		     struct pdb_error *err);
+		     struct pdb_error *err)
+{
+	return stacks_find_tree(session, args, true, answer, err);
+}
 
 const struct command cmd_tree = {
 	.name = "tree",
@@ -57,9 +60,3 @@ const struct command cmd_classes = {
 		  [FORMAT_DOT] = view_calltree_dot,
 		  [FORMAT_FOLDED] = view_calltree_folded},
 };
-
-static int find_tree(struct session *session, const struct args *args, struct answer *answer,
-		     struct pdb_error *err)
-{
-	return stacks_find_tree(session, args, true, answer, err);
-}

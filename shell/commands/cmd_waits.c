@@ -12,8 +12,22 @@
 
 enum { MAX_GROUPS = 24, MAX_GROUPS_DATA = 300 };
 
+ARENA_DEFINE_IN(wait_groups)
+
 static int find_waits(struct session *session, const struct args *args, struct answer *answer,
-		      struct pdb_error *err);
+		      struct pdb_error *err)
+{
+	size_t max = answer->format == FORMAT_TEXT ? MAX_GROUPS : MAX_GROUPS_DATA;
+
+	if (answer_take_ranks(session, args, answer, err) < 0)
+		return -1;
+	if (session->job->model)
+		answer->waits = wait_groups_in(answer->arena,
+					       wait_groups_create(session->waitfor, session->groups,
+								  answer->ranks,
+								  session->verdict->culprits, max));
+	return 0;
+}
 
 const struct command cmd_waits = {
 	.name = "waits",
@@ -37,20 +51,3 @@ const struct command cmd_waits = {
 		  [FORMAT_JSON] = view_waits_json,
 		  [FORMAT_DOT] = view_waits_dot},
 };
-
-ARENA_DEFINE_IN(wait_groups)
-
-static int find_waits(struct session *session, const struct args *args, struct answer *answer,
-		      struct pdb_error *err)
-{
-	size_t max = answer->format == FORMAT_TEXT ? MAX_GROUPS : MAX_GROUPS_DATA;
-
-	if (answer_take_ranks(session, args, answer, err) < 0)
-		return -1;
-	if (session->job->model)
-		answer->waits = wait_groups_in(answer->arena,
-					       wait_groups_create(session->waitfor, session->groups,
-								  answer->ranks,
-								  session->verdict->culprits, max));
-	return 0;
-}

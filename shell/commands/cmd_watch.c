@@ -3,13 +3,28 @@
 #include "model/error.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
-#include "shell/interrupt.h"
 #include "shell/session.h"
 #include "shell/watch/watch.h"
 #include "shell/watch/watch_hang.h"
 #include "shell/options/options.h"
 
-static int run_watch(struct session *session, const struct args *args, struct pdb_error *err);
+static int run_watch(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	struct watch_options options = {.save = NULL};
+	enum watch_end end;
+
+	option_init(&watch_option_table, &options);
+	if (option_take_all(&watch_option_table, 1u << ACTION_WATCH, args, &options, NULL, err) <
+		    0 ||
+	    watch_hang_check(&options, err) < 0 ||
+	    watch_run(session, &options, session->out, &end, err) < 0)
+		return -1;
+	if (end == WATCH_ENDED)
+		fputs("The job has ended.\n", session->out);
+	if (end == WATCH_INTERRUPTED)
+		return error_set(err, ERROR_INTERRUPTED, "interrupted");
+	return 0;
+}
 
 const struct command cmd_watch = {
 	.name = "watch",
@@ -33,21 +48,3 @@ const struct command cmd_watch = {
 	.words = WORDS_FILES,
 	.run = run_watch,
 };
-
-static int run_watch(struct session *session, const struct args *args, struct pdb_error *err)
-{
-	struct watch_options options = {.save = NULL};
-	enum watch_end end;
-
-	option_init(&watch_option_table, &options);
-	if (option_take_all(&watch_option_table, 1u << ACTION_WATCH, args, &options, NULL, err) <
-		    0 ||
-	    watch_hang_check(&options, err) < 0 ||
-	    watch_run(session, &options, session->out, &end, err) < 0)
-		return -1;
-	if (end == WATCH_ENDED)
-		fputs("The job has ended.\n", session->out);
-	if (end == WATCH_INTERRUPTED)
-		return error_set(err, ERROR_INTERRUPTED, "interrupted");
-	return 0;
-}

@@ -20,7 +20,6 @@
 #include "render/text.h"
 #include "render/view.h"
 #include "shell/answers/document.h"
-#include "shell/interrupt.h"
 #include "shell/session.h"
 #include "shell/watch/watch.h"
 #include "shell/watch/watch_tell.h"
