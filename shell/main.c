@@ -17,7 +17,7 @@
 #include "shell/command.h"
 #include "shell/line/editor.h"
 #include "shell/interrupt.h"
-#include "shell/start/joblist.h"
+#include "shell/start/find.h"
 #include "shell/start/launch.h"
 #include "shell/options/options.h"
 #include "shell/pdb.h"

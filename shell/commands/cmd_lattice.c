@@ -13,7 +13,7 @@
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
-#include "shell/answers/trace_options.h"
+#include "shell/answers/traces_of.h"
 
 /* More concepts than anybody can look at. */
 enum { MOST_CONCEPTS = 20000 };

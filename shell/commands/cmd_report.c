@@ -1,38 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * report: a page of HTML, or text, for people who were not there. */
-#include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "model/error.h"
-#include "render/gate.h"
 #include "shell/options/args.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/line/editor.h"
-#include "shell/answers/page.h"
+#include "shell/answers/report_file.h"
 #include "shell/session.h"
-#include "shell/answers/text_report.h"
 
 static int run_report(struct session *session, const struct args *args, struct pdb_error *err)
 {
 	const char *path = args->words[0];
 	struct pdb_error undrawn;
-	bool is_whole = true;
-	FILE *out;
 
 	if (access(path, F_OK) == 0 && !editor_confirm(session, "%s exists. Overwrite it?", path))
 		return error_set(err, ERROR_USAGE, "not written: %s", path);
-	out = gate_open_file(path, "we", NULL);
-	if (!out)
-		return error_errno(err, "cannot write to %s", path);
-	if (page_is_name(path))
-		is_whole = page_write(session, out, &undrawn) == 0;
-	else
-		text_report_write(session, NULL, out);
-	if (ferror(out) | fclose(out))
-		return error_errno(err, "cannot write to %s", path);
-	if (!is_whole) {
+	if (report_file_write(session, path, NULL, &undrawn, err) < 0)
+		return -1;
+	if (undrawn.code != ERROR_NONE) {
 		error_prefix(&undrawn, "%s has no pictures", path);
 		session_complain(&undrawn);
 	}

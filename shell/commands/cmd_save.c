@@ -11,7 +11,7 @@
 #include "shell/line/editor.h"
 #include "shell/session.h"
 #include "shell/answers/stack_order.h"
-#include "shell/answers/trace_source.h"
+#include "shell/answers/traces_of.h"
 
 static int run_save(struct session *session, const struct args *args, struct pdb_error *err)
 {

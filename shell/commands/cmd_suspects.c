@@ -15,7 +15,7 @@
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
-#include "shell/answers/trace_options.h"
+#include "shell/answers/traces_of.h"
 
 ARENA_DEFINE_IN(trace_diff)
 ARENA_DEFINE_IN(trace_runs)

@@ -12,7 +12,7 @@
 #include "shell/commands/cmd.h"
 #include "shell/options/options.h"
 #include "shell/session.h"
-#include "shell/answers/trace_source.h"
+#include "shell/answers/traces_of.h"
 
 ARENA_DEFINE_IN(traces)
 

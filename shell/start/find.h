@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Which processes are the job: what the launcher is, and the way to its ranks that is safe for it.
- */
+ * Which processes are the job: what the launcher is, and the way to its ranks that is safe for it;
+ * and which jobs the user has on this machine. */
 #ifndef PDB_SHELL_FIND_H
 #define PDB_SHELL_FIND_H
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 struct launcher_hosts;
@@ -24,5 +25,11 @@ int find_job(pid_t pid, const char *nspace, struct launcher_info *launcher_ret,
 /* Does the table have every rank that could be found from here? Of a job that is just being started
  * it has those that there are. */
 bool find_is_complete(const struct proctable *table, const struct launcher_hosts *hosts);
+
+/* ---- The user's jobs ---- */
+
+/* The launcher of the user's only job, into *pid_ret. With several of them, a list on `out` and
+ * ERROR_USAGE; with none, ERROR_NOT_FOUND. */
+int joblist_choose(pid_t *pid_ret, FILE *out, struct pdb_error *err);
 
 #endif

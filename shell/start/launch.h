@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 struct launch;
+struct leftovers;
 struct options;
 struct pdb_error;
 struct session;
@@ -44,5 +45,14 @@ void launch_finish(struct launch *launch, struct session *session);
 
 /* Print the lines that put the recorder into jobs started by hand, or that undo it. */
 int launch_print_env(const struct options *options, struct pdb_error *err);
+
+/* ---- What an ended job leaves ---- */
+
+/* Before the job of the session is ended: who its ranks on this host are. */
+struct leftovers *leftovers_note(const struct session *session);
+
+/* When it has ended: wait for these processes to be gone, for a moment at most, and remove the
+ * segments of those that are. Frees. NULL is fine. */
+void leftovers_remove(struct leftovers *leftovers);
 
 #endif

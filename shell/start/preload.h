@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Which recorder a program needs, where it is, and how its launcher is told to preload it into the
- * ranks, those on other hosts included. */
+ * Which recorder a program needs, and how its launcher is told to preload it into the ranks, those
+ * on other hosts included; and where recorders and daemons are: found from where pdb itself is, or
+ * libpdb, so that all of them can be moved together. */
 #ifndef PDB_SHELL_PRELOAD_H
 #define PDB_SHELL_PRELOAD_H
 
@@ -19,7 +20,7 @@ enum preload_mpi preload_mpi_of_name(const char *name);
  * there is none, as of scripts, by the launcher itself: its real name and what it loads. */
 enum preload_mpi preload_guess(char *const argv[]);
 
-/* The recorder's path, by libdir.h. The caller frees *path_ret. */
+/* The recorder's path, by libdir_find(). The caller frees *path_ret. */
 int preload_find(enum preload_mpi mpi, char **path_ret, struct pdb_error *err);
 
 /* The paths of all recorders that are there, with colons between: each is awake in the programs of
@@ -41,5 +42,13 @@ char *preload_shell_lines(enum preload_mpi mpi, const char *library);
  * the others, however often and for whichever MPI these were carried out, and leave what else is
  * preloaded or handed to ranks. The caller frees. */
 char *preload_unset_lines(void);
+
+/* ---- Where pdb's own files are ---- */
+
+/* The path of such a file, without symbolic links: in PDB_LIBDIR; beside the program that runs
+ * or in ../lib/pdb from there; in pdb/, ../pdb/ or ../lib/pdb/ from the library that this is
+ * part of, or in the folder above it; where it was installed. ERROR_NOT_FOUND names the places.
+ * The caller frees *path_ret. */
+int libdir_find(const char *name, char **path_ret, struct pdb_error *err);
 
 #endif

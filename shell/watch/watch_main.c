@@ -11,7 +11,6 @@
 #include "shell/answers/document.h"
 #include "shell/start/find.h"
 #include "shell/interrupt.h"
-#include "shell/start/joblist.h"
 #include "shell/watch/last_look.h"
 #include "shell/start/launch.h"
 #include "shell/options/options.h"

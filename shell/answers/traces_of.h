@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the commands that compare traces (lattice, similar, suspects, diff) have in common: their
- * options, and the runs they are of. */
-#ifndef PDB_SHELL_TRACE_OPTIONS_H
-#define PDB_SHELL_TRACE_OPTIONS_H
+ * What the commands about traces have in common: where they get them from, those of the last look
+ * or of a snapshot; and the options of those that compare them (lattice, similar, suspects, diff). */
+#ifndef PDB_SHELL_TRACES_OF_H
+#define PDB_SHELL_TRACES_OF_H
 
 #include <stdbool.h>
 
@@ -12,9 +12,26 @@
 
 struct answer;
 struct args;
+struct job;
 struct pdb_error;
 struct rankset;
 struct session;
+struct traces;
+
+/* ---- Where traces come from ---- */
+
+/* The traces of `ranks` (NULL: of all), fetched from other hosts if need be. The caller destroys
+ * them, before the next look. ERROR_NOT_FOUND: nothing was traced, and what to do about it. */
+struct traces *trace_source_get(struct session *session, const struct rankset *ranks,
+				struct pdb_error *err);
+
+/* Fetch what is on other hosts of all ranks, for a snapshot. Nothing to do where there is none. */
+int trace_source_complete(struct session *session, struct pdb_error *err);
+
+/* Those of a snapshot, with its job, which the caller destroys after them. */
+struct traces *trace_source_load(const char *path, struct job **job_ret, struct pdb_error *err);
+
+/* ---- Options ---- */
 
 struct traces_asked {
 	struct traces_options options;

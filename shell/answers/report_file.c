@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "shell/answers/page.h"
+#include "shell/answers/report_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,21 +10,26 @@
 #include "analysis/waits/collective_groups.h"
 #include "analysis/waits/wait_groups.h"
 #include "model/arena.h"
+#include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_comms.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
+#include "render/gate.h"
 #include "render/report.h"
 #include "render/view.h"
-#include "shell/options/args.h"
-#include "shell/command.h"
 #include "shell/answers/document.h"
-#include "shell/session.h"
 #include "shell/answers/stacks.h"
+#include "shell/banner.h"
+#include "shell/command.h"
+#include "shell/options/args.h"
+#include "shell/session.h"
+
+/* ---- A page of HTML ---- */
 
 enum { MAX_WAIT_GROUPS = 60, PAGE_WIDTH = 200 };
 
-bool page_is_name(const char *path)
+static bool is_page(const char *path)
 {
 	static const char ending[] = ".html";
 	size_t length = strlen(path), num = strlen(ending);
@@ -94,7 +99,7 @@ static char *made_text(struct arena *arena, const struct session *session)
 			    session->snapshot ? session->snapshot : "");
 }
 
-int page_write(struct session *session, FILE *out, struct pdb_error *err)
+static int write_page(struct session *session, FILE *out, struct pdb_error *err)
 {
 	const struct proctable *table = session->job->proctable;
 	struct arena *arena = arena_create();
@@ -128,4 +133,60 @@ int page_write(struct session *session, FILE *out, struct pdb_error *err)
 	result = report_write(&report, err);
 	arena_destroy(arena);
 	return result;
+}
+
+/* ---- Text ---- */
+
+/* One command as the user would type it, its output among that of the others. */
+static void report_command(struct session *session, const char *line)
+{
+	struct pdb_error err;
+
+	fprintf(session->out, "\n---- %s\n\n", line);
+	if (command_execute(session, line, &err) < 0)
+		fprintf(session->out, "%s\n", err.text);
+}
+
+static void write_text(struct session *session, const char *about, FILE *out)
+{
+	static const char *const lines[] = {"lp",   "groups", "waits",   "progress",
+					    "tree", "bt lp",  "info job"};
+	const struct verdict *verdict = session->verdict;
+	int waiting = rankset_first(verdict->waiting), culprit = rankset_first(verdict->culprits);
+	FILE *outer = session->out;
+	char line[40];
+
+	session->out = out;
+	banner_print(session, out);
+	banner_print_holes(session, out);
+	if (about)
+		fprintf(out, "%s\n", about);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		report_command(session, lines[i]);
+	if (session->job->model && culprit >= 0) {
+		snprintf(line, sizeof(line), "history %d 20", culprit);
+		report_command(session, line);
+	}
+	if (session->job->model && waiting >= 0) {
+		snprintf(line, sizeof(line), "why %d", waiting);
+		report_command(session, line);
+	}
+	session->out = outer;
+}
+
+int report_file_write(struct session *session, const char *path, const char *about,
+		      struct pdb_error *undrawn, struct pdb_error *err)
+{
+	FILE *out = gate_open_file(path, "we", NULL);
+
+	error_clear(undrawn);
+	if (!out)
+		return error_errno(err, "cannot write to %s", path);
+	if (is_page(path))
+		write_page(session, out, undrawn);
+	else
+		write_text(session, about, out);
+	if (ferror(out) | fclose(out))
+		return error_errno(err, "cannot write to %s", path);
+	return 0;
 }
