@@ -155,6 +155,13 @@ struct daemons *session_daemons(struct session *session, struct pdb_error *err);
  * stopped; the next look has others. Returns -1 with what is to be said of it in *err. */
 int session_lose_daemons(struct session *session, struct pdb_error *err);
 
+/* For session.c: the daemons, tried once, or started anew if they were lost; where there are none and
+ * should be, this is told. -1: interrupted. After a failure: were daemons lost, so that it is worth to
+ * try with others? Nothing has been sampled since the last look. */
+int session_ensure_daemons(struct session *session, struct pdb_error *err);
+bool session_can_try_again(const struct session *session, struct pdb_error *err);
+void session_drop_sampling(struct session *session);
+
 /* Has the launcher ended? Notes it: is_live becomes false. */
 bool session_has_ended(struct session *session);
 
