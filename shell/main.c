@@ -15,6 +15,7 @@
 #include "render/gate.h"
 #include "shell/banner.h"
 #include "shell/command.h"
+#include "shell/line/complete.h"
 #include "shell/line/editor.h"
 #include "shell/interrupt.h"
 #include "shell/start/find.h"
@@ -155,7 +156,7 @@ static int debug(struct session *session, const struct options *options)
 	if (session->job)
 		banner_print_holes(session, options->program.is_batch ? stderr : stdout);
 	if (!options->program.is_batch && isatty(STDIN_FILENO))
-		session->editor = editor_create(session);
+		session->editor = editor_create(session, complete_line);
 	if (!options->program.no_init)
 		startup_run(session);
 	failed = run_start_commands(session, options);

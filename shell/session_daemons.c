@@ -51,7 +51,6 @@ void session_complain(const struct pdb_error *err)
 	session_note(err->text);
 }
 
-
 /* ---- Daemons ---- */
 
 bool session_has_ended(struct session *session)

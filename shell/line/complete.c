@@ -5,13 +5,13 @@
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/verdict/verdict.h"
+#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/job_comms.h"
 #include "model/job/names.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 #include "render/label.h"
 #include "shell/options/args.h"
 #include "shell/command.h"
@@ -26,174 +26,183 @@
 #define RANKS_WIDTH 30
 
 /* Offer `word` if it begins with what was typed and was not offered before. */
-static void offer(struct completions *all, const char *word, const char *what, const char *typed)
+static void offer(struct completions *all, const char *word, const char *what)
 {
-	if (strncmp(word, typed, strlen(typed)) != 0)
+	if (strncmp(word, all->typed, strlen(all->typed)) != 0)
 		return;
 	for (size_t i = 0; i < all->num; i++)
 		if (strcmp(all->all[i].word, word) == 0)
 			return;
-	all->all = xgrow(all->all, all->num, &all->capacity, sizeof(*all->all));
-	all->all[all->num++] = (struct completion){xstrdup(word), xstrdup(what)};
+	all->all = arena_grow(all->arena, all->all, all->num, &all->capacity, sizeof(*all->all));
+	all->all[all->num++] =
+		(struct completion){arena_strdup(all->arena, word), arena_strdup(all->arena, what)};
+}
+
+/* A text that is freed with the others. */
+static char *keep(struct completions *all, char *text)
+{
+	return arena_keep(all->arena, text, free);
 }
 
 /* ---- Commands ---- */
 
-static void offer_commands(struct completions *all, const struct command *const *table,
-			   const char *typed)
+static void offer_commands(struct completions *all, const struct command *const *table)
 {
 	for (size_t i = 0; table[i]; i++)
-		offer(all, table[i]->name, table[i]->summary, typed);
+		offer(all, table[i]->name, table[i]->summary);
 }
 
-static void offer_macros(struct completions *all, const struct session *session, const char *typed)
+static void offer_macros(struct completions *all)
 {
-	for (const struct macro *macro = session->macros.first; macro; macro = macro->next)
-		offer(all, macro->name, "user-defined", typed);
+	for (const struct macro *macro = all->session->macros.first; macro; macro = macro->next)
+		offer(all, macro->name, "user-defined");
+}
+
+/* The second words of a family. */
+static void offer_family(struct completions *all, const struct args *before)
+{
+	const struct command *family;
+
+	if (command_find(command_table, "", before->words[0], &family, NULL) == 0 && family->family)
+		offer_commands(all, family->family);
 }
 
 /* What help explains. */
-static void offer_help(struct completions *all, const struct session *session,
-		       const struct args *before, const char *typed)
+static void offer_help(struct completions *all, const struct args *before)
 {
-	const struct command *command;
-
 	if (before->num_words) {
-		if (command_find(command_table, "", before->words[0], &command, NULL) == 0 &&
-		    command->family)
-			offer_commands(all, command->family, typed);
+		offer_family(all, before);
 		return;
 	}
-	offer_commands(all, command_table, typed);
-	offer_macros(all, session, typed);
+	offer_commands(all, command_table);
+	offer_macros(all);
 	for (const struct topic *topic = topic_table; topic->name; topic++)
-		offer(all, topic->name, topic->summary, typed);
+		offer(all, topic->name, topic->summary);
 	for (int i = 0; i < NUM_TOPICS; i++)
-		offer(all, command_topic_words[i], command_topics[i], typed);
-	offer(all, "all", "all commands", typed);
+		offer(all, command_topic_words[i], command_topics[i]);
+	offer(all, "all", "all commands");
 }
 
 /* ---- Ranks ---- */
 
-static void offer_hosts(struct completions *all, const struct session *session, const char *typed)
+static void offer_hosts(struct completions *all)
 {
-	const struct proctable *table = session->job->proctable;
+	const struct proctable *table = all->session->job->proctable;
 
 	for (size_t i = 0; i < table->num_procs; i++)
 		if (i == 0 || strcmp(table->procs[i].host, table->procs[i - 1].host) != 0)
-			offer(all, table->procs[i].host, "", typed);
+			offer(all, table->procs[i].host, "");
 }
 
 /* Rows of `groups`: by their numbers, or one rank of each. */
-static void offer_groups(struct completions *all, const struct session *session, bool by_number,
-			 const char *typed)
+static void offer_groups(struct completions *all, bool by_number)
 {
-	const struct eqgroups *groups = session->groups;
+	const struct eqgroups *groups = all->session->groups;
 
 	for (size_t i = 0; groups && i < groups->num_groups && i < MAX_RANKS; i++) {
 		const struct rankset *set = groups->groups[i].ranks;
-		char *ranks = label_ranks(set, RANKS_WIDTH);
-		char *where = label_where(session->job, &groups->groups[i], LABEL_SHORT);
-		char *what = by_number ? xasprintf("%s %s", ranks, where)
-				       : xasprintf("%s%s", where,
-						   rankset_count(set) > 1 ? ", as others" : "");
-		char *word =
-			by_number ? xasprintf("%zu", i + 1) : xasprintf("%d", rankset_first(set));
+		char *where =
+			keep(all, label_where(all->session->job, &groups->groups[i], LABEL_SHORT));
 
-		offer(all, word, what, typed);
-		free(word);
-		free(what);
-		free(where);
-		free(ranks);
+		if (by_number)
+			offer(all, arena_printf(all->arena, "%zu", i + 1),
+			      arena_printf(all->arena, "%s %s",
+					   keep(all, label_ranks(set, RANKS_WIDTH)), where));
+		else
+			offer(all, arena_printf(all->arena, "%d", rankset_first(set)),
+			      arena_printf(all->arena, "%s%s", where,
+					   rankset_count(set) > 1 ? ", as others" : ""));
 	}
 }
 
-/* takes_many: also words that stand for several. */
-static void offer_ranks(struct completions *all, const struct session *session, bool takes_many,
-			const char *before, const char *typed)
+/* takes_many: also words that stand for several. before: the word before, or NULL. */
+static void offer_ranks(struct completions *all, bool takes_many, const char *before)
 {
-	const struct rankset *least = session->verdict ? session->verdict->culprits : NULL;
-	char *who = least && !rankset_is_empty(least) ? label_who(least, RANKS_WIDTH) : NULL;
+	const struct verdict *verdict = all->session->verdict;
+	bool is_known = verdict && verdict->culprits && !rankset_is_empty(verdict->culprits);
 
-	if (takes_many && before && strcmp(before, "host") == 0 && session->job) {
-		offer_hosts(all, session, typed);
-	} else if (takes_many && before && strcmp(before, "group") == 0) {
-		offer_groups(all, session, true, typed);
-	} else {
-		if (takes_many)
-			offer(all, "all", "all ranks", typed);
-		offer(all, "lp", who ? who : "the least-progressed ranks", typed);
-		if (takes_many) {
-			offer(all, "group", "the ranks of a row of groups", typed);
-			offer(all, "host", "the ranks of a host", typed);
-		}
-		offer_groups(all, session, false, typed);
+	if (takes_many && before && strcmp(before, "host") == 0 && all->session->job) {
+		offer_hosts(all);
+		return;
 	}
-	free(who);
+	if (takes_many && before && strcmp(before, "group") == 0) {
+		offer_groups(all, true);
+		return;
+	}
+	if (takes_many)
+		offer(all, "all", "all ranks");
+	offer(all, "lp",
+	      is_known ? keep(all, label_who(verdict->culprits, RANKS_WIDTH))
+		       : "the least-progressed ranks");
+	if (takes_many) {
+		offer(all, "group", "the ranks of a row of groups");
+		offer(all, "host", "the ranks of a host");
+	}
+	offer_groups(all, false);
 }
 
-static void offer_comms(struct completions *all, const struct session *session, const char *typed)
+static void offer_comms(struct completions *all)
 {
-	for (size_t i = 0; session->comms && i < session->comms->num_comms; i++)
-		if (session->comms->comms[i].name)
-			offer(all, session->comms->comms[i].name, "", typed);
+	const struct job_comms *comms = all->session->comms;
+
+	for (size_t i = 0; comms && i < comms->num_comms; i++)
+		if (comms->comms[i].name)
+			offer(all, comms->comms[i].name, "");
 }
 
 /* ---- Settings and options ---- */
 
-static void offer_settings(struct completions *all, const struct args *before, const char *typed)
+static void offer_choices(struct completions *all, const struct option_spec *option)
+{
+	for (size_t i = 0; option->choices && option->choices[i]; i++)
+		offer(all, option->choices[i], "");
+}
+
+static void offer_settings(struct completions *all, const struct args *before)
 {
 	enum setting_id id;
 
-	if (before->num_words == 0) {
-		for (int i = 0; i < NUM_SETTINGS; i++)
-			offer(all, setting_table[i].name, setting_table[i].help, typed);
-		return;
-	}
-	if (settings_find(before->words[0], &id, NULL) < 0 ||
-	    setting_table[id].kind != OPTION_CHOICE)
-		return;
-	for (int i = 0; setting_table[id].choices[i]; i++)
-		offer(all, setting_table[id].choices[i], "", typed);
+	for (int i = 0; i < NUM_SETTINGS && before->num_words == 0; i++)
+		offer(all, setting_table[i].name, setting_table[i].help);
+	if (before->num_words && settings_find(before->words[0], &id, NULL) == 0)
+		offer_choices(all, &setting_table[id]);
 }
 
-static void offer_options(struct completions *all, const struct command *command, const char *typed)
+static void offer_options(struct completions *all, const struct command *command)
 {
 	const struct option_table *table = command->options;
 
-	for (size_t i = 0; table && i < table->num; i++) {
-		const struct option_spec *option = &table->options[i];
-		char *name = xasprintf("%s%s", table->dashes, option->name);
-
-		if (option_is_for(option, command->users))
-			offer(all, name, option->help, typed);
-		free(name);
-	}
+	for (size_t i = 0; table && i < table->num; i++)
+		if (option_is_for(&table->options[i], command->users))
+			offer(all,
+			      arena_printf(all->arena, "%s%s", table->dashes,
+					   table->options[i].name),
+			      table->options[i].help);
 }
 
 /* Functions in the stacks and call paths of the job. Those that would have to be quoted are left
  * out. */
-static void offer_functions(struct completions *all, const struct session *session,
-			    const char *typed)
+static void offer_functions(struct completions *all)
 {
-	size_t num = session->job ? callpaths_count(session->job->callpaths) : 0;
+	const struct job *job = all->session->job;
+	size_t num = job ? callpaths_count(job->callpaths) : 0;
 
 	for (size_t i = 0; i < num && all->num < MAX_FUNCTIONS; i++) {
-		const struct name *name = names_innermost(session->job->names, (uint32_t)i);
+		const struct name *name = names_innermost(job->names, (uint32_t)i);
 
 		for (; name; name = name->caller) {
 			char *function = name->is_symbol ? label_function(name->function) : NULL;
 
 			if (function && !strpbrk(function, " |>"))
-				offer(all, function, name->file ? name->file : "", typed);
+				offer(all, function, name->file ? name->file : "");
 			free(function);
 		}
 	}
 }
 
 /* Behind an option that takes an argument: that. */
-static bool offer_argument(struct completions *all, const struct session *session,
-			   const struct command *command, const char *before, const char *typed)
+static bool offer_argument(struct completions *all, const struct command *command,
+			   const char *before)
 {
 	const struct option_spec *option = NULL;
 	const char *argument;
@@ -204,10 +213,9 @@ static bool offer_argument(struct completions *all, const struct session *sessio
 	if (!option || option->kind == OPTION_FLAG || option->otherwise)
 		return false;
 	argument = option->argument ? option->argument : "";
-	for (size_t i = 0; option->choices && option->choices[i]; i++)
-		offer(all, option->choices[i], "", typed);
+	offer_choices(all, option);
 	if (strcmp(argument, "RE") == 0)
-		offer_functions(all, session, typed);
+		offer_functions(all);
 	all->are_files = strcmp(argument, "FILE") == 0;
 	return true;
 }
@@ -215,128 +223,101 @@ static bool offer_argument(struct completions *all, const struct session *sessio
 /* ---- Ranks of files ---- */
 
 /* "FILE:0" and so on, as far as they begin with what was typed. */
-static void offer_ranks_of(struct completions *all, const char *file, const struct job *job,
-			   const char *typed)
+static void offer_ranks_of(struct completions *all, const char *file, const struct job *job)
 {
 	const struct proctable *table = job->proctable;
 
-	for (size_t i = 0; i < table->num_procs && all->num < MAX_RANKS; i++) {
-		char *word = xasprintf("%s:%d", file, table->procs[i].rank);
-
-		offer(all, word, table->procs[i].host, typed);
-		free(word);
-	}
+	for (size_t i = 0; i < table->num_procs && all->num < MAX_RANKS; i++)
+		offer(all, arena_printf(all->arena, "%s:%d", file, table->procs[i].rank),
+		      table->procs[i].host);
 }
 
 /* Behind "FILE:" the ranks of that snapshot, or of the job here; false: there is no colon. */
-static bool offer_file_ranks(struct completions *all, const struct session *session,
-			     const char *typed)
+static bool offer_file_ranks(struct completions *all)
 {
-	const char *colon = strrchr(typed, ':');
-	char *file = colon ? xstrndup(typed, (size_t)(colon - typed)) : NULL;
+	const char *colon = strrchr(all->typed, ':'), *file;
 	struct job *job;
 
-	if (!file)
+	if (!colon)
 		return false;
+	file = arena_strndup(all->arena, all->typed, (size_t)(colon - all->typed));
 	if (strcmp(file, ".") == 0 || !*file) {
-		if (session->job)
-			offer_ranks_of(all, file, session->job, typed);
+		if (all->session->job)
+			offer_ranks_of(all, file, all->session->job);
 	} else if (snapshot_load(file, &job, NULL) == 0) {
-		offer_ranks_of(all, file, job, typed);
+		offer_ranks_of(all, file, job);
 		job_destroy(job);
 	}
-	free(file);
 	return true;
 }
 
 /* ---- Lines ---- */
 
-static void offer_words(struct completions *all, const struct session *session,
-			const struct command *command, const char *before, const char *typed)
+static void offer_words(struct completions *all, const struct command *command,
+			const struct args *before)
 {
-	struct args *args;
-	const char *last;
+	const char *last = before->num_words ? before->words[before->num_words - 1] : NULL;
+	bool is_option = all->typed[0] == '-';
 
-	if (args_parse(before, &args, NULL) < 0)
+	if (offer_argument(all, command, last))
 		return;
-	last = args->num_words ? args->words[args->num_words - 1] : NULL;
-	if (offer_argument(all, session, command, last, typed)) {
-		args_destroy(args);
-		return;
-	}
 	switch (command->words) {
 	case WORDS_RANKS:
 	case WORDS_RANK:
-		if (typed[0] != '-')
-			offer_ranks(all, session, command->words == WORDS_RANKS, last, typed);
+		if (!is_option)
+			offer_ranks(all, command->words == WORDS_RANKS, last);
 		break;
 	case WORDS_COMMS:
-		offer_comms(all, session, typed);
+		offer_comms(all);
 		break;
 	case WORDS_SETTINGS:
-		offer_settings(all, args, typed);
+		offer_settings(all, before);
 		break;
 	case WORDS_COMMANDS:
-		offer_help(all, session, args, typed);
+		offer_help(all, before);
 		break;
 	case WORDS_FILE_RANKS:
-		all->are_files = typed[0] != '-' && !offer_file_ranks(all, session, typed);
+		all->are_files = !is_option && !offer_file_ranks(all);
 		break;
 	case WORDS_FILES:
-		all->are_files = typed[0] != '-';
+		all->are_files = !is_option;
 		break;
 	case WORDS_NONE:
 		break;
 	}
 	if (!all->are_files)
-		offer_options(all, command, typed);
-	args_destroy(args);
+		offer_options(all, command);
 }
 
 static bool is_blank(const char *text)
 {
-	while (isblank((unsigned char)*text))
-		text++;
-	return !*text;
+	return !text[strspn(text, " \t")];
 }
 
-void complete_line(const struct session *session, const char *line, size_t start,
-		   struct completions *ret)
+struct completions complete_line(struct arena *arena, const struct session *session,
+				 const char *line, size_t start)
 {
-	char *before = xstrndup(line, start);
-	const char *typed = line + start, *rest = before;
-	const struct command *command;
-	char *mark = strrchr(before, '>');
+	struct completions all = {.arena = arena, .session = session, .typed = line + start};
+	const char *before = arena_strndup(arena, line, start), *rest = before;
+	const char *mark = strrchr(before, '>');
+	const struct command *command = NULL;
+	struct args *args;
 
-	*ret = (struct completions){0};
 	if (mark && is_blank(mark + 1)) {
-		ret->are_files = true;
+		all.are_files = true;
 	} else if (is_blank(before)) {
-		offer_commands(ret, command_table, typed);
-		offer_macros(ret, session, typed);
-	} else if (command_take(&rest, &command, NULL) == 0) {
-		offer_words(ret, session, command, rest, typed);
+		offer_commands(&all, command_table);
+		offer_macros(&all);
 	} else {
-		/* The first word of a family, the second still to come? */
-		struct args *args;
-		const struct command *family;
-
-		if (args_parse(before, &args, NULL) == 0) {
-			if (args->num_words == 1 &&
-			    command_find(command_table, "", args->words[0], &family, NULL) == 0 &&
-			    family->family)
-				offer_commands(ret, family->family, typed);
-			args_destroy(args);
-		}
+		/* Without a command it may be the first word of a family. */
+		command_take(&rest, &command, NULL);
+		if (args_parse(rest, &args, NULL) < 0)
+			return all;
+		if (command && rest != before)
+			offer_words(&all, command, args);
+		else if (args->num_words == 1)
+			offer_family(&all, args);
+		args_destroy(args);
 	}
-	free(before);
-}
-
-void completions_free(struct completions *completions)
-{
-	for (size_t i = 0; i < completions->num; i++) {
-		free(completions->all[i].word);
-		free(completions->all[i].what);
-	}
-	free(completions->all);
+	return all;
 }

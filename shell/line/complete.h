@@ -7,22 +7,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct arena;
 struct session;
 
 struct completion {
-	char *word;
-	char *what; /* "": nothing to say */
+	const char *word;
+	const char *what; /* "": nothing to say */
 };
 
 struct completions {
 	struct completion *all;
 	size_t num, capacity;
 	bool are_files; /* complete names of files in place of words */
+	struct arena *arena;
+	const struct session *session;
+	const char *typed; /* the last word, so far; borrowed from the line */
 };
 
-/* Complete `line` at its end; `start` is where its last word begins. */
-void complete_line(const struct session *session, const char *line, size_t start,
-		   struct completions *ret);
-void completions_free(struct completions *completions);
+/* Complete `line` at its end; `start` is where its last word begins. All is the arena's. */
+struct completions complete_line(struct arena *arena, const struct session *session,
+				 const char *line, size_t start);
 
 #endif

@@ -11,6 +11,7 @@
 #include <readline/history.h>
 #include <readline/readline.h>
 
+#include "model/arena.h"
 #include "model/xalloc.h"
 #include "render/gate.h"
 #include "render/text.h"
@@ -25,6 +26,7 @@
 struct editor {
 	struct line_source base;
 	struct session *session;
+	editor_complete *complete;
 	char *history_file;  /* NULL: none */
 	bool is_interrupted; /* the line that readline returns was ended by Ctrl-C */
 };
@@ -35,6 +37,7 @@ static struct editor *active;
 /* ---- Completion ---- */
 
 static struct completions offers; /* kept until the next, for show_offers() */
+static struct arena *offers_arena;
 static size_t next_offer;
 
 static char *next_completion(const char *typed, int state)
@@ -50,8 +53,9 @@ static char **complete(const char *typed, int start, int end)
 	char *line = xstrndup(rl_line_buffer, end);
 	char **matches = NULL;
 
-	completions_free(&offers);
-	complete_line(active->session, line, start, &offers);
+	arena_destroy(offers_arena);
+	offers_arena = arena_create();
+	offers = active->complete(offers_arena, active->session, line, (size_t)start);
 	free(line);
 	rl_sort_completion_matches = offers.are_files;
 	if (!offers.are_files) {
@@ -207,12 +211,13 @@ static char *history_path(void)
 	return home && *home ? xasprintf("%s/.pdb_history", home) : NULL;
 }
 
-struct editor *editor_create(struct session *session)
+struct editor *editor_create(struct session *session, editor_complete *complete_words)
 {
 	struct editor *editor = xcalloc(1, sizeof(*editor));
 
 	editor->base = (struct line_source){.next = next_line, .name = "input"};
 	editor->session = session;
+	editor->complete = complete_words;
 	editor->history_file = history_path();
 	active = editor;
 	rl_readline_name = "pdb";
@@ -241,7 +246,8 @@ void editor_destroy(struct editor *editor)
 	free(editor);
 	fclose(rl_outstream);
 	rl_outstream = stdout;
-	completions_free(&offers);
+	arena_destroy(offers_arena);
+	offers_arena = NULL;
 	offers = (struct completions){0};
 	active = NULL;
 }

@@ -4,15 +4,22 @@
 #define PDB_SHELL_EDITOR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "shell/script/script.h"
 
+struct arena;
+struct completions;
 struct editor;
 struct session;
 
+/* What words may become: complete_line(). */
+typedef struct completions editor_complete(struct arena *arena, const struct session *session,
+					   const char *line, size_t start);
+
 /* For a session whose input is a terminal. History is read from ~/.pdb_history, or from the file
  * that PDB_HISTORY names. One editor at a time: readline has one state. */
-struct editor *editor_create(struct session *session);
+struct editor *editor_create(struct session *session, editor_complete *complete_words);
 /* Writes the history. NULL is fine. */
 void editor_destroy(struct editor *editor);
 

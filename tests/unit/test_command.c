@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "model/job/callpath.h"
+#include "model/arena.h"
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_comms.h"
@@ -560,16 +561,16 @@ static void completion(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const char *blank = strrchr(cases[i].line, ' ');
 		size_t start = blank ? blank - cases[i].line + 1 : 0;
-		struct completions all;
+		struct arena *arena = arena_create();
+		struct completions all = complete_line(arena, &f->session, cases[i].line, start);
 		char words[200] = "";
 
-		complete_line(&f->session, cases[i].line, start, &all);
 		for (size_t j = 0; j < all.num; j++) {
 			strcat(words, j ? " " : "");
 			strcat(words, all.all[j].word);
 		}
 		assert_string_equal(all.are_files ? "FILES" : words, cases[i].words);
-		completions_free(&all);
+		arena_destroy(arena);
 	}
 	f->session.comms = NULL;
 }
@@ -584,14 +585,15 @@ static void completion_of_functions(void **state)
 		.function = "solve_any", .is_symbol = true, .is_library = true, .caller = &inlined};
 	struct fixture *f = *state;
 	struct job *job = job_create();
+	struct arena *arena = arena_create();
 	struct completions all;
 	uint32_t node = callpaths_intern(job->callpaths, CALLPATH_NONE, 0, 1, false);
 
 	names_set(job->names, node, &library);
 	f->session.job = job;
-	complete_line(&f->session, "tree -below sol", strlen("tree -below "), &all);
+	all = complete_line(arena, &f->session, "tree -below sol", strlen("tree -below "));
 	assert_int_equal(all.num, 3);
-	completions_free(&all);
+	arena_destroy(arena);
 	f->session.job = NULL;
 	job_destroy(job);
 }
