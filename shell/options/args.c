@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <ctype.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/arena.h"
 #include "model/error.h"
-#include "model/job/rankset.h"
 #include "model/xalloc.h"
 #include "shell/options/args.h"
 
@@ -70,51 +70,6 @@ void args_destroy(struct args *args)
 		free(args->words[i]);
 	free(args->words);
 	free(args);
-}
-
-/* Names that are followed by a word of their own. */
-static bool takes_argument(const char *name)
-{
-	return strcmp(name, "group") == 0 || strcmp(name, "host") == 0;
-}
-
-int args_take_ranks(const struct args *args, size_t *next, const struct rank_names *names,
-		    struct rankset **ret, struct pdb_error *err)
-{
-	const char *word, *argument = NULL;
-	size_t used = 1;
-
-	if (*next >= args->num_words)
-		return error_set(err, ERROR_USAGE,
-				 "ranks are missing: 0,3-5, all, lp, group N or host NAME");
-	word = args->words[*next];
-	if (isdigit((unsigned char)word[0])) {
-		if (rankset_decode(word, names->size, ret, err) < 0)
-			return -1;
-		*next += used;
-		return 0;
-	}
-	if (strcmp(word, "all") == 0) {
-		if (rankset_is_empty(names->all))
-			return error_set(err, ERROR_NOT_FOUND, "there are no ranks");
-		*ret = rankset_copy(names->all);
-		*next += used;
-		return 0;
-	}
-	if (takes_argument(word)) {
-		if (*next + 1 >= args->num_words)
-			return error_set(err, ERROR_USAGE, "\"%s\" needs a word after it", word);
-		argument = args->words[*next + 1];
-		used = 2;
-	} else if (strcmp(word, "lp") != 0) {
-		return error_set(err, ERROR_USAGE,
-				 "\"%s\" is no list of ranks: 0,3-5, all, lp, group N or host NAME",
-				 word);
-	}
-	if (names->find(names->context, word, argument, ret, err) < 0)
-		return -1;
-	*next += used;
-	return 0;
 }
 
 int args_take_number(const struct args *args, size_t *next, const char *what, long min, long max,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What follows a command on its line: words, quotes, options and rank lists.
+ * What follows a command on its line: words, quotes and numbers.
  *
  * Words are parted by blanks. 'single' quotes keep everything, "double" quotes keep all but \" and
  * \\, a backslash keeps the next character. An unquoted # where a word would begin ends the line.
@@ -13,7 +13,6 @@
 
 struct arena;
 struct pdb_error;
-struct rankset;
 
 struct args {
 	char **words; /* without the command's own words */
@@ -24,22 +23,6 @@ struct args {
 /* Split text. On success *args_ret belongs to the caller. ERROR_USAGE: a quote is left open. */
 int args_parse(const char *text, struct args **args_ret, struct pdb_error *err);
 void args_destroy(struct args *args); /* NULL is fine */
-
-/* What the names in rank lists stand for at the moment. */
-struct rank_names {
-	int size;                  /* ranks are below it */
-	const struct rankset *all; /* what "all" means */
-	/* Ranks of "lp" (argument NULL), "group" and "host" (argument as typed). */
-	int (*find)(void *context, const char *name, const char *argument, struct rankset **ret,
-		    struct pdb_error *err);
-	void *context;
-};
-
-/* Take one rank list off the words at *next and move *next behind it: "0,3-5", "0-63:8", "all",
- * "lp", "group 2", "host node7" (two words). On success *ret belongs to the caller and is not
- * empty. */
-int args_take_ranks(const struct args *args, size_t *next, const struct rank_names *names,
-		    struct rankset **ret, struct pdb_error *err);
 
 /* Take a whole number in [min, max]; `what` names it in the message. */
 int args_take_number(const struct args *args, size_t *next, const char *what, long min, long max,
