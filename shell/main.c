@@ -26,7 +26,7 @@
 #include "shell/session.h"
 #include "shell/spinner.h"
 #include "shell/script/startup.h"
-#include "shell/watch/watch_main.h"
+#include "shell/watch/watch.h"
 
 /* For argp, in the C library, so it is not in the archive, whose names no library sees. */
 __attribute__((visibility("default"))) const char *argp_program_version = "pdb " PDB_VERSION;

@@ -5,7 +5,6 @@
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
 #include "shell/watch/watch.h"
-#include "shell/watch/watch_hang.h"
 #include "shell/options/options.h"
 
 static int run_watch(struct session *session, const struct args *args, struct pdb_error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "shell/watch/last_look.h"
+#include "shell/watch/watch.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -28,7 +28,6 @@
 #include "shell/session.h"
 #include "shell/answers/traces_of.h"
 #include "shell/watch/watch.h"
-#include "shell/watch/watch_hang.h"
 #include "shell/options/options.h"
 #include "shell/watch/watch_tell.h"
 

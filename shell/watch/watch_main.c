@@ -11,13 +11,10 @@
 #include "shell/answers/document.h"
 #include "shell/start/find.h"
 #include "shell/interrupt.h"
-#include "shell/watch/last_look.h"
+#include "shell/watch/watch.h"
 #include "shell/start/launch.h"
 #include "shell/options/options.h"
 #include "shell/session.h"
-#include "shell/watch/watch.h"
-#include "shell/watch/watch_hang.h"
-#include "shell/watch/watch_main.h"
 #include "shell/watch/watch_tell.h"
 
 #define SECOND_NS UINT64_C(1000000000)
