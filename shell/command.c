@@ -184,12 +184,9 @@ static bool take_json(struct args *args)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < args->num_words; i++) {
-		if (strcmp(args->words[i], "--json") == 0)
-			free(args->words[i]);
-		else
+	for (size_t i = 0; i < args->num_words; i++)
+		if (strcmp(args->words[i], "--json") != 0)
 			args->words[kept++] = args->words[i];
-	}
 	if (kept == args->num_words)
 		return false;
 	args->num_words = kept;

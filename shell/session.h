@@ -15,7 +15,7 @@
 #include "shell/options/args.h"
 #include "shell/script/macro.h"
 #include "shell/script/safe_paths.h"
-#include "shell/options/settings.h"
+#include "shell/options/options.h"
 
 struct arena;
 struct code_address;

@@ -72,23 +72,6 @@ struct traces *trace_source_get(struct session *session, const struct rankset *r
 	return fetch(session, ranks, err) < 0 ? NULL : get(session->job, err);
 }
 
-struct traces *trace_source_load(const char *path, struct job **job_ret, struct pdb_error *err)
-{
-	struct traces *traces;
-	struct job *job;
-
-	if (snapshot_load(path, &job, err) < 0)
-		return NULL;
-	traces = get(job, err);
-	if (traces) {
-		*job_ret = job;
-		return traces;
-	}
-	error_prefix(err, "%s", path);
-	job_destroy(job);
-	return NULL;
-}
-
 /* ---- Options ---- */
 
 /* ---- Options ---- */
@@ -121,14 +104,8 @@ struct traces_asked *trace_options_take(struct session *session, const struct ar
 
 /* ---- A run ---- */
 
-static void end_input(void *object)
-{
-	struct trace_input *input = object;
-
-	traces_destroy(input->traces);
-	if (input->is_own)
-		job_destroy(input->job);
-}
+ARENA_DEFINE_IN(job)
+ARENA_DEFINE_IN(traces)
 
 const struct trace_input *trace_input_open(struct session *session, const char *word,
 					   const struct rankset *ranks, struct answer *answer,
@@ -136,10 +113,14 @@ const struct trace_input *trace_input_open(struct session *session, const char *
 {
 	struct trace_input *ret = arena_alloc(answer->arena, sizeof(*ret));
 
-	ret->name = word;
-	if (strcmp(word, ".") != 0) {
-		ret->is_own = true;
-		ret->traces = trace_source_load(word, &ret->job, err);
+	ret->is_own = strcmp(word, ".") != 0;
+	if (ret->is_own) {
+		if (snapshot_load(word, &ret->job, err) < 0)
+			return NULL;
+		job_in(answer->arena, ret->job);
+		ret->traces = get(ret->job, err);
+		if (!ret->traces)
+			error_prefix(err, "%s", word);
 	} else if (session->job) {
 		ret->job = session->job;
 		ret->traces = trace_source_get(session, ranks, err);
@@ -148,6 +129,5 @@ const struct trace_input *trace_input_open(struct session *session, const char *
 			  "there is no job for \".\": attach to one, load a "
 			  "snapshot, or name two files");
 	}
-	arena_keep(answer->arena, ret, end_input);
-	return ret->traces ? ret : NULL;
+	return traces_in(answer->arena, ret->traces) ? ret : NULL;
 }

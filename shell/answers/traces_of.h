@@ -28,9 +28,6 @@ struct traces *trace_source_get(struct session *session, const struct rankset *r
 /* Fetch what is on other hosts of all ranks, for a snapshot. Nothing to do where there is none. */
 int trace_source_complete(struct session *session, struct pdb_error *err);
 
-/* Those of a snapshot, with its job, which the caller destroys after them. */
-struct traces *trace_source_load(const char *path, struct job **job_ret, struct pdb_error *err);
-
 /* ---- Options ---- */
 
 struct traces_asked {
@@ -47,7 +44,6 @@ struct traces_asked *trace_options_take(struct session *session, const struct ar
 /* ---- A run ---- */
 
 struct trace_input {
-	const char *name; /* as typed; borrowed */
 	struct job *job;
 	struct traces *traces;
 	bool is_own; /* the job is of a snapshot that was read for this */

@@ -39,25 +39,24 @@ static int copy_word(const char **text, char *out)
 int args_parse(const char *text, struct args **args_ret, struct pdb_error *err)
 {
 	struct args *args = xcalloc(1, sizeof(*args));
-	char *word = xmalloc(strlen(text) + 1);
 	size_t capacity = 0;
 	const char *p = text;
+	char *to;
 
 	args->rest = text;
+	to = args->text = xmalloc(2 * strlen(text) + 1);
 	for (;;) {
-		while (isblank((unsigned char)*p))
-			p++;
+		p += strspn(p, " \t");
 		if (!*p || *p == '#')
 			break;
-		if (copy_word(&p, word) < 0) {
-			free(word);
+		args->words = xgrow(args->words, args->num_words, &capacity, sizeof(char *));
+		args->words[args->num_words++] = to;
+		if (copy_word(&p, to) < 0) {
 			args_destroy(args);
 			return error_set(err, ERROR_USAGE, "a quote is left open in: %s", text);
 		}
-		args->words = xgrow(args->words, args->num_words, &capacity, sizeof(char *));
-		args->words[args->num_words++] = xstrdup(word);
+		to += strlen(to) + 1;
 	}
-	free(word);
 	*args_ret = args;
 	return 0;
 }
@@ -66,8 +65,7 @@ void args_destroy(struct args *args)
 {
 	if (!args)
 		return;
-	for (size_t i = 0; i < args->num_words; i++)
-		free(args->words[i]);
+	free(args->text);
 	free(args->words);
 	free(args);
 }

@@ -17,6 +17,7 @@ struct pdb_error;
 struct args {
 	char **words; /* without the command's own words */
 	size_t num_words;
+	char *text;       /* that they are in */
 	const char *rest; /* the same text as typed, for commands that take it raw; borrowed */
 };
 

@@ -2,8 +2,8 @@
 #include "shell/options/options.h"
 
 #include <limits.h>
-
-#include "shell/options/settings.h"
+#include <stdio.h>
+#include <string.h>
 
 #define FOR(action) (1u << ACTION_##action)
 #define WATCHING .users = FOR(WATCH) | 1u << NUM_ACTIONS
@@ -49,3 +49,39 @@
 const struct option_spec setting_table[NUM_SETTINGS] = {
 #include "shell/options/options.def"
 };
+
+/* ---- Settings ---- */
+
+static const struct option_table settings_of = {setting_table, NUM_SETTINGS, "", NULL};
+
+void settings_init(struct settings *settings)
+{
+	option_init(&settings_of, settings);
+}
+
+int settings_find(const char *name, enum setting_id *ret, struct pdb_error *err)
+{
+	const struct option_spec *found = option_find(&settings_of, 0, name, strlen(name), err);
+
+	if (!found)
+		return -1;
+	*ret = (enum setting_id)(found - setting_table);
+	return 0;
+}
+
+int settings_set(struct settings *settings, enum setting_id id, const char *value,
+		 struct pdb_error *err)
+{
+	return option_set(&settings_of, &setting_table[id], value, settings, err);
+}
+
+char *settings_text(const struct settings *settings, enum setting_id id, char *buffer, size_t size)
+{
+	const struct option_spec *setting = &setting_table[id];
+
+	if (setting->kind == OPTION_CHOICE)
+		snprintf(buffer, size, "%s", setting->choices[settings->values[id]]);
+	else
+		snprintf(buffer, size, "%d", settings->values[id]);
+	return buffer;
+}

@@ -17,7 +17,7 @@
 
 #define MAX_DEPTH 20
 
-int script_run(struct session *session, struct line_source *source, struct pdb_error *err)
+static int run(struct session *session, struct line_source *source, struct pdb_error *err)
 {
 	struct line_source *outer = session->source;
 	char *line;
@@ -140,7 +140,7 @@ int script_run_open(struct session *session, int fd, const char *name, struct pd
 
 	file->base = (struct line_source){.next = next_of_file, .name = name};
 	file->fd = fd;
-	result = script_run(session, &file->base, err);
+	result = run(session, &file->base, err);
 	if (!result && file->err.code != ERROR_NONE) {
 		*err = file->err;
 		result = -1;
@@ -192,7 +192,7 @@ int script_run_macro(struct session *session, const struct macro *macro, const s
 	source.lines = xcalloc(macro->num_lines, sizeof(char *));
 	for (size_t i = 0; i < macro->num_lines; i++)
 		source.lines[i] = macro_expand(macro->lines[i], args);
-	result = script_run(session, &source.base, err);
+	result = run(session, &source.base, err);
 	for (size_t i = 0; i < source.num_lines; i++)
 		free(source.lines[i]);
 	free(source.lines);

@@ -18,12 +18,9 @@ struct line_source {
 	int line;         /* number of the line returned last, from 1 */
 };
 
-/* Carry out all lines of a source until its end, `quit` or an error; the error is prefixed with
- * "NAME:LINE: ". Sources nest at most 20 deep. */
-int script_run(struct session *session, struct line_source *source, struct pdb_error *err);
-
-/* The same for a command file, which may be a pipe or a device; an open one stays open. Ctrl-C ends
- * waiting for lines, too. */
+/* Carry out all lines of a command file, which may be a pipe or a device, until its end, `quit` or an
+ * error; the error is prefixed with "NAME:LINE: ". Files nest at most 20 deep. An open one stays open.
+ * Ctrl-C ends waiting for lines, too. */
 int script_run_open(struct session *session, int fd, const char *name, struct pdb_error *err);
 int script_run_file(struct session *session, const char *path, struct pdb_error *err);
 

@@ -20,7 +20,7 @@ enum preload_mpi preload_mpi_of_name(const char *name);
  * there is none, as of scripts, by the launcher itself: its real name and what it loads. */
 enum preload_mpi preload_guess(char *const argv[]);
 
-/* The recorder's path, by libdir_find(). The caller frees *path_ret. */
+/* The recorder's path. The caller frees *path_ret. */
 int preload_find(enum preload_mpi mpi, char **path_ret, struct pdb_error *err);
 
 /* The paths of all recorders that are there, with colons between: each is awake in the programs of
@@ -42,13 +42,5 @@ char *preload_shell_lines(enum preload_mpi mpi, const char *library);
  * the others, however often and for whichever MPI these were carried out, and leave what else is
  * preloaded or handed to ranks. The caller frees. */
 char *preload_unset_lines(void);
-
-/* ---- Where pdb's own files are ---- */
-
-/* The path of such a file, without symbolic links: in PDB_LIBDIR; beside the program that runs
- * or in ../lib/pdb from there; in pdb/, ../pdb/ or ../lib/pdb/ from the library that this is
- * part of, or in the folder above it; where it was installed. ERROR_NOT_FOUND names the places.
- * The caller frees *path_ret. */
-int libdir_find(const char *name, char **path_ret, struct pdb_error *err);
 
 #endif

@@ -8,7 +8,6 @@
 
 #include "shell/command.h"
 #include "shell/options/options.h"
-#include "shell/options/settings.h"
 #include "shell/topics.h"
 
 /* Lists in it, which are indented, stay lists. */

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "model/error.h"
-#include "shell/options/settings.h"
+#include "shell/options/options.h"
 #include "tests/unit/unit.h"
 
 /* Set by names as typed; the setting's value as text, or NULL and the message in *err. */
