@@ -161,7 +161,7 @@ static void tell_age(struct session *session, const struct command *command)
 		printf("(%s; this is its last snapshot)\n", end);
 	} else if (age >= 120)
 		printf("(snapshot %.0f min old; refresh to look again)\n", age / 60);
-	else if (age > session->settings.values[SETTING_STALE])
+	else if (age > session->settings.stale)
 		printf("(snapshot %.0f s old; refresh to look again)\n", age);
 }
 

@@ -80,7 +80,7 @@ static char *make_age(const struct session *session)
 		return xstrdup("");
 	if (!session->is_live)
 		return xstrdup(" ended");
-	if (age <= session->settings.values[SETTING_STALE])
+	if (age <= session->settings.stale)
 		return xstrdup("");
 	if (age < 120)
 		return xasprintf(" %.0f s old", age);

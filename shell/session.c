@@ -38,7 +38,7 @@
 void session_init(struct session *session)
 {
 	*session = (struct session){.launcher_fd = -1, .out = stdout, .out_fd = STDOUT_FILENO};
-	settings_init(&session->settings);
+	option_init(&setting_option_table, &session->settings);
 }
 
 static void drop_results(struct session *session)
@@ -238,12 +238,12 @@ static int look_once(struct session *session, struct node_look_options *options,
 
 static int look(struct session *session, struct pdb_error *err)
 {
-	const int *values = session->settings.values;
+	const struct setting_options *settings = &session->settings;
 	struct node_look_options options = {
-		.milliseconds = values[SETTING_LOOK],
-		.max_samples = values[SETTING_SAMPLES],
-		.all_threads = values[SETTING_THREADS] == SWITCH_ON,
-		.all_evidence = values[SETTING_EVIDENCE] == EVIDENCE_ALL,
+		.milliseconds = settings->look,
+		.max_samples = settings->samples,
+		.all_threads = settings->threads == SWITCH_ON,
+		.all_evidence = settings->evidence == EVIDENCE_ALL,
 		.keeps = session->keeps_traces,
 		.sleep_until = interrupt_sleep_until,
 	};
@@ -416,10 +416,8 @@ int session_look_at_end(struct session *session, struct pdb_error *err)
 
 /* ---- How it is seen ---- */
 
-static bool decide(const struct session *session, enum setting_id id, bool automatic)
+static bool decide(unsigned int value, bool automatic)
 {
-	int value = session->settings.values[id];
-
 	return value == SWITCH_AUTO ? automatic : value == SWITCH_ON;
 }
 
@@ -432,7 +430,7 @@ static bool is_terminal(const struct session *session)
 static int terminal_width(const struct session *session)
 {
 	struct winsize window;
-	int width = session->settings.values[SETTING_WIDTH];
+	int width = (int)session->settings.width;
 
 	if (!width && is_terminal(session) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0)
 		width = window.ws_col;
@@ -450,11 +448,11 @@ struct view session_view(struct session *session, struct arena *arena)
 		.arena = arena,
 		.session = session,
 		.width = terminal_width(session),
-		.use_unicode = decide(session, SETTING_UNICODE,
+		.use_unicode = decide(session->settings.unicode,
 				      strcmp(nl_langinfo(CODESET), "UTF-8") == 0),
-		.use_color = decide(session, SETTING_COLOR,
-				    is_terminal(session) && !getenv("NO_COLOR") && term &&
-					    strcmp(term, "dumb") != 0),
+		.use_color = decide(session->settings.color, is_terminal(session) &&
+								     !getenv("NO_COLOR") && term &&
+								     strcmp(term, "dumb") != 0),
 		.is_script = session->is_batch,
 		.is_known_hang = session->is_hung,
 		.job = session->job,

@@ -40,7 +40,7 @@ struct sampling {
 };
 
 struct session {
-	struct settings settings;
+	struct setting_options settings;
 	struct macros macros;
 	struct safe_paths safe_paths;
 

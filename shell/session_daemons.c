@@ -228,7 +228,7 @@ int session_sample(struct session *session, const struct rankset *ranks, int tim
 		   int milliseconds, struct pdb_error *err)
 {
 	const struct node_sampling how = {
-		.all_threads = session->settings.values[SETTING_THREADS] == SWITCH_ON,
+		.all_threads = session->settings.threads == SWITCH_ON,
 		.times = times,
 		.milliseconds = milliseconds,
 		.sleep_until = interrupt_sleep_until,

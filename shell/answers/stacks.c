@@ -88,7 +88,7 @@ struct stacks_asked *stacks_take_options(struct session *session, const struct a
 int stacks_ensure(struct session *session, const struct rankset *ranks, struct pdb_error *err)
 {
 	const struct sampling *sampling = &session->sampling;
-	bool all_threads = session->settings.values[SETTING_THREADS] == SWITCH_ON;
+	bool all_threads = session->settings.threads == SWITCH_ON;
 	struct rankset *missing;
 	int result = 0;
 
@@ -107,12 +107,12 @@ int stacks_ensure(struct session *session, const struct rankset *ranks, struct p
 static struct calltree *make_whole_tree(struct session *session, const struct stacks_asked *o,
 					const struct rankset *ranks, bool over_time)
 {
-	const int *values = session->settings.values;
+	const struct setting_options *settings = &session->settings;
 	const struct calltree_options how = {
-		.frames = values[SETTING_FRAMES],
+		.frames = settings->frames,
 		/* What is inside MPI is asked for. */
-		.fold = values[SETTING_FOLD] == SWITCH_ON && !o->is_full && !o->edit.above.is_mpi,
-		.all_threads = values[SETTING_THREADS] == SWITCH_ON,
+		.fold = settings->fold == SWITCH_ON && !o->is_full && !o->edit.above.is_mpi,
+		.all_threads = settings->threads == SWITCH_ON,
 		.over_time = over_time,
 	};
 

@@ -91,7 +91,7 @@ struct traces_asked *trace_options_take(struct session *session, const struct ar
 		.detail = (enum trace_detail)o->detail,
 		.filter.is_mpi = o->is_mpi,
 		.filter.is_communication = o->is_communication,
-		.all_threads = session->settings.values[SETTING_THREADS] == SWITCH_ON,
+		.all_threads = session->settings.threads == SWITCH_ON,
 	};
 	answer->is_full = o->is_all;
 	if (result < 0 ||

@@ -234,10 +234,12 @@ static int run_apropos(struct session *session, const struct args *args, struct 
 		return -1;
 	}
 	search_commands(&search, command_table, "");
-	for (int i = 0; i < NUM_SETTINGS; i++)
-		if (matches(&search, setting_table[i].name) ||
-		    matches(&search, setting_table[i].help))
-			found(&search, "set ", setting_table[i].name, setting_table[i].help);
+	for (size_t i = 0; i < setting_option_table.num; i++) {
+		const struct option_spec *setting = &setting_option_table.options[i];
+
+		if (matches(&search, setting->name) || matches(&search, setting->help))
+			found(&search, "set ", setting->name, setting->help);
+	}
 	for (const struct topic *topic = topic_table; topic->name; topic++)
 		if (matches(&search, topic->name) || matches(&search, topic->summary) ||
 		    matches(&search, topic->text))

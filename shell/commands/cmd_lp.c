@@ -13,7 +13,7 @@ static bool is_worth_a_look(struct session *session)
 {
 	return session->editor && !session->snapshot && !session->has_cores &&
 	       !session_has_ended(session) && session->verdict && !session_status(session) &&
-	       session_age(session) > session->settings.values[SETTING_STALE];
+	       session_age(session) > session->settings.stale;
 }
 
 static int find_lp(struct session *session, const struct args *args, struct answer *answer,

@@ -16,7 +16,7 @@
 #include "shell/options/args.h"
 #include "shell/command.h"
 #include "shell/line/complete.h"
-#include "shell/options/option.h"
+#include "shell/options/options.h"
 #include "shell/session.h"
 #include "shell/topics.h"
 
@@ -160,12 +160,15 @@ static void offer_choices(struct completions *all, const struct option_spec *opt
 
 static void offer_settings(struct completions *all, const struct args *before)
 {
-	enum setting_id id;
+	const struct option_table *table = &setting_option_table;
+	const char *name = before->num_words ? before->words[0] : NULL;
+	const struct option_spec *setting =
+		name ? option_find(table, 0, name, strlen(name), NULL) : NULL;
 
-	for (int i = 0; i < NUM_SETTINGS && before->num_words == 0; i++)
-		offer(all, setting_table[i].name, setting_table[i].help);
-	if (before->num_words && settings_find(before->words[0], &id, NULL) == 0)
-		offer_choices(all, &setting_table[id]);
+	for (size_t i = 0; i < table->num && !name; i++)
+		offer(all, table->options[i].name, table->options[i].help);
+	if (setting)
+		offer_choices(all, setting);
 }
 
 static void offer_options(struct completions *all, const struct command *command)

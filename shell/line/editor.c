@@ -187,7 +187,7 @@ bool editor_confirm(struct session *session, const char *format, ...)
 	char *answer;
 	bool yes;
 
-	if (!session->editor || session->settings.values[SETTING_CONFIRM] != SWITCH_ON)
+	if (!session->editor || session->settings.confirm != SWITCH_ON)
 		return true;
 	va_start(ap, format);
 	vsnprintf(question, sizeof(question) - 8, format, ap);

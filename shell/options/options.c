@@ -3,7 +3,6 @@
 
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 
 #define FOR(action) (1u << ACTION_##action)
 #define WATCHING .users = FOR(WATCH) | 1u << NUM_ACTIONS
@@ -29,59 +28,16 @@
 	const struct option_table owner##_option_table = {                                         \
 		owner##_options, sizeof(owner##_options) / sizeof(owner##_options[0]), dashes,     \
 		note};
-#define SETTING(...)
 #include "shell/options/options.def"
-#undef OPTIONS
-#undef OPTION
-#undef END_OPTIONS
-#undef SETTING
 
-#define OPTIONS(...)
-#define OPTION(...)
-#define END_OPTIONS(...)
-#define SETTING(type, id, text, takes, what, ...)                                                  \
-	[SETTING_##id] = {.name = text,                                                            \
-			  .kind = OPTION_##type,                                                   \
-			  .place = offsetof(struct settings, values[SETTING_##id]),                \
-			  .argument = takes,                                                       \
-			  .help = what,                                                            \
-			  __VA_ARGS__},
-const struct option_spec setting_table[NUM_SETTINGS] = {
-#include "shell/options/options.def"
-};
-
-/* ---- Settings ---- */
-
-static const struct option_table settings_of = {setting_table, NUM_SETTINGS, "", NULL};
-
-void settings_init(struct settings *settings)
+char *setting_text(const struct setting_options *settings, const struct option_spec *setting,
+		   char *buffer, size_t size)
 {
-	option_init(&settings_of, settings);
-}
-
-int settings_find(const char *name, enum setting_id *ret, struct pdb_error *err)
-{
-	const struct option_spec *found = option_find(&settings_of, 0, name, strlen(name), err);
-
-	if (!found)
-		return -1;
-	*ret = (enum setting_id)(found - setting_table);
-	return 0;
-}
-
-int settings_set(struct settings *settings, enum setting_id id, const char *value,
-		 struct pdb_error *err)
-{
-	return option_set(&settings_of, &setting_table[id], value, settings, err);
-}
-
-char *settings_text(const struct settings *settings, enum setting_id id, char *buffer, size_t size)
-{
-	const struct option_spec *setting = &setting_table[id];
+	unsigned int value = *(const unsigned int *)((const char *)settings + setting->place);
 
 	if (setting->kind == OPTION_CHOICE)
-		snprintf(buffer, size, "%s", setting->choices[settings->values[id]]);
+		snprintf(buffer, size, "%s", setting->choices[value]);
 	else
-		snprintf(buffer, size, "%d", settings->values[id]);
+		snprintf(buffer, size, "%u", value);
 	return buffer;
 }

@@ -45,14 +45,17 @@ static void print_command(const struct command *command)
 
 static void print_settings(void)
 {
-	struct settings settings;
+	struct setting_options settings = {0};
 	char text[32];
 
-	settings_init(&settings);
+	option_init(&setting_option_table, &settings);
 	printf("## Settings\n\n| setting | at first | what it does |\n|---|---|---|\n");
-	for (int i = 0; i < NUM_SETTINGS; i++)
-		printf("| `%s` | %s | %s |\n", setting_table[i].name,
-		       settings_text(&settings, i, text, sizeof(text)), setting_table[i].help);
+	for (size_t i = 0; i < setting_option_table.num; i++) {
+		const struct option_spec *setting = &setting_option_table.options[i];
+
+		printf("| `%s` | %s | %s |\n", setting->name,
+		       setting_text(&settings, setting, text, sizeof(text)), setting->help);
+	}
 }
 
 static void print_topics(void)

@@ -6,33 +6,35 @@
 #include "tests/unit/unit.h"
 
 /* Set by names as typed; the setting's value as text, or NULL and the message in *err. */
-static const char *set(struct settings *settings, const char *name, const char *value,
+static const char *set(struct setting_options *settings, const char *name, const char *value,
 		       struct pdb_error *err)
 {
+	const struct option_spec *setting =
+		option_find(&setting_option_table, 0, name, strlen(name), err);
 	static char text[32];
-	enum setting_id id;
 
-	if (settings_find(name, &id, err) < 0 || settings_set(settings, id, value, err) < 0)
+	if (!setting || option_set(&setting_option_table, setting, value, settings, err) < 0)
 		return NULL;
-	return settings_text(settings, id, text, sizeof(text));
+	return setting_text(settings, setting, text, sizeof(text));
 }
 
 static void the_table_is_complete(void **state)
 {
-	struct settings settings;
+	struct setting_options settings;
 
 	(void)state;
-	for (int i = 0; i < NUM_SETTINGS; i++) {
-		const struct option_spec *setting = &setting_table[i];
-		size_t length;
+	for (size_t i = 0; i < setting_option_table.num; i++) {
+		const struct option_spec *setting = &setting_option_table.options[i];
+		size_t length = strlen(setting->help);
 
 		assert_non_null(setting->name);
-		length = strlen(setting->help);
 		assert_true(length > 0 && setting->help[length - 1] == '.');
 		if (i)
-			assert_true(strcmp(setting_table[i - 1].name, setting->name) < 0);
+			assert_true(strcmp(setting[-1].name, setting->name) < 0);
 		assert_non_null(setting->initial);
-		assert_int_equal(settings_set(&settings, i, setting->initial, NULL), 0);
+		assert_int_equal(option_set(&setting_option_table, setting, setting->initial,
+					    &settings, NULL),
+				 0);
 	}
 }
 
@@ -46,10 +48,10 @@ static void values(void **state)
 		{"u", "off", "off"},     {"frames", "line", "line"}, {"fr", "addr", "address"},
 		{"stale", "1", "1"},     {"evidence", "all", "all"},
 	};
-	struct settings settings;
+	struct setting_options settings;
 
 	(void)state;
-	settings_init(&settings);
+	option_init(&setting_option_table, &settings);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const char *text = set(&settings, cases[i].name, cases[i].value, NULL);
 
@@ -76,10 +78,10 @@ static void refusals(void **state)
 		{"width", "", "from 0 to 10000"},
 		{"width", "99999999999999999999", "from 0 to 10000"},
 	};
-	struct settings settings, before;
+	struct setting_options settings, before;
 
 	(void)state;
-	settings_init(&settings);
+	option_init(&setting_option_table, &settings);
 	before = settings;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct pdb_error err;
