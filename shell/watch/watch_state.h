@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What a job that is watched is known by, and the parts of watching: looks (watch.c) and what
+ * What a job that is watched is known by, and the parts of watching: looks (watch_look.c) and what
  * follows from them (watch_judge.c). */
 #ifndef PDB_SHELL_WATCH_STATE_H
 #define PDB_SHELL_WATCH_STATE_H
