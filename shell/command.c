@@ -5,18 +5,17 @@
 #include <string.h>
 
 #include "model/error.h"
-#include "model/job/job.h"
 #include "model/xalloc.h"
-#include "shell/answer.h"
-#include "shell/args.h"
+#include "shell/answers/answer.h"
+#include "shell/options/args.h"
+#include "shell/options/option.h"
 #include "shell/command.h"
-#include "shell/document.h"
-#include "shell/macro.h"
+#include "shell/answers/document.h"
+#include "shell/script/script.h"
 #include "shell/output.h"
-#include "shell/script.h"
 #include "shell/session.h"
 #include "shell/spinner.h"
-#include "shell/suggest.h"
+#include "shell/options/suggest.h"
 
 /* What people look for who know gdb. */
 static const struct {
@@ -36,12 +35,6 @@ static const struct {
 	{" man ? ", "did you mean \"help\"?"},
 };
 
-static bool is_exact(const struct command *command, const char *word)
-{
-	return strcmp(command->name, word) == 0 ||
-	       (command->alias && strcmp(command->alias, word) == 0);
-}
-
 static const char *find_foreign(const char *word)
 {
 	char padded[64];
@@ -53,53 +46,38 @@ static const char *find_foreign(const char *word)
 	return NULL;
 }
 
-/* No such command: what may have been meant? */
-static int refuse(const struct command *const *table, const char *what, const char *word,
-		  struct pdb_error *err)
-{
-	const char *names[128];
-	const char *advice = table == command_table ? find_foreign(word) : NULL;
-	size_t num = 0;
-
-	if (advice)
-		return error_set(err, ERROR_USAGE, "no %s \"%s\": %s", what, word, advice);
-	while (num < sizeof(names) / sizeof(names[0]) && table[num]) {
-		names[num] = table[num]->name;
-		num++;
-	}
-	advice = suggest_nearest(word, names, num);
-	if (advice)
-		return error_set(err, ERROR_USAGE, "no %s \"%s\"; did you mean \"%s\"?", what, word,
-				 advice);
-	return error_set(err, ERROR_USAGE, "no %s \"%s\"; try \"help\"", what, word);
-}
-
 int command_find(const struct command *const *table, const char *what, const char *word,
 		 const struct command **ret, struct pdb_error *err)
 {
-	const struct command *found = NULL;
-	size_t length = strlen(word), matches = 0;
-	char candidates[512] = "";
+	const char *advice = table == command_table ? find_foreign(word) : NULL;
+	const char *names[128];
+	size_t num = 0;
+	int found;
 
-	for (size_t i = 0; table[i]; i++) {
-		if (is_exact(table[i], word)) {
-			*ret = table[i];
+	for (; num < sizeof(names) / sizeof(names[0]) && table[num]; num++) {
+		*ret = table[num];
+		if (table[num]->alias && strcmp(table[num]->alias, word) == 0)
 			return 0;
-		}
-		if (strncmp(table[i]->name, word, length) != 0)
-			continue;
-		snprintf(candidates + strlen(candidates), sizeof(candidates) - strlen(candidates),
-			 "%s%s", matches ? ", " : "", table[i]->name);
-		found = table[i];
-		matches++;
+		names[num] = table[num]->name;
 	}
-	if (!matches)
-		return refuse(table, what, word, err);
-	if (matches > 1)
-		return error_set(err, ERROR_USAGE, "%s \"%s\" is ambiguous: %s", what, word,
-				 candidates);
-	*ret = found;
+	found = suggest_find(what, "", word, strlen(word), names, num, advice ? NULL : err);
+	if (found < 0)
+		return advice ? error_set(err, ERROR_USAGE, "no %s \"%s\": %s", what, word, advice)
+			      : -1;
+	*ret = table[found];
 	return 0;
+}
+
+char *command_text(const struct command *command)
+{
+	char *options, *text;
+
+	if (!command->options)
+		return xstrdup(command->text);
+	options = option_help(command->options, command->users);
+	text = xasprintf("%s\n%s", command->text, options);
+	free(options);
+	return text;
 }
 
 static const char *skip_blanks(const char *text)
@@ -183,7 +161,7 @@ static void tell_age(struct session *session, const struct command *command)
 		printf("(%s; this is its last snapshot)\n", end);
 	} else if (age >= 120)
 		printf("(snapshot %.0f min old; refresh to look again)\n", age / 60);
-	else if (age > session->settings.values[SETTING_STALE])
+	else if (age > session->settings.stale)
 		printf("(snapshot %.0f s old; refresh to look again)\n", age);
 }
 
@@ -206,12 +184,9 @@ static bool take_json(struct args *args)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < args->num_words; i++) {
-		if (strcmp(args->words[i], "--json") == 0)
-			free(args->words[i]);
-		else
+	for (size_t i = 0; i < args->num_words; i++)
+		if (strcmp(args->words[i], "--json") != 0)
 			args->words[kept++] = args->words[i];
-	}
 	if (kept == args->num_words)
 		return false;
 	args->num_words = kept;

@@ -10,6 +10,7 @@
 #include "render/view.h"
 
 struct args;
+struct option_table;
 struct pdb_error;
 struct session;
 
@@ -51,9 +52,10 @@ struct command {
 	enum command_topic topic;
 	const char *usage;   /* "history RANK [COUNT]" */
 	const char *summary; /* one sentence with a period */
-	const char *text;    /* the rest of help; lines of at most 80 columns */
+	const char *text;    /* the rest of help but options; lines of at most 80 columns */
 	const char *example; /* a line that can be typed */
-	const char *options; /* in the form of option_text.h; NULL: `text` has them, if any */
+	const struct option_table *options; /* NULL: none */
+	unsigned users;                     /* which of them: bits of the table's */
 	unsigned flags;
 	int min_words, max_words; /* after the command; max -1: any number */
 	enum command_words words;
@@ -85,6 +87,9 @@ int command_find(const struct command *const *table, const char *what, const cha
 /* Find by the words of *text, in families too, and move *text behind them. A family without its
  * second word is ERROR_USAGE with its members named. */
 int command_take(const char **text, const struct command **ret, struct pdb_error *err);
+
+/* Its text with its options. The caller frees. */
+char *command_text(const struct command *command);
 
 /* May it run with these words, as the session is? -1 and why not. */
 int command_check(struct session *session, const struct command *command, const struct args *args,

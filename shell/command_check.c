@@ -3,7 +3,7 @@
 #include "analysis/waits/queue_waits.h"
 #include "model/error.h"
 #include "model/job/job.h"
-#include "shell/args.h"
+#include "shell/options/args.h"
 #include "shell/command.h"
 #include "shell/session.h"
 

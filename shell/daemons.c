@@ -25,7 +25,7 @@
 #include "pmix/spawn.h"
 #include "shell/daemons_private.h"
 #include "shell/interrupt.h"
-#include "shell/preload.h"
+#include "shell/start/preload.h"
 
 #define START_MS 30000  /* as long as a launcher may take over a slow ssh */
 #define SLOW_MS 2000    /* after so long it is looked whether all hosts are there */

@@ -15,17 +15,18 @@
 #include "render/gate.h"
 #include "shell/banner.h"
 #include "shell/command.h"
-#include "shell/editor.h"
+#include "shell/line/complete.h"
+#include "shell/line/editor.h"
 #include "shell/interrupt.h"
-#include "shell/joblist.h"
-#include "shell/launch.h"
-#include "shell/options.h"
+#include "shell/start/find.h"
+#include "shell/start/launch.h"
+#include "shell/options/options.h"
 #include "shell/pdb.h"
-#include "shell/script.h"
+#include "shell/script/script.h"
 #include "shell/session.h"
 #include "shell/spinner.h"
-#include "shell/startup.h"
-#include "shell/watch/watch_main.h"
+#include "shell/script/startup.h"
+#include "shell/watch/watch.h"
 
 /* For argp, in the C library, so it is not in the archive, whose names no library sees. */
 __attribute__((visibility("default"))) const char *argp_program_version = "pdb " PDB_VERSION;
@@ -40,15 +41,21 @@ static int complain(const struct pdb_error *err)
 
 /* ---- Commands from the command line ---- */
 
+static bool is_file(const struct option_word *word)
+{
+	return strcmp(word->option->argument, "FILE") == 0;
+}
+
 /* Returns how many failed; with --batch the first one ends it. */
 static int run_start_commands(struct session *session, const struct options *options)
 {
+	const struct option_list *commands = &options->program.commands;
 	int failed = 0;
 
-	for (size_t i = 0; i < options->num_commands && !session->wants_quit; i++) {
-		const struct start_command *command = &options->commands[i];
+	for (size_t i = 0; i < commands->num && !session->wants_quit; i++) {
+		const struct option_word *command = &commands->words[i];
 		struct pdb_error err;
-		int result = command->is_file ? script_run_file(session, command->text, &err)
+		int result = is_file(command) ? script_run_file(session, command->text, &err)
 					      : command_execute(session, command->text, &err);
 
 		if (!result)
@@ -73,7 +80,7 @@ static char *make_age(const struct session *session)
 		return xstrdup("");
 	if (!session->is_live)
 		return xstrdup(" ended");
-	if (age <= session->settings.values[SETTING_STALE])
+	if (age <= session->settings.stale)
 		return xstrdup("");
 	if (age < 120)
 		return xasprintf(" %.0f s old", age);
@@ -143,17 +150,17 @@ static int debug(struct session *session, const struct options *options)
 {
 	int failed;
 
-	session->is_batch = options->is_batch;
-	if (!options->is_batch)
+	session->is_batch = options->program.is_batch;
+	if (!options->program.is_batch)
 		banner_print(session, stdout);
 	if (session->job)
-		banner_print_holes(session, options->is_batch ? stderr : stdout);
-	if (!options->is_batch && isatty(STDIN_FILENO))
-		session->editor = editor_create(session);
-	if (!options->no_init)
+		banner_print_holes(session, options->program.is_batch ? stderr : stdout);
+	if (!options->program.is_batch && isatty(STDIN_FILENO))
+		session->editor = editor_create(session, complete_line);
+	if (!options->program.no_init)
 		startup_run(session);
 	failed = run_start_commands(session, options);
-	if (!options->is_batch && !session->wants_quit) {
+	if (!options->program.is_batch && !session->wants_quit) {
 		if (session->editor) {
 			interact(session);
 			failed = 0; /* what was mistyped at the prompt is no failure of pdb */
@@ -180,36 +187,50 @@ static int clean(void)
 /* Commands of -ex that look at files, as "suspects GOOD BAD", say so themselves. */
 static bool needs_no_job(const struct options *options)
 {
-	for (size_t i = 0; i < options->num_commands; i++)
-		if (options->commands[i].is_file ||
-		    !command_needs_no_job(options->commands[i].text))
+	const struct option_list *commands = &options->program.commands;
+
+	for (size_t i = 0; i < commands->num; i++)
+		if (is_file(&commands->words[i]) || !command_needs_no_job(commands->words[i].text))
 			return false;
-	return options->is_batch && options->num_commands > 0;
+	return options->program.is_batch && commands->num > 0;
+}
+
+static int load_cores(struct session *session, const struct option_list *cores,
+		      struct pdb_error *err)
+{
+	const char **paths = xcalloc(cores->num, sizeof(*paths));
+	int result;
+
+	for (size_t i = 0; i < cores->num; i++)
+		paths[i] = cores->words[i].text;
+	result = session_load_cores(session, (char *const *)paths, cores->num, err);
+	free(paths);
+	return result;
 }
 
 static int open_job(struct session *session, const struct options *options, struct launch **launch,
 		    struct pdb_error *err)
 {
-	pid_t pid = options->pid;
+	pid_t pid = options->program.pid;
 
 	if (options->action == ACTION_RUN) {
 		if (launch_start(options, launch, err) < 0)
 			return -1;
 		return launch_attach(*launch, session, err);
 	}
-	if (!pid && !options->load && !options->has_cores) {
+	if (!pid && !options->program.load && !options->program.cores.num) {
 		if (needs_no_job(options))
 			return 0;
 		if (joblist_choose(&pid, stdout, err) < 0)
 			return -1;
 	}
-	if (!options->is_batch && isatty(STDIN_FILENO))
+	if (!options->program.is_batch && isatty(STDIN_FILENO))
 		spinner_start("looking");
-	if (options->load)
-		return session_load(session, options->load, err);
-	if (options->has_cores)
-		return session_load_cores(session, options->cores, options->num_cores, err);
-	return session_attach(session, pid, options->nspace, err);
+	if (options->program.load)
+		return session_load(session, options->program.load, err);
+	if (options->program.cores.num)
+		return load_cores(session, &options->program.cores, err);
+	return session_attach(session, pid, options->program.nspace, err);
 }
 
 static int run(int argc, char **argv)
@@ -235,7 +256,7 @@ static int run(int argc, char **argv)
 	interrupt_init();
 	session_init(&session);
 	session.is_json = options.watch.wants_json;
-	if (options.action == ACTION_WATCH || options.is_watched) {
+	if (options.action == ACTION_WATCH || options.program.is_watched) {
 		status = watch_main(&session, &options);
 		if (session.is_hung && run_start_commands(&session, &options) > 0)
 			status = STATUS_CANNOT;

@@ -11,9 +11,9 @@
 #include "render/gate.h"
 #include "render/view.h"
 #include "shell/command.h"
-#include "shell/editor.h"
+#include "shell/line/editor.h"
 #include "shell/output.h"
-#include "shell/pager.h"
+#include "shell/line/pager.h"
 #include "shell/session.h"
 #include "shell/spinner.h"
 
@@ -235,7 +235,7 @@ int output_close(struct output *output, struct session *session, bool keep, stru
 	if (output->kind == OUTPUT_PLAIN)
 		spinner_stop();
 	if (!result && output->memory && output->kind == OUTPUT_PLAIN &&
-	    session->settings.values[SETTING_PAGER] == SWITCH_ON)
+	    session->settings.pager == SWITCH_ON)
 		pager_show(output->memory, output->memory_size);
 	else if (!result && output->memory && output->kind == OUTPUT_PLAIN)
 		fwrite(output->memory, 1, output->memory_size, stdout);

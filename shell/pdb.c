@@ -9,6 +9,7 @@
 #include "analysis/progress/eqgroup.h"
 #include "analysis/stacks/temporal.h"
 #include "analysis/verdict/verdict.h"
+#include "model/arena.h"
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/proctable.h"
@@ -20,19 +21,19 @@
 #include "render/parts.h"
 #include "render/text.h"
 #include "render/view.h"
-#include "shell/answer.h"
-#include "shell/args.h"
+#include "shell/answers/answer.h"
+#include "shell/options/args.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
-#include "shell/document.h"
+#include "shell/answers/document.h"
 #include "shell/pdb.h"
 #include "shell/session.h"
-#include "shell/stack_order.h"
+#include "shell/answers/stack_order.h"
 
 struct pdb_job {
 	struct session session;
-	FILE *nowhere;  /* what the session prints to when nobody has asked */
-	bool has_facts; /* verdict and groups are those of the last look */
+	FILE *nowhere;       /* what the session prints to when nobody has asked */
+	struct arena *facts; /* of the last look: verdict and groups are its; NULL: not known yet */
 	struct pdb_verdict verdict;
 	struct pdb_group *groups;
 	size_t num_groups;
@@ -104,19 +105,10 @@ static struct pdb_job *create(void)
 
 static void drop_facts(struct pdb_job *job)
 {
-	for (size_t i = 0; i < job->num_groups; i++) {
-		free((char *)job->groups[i].ranks);
-		free((char *)job->groups[i].where);
-		free((char *)job->groups[i].iterations);
-		free((char *)job->groups[i].least);
-	}
-	free(job->groups);
-	free((char *)job->verdict.ranks);
-	free((char *)job->verdict.waiting);
+	arena_destroy(job->facts);
+	job->facts = NULL;
 	job->groups = NULL;
 	job->num_groups = 0;
-	job->verdict = (struct pdb_verdict){.kind = ""};
-	job->has_facts = false;
 }
 
 static void destroy(struct pdb_job *job)
@@ -128,13 +120,16 @@ static void destroy(struct pdb_job *job)
 	free(job);
 }
 
-struct pdb_job *pdb_load(const char *path, char *error)
+/* The job of a snapshot, or of the launcher `pid`. */
+static struct pdb_job *open_job(const char *path, pid_t pid, char *error)
 {
 	struct pdb_job *job = create();
 	locale_t before = enter();
 	struct pdb_error err;
+	int result = path ? session_load(&job->session, path, &err)
+			  : session_attach(&job->session, pid, NULL, &err);
 
-	if (session_load(&job->session, path, &err) < 0) {
+	if (result < 0) {
 		give_error(&err, error);
 		destroy(job);
 		job = NULL;
@@ -143,19 +138,14 @@ struct pdb_job *pdb_load(const char *path, char *error)
 	return job;
 }
 
+struct pdb_job *pdb_load(const char *path, char *error)
+{
+	return open_job(path, 0, error);
+}
+
 struct pdb_job *pdb_attach(int pid, char *error)
 {
-	struct pdb_job *job = create();
-	locale_t before = enter();
-	struct pdb_error err;
-
-	if (session_attach(&job->session, pid, NULL, &err) < 0) {
-		give_error(&err, error);
-		destroy(job);
-		job = NULL;
-	}
-	leave(before);
-	return job;
+	return open_job(NULL, pid, error);
 }
 
 int pdb_look(struct pdb_job *job, char *error)
@@ -202,6 +192,17 @@ int pdb_is_live(struct pdb_job *job)
 
 /* ---- Verdict and groups ---- */
 
+/* A text that goes with the facts. */
+static char *keep(struct pdb_job *job, char *text)
+{
+	return arena_keep(job->facts, text, free);
+}
+
+static char *keep_ranks(struct pdb_job *job, const struct rankset *ranks)
+{
+	return keep(job, rankset_encode(ranks, 0));
+}
+
 static void find_verdict(struct pdb_job *job)
 {
 	const struct verdict *verdict = job->session.verdict;
@@ -210,20 +211,11 @@ static void find_verdict(struct pdb_job *job)
 		.kind = view_verdict_name(verdict),
 		.is_hang = verdict->is_hang,
 		.is_likely = verdict->is_likely,
-		.ranks = rankset_encode(verdict->culprits, 0),
+		.ranks = keep_ranks(job, verdict->culprits),
 		.num_ranks = rankset_count(verdict->culprits),
-		.waiting = rankset_encode(verdict->waiting, 0),
+		.waiting = keep_ranks(job, verdict->waiting),
 		.stay = verdict->stay_ns / 1e9,
 	};
-}
-
-/* Takes the text over; the caller frees. */
-static char *make_clean(char *text)
-{
-	char *clean = text_clean(text, true);
-
-	free(text);
-	return clean;
 }
 
 /* As the recorder tells. */
@@ -231,21 +223,23 @@ static void find_model_groups(struct pdb_job *job, const struct view *view)
 {
 	const struct eqgroups *all = job->session.groups;
 
-	job->groups = xcalloc(all->num_groups, sizeof(*job->groups));
+	job->groups = arena_array(job->facts, all->num_groups, sizeof(*job->groups));
 	for (; job->num_groups < all->num_groups; job->num_groups++) {
 		const struct eqgroup *group = &all->groups[job->num_groups];
-		struct rankset *least = parts_culprits(view, job->num_groups);
+		const struct rankset *least =
+			rankset_in(job->facts, parts_culprits(view, job->num_groups));
 
 		job->groups[job->num_groups] = (struct pdb_group){
-			.ranks = rankset_encode(group->ranks, 0),
+			.ranks = keep_ranks(job, group->ranks),
 			.num_ranks = rankset_count(group->ranks),
-			.where = make_clean(label_where(view->job, group, LABEL_FULL)),
+			.where = keep(job, text_clean(keep(job, label_where(view->job, group,
+									    LABEL_FULL)),
+						      true)),
 			.activity = parts_activity(group),
-			.iterations = parts_iterations(view, group),
-			.least = rankset_encode(least, 0),
+			.iterations = keep(job, parts_iterations(view, group)),
+			.least = keep_ranks(job, least),
 			.stay = group->stay_min_ns / 1e9,
 		};
-		rankset_destroy(least);
 	}
 }
 
@@ -254,21 +248,21 @@ static void find_stack_groups(struct pdb_job *job, const struct view *view)
 {
 	const struct temporal_result *order = stack_order_of_look(&job->session, NULL);
 
-	job->groups = xcalloc(order ? order->num_groups : 0, sizeof(*job->groups));
+	job->groups = arena_array(job->facts, order ? order->num_groups : 0, sizeof(*job->groups));
 	for (; order && job->num_groups < order->num_groups; job->num_groups++) {
 		const struct temporal_group *group = &order->groups[job->num_groups];
-		struct rankset *least = rankset_copy(group->ranks);
+		struct rankset *least = rankset_in(job->facts, rankset_copy(group->ranks));
 
 		rankset_keep_set(least, job->session.verdict->culprits);
 		job->groups[job->num_groups] = (struct pdb_group){
-			.ranks = rankset_encode(group->ranks, 0),
+			.ranks = keep_ranks(job, group->ranks),
 			.num_ranks = rankset_count(group->ranks),
-			.where = make_clean(order_text_where(view, group)),
+			.where = keep(job,
+				      text_clean(keep(job, order_text_where(view, group)), true)),
 			.activity = "",
-			.iterations = xstrdup(""),
-			.least = rankset_encode(least, 0),
+			.iterations = "",
+			.least = keep_ranks(job, least),
 		};
-		rankset_destroy(least);
 	}
 }
 
@@ -277,8 +271,9 @@ static void find_facts(struct pdb_job *job)
 	struct view view;
 	locale_t before;
 
-	if (job->has_facts)
+	if (job->facts)
 		return;
+	job->facts = arena_create();
 	before = enter();
 	view = session_view(&job->session, NULL);
 	find_verdict(job);
@@ -286,7 +281,6 @@ static void find_facts(struct pdb_job *job)
 		find_model_groups(job, &view);
 	else
 		find_stack_groups(job, &view);
-	job->has_facts = true;
 	leave(before);
 }
 

@@ -21,7 +21,7 @@
 #include "model/buffer.h"
 #include "model/error.h"
 #include "model/monotonic.h"
-#include "shell/child.h"
+#include "shell/start/child.h"
 #include "shell/daemons.h"
 #include "shell/interrupt.h"
 #include "shell/remote_gdb.h"

@@ -12,10 +12,10 @@
 #include "attach/launchers/launcher.h"
 #include "model/error.h"
 #include "render/view.h"
-#include "shell/args.h"
-#include "shell/macro.h"
-#include "shell/safe_paths.h"
-#include "shell/settings.h"
+#include "shell/options/args.h"
+#include "shell/script/macro.h"
+#include "shell/script/safe_paths.h"
+#include "shell/options/options.h"
 
 struct arena;
 struct code_address;
@@ -40,7 +40,7 @@ struct sampling {
 };
 
 struct session {
-	struct settings settings;
+	struct setting_options settings;
 	struct macros macros;
 	struct safe_paths safe_paths;
 
@@ -154,6 +154,13 @@ struct daemons *session_daemons(struct session *session, struct pdb_error *err);
 /* The daemons have failed with *err. Unless that was for other reasons than themselves, they are
  * stopped; the next look has others. Returns -1 with what is to be said of it in *err. */
 int session_lose_daemons(struct session *session, struct pdb_error *err);
+
+/* For session.c: the daemons, tried once, or started anew if they were lost; where there are none and
+ * should be, this is told. -1: interrupted. After a failure: were daemons lost, so that it is worth to
+ * try with others? Nothing has been sampled since the last look. */
+int session_ensure_daemons(struct session *session, struct pdb_error *err);
+bool session_can_try_again(const struct session *session, struct pdb_error *err);
+void session_drop_sampling(struct session *session);
 
 /* Has the launcher ended? Notes it: is_live becomes false. */
 bool session_has_ended(struct session *session);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The ranks that a command is given, by the names that a session knows. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "shell/session.h"
-#include "shell/stack_order.h"
+#include "shell/answers/stack_order.h"
 
 static int find_least(const struct session *session, struct rankset **ret, struct pdb_error *err)
 {
@@ -62,50 +63,64 @@ static int find_host(const struct session *session, const char *host, struct ran
 	return 0;
 }
 
-static int find_named(void *context, const char *name, const char *argument, struct rankset **ret,
-		      struct pdb_error *err)
+/* Take one rank list off the words at *next and move *next behind it: "0,3-5", "0-63:8", "all",
+ * "lp", "group 2", "host node7" (two words). It is not empty. */
+static int take(struct session *session, const struct args *args, size_t *next,
+		struct rankset **ret, struct pdb_error *err)
 {
-	struct session *session = context;
+	const struct proctable *table = session->job->proctable;
+	size_t at = *next;
+	const char *word = at < args->num_words ? args->words[at++] : NULL;
+	bool is_group = word && strcmp(word, "group") == 0;
+	int result;
 
-	if (strcmp(name, "lp") == 0)
-		return find_least(session, ret, err);
-	if (strcmp(name, "group") == 0)
-		return find_group(session, argument, ret, err);
-	return find_host(session, argument, ret, err);
-}
-
-static struct rank_names rank_names(struct session *session, const struct rankset *all)
-{
-	return (struct rank_names){
-		.size = session->job->proctable->size,
-		.all = all,
-		.find = find_named,
-		.context = session,
-	};
+	if (!word)
+		return error_set(err, ERROR_USAGE,
+				 "ranks are missing: 0,3-5, all, lp, group N or host NAME");
+	if (isdigit((unsigned char)word[0])) {
+		result = rankset_decode(word, table->size, ret, err);
+	} else if (strcmp(word, "all") == 0 && table->size == 0) {
+		result = error_set(err, ERROR_NOT_FOUND, "there are no ranks");
+	} else if (strcmp(word, "all") == 0) {
+		*ret = proctable_ranks(table);
+		result = 0;
+	} else if (strcmp(word, "lp") == 0) {
+		result = find_least(session, ret, err);
+	} else if (!is_group && strcmp(word, "host") != 0) {
+		result = error_set(
+			err, ERROR_USAGE,
+			"\"%s\" is no list of ranks: 0,3-5, all, lp, group N or host NAME", word);
+	} else if (at >= args->num_words) {
+		result = error_set(err, ERROR_USAGE, "\"%s\" needs a word after it", word);
+	} else {
+		result = is_group ? find_group(session, args->words[at], ret, err)
+				  : find_host(session, args->words[at], ret, err);
+		at++;
+	}
+	if (result == 0)
+		*next = at;
+	return result;
 }
 
 int session_take_ranks(struct session *session, const struct args *args, size_t *next,
 		       struct rankset **ret, struct pdb_error *err)
 {
-	struct rankset *all = proctable_ranks(session->job->proctable), *set, *more;
-	struct rank_names names = rank_names(session, all);
+	struct rankset *set, *more;
 
 	if (*next >= args->num_words) {
-		*ret = session->focus ? rankset_copy(session->focus) : rankset_copy(all);
-		rankset_destroy(all);
+		*ret = session->focus ? rankset_copy(session->focus)
+				      : proctable_ranks(session->job->proctable);
 		return 0;
 	}
 	set = rankset_create();
 	while (*next < args->num_words) {
-		if (args_take_ranks(args, next, &names, &more, err) < 0) {
+		if (take(session, args, next, &more, err) < 0) {
 			rankset_destroy(set);
-			rankset_destroy(all);
 			return -1;
 		}
 		rankset_add_set(set, more);
 		rankset_destroy(more);
 	}
-	rankset_destroy(all);
 	*ret = set;
 	return 0;
 }
@@ -114,11 +129,9 @@ int session_take_rank(struct session *session, const struct args *args, size_t *
 		      struct pdb_error *err)
 {
 	size_t first = *next;
-	struct rankset *all = proctable_ranks(session->job->proctable), *set;
-	struct rank_names names = rank_names(session, all);
-	int result = args_take_ranks(args, next, &names, &set, err);
+	struct rankset *set;
+	int result = take(session, args, next, &set, err);
 
-	rankset_destroy(all);
 	if (result)
 		return -1;
 	if (rankset_count(set) > 1 && strcmp(args->words[first], "lp") != 0)

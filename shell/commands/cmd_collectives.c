@@ -10,30 +10,10 @@
 #include "model/job/job.h"
 #include "model/job/job_comms.h"
 #include "render/view.h"
-#include "shell/args.h"
+#include "shell/options/args.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
-
-static int find_collectives(struct session *session, const struct args *args, struct answer *answer,
-			    struct pdb_error *err);
-
-const struct command cmd_collectives = {
-	.name = "collectives",
-	.topic = TOPIC_LOOKING,
-	.usage = "collectives [COMM]",
-	.summary = "Show how far the ranks of each communicator are in its collectives.",
-	.text = "Collectives are counted on each communicator. Ranks that others wait for, and\n"
-		"ranks that call something else as the same number, are marked. COMM is the\n"
-		"number in the first column, or a name; it is then shown with its members, and\n"
-		"with roots and sizes.",
-	.example = "collectives MPI_COMM_WORLD",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
-	.max_words = 1,
-	.words = WORDS_COMMS,
-	.find = find_collectives,
-	.views = {[FORMAT_TEXT] = view_collectives, [FORMAT_JSON] = view_collectives_json},
-};
 
 ARENA_DEFINE_IN(collective_groups)
 
@@ -82,3 +62,20 @@ static int find_collectives(struct session *session, const struct args *args, st
 	answer->collectives = groups;
 	return 0;
 }
+
+const struct command cmd_collectives = {
+	.name = "collectives",
+	.topic = TOPIC_LOOKING,
+	.usage = "collectives [COMM]",
+	.summary = "Show how far the ranks of each communicator are in its collectives.",
+	.text = "Collectives are counted on each communicator. Ranks that others wait for, and\n"
+		"ranks that call something else as the same number, are marked. COMM is the\n"
+		"number in the first column, or a name; it is then shown with its members, and\n"
+		"with roots and sizes.",
+	.example = "collectives MPI_COMM_WORLD",
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
+	.max_words = 1,
+	.words = WORDS_COMMS,
+	.find = find_collectives,
+	.views = {[FORMAT_TEXT] = view_collectives, [FORMAT_JSON] = view_collectives_json},
+};

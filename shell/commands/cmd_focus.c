@@ -10,22 +10,6 @@
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
 
-static int run_focus(struct session *session, const struct args *args, struct pdb_error *err);
-
-const struct command cmd_focus = {
-	.name = "focus",
-	.topic = TOPIC_LOOKING,
-	.usage = "focus [RANKS]",
-	.summary = "Narrow the commands that follow to some ranks.",
-	.text = "The prompt shows them. \"focus all\" ends it; without RANKS it is only told. The\n"
-		"verdict of lp is always about the whole job.",
-	.example = "focus group 2",
-	.flags = CMD_NEEDS_JOB,
-	.max_words = -1,
-	.words = WORDS_RANKS,
-	.run = run_focus,
-};
-
 static void tell(const struct session *session)
 {
 	char *ranks = session->focus ? rankset_encode(session->focus, 0) : NULL;
@@ -53,3 +37,17 @@ static int run_focus(struct session *session, const struct args *args, struct pd
 	}
 	return 0;
 }
+
+const struct command cmd_focus = {
+	.name = "focus",
+	.topic = TOPIC_LOOKING,
+	.usage = "focus [RANKS]",
+	.summary = "Narrow the commands that follow to some ranks.",
+	.text = "The prompt shows them. \"focus all\" ends it; without RANKS it is only told. The\n"
+		"verdict of lp is always about the whole job.",
+	.example = "focus group 2",
+	.flags = CMD_NEEDS_JOB,
+	.max_words = -1,
+	.words = WORDS_RANKS,
+	.run = run_focus,
+};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * gdb: put gdb on a rank, in the first frame of the program's own code, on the rank's own node. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "attach/gdb/gdb_call.h"
@@ -11,37 +12,14 @@
 #include "model/job/job.h"
 #include "model/monotonic.h"
 #include "model/job/proctable.h"
-#include "shell/child.h"
+#include "model/xalloc.h"
+#include "shell/start/child.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
+#include "shell/options/options.h"
 #include "shell/interrupt.h"
 #include "shell/remote_gdb.h"
 #include "shell/session.h"
-
-static int run_gdb(struct session *session, const struct args *args, struct pdb_error *err);
-
-const struct command cmd_gdb = {
-	.name = "gdb",
-	.topic = TOPIC_LOOKING,
-	.usage = "gdb RANK [-ex COMMAND]...",
-	.summary = "Put gdb on a rank, in the first frame of the program's own code.",
-	.text = "The rank stands still until you leave gdb (\"quit\" or \"detach\"); then it goes "
-		"on\n"
-		"and you are back here. One that was stopped by a signal stays stopped. The next\n"
-		"answer is of a new look. With -ex, gdb carries out these commands and returns;\n"
-		"that works in command files too. A rank of another node gets the gdb of that\n"
-		"node, with its files; Ctrl-C three times in more than a second gives up one\n"
-		"whose host does not answer.\n"
-		"gdb sees a rank in Python as the interpreter's C code: it is in the innermost\n"
-		"frame, or in the one that called MPI. \"bt RANK\" shows Python's functions.",
-	.example = "gdb lp -ex \"bt 3\" -ex \"info locals\"",
-	.options = "  -ex COMMAND  gdb carries it out and returns",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_TERMINAL | CMD_NO_REPEAT,
-	.min_words = 1,
-	.max_words = -1,
-	.words = WORDS_RANK,
-	.run = run_gdb,
-};
 
 /* ---- On this node ---- */
 
@@ -170,40 +148,37 @@ static void tell_state(const struct session *session, const struct proc *proc,
 		       end->after == 'T' ? "is left stopped, as it was before" : "goes on");
 }
 
-/* Words after the rank: any number of "-ex COMMAND". */
-static int check_words(const struct args *args, size_t next, struct pdb_error *err)
+/* "-ex COMMAND" for each, as gdb takes them. The caller frees. */
+static const char **words_for_gdb(const struct option_list *commands)
 {
-	for (; next < args->num_words; next += 2) {
-		if (strcmp(args->words[next], "-ex") != 0 && strcmp(args->words[next], "--ex") != 0)
-			return error_set(err, ERROR_USAGE, "\"%s\" is not -ex", args->words[next]);
-		if (next + 1 >= args->num_words)
-			return error_set(err, ERROR_USAGE, "-ex needs a command for gdb after it");
+	const char **words = xcalloc(2 * commands->num + 1, sizeof(*words));
+
+	for (size_t i = 0; i < commands->num; i++) {
+		words[2 * i] = "-ex";
+		words[2 * i + 1] = commands->words[i].text;
 	}
-	return 0;
+	return words;
 }
 
-static int run_gdb(struct session *session, const struct args *args, struct pdb_error *err)
+static int run_on(struct session *session, int rank, const struct option_list *commands,
+		  struct pdb_error *err)
 {
+	const struct proc *proc = proctable_find(session->job->proctable, rank);
+	size_t num = 2 * commands->num;
 	struct remote_gdb_end end = {.after = 0};
-	const char *const *words;
-	const struct proc *proc;
-	size_t next = 0, num;
-	int rank, result;
+	const char **words;
+	int result;
 
-	if (session_take_rank(session, args, &next, &rank, err) < 0 ||
-	    check_words(args, next, err) < 0)
-		return -1;
-	proc = proctable_find(session->job->proctable, rank);
 	if (!proc || proc->pid <= 0)
 		return error_set(err, ERROR_NOT_FOUND, "the process of rank %d is not known", rank);
-	words = (const char *const *)args->words + next;
-	num = args->num_words - next;
 	if (num == 0 && !session->editor)
 		return error_set(err, ERROR_USAGE,
 				 "gdb needs a terminal, or commands: gdb %d -ex bt", rank);
 	fflush(session->out);
+	words = words_for_gdb(commands);
 	result = proc->is_local ? run_here(session, proc, words, num, &end, err)
 				: run_there(session, proc, words, num, &end, err);
+	free(words);
 	if (end.after) {
 		session->is_outdated = true;
 		tell_state(session, proc, &end);
@@ -212,3 +187,45 @@ static int run_gdb(struct session *session, const struct args *args, struct pdb_
 		return error_set(err, ERROR_SYSTEM, "gdb ended with status %d", end.status);
 	return result;
 }
+
+static int run_gdb(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	struct gdb_options options = {.commands.num = 0};
+	struct args rest;
+	size_t next = 0;
+	int rank, result;
+
+	result = option_take_all(&gdb_option_table, 0, args, &options, &rest, err);
+	if (result == 0)
+		result = session_take_rank(session, &rest, &next, &rank, err);
+	if (result == 0)
+		result = args_end(&rest, next, err);
+	if (result == 0)
+		result = run_on(session, rank, &options.commands, err);
+	option_list_free(&options.commands);
+	free(rest.words);
+	return result;
+}
+
+const struct command cmd_gdb = {
+	.name = "gdb",
+	.topic = TOPIC_LOOKING,
+	.usage = "gdb RANK [-ex COMMAND]...",
+	.summary = "Put gdb on a rank, in the first frame of the program's own code.",
+	.text = "The rank stands still until you leave gdb (\"quit\" or \"detach\"); then it goes "
+		"on\n"
+		"and you are back here. One that was stopped by a signal stays stopped. The next\n"
+		"answer is of a new look. With -ex, gdb carries out these commands and returns;\n"
+		"that works in command files too. A rank of another node gets the gdb of that\n"
+		"node, with its files; Ctrl-C three times in more than a second gives up one\n"
+		"whose host does not answer.\n"
+		"gdb sees a rank in Python as the interpreter's C code: it is in the innermost\n"
+		"frame, or in the one that called MPI. \"bt RANK\" shows Python's functions.",
+	.example = "gdb lp -ex \"bt 3\" -ex \"info locals\"",
+	.options = &gdb_option_table,
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_TERMINAL | CMD_NO_REPEAT,
+	.min_words = 1,
+	.max_words = -1,
+	.words = WORDS_RANK,
+	.run = run_gdb,
+};

@@ -6,10 +6,17 @@
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
-#include "shell/stack_order.h"
+#include "shell/answers/stack_order.h"
 
 static int find_groups(struct session *session, const struct args *args, struct answer *answer,
-		       struct pdb_error *err);
+		       struct pdb_error *err)
+{
+	(void)args;
+	if (session->job->model)
+		return 0;
+	answer->order = stack_order_of_look(session, err);
+	return answer->order ? 0 : -1;
+}
 
 const struct command cmd_groups = {
 	.name = "groups",
@@ -28,13 +35,3 @@ const struct command cmd_groups = {
 	.find = find_groups,
 	.views = {[FORMAT_TEXT] = view_groups, [FORMAT_JSON] = view_groups_json},
 };
-
-static int find_groups(struct session *session, const struct args *args, struct answer *answer,
-		       struct pdb_error *err)
-{
-	(void)args;
-	if (session->job->model)
-		return 0;
-	answer->order = stack_order_of_look(session, err);
-	return answer->order ? 0 : -1;
-}

@@ -13,38 +13,6 @@
 #include "shell/session.h"
 #include "shell/topics.h"
 
-static int run_help(struct session *session, const struct args *args, struct pdb_error *err);
-static int run_apropos(struct session *session, const struct args *args, struct pdb_error *err);
-
-const struct command cmd_help = {
-	.name = "help",
-	.alias = "h",
-	.topic = TOPIC_SHELL,
-	.usage = "help [COMMAND [WORD] | TOPIC | all]",
-	.summary = "Explain a command or a topic, or list them.",
-	.text = "\"help all\" lists every command with what it does, \"help answers\" those of "
-		"one\n"
-		"group. Topics tell what is common to commands: how ranks are written, where\n"
-		"output goes. Commands may be shortened as long as they are unique.",
-	.example = "help graph",
-	.max_words = 2,
-	.words = WORDS_COMMANDS,
-	.run = run_help,
-};
-
-const struct command cmd_apropos = {
-	.name = "apropos",
-	.topic = TOPIC_SHELL,
-	.usage = "apropos RE",
-	.summary = "List what help has about a word.",
-	.text = "RE is a regular expression, looked for in the names and texts of commands,\n"
-		"settings and topics; upper and lower case are the same.",
-	.example = "apropos 'deadlock|lost'",
-	.min_words = 1,
-	.max_words = -1,
-	.run = run_apropos,
-};
-
 /* ---- Lists ---- */
 
 static void list_group(FILE *out, enum command_topic group)
@@ -125,11 +93,13 @@ static void list_short(struct session *session)
 
 static void explain(const struct command *command, FILE *out)
 {
+	char *text = command_text(command);
+
 	fprintf(out, "%s\n", command->summary);
 	fprintf(out, "usage: %s\n", command->usage);
 	if (command->alias)
 		fprintf(out, "alias: %s\n", command->alias);
-	fprintf(out, "\n%s\n", command->text);
+	fprintf(out, "\n%s\n", text);
 	if (command->family) {
 		putc('\n', out);
 		for (size_t i = 0; command->family[i]; i++)
@@ -137,6 +107,7 @@ static void explain(const struct command *command, FILE *out)
 				command->family[i]->summary);
 	}
 	fprintf(out, "\nexample: %s\n", command->example);
+	free(text);
 }
 
 static void explain_macro(const struct macro *macro, FILE *out)
@@ -240,13 +211,15 @@ static void search_commands(struct search *search, const struct command *const *
 {
 	for (size_t i = 0; table[i]; i++) {
 		const struct command *command = table[i];
+		char *text = command_text(command);
 
 		if (matches(search, command->name) || matches(search, command->alias) ||
 		    matches(search, command->usage) || matches(search, command->summary) ||
-		    matches(search, command->text) || matches(search, command->options))
+		    matches(search, text))
 			found(search, family, command->name, command->summary);
 		if (command->family)
 			search_commands(search, command->family, "info ");
+		free(text);
 	}
 }
 
@@ -261,10 +234,12 @@ static int run_apropos(struct session *session, const struct args *args, struct 
 		return -1;
 	}
 	search_commands(&search, command_table, "");
-	for (int i = 0; i < NUM_SETTINGS; i++)
-		if (matches(&search, setting_table[i].name) ||
-		    matches(&search, setting_table[i].text))
-			found(&search, "set ", setting_table[i].name, setting_table[i].text);
+	for (size_t i = 0; i < setting_option_table.num; i++) {
+		const struct option_spec *setting = &setting_option_table.options[i];
+
+		if (matches(&search, setting->name) || matches(&search, setting->help))
+			found(&search, "set ", setting->name, setting->help);
+	}
 	for (const struct topic *topic = topic_table; topic->name; topic++)
 		if (matches(&search, topic->name) || matches(&search, topic->summary) ||
 		    matches(&search, topic->text))
@@ -276,3 +251,32 @@ static int run_apropos(struct session *session, const struct args *args, struct 
 	free(expression);
 	return result;
 }
+
+const struct command cmd_help = {
+	.name = "help",
+	.alias = "h",
+	.topic = TOPIC_SHELL,
+	.usage = "help [COMMAND [WORD] | TOPIC | all]",
+	.summary = "Explain a command or a topic, or list them.",
+	.text = "\"help all\" lists every command with what it does, \"help answers\" those of "
+		"one\n"
+		"group. Topics tell what is common to commands: how ranks are written, where\n"
+		"output goes. Commands may be shortened as long as they are unique.",
+	.example = "help graph",
+	.max_words = 2,
+	.words = WORDS_COMMANDS,
+	.run = run_help,
+};
+
+const struct command cmd_apropos = {
+	.name = "apropos",
+	.topic = TOPIC_SHELL,
+	.usage = "apropos RE",
+	.summary = "List what help has about a word.",
+	.text = "RE is a regular expression, looked for in the names and texts of commands,\n"
+		"settings and topics; upper and lower case are the same.",
+	.example = "apropos 'deadlock|lost'",
+	.min_words = 1,
+	.max_words = -1,
+	.run = run_apropos,
+};

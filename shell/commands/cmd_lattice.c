@@ -8,20 +8,101 @@
 #include "model/error.h"
 #include "model/interrupt.h"
 #include "render/view.h"
-#include "shell/answer.h"
-#include "shell/args.h"
+#include "shell/answers/answer.h"
+#include "shell/options/args.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
-#include "shell/trace_options.h"
-
-static int find_lattice(struct session *session, const struct args *args, struct answer *answer,
-			struct pdb_error *err);
-static int find_similar(struct session *session, const struct args *args, struct answer *answer,
-			struct pdb_error *err);
+#include "shell/answers/traces_of.h"
 
 /* More concepts than anybody can look at. */
 enum { MOST_CONCEPTS = 20000 };
+
+ARENA_DEFINE_IN(concept_lattice)
+ARENA_DEFINE_IN(trace_clusters)
+ARENA_DEFINE_IN(trace_runs)
+ARENA_DEFINE_IN(trace_similarity)
+
+/* One frequency at most, else those of one attribute would be of several. */
+static int take_measure(const struct traces_options *options, struct trace_measure *ret,
+			struct pdb_error *err)
+{
+	unsigned int frequencies = options->frequencies ? options->frequencies : 1;
+
+	if (frequencies & (frequencies - 1))
+		return error_set(err, ERROR_USAGE, "-frequency: one of no, actual, log10");
+	*ret = (struct trace_measure){
+		.kinds = options->kinds ? options->kinds : ATTRIBUTE_ENTRY,
+		.frequency = (enum attribute_frequency)__builtin_ctz(frequencies),
+		.linkage = (enum linkage)options->linkage,
+	};
+	return 0;
+}
+
+/* Traces of the session's job, and how similar they are; NULL and *err. */
+static struct trace_answer *compare(struct session *session, const struct args *args,
+				    unsigned int takes, struct answer *answer,
+				    struct pdb_error *err)
+{
+	struct trace_answer *found = arena_alloc(answer->arena, sizeof(*found));
+	struct traces_asked *asked;
+	const struct trace_input *input;
+	struct trace_run run;
+	struct args rest;
+
+	answer->compared = found;
+	asked = trace_options_take(session, args, takes, answer, &rest, err);
+	if (!asked || take_measure(&asked->options, &found->measure, err) < 0 ||
+	    answer_take_ranks(session, &rest, answer, err) < 0)
+		return NULL;
+	input = trace_input_open(session, ".", answer->ranks, answer, err);
+	if (!input)
+		return NULL;
+	run = trace_input_run(input);
+	asked->runs.ranks = answer->ranks;
+	found->runs = trace_runs_in(answer->arena, trace_runs_create(&run, 1, &asked->runs));
+	if (interrupt_check(err) < 0)
+		return NULL;
+	if (found->runs->num_threads == 0) {
+		error_set(err, ERROR_NOT_FOUND, "none of these ranks has a trace");
+		return NULL;
+	}
+	found->similarity = trace_similarity_in(
+		answer->arena, trace_similarity_create(found->runs->set, found->measure.kinds,
+						       found->measure.frequency));
+	return found;
+}
+
+static int find_lattice(struct session *session, const struct args *args, struct answer *answer,
+			struct pdb_error *err)
+{
+	struct trace_answer *found = compare(session, args, TRACES_ATTRIBUTES, answer, err);
+
+	if (found)
+		found->lattice = concept_lattice_in(
+			answer->arena,
+			concept_lattice_create(found->similarity->context, MOST_CONCEPTS, err));
+	return found && found->lattice ? 0 : -1;
+}
+
+static int find_similar(struct session *session, const struct args *args, struct answer *answer,
+			struct pdb_error *err)
+{
+	struct trace_answer *found =
+		compare(session, args, TRACES_ATTRIBUTES | TRACES_LINKAGE, answer, err);
+	uint32_t *traces;
+
+	if (!found)
+		return -1;
+	traces = arena_array(answer->arena, found->runs->num_threads, sizeof(*traces));
+	for (uint32_t t = 0; t < found->runs->num_threads; t++)
+		traces[t] = t;
+	found->clusters =
+		trace_clusters_in(answer->arena, trace_clusters_create(found->similarity, traces,
+								       found->runs->num_threads,
+								       found->measure.linkage));
+	return 0;
+}
 
 const struct command cmd_lattice = {
 	.name = "lattice",
@@ -30,9 +111,10 @@ const struct command cmd_lattice = {
 	.summary = "Show which ranks did the same by their traces, as a lattice of concepts.",
 	.text = "A concept is a set of ranks with all that they have in common: first what all\n"
 		"ranks did, below it what fewer of them did as well. \"set threads\" applies.\n"
-		"Without options it goes by entries, and how often they were is no "
-		"matter.\n" TRACE_OPTIONS_ATTRIBUTES TRACE_OPTIONS_EVENTS
-		"\n\"> FILE\" writes a picture (.dot, .svg, .png, .pdf) or .json.",
+		"Without options it goes by entries, and how often they were is no matter.\n"
+		"\"> FILE\" writes a picture (.dot, .svg, .png, .pdf) or .json.",
+	.options = &traces_option_table,
+	.users = TRACES_ATTRIBUTES,
 	.example = "lattice -attributes pairs > lattice.svg",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
 	.max_words = -1,
@@ -52,8 +134,10 @@ const struct command cmd_similar = {
 		"both has (Jaccard). Ranks that are similar are beside each other. \"set "
 		"threads\"\n"
 		"applies. Without options it goes by entries, and how often they were is no\n"
-		"matter; linkage is average.\n" TRACE_OPTIONS_ATTRIBUTES TRACE_OPTIONS_LINKAGE
-			TRACE_OPTIONS_EVENTS "\n\"> FILE\" writes a picture (.svg) or .json.",
+		"matter; linkage is average.\n"
+		"\"> FILE\" writes a picture (.svg) or .json.",
+	.options = &traces_option_table,
+	.users = TRACES_ATTRIBUTES | TRACES_LINKAGE,
 	.example = "similar -frequency log10 > similar.svg",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
 	.max_words = -1,
@@ -63,89 +147,3 @@ const struct command cmd_similar = {
 		  [FORMAT_JSON] = view_similar_json,
 		  [FORMAT_SVG] = view_similar_svg},
 };
-
-ARENA_DEFINE_IN(concept_lattice)
-ARENA_DEFINE_IN(trace_clusters)
-ARENA_DEFINE_IN(trace_runs)
-ARENA_DEFINE_IN(trace_similarity)
-
-/* One frequency at most, else those of one attribute would be of several. */
-static int take_measure(const struct trace_options *options, struct trace_measure *ret,
-			struct pdb_error *err)
-{
-	unsigned int frequencies = options->frequencies ? options->frequencies : 1;
-
-	if (frequencies & (frequencies - 1))
-		return error_set(err, ERROR_USAGE, "-frequency: one of no, actual, log10");
-	*ret = (struct trace_measure){
-		.kinds = options->kinds ? options->kinds : ATTRIBUTE_ENTRY,
-		.frequency = (enum attribute_frequency)__builtin_ctz(frequencies),
-		.linkage = options->linkage,
-	};
-	return 0;
-}
-
-/* Traces of the session's job, and how similar they are; NULL and *err. */
-static struct trace_answer *compare(struct session *session, const struct args *args,
-				    unsigned int takes, struct answer *answer,
-				    struct pdb_error *err)
-{
-	struct trace_answer *found = arena_alloc(answer->arena, sizeof(*found));
-	struct trace_options *options;
-	const struct trace_input *input;
-	struct trace_run run;
-	struct args rest;
-
-	answer->compared = found;
-	options = trace_options_take(session, args, takes, answer, &rest, err);
-	if (!options || take_measure(options, &found->measure, err) < 0 ||
-	    answer_take_ranks(session, &rest, answer, err) < 0)
-		return NULL;
-	input = trace_input_open(session, ".", answer->ranks, answer, err);
-	if (!input)
-		return NULL;
-	run = trace_input_run(input);
-	options->runs.ranks = answer->ranks;
-	found->runs = trace_runs_in(answer->arena, trace_runs_create(&run, 1, &options->runs));
-	if (interrupt_check(err) < 0)
-		return NULL;
-	if (found->runs->num_threads == 0) {
-		error_set(err, ERROR_NOT_FOUND, "none of these ranks has a trace");
-		return NULL;
-	}
-	found->similarity = trace_similarity_in(
-		answer->arena, trace_similarity_create(found->runs->set, found->measure.kinds,
-						       found->measure.frequency));
-	return found;
-}
-
-static int find_lattice(struct session *session, const struct args *args, struct answer *answer,
-			struct pdb_error *err)
-{
-	struct trace_answer *found = compare(session, args, TRACE_TAKES_ATTRIBUTES, answer, err);
-
-	if (found)
-		found->lattice = concept_lattice_in(
-			answer->arena,
-			concept_lattice_create(found->similarity->context, MOST_CONCEPTS, err));
-	return found && found->lattice ? 0 : -1;
-}
-
-static int find_similar(struct session *session, const struct args *args, struct answer *answer,
-			struct pdb_error *err)
-{
-	struct trace_answer *found =
-		compare(session, args, TRACE_TAKES_ATTRIBUTES | TRACE_TAKES_LINKAGE, answer, err);
-	uint32_t *traces;
-
-	if (!found)
-		return -1;
-	traces = arena_array(answer->arena, found->runs->num_threads, sizeof(*traces));
-	for (uint32_t t = 0; t < found->runs->num_threads; t++)
-		traces[t] = t;
-	found->clusters =
-		trace_clusters_in(answer->arena, trace_clusters_create(found->similarity, traces,
-								       found->runs->num_threads,
-								       found->measure.linkage));
-	return 0;
-}

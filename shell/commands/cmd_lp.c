@@ -2,15 +2,30 @@
  * lp: the verdict. */
 #include <stdbool.h>
 
-#include "analysis/verdict/verdict.h"
 #include "model/error.h"
 #include "render/view.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
 
+/* That there was no hang some time ago, when the job was started perhaps, helps nobody. */
+static bool is_worth_a_look(struct session *session)
+{
+	return session->editor && !session->snapshot && !session->has_cores &&
+	       !session_has_ended(session) && session->verdict && !session_status(session) &&
+	       session_age(session) > session->settings.stale;
+}
+
 static int find_lp(struct session *session, const struct args *args, struct answer *answer,
-		   struct pdb_error *err);
+		   struct pdb_error *err)
+{
+	(void)args;
+	(void)answer;
+	/* Where nothing is left of the job the last look is told, with its age. */
+	if (is_worth_a_look(session))
+		session_refresh(session, err);
+	return 0;
+}
 
 const struct command cmd_lp = {
 	.name = "lp",
@@ -35,22 +50,3 @@ const struct command cmd_lp = {
 	.find = find_lp,
 	.views = {[FORMAT_TEXT] = view_lp, [FORMAT_JSON] = view_lp_json},
 };
-
-/* That there was no hang some time ago, when the job was started perhaps, helps nobody. */
-static bool is_worth_a_look(struct session *session)
-{
-	return session->editor && !session->snapshot && !session->has_cores &&
-	       !session_has_ended(session) && session->verdict && !session_status(session) &&
-	       session_age(session) > session->settings.values[SETTING_STALE];
-}
-
-static int find_lp(struct session *session, const struct args *args, struct answer *answer,
-		   struct pdb_error *err)
-{
-	(void)args;
-	(void)answer;
-	/* Where nothing is left of the job the last look is told, with its age. */
-	if (is_worth_a_look(session))
-		session_refresh(session, err);
-	return 0;
-}

@@ -3,14 +3,25 @@
 #include "analysis/stacks/temporal.h"
 #include "model/arena.h"
 #include "render/view.h"
-#include "shell/answer.h"
+#include "shell/answers/answer.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
-#include "shell/stack_order.h"
+#include "shell/answers/stack_order.h"
+
+ARENA_DEFINE_IN(temporal_result)
 
 static int find_order(struct session *session, const struct args *args, struct answer *answer,
-		      struct pdb_error *err);
+		      struct pdb_error *err)
+{
+	if (answer_take_ranks(session, args, answer, err) < 0 ||
+	    (!session_has_ended(session) && stack_order_sample(session, answer->ranks, err) < 0))
+		return -1;
+	answer->order =
+		temporal_result_in(answer->arena, stack_order_compare(session, answer->ranks,
+								      TEMPORAL_MAX_GROUPS, err));
+	return answer->order ? 0 : -1;
+}
 
 const struct command cmd_order = {
 	.name = "order",
@@ -30,17 +41,3 @@ const struct command cmd_order = {
 	.find = find_order,
 	.views = {[FORMAT_TEXT] = view_order, [FORMAT_JSON] = view_order_json},
 };
-
-ARENA_DEFINE_IN(temporal_result)
-
-static int find_order(struct session *session, const struct args *args, struct answer *answer,
-		      struct pdb_error *err)
-{
-	if (answer_take_ranks(session, args, answer, err) < 0 ||
-	    (!session_has_ended(session) && stack_order_sample(session, answer->ranks, err) < 0))
-		return -1;
-	answer->order =
-		temporal_result_in(answer->arena, stack_order_compare(session, answer->ranks,
-								      TEMPORAL_MAX_GROUPS, err));
-	return answer->order ? 0 : -1;
-}

@@ -1,20 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * report: a page of HTML, or text, for people who were not there. */
-#include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "model/error.h"
-#include "render/gate.h"
-#include "shell/args.h"
+#include "shell/options/args.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
-#include "shell/editor.h"
-#include "shell/page.h"
+#include "shell/line/editor.h"
+#include "shell/answers/report_file.h"
 #include "shell/session.h"
-#include "shell/text_report.h"
 
-static int run_report(struct session *session, const struct args *args, struct pdb_error *err);
+static int run_report(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	const char *path = args->words[0];
+	struct pdb_error undrawn;
+
+	if (access(path, F_OK) == 0 && !editor_confirm(session, "%s exists. Overwrite it?", path))
+		return error_set(err, ERROR_USAGE, "not written: %s", path);
+	if (report_file_write(session, path, NULL, &undrawn, err) < 0)
+		return -1;
+	if (undrawn.code != ERROR_NONE) {
+		error_prefix(&undrawn, "%s has no pictures", path);
+		session_complain(&undrawn);
+	}
+	fprintf(session->out, "written: %s\n", path);
+	return 0;
+}
 
 const struct command cmd_report = {
 	.name = "report",
@@ -34,29 +46,3 @@ const struct command cmd_report = {
 	.words = WORDS_FILES,
 	.run = run_report,
 };
-
-static int run_report(struct session *session, const struct args *args, struct pdb_error *err)
-{
-	const char *path = args->words[0];
-	struct pdb_error undrawn;
-	bool is_whole = true;
-	FILE *out;
-
-	if (access(path, F_OK) == 0 && !editor_confirm(session, "%s exists. Overwrite it?", path))
-		return error_set(err, ERROR_USAGE, "not written: %s", path);
-	out = gate_open_file(path, "we", NULL);
-	if (!out)
-		return error_errno(err, "cannot write to %s", path);
-	if (page_is_name(path))
-		is_whole = page_write(session, out, &undrawn) == 0;
-	else
-		text_report_write(session, NULL, out);
-	if (ferror(out) | fclose(out))
-		return error_errno(err, "cannot write to %s", path);
-	if (!is_whole) {
-		error_prefix(&undrawn, "%s has no pictures", path);
-		session_complain(&undrawn);
-	}
-	fprintf(session->out, "written: %s\n", path);
-	return 0;
-}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * sample: take stacks, once or over time. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,39 +12,17 @@
 #include "model/job/sample.h"
 #include "render/json.h"
 #include "render/label.h"
-#include "shell/answer.h"
+#include "shell/answers/answer.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
 #include "shell/spinner.h"
-#include "shell/stack_order.h"
+#include "shell/answers/stack_order.h"
 
 /* As long as a look may take, which daemons are waited for. */
 #define MAX_MS 60000
 #define MAX_TIMES 10000
 #define INTERVAL_MS 100 /* where none is told */
-
-static int find_sample(struct session *session, const struct args *args, struct answer *answer,
-		       struct pdb_error *err);
-static void tell(const struct view *view);
-static void tell_json(const struct view *view);
-
-const struct command cmd_sample = {
-	.name = "sample",
-	.topic = TOPIC_LOOKING,
-	.usage = "sample [N [every T]]",
-	.summary = "Take stack samples of all ranks, once or N times, for tree and classes.",
-	.text = "Of the ranks in focus, on all nodes; of all threads with \"set threads on\". T "
-		"is\n"
-		"a time as 100ms or 2s, 100ms if it is left out. A rank stands still for some\n"
-		"microseconds each time. Stacks that cannot be followed to their beginning are\n"
-		"tried twice more. Ctrl-C ends it early. It may take 60 s in all.",
-	.example = "sample 10 every 200ms",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_STACKS,
-	.max_words = 3,
-	.find = find_sample,
-	.views = {[FORMAT_TEXT] = tell, [FORMAT_JSON] = tell_json},
-};
 
 /* "250ms", "2s", "0.5s"; a bare number is milliseconds. */
 static int take_time(const char *word, double *ms_ret, struct pdb_error *err)
@@ -176,3 +153,20 @@ static int find_sample(struct session *session, const struct args *args, struct 
 	answer->own = counts;
 	return 0;
 }
+
+const struct command cmd_sample = {
+	.name = "sample",
+	.topic = TOPIC_LOOKING,
+	.usage = "sample [N [every T]]",
+	.summary = "Take stack samples of all ranks, once or N times, for tree and classes.",
+	.text = "Of the ranks in focus, on all nodes; of all threads with \"set threads on\". T "
+		"is\n"
+		"a time as 100ms or 2s, 100ms if it is left out. A rank stands still for some\n"
+		"microseconds each time. Stacks that cannot be followed to their beginning are\n"
+		"tried twice more. Ctrl-C ends it early. It may take 60 s in all.",
+	.example = "sample 10 every 200ms",
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_STACKS,
+	.max_words = 3,
+	.find = find_sample,
+	.views = {[FORMAT_TEXT] = tell, [FORMAT_JSON] = tell_json},
+};

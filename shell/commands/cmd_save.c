@@ -8,13 +8,39 @@
 #include "shell/banner.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
-#include "shell/editor.h"
+#include "shell/line/editor.h"
 #include "shell/session.h"
-#include "shell/stack_order.h"
-#include "shell/trace_source.h"
+#include "shell/answers/stack_order.h"
+#include "shell/answers/traces_of.h"
 
-static int run_save(struct session *session, const struct args *args, struct pdb_error *err);
-static int run_refresh(struct session *session, const struct args *args, struct pdb_error *err);
+static int run_save(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	const char *path = args->words[0];
+	struct pdb_error trouble;
+
+	if (access(path, F_OK) == 0 && !editor_confirm(session, "%s exists. Overwrite it?", path))
+		return error_set(err, ERROR_USAGE, "not saved");
+	/* Without that, the rest is worth saving, too. */
+	if (stack_order_complete(session, &trouble) < 0)
+		session_complain(&trouble);
+	if (trace_source_complete(session, &trouble) < 0)
+		session_complain(&trouble);
+	if (snapshot_save(session->job, path, err) < 0)
+		return -1;
+	fprintf(session->out, "saved: look at it with \"pdb --load %s\"\n", path);
+	return 0;
+}
+
+static int run_refresh(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	(void)args;
+	if (session_refresh(session, err) < 0)
+		return -1;
+	if (!session->is_batch)
+		banner_print_moves(session, session->out);
+	banner_print_holes(session, session->is_batch ? stderr : session->out);
+	return 0;
+}
 
 const struct command cmd_save = {
 	.name = "save",
@@ -46,32 +72,3 @@ const struct command cmd_refresh = {
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_LIVE,
 	.run = run_refresh,
 };
-
-static int run_save(struct session *session, const struct args *args, struct pdb_error *err)
-{
-	const char *path = args->words[0];
-	struct pdb_error trouble;
-
-	if (access(path, F_OK) == 0 && !editor_confirm(session, "%s exists. Overwrite it?", path))
-		return error_set(err, ERROR_USAGE, "not saved");
-	/* Without that, the rest is worth saving, too. */
-	if (stack_order_complete(session, &trouble) < 0)
-		session_complain(&trouble);
-	if (trace_source_complete(session, &trouble) < 0)
-		session_complain(&trouble);
-	if (snapshot_save(session->job, path, err) < 0)
-		return -1;
-	fprintf(session->out, "saved: look at it with \"pdb --load %s\"\n", path);
-	return 0;
-}
-
-static int run_refresh(struct session *session, const struct args *args, struct pdb_error *err)
-{
-	(void)args;
-	if (session_refresh(session, err) < 0)
-		return -1;
-	if (!session->is_batch)
-		banner_print_moves(session, session->out);
-	banner_print_holes(session, session->is_batch ? stderr : session->out);
-	return 0;
-}

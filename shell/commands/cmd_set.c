@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * set, show: the settings. */
 #include <stdio.h>
+#include <string.h>
 
 #include "model/error.h"
 #include "render/gate.h"
@@ -9,8 +10,40 @@
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
 
-static int run_set(struct session *session, const struct args *args, struct pdb_error *err);
-static int run_show(struct session *session, const struct args *args, struct pdb_error *err);
+static int run_set(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	const char *name = args->words[0];
+	const struct option_spec *setting =
+		option_find(&setting_option_table, 0, name, strlen(name), err);
+
+	if (!setting ||
+	    option_set(&setting_option_table, setting, args->words[1], &session->settings, err) < 0)
+		return -1;
+	gate_use_unicode(session_view(session, NULL).use_unicode);
+	return 0;
+}
+
+static void show(const struct session *session, const struct option_spec *setting)
+{
+	char value[32];
+
+	fprintf(session->out, "  %-8s %-8s  %s\n", setting->name,
+		setting_text(&session->settings, setting, value, sizeof(value)), setting->help);
+}
+
+static int run_show(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	const char *name = args->num_words ? args->words[0] : NULL;
+	const struct option_spec *setting =
+		name ? option_find(&setting_option_table, 0, name, strlen(name), err) : NULL;
+
+	if (name && !setting)
+		return -1;
+	for (size_t i = 0; i < setting_option_table.num; i++)
+		if (!setting || setting == &setting_option_table.options[i])
+			show(session, &setting_option_table.options[i]);
+	return 0;
+}
 
 const struct command cmd_set = {
 	.name = "set",
@@ -37,39 +70,3 @@ const struct command cmd_show = {
 	.words = WORDS_SETTINGS,
 	.run = run_show,
 };
-
-static int run_set(struct session *session, const struct args *args, struct pdb_error *err)
-{
-	enum setting_id id;
-
-	if (settings_find(args->words[0], &id, err) < 0)
-		return -1;
-	if (settings_set(&session->settings, id, args->words[1], err) < 0)
-		return -1;
-	gate_use_unicode(session_view(session, NULL).use_unicode);
-	return 0;
-}
-
-static void show(const struct session *session, enum setting_id id)
-{
-	char value[32];
-
-	fprintf(session->out, "  %-8s %-8s  %s\n", setting_table[id].name,
-		settings_text(&session->settings, id, value, sizeof(value)),
-		setting_table[id].text);
-}
-
-static int run_show(struct session *session, const struct args *args, struct pdb_error *err)
-{
-	enum setting_id id;
-
-	if (args->num_words) {
-		if (settings_find(args->words[0], &id, err) < 0)
-			return -1;
-		show(session, id);
-		return 0;
-	}
-	for (int i = 0; i < NUM_SETTINGS; i++)
-		show(session, i);
-	return 0;
-}

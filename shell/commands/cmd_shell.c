@@ -4,14 +4,35 @@
 #include <string.h>
 
 #include "model/error.h"
-#include "shell/child.h"
+#include "shell/start/child.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
 
-static int run_shell(struct session *session, const struct args *args, struct pdb_error *err);
-static int run_echo(struct session *session, const struct args *args, struct pdb_error *err);
-static int run_quit(struct session *session, const struct args *args, struct pdb_error *err);
+static int run_shell(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	const char *argv[] = {"sh", "-c", args->rest, NULL};
+	int status;
+
+	return child_run(argv, NULL, session->out_fd, NULL, &status, err);
+}
+
+static int run_echo(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	(void)err;
+	for (size_t i = 0; i < args->num_words; i++)
+		fprintf(session->out, "%s%s", i ? " " : "", args->words[i]);
+	putc('\n', session->out);
+	return 0;
+}
+
+static int run_quit(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	(void)args;
+	(void)err;
+	session->wants_quit = true;
+	return 0;
+}
 
 const struct command cmd_shell = {
 	.name = "shell",
@@ -51,28 +72,3 @@ const struct command cmd_quit = {
 	.flags = CMD_NO_REPEAT,
 	.run = run_quit,
 };
-
-static int run_shell(struct session *session, const struct args *args, struct pdb_error *err)
-{
-	const char *argv[] = {"sh", "-c", args->rest, NULL};
-	int status;
-
-	return child_run(argv, NULL, session->out_fd, NULL, &status, err);
-}
-
-static int run_echo(struct session *session, const struct args *args, struct pdb_error *err)
-{
-	(void)err;
-	for (size_t i = 0; i < args->num_words; i++)
-		fprintf(session->out, "%s%s", i ? " " : "", args->words[i]);
-	putc('\n', session->out);
-	return 0;
-}
-
-static int run_quit(struct session *session, const struct args *args, struct pdb_error *err)
-{
-	(void)args;
-	(void)err;
-	session->wants_quit = true;
-	return 0;
-}

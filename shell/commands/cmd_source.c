@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * source, define: lines from files and under names. */
+ * source, define, safe-path: lines from files and under names. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,42 +8,8 @@
 #include "model/error.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
-#include "shell/script.h"
+#include "shell/script/script.h"
 #include "shell/session.h"
-
-static int run_source(struct session *session, const struct args *args, struct pdb_error *err);
-static int run_define(struct session *session, const struct args *args, struct pdb_error *err);
-
-const struct command cmd_source = {
-	.name = "source",
-	.topic = TOPIC_SHELL,
-	.usage = "source FILE",
-	.summary = "Carry out the commands of a file.",
-	.text = "One command a line; empty lines and lines that begin with # are passed over.\n"
-		"It stops at the first command that fails and names the file and the line.",
-	.example = "source look.pdb",
-	.flags = CMD_TERMINAL | CMD_NO_REPEAT,
-	.min_words = 1,
-	.max_words = 1,
-	.words = WORDS_FILES,
-	.run = run_source,
-};
-
-const struct command cmd_define = {
-	.name = "define",
-	.topic = TOPIC_SHELL,
-	.usage = "define NAME",
-	.summary = "Give a list of commands a name.",
-	.text = "The lines that follow, up to one with the word end, are kept under NAME and\n"
-		"carried out when NAME is typed as a command. In them $arg0, $arg1, ... stand\n"
-		"for the words behind NAME, and $argc for their number. Names of pdb's own\n"
-		"commands cannot be taken.",
-	.example = "define why0",
-	.flags = CMD_TERMINAL | CMD_NO_REPEAT,
-	.min_words = 1,
-	.max_words = 1,
-	.run = run_define,
-};
 
 static int run_source(struct session *session, const struct args *args, struct pdb_error *err)
 {
@@ -96,3 +62,59 @@ static int run_define(struct session *session, const struct args *args, struct p
 	macros_set(&session->macros, macro);
 	return 0;
 }
+
+const struct command cmd_source = {
+	.name = "source",
+	.topic = TOPIC_SHELL,
+	.usage = "source FILE",
+	.summary = "Carry out the commands of a file.",
+	.text = "One command a line; empty lines and lines that begin with # are passed over.\n"
+		"It stops at the first command that fails and names the file and the line.",
+	.example = "source look.pdb",
+	.flags = CMD_TERMINAL | CMD_NO_REPEAT,
+	.min_words = 1,
+	.max_words = 1,
+	.words = WORDS_FILES,
+	.run = run_source,
+};
+
+const struct command cmd_define = {
+	.name = "define",
+	.topic = TOPIC_SHELL,
+	.usage = "define NAME",
+	.summary = "Give a list of commands a name.",
+	.text = "The lines that follow, up to one with the word end, are kept under NAME and\n"
+		"carried out when NAME is typed as a command. In them $arg0, $arg1, ... stand\n"
+		"for the words behind NAME, and $argc for their number. Names of pdb's own\n"
+		"commands cannot be taken.",
+	.example = "define why0",
+	.flags = CMD_TERMINAL | CMD_NO_REPEAT,
+	.min_words = 1,
+	.max_words = 1,
+	.run = run_define,
+};
+
+static int run_safe_path(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	if (args->num_words)
+		return safe_paths_add(&session->safe_paths, args->words[0], err);
+	for (size_t i = 0; i < session->safe_paths.num; i++)
+		fprintf(session->out, "  %s\n", session->safe_paths.paths[i]);
+	if (!session->safe_paths.num)
+		fputs("  none\n", session->out);
+	return 0;
+}
+
+const struct command cmd_safe_path = {
+	.name = "safe-path",
+	.topic = TOPIC_SHELL,
+	.usage = "safe-path [DIRECTORY]",
+	.summary = "Allow the .pdbrc of a directory, and of those below it, to be run.",
+	.text = "For the user's own file: the commands in a project's .pdbrc can start programs,\n"
+		"so it is run at the start only if its directory was allowed there. Without\n"
+		"DIRECTORY those that are allowed are listed. See \"help startup\".",
+	.example = "safe-path ~/src/solver",
+	.max_words = 1,
+	.words = WORDS_FILES,
+	.run = run_safe_path,
+};

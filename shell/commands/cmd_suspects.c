@@ -11,63 +11,11 @@
 #include "model/interrupt.h"
 #include "render/trace_text.h"
 #include "render/view.h"
-#include "shell/args.h"
+#include "shell/options/args.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
-#include "shell/trace_options.h"
-
-static int find_suspects(struct session *session, const struct args *args, struct answer *answer,
-			 struct pdb_error *err);
-static int find_diff(struct session *session, const struct args *args, struct answer *answer,
-		     struct pdb_error *err);
-
-const struct command cmd_suspects = {
-	.name = "suspects",
-	.topic = TOPIC_ANSWERS,
-	.usage = "suspects GOOD [BAD] [OPTION...]",
-	.summary = "Tell which ranks behave differently in a bad run by their traces.",
-	.text = "GOOD and BAD are snapshots (\"save\") of runs with traces; \".\" is the job "
-		"here,\n"
-		"and is BAD if only GOOD is named. Most suspicious is the rank whose similarity\n"
-		"to the others has changed most. What has changed in all ranks accuses none. It\n"
-		"is looked at by entries, pairs and bodies, each with and without how often they\n"
-		"are, and by where the bad run's traces end, if options do not say which. Runs\n"
-		"may be of different builds: calls are the same if the same functions make them\n"
-		"in the same order. With other numbers of ranks each is compared with the most\n"
-		"similar one of the good run, which is best saved at its end, or at "
-		"rest.\n" TRACE_OPTIONS_ATTRIBUTES TRACE_OPTIONS_LINKAGE TRACE_OPTIONS_EVENTS
-		"\n\"> FILE.json\" writes it as data.",
-	.example = "suspects good.pdb bad.pdb",
-	.flags = CMD_ANSWERS,
-	.min_words = 1,
-	.max_words = -1,
-	.words = WORDS_FILES,
-	.find = find_suspects,
-	.views = {[FORMAT_TEXT] = view_suspects, [FORMAT_JSON] = view_suspects_json},
-};
-
-const struct command cmd_diff = {
-	.name = "diff",
-	.topic = TOPIC_LOOKING,
-	.usage = "diff [FILE:]RANK [FILE:]RANK [OPTION...]",
-	.summary = "Show how the traces of two ranks, or of two runs, differ.",
-	.text = "In two columns: what both did is side by side, with loops and how often they\n"
-		"were; \"<\" and \">\" are what only one side did, \"|\" what was not as often. "
-		"FILE is\n"
-		"a snapshot, \".\" or nothing the job here. \"3.1\" is the second thread of rank "
-		"3.\n" TRACE_OPTIONS_EVENTS
-		"\n\"> FILE\" writes a picture (.dot, .svg, .png, .pdf) or .json.",
-	.example = "diff good.pdb:3 bad.pdb:3",
-	.flags = CMD_ANSWERS,
-	.min_words = 2,
-	.max_words = -1,
-	.words = WORDS_FILE_RANKS,
-	.find = find_diff,
-	.views = {[FORMAT_TEXT] = view_diff,
-		  [FORMAT_JSON] = view_diff_json,
-		  [FORMAT_DOT] = view_diff_dot},
-};
+#include "shell/answers/traces_of.h"
 
 ARENA_DEFINE_IN(trace_diff)
 ARENA_DEFINE_IN(trace_runs)
@@ -75,7 +23,7 @@ ARENA_DEFINE_IN(trace_suspects)
 
 /* Two runs, which may be the same one; NULL and *err. */
 static struct trace_answer *open_two(struct session *session, const char *const *words,
-				     const struct trace_options *options,
+				     const struct traces_asked *asked,
 				     const struct trace_input **inputs, struct answer *answer,
 				     struct pdb_error *err)
 {
@@ -90,7 +38,7 @@ static struct trace_answer *open_two(struct session *session, const char *const 
 		runs[i] = trace_input_run(inputs[i]);
 		found->names[i] = words[i];
 	}
-	found->runs = trace_runs_in(answer->arena, trace_runs_create(runs, 2, &options->runs));
+	found->runs = trace_runs_in(answer->arena, trace_runs_create(runs, 2, &asked->runs));
 	return interrupt_check(err) < 0 ? NULL : found;
 }
 
@@ -101,21 +49,23 @@ static int find_suspects(struct session *session, const struct args *args, struc
 {
 	const char *words[2] = {NULL, "."};
 	const struct trace_input *inputs[2];
-	const struct trace_options *o;
+	const struct traces_asked *asked;
+	const struct traces_options *o;
 	struct trace_answer *found;
 	struct args rest;
 
-	o = trace_options_take(session, args, TRACE_TAKES_ATTRIBUTES | TRACE_TAKES_LINKAGE, answer,
-			       &rest, err);
-	if (!o)
+	asked = trace_options_take(session, args, TRACES_ATTRIBUTES | TRACES_LINKAGE, answer, &rest,
+				   err);
+	if (!asked)
 		return -1;
+	o = &asked->options;
 	for (size_t i = 0; i < rest.num_words && i < 2; i++)
 		words[i] = rest.words[i];
 	if (!words[0])
 		return error_set(err, ERROR_USAGE, "a snapshot of the good run is missing");
 	if (args_end(&rest, 2, err) < 0)
 		return -1;
-	found = open_two(session, words, o, inputs, answer, err);
+	found = open_two(session, words, asked, inputs, answer, err);
 	if (!found)
 		return -1;
 	found->suspects = trace_suspects_in(
@@ -128,7 +78,7 @@ static int find_suspects(struct session *session, const struct args *args, struc
 					      ? o->frequencies
 					      : 1u << FREQUENCY_NONE | 1u << FREQUENCY_ACTUAL |
 							1u << FREQUENCY_LOG10,
-				      o->linkage));
+				      (enum linkage)o->linkage));
 	if (!found->suspects)
 		return error_set(err, ERROR_NOT_FOUND, "no rank's main thread has a trace");
 	return 0;
@@ -226,22 +176,22 @@ static int find_diff(struct session *session, const struct args *args, struct an
 {
 	struct side sides[2] = {{.file = NULL}, {.file = NULL}};
 	const struct trace_input *inputs[2];
-	struct trace_options *options;
+	struct traces_asked *asked;
 	struct trace_answer *found;
 	const uint32_t *roots;
 	struct args rest;
 
-	options = trace_options_take(session, args, 0, answer, &rest, err);
-	if (!options)
+	asked = trace_options_take(session, args, 0, answer, &rest, err);
+	if (!asked)
 		return -1;
-	options->runs.all_threads = true;
+	asked->runs.all_threads = true;
 	if (rest.num_words != 2)
 		return error_set(err, ERROR_USAGE,
 				 "two ranks are expected, of this job or FILE:RANK");
 	for (int i = 0; i < 2; i++)
 		if (take_side(session, rest.words[i], &sides[i], answer, err) < 0)
 			return -1;
-	found = open_two(session, (const char *[]){sides[0].file, sides[1].file}, options, inputs,
+	found = open_two(session, (const char *[]){sides[0].file, sides[1].file}, asked, inputs,
 			 answer, err);
 	for (uint32_t i = 0; found && i < 2; i++) {
 		if (find_thread(found->runs, i, &sides[i], inputs[i], &found->threads[i], err) < 0)
@@ -257,3 +207,53 @@ static int find_diff(struct session *session, const struct args *args, struct an
 						      roots[found->threads[1]]));
 	return 0;
 }
+
+const struct command cmd_suspects = {
+	.name = "suspects",
+	.topic = TOPIC_ANSWERS,
+	.usage = "suspects GOOD [BAD] [OPTION...]",
+	.summary = "Tell which ranks behave differently in a bad run by their traces.",
+	.text = "GOOD and BAD are snapshots (\"save\") of runs with traces; \".\" is the job "
+		"here,\n"
+		"and is BAD if only GOOD is named. Most suspicious is the rank whose similarity\n"
+		"to the others has changed most. What has changed in all ranks accuses none. It\n"
+		"is looked at by entries, pairs and bodies, each with and without how often they\n"
+		"are, and by where the bad run's traces end, if options do not say which. Runs\n"
+		"may be of different builds: calls are the same if the same functions make them\n"
+		"in the same order. With other numbers of ranks each is compared with the most\n"
+		"similar one of the good run, which is best saved at its end, or at "
+		"rest.\n"
+		"\"> FILE.json\" writes it as data.",
+	.options = &traces_option_table,
+	.users = TRACES_ATTRIBUTES | TRACES_LINKAGE,
+	.example = "suspects good.pdb bad.pdb",
+	.flags = CMD_ANSWERS,
+	.min_words = 1,
+	.max_words = -1,
+	.words = WORDS_FILES,
+	.find = find_suspects,
+	.views = {[FORMAT_TEXT] = view_suspects, [FORMAT_JSON] = view_suspects_json},
+};
+
+const struct command cmd_diff = {
+	.name = "diff",
+	.topic = TOPIC_LOOKING,
+	.usage = "diff [FILE:]RANK [FILE:]RANK [OPTION...]",
+	.summary = "Show how the traces of two ranks, or of two runs, differ.",
+	.text = "In two columns: what both did is side by side, with loops and how often they\n"
+		"were; \"<\" and \">\" are what only one side did, \"|\" what was not as often. "
+		"FILE is\n"
+		"a snapshot, \".\" or nothing the job here. \"3.1\" is the second thread of rank "
+		"3.\n"
+		"\"> FILE\" writes a picture (.dot, .svg, .png, .pdf) or .json.",
+	.options = &traces_option_table,
+	.example = "diff good.pdb:3 bad.pdb:3",
+	.flags = CMD_ANSWERS,
+	.min_words = 2,
+	.max_words = -1,
+	.words = WORDS_FILE_RANKS,
+	.find = find_diff,
+	.views = {[FORMAT_TEXT] = view_diff,
+		  [FORMAT_JSON] = view_diff_json,
+		  [FORMAT_DOT] = view_diff_dot},
+};

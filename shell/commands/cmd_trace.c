@@ -1,39 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * trace: all that a thread did, from its first MPI call on. */
-#include <string.h>
+#include <stdlib.h>
 
 #include "model/arena.h"
 #include "model/error.h"
 #include "model/job/rankset.h"
 #include "model/trace/traces.h"
 #include "render/view_trace.h"
-#include "shell/args.h"
+#include "shell/options/args.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
+#include "shell/options/options.h"
 #include "shell/session.h"
-#include "shell/trace_source.h"
-
-static int find_trace(struct session *session, const struct args *args, struct answer *answer,
-		      struct pdb_error *err);
-
-const struct command cmd_trace = {
-	.name = "trace",
-	.topic = TOPIC_LOOKING,
-	.usage = "trace RANK [THREAD] [--full]",
-	.summary = "Show the whole sequence of a rank's MPI calls, as nested loops.",
-	.text = "For jobs started with pdb run --trace, or with PDB_TRACE. \"[ A B ]^4\" is A B\n"
-		"four times, A^2 is A A. THREAD is the number of a thread, from 0 on; without it\n"
-		"the main one. --full prints each event on a line of its own. Functions of\n"
-		"programs that were compiled with -finstrument-functions are events, too.",
-	.example = "trace 3",
-	.options = "  --full  each event on a line of its own",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
-	.min_words = 1,
-	.max_words = 4,
-	.words = WORDS_RANK,
-	.find = find_trace,
-	.views = {[FORMAT_TEXT] = view_trace, [FORMAT_JSON] = view_trace_json},
-};
+#include "shell/answers/traces_of.h"
 
 ARENA_DEFINE_IN(traces)
 
@@ -41,21 +20,19 @@ ARENA_DEFINE_IN(traces)
 static int take_words(struct session *session, const struct args *args, struct answer *answer,
 		      long *thread_ret, struct pdb_error *err)
 {
+	struct trace_options options = {.is_full = false};
+	struct args rest;
 	size_t next = 0;
+	int result = option_take_all(&trace_option_table, 0, args, &options, &rest, err);
 
+	arena_keep(answer->arena, rest.words, free);
+	answer->is_full = options.is_full;
 	*thread_ret = -1;
-	if (session_take_model_rank(session, args, &next, &answer->rank, err) < 0)
+	if (result < 0 || session_take_model_rank(session, &rest, &next, &answer->rank, err) < 0 ||
+	    (next < rest.num_words &&
+	     args_take_number(&rest, &next, "thread", 0, SEG_MAX_LANES - 1, thread_ret, err) < 0))
 		return -1;
-	while (next < args->num_words) {
-		if (strcmp(args->words[next], "--full") == 0) {
-			answer->is_full = true;
-			next++;
-		} else if (args_take_number(args, &next, "thread", 0, SEG_MAX_LANES - 1, thread_ret,
-					    err) < 0) {
-			return -1;
-		}
-	}
-	return 0;
+	return args_end(&rest, next, err);
 }
 
 static int find_trace(struct session *session, const struct args *args, struct answer *answer,
@@ -81,3 +58,22 @@ static int find_trace(struct session *session, const struct args *args, struct a
 				 answer->rank, thread);
 	return 0;
 }
+
+const struct command cmd_trace = {
+	.name = "trace",
+	.topic = TOPIC_LOOKING,
+	.usage = "trace RANK [THREAD] [--full]",
+	.summary = "Show the whole sequence of a rank's MPI calls, as nested loops.",
+	.text = "For jobs started with pdb run --trace, or with PDB_TRACE. \"[ A B ]^4\" is A B\n"
+		"four times, A^2 is A A. THREAD is the number of a thread, from 0 on; without it\n"
+		"the main one. Functions of programs that were compiled with\n"
+		"-finstrument-functions are events, too.",
+	.example = "trace 3",
+	.options = &trace_option_table,
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
+	.min_words = 1,
+	.max_words = 4,
+	.words = WORDS_RANK,
+	.find = find_trace,
+	.views = {[FORMAT_TEXT] = view_trace, [FORMAT_JSON] = view_trace_json},
+};

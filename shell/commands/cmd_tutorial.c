@@ -11,25 +11,9 @@
 #include "model/xalloc.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
-#include "shell/editor.h"
+#include "shell/line/editor.h"
 #include "shell/interrupt.h"
 #include "shell/session.h"
-
-static int run_tutorial(struct session *session, const struct args *args, struct pdb_error *err);
-
-const struct command cmd_tutorial = {
-	.name = "tutorial",
-	.topic = TOPIC_SHELL,
-	.usage = "tutorial",
-	.summary = "Explain the first commands step by step, on the job that is here.",
-	.text = "Each step says what a command is for and carries it out. Then Enter goes on, q\n"
-		"leaves, and anything else is a command to try in between. Nothing that it does\n"
-		"stops a rank for longer than a stack sample, and no file is written. Any\n"
-		"snapshot will do as well: pdb --load FILE.",
-	.example = "tutorial",
-	.flags = CMD_NEEDS_JOB | CMD_TERMINAL | CMD_NO_REPEAT,
-	.run = run_tutorial,
-};
 
 /* When a step makes sense. */
 enum need {
@@ -187,3 +171,17 @@ static int run_tutorial(struct session *session, const struct args *args, struct
 		return error_set(err, ERROR_INTERRUPTED, "interrupted");
 	return 0;
 }
+
+const struct command cmd_tutorial = {
+	.name = "tutorial",
+	.topic = TOPIC_SHELL,
+	.usage = "tutorial",
+	.summary = "Explain the first commands step by step, on the job that is here.",
+	.text = "Each step says what a command is for and carries it out. Then Enter goes on, q\n"
+		"leaves, and anything else is a command to try in between. Nothing that it does\n"
+		"stops a rank for longer than a stack sample, and no file is written. Any\n"
+		"snapshot will do as well: pdb --load FILE.",
+	.example = "tutorial",
+	.flags = CMD_NEEDS_JOB | CMD_TERMINAL | CMD_NO_REPEAT,
+	.run = run_tutorial,
+};

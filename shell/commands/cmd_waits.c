@@ -1,19 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * waits: who waits for whom. */
+ * waits, why: who waits for whom, and from one rank to the cause. */
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/wait_groups.h"
 #include "model/arena.h"
 #include "model/job/job.h"
 #include "render/view.h"
-#include "shell/answer.h"
+#include "shell/answers/answer.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
 
 enum { MAX_GROUPS = 24, MAX_GROUPS_DATA = 300 };
 
+ARENA_DEFINE_IN(wait_groups)
+
 static int find_waits(struct session *session, const struct args *args, struct answer *answer,
-		      struct pdb_error *err);
+		      struct pdb_error *err)
+{
+	size_t max = answer->format == FORMAT_TEXT ? MAX_GROUPS : MAX_GROUPS_DATA;
+
+	if (answer_take_ranks(session, args, answer, err) < 0)
+		return -1;
+	if (session->job->model)
+		answer->waits = wait_groups_in(answer->arena,
+					       wait_groups_create(session->waitfor, session->groups,
+								  answer->ranks,
+								  session->verdict->culprits, max));
+	return 0;
+}
 
 const struct command cmd_waits = {
 	.name = "waits",
@@ -38,19 +52,23 @@ const struct command cmd_waits = {
 		  [FORMAT_DOT] = view_waits_dot},
 };
 
-ARENA_DEFINE_IN(wait_groups)
-
-static int find_waits(struct session *session, const struct args *args, struct answer *answer,
-		      struct pdb_error *err)
-{
-	size_t max = answer->format == FORMAT_TEXT ? MAX_GROUPS : MAX_GROUPS_DATA;
-
-	if (answer_take_ranks(session, args, answer, err) < 0)
-		return -1;
-	if (session->job->model)
-		answer->waits = wait_groups_in(answer->arena,
-					       wait_groups_create(session->waitfor, session->groups,
-								  answer->ranks,
-								  session->verdict->culprits, max));
-	return 0;
-}
+const struct command cmd_why = {
+	.name = "why",
+	.alias = "w",
+	.topic = TOPIC_ANSWERS,
+	.usage = "why RANK",
+	.summary = "Explain what a rank waits for, step by step to the cause.",
+	.text = "The chain goes from the rank to what it waits for, by the messages and\n"
+		"collectives that were counted, and on to a cause that can be looked up in the\n"
+		"source: a deadlock, a lost message, a mismatch of collectives, a rank that\n"
+		"computes. Where these do not tell, it goes along the progress graph to the\n"
+		"least-progressed rank. Without a recorder it goes by the stacks and what the MPI\n"
+		"library holds of messages.",
+	.example = "why 7",
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_WAITS | CMD_ANSWERS,
+	.min_words = 1,
+	.max_words = 2,
+	.words = WORDS_RANK,
+	.find = answer_take_rank,
+	.views = {[FORMAT_TEXT] = view_why, [FORMAT_JSON] = view_why_json},
+};

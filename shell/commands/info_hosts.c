@@ -12,23 +12,6 @@
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
 
-static int find_hosts(struct session *session, const struct args *args, struct answer *answer,
-		      struct pdb_error *err);
-static void print_hosts(const struct view *view);
-static void hosts_json(const struct view *view);
-
-const struct command info_hosts = {
-	.name = "hosts",
-	.topic = TOPIC_JOB,
-	.usage = "info hosts",
-	.summary = "List the hosts of the job with their ranks.",
-	.text = "\"host NAME\" names the ranks of a host in other commands.",
-	.example = "info hosts",
-	.flags = CMD_NEEDS_JOB,
-	.find = find_hosts,
-	.views = {[FORMAT_TEXT] = print_hosts, [FORMAT_JSON] = hosts_json},
-};
-
 struct host {
 	const char *name;
 	struct rankset *ranks;
@@ -116,3 +99,15 @@ static void print_hosts(const struct view *view)
 	table_print(table, view);
 	table_destroy(table);
 }
+
+const struct command info_hosts = {
+	.name = "hosts",
+	.topic = TOPIC_JOB,
+	.usage = "info hosts",
+	.summary = "List the hosts of the job with their ranks.",
+	.text = "\"host NAME\" names the ranks of a host in other commands.",
+	.example = "info hosts",
+	.flags = CMD_NEEDS_JOB,
+	.find = find_hosts,
+	.views = {[FORMAT_TEXT] = print_hosts, [FORMAT_JSON] = hosts_json},
+};

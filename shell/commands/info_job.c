@@ -18,20 +18,6 @@
 #include "shell/daemons.h"
 #include "shell/session.h"
 
-static void print_job(const struct view *view);
-static void job_json(const struct view *view);
-
-const struct command info_job = {
-	.name = "job",
-	.topic = TOPIC_JOB,
-	.usage = "info job",
-	.summary = "Tell what is attached, how it was found, and how old the snapshot is.",
-	.text = "\"found by\" says which way to the ranks was taken, and why no other.",
-	.example = "info job",
-	.flags = CMD_NEEDS_JOB,
-	.views = {[FORMAT_TEXT] = print_job, [FORMAT_JSON] = job_json},
-};
-
 static void print_state(struct session *session, FILE *out)
 {
 	char *age = label_time(session_age(session) * 1e9);
@@ -124,3 +110,14 @@ static void print_job(const struct view *view)
 	print_daemons(session, out);
 	print_state(session, out);
 }
+
+const struct command info_job = {
+	.name = "job",
+	.topic = TOPIC_JOB,
+	.usage = "info job",
+	.summary = "Tell what is attached, how it was found, and how old the snapshot is.",
+	.text = "\"found by\" says which way to the ranks was taken, and why no other.",
+	.example = "info job",
+	.flags = CMD_NEEDS_JOB,
+	.views = {[FORMAT_TEXT] = print_job, [FORMAT_JSON] = job_json},
+};

@@ -15,24 +15,6 @@
 #include "shell/daemons.h"
 #include "shell/session.h"
 
-static int find_overhead(struct session *session, const struct args *args, struct answer *answer,
-			 struct pdb_error *err);
-static void print_overhead(const struct view *view);
-static void overhead_json(const struct view *view);
-
-const struct command info_overhead = {
-	.name = "overhead",
-	.topic = TOPIC_JOB,
-	.usage = "info overhead",
-	.summary = "Tell what pdb and the recorder have cost the job.",
-	.text = "How long ranks stood still for stack samples, how long the last look took, and\n"
-		"what the recorders keep and how often they had to unwind in full.",
-	.example = "info overhead",
-	.flags = CMD_NEEDS_JOB,
-	.find = find_overhead,
-	.views = {[FORMAT_TEXT] = print_overhead, [FORMAT_JSON] = overhead_json},
-};
-
 /* Of the recorders. */
 struct recorder_sums {
 	uint64_t bytes, largest, unwinds, events;
@@ -129,3 +111,16 @@ static void overhead_json(const struct view *view)
 	json_count(&json, "transitions", sums.events);
 	json_end_object(&json);
 }
+
+const struct command info_overhead = {
+	.name = "overhead",
+	.topic = TOPIC_JOB,
+	.usage = "info overhead",
+	.summary = "Tell what pdb and the recorder have cost the job.",
+	.text = "How long ranks stood still for stack samples, how long the last look took, and\n"
+		"what the recorders keep and how often they had to unwind in full.",
+	.example = "info overhead",
+	.flags = CMD_NEEDS_JOB,
+	.find = find_overhead,
+	.views = {[FORMAT_TEXT] = print_overhead, [FORMAT_JSON] = overhead_json},
+};

@@ -12,29 +12,10 @@
 #include "render/json.h"
 #include "render/label.h"
 #include "render/table.h"
-#include "shell/answer.h"
+#include "shell/answers/answer.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
-
-static void print_ranks(const struct view *view);
-static void ranks_json(const struct view *view);
-
-const struct command info_ranks = {
-	.name = "ranks",
-	.topic = TOPIC_JOB,
-	.usage = "info ranks [RANKS]",
-	.summary = "List ranks with host, process and what is known of them.",
-	.text = "Without RANKS: those in focus, else all. The state is that of /proc: R running,\n"
-		"S sleeping, D in the kernel, T stopped, t traced, Z ended; on other hosts it is\n"
-		"that of the last stack sample.",
-	.example = "info ranks 0-3",
-	.flags = CMD_NEEDS_JOB,
-	.max_words = -1,
-	.words = WORDS_RANKS,
-	.find = answer_take_ranks,
-	.views = {[FORMAT_TEXT] = print_ranks, [FORMAT_JSON] = ranks_json},
-};
 
 /* The rank's state, now or, on another host, when it was last sampled; "": not known. */
 static void find_state(const struct session *session, const struct proc *proc, char state[8])
@@ -139,3 +120,19 @@ static void print_ranks(const struct view *view)
 	table_print(table, view);
 	table_destroy(table);
 }
+
+const struct command info_ranks = {
+	.name = "ranks",
+	.topic = TOPIC_JOB,
+	.usage = "info ranks [RANKS]",
+	.summary = "List ranks with host, process and what is known of them.",
+	.text = "Without RANKS: those in focus, else all. The state is that of /proc: R running,\n"
+		"S sleeping, D in the kernel, T stopped, t traced, Z ended; on other hosts it is\n"
+		"that of the last stack sample.",
+	.example = "info ranks 0-3",
+	.flags = CMD_NEEDS_JOB,
+	.max_words = -1,
+	.words = WORDS_RANKS,
+	.find = answer_take_ranks,
+	.views = {[FORMAT_TEXT] = print_ranks, [FORMAT_JSON] = ranks_json},
+};

@@ -8,29 +8,9 @@
 #include "model/job/rankset.h"
 #include "render/json.h"
 #include "render/table.h"
-#include "shell/answer.h"
+#include "shell/answers/answer.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
-
-static void print_recorder(const struct view *view);
-static void recorder_json(const struct view *view);
-
-const struct command info_recorder = {
-	.name = "recorder",
-	.topic = TOPIC_JOB,
-	.usage = "info recorder [RANKS]",
-	.summary = "Tell what the recorders hold, and what they lost.",
-	.text = "Lost entries make answers less sure; they are counted here. \"of evidence\":\n"
-		"messages, requests and communicators that were not counted, so that less is\n"
-		"known of who waits for whom; + where tags had to be counted together. Without\n"
-		"RANKS: those in focus, else all.",
-	.example = "info recorder lp",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL,
-	.max_words = -1,
-	.words = WORDS_RANKS,
-	.find = answer_take_ranks,
-	.views = {[FORMAT_TEXT] = print_recorder, [FORMAT_JSON] = recorder_json},
-};
 
 static uint64_t count_dropped(const struct model *model)
 {
@@ -168,3 +148,20 @@ static void print_recorder(const struct view *view)
 	table_print(table, view);
 	table_destroy(table);
 }
+
+const struct command info_recorder = {
+	.name = "recorder",
+	.topic = TOPIC_JOB,
+	.usage = "info recorder [RANKS]",
+	.summary = "Tell what the recorders hold, and what they lost.",
+	.text = "Lost entries make answers less sure; they are counted here. \"of evidence\":\n"
+		"messages, requests and communicators that were not counted, so that less is\n"
+		"known of who waits for whom; + where tags had to be counted together. Without\n"
+		"RANKS: those in focus, else all.",
+	.example = "info recorder lp",
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL,
+	.max_words = -1,
+	.words = WORDS_RANKS,
+	.find = answer_take_ranks,
+	.views = {[FORMAT_TEXT] = print_recorder, [FORMAT_JSON] = recorder_json},
+};

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct options;
+struct watch_teller;
 struct pdb_error;
 struct session;
 struct watch_options;
@@ -51,5 +53,35 @@ struct watch_hang {
  * when there is one and nothing else was asked for. -1: it cannot be looked at any more. */
 int watch_run(struct session *session, const struct watch_options *options, FILE *out,
 	      enum watch_end *end_ret, struct pdb_error *err);
+
+/* ---- For scripts: pdb watch, pdb run --watch ---- */
+
+/* Watch the job of options->pid, or the user's only one; or start options->run_argv and watch every
+ * job that it makes until it ends, one after the other if it is a script. Returns pdb's exit
+ * status: 0 the job has ended (well, as far as that is known), 1 a hang was found, 2 pdb could not
+ * do what was asked; of a command that was started and ended by itself its own. */
+int watch_main(struct session *session, const struct options *options);
+
+/* ---- What is done about a hang ---- */
+
+/* Can the files be written that are asked for? -1 says which cannot, before it is too late. They
+ * are not there afterwards if they were not before. */
+int watch_hang_check(const struct watch_options *options, struct pdb_error *err);
+
+/* All that the options ask for, in this order. What fails is told, and the rest is done all the
+ * same. */
+void watch_hang_act(struct session *session, const struct watch_options *options,
+		    const struct watch_hang *hang, struct watch_teller *teller);
+
+/* ---- What is saved of a job with traces that has ended ---- */
+
+/* Of the session's job, which looks have kept the traces of (session->keeps_traces), on all hosts.
+ * What cannot be saved is told; nothing is where there are no traces. */
+void last_look_save(struct session *session, const char *path, struct watch_teller *teller);
+
+/* What has been started has ended: remove the segments that ranks have left to this process. If
+ * nothing has been saved, as a job ended before the session could look at it, they are: those of
+ * the job that began last; for that the session must be without a job, and is so again. */
+void last_look_clean(struct session *session, const char *path, struct watch_teller *teller);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,14 +23,12 @@
 #include "render/label.h"
 #include "shell/command.h"
 #include "shell/interrupt.h"
-#include "shell/leftovers.h"
-#include "shell/page.h"
+#include "shell/start/launch.h"
+#include "shell/answers/report_file.h"
 #include "shell/session.h"
-#include "shell/text_report.h"
-#include "shell/trace_source.h"
+#include "shell/answers/traces_of.h"
 #include "shell/watch/watch.h"
-#include "shell/watch/watch_hang.h"
-#include "shell/watch/watch_options.h"
+#include "shell/options/options.h"
 #include "shell/watch/watch_tell.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -101,33 +98,20 @@ static void save(struct session *session, const char *path, struct watch_teller 
 static void report(struct session *session, const char *path, const struct watch_hang *hang,
 		   struct watch_teller *teller)
 {
-	FILE *file = gate_open_file(path, "we", NULL);
-	struct pdb_error err;
-	bool is_whole = true;
-	char *about, *still;
+	char *still = watch_standstill_text(&hang->still);
+	char *about = xasprintf("Hang: %s; nobody %s, the job was watched for %.1f s.",
+				watch_kind_text(session->verdict), still, hang->watched_ns / 1e9);
+	struct pdb_error err, undrawn;
+	int result = report_file_write(session, path, about, &undrawn, &err);
 
-	if (!file) {
-		error_errno(&err, "cannot write to %s", path);
-		tell_failure(teller, &err, "no report");
-		return;
-	}
-	still = watch_standstill_text(&hang->still);
-	about = xasprintf("Hang: %s; nobody %s, the job was watched for %.1f s.",
-			  watch_kind_text(session->verdict), still, hang->watched_ns / 1e9);
-	if (page_is_name(path))
-		is_whole = page_write(session, file, &err) == 0;
-	else
-		text_report_write(session, about, file);
 	free(still);
 	free(about);
-	if (!is_whole)
-		tell_failure(teller, &err, "no pictures in the report");
-	if (ferror(file) | fclose(file)) {
-		error_errno(&err, "cannot write to %s", path);
+	if (undrawn.code != ERROR_NONE)
+		tell_failure(teller, &undrawn, "no pictures in the report");
+	if (result < 0)
 		tell_failure(teller, &err, "no report");
-	} else {
+	else
 		watch_tell_note(teller, "reported", "report: %s", path);
-	}
 }
 
 /* ---- The user's command ---- */

@@ -8,17 +8,13 @@
 #include "model/monotonic.h"
 #include "model/job/proctable.h"
 #include "render/json.h"
-#include "shell/document.h"
-#include "shell/find.h"
+#include "shell/answers/document.h"
+#include "shell/start/find.h"
 #include "shell/interrupt.h"
-#include "shell/joblist.h"
-#include "shell/last_look.h"
-#include "shell/launch.h"
-#include "shell/options.h"
-#include "shell/session.h"
 #include "shell/watch/watch.h"
-#include "shell/watch/watch_hang.h"
-#include "shell/watch/watch_main.h"
+#include "shell/start/launch.h"
+#include "shell/options/options.h"
+#include "shell/session.h"
 #include "shell/watch/watch_tell.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -109,10 +105,10 @@ static int watch_running(struct session *session, const struct options *options)
 {
 	struct pdb_error err;
 	enum watch_end end;
-	pid_t pid = options->pid;
+	pid_t pid = options->program.pid;
 
 	if ((!pid && joblist_choose(&pid, stdout, &err) < 0) ||
-	    attach(session, pid, options->nspace, &err) < 0 ||
+	    attach(session, pid, options->program.nspace, &err) < 0 ||
 	    watch_run(session, &options->watch, stdout, &end, &err) < 0)
 		return fail(options, &err);
 	switch (end) {
@@ -234,7 +230,7 @@ static int watch_started(struct session *session, const struct options *options)
 		.session = session,
 		.options = options,
 		/* Standard output is the job's. */
-		.out = options->watch.wants_json || options->output ? stdout : stderr,
+		.out = options->watch.wants_json || options->program.output ? stdout : stderr,
 	};
 	uint64_t retry_ns = RETRY_NS;
 	int status = 0;

@@ -9,7 +9,7 @@
 #include "model/job/rankset.h"
 #include "model/xalloc.h"
 #include "render/label.h"
-#include "shell/watch/watch_rates.h"
+#include "shell/watch/watch_state.h"
 #include "shell/watch/watch_tell.h"
 
 /* What has not been seen for so many windows is over. */

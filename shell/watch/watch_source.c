@@ -15,7 +15,7 @@
 #include "model/xalloc.h"
 #include "shell/daemons.h"
 #include "shell/session.h"
-#include "shell/watch/watch_source.h"
+#include "shell/watch/watch_state.h"
 
 /* A look costs some microseconds a rank here, and a message to and from each node there. */
 #define HERE_NS UINT64_C(50000000)

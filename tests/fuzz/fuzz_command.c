@@ -6,13 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model/arena.h"
 #include "model/error.h"
-#include "shell/args.h"
+#include "shell/options/args.h"
 #include "shell/command.h"
-#include "shell/complete.h"
+#include "shell/line/complete.h"
 #include "shell/output.h"
 #include "shell/session.h"
-#include "shell/watch/watch_options.h"
+#include "shell/options/options.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/whole_job.h"
 
@@ -31,7 +32,7 @@ static bool is_harmful(const struct command *command)
 /* Only what a line says, without doing it. */
 static void read_only(struct session *session, const struct command *command, const char *rest)
 {
-	struct watch_options options;
+	struct watch_options options = {.save = NULL};
 	struct output output;
 	struct pdb_error err;
 	struct args *args;
@@ -40,8 +41,9 @@ static void read_only(struct session *session, const struct command *command, co
 	if (output_split(rest, command, &text, &output, &err) < 0)
 		return;
 	if (!args_parse(text, &args, &err)) {
-		watch_options_init(&options);
-		watch_options_take(&options, args, &err);
+		option_init(&watch_option_table, &options);
+		option_take_all(&watch_option_table, 1u << ACTION_WATCH, args, &options, NULL,
+				&err);
 		args_destroy(args);
 	}
 	output_close(&output, session, false, NULL);
@@ -53,10 +55,10 @@ static void run_line(struct session *session, const char *line)
 	const struct command *command;
 	struct pdb_error err;
 	const char *rest = line;
-	struct completions completions;
+	struct arena *arena = arena_create();
 
-	complete_line(session, line, strlen(line), &completions);
-	completions_free(&completions);
+	complete_line(arena, session, line, strlen(line));
+	arena_destroy(arena);
 	command_repeats(line);
 	if (command_take(&rest, &command, &err) < 0 || command->flags & CMD_RAW)
 		return;

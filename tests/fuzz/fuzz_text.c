@@ -13,8 +13,8 @@
 #include "model/recorder/trace_filter.h"
 #include "model/segment/segment.h"
 #include "pmix/rendezvous.h"
-#include "shell/args.h"
-#include "shell/macro.h"
+#include "shell/options/args.h"
+#include "shell/script/macro.h"
 #include "tests/fuzz/fuzz.h"
 
 static void take_hydra(char *text, size_t size)

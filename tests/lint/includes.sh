@@ -36,7 +36,12 @@ known_parts() {
 	attach/cores) echo 'launchers stacks' ;;
 	attach/node) echo 'stacks symbols' ;;
 	attach/daemons) echo 'code gdb launchers node stacks symbols' ;;
-	shell/commands) echo watch ;;
+	shell/line) echo 'options script' ;;
+	shell/script) echo options ;;
+	shell/start) echo 'line options script' ;;
+	shell/answers) echo options ;;
+	shell/watch) echo 'answers line options script start' ;;
+	shell/commands) echo 'answers line options script start watch' ;;
 	esac
 }
 for file in analysis/*/*.[ch] attach/*/*.[ch] shell/*/*.[ch]; do

@@ -157,6 +157,12 @@ else
 	fail 'docs/commands.md is not what the command table says: make docs/commands.md'
 fi
 
+if "$build/tests/shell/print_commands" man <docs/packaging/pdb.1.in | cmp -s - docs/man/pdb.1; then
+	pass
+else
+	fail 'docs/man/pdb.1 is not what options.def says: make docs/man/pdb.1'
+fi
+
 said=$(mandoc -Tlint docs/man/* 2>&1)
 if [ -z "$said" ]; then pass; else fail 'man pages' "$said"; fi
 

@@ -158,9 +158,9 @@ expect 'no gdb' 2 'gdb is not installed here' '"bt 2" shows'
 run --pid "$job" --batch -ex 'gdb 2'
 expect 'gdb without a terminal' 2 'terminal'
 run --pid "$job" --batch -ex 'gdb 2 -ex'
-expect 'gdb -ex without a command' 2 '-ex needs'
+expect 'gdb -ex without a command' 2 '-ex takes COMMAND'
 run --pid "$job" --batch -ex 'gdb 2 bt'
-expect 'gdb with other words' 2 'not -ex'
+expect 'gdb with other words' 2 'one word too many'
 
 # ---- Snapshots ----
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Print docs/commands.md from the command and settings tables. */
+ * Print docs/commands.md from the command and settings tables; or, with "man" and the template on
+ * standard input, docs/man/pdb.1 with the options of options.def. */
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "shell/command.h"
-#include "shell/settings.h"
+#include "shell/options/options.h"
 #include "shell/topics.h"
 
 /* Lists in it, which are indented, stay lists. */
@@ -27,8 +29,11 @@ static void print_text(const char *text)
 
 static void print_command(const struct command *command)
 {
+	char *text = command_text(command);
+
 	printf("### %s\n\n%s\n\n    %s\n\n", command->name, command->summary, command->usage);
-	print_text(command->text);
+	print_text(text);
+	free(text);
 	if (command->alias)
 		printf("Also: `%s`\n\n", command->alias);
 	for (size_t i = 0; command->family && command->family[i]; i++)
@@ -40,14 +45,17 @@ static void print_command(const struct command *command)
 
 static void print_settings(void)
 {
-	struct settings settings;
+	struct setting_options settings = {0};
 	char text[32];
 
-	settings_init(&settings);
+	option_init(&setting_option_table, &settings);
 	printf("## Settings\n\n| setting | at first | what it does |\n|---|---|---|\n");
-	for (int i = 0; i < NUM_SETTINGS; i++)
-		printf("| `%s` | %s | %s |\n", setting_table[i].name,
-		       settings_text(&settings, i, text, sizeof(text)), setting_table[i].text);
+	for (size_t i = 0; i < setting_option_table.num; i++) {
+		const struct option_spec *setting = &setting_option_table.options[i];
+
+		printf("| `%s` | %s | %s |\n", setting->name,
+		       setting_text(&settings, setting, text, sizeof(text)), setting->help);
+	}
 }
 
 static void print_topics(void)
@@ -126,8 +134,94 @@ static void print_stat_features(void)
 		printf("| %s | %s |\n", stat_features[i].feature, stat_features[i].command);
 }
 
-int main(void)
+/* ---- The man page ---- */
+
+static void print_dashed(const char *text)
 {
+	for (; *text; text++)
+		printf("%s%c", *text == '-' ? "\\" : "", *text);
+}
+
+/* What the template says of the option; NULL: nothing. */
+static const char *find_words(const char *template, const char *name)
+{
+	char mark[80];
+	const char *found;
+
+	snprintf(mark, sizeof(mark), "\n.\\\" OPTION %s\n", name);
+	found = strstr(template, mark);
+	return found ? found + strlen(mark) : NULL;
+}
+
+static void print_options(const char *template, const struct option_table *table)
+{
+	for (size_t i = 0; i < table->num; i++) {
+		const struct option_spec *option = &table->options[i];
+		const char *words = find_words(template, option->name), *end;
+		char *argument = option_argument(option);
+		bool may_be_left_out = argument && *argument == '[';
+
+		printf(".TP\n.B%s ", option->letter || argument ? "R" : "");
+		if (option->letter)
+			printf("\\-%c \", \" ", option->letter);
+		print_dashed("--");
+		print_dashed(option->name);
+		if (may_be_left_out)
+			printf(" [=\\fI%.*s\\fR]", (int)strlen(argument) - 2, argument + 1);
+		else if (argument)
+			printf(" = \\fI%s\\fR", argument);
+		putchar('\n');
+		end = words ? strstr(words, "\n.\\\" OPTION ") : NULL;
+		if (words)
+			printf("%.*s\n", end ? (int)(end - words) : (int)strlen(words) - 1, words);
+		else
+			printf("%s.\n", option->help);
+		free(argument);
+	}
+}
+
+/* In the place of a line of its own. */
+static const struct {
+	const char *line;
+	const struct option_table *table;
+} marks[] = {
+	{".\\\" OPTIONS program\n", &program_option_table},
+	{".\\\" OPTIONS watch\n", &watch_option_table},
+};
+
+static void print_man(const char *template)
+{
+	const char *end = strstr(template, "\n.\\\" What is said of options");
+
+	for (const char *line = template; line <= end; line = strchr(line, '\n') + 1) {
+		const struct option_table *table = NULL;
+
+		for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+			if (strncmp(line, marks[i].line, strlen(marks[i].line)) == 0)
+				table = marks[i].table;
+		if (table)
+			print_options(template, table);
+		else
+			printf("%.*s", (int)(strchr(line, '\n') + 1 - line), line);
+	}
+}
+
+static int print_page(void)
+{
+	char *template = NULL;
+	size_t size = 0;
+
+	if (getdelim(&template, &size, '\0', stdin) < 0)
+		return 1;
+	print_man(template);
+	free(template);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && strcmp(argv[1], "man") == 0)
+		return print_page();
 	printf("# Commands\n\n"
 	       "Made from the command table by `make docs/commands.md`; `help` shows the same.\n"
 	       "Commands and settings may be shortened as long as they are unique; l is lp, g is "

@@ -10,4 +10,9 @@ docs/commands.md: $(O)/tests/shell/print_commands
 	$(call say,DOC,$@)
 	$(Q)$(O)/tests/shell/print_commands >$@
 
+# So are the options in the man page.
+docs/man/pdb.1: docs/packaging/pdb.1.in $(O)/tests/shell/print_commands
+	$(call say,DOC,$@)
+	$(Q)$(O)/tests/shell/print_commands man <$< >$@
+
 .PHONY: check-shell

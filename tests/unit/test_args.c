@@ -3,9 +3,8 @@
 #include <string.h>
 
 #include "model/error.h"
-#include "model/job/rankset.h"
 #include "model/xalloc.h"
-#include "shell/args.h"
+#include "shell/options/args.h"
 #include "tests/unit/unit.h"
 
 /* The words of a line joined by '|'. */
@@ -74,98 +73,6 @@ static void open_quotes_are_refused(void **state)
 	}
 }
 
-/* "lp" is rank 3; group N is ranks N and N+1; the only host is node7 with ranks 4-5. */
-static int find(void *context, const char *name, const char *argument, struct rankset **ret,
-		struct pdb_error *err)
-{
-	int *calls = context;
-
-	(*calls)++;
-	if (strcmp(name, "lp") == 0)
-		return rankset_decode("3", -1, ret, err);
-	if (strcmp(name, "group") == 0) {
-		*ret = rankset_create();
-		rankset_add_range(*ret, atoi(argument), atoi(argument) + 1);
-		return 0;
-	}
-	if (strcmp(argument, "node7") != 0)
-		return error_set(err, ERROR_NOT_FOUND, "no such host");
-	return rankset_decode("4-5", -1, ret, err);
-}
-
-static int take(const char *line, size_t *next, struct rankset **ret, struct pdb_error *err)
-{
-	struct rankset *all;
-	int calls = 0, result;
-	struct rank_names names = {.size = 8, .find = find, .context = &calls};
-	struct args *args;
-
-	assert_int_equal(rankset_decode("0-7", -1, &all, NULL), 0);
-	names.all = all;
-	assert_int_equal(args_parse(line, &args, NULL), 0);
-	result = args_take_ranks(args, next, &names, ret, err);
-	args_destroy(args);
-	rankset_destroy(all);
-	return result;
-}
-
-static void rank_lists(void **state)
-{
-	static const struct {
-		const char *line, *ranks;
-		size_t next;
-	} cases[] = {
-		{"0", "0", 1},           {"0,3-5", "0,3-5", 1},    {"0-7:2", "0,2,4,6", 1},
-		{"7 rest", "7", 1},      {"all", "0-7", 1},        {"lp", "3", 1},
-		{"group 2 x", "2-3", 2}, {"host node7", "4-5", 2},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct rankset *set;
-		size_t next = 0;
-		char *text;
-
-		assert_int_equal(take(cases[i].line, &next, &set, NULL), 0);
-		text = rankset_encode(set, 0);
-		assert_string_equal(text, cases[i].ranks);
-		assert_int_equal(next, cases[i].next);
-		free(text);
-		rankset_destroy(set);
-	}
-}
-
-static void bad_rank_lists(void **state)
-{
-	static const struct {
-		const char *line;
-		enum error_code code;
-		const char *text; /* part of the message */
-	} cases[] = {
-		{"", ERROR_USAGE, "missing"},
-		{"8", ERROR_USAGE, "8"},
-		{"3-", ERROR_USAGE, "3-"},
-		{"-1", ERROR_USAGE, "-1"},
-		{"everything", ERROR_USAGE, "everything"},
-		{"group", ERROR_USAGE, "word after"},
-		{"host", ERROR_USAGE, "word after"},
-		{"host node9", ERROR_NOT_FOUND, "no such host"},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct rankset *set = NULL;
-		struct pdb_error err;
-		size_t next = 0;
-
-		assert_int_equal(take(cases[i].line, &next, &set, &err), -1);
-		assert_int_equal(err.code, cases[i].code);
-		assert_non_null(strstr(err.text, cases[i].text));
-		assert_null(set);
-		assert_int_equal(next, 0);
-	}
-}
-
 static void numbers(void **state)
 {
 	static const struct {
@@ -196,33 +103,12 @@ static void numbers(void **state)
 	}
 }
 
-static void options(void **state)
+static void expressions(void **state)
 {
-	static const char *const names[] = {"full", "first", NULL, "last", "lastly"};
-	static const struct {
-		const char *word;
-		int found;
-		const char *said;
-	} cases[] = {
-		{"-full", 0, NULL},
-		{"--fu", 0, NULL},
-		{"-last", 3, NULL}, /* itself, though another begins with it */
-		{"-lastl", 4, NULL},
-		{"-f", -1, "option \"-f\" is ambiguous: -full, -first"},
-		{"-la", -1, "ambiguous: -last, -lastly"},
-		{"-fuller", -1, "no option \"-fuller\""},
-		{"-x", -1, "no option \"-x\""},
-	};
 	struct pdb_error err;
 	regex_t expression;
 
 	(void)state;
-	for (size_t i = 0; i < NUM_OF(cases); i++) {
-		assert_int_equal(args_find_option(cases[i].word, names, NUM_OF(names), &err),
-				 cases[i].found);
-		if (cases[i].said)
-			assert_error(&err, ERROR_USAGE, cases[i].said);
-	}
 	assert_int_equal(args_compile("^a+$", 0, &expression, &err), 0);
 	assert_int_equal(regexec(&expression, "aa", 0, NULL, 0), 0);
 	regfree(&expression);
@@ -287,10 +173,8 @@ int main(void)
 		cmocka_unit_test(expressions_that_explode),
 		cmocka_unit_test(words_and_quotes),
 		cmocka_unit_test(open_quotes_are_refused),
-		cmocka_unit_test(rank_lists),
-		cmocka_unit_test(bad_rank_lists),
 		cmocka_unit_test(numbers),
-		cmocka_unit_test(options),
+		cmocka_unit_test(expressions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,16 +8,16 @@
 #include <unistd.h>
 
 #include "model/job/callpath.h"
+#include "model/arena.h"
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_comms.h"
 #include "model/job/names.h"
 #include "model/xalloc.h"
-#include "shell/args.h"
+#include "shell/options/args.h"
 #include "shell/command.h"
-#include "shell/complete.h"
-#include "shell/option_text.h"
-#include "shell/script.h"
+#include "shell/line/complete.h"
+#include "shell/script/script.h"
 #include "shell/session.h"
 #include "shell/topics.h"
 #include "tests/unit/unit.h"
@@ -147,7 +147,7 @@ static void lookup(void **state)
 		{"info", NULL, "needs one of: hosts, job"},
 		{"info | cat", NULL, "needs one of: hosts, job"},
 		{"info r", NULL, "ambiguous: ranks, recorder"},
-		{"info x", NULL, "no info command \"x\""},
+		{"info x", NULL, "info command \"x\" is not one of: hosts, job"},
 		{"\033[2J", NULL, "no command"},
 	};
 
@@ -289,15 +289,15 @@ static void refused_lines(void **state)
 	assert_refused(*state, "suspects a b c", "c");
 	assert_refused(*state, "suspects /no/such/file b", "/no/such/file");
 	assert_refused(*state, "suspects . b", "there is no job for \".\"");
-	assert_refused(*state, "suspects a b -linkage", "is missing after \"-linkage\"");
+	assert_refused(*state, "suspects a b -linkage", "-linkage takes single|complete");
 	assert_refused(*state, "suspects a b -linkage most", "single, complete, average, ward");
 	assert_refused(*state, "suspects a b -attributes entries,x", "entries, pairs, bodies");
 	assert_refused(*state, "suspects a b -only (", "regular expression");
 	assert_refused(*state, "suspects a b -only x -only y", "is there twice");
-	assert_refused(*state, "suspects a b -x", "no option \"-x\"; see help");
+	assert_refused(*state, "suspects a b -x", "option \"-x\" is not one of");
 	assert_refused(*state, "suspects a b -linkgae ward", "did you mean \"-linkage\"?");
 	assert_refused(*state, "diff a:1", "usage: diff");
-	assert_refused(*state, "diff a:1 a:2 -linkage ward", "no option \"-linkage\"");
+	assert_refused(*state, "diff a:1 a:2 -linkage ward", "option \"-linkage\" is not one of");
 	assert_refused(*state, "diff a:x b:1", "\"x\" is no rank");
 	assert_refused(*state, "diff a:1.x b:1", "\"1.x\" is no rank");
 	assert_refused(*state, "diff lp 1", "\"lp\" is no rank");
@@ -561,16 +561,16 @@ static void completion(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const char *blank = strrchr(cases[i].line, ' ');
 		size_t start = blank ? blank - cases[i].line + 1 : 0;
-		struct completions all;
+		struct arena *arena = arena_create();
+		struct completions all = complete_line(arena, &f->session, cases[i].line, start);
 		char words[200] = "";
 
-		complete_line(&f->session, cases[i].line, start, &all);
 		for (size_t j = 0; j < all.num; j++) {
 			strcat(words, j ? " " : "");
 			strcat(words, all.all[j].word);
 		}
 		assert_string_equal(all.are_files ? "FILES" : words, cases[i].words);
-		completions_free(&all);
+		arena_destroy(arena);
 	}
 	f->session.comms = NULL;
 }
@@ -585,70 +585,51 @@ static void completion_of_functions(void **state)
 		.function = "solve_any", .is_symbol = true, .is_library = true, .caller = &inlined};
 	struct fixture *f = *state;
 	struct job *job = job_create();
+	struct arena *arena = arena_create();
 	struct completions all;
 	uint32_t node = callpaths_intern(job->callpaths, CALLPATH_NONE, 0, 1, false);
 
 	names_set(job->names, node, &library);
 	f->session.job = job;
-	complete_line(&f->session, "tree -below sol", strlen("tree -below "), &all);
+	all = complete_line(arena, &f->session, "tree -below sol", strlen("tree -below "));
 	assert_int_equal(all.num, 3);
-	completions_free(&all);
+	arena_destroy(arena);
 	f->session.job = NULL;
 	job_destroy(job);
 }
 
-/* Every option that help tells of is one that is completed, and the other way round. */
+/* Help tells of the options that a command takes, and of no others. */
 static void options_in_help(void **state)
 {
 	static const struct {
-		const char *name;
-		struct option_text option; /* name "": there are none left */
+		const char *name, *option;
+		bool is_told;
 	} cases[] = {
-		{"tree",
-		 {"-full", "", "with what is inside the MPI library and what starts main()"}},
-		{"tree", {"-join", "", "frames that follow each other in all stacks on one line"}},
-		{"tree", {"-depth", "N", "the N outermost frames"}},
-		{"tree", {"-below", "RE", "cut stacks below the function RE"}},
-		{"tree", {"-above", "RE", "cut stacks above it"}},
-		{"tree", {"-hide", "RE", "leave out these functions"}},
-		{"tree", {"-search", "RE", "only stacks with such a function"}},
-		{"tree", {"-least", "", "the stacks of fewest ranks"}},
-		{"tree", {"-most", "", "of most ranks"}},
-		{"tree", {"-shortest", "", "those with fewest frames"}},
-		{"tree", {"-longest", "", "with most"}},
-		{"tree",
-		 {"-first", "", "the stacks that are first in time, in N steps along their order"}},
-		{"tree", {"-last", "", "from the end"}},
-		{"tree", {"", "", ""}},
-		{"diff",
-		 {"-by", "path|line|function|call",
-		  "what makes two calls different: the lines of all"}},
-		{"diff", {"-only", "RE", "events with or without \"MPI_Send, halo() at a.c:141\""}},
-		{"diff",
-		 {"-without", "RE", "events with or without \"MPI_Send, halo() at a.c:141\""}},
-		{"diff", {"-mpi", "", "only MPI calls"}},
-		{"diff", {"-communication", "", "only those that talk to others"}},
-		{"diff", {"-all", "", "nothing is left out of the answer"}},
-		{"diff", {"", "", ""}},
-		{"lp", {"", "", ""}},
+		{"tree", "\n  -full          with what is inside the MPI library", true},
+		{"tree", "\n  -depth N       the N outermost frames\n", true},
+		{"tree", "\n  -least [N]     the stacks of fewest ranks\n", true},
+		{"tree", "\nRE is a regular expression", true},
+		{"bt", "\n  -depth N ", true},
+		{"diff", "\n  -by path|line|function|call ", true},
+		{"diff", "-linkage", false},
+		{"lattice", "-linkage", false},
+		{"similar", "\n  -linkage single|complete|average|ward ", true},
+		{"watch", "\n  --on-hang SHELL-COMMAND ", true},
+		{"trace", "\n  --full  each event", true},
+		{"gdb", "\n  -ex COMMAND  gdb carries it out", true},
+		{"lp", "\n  -", false},
 	};
-	struct option_cursor cursor = {"", ""};
-	const char *name = "";
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
 		const struct command *command;
-		struct option_text option = {.name = ""};
+		char *text;
 
-		if (strcmp(name, cases[i].name) != 0) {
-			name = cases[i].name;
-			assert_int_equal(command_find(command_table, "", name, &command, NULL), 0);
-			cursor = (struct option_cursor){command->text, command->text};
-		}
-		assert_int_equal(option_text_next(&cursor, &option), !!cases[i].option.name[0]);
-		assert_string_equal(option.name, cases[i].option.name);
-		assert_string_equal(option.argument, cases[i].option.argument);
-		assert_string_equal(option.what, cases[i].option.what);
+		assert_int_equal(command_find(command_table, "", cases[i].name, &command, NULL), 0);
+		text = command_text(command);
+		if (!strstr(text, cases[i].option) == cases[i].is_told)
+			fail_msg("%s: %s", cases[i].name, text);
+		free(text);
 	}
 }
 

@@ -6,7 +6,7 @@
 #include "model/job/job.h"
 #include "model/job/proctable.h"
 #include "model/segment/segment.h"
-#include "shell/leftovers.h"
+#include "shell/start/launch.h"
 #include "shell/session.h"
 #include "tests/unit/child.h"
 #include "tests/unit/segment_dir.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
-#include "shell/args.h"
-#include "shell/macro.h"
+#include "shell/options/args.h"
+#include "shell/script/macro.h"
 #include "tests/unit/unit.h"
 
 static void names(void **state)

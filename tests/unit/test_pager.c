@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "render/gate.h"
-#include "shell/pager.h"
+#include "shell/line/pager.h"
 #include "tests/unit/unit.h"
 
 static void rows(void **state)

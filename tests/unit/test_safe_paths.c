@@ -6,7 +6,7 @@
 
 #include "model/error.h"
 #include "model/xalloc.h"
-#include "shell/safe_paths.h"
+#include "shell/script/safe_paths.h"
 #include "tests/unit/unit.h"
 
 static void directories(void **state)

@@ -2,40 +2,39 @@
 #include <string.h>
 
 #include "model/error.h"
-#include "shell/settings.h"
+#include "shell/options/options.h"
 #include "tests/unit/unit.h"
 
 /* Set by names as typed; the setting's value as text, or NULL and the message in *err. */
-static const char *set(struct settings *settings, const char *name, const char *value,
+static const char *set(struct setting_options *settings, const char *name, const char *value,
 		       struct pdb_error *err)
 {
+	const struct option_spec *setting =
+		option_find(&setting_option_table, 0, name, strlen(name), err);
 	static char text[32];
-	enum setting_id id;
 
-	if (settings_find(name, &id, err) < 0 || settings_set(settings, id, value, err) < 0)
+	if (!setting || option_set(&setting_option_table, setting, value, settings, err) < 0)
 		return NULL;
-	return settings_text(settings, id, text, sizeof(text));
+	return setting_text(settings, setting, text, sizeof(text));
 }
 
 static void the_table_is_complete(void **state)
 {
+	struct setting_options settings;
+
 	(void)state;
-	for (int i = 0; i < NUM_SETTINGS; i++) {
-		const struct setting *setting = &setting_table[i];
-		size_t length;
+	for (size_t i = 0; i < setting_option_table.num; i++) {
+		const struct option_spec *setting = &setting_option_table.options[i];
+		size_t length = strlen(setting->help);
 
 		assert_non_null(setting->name);
-		assert_non_null(setting->text);
-		length = strlen(setting->text);
-		assert_true(length > 0 && setting->text[length - 1] == '.');
+		assert_true(length > 0 && setting->help[length - 1] == '.');
 		if (i)
-			assert_true(strcmp(setting_table[i - 1].name, setting->name) < 0);
-		if (setting->type == SETTING_CHOICE) {
-			assert_non_null(setting->choices[setting->initial]);
-		} else {
-			assert_true(setting->minimum <= setting->initial);
-			assert_true(setting->initial <= setting->maximum);
-		}
+			assert_true(strcmp(setting[-1].name, setting->name) < 0);
+		assert_non_null(setting->initial);
+		assert_int_equal(option_set(&setting_option_table, setting, setting->initial,
+					    &settings, NULL),
+				 0);
 	}
 }
 
@@ -49,10 +48,10 @@ static void values(void **state)
 		{"u", "off", "off"},     {"frames", "line", "line"}, {"fr", "addr", "address"},
 		{"stale", "1", "1"},     {"evidence", "all", "all"},
 	};
-	struct settings settings;
+	struct setting_options settings;
 
 	(void)state;
-	settings_init(&settings);
+	option_init(&setting_option_table, &settings);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const char *text = set(&settings, cases[i].name, cases[i].value, NULL);
 
@@ -66,7 +65,7 @@ static void refusals(void **state)
 	static const struct {
 		const char *name, *value, *message; /* part of the message */
 	} cases[] = {
-		{"nosuch", "1", "not one of: color, confirm"},
+		{"nosuch", "1", "setting \"nosuch\" is not one of: color, confirm"},
 		{"", "1", "not one of"},
 		{"s", "1", "ambiguous: samples, stale"},
 		{"color", "blue", "not one of: off, on, auto"},
@@ -79,10 +78,10 @@ static void refusals(void **state)
 		{"width", "", "from 0 to 10000"},
 		{"width", "99999999999999999999", "from 0 to 10000"},
 	};
-	struct settings settings, before;
+	struct setting_options settings, before;
 
 	(void)state;
-	settings_init(&settings);
+	option_init(&setting_option_table, &settings);
 	before = settings;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct pdb_error err;

@@ -245,14 +245,14 @@ static void test_refusals(void **state)
 	static const struct {
 		const char *line, *message;
 	} cases[] = {
-		{"tree -nosuch", "no option \"-nosuch\""},
-		{"tree -l", "ambiguous: -last, -least, -longest"},
-		{"tree -depth", "depth is missing"},
-		{"tree -depth 0", "not a number from 1"},
-		{"tree -above", "expression is missing after \"-above\""},
+		{"tree -nosuch", "option \"-nosuch\" is not one of"},
+		{"tree -l", "ambiguous: -least, -longest, -last"},
+		{"tree -depth", "-depth takes N"},
+		{"tree -depth 0", "-depth is a number from 1"},
+		{"tree -above", "-above takes RE"},
 		{"tree -hide '('", "regular expression \"(\": "},
-		{"tree -hide a -hide mpi", "\"-hide\" is there twice"},
-		{"tree -least 0", "not a number from 1"},
+		{"tree -hide a -hide mpi", "-hide is there twice"},
+		{"tree -least 0", "-least is a number from 1"},
 		{"tree -least -most", "only one of"},
 		{"tree -first -last", "only one of"},
 		{"tree -first", "no order in time: the machine code of main() is not there"},

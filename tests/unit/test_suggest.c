@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "shell/suggest.h"
+#include "shell/options/suggest.h"
 #include "tests/unit/unit.h"
 
 static void distances(void **state)
@@ -66,11 +66,43 @@ static void nearest(void **state)
 	}
 }
 
+static void a_name_is_found(void **state)
+{
+	static const char *const names[] = {"full", "first", NULL, "last", "lastly"};
+	static const struct {
+		const char *word;
+		int found;
+		const char *said;
+	} cases[] = {
+		{"full", 0, NULL},
+		{"fu", 0, NULL},
+		{"last", 3, NULL}, /* itself, though another begins with it */
+		{"lastl", 4, NULL},
+		{"f", -1, "option \"-f\" is ambiguous: -full, -first"},
+		{"la", -1, "option \"-la\" is ambiguous: -last, -lastly"},
+		{"fuller", -1, "no option \"-fuller\"; did you mean \"-full\"?"},
+		{"x", -1, "option \"-x\" is not one of: -full, -first, -last, -lastly"},
+		{"", -1, "option \"-\" is not one of"},
+	};
+	struct pdb_error err;
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		assert_int_equal(suggest_find("option", "-", cases[i].word, strlen(cases[i].word),
+					      names, NUM_OF(names), &err),
+				 cases[i].found);
+		if (cases[i].said)
+			assert_error(&err, ERROR_USAGE, cases[i].said);
+	}
+	assert_int_equal(suggest_find("option", "-", "first=1", 5, names, NUM_OF(names), &err), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(distances),
 		cmocka_unit_test(nearest),
+		cmocka_unit_test(a_name_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,16 +2,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shell/args.h"
-#include "shell/watch/watch_options.h"
+#include "shell/options/args.h"
+#include "shell/options/options.h"
 #include "tests/unit/unit.h"
 
 static int take(const char *text, struct watch_options *ret, struct args **args,
 		struct pdb_error *err)
 {
 	assert_int_equal(args_parse(text, args, err), 0);
-	watch_options_init(ret);
-	return watch_options_take(ret, *args, err);
+	*ret = (struct watch_options){.save = NULL};
+	option_init(&watch_option_table, ret);
+	return option_take_all(&watch_option_table, 1u << ACTION_WATCH, *args, ret, NULL, err);
 }
 
 static void test_good(void **state)
@@ -77,8 +78,8 @@ static void test_refused(void **state)
 		const char *text, *why;
 	} cases[] = {
 		{"fast", "no option"},
-		{"--fast", "no option \"--fast\""},
-		{"--", "no option"},
+		{"--fast", "option \"--fast\" is not one of"},
+		{"--", "is not one of"},
 		{"--alpha", "takes RATE"},
 		{"--alpha 0", "1e-12 to 0.5"},
 		{"--alpha nan", "1e-12 to 0.5"},

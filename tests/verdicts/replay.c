@@ -174,8 +174,8 @@ static char *ask(struct session *session)
 	size_t size;
 
 	session->is_batch = true;
-	session->settings.values[SETTING_UNICODE] = SWITCH_OFF;
-	session->settings.values[SETTING_WIDTH] = 80;
+	session->settings.unicode = SWITCH_OFF;
+	session->settings.width = 80;
 	session->out = open_memstream(&text, &size);
 	if (!session->out)
 		abort();

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+
+#include "analysis/stacks/temporal.h"
+#include "attach/code/code.h"
+#include "model/job/callpath.h"
+#include "model/job/code.h"
+#include "model/job/code_store.h"
+#include "model/error.h"
+#include "model/job/job.h"
+#include "model/job/modules.h"
+#include "model/job/proctable.h"
+#include "model/job/rankset.h"
+#include "model/job/sample.h"
+#include "model/xalloc.h"
+#include "shell/session.h"
+#include "shell/answers/stack_order.h"
+
+/* Ranks that move are at new places when they are looked at with the variables of the old ones. */
+#define MAX_ROUNDS 4
+
+struct stack_order {
+	struct session *session;
+	struct code_reader *reader;
+	struct temporal *temporal;
+	struct code_question question; /* its probes are those of the temporal order */
+	struct code_address *names;
+	bool *seen; /* [num_seen] by call path node: the frames up to there are known */
+	size_t num_seen;
+};
+
+/* ---- Machine code ---- */
+
+/* A snapshot is of another host, maybe: the files here need not be those of its job. */
+static const struct code_function *get_function(void *argument, uint32_t module, uint64_t address,
+						struct pdb_error *err)
+{
+	struct session *session = argument;
+	const struct code_body *body;
+
+	if (!session->snapshot)
+		return code_reader_get(session->stack_order->reader, module, address, err);
+	body = code_store_find(session->job->code, module, address);
+	if (!body)
+		error_set(err, ERROR_NOT_FOUND, "the snapshot does not hold it");
+	return body ? body->function : NULL;
+}
+
+static const struct code_variables *get_variables(void *argument, uint32_t module,
+						  const struct code_function *function)
+{
+	const struct session *session = argument;
+
+	return code_store_find(session->job->code, module, function->entry)->variables;
+}
+
+/* Functions that are not known here. */
+struct unknown {
+	struct code_address *list;
+	size_t num, capacity;
+};
+
+static void add_unknown(struct unknown *unknown, uint32_t module, uint64_t address)
+{
+	for (size_t i = 0; i < unknown->num; i++)
+		if (unknown->list[i].module == module && unknown->list[i].address == address)
+			return;
+	unknown->list =
+		xgrow(unknown->list, unknown->num, &unknown->capacity, sizeof(*unknown->list));
+	unknown->list[unknown->num++] = (struct code_address){module, address};
+}
+
+/* Read the functions of the program's frames up to those that are known. */
+static void read_functions(struct stack_order *order, uint32_t path, struct unknown *unknown)
+{
+	struct job *job = order->session->job;
+
+	for (uint32_t id = path; id != CALLPATH_NONE && !order->seen[id];) {
+		const struct callpath_node *node = callpaths_get(job->callpaths, id);
+		uint64_t address = node->offset - node->is_return;
+		struct pdb_error err;
+
+		order->seen[id] = true;
+		id = node->parent;
+		if (node->module == MODULE_NONE ||
+		    modules_get(job->modules, node->module)->kind != MODULE_PROGRAM ||
+		    modules_find_place(job->modules, node->module, node->offset) ||
+		    get_function(order->session, node->module, address, &err))
+			continue;
+		code_store_set_trouble(job->code, node->module, err.text);
+		add_unknown(unknown, node->module, address);
+	}
+}
+
+/* Without an answer they stay unknown, and whatever needs them tells why. */
+static void ask_nodes(struct stack_order *order, const struct unknown *unknown)
+{
+	struct session *session = order->session;
+	struct code_store *store = session->job->code;
+	struct pdb_error err;
+
+	if (!session->daemons)
+		return;
+	if (session_read_code(session, unknown->list, unknown->num, &err) < 0)
+		session_complain(&err);
+	for (size_t i = 0; i < unknown->num; i++)
+		if (!code_store_find(store, unknown->list[i].module, unknown->list[i].address))
+			code_store_set_trouble(store, unknown->list[i].module,
+					       "neither this host nor that of a rank has its file, "
+					       "or can tell where the function begins");
+}
+
+static bool is_wanted(const struct stack_order *order, const struct sample *sample)
+{
+	return sample->is_main && sample->path != CALLPATH_NONE && !order->seen[sample->path];
+}
+
+/* Nodes of a path that has been seen are never below one that has not. */
+static void make_room(struct stack_order *order)
+{
+	size_t num = callpaths_count(order->session->job->callpaths);
+
+	order->seen = xreallocarray(order->seen, num, sizeof(*order->seen));
+	for (; order->num_seen < num; order->num_seen++)
+		order->seen[order->num_seen] = false;
+}
+
+/* Look at stacks that have not been seen yet: from files of this host, else from the node of a rank
+ * that has them. */
+static bool add_stacks(struct stack_order *order, const struct samples *samples)
+{
+	struct unknown unknown = {.num = 0};
+	uint32_t *paths = xreallocarray(NULL, samples->num_samples, sizeof(*paths));
+	bool is_new = false;
+	size_t num = 0;
+
+	make_room(order);
+	for (size_t i = 0; i < samples->num_samples; i++) {
+		const struct sample *sample = &samples->samples[i];
+
+		if (!is_wanted(order, sample))
+			continue;
+		paths[num++] = sample->path;
+		read_functions(order, sample->path, &unknown);
+	}
+	if (unknown.num)
+		ask_nodes(order, &unknown);
+	for (size_t i = 0; i < num; i++)
+		is_new |= temporal_add(order->temporal, paths[i]);
+	free(unknown.list);
+	free(paths);
+	return is_new;
+}
+
+/* ---- Variables ---- */
+
+/* Names of loops are told by whoever has the files, and saved in snapshots, as those of frames. */
+static void name_loops(struct stack_order *order)
+{
+	struct code_question *question = &order->question;
+
+	free(order->names);
+	question->num_names = temporal_loop_ends(order->temporal, &order->names);
+	question->names = order->names;
+	for (size_t i = 0; i < question->num_names; i++)
+		callpaths_intern(order->session->job->callpaths, CALLPATH_NONE,
+				 order->names[i].module, order->names[i].address, false);
+}
+
+static void choose(struct session *session)
+{
+	struct stack_order *order = session->stack_order;
+
+	order->question.probes = temporal_choose(order->temporal, &order->question.num_probes);
+	name_loops(order);
+	session_ask_code(session, &order->question);
+}
+
+/* ---- The order ---- */
+
+static struct stack_order *get(struct session *session)
+{
+	const struct temporal_source source = {get_function, get_variables, session};
+	struct job *job = session->job;
+
+	if (!session->stack_order) {
+		struct stack_order *order = xcalloc(1, sizeof(*order));
+
+		order->session = session;
+		order->reader = code_reader_create(job->modules, job->code);
+		order->temporal = temporal_create(job->callpaths, job->modules, &source);
+		session->stack_order = order;
+	}
+	return session->stack_order;
+}
+
+void stack_order_destroy(struct stack_order *order)
+{
+	if (!order)
+		return;
+	session_ask_code(order->session, NULL);
+	temporal_destroy(order->temporal);
+	code_reader_destroy(order->reader);
+	free(order->names);
+	free(order->seen);
+	free(order);
+}
+
+/* Returns whether any stack was at a new place. */
+static bool prepare(struct session *session, const struct samples *samples)
+{
+	bool is_new = add_stacks(get(session), samples);
+
+	if (is_new)
+		choose(session);
+	return is_new;
+}
+
+void stack_order_prepare(struct session *session, const struct samples *samples)
+{
+	prepare(session, samples);
+}
+
+int stack_order_sample(struct session *session, const struct rankset *ranks, struct pdb_error *err)
+{
+	for (int round = 0; round < MAX_ROUNDS; round++) {
+		if (session_sample(session, ranks, 1, 0, err) < 0)
+			return -1;
+		if (!add_stacks(get(session), session->job->samples))
+			break;
+		choose(session);
+	}
+	return 0;
+}
+
+int stack_order_complete(struct session *session, struct pdb_error *err)
+{
+	stack_order_prepare(session, session->job->samples);
+	return session->stack_order->question.num_probes ? session_read_values(session, err) : 0;
+}
+
+static bool has_values(const struct samples *samples)
+{
+	for (size_t i = 0; i < samples->num_samples; i++)
+		if (samples->samples[i].num_values)
+			return true;
+	return false;
+}
+
+struct temporal_result *stack_order_compare(struct session *session, const struct rankset *ranks,
+					    size_t max, struct pdb_error *err)
+{
+	const struct samples *samples = session->job->samples;
+	const struct temporal *temporal;
+	size_t num;
+	struct pdb_error trouble; /* what could not be read is told where it would have decided */
+	bool is_new;
+
+	if (!samples || !samples->num_samples) {
+		error_set(err, ERROR_NOT_FOUND, "there is no stack of these ranks");
+		return NULL;
+	}
+	is_new = prepare(session, samples);
+	/* New places, and the samples of a look by daemons, were seen without knowing what to
+	 * read. */
+	if (is_new || !has_values(samples))
+		stack_order_complete(session, &trouble);
+	temporal = session->stack_order->temporal;
+	num = temporal_count_groups(temporal, samples, ranks);
+	if (num > max) {
+		error_set(err, ERROR_UNSUPPORTED,
+			  "%zu different stacks are too many to compare each with each", num);
+		return NULL;
+	}
+	return temporal_compare(temporal, samples, ranks, err);
+}
+
+const struct temporal_result *stack_order_of_look(struct session *session, struct pdb_error *err)
+{
+	struct rankset *all = proctable_ranks(session->job->proctable);
+
+	if (!session->order)
+		session->order = stack_order_compare(session, all, STACK_ORDER_QUICK, err);
+	rankset_destroy(all);
+	return session->order;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * graph, history, loops, model, progress: what the models have. */
+#include "model/error.h"
+#include "render/view.h"
+#include "shell/answers/answer.h"
+#include "shell/command.h"
+#include "shell/commands/cmd.h"
+#include "shell/options/args.h"
+#include "shell/session.h"
+
+const struct command cmd_graph = {
+	.name = "graph",
+	.topic = TOPIC_ANSWERS,
+	.usage = "graph",
+	.summary = "Draw which groups are ahead of which.",
+	.text = "An arrow goes from a group to one that is less progressed; the ends are the\n"
+		"least progressed. \"graph > FILE\" with a name that ends in .dot, .svg, .png or\n"
+		".pdf makes a picture.",
+	.example = "graph > hang.svg",
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
+	.views = {[FORMAT_TEXT] = view_graph,
+		  [FORMAT_JSON] = view_graph_json,
+		  [FORMAT_DOT] = view_graph_dot},
+};
+
+static int find_history(struct session *session, const struct args *args, struct answer *answer,
+			struct pdb_error *err)
+{
+	size_t next = 0;
+	long count = 0;
+
+	if (session_take_model_rank(session, args, &next, &answer->rank, err) < 0 ||
+	    (next < args->num_words &&
+	     args_take_number(args, &next, "count", 1, 1 << 20, &count, err) < 0))
+		return -1;
+	answer->count = (int)count;
+	return args_end(args, next, err);
+}
+
+const struct command cmd_history = {
+	.name = "history",
+	.topic = TOPIC_LOOKING,
+	.usage = "history RANK [COUNT]",
+	.summary = "List the last MPI calls of a rank with times.",
+	.text = "The last COUNT transitions, or as many as fit the screen. The recorder keeps\n"
+		"some thousands of them for each thread.",
+	.example = "history 3 20",
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
+	.min_words = 1,
+	.max_words = 3,
+	.words = WORDS_RANK,
+	.find = find_history,
+	.views = {[FORMAT_TEXT] = view_history, [FORMAT_JSON] = view_history_json},
+};
+
+const struct command cmd_loops = {
+	.name = "loops",
+	.topic = TOPIC_LOOKING,
+	.usage = "loops",
+	.summary = "Show the loops around MPI calls, with iteration counts.",
+	.text = "Loops are found in what the ranks did, not in the source. Counts are those since\n"
+		"the enclosing loop began its present iteration; \"about\" marks counts that are\n"
+		"totals. \"loops > FILE\" with .dot, .svg, .png or .pdf makes a picture.",
+	.example = "loops",
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
+	.views = {[FORMAT_TEXT] = view_loops,
+		  [FORMAT_JSON] = view_loops_json,
+		  [FORMAT_DOT] = view_loops_dot},
+};
+
+const struct command cmd_model = {
+	.name = "model",
+	.topic = TOPIC_LOOKING,
+	.usage = "model RANK",
+	.summary = "Show the states of a rank and what followed each how often.",
+	.text = "\"model RANK > FILE\" with .dot, .svg, .png or .pdf draws it as a graph.",
+	.example = "model lp > model.svg",
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
+	.min_words = 1,
+	.max_words = 2,
+	.words = WORDS_RANK,
+	.find = answer_take_model_rank,
+	.views = {[FORMAT_TEXT] = view_model,
+		  [FORMAT_JSON] = view_model_json,
+		  [FORMAT_DOT] = view_model_dot},
+};
+
+const struct command cmd_progress = {
+	.name = "progress",
+	.topic = TOPIC_ANSWERS,
+	.usage = "progress",
+	.summary = "Show how far each group got in the loops, as bars.",
+	.text = "Says also who moved between the two looks, so that stragglers show before\n"
+		"anything hangs. \"refresh\" looks again.",
+	.example = "progress",
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
+	.views = {[FORMAT_TEXT] = view_progress, [FORMAT_JSON] = view_progress_json},
+};

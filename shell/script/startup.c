@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "model/error.h"
+#include "model/xalloc.h"
+#include "shell/script/safe_paths.h"
+#include "shell/script/script.h"
+#include "shell/session.h"
+#include "shell/script/startup.h"
+
+#define FILE_NAME ".pdbrc"
+
+/* ---- Files ---- */
+
+/* Opened without waiting, as a pipe of that name would make it. */
+static int open_file(const char *path)
+{
+	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+}
+
+static int check_owner(const char *path, const struct stat *status, struct pdb_error *err)
+{
+	if (status->st_uid != geteuid() && status->st_uid != 0)
+		return error_set(err, ERROR_PERMISSION, "%s belongs to another user; not run",
+				 path);
+	if (status->st_mode & (S_IWGRP | S_IWOTH))
+		return error_set(err, ERROR_PERMISSION,
+				 "%s can be written by others; not run. chmod go-w %s", path, path);
+	return 0;
+}
+
+/* Only what is open is checked: a name may be another file's a moment later. */
+static int run_file(struct session *session, int fd, const char *path, struct pdb_error *err)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) < 0)
+		return error_errno(err, "cannot read %s", path);
+	if (!S_ISREG(status.st_mode))
+		return error_set(err, ERROR_PERMISSION, "%s is no file; not run", path);
+	if (check_owner(path, &status, err) < 0)
+		return -1;
+	return script_run_open(session, fd, path, err);
+}
+
+static int run_user_file(struct session *session, struct pdb_error *err)
+{
+	const char *home = getenv("HOME"), *config = getenv("XDG_CONFIG_HOME");
+	char *paths[2];
+	int result = 0;
+	int fd = -1;
+
+	if (!home || !*home)
+		return 0;
+	paths[0] = config && *config == '/' ? xasprintf("%s/pdb/pdbrc", config)
+					    : xasprintf("%s/.config/pdb/pdbrc", home);
+	paths[1] = xasprintf("%s/" FILE_NAME, home);
+	for (size_t i = 0; i < 2 && fd < 0; i++) {
+		fd = open_file(paths[i]);
+		if (fd >= 0)
+			result = run_file(session, fd, paths[i], err);
+	}
+	if (fd >= 0)
+		close(fd);
+	free(paths[0]);
+	free(paths[1]);
+	return result;
+}
+
+static bool is_home(const char *directory)
+{
+	const char *home = getenv("HOME");
+	char *path = home ? realpath(home, NULL) : NULL;
+	bool is_same = path && strcmp(path, directory) == 0;
+
+	free(path);
+	return is_same;
+}
+
+static int check_directory(const struct session *session, const char *directory,
+			   struct pdb_error *err)
+{
+	struct stat status;
+
+	if (stat(directory, &status) < 0)
+		return error_errno(err, "cannot read %s", directory);
+	if (check_owner(directory, &status, err) < 0)
+		return error_prefix(err, FILE_NAME);
+	if (!safe_paths_contain(&session->safe_paths, directory))
+		return error_set(err, ERROR_PERMISSION,
+				 "%s/" FILE_NAME " is not run. If you trust it, put this into "
+				 "~/.config/pdb/pdbrc:\nsafe-path %s",
+				 directory, directory);
+	return 0;
+}
+
+static int run_project_file(struct session *session, struct pdb_error *err)
+{
+	int fd = open_file(FILE_NAME);
+	char *directory = fd >= 0 ? realpath(".", NULL) : NULL;
+	int result = 0;
+
+	/* The home's is the user's. */
+	if (directory && !is_home(directory)) {
+		result = check_directory(session, directory, err);
+		if (!result)
+			result = run_file(session, fd, FILE_NAME, err);
+	}
+	free(directory);
+	if (fd >= 0)
+		close(fd);
+	return result;
+}
+
+void startup_run(struct session *session)
+{
+	struct pdb_error err;
+
+	if (run_user_file(session, &err) < 0)
+		session_complain(&err);
+	if (!session->wants_quit && run_project_file(session, &err) < 0)
+		session_complain(&err);
+}

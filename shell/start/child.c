@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "model/error.h"
+#include "model/monotonic.h"
+#include "model/xalloc.h"
+#include "shell/start/child.h"
+#include "shell/interrupt.h"
+
+/* The environment without one variable; the strings are borrowed, the caller frees the array. */
+static char **environment_without(const char *name)
+{
+	size_t num = 0, kept = 0, length = name ? strlen(name) : 0;
+	char **copy;
+
+	while (environ[num])
+		num++;
+	copy = xcalloc(num + 1, sizeof(char *));
+	for (size_t i = 0; i < num; i++)
+		if (!name || strncmp(environ[i], name, length) != 0 || environ[i][length] != '=')
+			copy[kept++] = environ[i];
+	return copy;
+}
+
+void child_hold_terminal(struct child_hold *hold)
+{
+	const struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+	hold->has_terminal =
+		tcgetpgrp(STDIN_FILENO) == getpgrp() && tcgetattr(STDIN_FILENO, &hold->modes) == 0;
+	fflush(NULL);
+	sigaction(SIGINT, &ignore, &hold->old_int);
+	sigaction(SIGQUIT, &ignore, &hold->old_quit);
+}
+
+/* A child that died badly may leave the terminal raw, or itself its owner. */
+void child_release_terminal(const struct child_hold *hold)
+{
+	struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
+
+	sigaction(SIGQUIT, &hold->old_quit, NULL);
+	sigaction(SIGINT, &hold->old_int, NULL);
+	if (!hold->has_terminal)
+		return;
+	sigaction(SIGTTOU, &ignore, &old);
+	tcsetpgrp(STDIN_FILENO, getpgrp());
+	tcsetattr(STDIN_FILENO, TCSADRAIN, &hold->modes);
+	sigaction(SIGTTOU, &old, NULL);
+}
+
+/* In the child; never returns. What keeps the program from starting goes into the pipe.
+ *
+ * Should pdb be killed, the program is to end as if its terminal had gone: a gdb left alone would
+ * hold its rank stopped for good, but by SIGHUP it lets the rank go on and ends. */
+static void become(const char *const argv[], char *const env[], int output_fd, int pipe_fd,
+		   pid_t parent)
+{
+	struct sigaction defaults = {.sa_handler = SIG_DFL};
+	int error;
+
+	sigaction(SIGINT, &defaults, NULL);
+	sigaction(SIGQUIT, &defaults, NULL);
+	/* nohup and some batch systems start programs with this one ignored. */
+	sigaction(SIGHUP, &defaults, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGHUP);
+	if (getppid() != parent)
+		_exit(127);
+	if (output_fd == STDOUT_FILENO || dup2(output_fd, STDOUT_FILENO) >= 0)
+		execvpe(argv[0], (char *const *)argv, env);
+	error = errno;
+	if (write(pipe_fd, &error, sizeof(error)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+/* 0: argv runs as *pid_ret; else errno. */
+static int spawn(const char *const argv[], const char *remove_env, int output_fd, pid_t *pid_ret)
+{
+	pid_t parent = getpid(), pid;
+	int fds[2], error = 0;
+	ssize_t length;
+	char **env;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return errno;
+	env = environment_without(remove_env);
+	pid = fork();
+	if (pid == 0)
+		become(argv, env, output_fd, fds[1], parent);
+	if (pid < 0)
+		error = errno;
+	free(env);
+	close(fds[1]);
+	do
+		length = pid < 0 ? 0 : read(fds[0], &error, sizeof(error));
+	while (length < 0 && errno == EINTR);
+	close(fds[0]);
+	if (length > 0)
+		waitpid(pid, NULL, 0);
+	*pid_ret = pid;
+	return error;
+}
+
+/* How it is told to end, and how long after the first time. */
+static const struct {
+	int after_ms, signal;
+} ways[] = {{0, SIGHUP}, {500, SIGTERM}, {2000, SIGKILL}};
+
+/* Tell it in the ways whose time has come, of which *num_told have been used. Returns the
+ * milliseconds till it is to be told again, -1: never. */
+static int tell_to_end(pid_t pid, const struct child_watch *watch, int waited_ms, size_t *num_told)
+{
+	while (*num_told < sizeof(ways) / sizeof(ways[0]) &&
+	       waited_ms >= ways[*num_told].after_ms) {
+		int number = ways[*num_told].signal;
+
+		if (number == SIGKILL && !(watch && watch->may_kill(watch->context)))
+			return 100;
+		kill(pid, number);
+		(*num_told)++;
+	}
+	return *num_told < sizeof(ways) / sizeof(ways[0]) ? ways[*num_told].after_ms - waited_ms
+							  : -1;
+}
+
+/* Until it has ended. When pdb is to end, so is the program: a gdb holds its rank for as long as it
+ * likes. */
+static int wait_for_end(pid_t pid, const struct child_watch *watch)
+{
+	struct pollfd fds[] = {{.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN},
+			       {.fd = interrupt_fd(), .events = POLLIN}};
+	uint64_t since_ns = 0;
+	size_t num_told = 0;
+	int status = 0;
+
+	while (fds[0].fd >= 0 && !fds[0].revents) {
+		int timeout_ms = -1;
+
+		if (interrupt_wants_end()) {
+			since_ns = since_ns ? since_ns : monotonic_ns();
+			timeout_ms = tell_to_end(pid, watch,
+						 (int)((monotonic_ns() - since_ns) / 1000000),
+						 &num_told);
+		}
+		interrupt_drain();
+		if (poll(fds, 2, timeout_ms) < 0 && errno != EINTR)
+			break;
+	}
+	if (fds[0].fd >= 0)
+		close(fds[0].fd);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+int child_run(const char *const argv[], const char *remove_env, int output_fd,
+	      const struct child_watch *watch, int *status_ret, struct pdb_error *err)
+{
+	struct child_hold hold;
+	int status = 0, result;
+	pid_t pid = 0;
+
+	child_hold_terminal(&hold);
+	result = spawn(argv, remove_env, output_fd, &pid);
+	if (!result && watch)
+		watch->started(watch->context, pid);
+	if (!result)
+		status = wait_for_end(pid, watch);
+	child_release_terminal(&hold);
+	if (result) {
+		errno = result;
+		return error_errno(err, "cannot run %s", argv[0]);
+	}
+	if (hold.has_terminal && WIFSIGNALED(status) && WTERMSIG(status) == SIGINT)
+		putchar('\n'); /* behind the terminal's ^C */
+	*status_ret = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	return 0;
+}

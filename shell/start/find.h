@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Which processes are the job: what the launcher is, and the way to its ranks that is safe for it;
+ * and which jobs the user has on this machine. */
+#ifndef PDB_SHELL_FIND_H
+#define PDB_SHELL_FIND_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+struct launcher_hosts;
+struct launcher_info;
+struct pdb_error;
+struct proctable;
+
+/* Identify the launcher `pid` and get its process table in the way that launcher_kind.h has for it;
+ * from this node's processes where it has none, and where that fails. nspace: one of several jobs
+ * of a launcher that takes PMIx tools, or NULL. On success
+ * *table_ret belongs to the caller and its source_note says why it is this source; *hosts_ret is to
+ * be given to launcher_hosts_deinit(). If there are hosts in it, ranks on these are not in the
+ * table, which may then be without any. */
+int find_job(pid_t pid, const char *nspace, struct launcher_info *launcher_ret,
+	     struct launcher_hosts *hosts_ret, struct proctable **table_ret, struct pdb_error *err);
+
+/* Does the table have every rank that could be found from here? Of a job that is just being started
+ * it has those that there are. */
+bool find_is_complete(const struct proctable *table, const struct launcher_hosts *hosts);
+
+/* ---- The user's jobs ---- */
+
+/* The launcher of the user's only job, into *pid_ret. With several of them, a list on `out` and
+ * ERROR_USAGE; with none, ERROR_NOT_FOUND. */
+int joblist_choose(pid_t *pid_ret, FILE *out, struct pdb_error *err);
+
+#endif

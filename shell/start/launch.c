@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "shell/start/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "attach/launchers/launcher.h"
+#include "attach/launchers/words.h"
+#include "attach/process/procfs.h"
+#include "model/error.h"
+#include "model/job/job.h"
+#include "model/job/model.h"
+#include "model/job/proctable.h"
+#include "model/monotonic.h"
+#include "model/segment/segment.h"
+#include "model/segment/segment_reader.h"
+#include "model/xalloc.h"
+#include "shell/interrupt.h"
+#include "shell/line/editor.h"
+#include "shell/options/options.h"
+#include "shell/session.h"
+#include "shell/start/find.h"
+#include "shell/start/preload.h"
+
+#define WAIT_NS UINT64_C(30000000000)
+#define POLL_NS UINT64_C(100000000)
+#define SLOW_POLL_NS UINT64_C(1000000000) /* when it has taken long already */
+#define END_NS UINT64_C(5000000000)
+
+struct launch {
+	pid_t pid;
+	int pidfd; /* -1: signals are not passed on */
+	bool has_ended;
+	bool is_told; /* that it has ended */
+	int status;   /* of wait(), once it has ended */
+};
+
+/* That of the MPI which was named; else those of all, as each knows its own programs. */
+static int find_recorders(const struct options *options, char **paths_ret, struct pdb_error *err)
+{
+	char mpirun[] = "mpirun";
+	char *const default_argv[] = {mpirun, NULL};
+	enum preload_mpi mpi = (enum preload_mpi)options->program.mpi;
+
+	if (mpi)
+		return preload_find(mpi, paths_ret, err);
+	mpi = preload_guess(options->run_argv ? options->run_argv : default_argv);
+	return preload_find_all(mpi, paths_ret, err);
+}
+
+int launch_print_env(const struct options *options, struct pdb_error *err)
+{
+	char *library, *lines;
+	bool is_written;
+
+	if (options->program.wants_unset) {
+		lines = preload_unset_lines();
+	} else if (find_recorders(options, &library, err) < 0) {
+		return -1;
+	} else {
+		lines = preload_shell_lines((enum preload_mpi)options->program.mpi, library);
+		free(library);
+	}
+	/* A shell takes them, byte for byte: they do not go through the gate. */
+	is_written = dprintf(STDOUT_FILENO, "%s", lines) >= 0;
+	free(lines);
+	return is_written ? 0 : error_errno(err, "cannot write the lines");
+}
+
+/* ---- Starting ---- */
+
+/* In the child: never returns. Why it could not goes into the pipe. */
+static void become(char *const argv[], const char *output, bool has_input, int pipe_fd)
+{
+	int out, error;
+
+	setpgid(0, 0);
+	if (!has_input)
+		dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+	if (output) {
+		out = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+		if (out < 0)
+			goto fail;
+		dup2(out, STDOUT_FILENO);
+		dup2(out, STDERR_FILENO);
+	}
+	execvp(argv[0], argv);
+fail:
+	error = errno;
+	if (write(pipe_fd, &error, sizeof(error)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+/* 0: argv runs as *pid_ret; else errno. */
+static int start(char *const argv[], const char *output, bool has_input, pid_t *pid_ret)
+{
+	int fds[2], error = 0;
+	ssize_t length;
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return errno;
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0)
+		become(argv, output, has_input, fds[1]);
+	close(fds[1]);
+	length = pid < 0 ? 0 : read(fds[0], &error, sizeof(error));
+	close(fds[0]);
+	if (pid < 0)
+		return errno;
+	if (length > 0) {
+		waitpid(pid, NULL, 0);
+		return error;
+	}
+	*pid_ret = pid;
+	return 0;
+}
+
+/* Traced ranks of this host leave their segments to this process when they end. */
+static void set_keeper(void)
+{
+	char host[256] = "", *text;
+
+	gethostname(host, sizeof(host) - 1);
+	text = xasprintf("%d@%s", (int)getpid(), host);
+	setenv(PDB_ENV_KEEPER, text, 1);
+	free(text);
+}
+
+int launch_start(const struct options *options, struct launch **ret, struct pdb_error *err)
+{
+	char *library, **argv;
+	pid_t pid = 0;
+	int error;
+
+	if (find_recorders(options, &library, err) < 0)
+		return -1;
+	if (options->program.trace)
+		setenv(PDB_ENV_TRACE, options->program.trace, 1);
+	if (options->program.trace_filter)
+		setenv(PDB_ENV_TRACE_FILTER, options->program.trace_filter, 1);
+	if (options->watch.save)
+		set_keeper();
+	argv = preload_command(options->run_argv, library);
+	/* One that reads from the terminal in the background would be stopped. */
+	error = start(argv, options->program.output,
+		      options->program.is_watched && !isatty(STDIN_FILENO), &pid);
+	words_free(argv);
+	free(library);
+	if (error) {
+		errno = error;
+		return error_errno(err, "cannot run %s", options->run_argv[0]);
+	}
+	*ret = xcalloc(1, sizeof(**ret));
+	(*ret)->pid = pid;
+	(*ret)->pidfd = -1;
+	return 0;
+}
+
+/* ---- Signals ---- */
+
+void launch_pass_signals(struct launch *launch)
+{
+	launch->pidfd = (int)syscall(SYS_pidfd_open, launch->pid, 0);
+	if (launch->pidfd >= 0)
+		interrupt_pass_on(launch->pidfd);
+}
+
+bool launch_is_script(const struct launch *launch)
+{
+	struct launcher_info info;
+
+	return launcher_identify(launch->pid, &info, NULL) < 0 || info.pid != launch->pid;
+}
+
+void launch_terminate(const struct launch *launch)
+{
+	if (!launch->has_ended)
+		kill(launch->pid, SIGTERM);
+}
+
+/* ---- Waiting for the ranks ---- */
+
+static bool has_ended(struct launch *launch)
+{
+	if (!launch->has_ended && waitpid(launch->pid, &launch->status, WNOHANG) == launch->pid)
+		launch->has_ended = true;
+	return launch->has_ended;
+}
+
+/* Has the process a recorder, and left MPI_Init? */
+static bool is_recorded(pid_t pid)
+{
+	int fd = segment_open_pid(pid, NULL);
+	struct model *model = NULL;
+	bool yes;
+
+	if (fd < 0)
+		return false;
+	yes = segment_read(fd, &model, NULL) == 0 && model->life != SEG_LIFE_STARTING;
+	model_destroy(model);
+	close(fd);
+	return yes;
+}
+
+static bool all_are_recorded(const struct proctable *table)
+{
+	for (size_t i = 0; i < table->num_procs; i++)
+		if (table->procs[i].is_local && table->procs[i].pid > 0 &&
+		    !table->procs[i].has_ended && !is_recorded(table->procs[i].pid))
+			return false;
+	return table->num_procs > 0;
+}
+
+static bool is_ready(const struct launch *launch)
+{
+	struct launcher_hosts hosts;
+	struct launcher_info info;
+	struct proctable *table;
+	bool ready;
+
+	if (find_job(launch->pid, NULL, &info, &hosts, &table, NULL) < 0)
+		return false;
+	ready = (all_are_recorded(table) && find_is_complete(table, &hosts)) ||
+		(hosts.num > 0 && table->num_procs == 0);
+	launcher_hosts_deinit(&hosts);
+	proctable_destroy(table);
+	return ready;
+}
+
+static void describe_end(int status, char *text, size_t size)
+{
+	if (WIFSIGNALED(status))
+		snprintf(text, size, "signal %d", WTERMSIG(status));
+	else
+		snprintf(text, size, "status %d", WEXITSTATUS(status));
+}
+
+int launch_attach(struct launch *launch, struct session *session, struct pdb_error *err)
+{
+	uint64_t begin = monotonic_ns(), poll_ns = POLL_NS;
+	char how[32];
+
+	while (!has_ended(launch) && !is_ready(launch) && monotonic_ns() < begin + WAIT_NS) {
+		if (monotonic_ns() - begin > WAIT_NS / 3)
+			poll_ns = SLOW_POLL_NS;
+		if (!interrupt_sleep_until(monotonic_ns() + poll_ns))
+			break;
+	}
+	interrupt_clear();
+	if (has_ended(launch)) {
+		describe_end(launch->status, how, sizeof(how));
+		launch->is_told = true;
+		return error_set(err, ERROR_GONE,
+				 "the job ended with %s before pdb could look at it", how);
+	}
+	return session_attach(session, launch->pid, NULL, err);
+}
+
+/* ---- The end ---- */
+
+bool launch_has_ended(struct launch *launch, int *status_ret)
+{
+	if (!has_ended(launch))
+		return false;
+	launch->is_told = true;
+	*status_ret = WIFSIGNALED(launch->status) ? 128 + WTERMSIG(launch->status)
+						  : WEXITSTATUS(launch->status);
+	return true;
+}
+
+void launch_end(struct launch *launch)
+{
+	uint64_t end = monotonic_ns() + END_NS;
+
+	kill(-launch->pid, SIGTERM);
+	while (!has_ended(launch) && monotonic_ns() < end)
+		interrupt_sleep_until(monotonic_ns() + POLL_NS / 10);
+	if (!has_ended(launch))
+		fprintf(stderr, "pdb: the job has not ended yet: pid %d\n", (int)launch->pid);
+}
+
+void launch_finish(struct launch *launch, struct session *session)
+{
+	char how[32];
+
+	if (!launch)
+		return;
+	if (has_ended(launch)) {
+		describe_end(launch->status, how, sizeof(how));
+		if (!launch->is_told)
+			fprintf(stderr, "pdb: the job has ended with %s\n", how);
+	} else if (session->editor && !interrupt_wants_end() &&
+		   editor_confirm(session, "The job is still running. End it?")) {
+		struct leftovers *leftovers = leftovers_note(session);
+
+		launch_end(launch);
+		leftovers_remove(leftovers);
+	} else {
+		fprintf(stderr, "pdb: the job goes on: pid %d\n", (int)launch->pid);
+	}
+	if (launch->pidfd >= 0) {
+		interrupt_pass_on(-1);
+		close(launch->pidfd);
+	}
+	free(launch);
+}
+
+/* ---- What an ended job leaves ---- */
+
+/* Ranks may outlive their launcher for so long, on a busy machine. */
+#define LEFT_WAIT_NS UINT64_C(10000000000)
+#define LEFT_POLL_NS UINT64_C(10000000)
+
+struct leftovers {
+	struct segment_process *processes;
+	size_t num;
+};
+
+struct leftovers *leftovers_note(const struct session *session)
+{
+	const struct proctable *table = session->job ? session->job->proctable : NULL;
+	struct leftovers *leftovers = xcalloc(1, sizeof(*leftovers));
+	struct procfs_stat stat;
+
+	if (!table)
+		return leftovers;
+	leftovers->processes = xcalloc(table->num_procs, sizeof(*leftovers->processes));
+	for (size_t i = 0; i < table->num_procs; i++) {
+		const struct proc *proc = &table->procs[i];
+
+		if (proc->is_local && proc->pid > 0 && !proc->has_ended &&
+		    procfs_stat(proc->pid, 0, &stat) == 0)
+			leftovers->processes[leftovers->num++] =
+				(struct segment_process){proc->pid, stat.start_ticks};
+	}
+	return leftovers;
+}
+
+/* A process that is killed ends thread by thread. Until the last one its segment is in use, also
+ * when the first one is a zombie already. */
+static bool is_alive(const struct segment_process *process)
+{
+	struct procfs_stat stat;
+
+	return procfs_stat(process->pid, 0, &stat) == 0 && stat.start_ticks == process->start &&
+	       (stat.state != 'Z' || stat.num_threads > 1);
+}
+
+static bool is_any_alive(const struct leftovers *leftovers)
+{
+	for (size_t i = 0; i < leftovers->num; i++)
+		if (is_alive(&leftovers->processes[i]))
+			return true;
+	return false;
+}
+
+void leftovers_remove(struct leftovers *leftovers)
+{
+	uint64_t until_ns = monotonic_ns() + LEFT_WAIT_NS;
+
+	if (!leftovers)
+		return;
+	while (is_any_alive(leftovers) && monotonic_ns() < until_ns &&
+	       interrupt_sleep_until(monotonic_ns() + LEFT_POLL_NS))
+		;
+	/* What cannot be removed is no matter: "pdb clean" says why. */
+	segment_clean_of(NULL, leftovers->processes, leftovers->num, NULL);
+	free(leftovers->processes);
+	free(leftovers);
+}

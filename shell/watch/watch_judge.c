@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * When it is a hang:
+ *
+ *	recorder:    look --> pace: longer than ever? ------------------------------\
+ *	no recorder: look --> test: too unlikely? --> does anybody move? -- no -----+--> verdict
+ *	                                                 \-- yes: a slow-down       |
+ *	both:        nobody moves for 1 s, 1.5 s, 2.3 s, ... -----------------------/
+ *
+ * What the verdict has counted (deadlock, mismatch, lost message, crash) is certain and is a hang
+ * at once, and so is a rank that a signal has stopped or that has ended while others wait for it.
+ * All else needs the word of pace or test for it or, where these have no history to judge by, that
+ * nothing has moved for --max-wait; and that those who are outside MPI do not read or write. */
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "analysis/hang/hang_test.h"
+#include "analysis/hang/pace.h"
+#include "analysis/progress/eqgroup.h"
+#include "analysis/verdict/verdict.h"
+#include "attach/node/watch_digest.h"
+#include "model/error.h"
+#include "model/job/job.h"
+#include "model/job/job_model.h"
+#include "model/monotonic.h"
+#include "model/job/proctable.h"
+#include "model/xalloc.h"
+#include "render/label.h"
+#include "shell/interrupt.h"
+#include "shell/session.h"
+#include "shell/watch/watch.h"
+#include "shell/watch/watch_state.h"
+#include "shell/options/options.h"
+#include "shell/watch/watch_tell.h"
+
+#define CONFIRM_NS SECOND_NS       /* between the two looks that tell a hang from a slow-down */
+#define CERTAIN_NS (SECOND_NS / 2) /* after it what is certain must be so again */
+#define SPARED_NS (5 * SECOND_NS)  /* between looks at who may come back */
+#define STILL_SHARE 20  /* full looks while nobody moves take at most this part of the time, */
+#define CHECK_SHARE 200 /* and this part otherwise */
+
+static bool is_certain(const struct verdict *verdict)
+{
+	switch (verdict->kind) {
+	case VERDICT_DEADLOCK:
+	case VERDICT_MISMATCH:
+	case VERDICT_LOST:
+	case VERDICT_CRASHED:
+		return verdict->is_hang && (verdict->is_stuck || !verdict->is_likely);
+	case VERDICT_STOPPED:
+	case VERDICT_LEFT:
+		return verdict->is_final;
+	default:
+		return false;
+	}
+}
+
+uint64_t watch_still_ns(const struct watch *watch)
+{
+	return monotonic_ns() - watch->moved_ns;
+}
+
+/* For people. The decision goes by what was seen. */
+struct watch_standstill watch_standstill_of(const struct watch *watch)
+{
+	return (struct watch_standstill){
+		.ns = watch_still_ns(watch) + watch->before_ns,
+		.is_since_begin = !watch->has_moved && !watch->before_ns,
+		.num_looks = watch->has_recorder ? 0 : watch->num_looks,
+		.is_unsure = !watch->has_recorder && watch->is_unsure,
+	};
+}
+
+static void find_hang(struct watch *watch, enum watch_proof proof)
+{
+	struct hang_figures figures;
+
+	hang_test_figures(watch->test, &figures);
+	watch->hang = (struct watch_hang){
+		.proof = proof,
+		.still = watch_standstill_of(watch),
+		.watched_ns = monotonic_ns() - watch->began_ns,
+		.num_samples = figures.num_samples,
+		.chance = watch->has_recorder ? watch->report.chance : figures.chance,
+	};
+	watch->is_hang = true;
+}
+
+/* Who computes may come back, and who was not seen to move may have: as long as that is likely
+ * enough, the job is not ended for it. */
+static bool is_spared(struct watch *watch)
+{
+	bool is_unsure = watch_standstill_of(watch).is_unsure;
+	double most_ns = watch->options->max_wait_s * SECOND_NS;
+	char *time;
+
+	if (!watch->options->wants_kill || watch_still_ns(watch) >= most_ns ||
+	    (!is_unsure && watch->session->verdict->kind != VERDICT_COMPUTATION))
+		return false;
+	if (!watch->has_told_spared) {
+		time = label_time((uint64_t)most_ns);
+		watch_tell_note(&watch->teller, "still",
+				"it looks like a hang, but %s: the job is ended once nobody %s for "
+				"%s (--max-wait)",
+				is_unsure ? "ranks may have moved between the looks"
+					  : "a rank that computes may come back",
+				watch->has_recorder ? "has moved" : "was seen to move", time);
+		free(time);
+	}
+	watch->has_told_spared = true;
+	return true;
+}
+
+bool watch_has_lost_ranks(const struct watch *watch)
+{
+	const struct watch_numbers *numbers = &watch->digest.numbers;
+
+	return numbers->num_ended > 0 &&
+	       numbers->num_ended + numbers->num_left < numbers->num_ranks;
+}
+
+/* As `lp` looks. ERROR_GONE is no error: the job ends. */
+static int look_fully(struct watch *watch, struct pdb_error *err)
+{
+	double patience_ns = watch->options->max_wait_s * SECOND_NS;
+	uint64_t begin_ns = monotonic_ns(), now_ns, cost_ns;
+
+	if (session_refresh(watch->session, err) < 0) {
+		if (err->code == ERROR_INTERRUPTED)
+			return 0;
+		if (err->code != ERROR_GONE)
+			return -1;
+		watch->is_over = true;
+		return 0;
+	}
+	now_ns = monotonic_ns();
+	cost_ns = now_ns - begin_ns;
+	watch->next_still_ns = now_ns + later(watch_still_ns(watch) / 2, STILL_SHARE * cost_ns);
+	/* But when the patience is over, however long looks take. */
+	if (watch_still_ns(watch) < patience_ns &&
+	    watch->moved_ns + patience_ns < watch->next_still_ns)
+		watch->next_still_ns = watch->moved_ns + (uint64_t)patience_ns;
+	watch->next_check_ns = now_ns + later(watch_has_lost_ranks(watch) ? SECOND_NS : CHECK_NS,
+					      CHECK_SHARE * cost_ns);
+	return 0;
+}
+
+/* Those outside MPI read or write, or get on in their code: a long phase of few ranks, no hang. */
+bool watch_is_active(struct watch *watch)
+{
+	bool is_working = watch->has_recorder && watch->report.kind == PACE_WORKING;
+
+	if (!is_working && (!watch->active_ns || monotonic_ns() - watch->active_ns > 2 * SECOND_NS))
+		return false;
+	if (!watch->has_told_active && watch_still_ns(watch) >= TELL_STILL_NS) {
+		char *who = is_working ? xasprintf("rank %d", watch->report.rank)
+				       : label_who(watch->active, 40);
+		char *time = label_time(watch_standstill_of(watch).ns);
+
+		watch_tell_note(&watch->teller, "phase",
+				"nobody %s MPI for %s, but there is work done by %s: no hang",
+				watch->has_recorder ? "has entered or left"
+						    : "was seen to enter or leave",
+				time, who);
+		free(who);
+		free(time);
+		watch->has_told_active = true;
+	}
+	return true;
+}
+
+/* What a rank does by the last full look; NULL: not known. The caller frees. */
+static char *describe_rank(const struct session *session, int rank)
+{
+	const struct job_model *jm = session->job->model;
+
+	for (size_t i = 0; jm && session->groups && i < jm->num_lanes; i++)
+		if (jm->lanes[i].rank == rank)
+			return label_where(session->job,
+					   &session->groups->groups[session->groups->group_of[i]],
+					   LABEL_SHORT);
+	return NULL;
+}
+
+/* A standstill that is not long enough: what is seen of it, now and again. */
+static void tell_still(struct watch *watch)
+{
+	const struct pace_report *report = &watch->report;
+	char *what, *stay, *longest, *needed;
+
+	if (report->kind != PACE_STILL || report->rank < 0 ||
+	    watch_still_ns(watch) < watch->tell_still_ns)
+		return;
+	watch->tell_still_ns = 2 * watch_still_ns(watch);
+	what = describe_rank(watch->session, report->rank);
+	stay = label_time(report->stay_ns);
+	longest = label_time(report->longest_ns);
+	needed = label_time(report->needed_ns);
+	watch_tell_note(&watch->teller, "still",
+			"rank %d is %s for %s, %s%s; it will be called a hang after %s",
+			report->rank, what ? what : "outside MPI", stay,
+			report->num_stays ? "before at most " : "for the first time",
+			report->num_stays ? longest : "", needed);
+	free(what);
+	free(stay);
+	free(longest);
+	free(needed);
+}
+
+/* Nobody has moved for a while, or it is time to look at those who do. */
+int watch_look_closely(struct watch *watch, struct pdb_error *err)
+{
+	const struct session *session = watch->session;
+
+	if (look_fully(watch, err) < 0)
+		return -1;
+	if (watch->is_over || interrupt_pending())
+		return 0;
+	if (is_certain(session->verdict)) {
+		if (watch->is_certain)
+			find_hang(watch, WATCH_BY_COUNTS);
+		watch->is_certain = true;
+		watch->next_still_ns = watch->next_check_ns = monotonic_ns() + CERTAIN_NS;
+		return 0;
+	}
+	watch->is_certain = false;
+	if (!watch->has_recorder &&
+	    watch_still_ns(watch) > watch->options->max_wait_s * SECOND_NS &&
+	    verdict_may_be_hang(session->verdict) && !watch_is_active(watch))
+		find_hang(watch, WATCH_BY_PATIENCE);
+	return 0;
+}
+
+/* By stacks the test is sure unless somebody moves: all ranks are looked at now and again later.
+ * What is known of them meanwhile takes a full look, which is made in between. */
+int watch_confirm(struct watch *watch, struct pdb_error *err)
+{
+	if (!watch->confirm_ns) {
+		if (watch_look(watch, watch->all, err) < 0)
+			return -1;
+		/* What they have done since they were last looked at says nothing of now. */
+		watch->confirm_ns = monotonic_ns();
+		if (look_fully(watch, err) < 0)
+			return -1;
+	}
+	if (watch->is_over || interrupt_pending() ||
+	    monotonic_ns() - watch->confirm_ns < CONFIRM_NS)
+		return 0;
+	if (watch_look(watch, watch->all, err) < 0)
+		return -1;
+	if (watch->moved_ns > watch->confirm_ns) {
+		char *time = label_time(watch->moved_ns - watch->began_ns);
+
+		hang_test_confirm(watch->test, true);
+		watch_tell_note(&watch->teller, "slowdown",
+				"a slow-down, %s after watching began: it looked like a hang, but "
+				"ranks move",
+				time);
+		free(time);
+	} else if (watch_is_active(watch) || is_spared(watch)) {
+		hang_test_confirm(watch->test, true);
+	} else if (verdict_may_be_hang(watch->session->verdict)) {
+		find_hang(watch, WATCH_BY_TEST);
+		hang_test_confirm(watch->test, false);
+	}
+	watch->confirm_ns = 0;
+	return 0;
+}
+
+/* By what the recorder tells, which is exact: somebody moves or nobody does. */
+int watch_judge_pace(struct watch *watch, struct pdb_error *err)
+{
+	if (hang_test_state(watch->test) == HANG_CONFIRM)
+		hang_test_confirm(watch->test, true);
+	tell_still(watch);
+	if (watch->report.kind != PACE_HANG || monotonic_ns() < watch->next_proof_ns)
+		return 0;
+	if (look_fully(watch, err) < 0)
+		return -1;
+	watch->next_proof_ns = monotonic_ns() + CERTAIN_NS;
+	if (watch->is_over || interrupt_pending())
+		return 0;
+	if (is_spared(watch))
+		watch->next_proof_ns = monotonic_ns() + SPARED_NS;
+	else if (verdict_may_be_hang(watch->session->verdict))
+		find_hang(watch,
+			  isfinite(watch->report.chance) ? WATCH_BY_TEST : WATCH_BY_PATIENCE);
+	return 0;
+}
