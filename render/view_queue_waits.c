@@ -34,19 +34,12 @@ struct waits_now {
 static struct waits_now make_waits(const struct view *view, const struct rankset *ranks,
 				   size_t max_groups)
 {
-	struct waits_now now = {.facts = stack_facts_create(view->job)};
+	struct waits_now now = {.facts = stack_facts_create(view->job, view->arena)};
 
-	now.waits = queue_waits_create(view->job, now.facts);
+	now.waits = queue_waits_create(view->job, now.facts, view->arena);
 	now.groups = queue_groups_create(now.waits, now.facts, ranks, view->verdict->culprits,
-					 max_groups);
+					 max_groups, view->arena);
 	return now;
-}
-
-static void free_waits(struct waits_now *now)
-{
-	queue_groups_destroy(now->groups);
-	queue_waits_destroy(now->waits);
-	stack_facts_destroy(now->facts);
 }
 
 /* "a message with tag 7 from rank 3", of all of the group; NULL: not known. The caller frees. */
@@ -106,7 +99,6 @@ void view_queue_waits(const struct view *view)
 			  "By stacks, and by the messages that the MPI library holds: there is no "
 			  "recorder in "
 			  "this job.");
-	free_waits(&now);
 }
 
 static bool leads_to(const struct queue_group *from, const struct queue_group *to)
@@ -145,7 +137,6 @@ void view_queue_waits_dot(const struct view *view)
 				dot_edge(dot, (uint32_t)g, (uint32_t)h, NULL);
 	dot_write(dot, view->out);
 	dot_destroy(dot);
-	free_waits(&now);
 }
 
 static void write_group(struct json *json, const struct view *view, const struct queue_group *group)
@@ -190,7 +181,6 @@ void view_queue_waits_json(const struct view *view)
 		}
 	json_end_array(&json);
 	json_end_object(&json);
-	free_waits(&now);
 }
 
 /* ---- why ---- */
@@ -284,6 +274,5 @@ void view_queue_why(const struct view *view)
 		text_wrap(view, 0, "rank %d is outside MPI: it waits for nobody", rank);
 	else
 		print_way(view, &now, rank);
-	free_waits(&now);
 	rankset_destroy(all);
 }

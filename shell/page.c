@@ -68,24 +68,18 @@ static struct calltree *make_tree(struct session *session)
 	return tree;
 }
 
-static struct collective_groups **make_collectives(const struct session *session)
+static struct collective_groups **make_collectives(const struct session *session,
+						   struct arena *arena)
 {
 	const struct job_comms *comms = session->comms;
 	struct collective_groups **groups;
 
 	if (!comms)
 		return NULL;
-	groups = xcalloc(comms->num_comms, sizeof(*groups));
+	groups = arena_array(arena, comms->num_comms, sizeof(*groups));
 	for (uint32_t c = 0; c < comms->num_comms; c++)
-		groups[c] = collective_groups_create(session->job->model, comms, c);
+		groups[c] = collective_groups_create(session->job->model, comms, c, arena);
 	return groups;
-}
-
-static void free_collectives(const struct session *session, struct collective_groups **groups)
-{
-	for (uint32_t c = 0; groups && c < session->comms->num_comms; c++)
-		collective_groups_destroy(groups[c]);
-	free(groups);
 }
 
 /* "Seen on 2026-11-21 at 22:10:04 UTC by pdb 0.1, in hang.pdb." */
@@ -111,11 +105,10 @@ int page_write(struct session *session, FILE *out, struct pdb_error *err)
 	char *title = xasprintf("%d ranks, job %s", table->size,
 				table->job && *table->job ? table->job : "without a name");
 	struct calltree *tree = make_tree(session);
-	struct collective_groups **collectives = make_collectives(session);
-	struct wait_groups *waits = NULL;
 	struct arena *arena = arena_create();
 	struct view view = session_view(session, arena);
-	struct answer answer = {.arena = arena, .tree = tree, .collectives = collectives};
+	struct answer answer = {
+		.arena = arena, .tree = tree, .collectives = make_collectives(session, arena)};
 	int result;
 	struct report report = {
 		.view = &view,
@@ -133,13 +126,11 @@ int page_write(struct session *session, FILE *out, struct pdb_error *err)
 	view.focus = NULL;
 	view.answer = &answer;
 	if (session->waitfor)
-		answer.waits = waits =
+		answer.waits =
 			wait_groups_create(session->waitfor, session->groups, ranks,
-					   session->verdict->culprits, MAX_WAIT_GROUPS);
+					   session->verdict->culprits, MAX_WAIT_GROUPS, arena);
 	result = report_write(&report, err);
 	arena_destroy(arena);
-	wait_groups_destroy(waits);
-	free_collectives(session, collectives);
 	calltree_destroy(tree);
 	rankset_destroy(ranks);
 	free(title);

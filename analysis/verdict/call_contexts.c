@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/xalloc.h"
+#include "model/arena.h"
 
 /* ---- Sorting ---- */
 
@@ -16,9 +16,9 @@ static int compare_calls(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void name_kinds(struct call_contexts *c)
+static void name_kinds(struct call_contexts *c, struct arena *arena)
 {
-	c->kinds = xcalloc(c->num_calls + 1, sizeof(*c->kinds));
+	c->kinds = arena_array(arena, c->num_calls, sizeof(*c->kinds));
 	memcpy(c->kinds, c->calls, c->num_calls * sizeof(*c->kinds));
 	qsort(c->kinds, c->num_calls, sizeof(*c->kinds), compare_calls);
 	for (size_t i = 0; i < c->num_calls; i++)
@@ -94,19 +94,20 @@ static void sort_moments(struct call_contexts *c, const uint32_t *sorted)
 }
 
 struct call_contexts *call_contexts_create(const struct call_list *lanes, size_t num,
-					   size_t max_calls)
+					   size_t max_calls, struct arena *arena)
 {
-	struct call_contexts *c = xcalloc(1, sizeof(*c));
+	struct call_contexts *c = arena_alloc(arena, sizeof(*c));
+	struct arena *scratch = arena_create();
 	uint32_t *sorted, *room, *counts;
 
 	c->num_lanes = num;
-	c->first = xcalloc(num + 1, sizeof(*c->first));
+	c->first = arena_array(arena, num + 1, sizeof(*c->first));
 	for (size_t l = 0; l < num; l++)
 		c->first[l + 1] = c->first[l] +
 				  (uint32_t)(lanes[l].num < max_calls ? lanes[l].num : max_calls);
 	c->num_calls = c->first[num];
-	c->calls = xcalloc(c->num_calls + 1, sizeof(*c->calls));
-	c->start = xcalloc(c->num_calls + 1, sizeof(*c->start));
+	c->calls = arena_array(arena, c->num_calls, sizeof(*c->calls));
+	c->start = arena_array(arena, c->num_calls, sizeof(*c->start));
 	for (size_t l = 0; l < num; l++) {
 		size_t kept = c->first[l + 1] - c->first[l];
 
@@ -116,39 +117,20 @@ struct call_contexts *call_contexts_create(const struct call_list *lanes, size_t
 		}
 	}
 	for (int level = 0; level < CALL_CONTEXT_LEVELS; level++)
-		c->names[level] = xcalloc(c->num_calls + 1, sizeof(*c->names[level]));
-	name_kinds(c);
-	sorted = xcalloc(c->num_calls + 1, sizeof(*sorted));
-	room = xcalloc(c->num_calls + 1, sizeof(*room));
-	counts = xcalloc(c->num_calls + 2, sizeof(*counts));
+		c->names[level] = arena_array(arena, c->num_calls, sizeof(*c->names[level]));
+	name_kinds(c, arena);
+	sorted = arena_array(scratch, c->num_calls, sizeof(*sorted));
+	room = arena_array(scratch, c->num_calls, sizeof(*room));
+	counts = arena_array(scratch, c->num_calls + 2, sizeof(*counts));
 	for (int level = 0; level + 1 < CALL_CONTEXT_LEVELS; level++)
 		name_twice(c, level, sorted, room, counts);
-	c->order = xcalloc(c->num_calls + 1, sizeof(*c->order));
-	c->place = xcalloc(c->num_calls + 1, sizeof(*c->place));
-	c->followed = xcalloc(c->num_calls + 1, sizeof(*c->followed));
-	c->kind_first = xcalloc(c->num_kinds + 2, sizeof(*c->kind_first));
+	c->order = arena_array(arena, c->num_calls, sizeof(*c->order));
+	c->place = arena_array(arena, c->num_calls, sizeof(*c->place));
+	c->followed = arena_array(arena, c->num_calls, sizeof(*c->followed));
+	c->kind_first = arena_array(arena, c->num_kinds + 2, sizeof(*c->kind_first));
 	sort_moments(c, sorted);
-	free(sorted);
-	free(room);
-	free(counts);
+	arena_destroy(scratch);
 	return c;
-}
-
-void call_contexts_destroy(struct call_contexts *c)
-{
-	if (!c)
-		return;
-	for (int level = 0; level < CALL_CONTEXT_LEVELS; level++)
-		free(c->names[level]);
-	free(c->first);
-	free(c->calls);
-	free(c->kinds);
-	free(c->start);
-	free(c->order);
-	free(c->place);
-	free(c->followed);
-	free(c->kind_first);
-	free(c);
 }
 
 /* ---- Finding ---- */

@@ -12,6 +12,7 @@
 #include "analysis/waits/queue_waits.h"
 #include "analysis/waits/waitfor.h"
 
+struct arena;
 struct job;
 struct temporal_result;
 
@@ -55,6 +56,7 @@ struct queue_cause {
 };
 
 struct verdict {
+	struct arena *arena; /* it is all in here */
 	enum verdict_kind kind;
 	enum verdict_basis basis;
 	struct rankset *culprits; /* empty for NONE and UNKNOWN; candidates for UNDECIDED */

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "analysis/verdict/verdict_private.h"
-#include "model/job/job.h"
 #include "model/job/rankset.h"
 #include "model/xalloc.h"
 
@@ -14,21 +13,38 @@ static int compare_calls(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The middle one of all is of it, if there is one. */
-bool verdict_find_common_call(const struct stack_facts *facts, const struct rankset *ranks,
-			      uint32_t *call_ret)
+bool verdict_add_apart(const struct stack_facts *facts, const struct rankset *ranks,
+		       struct rankset *apart)
 {
-	size_t num = (size_t)rankset_count(ranks), at = 0, same = 0;
-	uint32_t *calls = xcalloc(num, sizeof(*calls));
+	size_t num = (size_t)rankset_count(ranks), at = 0;
+	uint32_t *calls = xcalloc(num, sizeof(*calls)), common;
 
 	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
 		calls[at++] = stack_facts_get(facts, r)->call;
 	qsort(calls, num, sizeof(*calls), compare_calls);
-	*call_ret = calls[num / 2];
-	for (size_t i = 0; i < num; i++)
-		same += calls[i] == *call_ret;
+	/* If there is such a call, the middle one of all is of it. */
+	common = calls[num / 2];
 	free(calls);
-	return same * 2 > num;
+	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
+		if (stack_facts_get(facts, r)->call != common)
+			rankset_add(apart, r);
+	if (2 * (size_t)rankset_count(apart) < num)
+		return true;
+	rankset_remove_set(apart, ranks);
+	return false;
+}
+
+void verdict_accuse_by_stacks(struct verdict *verdict, const struct stack_facts *facts,
+			      const struct rankset *ranks, enum verdict_kind kind)
+{
+	verdict->kind = kind;
+	verdict->culprits = rankset_in(verdict->arena, rankset_copy(ranks));
+	rankset_remove_set(verdict->waiting, ranks);
+	verdict->stay_ns = UINT64_MAX;
+	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
+		if (stack_facts_get(facts, r)->span_ns < verdict->stay_ns)
+			verdict->stay_ns = stack_facts_get(facts, r)->span_ns;
+	verdict->is_hang = verdict->stay_ns >= VERDICT_HANG_NEW_NS;
 }
 
 /* Ranks end one after the other, which is no hang. */
@@ -42,22 +58,10 @@ static bool is_ending(const struct judge *j)
 	return true;
 }
 
-static void find_apart(struct judge *j)
-{
-	const struct rankset *ranks = j->verdict->waiting;
-	uint32_t common;
-
-	if (!verdict_find_common_call(j->stacks, ranks, &common))
-		return;
-	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
-		if (stack_facts_get(j->stacks, r)->call != common)
-			rankset_add(j->verdict->apart, r);
-}
-
 void verdict_judge_by_stacks(struct judge *j)
 {
 	struct verdict *verdict = j->verdict;
-	struct rankset *stopped = rankset_create();
+	struct rankset *stopped = rankset_in(verdict->arena, rankset_create());
 	size_t num = 0, num_outside = 0;
 	uint64_t shortest_ns = UINT64_MAX;
 	bool is_quiet, is_traced = false;
@@ -93,12 +97,10 @@ void verdict_judge_by_stacks(struct judge *j)
 		verdict->is_final = !is_traced && rankset_is_empty(verdict->moving) &&
 				    rankset_is_empty(verdict->culprits) &&
 				    !rankset_is_empty(verdict->waiting);
-		rankset_destroy(verdict->culprits);
 		verdict->culprits = stopped;
 		verdict->kind = VERDICT_STOPPED;
 		return;
 	}
-	rankset_destroy(stopped);
 	is_quiet = rankset_is_empty(verdict->moving);
 	if (is_quiet && !rankset_is_empty(verdict->waiting))
 		rankset_add_set(verdict->candidates,
@@ -112,17 +114,15 @@ void verdict_judge_by_stacks(struct judge *j)
 		return;
 	}
 	verdict->kind = num_outside > 0 || !is_quiet ? VERDICT_NONE : VERDICT_UNKNOWN;
-	rankset_destroy(verdict->culprits);
-	verdict->culprits = rankset_create();
+	rankset_remove_set(verdict->culprits, verdict->culprits);
 	if (verdict->kind != VERDICT_UNKNOWN || rankset_is_empty(verdict->waiting))
 		return;
 	verdict_add_ended(j);
 	if (rankset_is_empty(verdict->culprits)) {
-		find_apart(j);
+		verdict_add_apart(j->stacks, verdict->waiting, verdict->apart);
 		return;
 	}
 	verdict->kind = VERDICT_LEFT;
 	verdict->is_final = !is_ending(j);
-	rankset_destroy(verdict->candidates);
-	verdict->candidates = rankset_create();
+	rankset_remove_set(verdict->candidates, verdict->candidates);
 }

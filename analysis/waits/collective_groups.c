@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "analysis/waits/collective_groups.h"
+#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job_comms.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 
 /* ---- Records ---- */
 
@@ -20,6 +20,7 @@ struct record {
 };
 
 struct records {
+	struct arena *arena;
 	struct record *records;
 	size_t num_records, capacity;
 };
@@ -57,8 +58,8 @@ static void add_view(struct records *all, const struct job_model *jm,
 		} else if (model_has_begun_collective(view->model, local, recent->number)) {
 			record.group.stage = COLLECTIVE_BEGUN;
 		}
-		all->records = xgrow(all->records, all->num_records, &all->capacity,
-				     sizeof(*all->records));
+		all->records = arena_grow(all->arena, all->records, all->num_records,
+					  &all->capacity, sizeof(*all->records));
 		all->records[all->num_records++] = record;
 	}
 }
@@ -103,7 +104,7 @@ static int compare_records(const void *a, const void *b)
 	return order ? order : (one->rank > two->rank) - (one->rank < two->rank);
 }
 
-static void make_groups(struct collective_groups *result, struct records *all)
+static void make_groups(struct collective_groups *result, struct records *all, struct arena *arena)
 {
 	size_t capacity = 0;
 
@@ -114,11 +115,11 @@ static void make_groups(struct collective_groups *result, struct records *all)
 		struct collective_group *group;
 
 		if (i == 0 || compare_kinds(&record->group, &all->records[i - 1].group)) {
-			result->groups = xgrow(result->groups, result->num_groups, &capacity,
-					       sizeof(*result->groups));
+			result->groups = arena_grow(arena, result->groups, result->num_groups,
+						    &capacity, sizeof(*result->groups));
 			group = &result->groups[result->num_groups++];
 			*group = record->group;
-			group->ranks = rankset_create();
+			group->ranks = rankset_in(arena, rankset_create());
 		}
 		rankset_add(result->groups[result->num_groups - 1].ranks, record->rank);
 	}
@@ -198,8 +199,6 @@ static void drop_past(struct collective_groups *result)
 
 		if (group->is_last || group->differences || group->is_majority)
 			result->groups[kept++] = *group;
-		else
-			rankset_destroy(group->ranks);
 	}
 	result->num_groups = kept;
 }
@@ -239,9 +238,9 @@ static int compare_groups_for_people(const void *a, const void *b)
 	return compare_kinds(one, two);
 }
 
-static struct rankset *find_unknown(const struct job_comm *comm)
+static struct rankset *find_unknown(const struct job_comm *comm, struct arena *arena)
 {
-	struct rankset *unknown = rankset_create();
+	struct rankset *unknown = rankset_in(arena, rankset_create());
 
 	for (int side = 0; side < 2; side++)
 		for (size_t i = 0; i < comm->sizes[side]; i++)
@@ -252,11 +251,12 @@ static struct rankset *find_unknown(const struct job_comm *comm)
 }
 
 struct collective_groups *collective_groups_create(const struct job_model *jm,
-						   const struct job_comms *comms, uint32_t comm)
+						   const struct job_comms *comms, uint32_t comm,
+						   struct arena *arena)
 {
-	struct collective_groups *result = xcalloc(1, sizeof(*result));
+	struct collective_groups *result = arena_alloc(arena, sizeof(*result));
 	const struct job_comm *of = &comms->comms[comm];
-	struct records all = {0};
+	struct records all = {.arena = arena_create()};
 	size_t next;
 
 	for (size_t i = 0; i < of->num_views; i++) {
@@ -264,9 +264,9 @@ struct collective_groups *collective_groups_create(const struct job_model *jm,
 
 		add_view(&all, jm, &view);
 	}
-	make_groups(result, &all);
-	free(all.records);
-	result->unknown = find_unknown(of);
+	make_groups(result, &all, arena);
+	arena_destroy(all.arena);
+	result->unknown = find_unknown(of, arena);
 	result->least = UINT64_MAX;
 	for (size_t i = 0; i < result->num_groups; i++) {
 		const struct collective_group *group = &result->groups[i];
@@ -290,15 +290,4 @@ struct collective_groups *collective_groups_create(const struct job_model *jm,
 		qsort(result->groups, result->num_groups, sizeof(*result->groups),
 		      compare_groups_for_people);
 	return result;
-}
-
-void collective_groups_destroy(struct collective_groups *groups)
-{
-	if (!groups)
-		return;
-	for (size_t i = 0; i < groups->num_groups; i++)
-		rankset_destroy(groups->groups[i].ranks);
-	free(groups->groups);
-	rankset_destroy(groups->unknown);
-	free(groups);
 }

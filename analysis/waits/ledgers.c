@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "analysis/waits/ledgers.h"
+#include "model/arena.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
-#include "model/xalloc.h"
 
 /* Tags that are numbers are at least so many. */
 enum { MANY_TAGS = 8 };
@@ -29,37 +29,24 @@ struct totals {
 };
 
 struct ledgers {
+	struct arena *arena;
 	const struct job_model *jm;
 	const struct rank_lanes *ranks;
-	size_t num_ranks;
 	struct index *indexes; /* [num_ranks], as is the next */
 	struct totals *totals;
 };
 
 struct ledgers *ledgers_create(const struct job_model *jm, const struct rank_lanes *ranks,
-			       size_t num_ranks)
+			       size_t num_ranks, struct arena *arena)
 {
-	struct ledgers *ledgers = xcalloc(1, sizeof(*ledgers));
+	struct ledgers *ledgers = arena_alloc(arena, sizeof(*ledgers));
 
+	ledgers->arena = arena;
 	ledgers->jm = jm;
 	ledgers->ranks = ranks;
-	ledgers->num_ranks = num_ranks;
-	ledgers->indexes = xcalloc(num_ranks, sizeof(*ledgers->indexes));
-	ledgers->totals = xcalloc(num_ranks, sizeof(*ledgers->totals));
+	ledgers->indexes = arena_array(arena, num_ranks, sizeof(*ledgers->indexes));
+	ledgers->totals = arena_array(arena, num_ranks, sizeof(*ledgers->totals));
 	return ledgers;
-}
-
-void ledgers_destroy(struct ledgers *ledgers)
-{
-	if (!ledgers)
-		return;
-	for (size_t r = 0; r < ledgers->num_ranks; r++) {
-		free(ledgers->indexes[r].slots);
-		free(ledgers->totals[r].totals);
-	}
-	free(ledgers->indexes);
-	free(ledgers->totals);
-	free(ledgers);
 }
 
 static uint32_t hash_key(uint32_t comm, int32_t peer, int32_t tag)
@@ -106,7 +93,7 @@ static void make_index(struct ledgers *ledgers, int rank)
 	index->num_slots = 4;
 	while (index->num_slots < 2 * num_rows)
 		index->num_slots *= 2;
-	index->slots = xcalloc(index->num_slots, sizeof(*index->slots));
+	index->slots = arena_array(ledgers->arena, index->num_slots, sizeof(*index->slots));
 	for (uint32_t l = 0; l < lanes->num; l++) {
 		const struct model_lane *lane = ledgers->jm->lanes[lanes->first + l].data;
 
@@ -141,7 +128,6 @@ struct ledger_row ledgers_find(struct ledgers *ledgers, int rank, uint32_t comm,
 		sum.receives_done += row->receives_done;
 		sum.taken += row->taken;
 		sum.cancelled += row->cancelled;
-		sum.num_lanes++;
 	}
 	return sum;
 }
@@ -181,7 +167,8 @@ static void make_totals(struct ledgers *ledgers, int rank)
 	struct totals *totals = &ledgers->totals[rank];
 	size_t num = 0, kept = 0;
 
-	totals->totals = xcalloc(count_rows(ledgers, rank) + 1, sizeof(*totals->totals));
+	totals->totals =
+		arena_array(ledgers->arena, count_rows(ledgers, rank), sizeof(*totals->totals));
 	for (uint32_t l = 0; l < lanes->num; l++) {
 		const struct model_lane *lane = ledgers->jm->lanes[lanes->first + l].data;
 
@@ -207,7 +194,6 @@ static void make_totals(struct ledgers *ledgers, int rank)
 		}
 	}
 	totals->num = kept;
-	totals->totals = xreallocarray(totals->totals, kept + 1, sizeof(*totals->totals));
 }
 
 struct ledger_total ledgers_find_total(struct ledgers *ledgers, int rank, uint32_t comm,

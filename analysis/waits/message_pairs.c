@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/waits/message_pairs.h"
+#include "model/arena.h"
 #include "model/job/job_comms.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
@@ -18,6 +19,7 @@ struct end {
 };
 
 struct builder {
+	struct arena *arena;
 	struct message_pairs *result;
 	size_t capacity;
 	struct end *ends; /* [num_ends] by rank */
@@ -28,8 +30,8 @@ static void add_half(struct builder *builder, const struct message_pair *half)
 {
 	struct message_pairs *result = builder->result;
 
-	result->pairs =
-		xgrow(result->pairs, result->num_pairs, &builder->capacity, sizeof(*result->pairs));
+	result->pairs = arena_grow(builder->arena, result->pairs, result->num_pairs,
+				   &builder->capacity, sizeof(*result->pairs));
 	result->pairs[result->num_pairs++] = *half;
 }
 
@@ -71,7 +73,8 @@ static void add_lanes(struct builder *builder, const struct job_model *jm,
 {
 	/* Lanes are sorted by rank. */
 	builder->num_ends = jm->num_lanes ? jm->lanes[jm->num_lanes - 1].rank + 1 : 0;
-	builder->ends = xcalloc((size_t)builder->num_ends, sizeof(*builder->ends));
+	builder->ends =
+		arena_array(builder->arena, (size_t)builder->num_ends, sizeof(*builder->ends));
 	for (size_t i = 0; i < jm->num_lanes; i++) {
 		const struct job_lane *lane = &jm->lanes[i];
 		struct end *end = &builder->ends[lane->rank];
@@ -190,10 +193,10 @@ static void judge_receiver(const struct builder *builder, size_t first, size_t e
 }
 
 struct message_pairs *message_pairs_create(const struct job_model *jm,
-					   const struct job_comms *comms)
+					   const struct job_comms *comms, struct arena *arena)
 {
-	struct message_pairs *result = xcalloc(1, sizeof(*result));
-	struct builder builder = {.result = result};
+	struct message_pairs *result = arena_alloc(arena, sizeof(*result));
+	struct builder builder = {.arena = arena, .result = result};
 	size_t next;
 
 	add_lanes(&builder, jm, comms);
@@ -205,16 +208,7 @@ struct message_pairs *message_pairs_create(const struct job_model *jm,
 			next++;
 		judge_receiver(&builder, i, next);
 	}
-	free(builder.ends);
 	return result;
-}
-
-void message_pairs_destroy(struct message_pairs *pairs)
-{
-	if (!pairs)
-		return;
-	free(pairs->pairs);
-	free(pairs);
 }
 
 /* ---- Asking ---- */

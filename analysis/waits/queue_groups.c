@@ -4,9 +4,9 @@
 
 #include "analysis/waits/queue_waits.h"
 #include "analysis/waits/stack_facts.h"
+#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 
 /* What a rank waits for, and where. */
 struct key {
@@ -18,6 +18,7 @@ struct key {
 };
 
 struct groups_builder {
+	struct arena *arena;
 	struct queue_groups *groups;
 	struct key *keys; /* of the first rank of each group */
 	size_t capacity, keys_capacity;
@@ -31,7 +32,7 @@ static bool is_wait_alike(const struct queue_wait *a, const struct queue_wait *b
 }
 
 static struct key make_key(const struct queue_waits *waits, const struct stack_facts *facts,
-			   const struct rankset *apart, int rank)
+			   const struct rankset *apart, int rank, struct arena *arena)
 {
 	const struct queue_wait *of_rank;
 	size_t num = queue_waits_of(waits, rank, &of_rank);
@@ -39,8 +40,8 @@ static struct key make_key(const struct queue_waits *waits, const struct stack_f
 		.function = stack_facts_get(facts, rank)->function,
 		.is_apart = rankset_contains(apart, rank),
 		.wait = num ? of_rank : NULL,
-		.alike = rankset_create(),
-		.others = rankset_create(),
+		.alike = rankset_in(arena, rankset_create()),
+		.others = rankset_in(arena, rankset_create()),
 	};
 
 	for (size_t i = 0; i < num; i++)
@@ -48,12 +49,6 @@ static struct key make_key(const struct queue_waits *waits, const struct stack_f
 			rankset_add(is_wait_alike(&of_rank[i], of_rank) ? key.alike : key.others,
 				    of_rank[i].peer);
 	return key;
-}
-
-static void free_key(struct key *key)
-{
-	rankset_destroy(key->alike);
-	rankset_destroy(key->others);
 }
 
 static bool is_same_kind(const struct key *a, const struct key *b)
@@ -68,35 +63,32 @@ static bool is_same(const struct key *a, const struct key *b)
 	return rankset_equal(a->alike, b->alike) && rankset_equal(a->others, b->others);
 }
 
-/* The group of a key, which is freed or becomes the group's. */
-static struct queue_group *find_group(struct groups_builder *b, struct key *key)
+static struct queue_group *find_group(struct groups_builder *b, const struct key *key)
 {
 	struct queue_groups *groups = b->groups;
+	struct queue_group *group;
 	size_t g = 0;
 
 	while (g < groups->num_groups &&
 	       !(is_same_kind(&b->keys[g], key) && (b->takes_mixed || is_same(&b->keys[g], key))))
 		g++;
-	if (g < groups->num_groups) {
-		groups->groups[g].is_mixed |= !rankset_equal(b->keys[g].alike, key->alike);
-		groups->groups[g].has_others |= !rankset_is_empty(key->others);
-		rankset_add_set(groups->groups[g].alike, key->alike);
-		free_key(key);
-		return &groups->groups[g];
+	if (g == groups->num_groups) {
+		b->keys = arena_grow(b->arena, b->keys, g, &b->keys_capacity, sizeof(*b->keys));
+		groups->groups = arena_grow(b->arena, groups->groups, g, &b->capacity,
+					    sizeof(*groups->groups));
+		b->keys[g] = *key;
+		groups->groups[groups->num_groups++] = (struct queue_group){
+			.ranks = rankset_in(b->arena, rankset_create()),
+			.peers = rankset_in(b->arena, rankset_create()),
+			.alike = rankset_in(b->arena, rankset_create()),
+			.example = key->wait ? *key->wait : (struct queue_wait){0},
+		};
 	}
-	b->keys = xgrow(b->keys, g, &b->keys_capacity, sizeof(*b->keys));
-	groups->groups = xgrow(groups->groups, g, &b->capacity, sizeof(*groups->groups));
-	b->keys[g] = *key;
-	groups->groups[g] = (struct queue_group){
-		.ranks = rankset_create(),
-		.peers = rankset_create(),
-		.alike = rankset_copy(key->alike),
-		.has_others = !rankset_is_empty(key->others),
-	};
-	if (key->wait)
-		groups->groups[g].example = *key->wait;
-	groups->num_groups++;
-	return &groups->groups[g];
+	group = &groups->groups[g];
+	group->is_mixed |= !rankset_equal(b->keys[g].alike, key->alike);
+	group->has_others |= !rankset_is_empty(key->others);
+	rankset_add_set(group->alike, key->alike);
+	return group;
 }
 
 static int compare_groups(const void *a, const void *b)
@@ -114,10 +106,13 @@ static int compare_groups(const void *a, const void *b)
 static struct queue_groups *make_groups(const struct queue_waits *waits,
 					const struct stack_facts *facts,
 					const struct rankset *ranks, const struct rankset *apart,
-					bool takes_mixed, size_t max_groups)
+					bool takes_mixed, size_t max_groups, struct arena *arena)
 {
-	struct groups_builder b = {.groups = xcalloc(1, sizeof(*b.groups)),
-				   .takes_mixed = takes_mixed};
+	struct groups_builder b = {
+		.arena = arena,
+		.groups = arena_alloc(arena, sizeof(*b.groups)),
+		.takes_mixed = takes_mixed,
+	};
 	int rank = rankset_first(ranks);
 
 	for (; rank >= 0 && b.groups->num_groups <= max_groups; rank = rankset_next(ranks, rank)) {
@@ -129,44 +124,26 @@ static struct queue_groups *make_groups(const struct queue_waits *waits,
 
 		if (!fact->num_samples || fact->function == CALLPATH_NONE)
 			continue;
-		key = make_key(waits, facts, apart, rank);
+		key = make_key(waits, facts, apart, rank, arena);
 		group = find_group(&b, &key);
 		rankset_add(group->ranks, rank);
 		for (size_t i = 0; i < num; i++)
 			rankset_add(group->peers, of_rank[i].peer);
 	}
-	for (size_t g = 0; g < b.groups->num_groups; g++)
-		free_key(&b.keys[g]);
-	free(b.keys);
-	if (b.groups->num_groups <= max_groups)
-		return b.groups;
-	queue_groups_destroy(b.groups);
-	return NULL;
+	return b.groups->num_groups <= max_groups ? b.groups : NULL;
 }
 
 struct queue_groups *queue_groups_create(const struct queue_waits *waits,
 					 const struct stack_facts *facts,
 					 const struct rankset *ranks, const struct rankset *apart,
-					 size_t max_groups)
+					 size_t max_groups, struct arena *arena)
 {
-	struct queue_groups *groups = make_groups(waits, facts, ranks, apart, false, max_groups);
+	struct queue_groups *groups =
+		make_groups(waits, facts, ranks, apart, false, max_groups, arena);
 
 	if (!groups)
-		groups = make_groups(waits, facts, ranks, apart, true, SIZE_MAX);
+		groups = make_groups(waits, facts, ranks, apart, true, SIZE_MAX, arena);
 	if (groups->num_groups)
 		qsort(groups->groups, groups->num_groups, sizeof(*groups->groups), compare_groups);
 	return groups;
-}
-
-void queue_groups_destroy(struct queue_groups *groups)
-{
-	if (!groups)
-		return;
-	for (size_t g = 0; g < groups->num_groups; g++) {
-		rankset_destroy(groups->groups[g].ranks);
-		rankset_destroy(groups->groups[g].peers);
-		rankset_destroy(groups->groups[g].alike);
-	}
-	free(groups->groups);
-	free(groups);
 }

@@ -3,16 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/graph.h"
 #include "analysis/waits/queue_waits.h"
 #include "analysis/waits/stack_facts.h"
+#include "analysis/waits/wait_graph.h"
+#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/message_queues.h"
 #include "model/job/names.h"
 #include "model/job/sample.h"
 #include "model/sorted.h"
-#include "model/xalloc.h"
 
 /* A message that has arrived and that no receive has met. */
 struct arrival {
@@ -22,10 +22,12 @@ struct arrival {
 };
 
 struct builder {
+	struct arena *arena;
 	const struct job *job;
 	const struct stack_facts *facts;
 	struct queue_waits *waits;
 	size_t capacity;
+	bool is_open; /* the rank that is looked at waits for somebody who is not known, too */
 	struct arrival *arrivals; /* by source, then destination */
 	size_t num_arrivals;
 };
@@ -73,8 +75,8 @@ static void find_arrivals(struct builder *b)
 
 			if (!is_rank(b, message->peer))
 				continue;
-			b->arrivals = xgrow(b->arrivals, b->num_arrivals, &capacity,
-					    sizeof(*b->arrivals));
+			b->arrivals = arena_grow(b->arena, b->arrivals, b->num_arrivals, &capacity,
+						 sizeof(*b->arrivals));
 			b->arrivals[b->num_arrivals++] =
 				(struct arrival){{message->peer, (int)r},
 						 message->tag,
@@ -89,7 +91,7 @@ static void keep_unreceived(struct builder *b)
 {
 	struct queue_waits *w = b->waits;
 
-	w->unreceived = xcalloc(b->num_arrivals, sizeof(*w->unreceived));
+	w->unreceived = arena_array(b->arena, b->num_arrivals, sizeof(*w->unreceived));
 	for (size_t i = 0; i < b->num_arrivals; i++)
 		if (!is_own(b->arrivals[i].tag))
 			w->unreceived[w->num_unreceived++] = b->arrivals[i].way;
@@ -104,8 +106,9 @@ static void add_wait(struct builder *b, struct queue_wait wait, const char *comm
 	if (wait.peer == wait.rank)
 		return;
 	snprintf(wait.comm, sizeof(wait.comm), "%s", comm);
-	w->waits = xgrow(w->waits, w->num_waits, &b->capacity, sizeof(*w->waits));
+	w->waits = arena_grow(b->arena, w->waits, w->num_waits, &b->capacity, sizeof(*w->waits));
 	w->waits[w->num_waits++] = wait;
+	wait_graph_add_edge(w->graph, (uint32_t)wait.peer);
 }
 
 /* A receive from any: of those with whom there were messages on the communicator, as libraries
@@ -119,7 +122,7 @@ static void add_any(struct builder *b, const struct message_queues *queues, stru
 	for (size_t i = 0; i < queues->num_pairs; i++)
 		num += queues->pairs[i].comm == comm && queues->pairs[i].peer != wait.rank;
 	wait.is_any = num > 1;
-	b->waits->is_open[wait.rank] |= num == 0;
+	b->is_open |= num == 0;
 	for (size_t i = 0; i < queues->num_pairs; i++) {
 		wait.peer = queues->pairs[i].peer;
 		if (queues->pairs[i].comm == comm && is_rank(b, wait.peer))
@@ -147,7 +150,7 @@ static void add_receives(struct builder *b, int rank, const struct message_queue
 		else if (is_rank(b, receive->peer))
 			add_wait(b, wait, queues->comms[receive->comm].name);
 		else
-			b->waits->is_open[rank] = true;
+			b->is_open = true;
 	}
 }
 
@@ -240,34 +243,25 @@ bool queue_waits_are_known(const struct job *job)
 	return false;
 }
 
-struct queue_waits *queue_waits_create(const struct job *job, const struct stack_facts *facts)
+struct queue_waits *queue_waits_create(const struct job *job, const struct stack_facts *facts,
+				       struct arena *arena)
 {
-	struct queue_waits *waits = xcalloc(1, sizeof(*waits));
-	struct builder b = {.job = job, .facts = facts, .waits = waits};
+	struct queue_waits *waits = arena_alloc(arena, sizeof(*waits));
+	struct builder b = {.arena = arena, .job = job, .facts = facts, .waits = waits};
 
 	waits->num_ranks = facts->num_ranks;
-	waits->first = xcalloc(waits->num_ranks + 1, sizeof(*waits->first));
-	waits->is_open = xcalloc(waits->num_ranks + 1, sizeof(*waits->is_open));
+	waits->graph = wait_graph_create(arena, waits->num_ranks);
 	find_arrivals(&b);
 	for (size_t r = 0; r < waits->num_ranks; r++) {
-		waits->first[r] = waits->num_waits;
-		add_rank(&b, (int)r);
-	}
-	waits->first[waits->num_ranks] = waits->num_waits;
-	keep_unreceived(&b);
-	free(b.arrivals);
-	return waits;
-}
+		size_t before = waits->num_waits;
 
-void queue_waits_destroy(struct queue_waits *waits)
-{
-	if (!waits)
-		return;
-	free(waits->waits);
-	free(waits->first);
-	free(waits->is_open);
-	free(waits->unreceived);
-	free(waits);
+		b.is_open = false;
+		add_rank(&b, (int)r);
+		wait_graph_end_node(waits->graph,
+				    b.is_open || waits->num_waits == before ? WAIT_FREE : WAIT_ANY);
+	}
+	keep_unreceived(&b);
+	return waits;
 }
 
 /* ---- Asking ---- */
@@ -277,8 +271,8 @@ size_t queue_waits_of(const struct queue_waits *waits, int rank, const struct qu
 	*ret = NULL;
 	if (rank < 0 || (size_t)rank >= waits->num_ranks)
 		return 0;
-	*ret = waits->waits + waits->first[rank];
-	return waits->first[rank + 1] - waits->first[rank];
+	*ret = waits->waits + waits->graph->first[rank];
+	return waits->graph->first[rank + 1] - waits->graph->first[rank];
 }
 
 size_t queue_waits_unreceived_of(const struct queue_waits *waits, int source,
@@ -300,14 +294,4 @@ bool queue_waits_has_unreceived(const struct queue_waits *waits, int source, int
 
 	return waits->num_unreceived &&
 	       bsearch(&key, waits->unreceived, waits->num_unreceived, sizeof(key), compare_ways);
-}
-
-struct graph *queue_waits_graph(const struct queue_waits *waits)
-{
-	struct graph *graph = graph_create(waits->num_ranks);
-
-	for (size_t i = 0; i < waits->num_waits; i++)
-		graph_add_edge(graph, (uint32_t)waits->waits[i].rank,
-			       (uint32_t)waits->waits[i].peer);
-	return graph;
 }

@@ -8,10 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct graph;
+struct arena;
 struct job;
 struct rankset;
 struct stack_facts;
+struct wait_graph;
 
 enum queue_wait_kind {
 	QUEUE_WAIT_MESSAGE, /* for a message: the receive is posted, and nothing has met it */
@@ -33,10 +34,10 @@ struct queue_waits {
 	 * it may wait for some only. */
 	struct queue_wait *waits;
 	size_t num_waits;
-	/* [num_ranks + 1] the waits of rank r are waits[first[r]] to waits[first[r + 1] - 1] */
-	size_t *first;
+	/* A node for each rank and an edge for each wait, in the same order. Free are those that
+	 * wait for nobody, or for somebody who is not known, too. */
+	struct wait_graph *graph;
 	size_t num_ranks;
-	bool *is_open; /* [num_ranks]: it waits for somebody who is not known, too */
 	/* Messages that have arrived and that no receive has met, collectives' apart, by source,
 	 * then destination. */
 	struct queue_unreceived {
@@ -49,9 +50,9 @@ struct queue_waits {
 bool queue_waits_are_known(const struct job *job);
 
 /* Of the latest samples; facts are of the same job. Ranks that are not inside MPI have no waits.
- * Keeps nothing of either. */
-struct queue_waits *queue_waits_create(const struct job *job, const struct stack_facts *facts);
-void queue_waits_destroy(struct queue_waits *waits); /* NULL is fine */
+ * Keeps nothing of either; all is in the arena. */
+struct queue_waits *queue_waits_create(const struct job *job, const struct stack_facts *facts,
+				       struct arena *arena);
 
 size_t queue_waits_of(const struct queue_waits *waits, int rank, const struct queue_wait **ret);
 /* The messages of `source` that nobody has received: their number, *ret points to the first of
@@ -61,8 +62,6 @@ size_t queue_waits_unreceived_of(const struct queue_waits *waits, int source,
 /* Is there a message of `source` that `destination` has not received? Then that one has not come
  * to where it does. */
 bool queue_waits_has_unreceived(const struct queue_waits *waits, int source, int destination);
-/* An edge from each rank to those it waits for. The caller destroys it. */
-struct graph *queue_waits_graph(const struct queue_waits *waits);
 
 /* ---- Those who wait alike ----
  * In the same function, called from the same place, for the same ranks and the same kind of
@@ -85,11 +84,10 @@ struct queue_groups {
 
 /* Of these ranks, as far as they were inside MPI in their latest samples; those in `apart` are
  * not in a group with others. If these are more than max_groups, ranks that wait for one kind of
- * thing are together, whoever they wait for. */
+ * thing are together, whoever they wait for. In the arena. */
 struct queue_groups *queue_groups_create(const struct queue_waits *waits,
 					 const struct stack_facts *facts,
 					 const struct rankset *ranks, const struct rankset *apart,
-					 size_t max_groups);
-void queue_groups_destroy(struct queue_groups *groups); /* NULL is fine */
+					 size_t max_groups, struct arena *arena);
 
 #endif

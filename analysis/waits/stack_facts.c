@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/waits/stack_facts.h"
+#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/message_queues.h"
 #include "model/job/modules.h"
 #include "model/job/names.h"
 #include "model/job/sample.h"
-#include "model/xalloc.h"
 
 static enum module_kind kind_of(const struct job *job, const struct callpath_node *node)
 {
@@ -99,33 +98,24 @@ static void add_sample(const struct job *job, struct stack_fact *fact, const str
 			   2 * fact->num_polling >= fact->num_samples;
 }
 
-struct stack_facts *stack_facts_create(const struct job *job)
+struct stack_facts *stack_facts_create(const struct job *job, struct arena *arena)
 {
-	struct stack_facts *facts = xcalloc(1, sizeof(*facts));
-	signed char *known = xcalloc(callpaths_count(job->callpaths), 1);
+	struct stack_facts *facts = arena_alloc(arena, sizeof(*facts));
+	signed char *known = arena_array(arena, callpaths_count(job->callpaths), 1);
 	int highest = -1;
 
 	for (size_t i = 0; i < job->samples->num_samples; i++)
 		if (job->samples->samples[i].rank > highest)
 			highest = job->samples->samples[i].rank;
 	facts->num_ranks = (size_t)(highest + 1);
-	facts->ranks = xcalloc(facts->num_ranks, sizeof(*facts->ranks));
+	facts->ranks = arena_array(arena, facts->num_ranks, sizeof(*facts->ranks));
 	for (size_t i = 0; i < job->samples->num_samples; i++) {
 		const struct sample *sample = &job->samples->samples[i];
 
 		if (sample->is_main && sample->rank >= 0)
 			add_sample(job, &facts->ranks[sample->rank], sample, known);
 	}
-	free(known);
 	return facts;
-}
-
-void stack_facts_destroy(struct stack_facts *facts)
-{
-	if (!facts)
-		return;
-	free(facts->ranks);
-	free(facts);
 }
 
 const struct stack_fact *stack_facts_get(const struct stack_facts *facts, int rank)

@@ -17,9 +17,8 @@ struct searcher {
 	const struct waitfor *w;
 	const struct waitfor_private *p;
 	const bool *is_wanted; /* [num_ranks] messages from and to these; NULL: all */
-	bool takes_moving;
-	bool takes_posted; /* also messages that a receive posted so far may get */
-	uint32_t comm;     /* only of this one, with this tag; SEG_NO_COMM: all */
+	bool takes_posted;     /* also messages that a receive posted so far may get */
+	uint32_t comm;         /* only of this one, with this tag; SEG_NO_COMM: all */
 	int32_t tag;
 	struct waitfor_unreceived *found;
 	size_t num_found, capacity;
@@ -83,9 +82,8 @@ static void look_at_row(struct searcher *s, int source, int destination, uint32_
 
 static bool is_taken(const struct searcher *s, int source, int destination)
 {
-	if (!s->takes_moving && (!s->p->is_static[source] || !s->p->is_static[destination]))
-		return false;
-	return !s->is_wanted || s->is_wanted[source] || s->is_wanted[destination];
+	return s->p->is_static[source] && s->p->is_static[destination] &&
+	       (!s->is_wanted || s->is_wanted[source] || s->is_wanted[destination]);
 }
 
 static void look_at_lane(struct searcher *s, uint32_t l)
@@ -143,24 +141,6 @@ static void search(struct searcher *s)
 	s->num_found = kept;
 }
 
-struct waitfor_unreceived *waitfor_find_unreceived(const struct waitfor *w, int rank,
-						   size_t *num_ret)
-{
-	bool *is_wanted = xcalloc(w->private->num_ranks + 1, sizeof(*is_wanted));
-	struct searcher s = {.w = w,
-			     .p = w->private,
-			     .is_wanted = is_wanted,
-			     .takes_moving = true,
-			     .comm = SEG_NO_COMM};
-
-	if (rank >= 0 && (size_t)rank < w->private->num_ranks)
-		is_wanted[rank] = true;
-	search(&s);
-	free(is_wanted);
-	*num_ret = s.num_found;
-	return s.found;
-}
-
 struct waitfor_unreceived *waitfor_find_pending(const struct waitfor *w, uint32_t comm, int32_t tag,
 						size_t *num_ret)
 {
@@ -184,21 +164,17 @@ static bool is_in_vain(const struct waitfor_lane *lane, const struct waitfor_nee
 /* Ranks at both ends of such receives; false: there are none. */
 static bool find_wanted(const struct waitfor *w, bool *is_wanted)
 {
+	const struct waitfor_need *need = NULL;
 	bool has_some = false;
 
-	for (uint32_t l = 0; l < w->num_lanes; l++) {
-		const struct waitfor_lane *lane = &w->lanes[l];
-
-		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
-			const struct waitfor_need *need = &w->needs[n];
-
-			if (!is_in_vain(lane, need))
+	for (uint32_t l = 0; l < w->num_lanes; l++)
+		while ((need = waitfor_next_need(w, l, need))) {
+			if (!is_in_vain(&w->lanes[l], need))
 				continue;
 			has_some = is_wanted[w->private->jm->lanes[l].rank] = true;
 			if (need->peer >= 0)
 				is_wanted[need->peer] = true;
 		}
-	}
 	return has_some;
 }
 
@@ -249,7 +225,8 @@ static void add_lost(struct waitfor *w, size_t first, const struct waitfor_lost 
 		return;
 	if (w->num_losts == first + MAX_LOSTS_PER_NEED)
 		w->num_losts--;
-	w->losts = xgrow(w->losts, w->num_losts, &w->private->losts_capacity, sizeof(*w->losts));
+	w->losts = arena_grow(w->private->arena, w->losts, w->num_losts,
+			      &w->private->losts_capacity, sizeof(*w->losts));
 	memmove(&w->losts[at + 1], &w->losts[at], (w->num_losts - at) * sizeof(*w->losts));
 	w->losts[at] = *lost;
 	w->num_losts++;
@@ -260,12 +237,12 @@ struct by_source {
 	uint32_t *first, *messages;
 };
 
-static struct by_source sort_by_source(const struct waitfor *w)
+static struct by_source sort_by_source(const struct waitfor *w, struct arena *scratch)
 {
 	struct by_source b;
 
-	b.first = xcalloc(w->private->num_ranks + 2, sizeof(*b.first));
-	b.messages = xcalloc(w->num_unreceived + 1, sizeof(*b.messages));
+	b.first = arena_array(scratch, w->private->num_ranks + 2, sizeof(*b.first));
+	b.messages = arena_array(scratch, w->num_unreceived, sizeof(*b.messages));
 	for (size_t i = 0; i < w->num_unreceived; i++)
 		b.first[w->unreceived[i].source + 2]++;
 	for (size_t r = 0; r < w->private->num_ranks; r++)
@@ -316,26 +293,21 @@ static void find_for_need(struct waitfor *w, const struct by_source *b, uint32_t
 
 void waitfor_find_losts(struct waitfor *w)
 {
-	bool *is_wanted = xcalloc(w->private->num_ranks + 1, sizeof(*is_wanted));
+	struct arena *scratch = arena_create();
+	bool *is_wanted = arena_array(scratch, w->private->num_ranks, sizeof(*is_wanted));
 	struct searcher s = {.w = w, .p = w->private, .is_wanted = is_wanted, .comm = SEG_NO_COMM};
+	const struct waitfor_need *need = NULL;
 	struct by_source b;
 
-	if (!find_wanted(w, is_wanted)) {
-		free(is_wanted);
-		return;
+	if (find_wanted(w, is_wanted)) {
+		search(&s);
+		w->unreceived = arena_keep(w->private->arena, s.found, free);
+		w->num_unreceived = s.num_found;
+		b = sort_by_source(w, scratch);
+		for (uint32_t l = 0; l < w->num_lanes; l++)
+			while ((need = waitfor_next_need(w, l, need)))
+				if (is_in_vain(&w->lanes[l], need))
+					find_for_need(w, &b, l, (uint32_t)(need - w->needs));
 	}
-	search(&s);
-	w->unreceived = s.found;
-	w->num_unreceived = s.num_found;
-	b = sort_by_source(w);
-	for (uint32_t l = 0; l < w->num_lanes; l++) {
-		const struct waitfor_lane *lane = &w->lanes[l];
-
-		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
-			if (is_in_vain(lane, &w->needs[n]))
-				find_for_need(w, &b, l, n);
-	}
-	free(b.first);
-	free(b.messages);
-	free(is_wanted);
+	arena_destroy(scratch);
 }

@@ -11,11 +11,7 @@
  * requests may count or not, tags without a row of their own may be any tag, and when several
  * threads share a row, a thread's own number is the least that it can be. In all cases nothing is
  * on its way to the destination if S <= D + W. */
-#include <stdlib.h>
-
 #include "analysis/waits/waitfor_private.h"
-#include "model/job/rankset.h"
-#include "model/xalloc.h"
 
 /* Both ends of a call's messages. */
 struct ends {

@@ -5,7 +5,6 @@
 
 #include "analysis/waits/waitfor_private.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 
 /* More parties than this are put into the last: then it is no slip of one of them. */
 enum { MAX_PARTIES = 16 };
@@ -51,6 +50,7 @@ static bool differs(enum waitfor_difference what, const struct claim *a, const s
 
 /* What the members do as those collectives of a communicator that somebody waits in. */
 struct claims {
+	struct arena *scratch;
 	uint64_t *numbers; /* of the collectives, ascending */
 	size_t num_numbers;
 	struct claim *claims; /* by number */
@@ -80,7 +80,7 @@ static void collect_numbers(const struct waitfor *w, uint32_t first, uint32_t en
 {
 	size_t kept = 0;
 
-	claims->numbers = xcalloc(end - first, sizeof(*claims->numbers));
+	claims->numbers = arena_array(claims->scratch, end - first, sizeof(*claims->numbers));
 	for (uint32_t c = first; c < end; c++)
 		claims->numbers[c - first] = w->collectives[c].number;
 	qsort(claims->numbers, end - first, sizeof(*claims->numbers), compare_numbers);
@@ -104,8 +104,8 @@ static void add_claim(struct claims *claims, const struct job_model *jm,
 {
 	uint32_t site = lane->site_map[started->site];
 
-	claims->claims = xgrow(claims->claims, claims->num_claims, &claims->capacity,
-			       sizeof(*claims->claims));
+	claims->claims = arena_grow(claims->scratch, claims->claims, claims->num_claims,
+				    &claims->capacity, sizeof(*claims->claims));
 	claims->claims[claims->num_claims++] = (struct claim){
 		.rank = lane->rank,
 		.number = started->number,
@@ -137,7 +137,8 @@ static void collect(const struct waitfor *w, uint32_t comm, struct claims *claim
 	}
 	if (claims->num_claims > 0 && claims->num_numbers > 1)
 		qsort(claims->claims, claims->num_claims, sizeof(*claims->claims), compare_claims);
-	claims->first = xcalloc(claims->num_numbers + 1, sizeof(*claims->first));
+	claims->first =
+		arena_array(claims->scratch, claims->num_numbers + 1, sizeof(*claims->first));
 	for (size_t n = 0; n < claims->num_numbers; n++) {
 		claims->first[n] = at;
 		while (at < claims->num_claims && claims->claims[at].number == claims->numbers[n])
@@ -175,7 +176,7 @@ static bool find_difference(const struct claim *claims, size_t num, bool is_inte
 /* ---- Parties ---- */
 
 static struct waitfor_party *find_party(struct waitfor_mismatch *mismatch,
-					const struct claim *claim)
+					const struct claim *claim, struct arena *arena)
 {
 	struct waitfor_party *party;
 
@@ -191,7 +192,7 @@ static struct waitfor_party *find_party(struct waitfor_mismatch *mismatch,
 		return &mismatch->parties[MAX_PARTIES - 1];
 	party = &mismatch->parties[mismatch->num_parties++];
 	*party = (struct waitfor_party){
-		.ranks = rankset_create(),
+		.ranks = rankset_in(arena, rankset_create()),
 		.function = claim->function,
 		.root = claim->root,
 		.bytes = claim->bytes,
@@ -211,16 +212,18 @@ static int compare_parties(const void *a, const void *b)
 static void add_mismatch(struct waitfor *w, uint32_t comm, enum waitfor_difference what,
 			 const struct claim *claims, size_t num, size_t *capacity)
 {
+	struct arena *arena = w->private->arena;
 	struct waitfor_mismatch *mismatch;
 
-	w->mismatches = xgrow(w->mismatches, w->num_mismatches, capacity, sizeof(*w->mismatches));
+	w->mismatches = arena_grow(arena, w->mismatches, w->num_mismatches, capacity,
+				   sizeof(*w->mismatches));
 	mismatch = &w->mismatches[w->num_mismatches++];
 	*mismatch = (struct waitfor_mismatch){
 		.what = what,
 		.has_all = true,
 		.comm = comm,
 		.number = claims[0].number,
-		.parties = xcalloc(MAX_PARTIES, sizeof(*mismatch->parties)),
+		.parties = arena_array(arena, MAX_PARTIES, sizeof(*mismatch->parties)),
 	};
 	for (size_t i = 0; i < num; i++) {
 		struct waitfor_party *party;
@@ -228,10 +231,9 @@ static void add_mismatch(struct waitfor *w, uint32_t comm, enum waitfor_differen
 		/* Who says nothing of its size belongs to no party. */
 		if (what == WAITFOR_OTHER_BYTES && claims[i].bytes == SEG_NO_BYTES)
 			continue;
-		party = find_party(mismatch, &claims[i]);
+		party = find_party(mismatch, &claims[i], arena);
 		rankset_add(party->ranks, claims[i].rank);
-		party->is_waiting =
-			party->is_waiting || is_in(w, claims[i].rank, comm, claims[i].number);
+		party->is_waiting |= is_in(w, claims[i].rank, comm, claims[i].number);
 	}
 	qsort(mismatch->parties, mismatch->num_parties, sizeof(*mismatch->parties),
 	      compare_parties);
@@ -254,7 +256,7 @@ static void find_in_comm(struct waitfor *w, uint32_t first, uint32_t end, size_t
 	uint32_t comm = w->collectives[first].comm;
 	bool is_inter = w->comms->comms[comm].kind == SEG_COMM_INTER;
 	size_t first_mismatch = w->num_mismatches;
-	struct claims claims = {0};
+	struct claims claims = {.scratch = arena_create()};
 	enum waitfor_difference what;
 
 	collect_numbers(w, first, end, &claims);
@@ -267,9 +269,7 @@ static void find_in_comm(struct waitfor *w, uint32_t first, uint32_t end, size_t
 			add_mismatch(w, comm, what, of_number, num, capacity);
 	}
 	refer(w, first, end, first_mismatch);
-	free(claims.numbers);
-	free(claims.claims);
-	free(claims.first);
+	arena_destroy(claims.scratch);
 }
 
 void waitfor_find_mismatches(struct waitfor *w)

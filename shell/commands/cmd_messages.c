@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * messages: what ranks have sent each other, counted at both ends. */
 #include "analysis/waits/message_pairs.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "render/view.h"
 #include "shell/answer.h"
@@ -30,12 +29,9 @@ const struct command cmd_messages = {
 	.views = {[FORMAT_TEXT] = view_messages, [FORMAT_JSON] = view_messages_json},
 };
 
-ARENA_DEFINE_IN(message_pairs)
-
 static int find_messages(struct session *session, const struct args *args, struct answer *answer,
 			 struct pdb_error *err)
 {
-	answer->pairs = message_pairs_in(answer->arena,
-					 message_pairs_create(session->job->model, session->comms));
+	answer->pairs = message_pairs_create(session->job->model, session->comms, answer->arena);
 	return answer_take_ranks(session, args, answer, err);
 }

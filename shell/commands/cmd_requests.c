@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * requests: what a rank has begun and not completed. */
 #include "analysis/waits/message_pairs.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "render/view.h"
 #include "shell/answer.h"
@@ -29,12 +28,9 @@ const struct command cmd_requests = {
 	.views = {[FORMAT_TEXT] = view_requests, [FORMAT_JSON] = view_requests_json},
 };
 
-ARENA_DEFINE_IN(message_pairs)
-
 static int find_requests(struct session *session, const struct args *args, struct answer *answer,
 			 struct pdb_error *err)
 {
-	answer->pairs = message_pairs_in(answer->arena,
-					 message_pairs_create(session->job->model, session->comms));
+	answer->pairs = message_pairs_create(session->job->model, session->comms, answer->arena);
 	return answer_take_model_rank(session, args, answer, err);
 }
