@@ -6,27 +6,19 @@
 #include <string.h>
 
 #include "model/arena.h"
+#include "model/sorted.h"
 
 /* ---- Sorting ---- */
-
-static int compare_calls(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
 
 static void name_kinds(struct call_contexts *c, struct arena *arena)
 {
 	c->kinds = arena_array(arena, c->num_calls, sizeof(*c->kinds));
 	memcpy(c->kinds, c->calls, c->num_calls * sizeof(*c->kinds));
-	qsort(c->kinds, c->num_calls, sizeof(*c->kinds), compare_calls);
-	for (size_t i = 0; i < c->num_calls; i++)
-		if (i == 0 || c->kinds[i] != c->kinds[i - 1])
-			c->kinds[c->num_kinds++] = c->kinds[i];
+	c->num_kinds =
+		sorted_make_unique(c->kinds, c->num_calls, sizeof(*c->kinds), sorted_compare_u32);
 	for (size_t i = 0; i < c->num_calls; i++) {
-		const uint32_t *kind =
-			bsearch(&c->calls[i], c->kinds, c->num_kinds, sizeof(*kind), compare_calls);
+		const uint32_t *kind = bsearch(&c->calls[i], c->kinds, c->num_kinds, sizeof(*kind),
+					       sorted_compare_u32);
 
 		c->calls[i] = (uint32_t)(kind - c->kinds);
 		c->names[0][i] = c->calls[i] + 1;
@@ -189,15 +181,9 @@ struct call_range call_contexts_find_alike(const struct call_contexts *c, uint32
 
 size_t call_contexts_find_followed(const struct call_contexts *c, uint32_t call, size_t place)
 {
-	size_t low = c->kind_first[call], high = c->kind_first[call + 1];
+	uint32_t key = (uint32_t)place;
+	size_t first = c->kind_first[call];
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (c->followed[middle] < place)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return first + sorted_first(&key, c->followed + first, c->kind_first[call + 1] - first,
+				    sizeof(key), sorted_compare_u32);
 }

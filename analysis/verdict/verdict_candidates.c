@@ -125,8 +125,7 @@ void verdict_name_culprits(struct judge *j, enum verdict_kind kind)
 		rankset_add(verdict->culprits, j->jm->lanes[i].rank);
 		is_in[groups->group_of[i]] = true;
 	}
-	verdict->culprit_groups =
-		arena_array(verdict->arena, groups->num_groups, sizeof(uint32_t));
+	verdict->culprit_groups = arena_array(verdict->arena, groups->num_groups, sizeof(uint32_t));
 	for (int least = 1; least >= 0; least--)
 		for (uint32_t g = 0; g < groups->num_groups; g++)
 			if (is_in[g] && j->graph->is_least[g] == (bool)least) {

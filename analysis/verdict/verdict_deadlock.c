@@ -147,8 +147,8 @@ static bool waits_for_message(const struct waitfor *w, uint32_t l)
 static bool find_senders(struct judge *j, const struct stuck *stuck, int which)
 {
 	uint32_t lane, need;
-	const struct rankset *ranks = verdict_find_senders(
-		j, stuck->deadlock, (enum verdict_senders)which, &lane, &need);
+	const struct rankset *ranks =
+		verdict_find_senders(j, stuck->deadlock, (enum verdict_senders)which, &lane, &need);
 
 	if (!ranks)
 		return false;
@@ -208,13 +208,12 @@ static bool find_first_departed(struct judge *j, const struct waitfor_deadlock *
 		return false;
 	/* It waits since then, and others came to wait by a step that is as new: they have a
 	 * part in it. */
-	if (departure->since > 0
-		    ? are_others_to_blame(j, deadlock, VERDICT_SENDERS_ANY, ret->lane)
-		    : *num_later_ret > 0)
+	if (departure->since > 0 ? are_others_to_blame(j, deadlock, VERDICT_SENDERS_ANY, ret->lane)
+				 : *num_later_ret > 0)
 		return false;
-	ret->is_owed = is_send(j, departure->usual) &&
-		       find_owed(j, deadlock, j->jm->lanes[ret->lane].rank, &ret->waiting,
-				 &ret->need) == 1;
+	ret->is_owed =
+		is_send(j, departure->usual) && find_owed(j, deadlock, j->jm->lanes[ret->lane].rank,
+							  &ret->waiting, &ret->need) == 1;
 	return ret->is_owed ||
 	       (evidence == DEPARTED_STRONG && departure->since < DEPARTED_JUST_NOW);
 }

@@ -7,21 +7,15 @@
 #include "analysis/verdict/verdict_private.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
+#include "model/sorted.h"
 
 /* More senders than this that the order would name: it has not picked anybody. */
 enum { MAX_SENDERS = 3 };
 
-static int compare_lanes(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 bool verdict_has_lane(const struct waitfor_deadlock *deadlock, uint32_t lane)
 {
-	return bsearch(&lane, deadlock->lanes, deadlock->num_lanes, sizeof(lane), compare_lanes) !=
-	       NULL;
+	return bsearch(&lane, deadlock->lanes, deadlock->num_lanes, sizeof(lane),
+		       sorted_compare_u32) != NULL;
 }
 
 bool verdict_is_further(const struct judge *j, const struct waitfor_deadlock *deadlock, int rank,

@@ -4,14 +4,8 @@
 
 #include "analysis/verdict/verdict_private.h"
 #include "model/job/rankset.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
-
-static int compare_calls(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
 
 bool verdict_add_apart(const struct stack_facts *facts, const struct rankset *ranks,
 		       struct rankset *apart)
@@ -21,7 +15,7 @@ bool verdict_add_apart(const struct stack_facts *facts, const struct rankset *ra
 
 	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
 		calls[at++] = stack_facts_get(facts, r)->call;
-	qsort(calls, num, sizeof(*calls), compare_calls);
+	qsort(calls, num, sizeof(*calls), sorted_compare_u32);
 	/* If there is such a call, the middle one of all is of it. */
 	common = calls[num / 2];
 	free(calls);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A record for each collective that a member remembers; equal records make a group. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/waits/collective_groups.h"
@@ -10,6 +9,7 @@
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
+#include "model/sorted.h"
 
 /* ---- Records ---- */
 
@@ -66,12 +66,6 @@ static void add_view(struct records *all, const struct job_model *jm,
 
 /* ---- Groups ---- */
 
-#define COMPARE(a, b)                                                                              \
-	do {                                                                                       \
-		if ((a) != (b))                                                                    \
-			return (a) < (b) ? -1 : 1;                                                 \
-	} while (0)
-
 static int compare_functions(const char *a, const char *b)
 {
 	if (!a || !b)
@@ -82,34 +76,24 @@ static int compare_functions(const char *a, const char *b)
 /* 0: one group. Latest numbers first. */
 static int compare_kinds(const struct collective_group *a, const struct collective_group *b)
 {
-	int order;
-
-	COMPARE(b->number, a->number);
-	order = compare_functions(a->function, b->function);
-	if (order)
-		return order;
-	COMPARE(a->root, b->root);
-	COMPARE(a->bytes, b->bytes);
-	COMPARE(a->path, b->path);
-	COMPARE(a->stage, b->stage);
-	COMPARE(b->is_last, a->is_last);
-	return 0;
+	return SORTED_ORDER(b->number, a->number) ?: compare_functions(a->function, b->function)
+	       ?: SORTED_ORDER(a->root, b->root) ?: SORTED_ORDER(a->bytes, b->bytes)
+	       ?: SORTED_ORDER(a->path, b->path) ?: SORTED_ORDER(a->stage, b->stage)
+	       ?: SORTED_ORDER(b->is_last, a->is_last);
 }
 
 static int compare_records(const void *a, const void *b)
 {
 	const struct record *one = a, *two = b;
-	int order = compare_kinds(&one->group, &two->group);
 
-	return order ? order : (one->rank > two->rank) - (one->rank < two->rank);
+	return compare_kinds(&one->group, &two->group) ?: SORTED_ORDER(one->rank, two->rank);
 }
 
 static void make_groups(struct collective_groups *result, struct records *all, struct arena *arena)
 {
 	size_t capacity = 0;
 
-	if (all->num_records)
-		qsort(all->records, all->num_records, sizeof(*all->records), compare_records);
+	sorted_make(all->records, all->num_records, sizeof(*all->records), compare_records);
 	for (size_t i = 0; i < all->num_records; i++) {
 		const struct record *record = &all->records[i];
 		struct collective_group *group;
@@ -232,10 +216,10 @@ static int compare_groups_for_people(const void *a, const void *b)
 {
 	const struct collective_group *one = a, *two = b;
 
-	COMPARE(two->number, one->number);
-	COMPARE(rankset_count(two->ranks), rankset_count(one->ranks));
-	COMPARE(rankset_first(one->ranks), rankset_first(two->ranks));
-	return compare_kinds(one, two);
+	return SORTED_ORDER(two->number, one->number)
+	       ?: SORTED_ORDER(rankset_count(two->ranks), rankset_count(one->ranks))
+	       ?: SORTED_ORDER(rankset_first(one->ranks), rankset_first(two->ranks))
+	       ?: compare_kinds(one, two);
 }
 
 static struct rankset *find_unknown(const struct job_comm *comm, struct arena *arena)
@@ -286,8 +270,7 @@ struct collective_groups *collective_groups_create(const struct job_model *jm,
 	}
 	find_awaited(result);
 	drop_past(result);
-	if (result->num_groups)
-		qsort(result->groups, result->num_groups, sizeof(*result->groups),
-		      compare_groups_for_people);
+	sorted_make(result->groups, result->num_groups, sizeof(*result->groups),
+		    compare_groups_for_people);
 	return result;
 }

@@ -9,6 +9,7 @@
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 /* What has to be known of a rank as a whole. */
@@ -93,21 +94,15 @@ static int compare_pairs(const void *a, const void *b)
 {
 	const struct message_pair *one = a, *two = b;
 
-	if (one->comm != two->comm)
-		return one->comm < two->comm ? -1 : 1;
-	if (one->to != two->to)
-		return one->to < two->to ? -1 : 1;
-	if (one->from != two->from)
-		return one->from < two->from ? -1 : 1;
-	return (one->tag > two->tag) - (one->tag < two->tag);
+	return SORTED_ORDER(one->comm, two->comm) ?: SORTED_ORDER(one->to, two->to)
+	       ?: SORTED_ORDER(one->from, two->from) ?: SORTED_ORDER(one->tag, two->tag);
 }
 
 static void add_up(struct message_pairs *result)
 {
 	size_t kept = 0;
 
-	if (result->num_pairs)
-		qsort(result->pairs, result->num_pairs, sizeof(*result->pairs), compare_pairs);
+	sorted_make(result->pairs, result->num_pairs, sizeof(*result->pairs), compare_pairs);
 	for (size_t i = 0; i < result->num_pairs; i++) {
 		const struct message_pair *half = &result->pairs[i];
 		struct message_pair *pair = &result->pairs[kept ? kept - 1 : 0];

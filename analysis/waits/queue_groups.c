@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/waits/queue_waits.h"
@@ -7,6 +6,7 @@
 #include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/rankset.h"
+#include "model/sorted.h"
 
 /* What a rank waits for, and where. */
 struct key {
@@ -94,12 +94,9 @@ static struct queue_group *find_group(struct groups_builder *b, const struct key
 static int compare_groups(const void *a, const void *b)
 {
 	const struct queue_group *x = a, *y = b;
-	int num_x = rankset_count(x->ranks), num_y = rankset_count(y->ranks);
 
-	if (num_x != num_y)
-		return num_x > num_y ? -1 : 1;
-	return (rankset_first(x->ranks) > rankset_first(y->ranks)) -
-	       (rankset_first(x->ranks) < rankset_first(y->ranks));
+	return SORTED_ORDER(rankset_count(y->ranks), rankset_count(x->ranks))
+		       ?: SORTED_ORDER(rankset_first(x->ranks), rankset_first(y->ranks));
 }
 
 /* NULL: they are more than max_groups. */
@@ -143,7 +140,6 @@ struct queue_groups *queue_groups_create(const struct queue_waits *waits,
 
 	if (!groups)
 		groups = make_groups(waits, facts, ranks, apart, true, SIZE_MAX, arena);
-	if (groups->num_groups)
-		qsort(groups->groups, groups->num_groups, sizeof(*groups->groups), compare_groups);
+	sorted_make(groups->groups, groups->num_groups, sizeof(*groups->groups), compare_groups);
 	return groups;
 }

@@ -58,9 +58,7 @@ static int compare_ways(const void *a, const void *b)
 {
 	const struct queue_unreceived *x = a, *y = b;
 
-	if (x->source != y->source)
-		return x->source < y->source ? -1 : 1;
-	return (x->destination > y->destination) - (x->destination < y->destination);
+	return SORTED_ORDER(x->source, y->source) ?: SORTED_ORDER(x->destination, y->destination);
 }
 
 static void find_arrivals(struct builder *b)
@@ -83,8 +81,7 @@ static void find_arrivals(struct builder *b)
 						 queues->comms[message->comm].name};
 		}
 	}
-	if (b->num_arrivals)
-		qsort(b->arrivals, b->num_arrivals, sizeof(*b->arrivals), compare_ways);
+	sorted_make(b->arrivals, b->num_arrivals, sizeof(*b->arrivals), compare_ways);
 }
 
 static void keep_unreceived(struct builder *b)
@@ -156,10 +153,9 @@ static void add_receives(struct builder *b, int rank, const struct message_queue
 
 static int compare_source(const void *key, const void *element)
 {
-	int source = *(const int *)key;
 	const struct queue_unreceived *way = element; /* or an arrival, which begins with it */
 
-	return (source > way->source) - (source < way->source);
+	return SORTED_ORDER(*(const int *)key, way->source);
 }
 
 /* Messages of this rank that have arrived elsewhere and that no receive has met. */
@@ -196,43 +192,40 @@ static enum names_mpi_kind kind_of(const struct builder *b, const struct stack_f
 	return kind;
 }
 
-/* A send is waited for only where no receive is: most messages that no receive has met are
- * buffered, and their sender has long gone on. */
 static void add_rank(struct builder *b, int rank)
 {
+	/* What is waited for in a function: receives and sends, the program's and the library's
+	 * own. */
+	static const struct {
+		bool receives, own_receives, sends, own_sends;
+	} of_kind[] = {
+		[NAMES_MPI_RECEIVE] = {.receives = true},
+		[NAMES_MPI_SEND] = {.sends = true},
+		[NAMES_MPI_SENDRECV] = {.receives = true, .sends = true},
+		[NAMES_MPI_WAIT] = {.receives = true, .own_receives = true, .sends = true},
+		[NAMES_MPI_POLL] = {.receives = true},
+		[NAMES_MPI_OTHER] = {.own_receives = true, .own_sends = true},
+	};
 	const struct stack_fact *fact = stack_facts_get(b->facts, rank);
 	const struct message_queues *queues = queues_of(b->facts, (size_t)rank);
 	size_t before = b->waits->num_waits;
+	enum names_mpi_kind kind;
 
 	if (!queues || fact->function == CALLPATH_NONE)
 		return;
-	switch (kind_of(b, fact)) {
-	case NAMES_MPI_RECEIVE:
+	kind = kind_of(b, fact);
+	if (of_kind[kind].receives)
 		add_receives(b, rank, queues, false);
-		break;
-	case NAMES_MPI_SEND:
+	if (of_kind[kind].own_receives)
+		add_receives(b, rank, queues, true);
+	/* A send is waited for only where no receive is: most messages that no receive has met
+	 * are buffered, and their sender has long gone on. */
+	if (b->waits->num_waits > before)
+		return;
+	if (of_kind[kind].sends)
 		add_sends(b, rank, false);
-		break;
-	case NAMES_MPI_SENDRECV:
-		add_receives(b, rank, queues, false);
-		if (b->waits->num_waits == before)
-			add_sends(b, rank, false);
-		break;
-	case NAMES_MPI_WAIT:
-		add_receives(b, rank, queues, false);
-		add_receives(b, rank, queues, true);
-		if (b->waits->num_waits == before)
-			add_sends(b, rank, false);
-		break;
-	case NAMES_MPI_POLL:
-		add_receives(b, rank, queues, false);
-		break;
-	case NAMES_MPI_OTHER:
-		add_receives(b, rank, queues, true);
-		if (b->waits->num_waits == before)
-			add_sends(b, rank, true);
-		break;
-	}
+	if (of_kind[kind].own_sends)
+		add_sends(b, rank, true);
 }
 
 bool queue_waits_are_known(const struct job *job)

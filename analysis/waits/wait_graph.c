@@ -299,8 +299,8 @@ size_t wait_knots_circle(struct wait_knots *knots, const uint32_t *starts, size_
 
 		if (left > 0 && (best == 0 || left < best)) {
 			if (best == 0)
-				*way_ret = arena_array(knots->graph->arena, left,
-						       sizeof(**way_ret));
+				*way_ret =
+					arena_array(knots->graph->arena, left, sizeof(**way_ret));
 			best = left;
 			for (uint32_t at = starts[i]; left > 0; at = (*way_ret)[left].from)
 				(*way_ret)[--left] = knots->before[at];

@@ -51,7 +51,7 @@ struct wait_knots {
 	const struct wait_graph *graph;
 	struct wait_knot *knots;
 	size_t num_knots, capacity;
-	uint32_t *knot_of; /* [num_nodes] that a node is in, or leads to; UINT32_MAX: none */
+	uint32_t *knot_of;       /* [num_nodes] that a node is in, or leads to; UINT32_MAX: none */
 	struct wait_way *before; /* room for circles */
 	uint32_t *queue;
 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A record for each lane; equal records make a group. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/progress/eqgroup.h"
@@ -10,6 +9,7 @@
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
+#include "model/sorted.h"
 
 /* What makes lanes alike. */
 struct record {
@@ -29,33 +29,21 @@ struct record {
 
 enum { NO_KIND = UINT8_MAX };
 
-#define COMPARE(a, b)                                                                              \
-	do {                                                                                       \
-		if ((a) != (b))                                                                    \
-			return (a) < (b) ? -1 : 1;                                                 \
-	} while (0)
-
 static int compare_kinds(const struct record *a, const struct record *b)
 {
-	COMPARE(a->state, b->state);
-	COMPARE(a->activity, b->activity);
-	COMPARE(a->waitfor_state, b->waitfor_state);
-	COMPARE(a->deadlock, b->deadlock);
-	COMPARE(a->is_apart, b->is_apart);
-	COMPARE(a->kind, b->kind);
-	COMPARE(a->comm, b->comm);
-	COMPARE(a->tag, b->tag);
-	COMPARE(a->num_needs, b->num_needs);
-	COMPARE(a->node, b->node);
-	return 0;
+	return SORTED_ORDER(a->state, b->state) ?: SORTED_ORDER(a->activity, b->activity)
+	       ?: SORTED_ORDER(a->waitfor_state, b->waitfor_state)
+	       ?: SORTED_ORDER(a->deadlock, b->deadlock) ?: SORTED_ORDER(a->is_apart, b->is_apart)
+	       ?: SORTED_ORDER(a->kind, b->kind) ?: SORTED_ORDER(a->comm, b->comm)
+	       ?: SORTED_ORDER(a->tag, b->tag) ?: SORTED_ORDER(a->num_needs, b->num_needs)
+	       ?: SORTED_ORDER(a->node, b->node);
 }
 
 static int compare_records(const void *a, const void *b)
 {
 	const struct record *one = a, *two = b;
-	int order = compare_kinds(one, two);
 
-	return order ? order : (one->lane > two->lane) - (one->lane < two->lane);
+	return compare_kinds(one, two) ?: SORTED_ORDER(one->lane, two->lane);
 }
 
 /* ---- Records ---- */
@@ -125,8 +113,7 @@ static size_t sort_records(struct record *records, size_t number)
 {
 	size_t kinds = number > 0;
 
-	if (number)
-		qsort(records, number, sizeof(*records), compare_records);
+	sorted_make(records, number, sizeof(*records), compare_records);
 	for (size_t i = 1; i < number; i++)
 		kinds += compare_kinds(&records[i - 1], &records[i]) != 0;
 	return kinds;
@@ -185,9 +172,8 @@ static int compare_groups(const void *a, const void *b)
 {
 	const struct wait_group *one = a, *two = b;
 
-	COMPARE(rankset_count(two->ranks), rankset_count(one->ranks));
-	COMPARE(one->lane, two->lane);
-	return 0;
+	return SORTED_ORDER(rankset_count(two->ranks), rankset_count(one->ranks))
+		       ?: SORTED_ORDER(one->lane, two->lane);
 }
 
 static void make_edges(struct wait_groups *result, struct arena *arena)
@@ -222,8 +208,7 @@ struct wait_groups *wait_groups_create(const struct waitfor *waitfor, const stru
 	}
 	make_groups(result, waitfor, records, number, arena);
 	arena_destroy(scratch);
-	if (result->num_groups)
-		qsort(result->groups, result->num_groups, sizeof(*result->groups), compare_groups);
+	sorted_make(result->groups, result->num_groups, sizeof(*result->groups), compare_groups);
 	make_edges(result, arena);
 	return result;
 }

@@ -107,8 +107,8 @@ void waitfor_add_peers(const struct waitfor *w, uint32_t need, struct rankset *r
 	bool is_any = node >= p->first_any && node < p->first_lock;
 
 	if (node >= p->first_collective)
-		add_group(w, node,
-			  is_any ? p->jm->lanes[waitfor_lane_of_need(w, need)].rank : -1, ranks);
+		add_group(w, node, is_any ? p->jm->lanes[waitfor_lane_of_need(w, need)].rank : -1,
+			  ranks);
 	else
 		rankset_add(ranks, waitfor_rank_of(w, node));
 }

@@ -108,34 +108,16 @@ static int compare_collectives(const void *a, const void *b)
 {
 	const struct waitfor_collective *x = a, *y = b;
 
-	if (x->comm != y->comm)
-		return x->comm < y->comm ? -1 : 1;
-	if (x->owner != y->owner)
-		return x->owner < y->owner ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
+	return SORTED_ORDER(x->comm, y->comm) ?: SORTED_ORDER(x->owner, y->owner)
+	       ?: SORTED_ORDER(x->number, y->number);
 }
 
 /* The same, and among equals always in one order. */
 static int compare_with_functions(const void *a, const void *b)
 {
 	const struct waitfor_collective *x = a, *y = b;
-	int order = compare_collectives(a, b);
 
-	return order ? order : strcmp(x->function, y->function);
-}
-
-static void sort_collectives(struct waitfor *w)
-{
-	size_t kept = 0;
-
-	if (w->num_collectives > 0)
-		qsort(w->collectives, w->num_collectives, sizeof(*w->collectives),
-		      compare_with_functions);
-	for (size_t i = 0; i < w->num_collectives; i++)
-		if (kept == 0 ||
-		    compare_collectives(&w->collectives[kept - 1], &w->collectives[i]) != 0)
-			w->collectives[kept++] = w->collectives[i];
-	w->num_collectives = kept;
+	return compare_collectives(a, b) ?: strcmp(x->function, y->function);
 }
 
 uint32_t waitfor_find_collective(const struct waitfor *w, uint32_t comm, uint64_t number, int owner)
@@ -363,7 +345,10 @@ void waitfor_find_collectives(struct waitfor *w)
 	for (uint32_t l = 0; l < w->num_lanes; l++)
 		if (w->lanes[l].state == WAITFOR_BLOCKED || w->lanes[l].state == WAITFOR_POLLS)
 			add_lane(&c, l);
-	sort_collectives(w);
+	sorted_make(w->collectives, w->num_collectives, sizeof(*w->collectives),
+		    compare_with_functions);
+	w->num_collectives = sorted_make_unique(w->collectives, w->num_collectives,
+						sizeof(*w->collectives), compare_collectives);
 	w->private->collectives = arena_array(w->private->arena, w->num_collectives,
 					      sizeof(*w->private->collectives));
 	for (; first < w->num_collectives; first = end) {

@@ -85,11 +85,8 @@ static int compare_holders(const void *a, const void *b)
 {
 	const struct lock_holder *x = a, *y = b;
 
-	if (x->comm != y->comm)
-		return x->comm < y->comm ? -1 : 1;
-	if (x->target != y->target)
-		return x->target < y->target ? -1 : 1;
-	return x->rank - y->rank;
+	return SORTED_ORDER(x->comm, y->comm) ?: SORTED_ORDER(x->target, y->target)
+	       ?: SORTED_ORDER(x->rank, y->rank);
 }
 
 /* ---- The nodes ---- */
@@ -98,11 +95,8 @@ static int compare_locks(const void *a, const void *b)
 {
 	const struct lock_node *x = a, *y = b;
 
-	if (x->comm != y->comm)
-		return x->comm < y->comm ? -1 : 1;
-	if (x->is_exclusive != y->is_exclusive)
-		return x->is_exclusive - y->is_exclusive;
-	return x->target < y->target ? -1 : x->target > y->target;
+	return SORTED_ORDER(x->comm, y->comm) ?: SORTED_ORDER(x->is_exclusive, y->is_exclusive)
+	       ?: SORTED_ORDER(x->target, y->target);
 }
 
 static void add_lock(struct waitfor_private *p, uint32_t comm, int target, bool is_exclusive)
@@ -119,7 +113,6 @@ static void add_lock(struct waitfor_private *p, uint32_t comm, int target, bool 
 static void find_wanted(struct waitfor *w)
 {
 	struct waitfor_private *p = w->private;
-	size_t kept = 0;
 
 	for (uint32_t l = 0; l < w->num_lanes; l++) {
 		const struct job_lane *lane = &p->jm->lanes[l];
@@ -134,12 +127,7 @@ static void find_wanted(struct waitfor *w)
 		add_lock(p, comm, target_of(w, lane->model, t->comm, t->peer), t->tag == 1);
 		add_lock(p, comm, ALL_TARGETS, t->tag == 1);
 	}
-	if (p->num_locks > 0)
-		qsort(p->locks, p->num_locks, sizeof(*p->locks), compare_locks);
-	for (size_t i = 0; i < p->num_locks; i++)
-		if (kept == 0 || compare_locks(&p->locks[kept - 1], &p->locks[i]) != 0)
-			p->locks[kept++] = p->locks[i];
-	p->num_locks = kept;
+	p->num_locks = sorted_make_unique(p->locks, p->num_locks, sizeof(*p->locks), compare_locks);
 }
 
 static uint32_t find_lock(const struct waitfor_private *p, uint32_t comm, int target,
@@ -207,8 +195,7 @@ void waitfor_find_locks(struct waitfor *w)
 	find_wanted(w);
 	if (w->private->num_locks > 0) {
 		find_holders(w, &found, scratch);
-		if (found.num > 0)
-			qsort(found.holders, found.num, sizeof(*found.holders), compare_holders);
+		sorted_make(found.holders, found.num, sizeof(*found.holders), compare_holders);
 		fill_locks(w, &found);
 	}
 	arena_destroy(scratch);

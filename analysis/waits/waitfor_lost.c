@@ -117,28 +117,17 @@ static int compare_unreceived(const void *a, const void *b)
 {
 	const struct waitfor_unreceived *x = a, *y = b;
 
-	if (x->destination != y->destination)
-		return x->destination - y->destination;
-	if (x->source != y->source)
-		return x->source - y->source;
-	if (x->comm != y->comm)
-		return x->comm < y->comm ? -1 : 1;
-	return x->tag < y->tag ? -1 : x->tag > y->tag;
+	return SORTED_ORDER(x->destination, y->destination) ?: SORTED_ORDER(x->source, y->source)
+	       ?: SORTED_ORDER(x->comm, y->comm) ?: SORTED_ORDER(x->tag, y->tag);
 }
 
 static void search(struct searcher *s)
 {
-	size_t kept = 0;
-
 	for (uint32_t l = 0; l < s->w->num_lanes && s->num_found < MAX_UNRECEIVED; l++)
 		look_at_lane(s, l);
-	if (s->num_found > 0)
-		qsort(s->found, s->num_found, sizeof(*s->found), compare_unreceived);
 	/* Threads that share a row have all found the sum. */
-	for (size_t i = 0; i < s->num_found; i++)
-		if (kept == 0 || compare_unreceived(&s->found[kept - 1], &s->found[i]) != 0)
-			s->found[kept++] = s->found[i];
-	s->num_found = kept;
+	s->num_found =
+		sorted_make_unique(s->found, s->num_found, sizeof(*s->found), compare_unreceived);
 }
 
 struct waitfor_unreceived *waitfor_find_pending(const struct waitfor *w, uint32_t comm, int32_t tag,
@@ -207,11 +196,8 @@ static bool find_slip(const struct waitfor_need *need, int rank,
 static int compare_losts(const struct waitfor *w, const struct waitfor_lost *a,
 			 const struct waitfor_lost *b)
 {
-	bool a_new = w->unreceived[a->message].is_new, b_new = w->unreceived[b->message].is_new;
-
-	if (a_new != b_new)
-		return a_new ? -1 : 1;
-	return (int)a->slip - (int)b->slip;
+	return SORTED_ORDER(w->unreceived[b->message].is_new, w->unreceived[a->message].is_new)
+		       ?: SORTED_ORDER(a->slip, b->slip);
 }
 
 /* Put into the few best of one need, which begin at `first`. */
@@ -254,10 +240,9 @@ static struct by_source sort_by_source(const struct waitfor *w, struct arena *sc
 
 static int compare_destination(const void *key, const void *element)
 {
-	int destination = *(const int *)key;
 	const struct waitfor_unreceived *message = element;
 
-	return (destination > message->destination) - (destination < message->destination);
+	return SORTED_ORDER(*(const int *)key, message->destination);
 }
 
 static size_t first_to(const struct waitfor *w, int destination)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The graph of what lanes need, who is released in it, and the deadlocks. */
-#include <stdlib.h>
-
 #include "analysis/waits/waitfor_private.h"
 #include "model/job/rankset.h"
+#include "model/sorted.h"
 
 /* Lanes from which a shortest cycle is looked for. */
 enum { MAX_STARTS = 16 };
@@ -84,8 +83,8 @@ static void find_any(struct waitfor *w)
 		any->may_go_on = !p->is_any_used[c];
 		if (any->may_go_on)
 			continue;
-		any->ranks = ranks = arena_array(p->arena, comm->sizes[0] + comm->sizes[1],
-						 sizeof(*ranks));
+		any->ranks = ranks =
+			arena_array(p->arena, comm->sizes[0] + comm->sizes[1], sizeof(*ranks));
 		for (int side = 0; side < 2; side++)
 			for (size_t i = 0; i < comm->sizes[side]; i++)
 				if (comm->groups[side][i] >= 0)
@@ -163,7 +162,8 @@ static void find_cycle(const struct waitfor *w, struct wait_knots *knots,
 {
 	size_t num_starts = deadlock->num_lanes < MAX_STARTS ? deadlock->num_lanes : MAX_STARTS;
 	struct wait_way *way;
-	size_t length = wait_knots_circle(knots, deadlock->lanes, num_starts, is_of_others, w, &way);
+	size_t length =
+		wait_knots_circle(knots, deadlock->lanes, num_starts, is_of_others, w, &way);
 
 	if (length == 0)
 		length = wait_knots_circle(knots, deadlock->lanes, num_starts, NULL, NULL, &way);
@@ -175,13 +175,6 @@ static void find_cycle(const struct waitfor *w, struct wait_knots *knots,
 				.rank = w->private->jm->lanes[way[i].from].rank,
 				.need = waitfor_find_need(w, way[i].from, way[i].to),
 			};
-}
-
-static int compare_lanes(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
 }
 
 static void fill_deadlock(const struct waitfor *w, struct wait_knots *knots, uint32_t k,
@@ -202,7 +195,8 @@ static void fill_deadlock(const struct waitfor *w, struct wait_knots *knots, uin
 		deadlock->lanes[deadlock->num_lanes++] = knot->nodes[i];
 		rankset_add(deadlock->ranks, p->jm->lanes[knot->nodes[i]].rank);
 	}
-	qsort(deadlock->lanes, deadlock->num_lanes, sizeof(*deadlock->lanes), compare_lanes);
+	sorted_make(deadlock->lanes, deadlock->num_lanes, sizeof(*deadlock->lanes),
+		    sorted_compare_u32);
 	find_cycle(w, knots, deadlock);
 }
 
@@ -246,11 +240,10 @@ static void add_deadlocks(struct waitfor *w, const bool *is_released, bool is_li
 static int compare_deadlocks(const void *a, const void *b)
 {
 	const struct waitfor_deadlock *x = a, *y = b;
-	int num = rankset_count(y->ranks) - rankset_count(x->ranks);
 
-	if (x->is_likely != y->is_likely)
-		return x->is_likely - y->is_likely;
-	return num ? num : rankset_first(x->ranks) - rankset_first(y->ranks);
+	return SORTED_ORDER(x->is_likely, y->is_likely)
+	       ?: SORTED_ORDER(rankset_count(y->ranks), rankset_count(x->ranks))
+	       ?: SORTED_ORDER(rankset_first(x->ranks), rankset_first(y->ranks));
 }
 
 void waitfor_find_stuck(struct waitfor *w)
@@ -263,6 +256,5 @@ void waitfor_find_stuck(struct waitfor *w)
 	mark_stuck(w);
 	add_deadlocks(w, p->is_released, false);
 	add_deadlocks(w, p->is_likely_released, true);
-	if (w->num_deadlocks > 0)
-		qsort(w->deadlocks, w->num_deadlocks, sizeof(*w->deadlocks), compare_deadlocks);
+	sorted_make(w->deadlocks, w->num_deadlocks, sizeof(*w->deadlocks), compare_deadlocks);
 }

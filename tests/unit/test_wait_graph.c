@@ -35,16 +35,11 @@ static void test_release(void **state)
 		bool polls_on, holds_last;
 		const char *released;
 	} table[] = {
-		{"F A0 A1", false, false, "012"},
-		{"F A02 A1", false, false, "0"},
-		{"F O02 A1", false, false, "012"},
-		{"O", false, false, ""},
-		{"A1 A0 F", false, false, "2"},
-		{"a1 a0", false, false, "01"},
-		{"a1 a0", true, false, ""},
-		{"o12 A0 F", true, false, "012"},
-		{"o12 A0 F", true, true, ""},
-		{"A11 F", false, false, "01"},
+		{"F A0 A1", false, false, "012"},  {"F A02 A1", false, false, "0"},
+		{"F O02 A1", false, false, "012"}, {"O", false, false, ""},
+		{"A1 A0 F", false, false, "2"},    {"a1 a0", false, false, "01"},
+		{"a1 a0", true, false, ""},        {"o12 A0 F", true, false, "012"},
+		{"o12 A0 F", true, true, ""},      {"A11 F", false, false, "01"},
 	};
 
 	(void)state;
@@ -55,8 +50,8 @@ static void test_release(void **state)
 		char text[32] = "";
 
 		is_held[graph->num_nodes - 1] = table[i].holds_last;
-		is_released = wait_graph_release(graph, table[i].polls_on, is_held,
-						 graph->num_nodes);
+		is_released =
+			wait_graph_release(graph, table[i].polls_on, is_held, graph->num_nodes);
 		for (size_t n = 0; n < graph->num_nodes; n++)
 			if (is_released[n])
 				strcat(text, (char[]){(char)(48 + n), 0});
