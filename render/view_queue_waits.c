@@ -53,7 +53,7 @@ static char *needs_text(const struct view *view, const struct queue_group *group
 	peers = xasprintf("%s%s", group->is_mixed ? "some of " : "", who);
 	label = queue_wait_label_of(view, &group->example, peers,
 				    rankset_count(group->ranks) == 1 ? "its" : "their");
-	text = xasprintf("%s%s", label, group->has_others ? ", among others" : "");
+	text = xasprintf("%s%s", label, rankset_is_empty(group->others) ? "" : ", among others");
 	free(who);
 	free(peers);
 	free(label);

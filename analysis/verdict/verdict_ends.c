@@ -5,23 +5,13 @@
 #include "model/job/model.h"
 #include "model/job/rankset.h"
 
-static bool has_strong_need(const struct waitfor *w, uint32_t l)
-{
-	const struct waitfor_need *need = NULL;
-
-	while ((need = waitfor_next_need(w, l, need)))
-		if (!need->is_weak)
-			return true;
-	return false;
-}
-
 /* Inside MPI, and nothing is missing for going on. */
 static bool is_in_library(const struct waitfor *w, uint32_t l)
 {
 	const struct waitfor_lane *lane = &w->lanes[l];
 
 	return lane->state == WAITFOR_BLOCKED && lane->gap == WAITFOR_COMPLETE &&
-	       !has_strong_need(w, l);
+	       !waitfor_has_strong_need(w, l);
 }
 
 static bool is_unknown(const struct waitfor *w, uint32_t l)
@@ -29,7 +19,7 @@ static bool is_unknown(const struct waitfor *w, uint32_t l)
 	const struct waitfor_lane *lane = &w->lanes[l];
 
 	return (lane->state == WAITFOR_BLOCKED || lane->state == WAITFOR_POLLS) &&
-	       lane->gap != WAITFOR_COMPLETE && !has_strong_need(w, l);
+	       lane->gap != WAITFOR_COMPLETE && !waitfor_has_strong_need(w, l);
 }
 
 /* Everybody's waits end at transfers that do not finish. All who take part are named. Of a

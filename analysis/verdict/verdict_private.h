@@ -108,11 +108,6 @@ bool verdict_find_mismatch(struct judge *j);
  * gave the data of another. */
 bool verdict_find_shifted(struct judge *j);
 
-/* ---- verdict_crash.c ---- */
-
-/* Has a rank crashed? Faults come before aborts: who aborts may do so because another has ended. */
-bool verdict_find_crashed(struct judge *j);
-
 /* ---- verdict_novel.c ---- */
 
 /* Among lanes[num] the one that took, in its last outer iterations, a transition that nobody
@@ -184,6 +179,8 @@ bool verdict_is_before_exchange(const struct waitfor *w, int rank, int peer, uin
 
 /* ---- verdict_stacks.c ---- */
 
+/* Has a rank crashed? Faults come before aborts: who aborts may do so because another has ended. */
+bool verdict_find_crashed(struct judge *j);
 void verdict_judge_by_stacks(struct judge *j);
 /* Add those of the ranks that are not in the call that more than half of them are in, by
  * stack_fact.call. False: there is no such call. */

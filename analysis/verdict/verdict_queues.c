@@ -129,8 +129,8 @@ static bool are_in_same(const struct chooser *c, int a, int b)
  * come to receive? */
 static bool has_sent_ahead(const struct chooser *c, int rank, int other)
 {
-	const struct queue_unreceived *messages;
-	size_t num = queue_waits_unreceived_of(c->waits, rank, &messages);
+	const struct queue_arrival *messages;
+	size_t num = queue_waits_unreceived_of(c->waits, rank, false, &messages);
 
 	for (size_t i = 0; i < num; i++) {
 		int destination = messages[i].destination;

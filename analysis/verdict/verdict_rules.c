@@ -39,12 +39,9 @@ bool verdict_find_stopped(struct judge *j)
 static bool has_sibling(const struct judge *j, size_t lane,
 			bool (*is_kind)(const struct judge *j, size_t lane))
 {
-	const struct job_lane *lanes = j->jm->lanes;
-	size_t i = lane;
+	size_t num, first = job_model_lanes(j->jm, j->jm->lanes[lane].rank, &num);
 
-	while (i > 0 && lanes[i - 1].rank == lanes[lane].rank)
-		i--;
-	for (; i < j->jm->num_lanes && lanes[i].rank == lanes[lane].rank; i++)
+	for (size_t i = first; i < first + num; i++)
 		if (i != lane && is_kind(j, i))
 			return true;
 	return false;
@@ -125,7 +122,6 @@ static bool is_hang_beside_moving(const struct verdict *verdict)
 	       verdict->stay_ns / VERDICT_HANG_MOVING_RATIO >= verdict->longest_before_ns;
 }
 
-/* True if there was somebody outside, whether accused or not. */
 bool verdict_find_computing(struct judge *j)
 {
 	size_t num_outside;
@@ -158,7 +154,6 @@ bool verdict_find_computing(struct judge *j)
 	return true;
 }
 
-/* Ranks without a model, by their stacks. */
 bool verdict_find_unrecorded(struct judge *j)
 {
 	struct verdict *verdict = j->verdict;
@@ -248,7 +243,6 @@ static bool keep_novel(struct judge *j)
 	return true;
 }
 
-/* All are static and inside. */
 void verdict_find_least(struct judge *j)
 {
 	size_t num_waiting, num_groups;

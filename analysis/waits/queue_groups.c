@@ -8,87 +8,72 @@
 #include "model/job/rankset.h"
 #include "model/sorted.h"
 
-/* What a rank waits for, and where. */
-struct key {
-	uint32_t function;
-	bool is_apart;
-	const struct queue_wait *wait; /* the first; NULL: not known */
-	/* those it waits for as in the first, and else, "any rank" apart */
-	struct rankset *alike, *others;
-};
-
-struct groups_builder {
-	struct arena *arena;
-	struct queue_groups *groups;
-	struct key *keys; /* of the first rank of each group */
-	size_t capacity, keys_capacity;
-	bool takes_mixed; /* ranks that wait for others of one kind are in one group */
-};
-
 static bool is_wait_alike(const struct queue_wait *a, const struct queue_wait *b)
 {
 	return a->kind == b->kind && a->tag == b->tag && a->is_any == b->is_any &&
 	       strcmp(a->comm, b->comm) == 0;
 }
 
-static struct key make_key(const struct queue_waits *waits, const struct stack_facts *facts,
-			   const struct rankset *apart, int rank, struct arena *arena)
+/* Of one rank alone. */
+static struct queue_group make_group(const struct queue_waits *waits,
+				     const struct stack_facts *facts, const struct rankset *apart,
+				     int rank, struct arena *arena)
 {
 	const struct queue_wait *of_rank;
 	size_t num = queue_waits_of(waits, rank, &of_rank);
-	struct key key = {
+	struct queue_group group = {
+		.ranks = rankset_in(arena, rankset_create()),
+		.peers = rankset_in(arena, rankset_create()),
 		.function = stack_facts_get(facts, rank)->function,
 		.is_apart = rankset_contains(apart, rank),
-		.wait = num ? of_rank : NULL,
 		.alike = rankset_in(arena, rankset_create()),
 		.others = rankset_in(arena, rankset_create()),
 	};
 
-	for (size_t i = 0; i < num; i++)
+	rankset_add(group.ranks, rank);
+	if (num > 0)
+		group.example = *of_rank;
+	for (size_t i = 0; i < num; i++) {
+		rankset_add(group.peers, of_rank[i].peer);
 		if (!of_rank[i].is_any)
-			rankset_add(is_wait_alike(&of_rank[i], of_rank) ? key.alike : key.others,
+			rankset_add(is_wait_alike(&of_rank[i], of_rank) ? group.alike
+									: group.others,
 				    of_rank[i].peer);
-	return key;
+	}
+	return group;
 }
 
-static bool is_same_kind(const struct key *a, const struct key *b)
+static bool is_same_kind(const struct queue_group *a, const struct queue_group *b)
 {
-	if (a->function != b->function || a->is_apart != b->is_apart || !a->wait != !b->wait)
-		return false;
-	return !a->wait || is_wait_alike(a->wait, b->wait);
+	return a->function == b->function && a->is_apart == b->is_apart &&
+	       rankset_is_empty(a->peers) == rankset_is_empty(b->peers) &&
+	       is_wait_alike(&a->example, &b->example);
 }
 
-static bool is_same(const struct key *a, const struct key *b)
+static bool is_same(const struct queue_group *a, const struct queue_group *b)
 {
 	return rankset_equal(a->alike, b->alike) && rankset_equal(a->others, b->others);
 }
 
-static struct queue_group *find_group(struct groups_builder *b, const struct key *key)
+/* takes_mixed: ranks that wait for others of one kind are in one group. */
+static void add_group(struct queue_groups *groups, const struct queue_group *added,
+		      bool takes_mixed, size_t *capacity, struct arena *arena)
 {
-	struct queue_groups *groups = b->groups;
-	struct queue_group *group;
-	size_t g = 0;
+	for (size_t g = 0; g < groups->num_groups; g++) {
+		struct queue_group *group = &groups->groups[g];
 
-	while (g < groups->num_groups &&
-	       !(is_same_kind(&b->keys[g], key) && (b->takes_mixed || is_same(&b->keys[g], key))))
-		g++;
-	if (g == groups->num_groups) {
-		b->keys = arena_grow(b->arena, b->keys, g, &b->keys_capacity, sizeof(*b->keys));
-		groups->groups = arena_grow(b->arena, groups->groups, g, &b->capacity,
-					    sizeof(*groups->groups));
-		b->keys[g] = *key;
-		groups->groups[groups->num_groups++] = (struct queue_group){
-			.ranks = rankset_in(b->arena, rankset_create()),
-			.peers = rankset_in(b->arena, rankset_create()),
-			.alike = rankset_in(b->arena, rankset_create()),
-			.example = key->wait ? *key->wait : (struct queue_wait){0},
-		};
+		if (!is_same_kind(group, added) || !(takes_mixed || is_same(group, added)))
+			continue;
+		group->is_mixed |= !rankset_equal(group->alike, added->alike);
+		rankset_add_set(group->ranks, added->ranks);
+		rankset_add_set(group->peers, added->peers);
+		rankset_add_set(group->alike, added->alike);
+		rankset_add_set(group->others, added->others);
+		return;
 	}
-	group = &groups->groups[g];
-	group->is_mixed |= !rankset_equal(b->keys[g].alike, key->alike);
-	group->has_others |= !rankset_is_empty(key->others);
-	rankset_add_set(group->alike, key->alike);
-	return group;
+	groups->groups = arena_grow(arena, groups->groups, groups->num_groups, capacity,
+				    sizeof(*groups->groups));
+	groups->groups[groups->num_groups++] = *added;
 }
 
 static int compare_groups(const void *a, const void *b)
@@ -105,29 +90,20 @@ static struct queue_groups *make_groups(const struct queue_waits *waits,
 					const struct rankset *ranks, const struct rankset *apart,
 					bool takes_mixed, size_t max_groups, struct arena *arena)
 {
-	struct groups_builder b = {
-		.arena = arena,
-		.groups = arena_alloc(arena, sizeof(*b.groups)),
-		.takes_mixed = takes_mixed,
-	};
-	int rank = rankset_first(ranks);
+	struct queue_groups *groups = arena_alloc(arena, sizeof(*groups));
+	size_t capacity = 0;
 
-	for (; rank >= 0 && b.groups->num_groups <= max_groups; rank = rankset_next(ranks, rank)) {
+	for (int rank = rankset_first(ranks); rank >= 0 && groups->num_groups <= max_groups;
+	     rank = rankset_next(ranks, rank)) {
 		const struct stack_fact *fact = stack_facts_get(facts, rank);
-		const struct queue_wait *of_rank;
-		size_t num = queue_waits_of(waits, rank, &of_rank);
-		struct queue_group *group;
-		struct key key;
+		struct queue_group group;
 
 		if (!fact->num_samples || fact->function == CALLPATH_NONE)
 			continue;
-		key = make_key(waits, facts, apart, rank, arena);
-		group = find_group(&b, &key);
-		rankset_add(group->ranks, rank);
-		for (size_t i = 0; i < num; i++)
-			rankset_add(group->peers, of_rank[i].peer);
+		group = make_group(waits, facts, apart, rank, arena);
+		add_group(groups, &group, takes_mixed, &capacity, arena);
 	}
-	return b.groups->num_groups <= max_groups ? b.groups : NULL;
+	return groups->num_groups <= max_groups ? groups : NULL;
 }
 
 struct queue_groups *queue_groups_create(const struct queue_waits *waits,

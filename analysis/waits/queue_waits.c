@@ -14,13 +14,6 @@
 #include "model/job/sample.h"
 #include "model/sorted.h"
 
-/* A message that has arrived and that no receive has met. */
-struct arrival {
-	struct queue_unreceived way;
-	int32_t tag;
-	const char *comm;
-};
-
 struct builder {
 	struct arena *arena;
 	const struct job *job;
@@ -28,8 +21,6 @@ struct builder {
 	struct queue_waits *waits;
 	size_t capacity;
 	bool is_open; /* the rank that is looked at waits for somebody who is not known, too */
-	struct arrival *arrivals; /* by source, then destination */
-	size_t num_arrivals;
 };
 
 /* ---- Facts ---- */
@@ -53,19 +44,20 @@ static bool is_rank(const struct builder *b, int peer)
 	return peer >= 0 && (size_t)peer < b->waits->num_ranks;
 }
 
-/* Of arrivals, too, which begin with it. */
-static int compare_ways(const void *a, const void *b)
+static int compare_arrivals(const void *a, const void *b)
 {
-	const struct queue_unreceived *x = a, *y = b;
+	const struct queue_arrival *x = a, *y = b;
 
-	return SORTED_ORDER(x->source, y->source) ?: SORTED_ORDER(x->destination, y->destination);
+	return SORTED_ORDER(x->is_own, y->is_own) ?: SORTED_ORDER(x->source, y->source)
+	       ?: SORTED_ORDER(x->destination, y->destination);
 }
 
 static void find_arrivals(struct builder *b)
 {
+	struct queue_waits *w = b->waits;
 	size_t capacity = 0;
 
-	for (size_t r = 0; r < b->waits->num_ranks; r++) {
+	for (size_t r = 0; r < w->num_ranks; r++) {
 		const struct message_queues *queues = queues_of(b->facts, r);
 
 		for (size_t i = 0; queues && i < queues->num_unexpected; i++) {
@@ -73,25 +65,18 @@ static void find_arrivals(struct builder *b)
 
 			if (!is_rank(b, message->peer))
 				continue;
-			b->arrivals = arena_grow(b->arena, b->arrivals, b->num_arrivals, &capacity,
-						 sizeof(*b->arrivals));
-			b->arrivals[b->num_arrivals++] =
-				(struct arrival){{message->peer, (int)r},
-						 message->tag,
-						 queues->comms[message->comm].name};
+			w->arrivals = arena_grow(b->arena, w->arrivals, w->num_arrivals, &capacity,
+						 sizeof(*w->arrivals));
+			w->arrivals[w->num_arrivals++] = (struct queue_arrival){
+				.is_own = is_own(message->tag),
+				.source = message->peer,
+				.destination = (int)r,
+				.tag = message->tag,
+				.comm = queues->comms[message->comm].name,
+			};
 		}
 	}
-	sorted_make(b->arrivals, b->num_arrivals, sizeof(*b->arrivals), compare_ways);
-}
-
-static void keep_unreceived(struct builder *b)
-{
-	struct queue_waits *w = b->waits;
-
-	w->unreceived = arena_array(b->arena, b->num_arrivals, sizeof(*w->unreceived));
-	for (size_t i = 0; i < b->num_arrivals; i++)
-		if (!is_own(b->arrivals[i].tag))
-			w->unreceived[w->num_unreceived++] = b->arrivals[i].way;
+	sorted_make(w->arrivals, w->num_arrivals, sizeof(*w->arrivals), compare_arrivals);
 }
 
 /* ---- Waits ---- */
@@ -151,30 +136,21 @@ static void add_receives(struct builder *b, int rank, const struct message_queue
 	}
 }
 
-static int compare_source(const void *key, const void *element)
-{
-	const struct queue_unreceived *way = element; /* or an arrival, which begins with it */
-
-	return SORTED_ORDER(*(const int *)key, way->source);
-}
-
 /* Messages of this rank that have arrived elsewhere and that no receive has met. */
 static void add_sends(struct builder *b, int rank, bool are_own)
 {
-	size_t i = sorted_first(&rank, b->arrivals, b->num_arrivals, sizeof(*b->arrivals),
-				compare_source);
+	const struct queue_arrival *arrivals;
+	size_t num = queue_waits_unreceived_of(b->waits, rank, are_own, &arrivals);
 
-	for (; i < b->num_arrivals && b->arrivals[i].way.source == rank; i++) {
-		const struct arrival *arrival = &b->arrivals[i];
-		struct queue_wait wait = {
+	for (size_t i = 0; i < num; i++) {
+		const struct queue_wait wait = {
 			.kind = are_own ? QUEUE_WAIT_COLLECTIVE : QUEUE_WAIT_RECEIVE,
 			.rank = rank,
-			.peer = arrival->way.destination,
-			.tag = arrival->tag,
+			.peer = arrivals[i].destination,
+			.tag = arrivals[i].tag,
 		};
 
-		if (is_own(arrival->tag) == are_own)
-			add_wait(b, wait, arrival->comm);
+		add_wait(b, wait, arrivals[i].comm);
 	}
 }
 
@@ -253,7 +229,6 @@ struct queue_waits *queue_waits_create(const struct job *job, const struct stack
 		wait_graph_end_node(waits->graph,
 				    b.is_open || waits->num_waits == before ? WAIT_FREE : WAIT_ANY);
 	}
-	keep_unreceived(&b);
 	return waits;
 }
 
@@ -268,23 +243,32 @@ size_t queue_waits_of(const struct queue_waits *waits, int rank, const struct qu
 	return waits->graph->first[rank + 1] - waits->graph->first[rank];
 }
 
-size_t queue_waits_unreceived_of(const struct queue_waits *waits, int source,
-				 const struct queue_unreceived **ret)
+static int compare_sources(const void *key, const void *element)
 {
-	size_t first = sorted_first(&source, waits->unreceived, waits->num_unreceived,
-				    sizeof(*waits->unreceived), compare_source);
+	const struct queue_arrival *wanted = key, *arrival = element;
+
+	return SORTED_ORDER(wanted->is_own, arrival->is_own)
+		       ?: SORTED_ORDER(wanted->source, arrival->source);
+}
+
+size_t queue_waits_unreceived_of(const struct queue_waits *waits, int source, bool are_own,
+				 const struct queue_arrival **ret)
+{
+	const struct queue_arrival key = {.is_own = are_own, .source = source};
+	size_t first = sorted_first(&key, waits->arrivals, waits->num_arrivals, sizeof(key),
+				    compare_sources);
 	size_t end = first;
 
-	*ret = waits->unreceived + first;
-	while (end < waits->num_unreceived && waits->unreceived[end].source == source)
+	*ret = waits->arrivals + first;
+	while (end < waits->num_arrivals && compare_sources(&key, &waits->arrivals[end]) == 0)
 		end++;
 	return end - first;
 }
 
 bool queue_waits_has_unreceived(const struct queue_waits *waits, int source, int destination)
 {
-	const struct queue_unreceived key = {source, destination};
+	const struct queue_arrival key = {.source = source, .destination = destination};
 
-	return waits->num_unreceived &&
-	       bsearch(&key, waits->unreceived, waits->num_unreceived, sizeof(key), compare_ways);
+	return waits->num_arrivals &&
+	       bsearch(&key, waits->arrivals, waits->num_arrivals, sizeof(key), compare_arrivals);
 }

@@ -254,6 +254,9 @@ waitfor_next_need(const struct waitfor *waitfor, uint32_t lane, const struct wai
 	return next < of->first_need + of->num_needs ? &waitfor->needs[next] : NULL;
 }
 
+/* Does the lane wait for more than transfers? */
+bool waitfor_has_strong_need(const struct waitfor *waitfor, uint32_t lane);
+
 /* Add the members of a collective that have not started it. */
 void waitfor_add_missing(const struct waitfor *waitfor, uint32_t collective, struct rankset *ranks);
 

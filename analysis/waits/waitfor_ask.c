@@ -63,15 +63,23 @@ uint32_t waitfor_find_need(const struct waitfor *w, uint32_t lane, uint32_t node
 	return found ? (uint32_t)(found - w->needs) : WAITFOR_NONE;
 }
 
+bool waitfor_has_strong_need(const struct waitfor *w, uint32_t lane)
+{
+	const struct waitfor_need *need = NULL;
+
+	while ((need = waitfor_next_need(w, lane, need)))
+		if (!need->is_weak)
+			return true;
+	return false;
+}
+
 /* A need, and a lane that may have it. */
 static int compare_needs(const void *key, const void *element)
 {
 	uint32_t need = *(const uint32_t *)key;
 	const struct waitfor_lane *lane = element;
 
-	if (need < lane->first_need)
-		return -1;
-	return need - lane->first_need >= lane->num_needs;
+	return need < lane->first_need ? -1 : need - lane->first_need >= lane->num_needs;
 }
 
 uint32_t waitfor_lane_of_need(const struct waitfor *w, uint32_t need)

@@ -67,7 +67,7 @@ static void leave_lane(struct walker *k, uint32_t l)
 	const struct waitfor_lane *lane = &k->w->lanes[l];
 	const struct waitfor_need *need = NULL;
 	int rank = k->p->jm->lanes[l].rank;
-	bool is_held = false;
+	bool is_held = waitfor_has_strong_need(k->w, l);
 
 	if (lane->state != WAITFOR_BLOCKED && lane->state != WAITFOR_POLLS) {
 		end_at_rank(k, ends[lane->state], rank);
@@ -82,8 +82,6 @@ static void leave_lane(struct walker *k, uint32_t l)
 			    lane->gap == WAITFOR_COMPLETE ? WAITFOR_END_LIBRARY
 							  : WAITFOR_END_UNKNOWN,
 			    rank);
-	while ((need = waitfor_next_need(k->w, l, need)))
-		is_held |= !need->is_weak;
 	while ((need = waitfor_next_need(k->w, l, need)))
 		if (!is_held || !need->is_weak)
 			go_to(k, need->node);
@@ -192,17 +190,6 @@ static void walk(struct walker *k, int rank)
 	walk_on(k);
 }
 
-/* And for nothing else, as far as is known, which is all? */
-static bool waits_for_transfers(const struct waitfor *w, uint32_t l)
-{
-	const struct waitfor_need *need = NULL;
-
-	while ((need = waitfor_next_need(w, l, need)))
-		if (!need->is_weak)
-			return false;
-	return w->lanes[l].gap == WAITFOR_COMPLETE;
-}
-
 /* All lead to each other, though that is not certain to be a deadlock: by transfers alone, or by
  * what is not known whether it is met. */
 static void end_in_circle(struct walker *k)
@@ -210,7 +197,9 @@ static void end_in_circle(struct walker *k)
 	enum waitfor_end end = WAITFOR_END_LIBRARY;
 
 	for (size_t i = 0; i < k->num_queue; i++)
-		if (k->queue[i] < k->p->first_rank && !waits_for_transfers(k->w, k->queue[i]))
+		if (k->queue[i] < k->p->first_rank &&
+		    (waitfor_has_strong_need(k->w, k->queue[i]) ||
+		     k->w->lanes[k->queue[i]].gap != WAITFOR_COMPLETE))
 			end = WAITFOR_END_UNKNOWN;
 	/* One of which it can be said why comes first: it is shown. */
 	for (int has_gap = 1; has_gap >= 0; has_gap--)

@@ -218,37 +218,11 @@ static void add_lost(struct waitfor *w, size_t first, const struct waitfor_lost 
 	w->num_losts++;
 }
 
-/* Messages by source: those of source s are by_source[first[s]] up to first[s + 1]. */
-struct by_source {
-	uint32_t *first, *messages;
-};
-
-static struct by_source sort_by_source(const struct waitfor *w, struct arena *scratch)
-{
-	struct by_source b;
-
-	b.first = arena_array(scratch, w->private->num_ranks + 2, sizeof(*b.first));
-	b.messages = arena_array(scratch, w->num_unreceived, sizeof(*b.messages));
-	for (size_t i = 0; i < w->num_unreceived; i++)
-		b.first[w->unreceived[i].source + 2]++;
-	for (size_t r = 0; r < w->private->num_ranks; r++)
-		b.first[r + 2] += b.first[r + 1];
-	for (uint32_t i = 0; i < w->num_unreceived; i++)
-		b.messages[b.first[w->unreceived[i].source + 1]++] = i;
-	return b;
-}
-
 static int compare_destination(const void *key, const void *element)
 {
 	const struct waitfor_unreceived *message = element;
 
 	return SORTED_ORDER(*(const int *)key, message->destination);
-}
-
-static size_t first_to(const struct waitfor *w, int destination)
-{
-	return sorted_first(&destination, w->unreceived, w->num_unreceived, sizeof(*w->unreceived),
-			    compare_destination);
 }
 
 static void try_message(struct waitfor *w, uint32_t l, uint32_t n, uint32_t message, size_t first)
@@ -260,39 +234,39 @@ static void try_message(struct waitfor *w, uint32_t l, uint32_t n, uint32_t mess
 		add_lost(w, first, &lost);
 }
 
-static void find_for_need(struct waitfor *w, const struct by_source *b, uint32_t l, uint32_t n)
+/* Messages to who waits, and others of whom it waits for. */
+static void find_for_need(struct waitfor *w, uint32_t l, uint32_t n)
 {
-	int rank = w->private->jm->lanes[l].rank, peer = w->needs[n].peer;
-	size_t first = w->num_losts, at = first_to(w, rank), end = at + MAX_TRIED_PER_NEED;
-	uint32_t last;
+	int rank = w->private->jm->lanes[l].rank, peer = w->needs[n].peer, num_tried = 0;
+	size_t first = w->num_losts, end;
+	size_t at = sorted_first(&rank, w->unreceived, w->num_unreceived, sizeof(*w->unreceived),
+				 compare_destination);
 
+	end = at + MAX_TRIED_PER_NEED;
 	for (; at < end && at < w->num_unreceived && w->unreceived[at].destination == rank; at++)
 		try_message(w, l, n, (uint32_t)at, first);
-	if (peer < 0)
-		return;
-	last = b->first[peer] + MAX_TRIED_PER_NEED;
-	for (uint32_t i = b->first[peer]; i < last && i < b->first[peer + 1]; i++)
-		if (w->unreceived[b->messages[i]].destination != rank)
-			try_message(w, l, n, b->messages[i], first);
+	for (at = 0; peer >= 0 && at < w->num_unreceived && num_tried < MAX_TRIED_PER_NEED; at++) {
+		if (w->unreceived[at].source != peer)
+			continue;
+		num_tried++;
+		if (w->unreceived[at].destination != rank)
+			try_message(w, l, n, (uint32_t)at, first);
+	}
 }
 
 void waitfor_find_losts(struct waitfor *w)
 {
-	struct arena *scratch = arena_create();
-	bool *is_wanted = arena_array(scratch, w->private->num_ranks, sizeof(*is_wanted));
+	bool *is_wanted = xcalloc(w->private->num_ranks, sizeof(*is_wanted));
 	struct searcher s = {.w = w, .p = w->private, .is_wanted = is_wanted, .comm = SEG_NO_COMM};
 	const struct waitfor_need *need = NULL;
-	struct by_source b;
 
-	if (find_wanted(w, is_wanted)) {
+	if (find_wanted(w, is_wanted))
 		search(&s);
-		w->unreceived = arena_keep(w->private->arena, s.found, free);
-		w->num_unreceived = s.num_found;
-		b = sort_by_source(w, scratch);
-		for (uint32_t l = 0; l < w->num_lanes; l++)
-			while ((need = waitfor_next_need(w, l, need)))
-				if (is_in_vain(&w->lanes[l], need))
-					find_for_need(w, &b, l, (uint32_t)(need - w->needs));
-	}
-	arena_destroy(scratch);
+	free(is_wanted);
+	w->unreceived = arena_keep(w->private->arena, s.found, free);
+	w->num_unreceived = s.num_found;
+	for (uint32_t l = 0; s.num_found > 0 && l < w->num_lanes; l++)
+		while ((need = waitfor_next_need(w, l, need)))
+			if (is_in_vain(&w->lanes[l], need))
+				find_for_need(w, l, (uint32_t)(need - w->needs));
 }
