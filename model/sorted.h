@@ -40,18 +40,24 @@ static inline void sorted_make(void *base, size_t num, size_t size,
 		qsort(base, num, size, compare);
 }
 
-/* The same, and of those that are equal only one is kept. Returns how many are left. */
-static inline size_t sorted_make_unique(void *base, size_t num, size_t size,
-					int (*compare)(const void *a, const void *b))
+/* Of equal elements side by side only the first is kept. Returns how many are left. */
+static inline size_t sorted_unique(void *base, size_t num, size_t size,
+				   int (*compare)(const void *a, const void *b))
 {
 	char *elements = base;
 	size_t kept = 0;
 
-	sorted_make(base, num, size, compare);
 	for (size_t i = 0; i < num; i++)
 		if (kept == 0 || compare(elements + (kept - 1) * size, elements + i * size) != 0)
 			memmove(elements + kept++ * size, elements + i * size, size);
 	return kept;
+}
+
+static inline size_t sorted_make_unique(void *base, size_t num, size_t size,
+					int (*compare)(const void *a, const void *b))
+{
+	sorted_make(base, num, size, compare);
+	return sorted_unique(base, num, size, compare);
 }
 
 static inline int sorted_compare_u32(const void *a, const void *b)

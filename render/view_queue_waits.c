@@ -191,24 +191,24 @@ void view_queue_waits_json(const struct view *view)
 static const struct queue_wait **find_ways(const struct view *view, const struct queue_waits *waits,
 					   int rank, int *end_ret)
 {
-	const struct queue_wait **before = xcalloc(waits->num_ranks, sizeof(*before)), *of_rank;
+	const struct queue_wait **before = xcalloc(waits->num_ranks, sizeof(*before));
 	int *queue = xcalloc(waits->num_ranks, sizeof(*queue)), culprit = -1, idle = -1;
 	size_t head = 0, tail = 0;
 
 	queue[tail++] = rank;
 	while (head < tail) {
 		int at = queue[head++];
-		size_t num = queue_waits_of(waits, at, &of_rank);
+		const struct queue_wait *wait = NULL;
 
 		if (culprit < 0 && rankset_contains(view->verdict->culprits, at))
 			culprit = at;
-		if (idle < 0 && !num)
+		if (idle < 0 && !queue_waits_next(waits, at, NULL))
 			idle = at;
-		for (size_t i = 0; i < num; i++) {
-			if (of_rank[i].peer == rank || before[of_rank[i].peer])
+		while ((wait = queue_waits_next(waits, at, wait))) {
+			if (wait->peer == rank || before[wait->peer])
 				continue;
-			before[of_rank[i].peer] = &of_rank[i];
-			queue[tail++] = of_rank[i].peer;
+			before[wait->peer] = wait;
+			queue[tail++] = wait->peer;
 		}
 	}
 	*end_ret = culprit >= 0 ? culprit : idle >= 0 ? idle : queue[tail - 1];
@@ -232,10 +232,10 @@ static void print_end(const struct view *view, const struct waits_now *now, int 
 	const struct stack_fact *fact = stack_facts_get(now->facts, rank);
 	bool is_culprit = rankset_contains(view->verdict->culprits, rank);
 	char *place = place_text(view, rank);
-	const struct queue_wait *of_rank;
+	const struct queue_wait *wait = queue_waits_next(now->waits, rank, NULL);
 
-	if (queue_waits_of(now->waits, rank, &of_rank))
-		print_step(view, of_rank, indent);
+	if (wait)
+		print_step(view, wait, indent);
 	else if (fact->num_samples && fact->num_outside == fact->num_samples)
 		text_wrap(view, indent, "rank %d, in %s, outside MPI", rank, place);
 	else

@@ -25,14 +25,6 @@
 
 /* ---- Facts about lanes ---- */
 
-static void find_longest(const struct job_lane *lane, struct lane_fact *fact)
-{
-	struct model_stay longest = model_lane_longest(lane->model, lane->data);
-
-	fact->longest_ns = longest.ns;
-	fact->is_new = longest.ns == 0 || longest.state != lane->data->state;
-}
-
 static void find_facts(struct judge *j)
 {
 	struct verdict *verdict = j->verdict;
@@ -42,6 +34,7 @@ static void find_facts(struct judge *j)
 	for (size_t i = 0; i < j->jm->num_lanes; i++) {
 		const struct job_lane *lane = &j->jm->lanes[i];
 		struct lane_fact *fact = &j->lanes[i];
+		struct model_stay longest;
 
 		fact->activity = activity_of_lane(lane);
 		fact->stay_ns = activity_stay_ns(lane);
@@ -49,7 +42,9 @@ static void find_facts(struct judge *j)
 			continue;
 		fact->is_static = activity_is_static(lane);
 		fact->is_waiting = fact->is_static && fact->activity != ACTIVITY_COMPUTING;
-		find_longest(lane, fact);
+		longest = model_lane_longest(lane->model, lane->data);
+		fact->longest_ns = longest.ns;
+		fact->is_new = longest.ns == 0 || longest.state != lane->data->state;
 		if (fact->is_waiting) {
 			j->has_waiting[lane->role] = true;
 			rankset_add(verdict->waiting, lane->rank);

@@ -18,11 +18,12 @@ enum { MAX_LANES = 256, MAX_CALLS = 1 << 18, MAX_TIMES = 4, MAX_ALONE = 256 };
 
 /* By its own calls a lane must have left its course just now; by all others', where it may do what
  * is new to itself, it may have gone on for as long as its messages let it. */
-static const struct departure_limits by_own = {DEPARTED_JUST_NOW, 7, false},
-				     strong_by_all = {512, 7, false},
-				     weak_by_all = {512, 3.5, true};
-
-enum { BY_OWN, STRONG_BY_ALL, WEAK_BY_ALL, NUM_WAYS };
+enum { BY_OWN = DEPARTED_WEAK + 1, NUM_WAYS };
+static const struct departure_limits limits[NUM_WAYS] = {
+	[DEPARTED_STRONG] = {512, 7, false},
+	[DEPARTED_WEAK] = {512, 3.5, true},
+	[BY_OWN] = {DEPARTED_JUST_NOW, 7, false},
+};
 
 struct answer {
 	bool is_known;
@@ -117,8 +118,8 @@ static bool compare(struct judge *j, const uint32_t *lanes, size_t num)
 	courses->contexts =
 		sort_calls(j, courses->index, choose_lanes(j, lanes, num, courses->index));
 	for (size_t l = 0; l < j->jm->num_lanes; l++)
-		courses->answers[l][STRONG_BY_ALL].is_known =
-			courses->answers[l][WEAK_BY_ALL].is_known = false;
+		courses->answers[l][DEPARTED_STRONG].is_known =
+			courses->answers[l][DEPARTED_WEAK].is_known = false;
 	return true;
 }
 
@@ -126,13 +127,11 @@ static bool compare(struct judge *j, const uint32_t *lanes, size_t num)
 
 static const struct answer *ask_all(struct judge *j, uint32_t l, enum departed_evidence evidence)
 {
-	bool is_weak = evidence == DEPARTED_WEAK;
-	struct answer *answer = &j->courses->answers[l][is_weak ? WEAK_BY_ALL : STRONG_BY_ALL];
+	struct answer *answer = &j->courses->answers[l][evidence];
 
 	if (!answer->is_known)
-		answer->course =
-			departure_find(j->courses->contexts, j->courses->index[l],
-				       is_weak ? &weak_by_all : &strong_by_all, &answer->departure);
+		answer->course = departure_find(j->courses->contexts, j->courses->index[l],
+						&limits[evidence], &answer->departure);
 	answer->is_known = true;
 	return answer;
 }
@@ -152,7 +151,7 @@ static const struct answer *ask_alone(struct judge *j, uint32_t l)
 	list = list_calls(&j->jm->lanes[l], scratch);
 	answer->course =
 		departure_find(call_contexts_create(&list, 1, DEPARTURE_MAX_CALLS, scratch), 0,
-			       &by_own, &answer->departure);
+			       &limits[BY_OWN], &answer->departure);
 	arena_destroy(scratch);
 	return answer;
 }

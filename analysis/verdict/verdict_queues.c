@@ -46,22 +46,20 @@ struct chooser {
 /* Does it wait for the library's own messages, and for no others? */
 static bool is_in_collective(const struct chooser *c, int rank)
 {
-	const struct queue_wait *waits;
-	size_t num = queue_waits_of(c->waits, rank, &waits);
+	const struct queue_wait *wait = NULL;
 
-	for (size_t i = 0; i < num; i++)
-		if (waits[i].kind != QUEUE_WAIT_COLLECTIVE)
+	while ((wait = queue_waits_next(c->waits, rank, wait)))
+		if (wait->kind != QUEUE_WAIT_COLLECTIVE)
 			return false;
-	return num > 0;
+	return queue_waits_next(c->waits, rank, NULL) != NULL;
 }
 
 static bool waits_for_receive(const struct chooser *c, int rank, int other)
 {
-	const struct queue_wait *waits;
-	size_t num = queue_waits_of(c->waits, rank, &waits);
+	const struct queue_wait *wait = NULL;
 
-	for (size_t i = 0; i < num; i++)
-		if (waits[i].kind == QUEUE_WAIT_RECEIVE && waits[i].peer == other)
+	while ((wait = queue_waits_next(c->waits, rank, wait)))
+		if (wait->kind == QUEUE_WAIT_RECEIVE && wait->peer == other)
 			return true;
 	return false;
 }
@@ -117,11 +115,11 @@ static struct queue_cause *tell(struct chooser *c, enum queue_cause_kind kind, s
 /* Are both in a collective that is called at the same place, on communicators of one name? */
 static bool are_in_same(const struct chooser *c, int a, int b)
 {
-	const struct queue_wait *of_a, *of_b;
+	const struct queue_wait *of_a = queue_waits_next(c->waits, a, NULL);
+	const struct queue_wait *of_b = queue_waits_next(c->waits, b, NULL);
 
 	return is_in_collective(c, a) && is_in_collective(c, b) &&
 	       c->facts->ranks[a].call == c->facts->ranks[b].call &&
-	       queue_waits_of(c->waits, a, &of_a) && queue_waits_of(c->waits, b, &of_b) &&
 	       !strcmp(of_a->comm, of_b->comm);
 }
 
@@ -170,19 +168,16 @@ typedef bool wait_test(const struct chooser *c, const struct queue_wait *wait);
 /* Exactly one member waits so, or is waited for so; else nobody is named. */
 static bool name_one(struct chooser *c, wait_test *test, bool is_peer, enum queue_cause_kind kind)
 {
-	const struct queue_wait *waits, *first = NULL;
+	const struct queue_wait *wait = NULL, *first = NULL;
 	struct rankset *named = rankset_in(c->arena, rankset_create());
 
-	for (int r = rankset_first(c->ranks); r >= 0; r = rankset_next(c->ranks, r)) {
-		size_t num = queue_waits_of(c->waits, r, &waits);
-
-		for (size_t i = 0; i < num; i++) {
-			if (!test(c, &waits[i]))
+	for (int r = rankset_first(c->ranks); r >= 0; r = rankset_next(c->ranks, r))
+		while ((wait = queue_waits_next(c->waits, r, wait))) {
+			if (!test(c, wait))
 				continue;
-			first = first ? first : &waits[i];
-			rankset_add(named, is_peer ? waits[i].peer : waits[i].rank);
+			first = first ? first : wait;
+			rankset_add(named, is_peer ? wait->peer : wait->rank);
 		}
-	}
 	if (rankset_count(named) != 1)
 		return false;
 	tell(c, kind, 1)->waits[0] = *first;
@@ -195,15 +190,13 @@ static bool name_one(struct chooser *c, wait_test *test, bool is_peer, enum queu
 /* Of somebody else in the knot; NULL: nobody waits for these. */
 static const struct queue_wait *find_wait_for(const struct chooser *c, const struct rankset *ranks)
 {
-	for (int r = rankset_first(c->ranks); r >= 0; r = rankset_next(c->ranks, r)) {
-		const struct queue_wait *waits;
-		size_t num = queue_waits_of(c->waits, r, &waits);
+	const struct queue_wait *wait = NULL;
 
-		for (size_t i = 0; i < num; i++)
-			if (!waits[i].is_any && rankset_contains(ranks, waits[i].peer) &&
+	for (int r = rankset_first(c->ranks); r >= 0; r = rankset_next(c->ranks, r))
+		while ((wait = queue_waits_next(c->waits, r, wait)))
+			if (!wait->is_any && rankset_contains(ranks, wait->peer) &&
 			    !rankset_contains(ranks, r))
-				return &waits[i];
-	}
+				return wait;
 	return NULL;
 }
 
@@ -261,12 +254,11 @@ static uint32_t *gather_starts(const struct chooser *c, size_t *num_ret)
 	*num_ret = 0;
 	for (int r = rankset_first(c->ranks); r >= 0 && *num_ret < MAX_CYCLE_STARTS;
 	     r = rankset_next(c->ranks, r)) {
-		const struct queue_wait *waits;
-		size_t num = queue_waits_of(c->waits, r, &waits), i = 0;
+		const struct queue_wait *wait = queue_waits_next(c->waits, r, NULL);
 
-		while (i < num && !is_of_program(&waits[i]))
-			i++;
-		if (i < num)
+		while (wait && !is_of_program(wait))
+			wait = queue_waits_next(c->waits, r, wait);
+		if (wait)
 			starts[(*num_ret)++] = (uint32_t)r;
 	}
 	return starts;

@@ -19,8 +19,7 @@ static struct queue_group make_group(const struct queue_waits *waits,
 				     const struct stack_facts *facts, const struct rankset *apart,
 				     int rank, struct arena *arena)
 {
-	const struct queue_wait *of_rank;
-	size_t num = queue_waits_of(waits, rank, &of_rank);
+	const struct queue_wait *wait = NULL;
 	struct queue_group group = {
 		.ranks = rankset_in(arena, rankset_create()),
 		.peers = rankset_in(arena, rankset_create()),
@@ -31,14 +30,14 @@ static struct queue_group make_group(const struct queue_waits *waits,
 	};
 
 	rankset_add(group.ranks, rank);
-	if (num > 0)
-		group.example = *of_rank;
-	for (size_t i = 0; i < num; i++) {
-		rankset_add(group.peers, of_rank[i].peer);
-		if (!of_rank[i].is_any)
-			rankset_add(is_wait_alike(&of_rank[i], of_rank) ? group.alike
+	while ((wait = queue_waits_next(waits, rank, wait))) {
+		if (rankset_is_empty(group.peers))
+			group.example = *wait;
+		rankset_add(group.peers, wait->peer);
+		if (!wait->is_any)
+			rankset_add(is_wait_alike(wait, &group.example) ? group.alike
 									: group.others,
-				    of_rank[i].peer);
+				    wait->peer);
 	}
 	return group;
 }

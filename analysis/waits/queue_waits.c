@@ -234,13 +234,15 @@ struct queue_waits *queue_waits_create(const struct job *job, const struct stack
 
 /* ---- Asking ---- */
 
-size_t queue_waits_of(const struct queue_waits *waits, int rank, const struct queue_wait **ret)
+const struct queue_wait *queue_waits_next(const struct queue_waits *waits, int rank,
+					  const struct queue_wait *wait)
 {
-	*ret = NULL;
+	size_t next;
+
 	if (rank < 0 || (size_t)rank >= waits->num_ranks)
-		return 0;
-	*ret = waits->waits + waits->graph->first[rank];
-	return waits->graph->first[rank + 1] - waits->graph->first[rank];
+		return NULL;
+	next = wait ? (size_t)(wait - waits->waits) + 1 : waits->graph->first[rank];
+	return next < waits->graph->first[rank + 1] ? &waits->waits[next] : NULL;
 }
 
 static int compare_sources(const void *key, const void *element)

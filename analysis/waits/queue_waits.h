@@ -59,7 +59,9 @@ bool queue_waits_are_known(const struct job *job);
 struct queue_waits *queue_waits_create(const struct job *job, const struct stack_facts *facts,
 				       struct arena *arena);
 
-size_t queue_waits_of(const struct queue_waits *waits, int rank, const struct queue_wait **ret);
+/* The wait of a rank that comes after this one, or the first after NULL; NULL: no more. */
+const struct queue_wait *queue_waits_next(const struct queue_waits *waits, int rank,
+					  const struct queue_wait *wait);
 /* The messages of `source`, its library's own or its program's, that nobody has received: their
  * number, *ret points to the first of them. */
 size_t queue_waits_unreceived_of(const struct queue_waits *waits, int source, bool are_own,

@@ -130,19 +130,17 @@ const struct stack_fact *stack_facts_get(const struct stack_facts *facts, int ra
 bool stack_facts_waits_for_threads(const struct stack_facts *facts, const struct job *job, int rank)
 {
 	/* Parts of the names that glibc, libgomp and the OpenMP library of LLVM have for it. */
-	static const char *const waits[] = {
-		"pthread_join",
-		"pthread_clockjoin",
-		"pthread_timedjoin",
-		"pthread_cond_",
-		"pthread_barrier_",
-		"futex",
-		"thrd_join",
-		"cnd_wait",
-		"GOMP_",
-		"gomp_",
-		"__kmp",
-	};
+	static const char *const waits[] = {"pthread_join",
+					    "pthread_clockjoin",
+					    "pthread_timedjoin",
+					    "pthread_cond_",
+					    "pthread_barrier_",
+					    "futex",
+					    "thrd_join",
+					    "cnd_wait",
+					    "GOMP_",
+					    "gomp_",
+					    "__kmp"};
 	const struct stack_fact *fact = stack_facts_get(facts, rank);
 	uint32_t path = fact->latest ? fact->latest->path : CALLPATH_NONE;
 

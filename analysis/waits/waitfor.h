@@ -106,7 +106,6 @@ struct waitfor_collective {
 	uint32_t num_missing; /* members that have not started it */
 	uint32_t num_unknown; /* members of which it is not known, other jobs' among them */
 	bool needs_all;       /* nobody goes on before all members have come */
-	bool is_stuck, is_likely_stuck;
 };
 
 enum waitfor_difference {

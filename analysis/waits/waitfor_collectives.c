@@ -347,8 +347,8 @@ void waitfor_find_collectives(struct waitfor *w)
 			add_lane(&c, l);
 	sorted_make(w->collectives, w->num_collectives, sizeof(*w->collectives),
 		    compare_with_functions);
-	w->num_collectives = sorted_make_unique(w->collectives, w->num_collectives,
-						sizeof(*w->collectives), compare_collectives);
+	w->num_collectives = sorted_unique(w->collectives, w->num_collectives,
+					   sizeof(*w->collectives), compare_collectives);
 	w->private->collectives = arena_array(w->private->arena, w->num_collectives,
 					      sizeof(*w->private->collectives));
 	for (; first < w->num_collectives; first = end) {

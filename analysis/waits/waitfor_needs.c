@@ -143,34 +143,35 @@ static void add_requests(struct lane_needs *n, const struct model_operation *op)
 
 static void find_needs(struct lane_needs *n)
 {
+	static const find_need_fn of_kind[] = {
+		[SEG_OPERATION_SEND] = waitfor_need_send,
+		[SEG_OPERATION_RECV] = waitfor_need_receive,
+		[SEG_OPERATION_PROBE] = waitfor_need_probe,
+		[SEG_OPERATION_LOCK] = waitfor_need_lock,
+	};
 	const struct model_lane *data = n->lane->data;
 	const struct model_operation *op = &data->operation;
 	uint32_t site =
 		SEG_STATE_IS_EXIT(data->state) ? data->poll_site : SEG_STATE_SITE(data->state);
+	struct waitfor_need *need;
 
 	switch (op->kind) {
 	case SEG_OPERATION_OTHER:
 		note_gap(n, WAITFOR_NOT_COVERED);
 		break;
 	case SEG_OPERATION_SEND:
-		if (!(op->flags & SEG_OPERATION_BUFFERED))
-			find_message(n, waitfor_need_send, &op->transfers[0], site, WAITFOR_NONE);
-		break;
 	case SEG_OPERATION_RECV:
-		find_message(n, waitfor_need_receive, &op->transfers[0], site, WAITFOR_NONE);
+	case SEG_OPERATION_PROBE:
+	case SEG_OPERATION_LOCK:
+		if (op->kind != SEG_OPERATION_SEND || !(op->flags & SEG_OPERATION_BUFFERED))
+			find_message(n, of_kind[op->kind], &op->transfers[0], site, WAITFOR_NONE);
 		break;
-	case SEG_OPERATION_SENDRECV: {
-		struct waitfor_need *need =
-			find_message(n, waitfor_need_send, &op->transfers[0], site, WAITFOR_NONE);
-
+	case SEG_OPERATION_SENDRECV:
+		need = find_message(n, waitfor_need_send, &op->transfers[0], site, WAITFOR_NONE);
 		/* It may have sent, and only receive. */
 		if (need)
 			need->is_certain = false;
 		find_message(n, waitfor_need_receive, &op->transfers[1], site, WAITFOR_NONE);
-		break;
-	}
-	case SEG_OPERATION_PROBE:
-		find_message(n, waitfor_need_probe, &op->transfers[0], site, WAITFOR_NONE);
 		break;
 	case SEG_OPERATION_WAIT_ALL:
 	case SEG_OPERATION_WAIT_ANY:
@@ -180,9 +181,6 @@ static void find_needs(struct lane_needs *n)
 		add_collective(n, op->transfers[0].comm, op->number,
 			       op->flags & SEG_OPERATION_NEIGHBOURS, site, WAITFOR_NONE,
 			       op->transfers[0].bytes);
-		break;
-	case SEG_OPERATION_LOCK:
-		find_message(n, waitfor_need_lock, &op->transfers[0], site, WAITFOR_NONE);
 		break;
 	case SEG_OPERATION_LOCAL:
 		break;

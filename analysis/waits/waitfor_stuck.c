@@ -111,22 +111,6 @@ static void make_graph(struct waitfor *w)
 
 /* ---- Who is released ---- */
 
-static void mark_stuck(struct waitfor *w)
-{
-	const struct waitfor_private *p = w->private;
-
-	for (size_t l = 0; l < w->num_lanes; l++) {
-		bool has_left = w->lanes[l].state == WAITFOR_LEFT;
-
-		w->lanes[l].is_stuck = !has_left && !p->is_released[l];
-		w->lanes[l].is_likely_stuck = !has_left && !p->is_likely_released[l];
-	}
-	for (size_t c = 0; c < w->num_collectives; c++) {
-		w->collectives[c].is_stuck = !p->is_released[p->first_collective + c];
-		w->collectives[c].is_likely_stuck = !p->is_likely_released[p->first_collective + c];
-	}
-}
-
 bool waitfor_can_do_without(const struct waitfor *w, const bool *is_lane_held)
 {
 	const bool *is_released =
@@ -200,22 +184,12 @@ static void fill_deadlock(const struct waitfor *w, struct wait_knots *knots, uin
 	find_cycle(w, knots, deadlock);
 }
 
-static bool has_stuck(const struct waitfor *w, const bool *is_released)
-{
-	for (size_t l = 0; l < w->num_lanes; l++)
-		if (!is_released[l] && w->lanes[l].state != WAITFOR_LEFT)
-			return true;
-	return false;
-}
-
 static void add_deadlocks(struct waitfor *w, const bool *is_released, bool is_likely)
 {
 	const struct waitfor_private *p = w->private;
 	struct waitfor_deadlock *deadlocks, *added;
 	struct wait_knots *knots;
 
-	if (!has_stuck(w, is_released))
-		return;
 	knots = wait_graph_find_knots(p->graph, is_released, is_likely);
 	deadlocks = arena_array(p->arena, w->num_deadlocks + knots->num_knots, sizeof(*deadlocks));
 	added = deadlocks + w->num_deadlocks;
@@ -253,7 +227,12 @@ void waitfor_find_stuck(struct waitfor *w)
 	make_graph(w);
 	p->is_released = wait_graph_release(p->graph, false, NULL, 0);
 	p->is_likely_released = wait_graph_release(p->graph, true, NULL, 0);
-	mark_stuck(w);
+	for (size_t l = 0; l < w->num_lanes; l++) {
+		bool has_left = w->lanes[l].state == WAITFOR_LEFT;
+
+		w->lanes[l].is_stuck = !has_left && !p->is_released[l];
+		w->lanes[l].is_likely_stuck = !has_left && !p->is_likely_released[l];
+	}
 	add_deadlocks(w, p->is_released, false);
 	add_deadlocks(w, p->is_likely_released, true);
 	sorted_make(w->deadlocks, w->num_deadlocks, sizeof(*w->deadlocks), compare_deadlocks);
