@@ -209,31 +209,15 @@ static bool has_gone_past(const struct judge *j, uint32_t l, struct left_out *ou
 	return out->is_later;
 }
 
-/* The transitions into a state. */
-struct ways {
-	const struct job_transition **to;
-	size_t num;
-};
-
-static struct ways find_ways(const struct job_model *jm, uint32_t state)
-{
-	struct ways ways = {.to = xcalloc(jm->num_transitions, sizeof(*ways.to))};
-
-	for (size_t t = 0; t < jm->num_transitions; t++)
-		if (jm->transitions[t].to == state)
-			ways.to[ways.num++] = &jm->transitions[t];
-	return ways;
-}
-
-/* How often the rank has come by them. */
-static uint64_t count_visits(const struct ways *ways, int rank)
+/* How often has the rank come by one of these transitions? */
+static uint64_t count_visits(const struct job_transition **ways, size_t num_ways, int rank)
 {
 	uint64_t num = 0;
 
-	for (size_t w = 0; w < ways->num; w++)
-		for (size_t i = 0; i < ways->to[w]->num_counts; i++)
-			if (rankset_contains(ways->to[w]->counts[i].ranks, rank))
-				num += ways->to[w]->counts[i].count;
+	for (size_t w = 0; w < num_ways; w++)
+		for (size_t i = 0; i < ways[w]->num_counts; i++)
+			if (rankset_contains(ways[w]->counts[i].ranks, rank))
+				num += ways[w]->counts[i].count;
 	return num;
 }
 
@@ -242,24 +226,27 @@ static uint64_t count_visits(const struct ways *ways, int rank)
 static bool has_come_more_often(const struct judge *j, uint32_t l, uint32_t collective)
 {
 	const struct job_lane *lanes = j->jm->lanes;
-	struct ways ways = find_ways(j->jm, lanes[l].state);
-	uint64_t own = count_visits(&ways, lanes[l].rank), visits = 0;
-	size_t num_visitors = 0;
+	const struct job_transition **ways = xcalloc(j->jm->num_transitions, sizeof(*ways));
+	size_t num_ways = 0, num_visitors = 0;
+	uint64_t visits = 0, own;
 	bool are_equal = true;
 
+	for (size_t t = 0; t < j->jm->num_transitions; t++)
+		if (j->jm->transitions[t].to == lanes[l].state)
+			ways[num_ways++] = &j->jm->transitions[t];
+	own = count_visits(ways, num_ways, lanes[l].rank);
 	for (uint32_t k = 0; are_equal && k < j->waitfor->num_lanes; k++) {
-		uint64_t others;
+		uint64_t others = is_in_collective(j->waitfor, k, collective)
+					  ? count_visits(ways, num_ways, lanes[k].rank)
+					  : 0;
 
-		if (!is_in_collective(j->waitfor, k, collective))
-			continue;
-		others = count_visits(&ways, lanes[k].rank);
 		if (!others)
 			continue;
 		are_equal = others >= FEWEST_VISITS && (!visits || others == visits);
 		visits = others;
 		num_visitors++;
 	}
-	free(ways.to);
+	free(ways);
 	return are_equal && num_visitors >= FEWEST_VISITORS && own > visits;
 }
 

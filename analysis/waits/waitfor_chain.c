@@ -226,22 +226,15 @@ static void make_steps(const struct walker *k, struct waitfor_chain *chain, stru
 	chain->steps = arena_array(arena, length, sizeof(*chain->steps));
 	chain->num_steps = length;
 	for (;; after = node, node = k->before[node]) {
-		bool is_end = after == WAITFOR_NONE;
+		bool is_end = after == WAITFOR_NONE, is_lane = node < k->p->first_rank;
+		int rank = waitfor_rank_of(k->w, node);
 
-		if (node < k->p->first_rank)
+		if (is_lane || (is_end && rank >= 0))
 			chain->steps[--length] = (struct waitfor_step){
-				.lane = node,
-				.rank = k->p->jm->lanes[node].rank,
+				.lane = is_lane ? node : waitfor_first_lane(k->w, rank),
+				.rank = rank,
 				.need = is_end ? WAITFOR_NONE
 					       : waitfor_find_need(k->w, node, after),
-			};
-		else if (is_end && node < k->p->first_collective)
-			chain->steps[--length] = (struct waitfor_step){
-				.lane = k->p->ranks[node - k->p->first_rank].num
-						? k->p->ranks[node - k->p->first_rank].first
-						: WAITFOR_NONE,
-				.rank = (int)(node - k->p->first_rank),
-				.need = WAITFOR_NONE,
 			};
 		if (k->before[node] == node)
 			break;
