@@ -19,49 +19,44 @@ struct record {
 	int rank;
 };
 
-struct records {
-	struct arena *arena;
-	struct record *records;
-	size_t num_records, capacity;
-};
-
-static void add_view(struct records *all, const struct job_model *jm,
-		     const struct job_comm_view *view)
+static enum collective_stage stage_of(const struct job_comm_view *view, uint64_t number)
 {
-	size_t num_lanes;
-	const struct job_lane *lanes = jm->lanes + job_model_lanes(jm, view->rank, &num_lanes);
-	uint32_t local = view->local;
+	if (!number)
+		return COLLECTIVE_AFTER;
+	if (model_is_in_collective(view->model, view->local, number))
+		return COLLECTIVE_IN;
+	return model_has_begun_collective(view->model, view->local, number) ? COLLECTIVE_BEGUN
+									    : COLLECTIVE_AFTER;
+}
 
-	for (size_t i = 0; i < SEG_RECENT && num_lanes; i++) {
-		const struct model_collective *recent = &job_comm_seen(view)->recent[i];
-		const struct job_site *site = &jm->sites[lanes[0].site_map[recent->site]];
-		struct record record = {
+/* Records of a member, SEG_RECENT at most; how many. */
+static size_t add_view(struct record *records, const struct job_model *jm,
+		       const struct job_comm_view *view)
+{
+	static const struct job_site none = {.path = CALLPATH_NONE};
+	size_t num_lanes, num = 0;
+	const struct job_lane *lanes = jm->lanes + job_model_lanes(jm, view->rank, &num_lanes);
+
+	for (; num < SEG_RECENT && num_lanes; num++) {
+		const struct model_collective *recent = &job_comm_seen(view)->recent[num];
+		bool is_any = recent->number > 0;
+		const struct job_site *site =
+			is_any ? &jm->sites[lanes[0].site_map[recent->site]] : &none;
+
+		if (num > 0 && !is_any)
+			break;
+		records[num] = (struct record){
 			.rank = view->rank,
 			.group = {.number = recent->number,
 				  .function = site->name,
 				  .path = site->path,
-				  .root = recent->root,
-				  .bytes = recent->bytes,
-				  .stage = COLLECTIVE_AFTER,
-				  .is_last = i == 0},
+				  .root = is_any ? recent->root : SEG_PEER_NONE,
+				  .bytes = is_any ? recent->bytes : SEG_NO_BYTES,
+				  .stage = stage_of(view, recent->number),
+				  .is_last = num == 0},
 		};
-
-		if (i > 0 && !recent->number)
-			break;
-		if (!recent->number) {
-			record.group.function = NULL;
-			record.group.path = CALLPATH_NONE;
-			record.group.root = SEG_PEER_NONE;
-			record.group.bytes = SEG_NO_BYTES;
-		} else if (model_is_in_collective(view->model, local, recent->number)) {
-			record.group.stage = COLLECTIVE_IN;
-		} else if (model_has_begun_collective(view->model, local, recent->number)) {
-			record.group.stage = COLLECTIVE_BEGUN;
-		}
-		all->records = arena_grow(all->arena, all->records, all->num_records,
-					  &all->capacity, sizeof(*all->records));
-		all->records[all->num_records++] = record;
 	}
+	return num;
 }
 
 /* ---- Groups ---- */
@@ -89,23 +84,20 @@ static int compare_records(const void *a, const void *b)
 	return compare_kinds(&one->group, &two->group) ?: SORTED_ORDER(one->rank, two->rank);
 }
 
-static void make_groups(struct collective_groups *result, struct records *all, struct arena *arena)
+static void make_groups(struct collective_groups *result, struct record *records, size_t number,
+			struct arena *arena)
 {
 	size_t capacity = 0;
 
-	sorted_make(all->records, all->num_records, sizeof(*all->records), compare_records);
-	for (size_t i = 0; i < all->num_records; i++) {
-		const struct record *record = &all->records[i];
-		struct collective_group *group;
-
-		if (i == 0 || compare_kinds(&record->group, &all->records[i - 1].group)) {
+	sorted_make(records, number, sizeof(*records), compare_records);
+	for (size_t i = 0; i < number; i++) {
+		if (i == 0 || compare_kinds(&records[i].group, &records[i - 1].group)) {
 			result->groups = arena_grow(arena, result->groups, result->num_groups,
 						    &capacity, sizeof(*result->groups));
-			group = &result->groups[result->num_groups++];
-			*group = record->group;
-			group->ranks = rankset_in(arena, rankset_create());
+			records[i].group.ranks = rankset_in(arena, rankset_create());
+			result->groups[result->num_groups++] = records[i].group;
 		}
-		rankset_add(result->groups[result->num_groups - 1].ranks, record->rank);
+		rankset_add(result->groups[result->num_groups - 1].ranks, records[i].rank);
 	}
 }
 
@@ -240,16 +232,17 @@ struct collective_groups *collective_groups_create(const struct job_model *jm,
 {
 	struct collective_groups *result = arena_alloc(arena, sizeof(*result));
 	const struct job_comm *of = &comms->comms[comm];
-	struct records all = {.arena = arena_create()};
-	size_t next;
+	struct arena *scratch = arena_create();
+	struct record *records = arena_array(scratch, of->num_views * SEG_RECENT, sizeof(*records));
+	size_t number = 0, next;
 
 	for (size_t i = 0; i < of->num_views; i++) {
 		struct job_comm_view view = job_comm_view(of, i);
 
-		add_view(&all, jm, &view);
+		number += add_view(records + number, jm, &view);
 	}
-	make_groups(result, &all, arena);
-	arena_destroy(all.arena);
+	make_groups(result, records, number, arena);
+	arena_destroy(scratch);
 	result->unknown = find_unknown(of, arena);
 	result->least = UINT64_MAX;
 	for (size_t i = 0; i < result->num_groups; i++) {

@@ -55,7 +55,7 @@ struct claims {
 	uint64_t *numbers; /* of the collectives, ascending */
 	size_t num_numbers;
 	struct claim *claims; /* by number */
-	size_t num_claims, capacity;
+	size_t num_claims;
 };
 
 /* Is the rank still in it, be it by the call itself or by a request? */
@@ -79,40 +79,36 @@ static int compare_claims(const void *a, const void *b)
 	return SORTED_ORDER(x->number, y->number) ?: SORTED_ORDER(x->rank, y->rank);
 }
 
-static void add_claim(struct claims *claims, const struct job_model *jm,
-		      const struct job_lane *lane, const struct model_collective *started)
-{
-	uint32_t site = lane->site_map[started->site];
-
-	claims->claims = arena_grow(claims->scratch, claims->claims, claims->num_claims,
-				    &claims->capacity, sizeof(*claims->claims));
-	claims->claims[claims->num_claims++] = (struct claim){
-		.rank = lane->rank,
-		.number = started->number,
-		.function = jm->sites[site].name,
-		.root = started->root,
-		.bytes = started->bytes,
-		.site = site,
-	};
-}
-
 /* Of each member that stands still the collectives that it has started lately. */
 static void collect(const struct waitfor *w, uint32_t comm, struct claims *claims)
 {
 	const struct waitfor_private *p = w->private;
 	const struct job_comm *jc = &w->comms->comms[comm];
 
+	claims->claims =
+		arena_array(claims->scratch, jc->num_views * SEG_RECENT, sizeof(*claims->claims));
 	for (size_t i = 0; i < jc->num_views; i++) {
 		struct job_comm_view view = job_comm_view(jc, i);
 		const struct model_collective *recent = job_comm_seen(&view)->recent;
+		const struct model_collective *end =
+			p->is_static[view.rank] ? recent + SEG_RECENT : recent;
 
-		for (int k = 0; k < SEG_RECENT && p->is_static[view.rank] &&
-				recent[k].number >= claims->numbers[0];
-		     k++)
-			if (bsearch(&recent[k].number, claims->numbers, claims->num_numbers,
-				    sizeof(*claims->numbers), compare_numbers))
-				add_claim(claims, p->jm, &p->jm->lanes[p->ranks[view.rank].first],
-					  &recent[k]);
+		for (; recent < end && recent->number >= claims->numbers[0]; recent++) {
+			uint32_t site;
+
+			if (!bsearch(&recent->number, claims->numbers, claims->num_numbers,
+				     sizeof(*claims->numbers), compare_numbers))
+				continue;
+			site = p->jm->lanes[p->ranks[view.rank].first].site_map[recent->site];
+			claims->claims[claims->num_claims++] = (struct claim){
+				.rank = view.rank,
+				.number = recent->number,
+				.function = p->jm->sites[site].name,
+				.root = recent->root,
+				.bytes = recent->bytes,
+				.site = site,
+			};
+		}
 	}
 	sorted_make(claims->claims, claims->num_claims, sizeof(*claims->claims), compare_claims);
 }
