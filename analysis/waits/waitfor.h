@@ -2,6 +2,11 @@
  * Who waits for whom: the AND/OR wait-for graph of a job, what follows from it, and what is wrong
  * with the calls that do not match. analysis.md, section 5.
  *
+ * In this room, waits are known by what the recorder has counted (waitfor, of ledgers) or by stacks
+ * (stack_facts) and what MPI libraries hold (queue_waits); wait_graph says of both who may go on and
+ * who wait for each other. wait_groups and queue_groups are what people are shown of that;
+ * collective_groups and message_pairs are the counts themselves, side by side.
+ *
  * Nodes are numbered in ranges, in this order:
  *	lanes		node i is lanes[i] of the job model: a thread of a rank that calls MPI
  *	ranks		one for each rank of the job: met by any of its lanes (OR)
@@ -16,7 +21,7 @@
  * that moves, computes outside MPI or of which nothing is known is released; one whose needs (all,
  * or one of them) are released is. What is not released will never go on: it is stuck. A rank that
  * has left MPI is not released, since nothing comes from it any more. All that is doubtful counts
- *as released, so that what is called stuck is certain: after Hilbrich et al., "MPI runtime error
+ * as released, so that what is called stuck is certain: after Hilbrich et al., "MPI runtime error
  * detection with MUST" (2012), on AND/OR wait-for graphs, and their release computation.
  *
  * A lane that polls may do something else next, so it is released. `is_likely_stuck` says what
@@ -232,10 +237,8 @@ void waitfor_destroy(struct waitfor *waitfor); /* NULL is fine */
 /* ---- Asking it ----
  * What is returned is in the arena that is given. */
 
-/* What a node number is: the index in collectives (else WAITFOR_NONE), or the job's rank (else -1).
- */
+/* What a node number is: the index in collectives (else WAITFOR_NONE). */
 uint32_t waitfor_collective_of(const struct waitfor *waitfor, uint32_t node);
-int waitfor_rank_of(const struct waitfor *waitfor, uint32_t node);
 
 /* The lanes of a rank: how many (0 of a rank without a model), and
  *	for (uint32_t l = waitfor_first_lane(w, rank); waitfor_is_lane_of(w, l, rank); l++) */

@@ -54,6 +54,8 @@ struct waitfor_private {
 
 /* ---- waitfor_ask.c ---- */
 
+/* The job's rank that a node is, or is a lane of; -1: neither. */
+int waitfor_rank_of(const struct waitfor *w, uint32_t node);
 /* Of a node that is neither a lane nor a rank. */
 const struct group_node *waitfor_group_of(const struct waitfor *w, uint32_t node);
 /* The need of a lane that leads to a node, a certain one first; WAITFOR_NONE: none does. */
