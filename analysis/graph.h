@@ -16,9 +16,5 @@ void graph_add_edge(struct graph *graph, uint32_t from, uint32_t to);
 size_t graph_num_nodes(const struct graph *graph);
 /* Borrowed, valid until the next edge is added. */
 const uint32_t *graph_successors(const struct graph *graph, uint32_t node, size_t *num_ret);
-/* Strongly connected components: the number of each node's into component_of ([num_nodes]), from
- * 0 on; edges between components lead to lower numbers. Returns how many there are. Tarjan,
- * "Depth-first search and linear graph algorithms" (SIAM J. Comput. 1972), without recursion. */
-uint32_t graph_components(const struct graph *graph, uint32_t *component_of);
 
 #endif

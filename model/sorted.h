@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Looking up in sorted arrays where bsearch() does not do: the first of several equal ones, or
- * where something would be. Inline, so that the comparison is, too. */
+ * Sorting, and looking up in sorted arrays where bsearch() does not do: the first of several equal
+ * ones, or where something would be. Inline, so that the comparison is, too. */
 #ifndef PDB_MODEL_SORTED_H
 #define PDB_MODEL_SORTED_H
 
 #include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* For qsort(): below 0 if a comes first, 0 if they are equal. By several keys:
+ * SORTED_ORDER(x->size, y->size) ?: SORTED_ORDER(x->name, y->name). */
+#define SORTED_ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
 /* The index of the first of `num` elements that is not before the key; `num` if all are. The
  * elements are of `size` bytes each; compare(key, element) is above 0 if the element is before the
@@ -23,6 +30,39 @@ static inline size_t sorted_first(const void *key, const void *base, size_t num,
 			high = middle;
 	}
 	return low;
+}
+
+/* As qsort(), also where there is no array. */
+static inline void sorted_make(void *base, size_t num, size_t size,
+			       int (*compare)(const void *a, const void *b))
+{
+	if (num > 0)
+		qsort(base, num, size, compare);
+}
+
+/* Of equal elements side by side only the first is kept. Returns how many are left. */
+static inline size_t sorted_unique(void *base, size_t num, size_t size,
+				   int (*compare)(const void *a, const void *b))
+{
+	char *elements = base;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < num; i++)
+		if (kept == 0 || compare(elements + (kept - 1) * size, elements + i * size) != 0)
+			memmove(elements + kept++ * size, elements + i * size, size);
+	return kept;
+}
+
+static inline size_t sorted_make_unique(void *base, size_t num, size_t size,
+					int (*compare)(const void *a, const void *b))
+{
+	sorted_make(base, num, size, compare);
+	return sorted_unique(base, num, size, compare);
+}
+
+static inline int sorted_compare_u32(const void *a, const void *b)
+{
+	return SORTED_ORDER(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
 #endif

@@ -457,7 +457,8 @@ static const struct rankset *find_peers(struct peers *peers, const struct waitfo
 		*kept = NULL;
 	}
 	if (!*kept) {
-		*kept = waitfor_peers(waitfor, n);
+		*kept = rankset_create();
+		waitfor_add_peers(waitfor, n, *kept);
 		rankset_keep_set(*kept, peers->ranks);
 	}
 	return *kept;

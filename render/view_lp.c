@@ -371,7 +371,7 @@ static struct rankset *find_waiting_culprits(const struct view *view)
 	if (verdict->kind == VERDICT_STOPPED || verdict->kind == VERDICT_LEFT)
 		return found;
 	if (verdict->basis == VERDICT_BY_STACKS) {
-		struct stack_facts *facts = stack_facts_create(view->job);
+		struct stack_facts *facts = stack_facts_create(view->job, view->arena);
 
 		for (int r = rankset_first(verdict->culprits); r >= 0;
 		     r = rankset_next(verdict->culprits, r)) {
@@ -380,7 +380,6 @@ static struct rankset *find_waiting_culprits(const struct view *view)
 			if (fact->num_samples && fact->num_outside == 0)
 				rankset_add(found, r);
 		}
-		stack_facts_destroy(facts);
 	}
 	for (size_t i = 0; view->groups && i < verdict->num_culprit_groups; i++) {
 		const struct eqgroup *group = &view->groups->groups[verdict->culprit_groups[i]];

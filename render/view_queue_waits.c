@@ -34,19 +34,12 @@ struct waits_now {
 static struct waits_now make_waits(const struct view *view, const struct rankset *ranks,
 				   size_t max_groups)
 {
-	struct waits_now now = {.facts = stack_facts_create(view->job)};
+	struct waits_now now = {.facts = stack_facts_create(view->job, view->arena)};
 
-	now.waits = queue_waits_create(view->job, now.facts);
+	now.waits = queue_waits_create(view->job, now.facts, view->arena);
 	now.groups = queue_groups_create(now.waits, now.facts, ranks, view->verdict->culprits,
-					 max_groups);
+					 max_groups, view->arena);
 	return now;
-}
-
-static void free_waits(struct waits_now *now)
-{
-	queue_groups_destroy(now->groups);
-	queue_waits_destroy(now->waits);
-	stack_facts_destroy(now->facts);
 }
 
 /* "a message with tag 7 from rank 3", of all of the group; NULL: not known. The caller frees. */
@@ -60,7 +53,7 @@ static char *needs_text(const struct view *view, const struct queue_group *group
 	peers = xasprintf("%s%s", group->is_mixed ? "some of " : "", who);
 	label = queue_wait_label_of(view, &group->example, peers,
 				    rankset_count(group->ranks) == 1 ? "its" : "their");
-	text = xasprintf("%s%s", label, group->has_others ? ", among others" : "");
+	text = xasprintf("%s%s", label, rankset_is_empty(group->others) ? "" : ", among others");
 	free(who);
 	free(peers);
 	free(label);
@@ -106,7 +99,6 @@ void view_queue_waits(const struct view *view)
 			  "By stacks, and by the messages that the MPI library holds: there is no "
 			  "recorder in "
 			  "this job.");
-	free_waits(&now);
 }
 
 static bool leads_to(const struct queue_group *from, const struct queue_group *to)
@@ -145,7 +137,6 @@ void view_queue_waits_dot(const struct view *view)
 				dot_edge(dot, (uint32_t)g, (uint32_t)h, NULL);
 	dot_write(dot, view->out);
 	dot_destroy(dot);
-	free_waits(&now);
 }
 
 static void write_group(struct json *json, const struct view *view, const struct queue_group *group)
@@ -190,7 +181,6 @@ void view_queue_waits_json(const struct view *view)
 		}
 	json_end_array(&json);
 	json_end_object(&json);
-	free_waits(&now);
 }
 
 /* ---- why ---- */
@@ -201,24 +191,24 @@ void view_queue_waits_json(const struct view *view)
 static const struct queue_wait **find_ways(const struct view *view, const struct queue_waits *waits,
 					   int rank, int *end_ret)
 {
-	const struct queue_wait **before = xcalloc(waits->num_ranks, sizeof(*before)), *of_rank;
+	const struct queue_wait **before = xcalloc(waits->num_ranks, sizeof(*before));
 	int *queue = xcalloc(waits->num_ranks, sizeof(*queue)), culprit = -1, idle = -1;
 	size_t head = 0, tail = 0;
 
 	queue[tail++] = rank;
 	while (head < tail) {
 		int at = queue[head++];
-		size_t num = queue_waits_of(waits, at, &of_rank);
+		const struct queue_wait *wait = NULL;
 
 		if (culprit < 0 && rankset_contains(view->verdict->culprits, at))
 			culprit = at;
-		if (idle < 0 && !num)
+		if (idle < 0 && !queue_waits_next(waits, at, NULL))
 			idle = at;
-		for (size_t i = 0; i < num; i++) {
-			if (of_rank[i].peer == rank || before[of_rank[i].peer])
+		while ((wait = queue_waits_next(waits, at, wait))) {
+			if (wait->peer == rank || before[wait->peer])
 				continue;
-			before[of_rank[i].peer] = &of_rank[i];
-			queue[tail++] = of_rank[i].peer;
+			before[wait->peer] = wait;
+			queue[tail++] = wait->peer;
 		}
 	}
 	*end_ret = culprit >= 0 ? culprit : idle >= 0 ? idle : queue[tail - 1];
@@ -242,10 +232,10 @@ static void print_end(const struct view *view, const struct waits_now *now, int 
 	const struct stack_fact *fact = stack_facts_get(now->facts, rank);
 	bool is_culprit = rankset_contains(view->verdict->culprits, rank);
 	char *place = place_text(view, rank);
-	const struct queue_wait *of_rank;
+	const struct queue_wait *wait = queue_waits_next(now->waits, rank, NULL);
 
-	if (queue_waits_of(now->waits, rank, &of_rank))
-		print_step(view, of_rank, indent);
+	if (wait)
+		print_step(view, wait, indent);
 	else if (fact->num_samples && fact->num_outside == fact->num_samples)
 		text_wrap(view, indent, "rank %d, in %s, outside MPI", rank, place);
 	else
@@ -284,6 +274,5 @@ void view_queue_why(const struct view *view)
 		text_wrap(view, 0, "rank %d is outside MPI: it waits for nobody", rank);
 	else
 		print_way(view, &now, rank);
-	free_waits(&now);
 	rankset_destroy(all);
 }

@@ -58,7 +58,8 @@ static char *weak_text(const struct view *view, uint32_t need)
 		free(on);
 		return text;
 	}
-	peers = waitfor_peers(waitfor, need);
+	peers = rankset_create();
+	waitfor_add_peers(waitfor, need, peers);
 	text = wait_label_needs(view, need, peers, PEERS_WIDTH);
 	rankset_destroy(peers);
 	return text;

@@ -210,16 +210,14 @@ static bool tells(const struct waitfor_chain *chain)
 bool wait_chain_print(const struct view *view, int rank, uint32_t *group_ret, int *indent_ret)
 {
 	struct waitfor_chain *chain =
-		view->waitfor ? waitfor_chain_create(view->waitfor, rank) : NULL;
+		view->waitfor ? waitfor_find_chain(view->waitfor, rank, view->arena) : NULL;
 	bool is_all = chain && tells(chain);
 	int indent = 0;
 
 	*group_ret = UINT32_MAX;
 	*indent_ret = 0;
-	if (!is_all) {
-		waitfor_chain_destroy(chain);
+	if (!is_all)
 		return false;
-	}
 	for (size_t i = 0; i < chain->num_steps; i++) {
 		const struct waitfor_step *step = &chain->steps[i];
 
@@ -246,7 +244,6 @@ bool wait_chain_print(const struct view *view, int rank, uint32_t *group_ret, in
 	} else {
 		print_ends(view, chain);
 	}
-	waitfor_chain_destroy(chain);
 	return is_all;
 }
 
@@ -278,7 +275,7 @@ void wait_chain_json(struct json *json, const struct view *view, int rank)
 		[WAITFOR_END_MISMATCH] = "mismatch",
 	};
 	struct waitfor_chain *chain =
-		view->waitfor ? waitfor_chain_create(view->waitfor, rank) : NULL;
+		view->waitfor ? waitfor_find_chain(view->waitfor, rank, view->arena) : NULL;
 
 	json_array(json, "steps");
 	for (size_t i = 0; chain && i < chain->num_steps; i++)
@@ -287,5 +284,4 @@ void wait_chain_json(struct json *json, const struct view *view, int rank)
 	json_text(json, "end", chain ? ends[chain->end] : NULL);
 	if (chain && chain->end == WAITFOR_END_CYCLE)
 		json_count(json, "cycle_from", chain->cycle_from + 1);
-	waitfor_chain_destroy(chain);
 }

@@ -135,10 +135,11 @@ static char *members_text(const struct view *view, const struct waitfor_need *ne
 	const struct waitfor *waitfor = view->waitfor;
 	uint32_t c = waitfor_collective_of(waitfor, need->node);
 	const struct waitfor_collective *of = &waitfor->collectives[c];
-	struct rankset *missing = waitfor_missing(waitfor, c, NULL);
-	char *comm = comm_label(view, of->comm, LABEL_SHORT);
-	char *who = label_who(missing, WHO_WIDTH), *text;
+	struct rankset *missing = rankset_create();
+	char *comm = comm_label(view, of->comm, LABEL_SHORT), *who, *text;
 
+	waitfor_add_missing(waitfor, c, missing);
+	who = label_who(missing, WHO_WIDTH);
 	if (rankset_is_empty(missing))
 		text = xasprintf("%s, number %" PRIu64 " on %s, in which all are", of->function,
 				 of->number, comm);
@@ -154,13 +155,16 @@ static char *members_text(const struct view *view, const struct waitfor_need *ne
 static char *lock_text(const struct view *view, uint32_t n, const char *on)
 {
 	const struct waitfor_need *need = &view->waitfor->needs[n];
-	struct rankset *holders = waitfor_peers(view->waitfor, n);
-	char *who = label_who(holders, WHO_WIDTH);
+	struct rankset *holders = rankset_create();
 	char *of = need->number == WAITFOR_NOT_KNOWN ? xstrdup("a window")
 						     : xasprintf("rank %" PRIu64, need->number);
-	char *text = xasprintf(
-		"the %slock of %s%s, which %s hold%s", need->tag == 1 ? "exclusive " : "", of, on,
-		rankset_is_empty(holders) ? "others" : who, rankset_count(holders) == 1 ? "s" : "");
+	char *who, *text;
+
+	waitfor_add_peers(view->waitfor, n, holders);
+	who = label_who(holders, WHO_WIDTH);
+	text = xasprintf("the %slock of %s%s, which %s hold%s", need->tag == 1 ? "exclusive " : "",
+			 of, on, rankset_is_empty(holders) ? "others" : who,
+			 rankset_count(holders) == 1 ? "s" : "");
 
 	rankset_destroy(holders);
 	free(who);

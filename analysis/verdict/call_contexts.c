@@ -5,28 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/xalloc.h"
+#include "model/arena.h"
+#include "model/sorted.h"
 
 /* ---- Sorting ---- */
 
-static int compare_calls(const void *a, const void *b)
+static void name_kinds(struct call_contexts *c, struct arena *arena)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static void name_kinds(struct call_contexts *c)
-{
-	c->kinds = xcalloc(c->num_calls + 1, sizeof(*c->kinds));
+	c->kinds = arena_array(arena, c->num_calls, sizeof(*c->kinds));
 	memcpy(c->kinds, c->calls, c->num_calls * sizeof(*c->kinds));
-	qsort(c->kinds, c->num_calls, sizeof(*c->kinds), compare_calls);
-	for (size_t i = 0; i < c->num_calls; i++)
-		if (i == 0 || c->kinds[i] != c->kinds[i - 1])
-			c->kinds[c->num_kinds++] = c->kinds[i];
+	c->num_kinds =
+		sorted_make_unique(c->kinds, c->num_calls, sizeof(*c->kinds), sorted_compare_u32);
 	for (size_t i = 0; i < c->num_calls; i++) {
-		const uint32_t *kind =
-			bsearch(&c->calls[i], c->kinds, c->num_kinds, sizeof(*kind), compare_calls);
+		const uint32_t *kind = bsearch(&c->calls[i], c->kinds, c->num_kinds, sizeof(*kind),
+					       sorted_compare_u32);
 
 		c->calls[i] = (uint32_t)(kind - c->kinds);
 		c->names[0][i] = c->calls[i] + 1;
@@ -94,19 +86,20 @@ static void sort_moments(struct call_contexts *c, const uint32_t *sorted)
 }
 
 struct call_contexts *call_contexts_create(const struct call_list *lanes, size_t num,
-					   size_t max_calls)
+					   size_t max_calls, struct arena *arena)
 {
-	struct call_contexts *c = xcalloc(1, sizeof(*c));
+	struct call_contexts *c = arena_alloc(arena, sizeof(*c));
+	struct arena *scratch = arena_create();
 	uint32_t *sorted, *room, *counts;
 
 	c->num_lanes = num;
-	c->first = xcalloc(num + 1, sizeof(*c->first));
+	c->first = arena_array(arena, num + 1, sizeof(*c->first));
 	for (size_t l = 0; l < num; l++)
 		c->first[l + 1] = c->first[l] +
 				  (uint32_t)(lanes[l].num < max_calls ? lanes[l].num : max_calls);
 	c->num_calls = c->first[num];
-	c->calls = xcalloc(c->num_calls + 1, sizeof(*c->calls));
-	c->start = xcalloc(c->num_calls + 1, sizeof(*c->start));
+	c->calls = arena_array(arena, c->num_calls, sizeof(*c->calls));
+	c->start = arena_array(arena, c->num_calls, sizeof(*c->start));
 	for (size_t l = 0; l < num; l++) {
 		size_t kept = c->first[l + 1] - c->first[l];
 
@@ -116,39 +109,20 @@ struct call_contexts *call_contexts_create(const struct call_list *lanes, size_t
 		}
 	}
 	for (int level = 0; level < CALL_CONTEXT_LEVELS; level++)
-		c->names[level] = xcalloc(c->num_calls + 1, sizeof(*c->names[level]));
-	name_kinds(c);
-	sorted = xcalloc(c->num_calls + 1, sizeof(*sorted));
-	room = xcalloc(c->num_calls + 1, sizeof(*room));
-	counts = xcalloc(c->num_calls + 2, sizeof(*counts));
+		c->names[level] = arena_array(arena, c->num_calls, sizeof(*c->names[level]));
+	name_kinds(c, arena);
+	sorted = arena_array(scratch, c->num_calls, sizeof(*sorted));
+	room = arena_array(scratch, c->num_calls, sizeof(*room));
+	counts = arena_array(scratch, c->num_calls + 2, sizeof(*counts));
 	for (int level = 0; level + 1 < CALL_CONTEXT_LEVELS; level++)
 		name_twice(c, level, sorted, room, counts);
-	c->order = xcalloc(c->num_calls + 1, sizeof(*c->order));
-	c->place = xcalloc(c->num_calls + 1, sizeof(*c->place));
-	c->followed = xcalloc(c->num_calls + 1, sizeof(*c->followed));
-	c->kind_first = xcalloc(c->num_kinds + 2, sizeof(*c->kind_first));
+	c->order = arena_array(arena, c->num_calls, sizeof(*c->order));
+	c->place = arena_array(arena, c->num_calls, sizeof(*c->place));
+	c->followed = arena_array(arena, c->num_calls, sizeof(*c->followed));
+	c->kind_first = arena_array(arena, c->num_kinds + 2, sizeof(*c->kind_first));
 	sort_moments(c, sorted);
-	free(sorted);
-	free(room);
-	free(counts);
+	arena_destroy(scratch);
 	return c;
-}
-
-void call_contexts_destroy(struct call_contexts *c)
-{
-	if (!c)
-		return;
-	for (int level = 0; level < CALL_CONTEXT_LEVELS; level++)
-		free(c->names[level]);
-	free(c->first);
-	free(c->calls);
-	free(c->kinds);
-	free(c->start);
-	free(c->order);
-	free(c->place);
-	free(c->followed);
-	free(c->kind_first);
-	free(c);
 }
 
 /* ---- Finding ---- */
@@ -207,15 +181,9 @@ struct call_range call_contexts_find_alike(const struct call_contexts *c, uint32
 
 size_t call_contexts_find_followed(const struct call_contexts *c, uint32_t call, size_t place)
 {
-	size_t low = c->kind_first[call], high = c->kind_first[call + 1];
+	uint32_t key = (uint32_t)place;
+	size_t first = c->kind_first[call];
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (c->followed[middle] < place)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return first + sorted_first(&key, c->followed + first, c->kind_first[call + 1] - first,
+				    sizeof(key), sorted_compare_u32);
 }

@@ -16,6 +16,8 @@ enum {
 		1 << (CALL_CONTEXT_LEVELS - 1), /* calls before a call that are compared, at most */
 };
 
+struct arena;
+
 /* The last calls of one lane, oldest first. */
 struct call_list {
 	const uint32_t *calls;
@@ -42,11 +44,10 @@ struct call_range {
 	size_t first, end;
 };
 
-/* Of each of lanes[num] the last calls, at most max_calls of them, are copied. The caller frees by
- * call_contexts_destroy(). Takes some hundred steps for each call. */
+/* Of each of lanes[num] the last calls, at most max_calls of them, are copied into the arena. Takes
+ * some hundred steps for each call. */
 struct call_contexts *call_contexts_create(const struct call_list *lanes, size_t num,
-					   size_t max_calls);
-void call_contexts_destroy(struct call_contexts *c);
+					   size_t max_calls, struct arena *arena);
 /* How many calls before both moments are the same, up to CALL_CONTEXT_MEMORY. */
 size_t call_contexts_count_same(const struct call_contexts *c, uint32_t a, uint32_t b);
 /* The places of moments with the same `memory` calls before them, 1 to CALL_CONTEXT_MEMORY; its own

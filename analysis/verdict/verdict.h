@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Who holds the others up: analysis.md, section 6. Never more than was seen. */
+ * Who holds the others up: analysis.md, section 6. Never more than was seen.
+ *
+ * verdict.c has the rules in the order tried. Each file has those that go by one kind of fact: what
+ * ranks do (rules), who waits for whom (deadlock, with skipped and senders, and ends), calls that do
+ * not match (mismatch), steps that are new (novel) or leave a course (departed, by departure and
+ * call_contexts); without models stacks, then order and queues. All of them use candidates: who
+ * may be meant, how sure that is, and naming them. */
 #ifndef PDB_ANALYSIS_VERDICT_H
 #define PDB_ANALYSIS_VERDICT_H
 
@@ -12,6 +18,7 @@
 #include "analysis/waits/queue_waits.h"
 #include "analysis/waits/waitfor.h"
 
+struct arena;
 struct job;
 struct temporal_result;
 
@@ -55,6 +62,7 @@ struct queue_cause {
 };
 
 struct verdict {
+	struct arena *arena; /* it is all in here */
 	enum verdict_kind kind;
 	enum verdict_basis basis;
 	struct rankset *culprits; /* empty for NONE and UNKNOWN; candidates for UNDECIDED */

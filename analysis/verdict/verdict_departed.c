@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Who has left its course: the first of those who wait for each other, or who do not agree. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/verdict/departure.h"
@@ -8,7 +7,6 @@
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 
 /* As many lanes are compared at most, and so many calls of all of them; in a job of more lanes,
  * where others are taken besides each time, so often. Lanes that are asked by their own calls
@@ -20,11 +18,12 @@ enum { MAX_LANES = 256, MAX_CALLS = 1 << 18, MAX_TIMES = 4, MAX_ALONE = 256 };
 
 /* By its own calls a lane must have left its course just now; by all others', where it may do what
  * is new to itself, it may have gone on for as long as its messages let it. */
-static const struct departure_limits by_own = {DEPARTED_JUST_NOW, 7, false},
-				     strong_by_all = {512, 7, false},
-				     weak_by_all = {512, 3.5, true};
-
-enum { BY_OWN, STRONG_BY_ALL, WEAK_BY_ALL, NUM_WAYS };
+enum { BY_OWN = DEPARTED_WEAK + 1, NUM_WAYS };
+static const struct departure_limits limits[NUM_WAYS] = {
+	[DEPARTED_STRONG] = {512, 7, false},
+	[DEPARTED_WEAK] = {512, 3.5, true},
+	[BY_OWN] = {DEPARTED_JUST_NOW, 7, false},
+};
 
 struct answer {
 	bool is_known;
@@ -42,17 +41,16 @@ struct verdict_courses {
 
 /* ---- The calls of lanes ---- */
 
-/* The last ones, at most DEPARTURE_MAX_CALLS; *ret has their numbers, and the caller frees. */
-static struct call_list list_calls(const struct job_lane *lane, uint32_t **ret)
+/* The last ones, at most DEPARTURE_MAX_CALLS. */
+static struct call_list list_calls(const struct job_lane *lane, struct arena *arena)
 {
 	const struct model_lane *data = lane->data;
-	uint32_t *list = xcalloc(DEPARTURE_MAX_CALLS, sizeof(*list));
+	uint32_t *list = arena_array(arena, DEPARTURE_MAX_CALLS, sizeof(*list));
 	size_t first = DEPARTURE_MAX_CALLS;
 
 	for (size_t i = data->num_ring; i > 0 && first > 0; i--)
 		if (!SEG_STATE_IS_EXIT(data->ring[i - 1].state))
 			list[--first] = job_lane_state(lane, data->ring[i - 1].state);
-	*ret = list;
 	return (struct call_list){list + first, DEPARTURE_MAX_CALLS - first};
 }
 
@@ -86,22 +84,19 @@ static bool are_compared(const struct verdict_courses *courses, const uint32_t *
 	return courses->contexts != NULL;
 }
 
-static struct call_contexts *sort_calls(const struct judge *j, const uint32_t *index, size_t chosen)
+static struct call_contexts *sort_calls(struct judge *j, const uint32_t *index, size_t chosen)
 {
-	struct call_list *lists = xcalloc(chosen, sizeof(*lists));
-	uint32_t **calls = xcalloc(chosen, sizeof(*calls));
+	struct arena *scratch = arena_create();
+	struct call_list *lists = arena_array(scratch, chosen, sizeof(*lists));
 	size_t most = MAX_CALLS / chosen;
 	struct call_contexts *contexts;
 
 	for (size_t l = 0; l < j->jm->num_lanes; l++)
 		if (index[l] != UINT32_MAX)
-			lists[index[l]] = list_calls(&j->jm->lanes[l], &calls[index[l]]);
-	contexts = call_contexts_create(lists, chosen,
-					most < DEPARTURE_MAX_CALLS ? most : DEPARTURE_MAX_CALLS);
-	for (size_t i = 0; i < chosen; i++)
-		free(calls[i]);
-	free(calls);
-	free(lists);
+			lists[index[l]] = list_calls(&j->jm->lanes[l], scratch);
+	contexts = call_contexts_create(
+		lists, chosen, most < DEPARTURE_MAX_CALLS ? most : DEPARTURE_MAX_CALLS, j->arena);
+	arena_destroy(scratch);
 	return contexts;
 }
 
@@ -111,44 +106,32 @@ static bool compare(struct judge *j, const uint32_t *lanes, size_t num)
 	struct verdict_courses *courses = j->courses;
 
 	if (!courses) {
-		j->courses = courses = xcalloc(1, sizeof(*courses));
-		courses->index = xcalloc(j->jm->num_lanes + 1, sizeof(*courses->index));
-		courses->answers = xcalloc(j->jm->num_lanes + 1, sizeof(*courses->answers));
+		j->courses = courses = arena_alloc(j->arena, sizeof(*courses));
+		courses->index = arena_array(j->arena, j->jm->num_lanes, sizeof(*courses->index));
+		courses->answers =
+			arena_array(j->arena, j->jm->num_lanes, sizeof(*courses->answers));
 	}
 	if (are_compared(courses, lanes, num))
 		return true;
 	if (num == 0 || num > MAX_LANES || courses->num_times++ >= MAX_TIMES)
 		return false;
-	call_contexts_destroy(courses->contexts);
 	courses->contexts =
 		sort_calls(j, courses->index, choose_lanes(j, lanes, num, courses->index));
 	for (size_t l = 0; l < j->jm->num_lanes; l++)
-		courses->answers[l][STRONG_BY_ALL].is_known =
-			courses->answers[l][WEAK_BY_ALL].is_known = false;
+		courses->answers[l][DEPARTED_STRONG].is_known =
+			courses->answers[l][DEPARTED_WEAK].is_known = false;
 	return true;
-}
-
-void verdict_forget_courses(struct judge *j)
-{
-	if (!j->courses)
-		return;
-	call_contexts_destroy(j->courses->contexts);
-	free(j->courses->index);
-	free(j->courses->answers);
-	free(j->courses);
 }
 
 /* ---- Has a lane left its course? ---- */
 
 static const struct answer *ask_all(struct judge *j, uint32_t l, enum departed_evidence evidence)
 {
-	bool is_weak = evidence == DEPARTED_WEAK;
-	struct answer *answer = &j->courses->answers[l][is_weak ? WEAK_BY_ALL : STRONG_BY_ALL];
+	struct answer *answer = &j->courses->answers[l][evidence];
 
 	if (!answer->is_known)
-		answer->course =
-			departure_find(j->courses->contexts, j->courses->index[l],
-				       is_weak ? &weak_by_all : &strong_by_all, &answer->departure);
+		answer->course = departure_find(j->courses->contexts, j->courses->index[l],
+						&limits[evidence], &answer->departure);
 	answer->is_known = true;
 	return answer;
 }
@@ -156,20 +139,20 @@ static const struct answer *ask_all(struct judge *j, uint32_t l, enum departed_e
 static const struct answer *ask_alone(struct judge *j, uint32_t l)
 {
 	struct answer *answer = &j->courses->answers[l][BY_OWN];
-	struct call_contexts *contexts;
+	struct arena *scratch;
 	struct call_list list;
-	uint32_t *calls;
 
 	if (answer->is_known)
 		return answer;
 	*answer = (struct answer){true, COURSE_UNKNOWN, {0}};
 	if (j->courses->num_alone++ >= MAX_ALONE)
 		return answer;
-	list = list_calls(&j->jm->lanes[l], &calls);
-	contexts = call_contexts_create(&list, 1, DEPARTURE_MAX_CALLS);
-	answer->course = departure_find(contexts, 0, &by_own, &answer->departure);
-	call_contexts_destroy(contexts);
-	free(calls);
+	scratch = arena_create();
+	list = list_calls(&j->jm->lanes[l], scratch);
+	answer->course =
+		departure_find(call_contexts_create(&list, 1, DEPARTURE_MAX_CALLS, scratch), 0,
+			       &limits[BY_OWN], &answer->departure);
+	arena_destroy(scratch);
 	return answer;
 }
 
@@ -282,31 +265,26 @@ uint32_t verdict_find_departed(struct judge *j, const uint32_t *lanes, size_t nu
 	struct moment *left;
 	const struct moment *first;
 	size_t num_left = 0;
-	uint32_t actor = WAITFOR_NONE;
 
 	*num_later_ret = 0;
 	if (!compare(j, lanes, num))
 		return WAITFOR_NONE;
-	left = xcalloc(num, sizeof(*left));
+	left = arena_array(j->arena, num, sizeof(*left));
 	for (size_t i = 0; i < num; i++) {
 		const struct answer *answer = ask(j, lanes[i], evidence);
 
-		if (answer->course == COURSE_UNKNOWN) {
-			free(left);
+		if (answer->course == COURSE_UNKNOWN)
 			return WAITFOR_NONE;
-		}
 		if (answer->course == COURSE_LEFT &&
 		    !is_seldom(j->jm, j->jm->lanes[lanes[i]].rank, &answer->departure))
 			left[num_left++] = find_departure(j, lanes[i], &answer->departure);
 	}
 	first = find_first(j, left, num_left);
-	if (first) {
-		actor = first->actor;
-		*ret = ask(j, actor, evidence)->departure;
-		*num_later_ret = num_left - 1;
-	}
-	free(left);
-	return actor;
+	if (!first)
+		return WAITFOR_NONE;
+	*ret = ask(j, first->actor, evidence)->departure;
+	*num_later_ret = num_left - 1;
+	return first->actor;
 }
 
 bool verdict_is_departure_before(const struct judge *j, uint32_t departed,

@@ -1,74 +1,58 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Members of a communicator that call different things as one collective of it: who of them has
  * gone wrong. */
-#include <stdlib.h>
-
 #include "analysis/verdict/verdict_private.h"
 #include "model/job/job_comms.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 
-/* The shortest stay of all who take part. */
-static uint64_t parties_stay(const struct judge *j, const struct waitfor_mismatch *mismatch)
+/* All who take part and wait: how many lanes; which, unless lanes is NULL; their shortest stay. */
+static size_t gather_parties(const struct judge *j, const struct waitfor_mismatch *mismatch,
+			     uint32_t *lanes, uint64_t *stay_ns_ret)
 {
-	uint64_t stay_ns = UINT64_MAX;
-	uint32_t first;
+	struct rankset *ranks = rankset_in(j->arena, rankset_create());
+	size_t num = 0;
 
-	for (size_t i = 0; i < mismatch->num_parties; i++) {
-		const struct rankset *ranks = mismatch->parties[i].ranks;
+	*stay_ns_ret = UINT64_MAX;
+	for (size_t i = 0; i < mismatch->num_parties; i++)
+		rankset_add_set(ranks, mismatch->parties[i].ranks);
+	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r)) {
+		uint32_t l = waitfor_first_lane(j->waitfor, r);
 
-		for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r)) {
-			size_t num = waitfor_lanes_of(j->waitfor, r, &first);
-
-			for (uint32_t l = first; l < first + num; l++)
-				if (j->lanes[l].is_waiting)
-					verdict_shorten(j, l, &stay_ns);
+		for (; waitfor_is_lane_of(j->waitfor, l, r); l++) {
+			if (!j->lanes[l].is_waiting)
+				continue;
+			verdict_shorten(j, l, stay_ns_ret);
+			if (lanes)
+				lanes[num] = l;
+			num++;
 		}
 	}
-	return stay_ns == UINT64_MAX ? 0 : stay_ns;
-}
-
-/* The lanes of all who take part that wait; [jm->num_lanes], the caller frees. */
-static uint32_t *gather_parties(const struct judge *j, const struct waitfor_mismatch *mismatch,
-				size_t *num_ret)
-{
-	uint32_t *lanes = xcalloc(j->jm->num_lanes + 1, sizeof(*lanes));
-
-	*num_ret = 0;
-	for (uint32_t l = 0; l < j->jm->num_lanes; l++)
-		for (size_t i = 0; i < mismatch->num_parties; i++)
-			if (j->lanes[l].is_waiting &&
-			    rankset_contains(mismatch->parties[i].ranks, j->jm->lanes[l].rank)) {
-				lanes[(*num_ret)++] = l;
-				break;
-			}
-	return lanes;
+	return num;
 }
 
 /* Of those who differ one may have left its course earlier than all others, so that what these
  * call may come of that: it is the one, and not `ranks`. Alone it may have done so for another
- * reason. NULL: no; else the caller frees. */
-static struct rankset *find_departed_party(struct judge *j, const struct waitfor_mismatch *mismatch,
-					   const struct rankset *ranks)
+ * reason. */
+static void find_departed_party(struct judge *j, const struct waitfor_mismatch *mismatch,
+				struct rankset *ranks)
 {
+	uint32_t *lanes = arena_array(j->arena, j->jm->num_lanes, sizeof(*lanes)), actor;
 	struct departure departure;
-	struct rankset *departed;
-	size_t num, num_later;
-	uint32_t *lanes = gather_parties(j, mismatch, &num);
-	uint32_t actor =
-		verdict_find_departed(j, lanes, num, DEPARTED_STRONG, &departure, &num_later);
-	bool is_among = actor != WAITFOR_NONE && rankset_contains(ranks, j->jm->lanes[actor].rank);
+	uint64_t stay_ns;
+	size_t num = gather_parties(j, mismatch, lanes, &stay_ns), num_later;
+	bool is_among;
 
-	free(lanes);
-	if (actor == WAITFOR_NONE || departure.since >= DEPARTED_JUST_NOW ||
-	    (is_among && rankset_count(ranks) == 1) || (!is_among && num_later == 0))
-		return NULL;
-	departed = rankset_create();
-	rankset_add(departed, j->jm->lanes[actor].rank);
+	actor = verdict_find_departed(j, lanes, num, DEPARTED_STRONG, &departure, &num_later);
+	if (actor == WAITFOR_NONE || departure.since >= DEPARTED_JUST_NOW)
+		return;
+	is_among = rankset_contains(ranks, j->jm->lanes[actor].rank);
+	if (is_among ? rankset_count(ranks) == 1 : num_later == 0)
+		return;
+	rankset_remove_set(ranks, ranks);
+	rankset_add(ranks, j->jm->lanes[actor].rank);
 	verdict_set_departed(j, actor, &departure, num_later);
-	return departed;
 }
 
 /* The smallest party is the one that went wrong; all of them if several are as small. They come
@@ -76,29 +60,27 @@ static struct rankset *find_departed_party(struct judge *j, const struct waitfor
 static void accuse_party(struct judge *j, uint32_t m, uint64_t stay_ns)
 {
 	const struct waitfor_mismatch *mismatch = &j->waitfor->mismatches[m];
-	struct rankset *ranks = rankset_copy(mismatch->parties[0].ranks), *departed;
+	struct rankset *ranks = rankset_in(j->arena, rankset_copy(mismatch->parties[0].ranks));
 	int smallest = rankset_count(ranks);
 
 	for (size_t i = 1; i < mismatch->num_parties; i++)
 		if (rankset_count(mismatch->parties[i].ranks) == smallest)
 			rankset_add_set(ranks, mismatch->parties[i].ranks);
-	departed = find_departed_party(j, mismatch, ranks);
-	verdict_accuse(j, departed ? departed : ranks, VERDICT_MISMATCH, stay_ns);
+	find_departed_party(j, mismatch, ranks);
+	verdict_accuse(j, ranks, VERDICT_MISMATCH, stay_ns);
 	j->verdict->which = m;
-	rankset_destroy(departed);
-	rankset_destroy(ranks);
 }
 
-bool verdict_find_mismatch(struct judge *j)
+/* The first that is told, and all who take part in it have stayed for a while. */
+static bool find_told(struct judge *j, bool (*is_told)(const struct judge *j,
+						       const struct waitfor_mismatch *mismatch))
 {
 	for (uint32_t m = 0; j->waitfor && m < j->waitfor->num_mismatches; m++) {
-		const struct waitfor_mismatch *mismatch = &j->waitfor->mismatches[m];
-		uint64_t stay_ns = parties_stay(j, mismatch);
+		uint64_t stay_ns;
 
-		if (stay_ns < VERDICT_ACCUSE_NS)
-			continue;
-		/* Most sizes that differ do no harm; what holds them up may be who has not come. */
-		if (mismatch->what == WAITFOR_OTHER_BYTES && !mismatch->has_all)
+		if (!is_told(j, &j->waitfor->mismatches[m]) ||
+		    gather_parties(j, &j->waitfor->mismatches[m], NULL, &stay_ns) == 0 ||
+		    stay_ns < VERDICT_ACCUSE_NS)
 			continue;
 		accuse_party(j, m, stay_ns);
 		return true;
@@ -106,17 +88,30 @@ bool verdict_find_mismatch(struct judge *j)
 	return false;
 }
 
-/* Is that the communicator of a collective that a candidate has not ended? */
-static bool is_held_up(const struct judge *j, uint32_t comm)
+/* Most sizes that differ do no harm; what holds them up may be who has not come. */
+static bool may_harm(const struct judge *j, const struct waitfor_mismatch *mismatch)
+{
+	(void)j;
+	return mismatch->what != WAITFOR_OTHER_BYTES || mismatch->has_all;
+}
+
+bool verdict_find_mismatch(struct judge *j)
+{
+	return find_told(j, may_harm);
+}
+
+/* Is it in a communicator of whose collectives a candidate has not ended one? */
+static bool holds_up(const struct judge *j, const struct waitfor_mismatch *mismatch)
 {
 	const struct waitfor *w = j->waitfor;
 
-	for (uint32_t l = 0; l < w->num_lanes; l++) {
+	for (uint32_t l = 0; mismatch->what == WAITFOR_OTHER_BYTES && l < w->num_lanes; l++) {
 		const struct job_lane *lane = &j->jm->lanes[l];
 		const struct model_operation *operation = &lane->data->operation;
 
 		if (j->is_candidate[l] && operation->kind == SEG_OPERATION_COLLECTIVE &&
-		    job_comms_find(w->comms, lane->model, operation->transfers[0].comm) == comm)
+		    job_comms_find(w->comms, lane->model, operation->transfers[0].comm) ==
+			    mismatch->comm)
 			return true;
 	}
 	return false;
@@ -124,17 +119,9 @@ static bool is_held_up(const struct judge *j, uint32_t comm)
 
 bool verdict_find_shifted(struct judge *j)
 {
-	for (uint32_t m = 0; m < j->waitfor->num_mismatches; m++) {
-		const struct waitfor_mismatch *mismatch = &j->waitfor->mismatches[m];
-		uint64_t stay_ns = parties_stay(j, mismatch);
-
-		if (mismatch->what != WAITFOR_OTHER_BYTES || stay_ns < VERDICT_ACCUSE_NS ||
-		    !is_held_up(j, mismatch->comm))
-			continue;
-		accuse_party(j, m, stay_ns);
-		j->verdict->is_likely = true;
-		j->verdict->is_stuck = false;
-		return true;
-	}
-	return false;
+	if (!find_told(j, holds_up))
+		return false;
+	j->verdict->is_likely = true;
+	j->verdict->is_stuck = false;
+	return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A step that nobody ever took before: where a rank left out a message, or turned another way. */
-#include <stdlib.h>
+#include <string.h>
 
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
@@ -9,7 +9,6 @@
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 
 /* Another way out of the state is well used from so many steps on, in the whole job. */
 enum { WELL_USED = 10 };
@@ -17,7 +16,7 @@ enum { WELL_USED = 10 };
  * on for a while after a fault. */
 enum { MAX_ARRIVALS = 2 };
 
-struct steps {
+struct verdict_steps {
 	const struct job_model *jm;
 	uint64_t *leaves; /* [states] how often any rank went on from it */
 	uint64_t *enters; /* [states] and to it */
@@ -36,7 +35,7 @@ static uint64_t count_steps(const struct job_transition *transition)
 }
 
 /* is_last: it is where it stands since. */
-static bool is_novel(const struct steps *steps, uint32_t from, uint32_t to, bool is_last,
+static bool is_novel(const struct verdict_steps *steps, uint32_t from, uint32_t to, bool is_last,
 		     uint32_t *ret)
 {
 	size_t index = job_model_find_transition(steps->jm, from, to);
@@ -77,7 +76,7 @@ static const struct job_loop *find_loop(const struct judge *j, uint32_t actor)
 
 enum found { FOUND_NONE, FOUND_EARLIER, FOUND_STANDING }; /* it stands where the step led it */
 
-static enum found search(const struct judge *j, const struct steps *steps, uint32_t actor,
+static enum found search(const struct judge *j, const struct verdict_steps *steps, uint32_t actor,
 			 uint32_t *ret)
 {
 	const struct job_lane *lane = &j->jm->lanes[actor];
@@ -96,7 +95,7 @@ static enum found search(const struct judge *j, const struct steps *steps, uint3
 	return FOUND_NONE;
 }
 
-static void add_steps(struct steps *steps, const struct job_transition *transition)
+static void add_steps(struct verdict_steps *steps, const struct job_transition *transition)
 {
 	uint32_t from = transition->from;
 
@@ -113,42 +112,39 @@ static void add_steps(struct steps *steps, const struct job_transition *transiti
 	}
 }
 
-static void steps_init(struct steps *steps, const struct job_model *jm)
+/* Of all transitions, once for all who ask. */
+static const struct verdict_steps *find_steps(struct judge *j)
 {
-	size_t num = job_model_num_states(jm);
+	size_t num = job_model_num_states(j->jm);
+	struct verdict_steps *steps;
 
-	steps->jm = jm;
-	steps->leaves = xcalloc(num, sizeof(*steps->leaves));
-	steps->enters = xcalloc(num, sizeof(*steps->enters));
-	steps->first_rank = xcalloc(num, sizeof(*steps->first_rank));
-	steps->is_shared = xcalloc(num, sizeof(*steps->is_shared));
-	for (size_t s = 0; s < num; s++)
-		steps->first_rank[s] = -1;
-	for (size_t t = 0; t < jm->num_transitions; t++)
-		add_steps(steps, &jm->transitions[t]);
+	if (j->steps)
+		return j->steps;
+	j->steps = steps = arena_alloc(j->arena, sizeof(*steps));
+	steps->jm = j->jm;
+	steps->leaves = arena_array(j->arena, num, sizeof(*steps->leaves));
+	steps->enters = arena_array(j->arena, num, sizeof(*steps->enters));
+	steps->first_rank = arena_array(j->arena, num, sizeof(*steps->first_rank));
+	steps->is_shared = arena_array(j->arena, num, sizeof(*steps->is_shared));
+	memset(steps->first_rank, 0xff, num * sizeof(*steps->first_rank));
+	for (size_t t = 0; t < j->jm->num_transitions; t++)
+		add_steps(steps, &j->jm->transitions[t]);
+	return steps;
 }
 
-static void steps_deinit(struct steps *steps)
-{
-	free(steps->leaves);
-	free(steps->enters);
-	free(steps->first_rank);
-	free(steps->is_shared);
-}
-
-uint32_t verdict_find_novel(const struct judge *j, const uint32_t *lanes, size_t num,
+uint32_t verdict_find_novel(struct judge *j, const uint32_t *lanes, size_t num,
 			    uint32_t *transition_ret)
 {
-	struct steps steps;
+	const struct verdict_steps *steps;
 	enum found best = FOUND_NONE;
 	uint32_t actor = WAITFOR_NONE, transition;
 	size_t num_best = 0;
 
 	if (!j->groups->progress)
 		return WAITFOR_NONE;
-	steps_init(&steps, j->jm);
+	steps = find_steps(j);
 	for (size_t i = 0; i < num; i++) {
-		enum found found = search(j, &steps, lanes[i], &transition);
+		enum found found = search(j, steps, lanes[i], &transition);
 
 		if (found == FOUND_NONE || found < best)
 			continue;
@@ -157,8 +153,13 @@ uint32_t verdict_find_novel(const struct judge *j, const uint32_t *lanes, size_t
 		actor = lanes[i];
 		*transition_ret = transition;
 	}
-	steps_deinit(&steps);
 	/* Two such steps of different ranks tell nothing, but that one has gone on since then
 	 * and the other has not. */
 	return num_best == 1 ? actor : WAITFOR_NONE;
+}
+
+void verdict_set_novel(struct judge *j, uint32_t actor, uint32_t transition)
+{
+	j->verdict->novel = transition;
+	j->verdict->novel_rank = j->jm->lanes[actor].rank;
 }

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The verdict by stacks, where their temporal order can tell more: who moves, and who is the least
  * progressed of several. */
-#include <stdlib.h>
-
 #include "analysis/stacks/temporal.h"
 #include "analysis/verdict/verdict_private.h"
+#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/names.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "model/xalloc.h"
-
-/* More groups of least progress than this: the order has not picked anybody. */
-enum { MAX_LEAST_GROUPS = 3 };
 
 /* ---- Who moves ---- */
 
@@ -60,10 +55,10 @@ static bool has_moved(const struct verdict *verdict, const struct job *job,
 }
 
 static struct rankset *find_moving(const struct verdict *verdict, const struct job *job,
-				   const struct temporal *temporal)
+				   const struct temporal *temporal, struct arena *arena)
 {
 	const struct samples *samples = job->samples;
-	struct rankset *moving = rankset_create();
+	struct rankset *moving = rankset_in(arena, rankset_create());
 	const struct sample *before = NULL;
 
 	for (size_t i = 0; i < samples->num_samples; i++) {
@@ -83,8 +78,7 @@ static void acquit(struct verdict *verdict, const struct rankset *moving)
 {
 	rankset_add_set(verdict->moving, moving);
 	rankset_remove_set(verdict->waiting, moving);
-	rankset_destroy(verdict->culprits);
-	verdict->culprits = rankset_create();
+	rankset_remove_set(verdict->culprits, verdict->culprits);
 	verdict->kind = VERDICT_NONE;
 	verdict->stay_ns = 0;
 	verdict->is_hang = false;
@@ -107,10 +101,11 @@ static bool is_least(const struct temporal_result *order, const bool *is_candida
 	return true;
 }
 
-static struct least find_least(const struct verdict *verdict, const struct temporal_result *order)
+static struct least find_least(const struct verdict *verdict, const struct temporal_result *order,
+			       struct arena *arena)
 {
-	struct least least = {.ranks = rankset_create(), .is_known = true};
-	bool *is_candidate = xcalloc(order->num_groups + 1, sizeof(*is_candidate));
+	struct least least = {.ranks = rankset_in(arena, rankset_create()), .is_known = true};
+	bool *is_candidate = arena_array(arena, order->num_groups, sizeof(*is_candidate));
 
 	for (size_t i = 0; i < order->num_groups; i++)
 		is_candidate[i] = rankset_contains(verdict->candidates,
@@ -122,66 +117,46 @@ static struct least find_least(const struct verdict *verdict, const struct tempo
 		least.num_groups++;
 		least.is_known &= temporal_is_known(order, i);
 	}
-	free(is_candidate);
 	return least;
 }
 
-static uint64_t shortest_stay(const struct rankset *ranks, const struct job *job)
+/* May the least be told from the other candidates, and as what? VERDICT_UNKNOWN: no. */
+static enum verdict_kind kind_of(const struct verdict *verdict, const struct least *least)
 {
-	struct stack_facts *facts = stack_facts_create(job);
-	uint64_t shortest = UINT64_MAX;
+	bool are_inside = rankset_contains(verdict->waiting, rankset_first(verdict->candidates));
+	int num = rankset_count(least->ranks), num_candidates = rankset_count(verdict->candidates);
+	int num_known = rankset_count(verdict->waiting) + (are_inside ? 0 : num_candidates);
 
-	for (int rank = rankset_first(ranks); rank >= 0; rank = rankset_next(ranks, rank)) {
-		const struct stack_fact *fact = stack_facts_get(facts, rank);
-
-		if (fact->span_ns < shortest)
-			shortest = fact->span_ns;
-	}
-	stack_facts_destroy(facts);
-	return shortest == UINT64_MAX ? 0 : shortest;
-}
-
-static void accuse(struct verdict *verdict, const struct job *job, enum verdict_kind kind,
-		   const struct least *least)
-{
-	rankset_destroy(verdict->culprits);
-	verdict->culprits = rankset_copy(least->ranks);
-	rankset_remove_set(verdict->waiting, least->ranks);
-	verdict->kind = kind;
-	verdict->is_by_order = true;
-	verdict->stay_ns = shortest_stay(least->ranks, job);
-	verdict->is_hang = verdict->stay_ns >= VERDICT_HANG_NEW_NS &&
-			   (kind == VERDICT_COMPUTATION || least->is_known);
+	if (num == 0 || num == num_candidates)
+		return VERDICT_UNKNOWN;
+	if (!are_inside)
+		return num * 2 < num_known ? VERDICT_COMPUTATION : VERDICT_UNKNOWN;
+	if (least->num_groups > VERDICT_MAX_LEAST_GROUPS)
+		return VERDICT_UNKNOWN;
+	return least->num_groups == 1 ? VERDICT_LEAST : VERDICT_UNDECIDED;
 }
 
 void verdict_choose_by_order(struct verdict *verdict, const struct job *job,
 			     const struct temporal_result *order)
 {
-	struct rankset *moving;
+	struct arena *scratch;
+	const struct rankset *moving;
+	enum verdict_kind kind;
 	struct least least;
-	bool are_inside;
-	int num_known, num;
 
 	if (rankset_is_empty(verdict->candidates))
 		return;
-	moving = find_moving(verdict, job, order->temporal);
+	scratch = arena_create();
+	moving = find_moving(verdict, job, order->temporal, scratch);
+	least = find_least(verdict, order, scratch);
+	kind = kind_of(verdict, &least);
 	if (!rankset_is_empty(moving)) {
 		acquit(verdict, moving);
-		rankset_destroy(moving);
-		return;
+	} else if (kind != VERDICT_UNKNOWN) {
+		verdict_accuse_by_stacks(verdict, stack_facts_create(job, scratch), least.ranks,
+					 kind);
+		verdict->is_by_order = true;
+		verdict->is_hang &= kind == VERDICT_COMPUTATION || least.is_known;
 	}
-	rankset_destroy(moving);
-	are_inside = rankset_contains(verdict->waiting, rankset_first(verdict->candidates));
-	num_known = rankset_count(verdict->waiting) +
-		    (are_inside ? 0 : rankset_count(verdict->candidates));
-	least = find_least(verdict, order);
-	num = rankset_count(least.ranks);
-	if (num == 0 || num == rankset_count(verdict->candidates))
-		; /* it tells nothing */
-	else if (!are_inside && num * 2 < num_known)
-		accuse(verdict, job, VERDICT_COMPUTATION, &least);
-	else if (are_inside && least.num_groups <= MAX_LEAST_GROUPS)
-		accuse(verdict, job, least.num_groups == 1 ? VERDICT_LEAST : VERDICT_UNDECIDED,
-		       &least);
-	rankset_destroy(least.ranks);
+	arena_destroy(scratch);
 }

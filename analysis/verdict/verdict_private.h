@@ -5,6 +5,7 @@
 
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/stack_facts.h"
+#include "model/arena.h"
 
 /* Nobody is accused for less: such pauses are everywhere. */
 #define VERDICT_ACCUSE_NS UINT64_C(500000000)
@@ -16,6 +17,8 @@
 /* While others move: they may do so because nothing is wrong. */
 #define VERDICT_HANG_MOVING_RATIO 100
 #define VERDICT_HANG_MOVING_NS UINT64_C(10000000000)
+/* More groups of least progress than this: the order has not picked anybody. */
+enum { VERDICT_MAX_LEAST_GROUPS = 3 };
 
 struct lane_fact {
 	enum activity activity;
@@ -27,6 +30,7 @@ struct lane_fact {
 };
 
 struct judge {
+	struct arena *arena; /* for what is needed until the verdict is there */
 	const struct job *job;
 	const struct job_model *jm;
 	const struct eqgroups *groups;
@@ -37,20 +41,31 @@ struct judge {
 	bool *has_waiting;               /* [roles] */
 	bool *is_candidate;              /* [lanes] */
 	struct verdict_courses *courses; /* what lanes called, compared; NULL: not asked for */
+	struct verdict_steps *steps;     /* all transitions, added up; the same */
 	struct verdict *verdict;
 };
 
-/* ---- verdict.c ---- */
+/* ---- verdict_candidates.c ---- */
 
 /* Has the lane stayed long enough to be accused, and longer than ever before? */
 bool verdict_is_unusual(const struct judge *j, size_t lane);
 /* The shortest present stay of the candidates against the longest earlier one of any of them. */
 void verdict_weigh(struct judge *j);
+/* *stay_ns becomes the lane's stay if that is shorter. */
+void verdict_shorten(const struct judge *j, uint32_t lane, uint64_t *stay_ns);
 size_t verdict_count_candidates(const struct judge *j);
+/* Of the candidates keep these lanes, if there are any of them. */
+void verdict_keep_if_any(struct judge *j, const bool *is_kept);
 /* Of the candidates keep those in groups that have no other candidates behind them. */
 void verdict_keep_least(struct judge *j);
 /* The candidates are the culprits. */
 void verdict_name_culprits(struct judge *j, enum verdict_kind kind);
+/* The ranks are the culprits: all of their threads that are inside MPI, or of who has none there
+ * all. */
+void verdict_accuse(struct judge *j, const struct rankset *ranks, enum verdict_kind kind,
+		    uint64_t stay_ns);
+/* Of a process that is gone there is no model and no stack. */
+void verdict_add_ended(struct judge *j);
 
 /* ---- verdict_rules.c: each sets the verdict, or leaves it as it was ---- */
 
@@ -62,34 +77,28 @@ bool verdict_find_unrecorded(struct judge *j);
 bool verdict_find_left(struct judge *j);
 /* All are static and inside. */
 void verdict_find_least(struct judge *j);
-/* Of a process that is gone there is no model and no stack. */
-void verdict_add_ended(struct judge *j);
 
-/* ---- verdict_waits.c: the rules that follow the wait-for graph ---- */
+/* ---- verdict_deadlock.c ---- */
 
 bool verdict_find_deadlock(struct judge *j);
 /* A deadlock that another thread might have ended, but longer than ever before nobody has moved. */
 bool verdict_find_helpless(struct judge *j);
-bool verdict_find_library(struct judge *j);
 /* Ranks that wait for each other as long as they poll, where what is waited for tells who went
  * wrong. */
 bool verdict_find_polling(struct judge *j);
 /* Receives from anybody of which it is not known whether the message has been sent: who has not
  * sent it. */
 bool verdict_find_unsettled(struct judge *j);
+
+/* ---- verdict_ends.c ---- */
+
+bool verdict_find_library(struct judge *j);
 /* For the rule of the least: keep the candidates that waits end at, if there are any. */
 void verdict_keep_ends(struct judge *j);
 /* For the rule of computation: keep the candidates that somebody waits for, if there are any. */
 void verdict_keep_awaited(struct judge *j);
 /* No verdict: do all wait for ranks that move or compute, and how long have these computed? */
 void verdict_find_awaited(struct judge *j);
-
-/* The ranks are the culprits: all of their threads that are inside MPI, or of who has none there
- * all. */
-void verdict_accuse(struct judge *j, const struct rankset *ranks, enum verdict_kind kind,
-		    uint64_t stay_ns);
-/* *stay_ns becomes the lane's stay if that is shorter. */
-void verdict_shorten(const struct judge *j, uint32_t lane, uint64_t *stay_ns);
 
 /* ---- verdict_mismatch.c ---- */
 
@@ -99,19 +108,16 @@ bool verdict_find_mismatch(struct judge *j);
  * gave the data of another. */
 bool verdict_find_shifted(struct judge *j);
 
-/* ---- verdict_crash.c ---- */
-
-/* Has a rank crashed? Faults come before aborts: who aborts may do so because another has ended. */
-bool verdict_find_crashed(struct judge *j);
-
 /* ---- verdict_novel.c ---- */
 
 /* Among lanes[num] the one that took, in its last outer iterations, a transition that nobody
  * else in the job ever took, from where it is usual to go on otherwise; of several the one that
  * stands where it has led since. Its index in job_model.lanes, or WAITFOR_NONE; the transition
  * in *transition_ret. */
-uint32_t verdict_find_novel(const struct judge *j, const uint32_t *lanes, size_t num,
+uint32_t verdict_find_novel(struct judge *j, const uint32_t *lanes, size_t num,
 			    uint32_t *transition_ret);
+/* The verdict goes by it. */
+void verdict_set_novel(struct judge *j, uint32_t actor, uint32_t transition);
 
 /* ---- verdict_departed.c ---- */
 
@@ -134,7 +140,6 @@ uint32_t verdict_find_departed(struct judge *j, const uint32_t *lanes, size_t nu
 bool verdict_is_departure_before(const struct judge *j, uint32_t departed,
 				 const struct departure *departure, uint32_t actor,
 				 uint32_t transition);
-void verdict_forget_courses(struct judge *j);
 /* The verdict goes by it, so that it is no more than likely. */
 void verdict_set_departed(struct judge *j, uint32_t actor, const struct departure *departure,
 			  size_t num_later);
@@ -143,13 +148,10 @@ void verdict_set_departed(struct judge *j, uint32_t actor, const struct departur
 
 /* Ranks of the deadlock that have gone past a collective in which others of it wait, its index
  * in waitfor.collectives in *collective_ret; NULL: none. is_sure_only: only where their own
- * messages or calls tell that. *is_likely_ret: these do not. The caller frees. */
+ * messages or calls tell that. *is_likely_ret: these do not. */
 struct rankset *verdict_find_skipped(const struct judge *j, const struct waitfor_deadlock *deadlock,
 				     bool is_sure_only, uint32_t *collective_ret,
 				     bool *is_likely_ret);
-/* Is there a message of `rank` to `peer` in the communicator that this has not received? Then
- * the peer has not come to where the two exchange messages. */
-bool verdict_is_before_exchange(const struct waitfor *w, int rank, int peer, uint32_t comm);
 
 /* ---- verdict_senders.c ---- */
 
@@ -163,7 +165,7 @@ enum verdict_senders {
 
 /* Ranks of the deadlock that have not sent what others of it wait for: they have sent what comes
  * later, or are further by the progress order. NULL: none, or too many. One lane that waits for
- * it, and its need, in *lane_ret and *need_ret. The caller frees. */
+ * it, and its need, in *lane_ret and *need_ret. */
 struct rankset *verdict_find_senders(const struct judge *j, const struct waitfor_deadlock *deadlock,
 				     enum verdict_senders which, uint32_t *lane_ret,
 				     uint32_t *need_ret);
@@ -171,16 +173,21 @@ struct rankset *verdict_find_senders(const struct judge *j, const struct waitfor
 bool verdict_is_further(const struct judge *j, const struct waitfor_deadlock *deadlock, int rank,
 			uint32_t lane);
 bool verdict_has_lane(const struct waitfor_deadlock *deadlock, uint32_t lane);
+/* Is there a message of `rank` to `peer` in the communicator that this has not received? Then
+ * the peer has not come to where the two exchange messages. */
+bool verdict_is_before_exchange(const struct waitfor *w, int rank, int peer, uint32_t comm);
 
 /* ---- verdict_stacks.c ---- */
 
+/* Has a rank crashed? Faults come before aborts: who aborts may do so because another has ended. */
+bool verdict_find_crashed(struct judge *j);
 void verdict_judge_by_stacks(struct judge *j);
-/* The call that more than half of the ranks are in, as stack_fact.call. False: there is none. */
-bool verdict_find_common_call(const struct stack_facts *facts, const struct rankset *ranks,
-			      uint32_t *call_ret);
-
-/* ---- verdict_queues.c ---- */
-
-void verdict_drop_queue_cause(struct verdict *verdict);
+/* Add those of the ranks that are not in the call that more than half of them are in, by
+ * stack_fact.call. False: there is no such call. */
+bool verdict_add_apart(const struct stack_facts *facts, const struct rankset *ranks,
+		       struct rankset *apart);
+/* These are the culprits, and no longer waiting; how sure that is, by how long they have stayed. */
+void verdict_accuse_by_stacks(struct verdict *verdict, const struct stack_facts *facts,
+			      const struct rankset *ranks, enum verdict_kind kind);
 
 #endif

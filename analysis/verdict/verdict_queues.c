@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The verdict by stacks, where MPI libraries tell which messages are missing. All ranks are
  * inside MPI, and nobody moves. Each waits for others, so the ways end at ranks that wait for
- * each other: the strongly connected components without a way out. In such a component, in this
- * order:
+ * each other: the knots. In such a knot, in this order:
  *
  *	skipped  a rank waits for messages of ranks in a collective, and has sent them, or others in that
  *		 collective, messages that they have not received: they have not come to where it is, so it
@@ -16,69 +15,51 @@
  *
  * It is no more than likely: the libraries tell what is missing, and not who should have sent
  * it. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "analysis/graph.h"
 #include "analysis/stacks/temporal.h"
 #include "analysis/verdict/verdict_private.h"
+#include "analysis/waits/wait_graph.h"
+#include "model/arena.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 
 /* More than this share of the ranks, or this many, in a circle: nobody is named. Circles are
  * looked for from that many ranks, each at the cost of a walk over all waits of those that wait
  * for each other. */
 enum { MAX_CYCLE_SHARE = 4, MIN_CYCLE = 2, MAX_CYCLE_STARTS = 256, MAX_APART = 3 };
 
-/* What is needed to look for circles: all are [num_ranks]. */
-struct circle {
-	const struct queue_wait **before, **way, **shortest;
-	int *queue;
-};
-
 struct chooser {
+	struct arena *arena;
 	struct verdict *verdict;
 	const struct temporal_result *order; /* may be NULL */
 	size_t *group_of;                    /* [num_ranks] in it; SIZE_MAX: none */
 	struct stack_facts *facts;
 	struct queue_waits *waits;
-	uint32_t *component_of; /* [num_ranks] */
-	/* [num_ranks] the ranks of the first component, then of the next, ... */
-	int *by_component;
-	uint32_t component; /* that is looked at */
-	const int *members; /* [num_members] its ranks */
-	size_t num_members;
+	struct wait_knots *knots;
+	struct rankset *ranks; /* the knot that is looked at */
 	struct rankset *apart; /* the few that are not in the call that most are in; NULL: not so */
-	struct circle circle;
-	struct rankset *waiting; /* all */
-	struct rankset *culprits;
+	struct rankset *waiting;   /* all */
 	struct queue_cause *cause; /* NULL: nothing found yet */
+	struct rankset *culprits;
 };
-
-static bool is_member(const struct chooser *c, int rank)
-{
-	return c->component_of[rank] == c->component;
-}
 
 /* Does it wait for the library's own messages, and for no others? */
 static bool is_in_collective(const struct chooser *c, int rank)
 {
-	const struct queue_wait *waits;
-	size_t num = queue_waits_of(c->waits, rank, &waits);
+	const struct queue_wait *wait = NULL;
 
-	for (size_t i = 0; i < num; i++)
-		if (waits[i].kind != QUEUE_WAIT_COLLECTIVE)
+	while ((wait = queue_waits_next(c->waits, rank, wait)))
+		if (wait->kind != QUEUE_WAIT_COLLECTIVE)
 			return false;
-	return num > 0;
+	return queue_waits_next(c->waits, rank, NULL) != NULL;
 }
 
 static bool waits_for_receive(const struct chooser *c, int rank, int other)
 {
-	const struct queue_wait *waits;
-	size_t num = queue_waits_of(c->waits, rank, &waits);
+	const struct queue_wait *wait = NULL;
 
-	for (size_t i = 0; i < num; i++)
-		if (waits[i].kind == QUEUE_WAIT_RECEIVE && waits[i].peer == other)
+	while ((wait = queue_waits_next(c->waits, rank, wait)))
+		if (wait->kind == QUEUE_WAIT_RECEIVE && wait->peer == other)
 			return true;
 	return false;
 }
@@ -103,9 +84,8 @@ static void find_groups(struct chooser *c)
 {
 	size_t num = c->waits->num_ranks;
 
-	c->group_of = xcalloc(num, sizeof(*c->group_of));
-	for (size_t i = 0; i < num; i++)
-		c->group_of[i] = SIZE_MAX;
+	c->group_of = arena_array(c->arena, num, sizeof(*c->group_of));
+	memset(c->group_of, 0xff, num * sizeof(*c->group_of));
 	for (size_t g = 0; c->order && g < c->order->num_groups; g++) {
 		const struct rankset *ranks = c->order->groups[g].ranks;
 
@@ -115,56 +95,31 @@ static void find_groups(struct chooser *c)
 	}
 }
 
-/* ---- What is told ---- */
-
-static struct queue_cause *tell(struct chooser *c, enum queue_cause_kind kind)
+/* What is told, with room for the waits that tell it. */
+static struct queue_cause *tell(struct chooser *c, enum queue_cause_kind kind, size_t num_waits)
 {
-	struct queue_cause *cause = xcalloc(1, sizeof(*cause));
+	struct arena *arena = c->verdict->arena;
 
-	cause->kind = kind;
-	cause->ranks = rankset_create();
-	for (size_t i = 0; i < c->num_members; i++)
-		rankset_add(cause->ranks, c->members[i]);
-	c->cause = cause;
-	return cause;
-}
-
-static void add_evidence(struct queue_cause *cause, const struct queue_wait *wait)
-{
-	cause->waits = xreallocarray(cause->waits, cause->num_waits + 1, sizeof(*cause->waits));
-	cause->waits[cause->num_waits++] = *wait;
-}
-
-void verdict_drop_queue_cause(struct verdict *verdict)
-{
-	if (!verdict->queue_cause)
-		return;
-	rankset_destroy(verdict->queue_cause->ranks);
-	free(verdict->queue_cause->waits);
-	free(verdict->queue_cause);
-	verdict->queue_cause = NULL;
+	c->cause = arena_alloc(arena, sizeof(*c->cause));
+	*c->cause = (struct queue_cause){
+		.kind = kind,
+		.waits = arena_array(arena, num_waits, sizeof(*c->cause->waits)),
+		.num_waits = num_waits,
+		.ranks = rankset_in(arena, rankset_copy(c->ranks)),
+	};
+	return c->cause;
 }
 
 /* ---- A message between two of them ---- */
 
-static bool is_between_members(const struct chooser *c, const struct queue_wait *wait)
-{
-	return !wait->is_any && is_member(c, wait->rank) && is_member(c, wait->peer);
-}
-
-static bool is_message(const struct chooser *c, const struct queue_wait *wait)
-{
-	return wait->kind == QUEUE_WAIT_MESSAGE && is_between_members(c, wait);
-}
-
 /* Are both in a collective that is called at the same place, on communicators of one name? */
 static bool are_in_same(const struct chooser *c, int a, int b)
 {
-	const struct queue_wait *of_a, *of_b;
+	const struct queue_wait *of_a = queue_waits_next(c->waits, a, NULL);
+	const struct queue_wait *of_b = queue_waits_next(c->waits, b, NULL);
 
 	return is_in_collective(c, a) && is_in_collective(c, b) &&
 	       c->facts->ranks[a].call == c->facts->ranks[b].call &&
-	       queue_waits_of(c->waits, a, &of_a) && queue_waits_of(c->waits, b, &of_b) &&
 	       !strcmp(of_a->comm, of_b->comm);
 }
 
@@ -172,8 +127,8 @@ static bool are_in_same(const struct chooser *c, int a, int b)
  * come to receive? */
 static bool has_sent_ahead(const struct chooser *c, int rank, int other)
 {
-	const struct queue_unreceived *messages;
-	size_t num = queue_waits_unreceived_of(c->waits, rank, &messages);
+	const struct queue_arrival *messages;
+	size_t num = queue_waits_unreceived_of(c->waits, rank, false, &messages);
 
 	for (size_t i = 0; i < num; i++) {
 		int destination = messages[i].destination;
@@ -188,14 +143,14 @@ static bool has_sent_ahead(const struct chooser *c, int rank, int other)
  * which has not come to receive what it was sent. */
 static bool waits_ahead(const struct chooser *c, const struct queue_wait *wait)
 {
-	return is_between_members(c, wait) && wait->kind != QUEUE_WAIT_COLLECTIVE &&
+	return !wait->is_any && wait->kind != QUEUE_WAIT_COLLECTIVE &&
 	       is_in_collective(c, wait->peer) && has_sent_ahead(c, wait->rank, wait->peer);
 }
 
 /* Whoever is to take part in the collective is in a later call. */
 static bool is_past_collective(const struct chooser *c, const struct queue_wait *wait)
 {
-	return is_between_members(c, wait) && wait->kind == QUEUE_WAIT_COLLECTIVE &&
+	return !wait->is_any && wait->kind == QUEUE_WAIT_COLLECTIVE &&
 	       c->facts->ranks[wait->rank].call != c->facts->ranks[wait->peer].call &&
 	       is_further(c, wait->peer, wait->rank);
 }
@@ -203,83 +158,54 @@ static bool is_past_collective(const struct chooser *c, const struct queue_wait 
 /* Whoever is to send the message has gone past that. */
 static bool is_left_out(const struct chooser *c, const struct queue_wait *wait)
 {
-	return is_message(c, wait) &&
+	return !wait->is_any && wait->kind == QUEUE_WAIT_MESSAGE &&
 	       !queue_waits_has_unreceived(c->waits, wait->rank, wait->peer) &&
 	       (is_in_collective(c, wait->peer) || is_further(c, wait->peer, wait->rank));
 }
 
 typedef bool wait_test(const struct chooser *c, const struct queue_wait *wait);
 
-/* The members that wait so, or that are waited for so; *first_ret: the first wait. The caller
- * frees. */
-static struct rankset *find_ranks(const struct chooser *c, wait_test *test, bool is_peer,
-				  const struct queue_wait **first_ret)
-{
-	struct rankset *ranks = rankset_create();
-
-	*first_ret = NULL;
-	for (size_t m = 0; m < c->num_members; m++) {
-		const struct queue_wait *waits;
-		size_t num = queue_waits_of(c->waits, c->members[m], &waits);
-
-		for (size_t i = 0; i < num; i++) {
-			if (!test(c, &waits[i]))
-				continue;
-			if (!*first_ret)
-				*first_ret = &waits[i];
-			rankset_add(ranks, is_peer ? waits[i].peer : waits[i].rank);
-		}
-	}
-	return ranks;
-}
-
-/* Exactly one rank, or nobody is named. */
+/* Exactly one member waits so, or is waited for so; else nobody is named. */
 static bool name_one(struct chooser *c, wait_test *test, bool is_peer, enum queue_cause_kind kind)
 {
-	const struct queue_wait *first;
-	struct rankset *ranks = find_ranks(c, test, is_peer, &first);
-	bool is_one = rankset_count(ranks) == 1;
+	const struct queue_wait *wait = NULL, *first = NULL;
+	struct rankset *named = rankset_in(c->arena, rankset_create());
 
-	if (is_one) {
-		add_evidence(tell(c, kind), first);
-		rankset_add_set(c->culprits, ranks);
-	}
-	rankset_destroy(ranks);
-	return is_one;
+	for (int r = rankset_first(c->ranks); r >= 0; r = rankset_next(c->ranks, r))
+		while ((wait = queue_waits_next(c->waits, r, wait))) {
+			if (!test(c, wait))
+				continue;
+			first = first ? first : wait;
+			rankset_add(named, is_peer ? wait->peer : wait->rank);
+		}
+	if (rankset_count(named) != 1)
+		return false;
+	tell(c, kind, 1)->waits[0] = *first;
+	c->culprits = named;
+	return true;
 }
 
 /* ---- Collectives ---- */
 
-/* Of somebody else in the component; NULL: nobody waits for these. */
+/* Of somebody else in the knot; NULL: nobody waits for these. */
 static const struct queue_wait *find_wait_for(const struct chooser *c, const struct rankset *ranks)
 {
-	for (size_t m = 0; m < c->num_members; m++) {
-		const struct queue_wait *waits;
-		size_t num = queue_waits_of(c->waits, c->members[m], &waits);
+	const struct queue_wait *wait = NULL;
 
-		for (size_t i = 0; i < num; i++)
-			if (is_between_members(c, &waits[i]) &&
-			    rankset_contains(ranks, waits[i].peer) &&
-			    !rankset_contains(ranks, waits[i].rank))
-				return &waits[i];
-	}
+	for (int r = rankset_first(c->ranks); r >= 0; r = rankset_next(c->ranks, r))
+		while ((wait = queue_waits_next(c->waits, r, wait)))
+			if (!wait->is_any && rankset_contains(ranks, wait->peer) &&
+			    !rankset_contains(ranks, r))
+				return wait;
 	return NULL;
 }
 
 static void gather_apart(struct chooser *c)
 {
-	uint32_t common;
+	struct rankset *apart = rankset_in(c->arena, rankset_create());
 
-	if (!verdict_find_common_call(c->facts, c->waiting, &common))
-		return;
-	c->apart = rankset_create();
-	for (int r = rankset_first(c->waiting); r >= 0; r = rankset_next(c->waiting, r))
-		if (c->facts->ranks[r].call != common)
-			rankset_add(c->apart, r);
-	if (rankset_count(c->apart) <= MAX_APART)
-		return;
-	rankset_destroy(c->apart);
-	c->apart = NULL;
+	if (verdict_add_apart(c->facts, c->waiting, apart) && rankset_count(apart) <= MAX_APART)
+		c->apart = apart;
 }
 
 /* All ranks but a few are in one call, and these few, which are in other collectives, belong to
@@ -291,16 +217,16 @@ static bool find_apart(struct chooser *c)
 	if (!c->apart)
 		return false;
 	for (int r = rankset_first(c->apart); r >= 0; r = rankset_next(c->apart, r))
-		if (!is_member(c, r))
+		if (!rankset_contains(c->ranks, r))
 			return false;
-	for (size_t i = 0; i < c->num_members; i++)
-		if (!is_in_collective(c, c->members[i]))
+	for (int r = rankset_first(c->ranks); r >= 0; r = rankset_next(c->ranks, r))
+		if (!is_in_collective(c, r))
 			return false;
 	wait = find_wait_for(c, c->apart);
 	if (!wait)
 		return false;
-	add_evidence(tell(c, QUEUE_CAUSE_APART), wait);
-	rankset_add_set(c->culprits, c->apart);
+	tell(c, QUEUE_CAUSE_APART, 1)->waits[0] = *wait;
+	c->culprits = c->apart;
 	return true;
 }
 
@@ -311,116 +237,61 @@ static bool is_of_program(const struct queue_wait *wait)
 	return wait->kind != QUEUE_WAIT_COLLECTIVE && !wait->is_any;
 }
 
-static bool waits_by_program(const struct chooser *c, int rank)
+static bool is_way_of_program(const void *context, uint32_t start, const struct wait_way *last,
+			      const struct wait_way *next)
 {
-	const struct queue_wait *waits;
-	size_t num = queue_waits_of(c->waits, rank, &waits);
+	const struct chooser *c = context;
 
-	for (size_t i = 0; i < num; i++)
-		if (is_of_program(&waits[i]))
-			return true;
-	return false;
+	(void)start, (void)last;
+	return is_of_program(&c->waits->waits[next->edge]);
 }
 
-/* The shortest way by the program's own messages from a rank back to itself: the waits, in
- * order, into way. Returns how many; 0: there is none. before is all NULL, and is so again after
- * it. */
-static size_t find_circle(const struct chooser *c, int start)
+/* Ranks that wait by the program's own messages: [MAX_CYCLE_STARTS] at most. */
+static uint32_t *gather_starts(const struct chooser *c, size_t *num_ret)
 {
-	const struct queue_wait **before = c->circle.before, **way = c->circle.way;
-	const struct queue_wait *waits, *last = NULL;
-	int *queue = c->circle.queue;
-	size_t head = 0, tail = 0, length = 0, num;
+	uint32_t *starts = arena_array(c->arena, MAX_CYCLE_STARTS, sizeof(*starts));
 
-	queue[tail++] = start;
-	while (head < tail && !last) {
-		num = queue_waits_of(c->waits, queue[head++], &waits);
-		for (size_t i = 0; i < num && !last; i++) {
-			if (!is_of_program(&waits[i]) || !is_member(c, waits[i].peer))
-				continue;
-			if (waits[i].peer == start) {
-				last = &waits[i];
-			} else if (!before[waits[i].peer]) {
-				before[waits[i].peer] = &waits[i];
-				queue[tail++] = waits[i].peer;
-			}
-		}
+	*num_ret = 0;
+	for (int r = rankset_first(c->ranks); r >= 0 && *num_ret < MAX_CYCLE_STARTS;
+	     r = rankset_next(c->ranks, r)) {
+		const struct queue_wait *wait = queue_waits_next(c->waits, r, NULL);
+
+		while (wait && !is_of_program(wait))
+			wait = queue_waits_next(c->waits, r, wait);
+		if (wait)
+			starts[(*num_ret)++] = (uint32_t)r;
 	}
-	for (const struct queue_wait *at = last; at;
-	     at = at->rank == start ? NULL : before[at->rank])
-		length++;
-	num = length;
-	for (const struct queue_wait *at = last; num > 0; at = before[at->rank])
-		way[--num] = at;
-	for (size_t i = 0; i < tail; i++)
-		before[queue[i]] = NULL;
-	return length;
+	return starts;
 }
 
-/* The shortest circle of the component, if there is one. */
+/* The shortest circle of the knot by the program's own messages, if there is one. */
 static bool find_cycle(struct chooser *c, enum queue_cause_kind kind)
 {
-	size_t num_ranks = c->waits->num_ranks, best = SIZE_MAX;
+	size_t num_ranks = c->waits->num_ranks, num_starts, length;
 	size_t most = kind == QUEUE_CAUSE_OPEN ? num_ranks : num_ranks / MAX_CYCLE_SHARE;
-	const struct queue_wait **shortest = c->circle.shortest;
-	size_t num_starts = 0;
-	bool is_found;
+	uint32_t *starts = gather_starts(c, &num_starts);
+	struct queue_cause *cause;
+	struct wait_way *way;
 
-	for (size_t m = 0; m < c->num_members && best > MIN_CYCLE && num_starts < MAX_CYCLE_STARTS;
-	     m++) {
-		size_t length;
-
-		if (!waits_by_program(c, c->members[m]))
-			continue;
-		num_starts++;
-		length = find_circle(c, c->members[m]);
-		if (!length || length >= best)
-			continue;
-		best = length;
-		memcpy(shortest, c->circle.way, length * sizeof(struct queue_wait *));
-	}
+	length = wait_knots_circle(c->knots, starts, num_starts, is_way_of_program, c, &way);
 	/* Where not all was looked at there may be a smaller one. */
-	is_found = best <= MIN_CYCLE ||
-		   (best <= most && (kind == QUEUE_CAUSE_OPEN || num_starts < MAX_CYCLE_STARTS));
-	if (is_found) {
-		struct queue_cause *cause = tell(c, kind);
-
-		for (size_t i = 0; i < best; i++) {
-			add_evidence(cause, shortest[i]);
-			if (kind == QUEUE_CAUSE_CYCLE)
-				rankset_add(c->culprits, shortest[i]->rank);
-		}
+	if (length == 0 ||
+	    (length > MIN_CYCLE &&
+	     (length > most || (kind != QUEUE_CAUSE_OPEN && num_starts == MAX_CYCLE_STARTS))))
+		return false;
+	cause = tell(c, kind, length);
+	c->culprits = rankset_in(c->arena, rankset_create());
+	for (size_t i = 0; i < length; i++) {
+		cause->waits[i] = c->waits->waits[way[i].edge];
+		if (kind == QUEUE_CAUSE_CYCLE)
+			rankset_add(c->culprits, (int)way[i].from);
 	}
-	return is_found;
+	return true;
 }
 
 /* ---- All of it ---- */
 
-/* Which components are of several ranks that wait for each other, and for nobody else: [num],
- * the caller frees. */
-static bool *find_closed(const struct chooser *c, uint32_t num)
-{
-	bool *is_closed = xcalloc(num, sizeof(*is_closed));
-
-	for (size_t i = 0; i < c->waits->num_waits; i++) {
-		const struct queue_wait *wait = &c->waits->waits[i];
-
-		is_closed[c->component_of[wait->rank]] |=
-			c->component_of[wait->rank] == c->component_of[wait->peer];
-	}
-	for (size_t i = 0; i < c->waits->num_waits; i++) {
-		const struct queue_wait *wait = &c->waits->waits[i];
-
-		if (c->component_of[wait->rank] != c->component_of[wait->peer])
-			is_closed[c->component_of[wait->rank]] = false;
-	}
-	for (size_t r = 0; r < c->waits->num_ranks; r++)
-		if (c->waits->is_open[r])
-			is_closed[c->component_of[r]] = false;
-	return is_closed;
-}
-
-static bool choose_in_component(struct chooser *c)
+static bool choose_in_knot(struct chooser *c)
 {
 	return name_one(c, waits_ahead, false, QUEUE_CAUSE_SKIPPED) ||
 	       name_one(c, is_left_out, true, QUEUE_CAUSE_LOST) ||
@@ -434,96 +305,31 @@ static bool find_open(struct chooser *c)
 	return find_cycle(c, QUEUE_CAUSE_OPEN);
 }
 
-/* Try one closed component after the other, until there is a cause. first: [num + 1], as in
- * choose(). */
-static void choose_among(struct chooser *c, const size_t *first, const bool *is_closed,
-			 uint32_t num, bool (*is_chosen)(struct chooser *))
+/* Try one knot after the other, until there is a cause. */
+static bool choose_among(struct chooser *c, bool (*is_chosen)(struct chooser *))
 {
-	for (uint32_t i = 0; i < num && !c->cause; i++) {
-		c->component = i;
-		c->members = c->by_component + first[i];
-		c->num_members = first[i + 1] - first[i];
-		if (is_closed[i])
-			is_chosen(c);
+	for (size_t k = 0; k < c->knots->num_knots; k++) {
+		const struct wait_knot *knot = &c->knots->knots[k];
+
+		c->ranks = rankset_in(c->arena, rankset_create());
+		for (size_t i = 0; i < knot->num_nodes; i++)
+			rankset_add(c->ranks, (int)knot->nodes[i]);
+		if (is_chosen(c))
+			return true;
 	}
+	return false;
 }
 
-/* The ranks of each component: those of component i are by_component[ret[i]] to
- * by_component[ret[i + 1] - 1]. The caller frees. */
-static size_t *sort_ranks(const struct chooser *c, uint32_t num)
-{
-	size_t *first = xcalloc((size_t)num + 2, sizeof(*first)), *next = first + 1;
-
-	for (size_t r = 0; r < c->waits->num_ranks; r++)
-		first[c->component_of[r] + 2]++;
-	for (uint32_t i = 2; i < num + 2; i++)
-		first[i] += first[i - 1];
-	for (size_t r = 0; r < c->waits->num_ranks; r++)
-		c->by_component[next[c->component_of[r]]++] = (int)r;
-	return first;
-}
-
-static void choose(struct chooser *c)
-{
-	size_t num_ranks = c->waits->num_ranks, *first;
-	struct graph *graph = queue_waits_graph(c->waits);
-	bool *is_closed;
-	uint32_t num;
-
-	c->circle = (struct circle){
-		.before = xcalloc(num_ranks, sizeof(*c->circle.before)),
-		.way = xcalloc(num_ranks, sizeof(*c->circle.way)),
-		.shortest = xcalloc(num_ranks, sizeof(*c->circle.shortest)),
-		.queue = xcalloc(num_ranks, sizeof(*c->circle.queue)),
-	};
-	c->component_of = xcalloc(num_ranks, sizeof(*c->component_of));
-	c->by_component = xcalloc(num_ranks, sizeof(*c->by_component));
-	find_groups(c);
-	gather_apart(c);
-	num = graph_components(graph, c->component_of);
-	first = sort_ranks(c, num);
-	is_closed = find_closed(c, num);
-	choose_among(c, first, is_closed, num, choose_in_component);
-	if (c->verdict->kind == VERDICT_UNKNOWN)
-		choose_among(c, first, is_closed, num, find_open);
-	graph_destroy(graph);
-	free(first);
-	free(is_closed);
-	rankset_destroy(c->apart);
-	free(c->by_component);
-	free(c->group_of);
-	free(c->component_of);
-	free(c->circle.before);
-	free(c->circle.way);
-	free(c->circle.shortest);
-	free(c->circle.queue);
-}
-
-static uint64_t shortest_stay(const struct chooser *c)
-{
-	uint64_t shortest = UINT64_MAX;
-
-	for (int r = rankset_first(c->culprits); r >= 0; r = rankset_next(c->culprits, r))
-		if (stack_facts_get(c->facts, r)->span_ns < shortest)
-			shortest = stack_facts_get(c->facts, r)->span_ns;
-	return shortest;
-}
-
-/* Takes over the sets. */
 static void accuse(struct chooser *c)
 {
 	struct verdict *verdict = c->verdict;
 
-	verdict->kind = c->cause->kind == QUEUE_CAUSE_LOST ? VERDICT_LOST : VERDICT_DEADLOCK;
+	verdict->waiting = rankset_in(verdict->arena, rankset_copy(c->waiting));
+	verdict_accuse_by_stacks(verdict, c->facts, c->culprits,
+				 c->cause->kind == QUEUE_CAUSE_LOST ? VERDICT_LOST
+								    : VERDICT_DEADLOCK);
 	verdict->is_by_order = false;
 	verdict->is_likely = true;
-	verdict->stay_ns = shortest_stay(c);
-	verdict->is_hang = verdict->stay_ns >= VERDICT_HANG_NEW_NS;
-	rankset_destroy(verdict->culprits);
-	rankset_destroy(verdict->waiting);
-	verdict->culprits = rankset_copy(c->culprits);
-	verdict->waiting = rankset_copy(c->waiting);
-	rankset_remove_set(verdict->waiting, c->culprits);
 }
 
 /* All are inside MPI, and at most the order has chosen among them. */
@@ -544,17 +350,18 @@ void verdict_choose_by_queues(struct verdict *verdict, const struct job *job,
 
 	if (!may_choose(verdict))
 		return;
-	c.facts = stack_facts_create(job);
-	c.waits = queue_waits_create(job, c.facts);
-	c.waiting = rankset_copy(verdict->waiting);
+	c.arena = arena_create();
+	c.facts = stack_facts_create(job, c.arena);
+	c.waits = queue_waits_create(job, c.facts, c.arena);
+	c.knots = wait_graph_find_knots(c.waits->graph, NULL, false);
+	c.waiting = rankset_in(c.arena, rankset_copy(verdict->waiting));
 	rankset_add_set(c.waiting, verdict->culprits);
-	c.culprits = rankset_create();
-	choose(&c);
-	verdict->queue_cause = c.cause;
-	if (c.cause && c.cause->kind != QUEUE_CAUSE_OPEN)
+	find_groups(&c);
+	gather_apart(&c);
+	if (choose_among(&c, choose_in_knot))
 		accuse(&c);
-	rankset_destroy(c.waiting);
-	rankset_destroy(c.culprits);
-	queue_waits_destroy(c.waits);
-	stack_facts_destroy(c.facts);
+	else if (verdict->kind == VERDICT_UNKNOWN)
+		choose_among(&c, find_open);
+	verdict->queue_cause = c.cause;
+	arena_destroy(c.arena);
 }

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The rules that go by what ranks do, without knowing what they wait for. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/verdict/verdict_private.h"
-#include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 
-/* More groups of least progress than this: the order has not picked anybody. */
-enum { MAX_LEAST_GROUPS = 3 };
 /* Of a job that ends: its ranks, and what the launcher does for each, take turns for as long. */
 #define ENDING_NS UINT64_C(60000000000)
 
@@ -46,12 +39,9 @@ bool verdict_find_stopped(struct judge *j)
 static bool has_sibling(const struct judge *j, size_t lane,
 			bool (*is_kind)(const struct judge *j, size_t lane))
 {
-	const struct job_lane *lanes = j->jm->lanes;
-	size_t i = lane;
+	size_t num, first = job_model_lanes(j->jm, j->jm->lanes[lane].rank, &num);
 
-	while (i > 0 && lanes[i - 1].rank == lanes[lane].rank)
-		i--;
-	for (; i < j->jm->num_lanes && lanes[i].rank == lanes[lane].rank; i++)
+	for (size_t i = first; i < first + num; i++)
 		if (i != lane && is_kind(j, i))
 			return true;
 	return false;
@@ -117,16 +107,11 @@ static void drop_parents(struct judge *j)
 /* Could all who wait get on by what other ranks than those of the candidates have still to send? */
 static bool can_do_without(const struct judge *j)
 {
-	bool *is_held, can;
+	bool *is_held = arena_array(j->arena, j->jm->num_lanes, sizeof(*is_held));
 
-	if (!j->waitfor)
-		return false;
-	is_held = xcalloc(j->jm->num_lanes, sizeof(*is_held));
 	for (size_t i = 0; i < j->jm->num_lanes; i++)
 		is_held[i] = j->is_candidate[i] || has_sibling(j, i, is_other_candidate);
-	can = waitfor_can_do_without(j->waitfor, is_held);
-	free(is_held);
-	return can;
+	return j->waitfor && waitfor_can_do_without(j->waitfor, is_held);
 }
 
 /* A hang even though others move, as those who are given work one by one may for long? A program
@@ -137,7 +122,6 @@ static bool is_hang_beside_moving(const struct verdict *verdict)
 	       verdict->stay_ns / VERDICT_HANG_MOVING_RATIO >= verdict->longest_before_ns;
 }
 
-/* True if there was somebody outside, whether accused or not. */
 bool verdict_find_computing(struct judge *j)
 {
 	size_t num_outside;
@@ -170,7 +154,6 @@ bool verdict_find_computing(struct judge *j)
 	return true;
 }
 
-/* Ranks without a model, by their stacks. */
 bool verdict_find_unrecorded(struct judge *j)
 {
 	struct verdict *verdict = j->verdict;
@@ -187,14 +170,6 @@ bool verdict_find_unrecorded(struct judge *j)
 	verdict->kind = VERDICT_COMPUTATION;
 	verdict->basis = VERDICT_BY_STACKS;
 	return true;
-}
-
-/* Of a process that is gone there is no model and no stack. */
-void verdict_add_ended(struct judge *j)
-{
-	for (size_t i = 0; i < j->job->num_holes; i++)
-		if (strcmp(j->job->holes[i].why, JOB_HOLE_ENDED) == 0)
-			rankset_add(j->verdict->culprits, j->job->holes[i].rank);
 }
 
 /* Do all who wait do so in MPI_Finalize? */
@@ -238,15 +213,15 @@ bool verdict_find_left(struct judge *j)
 
 static size_t count_groups(const struct judge *j)
 {
-	bool *is_in = xcalloc(j->groups->num_groups, sizeof(*is_in));
+	bool *is_in = arena_array(j->arena, j->groups->num_groups, sizeof(*is_in));
 	size_t num = 0;
 
-	for (size_t i = 0; i < j->jm->num_lanes; i++)
-		if (j->is_candidate[i])
-			is_in[j->groups->group_of[i]] = true;
-	for (size_t g = 0; g < j->groups->num_groups; g++)
-		num += is_in[g];
-	free(is_in);
+	for (size_t i = 0; i < j->jm->num_lanes; i++) {
+		bool *is_known = &is_in[j->groups->group_of[i]];
+
+		num += j->is_candidate[i] && !*is_known;
+		*is_known |= j->is_candidate[i];
+	}
 	return num;
 }
 
@@ -254,23 +229,20 @@ static size_t count_groups(const struct judge *j)
 static bool keep_novel(struct judge *j)
 {
 	size_t num_lanes = j->jm->num_lanes, num = 0;
-	uint32_t *lanes = xcalloc(num_lanes, sizeof(*lanes)), transition, actor;
+	uint32_t *lanes = arena_array(j->arena, num_lanes, sizeof(*lanes)), transition, actor;
 
 	for (size_t i = 0; i < num_lanes; i++)
 		if (j->is_candidate[i])
 			lanes[num++] = (uint32_t)i;
 	actor = verdict_find_novel(j, lanes, num, &transition);
-	free(lanes);
 	if (actor == WAITFOR_NONE)
 		return false;
 	for (size_t i = 0; i < num_lanes; i++)
 		j->is_candidate[i] = i == actor;
-	j->verdict->novel = transition;
-	j->verdict->novel_rank = j->jm->lanes[actor].rank;
+	verdict_set_novel(j, actor, transition);
 	return true;
 }
 
-/* All are static and inside. */
 void verdict_find_least(struct judge *j)
 {
 	size_t num_waiting, num_groups;
@@ -294,6 +266,6 @@ void verdict_find_least(struct judge *j)
 		return;
 	num_groups = count_groups(j);
 	verdict_name_culprits(j, VERDICT_LEAST);
-	if (num_groups > MAX_LEAST_GROUPS || rankset_is_empty(j->verdict->waiting))
+	if (num_groups > VERDICT_MAX_LEAST_GROUPS || rankset_is_empty(j->verdict->waiting))
 		j->verdict->kind = VERDICT_UNDECIDED;
 }

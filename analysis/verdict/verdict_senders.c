@@ -7,33 +7,38 @@
 #include "analysis/verdict/verdict_private.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
+#include "model/sorted.h"
 
 /* More senders than this that the order would name: it has not picked anybody. */
 enum { MAX_SENDERS = 3 };
 
-static int compare_lanes(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 bool verdict_has_lane(const struct waitfor_deadlock *deadlock, uint32_t lane)
 {
-	return bsearch(&lane, deadlock->lanes, deadlock->num_lanes, sizeof(lane), compare_lanes) !=
-	       NULL;
+	return bsearch(&lane, deadlock->lanes, deadlock->num_lanes, sizeof(lane),
+		       sorted_compare_u32) != NULL;
 }
 
 bool verdict_is_further(const struct judge *j, const struct waitfor_deadlock *deadlock, int rank,
 			uint32_t lane)
 {
-	uint32_t first;
-	size_t num = waitfor_lanes_of(j->waitfor, rank, &first);
+	const struct waitfor *w = j->waitfor;
 
-	for (uint32_t l = first; l < first + num; l++)
+	for (uint32_t l = waitfor_first_lane(w, rank); waitfor_is_lane_of(w, l, rank); l++)
 		if (verdict_has_lane(deadlock, l) &&
 		    progress_compare(j->groups->progress, l, lane) == PROGRESS_MORE)
 			return true;
+	return false;
+}
+
+bool verdict_is_before_exchange(const struct waitfor *w, int rank, int peer, uint32_t comm)
+{
+	for (size_t i = 0; i < w->num_unreceived; i++) {
+		const struct waitfor_unreceived *message = &w->unreceived[i];
+
+		if (message->source == rank && message->destination == peer &&
+		    message->comm == comm)
+			return true;
+	}
 	return false;
 }
 
@@ -71,7 +76,7 @@ static void add_past(const struct judge *j, const struct waitfor_deadlock *deadl
 {
 	int own = j->jm->lanes[l].rank;
 	bool are_past;
-	struct rankset *givers = waitfor_find_givers(j->waitfor, n, &are_past);
+	struct rankset *givers = waitfor_find_givers(j->waitfor, n, &are_past, j->arena);
 
 	for (int rank = rankset_first(givers); rank >= 0; rank = rankset_next(givers, rank)) {
 		if (!rankset_contains(deadlock->ranks, rank) ||
@@ -82,21 +87,19 @@ static void add_past(const struct judge *j, const struct waitfor_deadlock *deadl
 		add_sender(s, rank, are_past, l, n);
 		rankset_add(s->waiting, own);
 	}
-	rankset_destroy(givers);
 }
 
 /* Messages tell more than the order. Of those that it gives, keep who does not wait for what
  * another of them has not sent: that may be why it is where it is. */
 static void choose(struct senders *s, enum verdict_senders which)
 {
-	struct rankset *rest = rankset_copy(s->ranks);
-
-	rankset_remove_set(rest, s->waiting);
-	if (!rankset_is_empty(s->sure) || which == VERDICT_SENDERS_BY_MESSAGES)
+	if (!rankset_is_empty(s->sure) || which == VERDICT_SENDERS_BY_MESSAGES) {
 		rankset_keep_set(s->ranks, s->sure);
-	else if (!rankset_is_empty(rest))
-		rankset_keep_set(s->ranks, rest);
-	rankset_destroy(rest);
+		return;
+	}
+	rankset_keep_set(s->waiting, s->ranks);
+	if (!rankset_equal(s->waiting, s->ranks))
+		rankset_remove_set(s->ranks, s->waiting);
 }
 
 struct rankset *verdict_find_senders(const struct judge *j, const struct waitfor_deadlock *deadlock,
@@ -104,23 +107,20 @@ struct rankset *verdict_find_senders(const struct judge *j, const struct waitfor
 				     uint32_t *need_ret)
 {
 	const struct waitfor *w = j->waitfor;
-	struct senders s = {rankset_create(), rankset_create(), rankset_create(), 0, 0};
+	const struct waitfor_need *need = NULL;
+	struct senders s = {
+		.ranks = rankset_in(j->arena, rankset_create()),
+		.sure = rankset_in(j->arena, rankset_create()),
+		.waiting = rankset_in(j->arena, rankset_create()),
+	};
 
-	for (size_t i = 0; j->groups->progress && i < deadlock->num_lanes; i++) {
-		uint32_t l = deadlock->lanes[i];
-		const struct waitfor_lane *lane = &w->lanes[l];
-
-		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
-			if (is_asked(&w->needs[n], which))
-				add_past(j, deadlock, l, n, &s);
-	}
+	for (size_t i = 0; j->groups->progress && i < deadlock->num_lanes; i++)
+		while ((need = waitfor_next_need(w, deadlock->lanes[i], need)))
+			if (is_asked(need, which))
+				add_past(j, deadlock, deadlock->lanes[i],
+					 (uint32_t)(need - w->needs), &s);
 	choose(&s, which);
-	rankset_destroy(s.sure);
-	rankset_destroy(s.waiting);
 	*lane_ret = s.lane;
 	*need_ret = s.need;
-	if (!rankset_is_empty(s.ranks) && rankset_count(s.ranks) <= MAX_SENDERS)
-		return s.ranks;
-	rankset_destroy(s.ranks);
-	return NULL;
+	return !rankset_is_empty(s.ranks) && rankset_count(s.ranks) <= MAX_SENDERS ? s.ranks : NULL;
 }

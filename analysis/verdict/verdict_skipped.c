@@ -17,18 +17,6 @@
 #include "model/job/rankset.h"
 #include "model/xalloc.h"
 
-bool verdict_is_before_exchange(const struct waitfor *w, int rank, int peer, uint32_t comm)
-{
-	for (size_t i = 0; i < w->num_unreceived; i++) {
-		const struct waitfor_unreceived *message = &w->unreceived[i];
-
-		if (message->source == rank && message->destination == peer &&
-		    message->comm == comm)
-			return true;
-	}
-	return false;
-}
-
 /* Fewer visits to a place are no rule, nor are those of one other rank alone. */
 enum { FEWEST_VISITS = 10, FEWEST_VISITORS = 2 };
 
@@ -36,16 +24,17 @@ enum { FEWEST_VISITS = 10, FEWEST_VISITORS = 2 };
 enum { MOST_COMPARED = 16 };
 
 /* Does it wait for messages, or in an exchange of them, and for nothing else? */
-static bool waits_for_messages(const struct waitfor *w, const struct waitfor_lane *lane)
+static bool waits_for_messages(const struct waitfor *w, uint32_t l)
 {
-	size_t num_messages = 0;
+	const struct waitfor_need *need = NULL;
+	bool has_message = false;
 
-	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
-		if (w->needs[n].kind != WAITFOR_MESSAGE && w->needs[n].kind != WAITFOR_RECEIVE)
+	while ((need = waitfor_next_need(w, l, need))) {
+		if (need->kind != WAITFOR_MESSAGE && need->kind != WAITFOR_RECEIVE)
 			return false;
-		num_messages += w->needs[n].kind == WAITFOR_MESSAGE;
+		has_message |= need->kind == WAITFOR_MESSAGE;
 	}
-	return num_messages > 0;
+	return has_message;
 }
 
 /* The collective that the lane waits in, and for nothing else; WAITFOR_NONE: there is none. */
@@ -62,34 +51,24 @@ static bool is_in_collective(const struct waitfor *w, uint32_t l, uint32_t colle
 	return collective_of(w, l) == collective;
 }
 
+static bool is_rank_in_collective(const struct waitfor *w, int rank, uint32_t collective)
+{
+	for (uint32_t l = waitfor_first_lane(w, rank); waitfor_is_lane_of(w, l, rank); l++)
+		if (is_in_collective(w, l, collective))
+			return true;
+	return false;
+}
+
 /* Has it sent, to a rank that waits in the collective, a message of the exchange in which it
  * waits? */
 static bool has_sent_early(const struct judge *j, uint32_t l, uint32_t collective)
 {
 	const struct waitfor *w = j->waitfor;
-	const struct waitfor_lane *lane = &w->lanes[l];
+	const struct waitfor_need *need = NULL;
 
-	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
-		const struct waitfor_need *need = &w->needs[n];
-		uint32_t first = 0;
-		size_t num = need->peer < 0 ? 0 : waitfor_lanes_of(w, need->peer, &first);
-
-		for (uint32_t p = first; num && p < first + num; p++)
-			if (is_in_collective(w, p, collective) &&
-			    verdict_is_before_exchange(w, j->jm->lanes[l].rank, need->peer,
-						       need->comm))
-				return true;
-	}
-	return false;
-}
-
-static bool is_rank_in_collective(const struct waitfor *w, int rank, uint32_t collective)
-{
-	uint32_t first;
-	size_t num = waitfor_lanes_of(w, rank, &first);
-
-	for (uint32_t l = first; l < first + num; l++)
-		if (is_in_collective(w, l, collective))
+	while ((need = waitfor_next_need(w, l, need)))
+		if (is_rank_in_collective(w, need->peer, collective) &&
+		    verdict_is_before_exchange(w, j->jm->lanes[l].rank, need->peer, need->comm))
 			return true;
 	return false;
 }
@@ -97,13 +76,13 @@ static bool is_rank_in_collective(const struct waitfor *w, int rank, uint32_t co
 /* Does it wait until those in the collective receive what it sends, and for nothing else? */
 static bool sends_to_waiting(const struct waitfor *w, uint32_t l, uint32_t collective)
 {
-	const struct waitfor_lane *lane = &w->lanes[l];
+	const struct waitfor_need *need = NULL;
 
-	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
-		if (w->needs[n].kind != WAITFOR_RECEIVE || w->needs[n].peer < 0 ||
-		    !is_rank_in_collective(w, w->needs[n].peer, collective))
+	while ((need = waitfor_next_need(w, l, need)))
+		if (need->kind != WAITFOR_RECEIVE ||
+		    !is_rank_in_collective(w, need->peer, collective))
 			return false;
-	return lane->num_needs > 0;
+	return w->lanes[l].num_needs > 0;
 }
 
 /* Has it sent, to another in the collective than the one whose message it waits for, what is
@@ -113,12 +92,10 @@ static bool sends_to_waiting(const struct waitfor *w, uint32_t l, uint32_t colle
 static bool has_sent_around(const struct judge *j, uint32_t l, uint32_t collective)
 {
 	const struct waitfor *w = j->waitfor;
-	const struct waitfor_lane *lane = &w->lanes[l];
+	const struct waitfor_need *need = NULL;
 	bool has_sent = false;
 
-	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
-		const struct waitfor_need *need = &w->needs[n];
-
+	while ((need = waitfor_next_need(w, l, need))) {
 		for (size_t i = 0; i < w->num_unreceived; i++) {
 			const struct waitfor_unreceived *message = &w->unreceived[i];
 
@@ -189,11 +166,11 @@ static bool has_called(const struct waitfor *w, uint32_t collective, int rank)
 static bool has_order(const struct judge *j, uint32_t l)
 {
 	const struct waitfor *w = j->waitfor;
-	uint32_t first, collective = collective_of(w, l);
+	uint32_t collective = collective_of(w, l);
 
 	return w->needs[w->lanes[l].first_need].request == WAITFOR_NONE &&
 	       w->collectives[collective].owner < 0 &&
-	       waitfor_lanes_of(w, j->jm->lanes[l].rank, &first) == 1;
+	       waitfor_num_lanes(w, j->jm->lanes[l].rank) == 1;
 }
 
 /* Is anybody who waits in `later` a member of `earlier` that has called that, too? */
@@ -232,31 +209,15 @@ static bool has_gone_past(const struct judge *j, uint32_t l, struct left_out *ou
 	return out->is_later;
 }
 
-/* The transitions into a state. */
-struct ways {
-	const struct job_transition **to;
-	size_t num;
-};
-
-static struct ways find_ways(const struct job_model *jm, uint32_t state)
-{
-	struct ways ways = {.to = xcalloc(jm->num_transitions, sizeof(*ways.to))};
-
-	for (size_t t = 0; t < jm->num_transitions; t++)
-		if (jm->transitions[t].to == state)
-			ways.to[ways.num++] = &jm->transitions[t];
-	return ways;
-}
-
-/* How often the rank has come by them. */
-static uint64_t count_visits(const struct ways *ways, int rank)
+/* How often has the rank come by one of these transitions? */
+static uint64_t count_visits(const struct job_transition **ways, size_t num_ways, int rank)
 {
 	uint64_t num = 0;
 
-	for (size_t w = 0; w < ways->num; w++)
-		for (size_t i = 0; i < ways->to[w]->num_counts; i++)
-			if (rankset_contains(ways->to[w]->counts[i].ranks, rank))
-				num += ways->to[w]->counts[i].count;
+	for (size_t w = 0; w < num_ways; w++)
+		for (size_t i = 0; i < ways[w]->num_counts; i++)
+			if (rankset_contains(ways[w]->counts[i].ranks, rank))
+				num += ways[w]->counts[i].count;
 	return num;
 }
 
@@ -265,24 +226,27 @@ static uint64_t count_visits(const struct ways *ways, int rank)
 static bool has_come_more_often(const struct judge *j, uint32_t l, uint32_t collective)
 {
 	const struct job_lane *lanes = j->jm->lanes;
-	struct ways ways = find_ways(j->jm, lanes[l].state);
-	uint64_t own = count_visits(&ways, lanes[l].rank), visits = 0;
-	size_t num_visitors = 0;
+	const struct job_transition **ways = xcalloc(j->jm->num_transitions, sizeof(*ways));
+	size_t num_ways = 0, num_visitors = 0;
+	uint64_t visits = 0, own;
 	bool are_equal = true;
 
+	for (size_t t = 0; t < j->jm->num_transitions; t++)
+		if (j->jm->transitions[t].to == lanes[l].state)
+			ways[num_ways++] = &j->jm->transitions[t];
+	own = count_visits(ways, num_ways, lanes[l].rank);
 	for (uint32_t k = 0; are_equal && k < j->waitfor->num_lanes; k++) {
-		uint64_t others;
+		uint64_t others = is_in_collective(j->waitfor, k, collective)
+					  ? count_visits(ways, num_ways, lanes[k].rank)
+					  : 0;
 
-		if (!is_in_collective(j->waitfor, k, collective))
-			continue;
-		others = count_visits(&ways, lanes[k].rank);
 		if (!others)
 			continue;
 		are_equal = others >= FEWEST_VISITS && (!visits || others == visits);
 		visits = others;
 		num_visitors++;
 	}
-	free(ways.to);
+	free(ways);
 	return are_equal && num_visitors >= FEWEST_VISITORS && own > visits;
 }
 
@@ -307,7 +271,7 @@ static void add_lane(const struct judge *j, const struct waitfor_deadlock *deadl
 		     bool is_sure_only, struct left_out *out)
 {
 	const struct waitfor *w = j->waitfor;
-	bool is_waiting = waits_for_messages(w, &w->lanes[l]);
+	bool is_waiting = waits_for_messages(w, l);
 	int rank = j->jm->lanes[l].rank;
 
 	if (has_gone_past(j, l, out) ||
@@ -322,23 +286,6 @@ static void add_lane(const struct judge *j, const struct waitfor_deadlock *deadl
 		rankset_add(out->guessed, rank);
 }
 
-/* Of those that the collective misses, the ranks of the deadlock that have gone past it. */
-static void add_skipped(const struct judge *j, const struct waitfor_deadlock *deadlock,
-			bool is_sure_only, struct left_out *out)
-{
-	struct rankset *missing = waitfor_missing(j->waitfor, out->collective, NULL);
-	uint32_t first;
-
-	for (int r = rankset_first(missing); r >= 0; r = rankset_next(missing, r)) {
-		size_t num = waitfor_lanes_of(j->waitfor, r, &first);
-
-		for (uint32_t l = first; l < first + num; l++)
-			if (verdict_has_lane(deadlock, l))
-				add_lane(j, deadlock, l, is_sure_only, out);
-	}
-	rankset_destroy(missing);
-}
-
 static int count_waiting(const struct judge *j, const struct waitfor_deadlock *deadlock,
 			 uint32_t collective)
 {
@@ -349,25 +296,36 @@ static int count_waiting(const struct judge *j, const struct waitfor_deadlock *d
 	return num;
 }
 
-/* The sure ones, or the others; NULL: nobody, or most of them, or more than wait in the
- * collective, and it may be the others that went wrong: who is in a collective that nobody else
- * comes to has perhaps called it in vain. */
-static struct rankset *take_ranks(const struct judge *j, struct left_out *out,
-				  const struct waitfor_deadlock *deadlock, bool *is_likely_ret)
+/* Not nobody, nor most of them, nor more than wait in the collective: it may be the others that went
+ * wrong: who is in a collective that nobody else comes to has perhaps called it in vain. */
+static bool are_named(const struct judge *j, const struct rankset *ranks,
+		      const struct waitfor_deadlock *deadlock, uint32_t collective)
 {
-	struct rankset *ranks = out->sure;
-	bool is_good;
+	int num = rankset_count(ranks);
 
+	return num > 0 && 2 * num < rankset_count(deadlock->ranks) + 1 &&
+	       num <= count_waiting(j, deadlock, collective);
+}
+
+/* Of those that the collective misses, the ranks of the deadlock that have gone past it: the sure
+ * ones, or the others. */
+static struct rankset *find_past(const struct judge *j, const struct waitfor_deadlock *deadlock,
+				 bool is_sure_only, struct left_out *out, bool *is_likely_ret)
+{
+	struct rankset *missing = rankset_in(j->arena, rankset_create());
+
+	out->sure = rankset_in(j->arena, rankset_create());
+	out->guessed = rankset_in(j->arena, rankset_create());
+	waitfor_add_missing(j->waitfor, out->collective, missing);
+	for (int r = rankset_first(missing); r >= 0; r = rankset_next(missing, r)) {
+		uint32_t l = waitfor_first_lane(j->waitfor, r);
+
+		for (; waitfor_is_lane_of(j->waitfor, l, r); l++)
+			if (verdict_has_lane(deadlock, l))
+				add_lane(j, deadlock, l, is_sure_only, out);
+	}
 	*is_likely_ret = rankset_is_empty(out->sure);
-	if (*is_likely_ret)
-		ranks = out->guessed;
-	is_good = !rankset_is_empty(ranks) &&
-		  2 * rankset_count(ranks) < rankset_count(deadlock->ranks) + 1 &&
-		  rankset_count(ranks) <= count_waiting(j, deadlock, out->collective);
-	ranks = is_good ? rankset_copy(ranks) : NULL;
-	rankset_destroy(out->sure);
-	rankset_destroy(out->guessed);
-	return ranks;
+	return *is_likely_ret ? out->guessed : out->sure;
 }
 
 struct rankset *verdict_find_skipped(const struct judge *j, const struct waitfor_deadlock *deadlock,
@@ -375,24 +333,22 @@ struct rankset *verdict_find_skipped(const struct judge *j, const struct waitfor
 				     bool *is_likely_ret)
 {
 	const struct waitfor *w = j->waitfor;
-	bool *is_done = xcalloc(w->num_collectives + 1, sizeof(*is_done));
-	struct rankset *ranks = NULL;
+	struct rankset *done = rankset_in(j->arena, rankset_create()); /* collectives */
 
-	for (size_t i = 0; j->groups->progress && i < deadlock->num_lanes && !ranks; i++) {
+	for (size_t i = 0; j->groups->progress && i < deadlock->num_lanes; i++) {
 		uint32_t collective = collective_of(w, deadlock->lanes[i]);
 		struct left_out out = {.collective = collective,
 				       .waiting = deadlock->lanes[i],
 				       .later = WAITFOR_NONE};
+		struct rankset *ranks;
 
-		if (collective == WAITFOR_NONE || is_done[collective])
+		if (collective == WAITFOR_NONE || rankset_contains(done, (int)collective))
 			continue;
-		is_done[collective] = true;
-		out.sure = rankset_create();
-		out.guessed = rankset_create();
-		add_skipped(j, deadlock, is_sure_only, &out);
-		ranks = take_ranks(j, &out, deadlock, is_likely_ret);
+		rankset_add(done, (int)collective);
+		ranks = find_past(j, deadlock, is_sure_only, &out, is_likely_ret);
 		*collective_ret = collective;
+		if (are_named(j, ranks, deadlock, collective))
+			return ranks;
 	}
-	free(is_done);
-	return ranks;
+	return NULL;
 }

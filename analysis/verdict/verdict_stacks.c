@@ -1,34 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The verdict by stacks alone. */
+ * The verdict by stacks alone, and by the signals that ended ranks. */
+#include <signal.h>
 #include <stdlib.h>
 
 #include "analysis/verdict/verdict_private.h"
 #include "model/job/job.h"
 #include "model/job/rankset.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
-static int compare_calls(const void *a, const void *b)
+bool verdict_add_apart(const struct stack_facts *facts, const struct rankset *ranks,
+		       struct rankset *apart)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* The middle one of all is of it, if there is one. */
-bool verdict_find_common_call(const struct stack_facts *facts, const struct rankset *ranks,
-			      uint32_t *call_ret)
-{
-	size_t num = (size_t)rankset_count(ranks), at = 0, same = 0;
-	uint32_t *calls = xcalloc(num, sizeof(*calls));
+	size_t num = (size_t)rankset_count(ranks), at = 0;
+	uint32_t *calls = xcalloc(num, sizeof(*calls)), common;
 
 	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
 		calls[at++] = stack_facts_get(facts, r)->call;
-	qsort(calls, num, sizeof(*calls), compare_calls);
-	*call_ret = calls[num / 2];
-	for (size_t i = 0; i < num; i++)
-		same += calls[i] == *call_ret;
+	qsort(calls, num, sizeof(*calls), sorted_compare_u32);
+	/* If there is such a call, the middle one of all is of it. */
+	common = calls[num / 2];
 	free(calls);
-	return same * 2 > num;
+	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
+		if (stack_facts_get(facts, r)->call != common)
+			rankset_add(apart, r);
+	if (2 * (size_t)rankset_count(apart) < num)
+		return true;
+	rankset_remove_set(apart, ranks);
+	return false;
+}
+
+void verdict_accuse_by_stacks(struct verdict *verdict, const struct stack_facts *facts,
+			      const struct rankset *ranks, enum verdict_kind kind)
+{
+	verdict->kind = kind;
+	verdict->culprits = rankset_in(verdict->arena, rankset_copy(ranks));
+	rankset_remove_set(verdict->waiting, ranks);
+	verdict->stay_ns = UINT64_MAX;
+	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
+		if (stack_facts_get(facts, r)->span_ns < verdict->stay_ns)
+			verdict->stay_ns = stack_facts_get(facts, r)->span_ns;
+	verdict->is_hang = verdict->stay_ns >= VERDICT_HANG_NEW_NS;
 }
 
 /* Ranks end one after the other, which is no hang. */
@@ -42,22 +54,10 @@ static bool is_ending(const struct judge *j)
 	return true;
 }
 
-static void find_apart(struct judge *j)
-{
-	const struct rankset *ranks = j->verdict->waiting;
-	uint32_t common;
-
-	if (!verdict_find_common_call(j->stacks, ranks, &common))
-		return;
-	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
-		if (stack_facts_get(j->stacks, r)->call != common)
-			rankset_add(j->verdict->apart, r);
-}
-
 void verdict_judge_by_stacks(struct judge *j)
 {
 	struct verdict *verdict = j->verdict;
-	struct rankset *stopped = rankset_create();
+	struct rankset *stopped = rankset_in(verdict->arena, rankset_create());
 	size_t num = 0, num_outside = 0;
 	uint64_t shortest_ns = UINT64_MAX;
 	bool is_quiet, is_traced = false;
@@ -93,12 +93,10 @@ void verdict_judge_by_stacks(struct judge *j)
 		verdict->is_final = !is_traced && rankset_is_empty(verdict->moving) &&
 				    rankset_is_empty(verdict->culprits) &&
 				    !rankset_is_empty(verdict->waiting);
-		rankset_destroy(verdict->culprits);
 		verdict->culprits = stopped;
 		verdict->kind = VERDICT_STOPPED;
 		return;
 	}
-	rankset_destroy(stopped);
 	is_quiet = rankset_is_empty(verdict->moving);
 	if (is_quiet && !rankset_is_empty(verdict->waiting))
 		rankset_add_set(verdict->candidates,
@@ -112,17 +110,38 @@ void verdict_judge_by_stacks(struct judge *j)
 		return;
 	}
 	verdict->kind = num_outside > 0 || !is_quiet ? VERDICT_NONE : VERDICT_UNKNOWN;
-	rankset_destroy(verdict->culprits);
-	verdict->culprits = rankset_create();
+	rankset_remove_set(verdict->culprits, verdict->culprits);
 	if (verdict->kind != VERDICT_UNKNOWN || rankset_is_empty(verdict->waiting))
 		return;
 	verdict_add_ended(j);
 	if (rankset_is_empty(verdict->culprits)) {
-		find_apart(j);
+		verdict_add_apart(j->stacks, verdict->waiting, verdict->apart);
 		return;
 	}
 	verdict->kind = VERDICT_LEFT;
 	verdict->is_final = !is_ending(j);
-	rankset_destroy(verdict->candidates);
-	verdict->candidates = rankset_create();
+	rankset_remove_set(verdict->candidates, verdict->candidates);
+}
+
+bool verdict_find_crashed(struct judge *j)
+{
+	struct rankset *aborts = rankset_in(j->arena, rankset_create());
+	struct verdict *verdict = j->verdict;
+
+	for (size_t i = 0; i < j->job->num_crashes; i++) {
+		const struct job_crash *crash = &j->job->crashes[i];
+
+		if (crash->is_fault)
+			rankset_add(verdict->culprits, crash->rank);
+		else if (crash->signal == SIGABRT && !crash->is_sent)
+			rankset_add(aborts, crash->rank);
+	}
+	if (rankset_is_empty(verdict->culprits))
+		rankset_add_set(verdict->culprits, aborts);
+	if (rankset_is_empty(verdict->culprits))
+		return false;
+	verdict->kind = VERDICT_CRASHED;
+	verdict->basis = VERDICT_BY_STACKS;
+	verdict->is_hang = true;
+	return true;
 }

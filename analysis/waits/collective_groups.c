@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A record for each collective that a member remembers; equal records make a group. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/waits/collective_groups.h"
+#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job_comms.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
+#include "model/sorted.h"
 
 /* ---- Records ---- */
 
@@ -19,57 +19,47 @@ struct record {
 	int rank;
 };
 
-struct records {
-	struct record *records;
-	size_t num_records, capacity;
-};
-
-static void add_view(struct records *all, const struct job_model *jm,
-		     const struct job_comm_view *view)
+static enum collective_stage stage_of(const struct job_comm_view *view, uint64_t number)
 {
-	size_t num_lanes;
-	const struct job_lane *lanes = jm->lanes + job_model_lanes(jm, view->rank, &num_lanes);
-	uint32_t local = view->local;
+	if (!number)
+		return COLLECTIVE_AFTER;
+	if (model_is_in_collective(view->model, view->local, number))
+		return COLLECTIVE_IN;
+	return model_has_begun_collective(view->model, view->local, number) ? COLLECTIVE_BEGUN
+									    : COLLECTIVE_AFTER;
+}
 
-	for (size_t i = 0; i < SEG_RECENT && num_lanes; i++) {
-		const struct model_collective *recent = &job_comm_seen(view)->recent[i];
-		const struct job_site *site = &jm->sites[lanes[0].site_map[recent->site]];
-		struct record record = {
+/* Records of a member, SEG_RECENT at most; how many. */
+static size_t add_view(struct record *records, const struct job_model *jm,
+		       const struct job_comm_view *view)
+{
+	static const struct job_site none = {.path = CALLPATH_NONE};
+	size_t num_lanes, num = 0;
+	const struct job_lane *lanes = jm->lanes + job_model_lanes(jm, view->rank, &num_lanes);
+
+	for (; num < SEG_RECENT && num_lanes; num++) {
+		const struct model_collective *recent = &job_comm_seen(view)->recent[num];
+		bool is_any = recent->number > 0;
+		const struct job_site *site =
+			is_any ? &jm->sites[lanes[0].site_map[recent->site]] : &none;
+
+		if (num > 0 && !is_any)
+			break;
+		records[num] = (struct record){
 			.rank = view->rank,
 			.group = {.number = recent->number,
 				  .function = site->name,
 				  .path = site->path,
-				  .root = recent->root,
-				  .bytes = recent->bytes,
-				  .stage = COLLECTIVE_AFTER,
-				  .is_last = i == 0},
+				  .root = is_any ? recent->root : SEG_PEER_NONE,
+				  .bytes = is_any ? recent->bytes : SEG_NO_BYTES,
+				  .stage = stage_of(view, recent->number),
+				  .is_last = num == 0},
 		};
-
-		if (i > 0 && !recent->number)
-			break;
-		if (!recent->number) {
-			record.group.function = NULL;
-			record.group.path = CALLPATH_NONE;
-			record.group.root = SEG_PEER_NONE;
-			record.group.bytes = SEG_NO_BYTES;
-		} else if (model_is_in_collective(view->model, local, recent->number)) {
-			record.group.stage = COLLECTIVE_IN;
-		} else if (model_has_begun_collective(view->model, local, recent->number)) {
-			record.group.stage = COLLECTIVE_BEGUN;
-		}
-		all->records = xgrow(all->records, all->num_records, &all->capacity,
-				     sizeof(*all->records));
-		all->records[all->num_records++] = record;
 	}
+	return num;
 }
 
 /* ---- Groups ---- */
-
-#define COMPARE(a, b)                                                                              \
-	do {                                                                                       \
-		if ((a) != (b))                                                                    \
-			return (a) < (b) ? -1 : 1;                                                 \
-	} while (0)
 
 static int compare_functions(const char *a, const char *b)
 {
@@ -81,46 +71,33 @@ static int compare_functions(const char *a, const char *b)
 /* 0: one group. Latest numbers first. */
 static int compare_kinds(const struct collective_group *a, const struct collective_group *b)
 {
-	int order;
-
-	COMPARE(b->number, a->number);
-	order = compare_functions(a->function, b->function);
-	if (order)
-		return order;
-	COMPARE(a->root, b->root);
-	COMPARE(a->bytes, b->bytes);
-	COMPARE(a->path, b->path);
-	COMPARE(a->stage, b->stage);
-	COMPARE(b->is_last, a->is_last);
-	return 0;
+	return SORTED_ORDER(b->number, a->number) ?: compare_functions(a->function, b->function)
+	       ?: SORTED_ORDER(a->root, b->root) ?: SORTED_ORDER(a->bytes, b->bytes)
+	       ?: SORTED_ORDER(a->path, b->path) ?: SORTED_ORDER(a->stage, b->stage)
+	       ?: SORTED_ORDER(b->is_last, a->is_last);
 }
 
 static int compare_records(const void *a, const void *b)
 {
 	const struct record *one = a, *two = b;
-	int order = compare_kinds(&one->group, &two->group);
 
-	return order ? order : (one->rank > two->rank) - (one->rank < two->rank);
+	return compare_kinds(&one->group, &two->group) ?: SORTED_ORDER(one->rank, two->rank);
 }
 
-static void make_groups(struct collective_groups *result, struct records *all)
+static void make_groups(struct collective_groups *result, struct record *records, size_t number,
+			struct arena *arena)
 {
 	size_t capacity = 0;
 
-	if (all->num_records)
-		qsort(all->records, all->num_records, sizeof(*all->records), compare_records);
-	for (size_t i = 0; i < all->num_records; i++) {
-		const struct record *record = &all->records[i];
-		struct collective_group *group;
-
-		if (i == 0 || compare_kinds(&record->group, &all->records[i - 1].group)) {
-			result->groups = xgrow(result->groups, result->num_groups, &capacity,
-					       sizeof(*result->groups));
-			group = &result->groups[result->num_groups++];
-			*group = record->group;
-			group->ranks = rankset_create();
+	sorted_make(records, number, sizeof(*records), compare_records);
+	for (size_t i = 0; i < number; i++) {
+		if (i == 0 || compare_kinds(&records[i].group, &records[i - 1].group)) {
+			result->groups = arena_grow(arena, result->groups, result->num_groups,
+						    &capacity, sizeof(*result->groups));
+			records[i].group.ranks = rankset_in(arena, rankset_create());
+			result->groups[result->num_groups++] = records[i].group;
 		}
-		rankset_add(result->groups[result->num_groups - 1].ranks, record->rank);
+		rankset_add(result->groups[result->num_groups - 1].ranks, records[i].rank);
 	}
 }
 
@@ -198,8 +175,6 @@ static void drop_past(struct collective_groups *result)
 
 		if (group->is_last || group->differences || group->is_majority)
 			result->groups[kept++] = *group;
-		else
-			rankset_destroy(group->ranks);
 	}
 	result->num_groups = kept;
 }
@@ -233,15 +208,15 @@ static int compare_groups_for_people(const void *a, const void *b)
 {
 	const struct collective_group *one = a, *two = b;
 
-	COMPARE(two->number, one->number);
-	COMPARE(rankset_count(two->ranks), rankset_count(one->ranks));
-	COMPARE(rankset_first(one->ranks), rankset_first(two->ranks));
-	return compare_kinds(one, two);
+	return SORTED_ORDER(two->number, one->number)
+	       ?: SORTED_ORDER(rankset_count(two->ranks), rankset_count(one->ranks))
+	       ?: SORTED_ORDER(rankset_first(one->ranks), rankset_first(two->ranks))
+	       ?: compare_kinds(one, two);
 }
 
-static struct rankset *find_unknown(const struct job_comm *comm)
+static struct rankset *find_unknown(const struct job_comm *comm, struct arena *arena)
 {
-	struct rankset *unknown = rankset_create();
+	struct rankset *unknown = rankset_in(arena, rankset_create());
 
 	for (int side = 0; side < 2; side++)
 		for (size_t i = 0; i < comm->sizes[side]; i++)
@@ -252,21 +227,23 @@ static struct rankset *find_unknown(const struct job_comm *comm)
 }
 
 struct collective_groups *collective_groups_create(const struct job_model *jm,
-						   const struct job_comms *comms, uint32_t comm)
+						   const struct job_comms *comms, uint32_t comm,
+						   struct arena *arena)
 {
-	struct collective_groups *result = xcalloc(1, sizeof(*result));
+	struct collective_groups *result = arena_alloc(arena, sizeof(*result));
 	const struct job_comm *of = &comms->comms[comm];
-	struct records all = {0};
-	size_t next;
+	struct arena *scratch = arena_create();
+	struct record *records = arena_array(scratch, of->num_views * SEG_RECENT, sizeof(*records));
+	size_t number = 0, next;
 
 	for (size_t i = 0; i < of->num_views; i++) {
 		struct job_comm_view view = job_comm_view(of, i);
 
-		add_view(&all, jm, &view);
+		number += add_view(records + number, jm, &view);
 	}
-	make_groups(result, &all);
-	free(all.records);
-	result->unknown = find_unknown(of);
+	make_groups(result, records, number, arena);
+	arena_destroy(scratch);
+	result->unknown = find_unknown(of, arena);
 	result->least = UINT64_MAX;
 	for (size_t i = 0; i < result->num_groups; i++) {
 		const struct collective_group *group = &result->groups[i];
@@ -286,19 +263,7 @@ struct collective_groups *collective_groups_create(const struct job_model *jm,
 	}
 	find_awaited(result);
 	drop_past(result);
-	if (result->num_groups)
-		qsort(result->groups, result->num_groups, sizeof(*result->groups),
-		      compare_groups_for_people);
+	sorted_make(result->groups, result->num_groups, sizeof(*result->groups),
+		    compare_groups_for_people);
 	return result;
-}
-
-void collective_groups_destroy(struct collective_groups *groups)
-{
-	if (!groups)
-		return;
-	for (size_t i = 0; i < groups->num_groups; i++)
-		rankset_destroy(groups->groups[i].ranks);
-	free(groups->groups);
-	rankset_destroy(groups->unknown);
-	free(groups);
 }

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
 struct job_comms;
 struct job_model;
 struct rankset;
@@ -49,9 +50,9 @@ struct collective_groups {
 };
 
 /* Of the members that have a model. Collectives that members are past are compared as far back as
- * all of them are remembered. Never fails. */
+ * all of them are remembered. In the arena. Never fails. */
 struct collective_groups *collective_groups_create(const struct job_model *jm,
-						   const struct job_comms *comms, uint32_t comm);
-void collective_groups_destroy(struct collective_groups *groups); /* NULL is fine */
+						   const struct job_comms *comms, uint32_t comm,
+						   struct arena *arena);
 
 #endif

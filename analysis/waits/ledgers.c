@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * An index is a hash table of the rows' numbers by open addressing; rows of one key that several
- * lanes have are found one after the other. Totals are an array by communicator and peer. */
-#include <stdlib.h>
-
+ * An index is the rows of all lanes of a rank, sorted; those that several lanes have are beside each
+ * other. Totals are an array by communicator and peer. */
 #include "analysis/waits/ledgers.h"
+#include "model/arena.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
-#include "model/xalloc.h"
+#include "model/sorted.h"
 
 /* Tags that are numbers are at least so many. */
 enum { MANY_TAGS = 8 };
 
-/* Rows of a rank are numbered lane by lane. A slot holds a row's number and 1, or 0. */
-struct index {
-	uint32_t *slots; /* [num_slots], a power of two; NULL: not made yet */
-	uint32_t num_slots;
+/* Rows may be shared by ranks, so the peer is not in them. */
+struct row {
+	uint32_t comm;
+	int32_t peer;
+	const struct model_ledger *ledger;
 };
 
 struct total {
@@ -23,125 +23,113 @@ struct total {
 	struct ledger_total sum;
 };
 
-struct totals {
+struct index {
+	struct row *rows; /* by communicator, peer and tag; NULL: not made yet */
+	size_t num_rows;
 	struct total *totals; /* by communicator and peer; NULL: not made yet */
-	size_t num;
+	size_t num_totals;
 };
 
 struct ledgers {
+	struct arena *arena;
 	const struct job_model *jm;
 	const struct rank_lanes *ranks;
-	size_t num_ranks;
-	struct index *indexes; /* [num_ranks], as is the next */
-	struct totals *totals;
+	struct index *indexes; /* [num_ranks] */
 };
 
 struct ledgers *ledgers_create(const struct job_model *jm, const struct rank_lanes *ranks,
-			       size_t num_ranks)
+			       size_t num_ranks, struct arena *arena)
 {
-	struct ledgers *ledgers = xcalloc(1, sizeof(*ledgers));
+	struct ledgers *ledgers = arena_alloc(arena, sizeof(*ledgers));
 
-	ledgers->jm = jm;
-	ledgers->ranks = ranks;
-	ledgers->num_ranks = num_ranks;
-	ledgers->indexes = xcalloc(num_ranks, sizeof(*ledgers->indexes));
-	ledgers->totals = xcalloc(num_ranks, sizeof(*ledgers->totals));
+	*ledgers = (struct ledgers){
+		.arena = arena,
+		.jm = jm,
+		.ranks = ranks,
+		.indexes = arena_array(arena, num_ranks, sizeof(*ledgers->indexes)),
+	};
 	return ledgers;
 }
 
-void ledgers_destroy(struct ledgers *ledgers)
+static int compare_rows(const void *a, const void *b)
 {
-	if (!ledgers)
+	const struct row *x = a, *y = b;
+
+	return SORTED_ORDER(x->comm, y->comm) ?: SORTED_ORDER(x->peer, y->peer)
+	       ?: SORTED_ORDER(x->ledger->tag, y->ledger->tag);
+}
+
+static int compare_totals(const void *a, const void *b)
+{
+	const struct total *x = a, *y = b;
+
+	return SORTED_ORDER(x->comm, y->comm) ?: SORTED_ORDER(x->peer, y->peer);
+}
+
+static void add_to_totals(struct index *index, const struct row *row)
+{
+	const struct model_ledger *ledger = row->ledger;
+	struct total *last = index->num_totals ? &index->totals[index->num_totals - 1] : NULL;
+	uint64_t got = ledger->receives_done;
+
+	/* What a receive with a wildcard got is counted as taken. */
+	if (ledger->tag < 0 && ledger->tag != SEG_TAG_MANY)
 		return;
-	for (size_t r = 0; r < ledgers->num_ranks; r++) {
-		free(ledgers->indexes[r].slots);
-		free(ledgers->totals[r].totals);
+	if (!last || last->comm != row->comm || last->peer != row->peer) {
+		last = &index->totals[index->num_totals++];
+		*last = (struct total){.comm = row->comm, .peer = row->peer};
 	}
-	free(ledgers->indexes);
-	free(ledgers->totals);
-	free(ledgers);
+	got = (got > ledger->cancelled ? got - ledger->cancelled : 0) + ledger->taken;
+	last->sum.sends += ledger->sends;
+	last->sum.got += got;
+	if (got > 0)
+		last->sum.num_tags += ledger->tag == SEG_TAG_MANY ? MANY_TAGS : 1;
 }
 
-static uint32_t hash_key(uint32_t comm, int32_t peer, int32_t tag)
-{
-	uint64_t hash = ((uint64_t)comm << 32 ^ (uint32_t)peer) * UINT64_C(0x9e3779b97f4a7c15);
-
-	hash = (hash ^ hash >> 29 ^ (uint32_t)tag) * UINT64_C(0xbf58476d1ce4e5b9);
-	return (uint32_t)(hash >> 32);
-}
-
-static const struct model_ledger *get_row(const struct ledgers *ledgers, int rank, uint32_t number)
+static struct index *get_index(struct ledgers *ledgers, int rank)
 {
 	const struct rank_lanes *lanes = &ledgers->ranks[rank];
-	uint32_t l = lanes->first;
-
-	while (number >= ledgers->jm->lanes[l].data->num_ledger)
-		number -= (uint32_t)ledgers->jm->lanes[l++].data->num_ledger;
-	return &ledgers->jm->lanes[l].data->ledger[number];
-}
-
-/* All lanes of a rank have one model. */
-static int32_t get_peer(const struct ledgers *ledgers, int rank, const struct model_ledger *row)
-{
-	return model_ledger_peer(ledgers->jm->lanes[ledgers->ranks[rank].first].model, row);
-}
-
-static size_t count_rows(const struct ledgers *ledgers, int rank)
-{
-	const struct rank_lanes *lanes = &ledgers->ranks[rank];
+	const struct job_lane *first = &ledgers->jm->lanes[lanes->first];
+	struct index *index = &ledgers->indexes[rank];
 	size_t num = 0;
 
+	if (index->rows)
+		return index;
 	for (uint32_t l = 0; l < lanes->num; l++)
-		num += ledgers->jm->lanes[lanes->first + l].data->num_ledger;
-	return num;
-}
+		num += first[l].data->num_ledger;
+	index->rows = arena_array(ledgers->arena, num, sizeof(*index->rows));
+	for (uint32_t l = 0; l < lanes->num; l++)
+		for (size_t i = 0; i < first[l].data->num_ledger; i++) {
+			const struct model_ledger *ledger = &first[l].data->ledger[i];
 
-static void make_index(struct ledgers *ledgers, int rank)
-{
-	const struct rank_lanes *lanes = &ledgers->ranks[rank];
-	struct index *index = &ledgers->indexes[rank];
-	size_t num_rows = count_rows(ledgers, rank);
-	uint32_t number = 0;
-
-	index->num_slots = 4;
-	while (index->num_slots < 2 * num_rows)
-		index->num_slots *= 2;
-	index->slots = xcalloc(index->num_slots, sizeof(*index->slots));
-	for (uint32_t l = 0; l < lanes->num; l++) {
-		const struct model_lane *lane = ledgers->jm->lanes[lanes->first + l].data;
-
-		for (size_t i = 0; i < lane->num_ledger; i++) {
-			const struct model_ledger *row = &lane->ledger[i];
-			uint32_t at = hash_key(row->comm, get_peer(ledgers, rank, row), row->tag);
-
-			while (index->slots[at & (index->num_slots - 1)])
-				at++;
-			index->slots[at & (index->num_slots - 1)] = ++number;
+			index->rows[index->num_rows++] = (struct row){
+				.comm = ledger->comm,
+				.peer = model_ledger_peer(first[l].model, ledger),
+				.ledger = ledger,
+			};
 		}
-	}
+	sorted_make(index->rows, num, sizeof(*index->rows), compare_rows);
+	return index;
 }
 
 struct ledger_row ledgers_find(struct ledgers *ledgers, int rank, uint32_t comm, int32_t peer,
 			       int32_t tag)
 {
-	struct index *index = &ledgers->indexes[rank];
+	const struct index *index = get_index(ledgers, rank);
+	const struct model_ledger wanted = {.tag = tag};
+	const struct row key = {comm, peer, &wanted};
+	size_t i = sorted_first(&key, index->rows, index->num_rows, sizeof(key), compare_rows);
 	struct ledger_row sum = {0};
-	uint32_t at = hash_key(comm, peer, tag), number;
 
-	if (!index->slots)
-		make_index(ledgers, rank);
-	for (; (number = index->slots[at & (index->num_slots - 1)]) != 0; at++) {
-		const struct model_ledger *row = get_row(ledgers, rank, number - 1);
+	for (; i < index->num_rows && compare_rows(&index->rows[i], &key) == 0; i++) {
+		const struct model_ledger *row = index->rows[i].ledger;
 
-		if (row->comm != comm || row->tag != tag || get_peer(ledgers, rank, row) != peer)
-			continue;
 		sum.sends += row->sends;
 		sum.sends_done += row->sends_done;
 		sum.receives += row->receives;
 		sum.receives_done += row->receives_done;
 		sum.taken += row->taken;
 		sum.cancelled += row->cancelled;
-		sum.num_lanes++;
 	}
 	return sum;
 }
@@ -149,77 +137,25 @@ struct ledger_row ledgers_find(struct ledgers *ledgers, int rank, uint32_t comm,
 struct ledger_row ledgers_find_like(struct ledgers *ledgers, int rank,
 				    const struct model_ledger *row)
 {
-	return ledgers_find(ledgers, rank, row->comm, get_peer(ledgers, rank, row), row->tag);
-}
+	const struct model *model = ledgers->jm->lanes[ledgers->ranks[rank].first].model;
 
-static int compare_totals(const void *a, const void *b)
-{
-	const struct total *x = a, *y = b;
-
-	if (x->comm != y->comm)
-		return x->comm < y->comm ? -1 : 1;
-	return (x->peer > y->peer) - (x->peer < y->peer);
-}
-
-static struct ledger_total total_of_row(const struct model_ledger *row)
-{
-	uint64_t got = row->receives_done;
-
-	got = (got > row->cancelled ? got - row->cancelled : 0) + row->taken;
-	return (struct ledger_total){
-		.sends = row->sends,
-		.got = got,
-		.num_tags = got == 0                   ? 0
-			    : row->tag == SEG_TAG_MANY ? MANY_TAGS
-						       : 1,
-	};
-}
-
-static void make_totals(struct ledgers *ledgers, int rank)
-{
-	const struct rank_lanes *lanes = &ledgers->ranks[rank];
-	struct totals *totals = &ledgers->totals[rank];
-	size_t num = 0, kept = 0;
-
-	totals->totals = xcalloc(count_rows(ledgers, rank) + 1, sizeof(*totals->totals));
-	for (uint32_t l = 0; l < lanes->num; l++) {
-		const struct model_lane *lane = ledgers->jm->lanes[lanes->first + l].data;
-
-		/* What a receive with a wildcard got is counted as taken. */
-		for (size_t i = 0; i < lane->num_ledger; i++)
-			if (lane->ledger[i].tag >= 0 || lane->ledger[i].tag == SEG_TAG_MANY)
-				totals->totals[num++] = (struct total){
-					.comm = lane->ledger[i].comm,
-					.peer = get_peer(ledgers, rank, &lane->ledger[i]),
-					.sum = total_of_row(&lane->ledger[i]),
-				};
-	}
-	qsort(totals->totals, num, sizeof(*totals->totals), compare_totals);
-	for (size_t i = 0; i < num; i++) {
-		struct total *last = kept > 0 ? &totals->totals[kept - 1] : NULL;
-
-		if (last && compare_totals(last, &totals->totals[i]) == 0) {
-			last->sum.sends += totals->totals[i].sum.sends;
-			last->sum.got += totals->totals[i].sum.got;
-			last->sum.num_tags += totals->totals[i].sum.num_tags;
-		} else {
-			totals->totals[kept++] = totals->totals[i];
-		}
-	}
-	totals->num = kept;
-	totals->totals = xreallocarray(totals->totals, kept + 1, sizeof(*totals->totals));
+	return ledgers_find(ledgers, rank, row->comm, model_ledger_peer(model, row), row->tag);
 }
 
 struct ledger_total ledgers_find_total(struct ledgers *ledgers, int rank, uint32_t comm,
 				       int32_t peer)
 {
+	struct index *index = get_index(ledgers, rank);
 	const struct total key = {.comm = comm, .peer = peer};
 	const struct total *found;
 
-	if (!ledgers->totals[rank].totals)
-		make_totals(ledgers, rank);
-	found = bsearch(&key, ledgers->totals[rank].totals, ledgers->totals[rank].num, sizeof(key),
-			compare_totals);
+	if (!index->totals) {
+		index->totals =
+			arena_array(ledgers->arena, index->num_rows, sizeof(*index->totals));
+		for (size_t i = 0; i < index->num_rows; i++)
+			add_to_totals(index, &index->rows[i]);
+	}
+	found = bsearch(&key, index->totals, index->num_totals, sizeof(key), compare_totals);
 	return found ? found->sum : (struct ledger_total){0};
 }
 

@@ -9,13 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
 struct job_model;
 struct model_ledger;
 
 /* Sums over the lanes that have this row, as in struct model_ledger. */
 struct ledger_row {
 	uint64_t sends, sends_done, receives, receives_done, taken, cancelled;
-	size_t num_lanes;
 };
 
 /* The lanes of one rank. */
@@ -25,10 +25,9 @@ struct rank_lanes {
 
 struct ledgers;
 
-/* ranks[num_ranks] by rank; borrowed like jm. */
+/* ranks[num_ranks] by rank; borrowed like jm. All of it is in the arena. */
 struct ledgers *ledgers_create(const struct job_model *jm, const struct rank_lanes *ranks,
-			       size_t num_ranks);
-void ledgers_destroy(struct ledgers *ledgers); /* NULL is fine */
+			       size_t num_ranks, struct arena *arena);
 
 /* The row of a rank that has a model: communicator as an index of the rank's own comms, peer as a
  * rank in it or enum seg_peer, tag or enum seg_tag. All zero if there is none. */

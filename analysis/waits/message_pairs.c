@@ -4,10 +4,12 @@
 #include <stdlib.h>
 
 #include "analysis/waits/message_pairs.h"
+#include "model/arena.h"
 #include "model/job/job_comms.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 /* What has to be known of a rank as a whole. */
@@ -18,60 +20,61 @@ struct end {
 };
 
 struct builder {
+	struct arena *arena;
 	struct message_pairs *result;
-	size_t capacity;
 	struct end *ends; /* [num_ends] by rank */
 	int num_ends;
 };
 
-static void add_half(struct builder *builder, const struct message_pair *half)
-{
-	struct message_pairs *result = builder->result;
-
-	result->pairs =
-		xgrow(result->pairs, result->num_pairs, &builder->capacity, sizeof(*result->pairs));
-	result->pairs[result->num_pairs++] = *half;
-}
-
-static void add_row(struct builder *builder, const struct job_comms *comms,
+/* Two halves at most, for which there is room. */
+static void add_row(struct message_pairs *result, const struct job_comms *comms,
 		    const struct job_lane *lane, const struct model_ledger *row)
 {
-	struct message_pair half = {
+	const struct message_pair half = {
 		.comm = job_comms_find(comms, lane->model, row->comm),
 		.tag = row->tag,
 		.is_comparable = row->cancelled == 0,
 	};
 	int peer = model_ledger_peer(lane->model, row);
+	struct message_pair *next = &result->pairs[result->num_pairs];
 
 	if (peer != SEG_PEER_ANY)
 		peer = job_comms_peer(comms, lane->model, row->comm, peer);
 	if (row->sends) {
-		struct message_pair sent = half;
-
-		sent.from = lane->rank;
-		sent.to = peer;
-		sent.sends = row->sends;
-		sent.sends_done = row->sends_done;
-		sent.num_senders = 1;
-		add_half(builder, &sent);
+		*next = half;
+		next->from = lane->rank;
+		next->to = peer;
+		next->sends = row->sends;
+		next->sends_done = row->sends_done;
+		next->num_senders = 1;
+		next++;
 	}
 	if (row->receives || row->taken) {
-		half.from = peer;
-		half.to = lane->rank;
-		half.receives = row->receives + row->taken;
-		half.receives_done = row->receives_done + row->taken;
-		half.taken = row->taken;
-		half.num_receivers = 1;
-		add_half(builder, &half);
+		*next = half;
+		next->from = peer;
+		next->to = lane->rank;
+		next->receives = row->receives + row->taken;
+		next->receives_done = row->receives_done + row->taken;
+		next->taken = row->taken;
+		next->num_receivers = 1;
+		next++;
 	}
+	result->num_pairs = (size_t)(next - result->pairs);
 }
 
 static void add_lanes(struct builder *builder, const struct job_model *jm,
 		      const struct job_comms *comms)
 {
+	size_t num_rows = 0;
+
+	for (size_t i = 0; i < jm->num_lanes; i++)
+		num_rows += jm->lanes[i].data->num_ledger;
+	builder->result->pairs =
+		arena_array(builder->arena, 2 * num_rows, sizeof(*builder->result->pairs));
 	/* Lanes are sorted by rank. */
 	builder->num_ends = jm->num_lanes ? jm->lanes[jm->num_lanes - 1].rank + 1 : 0;
-	builder->ends = xcalloc((size_t)builder->num_ends, sizeof(*builder->ends));
+	builder->ends =
+		arena_array(builder->arena, (size_t)builder->num_ends, sizeof(*builder->ends));
 	for (size_t i = 0; i < jm->num_lanes; i++) {
 		const struct job_lane *lane = &jm->lanes[i];
 		struct end *end = &builder->ends[lane->rank];
@@ -80,7 +83,7 @@ static void add_lanes(struct builder *builder, const struct job_model *jm,
 		end->is_moving |= lane->has_moved;
 		end->has_lost |= lane->data->dropped_ledger > 0;
 		for (size_t r = 0; r < lane->data->num_ledger; r++)
-			add_row(builder, comms, lane, &lane->data->ledger[r]);
+			add_row(builder->result, comms, lane, &lane->data->ledger[r]);
 	}
 }
 
@@ -90,21 +93,15 @@ static int compare_pairs(const void *a, const void *b)
 {
 	const struct message_pair *one = a, *two = b;
 
-	if (one->comm != two->comm)
-		return one->comm < two->comm ? -1 : 1;
-	if (one->to != two->to)
-		return one->to < two->to ? -1 : 1;
-	if (one->from != two->from)
-		return one->from < two->from ? -1 : 1;
-	return (one->tag > two->tag) - (one->tag < two->tag);
+	return SORTED_ORDER(one->comm, two->comm) ?: SORTED_ORDER(one->to, two->to)
+	       ?: SORTED_ORDER(one->from, two->from) ?: SORTED_ORDER(one->tag, two->tag);
 }
 
 static void add_up(struct message_pairs *result)
 {
 	size_t kept = 0;
 
-	if (result->num_pairs)
-		qsort(result->pairs, result->num_pairs, sizeof(*result->pairs), compare_pairs);
+	sorted_make(result->pairs, result->num_pairs, sizeof(*result->pairs), compare_pairs);
 	for (size_t i = 0; i < result->num_pairs; i++) {
 		const struct message_pair *half = &result->pairs[i];
 		struct message_pair *pair = &result->pairs[kept ? kept - 1 : 0];
@@ -190,10 +187,10 @@ static void judge_receiver(const struct builder *builder, size_t first, size_t e
 }
 
 struct message_pairs *message_pairs_create(const struct job_model *jm,
-					   const struct job_comms *comms)
+					   const struct job_comms *comms, struct arena *arena)
 {
-	struct message_pairs *result = xcalloc(1, sizeof(*result));
-	struct builder builder = {.result = result};
+	struct message_pairs *result = arena_alloc(arena, sizeof(*result));
+	struct builder builder = {.arena = arena, .result = result};
 	size_t next;
 
 	add_lanes(&builder, jm, comms);
@@ -205,16 +202,7 @@ struct message_pairs *message_pairs_create(const struct job_model *jm,
 			next++;
 		judge_receiver(&builder, i, next);
 	}
-	free(builder.ends);
 	return result;
-}
-
-void message_pairs_destroy(struct message_pairs *pairs)
-{
-	if (!pairs)
-		return;
-	free(pairs->pairs);
-	free(pairs);
 }
 
 /* ---- Asking ---- */

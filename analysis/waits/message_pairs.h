@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
 struct job_comms;
 struct job_model;
 
@@ -35,10 +36,9 @@ struct message_pairs {
 	size_t num_pairs;
 };
 
-/* Of all ranks with a model. Never fails. */
+/* Of all ranks with a model, in the arena. Never fails. */
 struct message_pairs *message_pairs_create(const struct job_model *jm,
-					   const struct job_comms *comms);
-void message_pairs_destroy(struct message_pairs *pairs); /* NULL is fine */
+					   const struct job_comms *comms, struct arena *arena);
 
 /* The pair, or NULL. */
 const struct message_pair *message_pairs_find(const struct message_pairs *pairs, uint32_t comm,

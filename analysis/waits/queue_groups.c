@@ -1,28 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/waits/queue_waits.h"
 #include "analysis/waits/stack_facts.h"
+#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
-
-/* What a rank waits for, and where. */
-struct key {
-	uint32_t function;
-	bool is_apart;
-	const struct queue_wait *wait; /* the first; NULL: not known */
-	/* those it waits for as in the first, and else, "any rank" apart */
-	struct rankset *alike, *others;
-};
-
-struct groups_builder {
-	struct queue_groups *groups;
-	struct key *keys; /* of the first rank of each group */
-	size_t capacity, keys_capacity;
-	bool takes_mixed; /* ranks that wait for others of one kind are in one group */
-};
+#include "model/sorted.h"
 
 static bool is_wait_alike(const struct queue_wait *a, const struct queue_wait *b)
 {
@@ -30,143 +14,107 @@ static bool is_wait_alike(const struct queue_wait *a, const struct queue_wait *b
 	       strcmp(a->comm, b->comm) == 0;
 }
 
-static struct key make_key(const struct queue_waits *waits, const struct stack_facts *facts,
-			   const struct rankset *apart, int rank)
+/* Of one rank alone. */
+static struct queue_group make_group(const struct queue_waits *waits,
+				     const struct stack_facts *facts, const struct rankset *apart,
+				     int rank, struct arena *arena)
 {
-	const struct queue_wait *of_rank;
-	size_t num = queue_waits_of(waits, rank, &of_rank);
-	struct key key = {
+	const struct queue_wait *wait = NULL;
+	struct queue_group group = {
+		.ranks = rankset_in(arena, rankset_create()),
+		.peers = rankset_in(arena, rankset_create()),
 		.function = stack_facts_get(facts, rank)->function,
 		.is_apart = rankset_contains(apart, rank),
-		.wait = num ? of_rank : NULL,
-		.alike = rankset_create(),
-		.others = rankset_create(),
+		.alike = rankset_in(arena, rankset_create()),
+		.others = rankset_in(arena, rankset_create()),
 	};
 
-	for (size_t i = 0; i < num; i++)
-		if (!of_rank[i].is_any)
-			rankset_add(is_wait_alike(&of_rank[i], of_rank) ? key.alike : key.others,
-				    of_rank[i].peer);
-	return key;
+	rankset_add(group.ranks, rank);
+	while ((wait = queue_waits_next(waits, rank, wait))) {
+		if (rankset_is_empty(group.peers))
+			group.example = *wait;
+		rankset_add(group.peers, wait->peer);
+		if (!wait->is_any)
+			rankset_add(is_wait_alike(wait, &group.example) ? group.alike
+									: group.others,
+				    wait->peer);
+	}
+	return group;
 }
 
-static void free_key(struct key *key)
+static bool is_same_kind(const struct queue_group *a, const struct queue_group *b)
 {
-	rankset_destroy(key->alike);
-	rankset_destroy(key->others);
+	return a->function == b->function && a->is_apart == b->is_apart &&
+	       rankset_is_empty(a->peers) == rankset_is_empty(b->peers) &&
+	       is_wait_alike(&a->example, &b->example);
 }
 
-static bool is_same_kind(const struct key *a, const struct key *b)
-{
-	if (a->function != b->function || a->is_apart != b->is_apart || !a->wait != !b->wait)
-		return false;
-	return !a->wait || is_wait_alike(a->wait, b->wait);
-}
-
-static bool is_same(const struct key *a, const struct key *b)
+static bool is_same(const struct queue_group *a, const struct queue_group *b)
 {
 	return rankset_equal(a->alike, b->alike) && rankset_equal(a->others, b->others);
 }
 
-/* The group of a key, which is freed or becomes the group's. */
-static struct queue_group *find_group(struct groups_builder *b, struct key *key)
+/* takes_mixed: ranks that wait for others of one kind are in one group. */
+static void add_group(struct queue_groups *groups, const struct queue_group *added,
+		      bool takes_mixed, size_t *capacity, struct arena *arena)
 {
-	struct queue_groups *groups = b->groups;
-	size_t g = 0;
+	for (size_t g = 0; g < groups->num_groups; g++) {
+		struct queue_group *group = &groups->groups[g];
 
-	while (g < groups->num_groups &&
-	       !(is_same_kind(&b->keys[g], key) && (b->takes_mixed || is_same(&b->keys[g], key))))
-		g++;
-	if (g < groups->num_groups) {
-		groups->groups[g].is_mixed |= !rankset_equal(b->keys[g].alike, key->alike);
-		groups->groups[g].has_others |= !rankset_is_empty(key->others);
-		rankset_add_set(groups->groups[g].alike, key->alike);
-		free_key(key);
-		return &groups->groups[g];
+		if (!is_same_kind(group, added) || !(takes_mixed || is_same(group, added)))
+			continue;
+		group->is_mixed |= !rankset_equal(group->alike, added->alike);
+		rankset_add_set(group->ranks, added->ranks);
+		rankset_add_set(group->peers, added->peers);
+		rankset_add_set(group->alike, added->alike);
+		rankset_add_set(group->others, added->others);
+		return;
 	}
-	b->keys = xgrow(b->keys, g, &b->keys_capacity, sizeof(*b->keys));
-	groups->groups = xgrow(groups->groups, g, &b->capacity, sizeof(*groups->groups));
-	b->keys[g] = *key;
-	groups->groups[g] = (struct queue_group){
-		.ranks = rankset_create(),
-		.peers = rankset_create(),
-		.alike = rankset_copy(key->alike),
-		.has_others = !rankset_is_empty(key->others),
-	};
-	if (key->wait)
-		groups->groups[g].example = *key->wait;
-	groups->num_groups++;
-	return &groups->groups[g];
+	groups->groups = arena_grow(arena, groups->groups, groups->num_groups, capacity,
+				    sizeof(*groups->groups));
+	groups->groups[groups->num_groups++] = *added;
 }
 
 static int compare_groups(const void *a, const void *b)
 {
 	const struct queue_group *x = a, *y = b;
-	int num_x = rankset_count(x->ranks), num_y = rankset_count(y->ranks);
 
-	if (num_x != num_y)
-		return num_x > num_y ? -1 : 1;
-	return (rankset_first(x->ranks) > rankset_first(y->ranks)) -
-	       (rankset_first(x->ranks) < rankset_first(y->ranks));
+	return SORTED_ORDER(rankset_count(y->ranks), rankset_count(x->ranks))
+		       ?: SORTED_ORDER(rankset_first(x->ranks), rankset_first(y->ranks));
 }
 
 /* NULL: they are more than max_groups. */
 static struct queue_groups *make_groups(const struct queue_waits *waits,
 					const struct stack_facts *facts,
 					const struct rankset *ranks, const struct rankset *apart,
-					bool takes_mixed, size_t max_groups)
+					bool takes_mixed, size_t max_groups, struct arena *arena)
 {
-	struct groups_builder b = {.groups = xcalloc(1, sizeof(*b.groups)),
-				   .takes_mixed = takes_mixed};
-	int rank = rankset_first(ranks);
+	struct queue_groups *groups = arena_alloc(arena, sizeof(*groups));
+	size_t capacity = 0;
 
-	for (; rank >= 0 && b.groups->num_groups <= max_groups; rank = rankset_next(ranks, rank)) {
+	for (int rank = rankset_first(ranks); rank >= 0 && groups->num_groups <= max_groups;
+	     rank = rankset_next(ranks, rank)) {
 		const struct stack_fact *fact = stack_facts_get(facts, rank);
-		const struct queue_wait *of_rank;
-		size_t num = queue_waits_of(waits, rank, &of_rank);
-		struct queue_group *group;
-		struct key key;
+		struct queue_group group;
 
 		if (!fact->num_samples || fact->function == CALLPATH_NONE)
 			continue;
-		key = make_key(waits, facts, apart, rank);
-		group = find_group(&b, &key);
-		rankset_add(group->ranks, rank);
-		for (size_t i = 0; i < num; i++)
-			rankset_add(group->peers, of_rank[i].peer);
+		group = make_group(waits, facts, apart, rank, arena);
+		add_group(groups, &group, takes_mixed, &capacity, arena);
 	}
-	for (size_t g = 0; g < b.groups->num_groups; g++)
-		free_key(&b.keys[g]);
-	free(b.keys);
-	if (b.groups->num_groups <= max_groups)
-		return b.groups;
-	queue_groups_destroy(b.groups);
-	return NULL;
+	return groups->num_groups <= max_groups ? groups : NULL;
 }
 
 struct queue_groups *queue_groups_create(const struct queue_waits *waits,
 					 const struct stack_facts *facts,
 					 const struct rankset *ranks, const struct rankset *apart,
-					 size_t max_groups)
+					 size_t max_groups, struct arena *arena)
 {
-	struct queue_groups *groups = make_groups(waits, facts, ranks, apart, false, max_groups);
+	struct queue_groups *groups =
+		make_groups(waits, facts, ranks, apart, false, max_groups, arena);
 
 	if (!groups)
-		groups = make_groups(waits, facts, ranks, apart, true, SIZE_MAX);
-	if (groups->num_groups)
-		qsort(groups->groups, groups->num_groups, sizeof(*groups->groups), compare_groups);
+		groups = make_groups(waits, facts, ranks, apart, true, SIZE_MAX, arena);
+	sorted_make(groups->groups, groups->num_groups, sizeof(*groups->groups), compare_groups);
 	return groups;
-}
-
-void queue_groups_destroy(struct queue_groups *groups)
-{
-	if (!groups)
-		return;
-	for (size_t g = 0; g < groups->num_groups; g++) {
-		rankset_destroy(groups->groups[g].ranks);
-		rankset_destroy(groups->groups[g].peers);
-		rankset_destroy(groups->groups[g].alike);
-	}
-	free(groups->groups);
-	free(groups);
 }

@@ -3,31 +3,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/graph.h"
 #include "analysis/waits/queue_waits.h"
 #include "analysis/waits/stack_facts.h"
+#include "analysis/waits/wait_graph.h"
+#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/message_queues.h"
 #include "model/job/names.h"
 #include "model/job/sample.h"
 #include "model/sorted.h"
-#include "model/xalloc.h"
-
-/* A message that has arrived and that no receive has met. */
-struct arrival {
-	struct queue_unreceived way;
-	int32_t tag;
-	const char *comm;
-};
 
 struct builder {
+	struct arena *arena;
 	const struct job *job;
 	const struct stack_facts *facts;
 	struct queue_waits *waits;
 	size_t capacity;
-	struct arrival *arrivals; /* by source, then destination */
-	size_t num_arrivals;
+	bool is_open; /* the rank that is looked at waits for somebody who is not known, too */
 };
 
 /* ---- Facts ---- */
@@ -51,21 +44,20 @@ static bool is_rank(const struct builder *b, int peer)
 	return peer >= 0 && (size_t)peer < b->waits->num_ranks;
 }
 
-/* Of arrivals, too, which begin with it. */
-static int compare_ways(const void *a, const void *b)
+static int compare_arrivals(const void *a, const void *b)
 {
-	const struct queue_unreceived *x = a, *y = b;
+	const struct queue_arrival *x = a, *y = b;
 
-	if (x->source != y->source)
-		return x->source < y->source ? -1 : 1;
-	return (x->destination > y->destination) - (x->destination < y->destination);
+	return SORTED_ORDER(x->is_own, y->is_own) ?: SORTED_ORDER(x->source, y->source)
+	       ?: SORTED_ORDER(x->destination, y->destination);
 }
 
 static void find_arrivals(struct builder *b)
 {
+	struct queue_waits *w = b->waits;
 	size_t capacity = 0;
 
-	for (size_t r = 0; r < b->waits->num_ranks; r++) {
+	for (size_t r = 0; r < w->num_ranks; r++) {
 		const struct message_queues *queues = queues_of(b->facts, r);
 
 		for (size_t i = 0; queues && i < queues->num_unexpected; i++) {
@@ -73,26 +65,18 @@ static void find_arrivals(struct builder *b)
 
 			if (!is_rank(b, message->peer))
 				continue;
-			b->arrivals = xgrow(b->arrivals, b->num_arrivals, &capacity,
-					    sizeof(*b->arrivals));
-			b->arrivals[b->num_arrivals++] =
-				(struct arrival){{message->peer, (int)r},
-						 message->tag,
-						 queues->comms[message->comm].name};
+			w->arrivals = arena_grow(b->arena, w->arrivals, w->num_arrivals, &capacity,
+						 sizeof(*w->arrivals));
+			w->arrivals[w->num_arrivals++] = (struct queue_arrival){
+				.is_own = is_own(message->tag),
+				.source = message->peer,
+				.destination = (int)r,
+				.tag = message->tag,
+				.comm = queues->comms[message->comm].name,
+			};
 		}
 	}
-	if (b->num_arrivals)
-		qsort(b->arrivals, b->num_arrivals, sizeof(*b->arrivals), compare_ways);
-}
-
-static void keep_unreceived(struct builder *b)
-{
-	struct queue_waits *w = b->waits;
-
-	w->unreceived = xcalloc(b->num_arrivals, sizeof(*w->unreceived));
-	for (size_t i = 0; i < b->num_arrivals; i++)
-		if (!is_own(b->arrivals[i].tag))
-			w->unreceived[w->num_unreceived++] = b->arrivals[i].way;
+	sorted_make(w->arrivals, w->num_arrivals, sizeof(*w->arrivals), compare_arrivals);
 }
 
 /* ---- Waits ---- */
@@ -104,8 +88,9 @@ static void add_wait(struct builder *b, struct queue_wait wait, const char *comm
 	if (wait.peer == wait.rank)
 		return;
 	snprintf(wait.comm, sizeof(wait.comm), "%s", comm);
-	w->waits = xgrow(w->waits, w->num_waits, &b->capacity, sizeof(*w->waits));
+	w->waits = arena_grow(b->arena, w->waits, w->num_waits, &b->capacity, sizeof(*w->waits));
 	w->waits[w->num_waits++] = wait;
+	wait_graph_add_edge(w->graph, (uint32_t)wait.peer);
 }
 
 /* A receive from any: of those with whom there were messages on the communicator, as libraries
@@ -119,7 +104,7 @@ static void add_any(struct builder *b, const struct message_queues *queues, stru
 	for (size_t i = 0; i < queues->num_pairs; i++)
 		num += queues->pairs[i].comm == comm && queues->pairs[i].peer != wait.rank;
 	wait.is_any = num > 1;
-	b->waits->is_open[wait.rank] |= num == 0;
+	b->is_open |= num == 0;
 	for (size_t i = 0; i < queues->num_pairs; i++) {
 		wait.peer = queues->pairs[i].peer;
 		if (queues->pairs[i].comm == comm && is_rank(b, wait.peer))
@@ -147,35 +132,25 @@ static void add_receives(struct builder *b, int rank, const struct message_queue
 		else if (is_rank(b, receive->peer))
 			add_wait(b, wait, queues->comms[receive->comm].name);
 		else
-			b->waits->is_open[rank] = true;
+			b->is_open = true;
 	}
-}
-
-static int compare_source(const void *key, const void *element)
-{
-	int source = *(const int *)key;
-	const struct queue_unreceived *way = element; /* or an arrival, which begins with it */
-
-	return (source > way->source) - (source < way->source);
 }
 
 /* Messages of this rank that have arrived elsewhere and that no receive has met. */
 static void add_sends(struct builder *b, int rank, bool are_own)
 {
-	size_t i = sorted_first(&rank, b->arrivals, b->num_arrivals, sizeof(*b->arrivals),
-				compare_source);
+	const struct queue_arrival *arrivals;
+	size_t num = queue_waits_unreceived_of(b->waits, rank, are_own, &arrivals);
 
-	for (; i < b->num_arrivals && b->arrivals[i].way.source == rank; i++) {
-		const struct arrival *arrival = &b->arrivals[i];
-		struct queue_wait wait = {
+	for (size_t i = 0; i < num; i++) {
+		const struct queue_wait wait = {
 			.kind = are_own ? QUEUE_WAIT_COLLECTIVE : QUEUE_WAIT_RECEIVE,
 			.rank = rank,
-			.peer = arrival->way.destination,
-			.tag = arrival->tag,
+			.peer = arrivals[i].destination,
+			.tag = arrivals[i].tag,
 		};
 
-		if (is_own(arrival->tag) == are_own)
-			add_wait(b, wait, arrival->comm);
+		add_wait(b, wait, arrivals[i].comm);
 	}
 }
 
@@ -193,43 +168,40 @@ static enum names_mpi_kind kind_of(const struct builder *b, const struct stack_f
 	return kind;
 }
 
-/* A send is waited for only where no receive is: most messages that no receive has met are
- * buffered, and their sender has long gone on. */
 static void add_rank(struct builder *b, int rank)
 {
+	/* What is waited for in a function: receives and sends, the program's and the library's
+	 * own. */
+	static const struct {
+		bool receives, own_receives, sends, own_sends;
+	} of_kind[] = {
+		[NAMES_MPI_RECEIVE] = {.receives = true},
+		[NAMES_MPI_SEND] = {.sends = true},
+		[NAMES_MPI_SENDRECV] = {.receives = true, .sends = true},
+		[NAMES_MPI_WAIT] = {.receives = true, .own_receives = true, .sends = true},
+		[NAMES_MPI_POLL] = {.receives = true},
+		[NAMES_MPI_OTHER] = {.own_receives = true, .own_sends = true},
+	};
 	const struct stack_fact *fact = stack_facts_get(b->facts, rank);
 	const struct message_queues *queues = queues_of(b->facts, (size_t)rank);
 	size_t before = b->waits->num_waits;
+	enum names_mpi_kind kind;
 
 	if (!queues || fact->function == CALLPATH_NONE)
 		return;
-	switch (kind_of(b, fact)) {
-	case NAMES_MPI_RECEIVE:
+	kind = kind_of(b, fact);
+	if (of_kind[kind].receives)
 		add_receives(b, rank, queues, false);
-		break;
-	case NAMES_MPI_SEND:
+	if (of_kind[kind].own_receives)
+		add_receives(b, rank, queues, true);
+	/* A send is waited for only where no receive is: most messages that no receive has met
+	 * are buffered, and their sender has long gone on. */
+	if (b->waits->num_waits > before)
+		return;
+	if (of_kind[kind].sends)
 		add_sends(b, rank, false);
-		break;
-	case NAMES_MPI_SENDRECV:
-		add_receives(b, rank, queues, false);
-		if (b->waits->num_waits == before)
-			add_sends(b, rank, false);
-		break;
-	case NAMES_MPI_WAIT:
-		add_receives(b, rank, queues, false);
-		add_receives(b, rank, queues, true);
-		if (b->waits->num_waits == before)
-			add_sends(b, rank, false);
-		break;
-	case NAMES_MPI_POLL:
-		add_receives(b, rank, queues, false);
-		break;
-	case NAMES_MPI_OTHER:
-		add_receives(b, rank, queues, true);
-		if (b->waits->num_waits == before)
-			add_sends(b, rank, true);
-		break;
-	}
+	if (of_kind[kind].own_sends)
+		add_sends(b, rank, true);
 }
 
 bool queue_waits_are_known(const struct job *job)
@@ -240,74 +212,65 @@ bool queue_waits_are_known(const struct job *job)
 	return false;
 }
 
-struct queue_waits *queue_waits_create(const struct job *job, const struct stack_facts *facts)
+struct queue_waits *queue_waits_create(const struct job *job, const struct stack_facts *facts,
+				       struct arena *arena)
 {
-	struct queue_waits *waits = xcalloc(1, sizeof(*waits));
-	struct builder b = {.job = job, .facts = facts, .waits = waits};
+	struct queue_waits *waits = arena_alloc(arena, sizeof(*waits));
+	struct builder b = {.arena = arena, .job = job, .facts = facts, .waits = waits};
 
 	waits->num_ranks = facts->num_ranks;
-	waits->first = xcalloc(waits->num_ranks + 1, sizeof(*waits->first));
-	waits->is_open = xcalloc(waits->num_ranks + 1, sizeof(*waits->is_open));
+	waits->graph = wait_graph_create(arena, waits->num_ranks);
 	find_arrivals(&b);
 	for (size_t r = 0; r < waits->num_ranks; r++) {
-		waits->first[r] = waits->num_waits;
-		add_rank(&b, (int)r);
-	}
-	waits->first[waits->num_ranks] = waits->num_waits;
-	keep_unreceived(&b);
-	free(b.arrivals);
-	return waits;
-}
+		size_t before = waits->num_waits;
 
-void queue_waits_destroy(struct queue_waits *waits)
-{
-	if (!waits)
-		return;
-	free(waits->waits);
-	free(waits->first);
-	free(waits->is_open);
-	free(waits->unreceived);
-	free(waits);
+		b.is_open = false;
+		add_rank(&b, (int)r);
+		wait_graph_end_node(waits->graph,
+				    b.is_open || waits->num_waits == before ? WAIT_FREE : WAIT_ANY);
+	}
+	return waits;
 }
 
 /* ---- Asking ---- */
 
-size_t queue_waits_of(const struct queue_waits *waits, int rank, const struct queue_wait **ret)
+const struct queue_wait *queue_waits_next(const struct queue_waits *waits, int rank,
+					  const struct queue_wait *wait)
 {
-	*ret = NULL;
+	size_t next;
+
 	if (rank < 0 || (size_t)rank >= waits->num_ranks)
-		return 0;
-	*ret = waits->waits + waits->first[rank];
-	return waits->first[rank + 1] - waits->first[rank];
+		return NULL;
+	next = wait ? (size_t)(wait - waits->waits) + 1 : waits->graph->first[rank];
+	return next < waits->graph->first[rank + 1] ? &waits->waits[next] : NULL;
 }
 
-size_t queue_waits_unreceived_of(const struct queue_waits *waits, int source,
-				 const struct queue_unreceived **ret)
+static int compare_sources(const void *key, const void *element)
 {
-	size_t first = sorted_first(&source, waits->unreceived, waits->num_unreceived,
-				    sizeof(*waits->unreceived), compare_source);
+	const struct queue_arrival *wanted = key, *arrival = element;
+
+	return SORTED_ORDER(wanted->is_own, arrival->is_own)
+		       ?: SORTED_ORDER(wanted->source, arrival->source);
+}
+
+size_t queue_waits_unreceived_of(const struct queue_waits *waits, int source, bool are_own,
+				 const struct queue_arrival **ret)
+{
+	const struct queue_arrival key = {.is_own = are_own, .source = source};
+	size_t first = sorted_first(&key, waits->arrivals, waits->num_arrivals, sizeof(key),
+				    compare_sources);
 	size_t end = first;
 
-	*ret = waits->unreceived + first;
-	while (end < waits->num_unreceived && waits->unreceived[end].source == source)
+	*ret = waits->arrivals + first;
+	while (end < waits->num_arrivals && compare_sources(&key, &waits->arrivals[end]) == 0)
 		end++;
 	return end - first;
 }
 
 bool queue_waits_has_unreceived(const struct queue_waits *waits, int source, int destination)
 {
-	const struct queue_unreceived key = {source, destination};
+	const struct queue_arrival key = {.source = source, .destination = destination};
 
-	return waits->num_unreceived &&
-	       bsearch(&key, waits->unreceived, waits->num_unreceived, sizeof(key), compare_ways);
-}
-
-struct graph *queue_waits_graph(const struct queue_waits *waits)
-{
-	struct graph *graph = graph_create(waits->num_ranks);
-
-	for (size_t i = 0; i < waits->num_waits; i++)
-		graph_add_edge(graph, (uint32_t)waits->waits[i].rank,
-			       (uint32_t)waits->waits[i].peer);
-	return graph;
+	return waits->num_arrivals &&
+	       bsearch(&key, waits->arrivals, waits->num_arrivals, sizeof(key), compare_arrivals);
 }

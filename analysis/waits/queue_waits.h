@@ -8,10 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct graph;
+struct arena;
 struct job;
 struct rankset;
 struct stack_facts;
+struct wait_graph;
 
 enum queue_wait_kind {
 	QUEUE_WAIT_MESSAGE, /* for a message: the receive is posted, and nothing has met it */
@@ -28,41 +29,46 @@ struct queue_wait {
 	char comm[64];  /* its name; may be empty */
 };
 
+struct queue_arrival {
+	bool is_own; /* the library's */
+	int source, destination;
+	int32_t tag;
+	const char *comm; /* its name */
+};
+
 struct queue_waits {
 	/* By rank. Those of a rank in MPI_Wait and its kin are all that it has posted, of which
 	 * it may wait for some only. */
 	struct queue_wait *waits;
 	size_t num_waits;
-	/* [num_ranks + 1] the waits of rank r are waits[first[r]] to waits[first[r + 1] - 1] */
-	size_t *first;
+	/* A node for each rank and an edge for each wait, in the same order. Free are those that
+	 * wait for nobody, or for somebody who is not known, too. */
+	struct wait_graph *graph;
 	size_t num_ranks;
-	bool *is_open; /* [num_ranks]: it waits for somebody who is not known, too */
-	/* Messages that have arrived and that no receive has met, collectives' apart, by source,
-	 * then destination. */
-	struct queue_unreceived {
-		int source, destination;
-	} * unreceived;
-	size_t num_unreceived;
+	/* Messages that have arrived and that no receive has met: first the program's, then the
+	 * library's own, by source, then destination. */
+	struct queue_arrival *arrivals;
+	size_t num_arrivals;
 };
 
 /* Has any rank told what its library holds? */
 bool queue_waits_are_known(const struct job *job);
 
 /* Of the latest samples; facts are of the same job. Ranks that are not inside MPI have no waits.
- * Keeps nothing of either. */
-struct queue_waits *queue_waits_create(const struct job *job, const struct stack_facts *facts);
-void queue_waits_destroy(struct queue_waits *waits); /* NULL is fine */
+ * The job must outlive it; all is in the arena. */
+struct queue_waits *queue_waits_create(const struct job *job, const struct stack_facts *facts,
+				       struct arena *arena);
 
-size_t queue_waits_of(const struct queue_waits *waits, int rank, const struct queue_wait **ret);
-/* The messages of `source` that nobody has received: their number, *ret points to the first of
- * them. */
-size_t queue_waits_unreceived_of(const struct queue_waits *waits, int source,
-				 const struct queue_unreceived **ret);
-/* Is there a message of `source` that `destination` has not received? Then that one has not come
+/* The wait of a rank that comes after this one, or the first after NULL; NULL: no more. */
+const struct queue_wait *queue_waits_next(const struct queue_waits *waits, int rank,
+					  const struct queue_wait *wait);
+/* The messages of `source`, its library's own or its program's, that nobody has received: their
+ * number, *ret points to the first of them. */
+size_t queue_waits_unreceived_of(const struct queue_waits *waits, int source, bool are_own,
+				 const struct queue_arrival **ret);
+/* Is there a message of the program of `source` that `destination` has not received? Then that one has not come
  * to where it does. */
 bool queue_waits_has_unreceived(const struct queue_waits *waits, int source, int destination);
-/* An edge from each rank to those it waits for. The caller destroys it. */
-struct graph *queue_waits_graph(const struct queue_waits *waits);
 
 /* ---- Those who wait alike ----
  * In the same function, called from the same place, for the same ranks and the same kind of
@@ -71,11 +77,13 @@ struct graph *queue_waits_graph(const struct queue_waits *waits);
 struct queue_group {
 	struct rankset *ranks;
 	struct rankset *peers; /* all that they wait for; empty: that is not known */
+	uint32_t function;     /* stack_fact.function */
+	bool is_apart;
 	/* the first wait of each of them, but for the peer, if there are peers */
 	struct queue_wait example;
-	struct rankset *alike; /* the peers of waits as in the example, "any rank" apart */
-	bool is_mixed;         /* each of them waits for some of `alike` only */
-	bool has_others;       /* some of them wait for something else, too */
+	/* the peers of waits as in the example, and of others; "any rank" apart */
+	struct rankset *alike, *others;
+	bool is_mixed; /* each of them waits for some of `alike` only */
 };
 
 struct queue_groups {
@@ -85,11 +93,10 @@ struct queue_groups {
 
 /* Of these ranks, as far as they were inside MPI in their latest samples; those in `apart` are
  * not in a group with others. If these are more than max_groups, ranks that wait for one kind of
- * thing are together, whoever they wait for. */
+ * thing are together, whoever they wait for. In the arena. */
 struct queue_groups *queue_groups_create(const struct queue_waits *waits,
 					 const struct stack_facts *facts,
 					 const struct rankset *ranks, const struct rankset *apart,
-					 size_t max_groups);
-void queue_groups_destroy(struct queue_groups *groups); /* NULL is fine */
+					 size_t max_groups, struct arena *arena);
 
 #endif

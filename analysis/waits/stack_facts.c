@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/waits/stack_facts.h"
+#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/message_queues.h"
 #include "model/job/modules.h"
 #include "model/job/names.h"
 #include "model/job/sample.h"
-#include "model/xalloc.h"
+
+#define NOT_ASKED (CALLPATH_NONE - 1)
 
 static enum module_kind kind_of(const struct job *job, const struct callpath_node *node)
 {
@@ -17,50 +18,29 @@ static enum module_kind kind_of(const struct job *job, const struct callpath_nod
 					   : modules_get(job->modules, node->module)->kind;
 }
 
-/* Is any frame of the path one of MPI? What the handler of a signal has interrupted does not count:
- * that does not wait, it stands still until the handler returns. Answers are kept for all nodes on
- * the way: 0 unknown. */
-static bool is_inside(const struct job *job, uint32_t path, signed char *known)
+/* The outermost frame of MPI, CALLPATH_NONE: there is none. What the handler of a signal has
+ * interrupted does not count: that does not wait, it stands still until the handler returns. Answers
+ * are kept. */
+static uint32_t find_function(const struct job *job, uint32_t path, uint32_t *known)
 {
-	uint32_t at = path;
-	signed char answer = -1;
+	uint32_t function = CALLPATH_NONE, at = path;
 
-	while (at != CALLPATH_NONE && !known[at] && answer < 0 &&
-	       !names_is_signal(job->names, at)) {
+	if (known[path] != NOT_ASKED)
+		return known[path];
+	for (; at != CALLPATH_NONE && !names_is_signal(job->names, at);
+	     at = callpaths_get(job->callpaths, at)->parent)
 		if (names_is_mpi(job->names, at))
-			answer = 1;
-		else
-			at = callpaths_get(job->callpaths, at)->parent;
-	}
-	if (answer < 0 && at != CALLPATH_NONE && known[at])
-		answer = known[at];
-	while (path != at) {
-		known[path] = answer;
-		path = callpaths_get(job->callpaths, path)->parent;
-	}
-	if (at != CALLPATH_NONE)
-		known[at] = answer;
-	return answer > 0;
-}
-
-/* The outermost frame of MPI, on a path inside it. */
-static uint32_t find_function(const struct job *job, uint32_t path, signed char *known)
-{
-	uint32_t parent = callpaths_get(job->callpaths, path)->parent;
-
-	while (parent != CALLPATH_NONE && is_inside(job, parent, known)) {
-		path = parent;
-		parent = callpaths_get(job->callpaths, path)->parent;
-	}
-	return path;
+			function = at;
+	known[path] = function;
+	return function;
 }
 
 static void add_sample(const struct job *job, struct stack_fact *fact, const struct sample *sample,
-		       signed char *known)
+		       uint32_t *known)
 {
 	bool is_first = !fact->latest;
 	bool is_stopped = sample->state && strchr("TtZX", sample->state);
-	uint32_t call = CALLPATH_NONE, function = CALLPATH_NONE;
+	uint32_t call = CALLPATH_NONE, function;
 	bool is_polling = false;
 
 	fact->is_finalizing = false;
@@ -78,8 +58,8 @@ static void add_sample(const struct job *job, struct stack_fact *fact, const str
 	if (fact->num_samples++ == 0)
 		fact->first_ns = sample->when_ns;
 	fact->span_ns = sample->when_ns - fact->first_ns;
-	if (is_inside(job, sample->path, known)) {
-		function = find_function(job, sample->path, known);
+	function = find_function(job, sample->path, known);
+	if (function != CALLPATH_NONE) {
 		is_polling = names_is_poll(job->names, function);
 		fact->is_finalizing =
 			strcasestr(names_function(job->names, function)->function, "mpi_finalize");
@@ -99,33 +79,27 @@ static void add_sample(const struct job *job, struct stack_fact *fact, const str
 			   2 * fact->num_polling >= fact->num_samples;
 }
 
-struct stack_facts *stack_facts_create(const struct job *job)
+struct stack_facts *stack_facts_create(const struct job *job, struct arena *arena)
 {
-	struct stack_facts *facts = xcalloc(1, sizeof(*facts));
-	signed char *known = xcalloc(callpaths_count(job->callpaths), 1);
+	struct stack_facts *facts = arena_alloc(arena, sizeof(*facts));
+	size_t num_paths = callpaths_count(job->callpaths);
+	uint32_t *known = arena_array(arena, num_paths, sizeof(*known));
 	int highest = -1;
 
+	for (size_t i = 0; i < num_paths; i++)
+		known[i] = NOT_ASKED;
 	for (size_t i = 0; i < job->samples->num_samples; i++)
 		if (job->samples->samples[i].rank > highest)
 			highest = job->samples->samples[i].rank;
 	facts->num_ranks = (size_t)(highest + 1);
-	facts->ranks = xcalloc(facts->num_ranks, sizeof(*facts->ranks));
+	facts->ranks = arena_array(arena, facts->num_ranks, sizeof(*facts->ranks));
 	for (size_t i = 0; i < job->samples->num_samples; i++) {
 		const struct sample *sample = &job->samples->samples[i];
 
 		if (sample->is_main && sample->rank >= 0)
 			add_sample(job, &facts->ranks[sample->rank], sample, known);
 	}
-	free(known);
 	return facts;
-}
-
-void stack_facts_destroy(struct stack_facts *facts)
-{
-	if (!facts)
-		return;
-	free(facts->ranks);
-	free(facts);
 }
 
 const struct stack_fact *stack_facts_get(const struct stack_facts *facts, int rank)
@@ -140,19 +114,17 @@ const struct stack_fact *stack_facts_get(const struct stack_facts *facts, int ra
 bool stack_facts_waits_for_threads(const struct stack_facts *facts, const struct job *job, int rank)
 {
 	/* Parts of the names that glibc, libgomp and the OpenMP library of LLVM have for it. */
-	static const char *const waits[] = {
-		"pthread_join",
-		"pthread_clockjoin",
-		"pthread_timedjoin",
-		"pthread_cond_",
-		"pthread_barrier_",
-		"futex",
-		"thrd_join",
-		"cnd_wait",
-		"GOMP_",
-		"gomp_",
-		"__kmp",
-	};
+	static const char *const waits[] = {"pthread_join",
+					    "pthread_clockjoin",
+					    "pthread_timedjoin",
+					    "pthread_cond_",
+					    "pthread_barrier_",
+					    "futex",
+					    "thrd_join",
+					    "cnd_wait",
+					    "GOMP_",
+					    "gomp_",
+					    "__kmp"};
 	const struct stack_fact *fact = stack_facts_get(facts, rank);
 	uint32_t path = fact->latest ? fact->latest->path : CALLPATH_NONE;
 

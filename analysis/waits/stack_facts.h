@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
 struct job;
 struct message_queues;
 struct sample;
@@ -38,8 +39,8 @@ struct stack_facts {
 	size_t num_ranks;
 };
 
-struct stack_facts *stack_facts_create(const struct job *job);
-void stack_facts_destroy(struct stack_facts *facts);
+/* In the arena. */
+struct stack_facts *stack_facts_create(const struct job *job, struct arena *arena);
 
 /* Never NULL: all zero for a rank without samples. */
 const struct stack_fact *stack_facts_get(const struct stack_facts *facts, int rank);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A record for each lane; equal records make a group. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/waits/wait_groups.h"
 #include "analysis/waits/waitfor.h"
+#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
+#include "model/sorted.h"
 
 /* What makes lanes alike. */
 struct record {
@@ -29,44 +29,31 @@ struct record {
 
 enum { NO_KIND = UINT8_MAX };
 
-#define COMPARE(a, b)                                                                              \
-	do {                                                                                       \
-		if ((a) != (b))                                                                    \
-			return (a) < (b) ? -1 : 1;                                                 \
-	} while (0)
-
 static int compare_kinds(const struct record *a, const struct record *b)
 {
-	COMPARE(a->state, b->state);
-	COMPARE(a->activity, b->activity);
-	COMPARE(a->waitfor_state, b->waitfor_state);
-	COMPARE(a->deadlock, b->deadlock);
-	COMPARE(a->is_apart, b->is_apart);
-	COMPARE(a->kind, b->kind);
-	COMPARE(a->comm, b->comm);
-	COMPARE(a->tag, b->tag);
-	COMPARE(a->num_needs, b->num_needs);
-	COMPARE(a->node, b->node);
-	return 0;
+	return SORTED_ORDER(a->state, b->state) ?: SORTED_ORDER(a->activity, b->activity)
+	       ?: SORTED_ORDER(a->waitfor_state, b->waitfor_state)
+	       ?: SORTED_ORDER(a->deadlock, b->deadlock) ?: SORTED_ORDER(a->is_apart, b->is_apart)
+	       ?: SORTED_ORDER(a->kind, b->kind) ?: SORTED_ORDER(a->comm, b->comm)
+	       ?: SORTED_ORDER(a->tag, b->tag) ?: SORTED_ORDER(a->num_needs, b->num_needs)
+	       ?: SORTED_ORDER(a->node, b->node);
 }
 
 static int compare_records(const void *a, const void *b)
 {
 	const struct record *one = a, *two = b;
-	int order = compare_kinds(one, two);
 
-	return order ? order : (one->lane > two->lane) - (one->lane < two->lane);
+	return compare_kinds(one, two) ?: SORTED_ORDER(one->lane, two->lane);
 }
 
 /* ---- Records ---- */
 
 /* Certain deadlocks come first, and one that is likely may have some of their lanes, too. */
-static uint32_t *find_deadlocks(const struct waitfor *waitfor)
+static uint32_t *find_deadlocks(const struct waitfor *waitfor, struct arena *arena)
 {
-	uint32_t *deadlocks = xcalloc(waitfor->num_lanes, sizeof(*deadlocks));
+	uint32_t *deadlocks = arena_array(arena, waitfor->num_lanes, sizeof(*deadlocks));
 
-	for (size_t l = 0; l < waitfor->num_lanes; l++)
-		deadlocks[l] = WAITFOR_NONE;
+	memset(deadlocks, 0xff, waitfor->num_lanes * sizeof(*deadlocks));
 	for (uint32_t d = 0; d < waitfor->num_deadlocks; d++)
 		for (size_t i = 0; i < waitfor->deadlocks[d].num_lanes; i++)
 			if (deadlocks[waitfor->deadlocks[d].lanes[i]] == WAITFOR_NONE)
@@ -76,19 +63,14 @@ static uint32_t *find_deadlocks(const struct waitfor *waitfor)
 
 static void add_need(struct record *record, const struct waitfor *waitfor)
 {
-	const struct waitfor_lane *lane = &waitfor->lanes[record->lane];
+	const struct waitfor_need *need = NULL;
 
 	record->need = WAITFOR_NONE;
 	record->kind = NO_KIND;
-	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
-		const struct waitfor_need *need = &waitfor->needs[n];
-
-		if (need->is_weak)
+	while ((need = waitfor_next_need(waitfor, record->lane, need))) {
+		if (need->is_weak || record->num_needs++ > 0)
 			continue;
-		record->num_needs++;
-		if (record->need != WAITFOR_NONE)
-			continue;
-		record->need = n;
+		record->need = (uint32_t)(need - waitfor->needs);
 		record->kind = need->kind;
 		record->comm = need->comm;
 		record->node = need->node;
@@ -98,10 +80,10 @@ static void add_need(struct record *record, const struct waitfor *waitfor)
 
 static struct record *make_records(const struct waitfor *waitfor, const struct eqgroups *groups,
 				   const struct rankset *ranks, const struct rankset *apart,
-				   size_t *num_ret)
+				   struct arena *arena, size_t *num_ret)
 {
-	struct record *records = xcalloc(waitfor->num_lanes, sizeof(*records));
-	uint32_t *deadlocks = find_deadlocks(waitfor);
+	struct record *records = arena_array(arena, waitfor->num_lanes, sizeof(*records));
+	uint32_t *deadlocks = find_deadlocks(waitfor, arena);
 	size_t number = 0;
 
 	for (uint32_t l = 0; l < waitfor->num_lanes; l++) {
@@ -122,7 +104,6 @@ static struct record *make_records(const struct waitfor *waitfor, const struct e
 		add_need(record, waitfor);
 		number++;
 	}
-	free(deadlocks);
 	*num_ret = number;
 	return records;
 }
@@ -132,8 +113,7 @@ static size_t sort_records(struct record *records, size_t number)
 {
 	size_t kinds = number > 0;
 
-	if (number)
-		qsort(records, number, sizeof(*records), compare_records);
+	sorted_make(records, number, sizeof(*records), compare_records);
 	for (size_t i = 1; i < number; i++)
 		kinds += compare_kinds(&records[i - 1], &records[i]) != 0;
 	return kinds;
@@ -143,31 +123,25 @@ static size_t sort_records(struct record *records, size_t number)
 
 static void add_peers(struct wait_group *group, const struct waitfor *waitfor, uint32_t lane)
 {
-	const struct waitfor_lane *of = &waitfor->lanes[lane];
 	const struct job_lane *lanes = waitfor->job->model->lanes;
+	const struct waitfor_need *need = NULL;
 
-	for (uint32_t n = of->first_need; n < of->first_need + of->num_needs; n++) {
-		const struct waitfor_need *need = &waitfor->needs[n];
-		struct rankset *peers;
+	while ((need = waitfor_next_need(waitfor, lane, need))) {
+		bool is_same = lane != group->lane && !need->is_weak &&
+			       need->node == waitfor->needs[group->need].node &&
+			       need->kind != WAITFOR_LOCK;
 
-		if (need->is_weak)
-			continue;
 		/* Who needs the same has the same peers, but for himself where he is one. */
-		if (lane != group->lane && need->node == waitfor->needs[group->need].node &&
-		    need->kind != WAITFOR_LOCK) {
-			if (need->peer < 0 && need->kind == WAITFOR_MESSAGE &&
-			    lanes[lane].rank != lanes[group->lane].rank)
-				rankset_add(group->peers, lanes[group->lane].rank);
-			continue;
-		}
-		peers = waitfor_peers(waitfor, n);
-		rankset_add_set(group->peers, peers);
-		rankset_destroy(peers);
+		if (!need->is_weak && !is_same)
+			waitfor_add_peers(waitfor, (uint32_t)(need - waitfor->needs), group->peers);
+		if (is_same && need->peer < 0 && need->kind == WAITFOR_MESSAGE &&
+		    lanes[lane].rank != lanes[group->lane].rank)
+			rankset_add(group->peers, lanes[group->lane].rank);
 	}
 }
 
 static void make_groups(struct wait_groups *result, const struct waitfor *waitfor,
-			const struct record *records, size_t number)
+			const struct record *records, size_t number, struct arena *arena)
 {
 	size_t capacity = 0;
 
@@ -175,14 +149,14 @@ static void make_groups(struct wait_groups *result, const struct waitfor *waitfo
 		const struct record *record = &records[i];
 
 		if (i == 0 || compare_kinds(&records[i - 1], record)) {
-			result->groups = xgrow(result->groups, result->num_groups, &capacity,
-					       sizeof(*result->groups));
+			result->groups = arena_grow(arena, result->groups, result->num_groups,
+						    &capacity, sizeof(*result->groups));
 			result->groups[result->num_groups++] = (struct wait_group){
-				.ranks = rankset_create(),
+				.ranks = rankset_in(arena, rankset_create()),
 				.lane = record->lane,
 				.need = record->need,
 				.num_needs = record->num_needs,
-				.peers = rankset_create(),
+				.peers = rankset_in(arena, rankset_create()),
 				.is_deadlocked = record->deadlock != WAITFOR_NONE,
 				.is_likely = record->deadlock != WAITFOR_NONE &&
 					     waitfor->deadlocks[record->deadlock].is_likely,
@@ -198,32 +172,20 @@ static int compare_groups(const void *a, const void *b)
 {
 	const struct wait_group *one = a, *two = b;
 
-	COMPARE(rankset_count(two->ranks), rankset_count(one->ranks));
-	COMPARE(one->lane, two->lane);
-	return 0;
+	return SORTED_ORDER(rankset_count(two->ranks), rankset_count(one->ranks))
+		       ?: SORTED_ORDER(one->lane, two->lane);
 }
 
-static bool meets(const struct rankset *a, const struct rankset *b)
-{
-	struct rankset *both = rankset_copy(a);
-	bool is_met;
-
-	rankset_keep_set(both, b);
-	is_met = !rankset_is_empty(both);
-	rankset_destroy(both);
-	return is_met;
-}
-
-static void make_edges(struct wait_groups *result)
+static void make_edges(struct wait_groups *result, struct arena *arena)
 {
 	size_t capacity = 0;
 
 	for (uint32_t from = 0; from < result->num_groups; from++) {
 		for (uint32_t to = 0; to < result->num_groups; to++) {
-			if (!meets(result->groups[from].peers, result->groups[to].ranks))
+			if (!rankset_meets(result->groups[from].peers, result->groups[to].ranks))
 				continue;
-			result->edges = xgrow(result->edges, result->num_edges, &capacity,
-					      sizeof(*result->edges));
+			result->edges = arena_grow(arena, result->edges, result->num_edges,
+						   &capacity, sizeof(*result->edges));
 			result->edges[result->num_edges++] = (struct wait_edge){from, to};
 		}
 	}
@@ -231,11 +193,12 @@ static void make_edges(struct wait_groups *result)
 
 struct wait_groups *wait_groups_create(const struct waitfor *waitfor, const struct eqgroups *groups,
 				       const struct rankset *ranks, const struct rankset *apart,
-				       size_t max_groups)
+				       size_t max_groups, struct arena *arena)
 {
-	struct wait_groups *result = xcalloc(1, sizeof(*result));
+	struct wait_groups *result = arena_alloc(arena, sizeof(*result));
+	struct arena *scratch = arena_create();
 	size_t number;
-	struct record *records = make_records(waitfor, groups, ranks, apart, &number);
+	struct record *records = make_records(waitfor, groups, ranks, apart, scratch, &number);
 
 	if (sort_records(records, number) > max_groups) {
 		for (size_t i = 0; i < number; i++)
@@ -243,23 +206,9 @@ struct wait_groups *wait_groups_create(const struct waitfor *waitfor, const stru
 				records[i].node = records[i].num_needs = 0;
 		sort_records(records, number);
 	}
-	make_groups(result, waitfor, records, number);
-	free(records);
-	if (result->num_groups)
-		qsort(result->groups, result->num_groups, sizeof(*result->groups), compare_groups);
-	make_edges(result);
+	make_groups(result, waitfor, records, number, arena);
+	arena_destroy(scratch);
+	sorted_make(result->groups, result->num_groups, sizeof(*result->groups), compare_groups);
+	make_edges(result, arena);
 	return result;
-}
-
-void wait_groups_destroy(struct wait_groups *groups)
-{
-	if (!groups)
-		return;
-	for (size_t g = 0; g < groups->num_groups; g++) {
-		rankset_destroy(groups->groups[g].ranks);
-		rankset_destroy(groups->groups[g].peers);
-	}
-	free(groups->groups);
-	free(groups->edges);
-	free(groups);
 }

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
 struct eqgroups;
 struct rankset;
 struct waitfor;
@@ -37,10 +38,10 @@ struct wait_groups {
 
 /* Of the lanes of `ranks`. Alike are those in one place that wait for the same; if these are more
  * than max_groups, those that wait for messages with one tag on one communicator, whoever sends
- * them. `apart` and deadlocks are not mixed with others. Never fails. */
+ * them. `apart` and deadlocks are not mixed with others. In the arena. Never
+ * fails. */
 struct wait_groups *wait_groups_create(const struct waitfor *waitfor, const struct eqgroups *groups,
 				       const struct rankset *ranks, const struct rankset *apart,
-				       size_t max_groups);
-void wait_groups_destroy(struct wait_groups *groups); /* NULL is fine */
+				       size_t max_groups, struct arena *arena);
 
 #endif

@@ -2,6 +2,11 @@
  * Who waits for whom: the AND/OR wait-for graph of a job, what follows from it, and what is wrong
  * with the calls that do not match. analysis.md, section 5.
  *
+ * In this room, waits are known by what the recorder has counted (waitfor, of ledgers) or by stacks
+ * (stack_facts) and what MPI libraries hold (queue_waits); wait_graph says of both who may go on and
+ * who wait for each other. wait_groups and queue_groups are what people are shown of that;
+ * collective_groups and message_pairs are the counts themselves, side by side.
+ *
  * Nodes are numbered in ranges, in this order:
  *	lanes		node i is lanes[i] of the job model: a thread of a rank that calls MPI
  *	ranks		one for each rank of the job: met by any of its lanes (OR)
@@ -16,7 +21,7 @@
  * that moves, computes outside MPI or of which nothing is known is released; one whose needs (all,
  * or one of them) are released is. What is not released will never go on: it is stuck. A rank that
  * has left MPI is not released, since nothing comes from it any more. All that is doubtful counts
- *as released, so that what is called stuck is certain: after Hilbrich et al., "MPI runtime error
+ * as released, so that what is called stuck is certain: after Hilbrich et al., "MPI runtime error
  * detection with MUST" (2012), on AND/OR wait-for graphs, and their release computation.
  *
  * A lane that polls may do something else next, so it is released. `is_likely_stuck` says what
@@ -28,6 +33,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
 struct job;
 struct job_comms;
 struct rankset;
@@ -50,7 +56,6 @@ enum waitfor_kind {
 struct waitfor_need {
 	uint8_t kind; /* enum waitfor_kind */
 	bool is_certain, is_weak;
-	bool is_poll;  /* the lane polls for it */
 	int32_t peer;  /* the job's rank; -1: any member, or the members of a collective */
 	int32_t tag;   /* of a message; SEG_TAG_ANY: any. Of a lock: 1 if exclusive */
 	uint32_t comm; /* index in job_comms */
@@ -106,7 +111,6 @@ struct waitfor_collective {
 	uint32_t num_missing; /* members that have not started it */
 	uint32_t num_unknown; /* members of which it is not known, other jobs' among them */
 	bool needs_all;       /* nobody goes on before all members have come */
-	bool is_stuck, is_likely_stuck;
 };
 
 enum waitfor_difference {
@@ -176,7 +180,6 @@ struct waitfor_deadlock {
 	size_t num_lanes;
 	struct waitfor_step *cycle; /* one of the shortest; the last waits for the first */
 	size_t num_cycle;
-	bool has_or;            /* some of them wait for any of several */
 	bool is_likely;         /* only if those that poll go on polling */
 	struct rankset *behind; /* stuck ranks that wait for these, directly or not */
 };
@@ -218,7 +221,7 @@ struct waitfor {
 	struct waitfor_deadlock *deadlocks; /* certain ones first, then the largest */
 	size_t num_deadlocks;
 	/* Only messages from or to ranks that are stuck or wait in vain, and not more than some
-	 * thousand: waitfor_unreceived() has those of one rank. */
+	 * thousand. */
 	struct waitfor_unreceived *unreceived; /* by destination, source, communicator, tag */
 	size_t num_unreceived;
 	struct waitfor_lost *losts; /* by lane and need; the likeliest slip of each first */
@@ -231,42 +234,55 @@ struct waitfor {
 struct waitfor *waitfor_create(const struct job *job, const struct job_comms *comms);
 void waitfor_destroy(struct waitfor *waitfor); /* NULL is fine */
 
-/* ---- Asking it ---- */
+/* ---- Asking it ----
+ * What is returned is in the arena that is given. */
 
-/* What a node number is: the index in collectives (else WAITFOR_NONE), or the job's rank (else -1).
- */
+/* What a node number is: the index in collectives (else WAITFOR_NONE). */
 uint32_t waitfor_collective_of(const struct waitfor *waitfor, uint32_t node);
-int waitfor_rank_of(const struct waitfor *waitfor, uint32_t node);
 
-/* The lanes of a rank: the first one's index and how many; 0 of a rank without a model. */
-size_t waitfor_lanes_of(const struct waitfor *waitfor, int rank, uint32_t *first_ret);
+/* The lanes of a rank: how many (0 of a rank without a model), and
+ *	for (uint32_t l = waitfor_first_lane(w, rank); waitfor_is_lane_of(w, l, rank); l++) */
+uint32_t waitfor_num_lanes(const struct waitfor *waitfor, int rank);
+uint32_t waitfor_first_lane(const struct waitfor *waitfor, int rank);
+bool waitfor_is_lane_of(const struct waitfor *waitfor, uint32_t lane, int rank);
 
-/* Members of a collective that have not started it; those of the job's ranks of which it is not
- * known, in *unknown_ret unless that is NULL. The caller frees both. */
-struct rankset *waitfor_missing(const struct waitfor *waitfor, uint32_t collective,
-				struct rankset **unknown_ret);
+/* The need of a lane that comes after this one, or the first after NULL; NULL: no more. */
+static inline const struct waitfor_need *
+waitfor_next_need(const struct waitfor *waitfor, uint32_t lane, const struct waitfor_need *need)
+{
+	const struct waitfor_lane *of = &waitfor->lanes[lane];
+	size_t next = need ? (size_t)(need - waitfor->needs) + 1 : of->first_need;
 
-/* Whom a need is for: the peer, the missing members of the collective, all members but oneself, or
- * those who hold the lock. The caller frees. */
-struct rankset *waitfor_peers(const struct waitfor *waitfor, uint32_t need);
+	return next < of->first_need + of->num_needs ? &waitfor->needs[next] : NULL;
+}
+
+/* Does the lane wait for more than transfers? */
+bool waitfor_has_strong_need(const struct waitfor *waitfor, uint32_t lane);
+
+/* Add the members of a collective that have not started it. */
+void waitfor_add_missing(const struct waitfor *waitfor, uint32_t collective, struct rankset *ranks);
+
+/* Add whom a need is for: the peer, the missing members of the collective, all members but oneself,
+ * or those who hold the lock. */
+void waitfor_add_peers(const struct waitfor *waitfor, uint32_t need, struct rankset *ranks);
 
 /* Who may be meant to send the message or token that a need is for: the peer; with a wildcard,
  * those who have sent such ones to it before and do not wait for the same themselves.
  * *are_past_ret: they are past that, since messages of theirs with other numbers are on their
- * way. The caller frees. */
+ * way. */
 struct rankset *waitfor_find_givers(const struct waitfor *waitfor, uint32_t need,
-				    bool *are_past_ret);
+				    bool *are_past_ret, struct arena *arena);
 
 /* The shortest way from a rank to the nearest end of its waits; ends that explain something
  * (a mismatch, one that computes, has left or moves, a cycle) before ends where nothing is known.
  * NULL: the rank has no model. */
-struct waitfor_chain *waitfor_chain_create(const struct waitfor *waitfor, int rank);
-void waitfor_chain_destroy(struct waitfor_chain *chain); /* NULL is fine */
+struct waitfor_chain *waitfor_find_chain(const struct waitfor *waitfor, int rank,
+					 struct arena *arena);
 
-/* Lanes that others wait for, directly or not: [num_lanes], the caller frees. ends: NULL, or room
- * for WAITFOR_NUM_ENDS sets of all that is waited for in the end, as in a chain; the caller frees.
- */
-bool *waitfor_find_awaited(const struct waitfor *waitfor, struct rankset **ends);
+/* Lanes that others wait for, directly or not: [num_lanes]. ends: room for WAITFOR_NUM_ENDS sets of
+ * all that is waited for in the end, as in a chain. */
+bool *waitfor_find_awaited(const struct waitfor *waitfor, struct rankset **ends,
+			   struct arena *arena);
 
 /* Could all who wait go on though these lanes ([num_lanes]) never do, because what they wait for
  * may come from others that are outside MPI or move? Those that poll are taken to go on polling.
@@ -274,16 +290,12 @@ bool *waitfor_find_awaited(const struct waitfor *waitfor, struct rankset **ends)
 bool waitfor_can_do_without(const struct waitfor *waitfor, const bool *is_lane_held);
 
 /* Ranks that have left MPI, are in MPI_Finalize or whose process has ended, and that stuck ones
- * wait for. The caller frees. */
-struct rankset *waitfor_find_gone(const struct waitfor *waitfor);
-
-/* Messages sent to or by this rank that no receive gets so far, whether it moves or not; as in
- * waitfor.unreceived. *num_ret may be 0. The caller frees. */
-struct waitfor_unreceived *waitfor_find_unreceived(const struct waitfor *waitfor, int rank,
-						   size_t *num_ret);
+ * wait for. */
+struct rankset *waitfor_find_gone(const struct waitfor *waitfor, struct arena *arena);
 
 /* Messages in this communicator with this tag that their destinations have not got so far,
- * though they may have receives posted for them, of ranks that stand still; otherwise the same. */
+ * though they may have receives posted for them, of ranks that stand still; otherwise as in
+ * waitfor.unreceived. *num_ret may be 0. The caller frees. */
 struct waitfor_unreceived *waitfor_find_pending(const struct waitfor *waitfor, uint32_t comm,
 						int32_t tag, size_t *num_ret);
 

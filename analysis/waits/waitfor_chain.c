@@ -2,21 +2,20 @@
  * From one rank along what it waits for to the ends: breadth first, so by the shortest way. A stuck
  * rank is followed only to what is stuck, since that is what keeps it; any other to all that it
  * waits for. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/waits/waitfor_private.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 
 struct walker {
 	const struct waitfor *w;
 	const struct waitfor_private *p;
-	const bool
-		*is_released; /* NULL: of all that is waited for; else only what is not released */
-	uint32_t
-		*cycle_of; /* [num_lanes] deadlock in whose cycle it is; NULL without is_released */
-	uint32_t *before;  /* [num_nodes] WAITFOR_NONE: not seen */
+	struct arena *scratch;
+	/* NULL: follow all that is waited for; else only what is not released */
+	const bool *is_released;
+	/* [num_lanes] deadlock in whose cycle it is, or NULL; NULL without is_released */
+	const struct waitfor_deadlock **cycle_of;
+	uint32_t *before; /* [num_nodes] WAITFOR_NONE: not seen */
 	uint32_t *queue;
 	size_t num_queue;
 	uint32_t at; /* the node that is being left */
@@ -60,27 +59,22 @@ static void end_at_rank(struct walker *k, enum waitfor_end end, int rank)
 
 static void leave_lane(struct walker *k, uint32_t l)
 {
+	static const enum waitfor_end ends[] = {
+		[WAITFOR_MOVES] = WAITFOR_END_MOVES,
+		[WAITFOR_OUTSIDE] = WAITFOR_END_OUTSIDE,
+		[WAITFOR_LEFT] = WAITFOR_END_LEFT,
+	};
 	const struct waitfor_lane *lane = &k->w->lanes[l];
-	const struct waitfor_need *needs = k->w->needs + lane->first_need;
+	const struct waitfor_need *need = NULL;
 	int rank = k->p->jm->lanes[l].rank;
-	bool is_held = false;
+	bool is_held = waitfor_has_strong_need(k->w, l);
 
-	switch ((enum waitfor_state)lane->state) {
-	case WAITFOR_MOVES:
-		end_at_rank(k, WAITFOR_END_MOVES, rank);
+	if (lane->state != WAITFOR_BLOCKED && lane->state != WAITFOR_POLLS) {
+		end_at_rank(k, ends[lane->state], rank);
 		return;
-	case WAITFOR_OUTSIDE:
-		end_at_rank(k, WAITFOR_END_OUTSIDE, rank);
-		return;
-	case WAITFOR_LEFT:
-		end_at_rank(k, WAITFOR_END_LEFT, rank);
-		return;
-	case WAITFOR_BLOCKED:
-	case WAITFOR_POLLS:
-		break;
 	}
-	if (k->cycle_of && k->cycle_of[l] != WAITFOR_NONE) {
-		rankset_add_set(k->ends[WAITFOR_END_CYCLE], k->w->deadlocks[k->cycle_of[l]].ranks);
+	if (k->cycle_of && k->cycle_of[l]) {
+		rankset_add_set(k->ends[WAITFOR_END_CYCLE], k->cycle_of[l]->ranks);
 		end_at(k, WAITFOR_END_CYCLE);
 	}
 	if (lane->num_needs == 0)
@@ -88,11 +82,9 @@ static void leave_lane(struct walker *k, uint32_t l)
 			    lane->gap == WAITFOR_COMPLETE ? WAITFOR_END_LIBRARY
 							  : WAITFOR_END_UNKNOWN,
 			    rank);
-	for (uint32_t i = 0; i < lane->num_needs; i++)
-		is_held |= !needs[i].is_weak;
-	for (uint32_t i = 0; i < lane->num_needs; i++)
-		if (!is_held || !needs[i].is_weak)
-			go_to(k, needs[i].node);
+	while ((need = waitfor_next_need(k->w, l, need)))
+		if (!is_held || !need->is_weak)
+			go_to(k, need->node);
 }
 
 static void leave_rank(struct walker *k, int rank)
@@ -108,67 +100,46 @@ static void leave_rank(struct walker *k, int rank)
 			go_to(k, lanes->first + l);
 }
 
-static void leave_collective(struct walker *k, uint32_t c)
+static void leave_collective(struct walker *k, const struct waitfor_collective *collective)
 {
-	const struct collective_node *node = &k->p->collectives[c];
-	uint32_t mismatch = k->w->collectives[c].mismatch;
+	/* Nobody is known to be missing: it may be any of whom nothing is known. */
+	const struct rankset *unknown = collective->num_missing == 0 && collective->num_unknown > 0
+						? k->p->unknown[collective->comm]
+						: NULL;
 
-	if (mismatch != WAITFOR_NONE) {
-		const struct waitfor_mismatch *found = &k->w->mismatches[mismatch];
+	if (collective->mismatch != WAITFOR_NONE) {
+		const struct waitfor_mismatch *found = &k->w->mismatches[collective->mismatch];
 
 		for (size_t i = 0; i < found->num_parties; i++)
 			rankset_add_set(k->ends[WAITFOR_END_MISMATCH], found->parties[i].ranks);
 		end_at(k, WAITFOR_END_MISMATCH);
 	}
-	for (size_t i = 0; i < node->num_missing; i++)
-		go_to(k, k->p->first_rank + (uint32_t)k->p->missing[node->first_missing + i]);
-	/* Nobody is known to be missing: it may be any of whom nothing is known. */
-	if (k->w->collectives[c].num_missing == 0 && k->w->collectives[c].num_unknown > 0) {
-		const struct rankset *unknown = k->p->unknown[k->w->collectives[c].comm];
-
-		for (int rank = rankset_first(unknown); rank >= 0;
-		     rank = rankset_next(unknown, rank))
-			go_to(k, k->p->first_rank + (uint32_t)rank);
-	}
-	if (node->chain != WAITFOR_NONE)
-		go_to(k, k->p->first_collective + node->chain);
-}
-
-static void leave_any(struct walker *k, uint32_t comm)
-{
-	const struct job_comm *jc = &k->w->comms->comms[comm];
-
-	for (int side = 0; side < 2; side++)
-		for (size_t i = 0; i < jc->sizes[side]; i++)
-			if (jc->groups[side][i] >= 0)
-				go_to(k, k->p->first_rank + (uint32_t)jc->groups[side][i]);
-}
-
-static void leave_lock(struct walker *k, uint32_t index)
-{
-	const struct lock_node *lock = &k->p->locks[index];
-
-	for (size_t i = 0; i < lock->num_holders; i++)
-		go_to(k, k->p->first_rank + (uint32_t)k->p->holder_ranks[lock->first_holder + i]);
-	if (lock->chain != WAITFOR_NONE)
-		go_to(k, k->p->first_lock + lock->chain);
+	for (int rank = unknown ? rankset_first(unknown) : -1; rank >= 0;
+	     rank = rankset_next(unknown, rank))
+		go_to(k, k->p->first_rank + (uint32_t)rank);
 }
 
 static void leave(struct walker *k, uint32_t node)
 {
 	const struct waitfor_private *p = k->p;
+	const struct group_node *group;
 
 	k->at = node;
-	if (node < p->first_rank)
+	if (node < p->first_rank) {
 		leave_lane(k, node);
-	else if (node < p->first_collective)
+		return;
+	}
+	if (node < p->first_collective) {
 		leave_rank(k, (int)(node - p->first_rank));
-	else if (node < p->first_any)
-		leave_collective(k, node - p->first_collective);
-	else if (node < p->first_lock)
-		leave_any(k, node - p->first_any);
-	else
-		leave_lock(k, node - p->first_lock);
+		return;
+	}
+	group = waitfor_group_of(k->w, node);
+	for (size_t i = 0; i < group->num_ranks; i++)
+		go_to(k, p->first_rank + (uint32_t)group->ranks[i]);
+	if (node < p->first_any)
+		leave_collective(k, &k->w->collectives[node - p->first_collective]);
+	if (group->back)
+		go_to(k, node - group->back);
 }
 
 /* ---- From start to end ---- */
@@ -176,27 +147,39 @@ static void leave(struct walker *k, uint32_t node)
 /* Certain deadlocks come first, and one that is likely may have some of their lanes, too. */
 static void mark_cycles(struct walker *k, bool takes_likely)
 {
-	k->cycle_of = xcalloc(k->w->num_lanes, sizeof(*k->cycle_of));
-	memset(k->cycle_of, 0xff, k->w->num_lanes * sizeof(*k->cycle_of));
+	k->cycle_of = arena_array(k->scratch, k->w->num_lanes, sizeof(*k->cycle_of));
 	for (uint32_t d = 0; d < k->w->num_deadlocks; d++) {
 		const struct waitfor_deadlock *deadlock = &k->w->deadlocks[d];
 
-		if (deadlock->is_likely && !takes_likely)
-			continue;
 		for (size_t i = 0; i < deadlock->num_cycle; i++)
-			if (k->cycle_of[deadlock->cycle[i].lane] == WAITFOR_NONE)
-				k->cycle_of[deadlock->cycle[i].lane] = d;
+			if ((takes_likely || !deadlock->is_likely) &&
+			    !k->cycle_of[deadlock->cycle[i].lane])
+				k->cycle_of[deadlock->cycle[i].lane] = deadlock;
 	}
 }
 
+/* Go from the lanes in the queue. */
+static void walk_on(struct walker *k)
+{
+	for (size_t i = 0; i < k->num_queue; i++)
+		leave(k, k->queue[i]);
+}
+
+static void start_at(struct walker *k, uint32_t lane)
+{
+	k->before[lane] = lane;
+	k->queue[k->num_queue++] = lane;
+}
+
 /* Choose what to follow by what is known of the start, and go. */
-static void walk(struct walker *k, const struct rank_lanes *start)
+static void walk(struct walker *k, int rank)
 {
 	bool is_stuck = true, is_likely_stuck = true;
 
-	for (uint32_t l = start->first; l < start->first + start->num; l++) {
+	for (uint32_t l = waitfor_first_lane(k->w, rank); waitfor_is_lane_of(k->w, l, rank); l++) {
 		is_stuck &= k->w->lanes[l].is_stuck;
 		is_likely_stuck &= k->w->lanes[l].is_likely_stuck;
+		start_at(k, l);
 	}
 	if (is_stuck)
 		k->is_released = k->p->is_released;
@@ -204,23 +187,7 @@ static void walk(struct walker *k, const struct rank_lanes *start)
 		k->is_released = k->p->is_likely_released;
 	if (k->is_released)
 		mark_cycles(k, !is_stuck);
-	for (uint32_t l = start->first; l < start->first + start->num; l++) {
-		k->before[l] = l;
-		k->queue[k->num_queue++] = l;
-	}
-	for (size_t i = 0; i < k->num_queue; i++)
-		leave(k, k->queue[i]);
-}
-
-/* And for nothing else, as far as is known, which is all? */
-static bool waits_for_transfers(const struct waitfor *w, const struct waitfor_lane *lane)
-{
-	if (lane->gap != WAITFOR_COMPLETE)
-		return false;
-	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
-		if (!w->needs[n].is_weak)
-			return false;
-	return true;
+	walk_on(k);
 }
 
 /* All lead to each other, though that is not certain to be a deadlock: by transfers alone, or by
@@ -231,7 +198,8 @@ static void end_in_circle(struct walker *k)
 
 	for (size_t i = 0; i < k->num_queue; i++)
 		if (k->queue[i] < k->p->first_rank &&
-		    !waits_for_transfers(k->w, &k->w->lanes[k->queue[i]]))
+		    (waitfor_has_strong_need(k->w, k->queue[i]) ||
+		     k->w->lanes[k->queue[i]].gap != WAITFOR_COMPLETE))
 			end = WAITFOR_END_UNKNOWN;
 	/* One of which it can be said why comes first: it is shown. */
 	for (int has_gap = 1; has_gap >= 0; has_gap--)
@@ -247,7 +215,7 @@ static void end_in_circle(struct walker *k)
 }
 
 /* The lanes on the way to the end. */
-static void make_steps(const struct walker *k, struct waitfor_chain *chain)
+static void make_steps(const struct walker *k, struct waitfor_chain *chain, struct arena *arena)
 {
 	uint32_t after = WAITFOR_NONE, node = k->end_node;
 	size_t length = 1;
@@ -255,25 +223,18 @@ static void make_steps(const struct walker *k, struct waitfor_chain *chain)
 	for (uint32_t n = node; k->before[n] != n; n = k->before[n])
 		length += n < k->p->first_rank;
 	length += node >= k->p->first_rank && node < k->p->first_collective;
-	chain->steps = xcalloc(length + 1, sizeof(*chain->steps));
+	chain->steps = arena_array(arena, length, sizeof(*chain->steps));
 	chain->num_steps = length;
 	for (;; after = node, node = k->before[node]) {
-		bool is_end = after == WAITFOR_NONE;
+		bool is_end = after == WAITFOR_NONE, is_lane = node < k->p->first_rank;
+		int rank = waitfor_rank_of(k->w, node);
 
-		if (node < k->p->first_rank)
+		if (is_lane || (is_end && rank >= 0))
 			chain->steps[--length] = (struct waitfor_step){
-				.lane = node,
-				.rank = k->p->jm->lanes[node].rank,
+				.lane = is_lane ? node : waitfor_first_lane(k->w, rank),
+				.rank = rank,
 				.need = is_end ? WAITFOR_NONE
 					       : waitfor_find_need(k->w, node, after),
-			};
-		else if (is_end && node < k->p->first_collective)
-			chain->steps[--length] = (struct waitfor_step){
-				.lane = k->p->ranks[node - k->p->first_rank].num
-						? k->p->ranks[node - k->p->first_rank].first
-						: WAITFOR_NONE,
-				.rank = (int)(node - k->p->first_rank),
-				.need = WAITFOR_NONE,
 			};
 		if (k->before[node] == node)
 			break;
@@ -281,107 +242,100 @@ static void make_steps(const struct walker *k, struct waitfor_chain *chain)
 }
 
 /* The last step is a lane of a cycle: go on once around. */
-static void add_cycle(const struct walker *k, struct waitfor_chain *chain)
+static void add_cycle(const struct walker *k, struct waitfor_chain *chain, struct arena *arena)
 {
 	uint32_t entry = chain->steps[--chain->num_steps].lane;
-	const struct waitfor_deadlock *deadlock = &k->w->deadlocks[k->cycle_of[entry]];
+	const struct waitfor_deadlock *deadlock = k->cycle_of[entry];
+	struct waitfor_step *steps =
+		arena_array(arena, chain->num_steps + deadlock->num_cycle, sizeof(*steps));
 	size_t at = 0;
 
 	while (deadlock->cycle[at].lane != entry)
 		at++;
+	memcpy(steps, chain->steps, chain->num_steps * sizeof(*steps));
+	chain->steps = steps;
 	chain->cycle_from = chain->num_steps;
-	chain->steps = xreallocarray(chain->steps, chain->num_steps + deadlock->num_cycle,
-				     sizeof(*chain->steps));
 	for (size_t i = 0; i < deadlock->num_cycle; i++)
-		chain->steps[chain->num_steps++] = deadlock->cycle[(at + i) % deadlock->num_cycle];
+		steps[chain->num_steps++] = deadlock->cycle[(at + i) % deadlock->num_cycle];
 }
 
-struct waitfor_chain *waitfor_chain_create(const struct waitfor *w, int rank)
-{
-	const struct waitfor_private *p = w->private;
-	struct waitfor_chain *chain;
-	struct walker k = {.w = w, .p = p, .end = WAITFOR_NUM_ENDS};
+/* ---- Asking ---- */
 
-	if (rank < 0 || (size_t)rank >= p->num_ranks || p->ranks[rank].num == 0)
-		return NULL;
-	chain = xcalloc(1, sizeof(*chain));
+/* ends: room for WAITFOR_NUM_ENDS sets. The caller destroys the scratch arena. */
+static struct walker walker_of(const struct waitfor *w, struct rankset **ends, struct arena *arena)
+{
+	size_t num_nodes = w->private->graph->num_nodes;
+	struct walker k = {
+		.w = w,
+		.p = w->private,
+		.scratch = arena_create(),
+		.ends = ends,
+		.end = WAITFOR_NUM_ENDS,
+	};
+
 	for (int e = 0; e < WAITFOR_NUM_ENDS; e++)
-		chain->ends[e] = rankset_create();
-	k.ends = chain->ends;
-	k.before = xcalloc(p->graph.num_nodes, sizeof(*k.before));
-	k.queue = xcalloc(p->graph.num_nodes, sizeof(*k.queue));
-	memset(k.before, 0xff, p->graph.num_nodes * sizeof(*k.before));
-	walk(&k, &p->ranks[rank]);
+		ends[e] = rankset_in(arena, rankset_create());
+	k.before = arena_array(k.scratch, num_nodes, sizeof(*k.before));
+	k.queue = arena_array(k.scratch, num_nodes, sizeof(*k.queue));
+	memset(k.before, 0xff, num_nodes * sizeof(*k.before));
+	return k;
+}
+
+struct waitfor_chain *waitfor_find_chain(const struct waitfor *w, int rank, struct arena *arena)
+{
+	struct waitfor_chain *chain;
+	struct walker k;
+
+	if (waitfor_num_lanes(w, rank) == 0)
+		return NULL;
+	chain = arena_alloc(arena, sizeof(*chain));
+	k = walker_of(w, chain->ends, arena);
+	walk(&k, rank);
 	if (k.end == WAITFOR_NUM_ENDS)
 		end_in_circle(&k);
 	chain->end = k.end;
-	make_steps(&k, chain);
+	make_steps(&k, chain, arena);
 	if (chain->end == WAITFOR_END_CYCLE)
-		add_cycle(&k, chain);
-	free(k.before);
-	free(k.queue);
-	free(k.cycle_of);
+		add_cycle(&k, chain, arena);
+	arena_destroy(k.scratch);
 	return chain;
 }
 
 /* From all that wait, to all that they wait for. */
-bool *waitfor_find_awaited(const struct waitfor *w, struct rankset **ends)
+bool *waitfor_find_awaited(const struct waitfor *w, struct rankset **ends, struct arena *arena)
 {
 	const struct waitfor_private *p = w->private;
-	bool *is_awaited = xcalloc(w->num_lanes, sizeof(*is_awaited));
-	struct rankset *own_ends[WAITFOR_NUM_ENDS];
-	struct walker k = {.w = w, .p = p, .end = WAITFOR_NUM_ENDS};
+	bool *is_awaited = arena_array(arena, w->num_lanes, sizeof(*is_awaited));
+	struct walker k = walker_of(w, ends, arena);
 
-	k.ends = ends ? ends : own_ends;
-	for (int e = 0; e < WAITFOR_NUM_ENDS; e++)
-		k.ends[e] = rankset_create();
-	k.before = xcalloc(p->graph.num_nodes, sizeof(*k.before));
-	k.queue = xcalloc(p->graph.num_nodes, sizeof(*k.queue));
-	memset(k.before, 0xff, p->graph.num_nodes * sizeof(*k.before));
-	for (uint32_t l = 0; l < w->num_lanes; l++) {
-		if (w->lanes[l].state != WAITFOR_BLOCKED && w->lanes[l].state != WAITFOR_POLLS)
-			continue;
-		k.before[l] = l;
-		k.queue[k.num_queue++] = l;
-	}
-	for (size_t i = 0; i < k.num_queue; i++)
-		leave(&k, k.queue[i]);
+	for (uint32_t l = 0; l < w->num_lanes; l++)
+		if (w->lanes[l].state == WAITFOR_BLOCKED || w->lanes[l].state == WAITFOR_POLLS)
+			start_at(&k, l);
+	walk_on(&k);
 	for (size_t l = 0; l < w->num_lanes; l++)
 		is_awaited[l] =
 			k.before[l] != WAITFOR_NONE &&
 			k.before[p->first_rank + (size_t)p->jm->lanes[l].rank] != WAITFOR_NONE;
-	for (int e = 0; !ends && e < WAITFOR_NUM_ENDS; e++)
-		rankset_destroy(own_ends[e]);
-	free(k.before);
-	free(k.queue);
+	arena_destroy(k.scratch);
 	return is_awaited;
 }
 
-struct rankset *waitfor_find_gone(const struct waitfor *w)
+struct rankset *waitfor_find_gone(const struct waitfor *w, struct arena *arena)
 {
 	const struct waitfor_private *p = w->private;
-	struct rankset *gone = rankset_create();
+	const struct wait_graph *graph = p->graph;
+	struct rankset *gone = rankset_in(arena, rankset_create());
 
-	for (uint32_t n = 0; n < p->graph.num_nodes; n++) {
+	for (uint32_t n = 0; n < graph->num_nodes; n++) {
 		/* Ranks lead to their lanes, which wait for nobody where they have left. */
 		if (p->is_released[n] || (n >= p->first_rank && n < p->first_collective))
 			continue;
-		for (size_t e = p->graph.first[n]; e < p->graph.first[n + 1]; e++) {
-			int rank = waitfor_rank_of(w, p->graph.to[e]);
+		for (size_t e = graph->first[n]; e < graph->first[n + 1]; e++) {
+			int rank = waitfor_rank_of(w, graph->to[e]);
 
-			if (p->graph.to[e] >= p->first_rank && rank >= 0 && p->has_left[rank])
+			if (graph->to[e] >= p->first_rank && rank >= 0 && p->has_left[rank])
 				rankset_add(gone, rank);
 		}
 	}
 	return gone;
-}
-
-void waitfor_chain_destroy(struct waitfor_chain *chain)
-{
-	if (!chain)
-		return;
-	for (int e = 0; e < WAITFOR_NUM_ENDS; e++)
-		rankset_destroy(chain->ends[e]);
-	free(chain->steps);
-	free(chain);
 }

@@ -15,7 +15,6 @@
 #include "analysis/waits/waitfor_private.h"
 #include "model/job/rankset.h"
 #include "model/sorted.h"
-#include "model/xalloc.h"
 
 /* ---- Which collectives are waited in ---- */
 
@@ -74,8 +73,8 @@ static void add_collective(struct collector *c, uint32_t l, uint32_t local, uint
 			return;
 		c->last[comm] = number;
 	}
-	w->collectives = xgrow(w->collectives, w->num_collectives,
-			       &w->private->collectives_capacity, sizeof(*w->collectives));
+	w->collectives = arena_grow(w->private->arena, w->collectives, w->num_collectives,
+				    &w->private->collectives_capacity, sizeof(*w->collectives));
 	w->collectives[w->num_collectives++] = (struct waitfor_collective){
 		.comm = comm,
 		.number = number,
@@ -109,34 +108,16 @@ static int compare_collectives(const void *a, const void *b)
 {
 	const struct waitfor_collective *x = a, *y = b;
 
-	if (x->comm != y->comm)
-		return x->comm < y->comm ? -1 : 1;
-	if (x->owner != y->owner)
-		return x->owner < y->owner ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
+	return SORTED_ORDER(x->comm, y->comm) ?: SORTED_ORDER(x->owner, y->owner)
+	       ?: SORTED_ORDER(x->number, y->number);
 }
 
 /* The same, and among equals always in one order. */
 static int compare_with_functions(const void *a, const void *b)
 {
 	const struct waitfor_collective *x = a, *y = b;
-	int order = compare_collectives(a, b);
 
-	return order ? order : strcmp(x->function, y->function);
-}
-
-static void sort_collectives(struct waitfor *w)
-{
-	size_t kept = 0;
-
-	if (w->num_collectives > 0)
-		qsort(w->collectives, w->num_collectives, sizeof(*w->collectives),
-		      compare_with_functions);
-	for (size_t i = 0; i < w->num_collectives; i++)
-		if (kept == 0 ||
-		    compare_collectives(&w->collectives[kept - 1], &w->collectives[i]) != 0)
-			w->collectives[kept++] = w->collectives[i];
-	w->num_collectives = kept;
+	return compare_collectives(a, b) ?: strcmp(x->function, y->function);
 }
 
 uint32_t waitfor_find_collective(const struct waitfor *w, uint32_t comm, uint64_t number, int owner)
@@ -152,12 +133,6 @@ uint32_t waitfor_find_collective(const struct waitfor *w, uint32_t comm, uint64_
 }
 
 /* ---- Who is missing ---- */
-
-static void add_missing(struct waitfor_private *p, int rank)
-{
-	p->missing = xgrow(p->missing, p->num_missing, &p->missing_capacity, sizeof(*p->missing));
-	p->missing[p->num_missing++] = rank;
-}
 
 /* A rank whose model does not hold the communicator: if the model is complete, it has not got it
  * yet, so it has started nothing on it. */
@@ -179,6 +154,7 @@ static bool has_no_collectives(const struct waitfor_private *p, int rank)
 /* The members, by how many collectives they have started. */
 struct members {
 	struct waitfor *w;
+	struct arena *scratch;
 	uint32_t comm;
 	uint32_t first, end; /* the collectives of this communicator */
 	size_t *num; /* [end - first + 1] members before each collective, those past all last */
@@ -263,7 +239,7 @@ static void add_others(struct members *m, bool is_all)
 				continue;
 			}
 			if (!p->unknown[m->comm])
-				p->unknown[m->comm] = rankset_create();
+				p->unknown[m->comm] = rankset_in(p->arena, rankset_create());
 			if (rank >= 0)
 				rankset_add(p->unknown[m->comm], rank);
 			num_unknown++;
@@ -278,42 +254,41 @@ static void add_others(struct members *m, bool is_all)
 static void sort_members(struct members *m)
 {
 	struct waitfor_private *p = m->w->private;
-	uint32_t num_before = 0;
-	size_t base = p->num_missing, *next;
+	int *ranks = arena_array(p->arena, m->num_missing, sizeof(*ranks));
+	size_t num_before = 0, *next = arena_array(m->scratch, m->end - m->first, sizeof(*next));
 
-	for (size_t i = 0; i < m->num_missing; i++)
-		add_missing(p, -1);
-	next = xcalloc(m->end - m->first + 1, sizeof(*next));
 	for (uint32_t c = m->first; c < m->end; c++) {
-		struct collective_node *node = &p->collectives[c];
+		struct group_node *group = &p->collectives[c];
 
-		node->first_missing = next[c - m->first] = base + num_before;
-		node->num_missing = m->num[c - m->first];
-		node->chain = c > m->first ? c - 1 : WAITFOR_NONE;
-		num_before += (uint32_t)node->num_missing;
-		m->w->collectives[c].num_missing = num_before;
+		next[c - m->first] = num_before;
+		group->ranks = ranks + num_before;
+		group->num_ranks = m->num[c - m->first];
+		group->back = c > m->first;
+		num_before += group->num_ranks;
+		group->num_all = num_before;
+		m->w->collectives[c].num_missing = (uint32_t)num_before;
 	}
 	for (size_t i = 0; i < m->num_missing; i++)
-		p->missing[next[m->missing[i].bracket - m->first]++] = m->missing[i].rank;
-	free(next);
+		ranks[next[m->missing[i].bracket - m->first]++] = m->missing[i].rank;
 }
 
 static void find_missing(struct waitfor *w, uint32_t comm, uint32_t first, uint32_t end,
 			 bool is_all)
 {
 	const struct job_comm *jc = &w->comms->comms[comm];
+	size_t size = jc->sizes[0] + jc->sizes[1];
 	struct members m = {.w = w, .comm = comm, .first = first, .end = end};
 
-	m.num = xcalloc(end - first + 1, sizeof(*m.num));
-	m.missing = xcalloc(jc->sizes[0] + jc->sizes[1], sizeof(*m.missing));
+	m.scratch = arena_create();
+	m.num = arena_array(m.scratch, end - first + 1, sizeof(*m.num));
+	m.missing = arena_array(m.scratch, size, sizeof(*m.missing));
 	for (uint32_t c = first; c < end; c++)
 		w->collectives[c].needs_all = is_all;
 	add_views(&m, is_all);
-	if (jc->num_views < jc->sizes[0] + jc->sizes[1])
+	if (jc->num_views < size)
 		add_others(&m, is_all);
 	sort_members(&m);
-	free(m.missing);
-	free(m.num);
+	arena_destroy(m.scratch);
 }
 
 /* ---- Neighbourhood collectives ---- */
@@ -323,15 +298,17 @@ static void find_missing_sources(struct waitfor *w, uint32_t c)
 {
 	struct waitfor_private *p = w->private;
 	struct waitfor_collective *collective = &w->collectives[c];
-	struct collective_node *node = &p->collectives[c];
+	struct group_node *group = &p->collectives[c];
 	const struct job_comm *jc = &w->comms->comms[collective->comm];
 	struct job_comm_view view = job_comm_view_of(jc, collective->owner);
 	const struct model_comm *comm = job_comm_seen(&view);
+	int *ranks;
 
-	node->chain = WAITFOR_NONE;
-	node->first_missing = p->num_missing;
-	node->may_go_on = comm->num_sources > 0 && comm->sources == SEG_NO_MEMBERS;
-	for (uint32_t i = 0; i < comm->num_sources && !node->may_go_on; i++) {
+	group->may_go_on = comm->num_sources > 0 && comm->sources == SEG_NO_MEMBERS;
+	if (group->may_go_on)
+		return;
+	group->ranks = ranks = arena_array(p->arena, comm->num_sources, sizeof(*ranks));
+	for (uint32_t i = 0; i < comm->num_sources && !group->may_go_on; i++) {
 		int32_t source = model_members(view.model, comm->sources)[i];
 		struct job_comm_view other = {0};
 		int rank;
@@ -343,30 +320,37 @@ static void find_missing_sources(struct waitfor *w, uint32_t c)
 			other = job_comm_view_of(jc, rank);
 		if (other.model ? job_comm_seen(&other)->collectives < collective->number
 				: has_no_collectives(p, rank))
-			add_missing(p, rank);
+			ranks[group->num_ranks++] = rank;
 		else if (!other.model || may_come(w, &other))
-			node->may_go_on = true;
+			group->may_go_on = true;
 	}
-	node->num_missing = p->num_missing - node->first_missing;
-	collective->num_missing = (uint32_t)node->num_missing;
+	group->num_all = group->num_ranks;
+	collective->num_missing = (uint32_t)group->num_ranks;
 }
 
 /* ---- All of it ---- */
 
 void waitfor_find_collectives(struct waitfor *w)
 {
-	struct collector c = {.w = w};
+	struct arena *scratch = arena_create();
 	size_t num_comms = w->comms->num_comms;
+	struct collector c = {
+		.w = w,
+		.is_all = arena_array(scratch, num_comms, sizeof(*c.is_all)),
+		.last = arena_array(scratch, num_comms, sizeof(*c.last)),
+	};
 	uint32_t first = 0, end;
 
-	c.is_all = xcalloc(num_comms, sizeof(*c.is_all));
-	c.last = xcalloc(num_comms, sizeof(*c.last));
 	memset(c.is_all, true, num_comms * sizeof(*c.is_all));
 	for (uint32_t l = 0; l < w->num_lanes; l++)
 		if (w->lanes[l].state == WAITFOR_BLOCKED || w->lanes[l].state == WAITFOR_POLLS)
 			add_lane(&c, l);
-	sort_collectives(w);
-	w->private->collectives = xcalloc(w->num_collectives, sizeof(*w->private->collectives));
+	sorted_make(w->collectives, w->num_collectives, sizeof(*w->collectives),
+		    compare_with_functions);
+	w->num_collectives = sorted_unique(w->collectives, w->num_collectives,
+					   sizeof(*w->collectives), compare_collectives);
+	w->private->collectives = arena_array(w->private->arena, w->num_collectives,
+					      sizeof(*w->private->collectives));
 	for (; first < w->num_collectives; first = end) {
 		uint32_t comm = w->collectives[first].comm;
 
@@ -380,23 +364,5 @@ void waitfor_find_collectives(struct waitfor *w)
 			end++;
 		find_missing(w, comm, first, end, c.is_all[comm]);
 	}
-	free(c.is_all);
-	free(c.last);
-}
-
-struct rankset *waitfor_missing(const struct waitfor *w, uint32_t collective,
-				struct rankset **unknown_ret)
-{
-	const struct waitfor_private *p = w->private;
-	uint32_t comm = w->collectives[collective].comm;
-	struct rankset *missing = rankset_create();
-
-	for (uint32_t c = collective; c != WAITFOR_NONE; c = p->collectives[c].chain)
-		for (size_t i = 0; i < p->collectives[c].num_missing; i++)
-			rankset_add(missing, p->missing[p->collectives[c].first_missing + i]);
-	if (unknown_ret)
-		*unknown_ret = p->unknown[comm] && w->collectives[collective].owner < 0
-				       ? rankset_copy(p->unknown[comm])
-				       : rankset_create();
-	return missing;
+	arena_destroy(scratch);
 }

@@ -40,17 +40,13 @@ static void add_row(const struct waitfor *w, const struct job_lane *lane,
 /* Does it wait for a message of the same tag there itself? Then it is no further. */
 static bool waits_for_same(const struct waitfor *w, int rank, const struct waitfor_need *need)
 {
-	uint32_t first = 0;
-	size_t num = waitfor_lanes_of(w, rank, &first);
+	const struct waitfor_need *own = NULL;
 
-	for (uint32_t l = first; num && l < first + num; l++) {
-		const struct waitfor_lane *lane = &w->lanes[l];
-
-		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
-			if (w->needs[n].comm == need->comm && w->needs[n].tag == need->tag &&
-			    w->needs[n].kind != WAITFOR_MEMBERS)
+	for (uint32_t l = waitfor_first_lane(w, rank); waitfor_is_lane_of(w, l, rank); l++)
+		while ((own = waitfor_next_need(w, l, own)))
+			if (own->comm == need->comm && own->tag == need->tag &&
+			    own->kind != WAITFOR_MEMBERS)
 				return true;
-	}
 	return false;
 }
 
@@ -59,11 +55,9 @@ static bool waits_for_same(const struct waitfor *w, int rank, const struct waitf
 static uint64_t count_sent(const struct waitfor *w, int rank, const struct waitfor_need *need,
 			   bool *is_known_ret)
 {
-	uint32_t first = 0;
-	size_t num_lanes = waitfor_lanes_of(w, rank, &first);
 	uint64_t num = 0;
 
-	for (uint32_t l = first; num_lanes && l < first + num_lanes; l++) {
+	for (uint32_t l = waitfor_first_lane(w, rank); waitfor_is_lane_of(w, l, rank); l++) {
 		const struct job_lane *lane = &w->private->jm->lanes[l];
 
 		for (size_t i = 0; i < lane->data->num_ledger; i++) {
@@ -82,9 +76,9 @@ static uint64_t count_sent(const struct waitfor *w, int rank, const struct waitf
 
 /* Where each tag is used once, who has sent its part of this round has done what it had to. */
 static void drop_who_sent(const struct waitfor *w, const struct waitfor_need *need,
-			  struct rankset *givers)
+			  struct rankset *givers, struct arena *arena)
 {
-	struct rankset *rest = rankset_create();
+	struct rankset *rest = rankset_in(arena, rankset_create());
 	bool is_known = true;
 
 	for (int rank = rankset_first(givers); rank >= 0; rank = rankset_next(givers, rank))
@@ -92,7 +86,6 @@ static void drop_who_sent(const struct waitfor *w, const struct waitfor_need *ne
 			rankset_add(rest, rank);
 	if (is_known && !rankset_is_empty(rest))
 		rankset_keep_set(givers, rest);
-	rankset_destroy(rest);
 }
 
 /* Are messages with numbers on their way from the giver, by what one has sent and the other has
@@ -114,35 +107,39 @@ static bool has_sent_more(const struct waitfor *w, int rank, uint32_t comm, int 
 }
 
 /* Who has sent what comes later has sent all that it is to send before. */
-static bool keep_past(const struct waitfor *w, int rank, uint32_t comm, struct rankset *givers)
+static bool keep_past(const struct waitfor *w, int rank, uint32_t comm, struct rankset *givers,
+		      struct arena *arena)
 {
-	struct rankset *past = rankset_create();
-	bool has_some;
+	struct rankset *past = rankset_in(arena, rankset_create());
 
 	for (int giver = rankset_first(givers); giver >= 0; giver = rankset_next(givers, giver))
 		if (has_sent_more(w, rank, comm, giver))
 			rankset_add(past, giver);
-	has_some = !rankset_is_empty(past);
-	if (has_some)
-		rankset_keep_set(givers, past);
-	rankset_destroy(past);
-	return has_some;
+	if (rankset_is_empty(past))
+		return false;
+	rankset_keep_set(givers, past);
+	return true;
 }
 
-struct rankset *waitfor_find_givers(const struct waitfor *w, uint32_t n, bool *are_past_ret)
+struct rankset *waitfor_find_givers(const struct waitfor *w, uint32_t n, bool *are_past_ret,
+				    struct arena *arena)
 {
 	const struct waitfor_need *need = &w->needs[n];
-	struct sources sources = {.ranks = rankset_create(), .given = rankset_create()};
-	struct rankset *givers = rankset_create();
+	struct sources sources = {
+		.ranks = rankset_in(arena, rankset_create()),
+		.given = rankset_in(arena, rankset_create()),
+	};
+	struct rankset *givers = rankset_in(arena, rankset_create());
 	int own = w->private->jm->lanes[waitfor_lane_of_need(w, n)].rank;
-	uint32_t first = 0;
-	size_t num = 0;
 
-	if (need->peer >= 0)
+	*are_past_ret = false;
+	if (need->peer >= 0) {
 		rankset_add(givers, need->peer);
-	else if (need->kind == WAITFOR_MESSAGE)
-		num = waitfor_lanes_of(w, own, &first);
-	for (uint32_t l = first; l < first + num; l++) {
+		return givers;
+	}
+	if (need->kind != WAITFOR_MESSAGE)
+		return givers;
+	for (uint32_t l = waitfor_first_lane(w, own); waitfor_is_lane_of(w, l, own); l++) {
 		const struct job_lane *lane = &w->private->jm->lanes[l];
 
 		for (size_t i = 0; i < lane->data->num_ledger; i++)
@@ -154,10 +151,8 @@ struct rankset *waitfor_find_givers(const struct waitfor *w, uint32_t n, bool *a
 	     rank = rankset_next(sources.ranks, rank))
 		if (!waits_for_same(w, rank, need))
 			rankset_add(givers, rank);
-	*are_past_ret = need->peer < 0 && keep_past(w, own, need->comm, givers);
+	*are_past_ret = keep_past(w, own, need->comm, givers, arena);
 	if (sources.has_numbers && !sources.has_repeated && rankset_count(givers) > 1)
-		drop_who_sent(w, need, givers);
-	rankset_destroy(sources.ranks);
-	rankset_destroy(sources.given);
+		drop_who_sent(w, need, givers, arena);
 	return givers;
 }

@@ -8,9 +8,21 @@
 
 #include "analysis/waits/waitfor_private.h"
 #include "model/sorted.h"
-#include "model/xalloc.h"
 
 enum { ALL_TARGETS = -1 };
+
+/* Somebody holds a lock of a window. */
+struct lock_holder {
+	uint32_t comm;
+	int target; /* the job's rank; -1: all */
+	bool is_exclusive;
+	int rank;
+};
+
+struct lock_holders {
+	struct lock_holder *holders;
+	size_t num, capacity;
+};
 
 /* ---- Who holds what ---- */
 
@@ -40,20 +52,15 @@ static bool is_busy_with(const struct waitfor *w, const struct rank_lanes *lanes
 	return false;
 }
 
-static void find_holders(const struct waitfor *w, struct lock_holder **holders_ret, size_t *num_ret)
+static void find_holders(const struct waitfor *w, struct lock_holders *found, struct arena *arena)
 {
 	const struct waitfor_private *p = w->private;
-	struct lock_holder *holders = NULL;
-	size_t num = 0, capacity = 0;
 
 	for (size_t r = 0; r < p->num_ranks; r++) {
 		const struct rank_lanes *lanes = &p->ranks[r];
-		const struct model *model;
+		const struct model *model = lanes->num ? p->jm->lanes[lanes->first].model : NULL;
 
-		if (lanes->num == 0)
-			continue;
-		model = p->jm->lanes[lanes->first].model;
-		for (size_t i = 0; i < model->num_requests; i++) {
+		for (size_t i = 0; model && i < model->num_requests; i++) {
 			const struct model_request *held = &model->requests[i];
 			uint32_t comm;
 
@@ -62,8 +69,9 @@ static void find_holders(const struct waitfor *w, struct lock_holder **holders_r
 			comm = job_comms_find(w->comms, model, held->comm);
 			if (comm == SEG_NO_COMM)
 				continue;
-			holders = xgrow(holders, num, &capacity, sizeof(*holders));
-			holders[num++] = (struct lock_holder){
+			found->holders = arena_grow(arena, found->holders, found->num,
+						    &found->capacity, sizeof(*found->holders));
+			found->holders[found->num++] = (struct lock_holder){
 				.comm = comm,
 				.target = target_of(w, model, held->comm, held->peer),
 				.is_exclusive = held->tag == 1,
@@ -71,19 +79,14 @@ static void find_holders(const struct waitfor *w, struct lock_holder **holders_r
 			};
 		}
 	}
-	*holders_ret = holders;
-	*num_ret = num;
 }
 
 static int compare_holders(const void *a, const void *b)
 {
 	const struct lock_holder *x = a, *y = b;
 
-	if (x->comm != y->comm)
-		return x->comm < y->comm ? -1 : 1;
-	if (x->target != y->target)
-		return x->target < y->target ? -1 : 1;
-	return x->rank - y->rank;
+	return SORTED_ORDER(x->comm, y->comm) ?: SORTED_ORDER(x->target, y->target)
+	       ?: SORTED_ORDER(x->rank, y->rank);
 }
 
 /* ---- The nodes ---- */
@@ -92,28 +95,24 @@ static int compare_locks(const void *a, const void *b)
 {
 	const struct lock_node *x = a, *y = b;
 
-	if (x->comm != y->comm)
-		return x->comm < y->comm ? -1 : 1;
-	if (x->is_exclusive != y->is_exclusive)
-		return x->is_exclusive - y->is_exclusive;
-	return x->target < y->target ? -1 : x->target > y->target;
+	return SORTED_ORDER(x->comm, y->comm) ?: SORTED_ORDER(x->is_exclusive, y->is_exclusive)
+	       ?: SORTED_ORDER(x->target, y->target);
 }
 
 static void add_lock(struct waitfor_private *p, uint32_t comm, int target, bool is_exclusive)
 {
-	p->locks = xgrow(p->locks, p->num_locks, &p->locks_capacity, sizeof(*p->locks));
+	p->locks =
+		arena_grow(p->arena, p->locks, p->num_locks, &p->locks_capacity, sizeof(*p->locks));
 	p->locks[p->num_locks++] = (struct lock_node){
 		.comm = comm,
 		.target = target,
 		.is_exclusive = is_exclusive,
-		.chain = WAITFOR_NONE,
 	};
 }
 
 static void find_wanted(struct waitfor *w)
 {
 	struct waitfor_private *p = w->private;
-	size_t kept = 0;
 
 	for (uint32_t l = 0; l < w->num_lanes; l++) {
 		const struct job_lane *lane = &p->jm->lanes[l];
@@ -128,12 +127,7 @@ static void find_wanted(struct waitfor *w)
 		add_lock(p, comm, target_of(w, lane->model, t->comm, t->peer), t->tag == 1);
 		add_lock(p, comm, ALL_TARGETS, t->tag == 1);
 	}
-	if (p->num_locks > 0)
-		qsort(p->locks, p->num_locks, sizeof(*p->locks), compare_locks);
-	for (size_t i = 0; i < p->num_locks; i++)
-		if (kept == 0 || compare_locks(&p->locks[kept - 1], &p->locks[i]) != 0)
-			p->locks[kept++] = p->locks[i];
-	p->num_locks = kept;
+	p->num_locks = sorted_make_unique(p->locks, p->num_locks, sizeof(*p->locks), compare_locks);
 }
 
 static uint32_t find_lock(const struct waitfor_private *p, uint32_t comm, int target,
@@ -159,47 +153,52 @@ static bool is_inside(const struct waitfor *w, int rank)
 	return lanes->num > 0;
 }
 
-static void fill_locks(struct waitfor *w, const struct lock_holder *holders, size_t num_holders)
+static void fill_locks(struct waitfor *w, const struct lock_holders *found)
 {
 	struct waitfor_private *p = w->private;
-	size_t num_ranks = 0, at;
-
 	/* Each holder is listed for a shared and for an exclusive wish at most. */
-	p->holder_ranks = xcalloc(2 * num_holders, sizeof(*p->holder_ranks));
-	for (size_t i = 0; i < p->num_locks; i++) {
+	int *ranks = arena_array(p->arena, 2 * found->num, sizeof(*ranks));
+
+	for (uint32_t i = 0; i < p->num_locks; i++) {
 		struct lock_node *lock = &p->locks[i];
+		struct group_node *group = &lock->group;
 		const struct job_comm *comm = &w->comms->comms[lock->comm];
 		const struct lock_holder key = {
 			.comm = lock->comm, .target = lock->target, .rank = -1};
+		const struct lock_holder *holder =
+			found->holders + sorted_first(&key, found->holders, found->num,
+						      sizeof(*holder), compare_holders);
 
-		lock->may_go_on = comm->num_views < comm->sizes[0] ||
-				  (lock->target >= 0 && !is_inside(w, lock->target));
-		if (lock->target != ALL_TARGETS)
-			lock->chain = find_lock(p, lock->comm, ALL_TARGETS, lock->is_exclusive);
-		lock->first_holder = num_ranks;
-		at = sorted_first(&key, holders, num_holders, sizeof(*holders), compare_holders);
-		for (; at < num_holders && holders[at].comm == lock->comm &&
-		       holders[at].target == lock->target;
-		     at++)
-			if (lock->is_exclusive || holders[at].is_exclusive)
-				p->holder_ranks[num_ranks++] = holders[at].rank;
-		lock->num_holders = num_ranks - lock->first_holder;
+		group->may_go_on = comm->num_views < comm->sizes[0] ||
+				   (lock->target >= 0 && !is_inside(w, lock->target));
+		group->ranks = ranks;
+		for (; holder < found->holders + found->num && holder->comm == lock->comm &&
+		       holder->target == lock->target;
+		     holder++)
+			if (lock->is_exclusive || holder->is_exclusive)
+				ranks[group->num_ranks++] = holder->rank;
+		ranks += group->num_ranks;
+		group->num_all = group->num_ranks;
+		if (lock->target == ALL_TARGETS)
+			continue;
+		/* Which comes before it, and is filled. */
+		group->back = i - find_lock(p, lock->comm, ALL_TARGETS, lock->is_exclusive);
+		group->num_all += p->locks[i - group->back].group.num_all;
 	}
 }
 
 void waitfor_find_locks(struct waitfor *w)
 {
-	struct lock_holder *holders;
-	size_t num_holders;
+	struct arena *scratch = arena_create();
+	struct lock_holders found = {0};
 
 	find_wanted(w);
-	if (w->private->num_locks == 0)
-		return;
-	find_holders(w, &holders, &num_holders);
-	if (num_holders > 0)
-		qsort(holders, num_holders, sizeof(*holders), compare_holders);
-	fill_locks(w, holders, num_holders);
-	free(holders);
+	if (w->private->num_locks > 0) {
+		find_holders(w, &found, scratch);
+		sorted_make(found.holders, found.num, sizeof(*found.holders), compare_holders);
+		fill_locks(w, &found);
+	}
+	arena_destroy(scratch);
 }
 
 bool waitfor_need_lock(struct waitfor *w, const struct wait_call *call, struct waitfor_need *need,
@@ -210,26 +209,26 @@ bool waitfor_need_lock(struct waitfor *w, const struct wait_call *call, struct w
 	const struct model_transfer *t = call->transfer;
 	uint32_t comm = job_comms_find(w->comms, lane->model, t->comm), index;
 	int target = comm == SEG_NO_COMM ? -1 : target_of(w, lane->model, t->comm, t->peer);
-	const struct lock_node *lock, *all;
+	const struct group_node *lock;
 
 	index = find_lock(p, comm, target, t->tag == 1);
 	if (comm == SEG_NO_COMM || index == WAITFOR_NONE) {
 		*gap = WAITFOR_NO_COMM;
 		return false;
 	}
-	lock = &p->locks[index];
-	all = lock->chain == WAITFOR_NONE ? NULL : &p->locks[lock->chain];
+	lock = &p->locks[index].group;
 	need->comm = comm;
 	need->tag = t->tag;
 	need->number = target < 0 ? WAITFOR_NOT_KNOWN : (uint64_t)target;
-	need->given = lock->num_holders + (all ? all->num_holders : 0);
-	if (need->given > 0) {
+	need->given = lock->num_all;
+	if (lock->num_all > 0) {
 		need->kind = WAITFOR_LOCK;
 		need->is_certain = !lock->may_go_on;
-		need->peer = need->given > 1     ? -1
-			     : lock->num_holders ? p->holder_ranks[lock->first_holder]
-						 : p->holder_ranks[all->first_holder];
 		need->node = p->first_lock + index;
+		if (lock->num_all > 1)
+			return true;
+		need->peer = lock->num_ranks ? lock->ranks[0]
+					     : p->locks[index - lock->back].group.ranks[0];
 		return true;
 	}
 	if (target < 0 || is_inside(w, target))

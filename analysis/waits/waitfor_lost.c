@@ -17,9 +17,8 @@ struct searcher {
 	const struct waitfor *w;
 	const struct waitfor_private *p;
 	const bool *is_wanted; /* [num_ranks] messages from and to these; NULL: all */
-	bool takes_moving;
-	bool takes_posted; /* also messages that a receive posted so far may get */
-	uint32_t comm;     /* only of this one, with this tag; SEG_NO_COMM: all */
+	bool takes_posted;     /* also messages that a receive posted so far may get */
+	uint32_t comm;         /* only of this one, with this tag; SEG_NO_COMM: all */
 	int32_t tag;
 	struct waitfor_unreceived *found;
 	size_t num_found, capacity;
@@ -83,9 +82,8 @@ static void look_at_row(struct searcher *s, int source, int destination, uint32_
 
 static bool is_taken(const struct searcher *s, int source, int destination)
 {
-	if (!s->takes_moving && (!s->p->is_static[source] || !s->p->is_static[destination]))
-		return false;
-	return !s->is_wanted || s->is_wanted[source] || s->is_wanted[destination];
+	return s->p->is_static[source] && s->p->is_static[destination] &&
+	       (!s->is_wanted || s->is_wanted[source] || s->is_wanted[destination]);
 }
 
 static void look_at_lane(struct searcher *s, uint32_t l)
@@ -119,46 +117,17 @@ static int compare_unreceived(const void *a, const void *b)
 {
 	const struct waitfor_unreceived *x = a, *y = b;
 
-	if (x->destination != y->destination)
-		return x->destination - y->destination;
-	if (x->source != y->source)
-		return x->source - y->source;
-	if (x->comm != y->comm)
-		return x->comm < y->comm ? -1 : 1;
-	return x->tag < y->tag ? -1 : x->tag > y->tag;
+	return SORTED_ORDER(x->destination, y->destination) ?: SORTED_ORDER(x->source, y->source)
+	       ?: SORTED_ORDER(x->comm, y->comm) ?: SORTED_ORDER(x->tag, y->tag);
 }
 
 static void search(struct searcher *s)
 {
-	size_t kept = 0;
-
 	for (uint32_t l = 0; l < s->w->num_lanes && s->num_found < MAX_UNRECEIVED; l++)
 		look_at_lane(s, l);
-	if (s->num_found > 0)
-		qsort(s->found, s->num_found, sizeof(*s->found), compare_unreceived);
 	/* Threads that share a row have all found the sum. */
-	for (size_t i = 0; i < s->num_found; i++)
-		if (kept == 0 || compare_unreceived(&s->found[kept - 1], &s->found[i]) != 0)
-			s->found[kept++] = s->found[i];
-	s->num_found = kept;
-}
-
-struct waitfor_unreceived *waitfor_find_unreceived(const struct waitfor *w, int rank,
-						   size_t *num_ret)
-{
-	bool *is_wanted = xcalloc(w->private->num_ranks + 1, sizeof(*is_wanted));
-	struct searcher s = {.w = w,
-			     .p = w->private,
-			     .is_wanted = is_wanted,
-			     .takes_moving = true,
-			     .comm = SEG_NO_COMM};
-
-	if (rank >= 0 && (size_t)rank < w->private->num_ranks)
-		is_wanted[rank] = true;
-	search(&s);
-	free(is_wanted);
-	*num_ret = s.num_found;
-	return s.found;
+	s->num_found =
+		sorted_make_unique(s->found, s->num_found, sizeof(*s->found), compare_unreceived);
 }
 
 struct waitfor_unreceived *waitfor_find_pending(const struct waitfor *w, uint32_t comm, int32_t tag,
@@ -184,21 +153,17 @@ static bool is_in_vain(const struct waitfor_lane *lane, const struct waitfor_nee
 /* Ranks at both ends of such receives; false: there are none. */
 static bool find_wanted(const struct waitfor *w, bool *is_wanted)
 {
+	const struct waitfor_need *need = NULL;
 	bool has_some = false;
 
-	for (uint32_t l = 0; l < w->num_lanes; l++) {
-		const struct waitfor_lane *lane = &w->lanes[l];
-
-		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
-			const struct waitfor_need *need = &w->needs[n];
-
-			if (!is_in_vain(lane, need))
+	for (uint32_t l = 0; l < w->num_lanes; l++)
+		while ((need = waitfor_next_need(w, l, need))) {
+			if (!is_in_vain(&w->lanes[l], need))
 				continue;
 			has_some = is_wanted[w->private->jm->lanes[l].rank] = true;
 			if (need->peer >= 0)
 				is_wanted[need->peer] = true;
 		}
-	}
 	return has_some;
 }
 
@@ -231,11 +196,8 @@ static bool find_slip(const struct waitfor_need *need, int rank,
 static int compare_losts(const struct waitfor *w, const struct waitfor_lost *a,
 			 const struct waitfor_lost *b)
 {
-	bool a_new = w->unreceived[a->message].is_new, b_new = w->unreceived[b->message].is_new;
-
-	if (a_new != b_new)
-		return a_new ? -1 : 1;
-	return (int)a->slip - (int)b->slip;
+	return SORTED_ORDER(w->unreceived[b->message].is_new, w->unreceived[a->message].is_new)
+		       ?: SORTED_ORDER(a->slip, b->slip);
 }
 
 /* Put into the few best of one need, which begin at `first`. */
@@ -249,44 +211,18 @@ static void add_lost(struct waitfor *w, size_t first, const struct waitfor_lost 
 		return;
 	if (w->num_losts == first + MAX_LOSTS_PER_NEED)
 		w->num_losts--;
-	w->losts = xgrow(w->losts, w->num_losts, &w->private->losts_capacity, sizeof(*w->losts));
+	w->losts = arena_grow(w->private->arena, w->losts, w->num_losts,
+			      &w->private->losts_capacity, sizeof(*w->losts));
 	memmove(&w->losts[at + 1], &w->losts[at], (w->num_losts - at) * sizeof(*w->losts));
 	w->losts[at] = *lost;
 	w->num_losts++;
 }
 
-/* Messages by source: those of source s are by_source[first[s]] up to first[s + 1]. */
-struct by_source {
-	uint32_t *first, *messages;
-};
-
-static struct by_source sort_by_source(const struct waitfor *w)
-{
-	struct by_source b;
-
-	b.first = xcalloc(w->private->num_ranks + 2, sizeof(*b.first));
-	b.messages = xcalloc(w->num_unreceived + 1, sizeof(*b.messages));
-	for (size_t i = 0; i < w->num_unreceived; i++)
-		b.first[w->unreceived[i].source + 2]++;
-	for (size_t r = 0; r < w->private->num_ranks; r++)
-		b.first[r + 2] += b.first[r + 1];
-	for (uint32_t i = 0; i < w->num_unreceived; i++)
-		b.messages[b.first[w->unreceived[i].source + 1]++] = i;
-	return b;
-}
-
 static int compare_destination(const void *key, const void *element)
 {
-	int destination = *(const int *)key;
 	const struct waitfor_unreceived *message = element;
 
-	return (destination > message->destination) - (destination < message->destination);
-}
-
-static size_t first_to(const struct waitfor *w, int destination)
-{
-	return sorted_first(&destination, w->unreceived, w->num_unreceived, sizeof(*w->unreceived),
-			    compare_destination);
+	return SORTED_ORDER(*(const int *)key, message->destination);
 }
 
 static void try_message(struct waitfor *w, uint32_t l, uint32_t n, uint32_t message, size_t first)
@@ -298,44 +234,39 @@ static void try_message(struct waitfor *w, uint32_t l, uint32_t n, uint32_t mess
 		add_lost(w, first, &lost);
 }
 
-static void find_for_need(struct waitfor *w, const struct by_source *b, uint32_t l, uint32_t n)
+/* Messages to who waits, and others of whom it waits for. */
+static void find_for_need(struct waitfor *w, uint32_t l, uint32_t n)
 {
-	int rank = w->private->jm->lanes[l].rank, peer = w->needs[n].peer;
-	size_t first = w->num_losts, at = first_to(w, rank), end = at + MAX_TRIED_PER_NEED;
-	uint32_t last;
+	int rank = w->private->jm->lanes[l].rank, peer = w->needs[n].peer, num_tried = 0;
+	size_t first = w->num_losts, end;
+	size_t at = sorted_first(&rank, w->unreceived, w->num_unreceived, sizeof(*w->unreceived),
+				 compare_destination);
 
+	end = at + MAX_TRIED_PER_NEED;
 	for (; at < end && at < w->num_unreceived && w->unreceived[at].destination == rank; at++)
 		try_message(w, l, n, (uint32_t)at, first);
-	if (peer < 0)
-		return;
-	last = b->first[peer] + MAX_TRIED_PER_NEED;
-	for (uint32_t i = b->first[peer]; i < last && i < b->first[peer + 1]; i++)
-		if (w->unreceived[b->messages[i]].destination != rank)
-			try_message(w, l, n, b->messages[i], first);
+	for (at = 0; peer >= 0 && at < w->num_unreceived && num_tried < MAX_TRIED_PER_NEED; at++) {
+		if (w->unreceived[at].source != peer)
+			continue;
+		num_tried++;
+		if (w->unreceived[at].destination != rank)
+			try_message(w, l, n, (uint32_t)at, first);
+	}
 }
 
 void waitfor_find_losts(struct waitfor *w)
 {
-	bool *is_wanted = xcalloc(w->private->num_ranks + 1, sizeof(*is_wanted));
+	bool *is_wanted = xcalloc(w->private->num_ranks, sizeof(*is_wanted));
 	struct searcher s = {.w = w, .p = w->private, .is_wanted = is_wanted, .comm = SEG_NO_COMM};
-	struct by_source b;
+	const struct waitfor_need *need = NULL;
 
-	if (!find_wanted(w, is_wanted)) {
-		free(is_wanted);
-		return;
-	}
-	search(&s);
-	w->unreceived = s.found;
-	w->num_unreceived = s.num_found;
-	b = sort_by_source(w);
-	for (uint32_t l = 0; l < w->num_lanes; l++) {
-		const struct waitfor_lane *lane = &w->lanes[l];
-
-		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
-			if (is_in_vain(lane, &w->needs[n]))
-				find_for_need(w, &b, l, n);
-	}
-	free(b.first);
-	free(b.messages);
+	if (find_wanted(w, is_wanted))
+		search(&s);
 	free(is_wanted);
+	w->unreceived = arena_keep(w->private->arena, s.found, free);
+	w->num_unreceived = s.num_found;
+	for (uint32_t l = 0; s.num_found > 0 && l < w->num_lanes; l++)
+		while ((need = waitfor_next_need(w, l, need)))
+			if (is_in_vain(&w->lanes[l], need))
+				find_for_need(w, l, (uint32_t)(need - w->needs));
 }

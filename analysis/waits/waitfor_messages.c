@@ -11,11 +11,7 @@
  * requests may count or not, tags without a row of their own may be any tag, and when several
  * threads share a row, a thread's own number is the least that it can be. In all cases nothing is
  * on its way to the destination if S <= D + W. */
-#include <stdlib.h>
-
 #include "analysis/waits/waitfor_private.h"
-#include "model/job/rankset.h"
-#include "model/xalloc.h"
 
 /* Both ends of a call's messages. */
 struct ends {
@@ -30,63 +26,49 @@ static uint64_t minus(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* false: *gap says what is not known of them, or the peer is a wildcard and `there` is -1. */
-static bool find_ends(struct waitfor *w, const struct wait_call *call, struct ends *ends,
-		      enum waitfor_gap *gap)
+/* Fills in what is known of the need without counts. false: *gap says what is not known of the ends.
+ * `there` is -1 if the peer is a wildcard. */
+static bool find_ends(struct waitfor *w, const struct wait_call *call, enum waitfor_kind kind,
+		      struct ends *ends, struct waitfor_need *need, enum waitfor_gap *gap)
 {
 	const struct waitfor_private *p = w->private;
 	const struct job_lane *lane = &p->jm->lanes[call->lane];
 	const struct model_transfer *transfer = call->transfer;
-	struct job_comm_view view;
+	bool is_any = transfer->peer == SEG_PEER_ANY;
+	struct job_comm_view view = {0};
 
-	ends->here = lane->rank;
-	ends->there = -1;
-	ends->comm_here = transfer->comm;
-	ends->comm_there = SEG_NO_COMM;
-	ends->comm = job_comms_find(w->comms, lane->model, transfer->comm);
-	if (ends->comm == SEG_NO_COMM) {
+	*ends = (struct ends){
+		.comm = job_comms_find(w->comms, lane->model, transfer->comm),
+		.here = lane->rank,
+		.there = is_any ? -1
+				: job_comms_peer(w->comms, lane->model, transfer->comm,
+						 transfer->peer),
+		.comm_here = transfer->comm,
+		.rank_here = -1,
+	};
+	if (ends->comm != SEG_NO_COMM)
+		ends->rank_here = model_comm_rank(lane->model, transfer->comm);
+	*need = (struct waitfor_need){
+		.kind = transfer->tag <= SEG_TAG_POST ? WAITFOR_TOKEN : kind,
+		.peer = ends->there,
+		.tag = transfer->tag,
+		.comm = ends->comm,
+		.node = is_any ? p->first_any + ends->comm : p->first_rank + (uint32_t)ends->there,
+		.site = need->site,
+		.request = need->request,
+		.bytes = transfer->bytes,
+		.number = WAITFOR_NOT_KNOWN,
+		.given = WAITFOR_NOT_KNOWN,
+	};
+	if (ends->rank_here < 0 ||
+	    (!is_any && (ends->there < 0 || (size_t)ends->there >= p->num_ranks))) {
 		*gap = WAITFOR_NO_COMM;
 		return false;
 	}
-	ends->rank_here = model_comm_rank(lane->model, transfer->comm);
-	if (ends->rank_here < 0) {
-		*gap = WAITFOR_NO_COMM;
-		return false;
-	}
-	if (transfer->peer == SEG_PEER_ANY)
-		return true;
-	ends->there = job_comms_peer(w->comms, lane->model, transfer->comm, transfer->peer);
-	if (ends->there < 0 || (size_t)ends->there >= p->num_ranks) {
-		*gap = WAITFOR_NO_COMM;
-		return false;
-	}
-	view = job_comm_view_of(&w->comms->comms[ends->comm], ends->there);
+	if (!is_any)
+		view = job_comm_view_of(&w->comms->comms[ends->comm], ends->there);
 	ends->comm_there = view.model ? view.local : SEG_NO_COMM;
 	return true;
-}
-
-static void fill_need(struct waitfor *w, const struct wait_call *call, const struct ends *ends,
-		      enum waitfor_kind kind, struct waitfor_need *need)
-{
-	const struct waitfor_private *p = w->private;
-	const struct model_transfer *transfer = call->transfer;
-
-	need->kind = transfer->tag <= SEG_TAG_POST ? WAITFOR_TOKEN : kind;
-	need->peer = ends->there;
-	need->tag = transfer->tag;
-	need->comm = ends->comm;
-	need->bytes = transfer->bytes;
-	need->number = need->given = WAITFOR_NOT_KNOWN;
-	need->node =
-		ends->there < 0 ? p->first_any + ends->comm : p->first_rank + (uint32_t)ends->there;
-}
-
-/* A message with a wildcard: settled later. */
-static void wait_for_any(struct waitfor *w, const struct ends *ends, struct waitfor_need *need)
-{
-	need->number = need->given = 0;
-	if (ends->there < 0)
-		w->private->is_any_used[ends->comm] = true;
 }
 
 /* Are all counts of the other end known? One that has never heard of the communicator has none. */
@@ -147,12 +129,15 @@ static bool find_arrivals(struct waitfor *w, const struct wait_call *call,
 	const struct model_transfer *transfer = call->transfer;
 
 	*is_needed = false;
-	if (transfer->peer == SEG_PEER_NULL || !find_ends(w, call, &a->ends, gap))
+	if (transfer->peer == SEG_PEER_NULL ||
+	    !find_ends(w, call, WAITFOR_MESSAGE, &a->ends, need, gap))
 		return false;
 	*is_needed = true;
-	fill_need(w, call, &a->ends, WAITFOR_MESSAGE, need);
+	/* A message with a wildcard: settled later. */
+	if (a->ends.there < 0)
+		w->private->is_any_used[a->ends.comm] = true;
 	if (a->ends.there < 0 || transfer->tag == SEG_TAG_ANY) {
-		wait_for_any(w, &a->ends, need);
+		need->number = need->given = 0;
 		return false;
 	}
 	if (!has_counts(w, &a->ends, gap))
@@ -243,13 +228,12 @@ bool waitfor_need_send(struct waitfor *w, const struct wait_call *call, struct w
 
 	/* A token is given without anybody's help. */
 	if (transfer->peer == SEG_PEER_NULL || transfer->tag <= SEG_TAG_POST ||
-	    !find_ends(w, call, &ends, gap))
+	    !find_ends(w, call, WAITFOR_RECEIVE, &ends, need, gap))
 		return false;
 	if (ends.there < 0) {
 		*gap = WAITFOR_UNSETTLED;
 		return false;
 	}
-	fill_need(w, call, &ends, WAITFOR_RECEIVE, need);
 	if (!has_counts(w, &ends, gap))
 		return true;
 	if (transfer->ordinal == 0) {

@@ -5,7 +5,7 @@
 
 #include "analysis/waits/waitfor_private.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
+#include "model/sorted.h"
 
 /* More parties than this are put into the last: then it is no slip of one of them. */
 enum { MAX_PARTIES = 16 };
@@ -51,11 +51,11 @@ static bool differs(enum waitfor_difference what, const struct claim *a, const s
 
 /* What the members do as those collectives of a communicator that somebody waits in. */
 struct claims {
+	struct arena *scratch;
 	uint64_t *numbers; /* of the collectives, ascending */
 	size_t num_numbers;
 	struct claim *claims; /* by number */
-	size_t num_claims, capacity;
-	size_t *first; /* [num_numbers + 1] in claims */
+	size_t num_claims;
 };
 
 /* Is the rank still in it, be it by the call itself or by a request? */
@@ -69,51 +69,14 @@ static bool is_in(const struct waitfor *w, int rank, uint32_t comm, uint64_t num
 
 static int compare_numbers(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* The numbers of collectives [first, end), which are of one communicator. */
-static void collect_numbers(const struct waitfor *w, uint32_t first, uint32_t end,
-			    struct claims *claims)
-{
-	size_t kept = 0;
-
-	claims->numbers = xcalloc(end - first, sizeof(*claims->numbers));
-	for (uint32_t c = first; c < end; c++)
-		claims->numbers[c - first] = w->collectives[c].number;
-	qsort(claims->numbers, end - first, sizeof(*claims->numbers), compare_numbers);
-	for (uint32_t i = 0; i < end - first; i++)
-		if (kept == 0 || claims->numbers[kept - 1] != claims->numbers[i])
-			claims->numbers[kept++] = claims->numbers[i];
-	claims->num_numbers = kept;
+	return SORTED_ORDER(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 static int compare_claims(const void *a, const void *b)
 {
 	const struct claim *x = a, *y = b;
 
-	if (x->number != y->number)
-		return x->number < y->number ? -1 : 1;
-	return x->rank - y->rank;
-}
-
-static void add_claim(struct claims *claims, const struct job_model *jm,
-		      const struct job_lane *lane, const struct model_collective *started)
-{
-	uint32_t site = lane->site_map[started->site];
-
-	claims->claims = xgrow(claims->claims, claims->num_claims, &claims->capacity,
-			       sizeof(*claims->claims));
-	claims->claims[claims->num_claims++] = (struct claim){
-		.rank = lane->rank,
-		.number = started->number,
-		.function = jm->sites[site].name,
-		.root = started->root,
-		.bytes = started->bytes,
-		.site = site,
-	};
+	return SORTED_ORDER(x->number, y->number) ?: SORTED_ORDER(x->rank, y->rank);
 }
 
 /* Of each member that stands still the collectives that it has started lately. */
@@ -121,29 +84,33 @@ static void collect(const struct waitfor *w, uint32_t comm, struct claims *claim
 {
 	const struct waitfor_private *p = w->private;
 	const struct job_comm *jc = &w->comms->comms[comm];
-	size_t at = 0;
 
+	claims->claims =
+		arena_array(claims->scratch, jc->num_views * SEG_RECENT, sizeof(*claims->claims));
 	for (size_t i = 0; i < jc->num_views; i++) {
 		struct job_comm_view view = job_comm_view(jc, i);
 		const struct model_collective *recent = job_comm_seen(&view)->recent;
+		const struct model_collective *end =
+			p->is_static[view.rank] ? recent + SEG_RECENT : recent;
 
-		for (int k = 0; k < SEG_RECENT && p->is_static[view.rank] &&
-				recent[k].number >= claims->numbers[0];
-		     k++)
-			if (bsearch(&recent[k].number, claims->numbers, claims->num_numbers,
-				    sizeof(*claims->numbers), compare_numbers))
-				add_claim(claims, p->jm, &p->jm->lanes[p->ranks[view.rank].first],
-					  &recent[k]);
+		for (; recent < end && recent->number >= claims->numbers[0]; recent++) {
+			uint32_t site;
+
+			if (!bsearch(&recent->number, claims->numbers, claims->num_numbers,
+				     sizeof(*claims->numbers), compare_numbers))
+				continue;
+			site = p->jm->lanes[p->ranks[view.rank].first].site_map[recent->site];
+			claims->claims[claims->num_claims++] = (struct claim){
+				.rank = view.rank,
+				.number = recent->number,
+				.function = p->jm->sites[site].name,
+				.root = recent->root,
+				.bytes = recent->bytes,
+				.site = site,
+			};
+		}
 	}
-	if (claims->num_claims > 0 && claims->num_numbers > 1)
-		qsort(claims->claims, claims->num_claims, sizeof(*claims->claims), compare_claims);
-	claims->first = xcalloc(claims->num_numbers + 1, sizeof(*claims->first));
-	for (size_t n = 0; n < claims->num_numbers; n++) {
-		claims->first[n] = at;
-		while (at < claims->num_claims && claims->claims[at].number == claims->numbers[n])
-			at++;
-	}
-	claims->first[claims->num_numbers] = at;
+	sorted_make(claims->claims, claims->num_claims, sizeof(*claims->claims), compare_claims);
 }
 
 /* Do the claims differ, and in what? */
@@ -175,7 +142,7 @@ static bool find_difference(const struct claim *claims, size_t num, bool is_inte
 /* ---- Parties ---- */
 
 static struct waitfor_party *find_party(struct waitfor_mismatch *mismatch,
-					const struct claim *claim)
+					const struct claim *claim, struct arena *arena)
 {
 	struct waitfor_party *party;
 
@@ -191,7 +158,7 @@ static struct waitfor_party *find_party(struct waitfor_mismatch *mismatch,
 		return &mismatch->parties[MAX_PARTIES - 1];
 	party = &mismatch->parties[mismatch->num_parties++];
 	*party = (struct waitfor_party){
-		.ranks = rankset_create(),
+		.ranks = rankset_in(arena, rankset_create()),
 		.function = claim->function,
 		.root = claim->root,
 		.bytes = claim->bytes,
@@ -203,24 +170,26 @@ static struct waitfor_party *find_party(struct waitfor_mismatch *mismatch,
 static int compare_parties(const void *a, const void *b)
 {
 	const struct waitfor_party *x = a, *y = b;
-	int num = rankset_count(x->ranks) - rankset_count(y->ranks);
 
-	return num ? num : rankset_first(x->ranks) - rankset_first(y->ranks);
+	return SORTED_ORDER(rankset_count(x->ranks), rankset_count(y->ranks))
+		       ?: SORTED_ORDER(rankset_first(x->ranks), rankset_first(y->ranks));
 }
 
 static void add_mismatch(struct waitfor *w, uint32_t comm, enum waitfor_difference what,
 			 const struct claim *claims, size_t num, size_t *capacity)
 {
+	struct arena *arena = w->private->arena;
 	struct waitfor_mismatch *mismatch;
 
-	w->mismatches = xgrow(w->mismatches, w->num_mismatches, capacity, sizeof(*w->mismatches));
+	w->mismatches = arena_grow(arena, w->mismatches, w->num_mismatches, capacity,
+				   sizeof(*w->mismatches));
 	mismatch = &w->mismatches[w->num_mismatches++];
 	*mismatch = (struct waitfor_mismatch){
 		.what = what,
 		.has_all = true,
 		.comm = comm,
 		.number = claims[0].number,
-		.parties = xcalloc(MAX_PARTIES, sizeof(*mismatch->parties)),
+		.parties = arena_array(arena, MAX_PARTIES, sizeof(*mismatch->parties)),
 	};
 	for (size_t i = 0; i < num; i++) {
 		struct waitfor_party *party;
@@ -228,16 +197,15 @@ static void add_mismatch(struct waitfor *w, uint32_t comm, enum waitfor_differen
 		/* Who says nothing of its size belongs to no party. */
 		if (what == WAITFOR_OTHER_BYTES && claims[i].bytes == SEG_NO_BYTES)
 			continue;
-		party = find_party(mismatch, &claims[i]);
+		party = find_party(mismatch, &claims[i], arena);
 		rankset_add(party->ranks, claims[i].rank);
-		party->is_waiting =
-			party->is_waiting || is_in(w, claims[i].rank, comm, claims[i].number);
+		party->is_waiting |= is_in(w, claims[i].rank, comm, claims[i].number);
 	}
 	qsort(mismatch->parties, mismatch->num_parties, sizeof(*mismatch->parties),
 	      compare_parties);
 }
 
-/* Collectives [first, end) are of one communicator; mismatches from first_mismatch on as well. */
+/* Collectives [first, end) are of the communicator of mismatches from first_mismatch on. */
 static void refer(struct waitfor *w, uint32_t first, uint32_t end, size_t first_mismatch)
 {
 	for (uint32_t c = first; c < end; c++)
@@ -249,27 +217,31 @@ static void refer(struct waitfor *w, uint32_t first, uint32_t end, size_t first_
 			}
 }
 
+/* Collectives [first, end) are of one communicator. */
 static void find_in_comm(struct waitfor *w, uint32_t first, uint32_t end, size_t *capacity)
 {
 	uint32_t comm = w->collectives[first].comm;
 	bool is_inter = w->comms->comms[comm].kind == SEG_COMM_INTER;
-	size_t first_mismatch = w->num_mismatches;
-	struct claims claims = {0};
+	size_t first_mismatch = w->num_mismatches, next;
+	struct claims claims = {.scratch = arena_create()};
 	enum waitfor_difference what;
 
-	collect_numbers(w, first, end, &claims);
+	claims.numbers = arena_array(claims.scratch, end - first, sizeof(*claims.numbers));
+	for (uint32_t c = first; c < end; c++)
+		claims.numbers[c - first] = w->collectives[c].number;
+	claims.num_numbers = sorted_make_unique(claims.numbers, end - first,
+						sizeof(*claims.numbers), compare_numbers);
 	collect(w, comm, &claims);
-	for (size_t n = 0; n < claims.num_numbers; n++) {
-		const struct claim *of_number = claims.claims + claims.first[n];
-		size_t num = claims.first[n + 1] - claims.first[n];
-
-		if (num > 1 && find_difference(of_number, num, is_inter, &what))
-			add_mismatch(w, comm, what, of_number, num, capacity);
+	for (size_t i = 0; i < claims.num_claims; i = next) {
+		next = i + 1;
+		while (next < claims.num_claims &&
+		       claims.claims[next].number == claims.claims[i].number)
+			next++;
+		if (find_difference(&claims.claims[i], next - i, is_inter, &what))
+			add_mismatch(w, comm, what, &claims.claims[i], next - i, capacity);
 	}
 	refer(w, first, end, first_mismatch);
-	free(claims.numbers);
-	free(claims.claims);
-	free(claims.first);
+	arena_destroy(claims.scratch);
 }
 
 void waitfor_find_mismatches(struct waitfor *w)

@@ -2,7 +2,6 @@
  * The needs of each lane that is inside MPI or polls: from its operation in progress and, of the
  * wait and test families, from the requests. */
 #include "analysis/waits/waitfor_private.h"
-#include "model/xalloc.h"
 
 struct lane_needs {
 	struct waitfor *w;
@@ -15,7 +14,8 @@ static void add_need(struct lane_needs *n, const struct waitfor_need *need)
 {
 	struct waitfor *w = n->w;
 
-	w->needs = xgrow(w->needs, w->num_needs, &w->private->needs_capacity, sizeof(*w->needs));
+	w->needs = arena_grow(w->private->arena, w->needs, w->num_needs,
+			      &w->private->needs_capacity, sizeof(*w->needs));
 	w->needs[w->num_needs++] = *need;
 	n->result->num_needs++;
 }
@@ -36,7 +36,6 @@ static struct waitfor_need *find_message(struct lane_needs *n, find_need_fn find
 {
 	const struct wait_call call = {.lane = n->l, .transfer = transfer};
 	struct waitfor_need need = {
-		.is_poll = n->result->state == WAITFOR_POLLS,
 		.peer = -1,
 		.site = n->lane->site_map[site],
 		.request = request,
@@ -63,7 +62,6 @@ static void add_collective(struct lane_needs *n, uint32_t local, uint64_t number
 			: waitfor_find_collective(w, comm, number, has_owner ? n->lane->rank : -1);
 	struct waitfor_need need = {
 		.kind = WAITFOR_MEMBERS,
-		.is_poll = n->result->state == WAITFOR_POLLS,
 		.peer = -1,
 		.comm = comm,
 		.site = n->lane->site_map[site],
@@ -71,19 +69,17 @@ static void add_collective(struct lane_needs *n, uint32_t local, uint64_t number
 		.number = number,
 		.bytes = bytes,
 	};
-	const struct collective_node *node;
 
 	if (index == WAITFOR_NONE) {
 		note_gap(n, WAITFOR_NO_COMM);
 		return;
 	}
-	node = &w->private->collectives[index];
 	need.node = w->private->first_collective + index;
 	need.given = w->collectives[index].num_missing;
 	if (need.given == 0) {
 		if (w->collectives[index].num_unknown > 0)
 			note_gap(n, WAITFOR_NO_MODEL);
-		else if (node->may_go_on)
+		else if (w->private->collectives[index].may_go_on)
 			note_gap(n, WAITFOR_UNSETTLED);
 		need.kind = WAITFOR_TRANSFER;
 		need.is_weak = true;
@@ -147,34 +143,35 @@ static void add_requests(struct lane_needs *n, const struct model_operation *op)
 
 static void find_needs(struct lane_needs *n)
 {
+	static const find_need_fn of_kind[] = {
+		[SEG_OPERATION_SEND] = waitfor_need_send,
+		[SEG_OPERATION_RECV] = waitfor_need_receive,
+		[SEG_OPERATION_PROBE] = waitfor_need_probe,
+		[SEG_OPERATION_LOCK] = waitfor_need_lock,
+	};
 	const struct model_lane *data = n->lane->data;
 	const struct model_operation *op = &data->operation;
 	uint32_t site =
 		SEG_STATE_IS_EXIT(data->state) ? data->poll_site : SEG_STATE_SITE(data->state);
+	struct waitfor_need *need;
 
 	switch (op->kind) {
 	case SEG_OPERATION_OTHER:
 		note_gap(n, WAITFOR_NOT_COVERED);
 		break;
 	case SEG_OPERATION_SEND:
-		if (!(op->flags & SEG_OPERATION_BUFFERED))
-			find_message(n, waitfor_need_send, &op->transfers[0], site, WAITFOR_NONE);
-		break;
 	case SEG_OPERATION_RECV:
-		find_message(n, waitfor_need_receive, &op->transfers[0], site, WAITFOR_NONE);
+	case SEG_OPERATION_PROBE:
+	case SEG_OPERATION_LOCK:
+		if (op->kind != SEG_OPERATION_SEND || !(op->flags & SEG_OPERATION_BUFFERED))
+			find_message(n, of_kind[op->kind], &op->transfers[0], site, WAITFOR_NONE);
 		break;
-	case SEG_OPERATION_SENDRECV: {
-		struct waitfor_need *need =
-			find_message(n, waitfor_need_send, &op->transfers[0], site, WAITFOR_NONE);
-
+	case SEG_OPERATION_SENDRECV:
+		need = find_message(n, waitfor_need_send, &op->transfers[0], site, WAITFOR_NONE);
 		/* It may have sent, and only receive. */
 		if (need)
 			need->is_certain = false;
 		find_message(n, waitfor_need_receive, &op->transfers[1], site, WAITFOR_NONE);
-		break;
-	}
-	case SEG_OPERATION_PROBE:
-		find_message(n, waitfor_need_probe, &op->transfers[0], site, WAITFOR_NONE);
 		break;
 	case SEG_OPERATION_WAIT_ALL:
 	case SEG_OPERATION_WAIT_ANY:
@@ -184,9 +181,6 @@ static void find_needs(struct lane_needs *n)
 		add_collective(n, op->transfers[0].comm, op->number,
 			       op->flags & SEG_OPERATION_NEIGHBOURS, site, WAITFOR_NONE,
 			       op->transfers[0].bytes);
-		break;
-	case SEG_OPERATION_LOCK:
-		find_message(n, waitfor_need_lock, &op->transfers[0], site, WAITFOR_NONE);
 		break;
 	case SEG_OPERATION_LOCAL:
 		break;

@@ -2,10 +2,9 @@
  * Receives and probes with a wildcard for the source, the tag or both. Who may have sent them what
  * is not in one row: all rows of all ranks are gone through once, and each that sends to a rank
  * with such a need is compared with what that rank has got of it. */
-#include <stdlib.h>
+#include <string.h>
 
 #include "analysis/waits/waitfor_private.h"
-#include "model/xalloc.h"
 
 /* Needs of one rank that the same messages meet. */
 struct wildcard {
@@ -18,6 +17,7 @@ struct wildcard {
 };
 
 struct settler {
+	struct arena *scratch;
 	struct waitfor *w;
 	const struct waitfor_private *p;
 	struct wildcard *wildcards; /* by rank */
@@ -57,7 +57,8 @@ static uint32_t add_wildcard(struct settler *s, size_t first, const struct waitf
 		    known->tag == need->tag && known->is_last_posted == is_last)
 			return (uint32_t)i;
 	}
-	s->wildcards = xgrow(s->wildcards, s->num_wildcards, &s->capacity, sizeof(*s->wildcards));
+	s->wildcards = arena_grow(s->scratch, s->wildcards, s->num_wildcards, &s->capacity,
+				  sizeof(*s->wildcards));
 	s->wildcards[s->num_wildcards] = (struct wildcard){
 		.comm = need->comm,
 		.peer = need->peer,
@@ -73,22 +74,15 @@ static void collect(struct settler *s)
 {
 	for (size_t r = 0; r < s->p->num_ranks; r++) {
 		const struct rank_lanes *lanes = &s->p->ranks[r];
-		size_t first = s->num_wildcards;
+		const struct waitfor_need *need = NULL;
 
-		s->first[r] = (uint32_t)first;
-		for (uint32_t l = lanes->first; l < lanes->first + lanes->num; l++) {
-			const struct waitfor_lane *lane = &s->w->lanes[l];
-
-			for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs;
-			     n++) {
-				const struct waitfor_need *need = &s->w->needs[n];
-
+		s->first[r] = (uint32_t)s->num_wildcards;
+		for (uint32_t l = lanes->first; l < lanes->first + lanes->num; l++)
+			while ((need = waitfor_next_need(s->w, l, need)))
 				if (is_wildcard(need))
-					s->of_need[n] = add_wildcard(
-						s, first, need,
+					s->of_need[need - s->w->needs] = add_wildcard(
+						s, s->first[r], need,
 						need->request == WAITFOR_NONE && lanes->num == 1);
-			}
-		}
 	}
 	s->first[s->p->num_ranks] = (uint32_t)s->num_wildcards;
 }
@@ -198,11 +192,11 @@ void waitfor_settle_wildcards(struct waitfor *w)
 		has_some |= is_wildcard(&w->needs[n]);
 	if (!has_some)
 		return;
-	s.first = xcalloc(s.p->num_ranks + 1, sizeof(*s.first));
-	s.of_need = xcalloc(w->num_needs, sizeof(*s.of_need));
-	for (size_t n = 0; n < w->num_needs; n++)
-		s.of_need[n] = WAITFOR_NONE;
-	s.can_count = xcalloc(w->comms->num_comms, sizeof(*s.can_count));
+	s.scratch = arena_create();
+	s.first = arena_array(s.scratch, s.p->num_ranks + 1, sizeof(*s.first));
+	s.of_need = arena_array(s.scratch, w->num_needs, sizeof(*s.of_need));
+	memset(s.of_need, 0xff, w->num_needs * sizeof(*s.of_need));
+	s.can_count = arena_array(s.scratch, w->comms->num_comms, sizeof(*s.can_count));
 	for (size_t c = 0; c < w->comms->num_comms; c++)
 		s.can_count[c] = s.p->is_any_used[c] && can_count_all(&s, &w->comms->comms[c]);
 	collect(&s);
@@ -210,8 +204,5 @@ void waitfor_settle_wildcards(struct waitfor *w)
 		go_through_lane(&s, &s.p->jm->lanes[l]);
 	for (uint32_t l = 0; l < w->num_lanes; l++)
 		settle(&s, l);
-	free(s.wildcards);
-	free(s.first);
-	free(s.can_count);
-	free(s.of_need);
+	arena_destroy(s.scratch);
 }

@@ -94,6 +94,11 @@ bool rankset_equal(const struct rankset *a, const struct rankset *b)
 	return roaring_bitmap_equals(a->bits, b->bits);
 }
 
+bool rankset_meets(const struct rankset *a, const struct rankset *b)
+{
+	return roaring_bitmap_intersect(a->bits, b->bits);
+}
+
 bool rankset_is_empty(const struct rankset *set)
 {
 	return roaring_bitmap_is_empty(set->bits);

@@ -28,6 +28,7 @@ void rankset_remove_set(struct rankset *set, const struct rankset *other); /* di
 
 bool rankset_contains(const struct rankset *set, int rank);
 bool rankset_equal(const struct rankset *a, const struct rankset *b);
+bool rankset_meets(const struct rankset *a, const struct rankset *b); /* is any in both? */
 bool rankset_is_empty(const struct rankset *set);
 int rankset_count(const struct rankset *set);
 

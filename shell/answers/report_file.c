@@ -56,8 +56,6 @@ static char *ask(struct arena *arena, struct session *session, const char *line)
 }
 
 ARENA_DEFINE_IN(calltree)
-ARENA_DEFINE_IN(collective_groups)
-ARENA_DEFINE_IN(wait_groups)
 
 /* The ranks' latest stacks merged; NULL: there are none. */
 static struct calltree *make_tree(struct arena *arena, struct session *session)
@@ -80,8 +78,7 @@ static struct collective_groups **make_collectives(struct arena *arena,
 		return NULL;
 	groups = arena_array(arena, comms->num_comms, sizeof(*groups));
 	for (uint32_t c = 0; c < comms->num_comms; c++)
-		groups[c] = collective_groups_in(
-			arena, collective_groups_create(session->job->model, comms, c));
+		groups[c] = collective_groups_create(session->job->model, comms, c, arena);
 	return groups;
 }
 
@@ -118,9 +115,9 @@ static int write_page(struct session *session, FILE *out, struct pdb_error *err)
 	answer.tree = make_tree(arena, session);
 	answer.collectives = make_collectives(arena, session);
 	if (session->waitfor)
-		answer.waits = wait_groups_in(
-			arena, wait_groups_create(session->waitfor, session->groups, ranks,
-						  session->verdict->culprits, MAX_WAIT_GROUPS));
+		answer.waits =
+			wait_groups_create(session->waitfor, session->groups, ranks,
+					   session->verdict->culprits, MAX_WAIT_GROUPS, arena);
 	view = session_view(session, arena);
 	view.out = out;
 	view.width = PAGE_WIDTH;

@@ -15,7 +15,6 @@
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
 
-ARENA_DEFINE_IN(collective_groups)
 
 /* By number or name: their indexes in chosen[], which has room for all. */
 static int choose(const struct job_comms *comms, const char *word, uint32_t *chosen,
@@ -55,9 +54,8 @@ static int find_collectives(struct session *session, const struct args *args, st
 		return -1;
 	groups = arena_array(answer->arena, answer->num_collectives, sizeof(*groups));
 	for (size_t i = 0; i < answer->num_collectives; i++)
-		groups[i] = collective_groups_in(
-			answer->arena,
-			collective_groups_create(session->job->model, session->comms, chosen[i]));
+		groups[i] = collective_groups_create(session->job->model, session->comms, chosen[i],
+						     answer->arena);
 	answer->comms = word ? chosen : NULL;
 	answer->collectives = groups;
 	return 0;

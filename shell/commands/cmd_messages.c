@@ -2,7 +2,6 @@
  * messages, requests: what ranks have sent each other, counted at both ends, and what is not
  * completed. */
 #include "analysis/waits/message_pairs.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "render/view.h"
 #include "shell/answers/answer.h"
@@ -10,13 +9,10 @@
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
 
-ARENA_DEFINE_IN(message_pairs)
-
 static int find_messages(struct session *session, const struct args *args, struct answer *answer,
 			 struct pdb_error *err)
 {
-	answer->pairs = message_pairs_in(answer->arena,
-					 message_pairs_create(session->job->model, session->comms));
+	answer->pairs = message_pairs_create(session->job->model, session->comms, answer->arena);
 	return answer_take_ranks(session, args, answer, err);
 }
 
@@ -41,8 +37,7 @@ const struct command cmd_messages = {
 static int find_requests(struct session *session, const struct args *args, struct answer *answer,
 			 struct pdb_error *err)
 {
-	answer->pairs = message_pairs_in(answer->arena,
-					 message_pairs_create(session->job->model, session->comms));
+	answer->pairs = message_pairs_create(session->job->model, session->comms, answer->arena);
 	return answer_take_model_rank(session, args, answer, err);
 }
 

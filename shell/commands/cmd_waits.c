@@ -2,7 +2,6 @@
  * waits, why: who waits for whom, and from one rank to the cause. */
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/wait_groups.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "render/view.h"
 #include "shell/answers/answer.h"
@@ -12,8 +11,6 @@
 
 enum { MAX_GROUPS = 24, MAX_GROUPS_DATA = 300 };
 
-ARENA_DEFINE_IN(wait_groups)
-
 static int find_waits(struct session *session, const struct args *args, struct answer *answer,
 		      struct pdb_error *err)
 {
@@ -22,10 +19,8 @@ static int find_waits(struct session *session, const struct args *args, struct a
 	if (answer_take_ranks(session, args, answer, err) < 0)
 		return -1;
 	if (session->job->model)
-		answer->waits = wait_groups_in(answer->arena,
-					       wait_groups_create(session->waitfor, session->groups,
-								  answer->ranks,
-								  session->verdict->culprits, max));
+		answer->waits = wait_groups_create(session->waitfor, session->groups, answer->ranks,
+						   session->verdict->culprits, max, answer->arena);
 	return 0;
 }
 

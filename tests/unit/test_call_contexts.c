@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "model/arena.h"
 #include "model/xalloc.h"
 #include "tests/unit/unit.h"
 
@@ -79,12 +80,13 @@ static void test_contexts(void **state)
 		uint64_t trial = seed;
 		uint32_t num_kinds = 1 + random_below(9), period = random_below(3) * 5;
 		struct call_list lists[LANES];
+		struct arena *arena = arena_create();
 		struct call_contexts *c;
 
 		for (size_t l = 0; l < LANES; l++)
 			lists[l] = (struct call_list){calls[l],
 						      make_calls(calls[l], num_kinds, period)};
-		c = call_contexts_create(lists, LANES, 600);
+		c = call_contexts_create(lists, LANES, 600, arena);
 		for (size_t l = 0; l < LANES; l++) {
 			size_t kept = lists[l].num < 600 ? lists[l].num : 600;
 
@@ -98,7 +100,7 @@ static void test_contexts(void **state)
 				check_moment(c, c->order[random_below((uint32_t)c->num_moments)]);
 			check_followed(c);
 		}
-		call_contexts_destroy(c);
+		arena_destroy(arena);
 		seed = trial;
 	}
 }
@@ -106,15 +108,15 @@ static void test_contexts(void **state)
 static void test_empty(void **state)
 {
 	struct call_list none = {NULL, 0};
-	struct call_contexts *c = call_contexts_create(&none, 1, 10);
+	struct arena *arena = arena_create();
+	struct call_contexts *c = call_contexts_create(&none, 1, 10, arena);
 
 	(void)state;
 	assert_int_equal(c->num_calls, 0);
 	assert_int_equal(c->num_moments, 0);
-	call_contexts_destroy(c);
-	c = call_contexts_create(NULL, 0, 10);
+	c = call_contexts_create(NULL, 0, 10, arena);
 	assert_int_equal(c->num_lanes, 0);
-	call_contexts_destroy(c);
+	arena_destroy(arena);
 }
 
 int main(void)

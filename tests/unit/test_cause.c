@@ -67,12 +67,12 @@ static struct hung *create_deadlock(void)
 
 static void show_waits(struct hung *hung)
 {
-	struct wait_groups *groups = wait_groups_create(
-		hung->waitfor, &hung->groups, hung->job.model->ranks, hung->verdict.culprits, 100);
+	struct wait_groups *groups =
+		wait_groups_create(hung->waitfor, &hung->groups, hung->job.model->ranks,
+				   hung->verdict.culprits, 100, hung->view.arena);
 
 	hung->answer.waits = groups;
 	view_waits(&hung->view);
-	wait_groups_destroy(groups);
 }
 
 /* The culprits are in another iteration of the outermost loop. */

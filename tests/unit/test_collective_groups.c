@@ -140,12 +140,12 @@ static void test_groups(void **state)
 
 		for (int r = 0; r < SIZE; r++)
 			set_last(hung, r, &cases[i].last[r]);
-		groups = collective_groups_create(hung->job.model, hung->comms, 0);
+		groups = collective_groups_create(hung->job.model, hung->comms, 0,
+						  hung->answer.arena);
 		text = describe(groups);
 		assert_string_equal(text, cases[i].groups);
 		assert_true(rankset_is_empty(groups->unknown));
 		free(text);
-		collective_groups_destroy(groups);
 		hung_destroy(hung);
 	}
 }
@@ -162,7 +162,7 @@ static void test_tie(void **state)
 		set_last(hung, r,
 			 &(struct last){3, r < 2 ? SITE_ALLGATHER : SITE_SPLIT, SEG_PEER_NONE, 0,
 					IN});
-	groups = collective_groups_create(hung->job.model, hung->comms, 0);
+	groups = collective_groups_create(hung->job.model, hung->comms, 0, hung->answer.arena);
 	text = describe(groups);
 	assert_string_equal(text, "3 in MPI_Allgather 0-1 function | "
 				  "3 in MPI_Comm_split 2-3 function");
@@ -170,7 +170,6 @@ static void test_tie(void **state)
 	assert_int_equal(groups->largest, 3);
 	assert_int_equal(groups->least, 3);
 	free(text);
-	collective_groups_destroy(groups);
 	hung_destroy(hung);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/arena.h"
 #include "model/xalloc.h"
 #include "tests/unit/unit.h"
 
@@ -30,10 +31,11 @@ static const struct departure_limits limits = {64, 7, false};
 static enum course find(const uint32_t *calls, size_t num, struct departure *ret)
 {
 	struct call_list lane = {calls, num};
-	struct call_contexts *contexts = call_contexts_create(&lane, 1, DEPARTURE_MAX_CALLS);
-	enum course course = departure_find(contexts, 0, &limits, ret);
+	struct arena *arena = arena_create();
+	enum course course = departure_find(
+		call_contexts_create(&lane, 1, DEPARTURE_MAX_CALLS, arena), 0, &limits, ret);
 
-	call_contexts_destroy(contexts);
+	arena_destroy(arena);
 	return course;
 }
 
@@ -195,6 +197,7 @@ static void test_lanes(void **state)
 		struct call_list lanes[LANES];
 		struct departure_limits wide = {cases[i].window, 7, cases[i].is_only};
 		struct departure departure;
+		struct arena *arena = arena_create();
 		struct call_contexts *contexts;
 		char text[100];
 		enum course course;
@@ -203,7 +206,7 @@ static void test_lanes(void **state)
 		lanes[1] = (struct call_list){calls[1], parse(cases[i].others, calls[1])};
 		for (size_t l = 2; l < LANES; l++)
 			lanes[l] = lanes[1];
-		contexts = call_contexts_create(lanes, LANES, DEPARTURE_MAX_CALLS);
+		contexts = call_contexts_create(lanes, LANES, DEPARTURE_MAX_CALLS, arena);
 		course = departure_find(contexts, 0, &wide, &departure);
 		print_message("case %zu\n", i);
 		describe(course, &departure, text, sizeof(text));
@@ -211,7 +214,7 @@ static void test_lanes(void **state)
 			snprintf(text + strlen(text), sizeof(text) - strlen(text), ", own %zu",
 				 departure.num_own);
 		assert_string_equal(text, cases[i].expected);
-		call_contexts_destroy(contexts);
+		arena_destroy(arena);
 	}
 }
 
@@ -280,13 +283,14 @@ static int count_left(bool are_compared, const struct departure_limits *how)
 	for (size_t l = 0; l < NUM_LANES; l++)
 		lanes[l] = (struct call_list){varying[l], NUM};
 	for (size_t l = 0; l < NUM_LANES; l++) {
+		struct arena *arena = arena_create();
 		struct call_contexts *contexts =
-			are_compared ? call_contexts_create(lanes, NUM_LANES, NUM)
-				     : call_contexts_create(lanes + l, 1, NUM);
+			are_compared ? call_contexts_create(lanes, NUM_LANES, NUM, arena)
+				     : call_contexts_create(lanes + l, 1, NUM, arena);
 
 		num_left += departure_find(contexts, are_compared ? l : 0, how, &departure) ==
 			    COURSE_LEFT;
-		call_contexts_destroy(contexts);
+		arena_destroy(arena);
 	}
 	return num_left;
 }
@@ -346,14 +350,15 @@ static void test_known(void **state)
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
 		struct call_list lanes[] = {{calls[0], parse(cases[i].first, calls[0])},
 					    {calls[1], parse(cases[i].others, calls[1])}};
+		struct arena *arena = arena_create();
 		struct call_contexts *contexts =
-			call_contexts_create(lanes, 2, DEPARTURE_MAX_CALLS);
+			call_contexts_create(lanes, 2, DEPARTURE_MAX_CALLS, arena);
 		struct departure departure;
 
 		print_message("case %zu\n", i);
 		assert_int_equal(find(lanes[0].calls, lanes[0].num, &departure), COURSE_LEFT);
 		assert_int_equal(departure_is_known(contexts, 0, &departure), cases[i].is_known);
-		call_contexts_destroy(contexts);
+		arena_destroy(arena);
 	}
 }
 

@@ -59,63 +59,12 @@ static void test_large_degree(void **state)
 	graph_destroy(graph);
 }
 
-/* Edges as pairs of digits; components as their members, in the order of their numbers. */
-static void test_components(void **state)
-{
-	static const struct {
-		const char *edges, *components;
-	} table[] = {
-		{"", "0 1 2 3 4 5"},
-		{"01 12 20", "012 3 4 5"},
-		{"01 12 21", "12 0 3 4 5"},
-		{"01 10 12 23 32 34 45", "5 4 23 01"},
-		{"01 12 23 34 45 50", "012345"},
-		{"02 20 13 31 24 35 54", "4 02 5 13"},
-		{"01 02 13 23 31", "13 2 0 4 5"},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		struct graph *graph = graph_create(6);
-		uint32_t component_of[6], num;
-		char text[32] = "";
-
-		for (const char *edge = table[i].edges; *edge; edge += edge[2] ? 3 : 2)
-			graph_add_edge(graph, (uint32_t)(edge[0] - '0'), (uint32_t)(edge[1] - '0'));
-		num = graph_components(graph, component_of);
-		for (uint32_t c = 0; c < num; c++) {
-			if (c)
-				strcat(text, " ");
-			for (int n = 0; n < 6; n++)
-				if (component_of[n] == c)
-					sprintf(text + strlen(text), "%d", n);
-		}
-		assert_string_equal(text, table[i].components);
-		graph_destroy(graph);
-	}
-}
-
-/* Recursion would not get that far. */
-static void test_long_circle(void **state)
-{
-	const uint32_t num = 500000;
-	struct graph *graph = graph_create(num);
-	uint32_t *component_of = calloc(num, sizeof(*component_of));
-
-	(void)state;
-	for (uint32_t i = 0; i < num; i++)
-		graph_add_edge(graph, i, (i + 1) % num);
-	assert_int_equal(graph_components(graph, component_of), 1);
-	free(component_of);
-	graph_destroy(graph);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_empty),        cmocka_unit_test(test_successors_keep_order),
-		cmocka_unit_test(test_large_degree), cmocka_unit_test(test_components),
-		cmocka_unit_test(test_long_circle),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_successors_keep_order),
+		cmocka_unit_test(test_large_degree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analysis/waits/message_pairs.h"
+#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job_comms.h"
 #include "model/job/job_model.h"
@@ -26,6 +27,7 @@ struct fixture {
 	struct callpaths *paths;
 	struct job_model *jm;
 	struct job_comms *comms;
+	struct arena *arena;
 	struct message_pairs *pairs;
 };
 
@@ -94,12 +96,13 @@ static void set_up(struct fixture *f, const struct row *rows, size_t num_rows, i
 	job_model_finish(f->jm);
 	f->jm->lanes[2].has_moved = true; /* rank 1 */
 	f->comms = job_comms_create(f->jm);
-	f->pairs = message_pairs_create(f->jm, f->comms);
+	f->arena = arena_create();
+	f->pairs = message_pairs_create(f->jm, f->comms, f->arena);
 }
 
 static void tear_down(struct fixture *f)
 {
-	message_pairs_destroy(f->pairs);
+	arena_destroy(f->arena);
 	job_comms_destroy(f->comms);
 	job_model_destroy(f->jm);
 	callpaths_destroy(f->paths);

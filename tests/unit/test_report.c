@@ -51,10 +51,12 @@ static char *make_page(struct hung *hung, const char *name)
 	rankset_add_range(all, 0, hung->options.size - 1);
 	waitfor = waitfor_create(&hung->job, hung->comms);
 	hung->view.waitfor = waitfor;
-	collectives = xcalloc(hung->comms->num_comms, sizeof(*collectives));
+	collectives = arena_array(hung->view.arena, hung->comms->num_comms, sizeof(*collectives));
 	for (uint32_t c = 0; c < hung->comms->num_comms; c++)
-		collectives[c] = collective_groups_create(hung->job.model, hung->comms, c);
-	waits = wait_groups_create(waitfor, &hung->groups, all, hung->verdict.culprits, 60);
+		collectives[c] =
+			collective_groups_create(hung->job.model, hung->comms, c, hung->view.arena);
+	waits = wait_groups_create(waitfor, &hung->groups, all, hung->verdict.culprits, 60,
+				   hung->view.arena);
 	hung->answer.waits = waits;
 	hung->answer.collectives = collectives;
 	fclose(hung->view.out);
@@ -66,10 +68,6 @@ static char *make_page(struct hung *hung, const char *name)
 	fflush(hung->view.out);
 	page = xstrdup(page);
 	keep(page, name);
-	for (uint32_t c = 0; c < hung->comms->num_comms; c++)
-		collective_groups_destroy(collectives[c]);
-	free(collectives);
-	wait_groups_destroy(waits);
 	waitfor_destroy(waitfor);
 	rankset_destroy(all);
 	return page;

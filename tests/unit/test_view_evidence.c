@@ -15,7 +15,8 @@
 
 static void print_messages(struct hung *hung, const char *ranks)
 {
-	struct message_pairs *pairs = message_pairs_create(hung->job.model, hung->comms);
+	struct message_pairs *pairs =
+		message_pairs_create(hung->job.model, hung->comms, hung->view.arena);
 	struct rankset *set;
 	struct pdb_error err;
 
@@ -24,16 +25,15 @@ static void print_messages(struct hung *hung, const char *ranks)
 	hung->answer.ranks = set;
 	view_messages(&hung->view);
 	rankset_destroy(set);
-	message_pairs_destroy(pairs);
 }
 
 static void print_requests(struct hung *hung, int rank)
 {
-	struct message_pairs *pairs = message_pairs_create(hung->job.model, hung->comms);
+	struct message_pairs *pairs =
+		message_pairs_create(hung->job.model, hung->comms, hung->view.arena);
 
 	hung->answer.pairs = pairs;
 	hung_ask(hung, rank, view_requests);
-	message_pairs_destroy(pairs);
 }
 
 static void print_collectives(struct hung *hung)
@@ -42,36 +42,33 @@ static void print_collectives(struct hung *hung)
 
 	assert_in_range(hung->comms->num_comms, 1, NUM_OF(groups));
 	for (uint32_t c = 0; c < hung->comms->num_comms; c++)
-		groups[c] = collective_groups_create(hung->job.model, hung->comms, c);
+		groups[c] =
+			collective_groups_create(hung->job.model, hung->comms, c, hung->view.arena);
 	hung->answer.collectives = groups;
 	view_collectives(&hung->view);
 	hung->answer.collectives = NULL;
-	for (uint32_t c = 0; c < hung->comms->num_comms; c++)
-		collective_groups_destroy(groups[c]);
 }
 
 static void print_collective(struct hung *hung, uint32_t comm)
 {
 	struct collective_groups *groups =
-		collective_groups_create(hung->job.model, hung->comms, comm);
+		collective_groups_create(hung->job.model, hung->comms, comm, hung->view.arena);
 
 	hung->answer.comms = &comm;
 	hung->answer.collectives = &groups;
 	hung->answer.num_collectives = 1;
 	view_collectives(&hung->view);
 	hung->answer.comms = NULL;
-	collective_groups_destroy(groups);
 }
 
 static void print_waits(struct hung *hung, size_t max_groups)
 {
 	struct wait_groups *groups =
 		wait_groups_create(hung->waitfor, &hung->groups, hung->job.model->ranks,
-				   hung->verdict.culprits, max_groups);
+				   hung->verdict.culprits, max_groups, hung->view.arena);
 
 	hung->answer.waits = groups;
 	view_waits(&hung->view);
-	wait_groups_destroy(groups);
 }
 
 static void print_all(struct hung *hung)

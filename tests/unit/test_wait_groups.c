@@ -46,11 +46,10 @@ static void assert_groups(struct hung *hung, const char *ranks_text, size_t max_
 
 	assert_int_equal(rankset_decode(ranks_text, -1, &ranks, &err), 0);
 	groups = wait_groups_create(hung->waitfor, &hung->groups, ranks, hung->verdict.culprits,
-				    max_groups);
+				    max_groups, hung->view.arena);
 	text = describe(groups);
 	assert_string_equal(text, expected);
 	free(text);
-	wait_groups_destroy(groups);
 	rankset_destroy(ranks);
 }
 

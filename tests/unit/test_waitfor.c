@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 
+#include "model/arena.h"
 #include "model/job/rankset.h"
 #include "tests/unit/small_answers.h"
 
@@ -15,9 +16,11 @@ static void print_need(FILE *out, const struct waitfor *w, uint32_t n)
 	static const char *const kinds[] = {"message", "receive", "members",
 					    "lock",    "token",   "transfer"};
 	const struct waitfor_need *need = &w->needs[n];
-	struct rankset *peers = waitfor_peers(w, n);
-	char *text = rankset_encode(peers, 0);
+	struct rankset *peers = rankset_create();
+	char *text;
 
+	waitfor_add_peers(w, n, peers);
+	text = rankset_encode(peers, 0);
 	fprintf(out, "%s of %s", kinds[need->kind], text);
 	if (need->tag)
 		fprintf(out, " tag %d", need->tag);
@@ -33,11 +36,11 @@ static char *needs_of(const struct waitfor *w, int rank)
 	char *text;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
-	uint32_t first, n;
+	const struct waitfor_need *need = NULL;
 
-	assert_int_equal(waitfor_lanes_of(w, rank, &first), 1);
-	for (n = 0; n < w->lanes[first].num_needs; n++)
-		print_need(out, w, w->lanes[first].first_need + n);
+	assert_int_equal(waitfor_num_lanes(w, rank), 1);
+	while ((need = waitfor_next_need(w, waitfor_first_lane(w, rank), need)))
+		print_need(out, w, (uint32_t)(need - w->needs));
 	fclose(out);
 	return text;
 }
@@ -114,7 +117,8 @@ static void test_chains(void **state)
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
 		struct answers a = judge(cases[i].programs, 5000);
-		struct waitfor_chain *chain = waitfor_chain_create(a.waitfor, cases[i].rank);
+		struct arena *arena = arena_create();
+		struct waitfor_chain *chain = waitfor_find_chain(a.waitfor, cases[i].rank, arena);
 		char *text, *ranks = rankset_encode(chain->ends[chain->end], 0);
 		size_t length;
 		FILE *out = open_memstream(&text, &length);
@@ -132,11 +136,10 @@ static void test_chains(void **state)
 		assert_string_equal(text, cases[i].chain);
 		free(text);
 		free(ranks);
-		waitfor_chain_destroy(chain);
-		assert_null(waitfor_chain_create(a.waitfor, 17));
+		assert_null(waitfor_find_chain(a.waitfor, 17, arena));
+		arena_destroy(arena);
 		forget(&a);
 	}
-	waitfor_chain_destroy(NULL);
 	waitfor_destroy(NULL);
 }
 
@@ -296,13 +299,11 @@ static void test_unreceived(void **state)
 	static const char *const programs[] = {"s1:5 s1:5 s1:6 s2 a", "r0:5 ir0:7 r0:8", "r* a",
 					       NULL};
 	struct answers a = judge(programs, 5000);
-	struct waitfor_unreceived *found;
-	size_t num;
+	const struct waitfor_unreceived *found = a.waitfor->unreceived;
 
 	(void)state;
-	found = waitfor_find_unreceived(a.waitfor, 1, &num);
-	assert_int_equal(num, 2);
-	for (size_t i = 0; i < num; i++) {
+	assert_int_equal(a.waitfor->num_unreceived, 2);
+	for (size_t i = 0; i < 2; i++) {
 		assert_int_equal(found[i].source, 0);
 		assert_int_equal(found[i].destination, 1);
 		assert_int_equal(found[i].tag, i == 0 ? 5 : 6);
@@ -310,10 +311,6 @@ static void test_unreceived(void **state)
 		assert_int_equal(found[i].received, i == 0 ? 1 : 0);
 		assert_int_equal(found[i].is_new, i == 1);
 	}
-	free(found);
-	found = waitfor_find_unreceived(a.waitfor, 2, &num);
-	assert_int_equal(num, 0);
-	free(found);
 	assert_true(a.waitfor->num_losts > 0);
 	assert_int_equal(a.waitfor->losts[0].slip, WAITFOR_OTHER_TAG);
 	assert_int_equal(a.waitfor->unreceived[a.waitfor->losts[0].message].tag, 6);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "analysis/waits/waitfor.h"
+#include "model/arena.h"
 #include "model/job/job_comms.h"
 #include "model/job/rankset.h"
 #include "tests/unit/small_models.h"
@@ -314,13 +315,14 @@ static bool compare(struct job *job, const struct truth *truth, struct tally *ta
 {
 	struct job_comms *comms = job_comms_create(job->model);
 	struct waitfor *w = waitfor_create(job, comms);
+	struct arena *arena = arena_create();
 	bool is_right = true;
 
 	tally->jobs++;
 	for (size_t l = 0; l < w->num_lanes; l++) {
 		int rank = job->model->lanes[l].rank;
 		bool is_stuck = !truth->can_go[rank] && w->lanes[l].state == WAITFOR_BLOCKED;
-		struct waitfor_chain *chain = waitfor_chain_create(w, rank);
+		struct waitfor_chain *chain = waitfor_find_chain(w, rank, arena);
 
 		tally->stuck += is_stuck;
 		tally->found += is_stuck && w->lanes[l].is_stuck;
@@ -334,7 +336,6 @@ static bool compare(struct job *job, const struct truth *truth, struct tally *ta
 				    chain->end == WAITFOR_END_LEFT ||
 				    chain->end == WAITFOR_END_MISMATCH);
 		assert_int_equal(chain->steps[0].rank, rank);
-		waitfor_chain_destroy(chain);
 	}
 	for (size_t d = 0; d < w->num_deadlocks; d++) {
 		tally->deadlocks++;
@@ -342,6 +343,7 @@ static bool compare(struct job *job, const struct truth *truth, struct tally *ta
 		for (size_t i = 0; i < w->deadlocks[d].num_cycle; i++)
 			assert_true(w->deadlocks[d].cycle[i].need != WAITFOR_NONE);
 	}
+	arena_destroy(arena);
 	waitfor_destroy(w);
 	job_comms_destroy(comms);
 	return is_right;

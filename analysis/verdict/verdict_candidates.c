@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Who may be the culprits, how sure that is, and naming them. */
+#include <string.h>
+
+#include "analysis/verdict/verdict_private.h"
+#include "model/job/job.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
+#include "model/job/rankset.h"
+
+/* ---- How sure ---- */
+
+bool verdict_is_unusual(const struct judge *j, size_t lane)
+{
+	const struct lane_fact *fact = &j->lanes[lane];
+
+	return fact->stay_ns >= VERDICT_ACCUSE_NS && fact->stay_ns > fact->longest_ns;
+}
+
+static bool is_hang(uint64_t stay_ns, uint64_t longest_ns, bool is_new)
+{
+	return stay_ns >= (is_new ? VERDICT_HANG_NEW_NS : VERDICT_HANG_NS) &&
+	       stay_ns / VERDICT_HANG_RATIO >= longest_ns;
+}
+
+void verdict_weigh(struct judge *j)
+{
+	struct verdict *verdict = j->verdict;
+
+	verdict->stay_ns = UINT64_MAX;
+	verdict->longest_before_ns = 0;
+	verdict->is_new_state = true;
+	for (size_t i = 0; i < j->jm->num_lanes; i++) {
+		if (!j->is_candidate[i])
+			continue;
+		if (j->lanes[i].stay_ns < verdict->stay_ns)
+			verdict->stay_ns = j->lanes[i].stay_ns;
+		if (j->lanes[i].longest_ns > verdict->longest_before_ns)
+			verdict->longest_before_ns = j->lanes[i].longest_ns;
+		verdict->is_new_state &= j->lanes[i].is_new;
+	}
+	if (verdict->stay_ns == UINT64_MAX)
+		verdict->stay_ns = 0;
+	verdict->is_hang =
+		is_hang(verdict->stay_ns, verdict->longest_before_ns, verdict->is_new_state);
+}
+
+void verdict_shorten(const struct judge *j, uint32_t lane, uint64_t *stay_ns)
+{
+	if (j->jm->lanes[lane].stay_ns < *stay_ns)
+		*stay_ns = j->jm->lanes[lane].stay_ns;
+}
+
+/* ---- Candidates and groups ---- */
+
+size_t verdict_count_candidates(const struct judge *j)
+{
+	size_t num = 0;
+
+	for (size_t i = 0; i < j->jm->num_lanes; i++)
+		num += j->is_candidate[i];
+	return num;
+}
+
+void verdict_keep_if_any(struct judge *j, const bool *is_kept)
+{
+	bool has_any = false;
+
+	for (size_t i = 0; i < j->jm->num_lanes; i++)
+		has_any |= is_kept[i] && j->is_candidate[i];
+	for (size_t i = 0; has_any && i < j->jm->num_lanes; i++)
+		j->is_candidate[i] &= is_kept[i];
+}
+
+/* Groups from which edges lead to a candidate group have somebody behind them. */
+static void mark_beyond(const struct judge *j, const bool *is_in, bool *is_beyond)
+{
+	bool has_changed = true;
+
+	/* Edges lead from more to less progressed: few rounds, whatever their order. */
+	while (has_changed) {
+		has_changed = false;
+		for (size_t e = 0; e < j->graph->num_edges; e++) {
+			const struct progress_edge *edge = &j->graph->edges[e];
+
+			if (is_beyond[edge->from] || (!is_in[edge->to] && !is_beyond[edge->to]))
+				continue;
+			is_beyond[edge->from] = true;
+			has_changed = true;
+		}
+	}
+}
+
+void verdict_keep_least(struct judge *j)
+{
+	size_t num = j->groups->num_groups;
+	bool *is_in = arena_array(j->arena, num, sizeof(*is_in));
+	bool *is_beyond = arena_array(j->arena, num, sizeof(*is_beyond));
+
+	for (size_t i = 0; i < j->jm->num_lanes; i++)
+		is_in[j->groups->group_of[i]] |= j->is_candidate[i];
+	mark_beyond(j, is_in, is_beyond);
+	for (size_t i = 0; i < j->jm->num_lanes; i++)
+		j->is_candidate[i] &= !is_beyond[j->groups->group_of[i]];
+}
+
+static bool uses_totals(const struct place *place)
+{
+	for (size_t i = 0; i < place->num_iterations; i++)
+		if (place->iterations[i].is_approximate)
+			return true;
+	return false;
+}
+
+void verdict_name_culprits(struct judge *j, enum verdict_kind kind)
+{
+	struct verdict *verdict = j->verdict;
+	const struct eqgroups *groups = j->groups;
+	bool *is_in = arena_array(j->arena, groups->num_groups, sizeof(*is_in));
+
+	verdict->kind = kind;
+	for (size_t i = 0; i < j->jm->num_lanes; i++) {
+		if (!j->is_candidate[i])
+			continue;
+		rankset_add(verdict->culprits, j->jm->lanes[i].rank);
+		is_in[groups->group_of[i]] = true;
+	}
+	verdict->culprit_groups = arena_array(verdict->arena, groups->num_groups, sizeof(uint32_t));
+	for (int least = 1; least >= 0; least--)
+		for (uint32_t g = 0; g < groups->num_groups; g++)
+			if (is_in[g] && j->graph->is_least[g] == (bool)least) {
+				verdict->culprit_groups[verdict->num_culprit_groups++] = g;
+				verdict->is_approximate |= uses_totals(groups->groups[g].place);
+			}
+	rankset_remove_set(verdict->waiting, verdict->culprits);
+}
+
+void verdict_accuse(struct judge *j, const struct rankset *ranks, enum verdict_kind kind,
+		    uint64_t stay_ns)
+{
+	const struct job_lane *lanes = j->jm->lanes;
+
+	for (size_t i = 0; i < j->jm->num_lanes; i++)
+		j->is_candidate[i] = rankset_contains(ranks, lanes[i].rank) &&
+				     (j->lanes[i].is_waiting || lanes[i].data->is_main);
+	verdict_weigh(j);
+	verdict_name_culprits(j, kind);
+	j->verdict->stay_ns = stay_ns;
+	j->verdict->is_hang = j->verdict->is_stuck = true;
+}
+
+void verdict_add_ended(struct judge *j)
+{
+	for (size_t i = 0; i < j->job->num_holes; i++)
+		if (strcmp(j->job->holes[i].why, JOB_HOLE_ENDED) == 0)
+			rankset_add(j->verdict->culprits, j->job->holes[i].rank);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Where waits end: in the library, at what is not known, at those that move or compute. */
+#include "analysis/verdict/verdict_private.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
+#include "model/job/rankset.h"
+
+/* Inside MPI, and nothing is missing for going on. */
+static bool is_in_library(const struct waitfor *w, uint32_t l)
+{
+	const struct waitfor_lane *lane = &w->lanes[l];
+
+	return lane->state == WAITFOR_BLOCKED && lane->gap == WAITFOR_COMPLETE &&
+	       !waitfor_has_strong_need(w, l);
+}
+
+static bool is_unknown(const struct waitfor *w, uint32_t l)
+{
+	const struct waitfor_lane *lane = &w->lanes[l];
+
+	return (lane->state == WAITFOR_BLOCKED || lane->state == WAITFOR_POLLS) &&
+	       lane->gap != WAITFOR_COMPLETE && !waitfor_has_strong_need(w, l);
+}
+
+/* Everybody's waits end at transfers that do not finish. All who take part are named. Of a
+ * collective that is not certain: others have ended what they count as this one, and have
+ * perhaps left out an earlier one. */
+bool verdict_find_library(struct judge *j)
+{
+	const struct waitfor *w = j->waitfor;
+	bool is_collective = false;
+	size_t num = 0;
+
+	for (uint32_t l = 0; w && l < w->num_lanes; l++) {
+		if (is_unknown(w, l) || w->lanes[l].is_likely_stuck)
+			return false;
+		j->is_candidate[l] = is_in_library(w, l);
+		num += j->is_candidate[l];
+	}
+	if (num == 0)
+		return false;
+	for (uint32_t l = 0; l < w->num_lanes; l++)
+		if (j->is_candidate[l] && !verdict_is_unusual(j, l))
+			return false;
+	for (uint32_t l = 0; l < w->num_lanes; l++)
+		is_collective |= j->is_candidate[l] &&
+				 j->jm->lanes[l].data->operation.kind == SEG_OPERATION_COLLECTIVE;
+	if (is_collective && verdict_find_shifted(j))
+		return true;
+	verdict_weigh(j);
+	verdict_name_culprits(j, VERDICT_LIBRARY);
+	j->verdict->is_likely = is_collective;
+	return true;
+}
+
+/* All the others wait in one collective for this one alone, which polls for what may come of any
+ * of them: it is apart. WAITFOR_NONE: there is no such one. */
+static uint32_t find_poller_apart(const struct waitfor *w, const struct waitfor_deadlock *deadlock)
+{
+	uint32_t poller = WAITFOR_NONE, collective = WAITFOR_NONE;
+
+	for (size_t i = 0; i < deadlock->num_lanes; i++) {
+		const struct waitfor_lane *lane = &w->lanes[deadlock->lanes[i]];
+		uint32_t awaited;
+
+		if (lane->state == WAITFOR_POLLS && poller == WAITFOR_NONE) {
+			poller = deadlock->lanes[i];
+			continue;
+		}
+		if (lane->state != WAITFOR_BLOCKED || lane->num_needs != 1)
+			return WAITFOR_NONE;
+		awaited = waitfor_collective_of(w, w->needs[lane->first_need].node);
+		if (awaited == WAITFOR_NONE ||
+		    (collective != WAITFOR_NONE && awaited != collective))
+			return WAITFOR_NONE;
+		collective = awaited;
+	}
+	return collective != WAITFOR_NONE && w->collectives[collective].needs_all &&
+			       w->collectives[collective].num_missing == 1
+		       ? poller
+		       : WAITFOR_NONE;
+}
+
+void verdict_keep_ends(struct judge *j)
+{
+	const struct waitfor *w = j->waitfor;
+	bool *is_end = arena_array(j->arena, j->jm->num_lanes, sizeof(*is_end)), is_likely = false;
+
+	if (!w)
+		return;
+	for (size_t d = 0; d < w->num_deadlocks; d++) {
+		const struct waitfor_deadlock *deadlock = &w->deadlocks[d];
+		uint32_t poller = find_poller_apart(w, deadlock);
+
+		is_likely |= deadlock->is_likely && deadlock->num_lanes > 0;
+		for (size_t i = 0; i < deadlock->num_lanes; i++)
+			is_end[deadlock->lanes[i]] =
+				poller == WAITFOR_NONE || deadlock->lanes[i] == poller;
+	}
+	for (uint32_t l = 0; l < w->num_lanes; l++)
+		is_end[l] |= is_in_library(w, l) || is_unknown(w, l);
+	verdict_keep_if_any(j, is_end);
+	j->verdict->is_likely = is_likely;
+}
+
+void verdict_keep_awaited(struct judge *j)
+{
+	struct rankset *ends[WAITFOR_NUM_ENDS];
+
+	if (j->waitfor)
+		verdict_keep_if_any(j, waitfor_find_awaited(j->waitfor, ends, j->arena));
+}
+
+void verdict_find_awaited(struct judge *j)
+{
+	struct rankset *ends[WAITFOR_NUM_ENDS];
+
+	if (!j->waitfor)
+		return;
+	waitfor_find_awaited(j->waitfor, ends, j->arena);
+	for (int e = 0; e < WAITFOR_NUM_ENDS; e++)
+		if (e != WAITFOR_END_MOVES && e != WAITFOR_END_OUTSIDE &&
+		    !rankset_is_empty(ends[e]))
+			return;
+	for (size_t l = 0; l < j->jm->num_lanes; l++)
+		j->is_candidate[l] =
+			j->lanes[l].is_static && !j->lanes[l].is_waiting &&
+			rankset_contains(ends[WAITFOR_END_OUTSIDE], j->jm->lanes[l].rank);
+	if (verdict_count_candidates(j) > 0)
+		verdict_weigh(j);
+	rankset_add_set(j->verdict->awaited, ends[WAITFOR_END_MOVES]);
+	rankset_add_set(j->verdict->awaited, ends[WAITFOR_END_OUTSIDE]);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Asking the wait-for graph about its nodes, lanes and needs. */
+#include <stdlib.h>
+
+#include "analysis/waits/waitfor_private.h"
+#include "model/job/rankset.h"
+
+/* ---- Nodes ---- */
+
+uint32_t waitfor_collective_of(const struct waitfor *w, uint32_t node)
+{
+	const struct waitfor_private *p = w->private;
+
+	return node >= p->first_collective && node < p->first_any ? node - p->first_collective
+								  : WAITFOR_NONE;
+}
+
+int waitfor_rank_of(const struct waitfor *w, uint32_t node)
+{
+	const struct waitfor_private *p = w->private;
+
+	if (node < p->first_rank)
+		return p->jm->lanes[node].rank;
+	return node < p->first_collective ? (int)(node - p->first_rank) : -1;
+}
+
+const struct group_node *waitfor_group_of(const struct waitfor *w, uint32_t node)
+{
+	const struct waitfor_private *p = w->private;
+
+	if (node < p->first_any)
+		return &p->collectives[node - p->first_collective];
+	return node < p->first_lock ? &p->any[node - p->first_any]
+				    : &p->locks[node - p->first_lock].group;
+}
+
+/* ---- Lanes ---- */
+
+uint32_t waitfor_num_lanes(const struct waitfor *w, int rank)
+{
+	return rank < 0 || (size_t)rank >= w->private->num_ranks ? 0 : w->private->ranks[rank].num;
+}
+
+uint32_t waitfor_first_lane(const struct waitfor *w, int rank)
+{
+	return waitfor_num_lanes(w, rank) > 0 ? w->private->ranks[rank].first : WAITFOR_NONE;
+}
+
+bool waitfor_is_lane_of(const struct waitfor *w, uint32_t lane, int rank)
+{
+	return lane < w->num_lanes && w->private->jm->lanes[lane].rank == rank;
+}
+
+/* ---- Needs ---- */
+
+uint32_t waitfor_find_need(const struct waitfor *w, uint32_t lane, uint32_t node)
+{
+	const struct waitfor_need *need = NULL, *found = NULL;
+
+	while ((need = waitfor_next_need(w, lane, need)))
+		if (need->node == node && (!found || (need->is_certain && !found->is_certain)))
+			found = need;
+	return found ? (uint32_t)(found - w->needs) : WAITFOR_NONE;
+}
+
+bool waitfor_has_strong_need(const struct waitfor *w, uint32_t lane)
+{
+	const struct waitfor_need *need = NULL;
+
+	while ((need = waitfor_next_need(w, lane, need)))
+		if (!need->is_weak)
+			return true;
+	return false;
+}
+
+/* A need, and a lane that may have it. */
+static int compare_needs(const void *key, const void *element)
+{
+	uint32_t need = *(const uint32_t *)key;
+	const struct waitfor_lane *lane = element;
+
+	return need < lane->first_need ? -1 : need - lane->first_need >= lane->num_needs;
+}
+
+uint32_t waitfor_lane_of_need(const struct waitfor *w, uint32_t need)
+{
+	const struct waitfor_lane *lane =
+		bsearch(&need, w->lanes, w->num_lanes, sizeof(*w->lanes), compare_needs);
+
+	return (uint32_t)(lane - w->lanes);
+}
+
+static void add_group(const struct waitfor *w, uint32_t node, int except, struct rankset *ranks)
+{
+	const struct group_node *group;
+
+	do {
+		group = waitfor_group_of(w, node);
+		for (size_t i = 0; i < group->num_ranks; i++)
+			if (group->ranks[i] != except)
+				rankset_add(ranks, group->ranks[i]);
+		node -= group->back;
+	} while (group->back);
+}
+
+void waitfor_add_missing(const struct waitfor *w, uint32_t collective, struct rankset *ranks)
+{
+	add_group(w, w->private->first_collective + collective, -1, ranks);
+}
+
+void waitfor_add_peers(const struct waitfor *w, uint32_t need, struct rankset *ranks)
+{
+	const struct waitfor_private *p = w->private;
+	uint32_t node = w->needs[need].node;
+	bool is_any = node >= p->first_any && node < p->first_lock;
+
+	if (node >= p->first_collective)
+		add_group(w, node, is_any ? p->jm->lanes[waitfor_lane_of_need(w, need)].rank : -1,
+			  ranks);
+	else
+		rankset_add(ranks, waitfor_rank_of(w, node));
+}
