@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "attach/daemons/link_private.h"
+#include "attach/daemons/stream.h"
 #include "model/monotonic.h"
 #include "model/xalloc.h"
 
@@ -124,19 +125,22 @@ static void put_record(struct link *link, const void *plain, size_t length, uint
 	link->out.end += LENGTH_SIZE + size;
 }
 
-void link_put_frame(struct link *link, uint32_t type, const void *first, size_t first_length,
-		    const void *second, size_t second_length)
+/* The first `part` of a frame's bytes, which fit into a record. */
+static void put_start(struct link *link, uint32_t type, const void *bytes, size_t length,
+		      size_t part)
 {
 	uint8_t *plain = link->plain_out;
-	size_t length = first_length + second_length;
 
 	link_put_u32(plain, type);
 	link_put_u32(plain + 4, (uint32_t)length);
-	if (first_length)
-		memcpy(plain + FRAME_HEADER, first, first_length);
-	if (second_length)
-		memcpy(plain + FRAME_HEADER + first_length, second, second_length);
-	put_record(link, plain, FRAME_HEADER + length, TAG_LAST);
+	if (part)
+		memcpy(plain + FRAME_HEADER, bytes, part);
+	put_record(link, plain, FRAME_HEADER + part, part == length ? TAG_LAST : TAG_MORE);
+}
+
+void link_put_frame(struct link *link, uint32_t type, const void *bytes, size_t length)
+{
+	put_start(link, type, bytes, length, length);
 }
 
 /* What a system call on the connection said, in words. */
@@ -216,17 +220,17 @@ static int add_to_frame(struct link *link, const uint8_t *bytes, size_t length)
 
 static int end_frame(struct link *link)
 {
-	int result = 0;
+	int result;
 
 	if (link->frame_have != link->frame.length)
 		return link_break(link, ERROR_FORMAT, "a frame is shorter than it says");
 	link->has_frame_start = false;
-	if (link->frame.type < LINK_MAX_TYPE) {
-		link->has_frame = true;
-	} else {
-		result = link_channel_frame(link, &link->frame);
-		link_frame_deinit(&link->frame);
-	}
+	link->has_frame = link->frame.type < LINK_MAX_TYPE ||
+			  (link->frame.type == LINK_STREAM && link->passes_streams);
+	if (link->has_frame)
+		return 0;
+	result = link_channel_frame(link, &link->frame);
+	link_frame_deinit(&link->frame);
 	return result;
 }
 
@@ -282,7 +286,7 @@ static int take_records(struct link *link)
 
 	while (result > 0 && !link->has_frame)
 		result = take_record(link);
-	link_channel_remove_finished(link);
+	link_channel_serve(link);
 	if (result == 0 && link->has_read_all)
 		return link_break(link, ERROR_GONE, "cut%s",
 				  link->has_frame_start || link_buffer_size(&link->in)
@@ -336,7 +340,6 @@ static int wait_once(struct link *link, const struct link_limit *limit, struct p
 	if (n > 0 && fds[0].revents)
 		return error_set(err, ERROR_INTERRUPTED, "interrupted");
 	if (n > 0) {
-		link_channel_serve(link, fds + 2);
 		if (fds[1].events & POLLIN && fds[1].revents && fill(link) < 0)
 			return tell_broken(link, err);
 		if (take_records(link) < 0 || flush(link) < 0)
@@ -370,6 +373,17 @@ uint64_t link_num_received(const struct link *link)
 
 /* ---- Sending ---- */
 
+bool link_pass(struct link *link, const void *message, size_t length)
+{
+	if (link_buffer_size(&link->out) > LINK_MAX_CHANNELS * STREAM_WINDOW)
+		return false;
+	if (link->broken.code)
+		return true;
+	link_put_frame(link, LINK_STREAM, message, length);
+	flush(link);
+	return true;
+}
+
 /* Until no more than `size` bytes are left to write. A frame that stays behind half would make
  * nonsense of all that follows, so a wait that is given up ends the link. */
 static int drain(struct link *link, size_t size, const struct link_limit *limit,
@@ -395,7 +409,6 @@ static int drain(struct link *link, size_t size, const struct link_limit *limit,
 int link_send(struct link *link, uint32_t type, const void *payload, size_t length,
 	      const struct link_limit *limit, struct pdb_error *err)
 {
-	uint8_t *first = link->plain_out;
 	const uint8_t *rest = payload;
 	size_t part = length < LINK_CHUNK - FRAME_HEADER ? length : LINK_CHUNK - FRAME_HEADER;
 
@@ -404,11 +417,7 @@ int link_send(struct link *link, uint32_t type, const void *payload, size_t leng
 				 length);
 	if (link->broken.code)
 		return tell_broken(link, err);
-	link_put_u32(first, type);
-	link_put_u32(first + 4, (uint32_t)length);
-	if (part)
-		memcpy(first + FRAME_HEADER, rest, part);
-	put_record(link, first, FRAME_HEADER + part, part == length ? TAG_LAST : TAG_MORE);
+	put_start(link, type, payload, length, part);
 	for (rest += part, length -= part; length > 0; rest += part, length -= part) {
 		part = length < LINK_CHUNK ? length : LINK_CHUNK;
 		if (drain(link, LINK_OUT_BULK, limit, err) < 0)

@@ -21,6 +21,7 @@
 #define PDB_ATTACH_LINK_PRIVATE_H
 
 #include <netinet/in.h>
+#include <poll.h>
 #include <sodium.h>
 
 #include "attach/daemons/link.h"
@@ -158,26 +159,6 @@ struct link_listener {
 #define LINK_OUT_BULK (2 * LINK_CHUNK) /* no more payload is put behind so many bytes */
 #define LINK_OUT_MAX (16 * LINK_CHUNK) /* nothing is read that might have to be answered */
 
-/* The link's own types of frames; each starts with a channel's number, of 4 bytes. */
-enum {
-	LINK_CHANNEL_DATA = LINK_MAX_TYPE, /* bytes */
-	LINK_CHANNEL_CREDIT,               /* 4 bytes: so many more may be sent */
-	LINK_CHANNEL_EOF,                  /* no more bytes from this side */
-	LINK_CHANNEL_END,                  /* neither takes nor sends any more */
-};
-
-struct link_channel {
-	uint32_t number;
-	int fd;
-	size_t credit;              /* bytes that may be sent to the other side */
-	size_t consumed;            /* bytes written to fd that are not credited yet */
-	bool has_read_all;          /* fd gives no more; the other side knows */
-	bool has_received_all;      /* the other side gives no more */
-	bool has_shut_down;         /* and fd knows */
-	bool is_over;               /* to be removed */
-	struct link_buffer pending; /* received and not yet written to fd; up to LINK_WINDOW */
-};
-
 struct link {
 	int fd;
 	char peer[LINK_ADDRESS_TEXT];
@@ -192,16 +173,16 @@ struct link {
 	struct link_frame frame; /* what has come of it so far, or all of it */
 	size_t frame_capacity, frame_have;
 	bool has_frame_start, has_frame;
-	struct link_channel channels[LINK_MAX_CHANNELS];
+	bool passes_streams;
+	struct stream *channels[LINK_MAX_CHANNELS];
 	size_t num_channels;
 };
 
 /* A link over a connection whose handshake is done. The link owns fd. */
 struct link *link_create(const struct handshake *handshake);
 
-/* Put a frame of at most LINK_CHUNK - 8 bytes, in two parts, into the output. */
-void link_put_frame(struct link *link, uint32_t type, const void *first, size_t first_length,
-		    const void *second, size_t second_length);
+/* Put a frame of at most LINK_CHUNK - 8 bytes into the output. */
+void link_put_frame(struct link *link, uint32_t type, const void *bytes, size_t length);
 
 /* The link is of no more use: keep the reason. Returns -1. */
 int link_break(struct link *link, enum error_code code, const char *format, ...)
@@ -210,16 +191,11 @@ int link_break(struct link *link, enum error_code code, const char *format, ...)
 /* A frame of the link's own came. -1: link_break() was called. */
 int link_channel_frame(struct link *link, const struct link_frame *frame);
 
-struct pollfd;
-
-/* Say what to wait for on the channels' sockets: one entry for each. */
+/* Put what is to be waited for into fds[0 .. num_channels - 1]. */
 void link_channel_poll(const struct link *link, struct pollfd *fds);
 
-/* Do what the answer allows. */
-void link_channel_serve(struct link *link, const struct pollfd *fds);
-
-/* Close what has ended. The places of the others in the table change. */
-void link_channel_remove_finished(struct link *link);
+/* Move what can be moved from the sockets into the output, and close what has ended. */
+void link_channel_serve(struct link *link);
 void link_channel_end_all(struct link *link);
 
 #endif

@@ -277,7 +277,8 @@ static void answer_gdb(void *argument, const uint8_t *payload, size_t length, st
 {
 	struct daemon *daemon = argument;
 
-	pdbd_gdb_answer_order(daemon->gdb, daemon->ranks, daemon->num_ranks, payload, length, ret);
+	pdbd_gdb_answer_order(daemon->gdb, daemon->ranks, daemon->num_ranks,
+			      pdbd_tree_rank(daemon->tree), payload, length, ret);
 }
 
 static void answer_gdb_state(void *argument, const uint8_t *payload, size_t length,

@@ -38,7 +38,7 @@ enum pdbd_kind {
 	 * pdbd_scan, then the mark. Answer: daemon_scan.h. */
 	PDBD_SCAN = 8,
 	/* Put gdb on a rank: a struct gdb_order (gdb_order.h). Answer: a struct gdb_started, and
-	 * behind it why not, of the daemon that has the rank. pdb has joined the channels. */
+	 * behind it why not, of the daemon that has the rank. pdb has opened the channels. */
 	PDBD_GDB = 9,
 	/* How that gdb fares: a struct gdb_state_question. Answer: a struct gdb_state. */
 	PDBD_GDB_STATE = 10,

@@ -141,7 +141,11 @@ static void pass_on(struct first *first, uint32_t kind, const uint8_t *payload, 
 	struct overlay_ranges missing = {.ranges = NULL};
 	struct buffer answer;
 
+	if (kind == PDBD_GDB)
+		pdbd_gdb_hear_order(first->daemon->gdb, payload, length);
 	ask(first, kind, payload, length, answer_ms(kind, payload, length), &answer, &missing);
+	if (kind == PDBD_GDB)
+		pdbd_gdb_hear_started(first->daemon->gdb, &answer);
 	/* What is missing because the daemons are being ended is no answer: pdb starts others. */
 	if (missing.num == 0 || !pdbd_is_over(first->daemon))
 		send_answer(first, kind, &answer, &missing);
@@ -201,11 +205,11 @@ static void serve_pdb(struct first *first)
 		struct pdb_error err;
 
 		if (link_receive(first->link, &frame, &limit, &err) == 0) {
-			if (frame.type == PDBD_GDB)
-				pdbd_gdb_join(first->daemon->gdb, first->link, frame.payload,
-					      frame.length);
 			if (frame.type == PDBD_QUIT)
 				first->daemon->is_quitting = true;
+			else if (frame.type == LINK_STREAM)
+				pdbd_gdb_pass(first->daemon->gdb, first->daemon->tree,
+					      frame.payload, frame.length);
 			else
 				pass_on(first, frame.type, frame.payload, frame.length);
 			if (first->ended_ms && frame.type != PDBD_WATCH)
@@ -236,10 +240,11 @@ void pdbd_run_first(struct daemon *daemon, const char *invitation)
 	first.hosts = xcalloc(pdbd_tree_size(daemon->tree), sizeof(*first.hosts));
 	first.link = invitation ? link_connect(invitation, &limit, &err) : NULL;
 	if (first.link) {
+		pdbd_gdb_set_link(daemon->gdb, first.link);
 		learn_hosts(&first);
 		serve_pdb(&first);
 	}
-	pdbd_gdb_part(daemon->gdb);
+	pdbd_gdb_set_link(daemon->gdb, NULL);
 	link_destroy(first.link);
 	pdbd_tree_ask(daemon->tree, &quit, &answer, &missing);
 	free(answer.bytes);
