@@ -6,7 +6,6 @@
 
 #include "attach/daemons/daemon_launch.h"
 #include "attach/launchers/daemon_plan.h"
-#include "attach/daemons/daemon_scan.h"
 #include "attach/daemons/link.h"
 #include "attach/daemons/pdbd.h"
 #include "attach/daemons/reach.h"
@@ -15,14 +14,15 @@
 #include "attach/node/daemon_job.h"
 #include "attach/process/procfs.h"
 #include "attach/stacks/sampler.h"
+#include "model/buffer.h"
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/monotonic.h"
 #include "model/job/proctable.h"
 #include "model/job/sample.h"
+#include "model/wire/proc_bytes.h"
 #include "model/xalloc.h"
-#include "pmix/spawn.h"
 #include "shell/daemons_private.h"
 #include "shell/interrupt.h"
 #include "shell/preload.h"
@@ -314,14 +314,16 @@ int daemons_wait(struct daemons *daemons, const struct link_limit *limit, struct
 
 static int tell_job(struct daemons *daemons, struct pdb_error *err)
 {
-	char *text = daemon_job_encode(daemons->job->proctable);
+	struct buffer question = {.bytes = NULL};
 	struct link_frame frame;
 	const uint8_t *answer;
 	size_t length;
-	int result = daemons_ask_for(daemons, PDBD_JOB, text, strlen(text), 0, &frame, &answer,
-				     &length, err);
+	int result;
 
-	free(text);
+	proc_bytes_put(&question, daemons->job->proctable);
+	result = daemons_ask_for(daemons, PDBD_JOB, question.bytes, question.num, 0, &frame,
+				 &answer, &length, err);
+	free(question.bytes);
 	if (result == 0)
 		link_frame_deinit(&frame);
 	return result;
@@ -332,20 +334,20 @@ static int scan(struct daemons *daemons, struct pdb_error *err)
 {
 	const struct launcher_hosts *hosts = daemons->hosts;
 	const struct pdbd_scan scan = {.user = hosts->user};
-	size_t mark_length = strlen(hosts->mark), length;
-	uint8_t *question = xmalloc(sizeof(scan) + mark_length);
+	struct buffer question = {.bytes = NULL};
 	struct link_frame frame;
+	size_t length;
 	const uint8_t *answer;
 	int num;
 
-	memcpy(question, &scan, sizeof(scan));
-	memcpy(question + sizeof(scan), hosts->mark, mark_length);
-	num = daemons_ask_for(daemons, PDBD_SCAN, question, sizeof(scan) + mark_length, 0, &frame,
-			      &answer, &length, err);
-	free(question);
+	buffer_put_bytes(&question, &scan, sizeof(scan));
+	buffer_put_bytes(&question, hosts->mark, strlen(hosts->mark));
+	num = daemons_ask_for(daemons, PDBD_SCAN, question.bytes, question.num, 0, &frame, &answer,
+			      &length, err);
+	free(question.bytes);
 	if (num < 0)
 		return -1;
-	num = daemon_scan_add(daemons->job->proctable, (const char *)answer, length, err);
+	num = daemon_job_take_found(answer, length, daemons->job->proctable, err);
 	link_frame_deinit(&frame);
 	return num;
 }

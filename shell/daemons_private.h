@@ -5,7 +5,7 @@
 
 #include "attach/daemons/daemon_launch.h"
 #include "model/job/job.h"
-#include "pmix/spawn.h"
+#include "pmix/tool.h"
 #include "shell/daemons.h"
 
 struct launcher_kind;

@@ -22,7 +22,6 @@
 #include <unistd.h>
 
 #include "attach/daemons/daemon_look.h"
-#include "attach/daemons/daemon_scan.h"
 #include "attach/daemons/daemon_watch.h"
 #include "attach/daemons/link.h"
 #include "attach/daemons/pdbd.h"
@@ -112,8 +111,7 @@ static void answer_job(void *argument, const uint8_t *payload, size_t length, st
 	struct daemon *daemon = argument;
 
 	free(daemon->ranks);
-	daemon->num_ranks =
-		daemon_job_decode((const char *)payload, length, host_is_local, &daemon->ranks);
+	daemon->num_ranks = daemon_job_take(payload, length, host_is_local, &daemon->ranks);
 	daemon_job_note_start(daemon->ranks, daemon->num_ranks);
 	daemon->knows_job = true;
 	daemon_look_destroy(daemon->look);
@@ -128,7 +126,7 @@ static void answer_scan(void *argument, const uint8_t *payload, size_t length, s
 	struct pdbd_scan question;
 	struct proctable *table;
 	struct pdb_error err;
-	char *mark, *text;
+	char *mark;
 
 	(void)argument;
 	if (length < sizeof(question))
@@ -136,9 +134,7 @@ static void answer_scan(void *argument, const uint8_t *payload, size_t length, s
 	memcpy(&question, payload, sizeof(question));
 	mark = xstrndup((const char *)payload + sizeof(question), length - sizeof(question));
 	if (launcher_scan_mark(mark, question.user, &table, &err) == 0) {
-		text = daemon_scan_encode(table);
-		buffer_put_bytes(ret, text, strlen(text));
-		free(text);
+		daemon_job_put_found(ret, table);
 		proctable_destroy(table);
 	}
 	free(mark);

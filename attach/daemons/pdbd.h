@@ -16,7 +16,7 @@
 enum pdbd_kind {
 	/* Which hosts there are: lines "DAEMON HOST". */
 	PDBD_HOSTS = 1,
-	/* Here is the job (daemon_job.h). Answer: how many of its processes live, a uint32_t. */
+	/* Here is the job (proc_bytes.h). Answer: how many of its processes live, a uint32_t. */
 	PDBD_JOB = 2,
 	/* The same question without the job. Asked by the first daemon itself every few seconds,
 	 * too: when no process is left, the daemons end. */
@@ -35,7 +35,7 @@ enum pdbd_kind {
 	 * answer, and no payload. */
 	PDBD_ALIVE = 7,
 	/* Find the ranks of a job that is known by a mark only (launcher_scan_mark()): a struct
-	 * pdbd_scan, then the mark. Answer: daemon_scan.h. */
+	 * pdbd_scan, then the mark. Answer: daemon_job.h. */
 	PDBD_SCAN = 8,
 	/* Put gdb on a rank: a struct gdb_order (gdb_order.h). Answer: a struct gdb_started, and
 	 * behind it why not, of the daemon that has the rank. pdb has opened the channels. */

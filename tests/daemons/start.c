@@ -21,12 +21,12 @@
 #include "attach/daemons/pdbd.h"
 #include "attach/launchers/launcher.h"
 #include "attach/launchers/launcher_kind.h"
-#include "attach/node/daemon_job.h"
 #include "attach/process/procfs.h"
+#include "model/buffer.h"
 #include "model/error.h"
 #include "model/job/proctable.h"
+#include "model/wire/proc_bytes.h"
 #include "model/xalloc.h"
-#include "pmix/spawn.h"
 #include "pmix/tool.h"
 
 #define START_MS 15000
@@ -101,14 +101,14 @@ static void __attribute__((noreturn)) say_gone(void)
 	exit(3);
 }
 
-static void ask(struct link *link, const char *word, uint32_t kind, const char *payload)
+static void ask(struct link *link, const char *word, uint32_t kind, const struct buffer *payload)
 {
 	const struct link_limit limit = limit_of(ANSWER_MS);
 	struct link_frame answer_frame;
 	struct pdb_error err;
 	uint32_t names_length;
 
-	if (link_send(link, kind, payload, strlen(payload), &limit, &err) != 0 ||
+	if (link_send(link, kind, payload->bytes, payload->num, &limit, &err) != 0 ||
 	    link_receive(link, &answer_frame, &limit, &err) != 0)
 		say_gone();
 	/* With a zero byte behind it. */
@@ -184,15 +184,16 @@ int main(int argc, char **argv)
 		die("not launched", &err);
 	}
 	struct link *link = await(listener, &launch);
-	char *job = daemon_job_encode(table);
+	struct buffer job = {.bytes = NULL}, nothing = {.bytes = NULL};
+	proc_bytes_put(&job, table);
 	printf("ready: %zu\n", plan.num_hosts);
 	while (scanf("%31s", word) == 1) {
 		if (strcmp(word, "hosts") == 0)
-			ask(link, word, PDBD_HOSTS, "");
+			ask(link, word, PDBD_HOSTS, &nothing);
 		else if (strcmp(word, "job") == 0)
-			ask(link, word, PDBD_JOB, job);
+			ask(link, word, PDBD_JOB, &job);
 		else if (strcmp(word, "living") == 0)
-			ask(link, word, PDBD_LIVING, "");
+			ask(link, word, PDBD_LIVING, &nothing);
 	}
 	link_destroy(link);
 	link_listener_destroy(listener);
