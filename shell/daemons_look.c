@@ -18,6 +18,7 @@
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
+#include "model/wire/proc_bytes.h"
 #include "model/wire/share.h"
 #include "shell/daemons_private.h"
 
@@ -152,15 +153,12 @@ void daemons_commit(struct daemons *daemons)
 }
 
 /* A question about these ranks; the caller frees its bytes. */
-static struct buffer put_look(struct pdbd_look *look, const struct rankset *ranks)
+static struct buffer put_look(const struct pdbd_look *look, const struct rankset *ranks)
 {
 	struct buffer question = {.bytes = NULL};
-	uint8_t *set;
 
-	look->ranks_size = (uint32_t)rankset_serialize(ranks, &set);
 	buffer_put_bytes(&question, look, sizeof(*look));
-	buffer_put_bytes(&question, set, look->ranks_size);
-	free(set);
+	proc_bytes_put_ranks(&question, ranks);
 	return question;
 }
 
@@ -170,7 +168,7 @@ int daemons_sample(struct daemons *daemons, const struct rankset *ranks,
 		   const struct node_sampling *sampling, const struct code_question *code,
 		   struct pdb_error *err)
 {
-	struct pdbd_look look = {
+	const struct pdbd_look look = {
 		.num_ranks = (uint32_t)daemons->job->proctable->size,
 		.milliseconds = (uint32_t)sampling->milliseconds,
 		.all_threads = sampling->all_threads,
@@ -220,7 +218,10 @@ static int take_traces(struct daemons *daemons, const uint8_t *bytes, size_t len
 
 int daemons_get_traces(struct daemons *daemons, const struct rankset *ranks, struct pdb_error *err)
 {
-	struct pdbd_look look = {.num_ranks = (uint32_t)daemons->job->proctable->size};
+	const struct pdbd_look look = {
+		.num_ranks = (uint32_t)daemons->job->proctable->size,
+		.parts = SHARE_ANSWERS,
+	};
 	struct link_frame frame;
 	struct buffer question;
 	const uint8_t *bytes;

@@ -8,6 +8,8 @@
 #include "attach/daemons/pdbd.h"
 #include "attach/node/daemon_job.h"
 #include "attach/node/node.h"
+#include "attach/node/watch_digest.h"
+#include "attach/node/watch_look.h"
 #include "attach/stacks/sampler.h"
 #include "attach/symbols/symbols.h"
 #include "model/buffer.h"
@@ -22,6 +24,8 @@
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
+#include "model/wire/decoder.h"
+#include "model/wire/proc_bytes.h"
 #include "model/wire/share.h"
 #include "model/xalloc.h"
 
@@ -30,6 +34,9 @@ struct daemon_look {
 	struct symbols *symbols;
 	struct sampler *sampler;
 	struct node *node;
+	const struct daemon_rank *ranks; /* borrowed */
+	size_t num_ranks;
+	struct watch_look *watch; /* NULL: not asked yet */
 };
 
 struct daemon_look *daemon_look_create(const struct daemon_rank *ranks, size_t num_ranks)
@@ -52,6 +59,8 @@ struct daemon_look *daemon_look_create(const struct daemon_rank *ranks, size_t n
 	job->names = names_create(job->modules, job->callpaths, symbols_resolve, look->symbols);
 	look->sampler = sampler_create(job->modules, job->callpaths);
 	look->node = node_create(job, look->sampler);
+	look->ranks = ranks;
+	look->num_ranks = num_ranks;
 	return look;
 }
 
@@ -59,6 +68,7 @@ void daemon_look_destroy(struct daemon_look *look)
 {
 	if (!look)
 		return;
+	watch_look_destroy(look->watch);
 	node_destroy(look->node);
 	sampler_destroy(look->sampler);
 	symbols_destroy(look->symbols);
@@ -66,11 +76,18 @@ void daemon_look_destroy(struct daemon_look *look)
 	free(look);
 }
 
-static bool take_question(const uint8_t *payload, size_t length, struct pdbd_look *ret)
+static struct decoder decoder_of(const uint8_t *payload, size_t length)
 {
-	if (length < sizeof(*ret))
+	return (struct decoder){.at = payload, .end = payload + length};
+}
+
+static bool take_question(struct decoder *in, struct pdbd_look *ret)
+{
+	const uint8_t *bytes = decoder_take_bytes(in, sizeof(*ret));
+
+	if (!bytes)
 		return false;
-	memcpy(ret, payload, sizeof(*ret));
+	memcpy(ret, bytes, sizeof(*ret));
 	return (ret->parts & ~(uint32_t)(SHARE_ALL | SHARE_STACKS_ONLY | SHARE_CODE)) == 0 &&
 	       ret->parts & SHARE_ANSWERS;
 }
@@ -124,11 +141,12 @@ static void add_trouble(struct job *job, const struct rankset *ranks, const char
 void daemon_look_answer(struct daemon_look *look, const uint8_t *payload, size_t length,
 			bool (*sleep_until)(uint64_t until_ns), struct buffer *ret)
 {
+	struct decoder in = decoder_of(payload, length);
 	struct pdbd_look question;
 	struct pdb_error err;
 	char *trouble = NULL;
 
-	if (!take_question(payload, length, &question))
+	if (!take_question(&in, &question))
 		return;
 	const struct node_look_options options = {
 		.milliseconds = (int)question.milliseconds,
@@ -153,22 +171,17 @@ void daemon_look_answer(struct daemon_look *look, const uint8_t *payload, size_t
 }
 
 /* What the question names: the ranks, and what is asked of machine code. False: it is damaged. */
-static bool take_sample_question(struct daemon_look *look, const uint8_t *payload, size_t length,
+static bool take_sample_question(struct daemon_look *look, struct decoder *in,
 				 struct pdbd_look *ret, struct rankset **ranks_ret,
 				 struct code_question *code_ret)
 {
-	struct pdb_error err;
-
-	if (!take_question(payload, length, ret) || ret->ranks_size > length - sizeof(*ret))
+	if (!take_question(in, ret))
 		return false;
-	payload += sizeof(*ret);
-	length -= sizeof(*ret) + ret->ranks_size;
-	*ranks_ret = rankset_deserialize(payload, ret->ranks_size, (int)ret->num_ranks, &err);
+	*ranks_ret = proc_bytes_take_ranks(in, (int)ret->num_ranks);
 	*code_ret = (struct code_question){.num_probes = 0};
-	if (!*ranks_ret)
-		return false;
-	if (length == 0 || code_bytes_take_question(payload + ret->ranks_size, length,
-						    look->job->modules, code_ret) == 0)
+	if (!in->is_bad &&
+	    (in->at == in->end || code_bytes_take_question(in->at, (size_t)(in->end - in->at),
+							   look->job->modules, code_ret) == 0))
 		return true;
 	rankset_destroy(*ranks_ret);
 	return false;
@@ -209,12 +222,13 @@ static void sample(struct daemon_look *look, const struct rankset *ranks,
 void daemon_look_answer_samples(struct daemon_look *look, const uint8_t *payload, size_t length,
 				bool (*sleep_until)(uint64_t until_ns), struct buffer *ret)
 {
+	struct decoder in = decoder_of(payload, length);
 	struct job samples_only = *look->job;
 	struct code_question code;
 	struct pdbd_look question;
 	struct rankset *ranks;
 
-	if (!take_sample_question(look, payload, length, &question, &ranks, &code))
+	if (!take_sample_question(look, &in, &question, &ranks, &code))
 		return;
 	const struct node_sampling sampling = {
 		.all_threads = question.all_threads,
@@ -237,21 +251,39 @@ void daemon_look_answer_samples(struct daemon_look *look, const uint8_t *payload
 void daemon_look_answer_traces(struct daemon_look *look, const uint8_t *payload, size_t length,
 			       struct buffer *ret)
 {
+	struct decoder in = decoder_of(payload, length);
 	struct pdbd_look question;
 	struct rankset *ranks;
-	struct pdb_error err;
 
-	if (length < sizeof(question))
+	if (!take_question(&in, &question))
 		return;
-	memcpy(&question, payload, sizeof(question));
-	if (question.ranks_size > length - sizeof(question))
-		return;
-	ranks = rankset_deserialize(payload + sizeof(question), question.ranks_size,
-				    (int)question.num_ranks, &err);
-	if (!ranks)
-		return;
-	answer(look->job, ranks, SHARE_TRACES, ret);
+	ranks = proc_bytes_take_ranks(&in, (int)question.num_ranks);
+	if (!in.is_bad)
+		answer(look->job, ranks, SHARE_TRACES, ret);
 	rankset_destroy(ranks);
+}
+
+void daemon_look_answer_watch(struct daemon_look *look, const uint8_t *payload, size_t length,
+			      struct buffer *ret)
+{
+	struct decoder in = decoder_of(payload, length);
+	const uint8_t *size = decoder_take_bytes(&in, sizeof(uint32_t));
+	struct rankset *sampled;
+	struct watch_digest digest;
+	uint32_t num_ranks = 0;
+
+	if (size)
+		memcpy(&num_ranks, size, sizeof(num_ranks));
+	sampled = proc_bytes_take_ranks(&in, (int)num_ranks);
+	if (!in.is_bad) {
+		if (!look->watch)
+			look->watch = watch_look_create(look->ranks, look->num_ranks);
+		watch_digest_init(&digest);
+		watch_look_take(look->watch, sampled, &digest);
+		watch_digest_encode(&digest, ret);
+		watch_digest_deinit(&digest);
+	}
+	rankset_destroy(sampled);
 }
 
 void daemon_look_get_cost(const struct daemon_look *look, struct sampler_cost *ret)
@@ -259,13 +291,15 @@ void daemon_look_get_cost(const struct daemon_look *look, struct sampler_cost *r
 	sampler_get_cost(look->sampler, ret);
 }
 
-int daemon_look_merge(int num_ranks, const struct buffer *into, const uint8_t *part, size_t length,
-		      struct buffer *ret)
+int daemon_look_merge(struct buffer *into, const uint8_t *part, size_t length, int num_ranks)
 {
 	struct share *share = NULL, *other = NULL;
+	struct buffer merged = {.bytes = NULL};
 	struct pdb_error err;
 	int result = -1;
 
+	if (length == 0)
+		return 0;
 	if (share_decode(part, length, num_ranks, &other, &err) < 0)
 		return -1;
 	if (into->num == 0)
@@ -273,8 +307,11 @@ int daemon_look_merge(int num_ranks, const struct buffer *into, const uint8_t *p
 	else if (share_decode(into->bytes, into->num, num_ranks, &share, &err) < 0)
 		share = NULL;
 	if (share && share_merge(share, other, &err) == 0)
-		result = share_encode(share, ret, &err);
+		result = share_encode(share, &merged, &err);
 	share_destroy(share);
 	share_destroy(other);
+	free(result == 0 ? into->bytes : merged.bytes);
+	if (result == 0)
+		*into = merged;
 	return result;
 }

@@ -22,7 +22,6 @@
 #include <unistd.h>
 
 #include "attach/daemons/daemon_look.h"
-#include "attach/daemons/daemon_watch.h"
 #include "attach/daemons/link.h"
 #include "attach/daemons/pdbd.h"
 #include "attach/daemons/pdbd_end.h"
@@ -32,6 +31,7 @@
 #include "attach/launchers/daemon_plan.h"
 #include "attach/launchers/launcher.h"
 #include "attach/node/daemon_job.h"
+#include "attach/node/watch_digest.h"
 #include "attach/stacks/sampler.h"
 #include "model/buffer.h"
 #include "model/error.h"
@@ -114,10 +114,7 @@ static void answer_job(void *argument, const uint8_t *payload, size_t length, st
 	daemon->num_ranks = daemon_job_take(payload, length, host_is_local, &daemon->ranks);
 	daemon_job_note_start(daemon->ranks, daemon->num_ranks);
 	daemon->knows_job = true;
-	daemon_look_destroy(daemon->look);
 	daemon->look = daemon_look_create(daemon->ranks, daemon->num_ranks);
-	daemon_watch_destroy(daemon->watch);
-	daemon->watch = daemon_watch_create(daemon->ranks, daemon->num_ranks);
 	answer_living(daemon, NULL, 0, ret);
 }
 
@@ -170,12 +167,12 @@ static bool sleep_until(uint64_t until_ns)
 static void hear_job_size(void *argument, const uint8_t *payload, size_t length)
 {
 	struct daemon *daemon = argument;
-	struct pdbd_look question;
+	uint32_t num_ranks;
 
-	if (length < sizeof(question))
+	if (length < sizeof(num_ranks))
 		return;
-	memcpy(&question, payload, sizeof(question));
-	daemon->job_size = (int)question.num_ranks;
+	memcpy(&num_ranks, payload, sizeof(num_ranks));
+	daemon->job_size = (int)num_ranks;
 }
 
 static void hear_look(void *argument, const uint8_t *payload, size_t length)
@@ -218,17 +215,8 @@ static void answer_traces(void *argument, const uint8_t *payload, size_t length,
 static int merge_shares(void *argument, struct buffer *into, const uint8_t *part, size_t length)
 {
 	const struct daemon *daemon = argument;
-	struct buffer merged = {.bytes = NULL};
 
-	if (length == 0)
-		return 0;
-	if (daemon_look_merge(daemon->job_size, into, part, length, &merged) != 0) {
-		free(merged.bytes);
-		return -1;
-	}
-	free(into->bytes);
-	*into = merged;
-	return 0;
+	return daemon_look_merge(into, part, length, daemon->job_size);
 }
 
 static void answer_cost(void *argument, const uint8_t *payload, size_t length, struct buffer *ret)
@@ -243,30 +231,19 @@ static void answer_cost(void *argument, const uint8_t *payload, size_t length, s
 	buffer_put_bytes(ret, &cost, sizeof(cost));
 }
 
-static void hear_watch(void *argument, const uint8_t *payload, size_t length)
-{
-	struct daemon *daemon = argument;
-	struct pdbd_watch question;
-
-	if (length < sizeof(question))
-		return;
-	memcpy(&question, payload, sizeof(question));
-	daemon->job_size = (int)question.num_ranks;
-}
-
 static void answer_watch(void *argument, const uint8_t *payload, size_t length, struct buffer *ret)
 {
 	struct daemon *daemon = argument;
 
-	if (daemon->watch)
-		daemon_watch_answer(daemon->watch, payload, length, ret);
+	if (daemon->look)
+		daemon_look_answer_watch(daemon->look, payload, length, ret);
 }
 
 static int merge_digests(void *argument, struct buffer *into, const uint8_t *part, size_t length)
 {
 	const struct daemon *daemon = argument;
 
-	return daemon_watch_merge(daemon->job_size, into, part, length);
+	return watch_digest_merge(into, part, length, daemon->job_size);
 }
 
 static void answer_gdb(void *argument, const uint8_t *payload, size_t length, struct buffer *ret)
@@ -302,7 +279,7 @@ static const struct pdbd_service services[] = {
 	{PDBD_SAMPLE, PDBD_MEANWHILE, hear_job_size, answer_samples, merge_shares},
 	{PDBD_TRACES, PDBD_MEANWHILE, hear_job_size, answer_traces, merge_shares},
 	{PDBD_SCAN, PDBD_ALONE, NULL, answer_scan, merge_texts},
-	{PDBD_WATCH, PDBD_MEANWHILE, hear_watch, answer_watch, merge_digests},
+	{PDBD_WATCH, PDBD_MEANWHILE, hear_job_size, answer_watch, merge_digests},
 	{PDBD_COST, PDBD_ALONE, NULL, answer_cost, merge_texts},
 	{PDBD_GDB, PDBD_ALONE, NULL, answer_gdb, merge_texts},
 	{PDBD_GDB_STATE, PDBD_AT_ONCE, NULL, answer_gdb_state, merge_texts},
@@ -359,9 +336,8 @@ static int run(int argc, char **argv)
 	pdbd_tree_is_flushed(tree, PDBD_QUIT_MS);
 	if (pdbd_tree_destroy(tree) == 0) {
 		daemon_look_destroy(daemon.look);
-		daemon_watch_destroy(daemon.watch);
+		free(daemon.ranks);
 	}
-	free(daemon.ranks);
 	link_forget(invitation);
 	end_mpi();
 }

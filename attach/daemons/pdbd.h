@@ -27,8 +27,8 @@ enum pdbd_kind {
 	 * when the daemons have not been told of the job. */
 	PDBD_LOOK = 5,
 	/* Sample stacks of some ranks: a struct pdbd_look, of which milliseconds are from the
-	 * first sample to the last, then a set of ranks (rankset.h's binary form), then, if
-	 * there is more, a question about machine code (model/wire/code_bytes.h). Answer: a share
+	 * first sample to the last, then a set of ranks (proc_bytes_put_ranks()), then, if there is
+	 * more, a question about machine code (model/wire/code_bytes.h). Answer: a share
 	 * without models. */
 	PDBD_SAMPLE = 6,
 	/* From the first daemon, every OVERLAY_PULSE_MS while an answer is being made: wait on. No
@@ -44,17 +44,12 @@ enum pdbd_kind {
 	PDBD_GDB_STATE = 10,
 	/* What sampling has cost so far. Answer: a struct sampler_cost of each daemon. */
 	PDBD_COST = 11,
-	/* Look at who is inside MPI: a struct pdbd_watch, then the set of ranks whose stacks are to
-	 * tell if they have no recorder (rankset.h's binary form). Answer: a digest
-	 * (watch_digest.h). */
+	/* Look at who is inside MPI: the number of the job's ranks, a uint32_t, then the set of those whose stacks are to
+	 * tell if they have no recorder. Answer: a digest (watch_digest.h). */
 	PDBD_WATCH = 12,
 	/* The traces of some ranks as of the last look: a struct pdbd_look, then the set of
 	 * ranks. Answer: a share of SHARE_TRACES. */
 	PDBD_TRACES = 13,
-};
-
-struct pdbd_watch {
-	uint32_t num_ranks; /* of the job */
 };
 
 struct pdbd_scan {
@@ -63,7 +58,7 @@ struct pdbd_scan {
 
 /* How to look. The nodes of a job have one byte order. */
 struct pdbd_look {
-	uint32_t num_ranks;    /* of the job */
+	uint32_t num_ranks;    /* of the job; first, as in other questions */
 	uint32_t milliseconds; /* as in struct node_look_options, as the next five */
 	uint32_t max_samples;  /* on each node */
 	uint32_t all_threads;
@@ -71,9 +66,8 @@ struct pdbd_look {
 	/* also: the daemons wait some seconds for the last look when ranks have ended */
 	uint32_t keeps;
 	uint32_t is_last;
-	uint32_t parts;      /* enum share_parts */
-	uint32_t times;      /* PDBD_SAMPLE: samples of each thread */
-	uint32_t ranks_size; /* PDBD_SAMPLE, PDBD_TRACES: bytes of the set of ranks */
+	uint32_t parts; /* enum share_parts */
+	uint32_t times; /* PDBD_SAMPLE: samples of each thread */
 };
 
 #endif

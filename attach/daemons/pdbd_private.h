@@ -23,9 +23,8 @@ struct daemon {
 	bool keeps_traces;         /* pdb wants a last look when the job's processes have ended */
 	struct daemon_rank *ranks; /* of the job, on this node */
 	size_t num_ranks;
-	struct daemon_look *look;   /* NULL: there are none, or it is not known yet */
-	struct daemon_watch *watch; /* as look */
-	int job_size;               /* of the last question that said it */
+	struct daemon_look *look; /* NULL: there are none, or it is not known yet */
+	int job_size;             /* of the last question that said it */
 	struct pdbd_gdb *gdb;
 	struct pdbd_tree *tree;
 };

@@ -4,6 +4,7 @@
 
 #include "model/buffer.h"
 #include "model/job/proctable.h"
+#include "model/job/rankset.h"
 #include "model/wire/blobs.h"
 #include "model/wire/decoder.h"
 #include "model/wire/proc_bytes.h"
@@ -98,4 +99,25 @@ static void add_proc(void *table, int rank, pid_t pid, const char *host, const c
 void proc_bytes_take_table(struct decoder *in, struct proctable *table)
 {
 	proc_bytes_take(in, add_proc, table);
+}
+
+void proc_bytes_put_ranks(struct buffer *b, const struct rankset *ranks)
+{
+	uint8_t *bytes;
+	size_t size = rankset_serialize(ranks, &bytes);
+
+	buffer_put(b, size);
+	buffer_put_bytes(b, bytes, size);
+	free(bytes);
+}
+
+struct rankset *proc_bytes_take_ranks(struct decoder *in, int num_ranks)
+{
+	size_t size = decoder_take_count(in, UINT32_MAX, 1);
+	const uint8_t *bytes = decoder_take_bytes(in, size);
+	struct rankset *ranks =
+		in->is_bad ? NULL : rankset_deserialize(bytes, size, num_ranks, NULL);
+
+	in->is_bad |= !ranks;
+	return ranks ? ranks : rankset_create();
 }

@@ -9,6 +9,7 @@
 struct buffer;
 struct decoder;
 struct proctable;
+struct rankset;
 
 /* Rank, pid, host and executable of each. */
 void proc_bytes_put(struct buffer *b, const struct proctable *table);
@@ -23,5 +24,9 @@ void proc_bytes_take(struct decoder *in, proc_bytes_fn *tell, void *context);
 
 /* The same into a table; proctable_finish() is still to be called. */
 void proc_bytes_take_table(struct decoder *in, struct proctable *table);
+
+/* A set of ranks; those that are taken are below num_ranks. Never NULL, the caller destroys it. */
+void proc_bytes_put_ranks(struct buffer *b, const struct rankset *ranks);
+struct rankset *proc_bytes_take_ranks(struct decoder *in, int num_ranks);
 
 #endif

@@ -18,6 +18,7 @@
 #include "model/job/job.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
+#include "model/wire/proc_bytes.h"
 #include "model/wire/share.h"
 #include "model/xalloc.h"
 #include "tests/unit/openmpi_world.h"
@@ -130,17 +131,13 @@ static void test_samples_what_is_asked(void **state)
 	struct rankset *set = rankset_create();
 	struct buffer question = {.bytes = NULL}, bytes = {.bytes = NULL};
 	struct pdbd_look asked = usual;
-	uint8_t *ranks_bytes;
-	size_t length;
 	struct job *job;
 
 	(void)state;
 	rankset_add(set, 5);
 	rankset_add(set, 6);
-	length = rankset_serialize(set, &ranks_bytes);
-	asked.ranks_size = (uint32_t)length;
 	buffer_put_bytes(&question, &asked, sizeof(asked));
-	buffer_put_bytes(&question, ranks_bytes, length);
+	proc_bytes_put_ranks(&question, set);
 	daemon_look_answer_samples(daemon, question.bytes, question.num, at_once, &bytes);
 	job = to_job(&bytes);
 	assert_int_equal(job->samples->num_samples, 1);
@@ -167,22 +164,20 @@ static void test_samples_what_is_asked(void **state)
 	}
 	free(bytes.bytes);
 	free(question.bytes);
-	free(ranks_bytes);
 	rankset_destroy(set);
 	daemon_look_destroy(daemon);
 	end_rank(&ranks[0]);
 	end_rank(&ranks[1]);
 }
 
-static uint8_t *serialize(int rank, size_t *length_ret)
+static void put_question(struct buffer *b, const struct pdbd_look *look, int rank)
 {
 	struct rankset *set = rankset_create();
-	uint8_t *bytes;
 
 	rankset_add(set, rank);
-	*length_ret = rankset_serialize(set, &bytes);
+	buffer_put_bytes(b, look, sizeof(*look));
+	proc_bytes_put_ranks(b, set);
 	rankset_destroy(set);
-	return bytes;
 }
 
 /* A question about machine code behind the ranks: values of the frame where the rank waits, names,
@@ -217,13 +212,11 @@ static void test_asks_of_code(void **state)
 	};
 	struct pdbd_look how = usual;
 	size_t length;
-	uint8_t *ranks = serialize(2, &length);
 
 	(void)state;
 	how.parts = SHARE_ANSWERS | SHARE_NAMES | SHARE_CODE;
-	how.ranks_size = (uint32_t)length;
-	buffer_put_bytes(&asked, &how, sizeof(how));
-	buffer_put_bytes(&asked, ranks, length);
+	put_question(&asked, &how, 2);
+	length = asked.num;
 	code_bytes_put_question(&asked, &question, job->modules);
 	daemon_look_answer_samples(daemon, asked.bytes, asked.num, at_once, &bytes);
 	again = to_job(&bytes);
@@ -237,12 +230,11 @@ static void test_asks_of_code(void **state)
 	/* What is damaged is not answered at all. */
 	for (size_t size = sizeof(how); size < asked.num; size++) {
 		bytes.num = 0;
-		if (size == sizeof(how) + length)
+		if (size == length)
 			continue;
 		daemon_look_answer_samples(daemon, asked.bytes, size, at_once, &bytes);
 		assert_int_equal(bytes.num, 0);
 	}
-	free(ranks);
 	free(first.bytes);
 	free(bytes.bytes);
 	free(asked.bytes);
@@ -258,8 +250,6 @@ static void test_tells_of_queues(void **state)
 	struct daemon_rank rank;
 	struct buffer bytes, question = {.bytes = NULL};
 	struct pdbd_look asked = usual;
-	size_t length;
-	uint8_t *ranks = serialize(1, &length);
 	struct job *job;
 
 	(void)state;
@@ -274,11 +264,9 @@ static void test_tells_of_queues(void **state)
 		assert_world(job->samples->samples[i].queues);
 	job_destroy(job);
 
-	asked.ranks_size = (uint32_t)length;
 	asked.parts = SHARE_ANSWERS | SHARE_STACKS_ONLY;
 	asked.times = 3;
-	buffer_put_bytes(&question, &asked, sizeof(asked));
-	buffer_put_bytes(&question, ranks, length);
+	put_question(&question, &asked, 1);
 	bytes.num = 0;
 	daemon_look_answer_samples(daemon, question.bytes, question.num, at_once, &bytes);
 	job = to_job(&bytes);
@@ -288,7 +276,6 @@ static void test_tells_of_queues(void **state)
 	assert_world(job->samples->samples[2].queues);
 	job_destroy(job);
 	free(question.bytes);
-	free(ranks);
 	free(bytes.bytes);
 	daemon_look_destroy(daemon);
 	end_rank(&rank);
@@ -298,13 +285,14 @@ static void test_damaged_questions(void **state)
 {
 	struct daemon_rank rank = start_rank(0);
 	struct daemon_look *daemon = daemon_look_create(&rank, 1);
-	struct pdbd_look nothing = usual, unknown = usual, beyond = usual;
-	struct buffer ret = {.bytes = NULL};
+	struct pdbd_look nothing = usual, unknown = usual;
+	struct buffer beyond = {.bytes = NULL}, ret = {.bytes = NULL};
 
 	(void)state;
 	nothing.parts = 0;
 	unknown.parts |= 1u << 20;
-	beyond.ranks_size = 1;
+	buffer_put_bytes(&beyond, &usual, sizeof(usual));
+	buffer_put(&beyond, 1);
 	const struct {
 		const void *payload;
 		size_t length;
@@ -323,12 +311,13 @@ static void test_damaged_questions(void **state)
 	/* No set of ranks, and one that is longer than what there is. */
 	daemon_look_answer_samples(daemon, (const uint8_t *)&usual, sizeof(usual), at_once, &ret);
 	assert_int_equal(ret.num, 0);
-	daemon_look_answer_samples(daemon, (const uint8_t *)&beyond, sizeof(beyond), at_once, &ret);
+	daemon_look_answer_samples(daemon, beyond.bytes, beyond.num, at_once, &ret);
 	assert_int_equal(ret.num, 0);
 	/* Given up. */
 	daemon_look_answer(daemon, (const uint8_t *)&usual, sizeof(usual), never, &ret);
 	assert_int_equal(ret.num, 0);
 	free(ret.bytes);
+	free(beyond.bytes);
 	daemon_look_destroy(daemon);
 	end_rank(&rank);
 }
@@ -338,13 +327,14 @@ static void test_merges(void **state)
 	struct daemon_rank ranks[] = {start_rank(1), start_rank(3)};
 	struct daemon_look *one = daemon_look_create(&ranks[0], 1);
 	struct daemon_look *other = daemon_look_create(&ranks[1], 1);
-	struct buffer a = look(one), b = look(other), none = {.bytes = NULL};
-	struct buffer first = {.bytes = NULL}, both = {.bytes = NULL}, bad = {.bytes = NULL};
+	struct buffer a = look(one), b = look(other), both = {.bytes = NULL};
+	size_t num;
 	struct job *job;
 
 	(void)state;
-	assert_int_equal(daemon_look_merge(NUM_RANKS, &none, a.bytes, a.num, &first), 0);
-	assert_int_equal(daemon_look_merge(NUM_RANKS, &first, b.bytes, b.num, &both), 0);
+	assert_int_equal(daemon_look_merge(&both, NULL, 0, NUM_RANKS), 0);
+	assert_int_equal(daemon_look_merge(&both, a.bytes, a.num, NUM_RANKS), 0);
+	assert_int_equal(daemon_look_merge(&both, b.bytes, b.num, NUM_RANKS), 0);
 	job = to_job(&both);
 	assert_int_equal(job->num_holes, 2);
 	assert_int_equal(job->holes[0].rank, 1);
@@ -352,13 +342,13 @@ static void test_merges(void **state)
 	job_destroy(job);
 
 	/* The same ranks twice, no share, ranks that the job does not have. */
-	assert_int_equal(daemon_look_merge(NUM_RANKS, &both, a.bytes, a.num, &bad), -1);
-	assert_int_equal(daemon_look_merge(NUM_RANKS, &a, b.bytes, b.num - 1, &bad), -1);
-	assert_int_equal(daemon_look_merge(3, &a, b.bytes, b.num, &bad), -1);
-	assert_int_equal(bad.num, 0);
+	num = both.num;
+	assert_int_equal(daemon_look_merge(&both, a.bytes, a.num, NUM_RANKS), -1);
+	assert_int_equal(both.num, num);
+	assert_int_equal(daemon_look_merge(&a, b.bytes, b.num - 1, NUM_RANKS), -1);
+	assert_int_equal(daemon_look_merge(&a, b.bytes, b.num, 3), -1);
 	free(a.bytes);
 	free(b.bytes);
-	free(first.bytes);
 	free(both.bytes);
 	daemon_look_destroy(one);
 	daemon_look_destroy(other);
