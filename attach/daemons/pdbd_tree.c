@@ -4,7 +4,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "attach/daemons/overlay_wire.h"
 #include "attach/daemons/pdbd_tree.h"
 #include "model/buffer.h"
 #include "model/error.h"
@@ -142,10 +141,10 @@ static void post(struct pdbd_tree *tree, uint8_t *bytes, size_t length, int to, 
 static void send_message(struct pdbd_tree *tree, const struct overlay_message *message, int to,
 			 int tag)
 {
-	size_t length;
-	uint8_t *bytes = overlay_encode(message, &length);
+	struct buffer bytes = {.bytes = NULL};
 
-	post(tree, bytes, length, to, tag);
+	overlay_put(&bytes, message);
+	post(tree, bytes.bytes, bytes.num, to, tag);
 }
 
 /* A message, if there is one: its bytes, which the caller frees; NULL if not. */
@@ -305,15 +304,14 @@ static void take_answer(struct pdbd_tree *tree, int from, const uint8_t *bytes, 
 	tree->is_silent[from] = false;
 	if (child < 0)
 		return;
-	if (overlay_decode(bytes, length, tree->reduction.num_members, &answer, NULL) != 0) {
-		if (reduction_take(&tree->reduction, tree->reduction.sequence, child) ==
-		    REDUCTION_TAKEN)
+	if (!overlay_take(bytes, length, tree->reduction.num_members, &answer)) {
+		if (reduction_take(&tree->reduction, tree->reduction.sequence, child))
 			lose(tree, child);
 		return;
 	}
 	if (answer.kind == OVERLAY_ALIVE)
 		reduction_hear(&tree->reduction, answer.sequence, child, monotonic_ms());
-	else if (reduction_take(&tree->reduction, answer.sequence, child) == REDUCTION_TAKEN &&
+	else if (reduction_take(&tree->reduction, answer.sequence, child) &&
 		 !merge_answer(tree, child, &answer))
 		lose(tree, child);
 	overlay_ranges_deinit(&answer.ranges);
@@ -417,7 +415,7 @@ uint32_t pdbd_tree_serve(struct pdbd_tree *tree, int timeout_ms)
 		rest(tree);
 	}
 	tree->active_ms = monotonic_ms();
-	if (overlay_decode(bytes, length, tree->size, &question, NULL) != 0) {
+	if (!overlay_take(bytes, length, tree->size, &question)) {
 		free(bytes);
 		return 0;
 	}

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "attach/daemons/link_private.h"
-#include "attach/daemons/overlay_wire.h"
+#include "attach/daemons/overlay.h"
 #include "attach/daemons/stream.h"
 #include "attach/gdb/gdb_order.h"
 #include "attach/node/daemon_job.h"
@@ -26,9 +26,8 @@ enum { RANKS = 4096, DAEMONS = 64 };
 static void take_message(const uint8_t *bytes, size_t size)
 {
 	struct overlay_message message;
-	struct pdb_error err;
 
-	if (!overlay_decode(bytes, size, DAEMONS, &message, &err))
+	if (overlay_take(bytes, size, DAEMONS, &message))
 		overlay_ranges_deinit(&message.ranges);
 }
 

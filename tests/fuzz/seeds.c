@@ -9,7 +9,7 @@
 
 #include <zstd.h>
 
-#include "attach/daemons/overlay_wire.h"
+#include "attach/daemons/overlay.h"
 #include "attach/daemons/stream.h"
 #include "attach/gdb/gdb_order.h"
 #include "attach/node/daemon_job.h"
@@ -313,10 +313,10 @@ static void make_messages(void)
 	uint8_t *bytes;
 
 	overlay_ranges_add(&question.ranges, 1, 5);
-	bytes = overlay_encode(&question, &size);
-	put_kind("wire", "message", MESSAGE, bytes, size);
+	overlay_put(&b, &question);
+	put_kind("wire", "message", MESSAGE, b.bytes, b.num);
 	overlay_ranges_deinit(&question.ranges);
-	free(bytes);
+	b.num = 0;
 	rankset_add_range(set, 3, 90);
 	rankset_add(set, 4000);
 	size = rankset_serialize(set, &bytes);
