@@ -126,9 +126,6 @@ const char *link_peer(const struct link *link);
  * relay_run() of attach/daemons/relay.h. -1: ERROR_USAGE: too many, or in use; ERROR_SYSTEM. */
 int link_channel_open(struct link *link, uint32_t number, int *fd_ret, struct pdb_error *err);
 
-/* It has not ended yet. */
-bool link_channel_is_open(const struct link *link, uint32_t number);
-
 /* End it on both sides. The other side's socket still gets what was sent to it before. */
 void link_channel_close(struct link *link, uint32_t number);
 

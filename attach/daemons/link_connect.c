@@ -51,13 +51,13 @@ static struct link *run(struct handshake_race *race, struct reasons *reasons,
 			const struct link_limit *limit, struct pdb_error *err)
 {
 	unsigned num_told = 0;
-	struct link *link;
+	struct handshake winner;
 	int none, result;
 
 	while (race->num_peers > 0) {
-		result = race_wait(race, NULL, 0, limit, &none, &link, err);
+		result = race_wait(race, NULL, 0, limit, &none, &winner, err);
 		if (result > 0)
-			return link;
+			return link_create(&winner);
 		if (race->num_dropped > num_told)
 			add_reason(reasons, race->last.text);
 		num_told = race->num_dropped;

@@ -208,7 +208,7 @@ struct link *link_accept(struct link_listener *listener, const struct link_limit
 			 struct pdb_error *err)
 {
 	struct handshake_race *race = &listener->race;
-	struct link *link = NULL;
+	struct handshake winner;
 	struct pdb_error unasked;
 	int listen_fd, result = 0;
 
@@ -218,8 +218,8 @@ struct link *link_accept(struct link_listener *listener, const struct link_limit
 		return NULL;
 	}
 	while (result == 0) {
-		result = race_wait(race, listener->fds, listener->num_fds, limit, &listen_fd, &link,
-				   err);
+		result = race_wait(race, listener->fds, listener->num_fds, limit, &listen_fd,
+				   &winner, err);
 		if (listen_fd >= 0 && admit(listener, listen_fd, err) < 0)
 			result = -1;
 	}
@@ -232,7 +232,7 @@ struct link *link_accept(struct link_listener *listener, const struct link_limit
 	}
 	stop_listening(listener);
 	race_end(race);
-	return link;
+	return link_create(&winner);
 }
 
 /* ---- The invitation ---- */

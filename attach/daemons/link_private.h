@@ -4,8 +4,7 @@
  *	link_listen.c	  pdb's side before the handshake, and the invitation's text
  *	link_connect.c	  the daemons' side of it
  *	link_handshake.c  proofs and keys, and the race of several handshakes
- *	link.c		  records and frames
- *	link_channel.c	  channels
+ *	link.c		  records, frames, channels
  *
  * On the wire, after the handshake, are records: a length (4 bytes, little endian) and so many
  * bytes, made by libsodium's secretstream: encrypted, authenticated together with the length, and
@@ -21,7 +20,6 @@
 #define PDB_ATTACH_LINK_PRIVATE_H
 
 #include <netinet/in.h>
-#include <poll.h>
 #include <sodium.h>
 
 #include "attach/daemons/link.h"
@@ -33,9 +31,6 @@
 #define LINK_VERSION_SIZE 8
 #define LINK_SECRET crypto_auth_KEYBYTES
 #define LINK_ADDRESS_TEXT 64
-
-/* For poll(): milliseconds until `until_ns`, rounded up; -1: for ever. */
-int link_timeout(uint64_t until_ns);
 
 static inline void link_put_u32(uint8_t *to, uint32_t value)
 {
@@ -56,15 +51,6 @@ struct link_buffer {
 	uint8_t *bytes;
 	size_t start, end, capacity;
 };
-
-/* Room for `size` bytes more behind the end. */
-uint8_t *link_buffer_room(struct link_buffer *buffer, size_t size);
-void link_buffer_take(struct link_buffer *buffer, size_t size);
-
-static inline size_t link_buffer_size(const struct link_buffer *buffer)
-{
-	return buffer->end - buffer->start;
-}
 
 /* ---- Handshake ---- */
 
@@ -122,10 +108,10 @@ void race_add(struct handshake_race *race, enum handshake_side side, int fd, boo
 	      uint64_t until_ns, const struct sockaddr *address);
 
 /* Wait once: for the peers, `listen_fds`, and the limit. *listen_ret is a descriptor with a
- * connection to accept, or -1. 0: go on. 1: *link_ret is the winner's. -1: ERROR_TIMEOUT,
- * ERROR_INTERRUPTED, ERROR_SYSTEM. */
+ * connection to accept, or -1. 0: go on. 1: *winner_ret is done, whose fd is the caller's. -1:
+ * ERROR_TIMEOUT, ERROR_INTERRUPTED, ERROR_SYSTEM. */
 int race_wait(struct handshake_race *race, const int listen_fds[], size_t num_listen,
-	      const struct link_limit *limit, int *listen_ret, struct link **link_ret,
+	      const struct link_limit *limit, int *listen_ret, struct handshake *winner_ret,
 	      struct pdb_error *err);
 
 /* Drop all peers and forget the secret. */
@@ -178,24 +164,10 @@ struct link {
 	size_t num_channels;
 };
 
-/* A link over a connection whose handshake is done. The link owns fd. */
-struct link *link_create(const struct handshake *handshake);
+/* A link over a connection whose handshake is done, and is wiped. The link owns its fd. */
+struct link *link_create(struct handshake *handshake);
 
 /* Put a frame of at most LINK_CHUNK - 8 bytes into the output. */
 void link_put_frame(struct link *link, uint32_t type, const void *bytes, size_t length);
-
-/* The link is of no more use: keep the reason. Returns -1. */
-int link_break(struct link *link, enum error_code code, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-/* A frame of the link's own came. -1: link_break() was called. */
-int link_channel_frame(struct link *link, const struct link_frame *frame);
-
-/* Put what is to be waited for into fds[0 .. num_channels - 1]. */
-void link_channel_poll(const struct link *link, struct pollfd *fds);
-
-/* Move what can be moved from the sockets into the output, and close what has ended. */
-void link_channel_serve(struct link *link);
-void link_channel_end_all(struct link *link);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the parts of a daemon share: pdbd.c, what all of them do, and pdbd_first.c, what rank 0 does
- * for pdb besides. */
+ * What the parts of a daemon share: pdbd.c, its life, pdbd_node.c, what each is asked, and
+ * pdbd_first.c, what rank 0 does for pdb besides. */
 #ifndef PDB_ATTACH_PDBD_PRIVATE_H
 #define PDB_ATTACH_PDBD_PRIVATE_H
 
@@ -8,10 +8,11 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "attach/daemons/pdbd_tree.h"
+
 struct daemon_look;
 struct daemon_rank;
 struct pdbd_gdb;
-struct pdbd_tree;
 
 #define PDBD_PING_MS 5000 /* so often does rank 0 ask the others something */
 #define PDBD_QUIT_MS 1000 /* how long the others may take to hear that it is over */
@@ -28,6 +29,9 @@ struct daemon {
 	struct pdbd_gdb *gdb;
 	struct pdbd_tree *tree;
 };
+
+/* What it answers, for pdbd_tree_create(). */
+extern const struct pdbd_service pdbd_services[];
 
 /* Is this daemon to end, whatever pdb and the others say? */
 bool pdbd_is_over(const struct daemon *daemon);

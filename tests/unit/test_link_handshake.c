@@ -412,7 +412,7 @@ static void test_false_pdb(void **state)
 	struct connecting connecting;
 	struct handshake_race *race = calloc(1, sizeof(*race));
 	struct link_limit limit = soon();
-	struct link *link;
+	struct handshake winner;
 	struct pdb_error err = {0};
 	int fd, none;
 
@@ -420,7 +420,7 @@ static void test_false_pdb(void **state)
 	connecting_start(&connecting, invitation);
 	fd = accept_next(listener);
 	race_add(race, HANDSHAKE_PDB, fd, false, UINT64_MAX, &(struct sockaddr){AF_UNIX, ""});
-	assert_int_equal(race_wait(race, NULL, 0, &limit, &none, &link, &err), 0);
+	assert_int_equal(race_wait(race, NULL, 0, &limit, &none, &winner, &err), 0);
 	assert_error(&race->last, ERROR_PERMISSION, "does not know the secret");
 	assert_null(connecting_end(&connecting));
 	race_end(race);
