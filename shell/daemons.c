@@ -11,6 +11,7 @@
 #include "attach/daemons/reach.h"
 #include "attach/launchers/launcher.h"
 #include "attach/launchers/launcher_kind.h"
+#include "attach/launchers/words.h"
 #include "attach/node/daemon_job.h"
 #include "attach/process/procfs.h"
 #include "attach/stacks/sampler.h"
@@ -70,14 +71,10 @@ static struct link_limit limit_of(int ms)
 /* The launcher's words or, with "environ", variables; free both. */
 static char **read_words(pid_t pid, const char *file, char **text_ret)
 {
-	size_t size = 0, num = 0;
-	char *text = procfs_read(pid, file, &size);
-	char **words = xcalloc(size + 2, sizeof(*words));
+	size_t size = 0;
 
-	for (char *word = text; text && word < text + size; word += strlen(word) + 1)
-		words[num++] = word;
-	*text_ret = text;
-	return words;
+	*text_ret = procfs_read(pid, file, &size);
+	return words_split(*text_ret, *text_ret ? size : 0, false);
 }
 
 static int make_plan(const struct daemons *daemons, const struct launcher_info *launcher,

@@ -43,7 +43,9 @@ static void answer_hosts(void *argument, const uint8_t *payload, size_t length, 
 
 	(void)payload, (void)length;
 	gethostname(host, sizeof(host) - 1);
-	buffer_put_bytes(ret, line, snprintf(line, sizeof(line), "%d %s\n", pdbd_tree_rank(daemon->tree), host));
+	buffer_put_bytes(
+		ret, line,
+		snprintf(line, sizeof(line), "%d %s\n", pdbd_tree_rank(daemon->tree), host));
 }
 
 static int merge_texts(void *argument, struct buffer *into, const uint8_t *part, size_t length)

@@ -28,6 +28,13 @@ static void clean_text(char *text)
 	}
 }
 
+static void finish_texts(struct launcher_info *info)
+{
+	clean_text(info->name);
+	procfs_command(info->pid, info->command, sizeof(info->command));
+	clean_text(info->command);
+}
+
 /* One that has ended meanwhile has no start time. */
 static void set_process(const struct procfs_stat *list, size_t num, pid_t pid,
 			struct launcher_info *info)
@@ -63,9 +70,7 @@ static int look_at(const struct procfs_stat *list, size_t num, pid_t pid,
 		snprintf(info->name, sizeof(info->name), "%s", info->kind->name);
 		if (info->kind->describe)
 			info->kind->describe(&look, info->name, sizeof(info->name));
-		clean_text(info->name);
-		procfs_command(pid, info->command, sizeof(info->command));
-		clean_text(info->command);
+		finish_texts(info);
 	}
 	maps_destroy(maps);
 	return 0;
@@ -222,9 +227,7 @@ static void fill_other(const struct procfs_stat *list, size_t num, pid_t pid,
 	info->kind = &launcher_other;
 	set_process(list, num, pid, info);
 	snprintf(info->name, sizeof(info->name), "%.100s", maps_base(path));
-	clean_text(info->name);
-	procfs_command(pid, info->command, sizeof(info->command));
-	clean_text(info->command);
+	finish_texts(info);
 }
 
 /* A process that is no launcher: go from it to one. */
