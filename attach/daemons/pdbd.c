@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "attach/daemons/daemon_look.h"
 #include "attach/daemons/link.h"
 #include "attach/daemons/pdbd_end.h"
 #include "attach/daemons/pdbd_gdb.h"
@@ -75,7 +74,7 @@ static bool take_turn(void *argument)
 
 static int run(int argc, char **argv)
 {
-	struct daemon daemon = {.ranks = NULL};
+	struct daemon daemon = {.sleep_until = pdbd_sleep_until};
 	char *invitation;
 	int level;
 
@@ -98,10 +97,8 @@ static int run(int argc, char **argv)
 	pdbd_gdb_destroy(daemon.gdb);
 	alarm(FINALIZE_SECONDS);
 	pdbd_tree_is_flushed(tree, PDBD_QUIT_MS);
-	if (pdbd_tree_destroy(tree) == 0) {
-		daemon_look_destroy(daemon.look);
-		free(daemon.ranks);
-	}
+	if (pdbd_tree_destroy(tree) == 0)
+		pdbd_node_deinit(&daemon);
 	link_forget(invitation);
 	end_mpi();
 }

@@ -21,17 +21,20 @@ enum pdbd_when {
 	PDBD_MEANWHILE /* in a thread of its own, one at a time, while the tree goes on */
 };
 
+typedef void pdbd_hear_fn(void *node, const uint8_t *payload, size_t length);
+typedef int pdbd_merge_fn(void *node, struct buffer *into, const uint8_t *part, size_t length);
+
 /* What a kind of question is answered with. `node`: what pdbd_tree_create() was given. */
 struct pdbd_service {
 	uint32_t kind;
 	enum pdbd_when when;
 	/* A question has come; before anything else is done with it. NULL: nothing to do. */
-	void (*hear)(void *node, const uint8_t *payload, size_t length);
+	pdbd_hear_fn *hear;
 	/* This node's own part, into *ret, which is empty. */
 	pdbd_part_fn *answer;
 	/* Add another part to *into. -1: it is damaged, and *into as before; its sender and all
 	 * below become holes. Parts come in any order, the own one, too. */
-	int (*merge)(void *node, struct buffer *into, const uint8_t *part, size_t length);
+	pdbd_merge_fn *merge;
 };
 
 struct pdbd_tree;
