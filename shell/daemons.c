@@ -6,7 +6,6 @@
 
 #include "attach/daemons/daemon_launch.h"
 #include "attach/launchers/daemon_plan.h"
-#include "attach/daemons/link.h"
 #include "attach/daemons/pdbd.h"
 #include "attach/daemons/reach.h"
 #include "attach/launchers/launcher.h"
@@ -226,11 +225,11 @@ static int receive(struct daemons *daemons, uint64_t until_ns, struct link_frame
 			 link_peer(daemons->link));
 }
 
-int daemons_ask_for(struct daemons *daemons, uint32_t kind, const void *payload, size_t length,
-		    int extra_ms, struct link_frame *frame, const uint8_t **answer_ret,
-		    size_t *length_ret, struct pdb_error *err)
+int daemons_ask(struct daemons *daemons, uint32_t kind, const void *payload, size_t length,
+		int extra_ms, struct daemons_answer *ret, struct pdb_error *err)
 {
 	const struct link_limit limit = limit_of(ANSWER_MS + extra_ms);
+	struct link_frame *frame = &ret->frame;
 	uint32_t names_length;
 
 	if (link_send(daemons->link, kind, payload, length, &limit, err) < 0)
@@ -247,8 +246,8 @@ int daemons_ask_for(struct daemons *daemons, uint32_t kind, const void *payload,
 	if (frame->type == kind && frame->length >= sizeof(names_length)) {
 		memcpy(&names_length, frame->payload, sizeof(names_length));
 		if (names_length <= frame->length - sizeof(names_length)) {
-			*answer_ret = frame->payload + sizeof(names_length) + names_length;
-			*length_ret = frame->length - sizeof(names_length) - names_length;
+			ret->bytes = frame->payload + sizeof(names_length) + names_length;
+			ret->length = frame->length - sizeof(names_length) - names_length;
 			return 0;
 		}
 	}
@@ -256,29 +255,19 @@ int daemons_ask_for(struct daemons *daemons, uint32_t kind, const void *payload,
 	return error_set(err, ERROR_FORMAT, "the daemons' answer is damaged");
 }
 
-int daemons_ask(struct daemons *daemons, uint32_t kind, const void *payload, size_t length,
-		struct link_frame *frame, const uint8_t **answer_ret, size_t *length_ret,
-		struct pdb_error *err)
-{
-	return daemons_ask_for(daemons, kind, payload, length, 0, frame, answer_ret, length_ret,
-			       err);
-}
-
 int daemons_add_cost(struct daemons *daemons, struct sampler_cost *cost, struct pdb_error *err)
 {
-	struct link_frame frame;
-	const uint8_t *answer;
-	size_t length;
+	struct daemons_answer answer;
 
-	if (daemons_ask_for(daemons, PDBD_COST, NULL, 0, 0, &frame, &answer, &length, err) < 0)
+	if (daemons_ask(daemons, PDBD_COST, NULL, 0, 0, &answer, err) < 0)
 		return -1;
-	for (size_t i = 0; i + sizeof(*cost) <= length; i += sizeof(*cost)) {
+	for (size_t i = 0; i + sizeof(*cost) <= answer.length; i += sizeof(*cost)) {
 		struct sampler_cost other;
 
-		memcpy(&other, answer + i, sizeof(other));
+		memcpy(&other, answer.bytes + i, sizeof(other));
 		sampler_add_cost(cost, &other);
 	}
-	link_frame_deinit(&frame);
+	link_frame_deinit(&answer.frame);
 	return 0;
 }
 
@@ -312,17 +301,14 @@ int daemons_wait(struct daemons *daemons, const struct link_limit *limit, struct
 static int tell_job(struct daemons *daemons, struct pdb_error *err)
 {
 	struct buffer question = {.bytes = NULL};
-	struct link_frame frame;
-	const uint8_t *answer;
-	size_t length;
+	struct daemons_answer answer;
 	int result;
 
 	proc_bytes_put(&question, daemons->job->proctable);
-	result = daemons_ask_for(daemons, PDBD_JOB, question.bytes, question.num, 0, &frame,
-				 &answer, &length, err);
+	result = daemons_ask(daemons, PDBD_JOB, question.bytes, question.num, 0, &answer, err);
 	free(question.bytes);
 	if (result == 0)
-		link_frame_deinit(&frame);
+		link_frame_deinit(&answer.frame);
 	return result;
 }
 
@@ -332,20 +318,17 @@ static int scan(struct daemons *daemons, struct pdb_error *err)
 	const struct launcher_hosts *hosts = daemons->hosts;
 	const struct pdbd_scan scan = {.user = hosts->user};
 	struct buffer question = {.bytes = NULL};
-	struct link_frame frame;
-	size_t length;
-	const uint8_t *answer;
+	struct daemons_answer answer;
 	int num;
 
 	buffer_put_bytes(&question, &scan, sizeof(scan));
 	buffer_put_bytes(&question, hosts->mark, strlen(hosts->mark));
-	num = daemons_ask_for(daemons, PDBD_SCAN, question.bytes, question.num, 0, &frame, &answer,
-			      &length, err);
+	num = daemons_ask(daemons, PDBD_SCAN, question.bytes, question.num, 0, &answer, err);
 	free(question.bytes);
 	if (num < 0)
 		return -1;
-	num = daemon_job_take_found(answer, length, daemons->job->proctable, err);
-	link_frame_deinit(&frame);
+	num = daemon_job_take_found(answer.bytes, answer.length, daemons->job->proctable, err);
+	link_frame_deinit(&answer.frame);
 	return num;
 }
 

@@ -7,14 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "attach/daemons/link.h"
+
 struct code_question;
 struct daemons;
 struct job;
 struct launcher_hosts;
 struct launcher_info;
-struct link;
-struct link_frame;
-struct link_limit;
 struct node_look_options;
 struct node_sampling;
 struct pdb_error;
@@ -79,11 +78,18 @@ int daemons_get_traces(struct daemons *daemons, const struct rankset *ranks, str
 /* Add what sampling has cost on their nodes so far. Errors: as daemons_look(). */
 int daemons_add_cost(struct daemons *daemons, struct sampler_cost *cost, struct pdb_error *err);
 
-/* Ask all of them something else (pdbd.h). *answer_ret is in *frame, which the caller frees with
- * link_frame_deinit(). Errors: as daemons_look(). */
+/* The merged answer to a question, without the names of missing hosts: what is not told is missing
+ * itself. */
+struct daemons_answer {
+	struct link_frame frame; /* link_frame_deinit() frees all */
+	const uint8_t *bytes;
+	size_t length;
+};
+
+/* Ask all of them something (pdbd.h). extra_ms: how much longer than others it may take. Errors: as
+ * daemons_look(). */
 int daemons_ask(struct daemons *daemons, uint32_t kind, const void *payload, size_t length,
-		struct link_frame *frame, const uint8_t **answer_ret, size_t *length_ret,
-		struct pdb_error *err);
+		int extra_ms, struct daemons_answer *ret, struct pdb_error *err);
 
 /* The connection, for channels over it, and the first of two numbers for channels that have not
  * been used. */

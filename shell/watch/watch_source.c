@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "attach/daemons/link.h"
 #include "attach/daemons/pdbd.h"
 #include "attach/node/daemon_job.h"
 #include "attach/node/watch_digest.h"
@@ -91,22 +90,20 @@ static int ask_daemons(struct session *session, const struct rankset *sampled,
 	const uint32_t num_ranks = (uint32_t)session->job->proctable->size;
 	struct daemons *daemons = session_daemons(session, err);
 	struct buffer payload = {.bytes = NULL};
-	const uint8_t *answer;
-	struct link_frame frame;
-	size_t length;
+	struct daemons_answer answer;
 	int result;
 
 	if (!daemons)
 		return -1;
 	buffer_put_bytes(&payload, &num_ranks, sizeof(num_ranks));
 	proc_bytes_put_ranks(&payload, sampled);
-	result = daemons_ask(daemons, PDBD_WATCH, payload.bytes, payload.num, &frame, &answer,
-			     &length, err);
+	result = daemons_ask(daemons, PDBD_WATCH, payload.bytes, payload.num, 0, &answer, err);
 	free(payload.bytes);
 	if (result < 0)
 		return session_lose_daemons(session, err);
-	result = watch_digest_decode(answer, length, session->job->proctable->size, ret, err);
-	link_frame_deinit(&frame);
+	result = watch_digest_decode(answer.bytes, answer.length, session->job->proctable->size,
+				     ret, err);
+	link_frame_deinit(&answer.frame);
 	return result;
 }
 
