@@ -168,17 +168,10 @@ static void add_trouble(struct job *job, const struct rankset *ranks, const char
 	const struct proctable *table = job->proctable;
 
 	for (size_t i = 0; i < table->num_procs; i++) {
-		const struct sample failed = {
-			.rank = table->procs[i].rank,
-			.tid = table->procs[i].pid,
-			.is_main = true,
-			.status = SAMPLE_FAILED,
-			.path = CALLPATH_NONE,
-			.state = '?',
-		};
+		const struct proc *proc = &table->procs[i];
 
-		if (!ranks || rankset_contains(ranks, failed.rank))
-			samples_add(job->samples, &failed)->note = xstrdup(trouble);
+		if (!ranks || rankset_contains(ranks, proc->rank))
+			samples_add_failed(job->samples, proc->rank, proc->pid, trouble);
 	}
 }
 
