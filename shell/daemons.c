@@ -6,6 +6,7 @@
 
 #include "attach/daemons/daemon_launch.h"
 #include "attach/launchers/daemon_plan.h"
+#include "attach/daemons/link.h"
 #include "attach/daemons/pdbd.h"
 #include "attach/daemons/reach.h"
 #include "attach/launchers/launcher.h"
@@ -226,48 +227,40 @@ static int receive(struct daemons *daemons, uint64_t until_ns, struct link_frame
 }
 
 int daemons_ask(struct daemons *daemons, uint32_t kind, const void *payload, size_t length,
-		int extra_ms, struct daemons_answer *ret, struct pdb_error *err)
+		int extra_ms, struct link_frame *ret, struct pdb_error *err)
 {
 	const struct link_limit limit = limit_of(ANSWER_MS + extra_ms);
-	struct link_frame *frame = &ret->frame;
-	uint32_t names_length;
 
 	if (link_send(daemons->link, kind, payload, length, &limit, err) < 0)
 		return lost(daemons, err);
 	daemons->num_owed++;
 	/* First come the answers to questions that were given up, among signs of life. */
 	for (;;) {
-		if (receive(daemons, limit.until_ns, frame, err) < 0)
+		if (receive(daemons, limit.until_ns, ret, err) < 0)
 			return lost(daemons, err);
-		if (frame->type != PDBD_ALIVE && --daemons->num_owed == 0)
+		if (ret->type != PDBD_ALIVE && --daemons->num_owed == 0)
 			break;
-		link_frame_deinit(frame);
+		link_frame_deinit(ret);
 	}
-	if (frame->type == kind && frame->length >= sizeof(names_length)) {
-		memcpy(&names_length, frame->payload, sizeof(names_length));
-		if (names_length <= frame->length - sizeof(names_length)) {
-			ret->bytes = frame->payload + sizeof(names_length) + names_length;
-			ret->length = frame->length - sizeof(names_length) - names_length;
-			return 0;
-		}
-	}
-	link_frame_deinit(frame);
+	if (ret->type == kind)
+		return 0;
+	link_frame_deinit(ret);
 	return error_set(err, ERROR_FORMAT, "the daemons' answer is damaged");
 }
 
 int daemons_add_cost(struct daemons *daemons, struct sampler_cost *cost, struct pdb_error *err)
 {
-	struct daemons_answer answer;
+	struct link_frame answer;
 
 	if (daemons_ask(daemons, PDBD_COST, NULL, 0, 0, &answer, err) < 0)
 		return -1;
 	for (size_t i = 0; i + sizeof(*cost) <= answer.length; i += sizeof(*cost)) {
 		struct sampler_cost other;
 
-		memcpy(&other, answer.bytes + i, sizeof(other));
+		memcpy(&other, answer.payload + i, sizeof(other));
 		sampler_add_cost(cost, &other);
 	}
-	link_frame_deinit(&answer.frame);
+	link_frame_deinit(&answer);
 	return 0;
 }
 
@@ -301,14 +294,14 @@ int daemons_wait(struct daemons *daemons, const struct link_limit *limit, struct
 static int tell_job(struct daemons *daemons, struct pdb_error *err)
 {
 	struct buffer question = {.bytes = NULL};
-	struct daemons_answer answer;
+	struct link_frame answer;
 	int result;
 
 	proc_bytes_put(&question, daemons->job->proctable);
 	result = daemons_ask(daemons, PDBD_JOB, question.bytes, question.num, 0, &answer, err);
 	free(question.bytes);
 	if (result == 0)
-		link_frame_deinit(&answer.frame);
+		link_frame_deinit(&answer);
 	return result;
 }
 
@@ -318,7 +311,7 @@ static int scan(struct daemons *daemons, struct pdb_error *err)
 	const struct launcher_hosts *hosts = daemons->hosts;
 	const struct pdbd_scan scan = {.user = hosts->user};
 	struct buffer question = {.bytes = NULL};
-	struct daemons_answer answer;
+	struct link_frame answer;
 	int num;
 
 	buffer_put_bytes(&question, &scan, sizeof(scan));
@@ -327,8 +320,8 @@ static int scan(struct daemons *daemons, struct pdb_error *err)
 	free(question.bytes);
 	if (num < 0)
 		return -1;
-	num = daemon_job_take_found(answer.bytes, answer.length, daemons->job->proctable, err);
-	link_frame_deinit(&answer.frame);
+	num = daemon_job_take_found(answer.payload, answer.length, daemons->job->proctable, err);
+	link_frame_deinit(&answer);
 	return num;
 }
 

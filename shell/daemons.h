@@ -7,13 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "attach/daemons/link.h"
-
 struct code_question;
 struct daemons;
 struct job;
 struct launcher_hosts;
 struct launcher_info;
+struct link;
+struct link_frame;
+struct link_limit;
 struct node_look_options;
 struct node_sampling;
 struct pdb_error;
@@ -78,18 +79,11 @@ int daemons_get_traces(struct daemons *daemons, const struct rankset *ranks, str
 /* Add what sampling has cost on their nodes so far. Errors: as daemons_look(). */
 int daemons_add_cost(struct daemons *daemons, struct sampler_cost *cost, struct pdb_error *err);
 
-/* The merged answer to a question, without the names of missing hosts: what is not told is missing
- * itself. */
-struct daemons_answer {
-	struct link_frame frame; /* link_frame_deinit() frees all */
-	const uint8_t *bytes;
-	size_t length;
-};
-
-/* Ask all of them something (pdbd.h). extra_ms: how much longer than others it may take. Errors: as
- * daemons_look(). */
+/* Ask all of them something (pdbd.h). *ret is the merged answer, freed with link_frame_deinit(): who
+ * is missing in it is told by what is not told. extra_ms: how much longer than others it may take.
+ * Errors: as daemons_look(). */
 int daemons_ask(struct daemons *daemons, uint32_t kind, const void *payload, size_t length,
-		int extra_ms, struct daemons_answer *ret, struct pdb_error *err);
+		int extra_ms, struct link_frame *ret, struct pdb_error *err);
 
 /* The connection, for channels over it, and the first of two numbers for channels that have not
  * been used. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "attach/daemons/overlay.h"
+#include "attach/daemons/link.h"
 #include "attach/daemons/pdbd.h"
 #include "attach/node/node.h"
 #include "model/buffer.h"
@@ -25,7 +26,7 @@
 static int ask_share(struct daemons *daemons, uint32_t kind, const void *question, size_t length,
 		     int extra_ms, struct share **ret, struct pdb_error *err)
 {
-	struct daemons_answer answer;
+	struct link_frame answer;
 	int result;
 
 	*ret = NULL;
@@ -33,9 +34,9 @@ static int ask_share(struct daemons *daemons, uint32_t kind, const void *questio
 	if (result < 0)
 		return -1;
 	if (answer.length > 0)
-		result = share_decode(answer.bytes, answer.length, daemons->job->proctable->size,
+		result = share_decode(answer.payload, answer.length, daemons->job->proctable->size,
 				      ret, err);
-	link_frame_deinit(&answer.frame);
+	link_frame_deinit(&answer);
 	return result;
 }
 

@@ -14,6 +14,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "attach/daemons/link.h"
 #include "attach/daemons/pdbd.h"
 #include "attach/daemons/relay.h"
 #include "attach/gdb/gdb_order.h"
@@ -141,7 +142,7 @@ static int open_channels(struct run *run, struct pdb_error *err)
 /* ---- The questions ---- */
 
 static int ask(struct run *run, uint32_t kind, const void *question, size_t size,
-	       struct daemons_answer *ret, struct pdb_error *err)
+	       struct link_frame *ret, struct pdb_error *err)
 {
 	int result = daemons_ask(run->daemons, kind, question, size, 0, ret, err);
 
@@ -155,18 +156,18 @@ static int no_answer(const struct run *run, struct pdb_error *err)
 			 run->gdb->host, run->gdb->rank);
 }
 
-static int take_started(const struct run *run, const struct daemons_answer *answer, char *before,
+static int take_started(const struct run *run, const struct link_frame *answer, char *before,
 			struct pdb_error *err)
 {
 	struct gdb_started started;
 
 	if (answer->length < sizeof(started))
 		return no_answer(run, err);
-	memcpy(&started, answer->bytes, sizeof(started));
+	memcpy(&started, answer->payload, sizeof(started));
 	if (started.code)
 		return error_set(err, (enum error_code)started.code, "%.*s",
 				 (int)(answer->length - sizeof(started)),
-				 (const char *)answer->bytes + sizeof(started));
+				 (const char *)answer->payload + sizeof(started));
 	*before = (char)started.state;
 	return 0;
 }
@@ -183,7 +184,7 @@ static int order(struct run *run, char *before, struct pdb_error *err)
 	};
 	char *folder = getcwd(NULL, 0);
 	struct buffer question = {.bytes = NULL};
-	struct daemons_answer answer;
+	struct link_frame answer;
 	int result;
 
 	order.folder = folder ? folder : "/";
@@ -196,7 +197,7 @@ static int order(struct run *run, char *before, struct pdb_error *err)
 	if (result < 0)
 		return -1;
 	result = take_started(run, &answer, before, err);
-	link_frame_deinit(&answer.frame);
+	link_frame_deinit(&answer);
 	return result;
 }
 
@@ -208,15 +209,15 @@ static int ask_state(struct run *run, bool wants_end, struct gdb_state *ret, str
 		.columns = run->size.ws_col,
 		.wants_end = wants_end,
 	};
-	struct daemons_answer answer;
+	struct link_frame answer;
 	bool is_whole;
 
 	if (ask(run, PDBD_GDB_STATE, &question, sizeof(question), &answer, err) < 0)
 		return -1;
 	is_whole = answer.length == sizeof(*ret);
 	if (is_whole)
-		memcpy(ret, answer.bytes, sizeof(*ret));
-	link_frame_deinit(&answer.frame);
+		memcpy(ret, answer.payload, sizeof(*ret));
+	link_frame_deinit(&answer);
 	return is_whole ? 0 : no_answer(run, err);
 }
 

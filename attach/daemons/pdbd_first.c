@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Rank 0 of the daemons: what pdb asks it asks all of them, and hands the merged answer on. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +12,6 @@
 #include "model/buffer.h"
 #include "model/error.h"
 #include "model/monotonic.h"
-#include "model/xalloc.h"
 
 #define LOOK_MS 300       /* between two looks at whether this node's ranks live */
 #define REQUEST_MS 10000  /* how long a daemon may be at work on its part of an answer */
@@ -35,21 +33,24 @@ static struct link_limit limit_of(int ms)
 struct first {
 	struct daemon *daemon;
 	struct link *link;
-	char **hosts; /* by rank; NULL: not known */
 	int64_t pinged_ms;
 	/* when no process of the job was left, or pdb asked last since; 0: some are */
 	int64_t ended_ms;
 };
 
-/* Let pdb know that an answer is on its way. */
-static void pulse(void *argument)
+static void send_to_pdb(struct first *first, uint32_t kind, const struct buffer *answer)
 {
 	const struct link_limit limit = limit_of(SEND_MS);
-	struct first *first = argument;
 	struct pdb_error err;
 
-	if (link_send(first->link, PDBD_ALIVE, NULL, 0, &limit, &err) != 0)
+	if (link_send(first->link, kind, answer->bytes, answer->num, &limit, &err) != 0)
 		first->daemon->is_quitting = true;
+}
+
+/* Let pdb know that an answer is on its way. */
+static void pulse(void *first)
+{
+	send_to_pdb(first, PDBD_ALIVE, &(struct buffer){.num = 0});
 }
 
 static void ask(struct first *first, uint32_t kind, const void *payload, size_t length,
@@ -67,45 +68,6 @@ static void ask(struct first *first, uint32_t kind, const void *payload, size_t 
 	pdbd_tree_ask(first->daemon->tree, &question, answer, missing);
 }
 
-static void learn_hosts(struct first *first)
-{
-	struct overlay_ranges missing = {.ranges = NULL};
-	struct buffer answer;
-	char *save;
-
-	ask(first, PDBD_HOSTS, NULL, 0, REQUEST_MS, &answer, &missing);
-	buffer_put_bytes(&answer, "", 1);
-	for (char *line = strtok_r((char *)answer.bytes, "\n", &save); line;
-	     line = strtok_r(NULL, "\n", &save)) {
-		char *blank = strchr(line, ' ');
-		int rank = atoi(line);
-
-		if (blank && rank >= 0 && rank < pdbd_tree_size(first->daemon->tree) &&
-		    !first->hosts[rank])
-			first->hosts[rank] = xstrdup(blank + 1);
-	}
-	free(answer.bytes);
-	overlay_ranges_deinit(&missing);
-}
-
-static char *name_missing(const struct first *first, const struct overlay_ranges *missing)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	for (uint32_t i = 0; i < overlay_ranges_total(missing); i++) {
-		uint32_t rank = overlay_ranges_at(missing, i);
-
-		if (first->hosts[rank])
-			fprintf(out, "%s%s", i > 0 ? " " : "", first->hosts[rank]);
-		else
-			fprintf(out, "%sdaemon-%u", i > 0 ? " " : "", rank);
-	}
-	fclose(out);
-	return text;
-}
-
 /* Looking takes as long as it is told to. */
 static int answer_ms(uint32_t kind, const uint8_t *payload, size_t length)
 {
@@ -116,24 +78,6 @@ static int answer_ms(uint32_t kind, const uint8_t *payload, size_t length)
 	memcpy(&question, payload, sizeof(question));
 	return REQUEST_MS +
 	       (question.milliseconds < LOOK_MAX_MS ? question.milliseconds : LOOK_MAX_MS);
-}
-
-static void send_answer(struct first *first, uint32_t kind, const struct buffer *answer,
-			const struct overlay_ranges *missing)
-{
-	const struct link_limit limit = limit_of(SEND_MS);
-	char *names = name_missing(first, missing);
-	uint32_t names_length = strlen(names);
-	struct buffer frame = {.bytes = NULL};
-	struct pdb_error err;
-
-	buffer_put_bytes(&frame, &names_length, sizeof(names_length));
-	buffer_put_bytes(&frame, names, names_length);
-	buffer_put_bytes(&frame, answer->bytes, answer->num);
-	if (link_send(first->link, kind, frame.bytes, frame.num, &limit, &err) != 0)
-		first->daemon->is_quitting = true;
-	free(names);
-	free(frame.bytes);
 }
 
 static void pass_on(struct first *first, uint32_t kind, const uint8_t *payload, size_t length)
@@ -148,7 +92,7 @@ static void pass_on(struct first *first, uint32_t kind, const uint8_t *payload, 
 		pdbd_gdb_hear_started(first->daemon->gdb, &answer);
 	/* What is missing because the daemons are being ended is no answer: pdb starts others. */
 	if (missing.num == 0 || !pdbd_is_over(first->daemon))
-		send_answer(first, kind, &answer, &missing);
+		send_to_pdb(first, kind, &answer);
 	free(answer.bytes);
 	overlay_ranges_deinit(&missing);
 }
@@ -237,11 +181,9 @@ void pdbd_run_first(struct daemon *daemon, const char *invitation)
 	const struct link_limit limit = limit_of(CONNECT_MS);
 	struct pdb_error err;
 
-	first.hosts = xcalloc(pdbd_tree_size(daemon->tree), sizeof(*first.hosts));
 	first.link = invitation ? link_connect(invitation, &limit, &err) : NULL;
 	if (first.link) {
 		pdbd_gdb_set_link(daemon->gdb, first.link);
-		learn_hosts(&first);
 		serve_pdb(&first);
 	}
 	pdbd_gdb_set_link(daemon->gdb, NULL);
@@ -249,7 +191,4 @@ void pdbd_run_first(struct daemon *daemon, const char *invitation)
 	pdbd_tree_ask(daemon->tree, &quit, &answer, &missing);
 	free(answer.bytes);
 	overlay_ranges_deinit(&missing);
-	for (int rank = 0; rank < pdbd_tree_size(daemon->tree); rank++)
-		free(first.hosts[rank]);
-	free(first.hosts);
 }

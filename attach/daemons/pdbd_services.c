@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What is asked of each daemon: a kind of question is added in pdbd.h and in the table below. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -44,18 +43,6 @@ bool pdbd_sleep_until(uint64_t until_ns)
 			return !pdbd_end_is_told();
 		nanosleep(&rest, NULL);
 	}
-}
-
-static void answer_hosts(void *argument, const uint8_t *payload, size_t length, struct buffer *ret)
-{
-	char host[256] = "", line[300];
-	const struct daemon *daemon = argument;
-
-	(void)payload, (void)length;
-	gethostname(host, sizeof(host) - 1);
-	buffer_put_bytes(
-		ret, line,
-		snprintf(line, sizeof(line), "%d %s\n", pdbd_tree_rank(daemon->tree), host));
 }
 
 static int merge_texts(void *argument, struct buffer *into, const uint8_t *part, size_t length)
@@ -123,7 +110,6 @@ static void answer_quit(void *argument, const uint8_t *payload, size_t length, s
 }
 
 const struct pdbd_service pdbd_services[] = {
-	{PDBD_HOSTS, PDBD_AT_ONCE, NULL, answer_hosts, merge_texts},
 	{PDBD_JOB, PDBD_ALONE, NULL, pdbd_node_job, merge_numbers},
 	{PDBD_LIVING, PDBD_AT_ONCE, NULL, pdbd_node_living, merge_numbers},
 	{PDBD_QUIT, PDBD_AT_ONCE, NULL, answer_quit, merge_texts},

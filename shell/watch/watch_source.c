@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "attach/daemons/link.h"
 #include "attach/daemons/pdbd.h"
 #include "attach/node/daemon_job.h"
 #include "attach/node/watch_digest.h"
@@ -90,7 +91,7 @@ static int ask_daemons(struct session *session, const struct rankset *sampled,
 	const uint32_t num_ranks = (uint32_t)session->job->proctable->size;
 	struct daemons *daemons = session_daemons(session, err);
 	struct buffer payload = {.bytes = NULL};
-	struct daemons_answer answer;
+	struct link_frame answer;
 	int result;
 
 	if (!daemons)
@@ -101,9 +102,9 @@ static int ask_daemons(struct session *session, const struct rankset *sampled,
 	free(payload.bytes);
 	if (result < 0)
 		return session_lose_daemons(session, err);
-	result = watch_digest_decode(answer.bytes, answer.length, session->job->proctable->size,
+	result = watch_digest_decode(answer.payload, answer.length, session->job->proctable->size,
 				     ret, err);
-	link_frame_deinit(&answer.frame);
+	link_frame_deinit(&answer);
 	return result;
 }
 

@@ -3,8 +3,8 @@
  * usage: start PID MPI FOLDER ADDRESS [--everywhere]
  * PID is a launcher, FOLDER has pdbd-MPI, ADDRESS is one of this host that the daemons can reach.
  * --everywhere: also when all ranks are on this node. Then it reads words from its standard input:
- * hosts, job, living; each is asked of the daemons, and one line says
- *	WORD: ANSWER (missing: HOSTS)
+ * job, living; each is asked of the daemons, and one line says
+ *	WORD: ANSWER
  * At the end of the input it lets go of the daemons and ends. */
 #include <errno.h>
 #include <signal.h>
@@ -106,32 +106,14 @@ static void ask(struct link *link, const char *word, uint32_t kind, const struct
 	const struct link_limit limit = limit_of(ANSWER_MS);
 	struct link_frame answer_frame;
 	struct pdb_error err;
-	uint32_t names_length;
+	uint32_t number = 0;
 
 	if (link_send(link, kind, payload->bytes, payload->num, &limit, &err) != 0 ||
 	    link_receive(link, &answer_frame, &limit, &err) != 0)
 		say_gone();
-	/* With a zero byte behind it. */
-	char *frame = xcalloc(1, answer_frame.length + 1);
-	memcpy(frame, answer_frame.payload, answer_frame.length);
-	memcpy(&names_length, frame, sizeof(names_length));
-	char *answer = frame + sizeof(names_length) + names_length;
-	printf("%s:", word);
-	if (kind == PDBD_HOSTS) {
-		for (char *c = answer; *c; c++)
-			if (*c == '\n')
-				*c = ',';
-		printf(" %s", answer);
-	} else {
-		uint32_t number = 0;
-
-		if (frame + answer_frame.length >= answer + sizeof(number))
-			memcpy(&number, answer, sizeof(number));
-		printf(" %u", number);
-	}
-	printf(" (missing:%s%.*s)\n", names_length ? " " : "", (int)names_length,
-	       frame + sizeof(names_length));
-	free(frame);
+	if (answer_frame.length >= sizeof(number))
+		memcpy(&number, answer_frame.payload, sizeof(number));
+	printf("%s: %u\n", word, number);
 	link_frame_deinit(&answer_frame);
 }
 
@@ -188,9 +170,7 @@ int main(int argc, char **argv)
 	proc_bytes_put(&job, table);
 	printf("ready: %zu\n", plan.num_hosts);
 	while (scanf("%31s", word) == 1) {
-		if (strcmp(word, "hosts") == 0)
-			ask(link, word, PDBD_HOSTS, &nothing);
-		else if (strcmp(word, "job") == 0)
+		if (strcmp(word, "job") == 0)
 			ask(link, word, PDBD_JOB, &job);
 		else if (strcmp(word, "living") == 0)
 			ask(link, word, PDBD_LIVING, &nothing);
