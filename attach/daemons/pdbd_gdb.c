@@ -30,14 +30,10 @@
 struct held {
 	struct gdb_process process;
 	uint32_t channel;
+	/* Of its terminal and of its standard error, whose number is one more; NULL: there is none,
+	 * or it is over. */
+	struct stream *streams[2];
 	struct held *next;
-};
-
-/* The end of a stream near gdb. */
-struct end {
-	struct stream *stream;
-	struct held *held;
-	struct end *next;
 };
 
 /* Rank 0: a gdb somewhere, whose streams it passes on. */
@@ -49,7 +45,6 @@ struct passed {
 
 struct pdbd_gdb {
 	struct held *held;
-	struct end *ends;
 	struct link *link;     /* rank 0 */
 	struct passed *passed; /* [num_passed] all since the link is there */
 	size_t num_passed, capacity;
@@ -67,14 +62,6 @@ struct note {
 struct pdbd_gdb *pdbd_gdb_create(void)
 {
 	return xcalloc(1, sizeof(struct pdbd_gdb));
-}
-
-static void add_end(struct pdbd_gdb *gdb, struct stream *stream, struct held *held)
-{
-	struct end *end = xcalloc(1, sizeof(*end));
-
-	*end = (struct end){.stream = stream, .held = held, .next = gdb->ends};
-	gdb->ends = end;
 }
 
 /* ---- Starting it, and how it fares ---- */
@@ -108,9 +95,9 @@ static int start(struct pdbd_gdb *gdb, const struct daemon_rank *rank,
 	held->channel = order->channel;
 	held->next = gdb->held;
 	gdb->held = held;
-	add_end(gdb, stream_create(order->channel, terminal, STREAM_TERMINAL), held);
+	held->streams[0] = stream_create(order->channel, terminal, STREAM_TERMINAL);
 	if (errors >= 0)
-		add_end(gdb, stream_create(order->channel + 1, errors, STREAM_PIPE), held);
+		held->streams[1] = stream_create(order->channel + 1, errors, STREAM_PIPE);
 	gdb->moved_ns = monotonic_ns();
 	return 0;
 }
@@ -139,22 +126,14 @@ void pdbd_gdb_answer_order(struct pdbd_gdb *gdb, const struct daemon_rank *ranks
 	gdb_order_deinit(&order);
 }
 
+/* The one with this channel as the first or second of its two. */
 static struct held *find_held(const struct pdbd_gdb *gdb, uint32_t channel)
 {
 	struct held *held = gdb->held;
 
-	while (held && held->channel != channel)
+	while (held && channel - held->channel > 1)
 		held = held->next;
 	return held;
-}
-
-/* The stream of gdb's terminal; NULL: it has ended. */
-static struct stream *find_terminal(const struct pdbd_gdb *gdb, const struct held *held)
-{
-	for (const struct end *end = gdb->ends; end; end = end->next)
-		if (end->held == held && stream_number(end->stream) == held->channel)
-			return end->stream;
-	return NULL;
 }
 
 void pdbd_gdb_answer_state(struct pdbd_gdb *gdb, const uint8_t *payload, size_t length,
@@ -171,7 +150,7 @@ void pdbd_gdb_answer_state(struct pdbd_gdb *gdb, const uint8_t *payload, size_t 
 	held = find_held(gdb, question.channel);
 	if (!held)
 		return;
-	terminal = find_terminal(gdb, held);
+	terminal = held->streams[0];
 	if (terminal && question.rows)
 		gdb_process_resize(stream_fd(terminal), question.rows, question.columns);
 	if (question.wants_end)
@@ -196,63 +175,40 @@ static void send_message(struct pdbd_tree *tree, int to, bool is_for_pdb,
 	pdbd_tree_send(tree, to, &note, NOTE_HEAD + length);
 }
 
-static struct end *find_end(const struct pdbd_gdb *gdb, uint32_t number)
-{
-	struct end *end = gdb->ends;
-
-	while (end && stream_number(end->stream) != number)
-		end = end->next;
-	return end;
-}
-
 /* For a gdb of this node. */
 static void take_message(struct pdbd_gdb *gdb, struct pdbd_tree *tree,
 			 const struct stream_message *message, size_t length)
 {
-	struct end *end = find_end(gdb, message->number);
+	struct held *held = find_held(gdb, message->number);
+	struct stream *stream = held ? held->streams[message->number - held->channel] : NULL;
 	struct stream_message gone = {.number = message->number, .kind = STREAM_END};
 
-	if (end) {
+	if (stream) {
 		if (message->kind == STREAM_DATA &&
 		    memchr(message->bytes, INTERRUPT, length - STREAM_HEAD))
-			end->held->process.interrupted_ns = monotonic_ns();
-		stream_take(end->stream, message, length);
+			held->process.interrupted_ns = monotonic_ns();
+		stream_take(stream, message, length);
 	} else if (message->kind == STREAM_DATA) {
 		send_message(tree, 0, true, &gone, STREAM_HEAD);
 	}
 }
 
-static bool move(struct pdbd_tree *tree, struct end *end)
+/* Tell pdb what there is to be told, and end it if that is all. */
+static bool move(struct pdbd_tree *tree, struct stream **stream)
 {
 	struct stream_message message;
-	bool has_moved = false;
+	int num = 0;
+	size_t length;
 
-	for (int i = 0; i < MAX_MESSAGES; i++) {
-		size_t length = stream_next(end->stream, &message);
-
-		if (!length)
-			break;
+	while (num < MAX_MESSAGES && (length = stream_next(*stream, &message)) > 0) {
 		send_message(tree, 0, true, &message, length);
-		has_moved = true;
+		num++;
 	}
-	return has_moved;
-}
-
-static void remove_ends(struct pdbd_gdb *gdb, bool is_all)
-{
-	struct end **link = &gdb->ends;
-
-	while (*link) {
-		struct end *end = *link;
-
-		if (!is_all && !stream_is_over(end->stream)) {
-			link = &end->next;
-			continue;
-		}
-		*link = end->next;
-		stream_destroy(end->stream);
-		free(end);
+	if (stream_is_over(*stream)) {
+		stream_destroy(*stream);
+		*stream = NULL;
 	}
+	return num > 0;
 }
 
 /* ---- At rank 0: what it passes on ---- */
@@ -368,21 +324,19 @@ static void take_note(struct pdbd_gdb *gdb, struct pdbd_tree *tree, int from, co
 		take_message(gdb, tree, &note.message, length - NOTE_HEAD);
 }
 
-static void look_after(struct pdbd_gdb *gdb)
+static void look_after(struct held *held)
 {
-	for (struct held *held = gdb->held; held; held = held->next) {
-		struct stream *terminal = find_terminal(gdb, held);
-		bool wants_end = !terminal || stream_wants_hang_up(terminal);
+	struct stream *terminal = held->streams[0];
+	bool wants_end = !terminal || stream_wants_hang_up(terminal);
 
-		gdb_process_check(&held->process);
-		if (!held->process.has_ended && (held->process.ending_ns || wants_end))
-			gdb_process_end(&held->process, monotonic_ns());
-		if (terminal && wants_end && (held->process.num_told || held->process.has_ended))
-			stream_hang_up(terminal);
-	}
-	for (struct end *end = gdb->ends; end; end = end->next)
-		if (end->held->process.has_ended)
-			stream_finish(end->stream);
+	gdb_process_check(&held->process);
+	if (!held->process.has_ended && (held->process.ending_ns || wants_end))
+		gdb_process_end(&held->process, monotonic_ns());
+	if (terminal && wants_end && (held->process.num_told || held->process.has_ended))
+		stream_hang_up(terminal);
+	for (int i = 0; i < 2; i++)
+		if (held->streams[i] && held->process.has_ended)
+			stream_finish(held->streams[i]);
 }
 
 void pdbd_gdb_turn(struct pdbd_gdb *gdb, struct pdbd_tree *tree)
@@ -397,10 +351,12 @@ void pdbd_gdb_turn(struct pdbd_gdb *gdb, struct pdbd_tree *tree)
 		free(bytes);
 		has_moved = true;
 	}
-	look_after(gdb);
-	for (struct end *end = gdb->ends; end; end = end->next)
-		has_moved |= move(tree, end);
-	remove_ends(gdb, false);
+	for (struct held *held = gdb->held; held; held = held->next) {
+		look_after(held);
+		for (int i = 0; i < 2; i++)
+			if (held->streams[i])
+				has_moved |= move(tree, &held->streams[i]);
+	}
 	if (has_moved)
 		gdb->moved_ns = monotonic_ns();
 }
@@ -430,11 +386,13 @@ void pdbd_gdb_destroy(struct pdbd_gdb *gdb)
 
 	while (!end_all(gdb) && monotonic_ns() < until)
 		nanosleep(&pause, NULL);
-	remove_ends(gdb, true); /* a gdb that is left loses its terminal */
 	while (gdb->held) {
 		struct held *held = gdb->held;
 
 		gdb->held = held->next;
+		/* A gdb that is left loses its terminal. */
+		stream_destroy(held->streams[0]);
+		stream_destroy(held->streams[1]);
 		free(held);
 	}
 	free(gdb->passed);
