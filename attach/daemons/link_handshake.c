@@ -8,10 +8,8 @@
  * The records' keys come from the two key pairs alone (X25519), so who learns the secret later
  * cannot read what was said; the proofs (HMAC-SHA512-256 under the secret, over all that was said
  * before) keep everybody else out of the middle. */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,24 +24,19 @@
 
 void link_address_text(const struct sockaddr *address, char text[LINK_ADDRESS_TEXT])
 {
-	char host[INET6_ADDRSTRLEN] = "?";
+	static const char mapped[] = "::ffff:";
+	socklen_t size = address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+							: sizeof(struct sockaddr_in);
+	char host[LINK_ADDRESS_TEXT], port[8];
 
-	if (address->sa_family == AF_INET) {
-		const struct sockaddr_in *in = (const void *)address;
-
-		inet_ntop(AF_INET, &in->sin_addr, host, sizeof(host));
-		snprintf(text, LINK_ADDRESS_TEXT, "%s:%d", host, ntohs(in->sin_port));
-	} else if (address->sa_family == AF_INET6) {
-		const struct sockaddr_in6 *in = (const void *)address;
-		bool is_mapped = IN6_IS_ADDR_V4MAPPED(&in->sin6_addr);
-
-		inet_ntop(is_mapped ? AF_INET : AF_INET6, in->sin6_addr.s6_addr + 12 * is_mapped,
-			  host, sizeof(host));
-		snprintf(text, LINK_ADDRESS_TEXT, is_mapped ? "%s:%d" : "[%s]:%d", host,
-			 ntohs(in->sin6_port));
-	} else {
-		snprintf(text, LINK_ADDRESS_TEXT, "%s", host);
-	}
+	if (getnameinfo(address, size, host, sizeof(host), port, sizeof(port),
+			NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+		snprintf(text, LINK_ADDRESS_TEXT, "?");
+	else if (strncmp(host, mapped, strlen(mapped)) == 0)
+		snprintf(text, LINK_ADDRESS_TEXT, "%s:%s", host + strlen(mapped), port);
+	else
+		snprintf(text, LINK_ADDRESS_TEXT, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host,
+			 port);
 }
 
 /* ---- One handshake ---- */

@@ -400,7 +400,7 @@ int pdbd_tree_asked_ms(const struct pdbd_tree *tree)
 uint32_t pdbd_tree_serve(struct pdbd_tree *tree, int timeout_ms)
 {
 	int64_t deadline_ms = monotonic_ms() + timeout_ms;
-	struct overlay_message question;
+	struct overlay_message question = {.sequence = 0};
 	uint8_t *bytes;
 	size_t length;
 	int from;
@@ -415,11 +415,8 @@ uint32_t pdbd_tree_serve(struct pdbd_tree *tree, int timeout_ms)
 		rest(tree);
 	}
 	tree->active_ms = monotonic_ms();
-	if (!overlay_take(bytes, length, tree->size, &question)) {
-		free(bytes);
-		return 0;
-	}
-	if (overlay_ranges_index(&question.ranges, tree->rank) <= 0) {
+	if (!overlay_take(bytes, length, tree->size, &question) ||
+	    overlay_ranges_index(&question.ranges, tree->rank) <= 0) {
 		overlay_ranges_deinit(&question.ranges);
 		free(bytes);
 		return 0;

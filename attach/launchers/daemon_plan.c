@@ -100,13 +100,7 @@ void daemon_plan_add_options(struct words *words, const struct daemon_site *site
 
 const char *daemon_plan_variable(const struct daemon_site *site, const char *name)
 {
-	const char *const *variable = site->launcher_environment;
-	size_t length = strlen(name);
-
-	for (; variable && *variable; variable++)
-		if (begins_with(*variable, name) && (*variable)[length] == '=')
-			return *variable + length + 1;
-	return NULL;
+	return words_variable(site->launcher_environment, name, strlen(name));
 }
 
 /* The variables whose names, behind the prefix, are of these. */

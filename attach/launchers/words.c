@@ -49,6 +49,14 @@ const char *words_value(char *const *words, const char *name)
 	return NULL;
 }
 
+const char *words_variable(const char *const *list, const char *name, size_t length)
+{
+	for (; list && *list; list++)
+		if (strncmp(*list, name, length) == 0 && (*list)[length] == '=')
+			return *list + length + 1;
+	return NULL;
+}
+
 int words_compare(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);

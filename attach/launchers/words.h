@@ -26,6 +26,10 @@ char **words_split(char *text, size_t size, bool skips_empty);
 /* What follows the first word of this name; NULL: nothing. */
 const char *words_value(char *const *words, const char *name);
 
+/* The value of the variable whose name has this length among "NAME=value"; NULL: it is not there. The
+ * list may be NULL. */
+const char *words_variable(const char *const *list, const char *name, size_t length);
+
 /* For qsort(). */
 int words_compare(const void *a, const void *b);
 
