@@ -253,48 +253,33 @@ char *link_invitation(const struct link_listener *listener)
 	return text;
 }
 
-/* "HOST:PORT" or "[HOST]:PORT", of `length` bytes. */
-static int decode_address(const char *text, size_t length, struct sockaddr_storage *ret)
+/* "HOST:PORT" or "[HOST]:PORT". */
+static int decode_address(const char *text, struct sockaddr_storage *ret)
 {
-	char copy[LINK_ADDRESS_TEXT], *host = copy, *colon, *end;
+	const char *format = *text == '[' ? "[%63[^]]]:%7[0-9]%n" : "%63[^:]:%7[0-9]%n";
+	char host[LINK_ADDRESS_TEXT], port[8];
+	int end = 0;
 
-	if (length >= sizeof(copy))
+	if (sscanf(text, format, host, port, &end) != 2 || text[end] ||
+	    parse_address(host, port, ret) < 0)
 		return -1;
-	memcpy(copy, text, length);
-	copy[length] = '\0';
-	colon = strrchr(copy, ':');
-	if (!colon)
-		return -1;
-	*colon = '\0';
-	end = colon - 1;
-	if (copy[0] == '[') {
-		if (end <= copy || *end != ']')
-			return -1;
-		*end = '\0';
-		host++;
-	}
-	return *host && colon[1] ? parse_address(host, colon + 1, ret) : -1;
+	return get_port(ret) == 0 ? -1 : 0;
 }
 
-static int decode_addresses(const char *text, struct link_invitation *ret, struct pdb_error *err)
+static int decode_addresses(char *text, struct link_invitation *ret, struct pdb_error *err)
 {
-	for (ret->num_addresses = 0;; text++) {
-		size_t length = strcspn(text, ",");
-		struct sockaddr_storage *address;
+	char *word;
 
+	for (ret->num_addresses = 0; (word = strsep(&text, ",")); ret->num_addresses++) {
 		if (ret->num_addresses == LINK_MAX_ADDRESSES)
 			return error_set(err, ERROR_FORMAT,
 					 "the invitation has too many addresses");
-		address = &ret->addresses[ret->num_addresses++];
-		if (decode_address(text, length, address) < 0 || get_port(address) == 0)
-			return error_set(
-				err, ERROR_FORMAT, "the invitation's address \"%.*s\" is not one",
-				(int)(length < LINK_ADDRESS_TEXT ? length : LINK_ADDRESS_TEXT),
-				text);
-		text += length;
-		if (!*text)
-			return 0;
+		if (decode_address(word, &ret->addresses[ret->num_addresses]) < 0)
+			return error_set(err, ERROR_FORMAT,
+					 "the invitation's address \"%.*s\" is not one",
+					 LINK_ADDRESS_TEXT, word);
 	}
+	return 0;
 }
 
 int link_invitation_decode(const char *text, struct link_invitation *ret, struct pdb_error *err)
@@ -312,7 +297,11 @@ int link_invitation_decode(const char *text, struct link_invitation *ret, struct
 	    sodium_hex2bin(ret->secret, LINK_SECRET, text, 2 * LINK_SECRET, NULL, &length, NULL) <
 		    0)
 		return error_set(err, ERROR_FORMAT, "the invitation's secret is not one");
-	return decode_addresses(text + 2 * LINK_SECRET + 1, ret, err);
+	char *addresses = xstrdup(text + 2 * LINK_SECRET + 1);
+	int result = decode_addresses(addresses, ret, err);
+
+	free(addresses);
+	return result;
 }
 
 char *link_invitation_take(const char *variable)

@@ -92,6 +92,22 @@ void hydra_proxy_deinit(struct hydra_proxy *proxy)
 	free(proxy->launcher);
 }
 
+/* A child of another user does not count: whose parent has ended is a child of process 1. */
+static bool is_child(const struct procfs_stat *process, pid_t pid)
+{
+	return process->ppid == pid && procfs_same_user(process->pid, pid);
+}
+
+static bool parse_process(pid_t pid, struct hydra_proxy *ret)
+{
+	size_t size;
+	char *cmdline = procfs_read(pid, "cmdline", &size);
+	bool is = cmdline && hydra_parse(cmdline, size, ret);
+
+	free(cmdline);
+	return is;
+}
+
 /* ---- Hosts ---- */
 
 static void add_hosts(struct words *to, char *names)
@@ -172,22 +188,18 @@ static void find_job_hosts(pid_t pid, struct launcher_hosts *ret)
 {
 	struct launcher_hosts hosts = {.names = NULL};
 	struct words names = {.words = NULL};
-	size_t num, size;
+	size_t num;
 	struct procfs_stat *list = procfs_list(&num);
 	char here[256] = "";
 
 	gethostname(here, sizeof(here) - 1);
 	for (size_t i = 0; i < num; i++) {
 		struct hydra_proxy proxy;
-		char *cmdline = NULL;
 
-		if (list[i].ppid == pid && procfs_same_user(list[i].pid, pid))
-			cmdline = procfs_read(list[i].pid, "cmdline", &size);
-		if (cmdline && hydra_parse(cmdline, size, &proxy)) {
-			add_proxy(&hosts, &names, &proxy, list[i].pid, here);
-			hydra_proxy_deinit(&proxy);
-		}
-		free(cmdline);
+		if (!is_child(&list[i], pid) || !parse_process(list[i].pid, &proxy))
+			continue;
+		add_proxy(&hosts, &names, &proxy, list[i].pid, here);
+		hydra_proxy_deinit(&proxy);
 	}
 	free(list);
 	finish(&hosts, &names);
@@ -202,29 +214,25 @@ static bool is_proxy(const char *base)
 	       strncmp(base, "hydra_bstrap_proxy", strlen("hydra_bstrap_proxy")) == 0;
 }
 
-/* One that runs the proxies of other hosts counts: there may be none on this one. A child of
- * another user does not: whose parent has ended is a child of process 1. */
+/* One that runs the proxies of other hosts counts: there may be none on this one. */
 static bool is_one(const struct launcher_look *look)
 {
-	const struct procfs_stat *list = look->list;
 	struct hydra_proxy proxy;
-	char path[512], *cmdline;
-	size_t size;
-	bool is = false;
+	char path[512];
 
-	for (size_t i = 0; i < look->num_list && !is; i++) {
-		if (list[i].ppid != look->pid || !procfs_same_user(list[i].pid, look->pid))
+	for (size_t i = 0; i < look->num_list; i++) {
+		pid_t pid = look->list[i].pid;
+
+		if (!is_child(&look->list[i], look->pid))
 			continue;
-		is = procfs_executable(list[i].pid, path, sizeof(path)) &&
-		     is_proxy(maps_base(path));
-		cmdline = is ? NULL : procfs_read(list[i].pid, "cmdline", &size);
-		if (cmdline && hydra_parse(cmdline, size, &proxy)) {
+		if (procfs_executable(pid, path, sizeof(path)) && is_proxy(maps_base(path)))
+			return true;
+		if (parse_process(pid, &proxy)) {
 			hydra_proxy_deinit(&proxy);
-			is = true;
+			return true;
 		}
-		free(cmdline);
 	}
-	return is;
+	return false;
 }
 
 /* ---- Daemons ---- */
