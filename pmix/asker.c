@@ -206,12 +206,10 @@ run_asker(const struct rendezvous *server, asker_work work, const void *argument
 	forget_pmix_identity();
 	/* PMIx itself would break the connection when the server is slow. */
 	setenv("PMIX_MCA_ptl_base_handshake_wait_time", "1000000", 1);
-	if (become_owner(server, &error) == 0) {
+	if (become_owner(server, &error) == 0)
 		start_watching(server->pid);
-		work(server, argument, &reply);
-	} else {
+	if (error.code || work(server, argument, &reply, &error) < 0)
 		reply_put_error(&reply, &error);
-	}
 	write_all(fd, &reply);
 	shutdown(fd, SHUT_WR);
 	wait_for_end(fd);

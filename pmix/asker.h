@@ -10,9 +10,9 @@ struct pdb_error;
 struct rendezvous;
 
 /* What the asker does once it is on its own, as the user whose launcher it is: connect, ask, and
- * put a reply. */
-typedef void (*asker_work)(const struct rendezvous *server, const void *argument,
-			   struct buffer *reply);
+ * put a reply; or -1 with an error, which becomes the reply. */
+typedef int (*asker_work)(const struct rendezvous *server, const void *argument,
+			  struct buffer *reply, struct pdb_error *err);
 
 /* Have an asker ask launcher `pid`, and wait for its reply for at most timeout_ms; an asker that ends
  * without a word leaves an empty one. It stays connected until *leash_ret is closed, which is the

@@ -13,15 +13,15 @@
 #include "pmix/tool.h"
 
 /* In the asker. */
-static void ask_table(const struct rendezvous *server, const void *nspace, struct buffer *reply)
+static int ask_table(const struct rendezvous *server, const void *nspace, struct buffer *reply,
+		     struct pdb_error *err)
 {
-	struct pdb_error error;
 	struct proctable *table;
 
-	if (query_proctable(server, nspace, &table, &error) == 0)
-		reply_put_table(reply, table);
-	else
-		reply_put_error(reply, &error);
+	if (query_proctable(server, nspace, &table, err) < 0)
+		return -1;
+	reply_put_table(reply, table);
+	return 0;
 }
 
 int pmix_proctable(pid_t pid, const char *nspace, int timeout_ms, struct proctable **ret,
@@ -51,17 +51,17 @@ struct request {
 };
 
 /* In the asker. */
-static void spawn(const struct rendezvous *server, const void *argument, struct buffer *reply)
+static int spawn(const struct rendezvous *server, const void *argument, struct buffer *reply,
+		 struct pdb_error *err)
 {
 	const struct request *request = argument;
-	struct pdb_error error;
 	char *nspace;
 
 	if (query_spawn(server, request->nspace, request->program, request->environment, &nspace,
-			&error) == 0)
-		reply_put_spawned(reply, nspace);
-	else
-		reply_put_error(reply, &error);
+			err) < 0)
+		return -1;
+	reply_put_spawned(reply, nspace);
+	return 0;
 }
 
 int pmix_spawn_daemons(pid_t pid, const char *nspace, const char *program,

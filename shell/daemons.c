@@ -358,7 +358,7 @@ static int start(struct daemons *daemons, const struct launcher_info *launcher,
 	char *invitation = NULL;
 	int result = -1;
 
-	daemons->listener = link_listen(NULL, 0, err);
+	daemons->listener = link_listen(err);
 	if (daemons->listener) {
 		invitation = link_invitation(daemons->listener);
 		result = make_plan(daemons, launcher, invitation, &plan, err);

@@ -35,11 +35,9 @@ struct link_limit {
 
 #define LINK_MAX_ADDRESSES 16
 
-/* Listen on ports that the system picks, with a new secret. `addresses`: numeric IPv4 or IPv6
- * addresses of this host, at most LINK_MAX_ADDRESSES; none: all that other hosts can use, and the
- * loopback. NULL: ERROR_USAGE for what is no address, ERROR_SYSTEM. */
-struct link_listener *link_listen(const char *const addresses[], size_t num_addresses,
-				  struct pdb_error *err);
+/* Listen on a port that the system picks, with a new secret, at all addresses of this host that others
+ * can use, up to LINK_MAX_ADDRESSES, and the loopback. NULL: ERROR_SYSTEM. */
+struct link_listener *link_listen(struct pdb_error *err);
 
 /* Stops listening. */
 void link_listener_destroy(struct link_listener *listener);

@@ -17,20 +17,6 @@
 
 /* ---- Addresses ---- */
 
-static int parse_address(const char *host, const char *port, struct sockaddr_storage *ret)
-{
-	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
-				 .ai_socktype = SOCK_STREAM};
-	struct addrinfo *info;
-
-	if (getaddrinfo(host, port, &hints, &info) != 0)
-		return -1;
-	memset(ret, 0, sizeof(*ret));
-	memcpy(ret, info->ai_addr, info->ai_addrlen);
-	freeaddrinfo(info);
-	return 0;
-}
-
 static void set_port(struct sockaddr_storage *address, in_port_t port)
 {
 	if (address->ss_family == AF_INET6)
@@ -131,25 +117,6 @@ static int listen_on_all(struct link_listener *listener, struct pdb_error *err)
 	return 0;
 }
 
-static int listen_on_each(struct link_listener *listener, const char *const addresses[],
-			  size_t num_addresses, struct pdb_error *err)
-{
-	if (num_addresses > LINK_MAX_ADDRESSES)
-		return error_set(err, ERROR_USAGE, "more than %d addresses", LINK_MAX_ADDRESSES);
-	for (size_t i = 0; i < num_addresses; i++) {
-		struct sockaddr_storage address;
-
-		if (parse_address(addresses[i], "0", &address) < 0)
-			return error_set(err, ERROR_USAGE, "\"%s\" is not an IP address",
-					 addresses[i]);
-		if (listen_on(listener, &address) < 0)
-			return error_errno(err, "cannot listen on %s", addresses[i]);
-		link_address_text((struct sockaddr *)&address,
-				  listener->addresses[listener->num_addresses++]);
-	}
-	return 0;
-}
-
 static void stop_listening(struct link_listener *listener)
 {
 	for (size_t i = 0; i < listener->num_fds; i++)
@@ -157,11 +124,9 @@ static void stop_listening(struct link_listener *listener)
 	listener->num_fds = 0;
 }
 
-struct link_listener *link_listen(const char *const addresses[], size_t num_addresses,
-				  struct pdb_error *err)
+struct link_listener *link_listen(struct pdb_error *err)
 {
 	struct link_listener *listener;
-	int result;
 
 	if (sodium_init() < 0) {
 		error_set(err, ERROR_SYSTEM, "libsodium cannot be used here");
@@ -170,13 +135,10 @@ struct link_listener *link_listen(const char *const addresses[], size_t num_addr
 	listener = xcalloc(1, sizeof(*listener));
 	listener->proof_ns = PROOF_NS;
 	randombytes_buf(listener->race.secret, sizeof(listener->race.secret));
-	result = num_addresses ? listen_on_each(listener, addresses, num_addresses, err)
-			       : listen_on_all(listener, err);
-	if (result < 0) {
-		link_listener_destroy(listener);
-		return NULL;
-	}
-	return listener;
+	if (listen_on_all(listener, err) == 0)
+		return listener;
+	link_listener_destroy(listener);
+	return NULL;
 }
 
 void link_listener_destroy(struct link_listener *listener)
@@ -257,12 +219,18 @@ char *link_invitation(const struct link_listener *listener)
 static int decode_address(const char *text, struct sockaddr_storage *ret)
 {
 	const char *format = *text == '[' ? "[%63[^]]]:%7[0-9]%n" : "%63[^:]:%7[0-9]%n";
+	const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
+				       .ai_socktype = SOCK_STREAM};
 	char host[LINK_ADDRESS_TEXT], port[8];
+	struct addrinfo *info;
 	int end = 0;
 
 	if (sscanf(text, format, host, port, &end) != 2 || text[end] ||
-	    parse_address(host, port, ret) < 0)
+	    getaddrinfo(host, port, &hints, &info) != 0)
 		return -1;
+	memset(ret, 0, sizeof(*ret));
+	memcpy(ret, info->ai_addr, info->ai_addrlen);
+	freeaddrinfo(info);
 	return get_port(ret) == 0 ? -1 : 0;
 }
 

@@ -87,7 +87,7 @@ void pdbd_node_job(void *argument, const uint8_t *payload, size_t length, struct
 {
 	struct daemon *daemon = argument;
 	struct daemon_rank *ranks;
-	size_t num = daemon_job_take(payload, length, host_is_local, &ranks);
+	size_t num = daemon_job_take(payload, length, &ranks);
 
 	daemon_job_note_start(ranks, num);
 	pdbd_node_tell(daemon, ranks, num);

@@ -6,12 +6,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "attach/daemons/pdbd_tree.h"
 
 struct daemon_rank;
 struct job;
+struct link;
 struct node;
 struct pdbd_gdb;
 struct sampler;
@@ -26,6 +28,11 @@ struct daemon {
 	bool is_quitting;
 	struct pdbd_gdb *gdb;
 	struct pdbd_tree *tree;
+
+	/* Rank 0. */
+	struct link *link;
+	int64_t pinged_ms;
+	int64_t ended_ms; /* when no process of the job was left, or pdb asked last since; 0: some are */
 
 	/* What it knows of the job, on this node. */
 	bool knows_job;

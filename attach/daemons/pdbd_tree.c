@@ -336,7 +336,7 @@ static void pulse(struct pdbd_tree *tree, const struct pdbd_question *asked)
 	if (!asked)
 		send_message(tree, &alive, parent_of(tree), TAG_ANSWER);
 	else if (asked->pulse)
-		asked->pulse(asked->argument);
+		asked->pulse(tree->node);
 }
 
 static bool is_done(const struct pdbd_tree *tree)

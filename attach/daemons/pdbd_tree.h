@@ -56,8 +56,7 @@ struct pdbd_question {
 	size_t length;
 	int total_ms; /* how long to wait for those that are at work */
 	/* Called every OVERLAY_PULSE_MS while waiting; NULL: nothing is. */
-	void (*pulse)(void *argument);
-	void *argument;
+	void (*pulse)(void *node);
 };
 
 /* At rank 0: ask all that are not silent, itself included. *answer is what there is, its bytes

@@ -15,7 +15,6 @@
 /* ---- The job ---- */
 
 struct taking {
-	bool (*is_here)(const char *host);
 	const char *host; /* the last one that was looked at */
 	bool is_host_here;
 	struct daemon_rank *ranks;
@@ -28,7 +27,7 @@ static void take_rank(void *context, int rank, pid_t pid, const char *host, cons
 
 	(void)executable;
 	if (host != taking->host)
-		taking->is_host_here = taking->is_here(host);
+		taking->is_host_here = host_is_local(host);
 	taking->host = host;
 	if (!taking->is_host_here || rank < 0 || pid <= 0)
 		return;
@@ -37,11 +36,10 @@ static void take_rank(void *context, int rank, pid_t pid, const char *host, cons
 	taking->ranks[taking->num++] = (struct daemon_rank){.rank = rank, .pid = pid};
 }
 
-size_t daemon_job_take(const uint8_t *bytes, size_t length, bool (*is_here)(const char *host),
-		       struct daemon_rank **ret)
+size_t daemon_job_take(const uint8_t *bytes, size_t length, struct daemon_rank **ret)
 {
 	struct decoder in = {.at = bytes, .end = bytes + length, .memory = UINT64_MAX};
-	struct taking taking = {.is_here = is_here};
+	struct taking taking = {.num = 0};
 
 	proc_bytes_take(&in, take_rank, &taking);
 	*ret = taking.ranks;

@@ -20,10 +20,9 @@ struct daemon_rank {
 	uint64_t start_ticks; /* 0: there is no such process */
 };
 
-/* From what proc_bytes_put() has put: the ranks of the hosts that is_here() says yes to, as far as
- * their numbers can be. Returns how many; the caller frees *ret. Start times are not set. */
-size_t daemon_job_take(const uint8_t *bytes, size_t length, bool (*is_here)(const char *host),
-		       struct daemon_rank **ret);
+/* From what proc_bytes_put() has put: the ranks of this host, as far as their numbers can be. Returns
+ * how many; the caller frees *ret. Start times are not set. */
+size_t daemon_job_take(const uint8_t *bytes, size_t length, struct daemon_rank **ret);
 
 /* Remember when the processes were started, so that later ones with their pids are not theirs. */
 void daemon_job_note_start(struct daemon_rank *ranks, size_t num);

@@ -75,7 +75,7 @@ start_driver() {
 	rm -f "$work/words"
 	mkfifo "$work/words"
 	: >"$work/answers" # not those of the one before
-	"$start" "$job" "$mpi" "$build" 127.0.0.1 --everywhere <"$work/words" >"$work/answers" 2>&1 &
+	"$start" "$job" "$mpi" "$build" --everywhere <"$work/words" >"$work/answers" 2>&1 &
 	driver=$!
 	exec 8>"$work/words"
 	wait_for grep -q -e '^ready' -e '^error' "$work/answers"
@@ -89,7 +89,7 @@ end_driver() {
 say() { echo "$*" >&8; } 2>/dev/null
 # Somebody else asks at the same time.
 second_finds_job() {
-	echo job | "$start" "$job" "$mpi" "$build" 127.0.0.1 --everywhere | grep -qx 'job: 2'
+	echo job | "$start" "$job" "$mpi" "$build" --everywhere | grep -qx 'job: 2'
 }
 answers() { wait_for grep -qx "$1" "$work/answers"; }
 # Lets go of the daemons by itself at the end of its input.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Start daemons for a job, for tests/daemons/check.sh.
- * usage: start PID MPI FOLDER ADDRESS [--everywhere]
- * PID is a launcher, FOLDER has pdbd-MPI, ADDRESS is one of this host that the daemons can reach.
+ * usage: start PID MPI FOLDER [--everywhere]
+ * PID is a launcher, FOLDER has pdbd-MPI.
  * --everywhere: also when all ranks are on this node. Then it reads words from its standard input:
  * job, living; each is asked of the daemons, and one line says
  *	WORD: ANSWER
@@ -126,7 +126,7 @@ int main(int argc, char **argv)
 	struct pdb_error err;
 	char path[4096] = "", word[32];
 
-	if (argc < 5)
+	if (argc < 4)
 		return 2;
 	signal(SIGPIPE, SIG_IGN);
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -134,7 +134,7 @@ int main(int argc, char **argv)
 		die("no launcher", &err);
 
 	struct proctable *table = find_table(&launcher);
-	struct link_listener *listener = link_listen((const char *const[]){argv[4]}, 1, &err);
+	struct link_listener *listener = link_listen(&err);
 	if (!listener)
 		die("cannot listen", &err);
 	char *invitation = link_invitation(listener);

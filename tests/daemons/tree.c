@@ -169,7 +169,7 @@ static void ask(struct pdbd_tree *tree, struct node *node, enum question kind, i
 		char said[32], int64_t *took_ms)
 {
 	const struct pdbd_question question = {
-		.kind = kind, .total_ms = total_ms, .pulse = count_pulse, .argument = node};
+		.kind = kind, .total_ms = total_ms, .pulse = count_pulse};
 	struct overlay_ranges missing = {.ranges = NULL};
 	struct buffer digits;
 	int64_t begin_ms = monotonic_ms();

@@ -62,16 +62,11 @@ static void take_spawned(const uint8_t *bytes, size_t size)
 		free(name);
 }
 
-static bool is_here(const char *host)
-{
-	return host[0] != 'x';
-}
-
 static void take_job(const uint8_t *bytes, size_t size)
 {
 	struct daemon_rank *ranks;
 
-	daemon_job_take(bytes, size, is_here, &ranks);
+	daemon_job_take(bytes, size, &ranks);
 	free(ranks);
 }
 

@@ -156,11 +156,6 @@ static void test_damaged(void **state)
 
 /* ---- The job ---- */
 
-static bool is_b(const char *host)
-{
-	return strcmp(host, "b") == 0;
-}
-
 static void test_job(void **state)
 {
 	struct proctable *table = proctable_create();
@@ -168,20 +163,20 @@ static void test_job(void **state)
 	struct buffer b = {.bytes = NULL};
 
 	(void)state;
-	proctable_add(table, 0, 100, "b", "p");
-	proctable_add(table, 1, 101, "a", "p");
-	proctable_add(table, 2, 0, "b", "p"); /* not known */
-	proctable_add(table, 3, -1, "b", "p");
-	proctable_add(table, -1, 104, "b", "p");
-	proctable_add(table, 5, 105, "b", "q");
+	proctable_add(table, 0, 100, "localhost", "p");
+	proctable_add(table, 1, 101, "elsewhere", "p");
+	proctable_add(table, 2, 0, "localhost", "p"); /* not known */
+	proctable_add(table, 3, -1, "localhost", "p");
+	proctable_add(table, -1, 104, "localhost", "p");
+	proctable_add(table, 5, 105, "localhost", "q");
 	proc_bytes_put(&b, table);
-	assert_int_equal(daemon_job_take(b.bytes, b.num, is_b, &ranks), 2);
+	assert_int_equal(daemon_job_take(b.bytes, b.num, &ranks), 2);
 	assert_int_equal(ranks[0].rank, 0);
 	assert_int_equal(ranks[0].pid, 100);
 	assert_int_equal(ranks[1].rank, 5);
 	free(ranks);
 	for (size_t length = 0; length < b.num; length++) {
-		assert_true(daemon_job_take(b.bytes, length, is_b, &ranks) < 2);
+		assert_true(daemon_job_take(b.bytes, length, &ranks) < 2);
 		free(ranks);
 	}
 	free(b.bytes);
