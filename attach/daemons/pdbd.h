@@ -40,8 +40,9 @@ enum pdbd_kind {
 	PDBD_GDB_STATE = 9,
 	/* What sampling has cost so far. Answer: a struct sampler_cost of each daemon. */
 	PDBD_COST = 10,
-	/* Look at who is inside MPI: the number of the job's ranks, a uint32_t, then the set of those whose stacks are to
-	 * tell if they have no recorder. Answer: a digest (watch_digest.h). */
+	/* Look at who is inside MPI: the number of the job's ranks, a uint32_t, then the set of
+	 * those whose stacks are to tell if they have no recorder. Answer: a digest
+	 * (watch_digest.h). */
 	PDBD_WATCH = 11,
 	/* The traces of some ranks as of the last look: a struct pdbd_look, then the set of
 	 * ranks. Answer: a share of SHARE_TRACES. */

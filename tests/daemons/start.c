@@ -148,7 +148,7 @@ int main(int argc, char **argv)
 		.pdbd_folder = argv[3],
 		.invitation = invitation,
 	};
-	for (size_t i = 0; argc > 5 && i < table->num_procs; i++)
+	for (size_t i = 0; argc > 4 && i < table->num_procs; i++)
 		table->procs[i].is_local = false;
 	procfs_executable(launcher.pid, path, sizeof(path));
 	if (daemon_plan_make(&site, &plan, &err) != 0)
