@@ -19,16 +19,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "model/buffer.h"
 #include "model/error.h"
 #include "model/monotonic.h"
 #include "model/xalloc.h"
-#include "pmix/reply.h"
 #include "pmix/asker.h"
+#include "pmix/query.h"
 #include "pmix/rendezvous.h"
+#include "pmix/reply.h"
 
 /* The server of an Open MPI 4 mpirun dies of a tool that connects, and its job with it. Callers
  * know that; the price of a mistake is so high that it is checked once more, here. */
@@ -167,27 +170,35 @@ static int become_owner(const struct rendezvous *server, struct pdb_error *err)
 	return 0;
 }
 
-void asker_write(int fd, const struct reply *reply)
+static void write_all(int fd, const struct buffer *reply)
 {
-	const char *bytes = reply->bytes;
-	size_t length = reply->length;
-
-	while (length > 0) {
-		ssize_t written = write(fd, bytes, length);
+	for (size_t done = 0; done < reply->num;) {
+		ssize_t written = write(fd, reply->bytes + done, reply->num - done);
 
 		if (written < 0 && errno == EINTR)
 			continue;
 		if (written <= 0)
 			return; /* nobody reads any more */
-		bytes += written;
-		length -= written;
+		done += (size_t)written;
 	}
 }
 
+/* Until pdb has let go of its end. */
+static void wait_for_end(int fd)
+{
+	char byte;
+	ssize_t n;
+
+	do
+		n = read(fd, &byte, 1);
+	while (n > 0 || (n < 0 && errno == EINTR));
+}
+
 static void __attribute__((noreturn))
-run_asker(const struct rendezvous *server, asker_work work, void *argument, int fd)
+run_asker(const struct rendezvous *server, asker_work work, const void *argument, int fd)
 {
 	struct pdb_error error = {.code = ERROR_NONE};
+	struct buffer reply = {.bytes = NULL};
 
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
@@ -195,22 +206,21 @@ run_asker(const struct rendezvous *server, asker_work work, void *argument, int 
 	forget_pmix_identity();
 	/* PMIx itself would break the connection when the server is slow. */
 	setenv("PMIX_MCA_ptl_base_handshake_wait_time", "1000000", 1);
-	if (become_owner(server, &error) == 0) {
+	if (become_owner(server, &error) == 0)
 		start_watching(server->pid);
-		work(server, argument, fd);
-	} else {
-		struct reply reply = {.bytes = NULL};
-
-		reply_encode_error(&reply, &error);
-		asker_write(fd, &reply);
-	}
+	if (error.code || work(server, argument, &reply, &error) < 0)
+		reply_put_error(&reply, &error);
+	write_all(fd, &reply);
+	shutdown(fd, SHUT_WR);
+	wait_for_end(fd);
+	query_disconnect();
 	_exit(0);
 }
 
 /* Start the asker as nobody's child, in a session of its own: Ctrl-C is for the shell, and it has
  * not to be waited for. */
-int asker_start(const struct rendezvous *server, asker_work work, void *argument, int fd,
-		struct pdb_error *err)
+static int start(const struct rendezvous *server, asker_work work, const void *argument, int fd,
+		 struct pdb_error *err)
 {
 	pid_t child = fork();
 
@@ -228,13 +238,16 @@ int asker_start(const struct rendezvous *server, asker_work work, void *argument
 	return 0;
 }
 
-/* Read until the answer is whole, or the asker closes its end. */
-int asker_read(int fd, int64_t deadline_ms, struct reply *reply, struct pdb_error *err)
+/* Until the asker says no more. */
+static int read_reply(int fd, int64_t deadline_ms, struct buffer *reply, struct pdb_error *err)
 {
+	uint8_t bytes[16384];
+
 	for (;;) {
 		struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
 		int64_t left_ms = deadline_ms - monotonic_ms();
 		int ready = left_ms > 0 ? poll(&poll_fd, 1, left_ms) : 0;
+		ssize_t length;
 
 		if (ready < 0 && errno == EINTR)
 			continue;
@@ -243,28 +256,38 @@ int asker_read(int fd, int64_t deadline_ms, struct reply *reply, struct pdb_erro
 		if (ready == 0)
 			return error_set(err, ERROR_TIMEOUT,
 					 "the launcher does not answer; is it ending?");
-		if (reply->length == reply->capacity) {
-			reply->capacity = reply->capacity ? 2 * reply->capacity : 65536;
-			reply->bytes = xreallocarray(reply->bytes, reply->capacity, 1);
-		}
-		ssize_t length =
-			read(fd, reply->bytes + reply->length, reply->capacity - reply->length);
+		length = read(fd, bytes, sizeof(bytes));
 		if (length < 0 && errno == EINTR)
 			continue;
 		if (length < 0)
 			return error_errno(err, "cannot read the launcher's answer");
 		if (length == 0)
 			return 0;
-		reply->length += length;
-		if (reply->length > REPLY_MAX)
+		buffer_put_bytes(reply, bytes, (size_t)length);
+		if (reply->num > REPLY_MAX)
 			return error_set(err, ERROR_FORMAT, "the answer has no end");
 	}
 }
 
-int asker_find_server(pid_t pid, struct rendezvous *ret, struct pdb_error *err)
+int asker_ask(pid_t pid, asker_work work, const void *argument, int timeout_ms,
+	      struct buffer *reply, int *leash_ret, struct pdb_error *err)
 {
+	int64_t deadline_ms = monotonic_ms() + timeout_ms;
+	struct rendezvous server;
+	int fds[2], result;
+
 	if (refuse_orte(pid, err) != 0 || refuse_other_pids(pid, err) != 0 ||
-	    refuse_stopped(pid, err) != 0)
+	    refuse_stopped(pid, err) != 0 || rendezvous_find(pid, &server, err) != 0)
 		return -1;
-	return rendezvous_find(pid, ret, err);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
+		return error_errno(err, "cannot make a pair of sockets");
+	result = start(&server, work, argument, fds[1], err);
+	close(fds[1]);
+	if (result == 0)
+		result = read_reply(fds[0], deadline_ms, reply, err);
+	if (result == 0)
+		*leash_ret = fds[0];
+	else
+		close(fds[0]);
+	return result;
 }

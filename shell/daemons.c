@@ -6,23 +6,24 @@
 
 #include "attach/daemons/daemon_launch.h"
 #include "attach/launchers/daemon_plan.h"
-#include "attach/daemons/daemon_scan.h"
 #include "attach/daemons/link.h"
 #include "attach/daemons/pdbd.h"
 #include "attach/daemons/reach.h"
 #include "attach/launchers/launcher.h"
 #include "attach/launchers/launcher_kind.h"
+#include "attach/launchers/words.h"
 #include "attach/node/daemon_job.h"
 #include "attach/process/procfs.h"
 #include "attach/stacks/sampler.h"
+#include "model/buffer.h"
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/monotonic.h"
 #include "model/job/proctable.h"
 #include "model/job/sample.h"
+#include "model/wire/proc_bytes.h"
 #include "model/xalloc.h"
-#include "pmix/spawn.h"
 #include "shell/daemons_private.h"
 #include "shell/interrupt.h"
 #include "shell/start/preload.h"
@@ -70,14 +71,10 @@ static struct link_limit limit_of(int ms)
 /* The launcher's words or, with "environ", variables; free both. */
 static char **read_words(pid_t pid, const char *file, char **text_ret)
 {
-	size_t size = 0, num = 0;
-	char *text = procfs_read(pid, file, &size);
-	char **words = xcalloc(size + 2, sizeof(*words));
+	size_t size = 0;
 
-	for (char *word = text; text && word < text + size; word += strlen(word) + 1)
-		words[num++] = word;
-	*text_ret = text;
-	return words;
+	*text_ret = procfs_read(pid, file, &size);
+	return words_split(*text_ret, *text_ret ? size : 0, false);
 }
 
 static int make_plan(const struct daemons *daemons, const struct launcher_info *launcher,
@@ -229,59 +226,41 @@ static int receive(struct daemons *daemons, uint64_t until_ns, struct link_frame
 			 link_peer(daemons->link));
 }
 
-int daemons_ask_for(struct daemons *daemons, uint32_t kind, const void *payload, size_t length,
-		    int extra_ms, struct link_frame *frame, const uint8_t **answer_ret,
-		    size_t *length_ret, struct pdb_error *err)
+int daemons_ask(struct daemons *daemons, uint32_t kind, const void *payload, size_t length,
+		int extra_ms, struct link_frame *ret, struct pdb_error *err)
 {
 	const struct link_limit limit = limit_of(ANSWER_MS + extra_ms);
-	uint32_t names_length;
 
 	if (link_send(daemons->link, kind, payload, length, &limit, err) < 0)
 		return lost(daemons, err);
 	daemons->num_owed++;
 	/* First come the answers to questions that were given up, among signs of life. */
 	for (;;) {
-		if (receive(daemons, limit.until_ns, frame, err) < 0)
+		if (receive(daemons, limit.until_ns, ret, err) < 0)
 			return lost(daemons, err);
-		if (frame->type != PDBD_ALIVE && --daemons->num_owed == 0)
+		if (ret->type != PDBD_ALIVE && --daemons->num_owed == 0)
 			break;
-		link_frame_deinit(frame);
+		link_frame_deinit(ret);
 	}
-	if (frame->type == kind && frame->length >= sizeof(names_length)) {
-		memcpy(&names_length, frame->payload, sizeof(names_length));
-		if (names_length <= frame->length - sizeof(names_length)) {
-			*answer_ret = frame->payload + sizeof(names_length) + names_length;
-			*length_ret = frame->length - sizeof(names_length) - names_length;
-			return 0;
-		}
-	}
-	link_frame_deinit(frame);
+	if (ret->type == kind)
+		return 0;
+	link_frame_deinit(ret);
 	return error_set(err, ERROR_FORMAT, "the daemons' answer is damaged");
-}
-
-int daemons_ask(struct daemons *daemons, uint32_t kind, const void *payload, size_t length,
-		struct link_frame *frame, const uint8_t **answer_ret, size_t *length_ret,
-		struct pdb_error *err)
-{
-	return daemons_ask_for(daemons, kind, payload, length, 0, frame, answer_ret, length_ret,
-			       err);
 }
 
 int daemons_add_cost(struct daemons *daemons, struct sampler_cost *cost, struct pdb_error *err)
 {
-	struct link_frame frame;
-	const uint8_t *answer;
-	size_t length;
+	struct link_frame answer;
 
-	if (daemons_ask_for(daemons, PDBD_COST, NULL, 0, 0, &frame, &answer, &length, err) < 0)
+	if (daemons_ask(daemons, PDBD_COST, NULL, 0, 0, &answer, err) < 0)
 		return -1;
-	for (size_t i = 0; i + sizeof(*cost) <= length; i += sizeof(*cost)) {
+	for (size_t i = 0; i + sizeof(*cost) <= answer.length; i += sizeof(*cost)) {
 		struct sampler_cost other;
 
-		memcpy(&other, answer + i, sizeof(other));
+		memcpy(&other, answer.payload + i, sizeof(other));
 		sampler_add_cost(cost, &other);
 	}
-	link_frame_deinit(&frame);
+	link_frame_deinit(&answer);
 	return 0;
 }
 
@@ -314,16 +293,15 @@ int daemons_wait(struct daemons *daemons, const struct link_limit *limit, struct
 
 static int tell_job(struct daemons *daemons, struct pdb_error *err)
 {
-	char *text = daemon_job_encode(daemons->job->proctable);
-	struct link_frame frame;
-	const uint8_t *answer;
-	size_t length;
-	int result = daemons_ask_for(daemons, PDBD_JOB, text, strlen(text), 0, &frame, &answer,
-				     &length, err);
+	struct buffer question = {.bytes = NULL};
+	struct link_frame answer;
+	int result;
 
-	free(text);
+	proc_bytes_put(&question, daemons->job->proctable);
+	result = daemons_ask(daemons, PDBD_JOB, question.bytes, question.num, 0, &answer, err);
+	free(question.bytes);
 	if (result == 0)
-		link_frame_deinit(&frame);
+		link_frame_deinit(&answer);
 	return result;
 }
 
@@ -332,21 +310,18 @@ static int scan(struct daemons *daemons, struct pdb_error *err)
 {
 	const struct launcher_hosts *hosts = daemons->hosts;
 	const struct pdbd_scan scan = {.user = hosts->user};
-	size_t mark_length = strlen(hosts->mark), length;
-	uint8_t *question = xmalloc(sizeof(scan) + mark_length);
-	struct link_frame frame;
-	const uint8_t *answer;
+	struct buffer question = {.bytes = NULL};
+	struct link_frame answer;
 	int num;
 
-	memcpy(question, &scan, sizeof(scan));
-	memcpy(question + sizeof(scan), hosts->mark, mark_length);
-	num = daemons_ask_for(daemons, PDBD_SCAN, question, sizeof(scan) + mark_length, 0, &frame,
-			      &answer, &length, err);
-	free(question);
+	buffer_put_bytes(&question, &scan, sizeof(scan));
+	buffer_put_bytes(&question, hosts->mark, strlen(hosts->mark));
+	num = daemons_ask(daemons, PDBD_SCAN, question.bytes, question.num, 0, &answer, err);
+	free(question.bytes);
 	if (num < 0)
 		return -1;
-	num = daemon_scan_add(daemons->job->proctable, (const char *)answer, length, err);
-	link_frame_deinit(&frame);
+	num = daemon_job_take_found(answer.payload, answer.length, daemons->job->proctable, err);
+	link_frame_deinit(&answer);
 	return num;
 }
 
@@ -383,7 +358,7 @@ static int start(struct daemons *daemons, const struct launcher_info *launcher,
 	char *invitation = NULL;
 	int result = -1;
 
-	daemons->listener = link_listen(NULL, 0, err);
+	daemons->listener = link_listen(err);
 	if (daemons->listener) {
 		invitation = link_invitation(daemons->listener);
 		result = make_plan(daemons, launcher, invitation, &plan, err);

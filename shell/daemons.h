@@ -79,11 +79,11 @@ int daemons_get_traces(struct daemons *daemons, const struct rankset *ranks, str
 /* Add what sampling has cost on their nodes so far. Errors: as daemons_look(). */
 int daemons_add_cost(struct daemons *daemons, struct sampler_cost *cost, struct pdb_error *err);
 
-/* Ask all of them something else (pdbd.h). *answer_ret is in *frame, which the caller frees with
- * link_frame_deinit(). Errors: as daemons_look(). */
+/* Ask all of them something (pdbd.h). *ret is the merged answer, freed with link_frame_deinit(): who
+ * is missing in it is told by what is not told. extra_ms: how much longer than others it may take.
+ * Errors: as daemons_look(). */
 int daemons_ask(struct daemons *daemons, uint32_t kind, const void *payload, size_t length,
-		struct link_frame *frame, const uint8_t **answer_ret, size_t *length_ret,
-		struct pdb_error *err);
+		int extra_ms, struct link_frame *ret, struct pdb_error *err);
 
 /* The connection, for channels over it, and the first of two numbers for channels that have not
  * been used. */

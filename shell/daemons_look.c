@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/daemons/link.h"
 #include "attach/daemons/overlay.h"
+#include "attach/daemons/link.h"
 #include "attach/daemons/pdbd.h"
 #include "attach/node/node.h"
 #include "model/buffer.h"
@@ -18,27 +18,45 @@
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
+#include "model/wire/proc_bytes.h"
 #include "model/wire/share.h"
 #include "shell/daemons_private.h"
 
-/* A share into daemons->answer, in terms of the job's own tables. */
-static int take_share(struct daemons *daemons, const uint8_t *bytes, size_t length,
-		      struct pdb_error *err)
+/* Ask for a share, which share_destroy() frees; NULL: nobody had anything to tell. */
+static int ask_share(struct daemons *daemons, uint32_t kind, const void *question, size_t length,
+		     int extra_ms, struct share **ret, struct pdb_error *err)
 {
-	struct share *share;
+	struct link_frame answer;
 	int result;
 
+	*ret = NULL;
+	result = daemons_ask(daemons, kind, question, length, extra_ms, &answer, err);
+	if (result < 0)
+		return -1;
+	if (answer.length > 0)
+		result = share_decode(answer.payload, answer.length, daemons->job->proctable->size,
+				      ret, err);
+	link_frame_deinit(&answer);
+	return result;
+}
+
+/* The same into daemons->answer, in terms of the job's own tables. */
+static int ask_job(struct daemons *daemons, uint32_t kind, const void *question, size_t length,
+		   int extra_ms, struct pdb_error *err)
+{
+	struct share *share;
+	int result = 0;
+
 	daemons_forget_answer(daemons);
+	if (ask_share(daemons, kind, question, length, extra_ms, &share, err) < 0)
+		return -1;
 	daemons->answer = *daemons->job;
 	daemons->answer.model = NULL;
 	daemons->answer.holes = NULL;
 	daemons->answer.num_holes = 0;
 	daemons->answer.samples = samples_create();
-	if (length == 0)
-		return 0; /* nobody had anything to tell */
-	if (share_decode(bytes, length, daemons->job->proctable->size, &share, err) < 0)
-		return -1;
-	result = share_to_job(share, &daemons->answer, err);
+	if (share)
+		result = share_to_job(share, &daemons->answer, err);
 	share_destroy(share);
 	if (result < 0)
 		daemons_forget_answer(daemons);
@@ -115,17 +133,9 @@ int daemons_look(struct daemons *daemons, const struct node_look_options *option
 		.parts = SHARE_ALL,
 	};
 	uint64_t begin = monotonic_ns();
-	struct link_frame frame;
-	const uint8_t *bytes;
-	size_t length;
-	int result;
 
-	if (daemons_ask_for(daemons, PDBD_LOOK, &question, sizeof(question),
-			    2 * options->milliseconds, &frame, &bytes, &length, err) < 0)
-		return -1;
-	result = take_share(daemons, bytes, length, err);
-	link_frame_deinit(&frame);
-	if (result < 0)
+	if (ask_job(daemons, PDBD_LOOK, &question, sizeof(question), 2 * options->milliseconds,
+		    err) < 0)
 		return -1;
 	add_holes(daemons, &daemons->answer, (monotonic_ns() - begin) / 1e9);
 	if (is_all_ended(&daemons->answer)) {
@@ -152,15 +162,12 @@ void daemons_commit(struct daemons *daemons)
 }
 
 /* A question about these ranks; the caller frees its bytes. */
-static struct buffer put_look(struct pdbd_look *look, const struct rankset *ranks)
+static struct buffer put_look(const struct pdbd_look *look, const struct rankset *ranks)
 {
 	struct buffer question = {.bytes = NULL};
-	uint8_t *set;
 
-	look->ranks_size = (uint32_t)rankset_serialize(ranks, &set);
 	buffer_put_bytes(&question, look, sizeof(*look));
-	buffer_put_bytes(&question, set, look->ranks_size);
-	free(set);
+	proc_bytes_put_ranks(&question, ranks);
 	return question;
 }
 
@@ -170,7 +177,7 @@ int daemons_sample(struct daemons *daemons, const struct rankset *ranks,
 		   const struct node_sampling *sampling, const struct code_question *code,
 		   struct pdb_error *err)
 {
-	struct pdbd_look look = {
+	const struct pdbd_look look = {
 		.num_ranks = (uint32_t)daemons->job->proctable->size,
 		.milliseconds = (uint32_t)sampling->milliseconds,
 		.all_threads = sampling->all_threads,
@@ -179,22 +186,14 @@ int daemons_sample(struct daemons *daemons, const struct rankset *ranks,
 			 (code && code->num_functions ? SHARE_CODE : 0),
 		.times = (uint32_t)sampling->times,
 	};
-	struct link_frame frame;
-	struct buffer question;
-	const uint8_t *bytes;
-	size_t length;
+	struct buffer question = put_look(&look, ranks);
 	int result;
 
-	question = put_look(&look, ranks);
 	if (code)
 		code_bytes_put_question(&question, code, daemons->job->modules);
-	result = daemons_ask_for(daemons, PDBD_SAMPLE, question.bytes, question.num,
-				 2 * sampling->milliseconds, &frame, &bytes, &length, err);
+	result = ask_job(daemons, PDBD_SAMPLE, question.bytes, question.num,
+			 2 * sampling->milliseconds, err);
 	free(question.bytes);
-	if (result < 0)
-		return -1;
-	result = take_share(daemons, bytes, length, err);
-	link_frame_deinit(&frame);
 	if (result < 0)
 		return -1;
 	job_replace_samples(daemons->job, ranks, daemons->answer.samples);
@@ -203,37 +202,19 @@ int daemons_sample(struct daemons *daemons, const struct rankset *ranks,
 	return 0;
 }
 
-static int take_traces(struct daemons *daemons, const uint8_t *bytes, size_t length,
-		       struct pdb_error *err)
-{
-	struct share *share;
-	int result;
-
-	if (length == 0)
-		return 0; /* nobody had anything to tell */
-	if (share_decode(bytes, length, daemons->job->proctable->size, &share, err) < 0)
-		return -1;
-	result = share_add_traces(share, daemons->job, err);
-	share_destroy(share);
-	return result;
-}
-
 int daemons_get_traces(struct daemons *daemons, const struct rankset *ranks, struct pdb_error *err)
 {
-	struct pdbd_look look = {.num_ranks = (uint32_t)daemons->job->proctable->size};
-	struct link_frame frame;
-	struct buffer question;
-	const uint8_t *bytes;
-	size_t length;
-	int result;
+	const struct pdbd_look look = {
+		.num_ranks = (uint32_t)daemons->job->proctable->size,
+		.parts = SHARE_ANSWERS,
+	};
+	struct buffer question = put_look(&look, ranks);
+	struct share *share;
+	int result = ask_share(daemons, PDBD_TRACES, question.bytes, question.num, 0, &share, err);
 
-	question = put_look(&look, ranks);
-	result = daemons_ask_for(daemons, PDBD_TRACES, question.bytes, question.num, 0, &frame,
-				 &bytes, &length, err);
 	free(question.bytes);
-	if (result < 0)
-		return -1;
-	result = take_traces(daemons, bytes, length, err);
-	link_frame_deinit(&frame);
+	if (share)
+		result = share_add_traces(share, daemons->job, err);
+	share_destroy(share);
 	return result;
 }

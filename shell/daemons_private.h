@@ -5,12 +5,10 @@
 
 #include "attach/daemons/daemon_launch.h"
 #include "model/job/job.h"
-#include "pmix/spawn.h"
+#include "pmix/tool.h"
 #include "shell/daemons.h"
 
 struct launcher_kind;
-struct link_frame;
-struct link_listener;
 
 struct daemons {
 	struct job *job;
@@ -30,13 +28,6 @@ struct daemons {
 	unsigned num_owed; /* answers that are still to come, those nobody waits for included */
 	struct job answer; /* between look and commit: model, samples, holes; tables of `job` */
 };
-
-/* The merged answer to a question, without the names of missing hosts: what is not told is missing
- * itself. extra_ms: how much longer than others it may take. The caller frees *frame with
- * link_frame_deinit(). */
-int daemons_ask_for(struct daemons *daemons, uint32_t kind, const void *payload, size_t length,
-		    int extra_ms, struct link_frame *frame, const uint8_t **answer_ret,
-		    size_t *length_ret, struct pdb_error *err);
 
 /* Of a look that was not committed, if any. */
 void daemons_forget_answer(struct daemons *daemons);

@@ -142,11 +142,9 @@ static int open_channels(struct run *run, struct pdb_error *err)
 /* ---- The questions ---- */
 
 static int ask(struct run *run, uint32_t kind, const void *question, size_t size,
-	       struct link_frame *frame, const uint8_t **answer_ret, size_t *length_ret,
-	       struct pdb_error *err)
+	       struct link_frame *ret, struct pdb_error *err)
 {
-	int result =
-		daemons_ask(run->daemons, kind, question, size, frame, answer_ret, length_ret, err);
+	int result = daemons_ask(run->daemons, kind, question, size, 0, ret, err);
 
 	run->is_lost |= result < 0 && err->code != ERROR_GONE && err->code != ERROR_INTERRUPTED;
 	return result;
@@ -158,18 +156,18 @@ static int no_answer(const struct run *run, struct pdb_error *err)
 			 run->gdb->host, run->gdb->rank);
 }
 
-static int take_started(const struct run *run, const uint8_t *answer, size_t length, char *before,
+static int take_started(const struct run *run, const struct link_frame *answer, char *before,
 			struct pdb_error *err)
 {
 	struct gdb_started started;
 
-	if (length < sizeof(started))
+	if (answer->length < sizeof(started))
 		return no_answer(run, err);
-	memcpy(&started, answer, sizeof(started));
+	memcpy(&started, answer->payload, sizeof(started));
 	if (started.code)
 		return error_set(err, (enum error_code)started.code, "%.*s",
-				 (int)(length - sizeof(started)),
-				 (const char *)answer + sizeof(started));
+				 (int)(answer->length - sizeof(started)),
+				 (const char *)answer->payload + sizeof(started));
 	*before = (char)started.state;
 	return 0;
 }
@@ -186,9 +184,7 @@ static int order(struct run *run, char *before, struct pdb_error *err)
 	};
 	char *folder = getcwd(NULL, 0);
 	struct buffer question = {.bytes = NULL};
-	struct link_frame frame;
-	const uint8_t *answer;
-	size_t length;
+	struct link_frame answer;
 	int result;
 
 	order.folder = folder ? folder : "/";
@@ -196,12 +192,12 @@ static int order(struct run *run, char *before, struct pdb_error *err)
 	gdb_order_encode(&order, &question);
 	free(order.environment);
 	free(folder);
-	result = ask(run, PDBD_GDB, question.bytes, question.num, &frame, &answer, &length, err);
+	result = ask(run, PDBD_GDB, question.bytes, question.num, &answer, err);
 	free(question.bytes);
 	if (result < 0)
 		return -1;
-	result = take_started(run, answer, length, before, err);
-	link_frame_deinit(&frame);
+	result = take_started(run, &answer, before, err);
+	link_frame_deinit(&answer);
 	return result;
 }
 
@@ -213,17 +209,16 @@ static int ask_state(struct run *run, bool wants_end, struct gdb_state *ret, str
 		.columns = run->size.ws_col,
 		.wants_end = wants_end,
 	};
-	struct link_frame frame;
-	const uint8_t *answer;
-	size_t length;
+	struct link_frame answer;
+	bool is_whole;
 
-	if (ask(run, PDBD_GDB_STATE, &question, sizeof(question), &frame, &answer, &length, err) <
-	    0)
+	if (ask(run, PDBD_GDB_STATE, &question, sizeof(question), &answer, err) < 0)
 		return -1;
-	if (length == sizeof(*ret))
-		memcpy(ret, answer, sizeof(*ret));
-	link_frame_deinit(&frame);
-	return length == sizeof(*ret) ? 0 : no_answer(run, err);
+	is_whole = answer.length == sizeof(*ret);
+	if (is_whole)
+		memcpy(ret, answer.payload, sizeof(*ret));
+	link_frame_deinit(&answer);
+	return is_whole ? 0 : no_answer(run, err);
 }
 
 /* ---- While it runs ---- */

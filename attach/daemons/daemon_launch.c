@@ -16,8 +16,8 @@
 #include "attach/daemons/daemon_launch.h"
 #include "attach/launchers/daemon_plan.h"
 #include "attach/launchers/launcher_kind.h"
+#include "attach/launchers/words.h"
 #include "model/error.h"
-#include "model/xalloc.h"
 
 #define GRACE_MS 1000 /* after a SIGTERM: a launcher ends what it has started on other nodes */
 #define LAST_MS 5000  /* after the last one: a busy machine */
@@ -31,40 +31,23 @@ static bool is_identity(const char *variable)
 	return strncmp(variable, "LD_PRELOAD=", 11) == 0;
 }
 
-static bool has_variable(char *const *variables, const char *variable)
-{
-	size_t length = strcspn(variable, "=") + 1;
-
-	for (; *variables; variables++)
-		if (strncmp(*variables, variable, length) == 0)
-			return true;
-	return false;
-}
-
-/* The caller frees the array, not what it points to. */
+/* The caller frees it with words_free(). */
 static char **make_environment(const struct daemon_plan *plan)
 {
-	size_t num = 0, capacity = 0;
-	char **all = NULL;
+	const char *const *added = (const char *const *)plan->environment;
+	struct words words = {.words = NULL};
 
-	for (char **variable = environ; *variable; variable++) {
-		if (is_identity(*variable) || has_variable(plan->environment, *variable) ||
-		    (plan->allocation &&
-		     launcher_variables_have(&plan->allocation->own, *variable)))
-			continue;
-		all = xgrow(all, num, &capacity, sizeof(*all));
-		all[num++] = *variable;
-	}
+	for (char **variable = environ; *variable; variable++)
+		if (!is_identity(*variable) &&
+		    !words_variable(added, *variable, strcspn(*variable, "=")) &&
+		    !(plan->allocation &&
+		      launcher_variables_have(&plan->allocation->own, *variable)))
+			words_add(&words, *variable);
 	/* An empty LD_PRELOAD is as good as none, but looks like a mistake to ld.so of old. */
-	for (char *const *added = plan->environment; *added; added++) {
-		if (strncmp(*added, "LD_PRELOAD=", 11) == 0)
-			continue;
-		all = xgrow(all, num, &capacity, sizeof(*all));
-		all[num++] = *added;
-	}
-	all = xgrow(all, num, &capacity, sizeof(*all));
-	all[num] = NULL;
-	return all;
+	for (; *added; added++)
+		if (strncmp(*added, "LD_PRELOAD=", 11) != 0)
+			words_add(&words, *added);
+	return words.words;
 }
 
 static void __attribute__((noreturn))
@@ -99,7 +82,7 @@ int daemon_launch_start(const struct daemon_plan *plan, struct daemon_launch *re
 	pid_t child = fork();
 	if (child == 0)
 		run(plan, environment, output, parent);
-	free(environment);
+	words_free(environment);
 	if (child < 0) {
 		close(output);
 		return error_errno(err, "cannot fork");

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "attach/daemons/link_private.h"
+#include "attach/daemons/stream.h"
 #include "model/monotonic.h"
 #include "model/xalloc.h"
 
@@ -26,9 +27,15 @@ enum {
 
 /* ---- Buffers ---- */
 
-uint8_t *link_buffer_room(struct link_buffer *buffer, size_t size)
+static size_t buffer_size(const struct link_buffer *buffer)
 {
-	size_t have = link_buffer_size(buffer);
+	return buffer->end - buffer->start;
+}
+
+/* Room for `size` bytes more behind the end. */
+static uint8_t *buffer_room(struct link_buffer *buffer, size_t size)
+{
+	size_t have = buffer_size(buffer);
 
 	if (buffer->capacity - buffer->end < size && buffer->start > 0) {
 		memmove(buffer->bytes, buffer->bytes + buffer->start, have);
@@ -42,7 +49,7 @@ uint8_t *link_buffer_room(struct link_buffer *buffer, size_t size)
 	return buffer->bytes + buffer->end;
 }
 
-void link_buffer_take(struct link_buffer *buffer, size_t size)
+static void buffer_take(struct link_buffer *buffer, size_t size)
 {
 	buffer->start += size;
 	if (buffer->start == buffer->end)
@@ -66,7 +73,7 @@ void link_set_patience(struct link *link, unsigned seconds)
 	setsockopt(link->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof(milliseconds));
 }
 
-struct link *link_create(const struct handshake *handshake)
+struct link *link_create(struct handshake *handshake)
 {
 	struct link *link = xcalloc(1, sizeof(*link));
 	int on = 1;
@@ -75,6 +82,7 @@ struct link *link_create(const struct handshake *handshake)
 	link->send = handshake->send;
 	link->receive = handshake->receive;
 	memcpy(link->peer, handshake->peer, sizeof(link->peer));
+	sodium_memzero(handshake, sizeof(*handshake));
 	link_set_patience(link, PATIENCE);
 	setsockopt(link->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	return link;
@@ -92,7 +100,9 @@ void link_frame_deinit(struct link_frame *frame)
 	frame->length = 0;
 }
 
-int link_break(struct link *link, enum error_code code, const char *format, ...)
+/* The link is of no more use: keep the reason. Returns -1. */
+static int __attribute__((format(printf, 3, 4)))
+break_link(struct link *link, enum error_code code, const char *format, ...)
 {
 	char reason[256];
 	va_list ap;
@@ -116,7 +126,7 @@ static int tell_broken(const struct link *link, struct pdb_error *err)
 static void put_record(struct link *link, const void *plain, size_t length, uint8_t tag)
 {
 	size_t size = length + crypto_secretstream_xchacha20poly1305_ABYTES;
-	uint8_t *to = link_buffer_room(&link->out, LENGTH_SIZE + size);
+	uint8_t *to = buffer_room(&link->out, LENGTH_SIZE + size);
 
 	link_put_u32(to, (uint32_t)size);
 	crypto_secretstream_xchacha20poly1305_push(&link->send, to + LENGTH_SIZE, NULL, plain,
@@ -124,50 +134,153 @@ static void put_record(struct link *link, const void *plain, size_t length, uint
 	link->out.end += LENGTH_SIZE + size;
 }
 
-void link_put_frame(struct link *link, uint32_t type, const void *first, size_t first_length,
-		    const void *second, size_t second_length)
+/* The first `part` of a frame's bytes, which fit into a record. */
+static void put_start(struct link *link, uint32_t type, const void *bytes, size_t length,
+		      size_t part)
 {
 	uint8_t *plain = link->plain_out;
-	size_t length = first_length + second_length;
 
 	link_put_u32(plain, type);
 	link_put_u32(plain + 4, (uint32_t)length);
-	if (first_length)
-		memcpy(plain + FRAME_HEADER, first, first_length);
-	if (second_length)
-		memcpy(plain + FRAME_HEADER + first_length, second, second_length);
-	put_record(link, plain, FRAME_HEADER + length, TAG_LAST);
+	if (part)
+		memcpy(plain + FRAME_HEADER, bytes, part);
+	put_record(link, plain, FRAME_HEADER + part, part == length ? TAG_LAST : TAG_MORE);
+}
+
+void link_put_frame(struct link *link, uint32_t type, const void *bytes, size_t length)
+{
+	put_start(link, type, bytes, length, length);
 }
 
 /* What a system call on the connection said, in words. */
 static int break_errno(struct link *link)
 {
 	if (errno == ETIMEDOUT)
-		return link_break(link, ERROR_GONE, "no sign of life for %u s", link->patience);
-	return link_break(link, ERROR_GONE, "%s", strerror(errno));
+		return break_link(link, ERROR_GONE, "no sign of life for %u s", link->patience);
+	return break_link(link, ERROR_GONE, "%s", strerror(errno));
 }
 
 /* Write as much as the kernel takes. */
 static int flush(struct link *link)
 {
-	while (link_buffer_size(&link->out) > 0) {
+	while (buffer_size(&link->out) > 0) {
 		ssize_t n = send(link->fd, link->out.bytes + link->out.start,
-				 link_buffer_size(&link->out), MSG_NOSIGNAL | MSG_DONTWAIT);
+				 buffer_size(&link->out), MSG_NOSIGNAL | MSG_DONTWAIT);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return errno == EAGAIN ? 0 : break_errno(link);
-		link_buffer_take(&link->out, (size_t)n);
+		buffer_take(&link->out, (size_t)n);
 	}
 	return 0;
+}
+
+/* ---- Channels: streams that end here ---- */
+
+static size_t find_channel(const struct link *link, uint32_t number)
+{
+	size_t i = 0;
+
+	while (i < link->num_channels && stream_number(link->channels[i]) != number)
+		i++;
+	return i;
+}
+
+static void remove_channel(struct link *link, size_t i)
+{
+	stream_destroy(link->channels[i]);
+	link->channels[i] = link->channels[--link->num_channels];
+}
+
+int link_channel_open(struct link *link, uint32_t number, int *fd_ret, struct pdb_error *err)
+{
+	int fds[2];
+
+	if (find_channel(link, number) < link->num_channels)
+		return error_set(err, ERROR_USAGE, "channel %u is in use", number);
+	if (link->num_channels == LINK_MAX_CHANNELS)
+		return error_set(err, ERROR_USAGE, "more than %d channels", LINK_MAX_CHANNELS);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
+		return error_errno(err, "cannot open a channel");
+	link->channels[link->num_channels++] = stream_create(number, fds[0], STREAM_SOCKET);
+	*fd_ret = fds[1];
+	return 0;
+}
+
+static void put_end(struct link *link, uint32_t number)
+{
+	struct stream_message end = {.number = number, .kind = STREAM_END};
+
+	if (!link->broken.code)
+		link_put_frame(link, LINK_STREAM, &end, STREAM_HEAD);
+}
+
+void link_channel_close(struct link *link, uint32_t number)
+{
+	size_t i = find_channel(link, number);
+
+	if (i == link->num_channels)
+		return;
+	put_end(link, number);
+	remove_channel(link, i);
+}
+
+void link_pass_streams(struct link *link)
+{
+	link->passes_streams = true;
+}
+
+static int take_message(struct link *link, const struct link_frame *frame)
+{
+	struct stream_message message;
+	size_t i;
+
+	if (frame->type != LINK_STREAM || frame->length < STREAM_HEAD ||
+	    frame->length > sizeof(message))
+		return break_link(link, ERROR_FORMAT, "a frame of unknown type %#x", frame->type);
+	memcpy(&message, frame->payload, frame->length);
+	i = find_channel(link, message.number);
+	if (i < link->num_channels)
+		stream_take(link->channels[i], &message, frame->length);
+	else if (message.kind == STREAM_DATA)
+		/* It has ended here; what was under way then still comes. */
+		put_end(link, message.number);
+	return 0;
+}
+
+/* A socket from which nothing is wanted is left out: poll() would say at once that it is closed. */
+static void poll_channels(const struct link *link, struct pollfd *fds)
+{
+	bool has_room = buffer_size(&link->out) < LINK_OUT_BULK;
+
+	for (size_t i = 0; i < link->num_channels; i++) {
+		short events = stream_events(link->channels[i]) & (has_room ? ~0 : ~POLLIN);
+
+		fds[i] = (struct pollfd){events ? stream_fd(link->channels[i]) : -1, events, 0};
+	}
+}
+
+static void serve_channels(struct link *link)
+{
+	struct stream_message message;
+	size_t length;
+
+	for (size_t i = link->num_channels; i-- > 0;) {
+		while (buffer_size(&link->out) < LINK_OUT_BULK &&
+		       (length = stream_next(link->channels[i], &message)) > 0)
+			link_put_frame(link, LINK_STREAM, &message, length);
+		if (stream_is_over(link->channels[i]))
+			remove_channel(link, i);
+	}
 }
 
 void link_destroy(struct link *link)
 {
 	if (!link)
 		return;
-	link_channel_end_all(link);
+	while (link->num_channels > 0)
+		remove_channel(link, link->num_channels - 1);
 	if (!link->broken.code) {
 		put_record(link, NULL, 0, TAG_FINAL);
 		flush(link);
@@ -185,13 +298,13 @@ void link_destroy(struct link *link)
 static int start_frame(struct link *link, const uint8_t *plain, size_t length)
 {
 	if (length < FRAME_HEADER)
-		return link_break(link, ERROR_FORMAT, "a frame without header");
+		return break_link(link, ERROR_FORMAT, "a frame without header");
 	link->frame.type = link_get_u32(plain);
 	link->frame.length = link_get_u32(plain + 4);
 	link->frame_have = link->frame_capacity = 0;
 	link->has_frame_start = true;
 	if (link->frame.length > LINK_MAX_PAYLOAD)
-		return link_break(link, ERROR_FORMAT, "a frame of %zu bytes", link->frame.length);
+		return break_link(link, ERROR_FORMAT, "a frame of %zu bytes", link->frame.length);
 	return 0;
 }
 
@@ -201,7 +314,7 @@ static int add_to_frame(struct link *link, const uint8_t *bytes, size_t length)
 	struct link_frame *frame = &link->frame;
 
 	if (length > frame->length - link->frame_have)
-		return link_break(link, ERROR_FORMAT, "a frame is longer than it says");
+		return break_link(link, ERROR_FORMAT, "a frame is longer than it says");
 	if (link->frame_have + length > link->frame_capacity) {
 		size_t capacity = 2 * (link->frame_have + length);
 
@@ -216,17 +329,17 @@ static int add_to_frame(struct link *link, const uint8_t *bytes, size_t length)
 
 static int end_frame(struct link *link)
 {
-	int result = 0;
+	int result;
 
 	if (link->frame_have != link->frame.length)
-		return link_break(link, ERROR_FORMAT, "a frame is shorter than it says");
+		return break_link(link, ERROR_FORMAT, "a frame is shorter than it says");
 	link->has_frame_start = false;
-	if (link->frame.type < LINK_MAX_TYPE) {
-		link->has_frame = true;
-	} else {
-		result = link_channel_frame(link, &link->frame);
-		link_frame_deinit(&link->frame);
-	}
+	link->has_frame = link->frame.type < LINK_MAX_TYPE ||
+			  (link->frame.type == LINK_STREAM && link->passes_streams);
+	if (link->has_frame)
+		return 0;
+	result = take_message(link, &link->frame);
+	link_frame_deinit(&link->frame);
 	return result;
 }
 
@@ -234,11 +347,11 @@ static int take_plain(struct link *link, const uint8_t *plain, size_t length, ui
 {
 	if (tag == TAG_FINAL) {
 		if (length > 0 || link->has_frame_start)
-			return link_break(link, ERROR_FORMAT, "it ended within a frame");
-		return link_break(link, ERROR_GONE, "closed by the other side");
+			return break_link(link, ERROR_FORMAT, "it ended within a frame");
+		return break_link(link, ERROR_GONE, "closed by the other side");
 	}
 	if (tag != TAG_MORE && tag != TAG_LAST)
-		return link_break(link, ERROR_FORMAT, "a record of an unknown kind");
+		return break_link(link, ERROR_FORMAT, "a record of an unknown kind");
 	if (!link->has_frame_start) {
 		if (start_frame(link, plain, length) < 0)
 			return -1;
@@ -255,22 +368,22 @@ static int take_record(struct link *link)
 {
 	uint8_t *plain = link->plain_in, tag;
 	const uint8_t *record = link->in.bytes + link->in.start;
-	size_t have = link_buffer_size(&link->in), size;
+	size_t have = buffer_size(&link->in), size;
 	unsigned long long length;
 
 	if (have < LENGTH_SIZE)
 		return 0;
 	size = link_get_u32(record);
 	if (size < crypto_secretstream_xchacha20poly1305_ABYTES || size > LINK_RECORD_MAX)
-		return link_break(link, ERROR_FORMAT, "a record of %zu bytes", size);
+		return break_link(link, ERROR_FORMAT, "a record of %zu bytes", size);
 	if (have < LENGTH_SIZE + size)
 		return 0;
 	if (crypto_secretstream_xchacha20poly1305_pull(&link->receive, plain, &length, &tag,
 						       record + LENGTH_SIZE, size, record,
 						       LENGTH_SIZE) < 0)
-		return link_break(link, ERROR_FORMAT,
+		return break_link(link, ERROR_FORMAT,
 				  "what came is not what was sent (changed, repeated or missing)");
-	link_buffer_take(&link->in, LENGTH_SIZE + size);
+	buffer_take(&link->in, LENGTH_SIZE + size);
 	return take_plain(link, plain, (size_t)length, tag) < 0 ? -1 : 1;
 }
 
@@ -282,10 +395,10 @@ static int take_records(struct link *link)
 
 	while (result > 0 && !link->has_frame)
 		result = take_record(link);
-	link_channel_remove_finished(link);
+	serve_channels(link);
 	if (result == 0 && link->has_read_all)
-		return link_break(link, ERROR_GONE, "cut%s",
-				  link->has_frame_start || link_buffer_size(&link->in)
+		return break_link(link, ERROR_GONE, "cut%s",
+				  link->has_frame_start || buffer_size(&link->in)
 					  ? " in the middle of a frame"
 					  : "");
 	return result < 0 ? -1 : 0;
@@ -293,15 +406,14 @@ static int take_records(struct link *link)
 
 static bool wants_input(const struct link *link)
 {
-	return !link->has_read_all && !link->has_frame &&
-	       link_buffer_size(&link->in) < IN_CAPACITY &&
-	       link_buffer_size(&link->out) < LINK_OUT_MAX;
+	return !link->has_read_all && !link->has_frame && buffer_size(&link->in) < IN_CAPACITY &&
+	       buffer_size(&link->out) < LINK_OUT_MAX;
 }
 
 static int fill(struct link *link)
 {
-	size_t room = IN_CAPACITY - link_buffer_size(&link->in);
-	ssize_t n = recv(link->fd, link_buffer_room(&link->in, room), room, MSG_DONTWAIT);
+	size_t room = IN_CAPACITY - buffer_size(&link->in);
+	ssize_t n = recv(link->fd, buffer_room(&link->in, room), room, MSG_DONTWAIT);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
@@ -325,18 +437,17 @@ static int wait_once(struct link *link, const struct link_limit *limit, struct p
 
 	if (wants_input(link))
 		fds[1].events |= POLLIN;
-	if (link_buffer_size(&link->out) > 0)
+	if (buffer_size(&link->out) > 0)
 		fds[1].events |= POLLOUT;
 	if (fds[1].events)
 		fds[1].fd = link->fd;
-	link_channel_poll(link, fds + 2);
-	n = poll(fds, 2 + link->num_channels, link_timeout(limit->until_ns));
+	poll_channels(link, fds + 2);
+	n = poll(fds, 2 + link->num_channels, monotonic_timeout(limit->until_ns));
 	if (n < 0 && errno != EINTR)
 		return error_errno(err, "cannot wait for %s", link->peer);
 	if (n > 0 && fds[0].revents)
 		return error_set(err, ERROR_INTERRUPTED, "interrupted");
 	if (n > 0) {
-		link_channel_serve(link, fds + 2);
 		if (fds[1].events & POLLIN && fds[1].revents && fill(link) < 0)
 			return tell_broken(link, err);
 		if (take_records(link) < 0 || flush(link) < 0)
@@ -370,6 +481,17 @@ uint64_t link_num_received(const struct link *link)
 
 /* ---- Sending ---- */
 
+bool link_pass(struct link *link, const void *message, size_t length)
+{
+	if (buffer_size(&link->out) > LINK_MAX_CHANNELS * STREAM_WINDOW)
+		return false;
+	if (link->broken.code)
+		return true;
+	link_put_frame(link, LINK_STREAM, message, length);
+	flush(link);
+	return true;
+}
+
 /* Until no more than `size` bytes are left to write. A frame that stays behind half would make
  * nonsense of all that follows, so a wait that is given up ends the link. */
 static int drain(struct link *link, size_t size, const struct link_limit *limit,
@@ -380,11 +502,11 @@ static int drain(struct link *link, size_t size, const struct link_limit *limit,
 
 	if (flush(link) < 0)
 		return tell_broken(link, err);
-	while (link_buffer_size(&link->out) > size) {
+	while (buffer_size(&link->out) > size) {
 		if (is_late)
 			error_set(&error, ERROR_TIMEOUT, "%s does not answer", link->peer);
 		if (is_late || wait_once(link, limit, &error) < 0) {
-			link_break(link, ERROR_GONE, "given up in the middle of a frame");
+			break_link(link, ERROR_GONE, "given up in the middle of a frame");
 			return error_set(err, error.code, "cannot send: %s", error.text);
 		}
 		is_late = limit->until_ns <= monotonic_ns();
@@ -395,7 +517,6 @@ static int drain(struct link *link, size_t size, const struct link_limit *limit,
 int link_send(struct link *link, uint32_t type, const void *payload, size_t length,
 	      const struct link_limit *limit, struct pdb_error *err)
 {
-	uint8_t *first = link->plain_out;
 	const uint8_t *rest = payload;
 	size_t part = length < LINK_CHUNK - FRAME_HEADER ? length : LINK_CHUNK - FRAME_HEADER;
 
@@ -404,11 +525,7 @@ int link_send(struct link *link, uint32_t type, const void *payload, size_t leng
 				 length);
 	if (link->broken.code)
 		return tell_broken(link, err);
-	link_put_u32(first, type);
-	link_put_u32(first + 4, (uint32_t)length);
-	if (part)
-		memcpy(first + FRAME_HEADER, rest, part);
-	put_record(link, first, FRAME_HEADER + part, part == length ? TAG_LAST : TAG_MORE);
+	put_start(link, type, payload, length, part);
 	for (rest += part, length -= part; length > 0; rest += part, length -= part) {
 		part = length < LINK_CHUNK ? length : LINK_CHUNK;
 		if (drain(link, LINK_OUT_BULK, limit, err) < 0)

@@ -8,9 +8,9 @@
  * place: nothing can be read, changed, repeated, left out or put in by others
  * (docs/daemons.md).
  *
- * What goes over it: frames, of a type and a payload that the callers give a meaning; and channels,
- * streams of bytes with an end in a socket on each side, such as what is typed for a gdb and
- * what that prints.
+ * What goes over it: frames, of a type and a payload that the callers give a meaning; and the
+ * messages of streams (stream.h), such as what is typed for a gdb and what that prints. A channel
+ * is a stream with an end in a socket here.
  *
  * There are no threads. A link does its work inside link_send() and link_receive(), the channels'
  * too. Every wait is bounded by a struct link_limit. Not safe for use by two threads at a time. */
@@ -35,11 +35,9 @@ struct link_limit {
 
 #define LINK_MAX_ADDRESSES 16
 
-/* Listen on ports that the system picks, with a new secret. `addresses`: numeric IPv4 or IPv6
- * addresses of this host, at most LINK_MAX_ADDRESSES; none: all that other hosts can use, and the
- * loopback. NULL: ERROR_USAGE for what is no address, ERROR_SYSTEM. */
-struct link_listener *link_listen(const char *const addresses[], size_t num_addresses,
-				  struct pdb_error *err);
+/* Listen on a port that the system picks, with a new secret, at all addresses of this host that others
+ * can use, up to LINK_MAX_ADDRESSES, and the loopback. NULL: ERROR_SYSTEM. */
+struct link_listener *link_listen(struct pdb_error *err);
 
 /* Stops listening. */
 void link_listener_destroy(struct link_listener *listener);
@@ -75,6 +73,7 @@ struct link *link_connect(const char *invitation, const struct link_limit *limit
 
 #define LINK_MAX_PAYLOAD (1u << 30) /* bytes */
 #define LINK_MAX_TYPE 0xffffff00u   /* types from here on are the link's own */
+#define LINK_STREAM LINK_MAX_TYPE   /* a message of a stream */
 
 struct link_frame {
 	uint32_t type;
@@ -114,27 +113,25 @@ void link_set_patience(struct link *link, unsigned seconds);
 /* The other end's address, such as "10.0.0.2:40123"; valid as long as the link. */
 const char *link_peer(const struct link *link);
 
-/* ---- Both sides: channels ---- */
+/* ---- Streams ---- */
 
 #define LINK_MAX_CHANNELS 64
-#define LINK_WINDOW 65536 /* bytes of one channel and direction that are under way at most */
 
-/* Join `fd`, a stream socket that now belongs to the link, with the one that the other side joins
- * under the same number. Each number is used once in a link's life. A side joins it before it lets
- * the other know the number, or when it has received the frame that says it: until then bytes for
- * it are answered with its end. When one socket's other end says that it sends no more (shutdown,
- * close), so does the link to the other socket; after both the channel ends and the sockets are
- * closed. -1: ERROR_USAGE: too many, or in use. */
-int link_channel_join(struct link *link, uint32_t number, int fd, struct pdb_error *err);
-
-/* The same with one end of a new socket pair; *fd_ret is the other (close-on-exec), the caller's.
- * A process that stands between it and a terminal calls relay_run() of attach/daemons/relay.h. */
+/* A channel: one end of a new socket pair is the end of a stream, *fd_ret is the other
+ * (close-on-exec), the caller's. Each number is used once in a link's life. A side opens it before
+ * it lets the other know the number, or when it has received the frame that says it: until then
+ * bytes for it are answered with its end. A process that stands between fd and a terminal calls
+ * relay_run() of attach/daemons/relay.h. -1: ERROR_USAGE: too many, or in use; ERROR_SYSTEM. */
 int link_channel_open(struct link *link, uint32_t number, int *fd_ret, struct pdb_error *err);
-
-/* It has not ended yet. */
-bool link_channel_is_open(const struct link *link, uint32_t number);
 
 /* End it on both sides. The other side's socket still gets what was sent to it before. */
 void link_channel_close(struct link *link, uint32_t number);
+
+/* For who has no channels but passes streams on: messages come as frames of the type LINK_STREAM. */
+void link_pass_streams(struct link *link);
+
+/* Send a message of a stream without waiting. False: so much waits to be sent already that somebody
+ * does not keep to his window. */
+bool link_pass(struct link *link, const void *message, size_t length);
 
 #endif

@@ -9,24 +9,18 @@
 #include "attach/daemons/link_private.h"
 #include "model/xalloc.h"
 
-/* Why the addresses tried so far did not do. */
-struct reasons {
-	char text[768];
-	size_t length;
-};
-
-static void add_reason(struct reasons *reasons, const char *text)
+/* Why the addresses tried so far did not do; "" or a text that was allocated. */
+static void add_reason(char **reasons, const char *text)
 {
-	int n = snprintf(reasons->text + reasons->length, sizeof(reasons->text) - reasons->length,
-			 "%s%s", reasons->length ? "; " : "", text);
+	char *before = *reasons;
 
-	if (n > 0 && (size_t)n < sizeof(reasons->text) - reasons->length)
-		reasons->length += (size_t)n;
+	*reasons = xasprintf("%s%s%s", before, *before ? "; " : "", text);
+	free(before);
 }
 
 /* Start to connect to one address. */
 static void add_address(struct handshake_race *race, const struct sockaddr_storage *address,
-			struct reasons *reasons)
+			char **reasons)
 {
 	const struct sockaddr *to = (const struct sockaddr *)address;
 	socklen_t size = address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6)
@@ -47,17 +41,17 @@ static void add_address(struct handshake_race *race, const struct sockaddr_stora
 }
 
 /* As long as there is somebody left to wait for. */
-static struct link *run(struct handshake_race *race, struct reasons *reasons,
-			const struct link_limit *limit, struct pdb_error *err)
+static struct link *run(struct handshake_race *race, char **reasons, const struct link_limit *limit,
+			struct pdb_error *err)
 {
 	unsigned num_told = 0;
-	struct link *link;
+	struct handshake winner;
 	int none, result;
 
 	while (race->num_peers > 0) {
-		result = race_wait(race, NULL, 0, limit, &none, &link, err);
+		result = race_wait(race, NULL, 0, limit, &none, &winner, err);
 		if (result > 0)
-			return link;
+			return link_create(&winner);
 		if (race->num_dropped > num_told)
 			add_reason(reasons, race->last.text);
 		num_told = race->num_dropped;
@@ -65,10 +59,10 @@ static struct link *run(struct handshake_race *race, struct reasons *reasons,
 			break;
 	}
 	if (race->num_peers == 0)
-		error_set(err, ERROR_GONE, "cannot reach pdb: %s", reasons->text);
+		error_set(err, ERROR_GONE, "cannot reach pdb: %s", *reasons);
 	else if (err->code == ERROR_TIMEOUT)
 		error_set(err, ERROR_TIMEOUT, "cannot reach pdb in time: %s%s%s does not answer",
-			  reasons->text, reasons->length ? "; " : "", race->peers[0].peer);
+			  *reasons, **reasons ? "; " : "", race->peers[0].peer);
 	return NULL;
 }
 
@@ -76,13 +70,14 @@ struct link *link_connect(const char *text, const struct link_limit *limit, stru
 {
 	struct handshake_race *race;
 	struct link_invitation invitation;
-	struct reasons reasons = {.length = 0};
+	char *reasons = xstrdup("");
 	struct link *link = NULL;
 	struct pdb_error unasked;
 
 	err = err ? err : &unasked; /* what kind it is decides here, too */
 	if (sodium_init() < 0) {
 		error_set(err, ERROR_SYSTEM, "libsodium cannot be used here");
+		free(reasons);
 		return NULL;
 	}
 	if (link_invitation_decode(text, &invitation, err) == 0) {
@@ -95,5 +90,6 @@ struct link *link_connect(const char *text, const struct link_limit *limit, stru
 		free(race);
 	}
 	sodium_memzero(&invitation, sizeof(invitation));
+	free(reasons);
 	return link;
 }

@@ -8,10 +8,8 @@
  * The records' keys come from the two key pairs alone (X25519), so who learns the secret later
  * cannot read what was said; the proofs (HMAC-SHA512-256 under the secret, over all that was said
  * before) keep everybody else out of the middle. */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,40 +20,23 @@
 #include "attach/daemons/link_private.h"
 #include "model/monotonic.h"
 
-/* ---- Time and addresses ---- */
-
-int link_timeout(uint64_t until_ns)
-{
-	uint64_t now = monotonic_ns(), ms;
-
-	if (until_ns == UINT64_MAX)
-		return -1;
-	if (until_ns <= now)
-		return 0;
-	ms = (until_ns - now + 999999) / 1000000;
-	return ms > 3600000 ? 3600000 : (int)ms;
-}
+/* ---- Addresses ---- */
 
 void link_address_text(const struct sockaddr *address, char text[LINK_ADDRESS_TEXT])
 {
-	char host[INET6_ADDRSTRLEN] = "?";
+	static const char mapped[] = "::ffff:";
+	socklen_t size = address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+							: sizeof(struct sockaddr_in);
+	char host[LINK_ADDRESS_TEXT], port[8];
 
-	if (address->sa_family == AF_INET) {
-		const struct sockaddr_in *in = (const void *)address;
-
-		inet_ntop(AF_INET, &in->sin_addr, host, sizeof(host));
-		snprintf(text, LINK_ADDRESS_TEXT, "%s:%d", host, ntohs(in->sin_port));
-	} else if (address->sa_family == AF_INET6) {
-		const struct sockaddr_in6 *in = (const void *)address;
-		bool is_mapped = IN6_IS_ADDR_V4MAPPED(&in->sin6_addr);
-
-		inet_ntop(is_mapped ? AF_INET : AF_INET6, in->sin6_addr.s6_addr + 12 * is_mapped,
-			  host, sizeof(host));
-		snprintf(text, LINK_ADDRESS_TEXT, is_mapped ? "%s:%d" : "[%s]:%d", host,
-			 ntohs(in->sin6_port));
-	} else {
-		snprintf(text, LINK_ADDRESS_TEXT, "%s", host);
-	}
+	if (getnameinfo(address, size, host, sizeof(host), port, sizeof(port),
+			NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+		snprintf(text, LINK_ADDRESS_TEXT, "?");
+	else if (strncmp(host, mapped, strlen(mapped)) == 0)
+		snprintf(text, LINK_ADDRESS_TEXT, "%s:%s", host + strlen(mapped), port);
+	else
+		snprintf(text, LINK_ADDRESS_TEXT, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host,
+			 port);
 }
 
 /* ---- One handshake ---- */
@@ -87,20 +68,24 @@ static void prove(const struct handshake *handshake, const uint8_t secret[LINK_S
 	crypto_auth(proof, start, (unsigned long long)(place - start), secret);
 }
 
-static bool is_proof(const struct handshake *handshake, const uint8_t secret[LINK_SECRET],
-		     const uint8_t *place)
+static int check_proof(const struct handshake *handshake, const uint8_t secret[LINK_SECRET],
+		       const uint8_t *place, struct pdb_error *err)
 {
 	uint8_t proof[crypto_auth_BYTES];
 
 	prove(handshake, secret, place, proof);
-	return sodium_memcmp(proof, place, sizeof(proof)) == 0;
+	if (sodium_memcmp(proof, place, sizeof(proof)) == 0)
+		return 0;
+	return error_set(err, ERROR_PERMISSION, "%s does not know the secret", handshake->peer);
 }
 
-/* The keys of both directions from the own secret key and the other's public one. */
-static int make_keys(struct handshake *handshake, uint8_t receive[crypto_kx_SESSIONKEYBYTES],
-		     uint8_t send_key[crypto_kx_SESSIONKEYBYTES], struct pdb_error *err)
+/* Derive the keys of both directions from the own secret key and the other's public one, and start
+ * the own stream, whose header is to be sent. Until the other's has come, its key is kept where its
+ * stream will be. */
+static int start_sending(struct handshake *handshake, uint8_t *header, struct pdb_error *err)
 {
 	struct link_transcript *said = &handshake->transcript;
+	uint8_t *receive = handshake->receive.k, send_key[crypto_kx_SESSIONKEYBYTES];
 	int result =
 		handshake->side == HANDSHAKE_PDB
 			? crypto_kx_server_session_keys(receive, send_key, said->challenge.key,
@@ -110,13 +95,21 @@ static int make_keys(struct handshake *handshake, uint8_t receive[crypto_kx_SESS
 
 	if (result < 0)
 		return error_set(err, ERROR_FORMAT, "%s sent no key", handshake->peer);
+	crypto_secretstream_xchacha20poly1305_init_push(&handshake->send, header, send_key);
+	sodium_memzero(send_key, sizeof(send_key));
 	return 0;
 }
 
-static int start_receiving(struct handshake *handshake, const uint8_t *header, const uint8_t *key,
+static int start_receiving(struct handshake *handshake, const uint8_t *header,
 			   struct pdb_error *err)
 {
-	if (crypto_secretstream_xchacha20poly1305_init_pull(&handshake->receive, header, key) < 0)
+	uint8_t key[crypto_kx_SESSIONKEYBYTES];
+	int result;
+
+	memcpy(key, handshake->receive.k, sizeof(key));
+	result = crypto_secretstream_xchacha20poly1305_init_pull(&handshake->receive, header, key);
+	sodium_memzero(key, sizeof(key));
+	if (result < 0)
 		return error_set(err, ERROR_FORMAT, "%s sent no header", handshake->peer);
 	return 0;
 }
@@ -140,18 +133,11 @@ static int answer(struct handshake *handshake, const uint8_t secret[LINK_SECRET]
 		  struct pdb_error *err)
 {
 	struct link_transcript *said = &handshake->transcript;
-	uint8_t receive[crypto_kx_SESSIONKEYBYTES], send_key[crypto_kx_SESSIONKEYBYTES];
 
 	memcpy(said->answer.version, LINK_VERSION, LINK_VERSION_SIZE);
 	crypto_kx_keypair(said->answer.key, handshake->secret_key);
-	if (make_keys(handshake, receive, send_key, err) < 0)
+	if (start_sending(handshake, said->answer.header, err) < 0)
 		return -1;
-	crypto_secretstream_xchacha20poly1305_init_push(&handshake->send, said->answer.header,
-							send_key);
-	/* Until the other's header has come, its key is kept where its stream will be. */
-	memcpy(handshake->receive.k, receive, sizeof(receive));
-	sodium_memzero(receive, sizeof(receive));
-	sodium_memzero(send_key, sizeof(send_key));
 	prove(handshake, secret, said->answer.proof, said->answer.proof);
 	expect(handshake, &said->acceptance, sizeof(said->acceptance));
 	return say(handshake, &said->answer, sizeof(said->answer), err);
@@ -162,25 +148,13 @@ static int accept_answer(struct handshake *handshake, const uint8_t secret[LINK_
 			 struct pdb_error *err)
 {
 	struct link_transcript *said = &handshake->transcript;
-	uint8_t receive[crypto_kx_SESSIONKEYBYTES], send_key[crypto_kx_SESSIONKEYBYTES];
-	int result;
 
-	if (!is_proof(handshake, secret, said->answer.proof))
-		return error_set(err, ERROR_PERMISSION, "%s does not know the secret",
-				 handshake->peer);
-	if (make_keys(handshake, receive, send_key, err) < 0)
-		return -1;
-	crypto_secretstream_xchacha20poly1305_init_push(&handshake->send, said->acceptance.header,
-							send_key);
-	result = start_receiving(handshake, said->answer.header, receive, err);
-	sodium_memzero(receive, sizeof(receive));
-	sodium_memzero(send_key, sizeof(send_key));
-	if (result < 0)
+	if (check_proof(handshake, secret, said->answer.proof, err) < 0 ||
+	    start_sending(handshake, said->acceptance.header, err) < 0 ||
+	    start_receiving(handshake, said->answer.header, err) < 0)
 		return -1;
 	prove(handshake, secret, said->acceptance.proof, said->acceptance.proof);
-	if (say(handshake, &said->acceptance, sizeof(said->acceptance), err) < 0)
-		return -1;
-	return 1;
+	return say(handshake, &said->acceptance, sizeof(said->acceptance), err) < 0 ? -1 : 1;
 }
 
 /* pdb has accepted the daemon. 1: it is pdb. */
@@ -188,16 +162,11 @@ static int accept_acceptance(struct handshake *handshake, const uint8_t secret[L
 			     struct pdb_error *err)
 {
 	struct link_transcript *said = &handshake->transcript;
-	uint8_t key[crypto_kx_SESSIONKEYBYTES];
-	int result;
 
-	if (!is_proof(handshake, secret, said->acceptance.proof))
-		return error_set(err, ERROR_PERMISSION, "%s does not know the secret",
-				 handshake->peer);
-	memcpy(key, handshake->receive.k, sizeof(key));
-	result = start_receiving(handshake, said->acceptance.header, key, err);
-	sodium_memzero(key, sizeof(key));
-	return result < 0 ? -1 : 1;
+	if (check_proof(handshake, secret, said->acceptance.proof, err) < 0 ||
+	    start_receiving(handshake, said->acceptance.header, err) < 0)
+		return -1;
+	return 1;
 }
 
 /* Whoever starts with other bytes is dropped without waiting for the rest. */
@@ -286,8 +255,9 @@ void race_add(struct handshake_race *race, enum handshake_side side, int fd, boo
 }
 
 /* Serve the peers that poll() has found ready, up to the first that drops out, so that race->last
- * tells of each. True: one is done, as *link_ret. */
-static bool serve(struct handshake_race *race, const struct pollfd *fds, struct link **link_ret)
+ * tells of each. True: one is done, as *winner_ret. */
+static bool serve(struct handshake_race *race, const struct pollfd *fds,
+		  struct handshake *winner_ret)
 {
 	uint64_t now = monotonic_ns();
 
@@ -306,7 +276,7 @@ static bool serve(struct handshake_race *race, const struct pollfd *fds, struct 
 			return false;
 		}
 		if (result > 0) {
-			*link_ret = link_create(peer);
+			*winner_ret = *peer;
 			peer->fd = -1;
 			return true;
 		}
@@ -315,7 +285,7 @@ static bool serve(struct handshake_race *race, const struct pollfd *fds, struct 
 }
 
 int race_wait(struct handshake_race *race, const int listen_fds[], size_t num_listen,
-	      const struct link_limit *limit, int *listen_ret, struct link **link_ret,
+	      const struct link_limit *limit, int *listen_ret, struct handshake *winner_ret,
 	      struct pdb_error *err)
 {
 	struct pollfd fds[RACE_MAX + LINK_MAX_ADDRESSES + 1];
@@ -336,14 +306,14 @@ int race_wait(struct handshake_race *race, const int listen_fds[], size_t num_li
 		fds[num++] = (struct pollfd){listen_fds[i], POLLIN, 0};
 	cancel = num;
 	fds[num++] = (struct pollfd){limit->cancel_fd, POLLIN, 0};
-	n = poll(fds, num, link_timeout(until_ns));
+	n = poll(fds, num, monotonic_timeout(until_ns));
 	if (n < 0 && errno != EINTR)
 		return error_errno(err, "cannot wait for connections");
 	if (n < 0)
 		return 0;
 	if (fds[cancel].revents)
 		return error_set(err, ERROR_INTERRUPTED, "interrupted");
-	if (serve(race, fds, link_ret))
+	if (serve(race, fds, winner_ret))
 		return 1;
 	for (size_t i = first_listen; i < cancel && *listen_ret < 0; i++)
 		if (fds[i].revents)

@@ -17,20 +17,6 @@
 
 /* ---- Addresses ---- */
 
-static int parse_address(const char *host, const char *port, struct sockaddr_storage *ret)
-{
-	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
-				 .ai_socktype = SOCK_STREAM};
-	struct addrinfo *info;
-
-	if (getaddrinfo(host, port, &hints, &info) != 0)
-		return -1;
-	memset(ret, 0, sizeof(*ret));
-	memcpy(ret, info->ai_addr, info->ai_addrlen);
-	freeaddrinfo(info);
-	return 0;
-}
-
 static void set_port(struct sockaddr_storage *address, in_port_t port)
 {
 	if (address->ss_family == AF_INET6)
@@ -131,25 +117,6 @@ static int listen_on_all(struct link_listener *listener, struct pdb_error *err)
 	return 0;
 }
 
-static int listen_on_each(struct link_listener *listener, const char *const addresses[],
-			  size_t num_addresses, struct pdb_error *err)
-{
-	if (num_addresses > LINK_MAX_ADDRESSES)
-		return error_set(err, ERROR_USAGE, "more than %d addresses", LINK_MAX_ADDRESSES);
-	for (size_t i = 0; i < num_addresses; i++) {
-		struct sockaddr_storage address;
-
-		if (parse_address(addresses[i], "0", &address) < 0)
-			return error_set(err, ERROR_USAGE, "\"%s\" is not an IP address",
-					 addresses[i]);
-		if (listen_on(listener, &address) < 0)
-			return error_errno(err, "cannot listen on %s", addresses[i]);
-		link_address_text((struct sockaddr *)&address,
-				  listener->addresses[listener->num_addresses++]);
-	}
-	return 0;
-}
-
 static void stop_listening(struct link_listener *listener)
 {
 	for (size_t i = 0; i < listener->num_fds; i++)
@@ -157,11 +124,9 @@ static void stop_listening(struct link_listener *listener)
 	listener->num_fds = 0;
 }
 
-struct link_listener *link_listen(const char *const addresses[], size_t num_addresses,
-				  struct pdb_error *err)
+struct link_listener *link_listen(struct pdb_error *err)
 {
 	struct link_listener *listener;
-	int result;
 
 	if (sodium_init() < 0) {
 		error_set(err, ERROR_SYSTEM, "libsodium cannot be used here");
@@ -170,13 +135,10 @@ struct link_listener *link_listen(const char *const addresses[], size_t num_addr
 	listener = xcalloc(1, sizeof(*listener));
 	listener->proof_ns = PROOF_NS;
 	randombytes_buf(listener->race.secret, sizeof(listener->race.secret));
-	result = num_addresses ? listen_on_each(listener, addresses, num_addresses, err)
-			       : listen_on_all(listener, err);
-	if (result < 0) {
-		link_listener_destroy(listener);
-		return NULL;
-	}
-	return listener;
+	if (listen_on_all(listener, err) == 0)
+		return listener;
+	link_listener_destroy(listener);
+	return NULL;
 }
 
 void link_listener_destroy(struct link_listener *listener)
@@ -208,7 +170,7 @@ struct link *link_accept(struct link_listener *listener, const struct link_limit
 			 struct pdb_error *err)
 {
 	struct handshake_race *race = &listener->race;
-	struct link *link = NULL;
+	struct handshake winner;
 	struct pdb_error unasked;
 	int listen_fd, result = 0;
 
@@ -218,8 +180,8 @@ struct link *link_accept(struct link_listener *listener, const struct link_limit
 		return NULL;
 	}
 	while (result == 0) {
-		result = race_wait(race, listener->fds, listener->num_fds, limit, &listen_fd, &link,
-				   err);
+		result = race_wait(race, listener->fds, listener->num_fds, limit, &listen_fd,
+				   &winner, err);
 		if (listen_fd >= 0 && admit(listener, listen_fd, err) < 0)
 			result = -1;
 	}
@@ -232,7 +194,7 @@ struct link *link_accept(struct link_listener *listener, const struct link_limit
 	}
 	stop_listening(listener);
 	race_end(race);
-	return link;
+	return link_create(&winner);
 }
 
 /* ---- The invitation ---- */
@@ -253,48 +215,39 @@ char *link_invitation(const struct link_listener *listener)
 	return text;
 }
 
-/* "HOST:PORT" or "[HOST]:PORT", of `length` bytes. */
-static int decode_address(const char *text, size_t length, struct sockaddr_storage *ret)
+/* "HOST:PORT" or "[HOST]:PORT". */
+static int decode_address(const char *text, struct sockaddr_storage *ret)
 {
-	char copy[LINK_ADDRESS_TEXT], *host = copy, *colon, *end;
+	const char *format = *text == '[' ? "[%63[^]]]:%7[0-9]%n" : "%63[^:]:%7[0-9]%n";
+	const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
+				       .ai_socktype = SOCK_STREAM};
+	char host[LINK_ADDRESS_TEXT], port[8];
+	struct addrinfo *info;
+	int end = 0;
 
-	if (length >= sizeof(copy))
+	if (sscanf(text, format, host, port, &end) != 2 || text[end] ||
+	    getaddrinfo(host, port, &hints, &info) != 0)
 		return -1;
-	memcpy(copy, text, length);
-	copy[length] = '\0';
-	colon = strrchr(copy, ':');
-	if (!colon)
-		return -1;
-	*colon = '\0';
-	end = colon - 1;
-	if (copy[0] == '[') {
-		if (end <= copy || *end != ']')
-			return -1;
-		*end = '\0';
-		host++;
-	}
-	return *host && colon[1] ? parse_address(host, colon + 1, ret) : -1;
+	memset(ret, 0, sizeof(*ret));
+	memcpy(ret, info->ai_addr, info->ai_addrlen);
+	freeaddrinfo(info);
+	return get_port(ret) == 0 ? -1 : 0;
 }
 
-static int decode_addresses(const char *text, struct link_invitation *ret, struct pdb_error *err)
+static int decode_addresses(char *text, struct link_invitation *ret, struct pdb_error *err)
 {
-	for (ret->num_addresses = 0;; text++) {
-		size_t length = strcspn(text, ",");
-		struct sockaddr_storage *address;
+	char *word;
 
+	for (ret->num_addresses = 0; (word = strsep(&text, ",")); ret->num_addresses++) {
 		if (ret->num_addresses == LINK_MAX_ADDRESSES)
 			return error_set(err, ERROR_FORMAT,
 					 "the invitation has too many addresses");
-		address = &ret->addresses[ret->num_addresses++];
-		if (decode_address(text, length, address) < 0 || get_port(address) == 0)
-			return error_set(
-				err, ERROR_FORMAT, "the invitation's address \"%.*s\" is not one",
-				(int)(length < LINK_ADDRESS_TEXT ? length : LINK_ADDRESS_TEXT),
-				text);
-		text += length;
-		if (!*text)
-			return 0;
+		if (decode_address(word, &ret->addresses[ret->num_addresses]) < 0)
+			return error_set(err, ERROR_FORMAT,
+					 "the invitation's address \"%.*s\" is not one",
+					 LINK_ADDRESS_TEXT, word);
 	}
+	return 0;
 }
 
 int link_invitation_decode(const char *text, struct link_invitation *ret, struct pdb_error *err)
@@ -312,7 +265,11 @@ int link_invitation_decode(const char *text, struct link_invitation *ret, struct
 	    sodium_hex2bin(ret->secret, LINK_SECRET, text, 2 * LINK_SECRET, NULL, &length, NULL) <
 		    0)
 		return error_set(err, ERROR_FORMAT, "the invitation's secret is not one");
-	return decode_addresses(text + 2 * LINK_SECRET + 1, ret, err);
+	char *addresses = xstrdup(text + 2 * LINK_SECRET + 1);
+	int result = decode_addresses(addresses, ret, err);
+
+	free(addresses);
+	return result;
 }
 
 char *link_invitation_take(const char *variable)

@@ -4,8 +4,7 @@
  *	link_listen.c	  pdb's side before the handshake, and the invitation's text
  *	link_connect.c	  the daemons' side of it
  *	link_handshake.c  proofs and keys, and the race of several handshakes
- *	link.c		  records and frames
- *	link_channel.c	  channels
+ *	link.c		  records, frames, channels
  *
  * On the wire, after the handshake, are records: a length (4 bytes, little endian) and so many
  * bytes, made by libsodium's secretstream: encrypted, authenticated together with the length, and
@@ -33,9 +32,6 @@
 #define LINK_SECRET crypto_auth_KEYBYTES
 #define LINK_ADDRESS_TEXT 64
 
-/* For poll(): milliseconds until `until_ns`, rounded up; -1: for ever. */
-int link_timeout(uint64_t until_ns);
-
 static inline void link_put_u32(uint8_t *to, uint32_t value)
 {
 	for (int i = 0; i < 4; i++)
@@ -55,15 +51,6 @@ struct link_buffer {
 	uint8_t *bytes;
 	size_t start, end, capacity;
 };
-
-/* Room for `size` bytes more behind the end. */
-uint8_t *link_buffer_room(struct link_buffer *buffer, size_t size);
-void link_buffer_take(struct link_buffer *buffer, size_t size);
-
-static inline size_t link_buffer_size(const struct link_buffer *buffer)
-{
-	return buffer->end - buffer->start;
-}
 
 /* ---- Handshake ---- */
 
@@ -121,10 +108,10 @@ void race_add(struct handshake_race *race, enum handshake_side side, int fd, boo
 	      uint64_t until_ns, const struct sockaddr *address);
 
 /* Wait once: for the peers, `listen_fds`, and the limit. *listen_ret is a descriptor with a
- * connection to accept, or -1. 0: go on. 1: *link_ret is the winner's. -1: ERROR_TIMEOUT,
- * ERROR_INTERRUPTED, ERROR_SYSTEM. */
+ * connection to accept, or -1. 0: go on. 1: *winner_ret is done, whose fd is the caller's. -1:
+ * ERROR_TIMEOUT, ERROR_INTERRUPTED, ERROR_SYSTEM. */
 int race_wait(struct handshake_race *race, const int listen_fds[], size_t num_listen,
-	      const struct link_limit *limit, int *listen_ret, struct link **link_ret,
+	      const struct link_limit *limit, int *listen_ret, struct handshake *winner_ret,
 	      struct pdb_error *err);
 
 /* Drop all peers and forget the secret. */
@@ -158,26 +145,6 @@ struct link_listener {
 #define LINK_OUT_BULK (2 * LINK_CHUNK) /* no more payload is put behind so many bytes */
 #define LINK_OUT_MAX (16 * LINK_CHUNK) /* nothing is read that might have to be answered */
 
-/* The link's own types of frames; each starts with a channel's number, of 4 bytes. */
-enum {
-	LINK_CHANNEL_DATA = LINK_MAX_TYPE, /* bytes */
-	LINK_CHANNEL_CREDIT,               /* 4 bytes: so many more may be sent */
-	LINK_CHANNEL_EOF,                  /* no more bytes from this side */
-	LINK_CHANNEL_END,                  /* neither takes nor sends any more */
-};
-
-struct link_channel {
-	uint32_t number;
-	int fd;
-	size_t credit;              /* bytes that may be sent to the other side */
-	size_t consumed;            /* bytes written to fd that are not credited yet */
-	bool has_read_all;          /* fd gives no more; the other side knows */
-	bool has_received_all;      /* the other side gives no more */
-	bool has_shut_down;         /* and fd knows */
-	bool is_over;               /* to be removed */
-	struct link_buffer pending; /* received and not yet written to fd; up to LINK_WINDOW */
-};
-
 struct link {
 	int fd;
 	char peer[LINK_ADDRESS_TEXT];
@@ -192,34 +159,15 @@ struct link {
 	struct link_frame frame; /* what has come of it so far, or all of it */
 	size_t frame_capacity, frame_have;
 	bool has_frame_start, has_frame;
-	struct link_channel channels[LINK_MAX_CHANNELS];
+	bool passes_streams;
+	struct stream *channels[LINK_MAX_CHANNELS];
 	size_t num_channels;
 };
 
-/* A link over a connection whose handshake is done. The link owns fd. */
-struct link *link_create(const struct handshake *handshake);
+/* A link over a connection whose handshake is done, and is wiped. The link owns its fd. */
+struct link *link_create(struct handshake *handshake);
 
-/* Put a frame of at most LINK_CHUNK - 8 bytes, in two parts, into the output. */
-void link_put_frame(struct link *link, uint32_t type, const void *first, size_t first_length,
-		    const void *second, size_t second_length);
-
-/* The link is of no more use: keep the reason. Returns -1. */
-int link_break(struct link *link, enum error_code code, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-/* A frame of the link's own came. -1: link_break() was called. */
-int link_channel_frame(struct link *link, const struct link_frame *frame);
-
-struct pollfd;
-
-/* Say what to wait for on the channels' sockets: one entry for each. */
-void link_channel_poll(const struct link *link, struct pollfd *fds);
-
-/* Do what the answer allows. */
-void link_channel_serve(struct link *link, const struct pollfd *fds);
-
-/* Close what has ended. The places of the others in the table change. */
-void link_channel_remove_finished(struct link *link);
-void link_channel_end_all(struct link *link);
+/* Put a frame of at most LINK_CHUNK - 8 bytes into the output. */
+void link_put_frame(struct link *link, uint32_t type, const void *bytes, size_t length);
 
 #endif

@@ -2,6 +2,8 @@
 #include <stdlib.h>
 
 #include "attach/daemons/overlay.h"
+#include "model/buffer.h"
+#include "model/wire/decoder.h"
 #include "model/xalloc.h"
 
 /* The lowest bit of i that is set; of 0 one beyond all others. */
@@ -121,17 +123,15 @@ void reduction_hear(struct reduction *reduction, uint32_t sequence, uint32_t fro
 			reduction->heard_ms[i] = now_ms;
 }
 
-enum reduction_taken reduction_take(struct reduction *reduction, uint32_t sequence, uint32_t from)
+bool reduction_take(struct reduction *reduction, uint32_t sequence, uint32_t from)
 {
-	if (sequence != reduction->sequence)
-		return REDUCTION_LATE;
-	for (size_t i = 0; i < reduction->num_children; i++) {
+	for (size_t i = 0; i < reduction->num_children && sequence == reduction->sequence; i++) {
 		if (reduction->children[i] != from || reduction->has_answered[i])
 			continue;
 		reduction->has_answered[i] = true;
-		return REDUCTION_TAKEN;
+		return true;
 	}
-	return REDUCTION_REFUSED;
+	return false;
 }
 
 bool reduction_is_done(const struct reduction *reduction, int64_t now_ms)
@@ -152,4 +152,46 @@ void reduction_holes(const struct reduction *reduction, struct overlay_ranges *h
 			overlay_ranges_append(
 				holes, reduction->children[i],
 				overlay_subtree(reduction->children[i], reduction->num_members));
+}
+
+void overlay_put(struct buffer *ret, const struct overlay_message *message)
+{
+	buffer_put(ret, message->sequence);
+	buffer_put(ret, message->kind);
+	buffer_put(ret, message->total_ms);
+	buffer_put(ret, message->ranges.num);
+	for (size_t i = 0; i < message->ranges.num; i++) {
+		buffer_put(ret, message->ranges.ranges[i].count);
+		buffer_put(ret, message->ranges.ranges[i].first);
+	}
+	buffer_put(ret, message->length);
+	buffer_put_bytes(ret, message->payload, message->length);
+}
+
+bool overlay_take(const uint8_t *bytes, size_t length, uint32_t limit, struct overlay_message *ret)
+{
+	struct decoder in = {.at = bytes, .end = bytes + length};
+	struct overlay_message message = {.sequence = decoder_take_below(&in, UINT32_MAX)};
+	uint32_t left = limit;
+	size_t num;
+
+	message.kind = decoder_take_below(&in, UINT32_MAX);
+	message.total_ms = decoder_take_below(&in, OVERLAY_TOTAL_MS_MAX);
+	num = decoder_take_count(&in, limit, 2);
+	for (size_t i = 0; i < num; i++) {
+		uint32_t count = decoder_take_below(&in, left);
+
+		in.is_bad |= count == 0;
+		left -= count;
+		overlay_ranges_append(&message.ranges, decoder_take_below(&in, limit - count),
+				      count);
+	}
+	message.length = decoder_take_count(&in, OVERLAY_PAYLOAD_MAX, 1);
+	message.payload = decoder_take_bytes(&in, message.length);
+	decoder_end(&in);
+	if (in.is_bad)
+		overlay_ranges_deinit(&message.ranges);
+	else
+		*ret = message;
+	return !in.is_bad;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The tree that pdb's daemons answer along, and the book-keeping of one question: who has to answer
- * to whom, until when, and who has not. No MPI, no clock: pdbd_tree.c has both.
+ * The tree that pdb's daemons answer along, the book-keeping of one question, who has to answer
+ * to whom, until when, and who has not, and what they send each other, as bytes. No MPI, no clock:
+ * pdbd_tree.c has both.
  *
  * The tree is binomial (as in MPI's own broadcasts: Thakur, Rabenseifner and Gropp, "Optimization
  * of Collective Communication Operations in MPICH", 2005) over *members*, which are numbered from 0
@@ -14,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct pdb_error;
+struct buffer;
 
 #define OVERLAY_CHILDREN_MAX 32
 
@@ -82,14 +83,9 @@ void reduction_begin(struct reduction *reduction, uint32_t sequence, uint32_t se
 /* Member `from` says that it is at work on the question `sequence`. */
 void reduction_hear(struct reduction *reduction, uint32_t sequence, uint32_t from, int64_t now_ms);
 
-enum reduction_taken {
-	REDUCTION_TAKEN,   /* an answer that was awaited: merge it */
-	REDUCTION_LATE,    /* of an earlier question: its sender lives after all */
-	REDUCTION_REFUSED, /* of nobody who was asked, or a second one: throw it away */
-};
-
-/* An answer has come from member `from`. */
-enum reduction_taken reduction_take(struct reduction *reduction, uint32_t sequence, uint32_t from);
+/* An answer has come from member `from`. True: it was awaited, and is to be merged. False: it is of an
+ * earlier question, of nobody who was asked, or a second one. */
+bool reduction_take(struct reduction *reduction, uint32_t sequence, uint32_t from);
 
 /* All have answered, or those who have not are silent, or it is too late. */
 bool reduction_is_done(const struct reduction *reduction, int64_t now_ms);
@@ -97,5 +93,33 @@ bool reduction_is_done(const struct reduction *reduction, int64_t now_ms);
 /* Append those who have not answered: each silent child with all that are below it. The first of
  * each range is the one that was silent; of the rest nothing is known. Not joined. */
 void reduction_holes(const struct reduction *reduction, struct overlay_ranges *holes);
+
+/* Longer payloads are not sent: their sender becomes a hole. */
+#define OVERLAY_PAYLOAD_MAX (1u << 30)
+
+/* No question may take longer. */
+#define OVERLAY_TOTAL_MS_MAX 1000000u
+
+/* Kinds of what is no question. */
+#define OVERLAY_ANSWER 0u
+#define OVERLAY_ALIVE 0xffffffffu /* still at work on the question */
+
+struct overlay_message {
+	uint32_t sequence; /* of the question */
+	uint32_t kind;     /* of a question: what is asked */
+	uint32_t total_ms; /* of a question: how long member 0 waits */
+	/* Of a question: the daemons that are its members. Of an answer: the members that are
+	 * missing in it, each range begun by the one that was silent. */
+	struct overlay_ranges ranges;
+	const uint8_t *payload; /* borrowed */
+	size_t length;
+};
+
+/* Append it. */
+void overlay_put(struct buffer *ret, const struct overlay_message *message);
+
+/* The payload points into `bytes`; the caller deinits the ranges. False for what is cut off or beyond
+ * its bounds: ranges are not empty, in 0 .. limit-1 and no more than `limit` numbers in all. */
+bool overlay_take(const uint8_t *bytes, size_t length, uint32_t limit, struct overlay_message *ret);
 
 #endif

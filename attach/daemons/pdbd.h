@@ -10,51 +10,43 @@
 /* How the daemon's file is called: like the guard's, with this behind. */
 #define PDBD_WORKER "-worker"
 
-/* Kinds of frames from pdb, and of the answers to them. An answer begins with the length (a
- * uint32_t) of a text that names the hosts that are missing in it, a blank between two, and that
- * text; then comes the merged answer. */
+/* Kinds of frames from pdb, and of the merged answers to them. */
 enum pdbd_kind {
-	/* Which hosts there are: lines "DAEMON HOST". */
-	PDBD_HOSTS = 1,
-	/* Here is the job (daemon_job.h). Answer: how many of its processes live, a uint32_t. */
-	PDBD_JOB = 2,
+	/* Here is the job (proc_bytes.h). Answer: how many of its processes live, a uint32_t. */
+	PDBD_JOB = 1,
 	/* The same question without the job. Asked by the first daemon itself every few seconds,
 	 * too: when no process is left, the daemons end. */
-	PDBD_LIVING = 3,
+	PDBD_LIVING = 2,
 	/* End. Not answered. */
-	PDBD_QUIT = 4,
+	PDBD_QUIT = 3,
 	/* Look at the ranks: a struct pdbd_look. Answer: a share (model/wire/share.h). Nothing
 	 * when the daemons have not been told of the job. */
-	PDBD_LOOK = 5,
+	PDBD_LOOK = 4,
 	/* Sample stacks of some ranks: a struct pdbd_look, of which milliseconds are from the
-	 * first sample to the last, then a set of ranks (rankset.h's binary form), then, if
-	 * there is more, a question about machine code (model/wire/code_bytes.h). Answer: a share
+	 * first sample to the last, then a set of ranks (proc_bytes_put_ranks()), then, if there is
+	 * more, a question about machine code (model/wire/code_bytes.h). Answer: a share
 	 * without models. */
-	PDBD_SAMPLE = 6,
+	PDBD_SAMPLE = 5,
 	/* From the first daemon, every OVERLAY_PULSE_MS while an answer is being made: wait on. No
 	 * answer, and no payload. */
-	PDBD_ALIVE = 7,
+	PDBD_ALIVE = 6,
 	/* Find the ranks of a job that is known by a mark only (launcher_scan_mark()): a struct
-	 * pdbd_scan, then the mark. Answer: daemon_scan.h. */
-	PDBD_SCAN = 8,
+	 * pdbd_scan, then the mark. Answer: daemon_job.h. */
+	PDBD_SCAN = 7,
 	/* Put gdb on a rank: a struct gdb_order (gdb_order.h). Answer: a struct gdb_started, and
-	 * behind it why not, of the daemon that has the rank. pdb has joined the channels. */
-	PDBD_GDB = 9,
+	 * behind it why not, of the daemon that has the rank. pdb has opened the channels. */
+	PDBD_GDB = 8,
 	/* How that gdb fares: a struct gdb_state_question. Answer: a struct gdb_state. */
-	PDBD_GDB_STATE = 10,
+	PDBD_GDB_STATE = 9,
 	/* What sampling has cost so far. Answer: a struct sampler_cost of each daemon. */
-	PDBD_COST = 11,
-	/* Look at who is inside MPI: a struct pdbd_watch, then the set of ranks whose stacks are to
-	 * tell if they have no recorder (rankset.h's binary form). Answer: a digest
+	PDBD_COST = 10,
+	/* Look at who is inside MPI: the number of the job's ranks, a uint32_t, then the set of
+	 * those whose stacks are to tell if they have no recorder. Answer: a digest
 	 * (watch_digest.h). */
-	PDBD_WATCH = 12,
+	PDBD_WATCH = 11,
 	/* The traces of some ranks as of the last look: a struct pdbd_look, then the set of
 	 * ranks. Answer: a share of SHARE_TRACES. */
-	PDBD_TRACES = 13,
-};
-
-struct pdbd_watch {
-	uint32_t num_ranks; /* of the job */
+	PDBD_TRACES = 12,
 };
 
 struct pdbd_scan {
@@ -63,7 +55,7 @@ struct pdbd_scan {
 
 /* How to look. The nodes of a job have one byte order. */
 struct pdbd_look {
-	uint32_t num_ranks;    /* of the job */
+	uint32_t num_ranks;    /* of the job; first, as in other questions */
 	uint32_t milliseconds; /* as in struct node_look_options, as the next five */
 	uint32_t max_samples;  /* on each node */
 	uint32_t all_threads;
@@ -71,9 +63,8 @@ struct pdbd_look {
 	/* also: the daemons wait some seconds for the last look when ranks have ended */
 	uint32_t keeps;
 	uint32_t is_last;
-	uint32_t parts;      /* enum share_parts */
-	uint32_t times;      /* PDBD_SAMPLE: samples of each thread */
-	uint32_t ranks_size; /* PDBD_SAMPLE, PDBD_TRACES: bytes of the set of ranks */
+	uint32_t parts; /* enum share_parts */
+	uint32_t times; /* PDBD_SAMPLE: samples of each thread */
 };
 
 #endif

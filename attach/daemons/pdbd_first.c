@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Rank 0 of the daemons: what pdb asks it asks all of them, and hands the merged answer on. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +12,6 @@
 #include "model/buffer.h"
 #include "model/error.h"
 #include "model/monotonic.h"
-#include "model/xalloc.h"
 
 #define LOOK_MS 300       /* between two looks at whether this node's ranks live */
 #define REQUEST_MS 10000  /* how long a daemon may be at work on its part of an answer */
@@ -32,27 +30,22 @@ static struct link_limit limit_of(int ms)
 	};
 }
 
-struct first {
-	struct daemon *daemon;
-	struct link *link;
-	char **hosts; /* by rank; NULL: not known */
-	int64_t pinged_ms;
-	/* when no process of the job was left, or pdb asked last since; 0: some are */
-	int64_t ended_ms;
-};
-
-/* Let pdb know that an answer is on its way. */
-static void pulse(void *argument)
+static void send_to_pdb(struct daemon *daemon, uint32_t kind, const struct buffer *answer)
 {
 	const struct link_limit limit = limit_of(SEND_MS);
-	struct first *first = argument;
 	struct pdb_error err;
 
-	if (link_send(first->link, PDBD_ALIVE, NULL, 0, &limit, &err) != 0)
-		first->daemon->is_quitting = true;
+	if (link_send(daemon->link, kind, answer->bytes, answer->num, &limit, &err) != 0)
+		daemon->is_quitting = true;
 }
 
-static void ask(struct first *first, uint32_t kind, const void *payload, size_t length,
+/* Let pdb know that an answer is on its way. */
+static void pulse(void *daemon)
+{
+	send_to_pdb(daemon, PDBD_ALIVE, &(struct buffer){.num = 0});
+}
+
+static void ask(struct daemon *daemon, uint32_t kind, const void *payload, size_t length,
 		int total_ms, struct buffer *answer, struct overlay_ranges *missing)
 {
 	const struct pdbd_question question = {
@@ -61,49 +54,9 @@ static void ask(struct first *first, uint32_t kind, const void *payload, size_t 
 		.length = length,
 		.total_ms = total_ms,
 		.pulse = pulse,
-		.argument = first,
 	};
 
-	pdbd_tree_ask(first->daemon->tree, &question, answer, missing);
-}
-
-static void learn_hosts(struct first *first)
-{
-	struct overlay_ranges missing = {.ranges = NULL};
-	struct buffer answer;
-	char *save;
-
-	ask(first, PDBD_HOSTS, NULL, 0, REQUEST_MS, &answer, &missing);
-	buffer_put_bytes(&answer, "", 1);
-	for (char *line = strtok_r((char *)answer.bytes, "\n", &save); line;
-	     line = strtok_r(NULL, "\n", &save)) {
-		char *blank = strchr(line, ' ');
-		int rank = atoi(line);
-
-		if (blank && rank >= 0 && rank < pdbd_tree_size(first->daemon->tree) &&
-		    !first->hosts[rank])
-			first->hosts[rank] = xstrdup(blank + 1);
-	}
-	free(answer.bytes);
-	overlay_ranges_deinit(&missing);
-}
-
-static char *name_missing(const struct first *first, const struct overlay_ranges *missing)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	for (uint32_t i = 0; i < overlay_ranges_total(missing); i++) {
-		uint32_t rank = overlay_ranges_at(missing, i);
-
-		if (first->hosts[rank])
-			fprintf(out, "%s%s", i > 0 ? " " : "", first->hosts[rank]);
-		else
-			fprintf(out, "%sdaemon-%u", i > 0 ? " " : "", rank);
-	}
-	fclose(out);
-	return text;
+	pdbd_tree_ask(daemon->tree, &question, answer, missing);
 }
 
 /* Looking takes as long as it is told to. */
@@ -118,68 +71,54 @@ static int answer_ms(uint32_t kind, const uint8_t *payload, size_t length)
 	       (question.milliseconds < LOOK_MAX_MS ? question.milliseconds : LOOK_MAX_MS);
 }
 
-static void send_answer(struct first *first, uint32_t kind, const struct buffer *answer,
-			const struct overlay_ranges *missing)
-{
-	const struct link_limit limit = limit_of(SEND_MS);
-	char *names = name_missing(first, missing);
-	uint32_t names_length = strlen(names);
-	struct buffer frame = {.bytes = NULL};
-	struct pdb_error err;
-
-	buffer_put_bytes(&frame, &names_length, sizeof(names_length));
-	buffer_put_bytes(&frame, names, names_length);
-	buffer_put_bytes(&frame, answer->bytes, answer->num);
-	if (link_send(first->link, kind, frame.bytes, frame.num, &limit, &err) != 0)
-		first->daemon->is_quitting = true;
-	free(names);
-	free(frame.bytes);
-}
-
-static void pass_on(struct first *first, uint32_t kind, const uint8_t *payload, size_t length)
+static void pass_on(struct daemon *daemon, uint32_t kind, const uint8_t *payload, size_t length)
 {
 	struct overlay_ranges missing = {.ranges = NULL};
 	struct buffer answer;
 
-	ask(first, kind, payload, length, answer_ms(kind, payload, length), &answer, &missing);
+	if (kind == PDBD_GDB)
+		pdbd_gdb_hear_order(daemon->gdb, payload, length);
+	ask(daemon, kind, payload, length, answer_ms(kind, payload, length), &answer, &missing);
+	if (kind == PDBD_GDB)
+		pdbd_gdb_hear_started(daemon->gdb, &answer);
 	/* What is missing because the daemons are being ended is no answer: pdb starts others. */
-	if (missing.num == 0 || !pdbd_is_over(first->daemon))
-		send_answer(first, kind, &answer, &missing);
+	if (missing.num == 0 || !pdbd_is_over(daemon))
+		send_to_pdb(daemon, kind, &answer);
 	free(answer.bytes);
 	overlay_ranges_deinit(&missing);
 }
 
 /* No process is left: is there nothing that pdb may still ask for? The launcher may be waiting. */
-static bool is_done(struct first *first)
+static bool is_done(struct daemon *daemon)
 {
-	if (!first->daemon->keeps_traces)
+	if (!daemon->keeps_traces)
 		return true;
-	if (first->ended_ms == 0)
-		first->ended_ms = monotonic_ms();
-	return monotonic_ms() - first->ended_ms > LAST_MS;
+	if (daemon->ended_ms == 0)
+		daemon->ended_ms = monotonic_ms();
+	return monotonic_ms() - daemon->ended_ms > LAST_MS;
 }
 
 /* Let the others know that rank 0 lives, and see whether the job does, and the silent. */
-static void ping(struct first *first)
+static void ping(struct daemon *daemon)
 {
 	struct overlay_ranges missing = {.ranges = NULL};
 	struct buffer answer;
 	uint32_t num_living = 0;
 
-	ask(first, PDBD_LIVING, NULL, 0, REQUEST_MS, &answer, &missing);
+	ask(daemon, PDBD_LIVING, NULL, 0, REQUEST_MS, &answer, &missing);
 	if (answer.num == sizeof(num_living))
 		memcpy(&num_living, answer.bytes, sizeof(num_living));
 	/* Daemons that are silent do not keep the others, since these may keep the launcher. */
-	if (first->daemon->knows_job && num_living == 0)
-		first->daemon->is_quitting = is_done(first);
+	if (daemon->knows_job && num_living == 0)
+		daemon->is_quitting = is_done(daemon);
 	else
-		first->ended_ms = 0;
-	pdbd_gdb_note_silent(first->daemon->gdb, &missing);
+		daemon->ended_ms = 0;
+	pdbd_gdb_note_silent(daemon->gdb, &missing);
 	if (missing.num > 0)
-		pdbd_tree_knock(first->daemon->tree, PDBD_LIVING);
+		pdbd_tree_knock(daemon->tree, PDBD_LIVING);
 	free(answer.bytes);
 	overlay_ranges_deinit(&missing);
-	first->pinged_ms = monotonic_ms();
+	daemon->pinged_ms = monotonic_ms();
 }
 
 /* The end of this node's ranks is a reason to ask whether others live: the launcher may be waiting
@@ -190,35 +129,35 @@ static bool has_lost_ranks(const struct daemon *daemon)
 	       daemon_job_count_living(daemon->ranks, daemon->num_ranks) == 0;
 }
 
-static void serve_pdb(struct first *first)
+static void serve_pdb(struct daemon *daemon)
 {
 	int64_t looked_ms = monotonic_ms();
 
-	while (!first->daemon->is_quitting && !pdbd_take_turn(first->daemon)) {
+	while (!daemon->is_quitting && !pdbd_take_turn(daemon)) {
 		const struct link_limit limit =
-			limit_of(pdbd_gdb_is_busy(first->daemon->gdb) ? BUSY_MS : IDLE_MS);
+			limit_of(pdbd_gdb_is_busy(daemon->gdb) ? BUSY_MS : IDLE_MS);
 		struct link_frame frame;
 		struct pdb_error err;
 
-		if (link_receive(first->link, &frame, &limit, &err) == 0) {
-			if (frame.type == PDBD_GDB)
-				pdbd_gdb_join(first->daemon->gdb, first->link, frame.payload,
-					      frame.length);
+		if (link_receive(daemon->link, &frame, &limit, &err) == 0) {
 			if (frame.type == PDBD_QUIT)
-				first->daemon->is_quitting = true;
+				daemon->is_quitting = true;
+			else if (frame.type == LINK_STREAM)
+				pdbd_gdb_pass(daemon->gdb, daemon->tree, frame.payload,
+					      frame.length);
 			else
-				pass_on(first, frame.type, frame.payload, frame.length);
-			if (first->ended_ms && frame.type != PDBD_WATCH)
-				first->ended_ms = monotonic_ms();
+				pass_on(daemon, frame.type, frame.payload, frame.length);
+			if (daemon->ended_ms && frame.type != PDBD_WATCH)
+				daemon->ended_ms = monotonic_ms();
 			link_frame_deinit(&frame);
 		} else if (err.code != ERROR_TIMEOUT) {
 			break;
 		}
-		if (monotonic_ms() - first->pinged_ms >= PDBD_PING_MS) {
-			ping(first);
+		if (monotonic_ms() - daemon->pinged_ms >= PDBD_PING_MS) {
+			ping(daemon);
 		} else if (monotonic_ms() - looked_ms >= LOOK_MS) {
-			if (has_lost_ranks(first->daemon))
-				ping(first);
+			if (has_lost_ranks(daemon))
+				ping(daemon);
 			looked_ms = monotonic_ms();
 		}
 	}
@@ -227,24 +166,20 @@ static void serve_pdb(struct first *first)
 void pdbd_run_first(struct daemon *daemon, const char *invitation)
 {
 	const struct pdbd_question quit = {.kind = PDBD_QUIT, .total_ms = PDBD_QUIT_MS};
-	struct first first = {.daemon = daemon, .pinged_ms = monotonic_ms()};
 	struct overlay_ranges missing = {.ranges = NULL};
 	struct buffer answer = {.bytes = NULL};
 	const struct link_limit limit = limit_of(CONNECT_MS);
 	struct pdb_error err;
 
-	first.hosts = xcalloc(pdbd_tree_size(daemon->tree), sizeof(*first.hosts));
-	first.link = invitation ? link_connect(invitation, &limit, &err) : NULL;
-	if (first.link) {
-		learn_hosts(&first);
-		serve_pdb(&first);
+	daemon->pinged_ms = monotonic_ms();
+	daemon->link = invitation ? link_connect(invitation, &limit, &err) : NULL;
+	if (daemon->link) {
+		pdbd_gdb_set_link(daemon->gdb, daemon->link);
+		serve_pdb(daemon);
 	}
-	pdbd_gdb_part(daemon->gdb);
-	link_destroy(first.link);
+	pdbd_gdb_set_link(daemon->gdb, NULL);
+	link_destroy(daemon->link);
 	pdbd_tree_ask(daemon->tree, &quit, &answer, &missing);
 	free(answer.bytes);
 	overlay_ranges_deinit(&missing);
-	for (int rank = 0; rank < pdbd_tree_size(daemon->tree); rank++)
-		free(first.hosts[rank]);
-	free(first.hosts);
 }

@@ -18,6 +18,8 @@
 #include "model/xalloc.h"
 
 #define MAX_SILENT 3
+#define NOT_KNOWN (-1)
+#define LOST (-2)
 #define INTERRUPT 3    /* Ctrl-C, as it is typed */
 #define MAX_MESSAGES 8 /* of one stream in a turn */
 #define BUSY_NS UINT64_C(1000000000)
@@ -28,28 +30,30 @@
 struct held {
 	struct gdb_process process;
 	uint32_t channel;
+	/* Of its terminal and of its standard error, whose number is one more; NULL: there is none,
+	 * or it is over. */
+	struct stream *streams[2];
 	struct held *next;
 };
 
-/* One end of a stream: the one near gdb, or, at rank 0, the one near pdb. */
-struct end {
-	struct stream *stream;
-	struct held *held; /* NULL: near pdb */
-	int peer;          /* the daemon with the other end; -1: it has not said anything yet */
+/* Rank 0: a gdb somewhere, whose streams it passes on. */
+struct passed {
+	uint32_t channel;
+	int daemon; /* where it is; NOT_KNOWN; LOST: silent for too long */
 	unsigned num_silent;
-	struct end *next;
 };
 
 struct pdbd_gdb {
 	struct held *held;
-	struct end *ends;
-	struct link *link; /* rank 0: of the ends near pdb */
+	struct link *link;     /* rank 0 */
+	struct passed *passed; /* [num_passed] all since the link is there */
+	size_t num_passed, capacity;
 	uint64_t moved_ns;
 };
 
-/* On its way between two ends. */
+/* On its way between rank 0 and a daemon, which may be the same. */
 struct note {
-	uint32_t is_for_pdb; /* from the end near gdb to the one near pdb */
+	uint32_t is_for_pdb;
 	struct stream_message message;
 };
 
@@ -58,14 +62,6 @@ struct note {
 struct pdbd_gdb *pdbd_gdb_create(void)
 {
 	return xcalloc(1, sizeof(struct pdbd_gdb));
-}
-
-static void add_end(struct pdbd_gdb *gdb, struct stream *stream, struct held *held, int peer)
-{
-	struct end *end = xcalloc(1, sizeof(*end));
-
-	*end = (struct end){.stream = stream, .held = held, .peer = peer, .next = gdb->ends};
-	gdb->ends = end;
 }
 
 /* ---- Starting it, and how it fares ---- */
@@ -99,17 +95,17 @@ static int start(struct pdbd_gdb *gdb, const struct daemon_rank *rank,
 	held->channel = order->channel;
 	held->next = gdb->held;
 	gdb->held = held;
-	add_end(gdb, stream_create(order->channel, terminal, STREAM_TERMINAL), held, 0);
+	held->streams[0] = stream_create(order->channel, terminal, STREAM_TERMINAL);
 	if (errors >= 0)
-		add_end(gdb, stream_create(order->channel + 1, errors, STREAM_PIPE), held, 0);
+		held->streams[1] = stream_create(order->channel + 1, errors, STREAM_PIPE);
 	gdb->moved_ns = monotonic_ns();
 	return 0;
 }
 
 void pdbd_gdb_answer_order(struct pdbd_gdb *gdb, const struct daemon_rank *ranks, size_t num_ranks,
-			   const uint8_t *payload, size_t length, struct buffer *ret)
+			   int self, const uint8_t *payload, size_t length, struct buffer *ret)
 {
-	struct gdb_started started = {.code = ERROR_NONE};
+	struct gdb_started started = {.code = ERROR_NONE, .daemon = (uint32_t)self};
 	const struct daemon_rank *rank;
 	struct gdb_process before;
 	struct gdb_order order;
@@ -120,7 +116,6 @@ void pdbd_gdb_answer_order(struct pdbd_gdb *gdb, const struct daemon_rank *ranks
 	rank = find_rank(ranks, num_ranks, order.rank);
 	if (rank) {
 		before = (struct gdb_process){.rank = rank->pid, .start_ticks = rank->start_ticks};
-		started.process = (uint32_t)rank->pid;
 		started.state = (uint32_t)gdb_process_rank_state(&before);
 		if (start(gdb, rank, &order, &err) < 0)
 			started.code = err.code;
@@ -131,22 +126,14 @@ void pdbd_gdb_answer_order(struct pdbd_gdb *gdb, const struct daemon_rank *ranks
 	gdb_order_deinit(&order);
 }
 
+/* The one with this channel as the first or second of its two. */
 static struct held *find_held(const struct pdbd_gdb *gdb, uint32_t channel)
 {
 	struct held *held = gdb->held;
 
-	while (held && held->channel != channel)
+	while (held && channel - held->channel > 1)
 		held = held->next;
 	return held;
-}
-
-/* The stream of gdb's terminal; NULL: it has ended. */
-static struct stream *find_terminal(const struct pdbd_gdb *gdb, const struct held *held)
-{
-	for (const struct end *end = gdb->ends; end; end = end->next)
-		if (end->held == held && stream_number(end->stream) == held->channel)
-			return end->stream;
-	return NULL;
 }
 
 void pdbd_gdb_answer_state(struct pdbd_gdb *gdb, const uint8_t *payload, size_t length,
@@ -163,7 +150,7 @@ void pdbd_gdb_answer_state(struct pdbd_gdb *gdb, const uint8_t *payload, size_t 
 	held = find_held(gdb, question.channel);
 	if (!held)
 		return;
-	terminal = find_terminal(gdb, held);
+	terminal = held->streams[0];
 	if (terminal && question.rows)
 		gdb_process_resize(stream_fd(terminal), question.rows, question.columns);
 	if (question.wants_end)
@@ -179,25 +166,6 @@ void pdbd_gdb_answer_state(struct pdbd_gdb *gdb, const uint8_t *payload, size_t 
 
 /* ---- The streams ---- */
 
-void pdbd_gdb_join(struct pdbd_gdb *gdb, struct link *link, const uint8_t *payload, size_t length)
-{
-	struct gdb_order order;
-	struct pdb_error err;
-	uint32_t num;
-
-	gdb->link = link;
-	if (gdb_order_decode(payload, length, &order, &err) < 0)
-		return;
-	num = order.rows ? 1 : 2;
-	for (uint32_t i = 0; i < num; i++) {
-		int fd;
-
-		if (link_channel_open(link, order.channel + i, &fd, &err) == 0)
-			add_end(gdb, stream_create(order.channel + i, fd, STREAM_SOCKET), NULL, -1);
-	}
-	gdb_order_deinit(&order);
-}
-
 static void send_message(struct pdbd_tree *tree, int to, bool is_for_pdb,
 			 const struct stream_message *message, size_t length)
 {
@@ -207,118 +175,168 @@ static void send_message(struct pdbd_tree *tree, int to, bool is_for_pdb,
 	pdbd_tree_send(tree, to, &note, NOTE_HEAD + length);
 }
 
-static struct end *find_end(const struct pdbd_gdb *gdb, bool is_for_pdb, uint32_t number)
+/* For a gdb of this node. */
+static void take_message(struct pdbd_gdb *gdb, struct pdbd_tree *tree,
+			 const struct stream_message *message, size_t length)
 {
-	struct end *end = gdb->ends;
+	struct held *held = find_held(gdb, message->number);
+	struct stream *stream = held ? held->streams[message->number - held->channel] : NULL;
+	struct stream_message gone = {.number = message->number, .kind = STREAM_END};
 
-	while (end && (!end->held != is_for_pdb || stream_number(end->stream) != number))
-		end = end->next;
-	return end;
+	if (stream) {
+		if (message->kind == STREAM_DATA &&
+		    memchr(message->bytes, INTERRUPT, length - STREAM_HEAD))
+			held->process.interrupted_ns = monotonic_ns();
+		stream_take(stream, message, length);
+	} else if (message->kind == STREAM_DATA) {
+		send_message(tree, 0, true, &gone, STREAM_HEAD);
+	}
 }
+
+/* Tell pdb what there is to be told, and end it if that is all. */
+static bool move(struct pdbd_tree *tree, struct stream **stream)
+{
+	struct stream_message message;
+	int num = 0;
+	size_t length;
+
+	while (num < MAX_MESSAGES && (length = stream_next(*stream, &message)) > 0) {
+		send_message(tree, 0, true, &message, length);
+		num++;
+	}
+	if (stream_is_over(*stream)) {
+		stream_destroy(*stream);
+		*stream = NULL;
+	}
+	return num > 0;
+}
+
+/* ---- At rank 0: what it passes on ---- */
+
+void pdbd_gdb_set_link(struct pdbd_gdb *gdb, struct link *link)
+{
+	gdb->link = link;
+	if (link)
+		link_pass_streams(link);
+}
+
+void pdbd_gdb_hear_order(struct pdbd_gdb *gdb, const uint8_t *payload, size_t length)
+{
+	struct gdb_order order;
+	struct pdb_error err;
+
+	if (gdb_order_decode(payload, length, &order, &err) < 0)
+		return;
+	gdb->passed = xgrow(gdb->passed, gdb->num_passed, &gdb->capacity, sizeof(*gdb->passed));
+	gdb->passed[gdb->num_passed++] =
+		(struct passed){.channel = order.channel, .daemon = NOT_KNOWN};
+	gdb_order_deinit(&order);
+}
+
+void pdbd_gdb_hear_started(struct pdbd_gdb *gdb, const struct buffer *answer)
+{
+	struct gdb_started started;
+
+	if (answer->num < sizeof(started) || gdb->num_passed == 0)
+		return;
+	memcpy(&started, answer->bytes, sizeof(started));
+	gdb->passed[gdb->num_passed - 1].daemon = (int)started.daemon;
+}
+
+/* NULL: nobody has ordered it, or it was given up. */
+static struct passed *find_passed(const struct pdbd_gdb *gdb, uint32_t number)
+{
+	for (size_t i = gdb->num_passed; i-- > 0;)
+		if (number - gdb->passed[i].channel < 2 && gdb->passed[i].daemon != LOST)
+			return &gdb->passed[i];
+	return NULL;
+}
+
+static void tell_end(const struct pdbd_gdb *gdb, const struct passed *passed)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		struct stream_message end = {.number = passed->channel + i, .kind = STREAM_END};
+
+		link_pass(gdb->link, &end, STREAM_HEAD);
+	}
+}
+
+void pdbd_gdb_pass(struct pdbd_gdb *gdb, struct pdbd_tree *tree, const uint8_t *bytes,
+		   size_t length)
+{
+	struct stream_message message;
+	const struct passed *passed;
+
+	if (length < STREAM_HEAD || length > sizeof(message))
+		return;
+	memcpy(&message, bytes, length);
+	passed = find_passed(gdb, message.number);
+	if (passed && passed->daemon >= 0 && passed->daemon < pdbd_tree_size(tree))
+		send_message(tree, passed->daemon, false, &message, length);
+	gdb->moved_ns = monotonic_ns();
+}
+
+/* To pdb, unless a daemon does not keep to the window of its stream. */
+static void take_for_pdb(struct pdbd_gdb *gdb, struct pdbd_tree *tree, int from,
+			 const struct stream_message *message, size_t length)
+{
+	struct stream_message gone = {.number = message->number, .kind = STREAM_END};
+	struct passed *passed = find_passed(gdb, message->number);
+
+	if (passed && gdb->link && link_pass(gdb->link, message, length))
+		return;
+	if (passed)
+		passed->daemon = LOST;
+	if (message->kind == STREAM_DATA)
+		send_message(tree, from, false, &gone, STREAM_HEAD);
+}
+
+void pdbd_gdb_note_silent(struct pdbd_gdb *gdb, const struct overlay_ranges *silent)
+{
+	for (size_t i = 0; i < gdb->num_passed; i++) {
+		struct passed *passed = &gdb->passed[i];
+
+		if (passed->daemon < 0)
+			continue;
+		passed->num_silent = overlay_ranges_index(silent, (uint32_t)passed->daemon) >= 0
+					     ? passed->num_silent + 1
+					     : 0;
+		if (passed->num_silent < MAX_SILENT)
+			continue;
+		tell_end(gdb, passed);
+		passed->daemon = LOST;
+	}
+}
+
+/* ---- All of it ---- */
 
 static void take_note(struct pdbd_gdb *gdb, struct pdbd_tree *tree, int from, const uint8_t *bytes,
 		      size_t length)
 {
-	struct end *end;
 	struct note note;
 
 	if (length < NOTE_HEAD + STREAM_HEAD || length > sizeof(note))
 		return;
 	memcpy(&note, bytes, length);
-	end = find_end(gdb, note.is_for_pdb, note.message.number);
-	if (end) {
-		end->peer = from;
-		if (end->held && note.message.kind == STREAM_DATA &&
-		    memchr(note.message.bytes, INTERRUPT, length - NOTE_HEAD - STREAM_HEAD))
-			end->held->process.interrupted_ns = monotonic_ns();
-		stream_take(end->stream, &note.message, length - NOTE_HEAD);
-	} else if (note.message.kind == STREAM_DATA) {
-		/* It has been given up. */
-		note.message.kind = STREAM_END;
-		send_message(tree, from, !note.is_for_pdb, &note.message, STREAM_HEAD);
-	}
+	if (note.is_for_pdb)
+		take_for_pdb(gdb, tree, from, &note.message, length - NOTE_HEAD);
+	else
+		take_message(gdb, tree, &note.message, length - NOTE_HEAD);
 }
 
-static bool move(struct pdbd_tree *tree, struct end *end)
+static void look_after(struct held *held)
 {
-	struct stream_message message;
-	bool has_moved = false;
+	struct stream *terminal = held->streams[0];
+	bool wants_end = !terminal || stream_wants_hang_up(terminal);
 
-	for (int i = 0; i < MAX_MESSAGES; i++) {
-		size_t length = stream_next(end->stream, &message);
-
-		if (!length)
-			break;
-		send_message(tree, end->peer, end->held, &message, length);
-		has_moved = true;
-	}
-	return has_moved;
-}
-
-/* pdb has given it up before there was another end. */
-static bool is_forsaken(const struct pdbd_gdb *gdb, const struct end *end)
-{
-	return !end->held && end->peer < 0 &&
-	       !link_channel_is_open(gdb->link, stream_number(end->stream));
-}
-
-static bool is_done(const struct pdbd_gdb *gdb, const struct end *end)
-{
-	return stream_is_over(end->stream) || is_forsaken(gdb, end) ||
-	       end->num_silent >= MAX_SILENT;
-}
-
-static bool is_near_pdb(const struct pdbd_gdb *gdb, const struct end *end)
-{
-	(void)gdb;
-	return !end->held;
-}
-
-static bool is_any(const struct pdbd_gdb *gdb, const struct end *end)
-{
-	(void)gdb, (void)end;
-	return true;
-}
-
-static void remove_ends(struct pdbd_gdb *gdb,
-			bool (*is_it)(const struct pdbd_gdb *gdb, const struct end *end))
-{
-	struct end **link = &gdb->ends;
-
-	while (*link) {
-		struct end *end = *link;
-
-		if (!is_it(gdb, end)) {
-			link = &end->next;
-			continue;
-		}
-		*link = end->next;
-		stream_destroy(end->stream);
-		free(end);
-	}
-}
-
-void pdbd_gdb_part(struct pdbd_gdb *gdb)
-{
-	remove_ends(gdb, is_near_pdb);
-	gdb->link = NULL;
-}
-
-static void look_after(struct pdbd_gdb *gdb)
-{
-	for (struct held *held = gdb->held; held; held = held->next) {
-		struct stream *terminal = find_terminal(gdb, held);
-		bool wants_end = !terminal || stream_wants_hang_up(terminal);
-
-		gdb_process_check(&held->process);
-		if (!held->process.has_ended && (held->process.ending_ns || wants_end))
-			gdb_process_end(&held->process, monotonic_ns());
-		if (terminal && wants_end && (held->process.num_told || held->process.has_ended))
-			stream_hang_up(terminal);
-	}
-	for (struct end *end = gdb->ends; end; end = end->next)
-		if (end->held && end->held->process.has_ended)
-			stream_finish(end->stream);
+	gdb_process_check(&held->process);
+	if (!held->process.has_ended && (held->process.ending_ns || wants_end))
+		gdb_process_end(&held->process, monotonic_ns());
+	if (terminal && wants_end && (held->process.num_told || held->process.has_ended))
+		stream_hang_up(terminal);
+	for (int i = 0; i < 2; i++)
+		if (held->streams[i] && held->process.has_ended)
+			stream_finish(held->streams[i]);
 }
 
 void pdbd_gdb_turn(struct pdbd_gdb *gdb, struct pdbd_tree *tree)
@@ -333,27 +351,19 @@ void pdbd_gdb_turn(struct pdbd_gdb *gdb, struct pdbd_tree *tree)
 		free(bytes);
 		has_moved = true;
 	}
-	look_after(gdb);
-	for (struct end *end = gdb->ends; end; end = end->next)
-		if (end->peer >= 0)
-			has_moved |= move(tree, end);
-	remove_ends(gdb, is_done);
+	for (struct held *held = gdb->held; held; held = held->next) {
+		look_after(held);
+		for (int i = 0; i < 2; i++)
+			if (held->streams[i])
+				has_moved |= move(tree, &held->streams[i]);
+	}
 	if (has_moved)
 		gdb->moved_ns = monotonic_ns();
 }
 
 bool pdbd_gdb_is_busy(const struct pdbd_gdb *gdb)
 {
-	return gdb->ends && monotonic_ns() - gdb->moved_ns < BUSY_NS;
-}
-
-void pdbd_gdb_note_silent(struct pdbd_gdb *gdb, const struct overlay_ranges *silent)
-{
-	for (struct end *end = gdb->ends; end; end = end->next)
-		if (!end->held && end->peer >= 0)
-			end->num_silent = overlay_ranges_index(silent, (uint32_t)end->peer) >= 0
-						  ? end->num_silent + 1
-						  : 0;
+	return gdb->moved_ns && monotonic_ns() - gdb->moved_ns < BUSY_NS;
 }
 
 /* ---- The end ---- */
@@ -376,12 +386,15 @@ void pdbd_gdb_destroy(struct pdbd_gdb *gdb)
 
 	while (!end_all(gdb) && monotonic_ns() < until)
 		nanosleep(&pause, NULL);
-	remove_ends(gdb, is_any); /* a gdb that is left loses its terminal */
 	while (gdb->held) {
 		struct held *held = gdb->held;
 
 		gdb->held = held->next;
+		/* A gdb that is left loses its terminal. */
+		stream_destroy(held->streams[0]);
+		stream_destroy(held->streams[1]);
 		free(held);
 	}
+	free(gdb->passed);
 	free(gdb);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * gdb on ranks of the daemons' nodes, for somebody who sits where pdb runs. The daemon that has the
- * rank runs gdb; what is typed for gdb and what it prints goes by notes (pdbd_tree.h) between that
- * daemon and rank 0, and by channels (link.h) between rank 0 and pdb:
+ * rank runs gdb; what is typed for gdb and what it prints goes by messages of streams (stream.h),
+ * by the link (link.h) between pdb and rank 0, and by notes (pdbd_tree.h) between that and the daemon:
  *
- *	terminal -- pdb == link == rank 0 -- MPI -- daemon == gdb == rank
+ *	terminal -- pdb == link == rank 0 == MPI == daemon -- gdb -- rank
  *
  * Nothing listens anywhere. Each part that ends is the end of the stream for the next, and the end
  * of the stream is the end of gdb, which lets the rank go. */
@@ -28,15 +28,21 @@ void pdbd_gdb_destroy(struct pdbd_gdb *gdb);
 
 /* Answer PDBD_GDB and PDBD_GDB_STATE (pdbd.h); nothing when another daemon is meant. */
 void pdbd_gdb_answer_order(struct pdbd_gdb *gdb, const struct daemon_rank *ranks, size_t num_ranks,
-			   const uint8_t *payload, size_t length, struct buffer *ret);
+			   int self, const uint8_t *payload, size_t length, struct buffer *ret);
 void pdbd_gdb_answer_state(struct pdbd_gdb *gdb, const uint8_t *payload, size_t length,
 			   struct buffer *ret);
 
-/* At rank 0, before it asks the others: a question PDBD_GDB has come by the link. */
-void pdbd_gdb_join(struct pdbd_gdb *gdb, struct link *link, const uint8_t *payload, size_t length);
+/* At rank 0: its link to pdb; NULL: it is about to be destroyed. */
+void pdbd_gdb_set_link(struct pdbd_gdb *gdb, struct link *link);
 
-/* At rank 0: the link is about to be destroyed. */
-void pdbd_gdb_part(struct pdbd_gdb *gdb);
+/* At rank 0: a question PDBD_GDB has come by the link, before the others are asked; and what they
+ * have answered. */
+void pdbd_gdb_hear_order(struct pdbd_gdb *gdb, const uint8_t *payload, size_t length);
+void pdbd_gdb_hear_started(struct pdbd_gdb *gdb, const struct buffer *answer);
+
+/* At rank 0: a message of a stream has come by the link. */
+void pdbd_gdb_pass(struct pdbd_gdb *gdb, struct pdbd_tree *tree, const uint8_t *bytes,
+		   size_t length);
 
 /* At rank 0: a sign of life was asked of all, and these have given none. The streams of who is
  * silent for the third time end. */

@@ -22,7 +22,7 @@ struct pdbd_part *pdbd_part_create(void *node);
 int pdbd_part_destroy(struct pdbd_part *part, int timeout_ms);
 
 /* No part is being made or waits to be taken. */
-bool pdbd_part_is_idle(struct pdbd_part *part);
+bool pdbd_part_is_idle(const struct pdbd_part *part);
 
 /* Begin one; only when idle. The payload is copied. */
 void pdbd_part_begin(struct pdbd_part *part, pdbd_part_fn *make, const uint8_t *payload,

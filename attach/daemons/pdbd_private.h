@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the parts of a daemon share: pdbd.c, what all of them do, and pdbd_first.c, what rank 0 does
- * for pdb besides. */
+ * What the parts of a daemon share: pdbd.c, its life, pdbd_services.c, what each is asked,
+ * pdbd_node.c, of its node's ranks, and pdbd_first.c, what rank 0 does for pdb besides. */
 #ifndef PDB_ATTACH_PDBD_PRIVATE_H
 #define PDB_ATTACH_PDBD_PRIVATE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
-struct daemon_look;
+#include "attach/daemons/pdbd_tree.h"
+
 struct daemon_rank;
+struct job;
+struct link;
+struct node;
 struct pdbd_gdb;
-struct pdbd_tree;
+struct sampler;
+struct symbols;
+struct watch_look;
 
 #define PDBD_PING_MS 5000 /* so often does rank 0 ask the others something */
 #define PDBD_QUIT_MS 1000 /* how long the others may take to hear that it is over */
@@ -19,16 +26,45 @@ struct pdbd_tree;
 struct daemon {
 	pid_t parent;
 	bool is_quitting;
-	bool knows_job;
-	bool keeps_traces;         /* pdb wants a last look when the job's processes have ended */
-	struct daemon_rank *ranks; /* of the job, on this node */
-	size_t num_ranks;
-	struct daemon_look *look;   /* NULL: there are none, or it is not known yet */
-	struct daemon_watch *watch; /* as look */
-	int job_size;               /* of the last question that said it */
 	struct pdbd_gdb *gdb;
 	struct pdbd_tree *tree;
+
+	/* Rank 0. */
+	struct link *link;
+	int64_t pinged_ms;
+	int64_t ended_ms; /* when no process of the job was left, or pdb asked last since; 0: some are */
+
+	/* What it knows of the job, on this node. */
+	bool knows_job;
+	bool keeps_traces; /* pdb wants a last look when the job's processes have ended */
+	int job_size;      /* of the last question that said it */
+	struct daemon_rank *ranks;
+	size_t num_ranks;
+	/* What does not change between two looks: who the processes are, what they have mapped, names.
+	 * job NULL: it is not known yet, or one rank is there twice. */
+	struct job *job;
+	struct symbols *symbols;
+	struct sampler *sampler;
+	struct node *node;
+	struct watch_look *watch;               /* NULL: not asked yet */
+	bool (*sleep_until)(uint64_t until_ns); /* as in struct node_look_options */
 };
+
+/* These are the job's ranks on this node; they are the daemon's from now on. */
+void pdbd_node_tell(struct daemon *daemon, struct daemon_rank *ranks, size_t num_ranks);
+void pdbd_node_deinit(struct daemon *daemon);
+
+/* What is asked of them; the argument is the daemon. */
+pdbd_hear_fn pdbd_node_hear, pdbd_node_hear_look;
+pdbd_part_fn pdbd_node_job, pdbd_node_living, pdbd_node_look, pdbd_node_sample, pdbd_node_traces,
+	pdbd_node_watch, pdbd_node_cost;
+pdbd_merge_fn pdbd_node_merge_shares, pdbd_node_merge_digests;
+
+/* All that is asked, for pdbd_tree_create(). */
+extern const struct pdbd_service pdbd_services[];
+
+/* False when this daemon is to end. Signals come to the thread that makes no parts. */
+bool pdbd_sleep_until(uint64_t until_ns);
 
 /* Is this daemon to end, whatever pdb and the others say? */
 bool pdbd_is_over(const struct daemon *daemon);

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "attach/daemons/overlay_wire.h"
 #include "attach/daemons/pdbd_tree.h"
 #include "model/buffer.h"
 #include "model/error.h"
@@ -142,10 +141,10 @@ static void post(struct pdbd_tree *tree, uint8_t *bytes, size_t length, int to, 
 static void send_message(struct pdbd_tree *tree, const struct overlay_message *message, int to,
 			 int tag)
 {
-	size_t length;
-	uint8_t *bytes = overlay_encode(message, &length);
+	struct buffer bytes = {.bytes = NULL};
 
-	post(tree, bytes, length, to, tag);
+	overlay_put(&bytes, message);
+	post(tree, bytes.bytes, bytes.num, to, tag);
 }
 
 /* A message, if there is one: its bytes, which the caller frees; NULL if not. */
@@ -305,15 +304,14 @@ static void take_answer(struct pdbd_tree *tree, int from, const uint8_t *bytes, 
 	tree->is_silent[from] = false;
 	if (child < 0)
 		return;
-	if (overlay_decode(bytes, length, tree->reduction.num_members, &answer, NULL) != 0) {
-		if (reduction_take(&tree->reduction, tree->reduction.sequence, child) ==
-		    REDUCTION_TAKEN)
+	if (!overlay_take(bytes, length, tree->reduction.num_members, &answer)) {
+		if (reduction_take(&tree->reduction, tree->reduction.sequence, child))
 			lose(tree, child);
 		return;
 	}
 	if (answer.kind == OVERLAY_ALIVE)
 		reduction_hear(&tree->reduction, answer.sequence, child, monotonic_ms());
-	else if (reduction_take(&tree->reduction, answer.sequence, child) == REDUCTION_TAKEN &&
+	else if (reduction_take(&tree->reduction, answer.sequence, child) &&
 		 !merge_answer(tree, child, &answer))
 		lose(tree, child);
 	overlay_ranges_deinit(&answer.ranges);
@@ -338,7 +336,7 @@ static void pulse(struct pdbd_tree *tree, const struct pdbd_question *asked)
 	if (!asked)
 		send_message(tree, &alive, parent_of(tree), TAG_ANSWER);
 	else if (asked->pulse)
-		asked->pulse(asked->argument);
+		asked->pulse(tree->node);
 }
 
 static bool is_done(const struct pdbd_tree *tree)
@@ -402,7 +400,7 @@ int pdbd_tree_asked_ms(const struct pdbd_tree *tree)
 uint32_t pdbd_tree_serve(struct pdbd_tree *tree, int timeout_ms)
 {
 	int64_t deadline_ms = monotonic_ms() + timeout_ms;
-	struct overlay_message question;
+	struct overlay_message question = {.sequence = 0};
 	uint8_t *bytes;
 	size_t length;
 	int from;
@@ -417,11 +415,8 @@ uint32_t pdbd_tree_serve(struct pdbd_tree *tree, int timeout_ms)
 		rest(tree);
 	}
 	tree->active_ms = monotonic_ms();
-	if (overlay_decode(bytes, length, tree->size, &question, NULL) != 0) {
-		free(bytes);
-		return 0;
-	}
-	if (overlay_ranges_index(&question.ranges, tree->rank) <= 0) {
+	if (!overlay_take(bytes, length, tree->size, &question) ||
+	    overlay_ranges_index(&question.ranges, tree->rank) <= 0) {
 		overlay_ranges_deinit(&question.ranges);
 		free(bytes);
 		return 0;

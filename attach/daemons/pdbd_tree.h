@@ -21,17 +21,20 @@ enum pdbd_when {
 	PDBD_MEANWHILE /* in a thread of its own, one at a time, while the tree goes on */
 };
 
+typedef void pdbd_hear_fn(void *node, const uint8_t *payload, size_t length);
+typedef int pdbd_merge_fn(void *node, struct buffer *into, const uint8_t *part, size_t length);
+
 /* What a kind of question is answered with. `node`: what pdbd_tree_create() was given. */
 struct pdbd_service {
 	uint32_t kind;
 	enum pdbd_when when;
 	/* A question has come; before anything else is done with it. NULL: nothing to do. */
-	void (*hear)(void *node, const uint8_t *payload, size_t length);
+	pdbd_hear_fn *hear;
 	/* This node's own part, into *ret, which is empty. */
 	pdbd_part_fn *answer;
 	/* Add another part to *into. -1: it is damaged, and *into as before; its sender and all
 	 * below become holes. Parts come in any order, the own one, too. */
-	int (*merge)(void *node, struct buffer *into, const uint8_t *part, size_t length);
+	pdbd_merge_fn *merge;
 };
 
 struct pdbd_tree;
@@ -53,8 +56,7 @@ struct pdbd_question {
 	size_t length;
 	int total_ms; /* how long to wait for those that are at work */
 	/* Called every OVERLAY_PULSE_MS while waiting; NULL: nothing is. */
-	void (*pulse)(void *argument);
-	void *argument;
+	void (*pulse)(void *node);
 };
 
 /* At rank 0: ask all that are not silent, itself included. *answer is what there is, its bytes

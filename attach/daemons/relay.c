@@ -20,14 +20,12 @@ struct patience {
 	int64_t first_ms;
 };
 
-static int put(int to, bool to_is_socket, const char *bytes, size_t length, struct pdb_error *err)
+static int put(int to, const char *bytes, size_t length, struct pdb_error *err)
 {
 	size_t done = 0;
 
 	while (done < length) {
-		size_t rest = length - done;
-		ssize_t n = to_is_socket ? send(to, bytes + done, rest, MSG_NOSIGNAL)
-					 : write(to, bytes + done, rest);
+		ssize_t n = write(to, bytes + done, length - done);
 
 		if (n < 0 && errno == EPIPE)
 			return error_set(err, ERROR_GONE, "the other end was closed");
@@ -76,7 +74,7 @@ static int copy_back(int from, int to, struct patience *patience, struct pdb_err
 		return error_errno(err, "cannot read what is to be passed on");
 	if (!is_echo(bytes, (size_t)have))
 		patience->num = 0;
-	return put(to, false, bytes, (size_t)have, err) < 0 ? -1 : have > 0;
+	return put(to, bytes, (size_t)have, err) < 0 ? -1 : have > 0;
 }
 
 /* The same for what is typed. Who has lost his terminal types no more. */
@@ -94,7 +92,7 @@ static int copy_typed(int from, int to, struct patience *patience, struct pdb_er
 	for (ssize_t i = 0; i < have; i++)
 		if (bytes[i] == RELAY_INTERRUPT && note_interrupt(patience, err) < 0)
 			return -1;
-	return put(to, true, bytes, (size_t)have, err) < 0 ? -1 : 1;
+	return put(to, bytes, (size_t)have, err) < 0 ? -1 : 1;
 }
 
 static int pass_interrupt(int from, int to, struct patience *patience, struct pdb_error *err)
@@ -104,7 +102,7 @@ static int pass_interrupt(int from, int to, struct patience *patience, struct pd
 
 	if (read(from, &info, sizeof(info)) != sizeof(info))
 		return 1;
-	return note_interrupt(patience, err) < 0 || put(to, true, &byte, 1, err) < 0 ? -1 : 1;
+	return note_interrupt(patience, err) < 0 || put(to, &byte, 1, err) < 0 ? -1 : 1;
 }
 
 int relay_run(const struct relay *relay, struct pdb_error *err)

@@ -20,7 +20,8 @@ struct relay {
 
 /* Copy until the sockets give no more; an end of `in` is passed on. -1: ERROR_SYSTEM; ERROR_GONE
  * when an output or the socket takes no more; ERROR_TIMEOUT when RELAY_PATIENCE interrupts in a
- * row, more than a second from the first to the last, were followed by nothing. Closes nothing. */
+ * row, more than a second from the first to the last, were followed by nothing. Closes nothing. The
+ * process is to ignore SIGPIPE. */
 int relay_run(const struct relay *relay, struct pdb_error *err);
 
 #endif

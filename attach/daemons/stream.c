@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,9 +16,8 @@ struct stream {
 	uint32_t number;
 	int fd; /* -1: hung up */
 	enum stream_end end;
-	size_t credit;   /* bytes that may be sent */
-	size_t consumed; /* bytes written to fd that are not credited yet */
-	bool has_greeted;
+	size_t credit;         /* bytes that may be sent */
+	size_t consumed;       /* bytes written to fd that are not credited yet */
 	bool has_writer_ended; /* nothing that is not there already will be read */
 	bool has_read_all;     /* fd gives no more... */
 	bool has_told_end;     /* ...and the other end knows */
@@ -94,14 +94,15 @@ static void drop_pending(struct stream *stream)
 static void write_pending(struct stream *stream)
 {
 	while (stream->pending_start < stream->pending_end) {
-		ssize_t n = stream->fd < 0
-				    ? -1
-				    : write(stream->fd, stream->pending + stream->pending_start,
-					    stream->pending_end - stream->pending_start);
+		const uint8_t *bytes = stream->pending + stream->pending_start;
+		size_t length = stream->pending_end - stream->pending_start;
+		ssize_t n = stream->end == STREAM_SOCKET
+				    ? send(stream->fd, bytes, length, MSG_NOSIGNAL)
+				    : write(stream->fd, bytes, length);
 
-		if (n < 0 && stream->fd >= 0 && errno == EINTR)
+		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0 && stream->fd >= 0 && errno == EAGAIN)
+		if (n < 0 && errno == EAGAIN)
 			return;
 		if (n < 0) {
 			drop_pending(stream);
@@ -165,6 +166,13 @@ void stream_take(struct stream *stream, const struct stream_message *message, si
 
 /* ---- From the descriptor to the other end ---- */
 
+short stream_events(const struct stream *stream)
+{
+	bool reads = stream->credit > 0 && !stream->has_read_all;
+
+	return (reads ? POLLIN : 0) | (stream->pending_start < stream->pending_end ? POLLOUT : 0);
+}
+
 static size_t make(const struct stream *stream, struct stream_message *ret, enum stream_kind kind,
 		   size_t length)
 {
@@ -198,8 +206,7 @@ size_t stream_next(struct stream *stream, struct stream_message *ret)
 
 	write_pending(stream);
 	credit = (uint32_t)stream->consumed;
-	if (credit >= CREDIT_PIECE || !stream->has_greeted) {
-		stream->has_greeted = true;
+	if (credit >= CREDIT_PIECE) {
 		stream->consumed = 0;
 		memcpy(ret->bytes, &credit, sizeof(credit));
 		return make(stream, ret, STREAM_CREDIT, sizeof(credit));

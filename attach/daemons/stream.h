@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A stream of bytes between two daemons, each with a descriptor that it is read from and written
- * to, carried by messages: what a channel of the link (link.h) is between pdb and rank 0, this is
- * between rank 0 and the daemon where gdb runs. Here is the book-keeping of one end, without MPI.
+ * A stream of bytes between pdb and a daemon, each with a descriptor that it is read from and
+ * written to, carried by messages: between pdb and rank 0 by the link (link.h), from there on by
+ * MPI. Here is the book-keeping of one end, without either.
  *
  * A direction has a window: STREAM_WINDOW bytes at most are sent that the other end has not yet
- * written to its descriptor. What it has written it gives back as credit. */
+ * written to its descriptor. What it has written it gives back as credit. So a descriptor that
+ * nobody reads holds up its own stream and nothing else, with STREAM_WINDOW bytes of memory. */
 #ifndef PDB_ATTACH_STREAM_H
 #define PDB_ATTACH_STREAM_H
 
@@ -22,7 +23,7 @@ enum stream_kind {
 	STREAM_END,    /* this end is no more */
 };
 
-/* Sent as it is; the daemons of a job have one byte order. */
+/* Sent as it is; the nodes of a job have one byte order. */
 struct stream_message {
 	uint32_t number; /* of the stream */
 	uint32_t kind;
@@ -46,8 +47,10 @@ void stream_destroy(struct stream *stream); /* NULL is fine */
 uint32_t stream_number(const struct stream *stream);
 int stream_fd(const struct stream *stream); /* -1: it was hung up */
 
-/* The next message for the other end, if there is something to be told now: its length, else 0. The
- * first is at once, so that the other end knows of this one. */
+/* What is to be waited for at fd: POLLIN, POLLOUT, both or neither. */
+short stream_events(const struct stream *stream);
+
+/* The next message for the other end, if there is something to be told now: its length, else 0. */
 size_t stream_next(struct stream *stream, struct stream_message *ret);
 
 /* A message of the other end has come. One that it could not have sent ends the stream. */

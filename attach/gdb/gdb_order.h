@@ -39,9 +39,9 @@ const char **gdb_order_environment(size_t *num_ret);
 
 /* The answer. The daemons that do not have the rank say nothing. */
 struct gdb_started {
-	uint32_t code;    /* enum error_code: why it was not started; the text follows */
-	uint32_t process; /* the rank's pid */
-	uint32_t state;   /* the rank's before, as in /proc/PID/stat */
+	uint32_t code;   /* enum error_code: why it was not started; the text follows */
+	uint32_t daemon; /* which one has the rank */
+	uint32_t state;  /* the rank's before, as in /proc/PID/stat */
 };
 
 /* A question of the kind PDBD_GDB_STATE. */

@@ -14,11 +14,6 @@
 /* The kernel takes no longer word of a command line. */
 #define WORD_MAX (128 * 1024 - 1)
 
-static int compare_texts(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 const char **daemon_plan_hosts(const struct proctable *table, const struct launcher_hosts *known,
 			       size_t *num_ret)
 {
@@ -34,7 +29,7 @@ const char **daemon_plan_hosts(const struct proctable *table, const struct launc
 	}
 	for (size_t i = 0; i < table->num_procs; i++)
 		hosts[i] = table->procs[i].host;
-	qsort(hosts, table->num_procs, sizeof(*hosts), compare_texts);
+	qsort(hosts, table->num_procs, sizeof(*hosts), words_compare);
 	for (size_t i = 0; i < table->num_procs; i++)
 		if (num == 0 || strcmp(hosts[i], hosts[num - 1]) != 0)
 			hosts[num++] = hosts[i];
@@ -105,13 +100,7 @@ void daemon_plan_add_options(struct words *words, const struct daemon_site *site
 
 const char *daemon_plan_variable(const struct daemon_site *site, const char *name)
 {
-	const char *const *variable = site->launcher_environment;
-	size_t length = strlen(name);
-
-	for (; variable && *variable; variable++)
-		if (begins_with(*variable, name) && (*variable)[length] == '=')
-			return *variable + length + 1;
-	return NULL;
+	return words_variable(site->launcher_environment, name, strlen(name));
 }
 
 /* The variables whose names, behind the prefix, are of these. */

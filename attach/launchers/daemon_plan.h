@@ -20,7 +20,7 @@ struct words;
 
 enum daemon_way {
 	DAEMONS_NONE,   /* not needed: all ranks are on pdb's own node */
-	DAEMONS_SPAWN,  /* the job's launcher starts them (pmix/spawn.h) */
+	DAEMONS_SPAWN,  /* the job's launcher starts them (pmix/tool.h) */
 	DAEMONS_COMMAND /* a command does (daemon_launch.h) */
 };
 

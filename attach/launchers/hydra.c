@@ -18,29 +18,6 @@
 
 /* ---- Command lines ---- */
 
-/* The words of the text, which is changed; they point into it, and NULL is behind the last. */
-static char **split(char *text, size_t size)
-{
-	char **words = xcalloc(size / 2 + 2, sizeof(*words));
-	size_t num = 0;
-
-	for (size_t i = 0; i < size; i++)
-		if (strchr(" \t\n\"'", text[i]))
-			text[i] = '\0';
-	for (char *word = text; word < text + size; word += strlen(word) + 1)
-		if (*word)
-			words[num++] = word;
-	return words;
-}
-
-static const char *find_option(char *const *words, const char *name)
-{
-	for (; words[0] && words[1]; words++)
-		if (strcmp(words[0], name) == 0)
-			return words[1];
-	return NULL;
-}
-
 /* One name, or several with a comma between two. */
 static bool are_hosts(const char *text)
 {
@@ -62,7 +39,7 @@ static const char *find_hosts(char **words, size_t proxy, bool is_slurm)
 		return "";
 	if (is_slurm) {
 		words[proxy] = NULL;
-		hosts = find_option(words, "--nodelist");
+		hosts = words_value(words, "--nodelist");
 	} else {
 		/* The remote shell, its options, the host, perhaps a "--". */
 		size_t i = proxy - 1;
@@ -86,12 +63,16 @@ bool hydra_parse(const char *cmdline, size_t size, struct hydra_proxy *ret)
 
 	memcpy(text, cmdline, size);
 	text[size] = '\0';
-	words = split(text, size);
+	/* What a shell splits. */
+	for (size_t i = 0; i < size; i++)
+		if (strchr(" \t\n\"'", text[i]))
+			text[i] = '\0';
+	words = words_split(text, size, true);
 	while (words[proxy] && strcmp(maps_base(words[proxy]), PROXY) != 0)
 		proxy++;
-	control = find_option(words + proxy, "--control-port");
-	group = find_option(words + proxy, "--pgid");
-	launcher = find_option(words + proxy, "--launcher");
+	control = words_value(words + proxy, "--control-port");
+	group = words_value(words + proxy, "--pgid");
+	launcher = words_value(words + proxy, "--launcher");
 	is_one = control && strchr(control, ':');
 	if (is_one) {
 		ret->control = xstrdup(control);
@@ -111,16 +92,30 @@ void hydra_proxy_deinit(struct hydra_proxy *proxy)
 	free(proxy->launcher);
 }
 
+/* A child of another user does not count: whose parent has ended is a child of process 1. */
+static bool is_child(const struct procfs_stat *process, pid_t pid)
+{
+	return process->ppid == pid && procfs_same_user(process->pid, pid);
+}
+
+static bool parse_process(pid_t pid, struct hydra_proxy *ret)
+{
+	size_t size;
+	char *cmdline = procfs_read(pid, "cmdline", &size);
+	bool is = cmdline && hydra_parse(cmdline, size, ret);
+
+	free(cmdline);
+	return is;
+}
+
 /* ---- Hosts ---- */
 
-static void add_hosts(struct launcher_hosts *to, size_t *capacity, char *names)
+static void add_hosts(struct words *to, char *names)
 {
 	char *save;
 
-	for (char *name = strtok_r(names, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
-		to->names = xgrow(to->names, to->num, capacity, sizeof(*to->names));
-		to->names[to->num++] = xstrdup(name);
-	}
+	for (char *name = strtok_r(names, ",", &save); name; name = strtok_r(NULL, ",", &save))
+		words_add(to, name);
 }
 
 /* In an allocation mpiexec names no nodes to the srun that starts its proxies, but that one keeps a
@@ -147,7 +142,7 @@ static char *list_srun_hosts(pid_t pid)
 }
 
 /* Children of one mpiexec have one control port. */
-static void add_proxy(struct launcher_hosts *to, size_t *capacity, struct hydra_proxy *proxy,
+static void add_proxy(struct launcher_hosts *to, struct words *names, struct hydra_proxy *proxy,
 		      pid_t pid, const char *here)
 {
 	if (proxy->group != 0)
@@ -164,31 +159,27 @@ static void add_proxy(struct launcher_hosts *to, size_t *capacity, struct hydra_
 		proxy->hosts = list_srun_hosts(pid);
 	}
 	if (are_hosts(proxy->hosts))
-		add_hosts(to, capacity, proxy->hosts);
-}
-
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
+		add_hosts(names, proxy->hosts);
 }
 
 /* Each once, and none if there is only this one. */
-static void finish(struct launcher_hosts *hosts)
+static void finish(struct launcher_hosts *hosts, const struct words *names)
 {
-	size_t num = 0;
 	bool has_others = false;
 
-	if (hosts->num > 0)
-		qsort(hosts->names, hosts->num, sizeof(*hosts->names), compare_names);
-	for (size_t i = 0; i < hosts->num; i++) {
-		if (num > 0 && strcmp(hosts->names[i], hosts->names[num - 1]) == 0) {
-			free(hosts->names[i]);
+	hosts->names = names->words;
+	if (names->num > 0)
+		qsort(names->words, names->num, sizeof(*names->words), words_compare);
+	for (size_t i = 0; i < names->num; i++) {
+		char *name = names->words[i];
+
+		if (hosts->num > 0 && strcmp(name, hosts->names[hosts->num - 1]) == 0) {
+			free(name);
 			continue;
 		}
-		hosts->names[num++] = hosts->names[i];
-		has_others |= !host_is_local(hosts->names[i]);
+		hosts->names[hosts->num++] = name;
+		has_others |= !host_is_local(name);
 	}
-	hosts->num = num;
 	if (!has_others)
 		launcher_hosts_deinit(hosts);
 }
@@ -196,25 +187,22 @@ static void finish(struct launcher_hosts *hosts)
 static void find_job_hosts(pid_t pid, struct launcher_hosts *ret)
 {
 	struct launcher_hosts hosts = {.names = NULL};
-	size_t num, size, capacity = 0;
+	struct words names = {.words = NULL};
+	size_t num;
 	struct procfs_stat *list = procfs_list(&num);
 	char here[256] = "";
 
 	gethostname(here, sizeof(here) - 1);
 	for (size_t i = 0; i < num; i++) {
 		struct hydra_proxy proxy;
-		char *cmdline = NULL;
 
-		if (list[i].ppid == pid && procfs_same_user(list[i].pid, pid))
-			cmdline = procfs_read(list[i].pid, "cmdline", &size);
-		if (cmdline && hydra_parse(cmdline, size, &proxy)) {
-			add_proxy(&hosts, &capacity, &proxy, list[i].pid, here);
-			hydra_proxy_deinit(&proxy);
-		}
-		free(cmdline);
+		if (!is_child(&list[i], pid) || !parse_process(list[i].pid, &proxy))
+			continue;
+		add_proxy(&hosts, &names, &proxy, list[i].pid, here);
+		hydra_proxy_deinit(&proxy);
 	}
 	free(list);
-	finish(&hosts);
+	finish(&hosts, &names);
 	*ret = hosts;
 }
 
@@ -226,29 +214,25 @@ static bool is_proxy(const char *base)
 	       strncmp(base, "hydra_bstrap_proxy", strlen("hydra_bstrap_proxy")) == 0;
 }
 
-/* One that runs the proxies of other hosts counts: there may be none on this one. A child of
- * another user does not: whose parent has ended is a child of process 1. */
+/* One that runs the proxies of other hosts counts: there may be none on this one. */
 static bool is_one(const struct launcher_look *look)
 {
-	const struct procfs_stat *list = look->list;
 	struct hydra_proxy proxy;
-	char path[512], *cmdline;
-	size_t size;
-	bool is = false;
+	char path[512];
 
-	for (size_t i = 0; i < look->num_list && !is; i++) {
-		if (list[i].ppid != look->pid || !procfs_same_user(list[i].pid, look->pid))
+	for (size_t i = 0; i < look->num_list; i++) {
+		pid_t pid = look->list[i].pid;
+
+		if (!is_child(&look->list[i], look->pid))
 			continue;
-		is = procfs_executable(list[i].pid, path, sizeof(path)) &&
-		     is_proxy(maps_base(path));
-		cmdline = is ? NULL : procfs_read(list[i].pid, "cmdline", &size);
-		if (cmdline && hydra_parse(cmdline, size, &proxy)) {
+		if (procfs_executable(pid, path, sizeof(path)) && is_proxy(maps_base(path)))
+			return true;
+		if (parse_process(pid, &proxy)) {
 			hydra_proxy_deinit(&proxy);
-			is = true;
+			return true;
 		}
-		free(cmdline);
 	}
-	return is;
+	return false;
 }
 
 /* ---- Daemons ---- */

@@ -28,6 +28,13 @@ static void clean_text(char *text)
 	}
 }
 
+static void finish_texts(struct launcher_info *info)
+{
+	clean_text(info->name);
+	procfs_command(info->pid, info->command, sizeof(info->command));
+	clean_text(info->command);
+}
+
 /* One that has ended meanwhile has no start time. */
 static void set_process(const struct procfs_stat *list, size_t num, pid_t pid,
 			struct launcher_info *info)
@@ -63,9 +70,7 @@ static int look_at(const struct procfs_stat *list, size_t num, pid_t pid,
 		snprintf(info->name, sizeof(info->name), "%s", info->kind->name);
 		if (info->kind->describe)
 			info->kind->describe(&look, info->name, sizeof(info->name));
-		clean_text(info->name);
-		procfs_command(pid, info->command, sizeof(info->command));
-		clean_text(info->command);
+		finish_texts(info);
 	}
 	maps_destroy(maps);
 	return 0;
@@ -138,28 +143,6 @@ static pid_t parent_of_rank(const struct procfs_stat *list, size_t num, pid_t pi
 	return stat && stat->ppid > 1 ? stat->ppid : pid;
 }
 
-static bool has_rank_below(const struct procfs_stat *list, size_t num, pid_t pid, int depth)
-{
-	struct rankenv env;
-	size_t i;
-
-	for (i = 0; i < num && depth < MAX_DEPTH; i++) {
-		struct maps *maps;
-		bool is_rank = false;
-
-		if (list[i].ppid != pid || list[i].pid == pid)
-			continue;
-		if (!rankenv_read(list[i].pid, &env) && env.rank >= 0) {
-			maps = maps_read(list[i].pid);
-			is_rank = maps && maps_has_mpi(maps);
-			maps_destroy(maps);
-		}
-		if (is_rank || has_rank_below(list, num, list[i].pid, depth + 1))
-			return true;
-	}
-	return false;
-}
-
 /* Is it the process itself or one of those below it? */
 static bool is_below(const struct procfs_stat *list, size_t num, pid_t pid, pid_t top)
 {
@@ -171,6 +154,18 @@ static bool is_below(const struct procfs_stat *list, size_t num, pid_t pid, pid_
 		pid = stat ? stat->ppid : 0;
 	}
 	return pid == top;
+}
+
+static bool has_rank_below(const struct procfs_stat *list, size_t num, pid_t pid)
+{
+	struct rankenv env;
+
+	for (size_t i = 0; i < num; i++)
+		if (list[i].pid != pid && is_below(list, num, list[i].pid, pid) &&
+		    rankenv_read(list[i].pid, &env) == 0 && env.rank >= 0 &&
+		    rankenv_has_mpi(list[i].pid))
+			return true;
+	return false;
 }
 
 static bool table_has(const struct procfs_stat *list, size_t num, const struct launcher_info *info,
@@ -222,9 +217,7 @@ static void fill_other(const struct procfs_stat *list, size_t num, pid_t pid,
 	info->kind = &launcher_other;
 	set_process(list, num, pid, info);
 	snprintf(info->name, sizeof(info->name), "%.100s", maps_base(path));
-	clean_text(info->name);
-	procfs_command(pid, info->command, sizeof(info->command));
-	clean_text(info->command);
+	finish_texts(info);
 }
 
 /* A process that is no launcher: go from it to one. */
@@ -255,7 +248,7 @@ static int follow(const struct procfs_stat *list, size_t num, const struct procf
 		fill_other(list, num, parent_of_rank(list, num, stat->pid), info);
 		return 0;
 	}
-	if (has_rank_below(list, num, stat->pid, 0)) {
+	if (has_rank_below(list, num, stat->pid)) {
 		fill_other(list, num, stat->pid, info);
 		return 0;
 	}

@@ -6,6 +6,14 @@
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
 
+/* What is none of the launchers that pdb knows, but has ranks below it. */
+const struct launcher_kind launcher_other = {
+	.name = "other launcher",
+	/* It counts on one node only. */
+	.is_rank_doubtful = true,
+	.rank_variables = (const char *const[]){"MPI_LOCALRANKID", NULL},
+};
+
 const struct launcher_kind *const launcher_kinds[] = {
 	&launcher_openmpi4, &launcher_prrte, &launcher_slurm,
 	&launcher_hydra,    &launcher_other, NULL,

@@ -123,6 +123,9 @@ extern const struct launcher_kind *const launcher_kinds[]; /* ends with NULL */
 extern const struct launcher_kind launcher_openmpi4, launcher_prrte, launcher_slurm, launcher_hydra,
 	launcher_other;
 
+/* .preload of all versions of Open MPI. */
+void openmpi_preload(struct words *argv, const char *value, const char *const *others);
+
 /* NULL: no launcher. */
 const struct launcher_kind *launcher_kind_of(const struct launcher_look *look);
 

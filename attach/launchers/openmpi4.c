@@ -10,7 +10,7 @@
 
 #include "attach/launchers/daemon_plan.h"
 #include "attach/launchers/launcher.h"
-#include "attach/launchers/openmpi.h"
+#include "attach/launchers/launcher_kind.h"
 #include "attach/launchers/words.h"
 #include "attach/process/maps.h"
 #include "model/xalloc.h"
@@ -112,6 +112,15 @@ static int plan(const struct daemon_site *site, const char *hosts, size_t num, s
 						  variables, NULL});
 	add_mca_parameters(argv, site->launcher_argv);
 	return 0;
+}
+
+void openmpi_preload(struct words *argv, const char *value, const char *const *others)
+{
+	words_add(argv, "-x");
+	words_add_owned(argv, xasprintf("LD_PRELOAD=%s", value));
+	for (; *others; others++)
+		if (getenv(*others))
+			words_add_all(argv, (const char *const[]){"-x", *others, NULL});
 }
 
 /* ---- What it leaves ---- */

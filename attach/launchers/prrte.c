@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/launchers/openmpi.h"
+#include "attach/launchers/launcher_kind.h"
 #include "attach/process/maps.h"
 #include "attach/process/procfs.h"
 

@@ -98,7 +98,7 @@ int rankenv_read(pid_t pid, struct rankenv *ret)
 	return 0;
 }
 
-static bool has_mpi(pid_t pid)
+bool rankenv_has_mpi(pid_t pid)
 {
 	struct maps *maps = maps_read(pid);
 	bool has = maps && maps_has_mpi(maps);
@@ -116,7 +116,7 @@ static pid_t find_below(const struct procfs_stat *list, size_t num, pid_t pid,
 	size_t i;
 	pid_t found = 0;
 
-	if (has_mpi(pid))
+	if (rankenv_has_mpi(pid))
 		return pid;
 	if (depth == MAX_WRAPPERS)
 		return 0;

@@ -23,6 +23,9 @@ void rankenv_parse(const char *variables, size_t size, struct rankenv *ret);
 /* Of a process; -1 with errno set if it cannot be read. */
 int rankenv_read(pid_t pid, struct rankenv *ret);
 
+/* Has the process an MPI library mapped? */
+bool rankenv_has_mpi(pid_t pid);
+
 /* The process that is the rank, given one that carries its environment: that one, or where it is
  * only a wrapper (a shell, numactl, a profiler), the outermost process below it that has the same
  * rank and job and an MPI library mapped. */

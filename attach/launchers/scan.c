@@ -12,6 +12,7 @@
 #include "attach/launchers/launcher.h"
 #include "attach/launchers/launcher_kind.h"
 #include "attach/launchers/rankenv.h"
+#include "attach/launchers/words.h"
 #include "attach/process/procfs.h"
 #include "model/error.h"
 #include "model/job/rankset.h"
@@ -233,32 +234,20 @@ int launcher_scan_procfs(const struct launcher_info *launcher, struct proctable 
 
 /* ---- Below what the launcher has started here ---- */
 
-/* Is the option there with this value? The text is a command line: words, each with a zero byte
- * behind it. */
-static bool has_option(const char *cmdline, size_t size, const char *option, const char *value)
+static bool has_mark(char *cmdline, size_t size, const char *mark)
 {
-	const char *end = cmdline + size, *next;
+	char **words = words_split(cmdline, size, false), *copy = xstrdup(mark), *save;
+	const char *option = strtok_r(copy, " ", &save);
+	bool has = option;
 
-	for (const char *word = cmdline; word < end; word = next) {
-		next = word + strlen(word) + 1;
-		if (next < end && strcmp(word, option) == 0 && strcmp(next, value) == 0)
-			return true;
-	}
-	return false;
-}
+	for (; option && has; option = strtok_r(NULL, " ", &save)) {
+		const char *value = strtok_r(NULL, " ", &save), *found = words_value(words, option);
 
-static bool has_mark(const char *cmdline, size_t size, const char *mark)
-{
-	char *copy = xstrdup(mark), *save, *option, *value = NULL;
-	bool has = true;
-
-	for (option = strtok_r(copy, " ", &save); option && has;
-	     option = strtok_r(NULL, " ", &save)) {
-		value = strtok_r(NULL, " ", &save);
-		has = value && has_option(cmdline, size, option, value);
+		has = value && found && strcmp(found, value) == 0;
 	}
 	free(copy);
-	return has && value;
+	free(words);
+	return has;
 }
 
 static bool is_marked(pid_t pid, uid_t user, const char *mark)

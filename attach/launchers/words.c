@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
+#include <string.h>
 
 #include "attach/launchers/words.h"
 #include "model/xalloc.h"
@@ -27,4 +28,36 @@ void words_free(char **words)
 	for (size_t i = 0; words && words[i]; i++)
 		free(words[i]);
 	free(words);
+}
+
+char **words_split(char *text, size_t size, bool skips_empty)
+{
+	char **words = xcalloc(size + 1, sizeof(*words));
+	size_t num = 0;
+
+	for (char *word = text; word < text + size; word += strlen(word) + 1)
+		if (*word || !skips_empty)
+			words[num++] = word;
+	return words;
+}
+
+const char *words_value(char *const *words, const char *name)
+{
+	for (; words[0] && words[1]; words++)
+		if (strcmp(words[0], name) == 0)
+			return words[1];
+	return NULL;
+}
+
+const char *words_variable(const char *const *list, const char *name, size_t length)
+{
+	for (; list && *list; list++)
+		if (strncmp(*list, name, length) == 0 && (*list)[length] == '=')
+			return *list + length + 1;
+	return NULL;
+}
+
+int words_compare(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }

@@ -3,6 +3,7 @@
 #ifndef PDB_ATTACH_WORDS_H
 #define PDB_ATTACH_WORDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct words {
@@ -17,5 +18,19 @@ void words_add_owned(struct words *words, char *word);
 
 /* Of a struct words that is no more; NULL is fine. */
 void words_free(char **words);
+
+/* The words of a text that has a zero byte behind each, as /proc/PID/cmdline has: pointers into it, NULL
+ * behind the last; the caller frees the array. */
+char **words_split(char *text, size_t size, bool skips_empty);
+
+/* What follows the first word of this name; NULL: nothing. */
+const char *words_value(char *const *words, const char *name);
+
+/* The value of the variable whose name has this length among "NAME=value"; NULL: it is not there. The
+ * list may be NULL. */
+const char *words_variable(const char *const *list, const char *name, size_t length);
+
+/* For qsort(). */
+int words_compare(const void *a, const void *b);
 
 #endif

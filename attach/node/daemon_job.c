@@ -1,88 +1,49 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "attach/node/daemon_job.h"
 #include "attach/process/procfs.h"
+#include "model/buffer.h"
 #include "model/job/proctable.h"
+#include "model/job/rankset.h"
+#include "model/wire/decoder.h"
+#include "model/wire/proc_bytes.h"
+#include "model/wire/share.h"
 #include "model/xalloc.h"
 
-static int compare_hosts(const void *a, const void *b)
+/* ---- The job ---- */
+
+struct taking {
+	const char *host; /* the last one that was looked at */
+	bool is_host_here;
+	struct daemon_rank *ranks;
+	size_t num, capacity;
+};
+
+static void take_rank(void *context, int rank, pid_t pid, const char *host, const char *executable)
 {
-	const struct proc *x = *(const struct proc *const *)a, *y = *(const struct proc *const *)b;
-	int order = strcmp(x->host, y->host);
+	struct taking *taking = context;
 
-	return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
-}
-
-char *daemon_job_encode(const struct proctable *table)
-{
-	const struct proc **procs = xcalloc(table->num_procs + 1, sizeof(*procs));
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	for (size_t i = 0; i < table->num_procs; i++)
-		procs[i] = &table->procs[i];
-	qsort(procs, table->num_procs, sizeof(*procs), compare_hosts);
-	for (size_t i = 0; i < table->num_procs; i++) {
-		if (i == 0 || strcmp(procs[i]->host, procs[i - 1]->host) != 0)
-			fprintf(out, "%s%s", i > 0 ? "\n" : "", procs[i]->host);
-		if (procs[i]->pid > 0)
-			fprintf(out, " %d:%d", procs[i]->rank, (int)procs[i]->pid);
-	}
-	fclose(out);
-	free(procs);
-	return text;
-}
-
-/* A whole number 0 .. INT_MAX up to the sign `end`, NULL if it is none; else what follows. */
-static char *take_number(char *text, char end, int *ret)
-{
-	char *stop;
-	long number;
-
-	errno = 0;
-	number = strtol(text, &stop, 10);
-	if (stop == text || *stop != end || *text < '0' || *text > '9' || errno != 0 ||
-	    number > INT_MAX)
-		return NULL;
-	*ret = number;
-	return end ? stop + 1 : stop;
-}
-
-static void decode_line(char *line, bool (*is_here)(const char *host), struct daemon_rank **ranks,
-			size_t *num, size_t *capacity)
-{
-	char *save, *host = strtok_r(line, " ", &save);
-
-	if (!host || !is_here(host))
+	(void)executable;
+	if (host != taking->host)
+		taking->is_host_here = host_is_local(host);
+	taking->host = host;
+	if (!taking->is_host_here || rank < 0 || pid <= 0)
 		return;
-	for (char *word = strtok_r(NULL, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
-		int rank, pid;
-		char *rest = take_number(word, ':', &rank);
-
-		if (!rest || !take_number(rest, '\0', &pid) || pid == 0)
-			continue;
-		*ranks = xgrow(*ranks, *num, capacity, sizeof(**ranks));
-		(*ranks)[(*num)++] = (struct daemon_rank){.rank = rank, .pid = pid};
-	}
+	taking->ranks =
+		xgrow(taking->ranks, taking->num, &taking->capacity, sizeof(*taking->ranks));
+	taking->ranks[taking->num++] = (struct daemon_rank){.rank = rank, .pid = pid};
 }
 
-size_t daemon_job_decode(const char *text, size_t length, bool (*is_here)(const char *host),
-			 struct daemon_rank **ret)
+size_t daemon_job_take(const uint8_t *bytes, size_t length, struct daemon_rank **ret)
 {
-	char *copy = xstrndup(text, length), *save;
-	size_t num = 0, capacity = 0;
+	struct decoder in = {.at = bytes, .end = bytes + length, .memory = UINT64_MAX};
+	struct taking taking = {.num = 0};
 
-	*ret = NULL;
-	for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-		decode_line(line, is_here, ret, &num, &capacity);
-	free(copy);
-	return num;
+	proc_bytes_take(&in, take_rank, &taking);
+	*ret = taking.ranks;
+	return taking.num;
 }
 
 void daemon_job_note_start(struct daemon_rank *ranks, size_t num)
@@ -105,4 +66,57 @@ size_t daemon_job_count_living(const struct daemon_rank *ranks, size_t num)
 		num_living += ranks[i].start_ticks &&
 			      !procfs_has_ended(ranks[i].pid, ranks[i].start_ticks);
 	return num_living;
+}
+
+/* ---- What was found ---- */
+
+struct adding {
+	struct proctable *table;
+	struct rankset *known;
+};
+
+void daemon_job_put_found(struct buffer *ret, struct proctable *table)
+{
+	for (size_t i = 0; i < table->num_procs; i++)
+		if (table->procs[i].has_ended)
+			table->procs[i].pid = -table->procs[i].pid;
+	buffer_put(ret, (uint64_t)table->size);
+	proc_bytes_put(ret, table);
+}
+
+static void add_found(void *context, int rank, pid_t pid, const char *host, const char *executable)
+{
+	const struct adding *adding = context;
+
+	if (rank < 0 || rank >= SHARE_MAX_RANKS || pid == 0 || pid == INT_MIN ||
+	    !host_is_name(host) || rankset_contains(adding->known, rank))
+		return;
+	rankset_add(adding->known, rank);
+	if (pid < 0)
+		proctable_add_ended(adding->table, rank, -pid, host);
+	else
+		proctable_add(adding->table, rank, pid, host, executable);
+}
+
+int daemon_job_take_found(const uint8_t *bytes, size_t length, struct proctable *table,
+			  struct pdb_error *err)
+{
+	struct decoder in = {.at = bytes, .end = bytes + length, .memory = UINT64_MAX};
+	struct adding adding = {.table = table, .known = rankset_create()};
+	size_t num_before = table->num_procs;
+	int size = table->size;
+
+	for (size_t i = 0; i < table->num_procs; i++)
+		rankset_add(adding.known, table->procs[i].rank);
+	while (in.at < in.end && !in.is_bad) {
+		int told = (int)decoder_take_below(&in, SHARE_MAX_RANKS);
+
+		size = told > size ? told : size;
+		proc_bytes_take(&in, add_found, &adding);
+	}
+	rankset_destroy(adding.known);
+	if (proctable_finish(table, err) < 0)
+		return -1;
+	proctable_claim(table, size);
+	return (int)(table->num_procs - num_before);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The job as its daemons are told of it: a line for each host, "HOST RANK:PID RANK:PID ...". */
+ * What pdb and its daemons tell each other of a job's processes (model/wire/proc_bytes.h). */
 #ifndef PDB_ATTACH_DAEMON_JOB_H
 #define PDB_ATTACH_DAEMON_JOB_H
 
@@ -8,10 +8,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct buffer;
+struct pdb_error;
 struct proctable;
 
-/* The caller frees. */
-char *daemon_job_encode(const struct proctable *table);
+/* ---- pdb tells its daemons of the job ---- */
 
 struct daemon_rank {
 	int rank;
@@ -19,15 +20,26 @@ struct daemon_rank {
 	uint64_t start_ticks; /* 0: there is no such process */
 };
 
-/* The ranks of the hosts that is_here() says yes to. What is no such line is passed over. Returns
+/* From what proc_bytes_put() has put: the ranks of this host, as far as their numbers can be. Returns
  * how many; the caller frees *ret. Start times are not set. */
-size_t daemon_job_decode(const char *text, size_t length, bool (*is_here)(const char *host),
-			 struct daemon_rank **ret);
+size_t daemon_job_take(const uint8_t *bytes, size_t length, struct daemon_rank **ret);
 
 /* Remember when the processes were started, so that later ones with their pids are not theirs. */
 void daemon_job_note_start(struct daemon_rank *ranks, size_t num);
 
 /* How many of them have not ended. */
 size_t daemon_job_count_living(const struct daemon_rank *ranks, size_t num);
+
+/* ---- The daemons tell pdb of the ranks that they have found on their hosts ---- */
+
+/* Append a table, whose pids of ranks that have ended become negative. */
+void daemon_job_put_found(struct buffer *ret, struct proctable *table);
+
+/* Add the ranks that the table does not have yet, of all that was put one behind the other, and
+ * finish it again. Nothing is trusted: what cannot be is passed over, and of several processes of
+ * one rank the first stays. Returns how many ranks were added; -1 with an error when the table
+ * cannot be. */
+int daemon_job_take_found(const uint8_t *bytes, size_t length, struct proctable *table,
+			  struct pdb_error *err);
 
 #endif

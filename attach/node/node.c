@@ -94,7 +94,7 @@ static bool is_alive(const struct local *local)
 	return !local->has_ended && !procfs_has_ended(local->pid, local->start_ticks);
 }
 
-static const struct local *find_local(const struct node *node, int rank)
+static struct local *find_local(const struct node *node, int rank)
 {
 	for (size_t i = 0; i < node->num_locals; i++)
 		if (node->locals[i].rank == rank)
@@ -121,19 +121,22 @@ void node_raise_file_limit(size_t needed)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static void keep(struct local *local, int fd)
+{
+	if (fd < 0)
+		return;
+	if (local->kept >= 0)
+		close(local->kept);
+	local->kept = fd;
+}
+
 void node_keep(struct node *node, int rank, int fd)
 {
-	for (size_t i = 0; i < node->num_locals; i++) {
-		struct local *local = &node->locals[i];
+	struct local *local = find_local(node, rank);
 
-		if (local->rank != rank || fd < 0)
-			continue;
-		if (local->kept >= 0)
-			close(local->kept);
-		local->kept = fd;
-		return;
-	}
-	if (fd >= 0)
+	if (local)
+		keep(local, fd);
+	else if (fd >= 0)
 		close(fd);
 }
 
@@ -190,18 +193,6 @@ static void find_starved(struct local *local)
 			local->lanes_starved[i] = is_starved(local, &local->model->lanes[i]);
 }
 
-/* The same file once more, as long as it is the rank's. */
-static void keep(struct local *local)
-{
-	int fd = segment_has_traces(local->fd) ? fcntl(local->fd, F_DUPFD_CLOEXEC, 0) : -1;
-
-	if (fd < 0)
-		return;
-	if (local->kept >= 0)
-		close(local->kept);
-	local->kept = fd;
-}
-
 static void second_look(struct local *local)
 {
 	if (local->fd < 0)
@@ -240,14 +231,9 @@ static void forget_look(struct local *local)
 /* The same trouble in the same words for every rank, so that ranks can be counted by them. */
 static const char *hole_text(const struct local *local)
 {
-	switch (local->trouble.code) {
-	case ERROR_NOT_FOUND:
+	if (local->trouble.code == ERROR_NOT_FOUND)
 		return "no recorder";
-	case ERROR_GONE:
-		return JOB_HOLE_ENDED;
-	default:
-		return local->trouble.text;
-	}
+	return local->trouble.code == ERROR_GONE ? JOB_HOLE_ENDED : local->trouble.text;
 }
 
 static void add_holes(struct node *node)
@@ -333,39 +319,6 @@ static int take_samples(struct node *node, const struct rankset *ranks, int max,
 	return result;
 }
 
-/* What it has becomes that of the other. */
-static void move_sample(struct samples *to, struct sample *sample)
-{
-	samples_add(to, sample);
-	sample->note = NULL;
-	sample->values = NULL;
-	sample->queues = NULL;
-}
-
-/* Append those of `from`, which keeps what no longer has notes, values and queues. */
-static void move_samples(struct samples *to, struct samples *from)
-{
-	for (size_t i = 0; i < from->num_samples; i++)
-		move_sample(to, &from->samples[i]);
-}
-
-/* A sample that says why there is none. */
-static void add_ended(struct samples *samples, const struct local *local)
-{
-	const struct sample ended = {
-		.rank = local->rank,
-		.tid = local->pid,
-		.is_main = true,
-		.status = SAMPLE_FAILED,
-		.path = CALLPATH_NONE,
-		.state = '?',
-		.when_ns = monotonic_ns(),
-		.note = xstrdup(JOB_HOLE_ENDED),
-	};
-
-	samples_add(samples, &ended);
-}
-
 static size_t count_incomplete(const struct samples *samples, int rank)
 {
 	size_t num = 0;
@@ -394,12 +347,8 @@ static void take_better(struct samples *samples, struct samples *fresh, struct r
 	for (int rank = rankset_first(ranks); rank >= 0; rank = rankset_next(ranks, rank))
 		if (count_incomplete(fresh, rank) >= count_incomplete(samples, rank))
 			rankset_remove(ranks, rank);
-	for (size_t i = 0; i < samples->num_samples; i++)
-		if (!rankset_contains(ranks, samples->samples[i].rank))
-			move_sample(kept, &samples->samples[i]);
-	for (size_t i = 0; i < fresh->num_samples; i++)
-		if (rankset_contains(ranks, fresh->samples[i].rank))
-			move_sample(kept, &fresh->samples[i]);
+	samples_move(kept, samples, ranks, false);
+	samples_move(kept, fresh, ranks, true);
 	*samples = *kept;
 	*kept = old;
 	samples_destroy(kept);
@@ -447,7 +396,7 @@ static int sample_times(struct node *node, const struct rankset *ranks,
 		result = take_samples(node, ranks, node->num_locals, flags, &some, err);
 		if (result == 0) {
 			try_again(node, some, flags);
-			move_samples(all, some);
+			samples_move(all, some, NULL, true);
 		}
 		samples_destroy(some);
 		if (result < 0)
@@ -465,9 +414,13 @@ int node_sample(struct node *node, const struct rankset *ranks,
 		samples_destroy(fresh);
 		return -1;
 	}
-	for (size_t i = 0; i < node->num_locals; i++)
-		if (rankset_contains(ranks, node->locals[i].rank) && !is_alive(&node->locals[i]))
-			add_ended(fresh, &node->locals[i]);
+	for (size_t i = 0; i < node->num_locals; i++) {
+		const struct local *local = &node->locals[i];
+
+		if (rankset_contains(ranks, local->rank) && !is_alive(local))
+			samples_add_failed(fresh, local->rank, local->pid, JOB_HOLE_ENDED)
+				->when_ns = monotonic_ns();
+	}
 	job_replace_samples(node->job, ranks, fresh);
 	return 0;
 }
@@ -505,30 +458,16 @@ static int begin_look(struct node *node, const struct node_look_options *options
 	/* One descriptor a rank is open during a look, and one that is kept. */
 	node_raise_file_limit(2 * node->num_locals);
 	for (size_t i = 0; i < node->num_locals; i++) {
-		first_look(&node->locals[i], options->is_last);
-		if (options->keeps && node->locals[i].fd >= 0)
-			keep(&node->locals[i]);
+		struct local *local = &node->locals[i];
+
+		first_look(local, options->is_last);
+		/* The same file once more, as long as it is the rank's. */
+		if (options->keeps && local->fd >= 0 && segment_has_traces(local->fd))
+			keep(local, fcntl(local->fd, F_DUPFD_CLOEXEC, 0));
 	}
 	if (all_are_gone(node))
 		return error_set(err, ERROR_GONE, "the job has ended");
 	return 0;
-}
-
-/* Does any rank call MPI from several threads? Then main threads alone do not tell where it is. */
-static bool has_threads(const struct node *node)
-{
-	for (size_t i = 0; i < node->num_locals; i++)
-		if (node->locals[i].num_looks > 1)
-			return true;
-	return false;
-}
-
-static bool has_recorder(const struct node *node)
-{
-	for (size_t i = 0; i < node->num_locals; i++)
-		if (node->locals[i].fd >= 0)
-			return true;
-	return false;
 }
 
 /* Of the STACK_LOOKS samples of a look without a recorder, evenly within span_ns from begin_ns on,
@@ -549,7 +488,7 @@ static int sample_evenly(struct node *node, const struct node_look_options *opti
 			options->prepare(options->context, more);
 		num = more->num_samples;
 		if (result == 0)
-			move_samples(node->samples, more);
+			samples_move(node->samples, more, NULL, true);
 		samples_destroy(more);
 		if (i == first && (result < 0 || num == 0))
 			return result;
@@ -574,13 +513,17 @@ static void sample_before(struct node *node, const struct node_look_options *opt
 static int sample_between(struct node *node, const struct node_look_options *options,
 			  uint64_t begin, struct pdb_error *err)
 {
-	bool is_recorded = has_recorder(node);
-	int first = is_recorded || options->all_evidence ? STACK_LOOKS - 1 : 0;
-	int milliseconds = options->milliseconds, result;
-	unsigned flags = 0;
+	int milliseconds = options->milliseconds, first, result;
+	bool is_recorded = false;
+	unsigned flags = options->all_threads ? SAMPLER_ALL_THREADS : 0;
 
-	if (options->all_threads || has_threads(node))
-		flags |= SAMPLER_ALL_THREADS;
+	for (size_t i = 0; i < node->num_locals; i++) {
+		is_recorded |= node->locals[i].fd >= 0;
+		/* If any calls MPI from several, main threads alone do not tell where it is. */
+		if (node->locals[i].num_looks > 1)
+			flags |= SAMPLER_ALL_THREADS;
+	}
+	first = is_recorded || options->all_evidence ? STACK_LOOKS - 1 : 0;
 	/* A recorder tells more. */
 	if (!is_recorded || options->all_evidence)
 		flags |= SAMPLER_QUEUES;

@@ -6,6 +6,8 @@
 #include "model/buffer.h"
 #include "model/error.h"
 #include "model/job/rankset.h"
+#include "model/wire/decoder.h"
+#include "model/wire/proc_bytes.h"
 #include "model/xalloc.h"
 
 static const struct watch_numbers no_numbers = {.quiet_ns = WATCH_NEVER};
@@ -68,77 +70,70 @@ void watch_digest_add(struct watch_digest *into, const struct watch_digest *part
 		watch_digest_add_rank(into, &part->ranks[i]);
 }
 
-/* ---- As bytes: the numbers, the sizes of the other parts, and these ---- */
-
-struct sizes {
-	uint64_t inside, outside; /* bytes */
-	uint64_t num_ranks;
-};
+/* ---- As bytes ---- */
 
 void watch_digest_encode(const struct watch_digest *digest, struct buffer *ret)
 {
-	uint8_t *inside, *outside;
-	struct sizes sizes = {
-		.inside = rankset_serialize(digest->inside, &inside),
-		.outside = rankset_serialize(digest->outside, &outside),
-		.num_ranks = digest->num_ranks,
-	};
-
 	buffer_put_bytes(ret, &digest->numbers, sizeof(digest->numbers));
-	buffer_put_bytes(ret, &sizes, sizeof(sizes));
-	buffer_put_bytes(ret, inside, sizes.inside);
-	buffer_put_bytes(ret, outside, sizes.outside);
-	if (digest->num_ranks)
-		buffer_put_bytes(ret, digest->ranks, digest->num_ranks * sizeof(*digest->ranks));
-	free(inside);
-	free(outside);
+	proc_bytes_put_ranks(ret, digest->inside);
+	proc_bytes_put_ranks(ret, digest->outside);
+	buffer_put(ret, digest->num_ranks);
+	buffer_put_bytes(ret, digest->ranks, digest->num_ranks * sizeof(*digest->ranks));
 }
 
-static int decode_sets(const uint8_t *bytes, const struct sizes *sizes, int num_ranks,
-		       struct watch_digest *ret, struct pdb_error *err)
+static void take(struct decoder *in, int num_ranks, struct watch_digest *ret)
 {
-	struct rankset *inside, *outside;
+	const uint8_t *numbers = decoder_take_bytes(in, sizeof(ret->numbers));
+	struct watch_rank rank;
+	size_t num;
 
-	inside = rankset_deserialize(bytes, sizes->inside, num_ranks, err);
-	if (!inside)
-		return -1;
-	outside = rankset_deserialize(bytes + sizes->inside, sizes->outside, num_ranks, err);
-	if (!outside) {
-		rankset_destroy(inside);
-		return -1;
-	}
+	if (numbers)
+		memcpy(&ret->numbers, numbers, sizeof(ret->numbers));
 	rankset_destroy(ret->inside);
+	ret->inside = proc_bytes_take_ranks(in, num_ranks);
 	rankset_destroy(ret->outside);
-	ret->inside = inside;
-	ret->outside = outside;
-	return 0;
+	ret->outside = proc_bytes_take_ranks(in, num_ranks);
+	num = decoder_take_count(in, UINT32_MAX, sizeof(rank));
+	for (size_t i = 0; i < num; i++) {
+		memcpy(&rank, decoder_take_bytes(in, sizeof(rank)), sizeof(rank));
+		if (rank.rank < (uint32_t)num_ranks)
+			watch_digest_add_rank(ret, &rank);
+	}
+	decoder_end(in);
 }
 
 int watch_digest_decode(const uint8_t *bytes, size_t length, int num_ranks,
 			struct watch_digest *ret, struct pdb_error *err)
 {
-	const size_t head = sizeof(ret->numbers) + sizeof(struct sizes);
-	struct sizes sizes;
-	size_t left;
+	struct decoder in = {.at = bytes, .end = bytes + length};
 
 	watch_digest_clear(ret);
-	if (length < head)
-		return error_set(err, ERROR_FORMAT, "a daemon's digest is cut off");
-	memcpy(&sizes, bytes + sizeof(ret->numbers), sizeof(sizes));
-	left = length - head;
-	if (sizes.inside > left || sizes.outside > left - sizes.inside ||
-	    sizes.num_ranks != (left - sizes.inside - sizes.outside) / sizeof(*ret->ranks))
-		return error_set(err, ERROR_FORMAT, "a daemon's digest is damaged");
-	if (decode_sets(bytes + head, &sizes, num_ranks, ret, err) < 0)
-		return -1;
-	memcpy(&ret->numbers, bytes, sizeof(ret->numbers));
-	bytes += head + sizes.inside + sizes.outside;
-	for (size_t i = 0; i < sizes.num_ranks; i++, bytes += sizeof(*ret->ranks)) {
-		struct watch_rank rank;
+	take(&in, num_ranks, ret);
+	if (!in.is_bad)
+		return 0;
+	watch_digest_clear(ret);
+	return error_set(err, ERROR_FORMAT, "a daemon's digest is damaged");
+}
 
-		memcpy(&rank, bytes, sizeof(rank));
-		if (rank.rank < (uint32_t)num_ranks)
-			watch_digest_add_rank(ret, &rank);
+int watch_digest_merge(struct buffer *into, const uint8_t *part, size_t length, int num_ranks)
+{
+	struct watch_digest sum, other;
+	int result = 0;
+
+	if (length == 0) /* no ranks there */
+		return 0;
+	watch_digest_init(&sum);
+	watch_digest_init(&other);
+	if (watch_digest_decode(part, length, num_ranks, &other, NULL) < 0 ||
+	    (into->num > 0 &&
+	     watch_digest_decode(into->bytes, into->num, num_ranks, &sum, NULL) < 0)) {
+		result = -1;
+	} else {
+		watch_digest_add(&sum, &other);
+		into->num = 0;
+		watch_digest_encode(&sum, into);
 	}
-	return 0;
+	watch_digest_deinit(&sum);
+	watch_digest_deinit(&other);
+	return result;
 }

@@ -82,4 +82,8 @@ void watch_digest_encode(const struct watch_digest *digest, struct buffer *ret);
 int watch_digest_decode(const uint8_t *bytes, size_t length, int num_ranks,
 			struct watch_digest *ret, struct pdb_error *err);
 
+/* Unite *into, which may be empty, with another part. -1, and *into as before, when `part` is
+ * damaged. */
+int watch_digest_merge(struct buffer *into, const uint8_t *part, size_t length, int num_ranks);
+
 #endif

@@ -37,7 +37,6 @@
 struct watched {
 	int rank;
 	pid_t pid;
-	int pidfd;
 	bool has_ended;
 	struct segment_watch *segment; /* NULL: no recorder, or none yet */
 	uint64_t search_ns, next_search_ns;
@@ -67,16 +66,6 @@ struct watch_look {
 
 /* ---- Processes ---- */
 
-static void init_watched(struct watched *watched, const struct daemon_rank *rank)
-{
-	*watched = (struct watched){.rank = rank->rank, .pid = rank->pid, .pidfd = -1};
-	watched->has_ended = true;
-	if (!rank->start_ticks)
-		return;
-	watched->pidfd = (int)syscall(SYS_pidfd_open, rank->pid, 0);
-	watched->has_ended = procfs_has_ended(rank->pid, rank->start_ticks);
-}
-
 struct watch_look *watch_look_create(const struct daemon_rank *ranks, size_t num)
 {
 	struct watch_look *look = xcalloc(1, sizeof(*look));
@@ -87,8 +76,13 @@ struct watch_look *watch_look_create(const struct daemon_rank *ranks, size_t num
 	look->pidfds = xcalloc(num, sizeof(*look->pidfds));
 	look->num = num;
 	for (size_t i = 0; i < num; i++) {
-		init_watched(&look->ranks[i], &ranks[i]);
-		look->pidfds[i] = (struct pollfd){look->ranks[i].pidfd, POLLIN, 0};
+		pid_t pid = ranks[i].pid;
+		int pidfd = ranks[i].start_ticks ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+
+		look->pidfds[i] = (struct pollfd){pidfd, POLLIN, 0};
+		look->ranks[i] = (struct watched){.rank = ranks[i].rank, .pid = pid};
+		look->ranks[i].has_ended =
+			!ranks[i].start_ticks || procfs_has_ended(pid, ranks[i].start_ticks);
 	}
 	return look;
 }
@@ -99,8 +93,8 @@ void watch_look_destroy(struct watch_look *look)
 		return;
 	for (size_t i = 0; i < look->num; i++) {
 		segment_watch_destroy(look->ranks[i].segment);
-		if (look->ranks[i].pidfd >= 0)
-			close(look->ranks[i].pidfd);
+		if (look->pidfds[i].fd >= 0)
+			close(look->pidfds[i].fd);
 	}
 	watch_stacks_destroy(look->stacks);
 	free(look->pidfds);
@@ -117,6 +111,7 @@ static void find_ended(struct watch_look *look)
 		if (!look->pidfds[i].revents)
 			continue;
 		look->ranks[i].has_ended = true;
+		close(look->pidfds[i].fd);
 		look->pidfds[i].fd = -1; /* poll() passes it over */
 	}
 }

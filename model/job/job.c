@@ -104,16 +104,8 @@ void job_clear_holes(struct job *job)
 
 void job_replace_samples(struct job *job, const struct rankset *ranks, struct samples *fresh)
 {
-	for (size_t i = 0; job->samples && i < job->samples->num_samples; i++) {
-		struct sample *old = &job->samples->samples[i];
-
-		if (rankset_contains(ranks, old->rank))
-			continue;
-		samples_add(fresh, old);
-		old->note = NULL;
-		old->values = NULL;
-		old->queues = NULL;
-	}
+	if (job->samples)
+		samples_move(fresh, job->samples, ranks, false);
 	samples_destroy(job->samples);
 	job->samples = fresh;
 	samples_sort(fresh);

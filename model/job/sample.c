@@ -4,6 +4,7 @@
 
 #include "model/job/callpath.h"
 #include "model/job/message_queues.h"
+#include "model/job/rankset.h"
 #include "model/job/sample.h"
 #include "model/sorted.h"
 #include "model/xalloc.h"
@@ -35,6 +36,36 @@ struct sample *samples_add(struct samples *samples, const struct sample *sample)
 	copy = &samples->samples[samples->num_samples++];
 	*copy = *sample;
 	return copy;
+}
+
+struct sample *samples_add_failed(struct samples *samples, int rank, pid_t pid, const char *why)
+{
+	const struct sample failed = {
+		.rank = rank,
+		.tid = pid,
+		.is_main = true,
+		.status = SAMPLE_FAILED,
+		.path = CALLPATH_NONE,
+		.state = '?',
+		.note = xstrdup(why),
+	};
+
+	return samples_add(samples, &failed);
+}
+
+void samples_move(struct samples *to, struct samples *from, const struct rankset *ranks,
+		  bool are_in)
+{
+	for (size_t i = 0; i < from->num_samples; i++) {
+		struct sample *sample = &from->samples[i];
+
+		if (ranks && rankset_contains(ranks, sample->rank) != are_in)
+			continue;
+		samples_add(to, sample);
+		sample->note = NULL;
+		sample->values = NULL;
+		sample->queues = NULL;
+	}
 }
 
 static int compare_rank(const void *key, const void *element)

@@ -10,6 +10,7 @@
 
 struct callpaths;
 struct message_queues;
+struct rankset;
 
 enum sample_status {
 	SAMPLE_COMPLETE,   /* unwound to the outermost frame */
@@ -57,6 +58,12 @@ struct samples *samples_create(void);
 void samples_destroy(struct samples *samples); /* NULL is fine */
 /* Append a copy of *sample; `note`, `values` and `queues` become owned. Returns the copy. */
 struct sample *samples_add(struct samples *samples, const struct sample *sample);
+/* Append one that says why there is none of the rank's main thread; the text is copied. */
+struct sample *samples_add_failed(struct samples *samples, int rank, pid_t pid, const char *why);
+/* Append those of `from` whose ranks are, or are not, in the set (NULL: all). It keeps what no longer
+ * has notes, values and queues. */
+void samples_move(struct samples *to, struct samples *from, const struct rankset *ranks,
+		  bool are_in);
 /* Into the order that they are to have. */
 void samples_sort(struct samples *samples);
 /* Give the latest samples of main threads the values of `from` in those frames that are the same in

@@ -26,40 +26,17 @@
 #include "model/job/sample.h"
 #include "model/wire/budget.h"
 #include "model/wire/code_bytes.h"
+#include "model/wire/proc_bytes.h"
 #include "model/wire/share_private.h"
 #include "model/wire/snapshot_format.h"
 #include "model/xalloc.h"
 
-/* With allocations of texts, room to grow, and what a command needs to print it. */
-enum { PROC_COST = 3 * sizeof(struct proc) + 320 };
 enum { LEVEL = 6 }; /* of compression */
 
 /* ---- What a job is ---- */
 
-/* Each text of the table once; processes name them by number. */
-static void put_texts(struct buffer *b, const struct blobs *texts)
-{
-	buffer_put(b, texts->num);
-	for (uint32_t i = 0; i < texts->num; i++) {
-		size_t size;
-		const uint8_t *bytes = blobs_get(texts, i, &size);
-
-		buffer_put(b, size);
-		buffer_put_bytes(b, bytes, size);
-	}
-}
-
-static uint32_t add_text(struct blobs *texts, const char *text)
-{
-	return blobs_intern(texts, text, strlen(text));
-}
-
 static void put_proctable(struct buffer *b, const struct proctable *table)
 {
-	struct buffer procs = {0};
-	struct blobs texts = {0};
-	int64_t pid = 0;
-
 	buffer_put(b, (uint64_t)table->size);
 	buffer_put_text(b, table->job);
 	buffer_put_text(b, table->launcher_name);
@@ -67,20 +44,7 @@ static void put_proctable(struct buffer *b, const struct proctable *table)
 	buffer_put(b, table->source);
 	buffer_put(b, table->source_note != NULL);
 	buffer_put_text(b, table->source_note);
-	for (size_t i = 0; i < table->num_procs; i++) {
-		const struct proc *proc = &table->procs[i];
-
-		buffer_put_signed(&procs, (int64_t)proc->rank - (int64_t)i);
-		buffer_put_signed(&procs, proc->pid - pid - 1);
-		buffer_put(&procs, add_text(&texts, proc->host));
-		buffer_put(&procs, add_text(&texts, proc->executable));
-		pid = proc->pid;
-	}
-	put_texts(b, &texts);
-	buffer_put(b, table->num_procs);
-	buffer_put_bytes(b, procs.bytes, procs.num);
-	blobs_deinit(&texts);
-	free(procs.bytes);
+	proc_bytes_put(b, table);
 }
 
 static void put_crashes(struct buffer *b, const struct job *job)
@@ -124,44 +88,6 @@ static char *source_note(enum proctable_source source, const char *note)
 			 note ? " (" : "", note ? note : "", note ? ")" : "");
 }
 
-static char **take_texts(struct decoder *in, size_t *num_ret)
-{
-	size_t num = decoder_take_count(in, UINT32_MAX, 1);
-	char **texts = decoder_allocate(in, num, sizeof(*texts));
-
-	*num_ret = 0;
-	while (*num_ret < num && !in->is_bad)
-		texts[(*num_ret)++] = decoder_take_text(in);
-	return texts;
-}
-
-static void take_procs(struct decoder *in, struct proctable *table)
-{
-	size_t num_texts, num;
-	char **texts = take_texts(in, &num_texts);
-	int64_t pid = 0;
-
-	num = decoder_take_count(in, SHARE_MAX_RANKS, 4);
-	for (size_t i = 0; i < num && !in->is_bad; i++) {
-		int64_t rank = (int64_t)i + decoder_take_int(in);
-		uint64_t host, executable;
-
-		pid += decoder_take_signed(in, -(int64_t)UINT32_MAX, UINT32_MAX) + 1;
-		host = decoder_take_below(in, num_texts - 1);
-		executable = decoder_take_below(in, num_texts - 1);
-		if (rank > INT32_MAX || pid < INT32_MIN || pid > INT32_MAX || !num_texts)
-			in->is_bad = true;
-		/* Each proc owns its strings, so a long one may come many times. */
-		if (!in->is_bad &&
-		    decoder_charge(in, strlen(texts[host]) + strlen(texts[executable]) + PROC_COST,
-				   1))
-			proctable_add(table, (int)rank, (pid_t)pid, texts[host], texts[executable]);
-	}
-	for (size_t i = 0; i < num_texts; i++)
-		free(texts[i]);
-	free(texts);
-}
-
 static int take_proctable(struct decoder *in, struct proctable *table, struct pdb_error *err)
 {
 	enum proctable_source source;
@@ -178,7 +104,7 @@ static int take_proctable(struct decoder *in, struct proctable *table, struct pd
 	table->source = PROCTABLE_SNAPSHOT;
 	table->source_note = source_note(source, has_note ? note : NULL);
 	free(note);
-	take_procs(in, table);
+	proc_bytes_take_table(in, table);
 	if (in->is_bad)
 		return 0;
 	if (proctable_finish(table, err) < 0)

@@ -12,6 +12,7 @@
 #include "model/job/job.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
+#include "model/wire/proc_bytes.h"
 #include "model/xalloc.h"
 #include "shell/daemons.h"
 #include "shell/session.h"
@@ -87,28 +88,23 @@ static uint64_t cpu_ns(void)
 static int ask_daemons(struct session *session, const struct rankset *sampled,
 		       struct watch_digest *ret, struct pdb_error *err)
 {
-	const struct pdbd_watch question = {.num_ranks = session->job->proctable->size};
+	const uint32_t num_ranks = (uint32_t)session->job->proctable->size;
 	struct daemons *daemons = session_daemons(session, err);
 	struct buffer payload = {.bytes = NULL};
-	const uint8_t *answer;
-	struct link_frame frame;
-	size_t length;
-	uint8_t *ranks;
+	struct link_frame answer;
 	int result;
 
 	if (!daemons)
 		return -1;
-	buffer_put_bytes(&payload, &question, sizeof(question));
-	length = rankset_serialize(sampled, &ranks);
-	buffer_put_bytes(&payload, ranks, length);
-	free(ranks);
-	result = daemons_ask(daemons, PDBD_WATCH, payload.bytes, payload.num, &frame, &answer,
-			     &length, err);
+	buffer_put_bytes(&payload, &num_ranks, sizeof(num_ranks));
+	proc_bytes_put_ranks(&payload, sampled);
+	result = daemons_ask(daemons, PDBD_WATCH, payload.bytes, payload.num, 0, &answer, err);
 	free(payload.bytes);
 	if (result < 0)
 		return session_lose_daemons(session, err);
-	result = watch_digest_decode(answer, length, session->job->proctable->size, ret, err);
-	link_frame_deinit(&frame);
+	result = watch_digest_decode(answer.payload, answer.length, session->job->proctable->size,
+				     ret, err);
+	link_frame_deinit(&answer);
 	return result;
 }
 

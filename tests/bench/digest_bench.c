@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "analysis/hang/pace.h"
-#include "attach/daemons/daemon_watch.h"
 #include "attach/node/watch_digest.h"
 #include "model/buffer.h"
 #include "model/job/rankset.h"
@@ -65,7 +64,7 @@ static struct buffer merge(int num_ranks, unsigned round, struct cost *cost)
 		struct buffer part = look_at(first, num, round);
 		double began_s = cpu_s();
 
-		if (daemon_watch_merge(num_ranks, &sum, part.bytes, part.num) < 0)
+		if (watch_digest_merge(&sum, part.bytes, part.num, num_ranks) < 0)
 			exit(1);
 		cost->merge_s += cpu_s() - began_s;
 		free(part.bytes);

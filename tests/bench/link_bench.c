@@ -49,10 +49,9 @@ static void send_over_link(const char *invitation, const void *bytes, size_t len
 
 static struct run run_link(const void *bytes, size_t length)
 {
-	static const char *const address = "127.0.0.1";
 	struct link_frame frame;
 	struct pdb_error err;
-	struct link_listener *listener = link_listen(&address, 1, &err);
+	struct link_listener *listener = link_listen(&err);
 	struct link *link;
 	struct run run;
 	uint64_t start;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Start daemons for a job, for tests/daemons/check.sh.
- * usage: start PID MPI FOLDER ADDRESS [--everywhere]
- * PID is a launcher, FOLDER has pdbd-MPI, ADDRESS is one of this host that the daemons can reach.
+ * usage: start PID MPI FOLDER [--everywhere]
+ * PID is a launcher, FOLDER has pdbd-MPI.
  * --everywhere: also when all ranks are on this node. Then it reads words from its standard input:
- * hosts, job, living; each is asked of the daemons, and one line says
- *	WORD: ANSWER (missing: HOSTS)
+ * job, living; each is asked of the daemons, and one line says
+ *	WORD: ANSWER
  * At the end of the input it lets go of the daemons and ends. */
 #include <errno.h>
 #include <signal.h>
@@ -21,12 +21,12 @@
 #include "attach/daemons/pdbd.h"
 #include "attach/launchers/launcher.h"
 #include "attach/launchers/launcher_kind.h"
-#include "attach/node/daemon_job.h"
 #include "attach/process/procfs.h"
+#include "model/buffer.h"
 #include "model/error.h"
 #include "model/job/proctable.h"
+#include "model/wire/proc_bytes.h"
 #include "model/xalloc.h"
-#include "pmix/spawn.h"
 #include "pmix/tool.h"
 
 #define START_MS 15000
@@ -101,37 +101,19 @@ static void __attribute__((noreturn)) say_gone(void)
 	exit(3);
 }
 
-static void ask(struct link *link, const char *word, uint32_t kind, const char *payload)
+static void ask(struct link *link, const char *word, uint32_t kind, const struct buffer *payload)
 {
 	const struct link_limit limit = limit_of(ANSWER_MS);
 	struct link_frame answer_frame;
 	struct pdb_error err;
-	uint32_t names_length;
+	uint32_t number = 0;
 
-	if (link_send(link, kind, payload, strlen(payload), &limit, &err) != 0 ||
+	if (link_send(link, kind, payload->bytes, payload->num, &limit, &err) != 0 ||
 	    link_receive(link, &answer_frame, &limit, &err) != 0)
 		say_gone();
-	/* With a zero byte behind it. */
-	char *frame = xcalloc(1, answer_frame.length + 1);
-	memcpy(frame, answer_frame.payload, answer_frame.length);
-	memcpy(&names_length, frame, sizeof(names_length));
-	char *answer = frame + sizeof(names_length) + names_length;
-	printf("%s:", word);
-	if (kind == PDBD_HOSTS) {
-		for (char *c = answer; *c; c++)
-			if (*c == '\n')
-				*c = ',';
-		printf(" %s", answer);
-	} else {
-		uint32_t number = 0;
-
-		if (frame + answer_frame.length >= answer + sizeof(number))
-			memcpy(&number, answer, sizeof(number));
-		printf(" %u", number);
-	}
-	printf(" (missing:%s%.*s)\n", names_length ? " " : "", (int)names_length,
-	       frame + sizeof(names_length));
-	free(frame);
+	if (answer_frame.length >= sizeof(number))
+		memcpy(&number, answer_frame.payload, sizeof(number));
+	printf("%s: %u\n", word, number);
 	link_frame_deinit(&answer_frame);
 }
 
@@ -144,7 +126,7 @@ int main(int argc, char **argv)
 	struct pdb_error err;
 	char path[4096] = "", word[32];
 
-	if (argc < 5)
+	if (argc < 4)
 		return 2;
 	signal(SIGPIPE, SIG_IGN);
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -152,7 +134,7 @@ int main(int argc, char **argv)
 		die("no launcher", &err);
 
 	struct proctable *table = find_table(&launcher);
-	struct link_listener *listener = link_listen((const char *const[]){argv[4]}, 1, &err);
+	struct link_listener *listener = link_listen(&err);
 	if (!listener)
 		die("cannot listen", &err);
 	char *invitation = link_invitation(listener);
@@ -166,7 +148,7 @@ int main(int argc, char **argv)
 		.pdbd_folder = argv[3],
 		.invitation = invitation,
 	};
-	for (size_t i = 0; argc > 5 && i < table->num_procs; i++)
+	for (size_t i = 0; argc > 4 && i < table->num_procs; i++)
 		table->procs[i].is_local = false;
 	procfs_executable(launcher.pid, path, sizeof(path));
 	if (daemon_plan_make(&site, &plan, &err) != 0)
@@ -184,15 +166,14 @@ int main(int argc, char **argv)
 		die("not launched", &err);
 	}
 	struct link *link = await(listener, &launch);
-	char *job = daemon_job_encode(table);
+	struct buffer job = {.bytes = NULL}, nothing = {.bytes = NULL};
+	proc_bytes_put(&job, table);
 	printf("ready: %zu\n", plan.num_hosts);
 	while (scanf("%31s", word) == 1) {
-		if (strcmp(word, "hosts") == 0)
-			ask(link, word, PDBD_HOSTS, "");
-		else if (strcmp(word, "job") == 0)
-			ask(link, word, PDBD_JOB, job);
+		if (strcmp(word, "job") == 0)
+			ask(link, word, PDBD_JOB, &job);
 		else if (strcmp(word, "living") == 0)
-			ask(link, word, PDBD_LIVING, "");
+			ask(link, word, PDBD_LIVING, &nothing);
 	}
 	link_destroy(link);
 	link_listener_destroy(listener);

@@ -165,11 +165,11 @@ static int compare_digits(const void *a, const void *b)
 }
 
 /* "DIGITS -MISSING", in order; *took_ms: how long. */
-static void ask(struct pdbd_tree *tree, struct node *node, enum question kind, int total_ms,
-		char said[32], int64_t *took_ms)
+static void ask(struct pdbd_tree *tree, enum question kind, int total_ms, char said[32],
+		int64_t *took_ms)
 {
 	const struct pdbd_question question = {
-		.kind = kind, .total_ms = total_ms, .pulse = count_pulse, .argument = node};
+		.kind = kind, .total_ms = total_ms, .pulse = count_pulse};
 	struct overlay_ranges missing = {.ranges = NULL};
 	struct buffer digits;
 	int64_t begin_ms = monotonic_ms();
@@ -187,18 +187,18 @@ static void ask(struct pdbd_tree *tree, struct node *node, enum question kind, i
 	overlay_ranges_deinit(&missing);
 }
 
-static void expect(struct pdbd_tree *tree, struct node *node, enum question kind,
-		   const char *expected, const char *what)
+static void expect(struct pdbd_tree *tree, enum question kind, const char *expected,
+		   const char *what)
 {
 	int64_t took_ms;
 	char said[32];
 
-	ask(tree, node, kind, PATIENCE_MS, said, &took_ms);
+	ask(tree, kind, PATIENCE_MS, said, &took_ms);
 	check(strcmp(said, expected) == 0, what, said, took_ms);
 }
 
 /* Who was silent answers, and then takes part. */
-static void expect_return(struct pdbd_tree *tree, struct node *node, const char *what)
+static void expect_return(struct pdbd_tree *tree, const char *what)
 {
 	int64_t end_ms = monotonic_ms() + PATIENCE_MS, took_ms;
 	char said[32];
@@ -206,7 +206,7 @@ static void expect_return(struct pdbd_tree *tree, struct node *node, const char 
 	do {
 		pdbd_tree_knock(tree, WHO);
 		sleep_ms(50);
-		ask(tree, node, WHO, PATIENCE_MS, said, &took_ms);
+		ask(tree, WHO, PATIENCE_MS, said, &took_ms);
 	} while (strcmp(said, "0123 -") != 0 && monotonic_ms() < end_ms);
 	check(strcmp(said, "0123 -") == 0, what, said, took_ms);
 }
@@ -216,33 +216,33 @@ static void run_first(struct pdbd_tree *tree, struct node *node, const int *pids
 	int64_t took_ms;
 	char said[32];
 
-	expect(tree, node, WHO, "0123 -", "all answer");
-	expect(tree, node, WHO_SLOW, "0123 -", "a slow one is waited for");
+	expect(tree, WHO, "0123 -", "all answer");
+	expect(tree, WHO_SLOW, "0123 -", "a slow one is waited for");
 	check(node->num_pulses >= OVERLAY_SILENCE_MS / OVERLAY_PULSE_MS - 1,
 	      "signs of life meanwhile", "too few", node->num_pulses);
 
-	expect(tree, node, DAMAGED, "013 -2", "damaged: the one below it is asked again");
-	expect_return(tree, node, "damaged: asked again later");
-	ask(tree, node, SOMEBODY, PATIENCE_MS, said, &took_ms);
+	expect(tree, DAMAGED, "013 -2", "damaged: the one below it is asked again");
+	expect_return(tree, "damaged: asked again later");
+	ask(tree, SOMEBODY, PATIENCE_MS, said, &took_ms);
 	/* Who comes first is believed; with 3 comes 2. */
 	check(strcmp(said, "01 -23") == 0 || strcmp(said, "012 -1") == 0,
 	      "two say that they are the same", said, took_ms);
-	expect_return(tree, node, "two that are the same: asked again later");
+	expect_return(tree, "two that are the same: asked again later");
 
-	ask(tree, node, STOP, PATIENCE_MS, said, &took_ms);
+	ask(tree, STOP, PATIENCE_MS, said, &took_ms);
 	check(strcmp(said, "013 -2") == 0, "stopped", said, took_ms);
 	check(took_ms >= OVERLAY_SILENCE_MS && took_ms < PATIENCE_MS / 2, "stopped: time", said,
 	      took_ms);
-	ask(tree, node, WHO, PATIENCE_MS, said, &took_ms);
+	ask(tree, WHO, PATIENCE_MS, said, &took_ms);
 	check(strcmp(said, "013 -2") == 0 && took_ms < OVERLAY_SILENCE_MS,
 	      "stopped: later questions go around it", said, took_ms);
 	kill(pids[2], SIGCONT);
-	expect_return(tree, node, "goes on: takes part again");
+	expect_return(tree, "goes on: takes part again");
 
-	ask(tree, node, OWN_STUCK, 500, said, &took_ms);
+	ask(tree, OWN_STUCK, 500, said, &took_ms);
 	check(strcmp(said, "123 -0") == 0, "the own part is late", said, took_ms);
-	expect(tree, node, WHO, "0123 -", "the own part is late: not the next one");
-	ask(tree, node, END, 1000, said, &took_ms);
+	expect(tree, WHO, "0123 -", "the own part is late: not the next one");
+	ask(tree, END, 1000, said, &took_ms);
 }
 
 int main(int argc, char **argv)

@@ -5,9 +5,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "attach/daemons/daemon_scan.h"
 #include "attach/daemons/link_private.h"
-#include "attach/daemons/overlay_wire.h"
+#include "attach/daemons/overlay.h"
 #include "attach/daemons/stream.h"
 #include "attach/gdb/gdb_order.h"
 #include "attach/node/daemon_job.h"
@@ -27,9 +26,8 @@ enum { RANKS = 4096, DAEMONS = 64 };
 static void take_message(const uint8_t *bytes, size_t size)
 {
 	struct overlay_message message;
-	struct pdb_error err;
 
-	if (!overlay_decode(bytes, size, DAEMONS, &message, &err))
+	if (overlay_take(bytes, size, DAEMONS, &message))
 		overlay_ranges_deinit(&message.ranges);
 }
 
@@ -51,7 +49,7 @@ static void take_table(const uint8_t *bytes, size_t size)
 	struct proctable *table;
 	struct pdb_error err;
 
-	if (!reply_decode((const char *)bytes, size, &table, &err))
+	if (!reply_take_table(bytes, size, &table, &err))
 		proctable_destroy(table);
 }
 
@@ -60,20 +58,15 @@ static void take_spawned(const uint8_t *bytes, size_t size)
 	struct pdb_error err;
 	char *name;
 
-	if (!reply_decode_spawned((const char *)bytes, size, &name, &err))
+	if (!reply_take_spawned(bytes, size, &name, &err))
 		free(name);
-}
-
-static bool is_here(const char *host)
-{
-	return host[0] != 'x';
 }
 
 static void take_job(const uint8_t *bytes, size_t size)
 {
 	struct daemon_rank *ranks;
 
-	daemon_job_decode((const char *)bytes, size, is_here, &ranks);
+	daemon_job_take(bytes, size, &ranks);
 	free(ranks);
 }
 
@@ -82,7 +75,7 @@ static void take_scan(const uint8_t *bytes, size_t size)
 	struct proctable *table = proctable_create();
 	struct pdb_error err;
 
-	daemon_scan_add(table, (const char *)bytes, size, &err);
+	daemon_job_take_found(bytes, size, table, &err);
 	proctable_destroy(table);
 }
 

@@ -9,8 +9,7 @@
 
 #include <zstd.h>
 
-#include "attach/daemons/daemon_scan.h"
-#include "attach/daemons/overlay_wire.h"
+#include "attach/daemons/overlay.h"
 #include "attach/daemons/stream.h"
 #include "attach/gdb/gdb_order.h"
 #include "attach/node/daemon_job.h"
@@ -21,6 +20,7 @@
 #include "model/wire/share_private.h"
 #include "model/trace/trace.h"
 #include "model/xalloc.h"
+#include "model/wire/proc_bytes.h"
 #include "pmix/reply.h"
 #include "shell/command.h"
 #include "tests/fixtures/trace_program.h"
@@ -249,21 +249,23 @@ static void make_digest(void)
 	watch_digest_deinit(&digest);
 }
 
-static void make_tables(const struct job *job)
+static void make_tables(struct job *job)
 {
-	struct reply table = {.bytes = NULL}, spawned = {.bytes = NULL};
-	char *lines = daemon_job_encode(job->proctable), *scan = daemon_scan_encode(job->proctable);
+	struct buffer table = {.bytes = NULL}, spawned = {.bytes = NULL};
+	struct buffer procs = {.bytes = NULL}, found = {.bytes = NULL};
 
-	reply_encode_table(&table, job->proctable);
-	put_kind("wire", "table", TABLE, table.bytes, table.length);
-	reply_encode_spawned(&spawned, "job@7");
-	put_kind("wire", "spawned", SPAWNED, spawned.bytes, spawned.length);
-	put_kind("wire", "job", JOB, lines, strlen(lines));
-	put_kind("wire", "scan", SCAN, scan, strlen(scan));
-	reply_deinit(&table);
-	reply_deinit(&spawned);
-	free(lines);
-	free(scan);
+	reply_put_table(&table, job->proctable);
+	put_kind("wire", "table", TABLE, table.bytes, table.num);
+	reply_put_spawned(&spawned, "job@7");
+	put_kind("wire", "spawned", SPAWNED, spawned.bytes, spawned.num);
+	proc_bytes_put(&procs, job->proctable);
+	put_kind("wire", "job", JOB, procs.bytes, procs.num);
+	daemon_job_put_found(&found, job->proctable);
+	put_kind("wire", "scan", SCAN, found.bytes, found.num);
+	free(table.bytes);
+	free(spawned.bytes);
+	free(procs.bytes);
+	free(found.bytes);
 }
 
 static void make_orders(const struct job *job)
@@ -295,9 +297,9 @@ static void make_messages(void)
 	static const char invitation[] =
 		"pdblink1/00112233445566778899aabbccddeeff00112233445566778899aabb"
 		"ccddeeff/127.0.0.1:4711,[::1]:4712";
-	static const uint8_t records[] = {1,   12,  0,   5,   0, 0,  0, 4, 0,   0,   0,
-					  'a', 'b', 'c', 'd', 1, 14, 0, 0, 255, 255, 255,
-					  6,   0,   0,   0,   1, 0,  0, 0, 'x', 'y'};
+	static const uint8_t records[] = {1,   12,  0,   5, 0,  0, 0, 4,   0,   0,   0,   'a',
+					  'b', 'c', 'd', 1, 18, 0, 0, 255, 255, 255, 10,  0,
+					  0,   0,   1,   0, 0,  0, 1, 0,   0,   0,   'x', 'y'};
 	struct stream_message message = {.number = 7, .kind = STREAM_DATA, .bytes = "some bytes"};
 	struct overlay_message question = {.sequence = 4,
 					   .kind = 5,
@@ -311,10 +313,10 @@ static void make_messages(void)
 	uint8_t *bytes;
 
 	overlay_ranges_add(&question.ranges, 1, 5);
-	bytes = overlay_encode(&question, &size);
-	put_kind("wire", "message", MESSAGE, bytes, size);
+	overlay_put(&b, &question);
+	put_kind("wire", "message", MESSAGE, b.bytes, b.num);
 	overlay_ranges_deinit(&question.ranges);
-	free(bytes);
+	b.num = 0;
 	rankset_add_range(set, 3, 90);
 	rankset_add(set, 4000);
 	size = rankset_serialize(set, &bytes);

@@ -16,8 +16,6 @@
 #include "model/monotonic.h"
 #include "tests/unit/unit.h"
 
-static const char *const loopback[] = {"127.0.0.1"};
-
 static inline struct link_limit within_ms(unsigned ms)
 {
 	return (struct link_limit){monotonic_ns() + ms * UINT64_C(1000000), -1};
@@ -68,10 +66,19 @@ struct pair {
 static inline struct link_listener *listen_here(void)
 {
 	struct pdb_error err = {0};
-	struct link_listener *listener = link_listen(loopback, 1, &err);
+	struct link_listener *listener = link_listen(&err);
+	size_t last = 0;
 
 	if (!listener)
 		fail_msg("%s", err.text);
+	/* At the loopback only. */
+	while (last < listener->num_addresses &&
+	       strncmp(listener->addresses[last], "127.0.0.1:", 10) != 0)
+		last++;
+	assert_true(last < listener->num_addresses);
+	if (last > 0)
+		memcpy(listener->addresses[0], listener->addresses[last], LINK_ADDRESS_TEXT);
+	listener->num_addresses = 1;
 	return listener;
 }
 

@@ -7,7 +7,6 @@
 #include "attach/launchers/daemon_plan.h"
 #include "attach/launchers/launcher.h"
 #include "attach/launchers/launcher_kind.h"
-#include "attach/node/daemon_job.h"
 #include "model/job/proctable.h"
 #include "model/xalloc.h"
 #include "tests/unit/unit.h"
@@ -284,81 +283,13 @@ static void test_too_many_hosts(void **state)
 	proctable_destroy(table);
 }
 
-static bool is_b(const char *host)
-{
-	return strcmp(host, "b") == 0;
-}
-
-static void test_job(void **state)
-{
-	struct proctable *table = make_table("b a b a");
-	struct daemon_rank *ranks;
-
-	(void)state;
-	table->procs[2].pid = 0; /* not known */
-	char *text = daemon_job_encode(table);
-	assert_string_equal(text, "a 1:101 3:103\nb 0:100");
-	assert_int_equal(daemon_job_decode(text, strlen(text), is_b, &ranks), 1);
-	assert_int_equal(ranks[0].rank, 0);
-	assert_int_equal(ranks[0].pid, 100);
-	free(ranks);
-	free(text);
-	proctable_destroy(table);
-}
-
-/* Lines of host b: how many ranks they have. */
-static void test_job_odd(void **state)
-{
-	static const struct {
-		const char *text;
-		size_t num;
-	} odd[] = {
-		{"", 0},
-		{"b", 0},
-		{"\n\nb 1:2\n", 1},
-		{"b 1:2 3:4\nb 5:6", 3},
-		{"a 1:2", 0},
-		{"b 1:", 0},
-		{"b :2", 0},
-		{"b 1", 0},
-		{"b -1:2", 0},
-		{"b 1:-2", 0},
-		{"b 1:0", 0},
-		{"b 1:2x", 0},
-		{"b x:2 1:2", 1},
-		{"b 4294967296:2", 0},
-		{"b 1:99999999999999999999", 0},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < NUM_OF(odd); i++) {
-		struct daemon_rank *ranks;
-
-		assert_int_equal(daemon_job_decode(odd[i].text, strlen(odd[i].text), is_b, &ranks),
-				 odd[i].num);
-		free(ranks);
-	}
-}
-
-/* This process, and one that there is not. */
-static void test_job_lives(void **state)
-{
-	struct daemon_rank ranks[] = {{.rank = 0, .pid = getpid()}, {.rank = 1, .pid = 0x3fffffff}};
-
-	(void)state;
-	daemon_job_note_start(ranks, 2);
-	assert_int_equal(daemon_job_count_living(ranks, 2), 1);
-	ranks[0].start_ticks++; /* another process with this pid */
-	assert_int_equal(daemon_job_count_living(ranks, 2), 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plans),       cmocka_unit_test(test_no_plan),
-		cmocka_unit_test(test_other_hosts), cmocka_unit_test(test_too_many_hosts),
-		cmocka_unit_test(test_job),         cmocka_unit_test(test_job_odd),
-		cmocka_unit_test(test_job_lives),
+		cmocka_unit_test(test_plans),
+		cmocka_unit_test(test_no_plan),
+		cmocka_unit_test(test_other_hosts),
+		cmocka_unit_test(test_too_many_hosts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,26 +4,36 @@
 #include <sys/wait.h>
 
 #include "attach/daemons/relay.h"
+#include "attach/daemons/stream.h"
 #include "model/monotonic.h"
 #include "tests/unit/link_pair.h"
 
 enum { NUMBER = 5 };
 
-/* Let both ends work for a moment; no frame is to come. */
-static void work(struct pair *pair)
+static void work_one(struct link *link)
 {
-	struct link_limit limit;
+	const struct link_limit limit = within_ms(1);
 	struct link_frame frame;
 	struct pdb_error err;
 
-	limit = within_ms(1);
-	assert_int_equal(link_receive(pair->pdb, &frame, &limit, &err), -1);
+	assert_int_equal(link_receive(link, &frame, &limit, &err), -1);
 	if (err.code != ERROR_TIMEOUT)
 		fail_msg("%s", err.text);
-	limit = within_ms(1);
-	assert_int_equal(link_receive(pair->daemon, &frame, &limit, &err), -1);
-	if (err.code != ERROR_TIMEOUT)
-		fail_msg("%s", err.text);
+}
+
+/* Let both ends work for a moment; no frame is to come. */
+static void work(struct pair *pair)
+{
+	work_one(pair->pdb);
+	work_one(pair->daemon);
+}
+
+static bool is_open(const struct link *link, uint32_t number)
+{
+	for (size_t i = 0; i < link->num_channels; i++)
+		if (stream_number(link->channels[i]) == number)
+			return true;
+	return false;
 }
 
 /* A pair with a channel; the ends of it that the callers have. */
@@ -65,9 +75,9 @@ static void assert_closed(struct pair *pair, struct link *link, uint32_t number)
 {
 	uint64_t until_ns = soon().until_ns;
 
-	while (link_channel_is_open(link, number) && monotonic_ns() < until_ns)
+	while (is_open(link, number) && monotonic_ns() < until_ns)
 		work(pair);
-	assert_false(link_channel_is_open(link, number));
+	assert_false(is_open(link, number));
 }
 
 /* ---- Life of a channel ---- */
@@ -87,7 +97,7 @@ static void test_both_ways(void **state)
 	/* One direction ends, the other goes on, then the channel is over. */
 	shutdown(here, SHUT_WR);
 	assert_int_equal(read_all(&pair, there, &byte, 1), 0);
-	assert_true(link_channel_is_open(pair.pdb, NUMBER));
+	assert_true(is_open(pair.pdb, NUMBER));
 	assert_passes(&pair, there, here, "last words");
 	close(there);
 	assert_int_equal(read_all(&pair, here, &byte, 1), 0);
@@ -112,7 +122,7 @@ static void test_refused(void **state)
 	assert_int_equal(link_channel_open(pair.pdb, 1000, &other, &err), -1);
 	assert_error(&err, ERROR_USAGE, "more than 64 channels");
 	link_channel_close(pair.pdb, 3);
-	assert_false(link_channel_is_open(pair.pdb, 3));
+	assert_false(is_open(pair.pdb, 3));
 	link_channel_close(pair.pdb, 3);
 	assert_int_equal(link_channel_open(pair.pdb, 1000, &other, &err), 0);
 	close(other);
@@ -296,8 +306,6 @@ static void test_slow_reader(void **state)
 	}
 	/* Two sockets' buffers and two windows, no more. */
 	assert_true(sent < length / 2);
-	assert_true(pair.pdb->channels[0].pending.end <= LINK_WINDOW);
-	assert_true(pair.pdb->channels[0].pending.capacity <= 4 * LINK_WINDOW);
 	assert_int_equal(write_what_fits(there, bytes + sent, 1), 0);
 	assert_passes(&pair, other_here, other_there, "meanwhile");
 	assert_passes(&pair, other_there, other_here, "as ever");
@@ -317,60 +325,108 @@ static void test_slow_reader(void **state)
 
 /* ---- A peer that breaks the rules ---- */
 
-static void test_violations(void **state)
+static void put(struct link *link, uint32_t kind, const void *bytes, size_t length)
+{
+	struct stream_message message = {.number = NUMBER, .kind = kind};
+
+	if (length)
+		memcpy(message.bytes, bytes, length);
+	link_put_frame(link, LINK_STREAM, &message, STREAM_HEAD + length);
+}
+
+/* What is no message of a stream ends the link. */
+static void test_no_messages(void **state)
 {
 	static const struct {
 		uint32_t type;
-		const char *bytes;
-		size_t length, times;
-		const char *part;
+		size_t length;
 	} cases[] = {
-		{LINK_CHANNEL_CREDIT, "\1\0\0\0", 4, 1, "more credit than it may have"},
-		{LINK_CHANNEL_CREDIT, "\xff\xff\xff\xff", 4, 1, "more credit than it may have"},
-		{LINK_CHANNEL_CREDIT, "\0\0", 2, 1, "more credit than it may have"},
-		{LINK_CHANNEL_DATA, NULL, 32768, 200, "more bytes than it may have"},
+		{LINK_STREAM, STREAM_HEAD - 1},
+		{LINK_STREAM, sizeof(struct stream_message) + 1},
+		{LINK_STREAM + 1, STREAM_HEAD},
 	};
-	uint8_t *zeros = calloc(1, 32768);
+	uint8_t *zeros = calloc(1, sizeof(struct stream_message) + 1);
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
-		struct link_limit limit = soon();
+		struct link_limit limit = within_ms(20);
 		struct link_frame frame;
-		uint8_t number[4];
 		struct pair pair;
 		int here;
 
 		pair_init(&pair);
 		assert_int_equal(link_channel_open(pair.pdb, NUMBER, &here, &pair.err), 0);
-		link_put_u32(number, NUMBER);
-		for (size_t n = 0; n < cases[i].times; n++) {
-			link_put_frame(pair.daemon, cases[i].type, number, 4,
-				       cases[i].bytes ? (const void *)cases[i].bytes : zeros,
-				       cases[i].length);
-		}
-		limit = within_ms(50);
+		link_put_frame(pair.daemon, cases[i].type, zeros, cases[i].length);
 		link_receive(pair.daemon, &frame, &limit, &pair.err);
-		assert_ends(pair.pdb, ERROR_FORMAT, cases[i].part);
+		assert_ends(pair.pdb, ERROR_FORMAT, "a frame of unknown type");
 		close(here);
 		pair_deinit(&pair);
 	}
 	free(zeros);
 }
 
-static void test_data_after_end(void **state)
+/* More bytes than it may have, or bytes behind its end, end the channel, and nothing else. */
+static void test_violations(void **state)
 {
-	uint8_t number[4];
+	static const struct {
+		uint32_t first_kind;
+		size_t times;
+	} cases[] = {{STREAM_DATA, 200}, {STREAM_EOF, 1}};
+	uint8_t *zeros = calloc(1, STREAM_PIECE), byte;
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct pair pair;
+		int here;
+
+		pair_init(&pair);
+		assert_int_equal(link_channel_open(pair.pdb, NUMBER, &here, &pair.err), 0);
+		put(pair.daemon, cases[i].first_kind, NULL, 0);
+		for (size_t n = 0; n < cases[i].times; n++)
+			put(pair.daemon, STREAM_DATA, zeros, STREAM_PIECE);
+		assert_sends(pair.daemon, 1, "frame", 5);
+		assert_receives(pair.pdb, 1, "frame", 5);
+		assert_closed(&pair, pair.pdb, NUMBER);
+		while (recv(here, &byte, 1, 0) > 0)
+			;
+		close(here);
+		pair_deinit(&pair);
+	}
+	free(zeros);
+}
+
+/* ---- Who passes messages on ---- */
+
+static void test_pass(void **state)
+{
+	const struct link_limit limit = soon();
+	struct stream_message message;
+	struct link_frame frame;
+	uint8_t bytes[8];
 	struct pair pair;
 	int here;
 
 	(void)state;
 	pair_init(&pair);
+	link_pass_streams(pair.daemon);
 	assert_int_equal(link_channel_open(pair.pdb, NUMBER, &here, &pair.err), 0);
-	link_put_u32(number, NUMBER);
-	link_put_frame(pair.daemon, LINK_CHANNEL_EOF, number, 4, NULL, 0);
-	link_put_frame(pair.daemon, LINK_CHANNEL_DATA, number, 4, "a", 1);
-	assert_sends(pair.daemon, 1, NULL, 0);
-	assert_ends(pair.pdb, ERROR_FORMAT, "more bytes than it may have");
+	assert_int_equal(write(here, "bt", 2), 2);
+	work_one(pair.pdb);
+	assert_int_equal(link_receive(pair.daemon, &frame, &limit, &pair.err), 0);
+	assert_int_equal(frame.type, LINK_STREAM);
+	assert_int_equal(frame.length, STREAM_HEAD + 2);
+	memcpy(&message, frame.payload, frame.length);
+	link_frame_deinit(&frame);
+	assert_int_equal(message.kind, STREAM_DATA);
+	assert_memory_equal(message.bytes, "bt", 2);
+	memcpy(message.bytes, "#0", 2);
+	assert_true(link_pass(pair.daemon, &message, STREAM_HEAD + 2));
+	work_one(pair.pdb);
+	assert_int_equal(read(here, bytes, sizeof(bytes)), 2);
+	assert_memory_equal(bytes, "#0", 2);
+	/* Somebody who is not read, and does not keep to his window. */
+	for (size_t num = 0; link_pass(pair.daemon, &message, sizeof(message)); num++)
+		assert_true(num < 2 * LINK_MAX_CHANNELS * STREAM_WINDOW / STREAM_PIECE);
 	close(here);
 	pair_deinit(&pair);
 }
@@ -393,7 +449,7 @@ static struct relay relay_of(int in, int sock, int out)
 static void close_copies(struct link *link)
 {
 	for (size_t i = 0; i < link->num_channels; i++)
-		close(link->channels[i].fd);
+		close(stream_fd(link->channels[i]));
 	close(link->fd);
 }
 
@@ -562,14 +618,14 @@ static void test_relay_patience(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_both_ways),      cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_with_frames),    cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_close),          cmocka_unit_test(test_last_words),
-		cmocka_unit_test(test_link_ends),      cmocka_unit_test(test_much),
-		cmocka_unit_test(test_slow_reader),    cmocka_unit_test(test_violations),
-		cmocka_unit_test(test_data_after_end), cmocka_unit_test(test_relay),
-		cmocka_unit_test(test_relay_fails),    cmocka_unit_test(test_relay_errors),
-		cmocka_unit_test(test_relay_patience),
+		cmocka_unit_test(test_both_ways),    cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_with_frames),  cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_close),        cmocka_unit_test(test_last_words),
+		cmocka_unit_test(test_link_ends),    cmocka_unit_test(test_much),
+		cmocka_unit_test(test_slow_reader),  cmocka_unit_test(test_violations),
+		cmocka_unit_test(test_no_messages),  cmocka_unit_test(test_pass),
+		cmocka_unit_test(test_relay),        cmocka_unit_test(test_relay_fails),
+		cmocka_unit_test(test_relay_errors), cmocka_unit_test(test_relay_patience),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

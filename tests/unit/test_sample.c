@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "model/job/callpath.h"
+#include "model/job/rankset.h"
 #include "model/job/sample.h"
 #include "tests/unit/unit.h"
 
@@ -33,6 +34,32 @@ static void test_find(void **state)
 	assert_string_equal(samples_find(samples, 1, 0)->note, "gone");
 	samples_destroy(samples);
 	samples_destroy(NULL);
+}
+
+/* Those of some ranks, of the others, of all; each has one owner. */
+static void test_move(void **state)
+{
+	struct samples *from = samples_create(), *to = samples_create(), *all = samples_create();
+	struct rankset *ranks = rankset_create();
+
+	(void)state;
+	for (int rank = 0; rank < 4; rank++)
+		samples_add_failed(from, rank, 10 + rank, "gone");
+	rankset_add(ranks, 1);
+	samples_move(to, from, ranks, true);
+	assert_int_equal(to->num_samples, 1);
+	assert_int_equal(to->samples[0].tid, 11);
+	assert_string_equal(to->samples[0].note, "gone");
+	assert_null(from->samples[1].note);
+	samples_move(to, from, ranks, false);
+	assert_int_equal(to->num_samples, 4);
+	assert_int_equal(to->samples[3].rank, 3);
+	samples_move(all, to, NULL, true);
+	assert_int_equal(all->num_samples, 4);
+	rankset_destroy(ranks);
+	samples_destroy(from);
+	samples_destroy(to);
+	samples_destroy(all);
 }
 
 /* A path of frames with these offsets, outermost first; 0 ends them. */
@@ -116,7 +143,7 @@ static void test_adopt_values(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_find),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_find), cmocka_unit_test(test_move),
 					   cmocka_unit_test(test_adopt_values)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

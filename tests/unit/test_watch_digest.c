@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/daemons/daemon_watch.h"
 #include "attach/node/watch_digest.h"
 #include "model/buffer.h"
 #include "model/job/rankset.h"
@@ -52,11 +51,11 @@ static void test_merge(void **state)
 	(void)state;
 	/* Parts in any order, one of a node without ranks. */
 	encode(50, 79, &part);
-	assert_int_equal(daemon_watch_merge(SIZE, &into, part.bytes, part.num), 0);
-	assert_int_equal(daemon_watch_merge(SIZE, &into, NULL, 0), 0);
+	assert_int_equal(watch_digest_merge(&into, part.bytes, part.num, SIZE), 0);
+	assert_int_equal(watch_digest_merge(&into, NULL, 0, SIZE), 0);
 	part.num = 0;
 	encode(0, 49, &part);
-	assert_int_equal(daemon_watch_merge(SIZE, &into, part.bytes, part.num), 0);
+	assert_int_equal(watch_digest_merge(&into, part.bytes, part.num, SIZE), 0);
 	watch_digest_init(&sum);
 	assert_int_equal(watch_digest_decode(into.bytes, into.num, SIZE, &sum, &err), 0);
 	assert_int_equal(sum.numbers.num_ranks, 80);

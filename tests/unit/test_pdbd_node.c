@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attach/daemons/daemon_look.h"
 #include "attach/daemons/pdbd.h"
+#include "attach/daemons/pdbd_private.h"
 #include "attach/node/daemon_job.h"
 #include "model/buffer.h"
 #include "model/job/callpath.h"
@@ -18,6 +18,7 @@
 #include "model/job/job.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
+#include "model/wire/proc_bytes.h"
 #include "model/wire/share.h"
 #include "model/xalloc.h"
 #include "tests/unit/openmpi_world.h"
@@ -64,11 +65,29 @@ static const struct pdbd_look usual = {
 	.parts = SHARE_ALL,
 };
 
-static struct buffer look(struct daemon_look *daemon)
+static struct daemon *make_daemon(const struct daemon_rank *ranks, size_t num)
+{
+	struct daemon *daemon = xcalloc(1, sizeof(*daemon));
+	struct daemon_rank *copy = xcalloc(num, sizeof(*copy));
+
+	memcpy(copy, ranks, num * sizeof(*copy));
+	pdbd_node_tell(daemon, copy, num);
+	daemon->sleep_until = at_once;
+	daemon->job_size = NUM_RANKS;
+	return daemon;
+}
+
+static void end_daemon(struct daemon *daemon)
+{
+	pdbd_node_deinit(daemon);
+	free(daemon);
+}
+
+static struct buffer look(struct daemon *daemon)
 {
 	struct buffer ret = {.bytes = NULL};
 
-	daemon_look_answer(daemon, (const uint8_t *)&usual, sizeof(usual), at_once, &ret);
+	pdbd_node_look(daemon, (const uint8_t *)&usual, sizeof(usual), &ret);
 	return ret;
 }
 
@@ -88,7 +107,7 @@ static struct job *to_job(const struct buffer *bytes)
 static void test_tells_of_its_ranks(void **state)
 {
 	struct daemon_rank ranks[] = {start_rank(2), start_rank(5)};
-	struct daemon_look *daemon = daemon_look_create(ranks, 2);
+	struct daemon *daemon = make_daemon(ranks, 2);
 	struct buffer bytes = look(daemon);
 	struct job *job = to_job(&bytes);
 
@@ -120,28 +139,24 @@ static void test_tells_of_its_ranks(void **state)
 	assert_int_equal(job->samples->num_samples, 0);
 	job_destroy(job);
 	free(bytes.bytes);
-	daemon_look_destroy(daemon);
+	end_daemon(daemon);
 }
 
 static void test_samples_what_is_asked(void **state)
 {
 	struct daemon_rank ranks[] = {start_rank(2), start_rank(5)};
-	struct daemon_look *daemon = daemon_look_create(ranks, 2);
+	struct daemon *daemon = make_daemon(ranks, 2);
 	struct rankset *set = rankset_create();
 	struct buffer question = {.bytes = NULL}, bytes = {.bytes = NULL};
 	struct pdbd_look asked = usual;
-	uint8_t *ranks_bytes;
-	size_t length;
 	struct job *job;
 
 	(void)state;
 	rankset_add(set, 5);
 	rankset_add(set, 6);
-	length = rankset_serialize(set, &ranks_bytes);
-	asked.ranks_size = (uint32_t)length;
 	buffer_put_bytes(&question, &asked, sizeof(asked));
-	buffer_put_bytes(&question, ranks_bytes, length);
-	daemon_look_answer_samples(daemon, question.bytes, question.num, at_once, &bytes);
+	proc_bytes_put_ranks(&question, set);
+	pdbd_node_sample(daemon, question.bytes, question.num, &bytes);
 	job = to_job(&bytes);
 	assert_int_equal(job->samples->num_samples, 1);
 	assert_int_equal(job->samples->samples[0].rank, 5);
@@ -156,8 +171,8 @@ static void test_samples_what_is_asked(void **state)
 		often.times = 3;
 		often.parts = SHARE_ANSWERS | SHARE_STACKS_ONLY;
 		memcpy(question.bytes, &often, sizeof(often));
-		daemon_look_answer_samples(daemon, question.bytes, question.num,
-					   i ? never : at_once, &bytes);
+		daemon->sleep_until = i ? never : at_once;
+		pdbd_node_sample(daemon, question.bytes, question.num, &bytes);
 		job = to_job(&bytes);
 		assert_int_equal(job->samples->num_samples, i ? 1 : 3);
 		assert_int_equal(job->samples->samples[0].rank, 5);
@@ -167,22 +182,20 @@ static void test_samples_what_is_asked(void **state)
 	}
 	free(bytes.bytes);
 	free(question.bytes);
-	free(ranks_bytes);
 	rankset_destroy(set);
-	daemon_look_destroy(daemon);
+	end_daemon(daemon);
 	end_rank(&ranks[0]);
 	end_rank(&ranks[1]);
 }
 
-static uint8_t *serialize(int rank, size_t *length_ret)
+static void put_question(struct buffer *b, const struct pdbd_look *look, int rank)
 {
 	struct rankset *set = rankset_create();
-	uint8_t *bytes;
 
 	rankset_add(set, rank);
-	*length_ret = rankset_serialize(set, &bytes);
+	buffer_put_bytes(b, look, sizeof(*look));
+	proc_bytes_put_ranks(b, set);
 	rankset_destroy(set);
-	return bytes;
 }
 
 /* A question about machine code behind the ranks: values of the frame where the rank waits, names,
@@ -190,7 +203,7 @@ static uint8_t *serialize(int rank, size_t *length_ret)
 static void test_asks_of_code(void **state)
 {
 	struct daemon_rank rank = start_rank(2);
-	struct daemon_look *daemon = daemon_look_create(&rank, 1);
+	struct daemon *daemon = make_daemon(&rank, 1);
 	struct buffer first = look(daemon), bytes = {.bytes = NULL}, asked = {.bytes = NULL};
 	struct job *job = to_job(&first), *again;
 	const struct sample *sample = samples_find(job->samples, 2, 0);
@@ -217,15 +230,13 @@ static void test_asks_of_code(void **state)
 	};
 	struct pdbd_look how = usual;
 	size_t length;
-	uint8_t *ranks = serialize(2, &length);
 
 	(void)state;
 	how.parts = SHARE_ANSWERS | SHARE_NAMES | SHARE_CODE;
-	how.ranks_size = (uint32_t)length;
-	buffer_put_bytes(&asked, &how, sizeof(how));
-	buffer_put_bytes(&asked, ranks, length);
+	put_question(&asked, &how, 2);
+	length = asked.num;
 	code_bytes_put_question(&asked, &question, job->modules);
-	daemon_look_answer_samples(daemon, asked.bytes, asked.num, at_once, &bytes);
+	pdbd_node_sample(daemon, asked.bytes, asked.num, &bytes);
 	again = to_job(&bytes);
 	sample = samples_find(again->samples, 2, 0);
 	assert_int_equal(sample->num_values, 1);
@@ -237,36 +248,33 @@ static void test_asks_of_code(void **state)
 	/* What is damaged is not answered at all. */
 	for (size_t size = sizeof(how); size < asked.num; size++) {
 		bytes.num = 0;
-		if (size == sizeof(how) + length)
+		if (size == length)
 			continue;
-		daemon_look_answer_samples(daemon, asked.bytes, size, at_once, &bytes);
+		pdbd_node_sample(daemon, asked.bytes, size, &bytes);
 		assert_int_equal(bytes.num, 0);
 	}
-	free(ranks);
 	free(first.bytes);
 	free(bytes.bytes);
 	free(asked.bytes);
 	job_destroy(job);
-	daemon_look_destroy(daemon);
+	end_daemon(daemon);
 	end_rank(&rank);
 }
 
 /* Message queues come along, of a look as of samples, since there are no recorders. */
 static void test_tells_of_queues(void **state)
 {
-	struct daemon_look *daemon;
+	struct daemon *daemon;
 	struct daemon_rank rank;
 	struct buffer bytes, question = {.bytes = NULL};
 	struct pdbd_look asked = usual;
-	size_t length;
-	uint8_t *ranks = serialize(1, &length);
 	struct job *job;
 
 	(void)state;
 	make_world();
 	show_world();
 	rank = start_rank(1);
-	daemon = daemon_look_create(&rank, 1);
+	daemon = make_daemon(&rank, 1);
 	bytes = look(daemon);
 	job = to_job(&bytes);
 	assert_true(job->samples->num_samples > 1);
@@ -274,13 +282,11 @@ static void test_tells_of_queues(void **state)
 		assert_world(job->samples->samples[i].queues);
 	job_destroy(job);
 
-	asked.ranks_size = (uint32_t)length;
 	asked.parts = SHARE_ANSWERS | SHARE_STACKS_ONLY;
 	asked.times = 3;
-	buffer_put_bytes(&question, &asked, sizeof(asked));
-	buffer_put_bytes(&question, ranks, length);
+	put_question(&question, &asked, 1);
 	bytes.num = 0;
-	daemon_look_answer_samples(daemon, question.bytes, question.num, at_once, &bytes);
+	pdbd_node_sample(daemon, question.bytes, question.num, &bytes);
 	job = to_job(&bytes);
 	assert_int_equal(job->samples->num_samples, 3);
 	assert_world(job->samples->samples[0].queues);
@@ -288,23 +294,23 @@ static void test_tells_of_queues(void **state)
 	assert_world(job->samples->samples[2].queues);
 	job_destroy(job);
 	free(question.bytes);
-	free(ranks);
 	free(bytes.bytes);
-	daemon_look_destroy(daemon);
+	end_daemon(daemon);
 	end_rank(&rank);
 }
 
 static void test_damaged_questions(void **state)
 {
 	struct daemon_rank rank = start_rank(0);
-	struct daemon_look *daemon = daemon_look_create(&rank, 1);
-	struct pdbd_look nothing = usual, unknown = usual, beyond = usual;
-	struct buffer ret = {.bytes = NULL};
+	struct daemon *daemon = make_daemon(&rank, 1);
+	struct pdbd_look nothing = usual, unknown = usual;
+	struct buffer beyond = {.bytes = NULL}, ret = {.bytes = NULL};
 
 	(void)state;
 	nothing.parts = 0;
 	unknown.parts |= 1u << 20;
-	beyond.ranks_size = 1;
+	buffer_put_bytes(&beyond, &usual, sizeof(usual));
+	buffer_put(&beyond, 1);
 	const struct {
 		const void *payload;
 		size_t length;
@@ -315,36 +321,38 @@ static void test_damaged_questions(void **state)
 		{&unknown, sizeof(unknown)},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		daemon_look_answer(daemon, cases[i].payload, cases[i].length, at_once, &ret);
-		daemon_look_answer_samples(daemon, cases[i].payload, cases[i].length, at_once,
-					   &ret);
+		pdbd_node_look(daemon, cases[i].payload, cases[i].length, &ret);
+		pdbd_node_sample(daemon, cases[i].payload, cases[i].length, &ret);
 		assert_int_equal(ret.num, 0);
 	}
 	/* No set of ranks, and one that is longer than what there is. */
-	daemon_look_answer_samples(daemon, (const uint8_t *)&usual, sizeof(usual), at_once, &ret);
+	pdbd_node_sample(daemon, (const uint8_t *)&usual, sizeof(usual), &ret);
 	assert_int_equal(ret.num, 0);
-	daemon_look_answer_samples(daemon, (const uint8_t *)&beyond, sizeof(beyond), at_once, &ret);
+	pdbd_node_sample(daemon, beyond.bytes, beyond.num, &ret);
 	assert_int_equal(ret.num, 0);
 	/* Given up. */
-	daemon_look_answer(daemon, (const uint8_t *)&usual, sizeof(usual), never, &ret);
+	daemon->sleep_until = never;
+	pdbd_node_look(daemon, (const uint8_t *)&usual, sizeof(usual), &ret);
 	assert_int_equal(ret.num, 0);
 	free(ret.bytes);
-	daemon_look_destroy(daemon);
+	free(beyond.bytes);
+	end_daemon(daemon);
 	end_rank(&rank);
 }
 
 static void test_merges(void **state)
 {
 	struct daemon_rank ranks[] = {start_rank(1), start_rank(3)};
-	struct daemon_look *one = daemon_look_create(&ranks[0], 1);
-	struct daemon_look *other = daemon_look_create(&ranks[1], 1);
-	struct buffer a = look(one), b = look(other), none = {.bytes = NULL};
-	struct buffer first = {.bytes = NULL}, both = {.bytes = NULL}, bad = {.bytes = NULL};
+	struct daemon *one = make_daemon(&ranks[0], 1);
+	struct daemon *other = make_daemon(&ranks[1], 1);
+	struct buffer a = look(one), b = look(other), both = {.bytes = NULL};
+	size_t num;
 	struct job *job;
 
 	(void)state;
-	assert_int_equal(daemon_look_merge(NUM_RANKS, &none, a.bytes, a.num, &first), 0);
-	assert_int_equal(daemon_look_merge(NUM_RANKS, &first, b.bytes, b.num, &both), 0);
+	assert_int_equal(pdbd_node_merge_shares(one, &both, NULL, 0), 0);
+	assert_int_equal(pdbd_node_merge_shares(one, &both, a.bytes, a.num), 0);
+	assert_int_equal(pdbd_node_merge_shares(one, &both, b.bytes, b.num), 0);
 	job = to_job(&both);
 	assert_int_equal(job->num_holes, 2);
 	assert_int_equal(job->holes[0].rank, 1);
@@ -352,16 +360,17 @@ static void test_merges(void **state)
 	job_destroy(job);
 
 	/* The same ranks twice, no share, ranks that the job does not have. */
-	assert_int_equal(daemon_look_merge(NUM_RANKS, &both, a.bytes, a.num, &bad), -1);
-	assert_int_equal(daemon_look_merge(NUM_RANKS, &a, b.bytes, b.num - 1, &bad), -1);
-	assert_int_equal(daemon_look_merge(3, &a, b.bytes, b.num, &bad), -1);
-	assert_int_equal(bad.num, 0);
+	num = both.num;
+	assert_int_equal(pdbd_node_merge_shares(one, &both, a.bytes, a.num), -1);
+	assert_int_equal(both.num, num);
+	assert_int_equal(pdbd_node_merge_shares(one, &a, b.bytes, b.num - 1), -1);
+	one->job_size = 3;
+	assert_int_equal(pdbd_node_merge_shares(one, &a, b.bytes, b.num), -1);
 	free(a.bytes);
 	free(b.bytes);
-	free(first.bytes);
 	free(both.bytes);
-	daemon_look_destroy(one);
-	daemon_look_destroy(other);
+	end_daemon(one);
+	end_daemon(other);
 	end_rank(&ranks[0]);
 	end_rank(&ranks[1]);
 }
