@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Looking up in sorted arrays where bsearch() does not do: the first of several equal ones, or
- * where something would be. Inline, so that the comparison is, too. */
+ * Sorting, and looking up in sorted arrays where bsearch() does not do: the first of several equal
+ * ones, or where something would be. Inline, so that the comparison is, too. */
 #ifndef PDB_MODEL_SORTED_H
 #define PDB_MODEL_SORTED_H
 
 #include <stddef.h>
+
+/* For qsort(): below 0 if a comes first, 0 if they are equal. By several keys:
+ * SORTED_ORDER(x->size, y->size) ?: SORTED_ORDER(x->name, y->name). */
+#define SORTED_ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
 /* The index of the first of `num` elements that is not before the key; `num` if all are. The
  * elements are of `size` bytes each; compare(key, element) is above 0 if the element is before the

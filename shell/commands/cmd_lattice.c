@@ -64,11 +64,6 @@ const struct command cmd_similar = {
 		  [FORMAT_SVG] = view_similar_svg},
 };
 
-ARENA_DEFINE_IN(concept_lattice)
-ARENA_DEFINE_IN(trace_clusters)
-ARENA_DEFINE_IN(trace_runs)
-ARENA_DEFINE_IN(trace_similarity)
-
 /* One frequency at most, else those of one attribute would be of several. */
 static int take_measure(const struct trace_options *options, struct trace_measure *ret,
 			struct pdb_error *err)
@@ -106,16 +101,15 @@ static struct trace_answer *compare(struct session *session, const struct args *
 		return NULL;
 	run = trace_input_run(input);
 	options->runs.ranks = answer->ranks;
-	found->runs = trace_runs_in(answer->arena, trace_runs_create(&run, 1, &options->runs));
+	found->runs = trace_runs_create(answer->arena, &run, 1, &options->runs);
 	if (interrupt_check(err) < 0)
 		return NULL;
 	if (found->runs->num_threads == 0) {
 		error_set(err, ERROR_NOT_FOUND, "none of these ranks has a trace");
 		return NULL;
 	}
-	found->similarity = trace_similarity_in(
-		answer->arena, trace_similarity_create(found->runs->set, found->measure.kinds,
-						       found->measure.frequency));
+	found->similarity = trace_similarity_create(answer->arena, found->runs->set,
+						    found->measure.kinds, found->measure.frequency);
 	return found;
 }
 
@@ -125,9 +119,8 @@ static int find_lattice(struct session *session, const struct args *args, struct
 	struct trace_answer *found = compare(session, args, TRACE_TAKES_ATTRIBUTES, answer, err);
 
 	if (found)
-		found->lattice = concept_lattice_in(
-			answer->arena,
-			concept_lattice_create(found->similarity->context, MOST_CONCEPTS, err));
+		found->lattice = concept_lattice_create(answer->arena, found->similarity->context,
+							MOST_CONCEPTS, err);
 	return found && found->lattice ? 0 : -1;
 }
 
@@ -143,9 +136,7 @@ static int find_similar(struct session *session, const struct args *args, struct
 	traces = arena_array(answer->arena, found->runs->num_threads, sizeof(*traces));
 	for (uint32_t t = 0; t < found->runs->num_threads; t++)
 		traces[t] = t;
-	found->clusters =
-		trace_clusters_in(answer->arena, trace_clusters_create(found->similarity, traces,
-								       found->runs->num_threads,
-								       found->measure.linkage));
+	found->clusters = trace_clusters_create(answer->arena, found->similarity, traces,
+						found->runs->num_threads, found->measure.linkage);
 	return 0;
 }
