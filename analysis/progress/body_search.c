@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Questions about the loops of a job: membership, arrivals, and searches in bodies. */
-#include <stdlib.h>
-
 #include "analysis/graph.h"
 #include "analysis/progress/job_loops.h"
 #include "model/job/job_model.h"
-#include "model/xalloc.h"
+#include "model/arena.h"
 
 /* The state's index in the part, which must contain it. */
 static size_t find_member(const struct loop_part *part, uint32_t state)
@@ -85,27 +83,18 @@ struct body_search {
 	uint32_t stamp;
 };
 
-struct body_search *body_search_create(const struct job_loops *jl, const bool *is_tail)
+struct body_search *body_search_create(struct arena *arena, const struct job_loops *jl,
+				       const bool *is_tail)
 {
 	size_t num_states = job_model_num_states(jl->jm);
-	struct body_search *search = xcalloc(1, sizeof(*search));
+	struct body_search *search = arena_alloc(arena, sizeof(*search));
 
 	search->jl = jl;
 	search->is_tail = is_tail;
-	search->state_stamp = xcalloc(num_states, sizeof(*search->state_stamp));
-	search->loop_stamp = xcalloc(jl->num_loops, sizeof(*search->loop_stamp));
-	search->stack = xcalloc(num_states, sizeof(*search->stack));
+	search->state_stamp = arena_array(arena, num_states, sizeof(*search->state_stamp));
+	search->loop_stamp = arena_array(arena, jl->num_loops, sizeof(*search->loop_stamp));
+	search->stack = arena_array(arena, num_states, sizeof(*search->stack));
 	return search;
-}
-
-void body_search_destroy(struct body_search *search)
-{
-	if (!search)
-		return;
-	free(search->state_stamp);
-	free(search->loop_stamp);
-	free(search->stack);
-	free(search);
 }
 
 /* Go on from all states of the node. False if it was reached before. */

@@ -10,7 +10,8 @@
 
 #include "analysis/progress/progress_private.h"
 #include "model/job/job_model.h"
-#include "model/xalloc.h"
+#include "model/arena.h"
+#include "model/sorted.h"
 
 /* The loops of an actor with their counts, for sorting. */
 struct chain {
@@ -19,26 +20,19 @@ struct chain {
 	uint32_t role;
 };
 
-static int compare_counts(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int compare_chains(const void *a, const void *b)
 {
 	const struct chain *x = a, *y = b;
 
 	if (x->role != y->role)
-		return compare_counts(x->role, y->role);
+		return SORTED_ORDER(x->role, y->role);
 	for (uint32_t i = 0; i < x->num && i < y->num; i++) {
 		const struct iteration *p = &x->iterations[i], *q = &y->iterations[i];
 
-		if (p->loop != q->loop)
-			return compare_counts(p->loop, q->loop);
-		if (p->count != q->count)
-			return compare_counts(p->count, q->count);
+		if (p->loop != q->loop || p->count != q->count)
+			return SORTED_ORDER(p->loop, q->loop) ?: SORTED_ORDER(p->count, q->count);
 	}
-	return compare_counts(x->num, y->num);
+	return SORTED_ORDER(x->num, y->num);
 }
 
 /* Does a chain come after all those that begin like `key` up to its loop number `last`, whatever
@@ -130,8 +124,8 @@ void progress_embed_frontier(struct progress_private *p, const struct job_model 
 		num_frontier += p->positions[i].num_frontier > 0;
 	if (num_frontier == 0)
 		return;
-	chains = xcalloc(jm->num_lanes, sizeof(*chains));
-	p->crowds = xcalloc(p->num_roots, sizeof(*p->crowds));
+	chains = arena_array(p->scratch, jm->num_lanes, sizeof(*chains));
+	p->crowds = arena_array(p->arena, p->num_roots, sizeof(*p->crowds));
 	for (size_t i = 0; i < jm->num_lanes; i++) {
 		const struct position *position = &p->positions[i];
 
@@ -155,5 +149,4 @@ void progress_embed_frontier(struct progress_private *p, const struct job_model 
 			position->num_embedded =
 				count_embedded(p, chains, num_chains, &key, crowd->num_equal);
 	}
-	free(chains);
 }

@@ -3,14 +3,13 @@
  *
  * The count of an outermost loop is that of all arrivals. Further in, what counts is since the
  * head of the loop around was last reached, found by going back through the ring. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/graph.h"
 #include "analysis/progress/progress_private.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
-#include "model/xalloc.h"
+#include "model/arena.h"
 
 #define NO_NODE UINT32_MAX
 
@@ -133,7 +132,7 @@ static void find_roots(struct neighbours *n, uint32_t num_states)
 /* A tail with MPI_Finalize in it certainly comes after the loop. */
 static void forget_ends(const struct finder *f, struct neighbours *n)
 {
-	bool *is_end = xcalloc(n->num_nodes, sizeof(*is_end));
+	bool *is_end = arena_array(f->p->scratch, n->num_nodes, sizeof(*is_end));
 	size_t num_states = job_model_num_states(f->jm);
 
 	for (uint32_t s = 0; s < num_states; s++)
@@ -142,7 +141,6 @@ static void forget_ends(const struct finder *f, struct neighbours *n)
 	for (size_t i = 0; i < n->num_nodes; i++)
 		if (is_end[n->root[i]])
 			n->frontier_of[i] = LOOP_NONE;
-	free(is_end);
 }
 
 static void find_frontier(struct finder *f)
@@ -151,12 +149,12 @@ static void find_frontier(struct finder *f)
 	uint32_t num_states = (uint32_t)job_model_num_states(f->jm);
 	size_t num = num_states + f->jl->num_loops;
 	struct neighbours n = {
-		.before = xcalloc(num, sizeof(*n.before)),
-		.after = xcalloc(num, sizeof(*n.after)),
-		.kind = xcalloc(num, sizeof(*n.kind)),
-		.frontier_of = xcalloc(num, sizeof(*n.frontier_of)),
-		.root = xcalloc(num, sizeof(*n.root)),
-		.way = xcalloc(num, sizeof(*n.way)),
+		.before = arena_array(p->scratch, num, sizeof(*n.before)),
+		.after = arena_array(p->scratch, num, sizeof(*n.after)),
+		.kind = arena_array(p->scratch, num, sizeof(*n.kind)),
+		.frontier_of = arena_array(p->scratch, num, sizeof(*n.frontier_of)),
+		.root = arena_array(p->scratch, num, sizeof(*n.root)),
+		.way = arena_array(p->scratch, num, sizeof(*n.way)),
 		.num_nodes = num,
 	};
 
@@ -164,9 +162,9 @@ static void find_frontier(struct finder *f)
 	find_tails(&n, num_states);
 	find_roots(&n, num_states);
 	forget_ends(f, &n);
-	p->is_tail = xcalloc(num_states, sizeof(*p->is_tail));
-	p->frontier_of = xcalloc(num_states, sizeof(*p->frontier_of));
-	p->tail_root = xcalloc(num_states, sizeof(*p->tail_root));
+	p->is_tail = arena_array(p->arena, num_states, sizeof(*p->is_tail));
+	p->frontier_of = arena_array(p->arena, num_states, sizeof(*p->frontier_of));
+	p->tail_root = arena_array(p->arena, num_states, sizeof(*p->tail_root));
 	p->num_roots = num;
 	for (uint32_t s = 0; s < num_states; s++) {
 		uint32_t node = node_of(f, s);
@@ -175,12 +173,6 @@ static void find_frontier(struct finder *f)
 		p->frontier_of[s] = n.frontier_of[node];
 		p->tail_root[s] = n.root[node];
 	}
-	free(n.before);
-	free(n.after);
-	free(n.kind);
-	free(n.frontier_of);
-	free(n.root);
-	free(n.way);
 }
 
 /* ---- Totals ---- */
@@ -295,10 +287,10 @@ static void add_chain(struct finder *f, uint32_t innermost, uint32_t depth)
 	uint32_t loop = innermost;
 
 	for (uint32_t i = 0; i < depth; i++) {
-		p->iterations = xgrow(p->iterations, p->num_iterations + i, &f->iterations_capacity,
-				      sizeof(*p->iterations));
-		p->levels = xgrow(p->levels, p->num_iterations + i, &f->levels_capacity,
-				  sizeof(*p->levels));
+		p->iterations = arena_grow(p->arena, p->iterations, p->num_iterations + i,
+					   &f->iterations_capacity, sizeof(*p->iterations));
+		p->levels = arena_grow(p->arena, p->levels, p->num_iterations + i,
+				       &f->levels_capacity, sizeof(*p->levels));
 		memset(&p->levels[p->num_iterations + i], 0, sizeof(*p->levels));
 	}
 	for (uint32_t i = depth; i-- > 0;) {
@@ -412,14 +404,13 @@ void progress_find_places(struct progress_private *p, const struct job_model *jm
 		.p = p,
 		.jl = p->jl,
 		.jm = jm,
-		.local_sites = xcalloc(jm->num_sites, sizeof(*f.local_sites)),
+		.local_sites = arena_array(p->scratch, jm->num_sites, sizeof(*f.local_sites)),
 	};
 
-	p->positions = xcalloc(jm->num_lanes, sizeof(*p->positions));
-	p->is_approximate = xcalloc(p->jl->num_loops, sizeof(*p->is_approximate));
+	p->positions = arena_array(p->arena, jm->num_lanes, sizeof(*p->positions));
+	p->is_approximate = arena_array(p->arena, p->jl->num_loops, sizeof(*p->is_approximate));
 	find_frontier(&f);
 	for (size_t i = 0; i < jm->num_lanes; i++)
 		find_place(&f, i);
 	use_totals(p);
-	free(f.local_sites);
 }

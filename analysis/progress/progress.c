@@ -2,11 +2,9 @@
  * The order of two actors is lexicographic, from the whole job inwards. In each body both are at a
  * node. Different nodes: by reachability in the body. The same loop: by its iterations; if these
  * are equal, go on in the body of that loop. So it is a partial order by construction. */
-#include <stdlib.h>
-
 #include "analysis/progress/progress_private.h"
 #include "model/job/job_model.h"
-#include "model/xalloc.h"
+#include "model/arena.h"
 
 /* A node of a body at which some actor is. */
 struct body_node {
@@ -73,11 +71,12 @@ static uint32_t add_node(struct progress_private *p, struct indexes *indexes, ui
 	if (index != NO_INDEX)
 		return index;
 	index = (uint32_t)body->num_nodes;
-	body->nodes = xgrow(body->nodes, index, &body->nodes_capacity, sizeof(*body->nodes));
+	body->nodes = arena_grow(p->arena, body->nodes, index, &body->nodes_capacity,
+				 sizeof(*body->nodes));
 	body->nodes[body->num_nodes++] = (struct body_node){.state = state, .child = child};
 	if (!is_directly_in(p->jl, loop, state, child)) {
-		body->outside = xgrow(body->outside, body->num_outside, &body->outside_capacity,
-				      sizeof(*body->outside));
+		body->outside = arena_grow(p->arena, body->outside, body->num_outside,
+					   &body->outside_capacity, sizeof(*body->outside));
 		body->outside[body->num_outside++] = index;
 	} else if (child == LOOP_NONE) {
 		indexes->of_state[state] = index;
@@ -98,7 +97,8 @@ static void add_position(struct progress_private *p, struct indexes *indexes, ui
 
 		if (i < depth)
 			child = p->iterations[position_iteration(position, i)].loop;
-		p->nodes = xgrow(p->nodes, p->num_nodes, capacity, sizeof(*p->nodes));
+		p->nodes =
+			arena_grow(p->arena, p->nodes, p->num_nodes, capacity, sizeof(*p->nodes));
 		p->nodes[p->num_nodes++] = add_node(p, indexes, loop, state, child);
 		loop = child;
 	}
@@ -132,7 +132,8 @@ static void find_reach(struct progress_private *p, const struct indexes *indexes
 	if (body->num_nodes < 2)
 		return;
 	body->num_words = (body->num_nodes + 63) / 64;
-	body->reach = xcalloc(body->num_nodes * body->num_words, sizeof(*body->reach));
+	body->reach =
+		arena_array(p->arena, body->num_nodes * body->num_words, sizeof(*body->reach));
 	for (size_t i = 0; i < body->num_nodes; i++) {
 		struct row row = {p, indexes, loop, &body->reach[i * body->num_words]};
 
@@ -141,9 +142,9 @@ static void find_reach(struct progress_private *p, const struct indexes *indexes
 	}
 }
 
-static uint32_t *create_indexes(size_t num)
+static uint32_t *create_indexes(struct arena *arena, size_t num)
 {
-	uint32_t *indexes = xcalloc(num, sizeof(*indexes));
+	uint32_t *indexes = arena_array(arena, num, sizeof(*indexes));
 
 	for (size_t i = 0; i < num; i++)
 		indexes[i] = NO_INDEX;
@@ -153,13 +154,13 @@ static uint32_t *create_indexes(size_t num)
 static void build_bodies(struct progress_private *p, const struct job_model *jm)
 {
 	struct indexes indexes = {
-		.of_state = create_indexes(job_model_num_states(jm)),
-		.of_loop = create_indexes(p->jl->num_loops),
+		.of_state = create_indexes(p->scratch, job_model_num_states(jm)),
+		.of_loop = create_indexes(p->scratch, p->jl->num_loops),
 	};
-	struct body_search *search = body_search_create(p->jl, p->is_tail);
+	struct body_search *search = body_search_create(p->scratch, p->jl, p->is_tail);
 	size_t capacity = 0;
 
-	p->bodies = xcalloc(p->jl->num_loops + 1, sizeof(*p->bodies));
+	p->bodies = arena_array(p->arena, p->jl->num_loops + 1, sizeof(*p->bodies));
 	for (size_t i = 0; i < jm->num_lanes; i++) {
 		uint32_t like = jm->lanes[i].like;
 
@@ -171,9 +172,6 @@ static void build_bodies(struct progress_private *p, const struct job_model *jm)
 	for (uint32_t l = 0; l < p->jl->num_loops; l++)
 		find_reach(p, &indexes, l, search);
 	find_reach(p, &indexes, LOOP_NONE, search);
-	body_search_destroy(search);
-	free(indexes.of_state);
-	free(indexes.of_loop);
 }
 
 /* ---- Create and destroy ---- */
@@ -183,7 +181,7 @@ static void fill_places(struct progress *progress)
 	const struct job_model *jm = progress->jm;
 	struct progress_private *p = progress->private;
 
-	progress->places = xcalloc(jm->num_lanes, sizeof(*progress->places));
+	progress->places = arena_array(progress->arena, jm->num_lanes, sizeof(*progress->places));
 	for (size_t i = 0; i < jm->num_lanes; i++) {
 		const struct position *position = &p->positions[i];
 		struct place *place = &progress->places[i];
@@ -201,10 +199,14 @@ static void fill_places(struct progress *progress)
 
 struct progress *progress_create(const struct job_model *jm)
 {
-	struct progress *progress = xcalloc(1, sizeof(*progress));
-	struct progress_private *p = xcalloc(1, sizeof(*p));
+	struct arena *arena = arena_create();
+	struct progress *progress = arena_alloc(arena, sizeof(*progress));
+	struct progress_private *p = arena_alloc(arena, sizeof(*p));
 
-	p->jl = job_loops_create(jm);
+	p->arena = arena;
+	p->scratch = arena_create();
+	p->jl = job_loops_create(arena, jm);
+	progress->arena = arena;
 	progress->jm = jm;
 	progress->private = p;
 	progress->loops = p->jl->loops;
@@ -214,35 +216,14 @@ struct progress *progress_create(const struct job_model *jm)
 	progress_embed_frontier(p, jm);
 	build_bodies(p, jm);
 	fill_places(progress);
+	arena_destroy(p->scratch);
 	return progress;
 }
 
 void progress_destroy(struct progress *progress)
 {
-	struct progress_private *p;
-
-	if (!progress)
-		return;
-	p = progress->private;
-	for (size_t i = 0; i <= p->jl->num_loops; i++) {
-		free(p->bodies[i].nodes);
-		free(p->bodies[i].reach);
-		free(p->bodies[i].outside);
-	}
-	free(p->bodies);
-	free(p->nodes);
-	free(p->is_approximate);
-	free(p->frontier_of);
-	free(p->crowds);
-	free(p->tail_root);
-	free(p->is_tail);
-	free(p->levels);
-	free(p->iterations);
-	free(p->positions);
-	job_loops_destroy(p->jl);
-	free(p);
-	free(progress->places);
-	free(progress);
+	if (progress)
+		arena_destroy(progress->arena);
 }
 
 /* ---- The order ---- */

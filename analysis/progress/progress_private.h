@@ -44,6 +44,7 @@ struct crowd {
 };
 
 struct progress_private {
+	struct arena *arena, *scratch; /* the latter while it is made */
 	struct job_loops *jl;
 	struct position *positions;   /* [lanes] */
 	struct iteration *iterations; /* pool */

@@ -466,7 +466,8 @@ static size_t *sort_ranks(const struct chooser *c, uint32_t num)
 static void choose(struct chooser *c)
 {
 	size_t num_ranks = c->waits->num_ranks, *first;
-	struct graph *graph = queue_waits_graph(c->waits);
+	struct arena *scratch = arena_create();
+	struct graph *graph = queue_waits_graph(scratch, c->waits);
 	bool *is_closed;
 	uint32_t num;
 
@@ -486,7 +487,7 @@ static void choose(struct chooser *c)
 	choose_among(c, first, is_closed, num, choose_in_component);
 	if (c->verdict->kind == VERDICT_UNKNOWN)
 		choose_among(c, first, is_closed, num, find_open);
-	graph_destroy(graph);
+	arena_destroy(scratch);
 	free(first);
 	free(is_closed);
 	rankset_destroy(c->apart);

@@ -302,9 +302,9 @@ bool queue_waits_has_unreceived(const struct queue_waits *waits, int source, int
 	       bsearch(&key, waits->unreceived, waits->num_unreceived, sizeof(key), compare_ways);
 }
 
-struct graph *queue_waits_graph(const struct queue_waits *waits)
+struct graph *queue_waits_graph(struct arena *arena, const struct queue_waits *waits)
 {
-	struct graph *graph = graph_create(waits->num_ranks);
+	struct graph *graph = graph_create(arena, waits->num_ranks);
 
 	for (size_t i = 0; i < waits->num_waits; i++)
 		graph_add_edge(graph, (uint32_t)waits->waits[i].rank,

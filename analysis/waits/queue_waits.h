@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
 struct graph;
 struct job;
 struct rankset;
@@ -62,7 +63,7 @@ size_t queue_waits_unreceived_of(const struct queue_waits *waits, int source,
  * to where it does. */
 bool queue_waits_has_unreceived(const struct queue_waits *waits, int source, int destination);
 /* An edge from each rank to those it waits for. The caller destroys it. */
-struct graph *queue_waits_graph(const struct queue_waits *waits);
+struct graph *queue_waits_graph(struct arena *arena, const struct queue_waits *waits);
 
 /* ---- Those who wait alike ----
  * In the same function, called from the same place, for the same ranks and the same kind of

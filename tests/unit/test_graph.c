@@ -1,30 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "arena_of_tests.h"
+#include "unit.h"
 
 #include "analysis/graph.h"
 
 static void test_empty(void **state)
 {
-	struct graph *graph = graph_create(0);
+	struct graph *graph = graph_create(arena, 0);
 
 	(void)state;
 	assert_int_equal(graph_num_nodes(graph), 0);
-	graph_destroy(graph);
-	graph_destroy(NULL);
 }
 
 static void test_successors_keep_order(void **state)
 {
 	static const uint32_t expected[] = {3, 0, 2, 1};
-	struct graph *graph = graph_create(4);
+	struct graph *graph = graph_create(arena, 4);
 	size_t num;
 
 	(void)state;
@@ -37,14 +32,13 @@ static void test_successors_keep_order(void **state)
 	assert_memory_equal(successors, expected, sizeof(expected));
 	graph_successors(graph, 1, &num);
 	assert_int_equal(num, 0);
-	graph_destroy(graph);
 }
 
 /* A hub with 60,000 successors, each added three times. */
 static void test_large_degree(void **state)
 {
 	const uint32_t degree = 60000;
-	struct graph *graph = graph_create(degree + 1);
+	struct graph *graph = graph_create(arena, degree + 1);
 	size_t num;
 
 	(void)state;
@@ -56,7 +50,6 @@ static void test_large_degree(void **state)
 	assert_int_equal(num, degree);
 	for (uint32_t i = 0; i < degree; i++)
 		assert_int_equal(successors[i], degree - i);
-	graph_destroy(graph);
 }
 
 /* Edges as pairs of digits; components as their members, in the order of their numbers. */
@@ -76,7 +69,7 @@ static void test_components(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		struct graph *graph = graph_create(6);
+		struct graph *graph = graph_create(arena, 6);
 		uint32_t component_of[6], num;
 		char text[32] = "";
 
@@ -91,7 +84,6 @@ static void test_components(void **state)
 					sprintf(text + strlen(text), "%d", n);
 		}
 		assert_string_equal(text, table[i].components);
-		graph_destroy(graph);
 	}
 }
 
@@ -99,7 +91,7 @@ static void test_components(void **state)
 static void test_long_circle(void **state)
 {
 	const uint32_t num = 500000;
-	struct graph *graph = graph_create(num);
+	struct graph *graph = graph_create(arena, num);
 	uint32_t *component_of = calloc(num, sizeof(*component_of));
 
 	(void)state;
@@ -107,7 +99,6 @@ static void test_long_circle(void **state)
 		graph_add_edge(graph, i, (i + 1) % num);
 	assert_int_equal(graph_components(graph, component_of), 1);
 	free(component_of);
-	graph_destroy(graph);
 }
 
 int main(void)
@@ -118,5 +109,5 @@ int main(void)
 		cmocka_unit_test(test_long_circle),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, arena_begin, arena_end);
 }
