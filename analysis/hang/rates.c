@@ -13,6 +13,9 @@ enum { MS = 1000000, MAX_STEP_MS = 1000, HISTORY = 64, FEW_WINDOWS = 8, COMPARED
 /* A place is new for so many windows, and so much of the time in such places makes a phase new. */
 enum { NEW_WINDOWS = 16 };
 static const double new_share = 0.2;
+/* A slow rank is outside MPI for so much more of the time; a slow job makes fewer transitions by
+ * this share. */
+static const double least_time = 0.2, least_rate = 0.5;
 
 /* A rank in one window: shares of time outside MPI. */
 struct share {
@@ -38,7 +41,8 @@ struct window {
 };
 
 struct rates {
-	struct rates_settings settings;
+	int num_ranks;
+	double alpha;
 	struct rates_rank *ranks;
 	struct rates_place *places;
 	double *sorted; /* [num_ranks] to find medians in */
@@ -53,34 +57,20 @@ struct rates {
 	double slow_usual; /* the job is slow: its rate before it was; 0: it is not */
 };
 
-void rates_settings_init(struct rates_settings *settings, int num_ranks)
+struct rates *rates_create(int num_ranks, double alpha, struct pdb_error *err)
 {
-	*settings = (struct rates_settings){
-		.num_ranks = num_ranks,
-		.alpha = 0.001,
-		.window_ns = 1000 * (uint64_t)MS,
-		.least_time = 0.2,
-		.least_rate = 0.5,
-	};
-}
-
-struct rates *rates_create(const struct rates_settings *settings, struct pdb_error *err)
-{
-	size_t num = (size_t)settings->num_ranks;
+	size_t num = (size_t)num_ranks;
 	struct rates *rates;
 
-	if (hang_settings_check(settings->num_ranks, settings->alpha, err) < 0)
+	if (hang_settings_check(num_ranks, alpha, err) < 0)
 		return NULL;
-	if (!settings->window_ns) {
-		error_set(err, ERROR_USAGE, "a window has to last some time");
-		return NULL;
-	}
 	rates = xcalloc(1, sizeof(*rates));
-	rates->settings = *settings;
+	rates->num_ranks = num_ranks;
+	rates->alpha = alpha;
 	rates->ranks = xcalloc(num, sizeof(*rates->ranks));
 	rates->sorted = xcalloc(num, sizeof(*rates->sorted));
 	rates->slow_ranks = xcalloc(num, sizeof(*rates->slow_ranks));
-	rates->window_ns = (double)settings->window_ns;
+	rates->window_ns = 1000.0 * MS;
 	return rates;
 }
 
@@ -138,7 +128,7 @@ static double median_of(struct rates *rates, double (*value)(const struct rates_
 {
 	size_t num = 0;
 
-	for (int r = 0; r < rates->settings.num_ranks; r++)
+	for (int r = 0; r < rates->num_ranks; r++)
 		if (is_known(&rates->ranks[r]))
 			rates->sorted[num++] = value(&rates->ranks[r]);
 	return median(rates->sorted, num);
@@ -161,18 +151,16 @@ static uint32_t compare(const struct rates_rank *rank, uint32_t num, struct shar
 
 static void find_slow_ranks(struct rates *rates)
 {
-	const struct rates_settings *settings = &rates->settings;
-
 	rates->num_slow_ranks = 0;
-	for (int r = 0; r < settings->num_ranks; r++) {
+	for (int r = 0; r < rates->num_ranks; r++) {
 		const struct rates_rank *rank = &rates->ranks[r];
 		uint32_t num = rank->num_shares < COMPARED ? (uint32_t)rank->num_shares : COMPARED;
 		struct share mean;
 		uint32_t num_longer = compare(rank, num, &mean);
 
 		if (statistics_binomial_tail(num_longer, num, 0.5) >
-			    settings->alpha / settings->num_ranks ||
-		    mean.own - mean.median < settings->least_time)
+			    rates->alpha / rates->num_ranks ||
+		    mean.own - mean.median < least_time)
 			continue;
 		rates->slow_ranks[rates->num_slow_ranks++] = (struct slow_rank){
 			.rank = r,
@@ -205,7 +193,7 @@ static void add_to_history(struct rates *rates)
 		return;
 	rates->window_ns *= 2;
 	rates->num_windows = 0;
-	for (int r = 0; r < rates->settings.num_ranks; r++)
+	for (int r = 0; r < rates->num_ranks; r++)
 		rates->ranks[r].num_shares = 0;
 }
 
@@ -216,7 +204,7 @@ static void end_window(struct rates *rates)
 	double outside = median_of(rates, outside_of);
 
 	rates->present.moves = median_of(rates, moves_of);
-	for (int r = 0; r < rates->settings.num_ranks; r++) {
+	for (int r = 0; r < rates->num_ranks; r++) {
 		struct rates_rank *rank = &rates->ranks[r];
 
 		if (is_known(rank))
@@ -268,7 +256,7 @@ void rates_add(struct rates *rates, uint64_t now_ns, const struct rates_look *lo
 				 : 0;
 
 	step_ns = fmin(step_ns, (double)MAX_STEP_MS * MS);
-	for (int r = 0; r < rates->settings.num_ranks; r++)
+	for (int r = 0; r < rates->num_ranks; r++)
 		look_at(rates, &rates->ranks[r], &looks[r], step_ns);
 	rates->has_looked = true;
 	rates->last_ns = now_ns;
@@ -295,7 +283,7 @@ static uint32_t count_slow_windows(const struct rates *rates)
 		ways = ways * (before + 1) / w;
 		for (uint32_t i = 0; i < before; i++)
 			least_before = fmin(least_before, rates->history[i].moves);
-		if (most_after < least_before && 1 / ways <= rates->settings.alpha)
+		if (most_after < least_before && 1 / ways <= rates->alpha)
 			slow = w;
 	}
 	return slow;
@@ -322,15 +310,15 @@ static bool is_known_phase(const struct rates *rates, uint32_t num)
 	return new_looks <= new_share * looks;
 }
 
-static bool is_slower(const struct rates *rates, double rate, double usual)
+static bool is_slower(double rate, double usual)
 {
-	return rate <= (1 - rates->settings.least_rate) * usual;
+	return rate <= (1 - least_rate) * usual;
 }
 
 /* Of all ranks that were seen in the last window. */
 static bool are_compared(const struct rates *rates)
 {
-	for (int r = 0; r < rates->settings.num_ranks; r++)
+	for (int r = 0; r < rates->num_ranks; r++)
 		if (rates->ranks[r].num_shares && rates->ranks[r].num_shares < COMPARED)
 			return false;
 	return rates->num_windows > 0;
@@ -361,7 +349,7 @@ static struct slowness find_slowness(const struct rates *rates)
 		.is_elsewhere = !is_known_phase(rates, last),
 	};
 
-	if (found.is_elsewhere || !is_slower(rates, found.rate, found.usual))
+	if (found.is_elsewhere || !is_slower(found.rate, found.usual))
 		found.windows = 0;
 	return found;
 }
@@ -375,7 +363,7 @@ static void keep_slow(struct rates *rates)
 	if (!rates->slow_usual && found.windows)
 		rates->slow_usual = found.usual;
 	else if (rates->num_windows && !found.windows &&
-		 (found.is_elsewhere || !is_slower(rates, found.rate, rates->slow_usual)))
+		 (found.is_elsewhere || !is_slower(found.rate, rates->slow_usual)))
 		rates->slow_usual = 0;
 }
 
