@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-
 #include "analysis/graph.h"
 #include "model/arena.h"
 #include "model/job/pair_map.h"
@@ -16,31 +14,27 @@ struct graph {
 	struct node *nodes;
 	size_t num_nodes;
 	/* So that a node with many successors does not make adding them quadratic. */
-	struct pair_map edges;
+	struct pair_map *edges;
 };
-
-static void free_edges(void *graph)
-{
-	free(((struct graph *)graph)->edges.slots);
-}
 
 struct graph *graph_create(struct arena *arena, size_t num_nodes)
 {
 	struct graph *graph = arena_alloc(arena, sizeof(*graph));
 
 	graph->arena = arena;
+	graph->edges = pair_map_in(arena);
 	graph->nodes = arena_array(arena, num_nodes, sizeof(*graph->nodes));
 	graph->num_nodes = num_nodes;
-	return arena_keep(arena, graph, free_edges);
+	return graph;
 }
 
 void graph_add_edge(struct graph *graph, uint32_t from, uint32_t to)
 {
 	struct node *node = &graph->nodes[from];
 
-	if (pair_map_get(&graph->edges, pair_key(from, to)) != PAIR_NONE)
+	if (pair_map_get(graph->edges, pair_key(from, to)) != PAIR_NONE)
 		return;
-	pair_map_add(&graph->edges, pair_key(from, to), 0);
+	pair_map_add(graph->edges, pair_key(from, to), 0);
 	node->successors = arena_grow(graph->arena, node->successors, node->num, &node->capacity,
 				      sizeof(*node->successors));
 	node->successors[node->num++] = to;

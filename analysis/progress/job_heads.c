@@ -7,52 +7,34 @@
 #include "model/job/callpath.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
-#include "model/sorted.h"
+#include "model/job/pair_map.h"
 
 /* ---- Which ranks visit what ---- */
 
-static int compare_shapes(const void *a, const void *b)
-{
-	const struct shape *x = a, *y = b;
-
-	return SORTED_ORDER(x->site_map, y->site_map);
-}
-
-/* One entry for each run of ranks with one mapping first, so that sorting is cheap. */
 static void collect_shapes(struct job_heads *jh)
 {
 	const struct job_model *jm = jh->jm;
-	size_t num = 0;
 
 	for (size_t i = 0; i < jm->num_lanes; i++) {
 		const struct job_lane *lane = &jm->lanes[i];
+		uint64_t key = (uintptr_t)lane->site_map;
+		uint32_t shape = pair_map_get(jh->shape_of, key);
 
+		if (shape == PAIR_NONE) {
+			shape = (uint32_t)jh->num_shapes;
+			pair_map_add(jh->shape_of, key, shape);
+			jh->shapes = arena_grow(jh->scratch, jh->shapes, jh->num_shapes,
+						&jh->shapes_capacity, sizeof(*jh->shapes));
+			jh->shapes[jh->num_shapes++] = (struct shape){
+				.site_map = lane->site_map,
+				.num_sites = lane->model->num_sites,
+			};
+		}
 		if (i > 0 && jm->lanes[i - 1].rank == lane->rank)
 			continue;
 		jh->num_ranks++;
-		if (jh->num_shapes > 0 &&
-		    jh->shapes[jh->num_shapes - 1].site_map == lane->site_map) {
-			jh->shapes[jh->num_shapes - 1].num_ranks++;
-			continue;
-		}
-		jh->shapes = arena_grow(jh->scratch, jh->shapes, jh->num_shapes,
-					&jh->shapes_capacity, sizeof(*jh->shapes));
-		jh->shapes[jh->num_shapes++] = (struct shape){
-			.site_map = lane->site_map,
-			.num_sites = lane->model->num_sites,
-			.num_ranks = 1,
-		};
+		jh->shapes[shape].num_ranks++;
 	}
-	if (jh->num_shapes == 0)
-		return;
-	qsort(jh->shapes, jh->num_shapes, sizeof(*jh->shapes), compare_shapes);
-	for (size_t i = 1; i < jh->num_shapes; i++) {
-		if (jh->shapes[i].site_map == jh->shapes[num].site_map)
-			jh->shapes[num].num_ranks += jh->shapes[i].num_ranks;
-		else
-			jh->shapes[++num] = jh->shapes[i];
-	}
-	jh->num_shapes = num + 1;
 	for (size_t i = 0; i < jh->num_shapes; i++)
 		for (size_t s = 0; s < jh->shapes[i].num_sites; s++)
 			jh->visits[jh->shapes[i].site_map[s]] += jh->shapes[i].num_ranks;
@@ -145,13 +127,9 @@ static struct mark *collect_marks(struct job_heads *jh, const struct loop_part *
 	return marks;
 }
 
-static size_t shape_of(const struct job_heads *jh, const struct job_lane *lane)
+static uint32_t shape_of(const struct job_heads *jh, const struct job_lane *lane)
 {
-	const struct shape key = {.site_map = lane->site_map};
-	const struct shape *found =
-		bsearch(&key, jh->shapes, jh->num_shapes, sizeof(key), compare_shapes);
-
-	return (size_t)(found - jh->shapes);
+	return pair_map_get(jh->shape_of, (uintptr_t)lane->site_map);
 }
 
 static struct arrivals list_arrivals(const struct job_heads *jh, const struct job_lane *lane)
@@ -518,6 +496,7 @@ struct job_heads *job_heads_create(struct arena *arena, struct arena *scratch,
 	jh->scratch = scratch;
 	jh->jm = jm;
 	jh->graph = graph;
+	jh->shape_of = pair_map_in(scratch);
 	jh->visits = arena_array(jh->scratch, jm->num_sites, sizeof(*jh->visits));
 	jh->in_part = arena_array(jh->scratch, jm->num_sites, sizeof(*jh->in_part));
 	jh->mark_of = arena_array(jh->scratch, job_model_num_states(jm), sizeof(*jh->mark_of));

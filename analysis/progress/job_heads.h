@@ -36,6 +36,7 @@ struct job_heads {
 	const struct graph *graph;
 	struct shape *shapes;
 	size_t num_shapes, shapes_capacity;
+	struct pair_map *shape_of; /* by site_map */
 	uint32_t num_ranks;
 	uint32_t *visits; /* [sites] ranks that have it */
 	/* [sites + 1] where in `visitors` the shapes begin that have the site. */

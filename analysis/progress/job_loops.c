@@ -84,23 +84,15 @@ static void take_apart(struct builder *b, uint32_t loop, const uint32_t *states,
 	for (uint32_t l = 0; l < nest->num_loops; l++)
 		outermost[l] =
 			nest->loops[l].parent == LOOP_NONE ? l : outermost[nest->loops[l].parent];
-	for (int pass = 0; pass < 2; pass++) {
-		for (size_t i = 0; i < num_states; i++) {
-			struct loop_part *part;
+	for (size_t i = 0; i < num_states; i++) {
+		struct loop_part *part;
 
-			if (nest->loop_of[i] == LOOP_NONE)
-				continue;
-			part = &parts[outermost[nest->loop_of[i]]];
-			if (pass == 1)
-				part->states[part->num_states] = states[i];
-			part->num_states++;
-		}
-		for (uint32_t l = 0; pass == 0 && l < nest->num_loops; l++) {
-			if (outermost[l] == l)
-				parts[l].states = arena_array(b->arena, parts[l].num_states,
-							      sizeof(uint32_t));
-			parts[l].num_states = 0;
-		}
+		if (nest->loop_of[i] == LOOP_NONE)
+			continue;
+		part = &parts[outermost[nest->loop_of[i]]];
+		part->states = arena_grow(b->arena, part->states, part->num_states, &part->capacity,
+					  sizeof(*part->states));
+		part->states[part->num_states++] = states[i];
 	}
 	for (uint32_t l = 0; l < nest->num_loops; l++) {
 		struct loop found = nest->loops[l];
@@ -150,17 +142,23 @@ struct sources {
 	struct source *current;
 };
 
+static struct source *find_source(struct sources *sources, uint32_t state, uint32_t child)
+{
+	for (size_t i = 0; i < sources->num; i++)
+		if (child != LOOP_NONE
+			    ? sources->of[i].child == child
+			    : sources->of[i].child == LOOP_NONE && sources->of[i].state == state)
+			return &sources->of[i];
+	return NULL;
+}
+
 static void note_before(void *context, uint32_t state, uint32_t child)
 {
 	struct sources *sources = context;
+	const struct source *source = find_source(sources, state, child);
 
-	for (size_t i = 0; i < sources->num; i++) {
-		struct source *source = &sources->of[i];
-
-		if (child != LOOP_NONE ? source->child == child
-				       : source->child == LOOP_NONE && source->state == state)
-			sources->current->is_before[i] = true;
-	}
+	if (source)
+		sources->current->is_before[source - sources->of] = true;
 }
 
 static bool goes_back(const struct job_loops *jl, uint32_t loop, uint32_t state)
@@ -173,16 +171,6 @@ static bool goes_back(const struct job_loops *jl, uint32_t loop, uint32_t state)
 		    job_loops_arrives(jl, loop, state, to[i]))
 			return true;
 	return false;
-}
-
-static struct source *find_source(struct sources *sources, uint32_t state, uint32_t child)
-{
-	for (size_t i = 0; i < sources->num; i++)
-		if (child != LOOP_NONE
-			    ? sources->of[i].child == child
-			    : sources->of[i].child == LOOP_NONE && sources->of[i].state == state)
-			return &sources->of[i];
-	return NULL;
 }
 
 static bool collect_sources(const struct job_loops *jl, uint32_t loop, struct sources *sources)

@@ -35,7 +35,7 @@ enum job_loops_limits {
 /* What of a loop concerns the analysis only. */
 struct loop_part {
 	uint32_t *states; /* that the loop contains, ascending */
-	size_t num_states;
+	size_t num_states, capacity;
 	bool *is_head; /* [num_states] if the head is several states, else NULL */
 	/* A head from which several nested loops start (for { for { 1; 2 } 3 }) looks the same
 	 * as that of one loop with a part that is skipped now and then (for { 1; 2; if { 3 } }).

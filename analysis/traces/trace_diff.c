@@ -40,9 +40,9 @@ struct comparing {
 	 * than 64 * MOST_WORDS symbols some share a bit. */
 	uint32_t *symbols;
 	size_t num_symbols, num_words;
-	uint64_t *masks;      /* [num_bodies * num_words] */
-	struct pair_map rows; /* of the first comparison of two loops */
-	size_t num_unrolled;  /* loops of which an iteration was compared with what is no loop */
+	uint64_t *masks;       /* [num_bodies * num_words] */
+	struct pair_map *rows; /* of the first comparison of two loops */
+	size_t num_unrolled;   /* loops of which an iteration was compared with what is no loop */
 };
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -284,7 +284,7 @@ static void compare_loops(struct comparing *c, const struct trace_element *left,
 {
 	struct trace_diff *diff = c->diff;
 	uint64_t key = pair_key(left->symbol, right->symbol);
-	uint32_t row = (uint32_t)diff->num, former = pair_map_get(&c->rows, key);
+	uint32_t row = (uint32_t)diff->num, former = pair_map_get(c->rows, key);
 
 	add_row(c, TRACE_DIFF_BODY, depth, left, right);
 	if (former != PAIR_NONE) {
@@ -292,7 +292,7 @@ static void compare_loops(struct comparing *c, const struct trace_element *left,
 		diff->rows[row].num_inside = diff->rows[former].num_inside;
 		return;
 	}
-	pair_map_add(&c->rows, key, row);
+	pair_map_add(c->rows, key, row);
 	compare(c, left->symbol, right->symbol, depth + 1);
 	diff->rows[row].inside = row + 1;
 	diff->rows[row].num_inside = diff->num - row - 1;
@@ -417,8 +417,8 @@ struct trace_diff *trace_diff_create(struct arena *arena, const struct trace_set
 	struct comparing c = {
 		.arena = arena, .set = set, .diff = arena_alloc(arena, sizeof(*c.diff))};
 
+	c.rows = pair_map_in(arena);
 	describe_bodies(&c);
 	compare(&c, left, right, 0);
-	free(c.rows.slots);
 	return c.diff;
 }
