@@ -5,6 +5,9 @@
 #define PDB_MODEL_SORTED_H
 
 #include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* For qsort(): below 0 if a comes first, 0 if they are equal. By several keys:
  * SORTED_ORDER(x->size, y->size) ?: SORTED_ORDER(x->name, y->name). */
@@ -27,6 +30,33 @@ static inline size_t sorted_first(const void *key, const void *base, size_t num,
 			high = middle;
 	}
 	return low;
+}
+
+/* As qsort(), also where there is no array. */
+static inline void sorted_make(void *base, size_t num, size_t size,
+			       int (*compare)(const void *a, const void *b))
+{
+	if (num > 0)
+		qsort(base, num, size, compare);
+}
+
+/* The same, and of those that are equal only one is kept. Returns how many are left. */
+static inline size_t sorted_make_unique(void *base, size_t num, size_t size,
+					int (*compare)(const void *a, const void *b))
+{
+	char *elements = base;
+	size_t kept = 0;
+
+	sorted_make(base, num, size, compare);
+	for (size_t i = 0; i < num; i++)
+		if (kept == 0 || compare(elements + (kept - 1) * size, elements + i * size) != 0)
+			memmove(elements + kept++ * size, elements + i * size, size);
+	return kept;
+}
+
+static inline int sorted_compare_u32(const void *a, const void *b)
+{
+	return SORTED_ORDER(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
 #endif

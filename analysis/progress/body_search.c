@@ -6,15 +6,11 @@
 #include "model/arena.h"
 #include "model/sorted.h"
 
-static int compare_states(const void *a, const void *b)
-{
-	return SORTED_ORDER(*(const uint32_t *)a, *(const uint32_t *)b);
-}
-
 /* The state's index in the part, which must contain it. */
 static size_t find_member(const struct loop_part *part, uint32_t state)
 {
-	return sorted_first(&state, part->states, part->num_states, sizeof(state), compare_states);
+	return sorted_first(&state, part->states, part->num_states, sizeof(state),
+			    sorted_compare_u32);
 }
 
 bool job_loops_contains(const struct job_loops *jl, uint32_t loop, uint32_t state)

@@ -152,8 +152,7 @@ struct eqgroups *eqgroups_create(const struct progress *progress)
 		add_actor(&g, (uint32_t)i);
 	for (size_t i = 0; i < result->num_groups; i++)
 		fill_ranks(jm, &result->groups[i]);
-	if (result->num_groups > 0)
-		qsort(result->groups, result->num_groups, sizeof(*result->groups), compare_groups);
+	sorted_make(result->groups, result->num_groups, sizeof(*result->groups), compare_groups);
 	for (uint32_t i = 0; i < result->num_groups; i++)
 		for (size_t a = 0; a < result->groups[i].num_actors; a++)
 			result->group_of[result->groups[i].actors[a]] = i;

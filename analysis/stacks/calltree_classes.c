@@ -77,8 +77,7 @@ struct calltree_classes *calltree_classes_create(const struct calltree *tree)
 		for (size_t i = 0; i < num && !rankset_is_empty(tree->nodes[n].ends); i++)
 			part(&p, i, tree->nodes[n].ends, n);
 	}
-	if (p.num)
-		qsort(p.classes, p.num, sizeof(*p.classes), compare_classes);
+	sorted_make(p.classes, p.num, sizeof(*p.classes), compare_classes);
 	classes->classes = p.classes;
 	classes->num_classes = p.num;
 	return classes;

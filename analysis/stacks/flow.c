@@ -323,8 +323,7 @@ static void resolve_effects(struct flow *flow)
 		}
 		apply_call(code, &frame, insn);
 	}
-	if (flow->num_taken)
-		qsort(flow->taken, flow->num_taken, sizeof(*flow->taken), by_value);
+	sorted_make(flow->taken, flow->num_taken, sizeof(*flow->taken), by_value);
 }
 
 bool flow_is_shared(const struct flow *flow, int64_t slot, unsigned int size, bool is_variable)

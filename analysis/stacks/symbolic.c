@@ -73,9 +73,8 @@ static void unite_slots(struct symbolic *symbolic)
 {
 	size_t num = 0;
 
-	if (symbolic->num_slots)
-		qsort(symbolic->slots, symbolic->num_slots, sizeof(*symbolic->slots),
-		      by_displacement);
+	sorted_make(symbolic->slots, symbolic->num_slots, sizeof(*symbolic->slots),
+		    by_displacement);
 	for (size_t i = 0; i < symbolic->num_slots; i++) {
 		const struct slot *slot = &symbolic->slots[i];
 		struct slot *last = num ? &symbolic->slots[num - 1] : NULL;

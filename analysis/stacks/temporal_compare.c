@@ -357,8 +357,7 @@ static void merge_groups(struct temporal_result *result)
 {
 	size_t num = 0;
 
-	if (result->num_groups)
-		qsort(result->groups, result->num_groups, sizeof(*result->groups), by_stack);
+	sorted_make(result->groups, result->num_groups, sizeof(*result->groups), by_stack);
 	for (size_t i = 0; i < result->num_groups; i++) {
 		struct temporal_group *group = &result->groups[i];
 
@@ -475,8 +474,7 @@ struct temporal_result *temporal_compare(const struct temporal *temporal,
 		return NULL;
 	}
 	find_levels(result);
-	if (result->num_groups)
-		qsort(result->groups, result->num_groups, sizeof(*result->groups), by_level);
+	sorted_make(result->groups, result->num_groups, sizeof(*result->groups), by_level);
 	return result;
 }
 

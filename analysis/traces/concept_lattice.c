@@ -145,11 +145,6 @@ static int compare_places(const void *a, const void *b)
 	return SORTED_ORDER(x->num_attributes, y->num_attributes);
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	return SORTED_ORDER(*(const uint32_t *)a, *(const uint32_t *)b);
-}
-
 /* The concepts in order; where[c] is where concept c has gone to. */
 static void put_in_order(const struct building *b, struct concept_lattice *lattice, uint32_t *where)
 {
@@ -177,9 +172,8 @@ static void put_in_order(const struct building *b, struct concept_lattice *latti
 
 		for (size_t p = 0; p < concept->num_parents; p++)
 		concept->parents[p] = where[concept->parents[p]];
-		if (concept->num_parents > 0)
-			qsort(concept->parents, concept->num_parents, sizeof(*concept->parents),
-			      compare_numbers);
+		sorted_make(concept->parents, concept->num_parents, sizeof(*concept->parents),
+			    sorted_compare_u32);
 	}
 }
 

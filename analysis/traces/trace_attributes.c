@@ -100,9 +100,7 @@ static void unite(struct counted *counted, enum attribute_frequency frequency)
 {
 	size_t num = 0;
 
-	if (counted->num == 0)
-		return;
-	qsort(counted->items, counted->num, sizeof(*counted->items), compare_attributes);
+	sorted_make(counted->items, counted->num, sizeof(*counted->items), compare_attributes);
 	for (size_t i = 0; i < counted->num; i++) {
 		if (num > 0 && compare_things(&counted->items[num - 1], &counted->items[i]) == 0)
 			counted->items[num - 1].frequency += counted->items[i].frequency;
@@ -128,13 +126,8 @@ static void number_attributes(struct arena *arena, struct trace_attributes *resu
 	for (size_t r = 0; r < num_roots; r++)
 		for (size_t i = 0; i < of_roots[r].num; i++)
 			result->attributes[result->num_attributes++] = of_roots[r].items[i];
-	if (num > 0)
-		qsort(result->attributes, num, sizeof(*result->attributes), compare_attributes);
-	result->num_attributes = 0;
-	for (size_t i = 0; i < num; i++)
-		if (i == 0 || compare_attributes(&result->attributes[result->num_attributes - 1],
-						 &result->attributes[i]) != 0)
-			result->attributes[result->num_attributes++] = result->attributes[i];
+	result->num_attributes = sorted_make_unique(
+		result->attributes, num, sizeof(*result->attributes), compare_attributes);
 }
 
 static void number_trace(struct arena *arena, struct trace_attributes *result,

@@ -55,11 +55,6 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 
 /* ---- What is known of loops ---- */
 
-static int compare_symbols(const void *a, const void *b)
-{
-	return SORTED_ORDER(*(const uint32_t *)a, *(const uint32_t *)b);
-}
-
 static void collect_symbols(struct comparing *c)
 {
 	size_t num = 0, capacity = 0, num_row;
@@ -75,11 +70,8 @@ static void collect_symbols(struct comparing *c)
 			c->symbols[num++] = row[i].symbol;
 		}
 	}
-	if (num > 0)
-		qsort(c->symbols, num, sizeof(*c->symbols), compare_symbols);
-	for (size_t i = 0; i < num; i++)
-		if (i == 0 || c->symbols[i] != c->symbols[c->num_symbols - 1])
-			c->symbols[c->num_symbols++] = c->symbols[i];
+	c->num_symbols =
+		sorted_make_unique(c->symbols, num, sizeof(*c->symbols), sorted_compare_u32);
 	c->num_words = c->num_symbols / 64 + 1;
 	if (c->num_words > MOST_WORDS)
 		c->num_words = MOST_WORDS;
@@ -105,7 +97,7 @@ static void add_to_mask(const struct comparing *c, uint64_t *mask, uint32_t symb
 			mask[w] |= mask_of(c, symbol)[w];
 		return;
 	}
-	found = bsearch(&symbol, c->symbols, c->num_symbols, sizeof(symbol), compare_symbols);
+	found = bsearch(&symbol, c->symbols, c->num_symbols, sizeof(symbol), sorted_compare_u32);
 	bit = (size_t)(found - c->symbols) % (64 * c->num_words);
 	mask[bit / 64] |= (uint64_t)1 << bit % 64;
 }

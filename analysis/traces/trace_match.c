@@ -316,16 +316,14 @@ static void match_group(struct matching *m, struct site *sites, size_t num)
 
 static void match_sites(struct matching *m)
 {
-	if (m->num_sites > 0)
-		qsort(m->sites, m->num_sites, sizeof(*m->sites), compare_sites);
+	sorted_make(m->sites, m->num_sites, sizeof(*m->sites), compare_sites);
 	for (size_t begin = 0, end; begin < m->num_sites; begin = end) {
 		for (end = begin + 1; end < m->num_sites; end++)
 			if (m->sites[end].group != m->sites[begin].group)
 				break;
 		match_group(m, &m->sites[begin], end - begin);
 	}
-	if (m->num_sites > 0)
-		qsort(m->sites, m->num_sites, sizeof(*m->sites), compare_indexes);
+	sorted_make(m->sites, m->num_sites, sizeof(*m->sites), compare_indexes);
 }
 
 /* ---- Symbols ---- */
