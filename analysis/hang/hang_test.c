@@ -16,6 +16,7 @@
 #include "analysis/hang/statistics.h"
 #include "analysis/hang/stays.h"
 #include "model/error.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 enum { TURN = 30, NUM_SETS = 2, SET_SIZE = 10, MS = 1000000 };
@@ -45,13 +46,6 @@ struct hang_test {
 	double s_out;
 };
 
-static int compare_ranks(const void *a, const void *b)
-{
-	int left = *(const int *)a, right = *(const int *)b;
-
-	return (left > right) - (left < right);
-}
-
 /* The first ranks of a random permutation are those of the sets (Fisher and Yates). */
 static void draw_sets(struct hang_test *test)
 {
@@ -66,10 +60,10 @@ static void draw_sets(struct hang_test *test)
 		test->num_in[0] = num - half, test->num_in[1] = half;
 	test->ranks = xmalloc(num * sizeof(*test->ranks));
 	test->last = xmalloc(num * sizeof(*test->last));
-	for (size_t i = 0; i < num; i++)
+	for (size_t i = 0; i < num; i++) {
 		test->last[i] = HANG_UNKNOWN;
-	for (size_t i = 0; i < num; i++)
 		test->ranks[i] = (int)i;
+	}
 	for (size_t i = 0; i + 1 < num; i++) {
 		size_t other = i + statistics_random(&test->random) % (num - i);
 		int rank = test->ranks[i];
@@ -77,8 +71,9 @@ static void draw_sets(struct hang_test *test)
 		test->ranks[i] = test->ranks[other];
 		test->ranks[other] = rank;
 	}
-	qsort(test->ranks, test->num_in[0], sizeof(*test->ranks), compare_ranks);
-	qsort(test->ranks + test->num_in[0], test->num_in[1], sizeof(*test->ranks), compare_ranks);
+	sorted_make(test->ranks, test->num_in[0], sizeof(*test->ranks), sorted_compare_u32);
+	sorted_make(test->ranks + test->num_in[0], test->num_in[1], sizeof(*test->ranks),
+		    sorted_compare_u32);
 }
 
 static void plan_next(struct hang_test *test, uint64_t now_ns)

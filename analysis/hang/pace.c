@@ -11,13 +11,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "analysis/hang/pace.h"
 #include "analysis/hang/stays.h"
-#include "model/error.h"
+#include "model/arena.h"
+#include "model/job/pair_map.h"
 #include "model/job/recent.h"
-#include "model/xalloc.h"
 
 /* A place is known after so many stays. */
 enum { KNOWN_STAYS = 10 };
@@ -32,14 +31,12 @@ enum { SHORTEST_MS = 3000, NOVEL_MS = 20000 };
 
 /* A place, and the stays in it of any rank. */
 struct place {
-	uint64_t key;
 	double first_ns;           /* watched time when it was first seen */
 	struct stay_history stays; /* that ended between looks; the short ones of many are missed */
 	/* The most that recorders said: also of before watching, also of stays that no look has
 	 * seen. */
 	uint64_t longest_ns, num_stays;
 	bool was_candidate; /* while nobody moved for longer than noise */
-	UT_hash_handle hh;
 };
 
 struct pace_rank {
@@ -53,10 +50,13 @@ struct pace_rank {
 };
 
 struct pace {
+	struct arena *arena; /* all of it lives there */
 	struct pace_settings settings;
 	double noise_ns;
 	struct pace_rank *ranks;
-	struct place *places;
+	struct pair_map *index_of; /* of a place by its number */
+	struct place **places;
+	size_t num_places, capacity;
 	size_t num_candidate_places;
 	bool has_looked;
 	size_t num_known;
@@ -73,49 +73,45 @@ struct pace {
 struct pace *pace_create(const struct pace_settings *settings, uint64_t watched_ns,
 			 struct pdb_error *err)
 {
+	struct arena *arena;
 	struct pace *pace;
 
 	if (hang_settings_check(settings->num_ranks, settings->alpha, err) < 0)
 		return NULL;
-	pace = xcalloc(1, sizeof(*pace));
+	arena = arena_create();
+	pace = arena_alloc(arena, sizeof(*pace));
+	pace->arena = arena;
 	pace->settings = *settings;
 	pace->noise_ns = fmax((double)NOISE_MS * MS, (double)settings->interval_ns);
-	pace->ranks = xcalloc((size_t)settings->num_ranks, sizeof(*pace->ranks));
+	pace->ranks = arena_array(arena, (size_t)settings->num_ranks, sizeof(*pace->ranks));
+	pace->index_of = pair_map_in(arena);
 	pace->recorded_ns = (double)watched_ns;
 	return pace;
 }
 
 void pace_destroy(struct pace *pace)
 {
-	struct place *place, *next;
-
 	if (!pace)
 		return;
-	HASH_ITER(hh, pace->places, place, next)
-	{
-		HASH_DEL(pace->places, place);
-		free(place);
-	}
 	for (int r = 0; r < pace->settings.num_ranks; r++)
 		recent_deinit(&pace->ranks[r].stacks);
-	free(pace->ranks);
-	free(pace);
+	arena_destroy(pace->arena);
 }
 
 /* ---- Looks ---- */
 
 static struct place *get_place(struct pace *pace, uint64_t key)
 {
-	struct place *place;
+	uint32_t index = pair_map_get(pace->index_of, key);
 
-	HASH_FIND(hh, pace->places, &key, sizeof(key), place);
-	if (place)
-		return place;
-	place = xcalloc(1, sizeof(*place));
-	place->key = key;
-	place->first_ns = pace->watched_ns;
-	HASH_ADD(hh, pace->places, key, sizeof(place->key), place);
-	return place;
+	if (index != PAIR_NONE)
+		return pace->places[index];
+	pair_map_add(pace->index_of, key, (uint32_t)pace->num_places);
+	pace->places = arena_grow(pace->arena, pace->places, pace->num_places, &pace->capacity,
+				  sizeof(*pace->places));
+	pace->places[pace->num_places] = arena_alloc(pace->arena, sizeof(struct place));
+	pace->places[pace->num_places]->first_ns = pace->watched_ns;
+	return pace->places[pace->num_places++];
 }
 
 static bool is_candidate(const struct pace_look *look)

@@ -2,12 +2,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "analysis/hang/rates.h"
 #include "analysis/hang/statistics.h"
-#include "model/error.h"
-#include "model/xalloc.h"
+#include "model/arena.h"
+#include "model/job/pair_map.h"
+#include "model/sorted.h"
 
 enum { MS = 1000000, MAX_STEP_MS = 1000, HISTORY = 64, FEW_WINDOWS = 8, COMPARED = 24 };
 /* A place is new for so many windows, and so much of the time in such places makes a phase new. */
@@ -30,22 +30,18 @@ struct rates_rank {
 	uint64_t num_shares;
 };
 
-struct rates_place {
-	uint64_t key, window; /* in which it was first seen */
-	UT_hash_handle hh;
-};
-
 struct window {
 	double moves;            /* of the median rank */
 	double looks, new_looks; /* at ranks, and at those in new places */
 };
 
 struct rates {
+	struct arena *arena; /* all of it lives there */
 	int num_ranks;
 	double alpha;
 	struct rates_rank *ranks;
-	struct rates_place *places;
-	double *sorted; /* [num_ranks] to find medians in */
+	struct pair_map *places; /* the window in which each was first seen */
+	double *sorted;          /* [num_ranks] to find medians in */
 	struct slow_rank *slow_ranks;
 	size_t num_slow_ranks;
 	bool has_looked;
@@ -60,53 +56,42 @@ struct rates {
 struct rates *rates_create(int num_ranks, double alpha, struct pdb_error *err)
 {
 	size_t num = (size_t)num_ranks;
+	struct arena *arena;
 	struct rates *rates;
 
 	if (hang_settings_check(num_ranks, alpha, err) < 0)
 		return NULL;
-	rates = xcalloc(1, sizeof(*rates));
+	arena = arena_create();
+	rates = arena_alloc(arena, sizeof(*rates));
+	rates->arena = arena;
 	rates->num_ranks = num_ranks;
 	rates->alpha = alpha;
-	rates->ranks = xcalloc(num, sizeof(*rates->ranks));
-	rates->sorted = xcalloc(num, sizeof(*rates->sorted));
-	rates->slow_ranks = xcalloc(num, sizeof(*rates->slow_ranks));
+	rates->ranks = arena_array(arena, num, sizeof(*rates->ranks));
+	rates->places = pair_map_in(arena);
+	rates->sorted = arena_array(arena, num, sizeof(*rates->sorted));
+	rates->slow_ranks = arena_array(arena, num, sizeof(*rates->slow_ranks));
 	rates->window_ns = 1000.0 * MS;
 	return rates;
 }
 
 void rates_destroy(struct rates *rates)
 {
-	struct rates_place *place, *next;
-
-	if (!rates)
-		return;
-	HASH_ITER(hh, rates->places, place, next)
-	{
-		HASH_DEL(rates->places, place);
-		free(place);
-	}
-	free(rates->ranks);
-	free(rates->sorted);
-	free(rates->slow_ranks);
-	free(rates);
+	if (rates)
+		arena_destroy(rates->arena);
 }
 
 /* ---- Windows ---- */
 
 static int compare_doubles(const void *a, const void *b)
 {
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left > right) - (left < right);
+	return SORTED_ORDER(*(const double *)a, *(const double *)b);
 }
 
 /* Sorts the values. Of an even number the upper one of the two in the middle. */
 static double median(double *values, size_t num)
 {
-	if (!num)
-		return 0;
-	qsort(values, num, sizeof(*values), compare_doubles);
-	return values[num / 2];
+	sorted_make(values, num, sizeof(*values), compare_doubles);
+	return num ? values[num / 2] : 0;
 }
 
 static double moves_of(const struct rates_rank *rank)
@@ -223,16 +208,13 @@ static void end_window(struct rates *rates)
 
 static bool is_new_place(struct rates *rates, uint64_t key)
 {
-	struct rates_place *place;
+	uint32_t now = (uint32_t)rates->num_ended, first = pair_map_get(rates->places, key);
 
-	HASH_FIND(hh, rates->places, &key, sizeof(key), place);
-	if (!place) {
-		place = xcalloc(1, sizeof(*place));
-		place->key = key;
-		place->window = rates->num_ended;
-		HASH_ADD(hh, rates->places, key, sizeof(place->key), place);
+	if (first == PAIR_NONE) {
+		first = now;
+		pair_map_add(rates->places, key, now);
 	}
-	return rates->num_ended - place->window < NEW_WINDOWS;
+	return now - first < NEW_WINDOWS;
 }
 
 static void look_at(struct rates *rates, struct rates_rank *rank, const struct rates_look *look,
