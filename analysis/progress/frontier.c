@@ -7,6 +7,7 @@
  * and the order says only what holds for both. The same if several ranks went there from different
  * iterations, as happens after a loop whose length depends on the rank. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/progress/progress_private.h"
 #include "model/job/job_model.h"
@@ -35,38 +36,18 @@ static int compare_chains(const void *a, const void *b)
 	return SORTED_ORDER(x->num, y->num);
 }
 
-/* Does a chain come after all those that begin like `key` up to its loop number `last`, whatever
- * their count in that one? */
-static bool is_beyond(const struct chain *chain, const struct chain *key, uint32_t last)
-{
-	struct chain head = *key;
-	int order;
-
-	if (chain->num > last && chain->iterations[last].loop == key->iterations[last].loop) {
-		head.num = last;
-		order = compare_chains(&(struct chain){chain->iterations, last, chain->role},
-				       &head);
-		return order > 0;
-	}
-	head.num = last + 1;
-	return compare_chains(chain, &head) > 0;
-}
-
 /* Is somebody in a later iteration of loop number `last`, in the same iteration of those around? */
 static bool is_overtaken(const struct chain *chains, size_t num_chains, const struct chain *key,
 			 uint32_t last)
 {
-	size_t low = 0, high = num_chains;
+	struct iteration most[JOB_LOOPS_MAX_DEPTH];
+	const struct chain end = {most, last + 1, key->role};
 	const struct chain *furthest;
+	size_t low;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (is_beyond(&chains[middle], key, last))
-			high = middle;
-		else
-			low = middle + 1;
-	}
+	memcpy(most, key->iterations, (last + 1) * sizeof(*most));
+	most[last].count = UINT64_MAX;
+	low = sorted_first(&end, chains, num_chains, sizeof(*chains), compare_chains);
 	if (low == 0)
 		return false;
 	furthest = &chains[low - 1];

@@ -105,17 +105,14 @@ struct temporal_result {
 	bool *is_before; /* [num_groups][num_groups] by rows: see temporal_is_before() */
 };
 
-/* More groups than this are not compared. */
+/* More groups than this are not compared, whatever the `max`. */
 #define TEMPORAL_MAX_GROUPS 2048
 
 /* Compare the latest samples of the ranks' main threads, which have been taken with the probes of
- * the last choice. NULL with ERROR_UNSUPPORTED: too many groups. */
+ * the last choice. NULL with ERROR_UNSUPPORTED: there are more than `max` groups. */
 struct temporal_result *temporal_compare(const struct temporal *temporal,
 					 const struct samples *samples, const struct rankset *ranks,
-					 struct pdb_error *err);
-/* Into how many groups temporal_compare() would put them. */
-size_t temporal_count_groups(const struct temporal *temporal, const struct samples *samples,
-			     const struct rankset *ranks);
+					 size_t max, struct pdb_error *err);
 void temporal_result_destroy(struct temporal_result *result); /* NULL is fine */
 
 /* The order of two groups, by index. reason_ret may be NULL. */

@@ -450,23 +450,13 @@ static struct temporal_result *make_groups(const struct temporal *temporal,
 	return result;
 }
 
-size_t temporal_count_groups(const struct temporal *temporal, const struct samples *samples,
-			     const struct rankset *ranks)
-{
-	struct temporal_result *result = make_groups(temporal, samples, ranks);
-	size_t num = result->num_groups;
-
-	temporal_result_destroy(result);
-	return num;
-}
-
 struct temporal_result *temporal_compare(const struct temporal *temporal,
 					 const struct samples *samples, const struct rankset *ranks,
-					 struct pdb_error *err)
+					 size_t max, struct pdb_error *err)
 {
 	struct temporal_result *result = make_groups(temporal, samples, ranks);
 
-	if (result->num_groups > TEMPORAL_MAX_GROUPS) {
+	if (result->num_groups > max || result->num_groups > TEMPORAL_MAX_GROUPS) {
 		error_set(err, ERROR_UNSUPPORTED,
 			  "%zu different stacks are too many to compare each with each",
 			  result->num_groups);
