@@ -3,14 +3,14 @@
 #ifndef PDB_ANALYSIS_GRAPH_H
 #define PDB_ANALYSIS_GRAPH_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
 struct graph;
 
-struct graph *graph_create(size_t num_nodes);
-void graph_destroy(struct graph *graph);
+/* It lives in the arena. */
+struct graph *graph_create(struct arena *arena, size_t num_nodes);
 /* Parallel edges are kept once (the first). */
 void graph_add_edge(struct graph *graph, uint32_t from, uint32_t to);
 size_t graph_num_nodes(const struct graph *graph);

@@ -207,5 +207,4 @@ void view_classes_json(const struct view *view)
 		fputs("]}", out);
 	}
 	fputs("]}", out);
-	calltree_classes_destroy(classes);
 }

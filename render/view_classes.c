@@ -71,5 +71,4 @@ void view_classes(const struct view *view)
 	}
 	if (!classes->num_classes)
 		text_wrap(view, 0, "There is no stack to show.");
-	calltree_classes_destroy(classes);
 }

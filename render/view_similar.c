@@ -51,7 +51,8 @@ static void number_parts(const struct view *view, struct parts *parts)
 	uint32_t *number = xcalloc(num_leaves, sizeof(*number)); /* + 1; 0: none yet */
 	uint32_t num = 0;
 
-	clustering_cut(found(view)->clusters->clustering, (uint32_t)parts->num, labels);
+	clustering_cut(view->arena, found(view)->clusters->clustering, (uint32_t)parts->num,
+		       labels);
 	for (uint32_t i = 0; i < num_leaves; i++) {
 		uint32_t leaf = found(view)->clusters->order[i];
 

@@ -47,8 +47,6 @@ static void drop_results(struct session *session)
 	temporal_result_destroy(session->order);
 	verdict_destroy(session->verdict);
 	waitfor_destroy(session->waitfor);
-	progress_graph_destroy(session->graph);
-	eqgroups_destroy(session->groups);
 	progress_destroy(session->progress);
 	job_comms_destroy(session->comms);
 	session->order = NULL;

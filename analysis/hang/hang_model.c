@@ -2,9 +2,9 @@
  *
  * A sample is suspicious if S_out is at most a threshold, and a stretch is a maximal sequence of
  * suspicious samples. The plain rule, which is the published one, takes samples to be independent:
- * a stretch of k has probability q^k. The other rule takes the stretches that there were and asks
- * how probable it is that one goes on, by their lengths: samples that depend on each other make
- * long stretches, and phases of the program make very long ones.
+ * a stretch of k has probability q^k. Beside it the stretches that there were tell by their lengths
+ * how probable it is that one goes on: samples that depend on each other make long stretches, and
+ * phases of the program make very long ones. Both have to allow an alarm.
  *
  * The present stretch is not part of the model until it ends: it would make itself look usual. */
 #include <math.h>
@@ -27,7 +27,20 @@ enum {
 static const double hour_ns = 3600e9, certain = 0.975, runs_level = 0.05, z = 1.96,
 		    largest_q = 0.98, rounding = 1e-9;
 
-double hang_fewest_samples(double p, double tolerance)
+/* A tolerance; the share of suspicious samples that it can be justified for with the fewest
+ * samples, where 5 / p is 1.96^2 p (1 - p) / tolerance^2; and how many these are. */
+static const struct {
+	double tolerance, p, num_samples;
+} levels[HANG_LEVELS] = {
+	{0.3, 0.47022254788640849, 11},
+	{0.2, 0.26639628602251275, 19},
+	{0.1, 0.12173520563831283, 42},
+	{0.05, 0.058797295730073321, 86},
+};
+
+/* Fewest samples that make a share p certain to +-tolerance, at 95 %, by the normal approximation;
+ * infinity for 0 and 1. */
+static double fewest_samples(double p, double tolerance)
 {
 	double num;
 
@@ -38,38 +51,9 @@ double hang_fewest_samples(double p, double tolerance)
 	return ceil(num - rounding);
 }
 
-/* Up to p = 0.5 the first bound falls and the other rises: the fewest samples are where they
- * meet. */
-static void find_fewest(struct hang_level *level)
-{
-	double low = 0, high = 0.5, tolerance = level->tolerance;
-
-	for (int i = 0; i < 60; i++) {
-		level->p = (low + high) / 2;
-		if (5 / level->p > z * z * level->p * (1 - level->p) / (tolerance * tolerance))
-			low = level->p;
-		else
-			high = level->p;
-	}
-	level->num_samples = ceil(5 / level->p);
-}
-
-const struct hang_level *hang_levels(void)
-{
-	static struct hang_level levels[HANG_LEVELS] = {
-		{.tolerance = 0.3},
-		{.tolerance = 0.2},
-		{.tolerance = 0.1},
-		{.tolerance = 0.05},
-	};
-
-	if (levels[0].num_samples == 0)
-		for (int i = 0; i < HANG_LEVELS; i++)
-			find_fewest(&levels[i]);
-	return levels;
-}
-
-uint32_t hang_suspicions_needed(double q, double alpha)
+/* So many suspicions in a row are rarer than alpha if each has probability q: the smallest k with
+ * q^k <= alpha; UINT32_MAX if there is none. */
+static uint32_t suspicions_needed(double q, double alpha)
 {
 	double needed;
 
@@ -144,8 +128,7 @@ struct candidate {
 	double p, num_samples;
 };
 
-static struct candidate find_candidate(const struct hang_model *model,
-				       const struct hang_level *level)
+static struct candidate find_candidate(const struct hang_model *model, int level)
 {
 	struct candidate below = {.num_samples = INFINITY}, other = below;
 	double p = 0;
@@ -156,8 +139,8 @@ static struct candidate find_candidate(const struct hang_model *model,
 			continue;
 		sum += model->counts[value];
 		p = (double)sum / (double)model->num;
-		other = (struct candidate){value, p, hang_fewest_samples(p, level->tolerance)};
-		if (p >= level->p)
+		other = (struct candidate){value, p, fewest_samples(p, levels[level].tolerance)};
+		if (p >= levels[level].p)
 			break;
 		below = other;
 	}
@@ -181,16 +164,15 @@ static void choose(struct hang_model *model)
 
 	model->level = -1;
 	for (int i = HANG_LEVELS - 1; i >= 0 && model->level < 0; i--) {
-		struct candidate found = find_candidate(model, &hang_levels()[i]);
+		struct candidate found = find_candidate(model, i);
 
 		if ((double)model->num >= found.num_samples &&
-		    found.p + hang_levels()[i].tolerance < largest_q) {
+		    found.p + levels[i].tolerance < largest_q) {
 			model->level = i;
 			model->threshold = found.value;
 		}
 	}
-	if (model->level < 0 && !model->is_published && model->num >= FEWEST_UNSEEN &&
-	    smallest_value(model) > 0) {
+	if (model->level < 0 && model->num >= FEWEST_UNSEEN && smallest_value(model) > 0) {
 		model->level = HANG_LEVELS;
 		model->threshold = smallest_value(model) - 1;
 	}
@@ -232,10 +214,8 @@ static bool has_rhythm(struct hang_model *model)
 		return false;
 	model->num_unchecked = 0;
 	test = statistics_runs_test(model->values, model->num, runs_level);
-	model->is_random = test.is_random;
-	model->is_settled = test.is_random ||
-			    (!model->is_published && !test.is_decided && model->num >= MAX_CHECKED);
-	return !test.is_random && (test.is_decided || model->is_published);
+	model->is_settled = test.is_random || (!test.is_decided && model->num >= MAX_CHECKED);
+	return !test.is_random && test.is_decided;
 }
 
 /* ---- Samples ---- */
@@ -257,7 +237,7 @@ void hang_model_end_stretch(struct hang_model *model)
  * comes later. */
 static bool is_start(const struct hang_model *model, int value)
 {
-	return !model->is_published && model->num >= MAX_CONSTANT && value <= HANG_TOP / 2 &&
+	return model->num >= MAX_CONSTANT && value <= HANG_TOP / 2 &&
 	       model->counts[value] == model->num;
 }
 
@@ -316,20 +296,20 @@ static size_t num_learnt(const struct hang_model *model)
 	return model->num - model->num_low;
 }
 
-double hang_model_p(const struct hang_model *model)
+static double p_of(const struct hang_model *model)
 {
 	if (model->level < 0 || !num_learnt(model))
 		return 0;
 	return (double)model->num_suspicious / (double)num_learnt(model);
 }
 
-double hang_model_q(const struct hang_model *model)
+static double q_of(const struct hang_model *model)
 {
 	if (model->level < 0)
 		return 1;
 	if (model->level == HANG_LEVELS)
 		return statistics_binomial_upper(model->num_suspicious, num_learnt(model), certain);
-	return fmin(1, hang_model_p(model) + hang_levels()[model->level].tolerance);
+	return fmin(1, p_of(model) + levels[model->level].tolerance);
 }
 
 static double hours_learnt(const struct hang_model *model)
@@ -340,7 +320,7 @@ static double hours_learnt(const struct hang_model *model)
 /* Chances per hour of a beginning, in the plain rule: each sample may be one. */
 static double plain_rate(const struct hang_model *model)
 {
-	return model->is_published ? 1 : hour_ns / model->interval_ns;
+	return hour_ns / model->interval_ns;
 }
 
 /* A stretch that is longer than a tail's bound goes on each time with probability q at most, and
@@ -359,7 +339,7 @@ static struct tail_bound bound_tail(const struct hang_model *model, const struct
 
 static uint32_t plain_needed(const struct hang_model *model)
 {
-	return hang_suspicions_needed(hang_model_q(model), model->alpha / plain_rate(model));
+	return suspicions_needed(q_of(model), model->alpha / plain_rate(model));
 }
 
 static bool is_tail_known(const struct hang_tail *tail)
@@ -382,11 +362,6 @@ static bool is_depth_known(const struct hang_model *model, int top)
 	return num >= FEW_TAILS;
 }
 
-uint32_t hang_model_evidence(const struct hang_model *model)
-{
-	return model->is_published ? model->num_low : model->num_still;
-}
-
 static uint32_t at_least(uint32_t needed, double other)
 {
 	return other <= needed ? needed : other < UINT32_MAX ? (uint32_t)other : UINT32_MAX;
@@ -396,7 +371,7 @@ uint32_t hang_model_needed(const struct hang_model *model)
 {
 	uint32_t needed = plain_needed(model);
 
-	if (model->is_published || needed == UINT32_MAX)
+	if (needed == UINT32_MAX)
 		return needed;
 	if (model->needed)
 		return model->needed;
@@ -407,7 +382,7 @@ uint32_t hang_model_needed(const struct hang_model *model)
 		needed = at_least(needed, ceil(model->novel_ns / model->interval_ns));
 	for (int i = 0; i < HANG_TAILS && is_tail_known(&model->tails[i]); i++) {
 		struct tail_bound bound = bound_tail(model, &model->tails[i]);
-		double more = hang_suspicions_needed(bound.q, model->alpha / bound.rate);
+		double more = suspicions_needed(bound.q, model->alpha / bound.rate);
 
 		needed = at_least(needed, model->tails[i].longer_than + 1 + more);
 	}
@@ -416,7 +391,7 @@ uint32_t hang_model_needed(const struct hang_model *model)
 
 bool hang_model_is_hang(struct hang_model *model)
 {
-	uint32_t evidence = hang_model_evidence(model);
+	uint32_t evidence = model->num_still;
 
 	if (!evidence || (model->needed && evidence < model->needed) ||
 	    evidence < plain_needed(model))
@@ -428,10 +403,10 @@ bool hang_model_is_hang(struct hang_model *model)
 
 double hang_model_chance(const struct hang_model *model)
 {
-	uint32_t evidence = hang_model_evidence(model);
-	double chance = plain_rate(model) * pow(hang_model_q(model), evidence);
+	uint32_t evidence = model->num_still;
+	double chance = plain_rate(model) * pow(q_of(model), evidence);
 
-	if (model->is_published || model->level < 0)
+	if (model->level < 0)
 		return chance;
 	for (int i = 0; i < HANG_TAILS && is_tail_known(&model->tails[i]); i++) {
 		const struct hang_tail *tail = &model->tails[i];
@@ -451,9 +426,9 @@ uint32_t hang_model_wanted(const struct hang_model *model)
 	if (model->level >= 0)
 		return (uint32_t)model->num;
 	for (int i = 0; i < HANG_LEVELS; i++) {
-		struct candidate found = find_candidate(model, &hang_levels()[i]);
+		struct candidate found = find_candidate(model, i);
 
-		wanted = fmin(wanted, fmax(found.num_samples, hang_levels()[i].num_samples));
+		wanted = fmin(wanted, fmax(found.num_samples, levels[i].num_samples));
 	}
 	if (wanted > FEWEST_UNSEEN)
 		wanted = FEWEST_UNSEEN;

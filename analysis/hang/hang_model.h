@@ -16,23 +16,6 @@ enum {
 	HANG_CHECK_EVERY = 16, /* samples between runs tests */
 };
 
-/* A tolerance, the share of suspicious samples that it can be justified for with the fewest
- * samples, and how many these are. */
-struct hang_level {
-	double tolerance, p, num_samples;
-};
-
-/* (0.3, 0.47, 11), (0.2, 0.27, 19), (0.1, 0.12, 42), (0.05, 0.06, 86), p not rounded. */
-const struct hang_level *hang_levels(void);
-
-/* Fewest samples that make a share p certain to +-tolerance, at 95 %, by the normal approximation:
- * max(5/p, 5/(1-p), 1.96^2 p (1-p) / tolerance^2), rounded up; infinity for 0 and 1. */
-double hang_fewest_samples(double p, double tolerance);
-
-/* So many suspicions in a row are rarer than alpha if each has probability q: the smallest k with
- * q^k <= alpha; UINT32_MAX if there is none. */
-uint32_t hang_suspicions_needed(double q, double alpha);
-
 /* Stretches of suspicions that were longer than `longer_than`, and by how much more than 1 in sum.
  */
 struct hang_tail {
@@ -42,26 +25,26 @@ struct hang_tail {
 
 struct hang_model {
 	/* Set by the user of the model. */
-	bool is_published;            /* the published rule: no look at how long stretches lasted */
-	double alpha;                 /* per hour; published: per stretch */
-	double shortest_ns, novel_ns; /* see struct hang_settings */
+	double alpha;       /* per hour */
+	double shortest_ns; /* S_out has to be low for so long in any case */
+	double novel_ns;    /* and for so long while hardly any low stretch was seen before */
 	double interval_ns, max_interval_ns; /* I, and what it is not doubled beyond */
 
 	uint8_t *values; /* S_out of the samples, in order; those of the present stretch at the end
 			  */
 	size_t num, capacity;
 	uint32_t num_low;       /* length of the present stretch */
-	uint32_t num_still;     /* the samples of it since somebody moved */
+	uint32_t num_still;     /* the samples of it since somebody moved: only these count */
 	uint32_t longest_still; /* the most that these ever were when somebody moved */
 	int still_top;          /* the largest of them */
 	uint32_t num_unchecked;
-	bool is_random;              /* samples I apart passed the runs test */
 	bool is_settled;             /* no more runs tests */
 	size_t counts[HANG_TOP + 1]; /* of values, without the present stretch's */
 
 	/* What is suspicious: values <= threshold. Chosen anew when there are `next_choice`. */
 	size_t next_choice;
-	int level; /* of hang_levels(); HANG_LEVELS: lower than ever seen; -1: none yet */
+	/* Tolerance of p: 0.3, 0.2, 0.1, 0.05; HANG_LEVELS: lower than ever seen; -1: none yet */
+	int level;
 	int threshold;
 	size_t num_suspicious; /* without the present stretch */
 	struct hang_tail tails[HANG_TAILS];
@@ -83,21 +66,13 @@ void hang_model_double(struct hang_model *model);
 /* The present stretch was healthy, too. */
 void hang_model_end_stretch(struct hang_model *model);
 
-/* p-hat; its upper bound q; how many suspicions in a row make a hang (UINT32_MAX: unknown), by all
- * that is known. */
-double hang_model_p(const struct hang_model *model);
-double hang_model_q(const struct hang_model *model);
+/* How many suspicions in a row (`num_still`) make a hang, by all that is known; UINT32_MAX: unknown.
+ */
 uint32_t hang_model_needed(const struct hang_model *model);
-
-/* How many of the present stretch's suspicions count: by the published rule all, otherwise those
- * since somebody moved. */
-uint32_t hang_model_evidence(const struct hang_model *model);
-
-/* Are these enough? */
+/* Are there enough? */
 bool hang_model_is_hang(struct hang_model *model);
 
-/* How often per hour a healthy job has a stretch as long as the present one (published rule: the
- * chance of one); may be above 1. */
+/* How often per hour a healthy job has a stretch as long as the present one; may be above 1. */
 double hang_model_chance(const struct hang_model *model);
 
 /* Samples that the next or first level needs, by what is known now. */

@@ -16,9 +16,12 @@
 #include "analysis/hang/statistics.h"
 #include "analysis/hang/stays.h"
 #include "model/error.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
-enum { TURN = 30, NUM_SETS = 2, DEFAULT_SET_SIZE = 10, MS = 1000000 };
+enum { TURN = 30, NUM_SETS = 2, SET_SIZE = 10, MS = 1000000 };
+/* I, the mean time between looks, at first and at most; see hang_model.h. */
+enum { INTERVAL_MS = 400, MAX_INTERVAL_MS = 6400, SHORTEST_MS = 8000, NOVEL_MS = 12000 };
 
 static const double min_alpha = 1e-12, max_alpha = 0.5;
 
@@ -37,54 +40,30 @@ struct hang_test {
 	size_t num_models, suspect; /* suspect: the model to be confirmed */
 
 	uint64_t interval_ns, last_ns, next_ns;
-	uint64_t watched_ns, low_ns[NUM_SETS];
+	uint64_t watched_ns;
 	struct stay_history gaps; /* between two movements */
 	uint64_t still_ns;        /* since the last one */
 	double s_out;
-	uint32_t num_slowdowns;
 };
-
-void hang_settings_init(struct hang_settings *settings, int num_ranks)
-{
-	*settings = (struct hang_settings){
-		.num_ranks = num_ranks,
-		.alpha = 0.001,
-		.rule = HANG_RULE_PER_HOUR,
-		.interval_ns = 400 * (uint64_t)MS,
-		.max_interval_ns = 6400 * (uint64_t)MS,
-		.shortest_ns = 8000 * (uint64_t)MS,
-		.novel_ns = 12000 * (uint64_t)MS,
-		.set_size = DEFAULT_SET_SIZE,
-		.seed = 1,
-	};
-}
-
-static int compare_ranks(const void *a, const void *b)
-{
-	int left = *(const int *)a, right = *(const int *)b;
-
-	return (left > right) - (left < right);
-}
 
 /* The first ranks of a random permutation are those of the sets (Fisher and Yates). */
 static void draw_sets(struct hang_test *test)
 {
-	size_t num = (size_t)test->settings.num_ranks, size = (size_t)test->settings.set_size;
-	size_t half = num / 2;
+	size_t num = (size_t)test->settings.num_ranks, half = num / 2;
 
 	test->num_sets = num > 1 ? NUM_SETS : 1;
 	if (num == 1)
 		test->num_in[0] = 1;
-	else if (size && size <= half)
-		test->num_in[0] = test->num_in[1] = size;
+	else if (!test->settings.sees_all && SET_SIZE <= half)
+		test->num_in[0] = test->num_in[1] = SET_SIZE;
 	else
 		test->num_in[0] = num - half, test->num_in[1] = half;
 	test->ranks = xmalloc(num * sizeof(*test->ranks));
 	test->last = xmalloc(num * sizeof(*test->last));
-	for (size_t i = 0; i < num; i++)
+	for (size_t i = 0; i < num; i++) {
 		test->last[i] = HANG_UNKNOWN;
-	for (size_t i = 0; i < num; i++)
 		test->ranks[i] = (int)i;
+	}
 	for (size_t i = 0; i + 1 < num; i++) {
 		size_t other = i + statistics_random(&test->random) % (num - i);
 		int rank = test->ranks[i];
@@ -92,8 +71,9 @@ static void draw_sets(struct hang_test *test)
 		test->ranks[i] = test->ranks[other];
 		test->ranks[other] = rank;
 	}
-	qsort(test->ranks, test->num_in[0], sizeof(*test->ranks), compare_ranks);
-	qsort(test->ranks + test->num_in[0], test->num_in[1], sizeof(*test->ranks), compare_ranks);
+	sorted_make(test->ranks, test->num_in[0], sizeof(*test->ranks), sorted_compare_u32);
+	sorted_make(test->ranks + test->num_in[0], test->num_in[1], sizeof(*test->ranks),
+		    sorted_compare_u32);
 }
 
 static void plan_next(struct hang_test *test, uint64_t now_ns)
@@ -114,47 +94,30 @@ int hang_settings_check(int num_ranks, double alpha, struct pdb_error *err)
 	return 0;
 }
 
-static int check(const struct hang_settings *settings, struct pdb_error *err)
-{
-	if (hang_settings_check(settings->num_ranks, settings->alpha, err) < 0)
-		return -1;
-	if (settings->interval_ns < MS)
-		return error_set(err, ERROR_USAGE, "looks have to be 1 ms apart at least");
-	if (settings->max_interval_ns < settings->interval_ns)
-		return error_set(err, ERROR_USAGE,
-				 "the longest time between looks is shorter than the first");
-	if (settings->set_size < 0)
-		return error_set(err, ERROR_USAGE, "a set of ranks cannot have a negative size");
-	return 0;
-}
-
 struct hang_test *hang_test_create(const struct hang_settings *settings, uint64_t now_ns,
 				   struct pdb_error *err)
 {
 	struct hang_test *test;
 
-	if (check(settings, err))
+	if (hang_settings_check(settings->num_ranks, settings->alpha, err) < 0)
 		return NULL;
 	test = xcalloc(1, sizeof(*test));
 	test->settings = *settings;
 	test->random = settings->seed;
-	test->interval_ns = settings->interval_ns;
+	test->interval_ns = INTERVAL_MS * (uint64_t)MS;
 	test->s_out = -1;
 	test->last_ns = test->next_ns = now_ns;
 	draw_sets(test);
-	test->num_models = settings->is_at_once ? test->num_sets : 1;
+	test->num_models = settings->sees_all ? test->num_sets : 1;
 	for (size_t i = 0; i < test->num_models; i++) {
 		struct hang_model *model = &test->models[i];
 
 		hang_model_init(model);
-		model->is_published = settings->rule == HANG_RULE_PUBLISHED;
-		model->alpha = settings->alpha / (double)test->num_models;
-		if (!model->is_published)
-			model->alpha /= 2;
-		model->shortest_ns = (double)settings->shortest_ns;
-		model->novel_ns = (double)settings->novel_ns;
-		model->interval_ns = (double)settings->interval_ns;
-		model->max_interval_ns = (double)settings->max_interval_ns;
+		model->alpha = settings->alpha / (double)test->num_models / 2;
+		model->shortest_ns = (double)SHORTEST_MS * MS;
+		model->novel_ns = (double)NOVEL_MS * MS;
+		model->interval_ns = (double)INTERVAL_MS * MS;
+		model->max_interval_ns = (double)MAX_INTERVAL_MS * MS;
 	}
 	return test;
 }
@@ -177,7 +140,7 @@ uint64_t hang_test_next(const struct hang_test *test)
 
 const int *hang_test_ranks(const struct hang_test *test, size_t *num)
 {
-	if (test->settings.is_at_once) {
+	if (test->settings.sees_all) {
 		*num = test->num_in[0] + test->num_in[1];
 		return test->ranks;
 	}
@@ -269,7 +232,7 @@ static bool is_long_gap(const struct hang_test *test)
 {
 	struct stay_history gaps;
 
-	if (test->settings.rule == HANG_RULE_PUBLISHED || test->still_ns < test->settings.novel_ns)
+	if (test->still_ns < NOVEL_MS * (uint64_t)MS)
 		return false;
 	gaps = gaps_of(test);
 	return (double)test->still_ns >=
@@ -280,18 +243,16 @@ static bool is_long_gap(const struct hang_test *test)
 static double chance_of(const struct hang_test *test, const struct hang_model *model)
 {
 	struct stay_history gaps = gaps_of(test);
-	double chance = hang_model_chance(model);
 
-	if (test->settings.rule == HANG_RULE_PUBLISHED)
-		return chance;
-	return 2 * fmin(chance, stay_history_chance(&gaps, (double)test->still_ns, noise_of(test)));
+	return 2 * fmin(hang_model_chance(model),
+			stay_history_chance(&gaps, (double)test->still_ns, noise_of(test)));
 }
 
 /* ---- Samples ---- */
 
 /* looks[num] of test->ranks[first] and on, for one of the models. Returns whether any has moved. */
 static bool add_looks(struct hang_test *test, size_t which, size_t first,
-		      const enum hang_look *looks, size_t num, uint64_t step_ns)
+		      const enum hang_look *looks, size_t num)
 {
 	struct hang_model *model = &test->models[which];
 	bool moved = keep_looks(test, first, looks, num) || test->has_moved;
@@ -303,10 +264,6 @@ static bool add_looks(struct hang_test *test, size_t which, size_t first,
 	test->s_out = value / (double)HANG_TOP;
 	if (hang_model_add(model, value, moved))
 		double_others(test, which);
-	if (model->num_still <= 1)
-		test->low_ns[which] = 0;
-	else
-		test->low_ns[which] += step_ns;
 	if (test->state != HANG_CONFIRM && hang_model_is_hang(model)) {
 		test->state = HANG_CONFIRM;
 		test->suspect = which;
@@ -346,7 +303,7 @@ static void take_turns(struct hang_test *test)
 {
 	if (test->num_models == test->num_sets || ++test->num_in_turn < TURN)
 		return;
-	if (test->settings.rule == HANG_RULE_PER_HOUR && test->models[0].num_low)
+	if (test->models[0].num_low)
 		return;
 	test->set = (test->set + 1) % test->num_sets;
 	test->num_in_turn = 0;
@@ -368,7 +325,7 @@ void hang_test_sample(struct hang_test *test, uint64_t now_ns, const enum hang_l
 	for (size_t i = 0; i < test->num_models; i++) {
 		size_t num_looks = test->num_models > 1 ? test->num_in[i] : num;
 
-		has_moved |= add_looks(test, i, first + done, looks + done, num_looks, step_ns);
+		has_moved |= add_looks(test, i, first + done, looks + done, num_looks);
 		done += num_looks;
 	}
 	test->has_moved = false;
@@ -396,25 +353,15 @@ void hang_test_confirm(struct hang_test *test, bool has_moved)
 		test->state = HANG_FOUND;
 		return;
 	}
-	test->num_slowdowns++;
 	end_gap(test);
-	for (size_t i = 0; i < test->num_models; i++) {
+	for (size_t i = 0; i < test->num_models; i++)
 		hang_model_end_stretch(&test->models[i]);
-		test->low_ns[i] = 0;
-	}
 	set_state(test);
 }
 
 enum hang_state hang_test_state(const struct hang_test *test)
 {
 	return test->state;
-}
-
-static double level_of(const struct hang_model *model)
-{
-	bool is_level = model->level >= 0 && model->level < HANG_LEVELS;
-
-	return is_level ? hang_levels()[model->level].tolerance : 0;
 }
 
 void hang_test_figures(const struct hang_test *test, struct hang_figures *figures_ret)
@@ -426,18 +373,8 @@ void hang_test_figures(const struct hang_test *test, struct hang_figures *figure
 		.s_out = test->s_out,
 		.num_samples = (uint32_t)model->num,
 		.wanted = hang_model_wanted(model),
-		.interval_ns = test->interval_ns,
-		.is_random = model->is_random,
-		.level = level_of(model),
-		.threshold = model->level < 0 ? 0 : model->threshold / (double)HANG_TOP,
-		.p_hat = hang_model_p(model),
-		.q = hang_model_q(model),
-		.num_low = hang_model_evidence(model),
+		.num_low = model->num_still,
 		.needed = hang_model_needed(model),
-		.longest_low = model->longest,
 		.chance = chance_of(test, model),
-		.num_slowdowns = test->num_slowdowns,
-		.watched_ns = test->watched_ns,
-		.low_ns = test->low_ns[model - test->models],
 	};
 }

@@ -11,13 +11,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "analysis/hang/pace.h"
 #include "analysis/hang/stays.h"
-#include "model/error.h"
+#include "model/arena.h"
+#include "model/job/pair_map.h"
 #include "model/job/recent.h"
-#include "model/xalloc.h"
 
 /* A place is known after so many stays. */
 enum { KNOWN_STAYS = 10 };
@@ -25,17 +24,19 @@ enum { KNOWN_STAYS = 10 };
 enum { LEAST_FACTOR = 3 };
 
 enum { MS = 1000000, MAX_STEP_MS = 1000 };
+/* Nobody moves for so long now and then, for reasons of the system. */
+enum { NOISE_MS = 100 };
+/* Nobody has to have moved for so long, in any case, and in a call that never ended before. */
+enum { SHORTEST_MS = 3000, NOVEL_MS = 20000 };
 
 /* A place, and the stays in it of any rank. */
 struct place {
-	uint64_t key;
 	double first_ns;           /* watched time when it was first seen */
 	struct stay_history stays; /* that ended between looks; the short ones of many are missed */
 	/* The most that recorders said: also of before watching, also of stays that no look has
 	 * seen. */
 	uint64_t longest_ns, num_stays;
 	bool was_candidate; /* while nobody moved for longer than noise */
-	UT_hash_handle hh;
 };
 
 struct pace_rank {
@@ -49,9 +50,13 @@ struct pace_rank {
 };
 
 struct pace {
+	struct arena *arena; /* all of it lives there */
 	struct pace_settings settings;
+	double noise_ns;
 	struct pace_rank *ranks;
-	struct place *places;
+	struct pair_map *index_of; /* of a place by its number */
+	struct place **places;
+	size_t num_places, capacity;
 	size_t num_candidate_places;
 	bool has_looked;
 	size_t num_known;
@@ -65,63 +70,48 @@ struct pace {
 	struct stay_history outside;    /* with few candidates, in known places, and no work done */
 };
 
-void pace_settings_init(struct pace_settings *settings, int num_ranks)
-{
-	*settings = (struct pace_settings){
-		.num_ranks = num_ranks,
-		.alpha = 0.001,
-		.noise_ns = 100 * (uint64_t)MS,
-		.shortest_ns = 3000 * (uint64_t)MS,
-		.novel_ns = 20000 * (uint64_t)MS,
-		.proof_ns = 600000 * (uint64_t)MS,
-	};
-}
-
 struct pace *pace_create(const struct pace_settings *settings, uint64_t watched_ns,
 			 struct pdb_error *err)
 {
+	struct arena *arena;
 	struct pace *pace;
 
 	if (hang_settings_check(settings->num_ranks, settings->alpha, err) < 0)
 		return NULL;
-	pace = xcalloc(1, sizeof(*pace));
+	arena = arena_create();
+	pace = arena_alloc(arena, sizeof(*pace));
+	pace->arena = arena;
 	pace->settings = *settings;
-	pace->ranks = xcalloc((size_t)settings->num_ranks, sizeof(*pace->ranks));
+	pace->noise_ns = fmax((double)NOISE_MS * MS, (double)settings->interval_ns);
+	pace->ranks = arena_array(arena, (size_t)settings->num_ranks, sizeof(*pace->ranks));
+	pace->index_of = pair_map_in(arena);
 	pace->recorded_ns = (double)watched_ns;
 	return pace;
 }
 
 void pace_destroy(struct pace *pace)
 {
-	struct place *place, *next;
-
 	if (!pace)
 		return;
-	HASH_ITER(hh, pace->places, place, next)
-	{
-		HASH_DEL(pace->places, place);
-		free(place);
-	}
 	for (int r = 0; r < pace->settings.num_ranks; r++)
 		recent_deinit(&pace->ranks[r].stacks);
-	free(pace->ranks);
-	free(pace);
+	arena_destroy(pace->arena);
 }
 
 /* ---- Looks ---- */
 
 static struct place *get_place(struct pace *pace, uint64_t key)
 {
-	struct place *place;
+	uint32_t index = pair_map_get(pace->index_of, key);
 
-	HASH_FIND(hh, pace->places, &key, sizeof(key), place);
-	if (place)
-		return place;
-	place = xcalloc(1, sizeof(*place));
-	place->key = key;
-	place->first_ns = pace->watched_ns;
-	HASH_ADD(hh, pace->places, key, sizeof(place->key), place);
-	return place;
+	if (index != PAIR_NONE)
+		return pace->places[index];
+	pair_map_add(pace->index_of, key, (uint32_t)pace->num_places);
+	pace->places = arena_grow(pace->arena, pace->places, pace->num_places, &pace->capacity,
+				  sizeof(*pace->places));
+	pace->places[pace->num_places] = arena_alloc(pace->arena, sizeof(struct place));
+	pace->places[pace->num_places]->first_ns = pace->watched_ns;
+	return pace->places[pace->num_places++];
 }
 
 static bool is_candidate(const struct pace_look *look)
@@ -254,7 +244,7 @@ static bool are_known(const struct pace *pace)
 /* Places in which a standstill may be healthy: each of them may cause false alarms. */
 static void mark_places(struct pace *pace)
 {
-	if (pace->watched_ns - pace->moved_ns <= (double)pace->settings.noise_ns)
+	if (pace->watched_ns - pace->moved_ns <= pace->noise_ns)
 		return;
 	for (int r = 0; r < pace->settings.num_ranks; r++) {
 		struct pace_rank *rank = &pace->ranks[r];
@@ -301,13 +291,12 @@ void pace_add(struct pace *pace, uint64_t now_ns, const struct pace_look *looks)
  * recorder has counted, of which only the longest is known. */
 static struct stay_history place_history(const struct pace *pace, const struct place *place)
 {
-	double noise_ns = (double)pace->settings.noise_ns;
 	struct stay_history history = place->stays;
 
 	history.watched = pace->watched_ns - place->first_ns;
 	if (history.num < KNOWN_STAYS && place->num_stays >= KNOWN_STAYS) {
 		while (history.num < STAYS_KEPT)
-			stay_history_add(&history, noise_ns);
+			stay_history_add(&history, pace->noise_ns);
 		history.num = place->num_stays;
 		history.watched = pace->recorded_ns + pace->watched_ns;
 	}
@@ -345,13 +334,12 @@ static struct judgement judge_stay(const struct pace *pace, const struct stay_hi
 {
 	const struct pace_settings *settings = &pace->settings;
 	double times = 2 * fmax((double)pace->num_candidate_places, 1);
-	double noise_ns = (double)settings->noise_ns;
 	struct judgement judgement = {
 		.num = history->num,
 		.longest = history->longest[0],
 		.stay_ns = stay_ns,
-		.needed_ns = stay_history_needed(history, settings->alpha / times, noise_ns),
-		.chance = times * stay_history_chance(history, stay_ns, noise_ns),
+		.needed_ns = stay_history_needed(history, settings->alpha / times, pace->noise_ns),
+		.chance = times * stay_history_chance(history, stay_ns, pace->noise_ns),
 	};
 
 	take_proof(settings, &judgement);
@@ -362,19 +350,19 @@ static struct judgement judge_stay(const struct pace *pace, const struct stay_hi
 static struct judgement judge_gap(const struct pace *pace, const struct stay_history *history,
 				  double stay_ns)
 {
-	double noise_ns = (double)pace->settings.noise_ns, needed_ns;
+	double needed_ns;
 	double still_ns = pace->watched_ns - pace->since_ns;
 	struct stay_history gaps = pace->outside;
 
 	gaps.watched = pace->watched_ns;
-	needed_ns = stay_history_needed(&gaps, pace->settings.alpha / 2, noise_ns);
+	needed_ns = stay_history_needed(&gaps, pace->settings.alpha / 2, pace->noise_ns);
 	return (struct judgement){
 		.num = history->num,
 		.longest = history->longest[0],
 		.stay_ns = stay_ns,
 		.needed_ns =
 			fmax(needed_ns + stay_ns - still_ns, LEAST_FACTOR * history->longest[0]),
-		.chance = 2 * stay_history_chance(&gaps, still_ns, noise_ns),
+		.chance = 2 * stay_history_chance(&gaps, still_ns, pace->noise_ns),
 	};
 }
 
@@ -404,23 +392,22 @@ static bool is_novel(const struct pace *pace)
 static struct judgement judge_inside(const struct pace *pace)
 {
 	const struct pace_settings *settings = &pace->settings;
-	double noise_ns = (double)settings->noise_ns;
 	double stay_ns = pace->watched_ns - fmax(pace->moved_ns, pace->inside_ns);
 	struct stay_history history = pace->inside;
 	struct judgement judgement;
 
 	while (history.num < STAYS_KEPT)
-		stay_history_add(&history, noise_ns);
+		stay_history_add(&history, pace->noise_ns);
 	history.watched = pace->watched_ns;
 	judgement = (struct judgement){
 		.num = pace->inside.num,
 		.longest = history.longest[0],
 		.stay_ns = stay_ns,
-		.needed_ns = stay_history_needed(&history, settings->alpha, noise_ns),
-		.chance = stay_history_chance(&history, stay_ns, noise_ns),
+		.needed_ns = stay_history_needed(&history, settings->alpha, pace->noise_ns),
+		.chance = stay_history_chance(&history, stay_ns, pace->noise_ns),
 	};
 	if (is_novel(pace))
-		judgement.needed_ns = fmax(judgement.needed_ns, (double)settings->novel_ns);
+		judgement.needed_ns = fmax(judgement.needed_ns, (double)NOVEL_MS * MS);
 	take_proof(settings, &judgement);
 	return judgement;
 }
@@ -470,7 +457,7 @@ static void report_still(const struct pace *pace, struct pace_report *report)
 		report->num_stays = who->place->num_stays;
 	report->chance = judgement.chance;
 	report->needed_ns = to_ns(judgement.needed_ns);
-	if (report->still_ns < pace->settings.shortest_ns)
+	if (report->still_ns < SHORTEST_MS * (uint64_t)MS)
 		report->kind = PACE_WORKING;
 	else
 		report->kind = report->stay_ns >= report->needed_ns ? PACE_HANG : PACE_STILL;
@@ -485,7 +472,6 @@ void pace_report(const struct pace *pace, struct pace_report *report_ret)
 		.chance = INFINITY,
 		.watched_ns = to_ns(pace->watched_ns),
 	};
-	if (pace->num_known &&
-	    pace->watched_ns - pace->moved_ns >= (double)pace->settings.shortest_ns)
+	if (pace->num_known && pace->watched_ns - pace->moved_ns >= (double)SHORTEST_MS * MS)
 		report_still(pace, report_ret);
 }

@@ -21,15 +21,12 @@ struct pdb_error;
 struct pace_settings {
 	int num_ranks;
 	double alpha;         /* false alarms per hour */
-	uint64_t noise_ns;    /* nobody moves for so long now and then, for reasons of the system */
-	uint64_t shortest_ns; /* nobody has to have moved for so long, in any case */
-	uint64_t novel_ns;    /* the same if a rank is in an MPI call that has never ended before */
-	uint64_t proof_ns; /* and if a rank computes, or does what may take long, where it has never
-			    * been before; nothing is asked to take longer */
+	uint64_t interval_ns; /* between looks: what is shorter is not seen */
+	/* Nobody has to have moved for so long if a rank computes, or does what may take long,
+	 * where it has never been before; nothing is asked to take longer. In any case it is 3 s,
+	 * and 20 s if a rank is in an MPI call that has never ended before. */
+	uint64_t proof_ns;
 };
-
-/* alpha 0.001, noise 100 ms, shortest 3 s, novel 20 s, proof 600 s. */
-void pace_settings_init(struct pace_settings *settings, int num_ranks);
 
 /* A rank, or the one of its threads that moved last. Counters are of any unit and start; that they
  * change is what counts. 0 throughout: not known. */

@@ -2,17 +2,20 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "analysis/hang/rates.h"
 #include "analysis/hang/statistics.h"
-#include "model/error.h"
-#include "model/xalloc.h"
+#include "model/arena.h"
+#include "model/job/pair_map.h"
+#include "model/sorted.h"
 
 enum { MS = 1000000, MAX_STEP_MS = 1000, HISTORY = 64, FEW_WINDOWS = 8, COMPARED = 24 };
 /* A place is new for so many windows, and so much of the time in such places makes a phase new. */
 enum { NEW_WINDOWS = 16 };
 static const double new_share = 0.2;
+/* A slow rank is outside MPI for so much more of the time; a slow job makes fewer transitions by
+ * this share. */
+static const double least_time = 0.2, least_rate = 0.5;
 
 /* A rank in one window: shares of time outside MPI. */
 struct share {
@@ -27,21 +30,18 @@ struct rates_rank {
 	uint64_t num_shares;
 };
 
-struct rates_place {
-	uint64_t key, window; /* in which it was first seen */
-	UT_hash_handle hh;
-};
-
 struct window {
 	double moves;            /* of the median rank */
 	double looks, new_looks; /* at ranks, and at those in new places */
 };
 
 struct rates {
-	struct rates_settings settings;
+	struct arena *arena; /* all of it lives there */
+	int num_ranks;
+	double alpha;
 	struct rates_rank *ranks;
-	struct rates_place *places;
-	double *sorted; /* [num_ranks] to find medians in */
+	struct pair_map *places; /* the window in which each was first seen */
+	double *sorted;          /* [num_ranks] to find medians in */
 	struct slow_rank *slow_ranks;
 	size_t num_slow_ranks;
 	bool has_looked;
@@ -53,70 +53,45 @@ struct rates {
 	double slow_usual; /* the job is slow: its rate before it was; 0: it is not */
 };
 
-void rates_settings_init(struct rates_settings *settings, int num_ranks)
+struct rates *rates_create(int num_ranks, double alpha, struct pdb_error *err)
 {
-	*settings = (struct rates_settings){
-		.num_ranks = num_ranks,
-		.alpha = 0.001,
-		.window_ns = 1000 * (uint64_t)MS,
-		.least_time = 0.2,
-		.least_rate = 0.5,
-	};
-}
-
-struct rates *rates_create(const struct rates_settings *settings, struct pdb_error *err)
-{
-	size_t num = (size_t)settings->num_ranks;
+	size_t num = (size_t)num_ranks;
+	struct arena *arena;
 	struct rates *rates;
 
-	if (hang_settings_check(settings->num_ranks, settings->alpha, err) < 0)
+	if (hang_settings_check(num_ranks, alpha, err) < 0)
 		return NULL;
-	if (!settings->window_ns) {
-		error_set(err, ERROR_USAGE, "a window has to last some time");
-		return NULL;
-	}
-	rates = xcalloc(1, sizeof(*rates));
-	rates->settings = *settings;
-	rates->ranks = xcalloc(num, sizeof(*rates->ranks));
-	rates->sorted = xcalloc(num, sizeof(*rates->sorted));
-	rates->slow_ranks = xcalloc(num, sizeof(*rates->slow_ranks));
-	rates->window_ns = (double)settings->window_ns;
+	arena = arena_create();
+	rates = arena_alloc(arena, sizeof(*rates));
+	rates->arena = arena;
+	rates->num_ranks = num_ranks;
+	rates->alpha = alpha;
+	rates->ranks = arena_array(arena, num, sizeof(*rates->ranks));
+	rates->places = pair_map_in(arena);
+	rates->sorted = arena_array(arena, num, sizeof(*rates->sorted));
+	rates->slow_ranks = arena_array(arena, num, sizeof(*rates->slow_ranks));
+	rates->window_ns = 1000.0 * MS;
 	return rates;
 }
 
 void rates_destroy(struct rates *rates)
 {
-	struct rates_place *place, *next;
-
-	if (!rates)
-		return;
-	HASH_ITER(hh, rates->places, place, next)
-	{
-		HASH_DEL(rates->places, place);
-		free(place);
-	}
-	free(rates->ranks);
-	free(rates->sorted);
-	free(rates->slow_ranks);
-	free(rates);
+	if (rates)
+		arena_destroy(rates->arena);
 }
 
 /* ---- Windows ---- */
 
 static int compare_doubles(const void *a, const void *b)
 {
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left > right) - (left < right);
+	return SORTED_ORDER(*(const double *)a, *(const double *)b);
 }
 
 /* Sorts the values. Of an even number the upper one of the two in the middle. */
 static double median(double *values, size_t num)
 {
-	if (!num)
-		return 0;
-	qsort(values, num, sizeof(*values), compare_doubles);
-	return values[num / 2];
+	sorted_make(values, num, sizeof(*values), compare_doubles);
+	return num ? values[num / 2] : 0;
 }
 
 static double moves_of(const struct rates_rank *rank)
@@ -138,7 +113,7 @@ static double median_of(struct rates *rates, double (*value)(const struct rates_
 {
 	size_t num = 0;
 
-	for (int r = 0; r < rates->settings.num_ranks; r++)
+	for (int r = 0; r < rates->num_ranks; r++)
 		if (is_known(&rates->ranks[r]))
 			rates->sorted[num++] = value(&rates->ranks[r]);
 	return median(rates->sorted, num);
@@ -161,18 +136,16 @@ static uint32_t compare(const struct rates_rank *rank, uint32_t num, struct shar
 
 static void find_slow_ranks(struct rates *rates)
 {
-	const struct rates_settings *settings = &rates->settings;
-
 	rates->num_slow_ranks = 0;
-	for (int r = 0; r < settings->num_ranks; r++) {
+	for (int r = 0; r < rates->num_ranks; r++) {
 		const struct rates_rank *rank = &rates->ranks[r];
 		uint32_t num = rank->num_shares < COMPARED ? (uint32_t)rank->num_shares : COMPARED;
 		struct share mean;
 		uint32_t num_longer = compare(rank, num, &mean);
 
 		if (statistics_binomial_tail(num_longer, num, 0.5) >
-			    settings->alpha / settings->num_ranks ||
-		    mean.own - mean.median < settings->least_time)
+			    rates->alpha / rates->num_ranks ||
+		    mean.own - mean.median < least_time)
 			continue;
 		rates->slow_ranks[rates->num_slow_ranks++] = (struct slow_rank){
 			.rank = r,
@@ -205,7 +178,7 @@ static void add_to_history(struct rates *rates)
 		return;
 	rates->window_ns *= 2;
 	rates->num_windows = 0;
-	for (int r = 0; r < rates->settings.num_ranks; r++)
+	for (int r = 0; r < rates->num_ranks; r++)
 		rates->ranks[r].num_shares = 0;
 }
 
@@ -216,7 +189,7 @@ static void end_window(struct rates *rates)
 	double outside = median_of(rates, outside_of);
 
 	rates->present.moves = median_of(rates, moves_of);
-	for (int r = 0; r < rates->settings.num_ranks; r++) {
+	for (int r = 0; r < rates->num_ranks; r++) {
 		struct rates_rank *rank = &rates->ranks[r];
 
 		if (is_known(rank))
@@ -235,16 +208,13 @@ static void end_window(struct rates *rates)
 
 static bool is_new_place(struct rates *rates, uint64_t key)
 {
-	struct rates_place *place;
+	uint32_t now = (uint32_t)rates->num_ended, first = pair_map_get(rates->places, key);
 
-	HASH_FIND(hh, rates->places, &key, sizeof(key), place);
-	if (!place) {
-		place = xcalloc(1, sizeof(*place));
-		place->key = key;
-		place->window = rates->num_ended;
-		HASH_ADD(hh, rates->places, key, sizeof(place->key), place);
+	if (first == PAIR_NONE) {
+		first = now;
+		pair_map_add(rates->places, key, now);
 	}
-	return rates->num_ended - place->window < NEW_WINDOWS;
+	return now - first < NEW_WINDOWS;
 }
 
 static void look_at(struct rates *rates, struct rates_rank *rank, const struct rates_look *look,
@@ -268,7 +238,7 @@ void rates_add(struct rates *rates, uint64_t now_ns, const struct rates_look *lo
 				 : 0;
 
 	step_ns = fmin(step_ns, (double)MAX_STEP_MS * MS);
-	for (int r = 0; r < rates->settings.num_ranks; r++)
+	for (int r = 0; r < rates->num_ranks; r++)
 		look_at(rates, &rates->ranks[r], &looks[r], step_ns);
 	rates->has_looked = true;
 	rates->last_ns = now_ns;
@@ -295,7 +265,7 @@ static uint32_t count_slow_windows(const struct rates *rates)
 		ways = ways * (before + 1) / w;
 		for (uint32_t i = 0; i < before; i++)
 			least_before = fmin(least_before, rates->history[i].moves);
-		if (most_after < least_before && 1 / ways <= rates->settings.alpha)
+		if (most_after < least_before && 1 / ways <= rates->alpha)
 			slow = w;
 	}
 	return slow;
@@ -322,15 +292,15 @@ static bool is_known_phase(const struct rates *rates, uint32_t num)
 	return new_looks <= new_share * looks;
 }
 
-static bool is_slower(const struct rates *rates, double rate, double usual)
+static bool is_slower(double rate, double usual)
 {
-	return rate <= (1 - rates->settings.least_rate) * usual;
+	return rate <= (1 - least_rate) * usual;
 }
 
 /* Of all ranks that were seen in the last window. */
 static bool are_compared(const struct rates *rates)
 {
-	for (int r = 0; r < rates->settings.num_ranks; r++)
+	for (int r = 0; r < rates->num_ranks; r++)
 		if (rates->ranks[r].num_shares && rates->ranks[r].num_shares < COMPARED)
 			return false;
 	return rates->num_windows > 0;
@@ -361,7 +331,7 @@ static struct slowness find_slowness(const struct rates *rates)
 		.is_elsewhere = !is_known_phase(rates, last),
 	};
 
-	if (found.is_elsewhere || !is_slower(rates, found.rate, found.usual))
+	if (found.is_elsewhere || !is_slower(found.rate, found.usual))
 		found.windows = 0;
 	return found;
 }
@@ -375,7 +345,7 @@ static void keep_slow(struct rates *rates)
 	if (!rates->slow_usual && found.windows)
 		rates->slow_usual = found.usual;
 	else if (rates->num_windows && !found.windows &&
-		 (found.is_elsewhere || !is_slower(rates, found.rate, rates->slow_usual)))
+		 (found.is_elsewhere || !is_slower(found.rate, rates->slow_usual)))
 		rates->slow_usual = 0;
 }
 

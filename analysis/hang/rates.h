@@ -22,17 +22,6 @@
 
 struct pdb_error;
 
-struct rates_settings {
-	int num_ranks;
-	double alpha;       /* chance of a statement: of a slow rank in sum over all ranks */
-	uint64_t window_ns; /* doubled while most windows see no transition */
-	double least_time;  /* a slow rank is outside MPI for so much more of the time */
-	double least_rate;  /* a slow job makes fewer transitions by this share */
-};
-
-/* alpha 0.001, windows of 1 s, least_time 0.2, least_rate 0.5. */
-void rates_settings_init(struct rates_settings *settings, int num_ranks);
-
 struct rates_look {
 	enum hang_look look;
 	uint64_t moves; /* transitions ever made */
@@ -60,11 +49,12 @@ struct rates_report {
 
 struct rates;
 
-struct rates *rates_create(const struct rates_settings *settings,
-			   struct pdb_error *err); /* NULL: ERROR_USAGE */
-void rates_destroy(struct rates *rates);           /* NULL is fine */
+/* alpha: chance of a statement, of a slow rank in sum over all ranks. NULL: ERROR_USAGE. */
+struct rates *rates_create(int num_ranks, double alpha, struct pdb_error *err);
+void rates_destroy(struct rates *rates); /* NULL is fine */
 
-/* looks[num_ranks] at now_ns, some times in each window. Between two looks a second at most counts,
+/* looks[num_ranks] at now_ns, some times in each window of a second, which is doubled while most
+ * windows see no transition. Between two looks a second at most counts,
  * as in pace.h. */
 void rates_add(struct rates *rates, uint64_t now_ns, const struct rates_look *looks);
 

@@ -5,50 +5,7 @@
 
 enum { HALVINGS = 60, MAX_TERMS = 100000 };
 
-static const double tiny = 1e-300, precision = 1e-14;
-
-/* The continued fraction of the incomplete beta function, by the modified method of Lentz
- * (Abramowitz and Stegun 26.5.8); converges fast for x < (a + 1) / (a + b + 2). */
-static double beta_fraction(double x, double a, double b)
-{
-	double c = 1, d = 1 - (a + b) * x / (a + 1), value;
-
-	d = 1 / (fabs(d) < tiny ? tiny : d);
-	value = d;
-	for (int m = 1; m < MAX_TERMS; m++) {
-		double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-		double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-
-		d = 1 + even * d;
-		c = 1 + even / c;
-		d = 1 / (fabs(d) < tiny ? tiny : d);
-		c = fabs(c) < tiny ? tiny : c;
-		value *= d * c;
-		d = 1 + odd * d;
-		c = 1 + odd / c;
-		d = 1 / (fabs(d) < tiny ? tiny : d);
-		c = fabs(c) < tiny ? tiny : c;
-		value *= d * c;
-		if (fabs(d * c - 1) < precision)
-			break;
-	}
-	return value;
-}
-
-/* Regularized incomplete beta function I_x(a, b). */
-static double beta(double x, double a, double b)
-{
-	double front;
-
-	if (x <= 0)
-		return 0;
-	if (x >= 1)
-		return 1;
-	front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
-	if (x < (a + 1) / (a + b + 2))
-		return front * beta_fraction(x, a, b) / a;
-	return 1 - front * beta_fraction(1 - x, b, a) / b;
-}
+static const double precision = 1e-14;
 
 /* Regularized lower incomplete gamma function P(a, x), by its series (Abramowitz and Stegun
  * 6.5.29). */
@@ -65,13 +22,24 @@ static double gamma_lower(double a, double x)
 	return sum * exp(a * log(x) - x - lgamma(a + 1));
 }
 
+/* The sum of the probabilities from `successes` on or, where these are the larger part, of the others:
+ * away from the mean they get smaller and smaller. */
 double statistics_binomial_tail(uint64_t successes, uint64_t trials, double p)
 {
-	if (!successes)
-		return 1;
-	if (successes > trials)
-		return 0;
-	return beta(p, (double)successes, (double)(trials - successes) + 1);
+	double n = (double)trials, k = (double)successes, sum = 0, term;
+	bool is_above = k > n * p;
+
+	if (!successes || successes > trials || p <= 0 || p >= 1)
+		return !successes || (successes <= trials && p >= 1);
+	k -= !is_above;
+	term = exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(p) +
+		   (n - k) * log1p(-p));
+	while (term > sum * precision) {
+		sum += term;
+		term *= is_above ? (n - k) / (k + 1) * p / (1 - p) : k / (n - k + 1) * (1 - p) / p;
+		k += is_above ? 1 : -1;
+	}
+	return is_above ? sum : 1 - sum;
 }
 
 double statistics_binomial_upper(uint64_t successes, uint64_t trials, double confidence)

@@ -1,26 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Questions about the loops of a job: membership, arrivals, and searches in bodies. */
-#include <stdlib.h>
-
 #include "analysis/graph.h"
 #include "analysis/progress/job_loops.h"
 #include "model/job/job_model.h"
-#include "model/xalloc.h"
+#include "model/arena.h"
+#include "model/sorted.h"
 
 /* The state's index in the part, which must contain it. */
 static size_t find_member(const struct loop_part *part, uint32_t state)
 {
-	size_t low = 0, high = part->num_states;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (part->states[middle] <= state)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_first(&state, part->states, part->num_states, sizeof(state),
+			    sorted_compare_u32);
 }
 
 bool job_loops_contains(const struct job_loops *jl, uint32_t loop, uint32_t state)
@@ -78,53 +68,38 @@ unsigned int job_loops_level_in(const struct job_loops *jl, uint32_t loop, uint3
 struct body_search {
 	const struct job_loops *jl;
 	const bool *is_tail;
-	uint32_t *state_stamp; /* [states] */
-	uint32_t *loop_stamp;  /* [loops] */
-	uint32_t *stack;       /* [states] */
-	size_t num_stack;
+	uint32_t *stamps; /* [states + loops] */
+	uint32_t *stack;  /* [states] */
+	size_t num_states, num_stack;
 	uint32_t stamp;
 };
 
-struct body_search *body_search_create(const struct job_loops *jl, const bool *is_tail)
+struct body_search *body_search_create(struct arena *arena, const struct job_loops *jl,
+				       const bool *is_tail)
 {
 	size_t num_states = job_model_num_states(jl->jm);
-	struct body_search *search = xcalloc(1, sizeof(*search));
+	struct body_search *search = arena_alloc(arena, sizeof(*search));
 
 	search->jl = jl;
 	search->is_tail = is_tail;
-	search->state_stamp = xcalloc(num_states, sizeof(*search->state_stamp));
-	search->loop_stamp = xcalloc(jl->num_loops, sizeof(*search->loop_stamp));
-	search->stack = xcalloc(num_states, sizeof(*search->stack));
+	search->num_states = num_states;
+	search->stamps = arena_array(arena, num_states + jl->num_loops, sizeof(*search->stamps));
+	search->stack = arena_array(arena, num_states, sizeof(*search->stack));
 	return search;
-}
-
-void body_search_destroy(struct body_search *search)
-{
-	if (!search)
-		return;
-	free(search->state_stamp);
-	free(search->loop_stamp);
-	free(search->stack);
-	free(search);
 }
 
 /* Go on from all states of the node. False if it was reached before. */
 static bool push_node(struct body_search *search, uint32_t state, uint32_t child)
 {
-	if (child != LOOP_NONE) {
-		const struct loop_part *part = &search->jl->parts[child];
+	const struct loop_part alone = {.states = &state, .num_states = 1};
+	const struct loop_part *part = child == LOOP_NONE ? &alone : &search->jl->parts[child];
+	uint32_t *stamp = &search->stamps[child == LOOP_NONE ? state : search->num_states + child];
 
-		if (search->loop_stamp[child] == search->stamp)
-			return false;
-		search->loop_stamp[child] = search->stamp;
-		for (size_t i = 0; i < part->num_states; i++)
-			search->stack[search->num_stack++] = part->states[i];
-		return true;
-	}
-	if (search->state_stamp[state] == search->stamp)
+	if (*stamp == search->stamp)
 		return false;
-	search->state_stamp[state] = search->stamp;
-	search->stack[search->num_stack++] = state;
+	*stamp = search->stamp;
+	for (size_t i = 0; i < part->num_states; i++)
+		search->stack[search->num_stack++] = part->states[i];
 	return true;
 }
 

@@ -7,7 +7,8 @@
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
+#include "model/arena.h"
+#include "model/sorted.h"
 
 /* ---- Activity ---- */
 
@@ -63,8 +64,6 @@ struct grouping {
 	const struct progress *progress;
 	struct eqgroups *result;
 	size_t groups_capacity;
-	size_t *actors_capacity; /* [groups] */
-	size_t actors_capacity_capacity;
 	uint32_t *slots; /* [num_slots], a power of two: group + 1, or 0 */
 	size_t num_slots;
 };
@@ -83,14 +82,11 @@ static uint32_t find_group(struct grouping *g, uint32_t actor, enum activity act
 		    progress_compare(g->progress, group->actors[0], actor) == PROGRESS_SAME)
 			return g->slots[i] - 1;
 	}
-	result->groups = xgrow(result->groups, result->num_groups, &g->groups_capacity,
-			       sizeof(*result->groups));
-	g->actors_capacity = xgrow(g->actors_capacity, result->num_groups,
-				   &g->actors_capacity_capacity, sizeof(*g->actors_capacity));
-	g->actors_capacity[result->num_groups] = 0;
+	result->groups = arena_grow(g->progress->arena, result->groups, result->num_groups,
+				    &g->groups_capacity, sizeof(*result->groups));
 	group = &result->groups[result->num_groups++];
 	*group = (struct eqgroup){
-		.ranks = rankset_create(),
+		.ranks = rankset_in(g->progress->arena, rankset_create()),
 		.role = lane->role,
 		.state = lane->state,
 		.activity = activity,
@@ -108,9 +104,8 @@ static void add_actor(struct grouping *g, uint32_t actor)
 	struct eqgroup *group = &g->result->groups[index];
 	uint64_t stay_ns = activity_stay_ns(lane);
 
-	g->result->group_of[actor] = index;
-	group->actors = xgrow(group->actors, group->num_actors, &g->actors_capacity[index],
-			      sizeof(*group->actors));
+	group->actors = arena_grow(g->progress->arena, group->actors, group->num_actors,
+				   &group->actors_capacity, sizeof(*group->actors));
 	group->actors[group->num_actors++] = actor;
 	group->has_moved |= lane->has_second_look && lane->has_moved;
 	if (stay_ns < group->stay_min_ns)
@@ -133,78 +128,33 @@ static void fill_ranks(const struct job_model *jm, struct eqgroup *group)
 	}
 }
 
-struct order_entry {
-	size_t num_ranks;
-	uint32_t first_actor;
-	uint32_t index;
-};
-
-static int compare_sizes(const void *a, const void *b)
+static int compare_groups(const void *a, const void *b)
 {
-	const struct order_entry *x = a, *y = b;
+	const struct eqgroup *x = a, *y = b;
 
-	if (x->num_ranks != y->num_ranks)
-		return x->num_ranks > y->num_ranks ? -1 : 1;
-	return (x->first_actor > y->first_actor) - (x->first_actor < y->first_actor);
-}
-
-static void sort_groups(const struct job_model *jm, struct eqgroups *result)
-{
-	size_t num = result->num_groups;
-	struct order_entry *order = xcalloc(num, sizeof(*order));
-	struct eqgroup *sorted = xcalloc(num, sizeof(*sorted));
-	uint32_t *new_index = xcalloc(num, sizeof(*new_index));
-
-	for (uint32_t i = 0; i < num; i++)
-		order[i] = (struct order_entry){
-			.num_ranks = (size_t)rankset_count(result->groups[i].ranks),
-			.first_actor = result->groups[i].actors[0],
-			.index = i,
-		};
-	if (num > 0)
-		qsort(order, num, sizeof(*order), compare_sizes);
-	for (uint32_t i = 0; i < num; i++) {
-		sorted[i] = result->groups[order[i].index];
-		new_index[order[i].index] = i;
-	}
-	for (size_t i = 0; i < jm->num_lanes; i++)
-		result->group_of[i] = new_index[result->group_of[i]];
-	free(result->groups);
-	result->groups = sorted;
-	free(new_index);
-	free(order);
+	return SORTED_ORDER(rankset_count(y->ranks), rankset_count(x->ranks))
+		       ?: SORTED_ORDER(x->actors[0], y->actors[0]);
 }
 
 struct eqgroups *eqgroups_create(const struct progress *progress)
 {
 	const struct job_model *jm = progress->jm;
-	struct eqgroups *result = xcalloc(1, sizeof(*result));
+	struct arena *arena = progress->arena;
+	struct eqgroups *result = arena_alloc(arena, sizeof(*result));
 	struct grouping g = {.progress = progress, .result = result, .num_slots = 64};
 
 	while (g.num_slots < jm->num_lanes * 2)
 		g.num_slots *= 2;
-	g.slots = xcalloc(g.num_slots, sizeof(*g.slots));
+	g.slots = arena_array(arena, g.num_slots, sizeof(*g.slots));
 	result->progress = progress;
-	result->group_of = xcalloc(jm->num_lanes, sizeof(*result->group_of));
+	result->group_of = arena_array(arena, jm->num_lanes, sizeof(*result->group_of));
 	for (size_t i = 0; i < jm->num_lanes; i++)
 		add_actor(&g, (uint32_t)i);
 	for (size_t i = 0; i < result->num_groups; i++)
 		fill_ranks(jm, &result->groups[i]);
-	sort_groups(jm, result);
-	free(g.actors_capacity);
-	free(g.slots);
+	sorted_make(result->groups, result->num_groups, sizeof(*result->groups), compare_groups);
+	for (uint32_t i = 0; i < result->num_groups; i++)
+		for (size_t a = 0; a < result->groups[i].num_actors; a++)
+			result->group_of[result->groups[i].actors[a]] = i;
 	return result;
-}
-
-void eqgroups_destroy(struct eqgroups *groups)
-{
-	if (!groups)
-		return;
-	for (size_t i = 0; i < groups->num_groups; i++) {
-		rankset_destroy(groups->groups[i].ranks);
-		free(groups->groups[i].actors);
-	}
-	free(groups->groups);
-	free(groups->group_of);
-	free(groups);
 }

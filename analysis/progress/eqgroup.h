@@ -26,7 +26,7 @@ struct eqgroup {
 	uint32_t state;
 	enum activity activity;
 	uint32_t *actors; /* indexes in job_model.lanes, ascending */
-	size_t num_actors;
+	size_t num_actors, actors_capacity;
 	const struct place *place;         /* of actors[0] */
 	bool has_moved;                    /* any actor made a transition between the looks */
 	uint64_t stay_min_ns, stay_max_ns; /* shortest and longest present stay */
@@ -39,8 +39,8 @@ struct eqgroups {
 	uint32_t *group_of; /* [jm->num_lanes] */
 };
 
+/* It lives as long as the progress. */
 struct eqgroups *eqgroups_create(const struct progress *progress);
-void eqgroups_destroy(struct eqgroups *groups);
 
 /* An edge from a more progressed group to a less progressed one. */
 struct progress_edge {
@@ -55,8 +55,8 @@ struct progress_graph {
 	bool *is_least; /* [groups] no group of its role is less progressed */
 };
 
+/* It lives as long as the progress. */
 struct progress_graph *progress_graph_create(const struct progress *progress,
 					     const struct eqgroups *groups);
-void progress_graph_destroy(struct progress_graph *graph);
 
 #endif

@@ -7,10 +7,12 @@
  * and the order says only what holds for both. The same if several ranks went there from different
  * iterations, as happens after a loop whose length depends on the rank. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/progress/progress_private.h"
 #include "model/job/job_model.h"
-#include "model/xalloc.h"
+#include "model/arena.h"
+#include "model/sorted.h"
 
 /* The loops of an actor with their counts, for sorting. */
 struct chain {
@@ -19,60 +21,33 @@ struct chain {
 	uint32_t role;
 };
 
-static int compare_counts(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int compare_chains(const void *a, const void *b)
 {
 	const struct chain *x = a, *y = b;
 
 	if (x->role != y->role)
-		return compare_counts(x->role, y->role);
+		return SORTED_ORDER(x->role, y->role);
 	for (uint32_t i = 0; i < x->num && i < y->num; i++) {
 		const struct iteration *p = &x->iterations[i], *q = &y->iterations[i];
 
-		if (p->loop != q->loop)
-			return compare_counts(p->loop, q->loop);
-		if (p->count != q->count)
-			return compare_counts(p->count, q->count);
+		if (p->loop != q->loop || p->count != q->count)
+			return SORTED_ORDER(p->loop, q->loop) ?: SORTED_ORDER(p->count, q->count);
 	}
-	return compare_counts(x->num, y->num);
-}
-
-/* Does a chain come after all those that begin like `key` up to its loop number `last`, whatever
- * their count in that one? */
-static bool is_beyond(const struct chain *chain, const struct chain *key, uint32_t last)
-{
-	struct chain head = *key;
-	int order;
-
-	if (chain->num > last && chain->iterations[last].loop == key->iterations[last].loop) {
-		head.num = last;
-		order = compare_chains(&(struct chain){chain->iterations, last, chain->role},
-				       &head);
-		return order > 0;
-	}
-	head.num = last + 1;
-	return compare_chains(chain, &head) > 0;
+	return SORTED_ORDER(x->num, y->num);
 }
 
 /* Is somebody in a later iteration of loop number `last`, in the same iteration of those around? */
 static bool is_overtaken(const struct chain *chains, size_t num_chains, const struct chain *key,
 			 uint32_t last)
 {
-	size_t low = 0, high = num_chains;
+	struct iteration most[JOB_LOOPS_MAX_DEPTH];
+	const struct chain end = {most, last + 1, key->role};
 	const struct chain *furthest;
+	size_t low;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (is_beyond(&chains[middle], key, last))
-			high = middle;
-		else
-			low = middle + 1;
-	}
+	memcpy(most, key->iterations, (last + 1) * sizeof(*most));
+	most[last].count = UINT64_MAX;
+	low = sorted_first(&end, chains, num_chains, sizeof(*chains), compare_chains);
 	if (low == 0)
 		return false;
 	furthest = &chains[low - 1];
@@ -130,8 +105,8 @@ void progress_embed_frontier(struct progress_private *p, const struct job_model 
 		num_frontier += p->positions[i].num_frontier > 0;
 	if (num_frontier == 0)
 		return;
-	chains = xcalloc(jm->num_lanes, sizeof(*chains));
-	p->crowds = xcalloc(p->num_roots, sizeof(*p->crowds));
+	chains = arena_array(p->scratch, jm->num_lanes, sizeof(*chains));
+	p->crowds = arena_array(p->arena, p->num_roots, sizeof(*p->crowds));
 	for (size_t i = 0; i < jm->num_lanes; i++) {
 		const struct position *position = &p->positions[i];
 
@@ -155,5 +130,4 @@ void progress_embed_frontier(struct progress_private *p, const struct job_model 
 			position->num_embedded =
 				count_embedded(p, chains, num_chains, &key, crowd->num_equal);
 	}
-	free(chains);
 }

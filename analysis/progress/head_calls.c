@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/progress/job_heads_private.h"
+#include "analysis/progress/job_heads.h"
+#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/model.h"
-#include "model/xalloc.h"
+#include "model/sorted.h"
 
 /* ---- The first calls of a loop ---- */
 
@@ -22,11 +23,8 @@ static int compare_code(const void *a, const void *b)
 {
 	const struct place_in_code *x = a, *y = b;
 
-	if (x->module != y->module)
-		return x->module < y->module ? -1 : 1;
-	if (x->offset != y->offset)
-		return x->offset < y->offset ? -1 : 1;
-	return (x->state > y->state) - (x->state < y->state);
+	return SORTED_ORDER(x->module, y->module) ?: SORTED_ORDER(x->offset, y->offset)
+						  ?: SORTED_ORDER(x->state, y->state);
 }
 
 static struct place_in_code find_in_code(const struct job_heads *jh, uint32_t around,
@@ -49,7 +47,7 @@ static struct place_in_code find_in_code(const struct job_heads *jh, uint32_t ar
 static uint32_t number_calls(struct job_heads *jh, const struct job_loop *loop,
 			     const struct loop_part *part)
 {
-	struct place_in_code *places = xcalloc(part->num_states, sizeof(*places));
+	struct place_in_code *places = arena_array(jh->scratch, part->num_states, sizeof(*places));
 	uint32_t num = 0;
 
 	for (size_t i = 0; i < part->num_states; i++)
@@ -61,15 +59,14 @@ static uint32_t number_calls(struct job_heads *jh, const struct job_loop *loop,
 			num++;
 		jh->mark_of[places[i].state] = num;
 	}
-	free(places);
 	return num + 1;
 }
 
 /* Which call ranks made first directly after which other: before[from * num_calls + to]. */
 static bool *note_first_visits(const struct job_heads *jh, uint32_t num_calls)
 {
-	bool *before = xcalloc((size_t)num_calls * num_calls, sizeof(*before));
-	bool *is_seen = xcalloc(num_calls, sizeof(*is_seen));
+	bool *before = arena_array(jh->scratch, (size_t)num_calls * num_calls, sizeof(*before));
+	bool *is_seen = arena_array(jh->scratch, num_calls, sizeof(*is_seen));
 
 	for (size_t i = 0; i < jh->num_shapes; i++) {
 		const struct shape *shape = &jh->shapes[i];
@@ -87,7 +84,6 @@ static bool *note_first_visits(const struct job_heads *jh, uint32_t num_calls)
 			last = call;
 		}
 	}
-	free(is_seen);
 	return before;
 }
 
@@ -106,8 +102,8 @@ static void renumber_by_visits(struct job_heads *jh, const struct loop_part *par
 			       uint32_t num_calls)
 {
 	bool *before = note_first_visits(jh, num_calls);
-	uint32_t *position = xcalloc(num_calls, sizeof(*position));
-	uint32_t *turn = xcalloc(num_calls, sizeof(*turn));
+	uint32_t *position = arena_array(jh->scratch, num_calls, sizeof(*position));
+	uint32_t *turn = arena_array(jh->scratch, num_calls, sizeof(*turn));
 	uint32_t num = 0;
 
 	for (uint32_t call = 0; call < num_calls; call++)
@@ -128,9 +124,6 @@ static void renumber_by_visits(struct job_heads *jh, const struct loop_part *par
 	}
 	for (size_t i = 0; i < part->num_states; i++)
 		jh->mark_of[part->states[i]] = position[jh->mark_of[part->states[i]]];
-	free(turn);
-	free(position);
-	free(before);
 }
 
 /* How often the rank went from later calls, or from outside, to the first k + 1 calls: arrivals[k].
@@ -171,7 +164,7 @@ static bool is_plausible(const struct range *range)
 static void set_calls(const struct job_heads *jh, struct job_loop *loop, struct loop_part *part,
 		      uint32_t first, uint32_t last, bool is_inside)
 {
-	part->is_head = xcalloc(part->num_states, sizeof(*part->is_head));
+	part->is_head = arena_array(jh->arena, part->num_states, sizeof(*part->is_head));
 	for (size_t i = 0; i < part->num_states; i++) {
 		uint32_t call = jh->mark_of[part->states[i]];
 
@@ -191,8 +184,8 @@ static void forget_calls(struct job_heads *jh, const struct loop_part *part)
 /* How often ranks came to the first k + 1 calls, for each k. */
 static struct range *range_arrivals(const struct job_heads *jh, uint32_t num_calls)
 {
-	struct range *ranges = xcalloc(num_calls, sizeof(*ranges));
-	int64_t *arrivals = xcalloc(num_calls + 1, sizeof(*arrivals));
+	struct range *ranges = arena_array(jh->scratch, num_calls, sizeof(*ranges));
+	int64_t *arrivals = arena_array(jh->scratch, num_calls + 1, sizeof(*arrivals));
 
 	for (uint32_t k = 0; k < num_calls; k++)
 		ranges[k].least = UINT64_MAX;
@@ -203,7 +196,6 @@ static struct range *range_arrivals(const struct job_heads *jh, uint32_t num_cal
 		for (uint32_t k = 0; k < num_calls; k++)
 			range_extend(&ranges[k], (uint64_t)arrivals[k]);
 	}
-	free(arrivals);
 	return ranges;
 }
 
@@ -216,7 +208,6 @@ static uint32_t find_best_last(const struct job_heads *jh, uint32_t num_calls)
 		if (is_plausible(&ranges[k]) &&
 		    (best == NO_MARK || range_is_closer(&ranges[k], &ranges[best])))
 			best = k;
-	free(ranges);
 	return best;
 }
 
@@ -299,8 +290,8 @@ static bool is_for_neighbours(const struct job_heads *jh, uint32_t header)
 /* How often ranks came to the loop's other calls from each of its calls, or from outside. */
 static struct range *range_others(const struct job_heads *jh, uint32_t num_calls)
 {
-	struct range *ranges = xcalloc(num_calls, sizeof(*ranges));
-	uint64_t *arrivals = xcalloc(num_calls, sizeof(*arrivals));
+	struct range *ranges = arena_array(jh->scratch, num_calls, sizeof(*ranges));
+	uint64_t *arrivals = arena_array(jh->scratch, num_calls, sizeof(*arrivals));
 
 	for (uint32_t call = 0; call < num_calls; call++)
 		ranges[call].least = UINT64_MAX;
@@ -326,7 +317,6 @@ static struct range *range_others(const struct job_heads *jh, uint32_t num_calls
 		for (uint32_t call = 0; is_runner && call < num_calls; call++)
 			range_extend(&ranges[call], arrivals[call]);
 	}
-	free(arrivals);
 	return ranges;
 }
 
@@ -346,7 +336,6 @@ static uint32_t find_end(const struct job_heads *jh, uint32_t num_calls, const s
 		most = ranges[call].most;
 		end = call;
 	}
-	free(ranges);
 	return end;
 }
 

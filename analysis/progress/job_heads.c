@@ -2,56 +2,39 @@
 #include <stdlib.h>
 
 #include "analysis/graph.h"
-#include "analysis/progress/job_heads_private.h"
+#include "analysis/progress/job_heads.h"
+#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
-#include "model/xalloc.h"
+#include "model/job/pair_map.h"
 
 /* ---- Which ranks visit what ---- */
 
-static int compare_shapes(const void *a, const void *b)
-{
-	const struct shape *x = a, *y = b;
-
-	return (x->site_map > y->site_map) - (x->site_map < y->site_map);
-}
-
-/* One entry for each run of ranks with one mapping first, so that sorting is cheap. */
 static void collect_shapes(struct job_heads *jh)
 {
 	const struct job_model *jm = jh->jm;
-	size_t num = 0;
 
 	for (size_t i = 0; i < jm->num_lanes; i++) {
 		const struct job_lane *lane = &jm->lanes[i];
+		uint64_t key = (uintptr_t)lane->site_map;
+		uint32_t shape = pair_map_get(jh->shape_of, key);
 
+		if (shape == PAIR_NONE) {
+			shape = (uint32_t)jh->num_shapes;
+			pair_map_add(jh->shape_of, key, shape);
+			jh->shapes = arena_grow(jh->scratch, jh->shapes, jh->num_shapes,
+						&jh->shapes_capacity, sizeof(*jh->shapes));
+			jh->shapes[jh->num_shapes++] = (struct shape){
+				.site_map = lane->site_map,
+				.num_sites = lane->model->num_sites,
+			};
+		}
 		if (i > 0 && jm->lanes[i - 1].rank == lane->rank)
 			continue;
 		jh->num_ranks++;
-		if (jh->num_shapes > 0 &&
-		    jh->shapes[jh->num_shapes - 1].site_map == lane->site_map) {
-			jh->shapes[jh->num_shapes - 1].num_ranks++;
-			continue;
-		}
-		jh->shapes = xgrow(jh->shapes, jh->num_shapes, &jh->shapes_capacity,
-				   sizeof(*jh->shapes));
-		jh->shapes[jh->num_shapes++] = (struct shape){
-			.site_map = lane->site_map,
-			.num_sites = lane->model->num_sites,
-			.num_ranks = 1,
-		};
+		jh->shapes[shape].num_ranks++;
 	}
-	if (jh->num_shapes == 0)
-		return;
-	qsort(jh->shapes, jh->num_shapes, sizeof(*jh->shapes), compare_shapes);
-	for (size_t i = 1; i < jh->num_shapes; i++) {
-		if (jh->shapes[i].site_map == jh->shapes[num].site_map)
-			jh->shapes[num].num_ranks += jh->shapes[i].num_ranks;
-		else
-			jh->shapes[++num] = jh->shapes[i];
-	}
-	jh->num_shapes = num + 1;
 	for (size_t i = 0; i < jh->num_shapes; i++)
 		for (size_t s = 0; s < jh->shapes[i].num_sites; s++)
 			jh->visits[jh->shapes[i].site_map[s]] += jh->shapes[i].num_ranks;
@@ -61,7 +44,7 @@ static void collect_shapes(struct job_heads *jh)
 static void collect_visitors(struct job_heads *jh)
 {
 	size_t num_sites = jh->jm->num_sites;
-	size_t *at = jh->first_visitor = xcalloc(num_sites + 2, sizeof(*at));
+	size_t *at = jh->first_visitor = arena_array(jh->scratch, num_sites + 2, sizeof(*at));
 
 	/* at[site + 2] counts them, then at[site + 1] is the next free place of the site. */
 	for (size_t i = 0; i < jh->num_shapes; i++)
@@ -69,8 +52,8 @@ static void collect_visitors(struct job_heads *jh)
 			at[jh->shapes[i].site_map[s] + 2]++;
 	for (size_t site = 2; site < num_sites + 2; site++)
 		at[site] += at[site - 1];
-	jh->visitors = xcalloc(at[num_sites + 1], sizeof(*jh->visitors));
-	jh->visitor_sites = xcalloc(at[num_sites + 1], sizeof(*jh->visitor_sites));
+	jh->visitors = arena_array(jh->scratch, at[num_sites + 1], sizeof(*jh->visitors));
+	jh->visitor_sites = arena_array(jh->scratch, at[num_sites + 1], sizeof(*jh->visitor_sites));
 	for (size_t i = 0; i < jh->num_shapes; i++)
 		for (size_t s = 0; s < jh->shapes[i].num_sites; s++) {
 			size_t v = at[jh->shapes[i].site_map[s] + 1]++;
@@ -78,7 +61,7 @@ static void collect_visitors(struct job_heads *jh)
 			jh->visitors[v] = (uint32_t)i;
 			jh->visitor_sites[v] = (uint32_t)s;
 		}
-	jh->shape_stamp = xcalloc(jh->num_shapes, sizeof(*jh->shape_stamp));
+	jh->shape_stamp = arena_array(jh->scratch, jh->num_shapes, sizeof(*jh->shape_stamp));
 }
 
 static void mark_part(struct job_heads *jh, const struct loop_part *part)
@@ -125,7 +108,7 @@ struct mark {
 static struct mark *collect_marks(struct job_heads *jh, const struct loop_part *part,
 				  uint32_t num_runners, size_t *num_ret)
 {
-	struct mark *marks = xcalloc(part->num_states, sizeof(*marks));
+	struct mark *marks = arena_array(jh->scratch, part->num_states, sizeof(*marks));
 	size_t num = 0;
 
 	for (size_t i = 0; i < part->num_states; i++) {
@@ -144,20 +127,17 @@ static struct mark *collect_marks(struct job_heads *jh, const struct loop_part *
 	return marks;
 }
 
-static size_t shape_of(const struct job_heads *jh, const struct job_lane *lane)
+static uint32_t shape_of(const struct job_heads *jh, const struct job_lane *lane)
 {
-	const struct shape key = {.site_map = lane->site_map};
-	const struct shape *found =
-		bsearch(&key, jh->shapes, jh->num_shapes, sizeof(key), compare_shapes);
-
-	return (size_t)(found - jh->shapes);
+	return pair_map_get(jh->shape_of, (uintptr_t)lane->site_map);
 }
 
-static struct arrivals list_arrivals(const struct job_lane *lane)
+static struct arrivals list_arrivals(const struct job_heads *jh, const struct job_lane *lane)
 {
 	const struct model_lane *data = lane->data;
 	size_t num_sites = lane->model->num_sites;
-	struct arrivals all = {.first = xcalloc(num_sites + 2, sizeof(*all.first))};
+	struct arrivals all = {.first =
+				       arena_array(jh->scratch, num_sites + 2, sizeof(*all.first))};
 
 	/* first[s + 2] counts them, then first[s + 1] is the next free place of the site. */
 	for (size_t t = 0; t < data->num_transitions; t++)
@@ -165,7 +145,7 @@ static struct arrivals list_arrivals(const struct job_lane *lane)
 			all.first[SEG_STATE_SITE(data->transitions[t].to) + 2]++;
 	for (size_t s = 2; s < num_sites + 2; s++)
 		all.first[s] += all.first[s - 1];
-	all.made = xcalloc(all.first[num_sites + 1], sizeof(*all.made));
+	all.made = arena_array(jh->scratch, all.first[num_sites + 1], sizeof(*all.made));
 	for (size_t t = 0; t < data->num_transitions; t++)
 		if (!SEG_STATE_IS_EXIT(data->transitions[t].to))
 			all.made[all.first[SEG_STATE_SITE(data->transitions[t].to) + 1]++] =
@@ -181,10 +161,10 @@ static void collect_arrivals(struct job_heads *jh)
 
 	if (jh->arrivals)
 		return;
-	at = jh->first_lane = xcalloc(jh->num_shapes + 2, sizeof(*at));
-	jh->shape_lanes = xcalloc(num_lanes, sizeof(*jh->shape_lanes));
-	jh->arrivals = xcalloc(num_lanes, sizeof(*jh->arrivals));
-	jh->lane_stamp = xcalloc(num_lanes, sizeof(*jh->lane_stamp));
+	at = jh->first_lane = arena_array(jh->scratch, jh->num_shapes + 2, sizeof(*at));
+	jh->shape_lanes = arena_array(jh->scratch, num_lanes, sizeof(*jh->shape_lanes));
+	jh->arrivals = arena_array(jh->scratch, num_lanes, sizeof(*jh->arrivals));
+	jh->lane_stamp = arena_array(jh->scratch, num_lanes, sizeof(*jh->lane_stamp));
 	for (size_t l = 0; l < num_lanes; l++)
 		if (jh->jm->lanes[l].like == l)
 			at[shape_of(jh, &jh->jm->lanes[l]) + 2]++;
@@ -193,7 +173,7 @@ static void collect_arrivals(struct job_heads *jh)
 	for (size_t l = 0; l < num_lanes; l++)
 		if (jh->jm->lanes[l].like == l) {
 			jh->shape_lanes[at[shape_of(jh, &jh->jm->lanes[l]) + 1]++] = (uint32_t)l;
-			jh->arrivals[l] = list_arrivals(&jh->jm->lanes[l]);
+			jh->arrivals[l] = list_arrivals(jh, &jh->jm->lanes[l]);
 		}
 }
 
@@ -299,9 +279,9 @@ static bool is_avoidable(struct job_heads *jh, const struct loop_part *part, uin
 	return false;
 }
 
-static void set_run(struct job_loop *loop, struct loop_part *part)
+static void set_run(const struct job_heads *jh, struct job_loop *loop, struct loop_part *part)
 {
-	part->is_head = xcalloc(part->num_states, sizeof(*part->is_head));
+	part->is_head = arena_array(jh->arena, part->num_states, sizeof(*part->is_head));
 	for (size_t i = 0; i < part->num_states; i++)
 		part->is_head[i] = (part->states[i] | 1) == (loop->header | 1);
 }
@@ -363,10 +343,9 @@ static bool leave_inner_loop(struct job_heads *jh, struct job_loop *loop, struct
 	}
 	loop->header = header;
 	if (is_run)
-		set_run(loop, part);
+		set_run(jh, loop, part);
 	for (size_t i = 0; i < num_marks; i++)
 		jh->mark_of[marks[i].state] = NO_MARK;
-	free(marks);
 	return best != NULL;
 }
 
@@ -469,7 +448,7 @@ static uint32_t most_visited(const struct job_heads *jh, const struct loop_part 
 
 static void set_region(const struct job_heads *jh, struct job_loop *loop, struct loop_part *part)
 {
-	part->is_head = xcalloc(part->num_states, sizeof(*part->is_head));
+	part->is_head = arena_array(jh->arena, part->num_states, sizeof(*part->is_head));
 	loop->header = UINT32_MAX;
 	for (size_t i = 0; i < part->num_states; i++) {
 		uint32_t state = part->states[i];
@@ -507,54 +486,28 @@ void job_heads_choose(struct job_heads *jh, struct job_loop *loop, struct loop_p
 	loop->is_comparable = false;
 }
 
-/* ---- Create and destroy ---- */
-
-struct job_heads *job_heads_create(const struct job_model *jm, const struct graph *graph)
+struct job_heads *job_heads_create(struct arena *arena, struct arena *scratch,
+				   const struct job_model *jm, const struct graph *graph)
 {
 	size_t num_paths = callpaths_count(jm->callpaths);
-	struct job_heads *jh = xcalloc(1, sizeof(*jh));
+	struct job_heads *jh = arena_alloc(scratch, sizeof(*jh));
 
+	jh->arena = arena;
+	jh->scratch = scratch;
 	jh->jm = jm;
 	jh->graph = graph;
-	jh->visits = xcalloc(jm->num_sites, sizeof(*jh->visits));
-	jh->in_part = xcalloc(jm->num_sites, sizeof(*jh->in_part));
-	jh->mark_of = xcalloc(job_model_num_states(jm), sizeof(*jh->mark_of));
+	jh->shape_of = pair_map_in(scratch);
+	jh->visits = arena_array(jh->scratch, jm->num_sites, sizeof(*jh->visits));
+	jh->in_part = arena_array(jh->scratch, jm->num_sites, sizeof(*jh->in_part));
+	jh->mark_of = arena_array(jh->scratch, job_model_num_states(jm), sizeof(*jh->mark_of));
 	for (size_t i = 0; i < job_model_num_states(jm); i++)
 		jh->mark_of[i] = NO_MARK;
-	jh->unseen = xcalloc(job_model_num_states(jm), sizeof(*jh->unseen));
-	jh->stack = xcalloc(job_model_num_states(jm), sizeof(*jh->stack));
-	jh->ranks_below = xcalloc(num_paths, sizeof(*jh->ranks_below));
-	jh->sites_below = xcalloc(num_paths, sizeof(*jh->sites_below));
-	jh->path_stamp = xcalloc(num_paths, sizeof(*jh->path_stamp));
+	jh->unseen = arena_array(jh->scratch, job_model_num_states(jm), sizeof(*jh->unseen));
+	jh->stack = arena_array(jh->scratch, job_model_num_states(jm), sizeof(*jh->stack));
+	jh->ranks_below = arena_array(jh->scratch, num_paths, sizeof(*jh->ranks_below));
+	jh->sites_below = arena_array(jh->scratch, num_paths, sizeof(*jh->sites_below));
+	jh->path_stamp = arena_array(jh->scratch, num_paths, sizeof(*jh->path_stamp));
 	collect_shapes(jh);
 	collect_visitors(jh);
 	return jh;
-}
-
-void job_heads_destroy(struct job_heads *jh)
-{
-	if (!jh)
-		return;
-	free(jh->path_stamp);
-	free(jh->sites_below);
-	free(jh->ranks_below);
-	free(jh->stack);
-	free(jh->unseen);
-	free(jh->mark_of);
-	free(jh->in_part);
-	free(jh->visits);
-	for (size_t l = 0; jh->arrivals && l < jh->jm->num_lanes; l++) {
-		free(jh->arrivals[l].first);
-		free(jh->arrivals[l].made);
-	}
-	free(jh->arrivals);
-	free(jh->lane_stamp);
-	free(jh->shape_lanes);
-	free(jh->first_lane);
-	free(jh->shape_stamp);
-	free(jh->visitor_sites);
-	free(jh->visitors);
-	free(jh->first_visitor);
-	free(jh->shapes);
-	free(jh);
 }

@@ -1,19 +1,103 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Which states of a loop mark its iterations (job_loops.h says which are chosen). */
+ * Which states of a loop mark its iterations (job_loops.h says which are chosen); and what the
+ * files that choose them share. */
 #ifndef PDB_ANALYSIS_JOB_HEADS_H
 #define PDB_ANALYSIS_JOB_HEADS_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-struct graph;
-struct job_heads;
-struct job_loop;
-struct job_model;
-struct loop_part;
+#include "analysis/progress/job_loops.h"
+#include "model/job/job_model.h"
 
-/* jm and the graph of its states are borrowed. */
-struct job_heads *job_heads_create(const struct job_model *jm, const struct graph *graph);
-void job_heads_destroy(struct job_heads *jh); /* NULL is fine */
+enum {
+	NO_MARK = UINT32_MAX,
+	MAX_ORDERED_CALLS = 128,
+	MIN_ITERATIONS = 8, /* fewer say nothing about what recurs */
+};
+
+/* Ranks with one table of sites: a rank has a site in its table once it has called from there. */
+struct shape {
+	const uint32_t *site_map;
+	size_t num_sites;
+	uint32_t num_ranks;
+};
+
+/* A lane's transitions into the states "enter", by site: those into its site s are numbers
+ * made[first[s]] to made[first[s + 1] - 1] of its transitions. */
+struct arrivals {
+	uint32_t *first, *made;
+};
+
+struct job_heads {
+	struct arena *arena, *scratch; /* of what is found, and of all else */
+	const struct job_model *jm;
+	const struct graph *graph;
+	struct shape *shapes;
+	size_t num_shapes, shapes_capacity;
+	struct pair_map *shape_of; /* by site_map */
+	uint32_t num_ranks;
+	uint32_t *visits; /* [sites] ranks that have it */
+	/* [sites + 1] where in `visitors` the shapes begin that have the site. */
+	size_t *first_visitor;
+	uint32_t *visitors;
+	uint32_t *visitor_sites; /* beside them: the site's number in that shape */
+	uint32_t *shape_stamp;   /* [shapes] == part_stamp: has been counted */
+	/* Lanes, without those that are like another: where in `shape_lanes` those of a shape
+	 * begin, [shapes + 1], their arrivals, and == part_stamp if they are in the part;
+	 * [lanes]. NULL: not asked for yet. */
+	size_t *first_lane;
+	uint32_t *shape_lanes;
+	struct arrivals *arrivals;
+	uint32_t *lane_stamp;
+	uint32_t *in_part; /* [sites] == part_stamp: in the part that is looked at */
+	uint32_t part_stamp;
+	uint32_t *mark_of; /* [states] a number for those of the part */
+	/* For searches, [states]. */
+	uint32_t *unseen, *stack;
+	uint32_t state_stamp;
+	/* For regions, [call path nodes]. */
+	uint32_t *ranks_below, *sites_below, *path_stamp;
+	uint32_t stamp;
+};
+
+/* How often the ranks did something. */
+struct range {
+	uint64_t least, most;
+};
+
+static inline void range_extend(struct range *range, uint64_t count)
+{
+	if (count < range->least)
+		range->least = count;
+	if (count > range->most)
+		range->most = count;
+}
+
+static inline uint64_t range_spread(const struct range *range)
+{
+	return range->most - range->least;
+}
+
+/* Do ranks agree better on x than on y? */
+static inline bool range_is_closer(const struct range *x, const struct range *y)
+{
+	double spread_x = range_spread(x) ? (double)range_spread(x) : 1;
+	double spread_y = range_spread(y) ? (double)range_spread(y) : 1;
+
+	return spread_x * (double)y->least < spread_y * (double)x->least;
+}
+
+static inline uint32_t job_heads_path(const struct job_heads *jh, uint32_t state)
+{
+	return jh->jm->sites[SEG_STATE_SITE(state)].path;
+}
+
+/* jm and the graph of its states are borrowed. It lives in `scratch`, what it adds to loops in
+ * `arena`. */
+struct job_heads *job_heads_create(struct arena *arena, struct arena *scratch,
+				   const struct job_model *jm, const struct graph *graph);
 
 /* How many ranks visit any site of the part, and the site of the state. */
 uint32_t job_heads_count_runners(struct job_heads *jh, const struct loop_part *part);
@@ -22,5 +106,12 @@ uint32_t job_heads_count_visits(const struct job_heads *jh, uint32_t state);
 /* Set header, region and is_comparable of the loop, and is_head of the part if the head is more
  * than one state. The header found first is given in the loop. */
 void job_heads_choose(struct job_heads *jh, struct job_loop *loop, struct loop_part *part);
+
+/* For a header that all ranks visit equally often. Does nothing unless it is in a loop inside. */
+void job_heads_leave_repeated_call(struct job_heads *jh, struct job_loop *loop,
+				   struct loop_part *part);
+/* For a loop without a call that all ranks make. False if none of its calls will do. */
+bool job_heads_choose_first_calls(struct job_heads *jh, struct job_loop *loop,
+				  struct loop_part *part);
 
 #endif

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/graph.h"
 #include "analysis/progress/job_heads.h"
 #include "analysis/progress/job_loops.h"
 #include "model/job/callpath.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
-#include "model/xalloc.h"
+#include "model/arena.h"
 
 struct builder {
+	struct arena *arena, *scratch; /* of what is found, and of all else */
 	struct job_loops *jl;
 	const struct job_model *jm;
 	struct job_heads *heads;
@@ -44,8 +42,10 @@ static void add_loop(struct builder *b, uint32_t parent, const struct loop *foun
 	job_heads_choose(b->heads, &loop, &part);
 	for (size_t i = 0; i < part.num_states; i++)
 		jl->loop_of[part.states[i]] = (uint32_t)jl->num_loops;
-	jl->loops = xgrow(jl->loops, jl->num_loops, &jl->loops_capacity, sizeof(*jl->loops));
-	jl->parts = xgrow(jl->parts, jl->num_loops, &jl->parts_capacity, sizeof(*jl->parts));
+	jl->loops = arena_grow(b->arena, jl->loops, jl->num_loops, &jl->loops_capacity,
+			       sizeof(*jl->loops));
+	jl->parts = arena_grow(b->arena, jl->parts, jl->num_loops, &jl->parts_capacity,
+			       sizeof(*jl->parts));
 	jl->loops[jl->num_loops] = loop;
 	jl->parts[jl->num_loops++] = part;
 }
@@ -54,7 +54,7 @@ static void add_loop(struct builder *b, uint32_t parent, const struct loop *foun
 static struct graph *body_graph(struct builder *b, uint32_t loop, const uint32_t *states,
 				size_t num_states)
 {
-	struct graph *graph = graph_create(num_states);
+	struct graph *graph = graph_create(b->scratch, num_states);
 
 	for (size_t i = 0; i < num_states; i++)
 		b->local_of[states[i]] = (uint32_t)i;
@@ -77,29 +77,22 @@ static void take_apart(struct builder *b, uint32_t loop, const uint32_t *states,
 		       uint32_t root)
 {
 	struct graph *graph = body_graph(b, loop, states, num_states);
-	struct loop_nest *nest = loop_nest_create(graph, b->local_of[root]);
-	struct loop_part *parts = xcalloc(nest->num_loops, sizeof(*parts));
-	uint32_t *outermost = xcalloc(nest->num_loops, sizeof(*outermost));
+	struct loop_nest *nest = loop_nest_create(b->scratch, graph, b->local_of[root]);
+	struct loop_part *parts = arena_array(b->scratch, nest->num_loops, sizeof(*parts));
+	uint32_t *outermost = arena_array(b->scratch, nest->num_loops, sizeof(*outermost));
 
 	for (uint32_t l = 0; l < nest->num_loops; l++)
 		outermost[l] =
 			nest->loops[l].parent == LOOP_NONE ? l : outermost[nest->loops[l].parent];
-	for (int pass = 0; pass < 2; pass++) {
-		for (size_t i = 0; i < num_states; i++) {
-			struct loop_part *part;
+	for (size_t i = 0; i < num_states; i++) {
+		struct loop_part *part;
 
-			if (nest->loop_of[i] == LOOP_NONE)
-				continue;
-			part = &parts[outermost[nest->loop_of[i]]];
-			if (pass == 1)
-				part->states[part->num_states] = states[i];
-			part->num_states++;
-		}
-		for (uint32_t l = 0; pass == 0 && l < nest->num_loops; l++) {
-			if (outermost[l] == l)
-				parts[l].states = xcalloc(parts[l].num_states, sizeof(uint32_t));
-			parts[l].num_states = 0;
-		}
+		if (nest->loop_of[i] == LOOP_NONE)
+			continue;
+		part = &parts[outermost[nest->loop_of[i]]];
+		part->states = arena_grow(b->arena, part->states, part->num_states, &part->capacity,
+					  sizeof(*part->states));
+		part->states[part->num_states++] = states[i];
 	}
 	for (uint32_t l = 0; l < nest->num_loops; l++) {
 		struct loop found = nest->loops[l];
@@ -109,24 +102,19 @@ static void take_apart(struct builder *b, uint32_t loop, const uint32_t *states,
 		found.header = states[found.header];
 		add_loop(b, loop, &found, parts[l]);
 	}
-	free(outermost);
-	free(parts);
-	loop_nest_destroy(nest);
-	graph_destroy(graph);
 }
 
 /* Loops are appended while the ones before are taken apart: outer before inner. */
 static void build_loops(struct builder *b, size_t num_states)
 {
 	struct job_loops *jl = b->jl;
-	uint32_t *all = xcalloc(num_states, sizeof(*all));
+	uint32_t *all = arena_array(b->scratch, num_states, sizeof(*all));
 
 	for (uint32_t i = 0; i < num_states; i++) {
 		all[i] = i;
 		jl->loop_of[i] = LOOP_NONE;
 	}
 	take_apart(b, LOOP_NONE, all, num_states, SEG_STATE_EXIT(0));
-	free(all);
 	for (uint32_t l = 0; l < jl->num_loops; l++)
 		if (jl->loops[l].depth + 1 < JOB_LOOPS_MAX_DEPTH)
 			take_apart(b, l, jl->parts[l].states, jl->parts[l].num_states,
@@ -154,17 +142,23 @@ struct sources {
 	struct source *current;
 };
 
+static struct source *find_source(struct sources *sources, uint32_t state, uint32_t child)
+{
+	for (size_t i = 0; i < sources->num; i++)
+		if (child != LOOP_NONE
+			    ? sources->of[i].child == child
+			    : sources->of[i].child == LOOP_NONE && sources->of[i].state == state)
+			return &sources->of[i];
+	return NULL;
+}
+
 static void note_before(void *context, uint32_t state, uint32_t child)
 {
 	struct sources *sources = context;
+	const struct source *source = find_source(sources, state, child);
 
-	for (size_t i = 0; i < sources->num; i++) {
-		struct source *source = &sources->of[i];
-
-		if (child != LOOP_NONE ? source->child == child
-				       : source->child == LOOP_NONE && source->state == state)
-			sources->current->is_before[i] = true;
-	}
+	if (source)
+		sources->current->is_before[source - sources->of] = true;
 }
 
 static bool goes_back(const struct job_loops *jl, uint32_t loop, uint32_t state)
@@ -177,16 +171,6 @@ static bool goes_back(const struct job_loops *jl, uint32_t loop, uint32_t state)
 		    job_loops_arrives(jl, loop, state, to[i]))
 			return true;
 	return false;
-}
-
-static struct source *find_source(struct sources *sources, uint32_t state, uint32_t child)
-{
-	for (size_t i = 0; i < sources->num; i++)
-		if (child != LOOP_NONE
-			    ? sources->of[i].child == child
-			    : sources->of[i].child == LOOP_NONE && sources->of[i].state == state)
-			return &sources->of[i];
-	return NULL;
 }
 
 static bool collect_sources(const struct job_loops *jl, uint32_t loop, struct sources *sources)
@@ -241,7 +225,7 @@ static void find_levels_in(const struct builder *b, uint32_t loop, struct loop_p
 	const struct job_loops *jl = b->jl;
 	bool has_changed = true;
 
-	part->levels_in = xcalloc(part->num_states, sizeof(*part->levels_in));
+	part->levels_in = arena_array(b->arena, part->num_states, sizeof(*part->levels_in));
 	for (size_t i = 0; i < part->num_states; i++) {
 		b->local_of[part->states[i]] = (uint32_t)i;
 		part->levels_in[i] = goes_back(jl, loop, part->states[i])
@@ -354,7 +338,7 @@ static void find_levels(struct builder *b, uint32_t loop, struct body_search *se
 	part->num_levels = rank_sources(&sources);
 	if (part->num_levels == 1)
 		return;
-	part->levels = xcalloc(part->num_states, sizeof(*part->levels));
+	part->levels = arena_array(b->arena, part->num_states, sizeof(*part->levels));
 	for (size_t i = 0; i < part->num_states; i++) {
 		uint32_t state = part->states[i];
 		const struct source *source =
@@ -365,7 +349,7 @@ static void find_levels(struct builder *b, uint32_t loop, struct body_search *se
 	find_levels_in(b, loop, part);
 }
 
-/* ---- Create and destroy ---- */
+/* ---- All of it ---- */
 
 /* The role of a loop is that of an actor that has been in it: of the first one. */
 static void find_roles(struct job_loops *jl)
@@ -394,48 +378,26 @@ static void find_roles(struct job_loops *jl)
 			jl->loops[l].role = 0;
 }
 
-struct job_loops *job_loops_create(const struct job_model *jm)
+struct job_loops *job_loops_create(struct arena *arena, const struct job_model *jm)
 {
 	size_t num_states = job_model_num_states(jm);
-	struct job_loops *jl = xcalloc(1, sizeof(*jl));
-	struct builder b = {
-		.jl = jl,
-		.jm = jm,
-		.local_of = xcalloc(num_states, sizeof(*b.local_of)),
-	};
+	struct job_loops *jl = arena_alloc(arena, sizeof(*jl));
+	struct builder b = {.arena = arena, .scratch = arena_create(), .jl = jl, .jm = jm};
 	struct body_search *search;
 
+	b.local_of = arena_array(b.scratch, num_states, sizeof(*b.local_of));
 	jl->jm = jm;
-	jl->graph = graph_create(num_states);
+	jl->graph = graph_create(arena, num_states);
 	for (size_t i = 0; i < jm->num_transitions; i++)
 		graph_add_edge(jl->graph, jm->transitions[i].from, jm->transitions[i].to);
-	b.heads = job_heads_create(jm, jl->graph);
-	jl->loop_of = xcalloc(num_states, sizeof(*jl->loop_of));
+	b.heads = job_heads_create(arena, b.scratch, jm, jl->graph);
+	jl->loop_of = arena_array(arena, num_states, sizeof(*jl->loop_of));
 	if (num_states > 0)
 		build_loops(&b, num_states);
-	search = body_search_create(jl, NULL);
+	search = body_search_create(b.scratch, jl, NULL);
 	for (uint32_t l = 0; l < jl->num_loops; l++)
 		find_levels(&b, l, search);
-	body_search_destroy(search);
 	find_roles(jl);
-	free(b.local_of);
-	job_heads_destroy(b.heads);
+	arena_destroy(b.scratch);
 	return jl;
-}
-
-void job_loops_destroy(struct job_loops *jl)
-{
-	if (!jl)
-		return;
-	for (size_t l = 0; l < jl->num_loops; l++) {
-		free(jl->parts[l].states);
-		free(jl->parts[l].is_head);
-		free(jl->parts[l].levels);
-		free(jl->parts[l].levels_in);
-	}
-	free(jl->parts);
-	free(jl->loops);
-	free(jl->loop_of);
-	graph_destroy(jl->graph);
-	free(jl);
 }

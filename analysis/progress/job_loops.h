@@ -24,6 +24,7 @@
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
 
+struct arena;
 struct graph;
 
 enum job_loops_limits {
@@ -34,7 +35,7 @@ enum job_loops_limits {
 /* What of a loop concerns the analysis only. */
 struct loop_part {
 	uint32_t *states; /* that the loop contains, ascending */
-	size_t num_states;
+	size_t num_states, capacity;
 	bool *is_head; /* [num_states] if the head is several states, else NULL */
 	/* A head from which several nested loops start (for { for { 1; 2 } 3 }) looks the same
 	 * as that of one loop with a part that is skipped now and then (for { 1; 2; if { 3 } }).
@@ -55,8 +56,8 @@ struct job_loops {
 	uint32_t *loop_of; /* [states] */
 };
 
-struct job_loops *job_loops_create(const struct job_model *jm);
-void job_loops_destroy(struct job_loops *jl);
+/* It lives in the arena. */
+struct job_loops *job_loops_create(struct arena *arena, const struct job_model *jm);
 
 /* Is the transition from -> to an arrival at the head of the loop? */
 bool job_loops_arrives(const struct job_loops *jl, uint32_t loop, uint32_t from, uint32_t to);
@@ -77,8 +78,8 @@ typedef void (*body_reached_fn)(void *context, uint32_t state, uint32_t child);
 
 /* is_tail [states]: states in no loop, and outermost loops, to which a search goes on when it
  * leaves the loop that it is in. May be NULL: none. Borrowed. */
-struct body_search *body_search_create(const struct job_loops *jl, const bool *is_tail);
-void body_search_destroy(struct body_search *search);
+struct body_search *body_search_create(struct arena *arena, const struct job_loops *jl,
+				       const bool *is_tail);
 /* Call reached() once for each other node that can be reached in the body of `loop`, and in tails
  * outside of it, from the node (state, child): with child LOOP_NONE and the state, or with the loop
  * inside (of a tail: the outermost loop) and any state of it. */

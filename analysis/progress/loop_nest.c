@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-
 #include "analysis/progress/loop_nest.h"
-#include "model/xalloc.h"
+#include "model/arena.h"
 
 #define NO_NODE UINT32_MAX
 
@@ -22,6 +20,8 @@ struct search {
 	bool *is_header;
 	bool *is_irreducible; /* of headers */
 	struct visit *path;
+	uint32_t *postorder; /* nodes as they were left */
+	size_t num_left;
 };
 
 /* Note that `node` lies in the loop of `header`: merge it into the chain of headers around node,
@@ -81,6 +81,7 @@ static void search_from(struct search *s, uint32_t root)
 
 		if (visit->next == num) {
 			s->depth[node] = 0;
+			s->postorder[s->num_left++] = node;
 			if (--depth > 0)
 				tag_header(s, s->path[depth - 1].node, s->header[node]);
 			continue;
@@ -100,7 +101,7 @@ static void search_from(struct search *s, uint32_t root)
 }
 
 /* Headers in the order reached: the header of an outer loop is reached before those inside. */
-static void collect_loops(const struct search *s, struct loop_nest *nest)
+static void collect_loops(struct arena *arena, const struct search *s, struct loop_nest *nest)
 {
 	size_t capacity = 0;
 
@@ -112,7 +113,8 @@ static void collect_loops(const struct search *s, struct loop_nest *nest)
 		nest->loop_of[node] = around;
 		if (!s->is_header[node])
 			continue;
-		nest->loops = xgrow(nest->loops, nest->num_loops, &capacity, sizeof(*nest->loops));
+		nest->loops = arena_grow(arena, nest->loops, nest->num_loops, &capacity,
+					 sizeof(*nest->loops));
 		nest->loop_of[node] = (uint32_t)nest->num_loops;
 		nest->loops[nest->num_loops++] = (struct loop){
 			.header = node,
@@ -123,50 +125,35 @@ static void collect_loops(const struct search *s, struct loop_nest *nest)
 	}
 }
 
-struct loop_nest *loop_nest_create(const struct graph *graph, uint32_t root)
+struct loop_nest *loop_nest_create(struct arena *arena, const struct graph *graph, uint32_t root)
 {
 	size_t num = graph_num_nodes(graph);
-	struct loop_nest *nest = xcalloc(1, sizeof(*nest));
+	struct loop_nest *nest = arena_alloc(arena, sizeof(*nest));
 	struct search s = {
 		.graph = graph,
-		.header = xreallocarray(NULL, num, sizeof(*s.header)),
-		.depth = xcalloc(num, sizeof(*s.depth)),
-		.order = xcalloc(num, sizeof(*s.order)),
-		.is_reached = xcalloc(num, sizeof(*s.is_reached)),
-		.is_header = xcalloc(num, sizeof(*s.is_header)),
-		.is_irreducible = xcalloc(num, sizeof(*s.is_irreducible)),
-		.path = xcalloc(num, sizeof(*s.path)),
+		.header = arena_array(arena, num, sizeof(*s.header)),
+		.depth = arena_array(arena, num, sizeof(*s.depth)),
+		.order = arena_array(arena, num, sizeof(*s.order)),
+		.is_reached = arena_array(arena, num, sizeof(*s.is_reached)),
+		.is_header = arena_array(arena, num, sizeof(*s.is_header)),
+		.is_irreducible = arena_array(arena, num, sizeof(*s.is_irreducible)),
+		.path = arena_array(arena, num, sizeof(*s.path)),
+		.postorder = arena_array(arena, num, sizeof(*s.postorder)),
 	};
 
 	for (size_t i = 0; i < num; i++)
 		s.header[i] = NO_NODE;
 	if (root < num)
 		search_from(&s, root);
+	nest->postorder = s.postorder;
+	nest->num_reachable = s.num_left;
 	for (uint32_t node = 0; node < num; node++)
 		if (!s.is_reached[node])
 			search_from(&s, node);
 
-	nest->num_nodes = num;
-	nest->loop_of = xcalloc(num, sizeof(*nest->loop_of));
-	collect_loops(&s, nest);
-
-	free(s.path);
-	free(s.is_irreducible);
-	free(s.is_header);
-	free(s.is_reached);
-	free(s.order);
-	free(s.depth);
-	free(s.header);
+	nest->loop_of = arena_array(arena, num, sizeof(*nest->loop_of));
+	collect_loops(arena, &s, nest);
 	return nest;
-}
-
-void loop_nest_destroy(struct loop_nest *nest)
-{
-	if (!nest)
-		return;
-	free(nest->loops);
-	free(nest->loop_of);
-	free(nest);
 }
 
 bool loop_nest_contains(const struct loop_nest *nest, uint32_t loop, uint32_t node)

@@ -25,13 +25,14 @@ struct loop {
 struct loop_nest {
 	struct loop *loops; /* outer before inner */
 	size_t num_loops;
-	uint32_t *loop_of; /* [num_nodes] innermost loop that contains the node, or LOOP_NONE */
-	size_t num_nodes;
+	uint32_t *loop_of; /* [nodes] innermost loop that contains the node, or LOOP_NONE */
+	/* Nodes in the order in which the search left them, those that the root leads to first. */
+	uint32_t *postorder;
+	size_t num_reachable;
 };
 
-/* Nodes not reachable from root are searched from too, in ascending order. Never fails. */
-struct loop_nest *loop_nest_create(const struct graph *graph, uint32_t root);
-void loop_nest_destroy(struct loop_nest *nest);
+/* Nodes not reachable from root are searched from too, in ascending order. It lives in the arena. */
+struct loop_nest *loop_nest_create(struct arena *arena, const struct graph *graph, uint32_t root);
 
 /* Does the loop contain the node? */
 bool loop_nest_contains(const struct loop_nest *nest, uint32_t loop, uint32_t node);

@@ -3,14 +3,13 @@
  *
  * The count of an outermost loop is that of all arrivals. Further in, what counts is since the
  * head of the loop around was last reached, found by going back through the ring. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/graph.h"
 #include "analysis/progress/progress_private.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
-#include "model/xalloc.h"
+#include "model/arena.h"
 
 #define NO_NODE UINT32_MAX
 
@@ -35,152 +34,136 @@ static uint32_t node_of(const struct finder *f, uint32_t state)
 	return loop == LOOP_NONE ? state : (uint32_t)job_model_num_states(f->jm) + loop;
 }
 
-/* The only node before or after a node. */
-struct neighbour {
-	uint32_t node; /* NO_NODE if none or several */
-	bool has_several;
+enum kind { KIND_UNKNOWN, KIND_TAIL, KIND_OTHER };
+
+struct node {
+	/* The only node before or after it; NO_NODE if there are none or several. */
+	uint32_t before, after;
+	bool has_several_before, has_several_after;
+	enum kind kind;
+	uint32_t frontier_of, root;
 };
 
-static void add_neighbour(struct neighbour *neighbour, uint32_t node)
+struct nodes {
+	struct node *of; /* [num] */
+	uint32_t *way;   /* [num] for walking */
+	uint32_t num, num_states;
+};
+
+static void add_neighbour(uint32_t *only, bool *has_several, uint32_t node)
 {
-	if (neighbour->node == NO_NODE && !neighbour->has_several) {
-		neighbour->node = node;
-	} else if (neighbour->node != node) {
-		neighbour->node = NO_NODE;
-		neighbour->has_several = true;
+	if (*only == NO_NODE && !*has_several) {
+		*only = node;
+	} else if (*only != node) {
+		*only = NO_NODE;
+		*has_several = true;
 	}
 }
 
-struct neighbours {
-	struct neighbour *before, *after; /* [num_nodes] */
-	uint8_t *kind;                    /* [num_nodes] */
-	uint32_t *frontier_of, *root;     /* [num_nodes] */
-	uint32_t *way;                    /* [num_nodes] for walking */
-	size_t num_nodes;
-};
-
-enum { KIND_UNKNOWN, KIND_TAIL, KIND_OTHER };
-
-static void find_neighbours(const struct finder *f, struct neighbours *n)
+static void find_neighbours(const struct finder *f, const struct nodes *n)
 {
-	for (size_t i = 0; i < n->num_nodes; i++)
-		n->before[i].node = n->after[i].node = NO_NODE;
+	for (size_t i = 0; i < n->num; i++)
+		n->of[i].before = n->of[i].after = n->of[i].root = NO_NODE;
 	for (size_t t = 0; t < f->jm->num_transitions; t++) {
 		uint32_t from = node_of(f, f->jm->transitions[t].from);
 		uint32_t to = node_of(f, f->jm->transitions[t].to);
 
 		if (from == to)
 			continue;
-		add_neighbour(&n->after[from], to);
-		add_neighbour(&n->before[to], from);
+		add_neighbour(&n->of[from].after, &n->of[from].has_several_after, to);
+		add_neighbour(&n->of[to].before, &n->of[to].has_several_before, from);
 	}
 }
 
 /* Tails lead only to other tails, and at last nowhere: whoever was there still is, or is further
  * down the same way. A loop can only be the end of a tail. */
-static void find_tails(struct neighbours *n, uint32_t num_states)
+static void find_tails(const struct nodes *n)
 {
-	for (uint32_t i = 0; i < n->num_nodes; i++) {
+	for (uint32_t i = 0; i < n->num; i++) {
 		uint32_t at = i;
 		size_t num_way = 0;
 
-		while (n->kind[at] == KIND_UNKNOWN) {
-			if (!n->after[at].has_several && n->after[at].node == NO_NODE) {
-				n->kind[at] = KIND_TAIL;
-			} else if (n->after[at].has_several || at >= num_states) {
-				n->kind[at] = KIND_OTHER;
+		while (n->of[at].kind == KIND_UNKNOWN) {
+			struct node *node = &n->of[at];
+
+			if (!node->has_several_after && node->after == NO_NODE) {
+				node->kind = KIND_TAIL;
+			} else if (node->has_several_after || at >= n->num_states) {
+				node->kind = KIND_OTHER;
 			} else {
 				n->way[num_way++] = at;
-				at = n->after[at].node;
+				at = node->after;
 			}
 		}
 		while (num_way > 0)
-			n->kind[n->way[--num_way]] = n->kind[at];
+			n->of[n->way[--num_way]].kind = n->of[at].kind;
 	}
 }
 
 /* Go back along each tail until there is a loop before it, or several nodes. */
-static void find_roots(struct neighbours *n, uint32_t num_states)
+static void find_roots(const struct nodes *n)
 {
-	for (uint32_t i = 0; i < n->num_nodes; i++)
-		n->root[i] = NO_NODE;
-	for (uint32_t i = 0; i < n->num_nodes; i++) {
+	for (uint32_t i = 0; i < n->num; i++) {
 		uint32_t at = i;
 		size_t num_way = 0;
 
-		while (n->root[at] == NO_NODE) {
-			uint32_t before = n->before[at].node;
+		while (n->of[at].root == NO_NODE) {
+			struct node *node = &n->of[at];
+			bool has_before = node->kind == KIND_TAIL && node->before != NO_NODE;
 
-			if (n->kind[at] == KIND_TAIL && before != NO_NODE && before < num_states) {
+			if (has_before && node->before < n->num_states) {
 				n->way[num_way++] = at;
-				at = before;
+				at = node->before;
 				continue;
 			}
-			n->root[at] = at;
-			n->frontier_of[at] = n->kind[at] == KIND_TAIL && before != NO_NODE
-						     ? before - num_states
-						     : LOOP_NONE;
+			node->root = at;
+			node->frontier_of = has_before ? node->before - n->num_states : LOOP_NONE;
 		}
 		while (num_way > 0) {
-			uint32_t node = n->way[--num_way];
+			struct node *node = &n->of[n->way[--num_way]];
 
-			n->root[node] = n->root[at];
-			n->frontier_of[node] = n->frontier_of[at];
+			node->root = n->of[at].root;
+			node->frontier_of = n->of[at].frontier_of;
 		}
 	}
 }
 
 /* A tail with MPI_Finalize in it certainly comes after the loop. */
-static void forget_ends(const struct finder *f, struct neighbours *n)
+static void forget_ends(const struct finder *f, const struct nodes *n)
 {
-	bool *is_end = xcalloc(n->num_nodes, sizeof(*is_end));
-	size_t num_states = job_model_num_states(f->jm);
+	bool *is_end = arena_array(f->p->scratch, n->num, sizeof(*is_end));
 
-	for (uint32_t s = 0; s < num_states; s++)
+	for (uint32_t s = 0; s < n->num_states; s++)
 		if (f->jm->sites[SEG_STATE_SITE(s)].class_id == SEG_CLASS_FINALIZE)
-			is_end[n->root[node_of(f, s)]] = true;
-	for (size_t i = 0; i < n->num_nodes; i++)
-		if (is_end[n->root[i]])
-			n->frontier_of[i] = LOOP_NONE;
-	free(is_end);
+			is_end[n->of[node_of(f, s)].root] = true;
+	for (size_t i = 0; i < n->num; i++)
+		if (is_end[n->of[i].root])
+			n->of[i].frontier_of = LOOP_NONE;
 }
 
 static void find_frontier(struct finder *f)
 {
 	struct progress_private *p = f->p;
 	uint32_t num_states = (uint32_t)job_model_num_states(f->jm);
-	size_t num = num_states + f->jl->num_loops;
-	struct neighbours n = {
-		.before = xcalloc(num, sizeof(*n.before)),
-		.after = xcalloc(num, sizeof(*n.after)),
-		.kind = xcalloc(num, sizeof(*n.kind)),
-		.frontier_of = xcalloc(num, sizeof(*n.frontier_of)),
-		.root = xcalloc(num, sizeof(*n.root)),
-		.way = xcalloc(num, sizeof(*n.way)),
-		.num_nodes = num,
-	};
+	struct nodes n = {.num = num_states + (uint32_t)f->jl->num_loops, .num_states = num_states};
 
+	n.of = arena_array(p->scratch, n.num, sizeof(*n.of));
+	n.way = arena_array(p->scratch, n.num, sizeof(*n.way));
 	find_neighbours(f, &n);
-	find_tails(&n, num_states);
-	find_roots(&n, num_states);
+	find_tails(&n);
+	find_roots(&n);
 	forget_ends(f, &n);
-	p->is_tail = xcalloc(num_states, sizeof(*p->is_tail));
-	p->frontier_of = xcalloc(num_states, sizeof(*p->frontier_of));
-	p->tail_root = xcalloc(num_states, sizeof(*p->tail_root));
-	p->num_roots = num;
+	p->is_tail = arena_array(p->arena, num_states, sizeof(*p->is_tail));
+	p->frontier_of = arena_array(p->arena, num_states, sizeof(*p->frontier_of));
+	p->tail_root = arena_array(p->arena, num_states, sizeof(*p->tail_root));
+	p->num_roots = n.num;
 	for (uint32_t s = 0; s < num_states; s++) {
-		uint32_t node = node_of(f, s);
+		const struct node *node = &n.of[node_of(f, s)];
 
-		p->is_tail[s] = n.kind[node] == KIND_TAIL;
-		p->frontier_of[s] = n.frontier_of[node];
-		p->tail_root[s] = n.root[node];
+		p->is_tail[s] = node->kind == KIND_TAIL;
+		p->frontier_of[s] = node->frontier_of;
+		p->tail_root[s] = node->root;
 	}
-	free(n.before);
-	free(n.after);
-	free(n.kind);
-	free(n.frontier_of);
-	free(n.root);
-	free(n.way);
 }
 
 /* ---- Totals ---- */
@@ -295,10 +278,10 @@ static void add_chain(struct finder *f, uint32_t innermost, uint32_t depth)
 	uint32_t loop = innermost;
 
 	for (uint32_t i = 0; i < depth; i++) {
-		p->iterations = xgrow(p->iterations, p->num_iterations + i, &f->iterations_capacity,
-				      sizeof(*p->iterations));
-		p->levels = xgrow(p->levels, p->num_iterations + i, &f->levels_capacity,
-				  sizeof(*p->levels));
+		p->iterations = arena_grow(p->arena, p->iterations, p->num_iterations + i,
+					   &f->iterations_capacity, sizeof(*p->iterations));
+		p->levels = arena_grow(p->arena, p->levels, p->num_iterations + i,
+				       &f->levels_capacity, sizeof(*p->levels));
 		memset(&p->levels[p->num_iterations + i], 0, sizeof(*p->levels));
 	}
 	for (uint32_t i = depth; i-- > 0;) {
@@ -412,14 +395,13 @@ void progress_find_places(struct progress_private *p, const struct job_model *jm
 		.p = p,
 		.jl = p->jl,
 		.jm = jm,
-		.local_sites = xcalloc(jm->num_sites, sizeof(*f.local_sites)),
+		.local_sites = arena_array(p->scratch, jm->num_sites, sizeof(*f.local_sites)),
 	};
 
-	p->positions = xcalloc(jm->num_lanes, sizeof(*p->positions));
-	p->is_approximate = xcalloc(p->jl->num_loops, sizeof(*p->is_approximate));
+	p->positions = arena_array(p->arena, jm->num_lanes, sizeof(*p->positions));
+	p->is_approximate = arena_array(p->arena, p->jl->num_loops, sizeof(*p->is_approximate));
 	find_frontier(&f);
 	for (size_t i = 0; i < jm->num_lanes; i++)
 		find_place(&f, i);
 	use_totals(p);
-	free(f.local_sites);
 }

@@ -2,11 +2,10 @@
  * The order of two actors is lexicographic, from the whole job inwards. In each body both are at a
  * node. Different nodes: by reachability in the body. The same loop: by its iterations; if these
  * are equal, go on in the body of that loop. So it is a partial order by construction. */
-#include <stdlib.h>
-
 #include "analysis/progress/progress_private.h"
 #include "model/job/job_model.h"
-#include "model/xalloc.h"
+#include "model/arena.h"
+#include "model/job/pair_map.h"
 
 /* A node of a body at which some actor is. */
 struct body_node {
@@ -18,77 +17,50 @@ struct body {
 	size_t num_nodes, nodes_capacity;
 	uint64_t *reach; /* [num_nodes][num_words]: bit k of row i: node i leads to node k */
 	size_t num_words;
-	/* indexes of nodes of the frontier, which are not directly in the loop */
-	uint32_t *outside;
-	size_t num_outside, outside_capacity;
 };
 
 /* ---- Bodies ---- */
 
-/* Where states and loops are among the nodes of the body that they are directly in. */
-struct indexes {
-	uint32_t *of_state;
-	uint32_t *of_loop;
-};
-
-#define NO_INDEX UINT32_MAX
+#define NO_INDEX PAIR_NONE
 
 static struct body *body_of(const struct progress_private *p, uint32_t loop)
 {
 	return &p->bodies[loop == LOOP_NONE ? p->jl->num_loops : loop];
 }
 
-static uint32_t find_outside(const struct body *body, uint32_t state, uint32_t child)
+/* Of the node in the body of the loop, for p->index_of. */
+static uint64_t key_of(const struct progress_private *p, uint32_t loop, uint32_t state,
+		       uint32_t child)
 {
-	for (size_t i = 0; i < body->num_outside; i++) {
-		const struct body_node *node = &body->nodes[body->outside[i]];
+	uint32_t num_states = (uint32_t)job_model_num_states(p->jl->jm);
 
-		if (node->child == child && (child != LOOP_NONE || node->state == state))
-			return body->outside[i];
-	}
-	return NO_INDEX;
-}
-
-static bool is_directly_in(const struct job_loops *jl, uint32_t loop, uint32_t state,
-			   uint32_t child)
-{
-	return (child == LOOP_NONE ? jl->loop_of[state] : jl->loops[child].parent) == loop;
+	return pair_key(loop, child == LOOP_NONE ? state : num_states + child);
 }
 
 /* The index of a node, or NO_INDEX if no actor is there. */
-static uint32_t find_node(const struct progress_private *p, const struct indexes *indexes,
-			  uint32_t loop, uint32_t state, uint32_t child)
+static uint32_t find_node(const struct progress_private *p, uint32_t loop, uint32_t state,
+			  uint32_t child)
 {
-	if (!is_directly_in(p->jl, loop, state, child))
-		return find_outside(body_of(p, loop), state, child);
-	return child == LOOP_NONE ? indexes->of_state[state] : indexes->of_loop[child];
+	return pair_map_get(p->index_of, key_of(p, loop, state, child));
 }
 
-static uint32_t add_node(struct progress_private *p, struct indexes *indexes, uint32_t loop,
-			 uint32_t state, uint32_t child)
+static uint32_t add_node(struct progress_private *p, uint32_t loop, uint32_t state, uint32_t child)
 {
 	struct body *body = body_of(p, loop);
-	uint32_t index = find_node(p, indexes, loop, state, child);
+	uint32_t index = find_node(p, loop, state, child);
 
 	if (index != NO_INDEX)
 		return index;
 	index = (uint32_t)body->num_nodes;
-	body->nodes = xgrow(body->nodes, index, &body->nodes_capacity, sizeof(*body->nodes));
+	body->nodes = arena_grow(p->arena, body->nodes, index, &body->nodes_capacity,
+				 sizeof(*body->nodes));
 	body->nodes[body->num_nodes++] = (struct body_node){.state = state, .child = child};
-	if (!is_directly_in(p->jl, loop, state, child)) {
-		body->outside = xgrow(body->outside, body->num_outside, &body->outside_capacity,
-				      sizeof(*body->outside));
-		body->outside[body->num_outside++] = index;
-	} else if (child == LOOP_NONE) {
-		indexes->of_state[state] = index;
-	} else {
-		indexes->of_loop[child] = index;
-	}
+	pair_map_add(p->index_of, key_of(p, loop, state, child), index);
 	return index;
 }
 
-static void add_position(struct progress_private *p, struct indexes *indexes, uint32_t state,
-			 struct position *position, size_t *capacity)
+static void add_position(struct progress_private *p, uint32_t state, struct position *position,
+			 size_t *capacity)
 {
 	uint32_t depth = position_depth(position), loop = LOOP_NONE;
 
@@ -98,19 +70,18 @@ static void add_position(struct progress_private *p, struct indexes *indexes, ui
 
 		if (i < depth)
 			child = p->iterations[position_iteration(position, i)].loop;
-		p->nodes = xgrow(p->nodes, p->num_nodes, capacity, sizeof(*p->nodes));
-		p->nodes[p->num_nodes++] = add_node(p, indexes, loop, state, child);
+		p->nodes =
+			arena_grow(p->arena, p->nodes, p->num_nodes, capacity, sizeof(*p->nodes));
+		p->nodes[p->num_nodes++] = add_node(p, loop, state, child);
 		loop = child;
 	}
 	/* In the body of the loop before it, for those who are still in there. */
 	if (position->num_frontier > 0 && position->num_embedded == 0)
-		add_node(p, indexes, p->frontier_of[state], state,
-			 job_loops_child(p->jl, LOOP_NONE, state));
+		add_node(p, p->frontier_of[state], state, job_loops_child(p->jl, LOOP_NONE, state));
 }
 
 struct row {
 	const struct progress_private *p;
-	const struct indexes *indexes;
 	uint32_t loop;
 	uint64_t *bits;
 };
@@ -118,62 +89,47 @@ struct row {
 static void note_reached(void *context, uint32_t state, uint32_t child)
 {
 	struct row *row = context;
-	uint32_t index = find_node(row->p, row->indexes, row->loop, state, child);
+	uint32_t index = find_node(row->p, row->loop, state, child);
 
 	if (index != NO_INDEX)
 		row->bits[index / 64] |= UINT64_C(1) << index % 64;
 }
 
-static void find_reach(struct progress_private *p, const struct indexes *indexes, uint32_t loop,
-		       struct body_search *search)
+static void find_reach(struct progress_private *p, uint32_t loop, struct body_search *search)
 {
 	struct body *body = body_of(p, loop);
 
 	if (body->num_nodes < 2)
 		return;
 	body->num_words = (body->num_nodes + 63) / 64;
-	body->reach = xcalloc(body->num_nodes * body->num_words, sizeof(*body->reach));
+	body->reach =
+		arena_array(p->arena, body->num_nodes * body->num_words, sizeof(*body->reach));
 	for (size_t i = 0; i < body->num_nodes; i++) {
-		struct row row = {p, indexes, loop, &body->reach[i * body->num_words]};
+		struct row row = {p, loop, &body->reach[i * body->num_words]};
 
 		body_search_run(search, loop, body->nodes[i].state, body->nodes[i].child,
 				note_reached, &row);
 	}
 }
 
-static uint32_t *create_indexes(size_t num)
-{
-	uint32_t *indexes = xcalloc(num, sizeof(*indexes));
-
-	for (size_t i = 0; i < num; i++)
-		indexes[i] = NO_INDEX;
-	return indexes;
-}
-
 static void build_bodies(struct progress_private *p, const struct job_model *jm)
 {
-	struct indexes indexes = {
-		.of_state = create_indexes(job_model_num_states(jm)),
-		.of_loop = create_indexes(p->jl->num_loops),
-	};
-	struct body_search *search = body_search_create(p->jl, p->is_tail);
+	struct body_search *search = body_search_create(p->scratch, p->jl, p->is_tail);
 	size_t capacity = 0;
 
-	p->bodies = xcalloc(p->jl->num_loops + 1, sizeof(*p->bodies));
+	p->bodies = arena_array(p->arena, p->jl->num_loops + 1, sizeof(*p->bodies));
+	p->index_of = pair_map_in(p->arena);
 	for (size_t i = 0; i < jm->num_lanes; i++) {
 		uint32_t like = jm->lanes[i].like;
 
 		if (like == i)
-			add_position(p, &indexes, jm->lanes[i].state, &p->positions[i], &capacity);
+			add_position(p, jm->lanes[i].state, &p->positions[i], &capacity);
 		else
 			p->positions[i].first_node = p->positions[like].first_node;
 	}
 	for (uint32_t l = 0; l < p->jl->num_loops; l++)
-		find_reach(p, &indexes, l, search);
-	find_reach(p, &indexes, LOOP_NONE, search);
-	body_search_destroy(search);
-	free(indexes.of_state);
-	free(indexes.of_loop);
+		find_reach(p, l, search);
+	find_reach(p, LOOP_NONE, search);
 }
 
 /* ---- Create and destroy ---- */
@@ -183,7 +139,7 @@ static void fill_places(struct progress *progress)
 	const struct job_model *jm = progress->jm;
 	struct progress_private *p = progress->private;
 
-	progress->places = xcalloc(jm->num_lanes, sizeof(*progress->places));
+	progress->places = arena_array(progress->arena, jm->num_lanes, sizeof(*progress->places));
 	for (size_t i = 0; i < jm->num_lanes; i++) {
 		const struct position *position = &p->positions[i];
 		struct place *place = &progress->places[i];
@@ -201,10 +157,14 @@ static void fill_places(struct progress *progress)
 
 struct progress *progress_create(const struct job_model *jm)
 {
-	struct progress *progress = xcalloc(1, sizeof(*progress));
-	struct progress_private *p = xcalloc(1, sizeof(*p));
+	struct arena *arena = arena_create();
+	struct progress *progress = arena_alloc(arena, sizeof(*progress));
+	struct progress_private *p = arena_alloc(arena, sizeof(*p));
 
-	p->jl = job_loops_create(jm);
+	p->arena = arena;
+	p->scratch = arena_create();
+	p->jl = job_loops_create(arena, jm);
+	progress->arena = arena;
 	progress->jm = jm;
 	progress->private = p;
 	progress->loops = p->jl->loops;
@@ -214,35 +174,14 @@ struct progress *progress_create(const struct job_model *jm)
 	progress_embed_frontier(p, jm);
 	build_bodies(p, jm);
 	fill_places(progress);
+	arena_destroy(p->scratch);
 	return progress;
 }
 
 void progress_destroy(struct progress *progress)
 {
-	struct progress_private *p;
-
-	if (!progress)
-		return;
-	p = progress->private;
-	for (size_t i = 0; i <= p->jl->num_loops; i++) {
-		free(p->bodies[i].nodes);
-		free(p->bodies[i].reach);
-		free(p->bodies[i].outside);
-	}
-	free(p->bodies);
-	free(p->nodes);
-	free(p->is_approximate);
-	free(p->frontier_of);
-	free(p->crowds);
-	free(p->tail_root);
-	free(p->is_tail);
-	free(p->levels);
-	free(p->iterations);
-	free(p->positions);
-	job_loops_destroy(p->jl);
-	free(p);
-	free(progress->places);
-	free(progress);
+	if (progress)
+		arena_destroy(progress->arena);
 }
 
 /* ---- The order ---- */
@@ -323,8 +262,9 @@ static enum progress_order compare_iterations(const struct progress_private *p, 
 static enum progress_order compare_with_frontier(const struct progress_private *p,
 						 const struct position *inside, uint32_t state)
 {
-	const struct body *body = body_of(p, p->frontier_of[state]);
-	uint32_t node = find_outside(body, state, job_loops_child(p->jl, LOOP_NONE, state));
+	uint32_t loop = p->frontier_of[state];
+	const struct body *body = body_of(p, loop);
+	uint32_t node = find_node(p, loop, state, job_loops_child(p->jl, LOOP_NONE, state));
 	bool is_before = leads_to(body, p->nodes[inside->first_node + 1], node);
 	enum progress_order order = compare_iterations(
 		p, position_iteration(inside, 0), p->crowds[p->tail_root[state]].lowest,

@@ -9,9 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
 struct job_model;
-struct loop_nest;
-struct rankset;
 
 enum progress_order { PROGRESS_LESS, PROGRESS_SAME, PROGRESS_MORE, PROGRESS_UNORDERED };
 
@@ -56,6 +55,7 @@ struct place {
 };
 
 struct progress {
+	struct arena *arena;        /* all that is found of it lives there */
 	const struct job_model *jm; /* borrowed */
 	struct job_loop *loops;     /* outer before inner */
 	size_t num_loops;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/loop_nest.h"
-#include "model/xalloc.h"
+#include "model/arena.h"
 
 /* Comparing all pairs and reducing the order is cubic (in words of 64 groups). With more groups
  * than this, edges are drawn to the least progressed groups only. */
@@ -14,6 +13,7 @@ struct builder {
 	const struct progress *progress;
 	const struct eqgroups *groups;
 	struct progress_graph *graph;
+	struct arena *scratch;
 	size_t capacity;
 };
 
@@ -29,7 +29,8 @@ static void add_edge(struct builder *b, size_t from, size_t to)
 	struct progress_edge edge = {.from = (uint32_t)from, .to = (uint32_t)to};
 
 	compare(b, from, to, &edge.loop);
-	graph->edges = xgrow(graph->edges, graph->num_edges, &b->capacity, sizeof(*graph->edges));
+	graph->edges = arena_grow(b->progress->arena, graph->edges, graph->num_edges, &b->capacity,
+				  sizeof(*graph->edges));
 	graph->edges[graph->num_edges++] = edge;
 }
 
@@ -42,8 +43,8 @@ static void add_reduced_edges(struct builder *b)
 {
 	size_t num = b->groups->num_groups, words = (num + 63) / 64;
 	/* Row i: the groups that are less progressed than group i. */
-	uint64_t *less = xcalloc(num * words, sizeof(*less));
-	uint64_t *implied = xcalloc(words, sizeof(*implied));
+	uint64_t *less = arena_array(b->scratch, num * words, sizeof(*less));
+	uint64_t *implied = arena_array(b->scratch, words, sizeof(*implied));
 	uint32_t loop;
 
 	for (size_t i = 0; i < num; i++) {
@@ -64,15 +65,13 @@ static void add_reduced_edges(struct builder *b)
 			if (has_bit(&less[i * words], k) && !has_bit(implied, k))
 				add_edge(b, i, k);
 	}
-	free(implied);
-	free(less);
 }
 
 /* Keep the least of the groups seen so far; each group is compared with these alone. */
 static void add_edges_to_least(struct builder *b)
 {
 	size_t num = b->groups->num_groups, num_least = 0;
-	uint32_t *least = xcalloc(num, sizeof(*least));
+	uint32_t *least = arena_array(b->scratch, num, sizeof(*least));
 	uint32_t loop;
 
 	for (uint32_t i = 0; i < num; i++) {
@@ -97,40 +96,22 @@ static void add_edges_to_least(struct builder *b)
 		for (size_t k = 0; k < num_least; k++)
 			if (compare(b, i, least[k], &loop) == PROGRESS_MORE)
 				add_edge(b, i, least[k]);
-	free(least);
-}
-
-static int compare_edges(const void *a, const void *b)
-{
-	const struct progress_edge *x = a, *y = b;
-
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return (x->to > y->to) - (x->to < y->to);
 }
 
 struct progress_graph *progress_graph_create(const struct progress *progress,
 					     const struct eqgroups *groups)
 {
-	struct progress_graph *graph = xcalloc(1, sizeof(*graph));
-	struct builder b = {.progress = progress, .groups = groups, .graph = graph};
+	struct arena *arena = progress->arena;
+	struct progress_graph *graph = arena_alloc(arena, sizeof(*graph));
+	struct builder b = {
+		.progress = progress, .groups = groups, .graph = graph, .scratch = arena_create()};
 
 	graph->groups = groups;
-	graph->is_least = xcalloc(groups->num_groups, sizeof(*graph->is_least));
+	graph->is_least = arena_array(arena, groups->num_groups, sizeof(*graph->is_least));
 	if (groups->num_groups <= MAX_REDUCED)
 		add_reduced_edges(&b);
 	else
 		add_edges_to_least(&b);
-	if (graph->num_edges > 0)
-		qsort(graph->edges, graph->num_edges, sizeof(*graph->edges), compare_edges);
+	arena_destroy(b.scratch);
 	return graph;
-}
-
-void progress_graph_destroy(struct progress_graph *graph)
-{
-	if (!graph)
-		return;
-	free(graph->edges);
-	free(graph->is_least);
-	free(graph);
 }

@@ -44,6 +44,7 @@ struct crowd {
 };
 
 struct progress_private {
+	struct arena *arena, *scratch; /* the latter while it is made */
 	struct job_loops *jl;
 	struct position *positions;   /* [lanes] */
 	struct iteration *iterations; /* pool */
@@ -61,7 +62,8 @@ struct progress_private {
 	bool *is_approximate; /* [loops] some actor's ring is too short: only totals are compared */
 	uint32_t *nodes;      /* pool: indexes into the nodes of bodies */
 	size_t num_nodes;
-	struct body *bodies; /* [loops + 1]: the last is that of the whole job */
+	struct pair_map *index_of; /* of a node in its body */
+	struct body *bodies;       /* [loops + 1]: the last is that of the whole job */
 };
 
 /* Fill positions, iterations, levels, frontier_of and is_approximate. */

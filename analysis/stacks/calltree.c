@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Equal paths are joined first, so that names are compared once for each different stack. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/stacks/calltree_private.h"
+#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/modules.h"
 #include "model/job/names.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "model/xalloc.h"
+#include "model/sorted.h"
 
 struct builder {
 	const struct job *job;
@@ -82,8 +82,10 @@ static bool is_hidden(const struct builder *b, uint32_t parent, uint32_t path)
 
 struct calltree *calltree_begin(const struct job *job, enum calltree_frames frames)
 {
-	struct calltree *tree = xcalloc(1, sizeof(*tree));
+	struct arena *arena = arena_create();
+	struct calltree *tree = arena_alloc(arena, sizeof(*tree));
 
+	tree->arena = arena;
 	tree->job = job;
 	tree->frames = frames;
 	return tree;
@@ -94,24 +96,25 @@ static uint32_t add_node(struct calltree *tree, uint32_t parent, uint32_t path, 
 {
 	uint32_t index = (uint32_t)tree->num_nodes;
 
-	tree->nodes = xgrow(tree->nodes, index, &tree->nodes_capacity, sizeof(*tree->nodes));
+	tree->nodes = arena_grow(tree->arena, tree->nodes, index, &tree->nodes_capacity,
+				 sizeof(*tree->nodes));
 	tree->nodes[tree->num_nodes++] = (struct calltree_node){
 		.path = path,
 		.level = level,
 		.parent = parent,
-		.ranks = rankset_create(),
-		.ends = rankset_create(),
+		.ranks = rankset_in(tree->arena, rankset_create()),
+		.ends = rankset_in(tree->arena, rankset_create()),
 		.is_helper = parent == NO_NODE ? is_helper : tree->nodes[parent].is_helper,
 	};
 	if (parent == NO_NODE) {
-		tree->roots = xgrow(tree->roots, tree->num_roots, &tree->roots_capacity,
-				    sizeof(*tree->roots));
+		tree->roots = arena_grow(tree->arena, tree->roots, tree->num_roots,
+					 &tree->roots_capacity, sizeof(*tree->roots));
 		tree->roots[tree->num_roots++] = index;
 	} else {
 		struct calltree_node *node = &tree->nodes[parent];
 
-		node->children = xgrow(node->children, node->num_children, &node->capacity,
-				       sizeof(*node->children));
+		node->children = arena_grow(tree->arena, node->children, node->num_children,
+					    &node->capacity, sizeof(*node->children));
 		node->children[node->num_children++] = index;
 	}
 	return index;
@@ -186,29 +189,23 @@ static uint32_t find_node(struct builder *b, uint32_t path, bool is_helper)
 
 static int compare_nodes(const struct calltree_node *a, const struct calltree_node *b)
 {
-	int count_a, count_b;
-
-	if (a->is_helper != b->is_helper)
-		return a->is_helper ? 1 : -1;
-	count_a = rankset_count(a->ranks);
-	count_b = rankset_count(b->ranks);
-	if (count_a != count_b)
-		return count_a > count_b ? -1 : 1;
-	return rankset_first(a->ranks) - rankset_first(b->ranks);
+	return SORTED_ORDER(a->is_helper, b->is_helper)
+		       ?: SORTED_ORDER(rankset_count(b->ranks), rankset_count(a->ranks))
+		       ?: rankset_first(a->ranks) - rankset_first(b->ranks);
 }
 
-static void sort_indexes(const struct calltree *tree, uint32_t *indexes, size_t num)
+void calltree_sort(const struct calltree *tree, uint32_t *siblings, size_t num,
+		   calltree_order_fn compare)
 {
-	/* Siblings are few; stable, so that equal sets stay in the order first seen. */
+	/* They are few. */
 	for (size_t i = 1; i < num; i++) {
-		uint32_t moved = indexes[i];
+		uint32_t moved = siblings[i];
 		size_t k = i;
 
-		for (;
-		     k > 0 && compare_nodes(&tree->nodes[moved], &tree->nodes[indexes[k - 1]]) < 0;
+		for (; k > 0 && compare(&tree->nodes[moved], &tree->nodes[siblings[k - 1]]) < 0;
 		     k--)
-			indexes[k] = indexes[k - 1];
-		indexes[k] = moved;
+			siblings[k] = siblings[k - 1];
+		siblings[k] = moved;
 	}
 }
 
@@ -242,8 +239,9 @@ void calltree_finish(struct calltree *tree)
 		tree->nodes[node->parent].workers += node->workers;
 	}
 	for (size_t i = 0; i < tree->num_nodes; i++)
-		sort_indexes(tree, tree->nodes[i].children, tree->nodes[i].num_children);
-	sort_indexes(tree, tree->roots, tree->num_roots);
+		calltree_sort(tree, tree->nodes[i].children, tree->nodes[i].num_children,
+			      compare_nodes);
+	calltree_sort(tree, tree->roots, tree->num_roots, compare_nodes);
 	tree->num_ranks = count_ranks(tree);
 }
 
@@ -304,9 +302,9 @@ static void add_samples(struct builder *b, const struct rankset *ranks)
 	}
 }
 
-static uint32_t *make_map(size_t num)
+static uint32_t *make_map(struct arena *arena, size_t num)
 {
-	uint32_t *map = xreallocarray(NULL, num + 1, sizeof(*map));
+	uint32_t *map = arena_array(arena, num, sizeof(*map));
 
 	for (size_t i = 0; i < num; i++)
 		map[i] = NO_NODE;
@@ -317,33 +315,25 @@ struct calltree *calltree_create(const struct job *job, const struct rankset *ra
 				 const struct calltree_options *options)
 {
 	size_t num_paths = callpaths_count(job->callpaths);
+	struct calltree *tree = calltree_begin(job, options->frames);
+	struct arena *scratch = arena_create();
 	struct builder b = {
 		.job = job,
 		.options = options,
-		.tree = calltree_begin(job, options->frames),
-		.node_of = make_map(num_paths),
-		.helper_of = make_map(num_paths),
-		.way = xcalloc(num_paths, sizeof(*b.way)),
+		.tree = tree,
+		.node_of = make_map(scratch, num_paths),
+		.helper_of = make_map(scratch, num_paths),
+		.way = arena_array(scratch, num_paths, sizeof(*b.way)),
 	};
 
 	add_samples(&b, ranks);
-	calltree_finish(b.tree);
-	free(b.node_of);
-	free(b.helper_of);
-	free(b.way);
-	return b.tree;
+	calltree_finish(tree);
+	arena_destroy(scratch);
+	return tree;
 }
 
 void calltree_destroy(struct calltree *tree)
 {
-	if (!tree)
-		return;
-	for (size_t i = 0; i < tree->num_nodes; i++) {
-		free(tree->nodes[i].children);
-		rankset_destroy(tree->nodes[i].ranks);
-		rankset_destroy(tree->nodes[i].ends);
-	}
-	free(tree->nodes);
-	free(tree->roots);
-	free(tree);
+	if (tree)
+		arena_destroy(tree->arena);
 }

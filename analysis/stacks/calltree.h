@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
 struct job;
 struct name;
 struct rankset;
@@ -42,6 +43,7 @@ struct calltree_node {
 };
 
 struct calltree {
+	struct arena *arena;   /* all of it lives there */
 	const struct job *job; /* borrowed: its frames and their names */
 	enum calltree_frames frames;
 	struct calltree_node *nodes; /* parents before children */
@@ -134,7 +136,7 @@ struct calltree_classes {
 	size_t num_classes;
 };
 
+/* They live as long as the tree. */
 struct calltree_classes *calltree_classes_create(const struct calltree *tree);
-void calltree_classes_destroy(struct calltree_classes *classes); /* NULL is fine */
 
 #endif

@@ -4,24 +4,27 @@
 #include <stdlib.h>
 
 #include "analysis/stacks/calltree_private.h"
+#include "model/arena.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
+#include "model/sorted.h"
 
 struct parting {
+	struct arena *arena;
 	struct calltree_class *classes;
 	size_t num, capacity;
 };
 
 static struct calltree_class *add_class(struct parting *p, struct rankset *ranks)
 {
-	p->classes = xgrow(p->classes, p->num, &p->capacity, sizeof(*p->classes));
-	p->classes[p->num] = (struct calltree_class){.ranks = ranks};
+	p->classes = arena_grow(p->arena, p->classes, p->num, &p->capacity, sizeof(*p->classes));
+	p->classes[p->num] = (struct calltree_class){.ranks = rankset_in(p->arena, ranks)};
 	return &p->classes[p->num++];
 }
 
-static void add_end(struct calltree_class *class, uint32_t end)
+static void add_end(struct arena *arena, struct calltree_class *class, uint32_t end)
 {
-	class->ends = xgrow(class->ends, class->num_ends, &class->capacity, sizeof(*class->ends));
+	class->ends = arena_grow(arena, class->ends, class->num_ends, &class->capacity,
+				 sizeof(*class->ends));
 	class->ends[class->num_ends++] = end;
 }
 
@@ -38,31 +41,29 @@ static void part(struct parting *p, size_t i, const struct rankset *ends, uint32
 	}
 	if (rankset_count(with) == rankset_count(p->classes[i].ranks)) {
 		rankset_destroy(with);
-		add_end(&p->classes[i], end);
+		add_end(p->arena, &p->classes[i], end);
 		return;
 	}
 	rankset_remove_set(p->classes[i].ranks, with);
 	class = add_class(p, with);
 	for (size_t k = 0; k < p->classes[i].num_ends; k++)
-		add_end(class, p->classes[i].ends[k]);
-	add_end(class, end);
+		add_end(p->arena, class, p->classes[i].ends[k]);
+	add_end(p->arena, class, end);
 }
 
 static int compare_classes(const void *a, const void *b)
 {
 	const struct calltree_class *x = a, *y = b;
-	int count_x = rankset_count(x->ranks), count_y = rankset_count(y->ranks);
 
-	if (count_x != count_y)
-		return count_x > count_y ? -1 : 1;
-	return rankset_first(x->ranks) - rankset_first(y->ranks);
+	return SORTED_ORDER(rankset_count(y->ranks), rankset_count(x->ranks))
+		       ?: rankset_first(x->ranks) - rankset_first(y->ranks);
 }
 
 struct calltree_classes *calltree_classes_create(const struct calltree *tree)
 {
-	struct calltree_classes *classes = xcalloc(1, sizeof(*classes));
+	struct calltree_classes *classes = arena_alloc(tree->arena, sizeof(*classes));
 	struct rankset *all = rankset_create();
-	struct parting p = {0};
+	struct parting p = {.arena = tree->arena};
 
 	for (size_t i = 0; i < tree->num_roots; i++)
 		rankset_add_set(all, tree->nodes[tree->roots[i]].ranks);
@@ -76,21 +77,8 @@ struct calltree_classes *calltree_classes_create(const struct calltree *tree)
 		for (size_t i = 0; i < num && !rankset_is_empty(tree->nodes[n].ends); i++)
 			part(&p, i, tree->nodes[n].ends, n);
 	}
-	if (p.num)
-		qsort(p.classes, p.num, sizeof(*p.classes), compare_classes);
+	sorted_make(p.classes, p.num, sizeof(*p.classes), compare_classes);
 	classes->classes = p.classes;
 	classes->num_classes = p.num;
 	return classes;
-}
-
-void calltree_classes_destroy(struct calltree_classes *classes)
-{
-	if (!classes)
-		return;
-	for (size_t i = 0; i < classes->num_classes; i++) {
-		rankset_destroy(classes->classes[i].ranks);
-		free(classes->classes[i].ends);
-	}
-	free(classes->classes);
-	free(classes);
 }

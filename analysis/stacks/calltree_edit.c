@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "analysis/stacks/calltree_private.h"
-#include "model/job/callpath.h"
+#include "model/arena.h"
 #include "model/interrupt.h"
+#include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/modules.h"
 #include "model/job/names.h"
 #include "model/job/rankset.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 /* Of a name, for a regular expression. */
@@ -84,9 +86,10 @@ static bool matches(const struct calltree *tree, uint32_t node, const regex_t *e
 	return result;
 }
 
-static bool *find_matches(const struct calltree *tree, const struct calltree_pattern *pattern)
+static bool *find_matches(struct arena *arena, const struct calltree *tree,
+			  const struct calltree_pattern *pattern)
 {
-	bool *found = xcalloc(tree->num_nodes + 1, sizeof(*found));
+	bool *found = arena_array(arena, tree->num_nodes, sizeof(*found));
 
 	for (uint32_t n = 0; is_wanted(pattern) && n < tree->num_nodes; n++)
 		found[n] = pattern->is_mpi ? is_of_kind(tree, n, MODULE_MPI)
@@ -111,9 +114,9 @@ static bool is_entry(const struct calltree *tree, uint32_t n)
 }
 
 /* Frames of the recorder, and above main() or a thread's function those that start it. */
-static bool *find_starts(const struct calltree *tree, bool hides)
+static bool *find_starts(struct arena *arena, const struct calltree *tree, bool hides)
 {
-	bool *starts = xcalloc(tree->num_nodes + 1, sizeof(*starts));
+	bool *starts = arena_array(arena, tree->num_nodes, sizeof(*starts));
 
 	for (uint32_t n = 0; hides && n < tree->num_nodes; n++) {
 		const struct calltree_node *node = &tree->nodes[n];
@@ -179,25 +182,21 @@ static size_t take_chain(const struct calltree *tree, uint32_t end, uint32_t *ch
 struct calltree *calltree_edit(const struct calltree *tree, const struct calltree_edit *edit)
 {
 	struct calltree *into = calltree_begin(tree->job, tree->frames);
-	uint32_t *chain = xreallocarray(NULL, tree->num_nodes + 1, sizeof(*chain));
+	struct arena *scratch = arena_create();
+	uint32_t *chain = arena_array(scratch, tree->num_nodes, sizeof(*chain));
 	struct marks marks = {
-		.search = find_matches(tree, &edit->search),
-		.above = find_matches(tree, &edit->above),
-		.below = find_matches(tree, &edit->below),
-		.hide = find_matches(tree, &edit->hide),
-		.start = find_starts(tree, edit->hide_starts),
+		.search = find_matches(scratch, tree, &edit->search),
+		.above = find_matches(scratch, tree, &edit->above),
+		.below = find_matches(scratch, tree, &edit->below),
+		.hide = find_matches(scratch, tree, &edit->hide),
+		.start = find_starts(scratch, tree, edit->hide_starts),
 	};
 
 	for (uint32_t n = 0; n < tree->num_nodes; n++)
 		if (is_end(&tree->nodes[n]))
 			edit_stack(into, tree, &marks, edit, chain, take_chain(tree, n, chain), n);
 	calltree_finish(into);
-	free(marks.search);
-	free(marks.above);
-	free(marks.below);
-	free(marks.hide);
-	free(marks.start);
-	free(chain);
+	arena_destroy(scratch);
 	return into;
 }
 
@@ -225,9 +224,7 @@ static int compare_candidates(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
 
-	if (x->place != y->place)
-		return x->place < y->place ? -1 : 1;
-	return x->end < y->end ? -1 : x->end > y->end;
+	return SORTED_ORDER(x->place, y->place) ?: SORTED_ORDER(x->end, y->end);
 }
 
 static uint64_t place_of(const struct calltree *tree, uint32_t end, enum calltree_extreme extreme)
@@ -252,8 +249,9 @@ struct calltree *calltree_select(const struct calltree *tree, enum calltree_extr
 				 size_t num)
 {
 	struct calltree *into = calltree_begin(tree->job, tree->frames);
-	struct candidate *all = xreallocarray(NULL, tree->num_nodes + 1, sizeof(*all));
-	uint32_t *chain = xreallocarray(NULL, tree->num_nodes + 1, sizeof(*chain));
+	struct arena *scratch = arena_create();
+	struct candidate *all = arena_array(scratch, tree->num_nodes, sizeof(*all));
+	uint32_t *chain = arena_array(scratch, tree->num_nodes, sizeof(*chain));
 	size_t num_all = 0;
 
 	for (uint32_t n = 0; n < tree->num_nodes; n++)
@@ -263,8 +261,7 @@ struct calltree *calltree_select(const struct calltree *tree, enum calltree_extr
 	for (size_t i = 0; i < num_all && (i < num || all[i].place == all[num - 1].place); i++)
 		add_chain(into, tree, chain, take_chain(tree, all[i].end, chain), all[i].end);
 	calltree_finish(into);
-	free(chain);
-	free(all);
+	arena_destroy(scratch);
 	return into;
 }
 

@@ -17,6 +17,10 @@ struct calltree *calltree_begin(const struct job *job, enum calltree_frames fram
  * for the function at a level, added if there is none. is_helper: of roots. */
 uint32_t calltree_child(struct calltree *tree, uint32_t parent, uint32_t path, uint32_t level,
 			bool is_helper);
+/* Siblings by such an order; stable. */
+typedef int (*calltree_order_fn)(const struct calltree_node *a, const struct calltree_node *b);
+void calltree_sort(const struct calltree *tree, uint32_t *siblings, size_t num,
+		   calltree_order_fn compare);
 /* All ends are there: sums, and the order of siblings. */
 void calltree_finish(struct calltree *tree);
 

@@ -5,7 +5,8 @@
 #include "analysis/graph.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/stacks/flow.h"
-#include "model/xalloc.h"
+#include "model/arena.h"
+#include "model/sorted.h"
 
 /* ---- Blocks ---- */
 
@@ -24,9 +25,9 @@ static void mark(const struct code_function *code, bool *leaders, uint64_t addre
 		leaders[insn] = true;
 }
 
-static bool *find_targets(const struct code_function *code)
+static bool *find_targets(struct arena *arena, const struct code_function *code)
 {
-	bool *targets = xcalloc(code->num_insns, sizeof(*targets));
+	bool *targets = arena_array(arena, code->num_insns, sizeof(*targets));
 
 	mark(code, targets, code->entry);
 	for (size_t i = 0; i < code->num_insns; i++) {
@@ -53,8 +54,8 @@ static void make_blocks(struct flow *flow, const bool *targets)
 {
 	const struct code_function *code = flow->code;
 
-	flow->blocks = xcalloc(code->num_insns, sizeof(*flow->blocks));
-	flow->block_of = xcalloc(code->num_insns, sizeof(*flow->block_of));
+	flow->blocks = arena_array(flow->arena, code->num_insns, sizeof(*flow->blocks));
+	flow->block_of = arena_array(flow->arena, code->num_insns, sizeof(*flow->block_of));
 	for (size_t i = 0; i < code->num_insns; i++) {
 		/* They begin at targets, and after what may jump. */
 		if (targets[i] || is_after_end(code, i) || code->insns[i - 1].kind == CODE_BRANCH)
@@ -93,7 +94,7 @@ static void make_graph(struct flow *flow, const bool *targets)
 {
 	const struct code_function *code = flow->code;
 
-	flow->graph = graph_create(flow->num_blocks);
+	flow->graph = graph_create(flow->arena, flow->num_blocks);
 	for (uint32_t i = 0; i < flow->num_blocks; i++) {
 		const struct flow_block *block = &flow->blocks[i];
 		const struct code_insn *last = &code->insns[block->first + block->num - 1];
@@ -112,63 +113,24 @@ static void make_graph(struct flow *flow, const bool *targets)
 
 /* ---- Orders of blocks ---- */
 
-struct step {
-	uint32_t block;
-	size_t next; /* successor */
-};
-
-static size_t search(const struct flow *flow, uint32_t root, bool *seen, struct step *stack,
-		     uint32_t *postorder, size_t num)
-{
-	size_t depth = 0;
-
-	if (seen[root])
-		return num;
-	seen[root] = true;
-	stack[depth++] = (struct step){root, 0};
-	while (depth) {
-		struct step *step = &stack[depth - 1];
-		size_t num_successors;
-		const uint32_t *successors =
-			graph_successors(flow->graph, step->block, &num_successors);
-
-		if (step->next == num_successors) {
-			postorder[num++] = step->block;
-			depth--;
-			continue;
-		}
-		uint32_t to = successors[step->next++];
-
-		if (seen[to])
-			continue;
-		seen[to] = true;
-		stack[depth++] = (struct step){to, 0};
-	}
-	return num;
-}
-
 static void make_order(struct flow *flow)
 {
-	size_t num_blocks = flow->num_blocks, num;
-	bool *seen = xcalloc(num_blocks, sizeof(*seen));
-	struct step *stack = xcalloc(num_blocks, sizeof(*stack));
-	uint32_t *postorder = xcalloc(num_blocks, sizeof(*postorder));
+	const struct loop_nest *nest = flow->nest;
+	size_t num = nest->num_reachable;
 
-	num = search(flow, flow->entry, seen, stack, postorder, 0);
-	flow->order = xcalloc(num_blocks, sizeof(*flow->order));
-	flow->position = xcalloc(num_blocks, sizeof(*flow->position));
-	for (size_t i = 0; i < num; i++)
-		flow->order[i] = postorder[num - 1 - i];
+	flow->order = arena_array(flow->arena, flow->num_blocks, sizeof(*flow->order));
+	flow->position = arena_array(flow->arena, flow->num_blocks, sizeof(*flow->position));
 	flow->num_reachable = num;
+	for (size_t i = 0; i < num; i++) {
+		flow->order[i] = nest->postorder[num - 1 - i];
+		flow->position[flow->order[i]] = (uint32_t)i + 1;
+	}
 	/* What nothing is known to lead to comes last. */
-	for (uint32_t i = 0; i < num_blocks; i++)
-		if (!seen[i])
+	for (uint32_t i = 0; i < flow->num_blocks; i++)
+		if (!flow->position[i])
 			flow->order[num++] = i;
-	for (uint32_t i = 0; i < num_blocks; i++)
+	for (uint32_t i = 0; i < flow->num_blocks; i++)
 		flow->position[flow->order[i]] = i;
-	free(postorder);
-	free(stack);
-	free(seen);
 }
 
 bool flow_is_reachable(const struct flow *flow, uint32_t block)
@@ -283,11 +245,11 @@ struct flow_frame flow_frame_at(const struct flow *flow, uint32_t insn)
 static void find_frames(struct flow *flow)
 {
 	const struct code_function *code = flow->code;
-	bool *is_reached = xcalloc(flow->num_blocks, sizeof(*is_reached));
+	bool *is_reached = arena_array(flow->arena, flow->num_blocks, sizeof(*is_reached));
 	bool has_changed = true;
 	struct flow_frame *entry;
 
-	flow->frames = xcalloc(flow->num_blocks, sizeof(*flow->frames));
+	flow->frames = arena_array(flow->arena, flow->num_blocks, sizeof(*flow->frames));
 	entry = &flow->frames[flow->entry];
 	entry->is_known[code->stack_pointer] = entry->is_known[CODE_CFA] = true;
 	entry->offset[code->stack_pointer] = -(int64_t)code->entry_offset;
@@ -306,108 +268,68 @@ static void find_frames(struct flow *flow)
 			has_changed |= spread(flow, is_reached, block, &frame);
 		}
 	}
-	free(is_reached);
-}
-
-static void resolve_effects(struct flow *flow)
-{
-	const struct code_function *code = flow->code;
-
-	flow->effects = xcalloc(code->num_effects + 1, sizeof(*flow->effects));
-	if (code->num_effects)
-		memcpy(flow->effects, code->effects, code->num_effects * sizeof(*flow->effects));
-	for (size_t b = 0; b < flow->num_blocks; b++) {
-		struct flow_frame frame = flow->frames[b];
-
-		for (uint32_t i = 0; i < flow->blocks[b].num; i++) {
-			const struct code_insn *insn = &code->insns[flow->blocks[b].first + i];
-
-			for (uint32_t j = 0; j < insn->num_effects; j++) {
-				struct code_effect *effect = &flow->effects[insn->first_effect + j];
-
-				effect->to = flow_resolve(&frame, effect->to);
-				for (unsigned int t = 0; t < effect->value.num_terms; t++)
-					effect->value.terms[t].place =
-						flow_resolve(&frame, effect->value.terms[t].place);
-				/* Effects of one instruction follow each other. */
-				apply_effect(&frame, &code->effects[insn->first_effect + j]);
-			}
-			apply_call(code, &frame, insn);
-		}
-	}
-}
-
-/* ---- Pointers to slots ---- */
-
-static void add_taken(struct flow *flow, int64_t slot)
-{
-	flow->taken =
-		xgrow(flow->taken, flow->num_taken, &flow->taken_capacity, sizeof(*flow->taken));
-	flow->taken[flow->num_taken++] = slot;
 }
 
 /* An address in the frame that goes into memory, or into a register that a called function may
  * take it from. Where something is added that is not known, it may be of an array's element. */
-static void find_taken_by(struct flow *flow, const struct flow_frame *frame,
-			  const struct code_effect *effect)
+static void find_taken(struct flow *flow, const struct flow_frame *frame,
+		       const struct code_effect *effect)
 {
-	const struct code_function *code = flow->code;
 	const struct code_value *value = &effect->value;
 
-	if (effect->to.kind == CODE_REGISTER && code->preserved >> effect->to.reg & 1)
+	if (effect->to.kind == CODE_REGISTER && flow->code->preserved >> effect->to.reg & 1)
 		return;
 	for (unsigned int i = 0; i < value->num_terms; i++) {
 		const struct code_place *place = &value->terms[i].place;
 
-		if (place->kind == CODE_REGISTER && frame->is_known[place->reg])
-			add_taken(flow, frame->offset[place->reg] + value->constant);
+		if (place->kind != CODE_REGISTER || !frame->is_known[place->reg])
+			continue;
+		flow->taken = arena_grow(flow->arena, flow->taken, flow->num_taken,
+					 &flow->taken_capacity, sizeof(*flow->taken));
+		flow->taken[flow->num_taken++] = frame->offset[place->reg] + value->constant;
 	}
 }
 
 static int by_value(const void *a, const void *b)
 {
-	const int64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
+	return SORTED_ORDER(*(const int64_t *)a, *(const int64_t *)b);
 }
 
-static void find_taken(struct flow *flow)
+/* What the effects are in terms of the frame, and which pointers into it they make. */
+static void resolve_effects(struct flow *flow)
 {
 	const struct code_function *code = flow->code;
+	struct flow_frame frame = {.is_known = {false}};
 
-	for (size_t b = 0; b < flow->num_blocks; b++) {
-		struct flow_frame frame = flow->frames[b];
+	flow->effects = arena_array(flow->arena, code->num_effects, sizeof(*flow->effects));
+	for (size_t i = 0; i < code->num_effects; i++)
+		flow->effects[i] = code->effects[i];
+	for (size_t i = 0; i < code->num_insns; i++) {
+		const struct code_insn *insn = &code->insns[i];
+		uint32_t block = flow->block_of[i];
 
-		for (uint32_t i = 0; i < flow->blocks[b].num; i++) {
-			const struct code_insn *insn = &code->insns[flow->blocks[b].first + i];
+		if (flow->blocks[block].first == i)
+			frame = flow->frames[block];
+		for (uint32_t j = 0; j < insn->num_effects; j++) {
+			struct code_effect *effect = &flow->effects[insn->first_effect + j];
 
-			for (uint32_t j = 0; j < insn->num_effects; j++) {
-				const struct code_effect *effect =
-					&code->effects[insn->first_effect + j];
-
-				find_taken_by(flow, &frame, effect);
-				apply_effect(&frame, effect);
-			}
-			apply_call(code, &frame, insn);
+			find_taken(flow, &frame, effect);
+			effect->to = flow_resolve(&frame, effect->to);
+			for (unsigned int t = 0; t < effect->value.num_terms; t++)
+				effect->value.terms[t].place =
+					flow_resolve(&frame, effect->value.terms[t].place);
+			/* Effects of one instruction follow each other. */
+			apply_effect(&frame, &code->effects[insn->first_effect + j]);
 		}
+		apply_call(code, &frame, insn);
 	}
-	if (flow->num_taken)
-		qsort(flow->taken, flow->num_taken, sizeof(*flow->taken), by_value);
+	sorted_make(flow->taken, flow->num_taken, sizeof(*flow->taken), by_value);
 }
 
 bool flow_is_shared(const struct flow *flow, int64_t slot, unsigned int size, bool is_variable)
 {
-	size_t low = 0, high = flow->num_taken;
+	size_t low = sorted_first(&slot, flow->taken, flow->num_taken, sizeof(slot), by_value);
 
-	/* The first that is not below the slot. */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (flow->taken[middle] < slot)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low > 0 && !is_variable)
 		return true;
 	return low < flow->num_taken && flow->taken[low] < slot + (int64_t)size;
@@ -417,38 +339,28 @@ bool flow_is_shared(const struct flow *flow, int64_t slot, unsigned int size, bo
 
 struct flow *flow_create(const struct code_function *code)
 {
-	struct flow *flow = xcalloc(1, sizeof(*flow));
-	bool *targets = find_targets(code);
+	struct arena *arena = arena_create();
+	struct flow *flow = arena_alloc(arena, sizeof(*flow));
+	bool *targets = find_targets(arena, code);
 	uint32_t entry;
 
+	flow->arena = arena;
 	flow->code = code;
 	make_blocks(flow, targets);
 	make_graph(flow, targets);
-	free(targets);
 	entry = insn_at(code, code->entry);
 	flow->entry = entry == UINT32_MAX ? 0 : flow->block_of[entry];
-	flow->nest = loop_nest_create(flow->graph, flow->entry);
+	flow->nest = loop_nest_create(arena, flow->graph, flow->entry);
 	make_order(flow);
 	find_frames(flow);
 	resolve_effects(flow);
-	find_taken(flow);
 	return flow;
 }
 
 void flow_destroy(struct flow *flow)
 {
-	if (!flow)
-		return;
-	free(flow->taken);
-	free(flow->effects);
-	free(flow->frames);
-	free(flow->position);
-	free(flow->order);
-	loop_nest_destroy(flow->nest);
-	graph_destroy(flow->graph);
-	free(flow->block_of);
-	free(flow->blocks);
-	free(flow);
+	if (flow)
+		arena_destroy(flow->arena);
 }
 
 /* ---- Places ---- */
@@ -482,8 +394,9 @@ struct reach {
  * beginning another iteration of it? */
 static struct reach find_way(const struct flow *flow, uint32_t from, uint32_t to, uint32_t loop)
 {
-	bool *seen = xcalloc(flow->num_blocks, sizeof(*seen));
-	uint32_t *stack = xcalloc(flow->num_blocks, sizeof(*stack));
+	struct arena *scratch = arena_create();
+	bool *seen = arena_array(scratch, flow->num_blocks, sizeof(*seen));
+	uint32_t *stack = arena_array(scratch, flow->num_blocks, sizeof(*stack));
 	struct reach reach = {false, false};
 	size_t depth = 0;
 
@@ -510,8 +423,7 @@ static struct reach find_way(const struct flow *flow, uint32_t from, uint32_t to
 			seen[next] = true;
 		}
 	}
-	free(stack);
-	free(seen);
+	arena_destroy(scratch);
 	return reach;
 }
 

@@ -24,6 +24,7 @@ struct flow_frame {
 };
 
 struct flow {
+	struct arena *arena;              /* all of it lives there */
 	const struct code_function *code; /* borrowed */
 	struct flow_block *blocks;
 	size_t num_blocks;

@@ -5,6 +5,7 @@
 #include "analysis/progress/loop_nest.h"
 #include "analysis/stacks/loop_variables.h"
 #include "analysis/stacks/symbolic.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 #define MAX_TRIES 64
@@ -44,16 +45,14 @@ static bool same_place(const struct code_place *a, const struct code_place *b)
 
 /* ---- Does a value tell iterations? ---- */
 
-/* By how much a term grows in one iteration. False: it is changed in another way. */
-static bool get_step(const struct search *search, const struct code_place *place, int64_t *ret)
+/* By how much a place grows in one iteration. False: it is changed in another way. */
+static bool get_step(const struct symbolic *symbolic, const struct code_place *place, int64_t *ret)
 {
-	struct code_value next = symbolic_next(search->symbolic, *place);
+	struct code_value next = symbolic_next(symbolic, *place);
 
-	if (!next.is_known || next.num_terms != 1 || next.terms[0].factor != 1 || next.shift ||
-	    !same_place(&next.terms[0].place, place))
-		return false;
 	*ret = next.constant;
-	return true;
+	return next.is_known && next.num_terms == 1 && next.terms[0].factor == 1 && !next.shift &&
+	       same_place(&next.terms[0].place, place);
 }
 
 static bool is_additive(const struct search *search, struct reading *reading)
@@ -61,7 +60,7 @@ static bool is_additive(const struct search *search, struct reading *reading)
 	int64_t total = 0, step;
 
 	for (unsigned int i = 0; i < reading->sum.num_terms; i++)
-		if (!get_step(search, &reading->sum.terms[i].place, &step) ||
+		if (!get_step(search->symbolic, &reading->sum.terms[i].place, &step) ||
 		    __builtin_mul_overflow(step, reading->sum.terms[i].factor, &step) ||
 		    __builtin_add_overflow(total, step, &total))
 			return false;
@@ -133,14 +132,11 @@ static bool begins_alike(const struct search *search, uint32_t loop, const struc
 		return false;
 	for (unsigned int i = 0; i < entry.num_terms; i++) {
 		const struct code_place *place = &entry.terms[i].place;
-		struct code_value next = symbolic_next(around, *place),
-				  same = {.is_known = true,
-					  .num_terms = 1,
-					  .terms[0] = {*place, 1}};
+		struct code_value same = {
+			.is_known = true, .num_terms = 1, .terms[0] = {*place, 1}};
+		int64_t step;
 
-		if (!next.is_known || next.num_terms != 1 || next.terms[0].factor != 1 ||
-		    next.shift || !same_place(&next.terms[0].place, place) ||
-		    !begins_alike(search, parent, &same, NULL))
+		if (!get_step(around, place, &step) || !begins_alike(search, parent, &same, NULL))
 			return false;
 	}
 	if (start_ret && !entry.num_terms) {
@@ -390,14 +386,14 @@ static bool compare_shifted(const struct loop_variable *variable, int64_t x, int
 	if (variable->kind == LOOP_VARIABLE_SHRINKS) {
 		uint64_t u = magnitude(x), v = magnitude(y);
 
-		*order_ret = (u < v) - (u > v);
+		*order_ret = SORTED_ORDER(v, u);
 		return u != v || (x != 0 && x != -1);
 	}
 	if (!x || !y)
 		return false;
 	a = __builtin_ctzll((uint64_t)x);
 	b = __builtin_ctzll((uint64_t)y);
-	*order_ret = (a > b) - (a < b);
+	*order_ret = SORTED_ORDER(a, b);
 	return true;
 }
 
@@ -415,11 +411,11 @@ bool loop_variable_compare(const struct loop_variable *variable, size_t site_a, 
 		uint64_t u = distance(variable, value_a, a->subtract);
 		uint64_t v = distance(variable, value_b, b->subtract);
 
-		*order_ret = (u > v) - (u < v);
+		*order_ret = SORTED_ORDER(u, v);
 		return true;
 	}
 	x = (int64_t)((uint64_t)value_a - (uint64_t)a->subtract);
 	y = (int64_t)((uint64_t)value_b - (uint64_t)b->subtract);
-	*order_ret = variable->is_down ? (x < y) - (x > y) : (x > y) - (x < y);
+	*order_ret = variable->is_down ? SORTED_ORDER(y, x) : SORTED_ORDER(x, y);
 	return true;
 }

@@ -5,21 +5,11 @@
 #include "analysis/graph.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/stacks/symbolic.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 #define MAX_SLOTS 1024
 #define NO_INDEX UINT32_MAX
-
-/* A sum over what places held at the header; places by index: registers, then slots. */
-struct sum {
-	bool is_known, is_unsigned;
-	uint8_t num_terms, shift;
-	int64_t constant;
-	struct {
-		uint32_t place;
-		int64_t factor;
-	} terms[CODE_MAX_TERMS];
-};
 
 struct slot {
 	int64_t displacement; /* from the CFA */
@@ -28,15 +18,16 @@ struct slot {
 	bool is_shared; /* others may change it */
 };
 
+/* States are what each place holds, as a sum of what places held at the header: registers, then
+ * slots. Terms are in that order. */
 struct symbolic {
 	const struct flow *flow;
 	uint32_t loop;
 	struct slot *slots; /* by displacement */
 	size_t num_slots, capacity, num_places;
-	struct sum **states; /* [blocks] where it begins; NULL: not in the loop */
-	struct sum *
-		*entries; /* [blocks] of headers of loops inside this one: as they are entered */
-	struct sum *end;  /* of the iteration; NULL: none was reached */
+	struct code_value **states;  /* [blocks] where it begins; NULL: not in the loop */
+	struct code_value **entries; /* [blocks] of headers of loops inside: as they are entered */
+	struct code_value *end;      /* of the iteration; NULL: none was reached */
 };
 
 /* ---- Slots ---- */
@@ -68,7 +59,7 @@ static int by_displacement(const void *a, const void *b)
 {
 	const struct slot *x = a, *y = b;
 
-	return (x->displacement > y->displacement) - (x->displacement < y->displacement);
+	return SORTED_ORDER(x->displacement, y->displacement);
 }
 
 static bool in_loop(const struct symbolic *symbolic, uint32_t block)
@@ -82,9 +73,8 @@ static void unite_slots(struct symbolic *symbolic)
 {
 	size_t num = 0;
 
-	if (symbolic->num_slots)
-		qsort(symbolic->slots, symbolic->num_slots, sizeof(*symbolic->slots),
-		      by_displacement);
+	sorted_make(symbolic->slots, symbolic->num_slots, sizeof(*symbolic->slots),
+		    by_displacement);
 	for (size_t i = 0; i < symbolic->num_slots; i++) {
 		const struct slot *slot = &symbolic->slots[i];
 		struct slot *last = num ? &symbolic->slots[num - 1] : NULL;
@@ -150,26 +140,37 @@ static uint32_t index_of(const struct symbolic *symbolic, const struct code_plac
 
 /* ---- Sums ---- */
 
-static const struct sum unknown;
+static const struct code_value unknown;
 
-static struct sum identity(uint32_t place)
+/* What a place holds as long as nothing is written there. */
+static struct code_value identity(const struct symbolic *symbolic, uint32_t place)
 {
-	return (struct sum){.is_known = true, .num_terms = 1, .terms[0] = {place, 1}};
+	struct code_value value = {.is_known = true, .num_terms = 1};
+	const struct slot *slot;
+
+	value.terms[0].factor = 1;
+	if (place < CODE_NUM_REGISTERS) {
+		value.terms[0].place = (struct code_place){
+			.kind = CODE_REGISTER, .reg = (uint8_t)place, .size = 8};
+		return value;
+	}
+	slot = &symbolic->slots[place - CODE_NUM_REGISTERS];
+	value.terms[0].place = (struct code_place){
+		.kind = CODE_MEMORY,
+		.reg = CODE_CFA,
+		.size = slot->size,
+		.displacement = slot->displacement,
+	};
+	return value;
 }
 
-static bool equals(const struct sum *a, const struct sum *b)
+static int compare_places(const struct code_place *a, const struct code_place *b)
 {
-	if (a->is_known != b->is_known || a->num_terms != b->num_terms || a->shift != b->shift ||
-	    a->constant != b->constant || a->is_unsigned != b->is_unsigned)
-		return false;
-	for (unsigned int i = 0; i < a->num_terms; i++)
-		if (a->terms[i].place != b->terms[i].place ||
-		    a->terms[i].factor != b->terms[i].factor)
-			return false;
-	return true;
+	return SORTED_ORDER(a->kind, b->kind) ?: SORTED_ORDER(a->reg, b->reg)
+					      ?: SORTED_ORDER(a->displacement, b->displacement);
 }
 
-static void drop_zeros(struct sum *sum)
+static void drop_zeros(struct code_value *sum)
 {
 	uint8_t num = 0;
 
@@ -179,13 +180,13 @@ static void drop_zeros(struct sum *sum)
 	sum->num_terms = num;
 }
 
-static bool add_term(struct sum *sum, uint32_t place, int64_t factor)
+static bool add_term(struct code_value *sum, const struct code_place *place, int64_t factor)
 {
 	uint8_t at = 0;
 
-	while (at < sum->num_terms && sum->terms[at].place < place)
+	while (at < sum->num_terms && compare_places(&sum->terms[at].place, place) < 0)
 		at++;
-	if (at < sum->num_terms && sum->terms[at].place == place) {
+	if (at < sum->num_terms && !compare_places(&sum->terms[at].place, place)) {
 		if (__builtin_add_overflow(sum->terms[at].factor, factor, &sum->terms[at].factor))
 			return false;
 		drop_zeros(sum);
@@ -195,7 +196,7 @@ static bool add_term(struct sum *sum, uint32_t place, int64_t factor)
 		return false;
 	memmove(&sum->terms[at + 1], &sum->terms[at],
 		(size_t)(sum->num_terms - at) * sizeof(sum->terms[0]));
-	sum->terms[at].place = place;
+	sum->terms[at].place = *place;
 	sum->terms[at].factor = factor;
 	sum->num_terms++;
 	return true;
@@ -203,7 +204,7 @@ static bool add_term(struct sum *sum, uint32_t place, int64_t factor)
 
 /* The sign of a number as 0 or 1, which compilers add before they divide by shifting; numbers of
  * iterations are not negative, so it is 0. */
-static bool is_sign(const struct sum *sum)
+static bool is_sign(const struct code_value *sum)
 {
 	return sum->is_known && sum->is_unsigned && (sum->shift == 31 || sum->shift == 63);
 }
@@ -229,7 +230,7 @@ static bool add_scaled(int64_t *value, int64_t factor, int64_t of)
 }
 
 /* A sum's bits that a shift to the left has pushed out do not come back. */
-static bool can_shift(const struct sum *sum)
+static bool can_shift(const struct code_value *sum)
 {
 	for (unsigned int i = 0; i < sum->num_terms; i++)
 		if (sum->terms[i].factor != 1 && sum->terms[i].factor != -1)
@@ -239,14 +240,14 @@ static bool can_shift(const struct sum *sum)
 
 /* value, with its places as they are in `state`. What is smaller than an int begins anew after a
  * few numbers, so it does not count. */
-static struct sum evaluate(const struct symbolic *symbolic, const struct sum *state,
-			   const struct code_value *value)
+static struct code_value evaluate(const struct symbolic *symbolic, const struct code_value *state,
+				  const struct code_value *value)
 {
-	struct sum sum = {.is_known = value->is_known, .constant = value->constant};
+	struct code_value sum = {.is_known = value->is_known, .constant = value->constant};
 
 	for (unsigned int i = 0; i < value->num_terms && sum.is_known; i++) {
 		uint32_t place = index_of(symbolic, &value->terms[i].place);
-		const struct sum *term = place == NO_INDEX ? &unknown : &state[place];
+		const struct code_value *term = place == NO_INDEX ? &unknown : &state[place];
 		int64_t factor = value->terms[i].factor;
 
 		if (!term->is_known || value->terms[i].place.size < 4 || is_shared(symbolic, place))
@@ -263,7 +264,7 @@ static struct sum evaluate(const struct symbolic *symbolic, const struct sum *st
 			int64_t scaled = 0;
 
 			if (!add_scaled(&scaled, factor, term->terms[t].factor) ||
-			    !add_term(&sum, term->terms[t].place, scaled))
+			    !add_term(&sum, &term->terms[t].place, scaled))
 				return unknown;
 		}
 		if (!add_scaled(&sum.constant, factor, term->constant))
@@ -278,8 +279,8 @@ static struct sum evaluate(const struct symbolic *symbolic, const struct sum *st
 
 /* ---- States ---- */
 
-static void write_place(const struct symbolic *symbolic, struct sum *state,
-			const struct code_place *to, const struct sum *value)
+static void write_place(const struct symbolic *symbolic, struct code_value *state,
+			const struct code_place *to, const struct code_value *value)
 {
 	if (to->kind == CODE_REGISTER) {
 		state[to->reg] = *value;
@@ -289,7 +290,7 @@ static void write_place(const struct symbolic *symbolic, struct sum *state,
 		return;
 	for (size_t i = 0; i < symbolic->num_slots; i++) {
 		const struct slot *slot = &symbolic->slots[i];
-		struct sum *of = &state[CODE_NUM_REGISTERS + i];
+		struct code_value *of = &state[CODE_NUM_REGISTERS + i];
 
 		if (slot->displacement == to->displacement)
 			*of = to->size >= slot->size ? *value : unknown;
@@ -302,25 +303,25 @@ static void write_place(const struct symbolic *symbolic, struct sum *state,
 /* A called function leaves some registers as they were. What it has a pointer to it may change,
  * even where the language forbids that for the variable that counts: it has just been given its
  * first value by such a function, or what is handed over is a copy. */
-static void apply_call(const struct symbolic *symbolic, struct sum *state)
+static void apply_call(const struct symbolic *symbolic, struct code_value *state)
 {
 	for (unsigned int i = 0; i < CODE_NUM_REGISTERS; i++)
 		if (!(symbolic->flow->code->preserved >> i & 1))
 			state[i] = unknown;
 	for (uint32_t i = CODE_NUM_REGISTERS; i < symbolic->num_places; i++)
 		if (symbolic->slots[i - CODE_NUM_REGISTERS].is_shared &&
-		    (state[i].num_terms != 1 || state[i].terms[0].place != i))
+		    (state[i].num_terms != 1 || index_of(symbolic, &state[i].terms[0].place) != i))
 			state[i] = unknown;
 }
 
-static void apply_insn(const struct symbolic *symbolic, struct sum *state,
+static void apply_insn(const struct symbolic *symbolic, struct code_value *state,
 		       const struct code_insn *insn)
 {
 	const struct flow *flow = symbolic->flow;
 
 	for (uint32_t i = 0; i < insn->num_effects; i++) {
 		const struct code_effect *effect = &flow->effects[insn->first_effect + i];
-		struct sum sum = evaluate(symbolic, state, &effect->value);
+		struct code_value sum = evaluate(symbolic, state, &effect->value);
 
 		write_place(symbolic, state, &effect->to, &sum);
 	}
@@ -328,7 +329,7 @@ static void apply_insn(const struct symbolic *symbolic, struct sum *state,
 		apply_call(symbolic, state);
 }
 
-static void apply_until(const struct symbolic *symbolic, struct sum *state, uint32_t block,
+static void apply_until(const struct symbolic *symbolic, struct code_value *state, uint32_t block,
 			uint32_t end)
 {
 	for (uint32_t i = symbolic->flow->blocks[block].first; i < end; i++)
@@ -336,7 +337,7 @@ static void apply_until(const struct symbolic *symbolic, struct sum *state, uint
 }
 
 /* Nothing is known any more of what is written in an inner loop. */
-static void forget_written(const struct symbolic *symbolic, struct sum *state, uint32_t loop)
+static void forget_written(const struct symbolic *symbolic, struct code_value *state, uint32_t loop)
 {
 	const struct flow *flow = symbolic->flow;
 
@@ -355,22 +356,25 @@ static void forget_written(const struct symbolic *symbolic, struct sum *state, u
 	}
 }
 
-static struct sum *copy_state(const struct symbolic *symbolic, const struct sum *state)
+static struct code_value *copy_state(const struct symbolic *symbolic,
+				     const struct code_value *state)
 {
-	struct sum *copy = xcalloc(symbolic->num_places, sizeof(*copy));
+	struct code_value *copy = xcalloc(symbolic->num_places, sizeof(*copy));
 
 	memcpy(copy, state, symbolic->num_places * sizeof(*copy));
 	return copy;
 }
 
-static void meet(const struct symbolic *symbolic, struct sum *into, const struct sum *other)
+static void meet(const struct symbolic *symbolic, struct code_value *into,
+		 const struct code_value *other)
 {
 	for (size_t i = 0; i < symbolic->num_places; i++)
-		if (!equals(&into[i], &other[i]))
+		if (!code_value_is_same(&into[i], &other[i]))
 			into[i] = unknown;
 }
 
-static void join(const struct symbolic *symbolic, struct sum **into, const struct sum *state)
+static void join(const struct symbolic *symbolic, struct code_value **into,
+		 const struct code_value *state)
 {
 	if (!*into)
 		*into = copy_state(symbolic, state);
@@ -397,7 +401,7 @@ static bool is_in_irreducible(const struct symbolic *symbolic, uint32_t block)
 }
 
 /* Hand what is so at the block's end on. False: an edge that leads back is of no proper loop. */
-static bool spread(struct symbolic *symbolic, uint32_t block, const struct sum *state)
+static bool spread(struct symbolic *symbolic, uint32_t block, const struct code_value *state)
 {
 	const struct flow *flow = symbolic->flow;
 	uint32_t header = header_of(symbolic);
@@ -428,7 +432,7 @@ static bool is_unknown_jump(const struct flow *flow, uint32_t block)
 	return last->kind == CODE_SWITCH && !last->num_targets;
 }
 
-static void forget_all(const struct symbolic *symbolic, struct sum *state)
+static void forget_all(const struct symbolic *symbolic, struct code_value *state)
 {
 	memset(state, 0, symbolic->num_places * sizeof(*state));
 }
@@ -445,7 +449,7 @@ static bool follow_unknown_ways(struct symbolic *symbolic)
 		const uint32_t *successors = graph_successors(flow->graph, block, &num);
 
 		for (size_t j = 0; j < num; j++) {
-			struct sum **state = &symbolic->states[successors[j]];
+			struct code_value **state = &symbolic->states[successors[j]];
 
 			if (!in_loop(symbolic, successors[j]) ||
 			    !flow_is_reachable(flow, successors[j]))
@@ -464,7 +468,7 @@ static enum symbolic_result follow_block(struct symbolic *symbolic, uint32_t blo
 	const struct flow *flow = symbolic->flow;
 	const struct loop_nest *nest = flow->nest;
 	uint32_t inner = nest->loop_of[block];
-	struct sum *state = symbolic->states[block];
+	struct code_value *state = symbolic->states[block];
 	bool is_proper;
 
 	if (is_unknown_jump(flow, block))
@@ -491,9 +495,9 @@ static enum symbolic_result follow(struct symbolic *symbolic)
 	uint32_t header = header_of(symbolic);
 	enum symbolic_result result = SYMBOLIC_DONE;
 
-	symbolic->states[header] = xcalloc(symbolic->num_places, sizeof(struct sum));
+	symbolic->states[header] = xcalloc(symbolic->num_places, sizeof(struct code_value));
 	for (uint32_t i = 0; i < symbolic->num_places; i++)
-		symbolic->states[header][i] = identity(i);
+		symbolic->states[header][i] = identity(symbolic, i);
 	if (!follow_unknown_ways(symbolic))
 		return SYMBOLIC_UNKNOWN_JUMP;
 	for (size_t i = flow->position[header]; i < flow->num_reachable && !result; i++) {
@@ -545,58 +549,28 @@ void symbolic_destroy(struct symbolic *symbolic)
 	free(symbolic);
 }
 
-static struct code_value to_value(const struct symbolic *symbolic, const struct sum *sum)
-{
-	struct code_value value = {
-		.is_known = sum->is_known,
-		.is_unsigned = sum->is_unsigned,
-		.num_terms = sum->num_terms,
-		.shift = sum->shift,
-		.constant = sum->constant,
-	};
-
-	for (unsigned int i = 0; i < sum->num_terms; i++) {
-		uint32_t place = sum->terms[i].place;
-
-		value.terms[i].factor = sum->terms[i].factor;
-		value.terms[i].place = (struct code_place){
-			.kind = CODE_REGISTER, .reg = (uint8_t)place, .size = 8};
-		if (place >= CODE_NUM_REGISTERS) {
-			const struct slot *slot = &symbolic->slots[place - CODE_NUM_REGISTERS];
-
-			value.terms[i].place = (struct code_place){
-				.kind = CODE_MEMORY,
-				.reg = CODE_CFA,
-				.size = slot->size,
-				.displacement = slot->displacement,
-			};
-		}
-	}
-	return value;
-}
-
 struct code_value symbolic_at(const struct symbolic *symbolic, uint32_t insn,
 			      const struct code_value *value)
 {
 	uint32_t block = symbolic->flow->block_of[insn];
-	struct sum *state, sum;
+	struct code_value *state, result;
 
 	if (!symbolic->states[block])
-		return to_value(symbolic, &unknown);
+		return unknown;
 	state = copy_state(symbolic, symbolic->states[block]);
 	apply_until(symbolic, state, block, insn);
-	sum = evaluate(symbolic, state, value);
+	result = evaluate(symbolic, state, value);
 	free(state);
-	return to_value(symbolic, &sum);
+	return result;
 }
 
 struct code_value symbolic_entry(const struct symbolic *symbolic, uint32_t inner,
 				 const struct code_value *value)
 {
-	const struct sum *state = symbolic->entries[symbolic->flow->nest->loops[inner].header];
-	struct sum sum = state ? evaluate(symbolic, state, value) : unknown;
+	const struct code_value *state =
+		symbolic->entries[symbolic->flow->nest->loops[inner].header];
 
-	return to_value(symbolic, &sum);
+	return state ? evaluate(symbolic, state, value) : unknown;
 }
 
 struct code_value symbolic_next(const struct symbolic *symbolic, struct code_place place)
@@ -604,6 +578,6 @@ struct code_value symbolic_next(const struct symbolic *symbolic, struct code_pla
 	uint32_t index = index_of(symbolic, &place);
 
 	if (index == NO_INDEX || !symbolic->end)
-		return to_value(symbolic, &unknown);
-	return to_value(symbolic, &symbolic->end[index]);
+		return unknown;
+	return symbolic->end[index];
 }

@@ -8,7 +8,7 @@
 #include "analysis/progress/loop_nest.h"
 #include "analysis/stacks/temporal_private.h"
 #include "model/job/callpath.h"
-#include "model/error.h"
+#include "model/job/code.h"
 #include "model/job/modules.h"
 #include "model/xalloc.h"
 
@@ -219,52 +219,31 @@ bool temporal_add(struct temporal *temporal, uint32_t path)
 
 /* ---- Choosing variables ---- */
 
-static bool is_same_value(const struct code_value *a, const struct code_value *b)
-{
-	bool is_same = a->is_known == b->is_known && a->is_unsigned == b->is_unsigned &&
-		       a->num_terms == b->num_terms && a->shift == b->shift &&
-		       a->constant == b->constant;
-
-	for (size_t i = 0; is_same && i < a->num_terms; i++)
-		is_same = a->terms[i].factor == b->terms[i].factor &&
-			  a->terms[i].place.kind == b->terms[i].place.kind &&
-			  a->terms[i].place.reg == b->terms[i].place.reg &&
-			  a->terms[i].place.size == b->terms[i].place.size &&
-			  a->terms[i].place.is_signed == b->terms[i].place.is_signed &&
-			  a->terms[i].place.displacement == b->terms[i].place.displacement;
-	return is_same;
-}
-
-static uint32_t add_probe(struct temporal *temporal, const struct temporal_site_key *key,
-			  const struct code_variable *variable, const struct code_value *value)
-{
-	temporal->probes = xgrow(temporal->probes, temporal->num_probes, &temporal->probes_capacity,
-				 sizeof(*temporal->probes));
-	temporal->probes[temporal->num_probes] = (struct code_probe){
-		.module = key->module,
-		.offset = key->offset,
-		.is_return = key->is_return,
-		.size = variable->size,
-		.is_signed = variable->is_signed,
-		.value = *value,
-	};
-	return (uint32_t)temporal->num_probes++;
-}
-
 /* The probe for a site: that of the last choice if it reads the same. */
 static uint32_t choose_probe(struct temporal *temporal, const struct temporal_body_loop *loop,
-			     const struct loop_variable *before, size_t site)
+			     size_t site)
 {
 	const struct loop_variable *variable = &loop->public.variable;
-	uint32_t probe = site < loop->num_chosen ? loop->probes[site] : TEMPORAL_NO_PROBE;
+	const struct temporal_site_key *key = &loop->sites[site]->key;
+	uint32_t before = site < loop->num_chosen ? loop->probes[site] : TEMPORAL_NO_PROBE;
+	struct code_probe probe;
 
 	if (variable->result != LOOP_VARIABLE_FOUND || !variable->sites[site].is_readable)
 		return TEMPORAL_NO_PROBE;
-	if (probe != TEMPORAL_NO_PROBE && before->variable == variable->variable &&
-	    is_same_value(&temporal->probes[probe].value, &variable->sites[site].value))
-		return probe;
-	return add_probe(temporal, &loop->sites[site]->key, variable->variable,
-			 &variable->sites[site].value);
+	probe = (struct code_probe){
+		.module = key->module,
+		.offset = key->offset,
+		.is_return = key->is_return,
+		.size = variable->variable->size,
+		.is_signed = variable->variable->is_signed,
+		.value = variable->sites[site].value,
+	};
+	if (before != TEMPORAL_NO_PROBE && code_probe_is_same(&temporal->probes[before], &probe))
+		return before;
+	temporal->probes = xgrow(temporal->probes, temporal->num_probes, &temporal->probes_capacity,
+				 sizeof(*temporal->probes));
+	temporal->probes[temporal->num_probes] = probe;
+	return (uint32_t)temporal->num_probes++;
 }
 
 static void choose_for_loop(struct temporal *temporal, const struct temporal_body *body,
@@ -272,7 +251,7 @@ static void choose_for_loop(struct temporal *temporal, const struct temporal_bod
 {
 	struct temporal_body_loop *loop = &body->loops[index];
 	struct flow_place *places = xcalloc(loop->num_sites, sizeof(*places));
-	struct loop_variable before = loop->public.variable;
+	struct loop_variable_site *before = loop->public.variable.sites;
 
 	for (size_t i = 0; i < loop->num_sites; i++)
 		places[i] = loop->sites[i]->place;
@@ -280,9 +259,9 @@ static void choose_for_loop(struct temporal *temporal, const struct temporal_bod
 			      &loop->public.variable);
 	loop->probes = xreallocarray(loop->probes, loop->num_sites, sizeof(*loop->probes));
 	for (size_t i = 0; i < loop->num_sites; i++)
-		loop->probes[i] = choose_probe(temporal, loop, &before, i);
+		loop->probes[i] = choose_probe(temporal, loop, i);
 	loop->num_chosen = loop->num_sites;
-	free(before.sites);
+	free(before);
 	free(places);
 }
 

@@ -95,30 +95,32 @@ struct temporal_group {
 	size_t num_values;
 	/* 0: no group is before it. Else one more than the highest level of those before it. */
 	uint32_t level;
+	size_t row; /* of the result's is_before */
 };
 
 struct temporal_result {
 	const struct temporal *temporal;
 	struct temporal_group *groups; /* by level, then by their lowest ranks */
 	size_t num_groups;
+	bool *is_before; /* [num_groups][num_groups] by rows: see temporal_is_before() */
 };
 
-/* More groups than this are not compared. */
+/* More groups than this are not compared, whatever the `max`. */
 #define TEMPORAL_MAX_GROUPS 2048
 
 /* Compare the latest samples of the ranks' main threads, which have been taken with the probes of
- * the last choice. NULL with ERROR_UNSUPPORTED: too many groups. */
+ * the last choice. NULL with ERROR_UNSUPPORTED: there are more than `max` groups. */
 struct temporal_result *temporal_compare(const struct temporal *temporal,
 					 const struct samples *samples, const struct rankset *ranks,
-					 struct pdb_error *err);
-/* Into how many groups temporal_compare() would put them. */
-size_t temporal_count_groups(const struct temporal *temporal, const struct samples *samples,
-			     const struct rankset *ranks);
+					 size_t max, struct pdb_error *err);
 void temporal_result_destroy(struct temporal_result *result); /* NULL is fine */
 
 /* The order of two groups, by index. reason_ret may be NULL. */
 enum temporal_order temporal_order_of(const struct temporal_result *result, size_t a, size_t b,
 				      struct temporal_reason *reason_ret);
+
+/* Is a group before another one? */
+bool temporal_is_before(const struct temporal_result *result, size_t a, size_t b);
 
 /* Ranks of the groups that are first in the order, or last, and in `num` steps along it from there.
  * Those that are before or after no others are in no step. The caller frees. */

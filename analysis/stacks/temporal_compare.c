@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/graph.h"
 #include "analysis/progress/loop_nest.h"
@@ -10,6 +9,7 @@
 #include "model/error.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 #define MAX_NESTED 64 /* loops around one place */
@@ -299,30 +299,23 @@ static int by_stack(const void *a, const void *b)
 {
 	const struct temporal_group *x = a, *y = b;
 
-	if (x->path != y->path)
-		return x->path < y->path ? -1 : 1;
-	if (x->num_values != y->num_values)
-		return x->num_values < y->num_values ? -1 : 1;
-	for (size_t i = 0; i < x->num_values; i++) {
+	int order = SORTED_ORDER(x->path, y->path) ?: SORTED_ORDER(x->num_values, y->num_values);
+
+	for (size_t i = 0; i < x->num_values && !order; i++) {
 		const struct sample_value *v = &x->values[i], *w = &y->values[i];
 
-		if (v->depth != w->depth)
-			return v->depth < w->depth ? -1 : 1;
-		if (v->probe != w->probe)
-			return v->probe < w->probe ? -1 : 1;
-		if (v->value != w->value)
-			return v->value < w->value ? -1 : 1;
+		order = SORTED_ORDER(v->depth, w->depth) ?: SORTED_ORDER(v->probe, w->probe)
+							 ?: SORTED_ORDER(v->value, w->value);
 	}
-	return 0;
+	return order;
 }
 
 static int by_level(const void *a, const void *b)
 {
 	const struct temporal_group *x = a, *y = b;
 
-	if (x->level != y->level)
-		return x->level < y->level ? -1 : 1;
-	return rankset_first(x->ranks) - rankset_first(y->ranks);
+	return SORTED_ORDER(x->level, y->level)
+		       ?: rankset_first(x->ranks) - rankset_first(y->ranks);
 }
 
 static struct temporal_group make_group(const struct temporal *temporal,
@@ -364,8 +357,7 @@ static void merge_groups(struct temporal_result *result)
 {
 	size_t num = 0;
 
-	if (result->num_groups)
-		qsort(result->groups, result->num_groups, sizeof(*result->groups), by_stack);
+	sorted_make(result->groups, result->num_groups, sizeof(*result->groups), by_stack);
 	for (size_t i = 0; i < result->num_groups; i++) {
 		struct temporal_group *group = &result->groups[i];
 
@@ -382,20 +374,28 @@ static void merge_groups(struct temporal_result *result)
 	result->num_groups = num;
 }
 
-/* The longest chain of groups that are before each. */
+bool temporal_is_before(const struct temporal_result *result, size_t a, size_t b)
+{
+	return result
+		->is_before[result->groups[a].row * result->num_groups + result->groups[b].row];
+}
+
+/* Compare each with each, for the longest chain of groups that are before each. */
 static void find_levels(struct temporal_result *result)
 {
 	size_t num = result->num_groups, num_ready = 0;
-	bool *is_before = xcalloc(num * num + 1, sizeof(*is_before));
+	struct temporal_group *groups = result->groups;
 	uint32_t *num_before = xcalloc(num + 1, sizeof(*num_before));
 	size_t *ready = xcalloc(num + 1, sizeof(*ready));
 
+	result->is_before = xcalloc(num * num + 1, sizeof(*result->is_before));
 	for (size_t i = 0; i < num; i++) {
+		groups[i].row = i;
 		for (size_t j = i + 1; j < num; j++) {
 			enum temporal_order order = temporal_order_of(result, i, j, NULL);
 
-			is_before[i * num + j] = order == TEMPORAL_BEFORE;
-			is_before[j * num + i] = order == TEMPORAL_AFTER;
+			result->is_before[i * num + j] = order == TEMPORAL_BEFORE;
+			result->is_before[j * num + i] = order == TEMPORAL_AFTER;
 			num_before[j] += order == TEMPORAL_BEFORE;
 			num_before[i] += order == TEMPORAL_AFTER;
 		}
@@ -405,20 +405,18 @@ static void find_levels(struct temporal_result *result)
 			ready[num_ready++] = i;
 	for (size_t next = 0; next < num_ready; next++) {
 		size_t i = ready[next];
-		uint32_t level = result->groups[i].level + 1;
 
 		for (size_t j = 0; j < num; j++) {
-			if (!is_before[i * num + j])
+			if (!temporal_is_before(result, i, j))
 				continue;
-			if (result->groups[j].level < level)
-				result->groups[j].level = level;
+			if (groups[j].level < groups[i].level + 1)
+				groups[j].level = groups[i].level + 1;
 			if (!--num_before[j])
 				ready[num_ready++] = j;
 		}
 	}
 	free(ready);
 	free(num_before);
-	free(is_before);
 }
 
 bool temporal_has_moved(const struct temporal *temporal, const struct sample *a,
@@ -452,23 +450,13 @@ static struct temporal_result *make_groups(const struct temporal *temporal,
 	return result;
 }
 
-size_t temporal_count_groups(const struct temporal *temporal, const struct samples *samples,
-			     const struct rankset *ranks)
-{
-	struct temporal_result *result = make_groups(temporal, samples, ranks);
-	size_t num = result->num_groups;
-
-	temporal_result_destroy(result);
-	return num;
-}
-
 struct temporal_result *temporal_compare(const struct temporal *temporal,
 					 const struct samples *samples, const struct rankset *ranks,
-					 struct pdb_error *err)
+					 size_t max, struct pdb_error *err)
 {
 	struct temporal_result *result = make_groups(temporal, samples, ranks);
 
-	if (result->num_groups > TEMPORAL_MAX_GROUPS) {
+	if (result->num_groups > max || result->num_groups > TEMPORAL_MAX_GROUPS) {
 		error_set(err, ERROR_UNSUPPORTED,
 			  "%zu different stacks are too many to compare each with each",
 			  result->num_groups);
@@ -476,8 +464,7 @@ struct temporal_result *temporal_compare(const struct temporal *temporal,
 		return NULL;
 	}
 	find_levels(result);
-	if (result->num_groups)
-		qsort(result->groups, result->num_groups, sizeof(*result->groups), by_level);
+	sorted_make(result->groups, result->num_groups, sizeof(*result->groups), by_level);
 	return result;
 }
 
@@ -488,5 +475,33 @@ void temporal_result_destroy(struct temporal_result *result)
 	for (size_t i = 0; i < result->num_groups; i++)
 		free_group(&result->groups[i]);
 	free(result->groups);
+	free(result->is_before);
 	free(result);
+}
+
+/* ---- Steps along the order ---- */
+
+struct rankset *temporal_steps(const struct temporal_result *result, size_t num, bool from_last)
+{
+	struct rankset *ranks = rankset_create();
+	bool *is_related = xcalloc(result->num_groups + 1, sizeof(*is_related));
+	/* The longest chain of groups that are behind each. */
+	uint32_t *behind = xcalloc(result->num_groups + 1, sizeof(*behind));
+
+	/* Groups are by level: those behind a group come later. */
+	for (size_t i = result->num_groups; i-- > 0;) {
+		for (size_t j = i + 1; j < result->num_groups; j++) {
+			if (!temporal_is_before(result, i, j))
+				continue;
+			is_related[i] = is_related[j] = true;
+			if (behind[i] < behind[j] + 1)
+				behind[i] = behind[j] + 1;
+		}
+	}
+	for (size_t i = 0; i < result->num_groups; i++)
+		if (is_related[i] && (from_last ? behind[i] : result->groups[i].level) < num)
+			rankset_add_set(ranks, result->groups[i].ranks);
+	free(behind);
+	free(is_related);
+	return ranks;
 }

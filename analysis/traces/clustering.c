@@ -2,11 +2,11 @@
 #include "analysis/traces/clustering.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/xalloc.h"
+#include "model/arena.h"
+#include "model/sorted.h"
 
 /* Clusters keep the place of one of their leaves until the end. */
 struct building {
@@ -74,9 +74,9 @@ static uint32_t nearest(const struct building *b, uint32_t to, uint32_t preferre
 
 /* Follow nearest neighbours until two are each other's; these linkages allow to merge them at once
  * whatever else there is. */
-static void merge_all(struct building *b)
+static void merge_all(struct arena *arena, struct building *b)
 {
-	uint32_t *chain = xcalloc(b->num + 1, sizeof(*chain)), length = 0, first = 0;
+	uint32_t *chain = arena_array(arena, b->num, sizeof(*chain)), length = 0, first = 0;
 
 	while (b->num_merges + 1 < b->num) {
 		uint32_t at, next;
@@ -95,7 +95,6 @@ static void merge_all(struct building *b)
 			chain[length++] = next;
 		}
 	}
-	free(chain);
 }
 
 /* ---- From places to numbers ---- */
@@ -104,11 +103,8 @@ static int compare_merges(const void *a, const void *b)
 {
 	const struct merge *x = a, *y = b;
 
-	if (x->height != y->height)
-		return x->height < y->height ? -1 : 1;
-	if (x->a != y->a)
-		return x->a < y->a ? -1 : 1;
-	return x->b == y->b ? 0 : x->b < y->b ? -1 : 1;
+	return SORTED_ORDER(x->height, y->height) ?: SORTED_ORDER(x->a, y->a)
+						  ?: SORTED_ORDER(x->b, y->b);
 }
 
 static uint32_t find(uint32_t *up, uint32_t at)
@@ -119,11 +115,13 @@ static uint32_t find(uint32_t *up, uint32_t at)
 }
 
 /* Merges by height, with the numbers of what they merge. */
-static void number_merges(struct clustering *clustering, const uint32_t *weights)
+static void number_merges(struct arena *arena, struct clustering *clustering,
+			  const uint32_t *weights)
 {
 	uint32_t num = clustering->num_leaves;
-	uint32_t *up = xcalloc(num + 1, sizeof(*up)), *number = xcalloc(num + 1, sizeof(*number));
-	uint32_t *size = xcalloc(num + 1, sizeof(*size));
+	uint32_t *up = arena_array(arena, num, sizeof(*up));
+	uint32_t *number = arena_array(arena, num, sizeof(*number));
+	uint32_t *size = arena_array(arena, num, sizeof(*size));
 
 	qsort(clustering->merges, clustering->num_merges, sizeof(*clustering->merges),
 	      compare_merges);
@@ -142,21 +140,18 @@ static void number_merges(struct clustering *clustering, const uint32_t *weights
 		number[a] = num + m;
 		merged->size = size[a];
 	}
-	free(up);
-	free(number);
-	free(size);
 }
 
-struct clustering *clustering_create(uint32_t num, const double *distances, const uint32_t *weights,
-				     enum linkage linkage)
+struct clustering *clustering_create(struct arena *arena, uint32_t num, const double *distances,
+				     const uint32_t *weights, enum linkage linkage)
 {
-	struct clustering *clustering = xcalloc(1, sizeof(*clustering));
+	struct clustering *clustering = arena_alloc(arena, sizeof(*clustering));
 	struct building b = {.num = num, .linkage = linkage};
 
-	b.merges = xcalloc(num + 1, sizeof(*b.merges));
-	b.distances = xcalloc((size_t)num * num + 1, sizeof(*b.distances));
+	b.merges = arena_array(arena, num, sizeof(*b.merges));
+	b.distances = arena_array(arena, (size_t)num * num, sizeof(*b.distances));
 	memcpy(b.distances, distances, (size_t)num * num * sizeof(*distances));
-	b.sizes = xcalloc(num + 1, sizeof(*b.sizes));
+	b.sizes = arena_array(arena, num, sizeof(*b.sizes));
 	for (uint32_t i = 0; i < num; i++)
 		b.sizes[i] = weights ? weights[i] : 1;
 	/* Ward's distances of unions take in how many they are; of leaves with weights as well. */
@@ -164,30 +159,21 @@ struct clustering *clustering_create(uint32_t num, const double *distances, cons
 		for (size_t j = 0; j < num; j++)
 			b.distances[i * num + j] *=
 				sqrt(2 * b.sizes[i] * b.sizes[j] / (b.sizes[i] + b.sizes[j]));
-	merge_all(&b);
-	free(b.distances);
-	free(b.sizes);
+	merge_all(arena, &b);
 	clustering->num_leaves = num;
 	clustering->merges = b.merges;
 	clustering->num_merges = b.num_merges;
-	number_merges(clustering, weights);
+	number_merges(arena, clustering, weights);
 	return clustering;
 }
 
-void clustering_destroy(struct clustering *clustering)
-{
-	if (!clustering)
-		return;
-	free(clustering->merges);
-	free(clustering);
-}
-
-void clustering_cut(const struct clustering *clustering, uint32_t num_clusters, uint32_t *labels)
+void clustering_cut(struct arena *arena, const struct clustering *clustering, uint32_t num_clusters,
+		    uint32_t *labels)
 {
 	uint32_t num = clustering->num_leaves, num_labels = 0;
 	/* Of each cluster its union, as long as that is merged. */
-	uint32_t *up = xcalloc(2 * (size_t)num + 1, sizeof(*up));
-	uint32_t *label = xcalloc(2 * (size_t)num + 1, sizeof(*label));
+	uint32_t *up = arena_array(arena, 2 * (size_t)num, sizeof(*up));
+	uint32_t *number = arena_array(arena, 2 * (size_t)num, sizeof(*number));
 
 	for (uint32_t c = 0; c < 2 * num; c++)
 		up[c] = c;
@@ -196,22 +182,20 @@ void clustering_cut(const struct clustering *clustering, uint32_t num_clusters, 
 	for (uint32_t leaf = 0; leaf < num; leaf++) {
 		uint32_t top = find(up, leaf);
 
-		if (!label[top])
-			label[top] = ++num_labels;
-		labels[leaf] = label[top] - 1;
+		if (!number[top])
+			number[top] = ++num_labels;
+		labels[leaf] = number[top] - 1;
 	}
-	free(up);
-	free(label);
 }
 
 /* ---- Comparison ---- */
 
 /* Twice the pairs of objects that are in one cluster. */
-static double pairs_within(uint32_t num, const uint32_t *labels, uint32_t *sizes)
+static double pairs_within(struct arena *arena, uint32_t num, const uint32_t *labels)
 {
+	uint32_t *sizes = arena_array(arena, num, sizeof(*sizes));
 	double pairs = -(double)num;
 
-	memset(sizes, 0, num * sizeof(*sizes));
 	for (uint32_t o = 0; o < num; o++)
 		sizes[labels[o]]++;
 	for (uint32_t c = 0; c < num; c++)
@@ -220,10 +204,11 @@ static double pairs_within(uint32_t num, const uint32_t *labels, uint32_t *sizes
 }
 
 /* Those that are in one cluster of both: objects cluster by cluster of a, counted by that of b. */
-static double pairs_of_both(uint32_t num, const uint32_t *a, const uint32_t *b, uint32_t *counts)
+static double pairs_of_both(struct arena *arena, uint32_t num, const uint32_t *a, const uint32_t *b)
 {
-	uint32_t *begin = xcalloc(num + 2, sizeof(*begin)),
-		 *order = xcalloc(num + 1, sizeof(*order));
+	uint32_t *begin = arena_array(arena, num + 2, sizeof(*begin));
+	uint32_t *order = arena_array(arena, num, sizeof(*order));
+	uint32_t *counts = arena_array(arena, num, sizeof(*counts));
 	double pairs = -(double)num;
 
 	for (uint32_t o = 0; o < num; o++)
@@ -232,7 +217,6 @@ static double pairs_of_both(uint32_t num, const uint32_t *a, const uint32_t *b, 
 		begin[c] += begin[c - 1];
 	for (uint32_t o = 0; o < num; o++)
 		order[begin[a[o] + 1]++] = o;
-	memset(counts, 0, num * sizeof(*counts));
 	for (uint32_t c = 0; c < num; c++) {
 		for (uint32_t i = begin[c]; i < begin[c + 1]; i++)
 			counts[b[order[i]]]++;
@@ -243,22 +227,34 @@ static double pairs_of_both(uint32_t num, const uint32_t *a, const uint32_t *b, 
 			pairs += count * count;
 		}
 	}
-	free(begin);
-	free(order);
 	return pairs;
 }
 
-double clustering_bscore(uint32_t num, const uint32_t *labels_a, const uint32_t *labels_b)
+/* B of two partitions of `num` objects by labels below num: 1 the same, near 0 nothing in common.
+ */
+static double bscore(struct arena *arena, uint32_t num, const uint32_t *labels_a,
+		     const uint32_t *labels_b)
 {
-	uint32_t *counts = xcalloc(num + 1, sizeof(*counts));
-	double both = pairs_of_both(num, labels_a, labels_b, counts);
-	double a = pairs_within(num, labels_a, counts), b = pairs_within(num, labels_b, counts);
+	double both = pairs_of_both(arena, num, labels_a, labels_b);
+	double a = pairs_within(arena, num, labels_a), b = pairs_within(arena, num, labels_b);
 
-	free(counts);
 	/* Every object alone, in both or in one. */
 	if (a == 0 || b == 0)
 		return a == b;
 	return both / sqrt(a * b);
+}
+
+/* The clusters of the objects, when it is cut into so many. */
+static uint32_t *label(struct arena *arena, const struct clustering *clustering, uint32_t clusters,
+		       const uint32_t *leaves, uint32_t num)
+{
+	uint32_t *cut = arena_array(arena, clustering->num_leaves, sizeof(*cut));
+	uint32_t *labels = arena_array(arena, num, sizeof(*labels));
+
+	clustering_cut(arena, clustering, clusters, cut);
+	for (uint32_t o = 0; o < num; o++)
+		labels[o] = cut[leaves[o]];
+	return labels;
 }
 
 double clustering_compare(const struct clustering *a, const uint32_t *leaves_a,
@@ -267,24 +263,14 @@ double clustering_compare(const struct clustering *a, const uint32_t *leaves_a,
 {
 	uint32_t most = a->num_leaves < b->num_leaves ? a->num_leaves : b->num_leaves;
 	uint32_t least = most > 1 ? 2 : most;
-	uint32_t *cut_a = xcalloc(a->num_leaves + 1, sizeof(*cut_a));
-	uint32_t *cut_b = xcalloc(b->num_leaves + 1, sizeof(*cut_b));
-	uint32_t *labels_a = xcalloc(num_objects + 1, sizeof(*labels_a));
-	uint32_t *labels_b = xcalloc(num_objects + 1, sizeof(*labels_b));
 	double sum = 0;
 
 	for (uint32_t k = least; k <= most; k++) {
-		clustering_cut(a, k, cut_a);
-		clustering_cut(b, k, cut_b);
-		for (uint32_t o = 0; o < num_objects; o++) {
-			labels_a[o] = cut_a[leaves_a[o]];
-			labels_b[o] = cut_b[leaves_b[o]];
-		}
-		sum += clustering_bscore(num_objects, labels_a, labels_b);
+		struct arena *scratch = arena_create();
+
+		sum += bscore(scratch, num_objects, label(scratch, a, k, leaves_a, num_objects),
+			      label(scratch, b, k, leaves_b, num_objects));
+		arena_destroy(scratch);
 	}
-	free(cut_a);
-	free(cut_b);
-	free(labels_a);
-	free(labels_b);
 	return most == 0 ? 1 : sum / (most - least + 1);
 }

@@ -4,8 +4,9 @@
 #ifndef PDB_ANALYSIS_CLUSTERING_H
 #define PDB_ANALYSIS_CLUSTERING_H
 
-#include <stddef.h>
 #include <stdint.h>
+
+struct arena;
 
 /* The distance of two clusters. */
 enum linkage {
@@ -31,22 +32,20 @@ struct clustering {
 
 /* distances: [num * num], symmetric, not negative. weights: [num] how many equal objects a leaf
  * stands for, NULL: one each; the result is that of as many objects with distance 0. O(num^2) by
- * chains of nearest neighbours (Murtagh 1983) and the Lance-Williams formulas. */
-struct clustering *clustering_create(uint32_t num, const double *distances, const uint32_t *weights,
-				     enum linkage linkage);
-void clustering_destroy(struct clustering *clustering);
+ * chains of nearest neighbours (Murtagh 1983) and the Lance-Williams formulas. It lives in the
+ * arena. */
+struct clustering *clustering_create(struct arena *arena, uint32_t num, const double *distances,
+				     const uint32_t *weights, enum linkage linkage);
 
 /* Cut it into num_clusters (1 to num_leaves): labels[leaf] is the cluster's number, in the order of
  * their first leaves. */
-void clustering_cut(const struct clustering *clustering, uint32_t num_clusters, uint32_t *labels);
+void clustering_cut(struct arena *arena, const struct clustering *clustering, uint32_t num_clusters,
+		    uint32_t *labels);
 
-/* B of Fowlkes and Mallows ("A Method for Comparing Two Hierarchical Clusterings", JASA 1983) of
- * two partitions of `num` objects by labels below num: 1 the same, near 0 nothing in common. */
-double clustering_bscore(uint32_t num, const uint32_t *labels_a, const uint32_t *labels_b);
-
-/* The mean of B over all cuts of both into the same number of clusters, from 2 on to the fewer
- * leaves; with 1 leaf on a side, of the two cuts into 1. Object o is leaf leaves_a[o] of one and
- * leaves_b[o] of the other. */
+/* The mean of B of Fowlkes and Mallows ("A Method for Comparing Two Hierarchical Clusterings", JASA
+ * 1983) over all cuts of both into the same number of clusters, from 2 on to the fewer leaves; with
+ * 1 leaf on a side, of the two cuts into 1. 1: the same, near 0: nothing in common. Object o is
+ * leaf leaves_a[o] of one and leaves_b[o] of the other. */
 double clustering_compare(const struct clustering *a, const uint32_t *leaves_a,
 			  const struct clustering *b, const uint32_t *leaves_b,
 			  uint32_t num_objects);

@@ -5,10 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/arena.h"
 #include "model/error.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 struct building {
+	struct arena *arena;
 	const struct formal_context *context;
 	struct concept *concepts;
 	size_t num, capacity, most;
@@ -36,14 +39,19 @@ static uint64_t *intersect(const struct building *b, const uint64_t *x, const ui
 
 static uint32_t add_concept(struct building *b, const uint64_t *intent)
 {
-	b->concepts = xgrow(b->concepts, b->num, &b->capacity, sizeof(*b->concepts));
-	b->concepts[b->num] = (struct concept){.intent = intersect(b, intent, intent)};
+	size_t size = b->context->num_words * sizeof(*intent);
+
+	b->concepts = arena_grow(b->arena, b->concepts, b->num, &b->capacity, sizeof(*b->concepts));
+	b->concepts[b->num] = (struct concept){
+		.intent = memcpy(arena_alloc(b->arena, size), intent, size),
+	};
 	return (uint32_t)b->num++;
 }
 
-static void add_parent(struct concept *c, uint32_t parent)
+static void add_parent(const struct building *b, struct concept *c, uint32_t parent)
 {
-	c->parents = xgrow(c->parents, c->num_parents, &c->parents_capacity, sizeof(*c->parents));
+	c->parents = arena_grow(b->arena, c->parents, c->num_parents, &c->parents_capacity,
+				sizeof(*c->parents));
 	c->parents[c->num_parents++] = parent;
 }
 
@@ -79,7 +87,7 @@ static void offer_parent(struct building *b, struct concept *parents, uint32_t c
 		if (is_subset(b, other, b->concepts[candidate].intent))
 			parents->parents[i--] = parents->parents[--parents->num_parents];
 	}
-	add_parent(parents, candidate);
+	add_parent(b, parents, candidate);
 }
 
 /* The concept with this intent, made if there is none. `generator` is one whose intent has all of
@@ -109,11 +117,9 @@ static uint32_t add_intent(struct building *b, const uint64_t *intent, uint32_t 
 	added = add_concept(b, intent);
 	for (size_t i = 0; i < parents.num_parents; i++)
 		remove_parent(&b->concepts[generator], parents.parents[i]);
-	add_parent(&b->concepts[generator], added);
-	free(b->concepts[added].parents);
-	b->concepts[added].parents = parents.parents;
-	b->concepts[added].num_parents = parents.num_parents;
-	b->concepts[added].parents_capacity = parents.parents_capacity;
+	add_parent(b, &b->concepts[generator], added);
+	parents.intent = b->concepts[added].intent;
+	b->concepts[added] = parents;
 	return added;
 }
 
@@ -130,28 +136,19 @@ static int compare_places(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
-	if (x->num_attributes != y->num_attributes)
-		return x->num_attributes < y->num_attributes ? -1 : 1;
-	for (size_t w = 0; w < x->num_words; w++) {
+	for (size_t w = 0; w < x->num_words && x->num_attributes == y->num_attributes; w++) {
 		uint64_t differ = x->concept->intent[w] ^ y->concept->intent[w];
 
 		if (differ) /* with the lowest attribute that the other has not, first */
 		return x->concept->intent[w] & differ & -differ ? -1 : 1;
 	}
-	return 0;
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return *x == *y ? 0 : *x < *y ? -1 : 1;
+	return SORTED_ORDER(x->num_attributes, y->num_attributes);
 }
 
 /* The concepts in order; where[c] is where concept c has gone to. */
-static void put_in_order(struct building *b, struct concept_lattice *lattice, uint32_t *where)
+static void put_in_order(const struct building *b, struct concept_lattice *lattice, uint32_t *where)
 {
-	struct place *places = xcalloc(b->num + 1, sizeof(*places));
+	struct place *places = arena_array(b->arena, b->num, sizeof(*places));
 
 	for (size_t c = 0; c < b->num; c++) {
 		places[c] = (struct place){
@@ -164,10 +161,10 @@ static void put_in_order(struct building *b, struct concept_lattice *lattice, ui
 				(size_t)__builtin_popcountll(b->concepts[c].intent[w]);
 	}
 	qsort(places, b->num, sizeof(*places), compare_places);
-	lattice->concepts = xcalloc(b->num + 1, sizeof(*lattice->concepts));
+	lattice->concepts = arena_array(b->arena, b->num, sizeof(*lattice->concepts));
 	lattice->num_concepts = b->num;
 	for (size_t c = 0; c < b->num; c++) {
-		lattice->concepts[c] = b->concepts[places[c].former];
+		lattice->concepts[c] = *places[c].concept;
 		where[places[c].former] = (uint32_t)c;
 	}
 	for (size_t c = 0; c < b->num; c++) {
@@ -175,19 +172,17 @@ static void put_in_order(struct building *b, struct concept_lattice *lattice, ui
 
 		for (size_t p = 0; p < concept->num_parents; p++)
 		concept->parents[p] = where[concept->parents[p]];
-		if (concept->num_parents > 0)
-			qsort(concept->parents, concept->num_parents, sizeof(*concept->parents),
-			      compare_numbers);
+		sorted_make(concept->parents, concept->num_parents, sizeof(*concept->parents),
+			    sorted_compare_u32);
 	}
-	free(places);
 }
 
 /* Every row is in the extent of its concept and of all above. */
-static void find_extents(struct concept_lattice *lattice)
+static void find_extents(struct arena *arena, struct concept_lattice *lattice)
 {
-	uint32_t *seen = xcalloc(lattice->num_concepts + 1, sizeof(*seen));
-	uint32_t *stack = xcalloc(lattice->num_concepts + 1, sizeof(*stack));
-	size_t *capacity = xcalloc(lattice->num_concepts + 1, sizeof(*capacity));
+	uint32_t *seen = arena_array(arena, lattice->num_concepts, sizeof(*seen));
+	uint32_t *stack = arena_array(arena, lattice->num_concepts, sizeof(*stack));
+	size_t *capacity = arena_array(arena, lattice->num_concepts, sizeof(*capacity));
 
 	for (uint32_t row = 0; row < lattice->context->num_rows; row++) {
 		size_t num = 0;
@@ -198,8 +193,8 @@ static void find_extents(struct concept_lattice *lattice)
 			uint32_t at = stack[--num];
 			struct concept *c = &lattice->concepts[at];
 
-			c->extent =
-				xgrow(c->extent, c->num_extent, &capacity[at], sizeof(*c->extent));
+			c->extent = arena_grow(arena, c->extent, c->num_extent, &capacity[at],
+					       sizeof(*c->extent));
 			c->extent[c->num_extent++] = row;
 			for (size_t p = 0; p < c->num_parents; p++) {
 				if (seen[c->parents[p]] == row + 1)
@@ -209,18 +204,15 @@ static void find_extents(struct concept_lattice *lattice)
 			}
 		}
 	}
-	free(capacity);
-	free(stack);
-	free(seen);
 }
 
 /* From the top down the first one with the attribute is the highest: two that have it have a common
  * one above them. */
-static void find_attributes(struct concept_lattice *lattice)
+static void find_attributes(struct arena *arena, struct concept_lattice *lattice)
 {
 	uint32_t num = lattice->context->num_attributes;
 
-	lattice->concept_of_attribute = xcalloc(num + 1, sizeof(uint32_t));
+	lattice->concept_of_attribute = arena_array(arena, num, sizeof(uint32_t));
 	for (uint32_t a = 0; a < num; a++) {
 		uint32_t c = 0;
 
@@ -230,63 +222,39 @@ static void find_attributes(struct concept_lattice *lattice)
 	}
 }
 
-static void free_concepts(struct concept *concepts, size_t num)
-{
-	for (size_t c = 0; c < num; c++) {
-		free(concepts[c].intent);
-		free(concepts[c].extent);
-		free(concepts[c].parents);
-	}
-	free(concepts);
-}
-
 /* The bottom: all attributes. */
 static void add_bottom(struct building *b)
 {
-	uint64_t *all = xcalloc(b->context->num_words, sizeof(*all));
+	uint64_t *all = arena_array(b->arena, b->context->num_words, sizeof(*all));
 
 	for (uint32_t a = 0; a < b->context->num_attributes; a++)
 		all[a / 64] |= (uint64_t)1 << a % 64;
 	add_concept(b, all);
-	free(all);
 }
 
-struct concept_lattice *concept_lattice_create(const struct formal_context *context, size_t most,
+struct concept_lattice *concept_lattice_create(struct arena *arena,
+					       const struct formal_context *context, size_t most,
 					       struct pdb_error *err)
 {
-	struct concept_lattice *lattice = xcalloc(1, sizeof(*lattice));
-	struct building b = {.context = context, .most = most};
+	struct concept_lattice *lattice = arena_alloc(arena, sizeof(*lattice));
+	struct building b = {.arena = arena, .context = context, .most = most};
 	uint32_t *where;
 
 	lattice->context = context;
-	lattice->concept_of_row = xcalloc(context->num_rows + 1, sizeof(uint32_t));
+	lattice->concept_of_row = arena_array(arena, context->num_rows, sizeof(uint32_t));
 	add_bottom(&b);
 	for (uint32_t r = 0; r < context->num_rows && !b.is_full; r++)
 		lattice->concept_of_row[r] =
 			add_intent(&b, &context->rows[r * context->num_words], 0);
 	if (b.is_full) {
 		error_set(err, ERROR_UNSUPPORTED, "there are more than %zu concepts", most);
-		free_concepts(b.concepts, b.num);
-		concept_lattice_destroy(lattice);
 		return NULL;
 	}
-	where = xcalloc(b.num + 1, sizeof(*where));
+	where = arena_array(arena, b.num, sizeof(*where));
 	put_in_order(&b, lattice, where);
 	for (uint32_t r = 0; r < context->num_rows; r++)
 		lattice->concept_of_row[r] = where[lattice->concept_of_row[r]];
-	free(where);
-	free(b.concepts);
-	find_extents(lattice);
-	find_attributes(lattice);
+	find_extents(arena, lattice);
+	find_attributes(arena, lattice);
 	return lattice;
-}
-
-void concept_lattice_destroy(struct concept_lattice *lattice)
-{
-	if (!lattice)
-		return;
-	free_concepts(lattice->concepts, lattice->num_concepts);
-	free(lattice->concept_of_row);
-	free(lattice->concept_of_attribute);
-	free(lattice);
 }

@@ -33,9 +33,9 @@ struct concept_lattice {
 };
 
 /* NULL and *err (ERROR_UNSUPPORTED) when there are more than `most` concepts, of which there may be
- * exponentially many. */
-struct concept_lattice *concept_lattice_create(const struct formal_context *context, size_t most,
+ * exponentially many. It lives in the arena. */
+struct concept_lattice *concept_lattice_create(struct arena *arena,
+					       const struct formal_context *context, size_t most,
 					       struct pdb_error *err);
-void concept_lattice_destroy(struct concept_lattice *lattice);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 enum { MATRIX_WORDS = 1 << 24 }; /* 128 MiB */
@@ -29,9 +30,7 @@ static int compare_keys(const void *a, const void *b)
 {
 	const struct key *x = a, *y = b;
 
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return x->at == y->at ? 0 : x->at < y->at ? -1 : 1;
+	return SORTED_ORDER(x->key, y->key) ?: SORTED_ORDER(x->at, y->at);
 }
 
 /* b's keys and where they are; backwards, from its end. */
@@ -50,20 +49,14 @@ static struct key *sort_keys(const struct side *b, int backwards)
 static void next_row(const struct key *sorted, size_t num, uint64_t key, const uint64_t *row,
 		     uint64_t *next, uint64_t *same)
 {
-	size_t low = 0, high = num, words = num / 64 + 1;
+	const struct key wanted = {.key = key};
+	size_t first = sorted_first(&wanted, sorted, num, sizeof(*sorted), compare_keys);
+	size_t words = num / 64 + 1;
 	uint64_t carry = 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (sorted[middle].key < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	memset(same, 0, words * sizeof(*same));
-	for (; low < num && sorted[low].key == key; low++)
-		same[sorted[low].at / 64] |= (uint64_t)1 << sorted[low].at % 64;
+	for (size_t i = first; i < num && sorted[i].key == key; i++)
+		same[sorted[i].at / 64] |= (uint64_t)1 << sorted[i].at % 64;
 	for (size_t w = 0; w < words; w++) {
 		uint64_t sum, v = row[w];
 		uint64_t overflow = __builtin_add_overflow(v, v & same[w], &sum);

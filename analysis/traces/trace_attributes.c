@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-#include "model/xalloc.h"
+#include "model/arena.h"
+#include "model/sorted.h"
 
 /* The attributes of one trace, each once at the end. */
 struct counted {
@@ -12,6 +13,7 @@ struct counted {
 };
 
 struct counting {
+	struct arena *arena;
 	const struct trace_set *set;
 	unsigned int kinds;
 	uint64_t *times; /* [num_bodies] iterations in the present trace */
@@ -20,22 +22,15 @@ struct counting {
 
 static int compare_things(const struct trace_attribute *a, const struct trace_attribute *b)
 {
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	if (a->symbol != b->symbol)
-		return a->symbol < b->symbol ? -1 : 1;
-	return a->next == b->next ? 0 : a->next < b->next ? -1 : 1;
+	return SORTED_ORDER(a->kind, b->kind) ?: SORTED_ORDER(a->symbol, b->symbol)
+					      ?: SORTED_ORDER(a->next, b->next);
 }
 
 static int compare_attributes(const void *a, const void *b)
 {
 	const struct trace_attribute *x = a, *y = b;
-	int order = compare_things(x, y);
 
-	return order                          ? order
-	       : x->frequency == y->frequency ? 0
-	       : x->frequency < y->frequency  ? -1
-					      : 1;
+	return compare_things(x, y) ?: SORTED_ORDER(x->frequency, y->frequency);
 }
 
 static void count(struct counting *c, enum attribute_kind kind, uint32_t symbol, uint32_t next,
@@ -45,8 +40,8 @@ static void count(struct counting *c, enum attribute_kind kind, uint32_t symbol,
 
 	if (!(c->kinds & kind) || times == 0)
 		return;
-	counted->items =
-		xgrow(counted->items, counted->num, &counted->capacity, sizeof(*counted->items));
+	counted->items = arena_grow(c->arena, counted->items, counted->num, &counted->capacity,
+				    sizeof(*counted->items));
 	counted->items[counted->num++] = (struct trace_attribute){kind, symbol, next, times};
 }
 
@@ -105,9 +100,7 @@ static void unite(struct counted *counted, enum attribute_frequency frequency)
 {
 	size_t num = 0;
 
-	if (counted->num == 0)
-		return;
-	qsort(counted->items, counted->num, sizeof(*counted->items), compare_attributes);
+	sorted_make(counted->items, counted->num, sizeof(*counted->items), compare_attributes);
 	for (size_t i = 0; i < counted->num; i++) {
 		if (num > 0 && compare_things(&counted->items[num - 1], &counted->items[i]) == 0)
 			counted->items[num - 1].frequency += counted->items[i].frequency;
@@ -122,49 +115,47 @@ static void unite(struct counted *counted, enum attribute_frequency frequency)
 
 /* ---- Numbers ---- */
 
-static void number_attributes(struct trace_attributes *result, const struct counted *of_roots,
-			      size_t num_roots)
+static void number_attributes(struct arena *arena, struct trace_attributes *result,
+			      const struct counted *of_roots, size_t num_roots)
 {
 	size_t num = 0;
 
 	for (size_t r = 0; r < num_roots; r++)
 		num += of_roots[r].num;
-	result->attributes = xcalloc(num + 1, sizeof(*result->attributes));
+	result->attributes = arena_array(arena, num, sizeof(*result->attributes));
 	for (size_t r = 0; r < num_roots; r++)
 		for (size_t i = 0; i < of_roots[r].num; i++)
 			result->attributes[result->num_attributes++] = of_roots[r].items[i];
-	qsort(result->attributes, num, sizeof(*result->attributes), compare_attributes);
-	result->num_attributes = 0;
-	for (size_t i = 0; i < num; i++)
-		if (i == 0 || compare_attributes(&result->attributes[result->num_attributes - 1],
-						 &result->attributes[i]) != 0)
-			result->attributes[result->num_attributes++] = result->attributes[i];
+	result->num_attributes = sorted_make_unique(
+		result->attributes, num, sizeof(*result->attributes), compare_attributes);
 }
 
-static void number_trace(struct trace_attributes *result, const struct counted *counted,
-			 size_t *num, size_t *capacity)
+static void number_trace(struct arena *arena, struct trace_attributes *result,
+			 const struct counted *counted, size_t *num, size_t *capacity)
 {
 	for (size_t i = 0; i < counted->num; i++) {
 		const struct trace_attribute *found =
 			bsearch(&counted->items[i], result->attributes, result->num_attributes,
 				sizeof(*found), compare_attributes);
 
-		result->numbers = xgrow(result->numbers, *num, capacity, sizeof(*result->numbers));
+		result->numbers = arena_grow(arena, result->numbers, *num, capacity,
+					     sizeof(*result->numbers));
 		result->numbers[(*num)++] = (uint32_t)(found - result->attributes);
 	}
 }
 
-struct trace_attributes *trace_attributes_create(const struct trace_set *set, unsigned int kinds,
+struct trace_attributes *trace_attributes_create(struct arena *arena, const struct trace_set *set,
+						 unsigned int kinds,
 						 enum attribute_frequency frequency)
 {
-	struct trace_attributes *result = xcalloc(1, sizeof(*result));
-	struct counting c = {.set = set, .kinds = kinds};
+	struct trace_attributes *result = arena_alloc(arena, sizeof(*result));
+	struct counting c = {.arena = arena, .set = set, .kinds = kinds};
 	/* Of the first trace with each root. */
-	struct counted *counted = xcalloc(set->num_traces + 1, sizeof(*counted));
-	size_t *first = xcalloc(set->num_bodies + 1, sizeof(*first));
+	struct counted *counted = arena_array(arena, set->num_traces, sizeof(*counted));
+	size_t *first = arena_array(arena, set->num_bodies, sizeof(*first));
 	size_t num = 0, capacity = 0;
 
-	c.times = xcalloc(set->num_bodies + 1, sizeof(*c.times));
+	c.times = arena_array(arena, set->num_bodies, sizeof(*c.times));
 	for (size_t t = 0; t < set->num_traces; t++) {
 		if (first[set->roots[t]])
 			continue;
@@ -174,27 +165,12 @@ struct trace_attributes *trace_attributes_create(const struct trace_set *set, un
 		counted[t] = c.counted;
 		c.counted = (struct counted){.num = 0};
 	}
-	number_attributes(result, counted, set->num_traces);
+	number_attributes(arena, result, counted, set->num_traces);
 	result->num_traces = set->num_traces;
-	result->ends = xcalloc(set->num_traces + 1, sizeof(*result->ends));
+	result->ends = arena_array(arena, set->num_traces, sizeof(*result->ends));
 	for (size_t t = 0; t < set->num_traces; t++) {
-		number_trace(result, &counted[first[set->roots[t]] - 1], &num, &capacity);
+		number_trace(arena, result, &counted[first[set->roots[t]] - 1], &num, &capacity);
 		result->ends[t] = num;
 	}
-	for (size_t t = 0; t < set->num_traces; t++)
-		free(counted[t].items);
-	free(counted);
-	free(first);
-	free(c.times);
 	return result;
-}
-
-void trace_attributes_destroy(struct trace_attributes *attributes)
-{
-	if (!attributes)
-		return;
-	free(attributes->attributes);
-	free(attributes->numbers);
-	free(attributes->ends);
-	free(attributes);
 }

@@ -40,9 +40,9 @@ struct trace_attributes {
 	size_t num_traces;
 };
 
-/* `kinds` of enum attribute_kind, together. */
-struct trace_attributes *trace_attributes_create(const struct trace_set *set, unsigned int kinds,
+/* `kinds` of enum attribute_kind, together. It lives in the arena. */
+struct trace_attributes *trace_attributes_create(struct arena *arena, const struct trace_set *set,
+						 unsigned int kinds,
 						 enum attribute_frequency frequency);
-void trace_attributes_destroy(struct trace_attributes *attributes);
 
 #endif

@@ -15,6 +15,9 @@
 #include <string.h>
 
 #include "analysis/traces/lcs.h"
+#include "model/arena.h"
+#include "model/job/pair_map.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 enum { SMALL_GAP = 64, MOST_WORDS = 64, MOST_UNROLLED = 256 };
@@ -28,12 +31,8 @@ struct sides {
 	uint32_t *partner; /* [num_left] the element of the right, or TRACE_NONE */
 };
 
-struct pair {
-	uint32_t left, right;
-	size_t row; /* + 1 of the first comparison; 0: empty */
-};
-
 struct comparing {
+	struct arena *arena;
 	const struct trace_set *set;
 	struct trace_diff *diff;
 	uint64_t *shapes; /* [num_bodies] */
@@ -41,10 +40,9 @@ struct comparing {
 	 * than 64 * MOST_WORDS symbols some share a bit. */
 	uint32_t *symbols;
 	size_t num_symbols, num_words;
-	uint64_t *masks;    /* [num_bodies * num_words] */
-	struct pair *pairs; /* of loops that were compared; open addressing */
-	size_t num_pairs, num_slots;
-	size_t num_unrolled; /* loops of which an iteration was compared with what is no loop */
+	uint64_t *masks;       /* [num_bodies * num_words] */
+	struct pair_map *rows; /* of the first comparison of two loops */
+	size_t num_unrolled;   /* loops of which an iteration was compared with what is no loop */
 };
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -57,25 +55,23 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 
 /* ---- What is known of loops ---- */
 
-static int compare_symbols(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return *x == *y ? 0 : *x < *y ? -1 : 1;
-}
-
 static void collect_symbols(struct comparing *c)
 {
-	size_t num = 0;
+	size_t num = 0, capacity = 0, num_row;
 
-	c->symbols = xcalloc(c->set->num_elements + 1, sizeof(*c->symbols));
-	for (size_t i = 0; i < c->set->num_elements; i++)
-		if (!TRACE_IS_LOOP(c->set->elements[i].symbol))
-			c->symbols[num++] = c->set->elements[i].symbol;
-	qsort(c->symbols, num, sizeof(*c->symbols), compare_symbols);
-	for (size_t i = 0; i < num; i++)
-		if (i == 0 || c->symbols[i] != c->symbols[c->num_symbols - 1])
-			c->symbols[c->num_symbols++] = c->symbols[i];
+	for (uint32_t body = 0; body < c->set->num_bodies; body++) {
+		const struct trace_element *row = trace_set_row(c->set, body, &num_row);
+
+		for (size_t i = 0; i < num_row; i++) {
+			if (TRACE_IS_LOOP(row[i].symbol))
+				continue;
+			c->symbols = arena_grow(c->arena, c->symbols, num, &capacity,
+						sizeof(*c->symbols));
+			c->symbols[num++] = row[i].symbol;
+		}
+	}
+	c->num_symbols =
+		sorted_make_unique(c->symbols, num, sizeof(*c->symbols), sorted_compare_u32);
 	c->num_words = c->num_symbols / 64 + 1;
 	if (c->num_words > MOST_WORDS)
 		c->num_words = MOST_WORDS;
@@ -101,7 +97,7 @@ static void add_to_mask(const struct comparing *c, uint64_t *mask, uint32_t symb
 			mask[w] |= mask_of(c, symbol)[w];
 		return;
 	}
-	found = bsearch(&symbol, c->symbols, c->num_symbols, sizeof(symbol), compare_symbols);
+	found = bsearch(&symbol, c->symbols, c->num_symbols, sizeof(symbol), sorted_compare_u32);
 	bit = (size_t)(found - c->symbols) % (64 * c->num_words);
 	mask[bit / 64] |= (uint64_t)1 << bit % 64;
 }
@@ -109,8 +105,8 @@ static void add_to_mask(const struct comparing *c, uint64_t *mask, uint32_t symb
 static void describe_bodies(struct comparing *c)
 {
 	collect_symbols(c);
-	c->shapes = xcalloc(c->set->num_bodies + 1, sizeof(*c->shapes));
-	c->masks = xcalloc(c->set->num_bodies + 1, c->num_words * sizeof(*c->masks));
+	c->shapes = arena_array(c->arena, c->set->num_bodies, sizeof(*c->shapes));
+	c->masks = arena_array(c->arena, c->set->num_bodies, c->num_words * sizeof(*c->masks));
 	for (uint32_t body = 0; body < c->set->num_bodies; body++) {
 		size_t num;
 		const struct trace_element *row = trace_set_row(c->set, body, &num);
@@ -209,9 +205,9 @@ static void align_keys(const struct comparing *c, struct sides *s, const struct 
 		       enum pass pass)
 {
 	size_t least = gap->num_left < gap->num_right ? gap->num_left : gap->num_right;
-	uint64_t *left = xcalloc(gap->num_left, sizeof(*left));
-	uint64_t *right = xcalloc(gap->num_right, sizeof(*right));
-	struct lcs_match *matches = xcalloc(least, sizeof(*matches));
+	uint64_t *left = arena_array(c->arena, gap->num_left, sizeof(*left));
+	uint64_t *right = arena_array(c->arena, gap->num_right, sizeof(*right));
+	struct lcs_match *matches = arena_array(c->arena, least, sizeof(*matches));
 	struct gap next = *gap;
 	size_t num;
 
@@ -233,9 +229,6 @@ static void align_keys(const struct comparing *c, struct sides *s, const struct 
 	next.num_left = gap->left + gap->num_left - next.left;
 	next.num_right = gap->right + gap->num_right - next.right;
 	align(c, s, next, pass + 1);
-	free(left);
-	free(right);
-	free(matches);
 }
 
 static void align(const struct comparing *c, struct sides *s, struct gap gap, enum pass pass)
@@ -260,7 +253,8 @@ static void add_row(struct comparing *c, enum trace_diff_kind kind, unsigned int
 	static const struct trace_element nothing = {TRACE_NONE, 0};
 	struct trace_diff *diff = c->diff;
 
-	diff->rows = xgrow(diff->rows, diff->num, &diff->capacity, sizeof(*diff->rows));
+	diff->rows =
+		arena_grow(c->arena, diff->rows, diff->num, &diff->capacity, sizeof(*diff->rows));
 	diff->rows[diff->num++] = (struct trace_diff_row){
 		.kind = kind,
 		.depth = depth,
@@ -275,51 +269,22 @@ static void add_row(struct comparing *c, enum trace_diff_kind kind, unsigned int
 		diff->events_right[kind] += right->count * trace_set_length(c->set, right->symbol);
 }
 
-/* Where the comparison of these loops is: the row's place, which is 0 if they are new. */
-static struct pair *find_pair(struct comparing *c, uint32_t left, uint32_t right)
-{
-	size_t at = mix(left, right) & (c->num_slots - 1);
-
-	while (c->pairs[at].row && (c->pairs[at].left != left || c->pairs[at].right != right))
-		at = (at + 1) & (c->num_slots - 1);
-	return &c->pairs[at];
-}
-
-static void grow_pairs(struct comparing *c)
-{
-	struct pair *former = c->pairs;
-	size_t num = c->num_slots;
-
-	if (2 * (c->num_pairs + 1) <= num)
-		return;
-	c->num_slots = num ? 2 * num : 64;
-	c->pairs = xcalloc(c->num_slots, sizeof(*c->pairs));
-	for (size_t i = 0; i < num; i++)
-		if (former[i].row)
-			*find_pair(c, former[i].left, former[i].right) = former[i];
-	free(former);
-}
-
 static void compare(struct comparing *c, uint32_t left, uint32_t right, unsigned int depth);
 
 static void compare_loops(struct comparing *c, const struct trace_element *left,
 			  const struct trace_element *right, unsigned int depth)
 {
 	struct trace_diff *diff = c->diff;
-	size_t row = diff->num, former;
-	struct pair *pair;
+	uint64_t key = pair_key(left->symbol, right->symbol);
+	uint32_t row = (uint32_t)diff->num, former = pair_map_get(c->rows, key);
 
 	add_row(c, TRACE_DIFF_BODY, depth, left, right);
-	grow_pairs(c);
-	pair = find_pair(c, left->symbol, right->symbol);
-	if (pair->row) {
-		former = pair->row - 1;
+	if (former != PAIR_NONE) {
 		diff->rows[row].inside = diff->rows[former].inside;
 		diff->rows[row].num_inside = diff->rows[former].num_inside;
 		return;
 	}
-	*pair = (struct pair){left->symbol, right->symbol, row + 1};
-	c->num_pairs++;
+	pair_map_add(c->rows, key, row);
 	compare(c, left->symbol, right->symbol, depth + 1);
 	diff->rows[row].inside = row + 1;
 	diff->rows[row].num_inside = diff->num - row - 1;
@@ -341,14 +306,14 @@ static bool has_symbol(const struct comparing *c, uint32_t loop, uint32_t symbol
 }
 
 /* What the side that stays in a loop does next: one more iteration, what is left of them, and
- * `after`. The caller frees. */
+ * `after`. */
 static struct trace_element *unroll(const struct comparing *c, const struct trace_element *loop,
 				    uint32_t done, const struct trace_element *after,
 				    size_t num_after, size_t *num_ret)
 {
 	size_t num;
 	const struct trace_element *row = trace_set_row(c->set, loop->symbol, &num);
-	struct trace_element *result = xcalloc(num + 1 + num_after, sizeof(*result));
+	struct trace_element *result = arena_array(c->arena, num + 1 + num_after, sizeof(*result));
 
 	memcpy(result, row, num * sizeof(*row));
 	if (loop->count > done + 1)
@@ -385,7 +350,6 @@ static bool compare_left_loop(struct comparing *c, const struct sides *s, size_t
 		more = unroll(c, &b, both.count, &s->right[r + 1], right_end - r - 1, &num);
 		compare_rows(c, &s->left[l + 1], left_end - l - 1, more, num, depth);
 	}
-	free(more);
 	return true;
 }
 
@@ -404,7 +368,7 @@ static void compare_rows(struct comparing *c, const struct trace_element *left, 
 	struct sides s = {left, right, num_left, num_right, NULL};
 	size_t l = 0, r = 0;
 
-	s.partner = xcalloc(num_left + 1, sizeof(*s.partner));
+	s.partner = arena_array(c->arena, num_left, sizeof(*s.partner));
 	memset(s.partner, 0xff, num_left * sizeof(*s.partner));
 	align(c, &s, (struct gap){0, num_left, 0, num_right}, PASS_SYMBOL);
 	/* What only the left has, then what only the right has, then what both have. */
@@ -428,7 +392,6 @@ static void compare_rows(struct comparing *c, const struct trace_element *left, 
 			compare_pair(c, &left[l++], &right[r++], depth);
 		}
 	}
-	free(s.partner);
 }
 
 static void compare(struct comparing *c, uint32_t left, uint32_t right, unsigned int depth)
@@ -440,23 +403,14 @@ static void compare(struct comparing *c, uint32_t left, uint32_t right, unsigned
 	compare_rows(c, a, num_left, b, num_right, depth);
 }
 
-struct trace_diff *trace_diff_create(const struct trace_set *set, uint32_t left, uint32_t right)
+struct trace_diff *trace_diff_create(struct arena *arena, const struct trace_set *set,
+				     uint32_t left, uint32_t right)
 {
-	struct comparing c = {.set = set, .diff = xcalloc(1, sizeof(*c.diff))};
+	struct comparing c = {
+		.arena = arena, .set = set, .diff = arena_alloc(arena, sizeof(*c.diff))};
 
+	c.rows = pair_map_in(arena);
 	describe_bodies(&c);
 	compare(&c, left, right, 0);
-	free(c.symbols);
-	free(c.shapes);
-	free(c.masks);
-	free(c.pairs);
 	return c.diff;
-}
-
-void trace_diff_destroy(struct trace_diff *diff)
-{
-	if (!diff)
-		return;
-	free(diff->rows);
-	free(diff);
 }

@@ -37,8 +37,8 @@ struct trace_diff {
 	uint64_t events_left[TRACE_DIFF_RIGHT + 1], events_right[TRACE_DIFF_RIGHT + 1];
 };
 
-/* Of two bodies of the set, for example the roots of two traces. */
-struct trace_diff *trace_diff_create(const struct trace_set *set, uint32_t left, uint32_t right);
-void trace_diff_destroy(struct trace_diff *diff);
+/* Of two bodies of the set, for example the roots of two traces. It lives in the arena. */
+struct trace_diff *trace_diff_create(struct arena *arena, const struct trace_set *set,
+				     uint32_t left, uint32_t right);
 
 #endif

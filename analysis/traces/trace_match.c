@@ -14,7 +14,8 @@
 #include "model/job/job.h"
 #include "model/job/modules.h"
 #include "model/job/names.h"
-#include "model/xalloc.h"
+#include "model/sorted.h"
+#include "model/arena.h"
 
 /* More pairs of sites than that are not tried: lines are taken as they are. */
 enum { MOST_PAIRS = 1 << 20 };
@@ -31,11 +32,12 @@ struct site {
 };
 
 struct matching {
+	struct arena *arena;
 	const struct trace_run *runs;
 	enum trace_detail detail;
-	struct blobs texts; /* functions with files, called functions */
-	struct blobs keys;  /* of sites, by index */
-	struct blobs ways;  /* sequences of numbers: what symbols are */
+	struct blobs *texts; /* functions with files, called functions */
+	struct blobs *keys;  /* of sites, by index */
+	struct blobs *ways;  /* sequences of numbers: what symbols are */
 	struct site *sites;
 	size_t num_sites, capacity;
 	uint32_t num_numbers;
@@ -47,7 +49,7 @@ struct matching {
 
 static uint32_t intern_text(struct matching *m, const char *text)
 {
-	return blobs_intern(&m->texts, text, strlen(text) + 1);
+	return blobs_intern(m->texts, text, strlen(text) + 1);
 }
 
 /* What is in no function that has a name is known by its module. */
@@ -55,15 +57,11 @@ static uint32_t intern_function(struct matching *m, const struct name *name,
 				const struct module *module)
 {
 	const char *slash = module ? strrchr(module->path, '/') : NULL;
-	uint32_t text;
-	char *both;
 
 	if (!name->is_symbol)
 		return intern_text(m, !module ? "?" : slash ? slash + 1 : module->path);
-	both = xasprintf("%s\n%s", name->function, name->file ? name->file : "");
-	text = intern_text(m, both);
-	free(both);
-	return text;
+	return intern_text(
+		m, arena_printf(m->arena, "%s\n%s", name->function, name->file ? name->file : ""));
 }
 
 static const struct module *module_of(const struct job *job, uint32_t node)
@@ -84,8 +82,8 @@ static void take_frames(struct matching *m, const struct job *job, uint32_t path
 
 		if (!module || module->kind != MODULE_PROGRAM)
 			continue;
-		m->frames =
-			xgrow(m->frames, m->num_frames, &m->frames_capacity, sizeof(*m->frames));
+		m->frames = arena_grow(m->arena, m->frames, m->num_frames, &m->frames_capacity,
+				       sizeof(*m->frames));
 		m->frames[m->num_frames++] = path;
 	}
 	for (size_t i = 0; i < m->num_frames / 2; i++) {
@@ -104,11 +102,11 @@ static uint32_t intern_site(struct matching *m, uint32_t run, uint32_t node, uin
 	const struct module *module = module_of(job, node);
 	const struct name *name = names_get(job->names, node);
 	const uint64_t key[] = {run, frame->module, frame->offset, callee};
-	uint32_t index = blobs_intern(&m->keys, key, sizeof(key));
+	uint32_t index = blobs_intern(m->keys, key, sizeof(key));
 
 	if (index < m->num_sites)
 		return index;
-	m->sites = xgrow(m->sites, m->num_sites, &m->capacity, sizeof(*m->sites));
+	m->sites = arena_grow(m->arena, m->sites, m->num_sites, &m->capacity, sizeof(*m->sites));
 	m->sites[m->num_sites++] = (struct site){
 		.run = run,
 		.group = intern_function(m, name, module),
@@ -158,24 +156,18 @@ static int compare_sites(const void *a, const void *b)
 {
 	const struct site *x = a, *y = b;
 
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	if (x->run != y->run)
-		return x->run < y->run ? -1 : 1;
-	if (x->line != y->line)
-		return x->line < y->line ? -1 : 1;
-	if (x->callee != y->callee)
-		return x->callee < y->callee ? -1 : 1;
-	if (x->offset != y->offset)
-		return x->offset < y->offset ? -1 : 1;
-	return x->index == y->index ? 0 : x->index < y->index ? -1 : 1;
+	return SORTED_ORDER(x->group, y->group) ?: SORTED_ORDER(x->run, y->run)
+						?: SORTED_ORDER(x->line, y->line)
+						?: SORTED_ORDER(x->callee, y->callee)
+						?: SORTED_ORDER(x->offset, y->offset)
+						?: SORTED_ORDER(x->index, y->index);
 }
 
 static int compare_indexes(const void *a, const void *b)
 {
 	const struct site *x = a, *y = b;
 
-	return x->index == y->index ? 0 : x->index < y->index ? -1 : 1;
+	return SORTED_ORDER(x->index, y->index);
 }
 
 /* The sites of one function in two runs, each by line, then by what is called. */
@@ -257,12 +249,12 @@ static int find_shift(const struct group *g)
 }
 
 /* Between sites that are the same: what is called in the same order. */
-static void match_gap(const struct group *gap)
+static void match_gap(struct arena *arena, const struct group *gap)
 {
 	size_t least = gap->num_left < gap->num_right ? gap->num_left : gap->num_right;
-	uint64_t *left = xcalloc(gap->num_left + 1, sizeof(*left));
-	uint64_t *right = xcalloc(gap->num_right + 1, sizeof(*right));
-	struct lcs_match *matches = xcalloc(least + 1, sizeof(*matches));
+	uint64_t *left = arena_array(arena, gap->num_left, sizeof(*left));
+	uint64_t *right = arena_array(arena, gap->num_right, sizeof(*right));
+	struct lcs_match *matches = arena_array(arena, least, sizeof(*matches));
 	size_t num;
 
 	for (size_t i = 0; i < gap->num_left; i++)
@@ -272,12 +264,9 @@ static void match_gap(const struct group *gap)
 	num = least > 0 ? lcs_find(left, gap->num_left, right, gap->num_right, matches) : 0;
 	for (size_t i = 0; i < num; i++)
 		unite(&gap->left[matches[i].a], &gap->right[matches[i].b]);
-	free(left);
-	free(right);
-	free(matches);
 }
 
-static void match_gaps(const struct group *g)
+static void match_gaps(struct arena *arena, const struct group *g)
 {
 	struct group gap = {g->left, g->right, 0, 0};
 
@@ -291,11 +280,11 @@ static void match_gaps(const struct group *g)
 		while (l < g->num_left && g->left[l].number != g->right[r].number)
 			l++;
 		gap.num_left = (size_t)(&g->left[l] - gap.left);
-		match_gap(&gap);
+		match_gap(arena, &gap);
 		gap = (struct group){&g->left[l] + 1, &g->right[r] + 1, 0, 0};
 	}
 	gap.num_left = (size_t)(g->left + g->num_left - gap.left);
-	match_gap(&gap);
+	match_gap(arena, &gap);
 }
 
 static void number_sites(struct matching *m, struct site *sites, size_t num)
@@ -319,7 +308,7 @@ static void match_group(struct matching *m, struct site *sites, size_t num)
 			match_offsets(&g);
 		} else {
 			match_shifted(&g, find_shift(&g), true);
-			match_gaps(&g);
+			match_gaps(m->arena, &g);
 		}
 	}
 	number_sites(m, g.right, g.num_right);
@@ -327,16 +316,14 @@ static void match_group(struct matching *m, struct site *sites, size_t num)
 
 static void match_sites(struct matching *m)
 {
-	if (m->num_sites > 0)
-		qsort(m->sites, m->num_sites, sizeof(*m->sites), compare_sites);
+	sorted_make(m->sites, m->num_sites, sizeof(*m->sites), compare_sites);
 	for (size_t begin = 0, end; begin < m->num_sites; begin = end) {
 		for (end = begin + 1; end < m->num_sites; end++)
 			if (m->sites[end].group != m->sites[begin].group)
 				break;
 		match_group(m, &m->sites[begin], end - begin);
 	}
-	if (m->num_sites > 0)
-		qsort(m->sites, m->num_sites, sizeof(*m->sites), compare_indexes);
+	sorted_make(m->sites, m->num_sites, sizeof(*m->sites), compare_indexes);
 }
 
 /* ---- Symbols ---- */
@@ -373,7 +360,7 @@ static size_t describe(struct matching *m, uint32_t run, const struct traces_sym
 static uint32_t *number_symbols(struct matching *m, uint32_t run)
 {
 	const struct traces *traces = m->runs[run].traces;
-	uint32_t *numbers = xcalloc(traces->num_symbols + 1, sizeof(*numbers));
+	uint32_t *numbers = arena_array(m->arena, traces->num_symbols, sizeof(*numbers));
 
 	for (size_t s = 0; s < traces->num_symbols; s++) {
 		const struct traces_symbol *symbol = &traces->symbols[s];
@@ -383,30 +370,29 @@ static uint32_t *number_symbols(struct matching *m, uint32_t run)
 		m->num_frames = 0;
 		if (symbol->kind == SEG_TRACE_CALL)
 			take_frames(m, m->runs[run].job, symbol->path);
-		way = xcalloc(m->num_frames + 3, sizeof(*way));
+		way = arena_array(m->arena, m->num_frames + 3, sizeof(*way));
 		num = describe(m, run, symbol, way);
-		numbers[s] = blobs_intern(&m->ways, way, num * sizeof(*way));
-		free(way);
+		numbers[s] = blobs_intern(m->ways, way, num * sizeof(*way));
 	}
 	return numbers;
 }
 
-uint32_t trace_match(const struct trace_run *runs, size_t num_runs, enum trace_detail detail,
-		     uint32_t **numbers)
+uint32_t trace_match(struct arena *arena, const struct trace_run *runs, size_t num_runs,
+		     enum trace_detail detail, uint32_t **numbers)
 {
-	struct matching m = {.runs = runs, .detail = detail};
-	uint32_t num;
+	struct matching m = {
+		.arena = arena,
+		.runs = runs,
+		.detail = detail,
+		.texts = blobs_in(arena),
+		.keys = blobs_in(arena),
+		.ways = blobs_in(arena),
+	};
 
 	for (uint32_t r = 0; r < num_runs; r++)
 		collect_sites(&m, r);
 	match_sites(&m);
 	for (uint32_t r = 0; r < num_runs; r++)
 		numbers[r] = number_symbols(&m, r);
-	num = (uint32_t)m.ways.num;
-	blobs_deinit(&m.texts);
-	blobs_deinit(&m.keys);
-	blobs_deinit(&m.ways);
-	free(m.sites);
-	free(m.frames);
-	return num;
+	return (uint32_t)m.ways->num;
 }

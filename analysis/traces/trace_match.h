@@ -12,6 +12,7 @@
 
 #include "model/trace/traces.h"
 
+struct arena;
 struct job;
 
 /* How much of a call's place makes it another one. */
@@ -31,8 +32,8 @@ struct trace_run {
 enum { TRACE_MAX_RUNS = 2 };
 
 /* numbers[r][s]: the number of symbol s of run r, equal for equal ones; each array has as many as
- * the run has symbols, and the caller frees it. Returns how many numbers there are. */
-uint32_t trace_match(const struct trace_run *runs, size_t num_runs, enum trace_detail detail,
-		     uint32_t **numbers);
+ * the run has symbols, and lives in the arena. Returns how many numbers there are. */
+uint32_t trace_match(struct arena *arena, const struct trace_run *runs, size_t num_runs,
+		     enum trace_detail detail, uint32_t **numbers);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "model/job/callpath.h"
+#include "model/arena.h"
 #include "model/interrupt.h"
 #include "model/job/job.h"
 #include "model/job/names.h"
@@ -76,21 +77,20 @@ static void take_events(struct trace_runs *runs, uint32_t run, const struct trac
 
 /* ---- Which threads ---- */
 
-static void add_thread(struct trace_runs *runs, uint32_t run, const struct traces_lane *lane,
-		       int thread, const uint32_t *numbers)
+static void add_thread(struct arena *arena, struct trace_runs *runs, uint32_t run,
+		       const struct traces_lane *lane, int thread, const uint32_t *numbers)
 {
-	uint32_t *symbols = xcalloc(lane->num_local + 1, sizeof(*symbols));
+	uint32_t *symbols = arena_array(arena, lane->num_local, sizeof(*symbols));
 
 	for (uint32_t s = 0; s < lane->num_local; s++)
 		symbols[s] =
 			lane->symbols[s] == TRACE_NONE ? TRACE_NONE : numbers[lane->symbols[s]];
 	trace_set_add(runs->set, lane->trace, symbols);
 	runs->threads[runs->num_threads++] = (struct trace_thread){run, lane, thread};
-	free(symbols);
 }
 
 /* The main thread of each rank and then, if wanted, its others. */
-static void add_threads(struct trace_runs *runs, uint32_t run,
+static void add_threads(struct arena *arena, struct trace_runs *runs, uint32_t run,
 			const struct trace_runs_options *options, const uint32_t *numbers)
 {
 	const struct traces *traces = runs->runs[run].traces;
@@ -106,7 +106,7 @@ static void add_threads(struct trace_runs *runs, uint32_t run,
 		if (options->ranks && run == 0 && !rankset_contains(options->ranks, rank))
 			continue;
 		if (main->trace)
-			add_thread(runs, run, main, thread, numbers);
+			add_thread(arena, runs, run, main, thread, numbers);
 		for (size_t i = begin; i < end && options->all_threads; i++) {
 			const struct traces_lane *lane = &traces->lanes[i];
 
@@ -114,15 +114,15 @@ static void add_threads(struct trace_runs *runs, uint32_t run,
 				continue;
 			thread++;
 			if (lane->trace)
-				add_thread(runs, run, lane, thread, numbers);
+				add_thread(arena, runs, run, lane, thread, numbers);
 		}
 	}
 }
 
-struct trace_runs *trace_runs_create(const struct trace_run *runs, size_t num_runs,
-				     const struct trace_runs_options *options)
+struct trace_runs *trace_runs_create(struct arena *arena, const struct trace_run *runs,
+				     size_t num_runs, const struct trace_runs_options *options)
 {
-	struct trace_runs *result = xcalloc(1, sizeof(*result));
+	struct trace_runs *result = arena_alloc(arena, sizeof(*result));
 	uint32_t *numbers[TRACE_MAX_RUNS] = {NULL};
 	size_t num_lanes = 0;
 
@@ -132,26 +132,15 @@ struct trace_runs *trace_runs_create(const struct trace_run *runs, size_t num_ru
 	}
 	result->num_runs = num_runs;
 	result->detail = options->detail;
-	result->set = trace_set_create();
-	result->threads = xcalloc(num_lanes + 1, sizeof(*result->threads));
-	result->num_events = trace_match(runs, num_runs, options->detail, numbers);
-	result->events = xcalloc(result->num_events + 1, sizeof(*result->events));
+	result->set = trace_set_create(arena);
+	result->threads = arena_array(arena, num_lanes, sizeof(*result->threads));
+	result->num_events = trace_match(arena, runs, num_runs, options->detail, numbers);
+	result->events = arena_array(arena, result->num_events, sizeof(*result->events));
 	for (uint32_t r = 0; r < num_runs; r++) {
 		take_events(result, r, &options->filter, numbers[r]);
-		add_threads(result, r, options, numbers[r]);
-		free(numbers[r]);
+		add_threads(arena, result, r, options, numbers[r]);
 	}
 	return result;
-}
-
-void trace_runs_destroy(struct trace_runs *runs)
-{
-	if (!runs)
-		return;
-	trace_set_destroy(runs->set);
-	free(runs->threads);
-	free(runs->events);
-	free(runs);
 }
 
 ptrdiff_t trace_runs_find(const struct trace_runs *runs, uint32_t run, int rank, int thread)

@@ -52,10 +52,9 @@ struct trace_runs {
 	uint32_t num_events;
 };
 
-/* The jobs and their traces are borrowed. */
-struct trace_runs *trace_runs_create(const struct trace_run *runs, size_t num_runs,
-				     const struct trace_runs_options *options);
-void trace_runs_destroy(struct trace_runs *runs); /* NULL is fine */
+/* The jobs and their traces are borrowed. It lives in the arena. */
+struct trace_runs *trace_runs_create(struct arena *arena, const struct trace_run *runs,
+				     size_t num_runs, const struct trace_runs_options *options);
 
 /* The index of the trace; -1: there is none. */
 ptrdiff_t trace_runs_find(const struct trace_runs *runs, uint32_t run, int rank, int thread);

@@ -1,115 +1,74 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/traces/trace_set.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "model/arena.h"
 #include "model/wire/blobs.h"
 #include "model/xalloc.h"
 
-struct trace_set *trace_set_create(void)
+struct trace_set *trace_set_create(struct arena *arena)
 {
-	return xcalloc(1, sizeof(struct trace_set));
-}
+	struct trace_set *set = arena_alloc(arena, sizeof(*set));
 
-void trace_set_destroy(struct trace_set *set)
-{
-	if (!set)
-		return;
-	free(set->bodies);
-	free(set->elements);
-	free(set->roots);
-	free(set->slots);
-	free(set);
+	set->arena = arena;
+	set->rows = blobs_in(arena);
+	return set;
 }
 
 const struct trace_element *trace_set_row(const struct trace_set *set, uint32_t body,
 					  size_t *num_ret)
 {
-	const struct trace_body *b = &set->bodies[TRACE_BODY(body)];
+	const void *elements = blobs_get(set->rows, TRACE_BODY(body), num_ret);
 
-	*num_ret = b->num;
-	return &set->elements[b->first];
+	*num_ret /= sizeof(struct trace_element);
+	return elements;
 }
 
 uint64_t trace_set_length(const struct trace_set *set, uint32_t symbol)
 {
-	return TRACE_IS_LOOP(symbol) ? set->bodies[TRACE_BODY(symbol)].length : 1;
+	return TRACE_IS_LOOP(symbol) ? set->lengths[TRACE_BODY(symbol)] : 1;
 }
 
 uint32_t trace_set_first(const struct trace_set *set, uint32_t symbol)
 {
+	size_t num;
+
 	while (TRACE_IS_LOOP(symbol))
-		symbol = set->elements[set->bodies[TRACE_BODY(symbol)].first].symbol;
+		symbol = trace_set_row(set, symbol, &num)->symbol;
 	return symbol;
 }
 
 uint32_t trace_set_last(const struct trace_set *set, uint32_t symbol)
 {
 	while (TRACE_IS_LOOP(symbol)) {
-		const struct trace_body *b = &set->bodies[TRACE_BODY(symbol)];
+		size_t num;
+		const struct trace_element *row = trace_set_row(set, symbol, &num);
 
-		symbol = set->elements[b->first + b->num - 1].symbol;
+		symbol = row[num - 1].symbol;
 	}
 	return symbol;
 }
-
-/* ---- Equal rows have equal numbers ---- */
 
 struct row {
 	struct trace_element *elements;
 	size_t num, capacity;
 };
 
-static uint32_t *find_slot(const struct trace_set *set, const struct trace_element *elements,
-			   size_t num)
-{
-	size_t at = blobs_hash(elements, num * sizeof(*elements)) & (set->num_slots - 1);
-
-	for (; set->slots[at]; at = (at + 1) & (set->num_slots - 1)) {
-		const struct trace_body *b = &set->bodies[set->slots[at] - 1];
-
-		if (b->num == num && (num == 0 || memcmp(&set->elements[b->first], elements,
-							 num * sizeof(*elements)) == 0))
-			break;
-	}
-	return &set->slots[at];
-}
-
-static void grow_slots(struct trace_set *set)
-{
-	if (2 * (set->num_bodies + 1) <= set->num_slots)
-		return;
-	set->num_slots = set->num_slots ? 2 * set->num_slots : 64;
-	free(set->slots);
-	set->slots = xcalloc(set->num_slots, sizeof(*set->slots));
-	for (size_t i = 0; i < set->num_bodies; i++)
-		*find_slot(set, &set->elements[set->bodies[i].first], set->bodies[i].num) =
-			(uint32_t)i + 1;
-}
-
+/* The number of the body, which equal rows have in common. */
 static uint32_t intern(struct trace_set *set, const struct row *row)
 {
-	struct trace_body body = {(uint32_t)set->num_elements, (uint32_t)row->num, 0};
-	uint32_t *slot;
+	uint32_t body = blobs_intern(set->rows, row->elements, row->num * sizeof(*row->elements));
 
-	grow_slots(set);
-	slot = find_slot(set, row->elements, row->num);
-	if (*slot)
-		return *slot - 1;
-	for (size_t i = 0; i < row->num; i++) {
-		set->elements = xgrow(set->elements, set->num_elements, &set->elements_capacity,
-				      sizeof(*row->elements));
-		set->elements[set->num_elements++] = row->elements[i];
-		body.length +=
+	if (body < set->num_bodies)
+		return body;
+	set->lengths = arena_grow(set->arena, set->lengths, set->num_bodies, &set->lengths_capacity,
+				  sizeof(*set->lengths));
+	set->lengths[set->num_bodies++] = 0;
+	for (size_t i = 0; i < row->num; i++)
+		set->lengths[body] +=
 			row->elements[i].count * trace_set_length(set, row->elements[i].symbol);
-	}
-	set->bodies =
-		xgrow(set->bodies, set->num_bodies, &set->bodies_capacity, sizeof(*set->bodies));
-	set->bodies[set->num_bodies++] = body;
-	*slot = (uint32_t)set->num_bodies;
-	return *slot - 1;
+	return body;
 }
 
 /* ---- From a trace ---- */
@@ -176,7 +135,8 @@ size_t trace_set_add(struct trace_set *set, const struct trace *trace, const uin
 			meanings[i] = (struct meaning){TRACE_LOOP | intern(set, &row), 1};
 	}
 	map_row(&row, trace->sequence, trace->num, symbols, meanings);
-	set->roots = xgrow(set->roots, set->num_traces, &set->traces_capacity, sizeof(*set->roots));
+	set->roots = arena_grow(set->arena, set->roots, set->num_traces, &set->traces_capacity,
+				sizeof(*set->roots));
 	set->roots[set->num_traces] = intern(set, &row);
 	free(row.elements);
 	free(meanings);

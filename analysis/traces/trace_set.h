@@ -9,21 +9,21 @@
 
 #include "model/trace/trace.h"
 
+struct arena;
+
 /* A body is a row of elements: that of a loop, or a whole trace. Loops in it have lower numbers.
  * Unlike in a trace it may have one element (or, as a whole trace, none). */
 struct trace_set {
-	struct trace_body *bodies;
-	size_t num_bodies, bodies_capacity;
-	struct trace_element *elements;
-	size_t num_elements, elements_capacity;
+	struct arena *arena;
+	struct blobs *rows; /* of the bodies: each of them once */
+	uint64_t *lengths;  /* [num_bodies] in events */
+	size_t num_bodies, lengths_capacity;
 	uint32_t *roots; /* [num_traces] the body that is the whole trace */
 	size_t num_traces, traces_capacity;
-	uint32_t *slots; /* body + 1, by the hash of its elements; 0: none */
-	size_t num_slots;
 };
 
-struct trace_set *trace_set_create(void);
-void trace_set_destroy(struct trace_set *set);
+/* It lives in the arena. */
+struct trace_set *trace_set_create(struct arena *arena);
 
 /* Add a trace; its index. symbols[s] is what its symbol s is in the set: equal for what is to be
  * equal in all of them, below TRACE_LOOP; TRACE_NONE leaves it out. NULL: the same numbers. What

@@ -1,32 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/traces/trace_similarity.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "model/arena.h"
 
-#include "model/xalloc.h"
-
-struct trace_similarity *trace_similarity_create(const struct trace_set *set, unsigned int kinds,
+struct trace_similarity *trace_similarity_create(struct arena *arena, const struct trace_set *set,
+						 unsigned int kinds,
 						 enum attribute_frequency frequency)
 {
-	struct trace_similarity *similarity = xcalloc(1, sizeof(*similarity));
-	struct trace_attributes *a = trace_attributes_create(set, kinds, frequency);
+	struct trace_similarity *similarity = arena_alloc(arena, sizeof(*similarity));
+	struct trace_attributes *a = trace_attributes_create(arena, set, kinds, frequency);
 
 	similarity->attributes = a;
 	similarity->context = formal_context_create(
-		(uint32_t)a->num_traces, (uint32_t)a->num_attributes, a->numbers, a->ends);
-	similarity->values = formal_context_similarity(similarity->context);
+		arena, (uint32_t)a->num_traces, (uint32_t)a->num_attributes, a->numbers, a->ends);
+	similarity->values = formal_context_similarity(arena, similarity->context);
 	return similarity;
-}
-
-void trace_similarity_destroy(struct trace_similarity *similarity)
-{
-	if (!similarity)
-		return;
-	trace_attributes_destroy(similarity->attributes);
-	formal_context_destroy(similarity->context);
-	free(similarity->values);
-	free(similarity);
 }
 
 double trace_similarity_of(const struct trace_similarity *similarity, size_t a, size_t b)
@@ -39,10 +27,11 @@ double trace_similarity_of(const struct trace_similarity *similarity, size_t a, 
 
 /* ---- Clusters ---- */
 
-static void number_leaves(struct trace_clusters *clusters, const struct formal_context *context,
-			  const uint32_t *traces)
+static void number_leaves(struct arena *arena, struct trace_clusters *clusters,
+			  const struct formal_context *context, const uint32_t *traces)
 {
-	uint32_t *leaf_of = xcalloc(context->num_rows + 1, sizeof(*leaf_of)); /* + 1; 0: none yet */
+	/* + 1; 0: none yet */
+	uint32_t *leaf_of = arena_array(arena, context->num_rows, sizeof(*leaf_of));
 
 	for (size_t i = 0; i < clusters->num; i++) {
 		uint32_t row = context->row_of[traces[i]];
@@ -54,14 +43,13 @@ static void number_leaves(struct trace_clusters *clusters, const struct formal_c
 		clusters->leaves[i] = leaf_of[row] - 1;
 		clusters->weights[clusters->leaves[i]]++;
 	}
-	free(leaf_of);
 }
 
 /* The leaves below the last merge, from left to right. */
-static void order_leaves(struct trace_clusters *clusters)
+static void order_leaves(struct arena *arena, struct trace_clusters *clusters)
 {
 	const struct clustering *c = clusters->clustering;
-	uint32_t *stack = xcalloc(2 * (size_t)c->num_leaves + 1, sizeof(*stack));
+	uint32_t *stack = arena_array(arena, 2 * (size_t)c->num_leaves, sizeof(*stack));
 	size_t depth = 0, num = 0;
 
 	stack[depth++] = c->num_leaves + c->num_merges - 1;
@@ -75,46 +63,33 @@ static void order_leaves(struct trace_clusters *clusters)
 		stack[depth++] = c->merges[node - c->num_leaves].b;
 		stack[depth++] = c->merges[node - c->num_leaves].a;
 	}
-	free(stack);
 }
 
-struct trace_clusters *trace_clusters_create(const struct trace_similarity *similarity,
+struct trace_clusters *trace_clusters_create(struct arena *arena,
+					     const struct trace_similarity *similarity,
 					     const uint32_t *traces, size_t num,
 					     enum linkage linkage)
 {
-	struct trace_clusters *clusters = xcalloc(1, sizeof(*clusters));
+	struct trace_clusters *clusters = arena_alloc(arena, sizeof(*clusters));
 	const struct formal_context *context = similarity->context;
 	double *distances;
 
 	clusters->num = num;
-	clusters->leaves = xcalloc(num, sizeof(*clusters->leaves));
-	clusters->rows = xcalloc(num, sizeof(*clusters->rows));
-	clusters->weights = xcalloc(num, sizeof(*clusters->weights));
-	clusters->order = xcalloc(num, sizeof(*clusters->order));
-	number_leaves(clusters, context, traces);
-	distances =
-		xcalloc((size_t)clusters->num_leaves * clusters->num_leaves, sizeof(*distances));
+	clusters->leaves = arena_array(arena, num, sizeof(*clusters->leaves));
+	clusters->rows = arena_array(arena, num, sizeof(*clusters->rows));
+	clusters->weights = arena_array(arena, num, sizeof(*clusters->weights));
+	clusters->order = arena_array(arena, num, sizeof(*clusters->order));
+	number_leaves(arena, clusters, context, traces);
+	distances = arena_array(arena, (size_t)clusters->num_leaves * clusters->num_leaves,
+				sizeof(*distances));
 	for (size_t i = 0; i < clusters->num_leaves; i++)
 		for (size_t j = 0; j < clusters->num_leaves; j++)
 			distances[i * clusters->num_leaves + j] =
 				1 -
 				similarity->values[(size_t)clusters->rows[i] * context->num_rows +
 						   clusters->rows[j]];
-	clusters->clustering =
-		clustering_create(clusters->num_leaves, distances, clusters->weights, linkage);
-	free(distances);
-	order_leaves(clusters);
+	clusters->clustering = clustering_create(arena, clusters->num_leaves, distances,
+						 clusters->weights, linkage);
+	order_leaves(arena, clusters);
 	return clusters;
-}
-
-void trace_clusters_destroy(struct trace_clusters *clusters)
-{
-	if (!clusters)
-		return;
-	clustering_destroy(clusters->clustering);
-	free(clusters->leaves);
-	free(clusters->rows);
-	free(clusters->weights);
-	free(clusters->order);
-	free(clusters);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * How similar the traces of a set are, by their attributes; and how they cluster. */
+ * How similar the traces of a set are, by their attributes; and how they cluster. All of it lives
+ * in the arena. */
 #ifndef PDB_ANALYSIS_TRACE_SIMILARITY_H
 #define PDB_ANALYSIS_TRACE_SIMILARITY_H
 
@@ -16,9 +17,9 @@ struct trace_similarity {
 	double *values;                 /* [num_rows * num_rows] Jaccard */
 };
 
-struct trace_similarity *trace_similarity_create(const struct trace_set *set, unsigned int kinds,
+struct trace_similarity *trace_similarity_create(struct arena *arena, const struct trace_set *set,
+						 unsigned int kinds,
 						 enum attribute_frequency frequency);
-void trace_similarity_destroy(struct trace_similarity *similarity); /* NULL is fine */
 
 /* Of two traces. */
 double trace_similarity_of(const struct trace_similarity *similarity, size_t a, size_t b);
@@ -35,9 +36,9 @@ struct trace_clusters {
 };
 
 /* num: at least 1. */
-struct trace_clusters *trace_clusters_create(const struct trace_similarity *similarity,
+struct trace_clusters *trace_clusters_create(struct arena *arena,
+					     const struct trace_similarity *similarity,
 					     const uint32_t *traces, size_t num,
 					     enum linkage linkage);
-void trace_clusters_destroy(struct trace_clusters *clusters); /* NULL is fine */
 
 #endif

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 #include "analysis/traces/trace_similarity.h"
-#include "model/xalloc.h"
+#include "model/arena.h"
+#include "model/sorted.h"
 
 enum { NUM_KINDS = 4, NUM_FREQUENCIES = FREQUENCY_LOG10 + 1 };
 
@@ -57,15 +58,15 @@ static uint32_t find_most_similar(const struct trace_runs *runs,
 	return best;
 }
 
-static void make_pairs(struct trace_suspects *suspects, const struct trace_runs *runs,
-		       size_t num_good)
+static void make_pairs(struct arena *arena, struct trace_suspects *suspects,
+		       const struct trace_runs *runs, size_t num_good)
 {
 	struct trace_similarity *similarity = NULL;
 
 	suspects->are_namesakes = have_same_threads(runs, num_good);
 	if (!suspects->are_namesakes)
-		similarity = trace_similarity_create(runs->set, ATTRIBUTE_ENTRY | ATTRIBUTE_PAIR,
-						     FREQUENCY_NONE);
+		similarity = trace_similarity_create(
+			arena, runs->set, ATTRIBUTE_ENTRY | ATTRIBUTE_PAIR, FREQUENCY_NONE);
 	for (size_t bad = num_good; bad < runs->num_threads; bad++)
 		suspects->pairs[suspects->num_pairs++] = (struct trace_pair){
 			.good = suspects->are_namesakes
@@ -73,38 +74,68 @@ static void make_pairs(struct trace_suspects *suspects, const struct trace_runs 
 					: find_most_similar(runs, similarity, num_good, bad),
 			.bad = (uint32_t)bad,
 		};
-	trace_similarity_destroy(similarity);
 }
 
 /* ---- Aspects ---- */
 
-static double compare_clusterings(const struct trace_similarity *similarity, const uint32_t *good,
-				  const uint32_t *bad, size_t num, enum linkage linkage)
+/* Of sums of the same numbers in another order this much is the same. */
+static double rounded(double value)
 {
-	struct trace_clusters *a = trace_clusters_create(similarity, good, num, linkage);
-	struct trace_clusters *b = trace_clusters_create(similarity, bad, num, linkage);
-	double bscore = clustering_compare(a->clustering, a->leaves, b->clustering, b->leaves,
-					   (uint32_t)num);
-
-	trace_clusters_destroy(a);
-	trace_clusters_destroy(b);
-	return bscore;
+	return round(value * 1e9) / 1e9;
 }
 
-static void forget_own(struct suspect *suspects, size_t num)
+static int compare_suspects(const void *a, const void *b)
 {
-	for (size_t i = 0; i < num; i++)
-		suspects[i].own = 0;
+	const struct suspect *x = a, *y = b;
+
+	return SORTED_ORDER(y->change, x->change) ?: SORTED_ORDER(y->own, x->own)
+						  ?: SORTED_ORDER(x->index, y->index);
 }
 
-static struct trace_aspect look(const struct trace_suspects *suspects,
+struct suspect *suspects_create(struct arena *arena, const struct trace_similarity *similarity,
+				const uint32_t *good, const uint32_t *bad, size_t num_pairs)
+{
+	struct suspect *suspects = arena_array(arena, num_pairs, sizeof(*suspects));
+
+	for (size_t i = 0; i < num_pairs; i++) {
+		double sum = 0;
+
+		for (size_t j = 0; j < num_pairs; j++)
+			sum += fabs(trace_similarity_of(similarity, good[i], good[j]) -
+				    trace_similarity_of(similarity, bad[i], bad[j]));
+		suspects[i] = (struct suspect){
+			.index = (uint32_t)i,
+			.change = num_pairs > 1 ? rounded(sum / (double)(num_pairs - 1)) : 0,
+			.own = 1 - trace_similarity_of(similarity, good[i], bad[i]),
+		};
+	}
+	qsort(suspects, num_pairs, sizeof(*suspects), compare_suspects);
+	return suspects;
+}
+
+static double compare_clusterings(struct arena *arena, const struct trace_similarity *similarity,
+				  const uint32_t *good, const uint32_t *bad, size_t num,
+				  enum linkage linkage)
+{
+	struct trace_clusters *a = trace_clusters_create(arena, similarity, good, num, linkage);
+	struct trace_clusters *b = trace_clusters_create(arena, similarity, bad, num, linkage);
+
+	return clustering_compare(a->clustering, a->leaves, b->clustering, b->leaves,
+				  (uint32_t)num);
+}
+
+static struct trace_aspect look(struct arena *arena, const struct trace_suspects *suspects,
 				const struct trace_runs *runs, enum attribute_kind kind,
 				enum attribute_frequency frequency, enum linkage linkage)
 {
 	struct trace_aspect aspect = {.kind = kind, .frequency = frequency};
-	struct trace_similarity *similarity = trace_similarity_create(runs->set, kind, frequency);
+	/* Matrices are large, and there are several aspects. */
+	struct arena *scratch = arena_create();
+	struct trace_similarity *similarity =
+		trace_similarity_create(scratch, runs->set, kind, frequency);
 	size_t num = suspects->num_pairs;
-	uint32_t *good = xcalloc(num, sizeof(*good)), *bad = xcalloc(num, sizeof(*bad));
+	uint32_t *good = arena_array(scratch, num, sizeof(*good));
+	uint32_t *bad = arena_array(scratch, num, sizeof(*bad));
 
 	for (size_t i = 0; i < num; i++) {
 		/* As if all had ended in one place. */
@@ -113,34 +144,23 @@ static struct trace_aspect look(const struct trace_suspects *suspects,
 	}
 	aspect.bscore = kind == ATTRIBUTE_END
 				? NAN
-				: compare_clusterings(similarity, good, bad, num, linkage);
-	aspect.suspects = suspects_create(similarity->context, similarity->values, good, bad, num);
-	if (kind == ATTRIBUTE_END)
-		forget_own(aspect.suspects, num);
+				: compare_clusterings(scratch, similarity, good, bad, num, linkage);
+	aspect.suspects = suspects_create(arena, similarity, good, bad, num);
+	for (size_t i = 0; i < num && kind == ATTRIBUTE_END; i++)
+		aspect.suspects[i].own = 0;
 	aspect.is_silent = aspect.suspects[0].change == 0;
-	free(good);
-	free(bad);
-	trace_similarity_destroy(similarity);
+	arena_destroy(scratch);
 	return aspect;
 }
 
 /* ---- All together ---- */
 
-/* Of sums of the same numbers in another order this much is the same. */
-static double rounded(double value)
-{
-	return round(value * 1e9) / 1e9;
-}
-
 static int compare_ranking(const void *a, const void *b)
 {
 	const struct trace_suspect *x = a, *y = b;
 
-	if (x->score != y->score)
-		return x->score > y->score ? -1 : 1;
-	if (x->own != y->own)
-		return x->own > y->own ? -1 : 1;
-	return x->pair == y->pair ? 0 : x->pair < y->pair ? -1 : 1;
+	return SORTED_ORDER(y->score, x->score) ?: SORTED_ORDER(y->own, x->own)
+						?: SORTED_ORDER(x->pair, y->pair);
 }
 
 static void add_aspect(struct trace_suspects *s, const struct trace_aspect *aspect)
@@ -160,11 +180,11 @@ static void add_aspect(struct trace_suspects *s, const struct trace_aspect *aspe
 	}
 }
 
-static void rank(struct trace_suspects *s)
+static void rank(struct arena *arena, struct trace_suspects *s)
 {
 	size_t num_own = 0;
 
-	s->ranking = xcalloc(s->num_pairs, sizeof(*s->ranking));
+	s->ranking = arena_array(arena, s->num_pairs, sizeof(*s->ranking));
 	for (size_t i = 0; i < s->num_pairs; i++)
 		s->ranking[i].pair = (uint32_t)i;
 	for (size_t a = 0; a < s->num_aspects; a++)
@@ -182,8 +202,9 @@ static void rank(struct trace_suspects *s)
 	qsort(s->ranking, s->num_pairs, sizeof(*s->ranking), compare_ranking);
 }
 
-struct trace_suspects *trace_suspects_create(const struct trace_runs *runs, unsigned int kinds,
-					     unsigned int frequencies, enum linkage linkage)
+struct trace_suspects *trace_suspects_create(struct arena *arena, const struct trace_runs *runs,
+					     unsigned int kinds, unsigned int frequencies,
+					     enum linkage linkage)
 {
 	static const enum attribute_kind all[] = {ATTRIBUTE_ENTRY, ATTRIBUTE_PAIR, ATTRIBUTE_LOOP,
 						  ATTRIBUTE_END};
@@ -192,28 +213,18 @@ struct trace_suspects *trace_suspects_create(const struct trace_runs *runs, unsi
 
 	if (num_good == 0 || num_good == runs->num_threads)
 		return NULL;
-	suspects = xcalloc(1, sizeof(*suspects));
-	suspects->pairs = xcalloc(runs->num_threads - num_good, sizeof(*suspects->pairs));
-	make_pairs(suspects, runs, num_good);
-	suspects->aspects = xcalloc(NUM_KINDS * NUM_FREQUENCIES, sizeof(*suspects->aspects));
+	suspects = arena_alloc(arena, sizeof(*suspects));
+	suspects->pairs =
+		arena_array(arena, runs->num_threads - num_good, sizeof(*suspects->pairs));
+	make_pairs(arena, suspects, runs, num_good);
+	suspects->aspects =
+		arena_array(arena, NUM_KINDS * NUM_FREQUENCIES, sizeof(*suspects->aspects));
 	for (size_t k = 0; k < NUM_KINDS; k++)
 		for (unsigned int f = 0; f < NUM_FREQUENCIES; f++)
 			if (kinds & all[k] && frequencies & 1u << f &&
 			    (all[k] != ATTRIBUTE_END || f == FREQUENCY_NONE))
 				suspects->aspects[suspects->num_aspects++] =
-					look(suspects, runs, all[k], f, linkage);
-	rank(suspects);
+					look(arena, suspects, runs, all[k], f, linkage);
+	rank(arena, suspects);
 	return suspects;
-}
-
-void trace_suspects_destroy(struct trace_suspects *suspects)
-{
-	if (!suspects)
-		return;
-	for (size_t a = 0; a < suspects->num_aspects; a++)
-		free(suspects->aspects[a].suspects);
-	free(suspects->aspects);
-	free(suspects->pairs);
-	free(suspects->ranking);
-	free(suspects);
 }

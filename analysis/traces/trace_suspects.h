@@ -8,10 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/traces/clustering.h"
-#include "analysis/traces/suspects.h"
-#include "analysis/traces/trace_attributes.h"
 #include "analysis/traces/trace_runs.h"
+#include "analysis/traces/trace_similarity.h"
 
 /* Run 0 is the good one. A thread of the bad run and what it is compared with: the same thread of
  * the same rank, or if the runs do not have the same ranks the most similar one. Traces of the set.
@@ -19,6 +17,20 @@
 struct trace_pair {
 	uint32_t good, bad;
 };
+
+/* A change of the whole program, which all ranks share, does not accuse any: it counts how much the
+ * similarity to the others has changed. */
+struct suspect {
+	uint32_t index; /* of the pair of traces */
+	double change;  /* mean, over the other pairs, of how much the similarity to them differs: 0
+			   to 1 */
+	double own;     /* 1 - similarity of what it did in one run to what it did in the other */
+};
+
+/* Pair i are the traces good[i] and bad[i] of one set. The most suspicious first: by change, then
+ * by own, then by index. [num_pairs], in the arena. */
+struct suspect *suspects_create(struct arena *arena, const struct trace_similarity *similarity,
+				const uint32_t *good, const uint32_t *bad, size_t num_pairs);
 
 /* The traces by one kind of attributes. */
 struct trace_aspect {
@@ -54,9 +66,9 @@ struct trace_suspects {
  * are mostly together.
  *
  * What to look at: `kinds` and `frequencies` (1 << enum attribute_frequency) each as a set of bits,
- * every one with every one. NULL if a run has no traces. */
-struct trace_suspects *trace_suspects_create(const struct trace_runs *runs, unsigned int kinds,
-					     unsigned int frequencies, enum linkage linkage);
-void trace_suspects_destroy(struct trace_suspects *suspects); /* NULL is fine */
+ * every one with every one. NULL if a run has no traces. It lives in the arena. */
+struct trace_suspects *trace_suspects_create(struct arena *arena, const struct trace_runs *runs,
+					     unsigned int kinds, unsigned int frequencies,
+					     enum linkage linkage);
 
 #endif

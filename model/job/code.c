@@ -50,7 +50,7 @@ static bool is_same_place(const struct code_place *a, const struct code_place *b
 	       a->is_signed == b->is_signed && a->displacement == b->displacement;
 }
 
-static bool is_same_value(const struct code_value *a, const struct code_value *b)
+bool code_value_is_same(const struct code_value *a, const struct code_value *b)
 {
 	if (a->is_known != b->is_known || a->is_unsigned != b->is_unsigned ||
 	    a->num_terms != b->num_terms || a->shift != b->shift || a->constant != b->constant)
@@ -66,7 +66,7 @@ bool code_probe_is_same(const struct code_probe *a, const struct code_probe *b)
 {
 	return a->module == b->module && a->offset == b->offset && a->is_return == b->is_return &&
 	       a->size == b->size && a->is_signed == b->is_signed &&
-	       is_same_value(&a->value, &b->value);
+	       code_value_is_same(&a->value, &b->value);
 }
 
 void code_question_deinit(struct code_question *question)

@@ -123,6 +123,7 @@ struct code_probe {
 	struct code_value value;
 };
 
+bool code_value_is_same(const struct code_value *a, const struct code_value *b);
 /* Do both read the same in the same frames? */
 bool code_probe_is_same(const struct code_probe *a, const struct code_probe *b);
 

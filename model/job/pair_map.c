@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
+#include "model/arena.h"
 #include "model/job/pair_map.h"
 #include "model/xalloc.h"
 
@@ -44,4 +45,14 @@ void pair_map_set(struct pair_map *map, uint64_t key, uint32_t value)
 		pair_map_add(map, key, value);
 	else
 		find_slot(map, key)->value = value;
+}
+
+static void end(void *map)
+{
+	free(((struct pair_map *)map)->slots);
+}
+
+struct pair_map *pair_map_in(struct arena *arena)
+{
+	return arena_keep(arena, arena_alloc(arena, sizeof(struct pair_map)), end);
 }

@@ -36,4 +36,9 @@ void pair_map_add(struct pair_map *map, uint64_t key, uint32_t value);
 /* It may. */
 void pair_map_set(struct pair_map *map, uint64_t key, uint32_t value);
 
+struct arena;
+
+/* An empty one that ends with the arena. */
+struct pair_map *pair_map_in(struct arena *arena);
+
 #endif

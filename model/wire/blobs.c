@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/arena.h"
 #include "model/wire/blobs.h"
 #include "model/xalloc.h"
 
@@ -13,6 +14,16 @@ void blobs_deinit(struct blobs *blobs)
 	free(blobs->ends);
 	free(blobs->hashes);
 	free(blobs->slots);
+}
+
+static void end(void *blobs)
+{
+	blobs_deinit(blobs);
+}
+
+struct blobs *blobs_in(struct arena *arena)
+{
+	return arena_keep(arena, arena_alloc(arena, sizeof(struct blobs)), end);
 }
 
 /* Each step can be undone, so different words lead to different hashes. */

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
+
 /* Zeroed: empty. */
 struct blobs {
 	uint8_t *bytes; /* of all, one after the other */
@@ -21,6 +23,8 @@ struct blobs {
 };
 
 void blobs_deinit(struct blobs *blobs);
+/* An empty one that ends with the arena. */
+struct blobs *blobs_in(struct arena *arena);
 
 /* The number of a byte string, added if it is new. Fewer than UINT32_MAX in all. */
 uint32_t blobs_intern(struct blobs *blobs, const void *bytes, size_t size);

@@ -252,7 +252,6 @@ struct temporal_result *stack_order_compare(struct session *session, const struc
 {
 	const struct samples *samples = session->job->samples;
 	const struct temporal *temporal;
-	size_t num;
 	struct pdb_error trouble; /* what could not be read is told where it would have decided */
 	bool is_new;
 
@@ -266,13 +265,7 @@ struct temporal_result *stack_order_compare(struct session *session, const struc
 	if (is_new || !has_values(samples))
 		stack_order_complete(session, &trouble);
 	temporal = session->stack_order->temporal;
-	num = temporal_count_groups(temporal, samples, ranks);
-	if (num > max) {
-		error_set(err, ERROR_UNSUPPORTED,
-			  "%zu different stacks are too many to compare each with each", num);
-		return NULL;
-	}
-	return temporal_compare(temporal, samples, ranks, err);
+	return temporal_compare(temporal, samples, ranks, max, err);
 }
 
 const struct temporal_result *stack_order_of_look(struct session *session, struct pdb_error *err)

@@ -18,11 +18,6 @@
 /* More concepts than anybody can look at. */
 enum { MOST_CONCEPTS = 20000 };
 
-ARENA_DEFINE_IN(concept_lattice)
-ARENA_DEFINE_IN(trace_clusters)
-ARENA_DEFINE_IN(trace_runs)
-ARENA_DEFINE_IN(trace_similarity)
-
 /* One frequency at most, else those of one attribute would be of several. */
 static int take_measure(const struct traces_options *options, struct trace_measure *ret,
 			struct pdb_error *err)
@@ -60,16 +55,15 @@ static struct trace_answer *compare(struct session *session, const struct args *
 		return NULL;
 	run = trace_input_run(input);
 	asked->runs.ranks = answer->ranks;
-	found->runs = trace_runs_in(answer->arena, trace_runs_create(&run, 1, &asked->runs));
+	found->runs = trace_runs_create(answer->arena, &run, 1, &asked->runs);
 	if (interrupt_check(err) < 0)
 		return NULL;
 	if (found->runs->num_threads == 0) {
 		error_set(err, ERROR_NOT_FOUND, "none of these ranks has a trace");
 		return NULL;
 	}
-	found->similarity = trace_similarity_in(
-		answer->arena, trace_similarity_create(found->runs->set, found->measure.kinds,
-						       found->measure.frequency));
+	found->similarity = trace_similarity_create(answer->arena, found->runs->set,
+						    found->measure.kinds, found->measure.frequency);
 	return found;
 }
 
@@ -79,9 +73,8 @@ static int find_lattice(struct session *session, const struct args *args, struct
 	struct trace_answer *found = compare(session, args, TRACES_ATTRIBUTES, answer, err);
 
 	if (found)
-		found->lattice = concept_lattice_in(
-			answer->arena,
-			concept_lattice_create(found->similarity->context, MOST_CONCEPTS, err));
+		found->lattice = concept_lattice_create(answer->arena, found->similarity->context,
+							MOST_CONCEPTS, err);
 	return found && found->lattice ? 0 : -1;
 }
 
@@ -97,10 +90,8 @@ static int find_similar(struct session *session, const struct args *args, struct
 	traces = arena_array(answer->arena, found->runs->num_threads, sizeof(*traces));
 	for (uint32_t t = 0; t < found->runs->num_threads; t++)
 		traces[t] = t;
-	found->clusters =
-		trace_clusters_in(answer->arena, trace_clusters_create(found->similarity, traces,
-								       found->runs->num_threads,
-								       found->measure.linkage));
+	found->clusters = trace_clusters_create(answer->arena, found->similarity, traces,
+						found->runs->num_threads, found->measure.linkage);
 	return 0;
 }
 

@@ -17,10 +17,6 @@
 #include "shell/session.h"
 #include "shell/answers/traces_of.h"
 
-ARENA_DEFINE_IN(trace_diff)
-ARENA_DEFINE_IN(trace_runs)
-ARENA_DEFINE_IN(trace_suspects)
-
 /* Two runs, which may be the same one; NULL and *err. */
 static struct trace_answer *open_two(struct session *session, const char *const *words,
 				     const struct traces_asked *asked,
@@ -38,7 +34,7 @@ static struct trace_answer *open_two(struct session *session, const char *const 
 		runs[i] = trace_input_run(inputs[i]);
 		found->names[i] = words[i];
 	}
-	found->runs = trace_runs_in(answer->arena, trace_runs_create(runs, 2, &asked->runs));
+	found->runs = trace_runs_create(answer->arena, runs, 2, &asked->runs);
 	return interrupt_check(err) < 0 ? NULL : found;
 }
 
@@ -68,17 +64,14 @@ static int find_suspects(struct session *session, const struct args *args, struc
 	found = open_two(session, words, asked, inputs, answer, err);
 	if (!found)
 		return -1;
-	found->suspects = trace_suspects_in(
-		answer->arena,
-		trace_suspects_create(found->runs,
-				      o->kinds ? o->kinds
-					       : ATTRIBUTE_ENTRY | ATTRIBUTE_PAIR | ATTRIBUTE_LOOP |
-							 ATTRIBUTE_END,
-				      o->frequencies
-					      ? o->frequencies
-					      : 1u << FREQUENCY_NONE | 1u << FREQUENCY_ACTUAL |
-							1u << FREQUENCY_LOG10,
-				      (enum linkage)o->linkage));
+	found->suspects = trace_suspects_create(
+		answer->arena, found->runs,
+		o->kinds ? o->kinds
+			 : ATTRIBUTE_ENTRY | ATTRIBUTE_PAIR | ATTRIBUTE_LOOP | ATTRIBUTE_END,
+		o->frequencies
+			? o->frequencies
+			: 1u << FREQUENCY_NONE | 1u << FREQUENCY_ACTUAL | 1u << FREQUENCY_LOG10,
+		(enum linkage)o->linkage);
 	if (!found->suspects)
 		return error_set(err, ERROR_NOT_FOUND, "no rank's main thread has a trace");
 	return 0;
@@ -202,9 +195,8 @@ static int find_diff(struct session *session, const struct args *args, struct an
 	if (!found)
 		return -1;
 	roots = found->runs->set->roots;
-	found->diff = trace_diff_in(answer->arena,
-				    trace_diff_create(found->runs->set, roots[found->threads[0]],
-						      roots[found->threads[1]]));
+	found->diff = trace_diff_create(answer->arena, found->runs->set, roots[found->threads[0]],
+					roots[found->threads[1]]);
 	return 0;
 }
 

@@ -44,21 +44,19 @@ static uint64_t find_age(const struct session *session)
 static int start_test(struct watch *watch, struct pdb_error *err)
 {
 	int size = watch->session->job->proctable->size;
-	struct hang_settings settings;
-	struct pace_settings pace;
+	const struct hang_settings settings = {
+		.num_ranks = size,
+		.alpha = watch->options->alpha,
+		.sees_all = watch->has_recorder,
+		.seed = monotonic_ns(),
+	};
+	const struct pace_settings pace = {
+		.num_ranks = size,
+		.alpha = watch->options->alpha,
+		.interval_ns = watch_source_interval(watch->source),
+		.proof_ns = watch->options->max_wait_s * SECOND_NS,
+	};
 
-	hang_settings_init(&settings, size);
-	settings.alpha = watch->options->alpha;
-	settings.seed = monotonic_ns();
-	if (watch->has_recorder) {
-		settings.set_size = 0;
-		settings.is_at_once = true;
-	}
-	pace_settings_init(&pace, size);
-	pace.alpha = watch->options->alpha;
-	/* What is shorter than between two looks is not seen. */
-	pace.noise_ns = later(pace.noise_ns, watch_source_interval(watch->source));
-	pace.proof_ns = watch->options->max_wait_s * SECOND_NS;
 	hang_test_destroy(watch->test);
 	pace_destroy(watch->pace);
 	watch_rates_destroy(watch->rates);

@@ -29,14 +29,10 @@ struct watch_rates {
 
 struct watch_rates *watch_rates_create(int num_ranks, double alpha, struct pdb_error *err)
 {
-	struct rates_settings settings;
-	struct watch_rates *rates;
+	struct watch_rates *rates = xcalloc(1, sizeof(*rates));
 
-	rates_settings_init(&settings, num_ranks);
-	settings.alpha = alpha;
-	rates = xcalloc(1, sizeof(*rates));
 	rates->num_ranks = num_ranks;
-	rates->rates = rates_create(&settings, err);
+	rates->rates = rates_create(num_ranks, alpha, err);
 	if (!rates->rates) {
 		free(rates);
 		return NULL;

@@ -102,8 +102,6 @@ static void bench(int num_ranks)
 	printf(" %9.1f %9.1f  %s\n", comms, (at[4] - at[0]) * 1e3 + comms, culprits);
 	free(culprits);
 	verdict_destroy(verdict);
-	progress_graph_destroy(graph);
-	eqgroups_destroy(groups);
 	progress_destroy(progress);
 	job_destroy(job);
 	free(models);

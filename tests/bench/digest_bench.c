@@ -101,11 +101,11 @@ static void judge(const struct buffer *bytes, int num_ranks, uint64_t now_ns, st
 static void measure(int num_ranks)
 {
 	struct pace_look *looks = xcalloc((size_t)num_ranks, sizeof(*looks));
-	struct pace_settings settings;
+	const struct pace_settings settings = {
+		.num_ranks = num_ranks, .alpha = 0.001, .proof_ns = UINT64_C(600000000000)};
 	struct cost cost = {0};
 	struct pace *pace;
 
-	pace_settings_init(&settings, num_ranks);
 	pace = pace_create(&settings, 0, NULL);
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		struct buffer bytes = merge(num_ranks, round, &cost);

@@ -8,8 +8,7 @@
  *outside MPI. Every time the test asks to look at all ranks counts as a false alarm, as if the
  *filter of slow-downs saw no movement; the job goes on as after one that was seen. In half of the
  *jobs nobody is ever outside MPI in a low stretch, so that nobody moves: what is left then is how
- *long it lasts. The published rule is run beside it, on a tenth of the hours. Then hangs of one
- *rank outside MPI, and of none.
+ *long it lasts. Then hangs of one rank outside MPI, and of none.
  *
  * Exit status 1: a kind of job in which somebody moves has significantly more false alarms than
  * alpha. */
@@ -18,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/hang/hang_model.h"
 #include "analysis/hang/hang_test.h"
 #include "analysis/hang/statistics.h"
 
@@ -317,16 +315,10 @@ static void look(struct hang_test *test, struct job *job, const struct kind *kin
 	hang_test_sample(test, hang_test_next(test), looks);
 }
 
-static struct hang_test *begin_test(enum hang_rule rule, double rate, uint64_t seed)
+static struct hang_test *begin_test(uint64_t seed)
 {
-	struct hang_settings settings;
+	const struct hang_settings settings = {.num_ranks = RANKS, .alpha = alpha, .seed = seed};
 
-	hang_settings_init(&settings, RANKS);
-	settings.rule = rule;
-	settings.alpha = rate;
-	settings.seed = seed;
-	if (rule == HANG_RULE_PUBLISHED)
-		settings.max_interval_ns = UINT64_MAX / 4;
 	return hang_test_create(&settings, 0, NULL);
 }
 
@@ -336,13 +328,12 @@ struct count {
 	size_t moving_alarms, still_alarms;
 };
 
-static struct count count_alarms(const struct kind *kind, enum hang_rule rule, double hours,
-				 uint64_t seed)
+static struct count count_alarms(const struct kind *kind, double hours, uint64_t seed)
 {
 	struct count count = {0};
 
 	for (double done = 0; done < hours; done += JOB_HOURS, seed++) {
-		struct hang_test *test = begin_test(rule, alpha, seed);
+		struct hang_test *test = begin_test(seed);
 		struct job job = begin_job(kind, seed);
 		bool is_still = kind->is_still || (kind->has_low && job.low == 0);
 		size_t num = 0;
@@ -377,10 +368,9 @@ static int compare(const void *a, const void *b)
 
 /* Seconds from a hang at `start` s to its detection; the hang is one of computing: one rank, among
  * those looked at with the chance that it has, is outside. INFINITY: not within 2 hours. */
-static double delay_of(const struct kind *kind, enum hang_rule rule, double rate, double start,
-		       uint64_t seed)
+static double delay_of(const struct kind *kind, double start, uint64_t seed)
 {
-	struct hang_test *test = begin_test(rule, rate, seed);
+	struct hang_test *test = begin_test(seed);
 	struct job job = begin_job(kind, seed);
 	int culprit = (int)(seed % RANKS);
 	double found;
@@ -405,14 +395,19 @@ static double delay_of(const struct kind *kind, enum hang_rule rule, double rate
 	return found;
 }
 
-static void print_delays(const struct kind *kind, enum hang_rule rule, double start, uint64_t seed)
+static void print_delays(const struct kind *kind, double start, uint64_t seed)
 {
 	double delays[RUNS];
 
 	for (int i = 0; i < RUNS; i++)
-		delays[i] = delay_of(kind, rule, alpha, start, seed + (uint64_t)i);
+		delays[i] = delay_of(kind, start, seed + (uint64_t)i);
 	qsort(delays, RUNS, sizeof(*delays), compare);
 	printf(" %7.1f %7.1f", delays[RUNS / 2], delays[RUNS * 95 / 100]);
+}
+
+static uint32_t suspicions_needed(double q, double rate)
+{
+	return q < 1 ? (uint32_t)fmax(ceil(log(rate) / log(q)), 1) : UINT32_MAX;
 }
 
 /* What the rules ask for when the share p of samples is suspicious and independent of others. */
@@ -422,12 +417,12 @@ static void print_needed(double p, double tolerance)
 
 	printf("%5.2f %5.2f", p, fmin(p + tolerance, 1));
 	for (size_t a = 0; a < 3; a++)
-		printf(" %4u", hang_suspicions_needed(p + tolerance, alphas[a]));
+		printf(" %4u", suspicions_needed(p + tolerance, alphas[a]));
 	for (size_t i = 0; i < 4; i++) {
 		printf(" |");
 		for (size_t a = 0; a < 3; a++) {
-			uint32_t needed = hang_suspicions_needed(p + tolerance,
-								 alphas[a] * intervals[i] / hour);
+			uint32_t needed =
+				suspicions_needed(p + tolerance, alphas[a] * intervals[i] / hour);
 
 			printf(" %5.1f", needed * intervals[i]);
 		}
@@ -437,20 +432,17 @@ static void print_needed(double p, double tolerance)
 
 static bool print_alarms(double each, uint64_t seed)
 {
-	double published = ceil(each / 100) * 10;
 	struct count sum = {0};
 	bool is_bad = false;
 
 	printf("False alarms of healthy jobs without the filter of slow-downs, alpha %g per "
 	       "hour\n\n",
 	       alpha);
-	printf("%-25s | %-26s | %-26s | %s\n", "", "somebody moves when low", "nobody ever does",
-	       "published");
-	printf("%-25s | %8s %6s %10s | %8s %6s %10s | %9s\n", "kind", "hours", "alarms", "per hour",
-	       "hours", "alarms", "per hour", "per hour");
+	printf("%-25s | %-26s | %s\n", "", "somebody moves when low", "nobody ever does");
+	printf("%-25s | %8s %6s %10s | %8s %6s %10s\n", "kind", "hours", "alarms", "per hour",
+	       "hours", "alarms", "per hour");
 	for (size_t k = 0; k < NUM_KINDS; k++) {
-		struct count now = count_alarms(&kinds[k], HANG_RULE_PER_HOUR, each, seed);
-		struct count old = count_alarms(&kinds[k], HANG_RULE_PUBLISHED, published, seed);
+		struct count now = count_alarms(&kinds[k], each, seed);
 		double allowed =
 			statistics_poisson_upper((uint64_t)(alpha * now.moving_hours), 0.999);
 
@@ -460,13 +452,12 @@ static bool print_alarms(double each, uint64_t seed)
 		sum.still_hours += now.still_hours;
 		sum.moving_alarms += now.moving_alarms;
 		sum.still_alarms += now.still_alarms;
-		printf("%-25s | %8.0f %6zu %10.2g | %8.0f %6zu %10.2g | %9.2g\n", kinds[k].name,
+		printf("%-25s | %8.0f %6zu %10.2g | %8.0f %6zu %10.2g\n", kinds[k].name,
 		       now.moving_hours, now.moving_alarms,
 		       per_hour(now.moving_alarms, now.moving_hours), now.still_hours,
-		       now.still_alarms, per_hour(now.still_alarms, now.still_hours),
-		       per_hour(old.moving_alarms + old.still_alarms, published));
+		       now.still_alarms, per_hour(now.still_alarms, now.still_hours));
 	}
-	printf("%-25s | %8.0f %6zu %10.2g | %8.0f %6zu %10.2g |\n", "all", sum.moving_hours,
+	printf("%-25s | %8.0f %6zu %10.2g | %8.0f %6zu %10.2g\n", "all", sum.moving_hours,
 	       sum.moving_alarms, per_hour(sum.moving_alarms, sum.moving_hours), sum.still_hours,
 	       sum.still_alarms, per_hour(sum.still_alarms, sum.still_hours));
 	return is_bad;
@@ -477,13 +468,11 @@ static void print_all_delays(uint64_t seed)
 	printf("\nSeconds until a hang is found, of which one rank of %d is outside MPI: median, "
 	       "95 %%\n\n",
 	       RANKS);
-	printf("%-25s %15s %15s | %15s\n", "kind", "hangs after 30 s", "10 min", "published");
+	printf("%-25s %15s %15s\n", "kind", "hangs after 30 s", "10 min");
 	for (size_t k = 0; k < NUM_KINDS; k++) {
 		printf("%-25s", kinds[k].name);
-		print_delays(&kinds[k], HANG_RULE_PER_HOUR, 30, seed);
-		print_delays(&kinds[k], HANG_RULE_PER_HOUR, 600, seed);
-		printf(" |");
-		print_delays(&kinds[k], HANG_RULE_PUBLISHED, 600, seed);
+		print_delays(&kinds[k], 30, seed);
+		print_delays(&kinds[k], 600, seed);
 		printf("\n");
 	}
 }
@@ -493,8 +482,10 @@ static void print_rules(void)
 	printf("\nSuspicions in a row by the published rule for alpha 0.01, 0.001, 0.0001; and the "
 	       "seconds that\n"
 	       "they have to last per hour, by I (50 ms, 0.4, 1.6, 6.4 s) and these alphas\n\n");
-	for (int i = 0; i < HANG_LEVELS; i++)
-		print_needed(hang_levels()[i].p, hang_levels()[i].tolerance);
+	print_needed(0.47, 0.3);
+	print_needed(0.27, 0.2);
+	print_needed(0.12, 0.1);
+	print_needed(0.06, 0.05);
 	for (double p = 0.1; p < 0.95; p += 0.1)
 		print_needed(p, 0.05);
 }

@@ -254,12 +254,11 @@ static bool is_hang(const struct job *job)
 
 static void begin_job(struct job *job, const struct kind *kind, uint64_t seed)
 {
-	struct pace_settings settings;
+	const struct pace_settings settings = {
+		.num_ranks = RANKS, .alpha = alpha, .proof_ns = UINT64_C(600000000000)};
 
 	*job = (struct job){.kind = kind, .random = seed, .hung = -1, .shape = kind->shape};
 	job->random = statistics_random(&job->random);
-	pace_settings_init(&settings, RANKS);
-	settings.alpha = alpha;
 	job->pace = pace_create(&settings, 0, NULL);
 	job->num_places = 1 + (size_t)(unit(job) * MAX_PLACES);
 	job->common = kind->common;

@@ -370,7 +370,6 @@ static void bench_merge(int num_ranks, int num_classes, bool is_scattered)
 			num_classes);
 		exit(1);
 	}
-	calltree_classes_destroy(classes);
 	calltree_destroy(tree);
 	job_destroy(job);
 	free(bytes.bytes);

@@ -15,10 +15,11 @@
 #include "analysis/traces/clustering.h"
 #include "analysis/traces/concept_lattice.h"
 #include "analysis/traces/formal_context.h"
-#include "analysis/traces/suspects.h"
 #include "analysis/traces/trace_attributes.h"
 #include "analysis/traces/trace_diff.h"
 #include "analysis/traces/trace_set.h"
+#include "analysis/traces/trace_suspects.h"
+#include "model/arena.h"
 #include "model/error.h"
 #include "model/xalloc.h"
 #include "tests/fixtures/trace_program.h"
@@ -69,7 +70,8 @@ static void add_rank(struct trace_set *set, uint32_t rank, uint32_t side, uint32
 	add_trace(set, &maker);
 }
 
-static void bench_clustering(const struct formal_context *context, double *distances)
+static void bench_clustering(struct arena *arena, const struct formal_context *context,
+			     double *distances)
 {
 	static const char *const names[] = {"single", "complete", "average", "Ward"};
 	size_t num = context->num_rows;
@@ -78,13 +80,12 @@ static void bench_clustering(const struct formal_context *context, double *dista
 		distances[i] = 1 - distances[i];
 	for (enum linkage linkage = LINKAGE_SINGLE; linkage <= LINKAGE_WARD; linkage++) {
 		double begin = milliseconds();
-		struct clustering *c =
-			clustering_create(context->num_rows, distances, context->row_size, linkage);
+		struct clustering *c = clustering_create(arena, context->num_rows, distances,
+							 context->row_size, linkage);
 		double made = milliseconds();
 
 		clustering_compare(c, context->row_of, c, context->row_of, context->num_objects);
 		printf("  %s %.1f + %.1f", names[linkage], made - begin, milliseconds() - made);
-		clustering_destroy(c);
 	}
 	printf(" ms (clustering and comparison)\n");
 }
@@ -95,13 +96,14 @@ static void bench_ranks(uint32_t num_ranks, const char *what, bool same_steps,
 	uint32_t side = (uint32_t)sqrt(num_ranks), faulty = side + 3;
 	uint32_t num = side * side, *good = xcalloc(num, sizeof(*good));
 	uint32_t *bad = xcalloc(num, sizeof(*bad));
-	struct trace_set *set = trace_set_create();
-	struct trace_attributes *attributes;
-	struct formal_context *context;
+	struct arena *arena = arena_create();
+	struct trace_set *set = trace_set_create(arena);
+	struct trace_similarity *similarity;
+	const struct formal_context *context;
 	struct concept_lattice *lattice;
 	struct pdb_error err;
 	struct suspect *suspects;
-	double *similarity, at[6];
+	double at[4];
 
 	for (int run = 0; run < 2; run++) {
 		for (uint32_t r = 0; r < num; r++) {
@@ -111,33 +113,21 @@ static void bench_ranks(uint32_t num_ranks, const char *what, bool same_steps,
 		}
 	}
 	at[0] = milliseconds();
-	attributes = trace_attributes_create(set, ATTRIBUTE_ENTRY | ATTRIBUTE_PAIR | ATTRIBUTE_LOOP,
-					     frequency);
+	similarity = trace_similarity_create(
+		arena, set, ATTRIBUTE_ENTRY | ATTRIBUTE_PAIR | ATTRIBUTE_LOOP, frequency);
+	context = similarity->context;
 	at[1] = milliseconds();
-	context = formal_context_create((uint32_t)attributes->num_traces,
-					(uint32_t)attributes->num_attributes, attributes->numbers,
-					attributes->ends);
+	lattice = concept_lattice_create(arena, context, MOST_CONCEPTS, &err);
 	at[2] = milliseconds();
-	lattice = concept_lattice_create(context, MOST_CONCEPTS, &err);
+	suspects = suspects_create(arena, similarity, good, bad, num);
 	at[3] = milliseconds();
-	similarity = formal_context_similarity(context);
-	at[4] = milliseconds();
-	suspects = suspects_create(context, similarity, good, bad, num);
-	at[5] = milliseconds();
 	printf("%u ranks in 2 runs, %s: %u attributes, %u rows, %zu concepts, suspect %u (of %u)\n"
-	       "  attributes %.1f, context %.1f, lattice %.1f, matrix %.1f, suspects %.1f, all "
-	       "%.1f "
-	       "ms\n",
+	       "  attributes and matrix %.1f, lattice %.1f, suspects %.1f, all %.1f ms\n",
 	       num, what, context->num_attributes, context->num_rows,
 	       lattice ? lattice->num_concepts : 0, suspects[0].index, faulty, at[1] - at[0],
-	       at[2] - at[1], at[3] - at[2], at[4] - at[3], at[5] - at[4], at[5] - at[0]);
-	bench_clustering(context, similarity);
-	free(suspects);
-	free(similarity);
-	concept_lattice_destroy(lattice);
-	formal_context_destroy(context);
-	trace_attributes_destroy(attributes);
-	trace_set_destroy(set);
+	       at[2] - at[1], at[3] - at[2], at[3] - at[0]);
+	bench_clustering(arena, context, similarity->values);
+	arena_destroy(arena);
 	free(good);
 	free(bad);
 }
@@ -168,7 +158,8 @@ static void add_loops(struct trace_set *set, uint32_t num_loops, uint32_t first,
 
 static void bench_diff(uint32_t num_entries, const char *what, uint32_t first, uint32_t percent)
 {
-	struct trace_set *set = trace_set_create();
+	struct arena *arena = arena_create();
+	struct trace_set *set = trace_set_create(arena);
 	struct trace_diff *diff;
 	size_t num[2], rows[TRACE_DIFF_RIGHT + 1] = {0};
 	double begin;
@@ -178,7 +169,7 @@ static void bench_diff(uint32_t num_entries, const char *what, uint32_t first, u
 	for (int side = 0; side < 2; side++)
 		trace_set_row(set, set->roots[side], &num[side]);
 	begin = milliseconds();
-	diff = trace_diff_create(set, set->roots[0], set->roots[1]);
+	diff = trace_diff_create(arena, set, set->roots[0], set->roots[1]);
 	for (size_t i = 0; i < diff->num; i++)
 		rows[diff->rows[i].kind]++;
 	printf("diff of %zu and %zu entries, %s: %.1f ms; rows: %zu same, %zu of other counts, "
@@ -186,8 +177,7 @@ static void bench_diff(uint32_t num_entries, const char *what, uint32_t first, u
 	       num[0], num[1], what, milliseconds() - begin, rows[TRACE_DIFF_SAME],
 	       rows[TRACE_DIFF_COUNT], rows[TRACE_DIFF_BODY], rows[TRACE_DIFF_LEFT],
 	       rows[TRACE_DIFF_RIGHT]);
-	trace_diff_destroy(diff);
-	trace_set_destroy(set);
+	arena_destroy(arena);
 }
 
 int main(int argc, char **argv)

@@ -81,8 +81,6 @@ void fuzz_analyse(const struct job *job)
 	}
 	verdict_destroy(verdict_create(job, groups, graph, waitfor));
 	waitfor_destroy(waitfor);
-	progress_graph_destroy(graph);
-	eqgroups_destroy(groups);
 	progress_destroy(progress);
 	job_comms_destroy(comms);
 }

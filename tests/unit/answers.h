@@ -36,8 +36,6 @@ static inline struct answers answers_of(struct job *job)
 static inline void answers_deinit(struct answers *a)
 {
 	verdict_destroy(a->verdict);
-	progress_graph_destroy(a->graph);
-	eqgroups_destroy(a->groups);
 	progress_destroy(a->progress);
 	waitfor_destroy(a->waitfor);
 	job_comms_destroy(a->comms);

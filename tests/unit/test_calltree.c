@@ -589,7 +589,6 @@ static void assert_classes(struct calltree *tree, const char *expected)
 	fclose(out);
 	assert_string_equal(text, expected);
 	free(text);
-	calltree_classes_destroy(classes);
 	calltree_destroy(tree);
 }
 
@@ -612,7 +611,6 @@ static void test_classes(void **state)
 	assert_classes(calltree_create(job, NULL, &over_time), "0,2: a b; 1: c; 3: a");
 	assert_classes(make(job, NULL, CALLTREE_FUNCTION, false, true),
 		       "0: b; 1: c; 2: a; 3: a reader");
-	calltree_classes_destroy(NULL);
 	job_destroy(job);
 }
 

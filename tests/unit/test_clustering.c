@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arena_of_tests.h"
 #include "unit.h"
 
 #include "analysis/traces/clustering.h"
@@ -49,7 +50,7 @@ static void test_lines(void **state)
 	for (size_t i = 0; i < NUM_OF(lines); i++) {
 		double *distances = distances_of(lines[i].points, lines[i].num);
 		struct clustering *c =
-			clustering_create(lines[i].num, distances, NULL, lines[i].linkage);
+			clustering_create(arena, lines[i].num, distances, NULL, lines[i].linkage);
 
 		assert_int_equal(c->num_merges, lines[i].num - 1);
 		for (uint32_t m = 0; m < c->num_merges; m++) {
@@ -58,7 +59,6 @@ static void test_lines(void **state)
 			assert_int_equal(c->merges[m].size, lines[i].merges[m].size);
 			assert_true(fabs(c->merges[m].height - lines[i].merges[m].height) < 1e-9);
 		}
-		clustering_destroy(c);
 		free(distances);
 	}
 }
@@ -153,11 +153,11 @@ static void test_random_points(void **state)
 				distances[i * NUM + j] = sqrt(pow(points[i][0] - points[j][0], 2) +
 							      pow(points[i][1] - points[j][1], 2) +
 							      pow(points[i][2] - points[j][2], 2));
-		c = clustering_create(NUM, distances, NULL, linkage);
+		c = clustering_create(arena, NUM, distances, NULL, linkage);
 		for (uint32_t k = 1; k <= NUM; k++) {
 			merge_naively(linkage, (const double(*)[3])points, distances, NUM, k, naive,
 				      heights);
-			clustering_cut(c, k, labels);
+			clustering_cut(arena, c, k, labels);
 			for (int i = 0; i < NUM; i++)
 				for (int j = 0; j < NUM; j++)
 					assert_int_equal(labels[i] == labels[j],
@@ -167,7 +167,6 @@ static void test_random_points(void **state)
 			      heights);
 		for (int m = 0; m < NUM - 1; m++)
 			assert_true(fabs(c->merges[m].height - heights[m]) < 1e-6 * heights[m]);
-		clustering_destroy(c);
 	}
 }
 
@@ -180,8 +179,8 @@ static void test_weights(void **state)
 	(void)state;
 	for (enum linkage linkage = LINKAGE_SINGLE; linkage <= LINKAGE_WARD; linkage++) {
 		double *few = distances_of(points, 4), *many = distances_of(repeated, 7);
-		struct clustering *a = clustering_create(4, few, weights, linkage);
-		struct clustering *b = clustering_create(7, many, NULL, linkage);
+		struct clustering *a = clustering_create(arena, 4, few, weights, linkage);
+		struct clustering *b = clustering_create(arena, 7, many, NULL, linkage);
 
 		for (uint32_t m = 0; m < 3; m++) {
 			assert_true(fabs(a->merges[m].height - b->merges[m + 3].height) < 1e-9);
@@ -190,13 +189,11 @@ static void test_weights(void **state)
 		for (uint32_t k = 1; k <= 4; k++) {
 			uint32_t labels_a[4], labels_b[7];
 
-			clustering_cut(a, k, labels_a);
-			clustering_cut(b, k, labels_b);
+			clustering_cut(arena, a, k, labels_a);
+			clustering_cut(arena, b, k, labels_b);
 			for (int i = 0; i < 7; i++)
 				assert_int_equal(labels_a[leaf[i]], labels_b[i]);
 		}
-		clustering_destroy(a);
-		clustering_destroy(b);
 		free(few);
 		free(many);
 	}
@@ -204,31 +201,41 @@ static void test_weights(void **state)
 
 /* ---- B ---- */
 
+/* Leaves of clusterings of so many, of which leaf 1 is nearest to leaf 0; B of the only cut. */
 static const struct {
-	uint32_t num, a[6], b[6];
+	uint32_t num, num_leaves_b, a[6], b[6];
 	double score;
 } partitions[] = {
-	{4, {0, 0, 1, 1}, {0, 0, 1, 1}, 1},
-	{4, {0, 0, 1, 1}, {1, 1, 0, 0}, 1},
-	{4, {0, 0, 1, 1}, {0, 1, 0, 1}, 0},
-	{4, {0, 0, 0, 0}, {0, 0, 0, 0}, 1},
-	{3, {0, 1, 2}, {2, 1, 0}, 1},
-	{3, {0, 1, 2}, {0, 0, 1}, 0},
+	{4, 2, {0, 0, 1, 1}, {0, 0, 1, 1}, 1},
+	{4, 2, {0, 0, 1, 1}, {1, 1, 0, 0}, 1},
+	{4, 2, {0, 0, 1, 1}, {0, 1, 0, 1}, 0},
+	{2, 2, {0, 1}, {1, 0}, 1},
+	{2, 2, {0, 1}, {1, 1}, 0},
 	/* One pair of both; 3 + 1 and 1 + 3 pairs of each: 1 / sqrt(4 * 4). */
-	{5, {0, 0, 0, 1, 1}, {0, 0, 1, 1, 1}, 0.5},
-	{6, {0, 0, 0, 1, 1, 1}, {0, 0, 1, 1, 2, 2}, 0.4714045207910317},
+	{5, 2, {0, 0, 0, 1, 1}, {0, 0, 1, 1, 1}, 0.5},
+	/* 3 + 1 pairs of both; 3 + 3 and 6 + 1 pairs of each. */
+	{6, 3, {0, 0, 0, 1, 1, 1}, {0, 0, 1, 1, 2, 2}, 0.6172133998483676},
 };
 
 static void test_bscore(void **state)
 {
+	static const double points[] = {0, 1, 10};
+	double *two = distances_of(points, 2), *three = distances_of(points, 3);
+
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(partitions); i++) {
-		double score =
-			clustering_bscore(partitions[i].num, partitions[i].a, partitions[i].b);
+		uint32_t num_b = partitions[i].num_leaves_b;
+		struct clustering *a = clustering_create(arena, 2, two, NULL, LINKAGE_AVERAGE);
+		struct clustering *b = clustering_create(arena, num_b, num_b == 2 ? two : three,
+							 NULL, LINKAGE_AVERAGE);
+		double score = clustering_compare(a, partitions[i].a, b, partitions[i].b,
+						  partitions[i].num);
 
 		if (fabs(score - partitions[i].score) > 1e-12)
 			fail_msg("partition %zu: %g", i, score);
 	}
+	free(two);
+	free(three);
 }
 
 static void test_compare(void **state)
@@ -236,9 +243,9 @@ static void test_compare(void **state)
 	static const double good[] = {0, 1, 10, 11}, bad[] = {0, 10, 1, 11};
 	static const uint32_t leaves[] = {0, 1, 2, 3}, swapped[] = {0, 2, 1, 3};
 	double *distances = distances_of(good, 4), *others = distances_of(bad, 4), zero = 0;
-	struct clustering *a = clustering_create(4, distances, NULL, LINKAGE_AVERAGE);
-	struct clustering *b = clustering_create(4, others, NULL, LINKAGE_AVERAGE);
-	struct clustering *one = clustering_create(1, &zero, NULL, LINKAGE_AVERAGE);
+	struct clustering *a = clustering_create(arena, 4, distances, NULL, LINKAGE_AVERAGE);
+	struct clustering *b = clustering_create(arena, 4, others, NULL, LINKAGE_AVERAGE);
+	struct clustering *one = clustering_create(arena, 1, &zero, NULL, LINKAGE_AVERAGE);
 
 	(void)state;
 	assert_true(clustering_compare(a, leaves, a, leaves, 4) == 1);
@@ -247,9 +254,6 @@ static void test_compare(void **state)
 	assert_true(fabs(clustering_compare(a, leaves, b, leaves, 4) - 1.0 / 3) < 1e-12);
 	assert_true(clustering_compare(one, (const uint32_t[]){0, 0, 0, 0}, one,
 				       (const uint32_t[]){0, 0, 0, 0}, 4) == 1);
-	clustering_destroy(a);
-	clustering_destroy(b);
-	clustering_destroy(one);
 	free(distances);
 	free(others);
 }
@@ -262,5 +266,5 @@ int main(void)
 		cmocka_unit_test(test_compare),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, arena_begin, arena_end);
 }

@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arena_of_tests.h"
 #include "unit.h"
 
 #include "analysis/traces/concept_lattice.h"
 #include "analysis/traces/formal_context.h"
-#include "analysis/traces/suspects.h"
 #include "analysis/traces/trace_attributes.h"
 #include "analysis/traces/trace_set.h"
+#include "analysis/traces/trace_suspects.h"
 #include "model/xalloc.h"
 #include "tests/fixtures/trace_program.h"
 #include "tests/fixtures/trace_text.h"
@@ -27,7 +28,7 @@ static struct formal_context *context_from_text(const char *const *objects, uint
 			numbers[at++] = (uint32_t)(*c - 'a');
 		ends[num] = at;
 	}
-	return formal_context_create(num, num_attributes, numbers, ends);
+	return formal_context_create(arena, num, num_attributes, numbers, ends);
 }
 
 /* "extent:intent^parents" of each concept, with numbers of rows, letters, numbers of concepts. */
@@ -60,12 +61,10 @@ static char *lattice_to_text(const struct concept_lattice *lattice)
  * send to rank 0. */
 static const char *const one_receiver[] = {"abceeef", "abcdf", "abcdf", "abcdf", NULL};
 
-static struct formal_context *context_of_traces(const char *const *traces, unsigned int kinds,
-						enum attribute_frequency frequency)
+static struct trace_similarity *similarity_of_traces(const char *const *traces, unsigned int kinds,
+						     enum attribute_frequency frequency)
 {
-	struct trace_set *set = trace_set_create();
-	struct trace_attributes *attributes;
-	struct formal_context *context;
+	struct trace_set *set = trace_set_create(arena);
 
 	for (; *traces; traces++) {
 		struct trace *trace = trace_from_text(*traces);
@@ -73,13 +72,14 @@ static struct formal_context *context_of_traces(const char *const *traces, unsig
 		trace_set_add(set, trace, NULL);
 		trace_destroy(trace);
 	}
-	attributes = trace_attributes_create(set, kinds, frequency);
-	context = formal_context_create((uint32_t)attributes->num_traces,
-					(uint32_t)attributes->num_attributes, attributes->numbers,
-					attributes->ends);
-	trace_attributes_destroy(attributes);
-	trace_set_destroy(set);
-	return context;
+	return trace_similarity_create(arena, set, kinds, frequency);
+}
+
+static bool has(const struct formal_context *context, uint32_t object, uint32_t attribute)
+{
+	const uint64_t *row = &context->rows[context->row_of[object] * context->num_words];
+
+	return row[attribute / 64] >> attribute % 64 & 1;
 }
 
 static void test_one_receiver(void **state)
@@ -87,7 +87,7 @@ static void test_one_receiver(void **state)
 	/* Its table I: which rank calls which function. */
 	static const char *const table[] = {"xxx.xx", "xxxx.x", "xxxx.x", "xxxx.x"};
 	struct formal_context *context =
-		context_of_traces(one_receiver, ATTRIBUTE_ENTRY, FREQUENCY_NONE);
+		similarity_of_traces(one_receiver, ATTRIBUTE_ENTRY, FREQUENCY_NONE)->context;
 	struct concept_lattice *lattice;
 	double *similarity;
 	char *text;
@@ -97,12 +97,12 @@ static void test_one_receiver(void **state)
 	assert_int_equal(context->num_attributes, 6);
 	for (uint32_t o = 0; o < 4; o++)
 		for (uint32_t a = 0; a < 6; a++)
-			assert_int_equal(formal_context_has(context, o, a), table[o][a] == 'x');
+			assert_int_equal(has(context, o, a), table[o][a] == 'x');
 	/* Ranks 1 to 3 are one row. */
 	assert_int_equal(context->num_rows, 2);
 	assert_int_equal(context->row_size[1], 3);
 	/* Its figure 2: all ranks with what all call, rank 0, ranks 1 to 3, and none with all. */
-	lattice = concept_lattice_create(context, 100, NULL);
+	lattice = concept_lattice_create(arena, context, 100, NULL);
 	text = lattice_to_text(lattice);
 	assert_string_equal(text, "01:abcf 1:abcdf^0 0:abcef^0 :abcdef^1^2");
 	free(text);
@@ -113,14 +113,11 @@ static void test_one_receiver(void **state)
 	for (uint32_t a = 0; a < 6; a++)
 		assert_int_equal(lattice->concept_of_attribute[a], a == 3 ? 1 : a == 4 ? 2 : 0);
 	/* Its figure 4: of six attributes rank 0 has four in common with each other rank. */
-	similarity = formal_context_similarity(context);
+	similarity = formal_context_similarity(arena, context);
 	for (uint32_t i = 0; i < 4; i++)
 		for (uint32_t j = 0; j < 4; j++)
 			assert_true(fabs(similarity[context->row_of[i] * 2 + context->row_of[j]] -
 					 ((i == 0) == (j == 0) ? 1 : 4.0 / 6)) < 1e-12);
-	free(similarity);
-	concept_lattice_destroy(lattice);
-	formal_context_destroy(context);
 }
 
 /* ---- Lattices ---- */
@@ -147,13 +144,11 @@ static void test_lattices(void **state)
 	for (size_t i = 0; i < NUM_OF(lattices); i++) {
 		struct formal_context *context =
 			context_from_text(lattices[i].objects, lattices[i].num_attributes);
-		struct concept_lattice *lattice = concept_lattice_create(context, 100, NULL);
+		struct concept_lattice *lattice = concept_lattice_create(arena, context, 100, NULL);
 		char *text = lattice_to_text(lattice);
 
 		assert_string_equal(text, lattices[i].lattice);
 		free(text);
-		concept_lattice_destroy(lattice);
-		formal_context_destroy(context);
 	}
 }
 
@@ -172,10 +167,9 @@ static void test_too_many_concepts(void **state)
 				numbers[at++] = a;
 		ends[o] = at;
 	}
-	context = formal_context_create(20, 20, numbers, ends);
-	assert_null(concept_lattice_create(context, 1000, &err));
+	context = formal_context_create(arena, 20, 20, numbers, ends);
+	assert_null(concept_lattice_create(arena, context, 1000, &err));
 	assert_error(&err, ERROR_UNSUPPORTED, "more than 1000 concepts");
-	formal_context_destroy(context);
 }
 
 /* The intents are what the sets of rows have in common, each once. */
@@ -254,15 +248,13 @@ static void test_random_lattices(void **state)
 					numbers[at++] = a;
 			ends[o] = at;
 		}
-		context = formal_context_create(num_objects, num_attributes, numbers, ends);
-		lattice = concept_lattice_create(context, 1000, NULL);
+		context = formal_context_create(arena, num_objects, num_attributes, numbers, ends);
+		lattice = concept_lattice_create(arena, context, 1000, NULL);
 		check_concepts(lattice, ((uint64_t)1 << num_attributes) - 1);
 		check_order(lattice);
 		for (uint32_t r = 0; r < context->num_rows; r++)
 			assert_int_equal(lattice->concepts[lattice->concept_of_row[r]].intent[0],
 					 context->rows[r]);
-		concept_lattice_destroy(lattice);
-		formal_context_destroy(context);
 	}
 }
 
@@ -277,7 +269,7 @@ static void test_similarity(void **state)
 		{1, 0.5, 0, 0, 1, 2.0 / 6}, {2.0 / 6, 0, 0, 0.5, 2.0 / 6, 1},
 	};
 	struct formal_context *context = context_from_text(objects, 6);
-	double *similarity = formal_context_similarity(context);
+	double *similarity = formal_context_similarity(arena, context);
 
 	(void)state;
 	assert_int_equal(context->num_rows, 5);
@@ -285,8 +277,6 @@ static void test_similarity(void **state)
 		for (uint32_t j = 0; j < 6; j++)
 			assert_true(fabs(similarity[context->row_of[i] * 5 + context->row_of[j]] -
 					 expected[i][j]) < 1e-12);
-	free(similarity);
-	formal_context_destroy(context);
 }
 
 static const struct {
@@ -317,9 +307,8 @@ static void test_suspects(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(runs); i++) {
-		struct formal_context *context = context_of_traces(
+		struct trace_similarity *similarity = similarity_of_traces(
 			runs[i].traces, ATTRIBUTE_ENTRY | ATTRIBUTE_PAIR, FREQUENCY_NONE);
-		double *similarity = formal_context_similarity(context);
 		uint32_t good[4], bad[4];
 		struct suspect *suspects;
 		char text[16] = "", *at = text;
@@ -328,7 +317,7 @@ static void test_suspects(void **state)
 			good[r] = r;
 			bad[r] = runs[i].num + r;
 		}
-		suspects = suspects_create(context, similarity, good, bad, runs[i].num);
+		suspects = suspects_create(arena, similarity, good, bad, runs[i].num);
 		for (uint32_t s = 0; s <= runs[i].num; s++) {
 			if ((s == runs[i].num || suspects[s].change == 0) && !strchr(text, '/'))
 				*at++ = '/';
@@ -338,9 +327,6 @@ static void test_suspects(void **state)
 				    (suspects[s].change >= 0 && suspects[s].change <= 1));
 		}
 		assert_string_equal(text, runs[i].order);
-		free(suspects);
-		free(similarity);
-		formal_context_destroy(context);
 	}
 }
 
@@ -352,5 +338,5 @@ int main(void)
 		cmocka_unit_test(test_similarity),        cmocka_unit_test(test_suspects),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, arena_begin, arena_end);
 }

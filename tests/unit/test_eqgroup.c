@@ -42,12 +42,9 @@ static void test_polling(void **state)
 		assert_int_equal(groups->num_groups, 1);
 		assert_int_equal(groups->groups[0].activity, cases[i].activity);
 		assert_int_equal(groups->groups[0].stay_min_ns, cases[i].stay_ms * SIM_MS);
-		eqgroups_destroy(groups);
 		progress_destroy(progress);
 		job_destroy(job);
 	}
-	eqgroups_destroy(NULL);
-	progress_graph_destroy(NULL);
 }
 
 /* More groups than are reduced: each rank in an iteration of its own, with edges to the last. */
@@ -79,8 +76,6 @@ static void test_many_groups(void **state)
 		if (i > 0)
 			assert_int_equal(graph->edges[i - 1].from, i);
 	}
-	progress_graph_destroy(graph);
-	eqgroups_destroy(groups);
 	progress_destroy(progress);
 	job_destroy(job);
 }

@@ -1,30 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "arena_of_tests.h"
+#include "unit.h"
 
 #include "analysis/graph.h"
 
 static void test_empty(void **state)
 {
-	struct graph *graph = graph_create(0);
+	struct graph *graph = graph_create(arena, 0);
 
 	(void)state;
 	assert_int_equal(graph_num_nodes(graph), 0);
-	graph_destroy(graph);
-	graph_destroy(NULL);
 }
 
 static void test_successors_keep_order(void **state)
 {
 	static const uint32_t expected[] = {3, 0, 2, 1};
-	struct graph *graph = graph_create(4);
+	struct graph *graph = graph_create(arena, 4);
 	size_t num;
 
 	(void)state;
@@ -37,14 +32,13 @@ static void test_successors_keep_order(void **state)
 	assert_memory_equal(successors, expected, sizeof(expected));
 	graph_successors(graph, 1, &num);
 	assert_int_equal(num, 0);
-	graph_destroy(graph);
 }
 
 /* A hub with 60,000 successors, each added three times. */
 static void test_large_degree(void **state)
 {
 	const uint32_t degree = 60000;
-	struct graph *graph = graph_create(degree + 1);
+	struct graph *graph = graph_create(arena, degree + 1);
 	size_t num;
 
 	(void)state;
@@ -56,7 +50,6 @@ static void test_large_degree(void **state)
 	assert_int_equal(num, degree);
 	for (uint32_t i = 0; i < degree; i++)
 		assert_int_equal(successors[i], degree - i);
-	graph_destroy(graph);
 }
 
 int main(void)
@@ -67,5 +60,5 @@ int main(void)
 		cmocka_unit_test(test_large_degree),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, arena_begin, arena_end);
 }

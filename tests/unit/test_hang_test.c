@@ -14,9 +14,8 @@ enum { MS = 1000000, NUM_RANKS = 64, MAX_SAMPLES = 100000 };
 
 static struct hang_test *start_test(int num_ranks)
 {
-	struct hang_settings settings;
+	const struct hang_settings settings = {.num_ranks = num_ranks, .alpha = 0.001, .seed = 1};
 
-	hang_settings_init(&settings, num_ranks);
 	return hang_test_create(&settings, 5, NULL);
 }
 
@@ -84,11 +83,9 @@ static void test_hang_is_found(void **state)
 	hang_test_confirm(test, false);
 	assert_int_equal(hang_test_state(test), HANG_FOUND);
 	hang_test_figures(test, &figures);
-	assert_int_equal(figures.num_slowdowns, 1);
 	assert_true(figures.num_low >= figures.needed);
 	assert_true(figures.chance <= 0.001);
 	assert_true(figures.s_out == 0);
-	assert_true(fabs((double)figures.low_ns / 1e9 - second) < 2);
 
 	/* Nothing changes that any more. */
 	feed_healthy(test, 100, 0, 7);
@@ -112,22 +109,20 @@ static void test_culprit_in_a_set(void **state)
 	}
 }
 
-static void assert_sets(int num_ranks, int set_size, bool is_at_once, size_t first, size_t second)
+static void assert_sets(int num_ranks, bool sees_all, size_t first, size_t second)
 {
-	struct hang_settings settings;
+	const struct hang_settings settings = {
+		.num_ranks = num_ranks, .alpha = 0.001, .sees_all = sees_all, .seed = 1};
 	struct hang_test *test;
 	char seen[1024] = {0};
 	size_t num, total = 0;
 
-	hang_settings_init(&settings, num_ranks);
-	settings.set_size = set_size;
-	settings.is_at_once = is_at_once;
 	test = hang_test_create(&settings, 0, NULL);
 	for (int s = 0; s < 60; s++) {
 		enum hang_look looks[1024] = {0};
 		const int *ranks = hang_test_ranks(test, &num);
 
-		assert_int_equal(num, is_at_once          ? first + second
+		assert_int_equal(num, sees_all            ? first + second
 				      : s < 30 || !second ? first
 							  : second);
 		for (size_t i = 0; i < num; i++) {
@@ -146,16 +141,15 @@ static void assert_sets(int num_ranks, int set_size, bool is_at_once, size_t fir
 static void test_sets(void **state)
 {
 	(void)state;
-	assert_sets(1000, 10, false, 10, 10);
-	assert_sets(1000, 10, true, 10, 10);
-	assert_sets(64, 0, true, 32, 32);
-	assert_sets(20, 10, false, 10, 10);
-	assert_sets(19, 10, false, 10, 9);
-	assert_sets(4, 10, false, 2, 2);
-	assert_sets(3, 10, true, 2, 1);
-	assert_sets(2, 10, false, 1, 1);
-	assert_sets(1, 10, false, 1, 0);
-	assert_sets(1, 10, true, 1, 0);
+	assert_sets(1000, false, 10, 10);
+	assert_sets(64, true, 32, 32);
+	assert_sets(20, false, 10, 10);
+	assert_sets(19, false, 10, 9);
+	assert_sets(4, false, 2, 2);
+	assert_sets(3, true, 2, 1);
+	assert_sets(2, false, 1, 1);
+	assert_sets(1, false, 1, 0);
+	assert_sets(1, true, 1, 0);
 }
 
 /* Steps lie in [I/2, 3I/2]. */
@@ -182,12 +176,11 @@ static void test_steps(void **state)
 /* The same seed asks for the same looks, another one for others. */
 static void test_determinism(void **state)
 {
-	struct hang_settings settings;
+	struct hang_settings settings = {.num_ranks = 1000, .alpha = 0.001};
 	struct hang_test *tests[3];
 	size_t num;
 
 	(void)state;
-	hang_settings_init(&settings, 1000);
 	for (int t = 0; t < 3; t++) {
 		settings.seed = t < 2 ? 42 : 43;
 		tests[t] = hang_test_create(&settings, 0, NULL);
@@ -221,8 +214,6 @@ static void test_clock_and_holes(void **state)
 	assert_in_range(hang_test_next(test), SECONDS(3600.2), SECONDS(3600.6));
 	hang_test_figures(test, &after);
 	assert_int_equal(after.num_samples, before.num_samples + 2);
-	assert_in_range(after.watched_ns, before.watched_ns + 600 * MS,
-			before.watched_ns + 600 * MS);
 
 	for (int i = 0; i < NUM_RANKS; i++)
 		looks[i] = HANG_UNKNOWN;
@@ -362,20 +353,10 @@ static void test_refusals(void **state)
 		struct hang_settings settings;
 		const char *text;
 	} cases[] = {
-		{{.num_ranks = 0, .alpha = 0.1, .interval_ns = MS, .max_interval_ns = MS},
-		 "no ranks"},
-		{{.num_ranks = 4, .alpha = 0, .interval_ns = MS, .max_interval_ns = MS}, "alpha"},
-		{{.num_ranks = 4, .alpha = 0.6, .interval_ns = MS, .max_interval_ns = MS}, "alpha"},
-		{{.num_ranks = 4, .alpha = NAN, .interval_ns = MS, .max_interval_ns = MS}, "alpha"},
-		{{.num_ranks = 4, .alpha = 0.1, .interval_ns = 9, .max_interval_ns = MS}, "1 ms"},
-		{{.num_ranks = 4, .alpha = 0.1, .interval_ns = MS, .max_interval_ns = 9},
-		 "shorter"},
-		{{.num_ranks = 4,
-		  .alpha = 0.1,
-		  .interval_ns = MS,
-		  .max_interval_ns = MS,
-		  .set_size = -1},
-		 "negative"},
+		{{.num_ranks = 0, .alpha = 0.1}, "no ranks"},
+		{{.num_ranks = 4, .alpha = 0}, "alpha"},
+		{{.num_ranks = 4, .alpha = 0.6}, "alpha"},
+		{{.num_ranks = 4, .alpha = NAN}, "alpha"},
 	};
 
 	(void)state;
@@ -388,39 +369,29 @@ static void test_refusals(void **state)
 	}
 }
 
-/* 20 hours of a job whose S_out hangs together over seconds: no alarm; by the published rule there
- * are some. */
+/* 20 hours of a job whose S_out hangs together over seconds: no alarm. */
 static void test_autocorrelated(void **state)
 {
+	struct hang_test *test = start_test(NUM_RANKS);
+	uint64_t random = 5, until = 0;
+	bool is_low = false;
+
 	(void)state;
-	for (int published = 0; published < 2; published++) {
-		struct hang_settings settings;
-		struct hang_test *test;
-		uint64_t random = 5, until = 0;
-		bool is_low = false;
-		int num = 0;
+	while (hang_test_next(test) < SECONDS(72000)) {
+		enum hang_look looks[NUM_RANKS] = {0};
+		size_t num_looks;
 
-		hang_settings_init(&settings, NUM_RANKS);
-		settings.rule = published ? HANG_RULE_PUBLISHED : HANG_RULE_PER_HOUR;
-		test = hang_test_create(&settings, 0, NULL);
-		while (hang_test_next(test) < SECONDS(72000)) {
-			enum hang_look looks[NUM_RANKS] = {0};
-			size_t num_looks;
-
-			hang_test_ranks(test, &num_looks);
-			while (until < hang_test_next(test)) {
-				is_low = !is_low;
-				until += SECONDS(-2 * log(1 - statistics_random_unit(&random)));
-			}
-			for (size_t i = 0; i < num_looks; i++)
-				looks[i] = !is_low && i % 2 ? HANG_OUTSIDE : HANG_INSIDE;
-			hang_test_sample(test, hang_test_next(test), looks);
-			num += hang_test_state(test) == HANG_CONFIRM;
-			hang_test_confirm(test, true);
+		hang_test_ranks(test, &num_looks);
+		while (until < hang_test_next(test)) {
+			is_low = !is_low;
+			until += SECONDS(-2 * log(1 - statistics_random_unit(&random)));
 		}
-		assert_int_equal(num > 0, published);
-		hang_test_destroy(test);
+		for (size_t i = 0; i < num_looks; i++)
+			looks[i] = !is_low && i % 2 ? HANG_OUTSIDE : HANG_INSIDE;
+		hang_test_sample(test, hang_test_next(test), looks);
+		assert_int_not_equal(hang_test_state(test), HANG_CONFIRM);
 	}
+	hang_test_destroy(test);
 }
 
 int main(void)

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "arena_of_tests.h"
+#include "unit.h"
 
 #include "analysis/graph.h"
 #include "analysis/progress/loop_nest.h"
@@ -93,12 +90,12 @@ static void test_small_graphs(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(small_graphs) / sizeof(small_graphs[0]); i++) {
 		const struct small_graph *g = &small_graphs[i];
-		struct graph *graph = graph_create(g->num_nodes);
+		struct graph *graph = graph_create(arena, g->num_nodes);
 
 		print_message("%s\n", g->what);
 		for (int e = 0; g->edges[e][0] || g->edges[e][1]; e++)
 			graph_add_edge(graph, g->edges[e][0], g->edges[e][1]);
-		struct loop_nest *nest = loop_nest_create(graph, 0);
+		struct loop_nest *nest = loop_nest_create(arena, graph, 0);
 
 		assert_int_equal(nest->num_loops, g->num_loops);
 		for (uint32_t l = 0; l < g->num_loops; l++) {
@@ -108,10 +105,7 @@ static void test_small_graphs(void **state)
 		}
 		for (uint32_t n = 0; n < g->num_nodes; n++)
 			assert_int_equal(nest->loop_of[n], g->loop_of[n]);
-		loop_nest_destroy(nest);
-		graph_destroy(graph);
 	}
-	loop_nest_destroy(NULL);
 }
 
 static void test_contains_and_common(void **state)
@@ -119,12 +113,12 @@ static void test_contains_and_common(void **state)
 	/* 0 -> for { 1; for { 2; for { 3 } } for { 4 } } -> 5 */
 	static const uint32_t edges[][2] = {{0, 1}, {1, 2}, {2, 3}, {3, 3}, {3, 2},
 					    {3, 4}, {4, 4}, {4, 1}, {4, 5}};
-	struct graph *graph = graph_create(6);
+	struct graph *graph = graph_create(arena, 6);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(edges) / sizeof(edges[0]); i++)
 		graph_add_edge(graph, edges[i][0], edges[i][1]);
-	struct loop_nest *nest = loop_nest_create(graph, 0);
+	struct loop_nest *nest = loop_nest_create(arena, graph, 0);
 
 	assert_int_equal(nest->num_loops, 4);
 	assert_int_equal(loop_nest_common(nest, 3, 4), nest->loop_of[1]);
@@ -138,29 +132,25 @@ static void test_contains_and_common(void **state)
 	assert_false(loop_nest_contains(nest, nest->loop_of[3], 2));
 	assert_false(loop_nest_contains(nest, nest->loop_of[4], 3));
 	assert_false(loop_nest_contains(nest, nest->loop_of[1], 5));
-	loop_nest_destroy(nest);
-	graph_destroy(graph);
 }
 
 /* A search that recursed would overflow its stack here. */
 static void test_long_chain(void **state)
 {
 	const uint32_t num = 65536;
-	struct graph *graph = graph_create(num);
+	struct graph *graph = graph_create(arena, num);
 
 	(void)state;
 	for (uint32_t i = 0; i + 1 < num; i++)
 		graph_add_edge(graph, i, i + 1);
 	graph_add_edge(graph, num - 1, num / 2);
 	graph_add_edge(graph, num - 1, 0);
-	struct loop_nest *nest = loop_nest_create(graph, 0);
+	struct loop_nest *nest = loop_nest_create(arena, graph, 0);
 
 	assert_int_equal(nest->num_loops, 2);
 	assert_int_equal(nest->loops[1].header, num / 2);
 	assert_int_equal(nest->loop_of[num / 2 - 1], 0);
 	assert_int_equal(nest->loop_of[num - 1], 1);
-	loop_nest_destroy(nest);
-	graph_destroy(graph);
 }
 
 /* ---- Random graphs against an oracle ---- */
@@ -282,7 +272,7 @@ static void test_random_graphs(void **state)
 	for (seed = 1; num_irreducible < 2000 || num_deep < 2000;) {
 		struct oracle o = {.num = 2 + random_below(MAX_NODES - 2)};
 		uint32_t num_edges = random_below(o.num * 3);
-		struct graph *graph = graph_create(o.num);
+		struct graph *graph = graph_create(arena, o.num);
 		bool all[MAX_NODES];
 
 		memset(o.preorder, 0xff, sizeof(o.preorder));
@@ -298,15 +288,13 @@ static void test_random_graphs(void **state)
 				number_nodes(&o, graph, n);
 		}
 		find_loops(&o, all, LOOP_NONE);
-		struct loop_nest *nest = loop_nest_create(graph, 0);
+		struct loop_nest *nest = loop_nest_create(arena, graph, 0);
 
 		check_against_oracle(&o, nest);
 		for (size_t l = 0; l < nest->num_loops; l++) {
 			num_irreducible += nest->loops[l].is_irreducible;
 			num_deep += nest->loops[l].depth >= 2;
 		}
-		loop_nest_destroy(nest);
-		graph_destroy(graph);
 	}
 }
 
@@ -319,5 +307,5 @@ int main(void)
 		cmocka_unit_test(test_random_graphs),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, arena_begin, arena_end);
 }

@@ -139,7 +139,7 @@ static void look_at(struct look *look, const pid_t *pids, size_t num)
 	sampler_set_probes(look->sampler, probes, num_probes);
 	take(look, targets, num);
 	rankset_add_range(ranks, 0, (int)num - 1);
-	look->result = temporal_compare(look->temporal, look->samples, ranks, NULL);
+	look->result = temporal_compare(look->temporal, look->samples, ranks, SIZE_MAX, NULL);
 	assert_non_null(look->result);
 	rankset_destroy(ranks);
 }
@@ -473,7 +473,7 @@ static void test_later_place(void **state)
 	samples_destroy(first);
 	rankset_add_range(ranks, 0, 1);
 	temporal_result_destroy(look.result);
-	look.result = temporal_compare(look.temporal, look.samples, ranks, NULL);
+	look.result = temporal_compare(look.temporal, look.samples, ranks, SIZE_MAX, NULL);
 	assert_int_equal(
 		temporal_order_of(look.result, group_of(&look, 0), group_of(&look, 1), &reason),
 		TEMPORAL_BEFORE);

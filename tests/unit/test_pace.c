@@ -19,10 +19,10 @@ struct job {
 
 static struct job start_job(uint64_t watched_ns)
 {
-	struct pace_settings settings;
+	struct pace_settings settings = {
+		.num_ranks = RANKS, .alpha = 0.001, .proof_ns = 600 * (uint64_t)1000000000};
 	struct job job = {.now = 12345};
 
-	pace_settings_init(&settings, RANKS);
 	job.pace = pace_create(&settings, watched_ns, NULL);
 	assert_non_null(job.pace);
 	return job;
@@ -410,14 +410,15 @@ static void test_unknown(void **state)
 
 static void test_refusals(void **state)
 {
-	struct pace_settings settings;
+	struct pace_settings settings = {
+		.num_ranks = RANKS, .alpha = 0.001, .proof_ns = 600 * (uint64_t)1000000000};
 	struct pdb_error err;
 
 	(void)state;
-	pace_settings_init(&settings, 0);
+	settings.num_ranks = 0;
 	assert_null(pace_create(&settings, 0, &err));
 	assert_error(&err, ERROR_USAGE, "no ranks");
-	pace_settings_init(&settings, 1);
+	settings.num_ranks = 1;
 	settings.alpha = NAN;
 	assert_null(pace_create(&settings, 0, &err));
 	assert_error(&err, ERROR_USAGE, "alpha");

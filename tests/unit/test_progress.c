@@ -98,8 +98,6 @@ static void test_figure_1(void **state)
 	assert_int_equal(graph->edges[1].from, 1);
 	assert_int_equal(graph->edges[1].to, 2);
 	assert_true(graph->is_least[2] && !graph->is_least[0] && !graph->is_least[1]);
-	progress_graph_destroy(graph);
-	eqgroups_destroy(groups);
 	progress_destroy(progress);
 	job_destroy(job);
 }

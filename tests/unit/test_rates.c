@@ -20,11 +20,9 @@ struct job {
 
 static struct job start_job(double speed)
 {
-	struct rates_settings settings;
 	struct job job = {.random = 3};
 
-	rates_settings_init(&settings, RANKS);
-	job.rates = rates_create(&settings, NULL);
+	job.rates = rates_create(RANKS, 0.001, NULL);
 	for (int r = 0; r < RANKS; r++) {
 		job.speed[r] = speed;
 		job.outside[r] = 0.5;
@@ -231,21 +229,13 @@ static void test_unknown(void **state)
 
 static void test_refusals(void **state)
 {
-	struct rates_settings settings;
 	struct pdb_error err;
 
 	(void)state;
-	rates_settings_init(&settings, 0);
-	assert_null(rates_create(&settings, &err));
+	assert_null(rates_create(0, 0.001, &err));
 	assert_error(&err, ERROR_USAGE, "no ranks");
-	rates_settings_init(&settings, 2);
-	settings.alpha = 1;
-	assert_null(rates_create(&settings, &err));
+	assert_null(rates_create(2, 1, &err));
 	assert_error(&err, ERROR_USAGE, "alpha");
-	rates_settings_init(&settings, 2);
-	settings.window_ns = 0;
-	assert_null(rates_create(&settings, &err));
-	assert_error(&err, ERROR_USAGE, "window");
 }
 
 int main(void)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arena_of_tests.h"
 #include "unit.h"
 
 #include "analysis/traces/lcs.h"
@@ -237,7 +238,7 @@ static void test_diff(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(pairs); i++) {
-		struct trace_set *set = trace_set_create();
+		struct trace_set *set = trace_set_create(arena);
 		struct trace_diff *diff;
 		char *text = NULL;
 		size_t size;
@@ -245,13 +246,11 @@ static void test_diff(void **state)
 
 		add_text(set, pairs[i].left);
 		add_text(set, pairs[i].right);
-		diff = trace_diff_create(set, set->roots[0], set->roots[1]);
+		diff = trace_diff_create(arena, set, set->roots[0], set->roots[1]);
 		print_diff(out, diff, 0, diff->num);
 		fclose(out);
 		assert_string_equal(text, pairs[i].diff);
 		free(text);
-		trace_diff_destroy(diff);
-		trace_set_destroy(set);
 	}
 }
 
@@ -314,7 +313,7 @@ static void test_random_diff(void **state)
 						      .percent_branch = seed % 5 * 5};
 		enum { EVENTS = 2000 };
 		uint32_t *events = trace_program_run(&program, seed, EVENTS);
-		struct trace_set *set = trace_set_create();
+		struct trace_set *set = trace_set_create(arena);
 		struct trace_diff *diff;
 		uint64_t random = seed + 1, left = 0, right = 0;
 
@@ -339,7 +338,7 @@ static void test_random_diff(void **state)
 			trace_destroy(trace);
 			trace_maker_deinit(&maker);
 		}
-		diff = trace_diff_create(set, set->roots[0], set->roots[1]);
+		diff = trace_diff_create(arena, set, set->roots[0], set->roots[1]);
 		check_side(set, diff, 0, diff->num, set->roots[0], true);
 		check_side(set, diff, 0, diff->num, set->roots[1], false);
 		for (int k = 0; k <= TRACE_DIFF_RIGHT; k++) {
@@ -349,12 +348,9 @@ static void test_random_diff(void **state)
 		assert_int_equal(left, EVENTS);
 		assert_int_equal(right, EVENTS);
 		assert_int_equal(diff->events_left[TRACE_DIFF_RIGHT], 0);
-		trace_diff_destroy(diff);
-		diff = trace_diff_create(set, set->roots[1], set->roots[1]);
+		diff = trace_diff_create(arena, set, set->roots[1], set->roots[1]);
 		for (size_t i = 0; i < diff->num; i++)
 			assert_int_equal(diff->rows[i].kind, TRACE_DIFF_SAME);
-		trace_diff_destroy(diff);
-		trace_set_destroy(set);
 		free(events);
 	}
 }
@@ -367,5 +363,5 @@ int main(void)
 		cmocka_unit_test(test_random_diff),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, arena_begin, arena_end);
 }

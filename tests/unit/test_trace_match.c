@@ -3,6 +3,7 @@
 #include <regex.h>
 
 #include "analysis/traces/trace_runs.h"
+#include "tests/unit/arena_of_tests.h"
 #include "tests/unit/traced_run.h"
 
 #define SEND "MPI_Send", SEG_CLASS_SEND
@@ -124,7 +125,7 @@ static void test_match(void **state)
 		uint32_t *numbers[2], num;
 		char same[MOST + 1] = "";
 
-		num = trace_match(runs, 2, cases[i].detail, numbers);
+		num = trace_match(arena, runs, 2, cases[i].detail, numbers);
 		for (size_t r = 0; r < right.traces->num_symbols; r++) {
 			assert_in_range(numbers[1][r], 0, num - 1);
 			same[r] = '-';
@@ -134,8 +135,6 @@ static void test_match(void **state)
 		}
 		if (strcmp(same, cases[i].same) != 0)
 			fail_msg("case %zu: %s, not %s", i, same, cases[i].same);
-		free(numbers[0]);
-		free(numbers[1]);
 		traced_run_destroy(&left);
 		traced_run_destroy(&right);
 	}
@@ -188,11 +187,10 @@ static void test_filters(void **state)
 			assert_int_equal(regcomp(&without, filters[i].without, REG_EXTENDED), 0);
 			options.filter.without = &without;
 		}
-		runs = trace_runs_create(&one, 1, &options);
+		runs = trace_runs_create(arena, &one, 1, &options);
 		assert_int_equal(runs->num_threads, 3);
 		assert_int_equal(trace_set_length(runs->set, TRACE_LOOP | runs->set->roots[2]),
 				 filters[i].length);
-		trace_runs_destroy(runs);
 		if (filters[i].only)
 			regfree(&only);
 		if (filters[i].without)
@@ -216,7 +214,7 @@ static void test_runs(void **state)
 	moved[2].path = "main:8 turn:26";
 	bad = traced_run_create(moved, healthy, 2);
 	both[1] = traced_run_of(&bad);
-	runs = trace_runs_create(both, 2, &options);
+	runs = trace_runs_create(arena, both, 2, &options);
 	assert_int_equal(runs->num_threads, 6);
 	for (size_t i = 0; i < 3; i++) {
 		assert_int_equal(trace_runs_find(runs, 1, (int)i, 0), 3 + i);
@@ -225,7 +223,6 @@ static void test_runs(void **state)
 	assert_int_not_equal(runs->set->roots[1], runs->set->roots[2]);
 	assert_int_equal(trace_runs_find(runs, 1, 3, 0), -1);
 	assert_int_equal(trace_runs_find(runs, 0, 0, 1), -1);
-	trace_runs_destroy(runs);
 	traced_run_destroy(&good);
 	traced_run_destroy(&bad);
 }
@@ -247,16 +244,14 @@ static void test_threads(void **state)
 	trace_destroy((struct trace *)lanes[2].trace);
 	lanes[2].trace = NULL;
 	lanes[2].note = "the trace is corrupt";
-	runs = trace_runs_create(&one, 1, &options);
+	runs = trace_runs_create(arena, &one, 1, &options);
 	assert_int_equal(runs->num_threads, 1);
 	assert_ptr_equal(runs->threads[0].lane, &lanes[1]);
-	trace_runs_destroy(runs);
 	options.all_threads = true;
-	runs = trace_runs_create(&one, 1, &options);
+	runs = trace_runs_create(arena, &one, 1, &options);
 	assert_int_equal(runs->num_threads, 2);
 	assert_int_equal(trace_runs_find(runs, 0, 0, 1), 1);
 	assert_ptr_equal(runs->threads[1].lane, &lanes[0]);
-	trace_runs_destroy(runs);
 	traced_run_destroy(&run);
 }
 
@@ -269,5 +264,5 @@ int main(void)
 		cmocka_unit_test(test_threads),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, arena_begin, arena_end);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arena_of_tests.h"
 #include "unit.h"
 
 #include "analysis/traces/trace_attributes.h"
@@ -74,7 +75,7 @@ static void test_set(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(mapped); i++) {
-		struct trace_set *set = trace_set_create();
+		struct trace_set *set = trace_set_create(arena);
 		const uint32_t *symbols = i == 0 || i == 10 ? NULL : mapped[i].symbols;
 		size_t index = add_text(set, mapped[i].events, symbols), size;
 		char *text = NULL;
@@ -84,7 +85,6 @@ static void test_set(void **state)
 		fclose(out);
 		assert_string_equal(text, mapped[i].trace);
 		free(text);
-		trace_set_destroy(set);
 	}
 }
 
@@ -92,7 +92,7 @@ static void test_set(void **state)
 static void test_equal(void **state)
 {
 	static const uint32_t swapped[] = {1, 0, 2, 3};
-	struct trace_set *set = trace_set_create();
+	struct trace_set *set = trace_set_create(arena);
 	size_t num_bodies;
 
 	(void)state;
@@ -105,7 +105,6 @@ static void test_equal(void **state)
 	assert_int_equal(set->roots[2], set->roots[0]);
 	add_text(set, "[cd]^3[ab]^2d", NULL);
 	assert_int_equal(set->num_bodies, num_bodies + 2);
-	trace_set_destroy(set);
 }
 
 /* ---- Attributes ---- */
@@ -158,7 +157,7 @@ static void test_attributes(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(counted); i++) {
-		struct trace_set *set = trace_set_create();
+		struct trace_set *set = trace_set_create(arena);
 		struct trace_attributes *attributes;
 		char *text = NULL;
 		size_t size;
@@ -168,7 +167,8 @@ static void test_attributes(void **state)
 		add_text(set, "[ab]^3[qr]^5[bc]^4", NULL);
 		add_text(set, counted[i].events, NULL);
 		add_text(set, "[ab]^3[qr]^5[bc]^4", NULL);
-		attributes = trace_attributes_create(set, counted[i].kinds, counted[i].frequency);
+		attributes =
+			trace_attributes_create(arena, set, counted[i].kinds, counted[i].frequency);
 		assert_int_equal(attributes->num_traces, 3);
 		for (size_t n = attributes->ends[0]; n < attributes->ends[1]; n++) {
 			fputs(n > attributes->ends[0] ? " " : "", out);
@@ -181,8 +181,6 @@ static void test_attributes(void **state)
 		assert_memory_equal(&attributes->numbers[attributes->ends[1]], attributes->numbers,
 				    attributes->ends[0] * sizeof(*attributes->numbers));
 		free(text);
-		trace_attributes_destroy(attributes);
-		trace_set_destroy(set);
 	}
 }
 
@@ -194,5 +192,5 @@ int main(void)
 		cmocka_unit_test(test_attributes),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, arena_begin, arena_end);
 }

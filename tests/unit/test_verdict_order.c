@@ -316,7 +316,7 @@ static void test_choice(void **state)
 			add_look(job, temporal, cases[c].looks[look], (look * 3 + 1) * S);
 		rankset_add_range(ranks, 0, MAX_RANKS);
 		verdict = verdict_create(job, NULL, NULL, NULL);
-		order = temporal_compare(temporal, job->samples, ranks, NULL);
+		order = temporal_compare(temporal, job->samples, ranks, SIZE_MAX, NULL);
 		verdict_choose_by_order(verdict, job, order);
 		culprits = rankset_encode(verdict->culprits, 0);
 		assert_int_equal(verdict->kind, cases[c].kind);
@@ -375,7 +375,7 @@ static void test_branches(void **state)
 
 		add_look(job, temporal, ranks, S);
 		rankset_add_range(all, 0, 4);
-		order = temporal_compare(temporal, job->samples, all, NULL);
+		order = temporal_compare(temporal, job->samples, all, SIZE_MAX, NULL);
 		tree = calltree_create(job, NULL, &options);
 		assert_true(calltree_order(tree, order));
 		assert_int_equal(tree->num_roots, 4);

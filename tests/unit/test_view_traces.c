@@ -10,6 +10,7 @@
 #include "render/gate.h"
 #include "render/view_traces.h"
 #include "tests/unit/golden.h"
+#include "tests/unit/arena_of_tests.h"
 #include "tests/unit/traced_run.h"
 
 /* ---- Programs ---- */
@@ -67,12 +68,11 @@ static void print_lattice(const struct view *view, struct trace_answer *found, v
 {
 	struct pdb_error err;
 	struct concept_lattice *lattice =
-		concept_lattice_create(found->similarity->context, 1000, &err);
+		concept_lattice_create(arena, found->similarity->context, 1000, &err);
 
 	assert_non_null(lattice);
 	found->lattice = lattice;
 	show_found(view, found, show);
-	concept_lattice_destroy(lattice);
 }
 
 static void print_similar(const struct view *view, struct trace_answer *found, view_fn *show)
@@ -83,10 +83,10 @@ static void print_similar(const struct view *view, struct trace_answer *found, v
 
 	for (uint32_t t = 0; t < num; t++)
 		traces[t] = t;
-	clusters = trace_clusters_create(found->similarity, traces, num, found->measure.linkage);
+	clusters = trace_clusters_create(arena, found->similarity, traces, num,
+					 found->measure.linkage);
 	found->clusters = clusters;
 	show_found(view, found, show);
-	trace_clusters_destroy(clusters);
 	free(traces);
 }
 
@@ -99,17 +99,15 @@ static void print_run(const struct view *view, const struct traced_call *calls,
 	struct traced_run run = traced_run_create(calls, ranks, 1);
 	const struct trace_run one = traced_run_of(&run);
 	const struct trace_runs_options options = {.detail = detail};
-	struct trace_runs *runs = trace_runs_create(&one, 1, &options);
+	struct trace_runs *runs = trace_runs_create(arena, &one, 1, &options);
 	struct trace_similarity *similarity =
-		trace_similarity_create(runs->set, measure->kinds, measure->frequency);
+		trace_similarity_create(arena, runs->set, measure->kinds, measure->frequency);
 	struct trace_answer found = {.runs = runs, .similarity = similarity, .measure = *measure};
 
 	if (is_lattice)
 		print_lattice(view, &found, show);
 	else
 		print_similar(view, &found, show);
-	trace_similarity_destroy(similarity);
-	trace_runs_destroy(runs);
 	traced_run_destroy(&run);
 }
 
@@ -128,14 +126,13 @@ static struct both both_create(const struct traced_call *calls, const char *cons
 			    NULL};
 
 	both.runs = trace_runs_create(
-		(struct trace_run[]){traced_run_of(&both.good), traced_run_of(&both.bad)}, 2,
+		arena, (struct trace_run[]){traced_run_of(&both.good), traced_run_of(&both.bad)}, 2,
 		&options);
 	return both;
 }
 
 static void both_destroy(struct both *both)
 {
-	trace_runs_destroy(both->runs);
 	traced_run_destroy(&both->good);
 	traced_run_destroy(&both->bad);
 }
@@ -143,19 +140,19 @@ static void both_destroy(struct both *both)
 static void print_suspects(const struct view *view, const struct both *both, view_fn *show)
 {
 	struct trace_suspects *suspects = trace_suspects_create(
-		both->runs, ENTRIES | PAIRS | BODIES | ATTRIBUTE_END, 7, LINKAGE_AVERAGE);
+		arena, both->runs, ENTRIES | PAIRS | BODIES | ATTRIBUTE_END, 7, LINKAGE_AVERAGE);
 	const struct trace_answer found = {
 		.runs = both->runs, .names = {"good.pdb", "bad.pdb"}, .suspects = suspects};
 
 	show_found(view, &found, show);
-	trace_suspects_destroy(suspects);
 }
 
 static void print_diff(const struct view *view, const struct both *both, size_t left, size_t right,
 		       view_fn *show)
 {
 	const struct trace_set *set = both->runs->set;
-	struct trace_diff *diff = trace_diff_create(set, set->roots[left], set->roots[right]);
+	struct trace_diff *diff =
+		trace_diff_create(arena, set, set->roots[left], set->roots[right]);
 	const struct trace_answer found = {
 		.runs = both->runs,
 		.names = {"rank 2 of good.pdb", "rank 2 of bad.pdb"},
@@ -164,7 +161,6 @@ static void print_diff(const struct view *view, const struct both *both, size_t 
 	};
 
 	show_found(view, &found, show);
-	trace_diff_destroy(diff);
 }
 
 /* ---- Golden text ---- */
@@ -346,7 +342,7 @@ static void test_other_sizes(void **state)
 					   "a[bcdef]^100g", "a[bcf]^100g",   NULL};
 	struct both both = both_create(stencil_calls, stencil_good, more);
 	struct trace_suspects *suspects = trace_suspects_create(
-		both.runs, ENTRIES | PAIRS | BODIES | ATTRIBUTE_END, 7, LINKAGE_AVERAGE);
+		arena, both.runs, ENTRIES | PAIRS | BODIES | ATTRIBUTE_END, 7, LINKAGE_AVERAGE);
 
 	(void)state;
 	assert_false(suspects->are_namesakes);
@@ -355,7 +351,6 @@ static void test_other_sizes(void **state)
 	assert_int_equal(suspects->pairs[0].good, 0);
 	assert_int_equal(suspects->pairs[4].good, 1);
 	assert_int_equal(suspects->pairs[7].good, 4);
-	trace_suspects_destroy(suspects);
 	both_destroy(&both);
 }
 
@@ -367,5 +362,5 @@ int main(void)
 		cmocka_unit_test(test_suspects), cmocka_unit_test(test_other_sizes),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, arena_begin, arena_end);
 }
