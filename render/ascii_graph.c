@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/xalloc.h"
+#include "model/arena.h"
 #include "render/ascii_graph.h"
 #include "render/ascii_graph_private.h"
 #include "render/text.h"
@@ -36,10 +36,10 @@ static void add_node(struct drawing *drawing, const char *label, bool is_marked,
 
 	if (label)
 		width = (int)(text_columns(label) + (is_marked ? strlen(MARK) : 0));
-	drawing->nodes = xgrow(drawing->nodes, drawing->num_nodes, &drawing->nodes_capacity,
-			       sizeof(*drawing->nodes));
+	drawing->nodes = arena_grow(drawing->view->arena, drawing->nodes, drawing->num_nodes,
+				    &drawing->nodes_capacity, sizeof(*drawing->nodes));
 	drawing->nodes[drawing->num_nodes++] = (struct drawing_node){
-		.label = label ? xstrdup(label) : NULL,
+		.label = label ? label : NULL,
 		.is_marked = is_marked,
 		.width = width,
 		.layer = layer,
@@ -48,8 +48,8 @@ static void add_node(struct drawing *drawing, const char *label, bool is_marked,
 
 static void add_edge(struct drawing *drawing, uint32_t from, uint32_t to)
 {
-	drawing->edges = xgrow(drawing->edges, drawing->num_edges, &drawing->edges_capacity,
-			       sizeof(*drawing->edges));
+	drawing->edges = arena_grow(drawing->view->arena, drawing->edges, drawing->num_edges,
+				    &drawing->edges_capacity, sizeof(*drawing->edges));
 	drawing->edges[drawing->num_edges++] = (struct drawing_edge){.from = from, .to = to};
 }
 
@@ -64,10 +64,10 @@ static int compare_edges(const void *a, const void *b)
 	return (one->to > two->to) - (one->to < two->to);
 }
 
-/* reaches[from * n + to] */
-static bool *find_reach(size_t n, const struct ascii_graph_edge *edges, size_t num_edges)
+bool *ascii_graph_reach(struct arena *arena, size_t n, const struct ascii_graph_edge *edges,
+			size_t num_edges)
 {
-	bool *reaches = xcalloc(n * n, sizeof(*reaches));
+	bool *reaches = arena_array(arena, n * n, sizeof(*reaches));
 
 	for (size_t e = 0; e < num_edges; e++)
 		if (edges[e].from != edges[e].to)
@@ -79,9 +79,10 @@ static bool *find_reach(size_t n, const struct ascii_graph_edge *edges, size_t n
 	return reaches;
 }
 
-size_t ascii_graph_reduce(size_t num_nodes, struct ascii_graph_edge *edges, size_t num_edges)
+size_t ascii_graph_reduce(struct arena *arena, size_t num_nodes, struct ascii_graph_edge *edges,
+			  size_t num_edges)
 {
-	bool *reaches = find_reach(num_nodes, edges, num_edges);
+	bool *reaches = ascii_graph_reach(arena, num_nodes, edges, num_edges);
 	size_t kept = 0;
 
 	if (num_edges)
@@ -98,7 +99,6 @@ size_t ascii_graph_reduce(size_t num_nodes, struct ascii_graph_edge *edges, size
 		if (is_needed)
 			edges[kept++] = edges[e];
 	}
-	free(reaches);
 	return kept;
 }
 
@@ -158,8 +158,10 @@ static void sort_by_layer(struct drawing *drawing)
 {
 	size_t filled = 0;
 
-	drawing->sorted = xcalloc(drawing->num_nodes, sizeof(*drawing->sorted));
-	drawing->start = xcalloc((size_t)drawing->num_layers + 1, sizeof(*drawing->start));
+	drawing->sorted =
+		arena_array(drawing->view->arena, drawing->num_nodes, sizeof(*drawing->sorted));
+	drawing->start = arena_array(drawing->view->arena, (size_t)drawing->num_layers + 1,
+				     sizeof(*drawing->start));
 	for (int layer = 0; layer < drawing->num_layers; layer++) {
 		drawing->start[layer] = filled;
 		for (size_t n = 0; n < drawing->num_nodes; n++) {
@@ -264,17 +266,14 @@ static int fit_layer(struct drawing *drawing, int layer)
 	}
 	for (size_t i = from; i < to; i++) {
 		struct drawing_node *node = &drawing->nodes[drawing->sorted[i]];
-		char *fit, *label;
+		const char *fit;
 
 		if (!node->label)
 			continue;
-		fit = text_fit(node->label,
+		fit = text_fit(drawing->view->arena, node->label,
 			       (size_t)node->width - (node->is_marked ? strlen(MARK) : 0),
 			       drawing->view->use_unicode);
-		label = xasprintf("%s%s", fit, node->is_marked ? MARK : "");
-		free(fit);
-		free(node->label);
-		node->label = label;
+		node->label = text_of(drawing->view, "%s%s", fit, node->is_marked ? MARK : "");
 	}
 	return 0;
 }
@@ -284,7 +283,7 @@ static int fit_layer(struct drawing *drawing, int layer)
 static void place_layer(struct drawing *drawing, int layer)
 {
 	size_t from = drawing->start[layer], number = drawing->start[layer + 1] - from;
-	int *pushed = xcalloc(number, sizeof(*pushed));
+	int *pushed = arena_array(drawing->view->arena, number, sizeof(*pushed));
 	int least = MARGIN, most = drawing->view->width;
 
 	for (size_t i = 0; i < number; i++) {
@@ -319,7 +318,6 @@ static void place_layer(struct drawing *drawing, int layer)
 		least = node->left + node->width + GAP;
 		node->left = (node->left + pushed[i]) / 2;
 	}
-	free(pushed);
 }
 
 /* Move everything to the left until it begins at the margin. */
@@ -464,7 +462,8 @@ static int compare_sources(const void *a, const void *b, void *arg)
 /* Ports of the edges into one node, in the order of their sources, two columns apart. */
 static int assign_ports(struct drawing *drawing, uint32_t to)
 {
-	struct drawing_edge **in = xcalloc(drawing->num_edges, sizeof(struct drawing_edge *));
+	struct drawing_edge **in = arena_array(drawing->view->arena, drawing->num_edges,
+					       sizeof(struct drawing_edge *));
 	const struct drawing_node *node = &drawing->nodes[to];
 	int number = 0, result = 0;
 
@@ -488,7 +487,6 @@ static int assign_ports(struct drawing *drawing, uint32_t to)
 			break;
 		}
 	}
-	free(in);
 	return result;
 }
 
@@ -537,11 +535,5 @@ int ascii_graph_print(const struct view *view, const struct ascii_graph_node *no
 		if (layer > 0)
 			drawing_print_edges(&drawing, layer);
 	}
-	for (size_t n = 0; n < drawing.num_nodes; n++)
-		free(drawing.nodes[n].label);
-	free(drawing.nodes);
-	free(drawing.edges);
-	free(drawing.sorted);
-	free(drawing.start);
 	return result;
 }

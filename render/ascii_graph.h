@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
 struct view;
 
 struct ascii_graph_node {
@@ -29,9 +30,14 @@ struct ascii_graph_edge {
 	uint32_t from, to; /* indexes of nodes */
 };
 
+/* Which nodes lead to which, directly or not: [from * num_nodes + to]. */
+bool *ascii_graph_reach(struct arena *arena, size_t num_nodes, const struct ascii_graph_edge *edges,
+			size_t num_edges);
+
 /* Leave each edge once, and none from a node to itself nor any that a way over others stands for.
  * The graph has no cycle. Returns how many are left, by from, then to. */
-size_t ascii_graph_reduce(size_t num_nodes, struct ascii_graph_edge *edges, size_t num_edges);
+size_t ascii_graph_reduce(struct arena *arena, size_t num_nodes, struct ascii_graph_edge *edges,
+			  size_t num_edges);
 
 /* Print the graph. Returns 0; or -1, with nothing printed, if it has a cycle or does not fit
  * view->width even with labels cut to a few characters: then show it as a list. */

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "model/xalloc.h"
+#include "model/arena.h"
 #include "render/ascii_graph_private.h"
 #include "render/text.h"
 #include "render/view.h"
@@ -146,14 +146,14 @@ static void print_grid(const struct view *view, const struct cell *grid, int row
 void drawing_print_edges(const struct drawing *drawing, int layer)
 {
 	size_t from = drawing->start[layer], number = drawing->start[layer + 1] - from;
-	struct track *tracks = xcalloc(number, sizeof(*tracks));
+	struct track *tracks = arena_array(drawing->view->arena, number, sizeof(*tracks));
 	int width = drawing->view->width, rows;
 	struct cell *grid;
 
 	for (size_t i = 0; i < number; i++)
 		tracks[i] = make_track(drawing, drawing->sorted[from + i]);
 	rows = assign_rows(tracks, number) + 2;
-	grid = xcalloc((size_t)(rows * width), sizeof(*grid));
+	grid = arena_array(drawing->view->arena, (size_t)(rows * width), sizeof(*grid));
 	for (size_t i = 0; i < number; i++) {
 		if (tracks[i].row >= 0)
 			draw_track(grid, width, &tracks[i]);
@@ -178,8 +178,6 @@ void drawing_print_edges(const struct drawing *drawing, int layer)
 				      tracks[i].row + 1);
 	}
 	print_grid(drawing->view, grid, rows);
-	free(grid);
-	free(tracks);
 }
 
 void drawing_print_layer(const struct drawing *drawing, int layer)

@@ -11,7 +11,7 @@
 struct view;
 
 struct drawing_node {
-	char *label; /* NULL: a joint */
+	const char *label; /* NULL: a joint */
 	bool is_marked;
 	int width;
 	int left;    /* column where the label begins */

@@ -5,11 +5,11 @@
 
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/waitfor.h"
+#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_comms.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 #include "render/cause.h"
 #include "render/comm_label.h"
 #include "render/parts.h"
@@ -20,16 +20,11 @@
 
 enum { MAX_STEPS = 6, MAX_PARTIES = 6, MAX_WAITS = 4, MAX_ROUNDS = 64 };
 
-static const char *plural(const struct rankset *ranks, const char *one, const char *many)
-{
-	return rankset_count(ranks) == 1 ? one : many;
-}
-
 /* ---- Waits in groups ---- */
 
 /* Waits that read the same but for who waits. */
 struct waits {
-	char *text;
+	const char *text;
 	struct rankset *ranks;
 	uint32_t lane, need; /* the first of them */
 };
@@ -39,20 +34,17 @@ struct waits_list {
 	size_t num_waits, capacity;
 };
 
-/* Takes over text. */
-static void add_wait(struct waits_list *list, const struct view *view, char *text, uint32_t lane,
-		     uint32_t need)
+static void add_wait(struct waits_list *list, const struct view *view, const char *text,
+		     uint32_t lane, uint32_t need)
 {
 	size_t i = 0;
 
 	while (i < list->num_waits && strcmp(list->waits[i].text, text) != 0)
 		i++;
 	if (i == list->num_waits) {
-		list->waits =
-			xgrow(list->waits, list->num_waits, &list->capacity, sizeof(*list->waits));
-		list->waits[list->num_waits++] = (struct waits){text, rankset_create(), lane, need};
-	} else {
-		free(text);
+		list->waits = arena_grow(view->arena, list->waits, list->num_waits, &list->capacity,
+					 sizeof(*list->waits));
+		list->waits[list->num_waits++] = (struct waits){text, parts_set(view), lane, need};
 	}
 	rankset_add(list->waits[i].ranks, view->job->model->lanes[lane].rank);
 }
@@ -74,26 +66,13 @@ static void add_need(struct waits_list *list, const struct view *view, uint32_t 
 	add_wait(list, view, wait_label_need(view, need), lane, need);
 }
 
-static void free_waits(struct waits_list *list)
-{
-	for (size_t i = 0; i < list->num_waits; i++) {
-		free(list->waits[i].text);
-		rankset_destroy(list->waits[i].ranks);
-	}
-	free(list->waits);
-}
-
 /* ---- Deadlocks ---- */
 
-/* "in MPI_Recv, exchange() at pair.c:31, waits for ...": all but who. The caller frees. */
-static char *step_text(const struct view *view, uint32_t lane, uint32_t need, bool is_one)
+/* "in MPI_Recv, exchange() at pair.c:31, waits for ...": all but who. */
+static const char *step_text(const struct view *view, uint32_t lane, uint32_t need, bool is_one)
 {
-	char *where = wait_label_where(view, lane), *what = wait_label_need(view, need);
-	char *text = xasprintf("%s, wait%s for %s", where, is_one ? "s" : "", what);
-
-	free(where);
-	free(what);
-	return text;
+	return text_of(view, "%s, wait%s for %s", wait_label_where(view, lane), is_one ? "s" : "",
+		       wait_label_need(view, need));
 }
 
 /* The need to tell of a lane: that of the circle, else the first that is not weak. */
@@ -128,14 +107,12 @@ static bool print_all(const struct view *view, const struct waitfor_deadlock *de
 	for (size_t i = 0; i < list.num_waits && is_fit; i++) {
 		const struct waits *waits = &list.waits[i];
 		bool is_one = rankset_count(waits->ranks) == 1;
-		char *who = is_one ? wait_label_who(view, waits->lane) : parts_who(waits->ranks);
-		char *text = step_text(view, waits->lane, waits->need, is_one);
+		const char *who =
+			is_one ? wait_label_who(view, waits->lane) : parts_who(view, waits->ranks);
 
-		text_wrap(view, 4, "%s, %s", who, text);
-		free(who);
-		free(text);
+		text_wrap(view, 4, "%s, %s", who,
+			  step_text(view, waits->lane, waits->need, is_one));
 	}
-	free_waits(&list);
 	return is_fit;
 }
 
@@ -145,33 +122,25 @@ static void print_circle(const struct view *view, const struct waitfor_deadlock 
 
 	for (size_t i = 0; i < number; i++) {
 		const struct waitfor_step *step = &deadlock->cycle[i];
-		char *who, *text;
 
 		if (number > MAX_STEPS && i == MAX_STEPS / 2) {
 			text_wrap(view, 4, "... %zu more like these ...", number - MAX_STEPS);
 			i = number - MAX_STEPS / 2 - 1;
 			continue;
 		}
-		who = wait_label_who(view, step->lane);
-		text = step_text(view, step->lane, step->need, true);
-		text_wrap(view, 4, "%s, %s", who, text);
-		free(who);
-		free(text);
+		text_wrap(view, 4, "%s, %s", wait_label_who(view, step->lane),
+			  step_text(view, step->lane, step->need, true));
 	}
 }
 
 /* "MPI_Recv, main() ring.c:25" */
-static char *site_text(const struct view *view, uint32_t state)
+static const char *site_text(const struct view *view, uint32_t state)
 {
 	const struct job_site *site = &view->job->model->sites[SEG_STATE_SITE(state)];
-	char *place, *text;
 
 	if (SEG_STATE_SITE(state) == 0)
-		return xstrdup("the start");
-	place = label_user_place(view->job, site->path, LABEL_SHORT);
-	text = xasprintf("%s, %s", site->name, place);
-	free(place);
-	return text;
+		return "the start";
+	return text_of(view, "%s, %s", site->name, label_user_place(view, site->path, LABEL_SHORT));
 }
 
 /* A rank took a step as no other: between its ends lies what was skipped, or done too much. */
@@ -179,12 +148,11 @@ static void print_novel(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
 	const struct job_transition *novel;
-	char *from, *to;
+	const char *to;
 
 	if (verdict->novel == UINT32_MAX)
 		return;
 	novel = &view->job->model->transitions[verdict->novel];
-	from = site_text(view, novel->from);
 	to = site_text(view, novel->to);
 	if (SEG_STATE_SITE(novel->from) == SEG_STATE_SITE(novel->to))
 		text_wrap(view, 4,
@@ -196,9 +164,7 @@ static void print_novel(const struct view *view)
 			view, 4,
 			"rank %d alone, and only once, came from %s, straight to %s: look between "
 			"these",
-			verdict->novel_rank, from, to);
-	free(from);
-	free(to);
+			verdict->novel_rank, site_text(view, novel->from), to);
 }
 
 /* A rank went on otherwise than it did before: what it used to call there may be what it has
@@ -206,19 +172,17 @@ static void print_novel(const struct view *view)
 static void print_departure(const struct view *view)
 {
 	const struct departure *departure = &view->verdict->departure;
-	char *last, *call, *usual, *often, *memory;
+	const char *often, *memory;
 
 	if (departure->num_times == 0)
 		return;
-	last = site_text(view, departure->last);
-	call = site_text(view, departure->call);
-	usual = site_text(view, departure->usual);
 	often = departure->num_usual < departure->num_times
-			? xasprintf("%zu of %zu times", departure->num_usual, departure->num_times)
-			: xasprintf("%zu times", departure->num_times);
+			? text_of(view, "%zu of %zu times", departure->num_usual,
+				  departure->num_times)
+			: text_of(view, "%zu times", departure->num_times);
 	memory = departure->num_memory > 1
-			 ? xasprintf(", after the same %zu calls", departure->num_memory)
-			 : xstrdup("");
+			 ? text_of(view, ", after the same %zu calls", departure->num_memory)
+			 : "";
 	text_wrap(
 		view, 4,
 		"rank %d, %s, went on otherwise than before: from %s, to %s; %s had gone on to %s "
@@ -226,13 +190,9 @@ static void print_departure(const struct view *view)
 		view->verdict->departed_rank,
 		view->verdict->num_departed_later ? "before others of these"
 						  : "and no other of these",
-		last, call, departure->num_own < departure->num_times ? "it and others" : "it",
-		usual, often, memory);
-	free(last);
-	free(call);
-	free(usual);
-	free(often);
-	free(memory);
+		site_text(view, departure->last), site_text(view, departure->call),
+		departure->num_own < departure->num_times ? "it and others" : "it",
+		site_text(view, departure->usual), often, memory);
 }
 
 /* Who is not where the others are has gone past it. */
@@ -240,27 +200,23 @@ static void print_skipped(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
 	const struct waitfor_collective *collective;
-	char *who, *comm;
 
 	if (verdict->skipped == WAITFOR_NONE)
 		return;
 	collective = &view->waitfor->collectives[verdict->skipped];
-	who = parts_who(verdict->culprits);
-	comm = comm_label(view, collective->comm, LABEL_FULL);
 	text_wrap(view, 4,
 		  "%s %s further than %s, number %" PRIu64
 		  " on %s: left out, if it is to be called "
 		  "before",
-		  who, plural(verdict->culprits, "is", "are"), collective->function,
-		  collective->number, comm);
-	free(who);
-	free(comm);
+		  parts_who(view, verdict->culprits), parts_plural(verdict->culprits, "is", "are"),
+		  collective->function, collective->number,
+		  comm_label(view, collective->comm, LABEL_FULL));
 }
 
 static void print_deadlock(const struct view *view)
 {
 	const struct waitfor_deadlock *deadlock = &view->waitfor->deadlocks[view->verdict->which];
-	char *who = parts_who(deadlock->ranks), *behind = parts_who(deadlock->behind);
+	const char *who = parts_who(view, deadlock->ranks);
 
 	if (rankset_count(deadlock->ranks) == 1)
 		text_wrap(view, 2, "deadlock: %s waits for itself", who);
@@ -272,56 +228,45 @@ static void print_deadlock(const struct view *view)
 	print_departure(view);
 	print_skipped(view);
 	if (!rankset_is_empty(deadlock->behind))
-		text_wrap(view, 4, "%s wait%s for these", behind,
-			  plural(deadlock->behind, "s", ""));
-	free(who);
-	free(behind);
+		text_wrap(view, 4, "%s wait%s for these", parts_who(view, deadlock->behind),
+			  parts_plural(deadlock->behind, "s", ""));
 }
 
 /* ---- Mismatches ---- */
 
 /* The job's rank of a root. */
-static char *root_text(const struct view *view, uint32_t comm, int32_t root)
+static const char *root_text(const struct view *view, uint32_t comm, int32_t root)
 {
 	const struct job_comm *of = &view->comms->comms[comm];
 
 	if (root >= 0 && (size_t)root < of->sizes[0] && of->groups[0][root] >= 0 &&
 	    of->groups[0][root] != root)
-		return xasprintf("root %" PRId32 " (rank %d)", root, of->groups[0][root]);
+		return text_of(view, "root %" PRId32 " (rank %d)", root, of->groups[0][root]);
 	if (root >= 0)
-		return xasprintf("root %" PRId32, root);
-	return xstrdup("no root");
+		return text_of(view, "root %" PRId32, root);
+	return "no root";
 }
 
 static void print_party(const struct view *view, const struct waitfor_mismatch *mismatch,
 			const struct waitfor_party *party, int indent)
 {
-	char *who = parts_who(party->ranks), *more = xstrdup("");
-	char *place =
-		label_user_place(view->job, view->job->model->sites[party->site].path, LABEL_FULL);
+	const char *more = "";
 
 	if (mismatch->what == WAITFOR_OTHER_ROOT) {
-		char *root = root_text(view, mismatch->comm, party->root);
-
-		free(more);
-		more = xasprintf(" with %s", root);
-		free(root);
+		more = text_of(view, " with %s", root_text(view, mismatch->comm, party->root));
 	} else if (mismatch->what == WAITFOR_OTHER_BYTES) {
-		free(more);
-		more = xasprintf(" of %" PRIu64 " bytes", party->bytes);
+		more = text_of(view, " of %" PRIu64 " bytes", party->bytes);
 	}
-	text_wrap(view, indent, "%s: %s%s, %s%s", who, party->function, more, place,
+	text_wrap(view, indent, "%s: %s%s, %s%s", parts_who(view, party->ranks), party->function,
+		  more,
+		  label_user_place(view, view->job->model->sites[party->site].path, LABEL_FULL),
 		  party->is_waiting ? "" : ", and is done with it");
-	free(who);
-	free(more);
-	free(place);
 }
 
 void cause_print_mismatch(const struct view *view, const struct waitfor_mismatch *mismatch,
 			  int indent)
 {
-	char *comm = comm_label(view, mismatch->comm, LABEL_FULL);
-	const char *function = mismatch->parties[0].function;
+	const char *comm = comm_label(view, mismatch->comm, LABEL_FULL);
 
 	if (mismatch->what == WAITFOR_OTHER_FUNCTION)
 		text_wrap(view, indent,
@@ -330,14 +275,13 @@ void cause_print_mismatch(const struct view *view, const struct waitfor_mismatch
 	else
 		text_wrap(view, indent,
 			  "mismatch: different %s in %s, collective number %" PRIu64 " on %s",
-			  mismatch->what == WAITFOR_OTHER_ROOT ? "roots" : "sizes", function,
-			  mismatch->number, comm);
+			  mismatch->what == WAITFOR_OTHER_ROOT ? "roots" : "sizes",
+			  mismatch->parties[0].function, mismatch->number, comm);
 	for (size_t i = 0; i < mismatch->num_parties && i < MAX_PARTIES; i++)
 		print_party(view, mismatch, &mismatch->parties[i], indent + 2);
 	if (mismatch->num_parties > MAX_PARTIES)
 		text_wrap(view, indent + 2, "and %zu more kinds",
 			  mismatch->num_parties - MAX_PARTIES);
-	free(comm);
 }
 
 /* ---- Lost messages ---- */
@@ -353,47 +297,38 @@ static void print_slip(const struct view *view, const struct waitfor_lost *lost)
 		[WAITFOR_OTHER_SOURCE] = "sent by another rank",
 	};
 	uint64_t extra = message->sent - message->received;
-	char *comm = comm_label(view, message->comm, LABEL_SHORT);
-	char *many = extra == 1 ? xstrdup("a message") : xasprintf("%" PRIu64 " messages", extra);
+	const char *many = extra == 1 ? "a message" : text_of(view, "%" PRIu64 " messages", extra);
 
 	text_wrap(view, 4,
 		  "rank %d has sent to rank %d %s with tag %" PRId32
 		  " on %s that no receive takes: meant for this one? (%s)",
-		  message->source, message->destination, many, message->tag, comm,
-		  slips[lost->slip]);
-	free(comm);
-	free(many);
+		  message->source, message->destination, many, message->tag,
+		  comm_label(view, message->comm, LABEL_SHORT), slips[lost->slip]);
 }
 
 static void print_lost(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
-	char *who = wait_label_who(view, verdict->lane);
-	char *where = wait_label_where(view, verdict->lane);
-	char *need = wait_label_need(view, verdict->need);
+	const char *who = wait_label_who(view, verdict->lane);
 
-	text_wrap(view, 2, "lost message: %s waits for %s", who, need);
-	text_wrap(view, 4, "%s: %s", who, where);
+	text_wrap(view, 2, "lost message: %s waits for %s", who,
+		  wait_label_need(view, verdict->need));
+	text_wrap(view, 4, "%s: %s", who, wait_label_where(view, verdict->lane));
 	if (verdict->which != WAITFOR_NONE)
 		print_slip(view, &view->waitfor->losts[verdict->which]);
 	print_novel(view);
 	print_departure(view);
-	free(who);
-	free(where);
-	free(need);
 }
 
 /* ---- All kinds ---- */
 
 static void print_library(const struct view *view)
 {
-	char *who = parts_who(view->verdict->culprits);
-
 	text_wrap(view, 2,
 		  "stuck inside MPI: nothing that %s need%s is missing, and yet the transfers do "
 		  "not end",
-		  who, plural(view->verdict->culprits, "s", ""));
-	free(who);
+		  parts_who(view, view->verdict->culprits),
+		  parts_plural(view->verdict->culprits, "s", ""));
 }
 
 void cause_print(const struct view *view)
@@ -441,37 +376,25 @@ struct peers {
 	struct rankset *other;                     /* of the last need of another kind */
 };
 
-static const struct rankset *find_peers(struct peers *peers, const struct waitfor *waitfor,
-					uint32_t n)
+static const struct rankset *find_peers(struct peers *peers, const struct view *view, uint32_t n)
 {
-	const struct waitfor_need *need = &waitfor->needs[n];
-	uint32_t collective = waitfor_collective_of(waitfor, need->node);
-	struct rankset **kept = &peers->other;
+	const struct waitfor_need *need = &view->waitfor->needs[n];
+	uint32_t collective = waitfor_collective_of(view->waitfor, need->node);
+	struct rankset **kept = NULL, *found;
 
 	if (collective != WAITFOR_NONE)
 		kept = &peers->of_collective[collective];
 	else if (need->kind == WAITFOR_MESSAGE && need->peer < 0)
 		kept = &peers->of_comm[need->comm];
-	if (kept == &peers->other) {
-		rankset_destroy(*kept);
-		*kept = NULL;
-	}
-	if (!*kept) {
-		*kept = waitfor_peers(waitfor, n);
-		rankset_keep_set(*kept, peers->ranks);
-	}
-	return *kept;
-}
-
-static void free_peers(struct peers *peers, const struct waitfor *waitfor)
-{
-	for (size_t c = 0; c < waitfor->num_collectives; c++)
-		rankset_destroy(peers->of_collective[c]);
-	for (size_t c = 0; c < waitfor->comms->num_comms; c++)
-		rankset_destroy(peers->of_comm[c]);
+	if (kept && *kept)
+		return *kept;
+	found = waitfor_peers(view->waitfor, n);
+	rankset_keep_set(found, peers->ranks);
+	if (kept)
+		return *kept = rankset_in(view->arena, found);
+	/* There may be very many of these. */
 	rankset_destroy(peers->other);
-	free(peers->of_collective);
-	free(peers->of_comm);
+	return peers->other = found;
 }
 
 /* Ranks whose needs lead to one of `ranks` at once, `ranks` themselves apart. list (or NULL): they
@@ -481,11 +404,12 @@ static struct rankset *find_waiting(const struct view *view, const struct rankse
 				    struct waits_list *list, struct rankset *awaited)
 {
 	const struct waitfor *waitfor = view->waitfor;
-	struct rankset *waiting = rankset_create();
+	struct rankset *waiting = parts_set(view);
 	struct peers peers = {.ranks = ranks};
 
-	peers.of_collective = xcalloc(waitfor->num_collectives, sizeof(*peers.of_collective));
-	peers.of_comm = xcalloc(waitfor->comms->num_comms, sizeof(*peers.of_comm));
+	peers.of_collective =
+		arena_array(view->arena, waitfor->num_collectives, sizeof(*peers.of_collective));
+	peers.of_comm = arena_array(view->arena, waitfor->comms->num_comms, sizeof(*peers.of_comm));
 	for (uint32_t l = 0; l < waitfor->num_lanes; l++) {
 		const struct waitfor_lane *lane = &waitfor->lanes[l];
 		int rank = view->job->model->lanes[l].rank;
@@ -497,7 +421,7 @@ static struct rankset *find_waiting(const struct view *view, const struct rankse
 			if (need->is_weak || rankset_contains(ranks, rank) ||
 			    (need->peer >= 0 && !rankset_contains(ranks, need->peer)))
 				continue;
-			met = find_peers(&peers, waitfor, n);
+			met = find_peers(&peers, view, n);
 			if (rankset_is_empty(met))
 				continue;
 			rankset_add(waiting, rank);
@@ -507,7 +431,7 @@ static struct rankset *find_waiting(const struct view *view, const struct rankse
 				rankset_add_set(awaited, met);
 		}
 	}
-	free_peers(&peers, waitfor);
+	rankset_destroy(peers.other);
 	return waiting;
 }
 
@@ -523,7 +447,7 @@ static int compare_waits(const void *a, const void *b)
 static int count_behind(const struct view *view, const struct rankset *direct,
 			const struct rankset *rest)
 {
-	struct rankset *reached = rankset_copy(direct);
+	struct rankset *reached = parts_copy(view, direct);
 	int before, after = rankset_count(reached);
 
 	for (int round = 0; round < MAX_ROUNDS; round++) {
@@ -532,22 +456,20 @@ static int count_behind(const struct view *view, const struct rankset *direct,
 		before = after;
 		rankset_keep_set(near, rest);
 		rankset_add_set(reached, near);
-		rankset_destroy(near);
 		after = rankset_count(reached);
 		if (after == before)
 			break;
 	}
-	rankset_destroy(reached);
 	return after - rankset_count(direct);
 }
 
 /* "all others wait for ranks 99,101" where that is all there is to say of them. */
 static void print_behind(const struct view *view, const struct rankset *direct, int indent)
 {
-	struct rankset *rest = rankset_copy(view->verdict->waiting), *near;
-	struct rankset *awaited = rankset_create();
+	struct rankset *rest = parts_copy(view, view->verdict->waiting), *near;
+	struct rankset *awaited = parts_set(view);
 	int number, behind;
-	char *who;
+	const char *who;
 
 	rankset_remove_set(rest, direct);
 	rankset_remove_set(rest, view->verdict->culprits);
@@ -555,7 +477,7 @@ static void print_behind(const struct view *view, const struct rankset *direct, 
 	near = find_waiting(view, direct, NULL, awaited);
 	rankset_keep_set(near, rest);
 	behind = count_behind(view, direct, rest);
-	who = parts_who(awaited);
+	who = parts_who(view, awaited);
 	if (number == 1 && behind == 1)
 		text_wrap(view, indent, "rank %d waits for %s", rankset_first(rest), who);
 	else if (number > 0 && rankset_count(near) == number)
@@ -565,10 +487,6 @@ static void print_behind(const struct view *view, const struct rankset *direct, 
 	else if (behind > 0)
 		text_wrap(view, indent, "%d of the %d others wait%s for these in turn", behind,
 			  number, behind == 1 ? "s" : "");
-	rankset_destroy(rest);
-	rankset_destroy(near);
-	rankset_destroy(awaited);
-	free(who);
 }
 
 void cause_print_waits(const struct view *view, int indent)
@@ -584,38 +502,34 @@ void cause_print_waits(const struct view *view, int indent)
 	if (list.num_waits)
 		qsort(list.waits, list.num_waits, sizeof(*list.waits), compare_waits);
 	for (size_t i = 0; i < list.num_waits && i < max; i++) {
-		char *who = parts_who(list.waits[i].ranks);
-
-		text_wrap(view, indent, "%s wait%s for %s", who,
-			  plural(list.waits[i].ranks, "s", ""), list.waits[i].text);
-		free(who);
+		text_wrap(view, indent, "%s wait%s for %s", parts_who(view, list.waits[i].ranks),
+			  parts_plural(list.waits[i].ranks, "s", ""), list.waits[i].text);
 	}
 	if (max && list.num_waits > max)
 		text_wrap(view, indent, "and %zu more waits of this kind, see \"waits\"",
 			  list.num_waits - max);
 	if (list.num_waits)
 		print_behind(view, direct, indent);
-	free_waits(&list);
-	rankset_destroy(direct);
 }
 
 /* ---- What next ---- */
 
-char *cause_next(const struct view *view)
+const char *cause_next(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
 
 	if (verdict->queue_cause)
-		return xstrdup("\"waits\", ");
+		return "\"waits\", ";
 	switch (verdict->kind) {
 	case VERDICT_DEADLOCK:
-		return xstrdup("\"waits\", ");
+		return "\"waits\", ";
 	case VERDICT_MISMATCH:
-		return xasprintf("\"collectives %" PRIu32 "\", ",
-				 view->waitfor->mismatches[verdict->which].comm + 1);
+		return text_of(view, "\"collectives %" PRIu32 "\", ",
+			       view->waitfor->mismatches[verdict->which].comm + 1);
 	case VERDICT_LOST:
-		return xasprintf("\"messages %d\", ", view->job->model->lanes[verdict->lane].rank);
+		return text_of(view, "\"messages %d\", ",
+			       view->job->model->lanes[verdict->lane].rank);
 	default:
-		return xstrdup("");
+		return "";
 	}
 }

@@ -22,7 +22,7 @@ void cause_print_waits(const struct view *view, int indent);
 void cause_print_mismatch(const struct view *view, const struct waitfor_mismatch *mismatch,
 			  int indent);
 
-/* The commands that show it closer; "" for other verdicts. The caller frees. */
-char *cause_next(const struct view *view);
+/* The commands that show it closer; "" for other verdicts. */
+const char *cause_next(const struct view *view);
 
 #endif

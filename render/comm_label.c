@@ -2,13 +2,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/job_comms.h"
 #include "model/job/model.h"
 #include "model/job/names.h"
-#include "model/xalloc.h"
 #include "render/comm_label.h"
+#include "render/text.h"
 #include "render/view.h"
 
 /* Functions whose names say less than a word does; "MPI_Comm_split" is "split". */
@@ -53,14 +54,14 @@ const char *comm_label_kind(const struct view *view, uint32_t comm)
 }
 
 /* "solver.c:141", or the function where there is no line. */
-static char *site_text(const struct view *view, uint32_t path)
+static const char *site_text(const struct view *view, uint32_t path)
 {
 	uint32_t user = names_user_frame(view->job->names, path);
 	const struct name *name = names_get(view->job->names, user == CALLPATH_NONE ? path : user);
 
 	if (name->file && name->line > 0)
-		return xasprintf("%s:%d", name->file, name->line);
-	return label_user_place(view->job, path, LABEL_SHORT);
+		return text_of(view, "%s:%d", name->file, name->line);
+	return label_user_place(view, path, LABEL_SHORT);
 }
 
 /* Would they read the same but for their numbers? */
@@ -95,7 +96,7 @@ static bool is_before(const struct job_comm *a, const struct job_comm *b)
 }
 
 /* " (2nd of 4)", or nothing for the only one of its name. */
-static char *number_text(const struct view *view, const struct job_comm *comm)
+static const char *number_text(const struct view *view, const struct job_comm *comm)
 {
 	static const char *const endings[] = {"th", "st", "nd", "rd"};
 	size_t before = 0, all = 0, place;
@@ -109,83 +110,59 @@ static char *number_text(const struct view *view, const struct job_comm *comm)
 		before += other != comm && is_before(other, comm);
 	}
 	if (all < 2)
-		return xstrdup("");
+		return "";
 	place = before + 1;
-	return xasprintf(" (%zu%s of %zu)", place,
-			 place % 10 < 4 && place / 10 % 10 != 1 ? endings[place % 10] : "th", all);
+	return text_of(view, " (%zu%s of %zu)", place,
+		       place % 10 < 4 && place / 10 % 10 != 1 ? endings[place % 10] : "th", all);
 }
 
 /* A parent is told by its name or its number in the list: its own origin would be too long. */
-static char *parent_text(const struct view *view, uint32_t parent)
+static const char *parent_text(const struct view *view, uint32_t parent)
 {
 	const struct job_comm *comm = &view->comms->comms[parent];
-	char *number, *text;
 
 	if (!comm->name)
-		return xasprintf("number %u", parent + 1);
-	number = number_text(view, comm);
-	text = xasprintf("%s%s", comm->name, number);
-	free(number);
-	return text;
+		return text_of(view, "number %u", parent + 1);
+	return text_of(view, "%s%s", comm->name, number_text(view, comm));
 }
 
-static char *origin_text(const struct view *view, const struct job_comm *comm,
-			 enum label_detail detail)
+static const char *origin_text(const struct view *view, const struct job_comm *comm,
+			       enum label_detail detail)
 {
-	char *of = xstrdup(""), *at = xstrdup(""), *text;
+	const char *of = "", *at = "";
 
 	if (!comm->made_by) {
-		free(of);
-		free(at);
-		return xasprintf("unnamed %s",
-				 comm_label_kind(view, (uint32_t)(comm - view->comms->comms)));
+		return text_of(view, "unnamed %s",
+			       comm_label_kind(view, (uint32_t)(comm - view->comms->comms)));
 	}
-	if (detail == LABEL_FULL && comm->parent != SEG_NO_COMM) {
-		char *parent = parent_text(view, comm->parent);
-
-		free(of);
-		of = xasprintf(" of %s", parent);
-		free(parent);
-	}
-	if (comm->path != CALLPATH_NONE) {
-		char *site = site_text(view, comm->path);
-
-		free(at);
-		at = xasprintf(" at %s", site);
-		free(site);
-	}
-	text = xasprintf("%s%s%s", origin_word(comm->made_by), of, at);
-	free(of);
-	free(at);
-	return text;
+	if (detail == LABEL_FULL && comm->parent != SEG_NO_COMM)
+		of = text_of(view, " of %s", parent_text(view, comm->parent));
+	if (comm->path != CALLPATH_NONE)
+		at = text_of(view, " at %s", site_text(view, comm->path));
+	return text_of(view, "%s%s%s", origin_word(comm->made_by), of, at);
 }
 
-char *comm_label(const struct view *view, uint32_t comm, enum label_detail detail)
+const char *comm_label(const struct view *view, uint32_t comm, enum label_detail detail)
 {
 	const struct job_comm *of;
-	char *base, *number, *label;
 
 	if (comm == SEG_NO_COMM)
-		return xstrdup("unknown communicator");
+		return "unknown communicator";
 	of = &view->comms->comms[comm];
-	base = of->name ? xstrdup(of->name) : origin_text(view, of, detail);
-	number = number_text(view, of);
-	label = xasprintf("%s%s", base, number);
-	free(base);
-	free(number);
-	return label;
+	return text_of(view, "%s%s", of->name ? of->name : origin_text(view, of, detail),
+		       number_text(view, of));
 }
 
-char *comm_label_local(const struct view *view, const struct model *model, uint32_t local,
-		       enum label_detail detail)
+const char *comm_label_local(const struct view *view, const struct model *model, uint32_t local,
+			     enum label_detail detail)
 {
 	uint32_t comm = SEG_NO_COMM;
 
 	if (local != SEG_NO_COMM)
 		comm = job_comms_find(view->comms, model, local);
 	if (comm == SEG_NO_COMM && local < model->num_comms && model_comm(model, local)->name)
-		return xstrdup(model_comm(model, local)->name);
+		return model_comm(model, local)->name;
 	if (comm == SEG_NO_COMM && local == 1)
-		return xstrdup("MPI_COMM_SELF");
+		return "MPI_COMM_SELF";
 	return comm_label(view, comm, detail);
 }

@@ -6,8 +6,8 @@
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/progress.h"
 #include "analysis/verdict/verdict.h"
+#include "model/arena.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 #include "render/cause.h"
 #include "render/culprit_places.h"
 #include "render/label.h"
@@ -20,24 +20,18 @@ enum { MAX_GROUPS = 4, MAX_COUNTS = 3 };
 /* name_ranks: tell also which of the culprits are in it. */
 static void print_group(const struct view *view, const struct eqgroup *group, bool name_ranks)
 {
-	char *where = label_where(view->job, group, LABEL_FULL);
-	char *since = parts_since(view, group);
+	const char *where = label_where(view, group, LABEL_FULL);
+	const char *since = parts_since(view, group);
 	const char *link = strstr(since, "moving") ? ", " : ", for ";
 
 	if (name_ranks) {
-		struct rankset *ranks = rankset_copy(group->ranks);
-		char *who;
+		struct rankset *ranks = parts_copy(view, group->ranks);
 
 		rankset_keep_set(ranks, view->verdict->culprits);
-		who = parts_who(ranks);
-		text_wrap(view, 2, "%s: %s%s%s", who, where, link, since);
-		rankset_destroy(ranks);
-		free(who);
+		text_wrap(view, 2, "%s: %s%s%s", parts_who(view, ranks), where, link, since);
 	} else {
 		text_wrap(view, 2, "%s%s%s", where, link, since);
 	}
-	free(where);
-	free(since);
 }
 
 static const struct iteration *find_iteration(const struct place *place, uint32_t loop)
@@ -53,7 +47,7 @@ static const struct iteration *find_iteration(const struct place *place, uint32_
  * it, as far as they run this loop at all. Culprits are left out. */
 static struct rankset *others_in(const struct view *view, uint32_t loop, uint64_t *count)
 {
-	struct rankset *ranks = rankset_create();
+	struct rankset *ranks = parts_set(view);
 
 	for (uint32_t g = 0; g < view->groups->num_groups; g++) {
 		const struct eqgroup *group = &view->groups->groups[g];
@@ -74,10 +68,10 @@ static int compare_counts(const void *a, const void *b)
 	return (count_a > count_b) - (count_a < count_b);
 }
 
-/* The different iterations that the other ranks are in, ascending. The caller frees. */
+/* The different iterations that the other ranks are in, ascending. */
 static uint64_t *other_counts(const struct view *view, uint32_t loop, size_t *num_ret)
 {
-	uint64_t *counts = xcalloc(view->groups->num_groups, sizeof(*counts));
+	uint64_t *counts = arena_array(view->arena, view->groups->num_groups, sizeof(*counts));
 	size_t number = 0, kept = 0;
 
 	for (uint32_t g = 0; g < view->groups->num_groups; g++) {
@@ -98,11 +92,10 @@ static uint64_t *other_counts(const struct view *view, uint32_t loop, size_t *nu
 }
 
 /* "; other ranks: 509 in iteration 413, 2 in 412, 3 outside this loop" */
-static char *others_text(const struct view *view, uint32_t loop, uint64_t own)
+static const char *others_text(const struct view *view, uint32_t loop, uint64_t own)
 {
-	struct text_list line = {NULL};
-	struct rankset *outside = others_in(view, loop, NULL);
-	int num_outside = rankset_count(outside);
+	struct text_list line = {.arena = view->arena};
+	int num_outside = rankset_count(others_in(view, loop, NULL));
 	size_t number;
 	uint64_t *counts = other_counts(view, loop, &number);
 	enum verdict_kind kind = view->verdict->kind;
@@ -111,38 +104,35 @@ static char *others_text(const struct view *view, uint32_t loop, uint64_t own)
 		kind == VERDICT_LOST || kind == VERDICT_DEADLOCK || kind == VERDICT_MISMATCH;
 
 	if (number == 1 && num_outside == 0 && counts[0] == own) {
-		text_list_add(&line, "", xstrdup(", as are all others"));
+		text_list_add(&line, "", ", as are all others");
 	} else if (number == 1 && num_outside == 0) {
 		text_list_add(&line, "",
-			      xasprintf("; all others %sin %" PRIu64,
-					has_left_out && own != UINT64_MAX && own > counts[0]
-						? "still "
-						: "",
-					counts[0]));
+			      text_of(view, "; all others %sin %" PRIu64,
+				      has_left_out && own != UINT64_MAX && own > counts[0]
+					      ? "still "
+					      : "",
+				      counts[0]));
 	} else if (number > MAX_COUNTS) {
 		text_list_add(&line, "",
-			      xasprintf("; other ranks in %" PRIu64 " to %" PRIu64, counts[0],
-					counts[number - 1]));
+			      text_of(view, "; other ranks in %" PRIu64 " to %" PRIu64, counts[0],
+				      counts[number - 1]));
 	} else {
 		for (size_t i = 0; i < number; i++) {
-			struct rankset *ranks = others_in(view, loop, &counts[i]);
-
 			text_list_add(&line, ", ",
-				      xasprintf(i ? "%d in %" PRIu64
-						  : "; other ranks: %d in iteration %" PRIu64,
-						rankset_count(ranks), counts[i]));
-			rankset_destroy(ranks);
+				      text_of(view,
+					      i ? "%d in %" PRIu64
+						: "; other ranks: %d in iteration %" PRIu64,
+					      rankset_count(others_in(view, loop, &counts[i])),
+					      counts[i]));
 		}
 	}
 	if (num_outside && number)
-		text_list_add(&line, ", ", xasprintf("%d outside this loop", num_outside));
+		text_list_add(&line, ", ", text_of(view, "%d outside this loop", num_outside));
 	else if (num_outside)
 		text_list_add(&line, "",
-			      xasprintf("; %d other %s outside this loop", num_outside,
-					num_outside == 1 ? "rank is" : "ranks are"));
-	free(counts);
-	rankset_destroy(outside);
-	return line.text ? line.text : xstrdup("");
+			      text_of(view, "; %d other %s outside this loop", num_outside,
+				      num_outside == 1 ? "rank is" : "ranks are"));
+	return line.text ? line.text : "";
 }
 
 static void print_loops(const struct view *view, const struct eqgroup *group)
@@ -150,29 +140,18 @@ static void print_loops(const struct view *view, const struct eqgroup *group)
 	const struct place *place = group->place;
 	size_t number = parts_num_iterations(view, group);
 
-	for (size_t i = 0; i < number; i++) {
-		char *loop = label_loop(view, place->iterations[i].loop, LABEL_FULL);
-		char *count = label_iteration(&place->iterations[i]);
-		char *others =
-			others_text(view, place->iterations[i].loop, place->iterations[i].count);
-
-		text_wrap(view, 2, "%s: in iteration %s%s", loop, count, others);
-		free(loop);
-		free(count);
-		free(others);
-	}
+	for (size_t i = 0; i < number; i++)
+		text_wrap(view, 2, "%s: in iteration %s%s",
+			  label_loop(view, place->iterations[i].loop, LABEL_FULL),
+			  label_iteration(view->arena, &place->iterations[i]),
+			  others_text(view, place->iterations[i].loop, place->iterations[i].count));
 	if (place->num_iterations || !place->num_frontier)
 		return;
 	for (size_t i = 0; i < place->num_frontier; i++) {
-		char *loop = label_loop(view, place->frontier[i].loop, LABEL_FULL);
-		char *count = label_iteration(&place->frontier[i]);
-		char *others = others_text(view, place->frontier[i].loop, UINT64_MAX);
-
-		text_wrap(view, 2, "%s: iteration %s was the last before this place%s", loop, count,
-			  others);
-		free(loop);
-		free(count);
-		free(others);
+		text_wrap(view, 2, "%s: iteration %s was the last before this place%s",
+			  label_loop(view, place->frontier[i].loop, LABEL_FULL),
+			  label_iteration(view->arena, &place->frontier[i]),
+			  others_text(view, place->frontier[i].loop, UINT64_MAX));
 	}
 }
 

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/xalloc.h"
+#include "model/arena.h"
 #include "render/dot.h"
-#include "render/text.h"
+#include "render/utf8.h"
 
 struct dot_node {
-	char *label;
-	char *link; /* NULL: none */
+	const char *label;
+	const char *link; /* NULL: none */
 	uint64_t weight;
 	enum dot_style style;
 	uint32_t index;
@@ -18,11 +18,12 @@ struct dot_node {
 
 struct dot_edge {
 	uint32_t from, to;
-	char *label; /* NULL: none */
+	const char *label; /* NULL: none */
 };
 
 struct dot {
-	char *title, *what;
+	struct arena *arena;
+	const char *title, *what;
 	bool has_listings;
 	struct dot_node *nodes;
 	size_t num_nodes, nodes_capacity;
@@ -30,30 +31,12 @@ struct dot {
 	size_t num_edges, edges_capacity;
 };
 
-struct dot *dot_create(const char *title, const char *what)
+struct dot *dot_create(struct arena *arena, const char *title, const char *what)
 {
-	struct dot *dot = xcalloc(1, sizeof(*dot));
+	struct dot *dot = arena_alloc(arena, sizeof(*dot));
 
-	dot->title = xstrdup(title);
-	dot->what = xstrdup(what);
+	*dot = (struct dot){.arena = arena, .title = title, .what = what};
 	return dot;
-}
-
-void dot_destroy(struct dot *dot)
-{
-	if (!dot)
-		return;
-	for (size_t n = 0; n < dot->num_nodes; n++) {
-		free(dot->nodes[n].label);
-		free(dot->nodes[n].link);
-	}
-	for (size_t e = 0; e < dot->num_edges; e++)
-		free(dot->edges[e].label);
-	free(dot->nodes);
-	free(dot->edges);
-	free(dot->title);
-	free(dot->what);
-	free(dot);
 }
 
 void dot_list_lines(struct dot *dot)
@@ -63,9 +46,10 @@ void dot_list_lines(struct dot *dot)
 
 uint32_t dot_node(struct dot *dot, const char *label, uint64_t weight, enum dot_style style)
 {
-	dot->nodes = xgrow(dot->nodes, dot->num_nodes, &dot->nodes_capacity, sizeof(*dot->nodes));
+	dot->nodes = arena_grow(dot->arena, dot->nodes, dot->num_nodes, &dot->nodes_capacity,
+				sizeof(*dot->nodes));
 	dot->nodes[dot->num_nodes] = (struct dot_node){
-		.label = xstrdup(label),
+		.label = label,
 		.weight = weight,
 		.style = style,
 		.index = (uint32_t)dot->num_nodes,
@@ -75,17 +59,17 @@ uint32_t dot_node(struct dot *dot, const char *label, uint64_t weight, enum dot_
 
 void dot_link(struct dot *dot, uint32_t node, const char *link)
 {
-	free(dot->nodes[node].link);
-	dot->nodes[node].link = xstrdup(link);
+	dot->nodes[node].link = link;
 }
 
 void dot_edge(struct dot *dot, uint32_t from, uint32_t to, const char *label)
 {
-	dot->edges = xgrow(dot->edges, dot->num_edges, &dot->edges_capacity, sizeof(*dot->edges));
+	dot->edges = arena_grow(dot->arena, dot->edges, dot->num_edges, &dot->edges_capacity,
+				sizeof(*dot->edges));
 	dot->edges[dot->num_edges++] = (struct dot_edge){
 		.from = from,
 		.to = to,
-		.label = label ? xstrdup(label) : NULL,
+		.label = label,
 	};
 }
 
@@ -94,23 +78,22 @@ void dot_edge(struct dot *dot, uint32_t from, uint32_t to, const char *label)
 static void write_quoted(FILE *out, const char *text, const char *line_end)
 {
 	bool is_left = strcmp(line_end, "\\l") == 0;
-	char *copy = xstrdup(text), *rest = copy, *line;
+	const char *at = text;
 
 	fputc('"', out);
-	while ((line = strsep(&rest, "\n"))) {
-		char *clean = text_clean(line, true);
-
-		for (const char *at = clean; *at; at++) {
-			if (*at == '"' || *at == '\\')
-				fputc('\\', out);
-			fputc(*at, out);
-		}
-		if (rest || (is_left && *clean))
+	while (*at) {
+		if (*at == '\n') {
 			fputs(line_end, out);
-		free(clean);
+			at++;
+			continue;
+		}
+		if (*at == '"' || *at == '\\')
+			fputc('\\', out);
+		at += utf8_put(out, at);
 	}
+	if (is_left && at > text && at[-1] != '\n')
+		fputs(line_end, out);
 	fputc('"', out);
-	free(copy);
 }
 
 void dot_quote(FILE *out, const char *text)
@@ -131,7 +114,8 @@ static int compare_weight(const void *a, const void *b)
 /* Mark the nodes that are drawn by themselves; returns how many are folded. */
 static size_t keep_nodes(const struct dot *dot)
 {
-	struct dot_node **order = xcalloc(dot->num_nodes, sizeof(struct dot_node *));
+	struct dot_node **order =
+		arena_array(dot->arena, dot->num_nodes, sizeof(struct dot_node *));
 	size_t kept = dot->num_nodes > DOT_MAX_NODES ? DOT_MAX_NODES : dot->num_nodes;
 
 	for (size_t n = 0; n < dot->num_nodes; n++)
@@ -139,7 +123,6 @@ static size_t keep_nodes(const struct dot *dot)
 	qsort(order, dot->num_nodes, sizeof(struct dot_node *), compare_weight);
 	for (size_t n = 0; n < dot->num_nodes; n++)
 		order[n]->is_kept = n < kept;
-	free(order);
 	return dot->num_nodes - kept;
 }
 
@@ -174,7 +157,7 @@ static int compare_edges(const void *a, const void *b)
 /* Edges to and from the folded box, each once. */
 static void write_folded_edges(const struct dot *dot, FILE *out)
 {
-	struct dot_edge *edges = xcalloc(dot->num_edges, sizeof(*edges));
+	struct dot_edge *edges = arena_array(dot->arena, dot->num_edges, sizeof(*edges));
 	size_t number = 0;
 
 	for (size_t e = 0; e < dot->num_edges; e++) {
@@ -199,7 +182,6 @@ static void write_folded_edges(const struct dot *dot, FILE *out)
 		else
 			fprintf(out, "\tn%u -> folded [style=dashed];\n", edges[e].from);
 	}
-	free(edges);
 }
 
 /* Edges between kept nodes, the first DOT_MAX_EDGES of them. */
@@ -239,14 +221,9 @@ void dot_write(const struct dot *dot, FILE *out)
 		if (dot->nodes[n].is_kept)
 			write_node(dot, &dot->nodes[n], out);
 	}
-	if (folded) {
-		char *label = xasprintf("%zu more %s, not drawn", folded, dot->what);
-
-		fputs("\tfolded [style=dashed, label=", out);
-		dot_quote(out, label);
-		fputs("];\n", out);
-		free(label);
-	}
+	if (folded)
+		fprintf(out, "\tfolded [style=dashed, label=\"%zu more %s, not drawn\"];\n", folded,
+			dot->what);
 	write_edges(dot, out);
 	if (folded)
 		write_folded_edges(dot, out);

@@ -20,11 +20,12 @@ enum dot_style {
 	DOT_STRONG_ROUNDED = DOT_STRONG | DOT_ROUNDED,
 };
 
+struct arena;
 struct dot;
 
-/* `title` is printed above the picture; what: plural of what the nodes are, "groups". Copied. */
-struct dot *dot_create(const char *title, const char *what);
-void dot_destroy(struct dot *dot); /* NULL is fine */
+/* `title` is printed above the picture; what: plural of what the nodes are, "groups". All text is
+ * borrowed until the graph is written. */
+struct dot *dot_create(struct arena *arena, const char *title, const char *what);
 
 /* Let the lines of labels of nodes begin at the left: they are listings, with indents. */
 void dot_list_lines(struct dot *dot);
@@ -32,7 +33,7 @@ void dot_list_lines(struct dot *dot);
 /* Returns the node's index. A newline in the label begins a new line. Of nodes with the same
  * weight the first are kept. */
 uint32_t dot_node(struct dot *dot, const char *label, uint64_t weight, enum dot_style style);
-/* What the node leads to in a picture that has links: "#group-3". Copied. */
+/* What the node leads to in a picture that has links: "#group-3". */
 void dot_link(struct dot *dot, uint32_t node, const char *link);
 /* Indexes of nodes added before or after. label may be NULL. Parallel edges that folding makes
  * are drawn once. */

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "model/xalloc.h"
-#include "render/text.h"
+#include "render/utf8.h"
 
 struct gate {
 	FILE *below;
@@ -90,9 +90,9 @@ static void let_go(struct gate *gate)
 
 	while (at < end) {
 		uint32_t code;
-		size_t size = text_character(at, &code);
+		size_t size = utf8_next((const char *)at, &code);
 
-		if (text_is_printable(code) && (size == 1 || !gate->is_terminal || !is_ascii))
+		if (utf8_is_printable(code) && (size == 1 || !gate->is_terminal || !is_ascii))
 			fwrite(at, 1, size, gate->below);
 		else
 			fputc('?', gate->below);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/xalloc.h"
+#include "model/arena.h"
 #include "render/gate.h"
 #include "render/html.h"
 #include "render/text.h"
@@ -88,14 +88,13 @@ void heat_map_print(const struct view *view, const struct heat_map *map)
 	bool as_number = INDENT + width + 1 + NUMBER_WIDTH * map->num <= (size_t)view->width;
 
 	for (size_t row = 0; row < map->num; row++) {
-		char *label = text_clean(map->labels[row], view->use_unicode);
+		const char *label = text_clean(view->arena, map->labels[row], view->use_unicode);
 
 		fprintf(view->out, "%*s%s%*s ", INDENT, "", label,
 			(int)(width - text_columns(label)), "");
 		for (size_t column = 0; column < map->num; column++)
 			print_cell(view, value_at(map, row, column), as_number);
 		fputc('\n', view->out);
-		free(label);
 	}
 	if (!as_number && !view->use_color)
 		fprintf(view->out,

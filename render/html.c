@@ -10,9 +10,8 @@
 
 #include "model/error.h"
 #include "model/regular_file.h"
-#include "model/xalloc.h"
 #include "render/html.h"
-#include "render/text.h"
+#include "render/utf8.h"
 #include "render/view.h"
 
 enum { AROUND = 3, MAX_LINE = 160, MAX_SOURCE_BYTES = 8 << 20, MAX_INDENT = 8 };
@@ -21,30 +20,16 @@ enum { AROUND = 3, MAX_LINE = 160, MAX_SOURCE_BYTES = 8 << 20, MAX_INDENT = 8 };
 
 void html_text(FILE *out, const char *text)
 {
-	char *clean = text_clean(text, true);
+	static const char markup[] = "&<>\"\'";
+	static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
 
-	for (const char *at = clean; *at; at++) {
-		switch (*at) {
-		case '&':
-			fputs("&amp;", out);
-			break;
-		case '<':
-			fputs("&lt;", out);
-			break;
-		case '>':
-			fputs("&gt;", out);
-			break;
-		case '"':
-			fputs("&quot;", out);
-			break;
-		case '\'':
-			fputs("&#39;", out);
-			break;
-		default:
-			fputc(*at, out);
-		}
+	while (*text) {
+		const char *found = strchr(markup, *text);
+
+		if (found)
+			fputs(entities[found - markup], out);
+		text += found ? 1 : utf8_put(out, text);
 	}
-	free(clean);
 }
 
 void html_printf(FILE *out, const char *format, ...)
@@ -54,7 +39,7 @@ void html_printf(FILE *out, const char *format, ...)
 
 	va_start(ap, format);
 	if (vasprintf(&text, format, ap) < 0)
-		text = xstrdup("");
+		abort();
 	va_end(ap);
 	html_text(out, text);
 	free(text);

@@ -8,11 +8,11 @@
 #include "analysis/progress/progress.h"
 #include "analysis/stacks/calltree.h"
 #include "analysis/verdict/verdict.h"
+#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 #include "render/html.h"
 #include "render/label.h"
 #include "render/parts.h"
@@ -39,21 +39,18 @@ static void write_frame(struct writer *writer, uint32_t n, uint32_t depth)
 {
 	const struct calltree_node *node = &writer->tree->nodes[n];
 	FILE *out = writer->view->out;
-	char *label, *ranks;
 	bool is_rare = calltree_deviates(writer->tree, n);
 
 	/* Browsers nest no deeper. */
 	if (writer->left == 0 || depth > MAX_DEPTH)
 		return;
 	writer->left--;
-	label = label_frame(writer->view->job, writer->tree, n);
-	ranks = label_ranks(node->ranks, LABEL_WIDTH);
 	fputs(is_rare ? "<li class=\"rare\">" : "<li>", out);
 	if (node->num_children)
 		fputs(depth < MAX_OPEN ? "<details open><summary>" : "<details><summary>", out);
-	html_text(out, label);
+	html_text(out, label_frame(writer->view, writer->tree, n));
 	fputs(" <span class=\"ranks\">", out);
-	html_text(out, ranks);
+	html_text(out, label_ranks(writer->view->arena, node->ranks, LABEL_WIDTH));
 	fputs("</span>", out);
 	if (node->num_children) {
 		fputs("</summary><ul>\n", out);
@@ -62,8 +59,6 @@ static void write_frame(struct writer *writer, uint32_t n, uint32_t depth)
 		fputs("</ul></details>", out);
 	}
 	fputs("</li>\n", out);
-	free(label);
-	free(ranks);
 }
 
 void html_calltree(const struct view *view, const struct calltree *tree)
@@ -154,7 +149,7 @@ static void write_bars(FILE *out, const struct chart *chart, const struct rankse
 
 static void write_chart(const struct view *view, const struct chart *chart, int number)
 {
-	char *loop = label_loop(view, chart->loop, LABEL_FULL);
+	const char *loop = label_loop(view, chart->loop, LABEL_FULL);
 	FILE *out = view->out;
 
 	fputs("<figure class=\"chart\"><figcaption>", out);
@@ -172,7 +167,6 @@ static void write_chart(const struct view *view, const struct chart *chart, int 
 		"</svg><div class=\"axis\"><span>rank 0</span><span>rank "
 		"%d</span></div></figure>\n",
 		chart->size - 1);
-	free(loop);
 }
 
 void html_iterations(const struct view *view)
@@ -182,7 +176,7 @@ void html_iterations(const struct view *view)
 
 	if (!view->progress || chart.size < 1)
 		return;
-	chart.counts = xcalloc((size_t)chart.size, sizeof(*chart.counts));
+	chart.counts = arena_array(view->arena, (size_t)chart.size, sizeof(*chart.counts));
 	for (chart.loop = 0; chart.loop < view->progress->num_loops && charts < MAX_CHARTS;
 	     chart.loop++) {
 		int number = view->progress->loops[chart.loop].parent == LOOP_NONE
@@ -194,5 +188,4 @@ void html_iterations(const struct view *view)
 		write_chart(view, &chart, number);
 		charts++;
 	}
-	free(chart.counts);
 }

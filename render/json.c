@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 #include "render/json.h"
 #include "render/text.h"
+#include "render/utf8.h"
 #include "render/view.h"
 
 /* Wider than any line: nothing is cut. */
@@ -27,12 +27,10 @@ static void quote_code(FILE *out, uint32_t code)
 
 void json_quote(FILE *out, const char *text)
 {
-	const unsigned char *at = (const unsigned char *)text;
-
 	fputc('"', out);
-	while (*at) {
+	for (const char *at = text; *at;) {
 		uint32_t code;
-		size_t size = text_character(at, &code);
+		size_t size = utf8_next(at, &code);
 
 		if (*at == '"' || *at == '\\')
 			fprintf(out, "\\%c", *at);
@@ -40,10 +38,10 @@ void json_quote(FILE *out, const char *text)
 			fputs("\\n", out);
 		else if (*at == '\t')
 			fputs("\\t", out);
-		else if (text_is_printable(code))
+		else if (utf8_is_printable(code))
 			fwrite(at, 1, size, out);
 		else
-			quote_code(out, code == TEXT_BROKEN ? 0xfffd : code);
+			quote_code(out, code == UTF8_BROKEN ? 0xfffd : code);
 		at += size;
 	}
 	fputc('"', out);
@@ -112,12 +110,6 @@ void json_text(struct json *json, const char *key, const char *text)
 	json_quote(json->out, text);
 }
 
-void json_label(struct json *json, const char *key, char *label)
-{
-	json_text(json, key, label);
-	free(label);
-}
-
 void json_bool(struct json *json, const char *key, bool value)
 {
 	begin(json, key);
@@ -146,6 +138,12 @@ void json_real(struct json *json, const char *key, double value)
 	fprintf(json->out, "%.6g", value);
 }
 
+void json_fixed(struct json *json, const char *key, double value)
+{
+	begin(json, key);
+	fprintf(json->out, "%.6f", value);
+}
+
 void json_seconds(struct json *json, const char *key, uint64_t ns)
 {
 	begin(json, key);
@@ -154,7 +152,32 @@ void json_seconds(struct json *json, const char *key, uint64_t ns)
 
 void json_ranks(struct json *json, const char *key, const struct rankset *ranks)
 {
-	json_label(json, key, ranks ? rankset_encode(ranks, 0) : xstrdup(""));
+	char *text = ranks ? rankset_encode(ranks, 0) : NULL;
+
+	json_text(json, key, text ? text : "");
+	free(text);
+}
+
+void json_who(struct json *json, const struct rankset *ranks)
+{
+	json_int(json, "count", rankset_count(ranks));
+	json_ranks(json, "ranks", ranks);
+}
+
+void json_number(struct json *json, const char *key, size_t index, size_t none)
+{
+	if (index == none)
+		json_null(json, key);
+	else
+		json_count(json, key, index + 1);
+}
+
+void json_edge(struct json *json, size_t from, size_t to)
+{
+	json_object(json, NULL);
+	json_count(json, "from", from + 1);
+	json_count(json, "to", to + 1);
+	json_end_object(json);
 }
 
 void json_raw(struct json *json, const char *key, const char *value)
@@ -167,22 +190,15 @@ void json_lines(struct json *json, const char *key, const struct view *view,
 		void (*print)(const struct view *view))
 {
 	struct view wide = *view;
-	char *text = NULL, *rest, *line;
-	size_t size = 0;
+	char *rest, *line;
 
-	wide.out = open_memstream(&text, &size);
-	if (!wide.out)
-		abort();
 	wide.width = UNLIMITED_WIDTH;
 	wide.use_unicode = true;
 	wide.use_color = false;
-	print(&wide);
-	fclose(wide.out);
 	json_array(json, key);
-	rest = text;
+	rest = text_printed(&wide, print);
 	while ((line = strsep(&rest, "\n")))
 		if (rest)
 			json_text(json, NULL, line);
 	json_end_array(json);
-	free(text);
 }

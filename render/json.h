@@ -37,17 +37,23 @@ void json_array(struct json *json, const char *key);
 void json_end_array(struct json *json);
 
 void json_text(struct json *json, const char *key, const char *text); /* NULL: null */
-/* The same of a new string, as labels are, that is freed. */
-void json_label(struct json *json, const char *key, char *label);
 void json_null(struct json *json, const char *key);
 void json_bool(struct json *json, const char *key, bool value);
 void json_int(struct json *json, const char *key, int64_t value);
 void json_count(struct json *json, const char *key, uint64_t value);
 /* null if it is not finite. */
 void json_real(struct json *json, const char *key, double value);
+/* With six places. */
+void json_fixed(struct json *json, const char *key, double value);
 void json_seconds(struct json *json, const char *key, uint64_t ns);
 /* Ranks as "0-2,8", all of them; NULL is the empty set. */
 void json_ranks(struct json *json, const char *key, const struct rankset *ranks);
+/* The members "count" and "ranks" of an object that is open. */
+void json_who(struct json *json, const struct rankset *ranks);
+/* What has the number 1 for people by its index 0; null for `none`. */
+void json_number(struct json *json, const char *key, size_t index, size_t none);
+/* An object with the numbers "from" and "to" of what has these indexes. */
+void json_edge(struct json *json, size_t from, size_t to);
 /* Text that is JSON. */
 void json_raw(struct json *json, const char *key, const char *value);
 /* The lines that a view prints, as an array of text, however long they are. */

@@ -9,18 +9,18 @@ struct temporal_reason;
 struct temporal_result;
 struct view;
 
-/* Where a group of stacks is: "in MPI_Allreduce, halo() at solver.c:12". The caller frees. */
-char *order_text_where(const struct view *view, const struct temporal_group *group);
+/* Where a group of stacks is: "in MPI_Allreduce, halo() at solver.c:12". */
+const char *order_text_where(const struct view *view, const struct temporal_group *group);
 
 /* "the loop at solver.c:12 of relax()". The loop's line is the first of those of its ends, or of
- * its beginning where that is in the same file. The caller frees. */
-char *order_text_loop(const struct view *view, const struct temporal_loop *loop);
+ * its beginning where that is in the same file. */
+const char *order_text_loop(const struct view *view, const struct temporal_loop *loop);
 
-/* Why two groups are not ordered: "they are in different branches". The caller frees. */
-char *order_text_cause(const struct view *view, const struct temporal_reason *reason);
+/* Why two groups are not ordered: "they are in different branches". */
+const char *order_text_cause(const struct view *view, const struct temporal_reason *reason);
 
-/* Why no stack is before another, or the first reason for two of them. The caller frees. */
-char *order_text_no_order(const struct view *view, const struct temporal_result *order);
+/* Why no stack is before another, or the first reason for two of them. */
+const char *order_text_no_order(const struct view *view, const struct temporal_result *order);
 
 /* Of a verdict by the order of stacks: what makes the culprits earlier than the other candidates, a
  * paragraph for each kind of reason. */

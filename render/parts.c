@@ -4,10 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "analysis/progress/eqgroup.h"
 #include "analysis/verdict/verdict.h"
+#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
@@ -15,7 +14,6 @@
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "model/xalloc.h"
 #include "render/json.h"
 #include "render/label.h"
 #include "render/parts.h"
@@ -35,13 +33,28 @@ int parts_num_ranks(const struct view *view)
 	return job->model ? rankset_count(job->model->ranks) : 0;
 }
 
+struct rankset *parts_set(const struct view *view)
+{
+	return rankset_in(view->arena, rankset_create());
+}
+
+struct rankset *parts_copy(const struct view *view, const struct rankset *ranks)
+{
+	return rankset_in(view->arena, rankset_copy(ranks));
+}
+
+struct rankset *parts_both(const struct view *view, const struct rankset *a,
+			   const struct rankset *b)
+{
+	struct rankset *both = parts_copy(view, a);
+
+	rankset_keep_set(both, b);
+	return both;
+}
+
 struct rankset *parts_in_focus(const struct view *view, const struct rankset *ranks)
 {
-	struct rankset *set = rankset_copy(ranks);
-
-	if (view->focus)
-		rankset_keep_set(set, view->focus);
-	return set;
+	return parts_both(view, ranks, view->focus ? view->focus : ranks);
 }
 
 /* Is the group one of the first `most` that are accused? */
@@ -56,9 +69,14 @@ static bool is_accused(const struct view *view, uint32_t group, size_t most)
 	return false;
 }
 
-char *parts_who(const struct rankset *ranks)
+const char *parts_who(const struct view *view, const struct rankset *ranks)
 {
-	return label_who(ranks, WHO_WIDTH);
+	return label_who(view->arena, ranks, WHO_WIDTH);
+}
+
+const char *parts_plural(const struct rankset *ranks, const char *one, const char *many)
+{
+	return rankset_count(ranks) == 1 ? one : many;
 }
 
 bool parts_is_culprit(const struct view *view, uint32_t group)
@@ -73,56 +91,42 @@ bool parts_has_article(const struct view *view, uint32_t group)
 
 struct rankset *parts_culprits(const struct view *view, uint32_t group)
 {
-	struct rankset *culprits;
-
-	if (!parts_is_culprit(view, group))
-		return rankset_create();
-	culprits = rankset_copy(view->groups->groups[group].ranks);
-	rankset_keep_set(culprits, view->verdict->culprits);
-	return culprits;
+	return parts_is_culprit(view, group) ? parts_both(view, view->groups->groups[group].ranks,
+							  view->verdict->culprits)
+					     : parts_set(view);
 }
 
-char *parts_mark_as(const struct view *view, uint32_t group, const struct rankset *shown,
-		    const char *words)
+const char *parts_mark_as(const struct view *view, uint32_t group, const struct rankset *shown,
+			  const char *words)
 {
-	struct rankset *culprits = parts_culprits(view, group);
-	char *mark = NULL;
+	struct rankset *culprits = parts_both(view, parts_culprits(view, group), shown);
 
-	rankset_keep_set(culprits, shown);
-	if (rankset_count(culprits) < rankset_count(shown)) {
-		char *list = label_rank_list(culprits, MARK_RANKS_WIDTH);
-
-		mark = rankset_is_empty(culprits) ? NULL : xasprintf("%s: %s", words, list);
-		free(list);
-	} else {
-		mark = xstrdup(words);
-	}
-	rankset_destroy(culprits);
-	return mark;
+	if (rankset_count(culprits) == rankset_count(shown))
+		return words;
+	if (rankset_is_empty(culprits))
+		return NULL;
+	return text_of(view, "%s: %s", words,
+		       label_rank_list(view->arena, culprits, MARK_RANKS_WIDTH));
 }
 
-char *parts_mark(const struct view *view, uint32_t group, const struct rankset *shown)
+const char *parts_mark(const struct view *view, uint32_t group, const struct rankset *shown)
 {
 	return parts_mark_as(view, group, shown,
 			     view->verdict->kind == VERDICT_UNDECIDED ? "<- least progressed?"
 								      : "<- least progressed");
 }
 
-char *parts_since(const struct view *view, const struct eqgroup *group)
+const char *parts_since(const struct view *view, const struct eqgroup *group)
 {
 	size_t moving = 0;
-	char *range, *text;
+	const char *range;
 
 	for (size_t i = 0; i < group->num_actors; i++)
 		moving += view->job->model->lanes[group->actors[i]].has_moved;
 	if (moving == group->num_actors && moving > 0)
-		return xstrdup("moving");
-	range = label_time_range(group->stay_min_ns, group->stay_max_ns);
-	if (moving == 0)
-		return range;
-	text = xasprintf("%s, %zu moving", range, moving);
-	free(range);
-	return text;
+		return "moving";
+	range = label_time_range(view->arena, group->stay_min_ns, group->stay_max_ns);
+	return moving == 0 ? range : text_of(view, "%s, %zu moving", range, moving);
 }
 
 /* The stack of a computing group's first thread, if it was seen whole; else CALLPATH_NONE. */
@@ -157,29 +161,19 @@ size_t parts_num_iterations(const struct view *view, const struct eqgroup *group
 	return place->num_iterations;
 }
 
-char *parts_iterations(const struct view *view, const struct eqgroup *group)
+const char *parts_iterations(const struct view *view, const struct eqgroup *group)
 {
 	const struct place *place = group->place;
 	bool is_frontier = place->num_iterations == 0;
 	const struct iteration *iterations = is_frontier ? place->frontier : place->iterations;
 	size_t number = is_frontier ? place->num_frontier : parts_num_iterations(view, group);
-	char *text = xstrdup("");
+	struct text_list list = {view->arena, NULL};
 
-	for (size_t i = 0; i < number; i++) {
-		char *count = label_iteration(&iterations[i]);
-		char *longer = xasprintf("%s%s%s", text, i ? ", " : "", count);
-
-		free(text);
-		free(count);
-		text = longer;
-	}
-	if (is_frontier && number) {
-		char *marked = xasprintf("%s ?", text);
-
-		free(text);
-		text = marked;
-	}
-	return text;
+	for (size_t i = 0; i < number; i++)
+		text_list_add(&list, ", ", label_iteration(view->arena, &iterations[i]));
+	if (is_frontier && number)
+		text_list_add(&list, " ", "?");
+	return list.text ? list.text : "";
 }
 
 size_t parts_lanes(const struct view *view, int rank, size_t *num_ret)
@@ -229,45 +223,6 @@ void parts_no_model(const struct view *view, int rank)
 		text_wrap(view, 0, "Nothing is known of the MPI calls of rank %d.", rank);
 }
 
-/* ---- Holes ---- */
-
-/* The ranks with one reason. */
-struct reason {
-	UT_hash_handle hh;
-	const char *why;
-	struct rankset *ranks;
-};
-
-void view_holes(const struct view *view)
-{
-	const struct job *job = view->job;
-	struct reason *reasons = NULL, *reason, *next;
-
-	for (size_t i = 0; i < job->num_holes; i++) {
-		const char *why = job->holes[i].why;
-
-		HASH_FIND_STR(reasons, why, reason);
-		if (!reason) {
-			reason = xcalloc(1, sizeof(*reason));
-			reason->why = why;
-			reason->ranks = rankset_create();
-			HASH_ADD_KEYPTR(hh, reasons, why, strlen(why), reason);
-		}
-		rankset_add(reason->ranks, job->holes[i].rank);
-	}
-	HASH_ITER(hh, reasons, reason, next)
-	{
-		char *who = label_who(reason->ranks, 40);
-
-		text_wrap(view, 0, "Not known: %s (%d of %d): %s.", who,
-			  rankset_count(reason->ranks), parts_num_ranks(view), reason->why);
-		free(who);
-		HASH_DEL(reasons, reason);
-		rankset_destroy(reason->ranks);
-		free(reason);
-	}
-}
-
 /* ---- JSON ---- */
 
 void parts_json_iterations(struct json *json, const char *key, const struct iteration *iterations,
@@ -301,15 +256,13 @@ void parts_json_group(struct json *json, const struct view *view, uint32_t g,
 {
 	const struct eqgroup *group = &view->groups->groups[g];
 	const struct job_lane *lane = &view->job->model->lanes[group->actors[0]];
-	struct rankset *culprits = parts_culprits(view, g);
 
 	json_count(json, "group", g + 1);
-	json_int(json, "count", rankset_count(ranks));
-	json_ranks(json, "ranks", ranks);
+	json_who(json, ranks);
 	json_int(json, "thread", lane->data->is_main ? 0 : lane->lane);
 	json_text(json, "activity", parts_activity(group));
 	json_text(json, "function", view->job->model->sites[SEG_STATE_SITE(group->state)].name);
-	json_label(json, "where", label_where(view->job, group, LABEL_FULL));
+	json_text(json, "where", label_where(view, group, LABEL_FULL));
 	parts_json_iterations(json, "iterations", group->place->iterations,
 			      parts_num_iterations(view, group));
 	parts_json_iterations(json, "last_iterations", group->place->frontier,
@@ -317,6 +270,5 @@ void parts_json_group(struct json *json, const struct view *view, uint32_t g,
 	json_bool(json, "moving", group->has_moved);
 	json_seconds(json, "shortest_stay_s", group->stay_min_ns);
 	json_seconds(json, "longest_stay_s", group->stay_max_ns);
-	json_ranks(json, "least_progressed", culprits);
-	rankset_destroy(culprits);
+	json_ranks(json, "least_progressed", parts_culprits(view, g));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What several answers have in common, beyond words (label.h): marks, iterations, waiting times,
- * and what to say where something is not known. Text results are the caller's to free. */
+ * and what to say where something is not known. Texts and sets live in the view's arena. */
 #ifndef PDB_RENDER_PARTS_H
 #define PDB_RENDER_PARTS_H
 
@@ -20,11 +20,19 @@ enum { PARTS_MAX_ROWS = 40 };
 /* Ranks of the job, for "1 of 512 ranks". */
 int parts_num_ranks(const struct view *view);
 
-/* The ranks of a group that are in focus, maybe none. The caller destroys. */
+/* An empty set; a copy of a set; what is in both. */
+struct rankset *parts_set(const struct view *view);
+struct rankset *parts_copy(const struct view *view, const struct rankset *ranks);
+struct rankset *parts_both(const struct view *view, const struct rankset *a,
+			   const struct rankset *b);
+
+/* The ranks of a group that are in focus, maybe none. */
 struct rankset *parts_in_focus(const struct view *view, const struct rankset *ranks);
 
-/* "rank 3" or "ranks 0-2,8" as a part of a sentence. The caller frees. */
-char *parts_who(const struct rankset *ranks);
+/* "rank 3" or "ranks 0-2,8" as a part of a sentence. */
+const char *parts_who(const struct view *view, const struct rankset *ranks);
+/* `one` or `many` for so many ranks: "is", "are". */
+const char *parts_plural(const struct rankset *ranks, const char *one, const char *many);
 
 /* Does the verdict name the group, or some of its ranks? */
 bool parts_is_culprit(const struct view *view, uint32_t group);
@@ -33,23 +41,23 @@ bool parts_is_culprit(const struct view *view, uint32_t group);
  * each rank, so it is so many, and the first so many of those of the verdict. */
 enum { PARTS_MAX_ARTICLES = 120 };
 bool parts_has_article(const struct view *view, uint32_t group);
-/* The ranks of the group that the verdict names, maybe none. The caller destroys. */
+/* The ranks of the group that the verdict names, maybe none. */
 struct rankset *parts_culprits(const struct view *view, uint32_t group);
 
 /* For a line about the ranks `shown` of a group: "<- least progressed" if the verdict names all of
  * them (with a question mark if it is undecided among several), "<- least progressed: 3-4" if it
- * names only these, NULL if none. At least one is shown. The caller frees. */
-char *parts_mark(const struct view *view, uint32_t group, const struct rankset *shown);
+ * names only these, NULL if none. At least one is shown. */
+const char *parts_mark(const struct view *view, uint32_t group, const struct rankset *shown);
 /* The same in other words: "*", "*: 3-4". */
-char *parts_mark_as(const struct view *view, uint32_t group, const struct rankset *shown,
-		    const char *words);
+const char *parts_mark_as(const struct view *view, uint32_t group, const struct rankset *shown,
+			  const char *words);
 
 /* How long a group has been where it is: "72 s", "3 to 72 s", "moving", "0.1 to 72 s, 3 moving". */
-char *parts_since(const struct view *view, const struct eqgroup *group);
+const char *parts_since(const struct view *view, const struct eqgroup *group);
 
 /* Iterations of the loops around a group's place, outermost first: "412" or "412, 3"; "412 ?" if
  * no way back from there into the loop has been seen, so that the loop may have ended; "". */
-char *parts_iterations(const struct view *view, const struct eqgroup *group);
+const char *parts_iterations(const struct view *view, const struct eqgroup *group);
 
 /* How many of the group's place's iterations it is still in, outermost first: a rank that computes
  * after the last call of an inner loop may have left that loop, and its stack shows it. */

@@ -6,9 +6,9 @@
 
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/queue_waits.h"
+#include "model/arena.h"
 #include "model/job/message_queues.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 #include "render/parts.h"
 #include "render/queue_cause.h"
 #include "render/stack_places.h"
@@ -18,83 +18,70 @@
 enum { MAX_STEPS = 6 };
 
 /* " with tag 7", or nothing where any will do or it is not known. */
-static char *tag_text(int32_t tag)
+static const char *tag_text(const struct view *view, int32_t tag)
 {
 	if (tag == MESSAGE_ANY_TAG || tag == MESSAGE_TAG_NOT_KNOWN)
-		return xstrdup("");
-	return xasprintf(" with tag %" PRId32, tag);
+		return "";
+	return text_of(view, " with tag %" PRId32, tag);
 }
 
 /* " on halo"; nothing for MPI_COMM_WORLD. Open MPI calls those without a name "MPI COMMUNICATOR
  * 3 DUP FROM 0". */
-static char *on_text(const char *comm)
+static const char *on_text(const struct view *view, const char *comm)
 {
 	bool is_plain = !*comm || strcmp(comm, "MPI_COMM_WORLD") == 0;
 	int number;
 
 	if (sscanf(comm, "MPI COMMUNICATOR %d ", &number) == 1)
-		return xasprintf(" on communicator %d", number);
-	return is_plain ? xstrdup("") : xasprintf(" on %s", comm);
+		return text_of(view, " on communicator %d", number);
+	return is_plain ? "" : text_of(view, " on %s", comm);
 }
 
-char *queue_wait_label_of(const struct view *view, const struct queue_wait *wait, const char *peer,
-			  const char *whose)
+const char *queue_wait_label_of(const struct view *view, const struct queue_wait *wait,
+				const char *peer, const char *whose)
 {
-	const char *call = stack_call(view->job, wait->rank);
-	char *tag = tag_text(wait->tag), *on = on_text(wait->comm), *text;
+	const char *call = stack_call(view, wait->rank);
+	const char *tag = tag_text(view, wait->tag), *on = on_text(view, wait->comm);
 
 	if (wait->kind == QUEUE_WAIT_COLLECTIVE)
-		text = xasprintf("the part of %s in %s%s", peer, call ? call : "the collective",
-				 on);
-	else if (wait->kind == QUEUE_WAIT_RECEIVE)
-		text = xasprintf("%s to receive %s message%s%s", peer, whose, tag, on);
-	else
-		text = xasprintf("a message%s from %s%s", tag, wait->is_any ? "any rank" : peer,
-				 on);
-	free(tag);
-	free(on);
-	return text;
+		return text_of(view, "the part of %s in %s%s", peer, call ? call : "the collective",
+			       on);
+	if (wait->kind == QUEUE_WAIT_RECEIVE)
+		return text_of(view, "%s to receive %s message%s%s", peer, whose, tag, on);
+	return text_of(view, "a message%s from %s%s", tag, wait->is_any ? "any rank" : peer, on);
 }
 
-char *queue_wait_label(const struct view *view, const struct queue_wait *wait)
+const char *queue_wait_label(const struct view *view, const struct queue_wait *wait)
 {
-	char *peer = xasprintf("rank %d", wait->peer),
-	     *text = queue_wait_label_of(view, wait, peer, "its");
-
-	free(peer);
-	return text;
+	return queue_wait_label_of(view, wait, text_of(view, "rank %d", wait->peer), "its");
 }
 
 /* "rank 3: in MPI_Recv, exchange() at halo.c:12, waits for ..." */
 static void print_step(const struct view *view, const struct queue_wait *wait)
 {
-	char *place = stack_place(view->job, wait->rank), *label = queue_wait_label(view, wait);
+	const char *place = stack_place(view, wait->rank);
 
 	text_wrap(view, 4, "rank %d, in %s, waits for %s", wait->rank, place ? place : "MPI",
-		  label);
-	free(place);
-	free(label);
+		  queue_wait_label(view, wait));
 }
 
 static void print_lost(const struct view *view, const struct queue_wait *wait)
 {
-	char *label = queue_wait_label(view, wait), *place = stack_place(view->job, wait->rank);
+	const char *place = stack_place(view, wait->rank);
 
 	text_wrap(view, 2, "lost message: rank %d waits for %s, which has not sent it", wait->rank,
-		  label);
+		  queue_wait_label(view, wait));
 	text_wrap(view, 4, "rank %d: in %s", wait->rank, place ? place : "MPI");
 	text_wrap(view, 4,
 		  "rank %d waits elsewhere, in the end for rank %d: it went on without sending "
 		  "that, or rank "
 		  "%d should not wait for it",
 		  wait->peer, wait->rank, wait->rank);
-	free(label);
-	free(place);
 }
 
 static void print_skipped(const struct view *view, const struct queue_wait *wait)
 {
-	const char *call = stack_call(view->job, wait->peer);
+	const char *call = stack_call(view, wait->peer);
 
 	print_step(view, wait);
 	text_wrap(view, 4,
@@ -106,7 +93,7 @@ static void print_skipped(const struct view *view, const struct queue_wait *wait
 
 static void print_apart(const struct view *view, const struct queue_wait *wait)
 {
-	const char *call = stack_call(view->job, wait->peer);
+	const char *call = stack_call(view, wait->peer);
 
 	print_step(view, wait);
 	text_wrap(view, 4,
@@ -126,8 +113,8 @@ static void print_cycle(const struct view *view, const struct queue_cause *cause
 void queue_cause_print(const struct view *view)
 {
 	const struct queue_cause *cause = view->verdict->queue_cause;
-	char *who = parts_who(cause->kind == QUEUE_CAUSE_CYCLE ? view->verdict->culprits
-							       : cause->ranks);
+	const char *who = parts_who(view, cause->kind == QUEUE_CAUSE_CYCLE ? view->verdict->culprits
+									   : cause->ranks);
 
 	if (cause->kind == QUEUE_CAUSE_OPEN)
 		text_wrap(view, 2,
@@ -152,5 +139,4 @@ void queue_cause_print(const struct view *view)
 		print_cycle(view, cause);
 		break;
 	}
-	free(who);
 }

@@ -5,6 +5,7 @@
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/verdict/verdict.h"
+#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/job_comms.h"
@@ -13,11 +14,11 @@
 #include "model/job/names.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "model/xalloc.h"
 #include "render/html.h"
 #include "render/label.h"
 #include "render/parts.h"
 #include "render/report.h"
+#include "render/text.h"
 #include "render/view.h"
 
 enum { MAX_STACK = 48, RANKS_WIDTH = 400 };
@@ -48,20 +49,15 @@ static void make_nonce(char nonce[33])
 		sprintf(nonce + 2 * i, "%02x", bytes[i]);
 }
 
-/* The first line of lp. The caller frees. */
-static char *headline(const struct view *view)
+/* The first line of lp. */
+static const char *headline(const struct view *view)
 {
 	struct view plain = *view;
-	char *text = NULL;
-	size_t size = 0;
+	char *text;
 
 	plain.is_html = false;
 	plain.width = 120;
-	plain.out = open_memstream(&text, &size);
-	if (!plain.out)
-		abort();
-	view_lp(&plain);
-	fclose(plain.out);
+	text = text_printed(&plain, view_lp);
 	text[strcspn(text, "\n")] = '\0';
 	return text;
 }
@@ -69,7 +65,7 @@ static char *headline(const struct view *view)
 static void write_head(const struct report *report, const char *nonce)
 {
 	FILE *out = report->view->out;
-	char *verdict = headline(report->view);
+	const char *verdict = headline(report->view);
 
 	fprintf(out,
 		"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -90,7 +86,6 @@ static void write_head(const struct report *report, const char *nonce)
 	fputs("</p>\n<p>", out);
 	html_text(out, report->made);
 	fputs("</p></header>\n", out);
-	free(verdict);
 }
 
 /* ---- Sections ---- */
@@ -107,25 +102,6 @@ static void begin_section(FILE *out, const char *id, const char *title, const ch
 static void end_section(FILE *out)
 {
 	fputs("</section>\n", out);
-}
-
-/* What a view draws as DOT. */
-static int write_graph(const struct report *report, const char *label,
-		       void (*write_dot)(const struct view *view), struct pdb_error *err)
-{
-	struct view view = *report->view;
-	char *dot = NULL;
-	size_t size = 0;
-	int result;
-
-	view.out = open_memstream(&dot, &size);
-	if (!view.out)
-		abort();
-	write_dot(&view);
-	fclose(view.out);
-	result = html_graph(report->view->out, dot, label, err);
-	free(dot);
-	return result;
 }
 
 /* ---- Groups ---- */
@@ -161,12 +137,10 @@ static void write_stack(const struct view *view, uint32_t path, uint32_t own, in
 
 		for (; name; name = name->caller) {
 			bool is_own = node == own && name == names_get(view->job->names, own);
-			char *label = label_name(view->job, node, name, LABEL_FULL);
 
 			fputs(is_own ? "<li class=\"own\">" : "<li>", out);
-			html_text(out, label);
+			html_text(out, label_name(view, node, name, LABEL_FULL));
 			fputs("</li>\n", out);
-			free(label);
 		}
 	}
 	fputs("</ol>\n", out);
@@ -175,20 +149,21 @@ static void write_stack(const struct view *view, uint32_t path, uint32_t own, in
 static void write_group(const struct view *view, uint32_t g)
 {
 	const struct eqgroup *group = &view->groups->groups[g];
-	char *where = label_where(view->job, group, LABEL_FULL);
-	char *who = label_who(group->ranks, RANKS_WIDTH), *since = parts_since(view, group);
-	char *iterations = parts_iterations(view, group), *ranks = rankset_encode(group->ranks, 0);
-	char *mark = parts_mark(view, g, group->ranks);
+	const char *since = parts_since(view, group);
+	const char *iterations = parts_iterations(view, group);
+	const char *mark = parts_mark(view, g, group->ranks);
 	FILE *out = view->out;
 	int rank = -1;
 	uint32_t path = find_stack(view, group, &rank), own;
 	const struct name *name;
 
-	fprintf(out, "<article id=\"group-%u\" data-ranks=\"%s\"%s><h3>Group %u: ", g + 1, ranks,
+	fprintf(out, "<article id=\"group-%u\" data-ranks=\"%s\"%s><h3>Group %u: ", g + 1,
+		rankset_encode(group->ranks, 0),
 		parts_is_culprit(view, g) ? " class=\"least\"" : "", g + 1);
-	html_text(out, where);
+	html_text(out, label_where(view, group, LABEL_FULL));
 	fputs("</h3>\n<p>", out);
-	html_printf(out, "%s%s%s, %s%s", who, *iterations ? ", in iteration " : "", iterations,
+	html_printf(out, "%s%s%s, %s%s", label_who(view->arena, group->ranks, RANKS_WIDTH),
+		    *iterations ? ", in iteration " : "", iterations,
 		    strstr(since, "moving") ? "" : "for ", since);
 	if (mark) {
 		fputs(" <span class=\"mark\">", out);
@@ -206,12 +181,6 @@ static void write_group(const struct view *view, uint32_t g)
 	if (rank >= 0)
 		write_stack(view, path, own, rank);
 	fputs("</article>\n", out);
-	free(where);
-	free(who);
-	free(since);
-	free(iterations);
-	free(ranks);
-	free(mark);
 }
 
 static void write_groups(const struct view *view)
@@ -260,7 +229,7 @@ static int write_models(const struct report *report, struct pdb_error *err)
 		      "An arrow leads to a group that is less progressed. A box leads to its group "
 		      "below, if that is there; "
 		      "round corners: outside MPI; thick and red: least progressed.");
-	result = write_graph(report, "Progress graph", view_graph_dot, err);
+	result = html_graph(out, text_printed(view, view_graph_dot), "Progress graph", err);
 	end_section(out);
 	begin_section(out, "groups", "Groups",
 		      "Ranks that do the same in the same iteration of every loop around it.");
@@ -272,7 +241,7 @@ static int write_models(const struct report *report, struct pdb_error *err)
 	end_section(out);
 	begin_section(out, "waits", "Who waits for whom", NULL);
 	view_waits(view);
-	if (write_graph(report, "Wait-for graph", view_waits_dot, err) < 0)
+	if (html_graph(out, text_printed(view, view_waits_dot), "Wait-for graph", err) < 0)
 		result = -1;
 	end_section(out);
 	begin_section(out, "collectives", "Collectives", NULL);
@@ -282,17 +251,17 @@ static int write_models(const struct report *report, struct pdb_error *err)
 	return result;
 }
 
-static void write_text(FILE *out, const char *text)
+/* NULL: none. */
+static void write_lines(const struct view *view, const char *text)
 {
-	char *copy = xstrdup(text ? text : ""), *rest = copy, *line;
+	char *rest = arena_strdup(view->arena, text ? text : ""), *line;
 
-	fputs("<pre>", out);
+	fputs("<pre>", view->out);
 	while ((line = strsep(&rest, "\n"))) {
-		html_text(out, line);
-		fputc('\n', out);
+		html_text(view->out, line);
+		fputc('\n', view->out);
 	}
-	fputs("</pre>\n", out);
-	free(copy);
+	fputs("</pre>\n", view->out);
 }
 
 int report_write(const struct report *report, struct pdb_error *err)
@@ -317,9 +286,9 @@ int report_write(const struct report *report, struct pdb_error *err)
 		end_section(out);
 	}
 	begin_section(out, "job", "The job", NULL);
-	write_text(out, report->facts);
+	write_lines(view, report->facts);
 	fputs("<h3>What pdb has cost it</h3>\n", out);
-	write_text(out, report->costs);
+	write_lines(view, report->costs);
 	end_section(out);
 	fprintf(out, "</main>\n<script nonce=\"%s\">\n%s</script>\n</body>\n</html>\n", nonce,
 		report_js);

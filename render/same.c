@@ -5,26 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/arena.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
-#include "render/label.h"
-
-void same_deinit(struct same *same)
-{
-	for (size_t i = 0; i < same->num; i++) {
-		free(same->entries[i].text);
-		rankset_destroy(same->entries[i].ranks);
-	}
-	free(same->entries);
-}
+#include "render/parts.h"
+#include "render/text.h"
 
 static struct rankset *ranks_of(struct same *same, const char *text)
 {
 	for (size_t i = 0; i < same->num; i++)
 		if (strcmp(same->entries[i].text, text) == 0)
 			return same->entries[i].ranks;
-	same->entries = xgrow(same->entries, same->num, &same->capacity, sizeof(*same->entries));
-	same->entries[same->num] = (struct same_entry){xstrdup(text), rankset_create()};
+	same->entries = arena_grow(same->arena, same->entries, same->num, &same->capacity,
+				   sizeof(*same->entries));
+	same->entries[same->num] =
+		(struct same_entry){text, rankset_in(same->arena, rankset_create())};
 	return same->entries[same->num++].ranks;
 }
 
@@ -54,9 +48,12 @@ void same_sort(struct same *same)
 		qsort(same->entries, same->num, sizeof(*same->entries), compare_entries);
 }
 
-char *same_who(const struct same_entry *entry)
+size_t same_print(const struct same *same, const struct view *view, const char *link, size_t max)
 {
-	return label_who(entry->ranks, 30);
+	for (size_t i = 0; i < same->num && i < max; i++)
+		text_wrap(view, 2, "%s%s%s", parts_who(view, same->entries[i].ranks), link,
+			  same->entries[i].text);
+	return same->num > max ? same->num - max : 0;
 }
 
 size_t same_count_from(const struct same *same, size_t first)

@@ -6,30 +6,32 @@
 
 #include <stddef.h>
 
+struct arena;
 struct rankset;
+struct view;
 
 struct same_entry {
-	char *text;
+	const char *text;
 	struct rankset *ranks;
 };
 
-/* In the order in which they were added until same_sort(); all zero at first. */
+/* In the order in which they were added until same_sort(); all but the arena zero at first. */
 struct same {
+	struct arena *arena;
 	struct same_entry *entries; /* [num] */
 	size_t num, capacity;
 };
 
-void same_deinit(struct same *same);
-
-/* The text is copied. */
+/* The text is borrowed. */
 void same_add(struct same *same, const char *text, int rank);
 void same_add_set(struct same *same, const char *text, const struct rankset *ranks);
 
 /* Those of most ranks first; of as many, the one with the lowest rank. */
 void same_sort(struct same *same);
 
-/* "ranks 4,7" and the like for the entry; the caller frees. */
-char *same_who(const struct same_entry *entry);
+/* Print the first `max` of them, "ranks 4,7: in MPI_Recv", with `link` between. Returns how many
+ * are left. */
+size_t same_print(const struct same *same, const struct view *view, const char *link, size_t max);
 
 /* How many ranks there are in the entries from `first` on. */
 size_t same_count_from(const struct same *same, size_t first);

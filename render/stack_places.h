@@ -3,20 +3,14 @@
 #ifndef PDB_RENDER_STACK_PLACES_H
 #define PDB_RENDER_STACK_PLACES_H
 
-#include <stdint.h>
-
-struct job;
 struct rankset;
 struct view;
 
-/* "MPI_Recv, exchange() at halo.c:12" of a call path, which is not CALLPATH_NONE. The caller frees.
- */
-char *stack_path_place(const struct job *job, uint32_t path);
-/* The same of a rank: the function of MPI that is called from there, if the rank's latest
- * sample is inside one. NULL: there is no stack. The caller frees. */
-char *stack_place(const struct job *job, int rank);
-/* "MPI_Recv"; NULL: not inside MPI, or no stack. Borrowed. */
-const char *stack_call(const struct job *job, int rank);
+/* "MPI_Recv, exchange() at halo.c:12": where a rank's latest sample is, and the function of MPI that
+ * is called from there, if it is inside one. NULL: there is no stack. */
+const char *stack_place(const struct view *view, int rank);
+/* "MPI_Recv"; NULL: not inside MPI, or no stack. */
+const char *stack_call(const struct view *view, int rank);
 
 /* "rank 3: in MPI_Recv, exchange() at halo.c:12": a line for each place of the main threads of
  * these ranks, most ranks first, of four at most. Nothing for ranks without a stack. */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/arena.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 #include "render/html.h"
 #include "render/label.h"
 #include "render/table.h"
@@ -16,17 +16,18 @@
 enum { INDENT = 2, GAP = 2, MARK_GAP = 1, HTML_CELL_WIDTH = 120 };
 
 struct cell {
-	char *text;            /* NULL: empty, or a set */
-	struct rankset *ranks; /* NULL: text */
+	const char *text;            /* NULL: empty, or a set */
+	const struct rankset *ranks; /* NULL: text */
 };
 
 struct row {
 	struct cell *cells; /* [num_columns] */
 	size_t num_cells;   /* given so far */
-	char *mark;         /* NULL: an ordinary row */
+	const char *mark;   /* NULL: an ordinary row */
 };
 
 struct table {
+	const struct view *view;
 	const struct table_column *columns;
 	size_t num_columns;
 	bool *is_hidden; /* [num_columns] */
@@ -34,31 +35,16 @@ struct table {
 	size_t num_rows, capacity;
 };
 
-struct table *table_create(const struct table_column *columns, size_t num_columns)
+struct table *table_create(const struct view *view, const struct table_column *columns,
+			   size_t num_columns)
 {
-	struct table *table = xcalloc(1, sizeof(*table));
+	struct table *table = arena_alloc(view->arena, sizeof(*table));
 
+	table->view = view;
 	table->columns = columns;
 	table->num_columns = num_columns;
-	table->is_hidden = xcalloc(num_columns, sizeof(*table->is_hidden));
+	table->is_hidden = arena_array(view->arena, num_columns, sizeof(*table->is_hidden));
 	return table;
-}
-
-void table_destroy(struct table *table)
-{
-	if (!table)
-		return;
-	for (size_t r = 0; r < table->num_rows; r++) {
-		for (size_t c = 0; c < table->num_columns; c++) {
-			free(table->rows[r].cells[c].text);
-			rankset_destroy(table->rows[r].cells[c].ranks);
-		}
-		free(table->rows[r].cells);
-		free(table->rows[r].mark);
-	}
-	free(table->rows);
-	free(table->is_hidden);
-	free(table);
 }
 
 void table_hide(struct table *table, const char *name)
@@ -71,54 +57,49 @@ void table_hide(struct table *table, const char *name)
 
 void table_row(struct table *table)
 {
-	struct row *row;
+	struct arena *arena = table->view->arena;
 
-	table->rows = xgrow(table->rows, table->num_rows, &table->capacity, sizeof(*table->rows));
-	row = &table->rows[table->num_rows++];
-	*row = (struct row){.cells = xcalloc(table->num_columns, sizeof(*row->cells))};
+	table->rows = arena_grow(arena, table->rows, table->num_rows, &table->capacity,
+				 sizeof(*table->rows));
+	table->rows[table->num_rows++] =
+		(struct row){.cells = arena_array(arena, table->num_columns, sizeof(struct cell))};
 }
 
-/* NULL when the row is full or there is none yet. */
-static struct cell *next_cell(struct table *table)
+/* What does not fit the columns is left out. */
+static void add_cell(struct table *table, struct cell cell)
 {
-	struct row *row;
+	struct row *row = table->rows ? &table->rows[table->num_rows - 1] : NULL;
 
-	if (!table->num_rows)
-		return NULL;
-	row = &table->rows[table->num_rows - 1];
-	return row->num_cells < table->num_columns ? &row->cells[row->num_cells++] : NULL;
+	if (row && row->num_cells < table->num_columns)
+		row->cells[row->num_cells++] = cell;
+}
+
+void table_text(struct table *table, const char *text)
+{
+	add_cell(table, (struct cell){.text = text});
 }
 
 void table_cell(struct table *table, const char *format, ...)
 {
-	struct cell *cell = next_cell(table);
+	char *text;
 	va_list ap;
 
-	if (!cell)
-		return;
 	va_start(ap, format);
-	if (vasprintf(&cell->text, format, ap) < 0)
-		cell->text = NULL;
+	if (vasprintf(&text, format, ap) < 0)
+		abort();
 	va_end(ap);
+	table_text(table, arena_keep(table->view->arena, text, free));
 }
 
 void table_ranks(struct table *table, const struct rankset *set)
 {
-	struct cell *cell = next_cell(table);
-
-	if (cell && set && !rankset_is_empty(set))
-		cell->ranks = rankset_copy(set);
+	add_cell(table, (struct cell){.ranks = set && rankset_is_empty(set) ? NULL : set});
 }
 
 void table_mark(struct table *table, const char *mark)
 {
-	struct row *row;
-
-	if (!table->num_rows)
-		return;
-	row = &table->rows[table->num_rows - 1];
-	free(row->mark);
-	row->mark = xstrdup(mark);
+	if (table->num_rows)
+		table->rows[table->num_rows - 1].mark = mark;
 }
 
 size_t table_num_rows(const struct table *table)
@@ -148,39 +129,36 @@ static int column_digits(const struct table *table, size_t c)
 	return widest;
 }
 
-/* The cell's text in at most `width` columns. The caller frees. */
-static char *cell_text(const struct cell *cell, unsigned flags, int digits, int width,
-		       bool use_unicode)
+/* The cell's text in at most `width` columns. */
+static const char *cell_text(const struct table *table, const struct cell *cell, unsigned flags,
+			     int digits, int width)
 {
-	char *label, *text;
+	struct arena *arena = table->view->arena;
+	bool use_unicode = table->view->use_unicode || table->view->is_html;
+	const char *text = cell->text ? cell->text : "";
 	int pad;
 
 	if (!cell->ranks && (flags & TABLE_CUT_MIDDLE))
-		return text_fit_middle(cell->text ? cell->text : "", (size_t)width, use_unicode);
+		return text_fit_middle(arena, text, (size_t)width, use_unicode);
 	if (!cell->ranks)
-		return text_fit(cell->text ? cell->text : "", (size_t)width, use_unicode);
+		return text_fit(arena, text, (size_t)width, use_unicode);
 	pad = digits - count_digits(rankset_count(cell->ranks));
 	if (pad >= width)
 		pad = 0;
-	label = label_ranks(cell->ranks, width - pad);
-	text = xasprintf("%*s%s", pad, "", label);
-	free(label);
-	return text;
+	return arena_printf(arena, "%*s%s", pad, "", label_ranks(arena, cell->ranks, width - pad));
 }
 
-static int natural_width(const struct table *table, size_t c, int digits, const struct view *view)
+static int natural_width(const struct table *table, size_t c, int digits)
 {
 	int widest = (int)text_columns(table->columns[c].header);
 
 	for (size_t r = 0; r < table->num_rows; r++) {
 		/* No cell gets more than the line, so no cell needs to be longer than that. */
-		char *text = cell_text(&table->rows[r].cells[c], 0, digits, view->width,
-				       view->use_unicode);
-		int columns = (int)text_columns(text);
+		int columns = (int)text_columns(
+			cell_text(table, &table->rows[r].cells[c], 0, digits, table->view->width));
 
 		if (columns > widest)
 			widest = columns;
-		free(text);
 	}
 	return widest;
 }
@@ -239,18 +217,18 @@ static int mark_width(const struct table *table, bool first_word)
 }
 
 /* Returns whether marks have to be cut to their first word. */
-static bool lay_out(const struct table *table, const struct view *view, int *widths, int *digits)
+static bool lay_out(const struct table *table, int *widths, int *digits)
 {
-	int room = view->width - mark_width(table, false);
+	int room = table->view->width - mark_width(table, false);
 	bool cut_marks = false;
 
 	for (size_t c = 0; c < table->num_columns; c++) {
 		digits[c] = column_digits(table, c);
-		widths[c] = table->is_hidden[c] ? 0 : natural_width(table, c, digits[c], view);
+		widths[c] = table->is_hidden[c] ? 0 : natural_width(table, c, digits[c]);
 	}
 	if (total_width(table, widths) > room) {
 		cut_marks = true;
-		room = view->width - mark_width(table, true);
+		room = table->view->width - mark_width(table, true);
 	}
 	while (total_width(table, widths) > room) {
 		size_t widest = choose_widest(table, widths);
@@ -283,8 +261,9 @@ static void put_cell(FILE *out, const char *text, int width, enum table_align al
 		*pending += width - columns;
 }
 
-static void print_header(const struct table *table, const struct view *view, const int *widths)
+static void print_header(const struct table *table, const int *widths)
 {
+	const struct view *view = table->view;
 	int pending = INDENT;
 	bool has_header = false;
 
@@ -294,44 +273,41 @@ static void print_header(const struct table *table, const struct view *view, con
 		return;
 	text_color(view, TEXT_STRONG);
 	for (size_t c = 0; c < table->num_columns; c++) {
-		char *text;
-
 		if (table->is_hidden[c])
 			continue;
-		text = text_fit(table->columns[c].header, (size_t)widths[c], view->use_unicode);
-		put_cell(view->out, text, widths[c], table->columns[c].align, &pending);
+		put_cell(view->out,
+			 text_fit(view->arena, table->columns[c].header, (size_t)widths[c],
+				  view->use_unicode),
+			 widths[c], table->columns[c].align, &pending);
 		pending += GAP;
-		free(text);
 	}
 	text_color(view, TEXT_PLAIN);
 	fputc('\n', view->out);
 }
 
-static void print_row(const struct table *table, const struct row *row, const struct view *view,
-		      const int *widths, const int *digits, bool cut_mark)
+static void print_row(const struct table *table, const struct row *row, const int *widths,
+		      const int *digits, bool cut_mark)
 {
+	const struct view *view = table->view;
 	int pending = INDENT;
 
 	if (row->mark)
 		text_color(view, TEXT_CULPRIT);
 	for (size_t c = 0; c < table->num_columns; c++) {
-		char *text;
-
 		if (table->is_hidden[c])
 			continue;
-		text = cell_text(&row->cells[c], table->columns[c].flags, digits[c], widths[c],
-				 view->use_unicode);
-		put_cell(view->out, text, widths[c], table->columns[c].align, &pending);
+		put_cell(view->out,
+			 cell_text(table, &row->cells[c], table->columns[c].flags, digits[c],
+				   widths[c]),
+			 widths[c], table->columns[c].align, &pending);
 		pending += GAP;
-		free(text);
 	}
 	if (row->mark && *row->mark) {
-		char *mark = cut_mark ? xstrndup(row->mark, strcspn(row->mark, " "))
-				      : xstrdup(row->mark);
-
 		pending += cut_mark ? MARK_GAP - GAP : 0;
-		put_cell(view->out, mark, 0, TABLE_LEFT, &pending);
-		free(mark);
+		put_cell(view->out,
+			 cut_mark ? arena_strndup(view->arena, row->mark, strcspn(row->mark, " "))
+				  : row->mark,
+			 0, TABLE_LEFT, &pending);
 	}
 	if (row->mark)
 		text_color(view, TEXT_PLAIN);
@@ -339,7 +315,7 @@ static void print_row(const struct table *table, const struct row *row, const st
 }
 
 /* The marks in full, each once. */
-static void print_marks(const struct table *table, const struct view *view)
+static void print_marks(const struct table *table)
 {
 	for (size_t r = 0; r < table->num_rows; r++) {
 		const char *mark = table->rows[r].mark;
@@ -349,29 +325,24 @@ static void print_marks(const struct table *table, const struct view *view)
 			is_known =
 				table->rows[other].mark && !strcmp(table->rows[other].mark, mark);
 		if (!is_known)
-			text_wrap(view, INDENT, "%s", mark);
+			text_wrap(table->view, INDENT, "%s", mark);
 	}
 }
 
 /* ---- HTML ---- */
 
-static void write_html_row(const struct table *table, const struct row *row,
-			   const struct view *view)
+static void write_html_row(const struct table *table, const struct row *row)
 {
-	FILE *out = view->out;
+	FILE *out = table->view->out;
 
 	fputs(row->mark ? "<tr class=\"marked\">" : "<tr>", out);
 	for (size_t c = 0; c < table->num_columns; c++) {
-		char *text;
-
 		if (table->is_hidden[c])
 			continue;
-		text = cell_text(&row->cells[c], 0, 0, HTML_CELL_WIDTH, true);
 		fputs(table->columns[c].align == TABLE_RIGHT ? "<td class=\"right\">" : "<td>",
 		      out);
-		html_text(out, text);
+		html_text(out, cell_text(table, &row->cells[c], 0, 0, HTML_CELL_WIDTH));
 		fputs("</td>", out);
-		free(text);
 	}
 	if (row->mark && *row->mark) {
 		fputs("<td class=\"mark\">", out);
@@ -381,9 +352,9 @@ static void write_html_row(const struct table *table, const struct row *row,
 	fputs("</tr>\n", out);
 }
 
-static void print_html(const struct table *table, const struct view *view)
+static void print_html(const struct table *table)
 {
-	FILE *out = view->out;
+	FILE *out = table->view->out;
 
 	fputs("<div class=\"wide\"><table><thead><tr>", out);
 	for (size_t c = 0; c < table->num_columns; c++) {
@@ -397,29 +368,28 @@ static void print_html(const struct table *table, const struct view *view)
 	}
 	fputs("</tr></thead><tbody>\n", out);
 	for (size_t r = 0; r < table->num_rows; r++)
-		write_html_row(table, &table->rows[r], view);
+		write_html_row(table, &table->rows[r]);
 	fputs("</tbody></table></div>\n", out);
 }
 
-void table_print(const struct table *table, const struct view *view)
+void table_print(const struct table *table)
 {
+	struct arena *arena = table->view->arena;
 	int *widths, *digits;
 	bool cut_marks;
 
 	if (!table->num_rows)
 		return;
-	if (view->is_html) {
-		print_html(table, view);
+	if (table->view->is_html) {
+		print_html(table);
 		return;
 	}
-	widths = xcalloc(table->num_columns, sizeof(*widths));
-	digits = xcalloc(table->num_columns, sizeof(*digits));
-	cut_marks = lay_out(table, view, widths, digits);
-	print_header(table, view, widths);
+	widths = arena_array(arena, table->num_columns, sizeof(*widths));
+	digits = arena_array(arena, table->num_columns, sizeof(*digits));
+	cut_marks = lay_out(table, widths, digits);
+	print_header(table, widths);
 	for (size_t r = 0; r < table->num_rows; r++)
-		print_row(table, &table->rows[r], view, widths, digits, cut_marks);
+		print_row(table, &table->rows[r], widths, digits, cut_marks);
 	if (cut_marks)
-		print_marks(table, view);
-	free(widths);
-	free(digits);
+		print_marks(table);
 }

@@ -4,137 +4,121 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/xalloc.h"
+#include "model/arena.h"
 #include "render/gate.h"
 #include "render/html.h"
 #include "render/text.h"
+#include "render/utf8.h"
 #include "render/view.h"
 
-size_t text_character(const unsigned char *text, uint32_t *code_ret)
-{
-	/* The least that is not written shorter, by the number of bytes. */
-	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t size = text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
-	uint32_t code = text[0] & (0x7f >> size);
+/* Of a paragraph's lines, however deep they are indented. */
+enum { LEAST_WIDTH = 40, LEAST_TEXT = 12 };
 
-	if (text[0] < 0x80) {
-		*code_ret = text[0];
-		return 1;
-	}
-	if (text[0] < 0xc0 || text[0] >= 0xf8)
-		size = 0;
-	for (size_t i = 1; i < size; i++) {
-		if ((text[i] & 0xc0) != 0x80) {
-			size = 0;
-			break;
-		}
-		code = code << 6 | (text[i] & 0x3f);
-	}
-	/* Nor are halves of surrogate pairs characters, nor what is beyond the last. */
-	if (!size || code < least[size] || (code >= 0xd800 && code < 0xe000) || code > 0x10ffff) {
-		*code_ret = TEXT_BROKEN;
-		return 1;
-	}
-	*code_ret = code;
-	return size;
+const char *text_of(const struct view *view, const char *format, ...)
+{
+	char *text;
+	va_list ap;
+
+	va_start(ap, format);
+	if (vasprintf(&text, format, ap) < 0)
+		abort();
+	va_end(ap);
+	return arena_keep(view->arena, text, free);
 }
 
-bool text_is_printable(uint32_t code)
+char *text_printed(const struct view *view, void (*print)(const struct view *view))
 {
-	static const struct {
-		uint32_t first, last;
-	} hidden[] = {
-		{0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},       {0x61c, 0x61c},
-		{0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},   {0x2060, 0x206f},
-		{0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe0fff}, {0x110000, TEXT_BROKEN},
-	};
+	struct view into = *view;
+	char *text;
+	size_t size;
 
-	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]) && code >= hidden[i].first; i++)
-		if (code <= hidden[i].last)
-			return false;
-	return true;
+	into.out = open_memstream(&text, &size);
+	if (!into.out)
+		abort();
+	print(&into);
+	fclose(into.out);
+	return arena_keep(view->arena, text, free);
 }
 
 size_t text_columns(const char *text)
 {
-	const unsigned char *at = (const unsigned char *)text;
 	size_t columns = 0;
-
 	uint32_t code;
 
-	for (; *at; columns++)
-		at += text_character(at, &code);
+	for (; *text; columns++)
+		text += utf8_next(text, &code);
 	return columns;
 }
 
-char *text_clean(const char *text, bool use_unicode)
+/* The same, in which it may write. */
+static char *clean_copy(struct arena *arena, const char *text, bool use_unicode)
 {
-	const unsigned char *at = (const unsigned char *)text;
-	char *clean = xmalloc(strlen(text) + 1), *end = clean;
+	char *clean = arena_alloc(arena, strlen(text) + 1), *end = clean;
 
-	while (*at) {
+	while (*text) {
 		uint32_t code;
-		size_t size = text_character(at, &code);
+		size_t size = utf8_next(text, &code);
 
-		if (text_is_printable(code) && (size == 1 || use_unicode)) {
-			memcpy(end, at, size);
-			end += size;
-		} else {
+		if (utf8_is_printable(code) && (size == 1 || use_unicode))
+			end = mempcpy(end, text, size);
+		else
 			*end++ = '?';
-		}
-		at += size;
+		text += size;
 	}
-	*end = '\0';
 	return clean;
 }
 
-/* Where the character after the first `columns` begins. */
-static char *skip_columns(char *text, size_t columns)
+const char *text_clean(struct arena *arena, const char *text, bool use_unicode)
 {
-	uint32_t code;
-
-	while (*text && columns-- > 0)
-		text += text_character((unsigned char *)text, &code);
-	return text;
+	return clean_copy(arena, text, use_unicode);
 }
 
-char *text_fit(const char *text, size_t width, bool use_unicode)
+/* The bytes of the first `columns`. */
+static size_t size_of(const char *text, size_t columns)
 {
-	const char *ellipsis = use_unicode ? "\u2026" : "...";
-	size_t ellipsis_columns = use_unicode ? 1 : 3;
-	char *clean = text_clean(text, use_unicode), *fit;
+	const char *end = text;
+	uint32_t code;
+
+	while (*end && columns-- > 0)
+		end += utf8_next(end, &code);
+	return (size_t)(end - text);
+}
+
+/* So many columns of its head, an ellipsis, and so many of its tail, which are fewer than it has. */
+static const char *cut(struct arena *arena, const char *clean, size_t head, size_t tail,
+		       bool use_unicode)
+{
+	return arena_printf(arena, "%.*s%s%s", (int)size_of(clean, head), clean,
+			    use_unicode ? "\u2026" : "...",
+			    clean + size_of(clean, text_columns(clean) - tail));
+}
+
+const char *text_fit(struct arena *arena, const char *text, size_t width, bool use_unicode)
+{
+	size_t ellipsis = use_unicode ? 1 : 3;
+	char *clean = clean_copy(arena, text, use_unicode);
 
 	if (text_columns(clean) <= width)
 		return clean;
-	if (width <= ellipsis_columns) {
-		*skip_columns(clean, width) = '\0';
-		return clean;
-	}
-	*skip_columns(clean, width - ellipsis_columns) = '\0';
-	fit = xasprintf("%s%s", clean, ellipsis);
-	free(clean);
-	return fit;
+	if (width > ellipsis)
+		return cut(arena, clean, width - ellipsis, 0, use_unicode);
+	clean[size_of(clean, width)] = '\0';
+	return clean;
 }
 
-char *text_fit_middle(const char *text, size_t width, bool use_unicode)
+const char *text_fit_middle(struct arena *arena, const char *text, size_t width, bool use_unicode)
 {
-	const char *ellipsis = use_unicode ? "\u2026" : "...";
-	size_t ellipsis_columns = use_unicode ? 1 : 3, columns, head, tail;
-	char *clean, *fit;
+	size_t ellipsis = use_unicode ? 1 : 3, head;
+	const char *clean;
 
 	/* Too narrow for a part of either end that says something. */
-	if (width < ellipsis_columns + 12)
-		return text_fit(text, width, use_unicode);
-	clean = text_clean(text, use_unicode);
-	columns = text_columns(clean);
-	if (columns <= width)
+	if (width < ellipsis + 12)
+		return text_fit(arena, text, width, use_unicode);
+	clean = text_clean(arena, text, use_unicode);
+	if (text_columns(clean) <= width)
 		return clean;
-	head = (width - ellipsis_columns) / 2;
-	tail = width - ellipsis_columns - head;
-	fit = xasprintf("%.*s%s%s", (int)(skip_columns(clean, head) - clean), clean, ellipsis,
-			skip_columns(clean, columns - tail));
-	free(clean);
-	return fit;
+	head = (width - ellipsis) / 2;
+	return cut(arena, clean, head, width - ellipsis - head, use_unicode);
 }
 
 /* Does a unit of time begin here? Then the number before it stays on the same line. */
@@ -161,82 +145,75 @@ static size_t piece_length(const char *text)
 	return length;
 }
 
-/* Print one line of a paragraph, broken where it has to be. */
-static void wrap_line(const struct view *view, size_t indent, char *line)
+/* Returns the column. */
+static size_t begin_line(const struct view *view, size_t indent, size_t width)
 {
-	size_t width = view->width > 40 ? (size_t)view->width : 40;
-	size_t column = 0, margin = indent;
-	bool is_empty = true; /* nothing on this line yet but the margin */
-	char *word = line;
+	size_t margin = indent + LEAST_TEXT > width ? width - LEAST_TEXT : indent;
 
-	if (margin + 12 > width)
-		margin = width - 12;
 	fprintf(view->out, "%*s", (int)margin, "");
-	column = margin;
-	while (*word) {
-		size_t length = piece_length(word), columns;
-		char *next = word + length + strspn(word + length, " "), *cut;
-		char saved = word[length];
+	return margin;
+}
 
-		word[length] = '\0';
-		columns = text_columns(word);
-		if (!is_empty && column + 1 + columns > width) {
-			margin = indent + 2 + 12 > width ? width - 12 : indent + 2;
-			fprintf(view->out, "\n%*s", (int)margin, "");
-			column = margin;
+/* Print one line of a paragraph, broken where it has to be. */
+static void wrap_line(const struct view *view, size_t indent, const char *line)
+{
+	size_t width = view->width > LEAST_WIDTH ? (size_t)view->width : LEAST_WIDTH;
+	size_t column = begin_line(view, indent, width), length;
+	bool is_empty = true; /* nothing on this line yet but the margin */
+
+	for (; *line; line += length + strspn(line + length, " ")) {
+		const char *word;
+
+		length = piece_length(line);
+		word = arena_strndup(view->arena, line, length);
+		if (!is_empty && column + 1 + text_columns(word) > width) {
+			fputc('\n', view->out);
+			column = begin_line(view, indent + 2, width);
 			is_empty = true;
 		}
 		if (!is_empty)
 			column += (size_t)fprintf(view->out, " ");
 		/* A word longer than the line is broken inside. */
-		while (column + columns > width) {
-			cut = skip_columns(word, width - column);
-			fprintf(view->out, "%.*s\n", (int)(cut - word), word);
-			margin = indent + 2 + 12 > width ? width - 12 : indent + 2;
-			fprintf(view->out, "%*s", (int)margin, "");
-			column = margin;
-			word = cut;
-			columns = text_columns(word);
+		while (column + text_columns(word) > width) {
+			size_t size = size_of(word, width - column);
+
+			fprintf(view->out, "%.*s\n", (int)size, word);
+			column = begin_line(view, indent + 2, width);
+			word += size;
 		}
 		fputs(word, view->out);
-		column += columns;
+		column += text_columns(word);
 		is_empty = false;
-		word[strlen(word)] = saved;
-		word = next;
 	}
 	fputc('\n', view->out);
 }
 
 void text_wrap(const struct view *view, int indent, const char *format, ...)
 {
-	char *text = NULL, *line, *rest;
+	char *text, *line, *rest;
 	va_list ap;
 
 	va_start(ap, format);
 	if (vasprintf(&text, format, ap) < 0)
-		text = NULL;
+		abort();
 	va_end(ap);
 	rest = text;
 	while ((line = strsep(&rest, "\n"))) {
-		char *clean = text_clean(line, view->use_unicode);
+		const char *clean = text_clean(view->arena, line, view->use_unicode);
 
 		if (view->is_html)
 			html_paragraph(view, indent, clean);
 		else
 			wrap_line(view, (size_t)indent, clean);
-		free(clean);
 	}
 	free(text);
 }
 
-void text_list_add(struct text_list *list, const char *separator, char *more)
+void text_list_add(struct text_list *list, const char *separator, const char *more)
 {
-	char *longer = xasprintf("%s%s%s", list->text ? list->text : "",
-				 list->text && *list->text ? separator : "", more);
-
-	free(list->text);
-	free(more);
-	list->text = longer;
+	list->text = list->text ? arena_printf(list->arena, "%s%s%s", list->text,
+					       *list->text ? separator : "", more)
+				: more;
 }
 
 void text_color(const struct view *view, enum text_color color)

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/names.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 #include "render/label.h"
 #include "render/same.h"
 #include "render/text.h"
@@ -33,36 +33,29 @@ static const struct traces_symbol *find_symbol(const struct trace_runs *runs, ui
 	return event->symbols[run];
 }
 
-static char *place_text(const struct trace_runs *runs, const struct job *job, uint32_t path)
+static const char *place_text(struct arena *arena, const struct trace_runs *runs,
+			      const struct job *job, uint32_t path)
 {
+	const struct view of_job = {.arena = arena, .job = job};
 	uint32_t frame = names_user_frame(job->names, path);
-	const struct name *name;
-	char *function, *text;
 
 	if (frame == CALLPATH_NONE)
 		frame = path;
-	if (runs->detail != TRACE_BY_FUNCTION)
-		return label_place(job, frame, LABEL_SHORT);
-	name = names_get(job->names, frame);
-	function = label_function(name->function);
-	text = xasprintf("%s%s", function, name->is_symbol ? "()" : "");
-	free(function);
-	return text;
+	return runs->detail == TRACE_BY_FUNCTION
+		       ? label_called(&of_job, names_get(job->names, frame), LABEL_SHORT)
+		       : label_place(&of_job, frame, LABEL_SHORT);
 }
 
-char *trace_text_event(const struct trace_runs *runs, uint32_t run, uint32_t symbol)
+const char *trace_text_event(struct arena *arena, const struct trace_runs *runs, uint32_t run,
+			     uint32_t symbol)
 {
 	const struct job *job;
 	const struct traces_symbol *s = find_symbol(runs, run, symbol, &job);
-	char *what = traces_symbol_text(job, s), *place, *text;
+	const char *what = arena_keep(arena, traces_symbol_text(job, s), free);
 
 	if (s->kind != SEG_TRACE_CALL || s->path == CALLPATH_NONE || runs->detail == TRACE_BY_CALL)
 		return what;
-	place = place_text(runs, job, s->path);
-	text = xasprintf("%s, %s", what, place);
-	free(what);
-	free(place);
-	return text;
+	return arena_printf(arena, "%s, %s", what, place_text(arena, runs, job, s->path));
 }
 
 static void write_row(FILE *out, const struct trace_runs *runs, uint32_t run, uint32_t body)
@@ -94,69 +87,59 @@ static void write_row(FILE *out, const struct trace_runs *runs, uint32_t run, ui
 	}
 }
 
-char *trace_text_symbol(const struct trace_runs *runs, uint32_t run, uint32_t symbol)
+const char *trace_text_symbol(struct arena *arena, const struct trace_runs *runs, uint32_t run,
+			      uint32_t symbol)
 {
 	char *text;
 	size_t size;
 	FILE *out;
 
 	if (!TRACE_IS_LOOP(symbol))
-		return trace_text_event(runs, run, symbol);
+		return trace_text_event(arena, runs, run, symbol);
 	out = open_memstream(&text, &size);
 	fputc('[', out);
 	write_row(out, runs, run, symbol);
 	fputs(" ]", out);
 	fclose(out);
-	return text;
+	return arena_keep(arena, text, free);
 }
 
-char *trace_text_attribute(const struct trace_runs *runs, uint32_t run,
-			   const struct trace_attribute *attribute,
-			   enum attribute_frequency frequency)
+const char *trace_text_attribute(struct arena *arena, const struct trace_runs *runs, uint32_t run,
+				 const struct trace_attribute *attribute,
+				 enum attribute_frequency frequency)
 {
-	char *what = trace_text_symbol(runs, run, attribute->symbol), *next, *text, *times;
+	const char *what = trace_text_symbol(arena, runs, run, attribute->symbol);
 	uint64_t least = 1;
 
-	if (attribute->kind == ATTRIBUTE_PAIR) {
-		next = trace_text_symbol(runs, run, attribute->next);
-		text = xasprintf("%s then %s", what, next);
-		free(what);
-		free(next);
-		what = text;
-	}
-	if (attribute->kind == ATTRIBUTE_END) {
-		text = xasprintf("%s at the end", what);
-		free(what);
-		return text;
-	}
+	if (attribute->kind == ATTRIBUTE_PAIR)
+		what = arena_printf(arena, "%s then %s", what,
+				    trace_text_symbol(arena, runs, run, attribute->next));
+	if (attribute->kind == ATTRIBUTE_END)
+		return arena_printf(arena, "%s at the end", what);
 	if (frequency == FREQUENCY_NONE)
 		return what;
 	for (uint64_t i = 0; frequency == FREQUENCY_LOG10 && i < attribute->frequency; i++)
 		least *= 10;
 	if (frequency == FREQUENCY_LOG10)
-		times = xasprintf("%" PRIu64 " to %" PRIu64 " times", least, least * 10 - 1);
-	else
-		times = xasprintf("%" PRIu64 " time%s", attribute->frequency,
-				  attribute->frequency == 1 ? "" : "s");
-	text = xasprintf("%s, %s", what, times);
-	free(times);
-	free(what);
-	return text;
+		return arena_printf(arena, "%s, %" PRIu64 " to %" PRIu64 " times", what, least,
+				    least * 10 - 1);
+	return arena_printf(arena, "%s, %" PRIu64 " time%s", what, attribute->frequency,
+			    attribute->frequency == 1 ? "" : "s");
 }
 
 /* ---- Threads ---- */
 
-char *trace_text_thread(const struct trace_thread *thread)
+const char *trace_text_thread(struct arena *arena, const struct trace_thread *thread)
 {
-	return thread->thread ? xasprintf("%d.%d", thread->lane->rank, thread->thread)
-			      : xasprintf("%d", thread->lane->rank);
+	return thread->thread ? arena_printf(arena, "%d.%d", thread->lane->rank, thread->thread)
+			      : arena_printf(arena, "%d", thread->lane->rank);
 }
 
 /* The ranks whose main threads have flags; and the other threads, with a comma before each. */
-static struct rankset *part_threads(const struct trace_runs *runs, const uint8_t *flags,
-				    char **others_ret, int *num_others_ret)
+static struct rankset *part_threads(struct arena *arena, const struct trace_runs *runs,
+				    const uint8_t *flags, char **others_ret, int *num_others_ret)
 {
-	struct rankset *ranks = rankset_create();
+	struct rankset *ranks = rankset_in(arena, rankset_create());
 	size_t size;
 	FILE *out = open_memstream(others_ret, &size);
 
@@ -174,45 +157,36 @@ static struct rankset *part_threads(const struct trace_runs *runs, const uint8_t
 		}
 	}
 	fclose(out);
+	arena_keep(arena, *others_ret, free);
 	return ranks;
 }
 
-char *trace_text_thread_list(const struct trace_runs *runs, const uint8_t *flags)
+const char *trace_text_thread_list(struct arena *arena, const struct trace_runs *runs,
+				   const uint8_t *flags)
 {
-	char *others, *list, *text;
+	char *others;
 	int num_others;
-	struct rankset *ranks = part_threads(runs, flags, &others, &num_others);
+	struct rankset *ranks = part_threads(arena, runs, flags, &others, &num_others);
 
-	list = rankset_encode(ranks, 0);
 	if (rankset_is_empty(ranks))
-		text = xstrdup(num_others > 0 ? others + 1 : "");
-	else
-		text = xasprintf("%s%s", list, others);
-	free(list);
-	free(others);
-	rankset_destroy(ranks);
-	return text;
+		return num_others > 0 ? others + 1 : "";
+	return arena_printf(arena, "%s%s",
+			    (char *)arena_keep(arena, rankset_encode(ranks, 0), free), others);
 }
 
-char *trace_text_threads(const struct trace_runs *runs, const uint8_t *flags, int width)
+const char *trace_text_threads(struct arena *arena, const struct trace_runs *runs,
+			       const uint8_t *flags, int width)
 {
-	char *others, *list, *text;
+	char *others;
 	int num_others;
-	struct rankset *ranks = part_threads(runs, flags, &others, &num_others);
+	struct rankset *ranks = part_threads(arena, runs, flags, &others, &num_others);
 
-	if (num_others == 0) {
-		text = label_ranks(ranks, width);
-	} else {
-		list = trace_text_thread_list(runs, flags);
-		text = xasprintf("%d:[%s]", rankset_count(ranks) + num_others, list);
-		free(list);
-		list = text;
-		text = text_fit(list, (size_t)width, false);
-		free(list);
-	}
-	free(others);
-	rankset_destroy(ranks);
-	return text;
+	if (num_others == 0)
+		return label_ranks(arena, ranks, width);
+	return text_fit(arena,
+			arena_printf(arena, "%d:[%s]", rankset_count(ranks) + num_others,
+				     trace_text_thread_list(arena, runs, flags)),
+			(size_t)width, false);
 }
 
 /* ---- Names of choices ---- */
@@ -249,16 +223,17 @@ const char *trace_text_linkage(enum linkage linkage)
 
 static void add_hole(struct same *same, const struct traces_lane *lane)
 {
-	char *text = NULL;
-
 	if (!lane->trace)
-		text = xasprintf("no trace: %s", lane->note ? lane->note : "not recorded");
+		same_add(same,
+			 arena_printf(same->arena, "no trace: %s",
+				      lane->note ? lane->note : "not recorded"),
+			 lane->rank);
 	else if (lane->trace->is_truncated)
-		text = xasprintf("the trace is truncated after %" PRIu64 " events",
-				 lane->trace->num_events);
-	if (text)
-		same_add(same, text, lane->rank);
-	free(text);
+		same_add(same,
+			 arena_printf(same->arena,
+				      "the trace is truncated after %" PRIu64 " events",
+				      lane->trace->num_events),
+			 lane->rank);
 }
 
 void trace_text_print_holes(const struct view *view, const struct trace_runs *runs,
@@ -266,18 +241,12 @@ void trace_text_print_holes(const struct view *view, const struct trace_runs *ru
 {
 	for (size_t r = 0; r < runs->num_runs; r++) {
 		const struct traces *traces = runs->runs[r].traces;
-		struct same same = {.num = 0};
+		struct same same = {.arena = view->arena};
 
 		for (size_t i = 0; i < traces->num_lanes; i++)
 			add_hole(&same, &traces->lanes[i]);
 		same_sort(&same);
-		for (size_t i = 0; i < same.num; i++) {
-			char *who = same_who(&same.entries[i]);
-
-			text_wrap(view, 2, "%s%s%s: %s", who, names ? " of " : "",
-				  names ? names[r] : "", same.entries[i].text);
-			free(who);
-		}
-		same_deinit(&same);
+		same_print(&same, view, names ? text_of(view, " of %s: ", names[r]) : ": ",
+			   SIZE_MAX);
 	}
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/xalloc.h"
+#include "model/arena.h"
 #include "render/text.h"
 #include "render/tree.h"
 #include "render/view.h"
@@ -14,12 +14,13 @@ enum { STEP = 4 }; /* columns of a line to a child */
 #define ARROW "  <-"
 
 struct node {
-	char *text;
+	const char *text;
 	bool is_marked, is_pointed_at;
 	uint32_t parent, first, last, next; /* children and next sibling; TREE_ROOT: none */
 };
 
 struct tree {
+	struct arena *arena;
 	struct node *nodes;
 	size_t num_nodes, capacity;
 	uint32_t first, last; /* outermost nodes */
@@ -31,31 +32,22 @@ struct prefix {
 	int columns;
 };
 
-struct tree *tree_create(void)
+struct tree *tree_create(struct arena *arena)
 {
-	struct tree *tree = xcalloc(1, sizeof(*tree));
+	struct tree *tree = arena_alloc(arena, sizeof(*tree));
 
-	tree->first = tree->last = TREE_ROOT;
+	*tree = (struct tree){.arena = arena, .first = TREE_ROOT, .last = TREE_ROOT};
 	return tree;
-}
-
-void tree_destroy(struct tree *tree)
-{
-	if (!tree)
-		return;
-	for (size_t n = 0; n < tree->num_nodes; n++)
-		free(tree->nodes[n].text);
-	free(tree->nodes);
-	free(tree);
 }
 
 uint32_t tree_add(struct tree *tree, uint32_t parent, const char *text)
 {
 	uint32_t self = (uint32_t)tree->num_nodes, *first, *last;
 
-	tree->nodes = xgrow(tree->nodes, tree->num_nodes, &tree->capacity, sizeof(*tree->nodes));
+	tree->nodes = arena_grow(tree->arena, tree->nodes, tree->num_nodes, &tree->capacity,
+				 sizeof(*tree->nodes));
 	tree->nodes[tree->num_nodes++] = (struct node){
-		.text = xstrdup(text),
+		.text = text,
 		.parent = parent,
 		.first = TREE_ROOT,
 		.last = TREE_ROOT,
@@ -87,7 +79,8 @@ static void print_node(const struct view *view, const struct prefix *prefix, con
 {
 	const char *arrow = node->is_pointed_at ? ARROW : "";
 	int room = view->width - prefix->columns - (int)text_columns(branch) - (int)strlen(arrow);
-	char *fit = text_fit(node->text, room > 0 ? (size_t)room : 0, view->use_unicode);
+	const char *fit =
+		text_fit(view->arena, node->text, room > 0 ? (size_t)room : 0, view->use_unicode);
 
 	fprintf(view->out, "%s%s", prefix->text, branch);
 	if (node->is_marked)
@@ -96,7 +89,6 @@ static void print_node(const struct view *view, const struct prefix *prefix, con
 	if (node->is_marked)
 		text_color(view, TEXT_PLAIN);
 	fputc('\n', view->out);
-	free(fit);
 }
 
 /* The node after `node` in the order of printing, without leaving the subtree of `top`. */
@@ -117,9 +109,8 @@ static void print_rest(const struct tree *tree, const struct view *view, uint32_
 
 	for (uint32_t n = next_below(tree, top, top); n != TREE_ROOT; n = next_below(tree, n, top))
 		number++;
-	rest.text = xasprintf("... %zu more below", number);
+	rest.text = text_of(view, "... %zu more below", number);
 	print_node(view, prefix, "", &rest);
-	free(rest.text);
 }
 
 /* Recursion is as deep as the lines are wide; chains of only children take none. */

@@ -16,14 +16,14 @@
 
 #define TREE_ROOT UINT32_MAX /* parent of outermost nodes */
 
+struct arena;
 struct tree;
 struct view;
 
-struct tree *tree_create(void);
-void tree_destroy(struct tree *tree); /* NULL is fine */
+struct tree *tree_create(struct arena *arena);
 
 /* Add a node below `parent`, behind the children that it has, and return its index. The text is
- * copied. */
+ * borrowed. */
 uint32_t tree_add(struct tree *tree, uint32_t parent, const char *text);
 void tree_mark(struct tree *tree, uint32_t node); /* print it in the colour of culprits */
 /* Let the line end with an arrow, for which text that is too long makes room. */

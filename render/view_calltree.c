@@ -6,10 +6,10 @@
 
 #include "analysis/stacks/calltree.h"
 #include "analysis/verdict/verdict.h"
+#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/names.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 #include "render/dot.h"
 #include "render/label.h"
 #include "render/text.h"
@@ -30,32 +30,28 @@ static bool is_culprit(const struct view *view, const struct rankset *ranks)
 
 /* "4:[0-3]"; of a tree with several samples of a rank "4:[0-3] 37x". A branch that has a number in
  * time begins with it: "#1 4:[0-3]". */
-static char *ranks_text(const struct calltree *tree, uint32_t n)
+static const char *ranks_text(const struct view *view, const struct calltree *tree, uint32_t n)
 {
-	char *ranks = label_ranks(tree->nodes[n].ranks, RANKS_WIDTH), *text;
 	char time[24] = "", seen[24] = "";
 
 	if (tree->nodes[n].time)
 		snprintf(time, sizeof(time), "#%" PRIu32 " ", tree->nodes[n].time);
 	if (tree->has_repeats)
 		snprintf(seen, sizeof(seen), " %" PRIu64 "x", tree->nodes[n].seen);
-	text = xasprintf("%s%s%s", time, ranks, seen);
-	free(ranks);
-	return text;
+	return text_of(view, "%s%s%s", time,
+		       label_ranks(view->arena, tree->nodes[n].ranks, RANKS_WIDTH), seen);
 }
 
 /* A frame's place, and how much of what is in it are OpenMP workers. */
-static char *place_text(const struct view *view, const struct calltree *tree, uint32_t n)
+static const char *place_text(const struct view *view, const struct calltree *tree, uint32_t n)
 {
 	const struct calltree_node *node = &tree->nodes[n];
-	char *place = label_frame(view->job, tree, n), *text;
+	const char *place = label_frame(view, tree, n);
 
 	if (!node->workers || !calltree_is_region(tree, n))
 		return place;
-	text = xasprintf("%s  (%" PRIu64 " of %" PRIu64 " by OpenMP workers)", place, node->workers,
-			 node->seen);
-	free(place);
-	return text;
+	return text_of(view, "%s  (%" PRIu64 " of %" PRIu64 " by OpenMP workers)", place,
+		       node->workers, node->seen);
 }
 
 static bool has_same_label(const struct calltree *tree, uint32_t a, uint32_t b)
@@ -87,22 +83,11 @@ static uint32_t joined_callee(const struct calltree *tree, uint32_t n)
 	return node->children[0];
 }
 
-static char *function_text(const struct calltree *tree, uint32_t n)
-{
-	const struct name *name = calltree_name(tree, n);
-	char *function = label_function(name->function);
-	char *text = xasprintf("%s%s", function, name->is_symbol ? "()" : "");
-
-	free(function);
-	return text;
-}
-
-static void add_line(struct drawing *d, uint32_t n, uint32_t parent, char *text)
+static void add_line(struct drawing *d, uint32_t n, uint32_t parent, const char *text)
 {
 	d->drawn[n] = tree_add(d->lines, parent, text);
 	if (d->deviates[n] || is_culprit(d->view, d->tree->nodes[n].ranks))
 		tree_mark(d->lines, d->drawn[n]);
-	free(text);
 }
 
 /* A frame and those joined to it: functions, and the place of the last. What is too long for a line
@@ -110,33 +95,30 @@ static void add_line(struct drawing *d, uint32_t n, uint32_t parent, char *text)
 static void add_joined(struct drawing *d, uint32_t n, uint32_t parent, const char *label)
 {
 	size_t room = (size_t)(d->view->width - d->indent[n]);
-	char *line = xstrdup(label);
+	const char *line = label;
 	bool is_first = true;
 	uint32_t next;
 
 	for (uint32_t at = n; at != NO_NODE; at = next) {
-		char *part, *longer;
+		const char *part, *longer;
 
 		next = joined_callee(d->tree, at);
-		part = next == NO_NODE ? place_text(d->view, d->tree, at)
-				       : function_text(d->tree, at);
-		longer = xasprintf("%s%s%s%s", line, is_first ? "" : " ", part,
-				   next == NO_NODE ? "" : " >");
+		part = next == NO_NODE
+			       ? place_text(d->view, d->tree, at)
+			       : label_called(d->view, calltree_name(d->tree, at), LABEL_SHORT);
+		longer = text_of(d->view, "%s%s%s%s", line, is_first ? "" : " ", part,
+				 next == NO_NODE ? "" : " >");
 		if (!is_first && text_columns(longer) > room) {
 			add_line(d, n, parent, line);
 			parent = d->drawn[n];
-			free(longer);
-			longer = xasprintf("%*s%s%s", d->hang[n], "", part,
-					   next == NO_NODE ? "" : " >");
-		} else {
-			free(line);
+			longer = text_of(d->view, "%*s%s%s", d->hang[n], "", part,
+					 next == NO_NODE ? "" : " >");
 		}
 		line = longer;
 		is_first = false;
 		d->drawn[at] = NO_NODE;
 		d->hang[at] = d->hang[n];
 		d->indent[at] = d->indent[n];
-		free(part);
 	}
 	add_line(d, n, parent, line);
 	for (uint32_t at = n; at != NO_NODE; at = joined_callee(d->tree, at))
@@ -149,19 +131,17 @@ static void add_node(struct drawing *d, uint32_t n)
 	uint32_t parent = tree->nodes[n].parent;
 	bool is_alone =
 		parent != NO_NODE && !tree->nodes[n].time && has_same_label(tree, parent, n);
-	char *ranks = ranks_text(tree, n), *label;
+	const char *ranks = ranks_text(d->view, tree, n), *label;
 
 	d->hang[n] = is_alone ? d->hang[parent] : (int)strlen(ranks) + 1;
 	if (parent != NO_NODE)
 		d->indent[n] =
 			d->indent[parent] + (tree->nodes[parent].num_children > 1 ? STEP : 0);
 	d->deviates[n] = calltree_deviates(tree, n) || (parent != NO_NODE && d->deviates[parent]);
-	label = is_alone ? xasprintf("%*s", d->hang[n], "") : xasprintf("%s ", ranks);
+	label = is_alone ? text_of(d->view, "%*s", d->hang[n], "") : text_of(d->view, "%s ", ranks);
 	add_joined(d, n, parent == NO_NODE ? TREE_ROOT : d->drawn[parent], label);
 	if (calltree_deviates(tree, n))
 		tree_point(d->lines, d->drawn[n]);
-	free(label);
-	free(ranks);
 }
 
 static void add_branch(struct drawing *d, uint32_t n);
@@ -210,11 +190,11 @@ static size_t draw(const struct view *view, const struct calltree *tree, bool is
 	struct drawing d = {
 		.view = view,
 		.tree = tree,
-		.lines = tree_create(),
-		.drawn = xcalloc(tree->num_nodes + 1, sizeof(*d.drawn)),
-		.hang = xcalloc(tree->num_nodes + 1, sizeof(*d.hang)),
-		.indent = xcalloc(tree->num_nodes + 1, sizeof(*d.indent)),
-		.deviates = xcalloc(tree->num_nodes + 1, sizeof(*d.deviates)),
+		.lines = tree_create(view->arena),
+		.drawn = arena_array(view->arena, tree->num_nodes + 1, sizeof(*d.drawn)),
+		.hang = arena_array(view->arena, tree->num_nodes + 1, sizeof(*d.hang)),
+		.indent = arena_array(view->arena, tree->num_nodes + 1, sizeof(*d.indent)),
+		.deviates = arena_array(view->arena, tree->num_nodes + 1, sizeof(*d.deviates)),
 	};
 	size_t num = 0;
 
@@ -224,11 +204,6 @@ static size_t draw(const struct view *view, const struct calltree *tree, bool is
 	if (num && is_helper)
 		fputs("Threads of the MPI library:\n", view->out);
 	tree_print(d.lines, view);
-	free(d.drawn);
-	free(d.hang);
-	free(d.indent);
-	free(d.deviates);
-	tree_destroy(d.lines);
 	return num;
 }
 
@@ -257,16 +232,13 @@ void view_calltree(const struct view *view)
 /* ---- DOT ---- */
 
 /* The places of a frame and of those joined to it, a line each. */
-static char *dot_label(const struct view *view, const struct calltree *tree, uint32_t n)
+static const char *dot_label(const struct view *view, const struct calltree *tree, uint32_t n)
 {
-	char *text = place_text(view, tree, n);
+	const char *text = place_text(view, tree, n);
 
 	for (n = joined_callee(tree, n); n != NO_NODE; n = joined_callee(tree, n)) {
-		char *place = place_text(view, tree, n);
-		char *longer = xasprintf("%s\n%s", text, place);
+		const char *longer = text_of(view, "%s\n%s", text, place_text(view, tree, n));
 
-		free(place);
-		free(text);
 		text = longer;
 	}
 	return text;
@@ -275,13 +247,12 @@ static char *dot_label(const struct view *view, const struct calltree *tree, uin
 void view_calltree_dot(const struct view *view)
 {
 	const struct calltree *tree = view->answer->tree;
-	struct dot *dot = dot_create("call paths by rank", "frames");
-	uint32_t *drawn = xcalloc(tree->num_nodes + 1, sizeof(*drawn));
-	bool *deviates = xcalloc(tree->num_nodes + 1, sizeof(*deviates));
+	struct dot *dot = dot_create(view->arena, "call paths by rank", "frames");
+	uint32_t *drawn = arena_array(view->arena, tree->num_nodes + 1, sizeof(*drawn));
+	bool *deviates = arena_array(view->arena, tree->num_nodes + 1, sizeof(*deviates));
 
 	for (uint32_t n = 0; n < tree->num_nodes; n++) {
 		const struct calltree_node *node = &tree->nodes[n];
-		char *label, *ranks;
 
 		deviates[n] = calltree_deviates(tree, n) ||
 			      (node->parent != NO_NODE && deviates[node->parent]);
@@ -289,19 +260,12 @@ void view_calltree_dot(const struct view *view)
 			drawn[n] = drawn[node->parent];
 			continue;
 		}
-		label = dot_label(view, tree, n);
-		ranks = ranks_text(tree, n);
 		/* Nodes with most ranks are kept, and among these parents before children. */
-		drawn[n] = dot_node(dot, label, (uint64_t)rankset_count(node->ranks),
-				    deviates[n] || is_culprit(view, node->ranks) ? DOT_STRONG
-										 : DOT_PLAIN);
+		drawn[n] = dot_node(
+			dot, dot_label(view, tree, n), (uint64_t)rankset_count(node->ranks),
+			deviates[n] || is_culprit(view, node->ranks) ? DOT_STRONG : DOT_PLAIN);
 		if (node->parent != NO_NODE)
-			dot_edge(dot, drawn[node->parent], drawn[n], ranks);
-		free(label);
-		free(ranks);
+			dot_edge(dot, drawn[node->parent], drawn[n], ranks_text(view, tree, n));
 	}
 	dot_write(dot, view->out);
-	dot_destroy(dot);
-	free(drawn);
-	free(deviates);
 }

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "analysis/stacks/calltree.h"
+#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/modules.h"
@@ -28,184 +29,161 @@
 
 #define NO_NODE UINT32_MAX
 
-/* The nodes from the root to a node; the caller frees. */
-static uint32_t *take_chain(const struct calltree *tree, uint32_t node, size_t *num_ret)
+ARENA_DEFINE_IN(calltree_classes)
+
+/* Fill the nodes from the root to a node, for which there is room for those of the tree. Returns
+ * how many. */
+static size_t find_chain(const struct calltree *tree, uint32_t node, uint32_t *chain)
 {
-	size_t num = 0;
-	uint32_t *chain;
+	size_t num = 0, at;
 
 	for (uint32_t n = node; n != NO_NODE; n = tree->nodes[n].parent)
 		num++;
-	chain = xreallocarray(NULL, num, sizeof(*chain));
-	*num_ret = num;
+	at = num;
 	for (uint32_t n = node; n != NO_NODE; n = tree->nodes[n].parent)
-		chain[--num] = n;
-	return chain;
+		chain[--at] = n;
+	return num;
 }
 
 /* ---- Folded ---- */
 
 /* A function's name without what parts frames and counts. */
-static void write_folded_name(const struct view *view, const struct name *name)
+static const char *folded_name(const struct view *view, const struct name *name)
 {
-	char *function = label_function(name->function);
-	char *clean = text_clean(function, true);
+	char *text = arena_strdup(
+		view->arena,
+		text_clean(view->arena, label_function(view->arena, name->function), true));
 
-	for (char *at = clean; *at; at++)
-		fputc(*at == ';' ? ':' : *at == ' ' ? '_' : *at, view->out);
-	free(clean);
-	free(function);
+	for (char *at = text; *at; at++)
+		*at = *at == ';' ? ':' : *at == ' ' ? '_' : *at;
+	return text;
 }
 
 void view_calltree_folded(const struct view *view)
 {
 	const struct calltree *tree = view->answer->tree;
-	for (uint32_t n = 0; n < tree->num_nodes; n++) {
-		const struct calltree_node *node = &tree->nodes[n];
-		uint32_t *chain;
-		size_t num;
+	uint32_t *chain = arena_array(view->arena, tree->num_nodes, sizeof(*chain));
+	const char **names = arena_array(view->arena, tree->num_nodes, sizeof(*names));
 
-		if (rankset_is_empty(node->ends))
+	for (uint32_t n = 0; n < tree->num_nodes; n++) {
+		size_t num = find_chain(tree, n, chain);
+
+		names[n] = folded_name(view, calltree_name(tree, n));
+		if (rankset_is_empty(tree->nodes[n].ends))
 			continue;
-		chain = take_chain(tree, n, &num);
-		for (size_t i = 0; i < num; i++) {
-			if (i > 0)
-				fputc(';', view->out);
-			write_folded_name(view, calltree_name(tree, chain[i]));
-		}
-		fprintf(view->out, " %" PRIu64 "\n", node->seen_ends);
-		free(chain);
+		for (size_t i = 0; i < num; i++)
+			fprintf(view->out, "%s%s", i > 0 ? ";" : "", names[chain[i]]);
+		fprintf(view->out, " %" PRIu64 "\n", tree->nodes[n].seen_ends);
 	}
 }
 
 /* ---- JSON ---- */
 
-static void write_ranks(FILE *out, const char *name, const struct rankset *ranks)
-{
-	char *text = rankset_encode(ranks, 0);
-
-	fprintf(out, "\"%s\": \"%s\"", name, text);
-	free(text);
-}
-
 /* The members of a frame's object that tell where it is. */
-static void write_place(const struct view *view, const struct calltree *tree, uint32_t node)
+static void write_place(struct json *json, const struct view *view, uint32_t node)
 {
-	uint32_t path = tree->nodes[node].path;
-	const struct callpath_node *frame = callpaths_get(view->job->callpaths, path);
+	const struct calltree *tree = view->answer->tree;
+	const struct callpath_node *frame =
+		callpaths_get(view->job->callpaths, tree->nodes[node].path);
 	const struct name *name = calltree_name(tree, node);
 
-	fputs("\"function\": ", view->out);
-	json_quote(view->out, name->function);
-	if (name->file) {
-		fputs(", \"file\": ", view->out);
-		json_quote(view->out, name->full_file ? name->full_file : name->file);
-		if (tree->frames != CALLTREE_FUNCTION)
-			fprintf(view->out, ", \"line\": %d", name->line);
-	}
-	if (frame->module != MODULE_NONE) {
-		fputs(", \"module\": ", view->out);
-		json_quote(view->out, modules_get(view->job->modules, frame->module)->path);
-	}
+	json_text(json, "function", name->function);
+	if (name->file)
+		json_text(json, "file", name->full_file ? name->full_file : name->file);
+	if (name->file && tree->frames != CALLTREE_FUNCTION)
+		json_int(json, "line", name->line);
+	if (frame->module != MODULE_NONE)
+		json_text(json, "module", modules_get(view->job->modules, frame->module)->path);
 	if (name->caller)
-		fputs(", \"inlined\": true", view->out);
+		json_bool(json, "inlined", true);
 	if (tree->frames == CALLTREE_ADDRESS)
-		fprintf(view->out, ", \"offset\": %" PRIu64, frame->offset);
+		json_count(json, "offset", frame->offset);
 }
 
-static void begin_node(const struct view *view, const struct calltree *tree, uint32_t n)
+static void begin_node(struct json *json, const struct view *view, uint32_t n)
 {
-	const struct calltree_node *node = &tree->nodes[n];
-	FILE *out = view->out;
+	const struct calltree_node *node = &view->answer->tree->nodes[n];
 
-	fputc('{', out);
-	write_place(view, tree, n);
-	fprintf(out, ", \"count\": %d, ", rankset_count(node->ranks));
-	write_ranks(out, "ranks", node->ranks);
-	fprintf(out, ", \"samples\": %" PRIu64 ", ", node->seen);
+	json_object(json, NULL);
+	write_place(json, view, n);
+	json_who(json, node->ranks);
+	json_count(json, "samples", node->seen);
 	if (node->time)
-		fprintf(out, "\"time\": %" PRIu32 ", ", node->time);
-	write_ranks(out, "ends", node->ends);
+		json_count(json, "time", node->time);
+	json_ranks(json, "ends", node->ends);
 	if (node->is_helper)
-		fputs(", \"helper\": true", out);
+		json_bool(json, "helper", true);
 	if (node->workers)
-		fprintf(out, ", \"workers\": %" PRIu64, node->workers);
-	fputs(", \"callees\": [", out);
+		json_count(json, "workers", node->workers);
+	json_array(json, "callees");
 }
 
-/* A node and all below it, as deep as it may be. */
-static void write_nodes(const struct view *view, const struct calltree *tree, uint32_t top)
+/* A node and all below it, as deep as it may be. done: how many callees are written, by node. */
+static void write_nodes(struct json *json, const struct view *view, uint32_t top, size_t *done)
 {
-	size_t *done = xcalloc(tree->num_nodes, sizeof(*done)); /* callees written */
+	const struct calltree_node *nodes = view->answer->tree->nodes;
 	uint32_t at = top;
 
-	begin_node(view, tree, at);
+	begin_node(json, view, at);
 	for (;;) {
-		const struct calltree_node *node = &tree->nodes[at];
-
-		if (done[at] < node->num_children) {
-			if (done[at] > 0)
-				fputs(", ", view->out);
-			at = node->children[done[at]++];
-			begin_node(view, tree, at);
+		if (done[at] < nodes[at].num_children) {
+			at = nodes[at].children[done[at]++];
+			begin_node(json, view, at);
 			continue;
 		}
-		fputs("]}", view->out);
+		json_end_array(json);
+		json_end_object(json);
 		if (at == top)
 			break;
-		at = node->parent;
+		at = nodes[at].parent;
 	}
-	free(done);
 }
 
 void view_calltree_json(const struct view *view)
 {
 	const struct calltree *tree = view->answer->tree;
-	fputs("{\"stacks\": [", view->out);
-	for (size_t i = 0; i < tree->num_roots; i++) {
-		if (i > 0)
-			fputs(", ", view->out);
-		write_nodes(view, tree, tree->roots[i]);
-	}
-	fputs("]}", view->out);
-}
+	size_t *done = arena_array(view->arena, tree->num_nodes, sizeof(*done));
+	struct json json = {.out = view->out};
 
-static void write_stack(const struct view *view, const struct calltree *tree, uint32_t end)
-{
-	size_t num;
-	uint32_t *chain = take_chain(tree, end, &num);
-
-	fputs("[", view->out);
-	for (size_t i = 0; i < num; i++) {
-		fputs(i > 0 ? ", {" : "{", view->out);
-		write_place(view, tree, chain[i]);
-		fputc('}', view->out);
-	}
-	fputs("]", view->out);
-	free(chain);
+	json_object(&json, NULL);
+	json_array(&json, "stacks");
+	for (size_t i = 0; i < tree->num_roots; i++)
+		write_nodes(&json, view, tree->roots[i], done);
+	json_end_array(&json);
+	json_end_object(&json);
 }
 
 void view_classes_json(const struct view *view)
 {
 	const struct calltree *tree = view->answer->tree;
-	struct calltree_classes *classes = calltree_classes_create(tree);
-	FILE *out = view->out;
+	const struct calltree_classes *classes =
+		calltree_classes_in(view->arena, calltree_classes_create(tree));
+	uint32_t *chain = arena_array(view->arena, tree->num_nodes, sizeof(*chain));
+	struct json json = {.out = view->out};
 
-	fputs("{\"classes\": [", out);
+	json_object(&json, NULL);
+	json_array(&json, "classes");
 	for (size_t i = 0; i < classes->num_classes; i++) {
 		const struct calltree_class *class = &classes->classes[i];
 
-		fprintf(out, "%s{\"count\": %d, ", i > 0 ? ", " : "", rankset_count(class->ranks));
-		write_ranks(out, "ranks", class->ranks);
-		fprintf(out, ", \"representative\": %d, \"stacks\": [",
-			rankset_first(class->ranks));
+		json_object(&json, NULL);
+		json_who(&json, class->ranks);
+		json_int(&json, "representative", rankset_first(class->ranks));
+		json_array(&json, "stacks");
 		for (size_t k = 0; k < class->num_ends; k++) {
-			if (k > 0)
-				fputs(", ", out);
-			write_stack(view, tree, class->ends[k]);
+			size_t num = find_chain(tree, class->ends[k], chain);
+
+			json_array(&json, NULL);
+			for (size_t f = 0; f < num; f++) {
+				json_object(&json, NULL);
+				write_place(&json, view, chain[f]);
+				json_end_object(&json);
+			}
+			json_end_array(&json);
 		}
-		fputs("]}", out);
+		json_end_array(&json);
+		json_end_object(&json);
 	}
-	fputs("]}", out);
-	calltree_classes_destroy(classes);
+	json_end_array(&json);
+	json_end_object(&json);
 }

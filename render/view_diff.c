@@ -16,7 +16,7 @@
 
 #include "analysis/traces/trace_diff.h"
 #include "analysis/traces/trace_runs.h"
-#include "model/xalloc.h"
+#include "model/arena.h"
 #include "render/text.h"
 #include "render/trace_text.h"
 #include "render/view.h"
@@ -32,65 +32,73 @@ enum {
 /* ---- Lines ---- */
 
 static void add_line(struct diff_lines *lines, enum trace_diff_kind kind, enum diff_line_role role,
-		     unsigned int depth, char *left, char *right)
+		     unsigned int depth, const char *left, const char *right)
 {
-	lines->lines = xgrow(lines->lines, lines->num, &lines->capacity, sizeof(*lines->lines));
+	lines->lines = arena_grow(lines->arena, lines->lines, lines->num, &lines->capacity,
+				  sizeof(*lines->lines));
 	lines->lines[lines->num++] =
 		(struct diff_line){kind, role, depth, left, right, kind != TRACE_DIFF_SAME};
 }
 
-static char *count_text(const char *text, uint32_t count)
-{
-	return count > 1 ? xasprintf("%s, %" PRIu32 " times", text, count) : xstrdup(text);
-}
-
-static uint32_t run_of(const struct trace_answer *sides, int side)
-{
-	return sides->runs->threads[sides->threads[side]].run;
-}
-
 /* An event, in one line of its side; NULL: nothing there. */
-static char *event_text(const struct trace_answer *sides, int side, const struct trace_element *e)
+static const char *event_text(const struct diff_lines *lines, int side,
+			      const struct trace_element *e)
 {
-	char *what, *text;
+	const struct trace_runs *runs = lines->sides->runs;
+	const char *what;
 
 	if (e->symbol == TRACE_NONE)
 		return NULL;
-	what = trace_text_event(sides->runs, run_of(sides, side), e->symbol);
-	text = count_text(what, e->count);
-	free(what);
-	return text;
+	what = trace_text_event(lines->arena, runs, runs->threads[lines->sides->threads[side]].run,
+				e->symbol);
+	return e->count > 1 ? arena_printf(lines->arena, "%s, %" PRIu32 " times", what, e->count)
+			    : what;
 }
 
-static char *begin_text(const struct trace_element *e)
+static const char *begin_text(const struct diff_lines *lines, const struct trace_element *e)
 {
-	return e->symbol == TRACE_NONE ? NULL : xasprintf("[ %" PRIu32 " times", e->count);
+	return e->symbol == TRACE_NONE
+		       ? NULL
+		       : arena_printf(lines->arena, "[ %" PRIu32 " times", e->count);
 }
 
-static char *end_text(const struct trace_element *e)
+static const char *end_text(const struct trace_element *e)
 {
-	return e->symbol == TRACE_NONE ? NULL : xstrdup("]");
+	return e->symbol == TRACE_NONE ? NULL : "]";
 }
 
 /* A loop that has been shown on its side before. */
-static char *again_text(const struct trace_element *e)
+static const char *again_text(const struct diff_lines *lines, const struct trace_element *e)
 {
-	return e->symbol == TRACE_NONE ? NULL
-				       : xasprintf("[ as above ], %" PRIu32 " time%s", e->count,
-						   e->count > 1 ? "s" : "");
+	return e->symbol == TRACE_NONE
+		       ? NULL
+		       : arena_printf(lines->arena, "[ as above ], %" PRIu32 " time%s", e->count,
+				      e->count > 1 ? "s" : "");
+}
+
+static void add_event(struct diff_lines *lines, enum trace_diff_kind kind, unsigned int depth,
+		      const struct trace_element *left, const struct trace_element *right)
+{
+	add_line(lines, kind, DIFF_EVENT, depth, event_text(lines, 0, left),
+		 event_text(lines, 1, right));
+}
+
+static void add_begin(struct diff_lines *lines, enum trace_diff_kind kind, unsigned int depth,
+		      const struct trace_element *left, const struct trace_element *right)
+{
+	add_line(lines, kind, DIFF_BEGIN, depth, begin_text(lines, left), begin_text(lines, right));
 }
 
 /* All that is in a loop, which is the same on both sides or only on one. */
-static void add_body(struct diff_lines *lines, const struct trace_answer *sides,
-		     enum trace_diff_kind kind, unsigned int depth,
+static void add_body(struct diff_lines *lines, enum trace_diff_kind kind, unsigned int depth,
 		     const struct trace_element *left, const struct trace_element *right)
 {
 	const struct trace_element nothing = {TRACE_NONE, 0};
 	uint32_t loop = left->symbol != TRACE_NONE ? left->symbol : right->symbol;
 	size_t num;
-	const struct trace_element *row = trace_set_row(sides->runs->set, loop, &num);
+	const struct trace_element *row = trace_set_row(lines->sides->runs->set, loop, &num);
 
-	add_line(lines, kind, DIFF_BEGIN, depth, begin_text(left), begin_text(right));
+	add_begin(lines, kind, depth, left, right);
 	/* Inside nothing differs but for the sides that there are. */
 	if (kind == TRACE_DIFF_COUNT)
 		kind = TRACE_DIFF_SAME;
@@ -99,57 +107,49 @@ static void add_body(struct diff_lines *lines, const struct trace_answer *sides,
 		const struct trace_element *r = right->symbol != TRACE_NONE ? &row[i] : &nothing;
 
 		if (TRACE_IS_LOOP(row[i].symbol))
-			add_body(lines, sides, kind, depth + 1, l, r);
+			add_body(lines, kind, depth + 1, l, r);
 		else
-			add_line(lines, kind, DIFF_EVENT, depth + 1, event_text(sides, 0, l),
-				 event_text(sides, 1, r));
+			add_event(lines, kind, depth + 1, l, r);
 	}
 	add_line(lines, kind, DIFF_END, depth, end_text(left), end_text(right));
 }
 
-static void add_loop(struct diff_lines *lines, const struct trace_answer *sides,
-		     const struct trace_diff_row *row, uint32_t loop)
+static void add_loop(struct diff_lines *lines, const struct trace_diff_row *row, uint32_t loop)
 {
 	uint8_t *shown = &lines->shown[TRACE_BODY(loop)];
 
 	if (*shown && (row->kind == TRACE_DIFF_LEFT || row->kind == TRACE_DIFF_RIGHT))
-		add_line(lines, row->kind, DIFF_EVENT, row->depth, again_text(&row->left),
-			 again_text(&row->right));
+		add_line(lines, row->kind, DIFF_EVENT, row->depth, again_text(lines, &row->left),
+			 again_text(lines, &row->right));
 	else
-		add_body(lines, sides, row->kind, row->depth, &row->left, &row->right);
+		add_body(lines, row->kind, row->depth, &row->left, &row->right);
 	*shown = 1;
 }
 
-static void add_rows(struct diff_lines *lines, const struct trace_answer *sides, size_t begin,
-		     size_t end)
+static void add_rows(struct diff_lines *lines, size_t begin, size_t end)
 {
 	for (size_t i = begin; i < end; i++) {
-		const struct trace_diff_row *row = &sides->diff->rows[i];
+		const struct trace_diff_row *row = &lines->sides->diff->rows[i];
 		uint32_t symbol =
 			row->left.symbol != TRACE_NONE ? row->left.symbol : row->right.symbol;
-		enum trace_diff_kind kind;
 
 		if (row->kind == TRACE_DIFF_BODY) {
-			kind = row->left.count == row->right.count ? TRACE_DIFF_SAME
-								   : TRACE_DIFF_COUNT;
-			add_line(lines, kind, DIFF_BEGIN, row->depth, begin_text(&row->left),
-				 begin_text(&row->right));
+			add_begin(lines,
+				  row->left.count == row->right.count ? TRACE_DIFF_SAME
+								      : TRACE_DIFF_COUNT,
+				  row->depth, &row->left, &row->right);
 			if (row->inside == i + 1) {
-				add_rows(lines, sides, row->inside, row->inside + row->num_inside);
+				add_rows(lines, row->inside, row->inside + row->num_inside);
 				i += row->num_inside;
 			} else {
 				add_line(lines, TRACE_DIFF_SAME, DIFF_EVENT, row->depth + 1,
-					 xstrdup("(differs as above)"),
-					 xstrdup("(differs as above)"));
+					 "(differs as above)", "(differs as above)");
 			}
-			add_line(lines, TRACE_DIFF_SAME, DIFF_END, row->depth, xstrdup("]"),
-				 xstrdup("]"));
+			add_line(lines, TRACE_DIFF_SAME, DIFF_END, row->depth, "]", "]");
 		} else if (TRACE_IS_LOOP(symbol)) {
-			add_loop(lines, sides, row, symbol);
+			add_loop(lines, row, symbol);
 		} else {
-			add_line(lines, row->kind, DIFF_EVENT, row->depth,
-				 event_text(sides, 0, &row->left),
-				 event_text(sides, 1, &row->right));
+			add_event(lines, row->kind, row->depth, &row->left, &row->right);
 		}
 	}
 }
@@ -157,7 +157,8 @@ static void add_rows(struct diff_lines *lines, const struct trace_answer *sides,
 /* What is near a difference, and the loops around it. */
 static void keep_lines(struct diff_lines *lines)
 {
-	size_t *begins = xcalloc(lines->num + 1, sizeof(*begins)), depth = 0, last = SIZE_MAX;
+	size_t *begins = arena_array(lines->arena, lines->num + 1, sizeof(*begins)), depth = 0,
+	       last = SIZE_MAX;
 
 	for (size_t i = 0; i < lines->num; i++) {
 		struct diff_line *line = &lines->lines[i];
@@ -187,28 +188,17 @@ static void keep_lines(struct diff_lines *lines)
 		begin = &lines->lines[begins[--depth]];
 		line->is_kept = begin->is_kept = line->is_kept || begin->is_kept;
 	}
-	free(begins);
 }
 
-struct diff_lines *diff_lines_create(const struct trace_answer *sides)
+struct diff_lines *diff_lines_create(const struct view *view)
 {
-	struct diff_lines *lines = xcalloc(1, sizeof(*lines));
+	struct diff_lines *lines = arena_alloc(view->arena, sizeof(*lines));
 
-	lines->shown = xcalloc(sides->runs->set->num_bodies + 1, 1);
-	add_rows(lines, sides, 0, sides->diff->num);
+	*lines = (struct diff_lines){.arena = view->arena, .sides = view->answer->compared};
+	lines->shown = arena_array(view->arena, lines->sides->runs->set->num_bodies + 1, 1);
+	add_rows(lines, 0, lines->sides->diff->num);
 	keep_lines(lines);
 	return lines;
-}
-
-void diff_lines_destroy(struct diff_lines *lines)
-{
-	for (size_t i = 0; i < lines->num; i++) {
-		free(lines->lines[i].left);
-		free(lines->lines[i].right);
-	}
-	free(lines->lines);
-	free(lines->shown);
-	free(lines);
 }
 
 size_t diff_lines_fold(const struct diff_lines *lines, size_t at)
@@ -226,13 +216,13 @@ static void print_column(const struct view *view, const char *text, unsigned int
 			 size_t width, bool is_padded)
 {
 	size_t indent = 2 * depth < width / 2 ? 2 * depth : width / 2;
-	char *fit = text_fit_middle(text ? text : "", width - indent, view->use_unicode);
+	const char *fit =
+		text_fit_middle(view->arena, text ? text : "", width - indent, view->use_unicode);
 
 	fprintf(view->out, "%*s%s", text ? (int)indent : 0, "", fit);
 	if (is_padded)
 		fprintf(view->out, "%*s", (int)(width - text_columns(fit) - (text ? indent : 0)),
 			"");
-	free(fit);
 }
 
 static void print_line(const struct view *view, const struct diff_line *line)
@@ -284,9 +274,8 @@ void view_diff(const struct view *view)
 {
 	const struct trace_answer *sides = view->answer->compared;
 	bool all = view->answer->is_full;
-	struct diff_lines *lines = diff_lines_create(sides);
-	const struct diff_line title = {.left = (char *)sides->names[0],
-					.right = (char *)sides->names[1]};
+	struct diff_lines *lines = diff_lines_create(view);
+	const struct diff_line title = {.left = sides->names[0], .right = sides->names[1]};
 	size_t printed = 0, at = 0;
 
 	print_head(view, sides);
@@ -305,5 +294,4 @@ void view_diff(const struct view *view)
 	if (at < lines->num)
 		fprintf(view->out, "  and %zu lines more (-all)\n", lines->num - at);
 	trace_text_print_holes(view, sides->runs, NULL);
-	diff_lines_destroy(lines);
 }

@@ -8,7 +8,7 @@
 
 #include "analysis/traces/trace_diff.h"
 #include "analysis/traces/trace_runs.h"
-#include "model/xalloc.h"
+#include "model/arena.h"
 #include "render/dot.h"
 #include "render/json.h"
 #include "render/text.h"
@@ -41,7 +41,6 @@ static uint32_t add_box(struct dot *dot, const struct diff_lines *lines, size_t 
 			enum trace_diff_kind kind, const char *title)
 {
 	size_t size, num = 0;
-	uint32_t node = UINT32_MAX;
 	char *label;
 	FILE *out = open_memstream(&label, &size);
 
@@ -66,10 +65,9 @@ static uint32_t add_box(struct dot *dot, const struct diff_lines *lines, size_t 
 	if (num > MOST_BOX_LINES && !is_common(kind))
 		fprintf(out, "and %zu more\n", num - MOST_BOX_LINES);
 	fclose(out);
-	if (num > 0)
-		node = dot_node(dot, label, num, is_common(kind) ? DOT_PLAIN : DOT_STRONG);
-	free(label);
-	return node;
+	arena_keep(lines->arena, label, free);
+	return num == 0 ? UINT32_MAX
+			: dot_node(dot, label, num, is_common(kind) ? DOT_PLAIN : DOT_STRONG);
 }
 
 /* The end of a piece that is the same, or not, from `at` on. */
@@ -85,10 +83,11 @@ static size_t piece_end(const struct diff_lines *lines, size_t at)
 void view_diff_dot(const struct view *view)
 {
 	const struct trace_answer *sides = view->answer->compared;
-	struct diff_lines *lines = diff_lines_create(sides);
-	char *title = xasprintf("%s, and %s: what both do, and what only one of them does",
-				sides->names[0], sides->names[1]);
-	struct dot *dot = dot_create(title, "pieces");
+	struct diff_lines *lines = diff_lines_create(view);
+	const char *title =
+		text_of(view, "%s, and %s: what both do, and what only one of them does",
+			sides->names[0], sides->names[1]);
+	struct dot *dot = dot_create(view->arena, title, "pieces");
 	uint32_t before[2] = {UINT32_MAX, UINT32_MAX}; /* nodes that lead to the next piece */
 
 	dot_list_lines(dot);
@@ -112,104 +111,79 @@ void view_diff_dot(const struct view *view)
 		}
 	}
 	dot_write(dot, view->out);
-	dot_destroy(dot);
-	free(title);
-	diff_lines_destroy(lines);
 }
 
 /* ---- JSON ---- */
 
-static void write_element(FILE *out, const struct trace_answer *sides, int side,
-			  const struct trace_element *e);
-
-static void write_body(FILE *out, const struct trace_answer *sides, int side, uint32_t loop)
+/* All loops inside it are written out, so that what is made for one is freed with it. */
+static void write_element(struct json *json, const char *key, const struct trace_answer *sides,
+			  int side, const struct trace_element *e)
 {
-	size_t num;
-	const struct trace_element *row = trace_set_row(sides->runs->set, loop, &num);
-
-	fputs(", \"body\": [", out);
-	for (size_t i = 0; i < num; i++) {
-		fputs(i > 0 ? ", " : "", out);
-		write_element(out, sides, side, &row[i]);
-	}
-	fputc(']', out);
-}
-
-static void write_element(FILE *out, const struct trace_answer *sides, int side,
-			  const struct trace_element *e)
-{
-	char *what;
-
-	fprintf(out, "{\"count\": %" PRIu32, e->count);
+	json_object(json, key);
+	json_count(json, "count", e->count);
 	if (TRACE_IS_LOOP(e->symbol)) {
-		write_body(out, sides, side, e->symbol);
+		size_t num;
+		const struct trace_element *row = trace_set_row(sides->runs->set, e->symbol, &num);
+
+		json_array(json, "body");
+		for (size_t i = 0; i < num; i++)
+			write_element(json, NULL, sides, side, &row[i]);
+		json_end_array(json);
 	} else {
-		what = trace_text_event(sides->runs, sides->runs->threads[sides->threads[side]].run,
-					e->symbol);
-		fputs(", \"event\": ", out);
-		json_quote(out, what);
-		free(what);
+		struct arena *arena = arena_create();
+		uint32_t run = sides->runs->threads[sides->threads[side]].run;
+
+		json_text(json, "event", trace_text_event(arena, sides->runs, run, e->symbol));
+		arena_destroy(arena);
 	}
-	fputc('}', out);
+	json_end_object(json);
 }
 
-static void write_rows(FILE *out, const struct trace_answer *sides, size_t begin, size_t end);
-
-static void write_row(FILE *out, const struct trace_answer *sides, size_t at)
+static void write_rows(struct json *json, const struct trace_answer *sides, size_t begin,
+		       size_t end)
 {
 	static const char *const kinds[] = {
 		[TRACE_DIFF_SAME] = "same",   [TRACE_DIFF_COUNT] = "count",
 		[TRACE_DIFF_BODY] = "body",   [TRACE_DIFF_LEFT] = "left",
 		[TRACE_DIFF_RIGHT] = "right",
 	};
-	const struct trace_diff_row *row = &sides->diff->rows[at];
 
-	fprintf(out, "{\"kind\": \"%s\"", kinds[row->kind]);
-	if (row->kind == TRACE_DIFF_BODY) {
-		fprintf(out, ", \"left\": %" PRIu32 ", \"right\": %" PRIu32, row->left.count,
-			row->right.count);
-		/* What was compared before is there once. */
-		if (row->inside == at + 1) {
-			fprintf(out, ", \"number\": %zu, \"rows\": [", at);
-			write_rows(out, sides, row->inside, row->inside + row->num_inside);
-			fputc(']', out);
-		} else {
-			fprintf(out, ", \"as\": %zu", row->inside - 1);
-		}
-	} else {
-		if (row->left.symbol != TRACE_NONE) {
-			fputs(", \"left\": ", out);
-			write_element(out, sides, 0, &row->left);
-		}
-		if (row->right.symbol != TRACE_NONE) {
-			fputs(", \"right\": ", out);
-			write_element(out, sides, 1, &row->right);
-		}
-	}
-	fputc('}', out);
-}
-
-static void write_rows(FILE *out, const struct trace_answer *sides, size_t begin, size_t end)
-{
+	json_array(json, "rows");
 	for (size_t i = begin; i < end; i++) {
 		const struct trace_diff_row *row = &sides->diff->rows[i];
 
-		if (i > begin)
-			fputs(", ", out);
-		write_row(out, sides, i);
-		if (row->kind == TRACE_DIFF_BODY && row->inside == i + 1)
-			i += row->num_inside;
+		json_object(json, NULL);
+		json_text(json, "kind", kinds[row->kind]);
+		if (row->kind == TRACE_DIFF_BODY) {
+			json_count(json, "left", row->left.count);
+			json_count(json, "right", row->right.count);
+			/* What was compared before is there once. */
+			if (row->inside == i + 1) {
+				json_count(json, "number", i);
+				write_rows(json, sides, row->inside, row->inside + row->num_inside);
+				i += row->num_inside;
+			} else {
+				json_count(json, "as", row->inside - 1);
+			}
+		} else {
+			if (row->left.symbol != TRACE_NONE)
+				write_element(json, "left", sides, 0, &row->left);
+			if (row->right.symbol != TRACE_NONE)
+				write_element(json, "right", sides, 1, &row->right);
+		}
+		json_end_object(json);
 	}
+	json_end_array(json);
 }
 
 void view_diff_json(const struct view *view)
 {
 	const struct trace_answer *sides = view->answer->compared;
-	fputs("{\"left\": ", view->out);
-	json_quote(view->out, sides->names[0]);
-	fputs(", \"right\": ", view->out);
-	json_quote(view->out, sides->names[1]);
-	fputs(", \"rows\": [", view->out);
-	write_rows(view->out, sides, 0, sides->diff->num);
-	fputs("]}", view->out);
+	struct json json = {.out = view->out};
+
+	json_object(&json, NULL);
+	json_text(&json, "left", sides->names[0]);
+	json_text(&json, "right", sides->names[1]);
+	write_rows(&json, sides, 0, sides->diff->num);
+	json_end_object(&json);
 }

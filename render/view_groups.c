@@ -7,6 +7,7 @@
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
+#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
@@ -73,9 +74,7 @@ static void add_row(struct table *table, const struct view *view, uint32_t g,
 		    const struct rankset *ranks)
 {
 	const struct eqgroup *group = &view->groups->groups[g];
-	char *where = label_where(view->job, group, LABEL_SHORT);
-	char *iterations = parts_iterations(view, group), *since = parts_since(view, group);
-	char *mark = parts_mark(view, g, ranks);
+	const char *mark = parts_mark(view, g, ranks);
 
 	table_row(table);
 	table_cell(table, "%" PRIu32, g + 1);
@@ -84,25 +83,18 @@ static void add_row(struct table *table, const struct view *view, uint32_t g,
 		table_cell(table, "main");
 	else
 		table_cell(table, "%d", view->job->model->lanes[group->actors[0]].lane);
-	table_cell(table, "%s", where);
-	table_cell(table, "%s", iterations);
-	table_cell(table, "%s", since);
+	table_cell(table, "%s", label_where(view, group, LABEL_SHORT));
+	table_cell(table, "%s", parts_iterations(view, group));
+	table_cell(table, "%s", parts_since(view, group));
 	if (mark)
 		table_mark(table, mark);
-	free(mark);
-	free(where);
-	free(iterations);
-	free(since);
 }
 
 static void print_legend(const struct view *view, const struct seen *seen)
 {
 	if (seen->has_loop && seen->loop != LOOP_NONE) {
-		char *loop = label_loop(view, seen->loop, LABEL_SHORT);
-
-		text_wrap(view, 2, "iteration: of %s%s", loop,
+		text_wrap(view, 2, "iteration: of %s%s", label_loop(view, seen->loop, LABEL_SHORT),
 			  seen->nested ? ", then of the loops inside it; see \"loops\"" : "");
-		free(loop);
 	} else if (seen->has_loop) {
 		text_wrap(view, 2, "iteration: of the outermost loop there%s; see \"loops\"",
 			  seen->nested ? ", then of the loops inside it" : "");
@@ -130,16 +122,14 @@ void view_groups(const struct view *view)
 	}
 	if (!parts_have_models(view))
 		return;
-	table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
-	rest = rankset_create();
+	table = TABLE_OF(view, columns);
+	rest = parts_set(view);
 	for (uint32_t g = 0; g < view->groups->num_groups; g++) {
 		const struct eqgroup *group = &view->groups->groups[g];
 		struct rankset *ranks = parts_in_focus(view, group->ranks);
 
-		if (rankset_is_empty(ranks)) {
-			rankset_destroy(ranks);
+		if (rankset_is_empty(ranks))
 			continue;
-		}
 		/* Culprits are small as a rule: room is kept for them. */
 		if (table_num_rows(table) >=
 		    (parts_is_culprit(view, g) ? 2 * PARTS_MAX_ROWS : PARTS_MAX_ROWS)) {
@@ -149,7 +139,6 @@ void view_groups(const struct view *view)
 			look_at(view, group, &seen);
 			add_row(table, view, g, ranks);
 		}
-		rankset_destroy(ranks);
 	}
 	/* The number by which other commands know a group is that of its row, unless rows are
 	 * left out. */
@@ -159,15 +148,13 @@ void view_groups(const struct view *view)
 		table_hide(table, "thread");
 	if (!seen.has_loop)
 		table_hide(table, "iteration");
-	table_print(table, view);
+	table_print(table);
 	if (num_rest)
 		text_wrap(view, 2,
 			  "... and %zu smaller groups with %d ranks; \"focus RANKS\" shows "
 			  "the groups of some ranks",
 			  num_rest, rankset_count(rest));
 	print_legend(view, &seen);
-	rankset_destroy(rest);
-	table_destroy(table);
 }
 
 /* ---- JSON ---- */
@@ -190,7 +177,6 @@ void view_groups_json(const struct view *view)
 			parts_json_group(&json, view, g, ranks);
 			json_end_object(&json);
 		}
-		rankset_destroy(ranks);
 	}
 	json_end_array(&json);
 	json_end_object(&json);

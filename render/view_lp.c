@@ -8,12 +8,12 @@
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/queue_waits.h"
 #include "analysis/waits/stack_facts.h"
+#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "model/xalloc.h"
 #include "render/cause.h"
 #include "render/culprit_places.h"
 #include "render/label.h"
@@ -36,7 +36,7 @@ static void print_first_line(const struct view *view)
 	const char *lead = verdict->kind == VERDICT_CRASHED ? "Crashed: "
 			   : is_undecided                   ? "Least progressed: undecided among "
 							    : "Least progressed: ";
-	char *tail, *who, *line, *fit;
+	const char *tail, *fit;
 	int room;
 
 	if (verdict->kind == VERDICT_NONE) {
@@ -47,17 +47,18 @@ static void print_first_line(const struct view *view)
 		text_wrap(view, 0, "Least progressed: unknown");
 		return;
 	}
-	tail = xasprintf(", %d of %d ranks", rankset_count(verdict->culprits),
-			 parts_num_ranks(view));
+	tail = text_of(view, ", %d of %d ranks", rankset_count(verdict->culprits),
+		       parts_num_ranks(view));
 	room = view->width - (int)strlen(lead) - (int)strlen(tail);
 	/* On a narrow terminal who it is comes before how many they are. */
 	if (room < LEAST_WHO) {
 		room += (int)strlen(tail);
-		*tail = '\0';
+		tail = "";
 	}
-	who = label_who(verdict->culprits, room);
-	line = xasprintf("%s%s%s", lead, who, tail);
-	fit = text_fit(line, (size_t)view->width, view->use_unicode);
+	fit = text_fit(view->arena,
+		       text_of(view, "%s%s%s", lead,
+			       label_who(view->arena, verdict->culprits, room), tail),
+		       (size_t)view->width, view->use_unicode);
 	if (view->is_html) {
 		text_wrap(view, 0, "%s", fit);
 	} else {
@@ -66,10 +67,6 @@ static void print_first_line(const struct view *view)
 		text_color(view, TEXT_PLAIN);
 		fputc('\n', view->out);
 	}
-	free(tail);
-	free(who);
-	free(line);
-	free(fit);
 }
 
 /* ---- No culprit: why ---- */
@@ -78,20 +75,20 @@ static void print_first_line(const struct view *view)
 static void print_stays(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
-	char *stay = label_time(verdict->stay_ns), *before = label_time(verdict->longest_before_ns);
+	const struct label_time stay = label_time(verdict->stay_ns);
+	const struct label_time before = label_time(verdict->longest_before_ns);
 
 	if (verdict->is_new_state && verdict->longest_before_ns)
 		text_wrap(view, 4,
 			  "here for %s; never before was this place left again, and elsewhere the "
 			  "longest stay was %s",
-			  stay, before);
+			  stay.text, before.text);
 	else if (verdict->is_new_state)
-		text_wrap(view, 4, "here for %s; never before was this place left again", stay);
+		text_wrap(view, 4, "here for %s; never before was this place left again",
+			  stay.text);
 	else
-		text_wrap(view, 4, "here for %s; the longest stay here before was %s", stay,
-			  before);
-	free(stay);
-	free(before);
+		text_wrap(view, 4, "here for %s; the longest stay here before was %s", stay.text,
+			  before.text);
 }
 
 static void print_doubt(const struct view *view, const char *why)
@@ -120,15 +117,13 @@ static void print_not_sure(const struct view *view)
 static void print_slow(const struct view *view, const struct rankset *slow)
 {
 	const struct verdict *verdict = view->verdict;
-	char *awaited = parts_who(verdict->awaited), *who = parts_who(slow);
 	int num = rankset_count(slow);
 
 	text_wrap(view, 2, "%d of %d ranks wait inside MPI, in the end all for %s",
-		  rankset_count(verdict->waiting), parts_num_ranks(view), awaited);
-	text_wrap(view, 2, "%s %s outside MPI:", who, num == 1 ? "is" : "are");
+		  rankset_count(verdict->waiting), parts_num_ranks(view),
+		  parts_who(view, verdict->awaited));
+	text_wrap(view, 2, "%s %s outside MPI:", parts_who(view, slow), num == 1 ? "is" : "are");
 	print_stays(view);
-	free(awaited);
-	free(who);
 }
 
 static void print_why_none(const struct view *view)
@@ -136,8 +131,8 @@ static void print_why_none(const struct view *view)
 	const struct verdict *verdict = view->verdict;
 	int waiting = rankset_count(verdict->waiting), moving = rankset_count(verdict->moving);
 	int ranks = parts_num_ranks(view);
-	char *quiet = label_time(verdict->quiet_ns), *who;
-	struct rankset *slow = rankset_copy(verdict->awaited);
+	const char *who;
+	struct rankset *slow = parts_copy(view, verdict->awaited);
 
 	rankset_remove_set(slow, verdict->moving);
 	if (moving > 0 && moving == ranks) {
@@ -147,19 +142,17 @@ static void print_why_none(const struct view *view)
 	} else if (waiting > 0 && !rankset_is_empty(slow)) {
 		print_slow(view, slow);
 	} else if (waiting > 0 && !rankset_is_empty(verdict->awaited)) {
-		who = parts_who(verdict->awaited);
+		who = parts_who(view, verdict->awaited);
 		text_wrap(view, 2,
 			  "%d of %d ranks wait inside MPI, in the end all for %s, which %s moving: "
 			  "that is no fault",
-			  waiting, ranks, who, rankset_count(verdict->awaited) == 1 ? "is" : "are");
-		free(who);
+			  waiting, ranks, who, parts_plural(verdict->awaited, "is", "are"));
 	} else if (moving > 0 && waiting > 0) {
-		who = parts_who(verdict->moving);
+		who = parts_who(view, verdict->moving);
 		text_wrap(view, 2,
 			  "%d of %d ranks wait inside MPI while %s %s moving: waiting for a rank "
 			  "that moves is no fault",
 			  waiting, ranks, who, moving == 1 ? "is" : "are");
-		free(who);
 	} else if (moving > 0) {
 		text_wrap(view, 2, "%d of %d ranks are moving, and no rank waits inside MPI",
 			  moving, ranks);
@@ -172,35 +165,31 @@ static void print_why_none(const struct view *view)
 		text_wrap(view, 2, "no rank waits inside MPI");
 	}
 	if (verdict->basis == VERDICT_BY_MODELS && moving < ranks)
-		text_wrap(view, 2, "last move of any rank: %s ago", quiet);
+		text_wrap(view, 2, "last move of any rank: %s ago",
+			  label_time(verdict->quiet_ns).text);
 	if (waiting > 0 && !rankset_is_empty(slow)) {
 		print_not_sure(view);
 		text_wrap(view, 2, "next: \"bt %d\", \"why %d\"", rankset_first(slow),
 			  rankset_first(verdict->waiting));
 	}
-	rankset_destroy(slow);
-	free(quiet);
 }
 
 /* Where those are that all wait by their stacks, the few that are elsewhere first. */
 static void print_apart(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
-	struct rankset *most = rankset_copy(verdict->waiting);
-	char *who;
+	struct rankset *most = parts_copy(view, verdict->waiting);
 
 	if (!rankset_is_empty(verdict->apart)) {
-		who = parts_who(verdict->apart);
 		text_wrap(view, 2,
 			  "%s %s not where most are: look there first, but who waits for a message "
 			  "that was not sent is apart, too",
-			  who, rankset_count(verdict->apart) == 1 ? "is" : "are");
-		free(who);
+			  parts_who(view, verdict->apart),
+			  parts_plural(verdict->apart, "is", "are"));
 		stack_places_print(view, verdict->apart);
 		rankset_remove_set(most, verdict->apart);
 	}
 	stack_places_print(view, most);
-	rankset_destroy(most);
 }
 
 static void print_why_unknown(const struct view *view)
@@ -237,7 +226,7 @@ static void print_why_unknown(const struct view *view)
 static struct rankset *find_ended(const struct view *view)
 {
 	const struct job *job = view->job;
-	struct rankset *ended = rankset_create();
+	struct rankset *ended = parts_set(view);
 
 	for (size_t i = 0; i < job->num_holes; i++)
 		if (rankset_contains(view->verdict->culprits, job->holes[i].rank) &&
@@ -250,13 +239,9 @@ static void print_ended(const struct view *view)
 {
 	struct rankset *ended = find_ended(view);
 
-	if (!rankset_is_empty(ended)) {
-		char *who = parts_who(ended);
-
-		text_wrap(view, 2, "%s: %s while the others wait", who, JOB_HOLE_ENDED);
-		free(who);
-	}
-	rankset_destroy(ended);
+	if (!rankset_is_empty(ended))
+		text_wrap(view, 2, "%s: %s while the others wait", parts_who(view, ended),
+			  JOB_HOLE_ENDED);
 }
 
 static const char *process_state_text(char state)
@@ -278,18 +263,18 @@ static const char *process_state_text(char state)
 
 /* `"kill -CONT 71 72" on node7`, for each host of these ranks, which is named if the job has
  * several. */
-static char *continue_text(const struct view *view, const struct rankset *ranks)
+static const char *continue_text(const struct view *view, const struct rankset *ranks)
 {
 	const struct proctable *table = view->job->proctable;
-	struct rankset *left = rankset_copy(ranks);
-	struct text_list line = {NULL};
+	struct rankset *left = parts_copy(view, ranks);
+	struct text_list line = {.arena = view->arena};
 	bool has_hosts = false;
 
 	for (size_t i = 1; i < table->num_procs; i++)
 		has_hosts |= strcmp(table->procs[i].host, table->procs[0].host) != 0;
 	for (int first = rankset_first(left); first >= 0; first = rankset_first(left)) {
 		const struct proc *of_host = proctable_find(table, first);
-		struct text_list pids = {NULL};
+		struct text_list pids = {.arena = view->arena};
 
 		for (int r = first; r >= 0; r = rankset_next(left, r)) {
 			const struct proc *proc = proctable_find(table, r);
@@ -298,34 +283,28 @@ static char *continue_text(const struct view *view, const struct rankset *ranks)
 				continue;
 			rankset_remove(left, r);
 			if (proc && proc->pid > 0)
-				text_list_add(&pids, " ", xasprintf("%d", (int)proc->pid));
+				text_list_add(&pids, " ", text_of(view, "%d", (int)proc->pid));
 		}
 		if (pids.text)
 			text_list_add(&line, " and ",
-				      xasprintf("\"kill -CONT %s\"%s%s", pids.text,
-						has_hosts ? " on " : "",
-						has_hosts ? of_host->host : ""));
-		free(pids.text);
+				      text_of(view, "\"kill -CONT %s\"%s%s", pids.text,
+					      has_hosts ? " on " : "",
+					      has_hosts ? of_host->host : ""));
 	}
-	rankset_destroy(left);
-	return line.text ? line.text : xstrdup("\"kill -CONT\"");
+	return line.text ? line.text : "\"kill -CONT\"";
 }
 
 /* What ends it, "" if it is nothing that a user can do, or for more ranks than can be listed. */
-static char *remedy_text(const struct view *view, char state, const struct rankset *ranks)
+static const char *remedy_text(const struct view *view, char state, const struct rankset *ranks)
 {
 	int num = rankset_count(ranks);
-	char *how, *text;
 
 	if (state != 'T' || num > MAX_CONTINUED)
-		return xstrdup(
-			state != 'T'
-				? ""
-				: "; \"kill -CONT\" lets them go on, \"info ranks\" has the pids");
-	how = continue_text(view, ranks);
-	text = xasprintf("; %s lets %s go on", how, num == 1 ? "it" : "them");
-	free(how);
-	return text;
+		return state != 'T'
+			       ? ""
+			       : "; \"kill -CONT\" lets them go on, \"info ranks\" has the pids";
+	return text_of(view, "; %s lets %s go on", continue_text(view, ranks),
+		       num == 1 ? "it" : "them");
 }
 
 static void print_process_states(const struct view *view)
@@ -334,7 +313,7 @@ static void print_process_states(const struct view *view)
 	const struct verdict *verdict = view->verdict;
 
 	for (const char *state = states; *state; state++) {
-		struct rankset *ranks = rankset_create();
+		struct rankset *ranks = parts_set(view);
 
 		for (int r = rankset_first(verdict->culprits); r >= 0;
 		     r = rankset_next(verdict->culprits, r)) {
@@ -344,14 +323,10 @@ static void print_process_states(const struct view *view)
 				rankset_add(ranks, r);
 		}
 		if (!rankset_is_empty(ranks)) {
-			char *who = parts_who(ranks), *remedy = remedy_text(view, *state, ranks);
-
-			text_wrap(view, 2, "%s: process %s (state %c)%s", who,
-				  process_state_text(*state), *state, remedy);
-			free(who);
-			free(remedy);
+			text_wrap(view, 2, "%s: process %s (state %c)%s", parts_who(view, ranks),
+				  process_state_text(*state), *state,
+				  remedy_text(view, *state, ranks));
 		}
-		rankset_destroy(ranks);
 	}
 }
 
@@ -366,7 +341,7 @@ static bool is_waiting_group(const struct eqgroup *group)
 static struct rankset *find_waiting_culprits(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
-	struct rankset *found = rankset_create();
+	struct rankset *found = parts_set(view);
 
 	if (verdict->kind == VERDICT_STOPPED || verdict->kind == VERDICT_LEFT)
 		return found;
@@ -380,7 +355,6 @@ static struct rankset *find_waiting_culprits(const struct view *view)
 			if (fact->num_samples && fact->num_outside == 0)
 				rankset_add(found, r);
 		}
-		stack_facts_destroy(facts);
 	}
 	for (size_t i = 0; view->groups && i < verdict->num_culprit_groups; i++) {
 		const struct eqgroup *group = &view->groups->groups[verdict->culprit_groups[i]];
@@ -394,61 +368,52 @@ static struct rankset *find_waiting_culprits(const struct view *view)
 }
 
 /* ": 508 in MPI_Allgather, 2 in MPI_Waitall", by the groups of the waiting ranks. */
-static char *waits_text(const struct view *view, const struct rankset *waiting)
+static const char *waits_text(const struct view *view, const struct rankset *waiting)
 {
 	const struct job *job = view->job;
-	struct same waits = {0};
-	struct text_list line = {NULL};
+	struct same waits = {.arena = view->arena};
+	struct text_list line = {.arena = view->arena};
 
 	for (size_t g = 0; view->groups && g < view->groups->num_groups; g++) {
 		const struct eqgroup *group = &view->groups->groups[g];
 		const char *function = job->model->sites[SEG_STATE_SITE(group->state)].name;
-		struct rankset *ranks = rankset_copy(group->ranks);
+		struct rankset *ranks = parts_both(view, group->ranks, waiting);
 
-		rankset_keep_set(ranks, waiting);
 		if (group->activity == ACTIVITY_POLLING)
 			function = "polling";
 		else if (!is_waiting_group(group))
 			function = NULL;
 		if (function && !rankset_is_empty(ranks))
 			same_add_set(&waits, function, ranks);
-		rankset_destroy(ranks);
 	}
 	same_sort(&waits);
 	for (size_t w = 0; w < waits.num && w < MAX_COUNTS; w++) {
 		const struct same_entry *wait = &waits.entries[w];
 
 		text_list_add(&line, ", ",
-			      xasprintf("%d %s%s", rankset_count(wait->ranks),
-					strcmp(wait->text, "polling") ? "in " : "", wait->text));
+			      text_of(view, "%d %s%s", rankset_count(wait->ranks),
+				      strcmp(wait->text, "polling") ? "in " : "", wait->text));
 	}
 	if (waits.num > MAX_COUNTS)
-		text_list_add(&line, ", ", xstrdup("..."));
-	same_deinit(&waits);
+		text_list_add(&line, ", ", "...");
 	return line.text;
 }
 
 /* ", for at least 70 s": the shortest stay of a group of waiting ranks. */
-static char *shortest_wait(const struct view *view, const struct rankset *waiting)
+static const char *shortest_wait(const struct view *view, const struct rankset *waiting)
 {
 	uint64_t shortest = UINT64_MAX;
-	char *time, *text;
 
 	for (size_t g = 0; view->groups && g < view->groups->num_groups; g++) {
 		const struct eqgroup *group = &view->groups->groups[g];
-		struct rankset *ranks = rankset_copy(group->ranks);
 
-		rankset_keep_set(ranks, waiting);
-		if (!rankset_is_empty(ranks) && group->stay_min_ns < shortest)
+		if (!rankset_is_empty(parts_both(view, group->ranks, waiting)) &&
+		    group->stay_min_ns < shortest)
 			shortest = group->stay_min_ns;
-		rankset_destroy(ranks);
 	}
 	if (shortest == UINT64_MAX)
-		return xstrdup("");
-	time = label_time(shortest);
-	text = xasprintf(", for at least %s", time);
-	free(time);
-	return text;
+		return "";
+	return text_of(view, ", for at least %s", label_time(shortest).text);
 }
 
 static void print_evidence(const struct view *view)
@@ -456,38 +421,31 @@ static void print_evidence(const struct view *view)
 	const struct verdict *verdict = view->verdict;
 	struct rankset *waiting = find_waiting_culprits(view);
 	int moving = rankset_count(verdict->moving), ranks = parts_num_ranks(view);
-	char *waits, *shortest, *quiet = label_time(verdict->quiet_ns);
+	const char *waits;
 
 	rankset_add_set(waiting, verdict->waiting);
 	waits = waits_text(view, waiting);
-	shortest = shortest_wait(view, waiting);
 	text_wrap(view, 2, "evidence: %d of %d ranks wait inside MPI%s%s%s", rankset_count(waiting),
-		  ranks, waits ? ": " : "", waits ? waits : "", shortest);
+		  ranks, waits ? ": " : "", waits ? waits : "", shortest_wait(view, waiting));
 	if (!cause_has_places(view))
 		cause_print_waits(view, 4);
 	if (verdict->basis == VERDICT_BY_MODELS) {
 		if (moving)
 			text_wrap(view, 4, "%d of %d ranks are moving", moving, ranks);
 		else
-			text_wrap(view, 4, "no rank has moved for %s", quiet);
+			text_wrap(view, 4, "no rank has moved for %s",
+				  label_time(verdict->quiet_ns).text);
 		if (verdict->num_culprit_groups)
 			print_stays(view);
 	} else {
-		char *stay = label_time(verdict->stay_ns);
-
 		text_wrap(view, 4,
 			  "by stack samples%s%s%s: without the recorder there are no "
 			  "counts of MPI calls and no times",
 			  verdict->stay_ns ? " that agree for " : " of one moment",
-			  verdict->stay_ns ? stay : "",
+			  verdict->stay_ns ? label_time(verdict->stay_ns).text : "",
 			  verdict->queue_cause ? ", and by the messages that the MPI library holds"
 					       : "");
-		free(stay);
 	}
-	rankset_destroy(waiting);
-	free(waits);
-	free(quiet);
-	free(shortest);
 }
 
 static const char *likely_reason(const struct verdict *verdict)
@@ -560,21 +518,19 @@ static bool print_tracer(const struct view *view, int rank, int waiting)
 	const struct sample *sample = samples_find(view->job->samples, rank, 0);
 	const struct proc *proc = proctable_find(view->job->proctable, rank);
 	bool is_far = proc && !proc->is_local && proc->host;
-	char *who, *more;
+	const char *who, *more;
 
 	if (!sample)
 		return false;
 	who = sample_tracer(sample);
 	if (!who && sample->state == 't')
-		who = xstrdup("a debugger");
+		who = "a debugger";
 	if (!who)
 		return false;
-	more = waiting >= 0 && view->groups ? xasprintf("; \"why %d\"", waiting) : xstrdup("");
+	more = waiting >= 0 && view->groups ? text_of(view, "; \"why %d\"", waiting) : "";
 	text_wrap(view, 2,
 		  "next: rank %d is held by %s%s%s: look there, or leave that and \"refresh\"%s",
 		  rank, who, is_far ? " on " : "", is_far ? proc->host : "", more);
-	free(who);
-	free(more);
 	return true;
 }
 
@@ -583,15 +539,12 @@ static void print_next(const struct view *view)
 	const struct verdict *verdict = view->verdict;
 	int culprit = rankset_first(verdict->culprits), waiting = rankset_first(verdict->waiting);
 
-	struct rankset *ended;
 	bool is_ended;
-	char *more;
+	const char *more;
 
 	if (culprit < 0)
 		return;
-	ended = find_ended(view);
-	is_ended = rankset_contains(ended, culprit);
-	rankset_destroy(ended);
+	is_ended = rankset_contains(find_ended(view), culprit);
 	/* Nothing is left of it to look at. */
 	if (is_ended && waiting >= 0)
 		text_wrap(view, 2, "next: \"bt %d\", and what the job has printed", waiting);
@@ -609,7 +562,6 @@ static void print_next(const struct view *view)
 			  culprit, waiting);
 	else
 		text_wrap(view, 2, "next: %s\"gdb %d\", \"bt %d\"", more, culprit, culprit);
-	free(more);
 }
 
 void view_lp(const struct view *view)

@@ -2,6 +2,7 @@
  * The verdict for other programs. */
 #include "analysis/progress/eqgroup.h"
 #include "analysis/verdict/verdict.h"
+#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/rankset.h"
 #include "render/json.h"
@@ -35,14 +36,16 @@ static void write_holes(struct json *json, const struct job *job)
 	json_end_array(json);
 }
 
-static void write_crashes(struct json *json, const struct job *job)
+static void write_crashes(struct json *json, const struct view *view)
 {
+	const struct job *job = view->job;
+
 	json_array(json, "crashes");
 	for (size_t i = 0; i < job->num_crashes; i++) {
 		json_object(json, NULL);
 		json_int(json, "rank", job->crashes[i].rank);
 		json_int(json, "signal", job->crashes[i].signal);
-		json_label(json, "how", label_crash(&job->crashes[i]));
+		json_text(json, "how", label_crash(view->arena, &job->crashes[i]));
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -79,7 +82,7 @@ void view_lp_json(const struct view *view)
 		json_end_object(&json);
 	}
 	json_end_array(&json);
-	write_crashes(&json, view->job);
+	write_crashes(&json, view);
 	write_holes(&json, view->job);
 	json_lines(&json, "text", view, view_lp);
 	json_end_object(&json);

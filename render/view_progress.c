@@ -8,6 +8,7 @@
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
+#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
@@ -63,7 +64,7 @@ static struct scale make_scale(const struct view *view, uint32_t loop)
 	return scale;
 }
 
-static char *bar_text(const struct view *view, const struct scale *scale, uint64_t count)
+static const char *bar_text(const struct view *view, const struct scale *scale, uint64_t count)
 {
 	double share = scale->last > scale->first ? (double)(count - scale->first) /
 							    (double)(scale->last - scale->first)
@@ -72,7 +73,7 @@ static char *bar_text(const struct view *view, const struct scale *scale, uint64
 	int filled = count == scale->last ? BAR_WIDTH : (int)(share * (BAR_WIDTH - 1));
 	const char *full = view->use_unicode ? "\u2588" : "#";
 	const char *empty = view->use_unicode ? "\u2591" : ".";
-	char *text = xmalloc(BAR_WIDTH * 4 + 1), *end = text;
+	char *text = arena_alloc(view->arena, BAR_WIDTH * 4 + 1), *end = text;
 
 	for (int i = 0; i < BAR_WIDTH; i++)
 		end = stpcpy(end, i < filled ? full : empty);
@@ -96,13 +97,13 @@ static double find_rate(const struct view *view, const struct eqgroup *group)
 	return moves / 2 / lanes / view->job->look_seconds;
 }
 
-static char *rate_text(const struct view *view, const struct eqgroup *group)
+static const char *rate_text(const struct view *view, const struct eqgroup *group)
 {
 	double rate = find_rate(view, group);
 
 	if (rate < 0)
-		return xstrdup("");
-	return xasprintf("%.*f", rate > 0 && rate < 10 ? 1 : 0, rate);
+		return "";
+	return text_of(view, "%.*f", rate > 0 && rate < 10 ? 1 : 0, rate);
 }
 
 static void add_row(struct table *table, const struct view *view, const struct scale *scale,
@@ -110,45 +111,31 @@ static void add_row(struct table *table, const struct view *view, const struct s
 {
 	const struct eqgroup *group = &view->groups->groups[g];
 	const struct iteration *iteration = outermost(group);
-	char *doing = label_doing(view->job, group);
-	char *since = parts_since(view, group), *iterations = parts_iterations(view, group);
-	char *rate = rate_text(view, group), *mark = parts_mark_as(view, g, ranks, "*");
+	const char *mark = parts_mark_as(view, g, ranks, "*");
 
 	table_row(table);
 	table_ranks(table, ranks);
 	if (iteration) {
-		char *bar = bar_text(view, scale, iteration->count);
-
-		table_cell(table, "%s", bar);
-		free(bar);
+		table_cell(table, "%s", bar_text(view, scale, iteration->count));
 	} else {
 		table_cell(table, "%s", "");
 	}
-	table_cell(table, "%s", iterations);
-	table_cell(table, "%s", doing);
-	table_cell(table, "%s", rate);
-	table_cell(table, "%s", since);
+	table_cell(table, "%s", parts_iterations(view, group));
+	table_cell(table, "%s", label_doing(view, group));
+	table_cell(table, "%s", rate_text(view, group));
+	table_cell(table, "%s", parts_since(view, group));
 	if (mark)
 		table_mark(table, mark);
-	free(mark);
-	free(doing);
-	free(since);
-	free(rate);
-	free(iterations);
 }
 
 static void print_title(const struct view *view, const struct scale *scale)
 {
-	char *loop;
-
 	if (scale->loop == LOOP_NONE) {
 		text_wrap(view, 0, "in no loop:");
 		return;
 	}
-	loop = label_loop(view, scale->loop, LABEL_SHORT);
-	text_wrap(view, 0, "%s: the bars go from iteration %" PRIu64 " to %" PRIu64, loop,
-		  scale->first, scale->last);
-	free(loop);
+	text_wrap(view, 0, "%s: the bars go from iteration %" PRIu64 " to %" PRIu64,
+		  label_loop(view, scale->loop, LABEL_SHORT), scale->first, scale->last);
 }
 
 static bool is_any_moving(const struct view *view)
@@ -166,23 +153,20 @@ static bool is_any_moving(const struct view *view)
 static void print_section(const struct view *view, uint32_t loop)
 {
 	struct scale scale = make_scale(view, loop);
-	struct table *table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
+	struct table *table = TABLE_OF(view, columns);
 	size_t num_rest = 0;
 
 	for (uint32_t g = 0; g < view->groups->num_groups; g++) {
 		const struct iteration *iteration = outermost(&view->groups->groups[g]);
 		struct rankset *ranks = parts_in_focus(view, view->groups->groups[g].ranks);
 
-		if ((iteration ? iteration->loop : LOOP_NONE) != loop || rankset_is_empty(ranks)) {
-			rankset_destroy(ranks);
+		if ((iteration ? iteration->loop : LOOP_NONE) != loop || rankset_is_empty(ranks))
 			continue;
-		}
 		if (table_num_rows(table) >=
 		    (parts_is_culprit(view, g) ? 2 * PARTS_MAX_ROWS : PARTS_MAX_ROWS))
 			num_rest++;
 		else
 			add_row(table, view, &scale, g, ranks);
-		rankset_destroy(ranks);
 	}
 	if (!is_any_moving(view))
 		table_hide(table, "rate");
@@ -192,13 +176,12 @@ static void print_section(const struct view *view, uint32_t loop)
 	}
 	if (table_num_rows(table))
 		print_title(view, &scale);
-	table_print(table, view);
+	table_print(table);
 	if (num_rest)
 		text_wrap(view, 2,
 			  "... and %zu smaller groups; \"focus RANKS\" shows the groups of "
 			  "some ranks",
 			  num_rest);
-	table_destroy(table);
 }
 
 void view_progress(const struct view *view)
@@ -207,7 +190,7 @@ void view_progress(const struct view *view)
 
 	if (!parts_have_models(view))
 		return;
-	has_section = xcalloc(view->progress->num_loops, sizeof(*has_section));
+	has_section = arena_array(view->arena, view->progress->num_loops, sizeof(*has_section));
 	for (size_t g = 0; g < view->groups->num_groups; g++) {
 		const struct iteration *iteration = outermost(&view->groups->groups[g]);
 
@@ -219,7 +202,6 @@ void view_progress(const struct view *view)
 			print_section(view, loop);
 	}
 	print_section(view, LOOP_NONE);
-	free(has_section);
 }
 
 /* ---- JSON ---- */
@@ -253,7 +235,6 @@ void view_progress_json(const struct view *view)
 
 		if (!rankset_is_empty(ranks))
 			write_group(&json, view, g, ranks);
-		rankset_destroy(ranks);
 	}
 	json_end_array(&json);
 	json_end_object(&json);

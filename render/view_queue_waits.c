@@ -8,11 +8,11 @@
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/queue_waits.h"
 #include "analysis/waits/stack_facts.h"
+#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/message_queues.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "model/xalloc.h"
 #include "render/dot.h"
 #include "render/json.h"
 #include "render/label.h"
@@ -24,6 +24,10 @@
 
 enum { WHO_WIDTH = 40, MAX_STEPS = 40, MAX_GROUPS = 24, MAX_GROUPS_DATA = 300 };
 
+ARENA_DEFINE_IN(stack_facts)
+ARENA_DEFINE_IN(queue_waits)
+ARENA_DEFINE_IN(queue_groups)
+
 /* What all of it is made of. */
 struct waits_now {
 	struct stack_facts *facts;
@@ -34,44 +38,36 @@ struct waits_now {
 static struct waits_now make_waits(const struct view *view, const struct rankset *ranks,
 				   size_t max_groups)
 {
-	struct waits_now now = {.facts = stack_facts_create(view->job)};
+	struct waits_now now;
 
-	now.waits = queue_waits_create(view->job, now.facts);
-	now.groups = queue_groups_create(now.waits, now.facts, ranks, view->verdict->culprits,
-					 max_groups);
+	now.facts = stack_facts_in(view->arena, stack_facts_create(view->job));
+	now.waits = queue_waits_in(view->arena, queue_waits_create(view->job, now.facts));
+	now.groups = queue_groups_in(view->arena,
+				     queue_groups_create(now.waits, now.facts, ranks,
+							 view->verdict->culprits, max_groups));
 	return now;
 }
 
-static void free_waits(struct waits_now *now)
+/* "a message with tag 7 from rank 3", of all of the group; NULL: not known. */
+static const char *needs_text(const struct view *view, const struct queue_group *group)
 {
-	queue_groups_destroy(now->groups);
-	queue_waits_destroy(now->waits);
-	stack_facts_destroy(now->facts);
-}
-
-/* "a message with tag 7 from rank 3", of all of the group; NULL: not known. The caller frees. */
-static char *needs_text(const struct view *view, const struct queue_group *group)
-{
-	char *who, *peers, *label, *text;
+	const char *peers;
 
 	if (rankset_is_empty(group->peers))
 		return NULL;
-	who = label_who(group->alike, WHO_WIDTH);
-	peers = xasprintf("%s%s", group->is_mixed ? "some of " : "", who);
-	label = queue_wait_label_of(view, &group->example, peers,
-				    rankset_count(group->ranks) == 1 ? "its" : "their");
-	text = xasprintf("%s%s", label, group->has_others ? ", among others" : "");
-	free(who);
-	free(peers);
-	free(label);
-	return text;
+	peers = text_of(view, "%s%s", group->is_mixed ? "some of " : "",
+			label_who(view->arena, group->alike, WHO_WIDTH));
+	return text_of(view, "%s%s",
+		       queue_wait_label_of(view, &group->example, peers,
+					   parts_plural(group->ranks, "its", "their")),
+		       group->has_others ? ", among others" : "");
 }
 
-static char *place_text(const struct view *view, int rank)
+static const char *place_text(const struct view *view, int rank)
 {
-	char *place = stack_place(view->job, rank);
+	const char *place = stack_place(view, rank);
 
-	return place ? place : xstrdup("MPI");
+	return place ? place : "MPI";
 }
 
 /* ---- waits ---- */
@@ -79,18 +75,16 @@ static char *place_text(const struct view *view, int rank)
 static void print_group(const struct view *view, const struct queue_group *group)
 {
 	bool is_one = rankset_count(group->ranks) == 1;
-	char *who = parts_who(group->ranks), *place = place_text(view, rankset_first(group->ranks));
-	char *needs = needs_text(view, group);
+	const char *needs = needs_text(view, group);
 	bool is_culprit = rankset_contains(view->verdict->culprits, rankset_first(group->ranks));
 
-	text_wrap(view, 0, "%s, in %s%s", who, place, is_culprit ? "  <- least progressed" : "");
+	text_wrap(view, 0, "%s, in %s%s", parts_who(view, group->ranks),
+		  place_text(view, rankset_first(group->ranks)),
+		  is_culprit ? "  <- least progressed" : "");
 	if (needs)
 		text_wrap(view, 4, "wait%s for %s", is_one ? "s" : "", needs);
 	else
 		text_wrap(view, 4, "not known what for");
-	free(who);
-	free(place);
-	free(needs);
 }
 
 void view_queue_waits(const struct view *view)
@@ -106,7 +100,6 @@ void view_queue_waits(const struct view *view)
 			  "By stacks, and by the messages that the MPI library holds: there is no "
 			  "recorder in "
 			  "this job.");
-	free_waits(&now);
 }
 
 static bool leads_to(const struct queue_group *from, const struct queue_group *to)
@@ -121,41 +114,36 @@ void view_queue_waits_dot(const struct view *view)
 {
 	struct waits_now now = make_waits(view, view->answer->ranks, MAX_GROUPS_DATA);
 	const struct queue_groups *groups = now.groups;
-	struct dot *dot = dot_create("an arrow leads to those who are waited for", "groups");
+	struct dot *dot =
+		dot_create(view->arena, "an arrow leads to those who are waited for", "groups");
 
 	for (size_t g = 0; g < groups->num_groups; g++) {
 		const struct queue_group *group = &groups->groups[g];
 		bool is_strong =
 			rankset_contains(view->verdict->culprits, rankset_first(group->ranks));
-		char *who = label_who(group->ranks, WHO_WIDTH), *needs = needs_text(view, group);
-		char *place = place_text(view, rankset_first(group->ranks));
-		char *label = xasprintf("%s\nin %s\n%s%s", who, place, needs ? "waits for " : "",
-					needs ? needs : "");
+		const char *needs = needs_text(view, group);
+		const char *label = text_of(view, "%s\nin %s\n%s%s",
+					    label_who(view->arena, group->ranks, WHO_WIDTH),
+					    place_text(view, rankset_first(group->ranks)),
+					    needs ? "waits for " : "", needs ? needs : "");
 
 		dot_node(dot, label, (uint64_t)rankset_count(group->ranks),
 			 is_strong ? DOT_STRONG : DOT_PLAIN);
-		free(who);
-		free(needs);
-		free(place);
-		free(label);
 	}
 	for (size_t g = 0; g < groups->num_groups; g++)
 		for (size_t h = 0; h < groups->num_groups; h++)
 			if (leads_to(&groups->groups[g], &groups->groups[h]))
 				dot_edge(dot, (uint32_t)g, (uint32_t)h, NULL);
 	dot_write(dot, view->out);
-	dot_destroy(dot);
-	free_waits(&now);
 }
 
 static void write_group(struct json *json, const struct view *view, const struct queue_group *group)
 {
 	json_object(json, NULL);
-	json_int(json, "count", rankset_count(group->ranks));
-	json_ranks(json, "ranks", group->ranks);
+	json_who(json, group->ranks);
 	json_text(json, "state", "in MPI");
-	json_label(json, "where", place_text(view, rankset_first(group->ranks)));
-	json_label(json, "waits_for", needs_text(view, group));
+	json_text(json, "where", place_text(view, rankset_first(group->ranks)));
+	json_text(json, "waits_for", needs_text(view, group));
 	json_count(json, "needs", (uint64_t)rankset_count(group->peers));
 	json_ranks(json, "peers", group->peers);
 	json_text(json, "unknown",
@@ -190,19 +178,21 @@ void view_queue_waits_json(const struct view *view)
 		}
 	json_end_array(&json);
 	json_end_object(&json);
-	free_waits(&now);
 }
 
 /* ---- why ---- */
 
 /* The last wait of the shortest way to each rank that this one waits for, NULL for all others;
  * *end_ret: where to go along them, a culprit, or else a rank that waits for nobody, or the
- * farthest. The caller frees. */
+ * farthest. */
 static const struct queue_wait **find_ways(const struct view *view, const struct queue_waits *waits,
 					   int rank, int *end_ret)
 {
-	const struct queue_wait **before = xcalloc(waits->num_ranks, sizeof(*before)), *of_rank;
-	int *queue = xcalloc(waits->num_ranks, sizeof(*queue)), culprit = -1, idle = -1;
+	const struct queue_wait **before =
+					arena_array(view->arena, waits->num_ranks, sizeof(*before)),
+				*of_rank;
+	int *queue = arena_array(view->arena, waits->num_ranks, sizeof(*queue)), culprit = -1,
+	    idle = -1;
 	size_t head = 0, tail = 0;
 
 	queue[tail++] = rank;
@@ -222,18 +212,14 @@ static const struct queue_wait **find_ways(const struct view *view, const struct
 		}
 	}
 	*end_ret = culprit >= 0 ? culprit : idle >= 0 ? idle : queue[tail - 1];
-	free(queue);
 	return before;
 }
 
 /* "rank 3, in MPI_Recv, exchange() at halo.c:12, waits for ..." */
 static void print_step(const struct view *view, const struct queue_wait *wait, int indent)
 {
-	char *place = place_text(view, wait->rank), *label = queue_wait_label(view, wait);
-
-	text_wrap(view, indent, "rank %d, in %s, waits for %s", wait->rank, place, label);
-	free(place);
-	free(label);
+	text_wrap(view, indent, "rank %d, in %s, waits for %s", wait->rank,
+		  place_text(view, wait->rank), queue_wait_label(view, wait));
 }
 
 /* Where the way has come to: it waits for others in turn, or that is not known. */
@@ -241,7 +227,7 @@ static void print_end(const struct view *view, const struct waits_now *now, int 
 {
 	const struct stack_fact *fact = stack_facts_get(now->facts, rank);
 	bool is_culprit = rankset_contains(view->verdict->culprits, rank);
-	char *place = place_text(view, rank);
+	const char *place = place_text(view, rank);
 	const struct queue_wait *of_rank;
 
 	if (queue_waits_of(now->waits, rank, &of_rank))
@@ -253,7 +239,6 @@ static void print_end(const struct view *view, const struct waits_now *now, int 
 	if (is_culprit)
 		text_wrap(view, indent + 2,
 			  "rank %d is the least progressed: \"lp\" says what speaks for it", rank);
-	free(place);
 }
 
 static void print_way(const struct view *view, const struct waits_now *now, int rank)
@@ -268,14 +253,12 @@ static void print_way(const struct view *view, const struct waits_now *now, int 
 	for (size_t i = 0; i < num; i++)
 		print_step(view, way[num - 1 - i], 2 * (int)i);
 	print_end(view, now, end, 2 * (int)num);
-	free(before);
 }
 
 void view_queue_why(const struct view *view)
 {
 	int rank = view->answer->rank;
-	struct rankset *all = rankset_create();
-	struct waits_now now = make_waits(view, all, MAX_GROUPS);
+	struct waits_now now = make_waits(view, parts_set(view), MAX_GROUPS);
 	const struct stack_fact *fact = stack_facts_get(now.facts, rank);
 
 	if (!fact->num_samples)
@@ -284,6 +267,4 @@ void view_queue_why(const struct view *view)
 		text_wrap(view, 0, "rank %d is outside MPI: it waits for nobody", rank);
 	else
 		print_way(view, &now, rank);
-	free_waits(&now);
-	rankset_destroy(all);
 }

@@ -8,8 +8,8 @@
 
 #include "analysis/traces/trace_runs.h"
 #include "analysis/traces/trace_suspects.h"
+#include "model/arena.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 #include "render/json.h"
 #include "render/label.h"
 #include "render/table.h"
@@ -45,9 +45,19 @@ static const char *run_text(const char *name)
 	return is_here(name) ? "this job" : name;
 }
 
-static const struct trace_thread *bad_thread(const struct trace_answer *a, uint32_t pair)
+/* The trace of a pair that is of the bad run; that of the good one. */
+static const char *bad_text(const struct view *view, uint32_t pair)
 {
-	return &a->runs->threads[a->suspects->pairs[pair].bad];
+	const struct trace_answer *a = view->answer->compared;
+
+	return trace_text_thread(view->arena, &a->runs->threads[a->suspects->pairs[pair].bad]);
+}
+
+static const char *good_text(const struct view *view, uint32_t pair)
+{
+	const struct trace_answer *a = view->answer->compared;
+
+	return trace_text_thread(view->arena, &a->runs->threads[a->suspects->pairs[pair].good]);
 }
 
 /* How many of the ranking are as suspicious as the first. */
@@ -62,24 +72,17 @@ static size_t count_first(const struct trace_answer *a)
 	return num;
 }
 
-/* "3", "3,5" or "3,5,7 and 12 more", of pairs in this order. The caller frees. */
-static char *list_threads(const struct trace_answer *a, const uint32_t *pairs, size_t num,
-			  size_t most)
+/* "3", "3,5" or "3,5,7 and 12 more", of pairs in this order. */
+static const char *list_threads(const struct view *view, const uint32_t *pairs, size_t num,
+				size_t most)
 {
-	char *list;
-	size_t size;
-	FILE *out = open_memstream(&list, &size);
+	struct text_list list = {view->arena, NULL};
 
-	for (size_t i = 0; i < num && i < most; i++) {
-		char *thread = trace_text_thread(bad_thread(a, pairs[i]));
-
-		fprintf(out, "%s%s", i > 0 ? "," : "", thread);
-		free(thread);
-	}
+	for (size_t i = 0; i < num && i < most; i++)
+		text_list_add(&list, ",", bad_text(view, pairs[i]));
 	if (num > most)
-		fprintf(out, " and %zu more", num - most);
-	fclose(out);
-	return list;
+		text_list_add(&list, "", text_of(view, " and %zu more", num - most));
+	return list.text;
 }
 
 static void print_verdict(const struct view *view)
@@ -87,7 +90,6 @@ static void print_verdict(const struct view *view)
 	const struct trace_answer *a = view->answer->compared;
 	size_t num = count_first(a);
 	uint32_t *pairs;
-	char *list;
 
 	if (a->suspects->num_silent == a->suspects->num_aspects) {
 		text_wrap(
@@ -97,20 +99,18 @@ static void print_verdict(const struct view *view)
 			a->suspects->num_pairs, run_text(a->names[1]), run_text(a->names[0]));
 		return;
 	}
-	pairs = xcalloc(num, sizeof(*pairs));
+	pairs = arena_array(view->arena, num, sizeof(*pairs));
 	for (size_t i = 0; i < num; i++)
 		pairs[i] = a->suspects->ranking[i].pair;
-	list = list_threads(a, pairs, num, MOST_SUSPECTS);
 	text_wrap(view, 0, "Most suspicious: rank%s %s, of %zu traces of %s", num > 1 ? "s" : "",
-		  list, a->suspects->num_pairs, run_text(a->names[1]));
-	free(list);
-	free(pairs);
+		  list_threads(view, pairs, num, MOST_SUSPECTS), a->suspects->num_pairs,
+		  run_text(a->names[1]));
 }
 
 static void print_ranking(const struct view *view)
 {
 	const struct trace_answer *a = view->answer->compared;
-	struct table *table = table_create(ranking_columns, 5);
+	struct table *table = TABLE_OF(view, ranking_columns);
 	size_t shown = a->suspects->num_pairs;
 
 	if (!view->answer->is_full && shown > MOST_SUSPECTS)
@@ -119,21 +119,16 @@ static void print_ranking(const struct view *view)
 		table_hide(table, "as");
 	for (size_t i = 0; i < shown; i++) {
 		const struct trace_suspect *s = &a->suspects->ranking[i];
-		char *thread = trace_text_thread(bad_thread(a, s->pair));
-		char *mate = trace_text_thread(&a->runs->threads[a->suspects->pairs[s->pair].good]);
 
 		table_row(table);
-		table_cell(table, "%s", thread);
+		table_cell(table, "%s", bad_text(view, s->pair));
 		table_cell(table, "%.2f", s->score);
 		table_cell(table, "%" PRIu32 " of %zu", s->times_first,
 			   a->suspects->num_aspects - a->suspects->num_silent);
 		table_cell(table, "%.0f %%", 100 * s->own);
-		table_cell(table, "%s", mate);
-		free(thread);
-		free(mate);
+		table_cell(table, "%s", good_text(view, s->pair));
 	}
-	table_print(table, view);
-	table_destroy(table);
+	table_print(table);
 	if (shown < a->suspects->num_pairs)
 		fprintf(view->out, "  and %zu more (-all)\n", a->suspects->num_pairs - shown);
 }
@@ -141,21 +136,19 @@ static void print_ranking(const struct view *view)
 static void print_aspects(const struct view *view)
 {
 	const struct trace_answer *a = view->answer->compared;
-	struct table *table = table_create(aspect_columns, 4);
+	struct table *table = TABLE_OF(view, aspect_columns);
 
 	text_wrap(view, 0,
 		  "Seen by each kind of attributes (B-score 1: the ranks cluster as they did):");
 	for (size_t i = 0; i < a->suspects->num_aspects; i++) {
 		const struct trace_aspect *aspect = &a->suspects->aspects[i];
-		uint32_t *pairs = xcalloc(a->suspects->num_pairs, sizeof(*pairs));
+		uint32_t *pairs = arena_array(view->arena, a->suspects->num_pairs, sizeof(*pairs));
 		size_t num = 0;
-		char *list;
 
 		while (num < a->suspects->num_pairs && aspect->suspects[num].change > 0) {
 			pairs[num] = aspect->suspects[num].index;
 			num++;
 		}
-		list = list_threads(a, pairs, num, MOST_FIRST);
 		table_row(table);
 		table_cell(table, "%s", trace_text_kind(aspect->kind));
 		table_cell(table, "%s", trace_text_frequency(aspect->frequency));
@@ -163,27 +156,22 @@ static void print_aspects(const struct view *view)
 			table_cell(table, "-");
 		else
 			table_cell(table, "%.3f", aspect->bscore);
-		table_cell(table, "%s", num > 0 ? list : "nobody");
-		free(list);
-		free(pairs);
+		table_cell(table, "%s",
+			   num > 0 ? list_threads(view, pairs, num, MOST_FIRST) : "nobody");
 	}
-	table_print(table, view);
-	table_destroy(table);
+	table_print(table);
 }
 
 static void print_next(const struct view *view)
 {
 	const struct trace_answer *a = view->answer->compared;
-	const struct trace_pair *pair = &a->suspects->pairs[a->suspects->ranking[0].pair];
-	char *good = trace_text_thread(&a->runs->threads[pair->good]);
-	char *bad = trace_text_thread(&a->runs->threads[pair->bad]);
+	uint32_t pair = a->suspects->ranking[0].pair;
+	bool is_of_job = is_here(a->names[1]);
 
 	if (a->suspects->num_silent < a->suspects->num_aspects)
-		text_wrap(view, 2, "next: \"diff %s:%s %s%s%s\"", a->names[0], good,
-			  is_here(a->names[1]) ? "" : a->names[1], is_here(a->names[1]) ? "" : ":",
-			  bad);
-	free(good);
-	free(bad);
+		text_wrap(view, 2, "next: \"diff %s:%s %s%s%s\"", a->names[0],
+			  good_text(view, pair), is_of_job ? "" : a->names[1], is_of_job ? "" : ":",
+			  bad_text(view, pair));
 }
 
 void view_suspects(const struct view *view)
@@ -201,52 +189,52 @@ void view_suspects(const struct view *view)
 
 /* ---- JSON ---- */
 
-static void write_aspect(FILE *out, const struct trace_answer *a, const struct trace_aspect *aspect)
+static void write_aspect(struct json *json, const struct view *view,
+			 const struct trace_aspect *aspect)
 {
-	fprintf(out, "{\"attributes\": \"%s\", \"frequency\": \"%s\", ",
-		trace_text_kind(aspect->kind), trace_text_frequency(aspect->frequency));
+	json_object(json, NULL);
+	json_text(json, "attributes", trace_text_kind(aspect->kind));
+	json_text(json, "frequency", trace_text_frequency(aspect->frequency));
 	if (!isnan(aspect->bscore))
-		fprintf(out, "\"bscore\": %.6f, ", aspect->bscore);
-	fputs("\"changes\": [", out);
-	for (size_t i = 0; i < a->suspects->num_pairs; i++) {
+		json_fixed(json, "bscore", aspect->bscore);
+	json_array(json, "changes");
+	for (size_t i = 0; i < view->answer->compared->suspects->num_pairs; i++) {
 		const struct suspect *s = &aspect->suspects[i];
-		char *thread = trace_text_thread(bad_thread(a, s->index));
 
-		fprintf(out, "%s{\"rank\": \"%s\", \"change\": %.6f, \"own\": %.6f}",
-			i > 0 ? ", " : "", thread, s->change, s->own);
-		free(thread);
+		json_object(json, NULL);
+		json_text(json, "rank", bad_text(view, s->index));
+		json_fixed(json, "change", s->change);
+		json_fixed(json, "own", s->own);
+		json_end_object(json);
 	}
-	fputs("]}", out);
+	json_end_array(json);
+	json_end_object(json);
 }
 
 void view_suspects_json(const struct view *view)
 {
 	const struct trace_answer *a = view->answer->compared;
-	FILE *out = view->out;
+	struct json json = {.out = view->out};
 
-	fputs("{\"good\": ", out);
-	json_quote(out, a->names[0]);
-	fputs(", \"bad\": ", out);
-	json_quote(out, a->names[1]);
-	fputs(", \"ranking\": [", out);
+	json_object(&json, NULL);
+	json_text(&json, "good", a->names[0]);
+	json_text(&json, "bad", a->names[1]);
+	json_array(&json, "ranking");
 	for (size_t i = 0; i < a->suspects->num_pairs; i++) {
 		const struct trace_suspect *s = &a->suspects->ranking[i];
-		const struct trace_pair *pair = &a->suspects->pairs[s->pair];
-		char *bad = trace_text_thread(&a->runs->threads[pair->bad]);
-		char *good = trace_text_thread(&a->runs->threads[pair->good]);
 
-		fprintf(out,
-			"%s{\"rank\": \"%s\", \"compared\": \"%s\", \"suspicion\": %.6f, "
-			"\"own\": "
-			"%.6f, \"first\": %" PRIu32 "}",
-			i > 0 ? ", " : "", bad, good, s->score, s->own, s->times_first);
-		free(good);
-		free(bad);
+		json_object(&json, NULL);
+		json_text(&json, "rank", bad_text(view, s->pair));
+		json_text(&json, "compared", good_text(view, s->pair));
+		json_fixed(&json, "suspicion", s->score);
+		json_fixed(&json, "own", s->own);
+		json_count(&json, "first", s->times_first);
+		json_end_object(&json);
 	}
-	fputs("], \"aspects\": [", out);
-	for (size_t i = 0; i < a->suspects->num_aspects; i++) {
-		fputs(i > 0 ? ", " : "", out);
-		write_aspect(out, a, &a->suspects->aspects[i]);
-	}
-	fputs("]}", out);
+	json_end_array(&json);
+	json_array(&json, "aspects");
+	for (size_t i = 0; i < a->suspects->num_aspects; i++)
+		write_aspect(&json, view, &a->suspects->aspects[i]);
+	json_end_array(&json);
+	json_end_object(&json);
 }

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/names.h"
 #include "model/trace/traces.h"
-#include "model/xalloc.h"
 #include "render/json.h"
 #include "render/label.h"
 #include "render/text.h"
@@ -34,18 +34,16 @@ static const struct traces_symbol *symbol_of(const struct printer *p, uint32_t l
 }
 
 /* "Isend", "solve()", "solve() returns". */
-static char *symbol_text(const struct printer *p, uint32_t local)
+static const char *symbol_text(const struct printer *p, uint32_t local)
 {
 	const struct traces_symbol *symbol = symbol_of(p, local);
-	char *function, *text;
 
 	if (symbol->name)
-		return xstrdup(strncmp(symbol->name, "MPI_", 4) == 0 ? symbol->name + 4
-								     : symbol->name);
-	function = label_function(names_function(p->view->job->names, symbol->path)->function);
-	text = xasprintf("%s()%s", function, symbol->kind == SEG_TRACE_LEAVE ? " returns" : "");
-	free(function);
-	return text;
+		return strncmp(symbol->name, "MPI_", 4) == 0 ? symbol->name + 4 : symbol->name;
+	return text_of(p->view, "%s()%s",
+		       label_function(p->view->arena,
+				      names_function(p->view->job->names, symbol->path)->function),
+		       symbol->kind == SEG_TRACE_LEAVE ? " returns" : "");
 }
 
 /* The frame that a symbol is placed at. */
@@ -57,39 +55,35 @@ static uint32_t frame_of(const struct printer *p, uint32_t local)
 					      : symbol->path;
 }
 
-static char *place_text(const struct printer *p, uint32_t local)
+static const char *place_text(const struct printer *p, uint32_t local)
 {
 	uint32_t frame = frame_of(p, local);
 
-	return frame == CALLPATH_NONE ? xstrdup("") : label_place(p->view->job, frame, LABEL_SHORT);
+	return frame == CALLPATH_NONE ? "" : label_place(p->view, frame, LABEL_SHORT);
 }
 
 /* A line: text, and in its own column the place. */
 static void print_line(const struct printer *p, size_t indent, const char *text, const char *place)
 {
 	size_t width = (size_t)p->view->width, used = indent + strlen(text), at = p->place_at;
-	char *fitted;
+	const char *fitted;
 
 	fprintf(p->view->out, "%*s%s", (int)indent, "", text);
 	if (*place) {
 		at = used + 2 > at ? used + 2 : at;
-		fitted = text_fit_middle(place, width > at + MIN_PLACE ? width - at : MIN_PLACE,
+		fitted = text_fit_middle(p->view->arena, place,
+					 width > at + MIN_PLACE ? width - at : MIN_PLACE,
 					 p->view->use_unicode);
 		fprintf(p->view->out, "%*s%s", (int)(at - used), "", fitted);
-		free(fitted);
 	}
 	fputc('\n', p->view->out);
 }
 
-static char *with_count(char *text, uint32_t count)
+static const char *with_count(const struct printer *p, struct trace_element e)
 {
-	char *counted;
+	const char *text = symbol_text(p, e.symbol);
 
-	if (count == 1)
-		return text;
-	counted = xasprintf("%s^%u", text, count);
-	free(text);
-	return counted;
+	return e.count == 1 ? text : text_of(p->view, "%s^%u", text, e.count);
 }
 
 /* ---- Loops in one line ---- */
@@ -105,11 +99,12 @@ static bool is_same_function(const struct printer *p, uint32_t a, uint32_t b)
 }
 
 /* "exchange() halo.c:33-38"; NULL: it is more than one function, or too much for a line. */
-static char *inline_place(const struct printer *p, const struct trace_element *row, uint32_t num)
+static const char *inline_place(const struct printer *p, const struct trace_element *row,
+				uint32_t num)
 {
 	uint32_t first = TRACE_IS_LOOP(row[0].symbol) ? CALLPATH_NONE : frame_of(p, row[0].symbol);
 	int low = 0, high = 0;
-	char *place, *range;
+	const char *place;
 
 	if (num > MAX_INLINE || first == CALLPATH_NONE)
 		return NULL;
@@ -129,46 +124,35 @@ static char *inline_place(const struct printer *p, const struct trace_element *r
 		}
 		high = line > high ? line : high;
 	}
-	place = label_place(p->view->job, first, LABEL_SHORT);
+	place = label_place(p->view, first, LABEL_SHORT);
 	if (low == high || low == 0)
 		return place;
-	range = xasprintf("%s-%d", place, high);
-	free(place);
-	return range;
+	return text_of(p->view, "%s-%d", place, high);
 }
 
-static char *inline_body(const struct printer *p, const struct trace_element *row, uint32_t num)
+static const char *inline_body(const struct printer *p, const struct trace_element *row,
+			       uint32_t num)
 {
-	char *text = xstrdup("[");
+	struct text_list list = {p->view->arena, "["};
 
-	for (uint32_t i = 0; i < num; i++) {
-		char *one = with_count(symbol_text(p, row[i].symbol), row[i].count);
-		char *longer = xasprintf("%s %s", text, one);
-
-		free(one);
-		free(text);
-		text = longer;
-	}
-	return text;
+	for (uint32_t i = 0; i < num; i++)
+		text_list_add(&list, " ", with_count(p, row[i]));
+	return list.text;
 }
 
 /* Print a loop in one line, if it fits. */
 static bool print_inline(const struct printer *p, const struct trace_element *row, uint32_t num,
 			 uint32_t count, size_t indent)
 {
-	char *place = inline_place(p, row, num), *body, *text;
+	const char *place = inline_place(p, row, num), *text;
 	bool fits;
 
 	if (!place)
 		return false;
-	body = inline_body(p, row, num);
-	text = xasprintf("%s ]^%u", body, count);
+	text = text_of(p->view, "%s ]^%u", inline_body(p, row, num), count);
 	fits = indent + strlen(text) + 2 + strlen(place) <= (size_t)p->view->width;
 	if (fits)
 		print_line(p, indent, text, place);
-	free(text);
-	free(body);
-	free(place);
 	return fits;
 }
 
@@ -187,15 +171,12 @@ static void print_element(const struct printer *p, struct trace_element e, unsig
 {
 	size_t indent = indent_of(p, depth);
 	const struct trace_element *row;
-	char *text, *place;
+	const char *text;
 	uint32_t num;
 
 	if (!TRACE_IS_LOOP(e.symbol)) {
-		text = with_count(symbol_text(p, e.symbol), e.count);
-		place = place_text(p, e.symbol);
-		print_line(p, indent, text, place);
-		free(text);
-		free(place);
+		text = with_count(p, e);
+		print_line(p, indent, text, place_text(p, e.symbol));
 		return;
 	}
 	row = trace_body_of(p->lane->trace, e.symbol, &num);
@@ -204,9 +185,8 @@ static void print_element(const struct printer *p, struct trace_element e, unsig
 	print_line(p, indent, "[", "");
 	for (uint32_t i = 0; i < num; i++)
 		print_element(p, row[i], depth + 1);
-	text = xasprintf("]^%u", e.count);
+	text = text_of(p->view, "]^%u", e.count);
 	print_line(p, indent, text, "");
-	free(text);
 }
 
 static void print_end(const struct printer *p)
@@ -271,12 +251,10 @@ static void print_events(const struct view *view)
 		return;
 	trace_walk_init(&walk, lane->trace);
 	while (!ferror(view->out) && trace_walk_next(&walk, &symbol, &count)) {
-		char *text = symbol_text(&p, symbol), *place = place_text(&p, symbol);
+		const char *text = symbol_text(&p, symbol), *place = place_text(&p, symbol);
 
 		while (count-- > 0 && !ferror(view->out))
 			print_line(&p, 2, text, place);
-		free(text);
-		free(place);
 	}
 	print_end(&p);
 }
@@ -304,22 +282,19 @@ static void json_symbols(const struct printer *p)
 
 	for (uint32_t i = 0; i < p->lane->num_local; i++) {
 		const struct traces_symbol *symbol;
-		char *place;
 
 		if (p->lane->symbols[i] == TRACE_NONE)
 			continue;
 		symbol = symbol_of(p, i);
-		place = place_text(p, i);
 		fprintf(view->out, "%s{\"symbol\": %u, \"kind\": \"%s\", \"name\": ", separator, i,
 			kinds[symbol->kind]);
 		json_quote(view->out,
 			   symbol->name ? symbol->name
 					: names_function(view->job->names, symbol->path)->function);
 		fputs(", \"place\": ", view->out);
-		json_quote(view->out, place);
+		json_quote(view->out, place_text(p, i));
 		fputc('}', view->out);
 		separator = ", ";
-		free(place);
 	}
 }
 

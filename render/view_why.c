@@ -9,10 +9,10 @@
 #include "analysis/progress/progress.h"
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/queue_waits.h"
+#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/rankset.h"
 #include "model/sorted.h"
-#include "model/xalloc.h"
 #include "render/json.h"
 #include "render/label.h"
 #include "render/parts.h"
@@ -43,9 +43,9 @@ static size_t *find_way(const struct view *view, uint32_t start, size_t *num_ret
 {
 	const struct progress_graph *graph = view->graph;
 	size_t num_groups = view->groups->num_groups, head = 0, tail = 0, length = 0;
-	uint32_t *queue = xcalloc(num_groups, sizeof(*queue)), goal = UINT32_MAX;
-	size_t *by_edge = xcalloc(num_groups, sizeof(*by_edge)), *way;
-	bool *is_seen = xcalloc(num_groups, sizeof(*is_seen)), is_culprit = false;
+	uint32_t *queue = arena_array(view->arena, num_groups, sizeof(*queue)), goal = UINT32_MAX;
+	size_t *by_edge = arena_array(view->arena, num_groups, sizeof(*by_edge)), *way;
+	bool *is_seen = arena_array(view->arena, num_groups, sizeof(*is_seen)), is_culprit = false;
 
 	queue[tail++] = start;
 	is_seen[start] = true;
@@ -68,13 +68,10 @@ static size_t *find_way(const struct view *view, uint32_t start, size_t *num_ret
 	}
 	for (uint32_t g = goal; g != UINT32_MAX && g != start; g = graph->edges[by_edge[g]].from)
 		length++;
-	way = xcalloc(length, sizeof(*way));
+	way = arena_array(view->arena, length, sizeof(*way));
 	*num_ret = length;
 	for (uint32_t g = goal; length > 0; g = graph->edges[by_edge[g]].from)
 		way[--length] = by_edge[g];
-	free(queue);
-	free(by_edge);
-	free(is_seen);
 	return way;
 }
 
@@ -95,31 +92,25 @@ static const struct iteration *find_iteration(const struct place *place, uint32_
 static void print_place(const struct view *view, uint32_t g, const char *who, int indent)
 {
 	const struct eqgroup *group = &view->groups->groups[g];
-	char *where = label_where(view->job, group, LABEL_FULL);
-	char *since = parts_since(view, group);
-	char *mark = parts_mark(view, g, group->ranks);
+	const char *since = parts_since(view, group);
+	const char *mark = parts_mark(view, g, group->ranks);
 	const struct place *place = group->place;
 	bool is_frontier = place->num_iterations == 0;
 	size_t number = is_frontier ? place->num_frontier : parts_num_iterations(view, group);
 
-	text_wrap(view, indent, "%s: %s%s%s", who, where, strstr(since, "moving") ? ", " : ", for ",
-		  since);
+	text_wrap(view, indent, "%s: %s%s%s", who, label_where(view, group, LABEL_FULL),
+		  strstr(since, "moving") ? ", " : ", for ", since);
 	for (size_t i = 0; i < number; i++) {
 		const struct iteration *iteration =
 			is_frontier ? &place->frontier[i] : &place->iterations[i];
-		char *loop = label_loop(view, iteration->loop, LABEL_SHORT);
-		char *count = label_iteration(iteration);
 
-		text_wrap(view, indent + STEP, "%s: %siteration %s", loop,
-			  is_frontier ? "last seen in " : "", count);
-		free(loop);
-		free(count);
+		text_wrap(view, indent + STEP, "%s: %siteration %s",
+			  label_loop(view, iteration->loop, LABEL_SHORT),
+			  is_frontier ? "last seen in " : "",
+			  label_iteration(view->arena, iteration));
 	}
 	if (mark)
 		text_wrap(view, indent + STEP, "%s", mark);
-	free(mark);
-	free(where);
-	free(since);
 }
 
 /* Do they share a loop, and are they in the same iteration of all that they share? */
@@ -142,7 +133,7 @@ static void print_reason(const struct view *view, const struct progress_edge *ed
 	const struct place *from = view->groups->groups[edge->from].place;
 	const struct place *to = view->groups->groups[edge->to].place;
 	const struct iteration *ahead, *behind;
-	char *loop, *count_ahead, *count_behind;
+	const char *loop;
 
 	if (edge->loop == LOOP_NONE) {
 		text_wrap(view, indent, "less progressed, at an earlier place of the %s:",
@@ -153,45 +144,39 @@ static void print_reason(const struct view *view, const struct progress_edge *ed
 	ahead = find_iteration(from, edge->loop);
 	behind = find_iteration(to, edge->loop);
 	if (ahead && behind && ahead->count != behind->count) {
-		count_ahead = label_iteration(ahead);
-		count_behind = label_iteration(behind);
-		text_wrap(view, indent,
-			  "less progressed, in iteration %s, not %s, of %s:", count_behind,
-			  count_ahead, loop);
-		free(count_ahead);
-		free(count_behind);
+		text_wrap(view, indent, "less progressed, in iteration %s, not %s, of %s:",
+			  label_iteration(view->arena, behind), label_iteration(view->arena, ahead),
+			  loop);
 	} else {
 		text_wrap(view, indent, "less progressed in %s:", loop);
 	}
-	free(loop);
 }
 
-static char *with_others(const struct eqgroup *group, int rank)
+static const char *with_others(const struct view *view, const struct eqgroup *group, int rank)
 {
 	int others = rankset_count(group->ranks) - 1;
 
 	if (others == 0)
-		return xasprintf("rank %d", rank);
-	return xasprintf("rank %d and %d other%s", rank, others, others == 1 ? "" : "s");
+		return text_of(view, "rank %d", rank);
+	return text_of(view, "rank %d and %d other%s", rank, others, others == 1 ? "" : "s");
 }
 
 /* The way has ended at a group that the verdict does not name. */
 static void print_no_way(const struct view *view, int indent)
 {
 	const struct verdict *verdict = view->verdict;
-	char *who;
+	const char *who;
 
 	text_wrap(view, indent, "no rank is known to be further behind than this");
 	if (rankset_is_empty(verdict->culprits))
 		return;
-	who = parts_who(verdict->culprits);
+	who = parts_who(view, verdict->culprits);
 	if (verdict->kind == VERDICT_LEAST || verdict->kind == VERDICT_UNDECIDED)
 		text_wrap(view, indent, "least progressed elsewhere: %s, see \"lp\"", who);
 	else
 		text_wrap(view, indent,
 			  "%s hold%s the others up, though no order shows it: see \"lp\"", who,
 			  rankset_count(verdict->culprits) == 1 ? "s" : "");
-	free(who);
 }
 
 /* From group `start`, whose place is told, along the progress graph. */
@@ -202,7 +187,6 @@ static void print_way(const struct view *view, uint32_t start, int indent)
 
 	for (size_t i = 0; i < number; i++) {
 		const struct progress_edge *edge = &view->graph->edges[way[i]];
-		char *who;
 
 		/* A long way, as in a pipeline: its beginning and its end. */
 		if (number > MAX_STEPS && i == MAX_STEPS / 2) {
@@ -214,23 +198,18 @@ static void print_way(const struct view *view, uint32_t start, int indent)
 		indent += STEP;
 		print_reason(view, edge, indent);
 		indent += STEP;
-		who = parts_who(groups->groups[edge->to].ranks);
-		print_place(view, edge->to, who, indent);
-		free(who);
+		print_place(view, edge->to, parts_who(view, groups->groups[edge->to].ranks),
+			    indent);
 		start = edge->to;
 	}
 	if (!parts_is_culprit(view, start))
 		print_no_way(view, indent + STEP);
-	free(way);
 }
 
 /* By the order of progress alone. */
 static void print_order(const struct view *view, int rank, uint32_t start)
 {
-	char *who = with_others(&view->groups->groups[start], rank);
-
-	print_place(view, start, who, 0);
-	free(who);
+	print_place(view, start, with_others(view, &view->groups->groups[start], rank), 0);
 	if (parts_is_culprit(view, start))
 		text_wrap(view, STEP, "\"lp\" says what speaks for it");
 	else

@@ -6,19 +6,22 @@
 #include "analysis/progress/progress.h"
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/waitfor.h"
+#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 #include "render/cause.h"
 #include "render/json.h"
 #include "render/label.h"
+#include "render/parts.h"
 #include "render/text.h"
 #include "render/view.h"
 #include "render/wait_chain.h"
 #include "render/wait_label.h"
 
-enum { STEP = 2, MAX_STEPS = 6, WHO_WIDTH = 30 };
+enum { STEP = 2, MAX_STEPS = 6 };
+
+ARENA_DEFINE_IN(waitfor_chain)
 
 /* ---- One step ---- */
 
@@ -34,7 +37,7 @@ static void print_place(const struct view *view, const struct waitfor_step *step
 {
 	const struct job_lane *lane;
 	const struct eqgroup *group;
-	char *who, *where, *since, *iteration;
+	const char *iteration;
 
 	if (step->lane == WAITFOR_NONE) {
 		print_unseen(view, step->rank, indent);
@@ -42,40 +45,33 @@ static void print_place(const struct view *view, const struct waitfor_step *step
 	}
 	lane = &view->job->model->lanes[step->lane];
 	group = &view->groups->groups[view->groups->group_of[step->lane]];
-	who = wait_label_who(view, step->lane);
-	where = wait_label_where(view, step->lane);
-	since = label_time(lane->stay_ns);
-	iteration = group->place->num_iterations ? label_iteration(&group->place->iterations[0])
-						 : xstrdup("");
-	text_wrap(view, indent, "%s: %s%s%s%s%s", who, where,
-		  lane->has_moved ? ", moving" : ", for ", lane->has_moved ? "" : since,
+	iteration = group->place->num_iterations
+			    ? label_iteration(view->arena, &group->place->iterations[0])
+			    : "";
+	text_wrap(view, indent, "%s: %s%s%s%s%s", wait_label_who(view, step->lane),
+		  wait_label_where(view, step->lane), lane->has_moved ? ", moving" : ", for ",
+		  lane->has_moved ? "" : label_time(lane->stay_ns).text,
 		  *iteration ? ", iteration " : "", iteration);
 	if (rankset_contains(view->verdict->culprits, step->rank))
 		text_wrap(view, indent + STEP, "%s",
 			  view->verdict->kind == VERDICT_UNDECIDED ? "<- least progressed?"
 								   : "<- least progressed");
-	free(who);
-	free(where);
-	free(since);
-	free(iteration);
 }
 
 /* What the step waits for, and how much more there is. */
 static void print_need(const struct view *view, const struct waitfor_step *step, int indent)
 {
 	const struct waitfor_lane *lane = &view->waitfor->lanes[step->lane];
-	char *need = wait_label_need(view, step->need);
 	size_t more = 0;
 
 	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
 		more += n != step->need && !view->waitfor->needs[n].is_weak;
-	text_wrap(view, indent, "waits for %s", need);
+	text_wrap(view, indent, "waits for %s", wait_label_need(view, step->need));
 	if (more && lane->is_or)
 		text_wrap(view, indent, "or for any of %zu others: \"requests %d\"", more,
 			  step->rank);
 	else if (more)
 		text_wrap(view, indent, "and for %zu more: \"requests %d\"", more, step->rank);
-	free(need);
 }
 
 /* ---- The end ---- */
@@ -112,8 +108,8 @@ static const struct rankset *find_all_alike(const struct view *view,
 static void print_again(const struct view *view, const struct waitfor_chain *chain, int indent)
 {
 	const struct rankset *alike = find_all_alike(view, chain);
-	char *who = alike ? label_who(alike, WHO_WIDTH)
-			  : wait_label_who(view, chain->steps[chain->cycle_from].lane);
+	const char *who = alike ? parts_who(view, alike)
+				: wait_label_who(view, chain->steps[chain->cycle_from].lane);
 
 	if (!alike)
 		text_wrap(view, indent, "%s is the one above: they wait for each other", who);
@@ -121,7 +117,6 @@ static void print_again(const struct view *view, const struct waitfor_chain *cha
 		text_wrap(view, indent, "%s waits for itself", who);
 	else
 		text_wrap(view, indent, "%s all wait so, for each other", who);
-	free(who);
 }
 
 static void print_end(const struct view *view, const struct waitfor_chain *chain, int indent)
@@ -178,27 +173,30 @@ static void print_ends(const struct view *view, const struct waitfor_chain *chai
 		[WAITFOR_END_MISMATCH] = "that call something else",
 	};
 	size_t number = 0;
-	char *text = xstrdup("");
+	struct text_list list = {view->arena, NULL};
 
 	for (int e = 0; e < WAITFOR_NUM_ENDS; e++) {
 		const struct rankset *ranks = chain->ends[e];
-		char *who, *longer;
 
 		if (rankset_is_empty(ranks))
 			continue;
-		who = label_who(ranks, WHO_WIDTH);
-		longer = xasprintf("%s%s%s %s", text, number ? ", " : "", who, words[e]);
+		text_list_add(&list, ", ",
+			      text_of(view, "%s %s", parts_who(view, ranks), words[e]));
 		number += (size_t)rankset_count(ranks);
-		free(text);
-		free(who);
-		text = longer;
 	}
 	if (number > 1 && chain->end != WAITFOR_END_CYCLE && chain->end != WAITFOR_END_MISMATCH)
-		text_wrap(view, 0, "In all, what it waits for ends at %s.", text);
-	free(text);
+		text_wrap(view, 0, "In all, what it waits for ends at %s.", list.text);
 }
 
 /* ---- The way ---- */
+
+/* NULL: nothing is known of waits. */
+static const struct waitfor_chain *make_chain(const struct view *view, int rank)
+{
+	return view->waitfor
+		       ? waitfor_chain_in(view->arena, waitfor_chain_create(view->waitfor, rank))
+		       : NULL;
+}
 
 /* Does the way tell more than where the rank is? */
 static bool tells(const struct waitfor_chain *chain)
@@ -209,17 +207,14 @@ static bool tells(const struct waitfor_chain *chain)
 
 bool wait_chain_print(const struct view *view, int rank, uint32_t *group_ret, int *indent_ret)
 {
-	struct waitfor_chain *chain =
-		view->waitfor ? waitfor_chain_create(view->waitfor, rank) : NULL;
+	const struct waitfor_chain *chain = make_chain(view, rank);
 	bool is_all = chain && tells(chain);
 	int indent = 0;
 
 	*group_ret = UINT32_MAX;
 	*indent_ret = 0;
-	if (!is_all) {
-		waitfor_chain_destroy(chain);
+	if (!is_all)
 		return false;
-	}
 	for (size_t i = 0; i < chain->num_steps; i++) {
 		const struct waitfor_step *step = &chain->steps[i];
 
@@ -246,7 +241,6 @@ bool wait_chain_print(const struct view *view, int rank, uint32_t *group_ret, in
 	} else {
 		print_ends(view, chain);
 	}
-	waitfor_chain_destroy(chain);
 	return is_all;
 }
 
@@ -259,12 +253,12 @@ static void write_step(struct json *json, const struct view *view, const struct 
 	if (step->lane != WAITFOR_NONE) {
 		const struct job_lane *lane = &view->job->model->lanes[step->lane];
 
-		json_label(json, "where", wait_label_where(view, step->lane));
+		json_text(json, "where", wait_label_where(view, step->lane));
 		json_seconds(json, "stay_s", lane->stay_ns);
 		json_bool(json, "moving", lane->has_moved);
 	}
-	json_label(json, "waits_for",
-		   step->need == WAITFOR_NONE ? NULL : wait_label_need(view, step->need));
+	json_text(json, "waits_for",
+		  step->need == WAITFOR_NONE ? NULL : wait_label_need(view, step->need));
 	json_bool(json, "least_progressed", rankset_contains(view->verdict->culprits, step->rank));
 	json_end_object(json);
 }
@@ -277,8 +271,7 @@ void wait_chain_json(struct json *json, const struct view *view, int rank)
 		[WAITFOR_END_LIBRARY] = "library",   [WAITFOR_END_UNKNOWN] = "unknown",
 		[WAITFOR_END_MISMATCH] = "mismatch",
 	};
-	struct waitfor_chain *chain =
-		view->waitfor ? waitfor_chain_create(view->waitfor, rank) : NULL;
+	const struct waitfor_chain *chain = make_chain(view, rank);
 
 	json_array(json, "steps");
 	for (size_t i = 0; chain && i < chain->num_steps; i++)
@@ -287,5 +280,4 @@ void wait_chain_json(struct json *json, const struct view *view, int rank)
 	json_text(json, "end", chain ? ends[chain->end] : NULL);
 	if (chain && chain->end == WAITFOR_END_CYCLE)
 		json_count(json, "cycle_from", chain->cycle_from + 1);
-	waitfor_chain_destroy(chain);
 }

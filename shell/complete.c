@@ -5,6 +5,7 @@
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/verdict/verdict.h"
+#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/job_comms.h"
@@ -89,23 +90,25 @@ static void offer_groups(struct completions *all, const struct session *session,
 			 const char *typed)
 {
 	const struct eqgroups *groups = session->groups;
+	struct arena *arena = arena_create();
+	struct view view = session_view((struct session *)session, arena);
 
 	for (size_t i = 0; groups && i < groups->num_groups && i < MAX_RANKS; i++) {
 		const struct rankset *set = groups->groups[i].ranks;
-		char *ranks = label_ranks(set, RANKS_WIDTH);
-		char *where = label_where(session->job, &groups->groups[i], LABEL_SHORT);
-		char *what = by_number ? xasprintf("%s %s", ranks, where)
-				       : xasprintf("%s%s", where,
-						   rankset_count(set) > 1 ? ", as others" : "");
-		char *word =
-			by_number ? xasprintf("%zu", i + 1) : xasprintf("%d", rankset_first(set));
+		const char *where = label_where(&view, &groups->groups[i], LABEL_SHORT);
 
-		offer(all, word, what, typed);
-		free(word);
-		free(what);
-		free(where);
-		free(ranks);
+		if (by_number)
+			offer(all, arena_printf(arena, "%zu", i + 1),
+			      arena_printf(arena, "%s %s", label_ranks(arena, set, RANKS_WIDTH),
+					   where),
+			      typed);
+		else
+			offer(all, arena_printf(arena, "%d", rankset_first(set)),
+			      arena_printf(arena, "%s%s", where,
+					   rankset_count(set) > 1 ? ", as others" : ""),
+			      typed);
 	}
+	arena_destroy(arena);
 }
 
 /* takes_many: also words that stand for several. */
@@ -113,7 +116,7 @@ static void offer_ranks(struct completions *all, const struct session *session, 
 			const char *before, const char *typed)
 {
 	const struct rankset *least = session->verdict ? session->verdict->culprits : NULL;
-	char *who = least && !rankset_is_empty(least) ? label_who(least, RANKS_WIDTH) : NULL;
+	struct arena *arena = arena_create();
 
 	if (takes_many && before && strcmp(before, "host") == 0 && session->job) {
 		offer_hosts(all, session, typed);
@@ -122,14 +125,17 @@ static void offer_ranks(struct completions *all, const struct session *session, 
 	} else {
 		if (takes_many)
 			offer(all, "all", "all ranks", typed);
-		offer(all, "lp", who ? who : "the least-progressed ranks", typed);
+		offer(all, "lp",
+		      least && !rankset_is_empty(least) ? label_who(arena, least, RANKS_WIDTH)
+							: "the least-progressed ranks",
+		      typed);
 		if (takes_many) {
 			offer(all, "group", "the ranks of a row of groups", typed);
 			offer(all, "host", "the ranks of a host", typed);
 		}
 		offer_groups(all, session, false, typed);
 	}
-	free(who);
+	arena_destroy(arena);
 }
 
 static void offer_comms(struct completions *all, const struct session *session, const char *typed)
@@ -178,18 +184,20 @@ static void offer_functions(struct completions *all, const struct session *sessi
 			    const char *typed)
 {
 	size_t num = session->job ? callpaths_count(session->job->callpaths) : 0;
+	struct arena *arena = arena_create();
 
 	for (size_t i = 0; i < num && all->num < MAX_FUNCTIONS; i++) {
 		const struct name *name = names_innermost(session->job->names, (uint32_t)i);
 
 		for (; name; name = name->caller) {
-			char *function = name->is_symbol ? label_function(name->function) : NULL;
+			const char *function =
+				name->is_symbol ? label_function(arena, name->function) : NULL;
 
 			if (function && !strpbrk(function, " |>"))
 				offer(all, function, name->file ? name->file : "", typed);
-			free(function);
 		}
 	}
+	arena_destroy(arena);
 }
 
 /* The words of "a|b|c"; of several with commas the last is completed. */

@@ -7,6 +7,7 @@
 
 #include "attach/launchers/launcher.h"
 #include "attach/process/procfs.h"
+#include "model/arena.h"
 #include "model/error.h"
 #include "model/xalloc.h"
 #include "render/table.h"
@@ -37,12 +38,14 @@ static void print_jobs(const struct launcher_info *infos, size_t num, FILE *out)
 		 .flags = TABLE_YIELDS | TABLE_CUT_MIDDLE,
 		 .min_width = 10},
 	};
+	struct arena *arena = arena_create();
 	const struct view view = {
 		.out = out,
+		.arena = arena,
 		.width = terminal_width(),
 		.use_unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
 	};
-	struct table *table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
+	struct table *table = TABLE_OF(&view, columns);
 
 	for (size_t i = 0; i < num; i++) {
 		char user[64];
@@ -54,8 +57,8 @@ static void print_jobs(const struct launcher_info *infos, size_t num, FILE *out)
 		table_cell(table, "%s", infos[i].name);
 		table_cell(table, "%s", infos[i].command);
 	}
-	table_print(table, &view);
-	table_destroy(table);
+	table_print(table);
+	arena_destroy(arena);
 }
 
 int joblist_choose(pid_t *pid_ret, FILE *out, struct pdb_error *err)

@@ -9,6 +9,7 @@
 #include "analysis/progress/eqgroup.h"
 #include "analysis/stacks/temporal.h"
 #include "analysis/verdict/verdict.h"
+#include "model/arena.h"
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/proctable.h"
@@ -217,13 +218,10 @@ static void find_verdict(struct pdb_job *job)
 	};
 }
 
-/* Takes the text over; the caller frees. */
-static char *make_clean(char *text)
+/* The caller frees. */
+static char *keep_clean(const struct view *view, const char *text)
 {
-	char *clean = text_clean(text, true);
-
-	free(text);
-	return clean;
+	return xstrdup(text_clean(view->arena, text, true));
 }
 
 /* As the recorder tells. */
@@ -234,18 +232,15 @@ static void find_model_groups(struct pdb_job *job, const struct view *view)
 	job->groups = xcalloc(all->num_groups, sizeof(*job->groups));
 	for (; job->num_groups < all->num_groups; job->num_groups++) {
 		const struct eqgroup *group = &all->groups[job->num_groups];
-		struct rankset *least = parts_culprits(view, job->num_groups);
-
 		job->groups[job->num_groups] = (struct pdb_group){
 			.ranks = rankset_encode(group->ranks, 0),
 			.num_ranks = rankset_count(group->ranks),
-			.where = make_clean(label_where(view->job, group, LABEL_FULL)),
+			.where = keep_clean(view, label_where(view, group, LABEL_FULL)),
 			.activity = parts_activity(group),
-			.iterations = parts_iterations(view, group),
-			.least = rankset_encode(least, 0),
+			.iterations = xstrdup(parts_iterations(view, group)),
+			.least = rankset_encode(parts_culprits(view, job->num_groups), 0),
 			.stay = group->stay_min_ns / 1e9,
 		};
-		rankset_destroy(least);
 	}
 }
 
@@ -257,35 +252,35 @@ static void find_stack_groups(struct pdb_job *job, const struct view *view)
 	job->groups = xcalloc(order ? order->num_groups : 0, sizeof(*job->groups));
 	for (; order && job->num_groups < order->num_groups; job->num_groups++) {
 		const struct temporal_group *group = &order->groups[job->num_groups];
-		struct rankset *least = rankset_copy(group->ranks);
-
-		rankset_keep_set(least, job->session.verdict->culprits);
 		job->groups[job->num_groups] = (struct pdb_group){
 			.ranks = rankset_encode(group->ranks, 0),
 			.num_ranks = rankset_count(group->ranks),
-			.where = make_clean(order_text_where(view, group)),
+			.where = keep_clean(view, order_text_where(view, group)),
 			.activity = "",
 			.iterations = xstrdup(""),
-			.least = rankset_encode(least, 0),
+			.least = rankset_encode(
+				parts_both(view, group->ranks, job->session.verdict->culprits), 0),
 		};
-		rankset_destroy(least);
 	}
 }
 
 static void find_facts(struct pdb_job *job)
 {
+	struct arena *arena;
 	struct view view;
 	locale_t before;
 
 	if (job->has_facts)
 		return;
 	before = enter();
-	view = session_view(&job->session, NULL);
+	arena = arena_create();
+	view = session_view(&job->session, arena);
 	find_verdict(job);
 	if (job->session.groups)
 		find_model_groups(job, &view);
 	else
 		find_stack_groups(job, &view);
+	arena_destroy(arena);
 	job->has_facts = true;
 	leave(before);
 }

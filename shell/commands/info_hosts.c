@@ -105,7 +105,7 @@ static void print_hosts(const struct view *view)
 		{.name = "note", .header = ""},
 	};
 	const struct hosts *found = view->answer->own;
-	struct table *table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
+	struct table *table = TABLE_OF(view, columns);
 
 	for (size_t i = 0; i < found->num; i++) {
 		table_row(table);
@@ -113,6 +113,5 @@ static void print_hosts(const struct view *view)
 		table_ranks(table, found->hosts[i].ranks);
 		table_cell(table, "%s", host_note(view->session, &found->hosts[i]));
 	}
-	table_print(table, view);
-	table_destroy(table);
+	table_print(table);
 }

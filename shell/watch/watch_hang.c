@@ -247,15 +247,15 @@ static bool end_child(pid_t pid)
 static void tell_ended_early(pid_t pid, uint64_t began_ns, struct watch_teller *teller)
 {
 	const char *why = interrupt_pending() ? "interrupted" : "not done";
-	char *time = label_time(monotonic_ns() - began_ns);
+	struct label_time time = label_time(monotonic_ns() - began_ns);
 
 	if (end_child(pid))
-		watch_tell_note(teller, "failure", "--on-hang: %s after %s, and ended", why, time);
+		watch_tell_note(teller, "failure", "--on-hang: %s after %s, and ended", why,
+				time.text);
 	else
 		watch_tell_note(teller, "failure",
-				"--on-hang: %s after %s, and pid %d cannot be ended", why, time,
-				(int)pid);
-	free(time);
+				"--on-hang: %s after %s, and pid %d cannot be ended", why,
+				time.text, (int)pid);
 }
 
 /* It gets its time, and no more: the job burns its own meanwhile. */

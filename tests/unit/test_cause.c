@@ -360,7 +360,7 @@ static void test_transfers(void **state)
 	need->request = WAITFOR_NONE;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
 		uint32_t n = (uint32_t)(need - hung->waitfor->needs);
-		char *text, *short_text;
+		const char *text, *short_text;
 
 		need->tag = cases[i].tag;
 		need->peer = cases[i].tag == SEG_TAG_ANY ? -1 : 4;
@@ -369,8 +369,6 @@ static void test_transfers(void **state)
 		short_text = wait_label_needs(&hung->view, n, peers, 30);
 		assert_string_equal(text, cases[i].text);
 		assert_string_equal(short_text, cases[i].short_text);
-		free(text);
-		free(short_text);
 	}
 	rankset_destroy(peers);
 	hung_destroy(hung);
