@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "model/arena.h"
 #include "render/ascii_graph_private.h"

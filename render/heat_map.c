@@ -2,12 +2,9 @@
 #include "render/heat_map.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "model/arena.h"
 #include "render/gate.h"
 #include "render/html.h"
 #include "render/text.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The parts of a report that are drawn from the job: merged stacks and iterations by rank. */
 #include <inttypes.h>
-#include <stdlib.h>
 
-#include "analysis/progress/eqgroup.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
 #include "analysis/stacks/calltree.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Places in the source, by call paths and names. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "analysis/stacks/calltree.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * States, groups and loops. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "analysis/progress/eqgroup.h"

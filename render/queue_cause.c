@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/queue_waits.h"
-#include "model/arena.h"
 #include "model/job/message_queues.h"
-#include "model/job/rankset.h"
 #include "render/parts.h"
 #include "render/queue_cause.h"
 #include "render/stack_places.h"

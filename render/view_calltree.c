@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Merged back traces: as text and as a picture. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/stacks/calltree.h"
 #include "analysis/verdict/verdict.h"
 #include "model/arena.h"
-#include "model/job/job.h"
-#include "model/job/names.h"
 #include "model/job/rankset.h"
 #include "render/dot.h"
 #include "render/label.h"

@@ -11,7 +11,6 @@
  * siblings, 1 is the first. That of classes has "classes", a list of
  *	{"count": 3, "ranks": "0,2-3", "representative": 0, "stacks": [[{frame}, ...], ...]} */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/stacks/calltree.h"
@@ -21,7 +20,6 @@
 #include "model/job/modules.h"
 #include "model/job/names.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 #include "render/json.h"
 #include "render/label.h"
 #include "render/text.h"

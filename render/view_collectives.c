@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * How far the members of each communicator are in its collectives. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/collective_groups.h"
-#include "model/arena.h"
-#include "model/job/callpath.h"
-#include "model/job/job.h"
 #include "model/job/job_comms.h"
-#include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
 #include "render/comm_label.h"
@@ -58,14 +53,14 @@ static const char *group_text(const struct view *view, const struct collective_g
 static void add_root(struct table *table, const struct job_comm *comm, int32_t root)
 {
 	if (root == SEG_PEER_ROOT)
-		table_cell(table, "itself");
+		table_text(table, "itself");
 	else if (root < 0)
-		table_cell(table, "%s", "");
+		table_text(table, NULL);
 	else if (comm->kind != SEG_COMM_INTER && (size_t)root < comm->sizes[0] &&
 		 comm->groups[0][root] >= 0)
 		table_cell(table, "%d", comm->groups[0][root]);
 	else
-		table_cell(table, "?");
+		table_text(table, "?");
 }
 
 static void add_row(struct table *table, const struct view *view, const struct job_comm *comm,
@@ -76,12 +71,11 @@ static void add_row(struct table *table, const struct view *view, const struct j
 	table_row(table);
 	table_cell(table, "%" PRIu64, group->number);
 	table_ranks(table, ranks);
-	table_cell(table, "%s", group_text(view, group));
+	table_text(table, group_text(view, group));
 	add_root(table, comm, group->root);
 	if (group->bytes != SEG_NO_BYTES)
 		table_cell(table, "%" PRIu64, group->bytes);
-	if (mark)
-		table_mark(table, mark);
+	table_mark(table, mark);
 }
 
 /* The groups of one communicator. Returns how many lines. */

@@ -11,7 +11,6 @@
  * "<" is on the left side only, ">" on the right one, "|" not as often on both. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/traces/trace_diff.h"

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * diff as a picture, and as data. In the picture what both traces have is one box below the other,
  * and what only one of them has is beside: DiffTrace's diffNLR. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/traces/trace_diff.h"
-#include "analysis/traces/trace_runs.h"
 #include "model/arena.h"
 #include "render/dot.h"
 #include "render/json.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The progress dependency graph, most progressed groups at the top. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/progress/eqgroup.h"
@@ -253,8 +252,8 @@ static void print_list(const struct view *view, const struct picture *picture)
 		}
 		table_row(table);
 		table_cell(table, "%zu", b + 1);
-		table_cell(table, "%s", picture->boxes[b].label);
-		table_cell(table, "%s", label_rank_list(view->arena, ahead, 24));
+		table_text(table, picture->boxes[b].label);
+		table_text(table, label_rank_list(view->arena, ahead, 24));
 		if (picture->boxes[b].is_marked)
 			table_mark(table, "*");
 	}

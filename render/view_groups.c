@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The equivalence groups as a table. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
@@ -80,14 +78,13 @@ static void add_row(struct table *table, const struct view *view, uint32_t g,
 	table_cell(table, "%" PRIu32, g + 1);
 	table_ranks(table, ranks);
 	if (is_main(view, group))
-		table_cell(table, "main");
+		table_text(table, "main");
 	else
 		table_cell(table, "%d", view->job->model->lanes[group->actors[0]].lane);
-	table_cell(table, "%s", label_where(view, group, LABEL_SHORT));
-	table_cell(table, "%s", parts_iterations(view, group));
-	table_cell(table, "%s", parts_since(view, group));
-	if (mark)
-		table_mark(table, mark);
+	table_text(table, label_where(view, group, LABEL_SHORT));
+	table_text(table, parts_iterations(view, group));
+	table_text(table, parts_since(view, group));
+	table_mark(table, mark);
 }
 
 static void print_legend(const struct view *view, const struct seen *seen)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What a rank did last. */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "model/job/job.h"
 #include "model/job/job_model.h"
@@ -30,8 +29,8 @@ static void add_row(struct table *table, const struct view *view, const struct j
 
 	table_row(table);
 	table_cell(table, "%s ago", label_time(now > event->ns ? now - event->ns : 0).text);
-	table_cell(table, "%s", label_time(end > event->ns ? end - event->ns : 0).text);
-	table_cell(table, "%s", label_state(view, job_lane_state(lane, event->state), LABEL_SHORT));
+	table_text(table, label_time(end > event->ns ? end - event->ns : 0).text);
+	table_text(table, label_state(view, job_lane_state(lane, event->state), LABEL_SHORT));
 	if (is_last)
 		table_mark(table, "<- now");
 }

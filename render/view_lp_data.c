@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The verdict for other programs. */
-#include "analysis/progress/eqgroup.h"
 #include "analysis/verdict/verdict.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/rankset.h"
 #include "render/json.h"

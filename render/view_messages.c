@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What ranks have sent each other, as both ends have counted it. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/waits/message_pairs.h"
 #include "model/arena.h"
 #include "model/job/job.h"
-#include "model/job/job_comms.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
 #include "render/comm_label.h"
@@ -46,14 +44,14 @@ static void add_rank(struct table *table, int rank)
 	if (rank >= 0)
 		table_cell(table, "%d", rank);
 	else
-		table_cell(table, "%s", rank == SEG_PEER_ANY ? "any" : "?");
+		table_text(table, rank == SEG_PEER_ANY ? "any" : "?");
 }
 
 /* "413", or "412 of 413": begun, but not all complete. */
 static void add_count(struct table *table, bool is_known, uint64_t begun, uint64_t done)
 {
 	if (!is_known)
-		table_cell(table, "?");
+		table_text(table, "?");
 	else if (begun == done)
 		table_cell(table, "%" PRIu64, begun);
 	else
@@ -81,19 +79,18 @@ static void add_row(struct table *table, const struct view *view, const struct m
 	const char *mark = pair_mark(view, pair);
 
 	table_row(table);
-	table_cell(table, "%s", comm_label(view, pair->comm, LABEL_SHORT));
+	table_text(table, comm_label(view, pair->comm, LABEL_SHORT));
 	add_rank(table, pair->from);
 	add_rank(table, pair->to);
-	table_cell(table, "%s", label_tag(view->arena, pair->tag));
+	table_text(table, label_tag(view->arena, pair->tag));
 	if (pair->from == SEG_PEER_ANY)
-		table_cell(table, "%s", "");
+		table_text(table, NULL);
 	else
 		add_count(table, pair->from >= 0 && rankset_contains(known, pair->from),
 			  pair->sends, pair->sends_done);
 	add_count(table, pair->to >= 0 && rankset_contains(known, pair->to), pair->receives,
 		  pair->receives_done);
-	if (mark)
-		table_mark(table, mark);
+	table_mark(table, mark);
 }
 
 /* ---- The answer ---- */

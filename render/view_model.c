@@ -76,7 +76,7 @@ static void add_row(struct table *table, const struct view *view, const struct j
 	table_cell(table, "%s%s", is_next ? "  -> " : "",
 		   label_state(view, job_lane_state(lane, state), LABEL_SHORT));
 	table_cell(table, "%" PRIu64, count);
-	table_cell(table, "%s", share);
+	table_text(table, share);
 }
 
 static void print_lane(const struct view *view, const struct job_lane *lane)

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The temporal order of stacks: groups of ranks, what tells them apart, and what does not. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/stacks/temporal.h"
-#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/names.h"
-#include "model/job/rankset.h"
 #include "render/json.h"
 #include "render/label.h"
 #include "render/order_text.h"
@@ -80,12 +77,12 @@ static void print_table(const struct view *view, const struct temporal_result *r
 		table_row(table);
 		table_cell(table, "%zu", i + 1);
 		if (before == SIZE_MAX)
-			table_cell(table, "%s", "");
+			table_text(table, NULL);
 		else
 			table_cell(table, "%zu", before + 1);
 		table_ranks(table, result->groups[i].ranks);
-		table_cell(table, "%s", order_text_where(view, &result->groups[i]));
-		table_cell(table, "%s", variables_label(view, i));
+		table_text(table, order_text_where(view, &result->groups[i]));
+		table_text(table, variables_label(view, i));
 	}
 	table_print(table);
 }

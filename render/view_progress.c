@@ -2,7 +2,6 @@
  * How far each group has got in the outermost loop, as bars. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/progress/eqgroup.h"
@@ -12,7 +11,6 @@
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 #include "render/json.h"
 #include "render/label.h"
 #include "render/parts.h"
@@ -116,16 +114,15 @@ static void add_row(struct table *table, const struct view *view, const struct s
 	table_row(table);
 	table_ranks(table, ranks);
 	if (iteration) {
-		table_cell(table, "%s", bar_text(view, scale, iteration->count));
+		table_text(table, bar_text(view, scale, iteration->count));
 	} else {
-		table_cell(table, "%s", "");
+		table_text(table, NULL);
 	}
-	table_cell(table, "%s", parts_iterations(view, group));
-	table_cell(table, "%s", label_doing(view, group));
-	table_cell(table, "%s", rate_text(view, group));
-	table_cell(table, "%s", parts_since(view, group));
-	if (mark)
-		table_mark(table, mark);
+	table_text(table, parts_iterations(view, group));
+	table_text(table, label_doing(view, group));
+	table_text(table, rate_text(view, group));
+	table_text(table, parts_since(view, group));
+	table_mark(table, mark);
 }
 
 static void print_title(const struct view *view, const struct scale *scale)

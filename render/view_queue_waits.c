@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Who waits for whom without a recorder: by the stacks, and by what the MPI libraries hold of
  * messages. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/verdict/verdict.h"
@@ -10,9 +8,7 @@
 #include "analysis/waits/stack_facts.h"
 #include "model/arena.h"
 #include "model/job/job.h"
-#include "model/job/message_queues.h"
 #include "model/job/rankset.h"
-#include "model/job/sample.h"
 #include "render/dot.h"
 #include "render/json.h"
 #include "render/label.h"

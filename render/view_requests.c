@@ -10,7 +10,6 @@
 #include "model/job/job_comms.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
-#include "model/job/rankset.h"
 #include "render/comm_label.h"
 #include "render/json.h"
 #include "render/parts.h"
@@ -73,13 +72,13 @@ static void add_peer(struct table *table, const struct view *view, const struct 
 	int rank = peer_rank(view, model, request);
 
 	if (!is_message(request) && request->kind != SEG_REQUEST_LOCK)
-		table_cell(table, "%s", "");
+		table_text(table, NULL);
 	else if (request->peer == SEG_PEER_ANY)
 		table_cell(table, request->kind == SEG_REQUEST_LOCK ? "all" : "any");
 	else if (rank >= 0)
 		table_cell(table, "%d", rank);
 	else
-		table_cell(table, "?");
+		table_text(table, "?");
 }
 
 /* What the other end of a message has done. */
@@ -153,20 +152,19 @@ static void add_row(struct table *table, const struct view *view, const struct m
 	const char *match = match_text(view, pairs, lane->rank, model, request);
 
 	table_row(table);
-	table_cell(table, "%s", kind_text(view, request));
+	table_text(table, kind_text(view, request));
 	add_peer(table, view, model, request);
-	table_cell(table, "%s", is_message(request) ? label_tag(view->arena, request->tag) : "");
-	table_cell(table, "%s",
-		   request->comm == SEG_NO_COMM
-			   ? ""
-			   : comm_label_local(view, model, request->comm, LABEL_SHORT));
+	table_text(table, is_message(request) ? label_tag(view->arena, request->tag) : "");
+	table_text(table, request->comm == SEG_NO_COMM
+				  ? ""
+				  : comm_label_local(view, model, request->comm, LABEL_SHORT));
 	if (request->bytes && request->bytes != SEG_NO_BYTES)
 		table_cell(table, "%" PRIu64, request->bytes);
 	else
-		table_cell(table, "%s", "");
+		table_text(table, NULL);
 	table_cell(table, "%s, %s", site->name, label_user_place(view, site->path, LABEL_SHORT));
-	table_cell(table, "%s", label_time(model->now_ns - request->since_ns).text);
-	table_cell(table, "%s", match);
+	table_text(table, label_time(model->now_ns - request->since_ns).text);
+	table_text(table, match);
 	if (is_unmet(match))
 		table_mark(table, ""); /* the last cell says it */
 }

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/traces/trace_runs.h"
 #include "analysis/traces/trace_similarity.h"
 #include "model/arena.h"
 #include "model/xalloc.h"

@@ -3,15 +3,11 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "analysis/traces/trace_runs.h"
 #include "analysis/traces/trace_suspects.h"
 #include "model/arena.h"
-#include "model/job/rankset.h"
 #include "render/json.h"
-#include "render/label.h"
 #include "render/table.h"
 #include "render/text.h"
 #include "render/trace_text.h"
@@ -121,12 +117,12 @@ static void print_ranking(const struct view *view)
 		const struct trace_suspect *s = &a->suspects->ranking[i];
 
 		table_row(table);
-		table_cell(table, "%s", bad_text(view, s->pair));
+		table_text(table, bad_text(view, s->pair));
 		table_cell(table, "%.2f", s->score);
 		table_cell(table, "%" PRIu32 " of %zu", s->times_first,
 			   a->suspects->num_aspects - a->suspects->num_silent);
 		table_cell(table, "%.0f %%", 100 * s->own);
-		table_cell(table, "%s", good_text(view, s->pair));
+		table_text(table, good_text(view, s->pair));
 	}
 	table_print(table);
 	if (shown < a->suspects->num_pairs)
@@ -150,14 +146,13 @@ static void print_aspects(const struct view *view)
 			num++;
 		}
 		table_row(table);
-		table_cell(table, "%s", trace_text_kind(aspect->kind));
-		table_cell(table, "%s", trace_text_frequency(aspect->frequency));
+		table_text(table, trace_text_kind(aspect->kind));
+		table_text(table, trace_text_frequency(aspect->frequency));
 		if (isnan(aspect->bscore))
-			table_cell(table, "-");
+			table_text(table, "-");
 		else
 			table_cell(table, "%.3f", aspect->bscore);
-		table_cell(table, "%s",
-			   num > 0 ? list_threads(view, pairs, num, MOST_FIRST) : "nobody");
+		table_text(table, num > 0 ? list_threads(view, pairs, num, MOST_FIRST) : "nobody");
 	}
 	table_print(table);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Who waits for whom. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/progress/eqgroup.h"
@@ -11,7 +10,6 @@
 #include "analysis/waits/waitfor.h"
 #include "model/arena.h"
 #include "model/job/job.h"
-#include "model/job/job_model.h"
 #include "model/job/rankset.h"
 #include "render/ascii_graph.h"
 #include "render/dot.h"
@@ -136,10 +134,9 @@ static void print_table(const struct view *view, const struct wait_groups *group
 		}
 		table_row(table);
 		table_ranks(table, group->ranks);
-		table_cell(table, "%s", label_where(view, eqgroup_of(view, group), LABEL_SHORT));
-		table_cell(table, "%s", needs_text(view, group));
-		if (mark)
-			table_mark(table, mark);
+		table_text(table, label_where(view, eqgroup_of(view, group), LABEL_SHORT));
+		table_text(table, needs_text(view, group));
+		table_mark(table, mark);
 	}
 	table_print(table);
 	if (left)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * From one rank down the progress graph to the least progressed, a step at a time. */
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/progress/eqgroup.h"
