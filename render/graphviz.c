@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/error.h"
+#include "render/html.h"
 #include "render/view.h"
 
 /* Graphviz has layouts and formats only by plugins, in a list that "dot -c" makes when it is
@@ -51,9 +52,7 @@ static GVC_t *get_context(void)
 	return gvc;
 }
 
-/* The picture in memory, so that an existing file is touched only when there is one. On success the
- * caller frees *bytes_ret, else there is nothing to free. */
-static int render(const char *dot, const char *format, char **bytes_ret, size_t *size_ret,
+int graphviz_draw(const char *dot, const char *format, char **bytes_ret, size_t *size_ret,
 		  struct pdb_error *err)
 {
 	GVC_t *gvc = get_context();
@@ -88,13 +87,6 @@ static int render(const char *dot, const char *format, char **bytes_ret, size_t 
 	return 0;
 }
 
-int graphviz_draw(const char *dot, const char *format, char **ret, struct pdb_error *err)
-{
-	size_t size;
-
-	return render(dot, format, ret, &size, err);
-}
-
 int graphviz_write(const char *dot, const char *format, const char *path, struct pdb_error *err)
 {
 	char *bytes = NULL;
@@ -105,7 +97,7 @@ int graphviz_write(const char *dot, const char *format, const char *path, struct
 	if (strcmp(format, "svg") != 0 && strcmp(format, "png") != 0 && strcmp(format, "pdf") != 0)
 		return error_set(err, ERROR_USAGE, "cannot draw %s: svg, png and pdf are known",
 				 format);
-	if (render(dot, format, &bytes, &size, err))
+	if (graphviz_draw(dot, format, &bytes, &size, err))
 		return -1;
 	out = fopen(path, "we");
 	if (!out) {
@@ -117,4 +109,31 @@ int graphviz_write(const char *dot, const char *format, const char *path, struct
 	if (fclose(out) || !is_written)
 		return error_errno(err, "cannot write %s", path);
 	return 0;
+}
+
+int html_graph(FILE *out, const char *dot, const char *label, struct pdb_error *err)
+{
+	struct pdb_error why;
+	char *svg = NULL;
+	const char *begin = NULL;
+	size_t size;
+
+	if (graphviz_draw(dot, "svg", &svg, &size, &why) == 0) {
+		begin = strstr(svg, "<svg");
+		if (!begin)
+			error_set(&why, ERROR_UNSUPPORTED, "Graphviz has drawn no SVG");
+	}
+	if (begin) {
+		fputs("<div class=\"graph\" tabindex=\"0\" role=\"group\" aria-label=\"", out);
+		html_text(out, label);
+		fprintf(out, "\">\n%s</div>\n", begin);
+	} else {
+		fputs("<p>There is no picture, but the table says the same: ", out);
+		html_text(out, why.text);
+		fputs("</p>\n", out);
+		if (err)
+			*err = why;
+	}
+	free(svg);
+	return begin ? 0 : -1;
 }

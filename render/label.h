@@ -33,7 +33,8 @@ const char *label_rank_list(struct arena *arena, const struct rankset *set, int 
 /* "rank 3" or "ranks 0-2,8", in at most `width` columns. */
 const char *label_who(struct arena *arena, const struct rankset *set, int width);
 
-/* "12 us", "350 ms", "7.2 s", "72 s", "2 min 5 s", "3 h 12 min", "2 d 3 h". */
+/* "12 us", "350 ms", "7.2 s", "72 s", "2 min 5 s", "3 h 12 min", "2 d 3 h". By value, so that nobody
+ * has to free it: what prints it copies it at once. */
 struct label_time {
 	char text[32];
 };

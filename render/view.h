@@ -172,9 +172,10 @@ void view_messages_json(const struct view *view);
 void view_requests(const struct view *view);
 void view_requests_json(const struct view *view);
 
-/* Lay out DOT text with libgvc and write it to `path` as "svg", "png" or "pdf". */
-/* The same into memory; the caller frees *ret. */
-int graphviz_draw(const char *dot, const char *format, char **ret, struct pdb_error *err);
+/* Lay out DOT text with libgvc and draw it as "svg", "png" or "pdf": into memory, which on success
+ * the caller frees; or to `path`, where a file is touched only when there is a picture. */
+int graphviz_draw(const char *dot, const char *format, char **bytes_ret, size_t *size_ret,
+		  struct pdb_error *err);
 int graphviz_write(const char *dot, const char *format, const char *path, struct pdb_error *err);
 
 #endif

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Merged back traces: as text and as a picture. */
+ * Merged stacks, and ranks with the same stacks. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "analysis/stacks/calltree.h"
 #include "analysis/verdict/verdict.h"
 #include "model/arena.h"
+#include "model/job/callpath.h"
+#include "model/job/job.h"
+#include "model/job/modules.h"
+#include "model/job/names.h"
 #include "model/job/rankset.h"
 #include "render/dot.h"
+#include "render/json.h"
 #include "render/label.h"
 #include "render/text.h"
 #include "render/tree.h"
@@ -16,6 +21,8 @@
 enum { RANKS_WIDTH = 24, STEP = 4 };
 
 #define NO_NODE UINT32_MAX
+
+ARENA_DEFINE_IN(calltree_classes)
 
 static bool is_culprit(const struct view *view, const struct rankset *ranks)
 {
@@ -226,6 +233,57 @@ void view_calltree(const struct view *view)
 			  "reasons.");
 }
 
+/* ---- Classes ---- */
+
+/* By node of the tree, for one class after the other. */
+struct marks {
+	size_t *class; /* the number of the last that goes through it */
+	uint32_t *drawn;
+};
+
+static void draw_stacks(const struct view *view, const struct calltree_class *class, size_t number,
+			struct marks *marks)
+{
+	const struct calltree *tree = view->answer->tree;
+	struct tree *drawing = tree_create(view->arena);
+
+	for (size_t i = 0; i < class->num_ends; i++)
+		for (uint32_t n = class->ends[i]; n != NO_NODE && marks->class[n] != number;
+		     n = tree->nodes[n].parent)
+			marks->class[n] = number;
+	for (uint32_t n = 0; n < tree->num_nodes; n++) {
+		uint32_t parent = tree->nodes[n].parent;
+		bool is_helper = parent == NO_NODE && tree->nodes[n].is_helper;
+
+		if (marks->class[n] == number)
+			marks->drawn[n] = tree_add(
+				drawing, parent == NO_NODE ? TREE_ROOT : marks->drawn[parent],
+				text_of(view, "%s%s", label_frame(view, tree, n),
+					is_helper ? "  (a thread of the MPI library)" : ""));
+	}
+	tree_print_indented(drawing, view, STEP);
+}
+
+void view_classes(const struct view *view)
+{
+	size_t num_nodes = view->answer->tree->num_nodes;
+	const struct calltree_classes *classes =
+		calltree_classes_in(view->arena, calltree_classes_create(view->answer->tree));
+	struct marks marks = {arena_array(view->arena, num_nodes, sizeof(size_t)),
+			      arena_array(view->arena, num_nodes, sizeof(uint32_t))};
+
+	for (size_t i = 0; i < classes->num_classes; i++) {
+		const struct calltree_class *class = &classes->classes[i];
+
+		fprintf(view->out, "class %zu  %s  e.g. rank %d\n", i + 1,
+			label_ranks(view->arena, class->ranks, view->width - 30),
+			rankset_first(class->ranks));
+		draw_stacks(view, class, i + 1, &marks);
+	}
+	if (!classes->num_classes)
+		text_wrap(view, 0, "There is no stack to show.");
+}
+
 /* ---- DOT ---- */
 
 /* The places of a frame and of those joined to it, a line each. */
@@ -265,4 +323,161 @@ void view_calltree_dot(const struct view *view)
 			dot_edge(dot, drawn[node->parent], drawn[n], ranks_text(view, tree, n));
 	}
 	dot_write(dot, view->out);
+}
+
+/* Fill the nodes from the root to a node, for which there is room for those of the tree. Returns
+ * how many. */
+static size_t find_chain(const struct calltree *tree, uint32_t node, uint32_t *chain)
+{
+	size_t num = 0, at;
+
+	for (uint32_t n = node; n != NO_NODE; n = tree->nodes[n].parent)
+		num++;
+	at = num;
+	for (uint32_t n = node; n != NO_NODE; n = tree->nodes[n].parent)
+		chain[--at] = n;
+	return num;
+}
+
+/* ---- Folded ---- */
+
+/* A function's name without what parts frames and counts. */
+static const char *folded_name(const struct view *view, const struct name *name)
+{
+	char *text = arena_strdup(
+		view->arena,
+		text_clean(view->arena, label_function(view->arena, name->function), true));
+
+	for (char *at = text; *at; at++)
+		*at = *at == ';' ? ':' : *at == ' ' ? '_' : *at;
+	return text;
+}
+
+void view_calltree_folded(const struct view *view)
+{
+	const struct calltree *tree = view->answer->tree;
+	uint32_t *chain = arena_array(view->arena, tree->num_nodes, sizeof(*chain));
+	const char **names = arena_array(view->arena, tree->num_nodes, sizeof(*names));
+
+	for (uint32_t n = 0; n < tree->num_nodes; n++) {
+		size_t num = find_chain(tree, n, chain);
+
+		names[n] = folded_name(view, calltree_name(tree, n));
+		if (rankset_is_empty(tree->nodes[n].ends))
+			continue;
+		for (size_t i = 0; i < num; i++)
+			fprintf(view->out, "%s%s", i > 0 ? ";" : "", names[chain[i]]);
+		fprintf(view->out, " %" PRIu64 "\n", tree->nodes[n].seen_ends);
+	}
+}
+
+/* ---- JSON ---- */
+
+/* The members of a frame's object that tell where it is. */
+static void write_place(struct json *json, const struct view *view, uint32_t node)
+{
+	const struct calltree *tree = view->answer->tree;
+	const struct callpath_node *frame =
+		callpaths_get(view->job->callpaths, tree->nodes[node].path);
+	const struct name *name = calltree_name(tree, node);
+
+	json_text(json, "function", name->function);
+	if (name->file)
+		json_text(json, "file", name->full_file ? name->full_file : name->file);
+	if (name->file && tree->frames != CALLTREE_FUNCTION)
+		json_int(json, "line", name->line);
+	if (frame->module != MODULE_NONE)
+		json_text(json, "module", modules_get(view->job->modules, frame->module)->path);
+	if (name->caller)
+		json_bool(json, "inlined", true);
+	if (tree->frames == CALLTREE_ADDRESS)
+		json_count(json, "offset", frame->offset);
+}
+
+static void begin_node(struct json *json, const struct view *view, uint32_t n)
+{
+	const struct calltree_node *node = &view->answer->tree->nodes[n];
+
+	json_object(json, NULL);
+	write_place(json, view, n);
+	json_who(json, node->ranks);
+	json_count(json, "samples", node->seen);
+	if (node->time)
+		json_count(json, "time", node->time);
+	json_ranks(json, "ends", node->ends);
+	if (node->is_helper)
+		json_bool(json, "helper", true);
+	if (node->workers)
+		json_count(json, "workers", node->workers);
+	json_array(json, "callees");
+}
+
+/* A node and all below it, as deep as it may be. done: how many callees are written, by node. */
+static void write_nodes(struct json *json, const struct view *view, uint32_t top, size_t *done)
+{
+	const struct calltree_node *nodes = view->answer->tree->nodes;
+	uint32_t at = top;
+
+	begin_node(json, view, at);
+	for (;;) {
+		if (done[at] < nodes[at].num_children) {
+			at = nodes[at].children[done[at]++];
+			begin_node(json, view, at);
+			continue;
+		}
+		json_end_array(json);
+		json_end_object(json);
+		if (at == top)
+			break;
+		at = nodes[at].parent;
+	}
+}
+
+void view_calltree_json(const struct view *view)
+{
+	const struct calltree *tree = view->answer->tree;
+	size_t *done = arena_array(view->arena, tree->num_nodes, sizeof(*done));
+	struct json json = {.out = view->out};
+
+	json_object(&json, NULL);
+	json_array(&json, "stacks");
+	for (size_t i = 0; i < tree->num_roots; i++)
+		write_nodes(&json, view, tree->roots[i], done);
+	json_end_array(&json);
+	json_end_object(&json);
+}
+
+void view_classes_json(const struct view *view)
+{
+	const struct calltree *tree = view->answer->tree;
+	const struct calltree_classes *classes =
+		calltree_classes_in(view->arena, calltree_classes_create(tree));
+	uint32_t *chain = arena_array(view->arena, tree->num_nodes, sizeof(*chain));
+	struct json json = {.out = view->out};
+
+	json_object(&json, NULL);
+	json_array(&json, "classes");
+	for (size_t i = 0; i < classes->num_classes; i++) {
+		const struct calltree_class *class = &classes->classes[i];
+
+		json_object(&json, NULL);
+		json_who(&json, class->ranks);
+		json_int(&json, "representative", rankset_first(class->ranks));
+		json_array(&json, "stacks");
+		for (size_t k = 0; k < class->num_ends; k++) {
+			size_t num = find_chain(tree, class->ends[k], chain);
+
+			json_array(&json, NULL);
+			for (size_t f = 0; f < num; f++) {
+				json_object(&json, NULL);
+				write_place(&json, view, chain[f]);
+				json_end_object(&json);
+			}
+			json_end_array(&json);
+		}
+		json_end_array(&json);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	json_end_object(&json);
 }

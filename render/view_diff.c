@@ -8,27 +8,52 @@
  *	                                   >     MPI_Probe, turn() ring.c:25
  *	  ]                                    ]
  *
- * "<" is on the left side only, ">" on the right one, "|" not as often on both. */
+ * "<" is on the left side only, ">" on the right one, "|" not as often on both. In the picture what
+ * both traces have is one box below the other, and what only one of them has is beside: DiffTrace's
+ * diffNLR. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/traces/trace_diff.h"
 #include "analysis/traces/trace_runs.h"
 #include "model/arena.h"
+#include "render/dot.h"
+#include "render/json.h"
 #include "render/text.h"
 #include "render/trace_text.h"
 #include "render/view.h"
-#include "render/view_diff_private.h"
 #include "render/view_traces.h"
 
 enum {
 	CONTEXT = 3,       /* lines that are the same beside those that are not */
 	SHORTEST_FOLD = 3, /* fewer are not folded */
 	MOST_ROWS = 400,   /* more are counted, without -all */
+	MOST_BOX_LINES = 20,
 };
 
 /* ---- Lines ---- */
+
+enum diff_line_role { DIFF_EVENT, DIFF_BEGIN, DIFF_END }; /* of a loop */
+
+struct diff_line {
+	enum trace_diff_kind kind; /* not BODY */
+	enum diff_line_role role;
+	unsigned int depth;       /* loops around it */
+	const char *left, *right; /* NULL: nothing on that side */
+	bool is_kept; /* it differs, is near to what does or around it, or at an end of the traces
+		       */
+};
+
+/* They live in the view's arena. */
+struct diff_lines {
+	struct arena *arena;
+	const struct trace_answer *sides;
+	struct diff_line *lines;
+	size_t num, capacity;
+	uint8_t *shown; /* [bodies of the set] loops whose bodies are in lines above */
+};
 
 static void add_line(struct diff_lines *lines, enum trace_diff_kind kind, enum diff_line_role role,
 		     unsigned int depth, const char *left, const char *right)
@@ -189,7 +214,7 @@ static void keep_lines(struct diff_lines *lines)
 	}
 }
 
-struct diff_lines *diff_lines_create(const struct view *view)
+static struct diff_lines *make_lines(const struct view *view)
 {
 	struct diff_lines *lines = arena_alloc(view->arena, sizeof(*lines));
 
@@ -200,7 +225,9 @@ struct diff_lines *diff_lines_create(const struct view *view)
 	return lines;
 }
 
-size_t diff_lines_fold(const struct diff_lines *lines, size_t at)
+/* How many lines from `at` on can be left out, as they are the same on both sides and not kept; 0:
+ * so few that it is not worth it. */
+static size_t count_folded(const struct diff_lines *lines, size_t at)
 {
 	size_t end = at;
 
@@ -273,7 +300,7 @@ void view_diff(const struct view *view)
 {
 	const struct trace_answer *sides = view->answer->compared;
 	bool all = view->answer->is_full;
-	struct diff_lines *lines = diff_lines_create(view);
+	struct diff_lines *lines = make_lines(view);
 	const struct diff_line title = {.left = sides->names[0], .right = sides->names[1]};
 	size_t printed = 0, at = 0;
 
@@ -281,7 +308,7 @@ void view_diff(const struct view *view)
 	print_legend(view, lines);
 	print_line(view, &title);
 	while (at < lines->num && (all || printed < MOST_ROWS)) {
-		size_t folded = all ? 0 : diff_lines_fold(lines, at);
+		size_t folded = all ? 0 : count_folded(lines, at);
 
 		if (folded > 0)
 			fprintf(view->out, "  ... %zu lines that are the same (-all)\n", folded);
@@ -293,4 +320,173 @@ void view_diff(const struct view *view)
 	if (at < lines->num)
 		fprintf(view->out, "  and %zu lines more (-all)\n", lines->num - at);
 	trace_text_print_holes(view, sides->runs, NULL);
+}
+
+/* ---- DOT ---- */
+
+static bool is_common(enum trace_diff_kind kind)
+{
+	return kind == TRACE_DIFF_SAME || kind == TRACE_DIFF_COUNT;
+}
+
+static void write_line(FILE *out, const struct diff_line *line)
+{
+	fprintf(out, "%*s", (int)(2 * line->depth), "");
+	if (line->kind == TRACE_DIFF_COUNT)
+		fprintf(out, "%s | %s\n", line->left, line->right);
+	else
+		fprintf(out, "%s\n", line->left ? line->left : line->right);
+}
+
+/* A box of the lines from `at` to `end` that are in it: common ones, or of one side. Its node, or
+ * UINT32_MAX if there are none. */
+static uint32_t add_box(struct dot *dot, const struct diff_lines *lines, size_t at, size_t end,
+			enum trace_diff_kind kind, const char *title)
+{
+	size_t size, num = 0;
+	char *label;
+	FILE *out = open_memstream(&label, &size);
+
+	if (title)
+		fprintf(out, "%s\n", title);
+	for (; at < end; at++) {
+		const struct diff_line *line = &lines->lines[at];
+		size_t folded;
+
+		if (is_common(kind) != is_common(line->kind) ||
+		    (!is_common(kind) && line->kind != kind))
+			continue;
+		folded = count_folded(lines, at);
+		if (folded > 0) {
+			fprintf(out, "... %zu lines\n", folded);
+			at += folded - 1;
+		} else if (num < MOST_BOX_LINES || is_common(kind)) {
+			write_line(out, line);
+		}
+		num++;
+	}
+	if (num > MOST_BOX_LINES && !is_common(kind))
+		fprintf(out, "and %zu more\n", num - MOST_BOX_LINES);
+	fclose(out);
+	arena_keep(lines->arena, label, free);
+	return num == 0 ? UINT32_MAX
+			: dot_node(dot, label, num, is_common(kind) ? DOT_PLAIN : DOT_STRONG);
+}
+
+/* The end of a piece that is the same, or not, from `at` on. */
+static size_t piece_end(const struct diff_lines *lines, size_t at)
+{
+	bool common = is_common(lines->lines[at].kind);
+
+	while (at < lines->num && is_common(lines->lines[at].kind) == common)
+		at++;
+	return at;
+}
+
+void view_diff_dot(const struct view *view)
+{
+	const struct trace_answer *sides = view->answer->compared;
+	struct diff_lines *lines = make_lines(view);
+	const char *title =
+		text_of(view, "%s, and %s: what both do, and what only one of them does",
+			sides->names[0], sides->names[1]);
+	struct dot *dot = dot_create(view->arena, title, "pieces");
+	uint32_t before[2] = {UINT32_MAX, UINT32_MAX}; /* nodes that lead to the next piece */
+
+	dot_list_lines(dot);
+	for (size_t at = 0, end; at < lines->num; at = end) {
+		uint32_t nodes[2];
+
+		end = piece_end(lines, at);
+		if (is_common(lines->lines[at].kind)) {
+			nodes[0] = nodes[1] = add_box(dot, lines, at, end, TRACE_DIFF_SAME, NULL);
+		} else {
+			nodes[0] = add_box(dot, lines, at, end, TRACE_DIFF_LEFT, sides->names[0]);
+			nodes[1] = add_box(dot, lines, at, end, TRACE_DIFF_RIGHT, sides->names[1]);
+		}
+		for (int side = 0; side < 2; side++) {
+			if (nodes[side] == UINT32_MAX)
+				nodes[side] = before[side];
+			else if (before[side] != UINT32_MAX &&
+				 (side == 0 || before[1] != before[0] || nodes[1] != nodes[0]))
+				dot_edge(dot, before[side], nodes[side], NULL);
+			before[side] = nodes[side];
+		}
+	}
+	dot_write(dot, view->out);
+}
+
+/* ---- JSON ---- */
+
+/* All loops inside it are written out, so that what is made for one is freed with it. */
+static void write_element(struct json *json, const char *key, const struct trace_answer *sides,
+			  int side, const struct trace_element *e)
+{
+	json_object(json, key);
+	json_count(json, "count", e->count);
+	if (TRACE_IS_LOOP(e->symbol)) {
+		size_t num;
+		const struct trace_element *row = trace_set_row(sides->runs->set, e->symbol, &num);
+
+		json_array(json, "body");
+		for (size_t i = 0; i < num; i++)
+			write_element(json, NULL, sides, side, &row[i]);
+		json_end_array(json);
+	} else {
+		struct arena *arena = arena_create();
+		uint32_t run = sides->runs->threads[sides->threads[side]].run;
+
+		json_text(json, "event", trace_text_event(arena, sides->runs, run, e->symbol));
+		arena_destroy(arena);
+	}
+	json_end_object(json);
+}
+
+static void write_rows(struct json *json, const struct trace_answer *sides, size_t begin,
+		       size_t end)
+{
+	static const char *const kinds[] = {
+		[TRACE_DIFF_SAME] = "same",   [TRACE_DIFF_COUNT] = "count",
+		[TRACE_DIFF_BODY] = "body",   [TRACE_DIFF_LEFT] = "left",
+		[TRACE_DIFF_RIGHT] = "right",
+	};
+
+	json_array(json, "rows");
+	for (size_t i = begin; i < end; i++) {
+		const struct trace_diff_row *row = &sides->diff->rows[i];
+
+		json_object(json, NULL);
+		json_text(json, "kind", kinds[row->kind]);
+		if (row->kind == TRACE_DIFF_BODY) {
+			json_count(json, "left", row->left.count);
+			json_count(json, "right", row->right.count);
+			/* What was compared before is there once. */
+			if (row->inside == i + 1) {
+				json_count(json, "number", i);
+				write_rows(json, sides, row->inside, row->inside + row->num_inside);
+				i += row->num_inside;
+			} else {
+				json_count(json, "as", row->inside - 1);
+			}
+		} else {
+			if (row->left.symbol != TRACE_NONE)
+				write_element(json, "left", sides, 0, &row->left);
+			if (row->right.symbol != TRACE_NONE)
+				write_element(json, "right", sides, 1, &row->right);
+		}
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+void view_diff_json(const struct view *view)
+{
+	const struct trace_answer *sides = view->answer->compared;
+	struct json json = {.out = view->out};
+
+	json_object(&json, NULL);
+	json_text(&json, "left", sides->names[0]);
+	json_text(&json, "right", sides->names[1]);
+	write_rows(&json, sides, 0, sides->diff->num);
+	json_end_object(&json);
 }

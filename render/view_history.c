@@ -29,7 +29,7 @@ static void add_row(struct table *table, const struct view *view, const struct j
 
 	table_row(table);
 	table_cell(table, "%s ago", label_time(now > event->ns ? now - event->ns : 0).text);
-	table_text(table, label_time(end > event->ns ? end - event->ns : 0).text);
+	table_cell(table, "%s", label_time(end > event->ns ? end - event->ns : 0).text);
 	table_text(table, label_state(view, job_lane_state(lane, event->state), LABEL_SHORT));
 	if (is_last)
 		table_mark(table, "<- now");

@@ -163,7 +163,7 @@ static void add_row(struct table *table, const struct view *view, const struct m
 	else
 		table_text(table, NULL);
 	table_cell(table, "%s, %s", site->name, label_user_place(view, site->path, LABEL_SHORT));
-	table_text(table, label_time(model->now_ns - request->since_ns).text);
+	table_cell(table, "%s", label_time(model->now_ns - request->since_ns).text);
 	table_text(table, match);
 	if (is_unmet(match))
 		table_mark(table, ""); /* the last cell says it */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "render/view_trace.h"
+#include "render/view_traces.h"
 
 #include <inttypes.h>
 #include <string.h>

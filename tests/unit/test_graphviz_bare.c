@@ -21,11 +21,12 @@ static void test_memory(void **state)
 	for (int round = 0; round < 2; round++) {
 		struct pdb_error err = {0};
 		char *bytes = NULL;
+		size_t size;
 
-		assert_int_equal(graphviz_draw(graph, "svg", &bytes, &err), -1);
+		assert_int_equal(graphviz_draw(graph, "svg", &bytes, &size, &err), -1);
 		assert_error(&err, ERROR_UNSUPPORTED, "dot -c");
 		assert_null(bytes);
-		assert_int_equal(graphviz_draw(graph, "svg", &bytes, NULL), -1);
+		assert_int_equal(graphviz_draw(graph, "svg", &bytes, &size, NULL), -1);
 		assert_null(strchr(err.text, '\n'));
 	}
 }
