@@ -21,7 +21,6 @@ enum {
 	GAP = 3,          /* columns between two nodes */
 	LEAST_LABEL = 10, /* no label is cut below this */
 	JOINT_WIDTH = 1,
-	MAX_NODES = 200, /* joints included */
 	ORDER_SWEEPS = 8,
 	PLACE_SWEEPS = 6,
 };
@@ -29,27 +28,38 @@ enum {
 /* Behind the label of a marked node, and kept when that is cut. */
 static const char MARK[] = "  *";
 
-static void add_node(struct drawing *drawing, const char *label, bool is_marked, int layer)
+static int at_least(int value, int least)
 {
-	int width = JOINT_WIDTH;
-
-	if (label)
-		width = (int)(text_columns(label) + (is_marked ? strlen(MARK) : 0));
-	drawing->nodes = arena_grow(drawing->view->arena, drawing->nodes, drawing->num_nodes,
-				    &drawing->nodes_capacity, sizeof(*drawing->nodes));
-	drawing->nodes[drawing->num_nodes++] = (struct drawing_node){
-		.label = label ? label : NULL,
-		.is_marked = is_marked,
-		.width = width,
-		.layer = layer,
-	};
+	return value > least ? value : least;
 }
 
-static void add_edge(struct drawing *drawing, uint32_t from, uint32_t to)
+static int at_most(int value, int most)
+{
+	return value < most ? value : most;
+}
+
+/* NULL: there are too many. */
+static struct drawing_node *add_node(struct drawing *drawing, const char *label, bool is_marked,
+				     int layer)
+{
+	struct drawing_node *node = &drawing->nodes[drawing->num_nodes];
+
+	if (drawing->num_nodes == DRAWING_MAX_NODES)
+		return NULL;
+	drawing->num_nodes++;
+	*node = (struct drawing_node){
+		.label = label, .is_marked = is_marked, .width = JOINT_WIDTH, .layer = layer};
+	if (label)
+		node->width = (int)(text_columns(label) + (is_marked ? strlen(MARK) : 0));
+	return node;
+}
+
+static void add_edge(struct drawing *drawing, struct drawing_node *from, struct drawing_node *to)
 {
 	drawing->edges = arena_grow(drawing->view->arena, drawing->edges, drawing->num_edges,
 				    &drawing->edges_capacity, sizeof(*drawing->edges));
-	drawing->edges[drawing->num_edges++] = (struct drawing_edge){.from = from, .to = to};
+	drawing->edges[drawing->num_edges++] =
+		(struct drawing_edge){.from = from, .to = to, .port = -1};
 }
 
 /* ---- Reduce ---- */
@@ -108,10 +118,9 @@ static int assign_layers(struct drawing *drawing, const struct ascii_graph_edge 
 			 size_t num_edges)
 {
 	struct drawing_node *nodes = drawing->nodes;
-	size_t round;
 	bool has_changed = true;
 
-	for (round = 0; has_changed; round++) {
+	for (size_t round = 0; has_changed; round++) {
 		if (round > drawing->num_nodes)
 			return -1;
 		has_changed = false;
@@ -124,10 +133,8 @@ static int assign_layers(struct drawing *drawing, const struct ascii_graph_edge 
 			}
 		}
 	}
-	for (size_t n = 0; n < drawing->num_nodes; n++) {
-		if (nodes[n].layer >= drawing->num_layers)
-			drawing->num_layers = nodes[n].layer + 1;
-	}
+	for (size_t n = 0; n < drawing->num_nodes; n++)
+		drawing->num_layers = at_least(drawing->num_layers, nodes[n].layer + 1);
 	return 0;
 }
 
@@ -136,184 +143,117 @@ static int split_edges(struct drawing *drawing, const struct ascii_graph_edge *e
 		       size_t num_edges)
 {
 	for (size_t e = 0; e < num_edges; e++) {
-		uint32_t from = edges[e].from;
-		int layer;
+		struct drawing_node *from = &drawing->nodes[edges[e].from], *joint;
+		struct drawing_node *to = &drawing->nodes[edges[e].to];
 
-		for (layer = drawing->nodes[from].layer - 1;
-		     layer > drawing->nodes[edges[e].to].layer; layer--) {
-			if (drawing->num_nodes >= MAX_NODES)
+		for (; from->layer > to->layer + 1; from = joint) {
+			joint = add_node(drawing, NULL, false, from->layer - 1);
+			if (!joint)
 				return -1;
-			add_node(drawing, NULL, false, layer);
-			add_edge(drawing, from, (uint32_t)drawing->num_nodes - 1);
-			from = (uint32_t)drawing->num_nodes - 1;
+			add_edge(drawing, from, joint);
 		}
-		add_edge(drawing, from, edges[e].to);
+		add_edge(drawing, from, to);
 	}
 	return 0;
 }
 
-/* Fill sorted[] and start[] layer by layer, nodes in the order of their numbers. */
-static void sort_by_layer(struct drawing *drawing)
+/* The nodes of each layer, in the order of their numbers. */
+static void fill_layers(struct drawing *drawing)
 {
-	size_t filled = 0;
+	drawing->layers = arena_array(drawing->view->arena, (size_t)drawing->num_layers,
+				      sizeof(*drawing->layers));
+	for (size_t n = 0; n < drawing->num_nodes; n++) {
+		struct drawing_layer *layer = &drawing->layers[drawing->nodes[n].layer];
 
-	drawing->sorted =
-		arena_array(drawing->view->arena, drawing->num_nodes, sizeof(*drawing->sorted));
-	drawing->start = arena_array(drawing->view->arena, (size_t)drawing->num_layers + 1,
-				     sizeof(*drawing->start));
-	for (int layer = 0; layer < drawing->num_layers; layer++) {
-		drawing->start[layer] = filled;
-		for (size_t n = 0; n < drawing->num_nodes; n++) {
-			if (drawing->nodes[n].layer != layer)
-				continue;
-			drawing->nodes[n].slot = (int)(filled - drawing->start[layer]);
-			drawing->sorted[filled++] = (uint32_t)n;
-		}
+		drawing->nodes[n].slot = layer->num;
+		layer->nodes[layer->num++] = &drawing->nodes[n];
 	}
-	drawing->start[drawing->num_layers] = filled;
 }
 
 /* ---- Order ---- */
 
-/* Set wish of the layer's nodes to the mean of value() over their neighbours above (from_above)
- * or below; to their own value where there are none. */
-static void wish_mean(struct drawing *drawing, int layer, bool from_above,
-		      double (*value)(const struct drawing_node *node))
-{
-	for (size_t i = drawing->start[layer]; i < drawing->start[layer + 1]; i++) {
-		uint32_t self = drawing->sorted[i];
-		double sum = 0;
-		int number = 0;
-
-		for (size_t e = 0; e < drawing->num_edges; e++) {
-			const struct drawing_edge *edge = &drawing->edges[e];
-
-			if ((from_above ? edge->to : edge->from) != self)
-				continue;
-			sum += value(&drawing->nodes[from_above ? edge->from : edge->to]);
-			number++;
-		}
-		drawing->nodes[self].wish = number ? sum / number : value(&drawing->nodes[self]);
-	}
-}
-
-static double slot_value(const struct drawing_node *node)
-{
-	return node->slot;
-}
-
-static double center_value(const struct drawing_node *node)
-{
-	return drawing_center(node);
-}
-
 /* Stable, so that equal wishes keep the order of before and drawings repeat. */
-static void sort_layer(struct drawing *drawing, int layer)
+static void sort_layer(struct drawing_layer *layer)
 {
-	uint32_t *first = drawing->sorted + drawing->start[layer];
-	size_t number = drawing->start[layer + 1] - drawing->start[layer];
+	struct drawing_node **nodes = layer->nodes;
 
-	for (size_t i = 1; i < number; i++) {
-		uint32_t node = first[i];
-		size_t j = i;
+	for (int i = 1; i < layer->num; i++) {
+		struct drawing_node *node = nodes[i];
+		int j = i;
 
-		for (; j > 0 && drawing->nodes[first[j - 1]].wish > drawing->nodes[node].wish; j--)
-			first[j] = first[j - 1];
-		first[j] = node;
+		for (; j > 0 && nodes[j - 1]->wish > node->wish; j--)
+			nodes[j] = nodes[j - 1];
+		nodes[j] = node;
 	}
-	for (size_t i = 0; i < number; i++)
-		drawing->nodes[first[i]].slot = (int)i;
-}
-
-static void order_layers(struct drawing *drawing)
-{
-	for (int sweep = 0; sweep < ORDER_SWEEPS; sweep++) {
-		bool from_above = sweep % 2;
-
-		for (int i = 1; i < drawing->num_layers; i++) {
-			int layer = from_above ? drawing->num_layers - 1 - i : i;
-
-			wish_mean(drawing, layer, from_above, slot_value);
-			sort_layer(drawing, layer);
-		}
-	}
+	for (int i = 0; i < layer->num; i++)
+		nodes[i]->slot = i;
 }
 
 /* ---- Place ---- */
 
 /* Cut the longest labels of a layer until its nodes fit side by side. Returns -1 if they do not. */
-static int fit_layer(struct drawing *drawing, int layer)
+static int fit_layer(const struct view *view, struct drawing_layer *layer)
 {
-	size_t from = drawing->start[layer], to = drawing->start[layer + 1];
-	int room = drawing->view->width - MARGIN - GAP * ((int)(to - from) - 1), total = 0;
+	int room = view->width - MARGIN - GAP * (layer->num - 1), total = 0;
 
-	for (size_t i = from; i < to; i++)
-		total += drawing->nodes[drawing->sorted[i]].width;
-	while (total > room) {
-		struct drawing_node *widest = NULL;
+	for (int i = 0; i < layer->num; i++)
+		total += layer->nodes[i]->width;
+	for (; total > room; total--) {
+		struct drawing_node *widest = layer->nodes[0];
 
-		for (size_t i = from; i < to; i++) {
-			struct drawing_node *node = &drawing->nodes[drawing->sorted[i]];
-
-			if (!widest || node->width > widest->width)
-				widest = node;
-		}
+		for (int i = 1; i < layer->num; i++)
+			if (layer->nodes[i]->width > widest->width)
+				widest = layer->nodes[i];
 		if (widest->width <= LEAST_LABEL)
 			return -1;
 		widest->width--;
-		total--;
 	}
-	for (size_t i = from; i < to; i++) {
-		struct drawing_node *node = &drawing->nodes[drawing->sorted[i]];
-		const char *fit;
+	for (int i = 0; i < layer->num; i++) {
+		struct drawing_node *node = layer->nodes[i];
+		const char *mark = node->is_marked ? MARK : "";
 
-		if (!node->label)
-			continue;
-		fit = text_fit(drawing->view->arena, node->label,
-			       (size_t)node->width - (node->is_marked ? strlen(MARK) : 0),
-			       drawing->view->use_unicode);
-		node->label = text_of(drawing->view, "%s%s", fit, node->is_marked ? MARK : "");
+		if (node->label)
+			node->label = text_of(view, "%s%s",
+					      text_fit(view->arena, node->label,
+						       (size_t)node->width - strlen(mark),
+						       view->use_unicode),
+					      mark);
 	}
 	return 0;
 }
 
+static int wished_left(const struct drawing_node *node)
+{
+	return (int)(node->wish + 0.5) - node->width / 2;
+}
+
 /* Put the nodes of a layer where they wish to be, in the middle between what pushing them apart to
  * the right and to the left would give. */
-static void place_layer(struct drawing *drawing, int layer)
+static void place_layer(const struct view *view, struct drawing_layer *layer)
 {
-	size_t from = drawing->start[layer], number = drawing->start[layer + 1] - from;
-	int *pushed = arena_array(drawing->view->arena, number, sizeof(*pushed));
-	int least = MARGIN, most = drawing->view->width;
+	int pushed[DRAWING_MAX_NODES], least = MARGIN, most = view->width;
 
-	for (size_t i = 0; i < number; i++) {
-		const struct drawing_node *node = &drawing->nodes[drawing->sorted[from + i]];
-		int wish = (int)(node->wish + 0.5) - node->width / 2;
-
-		pushed[i] = wish > least ? wish : least;
-		least = pushed[i] + node->width + GAP;
+	for (int i = 0; i < layer->num; i++) {
+		pushed[i] = at_least(wished_left(layer->nodes[i]), least);
+		least = pushed[i] + layer->nodes[i]->width + GAP;
 	}
 	/* Not beyond the width: what stands there is pushed back. */
-	for (size_t i = number; i-- > 0;) {
-		const struct drawing_node *node = &drawing->nodes[drawing->sorted[from + i]];
-
-		if (pushed[i] + node->width > most)
-			pushed[i] = most - node->width;
+	for (int i = layer->num; i-- > 0;) {
+		pushed[i] = at_most(pushed[i], most - layer->nodes[i]->width);
 		most = pushed[i] - GAP;
 	}
-	most = drawing->view->width;
-	for (size_t i = number; i-- > 0;) {
-		struct drawing_node *node = &drawing->nodes[drawing->sorted[from + i]];
-		int wish = (int)(node->wish + 0.5) - node->width / 2;
+	most = view->width;
+	for (int i = layer->num; i-- > 0;) {
+		struct drawing_node *node = layer->nodes[i];
 
-		node->left = wish + node->width > most ? most - node->width : wish;
+		node->left = at_most(wished_left(node), most - node->width);
 		most = node->left - GAP;
 	}
 	least = MARGIN;
-	for (size_t i = 0; i < number; i++) {
-		struct drawing_node *node = &drawing->nodes[drawing->sorted[from + i]];
+	for (int i = 0; i < layer->num; i++) {
+		struct drawing_node *node = layer->nodes[i];
 
-		if (node->left < least)
-			node->left = least;
+		node->left = at_least(node->left, least);
 		least = node->left + node->width + GAP;
 		node->left = (node->left + pushed[i]) / 2;
 	}
@@ -324,10 +264,8 @@ static void move_to_margin(struct drawing *drawing)
 {
 	int left = drawing->view->width;
 
-	for (size_t n = 0; n < drawing->num_nodes; n++) {
-		if (drawing->nodes[n].left < left)
-			left = drawing->nodes[n].left;
-	}
+	for (size_t n = 0; n < drawing->num_nodes; n++)
+		left = at_most(left, drawing->nodes[n].left);
 	for (size_t n = 0; n < drawing->num_nodes; n++)
 		drawing->nodes[n].left -= left - MARGIN;
 }
@@ -338,58 +276,74 @@ static void place_in_middle(struct drawing *drawing)
 	int widest = 0;
 
 	for (int pass = 0; pass < 2; pass++) {
-		for (int layer = 0; layer < drawing->num_layers; layer++) {
-			size_t from = drawing->start[layer], to = drawing->start[layer + 1];
-			int width = 0, left;
+		for (int l = 0; l < drawing->num_layers; l++) {
+			struct drawing_layer *layer = &drawing->layers[l];
+			int width = GAP * (layer->num - 1), left;
 
-			for (size_t i = from; i < to; i++)
-				width += drawing->nodes[drawing->sorted[i]].width +
-					 (i > from ? GAP : 0);
-			if (width > widest)
-				widest = width;
+			for (int i = 0; i < layer->num; i++)
+				width += layer->nodes[i]->width;
+			widest = at_least(widest, width);
 			left = MARGIN + (widest - width) / 2;
-			for (size_t i = from; i < to; i++) {
-				struct drawing_node *node = &drawing->nodes[drawing->sorted[i]];
-
-				node->left = left;
-				left += node->width + GAP;
+			for (int i = 0; i < layer->num; i++) {
+				layer->nodes[i]->left = left;
+				left += layer->nodes[i]->width + GAP;
 			}
 		}
 	}
 }
 
-static int place_nodes(struct drawing *drawing)
+/* ---- Order and place ---- */
+
+/* Set wish of the layer's nodes to the mean of the slots, or the columns, of their neighbours above
+ * or below; to their own where there are none. */
+static void wish_mean(struct drawing *drawing, struct drawing_layer *layer, bool from_above,
+		      bool is_order)
 {
-	for (int layer = 0; layer < drawing->num_layers; layer++) {
-		if (fit_layer(drawing, layer))
-			return -1;
+	for (int i = 0; i < layer->num; i++) {
+		struct drawing_node *self = layer->nodes[i];
+		double sum = 0;
+		int number = 0;
+
+		for (size_t e = 0; e < drawing->num_edges; e++) {
+			const struct drawing_edge *edge = &drawing->edges[e];
+			const struct drawing_node *other = from_above ? edge->from : edge->to;
+
+			if ((from_above ? edge->to : edge->from) != self)
+				continue;
+			sum += is_order ? other->slot : drawing_center(other);
+			number++;
+		}
+		self->wish = number ? sum / number : is_order ? self->slot : drawing_center(self);
 	}
-	place_in_middle(drawing);
-	for (int sweep = 0; sweep < PLACE_SWEEPS; sweep++) {
+}
+
+/* From the bottom up and from the top down in turn. */
+static void sweep_layers(struct drawing *drawing, int sweeps, bool is_order)
+{
+	for (int sweep = 0; sweep < sweeps; sweep++) {
 		bool from_above = sweep % 2;
 
 		for (int i = 1; i < drawing->num_layers; i++) {
-			int layer = from_above ? drawing->num_layers - 1 - i : i;
+			struct drawing_layer *layer =
+				&drawing->layers[from_above ? drawing->num_layers - 1 - i : i];
 
-			wish_mean(drawing, layer, from_above, center_value);
-			place_layer(drawing, layer);
+			wish_mean(drawing, layer, from_above, is_order);
+			if (is_order)
+				sort_layer(layer);
+			else
+				place_layer(drawing->view, layer);
 		}
 	}
-	move_to_margin(drawing);
-	return 0;
 }
 
 /* ---- Route ---- */
 
-static bool is_source_column(const struct drawing *drawing, int layer, int column,
-			     uint32_t apart_from)
+static bool is_source_column(const struct drawing_layer *layer, int column,
+			     const struct drawing_node *apart_from)
 {
-	for (size_t i = drawing->start[layer]; i < drawing->start[layer + 1]; i++) {
-		uint32_t node = drawing->sorted[i];
-
-		if (node != apart_from && drawing_center(&drawing->nodes[node]) == column)
+	for (int i = 0; i < layer->num; i++)
+		if (layer->nodes[i] != apart_from && drawing_center(layer->nodes[i]) == column)
 			return true;
-	}
 	return false;
 }
 
@@ -409,14 +363,15 @@ static bool is_port_taken(const struct drawing *drawing, const struct drawing_ed
  * centre: so that no two vertical lines ever run into each other. -1 if there is none. */
 static int choose_port(const struct drawing *drawing, const struct drawing_edge *edge, int wish)
 {
-	const struct drawing_node *to = &drawing->nodes[edge->to];
+	const struct drawing_node *to = edge->to;
 
 	for (int off = 0; off <= to->width; off++) {
 		for (int sign = -1; sign <= 1; sign += 2) {
 			int column = wish + sign * off;
 
 			if (column >= to->left && column < to->left + to->width &&
-			    !is_source_column(drawing, to->layer + 1, column, edge->from) &&
+			    !is_source_column(&drawing->layers[to->layer + 1], column,
+					      edge->from) &&
 			    !is_port_taken(drawing, edge, column))
 				return column;
 		}
@@ -427,52 +382,44 @@ static int choose_port(const struct drawing *drawing, const struct drawing_edge 
 /* A joint is one column wide: move it aside rather than let two lines run into each other. */
 static int move_joint(struct drawing *drawing, struct drawing_edge *edge)
 {
-	struct drawing_node *joint = &drawing->nodes[edge->to];
-	const uint32_t *layer = drawing->sorted + drawing->start[joint->layer];
-	size_t number = drawing->start[joint->layer + 1] - drawing->start[joint->layer];
+	struct drawing_node *joint = edge->to;
+	const struct drawing_layer *layer = &drawing->layers[joint->layer];
 	int least = MARGIN, most = drawing->view->width - 1;
 
 	if (joint->slot > 0) {
-		const struct drawing_node *node = &drawing->nodes[layer[joint->slot - 1]];
+		const struct drawing_node *node = layer->nodes[joint->slot - 1];
 
 		least = node->left + node->width + 1;
 	}
-	if ((size_t)joint->slot + 1 < number)
-		most = drawing->nodes[layer[joint->slot + 1]].left - 2;
-	for (int column = least; column <= most; column++) {
-		if (!is_source_column(drawing, joint->layer + 1, column, edge->from)) {
-			joint->left = column;
-			return column;
-		}
-	}
+	if (joint->slot + 1 < layer->num)
+		most = layer->nodes[joint->slot + 1]->left - 2;
+	for (int column = least; column <= most; column++)
+		if (!is_source_column(layer + 1, column, edge->from))
+			return joint->left = column;
 	return -1;
 }
 
-static int compare_sources(const void *a, const void *b, void *arg)
+static int compare_sources(const void *a, const void *b)
 {
-	const struct drawing *drawing = arg;
-	const struct drawing_edge *edge_a = *(struct drawing_edge *const *)a,
-				  *edge_b = *(struct drawing_edge *const *)b;
+	const struct drawing_edge *one = *(struct drawing_edge *const *)a,
+				  *two = *(struct drawing_edge *const *)b;
 
-	return drawing_center(&drawing->nodes[edge_a->from]) -
-	       drawing_center(&drawing->nodes[edge_b->from]);
+	return drawing_center(one->from) - drawing_center(two->from);
 }
 
-/* Ports of the edges into one node, in the order of their sources, two columns apart. */
-static int assign_ports(struct drawing *drawing, uint32_t to)
+/* Ports of the edges into one node, in the order of their sources, two columns apart. in: room for
+ * all edges. */
+static int assign_ports(struct drawing *drawing, const struct drawing_node *node,
+			struct drawing_edge **in)
 {
-	struct drawing_edge **in = arena_array(drawing->view->arena, drawing->num_edges,
-					       sizeof(struct drawing_edge *));
-	const struct drawing_node *node = &drawing->nodes[to];
-	int number = 0, result = 0;
+	int number = 0;
 
-	for (size_t e = 0; e < drawing->num_edges; e++) {
-		if (drawing->edges[e].to == to)
+	for (size_t e = 0; e < drawing->num_edges; e++)
+		if (drawing->edges[e].to == node)
 			in[number++] = &drawing->edges[e];
-	}
-	qsort_r(in, (size_t)number, sizeof(struct drawing_edge *), compare_sources, drawing);
+	qsort(in, (size_t)number, sizeof(struct drawing_edge *), compare_sources);
 	for (int i = 0; i < number; i++) {
-		int source = drawing_center(&drawing->nodes[in[i]->from]);
+		int source = drawing_center(in[i]->from);
 		int wish = drawing_center(node) + 2 * i - (number - 1);
 
 		/* Straight down where that is possible. */
@@ -481,58 +428,54 @@ static int assign_ports(struct drawing *drawing, uint32_t to)
 		in[i]->port = choose_port(drawing, in[i], wish);
 		if (in[i]->port < 0 && !node->label)
 			in[i]->port = move_joint(drawing, in[i]);
-		if (in[i]->port < 0) {
-			result = -1;
-			break;
-		}
+		if (in[i]->port < 0)
+			return -1;
 	}
-	return result;
+	return 0;
 }
 
 /* From the top, so that a joint is in its final place before edges leave it. */
 static int route(struct drawing *drawing)
 {
-	for (size_t e = 0; e < drawing->num_edges; e++)
-		drawing->edges[e].port = -1;
-	for (int layer = drawing->num_layers - 2; layer >= 0; layer--) {
-		for (size_t i = drawing->start[layer]; i < drawing->start[layer + 1]; i++) {
-			if (assign_ports(drawing, drawing->sorted[i]))
+	struct drawing_edge **in = arena_array(drawing->view->arena, drawing->num_edges,
+					       sizeof(struct drawing_edge *));
+
+	for (int l = drawing->num_layers - 2; l >= 0; l--)
+		for (int i = 0; i < drawing->layers[l].num; i++)
+			if (assign_ports(drawing, drawing->layers[l].nodes[i], in))
 				return -1;
-		}
-	}
 	return 0;
 }
 
 /* ---- All of it ---- */
 
-static int lay_out(struct drawing *drawing, const struct ascii_graph_edge *edges, size_t num_edges)
-{
-	if (assign_layers(drawing, edges, num_edges) || split_edges(drawing, edges, num_edges))
-		return -1;
-	sort_by_layer(drawing);
-	order_layers(drawing);
-	if (place_nodes(drawing))
-		return -1;
-	return route(drawing);
-}
-
 int ascii_graph_print(const struct view *view, const struct ascii_graph_node *nodes,
 		      size_t num_nodes, const struct ascii_graph_edge *edges, size_t num_edges)
 {
-	struct drawing drawing = {.view = view};
-	int result;
+	struct drawing *drawing = arena_alloc(view->arena, sizeof(*drawing));
 
+	drawing->view = view;
 	if (num_nodes == 0)
 		return 0;
-	if (num_nodes > MAX_NODES)
-		return -1;
 	for (size_t n = 0; n < num_nodes; n++)
-		add_node(&drawing, nodes[n].label, nodes[n].is_marked, 0);
-	result = lay_out(&drawing, edges, num_edges);
-	for (int layer = drawing.num_layers - 1; !result && layer >= 0; layer--) {
-		drawing_print_layer(&drawing, layer);
-		if (layer > 0)
-			drawing_print_edges(&drawing, layer);
+		if (!add_node(drawing, nodes[n].label, nodes[n].is_marked, 0))
+			return -1;
+	if (assign_layers(drawing, edges, num_edges) || split_edges(drawing, edges, num_edges))
+		return -1;
+	fill_layers(drawing);
+	sweep_layers(drawing, ORDER_SWEEPS, true);
+	for (int l = 0; l < drawing->num_layers; l++)
+		if (fit_layer(view, &drawing->layers[l]))
+			return -1;
+	place_in_middle(drawing);
+	sweep_layers(drawing, PLACE_SWEEPS, false);
+	move_to_margin(drawing);
+	if (route(drawing))
+		return -1;
+	for (int l = drawing->num_layers - 1; l >= 0; l--) {
+		drawing_print_layer(drawing, l);
+		if (l > 0)
+			drawing_print_edges(drawing, l);
 	}
-	return result;
+	return 0;
 }

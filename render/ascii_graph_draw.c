@@ -10,30 +10,28 @@ enum { UP = 1, DOWN = 2, LEFT = 4, RIGHT = 8, ARROW = 16 };
 
 struct cell {
 	unsigned lines;
-	uint32_t owner; /* the node whose edges these are */
+	const struct drawing_node *owner; /* the node whose edges these are */
 };
 
 /* The horizontal line of a node's edges: from the leftmost to the rightmost of its own column and
  * their ports. */
 struct track {
-	uint32_t node;
+	const struct drawing_node *node;
 	int left, right;
 	int row; /* -1: all edges go straight down */
 };
 
-static struct track make_track(const struct drawing *drawing, uint32_t node)
+static struct track make_track(const struct drawing *drawing, const struct drawing_node *node)
 {
-	int column = drawing_center(&drawing->nodes[node]);
+	int column = drawing_center(node);
 	struct track track = {.node = node, .left = column, .right = column};
 
 	for (size_t e = 0; e < drawing->num_edges; e++) {
 		const struct drawing_edge *edge = &drawing->edges[e];
 
-		if (edge->from != node)
-			continue;
-		if (edge->port < track.left)
+		if (edge->from == node && edge->port < track.left)
 			track.left = edge->port;
-		if (edge->port > track.right)
+		if (edge->from == node && edge->port > track.right)
 			track.right = edge->port;
 	}
 	track.row = track.left == track.right ? -1 : 0;
@@ -64,7 +62,7 @@ static int assign_rows(struct track *tracks, size_t num_tracks)
 	return num_rows;
 }
 
-static void add_lines(struct cell *cell, uint32_t owner, unsigned lines)
+static void add_lines(struct cell *cell, const struct drawing_node *owner, unsigned lines)
 {
 	/* Vertical lines are drawn last: at a crossing they go through. */
 	if (cell->lines && cell->owner != owner)
@@ -85,8 +83,8 @@ static void draw_track(struct cell *grid, int width, const struct track *track)
 	}
 }
 
-static void draw_vertical(struct cell *grid, int width, uint32_t owner, int column, int from,
-			  int to)
+static void draw_vertical(struct cell *grid, int width, const struct drawing_node *owner,
+			  int column, int from, int to)
 {
 	for (int row = from; row <= to; row++) {
 		unsigned lines = (row > from ? UP : 0u) | (row < to ? DOWN : 0u);
@@ -142,23 +140,23 @@ static void print_grid(const struct view *view, const struct cell *grid, int row
 	}
 }
 
-void drawing_print_edges(const struct drawing *drawing, int layer)
+void drawing_print_edges(const struct drawing *drawing, int l)
 {
-	size_t from = drawing->start[layer], number = drawing->start[layer + 1] - from;
-	struct track *tracks = arena_array(drawing->view->arena, number, sizeof(*tracks));
+	const struct drawing_layer *layer = &drawing->layers[l];
+	struct track tracks[DRAWING_MAX_NODES];
 	int width = drawing->view->width, rows;
 	struct cell *grid;
 
-	for (size_t i = 0; i < number; i++)
-		tracks[i] = make_track(drawing, drawing->sorted[from + i]);
-	rows = assign_rows(tracks, number) + 2;
+	for (int i = 0; i < layer->num; i++)
+		tracks[i] = make_track(drawing, layer->nodes[i]);
+	rows = assign_rows(tracks, (size_t)layer->num) + 2;
 	grid = arena_array(drawing->view->arena, (size_t)(rows * width), sizeof(*grid));
-	for (size_t i = 0; i < number; i++) {
+	for (int i = 0; i < layer->num; i++)
 		if (tracks[i].row >= 0)
 			draw_track(grid, width, &tracks[i]);
-	}
-	for (size_t i = 0; i < number; i++) {
-		uint32_t node = tracks[i].node;
+	for (int i = 0; i < layer->num; i++) {
+		const struct drawing_node *node = tracks[i].node;
+		int row = tracks[i].row;
 		bool has_edges = false;
 
 		for (size_t e = 0; e < drawing->num_edges; e++) {
@@ -167,30 +165,28 @@ void drawing_print_edges(const struct drawing *drawing, int layer)
 			if (edge->from != node)
 				continue;
 			has_edges = true;
-			draw_vertical(grid, width, node, edge->port,
-				      tracks[i].row < 0 ? 0 : tracks[i].row + 1, rows - 1);
-			if (drawing->nodes[edge->to].label)
+			draw_vertical(grid, width, node, edge->port, row < 0 ? 0 : row + 1,
+				      rows - 1);
+			if (edge->to->label)
 				grid[(rows - 1) * width + edge->port].lines |= ARROW;
 		}
-		if (has_edges && tracks[i].row >= 0)
-			draw_vertical(grid, width, node, drawing_center(&drawing->nodes[node]), 0,
-				      tracks[i].row + 1);
+		if (has_edges && row >= 0)
+			draw_vertical(grid, width, node, drawing_center(node), 0, row + 1);
 	}
 	print_grid(drawing->view, grid, rows);
 }
 
-void drawing_print_layer(const struct drawing *drawing, int layer)
+void drawing_print_layer(const struct drawing *drawing, int l)
 {
 	const struct view *view = drawing->view;
 	int column = 0;
 
-	for (size_t i = drawing->start[layer]; i < drawing->start[layer + 1]; i++) {
-		const struct drawing_node *node = &drawing->nodes[drawing->sorted[i]];
-		const char *joint = view->use_unicode ? "\u2502" : "|";
+	for (int i = 0; i < drawing->layers[l].num; i++) {
+		const struct drawing_node *node = drawing->layers[l].nodes[i];
+		const char *text = node->label ? node->label : view->use_unicode ? "\u2502" : "|";
 
-		fprintf(view->out, "%*s%s", node->left - column, "",
-			node->label ? node->label : joint);
-		column = node->left + (node->label ? (int)text_columns(node->label) : 1);
+		fprintf(view->out, "%*s%s", node->left - column, "", text);
+		column = node->left + (int)text_columns(text);
 	}
 	fputc('\n', view->out);
 }

@@ -10,6 +10,8 @@
 
 struct view;
 
+enum { DRAWING_MAX_NODES = 200 }; /* joints included */
+
 struct drawing_node {
 	const char *label; /* NULL: a joint */
 	bool is_marked;
@@ -21,19 +23,24 @@ struct drawing_node {
 };
 
 struct drawing_edge {
-	uint32_t from, to; /* to is on the layer below from */
-	int port;          /* column above `to` */
+	struct drawing_node *from, *to; /* to is on the layer below from */
+	int port;                       /* column above `to` */
+};
+
+/* The nodes of a layer from left to right. */
+struct drawing_layer {
+	struct drawing_node *nodes[DRAWING_MAX_NODES];
+	int num;
 };
 
 struct drawing {
 	const struct view *view;
-	struct drawing_node *nodes;
-	size_t num_nodes, nodes_capacity;
+	struct drawing_node nodes[DRAWING_MAX_NODES];
+	size_t num_nodes;
 	struct drawing_edge *edges;
 	size_t num_edges, edges_capacity;
+	struct drawing_layer *layers;
 	int num_layers;
-	uint32_t *sorted; /* nodes by layer, then slot */
-	size_t *start;    /* [num_layers + 1] into sorted */
 };
 
 /* The column of the line that leaves the node. */

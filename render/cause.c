@@ -11,12 +11,10 @@
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
 #include "render/cause.h"
-#include "render/comm_label.h"
+#include "render/label.h"
 #include "render/parts.h"
-#include "render/queue_cause.h"
 #include "render/text.h"
 #include "render/view.h"
-#include "render/wait_label.h"
 
 enum { MAX_STEPS = 6, MAX_PARTIES = 6, MAX_WAITS = 4, MAX_ROUNDS = 64 };
 
@@ -63,7 +61,7 @@ static void add_need(struct waits_list *list, const struct view *view, uint32_t 
 		rankset_add(list->waits[i].ranks, view->job->model->lanes[lane].rank);
 		return;
 	}
-	add_wait(list, view, wait_label_need(view, need), lane, need);
+	add_wait(list, view, label_wait_need(view, need), lane, need);
 }
 
 /* ---- Deadlocks ---- */
@@ -71,8 +69,8 @@ static void add_need(struct waits_list *list, const struct view *view, uint32_t 
 /* "in MPI_Recv, exchange() at pair.c:31, waits for ...": all but who. */
 static const char *step_text(const struct view *view, uint32_t lane, uint32_t need, bool is_one)
 {
-	return text_of(view, "%s, wait%s for %s", wait_label_where(view, lane), is_one ? "s" : "",
-		       wait_label_need(view, need));
+	return text_of(view, "%s, wait%s for %s", label_wait_where(view, lane), is_one ? "s" : "",
+		       label_wait_need(view, need));
 }
 
 /* The need to tell of a lane: that of the circle, else the first that is not weak. */
@@ -108,7 +106,7 @@ static bool print_all(const struct view *view, const struct waitfor_deadlock *de
 		const struct waits *waits = &list.waits[i];
 		bool is_one = rankset_count(waits->ranks) == 1;
 		const char *who =
-			is_one ? wait_label_who(view, waits->lane) : parts_who(view, waits->ranks);
+			is_one ? label_wait_who(view, waits->lane) : parts_who(view, waits->ranks);
 
 		text_wrap(view, 4, "%s, %s", who,
 			  step_text(view, waits->lane, waits->need, is_one));
@@ -128,7 +126,7 @@ static void print_circle(const struct view *view, const struct waitfor_deadlock 
 			i = number - MAX_STEPS / 2 - 1;
 			continue;
 		}
-		text_wrap(view, 4, "%s, %s", wait_label_who(view, step->lane),
+		text_wrap(view, 4, "%s, %s", label_wait_who(view, step->lane),
 			  step_text(view, step->lane, step->need, true));
 	}
 }
@@ -210,7 +208,7 @@ static void print_skipped(const struct view *view)
 		  "before",
 		  parts_who(view, verdict->culprits), parts_plural(verdict->culprits, "is", "are"),
 		  collective->function, collective->number,
-		  comm_label(view, collective->comm, LABEL_FULL));
+		  label_comm(view, collective->comm, LABEL_FULL));
 }
 
 static void print_deadlock(const struct view *view)
@@ -266,7 +264,7 @@ static void print_party(const struct view *view, const struct waitfor_mismatch *
 void cause_print_mismatch(const struct view *view, const struct waitfor_mismatch *mismatch,
 			  int indent)
 {
-	const char *comm = comm_label(view, mismatch->comm, LABEL_FULL);
+	const char *comm = label_comm(view, mismatch->comm, LABEL_FULL);
 
 	if (mismatch->what == WAITFOR_OTHER_FUNCTION)
 		text_wrap(view, indent,
@@ -303,17 +301,17 @@ static void print_slip(const struct view *view, const struct waitfor_lost *lost)
 		  "rank %d has sent to rank %d %s with tag %" PRId32
 		  " on %s that no receive takes: meant for this one? (%s)",
 		  message->source, message->destination, many, message->tag,
-		  comm_label(view, message->comm, LABEL_SHORT), slips[lost->slip]);
+		  label_comm(view, message->comm, LABEL_SHORT), slips[lost->slip]);
 }
 
 static void print_lost(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
-	const char *who = wait_label_who(view, verdict->lane);
+	const char *who = label_wait_who(view, verdict->lane);
 
 	text_wrap(view, 2, "lost message: %s waits for %s", who,
-		  wait_label_need(view, verdict->need));
-	text_wrap(view, 4, "%s: %s", who, wait_label_where(view, verdict->lane));
+		  label_wait_need(view, verdict->need));
+	text_wrap(view, 4, "%s: %s", who, label_wait_where(view, verdict->lane));
 	if (verdict->which != WAITFOR_NONE)
 		print_slip(view, &view->waitfor->losts[verdict->which]);
 	print_novel(view);
@@ -334,7 +332,7 @@ static void print_library(const struct view *view)
 void cause_print(const struct view *view)
 {
 	if (view->verdict->queue_cause)
-		queue_cause_print(view);
+		cause_print_queues(view);
 	if (view->verdict->queue_cause || !view->waitfor)
 		return;
 	switch (view->verdict->kind) {

@@ -12,6 +12,9 @@ struct waitfor_mismatch;
  * waits for what. Nothing for other verdicts. */
 void cause_print(const struct view *view);
 
+/* The same of a verdict with a queue_cause: view_queue_waits.c. */
+void cause_print_queues(const struct view *view);
+
 /* Do these lines say where the culprits are? */
 bool cause_has_places(const struct view *view);
 

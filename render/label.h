@@ -14,6 +14,7 @@ struct calltree;
 struct eqgroup;
 struct iteration;
 struct job_crash;
+struct model;
 struct name;
 struct rankset;
 struct view;
@@ -99,5 +100,45 @@ const char *label_doing(const struct view *view, const struct eqgroup *group);
 /* "loop run() at solver.c:120"; without line information "loop in LAMMPS_NS::Verlet::run(int)".
  * loop: an index in view->progress->loops. */
 const char *label_loop(const struct view *view, uint32_t loop, enum label_detail detail);
+
+/* ---- Communicators, windows and files: label_comm.c ---- */
+
+/* As the program named them, else by the call that made them. */
+
+/* One of job->comms. Short: "MPI_COMM_WORLD", "rows (2nd of 4)", "split at grid.c:40 (2nd of 4)".
+ * Full: "split of MPI_COMM_WORLD at grid.c:40 (2nd of 4)". Those of one name, or made by one call,
+ * are counted in the order of making, then of members. SEG_NO_COMM: "unknown communicator". */
+const char *label_comm(const struct view *view, uint32_t comm, enum label_detail detail);
+
+/* The same for entry `local` of a rank's own table, or SEG_NO_COMM: also MPI_COMM_SELF and others
+ * that job->comms leaves out. */
+const char *label_comm_local(const struct view *view, const struct model *model, uint32_t local,
+			     enum label_detail detail);
+
+/* "communicator", "intercommunicator", "window" or "file". Static text. */
+const char *label_comm_kind(const struct view *view, uint32_t comm);
+
+/* ---- Who waits for what: label_wait.c ---- */
+
+/* "rank 7", or "rank 7, main thread", "rank 7, thread 2" where the rank has several. lane: index
+ * in the job model. */
+const char *label_wait_who(const struct view *view, uint32_t lane);
+
+/* "in MPI_Recv, exchange() at pair.c:31", "outside MPI, in compute() at force.c:88". */
+const char *label_wait_where(const struct view *view, uint32_t lane);
+
+/* What a need is for, after "waits for": "message 413 with tag 7 from rank 100, which has sent
+ * 412", "ranks 99,101 to call MPI_Allgather, number 1237 on MPI_COMM_WORLD". */
+const char *label_wait_need(const struct view *view, uint32_t need);
+
+/* The same for many needs of one kind, without numbers: "messages with tag 7 from ranks 3-9". */
+const char *label_wait_needs(const struct view *view, uint32_t need, const struct rankset *peers,
+			     int width);
+
+/* Why what a lane waits for is not known, or not all of it; NULL: it is. Static text. */
+const char *label_wait_gap(const struct view *view, uint32_t lane);
+
+/* " on halo", or "" for MPI_COMM_WORLD. */
+const char *label_wait_on(const struct view *view, uint32_t comm);
 
 #endif

@@ -8,7 +8,7 @@
 #include "model/job/job_comms.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
-#include "render/comm_label.h"
+#include "render/label.h"
 #include "render/json.h"
 #include "render/parts.h"
 #include "render/table.h"
@@ -144,7 +144,7 @@ static void print_heading(const struct view *view, uint32_t c, enum label_detail
 	const struct job_comm *comm = &view->comms->comms[c];
 	size_t size = comm->sizes[0] + comm->sizes[1];
 
-	text_wrap(view, 0, "%u: %s, %zu rank%s%s", c + 1, comm_label(view, c, detail), size,
+	text_wrap(view, 0, "%u: %s, %zu rank%s%s", c + 1, label_comm(view, c, detail), size,
 		  size == 1 ? "" : "s", rest);
 }
 
@@ -254,7 +254,7 @@ static void print_origin(const struct view *view, const struct job_comm *comm)
 
 	if (!comm->made_by)
 		return;
-	parent = comm->parent == SEG_NO_COMM ? "" : comm_label(view, comm->parent, LABEL_SHORT);
+	parent = comm->parent == SEG_NO_COMM ? "" : label_comm(view, comm->parent, LABEL_SHORT);
 	text_wrap(view, 2, "made by %s, %s%s%s", comm->made_by,
 		  label_user_place(view, comm->path, LABEL_FULL), *parent ? ", from " : "", parent);
 }
@@ -330,8 +330,8 @@ static void write_comm(struct json *json, const struct view *view, uint32_t c,
 
 	json_object(json, NULL);
 	json_count(json, "number", c + 1);
-	json_text(json, "name", comm_label(view, c, LABEL_FULL));
-	json_text(json, "kind", comm_label_kind(view, c));
+	json_text(json, "name", label_comm(view, c, LABEL_FULL));
+	json_text(json, "kind", label_comm_kind(view, c));
 	json_count(json, "size", comm->sizes[0] + comm->sizes[1]);
 	json_ranks(json, "members", members(view, comm, 0));
 	json_text(json, "made_by", comm->made_by);

@@ -17,9 +17,7 @@
 #include "render/label.h"
 #include "render/order_text.h"
 #include "render/parts.h"
-#include "render/queue_cause.h"
 #include "render/same.h"
-#include "render/stack_places.h"
 #include "render/text.h"
 #include "render/view.h"
 
@@ -201,7 +199,7 @@ static void print_why_unknown(const struct view *view)
 			  "outside: stacks alone do not tell which is behind",
 			  waiting, parts_num_ranks(view));
 		if (verdict->queue_cause)
-			queue_cause_print(view);
+			cause_print_queues(view);
 		print_apart(view);
 		order_text_print_doubt(view);
 		if (verdict->queue_cause)

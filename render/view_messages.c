@@ -8,7 +8,7 @@
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
-#include "render/comm_label.h"
+#include "render/label.h"
 #include "render/json.h"
 #include "render/parts.h"
 #include "render/table.h"
@@ -79,7 +79,7 @@ static void add_row(struct table *table, const struct view *view, const struct m
 	const char *mark = pair_mark(view, pair);
 
 	table_row(table);
-	table_text(table, comm_label(view, pair->comm, LABEL_SHORT));
+	table_text(table, label_comm(view, pair->comm, LABEL_SHORT));
 	add_rank(table, pair->from);
 	add_rank(table, pair->to);
 	table_text(table, label_tag(view->arena, pair->tag));
@@ -143,7 +143,7 @@ static void print_head(const struct view *view, const struct rankset *ranks,
 	const char *comm = "", *rows;
 
 	if (sums->rows && !sums->has_comms) {
-		const char *label = comm_label(view, sums->comm, LABEL_FULL);
+		const char *label = label_comm(view, sums->comm, LABEL_FULL);
 
 		comm = text_of(view, " on %s", label);
 	}
@@ -236,7 +236,7 @@ static void write_pair(struct json *json, const struct view *view, const struct 
 	bool has_receiver = pair->to >= 0 && rankset_contains(known, pair->to);
 
 	json_object(json, NULL);
-	json_text(json, "communicator", comm_label(view, pair->comm, LABEL_FULL));
+	json_text(json, "communicator", label_comm(view, pair->comm, LABEL_FULL));
 	write_rank(json, "from", pair->from);
 	write_rank(json, "to", pair->to);
 	json_text(json, "tag", label_tag(view->arena, pair->tag));

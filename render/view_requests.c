@@ -10,7 +10,7 @@
 #include "model/job/job_comms.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
-#include "render/comm_label.h"
+#include "render/label.h"
 #include "render/json.h"
 #include "render/parts.h"
 #include "render/table.h"
@@ -157,7 +157,7 @@ static void add_row(struct table *table, const struct view *view, const struct m
 	table_text(table, is_message(request) ? label_tag(view->arena, request->tag) : "");
 	table_text(table, request->comm == SEG_NO_COMM
 				  ? ""
-				  : comm_label_local(view, model, request->comm, LABEL_SHORT));
+				  : label_comm_local(view, model, request->comm, LABEL_SHORT));
 	if (request->bytes && request->bytes != SEG_NO_BYTES)
 		table_cell(table, "%" PRIu64, request->bytes);
 	else
@@ -223,7 +223,7 @@ static void print_head(const struct view *view, const struct job_lane *lane,
 
 	if (is_one_comm(pending, number) && pending[0]->comm != SEG_NO_COMM)
 		on = text_of(view, ", %son %s", number > 1 ? "all " : "",
-			     comm_label_local(view, lane->model, pending[0]->comm, LABEL_FULL));
+			     label_comm_local(view, lane->model, pending[0]->comm, LABEL_FULL));
 	if (number)
 		text_wrap(view, 0, "rank %d: %zu request%s begun and not complete%s", lane->rank,
 			  number, number == 1 ? "" : "s", on);
@@ -297,7 +297,7 @@ static void write_request(struct json *json, const struct view *view,
 	json_text(json, "communicator",
 		  request->comm == SEG_NO_COMM
 			  ? NULL
-			  : comm_label_local(view, model, request->comm, LABEL_FULL));
+			  : label_comm_local(view, model, request->comm, LABEL_FULL));
 	if (request->bytes != SEG_NO_BYTES)
 		json_count(json, "bytes", request->bytes);
 	json_text(json, "function", site->name);

@@ -18,7 +18,6 @@
 #include "render/parts.h"
 #include "render/table.h"
 #include "render/text.h"
-#include "render/wait_label.h"
 
 enum {
 	RANKS_WIDTH = 24, /* of the set of ranks in a label */
@@ -51,10 +50,10 @@ static const char *weak_text(const struct view *view, uint32_t need)
 	if (c != WAITFOR_NONE && waitfor->collectives[c].mismatch != WAITFOR_NONE) {
 		text = text_of(view, "mismatch in number %" PRIu64 "%s",
 			       waitfor->collectives[c].number,
-			       wait_label_on(view, waitfor->collectives[c].comm));
+			       label_wait_on(view, waitfor->collectives[c].comm));
 		return text;
 	}
-	text = wait_label_needs(view, need, rankset_in(view->arena, waitfor_peers(waitfor, need)),
+	text = label_wait_needs(view, need, rankset_in(view->arena, waitfor_peers(waitfor, need)),
 				PEERS_WIDTH);
 	return text;
 }
@@ -62,7 +61,7 @@ static const char *weak_text(const struct view *view, uint32_t need)
 /* What it is that ranks without a need do. */
 static const char *state_text(const struct view *view, const struct wait_group *group)
 {
-	const char *gap = wait_label_gap(view, group->lane);
+	const char *gap = label_wait_gap(view, group->lane);
 
 	switch ((enum waitfor_state)view->waitfor->lanes[group->lane].state) {
 	case WAITFOR_MOVES:
@@ -88,7 +87,7 @@ static const char *needs_text(const struct view *view, const struct wait_group *
 		return weak_text(view, weak);
 	if (group->need == WAITFOR_NONE)
 		return state_text(view, group);
-	needs = wait_label_needs(view, group->need, group->peers, PEERS_WIDTH);
+	needs = label_wait_needs(view, group->need, group->peers, PEERS_WIDTH);
 	if (group->num_needs < 2)
 		return needs;
 	return text_of(view, "%s, and %u more", needs, group->num_needs - 1);
@@ -275,10 +274,10 @@ static void write_group(struct json *json, const struct view *view, const struct
 	json_text(json, "state", states[lane->state]);
 	json_text(json, "where", label_where(view, eqgroup_of(view, group), LABEL_FULL));
 	json_text(json, "waits_for",
-		  group->need == WAITFOR_NONE ? NULL : wait_label_need(view, group->need));
+		  group->need == WAITFOR_NONE ? NULL : label_wait_need(view, group->need));
 	json_count(json, "needs", group->num_needs);
 	json_ranks(json, "peers", group->peers);
-	json_text(json, "unknown", wait_label_gap(view, group->lane));
+	json_text(json, "unknown", label_wait_gap(view, group->lane));
 	json_bool(json, "deadlocked", group->is_deadlocked);
 	json_bool(json, "likely", group->is_likely);
 	json_bool(json, "least_progressed", group->is_apart);

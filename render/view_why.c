@@ -20,7 +20,6 @@
 #include "render/parts.h"
 #include "render/text.h"
 #include "render/view.h"
-#include "render/wait_label.h"
 
 enum { STEP = 2, MAX_STEPS = 6 };
 
@@ -51,8 +50,8 @@ static void print_waiting(const struct view *view, const struct waitfor_step *st
 	iteration = group->place->num_iterations
 			    ? label_iteration(view->arena, &group->place->iterations[0])
 			    : "";
-	text_wrap(view, indent, "%s: %s%s%s%s%s", wait_label_who(view, step->lane),
-		  wait_label_where(view, step->lane), lane->has_moved ? ", moving" : ", for ",
+	text_wrap(view, indent, "%s: %s%s%s%s%s", label_wait_who(view, step->lane),
+		  label_wait_where(view, step->lane), lane->has_moved ? ", moving" : ", for ",
 		  lane->has_moved ? "" : label_time(lane->stay_ns).text,
 		  *iteration ? ", iteration " : "", iteration);
 	if (rankset_contains(view->verdict->culprits, step->rank))
@@ -69,7 +68,7 @@ static void print_need(const struct view *view, const struct waitfor_step *step,
 
 	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
 		more += n != step->need && !view->waitfor->needs[n].is_weak;
-	text_wrap(view, indent, "waits for %s", wait_label_need(view, step->need));
+	text_wrap(view, indent, "waits for %s", label_wait_need(view, step->need));
 	if (more && lane->is_or)
 		text_wrap(view, indent, "or for any of %zu others: \"requests %d\"", more,
 			  step->rank);
@@ -112,7 +111,7 @@ static void print_again(const struct view *view, const struct waitfor_chain *cha
 {
 	const struct rankset *alike = find_all_alike(view, chain);
 	const char *who = alike ? parts_who(view, alike)
-				: wait_label_who(view, chain->steps[chain->cycle_from].lane);
+				: label_wait_who(view, chain->steps[chain->cycle_from].lane);
 
 	if (!alike)
 		text_wrap(view, indent, "%s is the one above: they wait for each other", who);
@@ -143,7 +142,7 @@ static void print_end(const struct view *view, const struct waitfor_chain *chain
 			  "nothing that it needs is missing: the library has not ended the call");
 		break;
 	case WAITFOR_END_UNKNOWN:
-		gap = last->lane == WAITFOR_NONE ? NULL : wait_label_gap(view, last->lane);
+		gap = last->lane == WAITFOR_NONE ? NULL : label_wait_gap(view, last->lane);
 		if (gap)
 			text_wrap(view, indent, "what it waits for is not known: %s", gap);
 		else
@@ -480,12 +479,12 @@ static void write_step(struct json *json, const struct view *view, const struct 
 	if (step->lane != WAITFOR_NONE) {
 		const struct job_lane *lane = &view->job->model->lanes[step->lane];
 
-		json_text(json, "where", wait_label_where(view, step->lane));
+		json_text(json, "where", label_wait_where(view, step->lane));
 		json_seconds(json, "stay_s", lane->stay_ns);
 		json_bool(json, "moving", lane->has_moved);
 	}
 	json_text(json, "waits_for",
-		  step->need == WAITFOR_NONE ? NULL : wait_label_need(view, step->need));
+		  step->need == WAITFOR_NONE ? NULL : label_wait_need(view, step->need));
 	json_bool(json, "least_progressed", rankset_contains(view->verdict->culprits, step->rank));
 	json_end_object(json);
 }

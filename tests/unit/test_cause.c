@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/waits/wait_groups.h"
-#include "render/wait_label.h"
+#include "render/label.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/hung_job.h"
 
@@ -365,8 +365,8 @@ static void test_transfers(void **state)
 		need->tag = cases[i].tag;
 		need->peer = cases[i].tag == SEG_TAG_ANY ? -1 : 4;
 		hung->comms->comms[need->comm].kind = cases[i].kind;
-		text = wait_label_need(&hung->view, n);
-		short_text = wait_label_needs(&hung->view, n, peers, 30);
+		text = label_wait_need(&hung->view, n);
+		short_text = label_wait_needs(&hung->view, n, peers, 30);
 		assert_string_equal(text, cases[i].text);
 		assert_string_equal(short_text, cases[i].short_text);
 	}

@@ -8,7 +8,7 @@
 #include "analysis/waits/message_pairs.h"
 #include "analysis/waits/wait_groups.h"
 #include "model/job/job_comms.h"
-#include "render/comm_label.h"
+#include "render/label.h"
 #include "tests/unit/hung_golden.h"
 
 /* ---- Golden text ---- */
@@ -158,8 +158,8 @@ static void test_comm_labels(void **state)
 		comm->kind = cases[i].kind;
 		/* Its sibling reads otherwise. */
 		hung->comms->comms[1].name = "other";
-		label = comm_label(&hung->view, 2, LABEL_SHORT);
-		full = comm_label(&hung->view, 2, LABEL_FULL);
+		label = label_comm(&hung->view, 2, LABEL_SHORT);
+		full = label_comm(&hung->view, 2, LABEL_FULL);
 		assert_string_equal(label, cases[i].label);
 		assert_string_equal(full, cases[i].full);
 	}
@@ -175,11 +175,11 @@ static void test_numbered_labels(void **state)
 	const struct model *model = hung->job.model->lanes[0].model;
 
 	(void)state;
-	assert_string_equal(comm_label_local(&hung->view, model, 0, LABEL_SHORT), "MPI_COMM_WORLD");
-	assert_string_equal(comm_label_local(&hung->view, model, 1, LABEL_SHORT), "MPI_COMM_SELF");
-	assert_string_equal(comm_label_local(&hung->view, model, 2, LABEL_SHORT),
+	assert_string_equal(label_comm_local(&hung->view, model, 0, LABEL_SHORT), "MPI_COMM_WORLD");
+	assert_string_equal(label_comm_local(&hung->view, model, 1, LABEL_SHORT), "MPI_COMM_SELF");
+	assert_string_equal(label_comm_local(&hung->view, model, 2, LABEL_SHORT),
 			    "split at grid.c:40 (1st of 2)");
-	assert_string_equal(comm_label_local(&hung->view, model, SEG_NO_COMM, LABEL_SHORT),
+	assert_string_equal(label_comm_local(&hung->view, model, SEG_NO_COMM, LABEL_SHORT),
 			    "unknown communicator");
 	/* 21 splits of one without a name, the last made first; then two of one name. */
 	comms[0] = hung->comms->comms[0];
@@ -190,19 +190,19 @@ static void test_numbered_labels(void **state)
 		comms[i].name = i > 21 ? "rows" : NULL;
 	}
 	hung->view.comms = &all;
-	assert_string_equal(comm_label(&hung->view, 1, LABEL_FULL),
+	assert_string_equal(label_comm(&hung->view, 1, LABEL_FULL),
 			    "split of number 1 at grid.c:40 (21st of 21)");
-	assert_string_equal(comm_label(&hung->view, 21, LABEL_SHORT),
+	assert_string_equal(label_comm(&hung->view, 21, LABEL_SHORT),
 			    "split at grid.c:40 (1st of 21)");
-	assert_string_equal(comm_label(&hung->view, 20, LABEL_SHORT),
+	assert_string_equal(label_comm(&hung->view, 20, LABEL_SHORT),
 			    "split at grid.c:40 (2nd of 21)");
-	assert_string_equal(comm_label(&hung->view, 19, LABEL_SHORT),
+	assert_string_equal(label_comm(&hung->view, 19, LABEL_SHORT),
 			    "split at grid.c:40 (3rd of 21)");
-	assert_string_equal(comm_label(&hung->view, 11, LABEL_SHORT),
+	assert_string_equal(label_comm(&hung->view, 11, LABEL_SHORT),
 			    "split at grid.c:40 (11th of 21)");
-	assert_string_equal(comm_label(&hung->view, 9, LABEL_SHORT),
+	assert_string_equal(label_comm(&hung->view, 9, LABEL_SHORT),
 			    "split at grid.c:40 (13th of 21)");
-	assert_string_equal(comm_label(&hung->view, 22, LABEL_SHORT), "rows (2nd of 2)");
+	assert_string_equal(label_comm(&hung->view, 22, LABEL_SHORT), "rows (2nd of 2)");
 	hung->view.comms = hung->comms;
 	hung_destroy(hung);
 }

@@ -9,13 +9,12 @@
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
-#include "render/comm_label.h"
+#include "render/label.h"
 #include "render/parts.h"
 #include "render/text.h"
 #include "render/view.h"
-#include "render/wait_label.h"
 
-const char *wait_label_who(const struct view *view, uint32_t lane)
+const char *label_wait_who(const struct view *view, uint32_t lane)
 {
 	const struct job_lane *of = &view->job->model->lanes[lane];
 
@@ -26,7 +25,7 @@ const char *wait_label_who(const struct view *view, uint32_t lane)
 	return text_of(view, "rank %d", of->rank);
 }
 
-const char *wait_label_where(const struct view *view, uint32_t lane)
+const char *label_wait_where(const struct view *view, uint32_t lane)
 {
 	const struct eqgroup *group = &view->groups->groups[view->groups->group_of[lane]];
 
@@ -41,11 +40,11 @@ static bool is_world(const struct view *view, uint32_t comm)
 	return of->parent == SEG_NO_COMM && of->name && !strcmp(of->name, "MPI_COMM_WORLD");
 }
 
-const char *wait_label_on(const struct view *view, uint32_t comm)
+const char *label_wait_on(const struct view *view, uint32_t comm)
 {
 	if (comm == SEG_NO_COMM || is_world(view, comm))
 		return "";
-	return text_of(view, " on %s", comm_label(view, comm, LABEL_SHORT));
+	return text_of(view, " on %s", label_comm(view, comm, LABEL_SHORT));
 }
 
 /* "tag 7", "any tag" */
@@ -116,7 +115,7 @@ static const char *members_text(const struct view *view, const struct waitfor_ne
 	uint32_t c = waitfor_collective_of(waitfor, need->node);
 	const struct waitfor_collective *of = &waitfor->collectives[c];
 	struct rankset *missing = rankset_in(view->arena, waitfor_missing(waitfor, c, NULL));
-	const char *comm = comm_label(view, of->comm, LABEL_SHORT);
+	const char *comm = label_comm(view, of->comm, LABEL_SHORT);
 
 	if (rankset_is_empty(missing))
 		return text_of(view, "%s, number %" PRIu64 " on %s, in which all are", of->function,
@@ -184,7 +183,7 @@ static const char *transfer_text(const struct view *view, const struct waitfor_n
 		const struct waitfor_collective *of = &view->waitfor->collectives[c];
 
 		return text_of(view, "the end of %s, number %" PRIu64 " on %s, %s", of->function,
-			       of->number, comm_label(view, of->comm, LABEL_SHORT),
+			       of->number, label_comm(view, of->comm, LABEL_SHORT),
 			       of->mismatch != WAITFOR_NONE ? "where not all call the same"
 			       : of->num_unknown > 0 ? "which all of whom it is known have begun"
 						     : "which all members have begun");
@@ -210,10 +209,10 @@ static const char *transfer_text(const struct view *view, const struct waitfor_n
 		       tag, need->peer, on);
 }
 
-const char *wait_label_need(const struct view *view, uint32_t n)
+const char *label_wait_need(const struct view *view, uint32_t n)
 {
 	const struct waitfor_need *need = &view->waitfor->needs[n];
-	const char *on = wait_label_on(view, need->comm), *begun = begun_text(view, need);
+	const char *on = label_wait_on(view, need->comm), *begun = begun_text(view, need);
 	const char *what = NULL;
 	bool has_begun;
 
@@ -243,11 +242,11 @@ const char *wait_label_need(const struct view *view, uint32_t n)
 
 /* ---- Many needs ---- */
 
-const char *wait_label_needs(const struct view *view, uint32_t n, const struct rankset *peers,
+const char *label_wait_needs(const struct view *view, uint32_t n, const struct rankset *peers,
 			     int width)
 {
 	const struct waitfor_need *need = &view->waitfor->needs[n];
-	const char *on = wait_label_on(view, need->comm), *tag = tag_text(view, need->tag);
+	const char *on = label_wait_on(view, need->comm), *tag = tag_text(view, need->tag);
 	const char *who = label_who(view->arena, peers, width), *text = NULL;
 	uint32_t c;
 
@@ -294,7 +293,7 @@ const char *wait_label_needs(const struct view *view, uint32_t n, const struct r
 
 /* ---- What is not known ---- */
 
-const char *wait_label_gap(const struct view *view, uint32_t lane)
+const char *label_wait_gap(const struct view *view, uint32_t lane)
 {
 	static const char *const gaps[] = {
 		[WAITFOR_COMPLETE] = NULL,

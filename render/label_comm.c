@@ -6,7 +6,7 @@
 #include "model/job/job_comms.h"
 #include "model/job/model.h"
 #include "model/job/names.h"
-#include "render/comm_label.h"
+#include "render/label.h"
 #include "render/text.h"
 #include "render/view.h"
 
@@ -39,7 +39,7 @@ static const char *origin_word(const char *function)
 	return strncmp(function, prefix, strlen(prefix)) ? function : function + strlen(prefix);
 }
 
-const char *comm_label_kind(const struct view *view, uint32_t comm)
+const char *label_comm_kind(const struct view *view, uint32_t comm)
 {
 	static const char *const kinds[] = {
 		[SEG_COMM_INTRA] = "communicator",
@@ -131,7 +131,7 @@ static const char *origin_text(const struct view *view, const struct job_comm *c
 
 	if (!comm->made_by) {
 		return text_of(view, "unnamed %s",
-			       comm_label_kind(view, (uint32_t)(comm - view->comms->comms)));
+			       label_comm_kind(view, (uint32_t)(comm - view->comms->comms)));
 	}
 	if (detail == LABEL_FULL && comm->parent != SEG_NO_COMM)
 		of = text_of(view, " of %s", parent_text(view, comm->parent));
@@ -140,7 +140,7 @@ static const char *origin_text(const struct view *view, const struct job_comm *c
 	return text_of(view, "%s%s%s", origin_word(comm->made_by), of, at);
 }
 
-const char *comm_label(const struct view *view, uint32_t comm, enum label_detail detail)
+const char *label_comm(const struct view *view, uint32_t comm, enum label_detail detail)
 {
 	const struct job_comm *of;
 
@@ -151,7 +151,7 @@ const char *comm_label(const struct view *view, uint32_t comm, enum label_detail
 		       number_text(view, of));
 }
 
-const char *comm_label_local(const struct view *view, const struct model *model, uint32_t local,
+const char *label_comm_local(const struct view *view, const struct model *model, uint32_t local,
 			     enum label_detail detail)
 {
 	uint32_t comm = SEG_NO_COMM;
@@ -162,5 +162,5 @@ const char *comm_label_local(const struct view *view, const struct model *model,
 		return model_comm(model, local)->name;
 	if (comm == SEG_NO_COMM && local == 1)
 		return "MPI_COMM_SELF";
-	return comm_label(view, comm, detail);
+	return label_comm(view, comm, detail);
 }
