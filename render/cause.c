@@ -13,6 +13,7 @@
 #include "render/cause.h"
 #include "render/label.h"
 #include "render/parts.h"
+#include "render/same.h"
 #include "render/text.h"
 #include "render/view.h"
 
@@ -21,47 +22,33 @@ enum { MAX_STEPS = 6, MAX_PARTIES = 6, MAX_WAITS = 4, MAX_ROUNDS = 64 };
 /* ---- Waits in groups ---- */
 
 /* Waits that read the same but for who waits. */
-struct waits {
-	const char *text;
-	struct rankset *ranks;
-	uint32_t lane, need; /* the first of them */
-};
-
-struct waits_list {
-	struct waits *waits;
-	size_t num_waits, capacity;
-};
-
-static void add_wait(struct waits_list *list, const struct view *view, const char *text,
-		     uint32_t lane, uint32_t need)
+static void add_wait(struct same *waits, const struct view *view, const char *text, uint32_t lane,
+		     uint32_t need)
 {
-	size_t i = 0;
+	size_t before = waits->num;
+	struct same_entry *entry = same_add(waits, text, view->job->model->lanes[lane].rank);
 
-	while (i < list->num_waits && strcmp(list->waits[i].text, text) != 0)
-		i++;
-	if (i == list->num_waits) {
-		list->waits = arena_grow(view->arena, list->waits, list->num_waits, &list->capacity,
-					 sizeof(*list->waits));
-		list->waits[list->num_waits++] = (struct waits){text, parts_set(view), lane, need};
-	}
-	rankset_add(list->waits[i].ranks, view->job->model->lanes[lane].rank);
+	if (waits->num == before)
+		return;
+	entry->lane = lane;
+	entry->need = need;
 }
 
 /* What a need reads like; collectives that several wait in by calls of their own are told once. */
-static void add_need(struct waits_list *list, const struct view *view, uint32_t lane, uint32_t need)
+static void add_need(struct same *waits, const struct view *view, uint32_t lane, uint32_t need)
 {
 	const struct waitfor_need *needs = view->waitfor->needs;
 
-	for (size_t i = 0; i < list->num_waits && needs[need].kind == WAITFOR_MEMBERS; i++) {
-		const struct waitfor_need *known = &needs[list->waits[i].need];
+	for (size_t i = 0; i < waits->num && needs[need].kind == WAITFOR_MEMBERS; i++) {
+		const struct waitfor_need *known = &needs[waits->entries[i].need];
 
 		if (known->node != needs[need].node || known->request != WAITFOR_NONE ||
 		    needs[need].request != WAITFOR_NONE)
 			continue;
-		rankset_add(list->waits[i].ranks, view->job->model->lanes[lane].rank);
+		rankset_add(waits->entries[i].ranks, view->job->model->lanes[lane].rank);
 		return;
 	}
-	add_wait(list, view, label_wait_need(view, need), lane, need);
+	add_wait(waits, view, label_wait_need(view, need), lane, need);
 }
 
 /* ---- Deadlocks ---- */
@@ -92,24 +79,23 @@ static uint32_t find_need(const struct waitfor *waitfor, const struct waitfor_de
  * much. */
 static bool print_all(const struct view *view, const struct waitfor_deadlock *deadlock)
 {
-	struct waits_list list = {0};
+	struct same waits = {.arena = view->arena};
 	bool is_fit = true;
 
 	for (size_t i = 0; i < deadlock->num_lanes && is_fit; i++) {
 		uint32_t l = deadlock->lanes[i], need = find_need(view->waitfor, deadlock, l);
 
 		if (need != WAITFOR_NONE)
-			add_wait(&list, view, step_text(view, l, need, false), l, need);
-		is_fit = list.num_waits <= MAX_STEPS;
+			add_wait(&waits, view, step_text(view, l, need, false), l, need);
+		is_fit = waits.num <= MAX_STEPS;
 	}
-	for (size_t i = 0; i < list.num_waits && is_fit; i++) {
-		const struct waits *waits = &list.waits[i];
-		bool is_one = rankset_count(waits->ranks) == 1;
+	for (size_t i = 0; i < waits.num && is_fit; i++) {
+		const struct same_entry *wait = &waits.entries[i];
+		bool is_one = rankset_count(wait->ranks) == 1;
 		const char *who =
-			is_one ? label_wait_who(view, waits->lane) : parts_who(view, waits->ranks);
+			is_one ? label_wait_who(view, wait->lane) : parts_who(view, wait->ranks);
 
-		text_wrap(view, 4, "%s, %s", who,
-			  step_text(view, waits->lane, waits->need, is_one));
+		text_wrap(view, 4, "%s, %s", who, step_text(view, wait->lane, wait->need, is_one));
 	}
 	return is_fit;
 }
@@ -395,11 +381,11 @@ static const struct rankset *find_peers(struct peers *peers, const struct view *
 	return peers->other = found;
 }
 
-/* Ranks whose needs lead to one of `ranks` at once, `ranks` themselves apart. list (or NULL): they
+/* Ranks whose needs lead to one of `ranks` at once, `ranks` themselves apart. waits (or NULL): they
  * by what they wait for; awaited (or NULL): those of `ranks` that they wait for. Weak needs are
  * passed over. */
 static struct rankset *find_waiting(const struct view *view, const struct rankset *ranks,
-				    struct waits_list *list, struct rankset *awaited)
+				    struct same *waits, struct rankset *awaited)
 {
 	const struct waitfor *waitfor = view->waitfor;
 	struct rankset *waiting = parts_set(view);
@@ -423,8 +409,8 @@ static struct rankset *find_waiting(const struct view *view, const struct rankse
 			if (rankset_is_empty(met))
 				continue;
 			rankset_add(waiting, rank);
-			if (list)
-				add_need(list, view, l, n);
+			if (waits)
+				add_need(waits, view, l, n);
 			if (awaited)
 				rankset_add_set(awaited, met);
 		}
@@ -433,9 +419,10 @@ static struct rankset *find_waiting(const struct view *view, const struct rankse
 	return waiting;
 }
 
+/* As same_sort(), but as many of the same rank stay as they are. */
 static int compare_waits(const void *a, const void *b)
 {
-	const struct waits *one = a, *two = b;
+	const struct same_entry *one = a, *two = b;
 	int order = rankset_count(two->ranks) - rankset_count(one->ranks);
 
 	return order ? order : rankset_first(one->ranks) - rankset_first(two->ranks);
@@ -489,24 +476,24 @@ static void print_behind(const struct view *view, const struct rankset *direct, 
 
 void cause_print_waits(const struct view *view, int indent)
 {
-	struct waits_list list = {0};
+	struct same waits = {.arena = view->arena};
 	struct rankset *direct;
 	/* Who waits for a lost message is told already. */
 	size_t max = view->verdict->kind == VERDICT_LOST ? 0 : MAX_WAITS;
 
 	if (!view->waitfor || rankset_is_empty(view->verdict->culprits))
 		return;
-	direct = find_waiting(view, view->verdict->culprits, &list, NULL);
-	if (list.num_waits)
-		qsort(list.waits, list.num_waits, sizeof(*list.waits), compare_waits);
-	for (size_t i = 0; i < list.num_waits && i < max; i++) {
-		text_wrap(view, indent, "%s wait%s for %s", parts_who(view, list.waits[i].ranks),
-			  parts_plural(list.waits[i].ranks, "s", ""), list.waits[i].text);
+	direct = find_waiting(view, view->verdict->culprits, &waits, NULL);
+	if (waits.num)
+		qsort(waits.entries, waits.num, sizeof(*waits.entries), compare_waits);
+	for (size_t i = 0; i < waits.num && i < max; i++) {
+		text_wrap(view, indent, "%s wait%s for %s", parts_who(view, waits.entries[i].ranks),
+			  parts_plural(waits.entries[i].ranks, "s", ""), waits.entries[i].text);
 	}
-	if (max && list.num_waits > max)
+	if (max && waits.num > max)
 		text_wrap(view, indent, "and %zu more waits of this kind, see \"waits\"",
-			  list.num_waits - max);
-	if (list.num_waits)
+			  waits.num - max);
+	if (waits.num)
 		print_behind(view, direct, indent);
 }
 

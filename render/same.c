@@ -10,26 +10,29 @@
 #include "render/parts.h"
 #include "render/text.h"
 
-static struct rankset *ranks_of(struct same *same, const char *text)
+static struct same_entry *entry_of(struct same *same, const char *text)
 {
 	for (size_t i = 0; i < same->num; i++)
 		if (strcmp(same->entries[i].text, text) == 0)
-			return same->entries[i].ranks;
+			return &same->entries[i];
 	same->entries = arena_grow(same->arena, same->entries, same->num, &same->capacity,
 				   sizeof(*same->entries));
-	same->entries[same->num] =
-		(struct same_entry){text, rankset_in(same->arena, rankset_create())};
-	return same->entries[same->num++].ranks;
+	same->entries[same->num] = (struct same_entry){
+		.text = text, .ranks = rankset_in(same->arena, rankset_create())};
+	return &same->entries[same->num++];
 }
 
-void same_add(struct same *same, const char *text, int rank)
+struct same_entry *same_add(struct same *same, const char *text, int rank)
 {
-	rankset_add(ranks_of(same, text), rank);
+	struct same_entry *entry = entry_of(same, text);
+
+	rankset_add(entry->ranks, rank);
+	return entry;
 }
 
 void same_add_set(struct same *same, const char *text, const struct rankset *ranks)
 {
-	rankset_add_set(ranks_of(same, text), ranks);
+	rankset_add_set(entry_of(same, text)->ranks, ranks);
 }
 
 static int compare_entries(const void *a, const void *b)

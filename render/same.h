@@ -5,6 +5,7 @@
 #define PDB_RENDER_SAME_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct arena;
 struct rankset;
@@ -13,6 +14,7 @@ struct view;
 struct same_entry {
 	const char *text;
 	struct rankset *ranks;
+	uint32_t lane, need; /* for who adds them: of the first */
 };
 
 /* In the order in which they were added until same_sort(); all but the arena zero at first. */
@@ -22,8 +24,8 @@ struct same {
 	size_t num, capacity;
 };
 
-/* The text is borrowed. */
-void same_add(struct same *same, const char *text, int rank);
+/* The text is borrowed. Returns the entry. */
+struct same_entry *same_add(struct same *same, const char *text, int rank);
 void same_add_set(struct same *same, const char *text, const struct rankset *ranks);
 
 /* Those of most ranks first; of as many, the one with the lowest rank. */

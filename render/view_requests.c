@@ -58,23 +58,20 @@ static const char *kind_text(const struct view *view, const struct model_request
 	return kinds[request->kind];
 }
 
-static int peer_rank(const struct view *view, const struct model *model,
+static int peer_rank(const struct view *view, const struct job_lane *lane,
 		     const struct model_request *request)
 {
-	if (request->comm == SEG_NO_COMM)
-		return -1;
-	return job_comms_peer(view->comms, model, request->comm, request->peer);
+	return request->comm == SEG_NO_COMM
+		       ? -1
+		       : job_comms_peer(view->comms, lane->model, request->comm, request->peer);
 }
 
-static void add_peer(struct table *table, const struct view *view, const struct model *model,
-		     const struct model_request *request)
+static void add_peer(struct table *table, const struct model_request *request, int rank)
 {
-	int rank = peer_rank(view, model, request);
-
 	if (!is_message(request) && request->kind != SEG_REQUEST_LOCK)
 		table_text(table, NULL);
 	else if (request->peer == SEG_PEER_ANY)
-		table_cell(table, request->kind == SEG_REQUEST_LOCK ? "all" : "any");
+		table_text(table, request->kind == SEG_REQUEST_LOCK ? "all" : "any");
 	else if (rank >= 0)
 		table_cell(table, "%d", rank);
 	else
@@ -82,12 +79,12 @@ static void add_peer(struct table *table, const struct view *view, const struct 
 }
 
 /* What the other end of a message has done. */
-static const char *message_text(const struct view *view, const struct message_pairs *pairs,
-				int rank, const struct model *model,
+static const char *message_text(const struct view *view, const struct job_lane *lane,
 				const struct model_request *request)
 {
-	int peer = peer_rank(view, model, request);
-	uint32_t comm = job_comms_find(view->comms, model, request->comm);
+	const struct message_pairs *pairs = view->answer->pairs;
+	int rank = lane->rank, peer = peer_rank(view, lane, request);
+	uint32_t comm = job_comms_find(view->comms, lane->model, request->comm);
 	bool is_send = request->kind == SEG_REQUEST_SEND;
 	const struct message_pair *pair;
 
@@ -109,10 +106,10 @@ static const char *message_text(const struct view *view, const struct message_pa
 }
 
 /* How many of the members have begun this collective. */
-static const char *collective_text(const struct view *view, const struct model *model,
+static const char *collective_text(const struct view *view, const struct job_lane *lane,
 				   const struct model_request *request)
 {
-	uint32_t comm = job_comms_find(view->comms, model, request->comm);
+	uint32_t comm = job_comms_find(view->comms, lane->model, request->comm);
 	const struct job_comm *of;
 	size_t number = 0;
 
@@ -127,15 +124,13 @@ static const char *collective_text(const struct view *view, const struct model *
 	return text_of(view, "%zu of %zu there", number, of->sizes[0] + of->sizes[1]);
 }
 
-static const char *match_text(const struct view *view, const struct message_pairs *pairs, int rank,
-			      const struct model *model, const struct model_request *request)
+static const char *match_text(const struct view *view, const struct job_lane *lane,
+			      const struct model_request *request)
 {
-	if (request->comm == SEG_NO_COMM)
-		return "";
-	if (is_message(request))
-		return message_text(view, pairs, rank, model, request);
-	if (request->kind == SEG_REQUEST_COLLECTIVE)
-		return collective_text(view, model, request);
+	if (request->comm != SEG_NO_COMM && is_message(request))
+		return message_text(view, lane, request);
+	if (request->comm != SEG_NO_COMM && request->kind == SEG_REQUEST_COLLECTIVE)
+		return collective_text(view, lane, request);
 	return "";
 }
 
@@ -144,16 +139,16 @@ static bool is_unmet(const char *match)
 	return !strcmp(match, "not sent") || !strcmp(match, "no receive");
 }
 
-static void add_row(struct table *table, const struct view *view, const struct message_pairs *pairs,
-		    const struct job_lane *lane, const struct model_request *request)
+static void add_row(struct table *table, const struct view *view, const struct job_lane *lane,
+		    const struct model_request *request)
 {
 	const struct model *model = lane->model;
 	const struct job_site *site = &view->job->model->sites[lane->site_map[request->site]];
-	const char *match = match_text(view, pairs, lane->rank, model, request);
+	const char *match = match_text(view, lane, request);
 
 	table_row(table);
 	table_text(table, kind_text(view, request));
-	add_peer(table, view, model, request);
+	add_peer(table, request, peer_rank(view, lane, request));
 	table_text(table, is_message(request) ? label_tag(view->arena, request->tag) : "");
 	table_text(table, request->comm == SEG_NO_COMM
 				  ? ""
@@ -165,8 +160,7 @@ static void add_row(struct table *table, const struct view *view, const struct m
 	table_cell(table, "%s, %s", site->name, label_user_place(view, site->path, LABEL_SHORT));
 	table_cell(table, "%s", label_time(model->now_ns - request->since_ns).text);
 	table_text(table, match);
-	if (is_unmet(match))
-		table_mark(table, ""); /* the last cell says it */
+	table_mark(table, is_unmet(match) ? "" : NULL); /* the last cell says it */
 }
 
 /* ---- The answer ---- */
@@ -231,23 +225,8 @@ static void print_head(const struct view *view, const struct job_lane *lane,
 		text_wrap(view, 0, "rank %d has begun nothing that is not complete.", lane->rank);
 }
 
-/* Those whose other end has not done its part come first. */
-static void add_rows(struct table *table, const struct view *view,
-		     const struct message_pairs *pairs, const struct job_lane *lane,
-		     const struct model_request *const *pending, size_t number)
-{
-	for (int wanted = 1; wanted >= 0; wanted--) {
-		for (size_t i = 0; i < number && table_num_rows(table) < PARTS_MAX_ROWS; i++) {
-			if (is_unmet(match_text(view, pairs, lane->rank, lane->model,
-						pending[i])) == wanted)
-				add_row(table, view, pairs, lane, pending[i]);
-		}
-	}
-}
-
 void view_requests(const struct view *view)
 {
-	const struct message_pairs *pairs = view->answer->pairs;
 	int rank = view->answer->rank;
 	size_t num_lanes, number, num_idle, first = parts_lanes(view, rank, &num_lanes);
 	const struct job_lane *lane = &view->job->model->lanes[first];
@@ -263,7 +242,11 @@ void view_requests(const struct view *view)
 	table = TABLE_OF(view, columns);
 	if (is_one_comm(pending, number))
 		table_hide(table, "comm");
-	add_rows(table, view, pairs, lane, pending, number);
+	/* Those whose other end has not done its part come first. */
+	for (int wanted = 1; wanted >= 0; wanted--)
+		for (size_t i = 0; i < number && table_num_rows(table) < PARTS_MAX_ROWS; i++)
+			if (is_unmet(match_text(view, lane, pending[i])) == wanted)
+				add_row(table, view, lane, pending[i]);
 	table_print(table);
 	if (number > PARTS_MAX_ROWS)
 		text_wrap(view, 2, "... and %zu more", number - PARTS_MAX_ROWS);
@@ -277,15 +260,14 @@ void view_requests(const struct view *view)
 
 /* ---- JSON ---- */
 
-static void write_request(struct json *json, const struct view *view,
-			  const struct message_pairs *pairs, const struct job_lane *lane,
+static void write_request(struct json *json, const struct view *view, const struct job_lane *lane,
 			  const struct model_request *request)
 {
 	const struct model *model = lane->model;
 	const struct job_site *site = &view->job->model->sites[lane->site_map[request->site]];
 	bool has_peer = is_message(request) || request->kind == SEG_REQUEST_LOCK;
-	int peer = peer_rank(view, model, request);
-	const char *match = match_text(view, pairs, lane->rank, model, request);
+	int peer = peer_rank(view, lane, request);
+	const char *match = match_text(view, lane, request);
 
 	json_object(json, NULL);
 	json_text(json, "kind", kind_text(view, request));
@@ -310,7 +292,6 @@ static void write_request(struct json *json, const struct view *view,
 
 void view_requests_json(const struct view *view)
 {
-	const struct message_pairs *pairs = view->answer->pairs;
 	int rank = view->answer->rank;
 	size_t num_lanes, number = 0, num_idle = 0, first = parts_lanes(view, rank, &num_lanes);
 	const struct job_lane *lane = &view->job->model->lanes[first];
@@ -322,7 +303,7 @@ void view_requests_json(const struct view *view)
 	json_int(&json, "rank", rank);
 	json_array(&json, "requests");
 	for (size_t i = 0; i < number; i++)
-		write_request(&json, view, pairs, lane, pending[i]);
+		write_request(&json, view, lane, pending[i]);
 	json_end_array(&json);
 	json_count(&json, "idle", num_idle);
 	json_count(&json, "lost", num_lanes ? lane->model->program->dropped_requests : 0);
