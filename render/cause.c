@@ -144,11 +144,10 @@ static void print_novel(const struct view *view)
 			  "call in between: look there",
 			  verdict->novel_rank, to);
 	else
-		text_wrap(
-			view, 4,
-			"rank %d alone, and only once, came from %s, straight to %s: look between "
-			"these",
-			verdict->novel_rank, site_text(view, novel->from), to);
+		text_wrap(view, 4,
+			  "rank %d alone, and only once, came from %s, straight to %s: look "
+			  "between these",
+			  verdict->novel_rank, site_text(view, novel->from), to);
 }
 
 /* A rank went on otherwise than it did before: what it used to call there may be what it has
@@ -167,16 +166,15 @@ static void print_departure(const struct view *view)
 	memory = departure->num_memory > 1
 			 ? text_of(view, ", after the same %zu calls", departure->num_memory)
 			 : "";
-	text_wrap(
-		view, 4,
-		"rank %d, %s, went on otherwise than before: from %s, to %s; %s had gone on to %s "
-		"%s%s",
-		view->verdict->departed_rank,
-		view->verdict->num_departed_later ? "before others of these"
-						  : "and no other of these",
-		site_text(view, departure->last), site_text(view, departure->call),
-		departure->num_own < departure->num_times ? "it and others" : "it",
-		site_text(view, departure->usual), often, memory);
+	text_wrap(view, 4,
+		  "rank %d, %s, went on otherwise than before: from %s, to %s; %s had gone on to "
+		  "%s %s%s",
+		  view->verdict->departed_rank,
+		  view->verdict->num_departed_later ? "before others of these"
+						    : "and no other of these",
+		  site_text(view, departure->last), site_text(view, departure->call),
+		  departure->num_own < departure->num_times ? "it and others" : "it",
+		  site_text(view, departure->usual), often, memory);
 }
 
 /* Who is not where the others are has gone past it. */
@@ -190,8 +188,7 @@ static void print_skipped(const struct view *view)
 	collective = &view->waitfor->collectives[verdict->skipped];
 	text_wrap(view, 4,
 		  "%s %s further than %s, number %" PRIu64
-		  " on %s: left out, if it is to be called "
-		  "before",
+		  " on %s: left out, if it is to be called before",
 		  parts_who(view, verdict->culprits), parts_plural(verdict->culprits, "is", "are"),
 		  collective->function, collective->number,
 		  label_comm(view, collective->comm, LABEL_FULL));

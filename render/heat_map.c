@@ -109,8 +109,8 @@ static void write_cell(FILE *out, const struct heat_map *map, size_t row, size_t
 	struct color c = color_of(value);
 
 	fprintf(out,
-		"<rect x=\"%zu\" y=\"%zu\" width=\"%d\" height=\"%d\" fill=\"#%02x%02x%02x\">"
-		"<title>",
+		"<rect x=\"%zu\" y=\"%zu\" width=\"%d\" height=\"%d\" "
+		"fill=\"#%02x%02x%02x\"><title>",
 		left + column * CELL, top + row * CELL, CELL, CELL, (unsigned int)c.red,
 		(unsigned int)c.green, (unsigned int)c.blue);
 	html_text(out, map->labels[row]);

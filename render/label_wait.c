@@ -27,9 +27,7 @@ const char *label_wait_who(const struct view *view, uint32_t lane)
 
 const char *label_wait_where(const struct view *view, uint32_t lane)
 {
-	const struct eqgroup *group = &view->groups->groups[view->groups->group_of[lane]];
-
-	return label_where(view, group, LABEL_FULL);
+	return label_where(view, &view->groups->groups[view->groups->group_of[lane]], LABEL_FULL);
 }
 
 /* "MPI_COMM_WORLD" has a name that says it; so it goes without saying where messages are meant. */

@@ -92,10 +92,10 @@ static const char *no_code_text(const struct view *view, uint32_t frame)
 
 	if (node->module != MODULE_NONE &&
 	    modules_find_place(job->modules, node->module, node->offset))
-		return text_of(view,
-			       "%s() is Python, and loops and variables are read of machine "
-			       "code only",
-			       function);
+		return text_of(
+			view,
+			"%s() is Python, and loops and variables are read of machine code only",
+			function);
 	return text_of(view, "the machine code of %s() is not there%s%s", function,
 		       *why ? ": " : "", why);
 }

@@ -140,7 +140,6 @@ static uint32_t computing_path(const struct view *view, const struct eqgroup *gr
 
 size_t parts_num_iterations(const struct view *view, const struct eqgroup *group)
 {
-	const struct callpaths *paths = view->job->callpaths;
 	const struct place *place = group->place;
 	const struct job_loop *loops = view->progress->loops;
 	uint32_t path = computing_path(view, group);
@@ -151,7 +150,7 @@ size_t parts_num_iterations(const struct view *view, const struct eqgroup *group
 		uint32_t inner = loops[place->iterations[i].loop].path;
 
 		if (inner != loops[place->iterations[i - 1].loop].path &&
-		    !callpaths_has_prefix(paths, path, inner))
+		    !callpaths_has_prefix(view->job->callpaths, path, inner))
 			return i;
 	}
 	return place->num_iterations;

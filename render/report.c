@@ -70,8 +70,8 @@ static void write_head(const struct report *report, const char *nonce)
 	fprintf(out,
 		"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-		"style-src "
-		"'nonce-%s'; script-src 'nonce-%s'; base-uri 'none'; form-action 'none'\">\n"
+		"style-src 'nonce-%s'; script-src 'nonce-%s'; base-uri 'none'; form-action "
+		"'none'\">\n"
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
 		nonce, nonce);
 	html_printf(out, "%s: %s", report->title, verdict);
@@ -227,8 +227,8 @@ static int write_models(const struct report *report, struct pdb_error *err)
 
 	begin_section(out, "progress", "Progress graph",
 		      "An arrow leads to a group that is less progressed. A box leads to its group "
-		      "below, if that is there; "
-		      "round corners: outside MPI; thick and red: least progressed.");
+		      "below, if that is there; round corners: outside MPI; thick and red: least "
+		      "progressed.");
 	result = html_graph(out, text_printed(view, view_graph_dot), "Progress graph", err);
 	end_section(out);
 	begin_section(out, "groups", "Groups",

@@ -66,8 +66,6 @@ static void add_root(struct table *table, const struct job_comm *comm, int32_t r
 static void add_row(struct table *table, const struct view *view, const struct job_comm *comm,
 		    const struct collective_group *group, const struct rankset *ranks)
 {
-	const char *mark = group_mark(group);
-
 	table_row(table);
 	table_cell(table, "%" PRIu64, group->number);
 	table_ranks(table, ranks);
@@ -75,7 +73,7 @@ static void add_row(struct table *table, const struct view *view, const struct j
 	add_root(table, comm, group->root);
 	if (group->bytes != SEG_NO_BYTES)
 		table_cell(table, "%" PRIu64, group->bytes);
-	table_mark(table, mark);
+	table_mark(table, group_mark(group));
 }
 
 /* The groups of one communicator. Returns how many lines. */
@@ -201,7 +199,7 @@ static void print_moving(const struct view *view)
 
 	if (!rankset_is_empty(moving))
 		text_wrap(view, 0, "%s %s moving: numbers are those of one moment.",
-			  parts_who(view, moving), rankset_count(moving) == 1 ? "is" : "are");
+			  parts_who(view, moving), parts_plural(moving, "is", "are"));
 }
 
 static void print_all(const struct view *view)
@@ -263,7 +261,7 @@ static void print_unknown(const struct view *view, const struct rankset *unknown
 {
 	if (!rankset_is_empty(unknown))
 		text_wrap(view, 2, "not known: how far %s %s", parts_who(view, unknown),
-			  rankset_count(unknown) == 1 ? "is" : "are");
+			  parts_plural(unknown, "is", "are"));
 }
 
 static void print_one(const struct view *view, uint32_t c, const struct collective_groups *groups)

@@ -289,8 +289,8 @@ static void print_legend(const struct view *view, const struct diff_lines *lines
 	for (size_t i = 0; i < lines->num; i++)
 		if (lines->lines[i].kind != TRACE_DIFF_SAME) {
 			text_wrap(view, 0,
-				  "\"<\": only on the left, \">\": only on the right, \"|\": "
-				  "not as often");
+				  "\"<\": only on the left, \">\": only on the right, \"|\": not "
+				  "as often");
 			return;
 		}
 	text_wrap(view, 0, "The traces are the same.");

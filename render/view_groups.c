@@ -72,7 +72,6 @@ static void add_row(struct table *table, const struct view *view, uint32_t g,
 		    const struct rankset *ranks)
 {
 	const struct eqgroup *group = &view->groups->groups[g];
-	const char *mark = parts_mark(view, g, ranks);
 
 	table_row(table);
 	table_cell(table, "%" PRIu32, g + 1);
@@ -84,7 +83,7 @@ static void add_row(struct table *table, const struct view *view, uint32_t g,
 	table_text(table, label_where(view, group, LABEL_SHORT));
 	table_text(table, parts_iterations(view, group));
 	table_text(table, parts_since(view, group));
-	table_mark(table, mark);
+	table_mark(table, parts_mark(view, g, ranks));
 }
 
 static void print_legend(const struct view *view, const struct seen *seen)
@@ -98,12 +97,12 @@ static void print_legend(const struct view *view, const struct seen *seen)
 	}
 	if (seen->frontier)
 		text_wrap(view, 2,
-			  "?: the last iteration before this place, from which no rank has "
-			  "come back into the loop");
+			  "?: the last iteration before this place, from which no rank has come "
+			  "back into the loop");
 	if (seen->approximate)
 		text_wrap(view, 2,
-			  "about: counted over the whole run, not since the enclosing loop "
-			  "last began");
+			  "about: counted over the whole run, not since the enclosing loop last "
+			  "began");
 }
 
 void view_groups(const struct view *view)
@@ -148,8 +147,8 @@ void view_groups(const struct view *view)
 	table_print(table);
 	if (num_rest)
 		text_wrap(view, 2,
-			  "... and %zu smaller groups with %d ranks; \"focus RANKS\" shows "
-			  "the groups of some ranks",
+			  "... and %zu smaller groups with %d ranks; \"focus RANKS\" shows the "
+			  "groups of some ranks",
 			  num_rest, rankset_count(rest));
 	print_legend(view, &seen);
 }

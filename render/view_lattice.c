@@ -159,8 +159,9 @@ void view_lattice(const struct view *view)
 	for (size_t c = 0; c < a->lattice->num_concepts; c++)
 		num += has_ranks(view, c);
 	text_wrap(view, 0,
-		  "%zu trace%s %s, by %" PRIu32 " attribute%s (%s): %zu "
-		  "concept%s. The ranks of each have what is listed there and above it in common.",
+		  "%zu trace%s %s, by %" PRIu32
+		  " attribute%s (%s): %zu concept%s. The ranks of each have what is listed there "
+		  "and above it in common.",
 		  a->runs->num_threads, a->runs->num_threads == 1 ? "" : "s", ways,
 		  a->lattice->context->num_attributes,
 		  a->lattice->context->num_attributes == 1 ? "" : "s", measure_text(view), num,
@@ -208,11 +209,10 @@ void view_lattice_dot(const struct view *view)
 	const struct trace_answer *a = view->answer->compared;
 	uint32_t *node_of =
 		arena_array(view->arena, a->lattice->num_concepts + 1, sizeof(*node_of));
-	const char *title =
-		text_of(view,
-			"what ranks have in common (%s), and below it what fewer of them "
-			"have as well",
-			measure_text(view));
+	const char *title = text_of(
+		view,
+		"what ranks have in common (%s), and below it what fewer of them have as well",
+		measure_text(view));
 	struct dot *dot = dot_create(view->arena, title, "concepts");
 
 	for (size_t c = 0; c < a->lattice->num_concepts; c++) {

@@ -99,12 +99,11 @@ static void print_not_sure(const struct view *view)
 
 	if (verdict->is_uncounted)
 		print_doubt(view, "it may just take long, and ranks may move unseen between the "
-				  "samples, as counts "
-				  "of messages cannot be read of all");
+				  "samples, as counts of messages cannot be read of all");
 	else if (verdict->basis == VERDICT_BY_STACKS && verdict->stay_ns)
-		print_doubt(view,
-			    "it may just take long; \"set look 5000\" and \"refresh\" look for "
-			    "longer");
+		print_doubt(
+			view,
+			"it may just take long; \"set look 5000\" and \"refresh\" look for longer");
 	else
 		print_doubt(view, "it may just take long; look again later");
 }
@@ -133,8 +132,7 @@ static void print_why_none(const struct view *view)
 	rankset_remove_set(slow, verdict->moving);
 	if (moving > 0 && moving == ranks) {
 		text_wrap(view, 2,
-			  "all ranks are moving: each went into or out of an MPI call just "
-			  "now");
+			  "all ranks are moving: each went into or out of an MPI call just now");
 	} else if (waiting > 0 && !rankset_is_empty(slow)) {
 		print_slow(view, slow);
 	} else if (waiting > 0 && !rankset_is_empty(verdict->awaited)) {
@@ -212,8 +210,8 @@ static void print_why_unknown(const struct view *view)
 		text_wrap(view, 2, "too little is known: no counts of MPI calls and no stacks");
 	}
 	text_wrap(view, 2,
-		  "start the job with \"pdb run -- mpirun ...\" next time, so that its MPI "
-		  "calls are counted");
+		  "start the job with \"pdb run -- mpirun ...\" next time, so that its MPI calls "
+		  "are counted");
 }
 
 /* ---- By stacks ---- */
@@ -366,13 +364,12 @@ static struct rankset *find_waiting_culprits(const struct view *view)
 /* ": 508 in MPI_Allgather, 2 in MPI_Waitall", by the groups of the waiting ranks. */
 static const char *waits_text(const struct view *view, const struct rankset *waiting)
 {
-	const struct job *job = view->job;
 	struct same waits = {.arena = view->arena};
 	struct text_list line = {.arena = view->arena};
 
 	for (size_t g = 0; view->groups && g < view->groups->num_groups; g++) {
 		const struct eqgroup *group = &view->groups->groups[g];
-		const char *function = job->model->sites[SEG_STATE_SITE(group->state)].name;
+		const char *function = view->job->model->sites[SEG_STATE_SITE(group->state)].name;
 		struct rankset *ranks = parts_both(view, group->ranks, waiting);
 
 		if (group->activity == ACTIVITY_POLLING)
@@ -435,8 +432,8 @@ static void print_evidence(const struct view *view)
 			print_stays(view);
 	} else {
 		text_wrap(view, 4,
-			  "by stack samples%s%s%s: without the recorder there are no "
-			  "counts of MPI calls and no times",
+			  "by stack samples%s%s%s: without the recorder there are no counts of MPI "
+			  "calls and no times",
 			  verdict->stay_ns ? " that agree for " : " of one moment",
 			  verdict->stay_ns ? label_time(verdict->stay_ns).text : "",
 			  verdict->queue_cause ? ", and by the messages that the MPI library holds"
@@ -460,15 +457,13 @@ static const char *likely_reason(const struct verdict *verdict)
 		return "who has not sent it was found by the order of the calls";
 	if (verdict->kind == VERDICT_DEADLOCK && verdict->skipped != UINT32_MAX)
 		return "who has left it out is told by where the ranks are and by the order of the "
-		       "calls "
-		       "alone";
+		       "calls alone";
 	if (verdict->kind == VERDICT_LIBRARY)
 		return "another rank may have left out an earlier collective, so that what it gave "
 		       "was for another one";
 	if (verdict->kind == VERDICT_MISMATCH)
 		return "others are held up in an earlier collective in which nobody is missing: "
-		       "one "
-		       "that was left out before would explain both";
+		       "one that was left out before would explain both";
 	if (verdict->kind == VERDICT_LOST || verdict->kind == VERDICT_DEADLOCK)
 		return "a thread that has not called MPI so far could still help";
 	return "ranks that poll may go on to something else";
@@ -486,8 +481,8 @@ static void print_confidence(const struct view *view)
 
 	if (verdict->kind == VERDICT_UNDECIDED)
 		text_wrap(view, 2,
-			  "not decided: all of these are inside MPI, and none of them is "
-			  "known to be behind the others");
+			  "not decided: all of these are inside MPI, and none of them is known to "
+			  "be behind the others");
 	else if (verdict->kind == VERDICT_LEAST && verdict->novel != UINT32_MAX)
 		text_wrap(view, 2,
 			  "all ranks that do not move are inside MPI; this one is named for its "
@@ -504,8 +499,8 @@ static void print_confidence(const struct view *view)
 		print_not_sure(view);
 	if (verdict->is_approximate)
 		text_wrap(view, 2,
-			  "approximate: iterations of an inner loop were compared by their "
-			  "sum over the whole run");
+			  "approximate: iterations of an inner loop were compared by their sum "
+			  "over the whole run");
 }
 
 /* gdb cannot have a rank that somebody holds already. False: nobody does. */

@@ -76,7 +76,6 @@ static const char *pair_mark(const struct view *view, const struct message_pair 
 static void add_row(struct table *table, const struct view *view, const struct message_pair *pair)
 {
 	const struct rankset *known = view->job->model->ranks;
-	const char *mark = pair_mark(view, pair);
 
 	table_row(table);
 	table_text(table, label_comm(view, pair->comm, LABEL_SHORT));
@@ -90,7 +89,7 @@ static void add_row(struct table *table, const struct view *view, const struct m
 			  pair->sends, pair->sends_done);
 	add_count(table, pair->to >= 0 && rankset_contains(known, pair->to), pair->receives,
 		  pair->receives_done);
-	table_mark(table, mark);
+	table_mark(table, pair_mark(view, pair));
 }
 
 /* ---- The answer ---- */
@@ -167,23 +166,21 @@ static void print_legend(const struct view *view, const struct sums *sums, size_
 			  "N of M: M are begun (sends started, receives posted), N of these "
 			  "complete");
 	if (sums->wildcards)
-		text_wrap(view, 2,
-			  "any: receives with a wildcard; what they got is in its "
-			  "sender's row, too");
-	if (sums->many)
-		text_wrap(view, 2,
-			  "others: tags beyond those that the recorder has room for, "
-			  "all together");
-	if (sums->unknown)
-		text_wrap(view, 2,
-			  "?, and rows with cancelled or uncounted messages: the two ends "
-			  "cannot be compared");
-	if (sums->moving)
 		text_wrap(
 			view, 2,
-			"ranks that are moving differ in %zu row%s, as they do while messages are "
-			"under way",
-			sums->moving, sums->moving == 1 ? "" : "s");
+			"any: receives with a wildcard; what they got is in its sender's row, too");
+	if (sums->many)
+		text_wrap(view, 2,
+			  "others: tags beyond those that the recorder has room for, all together");
+	if (sums->unknown)
+		text_wrap(view, 2,
+			  "?, and rows with cancelled or uncounted messages: the two ends cannot "
+			  "be compared");
+	if (sums->moving)
+		text_wrap(view, 2,
+			  "ranks that are moving differ in %zu row%s, as they do while messages "
+			  "are under way",
+			  sums->moving, sums->moving == 1 ? "" : "s");
 }
 
 void view_messages(const struct view *view)

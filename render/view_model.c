@@ -161,11 +161,10 @@ void view_model_dot(const struct view *view)
 
 	if (!number)
 		return;
-	title = arena_printf(
-		view->arena,
-		"rank %d: steps into and out of MPI, how often, and their share of all that "
-		"leave the state",
-		rank);
+	title = arena_printf(view->arena,
+			     "rank %d: steps into and out of MPI, how often, and their share of "
+			     "all that leave the state",
+			     rank);
 	dot = dot_create(view->arena, title, "states");
 	for (size_t i = first; i < first + number; i++)
 		add_lane(dot, view, &view->job->model->lanes[i]);

@@ -109,7 +109,6 @@ static void add_row(struct table *table, const struct view *view, const struct s
 {
 	const struct eqgroup *group = &view->groups->groups[g];
 	const struct iteration *iteration = outermost(group);
-	const char *mark = parts_mark_as(view, g, ranks, "*");
 
 	table_row(table);
 	table_ranks(table, ranks);
@@ -122,7 +121,7 @@ static void add_row(struct table *table, const struct view *view, const struct s
 	table_text(table, label_doing(view, group));
 	table_text(table, rate_text(view, group));
 	table_text(table, parts_since(view, group));
-	table_mark(table, mark);
+	table_mark(table, parts_mark_as(view, g, ranks, "*"));
 }
 
 static void print_title(const struct view *view, const struct scale *scale)
@@ -176,8 +175,8 @@ static void print_section(const struct view *view, uint32_t loop)
 	table_print(table);
 	if (num_rest)
 		text_wrap(view, 2,
-			  "... and %zu smaller groups; \"focus RANKS\" shows the groups of "
-			  "some ranks",
+			  "... and %zu smaller groups; \"focus RANKS\" shows the groups of some "
+			  "ranks",
 			  num_rest);
 }
 

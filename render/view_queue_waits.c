@@ -85,8 +85,7 @@ static void print_lost(const struct view *view, const struct queue_wait *wait)
 	text_wrap(view, 4, "rank %d: in %s", wait->rank, place ? place : "MPI");
 	text_wrap(view, 4,
 		  "rank %d waits elsewhere, in the end for rank %d: it went on without sending "
-		  "that, or rank "
-		  "%d should not wait for it",
+		  "that, or rank %d should not wait for it",
 		  wait->peer, wait->rank, wait->rank);
 }
 
@@ -97,8 +96,7 @@ static void print_skipped(const struct view *view, const struct queue_wait *wait
 	print_cause_step(view, wait);
 	text_wrap(view, 4,
 		  "rank %d waits in %s and has not come that far: rank %d seems to have left out "
-		  "what others "
-		  "wait for",
+		  "what others wait for",
 		  wait->peer, call ? call : "MPI", wait->rank);
 }
 
@@ -130,8 +128,7 @@ void cause_print_queues(const struct view *view)
 	if (cause->kind == QUEUE_CAUSE_OPEN)
 		text_wrap(view, 2,
 			  "a deadlock, likely: %s wait for each other, by the messages that the "
-			  "MPI library "
-			  "holds; who of them went wrong these do not tell",
+			  "MPI library holds; who of them went wrong these do not tell",
 			  who);
 	else if (cause->kind != QUEUE_CAUSE_LOST)
 		text_wrap(view, 2, "deadlock: %s wait for each other", who);
@@ -228,8 +225,7 @@ void view_queue_waits(const struct view *view)
 	else
 		text_wrap(view, 0,
 			  "By stacks, and by the messages that the MPI library holds: there is no "
-			  "recorder in "
-			  "this job.");
+			  "recorder in this job.");
 }
 
 static bool leads_to(const struct queue_group *from, const struct queue_group *to)

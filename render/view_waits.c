@@ -213,8 +213,7 @@ static void print_drawing(const struct view *view, const struct wait_groups *gro
 		fputc('\n', view->out);
 		if (ascii_graph_print(view, nodes, num_boxes, edges, num_edges))
 			text_wrap(view, 2,
-				  "too wide to draw here: \"waits > FILE.svg\" makes a "
-				  "picture");
+				  "too wide to draw here: \"waits > FILE.svg\" makes a picture");
 	}
 }
 
@@ -267,11 +266,10 @@ static void write_group(struct json *json, const struct view *view, const struct
 		[WAITFOR_BLOCKED] = "in MPI", [WAITFOR_POLLS] = "polling",
 		[WAITFOR_LEFT] = "left MPI",
 	};
-	const struct waitfor_lane *lane = &view->waitfor->lanes[group->lane];
 
 	json_object(json, NULL);
 	json_who(json, group->ranks);
-	json_text(json, "state", states[lane->state]);
+	json_text(json, "state", states[view->waitfor->lanes[group->lane].state]);
 	json_text(json, "where", label_where(view, eqgroup_of(view, group), LABEL_FULL));
 	json_text(json, "waits_for",
 		  group->need == WAITFOR_NONE ? NULL : label_wait_need(view, group->need));

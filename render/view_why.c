@@ -146,10 +146,9 @@ static void print_end(const struct view *view, const struct waitfor_chain *chain
 		if (gap)
 			text_wrap(view, indent, "what it waits for is not known: %s", gap);
 		else
-			text_wrap(
-				view, indent,
-				"it is waited for in turn: they wait for each other, as far as is "
-				"known");
+			text_wrap(view, indent,
+				  "it is waited for in turn: they wait for each other, as far as "
+				  "is known");
 		break;
 	case WAITFOR_END_MISMATCH:
 		mismatch = find_mismatch(view->waitfor, last);
@@ -406,13 +405,12 @@ static void print_no_way(const struct view *view, int indent)
 	else
 		text_wrap(view, indent,
 			  "%s hold%s the others up, though no order shows it: see \"lp\"", who,
-			  rankset_count(verdict->culprits) == 1 ? "s" : "");
+			  parts_plural(verdict->culprits, "s", ""));
 }
 
 /* From group `start`, whose place is told, along the progress graph. */
 static void print_way(const struct view *view, uint32_t start, int indent)
 {
-	const struct eqgroups *groups = view->groups;
 	size_t number, *way = find_way(view, start, &number);
 
 	for (size_t i = 0; i < number; i++) {
@@ -428,7 +426,7 @@ static void print_way(const struct view *view, uint32_t start, int indent)
 		indent += STEP;
 		print_reason(view, edge, indent);
 		indent += STEP;
-		print_place(view, edge->to, parts_who(view, groups->groups[edge->to].ranks),
+		print_place(view, edge->to, parts_who(view, view->groups->groups[edge->to].ranks),
 			    indent);
 		start = edge->to;
 	}
