@@ -48,12 +48,11 @@ static int assign_rows(struct track *tracks, size_t num_tracks)
 
 		for (int row = 0; !is_free; row++) {
 			is_free = true;
-			for (size_t other = 0; other < t; other++) {
+			for (size_t other = 0; other < t; other++)
 				if (tracks[other].row == row &&
 				    tracks[other].left <= tracks[t].right + 1 &&
 				    tracks[t].left <= tracks[other].right + 1)
 					is_free = false;
-			}
 			tracks[t].row = row;
 		}
 		if (tracks[t].row >= num_rows)

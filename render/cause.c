@@ -483,10 +483,9 @@ void cause_print_waits(const struct view *view, int indent)
 	direct = find_waiting(view, view->verdict->culprits, &waits, NULL);
 	if (waits.num)
 		qsort(waits.entries, waits.num, sizeof(*waits.entries), compare_waits);
-	for (size_t i = 0; i < waits.num && i < max; i++) {
+	for (size_t i = 0; i < waits.num && i < max; i++)
 		text_wrap(view, indent, "%s wait%s for %s", parts_who(view, waits.entries[i].ranks),
 			  parts_plural(waits.entries[i].ranks, "s", ""), waits.entries[i].text);
-	}
 	if (max && waits.num > max)
 		text_wrap(view, indent, "and %zu more waits of this kind, see \"waits\"",
 			  waits.num - max);

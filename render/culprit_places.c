@@ -42,10 +42,9 @@ static void print_group(const struct view *view, const struct eqgroup *group, bo
 
 static const struct iteration *find_iteration(const struct place *place, uint32_t loop)
 {
-	for (size_t i = 0; i < place->num_iterations; i++) {
+	for (size_t i = 0; i < place->num_iterations; i++)
 		if (place->iterations[i].loop == loop)
 			return &place->iterations[i];
-	}
 	return NULL;
 }
 
@@ -89,10 +88,9 @@ static uint64_t *other_counts(const struct view *view, uint32_t loop, size_t *nu
 			counts[number++] = iteration->count;
 	}
 	qsort(counts, number, sizeof(*counts), compare_counts);
-	for (size_t i = 0; i < number; i++) {
+	for (size_t i = 0; i < number; i++)
 		if (!kept || counts[kept - 1] != counts[i])
 			counts[kept++] = counts[i];
-	}
 	*num_ret = kept;
 	return counts;
 }
@@ -123,14 +121,13 @@ static const char *others_text(const struct view *view, uint32_t loop, uint64_t 
 			      text_of(view, "; other ranks in %" PRIu64 " to %" PRIu64, counts[0],
 				      counts[number - 1]));
 	} else {
-		for (size_t i = 0; i < number; i++) {
+		for (size_t i = 0; i < number; i++)
 			text_list_add(&line, ", ",
 				      text_of(view,
 					      i ? "%d in %" PRIu64
 						: "; other ranks: %d in iteration %" PRIu64,
 					      rankset_count(others_in(view, loop, &counts[i])),
 					      counts[i]));
-		}
 	}
 	if (num_outside && number)
 		text_list_add(&line, ", ", text_of(view, "%d outside this loop", num_outside));
@@ -153,12 +150,11 @@ static void print_loops(const struct view *view, const struct eqgroup *group)
 			  others_text(view, place->iterations[i].loop, place->iterations[i].count));
 	if (place->num_iterations || !place->num_frontier)
 		return;
-	for (size_t i = 0; i < place->num_frontier; i++) {
+	for (size_t i = 0; i < place->num_frontier; i++)
 		text_wrap(view, 2, "%s: iteration %s was the last before this place%s",
 			  label_loop(view, place->frontier[i].loop, LABEL_FULL),
 			  label_iteration(view->arena, &place->frontier[i]),
 			  others_text(view, place->frontier[i].loop, UINT64_MAX));
-	}
 }
 
 void culprit_places_print(const struct view *view)

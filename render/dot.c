@@ -217,10 +217,9 @@ void dot_write(const struct dot *dot, FILE *out)
 	fputs("];\n\tnode [shape=box, fontname=\"sans-serif\", fontsize=11];\n"
 	      "\tedge [fontname=\"sans-serif\", fontsize=10];\n",
 	      out);
-	for (size_t n = 0; n < dot->num_nodes; n++) {
+	for (size_t n = 0; n < dot->num_nodes; n++)
 		if (dot->nodes[n].is_kept)
 			write_node(dot, &dot->nodes[n], out);
-	}
 	if (folded)
 		fprintf(out, "\tfolded [style=dashed, label=\"%zu more %s, not drawn\"];\n", folded,
 			dot->what);

@@ -129,10 +129,9 @@ static const char *origin_text(const struct view *view, const struct job_comm *c
 {
 	const char *of = "", *at = "";
 
-	if (!comm->made_by) {
+	if (!comm->made_by)
 		return text_of(view, "unnamed %s",
 			       label_comm_kind(view, (uint32_t)(comm - view->comms->comms)));
-	}
 	if (detail == LABEL_FULL && comm->parent != SEG_NO_COMM)
 		of = text_of(view, " of %s", parent_text(view, comm->parent));
 	if (comm->path != CALLPATH_NONE)

@@ -58,10 +58,9 @@ static bool is_accused(const struct view *view, uint32_t group, size_t most)
 {
 	const struct verdict *verdict = view->verdict;
 
-	for (size_t i = 0; i < verdict->num_culprit_groups && i < most; i++) {
+	for (size_t i = 0; i < verdict->num_culprit_groups && i < most; i++)
 		if (verdict->culprit_groups[i] == group)
 			return true;
-	}
 	return false;
 }
 
@@ -183,10 +182,9 @@ uint32_t parts_group_of(const struct view *view, int rank)
 
 	if (!number || !view->groups)
 		return UINT32_MAX;
-	for (size_t i = first; i < first + number; i++) {
+	for (size_t i = first; i < first + number; i++)
 		if (view->job->model->lanes[i].data->is_main)
 			return view->groups->group_of[i];
-	}
 	return view->groups->group_of[first];
 }
 

@@ -49,10 +49,9 @@ struct table *table_create(const struct view *view, const struct table_column *c
 
 void table_hide(struct table *table, const char *name)
 {
-	for (size_t c = 0; c < table->num_columns; c++) {
+	for (size_t c = 0; c < table->num_columns; c++)
 		if (!strcmp(table->columns[c].name, name))
 			table->is_hidden[c] = true;
-	}
 }
 
 void table_row(struct table *table)

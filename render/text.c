@@ -127,10 +127,9 @@ static bool is_unit(const char *text)
 	static const char *const units[] = {"ns", "us", "ms", "s", "min", "h", "d"};
 	size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz");
 
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (strlen(units[i]) == length && !strncmp(text, units[i], length))
 			return true;
-	}
 	return false;
 }
 

@@ -113,10 +113,9 @@ static uint32_t *find_layers(const struct view *view, uint32_t *num_layers_ret)
 		next_in[e] = first_in[graph->edges[e].to];
 		first_in[graph->edges[e].to] = e;
 	}
-	for (size_t g = 0; g < number; g++) {
+	for (size_t g = 0; g < number; g++)
 		if (!num_below[g])
 			queue[end++] = (uint32_t)g;
-	}
 	*num_layers_ret = 0;
 	for (; done < end; done++) {
 		uint32_t low = queue[done];
@@ -183,10 +182,9 @@ static void assign_boxes(const struct view *view, struct picture *picture)
 		}
 		if (middle == UINT32_MAX)
 			middle = (uint32_t)picture->num_boxes++;
-		for (size_t g = 0; g < num_groups; g++) {
+		for (size_t g = 0; g < num_groups; g++)
 			if (layers[g] == layer)
 				picture->box_of[g] = middle;
-		}
 	}
 }
 
@@ -246,10 +244,9 @@ static void print_list(const struct view *view, const struct picture *picture)
 	for (size_t b = picture->num_boxes; b-- > 0;) {
 		struct rankset *ahead = parts_set(view);
 
-		for (size_t e = 0; e < picture->num_edges; e++) {
+		for (size_t e = 0; e < picture->num_edges; e++)
 			if (picture->edges[e].from == b)
 				rankset_add(ahead, (int)picture->edges[e].to + 1);
-		}
 		table_row(table);
 		table_cell(table, "%zu", b + 1);
 		table_text(table, picture->boxes[b].label);

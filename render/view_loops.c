@@ -201,10 +201,9 @@ static void print_loop(const struct view *view, uint32_t loop)
 		  it->is_irreducible ? " (entered at several places)" : "",
 		  it->is_comparable ? "" : " (iterations of different ranks cannot be compared)");
 	print_standings(view, loop, indent + 2);
-	for (uint32_t inner = 0; inner < view->progress->num_loops; inner++) {
+	for (uint32_t inner = 0; inner < view->progress->num_loops; inner++)
 		if (view->progress->loops[inner].parent == loop)
 			print_loop(view, inner);
-	}
 }
 
 void view_loops(const struct view *view)
@@ -214,10 +213,9 @@ void view_loops(const struct view *view)
 	if (!view->progress->num_loops)
 		text_wrap(view, 0,
 			  "No MPI call has been made twice from one place: no loop is known yet.");
-	for (uint32_t loop = 0; loop < view->progress->num_loops; loop++) {
+	for (uint32_t loop = 0; loop < view->progress->num_loops; loop++)
 		if (view->progress->loops[loop].parent == LOOP_NONE)
 			print_loop(view, loop);
-	}
 }
 
 /* ---- As DOT ---- */

@@ -316,11 +316,10 @@ static void print_process_states(const struct view *view)
 			if (sample && sample->state == *state)
 				rankset_add(ranks, r);
 		}
-		if (!rankset_is_empty(ranks)) {
+		if (!rankset_is_empty(ranks))
 			text_wrap(view, 2, "%s: process %s (state %c)%s", parts_who(view, ranks),
 				  process_state_text(*state), *state,
 				  remedy_text(view, *state, ranks));
-		}
 	}
 }
 

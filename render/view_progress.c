@@ -138,10 +138,9 @@ static bool is_any_moving(const struct view *view)
 {
 	const struct job_model *jm = view->job->model;
 
-	for (size_t i = 0; i < jm->num_lanes; i++) {
+	for (size_t i = 0; i < jm->num_lanes; i++)
 		if (jm->lanes[i].moves)
 			return true;
-	}
 	return false;
 }
 
@@ -193,10 +192,9 @@ void view_progress(const struct view *view)
 		if (iteration)
 			has_section[iteration->loop] = true;
 	}
-	for (uint32_t loop = 0; loop < view->progress->num_loops; loop++) {
+	for (uint32_t loop = 0; loop < view->progress->num_loops; loop++)
 		if (has_section[loop])
 			print_section(view, loop);
-	}
 	print_section(view, LOOP_NONE);
 }
 

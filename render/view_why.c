@@ -306,14 +306,12 @@ static size_t *find_way(const struct view *view, uint32_t start, size_t *num_ret
 
 static const struct iteration *find_iteration(const struct place *place, uint32_t loop)
 {
-	for (size_t i = 0; i < place->num_iterations; i++) {
+	for (size_t i = 0; i < place->num_iterations; i++)
 		if (place->iterations[i].loop == loop)
 			return &place->iterations[i];
-	}
-	for (size_t i = 0; i < place->num_frontier; i++) {
+	for (size_t i = 0; i < place->num_frontier; i++)
 		if (place->frontier[i].loop == loop)
 			return &place->frontier[i];
-	}
 	return NULL;
 }
 
