@@ -11,7 +11,6 @@
 #include "model/job/job.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "render/cause.h"
 #include "render/culprit_places.h"
 #include "render/label.h"
 #include "render/parts.h"
@@ -157,7 +156,7 @@ static void print_loops(const struct view *view, const struct eqgroup *group)
 			  others_text(view, place->frontier[i].loop, UINT64_MAX));
 }
 
-void culprit_places_print(const struct view *view)
+void culprit_places_print(const struct view *view, bool has_places)
 {
 	const struct verdict *verdict = view->verdict;
 	size_t number = verdict->num_culprit_groups;
@@ -166,12 +165,12 @@ void culprit_places_print(const struct view *view)
 	for (size_t i = 0; i < number && i < MAX_GROUPS; i++) {
 		const struct eqgroup *group = &view->groups->groups[verdict->culprit_groups[i]];
 
-		if (!cause_has_places(view))
+		if (!has_places)
 			print_group(view, group, number > 1 || is_lost);
 		if (i == 0 || number <= 2)
 			print_loops(view, group);
 	}
-	if (number > MAX_GROUPS && !cause_has_places(view))
+	if (number > MAX_GROUPS && !has_places)
 		text_wrap(view, 2, "and %zu more groups, see \"groups\"", number - MAX_GROUPS);
 }
 

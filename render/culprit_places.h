@@ -3,12 +3,15 @@
 #ifndef PDB_RENDER_CULPRIT_PLACES_H
 #define PDB_RENDER_CULPRIT_PLACES_H
 
+#include <stdbool.h>
+
 struct rankset;
 struct view;
 
 /* For each group of culprits, of four at most: its place and for how long, and in which
- * iterations of which loops it is, beside the others'. The verdict must have groups. */
-void culprit_places_print(const struct view *view);
+ * iterations of which loops it is, beside the others'. The verdict must have groups. has_places: their places
+ * are told already. */
+void culprit_places_print(const struct view *view, bool has_places);
 
 /* "MPI_Recv, exchange() at halo.c:12": where a rank's latest sample is, and the function of MPI that
  * is called from there, if it is inside one. NULL: there is no stack. */

@@ -568,7 +568,7 @@ void view_lp(const struct view *view)
 	} else {
 		cause_print(view);
 		if (view->groups && verdict->num_culprit_groups)
-			culprit_places_print(view);
+			culprit_places_print(view, cause_has_places(view));
 		else
 			stack_places_print(view, verdict->culprits);
 		order_text_print_choice(view);
