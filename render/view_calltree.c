@@ -11,12 +11,12 @@
 #include "model/job/modules.h"
 #include "model/job/names.h"
 #include "model/job/rankset.h"
-#include "render/dot.h"
-#include "render/json.h"
-#include "render/label.h"
-#include "render/text.h"
-#include "render/tree.h"
+#include "render/draw/dot.h"
+#include "render/draw/tree.h"
+#include "render/text/json.h"
+#include "render/text/text.h"
 #include "render/view.h"
+#include "render/words/label.h"
 
 enum { RANKS_WIDTH = 24, STEP = 4 };
 

@@ -10,13 +10,13 @@
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
-#include "render/ascii_graph.h"
-#include "render/dot.h"
-#include "render/json.h"
-#include "render/label.h"
-#include "render/parts.h"
-#include "render/table.h"
-#include "render/text.h"
+#include "render/draw/ascii_graph.h"
+#include "render/draw/dot.h"
+#include "render/draw/table.h"
+#include "render/text/json.h"
+#include "render/text/text.h"
+#include "render/words/label.h"
+#include "render/words/parts.h"
 
 enum {
 	RANKS_WIDTH = 24, /* of the set of ranks in a label */

@@ -7,12 +7,12 @@
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/names.h"
-#include "render/json.h"
-#include "render/label.h"
-#include "render/order_text.h"
-#include "render/table.h"
-#include "render/text.h"
+#include "render/draw/table.h"
+#include "render/text/json.h"
+#include "render/text/text.h"
 #include "render/view.h"
+#include "render/words/label.h"
+#include "render/words/order_text.h"
 
 enum { MAX_LOOPS = 16, MAX_REASONS = 6, RANKS_WIDTH = 30 };
 

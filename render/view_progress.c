@@ -11,11 +11,11 @@
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
-#include "render/json.h"
-#include "render/label.h"
-#include "render/parts.h"
-#include "render/table.h"
-#include "render/text.h"
+#include "render/draw/table.h"
+#include "render/text/json.h"
+#include "render/text/text.h"
+#include "render/words/label.h"
+#include "render/words/parts.h"
 
 /* A bar shows at least this many iterations, so that one iteration does not look like a mile. */
 enum { BAR_WIDTH = 20, LEAST_SPAN = 10 };

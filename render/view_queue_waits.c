@@ -12,14 +12,14 @@
 #include "model/job/job.h"
 #include "model/job/message_queues.h"
 #include "model/job/rankset.h"
-#include "render/cause.h"
-#include "render/culprit_places.h"
-#include "render/dot.h"
-#include "render/json.h"
-#include "render/label.h"
-#include "render/parts.h"
-#include "render/text.h"
+#include "render/draw/dot.h"
+#include "render/lp/cause.h"
+#include "render/lp/culprit_places.h"
+#include "render/text/json.h"
+#include "render/text/text.h"
 #include "render/view.h"
+#include "render/words/label.h"
+#include "render/words/parts.h"
 
 enum { WHO_WIDTH = 40, MAX_STEPS = 40, MAX_CAUSES = 6, MAX_GROUPS = 24, MAX_GROUPS_DATA = 300 };
 

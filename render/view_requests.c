@@ -10,11 +10,11 @@
 #include "model/job/job_comms.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
-#include "render/label.h"
-#include "render/json.h"
-#include "render/parts.h"
-#include "render/table.h"
-#include "render/text.h"
+#include "render/draw/table.h"
+#include "render/text/json.h"
+#include "render/text/text.h"
+#include "render/words/label.h"
+#include "render/words/parts.h"
 
 static const struct table_column columns[] = {
 	{.name = "kind", .header = "request", .min_width = 7},

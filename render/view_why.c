@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * From one rank along its waits to the cause, and as far as these do not tell down the progress graph
- * to the least progressed, a step at a time. */
+ * From one rank along its waits to the cause, and as far as these do not tell down the progress
+ * graph to the least progressed, a step at a time. */
 #include <string.h>
 
 #include "analysis/progress/eqgroup.h"
@@ -14,12 +14,12 @@
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
 #include "model/sorted.h"
-#include "render/cause.h"
-#include "render/json.h"
-#include "render/label.h"
-#include "render/parts.h"
-#include "render/text.h"
+#include "render/lp/cause.h"
+#include "render/text/json.h"
+#include "render/text/text.h"
 #include "render/view.h"
+#include "render/words/label.h"
+#include "render/words/parts.h"
 
 enum { STEP = 2, MAX_STEPS = 6 };
 

@@ -13,8 +13,8 @@
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
 #include "model/xalloc.h"
-#include "render/label.h"
-#include "render/text.h"
+#include "render/text/text.h"
+#include "render/words/label.h"
 #include "shell/banner.h"
 #include "shell/session.h"
 

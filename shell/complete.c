@@ -13,7 +13,7 @@
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/xalloc.h"
-#include "render/label.h"
+#include "render/words/label.h"
 #include "shell/args.h"
 #include "shell/command.h"
 #include "shell/complete.h"

@@ -13,8 +13,8 @@
 
 #include "model/arena.h"
 #include "model/xalloc.h"
-#include "render/gate.h"
-#include "render/text.h"
+#include "render/text/gate.h"
+#include "render/text/text.h"
 #include "shell/complete.h"
 #include "shell/editor.h"
 #include "shell/interrupt.h"

@@ -10,7 +10,7 @@
 #include "model/arena.h"
 #include "model/error.h"
 #include "model/xalloc.h"
-#include "render/table.h"
+#include "render/draw/table.h"
 #include "render/view.h"
 #include "shell/joblist.h"
 

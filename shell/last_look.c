@@ -13,7 +13,7 @@
 #include "model/job/rankset.h"
 #include "model/segment/segment.h"
 #include "model/segment/segment_reader.h"
-#include "render/label.h"
+#include "render/words/label.h"
 #include "shell/session.h"
 #include "shell/watch/watch_tell.h"
 

@@ -15,7 +15,7 @@
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/xalloc.h"
-#include "render/report.h"
+#include "render/report/report.h"
 #include "render/view.h"
 #include "shell/args.h"
 #include "shell/command.h"

@@ -8,7 +8,7 @@
 
 #include "analysis/traces/clustering.h"
 #include "analysis/traces/trace_runs.h"
-#include "render/view_traces.h"
+#include "render/traces/view_traces.h"
 
 struct answer;
 struct args;

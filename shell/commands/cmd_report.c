@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "model/error.h"
-#include "render/gate.h"
+#include "render/text/gate.h"
 #include "shell/args.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"

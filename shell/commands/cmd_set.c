@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "model/error.h"
-#include "render/gate.h"
+#include "render/text/gate.h"
 #include "render/view.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"

@@ -9,7 +9,7 @@
 #include "model/arena.h"
 #include "model/error.h"
 #include "model/interrupt.h"
-#include "render/trace_text.h"
+#include "render/traces/trace_text.h"
 #include "render/view.h"
 #include "shell/args.h"
 #include "shell/command.h"

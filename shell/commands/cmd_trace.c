@@ -6,7 +6,7 @@
 #include "model/error.h"
 #include "model/job/rankset.h"
 #include "model/trace/traces.h"
-#include "render/view_traces.h"
+#include "render/traces/view_traces.h"
 #include "shell/args.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"

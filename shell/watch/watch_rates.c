@@ -6,10 +6,10 @@
 #include "analysis/hang/pace.h"
 #include "analysis/hang/rates.h"
 #include "model/arena.h"
-#include "model/monotonic.h"
 #include "model/job/rankset.h"
+#include "model/monotonic.h"
 #include "model/xalloc.h"
-#include "render/label.h"
+#include "render/words/label.h"
 #include "shell/watch/watch_rates.h"
 #include "shell/watch/watch_tell.h"
 

@@ -36,10 +36,13 @@ known_parts() {
 	attach/cores) echo 'launchers stacks' ;;
 	attach/node) echo 'stacks symbols' ;;
 	attach/daemons) echo 'code gdb launchers node stacks symbols' ;;
+	render/words) echo text ;;
+	render/draw | render/lp) echo 'text words' ;;
+	render/report | render/traces) echo 'draw text words' ;;
 	shell/commands) echo watch ;;
 	esac
 }
-for file in analysis/*/*.[ch] attach/*/*.[ch] shell/*/*.[ch]; do
+for file in analysis/*/*.[ch] attach/*/*.[ch] render/*/*.[ch] shell/*/*.[ch]; do
 	folder=${file%%/*}
 	part=${file%/*}
 	for target in $(sed -n 's|^#include "'"$folder"'/\([a-z]*\)/.*|\1|p' "$file" | sort -u); do

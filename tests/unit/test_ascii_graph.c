@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "model/xalloc.h"
-#include "render/ascii_graph.h"
-#include "render/text.h"
+#include "render/draw/ascii_graph.h"
+#include "render/text/text.h"
 #include "render/view.h"
 #include "tests/unit/unit.h"
 #include "tests/unit/with_arena.h"

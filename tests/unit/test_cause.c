@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/waits/wait_groups.h"
-#include "render/label.h"
+#include "render/words/label.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/hung_job.h"
 

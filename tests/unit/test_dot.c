@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/dot.h"
+#include "render/draw/dot.h"
 #include "tests/unit/unit.h"
 #include "tests/unit/with_arena.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "render/gate.h"
-#include "render/text.h"
+#include "render/text/gate.h"
+#include "render/text/text.h"
 #include "tests/unit/unit.h"
 #include "tests/unit/with_arena.h"
 

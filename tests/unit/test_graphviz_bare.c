@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 #include "model/error.h"
-#include "render/html.h"
+#include "render/draw/dot.h"
+#include "render/text/html.h"
 #include "render/view.h"
 #include "tests/unit/unit.h"
 
@@ -57,7 +58,7 @@ static void test_page(void **state)
 		size_t size;
 		FILE *out = open_memstream(&page, &size);
 
-		assert_int_equal(html_graph(out, graph, "waits", has_error ? &err : NULL), -1);
+		assert_int_equal(graphviz_html(out, graph, "waits", has_error ? &err : NULL), -1);
 		fclose(out);
 		assert_non_null(strstr(page, "no picture"));
 		assert_non_null(strstr(page, "dot -c"));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "render/label.h"
-#include "render/parts.h"
+#include "render/words/label.h"
+#include "render/words/parts.h"
 #include "tests/unit/hung_job.h"
 #include "tests/unit/unit.h"
 #include "tests/unit/with_arena.h"

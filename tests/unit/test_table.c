@@ -5,9 +5,9 @@
 
 #include "model/job/rankset.h"
 #include "model/xalloc.h"
-#include "render/gate.h"
-#include "render/table.h"
-#include "render/text.h"
+#include "render/draw/table.h"
+#include "render/text/gate.h"
+#include "render/text/text.h"
 #include "render/view.h"
 #include "tests/unit/unit.h"
 #include "tests/unit/with_arena.h"

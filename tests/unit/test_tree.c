@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/text.h"
-#include "render/tree.h"
+#include "render/draw/tree.h"
+#include "render/text/text.h"
 #include "render/view.h"
 #include "tests/unit/unit.h"
 #include "tests/unit/with_arena.h"

@@ -8,7 +8,7 @@
 #include "analysis/waits/message_pairs.h"
 #include "analysis/waits/wait_groups.h"
 #include "model/job/job_comms.h"
-#include "render/label.h"
+#include "render/words/label.h"
 #include "tests/unit/hung_golden.h"
 
 /* ---- Golden text ---- */

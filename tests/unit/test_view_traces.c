@@ -7,8 +7,8 @@
 #include "analysis/traces/trace_similarity.h"
 #include "analysis/traces/trace_suspects.h"
 #include "model/arena.h"
-#include "render/gate.h"
-#include "render/view_traces.h"
+#include "render/text/gate.h"
+#include "render/traces/view_traces.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/traced_run.h"
 
