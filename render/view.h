@@ -72,7 +72,7 @@ struct answer {
 
 struct view {
 	FILE *out;
-	struct arena *arena;         /* for what is made until the answer is written; never NULL */
+	struct arena *arena;         /* for what is made until the answer is written */
 	const struct answer *answer; /* NULL: views that need none */
 	struct session *session;     /* for views that are no part of render/ */
 	int width;                   /* columns, at least 40 */

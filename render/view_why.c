@@ -319,14 +319,13 @@ static const struct iteration *find_iteration(const struct place *place, uint32_
 static void print_place(const struct view *view, uint32_t g, const char *who, int indent)
 {
 	const struct eqgroup *group = &view->groups->groups[g];
-	const char *since = parts_since(view, group);
 	const char *mark = parts_mark(view, g, group->ranks);
 	const struct place *place = group->place;
 	bool is_frontier = place->num_iterations == 0;
 	size_t number = is_frontier ? place->num_frontier : parts_num_iterations(view, group);
 
-	text_wrap(view, indent, "%s: %s%s%s", who, label_where(view, group, LABEL_FULL),
-		  strstr(since, "moving") ? ", " : ", for ", since);
+	text_wrap(view, indent, "%s: %s, %s", who, label_where(view, group, LABEL_FULL),
+		  parts_stay(view, group));
 	for (size_t i = 0; i < number; i++) {
 		const struct iteration *iteration =
 			is_frontier ? &place->frontier[i] : &place->iterations[i];

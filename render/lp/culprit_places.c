@@ -25,18 +25,10 @@ enum { MAX_GROUPS = 4, MAX_PLACES = 4, MAX_COUNTS = 3 };
 /* name_ranks: tell also which of the culprits are in it. */
 static void print_group(const struct view *view, const struct eqgroup *group, bool name_ranks)
 {
-	const char *where = label_where(view, group, LABEL_FULL);
-	const char *since = parts_since(view, group);
-	const char *link = strstr(since, "moving") ? ", " : ", for ";
+	const char *who = parts_who(view, parts_both(view, group->ranks, view->verdict->culprits));
 
-	if (name_ranks) {
-		struct rankset *ranks = parts_copy(view, group->ranks);
-
-		rankset_keep_set(ranks, view->verdict->culprits);
-		text_wrap(view, 2, "%s: %s%s%s", parts_who(view, ranks), where, link, since);
-	} else {
-		text_wrap(view, 2, "%s%s%s", where, link, since);
-	}
+	text_wrap(view, 2, "%s%s%s, %s", name_ranks ? who : "", name_ranks ? ": " : "",
+		  label_where(view, group, LABEL_FULL), parts_stay(view, group));
 }
 
 static const struct iteration *find_iteration(const struct place *place, uint32_t loop)

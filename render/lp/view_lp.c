@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The verdict in words: who is least progressed, where, what speaks for it, how sure, what next. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/queue_waits.h"
 #include "analysis/waits/stack_facts.h"
+#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/proctable.h"
@@ -22,6 +24,8 @@
 #include "render/words/same.h"
 
 enum { MAX_COUNTS = 3, LEAST_WHO = 14, MAX_CONTINUED = 8 };
+
+ARENA_DEFINE_IN(stack_facts)
 
 /* ---- The first line ---- */
 
@@ -112,12 +116,12 @@ static void print_not_sure(const struct view *view)
 static void print_slow(const struct view *view, const struct rankset *slow)
 {
 	const struct verdict *verdict = view->verdict;
-	int num = rankset_count(slow);
 
 	text_wrap(view, 2, "%d of %d ranks wait inside MPI, in the end all for %s",
 		  rankset_count(verdict->waiting), parts_num_ranks(view),
 		  parts_who(view, verdict->awaited));
-	text_wrap(view, 2, "%s %s outside MPI:", parts_who(view, slow), num == 1 ? "is" : "are");
+	text_wrap(view, 2, "%s %s outside MPI:", parts_who(view, slow),
+		  parts_plural(slow, "is", "are"));
 	print_stays(view);
 }
 
@@ -126,7 +130,6 @@ static void print_why_none(const struct view *view)
 	const struct verdict *verdict = view->verdict;
 	int waiting = rankset_count(verdict->waiting), moving = rankset_count(verdict->moving);
 	int ranks = parts_num_ranks(view);
-	const char *who;
 	struct rankset *slow = parts_copy(view, verdict->awaited);
 
 	rankset_remove_set(slow, verdict->moving);
@@ -136,17 +139,17 @@ static void print_why_none(const struct view *view)
 	} else if (waiting > 0 && !rankset_is_empty(slow)) {
 		print_slow(view, slow);
 	} else if (waiting > 0 && !rankset_is_empty(verdict->awaited)) {
-		who = parts_who(view, verdict->awaited);
 		text_wrap(view, 2,
 			  "%d of %d ranks wait inside MPI, in the end all for %s, which %s moving: "
 			  "that is no fault",
-			  waiting, ranks, who, parts_plural(verdict->awaited, "is", "are"));
+			  waiting, ranks, parts_who(view, verdict->awaited),
+			  parts_plural(verdict->awaited, "is", "are"));
 	} else if (moving > 0 && waiting > 0) {
-		who = parts_who(view, verdict->moving);
 		text_wrap(view, 2,
 			  "%d of %d ranks wait inside MPI while %s %s moving: waiting for a rank "
 			  "that moves is no fault",
-			  waiting, ranks, who, moving == 1 ? "is" : "are");
+			  waiting, ranks, parts_who(view, verdict->moving),
+			  parts_plural(verdict->moving, "is", "are"));
 	} else if (moving > 0) {
 		text_wrap(view, 2, "%d of %d ranks are moving, and no rank waits inside MPI",
 			  moving, ranks);
@@ -291,14 +294,12 @@ static const char *continue_text(const struct view *view, const struct rankset *
 /* What ends it, "" if it is nothing that a user can do, or for more ranks than can be listed. */
 static const char *remedy_text(const struct view *view, char state, const struct rankset *ranks)
 {
-	int num = rankset_count(ranks);
-
-	if (state != 'T' || num > MAX_CONTINUED)
-		return state != 'T'
-			       ? ""
-			       : "; \"kill -CONT\" lets them go on, \"info ranks\" has the pids";
+	if (state != 'T')
+		return "";
+	if (rankset_count(ranks) > MAX_CONTINUED)
+		return "; \"kill -CONT\" lets them go on, \"info ranks\" has the pids";
 	return text_of(view, "; %s lets %s go on", continue_text(view, ranks),
-		       num == 1 ? "it" : "them");
+		       parts_plural(ranks, "it", "them"));
 }
 
 static void print_process_states(const struct view *view)
@@ -339,7 +340,8 @@ static struct rankset *find_waiting_culprits(const struct view *view)
 	if (verdict->kind == VERDICT_STOPPED || verdict->kind == VERDICT_LEFT)
 		return found;
 	if (verdict->basis == VERDICT_BY_STACKS) {
-		struct stack_facts *facts = stack_facts_create(view->job);
+		struct stack_facts *facts =
+			stack_facts_in(view->arena, stack_facts_create(view->job));
 
 		for (int r = rankset_first(verdict->culprits); r >= 0;
 		     r = rankset_next(verdict->culprits, r)) {
@@ -512,7 +514,7 @@ static bool print_tracer(const struct view *view, int rank, int waiting)
 
 	if (!sample)
 		return false;
-	who = sample_tracer(sample);
+	who = arena_keep(view->arena, sample_tracer(sample), free);
 	if (!who && sample->state == 't')
 		who = "a debugger";
 	if (!who)
@@ -528,13 +530,11 @@ static void print_next(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
 	int culprit = rankset_first(verdict->culprits), waiting = rankset_first(verdict->waiting);
-
-	bool is_ended;
+	bool is_ended = culprit >= 0 && rankset_contains(find_ended(view), culprit);
 	const char *more;
 
 	if (culprit < 0)
 		return;
-	is_ended = rankset_contains(find_ended(view), culprit);
 	/* Nothing is left of it to look at. */
 	if (is_ended && waiting >= 0)
 		text_wrap(view, 2, "next: \"bt %d\", and what the job has printed", waiting);

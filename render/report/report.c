@@ -150,7 +150,6 @@ static void write_stack(const struct view *view, uint32_t path, uint32_t own, in
 static void write_group(const struct view *view, uint32_t g)
 {
 	const struct eqgroup *group = &view->groups->groups[g];
-	const char *since = parts_since(view, group);
 	const char *iterations = parts_iterations(view, group);
 	const char *mark = parts_mark(view, g, group->ranks);
 	FILE *out = view->out;
@@ -159,13 +158,12 @@ static void write_group(const struct view *view, uint32_t g)
 	const struct name *name;
 
 	fprintf(out, "<article id=\"group-%u\" data-ranks=\"%s\"%s><h3>Group %u: ", g + 1,
-		rankset_encode(group->ranks, 0),
+		(char *)arena_keep(view->arena, rankset_encode(group->ranks, 0), free),
 		parts_is_culprit(view, g) ? " class=\"least\"" : "", g + 1);
 	html_text(out, label_where(view, group, LABEL_FULL));
 	fputs("</h3>\n<p>", out);
-	html_printf(out, "%s%s%s, %s%s", label_who(view->arena, group->ranks, RANKS_WIDTH),
-		    *iterations ? ", in iteration " : "", iterations,
-		    strstr(since, "moving") ? "" : "for ", since);
+	html_printf(out, "%s%s%s, %s", label_who(view->arena, group->ranks, RANKS_WIDTH),
+		    *iterations ? ", in iteration " : "", iterations, parts_stay(view, group));
 	if (mark) {
 		fputs(" <span class=\"mark\">", out);
 		html_text(out, mark);

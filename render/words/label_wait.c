@@ -152,13 +152,6 @@ static const char *token_function(int32_t tag)
 	return "its part";
 }
 
-static const char *token_text(const struct view *view, const struct waitfor_need *need,
-			      const char *on)
-{
-	return text_of(view, "rank %" PRId32 " to call %s%s", need->peer, token_function(need->tag),
-		       on);
-}
-
 static bool is_token(const struct waitfor_need *need)
 {
 	return need->tag <= SEG_TAG_POST;
@@ -212,15 +205,12 @@ const char *label_wait_need(const struct view *view, uint32_t n)
 	const struct waitfor_need *need = &view->waitfor->needs[n];
 	const char *on = label_wait_on(view, need->comm), *begun = begun_text(view, need);
 	const char *what = NULL;
-	bool has_begun;
 
 	switch ((enum waitfor_kind)need->kind) {
 	case WAITFOR_MESSAGE:
-		what = message_text(view, need, on, begun);
-		break;
+		return message_text(view, need, on, begun);
 	case WAITFOR_RECEIVE:
-		what = receive_text(view, need, on, begun);
-		break;
+		return receive_text(view, need, on, begun);
 	case WAITFOR_MEMBERS:
 		what = members_text(view, need);
 		break;
@@ -228,14 +218,14 @@ const char *label_wait_need(const struct view *view, uint32_t n)
 		what = lock_text(view, n, on);
 		break;
 	case WAITFOR_TOKEN:
-		what = token_text(view, need, on);
+		what = text_of(view, "rank %" PRId32 " to call %s%s", need->peer,
+			       token_function(need->tag), on);
 		break;
 	case WAITFOR_TRANSFER:
 		what = transfer_text(view, need, on);
 		break;
 	}
-	has_begun = need->kind == WAITFOR_MESSAGE || need->kind == WAITFOR_RECEIVE;
-	return text_of(view, "%s%s", what, has_begun ? "" : begun);
+	return text_of(view, "%s%s", what, begun);
 }
 
 /* ---- Many needs ---- */
@@ -245,48 +235,33 @@ const char *label_wait_needs(const struct view *view, uint32_t n, const struct r
 {
 	const struct waitfor_need *need = &view->waitfor->needs[n];
 	const char *on = label_wait_on(view, need->comm), *tag = tag_text(view, need->tag);
-	const char *who = label_who(view->arena, peers, width), *text = NULL;
-	uint32_t c;
+	const char *who = label_who(view->arena, peers, width);
+	const char *sender = need->peer < 0 ? "any rank" : who;
+	uint32_t c = waitfor_collective_of(view->waitfor, need->node);
+	const struct waitfor_collective *of =
+		c == WAITFOR_NONE ? NULL : &view->waitfor->collectives[c];
 
 	switch ((enum waitfor_kind)need->kind) {
 	case WAITFOR_MESSAGE:
-		if (need->peer < 0)
-			text = text_of(view, "any rank: message, %s%s", tag, on);
-		else
-			text = text_of(view, "%s: message, %s%s", who, tag, on);
-		break;
+		return text_of(view, "%s: message, %s%s", sender, tag, on);
 	case WAITFOR_RECEIVE:
-		text = text_of(view, "%s: receive, %s%s", who, tag, on);
-		break;
+		return text_of(view, "%s: receive, %s%s", who, tag, on);
 	case WAITFOR_MEMBERS:
-		c = waitfor_collective_of(view->waitfor, need->node);
-		text = text_of(view, "%s: %s %" PRIu64 "%s", who,
-			       view->waitfor->collectives[c].function,
-			       view->waitfor->collectives[c].number, on);
-		break;
+		return text_of(view, "%s: %s %" PRIu64 "%s", who, of->function, of->number, on);
 	case WAITFOR_LOCK:
-		text = text_of(view, "%s: lock%s", who, on);
-		break;
+		return text_of(view, "%s: lock%s", who, on);
 	case WAITFOR_TOKEN:
-		text = text_of(view, "%s: %s%s", who, token_function(need->tag), on);
-		break;
+		return text_of(view, "%s: %s%s", who, token_function(need->tag), on);
 	case WAITFOR_TRANSFER:
-		c = waitfor_collective_of(view->waitfor, need->node);
-		if (c != WAITFOR_NONE)
-			text = text_of(view, "the end of %s %" PRIu64 "%s",
-				       view->waitfor->collectives[c].function,
-				       view->waitfor->collectives[c].number, on);
-		else if (is_token(need))
-			text = text_of(view, "%s: %s%s, called", who, token_function(need->tag),
-				       on);
-		else if (is_lock(view, need))
-			text = text_of(view, "%s: lock%s", who, on);
-		else
-			text = text_of(view, "%s: transfer, %s%s",
-				       need->peer < 0 ? "any rank" : who, tag, on);
 		break;
 	}
-	return text;
+	if (of)
+		return text_of(view, "the end of %s %" PRIu64 "%s", of->function, of->number, on);
+	if (is_token(need))
+		return text_of(view, "%s: %s%s, called", who, token_function(need->tag), on);
+	if (is_lock(view, need))
+		return text_of(view, "%s: lock%s", who, on);
+	return text_of(view, "%s: transfer, %s%s", sender, tag, on);
 }
 
 /* ---- What is not known ---- */

@@ -124,6 +124,13 @@ const char *parts_since(const struct view *view, const struct eqgroup *group)
 	return moving == 0 ? range : text_of(view, "%s, %zu moving", range, moving);
 }
 
+const char *parts_stay(const struct view *view, const struct eqgroup *group)
+{
+	const char *since = parts_since(view, group);
+
+	return strstr(since, "moving") ? since : text_of(view, "for %s", since);
+}
+
 /* The stack of a computing group's first thread, if it was seen whole; else CALLPATH_NONE. */
 static uint32_t computing_path(const struct view *view, const struct eqgroup *group)
 {

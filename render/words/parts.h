@@ -55,6 +55,9 @@ const char *parts_mark_as(const struct view *view, uint32_t group, const struct 
 /* How long a group has been where it is: "72 s", "3 to 72 s", "moving", "0.1 to 72 s, 3 moving". */
 const char *parts_since(const struct view *view, const struct eqgroup *group);
 
+/* The same in a sentence: "for 72 s", "moving". */
+const char *parts_stay(const struct view *view, const struct eqgroup *group);
+
 /* Iterations of the loops around a group's place, outermost first: "412" or "412, 3"; "412 ?" if
  * no way back from there into the loop has been seen, so that the loop may have ended; "". */
 const char *parts_iterations(const struct view *view, const struct eqgroup *group);
