@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/names.h"
@@ -61,20 +62,23 @@ static const char *place_text(const struct printer *p, uint32_t local)
 }
 
 /* A line: text, and in its own column the place. */
-static void print_line(const struct printer *p, size_t indent, const char *text, const char *place)
+static const char *line_text(const struct printer *p, size_t indent, const char *text,
+			     const char *place)
 {
 	size_t width = (size_t)p->view->width, used = indent + strlen(text), at = p->place_at;
-	const char *fitted;
 
-	fprintf(p->view->out, "%*s%s", (int)indent, "", text);
-	if (*place) {
-		at = used + 2 > at ? used + 2 : at;
-		fitted = text_fit_middle(p->view->arena, place,
-					 width > at + MIN_PLACE ? width - at : MIN_PLACE,
-					 p->view->use_unicode);
-		fprintf(p->view->out, "%*s%s", (int)(at - used), "", fitted);
-	}
-	fputc('\n', p->view->out);
+	if (!*place)
+		return text_of(p->view, "%*s%s\n", (int)indent, "", text);
+	at = used + 2 > at ? used + 2 : at;
+	return text_of(p->view, "%*s%s%*s%s\n", (int)indent, "", text, (int)(at - used), "",
+		       text_fit_middle(p->view->arena, place,
+				       width > at + MIN_PLACE ? width - at : MIN_PLACE,
+				       p->view->use_unicode));
+}
+
+static void print_line(const struct printer *p, size_t indent, const char *text, const char *place)
+{
+	fputs(line_text(p, indent, text, place), p->view->out);
 }
 
 static const char *with_count(const struct printer *p, struct trace_element e)
@@ -242,6 +246,8 @@ static void print_events(const struct view *view)
 {
 	const struct traces_lane *lane = view->answer->lane;
 	const struct printer p = {view, view->answer->traces, lane, (size_t)view->width / 2};
+	/* By symbol: there may be millions of events. */
+	const char **lines = arena_array(view->arena, lane->num_local, sizeof(*lines));
 	struct trace_walk walk;
 	uint32_t symbol, count;
 
@@ -249,10 +255,11 @@ static void print_events(const struct view *view)
 		return;
 	trace_walk_init(&walk, lane->trace);
 	while (!ferror(view->out) && trace_walk_next(&walk, &symbol, &count)) {
-		const char *text = symbol_text(&p, symbol), *place = place_text(&p, symbol);
-
+		if (!lines[symbol])
+			lines[symbol] =
+				line_text(&p, 2, symbol_text(&p, symbol), place_text(&p, symbol));
 		while (count-- > 0 && !ferror(view->out))
-			print_line(&p, 2, text, place);
+			fputs(lines[symbol], view->out);
 	}
 	print_end(&p);
 }
@@ -273,37 +280,40 @@ static const char *const kinds[SEG_TRACE_KINDS] = {
 	[SEG_TRACE_LEAVE] = "return",
 };
 
-static void json_symbols(const struct printer *p)
+static void write_symbols(struct json *json, const struct printer *p)
 {
-	const struct view *view = p->view;
-	const char *separator = "";
-
+	json_array(json, "symbols");
 	for (uint32_t i = 0; i < p->lane->num_local; i++) {
 		const struct traces_symbol *symbol;
 
 		if (p->lane->symbols[i] == TRACE_NONE)
 			continue;
 		symbol = symbol_of(p, i);
-		fprintf(view->out, "%s{\"symbol\": %u, \"kind\": \"%s\", \"name\": ", separator, i,
-			kinds[symbol->kind]);
-		json_quote(view->out,
-			   symbol->name ? symbol->name
-					: names_function(view->job->names, symbol->path)->function);
-		fputs(", \"place\": ", view->out);
-		json_quote(view->out, place_text(p, i));
-		fputc('}', view->out);
-		separator = ", ";
+		json_object(json, NULL);
+		json_count(json, "symbol", i);
+		json_text(json, "kind", kinds[symbol->kind]);
+		json_text(json, "name",
+			  symbol->name
+				  ? symbol->name
+				  : names_function(p->view->job->names, symbol->path)->function);
+		json_text(json, "place", place_text(p, i));
+		json_end_object(json);
 	}
+	json_end_array(json);
 }
 
-static void json_row(FILE *out, const struct trace_element *row, size_t num)
+static void write_row(struct json *json, const char *key, const struct trace_element *row,
+		      size_t num)
 {
-	fputc('[', out);
-	for (size_t i = 0; i < num; i++)
-		fprintf(out, "%s{\"%s\": %u, \"count\": %u}", i > 0 ? ", " : "",
-			TRACE_IS_LOOP(row[i].symbol) ? "loop" : "symbol", TRACE_BODY(row[i].symbol),
-			row[i].count);
-	fputc(']', out);
+	json_array(json, key);
+	for (size_t i = 0; i < num; i++) {
+		json_object(json, NULL);
+		json_count(json, TRACE_IS_LOOP(row[i].symbol) ? "loop" : "symbol",
+			   TRACE_BODY(row[i].symbol));
+		json_count(json, "count", row[i].count);
+		json_end_object(json);
+	}
+	json_end_array(json);
 }
 
 void view_trace_json(const struct view *view)
@@ -311,26 +321,24 @@ void view_trace_json(const struct view *view)
 	const struct traces_lane *lane = view->answer->lane;
 	const struct printer p = {view, view->answer->traces, lane, 0};
 	const struct trace *trace = lane->trace;
-	FILE *out = view->out;
+	struct json json = {.out = view->out};
 
-	fprintf(out, "{\"rank\": %d, \"thread\": %d", lane->rank, lane->lane);
+	json_object(&json, NULL);
+	json_int(&json, "rank", lane->rank);
+	json_int(&json, "thread", lane->lane);
 	if (!trace) {
-		fputs(", \"note\": ", out);
-		json_quote(out, lane->note);
-		fputs("}", out);
-		return;
+		json_text(&json, "note", lane->note);
+	} else {
+		json_count(&json, "events", trace->num_events);
+		json_count(&json, "lost", trace->num_lost);
+		json_bool(&json, "truncated", trace->is_truncated);
+		write_symbols(&json, &p);
+		json_array(&json, "bodies");
+		for (size_t i = 0; i < trace->num_bodies; i++)
+			write_row(&json, NULL, &trace->elements[trace->bodies[i].first],
+				  trace->bodies[i].num);
+		json_end_array(&json);
+		write_row(&json, "sequence", trace->sequence, trace->num);
 	}
-	fprintf(out,
-		", \"events\": %" PRIu64 ", \"lost\": %" PRIu64
-		", \"truncated\": %s, \"symbols\": [",
-		trace->num_events, trace->num_lost, trace->is_truncated ? "true" : "false");
-	json_symbols(&p);
-	fputs("], \"bodies\": [", out);
-	for (size_t i = 0; i < trace->num_bodies; i++) {
-		fputs(i > 0 ? ", " : "", out);
-		json_row(out, &trace->elements[trace->bodies[i].first], trace->bodies[i].num);
-	}
-	fputs("], \"sequence\": ", out);
-	json_row(out, trace->sequence, trace->num);
-	fputs("}", out);
+	json_end_object(&json);
 }
