@@ -82,7 +82,7 @@ static size_t print_groups(const struct view *view, const struct job_comm *comm,
 {
 	struct table *table = TABLE_OF(view, columns);
 	bool has_root = false, has_bytes = false;
-	size_t left = 0, lines;
+	size_t left = 0;
 
 	for (size_t g = 0; g < groups->num_groups; g++) {
 		const struct collective_group *group = &groups->groups[g];
@@ -104,8 +104,7 @@ static size_t print_groups(const struct view *view, const struct job_comm *comm,
 	table_print(table);
 	if (left)
 		text_wrap(view, 2, "... and %zu more groups", left);
-	lines = table_num_rows(table);
-	return lines;
+	return table_num_rows(table);
 }
 
 /* ---- All of them ---- */
@@ -119,12 +118,6 @@ static bool is_freed(const struct job_comm *comm)
 			return false;
 	}
 	return comm->num_views > 0;
-}
-
-/* Does it tell anything of who waits for whom? */
-static bool is_interesting(const struct collective_groups *groups)
-{
-	return groups->is_active || groups->is_differing || groups->least != groups->largest;
 }
 
 static bool has_focus(const struct view *view, const struct collective_groups *groups)
@@ -178,7 +171,10 @@ static void print_comms(struct listing *listing, const struct view *view,
 			listing->num_freed += interesting;
 			continue;
 		}
-		if (is_interesting(groups[c]) != interesting || !has_focus(view, groups[c]))
+		/* Does it tell anything of who waits for whom? */
+		if ((groups[c]->is_active || groups[c]->is_differing ||
+		     groups[c]->least != groups[c]->largest) != interesting ||
+		    !has_focus(view, groups[c]))
 			continue;
 		if (listing->num_lines >= PARTS_MAX_ROWS) {
 			listing->num_left++;
@@ -257,13 +253,6 @@ static void print_origin(const struct view *view, const struct job_comm *comm)
 		  label_user_place(view, comm->path, LABEL_FULL), *parent ? ", from " : "", parent);
 }
 
-static void print_unknown(const struct view *view, const struct rankset *unknown)
-{
-	if (!rankset_is_empty(unknown))
-		text_wrap(view, 2, "not known: how far %s %s", parts_who(view, unknown),
-			  parts_plural(unknown, "is", "are"));
-}
-
 static void print_one(const struct view *view, uint32_t c, const struct collective_groups *groups)
 {
 	const struct job_comm *comm = &view->comms->comms[c];
@@ -274,7 +263,9 @@ static void print_one(const struct view *view, uint32_t c, const struct collecti
 	if (comm->kind == SEG_COMM_INTER)
 		print_members(view, comm, 1);
 	print_groups(view, comm, groups, true);
-	print_unknown(view, groups->unknown);
+	if (!rankset_is_empty(groups->unknown))
+		text_wrap(view, 2, "not known: how far %s %s", parts_who(view, groups->unknown),
+			  parts_plural(groups->unknown, "is", "are"));
 	print_moving(view);
 }
 

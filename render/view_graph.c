@@ -134,12 +134,6 @@ static uint32_t *find_layers(const struct view *view, uint32_t *num_layers_ret)
 	return layers;
 }
 
-static bool is_folded_layer(uint32_t layer, uint32_t num_layers)
-{
-	return num_layers > KEEP_TOP + KEEP_BOTTOM + 1 && layer >= KEEP_BOTTOM &&
-	       layer < num_layers - KEEP_TOP;
-}
-
 /* Give the groups of one layer their boxes: culprits and the largest one each, the rest one
  * together. Groups come largest first. */
 static void box_layer(const struct view *view, struct picture *picture, const uint32_t *layers,
@@ -176,7 +170,8 @@ static void assign_boxes(const struct view *view, struct picture *picture)
 	uint32_t *layers = find_layers(view, &num_layers);
 
 	for (uint32_t layer = 0; layer < num_layers; layer++) {
-		if (!is_folded_layer(layer, num_layers)) {
+		if (num_layers <= KEEP_TOP + KEEP_BOTTOM + 1 || layer < KEEP_BOTTOM ||
+		    layer >= num_layers - KEEP_TOP) {
 			box_layer(view, picture, layers, layer);
 			continue;
 		}

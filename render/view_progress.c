@@ -95,31 +95,22 @@ static double find_rate(const struct view *view, const struct eqgroup *group)
 	return moves / 2 / lanes / view->job->look_seconds;
 }
 
-static const char *rate_text(const struct view *view, const struct eqgroup *group)
-{
-	double rate = find_rate(view, group);
-
-	if (rate < 0)
-		return "";
-	return text_of(view, "%.*f", rate > 0 && rate < 10 ? 1 : 0, rate);
-}
-
 static void add_row(struct table *table, const struct view *view, const struct scale *scale,
 		    uint32_t g, const struct rankset *ranks)
 {
 	const struct eqgroup *group = &view->groups->groups[g];
 	const struct iteration *iteration = outermost(group);
+	double rate = find_rate(view, group);
 
 	table_row(table);
 	table_ranks(table, ranks);
-	if (iteration) {
-		table_text(table, bar_text(view, scale, iteration->count));
-	} else {
-		table_text(table, NULL);
-	}
+	table_text(table, iteration ? bar_text(view, scale, iteration->count) : NULL);
 	table_text(table, parts_iterations(view, group));
 	table_text(table, label_doing(view, group));
-	table_text(table, rate_text(view, group));
+	if (rate < 0)
+		table_text(table, NULL);
+	else
+		table_cell(table, "%.*f", rate > 0 && rate < 10 ? 1 : 0, rate);
 	table_text(table, parts_since(view, group));
 	table_mark(table, parts_mark_as(view, g, ranks, "*"));
 }

@@ -32,14 +32,6 @@ static const struct eqgroup *eqgroup_of(const struct view *view, const struct wa
 	return &view->groups->groups[view->groups->group_of[group->lane]];
 }
 
-/* A need of ranks that wait for nothing that is missing: the end of a transfer. */
-static uint32_t weak_need(const struct view *view, const struct wait_group *group)
-{
-	const struct waitfor_lane *lane = &view->waitfor->lanes[group->lane];
-
-	return lane->num_needs ? lane->first_need : WAITFOR_NONE;
-}
-
 /* "mismatch: MPI_Barrier 26", "rank 3: transfer, tag 7" */
 static const char *weak_text(const struct view *view, uint32_t need)
 {
@@ -80,11 +72,12 @@ static const char *state_text(const struct view *view, const struct wait_group *
 /* "rank 3: message, tag 7" */
 static const char *needs_text(const struct view *view, const struct wait_group *group)
 {
-	uint32_t weak = weak_need(view, group);
+	const struct waitfor_lane *lane = &view->waitfor->lanes[group->lane];
 	const char *needs;
 
-	if (group->need == WAITFOR_NONE && weak != WAITFOR_NONE)
-		return weak_text(view, weak);
+	/* They wait for nothing that is missing: for the end of a transfer. */
+	if (group->need == WAITFOR_NONE && lane->num_needs)
+		return weak_text(view, lane->first_need);
 	if (group->need == WAITFOR_NONE)
 		return state_text(view, group);
 	needs = label_wait_needs(view, group->need, group->peers, PEERS_WIDTH);

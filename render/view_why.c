@@ -27,14 +27,6 @@ ARENA_DEFINE_IN(waitfor_chain)
 
 /* ---- Along the waits: one step ---- */
 
-/* Of a rank without a model. */
-static void print_unseen(const struct view *view, int rank, int indent)
-{
-	const char *why = job_find_hole(view->job, rank);
-
-	text_wrap(view, indent, "rank %d: %s", rank, why ? why : "no recorder");
-}
-
 static void print_waiting(const struct view *view, const struct waitfor_step *step, int indent)
 {
 	const struct job_lane *lane;
@@ -42,7 +34,9 @@ static void print_waiting(const struct view *view, const struct waitfor_step *st
 	const char *iteration;
 
 	if (step->lane == WAITFOR_NONE) {
-		print_unseen(view, step->rank, indent);
+		const char *why = job_find_hole(view->job, step->rank);
+
+		text_wrap(view, indent, "rank %d: %s", step->rank, why ? why : "no recorder");
 		return;
 	}
 	lane = &view->job->model->lanes[step->lane];
@@ -199,20 +193,15 @@ static const struct waitfor_chain *make_chain(const struct view *view, int rank)
 		       : NULL;
 }
 
-/* Does the way tell more than where the rank is? */
-static bool tells(const struct waitfor_chain *chain)
-{
-	return chain->num_steps > 1 || chain->steps[0].need != WAITFOR_NONE ||
-	       chain->end == WAITFOR_END_LIBRARY;
-}
-
 /* Print the way. False: not all is told, and the order of progress may tell more from group
  * *group_ret on (UINT32_MAX: it cannot); nothing is printed if *indent_ret is 0, else go on there.
  */
 static bool print_chain(const struct view *view, int rank, uint32_t *group_ret, int *indent_ret)
 {
 	const struct waitfor_chain *chain = make_chain(view, rank);
-	bool is_all = chain && tells(chain);
+	/* Does the way tell more than where the rank is? */
+	bool is_all = chain && (chain->num_steps > 1 || chain->steps[0].need != WAITFOR_NONE ||
+				chain->end == WAITFOR_END_LIBRARY);
 	int indent = 0;
 
 	*group_ret = UINT32_MAX;
@@ -258,13 +247,6 @@ static int compare_from(const void *key, const void *element)
 	return (from > edge->from) - (from < edge->from);
 }
 
-/* The first edge that leaves a group: edges are sorted. */
-static size_t first_edge(const struct progress_graph *graph, uint32_t from)
-{
-	return sorted_first(&from, graph->edges, graph->num_edges, sizeof(*graph->edges),
-			    compare_from);
-}
-
 /* The way from `start` to the nearest culprit, else to the nearest group that nothing is behind:
  * breadth first, so the shortest. Returns edges by number, the first step first. The caller
  * frees. */
@@ -284,7 +266,9 @@ static size_t *find_way(const struct view *view, uint32_t start, size_t *num_ret
 		is_culprit = from != start && parts_is_culprit(view, from);
 		if (is_culprit || (goal == UINT32_MAX && graph->is_least[from]))
 			goal = from;
-		for (size_t e = first_edge(graph, from);
+		/* Edges are sorted. */
+		for (size_t e = sorted_first(&from, graph->edges, graph->num_edges,
+					     sizeof(*graph->edges), compare_from);
 		     !is_culprit && e < graph->num_edges && graph->edges[e].from == from; e++) {
 			uint32_t to = graph->edges[e].to;
 

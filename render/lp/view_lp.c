@@ -232,15 +232,6 @@ static struct rankset *find_ended(const struct view *view)
 	return ended;
 }
 
-static void print_ended(const struct view *view)
-{
-	struct rankset *ended = find_ended(view);
-
-	if (!rankset_is_empty(ended))
-		text_wrap(view, 2, "%s: %s while the others wait", parts_who(view, ended),
-			  JOB_HOLE_ENDED);
-}
-
 static const char *process_state_text(char state)
 {
 	switch (state) {
@@ -557,6 +548,7 @@ static void print_next(const struct view *view)
 void view_lp(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
+	struct rankset *ended;
 
 	print_first_line(view);
 	if (verdict->kind == VERDICT_NONE) {
@@ -573,7 +565,10 @@ void view_lp(const struct view *view)
 			stack_places_print(view, verdict->culprits);
 		order_text_print_choice(view);
 		print_process_states(view);
-		print_ended(view);
+		ended = find_ended(view);
+		if (!rankset_is_empty(ended))
+			text_wrap(view, 2, "%s: %s while the others wait", parts_who(view, ended),
+				  JOB_HOLE_ENDED);
 		print_evidence(view);
 		print_confidence(view);
 		print_next(view);

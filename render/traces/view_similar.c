@@ -65,25 +65,22 @@ static void number_parts(const struct view *view, struct parts *parts)
 	}
 }
 
-static double leaf_similarity(const struct view *view, uint32_t a, uint32_t b)
-{
-	return found(view)->similarity->values[(size_t)found(view)->clusters->rows[a] *
-						       found(view)->similarity->context->num_rows +
-					       found(view)->clusters->rows[b]];
-}
-
 static void fill_values(const struct view *view, struct parts *parts)
 {
-	uint32_t num_leaves = found(view)->clusters->num_leaves;
+	const struct trace_clusters *clusters = found(view)->clusters;
+	const struct trace_similarity *similarity = found(view)->similarity;
+	uint32_t num_leaves = clusters->num_leaves;
 	double *weights = arena_array(view->arena, parts->num * parts->num, sizeof(*weights));
 
 	for (uint32_t a = 0; a < num_leaves; a++) {
 		for (uint32_t b = 0; b < num_leaves; b++) {
 			size_t at = parts->part_of[a] * parts->num + parts->part_of[b];
-			double weight = (double)found(view)->clusters->weights[a] *
-					found(view)->clusters->weights[b];
+			double weight = (double)clusters->weights[a] * clusters->weights[b];
 
-			parts->values[at] += weight * leaf_similarity(view, a, b);
+			parts->values[at] +=
+				weight * similarity->values[(size_t)clusters->rows[a] *
+								    similarity->context->num_rows +
+							    clusters->rows[b]];
 			weights[at] += weight;
 		}
 	}

@@ -30,17 +30,12 @@ const char *label_wait_where(const struct view *view, uint32_t lane)
 	return label_where(view, &view->groups->groups[view->groups->group_of[lane]], LABEL_FULL);
 }
 
-/* "MPI_COMM_WORLD" has a name that says it; so it goes without saying where messages are meant. */
-static bool is_world(const struct view *view, uint32_t comm)
-{
-	const struct job_comm *of = &view->comms->comms[comm];
-
-	return of->parent == SEG_NO_COMM && of->name && !strcmp(of->name, "MPI_COMM_WORLD");
-}
-
 const char *label_wait_on(const struct view *view, uint32_t comm)
 {
-	if (comm == SEG_NO_COMM || is_world(view, comm))
+	const struct job_comm *of = comm == SEG_NO_COMM ? NULL : &view->comms->comms[comm];
+
+	/* The world goes without saying where messages are meant. */
+	if (!of || (of->parent == SEG_NO_COMM && of->name && !strcmp(of->name, "MPI_COMM_WORLD")))
 		return "";
 	return text_of(view, " on %s", label_comm(view, comm, LABEL_SHORT));
 }
