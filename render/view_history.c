@@ -53,14 +53,9 @@ static void print_lane(const struct view *view, const struct job_lane *lane, siz
 	size_t number = data->num_ring < max ? data->num_ring : max;
 	struct table *table;
 
-	if (data->is_main)
-		text_wrap(view, 0, "rank %d: the last %zu of %" PRIu64 " steps into and out of MPI",
-			  lane->rank, number, data->events);
-	else
-		text_wrap(view, 0,
-			  "rank %d, thread %d: the last %zu of %" PRIu64
-			  " steps into and out of MPI",
-			  lane->rank, data->tid, number, data->events);
+	text_wrap(view, 0, "rank %d%s: the last %zu of %" PRIu64 " steps into and out of MPI",
+		  lane->rank, data->is_main ? "" : text_of(view, ", thread %d", data->tid), number,
+		  data->events);
 	table = TABLE_OF(view, columns);
 	for (size_t e = data->num_ring - number; e < data->num_ring; e++)
 		add_row(table, view, lane, e);

@@ -303,15 +303,6 @@ static void print_lost(const struct view *view)
 
 /* ---- All kinds ---- */
 
-static void print_library(const struct view *view)
-{
-	text_wrap(view, 2,
-		  "stuck inside MPI: nothing that %s need%s is missing, and yet the transfers do "
-		  "not end",
-		  parts_who(view, view->verdict->culprits),
-		  parts_plural(view->verdict->culprits, "s", ""));
-}
-
 void cause_print(const struct view *view)
 {
 	if (view->verdict->queue_cause)
@@ -330,7 +321,11 @@ void cause_print(const struct view *view)
 		print_lost(view);
 		break;
 	case VERDICT_LIBRARY:
-		print_library(view);
+		text_wrap(view, 2,
+			  "stuck inside MPI: nothing that %s need%s is missing, and yet the "
+			  "transfers do not end",
+			  parts_who(view, view->verdict->culprits),
+			  parts_plural(view->verdict->culprits, "s", ""));
 		break;
 	case VERDICT_LEAST:
 		print_novel(view);

@@ -132,20 +132,21 @@ static const char *others_text(const struct view *view, uint32_t loop, uint64_t 
 static void print_loops(const struct view *view, const struct eqgroup *group)
 {
 	const struct place *place = group->place;
-	size_t number = parts_num_iterations(view, group);
+	bool is_frontier = place->num_iterations == 0;
+	size_t number = is_frontier ? place->num_frontier : parts_num_iterations(view, group);
 
-	for (size_t i = 0; i < number; i++)
-		text_wrap(view, 2, "%s: in iteration %s%s",
-			  label_loop(view, place->iterations[i].loop, LABEL_FULL),
-			  label_iteration(view->arena, &place->iterations[i]),
-			  others_text(view, place->iterations[i].loop, place->iterations[i].count));
-	if (place->num_iterations || !place->num_frontier)
-		return;
-	for (size_t i = 0; i < place->num_frontier; i++)
-		text_wrap(view, 2, "%s: iteration %s was the last before this place%s",
-			  label_loop(view, place->frontier[i].loop, LABEL_FULL),
-			  label_iteration(view->arena, &place->frontier[i]),
-			  others_text(view, place->frontier[i].loop, UINT64_MAX));
+	for (size_t i = 0; i < number; i++) {
+		const struct iteration *iteration =
+			is_frontier ? &place->frontier[i] : &place->iterations[i];
+
+		text_wrap(view, 2,
+			  is_frontier ? "%s: iteration %s was the last before this place%s"
+				      : "%s: in iteration %s%s",
+			  label_loop(view, iteration->loop, LABEL_FULL),
+			  label_iteration(view->arena, iteration),
+			  others_text(view, iteration->loop,
+				      is_frontier ? UINT64_MAX : iteration->count));
+	}
 }
 
 void culprit_places_print(const struct view *view, bool has_places)

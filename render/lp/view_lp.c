@@ -232,23 +232,6 @@ static struct rankset *find_ended(const struct view *view)
 	return ended;
 }
 
-static const char *process_state_text(char state)
-{
-	switch (state) {
-	case 'T':
-		return "stopped by a signal";
-	case 't':
-		return "held by a debugger";
-	case 'Z':
-	case 'X':
-		return "ended, waiting to be collected by its parent";
-	case 'D':
-		return "waiting inside the kernel (disk or network file system), cannot be "
-		       "interrupted";
-	}
-	return NULL;
-}
-
 /* `"kill -CONT 71 72" on node7`, for each host of these ranks, which is named if the job has
  * several. */
 static const char *continue_text(const struct view *view, const struct rankset *ranks)
@@ -295,23 +278,32 @@ static const char *remedy_text(const struct view *view, char state, const struct
 
 static void print_process_states(const struct view *view)
 {
-	static const char states[] = "TtZXD";
-	const struct verdict *verdict = view->verdict;
+	static const struct {
+		char state;
+		const char *text;
+	} states[] = {
+		{'T', "stopped by a signal"},
+		{'t', "held by a debugger"},
+		{'Z', "ended, waiting to be collected by its parent"},
+		{'X', "ended, waiting to be collected by its parent"},
+		{'D', "waiting inside the kernel (disk or network file system), cannot be "
+		      "interrupted"},
+	};
+	const struct rankset *culprits = view->verdict->culprits;
 
-	for (const char *state = states; *state; state++) {
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
 		struct rankset *ranks = parts_set(view);
 
-		for (int r = rankset_first(verdict->culprits); r >= 0;
-		     r = rankset_next(verdict->culprits, r)) {
+		for (int r = rankset_first(culprits); r >= 0; r = rankset_next(culprits, r)) {
 			const struct sample *sample = samples_find(view->job->samples, r, 0);
 
-			if (sample && sample->state == *state)
+			if (sample && sample->state == states[i].state)
 				rankset_add(ranks, r);
 		}
 		if (!rankset_is_empty(ranks))
 			text_wrap(view, 2, "%s: process %s (state %c)%s", parts_who(view, ranks),
-				  process_state_text(*state), *state,
-				  remedy_text(view, *state, ranks));
+				  states[i].text, states[i].state,
+				  remedy_text(view, states[i].state, ranks));
 	}
 }
 

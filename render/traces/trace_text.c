@@ -193,16 +193,14 @@ const char *trace_text_threads(struct arena *arena, const struct trace_runs *run
 
 const char *trace_text_kind(enum attribute_kind kind)
 {
-	switch (kind) {
-	case ATTRIBUTE_ENTRY:
-		return "entries";
-	case ATTRIBUTE_PAIR:
-		return "pairs";
-	case ATTRIBUTE_LOOP:
-		return "bodies";
-	default:
-		return "ends";
-	}
+	static const char *const names[] = {
+		[ATTRIBUTE_ENTRY] = "entries",
+		[ATTRIBUTE_PAIR] = "pairs",
+		[ATTRIBUTE_LOOP] = "bodies",
+		[ATTRIBUTE_END] = "ends",
+	};
+
+	return names[kind];
 }
 
 const char *trace_text_frequency(enum attribute_frequency frequency)

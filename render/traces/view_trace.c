@@ -211,13 +211,9 @@ static bool print_head(const struct printer *p)
 			  lane->note);
 		return false;
 	}
-	if (lane->is_main)
-		text_wrap(p->view, 0, "rank %d: %" PRIu64 " events, the first ones first",
-			  lane->rank, lane->trace->num_events);
-	else
-		text_wrap(p->view, 0,
-			  "rank %d, thread %d: %" PRIu64 " events, the first ones first",
-			  lane->rank, lane->lane, lane->trace->num_events);
+	text_wrap(p->view, 0, "rank %d%s: %" PRIu64 " events, the first ones first", lane->rank,
+		  lane->is_main ? "" : text_of(p->view, ", thread %d", lane->lane),
+		  lane->trace->num_events);
 	return true;
 }
 

@@ -114,16 +114,6 @@ static const char *number_text(const struct view *view, const struct job_comm *c
 		       place % 10 < 4 && place / 10 % 10 != 1 ? endings[place % 10] : "th", all);
 }
 
-/* A parent is told by its name or its number in the list: its own origin would be too long. */
-static const char *parent_text(const struct view *view, uint32_t parent)
-{
-	const struct job_comm *comm = &view->comms->comms[parent];
-
-	if (!comm->name)
-		return text_of(view, "number %u", parent + 1);
-	return text_of(view, "%s%s", comm->name, number_text(view, comm));
-}
-
 static const char *origin_text(const struct view *view, const struct job_comm *comm,
 			       enum label_detail detail)
 {
@@ -132,8 +122,15 @@ static const char *origin_text(const struct view *view, const struct job_comm *c
 	if (!comm->made_by)
 		return text_of(view, "unnamed %s",
 			       label_comm_kind(view, (uint32_t)(comm - view->comms->comms)));
-	if (detail == LABEL_FULL && comm->parent != SEG_NO_COMM)
-		of = text_of(view, " of %s", parent_text(view, comm->parent));
+	/* A parent is told by its name or its number in the list: its own origin would be too
+	 * long. */
+	if (detail == LABEL_FULL && comm->parent != SEG_NO_COMM) {
+		const struct job_comm *parent = &view->comms->comms[comm->parent];
+
+		of = parent->name
+			     ? text_of(view, " of %s%s", parent->name, number_text(view, parent))
+			     : text_of(view, " of number %u", comm->parent + 1);
+	}
 	if (comm->path != CALLPATH_NONE)
 		at = text_of(view, " at %s", site_text(view, comm->path));
 	return text_of(view, "%s%s%s", origin_word(comm->made_by), of, at);

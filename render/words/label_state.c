@@ -144,41 +144,21 @@ static const char *computing_text(const struct view *view, const struct eqgroup 
 	return text_of(view, "outside MPI, %s, in %s%s", doing, place, found.behind);
 }
 
-static const char *polling_text(const struct view *view, const struct eqgroup *group,
-				enum label_detail detail)
-{
-	const struct job_lane *lane = &view->job->model->lanes[group->actors[0]];
-	uint32_t site = lane->data->poll_site;
-
-	if (site == 0)
-		return label_state(view, group->state, detail);
-	return at_site(view, "polling", &view->job->model->sites[lane->site_map[site]], detail);
-}
-
-/* After its last MPI call, which is MPI_Finalize as a rule. */
-static const char *ended_text(const struct view *view, const struct eqgroup *group,
-			      enum label_detail detail)
-{
-	uint32_t site = SEG_STATE_SITE(group->state);
-
-	if (site == 0)
-		return "ended without an MPI call";
-	return at_site(view, "ended after", &view->job->model->sites[site], detail);
-}
-
 const char *label_where(const struct view *view, const struct eqgroup *group,
 			enum label_detail detail)
 {
-	switch (group->activity) {
-	case ACTIVITY_COMPUTING:
+	const struct job_lane *lane = &view->job->model->lanes[group->actors[0]];
+	const struct job_site *sites = view->job->model->sites;
+	uint32_t site = SEG_STATE_SITE(group->state), polled = lane->data->poll_site;
+
+	if (group->activity == ACTIVITY_COMPUTING)
 		return computing_text(view, group, detail);
-	case ACTIVITY_POLLING:
-		return polling_text(view, group, detail);
-	case ACTIVITY_ENDED:
-		return ended_text(view, group, detail);
-	case ACTIVITY_IN_MPI:
-		break;
-	}
+	if (group->activity == ACTIVITY_POLLING && polled)
+		return at_site(view, "polling", &sites[lane->site_map[polled]], detail);
+	/* After its last MPI call, which is MPI_Finalize as a rule. */
+	if (group->activity == ACTIVITY_ENDED)
+		return site ? at_site(view, "ended after", &sites[site], detail)
+			    : "ended without an MPI call";
 	return label_state(view, group->state, detail);
 }
 
