@@ -29,14 +29,6 @@ static const struct table_column columns[] = {
 	{.name = "since", .header = "since", .min_width = 5},
 };
 
-/* The outermost loop that a group is in, or was in last; NULL if there is none. */
-static const struct iteration *outermost(const struct eqgroup *group)
-{
-	if (group->place->num_iterations)
-		return &group->place->iterations[0];
-	return group->place->num_frontier ? &group->place->frontier[0] : NULL;
-}
-
 /* What the bars show: the iterations from `first` to `last` of a loop. */
 struct scale {
 	uint32_t loop; /* LOOP_NONE: for groups in no loop */
@@ -48,7 +40,7 @@ static struct scale make_scale(const struct view *view, uint32_t loop)
 	struct scale scale = {.loop = loop, .first = UINT64_MAX};
 
 	for (size_t g = 0; g < view->groups->num_groups; g++) {
-		const struct iteration *iteration = outermost(&view->groups->groups[g]);
+		const struct iteration *iteration = parts_outermost(view->groups->groups[g].place);
 
 		if (!iteration || iteration->loop != loop)
 			continue;
@@ -99,7 +91,7 @@ static void add_row(struct table *table, const struct view *view, const struct s
 		    uint32_t g, const struct rankset *ranks)
 {
 	const struct eqgroup *group = &view->groups->groups[g];
-	const struct iteration *iteration = outermost(group);
+	const struct iteration *iteration = parts_outermost(group->place);
 	double rate = find_rate(view, group);
 
 	table_row(table);
@@ -143,7 +135,7 @@ static void print_section(const struct view *view, uint32_t loop)
 	size_t num_rest = 0;
 
 	for (uint32_t g = 0; g < view->groups->num_groups; g++) {
-		const struct iteration *iteration = outermost(&view->groups->groups[g]);
+		const struct iteration *iteration = parts_outermost(view->groups->groups[g].place);
 		struct rankset *ranks = parts_in_focus(view, view->groups->groups[g].ranks);
 
 		if ((iteration ? iteration->loop : LOOP_NONE) != loop || rankset_is_empty(ranks))
@@ -178,7 +170,7 @@ void view_progress(const struct view *view)
 		return;
 	has_section = arena_array(view->arena, view->progress->num_loops, sizeof(*has_section));
 	for (size_t g = 0; g < view->groups->num_groups; g++) {
-		const struct iteration *iteration = outermost(&view->groups->groups[g]);
+		const struct iteration *iteration = parts_outermost(view->groups->groups[g].place);
 
 		if (iteration)
 			has_section[iteration->loop] = true;
@@ -194,7 +186,7 @@ void view_progress(const struct view *view)
 static void write_group(struct json *json, const struct view *view, uint32_t g,
 			const struct rankset *ranks)
 {
-	const struct iteration *iteration = outermost(&view->groups->groups[g]);
+	const struct iteration *iteration = parts_outermost(view->groups->groups[g].place);
 	double rate = find_rate(view, &view->groups->groups[g]);
 	struct scale scale;
 

@@ -82,15 +82,6 @@ struct chart {
 	int size;
 };
 
-static const struct iteration *find_iteration(const struct place *place, uint32_t loop)
-{
-	if (place->num_iterations && place->iterations[0].loop == loop)
-		return &place->iterations[0];
-	if (!place->num_iterations && place->num_frontier && place->frontier[0].loop == loop)
-		return &place->frontier[0];
-	return NULL;
-}
-
 /* Returns how many ranks are in the loop. */
 static int fill_chart(const struct view *view, struct chart *chart)
 {
@@ -101,11 +92,10 @@ static int fill_chart(const struct view *view, struct chart *chart)
 	for (int r = 0; r < chart->size; r++)
 		chart->counts[r] = -1;
 	for (size_t i = 0; i < view->job->model->num_lanes; i++) {
-		const struct iteration *iteration =
-			find_iteration(&view->progress->places[i], chart->loop);
+		const struct iteration *iteration = parts_outermost(&view->progress->places[i]);
 		int rank = view->job->model->lanes[i].rank;
 
-		if (!iteration || rank >= chart->size)
+		if (!iteration || iteration->loop != chart->loop || rank >= chart->size)
 			continue;
 		number += chart->counts[rank] < 0;
 		chart->counts[rank] = (int64_t)iteration->count;

@@ -177,6 +177,13 @@ const char *parts_iterations(const struct view *view, const struct eqgroup *grou
 	return list.text ? list.text : "";
 }
 
+const struct iteration *parts_outermost(const struct place *place)
+{
+	if (place->num_iterations)
+		return &place->iterations[0];
+	return place->num_frontier ? &place->frontier[0] : NULL;
+}
+
 size_t parts_lanes(const struct view *view, int rank, size_t *num_ret)
 {
 	*num_ret = 0;

@@ -13,6 +13,7 @@
 struct eqgroup;
 struct iteration;
 struct json;
+struct place;
 
 /* The most rows a table of groups has; the rest is counted in a line below it. */
 enum { PARTS_MAX_ROWS = 40 };
@@ -65,6 +66,9 @@ const char *parts_iterations(const struct view *view, const struct eqgroup *grou
 /* How many of the group's place's iterations it is still in, outermost first: a rank that computes
  * after the last call of an inner loop may have left that loop, and its stack shows it. */
 size_t parts_num_iterations(const struct view *view, const struct eqgroup *group);
+
+/* The outermost loop that a place is in, or was in last; NULL if there is none. */
+const struct iteration *parts_outermost(const struct place *place);
 
 /* The threads of a rank: its first index in the job model's lanes and their number, 0 if it has no
  * model. */
