@@ -87,7 +87,8 @@ void table_cell(struct table *table, const char *format, ...)
 	if (vasprintf(&text, format, ap) < 0)
 		abort();
 	va_end(ap);
-	table_text(table, arena_keep(table->view->arena, text, free));
+	table_text(table, arena_strdup(table->view->arena, text));
+	free(text);
 }
 
 void table_ranks(struct table *table, const struct rankset *set)
@@ -129,10 +130,9 @@ static int column_digits(const struct table *table, size_t c)
 }
 
 /* The cell's text in at most `width` columns. */
-static const char *cell_text(const struct table *table, const struct cell *cell, unsigned flags,
-			     int digits, int width)
+static const char *cell_text(const struct table *table, struct arena *arena,
+			     const struct cell *cell, unsigned flags, int digits, int width)
 {
-	struct arena *arena = table->view->arena;
 	bool use_unicode = table->view->use_unicode || table->view->is_html;
 	const char *text = cell->text ? cell->text : "";
 	int pad;
@@ -149,15 +149,17 @@ static const char *cell_text(const struct table *table, const struct cell *cell,
 
 static int natural_width(const struct table *table, size_t c, int digits)
 {
-	int widest = (int)text_columns(table->columns[c].header);
+	/* No cell gets more than the line, so no cell needs to be longer than that. */
+	int widest = (int)text_columns(table->columns[c].header), most = table->view->width;
 
 	for (size_t r = 0; r < table->num_rows; r++) {
-		/* No cell gets more than the line, so no cell needs to be longer than that. */
+		struct arena *scratch = arena_create();
 		int columns = (int)text_columns(
-			cell_text(table, &table->rows[r].cells[c], 0, digits, table->view->width));
+			cell_text(table, scratch, &table->rows[r].cells[c], 0, digits, most));
 
 		if (columns > widest)
 			widest = columns;
+		arena_destroy(scratch);
 	}
 	return widest;
 }
@@ -288,6 +290,7 @@ static void print_row(const struct table *table, const struct row *row, const in
 		      const int *digits, bool cut_mark)
 {
 	const struct view *view = table->view;
+	struct arena *scratch = arena_create();
 	int pending = INDENT;
 
 	if (row->mark)
@@ -296,21 +299,22 @@ static void print_row(const struct table *table, const struct row *row, const in
 		if (table->is_hidden[c])
 			continue;
 		put_cell(view->out,
-			 cell_text(table, &row->cells[c], table->columns[c].flags, digits[c],
-				   widths[c]),
+			 cell_text(table, scratch, &row->cells[c], table->columns[c].flags,
+				   digits[c], widths[c]),
 			 widths[c], table->columns[c].align, &pending);
 		pending += GAP;
 	}
 	if (row->mark && *row->mark) {
 		pending += cut_mark ? MARK_GAP - GAP : 0;
 		put_cell(view->out,
-			 cut_mark ? arena_strndup(view->arena, row->mark, strcspn(row->mark, " "))
+			 cut_mark ? arena_strndup(scratch, row->mark, strcspn(row->mark, " "))
 				  : row->mark,
 			 0, TABLE_LEFT, &pending);
 	}
 	if (row->mark)
 		text_color(view, TEXT_PLAIN);
 	fputc('\n', view->out);
+	arena_destroy(scratch);
 }
 
 /* The marks in full, each once. */
@@ -340,7 +344,8 @@ static void write_html_row(const struct table *table, const struct row *row)
 			continue;
 		fputs(table->columns[c].align == TABLE_RIGHT ? "<td class=\"right\">" : "<td>",
 		      out);
-		html_text(out, cell_text(table, &row->cells[c], 0, 0, HTML_CELL_WIDTH));
+		html_text(out, cell_text(table, table->view->arena, &row->cells[c], 0, 0,
+					 HTML_CELL_WIDTH));
 		fputs("</td>", out);
 	}
 	if (row->mark && *row->mark) {

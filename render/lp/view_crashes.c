@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Ranks that are missing: how they were ended and where, or why nothing is known of them. */
+#include <string.h>
+
+#include <uthash.h>
 
 #include "analysis/verdict/verdict.h"
+#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/rankset.h"
@@ -61,16 +65,33 @@ void view_crash_verdict(const struct view *view)
 	text_wrap(view, 2, "next: \"bt %d\", \"bt\"", rankset_first(culprits));
 }
 
+/* The ranks with one reason. */
+struct reason {
+	UT_hash_handle hh;
+	const char *why;
+	struct rankset *ranks;
+};
+
 void view_holes(const struct view *view)
 {
 	const struct job *job = view->job;
-	struct same reasons = {.arena = view->arena};
+	struct reason *reasons = NULL, *reason, *next;
 
-	for (size_t i = 0; i < job->num_holes; i++)
-		same_add(&reasons, job->holes[i].why, job->holes[i].rank);
-	for (size_t i = 0; i < reasons.num; i++)
-		text_wrap(view, 0, "Not known: %s (%d of %d): %s.",
-			  label_who(view->arena, reasons.entries[i].ranks, 40),
-			  rankset_count(reasons.entries[i].ranks), parts_num_ranks(view),
-			  reasons.entries[i].text);
+	for (size_t i = 0; i < job->num_holes; i++) {
+		const char *why = job->holes[i].why;
+
+		HASH_FIND_STR(reasons, why, reason);
+		if (!reason) {
+			reason = arena_alloc(view->arena, sizeof(*reason));
+			reason->why = why;
+			reason->ranks = parts_set(view);
+			HASH_ADD_KEYPTR(hh, reasons, why, strlen(why), reason);
+		}
+		rankset_add(reason->ranks, job->holes[i].rank);
+	}
+	HASH_ITER(hh, reasons, reason, next)
+	text_wrap(view, 0, "Not known: %s (%d of %d): %s.",
+		  label_who(view->arena, reason->ranks, 40), rankset_count(reason->ranks),
+		  parts_num_ranks(view), reason->why);
+	HASH_CLEAR(hh, reasons);
 }

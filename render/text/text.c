@@ -16,14 +16,16 @@ enum { LEAST_WIDTH = 40, LEAST_TEXT = 12 };
 
 const char *text_of(const struct view *view, const char *format, ...)
 {
-	char *text;
+	char *text, *kept;
 	va_list ap;
 
 	va_start(ap, format);
 	if (vasprintf(&text, format, ap) < 0)
 		abort();
 	va_end(ap);
-	return arena_keep(view->arena, text, free);
+	kept = arena_strdup(view->arena, text);
+	free(text);
+	return kept;
 }
 
 char *text_printed(const struct view *view, void (*print)(const struct view *view))
@@ -154,7 +156,8 @@ static size_t begin_line(const struct view *view, size_t indent, size_t width)
 }
 
 /* Print one line of a paragraph, broken where it has to be. */
-static void wrap_line(const struct view *view, size_t indent, const char *line)
+static void wrap_line(const struct view *view, struct arena *scratch, size_t indent,
+		      const char *line)
 {
 	size_t width = view->width > LEAST_WIDTH ? (size_t)view->width : LEAST_WIDTH;
 	size_t column = begin_line(view, indent, width), length;
@@ -164,7 +167,7 @@ static void wrap_line(const struct view *view, size_t indent, const char *line)
 		const char *word;
 
 		length = piece_length(line);
-		word = arena_strndup(view->arena, line, length);
+		word = arena_strndup(scratch, line, length);
 		if (!is_empty && column + 1 + text_columns(word) > width) {
 			fputc('\n', view->out);
 			column = begin_line(view, indent + 2, width);
@@ -189,6 +192,7 @@ static void wrap_line(const struct view *view, size_t indent, const char *line)
 
 void text_wrap(const struct view *view, int indent, const char *format, ...)
 {
+	struct arena *scratch = arena_create();
 	char *text, *line, *rest;
 	va_list ap;
 
@@ -198,14 +202,15 @@ void text_wrap(const struct view *view, int indent, const char *format, ...)
 	va_end(ap);
 	rest = text;
 	while ((line = strsep(&rest, "\n"))) {
-		const char *clean = text_clean(view->arena, line, view->use_unicode);
+		const char *clean = text_clean(scratch, line, view->use_unicode);
 
 		if (view->is_html)
 			html_paragraph(view, indent, clean);
 		else
-			wrap_line(view, (size_t)indent, clean);
+			wrap_line(view, scratch, (size_t)indent, clean);
 	}
 	free(text);
+	arena_destroy(scratch);
 }
 
 void text_list_add(struct text_list *list, const char *separator, const char *more)
