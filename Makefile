@@ -64,7 +64,7 @@ say = $(if $(filter 0,$(V)),@printf '  %-7s %s\n' $(1) $(2))
 # What needs MPI, so is compiled for each; and what must have no library.
 PDBD_SRC = attach/daemons/pdbd.c attach/daemons/pdbd_first.c attach/daemons/pdbd_tree.c
 GUARD_SRC = attach/daemons/pdbd_guard.c
-LIB_FOLDERS = model model/segment model/job model/wire model/trace attach attach/* pmix analysis analysis/* render shell shell/*
+LIB_FOLDERS = model model/segment model/job model/wire model/trace attach attach/* pmix analysis analysis/* render render/* shell shell/*
 LIB_SRC = $(filter-out shell/main.c $(PDBD_SRC) $(GUARD_SRC),$(foreach d,$(LIB_FOLDERS),$(wildcard $(d)/*.c)))
 LIB_OBJ = $(LIB_SRC:%.c=$(O)/%.o)
 
@@ -94,7 +94,7 @@ $(O)/%.o: %.c $(O)/.kind | $(O)/.deps-build
 	$(Q)$(CC) $(ALL_CFLAGS) $(FRAME) $(PC_CFLAGS) -MMD -MP -c -o $@ $<
 
 # What a report has of style and script.
-$(O)/render/report.o: render/report.css render/report.js
+$(O)/render/report/report.o: render/report/report.css render/report/report.js
 
 # ---- The recorder: a library for each MPI -----------------------------------------------------
 

@@ -5,7 +5,11 @@
  *
  * Beside each answer for people is the same for programs: view_..._json() writes it as one value
  * of JSON, the "result" of docs/json.md. Whoever changes what one of them tells changes the
- * other, too. Commands have a table of these functions, one for each format (shell/command.h). */
+ * other, too. Commands have a table of these functions, one for each format (shell/command.h).
+ *
+ * The verdict's views are in lp/, those of traces in traces/, and report/ makes a page of them all.
+ * They are made of labels (words/), tables, trees and graphs (draw/), and written as lines, HTML or
+ * JSON (text/). What they make on the way lives in view->arena. */
 #ifndef PDB_RENDER_VIEW_H
 #define PDB_RENDER_VIEW_H
 
@@ -20,7 +24,6 @@ struct eqgroups;
 struct job;
 struct job_comms;
 struct message_pairs;
-struct pdb_error;
 struct progress;
 struct progress_graph;
 struct rankset;
@@ -171,10 +174,5 @@ void view_messages_json(const struct view *view);
  * oldest. */
 void view_requests(const struct view *view);
 void view_requests_json(const struct view *view);
-
-/* Lay out DOT text with libgvc and write it to `path` as "svg", "png" or "pdf". */
-/* The same into memory; the caller frees *ret. */
-int graphviz_draw(const char *dot, const char *format, char **ret, struct pdb_error *err);
-int graphviz_write(const char *dot, const char *format, const char *path, struct pdb_error *err);
 
 #endif

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Merged back traces: as text and as a picture. */
+ * Merged stacks, and ranks with the same stacks. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/stacks/calltree.h"
 #include "analysis/verdict/verdict.h"
+#include "model/arena.h"
+#include "model/job/callpath.h"
 #include "model/job/job.h"
+#include "model/job/modules.h"
 #include "model/job/names.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
-#include "render/dot.h"
-#include "render/label.h"
-#include "render/text.h"
-#include "render/tree.h"
+#include "render/draw/dot.h"
+#include "render/draw/tree.h"
+#include "render/text/json.h"
+#include "render/text/text.h"
 #include "render/view.h"
+#include "render/words/label.h"
 
 enum { RANKS_WIDTH = 24, STEP = 4 };
 
@@ -30,32 +32,28 @@ static bool is_culprit(const struct view *view, const struct rankset *ranks)
 
 /* "4:[0-3]"; of a tree with several samples of a rank "4:[0-3] 37x". A branch that has a number in
  * time begins with it: "#1 4:[0-3]". */
-static char *ranks_text(const struct calltree *tree, uint32_t n)
+static const char *ranks_text(const struct view *view, const struct calltree *tree, uint32_t n)
 {
-	char *ranks = label_ranks(tree->nodes[n].ranks, RANKS_WIDTH), *text;
 	char time[24] = "", seen[24] = "";
 
 	if (tree->nodes[n].time)
 		snprintf(time, sizeof(time), "#%" PRIu32 " ", tree->nodes[n].time);
 	if (tree->has_repeats)
 		snprintf(seen, sizeof(seen), " %" PRIu64 "x", tree->nodes[n].seen);
-	text = xasprintf("%s%s%s", time, ranks, seen);
-	free(ranks);
-	return text;
+	return text_of(view, "%s%s%s", time,
+		       label_ranks(view->arena, tree->nodes[n].ranks, RANKS_WIDTH), seen);
 }
 
 /* A frame's place, and how much of what is in it are OpenMP workers. */
-static char *place_text(const struct view *view, const struct calltree *tree, uint32_t n)
+static const char *place_text(const struct view *view, const struct calltree *tree, uint32_t n)
 {
 	const struct calltree_node *node = &tree->nodes[n];
-	char *place = label_frame(view->job, tree, n), *text;
+	const char *place = label_frame(view, tree, n);
 
 	if (!node->workers || !calltree_is_region(tree, n))
 		return place;
-	text = xasprintf("%s  (%" PRIu64 " of %" PRIu64 " by OpenMP workers)", place, node->workers,
-			 node->seen);
-	free(place);
-	return text;
+	return text_of(view, "%s  (%" PRIu64 " of %" PRIu64 " by OpenMP workers)", place,
+		       node->workers, node->seen);
 }
 
 static bool has_same_label(const struct calltree *tree, uint32_t a, uint32_t b)
@@ -87,22 +85,11 @@ static uint32_t joined_callee(const struct calltree *tree, uint32_t n)
 	return node->children[0];
 }
 
-static char *function_text(const struct calltree *tree, uint32_t n)
-{
-	const struct name *name = calltree_name(tree, n);
-	char *function = label_function(name->function);
-	char *text = xasprintf("%s%s", function, name->is_symbol ? "()" : "");
-
-	free(function);
-	return text;
-}
-
-static void add_line(struct drawing *d, uint32_t n, uint32_t parent, char *text)
+static void add_line(struct drawing *d, uint32_t n, uint32_t parent, const char *text)
 {
 	d->drawn[n] = tree_add(d->lines, parent, text);
 	if (d->deviates[n] || is_culprit(d->view, d->tree->nodes[n].ranks))
 		tree_mark(d->lines, d->drawn[n]);
-	free(text);
 }
 
 /* A frame and those joined to it: functions, and the place of the last. What is too long for a line
@@ -110,33 +97,30 @@ static void add_line(struct drawing *d, uint32_t n, uint32_t parent, char *text)
 static void add_joined(struct drawing *d, uint32_t n, uint32_t parent, const char *label)
 {
 	size_t room = (size_t)(d->view->width - d->indent[n]);
-	char *line = xstrdup(label);
+	const char *line = label;
 	bool is_first = true;
 	uint32_t next;
 
 	for (uint32_t at = n; at != NO_NODE; at = next) {
-		char *part, *longer;
+		const char *part, *longer;
 
 		next = joined_callee(d->tree, at);
-		part = next == NO_NODE ? place_text(d->view, d->tree, at)
-				       : function_text(d->tree, at);
-		longer = xasprintf("%s%s%s%s", line, is_first ? "" : " ", part,
-				   next == NO_NODE ? "" : " >");
+		part = next == NO_NODE
+			       ? place_text(d->view, d->tree, at)
+			       : label_called(d->view, calltree_name(d->tree, at), LABEL_SHORT);
+		longer = text_of(d->view, "%s%s%s%s", line, is_first ? "" : " ", part,
+				 next == NO_NODE ? "" : " >");
 		if (!is_first && text_columns(longer) > room) {
 			add_line(d, n, parent, line);
 			parent = d->drawn[n];
-			free(longer);
-			longer = xasprintf("%*s%s%s", d->hang[n], "", part,
-					   next == NO_NODE ? "" : " >");
-		} else {
-			free(line);
+			longer = text_of(d->view, "%*s%s%s", d->hang[n], "", part,
+					 next == NO_NODE ? "" : " >");
 		}
 		line = longer;
 		is_first = false;
 		d->drawn[at] = NO_NODE;
 		d->hang[at] = d->hang[n];
 		d->indent[at] = d->indent[n];
-		free(part);
 	}
 	add_line(d, n, parent, line);
 	for (uint32_t at = n; at != NO_NODE; at = joined_callee(d->tree, at))
@@ -149,19 +133,17 @@ static void add_node(struct drawing *d, uint32_t n)
 	uint32_t parent = tree->nodes[n].parent;
 	bool is_alone =
 		parent != NO_NODE && !tree->nodes[n].time && has_same_label(tree, parent, n);
-	char *ranks = ranks_text(tree, n), *label;
+	const char *ranks = ranks_text(d->view, tree, n), *label;
 
 	d->hang[n] = is_alone ? d->hang[parent] : (int)strlen(ranks) + 1;
 	if (parent != NO_NODE)
 		d->indent[n] =
 			d->indent[parent] + (tree->nodes[parent].num_children > 1 ? STEP : 0);
 	d->deviates[n] = calltree_deviates(tree, n) || (parent != NO_NODE && d->deviates[parent]);
-	label = is_alone ? xasprintf("%*s", d->hang[n], "") : xasprintf("%s ", ranks);
+	label = is_alone ? text_of(d->view, "%*s", d->hang[n], "") : text_of(d->view, "%s ", ranks);
 	add_joined(d, n, parent == NO_NODE ? TREE_ROOT : d->drawn[parent], label);
 	if (calltree_deviates(tree, n))
 		tree_point(d->lines, d->drawn[n]);
-	free(label);
-	free(ranks);
 }
 
 static void add_branch(struct drawing *d, uint32_t n);
@@ -210,11 +192,11 @@ static size_t draw(const struct view *view, const struct calltree *tree, bool is
 	struct drawing d = {
 		.view = view,
 		.tree = tree,
-		.lines = tree_create(),
-		.drawn = xcalloc(tree->num_nodes + 1, sizeof(*d.drawn)),
-		.hang = xcalloc(tree->num_nodes + 1, sizeof(*d.hang)),
-		.indent = xcalloc(tree->num_nodes + 1, sizeof(*d.indent)),
-		.deviates = xcalloc(tree->num_nodes + 1, sizeof(*d.deviates)),
+		.lines = tree_create(view->arena),
+		.drawn = arena_array(view->arena, tree->num_nodes + 1, sizeof(*d.drawn)),
+		.hang = arena_array(view->arena, tree->num_nodes + 1, sizeof(*d.hang)),
+		.indent = arena_array(view->arena, tree->num_nodes + 1, sizeof(*d.indent)),
+		.deviates = arena_array(view->arena, tree->num_nodes + 1, sizeof(*d.deviates)),
 	};
 	size_t num = 0;
 
@@ -224,11 +206,6 @@ static size_t draw(const struct view *view, const struct calltree *tree, bool is
 	if (num && is_helper)
 		fputs("Threads of the MPI library:\n", view->out);
 	tree_print(d.lines, view);
-	free(d.drawn);
-	free(d.hang);
-	free(d.indent);
-	free(d.deviates);
-	tree_destroy(d.lines);
 	return num;
 }
 
@@ -254,19 +231,67 @@ void view_calltree(const struct view *view)
 			  "reasons.");
 }
 
+/* ---- Classes ---- */
+
+/* By node of the tree, for one class after the other. */
+struct marks {
+	size_t *class; /* the number of the last that goes through it */
+	uint32_t *drawn;
+};
+
+static void draw_stacks(const struct view *view, const struct calltree_class *class, size_t number,
+			struct marks *marks)
+{
+	const struct calltree *tree = view->answer->tree;
+	struct tree *drawing = tree_create(view->arena);
+
+	for (size_t i = 0; i < class->num_ends; i++)
+		for (uint32_t n = class->ends[i]; n != NO_NODE && marks->class[n] != number;
+		     n = tree->nodes[n].parent)
+			marks->class[n] = number;
+	for (uint32_t n = 0; n < tree->num_nodes; n++) {
+		uint32_t parent = tree->nodes[n].parent;
+		bool is_helper = parent == NO_NODE && tree->nodes[n].is_helper;
+
+		if (marks->class[n] == number)
+			marks->drawn[n] = tree_add(
+				drawing, parent == NO_NODE ? TREE_ROOT : marks->drawn[parent],
+				text_of(view, "%s%s", label_frame(view, tree, n),
+					is_helper ? "  (a thread of the MPI library)" : ""));
+	}
+	tree_print_indented(drawing, view, STEP);
+}
+
+void view_classes(const struct view *view)
+{
+	size_t num_nodes = view->answer->tree->num_nodes;
+	const struct calltree_classes *classes =
+		calltree_classes_create(view->answer->tree);
+	struct marks marks = {arena_array(view->arena, num_nodes, sizeof(size_t)),
+			      arena_array(view->arena, num_nodes, sizeof(uint32_t))};
+
+	for (size_t i = 0; i < classes->num_classes; i++) {
+		const struct calltree_class *class = &classes->classes[i];
+
+		fprintf(view->out, "class %zu  %s  e.g. rank %d\n", i + 1,
+			label_ranks(view->arena, class->ranks, view->width - 30),
+			rankset_first(class->ranks));
+		draw_stacks(view, class, i + 1, &marks);
+	}
+	if (!classes->num_classes)
+		text_wrap(view, 0, "There is no stack to show.");
+}
+
 /* ---- DOT ---- */
 
 /* The places of a frame and of those joined to it, a line each. */
-static char *dot_label(const struct view *view, const struct calltree *tree, uint32_t n)
+static const char *dot_label(const struct view *view, const struct calltree *tree, uint32_t n)
 {
-	char *text = place_text(view, tree, n);
+	const char *text = place_text(view, tree, n);
 
 	for (n = joined_callee(tree, n); n != NO_NODE; n = joined_callee(tree, n)) {
-		char *place = place_text(view, tree, n);
-		char *longer = xasprintf("%s\n%s", text, place);
+		const char *longer = text_of(view, "%s\n%s", text, place_text(view, tree, n));
 
-		free(place);
-		free(text);
 		text = longer;
 	}
 	return text;
@@ -275,13 +300,12 @@ static char *dot_label(const struct view *view, const struct calltree *tree, uin
 void view_calltree_dot(const struct view *view)
 {
 	const struct calltree *tree = view->answer->tree;
-	struct dot *dot = dot_create("call paths by rank", "frames");
-	uint32_t *drawn = xcalloc(tree->num_nodes + 1, sizeof(*drawn));
-	bool *deviates = xcalloc(tree->num_nodes + 1, sizeof(*deviates));
+	struct dot *dot = dot_create(view->arena, "call paths by rank", "frames");
+	uint32_t *drawn = arena_array(view->arena, tree->num_nodes + 1, sizeof(*drawn));
+	bool *deviates = arena_array(view->arena, tree->num_nodes + 1, sizeof(*deviates));
 
 	for (uint32_t n = 0; n < tree->num_nodes; n++) {
 		const struct calltree_node *node = &tree->nodes[n];
-		char *label, *ranks;
 
 		deviates[n] = calltree_deviates(tree, n) ||
 			      (node->parent != NO_NODE && deviates[node->parent]);
@@ -289,19 +313,169 @@ void view_calltree_dot(const struct view *view)
 			drawn[n] = drawn[node->parent];
 			continue;
 		}
-		label = dot_label(view, tree, n);
-		ranks = ranks_text(tree, n);
 		/* Nodes with most ranks are kept, and among these parents before children. */
-		drawn[n] = dot_node(dot, label, (uint64_t)rankset_count(node->ranks),
-				    deviates[n] || is_culprit(view, node->ranks) ? DOT_STRONG
-										 : DOT_PLAIN);
+		drawn[n] = dot_node(
+			dot, dot_label(view, tree, n), (uint64_t)rankset_count(node->ranks),
+			deviates[n] || is_culprit(view, node->ranks) ? DOT_STRONG : DOT_PLAIN);
 		if (node->parent != NO_NODE)
-			dot_edge(dot, drawn[node->parent], drawn[n], ranks);
-		free(label);
-		free(ranks);
+			dot_edge(dot, drawn[node->parent], drawn[n], ranks_text(view, tree, n));
 	}
 	dot_write(dot, view->out);
-	dot_destroy(dot);
-	free(drawn);
-	free(deviates);
+}
+
+/* Fill the nodes from the root to a node, for which there is room for those of the tree. Returns
+ * how many. */
+static size_t find_chain(const struct calltree *tree, uint32_t node, uint32_t *chain)
+{
+	size_t num = 0, at;
+
+	for (uint32_t n = node; n != NO_NODE; n = tree->nodes[n].parent)
+		num++;
+	at = num;
+	for (uint32_t n = node; n != NO_NODE; n = tree->nodes[n].parent)
+		chain[--at] = n;
+	return num;
+}
+
+/* ---- Folded ---- */
+
+/* A function's name without what parts frames and counts. */
+static const char *folded_name(const struct view *view, const struct name *name)
+{
+	char *text = arena_strdup(
+		view->arena,
+		text_clean(view->arena, label_function(view->arena, name->function), true));
+
+	for (char *at = text; *at; at++)
+		*at = *at == ';' ? ':' : *at == ' ' ? '_' : *at;
+	return text;
+}
+
+void view_calltree_folded(const struct view *view)
+{
+	const struct calltree *tree = view->answer->tree;
+	uint32_t *chain = arena_array(view->arena, tree->num_nodes, sizeof(*chain));
+	const char **names = arena_array(view->arena, tree->num_nodes, sizeof(*names));
+
+	for (uint32_t n = 0; n < tree->num_nodes; n++) {
+		size_t num = find_chain(tree, n, chain);
+
+		names[n] = folded_name(view, calltree_name(tree, n));
+		if (rankset_is_empty(tree->nodes[n].ends))
+			continue;
+		for (size_t i = 0; i < num; i++)
+			fprintf(view->out, "%s%s", i > 0 ? ";" : "", names[chain[i]]);
+		fprintf(view->out, " %" PRIu64 "\n", tree->nodes[n].seen_ends);
+	}
+}
+
+/* ---- JSON ---- */
+
+/* The members of a frame's object that tell where it is. */
+static void write_place(struct json *json, const struct view *view, uint32_t node)
+{
+	const struct calltree *tree = view->answer->tree;
+	const struct callpath_node *frame =
+		callpaths_get(view->job->callpaths, tree->nodes[node].path);
+	const struct name *name = calltree_name(tree, node);
+
+	json_text(json, "function", name->function);
+	if (name->file)
+		json_text(json, "file", name->full_file ? name->full_file : name->file);
+	if (name->file && tree->frames != CALLTREE_FUNCTION)
+		json_int(json, "line", name->line);
+	if (frame->module != MODULE_NONE)
+		json_text(json, "module", modules_get(view->job->modules, frame->module)->path);
+	if (name->caller)
+		json_bool(json, "inlined", true);
+	if (tree->frames == CALLTREE_ADDRESS)
+		json_count(json, "offset", frame->offset);
+}
+
+static void begin_node(struct json *json, const struct view *view, uint32_t n)
+{
+	const struct calltree_node *node = &view->answer->tree->nodes[n];
+
+	json_object(json, NULL);
+	write_place(json, view, n);
+	json_who(json, node->ranks);
+	json_count(json, "samples", node->seen);
+	if (node->time)
+		json_count(json, "time", node->time);
+	json_ranks(json, "ends", node->ends);
+	if (node->is_helper)
+		json_bool(json, "helper", true);
+	if (node->workers)
+		json_count(json, "workers", node->workers);
+	json_array(json, "callees");
+}
+
+/* A node and all below it, as deep as it may be. done: how many callees are written, by node. */
+static void write_nodes(struct json *json, const struct view *view, uint32_t top, size_t *done)
+{
+	const struct calltree_node *nodes = view->answer->tree->nodes;
+	uint32_t at = top;
+
+	begin_node(json, view, at);
+	for (;;) {
+		if (done[at] < nodes[at].num_children) {
+			at = nodes[at].children[done[at]++];
+			begin_node(json, view, at);
+			continue;
+		}
+		json_end_array(json);
+		json_end_object(json);
+		if (at == top)
+			break;
+		at = nodes[at].parent;
+	}
+}
+
+void view_calltree_json(const struct view *view)
+{
+	const struct calltree *tree = view->answer->tree;
+	size_t *done = arena_array(view->arena, tree->num_nodes, sizeof(*done));
+	struct json json = {.out = view->out};
+
+	json_object(&json, NULL);
+	json_array(&json, "stacks");
+	for (size_t i = 0; i < tree->num_roots; i++)
+		write_nodes(&json, view, tree->roots[i], done);
+	json_end_array(&json);
+	json_end_object(&json);
+}
+
+void view_classes_json(const struct view *view)
+{
+	const struct calltree *tree = view->answer->tree;
+	const struct calltree_classes *classes =
+		calltree_classes_create(tree);
+	uint32_t *chain = arena_array(view->arena, tree->num_nodes, sizeof(*chain));
+	struct json json = {.out = view->out};
+
+	json_object(&json, NULL);
+	json_array(&json, "classes");
+	for (size_t i = 0; i < classes->num_classes; i++) {
+		const struct calltree_class *class = &classes->classes[i];
+
+		json_object(&json, NULL);
+		json_who(&json, class->ranks);
+		json_int(&json, "representative", rankset_first(class->ranks));
+		json_array(&json, "stacks");
+		for (size_t k = 0; k < class->num_ends; k++) {
+			size_t num = find_chain(tree, class->ends[k], chain);
+
+			json_array(&json, NULL);
+			for (size_t f = 0; f < num; f++) {
+				json_object(&json, NULL);
+				write_place(&json, view, chain[f]);
+				json_end_object(&json);
+			}
+			json_end_array(&json);
+		}
+		json_end_array(&json);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	json_end_object(&json);
 }

@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * How far the members of each communicator are in its collectives. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/collective_groups.h"
-#include "model/job/callpath.h"
-#include "model/job/job.h"
 #include "model/job/job_comms.h"
-#include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
-#include "render/comm_label.h"
-#include "render/json.h"
-#include "render/parts.h"
-#include "render/table.h"
-#include "render/text.h"
+#include "render/draw/table.h"
+#include "render/text/json.h"
+#include "render/text/text.h"
+#include "render/words/label.h"
+#include "render/words/parts.h"
 
 static const struct table_column columns[] = {
 	{.name = "number", .header = "number", .align = TABLE_RIGHT, .min_width = 4},
@@ -41,61 +36,53 @@ static const char *group_mark(const struct collective_group *group)
 }
 
 /* "in MPI_Bcast, halo() solver.c:141" */
-static char *group_text(const struct view *view, const struct collective_group *group)
+static const char *group_text(const struct view *view, const struct collective_group *group)
 {
 	static const char *const stages[] = {
 		[COLLECTIVE_IN] = "in",
 		[COLLECTIVE_BEGUN] = "begun:",
 		[COLLECTIVE_AFTER] = "after",
 	};
-	char *place, *text;
 
 	if (!group->number)
-		return xstrdup("none yet");
-	place = label_user_place(view->job, group->path, LABEL_SHORT);
-	text = xasprintf("%s %s, %s", stages[group->stage], group->function, place);
-	free(place);
-	return text;
+		return "none yet";
+	return text_of(view, "%s %s, %s", stages[group->stage], group->function,
+		       label_user_place(view, group->path, LABEL_SHORT));
 }
 
 static void add_root(struct table *table, const struct job_comm *comm, int32_t root)
 {
 	if (root == SEG_PEER_ROOT)
-		table_cell(table, "itself");
+		table_text(table, "itself");
 	else if (root < 0)
-		table_cell(table, "%s", "");
+		table_text(table, NULL);
 	else if (comm->kind != SEG_COMM_INTER && (size_t)root < comm->sizes[0] &&
 		 comm->groups[0][root] >= 0)
 		table_cell(table, "%d", comm->groups[0][root]);
 	else
-		table_cell(table, "?");
+		table_text(table, "?");
 }
 
 static void add_row(struct table *table, const struct view *view, const struct job_comm *comm,
 		    const struct collective_group *group, const struct rankset *ranks)
 {
-	char *text = group_text(view, group);
-	const char *mark = group_mark(group);
-
 	table_row(table);
 	table_cell(table, "%" PRIu64, group->number);
 	table_ranks(table, ranks);
-	table_cell(table, "%s", text);
+	table_text(table, group_text(view, group));
 	add_root(table, comm, group->root);
 	if (group->bytes != SEG_NO_BYTES)
 		table_cell(table, "%" PRIu64, group->bytes);
-	if (mark)
-		table_mark(table, mark);
-	free(text);
+	table_mark(table, group_mark(group));
 }
 
 /* The groups of one communicator. Returns how many lines. */
 static size_t print_groups(const struct view *view, const struct job_comm *comm,
 			   const struct collective_groups *groups, bool is_detailed)
 {
-	struct table *table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
+	struct table *table = TABLE_OF(view, columns);
 	bool has_root = false, has_bytes = false;
-	size_t left = 0, lines;
+	size_t left = 0;
 
 	for (size_t g = 0; g < groups->num_groups; g++) {
 		const struct collective_group *group = &groups->groups[g];
@@ -109,18 +96,15 @@ static size_t print_groups(const struct view *view, const struct job_comm *comm,
 			left++;
 		has_root |= group->root >= 0 || group->root == SEG_PEER_ROOT;
 		has_bytes |= group->bytes != SEG_NO_BYTES;
-		rankset_destroy(ranks);
 	}
 	if (!is_detailed || !has_root)
 		table_hide(table, "root");
 	if (!is_detailed || !has_bytes)
 		table_hide(table, "bytes");
-	table_print(table, view);
+	table_print(table);
 	if (left)
 		text_wrap(view, 2, "... and %zu more groups", left);
-	lines = table_num_rows(table);
-	table_destroy(table);
-	return lines;
+	return table_num_rows(table);
 }
 
 /* ---- All of them ---- */
@@ -136,22 +120,12 @@ static bool is_freed(const struct job_comm *comm)
 	return comm->num_views > 0;
 }
 
-/* Does it tell anything of who waits for whom? */
-static bool is_interesting(const struct collective_groups *groups)
-{
-	return groups->is_active || groups->is_differing || groups->least != groups->largest;
-}
-
 static bool has_focus(const struct view *view, const struct collective_groups *groups)
 {
 	bool has = !view->focus;
 
-	for (size_t g = 0; g < groups->num_groups && !has; g++) {
-		struct rankset *ranks = parts_in_focus(view, groups->groups[g].ranks);
-
-		has = !rankset_is_empty(ranks);
-		rankset_destroy(ranks);
-	}
+	for (size_t g = 0; g < groups->num_groups && !has; g++)
+		has = !rankset_is_empty(parts_in_focus(view, groups->groups[g].ranks));
 	return has;
 }
 
@@ -160,10 +134,9 @@ static void print_heading(const struct view *view, uint32_t c, enum label_detail
 {
 	const struct job_comm *comm = &view->comms->comms[c];
 	size_t size = comm->sizes[0] + comm->sizes[1];
-	char *label = comm_label(view, c, detail);
 
-	text_wrap(view, 0, "%u: %s, %zu rank%s%s", c + 1, label, size, size == 1 ? "" : "s", rest);
-	free(label);
+	text_wrap(view, 0, "%u: %s, %zu rank%s%s", c + 1, label_comm(view, c, detail), size,
+		  size == 1 ? "" : "s", rest);
 }
 
 /* One where all members are at the same number, and none is in it: one line. Returns how many. */
@@ -171,17 +144,16 @@ static size_t print_quiet(const struct view *view, uint32_t c,
 			  const struct collective_groups *groups)
 {
 	const struct collective_group *group = groups->groups;
-	char *rest;
+	const char *rest;
 
 	if (groups->num_groups == 0)
-		rest = xstrdup("");
+		rest = "";
 	else if (groups->largest == 0)
-		rest = xstrdup(": no collective yet");
+		rest = ": no collective yet";
 	else
-		rest = xasprintf(": all after number %" PRIu64 ", %s", group->number,
-				 group->function);
+		rest = text_of(view, ": all after number %" PRIu64 ", %s", group->number,
+			       group->function);
 	print_heading(view, c, LABEL_SHORT, rest);
-	free(rest);
 	return 1;
 }
 
@@ -199,7 +171,10 @@ static void print_comms(struct listing *listing, const struct view *view,
 			listing->num_freed += interesting;
 			continue;
 		}
-		if (is_interesting(groups[c]) != interesting || !has_focus(view, groups[c]))
+		/* Does it tell anything of who waits for whom? */
+		if ((groups[c]->is_active || groups[c]->is_differing ||
+		     groups[c]->least != groups[c]->largest) != interesting ||
+		    !has_focus(view, groups[c]))
 			continue;
 		if (listing->num_lines >= PARTS_MAX_ROWS) {
 			listing->num_left++;
@@ -217,13 +192,10 @@ static void print_comms(struct listing *listing, const struct view *view,
 static void print_moving(const struct view *view)
 {
 	struct rankset *moving = parts_in_focus(view, view->verdict->moving);
-	char *who = parts_who(moving);
 
 	if (!rankset_is_empty(moving))
-		text_wrap(view, 0, "%s %s moving: numbers are those of one moment.", who,
-			  rankset_count(moving) == 1 ? "is" : "are");
-	free(who);
-	rankset_destroy(moving);
+		text_wrap(view, 0, "%s %s moving: numbers are those of one moment.",
+			  parts_who(view, moving), parts_plural(moving, "is", "are"));
 }
 
 static void print_all(const struct view *view)
@@ -246,9 +218,9 @@ static void print_all(const struct view *view)
 
 /* ---- One ---- */
 
-static struct rankset *members(const struct job_comm *comm, int side)
+static struct rankset *members(const struct view *view, const struct job_comm *comm, int side)
 {
-	struct rankset *ranks = rankset_create();
+	struct rankset *ranks = parts_set(view);
 
 	for (size_t i = 0; i < comm->sizes[side]; i++)
 		if (comm->groups[side][i] >= 0)
@@ -258,8 +230,8 @@ static struct rankset *members(const struct job_comm *comm, int side)
 
 static void print_members(const struct view *view, const struct job_comm *comm, int side)
 {
-	struct rankset *ranks = members(comm, side);
-	char *who = label_ranks(ranks, 40);
+	struct rankset *ranks = members(view, comm, side);
+	const char *who = label_ranks(view->arena, ranks, 40);
 	size_t others = comm->sizes[side] - (size_t)rankset_count(ranks);
 
 	if (others)
@@ -267,34 +239,18 @@ static void print_members(const struct view *view, const struct job_comm *comm, 
 			  side ? " of the other group" : "", who, others);
 	else
 		text_wrap(view, 2, "members%s: %s", side ? " of the other group" : "", who);
-	free(who);
-	rankset_destroy(ranks);
 }
 
 /* "made by MPI_Comm_split, setup() at grid.c:40, from MPI_COMM_WORLD" */
 static void print_origin(const struct view *view, const struct job_comm *comm)
 {
-	char *place, *parent;
+	const char *parent;
 
 	if (!comm->made_by)
 		return;
-	place = label_user_place(view->job, comm->path, LABEL_FULL);
-	parent = comm->parent == SEG_NO_COMM ? xstrdup("")
-					     : comm_label(view, comm->parent, LABEL_SHORT);
-	text_wrap(view, 2, "made by %s, %s%s%s", comm->made_by, place, *parent ? ", from " : "",
-		  parent);
-	free(place);
-	free(parent);
-}
-
-static void print_unknown(const struct view *view, const struct rankset *unknown)
-{
-	char *who = parts_who(unknown);
-
-	if (!rankset_is_empty(unknown))
-		text_wrap(view, 2, "not known: how far %s %s", who,
-			  rankset_count(unknown) == 1 ? "is" : "are");
-	free(who);
+	parent = comm->parent == SEG_NO_COMM ? "" : label_comm(view, comm->parent, LABEL_SHORT);
+	text_wrap(view, 2, "made by %s, %s%s%s", comm->made_by,
+		  label_user_place(view, comm->path, LABEL_FULL), *parent ? ", from " : "", parent);
 }
 
 static void print_one(const struct view *view, uint32_t c, const struct collective_groups *groups)
@@ -307,7 +263,9 @@ static void print_one(const struct view *view, uint32_t c, const struct collecti
 	if (comm->kind == SEG_COMM_INTER)
 		print_members(view, comm, 1);
 	print_groups(view, comm, groups, true);
-	print_unknown(view, groups->unknown);
+	if (!rankset_is_empty(groups->unknown))
+		text_wrap(view, 2, "not known: how far %s %s", parts_who(view, groups->unknown),
+			  parts_plural(groups->unknown, "is", "are"));
 	print_moving(view);
 }
 
@@ -341,7 +299,7 @@ static void write_group(struct json *json, const struct view *view, const struct
 	json_text(json, "function", group->function);
 	if (group->number) {
 		json_text(json, "stage", stages[group->stage]);
-		json_label(json, "place", label_user_place(view->job, group->path, LABEL_FULL));
+		json_text(json, "place", label_user_place(view, group->path, LABEL_FULL));
 	}
 	if (has_root)
 		json_int(json, "root", comm->groups[0][group->root]);
@@ -358,14 +316,13 @@ static void write_comm(struct json *json, const struct view *view, uint32_t c,
 		       const struct collective_groups *groups)
 {
 	const struct job_comm *comm = &view->comms->comms[c];
-	struct rankset *ranks = members(comm, 0);
 
 	json_object(json, NULL);
 	json_count(json, "number", c + 1);
-	json_label(json, "name", comm_label(view, c, LABEL_FULL));
-	json_text(json, "kind", comm_label_kind(view, c));
+	json_text(json, "name", label_comm(view, c, LABEL_FULL));
+	json_text(json, "kind", label_comm_kind(view, c));
 	json_count(json, "size", comm->sizes[0] + comm->sizes[1]);
-	json_ranks(json, "members", ranks);
+	json_ranks(json, "members", members(view, comm, 0));
 	json_text(json, "made_by", comm->made_by);
 	json_bool(json, "freed", is_freed(comm));
 	json_array(json, "groups");
@@ -374,7 +331,6 @@ static void write_comm(struct json *json, const struct view *view, uint32_t c,
 	json_end_array(json);
 	json_ranks(json, "unknown", groups->unknown);
 	json_end_object(json);
-	rankset_destroy(ranks);
 }
 
 void view_collectives_json(const struct view *view)

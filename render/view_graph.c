@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The progress dependency graph, most progressed groups at the top. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
+#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
-#include "render/ascii_graph.h"
-#include "render/dot.h"
-#include "render/json.h"
-#include "render/label.h"
-#include "render/parts.h"
-#include "render/table.h"
-#include "render/text.h"
+#include "render/draw/ascii_graph.h"
+#include "render/draw/dot.h"
+#include "render/draw/table.h"
+#include "render/text/json.h"
+#include "render/text/text.h"
+#include "render/words/label.h"
+#include "render/words/parts.h"
 
 enum {
 	RANKS_WIDTH = 24, /* of the set of ranks in a label */
@@ -29,12 +28,12 @@ enum {
 /* ---- Labels ---- */
 
 /* What is needed to tell groups apart that do the same: the place, the iteration. */
-static char *more_text(const struct view *view, uint32_t g, char *const *doing)
+static const char *more_text(const struct view *view, uint32_t g, const char *const *doing)
 {
 	const struct eqgroups *groups = view->groups;
 	const struct eqgroup *group = &groups->groups[g];
 	bool needs_place = false, needs_iteration = false;
-	char *place = xstrdup(""), *iterations = xstrdup(""), *text;
+	const char *place = "", *iterations = "";
 
 	for (uint32_t other = 0; other < groups->num_groups; other++) {
 		if (other == g || strcmp(doing[other], doing[g]) != 0)
@@ -47,63 +46,40 @@ static char *more_text(const struct view *view, uint32_t g, char *const *doing)
 	if (needs_place && SEG_STATE_SITE(group->state)) {
 		uint32_t path = view->job->model->sites[SEG_STATE_SITE(group->state)].path;
 
-		free(place);
-		place = label_user_place(view->job, path, LABEL_SHORT);
+		place = label_user_place(view, path, LABEL_SHORT);
 	}
-	if (needs_iteration) {
-		free(iterations);
+	if (needs_iteration)
 		iterations = parts_iterations(view, group);
-	}
-	text = xasprintf("%s%s%s%s", *place ? ", " : "", place, *iterations ? ", iteration " : "",
-			 iterations);
-	free(place);
-	free(iterations);
-	return text;
+	return text_of(view, "%s%s%s%s", *place ? ", " : "", place,
+		       *iterations ? ", iteration " : "", iterations);
 }
 
 /* "6:[0-5]", or if the verdict names only some of them "2:[3-4] of 6:[0-5]". */
-static char *who_text(const struct rankset *ranks, const struct rankset *culprits)
+static const char *who_text(const struct view *view, const struct rankset *ranks,
+			    const struct rankset *culprits)
 {
-	char *all = label_ranks(ranks, RANKS_WIDTH), *some, *text;
+	const char *all = label_ranks(view->arena, ranks, RANKS_WIDTH);
 
 	if (rankset_is_empty(culprits) || rankset_count(culprits) == rankset_count(ranks))
 		return all;
-	some = label_ranks(culprits, RANKS_WIDTH);
-	text = xasprintf("%s of %s", some, all);
-	free(some);
-	free(all);
-	return text;
+	return text_of(view, "%s of %s", label_ranks(view->arena, culprits, RANKS_WIDTH), all);
 }
 
-/* A label for each group. The caller frees them and the array. */
-static char **make_labels(const struct view *view)
+/* A label for each group. */
+static const char **make_labels(const struct view *view)
 {
 	size_t number = view->groups->num_groups;
-	char **doing = xcalloc(number, sizeof(char *)), **labels = xcalloc(number, sizeof(char *));
+	const char **doing = arena_array(view->arena, number, sizeof(*doing));
+	const char **labels = arena_array(view->arena, number, sizeof(*labels));
 
 	for (size_t g = 0; g < number; g++)
-		doing[g] = label_doing(view->job, &view->groups->groups[g]);
-	for (size_t g = 0; g < number; g++) {
-		struct rankset *culprits = parts_culprits(view, (uint32_t)g);
-		char *ranks = who_text(view->groups->groups[g].ranks, culprits);
-		char *more = more_text(view, (uint32_t)g, doing);
-
-		labels[g] = xasprintf("%s %s%s", ranks, doing[g], more);
-		rankset_destroy(culprits);
-		free(ranks);
-		free(more);
-	}
-	for (size_t g = 0; g < number; g++)
-		free(doing[g]);
-	free(doing);
+		doing[g] = label_doing(view, &view->groups->groups[g]);
+	for (uint32_t g = 0; g < number; g++)
+		labels[g] = text_of(
+			view, "%s %s%s",
+			who_text(view, view->groups->groups[g].ranks, parts_culprits(view, g)),
+			doing[g], more_text(view, g, doing));
 	return labels;
-}
-
-static void free_labels(char **labels, size_t number)
-{
-	for (size_t i = 0; i < number; i++)
-		free(labels[i]);
-	free(labels);
 }
 
 /* ---- Folding ---- */
@@ -119,15 +95,16 @@ struct picture {
 };
 
 /* How many steps lead down from each group at most. The graph has no cycle. */
-static uint32_t *find_layers(const struct progress_graph *graph, uint32_t *num_layers_ret)
+static uint32_t *find_layers(const struct view *view, uint32_t *num_layers_ret)
 {
+	const struct progress_graph *graph = view->graph;
 	size_t number = graph->groups->num_groups, done = 0, end = 0;
-	uint32_t *layers = xcalloc(number, sizeof(*layers));
-	uint32_t *num_below = xcalloc(number, sizeof(*num_below));
-	uint32_t *queue = xcalloc(number, sizeof(*queue));
+	uint32_t *layers = arena_array(view->arena, number, sizeof(*layers));
+	uint32_t *num_below = arena_array(view->arena, number, sizeof(*num_below));
+	uint32_t *queue = arena_array(view->arena, number, sizeof(*queue));
 	/* The edges into a group as a list: first_in[group], then next_in[edge]. */
-	size_t *first_in = xcalloc(number, sizeof(*first_in));
-	size_t *next_in = xcalloc(graph->num_edges, sizeof(*next_in));
+	size_t *first_in = arena_array(view->arena, number, sizeof(*first_in));
+	size_t *next_in = arena_array(view->arena, graph->num_edges, sizeof(*next_in));
 
 	for (size_t g = 0; g < number; g++)
 		first_in[g] = SIZE_MAX;
@@ -136,10 +113,9 @@ static uint32_t *find_layers(const struct progress_graph *graph, uint32_t *num_l
 		next_in[e] = first_in[graph->edges[e].to];
 		first_in[graph->edges[e].to] = e;
 	}
-	for (size_t g = 0; g < number; g++) {
+	for (size_t g = 0; g < number; g++)
 		if (!num_below[g])
 			queue[end++] = (uint32_t)g;
-	}
 	*num_layers_ret = 0;
 	for (; done < end; done++) {
 		uint32_t low = queue[done];
@@ -155,17 +131,7 @@ static uint32_t *find_layers(const struct progress_graph *graph, uint32_t *num_l
 				queue[end++] = high;
 		}
 	}
-	free(num_below);
-	free(queue);
-	free(first_in);
-	free(next_in);
 	return layers;
-}
-
-static bool is_folded_layer(uint32_t layer, uint32_t num_layers)
-{
-	return num_layers > KEEP_TOP + KEEP_BOTTOM + 1 && layer >= KEEP_BOTTOM &&
-	       layer < num_layers - KEEP_TOP;
 }
 
 /* Give the groups of one layer their boxes: culprits and the largest one each, the rest one
@@ -201,36 +167,27 @@ static void assign_boxes(const struct view *view, struct picture *picture)
 {
 	size_t num_groups = view->groups->num_groups;
 	uint32_t num_layers, middle = UINT32_MAX;
-	uint32_t *layers = find_layers(view->graph, &num_layers);
+	uint32_t *layers = find_layers(view, &num_layers);
 
 	for (uint32_t layer = 0; layer < num_layers; layer++) {
-		if (!is_folded_layer(layer, num_layers)) {
+		if (num_layers <= KEEP_TOP + KEEP_BOTTOM + 1 || layer < KEEP_BOTTOM ||
+		    layer >= num_layers - KEEP_TOP) {
 			box_layer(view, picture, layers, layer);
 			continue;
 		}
 		if (middle == UINT32_MAX)
 			middle = (uint32_t)picture->num_boxes++;
-		for (size_t g = 0; g < num_groups; g++) {
+		for (size_t g = 0; g < num_groups; g++)
 			if (layers[g] == layer)
 				picture->box_of[g] = middle;
-		}
 	}
-	free(layers);
 }
 
-static void add_culprits(const struct view *view, uint32_t g, struct rankset *culprits)
+static void label_boxes(const struct view *view, struct picture *picture, const char *const *labels)
 {
-	struct rankset *more = parts_culprits(view, g);
-
-	rankset_add_set(culprits, more);
-	rankset_destroy(more);
-}
-
-static void label_boxes(const struct view *view, struct picture *picture, char *const *labels)
-{
-	picture->boxes = xcalloc(picture->num_boxes, sizeof(*picture->boxes));
+	picture->boxes = arena_array(view->arena, picture->num_boxes, sizeof(*picture->boxes));
 	for (size_t b = 0; b < picture->num_boxes; b++) {
-		struct rankset *ranks = rankset_create(), *culprits = rankset_create();
+		struct rankset *ranks = parts_set(view), *culprits = parts_set(view);
 		size_t inside = 0;
 		const char *label = NULL;
 
@@ -240,32 +197,30 @@ static void label_boxes(const struct view *view, struct picture *picture, char *
 			inside++;
 			label = labels[g];
 			rankset_add_set(ranks, view->groups->groups[g].ranks);
-			add_culprits(view, g, culprits);
+			rankset_add_set(culprits, parts_culprits(view, g));
 		}
 		picture->boxes[b].is_marked = !rankset_is_empty(culprits);
 		if (inside > 1) {
-			char *who = who_text(ranks, culprits);
-
-			picture->boxes[b].label = xasprintf("(%zu groups) %s", inside, who);
+			picture->boxes[b].label = text_of(view, "(%zu groups) %s", inside,
+							  who_text(view, ranks, culprits));
 			picture->num_folded += inside;
-			free(who);
 		} else {
-			picture->boxes[b].label = xstrdup(label);
+			picture->boxes[b].label = label;
 		}
-		rankset_destroy(ranks);
-		rankset_destroy(culprits);
 	}
 }
 
 /* Edges between boxes. */
-static void join_boxes(const struct progress_graph *graph, struct picture *picture)
+static void join_boxes(const struct view *view, struct picture *picture)
 {
-	picture->edges = xcalloc(graph->num_edges, sizeof(*picture->edges));
+	const struct progress_graph *graph = view->graph;
+
+	picture->edges = arena_array(view->arena, graph->num_edges, sizeof(*picture->edges));
 	for (size_t e = 0; e < graph->num_edges; e++)
 		picture->edges[e] = (struct ascii_graph_edge){picture->box_of[graph->edges[e].from],
 							      picture->box_of[graph->edges[e].to]};
-	picture->num_edges =
-		ascii_graph_reduce(picture->num_boxes, picture->edges, graph->num_edges);
+	picture->num_edges = ascii_graph_reduce(view->arena, picture->num_boxes, picture->edges,
+						graph->num_edges);
 }
 
 /* ---- Views ---- */
@@ -279,43 +234,37 @@ static const struct table_column list_columns[] = {
 /* For graphs too wide to draw. */
 static void print_list(const struct view *view, const struct picture *picture)
 {
-	struct table *table =
-		table_create(list_columns, sizeof(list_columns) / sizeof(list_columns[0]));
+	struct table *table = TABLE_OF(view, list_columns);
 
 	for (size_t b = picture->num_boxes; b-- > 0;) {
-		struct rankset *ahead = rankset_create();
-		char *list;
+		struct rankset *ahead = parts_set(view);
 
-		for (size_t e = 0; e < picture->num_edges; e++) {
+		for (size_t e = 0; e < picture->num_edges; e++)
 			if (picture->edges[e].from == b)
 				rankset_add(ahead, (int)picture->edges[e].to + 1);
-		}
-		list = label_rank_list(ahead, 24);
 		table_row(table);
 		table_cell(table, "%zu", b + 1);
-		table_cell(table, "%s", picture->boxes[b].label);
-		table_cell(table, "%s", list);
+		table_text(table, picture->boxes[b].label);
+		table_text(table, label_rank_list(view->arena, ahead, 24));
 		if (picture->boxes[b].is_marked)
 			table_mark(table, "*");
-		free(list);
-		rankset_destroy(ahead);
 	}
-	table_print(table, view);
-	table_destroy(table);
+	table_print(table);
 }
 
 void view_graph(const struct view *view)
 {
 	struct picture picture = {0};
-	char **labels;
+	const char **labels;
 
 	if (!parts_have_models(view))
 		return;
-	picture.box_of = xcalloc(view->groups->num_groups, sizeof(*picture.box_of));
+	picture.box_of =
+		arena_array(view->arena, view->groups->num_groups, sizeof(*picture.box_of));
 	labels = make_labels(view);
 	assign_boxes(view, &picture);
 	label_boxes(view, &picture, labels);
-	join_boxes(view->graph, &picture);
+	join_boxes(view, &picture);
 	if (ascii_graph_print(view, picture.boxes, picture.num_boxes, picture.edges,
 			      picture.num_edges))
 		print_list(view, &picture);
@@ -325,25 +274,21 @@ void view_graph(const struct view *view)
 			"%zu of %zu groups are folded into boxes \"(N groups)\"; an arrow from or "
 			"to such a box is one of some group in it; \"graph > FILE.svg\" draws more",
 			picture.num_folded, view->groups->num_groups);
-	for (size_t b = 0; b < picture.num_boxes; b++)
-		free((char *)picture.boxes[b].label);
-	free(picture.boxes);
-	free(picture.box_of);
-	free(picture.edges);
-	free_labels(labels, view->groups->num_groups);
 }
 
 void view_graph_dot(const struct view *view)
 {
 	struct dot *dot;
-	char **labels;
-	char *title;
+	const char **labels;
 
 	if (!view->groups || !view->graph)
 		return;
-	title = xasprintf("progress of %d ranks: an arrow leads to a group that is less progressed",
-			  parts_num_ranks(view));
-	dot = dot_create(title, "groups");
+	dot = dot_create(
+		view->arena,
+		text_of(view,
+			"progress of %d ranks: an arrow leads to a group that is less progressed",
+			parts_num_ranks(view)),
+		"groups");
 	labels = make_labels(view);
 	for (uint32_t g = 0; g < view->groups->num_groups; g++) {
 		bool is_culprit = parts_is_culprit(view, g);
@@ -356,25 +301,16 @@ void view_graph_dot(const struct view *view)
 			 : is_culprit             ? DOT_STRONG
 			 : is_outside             ? DOT_ROUNDED
 						  : DOT_PLAIN);
-		if (view->is_html && parts_has_article(view, g)) {
-			char *link = xasprintf("#group-%" PRIu32, g + 1);
-
-			dot_link(dot, g, link);
-			free(link);
-		}
+		if (view->is_html && parts_has_article(view, g))
+			dot_link(dot, g, text_of(view, "#group-%" PRIu32, g + 1));
 	}
 	for (size_t e = 0; e < view->graph->num_edges; e++) {
 		const struct progress_edge *edge = &view->graph->edges[e];
-		char *loop =
-			edge->loop == LOOP_NONE ? NULL : label_loop(view, edge->loop, LABEL_SHORT);
-
-		dot_edge(dot, edge->from, edge->to, loop);
-		free(loop);
+		dot_edge(dot, edge->from, edge->to,
+			 edge->loop == LOOP_NONE ? NULL
+						 : label_loop(view, edge->loop, LABEL_SHORT));
 	}
 	dot_write(dot, view->out);
-	dot_destroy(dot);
-	free_labels(labels, view->groups->num_groups);
-	free(title);
 }
 
 /* ---- JSON ---- */
@@ -398,10 +334,7 @@ void view_graph_json(const struct view *view)
 		json_object(&json, NULL);
 		json_count(&json, "from", graph->edges[e].from + 1);
 		json_count(&json, "to", graph->edges[e].to + 1);
-		if (graph->edges[e].loop == LOOP_NONE)
-			json_null(&json, "loop");
-		else
-			json_count(&json, "loop", graph->edges[e].loop + 1);
+		json_number(&json, "loop", graph->edges[e].loop, LOOP_NONE);
 		json_end_object(&json);
 	}
 	json_end_array(&json);

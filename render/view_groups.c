@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The equivalence groups as a table. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/progress/eqgroup.h"
@@ -11,11 +10,11 @@
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
-#include "render/json.h"
-#include "render/label.h"
-#include "render/parts.h"
-#include "render/table.h"
-#include "render/text.h"
+#include "render/draw/table.h"
+#include "render/text/json.h"
+#include "render/text/text.h"
+#include "render/words/label.h"
+#include "render/words/parts.h"
 
 /* So many rows are counted at a glance. */
 enum { MAX_UNNUMBERED = 4 };
@@ -73,48 +72,37 @@ static void add_row(struct table *table, const struct view *view, uint32_t g,
 		    const struct rankset *ranks)
 {
 	const struct eqgroup *group = &view->groups->groups[g];
-	char *where = label_where(view->job, group, LABEL_SHORT);
-	char *iterations = parts_iterations(view, group), *since = parts_since(view, group);
-	char *mark = parts_mark(view, g, ranks);
 
 	table_row(table);
 	table_cell(table, "%" PRIu32, g + 1);
 	table_ranks(table, ranks);
 	if (is_main(view, group))
-		table_cell(table, "main");
+		table_text(table, "main");
 	else
 		table_cell(table, "%d", view->job->model->lanes[group->actors[0]].lane);
-	table_cell(table, "%s", where);
-	table_cell(table, "%s", iterations);
-	table_cell(table, "%s", since);
-	if (mark)
-		table_mark(table, mark);
-	free(mark);
-	free(where);
-	free(iterations);
-	free(since);
+	table_text(table, label_where(view, group, LABEL_SHORT));
+	table_text(table, parts_iterations(view, group));
+	table_text(table, parts_since(view, group));
+	table_mark(table, parts_mark(view, g, ranks));
 }
 
 static void print_legend(const struct view *view, const struct seen *seen)
 {
 	if (seen->has_loop && seen->loop != LOOP_NONE) {
-		char *loop = label_loop(view, seen->loop, LABEL_SHORT);
-
-		text_wrap(view, 2, "iteration: of %s%s", loop,
+		text_wrap(view, 2, "iteration: of %s%s", label_loop(view, seen->loop, LABEL_SHORT),
 			  seen->nested ? ", then of the loops inside it; see \"loops\"" : "");
-		free(loop);
 	} else if (seen->has_loop) {
 		text_wrap(view, 2, "iteration: of the outermost loop there%s; see \"loops\"",
 			  seen->nested ? ", then of the loops inside it" : "");
 	}
 	if (seen->frontier)
 		text_wrap(view, 2,
-			  "?: the last iteration before this place, from which no rank has "
-			  "come back into the loop");
+			  "?: the last iteration before this place, from which no rank has come "
+			  "back into the loop");
 	if (seen->approximate)
 		text_wrap(view, 2,
-			  "about: counted over the whole run, not since the enclosing loop "
-			  "last began");
+			  "about: counted over the whole run, not since the enclosing loop last "
+			  "began");
 }
 
 void view_groups(const struct view *view)
@@ -130,16 +118,14 @@ void view_groups(const struct view *view)
 	}
 	if (!parts_have_models(view))
 		return;
-	table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
-	rest = rankset_create();
+	table = TABLE_OF(view, columns);
+	rest = parts_set(view);
 	for (uint32_t g = 0; g < view->groups->num_groups; g++) {
 		const struct eqgroup *group = &view->groups->groups[g];
 		struct rankset *ranks = parts_in_focus(view, group->ranks);
 
-		if (rankset_is_empty(ranks)) {
-			rankset_destroy(ranks);
+		if (rankset_is_empty(ranks))
 			continue;
-		}
 		/* Culprits are small as a rule: room is kept for them. */
 		if (table_num_rows(table) >=
 		    (parts_is_culprit(view, g) ? 2 * PARTS_MAX_ROWS : PARTS_MAX_ROWS)) {
@@ -149,7 +135,6 @@ void view_groups(const struct view *view)
 			look_at(view, group, &seen);
 			add_row(table, view, g, ranks);
 		}
-		rankset_destroy(ranks);
 	}
 	/* The number by which other commands know a group is that of its row, unless rows are
 	 * left out. */
@@ -159,15 +144,13 @@ void view_groups(const struct view *view)
 		table_hide(table, "thread");
 	if (!seen.has_loop)
 		table_hide(table, "iteration");
-	table_print(table, view);
+	table_print(table);
 	if (num_rest)
 		text_wrap(view, 2,
-			  "... and %zu smaller groups with %d ranks; \"focus RANKS\" shows "
-			  "the groups of some ranks",
+			  "... and %zu smaller groups with %d ranks; \"focus RANKS\" shows the "
+			  "groups of some ranks",
 			  num_rest, rankset_count(rest));
 	print_legend(view, &seen);
-	rankset_destroy(rest);
-	table_destroy(table);
 }
 
 /* ---- JSON ---- */
@@ -190,7 +173,6 @@ void view_groups_json(const struct view *view)
 			parts_json_group(&json, view, g, ranks);
 			json_end_object(&json);
 		}
-		rankset_destroy(ranks);
 	}
 	json_end_array(&json);
 	json_end_object(&json);

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What a rank did last. */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
-#include "model/xalloc.h"
-#include "render/json.h"
-#include "render/label.h"
-#include "render/parts.h"
-#include "render/table.h"
-#include "render/text.h"
+#include "render/draw/table.h"
+#include "render/text/json.h"
+#include "render/text/text.h"
+#include "render/words/label.h"
+#include "render/words/parts.h"
 
 enum { DEFAULT_ROWS = 20 };
 
@@ -28,34 +26,25 @@ static void add_row(struct table *table, const struct view *view, const struct j
 	bool is_last = e + 1 == lane->data->num_ring;
 	uint64_t now = lane->model->now_ns, end = is_last ? now : event[1].ns;
 	/* A clock read on another core may be a little behind. */
-	char *ago = label_time(now > event->ns ? now - event->ns : 0);
-	char *took = label_time(end > event->ns ? end - event->ns : 0);
-	char *state = label_state(view->job, job_lane_state(lane, event->state), LABEL_SHORT);
 
 	table_row(table);
-	table_cell(table, "%s ago", ago);
-	table_cell(table, "%s", took);
-	table_cell(table, "%s", state);
+	table_cell(table, "%s ago", label_time(now > event->ns ? now - event->ns : 0).text);
+	table_cell(table, "%s", label_time(end > event->ns ? end - event->ns : 0).text);
+	table_text(table, label_state(view, job_lane_state(lane, event->state), LABEL_SHORT));
 	if (is_last)
 		table_mark(table, "<- now");
-	free(ago);
-	free(took);
-	free(state);
 }
 
 static void print_polls(const struct view *view, const struct job_lane *lane)
 {
 	const struct model_lane *data = lane->data;
 	const struct job_site *site;
-	char *place;
 
 	if (!data->poll_site || !data->polls)
 		return;
 	site = &view->job->model->sites[lane->site_map[data->poll_site]];
-	place = label_user_place(view->job, site->path, LABEL_FULL);
 	text_wrap(view, 2, "since then %" PRIu64 " polls without success, the last of them %s, %s",
-		  data->polls, site->name, place);
-	free(place);
+		  data->polls, site->name, label_user_place(view, site->path, LABEL_FULL));
 }
 
 static void print_lane(const struct view *view, const struct job_lane *lane, size_t max)
@@ -64,19 +53,13 @@ static void print_lane(const struct view *view, const struct job_lane *lane, siz
 	size_t number = data->num_ring < max ? data->num_ring : max;
 	struct table *table;
 
-	if (data->is_main)
-		text_wrap(view, 0, "rank %d: the last %zu of %" PRIu64 " steps into and out of MPI",
-			  lane->rank, number, data->events);
-	else
-		text_wrap(view, 0,
-			  "rank %d, thread %d: the last %zu of %" PRIu64
-			  " steps into and out of MPI",
-			  lane->rank, data->tid, number, data->events);
-	table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
+	text_wrap(view, 0, "rank %d%s: the last %zu of %" PRIu64 " steps into and out of MPI",
+		  lane->rank, data->is_main ? "" : text_of(view, ", thread %d", data->tid), number,
+		  data->events);
+	table = TABLE_OF(view, columns);
 	for (size_t e = data->num_ring - number; e < data->num_ring; e++)
 		add_row(table, view, lane, e);
-	table_print(table, view);
-	table_destroy(table);
+	table_print(table);
 	print_polls(view, lane);
 }
 
@@ -109,7 +92,7 @@ static void write_event(struct json *json, const struct view *view, const struct
 	json_seconds(json, "took_s", end > event->ns ? end - event->ns : 0);
 	json_bool(json, "in_mpi", !SEG_STATE_IS_EXIT(state));
 	json_text(json, "function", view->job->model->sites[SEG_STATE_SITE(state)].name);
-	json_label(json, "state", label_state(view->job, state, LABEL_FULL));
+	json_text(json, "state", label_state(view, state, LABEL_FULL));
 	json_end_object(json);
 }
 

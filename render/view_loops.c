@@ -7,15 +7,15 @@
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
+#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
-#include "render/dot.h"
-#include "render/json.h"
-#include "render/label.h"
-#include "render/parts.h"
-#include "render/text.h"
+#include "render/draw/dot.h"
+#include "render/text/json.h"
+#include "render/text/text.h"
+#include "render/words/label.h"
+#include "render/words/parts.h"
 
 enum { STEP = 4, MAX_NAMES = 5, MAX_COUNTS = 8, MAX_DEPTH = 8 };
 
@@ -28,6 +28,7 @@ struct standing {
 };
 
 struct standings {
+	const struct view *view;
 	struct standing *standings;
 	size_t number, capacity;
 	struct rankset *outside; /* run this loop's role, but are not in the loop */
@@ -42,13 +43,13 @@ static bool contains(const struct progress *progress, uint32_t outer, uint32_t l
 
 /* "MPI_Isend, MPI_Irecv, MPI_Waitall": the functions called in the loop, in the order first seen;
  * what the header calls comes first. */
-static char *functions_text(const struct view *view, uint32_t loop)
+static const char *functions_text(const struct view *view, uint32_t loop)
 {
 	const struct job_model *jm = view->job->model;
 	const char *names[MAX_NAMES];
 	size_t number = 0, header = SEG_STATE_SITE(view->progress->loops[loop].header);
+	struct text_list list = {view->arena, NULL};
 	bool has_more = false;
-	char *text = NULL;
 
 	for (size_t i = 0; i <= jm->num_sites; i++) {
 		size_t site = i ? i - 1 : header, known = 0;
@@ -67,19 +68,11 @@ static char *functions_text(const struct view *view, uint32_t loop)
 		else
 			has_more = true;
 	}
-	for (size_t i = 0; i < number; i++) {
-		char *longer = xasprintf("%s%s%s", text ? text : "", text ? ", " : "", names[i]);
-
-		free(text);
-		text = longer;
-	}
-	if (has_more) {
-		char *longer = xasprintf("%s, ...", text);
-
-		free(text);
-		text = longer;
-	}
-	return text ? text : xstrdup("");
+	for (size_t i = 0; i < number; i++)
+		text_list_add(&list, ", ", names[i]);
+	if (has_more)
+		text_list_add(&list, ", ", "...");
+	return list.text ? list.text : "";
 }
 
 /* ---- Who is where ---- */
@@ -97,13 +90,13 @@ static void add_standing(struct standings *all, const struct iteration *iteratio
 			return;
 		}
 	}
-	all->standings =
-		xgrow(all->standings, all->number, &all->capacity, sizeof(*all->standings));
+	all->standings = arena_grow(all->view->arena, all->standings, all->number, &all->capacity,
+				    sizeof(*all->standings));
 	all->standings[all->number++] = (struct standing){
 		.count = iteration->count,
 		.is_approximate = iteration->is_approximate,
 		.has_left = has_left,
-		.ranks = rankset_copy(ranks),
+		.ranks = parts_copy(all->view, ranks),
 	};
 }
 
@@ -131,7 +124,7 @@ static bool add_from(struct standings *all, const struct iteration *iterations, 
 
 static struct standings find_standings(const struct view *view, uint32_t loop)
 {
-	struct standings all = {.outside = rankset_create()};
+	struct standings all = {.view = view, .outside = parts_set(view)};
 
 	for (uint32_t g = 0; g < view->groups->num_groups; g++) {
 		const struct eqgroup *group = &view->groups->groups[g];
@@ -142,19 +135,10 @@ static struct standings find_standings(const struct view *view, uint32_t loop)
 		    !add_from(&all, place->iterations, place->num_iterations, false, loop, ranks) &&
 		    !add_from(&all, place->frontier, place->num_frontier, true, loop, ranks))
 			rankset_add_set(all.outside, ranks);
-		rankset_destroy(ranks);
 	}
 	if (all.number > 1)
 		qsort(all.standings, all.number, sizeof(*all.standings), compare_standings);
 	return all;
-}
-
-static void free_standings(struct standings *all)
-{
-	for (size_t i = 0; i < all->number; i++)
-		rankset_destroy(all->standings[i].ranks);
-	free(all->standings);
-	rankset_destroy(all->outside);
 }
 
 /* ---- As text ---- */
@@ -163,35 +147,24 @@ static void print_ranks(const struct view *view, int indent, const char *lead,
 			const struct rankset *ranks, const char *tail)
 {
 	int used = indent + (int)strlen(lead) + 2 + (int)strlen(tail);
-	char *who = label_ranks(ranks, view->width > used + 12 ? view->width - used : 12);
+	const char *who =
+		label_ranks(view->arena, ranks, view->width > used + 12 ? view->width - used : 12);
 
 	text_wrap(view, indent, "%s: %s%s", lead, who, tail);
-	free(who);
-}
-
-static void print_standing(const struct view *view, int indent, const struct standing *standing)
-{
-	char *lead = xasprintf("iteration %s%" PRIu64, standing->is_approximate ? "about " : "",
-			       standing->count);
-
-	print_ranks(view, indent, lead, standing->ranks,
-		    standing->has_left ? " (the last one seen)" : "");
-	free(lead);
 }
 
 /* The standings from first up to last - 1 in one line. */
 static void print_range(const struct view *view, int indent, const struct standings *all,
 			size_t first, size_t last)
 {
-	struct rankset *ranks = rankset_create();
-	char *lead = xasprintf("iterations %" PRIu64 " to %" PRIu64, all->standings[last - 1].count,
-			       all->standings[first].count);
+	struct rankset *ranks = parts_set(view);
 
 	for (size_t i = first; i < last; i++)
 		rankset_add_set(ranks, all->standings[i].ranks);
-	print_ranks(view, indent, lead, ranks, "");
-	free(lead);
-	rankset_destroy(ranks);
+	print_ranks(view, indent,
+		    text_of(view, "iterations %" PRIu64 " to %" PRIu64,
+			    all->standings[last - 1].count, all->standings[first].count),
+		    ranks, "");
 }
 
 static void print_standings(const struct view *view, uint32_t loop, int indent)
@@ -199,6 +172,8 @@ static void print_standings(const struct view *view, uint32_t loop, int indent)
 	struct standings all = find_standings(view, loop);
 
 	for (size_t i = 0; i < all.number; i++) {
+		const struct standing *standing;
+
 		/* Many different iterations: the middle ones in one line. */
 		if (all.number > MAX_COUNTS && i == MAX_COUNTS / 2) {
 			size_t last = all.number - MAX_COUNTS / 2;
@@ -206,29 +181,29 @@ static void print_standings(const struct view *view, uint32_t loop, int indent)
 			print_range(view, indent, &all, i, last);
 			i = last;
 		}
-		print_standing(view, indent, &all.standings[i]);
+		standing = &all.standings[i];
+		print_ranks(view, indent,
+			    text_of(view, "iteration %s%" PRIu64,
+				    standing->is_approximate ? "about " : "", standing->count),
+			    standing->ranks, standing->has_left ? " (the last one seen)" : "");
 	}
 	if (!rankset_is_empty(all.outside))
 		print_ranks(view, indent, "outside this loop", all.outside, "");
-	free_standings(&all);
 }
 
 static void print_loop(const struct view *view, uint32_t loop)
 {
 	const struct job_loop *it = &view->progress->loops[loop];
 	int indent = (int)(it->depth < MAX_DEPTH ? it->depth : MAX_DEPTH) * STEP;
-	char *label = label_loop(view, loop, LABEL_FULL), *functions = functions_text(view, loop);
 
-	text_wrap(view, indent, "%s: %s%s%s", label, functions,
+	text_wrap(view, indent, "%s: %s%s%s", label_loop(view, loop, LABEL_FULL),
+		  functions_text(view, loop),
 		  it->is_irreducible ? " (entered at several places)" : "",
 		  it->is_comparable ? "" : " (iterations of different ranks cannot be compared)");
 	print_standings(view, loop, indent + 2);
-	for (uint32_t inner = 0; inner < view->progress->num_loops; inner++) {
+	for (uint32_t inner = 0; inner < view->progress->num_loops; inner++)
 		if (view->progress->loops[inner].parent == loop)
 			print_loop(view, inner);
-	}
-	free(label);
-	free(functions);
 }
 
 void view_loops(const struct view *view)
@@ -237,37 +212,30 @@ void view_loops(const struct view *view)
 		return;
 	if (!view->progress->num_loops)
 		text_wrap(view, 0,
-			  "No MPI call has been made twice from one place: no loop is known "
-			  "yet.");
-	for (uint32_t loop = 0; loop < view->progress->num_loops; loop++) {
+			  "No MPI call has been made twice from one place: no loop is known yet.");
+	for (uint32_t loop = 0; loop < view->progress->num_loops; loop++)
 		if (view->progress->loops[loop].parent == LOOP_NONE)
 			print_loop(view, loop);
-	}
 }
 
 /* ---- As DOT ---- */
 
 /* "iteration 411 to 412: 512:[0-511]" */
-static char *standings_text(const struct view *view, uint32_t loop)
+static const char *standings_text(const struct view *view, uint32_t loop)
 {
 	struct standings all = find_standings(view, loop);
-	struct rankset *inside = rankset_create();
-	char *who, *text;
+	struct rankset *inside = parts_set(view);
+	const char *who;
 
 	for (size_t i = 0; i < all.number; i++)
 		rankset_add_set(inside, all.standings[i].ranks);
-	who = label_ranks(inside, 30);
+	who = label_ranks(view->arena, inside, 30);
 	if (!all.number)
-		text = xstrdup("no rank is in it");
-	else if (all.standings[0].count == all.standings[all.number - 1].count)
-		text = xasprintf("iteration %" PRIu64 ": %s", all.standings[0].count, who);
-	else
-		text = xasprintf("iterations %" PRIu64 " to %" PRIu64 ": %s",
-				 all.standings[all.number - 1].count, all.standings[0].count, who);
-	free(who);
-	rankset_destroy(inside);
-	free_standings(&all);
-	return text;
+		return "no rank is in it";
+	if (all.standings[0].count == all.standings[all.number - 1].count)
+		return text_of(view, "iteration %" PRIu64 ": %s", all.standings[0].count, who);
+	return text_of(view, "iterations %" PRIu64 " to %" PRIu64 ": %s",
+		       all.standings[all.number - 1].count, all.standings[0].count, who);
 }
 
 void view_loops_dot(const struct view *view)
@@ -276,24 +244,18 @@ void view_loops_dot(const struct view *view)
 
 	if (!view->progress || !view->groups)
 		return;
-	dot = dot_create("loops of the job: an arrow leads to a loop inside the other", "loops");
+	dot = dot_create(view->arena, "loops of the job: an arrow leads to a loop inside the other",
+			 "loops");
 	for (uint32_t loop = 0; loop < view->progress->num_loops; loop++) {
-		char *label = label_loop(view, loop, LABEL_SHORT);
-		char *functions = functions_text(view, loop);
-		char *standings = standings_text(view, loop);
-		char *text = xasprintf("%s\n%s\n%s", label, functions, standings);
+		const char *text = text_of(view, "%s\n%s\n%s", label_loop(view, loop, LABEL_SHORT),
+					   functions_text(view, loop), standings_text(view, loop));
 
 		/* Outer loops are kept first. */
 		dot_node(dot, text, UINT32_MAX - view->progress->loops[loop].depth, DOT_PLAIN);
 		if (view->progress->loops[loop].parent != LOOP_NONE)
 			dot_edge(dot, view->progress->loops[loop].parent, loop, NULL);
-		free(label);
-		free(functions);
-		free(standings);
-		free(text);
 	}
 	dot_write(dot, view->out);
-	dot_destroy(dot);
 }
 
 /* ---- JSON ---- */
@@ -310,13 +272,11 @@ static void write_standings(struct json *json, const struct view *view, uint32_t
 		json_count(json, "iteration", standing->count);
 		json_bool(json, "approximate", standing->is_approximate);
 		json_bool(json, "last_seen", standing->has_left);
-		json_int(json, "count", rankset_count(standing->ranks));
-		json_ranks(json, "ranks", standing->ranks);
+		json_who(json, standing->ranks);
 		json_end_object(json);
 	}
 	json_end_array(json);
 	json_ranks(json, "outside", all.outside);
-	free_standings(&all);
 }
 
 void view_loops_json(const struct view *view)
@@ -330,12 +290,9 @@ void view_loops_json(const struct view *view)
 
 		json_object(&json, NULL);
 		json_count(&json, "loop", l + 1);
-		if (loop->parent == LOOP_NONE)
-			json_null(&json, "inside");
-		else
-			json_count(&json, "inside", loop->parent + 1);
-		json_label(&json, "where", label_loop(view, l, LABEL_FULL));
-		json_label(&json, "functions", functions_text(view, l));
+		json_number(&json, "inside", loop->parent, LOOP_NONE);
+		json_text(&json, "where", label_loop(view, l, LABEL_FULL));
+		json_text(&json, "functions", functions_text(view, l));
 		json_bool(&json, "comparable", loop->is_comparable);
 		write_standings(&json, view, l);
 		json_end_object(&json);

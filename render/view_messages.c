@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What ranks have sent each other, as both ends have counted it. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/waits/message_pairs.h"
+#include "model/arena.h"
 #include "model/job/job.h"
-#include "model/job/job_comms.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
-#include "render/comm_label.h"
-#include "render/json.h"
-#include "render/parts.h"
-#include "render/table.h"
-#include "render/text.h"
+#include "render/draw/table.h"
+#include "render/text/json.h"
+#include "render/text/text.h"
+#include "render/words/label.h"
+#include "render/words/parts.h"
 
 static const struct table_column columns[] = {
 	{.name = "comm", .header = "on", .flags = TABLE_YIELDS | TABLE_CUT_MIDDLE, .min_width = 8},
@@ -46,57 +44,52 @@ static void add_rank(struct table *table, int rank)
 	if (rank >= 0)
 		table_cell(table, "%d", rank);
 	else
-		table_cell(table, "%s", rank == SEG_PEER_ANY ? "any" : "?");
+		table_text(table, rank == SEG_PEER_ANY ? "any" : "?");
 }
 
 /* "413", or "412 of 413": begun, but not all complete. */
 static void add_count(struct table *table, bool is_known, uint64_t begun, uint64_t done)
 {
 	if (!is_known)
-		table_cell(table, "?");
+		table_text(table, "?");
 	else if (begun == done)
 		table_cell(table, "%" PRIu64, begun);
 	else
 		table_cell(table, "%" PRIu64 " of %" PRIu64, done, begun);
 }
 
-static char *pair_mark(const struct message_pair *pair)
+static const char *pair_mark(const struct view *view, const struct message_pair *pair)
 {
 	if (urgency(pair) > 0)
 		return NULL;
 	if (pair->sends < pair->receives)
-		return xasprintf("<- %" PRIu64 " not sent", pair->receives - pair->sends);
+		return text_of(view, "<- %" PRIu64 " not sent", pair->receives - pair->sends);
 	if (pair->wildcards)
-		return xasprintf(
+		return arena_printf(
+			view->arena,
 			"<- %" PRIu64 " not received, but %" PRIu64 " receive%s from any %s open",
 			pair->sends - pair->receives, pair->wildcards,
 			pair->wildcards == 1 ? "" : "s", pair->wildcards == 1 ? "is" : "are");
-	return xasprintf("<- %" PRIu64 " not received", pair->sends - pair->receives);
+	return text_of(view, "<- %" PRIu64 " not received", pair->sends - pair->receives);
 }
 
 static void add_row(struct table *table, const struct view *view, const struct message_pair *pair)
 {
 	const struct rankset *known = view->job->model->ranks;
-	char *comm = comm_label(view, pair->comm, LABEL_SHORT), *mark = pair_mark(pair);
-	char *tag = label_tag(pair->tag);
 
 	table_row(table);
-	table_cell(table, "%s", comm);
+	table_text(table, label_comm(view, pair->comm, LABEL_SHORT));
 	add_rank(table, pair->from);
 	add_rank(table, pair->to);
-	table_cell(table, "%s", tag);
+	table_text(table, label_tag(view->arena, pair->tag));
 	if (pair->from == SEG_PEER_ANY)
-		table_cell(table, "%s", "");
+		table_text(table, NULL);
 	else
 		add_count(table, pair->from >= 0 && rankset_contains(known, pair->from),
 			  pair->sends, pair->sends_done);
 	add_count(table, pair->to >= 0 && rankset_contains(known, pair->to), pair->receives,
 		  pair->receives_done);
-	if (mark)
-		table_mark(table, mark);
-	free(comm);
-	free(tag);
-	free(mark);
+	table_mark(table, pair_mark(view, pair));
 }
 
 /* ---- The answer ---- */
@@ -146,26 +139,21 @@ static void note(const struct message_pair *pair, struct sums *sums)
 static void print_head(const struct view *view, const struct rankset *ranks,
 		       const struct sums *sums)
 {
-	char *who = parts_who(ranks), *comm = xstrdup(""), *rows;
+	const char *comm = "", *rows;
 
 	if (sums->rows && !sums->has_comms) {
-		char *label = comm_label(view, sums->comm, LABEL_FULL);
+		const char *label = label_comm(view, sums->comm, LABEL_FULL);
 
-		free(comm);
-		comm = xasprintf(" on %s", label);
-		free(label);
+		comm = text_of(view, " on %s", label);
 	}
 	if (sums->differing)
-		rows = xasprintf("in %zu of %zu rows the two ends do not agree", sums->differing,
-				 sums->rows);
+		rows = text_of(view, "in %zu of %zu rows the two ends do not agree",
+			       sums->differing, sums->rows);
 	else
-		rows = xasprintf("both ends agree%s",
-				 sums->moving ? " where both stand still" : "");
-	text_wrap(view, 0, "%s%s: %" PRIu64 " messages sent, %" PRIu64 " received; %s", who, comm,
-		  sums->sent, sums->received, rows);
-	free(who);
-	free(comm);
-	free(rows);
+		rows = text_of(view, "both ends agree%s",
+			       sums->moving ? " where both stand still" : "");
+	text_wrap(view, 0, "%s%s: %" PRIu64 " messages sent, %" PRIu64 " received; %s",
+		  parts_who(view, ranks), comm, sums->sent, sums->received, rows);
 }
 
 static void print_legend(const struct view *view, const struct sums *sums, size_t left, bool is_one)
@@ -178,30 +166,28 @@ static void print_legend(const struct view *view, const struct sums *sums, size_
 			  "N of M: M are begun (sends started, receives posted), N of these "
 			  "complete");
 	if (sums->wildcards)
-		text_wrap(view, 2,
-			  "any: receives with a wildcard; what they got is in its "
-			  "sender's row, too");
-	if (sums->many)
-		text_wrap(view, 2,
-			  "others: tags beyond those that the recorder has room for, "
-			  "all together");
-	if (sums->unknown)
-		text_wrap(view, 2,
-			  "?, and rows with cancelled or uncounted messages: the two ends "
-			  "cannot be compared");
-	if (sums->moving)
 		text_wrap(
 			view, 2,
-			"ranks that are moving differ in %zu row%s, as they do while messages are "
-			"under way",
-			sums->moving, sums->moving == 1 ? "" : "s");
+			"any: receives with a wildcard; what they got is in its sender's row, too");
+	if (sums->many)
+		text_wrap(view, 2,
+			  "others: tags beyond those that the recorder has room for, all together");
+	if (sums->unknown)
+		text_wrap(view, 2,
+			  "?, and rows with cancelled or uncounted messages: the two ends cannot "
+			  "be compared");
+	if (sums->moving)
+		text_wrap(view, 2,
+			  "ranks that are moving differ in %zu row%s, as they do while messages "
+			  "are under way",
+			  sums->moving, sums->moving == 1 ? "" : "s");
 }
 
 void view_messages(const struct view *view)
 {
 	const struct message_pairs *pairs = view->answer->pairs;
 	const struct rankset *ranks = view->answer->ranks;
-	struct table *table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
+	struct table *table = TABLE_OF(view, columns);
 	bool is_one = rankset_count(ranks) == 1;
 	size_t left = 0;
 	struct sums sums = {0};
@@ -226,9 +212,8 @@ void view_messages(const struct view *view)
 	print_head(view, ranks, &sums);
 	if (!sums.has_comms)
 		table_hide(table, "comm");
-	table_print(table, view);
+	table_print(table);
 	print_legend(view, &sums, left, is_one);
-	table_destroy(table);
 }
 
 /* ---- JSON ---- */
@@ -248,10 +233,10 @@ static void write_pair(struct json *json, const struct view *view, const struct 
 	bool has_receiver = pair->to >= 0 && rankset_contains(known, pair->to);
 
 	json_object(json, NULL);
-	json_label(json, "communicator", comm_label(view, pair->comm, LABEL_FULL));
+	json_text(json, "communicator", label_comm(view, pair->comm, LABEL_FULL));
 	write_rank(json, "from", pair->from);
 	write_rank(json, "to", pair->to);
-	json_label(json, "tag", label_tag(pair->tag));
+	json_text(json, "tag", label_tag(view->arena, pair->tag));
 	if (has_sender) {
 		json_count(json, "sends", pair->sends);
 		json_count(json, "sends_complete", pair->sends_done);

@@ -4,16 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
-#include "model/xalloc.h"
-#include "render/dot.h"
-#include "render/json.h"
-#include "render/label.h"
-#include "render/parts.h"
-#include "render/table.h"
-#include "render/text.h"
+#include "render/draw/dot.h"
+#include "render/draw/table.h"
+#include "render/text/json.h"
+#include "render/text/text.h"
+#include "render/words/label.h"
+#include "render/words/parts.h"
 
 static const struct table_column columns[] = {
 	{.name = "state",
@@ -24,10 +24,10 @@ static const struct table_column columns[] = {
 	{.name = "share", .header = "share", .align = TABLE_RIGHT, .min_width = 5},
 };
 
-/* How often each state was left, by the rank's own numbers of states. The caller frees. */
-static uint64_t *count_leaving(const struct job_lane *lane)
+/* How often each state was left, by the rank's own numbers of states. */
+static uint64_t *count_leaving(const struct view *view, const struct job_lane *lane)
 {
-	uint64_t *leaving = xcalloc(2 * lane->model->num_sites, sizeof(*leaving));
+	uint64_t *leaving = arena_array(view->arena, 2 * lane->model->num_sites, sizeof(*leaving));
 
 	for (size_t t = 0; t < lane->data->num_transitions; t++)
 		leaving[lane->data->transitions[t].from] += lane->data->transitions[t].count;
@@ -35,15 +35,15 @@ static uint64_t *count_leaving(const struct job_lane *lane)
 }
 
 /* In whole percent; what is neither nothing nor all is not rounded to it. */
-static char *share_text(uint64_t count, uint64_t all)
+static const char *share_text(const struct view *view, uint64_t count, uint64_t all)
 {
 	double percent = all ? 100.0 * (double)count / (double)all : 0;
 
 	if (count && percent < 1)
-		return xstrdup("<1 %");
+		return "<1 %";
 	if (count < all && percent > 99)
-		return xstrdup(">99 %");
-	return xasprintf("%.0f %%", percent);
+		return ">99 %";
+	return text_of(view, "%.0f %%", percent);
 }
 
 static int compare_from(const void *a, const void *b, void *arg)
@@ -57,10 +57,10 @@ static int compare_from(const void *a, const void *b, void *arg)
 	return (one > two) - (one < two);
 }
 
-/* The transitions of one state together, states in the order first seen. The caller frees. */
-static size_t *sort_transitions(const struct job_lane *lane)
+/* The transitions of one state together, states in the order first seen. */
+static size_t *sort_transitions(const struct view *view, const struct job_lane *lane)
 {
-	size_t *order = xcalloc(lane->data->num_transitions, sizeof(*order));
+	size_t *order = arena_array(view->arena, lane->data->num_transitions, sizeof(*order));
 
 	for (size_t t = 0; t < lane->data->num_transitions; t++)
 		order[t] = t;
@@ -72,21 +72,19 @@ static size_t *sort_transitions(const struct job_lane *lane)
 static void add_row(struct table *table, const struct view *view, const struct job_lane *lane,
 		    uint32_t state, bool is_next, uint64_t count, const char *share)
 {
-	char *label = label_state(view->job, job_lane_state(lane, state), LABEL_SHORT);
-
 	table_row(table);
-	table_cell(table, "%s%s", is_next ? "  -> " : "", label);
+	table_cell(table, "%s%s", is_next ? "  -> " : "",
+		   label_state(view, job_lane_state(lane, state), LABEL_SHORT));
 	table_cell(table, "%" PRIu64, count);
-	table_cell(table, "%s", share);
-	free(label);
+	table_text(table, share);
 }
 
 static void print_lane(const struct view *view, const struct job_lane *lane)
 {
 	const struct model_lane *data = lane->data;
-	struct table *table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
-	uint64_t *leaving = count_leaving(lane);
-	size_t *order = sort_transitions(lane);
+	struct table *table = TABLE_OF(view, columns);
+	uint64_t *leaving = count_leaving(view, lane);
+	size_t *order = sort_transitions(view, lane);
 
 	text_wrap(view, 0,
 		  "rank %d%s: %zu different steps into and out of MPI, %" PRIu64 " in all%s",
@@ -95,17 +93,13 @@ static void print_lane(const struct view *view, const struct job_lane *lane)
 	for (size_t i = 0; i < data->num_transitions; i++) {
 		const struct model_transition *transition = &data->transitions[order[i]];
 		uint64_t all = leaving[transition->from];
-		char *share = share_text(transition->count, all);
 
 		if (i == 0 || data->transitions[order[i - 1]].from != transition->from)
 			add_row(table, view, lane, transition->from, false, all, "");
-		add_row(table, view, lane, transition->to, true, transition->count, share);
-		free(share);
+		add_row(table, view, lane, transition->to, true, transition->count,
+			share_text(view, transition->count, all));
 	}
-	table_print(table, view);
-	free(order);
-	free(leaving);
-	table_destroy(table);
+	table_print(table);
 }
 
 void view_model(const struct view *view)
@@ -128,10 +122,10 @@ static void add_lane(struct dot *dot, const struct view *view, const struct job_
 {
 	const struct model_lane *data = lane->data;
 	size_t num_states = 2 * lane->model->num_sites;
-	uint64_t *leaving = count_leaving(lane);
-	uint64_t *weight = xcalloc(num_states, sizeof(*weight));
-	uint32_t *node = xcalloc(num_states, sizeof(*node));
-	bool *is_used = xcalloc(num_states, sizeof(*is_used));
+	uint64_t *leaving = count_leaving(view, lane);
+	uint64_t *weight = arena_array(view->arena, num_states, sizeof(*weight));
+	uint32_t *node = arena_array(view->arena, num_states, sizeof(*node));
+	bool *is_used = arena_array(view->arena, num_states, sizeof(*is_used));
 
 	for (size_t t = 0; t < data->num_transitions; t++) {
 		weight[data->transitions[t].to] += data->transitions[t].count;
@@ -139,31 +133,23 @@ static void add_lane(struct dot *dot, const struct view *view, const struct job_
 	}
 	is_used[data->state] = true;
 	for (uint32_t s = 0; s < num_states; s++) {
-		char *label;
-
 		if (!is_used[s])
 			continue;
-		label = label_state(view->job, job_lane_state(lane, s), LABEL_SHORT);
 		/* The present state is kept however rare it is. */
-		node[s] = dot_node(dot, label, s == data->state ? UINT64_MAX : weight[s],
+		node[s] = dot_node(dot, label_state(view, job_lane_state(lane, s), LABEL_SHORT),
+				   s == data->state ? UINT64_MAX : weight[s],
 				   s == data->state       ? DOT_STRONG
 				   : SEG_STATE_IS_EXIT(s) ? DOT_ROUNDED
 							  : DOT_PLAIN);
-		free(label);
 	}
 	for (size_t t = 0; t < data->num_transitions; t++) {
 		const struct model_transition *transition = &data->transitions[t];
-		char *share = share_text(transition->count, leaving[transition->from]);
-		char *label = xasprintf("%" PRIu64 " (%s)", transition->count, share);
+		const char *label =
+			text_of(view, "%" PRIu64 " (%s)", transition->count,
+				share_text(view, transition->count, leaving[transition->from]));
 
 		dot_edge(dot, node[transition->from], node[transition->to], label);
-		free(share);
-		free(label);
 	}
-	free(leaving);
-	free(weight);
-	free(node);
-	free(is_used);
 }
 
 void view_model_dot(const struct view *view)
@@ -171,20 +157,18 @@ void view_model_dot(const struct view *view)
 	int rank = view->answer->rank;
 	size_t number, first = parts_lanes(view, rank, &number);
 	struct dot *dot;
-	char *title;
+	const char *title;
 
 	if (!number)
 		return;
-	title = xasprintf(
-		"rank %d: steps into and out of MPI, how often, and their share of all that "
-		"leave the state",
-		rank);
-	dot = dot_create(title, "states");
+	title = arena_printf(view->arena,
+			     "rank %d: steps into and out of MPI, how often, and their share of "
+			     "all that leave the state",
+			     rank);
+	dot = dot_create(view->arena, title, "states");
 	for (size_t i = first; i < first + number; i++)
 		add_lane(dot, view, &view->job->model->lanes[i]);
 	dot_write(dot, view->out);
-	dot_destroy(dot);
-	free(title);
 }
 
 /* ---- JSON ---- */
@@ -192,14 +176,13 @@ void view_model_dot(const struct view *view)
 static void write_lane(struct json *json, const struct view *view, const struct job_lane *lane)
 {
 	const struct model_lane *data = lane->data;
-	size_t *order = sort_transitions(lane);
+	size_t *order = sort_transitions(view, lane);
 
 	json_object(json, NULL);
 	json_int(json, "thread", data->is_main ? 0 : lane->lane);
 	json_count(json, "transitions", data->events);
 	json_bool(json, "consistent", data->is_consistent);
-	json_label(json, "state",
-		   label_state(view->job, job_lane_state(lane, data->state), LABEL_FULL));
+	json_text(json, "state", label_state(view, job_lane_state(lane, data->state), LABEL_FULL));
 	json_array(json, "edges");
 	for (size_t i = 0; i < data->num_transitions; i++) {
 		const struct model_transition *transition = &data->transitions[order[i]];
@@ -207,14 +190,13 @@ static void write_lane(struct json *json, const struct view *view, const struct 
 		uint32_t to = job_lane_state(lane, transition->to);
 
 		json_object(json, NULL);
-		json_label(json, "from", label_state(view->job, from, LABEL_FULL));
-		json_label(json, "to", label_state(view->job, to, LABEL_FULL));
+		json_text(json, "from", label_state(view, from, LABEL_FULL));
+		json_text(json, "to", label_state(view, to, LABEL_FULL));
 		json_count(json, "count", transition->count);
 		json_end_object(json);
 	}
 	json_end_array(json);
 	json_end_object(json);
-	free(order);
 }
 
 void view_model_json(const struct view *view)

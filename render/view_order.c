@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The temporal order of stacks: groups of ranks, what tells them apart, and what does not. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/stacks/temporal.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/names.h"
-#include "model/job/rankset.h"
-#include "model/xalloc.h"
-#include "render/json.h"
-#include "render/label.h"
-#include "render/order_text.h"
-#include "render/table.h"
-#include "render/text.h"
+#include "render/draw/table.h"
+#include "render/text/json.h"
+#include "render/text/text.h"
 #include "render/view.h"
+#include "render/words/label.h"
+#include "render/words/order_text.h"
 
 enum { MAX_LOOPS = 16, MAX_REASONS = 6, RANKS_WIDTH = 30 };
 
@@ -29,12 +26,13 @@ static const struct table_column columns[] = {
 
 /* ---- Words ---- */
 
-/* "step=3, i=7": of all loops around all frames, outermost first. The caller frees. */
-static char *variables_label(const struct temporal_result *result, size_t group,
-			     const struct callpaths *callpaths)
+/* "step=3, i=7": of all loops around all frames, outermost first. */
+static const char *variables_label(const struct view *view, size_t group)
 {
+	const struct temporal_result *result = view->answer->order;
+	const struct callpaths *callpaths = view->job->callpaths;
 	uint32_t path = result->groups[group].path;
-	char *text = xstrdup("");
+	struct text_list list = {view->arena, NULL};
 
 	for (uint32_t depth = 0;
 	     path != CALLPATH_NONE && depth <= callpaths_get(callpaths, path)->depth; depth++) {
@@ -45,18 +43,14 @@ static char *variables_label(const struct temporal_result *result, size_t group,
 			temporal_loops_of(result, group, callpaths_at_depth(callpaths, path, depth),
 					  loops, values, has_value, MAX_LOOPS);
 
-		for (size_t i = 0; i < num; i++) {
-			char *longer;
-
-			if (!has_value[i])
-				continue;
-			longer = xasprintf("%s%s%s=%" PRId64, text, *text ? ", " : "",
-					   loops[i]->variable.variable->name, values[i]);
-			free(text);
-			text = longer;
-		}
+		for (size_t i = 0; i < num; i++)
+			if (has_value[i])
+				text_list_add(&list, ", ",
+					      text_of(view, "%s=%" PRId64,
+						      loops[i]->variable.variable->name,
+						      values[i]));
 	}
-	return text;
+	return list.text ? list.text : "";
 }
 
 /* ---- The table ---- */
@@ -75,27 +69,22 @@ static size_t group_before(const struct temporal_result *result, size_t group)
 
 static void print_table(const struct view *view, const struct temporal_result *result)
 {
-	struct table *table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
+	struct table *table = TABLE_OF(view, columns);
 
 	for (size_t i = 0; i < result->num_groups; i++) {
-		char *where = order_text_where(view, &result->groups[i]);
-		char *variables = variables_label(result, i, view->job->callpaths);
 		size_t before = group_before(result, i);
 
 		table_row(table);
 		table_cell(table, "%zu", i + 1);
 		if (before == SIZE_MAX)
-			table_cell(table, "%s", "");
+			table_text(table, NULL);
 		else
 			table_cell(table, "%zu", before + 1);
 		table_ranks(table, result->groups[i].ranks);
-		table_cell(table, "%s", where);
-		table_cell(table, "%s", variables);
-		free(variables);
-		free(where);
+		table_text(table, order_text_where(view, &result->groups[i]));
+		table_text(table, variables_label(view, i));
 	}
-	table_print(table, view);
-	table_destroy(table);
+	table_print(table);
 }
 
 /* ---- Reasons ---- */
@@ -104,22 +93,17 @@ static void print_order(const struct view *view, const struct temporal_result *r
 			size_t before, size_t after)
 {
 	struct temporal_reason reason;
-	char *loop, *a, *b;
 
 	temporal_order_of(result, before, after, &reason);
 	if (reason.cause == TEMPORAL_BY_VARIABLE) {
-		loop = order_text_loop(view, reason.loop);
 		text_wrap(view, 2, "%zu before %zu: %s is %" PRId64 " and %" PRId64 " in %s",
 			  before + 1, after + 1, reason.loop->variable.variable->name,
-			  reason.value_a, reason.value_b, loop);
-		free(loop);
+			  reason.value_a, reason.value_b, order_text_loop(view, reason.loop));
 		return;
 	}
-	a = label_place(view->job, reason.frame_a, LABEL_SHORT);
-	b = label_place(view->job, reason.frame_b, LABEL_SHORT);
-	text_wrap(view, 2, "%zu before %zu: %s leads to %s", before + 1, after + 1, a, b);
-	free(a);
-	free(b);
+	text_wrap(view, 2, "%zu before %zu: %s leads to %s", before + 1, after + 1,
+		  label_place(view, reason.frame_a, LABEL_SHORT),
+		  label_place(view, reason.frame_b, LABEL_SHORT));
 }
 
 /* The reasons why pairs of groups are not ordered, each once for the first pair that has it. */
@@ -131,7 +115,7 @@ static void print_unordered(const struct view *view, const struct temporal_resul
 	for (size_t i = 0; i < result->num_groups && num < MAX_REASONS; i++) {
 		for (size_t j = i + 1; j < result->num_groups && num < MAX_REASONS; j++) {
 			size_t k = 0;
-			char *text;
+			const char *text;
 
 			if (temporal_order_of(result, i, j, &reason) != TEMPORAL_UNORDERED)
 				continue;
@@ -144,7 +128,6 @@ static void print_unordered(const struct view *view, const struct temporal_resul
 			seen[num++] = reason;
 			text = order_text_cause(view, &reason);
 			text_wrap(view, 2, "%zu and %zu are not ordered: %s", i + 1, j + 1, text);
-			free(text);
 		}
 	}
 }
@@ -152,21 +135,20 @@ static void print_unordered(const struct view *view, const struct temporal_resul
 void view_order(const struct view *view)
 {
 	const struct temporal_result *result = view->answer->order;
-	char *who;
+	const char *who;
 	size_t printed = 0;
 
 	if (!result->num_groups) {
 		fprintf(view->out, "There is no stack of these ranks.\n");
 		return;
 	}
-	who = label_who(result->groups[0].ranks, RANKS_WIDTH);
+	who = label_who(view->arena, result->groups[0].ranks, RANKS_WIDTH);
 	if (result->num_groups == 1)
 		fprintf(view->out, "All are at the same place, as far as can be told: %s.\n", who);
 	else if (result->groups[1].level)
 		fprintf(view->out, "First in temporal order: %s.\n", who);
 	else
 		fprintf(view->out, "No group is before all others.\n");
-	free(who);
 	print_table(view, result);
 	for (size_t i = 0; i < result->num_groups && printed < MAX_REASONS; i++) {
 		size_t before = group_before(result, i);
@@ -190,19 +172,13 @@ void view_order_json(const struct view *view)
 	json_array(&json, "groups");
 	for (size_t i = 0; i < result->num_groups; i++) {
 		const struct temporal_group *group = &result->groups[i];
-		size_t before = group_before(result, i);
-
 		json_object(&json, NULL);
 		json_count(&json, "group", i + 1);
-		json_int(&json, "count", rankset_count(group->ranks));
-		json_ranks(&json, "ranks", group->ranks);
+		json_who(&json, group->ranks);
 		json_count(&json, "level", group->level);
-		if (before == SIZE_MAX)
-			json_null(&json, "after");
-		else
-			json_count(&json, "after", before + 1);
-		json_label(&json, "where", order_text_where(view, group));
-		json_label(&json, "variables", variables_label(result, i, view->job->callpaths));
+		json_number(&json, "after", group_before(result, i), SIZE_MAX);
+		json_text(&json, "where", order_text_where(view, group));
+		json_text(&json, "variables", variables_label(view, i));
 		json_end_object(&json);
 	}
 	json_end_array(&json);

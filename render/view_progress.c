@@ -2,21 +2,20 @@
  * How far each group has got in the outermost loop, as bars. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
+#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
-#include "render/json.h"
-#include "render/label.h"
-#include "render/parts.h"
-#include "render/table.h"
-#include "render/text.h"
+#include "render/draw/table.h"
+#include "render/text/json.h"
+#include "render/text/text.h"
+#include "render/words/label.h"
+#include "render/words/parts.h"
 
 /* A bar shows at least this many iterations, so that one iteration does not look like a mile. */
 enum { BAR_WIDTH = 20, LEAST_SPAN = 10 };
@@ -30,14 +29,6 @@ static const struct table_column columns[] = {
 	{.name = "since", .header = "since", .min_width = 5},
 };
 
-/* The outermost loop that a group is in, or was in last; NULL if there is none. */
-static const struct iteration *outermost(const struct eqgroup *group)
-{
-	if (group->place->num_iterations)
-		return &group->place->iterations[0];
-	return group->place->num_frontier ? &group->place->frontier[0] : NULL;
-}
-
 /* What the bars show: the iterations from `first` to `last` of a loop. */
 struct scale {
 	uint32_t loop; /* LOOP_NONE: for groups in no loop */
@@ -49,7 +40,7 @@ static struct scale make_scale(const struct view *view, uint32_t loop)
 	struct scale scale = {.loop = loop, .first = UINT64_MAX};
 
 	for (size_t g = 0; g < view->groups->num_groups; g++) {
-		const struct iteration *iteration = outermost(&view->groups->groups[g]);
+		const struct iteration *iteration = parts_outermost(view->groups->groups[g].place);
 
 		if (!iteration || iteration->loop != loop)
 			continue;
@@ -63,7 +54,7 @@ static struct scale make_scale(const struct view *view, uint32_t loop)
 	return scale;
 }
 
-static char *bar_text(const struct view *view, const struct scale *scale, uint64_t count)
+static const char *bar_text(const struct view *view, const struct scale *scale, uint64_t count)
 {
 	double share = scale->last > scale->first ? (double)(count - scale->first) /
 							    (double)(scale->last - scale->first)
@@ -72,7 +63,7 @@ static char *bar_text(const struct view *view, const struct scale *scale, uint64
 	int filled = count == scale->last ? BAR_WIDTH : (int)(share * (BAR_WIDTH - 1));
 	const char *full = view->use_unicode ? "\u2588" : "#";
 	const char *empty = view->use_unicode ? "\u2591" : ".";
-	char *text = xmalloc(BAR_WIDTH * 4 + 1), *end = text;
+	char *text = arena_alloc(view->arena, BAR_WIDTH * 4 + 1), *end = text;
 
 	for (int i = 0; i < BAR_WIDTH; i++)
 		end = stpcpy(end, i < filled ? full : empty);
@@ -96,69 +87,43 @@ static double find_rate(const struct view *view, const struct eqgroup *group)
 	return moves / 2 / lanes / view->job->look_seconds;
 }
 
-static char *rate_text(const struct view *view, const struct eqgroup *group)
-{
-	double rate = find_rate(view, group);
-
-	if (rate < 0)
-		return xstrdup("");
-	return xasprintf("%.*f", rate > 0 && rate < 10 ? 1 : 0, rate);
-}
-
 static void add_row(struct table *table, const struct view *view, const struct scale *scale,
 		    uint32_t g, const struct rankset *ranks)
 {
 	const struct eqgroup *group = &view->groups->groups[g];
-	const struct iteration *iteration = outermost(group);
-	char *doing = label_doing(view->job, group);
-	char *since = parts_since(view, group), *iterations = parts_iterations(view, group);
-	char *rate = rate_text(view, group), *mark = parts_mark_as(view, g, ranks, "*");
+	const struct iteration *iteration = parts_outermost(group->place);
+	double rate = find_rate(view, group);
 
 	table_row(table);
 	table_ranks(table, ranks);
-	if (iteration) {
-		char *bar = bar_text(view, scale, iteration->count);
-
-		table_cell(table, "%s", bar);
-		free(bar);
-	} else {
-		table_cell(table, "%s", "");
-	}
-	table_cell(table, "%s", iterations);
-	table_cell(table, "%s", doing);
-	table_cell(table, "%s", rate);
-	table_cell(table, "%s", since);
-	if (mark)
-		table_mark(table, mark);
-	free(mark);
-	free(doing);
-	free(since);
-	free(rate);
-	free(iterations);
+	table_text(table, iteration ? bar_text(view, scale, iteration->count) : NULL);
+	table_text(table, parts_iterations(view, group));
+	table_text(table, label_doing(view, group));
+	if (rate < 0)
+		table_text(table, NULL);
+	else
+		table_cell(table, "%.*f", rate > 0 && rate < 10 ? 1 : 0, rate);
+	table_text(table, parts_since(view, group));
+	table_mark(table, parts_mark_as(view, g, ranks, "*"));
 }
 
 static void print_title(const struct view *view, const struct scale *scale)
 {
-	char *loop;
-
 	if (scale->loop == LOOP_NONE) {
 		text_wrap(view, 0, "in no loop:");
 		return;
 	}
-	loop = label_loop(view, scale->loop, LABEL_SHORT);
-	text_wrap(view, 0, "%s: the bars go from iteration %" PRIu64 " to %" PRIu64, loop,
-		  scale->first, scale->last);
-	free(loop);
+	text_wrap(view, 0, "%s: the bars go from iteration %" PRIu64 " to %" PRIu64,
+		  label_loop(view, scale->loop, LABEL_SHORT), scale->first, scale->last);
 }
 
 static bool is_any_moving(const struct view *view)
 {
 	const struct job_model *jm = view->job->model;
 
-	for (size_t i = 0; i < jm->num_lanes; i++) {
+	for (size_t i = 0; i < jm->num_lanes; i++)
 		if (jm->lanes[i].moves)
 			return true;
-	}
 	return false;
 }
 
@@ -166,23 +131,20 @@ static bool is_any_moving(const struct view *view)
 static void print_section(const struct view *view, uint32_t loop)
 {
 	struct scale scale = make_scale(view, loop);
-	struct table *table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
+	struct table *table = TABLE_OF(view, columns);
 	size_t num_rest = 0;
 
 	for (uint32_t g = 0; g < view->groups->num_groups; g++) {
-		const struct iteration *iteration = outermost(&view->groups->groups[g]);
+		const struct iteration *iteration = parts_outermost(view->groups->groups[g].place);
 		struct rankset *ranks = parts_in_focus(view, view->groups->groups[g].ranks);
 
-		if ((iteration ? iteration->loop : LOOP_NONE) != loop || rankset_is_empty(ranks)) {
-			rankset_destroy(ranks);
+		if ((iteration ? iteration->loop : LOOP_NONE) != loop || rankset_is_empty(ranks))
 			continue;
-		}
 		if (table_num_rows(table) >=
 		    (parts_is_culprit(view, g) ? 2 * PARTS_MAX_ROWS : PARTS_MAX_ROWS))
 			num_rest++;
 		else
 			add_row(table, view, &scale, g, ranks);
-		rankset_destroy(ranks);
 	}
 	if (!is_any_moving(view))
 		table_hide(table, "rate");
@@ -192,13 +154,12 @@ static void print_section(const struct view *view, uint32_t loop)
 	}
 	if (table_num_rows(table))
 		print_title(view, &scale);
-	table_print(table, view);
+	table_print(table);
 	if (num_rest)
 		text_wrap(view, 2,
-			  "... and %zu smaller groups; \"focus RANKS\" shows the groups of "
-			  "some ranks",
+			  "... and %zu smaller groups; \"focus RANKS\" shows the groups of some "
+			  "ranks",
 			  num_rest);
-	table_destroy(table);
 }
 
 void view_progress(const struct view *view)
@@ -207,19 +168,17 @@ void view_progress(const struct view *view)
 
 	if (!parts_have_models(view))
 		return;
-	has_section = xcalloc(view->progress->num_loops, sizeof(*has_section));
+	has_section = arena_array(view->arena, view->progress->num_loops, sizeof(*has_section));
 	for (size_t g = 0; g < view->groups->num_groups; g++) {
-		const struct iteration *iteration = outermost(&view->groups->groups[g]);
+		const struct iteration *iteration = parts_outermost(view->groups->groups[g].place);
 
 		if (iteration)
 			has_section[iteration->loop] = true;
 	}
-	for (uint32_t loop = 0; loop < view->progress->num_loops; loop++) {
+	for (uint32_t loop = 0; loop < view->progress->num_loops; loop++)
 		if (has_section[loop])
 			print_section(view, loop);
-	}
 	print_section(view, LOOP_NONE);
-	free(has_section);
 }
 
 /* ---- JSON ---- */
@@ -227,7 +186,7 @@ void view_progress(const struct view *view)
 static void write_group(struct json *json, const struct view *view, uint32_t g,
 			const struct rankset *ranks)
 {
-	const struct iteration *iteration = outermost(&view->groups->groups[g]);
+	const struct iteration *iteration = parts_outermost(view->groups->groups[g].place);
 	double rate = find_rate(view, &view->groups->groups[g]);
 	struct scale scale;
 
@@ -253,7 +212,6 @@ void view_progress_json(const struct view *view)
 
 		if (!rankset_is_empty(ranks))
 			write_group(&json, view, g, ranks);
-		rankset_destroy(ranks);
 	}
 	json_end_array(&json);
 	json_end_object(&json);

@@ -1,28 +1,155 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Who waits for whom without a recorder: by the stacks, and by what the MPI libraries hold of
  * messages. */
+#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/queue_waits.h"
 #include "analysis/waits/stack_facts.h"
+#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/message_queues.h"
 #include "model/job/rankset.h"
-#include "model/job/sample.h"
-#include "model/xalloc.h"
-#include "render/dot.h"
-#include "render/json.h"
-#include "render/label.h"
-#include "render/parts.h"
-#include "render/queue_cause.h"
-#include "render/stack_places.h"
-#include "render/text.h"
+#include "render/draw/dot.h"
+#include "render/lp/cause.h"
+#include "render/lp/culprit_places.h"
+#include "render/text/json.h"
+#include "render/text/text.h"
 #include "render/view.h"
+#include "render/words/label.h"
+#include "render/words/parts.h"
 
-enum { WHO_WIDTH = 40, MAX_STEPS = 40, MAX_GROUPS = 24, MAX_GROUPS_DATA = 300 };
+enum { WHO_WIDTH = 40, MAX_STEPS = 40, MAX_CAUSES = 6, MAX_GROUPS = 24, MAX_GROUPS_DATA = 300 };
+
+/* ---- lp ---- */
+
+/* " with tag 7", or nothing where any will do or it is not known. */
+static const char *tag_text(const struct view *view, int32_t tag)
+{
+	if (tag == MESSAGE_ANY_TAG || tag == MESSAGE_TAG_NOT_KNOWN)
+		return "";
+	return text_of(view, " with tag %" PRId32, tag);
+}
+
+/* " on halo"; nothing for MPI_COMM_WORLD. Open MPI calls those without a name "MPI COMMUNICATOR
+ * 3 DUP FROM 0". */
+static const char *on_text(const struct view *view, const char *comm)
+{
+	bool is_plain = !*comm || strcmp(comm, "MPI_COMM_WORLD") == 0;
+	int number;
+
+	if (sscanf(comm, "MPI COMMUNICATOR %d ", &number) == 1)
+		return text_of(view, " on communicator %d", number);
+	return is_plain ? "" : text_of(view, " on %s", comm);
+}
+
+/* What it is for, after "waits for": "a message with tag 7 from rank 3 on halo", "rank 3 to receive
+ * its message with tag 7", "the part of rank 3 in MPI_Allreduce". peer: "ranks 3,5"; whose: who has
+ * sent the message, "their". */
+static const char *needs_of(const struct view *view, const struct queue_wait *wait,
+			    const char *peer, const char *whose)
+{
+	const char *call = stack_call(view, wait->rank);
+	const char *tag = tag_text(view, wait->tag), *on = on_text(view, wait->comm);
+
+	if (wait->kind == QUEUE_WAIT_COLLECTIVE)
+		return text_of(view, "the part of %s in %s%s", peer, call ? call : "the collective",
+			       on);
+	if (wait->kind == QUEUE_WAIT_RECEIVE)
+		return text_of(view, "%s to receive %s message%s%s", peer, whose, tag, on);
+	return text_of(view, "a message%s from %s%s", tag, wait->is_any ? "any rank" : peer, on);
+}
+
+static const char *need_text(const struct view *view, const struct queue_wait *wait)
+{
+	return needs_of(view, wait, text_of(view, "rank %d", wait->peer), "its");
+}
+
+/* "rank 3: in MPI_Recv, exchange() at halo.c:12, waits for ..." */
+static void print_cause_step(const struct view *view, const struct queue_wait *wait)
+{
+	const char *place = stack_place(view, wait->rank);
+
+	text_wrap(view, 4, "rank %d, in %s, waits for %s", wait->rank, place ? place : "MPI",
+		  need_text(view, wait));
+}
+
+static void print_lost(const struct view *view, const struct queue_wait *wait)
+{
+	const char *place = stack_place(view, wait->rank);
+
+	text_wrap(view, 2, "lost message: rank %d waits for %s, which has not sent it", wait->rank,
+		  need_text(view, wait));
+	text_wrap(view, 4, "rank %d: in %s", wait->rank, place ? place : "MPI");
+	text_wrap(view, 4,
+		  "rank %d waits elsewhere, in the end for rank %d: it went on without sending "
+		  "that, or rank %d should not wait for it",
+		  wait->peer, wait->rank, wait->rank);
+}
+
+static void print_skipped(const struct view *view, const struct queue_wait *wait)
+{
+	const char *call = stack_call(view, wait->peer);
+
+	print_cause_step(view, wait);
+	text_wrap(view, 4,
+		  "rank %d waits in %s and has not come that far: rank %d seems to have left out "
+		  "what others wait for",
+		  wait->peer, call ? call : "MPI", wait->rank);
+}
+
+static void print_apart(const struct view *view, const struct queue_wait *wait)
+{
+	const char *call = stack_call(view, wait->peer);
+
+	print_cause_step(view, wait);
+	text_wrap(view, 4,
+		  "rank %d is in another call, %s: it seems to have left that out, or not to have "
+		  "come to it",
+		  wait->peer, call ? call : "of MPI");
+}
+
+static void print_cycle(const struct view *view, const struct queue_cause *cause)
+{
+	for (size_t i = 0; i < cause->num_waits && i < MAX_CAUSES; i++)
+		print_cause_step(view, &cause->waits[i]);
+	if (cause->num_waits > MAX_CAUSES)
+		text_wrap(view, 4, "... %zu more like these ...", cause->num_waits - MAX_CAUSES);
+}
+
+void cause_print_queues(const struct view *view)
+{
+	const struct queue_cause *cause = view->verdict->queue_cause;
+	const char *who = parts_who(view, cause->kind == QUEUE_CAUSE_CYCLE ? view->verdict->culprits
+									   : cause->ranks);
+
+	if (cause->kind == QUEUE_CAUSE_OPEN)
+		text_wrap(view, 2,
+			  "a deadlock, likely: %s wait for each other, by the messages that the "
+			  "MPI library holds; who of them went wrong these do not tell",
+			  who);
+	else if (cause->kind != QUEUE_CAUSE_LOST)
+		text_wrap(view, 2, "deadlock: %s wait for each other", who);
+	switch (cause->kind) {
+	case QUEUE_CAUSE_LOST:
+		print_lost(view, &cause->waits[0]);
+		break;
+	case QUEUE_CAUSE_SKIPPED:
+		print_skipped(view, &cause->waits[0]);
+		break;
+	case QUEUE_CAUSE_APART:
+		print_apart(view, &cause->waits[0]);
+		break;
+	case QUEUE_CAUSE_CYCLE:
+	case QUEUE_CAUSE_OPEN:
+		print_cycle(view, cause);
+		break;
+	}
+}
+
+/* ---- Groups ---- */
 
 /* What all of it is made of. */
 struct waits_now {
@@ -42,29 +169,26 @@ static struct waits_now make_waits(const struct view *view, const struct rankset
 	return now;
 }
 
-/* "a message with tag 7 from rank 3", of all of the group; NULL: not known. The caller frees. */
-static char *needs_text(const struct view *view, const struct queue_group *group)
+/* "a message with tag 7 from rank 3", of all of the group; NULL: not known. */
+static const char *needs_text(const struct view *view, const struct queue_group *group)
 {
-	char *who, *peers, *label, *text;
+	const char *peers;
 
 	if (rankset_is_empty(group->peers))
 		return NULL;
-	who = label_who(group->alike, WHO_WIDTH);
-	peers = xasprintf("%s%s", group->is_mixed ? "some of " : "", who);
-	label = queue_wait_label_of(view, &group->example, peers,
-				    rankset_count(group->ranks) == 1 ? "its" : "their");
-	text = xasprintf("%s%s", label, rankset_is_empty(group->others) ? "" : ", among others");
-	free(who);
-	free(peers);
-	free(label);
-	return text;
+	peers = text_of(view, "%s%s", group->is_mixed ? "some of " : "",
+			label_who(view->arena, group->alike, WHO_WIDTH));
+	return text_of(
+		view, "%s%s",
+		needs_of(view, &group->example, peers, parts_plural(group->ranks, "its", "their")),
+		rankset_is_empty(group->others) ? "" : ", among others");
 }
 
-static char *place_text(const struct view *view, int rank)
+static const char *place_text(const struct view *view, int rank)
 {
-	char *place = stack_place(view->job, rank);
+	const char *place = stack_place(view, rank);
 
-	return place ? place : xstrdup("MPI");
+	return place ? place : "MPI";
 }
 
 /* ---- waits ---- */
@@ -72,18 +196,16 @@ static char *place_text(const struct view *view, int rank)
 static void print_group(const struct view *view, const struct queue_group *group)
 {
 	bool is_one = rankset_count(group->ranks) == 1;
-	char *who = parts_who(group->ranks), *place = place_text(view, rankset_first(group->ranks));
-	char *needs = needs_text(view, group);
+	const char *needs = needs_text(view, group);
 	bool is_culprit = rankset_contains(view->verdict->culprits, rankset_first(group->ranks));
 
-	text_wrap(view, 0, "%s, in %s%s", who, place, is_culprit ? "  <- least progressed" : "");
+	text_wrap(view, 0, "%s, in %s%s", parts_who(view, group->ranks),
+		  place_text(view, rankset_first(group->ranks)),
+		  is_culprit ? "  <- least progressed" : "");
 	if (needs)
 		text_wrap(view, 4, "wait%s for %s", is_one ? "s" : "", needs);
 	else
 		text_wrap(view, 4, "not known what for");
-	free(who);
-	free(place);
-	free(needs);
 }
 
 void view_queue_waits(const struct view *view)
@@ -97,8 +219,7 @@ void view_queue_waits(const struct view *view)
 	else
 		text_wrap(view, 0,
 			  "By stacks, and by the messages that the MPI library holds: there is no "
-			  "recorder in "
-			  "this job.");
+			  "recorder in this job.");
 }
 
 static bool leads_to(const struct queue_group *from, const struct queue_group *to)
@@ -113,40 +234,36 @@ void view_queue_waits_dot(const struct view *view)
 {
 	struct waits_now now = make_waits(view, view->answer->ranks, MAX_GROUPS_DATA);
 	const struct queue_groups *groups = now.groups;
-	struct dot *dot = dot_create("an arrow leads to those who are waited for", "groups");
+	struct dot *dot =
+		dot_create(view->arena, "an arrow leads to those who are waited for", "groups");
 
 	for (size_t g = 0; g < groups->num_groups; g++) {
 		const struct queue_group *group = &groups->groups[g];
 		bool is_strong =
 			rankset_contains(view->verdict->culprits, rankset_first(group->ranks));
-		char *who = label_who(group->ranks, WHO_WIDTH), *needs = needs_text(view, group);
-		char *place = place_text(view, rankset_first(group->ranks));
-		char *label = xasprintf("%s\nin %s\n%s%s", who, place, needs ? "waits for " : "",
-					needs ? needs : "");
+		const char *needs = needs_text(view, group);
+		const char *label = text_of(view, "%s\nin %s\n%s%s",
+					    label_who(view->arena, group->ranks, WHO_WIDTH),
+					    place_text(view, rankset_first(group->ranks)),
+					    needs ? "waits for " : "", needs ? needs : "");
 
 		dot_node(dot, label, (uint64_t)rankset_count(group->ranks),
 			 is_strong ? DOT_STRONG : DOT_PLAIN);
-		free(who);
-		free(needs);
-		free(place);
-		free(label);
 	}
 	for (size_t g = 0; g < groups->num_groups; g++)
 		for (size_t h = 0; h < groups->num_groups; h++)
 			if (leads_to(&groups->groups[g], &groups->groups[h]))
 				dot_edge(dot, (uint32_t)g, (uint32_t)h, NULL);
 	dot_write(dot, view->out);
-	dot_destroy(dot);
 }
 
 static void write_group(struct json *json, const struct view *view, const struct queue_group *group)
 {
 	json_object(json, NULL);
-	json_int(json, "count", rankset_count(group->ranks));
-	json_ranks(json, "ranks", group->ranks);
+	json_who(json, group->ranks);
 	json_text(json, "state", "in MPI");
-	json_label(json, "where", place_text(view, rankset_first(group->ranks)));
-	json_label(json, "waits_for", needs_text(view, group));
+	json_text(json, "where", place_text(view, rankset_first(group->ranks)));
+	json_text(json, "waits_for", needs_text(view, group));
 	json_count(json, "needs", (uint64_t)rankset_count(group->peers));
 	json_ranks(json, "peers", group->peers);
 	json_text(json, "unknown",
@@ -187,12 +304,14 @@ void view_queue_waits_json(const struct view *view)
 
 /* The last wait of the shortest way to each rank that this one waits for, NULL for all others;
  * *end_ret: where to go along them, a culprit, or else a rank that waits for nobody, or the
- * farthest. The caller frees. */
+ * farthest. */
 static const struct queue_wait **find_ways(const struct view *view, const struct queue_waits *waits,
 					   int rank, int *end_ret)
 {
-	const struct queue_wait **before = xcalloc(waits->num_ranks, sizeof(*before));
-	int *queue = xcalloc(waits->num_ranks, sizeof(*queue)), culprit = -1, idle = -1;
+	const struct queue_wait **before =
+		arena_array(view->arena, waits->num_ranks, sizeof(*before));
+	int *queue = arena_array(view->arena, waits->num_ranks, sizeof(*queue)), culprit = -1,
+	    idle = -1;
 	size_t head = 0, tail = 0;
 
 	queue[tail++] = rank;
@@ -212,18 +331,14 @@ static const struct queue_wait **find_ways(const struct view *view, const struct
 		}
 	}
 	*end_ret = culprit >= 0 ? culprit : idle >= 0 ? idle : queue[tail - 1];
-	free(queue);
 	return before;
 }
 
 /* "rank 3, in MPI_Recv, exchange() at halo.c:12, waits for ..." */
 static void print_step(const struct view *view, const struct queue_wait *wait, int indent)
 {
-	char *place = place_text(view, wait->rank), *label = queue_wait_label(view, wait);
-
-	text_wrap(view, indent, "rank %d, in %s, waits for %s", wait->rank, place, label);
-	free(place);
-	free(label);
+	text_wrap(view, indent, "rank %d, in %s, waits for %s", wait->rank,
+		  place_text(view, wait->rank), need_text(view, wait));
 }
 
 /* Where the way has come to: it waits for others in turn, or that is not known. */
@@ -231,7 +346,7 @@ static void print_end(const struct view *view, const struct waits_now *now, int 
 {
 	const struct stack_fact *fact = stack_facts_get(now->facts, rank);
 	bool is_culprit = rankset_contains(view->verdict->culprits, rank);
-	char *place = place_text(view, rank);
+	const char *place = place_text(view, rank);
 	const struct queue_wait *wait = queue_waits_next(now->waits, rank, NULL);
 
 	if (wait)
@@ -243,7 +358,6 @@ static void print_end(const struct view *view, const struct waits_now *now, int 
 	if (is_culprit)
 		text_wrap(view, indent + 2,
 			  "rank %d is the least progressed: \"lp\" says what speaks for it", rank);
-	free(place);
 }
 
 static void print_way(const struct view *view, const struct waits_now *now, int rank)
@@ -258,14 +372,12 @@ static void print_way(const struct view *view, const struct waits_now *now, int 
 	for (size_t i = 0; i < num; i++)
 		print_step(view, way[num - 1 - i], 2 * (int)i);
 	print_end(view, now, end, 2 * (int)num);
-	free(before);
 }
 
 void view_queue_why(const struct view *view)
 {
 	int rank = view->answer->rank;
-	struct rankset *all = rankset_create();
-	struct waits_now now = make_waits(view, all, MAX_GROUPS);
+	struct waits_now now = make_waits(view, parts_set(view), MAX_GROUPS);
 	const struct stack_fact *fact = stack_facts_get(now.facts, rank);
 
 	if (!fact->num_samples)
@@ -274,5 +386,4 @@ void view_queue_why(const struct view *view)
 		text_wrap(view, 0, "rank %d is outside MPI: it waits for nobody", rank);
 	else
 		print_way(view, &now, rank);
-	rankset_destroy(all);
 }

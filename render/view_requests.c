@@ -5,17 +5,16 @@
 #include <string.h>
 
 #include "analysis/waits/message_pairs.h"
+#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_comms.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
-#include "model/job/rankset.h"
-#include "model/xalloc.h"
-#include "render/comm_label.h"
-#include "render/json.h"
-#include "render/parts.h"
-#include "render/table.h"
-#include "render/text.h"
+#include "render/draw/table.h"
+#include "render/text/json.h"
+#include "render/text/text.h"
+#include "render/words/label.h"
+#include "render/words/parts.h"
 
 static const struct table_column columns[] = {
 	{.name = "kind", .header = "request", .min_width = 7},
@@ -36,7 +35,7 @@ static bool is_message(const struct model_request *request)
 	       request->kind == SEG_REQUEST_MATCHED;
 }
 
-static char *kind_text(const struct model_request *request)
+static const char *kind_text(const struct view *view, const struct model_request *request)
 {
 	static const char *const kinds[] = {
 		[SEG_REQUEST_FREE] = "",
@@ -49,94 +48,90 @@ static char *kind_text(const struct model_request *request)
 	};
 
 	if (is_message(request) && request->tag < SEG_TAG_MANY)
-		return xstrdup("token");
+		return "token";
 	if (request->kind == SEG_REQUEST_COLLECTIVE && request->ordinal)
-		return xasprintf("number %" PRIu64, request->ordinal);
+		return text_of(view, "number %" PRIu64, request->ordinal);
 	if (request->kind == SEG_REQUEST_LOCK)
-		return xstrdup(request->tag == 1 ? "exclusive lock" : "shared lock");
+		return request->tag == 1 ? "exclusive lock" : "shared lock";
 	if (request->flags & SEG_REQUEST_CANCELLED)
-		return xasprintf("%s, cancelled", kinds[request->kind]);
-	return xstrdup(kinds[request->kind]);
+		return text_of(view, "%s, cancelled", kinds[request->kind]);
+	return kinds[request->kind];
 }
 
-static int peer_rank(const struct view *view, const struct model *model,
+static int peer_rank(const struct view *view, const struct job_lane *lane,
 		     const struct model_request *request)
 {
-	if (request->comm == SEG_NO_COMM)
-		return -1;
-	return job_comms_peer(view->comms, model, request->comm, request->peer);
+	return request->comm == SEG_NO_COMM
+		       ? -1
+		       : job_comms_peer(view->comms, lane->model, request->comm, request->peer);
 }
 
-static void add_peer(struct table *table, const struct view *view, const struct model *model,
-		     const struct model_request *request)
+static void add_peer(struct table *table, const struct model_request *request, int rank)
 {
-	int rank = peer_rank(view, model, request);
-
 	if (!is_message(request) && request->kind != SEG_REQUEST_LOCK)
-		table_cell(table, "%s", "");
+		table_text(table, NULL);
 	else if (request->peer == SEG_PEER_ANY)
-		table_cell(table, request->kind == SEG_REQUEST_LOCK ? "all" : "any");
+		table_text(table, request->kind == SEG_REQUEST_LOCK ? "all" : "any");
 	else if (rank >= 0)
 		table_cell(table, "%d", rank);
 	else
-		table_cell(table, "?");
+		table_text(table, "?");
 }
 
 /* What the other end of a message has done. */
-static char *message_text(const struct view *view, const struct message_pairs *pairs, int rank,
-			  const struct model *model, const struct model_request *request)
+static const char *message_text(const struct view *view, const struct job_lane *lane,
+				const struct model_request *request)
 {
-	int peer = peer_rank(view, model, request);
-	uint32_t comm = job_comms_find(view->comms, model, request->comm);
+	const struct message_pairs *pairs = view->answer->pairs;
+	int rank = lane->rank, peer = peer_rank(view, lane, request);
+	uint32_t comm = job_comms_find(view->comms, lane->model, request->comm);
 	bool is_send = request->kind == SEG_REQUEST_SEND;
 	const struct message_pair *pair;
 
 	if (request->kind == SEG_REQUEST_MATCHED)
-		return xstrdup("has sent");
+		return "has sent";
 	if (peer < 0 || comm == SEG_NO_COMM || request->tag == SEG_TAG_ANY)
-		return xstrdup("?");
+		return "?";
 	pair = is_send ? message_pairs_find(pairs, comm, rank, peer, request->tag)
 		       : message_pairs_find(pairs, comm, peer, rank, request->tag);
 	switch (message_pair_match(pair, is_send, request->ordinal)) {
 	case MESSAGE_MATCH_YES:
-		return xstrdup(is_send ? "receives" : "has sent");
+		return is_send ? "receives" : "has sent";
 	case MESSAGE_MATCH_NO:
-		return xstrdup(is_send ? "no receive" : "not sent");
+		return is_send ? "no receive" : "not sent";
 	case MESSAGE_MATCH_UNKNOWN:
 		break;
 	}
-	return xstrdup("?");
+	return "?";
 }
 
 /* How many of the members have begun this collective. */
-static char *collective_text(const struct view *view, const struct model *model,
-			     const struct model_request *request)
+static const char *collective_text(const struct view *view, const struct job_lane *lane,
+				   const struct model_request *request)
 {
-	uint32_t comm = job_comms_find(view->comms, model, request->comm);
+	uint32_t comm = job_comms_find(view->comms, lane->model, request->comm);
 	const struct job_comm *of;
 	size_t number = 0;
 
 	if (comm == SEG_NO_COMM || !request->ordinal)
-		return xstrdup("?");
+		return "?";
 	of = &view->comms->comms[comm];
 	for (size_t i = 0; i < of->num_views; i++) {
 		struct job_comm_view known = job_comm_view(of, i);
 
 		number += job_comm_seen(&known)->collectives >= request->ordinal;
 	}
-	return xasprintf("%zu of %zu there", number, of->sizes[0] + of->sizes[1]);
+	return text_of(view, "%zu of %zu there", number, of->sizes[0] + of->sizes[1]);
 }
 
-static char *match_text(const struct view *view, const struct message_pairs *pairs, int rank,
-			const struct model *model, const struct model_request *request)
+static const char *match_text(const struct view *view, const struct job_lane *lane,
+			      const struct model_request *request)
 {
-	if (request->comm == SEG_NO_COMM)
-		return xstrdup("");
-	if (is_message(request))
-		return message_text(view, pairs, rank, model, request);
-	if (request->kind == SEG_REQUEST_COLLECTIVE)
-		return collective_text(view, model, request);
-	return xstrdup("");
+	if (request->comm != SEG_NO_COMM && is_message(request))
+		return message_text(view, lane, request);
+	if (request->comm != SEG_NO_COMM && request->kind == SEG_REQUEST_COLLECTIVE)
+		return collective_text(view, lane, request);
+	return "";
 }
 
 static bool is_unmet(const char *match)
@@ -144,37 +139,28 @@ static bool is_unmet(const char *match)
 	return !strcmp(match, "not sent") || !strcmp(match, "no receive");
 }
 
-static void add_row(struct table *table, const struct view *view, const struct message_pairs *pairs,
-		    const struct job_lane *lane, const struct model_request *request)
+static void add_row(struct table *table, const struct view *view, const struct job_lane *lane,
+		    const struct model_request *request)
 {
 	const struct model *model = lane->model;
 	const struct job_site *site = &view->job->model->sites[lane->site_map[request->site]];
-	char *kind = kind_text(request), *tag = label_tag(request->tag);
-	char *comm = comm_label_local(view, model, request->comm, LABEL_SHORT);
-	char *place = label_user_place(view->job, site->path, LABEL_SHORT);
-	char *age = label_time(model->now_ns - request->since_ns);
-	char *match = match_text(view, pairs, lane->rank, model, request);
+	const char *match = match_text(view, lane, request);
 
 	table_row(table);
-	table_cell(table, "%s", kind);
-	add_peer(table, view, model, request);
-	table_cell(table, "%s", is_message(request) ? tag : "");
-	table_cell(table, "%s", request->comm == SEG_NO_COMM ? "" : comm);
+	table_text(table, kind_text(view, request));
+	add_peer(table, request, peer_rank(view, lane, request));
+	table_text(table, is_message(request) ? label_tag(view->arena, request->tag) : "");
+	table_text(table, request->comm == SEG_NO_COMM
+				  ? ""
+				  : label_comm_local(view, model, request->comm, LABEL_SHORT));
 	if (request->bytes && request->bytes != SEG_NO_BYTES)
 		table_cell(table, "%" PRIu64, request->bytes);
 	else
-		table_cell(table, "%s", "");
-	table_cell(table, "%s, %s", site->name, place);
-	table_cell(table, "%s", age);
-	table_cell(table, "%s", match);
-	if (is_unmet(match))
-		table_mark(table, ""); /* the last cell says it */
-	free(kind);
-	free(tag);
-	free(comm);
-	free(place);
-	free(age);
-	free(match);
+		table_text(table, NULL);
+	table_cell(table, "%s, %s", site->name, label_user_place(view, site->path, LABEL_SHORT));
+	table_cell(table, "%s", label_time(model->now_ns - request->since_ns).text);
+	table_text(table, match);
+	table_mark(table, is_unmet(match) ? "" : NULL); /* the last cell says it */
 }
 
 /* ---- The answer ---- */
@@ -189,11 +175,12 @@ static int compare_ages(const void *a, const void *b)
 	return (one > two) - (one < two);
 }
 
-/* Those that are begun, the oldest first. Locks are held, not waited for. The caller frees. */
-static const struct model_request **find_pending(const struct model *model, size_t *num_ret,
-						 size_t *num_idle_ret)
+/* Those that are begun, the oldest first. Locks are held, not waited for. */
+static const struct model_request **find_pending(const struct view *view, const struct model *model,
+						 size_t *num_ret, size_t *num_idle_ret)
 {
-	const struct model_request **pending = xcalloc(model->num_requests, sizeof(*pending));
+	const struct model_request **pending =
+		arena_array(view->arena, model->num_requests, sizeof(*pending));
 	size_t number = 0;
 
 	*num_idle_ret = 0;
@@ -226,41 +213,20 @@ static bool is_one_comm(const struct model_request *const *pending, size_t numbe
 static void print_head(const struct view *view, const struct job_lane *lane,
 		       const struct model_request *const *pending, size_t number)
 {
-	char *comm, *on = xstrdup("");
+	const char *on = "";
 
-	if (is_one_comm(pending, number) && pending[0]->comm != SEG_NO_COMM) {
-		free(on);
-		comm = comm_label_local(view, lane->model, pending[0]->comm, LABEL_FULL);
-		on = xasprintf(", %son %s", number > 1 ? "all " : "", comm);
-		free(comm);
-	}
+	if (is_one_comm(pending, number) && pending[0]->comm != SEG_NO_COMM)
+		on = text_of(view, ", %son %s", number > 1 ? "all " : "",
+			     label_comm_local(view, lane->model, pending[0]->comm, LABEL_FULL));
 	if (number)
 		text_wrap(view, 0, "rank %d: %zu request%s begun and not complete%s", lane->rank,
 			  number, number == 1 ? "" : "s", on);
 	else
 		text_wrap(view, 0, "rank %d has begun nothing that is not complete.", lane->rank);
-	free(on);
-}
-
-/* Those whose other end has not done its part come first. */
-static void add_rows(struct table *table, const struct view *view,
-		     const struct message_pairs *pairs, const struct job_lane *lane,
-		     const struct model_request *const *pending, size_t number)
-{
-	for (int wanted = 1; wanted >= 0; wanted--) {
-		for (size_t i = 0; i < number && table_num_rows(table) < PARTS_MAX_ROWS; i++) {
-			char *match = match_text(view, pairs, lane->rank, lane->model, pending[i]);
-
-			if (is_unmet(match) == wanted)
-				add_row(table, view, pairs, lane, pending[i]);
-			free(match);
-		}
-	}
 }
 
 void view_requests(const struct view *view)
 {
-	const struct message_pairs *pairs = view->answer->pairs;
 	int rank = view->answer->rank;
 	size_t num_lanes, number, num_idle, first = parts_lanes(view, rank, &num_lanes);
 	const struct job_lane *lane = &view->job->model->lanes[first];
@@ -271,13 +237,17 @@ void view_requests(const struct view *view)
 		parts_no_model(view, rank);
 		return;
 	}
-	pending = find_pending(lane->model, &number, &num_idle);
+	pending = find_pending(view, lane->model, &number, &num_idle);
 	print_head(view, lane, pending, number);
-	table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
+	table = TABLE_OF(view, columns);
 	if (is_one_comm(pending, number))
 		table_hide(table, "comm");
-	add_rows(table, view, pairs, lane, pending, number);
-	table_print(table, view);
+	/* Those whose other end has not done its part come first. */
+	for (int wanted = 1; wanted >= 0; wanted--)
+		for (size_t i = 0; i < number && table_num_rows(table) < PARTS_MAX_ROWS; i++)
+			if (is_unmet(match_text(view, lane, pending[i])) == wanted)
+				add_row(table, view, lane, pending[i]);
+	table_print(table);
 	if (number > PARTS_MAX_ROWS)
 		text_wrap(view, 2, "... and %zu more", number - PARTS_MAX_ROWS);
 	if (num_idle)
@@ -286,62 +256,56 @@ void view_requests(const struct view *view)
 	if (lane->model->program->dropped_requests)
 		text_wrap(view, 2, "%" PRIu64 " were not recorded for want of room",
 			  lane->model->program->dropped_requests);
-	table_destroy(table);
-	free(pending);
 }
 
 /* ---- JSON ---- */
 
-static void write_request(struct json *json, const struct view *view,
-			  const struct message_pairs *pairs, const struct job_lane *lane,
+static void write_request(struct json *json, const struct view *view, const struct job_lane *lane,
 			  const struct model_request *request)
 {
 	const struct model *model = lane->model;
 	const struct job_site *site = &view->job->model->sites[lane->site_map[request->site]];
 	bool has_peer = is_message(request) || request->kind == SEG_REQUEST_LOCK;
-	int peer = peer_rank(view, model, request);
-	char *match = match_text(view, pairs, lane->rank, model, request);
+	int peer = peer_rank(view, lane, request);
+	const char *match = match_text(view, lane, request);
 
 	json_object(json, NULL);
-	json_label(json, "kind", kind_text(request));
+	json_text(json, "kind", kind_text(view, request));
 	if (has_peer && request->peer != SEG_PEER_ANY && peer >= 0)
 		json_int(json, "peer", peer);
 	else
 		json_text(json, "peer", has_peer && request->peer == SEG_PEER_ANY ? "any" : NULL);
-	json_label(json, "tag", is_message(request) ? label_tag(request->tag) : NULL);
-	json_label(json, "communicator",
-		   request->comm == SEG_NO_COMM
-			   ? NULL
-			   : comm_label_local(view, model, request->comm, LABEL_FULL));
+	json_text(json, "tag", is_message(request) ? label_tag(view->arena, request->tag) : NULL);
+	json_text(json, "communicator",
+		  request->comm == SEG_NO_COMM
+			  ? NULL
+			  : label_comm_local(view, model, request->comm, LABEL_FULL));
 	if (request->bytes != SEG_NO_BYTES)
 		json_count(json, "bytes", request->bytes);
 	json_text(json, "function", site->name);
-	json_label(json, "place", label_user_place(view->job, site->path, LABEL_FULL));
+	json_text(json, "place", label_user_place(view, site->path, LABEL_FULL));
 	json_seconds(json, "age_s", model->now_ns - request->since_ns);
 	json_text(json, "other_end", *match ? match : NULL);
 	json_bool(json, "unmet", is_unmet(match));
 	json_end_object(json);
-	free(match);
 }
 
 void view_requests_json(const struct view *view)
 {
-	const struct message_pairs *pairs = view->answer->pairs;
 	int rank = view->answer->rank;
 	size_t num_lanes, number = 0, num_idle = 0, first = parts_lanes(view, rank, &num_lanes);
 	const struct job_lane *lane = &view->job->model->lanes[first];
 	const struct model_request **pending =
-		num_lanes ? find_pending(lane->model, &number, &num_idle) : NULL;
+		num_lanes ? find_pending(view, lane->model, &number, &num_idle) : NULL;
 	struct json json = {.out = view->out};
 
 	json_object(&json, NULL);
 	json_int(&json, "rank", rank);
 	json_array(&json, "requests");
 	for (size_t i = 0; i < number; i++)
-		write_request(&json, view, pairs, lane, pending[i]);
+		write_request(&json, view, lane, pending[i]);
 	json_end_array(&json);
 	json_count(&json, "idle", num_idle);
 	json_count(&json, "lost", num_lanes ? lane->model->program->dropped_requests : 0);
 	json_end_object(&json);
-	free(pending);
 }

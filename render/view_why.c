@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * From one rank down the progress graph to the least progressed, a step at a time. */
-#include <inttypes.h>
-#include <stdlib.h>
+ * From one rank along its waits to the cause, and as far as these do not tell down the progress
+ * graph to the least progressed, a step at a time. */
 #include <string.h>
 
 #include "analysis/progress/eqgroup.h"
@@ -9,17 +8,234 @@
 #include "analysis/progress/progress.h"
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/queue_waits.h"
+#include "analysis/waits/waitfor.h"
+#include "model/arena.h"
 #include "model/job/job.h"
+#include "model/job/job_model.h"
 #include "model/job/rankset.h"
 #include "model/sorted.h"
-#include "model/xalloc.h"
-#include "render/json.h"
-#include "render/label.h"
-#include "render/parts.h"
-#include "render/text.h"
-#include "render/wait_chain.h"
+#include "render/lp/cause.h"
+#include "render/text/json.h"
+#include "render/text/text.h"
+#include "render/view.h"
+#include "render/words/label.h"
+#include "render/words/parts.h"
 
 enum { STEP = 2, MAX_STEPS = 6 };
+
+/* ---- Along the waits: one step ---- */
+
+static void print_waiting(const struct view *view, const struct waitfor_step *step, int indent)
+{
+	const struct job_lane *lane;
+	const struct eqgroup *group;
+	const char *iteration;
+
+	if (step->lane == WAITFOR_NONE) {
+		const char *why = job_find_hole(view->job, step->rank);
+
+		text_wrap(view, indent, "rank %d: %s", step->rank, why ? why : "no recorder");
+		return;
+	}
+	lane = &view->job->model->lanes[step->lane];
+	group = &view->groups->groups[view->groups->group_of[step->lane]];
+	iteration = group->place->num_iterations
+			    ? label_iteration(view->arena, &group->place->iterations[0])
+			    : "";
+	text_wrap(view, indent, "%s: %s%s%s%s%s", label_wait_who(view, step->lane),
+		  label_wait_where(view, step->lane), lane->has_moved ? ", moving" : ", for ",
+		  lane->has_moved ? "" : label_time(lane->stay_ns).text,
+		  *iteration ? ", iteration " : "", iteration);
+	if (rankset_contains(view->verdict->culprits, step->rank))
+		text_wrap(view, indent + STEP, "%s",
+			  view->verdict->kind == VERDICT_UNDECIDED ? "<- least progressed?"
+								   : "<- least progressed");
+}
+
+/* What the step waits for, and how much more there is. */
+static void print_need(const struct view *view, const struct waitfor_step *step, int indent)
+{
+	const struct waitfor_lane *lane = &view->waitfor->lanes[step->lane];
+	size_t more = 0;
+
+	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
+		more += n != step->need && !view->waitfor->needs[n].is_weak;
+	text_wrap(view, indent, "waits for %s", label_wait_need(view, step->need));
+	if (more && lane->is_or)
+		text_wrap(view, indent, "or for any of %zu others: \"requests %d\"", more,
+			  step->rank);
+	else if (more)
+		text_wrap(view, indent, "and for %zu more: \"requests %d\"", more, step->rank);
+}
+
+/* ---- The end ---- */
+
+static const struct waitfor_mismatch *find_mismatch(const struct waitfor *waitfor,
+						    const struct waitfor_step *step)
+{
+	uint32_t c;
+
+	if (step->need == WAITFOR_NONE)
+		return NULL;
+	c = waitfor_collective_of(waitfor, waitfor->needs[step->need].node);
+	if (c == WAITFOR_NONE || waitfor->collectives[c].mismatch == WAITFOR_NONE)
+		return NULL;
+	return &waitfor->mismatches[waitfor->collectives[c].mismatch];
+}
+
+/* Those with whom it is in a deadlock, itself among them, where the way is no longer than that;
+ * NULL: it is. */
+static const struct rankset *find_all_alike(const struct view *view,
+					    const struct waitfor_chain *chain)
+{
+	const struct waitfor *waitfor = view->waitfor;
+
+	if (chain->num_steps - chain->cycle_from > 1)
+		return NULL;
+	for (size_t d = 0; d < waitfor->num_deadlocks; d++)
+		if (waitfor->deadlocks[d].num_cycle == 1 &&
+		    waitfor->deadlocks[d].cycle[0].lane == chain->steps[chain->cycle_from].lane)
+			return waitfor->deadlocks[d].ranks;
+	return NULL;
+}
+
+static void print_again(const struct view *view, const struct waitfor_chain *chain, int indent)
+{
+	const struct rankset *alike = find_all_alike(view, chain);
+	const char *who = alike ? parts_who(view, alike)
+				: label_wait_who(view, chain->steps[chain->cycle_from].lane);
+
+	if (!alike)
+		text_wrap(view, indent, "%s is the one above: they wait for each other", who);
+	else if (rankset_count(alike) == 1)
+		text_wrap(view, indent, "%s waits for itself", who);
+	else
+		text_wrap(view, indent, "%s all wait so, for each other", who);
+}
+
+static void print_end(const struct view *view, const struct waitfor_chain *chain, int indent)
+{
+	const struct waitfor_step *last = &chain->steps[chain->num_steps - 1];
+	const struct waitfor_mismatch *mismatch;
+	const char *gap;
+
+	switch (chain->end) {
+	case WAITFOR_END_CYCLE:
+		print_again(view, chain, indent);
+		break;
+	case WAITFOR_END_MOVES:
+		text_wrap(view, indent, "it is moving: nothing wrong is seen there");
+		break;
+	case WAITFOR_END_LEFT:
+		text_wrap(view, indent, "no message comes from it any more");
+		break;
+	case WAITFOR_END_LIBRARY:
+		text_wrap(view, indent,
+			  "nothing that it needs is missing: the library has not ended the call");
+		break;
+	case WAITFOR_END_UNKNOWN:
+		gap = last->lane == WAITFOR_NONE ? NULL : label_wait_gap(view, last->lane);
+		if (gap)
+			text_wrap(view, indent, "what it waits for is not known: %s", gap);
+		else
+			text_wrap(view, indent,
+				  "it is waited for in turn: they wait for each other, as far as "
+				  "is known");
+		break;
+	case WAITFOR_END_MISMATCH:
+		mismatch = find_mismatch(view->waitfor, last);
+		if (mismatch)
+			cause_print_mismatch(view, mismatch, indent);
+		break;
+	case WAITFOR_END_OUTSIDE:
+	case WAITFOR_NUM_ENDS:
+		break;
+	}
+}
+
+/* "in the end it waits for 3 ranks: ..." where the way that is shown is not the only one. */
+static void print_ends(const struct view *view, const struct waitfor_chain *chain)
+{
+	static const char *const words[WAITFOR_NUM_ENDS] = {
+		[WAITFOR_END_CYCLE] = "that wait for each other",
+		[WAITFOR_END_OUTSIDE] = "outside MPI",
+		[WAITFOR_END_MOVES] = "moving",
+		[WAITFOR_END_LEFT] = "that left MPI",
+		[WAITFOR_END_LIBRARY] = "inside MPI with nothing missing",
+		[WAITFOR_END_UNKNOWN] = "of which it is not known",
+		[WAITFOR_END_MISMATCH] = "that call something else",
+	};
+	size_t number = 0;
+	struct text_list list = {view->arena, NULL};
+
+	for (int e = 0; e < WAITFOR_NUM_ENDS; e++) {
+		const struct rankset *ranks = chain->ends[e];
+
+		if (rankset_is_empty(ranks))
+			continue;
+		text_list_add(&list, ", ",
+			      text_of(view, "%s %s", parts_who(view, ranks), words[e]));
+		number += (size_t)rankset_count(ranks);
+	}
+	if (number > 1 && chain->end != WAITFOR_END_CYCLE && chain->end != WAITFOR_END_MISMATCH)
+		text_wrap(view, 0, "In all, what it waits for ends at %s.", list.text);
+}
+
+/* ---- All steps ---- */
+
+/* NULL: nothing is known of waits. */
+static const struct waitfor_chain *make_chain(const struct view *view, int rank)
+{
+	return view->waitfor
+		       ? waitfor_find_chain(view->waitfor, rank, view->arena)
+		       : NULL;
+}
+
+/* Print the way. False: not all is told, and the order of progress may tell more from group
+ * *group_ret on (UINT32_MAX: it cannot); nothing is printed if *indent_ret is 0, else go on there.
+ */
+static bool print_chain(const struct view *view, int rank, uint32_t *group_ret, int *indent_ret)
+{
+	const struct waitfor_chain *chain = make_chain(view, rank);
+	/* Does the way tell more than where the rank is? */
+	bool is_all = chain && (chain->num_steps > 1 || chain->steps[0].need != WAITFOR_NONE ||
+				chain->end == WAITFOR_END_LIBRARY);
+	int indent = 0;
+
+	*group_ret = UINT32_MAX;
+	*indent_ret = 0;
+	if (!is_all)
+		return false;
+	for (size_t i = 0; i < chain->num_steps; i++) {
+		const struct waitfor_step *step = &chain->steps[i];
+
+		/* A long way, as in a pipeline: its beginning and its end. */
+		if (chain->num_steps > MAX_STEPS && i == MAX_STEPS / 2) {
+			text_wrap(view, indent, "... %zu more steps of this kind ...",
+				  chain->num_steps - MAX_STEPS);
+			i = chain->num_steps - MAX_STEPS / 2 - 1;
+			continue;
+		}
+		print_waiting(view, step, indent);
+		indent += STEP;
+		if (step->need == WAITFOR_NONE)
+			continue;
+		print_need(view, step, indent);
+		indent += STEP;
+	}
+	print_end(view, chain, indent);
+	if (chain->end == WAITFOR_END_UNKNOWN &&
+	    chain->steps[chain->num_steps - 1].lane != WAITFOR_NONE) {
+		is_all = false;
+		*indent_ret = indent;
+		*group_ret = view->groups->group_of[chain->steps[chain->num_steps - 1].lane];
+	} else {
+		print_ends(view, chain);
+	}
+	return is_all;
+}
+
+/* ---- Along the order of progress ---- */
 
 static int compare_from(const void *key, const void *element)
 {
@@ -29,13 +245,6 @@ static int compare_from(const void *key, const void *element)
 	return (from > edge->from) - (from < edge->from);
 }
 
-/* The first edge that leaves a group: edges are sorted. */
-static size_t first_edge(const struct progress_graph *graph, uint32_t from)
-{
-	return sorted_first(&from, graph->edges, graph->num_edges, sizeof(*graph->edges),
-			    compare_from);
-}
-
 /* The way from `start` to the nearest culprit, else to the nearest group that nothing is behind:
  * breadth first, so the shortest. Returns edges by number, the first step first. The caller
  * frees. */
@@ -43,9 +252,9 @@ static size_t *find_way(const struct view *view, uint32_t start, size_t *num_ret
 {
 	const struct progress_graph *graph = view->graph;
 	size_t num_groups = view->groups->num_groups, head = 0, tail = 0, length = 0;
-	uint32_t *queue = xcalloc(num_groups, sizeof(*queue)), goal = UINT32_MAX;
-	size_t *by_edge = xcalloc(num_groups, sizeof(*by_edge)), *way;
-	bool *is_seen = xcalloc(num_groups, sizeof(*is_seen)), is_culprit = false;
+	uint32_t *queue = arena_array(view->arena, num_groups, sizeof(*queue)), goal = UINT32_MAX;
+	size_t *by_edge = arena_array(view->arena, num_groups, sizeof(*by_edge)), *way;
+	bool *is_seen = arena_array(view->arena, num_groups, sizeof(*is_seen)), is_culprit = false;
 
 	queue[tail++] = start;
 	is_seen[start] = true;
@@ -55,7 +264,9 @@ static size_t *find_way(const struct view *view, uint32_t start, size_t *num_ret
 		is_culprit = from != start && parts_is_culprit(view, from);
 		if (is_culprit || (goal == UINT32_MAX && graph->is_least[from]))
 			goal = from;
-		for (size_t e = first_edge(graph, from);
+		/* Edges are sorted. */
+		for (size_t e = sorted_first(&from, graph->edges, graph->num_edges,
+					     sizeof(*graph->edges), compare_from);
 		     !is_culprit && e < graph->num_edges && graph->edges[e].from == from; e++) {
 			uint32_t to = graph->edges[e].to;
 
@@ -68,26 +279,21 @@ static size_t *find_way(const struct view *view, uint32_t start, size_t *num_ret
 	}
 	for (uint32_t g = goal; g != UINT32_MAX && g != start; g = graph->edges[by_edge[g]].from)
 		length++;
-	way = xcalloc(length, sizeof(*way));
+	way = arena_array(view->arena, length, sizeof(*way));
 	*num_ret = length;
 	for (uint32_t g = goal; length > 0; g = graph->edges[by_edge[g]].from)
 		way[--length] = by_edge[g];
-	free(queue);
-	free(by_edge);
-	free(is_seen);
 	return way;
 }
 
 static const struct iteration *find_iteration(const struct place *place, uint32_t loop)
 {
-	for (size_t i = 0; i < place->num_iterations; i++) {
+	for (size_t i = 0; i < place->num_iterations; i++)
 		if (place->iterations[i].loop == loop)
 			return &place->iterations[i];
-	}
-	for (size_t i = 0; i < place->num_frontier; i++) {
+	for (size_t i = 0; i < place->num_frontier; i++)
 		if (place->frontier[i].loop == loop)
 			return &place->frontier[i];
-	}
 	return NULL;
 }
 
@@ -95,31 +301,24 @@ static const struct iteration *find_iteration(const struct place *place, uint32_
 static void print_place(const struct view *view, uint32_t g, const char *who, int indent)
 {
 	const struct eqgroup *group = &view->groups->groups[g];
-	char *where = label_where(view->job, group, LABEL_FULL);
-	char *since = parts_since(view, group);
-	char *mark = parts_mark(view, g, group->ranks);
+	const char *mark = parts_mark(view, g, group->ranks);
 	const struct place *place = group->place;
 	bool is_frontier = place->num_iterations == 0;
 	size_t number = is_frontier ? place->num_frontier : parts_num_iterations(view, group);
 
-	text_wrap(view, indent, "%s: %s%s%s", who, where, strstr(since, "moving") ? ", " : ", for ",
-		  since);
+	text_wrap(view, indent, "%s: %s, %s", who, label_where(view, group, LABEL_FULL),
+		  parts_stay(view, group));
 	for (size_t i = 0; i < number; i++) {
 		const struct iteration *iteration =
 			is_frontier ? &place->frontier[i] : &place->iterations[i];
-		char *loop = label_loop(view, iteration->loop, LABEL_SHORT);
-		char *count = label_iteration(iteration);
 
-		text_wrap(view, indent + STEP, "%s: %siteration %s", loop,
-			  is_frontier ? "last seen in " : "", count);
-		free(loop);
-		free(count);
+		text_wrap(view, indent + STEP, "%s: %siteration %s",
+			  label_loop(view, iteration->loop, LABEL_SHORT),
+			  is_frontier ? "last seen in " : "",
+			  label_iteration(view->arena, iteration));
 	}
 	if (mark)
 		text_wrap(view, indent + STEP, "%s", mark);
-	free(mark);
-	free(where);
-	free(since);
 }
 
 /* Do they share a loop, and are they in the same iteration of all that they share? */
@@ -142,7 +341,7 @@ static void print_reason(const struct view *view, const struct progress_edge *ed
 	const struct place *from = view->groups->groups[edge->from].place;
 	const struct place *to = view->groups->groups[edge->to].place;
 	const struct iteration *ahead, *behind;
-	char *loop, *count_ahead, *count_behind;
+	const char *loop;
 
 	if (edge->loop == LOOP_NONE) {
 		text_wrap(view, indent, "less progressed, at an earlier place of the %s:",
@@ -153,56 +352,48 @@ static void print_reason(const struct view *view, const struct progress_edge *ed
 	ahead = find_iteration(from, edge->loop);
 	behind = find_iteration(to, edge->loop);
 	if (ahead && behind && ahead->count != behind->count) {
-		count_ahead = label_iteration(ahead);
-		count_behind = label_iteration(behind);
-		text_wrap(view, indent,
-			  "less progressed, in iteration %s, not %s, of %s:", count_behind,
-			  count_ahead, loop);
-		free(count_ahead);
-		free(count_behind);
+		text_wrap(view, indent, "less progressed, in iteration %s, not %s, of %s:",
+			  label_iteration(view->arena, behind), label_iteration(view->arena, ahead),
+			  loop);
 	} else {
 		text_wrap(view, indent, "less progressed in %s:", loop);
 	}
-	free(loop);
 }
 
-static char *with_others(const struct eqgroup *group, int rank)
+static const char *with_others(const struct view *view, const struct eqgroup *group, int rank)
 {
 	int others = rankset_count(group->ranks) - 1;
 
 	if (others == 0)
-		return xasprintf("rank %d", rank);
-	return xasprintf("rank %d and %d other%s", rank, others, others == 1 ? "" : "s");
+		return text_of(view, "rank %d", rank);
+	return text_of(view, "rank %d and %d other%s", rank, others, others == 1 ? "" : "s");
 }
 
 /* The way has ended at a group that the verdict does not name. */
 static void print_no_way(const struct view *view, int indent)
 {
 	const struct verdict *verdict = view->verdict;
-	char *who;
+	const char *who;
 
 	text_wrap(view, indent, "no rank is known to be further behind than this");
 	if (rankset_is_empty(verdict->culprits))
 		return;
-	who = parts_who(verdict->culprits);
+	who = parts_who(view, verdict->culprits);
 	if (verdict->kind == VERDICT_LEAST || verdict->kind == VERDICT_UNDECIDED)
 		text_wrap(view, indent, "least progressed elsewhere: %s, see \"lp\"", who);
 	else
 		text_wrap(view, indent,
 			  "%s hold%s the others up, though no order shows it: see \"lp\"", who,
-			  rankset_count(verdict->culprits) == 1 ? "s" : "");
-	free(who);
+			  parts_plural(verdict->culprits, "s", ""));
 }
 
 /* From group `start`, whose place is told, along the progress graph. */
 static void print_way(const struct view *view, uint32_t start, int indent)
 {
-	const struct eqgroups *groups = view->groups;
 	size_t number, *way = find_way(view, start, &number);
 
 	for (size_t i = 0; i < number; i++) {
 		const struct progress_edge *edge = &view->graph->edges[way[i]];
-		char *who;
 
 		/* A long way, as in a pipeline: its beginning and its end. */
 		if (number > MAX_STEPS && i == MAX_STEPS / 2) {
@@ -214,23 +405,18 @@ static void print_way(const struct view *view, uint32_t start, int indent)
 		indent += STEP;
 		print_reason(view, edge, indent);
 		indent += STEP;
-		who = parts_who(groups->groups[edge->to].ranks);
-		print_place(view, edge->to, who, indent);
-		free(who);
+		print_place(view, edge->to, parts_who(view, view->groups->groups[edge->to].ranks),
+			    indent);
 		start = edge->to;
 	}
 	if (!parts_is_culprit(view, start))
 		print_no_way(view, indent + STEP);
-	free(way);
 }
 
 /* By the order of progress alone. */
 static void print_order(const struct view *view, int rank, uint32_t start)
 {
-	char *who = with_others(&view->groups->groups[start], rank);
-
-	print_place(view, start, who, 0);
-	free(who);
+	print_place(view, start, with_others(view, &view->groups->groups[start], rank), 0);
 	if (parts_is_culprit(view, start))
 		text_wrap(view, STEP, "\"lp\" says what speaks for it");
 	else
@@ -253,7 +439,7 @@ void view_why(const struct view *view)
 		parts_no_model(view, rank);
 		return;
 	}
-	if (wait_chain_print(view, rank, &from, &indent))
+	if (print_chain(view, rank, &from, &indent))
 		return;
 	if (indent == 0)
 		print_order(view, rank, start);
@@ -263,13 +449,49 @@ void view_why(const struct view *view)
 
 /* ---- JSON ---- */
 
+static void write_step(struct json *json, const struct view *view, const struct waitfor_step *step)
+{
+	json_object(json, NULL);
+	json_int(json, "rank", step->rank);
+	if (step->lane != WAITFOR_NONE) {
+		const struct job_lane *lane = &view->job->model->lanes[step->lane];
+
+		json_text(json, "where", label_wait_where(view, step->lane));
+		json_seconds(json, "stay_s", lane->stay_ns);
+		json_bool(json, "moving", lane->has_moved);
+	}
+	json_text(json, "waits_for",
+		  step->need == WAITFOR_NONE ? NULL : label_wait_need(view, step->need));
+	json_bool(json, "least_progressed", rankset_contains(view->verdict->culprits, step->rank));
+	json_end_object(json);
+}
+
+static void write_chain(struct json *json, const struct view *view, int rank)
+{
+	static const char *const ends[WAITFOR_NUM_ENDS] = {
+		[WAITFOR_END_CYCLE] = "cycle",       [WAITFOR_END_OUTSIDE] = "outside MPI",
+		[WAITFOR_END_MOVES] = "moving",      [WAITFOR_END_LEFT] = "left MPI",
+		[WAITFOR_END_LIBRARY] = "library",   [WAITFOR_END_UNKNOWN] = "unknown",
+		[WAITFOR_END_MISMATCH] = "mismatch",
+	};
+	const struct waitfor_chain *chain = make_chain(view, rank);
+
+	json_array(json, "steps");
+	for (size_t i = 0; chain && i < chain->num_steps; i++)
+		write_step(json, view, &chain->steps[i]);
+	json_end_array(json);
+	json_text(json, "end", chain ? ends[chain->end] : NULL);
+	if (chain && chain->end == WAITFOR_END_CYCLE)
+		json_count(json, "cycle_from", chain->cycle_from + 1);
+}
+
 void view_why_json(const struct view *view)
 {
 	struct json json = {.out = view->out};
 
 	json_object(&json, NULL);
 	json_int(&json, "rank", view->answer->rank);
-	wait_chain_json(&json, view, view->answer->rank);
+	write_chain(&json, view, view->answer->rank);
 	json_lines(&json, "text", view, view_why);
 	json_end_object(&json);
 }

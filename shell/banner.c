@@ -4,14 +4,16 @@
 
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/queue_waits.h"
+#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "render/label.h"
-#include "render/text.h"
+#include "model/xalloc.h"
+#include "render/text/text.h"
+#include "render/words/label.h"
 #include "shell/banner.h"
 #include "shell/session.h"
 
@@ -72,22 +74,23 @@ void banner_print_moves(struct session *session, FILE *out)
 	int moving = rankset_count(verdict->moving);
 
 	if (session->job->num_crashes) {
-		struct view view = session_view(session, NULL);
+		struct arena *arena = arena_create();
+		struct view view = session_view(session, arena);
 
 		view.out = out;
 		view_crashes(&view, NULL);
+		arena_destroy(arena);
 	}
 	if (!session->job->model) {
 		fprintf(out, "Try \"bt\" or \"lp\".\n");
 	} else if (moving == 0) {
-		char *time = label_time(verdict->quiet_ns);
 		int waiting = rankset_first(verdict->waiting);
 
-		fprintf(out, "No rank has moved for %s. Try \"lp\"", time);
+		fprintf(out, "No rank has moved for %s. Try \"lp\"",
+			label_time(verdict->quiet_ns).text);
 		if (waiting >= 0)
 			fprintf(out, " or \"why %d\"", waiting);
 		fputs(".\n", out);
-		free(time);
 	} else {
 		fprintf(out, "%d of %d ranks move. Try \"%s\".\n", moving,
 			session->job->proctable->size,
@@ -135,16 +138,16 @@ static void print_kinds(struct kinds *kinds, const struct session *session, cons
 			FILE *out)
 {
 	int size = session->job->proctable->size;
-	struct view view = session_view((struct session *)session, NULL);
+	struct arena *arena = arena_create();
+	struct view view = session_view((struct session *)session, arena);
 
 	for (size_t i = 0; i < kinds->num; i++) {
-		char *who = label_who(kinds->ranks[i], view.width / 3);
-
-		fprintf(out, "%s%s: %s (%d of %d ranks)\n", who, what, kinds->why[i],
+		fprintf(out, "%s%s: %s (%d of %d ranks)\n",
+			label_who(arena, kinds->ranks[i], view.width / 3), what, kinds->why[i],
 			rankset_count(kinds->ranks[i]), size);
-		free(who);
 		rankset_destroy(kinds->ranks[i]);
 	}
+	arena_destroy(arena);
 	if (!rankset_is_empty(kinds->others))
 		fprintf(out, "%d of %d ranks%s: other reasons\n", rankset_count(kinds->others),
 			size, what);
@@ -171,7 +174,8 @@ static void print_model_holes(const struct session *session, FILE *out)
 			add_kind(&kinds, job->holes[i].rank, job->holes[i].why);
 	print_kinds(&kinds, session, "", out);
 	if (!job->model && is_unrecorded(job)) {
-		struct view view = session_view((struct session *)session, NULL);
+		struct arena *arena = arena_create();
+		struct view view = session_view((struct session *)session, arena);
 
 		view.out = out;
 		text_wrap(&view, 0,
@@ -180,6 +184,7 @@ static void print_model_holes(const struct session *session, FILE *out)
 			  has_waits ? "lp, groups, waits and why" : "lp and groups",
 			  has_waits ? " and by the messages that the MPI library holds" : "");
 		text_wrap(&view, 0, "Start with \"pdb run -- mpirun ...\" next time.");
+		arena_destroy(arena);
 	}
 }
 

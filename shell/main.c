@@ -12,7 +12,7 @@
 #include "model/segment/segment_reader.h"
 #include "model/stack.h"
 #include "model/xalloc.h"
-#include "render/gate.h"
+#include "render/text/gate.h"
 #include "shell/banner.h"
 #include "shell/command.h"
 #include "shell/line/complete.h"

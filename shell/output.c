@@ -8,7 +8,8 @@
 
 #include "model/error.h"
 #include "model/xalloc.h"
-#include "render/gate.h"
+#include "render/draw/dot.h"
+#include "render/text/gate.h"
 #include "render/view.h"
 #include "shell/command.h"
 #include "shell/line/editor.h"

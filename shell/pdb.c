@@ -15,12 +15,12 @@
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/xalloc.h"
-#include "render/gate.h"
-#include "render/label.h"
-#include "render/order_text.h"
-#include "render/parts.h"
-#include "render/text.h"
+#include "render/text/gate.h"
+#include "render/text/text.h"
 #include "render/view.h"
+#include "render/words/label.h"
+#include "render/words/order_text.h"
+#include "render/words/parts.h"
 #include "shell/answers/answer.h"
 #include "shell/options/args.h"
 #include "shell/command.h"
@@ -226,18 +226,13 @@ static void find_model_groups(struct pdb_job *job, const struct view *view)
 	job->groups = arena_array(job->facts, all->num_groups, sizeof(*job->groups));
 	for (; job->num_groups < all->num_groups; job->num_groups++) {
 		const struct eqgroup *group = &all->groups[job->num_groups];
-		const struct rankset *least =
-			rankset_in(job->facts, parts_culprits(view, job->num_groups));
-
 		job->groups[job->num_groups] = (struct pdb_group){
 			.ranks = keep_ranks(job, group->ranks),
 			.num_ranks = rankset_count(group->ranks),
-			.where = keep(job, text_clean(keep(job, label_where(view->job, group,
-									    LABEL_FULL)),
-						      true)),
+			.where = text_clean(view->arena, label_where(view, group, LABEL_FULL), true),
 			.activity = parts_activity(group),
-			.iterations = keep(job, parts_iterations(view, group)),
-			.least = keep_ranks(job, least),
+			.iterations = parts_iterations(view, group),
+			.least = keep_ranks(job, parts_culprits(view, job->num_groups)),
 			.stay = group->stay_min_ns / 1e9,
 		};
 	}
@@ -251,17 +246,14 @@ static void find_stack_groups(struct pdb_job *job, const struct view *view)
 	job->groups = arena_array(job->facts, order ? order->num_groups : 0, sizeof(*job->groups));
 	for (; order && job->num_groups < order->num_groups; job->num_groups++) {
 		const struct temporal_group *group = &order->groups[job->num_groups];
-		struct rankset *least = rankset_in(job->facts, rankset_copy(group->ranks));
-
-		rankset_keep_set(least, job->session.verdict->culprits);
 		job->groups[job->num_groups] = (struct pdb_group){
 			.ranks = keep_ranks(job, group->ranks),
 			.num_ranks = rankset_count(group->ranks),
-			.where = keep(job,
-				      text_clean(keep(job, order_text_where(view, group)), true)),
+			.where = text_clean(view->arena, order_text_where(view, group), true),
 			.activity = "",
 			.iterations = "",
-			.least = keep_ranks(job, least),
+			.least = keep_ranks(job, parts_both(view, group->ranks,
+							    job->session.verdict->culprits)),
 		};
 	}
 }
@@ -275,7 +267,7 @@ static void find_facts(struct pdb_job *job)
 		return;
 	job->facts = arena_create();
 	before = enter();
-	view = session_view(&job->session, NULL);
+	view = session_view(&job->session, job->facts);
 	find_verdict(job);
 	if (job->session.groups)
 		find_model_groups(job, &view);

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "model/monotonic.h"
-#include "render/gate.h"
+#include "render/text/gate.h"
 #include "shell/interrupt.h"
 #include "shell/spinner.h"
 

@@ -5,7 +5,7 @@
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/proctable.h"
-#include "render/json.h"
+#include "render/text/json.h"
 #include "shell/answers/document.h"
 #include "shell/pdb.h"
 #include "shell/session.h"

@@ -6,7 +6,7 @@
 #include "model/error.h"
 #include "model/interrupt.h"
 #include "model/job/rankset.h"
-#include "render/order_text.h"
+#include "render/words/order_text.h"
 #include "render/view.h"
 #include "shell/options/args.h"
 #include "shell/banner.h"
@@ -123,16 +123,18 @@ static struct calltree *make_whole_tree(struct session *session, const struct st
 static struct rankset *take_steps(struct session *session, const struct stacks_asked *o,
 				  const struct temporal_result *order, struct pdb_error *err)
 {
-	struct view view = session_view(session, NULL);
 	struct rankset *ranks = temporal_steps(order, o->num, o->is_last);
-	char *why;
+	struct arena *arena;
+	struct view view;
 
 	if (!rankset_is_empty(ranks))
 		return ranks;
 	rankset_destroy(ranks);
-	why = order_text_no_order(&view, order);
-	error_set(err, ERROR_NOT_FOUND, "the stacks have no order in time: %s", why);
-	free(why);
+	arena = arena_create();
+	view = session_view(session, arena);
+	error_set(err, ERROR_NOT_FOUND, "the stacks have no order in time: %s",
+		  order_text_no_order(&view, order));
+	arena_destroy(arena);
 	return NULL;
 }
 

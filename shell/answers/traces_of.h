@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "analysis/traces/trace_runs.h"
-#include "render/view_traces.h"
+#include "render/traces/view_traces.h"
 #include "shell/options/options.h"
 
 struct answer;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "model/error.h"
+#include "render/text/gate.h"
 #include "shell/options/args.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"

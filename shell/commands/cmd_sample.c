@@ -10,8 +10,8 @@
 #include "model/job/job.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "render/json.h"
-#include "render/label.h"
+#include "render/text/json.h"
+#include "render/words/label.h"
 #include "shell/answers/answer.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
@@ -114,16 +114,15 @@ static void tell_json(const struct view *view)
 static void tell(const struct view *view)
 {
 	const struct counts *counts = view->answer->own;
-	char *who = label_who(counts->ranks, 40);
 
 	fprintf(view->out, "%zu sample%s of %s: %zu stack%s, %zu of them incomplete\n",
 		counts->times, counts->times == 1 ? "" : "s",
-		rankset_is_empty(counts->ranks) ? "no rank" : who, counts->stacks,
-		counts->stacks == 1 ? "" : "s", counts->incomplete);
+		rankset_is_empty(counts->ranks) ? "no rank"
+						: label_who(view->arena, counts->ranks, 40),
+		counts->stacks, counts->stacks == 1 ? "" : "s", counts->incomplete);
 	if (counts->stops > 0)
 		fprintf(view->out, "A thread stood still for %.0f us each time, on average.\n",
 			(double)counts->stopped_ns / (double)counts->stops / 1e3);
-	free(who);
 }
 
 static int find_sample(struct session *session, const struct args *args, struct answer *answer,

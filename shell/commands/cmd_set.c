@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "model/error.h"
-#include "render/gate.h"
+#include "render/text/gate.h"
 #include "render/view.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"

@@ -9,7 +9,7 @@
 #include "model/arena.h"
 #include "model/error.h"
 #include "model/interrupt.h"
-#include "render/trace_text.h"
+#include "render/traces/trace_text.h"
 #include "render/view.h"
 #include "shell/options/args.h"
 #include "shell/command.h"
@@ -138,13 +138,11 @@ static int take_side(struct session *session, const char *word, struct side *sid
 static const char *side_name(struct arena *arena, const struct side *side,
 			     const struct trace_thread *thread)
 {
-	char *number = trace_text_thread(thread);
-	const char *name = strcmp(side->file, ".") == 0
-				   ? arena_printf(arena, "rank %s", number)
-				   : arena_printf(arena, "rank %s of %s", number, side->file);
+	const char *number = trace_text_thread(arena, thread);
 
-	free(number);
-	return name;
+	return strcmp(side->file, ".") == 0
+		       ? arena_printf(arena, "rank %s", number)
+		       : arena_printf(arena, "rank %s of %s", number, side->file);
 }
 
 static int find_thread(const struct trace_runs *runs, uint32_t i, const struct side *side,

@@ -6,7 +6,7 @@
 #include "model/error.h"
 #include "model/job/rankset.h"
 #include "model/trace/traces.h"
-#include "render/view_trace.h"
+#include "render/traces/view_traces.h"
 #include "shell/options/args.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"

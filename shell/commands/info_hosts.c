@@ -6,8 +6,8 @@
 #include "model/job/job.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
-#include "render/json.h"
-#include "render/table.h"
+#include "render/draw/table.h"
+#include "render/text/json.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
@@ -88,7 +88,7 @@ static void print_hosts(const struct view *view)
 		{.name = "note", .header = ""},
 	};
 	const struct hosts *found = view->answer->own;
-	struct table *table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
+	struct table *table = TABLE_OF(view, columns);
 
 	for (size_t i = 0; i < found->num; i++) {
 		table_row(table);
@@ -96,8 +96,7 @@ static void print_hosts(const struct view *view)
 		table_ranks(table, found->hosts[i].ranks);
 		table_cell(table, "%s", host_note(view->session, &found->hosts[i]));
 	}
-	table_print(table, view);
-	table_destroy(table);
+	table_print(table);
 }
 
 const struct command info_hosts = {

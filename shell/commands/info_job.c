@@ -11,8 +11,8 @@
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/xalloc.h"
-#include "render/json.h"
-#include "render/label.h"
+#include "render/text/json.h"
+#include "render/words/label.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/daemons.h"
@@ -20,17 +20,16 @@
 
 static void print_state(struct session *session, FILE *out)
 {
-	char *age = label_time(session_age(session) * 1e9);
+	struct label_time age = label_time(session_age(session) * 1e9);
 
 	if (session->snapshot)
 		fprintf(out, "  state     snapshot loaded from %s\n", session->snapshot);
 	else if (session->has_cores)
 		fputs("  state     ended; read from cores\n", out);
 	else if (session_has_ended(session))
-		fprintf(out, "  state     ended; the last snapshot is %s old\n", age);
+		fprintf(out, "  state     ended; the last snapshot is %s old\n", age.text);
 	else
-		fprintf(out, "  state     attached; the snapshot is %s old\n", age);
-	free(age);
+		fprintf(out, "  state     attached; the snapshot is %s old\n", age.text);
 }
 
 static void print_daemons(const struct session *session, FILE *out)
@@ -57,6 +56,7 @@ static void job_json(const struct view *view)
 	const struct job *job = session->job;
 	const struct proctable *table = job->proctable;
 	const char *command = session->launcher.command;
+	char *mpi = find_mpi(job);
 	struct json json = {.out = view->out};
 
 	json_object(&json, NULL);
@@ -66,7 +66,8 @@ static void job_json(const struct view *view)
 		json_int(&json, "launcher_pid", table->launcher_pid);
 	}
 	json_text(&json, "command", *command ? command : NULL);
-	json_label(&json, "mpi", find_mpi(job));
+	json_text(&json, "mpi", mpi);
+	free(mpi);
 	json_text(&json, "found_by", proctable_source_text(table->source));
 	json_text(&json, "found_note", table->source_note);
 	json_int(&json, "daemons", session->daemons ? (int)daemons_count(session->daemons) : 0);

@@ -9,7 +9,7 @@
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
-#include "render/json.h"
+#include "render/text/json.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/daemons.h"

@@ -9,9 +9,9 @@
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "render/json.h"
-#include "render/label.h"
-#include "render/table.h"
+#include "render/draw/table.h"
+#include "render/text/json.h"
+#include "render/words/label.h"
 #include "shell/answers/answer.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
@@ -39,8 +39,9 @@ static void find_state(const struct session *session, const struct proc *proc, c
 	}
 }
 
-static void add_rank(const struct session *session, struct table *out, int rank)
+static void add_rank(const struct view *view, struct table *out, int rank)
 {
+	const struct session *session = view->session;
 	const struct proc *proc = proctable_find(session->job->proctable, rank);
 	const struct job_crash *crash = job_find_crash(session->job, rank);
 	const char *hole = job_find_hole(session->job, rank);
@@ -55,20 +56,14 @@ static void add_rank(const struct session *session, struct table *out, int rank)
 		table_cell(out, "%d", (int)proc->pid);
 	else
 		table_cell(out, "%s", "");
-	if (crash) {
-		char *how = label_crash(crash);
-
-		table_cell(out, "%s", how);
-		free(how);
-	} else {
-		table_cell(out, "%s", state);
-	}
+	table_cell(out, "%s", crash ? label_crash(view->arena, crash) : state);
 	table_cell(out, "%s", hole ? hole : "yes");
 	table_cell(out, "%s", proc ? proc->executable : "");
 }
 
-static void rank_json(struct json *json, const struct session *session, int rank)
+static void rank_json(struct json *json, const struct view *view, int rank)
 {
+	const struct session *session = view->session;
 	const struct proc *proc = proctable_find(session->job->proctable, rank);
 	const struct job_crash *crash = job_find_crash(session->job, rank);
 	const char *hole = job_find_hole(session->job, rank);
@@ -83,7 +78,7 @@ static void rank_json(struct json *json, const struct session *session, int rank
 		json_int(json, "pid", proc->pid);
 	json_text(json, "executable", proc ? proc->executable : NULL);
 	json_text(json, "state", *state ? state : NULL);
-	json_label(json, "ended_by", crash ? label_crash(crash) : NULL);
+	json_text(json, "ended_by", crash ? label_crash(view->arena, crash) : NULL);
 	json_bool(json, "recorded", !hole);
 	json_text(json, "hole", hole);
 	json_end_object(json);
@@ -97,7 +92,7 @@ static void ranks_json(const struct view *view)
 	json_object(&json, NULL);
 	json_array(&json, "ranks");
 	for (int rank = rankset_first(ranks); rank >= 0; rank = rankset_next(ranks, rank))
-		rank_json(&json, view->session, rank);
+		rank_json(&json, view, rank);
 	json_end_array(&json);
 	json_end_object(&json);
 }
@@ -113,12 +108,11 @@ static void print_ranks(const struct view *view)
 		{.name = "executable", .header = "executable", .min_width = 10},
 	};
 	const struct rankset *ranks = view->answer->ranks;
-	struct table *table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
+	struct table *table = TABLE_OF(view, columns);
 
 	for (int rank = rankset_first(ranks); rank >= 0; rank = rankset_next(ranks, rank))
-		add_rank(view->session, table, rank);
-	table_print(table, view);
-	table_destroy(table);
+		add_rank(view, table, rank);
+	table_print(table);
 }
 
 const struct command info_ranks = {

@@ -6,8 +6,8 @@
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
-#include "render/json.h"
-#include "render/table.h"
+#include "render/draw/table.h"
+#include "render/text/json.h"
 #include "shell/answers/answer.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
@@ -140,13 +140,12 @@ static void print_recorder(const struct view *view)
 		{.name = "evidence", .header = "of evidence", .align = TABLE_RIGHT},
 		{.name = "abandoned", .header = "abandoned", .align = TABLE_RIGHT},
 	};
-	struct table *table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
+	struct table *table = TABLE_OF(view, columns);
 	const struct job_lane *lane;
 
 	for (size_t i = 0; (lane = next_lane(view, &i));)
 		add_model(table, lane->rank, lane->model);
-	table_print(table, view);
-	table_destroy(table);
+	table_print(table);
 }
 
 const struct command info_recorder = {

@@ -12,7 +12,7 @@
 #include "model/job/names.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
-#include "render/label.h"
+#include "render/words/label.h"
 #include "shell/options/args.h"
 #include "shell/command.h"
 #include "shell/line/complete.h"
@@ -36,12 +36,6 @@ static void offer(struct completions *all, const char *word, const char *what)
 	all->all = arena_grow(all->arena, all->all, all->num, &all->capacity, sizeof(*all->all));
 	all->all[all->num++] =
 		(struct completion){arena_strdup(all->arena, word), arena_strdup(all->arena, what)};
-}
-
-/* A text that is freed with the others. */
-static char *keep(struct completions *all, char *text)
-{
-	return arena_keep(all->arena, text, free);
 }
 
 /* ---- Commands ---- */
@@ -98,16 +92,16 @@ static void offer_hosts(struct completions *all)
 static void offer_groups(struct completions *all, bool by_number)
 {
 	const struct eqgroups *groups = all->session->groups;
+	const struct view view = session_view((struct session *)all->session, all->arena);
 
 	for (size_t i = 0; groups && i < groups->num_groups && i < MAX_RANKS; i++) {
 		const struct rankset *set = groups->groups[i].ranks;
-		char *where =
-			keep(all, label_where(all->session->job, &groups->groups[i], LABEL_SHORT));
+		const char *where = label_where(&view, &groups->groups[i], LABEL_SHORT);
 
 		if (by_number)
 			offer(all, arena_printf(all->arena, "%zu", i + 1),
 			      arena_printf(all->arena, "%s %s",
-					   keep(all, label_ranks(set, RANKS_WIDTH)), where));
+					   label_ranks(all->arena, set, RANKS_WIDTH), where));
 		else
 			offer(all, arena_printf(all->arena, "%d", rankset_first(set)),
 			      arena_printf(all->arena, "%s%s", where,
@@ -132,7 +126,7 @@ static void offer_ranks(struct completions *all, bool takes_many, const char *be
 	if (takes_many)
 		offer(all, "all", "all ranks");
 	offer(all, "lp",
-	      is_known ? keep(all, label_who(verdict->culprits, RANKS_WIDTH))
+	      is_known ? label_who(all->arena, verdict->culprits, RANKS_WIDTH)
 		       : "the least-progressed ranks");
 	if (takes_many) {
 		offer(all, "group", "the ranks of a row of groups");
@@ -194,11 +188,11 @@ static void offer_functions(struct completions *all)
 		const struct name *name = names_innermost(job->names, (uint32_t)i);
 
 		for (; name; name = name->caller) {
-			char *function = name->is_symbol ? label_function(name->function) : NULL;
+			const char *function =
+				name->is_symbol ? label_function(all->arena, name->function) : NULL;
 
 			if (function && !strpbrk(function, " |>"))
 				offer(all, function, name->file ? name->file : "");
-			free(function);
 		}
 	}
 }

@@ -13,8 +13,8 @@
 
 #include "model/arena.h"
 #include "model/xalloc.h"
-#include "render/gate.h"
-#include "render/text.h"
+#include "render/text/gate.h"
+#include "render/text/text.h"
 #include "shell/line/complete.h"
 #include "shell/line/editor.h"
 #include "shell/interrupt.h"
@@ -86,17 +86,20 @@ static void show_offers(char **matches, int num, int longest)
 	if (!has_words || num > rows - 2) {
 		rl_display_match_list(matches, num, longest);
 	} else {
+		struct arena *arena = arena_create();
+		bool use_unicode = session_view(active->session, arena).use_unicode;
+
 		fflush(rl_outstream);
 		putchar('\n');
 		for (int i = 1; i <= num; i++) {
 			const int room = columns - longest - 5;
-			char *what = text_fit(find_what(matches[i]), room > 0 ? room : 0,
-					      session_view(active->session, NULL).use_unicode);
 
-			printf("  %-*s  %s\n", longest, matches[i], what);
-			free(what);
+			printf("  %-*s  %s\n", longest, matches[i],
+			       text_fit(arena, find_what(matches[i]), room > 0 ? room : 0,
+					use_unicode));
 		}
 		fflush(stdout);
+		arena_destroy(arena);
 	}
 	rl_forced_update_display();
 }
@@ -147,7 +150,8 @@ static int next_byte(FILE *in)
 
 static char *read_line(struct editor *editor, const char *prompt, bool is_question)
 {
-	char *clean = text_clean(prompt, true); /* readline writes it as it is */
+	struct arena *arena = arena_create();
+	const char *clean = text_clean(arena, prompt, true); /* readline writes it as it is */
 	FILE *errors = stderr;
 	char *line;
 
@@ -170,7 +174,7 @@ static char *read_line(struct editor *editor, const char *prompt, bool is_questi
 		}
 		free(line);
 	}
-	free(clean);
+	arena_destroy(arena);
 	return line;
 }
 

@@ -8,7 +8,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "render/gate.h"
+#include "render/text/gate.h"
 #include "shell/interrupt.h"
 #include "shell/line/pager.h"
 

@@ -10,11 +10,12 @@
 #include "attach/launchers/launcher.h"
 #include "attach/launchers/launcher_kind.h"
 #include "attach/process/procfs.h"
+#include "model/arena.h"
 #include "model/error.h"
 #include "model/job/proctable.h"
 #include "model/xalloc.h"
 #include "pmix/tool.h"
-#include "render/table.h"
+#include "render/draw/table.h"
 #include "render/view.h"
 
 /* A live launcher answers in some 50 ms; one that is ending may never answer. */
@@ -142,12 +143,14 @@ static void print_jobs(const struct launcher_info *infos, size_t num, FILE *out)
 		 .flags = TABLE_YIELDS | TABLE_CUT_MIDDLE,
 		 .min_width = 10},
 	};
+	struct arena *arena = arena_create();
 	const struct view view = {
 		.out = out,
+		.arena = arena,
 		.width = terminal_width(),
 		.use_unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
 	};
-	struct table *table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
+	struct table *table = TABLE_OF(&view, columns);
 
 	for (size_t i = 0; i < num; i++) {
 		char user[64];
@@ -159,8 +162,8 @@ static void print_jobs(const struct launcher_info *infos, size_t num, FILE *out)
 		table_cell(table, "%s", infos[i].name);
 		table_cell(table, "%s", infos[i].command);
 	}
-	table_print(table, &view);
-	table_destroy(table);
+	table_print(table);
+	arena_destroy(arena);
 }
 
 int joblist_choose(pid_t *pid_ret, FILE *out, struct pdb_error *err)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/arena.h"
 #include "shell/watch/watch.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "model/job/rankset.h"
 #include "model/segment/segment.h"
 #include "model/segment/segment_reader.h"
-#include "render/label.h"
+#include "render/words/label.h"
 #include "shell/session.h"
 #include "shell/watch/watch_tell.h"
 
@@ -37,10 +38,10 @@ static void save(struct session *session, const char *path, struct watch_teller 
 		if (!rankset_contains(traced, rank))
 			rankset_add(missing, rank);
 	if (!rankset_is_empty(missing)) {
-		char *who = label_who(missing, 40);
+		struct arena *arena = arena_create();
 
-		watch_tell_note(teller, "failure", "no trace of %s", who);
-		free(who);
+		watch_tell_note(teller, "failure", "no trace of %s", label_who(arena, missing, 40));
+		arena_destroy(arena);
 	}
 	if (snapshot_save(session->job, path, &err) < 0)
 		watch_tell_note(teller, "failure", "no snapshot: %s", err.text);

@@ -15,12 +15,12 @@
 #include "analysis/verdict/verdict.h"
 #include "model/error.h"
 #include "model/job/job.h"
-#include "model/monotonic.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
+#include "model/monotonic.h"
 #include "model/xalloc.h"
-#include "render/gate.h"
-#include "render/label.h"
+#include "render/text/gate.h"
+#include "render/words/label.h"
 #include "shell/command.h"
 #include "shell/interrupt.h"
 #include "shell/start/launch.h"
@@ -231,15 +231,15 @@ static bool end_child(pid_t pid)
 static void tell_ended_early(pid_t pid, uint64_t began_ns, struct watch_teller *teller)
 {
 	const char *why = interrupt_pending() ? "interrupted" : "not done";
-	char *time = label_time(monotonic_ns() - began_ns);
+	struct label_time time = label_time(monotonic_ns() - began_ns);
 
 	if (end_child(pid))
-		watch_tell_note(teller, "failure", "--on-hang: %s after %s, and ended", why, time);
+		watch_tell_note(teller, "failure", "--on-hang: %s after %s, and ended", why,
+				time.text);
 	else
 		watch_tell_note(teller, "failure",
-				"--on-hang: %s after %s, and pid %d cannot be ended", why, time,
-				(int)pid);
-	free(time);
+				"--on-hang: %s after %s, and pid %d cannot be ended", why,
+				time.text, (int)pid);
 }
 
 /* It gets its time, and no more: the job burns its own meanwhile. */

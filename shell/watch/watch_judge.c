@@ -19,13 +19,14 @@
 #include "analysis/progress/eqgroup.h"
 #include "analysis/verdict/verdict.h"
 #include "attach/node/watch_digest.h"
+#include "model/arena.h"
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/monotonic.h"
 #include "model/job/proctable.h"
 #include "model/xalloc.h"
-#include "render/label.h"
+#include "render/words/label.h"
 #include "shell/interrupt.h"
 #include "shell/session.h"
 #include "shell/watch/watch.h"
@@ -92,21 +93,18 @@ static bool is_spared(struct watch *watch)
 {
 	bool is_unsure = watch_standstill_of(watch).is_unsure;
 	double most_ns = watch->options->max_wait_s * SECOND_NS;
-	char *time;
 
 	if (!watch->options->wants_kill || watch_still_ns(watch) >= most_ns ||
 	    (!is_unsure && watch->session->verdict->kind != VERDICT_COMPUTATION))
 		return false;
-	if (!watch->has_told_spared) {
-		time = label_time((uint64_t)most_ns);
+	if (!watch->has_told_spared)
 		watch_tell_note(&watch->teller, "still",
 				"it looks like a hang, but %s: the job is ended once nobody %s for "
 				"%s (--max-wait)",
 				is_unsure ? "ranks may have moved between the looks"
 					  : "a rank that computes may come back",
-				watch->has_recorder ? "has moved" : "was seen to move", time);
-		free(time);
-	}
+				watch->has_recorder ? "has moved" : "was seen to move",
+				label_time((uint64_t)most_ns).text);
 	watch->has_told_spared = true;
 	return true;
 }
@@ -153,58 +151,54 @@ bool watch_is_active(struct watch *watch)
 	if (!is_working && (!watch->active_ns || monotonic_ns() - watch->active_ns > 2 * SECOND_NS))
 		return false;
 	if (!watch->has_told_active && watch_still_ns(watch) >= TELL_STILL_NS) {
-		char *who = is_working ? xasprintf("rank %d", watch->report.rank)
-				       : label_who(watch->active, 40);
-		char *time = label_time(watch_standstill_of(watch).ns);
+		struct arena *arena = arena_create();
 
 		watch_tell_note(&watch->teller, "phase",
 				"nobody %s MPI for %s, but there is work done by %s: no hang",
 				watch->has_recorder ? "has entered or left"
 						    : "was seen to enter or leave",
-				time, who);
-		free(who);
-		free(time);
+				label_time(watch_standstill_of(watch).ns).text,
+				is_working ? arena_printf(arena, "rank %d", watch->report.rank)
+					   : label_who(arena, watch->active, 40));
+		arena_destroy(arena);
 		watch->has_told_active = true;
 	}
 	return true;
 }
 
-/* What a rank does by the last full look; NULL: not known. The caller frees. */
-static char *describe_rank(const struct session *session, int rank)
+/* What a rank does by the last full look, if that is known. */
+static const char *describe_rank(struct session *session, struct arena *arena, int rank)
 {
 	const struct job_model *jm = session->job->model;
+	struct view view = session_view(session, arena);
 
 	for (size_t i = 0; jm && session->groups && i < jm->num_lanes; i++)
 		if (jm->lanes[i].rank == rank)
-			return label_where(session->job,
+			return label_where(&view,
 					   &session->groups->groups[session->groups->group_of[i]],
 					   LABEL_SHORT);
-	return NULL;
+	return "outside MPI";
 }
 
 /* A standstill that is not long enough: what is seen of it, now and again. */
 static void tell_still(struct watch *watch)
 {
 	const struct pace_report *report = &watch->report;
-	char *what, *stay, *longest, *needed;
+	struct arena *arena;
 
 	if (report->kind != PACE_STILL || report->rank < 0 ||
 	    watch_still_ns(watch) < watch->tell_still_ns)
 		return;
 	watch->tell_still_ns = 2 * watch_still_ns(watch);
-	what = describe_rank(watch->session, report->rank);
-	stay = label_time(report->stay_ns);
-	longest = label_time(report->longest_ns);
-	needed = label_time(report->needed_ns);
+	arena = arena_create();
 	watch_tell_note(&watch->teller, "still",
 			"rank %d is %s for %s, %s%s; it will be called a hang after %s",
-			report->rank, what ? what : "outside MPI", stay,
+			report->rank, describe_rank(watch->session, arena, report->rank),
+			label_time(report->stay_ns).text,
 			report->num_stays ? "before at most " : "for the first time",
-			report->num_stays ? longest : "", needed);
-	free(what);
-	free(stay);
-	free(longest);
-	free(needed);
+			report->num_stays ? label_time(report->longest_ns).text : "",
+			label_time(report->needed_ns).text);
+	arena_destroy(arena);
 }
 
 /* Nobody has moved for a while, or it is time to look at those who do. */
@@ -249,14 +243,11 @@ int watch_confirm(struct watch *watch, struct pdb_error *err)
 	if (watch_look(watch, watch->all, err) < 0)
 		return -1;
 	if (watch->moved_ns > watch->confirm_ns) {
-		char *time = label_time(watch->moved_ns - watch->began_ns);
-
 		hang_test_confirm(watch->test, true);
 		watch_tell_note(&watch->teller, "slowdown",
 				"a slow-down, %s after watching began: it looked like a hang, but "
 				"ranks move",
-				time);
-		free(time);
+				label_time(watch->moved_ns - watch->began_ns).text);
 	} else if (watch_is_active(watch) || is_spared(watch)) {
 		hang_test_confirm(watch->test, true);
 	} else if (verdict_may_be_hang(watch->session->verdict)) {

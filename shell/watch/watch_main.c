@@ -5,9 +5,9 @@
 
 #include "attach/launchers/launcher.h"
 #include "model/error.h"
-#include "model/monotonic.h"
 #include "model/job/proctable.h"
-#include "render/json.h"
+#include "model/monotonic.h"
+#include "render/text/json.h"
 #include "shell/answers/document.h"
 #include "shell/start/find.h"
 #include "shell/interrupt.h"

@@ -5,10 +5,11 @@
 
 #include "analysis/hang/pace.h"
 #include "analysis/hang/rates.h"
-#include "model/monotonic.h"
+#include "model/arena.h"
 #include "model/job/rankset.h"
+#include "model/monotonic.h"
 #include "model/xalloc.h"
-#include "render/label.h"
+#include "render/words/label.h"
 #include "shell/watch/watch_state.h"
 #include "shell/watch/watch_tell.h"
 
@@ -55,10 +56,8 @@ void watch_rates_destroy(struct watch_rates *rates)
 static void tell_over(struct watch_teller *teller, const char *event, const char *what,
 		      uint64_t since_ns)
 {
-	char *time = label_time(monotonic_ns() - since_ns);
-
-	watch_tell_note(teller, event, "%s, after %s", what, time);
-	free(time);
+	watch_tell_note(teller, event, "%s, after %s", what,
+			label_time(monotonic_ns() - since_ns).text);
 }
 
 /* ---- Ranks ---- */
@@ -67,16 +66,17 @@ static void tell_slow_ranks(struct watch_rates *rates, const struct rates_report
 			    const struct rankset *ranks, struct watch_teller *teller)
 {
 	const struct slow_rank *first = &report->slow_ranks[0];
-	char *who = label_who(ranks, 40), *time = label_time((uint64_t)(first->seconds * 1e9));
+	struct arena *arena = arena_create();
 
 	watch_tell_note(teller, "slow-rank",
 			"slow: %s. For %s the others have waited for %s: rank %d was outside MPI "
 			"for %.0f %% of the time, most for %.0f %%; no hang",
-			who, time, report->num_slow_ranks > 1 ? "them" : "it", first->rank,
+			label_who(arena, ranks, 40),
+			label_time((uint64_t)(first->seconds * 1e9)).text,
+			report->num_slow_ranks > 1 ? "them" : "it", first->rank,
 			100 * first->outside, 100 * first->usual);
 	rates->ranks_since_ns = monotonic_ns() - (uint64_t)(first->seconds * 1e9);
-	free(time);
-	free(who);
+	arena_destroy(arena);
 }
 
 static void note_slow_ranks(struct watch_rates *rates, const struct rates_report *report,

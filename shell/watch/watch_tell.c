@@ -9,16 +9,17 @@
 #include "analysis/hang/hang_test.h"
 #include "analysis/verdict/verdict.h"
 #include "attach/node/watch_digest.h"
+#include "model/arena.h"
 #include "model/job/job.h"
-#include "model/monotonic.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
+#include "model/monotonic.h"
 #include "model/xalloc.h"
-#include "render/gate.h"
-#include "render/json.h"
-#include "render/label.h"
-#include "render/text.h"
+#include "render/text/gate.h"
+#include "render/text/json.h"
+#include "render/text/text.h"
 #include "render/view.h"
+#include "render/words/label.h"
 #include "shell/answers/document.h"
 #include "shell/session.h"
 #include "shell/watch/watch.h"
@@ -154,16 +155,13 @@ void watch_tell_note(struct watch_teller *teller, const char *event, const char 
 
 char *watch_standstill_text(const struct watch_standstill *still)
 {
-	char *time = label_time(still->ns), *text;
 	char looks[40] = "";
 
 	if (still->num_looks)
 		snprintf(looks, sizeof(looks), ", in %u looks", still->num_looks);
-	text = xasprintf("%s %s %s%s%s", still->num_looks ? "was seen to move" : "has moved",
-			 still->is_since_begin ? "since watching began," : "for", time,
-			 still->is_since_begin ? " ago" : "", looks);
-	free(time);
-	return text;
+	return xasprintf("%s %s %s%s%s", still->num_looks ? "was seen to move" : "has moved",
+			 still->is_since_begin ? "since watching began," : "for",
+			 label_time(still->ns).text, still->is_since_begin ? " ago" : "", looks);
 }
 
 /* Are the culprits the cause, or only the likeliest? */
@@ -201,7 +199,8 @@ static void tell_hang_json(struct watch_teller *teller, const struct watch_hang 
 
 static void tell_hang_text(struct watch_teller *teller, const struct watch_hang *hang)
 {
-	struct view view = session_view(teller->session, NULL);
+	struct arena *arena = arena_create();
+	struct view view = session_view(teller->session, arena);
 	char *still = watch_standstill_text(&hang->still);
 
 	view.out = teller->out;
@@ -220,6 +219,7 @@ static void tell_hang_text(struct watch_teller *teller, const struct watch_hang 
 		      view.out);
 	view_lp(&view);
 	free(still);
+	arena_destroy(arena);
 }
 
 void watch_tell_hang(struct watch_teller *teller, const struct watch_hang *hang)
@@ -267,13 +267,12 @@ void watch_tell_status(struct watch_teller *teller, const struct watch_digest *d
 		       uint64_t needed_ns)
 {
 	const struct watch_numbers *numbers = &digest->numbers;
+	struct label_time time = label_time(still.ns < STATUS_NS ? 0 : still.ns);
 	uint64_t now_ns = monotonic_ns();
-	char *time;
 
 	if (!teller->has_line || now_ns < teller->next_ns)
 		return;
 	teller->next_ns = now_ns + STATUS_NS;
-	time = label_time(still.ns < STATUS_NS ? 0 : still.ns);
 	gate_erase_line(stderr);
 	fprintf(stderr, "%u ranks  outside MPI ", numbers->num_ranks - numbers->num_ended);
 	if (figures->s_out >= 0) {
@@ -287,15 +286,10 @@ void watch_tell_status(struct watch_teller *teller, const struct watch_digest *d
 	if (still.ns < STATUS_NS)
 		fputs("  moving", stderr);
 	else if (still.is_since_begin)
-		fprintf(stderr, "  no move seen in %s", time);
+		fprintf(stderr, "  no move seen in %s", time.text);
 	else
-		fprintf(stderr, "  moved %s ago", time);
-	if (still.ns >= STATUS_NS && needed_ns) {
-		char *needed = label_time(needed_ns);
-
-		fprintf(stderr, ", a hang after %s", needed);
-		free(needed);
-	}
+		fprintf(stderr, "  moved %s ago", time.text);
+	if (still.ns >= STATUS_NS && needed_ns)
+		fprintf(stderr, ", a hang after %s", label_time(needed_ns).text);
 	fflush(stderr);
-	free(time);
 }

@@ -44,7 +44,7 @@ known_parts() {
 	shell/commands) echo 'answers line options script start watch' ;;
 	esac
 }
-for file in analysis/*/*.[ch] attach/*/*.[ch] shell/*/*.[ch]; do
+for file in analysis/*/*.[ch] attach/*/*.[ch] render/*/*.[ch] shell/*/*.[ch]; do
 	folder=${file%%/*}
 	part=${file%/*}
 	for target in $(sed -n 's|^#include "'"$folder"'/\([a-z]*\)/.*|\1|p' "$file" | sort -u); do

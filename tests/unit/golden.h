@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "model/xalloc.h"
-#include "render/text.h"
+#include "render/text/text.h"
 #include "render/view.h"
 #include "tests/unit/unit.h"
 

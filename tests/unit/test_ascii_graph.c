@@ -4,16 +4,17 @@
 #include <string.h>
 
 #include "model/xalloc.h"
-#include "render/ascii_graph.h"
-#include "render/text.h"
+#include "render/draw/ascii_graph.h"
+#include "render/text/text.h"
 #include "render/view.h"
 #include "tests/unit/unit.h"
+#include "tests/unit/with_arena.h"
 
 static int print(const struct ascii_graph_node *nodes, size_t num_nodes,
 		 const struct ascii_graph_edge *edges, size_t num_edges, int width,
 		 bool use_unicode, char **text_ret)
 {
-	struct view view = {.width = width, .use_unicode = use_unicode};
+	struct view view = {.arena = arena, .width = width, .use_unicode = use_unicode};
 	size_t length;
 	int result;
 
@@ -287,5 +288,5 @@ int main(void)
 		cmocka_unit_test(test_random),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, begin_arena, end_arena);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/waits/wait_groups.h"
-#include "render/wait_label.h"
+#include "render/words/label.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/hung_job.h"
 
@@ -360,17 +360,15 @@ static void test_transfers(void **state)
 	need->request = WAITFOR_NONE;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
 		uint32_t n = (uint32_t)(need - hung->waitfor->needs);
-		char *text, *short_text;
+		const char *text, *short_text;
 
 		need->tag = cases[i].tag;
 		need->peer = cases[i].tag == SEG_TAG_ANY ? -1 : 4;
 		hung->comms->comms[need->comm].kind = cases[i].kind;
-		text = wait_label_need(&hung->view, n);
-		short_text = wait_label_needs(&hung->view, n, peers, 30);
+		text = label_wait_need(&hung->view, n);
+		short_text = label_wait_needs(&hung->view, n, peers, 30);
 		assert_string_equal(text, cases[i].text);
 		assert_string_equal(short_text, cases[i].short_text);
-		free(text);
-		free(short_text);
 	}
 	rankset_destroy(peers);
 	hung_destroy(hung);

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/dot.h"
+#include "render/draw/dot.h"
 #include "tests/unit/unit.h"
+#include "tests/unit/with_arena.h"
 
 static char *write_dot(const struct dot *dot)
 {
@@ -66,7 +67,7 @@ static void test_quote(void **state)
 
 static void test_small(void **state)
 {
-	struct dot *dot = dot_create("a \"title\"", "groups");
+	struct dot *dot = dot_create(arena, "a \"title\"", "groups");
 	uint32_t a = dot_node(dot, "4:[0-3]\nMPI_Send", 4, DOT_PLAIN);
 	uint32_t b = dot_node(dot, "1:[4]", 1, DOT_STRONG);
 	char *text;
@@ -88,14 +89,12 @@ static void test_small(void **state)
 		"}\n");
 	assert_valid(text);
 	free(text);
-	dot_destroy(dot);
-	dot_destroy(NULL);
 }
 
 /* A ring of n nodes with a heavy last one. */
 static struct dot *ring(uint32_t number)
 {
-	struct dot *dot = dot_create("ring", "groups");
+	struct dot *dot = dot_create(arena, "ring", "groups");
 
 	for (uint32_t n = 0; n < number; n++) {
 		dot_node(dot, "x", n == number - 1 ? 2 : 1, DOT_PLAIN);
@@ -114,7 +113,6 @@ static void test_folding(void **state)
 	assert_int_equal(count(text, "folded"), 0);
 	assert_int_equal(count(text, "[label=\"x\"]"), DOT_MAX_NODES);
 	free(text);
-	dot_destroy(dot);
 
 	dot = ring(1000);
 	text = write_dot(dot);
@@ -129,12 +127,11 @@ static void test_folding(void **state)
 	assert_int_equal(count(text, "folded -> folded"), 0);
 	assert_valid(text);
 	free(text);
-	dot_destroy(dot);
 }
 
 static void test_many_edges(void **state)
 {
-	struct dot *dot = dot_create("dense", "groups");
+	struct dot *dot = dot_create(arena, "dense", "groups");
 	char *text;
 
 	(void)state;
@@ -148,7 +145,6 @@ static void test_many_edges(void **state)
 	assert_non_null(strstr(text, "label=\"600 more arrows, not drawn\""));
 	assert_valid(text);
 	free(text);
-	dot_destroy(dot);
 }
 
 int main(void)
@@ -160,5 +156,5 @@ int main(void)
 		cmocka_unit_test(test_many_edges),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, begin_arena, end_arena);
 }

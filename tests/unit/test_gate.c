@@ -6,9 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "render/gate.h"
-#include "render/text.h"
+#include "render/text/gate.h"
+#include "render/text/text.h"
 #include "tests/unit/unit.h"
+#include "tests/unit/with_arena.h"
 
 /* What gets through when `text` comes in pieces of `step` bytes. The caller frees. */
 static char *pass(const char *text, size_t size, size_t step)
@@ -26,7 +27,7 @@ static char *pass(const char *text, size_t size, size_t step)
 	return passed;
 }
 
-/* The same as text_clean() but for lines and columns, wherever it is cut. */
+/* The same as text_clean(arena, ) but for lines and columns, wherever it is cut. */
 static void test_names(void **state)
 {
 	static const struct {
@@ -66,10 +67,9 @@ static void test_names(void **state)
 			free(passed);
 		}
 		if (!strpbrk(cases[i].text, "\n\t")) {
-			char *clean = text_clean(cases[i].text, true);
+			const char *clean = text_clean(arena, cases[i].text, true);
 
 			assert_string_equal(clean, cases[i].passed);
-			free(clean);
 		}
 	}
 }
@@ -201,5 +201,5 @@ int main(void)
 		cmocka_unit_test(test_terminal),     cmocka_unit_test(test_errors),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, begin_arena, end_arena);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "model/xalloc.h"
+#include "render/draw/dot.h"
 #include "render/view.h"
 #include "tests/unit/unit.h"
 

@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 #include "model/error.h"
-#include "render/html.h"
+#include "render/draw/dot.h"
+#include "render/text/html.h"
 #include "render/view.h"
 #include "tests/unit/unit.h"
 
@@ -21,11 +22,12 @@ static void test_memory(void **state)
 	for (int round = 0; round < 2; round++) {
 		struct pdb_error err = {0};
 		char *bytes = NULL;
+		size_t size;
 
-		assert_int_equal(graphviz_draw(graph, "svg", &bytes, &err), -1);
+		assert_int_equal(graphviz_draw(graph, "svg", &bytes, &size, &err), -1);
 		assert_error(&err, ERROR_UNSUPPORTED, "dot -c");
 		assert_null(bytes);
-		assert_int_equal(graphviz_draw(graph, "svg", &bytes, NULL), -1);
+		assert_int_equal(graphviz_draw(graph, "svg", &bytes, &size, NULL), -1);
 		assert_null(strchr(err.text, '\n'));
 	}
 }
@@ -56,7 +58,7 @@ static void test_page(void **state)
 		size_t size;
 		FILE *out = open_memstream(&page, &size);
 
-		assert_int_equal(html_graph(out, graph, "waits", has_error ? &err : NULL), -1);
+		assert_int_equal(graphviz_html(out, graph, "waits", has_error ? &err : NULL), -1);
 		fclose(out);
 		assert_non_null(strstr(page, "no picture"));
 		assert_non_null(strstr(page, "dot -c"));

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "model/job/rankset.h"
-#include "render/json.h"
+#include "render/text/json.h"
 #include "tests/unit/unit.h"
 
 /* What other people's programs may say. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "render/label.h"
-#include "render/parts.h"
+#include "render/words/label.h"
+#include "render/words/parts.h"
 #include "tests/unit/hung_job.h"
 #include "tests/unit/unit.h"
+#include "tests/unit/with_arena.h"
 
 static struct rankset *ranks(const char *text)
 {
@@ -37,16 +38,13 @@ static void test_ranks(void **state)
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
 		struct rankset *set = ranks(cases[i].set);
-		char *list = label_rank_list(set, cases[i].width);
-		char *counted = label_ranks(set, cases[i].width);
-		char *who = label_who(set, cases[i].width);
+		const char *list = label_rank_list(arena, set, cases[i].width);
+		const char *counted = label_ranks(arena, set, cases[i].width);
+		const char *who = label_who(arena, set, cases[i].width);
 
 		assert_string_equal(list, cases[i].list);
 		assert_string_equal(counted, cases[i].counted);
 		assert_string_equal(who, cases[i].who);
-		free(list);
-		free(counted);
-		free(who);
 		rankset_destroy(set);
 	}
 }
@@ -58,22 +56,19 @@ static void test_rank_widths(void **state)
 	srand(1);
 	for (int i = 0; i < 300; i++) {
 		struct rankset *set = rankset_create();
-		char *all, *list;
+		const char *all, *list;
 
 		for (int n = rand() % 60 + 1; n > 0; n--)
 			rankset_add(set, rand() % 5000);
-		all = label_rank_list(set, 1000);
+		all = label_rank_list(arena, set, 1000);
 		for (int width = 3; width < 90; width++) {
-			list = label_rank_list(set, width);
+			list = label_rank_list(arena, set, width);
 			assert_true((int)strlen(list) <= width);
 			if ((int)strlen(all) <= width)
 				assert_string_equal(list, all);
-			free(list);
-			list = label_ranks(set, width);
+			list = label_ranks(arena, set, width);
 			assert_true((int)strlen(list) <= width);
-			free(list);
 		}
-		free(all);
 		rankset_destroy(set);
 	}
 }
@@ -103,12 +98,8 @@ static void test_times(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < NUM_OF(cases); i++) {
-		char *text = label_time(cases[i].ns);
-
-		assert_string_equal(text, cases[i].text);
-		free(text);
-	}
+	for (size_t i = 0; i < NUM_OF(cases); i++)
+		assert_string_equal(label_time(cases[i].ns).text, cases[i].text);
 }
 
 static void test_time_ranges(void **state)
@@ -124,12 +115,9 @@ static void test_time_ranges(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < NUM_OF(cases); i++) {
-		char *text = label_time_range(cases[i].min, cases[i].max);
-
-		assert_string_equal(text, cases[i].text);
-		free(text);
-	}
+	for (size_t i = 0; i < NUM_OF(cases); i++)
+		assert_string_equal(label_time_range(arena, cases[i].min, cases[i].max),
+				    cases[i].text);
 }
 
 static void test_functions(void **state)
@@ -164,18 +152,8 @@ static void test_functions(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < NUM_OF(cases); i++) {
-		char *text = label_function(cases[i][0]);
-
-		assert_string_equal(text, cases[i][1]);
-		free(text);
-	}
-}
-
-static void check(char *text, const char *expected)
-{
-	assert_string_equal(text, expected);
-	free(text);
+	for (size_t i = 0; i < NUM_OF(cases); i++)
+		assert_string_equal(label_function(arena, cases[i][0]), cases[i][1]);
 }
 
 static void test_places(void **state)
@@ -186,23 +164,25 @@ static void test_places(void **state)
 	uint32_t in_mpi = hung->job.samples->samples[0].path;
 
 	(void)state;
-	check(label_place(job, hung_frame(hung, FRAME_WAITALL), LABEL_SHORT),
-	      "halo() solver.c:131");
-	check(label_place(job, hung_frame(hung, FRAME_WAITALL), LABEL_FULL),
-	      "halo() at solver.c:131");
-	check(label_place(job, in_mpi, LABEL_SHORT), "PMPI_Allgather()");
-	check(label_place(job, in_mpi, LABEL_FULL), "PMPI_Allgather() in libmpi.so.40");
-	check(label_user_place(job, in_mpi, LABEL_SHORT), "exchange() solver.c:141");
-	check(label_place(job, unknown, LABEL_FULL), "solver+0x77");
-	check(label_place(job, CALLPATH_NONE, LABEL_FULL), "?");
-	check(label_state(job, SEG_STATE_ENTER(SITE_ALLGATHER), LABEL_SHORT),
-	      "in MPI_Allgather, exchange() solver.c:141");
-	check(label_state(job, SEG_STATE_EXIT(SITE_WAITALL), LABEL_FULL),
-	      "computing after MPI_Waitall, halo() at solver.c:131");
-	check(label_state(job, SEG_STATE_EXIT(SITE_START), LABEL_SHORT),
-	      "before its first MPI call");
-	check(label_loop(&hung->view, 0, LABEL_SHORT), "loop run() solver.c:120");
-	check(label_loop(&hung->view, 0, LABEL_FULL), "loop run() at solver.c:120");
+	assert_string_equal(label_place(&hung->view, hung_frame(hung, FRAME_WAITALL), LABEL_SHORT),
+			    "halo() solver.c:131");
+	assert_string_equal(label_place(&hung->view, hung_frame(hung, FRAME_WAITALL), LABEL_FULL),
+			    "halo() at solver.c:131");
+	assert_string_equal(label_place(&hung->view, in_mpi, LABEL_SHORT), "PMPI_Allgather()");
+	assert_string_equal(label_place(&hung->view, in_mpi, LABEL_FULL),
+			    "PMPI_Allgather() in libmpi.so.40");
+	assert_string_equal(label_user_place(&hung->view, in_mpi, LABEL_SHORT),
+			    "exchange() solver.c:141");
+	assert_string_equal(label_place(&hung->view, unknown, LABEL_FULL), "solver+0x77");
+	assert_string_equal(label_place(&hung->view, CALLPATH_NONE, LABEL_FULL), "?");
+	assert_string_equal(label_state(&hung->view, SEG_STATE_ENTER(SITE_ALLGATHER), LABEL_SHORT),
+			    "in MPI_Allgather, exchange() solver.c:141");
+	assert_string_equal(label_state(&hung->view, SEG_STATE_EXIT(SITE_WAITALL), LABEL_FULL),
+			    "computing after MPI_Waitall, halo() at solver.c:131");
+	assert_string_equal(label_state(&hung->view, SEG_STATE_EXIT(SITE_START), LABEL_SHORT),
+			    "before its first MPI call");
+	assert_string_equal(label_loop(&hung->view, 0, LABEL_SHORT), "loop run() solver.c:120");
+	assert_string_equal(label_loop(&hung->view, 0, LABEL_FULL), "loop run() at solver.c:120");
 	hung_destroy(hung);
 }
 
@@ -213,19 +193,23 @@ static void test_cxx_places(void **state)
 	uint32_t halo = hung_frame(hung, FRAME_WAITALL);
 
 	(void)state;
-	check(label_place(&hung->job, halo, LABEL_SHORT), "Physics::Comm::halo()");
-	check(label_place(&hung->job, halo, LABEL_FULL),
-	      "void Physics::Comm::halo<double>(std::vector<double, std::allocator<double> >&) in "
-	      "solver");
-	check(label_loop(&hung->view, 0, LABEL_SHORT), "loop in Physics::Integrator::run()");
+	assert_string_equal(label_place(&hung->view, halo, LABEL_SHORT), "Physics::Comm::halo()");
+	assert_string_equal(label_place(&hung->view, halo, LABEL_FULL),
+			    "void Physics::Comm::halo<double>(std::vector<double, "
+			    "std::allocator<double> >&) in "
+			    "solver");
+	assert_string_equal(label_loop(&hung->view, 0, LABEL_SHORT),
+			    "loop in Physics::Integrator::run()");
 	hung_destroy(hung);
 
 	hung = hung_create(
 		(struct hung_options){.size = 4, .culprit = 2, .is_cxx = true, .is_nested = true});
-	check(label_loop(&hung->view, 1, LABEL_SHORT), "loop in Physics::Comm::halo()");
+	assert_string_equal(label_loop(&hung->view, 1, LABEL_SHORT),
+			    "loop in Physics::Comm::halo()");
 	/* A loop around calls of the function whose loop it lies in. */
 	hung->progress.loops[1].path = hung->progress.loops[0].path;
-	check(label_loop(&hung->view, 1, LABEL_SHORT), "inner loop in Physics::Integrator::run()");
+	assert_string_equal(label_loop(&hung->view, 1, LABEL_SHORT),
+			    "inner loop in Physics::Integrator::run()");
 	hung_destroy(hung);
 }
 
@@ -250,44 +234,49 @@ static void test_computing(void **state)
 				 .file = "force.c",
 				 .line = 90,
 				 .is_symbol = true});
-	check(label_where(job, group, LABEL_SHORT), "computing, compute_forces() force.c:88");
-	check(label_where(job, group, LABEL_FULL),
-	      "outside MPI, in compute_forces() at force.c:88");
-	check(label_doing(job, group), "compute_forces()");
+	assert_string_equal(label_where(&hung->view, group, LABEL_SHORT),
+			    "computing, compute_forces() force.c:88");
+	assert_string_equal(label_where(&hung->view, group, LABEL_FULL),
+			    "outside MPI, in compute_forces() at force.c:88");
+	assert_string_equal(label_doing(&hung->view, group), "compute_forces()");
 	/* Not all that is outside MPI computes. */
 	sample->state = 'T';
-	check(label_where(job, group, LABEL_SHORT), "stopped, compute_forces() force.c:88");
-	check(label_where(job, group, LABEL_FULL),
-	      "outside MPI, stopped, in compute_forces() at force.c:88");
+	assert_string_equal(label_where(&hung->view, group, LABEL_SHORT),
+			    "stopped, compute_forces() force.c:88");
+	assert_string_equal(label_where(&hung->view, group, LABEL_FULL),
+			    "outside MPI, stopped, in compute_forces() at force.c:88");
 	sample->state = 'S';
-	check(label_where(job, group, LABEL_SHORT), "asleep, compute_forces() force.c:88");
+	assert_string_equal(label_where(&hung->view, group, LABEL_SHORT),
+			    "asleep, compute_forces() force.c:88");
 	sample->path = in_read;
-	check(label_where(job, group, LABEL_SHORT),
-	      "asleep in read(), compute_forces() force.c:88");
-	check(label_where(job, group, LABEL_FULL),
-	      "outside MPI, asleep in read(), in compute_forces() at force.c:88");
+	assert_string_equal(label_where(&hung->view, group, LABEL_SHORT),
+			    "asleep in read(), compute_forces() force.c:88");
+	assert_string_equal(label_where(&hung->view, group, LABEL_FULL),
+			    "outside MPI, asleep in read(), in compute_forces() at force.c:88");
 	sample->state = 'R';
-	check(label_where(job, group, LABEL_SHORT), "computing, compute_forces() force.c:88");
+	assert_string_equal(label_where(&hung->view, group, LABEL_SHORT),
+			    "computing, compute_forces() force.c:88");
 	sample->path = in_force;
 	/* Two threads in one function, at different lines; then in different functions. */
 	group->actors = actors;
 	group->num_actors = 2;
 	job->samples->samples[3].path = other;
-	check(label_where(job, group, LABEL_SHORT), "computing, compute_forces()");
+	assert_string_equal(label_where(&hung->view, group, LABEL_SHORT),
+			    "computing, compute_forces()");
 	job->samples->samples[3].path = hung_frame(hung, FRAME_STEP);
-	check(label_where(job, group, LABEL_SHORT),
-	      "computing after MPI_Waitall, halo() solver.c:131");
-	check(label_doing(job, group), "after MPI_Waitall");
+	assert_string_equal(label_where(&hung->view, group, LABEL_SHORT),
+			    "computing after MPI_Waitall, halo() solver.c:131");
+	assert_string_equal(label_doing(&hung->view, group), "after MPI_Waitall");
 	group->actors = own;
 	group->num_actors = 1;
 	/* The sample was taken when the rank was inside MPI, or has failed, or is not there. */
 	sample->path = in_mpi;
-	check(label_doing(job, group), "after MPI_Waitall");
+	assert_string_equal(label_doing(&hung->view, group), "after MPI_Waitall");
 	sample->path = in_force;
 	sample->status = SAMPLE_FAILED;
-	check(label_doing(job, group), "after MPI_Waitall");
+	assert_string_equal(label_doing(&hung->view, group), "after MPI_Waitall");
 	sample->status = SAMPLE_COMPLETE;
-	check(label_doing(job, group), "compute_forces()");
+	assert_string_equal(label_doing(&hung->view, group), "compute_forces()");
 	hung_destroy(hung);
 }
 
@@ -321,19 +310,20 @@ static void test_inlined(void **state)
 
 	(void)state;
 	names_set(job->names, in_force, &library);
-	check(label_where(job, group, LABEL_SHORT), "computing, force() force.c:88");
-	check(label_where(job, group, LABEL_FULL),
-	      "outside MPI, in force() at force.c:88 (std::next<int>() at list.h:5)");
+	assert_string_equal(label_where(&hung->view, group, LABEL_SHORT),
+			    "computing, force() force.c:88");
+	assert_string_equal(label_where(&hung->view, group, LABEL_FULL),
+			    "outside MPI, in force() at force.c:88 (std::next<int>() at list.h:5)");
 	names_set(job->names, run, &first);
 	names_set(job->names, other, &at_122);
-	check(label_loop(&hung->view, 0, LABEL_SHORT), "loop run() run.c:120");
+	assert_string_equal(label_loop(&hung->view, 0, LABEL_SHORT), "loop run() run.c:120");
 	second.caller = &at_122;
 	names_set(job->names, other, &second);
-	check(label_loop(&hung->view, 0, LABEL_SHORT), "loop run() run.c:120");
+	assert_string_equal(label_loop(&hung->view, 0, LABEL_SHORT), "loop run() run.c:120");
 	second.caller = &at_120;
 	second.line = 9;
 	names_set(job->names, other, &second);
-	check(label_loop(&hung->view, 0, LABEL_SHORT), "loop step() step.c:7");
+	assert_string_equal(label_loop(&hung->view, 0, LABEL_SHORT), "loop step() step.c:7");
 	hung_destroy(hung);
 }
 
@@ -353,10 +343,12 @@ static void test_handler(void **state)
 		  &(struct name){
 			  .function = "tick", .file = "timer.c", .line = 20, .is_symbol = true});
 	job->samples->samples[1].path = handler;
-	check(label_where(job, group, LABEL_SHORT), "computing, tick() timer.c:20");
-	check(label_where(job, group, LABEL_FULL),
-	      "outside MPI, in tick() at timer.c:20, handling signal 14 that interrupted "
-	      "compute_forces() at force.c:88");
+	assert_string_equal(label_where(&hung->view, group, LABEL_SHORT),
+			    "computing, tick() timer.c:20");
+	assert_string_equal(
+		label_where(&hung->view, group, LABEL_FULL),
+		"outside MPI, in tick() at timer.c:20, handling signal 14 that interrupted "
+		"compute_forces() at force.c:88");
 	/* It has interrupted MPI, and does not wait in there. */
 	signal = callpaths_intern(job->callpaths, in_mpi, signals, 0, false);
 	handler = callpaths_intern(job->callpaths, signal, 0, 0xc00, true);
@@ -364,9 +356,10 @@ static void test_handler(void **state)
 		  &(struct name){
 			  .function = "tick", .file = "timer.c", .line = 20, .is_symbol = true});
 	job->samples->samples[1].path = handler;
-	check(label_where(job, group, LABEL_FULL),
-	      "outside MPI, in tick() at timer.c:20, handling a signal that interrupted "
-	      "MPI_Allgather, exchange() at solver.c:141");
+	assert_string_equal(
+		label_where(&hung->view, group, LABEL_FULL),
+		"outside MPI, in tick() at timer.c:20, handling a signal that interrupted "
+		"MPI_Allgather, exchange() at solver.c:141");
 	hung_destroy(hung);
 }
 
@@ -378,15 +371,15 @@ static void test_activities(void **state)
 
 	(void)state;
 	group->activity = ACTIVITY_POLLING;
-	check(label_where(&hung->job, group, LABEL_SHORT),
-	      "computing after MPI_Waitall, halo() solver.c:131");
+	assert_string_equal(label_where(&hung->view, group, LABEL_SHORT),
+			    "computing after MPI_Waitall, halo() solver.c:131");
 	lane->poll_site = SITE_ISEND;
-	check(label_where(&hung->job, group, LABEL_SHORT),
-	      "polling MPI_Isend, halo() solver.c:125");
-	check(label_doing(&hung->job, group), "polling MPI_Isend");
+	assert_string_equal(label_where(&hung->view, group, LABEL_SHORT),
+			    "polling MPI_Isend, halo() solver.c:125");
+	assert_string_equal(label_doing(&hung->view, group), "polling MPI_Isend");
 	group->activity = ACTIVITY_ENDED;
-	check(label_where(&hung->job, group, LABEL_FULL),
-	      "ended after MPI_Waitall, halo() at solver.c:131");
+	assert_string_equal(label_where(&hung->view, group, LABEL_FULL),
+			    "ended after MPI_Waitall, halo() at solver.c:131");
 	hung_destroy(hung);
 }
 
@@ -401,17 +394,17 @@ static void test_left_loops(void **state)
 	struct job_loop *loops = hung->progress.loops;
 
 	(void)state;
-	check(parts_iterations(&hung->view, group), "412, about 1234");
+	assert_string_equal(parts_iterations(&hung->view, group), "412, about 1234");
 	sample->path =
 		callpaths_intern(job->callpaths, hung_frame(hung, FRAME_MAIN), 0, 0xb00, false);
-	check(parts_iterations(&hung->view, group), "412");
+	assert_string_equal(parts_iterations(&hung->view, group), "412");
 	/* The stack was not seen whole. */
 	sample->status = SAMPLE_INCOMPLETE;
-	check(parts_iterations(&hung->view, group), "412, about 1234");
+	assert_string_equal(parts_iterations(&hung->view, group), "412, about 1234");
 	/* Nothing in the paths tells the two loops apart; and nothing is said of the outermost. */
 	sample->status = SAMPLE_COMPLETE;
 	loops[0].path = loops[1].path;
-	check(parts_iterations(&hung->view, group), "412, about 1234");
+	assert_string_equal(parts_iterations(&hung->view, group), "412, about 1234");
 	hung_destroy(hung);
 }
 
@@ -426,5 +419,5 @@ int main(void)
 		cmocka_unit_test(test_activities), cmocka_unit_test(test_left_loops),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, begin_arena, end_arena);
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/gate.h"
+#include "render/text/gate.h"
 #include "shell/line/pager.h"
 #include "tests/unit/unit.h"
 

@@ -8,8 +8,8 @@
 
 #include "analysis/waits/collective_groups.h"
 #include "analysis/waits/wait_groups.h"
-#include "render/html.h"
-#include "render/report.h"
+#include "render/report/report.h"
+#include "render/text/html.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/hung_job.h"
 #include "tests/unit/unit.h"

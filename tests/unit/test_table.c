@@ -5,17 +5,26 @@
 
 #include "model/job/rankset.h"
 #include "model/xalloc.h"
-#include "render/gate.h"
-#include "render/table.h"
-#include "render/text.h"
+#include "render/draw/table.h"
+#include "render/text/gate.h"
+#include "render/text/text.h"
 #include "render/view.h"
 #include "tests/unit/unit.h"
+#include "tests/unit/with_arena.h"
 
 static const struct table_column columns[] = {
 	{.name = "ranks", .header = "ranks", .flags = TABLE_YIELDS, .min_width = 12},
 	{.name = "where", .header = "where", .flags = TABLE_CUT_MIDDLE, .min_width = 10},
 	{.name = "count", .header = "count", .align = TABLE_RIGHT},
 };
+
+static struct view view;
+
+static struct table *table_of_view(void)
+{
+	view.arena = arena;
+	return TABLE_OF(&view, columns);
+}
 
 static struct table *make_table(void)
 {
@@ -27,30 +36,31 @@ static struct table *make_table(void)
 		{0, 98, "in MPI_Allgather, exchange() solver.c:141", 412},
 		{99, 99, "computing", 9},
 	};
-	struct table *table = table_create(columns, NUM_OF(columns));
+	struct table *table = table_of_view();
 
 	for (size_t r = 0; r < NUM_OF(rows); r++) {
-		struct rankset *set = rankset_create();
+		struct rankset *set = rankset_in(arena, rankset_create());
 
 		rankset_add_range(set, rows[r].first, rows[r].last);
 		table_row(table);
 		table_ranks(table, set);
 		table_cell(table, "%s", rows[r].where);
 		table_cell(table, "%d", rows[r].count);
-		rankset_destroy(set);
 	}
 	return table;
 }
 
 static char *print(const struct table *table, int width, bool use_unicode, bool use_color)
 {
-	struct view view = {.width = width, .use_unicode = use_unicode, .use_color = use_color};
 	char *text = NULL;
 	size_t length;
 	FILE *below = open_memstream(&text, &length);
 
+	view.width = width;
+	view.use_unicode = use_unicode;
+	view.use_color = use_color;
 	view.out = gate_open(below);
-	table_print(table, &view);
+	table_print(table);
 	fclose(view.out);
 	fclose(below);
 	return text;
@@ -73,7 +83,6 @@ static void test_fits(void **state)
 	      "  ranks      where                                      count\n"
 	      "  99:[0-98]  in MPI_Allgather, exchange() solver.c:141    412\n"
 	      "   1:[99]    computing                                      9\n");
-	table_destroy(table);
 }
 
 static void test_cut(void **state)
@@ -85,7 +94,6 @@ static void test_cut(void **state)
 	      "  ranks      where                     count\n"
 	      "  99:[0-98]  in MPI_All...olver.c:141    412\n"
 	      "   1:[99]    computing                     9\n");
-	table_destroy(table);
 }
 
 static void test_marks(void **state)
@@ -104,7 +112,6 @@ static void test_marks(void **state)
 	      "  99:[0-98]  in MPI_Allgather, exchange() solver.c:141    412\n"
 	      "   1:[99]    computing                                      9 <-\n"
 	      "  <- least progressed\n");
-	table_destroy(table);
 }
 
 static void test_hidden(void **state)
@@ -118,13 +125,12 @@ static void test_hidden(void **state)
 	      "  ranks      count\n"
 	      "  99:[0-98]    412\n"
 	      "   1:[99]        9\n");
-	table_destroy(table);
 }
 
 /* Rows may have fewer cells than columns; what is given beyond them is dropped. */
 static void test_odd_rows(void **state)
 {
-	struct table *table = table_create(columns, NUM_OF(columns));
+	struct table *table = table_of_view();
 
 	(void)state;
 	check(table, 80, false, "");
@@ -142,7 +148,6 @@ static void test_odd_rows(void **state)
 	      "  ranks  where  count\n"
 	      "\n"
 	      "         x          1\n");
-	table_destroy(table);
 }
 
 static void test_color(void **state)
@@ -158,7 +163,6 @@ static void test_color(void **state)
 	text = print(table, 80, false, true);
 	assert_non_null(strstr(text, "\033[1;31m   1:[99]"));
 	free(text);
-	table_destroy(table);
 }
 
 /* No line is ever wider than asked for, whatever is in it, and no byte of a name gets through that
@@ -168,10 +172,10 @@ static void test_widths(void **state)
 	(void)state;
 	srand(2);
 	for (int round = 0; round < 60; round++) {
-		struct table *table = table_create(columns, NUM_OF(columns));
+		struct table *table = table_of_view();
 
 		for (int r = rand() % 12 + 1; r > 0; r--) {
-			struct rankset *set = rankset_create();
+			struct rankset *set = rankset_in(arena, rankset_create());
 
 			for (int n = rand() % 40 + 1; n > 0; n--)
 				rankset_add(set, rand() % 100000);
@@ -181,7 +185,6 @@ static void test_widths(void **state)
 			table_cell(table, "%d", rand());
 			if (rand() % 4 == 0)
 				table_mark(table, "<- least progressed");
-			rankset_destroy(set);
 		}
 		for (int width = 40; width < 130; width += 7) {
 			char *text = print(table, width, round % 2, false), *rest = text, *line;
@@ -191,7 +194,6 @@ static void test_widths(void **state)
 				assert_in_range(text_columns(line), 0, width);
 			free(text);
 		}
-		table_destroy(table);
 	}
 }
 
@@ -204,5 +206,5 @@ int main(void)
 		cmocka_unit_test(test_widths),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, begin_arena, end_arena);
 }

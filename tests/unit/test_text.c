@@ -3,10 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/gate.h"
-#include "render/text.h"
+#include "render/text/gate.h"
+#include "render/text/text.h"
 #include "render/view.h"
 #include "tests/unit/unit.h"
+#include "tests/unit/with_arena.h"
 
 static void test_columns(void **state)
 {
@@ -42,13 +43,11 @@ static void test_clean(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
-		char *ascii = text_clean(cases[i].text, false);
-		char *unicode = text_clean(cases[i].text, true);
+		const char *ascii = text_clean(arena, cases[i].text, false);
+		const char *unicode = text_clean(arena, cases[i].text, true);
 
 		assert_string_equal(ascii, cases[i].ascii);
 		assert_string_equal(unicode, cases[i].unicode);
-		free(ascii);
-		free(unicode);
 	}
 }
 
@@ -73,10 +72,10 @@ static void test_fit(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
-		char *fit = text_fit(cases[i].text, cases[i].width, cases[i].use_unicode);
+		const char *fit =
+			text_fit(arena, cases[i].text, cases[i].width, cases[i].use_unicode);
 
 		assert_string_equal(fit, cases[i].fit);
-		free(fit);
 	}
 }
 
@@ -96,10 +95,10 @@ static void test_fit_middle(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
-		char *fit = text_fit_middle(cases[i].text, cases[i].width, cases[i].use_unicode);
+		const char *fit =
+			text_fit_middle(arena, cases[i].text, cases[i].width, cases[i].use_unicode);
 
 		assert_string_equal(fit, cases[i].fit);
-		free(fit);
 	}
 }
 
@@ -128,7 +127,7 @@ static void test_wrap(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
-		struct view view = {.width = 40};
+		struct view view = {.width = 40, .arena = arena};
 		char *text;
 		size_t length;
 
@@ -165,5 +164,5 @@ int main(void)
 		cmocka_unit_test(test_wrap),    cmocka_unit_test(test_color),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, begin_arena, end_arena);
 }

@@ -3,14 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/text.h"
-#include "render/tree.h"
+#include "render/draw/tree.h"
+#include "render/text/text.h"
 #include "render/view.h"
 #include "tests/unit/unit.h"
+#include "tests/unit/with_arena.h"
 
 static char *print(const struct tree *tree, int width, bool use_unicode)
 {
-	struct view view = {.width = width, .use_unicode = use_unicode};
+	struct view view = {.arena = arena, .width = width, .use_unicode = use_unicode};
 	char *text = NULL;
 	size_t length;
 
@@ -30,7 +31,7 @@ static void check(const struct tree *tree, int width, bool use_unicode, const ch
 
 static void test_shapes(void **state)
 {
-	struct tree *tree = tree_create();
+	struct tree *tree = tree_create(arena);
 	uint32_t a = tree_add(tree, TREE_ROOT, "a"), b = tree_add(tree, a, "b"), c, d;
 
 	(void)state;
@@ -58,13 +59,12 @@ static void test_shapes(void **state)
 	      "    \u251c\u2500\u2500 f\n"
 	      "    \u2514\u2500\u2500 g\n"
 	      "h\n");
-	tree_destroy(tree);
 }
 
 /* An arrow is never cut off. */
 static void test_arrow(void **state)
 {
-	struct tree *tree = tree_create();
+	struct tree *tree = tree_create(arena);
 	uint32_t root = tree_add(tree, TREE_ROOT, "a"), b = tree_add(tree, root, "b");
 
 	(void)state;
@@ -76,23 +76,20 @@ static void test_arrow(void **state)
 	      "|-- b  <-\n"
 	      "|   a function with a name that i...  <-\n"
 	      "`-- c\n");
-	tree_destroy(tree);
 }
 
 static void test_empty(void **state)
 {
-	struct tree *tree = tree_create();
+	struct tree *tree = tree_create(arena);
 
 	(void)state;
 	check(tree, 80, false, "");
-	tree_destroy(tree);
-	tree_destroy(NULL);
 }
 
 /* Two children on each of 100 levels: what is too deep is counted. */
 static void test_deep(void **state)
 {
-	struct tree *tree = tree_create();
+	struct tree *tree = tree_create(arena);
 	uint32_t parent = TREE_ROOT;
 	char *text, *rest, *line;
 	int lines = 0;
@@ -110,13 +107,12 @@ static void test_deep(void **state)
 	}
 	assert_in_range(lines, 10, 30);
 	free(text);
-	tree_destroy(tree);
 }
 
 /* A chain of only children may be as long as it likes: no recursion, no indent. */
 static void test_chain(void **state)
 {
-	struct tree *tree = tree_create();
+	struct tree *tree = tree_create(arena);
 	uint32_t parent = TREE_ROOT;
 	char *text;
 
@@ -126,7 +122,6 @@ static void test_chain(void **state)
 	text = print(tree, 80, false);
 	assert_int_equal(strlen(text), 400000);
 	free(text);
-	tree_destroy(tree);
 }
 
 int main(void)
@@ -137,5 +132,5 @@ int main(void)
 		cmocka_unit_test(test_chain),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, begin_arena, end_arena);
 }

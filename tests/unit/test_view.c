@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/parts.h"
-#include "render/text.h"
+#include "render/text/text.h"
+#include "render/words/parts.h"
 #include "tests/unit/hung_golden.h"
 
 /* ---- Golden text ---- */

@@ -8,7 +8,7 @@
 #include "analysis/waits/message_pairs.h"
 #include "analysis/waits/wait_groups.h"
 #include "model/job/job_comms.h"
-#include "render/comm_label.h"
+#include "render/words/label.h"
 #include "tests/unit/hung_golden.h"
 
 /* ---- Golden text ---- */
@@ -148,27 +148,19 @@ static void test_comm_labels(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
-		char *label, *full;
+		const char *label, *full;
 
 		comm->name = cases[i].name;
 		comm->made_by = cases[i].made_by;
 		comm->kind = cases[i].kind;
 		/* Its sibling reads otherwise. */
 		hung->comms->comms[1].name = "other";
-		label = comm_label(&hung->view, 2, LABEL_SHORT);
-		full = comm_label(&hung->view, 2, LABEL_FULL);
+		label = label_comm(&hung->view, 2, LABEL_SHORT);
+		full = label_comm(&hung->view, 2, LABEL_FULL);
 		assert_string_equal(label, cases[i].label);
 		assert_string_equal(full, cases[i].full);
-		free(label);
-		free(full);
 	}
 	hung_destroy(hung);
-}
-
-static void assert_label(char *label, const char *expected)
-{
-	assert_string_equal(label, expected);
-	free(label);
 }
 
 /* Numbers for those of one name, parents without a name, and what the job does not know. */
@@ -180,12 +172,12 @@ static void test_numbered_labels(void **state)
 	const struct model *model = hung->job.model->lanes[0].model;
 
 	(void)state;
-	assert_label(comm_label_local(&hung->view, model, 0, LABEL_SHORT), "MPI_COMM_WORLD");
-	assert_label(comm_label_local(&hung->view, model, 1, LABEL_SHORT), "MPI_COMM_SELF");
-	assert_label(comm_label_local(&hung->view, model, 2, LABEL_SHORT),
-		     "split at grid.c:40 (1st of 2)");
-	assert_label(comm_label_local(&hung->view, model, SEG_NO_COMM, LABEL_SHORT),
-		     "unknown communicator");
+	assert_string_equal(label_comm_local(&hung->view, model, 0, LABEL_SHORT), "MPI_COMM_WORLD");
+	assert_string_equal(label_comm_local(&hung->view, model, 1, LABEL_SHORT), "MPI_COMM_SELF");
+	assert_string_equal(label_comm_local(&hung->view, model, 2, LABEL_SHORT),
+			    "split at grid.c:40 (1st of 2)");
+	assert_string_equal(label_comm_local(&hung->view, model, SEG_NO_COMM, LABEL_SHORT),
+			    "unknown communicator");
 	/* 21 splits of one without a name, the last made first; then two of one name. */
 	comms[0] = hung->comms->comms[0];
 	comms[0].name = NULL;
@@ -195,14 +187,19 @@ static void test_numbered_labels(void **state)
 		comms[i].name = i > 21 ? "rows" : NULL;
 	}
 	hung->view.comms = &all;
-	assert_label(comm_label(&hung->view, 1, LABEL_FULL),
-		     "split of number 1 at grid.c:40 (21st of 21)");
-	assert_label(comm_label(&hung->view, 21, LABEL_SHORT), "split at grid.c:40 (1st of 21)");
-	assert_label(comm_label(&hung->view, 20, LABEL_SHORT), "split at grid.c:40 (2nd of 21)");
-	assert_label(comm_label(&hung->view, 19, LABEL_SHORT), "split at grid.c:40 (3rd of 21)");
-	assert_label(comm_label(&hung->view, 11, LABEL_SHORT), "split at grid.c:40 (11th of 21)");
-	assert_label(comm_label(&hung->view, 9, LABEL_SHORT), "split at grid.c:40 (13th of 21)");
-	assert_label(comm_label(&hung->view, 22, LABEL_SHORT), "rows (2nd of 2)");
+	assert_string_equal(label_comm(&hung->view, 1, LABEL_FULL),
+			    "split of number 1 at grid.c:40 (21st of 21)");
+	assert_string_equal(label_comm(&hung->view, 21, LABEL_SHORT),
+			    "split at grid.c:40 (1st of 21)");
+	assert_string_equal(label_comm(&hung->view, 20, LABEL_SHORT),
+			    "split at grid.c:40 (2nd of 21)");
+	assert_string_equal(label_comm(&hung->view, 19, LABEL_SHORT),
+			    "split at grid.c:40 (3rd of 21)");
+	assert_string_equal(label_comm(&hung->view, 11, LABEL_SHORT),
+			    "split at grid.c:40 (11th of 21)");
+	assert_string_equal(label_comm(&hung->view, 9, LABEL_SHORT),
+			    "split at grid.c:40 (13th of 21)");
+	assert_string_equal(label_comm(&hung->view, 22, LABEL_SHORT), "rows (2nd of 2)");
 	hung->view.comms = hung->comms;
 	hung_destroy(hung);
 }

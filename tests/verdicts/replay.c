@@ -22,7 +22,7 @@
 #include "model/job/sample.h"
 #include "model/wire/share.h"
 #include "model/xalloc.h"
-#include "render/json.h"
+#include "render/text/json.h"
 #include "shell/command.h"
 #include "shell/session.h"
 

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A tree drawn with lines, a line of text for each node:
+ *
+ *	4:[0-3] main() app.c:10
+ *	        run() app.c:22
+ *	|-- 3:[0,2-3] halo() app.c:31
+ *	|             MPI_Waitall()
+ *	`-- 1:[1] compute() app.c:40
+ *
+ * An only child stands below its parent without a line to it. */
+#ifndef PDB_RENDER_TREE_H
+#define PDB_RENDER_TREE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TREE_ROOT UINT32_MAX /* parent of outermost nodes */
+
+struct arena;
+struct tree;
+struct view;
+
+struct tree *tree_create(struct arena *arena);
+
+/* Add a node below `parent`, behind the children that it has, and return its index. The text is
+ * borrowed. */
+uint32_t tree_add(struct tree *tree, uint32_t parent, const char *text);
+void tree_mark(struct tree *tree, uint32_t node); /* print it in the colour of culprits */
+/* Let the line end with an arrow, for which text that is too long makes room. */
+void tree_point(struct tree *tree, uint32_t node);
+
+/* Lines are cut at view->width. Nodes so deep that lines alone would fill half the width are left
+ * out, and a line says how many. */
+void tree_print(const struct tree *tree, const struct view *view);
+/* The same, `indent` columns further right: at most 16. */
+void tree_print_indented(const struct tree *tree, const struct view *view, int indent);
+
+#endif

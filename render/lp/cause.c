@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/verdict/verdict.h"
+#include "analysis/waits/waitfor.h"
+#include "model/arena.h"
+#include "model/job/job.h"
+#include "model/job/job_comms.h"
+#include "model/job/job_model.h"
+#include "model/job/rankset.h"
+#include "render/lp/cause.h"
+#include "render/text/text.h"
+#include "render/view.h"
+#include "render/words/label.h"
+#include "render/words/parts.h"
+#include "render/words/same.h"
+
+enum { MAX_STEPS = 6, MAX_PARTIES = 6, MAX_WAITS = 4, MAX_ROUNDS = 64 };
+
+/* ---- Waits in groups ---- */
+
+/* Waits that read the same but for who waits. */
+static void add_wait(struct same *waits, const struct view *view, const char *text, uint32_t lane,
+		     uint32_t need)
+{
+	size_t before = waits->num;
+	struct same_entry *entry = same_add(waits, text, view->job->model->lanes[lane].rank);
+
+	if (waits->num == before)
+		return;
+	entry->lane = lane;
+	entry->need = need;
+}
+
+/* What a need reads like; collectives that several wait in by calls of their own are told once. */
+static void add_need(struct same *waits, const struct view *view, uint32_t lane, uint32_t need)
+{
+	const struct waitfor_need *needs = view->waitfor->needs;
+
+	for (size_t i = 0; i < waits->num && needs[need].kind == WAITFOR_MEMBERS; i++) {
+		const struct waitfor_need *known = &needs[waits->entries[i].need];
+
+		if (known->node != needs[need].node || known->request != WAITFOR_NONE ||
+		    needs[need].request != WAITFOR_NONE)
+			continue;
+		rankset_add(waits->entries[i].ranks, view->job->model->lanes[lane].rank);
+		return;
+	}
+	add_wait(waits, view, label_wait_need(view, need), lane, need);
+}
+
+/* ---- Deadlocks ---- */
+
+/* "in MPI_Recv, exchange() at pair.c:31, waits for ...": all but who. */
+static const char *step_text(const struct view *view, uint32_t lane, uint32_t need, bool is_one)
+{
+	return text_of(view, "%s, wait%s for %s", label_wait_where(view, lane), is_one ? "s" : "",
+		       label_wait_need(view, need));
+}
+
+/* The need to tell of a lane: that of the circle, else the first that is not weak. */
+static uint32_t find_need(const struct waitfor *waitfor, const struct waitfor_deadlock *deadlock,
+			  uint32_t l)
+{
+	const struct waitfor_lane *lane = &waitfor->lanes[l];
+
+	for (size_t i = 0; i < deadlock->num_cycle; i++)
+		if (deadlock->cycle[i].lane == l)
+			return deadlock->cycle[i].need;
+	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
+		if (!waitfor->needs[n].is_weak)
+			return n;
+	return WAITFOR_NONE;
+}
+
+/* All of the deadlock, those who wait alike together. False, and nothing printed, if that is too
+ * much. */
+static bool print_all(const struct view *view, const struct waitfor_deadlock *deadlock)
+{
+	struct same waits = {.arena = view->arena};
+	bool is_fit = true;
+
+	for (size_t i = 0; i < deadlock->num_lanes && is_fit; i++) {
+		uint32_t l = deadlock->lanes[i], need = find_need(view->waitfor, deadlock, l);
+
+		if (need != WAITFOR_NONE)
+			add_wait(&waits, view, step_text(view, l, need, false), l, need);
+		is_fit = waits.num <= MAX_STEPS;
+	}
+	for (size_t i = 0; i < waits.num && is_fit; i++) {
+		const struct same_entry *wait = &waits.entries[i];
+		bool is_one = rankset_count(wait->ranks) == 1;
+		const char *who =
+			is_one ? label_wait_who(view, wait->lane) : parts_who(view, wait->ranks);
+
+		text_wrap(view, 4, "%s, %s", who, step_text(view, wait->lane, wait->need, is_one));
+	}
+	return is_fit;
+}
+
+static void print_circle(const struct view *view, const struct waitfor_deadlock *deadlock)
+{
+	size_t number = deadlock->num_cycle;
+
+	for (size_t i = 0; i < number; i++) {
+		const struct waitfor_step *step = &deadlock->cycle[i];
+
+		if (number > MAX_STEPS && i == MAX_STEPS / 2) {
+			text_wrap(view, 4, "... %zu more like these ...", number - MAX_STEPS);
+			i = number - MAX_STEPS / 2 - 1;
+			continue;
+		}
+		text_wrap(view, 4, "%s, %s", label_wait_who(view, step->lane),
+			  step_text(view, step->lane, step->need, true));
+	}
+}
+
+/* "MPI_Recv, main() ring.c:25" */
+static const char *site_text(const struct view *view, uint32_t state)
+{
+	const struct job_site *site = &view->job->model->sites[SEG_STATE_SITE(state)];
+
+	if (SEG_STATE_SITE(state) == 0)
+		return "the start";
+	return text_of(view, "%s, %s", site->name, label_user_place(view, site->path, LABEL_SHORT));
+}
+
+/* A rank took a step as no other: between its ends lies what was skipped, or done too much. */
+static void print_novel(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	const struct job_transition *novel;
+	const char *to;
+
+	if (verdict->novel == UINT32_MAX)
+		return;
+	novel = &view->job->model->transitions[verdict->novel];
+	to = site_text(view, novel->to);
+	if (SEG_STATE_SITE(novel->from) == SEG_STATE_SITE(novel->to))
+		text_wrap(view, 4,
+			  "rank %d alone, and only once, went round to %s without what all others "
+			  "call in between: look there",
+			  verdict->novel_rank, to);
+	else
+		text_wrap(view, 4,
+			  "rank %d alone, and only once, came from %s, straight to %s: look "
+			  "between these",
+			  verdict->novel_rank, site_text(view, novel->from), to);
+}
+
+/* A rank went on otherwise than it did before: what it used to call there may be what it has
+ * left out. */
+static void print_departure(const struct view *view)
+{
+	const struct departure *departure = &view->verdict->departure;
+	const char *often, *memory;
+
+	if (departure->num_times == 0)
+		return;
+	often = departure->num_usual < departure->num_times
+			? text_of(view, "%zu of %zu times", departure->num_usual,
+				  departure->num_times)
+			: text_of(view, "%zu times", departure->num_times);
+	memory = departure->num_memory > 1
+			 ? text_of(view, ", after the same %zu calls", departure->num_memory)
+			 : "";
+	text_wrap(view, 4,
+		  "rank %d, %s, went on otherwise than before: from %s, to %s; %s had gone on to "
+		  "%s %s%s",
+		  view->verdict->departed_rank,
+		  view->verdict->num_departed_later ? "before others of these"
+						    : "and no other of these",
+		  site_text(view, departure->last), site_text(view, departure->call),
+		  departure->num_own < departure->num_times ? "it and others" : "it",
+		  site_text(view, departure->usual), often, memory);
+}
+
+/* Who is not where the others are has gone past it. */
+static void print_skipped(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	const struct waitfor_collective *collective;
+
+	if (verdict->skipped == WAITFOR_NONE)
+		return;
+	collective = &view->waitfor->collectives[verdict->skipped];
+	text_wrap(view, 4,
+		  "%s %s further than %s, number %" PRIu64
+		  " on %s: left out, if it is to be called before",
+		  parts_who(view, verdict->culprits), parts_plural(verdict->culprits, "is", "are"),
+		  collective->function, collective->number,
+		  label_comm(view, collective->comm, LABEL_FULL));
+}
+
+static void print_deadlock(const struct view *view)
+{
+	const struct waitfor_deadlock *deadlock = &view->waitfor->deadlocks[view->verdict->which];
+	const char *who = parts_who(view, deadlock->ranks);
+
+	if (rankset_count(deadlock->ranks) == 1)
+		text_wrap(view, 2, "deadlock: %s waits for itself", who);
+	else
+		text_wrap(view, 2, "deadlock: %s wait for each other", who);
+	if (!print_all(view, deadlock))
+		print_circle(view, deadlock);
+	print_novel(view);
+	print_departure(view);
+	print_skipped(view);
+	if (!rankset_is_empty(deadlock->behind))
+		text_wrap(view, 4, "%s wait%s for these", parts_who(view, deadlock->behind),
+			  parts_plural(deadlock->behind, "s", ""));
+}
+
+/* ---- Mismatches ---- */
+
+/* The job's rank of a root. */
+static const char *root_text(const struct view *view, uint32_t comm, int32_t root)
+{
+	const struct job_comm *of = &view->comms->comms[comm];
+
+	if (root >= 0 && (size_t)root < of->sizes[0] && of->groups[0][root] >= 0 &&
+	    of->groups[0][root] != root)
+		return text_of(view, "root %" PRId32 " (rank %d)", root, of->groups[0][root]);
+	if (root >= 0)
+		return text_of(view, "root %" PRId32, root);
+	return "no root";
+}
+
+static void print_party(const struct view *view, const struct waitfor_mismatch *mismatch,
+			const struct waitfor_party *party, int indent)
+{
+	const char *more = "";
+
+	if (mismatch->what == WAITFOR_OTHER_ROOT) {
+		more = text_of(view, " with %s", root_text(view, mismatch->comm, party->root));
+	} else if (mismatch->what == WAITFOR_OTHER_BYTES) {
+		more = text_of(view, " of %" PRIu64 " bytes", party->bytes);
+	}
+	text_wrap(view, indent, "%s: %s%s, %s%s", parts_who(view, party->ranks), party->function,
+		  more,
+		  label_user_place(view, view->job->model->sites[party->site].path, LABEL_FULL),
+		  party->is_waiting ? "" : ", and is done with it");
+}
+
+void cause_print_mismatch(const struct view *view, const struct waitfor_mismatch *mismatch,
+			  int indent)
+{
+	const char *comm = label_comm(view, mismatch->comm, LABEL_FULL);
+
+	if (mismatch->what == WAITFOR_OTHER_FUNCTION)
+		text_wrap(view, indent,
+			  "mismatch: different functions as collective number %" PRIu64 " on %s",
+			  mismatch->number, comm);
+	else
+		text_wrap(view, indent,
+			  "mismatch: different %s in %s, collective number %" PRIu64 " on %s",
+			  mismatch->what == WAITFOR_OTHER_ROOT ? "roots" : "sizes",
+			  mismatch->parties[0].function, mismatch->number, comm);
+	for (size_t i = 0; i < mismatch->num_parties && i < MAX_PARTIES; i++)
+		print_party(view, mismatch, &mismatch->parties[i], indent + 2);
+	if (mismatch->num_parties > MAX_PARTIES)
+		text_wrap(view, indent + 2, "and %zu more kinds",
+			  mismatch->num_parties - MAX_PARTIES);
+}
+
+/* ---- Lost messages ---- */
+
+/* What somebody has sent in its place. */
+static void print_slip(const struct view *view, const struct waitfor_lost *lost)
+{
+	const struct waitfor_unreceived *message = &view->waitfor->unreceived[lost->message];
+	static const char *const slips[] = {
+		[WAITFOR_OTHER_TAG] = "the tags differ",
+		[WAITFOR_OTHER_COMM] = "the communicators differ",
+		[WAITFOR_OTHER_DESTINATION] = "sent to another rank",
+		[WAITFOR_OTHER_SOURCE] = "sent by another rank",
+	};
+	uint64_t extra = message->sent - message->received;
+	const char *many = extra == 1 ? "a message" : text_of(view, "%" PRIu64 " messages", extra);
+
+	text_wrap(view, 4,
+		  "rank %d has sent to rank %d %s with tag %" PRId32
+		  " on %s that no receive takes: meant for this one? (%s)",
+		  message->source, message->destination, many, message->tag,
+		  label_comm(view, message->comm, LABEL_SHORT), slips[lost->slip]);
+}
+
+static void print_lost(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	const char *who = label_wait_who(view, verdict->lane);
+
+	text_wrap(view, 2, "lost message: %s waits for %s", who,
+		  label_wait_need(view, verdict->need));
+	text_wrap(view, 4, "%s: %s", who, label_wait_where(view, verdict->lane));
+	if (verdict->which != WAITFOR_NONE)
+		print_slip(view, &view->waitfor->losts[verdict->which]);
+	print_novel(view);
+	print_departure(view);
+}
+
+/* ---- All kinds ---- */
+
+void cause_print(const struct view *view)
+{
+	if (view->verdict->queue_cause)
+		cause_print_queues(view);
+	if (view->verdict->queue_cause || !view->waitfor)
+		return;
+	switch (view->verdict->kind) {
+	case VERDICT_DEADLOCK:
+		print_deadlock(view);
+		break;
+	case VERDICT_MISMATCH:
+		cause_print_mismatch(view, &view->waitfor->mismatches[view->verdict->which], 2);
+		print_departure(view);
+		break;
+	case VERDICT_LOST:
+		print_lost(view);
+		break;
+	case VERDICT_LIBRARY:
+		text_wrap(view, 2,
+			  "stuck inside MPI: nothing that %s need%s is missing, and yet the "
+			  "transfers do not end",
+			  parts_who(view, view->verdict->culprits),
+			  parts_plural(view->verdict->culprits, "s", ""));
+		break;
+	case VERDICT_LEAST:
+		print_novel(view);
+		break;
+	default:
+		break;
+	}
+}
+
+bool cause_has_places(const struct view *view)
+{
+	return view->waitfor && !view->verdict->queue_cause &&
+	       (view->verdict->kind == VERDICT_DEADLOCK || view->verdict->kind == VERDICT_MISMATCH);
+}
+
+/* ---- Who waits for the culprits ---- */
+
+/* Which of some ranks are waited for, by collective and by communicator that is received from with
+ * a wildcard: those who wait for the same wait for the same ranks, as far as they are none of them.
+ */
+struct peers {
+	const struct rankset *ranks;
+	struct rankset **of_collective, **of_comm; /* NULL: not asked yet */
+	struct rankset *other;                     /* of the last need of another kind */
+};
+
+static const struct rankset *find_peers(struct peers *peers, const struct view *view, uint32_t n)
+{
+	const struct waitfor_need *need = &view->waitfor->needs[n];
+	uint32_t collective = waitfor_collective_of(view->waitfor, need->node);
+	struct rankset **kept = NULL, *found;
+
+	if (collective != WAITFOR_NONE)
+		kept = &peers->of_collective[collective];
+	else if (need->kind == WAITFOR_MESSAGE && need->peer < 0)
+		kept = &peers->of_comm[need->comm];
+	if (kept && *kept)
+		return *kept;
+	found = rankset_create();
+	waitfor_add_peers(view->waitfor, n, found);
+	rankset_keep_set(found, peers->ranks);
+	if (kept)
+		return *kept = rankset_in(view->arena, found);
+	/* There may be very many of these. */
+	rankset_destroy(peers->other);
+	return peers->other = found;
+}
+
+/* Ranks whose needs lead to one of `ranks` at once, `ranks` themselves apart. waits (or NULL): they
+ * by what they wait for; awaited (or NULL): those of `ranks` that they wait for. Weak needs are
+ * passed over. */
+static struct rankset *find_waiting(const struct view *view, const struct rankset *ranks,
+				    struct same *waits, struct rankset *awaited)
+{
+	const struct waitfor *waitfor = view->waitfor;
+	struct rankset *waiting = parts_set(view);
+	struct peers peers = {.ranks = ranks};
+
+	peers.of_collective =
+		arena_array(view->arena, waitfor->num_collectives, sizeof(*peers.of_collective));
+	peers.of_comm = arena_array(view->arena, waitfor->comms->num_comms, sizeof(*peers.of_comm));
+	for (uint32_t l = 0; l < waitfor->num_lanes; l++) {
+		const struct waitfor_lane *lane = &waitfor->lanes[l];
+		int rank = view->job->model->lanes[l].rank;
+
+		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
+			const struct waitfor_need *need = &waitfor->needs[n];
+			const struct rankset *met;
+
+			if (need->is_weak || rankset_contains(ranks, rank) ||
+			    (need->peer >= 0 && !rankset_contains(ranks, need->peer)))
+				continue;
+			met = find_peers(&peers, view, n);
+			if (rankset_is_empty(met))
+				continue;
+			rankset_add(waiting, rank);
+			if (waits)
+				add_need(waits, view, l, n);
+			if (awaited)
+				rankset_add_set(awaited, met);
+		}
+	}
+	rankset_destroy(peers.other);
+	return waiting;
+}
+
+/* As same_sort(), but as many of the same rank stay as they are. */
+static int compare_waits(const void *a, const void *b)
+{
+	const struct same_entry *one = a, *two = b;
+	int order = rankset_count(two->ranks) - rankset_count(one->ranks);
+
+	return order ? order : rankset_first(one->ranks) - rankset_first(two->ranks);
+}
+
+/* How many of `rest` wait for `direct`, be it by way of others of them. */
+static int count_behind(const struct view *view, const struct rankset *direct,
+			const struct rankset *rest)
+{
+	struct rankset *reached = parts_copy(view, direct);
+	int before, after = rankset_count(reached);
+
+	for (int round = 0; round < MAX_ROUNDS; round++) {
+		struct rankset *near = find_waiting(view, reached, NULL, NULL);
+
+		before = after;
+		rankset_keep_set(near, rest);
+		rankset_add_set(reached, near);
+		after = rankset_count(reached);
+		if (after == before)
+			break;
+	}
+	return after - rankset_count(direct);
+}
+
+/* "all others wait for ranks 99,101" where that is all there is to say of them. */
+static void print_behind(const struct view *view, const struct rankset *direct, int indent)
+{
+	struct rankset *rest = parts_copy(view, view->verdict->waiting), *near;
+	struct rankset *awaited = parts_set(view);
+	int number, behind;
+	const char *who;
+
+	rankset_remove_set(rest, direct);
+	rankset_remove_set(rest, view->verdict->culprits);
+	number = rankset_count(rest);
+	near = find_waiting(view, direct, NULL, awaited);
+	rankset_keep_set(near, rest);
+	behind = count_behind(view, direct, rest);
+	who = parts_who(view, awaited);
+	if (number == 1 && behind == 1)
+		text_wrap(view, indent, "rank %d waits for %s", rankset_first(rest), who);
+	else if (number > 0 && rankset_count(near) == number)
+		text_wrap(view, indent, "all others wait for %s", who);
+	else if (number > 0 && behind == number)
+		text_wrap(view, indent, "all others wait for these in turn");
+	else if (behind > 0)
+		text_wrap(view, indent, "%d of the %d others wait%s for these in turn", behind,
+			  number, behind == 1 ? "s" : "");
+}
+
+void cause_print_waits(const struct view *view, int indent)
+{
+	struct same waits = {.arena = view->arena};
+	struct rankset *direct;
+	/* Who waits for a lost message is told already. */
+	size_t max = view->verdict->kind == VERDICT_LOST ? 0 : MAX_WAITS;
+
+	if (!view->waitfor || rankset_is_empty(view->verdict->culprits))
+		return;
+	direct = find_waiting(view, view->verdict->culprits, &waits, NULL);
+	if (waits.num)
+		qsort(waits.entries, waits.num, sizeof(*waits.entries), compare_waits);
+	for (size_t i = 0; i < waits.num && i < max; i++)
+		text_wrap(view, indent, "%s wait%s for %s", parts_who(view, waits.entries[i].ranks),
+			  parts_plural(waits.entries[i].ranks, "s", ""), waits.entries[i].text);
+	if (max && waits.num > max)
+		text_wrap(view, indent, "and %zu more waits of this kind, see \"waits\"",
+			  waits.num - max);
+	if (waits.num)
+		print_behind(view, direct, indent);
+}
+
+/* ---- What next ---- */
+
+const char *cause_next(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+
+	if (verdict->queue_cause)
+		return "\"waits\", ";
+	switch (verdict->kind) {
+	case VERDICT_DEADLOCK:
+		return "\"waits\", ";
+	case VERDICT_MISMATCH:
+		return text_of(view, "\"collectives %" PRIu32 "\", ",
+			       view->waitfor->mismatches[verdict->which].comm + 1);
+	case VERDICT_LOST:
+		return text_of(view, "\"messages %d\", ",
+			       view->job->model->lanes[verdict->lane].rank);
+	default:
+		return "";
+	}
+}

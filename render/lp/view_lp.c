@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The verdict in words: who is least progressed, where, what speaks for it, how sure, what next. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/progress/eqgroup.h"
+#include "analysis/verdict/verdict.h"
+#include "analysis/waits/queue_waits.h"
+#include "analysis/waits/stack_facts.h"
+#include "model/arena.h"
+#include "model/job/job.h"
+#include "model/job/job_model.h"
+#include "model/job/proctable.h"
+#include "model/job/rankset.h"
+#include "model/job/sample.h"
+#include "render/lp/cause.h"
+#include "render/lp/culprit_places.h"
+#include "render/text/text.h"
+#include "render/view.h"
+#include "render/words/label.h"
+#include "render/words/order_text.h"
+#include "render/words/parts.h"
+#include "render/words/same.h"
+
+enum { MAX_COUNTS = 3, LEAST_WHO = 14, MAX_CONTINUED = 8 };
+
+/* ---- The first line ---- */
+
+static void print_first_line(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	bool is_undecided = verdict->kind == VERDICT_UNDECIDED;
+	const char *lead = verdict->kind == VERDICT_CRASHED ? "Crashed: "
+			   : is_undecided                   ? "Least progressed: undecided among "
+							    : "Least progressed: ";
+	const char *tail, *fit;
+	int room;
+
+	if (verdict->kind == VERDICT_NONE) {
+		text_wrap(view, 0, "No rank is behind.");
+		return;
+	}
+	if (verdict->kind == VERDICT_UNKNOWN) {
+		text_wrap(view, 0, "Least progressed: unknown");
+		return;
+	}
+	tail = text_of(view, ", %d of %d ranks", rankset_count(verdict->culprits),
+		       parts_num_ranks(view));
+	room = view->width - (int)strlen(lead) - (int)strlen(tail);
+	/* On a narrow terminal who it is comes before how many they are. */
+	if (room < LEAST_WHO) {
+		room += (int)strlen(tail);
+		tail = "";
+	}
+	fit = text_fit(view->arena,
+		       text_of(view, "%s%s%s", lead,
+			       label_who(view->arena, verdict->culprits, room), tail),
+		       (size_t)view->width, view->use_unicode);
+	if (view->is_html) {
+		text_wrap(view, 0, "%s", fit);
+	} else {
+		text_color(view, TEXT_CULPRIT);
+		fputs(fit, view->out);
+		text_color(view, TEXT_PLAIN);
+		fputc('\n', view->out);
+	}
+}
+
+/* ---- No culprit: why ---- */
+
+/* The present stay beside the longest earlier one. */
+static void print_stays(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	const struct label_time stay = label_time(verdict->stay_ns);
+	const struct label_time before = label_time(verdict->longest_before_ns);
+
+	if (verdict->is_new_state && verdict->longest_before_ns)
+		text_wrap(view, 4,
+			  "here for %s; never before was this place left again, and elsewhere the "
+			  "longest stay was %s",
+			  stay.text, before.text);
+	else if (verdict->is_new_state)
+		text_wrap(view, 4, "here for %s; never before was this place left again",
+			  stay.text);
+	else
+		text_wrap(view, 4, "here for %s; the longest stay here before was %s", stay.text,
+			  before.text);
+}
+
+static void print_doubt(const struct view *view, const char *why)
+{
+	text_wrap(view, 2, "not sure that this is a hang%s: %s",
+		  view->is_script ? " (exit status 0)" : "", why);
+}
+
+static void print_not_sure(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+
+	if (verdict->is_uncounted)
+		print_doubt(view, "it may just take long, and ranks may move unseen between the "
+				  "samples, as counts of messages cannot be read of all");
+	else if (verdict->basis == VERDICT_BY_STACKS && verdict->stay_ns)
+		print_doubt(
+			view,
+			"it may just take long; \"set look 5000\" and \"refresh\" look for longer");
+	else
+		print_doubt(view, "it may just take long; look again later");
+}
+
+/* All wait for ranks of which some compute, for no longer than they did before. */
+static void print_slow(const struct view *view, const struct rankset *slow)
+{
+	const struct verdict *verdict = view->verdict;
+
+	text_wrap(view, 2, "%d of %d ranks wait inside MPI, in the end all for %s",
+		  rankset_count(verdict->waiting), parts_num_ranks(view),
+		  parts_who(view, verdict->awaited));
+	text_wrap(view, 2, "%s %s outside MPI:", parts_who(view, slow),
+		  parts_plural(slow, "is", "are"));
+	print_stays(view);
+}
+
+static void print_why_none(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	int waiting = rankset_count(verdict->waiting), moving = rankset_count(verdict->moving);
+	int ranks = parts_num_ranks(view);
+	struct rankset *slow = parts_copy(view, verdict->awaited);
+
+	rankset_remove_set(slow, verdict->moving);
+	if (moving > 0 && moving == ranks) {
+		text_wrap(view, 2,
+			  "all ranks are moving: each went into or out of an MPI call just now");
+	} else if (waiting > 0 && !rankset_is_empty(slow)) {
+		print_slow(view, slow);
+	} else if (waiting > 0 && !rankset_is_empty(verdict->awaited)) {
+		text_wrap(view, 2,
+			  "%d of %d ranks wait inside MPI, in the end all for %s, which %s moving: "
+			  "that is no fault",
+			  waiting, ranks, parts_who(view, verdict->awaited),
+			  parts_plural(verdict->awaited, "is", "are"));
+	} else if (moving > 0 && waiting > 0) {
+		text_wrap(view, 2,
+			  "%d of %d ranks wait inside MPI while %s %s moving: waiting for a rank "
+			  "that moves is no fault",
+			  waiting, ranks, parts_who(view, verdict->moving),
+			  parts_plural(verdict->moving, "is", "are"));
+	} else if (moving > 0) {
+		text_wrap(view, 2, "%d of %d ranks are moving, and no rank waits inside MPI",
+			  moving, ranks);
+	} else if (waiting > 0) {
+		text_wrap(view, 2,
+			  "%d of %d ranks wait inside MPI, but there is no rank of which it can be "
+			  "said that it holds them up",
+			  waiting, ranks);
+	} else {
+		text_wrap(view, 2, "no rank waits inside MPI");
+	}
+	if (verdict->basis == VERDICT_BY_MODELS && moving < ranks)
+		text_wrap(view, 2, "last move of any rank: %s ago",
+			  label_time(verdict->quiet_ns).text);
+	if (waiting > 0 && !rankset_is_empty(slow)) {
+		print_not_sure(view);
+		text_wrap(view, 2, "next: \"bt %d\", \"why %d\"", rankset_first(slow),
+			  rankset_first(verdict->waiting));
+	}
+}
+
+/* Where those are that all wait by their stacks, the few that are elsewhere first. */
+static void print_apart(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	struct rankset *most = parts_copy(view, verdict->waiting);
+
+	if (!rankset_is_empty(verdict->apart)) {
+		text_wrap(view, 2,
+			  "%s %s not where most are: look there first, but who waits for a message "
+			  "that was not sent is apart, too",
+			  parts_who(view, verdict->apart),
+			  parts_plural(verdict->apart, "is", "are"));
+		stack_places_print(view, verdict->apart);
+		rankset_remove_set(most, verdict->apart);
+	}
+	stack_places_print(view, most);
+}
+
+static void print_why_unknown(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	int waiting = rankset_count(verdict->waiting);
+
+	if (waiting > 0) {
+		text_wrap(view, 2,
+			  "%d of %d ranks were inside MPI in all their stack samples, none "
+			  "outside: stacks alone do not tell which is behind",
+			  waiting, parts_num_ranks(view));
+		if (verdict->queue_cause)
+			cause_print_queues(view);
+		print_apart(view);
+		order_text_print_doubt(view);
+		if (verdict->queue_cause)
+			print_doubt(view, "nobody can be named; look again later");
+		text_wrap(view, 2, "next: %s\"bt %d\", \"classes\"",
+			  queue_waits_are_known(view->job) ? "\"waits\", " : "",
+			  rankset_first(rankset_is_empty(verdict->apart) ? verdict->waiting
+									 : verdict->apart));
+	} else {
+		text_wrap(view, 2, "too little is known: no counts of MPI calls and no stacks");
+	}
+	text_wrap(view, 2,
+		  "start the job with \"pdb run -- mpirun ...\" next time, so that its MPI calls "
+		  "are counted");
+}
+
+/* ---- By stacks ---- */
+
+/* Those whose processes are gone. */
+static struct rankset *find_ended(const struct view *view)
+{
+	const struct job *job = view->job;
+	struct rankset *ended = parts_set(view);
+
+	for (size_t i = 0; i < job->num_holes; i++)
+		if (rankset_contains(view->verdict->culprits, job->holes[i].rank) &&
+		    strcmp(job->holes[i].why, JOB_HOLE_ENDED) == 0)
+			rankset_add(ended, job->holes[i].rank);
+	return ended;
+}
+
+/* `"kill -CONT 71 72" on node7`, for each host of these ranks, which is named if the job has
+ * several. */
+static const char *continue_text(const struct view *view, const struct rankset *ranks)
+{
+	const struct proctable *table = view->job->proctable;
+	struct rankset *left = parts_copy(view, ranks);
+	struct text_list line = {.arena = view->arena};
+	bool has_hosts = false;
+
+	for (size_t i = 1; i < table->num_procs; i++)
+		has_hosts |= strcmp(table->procs[i].host, table->procs[0].host) != 0;
+	for (int first = rankset_first(left); first >= 0; first = rankset_first(left)) {
+		const struct proc *of_host = proctable_find(table, first);
+		struct text_list pids = {.arena = view->arena};
+
+		for (int r = first; r >= 0; r = rankset_next(left, r)) {
+			const struct proc *proc = proctable_find(table, r);
+
+			if (proc && of_host && strcmp(proc->host, of_host->host) != 0)
+				continue;
+			rankset_remove(left, r);
+			if (proc && proc->pid > 0)
+				text_list_add(&pids, " ", text_of(view, "%d", (int)proc->pid));
+		}
+		if (pids.text)
+			text_list_add(&line, " and ",
+				      text_of(view, "\"kill -CONT %s\"%s%s", pids.text,
+					      has_hosts ? " on " : "",
+					      has_hosts ? of_host->host : ""));
+	}
+	return line.text ? line.text : "\"kill -CONT\"";
+}
+
+/* What ends it, "" if it is nothing that a user can do, or for more ranks than can be listed. */
+static const char *remedy_text(const struct view *view, char state, const struct rankset *ranks)
+{
+	if (state != 'T')
+		return "";
+	if (rankset_count(ranks) > MAX_CONTINUED)
+		return "; \"kill -CONT\" lets them go on, \"info ranks\" has the pids";
+	return text_of(view, "; %s lets %s go on", continue_text(view, ranks),
+		       parts_plural(ranks, "it", "them"));
+}
+
+static void print_process_states(const struct view *view)
+{
+	static const struct {
+		char state;
+		const char *text;
+	} states[] = {
+		{'T', "stopped by a signal"},
+		{'t', "held by a debugger"},
+		{'Z', "ended, waiting to be collected by its parent"},
+		{'X', "ended, waiting to be collected by its parent"},
+		{'D', "waiting inside the kernel (disk or network file system), cannot be "
+		      "interrupted"},
+	};
+	const struct rankset *culprits = view->verdict->culprits;
+
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		struct rankset *ranks = parts_set(view);
+
+		for (int r = rankset_first(culprits); r >= 0; r = rankset_next(culprits, r)) {
+			const struct sample *sample = samples_find(view->job->samples, r, 0);
+
+			if (sample && sample->state == states[i].state)
+				rankset_add(ranks, r);
+		}
+		if (!rankset_is_empty(ranks))
+			text_wrap(view, 2, "%s: process %s (state %c)%s", parts_who(view, ranks),
+				  states[i].text, states[i].state,
+				  remedy_text(view, states[i].state, ranks));
+	}
+}
+
+/* ---- Evidence ---- */
+
+static bool is_waiting_group(const struct eqgroup *group)
+{
+	return group->activity == ACTIVITY_IN_MPI || group->activity == ACTIVITY_POLLING;
+}
+
+/* The culprits that wait inside MPI themselves. */
+static struct rankset *find_waiting_culprits(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	struct rankset *found = parts_set(view);
+
+	if (verdict->kind == VERDICT_STOPPED || verdict->kind == VERDICT_LEFT)
+		return found;
+	if (verdict->basis == VERDICT_BY_STACKS) {
+		struct stack_facts *facts = stack_facts_create(view->job, view->arena);
+
+		for (int r = rankset_first(verdict->culprits); r >= 0;
+		     r = rankset_next(verdict->culprits, r)) {
+			const struct stack_fact *fact = stack_facts_get(facts, r);
+
+			if (fact->num_samples && fact->num_outside == 0)
+				rankset_add(found, r);
+		}
+	}
+	for (size_t i = 0; view->groups && i < verdict->num_culprit_groups; i++) {
+		const struct eqgroup *group = &view->groups->groups[verdict->culprit_groups[i]];
+
+		if (is_waiting_group(group))
+			rankset_add_set(found, group->ranks);
+	}
+	rankset_keep_set(found, verdict->culprits);
+	rankset_remove_set(found, verdict->moving);
+	return found;
+}
+
+/* ": 508 in MPI_Allgather, 2 in MPI_Waitall", by the groups of the waiting ranks. */
+static const char *waits_text(const struct view *view, const struct rankset *waiting)
+{
+	struct same waits = {.arena = view->arena};
+	struct text_list line = {.arena = view->arena};
+
+	for (size_t g = 0; view->groups && g < view->groups->num_groups; g++) {
+		const struct eqgroup *group = &view->groups->groups[g];
+		const char *function = view->job->model->sites[SEG_STATE_SITE(group->state)].name;
+		struct rankset *ranks = parts_both(view, group->ranks, waiting);
+
+		if (group->activity == ACTIVITY_POLLING)
+			function = "polling";
+		else if (!is_waiting_group(group))
+			function = NULL;
+		if (function && !rankset_is_empty(ranks))
+			same_add_set(&waits, function, ranks);
+	}
+	same_sort(&waits);
+	for (size_t w = 0; w < waits.num && w < MAX_COUNTS; w++) {
+		const struct same_entry *wait = &waits.entries[w];
+
+		text_list_add(&line, ", ",
+			      text_of(view, "%d %s%s", rankset_count(wait->ranks),
+				      strcmp(wait->text, "polling") ? "in " : "", wait->text));
+	}
+	if (waits.num > MAX_COUNTS)
+		text_list_add(&line, ", ", "...");
+	return line.text;
+}
+
+/* ", for at least 70 s": the shortest stay of a group of waiting ranks. */
+static const char *shortest_wait(const struct view *view, const struct rankset *waiting)
+{
+	uint64_t shortest = UINT64_MAX;
+
+	for (size_t g = 0; view->groups && g < view->groups->num_groups; g++) {
+		const struct eqgroup *group = &view->groups->groups[g];
+
+		if (!rankset_is_empty(parts_both(view, group->ranks, waiting)) &&
+		    group->stay_min_ns < shortest)
+			shortest = group->stay_min_ns;
+	}
+	if (shortest == UINT64_MAX)
+		return "";
+	return text_of(view, ", for at least %s", label_time(shortest).text);
+}
+
+static void print_evidence(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	struct rankset *waiting = find_waiting_culprits(view);
+	int moving = rankset_count(verdict->moving), ranks = parts_num_ranks(view);
+	const char *waits;
+
+	rankset_add_set(waiting, verdict->waiting);
+	waits = waits_text(view, waiting);
+	text_wrap(view, 2, "evidence: %d of %d ranks wait inside MPI%s%s%s", rankset_count(waiting),
+		  ranks, waits ? ": " : "", waits ? waits : "", shortest_wait(view, waiting));
+	if (!cause_has_places(view))
+		cause_print_waits(view, 4);
+	if (verdict->basis == VERDICT_BY_MODELS) {
+		if (moving)
+			text_wrap(view, 4, "%d of %d ranks are moving", moving, ranks);
+		else
+			text_wrap(view, 4, "no rank has moved for %s",
+				  label_time(verdict->quiet_ns).text);
+		if (verdict->num_culprit_groups)
+			print_stays(view);
+	} else {
+		text_wrap(view, 4,
+			  "by stack samples%s%s%s: without the recorder there are no counts of MPI "
+			  "calls and no times",
+			  verdict->stay_ns ? " that agree for " : " of one moment",
+			  verdict->stay_ns ? label_time(verdict->stay_ns).text : "",
+			  verdict->queue_cause ? ", and by the messages that the MPI library holds"
+					       : "");
+	}
+}
+
+static const char *likely_reason(const struct verdict *verdict)
+{
+	bool is_by_order = verdict->kind == VERDICT_LOST && verdict->which == WAITFOR_NONE &&
+			   verdict->novel == UINT32_MAX && verdict->departure.num_times == 0;
+
+	if (verdict->queue_cause)
+		return "the MPI library tells which messages are missing, but not who was to send "
+		       "them";
+	if (verdict->is_while_polling)
+		return "ranks that poll may go on to something else";
+	if (verdict->departure.num_times > 0)
+		return "that it went on otherwise than before need not be the cause";
+	if (is_by_order)
+		return "who has not sent it was found by the order of the calls";
+	if (verdict->kind == VERDICT_DEADLOCK && verdict->skipped != UINT32_MAX)
+		return "who has left it out is told by where the ranks are and by the order of the "
+		       "calls alone";
+	if (verdict->kind == VERDICT_LIBRARY)
+		return "another rank may have left out an earlier collective, so that what it gave "
+		       "was for another one";
+	if (verdict->kind == VERDICT_MISMATCH)
+		return "others are held up in an earlier collective in which nobody is missing: "
+		       "one that was left out before would explain both";
+	if (verdict->kind == VERDICT_LOST || verdict->kind == VERDICT_DEADLOCK)
+		return "a thread that has not called MPI so far could still help";
+	return "ranks that poll may go on to something else";
+}
+
+/* Is there nothing more to look at? */
+static bool has_cores(const struct view *view)
+{
+	return view->job->proctable->source == PROCTABLE_CORES;
+}
+
+static void print_confidence(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+
+	if (verdict->kind == VERDICT_UNDECIDED)
+		text_wrap(view, 2,
+			  "not decided: all of these are inside MPI, and none of them is known to "
+			  "be behind the others");
+	else if (verdict->kind == VERDICT_LEAST && verdict->novel != UINT32_MAX)
+		text_wrap(view, 2,
+			  "all ranks that do not move are inside MPI; this one is named for its "
+			  "unusual step, which need not be the cause");
+	else if (verdict->kind == VERDICT_LEAST)
+		text_wrap(view, 2,
+			  "all ranks that do not move are inside MPI; these are the least "
+			  "progressed of them, which need not be the cause");
+	if (verdict->is_likely)
+		text_wrap(view, 2, "likely, not certain: %s", likely_reason(verdict));
+	if (!verdict->is_hang && has_cores(view))
+		print_doubt(view, "cores are of one moment");
+	else if (!verdict->is_hang && !view->is_known_hang)
+		print_not_sure(view);
+	if (verdict->is_approximate)
+		text_wrap(view, 2,
+			  "approximate: iterations of an inner loop were compared by their sum "
+			  "over the whole run");
+}
+
+/* gdb cannot have a rank that somebody holds already. False: nobody does. */
+static bool print_tracer(const struct view *view, int rank, int waiting)
+{
+	const struct sample *sample = samples_find(view->job->samples, rank, 0);
+	const struct proc *proc = proctable_find(view->job->proctable, rank);
+	bool is_far = proc && !proc->is_local && proc->host;
+	const char *who, *more;
+
+	if (!sample)
+		return false;
+	who = arena_keep(view->arena, sample_tracer(sample), free);
+	if (!who && sample->state == 't')
+		who = "a debugger";
+	if (!who)
+		return false;
+	more = waiting >= 0 && view->groups ? text_of(view, "; \"why %d\"", waiting) : "";
+	text_wrap(view, 2,
+		  "next: rank %d is held by %s%s%s: look there, or leave that and \"refresh\"%s",
+		  rank, who, is_far ? " on " : "", is_far ? proc->host : "", more);
+	return true;
+}
+
+static void print_next(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	int culprit = rankset_first(verdict->culprits), waiting = rankset_first(verdict->waiting);
+	bool is_ended = culprit >= 0 && rankset_contains(find_ended(view), culprit);
+	const char *more;
+
+	if (culprit < 0)
+		return;
+	/* Nothing is left of it to look at. */
+	if (is_ended && waiting >= 0)
+		text_wrap(view, 2, "next: \"bt %d\", and what the job has printed", waiting);
+	if (is_ended)
+		return;
+	if (has_cores(view)) {
+		text_wrap(view, 2, "next: \"bt %d\"", culprit);
+		return;
+	}
+	if (print_tracer(view, culprit, waiting))
+		return;
+	more = cause_next(view);
+	if (waiting >= 0 && view->groups)
+		text_wrap(view, 2, "next: %s\"gdb %d\", \"bt %d\", \"why %d\"", more, culprit,
+			  culprit, waiting);
+	else
+		text_wrap(view, 2, "next: %s\"gdb %d\", \"bt %d\"", more, culprit, culprit);
+}
+
+void view_lp(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	struct rankset *ended;
+
+	print_first_line(view);
+	if (verdict->kind == VERDICT_NONE) {
+		print_why_none(view);
+	} else if (verdict->kind == VERDICT_UNKNOWN) {
+		print_why_unknown(view);
+	} else if (verdict->kind == VERDICT_CRASHED) {
+		view_crash_verdict(view);
+	} else {
+		cause_print(view);
+		if (view->groups && verdict->num_culprit_groups)
+			culprit_places_print(view, cause_has_places(view));
+		else
+			stack_places_print(view, verdict->culprits);
+		order_text_print_choice(view);
+		print_process_states(view);
+		ended = find_ended(view);
+		if (!rankset_is_empty(ended))
+			text_wrap(view, 2, "%s: %s while the others wait", parts_who(view, ended),
+				  JOB_HOLE_ENDED);
+		print_evidence(view);
+		print_confidence(view);
+		print_next(view);
+	}
+	view_holes(view);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What the commands about the traces of many ranks or several runs print: view.h's rules, but that
+ * a job is not needed: traces bring theirs along. */
+#ifndef PDB_RENDER_VIEW_TRACES_H
+#define PDB_RENDER_VIEW_TRACES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/traces/clustering.h"
+#include "analysis/traces/trace_attributes.h"
+
+struct concept_lattice;
+struct trace_clusters;
+struct trace_diff;
+struct trace_runs;
+struct trace_similarity;
+struct trace_suspects;
+struct view;
+
+/* What the attributes are and were made with. */
+struct trace_measure {
+	unsigned int kinds; /* enum attribute_kind, together */
+	enum attribute_frequency frequency;
+	enum linkage linkage;
+};
+
+/* What was found of traces. diff compares threads, of which it has the names. */
+struct trace_answer {
+	const struct trace_runs *runs;
+	const char *names[2]; /* of the two runs as they were asked for; "rank 3 of good.pdb" */
+	struct trace_measure measure;
+	const struct trace_similarity *similarity;
+	const struct concept_lattice *lattice;
+	const struct trace_clusters *clusters; /* of all traces */
+	const struct trace_suspects *suspects;
+	const struct trace_diff *diff;
+	size_t threads[2]; /* of runs->threads: left and right */
+};
+
+/* lattice: the concepts from the top down, as a drawing where it fits, and what the ranks of each
+ * have that those above have not; in full every attribute. */
+void view_lattice(const struct view *view);
+void view_lattice_dot(const struct view *view);
+void view_lattice_json(const struct view *view);
+
+/* similar: the matrix as a heat map, similar traces side by side, equal ones as one, and if there
+ * are too many clusters of them; then how they cluster. */
+void view_similar(const struct view *view);
+void view_similar_svg(const struct view *view);
+void view_similar_json(const struct view *view);
+
+/* suspects: the first line is kept for scripts: "Most suspicious: rank 3, of 8 ranks", "Most
+ * suspicious: ranks 3,5, of 8 ranks", "No rank is suspicious." */
+void view_suspects(const struct view *view);
+void view_suspects_json(const struct view *view);
+
+/* diff: two columns, what both have on the same line; long pieces that are the same are folded
+ * unless all is wanted. */
+void view_diff(const struct view *view);
+void view_diff_dot(const struct view *view);
+void view_diff_json(const struct view *view);
+
+/* trace: a thread's own as text, its loops nested, or all of its events one after the other.
+ * "[ Isend Irecv Waitall ]^412  exchange() halo.c:33-38": loops whose body is short and of one
+ * function in a line, others with their bodies below. Of a sequence with more than a few hundred
+ * elements the middle is left out. In full each event is on a line of its own. */
+void view_trace(const struct view *view);
+/* An object with the symbols, the bodies and the sequence; docs/traces.md says how. */
+void view_trace_json(const struct view *view);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The words that all answers share: ranks, times, functions, places, states, loops. Labels live as
+ * long as the arena, or the view's. They may hold names of other people's programs: print them
+ * through table.h, text_wrap() or text_fit(), which let no control character through. */
+#ifndef PDB_RENDER_LABEL_H
+#define PDB_RENDER_LABEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct calltree;
+struct eqgroup;
+struct iteration;
+struct job_crash;
+struct model;
+struct name;
+struct rankset;
+struct view;
+
+/* Short for tables and pictures: C++ names without template arguments and parameters,
+ * "halo() solver.c:141". Full for sentences: "halo() at solver.c:141",
+ * "LAMMPS_NS::Verlet::run(int) in liblammps.so.0". */
+enum label_detail { LABEL_SHORT, LABEL_FULL };
+
+/* ---- Ranks and times ---- */
+
+/* Count and ranks as STAT writes them: "4:[0-2,8]", in at most `width` columns by leaving out
+ * ranges at the end: "509:[0-98,...]". Only the count may be wider than asked for. */
+const char *label_ranks(struct arena *arena, const struct rankset *set, int width);
+/* "0-2,8", in at most `width` columns: "0-2,...". */
+const char *label_rank_list(struct arena *arena, const struct rankset *set, int width);
+/* "rank 3" or "ranks 0-2,8", in at most `width` columns. */
+const char *label_who(struct arena *arena, const struct rankset *set, int width);
+
+/* "12 us", "350 ms", "7.2 s", "72 s", "2 min 5 s", "3 h 12 min", "2 d 3 h". By value: nobody
+ * frees it, and it is to be printed at once. */
+struct label_time {
+	char text[32];
+};
+struct label_time label_time(uint64_t ns);
+/* "72 s", or "3 to 72 s" where the two differ as printed. */
+const char *label_time_range(struct arena *arena, uint64_t min_ns, uint64_t max_ns);
+
+/* A tag or enum seg_tag: "7", "any", "others" (SEG_TAG_MANY), "post", "complete", ... */
+const char *label_tag(struct arena *arena, int32_t tag);
+
+/* How a rank was ended: "SIGSEGV at address 0x10", "SIGABRT", "SIGTERM from another process". */
+const char *label_crash(struct arena *arena, const struct job_crash *crash);
+
+/* "412" or "about 412". */
+const char *label_iteration(struct arena *arena, const struct iteration *iteration);
+
+/* A demangled function name without return type, template arguments and parameters:
+ * "void ns::sum<double>(int) const" is "ns::sum". */
+const char *label_function(struct arena *arena, const char *function);
+
+/* ---- Places: label_place.c ---- */
+
+/* "halo()"; in full with the parameters that a C++ name brings along. */
+const char *label_called(const struct view *view, const struct name *name,
+			 enum label_detail detail);
+/* A node of job->callpaths as a place in the source. */
+const char *label_place(const struct view *view, uint32_t node, enum label_detail detail);
+/* The same for one of the node's names. */
+const char *label_name(const struct view *view, uint32_t node, const struct name *name,
+		       enum label_detail detail);
+/* A node of a tree of stacks, as far as it is the same in all of them: by function "halo()
+ * solver.c", by line "halo() solver.c:141", by address "halo() solver.c:141 0x1a2b". */
+const char *label_frame(const struct view *view, const struct calltree *tree, uint32_t node);
+/* The place of the innermost frame of `path` that is the program's own code. In full with what is
+ * behind it: "find() at list.cpp:12 (std::_List_iterator::operator++() at stl_list.h:284)", "tick()
+ * at timer.c:20, handling signal 14 that interrupted step() at solver.c:141". */
+const char *label_user_place(const struct view *view, uint32_t path, enum label_detail detail);
+
+/* What LABEL_FULL has behind the place of `user`, the frame of `path` that is the program's own. */
+const char *label_behind(const struct view *view, uint32_t path, uint32_t user);
+
+/* The outermost function of MPI on a path, which is the one that was called; NULL outside MPI, or
+ * in the handler of a signal. Borrowed. */
+const char *label_mpi_call(const struct view *view, uint32_t path);
+/* "MPI_Recv, exchange() at halo.c:12" of a call path, which is not CALLPATH_NONE. */
+const char *label_stack(const struct view *view, uint32_t path);
+
+/* ---- States and groups: label_state.c ---- */
+
+/* A state of the job model: "in MPI_Allreduce, halo() solver.c:141",
+ * "computing after MPI_Send, halo() solver.c:125", "before its first MPI call". */
+const char *label_state(const struct view *view, uint32_t state, enum label_detail detail);
+
+/* What a group does and where. Groups outside MPI are placed by the stack samples of their threads
+ * as far as these agree, else by the MPI call that they came from. */
+const char *label_where(const struct view *view, const struct eqgroup *group,
+			enum label_detail detail);
+
+/* What a group does, in one or two words: "MPI_Allgather", "compute_forces()", "after MPI_Send". */
+const char *label_doing(const struct view *view, const struct eqgroup *group);
+
+/* "loop run() at solver.c:120"; without line information "loop in LAMMPS_NS::Verlet::run(int)".
+ * loop: an index in view->progress->loops. */
+const char *label_loop(const struct view *view, uint32_t loop, enum label_detail detail);
+
+/* ---- Communicators, windows and files: label_comm.c ---- */
+
+/* As the program named them, else by the call that made them. */
+
+/* One of job->comms. Short: "MPI_COMM_WORLD", "rows (2nd of 4)", "split at grid.c:40 (2nd of 4)".
+ * Full: "split of MPI_COMM_WORLD at grid.c:40 (2nd of 4)". Those of one name, or made by one call,
+ * are counted in the order of making, then of members. SEG_NO_COMM: "unknown communicator". */
+const char *label_comm(const struct view *view, uint32_t comm, enum label_detail detail);
+
+/* The same for entry `local` of a rank's own table, or SEG_NO_COMM: also MPI_COMM_SELF and others
+ * that job->comms leaves out. */
+const char *label_comm_local(const struct view *view, const struct model *model, uint32_t local,
+			     enum label_detail detail);
+
+/* "communicator", "intercommunicator", "window" or "file". Static text. */
+const char *label_comm_kind(const struct view *view, uint32_t comm);
+
+/* ---- Who waits for what: label_wait.c ---- */
+
+/* "rank 7", or "rank 7, main thread", "rank 7, thread 2" where the rank has several. lane: index
+ * in the job model. */
+const char *label_wait_who(const struct view *view, uint32_t lane);
+
+/* "in MPI_Recv, exchange() at pair.c:31", "outside MPI, in compute() at force.c:88". */
+const char *label_wait_where(const struct view *view, uint32_t lane);
+
+/* What a need is for, after "waits for": "message 413 with tag 7 from rank 100, which has sent
+ * 412", "ranks 99,101 to call MPI_Allgather, number 1237 on MPI_COMM_WORLD". */
+const char *label_wait_need(const struct view *view, uint32_t need);
+
+/* The same for many needs of one kind, without numbers: "messages with tag 7 from ranks 3-9". */
+const char *label_wait_needs(const struct view *view, uint32_t need, const struct rankset *peers,
+			     int width);
+
+/* Why what a lane waits for is not known, or not all of it; NULL: it is. Static text. */
+const char *label_wait_gap(const struct view *view, uint32_t lane);
+
+/* " on halo", or "" for MPI_COMM_WORLD. */
+const char *label_wait_on(const struct view *view, uint32_t comm);
+
+#endif

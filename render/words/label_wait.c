@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/progress/eqgroup.h"
+#include "analysis/waits/waitfor.h"
+#include "model/job/job.h"
+#include "model/job/job_comms.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
+#include "model/job/rankset.h"
+#include "render/text/text.h"
+#include "render/view.h"
+#include "render/words/label.h"
+#include "render/words/parts.h"
+
+const char *label_wait_who(const struct view *view, uint32_t lane)
+{
+	const struct job_lane *of = &view->job->model->lanes[lane];
+
+	if (of->model->num_lanes > 1 && of->data->is_main)
+		return text_of(view, "rank %d, main thread", of->rank);
+	if (of->model->num_lanes > 1)
+		return text_of(view, "rank %d, thread %d", of->rank, of->lane);
+	return text_of(view, "rank %d", of->rank);
+}
+
+const char *label_wait_where(const struct view *view, uint32_t lane)
+{
+	return label_where(view, &view->groups->groups[view->groups->group_of[lane]], LABEL_FULL);
+}
+
+const char *label_wait_on(const struct view *view, uint32_t comm)
+{
+	const struct job_comm *of = comm == SEG_NO_COMM ? NULL : &view->comms->comms[comm];
+
+	/* The world goes without saying where messages are meant. */
+	if (!of || (of->parent == SEG_NO_COMM && of->name && !strcmp(of->name, "MPI_COMM_WORLD")))
+		return "";
+	return text_of(view, " on %s", label_comm(view, comm, LABEL_SHORT));
+}
+
+/* "tag 7", "any tag" */
+static const char *tag_text(const struct view *view, int32_t tag)
+{
+	return tag == SEG_TAG_ANY ? "any tag" : text_of(view, "tag %" PRId32, tag);
+}
+
+/* " (MPI_Irecv, halo() solver.c:128)": the call that began it; "" for the call itself. */
+static const char *begun_text(const struct view *view, const struct waitfor_need *need)
+{
+	const struct job_site *site = &view->job->model->sites[need->site];
+
+	if (need->request == WAITFOR_NONE)
+		return "";
+	return text_of(view, " (%s, %s)", site->name,
+		       label_user_place(view, site->path, LABEL_SHORT));
+}
+
+/* ---- One need ---- */
+
+static bool is_counted(const struct waitfor_need *need)
+{
+	return need->number != WAITFOR_NOT_KNOWN && need->given != WAITFOR_NOT_KNOWN &&
+	       need->number > 0;
+}
+
+/* "message 413" or "a message" */
+static const char *message_name(const struct view *view, const struct waitfor_need *need)
+{
+	return is_counted(need) ? text_of(view, "message %" PRIu64, need->number) : "a message";
+}
+
+/* ", which has sent 412", as far as that tells something. */
+static const char *given_text(const struct view *view, const struct waitfor_need *need,
+			      const char *did)
+{
+	if (!need->is_certain || !is_counted(need))
+		return "";
+	if (need->given == 0)
+		return text_of(view, "%s none", did);
+	return text_of(view, "%s %" PRIu64, did, need->given);
+}
+
+static const char *message_text(const struct view *view, const struct waitfor_need *need,
+				const char *on, const char *begun)
+{
+	const char *tag = tag_text(view, need->tag);
+
+	if (need->peer < 0)
+		return text_of(view, "a message with %s%s from any rank (MPI_ANY_SOURCE)%s", tag,
+			       on, begun);
+	return text_of(view, "%s with %s%s from rank %" PRId32 "%s%s", message_name(view, need),
+		       tag, on, need->peer, begun, given_text(view, need, ", which has sent"));
+}
+
+static const char *receive_text(const struct view *view, const struct waitfor_need *need,
+				const char *on, const char *begun)
+{
+	return text_of(view, "rank %" PRId32 " to receive %s with %s%s%s%s", need->peer,
+		       message_name(view, need), tag_text(view, need->tag), on, begun,
+		       given_text(view, need, "; it has posted receives for"));
+}
+
+static const char *members_text(const struct view *view, const struct waitfor_need *need)
+{
+	const struct waitfor *waitfor = view->waitfor;
+	uint32_t c = waitfor_collective_of(waitfor, need->node);
+	const struct waitfor_collective *of = &waitfor->collectives[c];
+	struct rankset *missing = parts_set(view);
+	const char *comm = label_comm(view, of->comm, LABEL_SHORT);
+
+	waitfor_add_missing(waitfor, c, missing);
+	if (rankset_is_empty(missing))
+		return text_of(view, "%s, number %" PRIu64 " on %s, in which all are", of->function,
+			       of->number, comm);
+	return text_of(view, "%s to call %s, number %" PRIu64 " on %s", parts_who(view, missing),
+		       of->function, of->number, comm);
+}
+
+static const char *lock_text(const struct view *view, uint32_t n, const char *on)
+{
+	const struct waitfor_need *need = &view->waitfor->needs[n];
+	struct rankset *holders = parts_set(view);
+	const char *of = need->number == WAITFOR_NOT_KNOWN
+				 ? "a window"
+				 : text_of(view, "rank %" PRIu64, need->number);
+
+	waitfor_add_peers(view->waitfor, n, holders);
+	return text_of(view, "the %slock of %s%s, which %s hold%s",
+		       need->tag == 1 ? "exclusive " : "", of, on,
+		       rankset_is_empty(holders) ? "others" : parts_who(view, holders),
+		       parts_plural(holders, "s", ""));
+}
+
+/* The call by which the other rank tells. */
+static const char *token_function(int32_t tag)
+{
+	switch (tag) {
+	case SEG_TAG_POST:
+		return "MPI_Win_post";
+	case SEG_TAG_COMPLETE:
+		return "MPI_Win_complete";
+	case SEG_TAG_LEADER:
+		return "MPI_Intercomm_create";
+	case SEG_TAG_GROUP:
+		return "MPI_Comm_create_group";
+	}
+	return "its part";
+}
+
+static bool is_token(const struct waitfor_need *need)
+{
+	return need->tag <= SEG_TAG_POST;
+}
+
+/* Of windows no messages are sent: it is a lock that somebody waits for. */
+static bool is_lock(const struct view *view, const struct waitfor_need *need)
+{
+	return view->comms->comms[need->comm].kind == SEG_COMM_WINDOW && !is_token(need);
+}
+
+/* Of a message, token or lock, or of a collective that all members have begun. */
+static const char *transfer_text(const struct view *view, const struct waitfor_need *need,
+				 const char *on)
+{
+	uint32_t c = waitfor_collective_of(view->waitfor, need->node);
+	const char *tag;
+
+	if (c != WAITFOR_NONE) {
+		const struct waitfor_collective *of = &view->waitfor->collectives[c];
+
+		return text_of(view, "the end of %s, number %" PRIu64 " on %s, %s", of->function,
+			       of->number, label_comm(view, of->comm, LABEL_SHORT),
+			       of->mismatch != WAITFOR_NONE ? "where not all call the same"
+			       : of->num_unknown > 0 ? "which all of whom it is known have begun"
+						     : "which all members have begun");
+	}
+	if (is_token(need))
+		return text_of(view, "the end of %s of rank %" PRId32 "%s, which it has called",
+			       token_function(need->tag), need->peer, on);
+	if (is_lock(view, need))
+		return text_of(view,
+			       "the lock of rank %" PRId32
+			       "%s, which nobody is known to hold: rank %" PRId32
+			       " may have to call MPI to give it",
+			       need->peer, on, need->peer);
+	tag = tag_text(view, need->tag);
+	if (need->peer < 0)
+		return text_of(view,
+			       "the transfer of a message with %s%s from any rank "
+			       "(MPI_ANY_SOURCE), which has been sent",
+			       tag, on);
+	return text_of(view,
+		       "the transfer of a message with %s to or from rank %" PRId32
+		       "%s, which both ends have begun",
+		       tag, need->peer, on);
+}
+
+const char *label_wait_need(const struct view *view, uint32_t n)
+{
+	const struct waitfor_need *need = &view->waitfor->needs[n];
+	const char *on = label_wait_on(view, need->comm), *begun = begun_text(view, need);
+	const char *what = NULL;
+
+	switch ((enum waitfor_kind)need->kind) {
+	case WAITFOR_MESSAGE:
+		return message_text(view, need, on, begun);
+	case WAITFOR_RECEIVE:
+		return receive_text(view, need, on, begun);
+	case WAITFOR_MEMBERS:
+		what = members_text(view, need);
+		break;
+	case WAITFOR_LOCK:
+		what = lock_text(view, n, on);
+		break;
+	case WAITFOR_TOKEN:
+		what = text_of(view, "rank %" PRId32 " to call %s%s", need->peer,
+			       token_function(need->tag), on);
+		break;
+	case WAITFOR_TRANSFER:
+		what = transfer_text(view, need, on);
+		break;
+	}
+	return text_of(view, "%s%s", what, begun);
+}
+
+/* ---- Many needs ---- */
+
+const char *label_wait_needs(const struct view *view, uint32_t n, const struct rankset *peers,
+			     int width)
+{
+	const struct waitfor_need *need = &view->waitfor->needs[n];
+	const char *on = label_wait_on(view, need->comm), *tag = tag_text(view, need->tag);
+	const char *who = label_who(view->arena, peers, width);
+	const char *sender = need->peer < 0 ? "any rank" : who;
+	uint32_t c = waitfor_collective_of(view->waitfor, need->node);
+	const struct waitfor_collective *of =
+		c == WAITFOR_NONE ? NULL : &view->waitfor->collectives[c];
+
+	switch ((enum waitfor_kind)need->kind) {
+	case WAITFOR_MESSAGE:
+		return text_of(view, "%s: message, %s%s", sender, tag, on);
+	case WAITFOR_RECEIVE:
+		return text_of(view, "%s: receive, %s%s", who, tag, on);
+	case WAITFOR_MEMBERS:
+		return text_of(view, "%s: %s %" PRIu64 "%s", who, of->function, of->number, on);
+	case WAITFOR_LOCK:
+		return text_of(view, "%s: lock%s", who, on);
+	case WAITFOR_TOKEN:
+		return text_of(view, "%s: %s%s", who, token_function(need->tag), on);
+	case WAITFOR_TRANSFER:
+		break;
+	}
+	if (of)
+		return text_of(view, "the end of %s %" PRIu64 "%s", of->function, of->number, on);
+	if (is_token(need))
+		return text_of(view, "%s: %s%s, called", who, token_function(need->tag), on);
+	if (is_lock(view, need))
+		return text_of(view, "%s: lock%s", who, on);
+	return text_of(view, "%s: transfer, %s%s", sender, tag, on);
+}
+
+/* ---- What is not known ---- */
+
+const char *label_wait_gap(const struct view *view, uint32_t lane)
+{
+	static const char *const gaps[] = {
+		[WAITFOR_COMPLETE] = NULL,
+		[WAITFOR_NOT_COVERED] = "it is not recorded what this call needs",
+		[WAITFOR_NO_COMM] = "the communicator is not known",
+		[WAITFOR_OVERFLOW] = "the recorder had no room for all messages or requests",
+		[WAITFOR_UNSETTLED] = "the counts do not tell whose message it is",
+		[WAITFOR_NO_MODEL] = "the other rank has no recorder",
+		[WAITFOR_UNREADABLE] = "it went on while it was read",
+	};
+
+	return gaps[view->waitfor->lanes[lane].gap];
+}

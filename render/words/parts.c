@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "analysis/progress/eqgroup.h"
+#include "analysis/verdict/verdict.h"
+#include "model/job/callpath.h"
+#include "model/job/job.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
+#include "model/job/proctable.h"
+#include "model/job/rankset.h"
+#include "model/job/sample.h"
+#include "render/text/json.h"
+#include "render/text/text.h"
+#include "render/words/label.h"
+#include "render/words/parts.h"
+
+/* Of the ranks in a mark. */
+enum { MARK_RANKS_WIDTH = 24 };
+/* Of the ranks in a sentence. */
+enum { WHO_WIDTH = 30 };
+
+int parts_num_ranks(const struct view *view)
+{
+	const struct job *job = view->job;
+
+	if (job->proctable && job->proctable->size > 0)
+		return job->proctable->size;
+	return job->model ? rankset_count(job->model->ranks) : 0;
+}
+
+struct rankset *parts_set(const struct view *view)
+{
+	return rankset_in(view->arena, rankset_create());
+}
+
+struct rankset *parts_copy(const struct view *view, const struct rankset *ranks)
+{
+	return rankset_in(view->arena, rankset_copy(ranks));
+}
+
+struct rankset *parts_both(const struct view *view, const struct rankset *a,
+			   const struct rankset *b)
+{
+	struct rankset *both = parts_copy(view, a);
+
+	rankset_keep_set(both, b);
+	return both;
+}
+
+struct rankset *parts_in_focus(const struct view *view, const struct rankset *ranks)
+{
+	return parts_both(view, ranks, view->focus ? view->focus : ranks);
+}
+
+/* Is the group one of the first `most` that are accused? */
+static bool is_accused(const struct view *view, uint32_t group, size_t most)
+{
+	const struct verdict *verdict = view->verdict;
+
+	for (size_t i = 0; i < verdict->num_culprit_groups && i < most; i++)
+		if (verdict->culprit_groups[i] == group)
+			return true;
+	return false;
+}
+
+const char *parts_who(const struct view *view, const struct rankset *ranks)
+{
+	return label_who(view->arena, ranks, WHO_WIDTH);
+}
+
+const char *parts_plural(const struct rankset *ranks, const char *one, const char *many)
+{
+	return rankset_count(ranks) == 1 ? one : many;
+}
+
+bool parts_is_culprit(const struct view *view, uint32_t group)
+{
+	return is_accused(view, group, SIZE_MAX);
+}
+
+bool parts_has_article(const struct view *view, uint32_t group)
+{
+	return group < PARTS_MAX_ARTICLES || is_accused(view, group, PARTS_MAX_ARTICLES);
+}
+
+struct rankset *parts_culprits(const struct view *view, uint32_t group)
+{
+	return parts_is_culprit(view, group) ? parts_both(view, view->groups->groups[group].ranks,
+							  view->verdict->culprits)
+					     : parts_set(view);
+}
+
+const char *parts_mark_as(const struct view *view, uint32_t group, const struct rankset *shown,
+			  const char *words)
+{
+	struct rankset *culprits = parts_both(view, parts_culprits(view, group), shown);
+
+	if (rankset_count(culprits) == rankset_count(shown))
+		return words;
+	if (rankset_is_empty(culprits))
+		return NULL;
+	return text_of(view, "%s: %s", words,
+		       label_rank_list(view->arena, culprits, MARK_RANKS_WIDTH));
+}
+
+const char *parts_mark(const struct view *view, uint32_t group, const struct rankset *shown)
+{
+	return parts_mark_as(view, group, shown,
+			     view->verdict->kind == VERDICT_UNDECIDED ? "<- least progressed?"
+								      : "<- least progressed");
+}
+
+const char *parts_since(const struct view *view, const struct eqgroup *group)
+{
+	size_t moving = 0;
+	const char *range;
+
+	for (size_t i = 0; i < group->num_actors; i++)
+		moving += view->job->model->lanes[group->actors[i]].has_moved;
+	if (moving == group->num_actors && moving > 0)
+		return "moving";
+	range = label_time_range(view->arena, group->stay_min_ns, group->stay_max_ns);
+	return moving == 0 ? range : text_of(view, "%s, %zu moving", range, moving);
+}
+
+const char *parts_stay(const struct view *view, const struct eqgroup *group)
+{
+	const char *since = parts_since(view, group);
+
+	return strstr(since, "moving") ? since : text_of(view, "for %s", since);
+}
+
+/* The stack of a computing group's first thread, if it was seen whole; else CALLPATH_NONE. */
+static uint32_t computing_path(const struct view *view, const struct eqgroup *group)
+{
+	const struct job_lane *lane = &view->job->model->lanes[group->actors[0]];
+	const struct sample *sample;
+
+	if (group->activity != ACTIVITY_COMPUTING || !view->job->samples)
+		return CALLPATH_NONE;
+	sample = samples_find(view->job->samples, lane->rank,
+			      lane->data->is_main ? 0 : lane->data->tid);
+	return sample && sample->status == SAMPLE_COMPLETE ? sample->path : CALLPATH_NONE;
+}
+
+size_t parts_num_iterations(const struct view *view, const struct eqgroup *group)
+{
+	const struct place *place = group->place;
+	const struct job_loop *loops = view->progress->loops;
+	uint32_t path = computing_path(view, group);
+
+	/* The outermost loop may go round in the frame that computes, so nothing is said of it; nor
+	 * of one whose states share no more frames than those of the loop around it. */
+	for (size_t i = 1; path != CALLPATH_NONE && i < place->num_iterations; i++) {
+		uint32_t inner = loops[place->iterations[i].loop].path;
+
+		if (inner != loops[place->iterations[i - 1].loop].path &&
+		    !callpaths_has_prefix(view->job->callpaths, path, inner))
+			return i;
+	}
+	return place->num_iterations;
+}
+
+const char *parts_iterations(const struct view *view, const struct eqgroup *group)
+{
+	const struct place *place = group->place;
+	bool is_frontier = place->num_iterations == 0;
+	const struct iteration *iterations = is_frontier ? place->frontier : place->iterations;
+	size_t number = is_frontier ? place->num_frontier : parts_num_iterations(view, group);
+	struct text_list list = {view->arena, NULL};
+
+	for (size_t i = 0; i < number; i++)
+		text_list_add(&list, ", ", label_iteration(view->arena, &iterations[i]));
+	if (is_frontier && number)
+		text_list_add(&list, " ", "?");
+	return list.text ? list.text : "";
+}
+
+const struct iteration *parts_outermost(const struct place *place)
+{
+	if (place->num_iterations)
+		return &place->iterations[0];
+	return place->num_frontier ? &place->frontier[0] : NULL;
+}
+
+size_t parts_lanes(const struct view *view, int rank, size_t *num_ret)
+{
+	*num_ret = 0;
+	return view->job->model ? job_model_lanes(view->job->model, rank, num_ret) : 0;
+}
+
+uint32_t parts_group_of(const struct view *view, int rank)
+{
+	size_t number, first = parts_lanes(view, rank, &number);
+
+	if (!number || !view->groups)
+		return UINT32_MAX;
+	for (size_t i = first; i < first + number; i++)
+		if (view->job->model->lanes[i].data->is_main)
+			return view->groups->group_of[i];
+	return view->groups->group_of[first];
+}
+
+bool parts_have_models(const struct view *view)
+{
+	if (view->progress && view->groups && view->graph) {
+		if (view->groups->num_groups)
+			return true;
+		text_wrap(view, 0, "No rank has called MPI yet.");
+		return false;
+	}
+	text_wrap(view, 0,
+		  "No rank of this job has a recorder, so nothing is known of its loops and MPI "
+		  "calls. \"lp\" and \"bt\" use the stacks.");
+	text_wrap(view, 0, "Start the job with \"pdb run -- mpirun ...\" next time.");
+	return false;
+}
+
+void parts_no_model(const struct view *view, int rank)
+{
+	const char *why = job_find_hole(view->job, rank);
+
+	if (why)
+		text_wrap(view, 0, "Nothing is known of the MPI calls of rank %d: %s.", rank, why);
+	else if (rank < 0 || rank >= parts_num_ranks(view))
+		text_wrap(view, 0, "There is no rank %d in this job of %d ranks.", rank,
+			  parts_num_ranks(view));
+	else
+		text_wrap(view, 0, "Nothing is known of the MPI calls of rank %d.", rank);
+}
+
+/* ---- JSON ---- */
+
+void parts_json_iterations(struct json *json, const char *key, const struct iteration *iterations,
+			   size_t num)
+{
+	json_array(json, key);
+	for (size_t i = 0; i < num; i++) {
+		json_object(json, NULL);
+		json_count(json, "loop", iterations[i].loop + 1);
+		json_count(json, "iteration", iterations[i].count);
+		json_bool(json, "approximate", iterations[i].is_approximate);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+const char *parts_activity(const struct eqgroup *group)
+{
+	static const char *const activities[] = {
+		[ACTIVITY_IN_MPI] = "in MPI",
+		[ACTIVITY_POLLING] = "polling",
+		[ACTIVITY_COMPUTING] = "computing",
+		[ACTIVITY_ENDED] = "ended",
+	};
+
+	return activities[group->activity];
+}
+
+void parts_json_group(struct json *json, const struct view *view, uint32_t g,
+		      const struct rankset *ranks)
+{
+	const struct eqgroup *group = &view->groups->groups[g];
+	const struct job_lane *lane = &view->job->model->lanes[group->actors[0]];
+
+	json_count(json, "group", g + 1);
+	json_who(json, ranks);
+	json_int(json, "thread", lane->data->is_main ? 0 : lane->lane);
+	json_text(json, "activity", parts_activity(group));
+	json_text(json, "function", view->job->model->sites[SEG_STATE_SITE(group->state)].name);
+	json_text(json, "where", label_where(view, group, LABEL_FULL));
+	parts_json_iterations(json, "iterations", group->place->iterations,
+			      parts_num_iterations(view, group));
+	parts_json_iterations(json, "last_iterations", group->place->frontier,
+			      group->place->num_frontier);
+	json_bool(json, "moving", group->has_moved);
+	json_seconds(json, "shortest_stay_s", group->stay_min_ns);
+	json_seconds(json, "longest_stay_s", group->stay_max_ns);
+	json_ranks(json, "least_progressed", parts_culprits(view, g));
+}
