@@ -53,11 +53,11 @@ void arena_destroy(struct arena *arena)
 	free(arena);
 }
 
-static struct chunk *add_chunk(struct arena *arena, size_t size)
+/* One that is full at once goes behind the one that is being filled. */
+static struct chunk *add_chunk(struct arena *arena, size_t size, bool is_full)
 {
 	struct chunk *chunk = xcalloc(1, sizeof(*chunk) + size);
-	bool has_room = arena->chunks && size > CHUNK_SIZE / 4;
-	struct chunk **place = has_room ? &arena->chunks->next : &arena->chunks;
+	struct chunk **place = is_full && arena->chunks ? &arena->chunks->next : &arena->chunks;
 
 	chunk->size = size;
 	chunk->next = *place;
@@ -75,9 +75,9 @@ void *arena_alloc(struct arena *arena, size_t size)
 		return xmalloc(size); /* ends the program */
 	size = (size + unit - 1) / unit * unit;
 	if (size > CHUNK_SIZE / 4)
-		chunk = add_chunk(arena, size);
+		chunk = add_chunk(arena, size, true);
 	else if (!chunk || chunk->size - chunk->used < size)
-		chunk = add_chunk(arena, CHUNK_SIZE);
+		chunk = add_chunk(arena, CHUNK_SIZE, false);
 	memory = (char *)chunk->bytes + chunk->used;
 	chunk->used += size;
 	return memory;

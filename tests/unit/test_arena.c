@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,25 @@ static void test_alloc(void **state)
 				assert_int_equal(memory[i][k][byte], (i * 7 + k + 1) & 255);
 	arena_destroy(arena);
 	arena_destroy(NULL);
+}
+
+/* What is small takes not much more than its size, however much there is. */
+static void test_room(void **state)
+{
+	enum { NUM = 20000, SIZE = 64 };
+	struct arena *arena = arena_create();
+	struct mallinfo2 before = mallinfo2(), after;
+
+	(void)state;
+	for (size_t i = 0; i < NUM; i++)
+		arena_alloc(arena, SIZE);
+	after = mallinfo2();
+#ifndef __SANITIZE_ADDRESS__
+	assert_true(after.uordblks - before.uordblks < (size_t)2 * NUM * SIZE);
+#endif
+	(void)before;
+	(void)after;
+	arena_destroy(arena);
 }
 
 static void test_text(void **state)
@@ -92,9 +112,8 @@ static void test_keep(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_alloc),
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_grow),
+		cmocka_unit_test(test_alloc), cmocka_unit_test(test_room),
+		cmocka_unit_test(test_text),  cmocka_unit_test(test_grow),
 		cmocka_unit_test(test_keep),
 	};
 
