@@ -11,7 +11,7 @@
 
 #include "attach/process/maps.h"
 #include "attach/symbols/debug_file.h"
-#include "model/wire/budget.h"
+#include "model/budget.h"
 #include "model/job/modules.h"
 #include "model/regular_file.h"
 #include "model/xalloc.h"

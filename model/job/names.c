@@ -56,12 +56,6 @@ void names_destroy(struct names *names)
 	free(names);
 }
 
-unsigned int name_flags(const struct name *name)
-{
-	return (name->is_symbol ? NAME_IS_SYMBOL : 0) | (name->is_library ? NAME_IS_LIBRARY : 0) |
-	       (name->caller ? NAME_HAS_CALLER : 0);
-}
-
 static const char *share(struct names *names, const char *string)
 {
 	struct text *text;

@@ -40,18 +40,10 @@ int segment_pread(int fd, void *buffer, size_t size, uint64_t offset, struct pdb
 	return 0;
 }
 
-void segment_clean_text(char *text, size_t size)
-{
-	for (size_t i = 0; i < size; i++) {
-		if (text[i] && ((unsigned char)text[i] < ' ' || text[i] == 0x7f))
-			text[i] = '?';
-	}
-}
-
 static void clean_field(char *text, size_t size)
 {
 	text[size - 1] = '\0';
-	segment_clean_text(text, size);
+	clean_text(text, size);
 }
 
 static int check_header(const struct seg_header *h, struct pdb_error *err)

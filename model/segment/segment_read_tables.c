@@ -22,7 +22,7 @@ static int read_strings(struct reader *r)
 		return -1;
 	/* A zero has been added: the end of the last one. */
 	model->num_strings++;
-	segment_clean_text(model->strings, model->num_strings);
+	clean_text(model->strings, model->num_strings);
 	return 0;
 }
 

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/wire/budget.h"
+#include "model/budget.h"
 #include "model/error.h"
 #include "model/job/model.h"
 #include "model/segment/segment_reader.h"

@@ -10,7 +10,7 @@
 #include "model/buffer.h"
 #include "model/error.h"
 #include "model/wire/share_private.h"
-#include "model/wire/decoder.h"
+#include "model/decoder.h"
 #include "model/xalloc.h"
 
 enum {
