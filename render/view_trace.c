@@ -8,7 +8,7 @@
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/names.h"
-#include "model/trace/traces.h"
+#include "model/job/traces.h"
 #include "model/xalloc.h"
 #include "render/json.h"
 #include "render/label.h"

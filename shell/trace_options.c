@@ -8,7 +8,7 @@
 #include "model/arena.h"
 #include "model/error.h"
 #include "model/job/job.h"
-#include "model/trace/traces.h"
+#include "model/job/traces.h"
 #include "shell/args.h"
 #include "shell/option.h"
 #include "shell/session.h"

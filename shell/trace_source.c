@@ -6,7 +6,7 @@
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
-#include "model/trace/traces.h"
+#include "model/job/traces.h"
 #include "shell/daemons.h"
 #include "shell/session.h"
 

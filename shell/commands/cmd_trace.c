@@ -5,7 +5,7 @@
 #include "model/arena.h"
 #include "model/error.h"
 #include "model/job/rankset.h"
-#include "model/trace/traces.h"
+#include "model/job/traces.h"
 #include "render/view_trace.h"
 #include "shell/args.h"
 #include "shell/command.h"

@@ -12,7 +12,7 @@
 #include "model/job/job.h"
 #include "model/job/modules.h"
 #include "model/job/names.h"
-#include "model/trace/traces.h"
+#include "model/job/traces.h"
 #include "model/xalloc.h"
 #include "tests/fixtures/trace_text.h"
 #include "tests/unit/unit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "model/trace/traces.h"
+#include "model/job/traces.h"
 
 #include <stdlib.h>
 #include <string.h>
