@@ -102,7 +102,25 @@ void *reader_copy_table(struct reader *r, enum seg_table_id id, const char *name
 
 /* ---- Sequence locks ---- */
 
-int reader_try(struct reader *r, reader_try_fn try_copy, void *what, bool *is_whole)
+static int try_copy(struct reader *r, const struct reader_locked *what, bool *is_whole)
+{
+	uint32_t before, after;
+
+	if (segment_pread(r->fd, &before, sizeof(before), what->at + what->seq_at, r->err) < 0)
+		return -1;
+	/* Pairs with the writer's release fence after it has made seq odd. */
+	atomic_thread_fence(memory_order_acquire);
+	if (segment_pread(r->fd, what->to, what->size, what->at, r->err) < 0 ||
+	    (what->more && what->more(r, what->of) < 0))
+		return -1;
+	atomic_thread_fence(memory_order_acquire);
+	if (segment_pread(r->fd, &after, sizeof(after), what->at + what->seq_at, r->err) < 0)
+		return -1;
+	*is_whole = before == after && !(before & 1);
+	return 0;
+}
+
+int reader_copy_under_lock(struct reader *r, const struct reader_locked *what, bool *is_whole)
 {
 	static const struct timespec nap = {.tv_nsec = 1000000};
 
@@ -121,30 +139,6 @@ int reader_try(struct reader *r, reader_try_fn try_copy, void *what, bool *is_wh
 		if (try_copy(r, what, is_whole) < 0)
 			return -1;
 	}
-	return 0;
-}
-
-/* An entry of a table, to be copied alone. */
-struct locked_entry {
-	uint64_t at; /* in the file */
-	size_t size, seq_at;
-	uint8_t *to;
-};
-
-static int try_entry(struct reader *r, void *what, bool *is_whole)
-{
-	const struct locked_entry *entry = what;
-	uint32_t before, after;
-
-	if (segment_pread(r->fd, &before, sizeof(before), entry->at + entry->seq_at, r->err) < 0)
-		return -1;
-	atomic_thread_fence(memory_order_acquire);
-	if (segment_pread(r->fd, entry->to, entry->size, entry->at, r->err) < 0)
-		return -1;
-	atomic_thread_fence(memory_order_acquire);
-	if (segment_pread(r->fd, &after, sizeof(after), entry->at + entry->seq_at, r->err) < 0)
-		return -1;
-	*is_whole = before == after && !(before & 1);
 	return 0;
 }
 
@@ -179,7 +173,7 @@ void *reader_copy_locked(struct reader *r, enum seg_table_id id, const char *nam
 		status = 0;
 	}
 	for (size_t i = 0; status == 0 && i < num; i++) {
-		struct locked_entry entry = {
+		struct reader_locked entry = {
 			.at = table->offset + i * table->entry_size,
 			.size = entry_size,
 			.seq_at = seq_at,
@@ -189,7 +183,7 @@ void *reader_copy_locked(struct reader *r, enum seg_table_id id, const char *nam
 
 		is_whole[i] = !(seq & 1) && seq == seq_of(after + i * entry_size, seq_at);
 		if (!is_whole[i])
-			status = reader_try(r, try_entry, &entry, &is_whole[i]);
+			status = reader_copy_under_lock(r, &entry, &is_whole[i]);
 	}
 	free(before);
 	free(after);

@@ -17,38 +17,23 @@
 
 /* ---- Copies, while the rank runs ---- */
 
+/* Where an operation is, and the slots it waits for. */
 struct operation_copy {
 	uint64_t base; /* of the lane */
 	struct raw_lane *raw;
 };
 
-/* The operation and the slots it waits for, which are under the same lock. */
-static int try_operation(struct reader *r, void *what, bool *is_whole)
+static int copy_waited(struct reader *r, void *of)
 {
-	const struct operation_copy *copy = what;
+	const struct operation_copy *copy = of;
 	struct raw_lane *raw = copy->raw;
 	const struct seg_table *table = &raw->head.tables[SEG_LANE_WAITED];
-	uint64_t at = copy->base + offsetof(struct seg_lane, operation);
-	uint32_t before, after;
-	uint64_t num;
+	uint64_t num = raw->operation.num_waited;
 
-	if (segment_pread(r->fd, &before, sizeof(before), at, r->err) < 0)
-		return -1;
-	/* Pairs with the writer's release fence after it has made seq odd. */
-	atomic_thread_fence(memory_order_acquire);
-	if (segment_pread(r->fd, &raw->operation, sizeof(raw->operation), at, r->err) < 0)
-		return -1;
-	num = raw->operation.num_waited;
 	raw->num_waited = num < table->capacity ? num : table->capacity;
 	raw->waited = xreallocarray(raw->waited, raw->num_waited, sizeof(*raw->waited));
-	if (reader_copy_entries(r, copy->base + table->offset, table, 0, raw->num_waited,
-				raw->waited, sizeof(*raw->waited)) < 0)
-		return -1;
-	atomic_thread_fence(memory_order_acquire);
-	if (segment_pread(r->fd, &after, sizeof(after), at, r->err) < 0)
-		return -1;
-	*is_whole = before == after && !(before & 1);
-	return 0;
+	return reader_copy_entries(r, copy->base + table->offset, table, 0, raw->num_waited,
+				   raw->waited, sizeof(*raw->waited));
 }
 
 static int copy_ledger(struct reader *r, uint64_t base, struct raw_lane *raw)
@@ -70,10 +55,17 @@ int reader_read_lane_evidence(struct reader *r, uint64_t base, struct raw_lane *
 {
 	const struct seg_table *waited = &raw->head.tables[SEG_LANE_WAITED];
 	struct operation_copy copy = {.base = base, .raw = raw};
+	const struct reader_locked operation = {
+		.at = base + offsetof(struct seg_lane, operation),
+		.size = sizeof(raw->operation),
+		.to = &raw->operation,
+		.more = copy_waited,
+		.of = &copy,
+	};
 
 	if (reader_check_table(r, "requests waited for", waited, waited->capacity, SEG_MAX_WAITED,
 			       sizeof(*raw->waited), r->header.lane_size) < 0 ||
-	    reader_try(r, try_operation, &copy, &raw->has_operation) < 0 ||
+	    reader_copy_under_lock(r, &operation, &raw->has_operation) < 0 ||
 	    reader_spend(r, raw->num_waited * 2 * sizeof(*raw->waited)) < 0)
 		return -1;
 	if (raw->has_operation && raw->operation.num_waited > waited->capacity)
@@ -272,7 +264,7 @@ static int finish_requests(struct reader *r, const struct segment_clock *clock)
 /* ---- Lanes ---- */
 
 /* The latest that a request can have been started at which the lane waits for. */
-static uint64_t wait_ticks(const struct raw_current *current)
+static uint64_t wait_ticks(const struct seg_current *current)
 {
 	return SEG_STATE_IS_EXIT(current->state) ? current->poll_ticks : current->since;
 }
@@ -280,7 +272,7 @@ static uint64_t wait_ticks(const struct raw_current *current)
 /* Is the operation that of the present stay, or the last poll of it? */
 static bool is_current(const struct raw_lane *raw)
 {
-	const struct raw_current *current = &raw->current;
+	const struct seg_current *current = &raw->current;
 
 	return raw->has_operation && raw->head.use == SEG_LANE_ACTIVE &&
 	       raw->operation.event == current->events &&

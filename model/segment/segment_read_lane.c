@@ -13,48 +13,15 @@ uint64_t reader_lane_base(const struct reader *r, size_t lane)
 	return r->header.lane_offset + lane * r->header.lane_size;
 }
 
-struct current_copy {
-	uint64_t base; /* of the lane */
-	struct raw_current *ret;
-};
-
-/* One try to read the words that must agree; false: the writer was in the middle of them. The
- * words are taken all the same, for a writer that died or was stopped there. */
-static int try_current(struct reader *r, void *what, bool *is_whole)
+int reader_read_current(struct reader *r, uint64_t base, struct seg_current *ret, bool *is_whole)
 {
-	const struct current_copy *copy = what;
-	uint64_t at = copy->base + offsetof(struct seg_lane, current);
-	struct seg_current words;
-	uint32_t before, after;
-
-	if (segment_pread(r->fd, &before, sizeof(before), at, r->err) < 0)
-		return -1;
-	/* Pairs with the writer's release fence after it has made seq odd. */
-	atomic_thread_fence(memory_order_acquire);
-	if (segment_pread(r->fd, &words, sizeof(words), at, r->err) < 0)
-		return -1;
-	atomic_thread_fence(memory_order_acquire);
-	if (segment_pread(r->fd, &after, sizeof(after), at, r->err) < 0)
-		return -1;
-	*is_whole = before == after && !(before & 1);
-	*copy->ret = (struct raw_current){
-		.seq = before,
-		.state = words.state,
-		.since = words.since,
-		.events = words.events,
-		.poll_site = words.poll_site,
-		.in_poll = words.in_poll,
-		.polls = words.polls,
-		.poll_ticks = words.poll_ticks,
+	const struct reader_locked words = {
+		.at = base + offsetof(struct seg_lane, current),
+		.size = sizeof(*ret),
+		.to = ret,
 	};
-	return 0;
-}
 
-int reader_read_current(struct reader *r, uint64_t base, struct raw_current *ret, bool *is_whole)
-{
-	struct current_copy copy = {.base = base, .ret = ret};
-
-	return reader_try(r, try_current, &copy, is_whole);
+	return reader_copy_under_lock(r, &words, is_whole);
 }
 
 static bool is_call(const struct seg_transition *made)
@@ -174,7 +141,7 @@ static void drop_oldest(struct model_lane *lane, uint64_t num)
 static int try_lane(struct reader *r, uint64_t base, struct model_lane *lane, struct raw_lane *raw)
 {
 	const struct seg_table *tables = raw->head.tables;
-	struct raw_current after;
+	struct seg_current after;
 	bool is_whole, was_whole;
 	uint64_t num_states;
 	uint32_t num_sites;
@@ -280,7 +247,7 @@ int reader_finish_lane(struct reader *r, size_t number, const struct segment_clo
 	struct model *model = r->model;
 	struct model_lane *lane = &model->lanes[number];
 	const struct raw_lane *raw = &r->raw[number];
-	const struct raw_current *current = &raw->current;
+	const struct seg_current *current = &raw->current;
 	uint32_t num_states = 2 * (uint32_t)model->num_sites;
 	uint32_t use = raw->head.use;
 

@@ -72,7 +72,7 @@ static uint64_t last_ticks(const struct reader *r)
 	uint64_t last = 0;
 
 	for (size_t i = 0; i < r->model->num_lanes; i++) {
-		const struct raw_current *current = &r->raw[i].current;
+		const struct seg_current *current = &r->raw[i].current;
 
 		if (current->since > last)
 			last = current->since;
@@ -86,7 +86,7 @@ static uint64_t last_ticks(const struct reader *r)
 static int take_last_events(struct reader *r)
 {
 	for (size_t i = 0; i < r->model->num_lanes; i++) {
-		struct raw_current current;
+		struct seg_current current;
 		bool is_whole;
 
 		if (reader_read_current(r, reader_lane_base(r, i), &current, &is_whole) < 0)
@@ -171,7 +171,7 @@ int segment_look(int fd, struct segment_look *looks, int max, struct pdb_error *
 	if (segment_read_header(fd, &r.header, err) < 0 || count_lanes(&r, &num) < 0)
 		return -1;
 	for (size_t i = 0; i < num && i < (size_t)(max > 0 ? max : 0); i++) {
-		struct raw_current current;
+		struct seg_current current;
 		bool is_whole;
 
 		if (reader_read_current(&r, reader_lane_base(&r, i), &current, &is_whole) < 0)

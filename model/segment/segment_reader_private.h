@@ -26,16 +26,10 @@ enum {
 	READER_LOCK_NAPS = 20,      /* and then more, a millisecond apart */
 };
 
-/* The words of struct seg_current, out of the segment. */
-struct raw_current {
-	uint32_t seq, state, poll_site, in_poll;
-	uint64_t since, events, polls, poll_ticks;
-};
-
 /* What a lane holds besides its model_lane while that still has ticks in place of times. */
 struct raw_lane {
 	struct seg_lane head;
-	struct raw_current current;
+	struct seg_current current;
 	struct seg_state *states;
 	size_t num_states;
 	struct seg_operation operation;
@@ -91,15 +85,24 @@ void *reader_copy_table(struct reader *r, enum seg_table_id id, const char *name
 void *reader_copy_locked(struct reader *r, enum seg_table_id id, const char *name, uint32_t most,
 			 size_t entry_size, size_t seq_at, size_t *num_ret, bool **is_whole_ret);
 
-/* Call try_copy until it has got its sequence lock, a bounded number of times. */
-typedef int (*reader_try_fn)(struct reader *r, void *what, bool *is_whole);
-int reader_try(struct reader *r, reader_try_fn try_copy, void *what, bool *is_whole);
+/* Bytes of the file that agree while a sequence lock among them is not taken. */
+struct reader_locked {
+	uint64_t at;
+	size_t size, seq_at; /* the lock, in these bytes */
+	void *to;
+	/* What else is under the lock, copied behind the bytes; NULL: nothing. */
+	int (*more)(struct reader *r, void *of);
+	void *of;
+};
+/* Copy them until they agree, a bounded number of times. What is there is taken all the same, for a
+ * writer that died or was stopped in the midst of it. */
+int reader_copy_under_lock(struct reader *r, const struct reader_locked *what, bool *is_whole);
 
 /* ---- Parts ---- */
 
 uint64_t reader_lane_base(const struct reader *r, size_t lane);
 /* Take what a lane is doing; *is_whole: the sequence lock could be had. */
-int reader_read_current(struct reader *r, uint64_t base, struct raw_current *ret, bool *is_whole);
+int reader_read_current(struct reader *r, uint64_t base, struct seg_current *ret, bool *is_whole);
 int reader_read_lane(struct reader *r, size_t number);
 /* Ticks to times; all tables have been read. */
 int reader_finish_lane(struct reader *r, size_t number, const struct segment_clock *clock);

@@ -291,7 +291,7 @@ static int count_lanes(struct segment_watch *watch)
 }
 
 /* 0: not since it came into its state. */
-static uint64_t last_poll(const struct segment_watch *watch, const struct raw_current *current)
+static uint64_t last_poll(const struct segment_watch *watch, const struct seg_current *current)
 {
 	struct segment_clock clock;
 
@@ -302,7 +302,7 @@ static uint64_t last_poll(const struct segment_watch *watch, const struct raw_cu
 }
 
 /* What does not change until somebody makes a transition. */
-static int take_stay(struct segment_watch *watch, size_t lane, const struct raw_current *current,
+static int take_stay(struct segment_watch *watch, size_t lane, const struct seg_current *current,
 		     struct segment_pulse *pulse)
 {
 	uint64_t base = reader_lane_base(&watch->reader, lane);
@@ -346,7 +346,7 @@ int segment_watch_read(struct segment_watch *watch, struct segment_pulse *ret,
 		       struct pdb_error *err)
 {
 	struct segment_pulse pulse = {.life = 0};
-	struct raw_current newest = {.since = 0};
+	struct seg_current newest = {.since = 0};
 	size_t newest_lane = 0;
 
 	if (begin_reading(watch, err) < 0 ||
@@ -355,7 +355,7 @@ int segment_watch_read(struct segment_watch *watch, struct segment_pulse *ret,
 	    count_lanes(watch) < 0)
 		return -1;
 	for (size_t i = 0; i < watch->num_lanes; i++) {
-		struct raw_current current;
+		struct seg_current current;
 		bool is_whole;
 
 		if (reader_read_current(&watch->reader, reader_lane_base(&watch->reader, i),
