@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "model/budget.h"
+#include "model/arena.h"
 #include "model/error.h"
 #include "model/job/model.h"
 #include "model/segment/segment_reader.h"
@@ -140,9 +141,8 @@ int segment_read(int fd, struct model **model_ret, struct pdb_error *err)
 	r.model = model_create();
 	status = read_all(&r);
 	for (size_t i = 0; r.raw && i < r.model->num_lanes; i++) {
-		free(r.raw[i].states);
+		arena_destroy(r.raw[i].arena);
 		free(r.raw[i].waited);
-		free(r.raw[i].ledger);
 	}
 	free(r.raw);
 	free(r.requests);

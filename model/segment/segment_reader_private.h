@@ -16,6 +16,7 @@
 #include "model/segment/segment.h"
 #include "model/segment/segment_private.h"
 
+struct arena;
 struct model;
 struct model_lane;
 struct pdb_error;
@@ -29,6 +30,7 @@ enum {
 /* What a lane holds besides its model_lane while that still has ticks in place of times. */
 struct raw_lane {
 	struct seg_lane head;
+	struct arena *arena; /* of the tables, but `waited` */
 	struct seg_current current;
 	struct seg_state *states;
 	size_t num_states;
@@ -63,27 +65,29 @@ int reader_spend(struct reader *r, uint64_t bytes);
 /* "the segment is corrupt: WHAT INDEX" */
 int reader_bad_entry(struct reader *r, const char *what, size_t index);
 
-/* Check that `count` entries of a table lie within [offset, offset + room) of the file. A table
- * that the writer does not have, all zeros, is fine for a count of 0. */
-int reader_check_table(struct reader *r, const char *name, const struct seg_table *table,
-		       uint64_t count, uint64_t most, size_t entry_size, uint64_t room);
+/* Do `count` entries of a lane's table lie within the lane? */
+int reader_check_lane_table(struct reader *r, const struct seg_lane *head, enum seg_lane_id id,
+			    uint64_t count);
+/* Copy entries [first, first + count) of a checked table of the lane that is at `base` of the file.
+ */
+int reader_copy_lane_entries(struct reader *r, uint64_t base, const struct seg_lane *head,
+			     enum seg_lane_id id, uint64_t first, uint64_t count, void *to);
 
-/* Copy entries [first, first + count) of a checked table whose entry 0 is at `base` of the file,
- * to[] having the size that is known here. */
-int reader_copy_entries(struct reader *r, uint64_t base, const struct seg_table *table,
-			uint64_t first, uint64_t count, void *to, size_t entry_size);
+/* The first entries of a lane's table, checked and charged; NULL on failure. */
+void *reader_copy_lane_table(struct reader *r, uint64_t base, struct raw_lane *raw,
+			     enum seg_lane_id id, uint64_t count);
 
 /* Take the descriptor of a table of the header again: its count covers what was copied before. */
 int reader_take_count(struct reader *r, enum seg_table_id id);
 /* All entries of a table of the header, in a new array with a zero entry at its end; NULL on
  * failure. */
-void *reader_copy_table(struct reader *r, enum seg_table_id id, const char *name, uint32_t most,
-			size_t entry_size, size_t *num_ret);
-
-/* Copy a whole table of the header whose entries are each under a sequence lock at `seq_at`.
- * *is_whole_ret: of each entry, whether its lock could be had; the caller frees. */
-void *reader_copy_locked(struct reader *r, enum seg_table_id id, const char *name, uint32_t most,
-			 size_t entry_size, size_t seq_at, size_t *num_ret, bool **is_whole_ret);
+void *reader_copy_table(struct reader *r, enum seg_table_id id, size_t *num_ret);
+/* The same of one whose entries are each under a sequence lock. *is_whole_ret: of each entry, whether
+ * its lock could be had; the caller frees. */
+void *reader_copy_locked(struct reader *r, enum seg_table_id id, size_t *num_ret,
+			 bool **is_whole_ret);
+/* One entry, which is never changed once something refers to it. */
+int reader_copy_entry(struct reader *r, enum seg_table_id id, uint32_t index, void *to);
 
 /* Bytes of the file that agree while a sequence lock among them is not taken. */
 struct reader_locked {

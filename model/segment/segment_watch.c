@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "model/budget.h"
+#include "model/arena.h"
 #include "model/error.h"
 #include "model/job/model.h"
 #include "model/segment/segment_reader_private.h"
@@ -73,26 +74,6 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t num)
 	return hash;
 }
 
-/* Entry `index` of a table of the header. Entries are never changed once something refers to them.
- */
-static int read_entry(struct segment_watch *watch, enum seg_table_id id, uint32_t index, void *to,
-		      size_t size)
-{
-	static const uint32_t most[SEG_NUM_TABLES] = {
-		[SEG_TABLE_MODULES] = SEG_MAX_MODULES,
-		[SEG_TABLE_FRAMES] = SEG_MAX_FRAMES,
-		[SEG_TABLE_SITES] = SEG_MAX_SITES,
-	};
-	const struct seg_table *table = &watch->reader.header.tables[id];
-
-	if (index >= table->capacity || index >= most[id] || table->entry_size < size)
-		return error_set(watch->reader.err, ERROR_FORMAT,
-				 "the segment is corrupt: entry %u of table %d", index, id);
-	return segment_pread(watch->reader.fd, to, size,
-			     table->offset + (uint64_t)index * table->entry_size,
-			     watch->reader.err);
-}
-
 static struct known *know(struct known_table *table, uint32_t index)
 {
 	if (index >= table->num) {
@@ -117,7 +98,7 @@ static int hash_module(struct segment_watch *watch, uint32_t index, uint64_t *re
 	*ret = HASH_BASIS;
 	if (index == SEG_NO_FRAME)
 		return 0;
-	if (read_entry(watch, SEG_TABLE_MODULES, index, &module, sizeof(module)) < 0)
+	if (reader_copy_entry(&watch->reader, SEG_TABLE_MODULES, index, &module) < 0)
 		return -1;
 	known = know(&watch->modules, index);
 	if (!known->hash && module.build_id_size > 0 &&
@@ -140,7 +121,7 @@ static int hash_path(struct segment_watch *watch, uint32_t frame, uint64_t *ret)
 		uint64_t module;
 
 		if (reader_spend(&watch->reader, STEP_COST) < 0 ||
-		    read_entry(watch, SEG_TABLE_FRAMES, frame, &entry, sizeof(entry)) < 0 ||
+		    reader_copy_entry(&watch->reader, SEG_TABLE_FRAMES, frame, &entry) < 0 ||
 		    hash_module(watch, entry.module, &module) < 0)
 			return -1;
 		if (entry.parent != SEG_NO_FRAME && entry.parent >= frame)
@@ -166,7 +147,7 @@ static const struct known *know_site(struct segment_watch *watch, uint32_t index
 	known = know(&watch->sites, index);
 	if (known->hash)
 		return known;
-	if (read_entry(watch, SEG_TABLE_SITES, index, &site, sizeof(site)) < 0 ||
+	if (reader_copy_entry(&watch->reader, SEG_TABLE_SITES, index, &site) < 0 ||
 	    hash_path(watch, site.frame, &hash) < 0)
 		return NULL;
 	known->hash = hash_bytes(hash, &site.class_id, sizeof(site.class_id));
@@ -217,47 +198,39 @@ static int find_state(struct segment_watch *watch, uint64_t place, uint32_t *ret
 /* ---- Earlier stays ---- */
 
 /* How often the lane has called the site. */
-static int count_calls(struct segment_watch *watch, uint64_t base, const struct seg_table *table,
+static int count_calls(struct segment_watch *watch, uint64_t base, struct raw_lane *lane,
 		       uint32_t site, uint64_t *ret)
 {
-	uint32_t count = table->count;
-	struct seg_transition *entries;
-	int result;
+	uint32_t count = lane->head.tables[SEG_LANE_TRANSITIONS].count;
+	const struct seg_transition *entries =
+		reader_copy_lane_table(&watch->reader, base, lane, SEG_LANE_TRANSITIONS, count);
 
 	*ret = 0;
-	if (reader_check_table(&watch->reader, "transitions", table, count, SEG_MAX_TRANSITIONS,
-			       sizeof(*entries), watch->reader.header.lane_size) < 0 ||
-	    reader_spend(&watch->reader, count * sizeof(*entries)) < 0)
-		return -1;
-	entries = xcalloc(count + 1, sizeof(*entries));
-	result = reader_copy_entries(&watch->reader, base + table->offset, table, 0, count, entries,
-				     sizeof(*entries));
-	for (uint32_t i = 0; result == 0 && i < count; i++)
+	for (uint32_t i = 0; entries && i < count; i++)
 		if (entries[i].to == SEG_STATE_ENTER(site))
 			*ret += entries[i].count;
-	free(entries);
-	return result;
+	return entries ? 0 : -1;
 }
 
 /* The lane's completed stays in the state; those between two polls in it count, too. */
-static int take_stays(struct segment_watch *watch, uint64_t base, const struct seg_lane *lane,
+static int take_stays(struct segment_watch *watch, uint64_t base, const struct seg_lane *head,
 		      uint32_t state, const struct segment_clock *clock, struct segment_stays *ret)
 {
-	const struct seg_table *states = &lane->tables[SEG_LANE_STATES];
+	struct raw_lane lane = {.head = *head, .arena = arena_create()};
+	struct reader *r = &watch->reader;
 	struct seg_state entry = {.longest = 0};
+	int status = count_calls(watch, base, &lane, SEG_STATE_SITE(state), &ret->num);
 
-	if (count_calls(watch, base, &lane->tables[SEG_LANE_TRANSITIONS], SEG_STATE_SITE(state),
-			&ret->num) < 0)
-		return -1;
-	if (state < states->capacity &&
-	    (reader_check_table(&watch->reader, "states", states, state + 1, 2 * SEG_MAX_SITES,
-				sizeof(entry), watch->reader.header.lane_size) < 0 ||
-	     reader_copy_entries(&watch->reader, base + states->offset, states, state, 1, &entry,
-				 sizeof(entry)) < 0))
+	if (status == 0 && state < head->tables[SEG_LANE_STATES].capacity &&
+	    (reader_check_lane_table(r, head, SEG_LANE_STATES, state + 1) < 0 ||
+	     reader_copy_lane_entries(r, base, head, SEG_LANE_STATES, state, 1, &entry) < 0))
+		status = -1;
+	arena_destroy(lane.arena);
+	if (status < 0)
 		return -1;
 	/* The present one is not over, and that after the present call has not begun. */
-	if (ret->num > 0 && (lane->current.state == state ||
-			     lane->current.state == SEG_STATE_ENTER(SEG_STATE_SITE(state))))
+	if (ret->num > 0 && (head->current.state == state ||
+			     head->current.state == SEG_STATE_ENTER(SEG_STATE_SITE(state))))
 		ret->num--;
 	ret->longest_ns = segment_clock_duration(clock, entry.longest);
 	if (SEG_STATE_IS_EXIT(state) && entry.polls > entry.longest)
