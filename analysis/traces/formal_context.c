@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/wire/blobs.h"
+#include "model/hash.h"
 #include "model/xalloc.h"
 
 /* The row equal to the one behind all rows, which becomes one of them if it is new. */
@@ -12,7 +12,7 @@ static uint32_t unite_row(struct formal_context *context, uint32_t *slots, size_
 {
 	size_t size = context->num_words * sizeof(uint64_t);
 	const uint64_t *row = &context->rows[context->num_rows * context->num_words];
-	size_t at = blobs_hash(row, size) & (num_slots - 1);
+	size_t at = hash_bytes(row, size) & (num_slots - 1);
 
 	for (; slots[at]; at = (at + 1) & (num_slots - 1))
 		if (memcmp(&context->rows[(slots[at] - 1) * context->num_words], row, size) == 0)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/wire/blobs.h"
+#include "model/hash.h"
 #include "model/xalloc.h"
 
 struct trace_set *trace_set_create(void)
@@ -65,7 +65,7 @@ struct row {
 static uint32_t *find_slot(const struct trace_set *set, const struct trace_element *elements,
 			   size_t num)
 {
-	size_t at = blobs_hash(elements, num * sizeof(*elements)) & (set->num_slots - 1);
+	size_t at = hash_bytes(elements, num * sizeof(*elements)) & (set->num_slots - 1);
 
 	for (; set->slots[at]; at = (at + 1) & (set->num_slots - 1)) {
 		const struct trace_body *b = &set->bodies[set->slots[at] - 1];

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/hash.h"
 #include "model/job/callpath.h"
 #include "model/job/job_comms_private.h"
 #include "model/job/model_pool.h"
@@ -47,15 +48,6 @@ struct draft {
 
 /* ---- Worlds ---- */
 
-static uint64_t hash_text(const char *text)
-{
-	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
-
-	for (; *text; text++)
-		hash = (hash ^ (uint8_t)*text) * 0x100000001b3u;
-	return hash;
-}
-
 static bool may_allocate(struct job_comms_private *p, uint64_t entries)
 {
 	if (entries > p->most_entries - p->num_entries)
@@ -87,7 +79,7 @@ static void make_worlds(struct job_comms_private *p)
 
 	for (size_t i = 0; i < p->num_members; i++) {
 		const struct model *model = p->members[i].of->model;
-		uint64_t key = hash_text(model->program->job);
+		uint64_t key = hash_bytes(model->program->job, strlen(model->program->job));
 		uint32_t found = pair_map_get(&world_of, key);
 		size_t size = model->size > 0 ? (size_t)model->size : 0;
 
@@ -236,7 +228,7 @@ static bool has_strangers(struct job_comms_private *p, const struct model *model
  * is one thing in all of them. */
 static uint64_t world_key(const struct job_comms_private *p, uint32_t world, uint64_t id)
 {
-	return p->num_worlds == 1 ? id : id + (world + 1) * 0x9e3779b97f4a7c15u;
+	return p->num_worlds == 1 ? id : hash_word(world + 1, id);
 }
 
 static uint64_t draft_key(struct job_comms_private *p, const struct job_comms_member *member,

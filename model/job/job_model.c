@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/hash.h"
 #include "model/job/callpath.h"
 #include "model/job/job_model.h"
 #include "model/job/job_model_private.h"
@@ -158,20 +159,13 @@ static bool has_same_tables(const struct model *a, const struct model *b)
 
 static uint64_t hash_tables(const struct model *model)
 {
-	uint64_t hash = model->num_sites, word;
+	uint64_t hash =
+		hash_word(hash_bytes(model->frames, model->num_frames * sizeof(*model->frames)),
+			  hash_bytes(model->strings, model->num_strings));
 
-	for (size_t i = 0; i < model->num_frames; i++) {
-		const struct seg_frame *frame = &model->frames[i];
-
-		hash = pair_mix(hash ^ frame->offset) ^ pair_key(frame->parent, frame->module);
-	}
 	for (size_t i = 0; i < model->num_sites; i++)
-		hash = pair_mix(hash ^
-				pair_key(model->sites[i].frame, (uint32_t)name_offset(model, i)));
-	for (size_t i = 0; i + sizeof(word) <= model->num_strings; i += sizeof(word)) {
-		memcpy(&word, model->strings + i, sizeof(word));
-		hash = pair_mix(hash ^ word);
-	}
+		hash = hash_word(hash,
+				 pair_key(model->sites[i].frame, (uint32_t)name_offset(model, i)));
 	return hash;
 }
 
@@ -468,7 +462,7 @@ static bool join_class(struct job_model *jm, int rank, const struct model *model
 {
 	struct job_model_private *p = jm->private;
 	const struct model_lane *data = &model->lanes[0];
-	uint64_t key = pair_mix((uintptr_t)data->transitions) ^ shape->number;
+	uint64_t key = hash_word(shape->number, (uintptr_t)data->transitions);
 	uint32_t found;
 	struct rank_class *class;
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/hash.h"
 #include "model/job/callpath.h"
 #include "model/job/job_model_private.h"
 #include "model/job/model.h"
@@ -161,15 +162,15 @@ static void find_likes(struct job_model *jm)
 	for (size_t i = 0; i < jm->num_lanes; i++) {
 		struct job_lane *lane = &jm->lanes[i];
 		const struct model_lane *data = lane->data, *first;
-		uint64_t key = (uintptr_t)data->transitions * 0x9e3779b97f4a7c15u;
+		uint64_t key = hash_word(0, (uintptr_t)data->transitions);
 
 		lane->like = (uint32_t)i;
 		/* Rings of their own are never the same. */
 		if (!lane->model->pool || !data->is_borrowing)
 			continue;
-		key = (key ^ (uintptr_t)data->ring) * 0x9e3779b97f4a7c15u;
-		key = (key ^ (uintptr_t)lane->site_map) * 0x9e3779b97f4a7c15u;
-		key ^= pair_key(lane->role, lane->state);
+		key = hash_word(key, (uintptr_t)data->ring);
+		key = hash_word(key, (uintptr_t)lane->site_map);
+		key = hash_word(key, pair_key(lane->role, lane->state));
 		lane->like = pair_map_get(&first_of, key);
 		if (lane->like == PAIR_NONE) {
 			lane->like = (uint32_t)i;

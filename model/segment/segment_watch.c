@@ -7,6 +7,7 @@
 #include "model/budget.h"
 #include "model/arena.h"
 #include "model/error.h"
+#include "model/hash.h"
 #include "model/job/model.h"
 #include "model/segment/segment_reader_private.h"
 #include "model/segment/segment_watch.h"
@@ -17,10 +18,6 @@ enum { LOCK_TRIES = 50, PATH_SIZE = 256 };
 /* Call paths can be much longer together than the table of their frames; so each step is charged.
  */
 enum { STEP_COST = 8 };
-
-/* FNV-1a, 64 bits. */
-#define HASH_BASIS UINT64_C(0xcbf29ce484222325)
-#define HASH_PRIME UINT64_C(0x100000001b3)
 
 /* What is known of a site or a module; its hash is 0 as long as nothing is. */
 struct known {
@@ -67,13 +64,6 @@ void segment_watch_destroy(struct segment_watch *watch)
 
 /* ---- Places ---- */
 
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t num)
-{
-	for (const uint8_t *at = bytes; num > 0; num--, at++)
-		hash = (hash ^ *at) * HASH_PRIME;
-	return hash;
-}
-
 static struct known *know(struct known_table *table, uint32_t index)
 {
 	if (index >= table->num) {
@@ -95,7 +85,7 @@ static int hash_module(struct segment_watch *watch, uint32_t index, uint64_t *re
 	struct seg_module module;
 	struct known *known;
 
-	*ret = HASH_BASIS;
+	*ret = 0;
 	if (index == SEG_NO_FRAME)
 		return 0;
 	if (reader_copy_entry(&watch->reader, SEG_TABLE_MODULES, index, &module) < 0)
@@ -103,12 +93,12 @@ static int hash_module(struct segment_watch *watch, uint32_t index, uint64_t *re
 	known = know(&watch->modules, index);
 	if (!known->hash && module.build_id_size > 0 &&
 	    module.build_id_size <= sizeof(module.build_id)) {
-		known->hash = hash_bytes(HASH_BASIS, module.build_id, module.build_id_size);
+		known->hash = hash_bytes(module.build_id, module.build_id_size);
 	} else if (!known->hash) {
 		if (segment_pread(watch->reader.fd, path, sizeof(path) - 1, strings + module.path,
 				  watch->reader.err) < 0)
 			return -1;
-		known->hash = hash_bytes(HASH_BASIS, path, strlen(path));
+		known->hash = hash_bytes(path, strlen(path));
 	}
 	*ret = known->hash;
 	return 0;
@@ -126,8 +116,8 @@ static int hash_path(struct segment_watch *watch, uint32_t frame, uint64_t *ret)
 			return -1;
 		if (entry.parent != SEG_NO_FRAME && entry.parent >= frame)
 			return reader_bad_entry(&watch->reader, "frame", frame);
-		*ret = hash_bytes(*ret, &module, sizeof(module));
-		*ret = hash_bytes(*ret, &entry.offset, sizeof(entry.offset));
+		*ret = hash_word(*ret, module);
+		*ret = hash_word(*ret, entry.offset);
 		frame = entry.parent;
 	}
 	return 0;
@@ -138,7 +128,7 @@ static const struct known *know_site(struct segment_watch *watch, uint32_t index
 {
 	struct seg_site site;
 	struct known *known;
-	uint64_t hash = HASH_BASIS;
+	uint64_t hash = 1;
 
 	if (index >= SEG_MAX_SITES) {
 		reader_bad_entry(&watch->reader, "site", index);
@@ -150,16 +140,14 @@ static const struct known *know_site(struct segment_watch *watch, uint32_t index
 	if (reader_copy_entry(&watch->reader, SEG_TABLE_SITES, index, &site) < 0 ||
 	    hash_path(watch, site.frame, &hash) < 0)
 		return NULL;
-	known->hash = hash_bytes(hash, &site.class_id, sizeof(site.class_id));
+	known->hash = hash_word(hash, site.class_id);
 	known->class_id = site.class_id;
 	return known;
 }
 
 static uint64_t place_of(const struct known *site, uint32_t state)
 {
-	uint8_t is_exit = SEG_STATE_IS_EXIT(state);
-
-	return hash_bytes(site->hash, &is_exit, sizeof(is_exit));
+	return hash_word(site->hash, SEG_STATE_IS_EXIT(state));
 }
 
 static int find_place(struct segment_watch *watch, uint32_t state, struct segment_pulse *pulse)

@@ -7,6 +7,7 @@
 
 #include <zstd.h>
 
+#include "model/hash.h"
 #include "model/buffer.h"
 #include "model/error.h"
 #include "model/wire/share_private.h"
@@ -104,7 +105,7 @@ int share_encode(const struct share *share, struct buffer *out, struct pdb_error
 	store(out->bytes + begin + SIZES_AT, b.num, 8);
 	store(out->bytes + begin + SIZES_AT + 8, size, 8);
 	store(out->bytes + begin + CHECKSUM_AT,
-	      blobs_hash(out->bytes + begin + SIZES_AT, size + HEADER_SIZE - SIZES_AT), 8);
+	      hash_bytes(out->bytes + begin + SIZES_AT, size + HEADER_SIZE - SIZES_AT), 8);
 	return 0;
 }
 
@@ -255,7 +256,7 @@ int share_decode(const uint8_t *bytes, size_t size, int num_ranks, struct share 
 	in.is_too_much = raw_size > in.memory;
 	if (packed != size - HEADER_SIZE || in.is_too_much)
 		return refuse(&in, err);
-	if (fetch(bytes + CHECKSUM_AT, 8) != blobs_hash(bytes + SIZES_AT, size - SIZES_AT))
+	if (fetch(bytes + CHECKSUM_AT, 8) != hash_bytes(bytes + SIZES_AT, size - SIZES_AT))
 		return refuse(&in, err);
 	raw = decompress(bytes + HEADER_SIZE, packed, raw_size);
 	if (!raw)

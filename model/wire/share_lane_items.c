@@ -64,6 +64,7 @@ enum {
 	MATCH = 4, /* entries that a repetition has at least */
 };
 
+/* Which repetitions are found goes by it, and so what the bytes are. */
 static size_t hash_of(const struct model_event *ring)
 {
 	uint64_t hash = 0;

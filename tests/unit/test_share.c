@@ -5,6 +5,7 @@
 
 #include <zstd.h>
 
+#include "model/hash.h"
 #include "model/wire/share_private.h"
 #include "model/xalloc.h"
 #include "tests/unit/answers.h"
@@ -152,7 +153,7 @@ static struct buffer wrap(const uint8_t *plain, size_t size, uint64_t claimed)
 	store(bytes.bytes + SIZES_AT, claimed);
 	store(bytes.bytes + SIZES_AT + 8, packed);
 	store(bytes.bytes + CHECKSUM_AT,
-	      blobs_hash(bytes.bytes + SIZES_AT, HEADER - SIZES_AT + packed));
+	      hash_bytes(bytes.bytes + SIZES_AT, HEADER - SIZES_AT + packed));
 	bytes.num = HEADER + packed;
 	return bytes;
 }
