@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/arena.h"
 #include "model/hash.h"
 #include "model/job/callpath.h"
 #include "model/job/job_comms_private.h"
@@ -64,9 +65,9 @@ static bool may_step(struct job_comms_private *p, uint64_t steps)
 	return true;
 }
 
-static int *make_list(size_t size)
+static int *make_list(struct job_comms_private *p, size_t size)
 {
-	int *ranks = xmalloc(size * sizeof(*ranks));
+	int *ranks = arena_array(p->arena, size, sizeof(*ranks));
 
 	for (size_t i = 0; i < size; i++)
 		ranks[i] = -1;
@@ -86,8 +87,8 @@ static void make_worlds(struct job_comms_private *p)
 		if (found == PAIR_NONE) {
 			found = (uint32_t)p->num_worlds;
 			pair_map_add(&world_of, key, found);
-			p->worlds = xgrow(p->worlds, p->num_worlds, &p->worlds_capacity,
-					  sizeof(*p->worlds));
+			p->worlds = arena_grow(p->arena, p->worlds, p->num_worlds,
+					       &p->worlds_capacity, sizeof(*p->worlds));
 			p->worlds[p->num_worlds++] = (struct world){.is_uniform = true};
 		}
 		p->members[i].world = found;
@@ -100,14 +101,14 @@ static void make_worlds(struct job_comms_private *p)
 
 		if (!may_allocate(p, world->size))
 			world->size = 0;
-		world->ranks = make_list(world->size);
+		world->ranks = make_list(p, world->size);
 	}
 }
 
 /* The ranks that have a model; of the others, where they would be. */
 static void fill_worlds(struct job_comms_private *p)
 {
-	bool *is_used = xcalloc(p->num_worlds, sizeof(*is_used));
+	bool *is_used = arena_array(p->arena, p->num_worlds, sizeof(*is_used));
 
 	for (size_t i = 0; i < p->num_members; i++) {
 		const struct job_comms_member *member = &p->members[i];
@@ -135,7 +136,6 @@ static void fill_worlds(struct job_comms_private *p)
 				world->ranks[w] = (int)rank;
 		}
 	}
-	free(is_used);
 }
 
 static int world_to_job(const struct world *world, int64_t world_rank)
@@ -146,14 +146,13 @@ static int world_to_job(const struct world *world, int64_t world_rank)
 
 /* ---- What a member's comms are ---- */
 
-/* p NULL: nothing is known yet. */
-static void give_locals(const struct job_comms_private *p, struct job_comms_member *member)
+static void give_locals(struct job_comms_private *p, struct job_comms_member *member, bool is_known)
 {
 	size_t num = member->of->model->num_comms;
-	uint32_t *locals = xcalloc(num, sizeof(*locals));
+	uint32_t *locals = arena_array(p->arena, num, sizeof(*locals));
 
 	for (size_t i = 0; i < num; i++)
-		locals[i] = p ? job_comms_local(p, member, i) : LOCAL_UNKNOWN;
+		locals[i] = is_known ? job_comms_local(p, member, i) : LOCAL_UNKNOWN;
 	member->locals = locals;
 }
 
@@ -169,7 +168,7 @@ static void set_local(struct job_comms_private *p, struct job_comms_member *memb
 			*known = (struct known_comm){local, is_seated};
 		if (known->local == local)
 			return;
-		give_locals(p, member);
+		give_locals(p, member, true);
 	}
 	member->locals[index] = local;
 }
@@ -186,11 +185,11 @@ static void begin_locals(struct job_comms_private *p)
 			p->pool_world = member->world;
 		}
 		if (!model->pool_comms || model->pool != p->pool || member->world != p->pool_world)
-			give_locals(NULL, member);
+			give_locals(p, member, false);
 	}
 	if (!p->pool)
 		return;
-	p->known = xmalloc(p->pool->num_comms * sizeof(*p->known));
+	p->known = arena_array(p->arena, p->pool->num_comms, sizeof(*p->known));
 	for (size_t i = 0; i < p->pool->num_comms; i++)
 		p->known[i] = (struct known_comm){.local = LOCAL_UNKNOWN};
 }
@@ -374,7 +373,7 @@ static bool fill_list(struct job_comms_private *p, struct list *list, uint32_t n
 	if (!list->ranks) {
 		if (!may_allocate(p, list->size))
 			return false;
-		list->ranks = make_list(list->size);
+		list->ranks = make_list(p, list->size);
 	}
 	if (list->is_shared || list->filled_by == number || list->num_known == list->size ||
 	    first == SEG_NO_MEMBERS)
@@ -525,17 +524,11 @@ static uint32_t *sort_drafts(struct job_comms_private *p, size_t *num_ret)
 	return places;
 }
 
-/* Lists that comms do not share are kept to be freed. */
 static void take_lists(struct job_comms_private *p, struct draft *draft)
 {
 	for (int side = 0; side < 2; side++) {
 		struct list *list = &draft->lists[side];
 
-		if (list->ranks && !list->is_shared) {
-			p->lists = xgrow(p->lists, p->num_lists, &p->lists_capacity,
-					 sizeof(*p->lists));
-			p->lists[p->num_lists++] = list->ranks;
-		}
 		if (side == 0 || draft->comm.kind == SEG_COMM_INTER)
 			draft->comm.groups[side] = list->ranks;
 	}
@@ -561,7 +554,7 @@ static void finish(struct job_comms *comms)
 	struct job_comms_private *p = comms->private;
 	uint32_t *places = sort_drafts(p, &comms->num_comms);
 
-	comms->comms = xcalloc(comms->num_comms, sizeof(*comms->comms));
+	comms->comms = arena_array(p->arena, comms->num_comms, sizeof(*comms->comms));
 	for (size_t i = 0; i < p->num_drafts; i++) {
 		struct draft *draft = &p->drafts[i];
 
@@ -598,7 +591,7 @@ static void list_members(struct job_comms_private *p)
 	bool is_sorted = true;
 
 	p->num_members = ranks->num_ranks;
-	p->members = xcalloc(p->num_members, sizeof(*p->members));
+	p->members = arena_array(p->arena, p->num_members, sizeof(*p->members));
 	for (size_t i = 0; i < p->num_members; i++) {
 		p->members[i] = (struct job_comms_member){
 			.rank = ranks->ranks[i].rank,
@@ -609,7 +602,7 @@ static void list_members(struct job_comms_private *p)
 	p->most_entries = min_entries;
 	for (size_t i = 0; i < p->num_members && p->most_entries < max_entries; i++)
 		p->most_entries += entries_each + entries_comm * p->members[i].of->model->num_comms;
-	p->member_of = xcalloc(p->num_members, sizeof(*p->member_of));
+	p->member_of = arena_array(p->arena, p->num_members, sizeof(*p->member_of));
 	if (!is_sorted)
 		qsort(p->members, p->num_members, sizeof(*p->members), by_rank);
 	for (size_t i = 0; i < p->num_members; i++)
@@ -618,10 +611,12 @@ static void list_members(struct job_comms_private *p)
 
 struct job_comms *job_comms_create(const struct job_model *jm)
 {
-	struct job_comms *comms = xcalloc(1, sizeof(*comms));
-	struct job_comms_private *p = xcalloc(1, sizeof(*p));
+	struct arena *arena = arena_create();
+	struct job_comms *comms = arena_alloc(arena, sizeof(*comms));
+	struct job_comms_private *p = arena_alloc(arena, sizeof(*p));
 
 	comms->private = p;
+	p->arena = arena;
 	p->jm = jm;
 	list_members(p);
 	make_worlds(p);
@@ -638,25 +633,9 @@ struct job_comms *job_comms_create(const struct job_model *jm)
 
 void job_comms_destroy(struct job_comms *comms)
 {
-	struct job_comms_private *p;
-
 	if (!comms)
 		return;
-	p = comms->private;
 	for (size_t i = 0; i < comms->num_comms; i++)
 		free(comms->comms[i].runs);
-	for (size_t i = 0; i < p->num_lists; i++)
-		free(p->lists[i]);
-	for (size_t i = 0; i < p->num_worlds; i++)
-		free(p->worlds[i].ranks);
-	free(p->lists);
-	free(p->worlds);
-	for (size_t i = 0; i < p->num_members; i++)
-		free(p->members[i].locals);
-	free(p->known);
-	free(p->members);
-	free(p->member_of);
-	free(p);
-	free(comms->comms);
-	free(comms);
+	arena_destroy(comms->private->arena);
 }

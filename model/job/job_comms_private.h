@@ -31,6 +31,7 @@ struct known_comm {
 };
 
 struct job_comms_private {
+	struct arena *arena; /* of all but runs, and what is there while it is put together */
 	struct job_comms_member *members; /* by rank */
 	size_t num_members;
 	uint32_t *member_of; /* [num_members] by number of the model */
@@ -41,8 +42,6 @@ struct job_comms_private {
 	struct known_comm *known; /* [pool->num_comms] */
 	struct world *worlds;
 	size_t num_worlds, worlds_capacity;
-	int **lists; /* that comms have of their own */
-	size_t num_lists, lists_capacity;
 	uint64_t num_entries; /* of lists and worlds; so many may be */
 	uint64_t most_entries;
 	uint64_t num_steps; /* entries that were looked at, in turn */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/arena.h"
 #include "model/hash.h"
 #include "model/job/callpath.h"
 #include "model/job/job_model_private.h"
@@ -100,7 +101,7 @@ static struct component *find_component(struct job_model *jm, struct component *
 
 	HASH_FIND(hh, *components, &word, sizeof(word), found);
 	if (!found) {
-		found = xcalloc(1, sizeof(*found));
+		found = arena_alloc(jm->private->arena, sizeof(*found));
 		found->key = word;
 		found->rank = -1;
 		HASH_ADD(hh, *components, key, sizeof(found->key), found);
@@ -115,8 +116,9 @@ static uint32_t next_role(struct job_model *jm, struct component *component, int
 		component->ordinal = 0;
 	}
 	if (component->ordinal == component->num_roles) {
-		component->roles = xgrow(component->roles, component->num_roles,
-					 &component->capacity, sizeof(*component->roles));
+		component->roles =
+			arena_grow(jm->private->arena, component->roles, component->num_roles,
+				   &component->capacity, sizeof(*component->roles));
 		component->roles[component->num_roles++] = jm->num_roles++;
 	}
 	return component->roles[component->ordinal++];
@@ -189,7 +191,7 @@ static void find_likes(struct job_model *jm)
 
 void job_roles_finish(struct job_model *jm)
 {
-	struct component *components = NULL, *component, *next;
+	struct component *components = NULL, *component;
 
 	sort_lanes(jm);
 	jm->num_roles = 0;
@@ -199,10 +201,5 @@ void job_roles_finish(struct job_model *jm)
 		jm->lanes[i].role = next_role(jm, component, jm->lanes[i].rank);
 	}
 	find_likes(jm);
-	HASH_ITER(hh, components, component, next)
-	{
-		HASH_DEL(components, component);
-		free(component->roles);
-		free(component);
-	}
+	HASH_CLEAR(hh, components);
 }
