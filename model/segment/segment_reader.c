@@ -16,9 +16,7 @@
 /* Tries for all sequence locks of a segment together. */
 static const int retries_max = 20000, naps_max = 50;
 
-/* The number of lanes, all of them inside the file. Taken before anything else, and the size of the
- * file after it: both only grow, the size first. */
-static int count_lanes(struct reader *r, size_t *num_ret)
+int reader_begin(struct reader *r, size_t *num_ret)
 {
 	const struct seg_header *h = &r->header;
 	uint64_t num = h->num_lanes;
@@ -103,7 +101,7 @@ static int read_all(struct reader *r)
 	struct segment_clock clock;
 	size_t num_lanes;
 
-	if (segment_read_header(r->fd, &r->header, r->err) < 0 || count_lanes(r, &num_lanes) < 0)
+	if (segment_read_header(r->fd, &r->header, r->err) < 0 || reader_begin(r, &num_lanes) < 0)
 		return -1;
 	if (reader_spend(r, num_lanes * (sizeof(*r->raw) + sizeof(*r->model->lanes))) < 0)
 		return -1;
@@ -168,7 +166,7 @@ int segment_look(int fd, struct segment_look *looks, int max, struct pdb_error *
 	};
 	size_t num;
 
-	if (segment_read_header(fd, &r.header, err) < 0 || count_lanes(&r, &num) < 0)
+	if (segment_read_header(fd, &r.header, err) < 0 || reader_begin(&r, &num) < 0)
 		return -1;
 	for (size_t i = 0; i < num && i < (size_t)(max > 0 ? max : 0); i++) {
 		struct seg_current current;

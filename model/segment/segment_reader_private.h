@@ -60,6 +60,9 @@ struct reader {
 
 /* ---- segment_copy.c: all return -1 and r->err on failure ---- */
 
+/* By the header, which was read before: the number of lanes, all of them inside the file, whose size
+ * is taken after it. Both only grow, the size first. Sets the budget. */
+int reader_begin(struct reader *r, size_t *num_ret);
 /* Charge the budget of this segment. */
 int reader_spend(struct reader *r, uint64_t bytes);
 /* "the segment is corrupt: WHAT INDEX" */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/budget.h"
 #include "model/arena.h"
 #include "model/error.h"
 #include "model/hash.h"
@@ -228,29 +226,6 @@ static int take_stays(struct segment_watch *watch, uint64_t base, const struct s
 
 /* ---- Looks ---- */
 
-/* How many lanes there are by now, all of them inside the file, which only grows. */
-static int count_lanes(struct segment_watch *watch)
-{
-	const struct seg_header *header = &watch->reader.header;
-	struct pdb_error *err = watch->reader.err;
-	struct stat status;
-	uint32_t num;
-
-	if (segment_pread(watch->reader.fd, &num, sizeof(num),
-			  offsetof(struct seg_header, num_lanes), err) < 0)
-		return -1;
-	if (num <= watch->num_lanes)
-		return 0;
-	if (fstat(watch->reader.fd, &status) < 0)
-		return error_errno(err, "the segment");
-	if (num > SEG_MAX_LANES || header->lane_size < sizeof(struct seg_lane) ||
-	    header->lane_offset > (uint64_t)status.st_size ||
-	    num > (status.st_size - header->lane_offset) / header->lane_size)
-		return error_set(err, ERROR_FORMAT, "the segment is corrupt: %u lanes", num);
-	watch->num_lanes = num;
-	return 0;
-}
-
 /* 0: not since it came into its state. */
 static uint64_t last_poll(const struct segment_watch *watch, const struct seg_current *current)
 {
@@ -290,17 +265,20 @@ static int take_stay(struct segment_watch *watch, size_t lane, const struct seg_
 	return 0;
 }
 
+/* Lanes may have come, as the file only grows. */
 static int begin_reading(struct segment_watch *watch, struct pdb_error *err)
 {
-	struct stat status;
+	struct reader *r = &watch->reader;
+	uint32_t num;
 
-	if (fstat(watch->reader.fd, &status) < 0)
-		return error_errno(err, "the segment");
-	watch->reader.err = err;
-	watch->reader.naps = 0;
-	watch->reader.retries = LOCK_TRIES;
-	watch->reader.budget = budget_stored((uint64_t)status.st_blocks * 512);
-	return 0;
+	r->err = err;
+	r->naps = 0;
+	r->retries = LOCK_TRIES;
+	if (segment_pread(r->fd, &num, sizeof(num), offsetof(struct seg_header, num_lanes), err) <
+	    0)
+		return -1;
+	r->header.num_lanes = num;
+	return reader_begin(r, &watch->num_lanes);
 }
 
 int segment_watch_read(struct segment_watch *watch, struct segment_pulse *ret,
@@ -312,8 +290,7 @@ int segment_watch_read(struct segment_watch *watch, struct segment_pulse *ret,
 
 	if (begin_reading(watch, err) < 0 ||
 	    segment_pread(watch->reader.fd, &pulse.life, sizeof(pulse.life),
-			  offsetof(struct seg_header, life), err) < 0 ||
-	    count_lanes(watch) < 0)
+			  offsetof(struct seg_header, life), err) < 0)
 		return -1;
 	for (size_t i = 0; i < watch->num_lanes; i++) {
 		struct seg_current current;
@@ -348,8 +325,7 @@ int segment_watch_stays(struct segment_watch *watch, uint64_t place, struct segm
 	uint32_t state;
 	bool found;
 
-	if (begin_reading(watch, err) < 0 || find_state(watch, place, &state, &found) < 0 ||
-	    count_lanes(watch) < 0)
+	if (begin_reading(watch, err) < 0 || find_state(watch, place, &state, &found) < 0)
 		return -1;
 	segment_clock_init(&clock, &watch->reader.header, watch->newest);
 	for (size_t i = 0; found && i < watch->num_lanes; i++) {
