@@ -26,7 +26,7 @@ struct place {
 };
 
 struct modules {
-	struct arena *arena; /* of all but the array */
+	struct arena *arena; /* of keys and places */
 	struct module *modules;
 	size_t num, capacity;
 	/* Apart, since the bytes of a build-id may be those of some path. */
@@ -151,6 +151,8 @@ void modules_destroy(struct modules *modules)
 	HASH_CLEAR(hh, modules->by_path);
 	HASH_CLEAR(hh, modules->places);
 	arena_destroy(modules->arena);
+	for (size_t i = 0; i < modules->num; i++)
+		free(modules->modules[i].path);
 	free(modules->modules);
 	free(modules);
 }
@@ -190,7 +192,7 @@ static uint32_t add_module(struct modules *modules, const char *path, const uint
 				 sizeof(*modules->modules));
 	module = &modules->modules[modules->num];
 	*module = (struct module){
-		.path = arena_strdup(modules->arena, path),
+		.path = xstrdup(path),
 		.build_id_size = (uint8_t)build_id_size,
 		.kind = module_kind_of_path(path),
 	};
