@@ -10,7 +10,7 @@
 #include "model/error.h"
 #include "model/interrupt.h"
 #include "model/job/proctable.h"
-#include "model/wire/decoder.h"
+#include "model/decoder.h"
 #include "model/wire/proc_bytes.h"
 #include "pmix/reply.h"
 

@@ -265,8 +265,7 @@ static void draw_stacks(const struct view *view, const struct calltree_class *cl
 void view_classes(const struct view *view)
 {
 	size_t num_nodes = view->answer->tree->num_nodes;
-	const struct calltree_classes *classes =
-		calltree_classes_create(view->answer->tree);
+	const struct calltree_classes *classes = calltree_classes_create(view->answer->tree);
 	struct marks marks = {arena_array(view->arena, num_nodes, sizeof(size_t)),
 			      arena_array(view->arena, num_nodes, sizeof(uint32_t))};
 
@@ -448,8 +447,7 @@ void view_calltree_json(const struct view *view)
 void view_classes_json(const struct view *view)
 {
 	const struct calltree *tree = view->answer->tree;
-	const struct calltree_classes *classes =
-		calltree_classes_create(tree);
+	const struct calltree_classes *classes = calltree_classes_create(tree);
 	uint32_t *chain = arena_array(view->arena, tree->num_nodes, sizeof(*chain));
 	struct json json = {.out = view->out};
 

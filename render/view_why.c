@@ -186,9 +186,7 @@ static void print_ends(const struct view *view, const struct waitfor_chain *chai
 /* NULL: nothing is known of waits. */
 static const struct waitfor_chain *make_chain(const struct view *view, int rank)
 {
-	return view->waitfor
-		       ? waitfor_find_chain(view->waitfor, rank, view->arena)
-		       : NULL;
+	return view->waitfor ? waitfor_find_chain(view->waitfor, rank, view->arena) : NULL;
 }
 
 /* Print the way. False: not all is told, and the order of progress may tell more from group

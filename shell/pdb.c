@@ -229,7 +229,8 @@ static void find_model_groups(struct pdb_job *job, const struct view *view)
 		job->groups[job->num_groups] = (struct pdb_group){
 			.ranks = keep_ranks(job, group->ranks),
 			.num_ranks = rankset_count(group->ranks),
-			.where = text_clean(view->arena, label_where(view, group, LABEL_FULL), true),
+			.where =
+				text_clean(view->arena, label_where(view, group, LABEL_FULL), true),
 			.activity = parts_activity(group),
 			.iterations = parts_iterations(view, group),
 			.least = keep_ranks(job, parts_culprits(view, job->num_groups)),

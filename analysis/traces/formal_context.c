@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "model/hash.h"
+#include "model/xalloc.h"
 #include "model/arena.h"
 #include "model/wire/blobs.h"
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/trace/traces.h"
+#include "model/job/traces.h"
 
 struct arena;
 struct job;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "model/hash.h"
 #include "model/arena.h"
 #include "model/wire/blobs.h"
 #include "model/xalloc.h"

@@ -3,7 +3,7 @@
 
 #include "attach/daemons/overlay.h"
 #include "model/buffer.h"
-#include "model/wire/decoder.h"
+#include "model/decoder.h"
 #include "model/xalloc.h"
 
 /* The lowest bit of i that is set; of 0 one beyond all others. */

@@ -16,7 +16,7 @@
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
 #include "attach/process/procfs.h"
-#include "model/wire/budget.h"
+#include "model/budget.h"
 #include "model/error.h"
 #include "model/interrupt.h"
 #include "model/xalloc.h"

@@ -6,7 +6,7 @@
 #include "model/buffer.h"
 #include "model/error.h"
 #include "model/job/rankset.h"
-#include "model/wire/decoder.h"
+#include "model/decoder.h"
 #include "model/wire/proc_bytes.h"
 #include "model/xalloc.h"
 

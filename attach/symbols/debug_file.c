@@ -11,8 +11,9 @@
 
 #include "attach/process/maps.h"
 #include "attach/symbols/debug_file.h"
+#include "model/budget.h"
 #include "attach/symbols/symbol_table.h"
-#include "model/wire/budget.h"
+#include "model/budget.h"
 #include "model/job/modules.h"
 #include "model/regular_file.h"
 #include "model/xalloc.h"

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/arena.h"
 #include "model/job/code.h"
 #include "model/job/code_store.h"
 #include "model/xalloc.h"
@@ -15,10 +16,11 @@ struct part {
 
 struct trouble {
 	uint32_t module;
-	char *why;
+	const char *why;
 };
 
 struct code_store {
+	struct arena *arena; /* of bodies and troubles */
 	struct code_body **bodies;
 	size_t num_bodies, bodies_capacity;
 	struct part *parts; /* by module, then where they begin */
@@ -29,27 +31,22 @@ struct code_store {
 
 struct code_store *code_store_create(void)
 {
-	return xcalloc(1, sizeof(struct code_store));
-}
+	struct code_store *store = xcalloc(1, sizeof(*store));
 
-static void destroy_body(struct code_body *body)
-{
-	code_function_destroy(body->function);
-	code_variables_destroy(body->variables);
-	free(body);
+	store->arena = arena_create();
+	return store;
 }
 
 void code_store_destroy(struct code_store *store)
 {
 	if (!store)
 		return;
-	for (size_t i = 0; i < store->num_bodies; i++)
-		destroy_body(store->bodies[i]);
-	for (size_t i = 0; i < store->num_troubles; i++)
-		free(store->troubles[i].why);
-	free(store->bodies);
+	for (size_t i = 0; i < store->num_bodies; i++) {
+		code_function_destroy(store->bodies[i]->function);
+		code_variables_destroy(store->bodies[i]->variables);
+	}
+	arena_destroy(store->arena);
 	free(store->parts);
-	free(store->troubles);
 	free(store);
 }
 
@@ -95,10 +92,10 @@ const struct code_body *code_store_add(struct code_store *store, uint32_t module
 		code_variables_destroy(variables);
 		return known;
 	}
-	body = xmalloc(sizeof(*body));
+	body = arena_alloc(store->arena, sizeof(*body));
 	*body = (struct code_body){module, function, variables};
-	store->bodies = xgrow(store->bodies, store->num_bodies, &store->bodies_capacity,
-			      sizeof(struct code_body *));
+	store->bodies = arena_grow(store->arena, store->bodies, store->num_bodies,
+				   &store->bodies_capacity, sizeof(struct code_body *));
 	store->bodies[store->num_bodies++] = body;
 	for (size_t i = 0; i < function->num_ranges; i++)
 		add_part(store, body, &function->ranges[i]);
@@ -139,13 +136,13 @@ void code_store_set_trouble(struct code_store *store, uint32_t module, const cha
 	struct trouble *trouble = find_trouble(store, module);
 
 	if (!trouble) {
-		store->troubles = xgrow(store->troubles, store->num_troubles,
-					&store->troubles_capacity, sizeof(*store->troubles));
+		store->troubles = arena_grow(store->arena, store->troubles, store->num_troubles,
+					     &store->troubles_capacity, sizeof(*store->troubles));
 		trouble = &store->troubles[store->num_troubles++];
 		*trouble = (struct trouble){.module = module};
 	}
-	free(trouble->why);
-	trouble->why = xstrdup(why);
+	if (!trouble->why || strcmp(trouble->why, why) != 0)
+		trouble->why = arena_strdup(store->arena, why);
 }
 
 const char *code_store_trouble(const struct code_store *store, uint32_t module)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/arena.h"
+#include "model/hash.h"
 #include "model/job/callpath.h"
 #include "model/job/job_comms_private.h"
 #include "model/job/model_pool.h"
@@ -19,42 +21,7 @@ static const uint64_t min_entries = 1 << 21, entries_each = 64, entries_comm = 8
 		      max_entries = 1 << 26;
 static const uint64_t max_steps = 1 << 28;
 
-struct world {
-	int *ranks; /* [size] of the job, by world rank; -1: not known */
-	size_t size;
-	bool is_uniform; /* job's rank minus world rank is `offset` for all that are known */
-	int offset;
-};
-
-struct list {
-	int *ranks;
-	size_t size, num_known;
-	bool is_shared;     /* with the world */
-	uint32_t filled_by; /* world that filled it last */
-};
-
-/* A communicator while it is put together. */
-struct draft {
-	struct job_comm comm;
-	uint64_t parent_id;
-	uint32_t world; /* of the first that has it */
-	struct list lists[2];
-	int last_rank; /* that has it */
-	bool is_world;
-	bool is_bad; /* ranks contradict each other */
-	uint32_t level;
-};
-
 /* ---- Worlds ---- */
-
-static uint64_t hash_text(const char *text)
-{
-	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
-
-	for (; *text; text++)
-		hash = (hash ^ (uint8_t)*text) * 0x100000001b3u;
-	return hash;
-}
 
 static bool may_allocate(struct job_comms_private *p, uint64_t entries)
 {
@@ -72,9 +39,9 @@ static bool may_step(struct job_comms_private *p, uint64_t steps)
 	return true;
 }
 
-static int *make_list(size_t size)
+static int *make_list(struct job_comms_private *p, size_t size)
 {
-	int *ranks = xmalloc(size * sizeof(*ranks));
+	int *ranks = arena_array(p->arena, size, sizeof(*ranks));
 
 	for (size_t i = 0; i < size; i++)
 		ranks[i] = -1;
@@ -87,15 +54,15 @@ static void make_worlds(struct job_comms_private *p)
 
 	for (size_t i = 0; i < p->num_members; i++) {
 		const struct model *model = p->members[i].of->model;
-		uint64_t key = hash_text(model->program->job);
+		uint64_t key = hash_bytes(model->program->job, strlen(model->program->job));
 		uint32_t found = pair_map_get(&world_of, key);
 		size_t size = model->size > 0 ? (size_t)model->size : 0;
 
 		if (found == PAIR_NONE) {
 			found = (uint32_t)p->num_worlds;
 			pair_map_add(&world_of, key, found);
-			p->worlds = xgrow(p->worlds, p->num_worlds, &p->worlds_capacity,
-					  sizeof(*p->worlds));
+			p->worlds = arena_grow(p->arena, p->worlds, p->num_worlds,
+					       &p->worlds_capacity, sizeof(*p->worlds));
 			p->worlds[p->num_worlds++] = (struct world){.is_uniform = true};
 		}
 		p->members[i].world = found;
@@ -108,14 +75,14 @@ static void make_worlds(struct job_comms_private *p)
 
 		if (!may_allocate(p, world->size))
 			world->size = 0;
-		world->ranks = make_list(world->size);
+		world->ranks = make_list(p, world->size);
 	}
 }
 
 /* The ranks that have a model; of the others, where they would be. */
 static void fill_worlds(struct job_comms_private *p)
 {
-	bool *is_used = xcalloc(p->num_worlds, sizeof(*is_used));
+	bool *is_used = arena_array(p->arena, p->num_worlds, sizeof(*is_used));
 
 	for (size_t i = 0; i < p->num_members; i++) {
 		const struct job_comms_member *member = &p->members[i];
@@ -143,7 +110,6 @@ static void fill_worlds(struct job_comms_private *p)
 				world->ranks[w] = (int)rank;
 		}
 	}
-	free(is_used);
 }
 
 static int world_to_job(const struct world *world, int64_t world_rank)
@@ -154,14 +120,13 @@ static int world_to_job(const struct world *world, int64_t world_rank)
 
 /* ---- What a member's comms are ---- */
 
-/* p NULL: nothing is known yet. */
-static void give_locals(const struct job_comms_private *p, struct job_comms_member *member)
+static void give_locals(struct job_comms_private *p, struct job_comms_member *member, bool is_known)
 {
 	size_t num = member->of->model->num_comms;
-	uint32_t *locals = xcalloc(num, sizeof(*locals));
+	uint32_t *locals = arena_array(p->arena, num, sizeof(*locals));
 
 	for (size_t i = 0; i < num; i++)
-		locals[i] = p ? job_comms_local(p, member, i) : LOCAL_UNKNOWN;
+		locals[i] = is_known ? job_comms_local(p, member, i) : LOCAL_UNKNOWN;
 	member->locals = locals;
 }
 
@@ -177,7 +142,7 @@ static void set_local(struct job_comms_private *p, struct job_comms_member *memb
 			*known = (struct known_comm){local, is_seated};
 		if (known->local == local)
 			return;
-		give_locals(p, member);
+		give_locals(p, member, true);
 	}
 	member->locals[index] = local;
 }
@@ -194,11 +159,11 @@ static void begin_locals(struct job_comms_private *p)
 			p->pool_world = member->world;
 		}
 		if (!model->pool_comms || model->pool != p->pool || member->world != p->pool_world)
-			give_locals(NULL, member);
+			give_locals(p, member, false);
 	}
 	if (!p->pool)
 		return;
-	p->known = xmalloc(p->pool->num_comms * sizeof(*p->known));
+	p->known = arena_array(p->arena, p->pool->num_comms, sizeof(*p->known));
 	for (size_t i = 0; i < p->pool->num_comms; i++)
 		p->known[i] = (struct known_comm){.local = LOCAL_UNKNOWN};
 }
@@ -232,13 +197,6 @@ static bool has_strangers(struct job_comms_private *p, const struct model *model
 	return false;
 }
 
-/* Ids need not differ between worlds, which may be alike. Only what has members of several worlds
- * is one thing in all of them. */
-static uint64_t world_key(const struct job_comms_private *p, uint32_t world, uint64_t id)
-{
-	return p->num_worlds == 1 ? id : id + (world + 1) * 0x9e3779b97f4a7c15u;
-}
-
 static uint64_t draft_key(struct job_comms_private *p, const struct job_comms_member *member,
 			  const struct model_comm *comm)
 {
@@ -247,7 +205,7 @@ static uint64_t draft_key(struct job_comms_private *p, const struct job_comms_me
 	if (p->num_worlds > 1 && (has_strangers(p, model, comm->members, comm->size) ||
 				  has_strangers(p, model, comm->remote_members, comm->remote_size)))
 		return comm->id;
-	return world_key(p, member->world, comm->id);
+	return job_comms_key(p, member->world, comm->id);
 }
 
 static struct draft *find_draft(struct job_comms_private *p, const struct job_comms_member *member,
@@ -382,7 +340,7 @@ static bool fill_list(struct job_comms_private *p, struct list *list, uint32_t n
 	if (!list->ranks) {
 		if (!may_allocate(p, list->size))
 			return false;
-		list->ranks = make_list(list->size);
+		list->ranks = make_list(p, list->size);
 	}
 	if (list->is_shared || list->filled_by == number || list->num_known == list->size ||
 	    first == SEG_NO_MEMBERS)
@@ -464,133 +422,6 @@ static void seat(struct job_comms_private *p, uint32_t number, size_t index)
 	job_comm_add_view(&draft->comm, number, (uint32_t)index, (uint32_t)side);
 }
 
-/* ---- In order ---- */
-
-/* PAIR_NONE: it has none that is of use. */
-static uint32_t find_parent(const struct job_comms_private *p, const struct draft *draft)
-{
-	uint32_t parent;
-
-	if (draft->parent_id == 0 || draft->is_world)
-		return PAIR_NONE;
-	parent = pair_map_get(&p->draft_of, world_key(p, draft->world, draft->parent_id));
-	if (parent == PAIR_NONE)
-		parent = pair_map_get(&p->draft_of, draft->parent_id);
-	return parent == PAIR_NONE || p->drafts[parent].is_bad ? PAIR_NONE : parent;
-}
-
-/* Levels from the worlds down, so that parents have lower ones than children. A chain of parents
- * that leads back to itself is cut. */
-static void set_level(struct job_comms_private *p, uint32_t number, uint32_t *chain)
-{
-	static const uint32_t unknown = 0, on_chain = UINT32_MAX;
-	size_t length = 0;
-	uint32_t level = 0;
-
-	while (number != SEG_NO_COMM && p->drafts[number].level == unknown) {
-		struct draft *draft = &p->drafts[number];
-		uint32_t parent = find_parent(p, draft);
-
-		if (parent == number ||
-		    (parent != PAIR_NONE && p->drafts[parent].level == on_chain))
-			parent = PAIR_NONE;
-		draft->comm.parent = parent == PAIR_NONE ? SEG_NO_COMM : parent;
-		draft->level = on_chain;
-		chain[length++] = number;
-		number = draft->comm.parent;
-	}
-	if (number != SEG_NO_COMM)
-		level = p->drafts[number].level;
-	else
-		level = p->drafts[chain[length - 1]].is_world ? 0 : 1;
-	while (length > 0)
-		p->drafts[chain[--length]].level = ++level;
-}
-
-/* The place of each draft among those that are kept: by level, then as first seen. */
-static uint32_t *sort_drafts(struct job_comms_private *p, size_t *num_ret)
-{
-	uint32_t *places = xcalloc(p->num_drafts, sizeof(*places));
-	size_t *starts = xcalloc(p->num_drafts + 4, sizeof(*starts));
-	uint32_t *chain = xcalloc(p->num_drafts, sizeof(*chain));
-
-	for (size_t i = 0; i < p->num_drafts; i++) {
-		if (!p->drafts[i].is_bad && p->drafts[i].level == 0)
-			set_level(p, (uint32_t)i, chain);
-	}
-	for (size_t i = 0; i < p->num_drafts; i++) {
-		if (!p->drafts[i].is_bad)
-			starts[p->drafts[i].level + 1]++;
-	}
-	for (size_t i = 1; i < p->num_drafts + 4; i++)
-		starts[i] += starts[i - 1];
-	*num_ret = starts[p->num_drafts + 3];
-	for (size_t i = 0; i < p->num_drafts; i++)
-		places[i] =
-			p->drafts[i].is_bad ? SEG_NO_COMM : (uint32_t)starts[p->drafts[i].level]++;
-	free(starts);
-	free(chain);
-	return places;
-}
-
-/* Lists that comms do not share are kept to be freed. */
-static void take_lists(struct job_comms_private *p, struct draft *draft)
-{
-	for (int side = 0; side < 2; side++) {
-		struct list *list = &draft->lists[side];
-
-		if (list->ranks && !list->is_shared) {
-			p->lists = xgrow(p->lists, p->num_lists, &p->lists_capacity,
-					 sizeof(*p->lists));
-			p->lists[p->num_lists++] = list->ranks;
-		}
-		if (side == 0 || draft->comm.kind == SEG_COMM_INTER)
-			draft->comm.groups[side] = list->ranks;
-	}
-	draft->comm.members = p->members;
-	draft->comm.num_members = p->num_members;
-	if (draft->is_bad)
-		free(draft->comm.runs);
-}
-
-/* From the number of a draft to that of a communicator. */
-static void put_in_order(uint32_t *local, const uint32_t *places)
-{
-	uint32_t place;
-
-	if (*local >= LOCAL_SPECIAL)
-		return;
-	place = places[*local >> 1];
-	*local = place == SEG_NO_COMM ? LOCAL_NONE : place << 1 | (*local & 1);
-}
-
-static void finish(struct job_comms *comms)
-{
-	struct job_comms_private *p = comms->private;
-	uint32_t *places = sort_drafts(p, &comms->num_comms);
-
-	comms->comms = xcalloc(comms->num_comms, sizeof(*comms->comms));
-	for (size_t i = 0; i < p->num_drafts; i++) {
-		struct draft *draft = &p->drafts[i];
-
-		take_lists(p, draft);
-		if (draft->is_bad)
-			continue;
-		if (draft->comm.parent != SEG_NO_COMM)
-			draft->comm.parent = places[draft->comm.parent];
-		comms->comms[places[i]] = draft->comm;
-	}
-	for (size_t i = 0; i < p->num_members; i++)
-		for (size_t c = 0; p->members[i].locals && c < p->members[i].of->model->num_comms;
-		     c++)
-			put_in_order(&p->members[i].locals[c], places);
-	for (size_t i = 0; p->known && i < p->pool->num_comms; i++)
-		put_in_order(&p->known[i].local, places);
-	free(places);
-	free(p->drafts);
-	free(p->draft_of.slots);
-}
-
 /* ---- The whole ---- */
 
 static int by_rank(const void *a, const void *b)
@@ -606,7 +437,7 @@ static void list_members(struct job_comms_private *p)
 	bool is_sorted = true;
 
 	p->num_members = ranks->num_ranks;
-	p->members = xcalloc(p->num_members, sizeof(*p->members));
+	p->members = arena_array(p->arena, p->num_members, sizeof(*p->members));
 	for (size_t i = 0; i < p->num_members; i++) {
 		p->members[i] = (struct job_comms_member){
 			.rank = ranks->ranks[i].rank,
@@ -617,7 +448,7 @@ static void list_members(struct job_comms_private *p)
 	p->most_entries = min_entries;
 	for (size_t i = 0; i < p->num_members && p->most_entries < max_entries; i++)
 		p->most_entries += entries_each + entries_comm * p->members[i].of->model->num_comms;
-	p->member_of = xcalloc(p->num_members, sizeof(*p->member_of));
+	p->member_of = arena_array(p->arena, p->num_members, sizeof(*p->member_of));
 	if (!is_sorted)
 		qsort(p->members, p->num_members, sizeof(*p->members), by_rank);
 	for (size_t i = 0; i < p->num_members; i++)
@@ -626,10 +457,12 @@ static void list_members(struct job_comms_private *p)
 
 struct job_comms *job_comms_create(const struct job_model *jm)
 {
-	struct job_comms *comms = xcalloc(1, sizeof(*comms));
-	struct job_comms_private *p = xcalloc(1, sizeof(*p));
+	struct arena *arena = arena_create();
+	struct job_comms *comms = arena_alloc(arena, sizeof(*comms));
+	struct job_comms_private *p = arena_alloc(arena, sizeof(*p));
 
 	comms->private = p;
+	p->arena = arena;
 	p->jm = jm;
 	list_members(p);
 	make_worlds(p);
@@ -640,31 +473,15 @@ struct job_comms *job_comms_create(const struct job_model *jm)
 	for (uint32_t i = 0; i < p->num_members; i++)
 		for (size_t c = 0; c < p->members[i].of->model->num_comms; c++)
 			seat(p, i, c);
-	finish(comms);
+	job_comms_finish(comms);
 	return comms;
 }
 
 void job_comms_destroy(struct job_comms *comms)
 {
-	struct job_comms_private *p;
-
 	if (!comms)
 		return;
-	p = comms->private;
 	for (size_t i = 0; i < comms->num_comms; i++)
 		free(comms->comms[i].runs);
-	for (size_t i = 0; i < p->num_lists; i++)
-		free(p->lists[i]);
-	for (size_t i = 0; i < p->num_worlds; i++)
-		free(p->worlds[i].ranks);
-	free(p->lists);
-	free(p->worlds);
-	for (size_t i = 0; i < p->num_members; i++)
-		free(p->members[i].locals);
-	free(p->known);
-	free(p->members);
-	free(p->member_of);
-	free(p);
-	free(comms->comms);
-	free(comms);
+	arena_destroy(comms->private->arena);
 }

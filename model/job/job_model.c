@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/arena.h"
+#include "model/hash.h"
 #include "model/job/callpath.h"
 #include "model/job/job_model.h"
 #include "model/job/job_model_private.h"
@@ -22,7 +24,7 @@ static const struct function_name *intern_name(struct job_model_private *p, cons
 
 	HASH_FIND(hh, p->names, text, length, name);
 	if (!name) {
-		name = xmalloc(sizeof(*name) + length + 1);
+		name = arena_alloc(p->arena, sizeof(*name) + length + 1);
 		name->number = HASH_COUNT(p->names);
 		memcpy(name->text, text, length + 1);
 		HASH_ADD_KEYPTR(hh, p->names, name->text, length, name);
@@ -55,68 +57,40 @@ struct job_model *job_model_create(struct modules *modules, struct callpaths *ca
 
 	jm->modules = modules;
 	jm->callpaths = callpaths;
-	jm->ranks = rankset_create();
 	jm->private = xcalloc(1, sizeof(*jm->private));
+	jm->private->arena = arena_create();
+	jm->ranks = rankset_in(jm->private->arena, rankset_create());
 	jm->private->first_rank = -1;
 	intern_site(jm, CALLPATH_NONE, &(struct model_site){.name = "start"});
 	return jm;
 }
 
-static void destroy_shape(struct shape *shape)
+void job_model_destroy(struct job_model *jm)
 {
-	free(shape->site_map);
-	free(shape->module_map);
-	free(shape->starts);
-	free(shape->known);
-	free(shape);
-}
+	struct job_model_private *p;
 
-static void destroy_private(struct job_model *jm)
-{
-	struct job_model_private *p = jm->private;
-	struct function_name *name, *next;
-
+	if (!jm)
+		return;
+	p = jm->private;
 	for (size_t i = 0; i < p->num_ranks; i++)
 		model_destroy(p->ranks[i].model);
-	for (size_t i = 0; i < jm->num_shapes; i++)
-		destroy_shape(p->shapes[i]);
-	HASH_ITER(hh, p->names, name, next)
-	{
-		HASH_DEL(p->names, name);
-		free(name);
-	}
 	for (size_t i = 0; i < jm->num_transitions; i++)
 		free(p->tallies[i].runs);
-	for (size_t i = 0; i < p->num_classes; i++)
-		rankset_destroy(p->classes[i].ranks);
-	free(p->classes);
-	free(p->class_of.slots);
-	free(p->ranks);
-	free(p->shapes);
+	HASH_CLEAR(hh, p->names);
 	free(p->shape_of.slots);
 	free(p->shape_of_lender.slots);
 	free(p->site_of.slots);
 	free(p->transition_of.slots);
+	free(p->class_of.slots);
+	free(p->ranks);
 	free(p->tallies);
 	free(p->keys);
 	free(p->leaders);
-	free(p);
-}
-
-void job_model_destroy(struct job_model *jm)
-{
-	if (!jm)
-		return;
-	for (size_t i = 0; i < jm->num_transitions; i++) {
-		for (size_t j = 0; j < jm->transitions[i].num_counts; j++)
-			rankset_destroy(jm->transitions[i].counts[j].ranks);
-		free(jm->transitions[i].counts);
-	}
-	destroy_private(jm);
-	rankset_destroy(jm->ranks);
 	free(jm->sites);
 	free(jm->transitions);
 	free(jm->lanes);
+	arena_destroy(p->arena);
+	free(p);
 	free(jm);
 }
 
@@ -158,20 +132,13 @@ static bool has_same_tables(const struct model *a, const struct model *b)
 
 static uint64_t hash_tables(const struct model *model)
 {
-	uint64_t hash = model->num_sites, word;
+	uint64_t hash =
+		hash_word(hash_bytes(model->frames, model->num_frames * sizeof(*model->frames)),
+			  hash_bytes(model->strings, model->num_strings));
 
-	for (size_t i = 0; i < model->num_frames; i++) {
-		const struct seg_frame *frame = &model->frames[i];
-
-		hash = pair_mix(hash ^ frame->offset) ^ pair_key(frame->parent, frame->module);
-	}
 	for (size_t i = 0; i < model->num_sites; i++)
-		hash = pair_mix(hash ^
-				pair_key(model->sites[i].frame, (uint32_t)name_offset(model, i)));
-	for (size_t i = 0; i + sizeof(word) <= model->num_strings; i += sizeof(word)) {
-		memcpy(&word, model->strings + i, sizeof(word));
-		hash = pair_mix(hash ^ word);
-	}
+		hash = hash_word(hash,
+				 pair_key(model->sites[i].frame, (uint32_t)name_offset(model, i)));
 	return hash;
 }
 
@@ -191,7 +158,8 @@ static void map_modules(struct job_model *jm, struct shape *shape)
 {
 	const struct model *model = shape->model;
 
-	shape->module_map = xcalloc(model->num_modules, sizeof(*shape->module_map));
+	shape->module_map =
+		arena_array(jm->private->arena, model->num_modules, sizeof(*shape->module_map));
 	shape->program = MODULE_NONE;
 	for (size_t i = 0; i < model->num_modules; i++) {
 		const struct model_module *module = &model->modules[i];
@@ -206,6 +174,7 @@ static void map_modules(struct job_model *jm, struct shape *shape)
 static void map_sites(struct job_model *jm, struct shape *shape)
 {
 	const struct model *model = shape->model;
+	struct arena *arena = jm->private->arena;
 	uint32_t *paths = xcalloc(model->num_frames, sizeof(*paths));
 	uint32_t *starts = xcalloc(model->num_frames, sizeof(*starts));
 	/* Is starts[i] a frame of the program, not just the outermost one? */
@@ -228,8 +197,8 @@ static void map_sites(struct job_model *jm, struct shape *shape)
 			is_program[i] = is_program[parent];
 		}
 	}
-	shape->site_map = xcalloc(model->num_sites, sizeof(*shape->site_map));
-	shape->starts = xcalloc(model->num_sites, sizeof(*shape->starts));
+	shape->site_map = arena_array(arena, model->num_sites, sizeof(*shape->site_map));
+	shape->starts = arena_array(arena, model->num_sites, sizeof(*shape->starts));
 	shape->starts[0] = CALLPATH_NONE;
 	for (size_t i = 1; i < model->num_sites; i++) {
 		uint32_t frame = model->sites[i].frame;
@@ -247,14 +216,15 @@ static void map_sites(struct job_model *jm, struct shape *shape)
 static struct shape *add_shape(struct job_model *jm, const struct model *model)
 {
 	struct job_model_private *p = jm->private;
-	struct shape *shape = xcalloc(1, sizeof(*shape));
+	struct shape *shape = arena_alloc(p->arena, sizeof(*shape));
 
 	shape->model = model;
 	shape->next = PAIR_NONE;
 	shape->number = (uint32_t)jm->num_shapes;
 	map_modules(jm, shape);
 	map_sites(jm, shape);
-	p->shapes = xgrow(p->shapes, jm->num_shapes, &p->shapes_capacity, sizeof(*p->shapes));
+	p->shapes = arena_grow(p->arena, p->shapes, jm->num_shapes, &p->shapes_capacity,
+			       sizeof(*p->shapes));
 	p->shapes[jm->num_shapes++] = shape;
 	return shape;
 }
@@ -363,8 +333,8 @@ static uint32_t map_transition(struct job_model *jm, struct shape *shape, size_t
 		if (known->from == made->from && known->to == made->to)
 			return known->index;
 	} else {
-		shape->known =
-			xgrow(shape->known, i, &shape->known_capacity, sizeof(*shape->known));
+		shape->known = arena_grow(jm->private->arena, shape->known, i,
+					  &shape->known_capacity, sizeof(*shape->known));
 		shape->num_known = i + 1;
 		known = &shape->known[i];
 	}
@@ -398,12 +368,12 @@ static void build_counts(const struct job_model_private *p, struct job_transitio
 		struct rankset *ranks;
 
 		if (last == 0 || transition->counts[last - 1].count != run->count) {
-			transition->counts =
-				xgrow(transition->counts, last, &transition->counts_capacity,
-				      sizeof(*transition->counts));
+			transition->counts = arena_grow(p->arena, transition->counts, last,
+							&transition->counts_capacity,
+							sizeof(*transition->counts));
 			transition->counts[transition->num_counts++] = (struct job_count){
 				.count = run->count,
-				.ranks = rankset_create(),
+				.ranks = rankset_in(p->arena, rankset_create()),
 			};
 		}
 		ranks = transition->counts[transition->num_counts - 1].ranks;
@@ -468,7 +438,7 @@ static bool join_class(struct job_model *jm, int rank, const struct model *model
 {
 	struct job_model_private *p = jm->private;
 	const struct model_lane *data = &model->lanes[0];
-	uint64_t key = pair_mix((uintptr_t)data->transitions) ^ shape->number;
+	uint64_t key = hash_word(shape->number, (uintptr_t)data->transitions);
 	uint32_t found;
 	struct rank_class *class;
 
@@ -481,11 +451,12 @@ static bool join_class(struct job_model *jm, int rank, const struct model *model
 		return false;
 	if (found == PAIR_NONE) {
 		found = (uint32_t)p->num_classes;
-		p->classes = xgrow(p->classes, found, &p->classes_capacity, sizeof(*p->classes));
+		p->classes = arena_grow(p->arena, p->classes, found, &p->classes_capacity,
+					sizeof(*p->classes));
 		p->classes[p->num_classes++] = (struct rank_class){
 			.transitions = data->transitions,
 			.shape = shape,
-			.ranks = rankset_create(),
+			.ranks = rankset_in(p->arena, rankset_create()),
 		};
 		pair_map_add(&p->class_of, key, found);
 		add_counts(jm, -2 - (int)found, shape, data->transitions, data->num_transitions);

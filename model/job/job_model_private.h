@@ -75,6 +75,7 @@ struct lane_key {
 };
 
 struct job_model_private {
+	struct arena *arena;    /* of shapes, names, classes and counts */
 	struct job_rank *ranks; /* in the order added */
 	size_t num_ranks, ranks_capacity;
 	struct shape **shapes; /* pointers, so that lanes can point into shapes */

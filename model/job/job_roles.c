@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/arena.h"
+#include "model/hash.h"
 #include "model/job/callpath.h"
 #include "model/job/job_model_private.h"
 #include "model/job/model.h"
@@ -99,7 +101,7 @@ static struct component *find_component(struct job_model *jm, struct component *
 
 	HASH_FIND(hh, *components, &word, sizeof(word), found);
 	if (!found) {
-		found = xcalloc(1, sizeof(*found));
+		found = arena_alloc(jm->private->arena, sizeof(*found));
 		found->key = word;
 		found->rank = -1;
 		HASH_ADD(hh, *components, key, sizeof(found->key), found);
@@ -114,8 +116,9 @@ static uint32_t next_role(struct job_model *jm, struct component *component, int
 		component->ordinal = 0;
 	}
 	if (component->ordinal == component->num_roles) {
-		component->roles = xgrow(component->roles, component->num_roles,
-					 &component->capacity, sizeof(*component->roles));
+		component->roles =
+			arena_grow(jm->private->arena, component->roles, component->num_roles,
+				   &component->capacity, sizeof(*component->roles));
 		component->roles[component->num_roles++] = jm->num_roles++;
 	}
 	return component->roles[component->ordinal++];
@@ -161,15 +164,15 @@ static void find_likes(struct job_model *jm)
 	for (size_t i = 0; i < jm->num_lanes; i++) {
 		struct job_lane *lane = &jm->lanes[i];
 		const struct model_lane *data = lane->data, *first;
-		uint64_t key = (uintptr_t)data->transitions * 0x9e3779b97f4a7c15u;
+		uint64_t key = hash_word(0, (uintptr_t)data->transitions);
 
 		lane->like = (uint32_t)i;
 		/* Rings of their own are never the same. */
 		if (!lane->model->pool || !data->is_borrowing)
 			continue;
-		key = (key ^ (uintptr_t)data->ring) * 0x9e3779b97f4a7c15u;
-		key = (key ^ (uintptr_t)lane->site_map) * 0x9e3779b97f4a7c15u;
-		key ^= pair_key(lane->role, lane->state);
+		key = hash_word(key, (uintptr_t)data->ring);
+		key = hash_word(key, (uintptr_t)lane->site_map);
+		key = hash_word(key, pair_key(lane->role, lane->state));
 		lane->like = pair_map_get(&first_of, key);
 		if (lane->like == PAIR_NONE) {
 			lane->like = (uint32_t)i;
@@ -188,7 +191,7 @@ static void find_likes(struct job_model *jm)
 
 void job_roles_finish(struct job_model *jm)
 {
-	struct component *components = NULL, *component, *next;
+	struct component *components = NULL, *component;
 
 	sort_lanes(jm);
 	jm->num_roles = 0;
@@ -198,10 +201,5 @@ void job_roles_finish(struct job_model *jm)
 		jm->lanes[i].role = next_role(jm, component, jm->lanes[i].rank);
 	}
 	find_likes(jm);
-	HASH_ITER(hh, components, component, next)
-	{
-		HASH_DEL(components, component);
-		free(component->roles);
-		free(component);
-	}
+	HASH_CLEAR(hh, components);
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "model/job/message_queues.h"
-#include "model/segment/clean_text.h"
+#include "model/clean_text.h"
 #include "model/xalloc.h"
 
 void queued_comm_set_name(struct queued_comm *comm, const void *bytes, size_t length)
@@ -11,7 +11,7 @@ void queued_comm_set_name(struct queued_comm *comm, const void *bytes, size_t le
 	memset(comm->name, 0, sizeof(comm->name));
 	length = strnlen(bytes, length < sizeof(comm->name) ? length : sizeof(comm->name) - 1);
 	memcpy(comm->name, bytes, length);
-	segment_clean_text(comm->name, length);
+	clean_text(comm->name, length);
 }
 
 struct message_queues *message_queues_create(void)

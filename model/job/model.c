@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
-#include <string.h>
 
+#include "model/arena.h"
 #include "model/job/model.h"
 #include "model/job/model_pool.h"
 #include "model/trace/trace.h"
@@ -17,7 +17,7 @@ struct model *model_create(void)
 
 struct model *model_create_in(struct model_pool *pool)
 {
-	struct model *model = model_pool_take(pool, 1, sizeof(*model));
+	struct model *model = arena_alloc(pool->arena, sizeof(*model));
 
 	model->pool = model_pool_use(pool);
 	return model;
@@ -81,25 +81,6 @@ void model_borrow_tables(struct model *model, struct model *lender)
 	model->num_frames = lender->num_frames;
 	model->sites = lender->sites;
 	model->num_sites = lender->num_sites;
-}
-
-static void *copy(const void *from, size_t num, size_t size)
-{
-	void *to = xcalloc(num, size);
-
-	if (num)
-		memcpy(to, from, num * size);
-	return to;
-}
-
-void model_own_lane_tables(const struct model *model, struct model_lane *lane)
-{
-	if (!lane->is_borrowing)
-		return;
-	lane->state_polls =
-		copy(lane->state_polls, 2 * model->num_sites, sizeof(*lane->state_polls));
-	lane->ring = copy(lane->ring, lane->num_ring, sizeof(*lane->ring));
-	lane->is_borrowing = false;
 }
 
 const struct model_comm *model_comm(const struct model *model, size_t index)

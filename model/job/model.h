@@ -220,8 +220,6 @@ void model_destroy(struct model *model);
 
 /* Let `model`, which has none, use the strings, modules, frames and sites of `lender`. */
 void model_borrow_tables(struct model *model, struct model *lender);
-/* Give a lane that borrows its own copies. */
-void model_own_lane_tables(const struct model *model, struct model_lane *lane);
 
 /* Communicator number `index`, below num_comms; its `rank` is not to be read here. Valid until the
  * model or its pool gets more. */

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
 struct model_comm;
 
 struct model_pool {
@@ -19,11 +20,7 @@ struct model_pool {
 	 * indexes into for communicators of the pool. */
 	int32_t *members;
 	size_t num_members, members_capacity;
-	/* Memory that model_pool_take() has given. */
-	void **blocks;
-	size_t num_blocks, blocks_capacity;
-	char *free; /* in the last block that is shared */
-	size_t num_free;
+	struct arena *arena; /* of all else */
 };
 
 /* One user: whoever makes it. */
@@ -33,8 +30,6 @@ struct model_pool *model_pool_use(struct model_pool *pool);
 /* One user less; the last one frees it. NULL is fine. */
 void model_pool_release(struct model_pool *pool);
 
-/* Zeroed memory for num elements of a size, freed with the pool; never NULL. */
-void *model_pool_take(struct model_pool *pool, size_t num, size_t size);
 /* Add a communicator: its number. Those there are may move. */
 uint32_t model_pool_add_comm(struct model_pool *pool, const struct model_comm *comm);
 /* Room for `num` more members, at num_members, which grows by as many. Those there

@@ -6,6 +6,7 @@
 
 #include <uthash.h>
 
+#include "model/arena.h"
 #include "model/job/modules.h"
 #include "model/xalloc.h"
 
@@ -25,6 +26,7 @@ struct place {
 };
 
 struct modules {
+	struct arena *arena; /* of keys and places */
 	struct module *modules;
 	size_t num, capacity;
 	/* Apart, since the bytes of a build-id may be those of some path. */
@@ -135,36 +137,23 @@ enum module_kind module_kind_of_path(const char *path)
 
 struct modules *modules_create(void)
 {
-	return xcalloc(1, sizeof(struct modules));
-}
+	struct modules *modules = xcalloc(1, sizeof(*modules));
 
-static void destroy_keys(struct module_key **keys)
-{
-	struct module_key *key, *next;
-
-	HASH_ITER(hh, *keys, key, next)
-	{
-		HASH_DEL(*keys, key);
-		free(key);
-	}
+	modules->arena = arena_create();
+	return modules;
 }
 
 void modules_destroy(struct modules *modules)
 {
-	struct place *place, *next;
-
 	if (!modules)
 		return;
+	HASH_CLEAR(hh, modules->by_build_id);
+	HASH_CLEAR(hh, modules->by_path);
+	HASH_CLEAR(hh, modules->places);
+	arena_destroy(modules->arena);
 	for (size_t i = 0; i < modules->num; i++)
 		free(modules->modules[i].path);
 	free(modules->modules);
-	destroy_keys(&modules->by_build_id);
-	destroy_keys(&modules->by_path);
-	HASH_ITER(hh, modules->places, place, next)
-	{
-		HASH_DEL(modules->places, place);
-		free(place);
-	}
 	free(modules);
 }
 
@@ -186,7 +175,7 @@ void modules_set_place(struct modules *modules, uint32_t id, uint64_t offset, co
 
 	if (modules_find_place(modules, id, offset))
 		return;
-	place = xmalloc(sizeof(*place) + size);
+	place = arena_alloc(modules->arena, sizeof(*place) + size);
 	memcpy(place->function, function, size);
 	place->key[0] = id;
 	place->key[1] = offset;
@@ -228,7 +217,7 @@ uint32_t modules_intern(struct modules *modules, const char *path, const uint8_t
 	}
 	HASH_FIND(hh, *keys, bytes, size, key);
 	if (!key) {
-		key = xmalloc(sizeof(*key) + size);
+		key = arena_alloc(modules->arena, sizeof(*key) + size);
 		memcpy(key->bytes, bytes, size);
 		key->id = add_module(modules, path, build_id, build_id_size);
 		HASH_ADD_KEYPTR(hh, *keys, key->bytes, size, key);

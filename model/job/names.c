@@ -6,6 +6,7 @@
 
 #include <uthash.h>
 
+#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/modules.h"
 #include "model/job/names.h"
@@ -24,6 +25,7 @@ struct names {
 	void *resolver;
 	struct name **names; /* [capacity] by node, innermost first; NULL: not asked for yet */
 	size_t capacity;
+	struct arena *arena; /* of the texts */
 	struct text *texts;
 };
 
@@ -32,6 +34,7 @@ struct names *names_create(const struct modules *modules, const struct callpaths
 {
 	struct names *names = xcalloc(1, sizeof(*names));
 
+	names->arena = arena_create();
 	names->modules = modules;
 	names->paths = paths;
 	names->resolve = resolve;
@@ -41,25 +44,14 @@ struct names *names_create(const struct modules *modules, const struct callpaths
 
 void names_destroy(struct names *names)
 {
-	struct text *text, *next;
-
 	if (!names)
 		return;
 	for (size_t i = 0; i < names->capacity; i++)
 		free(names->names[i]);
 	free(names->names);
-	HASH_ITER(hh, names->texts, text, next)
-	{
-		HASH_DEL(names->texts, text);
-		free(text);
-	}
+	HASH_CLEAR(hh, names->texts);
+	arena_destroy(names->arena);
 	free(names);
-}
-
-unsigned int name_flags(const struct name *name)
-{
-	return (name->is_symbol ? NAME_IS_SYMBOL : 0) | (name->is_library ? NAME_IS_LIBRARY : 0) |
-	       (name->caller ? NAME_HAS_CALLER : 0);
 }
 
 static const char *share(struct names *names, const char *string)
@@ -72,7 +64,7 @@ static const char *share(struct names *names, const char *string)
 	length = strlen(string);
 	HASH_FIND(hh, names->texts, string, length, text);
 	if (!text) {
-		text = xmalloc(sizeof(*text) + length + 1);
+		text = arena_alloc(names->arena, sizeof(*text) + length + 1);
 		memcpy(text->bytes, string, length + 1);
 		HASH_ADD_KEYPTR(hh, names->texts, text->bytes, length, text);
 	}

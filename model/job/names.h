@@ -28,10 +28,6 @@ struct name {
 		*caller; /* that it is inlined into, with the line of the call; NULL: none */
 };
 
-/* A name where it is written: of one that has a caller, that comes next. */
-enum { NAME_IS_SYMBOL = 1, NAME_IS_LIBRARY = 2, NAME_HAS_CALLER = 4, NAME_ALL_FLAGS = 7 };
-unsigned int name_flags(const struct name *name);
-
 /* Of one node: what is inlined deeper than that is left out, as its innermost. */
 enum { NAMES_MAX_CHAIN = 256 };
 

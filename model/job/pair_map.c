@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
+#include "model/hash.h"
 #include "model/arena.h"
 #include "model/job/pair_map.h"
 #include "model/xalloc.h"
@@ -8,7 +9,7 @@
 /* The key's slot, or the free one where it would be. */
 static struct pair_slot *find_slot(const struct pair_map *map, uint64_t key)
 {
-	size_t at = pair_mix(key), mask = map->num_slots - 1;
+	size_t at = hash_word(0, key), mask = map->num_slots - 1;
 
 	while (map->slots[at & mask].value != PAIR_NONE && map->slots[at & mask].key != key)
 		at++;

@@ -14,14 +14,6 @@ struct pair_map {
 	size_t num, num_slots; /* num_slots is 0 or a power of two */
 };
 
-/* Spreads keys that are alike. */
-static inline uint64_t pair_mix(uint64_t x)
-{
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-	return x ^ (x >> 31);
-}
-
 #define PAIR_NONE UINT32_MAX
 
 static inline uint64_t pair_key(uint32_t high, uint32_t low)

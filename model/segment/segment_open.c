@@ -16,6 +16,7 @@
 #include "model/regular_file.h"
 #include "model/segment/segment_private.h"
 #include "model/segment/segment_reader.h"
+#include "model/segment/segment_sweep.h"
 #include "model/xalloc.h"
 
 /* ---- The header ---- */
@@ -40,18 +41,10 @@ int segment_pread(int fd, void *buffer, size_t size, uint64_t offset, struct pdb
 	return 0;
 }
 
-void segment_clean_text(char *text, size_t size)
-{
-	for (size_t i = 0; i < size; i++) {
-		if (text[i] && ((unsigned char)text[i] < ' ' || text[i] == 0x7f))
-			text[i] = '?';
-	}
-}
-
 static void clean_field(char *text, size_t size)
 {
 	text[size - 1] = '\0';
-	segment_clean_text(text, size);
+	clean_text(text, size);
 }
 
 static int check_header(const struct seg_header *h, struct pdb_error *err)
@@ -104,53 +97,28 @@ bool segment_has_traces(int fd)
 
 /* ---- The process ---- */
 
-/* A file of /proc, whole; NULL and errno. The caller frees. */
-static char *read_proc(pid_t pid, const char *name, size_t *size_ret)
+/* The text behind `key` in a file of /proc whose texts end with zeros; NULL and errno, 0 if there is
+ * none. The caller frees. */
+static char *read_proc(pid_t pid, const char *name, const char *key)
 {
-	char path[64], *text = NULL;
-	size_t size = 0, capacity = 0;
-	ssize_t got;
-	int fd, saved;
+	char path[64], *text = NULL, *found = NULL;
+	size_t size = 0;
+	FILE *file;
+	int saved;
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	file = fopen(path, "re");
+	if (!file)
 		return NULL;
-	do {
-		/* The kernel bounds these files; environments end at a few MiB. */
-		if (size + 4096 >= capacity) {
-			capacity = capacity ? capacity * 2 : 8192;
-			text = xreallocarray(text, capacity, 1);
-		}
-		got = read(fd, text + size, capacity - size - 1);
-		if (got > 0)
-			size += (size_t)got;
-	} while (got > 0);
+	errno = 0;
+	while (!found && getdelim(&text, &size, '\0', file) >= 0)
+		if (strncmp(text, key, strlen(key)) == 0)
+			found = xstrdup(text + strlen(key));
 	saved = errno;
-	close(fd);
-	if (got < 0) {
-		free(text);
-		errno = saved;
-		return NULL;
-	}
-	text[size] = '\0';
-	*size_ret = size;
-	return text;
-}
-
-/* State and start time out of /proc/PID/stat; the name before them may hold anything. */
-static bool parse_stat(const char *stat, struct segment_owner *owner)
-{
-	const char *end = strrchr(stat, ')');
-	unsigned long long start;
-
-	if (!end || sscanf(end,
-			   ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
-			   "%*d %*d %llu",
-			   &owner->state, &start) != 2)
-		return false;
-	owner->start = start;
-	return true;
+	fclose(file);
+	free(text);
+	errno = saved;
+	return found;
 }
 
 static int no_process(pid_t pid, struct pdb_error *err)
@@ -162,20 +130,19 @@ static int no_process(pid_t pid, struct pdb_error *err)
 
 int segment_find_owner(pid_t pid, struct segment_owner *owner, struct pdb_error *err)
 {
-	size_t size;
-	char *text = read_proc(pid, "stat", &size);
-	const char *line;
+	char *text = read_proc(pid, "stat", "");
+	const char *line, *end;
 	bool good;
 
 	if (!text)
 		return no_process(pid, err);
-	good = parse_stat(text, owner);
+	good = segment_parse_stat(text, &owner->state, &owner->start);
 	free(text);
 	if (!good)
 		return error_set(err, ERROR_SYSTEM, "/proc/%d/stat cannot be understood", (int)pid);
 	if (owner->state == 'Z' || owner->state == 'X')
 		return error_set(err, ERROR_GONE, "process %d has ended", (int)pid);
-	text = read_proc(pid, "status", &size);
+	text = read_proc(pid, "status", "");
 	if (!text)
 		return no_process(pid, err);
 	owner->own_pid = pid;
@@ -183,14 +150,10 @@ int segment_find_owner(pid_t pid, struct segment_owner *owner, struct pdb_error 
 	good = line && sscanf(line, "\nUid: %*u %u", &owner->uid) == 1;
 	/* Its pid in each namespace, the innermost last. */
 	line = strstr(text, "\nNSpid:");
-	if (line) {
-		const char *end = strchr(line + 1, '\n'), *tab = end;
-
-		while (tab && tab > line && *tab != '\t')
-			tab--;
-		if (tab)
-			owner->own_pid = atoi(tab);
-	}
+	end = line ? strchr(line + 1, '\n') : NULL;
+	line = end ? memrchr(line, '\t', (size_t)(end - line)) : NULL;
+	if (line)
+		owner->own_pid = atoi(line);
 	free(text);
 	if (!good)
 		return error_set(err, ERROR_SYSTEM, "/proc/%d/status cannot be understood",
@@ -201,26 +164,22 @@ int segment_find_owner(pid_t pid, struct segment_owner *owner, struct pdb_error 
 /* The directory of segments by the process' environment. The caller frees. */
 static char *segment_dir(pid_t pid, struct pdb_error *err)
 {
-	static const char key[] = PDB_ENV_DIR "=";
-	size_t size;
-	char *text = read_proc(pid, "environ", &size), *dir = NULL;
+	char *dir = read_proc(pid, "environ", PDB_ENV_DIR "=");
 
-	if (!text) {
-		if (errno == EACCES || errno == EPERM)
-			error_set(err, ERROR_PERMISSION,
-				  "process %d is another user's or protected: %s; run pdb as its "
-				  "user or as root",
-				  (int)pid, strerror(errno));
-		else
-			no_process(pid, err);
-		return NULL;
+	if (dir && *dir)
+		return dir;
+	if (dir || errno == 0) {
+		free(dir);
+		return xstrdup(PDB_DEFAULT_SEGMENT_DIR);
 	}
-	for (char *at = text; at < text + size && !dir; at += strlen(at) + 1) {
-		if (strncmp(at, key, sizeof(key) - 1) == 0 && at[sizeof(key) - 1])
-			dir = xstrdup(at + sizeof(key) - 1);
-	}
-	free(text);
-	return dir ? dir : xstrdup(PDB_DEFAULT_SEGMENT_DIR);
+	if (errno == EACCES || errno == EPERM)
+		error_set(err, ERROR_PERMISSION,
+			  "process %d is another user's or protected: %s; run pdb as its "
+			  "user or as root",
+			  (int)pid, strerror(errno));
+	else
+		no_process(pid, err);
+	return NULL;
 }
 
 /* Open `dir` as the process sees it: symbolic links on the way are resolved in its own root. */
@@ -294,25 +253,6 @@ int segment_open_checked(int dir, const char *name, uid_t uid, struct stat *st,
 	else
 		status = 0;
 	if (status < 0) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
-int segment_open_file(const char *path, struct pdb_error *err)
-{
-	uid_t uid = geteuid();
-	struct seg_header header;
-	struct stat st;
-	int fd;
-
-	/* Whom root looks at is up to root. */
-	if (uid == 0 && lstat(path, &st) == 0)
-		uid = st.st_uid;
-	fd = segment_open_checked(AT_FDCWD, path, uid, &st, err);
-	if (fd >= 0 && segment_read_header(fd, &header, err) < 0) {
-		error_prefix(err, "%s", path);
 		close(fd);
 		return -1;
 	}

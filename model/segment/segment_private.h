@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "model/segment/clean_text.h"
+#include "model/clean_text.h"
 #include "model/segment/segment.h"
 
 struct pdb_error;

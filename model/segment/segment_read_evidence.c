@@ -17,82 +17,56 @@
 
 /* ---- Copies, while the rank runs ---- */
 
+/* Where an operation is, and the slots it waits for. */
 struct operation_copy {
 	uint64_t base; /* of the lane */
 	struct raw_lane *raw;
 };
 
-/* The operation and the slots it waits for, which are under the same lock. */
-static int try_operation(struct reader *r, void *what, bool *is_whole)
+static int copy_waited(struct reader *r, void *of)
 {
-	const struct operation_copy *copy = what;
+	const struct operation_copy *copy = of;
 	struct raw_lane *raw = copy->raw;
 	const struct seg_table *table = &raw->head.tables[SEG_LANE_WAITED];
-	uint64_t at = copy->base + offsetof(struct seg_lane, operation);
-	uint32_t before, after;
-	uint64_t num;
+	uint64_t num = raw->operation.num_waited;
 
-	if (segment_pread(r->fd, &before, sizeof(before), at, r->err) < 0)
-		return -1;
-	/* Pairs with the writer's release fence after it has made seq odd. */
-	atomic_thread_fence(memory_order_acquire);
-	if (segment_pread(r->fd, &raw->operation, sizeof(raw->operation), at, r->err) < 0)
-		return -1;
-	num = raw->operation.num_waited;
 	raw->num_waited = num < table->capacity ? num : table->capacity;
 	raw->waited = xreallocarray(raw->waited, raw->num_waited, sizeof(*raw->waited));
-	if (reader_copy_entries(r, copy->base + table->offset, table, 0, raw->num_waited,
-				raw->waited, sizeof(*raw->waited)) < 0)
-		return -1;
-	atomic_thread_fence(memory_order_acquire);
-	if (segment_pread(r->fd, &after, sizeof(after), at, r->err) < 0)
-		return -1;
-	*is_whole = before == after && !(before & 1);
-	return 0;
-}
-
-static int copy_ledger(struct reader *r, uint64_t base, struct raw_lane *raw)
-{
-	const struct seg_table *table = &raw->head.tables[SEG_LANE_LEDGER];
-	uint64_t count = table->count;
-
-	if (reader_check_table(r, "rows of a ledger", table, count, SEG_MAX_LEDGER,
-			       sizeof(*raw->ledger), r->header.lane_size) < 0 ||
-	    reader_spend(r, count * (sizeof(*raw->ledger) + sizeof(struct model_ledger))) < 0)
-		return -1;
-	raw->ledger = xreallocarray(raw->ledger, count, sizeof(*raw->ledger));
-	raw->num_ledger = count;
-	return reader_copy_entries(r, base + table->offset, table, 0, count, raw->ledger,
-				   sizeof(*raw->ledger));
+	return reader_copy_lane_entries(r, copy->base, &raw->head, SEG_LANE_WAITED, 0,
+					raw->num_waited, raw->waited);
 }
 
 int reader_read_lane_evidence(struct reader *r, uint64_t base, struct raw_lane *raw)
 {
 	const struct seg_table *waited = &raw->head.tables[SEG_LANE_WAITED];
 	struct operation_copy copy = {.base = base, .raw = raw};
+	const struct reader_locked operation = {
+		.at = base + offsetof(struct seg_lane, operation),
+		.size = sizeof(raw->operation),
+		.to = &raw->operation,
+		.more = copy_waited,
+		.of = &copy,
+	};
 
-	if (reader_check_table(r, "requests waited for", waited, waited->capacity, SEG_MAX_WAITED,
-			       sizeof(*raw->waited), r->header.lane_size) < 0 ||
-	    reader_try(r, try_operation, &copy, &raw->has_operation) < 0 ||
+	if (reader_check_lane_table(r, &raw->head, SEG_LANE_WAITED, waited->capacity) < 0 ||
+	    reader_copy_under_lock(r, &operation, &raw->has_operation) < 0 ||
 	    reader_spend(r, raw->num_waited * 2 * sizeof(*raw->waited)) < 0)
 		return -1;
 	if (raw->has_operation && raw->operation.num_waited > waited->capacity)
 		return error_set(r->err, ERROR_FORMAT,
 				 "the segment is corrupt: %u of %u requests waited for",
 				 raw->operation.num_waited, waited->capacity);
-	return copy_ledger(r, base, raw);
+	raw->num_ledger = raw->head.tables[SEG_LANE_LEDGER].count;
+	raw->ledger = reader_copy_lane_table(r, base, raw, SEG_LANE_LEDGER, raw->num_ledger);
+	return raw->ledger ? reader_spend(r, raw->num_ledger * sizeof(struct model_ledger)) : -1;
 }
 
 int reader_read_evidence(struct reader *r)
 {
-	r->requests = reader_copy_locked(r, SEG_TABLE_REQUESTS, "requests", SEG_MAX_REQUESTS,
-					 sizeof(*r->requests), offsetof(struct seg_request, seq),
-					 &r->num_requests, &r->has_request);
+	r->requests = reader_copy_locked(r, SEG_TABLE_REQUESTS, &r->num_requests, &r->has_request);
 	if (!r->requests)
 		return -1;
-	r->comms = reader_copy_locked(r, SEG_TABLE_COMMS, "communicators", SEG_MAX_COMMS,
-				      sizeof(*r->comms), offsetof(struct seg_comm, seq),
-				      &r->num_comms, &r->has_comm);
+	r->comms = reader_copy_locked(r, SEG_TABLE_COMMS, &r->num_comms, &r->has_comm);
 	if (!r->comms)
 		return -1;
 	return reader_take_count(r, SEG_TABLE_MEMBERS);
@@ -104,8 +78,7 @@ static int finish_members(struct reader *r)
 {
 	struct model *model = r->model;
 
-	model->members = reader_copy_table(r, SEG_TABLE_MEMBERS, "members", SEG_MAX_MEMBERS,
-					   sizeof(*model->members), &model->num_members);
+	model->members = reader_copy_table(r, SEG_TABLE_MEMBERS, &model->num_members);
 	if (!model->members)
 		return -1;
 	for (size_t i = 0; i < model->num_members; i++) {
@@ -272,7 +245,7 @@ static int finish_requests(struct reader *r, const struct segment_clock *clock)
 /* ---- Lanes ---- */
 
 /* The latest that a request can have been started at which the lane waits for. */
-static uint64_t wait_ticks(const struct raw_current *current)
+static uint64_t wait_ticks(const struct seg_current *current)
 {
 	return SEG_STATE_IS_EXIT(current->state) ? current->poll_ticks : current->since;
 }
@@ -280,7 +253,7 @@ static uint64_t wait_ticks(const struct raw_current *current)
 /* Is the operation that of the present stay, or the last poll of it? */
 static bool is_current(const struct raw_lane *raw)
 {
-	const struct raw_current *current = &raw->current;
+	const struct seg_current *current = &raw->current;
 
 	return raw->has_operation && raw->head.use == SEG_LANE_ACTIVE &&
 	       raw->operation.event == current->events &&

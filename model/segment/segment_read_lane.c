@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/arena.h"
 #include "model/error.h"
 #include "model/job/model.h"
 #include "model/segment/segment_reader_private.h"
@@ -13,48 +14,15 @@ uint64_t reader_lane_base(const struct reader *r, size_t lane)
 	return r->header.lane_offset + lane * r->header.lane_size;
 }
 
-struct current_copy {
-	uint64_t base; /* of the lane */
-	struct raw_current *ret;
-};
-
-/* One try to read the words that must agree; false: the writer was in the middle of them. The
- * words are taken all the same, for a writer that died or was stopped there. */
-static int try_current(struct reader *r, void *what, bool *is_whole)
+int reader_read_current(struct reader *r, uint64_t base, struct seg_current *ret, bool *is_whole)
 {
-	const struct current_copy *copy = what;
-	uint64_t at = copy->base + offsetof(struct seg_lane, current);
-	struct seg_current words;
-	uint32_t before, after;
-
-	if (segment_pread(r->fd, &before, sizeof(before), at, r->err) < 0)
-		return -1;
-	/* Pairs with the writer's release fence after it has made seq odd. */
-	atomic_thread_fence(memory_order_acquire);
-	if (segment_pread(r->fd, &words, sizeof(words), at, r->err) < 0)
-		return -1;
-	atomic_thread_fence(memory_order_acquire);
-	if (segment_pread(r->fd, &after, sizeof(after), at, r->err) < 0)
-		return -1;
-	*is_whole = before == after && !(before & 1);
-	*copy->ret = (struct raw_current){
-		.seq = before,
-		.state = words.state,
-		.since = words.since,
-		.events = words.events,
-		.poll_site = words.poll_site,
-		.in_poll = words.in_poll,
-		.polls = words.polls,
-		.poll_ticks = words.poll_ticks,
+	const struct reader_locked words = {
+		.at = base + offsetof(struct seg_lane, current),
+		.size = sizeof(*ret),
+		.to = ret,
 	};
-	return 0;
-}
 
-int reader_read_current(struct reader *r, uint64_t base, struct raw_current *ret, bool *is_whole)
-{
-	struct current_copy copy = {.base = base, .ret = ret};
-
-	return reader_try(r, try_current, &copy, is_whole);
+	return reader_copy_under_lock(r, &words, is_whole);
 }
 
 static bool is_call(const struct seg_transition *made)
@@ -108,58 +76,50 @@ static size_t expand_transitions(const struct seg_transition *raw, uint64_t coun
 	return num;
 }
 
-static int copy_transitions(struct reader *r, uint64_t base, const struct seg_table *table,
-			    uint32_t state, struct model_lane *lane)
+static int copy_transitions(struct reader *r, uint64_t base, struct raw_lane *of,
+			    struct model_lane *lane)
 {
-	uint64_t count = table->count;
+	uint64_t count = of->head.tables[SEG_LANE_TRANSITIONS].count;
 	uint64_t max = count + (count < SEG_MAX_SITES ? count : SEG_MAX_SITES);
-	struct seg_transition *raw;
-	int status;
+	const struct seg_transition *raw =
+		reader_copy_lane_table(r, base, of, SEG_LANE_TRANSITIONS, count);
 
-	if (reader_check_table(r, "transitions", table, count, SEG_MAX_TRANSITIONS, sizeof(*raw),
-			       r->header.lane_size) < 0 ||
-	    reader_spend(r, count * sizeof(*raw) + max * sizeof(*lane->transitions)) < 0)
+	if (!raw || reader_spend(r, max * sizeof(*lane->transitions)) < 0)
 		return -1;
-	raw = xmalloc(count * sizeof(*raw));
-	status = reader_copy_entries(r, base + table->offset, table, 0, count, raw, sizeof(*raw));
 	lane->transitions = xreallocarray(lane->transitions, max, sizeof(*lane->transitions));
 	lane->num_transitions =
-		status == 0 ? expand_transitions(raw, count, state, lane->transitions) : 0;
-	free(raw);
-	return status;
+		expand_transitions(raw, count, of->current.state, lane->transitions);
+	return 0;
 }
 
 /* The ring as of `events`, oldest first, with ticks in place of times. */
-static int copy_ring(struct reader *r, uint64_t base, const struct seg_table *table,
-		     uint64_t events, struct model_lane *lane)
+static int copy_ring(struct reader *r, uint64_t base, struct raw_lane *of, struct model_lane *lane)
 {
-	uint64_t capacity = table->capacity, num = events < capacity ? events : capacity;
+	uint64_t capacity = of->head.tables[SEG_LANE_RING].capacity, events = of->current.events;
+	uint64_t num = events < capacity ? events : capacity;
 	uint64_t first, head;
 	struct seg_event *raw;
-	int status;
 
-	if (reader_check_table(r, "ring entries", table, capacity, SEG_MAX_RING, sizeof(*raw),
-			       r->header.lane_size) < 0)
+	if (reader_check_lane_table(r, &of->head, SEG_LANE_RING, capacity) < 0)
 		return -1;
 	if (capacity == 0 || (capacity & (capacity - 1)))
 		return error_set(r->err, ERROR_FORMAT,
-				 "the segment is corrupt: a ring of %u entries", table->capacity);
+				 "the segment is corrupt: a ring of %u entries",
+				 (unsigned)capacity);
 	if (reader_spend(r, num * (sizeof(*raw) + sizeof(*lane->ring))) < 0)
 		return -1;
 	first = (events - num) & (capacity - 1);
 	head = num < capacity - first ? num : capacity - first;
-	raw = xmalloc(num * sizeof(*raw));
-	status =
-		reader_copy_entries(r, base + table->offset, table, first, head, raw, sizeof(*raw));
-	if (status == 0)
-		status = reader_copy_entries(r, base + table->offset, table, 0, num - head,
-					     raw + head, sizeof(*raw));
+	raw = arena_array(of->arena, num, sizeof(*raw));
+	if (reader_copy_lane_entries(r, base, &of->head, SEG_LANE_RING, first, head, raw) < 0 ||
+	    reader_copy_lane_entries(r, base, &of->head, SEG_LANE_RING, 0, num - head, raw + head) <
+		    0)
+		return -1;
 	lane->ring = xreallocarray(lane->ring, num, sizeof(*lane->ring));
 	lane->num_ring = num;
-	for (uint64_t i = 0; status == 0 && i < num; i++)
+	for (uint64_t i = 0; i < num; i++)
 		lane->ring[i] = (struct model_event){.ns = raw[i].ticks, .state = raw[i].state};
-	free(raw);
-	return status;
+	return 0;
 }
 
 static void drop_oldest(struct model_lane *lane, uint64_t num)
@@ -174,35 +134,27 @@ static void drop_oldest(struct model_lane *lane, uint64_t num)
 static int try_lane(struct reader *r, uint64_t base, struct model_lane *lane, struct raw_lane *raw)
 {
 	const struct seg_table *tables = raw->head.tables;
-	struct raw_current after;
+	struct seg_current after;
 	bool is_whole, was_whole;
-	uint64_t num_states;
 	uint32_t num_sites;
 
+	arena_destroy(raw->arena);
+	raw->arena = arena_create();
 	if (reader_read_current(r, base, &raw->current, &was_whole) < 0 ||
 	    segment_pread(r->fd, &raw->head, sizeof(raw->head), base, r->err) < 0 ||
 	    /* First, so that it is most likely still that of the state. */
 	    reader_read_lane_evidence(r, base, raw) < 0 ||
-	    copy_transitions(r, base, &tables[SEG_LANE_TRANSITIONS], raw->current.state, lane) <
-		    0 ||
-	    copy_ring(r, base, &tables[SEG_LANE_RING], raw->current.events, lane) < 0)
+	    copy_transitions(r, base, raw, lane) < 0 || copy_ring(r, base, raw, lane) < 0)
 		return -1;
 	/* Statistics of the sites that there are by now. */
 	if (segment_pread(r->fd, &num_sites, sizeof(num_sites),
 			  offsetof(struct seg_header, tables[SEG_TABLE_SITES].count), r->err) < 0)
 		return -1;
-	num_states = 2 * (uint64_t)num_sites;
-	if (num_states > tables[SEG_LANE_STATES].capacity)
-		num_states = tables[SEG_LANE_STATES].capacity;
-	if (reader_check_table(r, "states", &tables[SEG_LANE_STATES], num_states, 2 * SEG_MAX_SITES,
-			       sizeof(*raw->states), r->header.lane_size) < 0 ||
-	    reader_spend(r, num_states * sizeof(*raw->states)) < 0)
-		return -1;
-	raw->states = xreallocarray(raw->states, num_states, sizeof(*raw->states));
-	raw->num_states = num_states;
-	if (reader_copy_entries(r, base + tables[SEG_LANE_STATES].offset, &tables[SEG_LANE_STATES],
-				0, num_states, raw->states, sizeof(*raw->states)) < 0 ||
-	    reader_read_current(r, base, &after, &is_whole) < 0)
+	raw->num_states = 2 * (uint64_t)num_sites;
+	if (raw->num_states > tables[SEG_LANE_STATES].capacity)
+		raw->num_states = tables[SEG_LANE_STATES].capacity;
+	raw->states = reader_copy_lane_table(r, base, raw, SEG_LANE_STATES, raw->num_states);
+	if (!raw->states || reader_read_current(r, base, &after, &is_whole) < 0)
 		return -1;
 	/* Another `since` with the same events: a new thread has taken the lane. */
 	lane->is_consistent = was_whole && is_whole && after.events == raw->current.events &&
@@ -280,7 +232,7 @@ int reader_finish_lane(struct reader *r, size_t number, const struct segment_clo
 	struct model *model = r->model;
 	struct model_lane *lane = &model->lanes[number];
 	const struct raw_lane *raw = &r->raw[number];
-	const struct raw_current *current = &raw->current;
+	const struct seg_current *current = &raw->current;
 	uint32_t num_states = 2 * (uint32_t)model->num_sites;
 	uint32_t use = raw->head.use;
 

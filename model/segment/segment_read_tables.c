@@ -12,17 +12,12 @@ static int read_strings(struct reader *r)
 {
 	struct model *model = r->model;
 
-	if (r->header.tables[SEG_TABLE_STRINGS].entry_size != 1)
-		return error_set(r->err, ERROR_FORMAT,
-				 "the segment is corrupt: strings of %u bytes",
-				 r->header.tables[SEG_TABLE_STRINGS].entry_size);
-	model->strings = reader_copy_table(r, SEG_TABLE_STRINGS, "strings", SEG_MAX_STRINGS, 1,
-					   &model->num_strings);
+	model->strings = reader_copy_table(r, SEG_TABLE_STRINGS, &model->num_strings);
 	if (!model->strings)
 		return -1;
 	/* A zero has been added: the end of the last one. */
 	model->num_strings++;
-	segment_clean_text(model->strings, model->num_strings);
+	clean_text(model->strings, model->num_strings);
 	return 0;
 }
 
@@ -33,8 +28,7 @@ static int read_modules(struct reader *r)
 	size_t num;
 	int status = 0;
 
-	raw = reader_copy_table(r, SEG_TABLE_MODULES, "modules", SEG_MAX_MODULES, sizeof(*raw),
-				&num);
+	raw = reader_copy_table(r, SEG_TABLE_MODULES, &num);
 	if (!raw)
 		return -1;
 	model->modules = xcalloc(num, sizeof(*model->modules));
@@ -59,8 +53,7 @@ static int read_frames(struct reader *r)
 {
 	struct model *model = r->model;
 
-	model->frames = reader_copy_table(r, SEG_TABLE_FRAMES, "frames", SEG_MAX_FRAMES,
-					  sizeof(*model->frames), &model->num_frames);
+	model->frames = reader_copy_table(r, SEG_TABLE_FRAMES, &model->num_frames);
 	if (!model->frames)
 		return -1;
 	for (size_t i = 0; i < model->num_frames; i++) {
@@ -80,7 +73,7 @@ static int read_sites(struct reader *r)
 	size_t num;
 	int status = 0;
 
-	raw = reader_copy_table(r, SEG_TABLE_SITES, "sites", SEG_MAX_SITES, sizeof(*raw), &num);
+	raw = reader_copy_table(r, SEG_TABLE_SITES, &num);
 	if (!raw)
 		return -1;
 	if (num == 0 || raw[0].frame != SEG_NO_FRAME)

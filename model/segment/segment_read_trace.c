@@ -9,16 +9,16 @@
 #include "model/trace/trace.h"
 #include "model/xalloc.h"
 
-struct arena {
+struct source {
 	int fd;
 	uint64_t at; /* in the file */
 };
 
-static int read_arena(void *from, void *to, size_t size, uint64_t offset, struct pdb_error *err)
+static int read_source(void *from, void *to, size_t size, uint64_t offset, struct pdb_error *err)
 {
-	const struct arena *arena = from;
+	const struct source *source = from;
 
-	return segment_pread(arena->fd, to, size, arena->at + offset, err);
+	return segment_pread(source->fd, to, size, source->at + offset, err);
 }
 
 /* Keep the trace out, and say why. */
@@ -41,7 +41,7 @@ void reader_read_trace(struct reader *r, size_t number)
 {
 	struct model_lane *lane = &r->model->lanes[number];
 	const struct seg_lane *head = &r->raw[number].head;
-	struct arena arena = {r->fd, reader_lane_base(r, number) + head->trace_offset};
+	struct source source = {r->fd, reader_lane_base(r, number) + head->trace_offset};
 	struct pdb_error err = {.code = ERROR_NONE}, *reader_err = r->err;
 
 	if (!(r->header.features & SEG_FEATURE_TRACE) || head->trace_offset == 0)
@@ -52,7 +52,8 @@ void reader_read_trace(struct reader *r, size_t number)
 		return;
 	}
 	/* Which symbols there are is known when the tables have been read. */
-	lane->trace = trace_copy(read_arena, &arena, head->trace_size, r->budget, TRACE_LOOP, &err);
+	lane->trace =
+		trace_copy(read_source, &source, head->trace_size, r->budget, TRACE_LOOP, &err);
 	r->err = &err;
 	if (!lane->trace || reader_spend(r, storage_of(lane->trace)) < 0)
 		refuse(lane, err.text);

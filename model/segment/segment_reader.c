@@ -5,7 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/wire/budget.h"
+#include "model/budget.h"
+#include "model/arena.h"
 #include "model/error.h"
 #include "model/job/model.h"
 #include "model/segment/segment_reader.h"
@@ -15,9 +16,7 @@
 /* Tries for all sequence locks of a segment together. */
 static const int retries_max = 20000, naps_max = 50;
 
-/* The number of lanes, all of them inside the file. Taken before anything else, and the size of the
- * file after it: both only grow, the size first. */
-static int count_lanes(struct reader *r, size_t *num_ret)
+int reader_begin(struct reader *r, size_t *num_ret)
 {
 	const struct seg_header *h = &r->header;
 	uint64_t num = h->num_lanes;
@@ -72,7 +71,7 @@ static uint64_t last_ticks(const struct reader *r)
 	uint64_t last = 0;
 
 	for (size_t i = 0; i < r->model->num_lanes; i++) {
-		const struct raw_current *current = &r->raw[i].current;
+		const struct seg_current *current = &r->raw[i].current;
 
 		if (current->since > last)
 			last = current->since;
@@ -86,7 +85,7 @@ static uint64_t last_ticks(const struct reader *r)
 static int take_last_events(struct reader *r)
 {
 	for (size_t i = 0; i < r->model->num_lanes; i++) {
-		struct raw_current current;
+		struct seg_current current;
 		bool is_whole;
 
 		if (reader_read_current(r, reader_lane_base(r, i), &current, &is_whole) < 0)
@@ -102,7 +101,7 @@ static int read_all(struct reader *r)
 	struct segment_clock clock;
 	size_t num_lanes;
 
-	if (segment_read_header(r->fd, &r->header, r->err) < 0 || count_lanes(r, &num_lanes) < 0)
+	if (segment_read_header(r->fd, &r->header, r->err) < 0 || reader_begin(r, &num_lanes) < 0)
 		return -1;
 	if (reader_spend(r, num_lanes * (sizeof(*r->raw) + sizeof(*r->model->lanes))) < 0)
 		return -1;
@@ -140,9 +139,8 @@ int segment_read(int fd, struct model **model_ret, struct pdb_error *err)
 	r.model = model_create();
 	status = read_all(&r);
 	for (size_t i = 0; r.raw && i < r.model->num_lanes; i++) {
-		free(r.raw[i].states);
+		arena_destroy(r.raw[i].arena);
 		free(r.raw[i].waited);
-		free(r.raw[i].ledger);
 	}
 	free(r.raw);
 	free(r.requests);
@@ -168,10 +166,10 @@ int segment_look(int fd, struct segment_look *looks, int max, struct pdb_error *
 	};
 	size_t num;
 
-	if (segment_read_header(fd, &r.header, err) < 0 || count_lanes(&r, &num) < 0)
+	if (segment_read_header(fd, &r.header, err) < 0 || reader_begin(&r, &num) < 0)
 		return -1;
 	for (size_t i = 0; i < num && i < (size_t)(max > 0 ? max : 0); i++) {
-		struct raw_current current;
+		struct seg_current current;
 		bool is_whole;
 
 		if (reader_read_current(&r, reader_lane_base(&r, i), &current, &is_whole) < 0)

@@ -19,9 +19,6 @@ struct pdb_error;
  * ERROR_UNSUPPORTED (its PDB_SEGMENT_DIR is relative to a directory that it may have left). */
 int segment_open_pid(pid_t pid, struct pdb_error *err);
 
-/* Open a segment file by name, for a look after the process has died. Same checks of the file. */
-int segment_open_file(const char *path, struct pdb_error *err);
-
 /* Copy and check the whole segment. Every count, index and offset is checked against the file's
  * true size; strings are made terminated. While the rank runs the copy of a lane is repeated up to
  * a few times until no transition happened meanwhile; if it never stood still the lane is marked

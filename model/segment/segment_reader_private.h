@@ -16,6 +16,7 @@
 #include "model/segment/segment.h"
 #include "model/segment/segment_private.h"
 
+struct arena;
 struct model;
 struct model_lane;
 struct pdb_error;
@@ -26,16 +27,11 @@ enum {
 	READER_LOCK_NAPS = 20,      /* and then more, a millisecond apart */
 };
 
-/* The words of struct seg_current, out of the segment. */
-struct raw_current {
-	uint32_t seq, state, poll_site, in_poll;
-	uint64_t since, events, polls, poll_ticks;
-};
-
 /* What a lane holds besides its model_lane while that still has ticks in place of times. */
 struct raw_lane {
 	struct seg_lane head;
-	struct raw_current current;
+	struct arena *arena; /* of the tables, but `waited` */
+	struct seg_current current;
 	struct seg_state *states;
 	size_t num_states;
 	struct seg_operation operation;
@@ -64,42 +60,56 @@ struct reader {
 
 /* ---- segment_copy.c: all return -1 and r->err on failure ---- */
 
+/* By the header, which was read before: the number of lanes, all of them inside the file, whose size
+ * is taken after it. Both only grow, the size first. Sets the budget. */
+int reader_begin(struct reader *r, size_t *num_ret);
 /* Charge the budget of this segment. */
 int reader_spend(struct reader *r, uint64_t bytes);
 /* "the segment is corrupt: WHAT INDEX" */
 int reader_bad_entry(struct reader *r, const char *what, size_t index);
 
-/* Check that `count` entries of a table lie within [offset, offset + room) of the file. A table
- * that the writer does not have, all zeros, is fine for a count of 0. */
-int reader_check_table(struct reader *r, const char *name, const struct seg_table *table,
-		       uint64_t count, uint64_t most, size_t entry_size, uint64_t room);
+/* Do `count` entries of a lane's table lie within the lane? */
+int reader_check_lane_table(struct reader *r, const struct seg_lane *head, enum seg_lane_id id,
+			    uint64_t count);
+/* Copy entries [first, first + count) of a checked table of the lane that is at `base` of the file.
+ */
+int reader_copy_lane_entries(struct reader *r, uint64_t base, const struct seg_lane *head,
+			     enum seg_lane_id id, uint64_t first, uint64_t count, void *to);
 
-/* Copy entries [first, first + count) of a checked table whose entry 0 is at `base` of the file,
- * to[] having the size that is known here. */
-int reader_copy_entries(struct reader *r, uint64_t base, const struct seg_table *table,
-			uint64_t first, uint64_t count, void *to, size_t entry_size);
+/* The first entries of a lane's table, checked and charged; NULL on failure. */
+void *reader_copy_lane_table(struct reader *r, uint64_t base, struct raw_lane *raw,
+			     enum seg_lane_id id, uint64_t count);
 
 /* Take the descriptor of a table of the header again: its count covers what was copied before. */
 int reader_take_count(struct reader *r, enum seg_table_id id);
 /* All entries of a table of the header, in a new array with a zero entry at its end; NULL on
  * failure. */
-void *reader_copy_table(struct reader *r, enum seg_table_id id, const char *name, uint32_t most,
-			size_t entry_size, size_t *num_ret);
+void *reader_copy_table(struct reader *r, enum seg_table_id id, size_t *num_ret);
+/* The same of one whose entries are each under a sequence lock. *is_whole_ret: of each entry, whether
+ * its lock could be had; the caller frees. */
+void *reader_copy_locked(struct reader *r, enum seg_table_id id, size_t *num_ret,
+			 bool **is_whole_ret);
+/* One entry, which is never changed once something refers to it. */
+int reader_copy_entry(struct reader *r, enum seg_table_id id, uint32_t index, void *to);
 
-/* Copy a whole table of the header whose entries are each under a sequence lock at `seq_at`.
- * *is_whole_ret: of each entry, whether its lock could be had; the caller frees. */
-void *reader_copy_locked(struct reader *r, enum seg_table_id id, const char *name, uint32_t most,
-			 size_t entry_size, size_t seq_at, size_t *num_ret, bool **is_whole_ret);
-
-/* Call try_copy until it has got its sequence lock, a bounded number of times. */
-typedef int (*reader_try_fn)(struct reader *r, void *what, bool *is_whole);
-int reader_try(struct reader *r, reader_try_fn try_copy, void *what, bool *is_whole);
+/* Bytes of the file that agree while a sequence lock among them is not taken. */
+struct reader_locked {
+	uint64_t at;
+	size_t size, seq_at; /* the lock, in these bytes */
+	void *to;
+	/* What else is under the lock, copied behind the bytes; NULL: nothing. */
+	int (*more)(struct reader *r, void *of);
+	void *of;
+};
+/* Copy them until they agree, a bounded number of times. What is there is taken all the same, for a
+ * writer that died or was stopped in the midst of it. */
+int reader_copy_under_lock(struct reader *r, const struct reader_locked *what, bool *is_whole);
 
 /* ---- Parts ---- */
 
 uint64_t reader_lane_base(const struct reader *r, size_t lane);
 /* Take what a lane is doing; *is_whole: the sequence lock could be had. */
-int reader_read_current(struct reader *r, uint64_t base, struct raw_current *ret, bool *is_whole);
+int reader_read_current(struct reader *r, uint64_t base, struct seg_current *ret, bool *is_whole);
 int reader_read_lane(struct reader *r, size_t number);
 /* Ticks to times; all tables have been read. */
 int reader_finish_lane(struct reader *r, size_t number, const struct segment_clock *clock);

@@ -22,12 +22,25 @@ enum { MOST_REMOVED = 16, NAME_SIZE = 128, DIRECTORY_BYTES = 8192 };
 
 /* ---- What tells ---- */
 
+bool segment_parse_stat(const char *stat, char *state, uint64_t *start)
+{
+	/* The name before this may hold anything. */
+	const char *end = strrchr(stat, ')');
+	unsigned long long ticks;
+
+	if (!end || sscanf(end,
+			   ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+			   "%*d %*d %llu",
+			   state, &ticks) != 2)
+		return false;
+	*start = ticks;
+	return true;
+}
+
 int64_t segment_process_start(pid_t pid)
 {
-	char path[32], text[1024];
-	unsigned long long start;
-	const char *end;
-	char state;
+	char path[32], text[1024], state;
+	uint64_t start;
 	ssize_t n;
 	int fd;
 
@@ -42,12 +55,7 @@ int64_t segment_process_start(pid_t pid)
 	if (n <= 0)
 		return n;
 	text[n] = '\0';
-	/* The name before this may hold anything. */
-	end = strrchr(text, ')');
-	if (!end || sscanf(end,
-			   ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
-			   "%*d %*d %llu",
-			   &state, &start) != 2)
+	if (!segment_parse_stat(text, &state, &start))
 		return -1;
 	return state == 'Z' || state == 'X' ? 0 : (int64_t)start;
 }

@@ -17,6 +17,9 @@
 /* To read the names alone takes 0.1 s for 100,000. */
 #define SEGMENT_SWEEP_FILES 64
 
+/* What /proc/PID/stat says: the state and field 22, when it started. False: it cannot be understood. */
+bool segment_parse_stat(const char *stat, char *state, uint64_t *start);
+
 /* When a process started, field 22 of /proc/PID/stat; 0: there is none, a zombie at most; -1: that
  * cannot be known, as of another user's where /proc hides them. */
 int64_t segment_process_start(pid_t pid);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/wire/budget.h"
+#include "model/arena.h"
 #include "model/error.h"
+#include "model/hash.h"
 #include "model/job/model.h"
 #include "model/segment/segment_reader_private.h"
 #include "model/segment/segment_watch.h"
@@ -16,10 +16,6 @@ enum { LOCK_TRIES = 50, PATH_SIZE = 256 };
 /* Call paths can be much longer together than the table of their frames; so each step is charged.
  */
 enum { STEP_COST = 8 };
-
-/* FNV-1a, 64 bits. */
-#define HASH_BASIS UINT64_C(0xcbf29ce484222325)
-#define HASH_PRIME UINT64_C(0x100000001b3)
 
 /* What is known of a site or a module; its hash is 0 as long as nothing is. */
 struct known {
@@ -66,33 +62,6 @@ void segment_watch_destroy(struct segment_watch *watch)
 
 /* ---- Places ---- */
 
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t num)
-{
-	for (const uint8_t *at = bytes; num > 0; num--, at++)
-		hash = (hash ^ *at) * HASH_PRIME;
-	return hash;
-}
-
-/* Entry `index` of a table of the header. Entries are never changed once something refers to them.
- */
-static int read_entry(struct segment_watch *watch, enum seg_table_id id, uint32_t index, void *to,
-		      size_t size)
-{
-	static const uint32_t most[SEG_NUM_TABLES] = {
-		[SEG_TABLE_MODULES] = SEG_MAX_MODULES,
-		[SEG_TABLE_FRAMES] = SEG_MAX_FRAMES,
-		[SEG_TABLE_SITES] = SEG_MAX_SITES,
-	};
-	const struct seg_table *table = &watch->reader.header.tables[id];
-
-	if (index >= table->capacity || index >= most[id] || table->entry_size < size)
-		return error_set(watch->reader.err, ERROR_FORMAT,
-				 "the segment is corrupt: entry %u of table %d", index, id);
-	return segment_pread(watch->reader.fd, to, size,
-			     table->offset + (uint64_t)index * table->entry_size,
-			     watch->reader.err);
-}
-
 static struct known *know(struct known_table *table, uint32_t index)
 {
 	if (index >= table->num) {
@@ -114,20 +83,20 @@ static int hash_module(struct segment_watch *watch, uint32_t index, uint64_t *re
 	struct seg_module module;
 	struct known *known;
 
-	*ret = HASH_BASIS;
+	*ret = 0;
 	if (index == SEG_NO_FRAME)
 		return 0;
-	if (read_entry(watch, SEG_TABLE_MODULES, index, &module, sizeof(module)) < 0)
+	if (reader_copy_entry(&watch->reader, SEG_TABLE_MODULES, index, &module) < 0)
 		return -1;
 	known = know(&watch->modules, index);
 	if (!known->hash && module.build_id_size > 0 &&
 	    module.build_id_size <= sizeof(module.build_id)) {
-		known->hash = hash_bytes(HASH_BASIS, module.build_id, module.build_id_size);
+		known->hash = hash_bytes(module.build_id, module.build_id_size);
 	} else if (!known->hash) {
 		if (segment_pread(watch->reader.fd, path, sizeof(path) - 1, strings + module.path,
 				  watch->reader.err) < 0)
 			return -1;
-		known->hash = hash_bytes(HASH_BASIS, path, strlen(path));
+		known->hash = hash_bytes(path, strlen(path));
 	}
 	*ret = known->hash;
 	return 0;
@@ -140,13 +109,13 @@ static int hash_path(struct segment_watch *watch, uint32_t frame, uint64_t *ret)
 		uint64_t module;
 
 		if (reader_spend(&watch->reader, STEP_COST) < 0 ||
-		    read_entry(watch, SEG_TABLE_FRAMES, frame, &entry, sizeof(entry)) < 0 ||
+		    reader_copy_entry(&watch->reader, SEG_TABLE_FRAMES, frame, &entry) < 0 ||
 		    hash_module(watch, entry.module, &module) < 0)
 			return -1;
 		if (entry.parent != SEG_NO_FRAME && entry.parent >= frame)
 			return reader_bad_entry(&watch->reader, "frame", frame);
-		*ret = hash_bytes(*ret, &module, sizeof(module));
-		*ret = hash_bytes(*ret, &entry.offset, sizeof(entry.offset));
+		*ret = hash_word(*ret, module);
+		*ret = hash_word(*ret, entry.offset);
 		frame = entry.parent;
 	}
 	return 0;
@@ -157,7 +126,7 @@ static const struct known *know_site(struct segment_watch *watch, uint32_t index
 {
 	struct seg_site site;
 	struct known *known;
-	uint64_t hash = HASH_BASIS;
+	uint64_t hash = 1;
 
 	if (index >= SEG_MAX_SITES) {
 		reader_bad_entry(&watch->reader, "site", index);
@@ -166,19 +135,17 @@ static const struct known *know_site(struct segment_watch *watch, uint32_t index
 	known = know(&watch->sites, index);
 	if (known->hash)
 		return known;
-	if (read_entry(watch, SEG_TABLE_SITES, index, &site, sizeof(site)) < 0 ||
+	if (reader_copy_entry(&watch->reader, SEG_TABLE_SITES, index, &site) < 0 ||
 	    hash_path(watch, site.frame, &hash) < 0)
 		return NULL;
-	known->hash = hash_bytes(hash, &site.class_id, sizeof(site.class_id));
+	known->hash = hash_word(hash, site.class_id);
 	known->class_id = site.class_id;
 	return known;
 }
 
 static uint64_t place_of(const struct known *site, uint32_t state)
 {
-	uint8_t is_exit = SEG_STATE_IS_EXIT(state);
-
-	return hash_bytes(site->hash, &is_exit, sizeof(is_exit));
+	return hash_word(site->hash, SEG_STATE_IS_EXIT(state));
 }
 
 static int find_place(struct segment_watch *watch, uint32_t state, struct segment_pulse *pulse)
@@ -217,47 +184,39 @@ static int find_state(struct segment_watch *watch, uint64_t place, uint32_t *ret
 /* ---- Earlier stays ---- */
 
 /* How often the lane has called the site. */
-static int count_calls(struct segment_watch *watch, uint64_t base, const struct seg_table *table,
+static int count_calls(struct segment_watch *watch, uint64_t base, struct raw_lane *lane,
 		       uint32_t site, uint64_t *ret)
 {
-	uint32_t count = table->count;
-	struct seg_transition *entries;
-	int result;
+	uint32_t count = lane->head.tables[SEG_LANE_TRANSITIONS].count;
+	const struct seg_transition *entries =
+		reader_copy_lane_table(&watch->reader, base, lane, SEG_LANE_TRANSITIONS, count);
 
 	*ret = 0;
-	if (reader_check_table(&watch->reader, "transitions", table, count, SEG_MAX_TRANSITIONS,
-			       sizeof(*entries), watch->reader.header.lane_size) < 0 ||
-	    reader_spend(&watch->reader, count * sizeof(*entries)) < 0)
-		return -1;
-	entries = xcalloc(count + 1, sizeof(*entries));
-	result = reader_copy_entries(&watch->reader, base + table->offset, table, 0, count, entries,
-				     sizeof(*entries));
-	for (uint32_t i = 0; result == 0 && i < count; i++)
+	for (uint32_t i = 0; entries && i < count; i++)
 		if (entries[i].to == SEG_STATE_ENTER(site))
 			*ret += entries[i].count;
-	free(entries);
-	return result;
+	return entries ? 0 : -1;
 }
 
 /* The lane's completed stays in the state; those between two polls in it count, too. */
-static int take_stays(struct segment_watch *watch, uint64_t base, const struct seg_lane *lane,
+static int take_stays(struct segment_watch *watch, uint64_t base, const struct seg_lane *head,
 		      uint32_t state, const struct segment_clock *clock, struct segment_stays *ret)
 {
-	const struct seg_table *states = &lane->tables[SEG_LANE_STATES];
+	struct raw_lane lane = {.head = *head, .arena = arena_create()};
+	struct reader *r = &watch->reader;
 	struct seg_state entry = {.longest = 0};
+	int status = count_calls(watch, base, &lane, SEG_STATE_SITE(state), &ret->num);
 
-	if (count_calls(watch, base, &lane->tables[SEG_LANE_TRANSITIONS], SEG_STATE_SITE(state),
-			&ret->num) < 0)
-		return -1;
-	if (state < states->capacity &&
-	    (reader_check_table(&watch->reader, "states", states, state + 1, 2 * SEG_MAX_SITES,
-				sizeof(entry), watch->reader.header.lane_size) < 0 ||
-	     reader_copy_entries(&watch->reader, base + states->offset, states, state, 1, &entry,
-				 sizeof(entry)) < 0))
+	if (status == 0 && state < head->tables[SEG_LANE_STATES].capacity &&
+	    (reader_check_lane_table(r, head, SEG_LANE_STATES, state + 1) < 0 ||
+	     reader_copy_lane_entries(r, base, head, SEG_LANE_STATES, state, 1, &entry) < 0))
+		status = -1;
+	arena_destroy(lane.arena);
+	if (status < 0)
 		return -1;
 	/* The present one is not over, and that after the present call has not begun. */
-	if (ret->num > 0 && (lane->current.state == state ||
-			     lane->current.state == SEG_STATE_ENTER(SEG_STATE_SITE(state))))
+	if (ret->num > 0 && (head->current.state == state ||
+			     head->current.state == SEG_STATE_ENTER(SEG_STATE_SITE(state))))
 		ret->num--;
 	ret->longest_ns = segment_clock_duration(clock, entry.longest);
 	if (SEG_STATE_IS_EXIT(state) && entry.polls > entry.longest)
@@ -267,31 +226,8 @@ static int take_stays(struct segment_watch *watch, uint64_t base, const struct s
 
 /* ---- Looks ---- */
 
-/* How many lanes there are by now, all of them inside the file, which only grows. */
-static int count_lanes(struct segment_watch *watch)
-{
-	const struct seg_header *header = &watch->reader.header;
-	struct pdb_error *err = watch->reader.err;
-	struct stat status;
-	uint32_t num;
-
-	if (segment_pread(watch->reader.fd, &num, sizeof(num),
-			  offsetof(struct seg_header, num_lanes), err) < 0)
-		return -1;
-	if (num <= watch->num_lanes)
-		return 0;
-	if (fstat(watch->reader.fd, &status) < 0)
-		return error_errno(err, "the segment");
-	if (num > SEG_MAX_LANES || header->lane_size < sizeof(struct seg_lane) ||
-	    header->lane_offset > (uint64_t)status.st_size ||
-	    num > (status.st_size - header->lane_offset) / header->lane_size)
-		return error_set(err, ERROR_FORMAT, "the segment is corrupt: %u lanes", num);
-	watch->num_lanes = num;
-	return 0;
-}
-
 /* 0: not since it came into its state. */
-static uint64_t last_poll(const struct segment_watch *watch, const struct raw_current *current)
+static uint64_t last_poll(const struct segment_watch *watch, const struct seg_current *current)
 {
 	struct segment_clock clock;
 
@@ -302,7 +238,7 @@ static uint64_t last_poll(const struct segment_watch *watch, const struct raw_cu
 }
 
 /* What does not change until somebody makes a transition. */
-static int take_stay(struct segment_watch *watch, size_t lane, const struct raw_current *current,
+static int take_stay(struct segment_watch *watch, size_t lane, const struct seg_current *current,
 		     struct segment_pulse *pulse)
 {
 	uint64_t base = reader_lane_base(&watch->reader, lane);
@@ -329,33 +265,35 @@ static int take_stay(struct segment_watch *watch, size_t lane, const struct raw_
 	return 0;
 }
 
+/* Lanes may have come, as the file only grows. */
 static int begin_reading(struct segment_watch *watch, struct pdb_error *err)
 {
-	struct stat status;
+	struct reader *r = &watch->reader;
+	uint32_t num;
 
-	if (fstat(watch->reader.fd, &status) < 0)
-		return error_errno(err, "the segment");
-	watch->reader.err = err;
-	watch->reader.naps = 0;
-	watch->reader.retries = LOCK_TRIES;
-	watch->reader.budget = budget_stored((uint64_t)status.st_blocks * 512);
-	return 0;
+	r->err = err;
+	r->naps = 0;
+	r->retries = LOCK_TRIES;
+	if (segment_pread(r->fd, &num, sizeof(num), offsetof(struct seg_header, num_lanes), err) <
+	    0)
+		return -1;
+	r->header.num_lanes = num;
+	return reader_begin(r, &watch->num_lanes);
 }
 
 int segment_watch_read(struct segment_watch *watch, struct segment_pulse *ret,
 		       struct pdb_error *err)
 {
 	struct segment_pulse pulse = {.life = 0};
-	struct raw_current newest = {.since = 0};
+	struct seg_current newest = {.since = 0};
 	size_t newest_lane = 0;
 
 	if (begin_reading(watch, err) < 0 ||
 	    segment_pread(watch->reader.fd, &pulse.life, sizeof(pulse.life),
-			  offsetof(struct seg_header, life), err) < 0 ||
-	    count_lanes(watch) < 0)
+			  offsetof(struct seg_header, life), err) < 0)
 		return -1;
 	for (size_t i = 0; i < watch->num_lanes; i++) {
-		struct raw_current current;
+		struct seg_current current;
 		bool is_whole;
 
 		if (reader_read_current(&watch->reader, reader_lane_base(&watch->reader, i),
@@ -387,8 +325,7 @@ int segment_watch_stays(struct segment_watch *watch, uint64_t place, struct segm
 	uint32_t state;
 	bool found;
 
-	if (begin_reading(watch, err) < 0 || find_state(watch, place, &state, &found) < 0 ||
-	    count_lanes(watch) < 0)
+	if (begin_reading(watch, err) < 0 || find_state(watch, place, &state, &found) < 0)
 		return -1;
 	segment_clock_init(&clock, &watch->reader.header, watch->newest);
 	for (size_t i = 0; found && i < watch->num_lanes; i++) {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "model/buffer.h"
+#include "model/codec.h"
 #include "model/error.h"
 #include "model/trace/trace_private.h"
 #include "model/xalloc.h"
@@ -34,7 +34,8 @@ const struct trace_element *trace_body_of(const struct trace *trace, uint32_t lo
 	return &trace->elements[body->first];
 }
 
-uint64_t trace_length(const struct trace *trace, uint32_t symbol)
+/* Events of one iteration; of a symbol that is no loop 1. */
+static uint64_t trace_length(const struct trace *trace, uint32_t symbol)
 {
 	return TRACE_IS_LOOP(symbol) ? trace->bodies[TRACE_BODY(symbol)].length : 1;
 }
@@ -203,103 +204,73 @@ bool trace_walk_next(struct trace_walk *walk, uint32_t *symbol_ret, uint32_t *co
 
 /* ---- As bytes ---- */
 
-static void put_row(struct buffer *b, const struct trace_element *row, size_t num)
+static void element(struct codec *c, struct trace_element *e)
 {
-	buffer_put(b, num);
-	for (size_t i = 0; i < num; i++) {
-		buffer_put(b,
-			   (uint64_t)TRACE_BODY(row[i].symbol) << 1 | TRACE_IS_LOOP(row[i].symbol));
-		buffer_put(b, row[i].count);
+	uint64_t symbol = (uint64_t)TRACE_BODY(e->symbol) << 1 | TRACE_IS_LOOP(e->symbol);
+
+	CODEC_BELOW(c, symbol, UINT32_MAX);
+	CODEC(c, e->count);
+	if (c->from)
+		e->symbol = (uint32_t)(symbol >> 1) | (symbol & 1 ? TRACE_LOOP : 0);
+}
+
+/* Of a body, whose elements refer to those before it. */
+static void elements(struct codec *c, struct trace *trace, size_t number, size_t *capacity)
+{
+	struct trace_body *body = &trace->bodies[number];
+	size_t num = body->num;
+
+	codec_count(c, &num, UINT32_MAX, 2);
+	if (c->from)
+		*body = (struct trace_body){(uint32_t)trace->num_elements, (uint32_t)num, 0};
+	for (size_t i = 0; i < num && codec_goes_on(c); i++) {
+		struct trace_element e = {0};
+
+		if (c->to)
+			e = trace->elements[body->first + i];
+		element(c, &e);
+		if (c->to)
+			continue;
+		codec_refuse(c, TRACE_IS_LOOP(e.symbol) && TRACE_BODY(e.symbol) >= number);
+		if (codec_goes_on(c))
+			body->length += e.count * trace_length(trace, e.symbol);
+		trace->elements = xgrow(trace->elements, trace->num_elements, capacity, sizeof(e));
+		trace->elements[trace->num_elements++] = e;
 	}
+}
+
+static void fields(struct codec *c, struct trace *trace)
+{
+	uint64_t is_truncated = trace->is_truncated;
+	size_t capacity = 0;
+
+	CODEC_TABLE(c, trace->bodies, trace->num_bodies, UINT32_MAX, 2);
+	for (size_t i = 0; i < trace->num_bodies && codec_goes_on(c); i++)
+		elements(c, trace, i, &capacity);
+	CODEC_TABLE(c, trace->sequence, trace->num, UINT32_MAX, 2);
+	for (size_t i = 0; i < trace->num && codec_goes_on(c); i++)
+		element(c, &trace->sequence[i]);
+	CODEC(c, trace->num_events);
+	CODEC(c, trace->num_lost);
+	CODEC(c, is_truncated);
+	if (c->from)
+		trace->is_truncated = is_truncated != 0;
 }
 
 void trace_encode(const struct trace *trace, struct buffer *b)
 {
-	buffer_put(b, trace->num_bodies);
-	for (size_t i = 0; i < trace->num_bodies; i++)
-		put_row(b, &trace->elements[trace->bodies[i].first], trace->bodies[i].num);
-	put_row(b, trace->sequence, trace->num);
-	buffer_put(b, trace->num_events);
-	buffer_put(b, trace->num_lost);
-	buffer_put(b, trace->is_truncated);
-}
-
-struct input {
-	const uint8_t *at, *end;
-	bool is_bad;
-};
-
-static uint64_t take(struct input *in)
-{
-	uint64_t value = 0;
-
-	for (int shift = 0; shift < 64 && in->at < in->end; shift += 7) {
-		uint8_t byte = *in->at++;
-
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80))
-			return value;
-	}
-	in->is_bad = true;
-	return 0;
-}
-
-/* A number of elements, each of which takes two bytes at least. */
-static size_t take_num(struct input *in)
-{
-	uint64_t num = take(in);
-
-	if (num > (size_t)(in->end - in->at) / 2)
-		in->is_bad = true;
-	return in->is_bad ? 0 : num;
-}
-
-static struct trace_element take_element(struct input *in)
-{
-	uint64_t symbol = take(in), count = take(in);
-
-	if (symbol >> 32 || count > UINT32_MAX)
-		in->is_bad = true;
-	return (struct trace_element){(uint32_t)(symbol >> 1) | (symbol & 1 ? TRACE_LOOP : 0),
-				      (uint32_t)count};
-}
-
-/* A body, whose elements refer to those before it. */
-static void take_body(struct input *in, struct trace *trace, size_t *capacity)
-{
-	struct trace_body body = {.first = (uint32_t)trace->num_elements, .num = take_num(in)};
-
-	for (uint32_t i = 0; i < body.num && !in->is_bad; i++) {
-		struct trace_element e = take_element(in);
-
-		if (TRACE_IS_LOOP(e.symbol) && TRACE_BODY(e.symbol) >= trace->num_bodies)
-			in->is_bad = true;
-		else
-			body.length += e.count * trace_length(trace, e.symbol);
-		trace->elements = xgrow(trace->elements, trace->num_elements, capacity, sizeof(e));
-		trace->elements[trace->num_elements++] = e;
-	}
-	trace->bodies[trace->num_bodies++] = body;
+	fields(&(struct codec){.to = b}, (struct trace *)trace);
 }
 
 struct trace *trace_decode(const uint8_t *bytes, size_t size, uint32_t num_symbols,
 			   struct pdb_error *err)
 {
-	struct input in = {bytes, bytes + size, size > UINT32_MAX};
+	struct decoder in = {.at = bytes, .end = bytes + size, .memory = UINT64_MAX};
 	struct trace *trace = xcalloc(1, sizeof(*trace));
-	size_t num_bodies = take_num(&in), num, capacity = 0;
 
-	trace->bodies = xcalloc(num_bodies + 1, sizeof(*trace->bodies));
-	while (trace->num_bodies < num_bodies && !in.is_bad)
-		take_body(&in, trace, &capacity);
-	num = take_num(&in);
-	trace->sequence = xcalloc(num + 1, sizeof(*trace->sequence));
-	while (trace->num < num && !in.is_bad)
-		trace->sequence[trace->num++] = take_element(&in);
-	trace->num_events = take(&in);
-	trace->num_lost = take(&in);
-	trace->is_truncated = take(&in) != 0;
-	if (in.is_bad || in.at != in.end)
+	fields(&(struct codec){.from = &in}, trace);
+	decoder_end(&in);
+	if (in.is_bad)
 		error_set(err, ERROR_FORMAT, "the trace is corrupt");
 	else if (trace_validate(trace, num_symbols, err) == 0)
 		return trace;

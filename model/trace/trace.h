@@ -33,8 +33,7 @@ typedef int (*trace_read_fn)(void *from, void *to, size_t size, uint64_t offset,
 			     struct pdb_error *err);
 
 /* A copy of a trace that may be being written, from an arena of at most `size` bytes that is not
- * trusted, with symbols below num_symbols. No table may have more than `budget` bytes: the arena
- * may be mostly a hole. No table may have more than `budget` bytes: the arena may be mostly a hole.
+ * trusted, with symbols below num_symbols. No table may have more than `budget` bytes: the arena may be mostly a hole.
  * What is under way becomes elements of the sequence. NULL and *err: ERROR_FORMAT, what is there is
  * no trace; ERROR_VERSION; ERROR_TIMEOUT, it changed all the time (or its writer died in between);
  * or what `read` said. */
@@ -52,8 +51,6 @@ int trace_validate(const struct trace *trace, uint32_t num_symbols, struct pdb_e
 /* The elements of a loop's body. Borrowed. */
 const struct trace_element *trace_body_of(const struct trace *trace, uint32_t loop,
 					  uint32_t *num_ret);
-/* Events of one iteration; of a symbol that is no loop 1. */
-uint64_t trace_length(const struct trace *trace, uint32_t symbol);
 
 /* As bytes, for a snapshot: appended to *b. And back, from untrusted ones that must be used up:
  * NULL and *err if they are no trace of symbols below num_symbols. */

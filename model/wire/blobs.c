@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/hash.h"
 #include "model/arena.h"
 #include "model/wire/blobs.h"
 #include "model/xalloc.h"
@@ -24,30 +25,6 @@ static void end(void *blobs)
 struct blobs *blobs_in(struct arena *arena)
 {
 	return arena_keep(arena, arena_alloc(arena, sizeof(struct blobs)), end);
-}
-
-/* Each step can be undone, so different words lead to different hashes. */
-static uint64_t add_word(uint64_t hash, uint64_t word)
-{
-	hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-	return hash ^ (hash >> 32);
-}
-
-uint64_t blobs_hash(const void *bytes, size_t size)
-{
-	const uint8_t *at = bytes;
-	uint64_t hash = add_word(0, size), word;
-
-	for (; size >= sizeof(word); size -= sizeof(word), at += sizeof(word)) {
-		memcpy(&word, at, sizeof(word));
-		hash = add_word(hash, word);
-	}
-	if (size) {
-		word = 0;
-		memcpy(&word, at, size);
-		hash = add_word(hash, word);
-	}
-	return hash;
 }
 
 const uint8_t *blobs_get(const struct blobs *blobs, uint32_t number, size_t *size_ret)
@@ -150,7 +127,7 @@ static void hash_added(struct blobs *blobs)
 	for (size_t i = blobs->num_hashed; i < blobs->num; i++) {
 		size_t size;
 		const uint8_t *bytes = blobs_get(blobs, (uint32_t)i, &size);
-		uint32_t hash = (uint32_t)blobs_hash(bytes, size);
+		uint32_t hash = (uint32_t)hash_bytes(bytes, size);
 		uint32_t *slot = find_slot(blobs, hash, bytes, size);
 
 		put_slot(blobs, slot, *slot == SLOT_FREE ? (uint32_t)i : *slot, hash);
@@ -159,7 +136,7 @@ static void hash_added(struct blobs *blobs)
 
 uint32_t blobs_intern(struct blobs *blobs, const void *bytes, size_t size)
 {
-	uint32_t hash = (uint32_t)blobs_hash(bytes, size), *slot;
+	uint32_t hash = (uint32_t)hash_bytes(bytes, size), *slot;
 
 	hash_added(blobs);
 	slot = find_slot(blobs, hash, bytes, size);

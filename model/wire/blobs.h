@@ -37,7 +37,4 @@ void blobs_reserve(struct blobs *blobs, size_t num, size_t num_bytes);
 /* Borrowed, valid until the next intern; number < blobs->num. */
 const uint8_t *blobs_get(const struct blobs *blobs, uint32_t number, size_t *size_ret);
 
-/* Of any bytes: not against intention, but no change of one byte leaves it the same. */
-uint64_t blobs_hash(const void *bytes, size_t size);
-
 #endif

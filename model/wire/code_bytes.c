@@ -1,421 +1,268 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
-#include <string.h>
 
-#include "model/wire/budget.h"
-#include "model/buffer.h"
+#include "model/codec.h"
 #include "model/job/code.h"
-#include "model/wire/code_bytes.h"
 #include "model/job/modules.h"
-#include "model/wire/decoder.h"
+#include "model/budget.h"
+#include "model/wire/code_bytes.h"
 #include "model/xalloc.h"
 
 enum {
 	MAX_INSNS = 16 << 20, /* of a function, as bytes of code */
 	MAX_RANGES = 64,
-	/* Bits of what stands before a value, a place, a variable. */
-	IS_KNOWN = 1,
-	IS_UNSIGNED = 2,
-	IS_SIGNED = 1,
-	IS_MEMORY = 2,
-	IS_PROTECTED = 2,
-	HAS_FILE = 4,
 };
 
 /* ---- Modules ---- */
 
-void code_bytes_put_module(struct buffer *b, const struct modules *modules, uint32_t id)
+void code_bytes_module(struct codec *c, struct modules *modules, uint32_t *id)
 {
-	const struct module *module = modules_get(modules, id);
+	struct module module = {.path = NULL};
 
-	buffer_put_text(b, module->path);
-	buffer_put(b, module->build_id_size);
-	buffer_put_bytes(b, module->build_id, module->build_id_size);
-}
-
-uint32_t code_bytes_take_module(struct decoder *in, struct modules *modules)
-{
-	char *path = decoder_take_text(in);
-	size_t size = decoder_take_below(in, BUILD_ID_MAX);
-	const uint8_t *build_id = decoder_take_bytes(in, size);
-	uint32_t module = MODULE_NONE;
-
-	if (!in->is_bad)
-		module = modules_intern(modules, path, build_id, size);
-	free(path);
-	return module;
+	if (c->to)
+		module = *modules_get(modules, *id);
+	CODEC_TEXT(c, module.path);
+	codec_bytes(c, module.build_id, &module.build_id_size, BUILD_ID_MAX);
+	if (c->to)
+		return;
+	*id = MODULE_NONE;
+	if (codec_goes_on(c))
+		*id = modules_intern(modules, module.path, module.build_id, module.build_id_size);
+	free(module.path);
 }
 
 /* ---- Values ---- */
 
-static void put_place(struct buffer *b, const struct code_place *place)
+static void code_place(struct codec *c, struct code_place *place)
 {
-	buffer_put(b, (place->is_signed ? IS_SIGNED : 0u) |
-			      (place->kind == CODE_MEMORY ? IS_MEMORY : 0u));
-	buffer_put(b, place->reg);
-	buffer_put(b, place->size);
-	buffer_put_signed(b, place->displacement);
+	bool is_memory = place->kind == CODE_MEMORY;
+
+	CODEC_FLAGS(c, &place->is_signed, &is_memory);
+	if (c->from)
+		place->kind = is_memory ? CODE_MEMORY : CODE_REGISTER;
+	CODEC_BELOW(c, place->reg, CODE_NUM_REGISTERS - 1);
+	CODEC(c, place->size);
+	CODEC_SIGNED(c, place->displacement);
 }
 
-static struct code_place take_place(struct decoder *in)
+static void code_value(struct codec *c, struct code_value *value)
 {
-	uint64_t flags = decoder_take_below(in, IS_SIGNED | IS_MEMORY);
-	struct code_place place = {
-		.kind = flags & IS_MEMORY ? CODE_MEMORY : CODE_REGISTER,
-		.is_signed = flags & IS_SIGNED,
-	};
-
-	place.reg = (uint8_t)decoder_take_below(in, CODE_NUM_REGISTERS - 1);
-	place.size = (uint8_t)decoder_take_below(in, UINT8_MAX);
-	place.displacement = decoder_take_signed(in, INT64_MIN, INT64_MAX);
-	return place;
-}
-
-static void put_value(struct buffer *b, const struct code_value *value)
-{
-	buffer_put(b, (value->is_known ? IS_KNOWN : 0u) | (value->is_unsigned ? IS_UNSIGNED : 0u));
+	CODEC_FLAGS(c, &value->is_known, &value->is_unsigned);
 	if (!value->is_known)
 		return;
-	buffer_put(b, value->shift);
-	buffer_put_signed(b, value->constant);
-	buffer_put(b, value->num_terms);
+	CODEC_BELOW(c, value->shift, 63);
+	CODEC_SIGNED(c, value->constant);
+	CODEC_BELOW(c, value->num_terms, CODE_MAX_TERMS);
 	for (unsigned int i = 0; i < value->num_terms; i++) {
-		put_place(b, &value->terms[i].place);
-		buffer_put_signed(b, value->terms[i].factor);
+		code_place(c, &value->terms[i].place);
+		CODEC_SIGNED(c, value->terms[i].factor);
 	}
-}
-
-static struct code_value take_value(struct decoder *in)
-{
-	uint64_t flags = decoder_take_below(in, IS_KNOWN | IS_UNSIGNED);
-	struct code_value value = {
-		.is_known = flags & IS_KNOWN,
-		.is_unsigned = flags & IS_UNSIGNED,
-	};
-
-	if (!value.is_known)
-		return value;
-	value.shift = (uint8_t)decoder_take_below(in, 63);
-	value.constant = decoder_take_signed(in, INT64_MIN, INT64_MAX);
-	value.num_terms = (uint8_t)decoder_take_below(in, CODE_MAX_TERMS);
-	for (unsigned int i = 0; i < value.num_terms; i++) {
-		value.terms[i].place = take_place(in);
-		value.terms[i].factor = decoder_take_signed(in, INT64_MIN, INT64_MAX);
-	}
-	return value;
 }
 
 /* Of an integer. */
-static uint8_t take_size(struct decoder *in)
+static void code_size(struct codec *c, uint8_t *size)
 {
-	uint64_t size = decoder_take_below(in, 8);
-
-	if (size != 1 && size != 2 && size != 4 && size != 8)
-		in->is_bad = true;
-	return (uint8_t)size;
+	CODEC_BELOW(c, *size, 8);
+	codec_refuse(c, *size == 0 || (*size & (*size - 1)));
 }
 
-void code_bytes_put_probe(struct buffer *b, const struct code_probe *probe)
+void code_bytes_probe(struct codec *c, struct code_probe *probe)
 {
-	buffer_put(b, probe->offset);
-	buffer_put(b, probe->is_return);
-	buffer_put(b, probe->size);
-	buffer_put(b, probe->is_signed);
-	put_value(b, &probe->value);
-}
-
-void code_bytes_take_probe(struct decoder *in, struct code_probe *ret)
-{
-	ret->offset = decoder_take(in);
-	ret->is_return = decoder_take_below(in, 1);
-	ret->size = take_size(in);
-	ret->is_signed = decoder_take_below(in, 1);
-	ret->value = take_value(in);
-	if (!ret->value.is_known)
-		in->is_bad = true;
+	CODEC(c, probe->offset);
+	CODEC_BELOW(c, probe->is_return, 1);
+	code_size(c, &probe->size);
+	CODEC_BELOW(c, probe->is_signed, 1);
+	code_value(c, &probe->value);
+	codec_refuse(c, !probe->value.is_known);
 }
 
 /* ---- Functions ---- */
 
-static void put_insns(struct buffer *b, const struct code_function *function)
+/* One that begins at `before` or later, and the next of the function's effects and targets. */
+static void code_insn(struct codec *c, struct code_function *function, struct code_insn *insn,
+		      size_t *effects, size_t *targets, uint64_t before)
 {
-	uint64_t before = 0;
-
-	buffer_put(b, function->num_insns);
-	buffer_put(b, function->num_effects);
-	buffer_put(b, function->num_targets);
-	for (size_t i = 0; i < function->num_insns; i++) {
-		const struct code_insn *insn = &function->insns[i];
-
-		buffer_put(b, insn->address - before);
-		buffer_put(b, insn->length);
-		buffer_put(b, insn->kind);
-		buffer_put(b, insn->target != 0);
-		if (insn->target)
-			buffer_put_signed(b, (int64_t)(insn->target - insn->address));
-		before = insn->address;
-		buffer_put(b, insn->num_effects);
-		for (uint32_t k = 0; k < insn->num_effects; k++) {
-			const struct code_effect *effect =
-				&function->effects[insn->first_effect + k];
-
-			put_place(b, &effect->to);
-			put_value(b, &effect->value);
-		}
-		buffer_put(b, insn->num_targets);
-		for (uint32_t k = 0; k < insn->num_targets; k++)
-			buffer_put_signed(b, (int64_t)(function->targets[insn->first_target + k] -
-						       insn->address));
-	}
-}
-
-/* One that begins at `before` or later. */
-static void take_insn(struct decoder *in, struct code_function *function, size_t max_effects,
-		      size_t max_targets, uint64_t before)
-{
-	struct code_insn *insn = &function->insns[function->num_insns];
+	bool has_target = insn->target != 0;
 
 	/* It ends below the end of all addresses. */
-	insn->address = before + decoder_take_below(in, UINT64_MAX - UINT8_MAX - before);
-	insn->length = (uint8_t)decoder_take_below(in, UINT8_MAX);
-	insn->kind = (uint8_t)decoder_take_below(in, CODE_END);
-	if (decoder_take_below(in, 1))
-		insn->target =
-			insn->address + (uint64_t)decoder_take_signed(in, INT64_MIN, INT64_MAX);
-	insn->first_effect = (uint32_t)function->num_effects;
-	insn->num_effects = (uint32_t)decoder_take_below(in, max_effects - function->num_effects);
-	for (uint32_t i = 0; i < insn->num_effects && !in->is_bad; i++) {
-		struct code_effect *effect = &function->effects[function->num_effects++];
+	CODEC_FIELD(c, insn->address, buffer_put(c->to, insn->address - before),
+		    before + decoder_take_below(c->from, UINT64_MAX - UINT8_MAX - before));
+	CODEC(c, insn->length);
+	codec_refuse(c, !insn->length);
+	CODEC_BELOW(c, insn->kind, CODE_END);
+	CODEC_BELOW(c, has_target, 1);
+	if (has_target)
+		CODEC_AROUND(c, insn->target, insn->address);
+	CODEC_BELOW(c, insn->num_effects, function->num_effects - *effects);
+	if (c->from)
+		insn->first_effect = (uint32_t)*effects;
+	*effects += insn->num_effects;
+	for (uint32_t i = 0; i < insn->num_effects && codec_goes_on(c); i++) {
+		struct code_effect *effect = &function->effects[insn->first_effect + i];
 
-		effect->to = take_place(in);
-		effect->value = take_value(in);
+		code_place(c, &effect->to);
+		code_value(c, &effect->value);
 	}
-	insn->first_target = (uint32_t)function->num_targets;
-	insn->num_targets = (uint32_t)decoder_take_below(in, max_targets - function->num_targets);
-	for (uint32_t i = 0; i < insn->num_targets && !in->is_bad; i++)
-		function->targets[function->num_targets++] =
-			insn->address + (uint64_t)decoder_take_signed(in, INT64_MIN, INT64_MAX);
-	function->num_insns++;
+	CODEC_BELOW(c, insn->num_targets, function->num_targets - *targets);
+	if (c->from)
+		insn->first_target = (uint32_t)*targets;
+	*targets += insn->num_targets;
+	for (uint32_t i = 0; i < insn->num_targets && codec_goes_on(c); i++)
+		CODEC_AROUND(c, function->targets[insn->first_target + i], insn->address);
 }
 
-static void take_insns(struct decoder *in, struct code_function *function)
+static void code_insns(struct codec *c, struct code_function *function)
 {
-	size_t num = decoder_take_count(in, MAX_INSNS, 6);
-	size_t num_effects = decoder_take_count(in, UINT32_MAX, 5);
-	size_t num_targets = decoder_take_count(in, UINT32_MAX, 1);
-	uint64_t before = 0;
+	size_t effects = 0, targets = 0;
 
-	function->insns = decoder_allocate(in, num, sizeof(*function->insns));
-	function->effects = decoder_allocate(in, num_effects, sizeof(*function->effects));
-	function->targets = decoder_allocate(in, num_targets, sizeof(*function->targets));
-	for (size_t i = 0; i < num && !in->is_bad; i++) {
-		take_insn(in, function, num_effects, num_targets, before);
-		before = function->insns[i].address;
-		if (!function->insns[i].length)
-			in->is_bad = true;
+	codec_count(c, &function->num_insns, MAX_INSNS, 6);
+	codec_count(c, &function->num_effects, UINT32_MAX, 5);
+	codec_count(c, &function->num_targets, UINT32_MAX, 1);
+	if (c->from) {
+		function->insns = codec_allocate(c, &function->num_insns, sizeof(*function->insns));
+		function->effects =
+			codec_allocate(c, &function->num_effects, sizeof(*function->effects));
+		function->targets =
+			codec_allocate(c, &function->num_targets, sizeof(*function->targets));
 	}
-	if (function->num_effects != num_effects || function->num_targets != num_targets)
-		in->is_bad = true;
+	for (size_t i = 0; i < function->num_insns && codec_goes_on(c); i++)
+		code_insn(c, function, &function->insns[i], &effects, &targets,
+			  i ? function->insns[i - 1].address : 0);
+	codec_refuse(c, effects != function->num_effects || targets != function->num_targets);
 }
 
-static void take_ranges(struct decoder *in, struct code_function *function)
+static void code_ranges(struct codec *c, struct code_function *function)
 {
-	size_t num = decoder_take_count(in, MAX_RANGES, 2);
+	CODEC_TABLE(c, function->ranges, function->num_ranges, MAX_RANGES, 2);
+	for (size_t i = 0; i < function->num_ranges; i++) {
+		struct code_range *range = &function->ranges[i];
 
-	function->ranges = decoder_allocate(in, num, sizeof(*function->ranges));
-	for (size_t i = 0; i < num && !in->is_bad; i++) {
-		struct code_range *range = &function->ranges[function->num_ranges++];
-
-		range->begin = decoder_take(in);
-		range->end = range->begin + decoder_take_below(in, UINT64_MAX - range->begin);
+		CODEC(c, range->begin);
+		CODEC_FIELD(c, range->end, buffer_put(c->to, range->end - range->begin),
+			    range->begin + decoder_take_below(c->from, UINT64_MAX - range->begin));
 	}
-	if (!num)
-		in->is_bad = true;
-	else
+	codec_refuse(c, !function->num_ranges);
+	if (c->from && function->num_ranges)
 		function->entry = function->ranges[0].begin;
 }
 
-/* ---- Variables ---- */
-
-static void put_variable(struct buffer *b, const struct code_variable *variable)
+static void code_variable(struct codec *c, struct code_variable *variable)
 {
-	buffer_put_text(b, variable->name);
-	buffer_put(b, (variable->is_signed ? IS_SIGNED : 0u) |
-			      (variable->is_protected ? IS_PROTECTED : 0u) |
-			      (variable->file ? HAS_FILE : 0u));
-	if (variable->file)
-		buffer_put_text(b, variable->file);
-	buffer_put_signed(b, variable->line);
-	buffer_put(b, variable->size);
-	buffer_put(b, variable->num_locations);
-	for (size_t i = 0; i < variable->num_locations; i++) {
-		const struct code_location *location = &variable->locations[i];
+	bool has_file = variable->file != NULL;
 
-		buffer_put(b, location->range.begin);
-		buffer_put(b, location->range.end);
-		put_value(b, &location->value);
+	CODEC_TEXT(c, variable->name);
+	CODEC_FLAGS(c, &variable->is_signed, &variable->is_protected, &has_file);
+	if (has_file)
+		CODEC_TEXT(c, variable->file);
+	CODEC_INT(c, variable->line);
+	code_size(c, &variable->size);
+	CODEC_TABLE(c, variable->locations, variable->num_locations, UINT32_MAX, 3);
+	for (size_t i = 0; i < variable->num_locations && codec_goes_on(c); i++) {
+		struct code_location *location = &variable->locations[i];
+
+		CODEC(c, location->range.begin);
+		CODEC(c, location->range.end);
+		code_value(c, &location->value);
 	}
 }
 
-static void take_variable(struct decoder *in, struct code_variable *variable)
+static void code_variables(struct codec *c, struct code_variables *variables)
 {
-	uint64_t flags;
-	size_t num;
-
-	variable->name = decoder_take_text(in);
-	flags = decoder_take_below(in, IS_SIGNED | IS_PROTECTED | HAS_FILE);
-	variable->is_signed = flags & IS_SIGNED;
-	variable->is_protected = flags & IS_PROTECTED;
-	if (flags & HAS_FILE)
-		variable->file = decoder_take_text(in);
-	variable->line = decoder_take_int(in);
-	variable->size = take_size(in);
-	num = decoder_take_count(in, UINT32_MAX, 3);
-	variable->locations = decoder_allocate(in, num, sizeof(*variable->locations));
-	for (size_t i = 0; i < num && !in->is_bad; i++) {
-		struct code_location *location = &variable->locations[variable->num_locations++];
-
-		location->range.begin = decoder_take(in);
-		location->range.end = decoder_take(in);
-		location->value = take_value(in);
-	}
+	CODEC_BELOW(c, variables->has_debug_info, 1);
+	CODEC_TABLE(c, variables->variables, variables->num_variables, UINT32_MAX, 5);
+	for (size_t i = 0; i < variables->num_variables && codec_goes_on(c); i++)
+		code_variable(c, &variables->variables[i]);
 }
 
-static struct code_variables *take_variables(struct decoder *in)
+void code_bytes_function(struct codec *c, struct code_function **function,
+			 struct code_variables **variables)
 {
-	struct code_variables *variables = xcalloc(1, sizeof(*variables));
-	size_t num;
-
-	variables->has_debug_info = decoder_take_below(in, 1);
-	num = decoder_take_count(in, UINT32_MAX, 5);
-	variables->variables = decoder_allocate(in, num, sizeof(*variables->variables));
-	for (size_t i = 0; i < num && !in->is_bad; i++)
-		take_variable(in, &variables->variables[variables->num_variables++]);
-	return variables;
-}
-
-void code_bytes_put_function(struct buffer *b, const struct code_function *function,
-			     const struct code_variables *variables)
-{
-	buffer_put(b, function->num_ranges);
-	for (size_t i = 0; i < function->num_ranges; i++) {
-		buffer_put(b, function->ranges[i].begin);
-		buffer_put(b, function->ranges[i].end - function->ranges[i].begin);
+	if (c->from) {
+		*function = xcalloc(1, sizeof(**function));
+		*variables = xcalloc(1, sizeof(**variables));
 	}
-	buffer_put(b, function->preserved);
-	buffer_put(b, function->stack_pointer);
-	buffer_put(b, function->entry_offset);
-	put_insns(b, function);
-	buffer_put(b, variables->has_debug_info);
-	buffer_put(b, variables->num_variables);
-	for (size_t i = 0; i < variables->num_variables; i++)
-		put_variable(b, &variables->variables[i]);
-}
-
-struct code_function *code_bytes_take_function(struct decoder *in,
-					       struct code_variables **variables_ret)
-{
-	struct code_function *function = xcalloc(1, sizeof(*function));
-	struct code_variables *variables;
-
-	take_ranges(in, function);
-	function->preserved = decoder_take(in);
-	function->stack_pointer = (uint8_t)decoder_take_below(in, CODE_NUM_REGISTERS - 1);
-	function->entry_offset = (uint8_t)decoder_take_below(in, UINT8_MAX);
-	take_insns(in, function);
-	variables = take_variables(in);
-	if (in->is_bad) {
-		code_function_destroy(function);
-		code_variables_destroy(variables);
-		return NULL;
-	}
-	*variables_ret = variables;
-	return function;
+	code_ranges(c, *function);
+	CODEC(c, (*function)->preserved);
+	CODEC_BELOW(c, (*function)->stack_pointer, CODE_NUM_REGISTERS - 1);
+	CODEC(c, (*function)->entry_offset);
+	code_insns(c, *function);
+	code_variables(c, *variables);
+	if (codec_goes_on(c))
+		return;
+	code_function_destroy(*function);
+	code_variables_destroy(*variables);
+	*function = NULL;
+	*variables = NULL;
 }
 
 /* ---- Questions ---- */
 
-static void put_addresses(struct buffer *b, const struct code_address *addresses, size_t num)
+/* The modules that a question names, by its numbers of them. */
+struct named {
+	uint32_t *ids;
+	size_t num;
+};
+
+static void question_module(struct codec *c, const struct named *named, uint32_t *module)
 {
-	buffer_put(b, num);
-	for (size_t i = 0; i < num; i++) {
-		buffer_put_index(b, addresses[i].module);
-		buffer_put(b, addresses[i].address);
+	CODEC_INDEX(c, *module, named->num);
+	codec_refuse(c, *module == MODULE_NONE);
+	if (c->from)
+		*module = codec_goes_on(c) ? named->ids[*module] : MODULE_NONE;
+}
+
+static void question_addresses(struct codec *c, const struct named *named,
+			       const struct code_address **addresses, size_t *num)
+{
+	struct code_address *table = (struct code_address *)*addresses;
+
+	CODEC_TABLE(c, table, *num, UINT32_MAX, 2);
+	for (size_t i = 0; i < *num && codec_goes_on(c); i++) {
+		question_module(c, named, &table[i].module);
+		CODEC(c, table[i].address);
 	}
+	if (c->from)
+		*addresses = table;
+}
+
+static void code_question(struct codec *c, struct code_question *question, struct modules *modules)
+{
+	struct code_probe *probes = (struct code_probe *)question->probes;
+	struct named named = {.num = modules_count(modules)};
+
+	CODEC_TABLE(c, named.ids, named.num, UINT32_MAX - 1, 2);
+	for (uint32_t i = 0; i < named.num && codec_goes_on(c); i++) {
+		uint32_t id = i;
+
+		code_bytes_module(c, modules, &id);
+		if (c->from)
+			named.ids[i] = id;
+	}
+	CODEC_TABLE(c, probes, question->num_probes, UINT32_MAX, 8);
+	for (size_t i = 0; i < question->num_probes && codec_goes_on(c); i++) {
+		question_module(c, &named, &probes[i].module);
+		code_bytes_probe(c, &probes[i]);
+	}
+	if (c->from)
+		question->probes = probes;
+	question_addresses(c, &named, &question->names, &question->num_names);
+	question_addresses(c, &named, &question->functions, &question->num_functions);
+	free(named.ids);
 }
 
 void code_bytes_put_question(struct buffer *b, const struct code_question *question,
-			     const struct modules *modules)
+			     struct modules *modules)
 {
-	size_t num = modules_count(modules);
-
-	buffer_put(b, num);
-	for (size_t i = 0; i < num; i++)
-		code_bytes_put_module(b, modules, (uint32_t)i);
-	buffer_put(b, question->num_probes);
-	for (size_t i = 0; i < question->num_probes; i++) {
-		buffer_put_index(b, question->probes[i].module);
-		code_bytes_put_probe(b, &question->probes[i]);
-	}
-	put_addresses(b, question->names, question->num_names);
-	put_addresses(b, question->functions, question->num_functions);
-}
-
-/* The modules by their numbers in the question. */
-static uint32_t *take_modules(struct decoder *in, struct modules *modules, size_t *num_ret)
-{
-	size_t num = decoder_take_count(in, UINT32_MAX - 1, 2);
-	uint32_t *numbers = decoder_allocate(in, num, sizeof(*numbers));
-
-	for (size_t i = 0; i < num && !in->is_bad; i++)
-		numbers[i] = code_bytes_take_module(in, modules);
-	*num_ret = num;
-	return numbers;
-}
-
-static uint32_t take_module(struct decoder *in, const uint32_t *numbers, size_t num)
-{
-	uint32_t index = decoder_take_index(in, num);
-
-	if (!in->is_bad && index != MODULE_NONE)
-		return numbers[index];
-	in->is_bad = true;
-	return MODULE_NONE;
-}
-
-static struct code_address *take_addresses(struct decoder *in, const uint32_t *numbers,
-					   size_t num_modules, size_t *num_ret)
-{
-	size_t num = decoder_take_count(in, UINT32_MAX, 2);
-	struct code_address *addresses = decoder_allocate(in, num, sizeof(*addresses));
-
-	for (size_t i = 0; i < num && !in->is_bad; i++) {
-		addresses[i].module = take_module(in, numbers, num_modules);
-		addresses[i].address = decoder_take(in);
-	}
-	*num_ret = num;
-	return addresses;
+	code_question(&(struct codec){.to = b}, (struct code_question *)question, modules);
 }
 
 int code_bytes_take_question(const uint8_t *bytes, size_t size, struct modules *modules,
 			     struct code_question *ret)
 {
 	struct decoder in = {.at = bytes, .end = bytes + size, .memory = budget_stored(size)};
-	struct code_probe *probes;
-	uint32_t *numbers;
-	size_t num_modules;
 
 	*ret = (struct code_question){.num_probes = 0};
-	numbers = take_modules(&in, modules, &num_modules);
-	ret->num_probes = decoder_take_count(&in, UINT32_MAX, 8);
-	ret->probes = probes = decoder_allocate(&in, ret->num_probes, sizeof(*probes));
-	for (size_t i = 0; i < ret->num_probes && !in.is_bad; i++) {
-		probes[i].module = take_module(&in, numbers, num_modules);
-		code_bytes_take_probe(&in, &probes[i]);
-	}
-	ret->names = take_addresses(&in, numbers, num_modules, &ret->num_names);
-	ret->functions = take_addresses(&in, numbers, num_modules, &ret->num_functions);
-	free(numbers);
+	code_question(&(struct codec){.from = &in}, ret, modules);
 	if (!in.is_bad && in.at == in.end)
 		return 0;
 	code_question_deinit(ret);

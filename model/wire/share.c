@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/wire/budget.h"
+#include "model/budget.h"
 #include "model/error.h"
 #include "model/job/model.h"
 #include "model/wire/share_private.h"

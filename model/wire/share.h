@@ -69,8 +69,6 @@ int share_decode(const uint8_t *bytes, size_t size, int num_ranks, struct share 
  * 0, no polls are known, and of the longest stays only those that verdicts go by; lanes that are
  * equal share their tables. On failure (ERROR_FORMAT) the job is to be destroyed. */
 int share_to_job(const struct share *share, struct job *job, struct pdb_error *err);
-/* Add the details of some ranks to a job made from answers of the same moment. */
-int share_add_details(const struct share *share, struct job *job, struct pdb_error *err);
 /* Add traces to a job made from answers of the same moment. A trace that is not valid there
  * leaves a note. */
 int share_add_traces(const struct share *share, struct job *job, struct pdb_error *err);

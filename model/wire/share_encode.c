@@ -2,166 +2,103 @@
  * A share as bytes, and back. What comes back is not trusted: all of it is under one checksum,
  * sizes are checked against what has come, and every number against what it counts. Items stay
  * unread until share_to_job(). */
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <zstd.h>
 
-#include "model/buffer.h"
+#include "model/hash.h"
+#include "model/codec.h"
 #include "model/error.h"
 #include "model/wire/share_private.h"
-#include "model/wire/decoder.h"
 #include "model/xalloc.h"
 
-enum {
-	/* Magic, version (4 bytes), checksum, size before compression, and behind it (8 bytes
-	   each). */
-	HEADER_SIZE = 36,
-	CHECKSUM_AT = 12,
-	SIZES_AT = 20,
-	LEVEL = 1,
-};
+enum { LEVEL = 1 };
 
-/* ---- Out ---- */
+/* Little endian. The checksum is of what comes behind it. */
+struct header {
+	char magic[8];
+	uint32_t version;
+	uint64_t checksum, raw_size, packed_size;
+} __attribute__((packed));
 
-static void put_runs(struct buffer *b, const struct share_place *place)
+static uint64_t checksum_of(const uint8_t *bytes, size_t size)
 {
-	uint32_t expected = 0;
-	int next = 0;
+	const size_t begin = offsetof(struct header, raw_size);
 
-	buffer_put(b, place->num_runs);
-	for (size_t i = 0; i < place->num_runs; i++) {
-		const struct share_run *run = &place->runs[i];
-
-		buffer_put(b, (uint64_t)(run->first - next));
-		buffer_put(b, (uint64_t)(run->last - run->first) << 1 | run->step);
-		buffer_put_signed(b, (int64_t)run->item - expected);
-		next = run->last + 1;
-		expected = share_run_item(run, run->last) + 1;
-	}
+	return hash_bytes(bytes + begin, size - begin);
 }
 
-static void put_column(struct buffer *b, const struct share_column *column)
+/* ---- Columns ---- */
+
+static void runs(struct codec *c, struct share_place *place, size_t num_items, int num_ranks)
 {
-	buffer_put(b, column->items.num);
-	for (size_t i = 0; i < column->items.num; i++)
-		buffer_put(b, column->items.ends[i] - (i ? column->items.ends[i - 1] : 0));
-	buffer_put_bytes(b, column->items.bytes, column->items.num_bytes);
-	buffer_put(b, column->num_places);
-	for (size_t n = 0; n < column->num_places; n++)
-		put_runs(b, &column->places[n]);
-}
-
-static void store(uint8_t *at, uint64_t value, int num)
-{
-	for (int i = 0; i < num; i++)
-		at[i] = (uint8_t)(value >> (8 * i));
-}
-
-static uint64_t fetch(const uint8_t *at, int num)
-{
-	uint64_t value = 0;
-
-	for (int i = 0; i < num; i++)
-		value |= (uint64_t)at[i] << (8 * i);
-	return value;
-}
-
-void share_put(const struct share *share, struct buffer *b)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &share->look_seconds, sizeof(bits));
-	buffer_put(b, share->parts);
-	buffer_put(b, share->has_model);
-	buffer_put(b, share->taken_real_ns);
-	buffer_put(b, bits);
-	for (size_t c = 0; c < SHARE_NUM_COLUMNS; c++)
-		put_column(b, &share->columns[c]);
-}
-
-int share_encode(const struct share *share, struct buffer *out, struct pdb_error *err)
-{
-	struct buffer b = {0};
-	uint8_t header[HEADER_SIZE] = SHARE_MAGIC;
-	size_t begin = out->num, bound, size;
-
-	share_put(share, &b);
-	bound = ZSTD_compressBound(b.num);
-	buffer_put_bytes(out, header, HEADER_SIZE);
-	if (out->capacity - out->num < bound) {
-		out->capacity = out->num + bound;
-		out->bytes = xreallocarray(out->bytes, out->capacity, 1);
-	}
-	size = ZSTD_compress(out->bytes + out->num, bound, b.bytes, b.num, LEVEL);
-	free(b.bytes);
-	if (ZSTD_isError(size)) {
-		out->num = begin;
-		return error_set(err, ERROR_SYSTEM, "zstd: %s", ZSTD_getErrorName(size));
-	}
-	out->num += size;
-	store(out->bytes + begin + 8, SHARE_VERSION, 4);
-	store(out->bytes + begin + SIZES_AT, b.num, 8);
-	store(out->bytes + begin + SIZES_AT + 8, size, 8);
-	store(out->bytes + begin + CHECKSUM_AT,
-	      blobs_hash(out->bytes + begin + SIZES_AT, size + HEADER_SIZE - SIZES_AT), 8);
-	return 0;
-}
-
-/* ---- In ---- */
-
-static void take_items(struct decoder *in, struct blobs *items)
-{
-	size_t num = decoder_take_count(in, SHARE_MAX_ITEMS, 1);
-	const uint8_t *bytes;
-
-	if (!decoder_charge(in, num, sizeof(*items->ends)) || in->is_bad)
-		return;
-	blobs_reserve(items, num, 0);
-	for (size_t i = 0; i < num && !in->is_bad; i++) {
-		items->num_bytes += decoder_take_count(in, UINT32_MAX, 1);
-		items->ends[items->num++] = items->num_bytes;
-	}
-	bytes = decoder_take_bytes(in, items->num_bytes);
-	if (in->is_bad || !decoder_charge(in, items->num_bytes, 1))
-		return;
-	blobs_reserve(items, 0, items->num_bytes);
-	if (items->num_bytes)
-		memcpy(items->bytes, bytes, items->num_bytes);
-}
-
-static void take_runs(struct decoder *in, struct share_place *place, size_t num_items,
-		      int num_ranks)
-{
-	size_t num = decoder_take_count(in, SHARE_MAX_RANKS, 3);
+	size_t num = place->num_runs;
 	int64_t expected = 0;
 	uint64_t next = 0;
 
+	codec_count(c, &num, SHARE_MAX_RANKS, 3);
 	/* No place is for nobody. */
-	if (num == 0 || !decoder_charge(in, num, sizeof(*place->runs)) || in->is_bad) {
-		in->is_bad = true;
-		return;
+	codec_refuse(c, num == 0);
+	if (c->from) {
+		if (!decoder_charge(c->from, num, sizeof(*place->runs)))
+			return;
+		place->runs = xreallocarray(NULL, num, sizeof(*place->runs));
+		place->capacity = num;
 	}
-	place->runs = xreallocarray(NULL, num, sizeof(*place->runs));
-	place->capacity = num;
 	for (size_t i = 0; i < num; i++) {
-		uint64_t first = next + decoder_take_below(in, SHARE_MAX_RANKS), length, last;
+		struct share_run run = {0};
+		uint64_t before, length;
 		int64_t item;
 
-		length = decoder_take_below(in, (uint64_t)SHARE_MAX_RANKS << 1 | 1);
-		last = first + (length >> 1);
-		item = expected +
-		       decoder_take_signed(in, -(int64_t)SHARE_MAX_ITEMS, SHARE_MAX_ITEMS);
-		expected = item + 1 + (length & 1 ? (int64_t)(last - first) : 0);
-		if (in->is_bad || last >= (uint64_t)num_ranks || item < 0 ||
-		    expected > (int64_t)num_items) {
-			in->is_bad = true;
+		if (c->to)
+			run = place->runs[i];
+		before = (uint64_t)run.first - next;
+		length = (uint64_t)(run.last - run.first) << 1 | run.step;
+		item = run.item;
+		CODEC_BELOW(c, before, SHARE_MAX_RANKS);
+		CODEC_BELOW(c, length, (uint64_t)SHARE_MAX_RANKS << 1 | 1);
+		CODEC_NEAR(c, item, expected, 0, SHARE_MAX_ITEMS);
+		expected = item + 1 + (length & 1 ? (int64_t)(length >> 1) : 0);
+		next += before + (length >> 1) + 1;
+		codec_refuse(c, next > (uint64_t)num_ranks || expected > (int64_t)num_items);
+		if (!codec_goes_on(c))
 			return;
-		}
-		share_place_add_run(place, &(struct share_run){(int)first, (int)last,
-							       (uint32_t)item, length & 1});
-		next = last + 1;
+		run = (struct share_run){(int)(next - 1 - (length >> 1)), (int)next - 1,
+					 (uint32_t)item, length & 1};
+		if (c->from)
+			share_place_add_run(place, &run);
 	}
+}
+
+static void items(struct codec *c, struct blobs *blobs)
+{
+	const uint8_t *bytes = blobs->bytes;
+	size_t num = blobs->num;
+
+	codec_count(c, &num, SHARE_MAX_ITEMS, 1);
+	if (c->from) {
+		if (!decoder_charge(c->from, num, sizeof(*blobs->ends)))
+			return;
+		blobs_reserve(blobs, num, 0);
+	}
+	for (size_t i = 0; i < num && codec_goes_on(c); i++) {
+		size_t size = c->to ? blobs->ends[i] - (i ? blobs->ends[i - 1] : 0) : 0;
+
+		codec_count(c, &size, UINT32_MAX, 1);
+		if (c->to)
+			continue;
+		blobs->num_bytes += size;
+		blobs->ends[blobs->num++] = blobs->num_bytes;
+	}
+	CODEC_FIELD(c, bytes, buffer_put_bytes(c->to, bytes, blobs->num_bytes),
+		    decoder_take_bytes(c->from, blobs->num_bytes));
+	if (c->to || !bytes || !decoder_charge(c->from, blobs->num_bytes, 1))
+		return;
+	blobs_reserve(blobs, 0, blobs->num_bytes);
+	if (blobs->num_bytes)
+		memcpy(blobs->bytes, bytes, blobs->num_bytes);
 }
 
 /* Are all ranks that have an item in `place` in the one before it, too? */
@@ -182,35 +119,77 @@ static bool is_within(const struct share_place *place, const struct share_place 
 	return true;
 }
 
-static void take_column(struct decoder *in, struct share_column *column, int num_ranks)
+static void column_fields(struct codec *c, struct share_column *column, int num_ranks)
 {
-	size_t num;
+	size_t num = column->num_places;
 
-	take_items(in, &column->items);
-	num = decoder_take_count(in, SHARE_MAX_ITEMS, 1);
-	decoder_charge(in, num, 2 * sizeof(*column->places));
-	for (size_t n = 0; n < num && !in->is_bad; n++) {
+	items(c, &column->items);
+	codec_count(c, &num, SHARE_MAX_ITEMS, 1);
+	if (c->from)
+		decoder_charge(c->from, num, 2 * sizeof(*column->places));
+	for (size_t n = 0; n < num && codec_goes_on(c); n++) {
 		struct share_place *place = share_column_place(column, n);
 
-		take_runs(in, place, column->items.num, num_ranks);
-		if (n > 0 && !in->is_bad && !is_within(place, &column->places[n - 1]))
-			in->is_bad = true;
+		runs(c, place, column->items.num, num_ranks);
+		codec_refuse(c, n > 0 && codec_goes_on(c) &&
+					!is_within(place, &column->places[n - 1]));
 	}
+}
+
+static void share_fields(struct codec *c, struct share *share, int num_ranks)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &share->look_seconds, sizeof(bits));
+	CODEC_BELOW(c, share->parts, SHARE_ANY);
+	CODEC_BELOW(c, share->has_model, 1);
+	CODEC(c, share->taken_real_ns);
+	CODEC(c, bits);
+	if (c->from)
+		memcpy(&share->look_seconds, &bits, sizeof(bits));
+	codec_refuse(c, !(share->look_seconds >= 0 && share->look_seconds < 1e9));
+	for (size_t i = 0; i < SHARE_NUM_COLUMNS && codec_goes_on(c); i++)
+		column_fields(c, &share->columns[i], num_ranks);
+}
+
+void share_put(const struct share *share, struct buffer *b)
+{
+	share_fields(&(struct codec){.to = b}, (struct share *)share, SHARE_MAX_RANKS);
 }
 
 void share_take(struct share *share, struct decoder *in, int num_ranks)
 {
-	uint64_t bits;
+	share_fields(&(struct codec){.from = in}, share, num_ranks);
+}
 
-	share->parts = (unsigned int)decoder_take_below(in, SHARE_ANY);
-	share->has_model = decoder_take_below(in, 1);
-	share->taken_real_ns = decoder_take(in);
-	bits = decoder_take(in);
-	memcpy(&share->look_seconds, &bits, sizeof(bits));
-	if (!(share->look_seconds >= 0 && share->look_seconds < 1e9))
-		in->is_bad = true;
-	for (size_t c = 0; c < SHARE_NUM_COLUMNS && !in->is_bad; c++)
-		take_column(in, &share->columns[c], num_ranks);
+/* ---- The whole ---- */
+
+int share_encode(const struct share *share, struct buffer *out, struct pdb_error *err)
+{
+	struct buffer b = {0};
+	struct header header = {SHARE_MAGIC, htole32(SHARE_VERSION), 0, 0, 0};
+	size_t begin = out->num, bound, size;
+
+	share_put(share, &b);
+	bound = ZSTD_compressBound(b.num);
+	buffer_put_bytes(out, &header, sizeof(header));
+	if (out->capacity - out->num < bound) {
+		out->capacity = out->num + bound;
+		out->bytes = xreallocarray(out->bytes, out->capacity, 1);
+	}
+	size = ZSTD_compress(out->bytes + out->num, bound, b.bytes, b.num, LEVEL);
+	free(b.bytes);
+	if (ZSTD_isError(size)) {
+		out->num = begin;
+		return error_set(err, ERROR_SYSTEM, "zstd: %s", ZSTD_getErrorName(size));
+	}
+	out->num += size;
+	header.raw_size = htole64(b.num);
+	header.packed_size = htole64(size);
+	memcpy(out->bytes + begin, &header, sizeof(header));
+	header.checksum = htole64(checksum_of(out->bytes + begin, sizeof(header) + size));
+	memcpy(out->bytes + begin, &header, sizeof(header));
+	return 0;
 }
 
 static int refuse(const struct decoder *in, struct pdb_error *err)
@@ -239,25 +218,23 @@ int share_decode(const uint8_t *bytes, size_t size, int num_ranks, struct share 
 		 struct pdb_error *err)
 {
 	struct decoder in = {.memory = share_budget(size, num_ranks)};
-	uint64_t raw_size, packed;
-	uint32_t version;
-	uint8_t *raw;
+	struct header header;
 	struct share *share;
+	uint64_t raw_size;
+	uint8_t *raw;
 
-	if (size < HEADER_SIZE || memcmp(bytes, SHARE_MAGIC, 8) != 0)
+	if (size < sizeof(header) || memcmp(bytes, SHARE_MAGIC, 8) != 0)
 		return error_set(err, ERROR_FORMAT, "not a share, or truncated");
-	version = (uint32_t)fetch(bytes + 8, 4);
-	if (version != SHARE_VERSION)
+	memcpy(&header, bytes, sizeof(header));
+	if (le32toh(header.version) != SHARE_VERSION)
 		return error_set(err, ERROR_VERSION, "the share has version %u, this pdb reads %d",
-				 version, SHARE_VERSION);
-	raw_size = fetch(bytes + SIZES_AT, 8);
-	packed = fetch(bytes + SIZES_AT + 8, 8);
+				 le32toh(header.version), SHARE_VERSION);
+	raw_size = le64toh(header.raw_size);
 	in.is_too_much = raw_size > in.memory;
-	if (packed != size - HEADER_SIZE || in.is_too_much)
+	if (le64toh(header.packed_size) != size - sizeof(header) || in.is_too_much ||
+	    le64toh(header.checksum) != checksum_of(bytes, size))
 		return refuse(&in, err);
-	if (fetch(bytes + CHECKSUM_AT, 8) != blobs_hash(bytes + SIZES_AT, size - SIZES_AT))
-		return refuse(&in, err);
-	raw = decompress(bytes + HEADER_SIZE, packed, raw_size);
+	raw = decompress(bytes + sizeof(header), size - sizeof(header), raw_size);
 	if (!raw)
 		return refuse(&in, err);
 	in.at = raw;

@@ -1,24 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * From a job to columns: what each item holds, field by field. share_to_job.c reads the same order.
- */
+ * From a job to columns: which items a rank has. What is in them share_items.h tells. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/job/callpath.h"
-#include "model/wire/code_bytes.h"
 #include "model/job/code_store.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/modules.h"
 #include "model/job/names.h"
-#include "model/wire/queue_bytes.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "model/wire/share_fill.h"
+#include "model/trace/trace.h"
+#include "model/wire/code_bytes.h"
+#include "model/wire/queue_bytes.h"
+#include "model/wire/share_items.h"
 #include "model/xalloc.h"
 
-void share_filler_end_item(struct share_filler *f, enum share_column_id id)
+struct filler {
+	struct share *share;
+	struct job *job;             /* putting changes nothing of it */
+	const struct rankset *ranks; /* NULL: all */
+	unsigned int parts;
+	struct buffer item; /* being put together */
+	struct codec codec; /* to it */
+	/* The row that is being put together, of the rank and column at hand. */
+	uint32_t *row;
+	size_t num_row, row_capacity;
+	/* Of the rank at hand: where each different list of ranks begins. */
+	struct list {
+		uint32_t first, num;
+	} * lists;
+	size_t num_lists, lists_capacity;
+};
+
+/* The item at hand is complete: add it to the row of this column. */
+static void end_item(struct filler *f, enum share_column_id id)
 {
 	f->row = xgrow(f->row, f->num_row, &f->row_capacity, sizeof(*f->row));
 	f->row[f->num_row++] =
@@ -26,281 +44,156 @@ void share_filler_end_item(struct share_filler *f, enum share_column_id id)
 	f->item.num = 0;
 }
 
-void share_filler_end_row(struct share_filler *f, enum share_column_id id, int rank)
+/* The row is complete: it is that of `rank`. */
+static void end_row(struct filler *f, enum share_column_id id, int rank)
 {
 	share_column_add(&f->share->columns[id], rank, f->row, f->num_row);
 	f->num_row = 0;
 }
 
-static void put_module(struct buffer *b, const char *path, const uint8_t *build_id, size_t size)
-{
-	buffer_put_text(b, path);
-	buffer_put(b, size);
-	buffer_put_bytes(b, build_id, size);
-}
-
-void share_filler_put_peer(struct share_filler *f, const struct model *model, uint32_t comm,
-			   int32_t peer)
-{
-	struct buffer *b = &f->item;
-	int64_t distance = (int64_t)peer - share_peer_base(model, comm);
-
-	if (peer < 0)
-		buffer_put(b, (uint64_t) - (int64_t)peer << 1 | 1);
-	else
-		buffer_put(b, ((uint64_t)distance << 1 ^ (uint64_t)(distance >> 63)) << 1);
-}
-
-/* ---- Tables and process ---- */
-
-static void put_shape(struct share_filler *f, const struct model *model)
-{
-	struct buffer *b = &f->item;
-
-	buffer_put(b, model->num_strings);
-	buffer_put_bytes(b, model->strings, model->num_strings);
-	buffer_put(b, model->num_modules);
-	for (size_t i = 0; i < model->num_modules; i++)
-		put_module(b, model->modules[i].path, model->modules[i].build_id,
-			   model->modules[i].build_id_size);
-	buffer_put(b, model->num_frames);
-	for (size_t i = 0; i < model->num_frames; i++) {
-		buffer_put_index(b, model->frames[i].parent);
-		buffer_put_index(b, model->frames[i].module);
-		buffer_put(b, model->frames[i].offset);
-	}
-	buffer_put(b, model->num_sites);
-	for (size_t i = 0; i < model->num_sites; i++) {
-		buffer_put_index(b, model->sites[i].frame);
-		buffer_put(b, (uint64_t)(model->sites[i].name - model->strings));
-		buffer_put(b, model->sites[i].class_id);
-		buffer_put(b, model->sites[i].language);
-	}
-	share_filler_end_item(f, SHARE_SHAPE);
-}
-
-static void put_program(struct share_filler *f, const struct model *model)
-{
-	struct buffer *b = &f->item;
-
-	buffer_put(b, (uint64_t)model->size);
-	buffer_put(b, model->uid);
-	buffer_put(b, model->life);
-	buffer_put_signed(b, model->thread_level);
-	buffer_put_text(b, model->program->host);
-	buffer_put_text(b, model->program->job);
-	buffer_put_text(b, model->program->mpi_library);
-	buffer_put_text(b, model->program->executable);
-	buffer_put(b, model->program->dropped_strings);
-	buffer_put(b, model->program->dropped_modules);
-	buffer_put(b, model->program->dropped_frames);
-	buffer_put(b, model->program->dropped_sites);
-	buffer_put(b, model->program->dropped_transitions);
-	buffer_put(b, model->program->dropped_lanes);
-	buffer_put(b, model->program->dropped_comms);
-	buffer_put(b, model->program->dropped_members);
-	buffer_put(b, model->program->dropped_requests);
-	share_filler_end_item(f, SHARE_PROGRAM);
-}
-
-static void put_process(struct share_filler *f, const struct model *model, int rank)
-{
-	struct buffer *b = &f->item;
-
-	buffer_put_signed(b, model->rank - rank);
-	buffer_put_signed(b, model->pid);
-	buffer_put(b, model->pid_start);
-	buffer_put(b, model->now_ns);
-	buffer_put_signed(b, (int64_t)(model->now_real_ns - model->now_ns));
-	buffer_put(b, model->full_unwinds);
-	buffer_put(b, model->abandoned);
-	buffer_put(b, model->bytes);
-	share_filler_end_item(f, SHARE_PROCESS);
-}
-
 /* ---- Evidence ---- */
 
-static void put_list(struct share_filler *f, const struct model *model, uint32_t first,
-		     uint32_t num)
+/* How an item names a list. */
+static uint32_t find_list(struct filler *f, const struct model *model, uint32_t first, uint32_t num)
 {
-	size_t size = num * sizeof(*model->members), i;
+	size_t size = num * sizeof(*model->members);
+	uint32_t i;
 
-	if (first == SEG_NO_MEMBERS || first == SEG_ALL_MEMBERS) {
-		buffer_put(&f->item,
-			   first == SEG_NO_MEMBERS ? SHARE_NO_MEMBERS : SHARE_ALL_MEMBERS);
-		return;
-	}
-	if (num == 1 && model_members(model, first)[0] == model->rank) {
-		buffer_put(&f->item, SHARE_OWN_MEMBER);
-		return;
-	}
+	if (first == SEG_NO_MEMBERS)
+		return SHARE_NO_MEMBERS;
+	if (first == SEG_ALL_MEMBERS)
+		return SHARE_ALL_MEMBERS;
+	if (num == 1 && model_members(model, first)[0] == model->rank)
+		return SHARE_OWN_MEMBER;
 	for (i = 0; i < f->num_lists; i++) {
 		const struct list *list = &f->lists[i];
 
 		if (list->num == num && (num == 0 || list->first == first ||
 					 memcmp(model_members(model, list->first),
 						model_members(model, first), size) == 0))
-			break;
+			return SHARE_FIRST_LIST + i;
 	}
-	if (i == f->num_lists) {
-		f->lists = xgrow(f->lists, i, &f->lists_capacity, sizeof(*f->lists));
-		f->lists[f->num_lists++] = (struct list){first, num};
-	}
-	buffer_put(&f->item, SHARE_FIRST_LIST + i);
+	f->lists = xgrow(f->lists, i, &f->lists_capacity, sizeof(*f->lists));
+	f->lists[f->num_lists++] = (struct list){first, num};
+	return SHARE_FIRST_LIST + i;
 }
 
-static void put_comm(struct share_filler *f, const struct model *model,
-		     const struct model_comm *comm)
+static void add_comms(struct filler *f, const struct model *model, int rank)
 {
-	struct buffer *b = &f->item;
 	uint64_t self = model->num_comms > 1 ? model_comm(model, 1)->id : 0;
-	bool is_self = self && comm->id == self, is_child = self && comm->parent_id == self;
 
-	buffer_put(b, (uint64_t)comm->kind << 2 | (is_child ? SHARE_PARENT_IS_SELF : 0u) |
-			      (is_self ? SHARE_ID_IS_SELF : 0u));
-	if (!is_self)
-		buffer_put(b, comm->id);
-	if (!is_child)
-		buffer_put(b, comm->parent_id);
-	buffer_put(b, comm->site);
-	buffer_put(b, comm->ordinal);
-	buffer_put(b, comm->size);
-	put_list(f, model, comm->members, comm->size);
-	buffer_put(b, comm->remote_size);
-	put_list(f, model, comm->remote_members, comm->remote_size);
-	buffer_put(b, comm->num_sources);
-	put_list(f, model, comm->sources, comm->num_sources);
-	buffer_put(b, comm->name ? (uint64_t)(comm->name - model->strings) + 1 : 0);
-	buffer_put(b, comm->is_freed);
-	share_filler_end_item(f, SHARE_COMMS);
-}
-
-/* Ranks mostly go up by one, which is 0 here. */
-static void put_lists(struct share_filler *f, const struct model *model)
-{
-	struct buffer *b = &f->item;
-
-	for (size_t i = 0; i < f->num_lists; i++) {
-		const int32_t *ranks = model_members(model, f->lists[i].first);
-		int64_t expected = 0;
-
-		buffer_put(b, f->lists[i].num);
-		for (size_t k = 0; k < f->lists[i].num; k++) {
-			buffer_put_signed(b, ranks[k] - expected);
-			expected = (int64_t)ranks[k] + 1;
-		}
-		share_filler_end_item(f, SHARE_LISTS);
-	}
-}
-
-/* Where all are members the rank is mostly the world's. */
-static void put_comm_ranks(struct share_filler *f, const struct model *model)
-{
+	f->num_lists = 0;
 	for (size_t i = 0; i < model->num_comms; i++) {
-		const struct model_comm *comm = model_comm(model, i);
-		int32_t expected = comm->members == SEG_ALL_MEMBERS ? model->rank : 0;
+		struct model_comm comm = *model_comm(model, i);
+		uint32_t lists[3] = {
+			find_list(f, model, comm.members, comm.size),
+			find_list(f, model, comm.remote_members, comm.remote_size),
+			find_list(f, model, comm.sources, comm.num_sources),
+		};
 
-		buffer_put_signed(&f->item, (int64_t)model_comm_rank(model, i) - expected);
+		if (self && comm.id == self)
+			comm.id = SHARE_SELF_ID;
+		if (self && comm.parent_id == self)
+			comm.parent_id = SHARE_SELF_ID;
+		share_item_comm(&f->codec, model, &comm, lists);
+		end_item(f, SHARE_COMMS);
+	}
+	end_row(f, SHARE_COMMS, rank);
+	for (size_t i = 0; i < f->num_lists; i++) {
+		const int32_t *members = model_members(model, f->lists[i].first);
+
+		buffer_put(&f->item, f->lists[i].num);
+		share_item_members(&f->codec, (int32_t *)members, f->lists[i].num);
+		end_item(f, SHARE_LISTS);
+	}
+	end_row(f, SHARE_LISTS, rank);
+}
+
+static void add_evidence(struct filler *f, struct model *model, int rank)
+{
+	add_comms(f, model, rank);
+	for (size_t i = 0; i < model->num_comms; i++) {
+		/* Where all are members the rank is mostly the world's. */
+		bool is_all = model_comm(model, i)->members == SEG_ALL_MEMBERS;
+		int32_t own = model_comm_rank(model, i) - (is_all ? model->rank : 0);
+
+		share_item_comm_rank(&f->codec, &own);
 	}
 	if (model->num_comms)
-		share_filler_end_item(f, SHARE_COMM_RANKS);
-}
-
-static void put_collectives(struct share_filler *f, const struct model_comm *comm)
-{
-	struct buffer *b = &f->item;
-	size_t num = 0;
-
-	buffer_put(b, comm->collectives);
-	while (num < SEG_RECENT && comm->recent[num].number)
-		num++;
-	buffer_put(b, num);
-	for (size_t i = 0; i < num; i++) {
-		buffer_put(b, comm->collectives - comm->recent[i].number);
-		buffer_put(b, comm->recent[i].bytes);
-		buffer_put(b, comm->recent[i].site);
-		buffer_put_signed(b, comm->recent[i].root);
+		end_item(f, SHARE_COMM_RANKS);
+	end_row(f, SHARE_COMM_RANKS, rank);
+	for (size_t i = 0; i < model->num_comms; i++) {
+		share_item_collectives(&f->codec, (struct model_comm *)model_comm(model, i));
+		end_item(f, SHARE_COLLECTIVES);
 	}
-	share_filler_end_item(f, SHARE_COLLECTIVES);
-}
-
-/* Those that are used, each with the number of free ones before it. */
-static void put_requests(struct share_filler *f, const struct model *model)
-{
-	struct buffer *b = &f->item;
-	size_t used = 0, next = 0;
-
-	for (size_t i = 0; i < model->num_requests; i++)
-		used += model->requests[i].kind != SEG_REQUEST_FREE;
-	buffer_put(b, model->num_requests);
-	buffer_put(b, used);
-	for (size_t i = 0; i < model->num_requests; i++) {
-		const struct model_request *request = &model->requests[i];
-
-		if (request->kind == SEG_REQUEST_FREE)
-			continue;
-		buffer_put(b, i - next);
-		next = i + 1;
-		buffer_put(b, request->kind);
-		buffer_put(b, request->flags);
-		buffer_put_index(b, request->comm);
-		share_filler_put_peer(f, model, request->comm, request->peer);
-		buffer_put_signed(b, request->tag);
-		buffer_put(b, request->ordinal);
-		buffer_put(b, request->bytes);
-		buffer_put(b, request->site);
-		buffer_put_index(b, request->lane);
-		buffer_put(b, model->now_ns - request->since_ns);
+	end_row(f, SHARE_COLLECTIVES, rank);
+	if (model->num_requests) {
+		share_item_requests(&f->codec, model);
+		end_item(f, SHARE_REQUESTS);
 	}
-	if (model->num_requests)
-		share_filler_end_item(f, SHARE_REQUESTS);
-	b->num = 0;
+	end_row(f, SHARE_REQUESTS, rank);
 }
 
 /* ---- Ranks ---- */
 
-static void add_evidence(struct share_filler *f, const struct model *model, int rank)
-{
-	f->num_lists = 0;
-	for (size_t i = 0; i < model->num_comms; i++)
-		put_comm(f, model, model_comm(model, i));
-	share_filler_end_row(f, SHARE_COMMS, rank);
-	put_lists(f, model);
-	share_filler_end_row(f, SHARE_LISTS, rank);
-	put_comm_ranks(f, model);
-	share_filler_end_row(f, SHARE_COMM_RANKS, rank);
-	for (size_t i = 0; i < model->num_comms; i++)
-		put_collectives(f, model_comm(model, i));
-	share_filler_end_row(f, SHARE_COLLECTIVES, rank);
-	put_requests(f, model);
-	share_filler_end_row(f, SHARE_REQUESTS, rank);
-}
-
 struct rank {
 	int rank;
-	const struct model *model;
+	struct model *model;
 };
 
-static void add_rank(struct share_filler *f, const struct rank *rank, const struct job_lane *lanes)
+static void put_trace(struct buffer *b, const struct model_lane *lane)
 {
-	const struct model *model = rank->model;
+	buffer_put(b, lane->trace        ? SHARE_TRACE_IS_THERE
+		      : lane->trace_note ? SHARE_TRACE_NOTE
+					 : SHARE_TRACE_NONE);
+	if (lane->trace)
+		trace_encode(lane->trace, b);
+	else if (lane->trace_note)
+		buffer_put_text(b, lane->trace_note);
+}
 
-	put_process(f, model, rank->rank);
-	share_filler_end_row(f, SHARE_PROCESS, rank->rank);
+/* Columns of which each lane has an item; `lanes` are those of the model. */
+static void add_lanes(struct filler *f, const struct rank *rank, const struct job_lane *lanes,
+		      enum share_column_id first, enum share_column_id last)
+{
+	for (enum share_column_id id = first; id <= last; id++) {
+		for (size_t l = 0; l < rank->model->num_lanes; l++) {
+			if (id == SHARE_LOOKS)
+				share_item_look(&f->codec, (struct job_lane *)&lanes[l]);
+			else if (id == SHARE_TRACE_COLUMN)
+				put_trace(&f->item, &rank->model->lanes[l]);
+			else
+				share_lane_item_of(id)(&f->codec, rank->model,
+						       &rank->model->lanes[l]);
+			end_item(f, id);
+		}
+		end_row(f, id, rank->rank);
+	}
+}
+
+static void add_rank(struct filler *f, const struct rank *rank, const struct job_lane *lanes)
+{
+	struct model *model = rank->model;
+	struct share_program program = {model->program, model->size, model->thread_level,
+					model->uid, model->life};
+
+	share_item_process(&f->codec, model, rank->rank);
+	end_item(f, SHARE_PROCESS);
+	end_row(f, SHARE_PROCESS, rank->rank);
 	if (f->parts & SHARE_ANSWERS) {
-		put_shape(f, model);
-		share_filler_end_row(f, SHARE_SHAPE, rank->rank);
-		put_program(f, model);
-		share_filler_end_row(f, SHARE_PROGRAM, rank->rank);
+		share_item_shape(&f->codec, model);
+		end_item(f, SHARE_SHAPE);
+		end_row(f, SHARE_SHAPE, rank->rank);
+		share_item_program(&f->codec, &program);
+		end_item(f, SHARE_PROGRAM);
+		end_row(f, SHARE_PROGRAM, rank->rank);
 		add_evidence(f, model, rank->rank);
-		for (int id = SHARE_LANES; id <= SHARE_LOOKS; id++)
-			share_fill_lanes(f, model, lanes, id, rank->rank);
+		add_lanes(f, rank, lanes, SHARE_LANES, SHARE_LOOKS);
 	}
 	if (f->parts & SHARE_TRACES)
-		share_fill_lanes(f, model, lanes, SHARE_TRACE_COLUMN, rank->rank);
+		add_lanes(f, rank, lanes, SHARE_TRACE_COLUMN, SHARE_TRACE_COLUMN);
 	if (f->parts & SHARE_DETAILS)
-		for (int id = SHARE_RING_TIMES; id <= SHARE_POLLS; id++)
-			share_fill_lanes(f, model, lanes, id, rank->rank);
+		add_lanes(f, rank, lanes, SHARE_RING_TIMES, SHARE_POLLS);
 }
 
 static int compare_ranks(const void *a, const void *b)
@@ -310,13 +203,13 @@ static int compare_ranks(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static bool is_wanted(const struct share_filler *f, int rank)
+static bool is_wanted(const struct filler *f, int rank)
 {
 	return rank >= 0 && rank < SHARE_MAX_RANKS &&
 	       (!f->ranks || rankset_contains(f->ranks, rank));
 }
 
-static void add_models(struct share_filler *f, const struct job_model *jm)
+static void add_models(struct filler *f, const struct job_model *jm)
 {
 	size_t num = job_model_num_ranks(jm), lane = 0;
 	struct rank *ranks = xreallocarray(NULL, num + 1, sizeof(*ranks));
@@ -334,73 +227,6 @@ static void add_models(struct share_filler *f, const struct job_model *jm)
 }
 
 /* ---- Samples, holes, names ---- */
-
-/* Frames from the outermost on, with their modules. */
-static void put_path(struct share_filler *f, uint32_t path)
-{
-	const struct callpaths *paths = f->job->callpaths;
-	struct buffer *b = &f->item;
-	uint32_t depth = path == CALLPATH_NONE ? 0 : callpaths_get(paths, path)->depth + 1;
-
-	buffer_put(b, depth);
-	for (uint32_t d = 0; d < depth; d++) {
-		const struct callpath_node *node =
-			callpaths_get(paths, callpaths_at_depth(paths, path, d));
-
-		buffer_put(b, node->is_return);
-		buffer_put(b, node->offset);
-		buffer_put(b, node->module != MODULE_NONE);
-		if (node->module != MODULE_NONE) {
-			const struct module *module = modules_get(f->job->modules, node->module);
-
-			put_module(b, module->path, module->build_id, module->build_id_size);
-		}
-	}
-}
-
-static void put_sample(struct share_filler *f, const struct sample *sample)
-{
-	struct buffer *b = &f->item;
-
-	buffer_put(b, sample->is_main);
-	buffer_put(b, sample->status);
-	buffer_put(b, (uint8_t)sample->state);
-	buffer_put(b, sample->note != NULL);
-	buffer_put_text(b, sample->note);
-	put_path(f, sample->path);
-	share_filler_end_item(f, SHARE_SAMPLES);
-}
-
-static void put_sample_time(struct share_filler *f, const struct sample *sample)
-{
-	buffer_put_signed(&f->item, sample->tid);
-	buffer_put(&f->item, sample->when_ns);
-	buffer_put(&f->item, sample->stopped_ns);
-	share_filler_end_item(f, SHARE_SAMPLE_TIMES);
-}
-
-static void put_values(struct share_filler *f, const struct sample *sample)
-{
-	struct buffer *b = &f->item;
-	uint32_t depth = 0;
-
-	for (size_t i = 0; i < sample->num_values; i++) {
-		const struct sample_value *value = &sample->values[i];
-
-		buffer_put(b, value->depth - depth);
-		buffer_put(b, value->probe);
-		buffer_put_signed(b, value->value);
-		depth = value->depth;
-	}
-	share_filler_end_item(f, SHARE_VALUES);
-}
-
-static void put_queues(struct share_filler *f, const struct sample *sample)
-{
-	if (sample->queues)
-		queue_bytes_put(&f->item, sample->queues, sample->rank);
-	share_filler_end_item(f, SHARE_QUEUES);
-}
 
 static bool has_queues(const struct sample *const *samples, size_t num)
 {
@@ -428,7 +254,40 @@ static int compare_samples(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void add_samples(struct share_filler *f, const struct samples *samples)
+/* Those of one rank. */
+static void add_samples_of(struct filler *f, const struct sample *const *samples, size_t num)
+{
+	int rank = samples[0]->rank;
+
+	for (size_t k = 0; k < num; k++) {
+		share_item_stack(&f->codec, f->job, (struct sample *)samples[k]);
+		end_item(f, SHARE_SAMPLES);
+	}
+	end_row(f, SHARE_SAMPLES, rank);
+	for (size_t k = 0; k < num && !(f->parts & SHARE_STACKS_ONLY); k++) {
+		share_item_sample_times(&f->codec, (struct sample *)samples[k]);
+		end_item(f, SHARE_SAMPLE_TIMES);
+	}
+	end_row(f, SHARE_SAMPLE_TIMES, rank);
+	for (size_t k = 0; k < num && has_values(samples, num); k++) {
+		uint32_t depth = 0;
+
+		for (size_t i = 0; i < samples[k]->num_values; i++)
+			share_item_value(&f->codec, &samples[k]->values[i], &depth);
+		end_item(f, SHARE_VALUES);
+	}
+	end_row(f, SHARE_VALUES, rank);
+	for (size_t k = 0; k < num && has_queues(samples, num); k++) {
+		struct message_queues *queues = samples[k]->queues;
+
+		if (queues)
+			queue_bytes(&f->codec, &queues, rank);
+		end_item(f, SHARE_QUEUES);
+	}
+	end_row(f, SHARE_QUEUES, rank);
+}
+
+static void add_samples(struct filler *f, const struct samples *samples)
 {
 	const struct sample **sorted =
 		xreallocarray(NULL, samples->num_samples + 1, sizeof(*sorted));
@@ -439,93 +298,58 @@ static void add_samples(struct share_filler *f, const struct samples *samples)
 			sorted[num++] = &samples->samples[i];
 	qsort(sorted, num, sizeof(*sorted), compare_samples);
 	for (size_t i = 0, last; i < num; i = last) {
-		for (last = i; last < num && sorted[last]->rank == sorted[i]->rank; last++)
-			put_sample(f, sorted[last]);
-		share_filler_end_row(f, SHARE_SAMPLES, sorted[i]->rank);
-		for (size_t k = i; k < last && !(f->parts & SHARE_STACKS_ONLY); k++)
-			put_sample_time(f, sorted[k]);
-		share_filler_end_row(f, SHARE_SAMPLE_TIMES, sorted[i]->rank);
-		for (size_t k = i; k < last && has_values(sorted + i, last - i); k++)
-			put_values(f, sorted[k]);
-		share_filler_end_row(f, SHARE_VALUES, sorted[i]->rank);
-		for (size_t k = i; k < last && has_queues(sorted + i, last - i); k++)
-			put_queues(f, sorted[k]);
-		share_filler_end_row(f, SHARE_QUEUES, sorted[i]->rank);
+		for (last = i + 1; last < num && sorted[last]->rank == sorted[i]->rank;)
+			last++;
+		add_samples_of(f, sorted + i, last - i);
 	}
 	free(sorted);
 }
 
-static int compare_holes(const void *a, const void *b)
+static void add_holes(struct filler *f, const struct job *job)
 {
-	const struct job_hole *x = *(const struct job_hole *const *)a;
-	const struct job_hole *y = *(const struct job_hole *const *)b;
+	for (size_t i = 0; i < job->num_holes; i++) {
+		const struct job_hole *hole = &job->holes[i];
 
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return (x > y) - (x < y);
-}
-
-static void add_holes(struct share_filler *f, const struct job *job)
-{
-	const struct job_hole **sorted = xreallocarray(NULL, job->num_holes + 1, sizeof(*sorted));
-	size_t num = 0;
-
-	for (size_t i = 0; i < job->num_holes; i++)
-		if (is_wanted(f, job->holes[i].rank))
-			sorted[num++] = &job->holes[i];
-	qsort(sorted, num, sizeof(*sorted), compare_holes);
-	for (size_t i = 0; i < num; i++) {
-		buffer_put_text(&f->item, sorted[i]->why);
-		share_filler_end_item(f, SHARE_HOLES);
-		if (i + 1 == num || sorted[i + 1]->rank != sorted[i]->rank)
-			share_filler_end_row(f, SHARE_HOLES, sorted[i]->rank);
+		if (!is_wanted(f, hole->rank))
+			continue;
+		buffer_put_text(&f->item, hole->why);
+		end_item(f, SHARE_HOLES);
+		if (i + 1 == job->num_holes || hole[1].rank != hole->rank)
+			end_row(f, SHARE_HOLES, hole->rank);
 	}
-	free(sorted);
-}
-
-static void put_name(struct buffer *b, const struct name *name)
-{
-	buffer_put_text(b, name->function);
-	buffer_put(b, name->file != NULL);
-	buffer_put_text(b, name->file);
-	buffer_put(b, name->full_file != NULL);
-	buffer_put_text(b, name->full_file);
-	buffer_put_signed(b, name->line);
-	buffer_put(b, name_flags(name));
 }
 
 /* Frames in no module are of one process: nobody else can tell what is there. */
-static void add_names(struct share_filler *f, const struct job *job)
+static void add_names(struct filler *f)
 {
-	struct buffer *b = &f->item;
+	struct job *job = f->job;
 
 	for (size_t i = 0; i < callpaths_count(job->callpaths); i++) {
 		const struct callpath_node *node = callpaths_get(job->callpaths, (uint32_t)i);
 		const struct name *name = names_innermost(job->names, (uint32_t)i);
-		const struct module *module;
+		struct share_frame frame = {node->offset, node->module, node->is_return};
 
 		if (node->module == MODULE_NONE)
 			continue;
-		module = modules_get(job->modules, node->module);
-		put_module(b, module->path, module->build_id, module->build_id_size);
-		buffer_put(b, node->offset);
-		buffer_put(b, node->is_return);
-		for (; name; name = name->caller)
-			put_name(b, name);
-		share_filler_end_item(f, SHARE_NAMES_COLUMN);
+		share_item_frame(&f->codec, job, &frame);
+		for (; name; name = name->caller) {
+			bool has_caller = name->caller != NULL;
+
+			share_item_name(&f->codec, (struct name *)name, &has_caller);
+		}
+		end_item(f, SHARE_NAMES_COLUMN);
 	}
 	f->num_row = 0;
 }
 
-static void add_code(struct share_filler *f, const struct job *job)
+static void add_code(struct filler *f)
 {
-	for (size_t i = 0; i < code_store_count(job->code); i++) {
-		const struct code_body *body = code_store_get(job->code, i);
-		const struct module *module = modules_get(job->modules, body->module);
+	for (size_t i = 0; i < code_store_count(f->job->code); i++) {
+		struct code_body body = *code_store_get(f->job->code, i);
 
-		put_module(&f->item, module->path, module->build_id, module->build_id_size);
-		code_bytes_put_function(&f->item, body->function, body->variables);
-		share_filler_end_item(f, SHARE_CODE_COLUMN);
+		code_bytes_module(&f->codec, f->job->modules, &body.module);
+		code_bytes_function(&f->codec, &body.function, &body.variables);
+		end_item(f, SHARE_CODE_COLUMN);
 	}
 	f->num_row = 0;
 }
@@ -533,8 +357,14 @@ static void add_code(struct share_filler *f, const struct job *job)
 void share_fill(struct share *share, const struct job *job, const struct rankset *ranks,
 		unsigned int parts)
 {
-	struct share_filler f = {.share = share, .job = job, .ranks = ranks, .parts = parts};
+	struct filler f = {
+		.share = share,
+		.job = (struct job *)job,
+		.ranks = ranks,
+		.parts = parts,
+	};
 
+	f.codec.to = &f.item;
 	share->parts = parts;
 	share->has_model = job->model != NULL;
 	share->taken_real_ns = job->taken_real_ns;
@@ -546,9 +376,9 @@ void share_fill(struct share *share, const struct job *job, const struct rankset
 		add_holes(&f, job);
 	}
 	if (parts & SHARE_NAMES)
-		add_names(&f, job);
+		add_names(&f);
 	if (parts & SHARE_CODE)
-		add_code(&f, job);
+		add_code(&f);
 	free(f.item.bytes);
 	free(f.row);
 	free(f.lists);

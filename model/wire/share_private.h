@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "model/wire/blobs.h"
-#include "model/wire/decoder.h"
+#include "model/decoder.h"
 #include "model/wire/share.h"
 
 #define SHARE_MAGIC "PDBSHARE" /* 8 bytes, then the version */
@@ -123,15 +123,8 @@ enum { SHARE_ID_IS_SELF = 1, SHARE_PARENT_IS_SELF = 2 };
 /* What is in place of a list of ranks; from SHARE_FIRST_LIST on: of the lists of the rank. */
 enum { SHARE_NO_MEMBERS, SHARE_ALL_MEMBERS, SHARE_OWN_MEMBER, SHARE_FIRST_LIST };
 
-/* The peer of a message, a number: ranks as the signed distance from the own rank in the
- * communicator, twice; what is no rank (SEG_PEER_*) as twice its negative, plus one. So ranks that
- * do the same to their neighbours have equal items. */
 struct model;
 /* What distances are from: the own rank in a communicator, 0 where it is not known. */
 int32_t share_peer_base(const struct model *model, uint32_t comm);
-
-/* States of a ring with its repetitions: a state is the number of it plus one; 0, distance, length:
- * the entries that stand so far before, again. Loops take a few bytes. */
-enum { SHARE_RING_MATCH = 4 }; /* entries that a repetition has at least */
 
 #endif

@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Reading the items of a share (share_reader.c), for share_to_job.c (ranks), share_read_lane.c
- * (their lanes) and share_read_evidence.c. Items are not trusted: what is out of range makes the
- * input bad; what refers to something else is checked by model_validate() when the model is
- * complete. */
+ * Reading the items of a share: share_reader.c finds them, share_to_job.c makes a job of them, with
+ * share_read_rank.c and share_read_comms.c for its ranks, share_read_stacks.c for samples and names. */
 #ifndef PDB_MODEL_SHARE_READ_H
 #define PDB_MODEL_SHARE_READ_H
 
 #include "model/job/pair_map.h"
 #include "model/job/sample.h"
-#include "model/wire/share_private.h"
-#include "model/wire/decoder.h"
+#include "model/wire/share_items.h"
 
 struct job_model;
 struct model;
-struct model_lane;
-struct model_ledger;
 struct model_pool;
-struct model_program;
 
 /* A table of the pool, made of an item once and used by all ranks that have it. */
 struct share_loan {
@@ -25,14 +19,7 @@ struct share_loan {
 	/* What ranks must have to use it: so many states (transitions, rings) or communicators
 	 * (ledgers) or more. Of ranks in a communicator: their number. */
 	uint32_t num_needed;
-};
-
-/* What an item of SHARE_PROGRAM holds. */
-struct share_program {
-	struct model_program *program; /* NULL: not read yet */
-	int32_t size, thread_level;
-	uint32_t uid;
-	enum seg_life life;
+	uint64_t dropped; /* rows of a ledger */
 };
 
 /* A communicator of the pool and what it was made of. */
@@ -59,7 +46,9 @@ struct share_stack {
 
 struct share_reader {
 	const struct share *share;
-	struct decoder in; /* the item at hand; the budget of all */
+	struct decoder in;        /* the item at hand; the budget of all */
+	struct codec own, pooled; /* from it: with tables of the caller, or of the pool */
+	struct arena *arena;      /* of all that is forgotten when the share has been read */
 	/* By column and place: the run at or behind the rank at hand. */
 	size_t *at[SHARE_NUM_COLUMNS];
 	uint32_t *rows[SHARE_NUM_COLUMNS]; /* what share_reader_row() has found */
@@ -71,8 +60,8 @@ struct share_reader {
 	struct share_list *lists;
 	struct share_loan *comm_ranks;
 	struct share_loan *ledgers;
-	struct share_loan
-		*rings; /* NULL, as polls: ranks have their own, since there are details */
+	/* NULL, as polls: ranks have their own, since there are details */
+	struct share_loan *rings;
 	struct share_loan *polls; /* by item of SHARE_SHAPE */
 	/* By items of SHARE_TRANSITIONS and SHARE_COUNTS. */
 	struct pair_map transition_of;
@@ -83,7 +72,7 @@ struct share_reader {
 	struct share_comm *comms; /* numbered as the pool's */
 	size_t comms_capacity;
 	size_t num_models;          /* read so far */
-	struct share_stack *stacks; /* [items of SHARE_SAMPLES] or NULL: none read yet */
+	struct share_stack *stacks; /* [items of SHARE_SAMPLES] */
 	/* The communicators of the rank before, which is mostly in the same ones. */
 	const uint32_t *last_comms;
 	size_t num_last_comms;
@@ -94,39 +83,35 @@ void share_reader_deinit(struct share_reader *r);
 /* "what a node tells of WHAT is corrupt", or "claims far more ..."; or that it was interrupted.
  * Returns -1. */
 int share_reader_refuse(const struct share_reader *r, const char *what, struct pdb_error *err);
+int share_reader_refuse_rank(const struct share_reader *r, int rank, struct pdb_error *err);
 
+/* Zeroed, for each item of a column. */
+void *share_reader_by_item(struct share_reader *r, enum share_column_id id, size_t size);
 /* The items that a column has of a rank; ranks are asked for in ascending order. Borrowed until the
  * next rank. */
 const uint32_t *share_reader_row(struct share_reader *r, enum share_column_id id, int rank,
 				 size_t *num_ret);
 /* The number of items; more than `most` is bad. */
 size_t share_reader_count(struct share_reader *r, enum share_column_id id, int rank, size_t most);
-/* Make the rank's n-th item of a column the one at hand: its number. Bad if there is none, and 0.
+/* The number of the rank's n-th item of a column, without reading it. Bad if there is none, and 0.
  */
+uint32_t share_reader_item(struct share_reader *r, enum share_column_id id, int rank, size_t n);
+/* Make an item of a column the one at hand; or the rank's n-th, whose number it returns. */
+void share_reader_begin_item(struct share_reader *r, enum share_column_id id, uint32_t item);
 uint32_t share_reader_begin(struct share_reader *r, enum share_column_id id, int rank, size_t n);
 /* The item must have been read to its end. */
 void share_reader_end(struct share_reader *r);
 
-/* The number of the rank's n-th item of a column, without reading it. Bad if there is none, and 0.
- */
-uint32_t share_reader_item(struct share_reader *r, enum share_column_id id, int rank, size_t n);
-/* Make an item of a column the one at hand. */
-void share_reader_begin_item(struct share_reader *r, enum share_column_id id, uint32_t item);
-
-/* A text of the item, with control characters replaced; the caller frees. */
-char *share_reader_text(struct share_reader *r);
-int32_t share_reader_peer(struct share_reader *r, const struct model *model, uint32_t comm);
-/* The peer of a row, as it is in the pool. */
-void share_reader_ledger_peer(struct share_reader *r, struct model_ledger *row);
-/* Zeroed and charged memory of the pool. */
-void *share_reader_take(struct share_reader *r, size_t num, size_t size);
-
-/* Communicators with their lists, and requests. The model's tables are there. */
-void share_read_evidence(struct share_reader *r, struct model *model, int rank);
-void share_read_lane(struct share_reader *r, struct model *model, size_t number, int rank);
+/* A rank's model, which is to be validated, without traces. r->in.is_bad: it is not whole. */
+struct model *share_read_model(struct share_reader *r, int rank);
+/* The communicators of a model that has its tables. */
+void share_read_comms(struct share_reader *r, struct model *model, int rank);
 /* Traces to the lanes of a finished job model (NULL: none). */
 int share_read_traces(struct share_reader *r, struct job_model *jm, struct pdb_error *err);
-/* What SHARE_DETAILS adds. */
-void share_read_lane_details(struct share_reader *r, struct model *model, size_t number, int rank);
+
+/* One sample of a rank: 0. */
+int share_read_sample(struct share_reader *r, struct job *job, int rank, size_t number,
+		      struct pdb_error *err);
+int share_read_names(struct share_reader *r, struct job *job, struct pdb_error *err);
 
 #endif

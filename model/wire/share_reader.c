@@ -1,31 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Rows and values of a share that is being read. */
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "model/arena.h"
 #include "model/error.h"
 #include "model/interrupt.h"
-#include "model/job/model.h"
-#include "model/job/model_pool.h"
 #include "model/wire/share_read.h"
-#include "model/xalloc.h"
 
 void share_reader_init(struct share_reader *r, const struct share *share)
 {
 	*r = (struct share_reader){.share = share, .in.memory = share->memory};
+	r->own.from = r->pooled.from = &r->in;
+	r->arena = arena_create();
 	for (size_t c = 0; c < SHARE_NUM_COLUMNS; c++) {
-		r->at[c] = xcalloc(share->columns[c].num_places, sizeof(*r->at[c]));
-		r->rows[c] = xcalloc(share->columns[c].num_places, sizeof(*r->rows[c]));
+		size_t num = share->columns[c].num_places;
+
+		r->at[c] = arena_array(r->arena, num, sizeof(*r->at[c]));
+		r->rows[c] = arena_array(r->arena, num, sizeof(*r->rows[c]));
 	}
-	r->numbers = xcalloc(share->columns[SHARE_COMMS].num_places, sizeof(*r->numbers));
 }
 
 void share_reader_deinit(struct share_reader *r)
 {
-	for (size_t c = 0; c < SHARE_NUM_COLUMNS; c++) {
-		free(r->at[c]);
-		free(r->rows[c]);
-	}
-	free(r->numbers);
+	arena_destroy(r->arena);
+}
+
+void *share_reader_by_item(struct share_reader *r, enum share_column_id id, size_t size)
+{
+	return arena_array(r->arena, r->share->columns[id].items.num, size);
 }
 
 int share_reader_refuse(const struct share_reader *r, const char *what, struct pdb_error *err)
@@ -35,6 +38,14 @@ int share_reader_refuse(const struct share_reader *r, const char *what, struct p
 	return error_set(err, ERROR_FORMAT, "what %s tells of %s %s",
 			 r->share->teller ? r->share->teller : "a node", what,
 			 decoder_why_bad(&r->in));
+}
+
+int share_reader_refuse_rank(const struct share_reader *r, int rank, struct pdb_error *err)
+{
+	char what[32];
+
+	snprintf(what, sizeof(what), "rank %d", rank);
+	return share_reader_refuse(r, what, err);
 }
 
 /* The rank's item in a place; false: it has none. */
@@ -107,46 +118,4 @@ void share_reader_end(struct share_reader *r)
 {
 	if (r->in.at != r->in.end)
 		r->in.is_bad = true;
-}
-
-char *share_reader_text(struct share_reader *r)
-{
-	return decoder_take_text(&r->in);
-}
-
-int32_t share_reader_peer(struct share_reader *r, const struct model *model, uint32_t comm)
-{
-	uint64_t value = decoder_take(&r->in), half = value >> 1;
-	int64_t peer = (int64_t)(half >> 1) ^ -(int64_t)(half & 1);
-
-	if (value & 1)
-		peer = half > INT32_MAX ? INT64_MAX : -(int64_t)half;
-	else if (half <= UINT32_MAX * (uint64_t)2)
-		peer += share_peer_base(model, comm);
-	else
-		peer = INT64_MAX;
-	if (peer > INT32_MAX || (peer < 0 && !(value & 1)))
-		r->in.is_bad = true;
-	return (int32_t)peer;
-}
-
-void share_reader_ledger_peer(struct share_reader *r, struct model_ledger *row)
-{
-	uint64_t value = decoder_take(&r->in), half = value >> 1;
-
-	row->is_distance = !(value & 1);
-	/* So that no sum of it and a rank is too large for an int. */
-	if (half > 4 * (uint64_t)SHARE_MAX_RANKS)
-		r->in.is_bad = true;
-	else if (row->is_distance)
-		row->peer = (int32_t)((int64_t)(half >> 1) ^ -(int64_t)(half & 1));
-	else
-		row->peer = -(int32_t)half;
-}
-
-void *share_reader_take(struct share_reader *r, size_t num, size_t size)
-{
-	if (r->in.is_bad || !decoder_charge(&r->in, num, size))
-		num = 0;
-	return model_pool_take(r->pool, num, size);
 }

@@ -8,7 +8,6 @@
 #include "model/job/model.h"
 #include "model/wire/share_read.h"
 #include "model/trace/trace.h"
-#include "model/xalloc.h"
 
 struct adder {
 	struct share_reader *reader;
@@ -46,36 +45,32 @@ static void add_lane(struct adder *a, size_t index)
 	const struct job_lane *lane = &a->jm->lanes[index];
 	struct share_reader *r = a->reader;
 	uint32_t item = share_reader_begin(r, SHARE_TRACE_COLUMN, lane->rank, (size_t)lane->lane);
+	uint64_t what = decoder_take_below(&r->in, SHARE_TRACE_NOTE);
 	char *note;
 
-	switch (decoder_take_below(&r->in, SHARE_TRACE_NOTE)) {
-	case SHARE_TRACE_IS_THERE:
-		if (!r->in.is_bad)
-			give_trace(a, index, read_trace(a, item));
-		break;
-	case SHARE_TRACE_NOTE:
-		note = share_reader_text(r);
+	if (what == SHARE_TRACE_IS_THERE && !r->in.is_bad) {
+		give_trace(a, index, read_trace(a, item));
+	} else if (what == SHARE_TRACE_NOTE) {
+		note = decoder_take_text(&r->in);
 		if (!r->in.is_bad)
 			job_model_set_trace(a->jm, index, NULL, note);
 		free(note);
-		break;
-	default:
-		break;
 	}
 	share_reader_end(r);
 }
 
 int share_read_traces(struct share_reader *r, struct job_model *jm, struct pdb_error *err)
 {
-	size_t num_items = r->share->columns[SHARE_TRACE_COLUMN].items.num, num;
-	struct adder a = {r, jm, xcalloc(num_items, sizeof(struct trace *))};
+	size_t num_items = r->share->columns[SHARE_TRACE_COLUMN].items.num;
+	struct adder a = {r, jm,
+			  share_reader_by_item(r, SHARE_TRACE_COLUMN, sizeof(struct trace *))};
 	int status = 0;
 
 	for (size_t i = 0; jm && i < jm->num_lanes && status == 0; i++) {
-		int rank = jm->lanes[i].rank;
+		const struct job_lane *lane = &jm->lanes[i];
 
-		share_reader_row(r, SHARE_TRACE_COLUMN, rank, &num);
-		if (num <= (size_t)jm->lanes[i].lane)
+		if (share_reader_count(r, SHARE_TRACE_COLUMN, lane->rank, SHARE_MAX_ITEMS) <=
+		    (size_t)lane->lane)
 			continue; /* it was not asked for */
 		add_lane(&a, i);
 		if (r->in.is_bad)
@@ -83,7 +78,6 @@ int share_read_traces(struct share_reader *r, struct job_model *jm, struct pdb_e
 	}
 	for (size_t i = 0; i < num_items; i++)
 		trace_destroy(a.traces[i]);
-	free(a.traces);
 	return status;
 }
 

@@ -16,7 +16,7 @@
 
 #include <zstd.h>
 
-#include "model/buffer.h"
+#include "model/codec.h"
 #include "model/error.h"
 #include "model/interrupt.h"
 #include "model/job/code.h"
@@ -24,7 +24,7 @@
 #include "model/job/modules.h"
 #include "model/job/proctable.h"
 #include "model/job/sample.h"
-#include "model/wire/budget.h"
+#include "model/budget.h"
 #include "model/wire/code_bytes.h"
 #include "model/wire/proc_bytes.h"
 #include "model/wire/share_private.h"
@@ -35,51 +35,6 @@ enum { LEVEL = 6 }; /* of compression */
 
 /* ---- What a job is ---- */
 
-static void put_proctable(struct buffer *b, const struct proctable *table)
-{
-	buffer_put(b, (uint64_t)table->size);
-	buffer_put_text(b, table->job);
-	buffer_put_text(b, table->launcher_name);
-	buffer_put_signed(b, table->launcher_pid);
-	buffer_put(b, table->source);
-	buffer_put(b, table->source_note != NULL);
-	buffer_put_text(b, table->source_note);
-	proc_bytes_put(b, table);
-}
-
-static void put_crashes(struct buffer *b, const struct job *job)
-{
-	buffer_put(b, job->num_crashes);
-	for (size_t i = 0; i < job->num_crashes; i++) {
-		const struct job_crash *crash = &job->crashes[i];
-
-		buffer_put_signed(b, crash->rank);
-		buffer_put_signed(b, crash->tid);
-		buffer_put(b, (uint64_t)crash->signal);
-		buffer_put(b, (crash->is_fault ? SNAPSHOT_CRASH_FAULT : 0u) |
-				      (crash->is_sent ? SNAPSHOT_CRASH_SENT : 0u) |
-				      (crash->has_address ? SNAPSHOT_CRASH_ADDRESS : 0u));
-		buffer_put(b, crash->address);
-	}
-}
-
-/* All of them in their order: of two paths of a module, the first stays. */
-static void put_modules(struct buffer *b, const struct modules *modules)
-{
-	buffer_put(b, modules_count(modules));
-	for (uint32_t i = 0; i < modules_count(modules); i++)
-		code_bytes_put_module(b, modules, i);
-}
-
-static void put_probes(struct buffer *b, const struct job *job)
-{
-	buffer_put(b, job->num_probes);
-	for (size_t i = 0; i < job->num_probes; i++) {
-		buffer_put(b, job->probes[i].module);
-		code_bytes_put_probe(b, &job->probes[i]);
-	}
-}
-
 static char *source_note(enum proctable_source source, const char *note)
 {
 	if (source == PROCTABLE_SNAPSHOT)
@@ -88,79 +43,83 @@ static char *source_note(enum proctable_source source, const char *note)
 			 note ? " (" : "", note ? note : "", note ? ")" : "");
 }
 
-static int take_proctable(struct decoder *in, struct proctable *table, struct pdb_error *err)
+static void proctable_fields(struct codec *c, struct proctable *table)
 {
-	enum proctable_source source;
-	char *note;
-	bool has_note;
+	char *note = table->source_note;
 
-	table->size = (int)decoder_take_below(in, SHARE_MAX_RANKS);
-	table->job = decoder_take_text(in);
-	table->launcher_name = decoder_take_text(in);
-	table->launcher_pid = decoder_take_int(in);
-	source = decoder_take_below(in, PROCTABLE_CORES);
-	has_note = decoder_take_below(in, 1);
-	note = decoder_take_text(in);
+	CODEC_BELOW(c, table->size, SHARE_MAX_RANKS);
+	CODEC_TEXT(c, table->job);
+	CODEC_TEXT(c, table->launcher_name);
+	CODEC_INT(c, table->launcher_pid);
+	CODEC_BELOW(c, table->source, PROCTABLE_CORES);
+	CODEC_OPTIONAL(c, note);
+	if (c->to) {
+		proc_bytes_put(c->to, table);
+		return;
+	}
+	table->source_note = source_note(table->source, note);
 	table->source = PROCTABLE_SNAPSHOT;
-	table->source_note = source_note(source, has_note ? note : NULL);
 	free(note);
-	proc_bytes_take_table(in, table);
-	if (in->is_bad)
-		return 0;
+	proc_bytes_take_table(c->from, table);
+}
+
+static void crashes(struct codec *c, struct job *job)
+{
+	size_t num = job->num_crashes;
+	int last = -1;
+
+	codec_count(c, &num, SHARE_MAX_RANKS, 5);
+	for (size_t i = 0; i < num && codec_goes_on(c); i++) {
+		struct job_crash crash = {.rank = 0};
+
+		if (c->to)
+			crash = job->crashes[i];
+		CODEC_NEAR(c, crash.rank, 0, last + 1, SHARE_MAX_RANKS - 1);
+		CODEC_INT(c, crash.tid);
+		CODEC_BELOW(c, crash.signal, NSIG - 1);
+		codec_refuse(c, crash.signal == 0);
+		CODEC_FLAGS(c, &crash.is_fault, &crash.is_sent, &crash.has_address);
+		CODEC(c, crash.address);
+		last = crash.rank;
+		if (c->from && decoder_charge(c->from, 1, sizeof(crash)))
+			job_add_crash(job, &crash);
+	}
+}
+
+/* All of them in their order: of two paths of a module, the first stays. */
+static void all_modules(struct codec *c, struct modules *modules)
+{
+	size_t num = modules_count(modules);
+
+	codec_count(c, &num, UINT32_MAX - 1, 2);
+	for (size_t i = 0; i < num; i++) {
+		uint32_t id = (uint32_t)i;
+
+		if (c->from && !decoder_charge(c->from, 1, 2 * sizeof(struct module)))
+			return;
+		code_bytes_module(c, modules, &id);
+		codec_refuse(c, id != i);
+	}
+}
+
+static void probes(struct codec *c, struct job *job)
+{
+	CODEC_TABLE(c, job->probes, job->num_probes, UINT32_MAX, 8);
+	for (size_t i = 0; i < job->num_probes && codec_goes_on(c); i++) {
+		CODEC_BELOW(c, job->probes[i].module, UINT32_MAX - 1);
+		codec_refuse(c, job->probes[i].module >= modules_count(job->modules));
+		code_bytes_probe(c, &job->probes[i]);
+	}
+}
+
+static int finish_proctable(struct proctable *table, struct pdb_error *err)
+{
 	if (proctable_finish(table, err) < 0)
 		return -1;
 	/* Whatever these pids are by now, they are not the job's. */
 	for (size_t i = 0; i < table->num_procs; i++)
 		table->procs[i].is_local = false;
 	return 0;
-}
-
-static void take_crashes(struct decoder *in, struct job *job)
-{
-	size_t num = decoder_take_count(in, SHARE_MAX_RANKS, 5);
-	int last = -1;
-
-	for (size_t i = 0; i < num && !in->is_bad; i++) {
-		struct job_crash crash = {
-			.rank = (int)decoder_take_signed(in, last + 1, SHARE_MAX_RANKS - 1),
-			.tid = decoder_take_int(in),
-			.signal = (int)decoder_take_below(in, NSIG - 1),
-		};
-		uint64_t flags = decoder_take(in);
-
-		crash.is_fault = flags & SNAPSHOT_CRASH_FAULT;
-		crash.is_sent = flags & SNAPSHOT_CRASH_SENT;
-		crash.has_address = flags & SNAPSHOT_CRASH_ADDRESS;
-		crash.address = decoder_take(in);
-		last = crash.rank;
-		if (crash.signal == 0)
-			in->is_bad = true;
-		if (decoder_charge(in, 1, sizeof(crash)))
-			job_add_crash(job, &crash);
-	}
-}
-
-static void take_modules(struct decoder *in, struct modules *modules)
-{
-	size_t num = decoder_take_count(in, UINT32_MAX - 1, 2);
-
-	for (size_t i = 0; i < num && decoder_charge(in, 1, 2 * sizeof(struct module)); i++)
-		if (code_bytes_take_module(in, modules) != i)
-			in->is_bad = true;
-}
-
-static void take_probes(struct decoder *in, struct job *job)
-{
-	size_t num = decoder_take_count(in, UINT32_MAX, 8);
-
-	job->probes = decoder_allocate(in, num, sizeof(*job->probes));
-	for (size_t i = 0; i < num && !in->is_bad; i++) {
-		job->probes[i].module = (uint32_t)decoder_take_below(in, UINT32_MAX - 1);
-		if (job->probes[i].module >= modules_count(job->modules))
-			in->is_bad = true;
-		code_bytes_take_probe(in, &job->probes[i]);
-		job->num_probes++;
-	}
 }
 
 /* Are there the probes that values of samples are of? */
@@ -184,13 +143,14 @@ static struct buffer put_all(const struct job *job)
 	const uint8_t version[4] = {SNAPSHOT_VERSION};
 	struct share *share = share_create();
 	struct buffer b = {0};
+	struct codec c = {.to = &b};
 
 	buffer_put_bytes(&b, SNAPSHOT_MAGIC, 8);
 	buffer_put_bytes(&b, version, sizeof(version));
-	put_proctable(&b, job->proctable);
-	put_crashes(&b, job);
-	put_modules(&b, job->modules);
-	put_probes(&b, job);
+	proctable_fields(&c, job->proctable);
+	crashes(&c, (struct job *)job);
+	all_modules(&c, job->modules);
+	probes(&c, (struct job *)job);
 	share_fill(share, job, NULL, SHARE_ALL | SHARE_CODE | SHARE_TRACES);
 	share_put(share, &b);
 	share_destroy(share);
@@ -384,13 +344,16 @@ static int decompress(FILE *file, ZSTD_DStream *zstd, struct decoder *in, struct
 static int take_all(struct decoder *in, struct buffer *all, struct share *share, struct job *job,
 		    struct pdb_error *err)
 {
+	struct codec c = {.from = in};
+
 	in->at = all->bytes + SNAPSHOT_HEADER_SIZE;
 	in->end = all->bytes + all->num;
-	if (take_proctable(in, job->proctable, err) < 0)
+	proctable_fields(&c, job->proctable);
+	if (!in->is_bad && finish_proctable(job->proctable, err) < 0)
 		return -1;
-	take_crashes(in, job);
-	take_modules(in, job->modules);
-	take_probes(in, job);
+	crashes(&c, job);
+	all_modules(&c, job->modules);
+	probes(&c, job);
 	if (!in->is_bad)
 		share_take(share, in, SHARE_MAX_RANKS);
 	decoder_end(in);

@@ -8,10 +8,4 @@
 
 enum { SNAPSHOT_HEADER_SIZE = 12 };
 
-enum snapshot_crash_flags {
-	SNAPSHOT_CRASH_FAULT = 1,
-	SNAPSHOT_CRASH_SENT = 2,
-	SNAPSHOT_CRASH_ADDRESS = 4,
-};
-
 #endif

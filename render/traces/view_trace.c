@@ -8,9 +8,12 @@
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/names.h"
-#include "model/trace/traces.h"
+#include "model/job/traces.h"
+#include "model/xalloc.h"
 #include "render/text/json.h"
+#include "render/words/label.h"
 #include "render/text/text.h"
+#include "model/job/traces.h"
 #include "render/view.h"
 #include "render/words/label.h"
 

@@ -11,7 +11,7 @@
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
-#include "model/trace/traces.h"
+#include "model/job/traces.h"
 #include "shell/daemons.h"
 #include "shell/options/args.h"
 #include "shell/session.h"

@@ -20,7 +20,7 @@
 #include "shell/options/options.h"
 #include "shell/watch/watch_tell.h"
 
-#define STEP_NS (5 * SECOND_NS)        /* two looks are not further apart, full looks included */
+#define STEP_NS (5 * SECOND_NS) /* two looks are not further apart, full looks included */
 
 static void feed_pace(struct watch *watch)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/hash.h"
 #include "model/wire/blobs.h"
 #include "model/buffer.h"
 #include "model/error.h"
@@ -36,7 +37,7 @@ static struct share *take_share(const uint8_t *bytes, size_t size)
 	put_u64(&b, size);
 	put_u64(&b, packed);
 	buffer_put_bytes(&b, frame, packed);
-	checksum = blobs_hash(b.bytes + 20, b.num - 20);
+	checksum = hash_bytes(b.bytes + 20, b.num - 20);
 	memcpy(b.bytes + 12, &checksum, sizeof(checksum));
 	if (share_decode(b.bytes, b.num, RANKS, &share, &err) < 0)
 		share = NULL;
@@ -51,7 +52,6 @@ static void make_job(const struct share *share)
 	struct pdb_error err;
 
 	if (!share_to_job(share, job, &err)) {
-		share_add_details(share, job, &err);
 		share_add_traces(share, job, &err);
 		fuzz_analyse(job);
 	}

@@ -141,8 +141,7 @@ static void assert_same_insns(const struct code_function *a, const struct code_f
 	}
 }
 
-void assert_same_function(const struct code_function *a,
-					const struct code_function *b)
+void assert_same_function(const struct code_function *a, const struct code_function *b)
 {
 	assert_true(a->entry == b->entry && a->preserved == b->preserved);
 	assert_int_equal(a->stack_pointer, b->stack_pointer);
@@ -152,8 +151,7 @@ void assert_same_function(const struct code_function *a,
 	assert_same_insns(a, b);
 }
 
-void assert_same_variables(const struct code_variables *a,
-					 const struct code_variables *b)
+void assert_same_variables(const struct code_variables *a, const struct code_variables *b)
 {
 	assert_int_equal(a->has_debug_info, b->has_debug_info);
 	assert_int_equal(a->num_variables, b->num_variables);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/unit/core_writer.h"
 
-void core_add_note(struct core_writer *w, uint32_t type, const void *content,
-				 size_t size)
+void core_add_note(struct core_writer *w, uint32_t type, const void *content, size_t size)
 {
 	Elf64_Nhdr note = {.n_namesz = 5, .n_descsz = (uint32_t)size, .n_type = type};
 	char *at = w->notes + w->num_notes;
@@ -25,8 +24,7 @@ void core_set_regs(struct user_regs_struct *regs, uint64_t sp, uint64_t pc)
 #endif
 }
 
-void core_add_thread(struct core_writer *w, pid_t tid, int number, uint64_t sp,
-				   uint64_t pc)
+void core_add_thread(struct core_writer *w, pid_t tid, int number, uint64_t sp, uint64_t pc)
 {
 	struct elf_prstatus status = {.pr_cursig = (short)number, .pr_pid = tid};
 	struct user_regs_struct regs = {0};
@@ -36,8 +34,7 @@ void core_add_thread(struct core_writer *w, pid_t tid, int number, uint64_t sp,
 	core_add_note(w, NT_PRSTATUS, &status, sizeof(status));
 }
 
-void core_add_info(struct core_writer *w, int number, int code, pid_t pid,
-				 uint64_t address)
+void core_add_info(struct core_writer *w, int number, int code, pid_t pid, uint64_t address)
 {
 	siginfo_t info = {.si_signo = number, .si_code = code};
 
@@ -56,8 +53,8 @@ static void core_add_process(struct core_writer *w, pid_t pid)
 	core_add_note(w, NT_PRPSINFO, &info, sizeof(info));
 }
 
-Elf64_Phdr *core_add_segment(struct core_writer *w, uint64_t address,
-					   const void *content, uint64_t size)
+Elf64_Phdr *core_add_segment(struct core_writer *w, uint64_t address, const void *content,
+			     uint64_t size)
 {
 	Elf64_Phdr *phdr = &w->phdrs[w->header.e_phnum];
 

@@ -50,7 +50,7 @@ static void hung_comms(struct model *model, int rank, int size, uint64_t number)
 /* Messages with tag 7 to and from both neighbours: the culprit has begun and received one less than
  * all others, who are in the next MPI_Allgather or wait for the culprit's message. */
 static void hung_evidence(struct model *model, struct model_lane *lane,
-				 const struct hung_options *options, int rank)
+			  const struct hung_options *options, int rank)
 {
 	int distance = abs(rank - options->culprit);
 	uint64_t own = distance == 0 ? 412 : 413;

@@ -25,8 +25,7 @@ static bool sm_fits(const struct sm_transfer *t, int self, const struct sm_messa
 }
 
 /* Is there an older receive of the rank that has not got its message and would take this one? */
-static struct sm_transfer *sm_oldest(struct sm_job *job, int self,
-					    const struct sm_message *message)
+static struct sm_transfer *sm_oldest(struct sm_job *job, int self, const struct sm_message *message)
 {
 	struct sm_rank *rank = &job->ranks[self];
 	struct sm_transfer *best = NULL;
@@ -61,7 +60,7 @@ static void sm_match(struct sm_job *job)
 }
 
 static void sm_post(struct sm_job *job, int self, struct sm_transfer *t, bool is_send,
-			   const struct sm_call *call, int peer, bool is_long)
+		    const struct sm_call *call, int peer, bool is_long)
 {
 	struct sm_rank *rank = &job->ranks[self];
 	size_t row = sm_row(rank, call->comm, peer, call->tag);
@@ -179,8 +178,7 @@ static const char *sm_name(const struct sm_call *call)
 	return "MPI_Get_count";
 }
 
-static void sm_start_collective(struct sm_rank *rank, const struct sm_call *call,
-				       uint32_t site)
+static void sm_start_collective(struct sm_rank *rank, const struct sm_call *call, uint32_t site)
 {
 	struct model_collective *recent = rank->recent[call->comm];
 	int root = call->kind == 'c' || call->kind == 'd' ? call->peer : SEG_PEER_NONE;
@@ -199,7 +197,7 @@ static void sm_start_collective(struct sm_rank *rank, const struct sm_call *call
 
 /* The call that a rank made as that collective; NULL: none yet, or forgotten long ago. */
 static const struct sm_call *sm_call_of(const struct sm_job *job, int rank, int comm,
-					       uint64_t number)
+					uint64_t number)
 {
 	uint64_t ago = job->ranks[rank].collectives[comm] - number;
 
@@ -208,8 +206,7 @@ static const struct sm_call *sm_call_of(const struct sm_job *job, int rank, int 
 		       : NULL;
 }
 
-bool sm_has_come(const struct sm_job *job, int rank, int self, int comm,
-			       uint64_t number)
+bool sm_has_come(const struct sm_job *job, int rank, int self, int comm, uint64_t number)
 {
 	const struct sm_call *call = sm_call_of(job, rank, comm, number);
 	const struct sm_call *own = sm_call_of(job, self, comm, number);
@@ -220,8 +217,7 @@ bool sm_has_come(const struct sm_job *job, int rank, int self, int comm,
 	       (call->kind == own->kind && call->peer == own->peer && call->tag == own->tag);
 }
 
-bool sm_needs_member(const struct sm_job *job, int self, char kind, int root,
-				   int other)
+bool sm_needs_member(const struct sm_job *job, int self, char kind, int root, int other)
 {
 	int me = (self - root + job->size) % job->size;
 	int you = (other - root + job->size) % job->size;
@@ -244,8 +240,8 @@ bool sm_needs_member(const struct sm_job *job, int self, char kind, int root,
 	return true;
 }
 
-static bool sm_can_leave(const struct sm_job *job, int self, int comm, uint64_t number,
-				char kind, int root)
+static bool sm_can_leave(const struct sm_job *job, int self, int comm, uint64_t number, char kind,
+			 int root)
 {
 	for (int r = 0; r < job->size; r++)
 		if (r != self && sm_needs_member(job, self, kind, root, r) &&
@@ -371,8 +367,7 @@ static void sm_begin(struct sm_job *job, int self)
 	}
 }
 
-static bool sm_slot_is_complete(const struct sm_job *job, int self,
-				       const struct sm_slot *slot)
+static bool sm_slot_is_complete(const struct sm_job *job, int self, const struct sm_slot *slot)
 {
 	if (slot->kind == SM_COLLECTIVE)
 		return sm_can_leave(job, self, slot->comm, slot->number, 'b', 0);

@@ -140,7 +140,7 @@ static void put_frame_name(struct maker *m, size_t offset, size_t num_names)
 	put(m, 0);
 	for (size_t i = 0; i < num_names; i++) {
 		put_many(m, 6, 0);
-		put(m, i + 1 < num_names ? NAME_HAS_CALLER : 0);
+		put(m, i + 1 < num_names ? 4 : 0);
 	}
 	end_item(m, SHARE_NAMES_COLUMN);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "model/wire/budget.h"
+#include "model/budget.h"
 #include "model/buffer.h"
 #include "model/wire/code_bytes.h"
 #include "model/job/modules.h"
-#include "model/wire/decoder.h"
+#include "model/codec.h"
 #include "tests/unit/code_sample.h"
 
 /* ---- The store ---- */
@@ -68,7 +68,7 @@ static void put(struct buffer *bytes, struct code_function *function,
 		struct code_variables *variables)
 {
 	bytes->num = 0;
-	code_bytes_put_function(bytes, function, variables);
+	code_bytes_function(&(struct codec){.to = bytes}, &function, &variables);
 	code_function_destroy(function);
 	code_variables_destroy(variables);
 }
@@ -81,9 +81,9 @@ static void test_round_trip(void **state)
 	struct decoder in;
 
 	(void)state;
-	code_bytes_put_function(&bytes, function, variables);
+	code_bytes_function(&(struct codec){.to = &bytes}, &function, &variables);
 	in = input_of(&bytes, bytes.num);
-	again = code_bytes_take_function(&in, &variables_again);
+	code_bytes_function(&(struct codec){.from = &in}, &again, &variables_again);
 	assert_non_null(again);
 	assert_ptr_equal(in.at, in.end);
 	assert_same_function(function, again);
@@ -99,8 +99,9 @@ static bool is_taken(const struct buffer *bytes, size_t size)
 {
 	struct decoder in = input_of(bytes, size);
 	struct code_variables *variables;
-	struct code_function *function = code_bytes_take_function(&in, &variables);
+	struct code_function *function;
 
+	code_bytes_function(&(struct codec){.from = &in}, &function, &variables);
 	assert_int_equal(!function, in.is_bad);
 	if (!function)
 		return false;

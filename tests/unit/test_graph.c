@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arena_of_tests.h"
+#include "tests/unit/with_arena.h"
 #include "unit.h"
 
 #include "analysis/graph.h"
@@ -60,5 +60,5 @@ int main(void)
 		cmocka_unit_test(test_large_degree),
 	};
 
-	return cmocka_run_group_tests(tests, arena_begin, arena_end);
+	return cmocka_run_group_tests(tests, begin_arena, end_arena);
 }

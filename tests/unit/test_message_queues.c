@@ -6,7 +6,7 @@
 #include "model/buffer.h"
 #include "model/job/message_queues.h"
 #include "model/wire/queue_bytes.h"
-#include "model/wire/decoder.h"
+#include "model/codec.h"
 #include "model/xalloc.h"
 #include "tests/unit/unit.h"
 #include "tests/unit/whole_job.h"
@@ -131,8 +131,9 @@ static void test_name(void **state)
 static struct message_queues *take(const uint8_t *bytes, size_t size, int rank, bool *is_bad_ret)
 {
 	struct decoder in = {.at = bytes, .end = bytes + size, .memory = 1 << 20};
-	struct message_queues *queues = queue_bytes_take(&in, rank);
+	struct message_queues *queues;
 
+	queue_bytes(&(struct codec){.from = &in}, &queues, rank);
 	assert_true(!queues == in.is_bad);
 	*is_bad_ret = in.is_bad || in.at != in.end;
 	return queues;
@@ -148,7 +149,7 @@ static void test_bytes(void **state)
 	for (size_t i = 0; i < NUM_OF(ranks); i++) {
 		struct buffer b = {0};
 
-		queue_bytes_put(&b, queues, ranks[i]);
+		queue_bytes(&(struct codec){.to = &b}, &queues, ranks[i]);
 		again = take(b.bytes, b.num, ranks[i], &is_bad);
 		assert_false(is_bad);
 		assert_same_queues(queues, again);
@@ -172,9 +173,9 @@ static void test_distance(void **state)
 	queues->num_receives = queues->num_unexpected = 0;
 	queues->num_pairs = 3; /* one of another job twice, and one peer */
 	queues->pairs[2].peer = 8;
-	queue_bytes_put(&a, queues, 7);
+	queue_bytes(&(struct codec){.to = &a}, &queues, 7);
 	queues->pairs[2].peer = 4;
-	queue_bytes_put(&b, queues, 3);
+	queue_bytes(&(struct codec){.to = &b}, &queues, 3);
 	assert_int_equal(a.num, b.num);
 	assert_memory_equal(a.bytes, b.bytes, a.num);
 	free(a.bytes);

@@ -1,37 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "model/arena.h"
 #include "model/job/model.h"
 #include "model/job/model_pool.h"
 #include "model/xalloc.h"
 #include "tests/unit/unit.h"
-
-/* Pieces are zeroed, apart from each other and aligned, small and large ones in turns. */
-static void test_take(void **state)
-{
-	enum { NUM = 3000 };
-	static uint8_t *taken[NUM];
-	struct model_pool *pool = model_pool_create();
-
-	(void)state;
-	for (size_t i = 0; i < NUM; i++) {
-		size_t size = i % 100 == 7 ? 40000 : i % 61;
-
-		taken[i] = model_pool_take(pool, size, 1);
-		assert_int_equal((uintptr_t)taken[i] % _Alignof(uint64_t), 0);
-		for (size_t k = 0; k < size; k++)
-			assert_int_equal(taken[i][k], 0);
-		memset(taken[i], (int)(i % 251) + 1, size);
-	}
-	for (size_t i = 0; i < NUM; i++) {
-		size_t size = i % 100 == 7 ? 40000 : i % 61;
-
-		for (size_t k = 0; k < size; k++)
-			assert_int_equal(taken[i][k], i % 251 + 1);
-	}
-	model_pool_release(pool);
-	model_pool_release(NULL);
-}
 
 static void test_tables(void **state)
 {
@@ -60,7 +34,7 @@ static void test_users(void **state)
 {
 	struct model_pool *pool = model_pool_create();
 	struct model *first = model_create_in(pool), *second = model_create_in(pool);
-	struct model_program *program = model_pool_take(pool, 1, sizeof(*program));
+	struct model_program *program = arena_alloc(pool->arena, sizeof(*program));
 
 	(void)state;
 	strcpy(program->host, "node1");
@@ -140,8 +114,9 @@ static void test_stays(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_take),  cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_users), cmocka_unit_test(test_peers),
+		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_users),
+		cmocka_unit_test(test_peers),
 		cmocka_unit_test(test_stays),
 	};
 

@@ -14,7 +14,7 @@
 #include "analysis/stacks/temporal.h"
 #include "attach/code/code.h"
 #include "attach/stacks/sampler.h"
-#include "model/wire/budget.h"
+#include "model/budget.h"
 #include "model/buffer.h"
 #include "model/job/callpath.h"
 #include "model/job/code.h"
@@ -23,7 +23,7 @@
 #include "model/job/modules.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "model/wire/decoder.h"
+#include "model/codec.h"
 #include "tests/unit/unit.h"
 
 #define NUM_STOPS 8
@@ -39,18 +39,19 @@ static const struct code_function *get_function(void *argument, uint32_t module,
 {
 	struct told *told = argument;
 	const struct code_function *function = code_reader_get(told->reader, module, address, err);
-	struct code_function *again;
+	struct code_function *again = (struct code_function *)function;
 	struct code_variables *variables;
 	struct buffer bytes = {.bytes = NULL};
 	struct decoder in = {.memory = BUDGET_MOST};
 
 	if (!function)
 		return NULL;
-	code_bytes_put_function(&bytes, function,
-				code_store_find(told->read, module, function->entry)->variables);
+	variables = (struct code_variables *)code_store_find(told->read, module, function->entry)
+			    ->variables;
+	code_bytes_function(&(struct codec){.to = &bytes}, &again, &variables);
 	in.at = bytes.bytes;
 	in.end = bytes.bytes + bytes.num;
-	again = code_bytes_take_function(&in, &variables);
+	code_bytes_function(&(struct codec){.from = &in}, &again, &variables);
 	assert_non_null(again);
 	assert_ptr_equal(in.at, in.end);
 	free(bytes.bytes);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arena_of_tests.h"
+#include "tests/unit/with_arena.h"
 #include "unit.h"
 
 #include "analysis/traces/lcs.h"
@@ -363,5 +363,5 @@ int main(void)
 		cmocka_unit_test(test_random_diff),
 	};
 
-	return cmocka_run_group_tests(tests, arena_begin, arena_end);
+	return cmocka_run_group_tests(tests, begin_arena, end_arena);
 }

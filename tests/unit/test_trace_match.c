@@ -3,7 +3,7 @@
 #include <regex.h>
 
 #include "analysis/traces/trace_runs.h"
-#include "tests/unit/arena_of_tests.h"
+#include "tests/unit/with_arena.h"
 #include "tests/unit/traced_run.h"
 
 #define SEND "MPI_Send", SEG_CLASS_SEND
@@ -264,5 +264,5 @@ int main(void)
 		cmocka_unit_test(test_threads),
 	};
 
-	return cmocka_run_group_tests(tests, arena_begin, arena_end);
+	return cmocka_run_group_tests(tests, begin_arena, end_arena);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Traces on their way from segments to whoever asks: read, checked, given numbers that hold for the
  * whole job; through snapshots and shares. */
-#include "model/trace/traces.h"
+#include "model/job/traces.h"
 
 #include <stdlib.h>
 #include <string.h>

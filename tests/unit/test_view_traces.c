@@ -10,7 +10,7 @@
 #include "render/text/gate.h"
 #include "render/traces/view_traces.h"
 #include "tests/unit/golden.h"
-#include "tests/unit/arena_of_tests.h"
+#include "tests/unit/with_arena.h"
 #include "tests/unit/traced_run.h"
 
 /* ---- Programs ---- */
@@ -362,5 +362,5 @@ int main(void)
 		cmocka_unit_test(test_suspects), cmocka_unit_test(test_other_sizes),
 	};
 
-	return cmocka_run_group_tests(tests, arena_begin, arena_end);
+	return cmocka_run_group_tests(tests, begin_arena, end_arena);
 }

@@ -8,11 +8,12 @@
 #include <string.h>
 
 #include "analysis/traces/trace_match.h"
+#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/modules.h"
 #include "model/job/names.h"
-#include "model/trace/traces.h"
+#include "model/job/traces.h"
 #include "model/xalloc.h"
 #include "tests/fixtures/trace_text.h"
 #include "tests/unit/unit.h"
@@ -67,21 +68,21 @@ static inline uint32_t traced_path(struct job *job, const char *text, uint8_t bu
 static inline struct traced_run traced_run_create(const struct traced_call *calls,
 						  const char *const *ranks, uint8_t build)
 {
-	struct traced_run run = {job_create(), xcalloc(1, sizeof(*run.traces))};
+	struct arena *own = arena_create();
+	struct traced_run run = {job_create(), arena_alloc(own, sizeof(*run.traces))};
 	struct traces *traces = run.traces;
-	uint32_t num_calls = 0;
+	uint32_t num_calls = 0, *map;
 	size_t num_ranks = 0;
 
 	while (calls[num_calls].name)
 		num_calls++;
 	while (ranks[num_ranks])
 		num_ranks++;
-	traces->symbols = xcalloc(num_calls, sizeof(*traces->symbols));
-	traces->maps = xcalloc(1, sizeof(*traces->maps));
-	traces->maps[0] = xcalloc(num_calls, sizeof(**traces->maps));
-	traces->num_maps = 1;
+	traces->arena = own;
+	traces->symbols = arena_array(own, num_calls, sizeof(*traces->symbols));
+	map = arena_array(own, num_calls, sizeof(*map));
 	for (uint32_t c = 0; c < num_calls; c++) {
-		traces->maps[0][c] = c;
+		map[c] = c;
 		traces->symbols[traces->num_symbols++] = (struct traces_symbol){
 			.kind = SEG_TRACE_CALL,
 			.path = traced_path(run.job, calls[c].path, build),
@@ -89,13 +90,13 @@ static inline struct traced_run traced_run_create(const struct traced_call *call
 			.class_id = calls[c].class_id,
 		};
 	}
-	traces->lanes = xcalloc(num_ranks, sizeof(*traces->lanes));
+	traces->lanes = arena_array(own, num_ranks, sizeof(*traces->lanes));
 	for (size_t r = 0; r < num_ranks; r++)
 		traces->lanes[traces->num_lanes++] = (struct traces_lane){
 			.rank = (int)r,
 			.is_main = true,
 			.trace = trace_from_text(ranks[r]),
-			.symbols = traces->maps[0],
+			.symbols = map,
 			.num_local = num_calls,
 		};
 	return run;

@@ -169,8 +169,7 @@ struct message_queues *whole_job_queues(void)
 	return queues;
 }
 
-void assert_same_queues(const struct message_queues *a,
-				      const struct message_queues *b)
+void assert_same_queues(const struct message_queues *a, const struct message_queues *b)
 {
 	assert_int_equal(!a, !b);
 	if (!a)
@@ -290,8 +289,8 @@ int num_inlined(const struct job *job)
 	return num;
 }
 
-static void assert_same_list(const struct model *x, uint32_t a, const struct model *y,
-				    uint32_t b, uint32_t num)
+static void assert_same_list(const struct model *x, uint32_t a, const struct model *y, uint32_t b,
+			     uint32_t num)
 {
 	if (a == SEG_NO_MEMBERS || a == SEG_ALL_MEMBERS) {
 		assert_int_equal(a, b);
@@ -303,8 +302,7 @@ static void assert_same_list(const struct model *x, uint32_t a, const struct mod
 }
 
 /* The id of a rank's own MPI_COMM_SELF may be another. */
-static void assert_same_id(const struct model *x, uint64_t a, const struct model *y,
-				  uint64_t b)
+static void assert_same_id(const struct model *x, uint64_t a, const struct model *y, uint64_t b)
 {
 	if (a && x->num_comms > 1 && a == model_comm(x, 1)->id)
 		assert_int_equal(b, model_comm(y, 1)->id);
@@ -364,8 +362,7 @@ static void assert_same_evidence(const struct model *x, const struct model *y)
 	assert_int_equal(x->program->dropped_requests, y->program->dropped_requests);
 }
 
-static void assert_same_operation(const struct model_operation *x,
-					 const struct model_operation *y)
+static void assert_same_operation(const struct model_operation *x, const struct model_operation *y)
 {
 	assert_int_equal(x->kind, y->kind);
 	assert_int_equal(x->flags, y->flags);
@@ -383,7 +380,7 @@ static void assert_same_operation(const struct model_operation *x,
 }
 
 static void assert_same_ledger(const struct model *model, const struct model_lane *x,
-				      const struct model *other, const struct model_lane *y)
+			       const struct model *other, const struct model_lane *y)
 {
 	assert_int_equal(x->dropped_ledger, y->dropped_ledger);
 	assert_int_equal(x->num_ledger, y->num_ledger);
@@ -403,7 +400,7 @@ static void assert_same_ledger(const struct model *model, const struct model_lan
 }
 
 static void assert_same_lane(const struct model *model, const struct model_lane *x,
-				    const struct model *other, const struct model_lane *y)
+			     const struct model *other, const struct model_lane *y)
 {
 	assert_int_equal(x->is_main, y->is_main);
 	assert_int_equal(x->has_ended, y->has_ended);

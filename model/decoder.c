@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "model/interrupt.h"
-#include "model/segment/clean_text.h"
-#include "model/wire/decoder.h"
+#include "model/clean_text.h"
+#include "model/decoder.h"
 #include "model/xalloc.h"
 
 enum { ALLOCATION_COST = 32 }; /* what the allocator needs itself, for nothing, too */
@@ -106,7 +106,7 @@ char *decoder_take_text(struct decoder *d)
 		return xstrdup("");
 	}
 	memcpy(text, bytes, length);
-	segment_clean_text(text, length);
+	clean_text(text, length);
 	return text;
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "model/trace/traces.h"
+#include "model/job/traces.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
@@ -20,7 +21,8 @@ struct builder {
 	const struct job *job;
 	struct pair_map of_call;     /* job site -> symbol */
 	struct pair_map of_function; /* (path, kind) -> symbol */
-	size_t maps_capacity, lanes_capacity;
+	size_t lanes_capacity;
+	uint32_t *map; /* of the lane before */
 };
 
 /* The symbol of this key, new if there is none. */
@@ -32,8 +34,8 @@ static uint32_t intern(struct builder *b, struct pair_map *map, uint64_t key,
 
 	if (number != PAIR_NONE)
 		return number;
-	traces->symbols = xgrow(traces->symbols, traces->num_symbols, &traces->symbols_capacity,
-				sizeof(*traces->symbols));
+	traces->symbols = arena_grow(traces->arena, traces->symbols, traces->num_symbols,
+				     &traces->symbols_capacity, sizeof(*traces->symbols));
 	traces->symbols[traces->num_symbols] = *symbol;
 	pair_map_add(map, key, (uint32_t)traces->num_symbols);
 	return (uint32_t)traces->num_symbols++;
@@ -92,17 +94,13 @@ static uint32_t num_local(const struct model *model)
 static uint32_t *map_of(struct builder *b, const struct job_lane *lane,
 			const struct job_lane *former)
 {
-	struct traces *traces = b->traces;
-	uint32_t num = num_local(lane->model), *map;
+	uint32_t num = num_local(lane->model);
 
 	if (former && former->site_map == lane->site_map)
-		return traces->maps[traces->num_maps - 1];
-	map = xcalloc(num, sizeof(*map));
-	memset(map, 0xff, num * sizeof(*map));
-	traces->maps =
-		xgrow(traces->maps, traces->num_maps, &b->maps_capacity, sizeof(*traces->maps));
-	traces->maps[traces->num_maps++] = map;
-	return map;
+		return b->map;
+	b->map = arena_array(b->traces->arena, num, sizeof(*b->map));
+	memset(b->map, 0xff, num * sizeof(*b->map));
+	return b->map;
 }
 
 /* ---- Lanes ---- */
@@ -117,8 +115,8 @@ static void add_lane(struct builder *b, const struct job_lane *lane, const struc
 		map_symbol(b, lane, map, trace->sequence[i].symbol);
 	for (size_t i = 0; trace && i < trace->num_elements; i++)
 		map_symbol(b, lane, map, trace->elements[i].symbol);
-	traces->lanes =
-		xgrow(traces->lanes, traces->num_lanes, &b->lanes_capacity, sizeof(*traces->lanes));
+	traces->lanes = arena_grow(traces->arena, traces->lanes, traces->num_lanes,
+				   &b->lanes_capacity, sizeof(*traces->lanes));
 	traces->lanes[traces->num_lanes++] = (struct traces_lane){
 		.rank = lane->rank,
 		.lane = lane->lane,
@@ -132,9 +130,11 @@ static void add_lane(struct builder *b, const struct job_lane *lane, const struc
 
 struct traces *traces_create(const struct job *job)
 {
-	struct builder b = {.traces = xcalloc(1, sizeof(*b.traces)), .job = job};
+	struct arena *arena = arena_create();
+	struct builder b = {.traces = arena_alloc(arena, sizeof(*b.traces)), .job = job};
 	const struct job_lane *former = NULL;
 
+	b.traces->arena = arena;
 	for (size_t i = 0; job->model && i < job->model->num_lanes; i++) {
 		const struct job_lane *lane = &job->model->lanes[i];
 
@@ -150,14 +150,8 @@ struct traces *traces_create(const struct job *job)
 
 void traces_destroy(struct traces *traces)
 {
-	if (!traces)
-		return;
-	for (size_t i = 0; i < traces->num_maps; i++)
-		free(traces->maps[i]);
-	free(traces->maps);
-	free(traces->symbols);
-	free(traces->lanes);
-	free(traces);
+	if (traces)
+		arena_destroy(traces->arena);
 }
 
 const struct traces_lane *traces_find_lane(const struct traces *traces, int rank, int lane)

@@ -10,6 +10,7 @@
 #include "model/segment/segment.h"
 #include "model/trace/trace.h"
 
+struct arena;
 struct job;
 
 /* What happened. A symbol of the job's traces, by its number; those of a single trace are
@@ -41,8 +42,7 @@ struct traces {
 	size_t num_lanes;
 	struct traces_symbol *symbols;
 	size_t num_symbols, symbols_capacity;
-	uint32_t **maps; /* what lanes share */
-	size_t num_maps;
+	struct arena *arena; /* of all this */
 };
 
 /* Of what the job's models have; empty (never NULL) where nothing was traced. All pointers are

@@ -5,6 +5,11 @@
 #include <stddef.h>
 
 /* Replace what a terminal could take as a command, so that names can be printed as they are. */
-void segment_clean_text(char *text, size_t size);
+static inline void clean_text(char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (text[i] && ((unsigned char)text[i] < ' ' || text[i] == 0x7f))
+			text[i] = '?';
+}
 
 #endif
