@@ -25,11 +25,16 @@ static void add_row(struct table *table, const struct view *view, const struct j
 	const struct model_event *event = &lane->data->ring[e];
 	bool is_last = e + 1 == lane->data->num_ring;
 	uint64_t now = lane->model->now_ns, end = is_last ? now : event[1].ns;
-	/* A clock read on another core may be a little behind. */
 
 	table_row(table);
-	table_cell(table, "%s ago", label_time(now > event->ns ? now - event->ns : 0).text);
-	table_cell(table, "%s", label_time(end > event->ns ? end - event->ns : 0).text);
+	if (lane->data->is_borrowing) {
+		table_text(table, "-");
+		table_text(table, "-");
+	} else {
+		/* A clock read on another core may be a little behind. */
+		table_cell(table, "%s ago", label_time(now > event->ns ? now - event->ns : 0).text);
+		table_cell(table, "%s", label_time(end > event->ns ? end - event->ns : 0).text);
+	}
 	table_text(table, label_state(view, job_lane_state(lane, event->state), LABEL_SHORT));
 	if (is_last)
 		table_mark(table, "<- now");
@@ -60,6 +65,8 @@ static void print_lane(const struct view *view, const struct job_lane *lane, siz
 	for (size_t e = data->num_ring - number; e < data->num_ring; e++)
 		add_row(table, view, lane, e);
 	table_print(table);
+	if (data->is_borrowing)
+		text_wrap(view, 2, "The times are not kept here; \"set evidence all\" keeps them.");
 	print_polls(view, lane);
 }
 
@@ -88,8 +95,10 @@ static void write_event(struct json *json, const struct view *view, const struct
 	uint32_t state = job_lane_state(lane, event->state);
 
 	json_object(json, NULL);
-	json_seconds(json, "ago_s", now > event->ns ? now - event->ns : 0);
-	json_seconds(json, "took_s", end > event->ns ? end - event->ns : 0);
+	if (!lane->data->is_borrowing) {
+		json_seconds(json, "ago_s", now > event->ns ? now - event->ns : 0);
+		json_seconds(json, "took_s", end > event->ns ? end - event->ns : 0);
+	}
 	json_bool(json, "in_mpi", !SEG_STATE_IS_EXIT(state));
 	json_text(json, "function", view->job->model->sites[SEG_STATE_SITE(state)].name);
 	json_text(json, "state", label_state(view, state, LABEL_FULL));

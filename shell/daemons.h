@@ -72,9 +72,10 @@ int daemons_sample(struct daemons *daemons, const struct rankset *ranks,
 		   const struct node_sampling *sampling, const struct code_question *code,
 		   struct pdb_error *err);
 
-/* Get the traces of `ranks` as of the last look, which must have been committed, into the job's
- * model. Errors: as daemons_look(). */
-int daemons_get_traces(struct daemons *daemons, const struct rankset *ranks, struct pdb_error *err);
+/* Get details and traces (parts: SHARE_DETAILS, SHARE_TRACES) of `ranks` as of the last look, which
+ * must have been committed, into the job's model. Errors: as daemons_look(). */
+int daemons_get_more(struct daemons *daemons, const struct rankset *ranks, unsigned int parts,
+		     struct pdb_error *err);
 
 /* Add what sampling has cost on their nodes so far. Errors: as daemons_look(). */
 int daemons_add_cost(struct daemons *daemons, struct sampler_cost *cost, struct pdb_error *err);

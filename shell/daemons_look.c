@@ -22,6 +22,10 @@
 #include "model/wire/share.h"
 #include "shell/daemons_private.h"
 
+/* Details are the greater part of what large jobs send, the same in no two ranks, and no verdict
+ * needs them: of more ranks they are asked for when somebody wants to see them. */
+enum { MOST_WITH_DETAILS = 4096 };
+
 /* Ask for a share, which share_destroy() frees; NULL: nobody had anything to tell. */
 static int ask_share(struct daemons *daemons, uint32_t kind, const void *question, size_t length,
 		     int extra_ms, struct share **ret, struct pdb_error *err)
@@ -122,15 +126,18 @@ static bool is_all_ended(const struct job *answer)
 int daemons_look(struct daemons *daemons, const struct node_look_options *options,
 		 struct pdb_error *err)
 {
+	const struct proctable *table = daemons->job->proctable;
 	const struct pdbd_look question = {
-		.num_ranks = (uint32_t)daemons->job->proctable->size,
+		.num_ranks = (uint32_t)table->size,
 		.milliseconds = (uint32_t)options->milliseconds,
 		.max_samples = (uint32_t)options->max_samples,
 		.all_threads = options->all_threads,
 		.all_evidence = options->all_evidence,
 		.keeps = options->keeps,
 		.is_last = options->is_last,
-		.parts = SHARE_ALL,
+		.parts = SHARE_ANSWERS | SHARE_NAMES |
+			 (table->size <= MOST_WITH_DETAILS || options->all_evidence ? SHARE_DETAILS
+										    : 0),
 	};
 	uint64_t begin = monotonic_ns();
 
@@ -202,19 +209,20 @@ int daemons_sample(struct daemons *daemons, const struct rankset *ranks,
 	return 0;
 }
 
-int daemons_get_traces(struct daemons *daemons, const struct rankset *ranks, struct pdb_error *err)
+int daemons_get_more(struct daemons *daemons, const struct rankset *ranks, unsigned int parts,
+		     struct pdb_error *err)
 {
 	const struct pdbd_look look = {
 		.num_ranks = (uint32_t)daemons->job->proctable->size,
-		.parts = SHARE_ANSWERS,
+		.parts = parts,
 	};
 	struct buffer question = put_look(&look, ranks);
 	struct share *share;
-	int result = ask_share(daemons, PDBD_TRACES, question.bytes, question.num, 0, &share, err);
+	int result = ask_share(daemons, PDBD_MORE, question.bytes, question.num, 0, &share, err);
 
 	free(question.bytes);
 	if (share)
-		result = share_add_traces(share, daemons->job, err);
+		result = share_add(share, daemons->job, err);
 	share_destroy(share);
 	return result;
 }

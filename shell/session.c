@@ -29,6 +29,7 @@
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
 #include "model/segment/segment_reader.h"
+#include "model/wire/share.h"
 #include "model/xalloc.h"
 #include "shell/daemons.h"
 #include "shell/start/find.h"
@@ -403,7 +404,7 @@ int session_look_at_end(struct session *session, struct pdb_error *err)
 		result = look_here(session, &options, err);
 	} else if ((result = look_by_daemons(session, &options, err)) == 0) {
 		ranks = proctable_ranks(session->job->proctable);
-		result = daemons_get_traces(session->daemons, ranks, err);
+		result = daemons_get_more(session->daemons, ranks, SHARE_TRACES, err);
 		rankset_destroy(ranks);
 	}
 	session->is_live = false;

@@ -155,6 +155,11 @@ struct daemons *session_daemons(struct session *session, struct pdb_error *err);
  * stopped; the next look has others. Returns -1 with what is to be said of it in *err. */
 int session_lose_daemons(struct session *session, struct pdb_error *err);
 
+/* What daemons have of `ranks` (NULL: of all) as of the last look and a look does not bring: parts
+ * SHARE_DETAILS, SHARE_TRACES, of those that lack them. Nothing to do without daemons. */
+int session_get_more(struct session *session, const struct rankset *ranks, unsigned int parts,
+		     struct pdb_error *err);
+
 /* For session.c: the daemons, tried once, or started anew if they were lost; where there are none and
  * should be, this is told. -1: interrupted. After a failure: were daemons lost, so that it is worth to
  * try with others? Nothing has been sampled since the last look. */

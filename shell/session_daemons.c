@@ -11,10 +11,13 @@
 #include "model/error.h"
 #include "model/job/code.h"
 #include "model/job/job.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
 #include "model/monotonic.h"
+#include "model/wire/share.h"
 #include "shell/daemons.h"
 #include "shell/interrupt.h"
 #include "shell/session.h"
@@ -138,6 +141,33 @@ int session_lose_daemons(struct session *session, struct pdb_error *err)
 	if (session->launcher_fd >= 0 && poll(&launcher, 1, LAUNCHER_END_MS) > 0)
 		return error_set(err, ERROR_GONE, "the job has ended");
 	return error_prefix(err, "the daemons on the job's nodes were lost");
+}
+
+static bool lacks(const struct model_lane *lane, unsigned int parts)
+{
+	return (parts & SHARE_DETAILS && lane->is_borrowing) ||
+	       (parts & SHARE_TRACES && !lane->trace && !lane->trace_note);
+}
+
+int session_get_more(struct session *session, const struct rankset *ranks, unsigned int parts,
+		     struct pdb_error *err)
+{
+	const struct job_model *jm = session->job->model;
+	struct rankset *missing;
+	int result = 0;
+
+	if (!session->daemons || !jm || session_has_ended(session))
+		return 0;
+	missing = rankset_create();
+	for (size_t i = 0; i < jm->num_lanes; i++)
+		if ((!ranks || rankset_contains(ranks, jm->lanes[i].rank)) &&
+		    lacks(jm->lanes[i].data, parts))
+			rankset_add(missing, jm->lanes[i].rank);
+	if (!rankset_is_empty(missing) &&
+	    daemons_get_more(session->daemons, missing, parts, err) < 0)
+		result = session_lose_daemons(session, err);
+	rankset_destroy(missing);
+	return result;
 }
 
 /* After a failure: were daemons lost, so that it is worth to try with others? */

@@ -44,9 +44,9 @@ enum pdbd_kind {
 	 * those whose stacks are to tell if they have no recorder. Answer: a digest
 	 * (watch_digest.h). */
 	PDBD_WATCH = 11,
-	/* The traces of some ranks as of the last look: a struct pdbd_look, then the set of
-	 * ranks. Answer: a share of SHARE_TRACES. */
-	PDBD_TRACES = 12,
+	/* More of some ranks as of the last look: a struct pdbd_look, then the set of ranks.
+	 * Answer: a share of its parts, SHARE_DETAILS and SHARE_TRACES. */
+	PDBD_MORE = 12,
 };
 
 struct pdbd_scan {

@@ -125,15 +125,18 @@ static struct decoder decoder_of(const uint8_t *payload, size_t length)
 	return (struct decoder){.at = payload, .end = payload + length};
 }
 
-static bool take_question(struct decoder *in, struct pdbd_look *ret)
+enum { OF_LOOKS = SHARE_ALL | SHARE_STACKS_ONLY | SHARE_CODE };
+
+/* Which asks for `needed`, and for nothing that is not `allowed`. */
+static bool take_question(struct decoder *in, unsigned needed, unsigned allowed,
+			  struct pdbd_look *ret)
 {
 	const uint8_t *bytes = decoder_take_bytes(in, sizeof(*ret));
 
 	if (!bytes)
 		return false;
 	memcpy(ret, bytes, sizeof(*ret));
-	return (ret->parts & ~(uint32_t)(SHARE_ALL | SHARE_STACKS_ONLY | SHARE_CODE)) == 0 &&
-	       ret->parts & SHARE_ANSWERS;
+	return (ret->parts & needed) == needed && (ret->parts & ~(needed | allowed)) == 0;
 }
 
 static void answer(const struct job *job, const struct rankset *ranks, unsigned parts,
@@ -183,7 +186,7 @@ void pdbd_node_look(void *argument, const uint8_t *payload, size_t length, struc
 	struct pdb_error err;
 	char *trouble = NULL;
 
-	if (!daemon->job || !take_question(&in, &question))
+	if (!daemon->job || !take_question(&in, SHARE_ANSWERS, OF_LOOKS, &question))
 		return;
 	const struct node_look_options options = {
 		.milliseconds = (int)question.milliseconds,
@@ -212,7 +215,7 @@ static bool take_sample_question(const struct daemon *daemon, struct decoder *in
 				 struct pdbd_look *ret, struct rankset **ranks_ret,
 				 struct code_question *code_ret)
 {
-	if (!daemon->job || !take_question(in, ret))
+	if (!daemon->job || !take_question(in, SHARE_ANSWERS, OF_LOOKS, ret))
 		return false;
 	*ranks_ret = proc_bytes_take_ranks(in, (int)ret->num_ranks);
 	*code_ret = (struct code_question){.num_probes = 0};
@@ -285,18 +288,18 @@ void pdbd_node_sample(void *argument, const uint8_t *payload, size_t length, str
 	rankset_destroy(ranks);
 }
 
-void pdbd_node_traces(void *argument, const uint8_t *payload, size_t length, struct buffer *ret)
+void pdbd_node_more(void *argument, const uint8_t *payload, size_t length, struct buffer *ret)
 {
 	struct daemon *daemon = argument;
 	struct decoder in = decoder_of(payload, length);
 	struct pdbd_look question;
 	struct rankset *ranks;
 
-	if (!daemon->job || !take_question(&in, &question))
+	if (!daemon->job || !take_question(&in, 0, SHARE_DETAILS | SHARE_TRACES, &question))
 		return;
 	ranks = proc_bytes_take_ranks(&in, (int)question.num_ranks);
 	if (!in.is_bad)
-		answer(daemon->job, ranks, SHARE_TRACES, ret);
+		answer(daemon->job, ranks, question.parts, ret);
 	rankset_destroy(ranks);
 }
 

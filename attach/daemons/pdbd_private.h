@@ -56,7 +56,7 @@ void pdbd_node_deinit(struct daemon *daemon);
 
 /* What is asked of them; the argument is the daemon. */
 pdbd_hear_fn pdbd_node_hear, pdbd_node_hear_look;
-pdbd_part_fn pdbd_node_job, pdbd_node_living, pdbd_node_look, pdbd_node_sample, pdbd_node_traces,
+pdbd_part_fn pdbd_node_job, pdbd_node_living, pdbd_node_look, pdbd_node_sample, pdbd_node_more,
 	pdbd_node_watch, pdbd_node_cost;
 pdbd_merge_fn pdbd_node_merge_shares, pdbd_node_merge_digests;
 

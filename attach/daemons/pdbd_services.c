@@ -115,7 +115,7 @@ const struct pdbd_service pdbd_services[] = {
 	{PDBD_QUIT, PDBD_AT_ONCE, NULL, answer_quit, merge_texts},
 	{PDBD_LOOK, PDBD_MEANWHILE, pdbd_node_hear_look, pdbd_node_look, pdbd_node_merge_shares},
 	{PDBD_SAMPLE, PDBD_MEANWHILE, pdbd_node_hear, pdbd_node_sample, pdbd_node_merge_shares},
-	{PDBD_TRACES, PDBD_MEANWHILE, pdbd_node_hear, pdbd_node_traces, pdbd_node_merge_shares},
+	{PDBD_MORE, PDBD_MEANWHILE, pdbd_node_hear, pdbd_node_more, pdbd_node_merge_shares},
 	{PDBD_SCAN, PDBD_ALONE, NULL, answer_scan, merge_texts},
 	{PDBD_WATCH, PDBD_MEANWHILE, pdbd_node_hear, pdbd_node_watch, pdbd_node_merge_digests},
 	{PDBD_COST, PDBD_ALONE, NULL, pdbd_node_cost, merge_texts},

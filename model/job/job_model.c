@@ -541,6 +541,17 @@ void job_model_set_trace(struct job_model *jm, size_t lane, struct trace *trace,
 	data->trace_note = note ? xstrdup(note) : NULL;
 }
 
+void job_model_swap_details(struct job_model *jm, size_t lane, struct model_lane *details)
+{
+	struct model_lane *data = (struct model_lane *)jm->lanes[lane].data, before = *data;
+
+	data->ring = details->ring;
+	data->longest_ns = details->longest_ns;
+	data->state_polls = details->state_polls;
+	data->is_borrowing = details->is_borrowing;
+	*details = before;
+}
+
 size_t job_model_num_ranks(const struct job_model *jm)
 {
 	return jm->private->num_ranks;

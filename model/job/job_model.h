@@ -108,6 +108,8 @@ size_t job_model_find_transition(const struct job_model *jm, uint32_t from, uint
 /* Give lane `lane` (of jm->lanes) a trace of its model, which is taken over, or none and the reason
  * (copied) why not. */
 void job_model_set_trace(struct job_model *jm, size_t lane, struct trace *trace, const char *note);
+/* Exchange the ring, the longest stays and polls by state of lane `lane` and of `details`. */
+void job_model_swap_details(struct job_model *jm, size_t lane, struct model_lane *details);
 
 /* The ranks that have a model, in the order in which they were added. */
 size_t job_model_num_ranks(const struct job_model *jm);

@@ -150,19 +150,29 @@ static void destroy_tables(struct model *model)
 	free(model->sites);
 }
 
+bool model_has_details(const struct model *model)
+{
+	return model->num_lanes > 0 && !model->lanes[0].is_borrowing;
+}
+
+void model_lane_free_details(struct model_lane *lane)
+{
+	free(lane->longest_ns);
+	if (lane->is_borrowing)
+		return;
+	free(lane->state_polls);
+	free(lane->ring);
+}
+
 static void destroy_lane(const struct model *model, struct model_lane *lane)
 {
 	free(lane->operation.waited);
-	free(lane->longest_ns);
+	model_lane_free_details(lane);
 	trace_destroy(lane->trace);
 	free(lane->trace_note);
 	if (!model->pool) {
 		free(lane->ledger);
 		free(lane->transitions);
-	}
-	if (!lane->is_borrowing) {
-		free(lane->state_polls);
-		free(lane->ring);
 	}
 }
 

@@ -107,7 +107,7 @@ struct model_lane {
 	bool is_main;
 	bool has_ended;
 	bool is_consistent; /* the rank stood still while this lane was copied */
-	bool is_borrowing;  /* state_polls and ring are of the pool */
+	bool is_borrowing;  /* state_polls and ring are of the pool: it has no details */
 	int32_t tid;
 	uint32_t state;    /* present state; 1 (exit of "start") before the first call */
 	uint64_t since_ns; /* when the present state was entered */
@@ -217,6 +217,11 @@ struct model *model_create(void);
 struct model *model_create_in(struct model_pool *pool);
 /* NULL is fine. A model whose tables are lent lives on until the last borrower is destroyed. */
 void model_destroy(struct model *model);
+
+/* Are the times of the last transitions known, the longest stays and polls in each state? */
+bool model_has_details(const struct model *model);
+/* The lane's own ring, longest stays and polls by state. */
+void model_lane_free_details(struct model_lane *lane);
 
 /* Let `model`, which has none, use the strings, modules, frames and sites of `lender`. */
 void model_borrow_tables(struct model *model, struct model *lender);

@@ -29,8 +29,8 @@ struct share;
 enum share_parts {
 	SHARE_ANSWERS =
 		1 << 0, /* all that analyses need of every rank, samples and holes included */
-	/* What is asked for single ranks: the times of the ring, the longest stays in other states
-	 * than the present one, polls by state. */
+	/* The times of the ring, the longest stays in other states than the present one, polls by
+	 * state: those of the ranks that have them. */
 	SHARE_DETAILS = 1 << 1,
 	SHARE_NAMES = 1 << 2, /* of the frames; asks job->names for all of them */
 	SHARE_ALL = SHARE_ANSWERS | SHARE_DETAILS | SHARE_NAMES,
@@ -65,13 +65,13 @@ int share_decode(const uint8_t *bytes, size_t size, int num_ranks, struct share 
 		 struct pdb_error *err);
 
 /* Fill a job that has no models and samples yet, with what a share with SHARE_ANSWERS tells; items
- * are checked as if they came from segments. Without SHARE_DETAILS the entries of rings have time
- * 0, no polls are known, and of the longest stays only those that verdicts go by; lanes that are
- * equal share their tables. On failure (ERROR_FORMAT) the job is to be destroyed. */
+ * are checked as if they came from segments. Of ranks without details the entries of rings have time
+ * 0, no polls are known, and of the longest stays only those that verdicts go by; their lanes share
+ * tables. On failure (ERROR_FORMAT) the job is to be destroyed. */
 int share_to_job(const struct share *share, struct job *job, struct pdb_error *err);
-/* Add traces to a job made from answers of the same moment. A trace that is not valid there
- * leaves a note. */
-int share_add_traces(const struct share *share, struct job *job, struct pdb_error *err);
+/* Add the details and traces of some ranks to a job made from answers of the same moment. A trace
+ * that is not valid there leaves a note; details of another moment are refused (ERROR_FORMAT). */
+int share_add(const struct share *share, struct job *job, struct pdb_error *err);
 
 /* How many ranks have a model in it. */
 size_t share_num_ranks(const struct share *share);

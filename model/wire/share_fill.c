@@ -192,8 +192,12 @@ static void add_rank(struct filler *f, const struct rank *rank, const struct job
 	}
 	if (f->parts & SHARE_TRACES)
 		add_lanes(f, rank, lanes, SHARE_TRACE_COLUMN, SHARE_TRACE_COLUMN);
-	if (f->parts & SHARE_DETAILS)
-		add_lanes(f, rank, lanes, SHARE_RING_TIMES, SHARE_POLLS);
+	if (!(f->parts & SHARE_DETAILS) || !model_has_details(model))
+		return;
+	/* By themselves they come with the states that they are details of. */
+	if (!(f->parts & SHARE_ANSWERS))
+		add_lanes(f, rank, lanes, SHARE_RING_STATES, SHARE_RING_STATES);
+	add_lanes(f, rank, lanes, SHARE_RING_TIMES, SHARE_POLLS);
 }
 
 static int compare_ranks(const void *a, const void *b)

@@ -60,8 +60,7 @@ struct share_reader {
 	struct share_list *lists;
 	struct share_loan *comm_ranks;
 	struct share_loan *ledgers;
-	/* NULL, as polls: ranks have their own, since there are details */
-	struct share_loan *rings;
+	struct share_loan *rings; /* and polls: of ranks without details */
 	struct share_loan *polls; /* by item of SHARE_SHAPE */
 	/* By items of SHARE_TRANSITIONS and SHARE_COUNTS. */
 	struct pair_map transition_of;
@@ -106,6 +105,10 @@ void share_reader_end(struct share_reader *r);
 struct model *share_read_model(struct share_reader *r, int rank);
 /* The communicators of a model that has its tables. */
 void share_read_comms(struct share_reader *r, struct model *model, int rank);
+/* Are there details of a rank's n-th lane? They are read into a lane that has none, or is empty. */
+bool share_has_details(struct share_reader *r, size_t number, int rank);
+void share_read_details(struct share_reader *r, const struct model *model, struct model_lane *lane,
+			size_t number, int rank);
 /* Traces to the lanes of a finished job model (NULL: none). */
 int share_read_traces(struct share_reader *r, struct job_model *jm, struct pdb_error *err);
 

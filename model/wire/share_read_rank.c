@@ -159,40 +159,55 @@ static void borrow_ledger(struct share_reader *r, const struct model *model,
 
 /* ---- Lanes ---- */
 
+static void read_own(struct share_reader *r, const struct model *model, struct model_lane *lane,
+		     enum share_column_id id, size_t number, int rank)
+{
+	uint32_t item = share_reader_item(r, id, rank, number);
+
+	if (!r->in.is_bad)
+		read_item(r, model, lane, id, item, &r->own);
+}
+
+bool share_has_details(struct share_reader *r, size_t number, int rank)
+{
+	return share_reader_count(r, SHARE_RING_TIMES, rank, SEG_MAX_LANES) > number;
+}
+
+void share_read_details(struct share_reader *r, const struct model *model, struct model_lane *lane,
+			size_t number, int rank)
+{
+	size_t num_states = 2 * model->num_sites;
+
+	lane->is_borrowing = false;
+	lane->state_polls = codec_allocate(&r->own, &num_states, sizeof(*lane->state_polls));
+	read_own(r, model, lane, SHARE_RING_STATES, number, rank);
+	for (enum share_column_id id = SHARE_RING_TIMES; id <= SHARE_POLLS; id++)
+		read_own(r, model, lane, id, number, rank);
+}
+
 static void read_lane(struct share_reader *r, struct model *model, size_t number, int rank)
 {
 	static const enum share_column_id own[] = {SHARE_LANES, SHARE_TIMES, SHARE_STAYS,
 						   SHARE_OPERATIONS};
-	static const enum share_column_id details[] = {SHARE_RING_STATES, SHARE_RING_TIMES,
-						       SHARE_LONGEST, SHARE_POLLS};
 	struct model_lane *lane = &model->lanes[number];
-	size_t num_states = 2 * model->num_sites;
 	uint32_t item;
 
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
-		item = share_reader_item(r, own[i], rank, number);
-		if (!r->in.is_bad)
-			read_item(r, model, lane, own[i], item, &r->own);
-	}
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		read_own(r, model, lane, own[i], number, rank);
 	borrow_transitions(r, model, lane, number, rank);
 	item = share_reader_item(r, SHARE_LEDGERS, rank, number);
 	if (!r->in.is_bad)
 		borrow_ledger(r, model, lane, item);
-	lane->is_borrowing = r->rings != NULL;
-	if (lane->is_borrowing) {
-		item = share_reader_item(r, SHARE_RING_STATES, rank, number);
-		if (!r->in.is_bad)
-			borrow_ring(r, model, lane, item);
-		if (!r->in.is_bad)
-			borrow_polls(r, model, lane, rank);
+	if (share_has_details(r, number, rank)) {
+		share_read_details(r, model, lane, number, rank);
 		return;
 	}
-	lane->state_polls = codec_allocate(&r->own, &num_states, sizeof(*lane->state_polls));
-	for (size_t i = 0; i < sizeof(details) / sizeof(details[0]); i++) {
-		item = share_reader_item(r, details[i], rank, number);
-		if (!r->in.is_bad)
-			read_item(r, model, lane, details[i], item, &r->own);
-	}
+	lane->is_borrowing = true;
+	item = share_reader_item(r, SHARE_RING_STATES, rank, number);
+	if (!r->in.is_bad)
+		borrow_ring(r, model, lane, item);
+	if (!r->in.is_bad)
+		borrow_polls(r, model, lane, rank);
 }
 
 struct model *share_read_model(struct share_reader *r, int rank)

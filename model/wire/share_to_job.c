@@ -74,8 +74,6 @@ static void init_loans(struct share_reader *r)
 	r->lists = share_reader_by_item(r, SHARE_LISTS, sizeof(*r->lists));
 	r->comm_ranks = share_reader_by_item(r, SHARE_COMM_RANKS, sizeof(*r->comm_ranks));
 	r->ledgers = share_reader_by_item(r, SHARE_LEDGERS, sizeof(*r->ledgers));
-	if (r->share->parts & SHARE_DETAILS)
-		return;
 	r->rings = share_reader_by_item(r, SHARE_RING_STATES, sizeof(*r->rings));
 	r->polls = share_reader_by_item(r, SHARE_SHAPE, sizeof(*r->polls));
 }

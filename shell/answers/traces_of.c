@@ -12,6 +12,7 @@
 #include "model/job/model.h"
 #include "model/job/rankset.h"
 #include "model/job/traces.h"
+#include "model/wire/share.h"
 #include "shell/daemons.h"
 #include "shell/options/args.h"
 #include "shell/session.h"
@@ -31,48 +32,13 @@ static struct traces *get(const struct job *job, struct pdb_error *err)
 	return NULL;
 }
 
-/* Those of `ranks` (NULL: all) whose traces daemons may have. */
-static struct rankset *find_missing(const struct job_model *jm, const struct rankset *ranks)
-{
-	struct rankset *missing = rankset_create();
-
-	for (size_t i = 0; i < jm->num_lanes; i++) {
-		const struct job_lane *lane = &jm->lanes[i];
-
-		if (!lane->data->trace && !lane->data->trace_note &&
-		    (!ranks || rankset_contains(ranks, lane->rank)))
-			rankset_add(missing, lane->rank);
-	}
-	return missing;
-}
-
-static int fetch(struct session *session, const struct rankset *ranks, struct pdb_error *err)
-{
-	struct rankset *missing;
-	int result = 0;
-
-	if (!session->daemons || !session->job->model || session_has_ended(session))
-		return 0;
-	missing = find_missing(session->job->model, ranks);
-	if (!rankset_is_empty(missing) && daemons_get_traces(session->daemons, missing, err) < 0)
-		result = session_lose_daemons(session, err);
-	rankset_destroy(missing);
-	return result;
-}
-
-int trace_source_complete(struct session *session, struct pdb_error *err)
-{
-	return fetch(session, NULL, err);
-}
-
 struct traces *trace_source_get(struct session *session, const struct rankset *ranks,
 				struct pdb_error *err)
 {
 	session->has_given_traces = true;
-	return fetch(session, ranks, err) < 0 ? NULL : get(session->job, err);
+	return session_get_more(session, ranks, SHARE_TRACES, err) < 0 ? NULL
+								       : get(session->job, err);
 }
-
-/* ---- Options ---- */
 
 /* ---- Options ---- */
 

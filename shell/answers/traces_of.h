@@ -25,9 +25,6 @@ struct traces;
 struct traces *trace_source_get(struct session *session, const struct rankset *ranks,
 				struct pdb_error *err);
 
-/* Fetch what is on other hosts of all ranks, for a snapshot. Nothing to do where there is none. */
-int trace_source_complete(struct session *session, struct pdb_error *err);
-
 /* ---- Options ---- */
 
 struct traces_asked {

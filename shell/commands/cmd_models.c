@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * graph, history, loops, model, progress: what the models have. */
 #include "model/error.h"
+#include "model/job/rankset.h"
+#include "model/wire/share.h"
 #include "render/view.h"
 #include "shell/answers/answer.h"
 #include "shell/command.h"
@@ -26,15 +28,19 @@ const struct command cmd_graph = {
 static int find_history(struct session *session, const struct args *args, struct answer *answer,
 			struct pdb_error *err)
 {
+	struct rankset *ranks;
 	size_t next = 0;
 	long count = 0;
 
 	if (session_take_model_rank(session, args, &next, &answer->rank, err) < 0 ||
 	    (next < args->num_words &&
-	     args_take_number(args, &next, "count", 1, 1 << 20, &count, err) < 0))
+	     args_take_number(args, &next, "count", 1, 1 << 20, &count, err) < 0) ||
+	    args_end(args, next, err) < 0)
 		return -1;
 	answer->count = (int)count;
-	return args_end(args, next, err);
+	ranks = rankset_in(answer->arena, rankset_create());
+	rankset_add(ranks, answer->rank);
+	return session_get_more(session, ranks, SHARE_DETAILS, err);
 }
 
 const struct command cmd_history = {

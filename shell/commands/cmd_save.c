@@ -11,7 +11,7 @@
 #include "shell/line/editor.h"
 #include "shell/session.h"
 #include "shell/answers/stack_order.h"
-#include "shell/answers/traces_of.h"
+#include "model/wire/share.h"
 
 static int run_save(struct session *session, const struct args *args, struct pdb_error *err)
 {
@@ -23,7 +23,7 @@ static int run_save(struct session *session, const struct args *args, struct pdb
 	/* Without that, the rest is worth saving, too. */
 	if (stack_order_complete(session, &trouble) < 0)
 		session_complain(&trouble);
-	if (trace_source_complete(session, &trouble) < 0)
+	if (session_get_more(session, NULL, SHARE_TRACES, &trouble) < 0)
 		session_complain(&trouble);
 	if (snapshot_save(session->job, path, err) < 0)
 		return -1;

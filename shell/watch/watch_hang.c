@@ -26,7 +26,7 @@
 #include "shell/start/launch.h"
 #include "shell/answers/report_file.h"
 #include "shell/session.h"
-#include "shell/answers/traces_of.h"
+#include "model/wire/share.h"
 #include "shell/watch/watch.h"
 #include "shell/options/options.h"
 #include "shell/watch/watch_tell.h"
@@ -86,7 +86,7 @@ static void save(struct session *session, const char *path, struct watch_teller 
 	struct pdb_error err;
 
 	/* Without those of other hosts the rest is worth saving, too. */
-	if (trace_source_complete(session, &err) < 0)
+	if (session_get_more(session, NULL, SHARE_TRACES, &err) < 0)
 		tell_failure(teller, &err, "no traces");
 	session->has_saved = true;
 	if (snapshot_save(session->job, path, &err) < 0)

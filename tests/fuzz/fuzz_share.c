@@ -52,7 +52,7 @@ static void make_job(const struct share *share)
 	struct pdb_error err;
 
 	if (!share_to_job(share, job, &err)) {
-		share_add_traces(share, job, &err);
+		share_add(share, job, &err);
 		fuzz_analyse(job);
 	}
 	job_destroy(job);

@@ -245,6 +245,17 @@ static void test_asks_of_code(void **state)
 	assert_int_equal(code_store_count(again->code), 1);
 	job_destroy(again);
 
+	/* Nor are looks that bring nothing, and more of what looks alone bring. */
+	for (int i = 0; i < 2; i++) {
+		how.parts = i ? SHARE_ANSWERS | SHARE_TRACES : SHARE_DETAILS;
+		memcpy(asked.bytes, &how, sizeof(how));
+		bytes.num = 0;
+		(i ? pdbd_node_more : pdbd_node_sample)(daemon, asked.bytes, asked.num, &bytes);
+		assert_int_equal(bytes.num, 0);
+	}
+	how.parts = SHARE_ANSWERS | SHARE_NAMES | SHARE_CODE;
+	memcpy(asked.bytes, &how, sizeof(how));
+
 	/* What is damaged is not answered at all. */
 	for (size_t size = sizeof(how); size < asked.num; size++) {
 		bytes.num = 0;

@@ -52,13 +52,15 @@ static void test_empty(void **state)
 	share_destroy(NULL);
 }
 
-/* ---- Answers alone ---- */
+/* ---- Answers first, then details ---- */
 
-static void test_answers(void **state)
+static void test_details(void **state)
 {
-	struct job *job = whole_job_create(true), *again;
+	struct job *job = whole_job_create(true), *again, *third;
 	struct share *share = send_share(job, NULL, SHARE_ANSWERS | SHARE_NAMES);
+	struct rankset *ranks = rankset_create();
 	const struct model_lane *lane, *own;
+	struct pdb_error err = {0};
 
 	(void)state;
 	again = to_job(share);
@@ -70,7 +72,51 @@ static void test_answers(void **state)
 	assert_int_equal(lane->ring[0].ns, 0);
 	assert_true(model_lane_stay(own, own->state) > 0);
 	assert_int_equal(model_lane_stay(lane, own->state), model_lane_stay(own, own->state));
+	/* Of one rank, then of the others. */
+	rankset_add(ranks, 1);
+	share = send_share(job, ranks, SHARE_DETAILS);
+	assert_int_equal(share_num_ranks(share), 1);
+	assert_int_equal(share_add(share, again, &err), 0);
+	share_destroy(share);
+	assert_int_equal(lane->ring[0].ns, 0);
+	/* What some ranks alone have goes on. */
+	share = share_create();
+	share_fill(share, again, NULL, SHARE_ALL);
+	third = to_job(share);
+	share_destroy(share);
+	for (size_t i = 0; i < third->model->num_lanes; i++)
+		assert_int_equal(model_has_details(third->model->lanes[i].model),
+				 third->model->lanes[i].rank == 1);
+	job_destroy(third);
+	rankset_remove(ranks, 1);
+	rankset_add_range(ranks, 0, 2);
+	rankset_remove(ranks, 1);
+	share = send_share(job, ranks, SHARE_DETAILS);
+	assert_int_equal(share_add(share, again, &err), 0);
+	share_destroy(share);
+	assert_same_contents(job, again);
+	rankset_destroy(ranks);
 	job_destroy(again);
+	job_destroy(job);
+}
+
+/* Details of another moment do not fit. */
+static void test_wrong_details(void **state)
+{
+	struct job *job = whole_job_create(true), *other;
+	struct share *share = send_share(job, NULL, SHARE_ANSWERS), *details;
+	struct pdb_error err = {0};
+	struct model_lane *lane = (struct model_lane *)job->model->lanes[0].data;
+
+	(void)state;
+	other = to_job(share);
+	lane->num_ring--;
+	details = send_share(job, NULL, SHARE_DETAILS);
+	assert_int_equal(share_add(details, other, &err), -1);
+	assert_error(&err, ERROR_FORMAT, "rank 0 is corrupt");
+	share_destroy(details);
+	share_destroy(share);
+	job_destroy(other);
 	job_destroy(job);
 }
 
@@ -242,8 +288,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_answers),    cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_details),    cmocka_unit_test(test_wrong_details),
+		cmocka_unit_test(test_damaged),    cmocka_unit_test(test_hostile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -205,7 +205,7 @@ static void send_traces(const struct job *job, const struct rankset *ranks, stru
 	share_fill(share, job, ranks, SHARE_TRACES);
 	assert_int_equal(share_encode(share, &bytes, &err), 0);
 	assert_int_equal(share_decode(bytes.bytes, bytes.num, 2, &received, &err), 0);
-	assert_int_equal(share_add_traces(received, to, &err), 0);
+	assert_int_equal(share_add(received, to, &err), 0);
 	share_destroy(received);
 	share_destroy(share);
 	free(bytes.bytes);

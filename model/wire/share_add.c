@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The traces that a share tells, into a job's lanes. */
+ * What a share adds to the lanes of a job: details and traces. */
 #include <stdlib.h>
 
 #include "model/error.h"
@@ -81,13 +81,48 @@ int share_read_traces(struct share_reader *r, struct job_model *jm, struct pdb_e
 	return status;
 }
 
-int share_add_traces(const struct share *share, struct job *job, struct pdb_error *err)
+/* ---- Details ---- */
+
+/* Of the same moment, since then the rank was in other states. */
+static bool is_same_ring(const struct model_lane *a, const struct model_lane *b)
+{
+	if (a->num_ring != b->num_ring)
+		return false;
+	for (size_t i = 0; i < a->num_ring; i++)
+		if (a->ring[i].state != b->ring[i].state)
+			return false;
+	return true;
+}
+
+static int add_details(struct share_reader *r, struct job_model *jm, struct pdb_error *err)
+{
+	for (size_t i = 0; jm && i < jm->num_lanes; i++) {
+		const struct job_lane *lane = &jm->lanes[i];
+		struct model_lane details = {0};
+
+		if (!share_has_details(r, (size_t)lane->lane, lane->rank))
+			continue;
+		share_read_details(r, lane->model, &details, (size_t)lane->lane, lane->rank);
+		if (!r->in.is_bad && is_same_ring(&details, lane->data))
+			job_model_swap_details(jm, i, &details);
+		else
+			r->in.is_bad = true;
+		model_lane_free_details(&details);
+		if (r->in.is_bad)
+			return share_reader_refuse_rank(r, lane->rank, err);
+	}
+	return 0;
+}
+
+int share_add(const struct share *share, struct job *job, struct pdb_error *err)
 {
 	struct share_reader reader;
 	int status;
 
 	share_reader_init(&reader, share);
-	status = share_read_traces(&reader, job->model, err);
+	status = add_details(&reader, job->model, err);
+	if (status == 0)
+		status = share_read_traces(&reader, job->model, err);
 	share_reader_deinit(&reader);
 	return status;
 }
