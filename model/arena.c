@@ -19,7 +19,7 @@
 #endif
 
 struct chunk {
-	struct chunk *next;
+	struct chunk *next, **place; /* what points to it */
 	size_t used, size;
 	max_align_t bytes[];
 };
@@ -40,17 +40,51 @@ struct arena *arena_create(void)
 	return xcalloc(1, sizeof(struct arena));
 }
 
+static void destroy_kept(struct arena *arena)
+{
+	for (struct kept *kept = arena->kept; kept; kept = kept->next)
+		kept->destroy(kept->object);
+	arena->kept = NULL;
+}
+
+static void free_chunks(struct chunk **place)
+{
+	for (struct chunk *chunk = *place, *next; chunk; chunk = next) {
+		next = chunk->next;
+		free(chunk);
+	}
+	*place = NULL;
+}
+
 void arena_destroy(struct arena *arena)
 {
 	if (!arena)
 		return;
-	for (struct kept *kept = arena->kept; kept; kept = kept->next)
-		kept->destroy(kept->object);
-	for (struct chunk *chunk = arena->chunks, *next; chunk; chunk = next) {
-		next = chunk->next;
-		free(chunk);
-	}
+	destroy_kept(arena);
+	free_chunks(&arena->chunks);
 	free(arena);
+}
+
+void arena_clear(struct arena *arena)
+{
+	struct chunk *chunk = arena->chunks;
+
+	destroy_kept(arena);
+	if (!chunk || chunk->size != CHUNK_SIZE) {
+		free_chunks(&arena->chunks);
+		return;
+	}
+	free_chunks(&chunk->next);
+	memset(chunk->bytes, 0, chunk->used);
+	chunk->used = 0;
+}
+
+static void link_chunk(struct chunk *chunk, struct chunk **place)
+{
+	*place = chunk;
+	chunk->place = place;
+	if (chunk->next)
+		chunk->next->place = &chunk->next;
 }
 
 /* One that is full at once goes behind the one that is being filled. */
@@ -61,20 +95,31 @@ static struct chunk *add_chunk(struct arena *arena, size_t size, bool is_full)
 
 	chunk->size = size;
 	chunk->next = *place;
-	*place = chunk;
+	link_chunk(chunk, place);
 	return chunk;
+}
+
+static size_t rounded(size_t size)
+{
+	const size_t unit = sizeof(max_align_t);
+
+	if (size > SIZE_MAX / 2)
+		xmalloc(size); /* ends the program */
+	return (size + unit - 1) / unit * unit;
+}
+
+static bool has_own_chunk(size_t size)
+{
+	return size > CHUNK_SIZE / 4;
 }
 
 void *arena_alloc(struct arena *arena, size_t size)
 {
-	const size_t unit = sizeof(max_align_t);
 	struct chunk *chunk = arena->chunks;
 	void *memory;
 
-	if (size > SIZE_MAX / 2)
-		return xmalloc(size); /* ends the program */
-	size = (size + unit - 1) / unit * unit;
-	if (size > CHUNK_SIZE / 4)
+	size = rounded(size);
+	if (has_own_chunk(size))
 		chunk = add_chunk(arena, size, true);
 	else if (!chunk || chunk->size - chunk->used < size)
 		chunk = add_chunk(arena, CHUNK_SIZE, false);
@@ -124,15 +169,26 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 void *arena_grow(struct arena *arena, void *array, size_t num, size_t *capacity,
 		 size_t element_size)
 {
+	size_t before = rounded(*capacity * element_size), size;
+	struct chunk *chunk;
 	void *larger;
 
 	if (num < *capacity)
 		return array;
 	*capacity = *capacity ? *capacity * 2 : 16;
-	larger = arena_array(arena, *capacity, element_size);
-	if (num)
-		memcpy(larger, array, num * element_size);
-	return larger;
+	if (!has_own_chunk(before)) {
+		larger = arena_array(arena, *capacity, element_size);
+		if (num)
+			memcpy(larger, array, num * element_size);
+		return larger;
+	}
+	size = rounded(__builtin_mul_overflow(*capacity, element_size, &size) ? SIZE_MAX : size);
+	chunk = (struct chunk *)((char *)array - offsetof(struct chunk, bytes));
+	chunk = xreallocarray(chunk, sizeof(*chunk) + size, 1);
+	memset((char *)chunk->bytes + before, 0, size - before);
+	chunk->used = chunk->size = size;
+	link_chunk(chunk, chunk->place);
+	return chunk->bytes;
 }
 
 void *arena_keep(struct arena *arena, void *object, void (*destroy)(void *))

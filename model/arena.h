@@ -12,6 +12,8 @@ struct arena;
 struct arena *arena_create(void);
 /* Takes NULL. What arena_keep() was given is destroyed first, the latest before others. */
 void arena_destroy(struct arena *arena);
+/* Free all that is in it, to use it again. */
+void arena_clear(struct arena *arena);
 
 /* Zeroed, for any type; valid until arena_destroy(). */
 void *arena_alloc(struct arena *arena, size_t size);
@@ -22,8 +24,9 @@ char *arena_strndup(struct arena *arena, const char *text, size_t length);
 char *arena_printf(struct arena *arena, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Make room for one more element in the growing array `array` of `num` elements, as xgrow(). The
- * array is NULL or comes from here; its elements beyond `num` are not zeroed. */
+/* Make room for one more element in the growing array `array` of `num` elements, as xgrow(): it may
+ * move, and nothing may point into it. It is NULL or comes from here; elements beyond `num` are not
+ * zeroed. */
 void *arena_grow(struct arena *arena, void *array, size_t num, size_t *capacity,
 		 size_t element_size);
 

@@ -72,11 +72,11 @@ static void add_sender(struct senders *s, int rank, bool is_sure, uint32_t l, ui
 
 /* Add those who could be meant to send what lane `l` needs, and are past that. */
 static void add_past(const struct judge *j, const struct waitfor_deadlock *deadlock, uint32_t l,
-		     uint32_t n, struct senders *s)
+		     uint32_t n, struct senders *s, struct arena *scratch)
 {
 	int own = j->jm->lanes[l].rank;
 	bool are_past;
-	struct rankset *givers = waitfor_find_givers(j->waitfor, n, &are_past, j->arena);
+	struct rankset *givers = waitfor_find_givers(j->waitfor, n, &are_past, scratch);
 
 	for (int rank = rankset_first(givers); rank >= 0; rank = rankset_next(givers, rank)) {
 		if (!rankset_contains(deadlock->ranks, rank) ||
@@ -87,6 +87,7 @@ static void add_past(const struct judge *j, const struct waitfor_deadlock *deadl
 		add_sender(s, rank, are_past, l, n);
 		rankset_add(s->waiting, own);
 	}
+	arena_clear(scratch);
 }
 
 /* Messages tell more than the order. Of those that it gives, keep who does not wait for what
@@ -108,6 +109,7 @@ struct rankset *verdict_find_senders(const struct judge *j, const struct waitfor
 {
 	const struct waitfor *w = j->waitfor;
 	const struct waitfor_need *need = NULL;
+	struct arena *scratch = arena_create();
 	struct senders s = {
 		.ranks = rankset_in(j->arena, rankset_create()),
 		.sure = rankset_in(j->arena, rankset_create()),
@@ -118,7 +120,8 @@ struct rankset *verdict_find_senders(const struct judge *j, const struct waitfor
 		while ((need = waitfor_next_need(w, deadlock->lanes[i], need)))
 			if (is_asked(need, which))
 				add_past(j, deadlock, deadlock->lanes[i],
-					 (uint32_t)(need - w->needs), &s);
+					 (uint32_t)(need - w->needs), &s, scratch);
+	arena_destroy(scratch);
 	choose(&s, which);
 	*lane_ret = s.lane;
 	*need_ret = s.need;

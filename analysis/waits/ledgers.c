@@ -66,6 +66,11 @@ static int compare_totals(const void *a, const void *b)
 	return SORTED_ORDER(x->comm, y->comm) ?: SORTED_ORDER(x->peer, y->peer);
 }
 
+static bool is_same_total(const struct row *a, const struct row *b)
+{
+	return a->comm == b->comm && a->peer == b->peer;
+}
+
 static void add_to_totals(struct index *index, const struct row *row)
 {
 	const struct model_ledger *ledger = row->ledger;
@@ -150,8 +155,11 @@ struct ledger_total ledgers_find_total(struct ledgers *ledgers, int rank, uint32
 	const struct total *found;
 
 	if (!index->totals) {
-		index->totals =
-			arena_array(ledgers->arena, index->num_rows, sizeof(*index->totals));
+		size_t num = 0;
+
+		for (size_t i = 0; i < index->num_rows; i++)
+			num += i == 0 || !is_same_total(&index->rows[i - 1], &index->rows[i]);
+		index->totals = arena_array(ledgers->arena, num, sizeof(*index->totals));
 		for (size_t i = 0; i < index->num_rows; i++)
 			add_to_totals(index, &index->rows[i]);
 	}

@@ -68,6 +68,32 @@ static void test_text(void **state)
 	arena_destroy(arena);
 }
 
+static void count_end(void *number)
+{
+	++*(int *)number;
+}
+
+static void test_clear(void **state)
+{
+	struct arena *arena = arena_create();
+	int num_ended = 0;
+	char *first, *again;
+
+	(void)state;
+	arena_clear(arena);
+	first = arena_alloc(arena, 100);
+	memset(first, 1, 100);
+	arena_keep(arena, &num_ended, count_end);
+	arena_array(arena, 1 << 20, 1);
+	arena_clear(arena);
+	assert_int_equal(num_ended, 1);
+	again = arena_alloc(arena, 100);
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(again[i], 0);
+	arena_destroy(arena);
+	assert_int_equal(num_ended, 1);
+}
+
 static void test_grow(void **state)
 {
 	struct arena *arena = arena_create();
@@ -114,7 +140,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_alloc), cmocka_unit_test(test_room),
 		cmocka_unit_test(test_text),  cmocka_unit_test(test_grow),
-		cmocka_unit_test(test_keep),
+		cmocka_unit_test(test_clear), cmocka_unit_test(test_keep),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
