@@ -233,13 +233,15 @@ struct wait_knots *wait_graph_find_knots(const struct wait_graph *graph, const b
 	knots->graph = graph;
 	knots->knot_of = arena_array(graph->arena, num, sizeof(*knots->knot_of));
 	memset(knots->knot_of, 0xff, num * sizeof(*knots->knot_of));
-	knots->before = arena_array(graph->arena, num, sizeof(*knots->before));
-	memset(knots->before, 0xff, num * sizeof(*knots->before));
-	knots->queue = arena_array(graph->arena, num, sizeof(*knots->queue));
 	for (uint32_t n = 0; n < num; n++)
 		if (!is_out(&f, n) && !f.number[n])
 			visit(&f, n);
 	arena_destroy(scratch);
+	if (knots->num_knots == 0)
+		return knots;
+	knots->before = arena_array(graph->arena, num, sizeof(*knots->before));
+	memset(knots->before, 0xff, num * sizeof(*knots->before));
+	knots->queue = arena_array(graph->arena, num, sizeof(*knots->queue));
 	return knots;
 }
 
