@@ -26,8 +26,8 @@ static uint64_t minus(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* Fills in what is known of the need without counts. false: *gap says what is not known of the ends.
- * `there` is -1 if the peer is a wildcard. */
+/* Fills in what is known of the need without counts; `there` is -1 with a wildcard for the peer. False:
+ * *gap says what is not known of the ends. */
 static bool find_ends(struct waitfor *w, const struct wait_call *call, enum waitfor_kind kind,
 		      struct ends *ends, struct waitfor_need *need, enum waitfor_gap *gap)
 {
@@ -71,7 +71,7 @@ static bool find_ends(struct waitfor *w, const struct wait_call *call, enum wait
 	return true;
 }
 
-/* Are all counts of the other end known? One that has never heard of the communicator has none. */
+/* Are all counts of the other end known? One that never heard of the communicator has none. */
 static bool has_counts(const struct waitfor *w, const struct ends *ends, enum waitfor_gap *gap)
 {
 	const struct waitfor_private *p = w->private;
@@ -101,8 +101,7 @@ static bool is_still(const struct waitfor *w, const struct ends *ends)
 	return w->private->is_static[ends->here] && w->private->is_static[ends->there];
 }
 
-/* Matched, and `done` of these have been completed by the other end. false: this one too, so what
- * is left to do is the own library's. */
+/* Matched. false: the other end has completed it, too, so what is left is the own library's. */
 static bool waits_for_transfer(struct waitfor_need *need, uint64_t number, uint64_t done)
 {
 	if (done >= number)
@@ -120,8 +119,7 @@ struct arrivals {
 	uint64_t sent_most;
 };
 
-/* Where the counts are not to be compared: *is_needed says whether it is waited for all the same,
- * or *gap what is not known, and false is returned. */
+/* false: counts cannot be compared; it is waited for if *is_needed, or *gap says why not. */
 static bool find_arrivals(struct waitfor *w, const struct wait_call *call,
 			  struct waitfor_need *need, enum waitfor_gap *gap, struct arrivals *a,
 			  bool *is_needed)
@@ -197,23 +195,17 @@ bool waitfor_need_probe(struct waitfor *w, const struct wait_call *call, struct 
 	return false;
 }
 
-/* Receives of the other end that may get a message of this tag: with source and tag, the wildcards
- * that have not completed, and what is counted without its tag. */
+/* Receives there that may get this tag: its own, open wildcards, and those counted without tags. */
 static uint64_t count_receives(const struct waitfor *w, const struct ends *ends, int32_t tag,
 			       uint64_t *sure_ret)
 {
 	const struct ledger_row exact = find_there(w, ends, ends->rank_here, tag);
 	const struct ledger_row many = find_there(w, ends, ends->rank_here, SEG_TAG_MANY);
-	const struct ledger_row wild[] = {
-		find_there(w, ends, ends->rank_here, SEG_TAG_ANY),
-		find_there(w, ends, SEG_PEER_ANY, tag),
-		find_there(w, ends, SEG_PEER_ANY, SEG_TAG_ANY),
-		find_there(w, ends, SEG_PEER_ANY, SEG_TAG_MANY),
-	};
 	uint64_t num = exact.receives + exact.taken + many.receives + many.taken;
 
-	for (size_t i = 0; i < sizeof(wild) / sizeof(wild[0]); i++)
-		num += minus(wild[i].receives, wild[i].receives_done);
+	if (ends->comm_there != SEG_NO_COMM)
+		num += ledgers_count_open(w->private->ledgers, ends->there, ends->comm_there,
+					  ends->rank_here, tag);
 	*sure_ret = minus(exact.receives, exact.cancelled) + exact.taken;
 	return num;
 }
