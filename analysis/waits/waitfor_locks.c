@@ -185,12 +185,11 @@ void waitfor_find_locks(struct waitfor *w)
 	arena_destroy(scratch);
 }
 
-bool waitfor_need_lock(struct waitfor *w, const struct wait_call *call, struct waitfor_need *need,
-		       enum waitfor_gap *gap)
+bool waitfor_need_lock(struct waitfor *w, uint32_t l, const struct model_transfer *t,
+		       struct waitfor_need *need, enum waitfor_gap *gap)
 {
 	const struct waitfor_private *p = w->private;
-	const struct job_lane *lane = &p->jm->lanes[call->lane];
-	const struct model_transfer *t = call->transfer;
+	const struct job_lane *lane = &p->jm->lanes[l];
 	uint32_t comm = job_comms_find(w->comms, lane->model, t->comm), index;
 	int target = comm == SEG_NO_COMM ? -1 : target_of(w, lane->model, t->comm, t->peer);
 	const struct group_node *lock;

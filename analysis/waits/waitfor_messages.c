@@ -26,14 +26,14 @@ static uint64_t minus(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* Fills in what is known of the need without counts; `there` is -1 with a wildcard for the peer. False:
- * *gap says what is not known of the ends. */
-static bool find_ends(struct waitfor *w, const struct wait_call *call, enum waitfor_kind kind,
-		      struct ends *ends, struct waitfor_need *need, enum waitfor_gap *gap)
+/* Fills in what is known of the need without counts; `there` is -1 with a wildcard for the peer.
+ * False: *gap says what is not known of the ends. */
+static bool find_ends(struct waitfor *w, uint32_t l, const struct model_transfer *transfer,
+		      enum waitfor_kind kind, struct ends *ends, struct waitfor_need *need,
+		      enum waitfor_gap *gap)
 {
 	const struct waitfor_private *p = w->private;
-	const struct job_lane *lane = &p->jm->lanes[call->lane];
-	const struct model_transfer *transfer = call->transfer;
+	const struct job_lane *lane = &p->jm->lanes[l];
 	bool is_any = transfer->peer == SEG_PEER_ANY;
 	struct job_comm_view view = {0};
 
@@ -120,15 +120,13 @@ struct arrivals {
 };
 
 /* false: counts cannot be compared; it is waited for if *is_needed, or *gap says why not. */
-static bool find_arrivals(struct waitfor *w, const struct wait_call *call,
+static bool find_arrivals(struct waitfor *w, uint32_t l, const struct model_transfer *transfer,
 			  struct waitfor_need *need, enum waitfor_gap *gap, struct arrivals *a,
 			  bool *is_needed)
 {
-	const struct model_transfer *transfer = call->transfer;
-
 	*is_needed = false;
 	if (transfer->peer == SEG_PEER_NULL ||
-	    !find_ends(w, call, WAITFOR_MESSAGE, &a->ends, need, gap))
+	    !find_ends(w, l, transfer, WAITFOR_MESSAGE, &a->ends, need, gap))
 		return false;
 	*is_needed = true;
 	/* A message with a wildcard: settled later. */
@@ -158,14 +156,14 @@ static bool waits_for_message(const struct waitfor *w, const struct arrivals *a,
 	return true;
 }
 
-bool waitfor_need_receive(struct waitfor *w, const struct wait_call *call,
+bool waitfor_need_receive(struct waitfor *w, uint32_t l, const struct model_transfer *transfer,
 			  struct waitfor_need *need, enum waitfor_gap *gap)
 {
-	uint64_t ordinal = call->transfer->ordinal, received, place;
+	uint64_t ordinal = transfer->ordinal, received, place;
 	struct arrivals a;
 	bool is_needed;
 
-	if (!find_arrivals(w, call, need, gap, &a, &is_needed))
+	if (!find_arrivals(w, l, transfer, need, gap, &a, &is_needed))
 		return is_needed;
 	received = minus(a.got.receives_done, a.got.cancelled) + a.got.taken;
 	place = ordinal ? minus(ordinal, a.got.cancelled) + a.got.taken : 0;
@@ -178,14 +176,14 @@ bool waitfor_need_receive(struct waitfor *w, const struct wait_call *call,
 	return false;
 }
 
-bool waitfor_need_probe(struct waitfor *w, const struct wait_call *call, struct waitfor_need *need,
-			enum waitfor_gap *gap)
+bool waitfor_need_probe(struct waitfor *w, uint32_t l, const struct model_transfer *transfer,
+			struct waitfor_need *need, enum waitfor_gap *gap)
 {
 	struct arrivals a;
 	uint64_t claimed;
 	bool is_needed;
 
-	if (!find_arrivals(w, call, need, gap, &a, &is_needed))
+	if (!find_arrivals(w, l, transfer, need, gap, &a, &is_needed))
 		return is_needed;
 	/* Other threads may post receives after this probe. */
 	claimed = w->private->ranks[a.ends.here].num > 1 ? a.got.receives_done : a.got.receives;
@@ -210,17 +208,16 @@ static uint64_t count_receives(const struct waitfor *w, const struct ends *ends,
 	return num;
 }
 
-bool waitfor_need_send(struct waitfor *w, const struct wait_call *call, struct waitfor_need *need,
-		       enum waitfor_gap *gap)
+bool waitfor_need_send(struct waitfor *w, uint32_t l, const struct model_transfer *transfer,
+		       struct waitfor_need *need, enum waitfor_gap *gap)
 {
-	const struct model_transfer *transfer = call->transfer;
 	struct ledger_row own, exact;
 	uint64_t place, most, sure;
 	struct ends ends;
 
 	/* A token is given without anybody's help. */
 	if (transfer->peer == SEG_PEER_NULL || transfer->tag <= SEG_TAG_POST ||
-	    !find_ends(w, call, WAITFOR_RECEIVE, &ends, need, gap))
+	    !find_ends(w, l, transfer, WAITFOR_RECEIVE, &ends, need, gap))
 		return false;
 	if (ends.there < 0) {
 		*gap = WAITFOR_UNSETTLED;

@@ -25,24 +25,22 @@ static void note_gap(struct lane_needs *n, enum waitfor_gap gap)
 		n->result->gap = gap;
 }
 
-typedef bool (*find_need_fn)(struct waitfor *w, const struct wait_call *call,
+typedef bool (*find_need_fn)(struct waitfor *w, uint32_t l, const struct model_transfer *transfer,
 			     struct waitfor_need *need, enum waitfor_gap *gap);
 
 static struct waitfor_need *find_message(struct lane_needs *n, find_need_fn find,
 					 const struct model_transfer *transfer, uint32_t site,
 					 uint32_t request)
 {
-	const struct wait_call call = {.lane = n->l, .transfer = transfer};
 	struct waitfor_need need = {
 		.peer = -1,
 		.site = n->lane->site_map[site],
 		.request = request,
 	};
 	enum waitfor_gap gap = WAITFOR_COMPLETE;
-	bool is_needed = find(n->w, &call, &need, &gap);
+	bool is_needed = find(n->w, n->l, transfer, &need, &gap);
 
-	if (gap != WAITFOR_COMPLETE)
-		note_gap(n, gap);
+	note_gap(n, gap);
 	if (!is_needed)
 		return NULL;
 	add_need(n, &need);

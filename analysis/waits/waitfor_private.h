@@ -121,23 +121,19 @@ uint32_t waitfor_find_collective(const struct waitfor *w, uint32_t comm, uint64_
 /* ---- waitfor_messages.c ---- */
 
 /* What a receive, probe or send of a lane waits for. false: nothing, or *gap tells why. */
-struct wait_call {
-	uint32_t lane;
-	const struct model_transfer *transfer;
-};
-bool waitfor_need_receive(struct waitfor *w, const struct wait_call *call,
+bool waitfor_need_receive(struct waitfor *w, uint32_t l, const struct model_transfer *transfer,
 			  struct waitfor_need *need, enum waitfor_gap *gap);
-bool waitfor_need_probe(struct waitfor *w, const struct wait_call *call, struct waitfor_need *need,
-			enum waitfor_gap *gap);
-bool waitfor_need_send(struct waitfor *w, const struct wait_call *call, struct waitfor_need *need,
-		       enum waitfor_gap *gap);
+bool waitfor_need_probe(struct waitfor *w, uint32_t l, const struct model_transfer *transfer,
+			struct waitfor_need *need, enum waitfor_gap *gap);
+bool waitfor_need_send(struct waitfor *w, uint32_t l, const struct model_transfer *transfer,
+		       struct waitfor_need *need, enum waitfor_gap *gap);
 
 /* ---- waitfor_locks.c ---- */
 
 /* Find the locks that lanes wait for and who holds them. */
 void waitfor_find_locks(struct waitfor *w);
-bool waitfor_need_lock(struct waitfor *w, const struct wait_call *call, struct waitfor_need *need,
-		       enum waitfor_gap *gap);
+bool waitfor_need_lock(struct waitfor *w, uint32_t l, const struct model_transfer *transfer,
+		       struct waitfor_need *need, enum waitfor_gap *gap);
 
 /* ---- Steps of waitfor_create(), each in the file of its name ---- */
 
