@@ -2,13 +2,9 @@
 #include "analysis/verdict/call_contexts.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/arena.h"
 #include "model/sorted.h"
-
-/* ---- Sorting ---- */
 
 static void name_kinds(struct call_contexts *c, struct arena *arena)
 {
@@ -125,8 +121,6 @@ struct call_contexts *call_contexts_create(const struct call_list *lanes, size_t
 	return c;
 }
 
-/* ---- Finding ---- */
-
 size_t call_contexts_count_same(const struct call_contexts *c, uint32_t a, uint32_t b)
 {
 	size_t most = 1 + (a - c->start[a] < b - c->start[b] ? a - c->start[a] : b - c->start[b]),
@@ -139,8 +133,7 @@ size_t call_contexts_count_same(const struct call_contexts *c, uint32_t a, uint3
 	return same < most ? same : most;
 }
 
-/* Are so many calls, 1 to CALL_CONTEXT_MEMORY, before both moments the same? By two names that
- * overlap. */
+/* Are `memory` calls, 1 to CALL_CONTEXT_MEMORY, before both the same? By two names that overlap. */
 static bool are_same(const struct call_contexts *c, uint32_t a, uint32_t b, size_t memory)
 {
 	uint32_t rest;
@@ -154,29 +147,30 @@ static bool are_same(const struct call_contexts *c, uint32_t a, uint32_t b, size
 	       c->names[level][a - rest] == c->names[level][b - rest];
 }
 
-struct call_range call_contexts_find_alike(const struct call_contexts *c, uint32_t moment,
-					   size_t memory)
+/* The first place from low to high that is alike, or is not; high if there is none. */
+static size_t find_edge(const struct call_contexts *c, uint32_t moment, size_t memory, size_t low,
+			size_t high, bool is_alike)
 {
-	struct call_range range = {c->place[moment], c->place[moment] + 1u};
-	size_t low = 0, high = c->num_moments;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
 
-	while (low < range.first) {
-		size_t middle = low + (range.first - low) / 2;
-
-		if (are_same(c, c->order[middle], moment, memory))
-			range.first = middle;
+		if (are_same(c, c->order[middle], moment, memory) == is_alike)
+			high = middle;
 		else
 			low = middle + 1;
 	}
-	while (range.end < high) {
-		size_t middle = range.end + (high - range.end) / 2;
+	return low;
+}
 
-		if (are_same(c, c->order[middle], moment, memory))
-			range.end = middle + 1;
-		else
-			high = middle;
-	}
-	return range;
+struct call_range call_contexts_find_alike(const struct call_contexts *c, uint32_t moment,
+					   size_t memory)
+{
+	size_t place = c->place[moment];
+
+	return (struct call_range){
+		find_edge(c, moment, memory, 0, place, true),
+		find_edge(c, moment, memory, place + 1, c->num_moments, false),
+	};
 }
 
 size_t call_contexts_find_followed(const struct call_contexts *c, uint32_t call, size_t place)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What was called before each call of several lanes (ranks, or threads of them), so that the same
- * calls are found again, in all lanes, in few steps. Each call gets a name for the 1, 2, 4 .. 256
- * calls up to itself: the same for those that are alike, and in the order of these calls read
- * backwards (U. Manber, G. Myers, "Suffix arrays: a new method for on-line string searches", SIAM
- * J. Comput. 22(5), 1993). */
+ * What was called before each call of several lanes (ranks, or threads of them), to find the same
+ * calls again in few steps. Each call gets a name for the 1, 2, 4 .. 256 calls up to itself, the
+ * same for those that are alike, in the order of these calls read backwards (U. Manber, G. Myers,
+ * "Suffix arrays: a new method for on-line string searches", SIAM J. Comput. 22(5), 1993). */
 #ifndef PDB_ANALYSIS_CALL_CONTEXTS_H
 #define PDB_ANALYSIS_CALL_CONTEXTS_H
 
@@ -12,8 +11,7 @@
 
 enum {
 	CALL_CONTEXT_LEVELS = 9,
-	CALL_CONTEXT_MEMORY =
-		1 << (CALL_CONTEXT_LEVELS - 1), /* calls before a call that are compared, at most */
+	CALL_CONTEXT_MEMORY = 1 << (CALL_CONTEXT_LEVELS - 1), /* most calls that are compared */
 };
 
 struct arena;
@@ -44,18 +42,16 @@ struct call_range {
 	size_t first, end;
 };
 
-/* Of each of lanes[num] the last calls, at most max_calls of them, are copied into the arena. Takes
- * some hundred steps for each call. */
+/* Copies the last max_calls calls, at most, of each lane. Some hundred steps for each call. */
 struct call_contexts *call_contexts_create(const struct call_list *lanes, size_t num,
 					   size_t max_calls, struct arena *arena);
 /* How many calls before both moments are the same, up to CALL_CONTEXT_MEMORY. */
 size_t call_contexts_count_same(const struct call_contexts *c, uint32_t a, uint32_t b);
-/* The places of moments with the same `memory` calls before them, 1 to CALL_CONTEXT_MEMORY; its own
- * is always one. */
+/* The places, its own among them, of moments with the same calls before them: `memory` of these, 1
+ * to CALL_CONTEXT_MEMORY. */
 struct call_range call_contexts_find_alike(const struct call_contexts *c, uint32_t moment,
 					   size_t memory);
-/* The index in followed[] of the first place from `place` on that the call follows; kind_first[call
- * + 1] if there is none. */
+/* In followed[] the first place from `place` on that the call follows, or kind_first[call + 1]. */
 size_t call_contexts_find_followed(const struct call_contexts *c, uint32_t call, size_t place);
 
 #endif

@@ -8,8 +8,7 @@
 /* A lane with more steps than that to something new, where many new things come, has no course. */
 enum { MAX_ODD_STEPS = 32 };
 
-/* A call of a lane, and the moment before it. What the lane did from then on does not count as what
- * was before. */
+/* A call of a lane, and the moment before it. What the lane did from then on is not before. */
 struct step {
 	uint32_t moment, call;
 	uint32_t first, end; /* moments of the lane */
@@ -31,8 +30,7 @@ static bool is_within(const struct call_range *range, size_t place)
 	return place >= range->first && place < range->end;
 }
 
-/* The most calls back to which the step has been made before, or 0. Who made it after the most of
- * the same calls is beside it in the order. */
+/* The most calls back to which the step was made before, or 0; who did so is beside it in order. */
 static size_t find_longest(const struct call_contexts *c, const struct step *step)
 {
 	size_t first = c->kind_first[step->call], end = c->kind_first[step->call + 1], longest = 0;
@@ -80,8 +78,7 @@ static size_t count_made(const struct call_contexts *c, const struct step *step,
 	return num;
 }
 
-/* How often it would have been made in `num_times`, were it as common then as after one call of
- * memory less. */
+/* How often it would have been made in `num_times`, were it as common as with this memory. */
 static double expected_times(const struct call_contexts *c, const struct step *step, size_t memory,
 			     size_t num_times)
 {
@@ -112,7 +109,7 @@ static void find_usual(const struct call_contexts *c, const struct step *step,
 	free(counts);
 }
 
-/* The least memory after which the call was never made: has the lane come by that often, and is it
+/* With the least memory after which the call was never made: did the lane come by often, and is it
  * no chance? *is_odd: it would be a departure, but that several calls came there seldom. */
 static bool is_departure(const struct call_contexts *c, const struct step *step, double expected,
 			 struct departure *ret, bool *is_odd)

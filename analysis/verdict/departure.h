@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Where a rank left its course: a call that neither it nor another ever made after the calls before
- * it, though they had come by these often. A model that knows one call back (verdict_find_novel())
- * does not see this where each step by itself is usual: one of six exchanges that look alike goes
- * without its send, a loop ends after 152 of 160 rounds.
+ * it, though they had come by these often. verdict_find_novel(), which knows one call back, does
+ * not see this where each step by itself is usual: a loop ends after 152 of 160 rounds.
  *
  * The model here is a Markov chain of variable memory (J. Rissanen, "A universal data compression
  * system", IEEE Trans. Inf. Theory 29(5), 1983; D. Ron, Y. Singer, N. Tishby, "The power of
@@ -14,21 +13,16 @@
 #define PDB_ANALYSIS_DEPARTURE_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "analysis/verdict/call_contexts.h"
 
 enum {
 	DEPARTURE_MIN_CALLS = 512,  /* of fewer nobody knows what is usual */
 	DEPARTURE_MAX_CALLS = 4096, /* the last ones are looked at */
-	DEPARTURE_CLEAN = 64, /* so many calls, and as many as since then, it must have kept its
-				 course before */
-	DEPARTURE_OFTEN = 20, /* times that others must have come by the same calls; or itself, if
-				 it is alone */
+	/* so many calls, and as many as since then, it must have kept its course before */
+	DEPARTURE_CLEAN = 64,
+	DEPARTURE_OFTEN = 20, /* times that others, or itself if alone, must have come by there */
 	DEPARTURE_OWN = 5,    /* times that it must have done so itself */
-	DEPARTURE_SELDOM =
-		4, /* what followed fewer times than that may as well be the first of many kinds */
+	DEPARTURE_SELDOM = 4, /* what followed more seldom may be the first of many kinds */
 };
 
 enum course {
@@ -51,18 +45,14 @@ struct departure {
 /* What counts as a departure. */
 struct departure_limits {
 	size_t window;   /* it was so few calls ago: a rank may go on for a while */
-	double expected; /* times that it would have been made, were more memory than one call no
-			    matter */
-	bool is_only; /* of a lane with another one before it, in what is looked at, nothing is said
-		       */
+	double expected; /* times that it would have been made, did memory not matter */
+	bool is_only;    /* of a lane with another one before it nothing is said */
 };
 
-/* Has the lane left its course, by its own calls and all others'? If so, where in *ret: the
- * earliest of its departures with enough of a kept course before it. */
+/* Has the lane left its course? *ret: its first departure with enough of a kept course before. */
 enum course departure_find(const struct call_contexts *c, size_t lane,
 			   const struct departure_limits *limits, struct departure *ret);
-/* Has the lane, or another one, made such a step at another time, after as many of the same calls?
- */
+/* Did any lane make such a step at another time, after as many of the same calls? */
 bool departure_is_known(const struct call_contexts *c, size_t lane,
 			const struct departure *departure);
 

@@ -2,28 +2,20 @@
  * The rules, in the order tried:
  *   stopped      a static rank whose process is stopped or gone
  *   mismatch     ranks that call different things as one collective
- *   deadlock     ranks that wait for each other; a message that was never sent, or otherwise than it
- *                is received; a rank in MPI_Finalize that others still wait for
+ *   deadlock     ranks that wait for each other; a message that was not sent, or not as it is
+ *                received; a rank in MPI_Finalize that others still wait for
  *   computation  a rank outside MPI, static for longer than ever before, others waiting inside:
  *                it holds them up even when it is not the least progressed (pipelines)
  *   left         a rank that has left MPI, or whose process is gone
  *   helpless     a deadlock that a thread without MPI calls so far might end, and nobody moves
  *   library      all are static and inside, and waits end where nothing is missing
- *   polling      ranks that wait for each other as long as they poll, and one has left out what
- *                others wait for
- *   unsettled    all are static and inside, and it is not known whether messages of anybody are on
- *                their way: who could be meant to send them, and has gone past that
+ *   polling      ranks that wait for each other as long as they poll, one having left something out
+ *   unsettled    all are static and inside, perhaps without messages of anybody on their way: who
+ *                could be meant to send them, and has gone past that
  *   least        all are static and inside: the minimal groups of the order
  * and no verdict where something that others may wait for moves, or does what it always does. */
 #include "analysis/progress/activity.h"
 #include "analysis/verdict/verdict_private.h"
-#include "model/arena.h"
-#include "model/job/job.h"
-#include "model/job/job_model.h"
-#include "model/job/model.h"
-#include "model/job/rankset.h"
-
-/* ---- Facts about lanes ---- */
 
 static void find_facts(struct judge *j)
 {
@@ -59,8 +51,6 @@ static void find_facts(struct judge *j)
 		verdict->quiet_ns = 0;
 	rankset_remove_set(verdict->waiting, verdict->moving);
 }
-
-/* ---- The whole ---- */
 
 static void judge_in_order(struct judge *j)
 {
@@ -145,15 +135,9 @@ struct verdict *verdict_create(const struct job *job, const struct eqgroups *gro
 
 bool verdict_may_be_hang(const struct verdict *verdict)
 {
-	switch (verdict->kind) {
-	case VERDICT_NONE:
-	case VERDICT_UNKNOWN:
-		return false;
-	case VERDICT_COMPUTATION:
+	if (verdict->kind == VERDICT_COMPUTATION)
 		return verdict->is_hang || rankset_is_empty(verdict->moving);
-	default:
-		return true;
-	}
+	return verdict->kind != VERDICT_NONE && verdict->kind != VERDICT_UNKNOWN;
 }
 
 void verdict_destroy(struct verdict *verdict)

@@ -1,30 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Who holds the others up: analysis.md, section 6. Never more than was seen.
  *
- * verdict.c has the rules in the order tried. Each file has those that go by one kind of fact: what
- * ranks do (rules), who waits for whom (deadlock, with skipped and senders, and ends), calls that do
- * not match (mismatch), steps that are new (novel) or leave a course (departed, by departure and
- * call_contexts); without models stacks, then order and queues. All of them use candidates: who
- * may be meant, how sure that is, and naming them. */
+ * verdict.c has the rules in the order tried, each file those that go by one kind of fact: what
+ * ranks do (rules), who waits for whom (deadlock, with skipped and senders, and ends), calls that
+ * do not match (mismatch), steps that are new (novel) or leave a course (departed, by departure and
+ * call_contexts); without models stacks, then order and queues. candidates names who is meant. */
 #ifndef PDB_ANALYSIS_VERDICT_H
 #define PDB_ANALYSIS_VERDICT_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/verdict/departure.h"
 #include "analysis/waits/queue_waits.h"
 #include "analysis/waits/waitfor.h"
 
-struct arena;
-struct job;
 struct temporal_result;
 
 enum verdict_kind {
-	/* nobody is blocked, or what is waited for moves: "No rank is behind." */
-	VERDICT_NONE,
+	VERDICT_NONE,        /* nobody is blocked, or what is waited for moves */
 	VERDICT_COMPUTATION, /* culprits are outside MPI and do not move while others wait inside */
 	VERDICT_STOPPED,     /* the culprits' processes are stopped, zombies or uninterruptible */
 	VERDICT_LEFT,        /* the culprits have left MPI or vanished while others wait */
@@ -33,10 +25,8 @@ enum verdict_kind {
 	VERDICT_UNKNOWN,     /* too little is known (no models and no stacks) */
 	VERDICT_DEADLOCK,    /* ranks wait for each other: waitfor->deadlocks[which] */
 	VERDICT_MISMATCH,    /* members call different collectives: waitfor->mismatches[which] */
-	/* a message that is waited for was not sent, or not as it is received */
-	VERDICT_LOST,
-	/* inside MPI though nothing is missing: both ends, without picking one */
-	VERDICT_LIBRARY,
+	VERDICT_LOST,    /* a message that is waited for was not sent, or not as it is received */
+	VERDICT_LIBRARY, /* inside MPI though nothing is missing: both ends, without picking one */
 	VERDICT_CRASHED, /* the culprits' processes were ended by a fault, or by abort() */
 };
 
@@ -45,11 +35,9 @@ enum verdict_basis { VERDICT_BY_MODELS, VERDICT_BY_STACKS };
 /* What is wrong among ranks that wait for each other, by what MPI libraries hold. */
 enum queue_cause_kind {
 	QUEUE_CAUSE_LOST, /* the culprit has not sent what waits[0] is for, and has gone on */
-	/* the culprit waits for messages of ranks that have not come that far: it has left
-	 * something out */
+	/* the culprit has left something out: it waits for ranks that have not come that far */
 	QUEUE_CAUSE_SKIPPED,
-	/* waits[0] is for a culprit in a collective, and the culprits are in another one */
-	QUEUE_CAUSE_APART,
+	QUEUE_CAUSE_APART, /* waits[0] is for a culprit in a collective; these are in another one */
 	QUEUE_CAUSE_CYCLE, /* the culprits wait for each other's messages: waits are the circle */
 	QUEUE_CAUSE_OPEN,  /* the same, of so many that nobody is a culprit */
 };
@@ -71,24 +59,20 @@ struct verdict {
 	struct rankset *waiting; /* static and inside MPI (or polling), culprits apart */
 	struct rankset *moving;  /* made a transition between the looks or just before */
 	bool is_hang;            /* a hang or crash, confident enough for exit status 1 */
-	bool is_final; /* STOPPED, LEFT: others wait for processes that a signal has stopped (and no
-			* debugger), or that have ended, and so do not go on by themselves */
+	bool is_final; /* STOPPED (not by a debugger), LEFT: what others wait for cannot go on */
 	/* How sure: the culprits' shortest present stay against their own longest earlier stay in
 	 * that state, or in any state of theirs if this one is new to them. */
 	uint64_t stay_ns, longest_before_ns;
-	bool is_uncounted; /* by stacks: messages could not be counted of all ranks, which may have
-			      moved unseen */
-	bool is_new_state; /* no culprit ever left this state before */
+	bool is_uncounted;   /* by stacks: not all messages could be counted; ranks may move */
+	bool is_new_state;   /* no culprit ever left this state before */
 	bool is_approximate; /* a comparison used cumulative counts of an inner loop */
 	uint64_t quiet_ns;   /* since the last transition of any rank */
 
 	/* Of a kind that the waits tell, and what else they tell. */
 	bool is_likely; /* some of it is a guess: polling, or the progress order chose */
-	/* that ranks cannot get on is no guess, though who has caused it may be one */
-	bool is_stuck;
+	bool is_stuck;  /* that ranks cannot get on is no guess, though who has caused it may be */
 	bool is_while_polling; /* DEADLOCK, LOST: only if the ranks that poll go on polling */
-	/* Index in waitfor->deadlocks or mismatches; LOST: in waitfor->losts, or WAITFOR_NONE if
-	 * the message was not sent in any form. */
+	/* In waitfor->deadlocks, mismatches or losts; LOST: WAITFOR_NONE if not sent at all. */
 	uint32_t which;
 	uint32_t lane, need; /* LOST: who waits for it, and the need; else WAITFOR_NONE */
 	/* DEADLOCK, LOST, LEAST: a transition (of the job model) that a culprit, and nobody
@@ -100,21 +84,19 @@ struct verdict {
 	struct departure departure;
 	int departed_rank;
 	size_t num_departed_later; /* others that are concerned did so after it */
-	/* DEADLOCK: the culprits seem to have left out waitfor->collectives[skipped], in which
-	 * others of it wait for them; WAITFOR_NONE: no. */
+	/* DEADLOCK: what culprits seem to have left out of waitfor->collectives; WAITFOR_NONE. */
 	uint32_t skipped;
-	/* UNKNOWN by stacks, all inside MPI: those that are not where more than half of them
-	 * are, by the paths to their calls; empty if there is no such place. No culprits: who
-	 * waits for a message that was not sent is apart as much as who has left something out. */
+	/* UNKNOWN by stacks, all inside MPI: those that are not in the call that more than half are
+	 * in; empty if there is none. No culprits: who waits for a message that was not sent is
+	 * apart as much as who has left something out. */
 	struct rankset *apart;
 	/* By stacks: among these their temporal order may choose (verdict_choose_by_order()). */
 	struct rankset *candidates;
 	bool is_by_order; /* it has: the culprits are the least progressed of the candidates */
 	/* By stacks: what verdict_choose_by_queues() has found, see its kind; else NULL. */
 	struct queue_cause *queue_cause;
-	/* NONE: the ranks that all waits end at, if these move or are outside MPI; empty else.
-	 * Those of them that do not move are no culprits, but stay_ns and longest_before_ns are
-	 * of them. */
+	/* NONE: the ranks that all waits end at, if these move or are outside MPI. stay_ns and
+	 * longest_before_ns are of those that do not move, though they are no culprits. */
 	struct rankset *awaited;
 };
 
@@ -135,19 +117,17 @@ struct verdict {
 struct verdict *verdict_create(const struct job *job, const struct eqgroups *groups,
 			       const struct progress_graph *graph, const struct waitfor *waitfor);
 
-/* Go on from a verdict by stacks that has candidates: `order` is that of the job's latest
- * samples of all ranks. Samples with values of the loops' variables tell who moves after all; if
- * anybody does, nobody is accused. Else the candidates with none of them before them are the
- * culprits, if the order leaves others: of ranks outside MPI if they are less than half of all,
- * of ranks inside, where no one is outside, as LEAST or UNDECIDED. A hang of these takes that
- * all iterations they are in are known. */
+/* Go on from a verdict by stacks that has candidates: `order` is that of the job's latest samples
+ * of all ranks. If loop variables in samples tell that anybody moves, nobody is accused. Else the
+ * candidates with none of them before them are the culprits, if the order leaves others: of ranks
+ * outside MPI if they are less than half of all, of ranks inside, where no one is outside, as LEAST
+ * or UNDECIDED. A hang of these takes that all iterations they are in are known. */
 void verdict_choose_by_order(struct verdict *verdict, const struct job *job,
 			     const struct temporal_result *order);
 
-/* Go on from a verdict by stacks of ranks that are all inside MPI, where the latest samples have
- * what the MPI libraries hold of messages: who waits for whom, and who of those that wait for
- * each other has left something out, as LOST or DEADLOCK. That is likely, and no more. order:
- * NULL, or as above. Where this names nobody the verdict stays what it was, but for queue_cause. */
+/* Go on from a verdict by stacks of ranks that are all inside MPI, by what the MPI libraries hold
+ * of messages: who of those that wait for each other has likely left something out, as LOST or
+ * DEADLOCK. order: NULL, or as above. Where this names nobody only queue_cause changes. */
 void verdict_choose_by_queues(struct verdict *verdict, const struct job *job,
 			      const struct temporal_result *order);
 

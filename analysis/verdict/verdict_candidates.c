@@ -1,26 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Who may be the culprits, how sure that is, and naming them. */
-#include <string.h>
-
 #include "analysis/verdict/verdict_private.h"
-#include "model/job/job.h"
-#include "model/job/job_model.h"
-#include "model/job/model.h"
-#include "model/job/rankset.h"
-
-/* ---- How sure ---- */
 
 bool verdict_is_unusual(const struct judge *j, size_t lane)
 {
 	const struct lane_fact *fact = &j->lanes[lane];
 
 	return fact->stay_ns >= VERDICT_ACCUSE_NS && fact->stay_ns > fact->longest_ns;
-}
-
-static bool is_hang(uint64_t stay_ns, uint64_t longest_ns, bool is_new)
-{
-	return stay_ns >= (is_new ? VERDICT_HANG_NEW_NS : VERDICT_HANG_NS) &&
-	       stay_ns / VERDICT_HANG_RATIO >= longest_ns;
 }
 
 void verdict_weigh(struct judge *j)
@@ -41,8 +27,9 @@ void verdict_weigh(struct judge *j)
 	}
 	if (verdict->stay_ns == UINT64_MAX)
 		verdict->stay_ns = 0;
-	verdict->is_hang =
-		is_hang(verdict->stay_ns, verdict->longest_before_ns, verdict->is_new_state);
+	verdict->is_hang = verdict->stay_ns >= (verdict->is_new_state ? VERDICT_HANG_NEW_NS
+								      : VERDICT_HANG_NS) &&
+			   verdict->stay_ns / VERDICT_HANG_RATIO >= verdict->longest_before_ns;
 }
 
 void verdict_shorten(const struct judge *j, uint32_t lane, uint64_t *stay_ns)
@@ -50,8 +37,6 @@ void verdict_shorten(const struct judge *j, uint32_t lane, uint64_t *stay_ns)
 	if (j->jm->lanes[lane].stay_ns < *stay_ns)
 		*stay_ns = j->jm->lanes[lane].stay_ns;
 }
-
-/* ---- Candidates and groups ---- */
 
 size_t verdict_count_candidates(const struct judge *j)
 {

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Ranks that wait for each other: who has gone wrong. That they are stuck is certain; they are named
- * all the same only after a while, and later while others move, so that a fault of what is recorded
- * does not accuse a job that is well. */
+ * Ranks that wait for each other: who has gone wrong. That they are stuck is certain; they are
+ * still named only after a while, lest a fault of what is recorded accuses a job that is well. */
 #include "analysis/verdict/verdict_private.h"
-#include "model/job/job_model.h"
-#include "model/job/model.h"
-#include "model/job/rankset.h"
 
 /* What MPI_Init_thread provides at most, in all MPI libraries. */
 enum { THREAD_MULTIPLE = 3 };
@@ -34,8 +30,8 @@ static void lose(struct judge *j, const struct stuck *stuck, const struct rankse
 
 /* ---- A message that may be the one that is waited for ---- */
 
-/* Does the message belong to an exchange that its destination has not come to yet? Then its source
- * waits there for the destination's message, unless that one is further. */
+/* Is the message of an exchange that its destination has not come to yet? Then its source waits
+ * there for the destination's message, unless that one is further. */
 static bool is_early(const struct judge *j, const struct waitfor_deadlock *deadlock,
 		     const struct waitfor_unreceived *message)
 {
@@ -58,8 +54,7 @@ static bool is_between_others(const struct waitfor_lost *lost)
 	return lost->slip == WAITFOR_OTHER_DESTINATION || lost->slip == WAITFOR_OTHER_SOURCE;
 }
 
-/* Is it of the two ranks that the need is about, and wrong in one thing alone? Others may as
- * well be on their way to a later receive. */
+/* Is it of the need's ranks and wrong in one thing alone? Others may be for a later receive. */
 static bool is_close(const struct waitfor *w, const struct waitfor_lost *lost)
 {
 	const struct waitfor_need *need = &w->needs[lost->need];
@@ -90,8 +85,7 @@ static bool find_slip(struct judge *j, const struct stuck *stuck, int is_wanted_
 		const struct waitfor_lost *lost = &w->losts[i];
 		const struct waitfor_unreceived *message = &w->unreceived[lost->message];
 
-		/* The likeliest of each need. Where others like it were received before, it is
-		 * likely to be received, too. */
+		/* The likeliest of each need. One of which others were received may be, too. */
 		if (!message->is_new || lost->need == need ||
 		    is_close(w, lost) != (bool)is_wanted_close ||
 		    !verdict_has_lane(stuck->deadlock, lost->lane) ||
@@ -135,9 +129,7 @@ static size_t find_owed(const struct judge *j, const struct waitfor_deadlock *de
 /* Does it wait for a message itself? Then what it owes may be to come after that. */
 static bool waits_for_message(const struct waitfor *w, uint32_t l)
 {
-	const struct waitfor_need *need = NULL;
-
-	while ((need = waitfor_next_need(w, l, need)))
+	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, l, need));)
 		if (need->kind == WAITFOR_MESSAGE)
 			return true;
 	return false;
@@ -157,8 +149,7 @@ static bool find_senders(struct judge *j, const struct stuck *stuck, int which)
 	return true;
 }
 
-/* Is it known better who has not sent what is waited for? One that went on after a step that is
- * new may have done so for a reason of its own. */
+/* Do others owe what is waited for? Who went on after a new step may have had its own reason. */
 static bool are_others_to_blame(const struct judge *j, const struct waitfor_deadlock *deadlock,
 				enum verdict_senders which, uint32_t actor)
 {
@@ -196,8 +187,7 @@ static void accuse_actor(struct judge *j, const struct stuck *stuck, const struc
 }
 
 /* The first of the deadlock that has left its course; owed is a message that it left out, if just
- * one of its messages is waited for. False: there is none, or that one is hardly why the others
- * wait. */
+ * one of its messages is waited for. False: none, or it is hardly why the others wait. */
 static bool find_first_departed(struct judge *j, const struct waitfor_deadlock *deadlock,
 				enum departed_evidence evidence, struct actor *ret,
 				struct departure *departure, size_t *num_later_ret)
@@ -206,8 +196,7 @@ static bool find_first_departed(struct judge *j, const struct waitfor_deadlock *
 					  departure, num_later_ret);
 	if (ret->lane == WAITFOR_NONE)
 		return false;
-	/* It waits since then, and others came to wait by a step that is as new: they have a
-	 * part in it. */
+	/* It waits since then; if others came to wait by as new a step, they have a part in it. */
 	if (departure->since > 0 ? are_others_to_blame(j, deadlock, VERDICT_SENDERS_ANY, ret->lane)
 				 : *num_later_ret > 0)
 		return false;
@@ -233,8 +222,7 @@ static bool find_departed(struct judge *j, const struct stuck *stuck, int eviden
 	return true;
 }
 
-/* Had another one left its course, and with that left out a message, before the actor took the
- * step? */
+/* Had another one left its course, and so left out a message, before the actor took the step? */
 static bool is_after_departure(struct judge *j, const struct waitfor_deadlock *deadlock,
 			       uint32_t actor, uint32_t transition)
 {
@@ -339,17 +327,15 @@ static bool may_have_helpers(const struct judge *j, const struct waitfor_deadloc
 	return false;
 }
 
-/* A send may be buffered though nobody receives it, and in some collectives a rank need not wait
- * for all that have not come: that it has been in there for long is what tells that it does wait.
- */
+/* A send may be buffered, and in some collectives a rank need not wait for all that have not come:
+ * only a long stay tells that it does wait. */
 static bool may_still_end(const struct judge *j, uint32_t l)
 {
 	const struct waitfor *w = j->waitfor;
-	const struct waitfor_need *need = NULL;
 
 	if (j->lanes[l].is_new || j->jm->lanes[l].stay_ns > j->lanes[l].longest_ns)
 		return false;
-	while ((need = waitfor_next_need(w, l, need))) {
+	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, l, need));) {
 		uint32_t collective = waitfor_collective_of(w, need->node);
 
 		if (collective != WAITFOR_NONE
@@ -442,8 +428,8 @@ bool verdict_find_helpless(struct judge *j)
 	return true;
 }
 
-/* Ranks that poll for each other may do something else next; if they do not, those have gone
- * wrong that left out what others wait for. Where a step is new to the job, that tells more. */
+/* Ranks that poll for each other may do something else next; if not, those are wrong that left out
+ * what others wait for. Where a step is new to the job, that tells more. */
 bool verdict_find_polling(struct judge *j)
 {
 	const struct waitfor *w = j->waitfor;
@@ -470,10 +456,9 @@ bool verdict_find_polling(struct judge *j)
 /* It is not known whether a message of anybody is on its way to the lane. */
 static bool is_unsettled(const struct waitfor *w, uint32_t l)
 {
-	const struct waitfor_need *need = NULL;
 	bool has_any = false;
 
-	while ((need = waitfor_next_need(w, l, need)))
+	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, l, need));)
 		has_any |= need->kind == WAITFOR_MESSAGE && need->peer < 0;
 	return has_any && w->lanes[l].state == WAITFOR_BLOCKED &&
 	       w->lanes[l].gap == WAITFOR_UNSETTLED;

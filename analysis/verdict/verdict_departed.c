@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Who has left its course: the first of those who wait for each other, or who do not agree. */
-#include <string.h>
-
 #include "analysis/verdict/departure.h"
 #include "analysis/verdict/verdict_private.h"
-#include "model/job/job_model.h"
-#include "model/job/model.h"
-#include "model/job/rankset.h"
 
-/* As many lanes are compared at most, and so many calls of all of them; in a job of more lanes,
- * where others are taken besides each time, so often. Lanes that are asked by their own calls
- * alone. */
+/* Most lanes that are compared, calls of all of them, and times that this is done (in a job of more
+ * lanes others are taken besides each time); lanes that are asked by their own calls alone. */
 enum { MAX_LANES = 256, MAX_CALLS = 1 << 18, MAX_TIMES = 4, MAX_ALONE = 256 };
 /* So much earlier one must have left its course than another. The clocks of two hosts differ. */
 #define SLACK_NS UINT64_C(10000)
 #define SLACK_HOSTS_NS UINT64_C(10000000)
 
-/* By its own calls a lane must have left its course just now; by all others', where it may do what
- * is new to itself, it may have gone on for as long as its messages let it. */
+/* By its own calls a lane must have left its course just now; by all others' it may have gone on
+ * for as long as its messages let it. */
 enum { BY_OWN = DEPARTED_WEAK + 1, NUM_WAYS };
 static const struct departure_limits limits[NUM_WAYS] = {
 	[DEPARTED_STRONG] = {512, 7, false},
@@ -39,8 +33,6 @@ struct verdict_courses {
 	size_t num_times, num_alone;
 };
 
-/* ---- The calls of lanes ---- */
-
 /* The last ones, at most DEPARTURE_MAX_CALLS. */
 static struct call_list list_calls(const struct job_lane *lane, struct arena *arena)
 {
@@ -54,7 +46,7 @@ static struct call_list list_calls(const struct job_lane *lane, struct arena *ar
 	return (struct call_list){list + first, DEPARTURE_MAX_CALLS - first};
 }
 
-/* Lanes[num], and as many others as there is room for, from all over the job; their number. */
+/* Lanes[num] and as many others from all over the job as there is room for; their number. */
 static size_t choose_lanes(const struct judge *j, const uint32_t *lanes, size_t num,
 			   uint32_t *index)
 {
@@ -123,8 +115,6 @@ static bool compare(struct judge *j, const uint32_t *lanes, size_t num)
 	return true;
 }
 
-/* ---- Has a lane left its course? ---- */
-
 static const struct answer *ask_all(struct judge *j, uint32_t l, enum departed_evidence evidence)
 {
 	struct answer *answer = &j->courses->answers[l][evidence];
@@ -188,10 +178,7 @@ static bool is_seldom(const struct job_model *jm, int rank, const struct departu
 	return false;
 }
 
-/* ---- The first of them ---- */
-
-/* When a lane made a call, on its own clock and on that of the day; 0: not known, as in what
- * daemons send. */
+/* When a lane made a call, by its own clock and that of the day; 0: not known, as from daemons. */
 struct moment {
 	uint32_t actor;
 	uint64_t ns, real_ns;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Where waits end: in the library, at what is not known, at those that move or compute. */
 #include "analysis/verdict/verdict_private.h"
-#include "model/job/job_model.h"
-#include "model/job/model.h"
-#include "model/job/rankset.h"
 
 /* Inside MPI, and nothing is missing for going on. */
 static bool is_in_library(const struct waitfor *w, uint32_t l)
@@ -22,9 +19,8 @@ static bool is_unknown(const struct waitfor *w, uint32_t l)
 	       lane->gap != WAITFOR_COMPLETE && !waitfor_has_strong_need(w, l);
 }
 
-/* Everybody's waits end at transfers that do not finish. All who take part are named. Of a
- * collective that is not certain: others have ended what they count as this one, and have
- * perhaps left out an earlier one. */
+/* Everybody's waits end at transfers that do not finish. All who take part are named. Not certain
+ * in a collective: others have ended this one, and perhaps left out an earlier one. */
 bool verdict_find_library(struct judge *j)
 {
 	const struct waitfor *w = j->waitfor;
@@ -39,12 +35,12 @@ bool verdict_find_library(struct judge *j)
 	}
 	if (num == 0)
 		return false;
-	for (uint32_t l = 0; l < w->num_lanes; l++)
+	for (uint32_t l = 0; l < w->num_lanes; l++) {
 		if (j->is_candidate[l] && !verdict_is_unusual(j, l))
 			return false;
-	for (uint32_t l = 0; l < w->num_lanes; l++)
 		is_collective |= j->is_candidate[l] &&
 				 j->jm->lanes[l].data->operation.kind == SEG_OPERATION_COLLECTIVE;
+	}
 	if (is_collective && verdict_find_shifted(j))
 		return true;
 	verdict_weigh(j);
@@ -53,8 +49,7 @@ bool verdict_find_library(struct judge *j)
 	return true;
 }
 
-/* All the others wait in one collective for this one alone, which polls for what may come of any
- * of them: it is apart. WAITFOR_NONE: there is no such one. */
+/* The one for which alone all others wait in one collective, while it polls; or WAITFOR_NONE. */
 static uint32_t find_poller_apart(const struct waitfor *w, const struct waitfor_deadlock *deadlock)
 {
 	uint32_t poller = WAITFOR_NONE, collective = WAITFOR_NONE;

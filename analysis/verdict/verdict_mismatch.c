@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Members of a communicator that call different things as one collective of it: who of them has
- * gone wrong. */
+ * Members of a communicator that call different things as one collective: who has gone wrong. */
 #include "analysis/verdict/verdict_private.h"
 #include "model/job/job_comms.h"
-#include "model/job/job_model.h"
-#include "model/job/model.h"
-#include "model/job/rankset.h"
 
 /* All who take part and wait: how many lanes; which, unless lanes is NULL; their shortest stay. */
 static size_t gather_parties(const struct judge *j, const struct waitfor_mismatch *mismatch,
@@ -32,9 +28,8 @@ static size_t gather_parties(const struct judge *j, const struct waitfor_mismatc
 	return num;
 }
 
-/* Of those who differ one may have left its course earlier than all others, so that what these
- * call may come of that: it is the one, and not `ranks`. Alone it may have done so for another
- * reason. */
+/* Of those who differ one may have left its course earlier than all others: it is the one, and not
+ * `ranks`. Alone it may have done so for another reason. */
 static void find_departed_party(struct judge *j, const struct waitfor_mismatch *mismatch,
 				struct rankset *ranks)
 {
@@ -55,8 +50,7 @@ static void find_departed_party(struct judge *j, const struct waitfor_mismatch *
 	verdict_set_departed(j, actor, &departure, num_later);
 }
 
-/* The smallest party is the one that went wrong; all of them if several are as small. They come
- * by size. */
+/* The smallest party went wrong; all of them if several are as small. They come by size. */
 static void accuse_party(struct judge *j, uint32_t m, uint64_t stay_ns)
 {
 	const struct waitfor_mismatch *mismatch = &j->waitfor->mismatches[m];

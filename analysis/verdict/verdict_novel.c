@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A step that nobody ever took before: where a rank left out a message, or turned another way. */
-#include <string.h>
-
-#include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
 #include "analysis/verdict/verdict_private.h"
 #include "model/job/callpath.h"
-#include "model/job/job_model.h"
-#include "model/job/model.h"
-#include "model/job/rankset.h"
 
 /* Another way out of the state is well used from so many steps on, in the whole job. */
 enum { WELL_USED = 10 };
-/* Outermost iterations that are searched: the present one and the one before, since a rank may go
- * on for a while after a fault. */
+/* Outermost iterations that are searched: a rank may go on for a while after a fault. */
 enum { MAX_ARRIVALS = 2 };
 
 struct verdict_steps {
@@ -40,9 +33,8 @@ static bool is_novel(const struct verdict_steps *steps, uint32_t from, uint32_t 
 {
 	size_t index = job_model_find_transition(steps->jm, from, to);
 
-	/* From "start" each thread goes on once. Who alone has a part in the program leaves it
-	 * by ways of its own; what can be told of it is that it waits at once in what it has
-	 * long done after something else. */
+	/* From "start" each thread goes on once. Who alone has a part in the program goes ways of
+	 * its own; but it may wait at once in what it has long done after something else. */
 	if (index == SIZE_MAX || SEG_STATE_SITE(from) == 0 ||
 	    (!steps->is_shared[from] && (!is_last || steps->enters[to] <= WELL_USED + 1)) ||
 	    count_steps(&steps->jm->transitions[index]) != 1 || steps->leaves[from] <= WELL_USED)
@@ -153,8 +145,7 @@ uint32_t verdict_find_novel(struct judge *j, const uint32_t *lanes, size_t num,
 		actor = lanes[i];
 		*transition_ret = transition;
 	}
-	/* Two such steps of different ranks tell nothing, but that one has gone on since then
-	 * and the other has not. */
+	/* Two such steps of different ranks tell nothing, unless only one has gone on since. */
 	return num_best == 1 ? actor : WAITFOR_NONE;
 }
 

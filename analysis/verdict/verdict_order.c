@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The verdict by stacks, where their temporal order can tell more: who moves, and who is the least
- * progressed of several. */
+ * The verdict by stacks, where their temporal order tells who moves and who is least progressed. */
 #include "analysis/stacks/temporal.h"
 #include "analysis/verdict/verdict_private.h"
-#include "model/arena.h"
 #include "model/job/callpath.h"
-#include "model/job/job.h"
 #include "model/job/names.h"
-#include "model/job/rankset.h"
 #include "model/job/sample.h"
-
-/* ---- Who moves ---- */
 
 /* Is it inside a function that asks MPI whether something has come? */
 static bool is_polling(const struct job *job, uint32_t path)
@@ -21,8 +15,7 @@ static bool is_polling(const struct job *job, uint32_t path)
 	return false;
 }
 
-/* Who is in another iteration has been in MPI meanwhile if others are inside it from within the
- * same loop. */
+/* Are others in MPI from within the loop? Then who is in another iteration was there meanwhile. */
 static bool is_loop_of_waiting(const struct verdict *verdict, const struct job *job,
 			       const struct temporal *temporal, const struct temporal_loop *loop)
 {
@@ -37,8 +30,7 @@ static bool is_loop_of_waiting(const struct verdict *verdict, const struct job *
 	return false;
 }
 
-/* Did the rank go on between the samples? One that asks again and again did not by that, nor one
- * that computes. */
+/* Did the rank go on between the samples? Asking again and again, or computing, is no going on. */
 static bool has_moved(const struct verdict *verdict, const struct job *job,
 		      const struct temporal *temporal, const struct sample *before,
 		      const struct sample *after)
@@ -83,8 +75,6 @@ static void acquit(struct verdict *verdict, const struct rankset *moving)
 	verdict->stay_ns = 0;
 	verdict->is_hang = false;
 }
-
-/* ---- Who is least progressed ---- */
 
 /* Groups of candidates that no other such group is before. */
 struct least {

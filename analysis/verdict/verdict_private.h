@@ -5,12 +5,16 @@
 
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/stack_facts.h"
-#include "model/arena.h"
+#include "model/job/job.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
+#include "model/job/rankset.h"
+#include "model/sorted.h"
 
 /* Nobody is accused for less: such pauses are everywhere. */
 #define VERDICT_ACCUSE_NS UINT64_C(500000000)
-/* A hang: this much longer than the longest stay before, and in any case longer than this; a place
- * where it never was before may be a long phase that comes once. */
+/* A hang: so much longer than the longest stay before, and than this; a place where it never was
+ * before may be a long phase that comes once. */
 #define VERDICT_HANG_RATIO 10
 #define VERDICT_HANG_NS UINT64_C(1000000000)
 #define VERDICT_HANG_NEW_NS UINT64_C(3000000000)
@@ -30,7 +34,7 @@ struct lane_fact {
 };
 
 struct judge {
-	struct arena *arena; /* for what is needed until the verdict is there */
+	struct arena *arena; /* scratch */
 	const struct job *job;
 	const struct job_model *jm;
 	const struct eqgroups *groups;
@@ -60,8 +64,7 @@ void verdict_keep_if_any(struct judge *j, const bool *is_kept);
 void verdict_keep_least(struct judge *j);
 /* The candidates are the culprits. */
 void verdict_name_culprits(struct judge *j, enum verdict_kind kind);
-/* The ranks are the culprits: all of their threads that are inside MPI, or of who has none there
- * all. */
+/* The ranks are the culprits: their threads inside MPI, and main threads. */
 void verdict_accuse(struct judge *j, const struct rankset *ranks, enum verdict_kind kind,
 		    uint64_t stay_ns);
 /* Of a process that is gone there is no model and no stack. */
@@ -83,19 +86,17 @@ void verdict_find_least(struct judge *j);
 bool verdict_find_deadlock(struct judge *j);
 /* A deadlock that another thread might have ended, but longer than ever before nobody has moved. */
 bool verdict_find_helpless(struct judge *j);
-/* Ranks that wait for each other as long as they poll, where what is waited for tells who went
- * wrong. */
+/* Ranks that wait for each other as long as they poll, where that tells who is wrong. */
 bool verdict_find_polling(struct judge *j);
-/* Receives from anybody of which it is not known whether the message has been sent: who has not
- * sent it. */
+/* Receives from anybody, perhaps without a message on its way: who has not sent it. */
 bool verdict_find_unsettled(struct judge *j);
 
 /* ---- verdict_ends.c ---- */
 
 bool verdict_find_library(struct judge *j);
-/* For the rule of the least: keep the candidates that waits end at, if there are any. */
+/* Keep the candidates that waits end at, if there are any. */
 void verdict_keep_ends(struct judge *j);
-/* For the rule of computation: keep the candidates that somebody waits for, if there are any. */
+/* Keep the candidates that somebody waits for, if there are any. */
 void verdict_keep_awaited(struct judge *j);
 /* No verdict: do all wait for ranks that move or compute, and how long have these computed? */
 void verdict_find_awaited(struct judge *j);
@@ -103,17 +104,14 @@ void verdict_find_awaited(struct judge *j);
 /* ---- verdict_mismatch.c ---- */
 
 bool verdict_find_mismatch(struct judge *j);
-/* Candidates are held up in a collective in which nobody is missing, and others, further on the
- * same communicator, do not agree on a size: one of them has left out a collective, and got and
- * gave the data of another. */
+/* Candidates are held up in a collective that all have come to, and others, further on the same
+ * communicator, do not agree on a size: one of them has left out a collective. */
 bool verdict_find_shifted(struct judge *j);
 
 /* ---- verdict_novel.c ---- */
 
-/* Among lanes[num] the one that took, in its last outer iterations, a transition that nobody
- * else in the job ever took, from where it is usual to go on otherwise; of several the one that
- * stands where it has led since. Its index in job_model.lanes, or WAITFOR_NONE; the transition
- * in *transition_ret. */
+/* The lane, or WAITFOR_NONE, that lately took a transition that nobody else ever took, from where
+ * it is usual to go on otherwise; of several the one that stands where it has led since. */
 uint32_t verdict_find_novel(struct judge *j, const uint32_t *lanes, size_t num,
 			    uint32_t *transition_ret);
 /* The verdict goes by it. */
@@ -121,18 +119,14 @@ void verdict_set_novel(struct judge *j, uint32_t actor, uint32_t transition);
 
 /* ---- verdict_departed.c ---- */
 
-enum departed_evidence {
-	DEPARTED_STRONG,
-	DEPARTED_WEAK, /* good only where something else speaks for it, too */
-};
-
+/* Weak evidence is good only where something else speaks for it, too. */
+enum departed_evidence { DEPARTED_STRONG, DEPARTED_WEAK };
 /* A departure so few calls ago needs nothing else that speaks for it, if it is strong. */
 enum { DEPARTED_JUST_NOW = 64 };
 
-/* Among lanes[num] the first that has left its course, as departure_find() has it by the calls
- * of all lanes or by its own alone, by a step that others do not take as seldom: its index in
- * job_model.lanes; how many did so later in *num_later_ret. WAITFOR_NONE: none, or it is not
- * known of all, or not who was the first, or they are too many. */
+/* The first lane among lanes[num] that has left its course (departure_find(), by the calls of all
+ * lanes or by its own), by a step that others do not take as seldom; *num_later_ret did so later.
+ * WAITFOR_NONE: none, or it is not known of all, or not who was first, or they are too many. */
 uint32_t verdict_find_departed(struct judge *j, const uint32_t *lanes, size_t num,
 			       enum departed_evidence evidence, struct departure *ret,
 			       size_t *num_later_ret);
@@ -146,9 +140,8 @@ void verdict_set_departed(struct judge *j, uint32_t actor, const struct departur
 
 /* ---- verdict_skipped.c ---- */
 
-/* Ranks of the deadlock that have gone past a collective in which others of it wait, its index
- * in waitfor.collectives in *collective_ret; NULL: none. is_sure_only: only where their own
- * messages or calls tell that. *is_likely_ret: these do not. */
+/* Ranks of the deadlock that have gone past a collective in which others of it wait, or NULL.
+ * is_sure_only: by their own messages or calls. *is_likely_ret: these do not tell. */
 struct rankset *verdict_find_skipped(const struct judge *j, const struct waitfor_deadlock *deadlock,
 				     bool is_sure_only, uint32_t *collective_ret,
 				     bool *is_likely_ret);
@@ -157,15 +150,13 @@ struct rankset *verdict_find_skipped(const struct judge *j, const struct waitfor
 
 enum verdict_senders {
 	VERDICT_SENDERS_ALL,
-	VERDICT_SENDERS_ANY, /* only of what receives from anybody wait for */
-	/* the same, also where it is not known whether it has been sent */
-	VERDICT_SENDERS_UNSETTLED,
+	VERDICT_SENDERS_ANY,         /* only of what receives from anybody wait for */
+	VERDICT_SENDERS_UNSETTLED,   /* the same, also where it has perhaps been sent */
 	VERDICT_SENDERS_BY_MESSAGES, /* of these, only who has sent what comes later */
 };
 
-/* Ranks of the deadlock that have not sent what others of it wait for: they have sent what comes
- * later, or are further by the progress order. NULL: none, or too many. One lane that waits for
- * it, and its need, in *lane_ret and *need_ret. */
+/* Ranks of the deadlock that have sent what comes later, or are further by the order, and not what
+ * others of it wait for, of which one lane and need are returned. NULL: none, or too many. */
 struct rankset *verdict_find_senders(const struct judge *j, const struct waitfor_deadlock *deadlock,
 				     enum verdict_senders which, uint32_t *lane_ret,
 				     uint32_t *need_ret);
@@ -173,8 +164,7 @@ struct rankset *verdict_find_senders(const struct judge *j, const struct waitfor
 bool verdict_is_further(const struct judge *j, const struct waitfor_deadlock *deadlock, int rank,
 			uint32_t lane);
 bool verdict_has_lane(const struct waitfor_deadlock *deadlock, uint32_t lane);
-/* Is there a message of `rank` to `peer` in the communicator that this has not received? Then
- * the peer has not come to where the two exchange messages. */
+/* Has `peer` not come to where the two exchange messages, since it has not received `rank`'s? */
 bool verdict_is_before_exchange(const struct waitfor *w, int rank, int peer, uint32_t comm);
 
 /* ---- verdict_stacks.c ---- */
@@ -182,11 +172,10 @@ bool verdict_is_before_exchange(const struct waitfor *w, int rank, int peer, uin
 /* Has a rank crashed? Faults come before aborts: who aborts may do so because another has ended. */
 bool verdict_find_crashed(struct judge *j);
 void verdict_judge_by_stacks(struct judge *j);
-/* Add those of the ranks that are not in the call that more than half of them are in, by
- * stack_fact.call. False: there is no such call. */
+/* Add the ranks that are not in the stack_fact.call of more than half. False: there is none. */
 bool verdict_add_apart(const struct stack_facts *facts, const struct rankset *ranks,
 		       struct rankset *apart);
-/* These are the culprits, and no longer waiting; how sure that is, by how long they have stayed. */
+/* These are the culprits, and no longer waiting; how sure that is, by how long they stay. */
 void verdict_accuse_by_stacks(struct verdict *verdict, const struct stack_facts *facts,
 			      const struct rankset *ranks, enum verdict_kind kind);
 

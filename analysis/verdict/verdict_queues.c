@@ -1,31 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The verdict by stacks, where MPI libraries tell which messages are missing. All ranks are
- * inside MPI, and nobody moves. Each waits for others, so the ways end at ranks that wait for
- * each other: the knots. In such a knot, in this order:
+ * The verdict by stacks, where MPI libraries tell which messages are missing, though not who should
+ * have sent them. All ranks are inside MPI, and nobody moves, so the ways end at ranks that wait
+ * for each other: the knots. In such a knot, in this order:
  *
- *	skipped  a rank waits for messages of ranks in a collective, and has sent them, or others in that
- *		 collective, messages that they have not received: they have not come to where it is, so it
- *		 has left something out
- *	lost	 a rank waits for a message of one that is in a collective, or further by messages that it
- *		 has sent since or by the order of the calls: that one has left it out
- *	apart	 who is awaited in a collective is in another one, and further by the order of the calls,
- *		 or all ranks are in one but for these
+ *	skipped  a rank waits for messages of ranks in a collective, and these, or others in that
+ *		 collective, have not come to receive what it sent: it has left something out
+ *	lost	 a rank waits for a message of one that is in a collective, or further by messages
+ *		 that it has sent since or by the order of the calls: that one has left it out
+ *	apart	 who is awaited in a collective is in another one, and further by the order of the
+ *		 calls, or all ranks are in one but for these
  *	cycle	 ranks wait for each other's messages, and nothing tells who went wrong
- *	open	 the same, of so many that nobody is named: that they wait for each other is told
- *
- * It is no more than likely: the libraries tell what is missing, and not who should have sent
- * it. */
-#include <string.h>
-
+ *	open	 the same, of so many that nobody is named: that they wait for each other is told */
 #include "analysis/stacks/temporal.h"
 #include "analysis/verdict/verdict_private.h"
 #include "analysis/waits/wait_graph.h"
-#include "model/arena.h"
-#include "model/job/rankset.h"
 
-/* More than this share of the ranks, or this many, in a circle: nobody is named. Circles are
- * looked for from that many ranks, each at the cost of a walk over all waits of those that wait
- * for each other. */
+/* More than this share of the ranks, or this many, in a circle: nobody is named. Circles are looked
+ * for from that many ranks, each at the cost of a walk over all waits of the knot. */
 enum { MAX_CYCLE_SHARE = 4, MIN_CYCLE = 2, MAX_CYCLE_STARTS = 256, MAX_APART = 3 };
 
 struct chooser {
@@ -46,9 +37,7 @@ struct chooser {
 /* Does it wait for the library's own messages, and for no others? */
 static bool is_in_collective(const struct chooser *c, int rank)
 {
-	const struct queue_wait *wait = NULL;
-
-	while ((wait = queue_waits_next(c->waits, rank, wait)))
+	for (const struct queue_wait *wait = NULL; (wait = queue_waits_next(c->waits, rank, wait));)
 		if (wait->kind != QUEUE_WAIT_COLLECTIVE)
 			return false;
 	return queue_waits_next(c->waits, rank, NULL) != NULL;
@@ -56,16 +45,13 @@ static bool is_in_collective(const struct chooser *c, int rank)
 
 static bool waits_for_receive(const struct chooser *c, int rank, int other)
 {
-	const struct queue_wait *wait = NULL;
-
-	while ((wait = queue_waits_next(c->waits, rank, wait)))
+	for (const struct queue_wait *wait = NULL; (wait = queue_waits_next(c->waits, rank, wait));)
 		if (wait->kind == QUEUE_WAIT_RECEIVE && wait->peer == other)
 			return true;
 	return false;
 }
 
-/* Is `rank` further than `other`? It is if it has sent this one what it has not come to receive,
- * or by the order of the calls. */
+/* Is `rank` further, by what it has sent and `other` has not come to receive, or by the order? */
 static bool is_further(const struct chooser *c, int rank, int other)
 {
 	size_t a, b;
@@ -123,8 +109,7 @@ static bool are_in_same(const struct chooser *c, int a, int b)
 	       !strcmp(of_a->comm, of_b->comm);
 }
 
-/* Has the rank sent messages to `other`, or to some in the same collective, that they have not
- * come to receive? */
+/* Has the rank sent what `other`, or some in the same collective, have not come to receive? */
 static bool has_sent_ahead(const struct chooser *c, int rank, int other)
 {
 	const struct queue_arrival *messages;
@@ -139,8 +124,7 @@ static bool has_sent_ahead(const struct chooser *c, int rank, int other)
 	return false;
 }
 
-/* Whoever waits for a message, or that one is received, has come further than the other end,
- * which has not come to receive what it was sent. */
+/* Who waits for a message, or that one is received, is further than the other end. */
 static bool waits_ahead(const struct chooser *c, const struct queue_wait *wait)
 {
 	return !wait->is_any && wait->kind != QUEUE_WAIT_COLLECTIVE &&
@@ -208,8 +192,7 @@ static void gather_apart(struct chooser *c)
 		c->apart = apart;
 }
 
-/* All ranks but a few are in one call, and these few, which are in other collectives, belong to
- * those that wait for each other. */
+/* All ranks but a few are in one call, and these few, in other collectives, belong to the knot. */
 static bool find_apart(struct chooser *c)
 {
 	const struct queue_wait *wait;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The rules that go by what ranks do, without knowing what they wait for. */
 #include "analysis/verdict/verdict_private.h"
-#include "model/job/job_model.h"
-#include "model/job/model.h"
-#include "model/job/rankset.h"
 
 /* Of a job that ends: its ranks, and what the launcher does for each, take turns for as long. */
 #define ENDING_NS UINT64_C(60000000000)
@@ -91,8 +88,7 @@ static bool may_be_parent(const struct judge *j, size_t lane)
 	       (has_sibling(j, lane, is_waiting) || has_sibling(j, lane, is_other_candidate));
 }
 
-/* A main thread may wait for the other threads of its rank, where there is no stack to tell: it is
- * meant only if there is no better candidate. */
+/* A main thread may wait for its other threads, without a stack to tell: others go first. */
 static void drop_parents(struct judge *j)
 {
 	size_t num_others = 0;
@@ -114,8 +110,8 @@ static bool can_do_without(const struct judge *j)
 	return j->waitfor && waitfor_can_do_without(j->waitfor, is_held);
 }
 
-/* A hang even though others move, as those who are given work one by one may for long? A program
- * may well have a step that takes ten times as long as all that it has done there before. */
+/* A hang even though others move, as those who are given work one by one may for long? A step may
+ * well take ten times as long as all that the program has done there before. */
 static bool is_hang_beside_moving(const struct verdict *verdict)
 {
 	return verdict->stay_ns >= VERDICT_HANG_MOVING_NS &&
@@ -125,7 +121,7 @@ static bool is_hang_beside_moving(const struct verdict *verdict)
 bool verdict_find_computing(struct judge *j)
 {
 	size_t num_outside;
-	bool is_common;
+	bool is_common, are_moving;
 
 	find_outside(j, true);
 	if (verdict_count_candidates(j) == 0)
@@ -141,16 +137,12 @@ bool verdict_find_computing(struct judge *j)
 	verdict_keep_least(j);
 	verdict_weigh(j);
 	/* When most ranks are where they never were before, that is the course of the program. */
-	if (is_common && j->verdict->is_new_state)
+	if ((is_common && j->verdict->is_new_state) || (j->verdict->is_hang && can_do_without(j)))
 		j->verdict->is_hang = false;
-	if (j->verdict->is_hang && can_do_without(j))
-		j->verdict->is_hang = false;
-	if (rankset_is_empty(j->verdict->moving)) {
+	are_moving = !rankset_is_empty(j->verdict->moving);
+	if (!are_moving || j->verdict->is_hang)
 		verdict_name_culprits(j, VERDICT_COMPUTATION);
-	} else if (j->verdict->is_hang) {
-		verdict_name_culprits(j, VERDICT_COMPUTATION);
-		j->verdict->is_hang = is_hang_beside_moving(j->verdict);
-	}
+	j->verdict->is_hang &= !are_moving || is_hang_beside_moving(j->verdict);
 	return true;
 }
 
@@ -201,8 +193,7 @@ bool verdict_find_left(struct judge *j)
 		return false;
 	verdict_weigh(j);
 	verdict_name_culprits(j, VERDICT_LEFT);
-	/* It does not come back; but what all wait for may be the end of the program, as slow as
-	 * that may be. */
+	/* It does not come back; but all may wait for the program's end, as slow as that is. */
 	if (is_ended)
 		j->verdict->is_hang = j->verdict->is_final =
 			j->verdict->quiet_ns >= VERDICT_HANG_NEW_NS;

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Who has not sent a message that a rank of a deadlock waits for: one that could be meant to
- * send it, and is already further than who waits. */
-#include <stdlib.h>
-
+ * Who has not sent what a rank of a deadlock waits for: who may be meant to, and is further. */
 #include "analysis/progress/progress.h"
 #include "analysis/verdict/verdict_private.h"
-#include "model/job/job_model.h"
-#include "model/job/rankset.h"
-#include "model/sorted.h"
 
 /* More senders than this that the order would name: it has not picked anybody. */
 enum { MAX_SENDERS = 3 };
@@ -90,8 +84,7 @@ static void add_past(const struct judge *j, const struct waitfor_deadlock *deadl
 	arena_clear(scratch);
 }
 
-/* Messages tell more than the order. Of those that it gives, keep who does not wait for what
- * another of them has not sent: that may be why it is where it is. */
+/* Messages tell more than the order, of whose choice those go who wait for another of them. */
 static void choose(struct senders *s, enum verdict_senders which)
 {
 	if (!rankset_is_empty(s->sure) || which == VERDICT_SENDERS_BY_MESSAGES) {

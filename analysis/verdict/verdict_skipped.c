@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Collectives that a rank has left out. In a deadlock some wait for it in a collective, and it
- * waits for a message of theirs: either it has gone past the collective without calling it, or
- * they have come there without sending. It has gone past if it is further by the progress order,
- * if it has sent its own message of an exchange to one that has not come to receive it, or to
- * another than the one from which it receives (most likely), or if it is in a place where they
- * all have been equally often, and it once more. Or it waits for them in another collective,
- * with others that have called both, or alone (most likely), or in a send to one of them (most
- * likely: who has left out a receive does so for the first time). */
-#include <stdlib.h>
-
+ * waits for a message of theirs: either it has gone past the collective, or they have come there
+ * without sending. It has gone past if it is further by the progress order, if it has sent its own
+ * message of an exchange to one that has not come to receive it, or (most likely) to another than
+ * it receives from, or if it is in a place where they all have been equally often, and it once
+ * more. Or it waits for them in another collective, with others that have called both, or alone
+ * (most likely), or in a send to one of them (most likely: who has left out a receive does so for
+ * the first time). */
 #include "analysis/progress/progress.h"
 #include "analysis/verdict/verdict_private.h"
 #include "model/job/job_comms.h"
-#include "model/job/job_model.h"
-#include "model/job/model.h"
-#include "model/job/rankset.h"
 #include "model/xalloc.h"
 
 /* Fewer visits to a place are no rule, nor are those of one other rank alone. */
@@ -26,10 +21,9 @@ enum { MOST_COMPARED = 16 };
 /* Does it wait for messages, or in an exchange of them, and for nothing else? */
 static bool waits_for_messages(const struct waitfor *w, uint32_t l)
 {
-	const struct waitfor_need *need = NULL;
 	bool has_message = false;
 
-	while ((need = waitfor_next_need(w, l, need))) {
+	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, l, need));) {
 		if (need->kind != WAITFOR_MESSAGE && need->kind != WAITFOR_RECEIVE)
 			return false;
 		has_message |= need->kind == WAITFOR_MESSAGE;
@@ -59,14 +53,12 @@ static bool is_rank_in_collective(const struct waitfor *w, int rank, uint32_t co
 	return false;
 }
 
-/* Has it sent, to a rank that waits in the collective, a message of the exchange in which it
- * waits? */
+/* Has it sent a message of its exchange to a rank that waits in the collective? */
 static bool has_sent_early(const struct judge *j, uint32_t l, uint32_t collective)
 {
 	const struct waitfor *w = j->waitfor;
-	const struct waitfor_need *need = NULL;
 
-	while ((need = waitfor_next_need(w, l, need)))
+	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, l, need));)
 		if (is_rank_in_collective(w, need->peer, collective) &&
 		    verdict_is_before_exchange(w, j->jm->lanes[l].rank, need->peer, need->comm))
 			return true;
@@ -76,26 +68,22 @@ static bool has_sent_early(const struct judge *j, uint32_t l, uint32_t collectiv
 /* Does it wait until those in the collective receive what it sends, and for nothing else? */
 static bool sends_to_waiting(const struct waitfor *w, uint32_t l, uint32_t collective)
 {
-	const struct waitfor_need *need = NULL;
-
-	while ((need = waitfor_next_need(w, l, need)))
+	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, l, need));)
 		if (need->kind != WAITFOR_RECEIVE ||
 		    !is_rank_in_collective(w, need->peer, collective))
 			return false;
 	return w->lanes[l].num_needs > 0;
 }
 
-/* Has it sent, to another in the collective than the one whose message it waits for, what is
- * like that message? If one alone is wrong, it is this one and not both of these: they would
- * have left out the same exchange. Not if those in the collective have themselves sent such
- * messages that are received later. */
+/* Has it sent, to another in the collective than the one whose message it waits for, what is like
+ * that message? If one alone is wrong, it is not these two, who would have left out the same
+ * exchange. Not if those in the collective have sent such messages that are received later. */
 static bool has_sent_around(const struct judge *j, uint32_t l, uint32_t collective)
 {
 	const struct waitfor *w = j->waitfor;
-	const struct waitfor_need *need = NULL;
 	bool has_sent = false;
 
-	while ((need = waitfor_next_need(w, l, need))) {
+	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, l, need));) {
 		for (size_t i = 0; i < w->num_unreceived; i++) {
 			const struct waitfor_unreceived *message = &w->unreceived[i];
 
@@ -113,9 +101,8 @@ static bool has_sent_around(const struct judge *j, uint32_t l, uint32_t collecti
 	return has_sent;
 }
 
-/* It waits in an exchange for a message of anybody. Has it sent its own of that, to one in the
- * collective who has not got it, and have those in the collective sent none? Then they have not
- * come to the exchange. */
+/* It waits in an exchange for a message of anybody. Has it sent its own to one in the collective,
+ * who has not got it, and have those there sent none? Then they have not come to the exchange. */
 static bool has_sent_to_waiting(const struct judge *j, uint32_t l, uint32_t collective)
 {
 	const struct waitfor *w = j->waitfor;
@@ -161,8 +148,7 @@ static bool has_called(const struct waitfor *w, uint32_t collective, int rank)
 	return view.model && job_comm_seen(&view)->collectives >= c->number;
 }
 
-/* Of collectives only the blocking ones that a rank's one thread calls come one after the other.
- * The lane waits in one. */
+/* Does the collective it waits in have an order, as blocking ones of a rank's only thread do? */
 static bool has_order(const struct judge *j, uint32_t l)
 {
 	const struct waitfor *w = j->waitfor;
@@ -221,8 +207,7 @@ static uint64_t count_visits(const struct job_transition **ways, size_t num_ways
 	return num;
 }
 
-/* Has it come to where it waits more often than those that wait in the collective, who have been
- * there equally often or never? */
+/* Has it come here more often than those in the collective, who came equally often or never? */
 static bool has_come_more_often(const struct judge *j, uint32_t l, uint32_t collective)
 {
 	const struct job_lane *lanes = j->jm->lanes;
@@ -296,8 +281,7 @@ static int count_waiting(const struct judge *j, const struct waitfor_deadlock *d
 	return num;
 }
 
-/* Not nobody, nor most of them, nor more than wait in the collective: it may be the others that went
- * wrong: who is in a collective that nobody else comes to has perhaps called it in vain. */
+/* Some, but not most, nor more than wait in the collective: else these may be there in vain. */
 static bool are_named(const struct judge *j, const struct rankset *ranks,
 		      const struct waitfor_deadlock *deadlock, uint32_t collective)
 {
@@ -307,8 +291,7 @@ static bool are_named(const struct judge *j, const struct rankset *ranks,
 	       num <= count_waiting(j, deadlock, collective);
 }
 
-/* Of those that the collective misses, the ranks of the deadlock that have gone past it: the sure
- * ones, or the others. */
+/* Missing ranks of the deadlock that have gone past it: the sure ones, or the others. */
 static struct rankset *find_past(const struct judge *j, const struct waitfor_deadlock *deadlock,
 				 bool is_sure_only, struct left_out *out, bool *is_likely_ret)
 {

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The verdict by stacks alone, and by the signals that ended ranks. */
 #include <signal.h>
-#include <stdlib.h>
 
 #include "analysis/verdict/verdict_private.h"
-#include "model/job/job.h"
-#include "model/job/rankset.h"
-#include "model/sorted.h"
 #include "model/xalloc.h"
 
 bool verdict_add_apart(const struct stack_facts *facts, const struct rankset *ranks,
@@ -18,7 +14,7 @@ bool verdict_add_apart(const struct stack_facts *facts, const struct rankset *ra
 	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
 		calls[at++] = stack_facts_get(facts, r)->call;
 	qsort(calls, num, sizeof(*calls), sorted_compare_u32);
-	/* If there is such a call, the middle one of all is of it. */
+	/* If there is such a call, the middle one of all is it. */
 	common = calls[num / 2];
 	free(calls);
 	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
@@ -58,10 +54,9 @@ void verdict_judge_by_stacks(struct judge *j)
 {
 	struct verdict *verdict = j->verdict;
 	struct rankset *stopped = rankset_in(verdict->arena, rankset_create());
-	size_t num = 0, num_outside = 0;
+	size_t num = 0, num_outside = 0, num_counted = 0;
 	uint64_t shortest_ns = UINT64_MAX;
 	bool is_quiet, is_traced = false;
-	size_t num_counted = 0;
 
 	verdict->basis = VERDICT_BY_STACKS;
 	for (size_t r = 0; r < j->stacks->num_ranks; r++) {

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A record for each collective that a member remembers; equal records make a group. */
-#include <string.h>
-
 #include "analysis/waits/collective_groups.h"
-#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job_comms.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
 #include "model/sorted.h"
-
-/* ---- Records ---- */
 
 /* One collective of one rank. */
 struct record {
@@ -21,12 +16,11 @@ struct record {
 
 static enum collective_stage stage_of(const struct job_comm_view *view, uint64_t number)
 {
-	if (!number)
-		return COLLECTIVE_AFTER;
-	if (model_is_in_collective(view->model, view->local, number))
+	if (number && model_is_in_collective(view->model, view->local, number))
 		return COLLECTIVE_IN;
-	return model_has_begun_collective(view->model, view->local, number) ? COLLECTIVE_BEGUN
-									    : COLLECTIVE_AFTER;
+	return number && model_has_begun_collective(view->model, view->local, number)
+		       ? COLLECTIVE_BEGUN
+		       : COLLECTIVE_AFTER;
 }
 
 /* Records of a member, SEG_RECENT at most; how many. */
@@ -59,8 +53,6 @@ static size_t add_view(struct record *records, const struct job_model *jm,
 	return num;
 }
 
-/* ---- Groups ---- */
-
 static int compare_functions(const char *a, const char *b)
 {
 	if (!a || !b)
@@ -92,16 +84,13 @@ static void make_groups(struct collective_groups *result, struct record *records
 	sorted_make(records, number, sizeof(*records), compare_records);
 	for (size_t i = 0; i < number; i++) {
 		if (i == 0 || compare_kinds(&records[i].group, &records[i - 1].group)) {
-			result->groups = arena_grow(arena, result->groups, result->num_groups,
-						    &capacity, sizeof(*result->groups));
 			records[i].group.ranks = rankset_in(arena, rankset_create());
-			result->groups[result->num_groups++] = records[i].group;
+			*ARENA_PUSH(arena, result->groups, result->num_groups, capacity) =
+				records[i].group;
 		}
 		rankset_add(result->groups[result->num_groups - 1].ranks, records[i].rank);
 	}
 }
-
-/* ---- Differences ---- */
 
 static bool is_alike(const struct collective_group *a, const struct collective_group *b,
 		     enum collective_difference what)
@@ -257,8 +246,7 @@ struct collective_groups *collective_groups_create(const struct job_model *jm,
 		for (next = i + 1; next < result->num_groups &&
 				   result->groups[next].number == result->groups[i].number;)
 			next++;
-		/* The root's side of an intercommunicator calls it MPI_ROOT, the other by its rank.
-		 */
+		/* The root's side of an intercommunicator calls it MPI_ROOT. */
 		compare_groups(result, &result->groups[i], next - i, of->kind != SEG_COMM_INTER);
 	}
 	find_awaited(result);

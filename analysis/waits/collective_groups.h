@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * How far the members of a communicator are in its collectives: ranks by the last one that they
- * started. */
+ * How far members of a communicator are in its collectives: ranks by the last one they started. */
 #ifndef PDB_ANALYSIS_COLLECTIVE_GROUPS_H
 #define PDB_ANALYSIS_COLLECTIVE_GROUPS_H
 
@@ -11,7 +10,6 @@
 struct arena;
 struct job_comms;
 struct job_model;
-struct rankset;
 
 /* What a member does in a collective. */
 enum collective_stage {

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * An index is the rows of all lanes of a rank, sorted; those that several lanes have are beside each
- * other. Totals are an array by communicator and peer. */
-#include "analysis/waits/ledgers.h"
-#include "model/arena.h"
-#include "model/job/job_model.h"
-#include "model/job/model.h"
-#include "model/sorted.h"
+ * An index is the sorted rows of all lanes of a rank; totals are by communicator and peer. */
+#include "analysis/waits/waitfor_private.h"
 
 /* Tags that are numbers are at least so many. */
 enum { MANY_TAGS = 8 };
@@ -145,6 +140,23 @@ struct ledger_row ledgers_find_like(struct ledgers *ledgers, int rank,
 	const struct model *model = ledgers->jm->lanes[ledgers->ranks[rank].first].model;
 
 	return ledgers_find(ledgers, rank, row->comm, model_ledger_peer(model, row), row->tag);
+}
+
+uint64_t ledgers_count_open(struct ledgers *ledgers, int rank, uint32_t comm, int32_t peer,
+			    int32_t tag)
+{
+	const struct ledger_row wild[] = {
+		ledgers_find(ledgers, rank, comm, peer, SEG_TAG_ANY),
+		ledgers_find(ledgers, rank, comm, SEG_PEER_ANY, tag),
+		ledgers_find(ledgers, rank, comm, SEG_PEER_ANY, SEG_TAG_ANY),
+		ledgers_find(ledgers, rank, comm, SEG_PEER_ANY, SEG_TAG_MANY),
+	};
+	uint64_t num = 0;
+
+	for (size_t i = 0; i < sizeof(wild) / sizeof(wild[0]); i++)
+		if (wild[i].receives > wild[i].receives_done)
+			num += wild[i].receives - wild[i].receives_done;
+	return num;
 }
 
 struct ledger_total ledgers_find_total(struct ledgers *ledgers, int rank, uint32_t comm,

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Each row of a ledger gives a half for what it sent and one for what it received; halves are
- * sorted, and those of one pair added up. */
-#include <stdlib.h>
-
+ * A ledger's row gives a half for what it sent and one for what it received; halves are added
+ * up. */
 #include "analysis/waits/message_pairs.h"
 #include "model/arena.h"
 #include "model/job/job_comms.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
-#include "model/job/rankset.h"
 #include "model/sorted.h"
 #include "model/xalloc.h"
 
@@ -87,8 +84,6 @@ static void add_lanes(struct builder *builder, const struct job_model *jm,
 	}
 }
 
-/* ---- Adding up ---- */
-
 static int compare_pairs(const void *a, const void *b)
 {
 	const struct message_pair *one = a, *two = b;
@@ -122,8 +117,6 @@ static void add_up(struct message_pairs *result)
 	result->num_pairs = kept;
 }
 
-/* ---- What can be compared ---- */
-
 static const struct end *find_end(const struct builder *builder, int rank)
 {
 	static const struct end unknown;
@@ -140,9 +133,8 @@ static bool is_wildcard(const struct message_pair *pair)
  * of the tag takes no tokens, which are negative tags. */
 static uint64_t open_for(const struct message_pair *wildcard, const struct message_pair *pair)
 {
-	if (!is_wildcard(wildcard) || is_wildcard(pair))
-		return 0;
-	if (wildcard->from != SEG_PEER_ANY && wildcard->from != pair->from)
+	if (!is_wildcard(wildcard) || is_wildcard(pair) ||
+	    (wildcard->from != SEG_PEER_ANY && wildcard->from != pair->from))
 		return 0;
 	if (wildcard->tag == SEG_TAG_ANY ? pair->tag < 0 : wildcard->tag != pair->tag)
 		return 0;
@@ -205,8 +197,6 @@ struct message_pairs *message_pairs_create(const struct job_model *jm,
 	return result;
 }
 
-/* ---- Asking ---- */
-
 const struct message_pair *message_pairs_find(const struct message_pairs *pairs, uint32_t comm,
 					      int from, int to, int32_t tag)
 {
@@ -225,10 +215,9 @@ bool message_pair_differs(const struct message_pair *pair)
 enum message_match message_pair_match(const struct message_pair *pair, bool is_send,
 				      uint64_t ordinal)
 {
-	if (!pair || !pair->is_comparable || !ordinal)
-		return MESSAGE_MATCH_UNKNOWN;
 	/* The ordinal is one thread's, and messages of other threads may be between. */
-	if ((is_send ? pair->num_senders : pair->num_receivers) > 1)
+	if (!pair || !pair->is_comparable || !ordinal ||
+	    (is_send ? pair->num_senders : pair->num_receivers) > 1)
 		return MESSAGE_MATCH_UNKNOWN;
 	if (!is_send)
 		return pair->sends >= ordinal + pair->taken ? MESSAGE_MATCH_YES : MESSAGE_MATCH_NO;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Messages by receiver, sender and tag: what the ledgers of both ends have counted, side by side.
- */
+ * Messages by receiver, sender and tag: what the ledgers of both ends count, side by side. */
 #ifndef PDB_ANALYSIS_MESSAGE_PAIRS_H
 #define PDB_ANALYSIS_MESSAGE_PAIRS_H
 
@@ -15,19 +14,15 @@ struct job_model;
 /* A row of the ledgers of two ranks, all their threads together. */
 struct message_pair {
 	uint32_t comm; /* in job_comms, or SEG_NO_COMM: not known */
-	int from,
-		to; /* ranks of the job; -1: not known; from SEG_PEER_ANY: receives that take any */
-	int32_t tag; /* or enum seg_tag */
+	int from, to;  /* the job's; -1: not known; from SEG_PEER_ANY: receives that take any */
+	int32_t tag;   /* or enum seg_tag */
 	uint64_t sends, sends_done;
 	/* Posted and done. Of a real sender and tag: with the messages that receives with a
 	 * wildcard have taken (`taken` of them); those receives have a row of their own, too. */
 	uint64_t receives, receives_done, taken;
-	uint64_t wildcards; /* receives with a wildcard that are not done and may take such a
-			       message */
+	uint64_t wildcards; /* receives with one that are not done and may take such a message */
 	uint32_t num_senders, num_receivers; /* threads that count here */
-	/* Both ends are recorded and nothing is known to be missing from either count: a difference
-	 * of `sends` and `receives` is one. */
-	bool is_comparable;
+	bool is_comparable; /* both ends are recorded, and no count is known to lack anything */
 	bool is_moving; /* an end made a transition between the looks: counts are of two moments */
 };
 

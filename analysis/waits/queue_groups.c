@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "analysis/waits/queue_waits.h"
 #include "analysis/waits/stack_facts.h"
-#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/rankset.h"
 #include "model/sorted.h"
@@ -19,7 +16,6 @@ static struct queue_group make_group(const struct queue_waits *waits,
 				     const struct stack_facts *facts, const struct rankset *apart,
 				     int rank, struct arena *arena)
 {
-	const struct queue_wait *wait = NULL;
 	struct queue_group group = {
 		.ranks = rankset_in(arena, rankset_create()),
 		.peers = rankset_in(arena, rankset_create()),
@@ -30,7 +26,7 @@ static struct queue_group make_group(const struct queue_waits *waits,
 	};
 
 	rankset_add(group.ranks, rank);
-	while ((wait = queue_waits_next(waits, rank, wait))) {
+	for (const struct queue_wait *wait = NULL; (wait = queue_waits_next(waits, rank, wait));) {
 		if (rankset_is_empty(group.peers))
 			group.example = *wait;
 		rankset_add(group.peers, wait->peer);
@@ -70,9 +66,7 @@ static void add_group(struct queue_groups *groups, const struct queue_group *add
 		rankset_add_set(group->others, added->others);
 		return;
 	}
-	groups->groups = arena_grow(arena, groups->groups, groups->num_groups, capacity,
-				    sizeof(*groups->groups));
-	groups->groups[groups->num_groups++] = *added;
+	*ARENA_PUSH(arena, groups->groups, groups->num_groups, *capacity) = *added;
 }
 
 static int compare_groups(const void *a, const void *b)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/waits/queue_waits.h"
 #include "analysis/waits/stack_facts.h"
@@ -22,8 +20,6 @@ struct builder {
 	size_t capacity;
 	bool is_open; /* the rank that is looked at waits for somebody who is not known, too */
 };
-
-/* ---- Facts ---- */
 
 /* NULL: nothing is known. */
 static const struct message_queues *queues_of(const struct stack_facts *facts, size_t rank)
@@ -65,21 +61,18 @@ static void find_arrivals(struct builder *b)
 
 			if (!is_rank(b, message->peer))
 				continue;
-			w->arrivals = arena_grow(b->arena, w->arrivals, w->num_arrivals, &capacity,
-						 sizeof(*w->arrivals));
-			w->arrivals[w->num_arrivals++] = (struct queue_arrival){
-				.is_own = is_own(message->tag),
-				.source = message->peer,
-				.destination = (int)r,
-				.tag = message->tag,
-				.comm = queues->comms[message->comm].name,
-			};
+			*ARENA_PUSH(b->arena, w->arrivals, w->num_arrivals, capacity) =
+				(struct queue_arrival){
+					.is_own = is_own(message->tag),
+					.source = message->peer,
+					.destination = (int)r,
+					.tag = message->tag,
+					.comm = queues->comms[message->comm].name,
+				};
 		}
 	}
 	sorted_make(w->arrivals, w->num_arrivals, sizeof(*w->arrivals), compare_arrivals);
 }
-
-/* ---- Waits ---- */
 
 static void add_wait(struct builder *b, struct queue_wait wait, const char *comm)
 {
@@ -88,14 +81,12 @@ static void add_wait(struct builder *b, struct queue_wait wait, const char *comm
 	if (wait.peer == wait.rank)
 		return;
 	snprintf(wait.comm, sizeof(wait.comm), "%s", comm);
-	w->waits = arena_grow(b->arena, w->waits, w->num_waits, &b->capacity, sizeof(*w->waits));
-	w->waits[w->num_waits++] = wait;
+	*ARENA_PUSH(b->arena, w->waits, w->num_waits, b->capacity) = wait;
 	wait_graph_add_edge(w->graph, (uint32_t)wait.peer);
 }
 
-/* A receive from any: of those with whom there were messages on the communicator, as libraries
- * do not say who its members are, or of its members if they count no messages. If that is one,
- * it is from that one. */
+/* A receive from any: from those with whom there were messages on the communicator (libraries do
+ * not say who its members are), or from its members if they count no messages. */
 static void add_any(struct builder *b, const struct message_queues *queues, struct queue_wait wait,
 		    uint32_t comm)
 {
@@ -142,21 +133,19 @@ static void add_sends(struct builder *b, int rank, bool are_own)
 	const struct queue_arrival *arrivals;
 	size_t num = queue_waits_unreceived_of(b->waits, rank, are_own, &arrivals);
 
-	for (size_t i = 0; i < num; i++) {
-		const struct queue_wait wait = {
-			.kind = are_own ? QUEUE_WAIT_COLLECTIVE : QUEUE_WAIT_RECEIVE,
-			.rank = rank,
-			.peer = arrivals[i].destination,
-			.tag = arrivals[i].tag,
-		};
-
-		add_wait(b, wait, arrivals[i].comm);
-	}
+	for (size_t i = 0; i < num; i++)
+		add_wait(b,
+			 (struct queue_wait){
+				 .kind = are_own ? QUEUE_WAIT_COLLECTIVE : QUEUE_WAIT_RECEIVE,
+				 .rank = rank,
+				 .peer = arrivals[i].destination,
+				 .tag = arrivals[i].tag,
+			 },
+			 arrivals[i].comm);
 }
 
-/* Of the functions of MPI that the rank is in the innermost that tells what it waits for: what
- * is written to a file is sent to other ranks first, and tools may wait inside a function that
- * they have taken the place of. */
+/* Of the innermost function of MPI that tells what is waited for: what is written to a file is sent
+ * to other ranks first, and tools may wait inside a function that they have taken the place of. */
 static enum names_mpi_kind kind_of(const struct builder *b, const struct stack_fact *fact)
 {
 	const struct job *job = b->job;
@@ -170,8 +159,7 @@ static enum names_mpi_kind kind_of(const struct builder *b, const struct stack_f
 
 static void add_rank(struct builder *b, int rank)
 {
-	/* What is waited for in a function: receives and sends, the program's and the library's
-	 * own. */
+	/* What is waited for: receives and sends, the program's and the library's own. */
 	static const struct {
 		bool receives, own_receives, sends, own_sends;
 	} of_kind[] = {
@@ -231,8 +219,6 @@ struct queue_waits *queue_waits_create(const struct job *job, const struct stack
 	}
 	return waits;
 }
-
-/* ---- Asking ---- */
 
 const struct queue_wait *queue_waits_next(const struct queue_waits *waits, int rank,
 					  const struct queue_wait *wait)

@@ -12,12 +12,10 @@ struct arena;
 struct job;
 struct rankset;
 struct stack_facts;
-struct wait_graph;
 
 enum queue_wait_kind {
-	QUEUE_WAIT_MESSAGE, /* for a message: the receive is posted, and nothing has met it */
-	/* for a receive: the message has arrived, and no receive has met it */
-	QUEUE_WAIT_RECEIVE,
+	QUEUE_WAIT_MESSAGE,    /* for a message: the receive is posted, and nothing has met it */
+	QUEUE_WAIT_RECEIVE,    /* for a receive: the message has arrived, and none has met it */
 	QUEUE_WAIT_COLLECTIVE, /* for the library's own messages in a collective */
 };
 
@@ -37,16 +35,14 @@ struct queue_arrival {
 };
 
 struct queue_waits {
-	/* By rank. Those of a rank in MPI_Wait and its kin are all that it has posted, of which
-	 * it may wait for some only. */
+	/* By rank. In MPI_Wait and its kin: all that was posted, though it may wait for some. */
 	struct queue_wait *waits;
 	size_t num_waits;
-	/* A node for each rank and an edge for each wait, in the same order. Free are those that
-	 * wait for nobody, or for somebody who is not known, too. */
+	/* A node for each rank and an edge for each wait, in the same order. Who waits for nobody,
+	 * or also for somebody who is not known, is free. */
 	struct wait_graph *graph;
 	size_t num_ranks;
-	/* Messages that have arrived and that no receive has met: first the program's, then the
-	 * library's own, by source, then destination. */
+	/* That no receive has met; the program's before the library's, by source, destination. */
 	struct queue_arrival *arrivals;
 	size_t num_arrivals;
 };
@@ -62,18 +58,13 @@ struct queue_waits *queue_waits_create(const struct job *job, const struct stack
 /* The wait of a rank that comes after this one, or the first after NULL; NULL: no more. */
 const struct queue_wait *queue_waits_next(const struct queue_waits *waits, int rank,
 					  const struct queue_wait *wait);
-/* The messages of `source`, its library's own or its program's, that nobody has received: their
- * number, *ret points to the first of them. */
+/* How many messages of `source`, its library's or program's, nobody received; *ret: the first. */
 size_t queue_waits_unreceived_of(const struct queue_waits *waits, int source, bool are_own,
 				 const struct queue_arrival **ret);
-/* Is there a message of the program of `source` that `destination` has not received? Then that one has not come
- * to where it does. */
+/* Is there a message of the program of `source` that `destination` has not come to receive? */
 bool queue_waits_has_unreceived(const struct queue_waits *waits, int source, int destination);
 
-/* ---- Those who wait alike ----
- * In the same function, called from the same place, for the same ranks and the same kind of
- * thing. */
-
+/* Ranks in the same function, called from the same place, for the same ranks and kind of thing. */
 struct queue_group {
 	struct rankset *ranks;
 	struct rankset *peers; /* all that they wait for; empty: that is not known */
@@ -91,9 +82,8 @@ struct queue_groups {
 	size_t num_groups;
 };
 
-/* Of these ranks, as far as they were inside MPI in their latest samples; those in `apart` are
- * not in a group with others. If these are more than max_groups, ranks that wait for one kind of
- * thing are together, whoever they wait for. In the arena. */
+/* Of these ranks, as far as their latest samples are inside MPI; those in `apart` are not mixed
+ * with others. Beyond max_groups, who waits for one kind of thing is together. In the arena. */
 struct queue_groups *queue_groups_create(const struct queue_waits *waits,
 					 const struct stack_facts *facts,
 					 const struct rankset *ranks, const struct rankset *apart,

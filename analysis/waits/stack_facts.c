@@ -12,15 +12,8 @@
 
 #define NOT_ASKED (CALLPATH_NONE - 1)
 
-static enum module_kind kind_of(const struct job *job, const struct callpath_node *node)
-{
-	return node->module == MODULE_NONE ? MODULE_PROGRAM
-					   : modules_get(job->modules, node->module)->kind;
-}
-
-/* The outermost frame of MPI, CALLPATH_NONE: there is none. What the handler of a signal has
- * interrupted does not count: that does not wait, it stands still until the handler returns. Answers
- * are kept. */
+/* The outermost frame of MPI, or CALLPATH_NONE. What a signal handler has interrupted stands still
+ * until the handler returns and does not count. Answers are kept. */
 static uint32_t find_function(const struct job *job, uint32_t path, uint32_t *known)
 {
 	uint32_t function = CALLPATH_NONE, at = path;
@@ -38,10 +31,9 @@ static uint32_t find_function(const struct job *job, uint32_t path, uint32_t *kn
 static void add_sample(const struct job *job, struct stack_fact *fact, const struct sample *sample,
 		       uint32_t *known)
 {
-	bool is_first = !fact->latest;
+	bool is_first = !fact->latest, is_polling = false;
 	bool is_stopped = sample->state && strchr("TtZX", sample->state);
 	uint32_t call = CALLPATH_NONE, function;
-	bool is_polling = false;
 
 	fact->is_finalizing = false;
 	fact->is_stopped = is_stopped && (is_first || fact->is_stopped);
@@ -63,8 +55,7 @@ static void add_sample(const struct job *job, struct stack_fact *fact, const str
 		is_polling = names_is_poll(job->names, function);
 		fact->is_finalizing =
 			strcasestr(names_function(job->names, function)->function, "mpi_finalize");
-		/* The frame that calls it, so that what MPI does meanwhile is no move; to and fro
-		 * between a poll and what is around it is none either. */
+		/* Neither what MPI does meanwhile nor to and fro around a poll is a move. */
 		if (!is_polling)
 			call = callpaths_get(job->callpaths, function)->parent;
 	} else {
@@ -106,35 +97,37 @@ const struct stack_fact *stack_facts_get(const struct stack_facts *facts, int ra
 {
 	static const struct stack_fact nothing;
 
-	if (rank < 0 || (size_t)rank >= facts->num_ranks)
-		return &nothing;
-	return &facts->ranks[rank];
+	return rank < 0 || (size_t)rank >= facts->num_ranks ? &nothing : &facts->ranks[rank];
 }
 
 bool stack_facts_waits_for_threads(const struct stack_facts *facts, const struct job *job, int rank)
 {
 	/* Parts of the names that glibc, libgomp and the OpenMP library of LLVM have for it. */
-	static const char *const waits[] = {"pthread_join",
-					    "pthread_clockjoin",
-					    "pthread_timedjoin",
-					    "pthread_cond_",
-					    "pthread_barrier_",
-					    "futex",
-					    "thrd_join",
-					    "cnd_wait",
-					    "GOMP_",
-					    "gomp_",
-					    "__kmp"};
+	static const char *const waits[] = {
+		"pthread_join",
+		"pthread_clockjoin",
+		"pthread_timedjoin",
+		"pthread_cond_",
+		"pthread_barrier_",
+		"futex",
+		"thrd_join",
+		"cnd_wait",
+		"GOMP_",
+		"gomp_",
+		"__kmp",
+	};
 	const struct stack_fact *fact = stack_facts_get(facts, rank);
 	uint32_t path = fact->latest ? fact->latest->path : CALLPATH_NONE;
 
 	for (; path != CALLPATH_NONE; path = callpaths_get(job->callpaths, path)->parent) {
 		const char *function = names_function(job->names, path)->function;
+		uint32_t module = callpaths_get(job->callpaths, path)->module;
 
 		for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
 			if (strstr(function, waits[i]))
 				return true;
-		if (kind_of(job, callpaths_get(job->callpaths, path)) == MODULE_PROGRAM)
+		if (module == MODULE_NONE ||
+		    modules_get(job->modules, module)->kind == MODULE_PROGRAM)
 			return false;
 	}
 	return false;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What stack samples tell about ranks: is the main thread inside MPI, is it stopped, does it wait
- * for other threads of its own process? */
+ * What stack samples tell about main threads: inside MPI, stopped, waiting for other threads? */
 #ifndef PDB_ANALYSIS_STACK_FACTS_H
 #define PDB_ANALYSIS_STACK_FACTS_H
 
@@ -10,8 +9,6 @@
 
 struct arena;
 struct job;
-struct message_queues;
-struct sample;
 
 struct stack_fact {
 	int num_samples;            /* of the main thread, with frames */
@@ -19,14 +16,11 @@ struct stack_fact {
 	int num_polling;            /* and how many are in MPI_Test, MPI_Iprobe and their kin */
 	uint64_t first_ns, span_ns; /* when the first of them was, and how long after it the last */
 	uint32_t function; /* the outermost of MPI in the last of them, CALLPATH_NONE if none */
-	/* the frame that calls MPI in the last of them, CALLPATH_NONE if none or a poll */
-	uint32_t call;
-	/* Not all of them are in one call of MPI, nor all outside or polling; or messages went
-	 * on. */
+	uint32_t call; /* the frame that calls MPI in the last; CALLPATH_NONE: none, or a poll */
+	/* Not all are in one call of MPI, nor all outside or polling; or messages went on. */
 	bool has_moved;
 	bool is_finalizing; /* the last of them is in MPI_Finalize */
-	/* Mostly in polls and else outside, as a loop around them is that waits. */
-	bool is_polling;
+	bool is_polling;    /* mostly in polls and else outside: a loop that waits */
 	const struct message_queues *queues; /* of the last of them that has any, or NULL */
 	const struct sample *latest; /* of the main thread, with or without frames; NULL: none */
 	bool is_stopped;             /* stopped, traced, a zombie or dead in all its samples */
@@ -45,8 +39,7 @@ struct stack_facts *stack_facts_create(const struct job *job, struct arena *aren
 /* Never NULL: all zero for a rank without samples. */
 const struct stack_fact *stack_facts_get(const struct stack_facts *facts, int rank);
 
-/* Is the main thread of the rank in a function that waits for other threads (join, condition
- * variable, barrier of OpenMP)? Looks up names. */
+/* Does the main thread wait for others (join, condition variable, OpenMP barrier)? By names. */
 bool stack_facts_waits_for_threads(const struct stack_facts *facts, const struct job *job,
 				   int rank);
 

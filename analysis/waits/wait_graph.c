@@ -20,9 +20,7 @@ struct wait_graph *wait_graph_create(struct arena *arena, size_t most_nodes)
 
 void wait_graph_add_edge(struct wait_graph *graph, uint32_t to)
 {
-	graph->to = arena_grow(graph->arena, graph->to, graph->num_edges, &graph->capacity,
-			       sizeof(*graph->to));
-	graph->to[graph->num_edges++] = to;
+	*ARENA_PUSH(graph->arena, graph->to, graph->num_edges, graph->capacity) = to;
 }
 
 void wait_graph_end_node(struct wait_graph *graph, enum wait_mode mode)
@@ -124,11 +122,8 @@ static bool is_out(const struct finder *f, uint32_t node)
 static void add_knot(struct wait_knots *knots, const uint32_t *nodes, size_t num)
 {
 	struct arena *arena = knots->graph->arena;
-	struct wait_knot *knot;
+	struct wait_knot *knot = ARENA_PUSH(arena, knots->knots, knots->num_knots, knots->capacity);
 
-	knots->knots = arena_grow(arena, knots->knots, knots->num_knots, &knots->capacity,
-				  sizeof(*knots->knots));
-	knot = &knots->knots[knots->num_knots++];
 	knot->nodes = arena_array(arena, num, sizeof(*knot->nodes));
 	knot->num_nodes = num;
 	memcpy(knot->nodes, nodes, num * sizeof(*nodes));
@@ -247,8 +242,7 @@ struct wait_knots *wait_graph_find_knots(const struct wait_graph *graph, const b
 
 /* ---- Circles ---- */
 
-/* Looks breadth first for a way back to the start; how many nodes were seen. What was written to
- * `before` is that of these nodes: the edge by which each was reached. */
+/* Breadth first; how many nodes were seen. `before` has the edge by which each was reached. */
 static size_t search_back(struct wait_knots *knots, uint32_t start, wait_way_test *test,
 			  const void *context)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Who waits for what, as an AND/OR graph: which nodes may go on, and which wait for each other and
- * for nothing else. The same for waits that are known by counts (waitfor) and by message queues
- * (queue_waits). */
+ * Who waits for what, as an AND/OR graph, by counts (waitfor) or message queues (queue_waits):
+ * which nodes may go on, and which wait for each other and for nothing else. */
 #ifndef PDB_ANALYSIS_WAIT_GRAPH_H
 #define PDB_ANALYSIS_WAIT_GRAPH_H
 
@@ -56,9 +55,8 @@ struct wait_knots {
 	uint32_t *queue;
 };
 
-/* Only of what is not released, unless is_released is NULL; polls_only: only those in which
- * somebody polls. Tarjan, "Depth-first search and linear graph
- * algorithms" (SIAM J. Comput. 1972), without recursion. */
+/* Of what is not released, or of all with NULL; polls_only: those in which somebody polls. Tarjan,
+ * "Depth-first search and linear graph algorithms" (SIAM J. Comput. 1972), without recursion. */
 struct wait_knots *wait_graph_find_knots(const struct wait_graph *graph, const bool *is_released,
 					 bool polls_only);
 
@@ -67,12 +65,11 @@ struct wait_way {
 	uint32_t from, to;
 	size_t edge; /* in graph.to */
 };
-/* May the edge `next` follow `last` on a way from `start`? last->from is UINT32_MAX at the start. */
+/* May `next` follow `last` on a way from `start`? last->from is UINT32_MAX at the start. */
 typedef bool wait_way_test(const void *context, uint32_t start, const struct wait_way *last,
 			   const struct wait_way *next);
 
-/* The shortest way inside a knot from one of starts[num] back to it; the first of several. Returns
- * its length; 0: there is none. test may be NULL. */
+/* The length of the first shortest way in a knot from a start back to it, or 0. test: or NULL. */
 size_t wait_knots_circle(struct wait_knots *knots, const uint32_t *starts, size_t num,
 			 wait_way_test *test, const void *context, struct wait_way **way_ret);
 

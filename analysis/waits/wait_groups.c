@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A record for each lane; equal records make a group. */
-#include <string.h>
-
 #include "analysis/progress/eqgroup.h"
 #include "analysis/waits/wait_groups.h"
 #include "analysis/waits/waitfor.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
@@ -45,8 +42,6 @@ static int compare_records(const void *a, const void *b)
 
 	return compare_kinds(one, two) ?: SORTED_ORDER(one->lane, two->lane);
 }
-
-/* ---- Records ---- */
 
 /* Certain deadlocks come first, and one that is likely may have some of their lanes, too. */
 static uint32_t *find_deadlocks(const struct waitfor *waitfor, struct arena *arena)
@@ -119,8 +114,6 @@ static size_t sort_records(struct record *records, size_t number)
 	return kinds;
 }
 
-/* ---- Groups ---- */
-
 static void add_peers(struct wait_group *group, const struct waitfor *waitfor, uint32_t lane)
 {
 	const struct job_lane *lanes = waitfor->job->model->lanes;
@@ -149,19 +142,18 @@ static void make_groups(struct wait_groups *result, const struct waitfor *waitfo
 		const struct record *record = &records[i];
 
 		if (i == 0 || compare_kinds(&records[i - 1], record)) {
-			result->groups = arena_grow(arena, result->groups, result->num_groups,
-						    &capacity, sizeof(*result->groups));
-			result->groups[result->num_groups++] = (struct wait_group){
-				.ranks = rankset_in(arena, rankset_create()),
-				.lane = record->lane,
-				.need = record->need,
-				.num_needs = record->num_needs,
-				.peers = rankset_in(arena, rankset_create()),
-				.is_deadlocked = record->deadlock != WAITFOR_NONE,
-				.is_likely = record->deadlock != WAITFOR_NONE &&
-					     waitfor->deadlocks[record->deadlock].is_likely,
-				.is_apart = record->is_apart,
-			};
+			*ARENA_PUSH(arena, result->groups, result->num_groups, capacity) =
+				(struct wait_group){
+					.ranks = rankset_in(arena, rankset_create()),
+					.lane = record->lane,
+					.need = record->need,
+					.num_needs = record->num_needs,
+					.peers = rankset_in(arena, rankset_create()),
+					.is_deadlocked = record->deadlock != WAITFOR_NONE,
+					.is_likely = record->deadlock != WAITFOR_NONE &&
+						     waitfor->deadlocks[record->deadlock].is_likely,
+					.is_apart = record->is_apart,
+				};
 		}
 		rankset_add(result->groups[result->num_groups - 1].ranks, record->rank);
 		add_peers(&result->groups[result->num_groups - 1], waitfor, record->lane);
@@ -180,15 +172,11 @@ static void make_edges(struct wait_groups *result, struct arena *arena)
 {
 	size_t capacity = 0;
 
-	for (uint32_t from = 0; from < result->num_groups; from++) {
-		for (uint32_t to = 0; to < result->num_groups; to++) {
-			if (!rankset_meets(result->groups[from].peers, result->groups[to].ranks))
-				continue;
-			result->edges = arena_grow(arena, result->edges, result->num_edges,
-						   &capacity, sizeof(*result->edges));
-			result->edges[result->num_edges++] = (struct wait_edge){from, to};
-		}
-	}
+	for (uint32_t from = 0; from < result->num_groups; from++)
+		for (uint32_t to = 0; to < result->num_groups; to++)
+			if (rankset_meets(result->groups[from].peers, result->groups[to].ranks))
+				*ARENA_PUSH(arena, result->edges, result->num_edges, capacity) =
+					(struct wait_edge){from, to};
 }
 
 struct wait_groups *wait_groups_create(const struct waitfor *waitfor, const struct eqgroups *groups,

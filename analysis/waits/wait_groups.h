@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Ranks that wait alike, and which of these groups wait for which: the wait-for graph as people can
- * take it in. */
+ * Ranks that wait alike, and which of these groups wait for which, as people can take it in. */
 #ifndef PDB_ANALYSIS_WAIT_GROUPS_H
 #define PDB_ANALYSIS_WAIT_GROUPS_H
 
@@ -10,7 +9,6 @@
 
 struct arena;
 struct eqgroups;
-struct rankset;
 struct waitfor;
 
 struct wait_group {
@@ -38,8 +36,7 @@ struct wait_groups {
 
 /* Of the lanes of `ranks`. Alike are those in one place that wait for the same; if these are more
  * than max_groups, those that wait for messages with one tag on one communicator, whoever sends
- * them. `apart` and deadlocks are not mixed with others. In the arena. Never
- * fails. */
+ * them. `apart` and deadlocks are not mixed with others. In the arena. Never fails. */
 struct wait_groups *wait_groups_create(const struct waitfor *waitfor, const struct eqgroups *groups,
 				       const struct rankset *ranks, const struct rankset *apart,
 				       size_t max_groups, struct arena *arena);

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The wait-for graph as a whole: what each lane does, and the order of the steps. */
-#include <string.h>
-
 #include "analysis/progress/activity.h"
 #include "analysis/waits/waitfor_private.h"
-#include "model/job/job.h"
 #include "model/job/proctable.h"
-
-/* ---- Ranks and lanes ---- */
 
 /* All that anything refers to: ranks of lanes, communicators and holes. */
 static size_t count_ranks(const struct job *job, const struct job_comms *comms)
@@ -41,8 +36,7 @@ static enum waitfor_state state_of(const struct job_lane *lane)
 
 	if (activity == ACTIVITY_ENDED || lane->model->life == SEG_LIFE_ABORTED)
 		return WAITFOR_LEFT;
-	/* Of a lane that moved while it was copied, requests and counts are of different moments.
-	 */
+	/* If it moved while it was copied, requests and counts are of different moments. */
 	if (!activity_is_static(lane) || lane->data->last_events != lane->data->events)
 		return WAITFOR_MOVES;
 	if (activity == ACTIVITY_POLLING)
@@ -72,8 +66,6 @@ static void find_lanes(struct waitfor *w)
 		if (strcmp(w->job->holes[i].why, JOB_HOLE_ENDED) == 0)
 			p->has_left[w->job->holes[i].rank] = true;
 }
-
-/* ---- Create and destroy ---- */
 
 struct waitfor *waitfor_create(const struct job *job, const struct job_comms *comms)
 {

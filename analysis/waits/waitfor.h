@@ -2,27 +2,25 @@
  * Who waits for whom: the AND/OR wait-for graph of a job, what follows from it, and what is wrong
  * with the calls that do not match. analysis.md, section 5.
  *
- * In this room, waits are known by what the recorder has counted (waitfor, of ledgers) or by stacks
- * (stack_facts) and what MPI libraries hold (queue_waits); wait_graph says of both who may go on and
- * who wait for each other. wait_groups and queue_groups are what people are shown of that;
- * collective_groups and message_pairs are the counts themselves, side by side.
+ * This room knows waits by what the recorder has counted (waitfor, of ledgers) or by stacks
+ * (stack_facts) and what MPI libraries hold (queue_waits); wait_graph says who may go on and who
+ * wait for each other. wait_groups and queue_groups show that to people; collective_groups and
+ * message_pairs are the counts themselves, side by side.
  *
  * Nodes are numbered in ranges, in this order:
  *	lanes		node i is lanes[i] of the job model: a thread of a rank that calls MPI
  *	ranks		one for each rank of the job: met by any of its lanes (OR)
- *	collectives	one for each collective that somebody waits in: the members that have not
- *			started it. A barrier of n ranks has n + 1 edges and not n * n.
- *	any		one for each communicator that somebody receives from with a wildcard: any
- *			member (OR)
- *	locks		one for each lock that somebody waits for: those who hold it
+ *	collectives	one for each that somebody waits in: the members that have not started it.
+ *			A barrier of n ranks has n + 1 edges and not n * n.
+ *	any		one for each communicator of a receive with a wildcard: any member (OR)
+ *	locks		one for each that somebody waits for: those who hold it
  * A need is an edge from a lane to a node that is no lane.
  *
- * Released: what may go on by itself, or once others do that may. The least fixpoint of: a lane
- * that moves, computes outside MPI or of which nothing is known is released; one whose needs (all,
- * or one of them) are released is. What is not released will never go on: it is stuck. A rank that
- * has left MPI is not released, since nothing comes from it any more. All that is doubtful counts
- * as released, so that what is called stuck is certain: after Hilbrich et al., "MPI runtime error
- * detection with MUST" (2012), on AND/OR wait-for graphs, and their release computation.
+ * Released, as a least fixpoint: a lane that moves, computes outside MPI or of which nothing is
+ * known, and one whose needs (all, or one of them) are released. What is not released will never go
+ * on: it is stuck. A rank that has left MPI is not released, since nothing comes from it any more.
+ * All that is doubtful counts as released, so that what is called stuck is certain: after Hilbrich
+ * et al., "MPI runtime error detection with MUST" (2012), on AND/OR wait-for graphs.
  *
  * A lane that polls may do something else next, so it is released. `is_likely_stuck` says what
  * holds if it goes on polling for the same. */
@@ -36,23 +34,23 @@
 struct arena;
 struct job;
 struct job_comms;
-struct rankset;
 
 #define WAITFOR_NONE UINT32_MAX
 
 enum waitfor_kind {
-	WAITFOR_MESSAGE,  /* a receive or probe: the message was not sent */
-	WAITFOR_RECEIVE,  /* a send: the receive was not posted */
-	WAITFOR_MEMBERS,  /* a collective: members have not started it */
-	WAITFOR_LOCK,     /* a window's lock, held by `peer` */
-	WAITFOR_TOKEN,    /* what MPI_Win_post, MPI_Win_complete, MPI_Intercomm_create or
-			   * MPI_Comm_create_group tell; `tag` (enum seg_tag) says which */
+	WAITFOR_MESSAGE, /* a receive or probe: the message was not sent */
+	WAITFOR_RECEIVE, /* a send: the receive was not posted */
+	WAITFOR_MEMBERS, /* a collective: members have not started it */
+	WAITFOR_LOCK,    /* a window's lock, held by `peer` */
+	/* what MPI_Win_post, MPI_Win_complete, MPI_Intercomm_create or MPI_Comm_create_group tell;
+	 * `tag` (enum seg_tag) says which */
+	WAITFOR_TOKEN,
 	WAITFOR_TRANSFER, /* matched at both ends and not finished; always weak */
 };
 
 /* One thing that a lane waits for. Certain: by the counts of ranks that stand still it is not met.
- * Weak: it is met as far as the counts tell, and only its transfer is left. Neither: it may be met
- * or not, as a non-blocking send that the library has perhaps buffered, or a peer that moves. */
+ * Weak: by the counts it is met, and only its transfer is left. Neither: it may be met or not, as a
+ * non-blocking send that the library has perhaps buffered, or a peer that moves. */
 struct waitfor_need {
 	uint8_t kind; /* enum waitfor_kind */
 	bool is_certain, is_weak;
@@ -76,8 +74,8 @@ enum waitfor_state {
 	WAITFOR_OUTSIDE, /* static outside MPI */
 	WAITFOR_BLOCKED, /* static inside MPI */
 	WAITFOR_POLLS,   /* static between or inside unsuccessful polls */
-	WAITFOR_LEFT,    /* the thread has ended, or the rank has left MPI or is in MPI_Finalize: no
-			  * message comes from it any more */
+	/* no message comes any more: the thread ended, the rank left MPI or is in MPI_Finalize */
+	WAITFOR_LEFT,
 };
 
 /* Why a lane inside MPI has no needs, or why they are not all. */
@@ -91,7 +89,6 @@ enum waitfor_gap {
 	WAITFOR_UNREADABLE,  /* the lane was written to while it was copied */
 };
 
-/* What is known of a lane. */
 struct waitfor_lane {
 	uint8_t state; /* enum waitfor_state */
 	uint8_t gap;   /* enum waitfor_gap */
@@ -146,8 +143,7 @@ struct waitfor_unreceived {
 	uint32_t comm;
 	int32_t tag;
 	uint64_t sent, received; /* of this source, destination and tag; the first is the greater */
-	/* the destination has never received one like it, nor are tags numbers */
-	bool is_new;
+	bool is_new; /* the destination never received one like it, nor are tags numbers */
 };
 
 enum waitfor_slip {
@@ -164,16 +160,14 @@ struct waitfor_lost {
 	uint32_t message;    /* index in waitfor.unreceived */
 };
 
-/* A lane of a chain or cycle. It waits for the next step's lane by `need`, through a collective,
- * any member or a rank as that says. */
+/* A lane of a chain or cycle. It waits for the next step's lane by `need`. */
 struct waitfor_step {
 	uint32_t lane; /* WAITFOR_NONE: a rank without a model */
 	int rank;
 	uint32_t need; /* in waitfor.needs; WAITFOR_NONE: the end */
 };
 
-/* Lanes that all wait for each other, and for nothing else that could help: none will ever go on.
- */
+/* Lanes that all wait for each other and for nothing else: none will ever go on. */
 struct waitfor_deadlock {
 	struct rankset *ranks;
 	uint32_t *lanes; /* ascending */
@@ -202,8 +196,7 @@ struct waitfor_chain {
 	size_t num_steps;
 	enum waitfor_end end;
 	size_t cycle_from; /* END_CYCLE: the last step waits for this one */
-	/* All ranks that it waits for in the end, not only along this chain, by what they do. An
-	 * end that is none has an empty set. */
+	/* All ranks that it waits for in the end, also beside this chain, by what they do. */
 	struct rankset *ends[WAITFOR_NUM_ENDS];
 };
 
@@ -220,9 +213,8 @@ struct waitfor {
 	size_t num_mismatches;
 	struct waitfor_deadlock *deadlocks; /* certain ones first, then the largest */
 	size_t num_deadlocks;
-	/* Only messages from or to ranks that are stuck or wait in vain, and not more than some
-	 * thousand. */
-	struct waitfor_unreceived *unreceived; /* by destination, source, communicator, tag */
+	/* By destination, source, comm, tag; of who is stuck or waits in vain, some thousand. */
+	struct waitfor_unreceived *unreceived;
 	size_t num_unreceived;
 	struct waitfor_lost *losts; /* by lane and need; the likeliest slip of each first */
 	size_t num_losts;
@@ -234,13 +226,12 @@ struct waitfor {
 struct waitfor *waitfor_create(const struct job *job, const struct job_comms *comms);
 void waitfor_destroy(struct waitfor *waitfor); /* NULL is fine */
 
-/* ---- Asking it ----
- * What is returned is in the arena that is given. */
+/* ---- Asking it: what is returned is in the arena that is given ---- */
 
-/* What a node number is: the index in collectives (else WAITFOR_NONE). */
+/* The index in collectives of a node, or WAITFOR_NONE. */
 uint32_t waitfor_collective_of(const struct waitfor *waitfor, uint32_t node);
 
-/* The lanes of a rank: how many (0 of a rank without a model), and
+/* The lanes of a rank, none of one without a model:
  *	for (uint32_t l = waitfor_first_lane(w, rank); waitfor_is_lane_of(w, l, rank); l++) */
 uint32_t waitfor_num_lanes(const struct waitfor *waitfor, int rank);
 uint32_t waitfor_first_lane(const struct waitfor *waitfor, int rank);
@@ -262,40 +253,34 @@ bool waitfor_has_strong_need(const struct waitfor *waitfor, uint32_t lane);
 /* Add the members of a collective that have not started it. */
 void waitfor_add_missing(const struct waitfor *waitfor, uint32_t collective, struct rankset *ranks);
 
-/* Add whom a need is for: the peer, the missing members of the collective, all members but oneself,
- * or those who hold the lock. */
+/* Add whom a need is for: peer, missing members, all members but oneself, or lock holders. */
 void waitfor_add_peers(const struct waitfor *waitfor, uint32_t need, struct rankset *ranks);
 
 /* Who may be meant to send the message or token that a need is for: the peer; with a wildcard,
- * those who have sent such ones to it before and do not wait for the same themselves.
- * *are_past_ret: they are past that, since messages of theirs with other numbers are on their
- * way. */
+ * those who have sent such ones before and do not wait for the same. *are_past_ret: they are past
+ * that, since messages of theirs with other numbers are on their way. */
 struct rankset *waitfor_find_givers(const struct waitfor *waitfor, uint32_t need,
 				    bool *are_past_ret, struct arena *arena);
 
-/* The shortest way from a rank to the nearest end of its waits; ends that explain something
- * (a mismatch, one that computes, has left or moves, a cycle) before ends where nothing is known.
- * NULL: the rank has no model. */
+/* The shortest way from a rank to the nearest end of its waits; ends that explain something before
+ * ends where nothing is known. NULL: the rank has no model. */
 struct waitfor_chain *waitfor_find_chain(const struct waitfor *waitfor, int rank,
 					 struct arena *arena);
 
-/* Lanes that others wait for, directly or not: [num_lanes]. ends: room for WAITFOR_NUM_ENDS sets of
- * all that is waited for in the end, as in a chain. */
+/* Whom others wait for: [num_lanes]. ends: room for WAITFOR_NUM_ENDS sets as in a chain, of all. */
 bool *waitfor_find_awaited(const struct waitfor *waitfor, struct rankset **ends,
 			   struct arena *arena);
 
-/* Could all who wait go on though these lanes ([num_lanes]) never do, because what they wait for
- * may come from others that are outside MPI or move? Those that poll are taken to go on polling.
- * False also where nobody waits, or it is not known what somebody waits for. */
+/* Could all who wait go on though these lanes ([num_lanes]) never do, by others that are outside
+ * MPI or move? Those that poll are taken to go on polling. False also where nobody waits, or it is
+ * not known what somebody waits for. */
 bool waitfor_can_do_without(const struct waitfor *waitfor, const bool *is_lane_held);
 
-/* Ranks that have left MPI, are in MPI_Finalize or whose process has ended, and that stuck ones
- * wait for. */
+/* Ranks that stuck ones wait for and that have left MPI, are in MPI_Finalize or have ended. */
 struct rankset *waitfor_find_gone(const struct waitfor *waitfor, struct arena *arena);
 
-/* Messages in this communicator with this tag that their destinations have not got so far,
- * though they may have receives posted for them, of ranks that stand still; otherwise as in
- * waitfor.unreceived. *num_ret may be 0. The caller frees. */
+/* Messages of ranks that stand still, in this communicator with this tag, that have not arrived,
+ * though receives may be posted for them; else as waitfor.unreceived. The caller frees. */
 struct waitfor_unreceived *waitfor_find_pending(const struct waitfor *waitfor, uint32_t comm,
 						int32_t tag, size_t *num_ret);
 

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Asking the wait-for graph about its nodes, lanes and needs. */
-#include <stdlib.h>
-
 #include "analysis/waits/waitfor_private.h"
-#include "model/job/rankset.h"
-
-/* ---- Nodes ---- */
 
 uint32_t waitfor_collective_of(const struct waitfor *w, uint32_t node)
 {
@@ -34,8 +29,6 @@ const struct group_node *waitfor_group_of(const struct waitfor *w, uint32_t node
 				    : &p->locks[node - p->first_lock].group;
 }
 
-/* ---- Lanes ---- */
-
 uint32_t waitfor_num_lanes(const struct waitfor *w, int rank)
 {
 	return rank < 0 || (size_t)rank >= w->private->num_ranks ? 0 : w->private->ranks[rank].num;
@@ -51,8 +44,6 @@ bool waitfor_is_lane_of(const struct waitfor *w, uint32_t lane, int rank)
 	return lane < w->num_lanes && w->private->jm->lanes[lane].rank == rank;
 }
 
-/* ---- Needs ---- */
-
 uint32_t waitfor_find_need(const struct waitfor *w, uint32_t lane, uint32_t node)
 {
 	const struct waitfor_need *need = NULL, *found = NULL;
@@ -65,9 +56,7 @@ uint32_t waitfor_find_need(const struct waitfor *w, uint32_t lane, uint32_t node
 
 bool waitfor_has_strong_need(const struct waitfor *w, uint32_t lane)
 {
-	const struct waitfor_need *need = NULL;
-
-	while ((need = waitfor_next_need(w, lane, need)))
+	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, lane, need));)
 		if (!need->is_weak)
 			return true;
 	return false;

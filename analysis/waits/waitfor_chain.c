@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * From one rank along what it waits for to the ends: breadth first, so by the shortest way. A stuck
- * rank is followed only to what is stuck, since that is what keeps it; any other to all that it
- * waits for. */
-#include <string.h>
-
+ * rank is followed only to what is stuck, any other to all that it waits for. */
 #include "analysis/waits/waitfor_private.h"
-#include "model/job/rankset.h"
 
 struct walker {
 	const struct waitfor *w;
 	const struct waitfor_private *p;
 	struct arena *scratch;
-	/* NULL: follow all that is waited for; else only what is not released */
-	const bool *is_released;
+	const bool *is_released; /* NULL: follow all; else only what is not released */
 	/* [num_lanes] deadlock in whose cycle it is, or NULL; NULL without is_released */
 	const struct waitfor_deadlock **cycle_of;
 	uint32_t *before; /* [num_nodes] WAITFOR_NONE: not seen */
@@ -35,10 +30,9 @@ static void go_to(struct walker *k, uint32_t node)
 /* Ends that explain something come before those that do not. */
 static int weight(enum waitfor_end end)
 {
-	return end == WAITFOR_NUM_ENDS      ? 0
-	       : end == WAITFOR_END_UNKNOWN ? 1
-	       : end == WAITFOR_END_LIBRARY ? 2
-					    : 3;
+	if (end == WAITFOR_END_UNKNOWN || end == WAITFOR_END_LIBRARY)
+		return end == WAITFOR_END_UNKNOWN ? 1 : 2;
+	return end == WAITFOR_NUM_ENDS ? 0 : 3;
 }
 
 static void end_at(struct walker *k, enum waitfor_end end)
@@ -65,7 +59,6 @@ static void leave_lane(struct walker *k, uint32_t l)
 		[WAITFOR_LEFT] = WAITFOR_END_LEFT,
 	};
 	const struct waitfor_lane *lane = &k->w->lanes[l];
-	const struct waitfor_need *need = NULL;
 	int rank = k->p->jm->lanes[l].rank;
 	bool is_held = waitfor_has_strong_need(k->w, l);
 
@@ -82,7 +75,7 @@ static void leave_lane(struct walker *k, uint32_t l)
 			    lane->gap == WAITFOR_COMPLETE ? WAITFOR_END_LIBRARY
 							  : WAITFOR_END_UNKNOWN,
 			    rank);
-	while ((need = waitfor_next_need(k->w, l, need)))
+	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(k->w, l, need));)
 		if (!is_held || !need->is_weak)
 			go_to(k, need->node);
 }
@@ -144,7 +137,7 @@ static void leave(struct walker *k, uint32_t node)
 
 /* ---- From start to end ---- */
 
-/* Certain deadlocks come first, and one that is likely may have some of their lanes, too. */
+/* Certain deadlocks come first, and a likely one may have some of their lanes, too. */
 static void mark_cycles(struct walker *k, bool takes_likely)
 {
 	k->cycle_of = arena_array(k->scratch, k->w->num_lanes, sizeof(*k->cycle_of));
@@ -190,8 +183,7 @@ static void walk(struct walker *k, int rank)
 	walk_on(k);
 }
 
-/* All lead to each other, though that is not certain to be a deadlock: by transfers alone, or by
- * what is not known whether it is met. */
+/* All lead to each other, but not surely in a deadlock: by transfers or what may be met. */
 static void end_in_circle(struct walker *k)
 {
 	enum waitfor_end end = WAITFOR_END_LIBRARY;

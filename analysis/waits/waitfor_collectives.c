@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Collectives that somebody waits in, and the members that have not started them.
  *
- * Members of one communicator may be missing from several of its collectives: they are sorted by
- * how many they have started, and each collective has those that the one before it does not have,
- * and a chain to that. So all edges together are not more than the members.
+ * Members may be missing from several collectives of a communicator: each collective has those that
+ * the one before it does not have, and a chain to that. So edges are not more than the members.
  *
  * After some functions nobody goes on before all have come: these need all of the missing. In
  * others (broadcasts, reductions to a root, ...) it is not known which members a rank depends on:
- * these may go on when any of the missing comes, or when anybody who has come is still on the way.
- */
-#include <stdlib.h>
-#include <string.h>
-
+ * it may go on when any of the missing comes, or when anybody who has come is still on the way. */
 #include "analysis/waits/waitfor_private.h"
-#include "model/job/rankset.h"
-#include "model/sorted.h"
 
 /* ---- Which collectives are waited in ---- */
 
@@ -56,9 +49,10 @@ static void add_collective(struct collector *c, uint32_t l, uint32_t local, uint
 			   uint32_t site, bool has_owner)
 {
 	struct waitfor *w = c->w;
-	const struct job_lane *lane = &w->private->jm->lanes[l];
+	struct waitfor_private *p = w->private;
+	const struct job_lane *lane = &p->jm->lanes[l];
 	uint32_t comm = job_comms_find(w->comms, lane->model, local);
-	const char *function = w->private->jm->sites[lane->site_map[site]].name;
+	const char *function = p->jm->sites[lane->site_map[site]].name;
 
 	if (comm == SEG_NO_COMM || number == 0)
 		return;
@@ -73,15 +67,14 @@ static void add_collective(struct collector *c, uint32_t l, uint32_t local, uint
 			return;
 		c->last[comm] = number;
 	}
-	w->collectives = arena_grow(w->private->arena, w->collectives, w->num_collectives,
-				    &w->private->collectives_capacity, sizeof(*w->collectives));
-	w->collectives[w->num_collectives++] = (struct waitfor_collective){
-		.comm = comm,
-		.number = number,
-		.function = function,
-		.mismatch = WAITFOR_NONE,
-		.owner = has_owner ? lane->rank : -1,
-	};
+	*ARENA_PUSH(p->arena, w->collectives, w->num_collectives, p->collectives_capacity) =
+		(struct waitfor_collective){
+			.comm = comm,
+			.number = number,
+			.function = function,
+			.mismatch = WAITFOR_NONE,
+			.owner = has_owner ? lane->rank : -1,
+		};
 }
 
 static void add_lane(struct collector *c, uint32_t l)
@@ -134,8 +127,7 @@ uint32_t waitfor_find_collective(const struct waitfor *w, uint32_t comm, uint64_
 
 /* ---- Who is missing ---- */
 
-/* A rank whose model does not hold the communicator: if the model is complete, it has not got it
- * yet, so it has started nothing on it. */
+/* Did a rank without the communicator start nothing on it? Yes if its model is complete. */
 static bool has_no_collectives(const struct waitfor_private *p, int rank)
 {
 	const struct model *model;

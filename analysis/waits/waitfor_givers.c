@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Who may be meant to send what a receive waits for. With a wildcard that is not told: it is one
- * of those from whom the rank has got such messages before. Programs that number their messages,
- * as BLACS does, take another tag each time; then it is one of those from whom it has got
- * anything in this communicator. */
+ * Who may be meant to send what a receive waits for. With a wildcard it is one of those from whom
+ * the rank has got such messages before; where programs number their messages by tags, as BLACS
+ * does, one of those from whom it has got anything in this communicator. */
 #include "analysis/waits/waitfor_private.h"
-#include "model/job/rankset.h"
 
 /* What a rank has got in the communicator of a need. */
 struct sources {
@@ -40,18 +38,15 @@ static void add_row(const struct waitfor *w, const struct job_lane *lane,
 /* Does it wait for a message of the same tag there itself? Then it is no further. */
 static bool waits_for_same(const struct waitfor *w, int rank, const struct waitfor_need *need)
 {
-	const struct waitfor_need *own = NULL;
-
 	for (uint32_t l = waitfor_first_lane(w, rank); waitfor_is_lane_of(w, l, rank); l++)
-		while ((own = waitfor_next_need(w, l, own)))
+		for (const struct waitfor_need *own = NULL; (own = waitfor_next_need(w, l, own));)
 			if (own->comm == need->comm && own->tag == need->tag &&
 			    own->kind != WAITFOR_MEMBERS)
 				return true;
 	return false;
 }
 
-/* How many messages with this tag has it sent in the communicator? *is_known_ret: all such rows
- * are known. */
+/* How many messages with this tag has it sent there? *is_known_ret: all such rows are known. */
 static uint64_t count_sent(const struct waitfor *w, int rank, const struct waitfor_need *need,
 			   bool *is_known_ret)
 {
@@ -88,8 +83,7 @@ static void drop_who_sent(const struct waitfor *w, const struct waitfor_need *ne
 		rankset_keep_set(givers, rest);
 }
 
-/* Are messages with numbers on their way from the giver, by what one has sent and the other has
- * got in all? */
+/* Are messages with numbers on their way from the giver, by what one sent and the other got? */
 static bool has_sent_more(const struct waitfor *w, int rank, uint32_t comm, int giver)
 {
 	const struct job_comm *jc = &w->comms->comms[comm];

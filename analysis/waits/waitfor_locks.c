@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Locks of windows: who waits for one and who is in the way.
  *
- * MPI_Win_lock may return before the lock is had, so of several who seem to hold it any may be the
- * one that does: the lock may be had once one of them goes on. Who is inside a call about the lock
- * is not in the way. */
-#include <stdlib.h>
-
+ * MPI_Win_lock may return before the lock is had, so any of several who seem to hold it may do so:
+ * the lock may be had once one goes on. Who is inside a call about the lock is not in the way. */
 #include "analysis/waits/waitfor_private.h"
-#include "model/sorted.h"
 
 enum { ALL_TARGETS = -1 };
 
-/* Somebody holds a lock of a window. */
 struct lock_holder {
 	uint32_t comm;
 	int target; /* the job's rank; -1: all */
@@ -23,8 +18,6 @@ struct lock_holders {
 	struct lock_holder *holders;
 	size_t num, capacity;
 };
-
-/* ---- Who holds what ---- */
 
 static int target_of(const struct waitfor *w, const struct model *model, uint32_t local,
 		     int32_t peer)
@@ -69,14 +62,13 @@ static void find_holders(const struct waitfor *w, struct lock_holders *found, st
 			comm = job_comms_find(w->comms, model, held->comm);
 			if (comm == SEG_NO_COMM)
 				continue;
-			found->holders = arena_grow(arena, found->holders, found->num,
-						    &found->capacity, sizeof(*found->holders));
-			found->holders[found->num++] = (struct lock_holder){
-				.comm = comm,
-				.target = target_of(w, model, held->comm, held->peer),
-				.is_exclusive = held->tag == 1,
-				.rank = (int)r,
-			};
+			*ARENA_PUSH(arena, found->holders, found->num, found->capacity) =
+				(struct lock_holder){
+					.comm = comm,
+					.target = target_of(w, model, held->comm, held->peer),
+					.is_exclusive = held->tag == 1,
+					.rank = (int)r,
+				};
 		}
 	}
 }
@@ -89,8 +81,6 @@ static int compare_holders(const void *a, const void *b)
 	       ?: SORTED_ORDER(x->rank, y->rank);
 }
 
-/* ---- The nodes ---- */
-
 static int compare_locks(const void *a, const void *b)
 {
 	const struct lock_node *x = a, *y = b;
@@ -101,13 +91,8 @@ static int compare_locks(const void *a, const void *b)
 
 static void add_lock(struct waitfor_private *p, uint32_t comm, int target, bool is_exclusive)
 {
-	p->locks =
-		arena_grow(p->arena, p->locks, p->num_locks, &p->locks_capacity, sizeof(*p->locks));
-	p->locks[p->num_locks++] = (struct lock_node){
-		.comm = comm,
-		.target = target,
-		.is_exclusive = is_exclusive,
-	};
+	*ARENA_PUSH(p->arena, p->locks, p->num_locks, p->locks_capacity) =
+		(struct lock_node){.comm = comm, .target = target, .is_exclusive = is_exclusive};
 }
 
 static void find_wanted(struct waitfor *w)
@@ -134,11 +119,10 @@ static uint32_t find_lock(const struct waitfor_private *p, uint32_t comm, int ta
 			  bool is_exclusive)
 {
 	const struct lock_node key = {.comm = comm, .target = target, .is_exclusive = is_exclusive};
-	const struct lock_node *found;
+	const struct lock_node *found =
+		p->num_locks ? bsearch(&key, p->locks, p->num_locks, sizeof(key), compare_locks)
+			     : NULL;
 
-	if (p->num_locks == 0)
-		return WAITFOR_NONE;
-	found = bsearch(&key, p->locks, p->num_locks, sizeof(*p->locks), compare_locks);
 	return found ? (uint32_t)(found - p->locks) : WAITFOR_NONE;
 }
 
@@ -201,12 +185,11 @@ void waitfor_find_locks(struct waitfor *w)
 	arena_destroy(scratch);
 }
 
-bool waitfor_need_lock(struct waitfor *w, const struct wait_call *call, struct waitfor_need *need,
-		       enum waitfor_gap *gap)
+bool waitfor_need_lock(struct waitfor *w, uint32_t l, const struct model_transfer *t,
+		       struct waitfor_need *need, enum waitfor_gap *gap)
 {
 	const struct waitfor_private *p = w->private;
-	const struct job_lane *lane = &p->jm->lanes[call->lane];
-	const struct model_transfer *t = call->transfer;
+	const struct job_lane *lane = &p->jm->lanes[l];
 	uint32_t comm = job_comms_find(w->comms, lane->model, t->comm), index;
 	int target = comm == SEG_NO_COMM ? -1 : target_of(w, lane->model, t->comm, t->peer);
 	const struct group_node *lock;

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Messages that nobody receives, and receives for which one of them may be meant. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/waits/waitfor_private.h"
-#include "model/sorted.h"
 #include "model/xalloc.h"
 
 enum {
@@ -24,21 +20,12 @@ struct searcher {
 	size_t num_found, capacity;
 };
 
-/* ---- Messages that no receive gets ---- */
-
-static uint64_t count_open(struct searcher *s, int rank, uint32_t comm, int32_t peer, int32_t tag)
-{
-	struct ledger_row row = ledgers_find(s->p->ledgers, rank, comm, peer, tag);
-
-	return row.receives > row.receives_done ? row.receives - row.receives_done : 0;
-}
-
 /* A row of `source`; adds it if more was sent than the destination has receives for. */
 static void look_at_row(struct searcher *s, int source, int destination, uint32_t comm,
 			const struct model_ledger *row, int32_t rank_in_comm)
 {
 	struct job_comm_view view = job_comm_view_of(&s->w->comms->comms[comm], destination);
-	uint64_t sent = row->sends, most;
+	uint64_t sent = row->sends, most = 0;
 	struct ledger_row got = {0}, many = {0};
 	bool are_numbers = false;
 
@@ -49,22 +36,18 @@ static void look_at_row(struct searcher *s, int source, int destination, uint32_
 	if (sent <= row->cancelled)
 		return;
 	sent -= row->cancelled;
-	most = 0;
 	if (view.model) {
-		uint32_t local = view.local;
-
-		got = ledgers_find(s->p->ledgers, destination, local, rank_in_comm, row->tag);
-		many = ledgers_find(s->p->ledgers, destination, local, rank_in_comm, SEG_TAG_MANY);
-		are_numbers =
-			ledgers_are_tags_numbers(s->p->ledgers, destination, local, rank_in_comm);
+		got = ledgers_find(s->p->ledgers, destination, view.local, rank_in_comm, row->tag);
+		many = ledgers_find(s->p->ledgers, destination, view.local, rank_in_comm,
+				    SEG_TAG_MANY);
+		are_numbers = ledgers_are_tags_numbers(s->p->ledgers, destination, view.local,
+						       rank_in_comm);
 		most = got.taken + many.taken +
 		       (s->takes_posted ? got.receives_done + many.receives_done
 					: got.receives + many.receives);
 		if (sent > most && !s->takes_posted)
-			most += count_open(s, destination, local, rank_in_comm, SEG_TAG_ANY) +
-				count_open(s, destination, local, SEG_PEER_ANY, row->tag) +
-				count_open(s, destination, local, SEG_PEER_ANY, SEG_TAG_ANY) +
-				count_open(s, destination, local, SEG_PEER_ANY, SEG_TAG_MANY);
+			most += ledgers_count_open(s->p->ledgers, destination, view.local,
+						   rank_in_comm, row->tag);
 	}
 	if (sent <= most)
 		return;
@@ -141,8 +124,6 @@ struct waitfor_unreceived *waitfor_find_pending(const struct waitfor *w, uint32_
 	return s.found;
 }
 
-/* ---- What may be meant for a receive ---- */
-
 /* A receive or probe that keeps a stuck lane, or one that polls. */
 static bool is_in_vain(const struct waitfor_lane *lane, const struct waitfor_need *need)
 {
@@ -172,8 +153,8 @@ static bool is_tag(const struct waitfor_need *need, int32_t tag)
 	return need->tag == SEG_TAG_ANY || need->tag == tag;
 }
 
-/* What went wrong if this message is the one that was meant; false: it cannot be. One that others
- * of its kind were received before may well be received later, by another receive. */
+/* What went wrong if this message is the one that was meant; false: it cannot be. If its kind was
+ * received before, another receive may well get it later. */
 static bool find_slip(const struct waitfor_need *need, int rank,
 		      const struct waitfor_unreceived *message, enum waitfor_slip *slip_ret)
 {

@@ -26,14 +26,14 @@ static uint64_t minus(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* Fills in what is known of the need without counts. false: *gap says what is not known of the ends.
- * `there` is -1 if the peer is a wildcard. */
-static bool find_ends(struct waitfor *w, const struct wait_call *call, enum waitfor_kind kind,
-		      struct ends *ends, struct waitfor_need *need, enum waitfor_gap *gap)
+/* Fills in what is known of the need without counts; `there` is -1 with a wildcard for the peer.
+ * False: *gap says what is not known of the ends. */
+static bool find_ends(struct waitfor *w, uint32_t l, const struct model_transfer *transfer,
+		      enum waitfor_kind kind, struct ends *ends, struct waitfor_need *need,
+		      enum waitfor_gap *gap)
 {
 	const struct waitfor_private *p = w->private;
-	const struct job_lane *lane = &p->jm->lanes[call->lane];
-	const struct model_transfer *transfer = call->transfer;
+	const struct job_lane *lane = &p->jm->lanes[l];
 	bool is_any = transfer->peer == SEG_PEER_ANY;
 	struct job_comm_view view = {0};
 
@@ -71,7 +71,7 @@ static bool find_ends(struct waitfor *w, const struct wait_call *call, enum wait
 	return true;
 }
 
-/* Are all counts of the other end known? One that has never heard of the communicator has none. */
+/* Are all counts of the other end known? One that never heard of the communicator has none. */
 static bool has_counts(const struct waitfor *w, const struct ends *ends, enum waitfor_gap *gap)
 {
 	const struct waitfor_private *p = w->private;
@@ -101,8 +101,7 @@ static bool is_still(const struct waitfor *w, const struct ends *ends)
 	return w->private->is_static[ends->here] && w->private->is_static[ends->there];
 }
 
-/* Matched, and `done` of these have been completed by the other end. false: this one too, so what
- * is left to do is the own library's. */
+/* Matched. false: the other end has completed it, too, so what is left is the own library's. */
 static bool waits_for_transfer(struct waitfor_need *need, uint64_t number, uint64_t done)
 {
 	if (done >= number)
@@ -120,17 +119,14 @@ struct arrivals {
 	uint64_t sent_most;
 };
 
-/* Where the counts are not to be compared: *is_needed says whether it is waited for all the same,
- * or *gap what is not known, and false is returned. */
-static bool find_arrivals(struct waitfor *w, const struct wait_call *call,
+/* false: counts cannot be compared; it is waited for if *is_needed, or *gap says why not. */
+static bool find_arrivals(struct waitfor *w, uint32_t l, const struct model_transfer *transfer,
 			  struct waitfor_need *need, enum waitfor_gap *gap, struct arrivals *a,
 			  bool *is_needed)
 {
-	const struct model_transfer *transfer = call->transfer;
-
 	*is_needed = false;
 	if (transfer->peer == SEG_PEER_NULL ||
-	    !find_ends(w, call, WAITFOR_MESSAGE, &a->ends, need, gap))
+	    !find_ends(w, l, transfer, WAITFOR_MESSAGE, &a->ends, need, gap))
 		return false;
 	*is_needed = true;
 	/* A message with a wildcard: settled later. */
@@ -160,14 +156,14 @@ static bool waits_for_message(const struct waitfor *w, const struct arrivals *a,
 	return true;
 }
 
-bool waitfor_need_receive(struct waitfor *w, const struct wait_call *call,
+bool waitfor_need_receive(struct waitfor *w, uint32_t l, const struct model_transfer *transfer,
 			  struct waitfor_need *need, enum waitfor_gap *gap)
 {
-	uint64_t ordinal = call->transfer->ordinal, received, place;
+	uint64_t ordinal = transfer->ordinal, received, place;
 	struct arrivals a;
 	bool is_needed;
 
-	if (!find_arrivals(w, call, need, gap, &a, &is_needed))
+	if (!find_arrivals(w, l, transfer, need, gap, &a, &is_needed))
 		return is_needed;
 	received = minus(a.got.receives_done, a.got.cancelled) + a.got.taken;
 	place = ordinal ? minus(ordinal, a.got.cancelled) + a.got.taken : 0;
@@ -180,14 +176,14 @@ bool waitfor_need_receive(struct waitfor *w, const struct wait_call *call,
 	return false;
 }
 
-bool waitfor_need_probe(struct waitfor *w, const struct wait_call *call, struct waitfor_need *need,
-			enum waitfor_gap *gap)
+bool waitfor_need_probe(struct waitfor *w, uint32_t l, const struct model_transfer *transfer,
+			struct waitfor_need *need, enum waitfor_gap *gap)
 {
 	struct arrivals a;
 	uint64_t claimed;
 	bool is_needed;
 
-	if (!find_arrivals(w, call, need, gap, &a, &is_needed))
+	if (!find_arrivals(w, l, transfer, need, gap, &a, &is_needed))
 		return is_needed;
 	/* Other threads may post receives after this probe. */
 	claimed = w->private->ranks[a.ends.here].num > 1 ? a.got.receives_done : a.got.receives;
@@ -197,38 +193,31 @@ bool waitfor_need_probe(struct waitfor *w, const struct wait_call *call, struct 
 	return false;
 }
 
-/* Receives of the other end that may get a message of this tag: with source and tag, the wildcards
- * that have not completed, and what is counted without its tag. */
+/* Receives there that may get this tag: its own, open wildcards, and those counted without tags. */
 static uint64_t count_receives(const struct waitfor *w, const struct ends *ends, int32_t tag,
 			       uint64_t *sure_ret)
 {
 	const struct ledger_row exact = find_there(w, ends, ends->rank_here, tag);
 	const struct ledger_row many = find_there(w, ends, ends->rank_here, SEG_TAG_MANY);
-	const struct ledger_row wild[] = {
-		find_there(w, ends, ends->rank_here, SEG_TAG_ANY),
-		find_there(w, ends, SEG_PEER_ANY, tag),
-		find_there(w, ends, SEG_PEER_ANY, SEG_TAG_ANY),
-		find_there(w, ends, SEG_PEER_ANY, SEG_TAG_MANY),
-	};
 	uint64_t num = exact.receives + exact.taken + many.receives + many.taken;
 
-	for (size_t i = 0; i < sizeof(wild) / sizeof(wild[0]); i++)
-		num += minus(wild[i].receives, wild[i].receives_done);
+	if (ends->comm_there != SEG_NO_COMM)
+		num += ledgers_count_open(w->private->ledgers, ends->there, ends->comm_there,
+					  ends->rank_here, tag);
 	*sure_ret = minus(exact.receives, exact.cancelled) + exact.taken;
 	return num;
 }
 
-bool waitfor_need_send(struct waitfor *w, const struct wait_call *call, struct waitfor_need *need,
-		       enum waitfor_gap *gap)
+bool waitfor_need_send(struct waitfor *w, uint32_t l, const struct model_transfer *transfer,
+		       struct waitfor_need *need, enum waitfor_gap *gap)
 {
-	const struct model_transfer *transfer = call->transfer;
 	struct ledger_row own, exact;
 	uint64_t place, most, sure;
 	struct ends ends;
 
 	/* A token is given without anybody's help. */
 	if (transfer->peer == SEG_PEER_NULL || transfer->tag <= SEG_TAG_POST ||
-	    !find_ends(w, call, WAITFOR_RECEIVE, &ends, need, gap))
+	    !find_ends(w, l, transfer, WAITFOR_RECEIVE, &ends, need, gap))
 		return false;
 	if (ends.there < 0) {
 		*gap = WAITFOR_UNSETTLED;

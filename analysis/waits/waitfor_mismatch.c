@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Members of a communicator that call different things as one collective of it. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/waits/waitfor_private.h"
-#include "model/job/rankset.h"
-#include "model/sorted.h"
 
 /* More parties than this are put into the last: then it is no slip of one of them. */
 enum { MAX_PARTIES = 16 };
@@ -47,9 +42,6 @@ static bool differs(enum waitfor_difference what, const struct claim *a, const s
 	return false;
 }
 
-/* ---- Collecting what the members do ---- */
-
-/* What the members do as those collectives of a communicator that somebody waits in. */
 struct claims {
 	struct arena *scratch;
 	uint64_t *numbers; /* of the collectives, ascending */
@@ -139,8 +131,6 @@ static bool find_difference(const struct claim *claims, size_t num, bool is_inte
 	return false;
 }
 
-/* ---- Parties ---- */
-
 static struct waitfor_party *find_party(struct waitfor_mismatch *mismatch,
 					const struct claim *claim, struct arena *arena)
 {
@@ -179,11 +169,9 @@ static void add_mismatch(struct waitfor *w, uint32_t comm, enum waitfor_differen
 			 const struct claim *claims, size_t num, size_t *capacity)
 {
 	struct arena *arena = w->private->arena;
-	struct waitfor_mismatch *mismatch;
+	struct waitfor_mismatch *mismatch =
+		ARENA_PUSH(arena, w->mismatches, w->num_mismatches, *capacity);
 
-	w->mismatches = arena_grow(arena, w->mismatches, w->num_mismatches, capacity,
-				   sizeof(*w->mismatches));
-	mismatch = &w->mismatches[w->num_mismatches++];
 	*mismatch = (struct waitfor_mismatch){
 		.what = what,
 		.has_all = true,

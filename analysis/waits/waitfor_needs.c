@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The needs of each lane that is inside MPI or polls: from its operation in progress and, of the
- * wait and test families, from the requests. */
+ * The needs of lanes inside MPI or polling: of the operation in progress, or of its requests. */
 #include "analysis/waits/waitfor_private.h"
 
 struct lane_needs {
@@ -13,10 +12,9 @@ struct lane_needs {
 static void add_need(struct lane_needs *n, const struct waitfor_need *need)
 {
 	struct waitfor *w = n->w;
+	struct waitfor_private *p = w->private;
 
-	w->needs = arena_grow(w->private->arena, w->needs, w->num_needs,
-			      &w->private->needs_capacity, sizeof(*w->needs));
-	w->needs[w->num_needs++] = *need;
+	*ARENA_PUSH(p->arena, w->needs, w->num_needs, p->needs_capacity) = *need;
 	n->result->num_needs++;
 }
 
@@ -27,24 +25,22 @@ static void note_gap(struct lane_needs *n, enum waitfor_gap gap)
 		n->result->gap = gap;
 }
 
-typedef bool (*find_need_fn)(struct waitfor *w, const struct wait_call *call,
+typedef bool (*find_need_fn)(struct waitfor *w, uint32_t l, const struct model_transfer *transfer,
 			     struct waitfor_need *need, enum waitfor_gap *gap);
 
 static struct waitfor_need *find_message(struct lane_needs *n, find_need_fn find,
 					 const struct model_transfer *transfer, uint32_t site,
 					 uint32_t request)
 {
-	const struct wait_call call = {.lane = n->l, .transfer = transfer};
 	struct waitfor_need need = {
 		.peer = -1,
 		.site = n->lane->site_map[site],
 		.request = request,
 	};
 	enum waitfor_gap gap = WAITFOR_COMPLETE;
-	bool is_needed = find(n->w, &call, &need, &gap);
+	bool is_needed = find(n->w, n->l, transfer, &need, &gap);
 
-	if (gap != WAITFOR_COMPLETE)
-		note_gap(n, gap);
+	note_gap(n, gap);
 	if (!is_needed)
 		return NULL;
 	add_need(n, &need);
@@ -112,8 +108,7 @@ static void add_request(struct lane_needs *n, uint32_t index)
 		break;
 	case SEG_REQUEST_SEND:
 		need = find_message(n, waitfor_need_send, &transfer, request->site, index);
-		/* Unless it is synchronous, the library may have kept the message and be done with
-		 * it. */
+		/* Unless it is synchronous, the library may have kept the message. */
 		if (need && !n->result->is_or && !(request->flags & SEG_REQUEST_SYNCHRONOUS))
 			need->is_certain = false;
 		break;

@@ -3,16 +3,65 @@
 #ifndef PDB_ANALYSIS_WAITFOR_PRIVATE_H
 #define PDB_ANALYSIS_WAITFOR_PRIVATE_H
 
-#include "analysis/waits/ledgers.h"
 #include "analysis/waits/wait_graph.h"
 #include "analysis/waits/waitfor.h"
-#include "model/arena.h"
+#include "model/job/job.h"
 #include "model/job/job_comms.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
+#include "model/job/rankset.h"
+#include "model/sorted.h"
 
-/* What is behind a node that is neither a lane nor a rank: members that have not started the
- * collective, those of the communicator, or who holds the lock. */
+/* ---- ledgers.c ----
+ * How many messages a rank has sent to, received and taken from a peer, over all of its threads. A
+ * rank's rows are indexed and added up at the first question about it. */
+
+/* Sums over the lanes that have this row, as in struct model_ledger. */
+struct ledger_row {
+	uint64_t sends, sends_done, receives, receives_done, taken, cancelled;
+};
+
+/* The lanes of one rank. */
+struct rank_lanes {
+	uint32_t first, num; /* in jm->lanes; num 0: no model */
+};
+
+/* ranks[num_ranks] by rank; borrowed like jm. All of it is in the arena. */
+struct ledgers *ledgers_create(const struct job_model *jm, const struct rank_lanes *ranks,
+			       size_t num_ranks, struct arena *arena);
+
+/* The row of a rank that has a model: communicator as an index of the rank's own comms, peer as a
+ * rank in it or enum seg_peer, tag or enum seg_tag. All zero if there is none. */
+struct ledger_row ledgers_find(struct ledgers *ledgers, int rank, uint32_t comm, int32_t peer,
+			       int32_t tag);
+
+/* The sum of those that count the same as `row`, one of the rank's own, in any of its lanes. */
+struct ledger_row ledgers_find_like(struct ledgers *ledgers, int rank,
+				    const struct model_ledger *row);
+
+/* Messages to and from one peer in one communicator, with any tag. */
+struct ledger_total {
+	uint64_t sends;    /* started, cancelled ones among them */
+	uint64_t got;      /* received or taken for certain */
+	uint32_t num_tags; /* with which messages were got; SEG_TAG_MANY may be many */
+};
+
+/* All zero if there is none; as in ledgers_find(). */
+struct ledger_total ledgers_find_total(struct ledgers *ledgers, int rank, uint32_t comm,
+				       int32_t peer);
+
+/* Are tags numbers in what the rank has got of the peer? Programs that number their messages, as
+ * BLACS does, take another tag for each, or for each round of several ranks. */
+bool ledgers_are_tags_numbers(struct ledgers *ledgers, int rank, uint32_t comm, int32_t peer);
+
+/* Open receives with a wildcard that may get a message of this peer and tag. */
+uint64_t ledgers_count_open(struct ledgers *ledgers, int rank, uint32_t comm, int32_t peer,
+			    int32_t tag);
+
+/* Did the rank have messages that no row counts? */
+bool ledgers_has_dropped(const struct ledgers *ledgers, int rank);
+
+/* Members that have not started a collective, those of a communicator, or a lock's holders. */
 struct group_node {
 	const int *ranks; /* [num_ranks]: the job's */
 	size_t num_ranks;
@@ -39,11 +88,10 @@ struct waitfor_private {
 	struct ledgers *ledgers;
 
 	struct group_node *collectives; /* [waitfor.num_collectives] */
-	struct rankset *
-		*unknown;       /* [num_comms] members of which nothing is known; NULL: not asked */
-	bool *is_any_used;      /* [num_comms] somebody receives from any member */
-	struct group_node *any; /* [num_comms] */
-	struct lock_node *locks; /* by communicator, exclusive or not, target */
+	struct rankset **unknown;       /* [num_comms] members of whom nothing is known, or NULL */
+	bool *is_any_used;              /* [num_comms] somebody receives from any member */
+	struct group_node *any;         /* [num_comms] */
+	struct lock_node *locks;        /* by communicator, exclusive or not, target */
 	size_t num_locks, locks_capacity;
 
 	uint32_t first_rank, first_collective, first_any, first_lock; /* of the nodes */
@@ -56,7 +104,7 @@ struct waitfor_private {
 
 /* The job's rank that a node is, or is a lane of; -1: neither. */
 int waitfor_rank_of(const struct waitfor *w, uint32_t node);
-/* Of a node that is neither a lane nor a rank. */
+/* Not of lanes and ranks. */
 const struct group_node *waitfor_group_of(const struct waitfor *w, uint32_t node);
 /* The need of a lane that leads to a node, a certain one first; WAITFOR_NONE: none does. */
 uint32_t waitfor_find_need(const struct waitfor *w, uint32_t lane, uint32_t node);
@@ -70,48 +118,31 @@ void waitfor_find_collectives(struct waitfor *w);
 uint32_t waitfor_find_collective(const struct waitfor *w, uint32_t comm, uint64_t number,
 				 int owner);
 
-/* ---- waitfor_mismatch.c ---- */
-
-void waitfor_find_mismatches(struct waitfor *w);
-
-/* ---- waitfor_needs.c ---- */
-
-void waitfor_find_needs(struct waitfor *w);
-
 /* ---- waitfor_messages.c ---- */
 
-/* What a receive, probe or send of a lane waits for. Fills in kind, certain, weak, peer, node,
- * number, given; false: it waits for nothing, or *gap says what is not known. */
-struct wait_call {
-	uint32_t lane;
-	const struct model_transfer *transfer;
-};
-bool waitfor_need_receive(struct waitfor *w, const struct wait_call *call,
+/* What a receive, probe or send of a lane waits for. false: nothing, or *gap tells why. */
+bool waitfor_need_receive(struct waitfor *w, uint32_t l, const struct model_transfer *transfer,
 			  struct waitfor_need *need, enum waitfor_gap *gap);
-bool waitfor_need_probe(struct waitfor *w, const struct wait_call *call, struct waitfor_need *need,
-			enum waitfor_gap *gap);
-bool waitfor_need_send(struct waitfor *w, const struct wait_call *call, struct waitfor_need *need,
-		       enum waitfor_gap *gap);
-
-/* ---- waitfor_wildcards.c ---- */
-
-/* After all needs: which of those with a wildcard are not met by a message that is on its way. */
-void waitfor_settle_wildcards(struct waitfor *w);
+bool waitfor_need_probe(struct waitfor *w, uint32_t l, const struct model_transfer *transfer,
+			struct waitfor_need *need, enum waitfor_gap *gap);
+bool waitfor_need_send(struct waitfor *w, uint32_t l, const struct model_transfer *transfer,
+		       struct waitfor_need *need, enum waitfor_gap *gap);
 
 /* ---- waitfor_locks.c ---- */
 
 /* Find the locks that lanes wait for and who holds them. */
 void waitfor_find_locks(struct waitfor *w);
-bool waitfor_need_lock(struct waitfor *w, const struct wait_call *call, struct waitfor_need *need,
-		       enum waitfor_gap *gap);
+bool waitfor_need_lock(struct waitfor *w, uint32_t l, const struct model_transfer *transfer,
+		       struct waitfor_need *need, enum waitfor_gap *gap);
 
-/* ---- waitfor_stuck.c ---- */
+/* ---- Steps of waitfor_create(), each in the file of its name ---- */
 
+void waitfor_find_needs(struct waitfor *w);
+/* After all needs: which of those with a wildcard are not met by a message that is on its way. */
+void waitfor_settle_wildcards(struct waitfor *w);
 /* Make the graph, and find who is stuck and the deadlocks. */
 void waitfor_find_stuck(struct waitfor *w);
-
-/* ---- waitfor_lost.c ---- */
-
+void waitfor_find_mismatches(struct waitfor *w);
 void waitfor_find_losts(struct waitfor *w);
 
 #endif

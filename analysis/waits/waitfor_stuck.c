@@ -1,31 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The graph of what lanes need, who is released in it, and the deadlocks. */
 #include "analysis/waits/waitfor_private.h"
-#include "model/job/rankset.h"
-#include "model/sorted.h"
 
 /* Lanes from which a shortest cycle is looked for. */
 enum { MAX_STARTS = 16 };
-
-/* ---- The graph ---- */
 
 /* The needs that hold a lane up, and how: analysis/waits/waitfor.h, struct waitfor_need. */
 static enum wait_mode add_needs(const struct waitfor *w, uint32_t l)
 {
 	const struct waitfor_lane *lane = &w->lanes[l];
-	const struct waitfor_need *need = NULL;
 	bool has_certain = false, has_weak = false, takes_all;
 
-	while ((need = waitfor_next_need(w, l, need))) {
+	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, l, need));) {
 		has_certain |= need->is_certain;
 		has_weak |= need->is_weak;
 	}
 	takes_all = !lane->is_or && has_certain;
-	/* Without one that is certain, any of the others may be what it waits for; unless it is
-	 * something that is not known. */
+	/* Without a certain one it may wait for any of the others, or for what is not known. */
 	if (!takes_all && (lane->gap != WAITFOR_COMPLETE || has_weak || lane->num_needs == 0))
 		return WAIT_FREE;
-	while ((need = waitfor_next_need(w, l, need)))
+	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, l, need));)
 		if (!takes_all || need->is_certain)
 			wait_graph_add_edge(w->private->graph, need->node);
 	if (lane->state == WAITFOR_POLLS)
@@ -109,8 +103,6 @@ static void make_graph(struct waitfor *w)
 						      : add_group(w, n));
 }
 
-/* ---- Who is released ---- */
-
 bool waitfor_can_do_without(const struct waitfor *w, const bool *is_lane_held)
 {
 	const bool *is_released =
@@ -126,8 +118,6 @@ bool waitfor_can_do_without(const struct waitfor *w, const bool *is_lane_held)
 	}
 	return num_waiting > 0;
 }
-
-/* ---- Deadlocks ---- */
 
 /* Not from a receive from any rank to the receiver, who is one of the senders that would do. */
 static bool is_of_others(const void *context, uint32_t start, const struct wait_way *last,
@@ -187,12 +177,11 @@ static void fill_deadlock(const struct waitfor *w, struct wait_knots *knots, uin
 static void add_deadlocks(struct waitfor *w, const bool *is_released, bool is_likely)
 {
 	const struct waitfor_private *p = w->private;
-	struct waitfor_deadlock *deadlocks, *added;
-	struct wait_knots *knots;
+	struct wait_knots *knots = wait_graph_find_knots(p->graph, is_released, is_likely);
+	struct waitfor_deadlock *deadlocks =
+		arena_array(p->arena, w->num_deadlocks + knots->num_knots, sizeof(*deadlocks));
+	struct waitfor_deadlock *added = deadlocks + w->num_deadlocks;
 
-	knots = wait_graph_find_knots(p->graph, is_released, is_likely);
-	deadlocks = arena_array(p->arena, w->num_deadlocks + knots->num_knots, sizeof(*deadlocks));
-	added = deadlocks + w->num_deadlocks;
 	for (size_t i = 0; i < w->num_deadlocks; i++)
 		deadlocks[i] = w->deadlocks[i];
 	for (uint32_t k = 0; k < knots->num_knots; k++)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Receives and probes with a wildcard for the source, the tag or both. Who may have sent them what
- * is not in one row: all rows of all ranks are gone through once, and each that sends to a rank
- * with such a need is compared with what that rank has got of it. */
-#include <string.h>
-
+ * Receives and probes with a wildcard for the source, the tag or both. All rows of all ranks are
+ * gone through once, and each that sends to a rank with such a need is compared with what it
+ * got. */
 #include "analysis/waits/waitfor_private.h"
 
 /* Needs of one rank that the same messages meet. */
@@ -57,9 +55,7 @@ static uint32_t add_wildcard(struct settler *s, size_t first, const struct waitf
 		    known->tag == need->tag && known->is_last_posted == is_last)
 			return (uint32_t)i;
 	}
-	s->wildcards = arena_grow(s->scratch, s->wildcards, s->num_wildcards, &s->capacity,
-				  sizeof(*s->wildcards));
-	s->wildcards[s->num_wildcards] = (struct wildcard){
+	*ARENA_PUSH(s->scratch, s->wildcards, s->num_wildcards, s->capacity) = (struct wildcard){
 		.comm = need->comm,
 		.peer = need->peer,
 		.tag = need->tag,
@@ -67,7 +63,7 @@ static uint32_t add_wildcard(struct settler *s, size_t first, const struct waitf
 		.is_settled =
 			need->peer < 0 ? s->can_count[need->comm] : can_count_rank(s, need->peer),
 	};
-	return (uint32_t)s->num_wildcards++;
+	return (uint32_t)s->num_wildcards - 1;
 }
 
 static void collect(struct settler *s)
@@ -87,8 +83,7 @@ static void collect(struct settler *s)
 	s->first[s->p->num_ranks] = (uint32_t)s->num_wildcards;
 }
 
-/* Has the destination got all that the row's rank has sent to it in the communicator, with any tag?
- * Where one of the two had no room for a row of each tag, this alone tells. */
+/* Has the destination got all of the row's rank there? Tells even without rows for all tags. */
 static bool has_got_all(const struct settler *s, int source, int destination, uint32_t local,
 			const struct model_ledger *row, int32_t rank_in_comm)
 {
@@ -104,12 +99,11 @@ static bool has_got_all(const struct settler *s, int source, int destination, ui
 static void compare(struct settler *s, struct wildcard *wildcard, int source, int destination,
 		    const struct model_ledger *row, int32_t rank_in_comm)
 {
-	struct job_comm_view view;
+	struct job_comm_view view =
+		job_comm_view_of(&s->w->comms->comms[wildcard->comm], destination);
 	struct ledger_row got;
-	uint64_t sent, gone;
-	uint32_t local;
+	uint64_t sent = row->sends, gone;
 
-	view = job_comm_view_of(&s->w->comms->comms[wildcard->comm], destination);
 	if (view.model && has_got_all(s, source, destination, view.local, row, rank_in_comm))
 		return;
 	if (row->tag == SEG_TAG_MANY) {
@@ -118,11 +112,9 @@ static void compare(struct settler *s, struct wildcard *wildcard, int source, in
 	}
 	if (!view.model)
 		return;
-	local = view.local;
-	got = ledgers_find(s->p->ledgers, destination, local, rank_in_comm, row->tag);
+	got = ledgers_find(s->p->ledgers, destination, view.local, rank_in_comm, row->tag);
 	gone = wildcard->is_last_posted ? got.receives : got.receives_done;
 	gone = (gone > got.cancelled ? gone - got.cancelled : 0) + got.taken;
-	sent = row->sends;
 	if (s->p->ranks[source].num > 1)
 		sent = ledgers_find_like(s->p->ledgers, source, row).sends;
 	wildcard->is_met |= sent > gone;
