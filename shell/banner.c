@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/verdict/verdict.h"
@@ -7,11 +6,9 @@
 #include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
-#include "model/job/model.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "model/xalloc.h"
 #include "render/text/text.h"
 #include "render/words/label.h"
 #include "shell/banner.h"

@@ -10,9 +10,7 @@
 #include "render/view.h"
 
 struct args;
-struct option_table;
 struct pdb_error;
-struct session;
 
 /* What must be there before a command runs (checked by the dispatcher), and how it runs. */
 enum command_flags {
@@ -78,6 +76,17 @@ extern const char *const command_topic_words[NUM_TOPICS];
 
 /* Every command, by name; NULL at the end. */
 extern const struct command *const command_table[];
+
+/* Its entries, one or a few from each commands/cmd_*.c. */
+extern const struct command cmd_apropos, cmd_bt, cmd_classes, cmd_collectives, cmd_define, cmd_diff,
+	cmd_echo, cmd_focus, cmd_gdb, cmd_graph, cmd_groups, cmd_help, cmd_history, cmd_info,
+	cmd_lattice, cmd_loops, cmd_lp, cmd_messages, cmd_model, cmd_order, cmd_progress, cmd_quit,
+	cmd_refresh, cmd_report, cmd_requests, cmd_safe_path, cmd_sample, cmd_save, cmd_set,
+	cmd_shell, cmd_show, cmd_similar, cmd_source, cmd_suspects, cmd_trace, cmd_tree,
+	cmd_tutorial, cmd_waits, cmd_watch, cmd_why;
+
+/* Of the family "info". */
+extern const struct command info_hosts, info_job, info_overhead, info_ranks, info_recorder;
 
 /* The command with this name, alias or unique prefix. ERROR_USAGE: unknown, or ambiguous with all
  * candidates named. what: "command" or "info command", for the message. */

@@ -8,11 +8,9 @@
 #include <stdint.h>
 
 struct code_question;
-struct daemons;
 struct job;
 struct launcher_hosts;
 struct launcher_info;
-struct link;
 struct link_frame;
 struct link_limit;
 struct node_look_options;

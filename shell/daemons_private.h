@@ -8,8 +8,6 @@
 #include "pmix/tool.h"
 #include "shell/daemons.h"
 
-struct launcher_kind;
-
 struct daemons {
 	struct job *job;
 	const struct launcher_kind *kind;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * pdb: options, session, loop. */
-#include <argp.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>

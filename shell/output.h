@@ -11,7 +11,6 @@
 
 struct command;
 struct pdb_error;
-struct session;
 
 enum output_kind {
 	OUTPUT_PLAIN,

@@ -24,7 +24,6 @@
 #include "shell/answers/answer.h"
 #include "shell/options/args.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/answers/document.h"
 #include "shell/pdb.h"
 #include "shell/session.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <langinfo.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +17,9 @@
 #include "attach/node/node.h"
 #include "attach/stacks/sampler.h"
 #include "attach/symbols/symbols.h"
-#include "model/job/code.h"
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_comms.h"
-#include "model/job/job_model.h"
 #include "model/monotonic.h"
 #include "model/job/names.h"
 #include "model/job/proctable.h"

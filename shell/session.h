@@ -17,20 +17,9 @@
 #include "shell/script/safe_paths.h"
 #include "shell/options/options.h"
 
-struct arena;
 struct code_address;
-struct code_question;
-struct cores;
-struct daemons;
-struct editor;
-struct line_source;
-struct node;
-struct sampler;
 struct sampler_cost;
 struct segment_kept;
-struct stack_order;
-struct symbols;
-struct temporal_result;
 
 /* The stacks that were last taken by themselves, not with a look. */
 struct sampling {

@@ -2,7 +2,6 @@
  * What a session asks of the job's processes beside looks: daemons and samples; and what it says. */
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "attach/cores/cores.h"

@@ -8,7 +8,6 @@
 struct args;
 struct command;
 struct pdb_error;
-struct session;
 
 /* Write it to session->out. The command may run, and has a view for the format. */
 int answer_write(struct session *session, const struct command *command, const struct args *args,

@@ -13,7 +13,6 @@ struct rankset;
 struct samples;
 struct session;
 struct stack_order;
-struct temporal_result;
 
 /* Look at the stacks of these samples: in frames at these places values are read from the next
  * sample on. */

@@ -9,10 +9,8 @@
 #include "analysis/stacks/calltree.h"
 
 struct answer;
-struct arena;
 struct args;
 struct pdb_error;
-struct rankset;
 struct session;
 
 struct stacks_asked {

@@ -11,12 +11,7 @@
 #include "shell/options/options.h"
 
 struct answer;
-struct args;
-struct job;
-struct pdb_error;
-struct rankset;
 struct session;
-struct traces;
 
 /* ---- Where traces come from ---- */
 

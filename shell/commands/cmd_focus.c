@@ -7,7 +7,6 @@
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/session.h"
 
 static void tell(const struct session *session)

@@ -2,7 +2,6 @@
  * gdb: put gdb on a rank, in the first frame of the program's own code, on the rank's own node. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "attach/gdb/gdb_call.h"
 #include "attach/gdb/gdb_guard.h"
@@ -15,7 +14,6 @@
 #include "model/xalloc.h"
 #include "shell/start/child.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/options/options.h"
 #include "shell/interrupt.h"
 #include "shell/remote_gdb.h"

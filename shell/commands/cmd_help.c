@@ -9,7 +9,6 @@
 #include "model/xalloc.h"
 #include "render/view.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/session.h"
 #include "shell/topics.h"
 

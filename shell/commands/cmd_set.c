@@ -7,7 +7,6 @@
 #include "render/text/gate.h"
 #include "render/view.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/session.h"
 
 static int run_set(struct session *session, const struct args *args, struct pdb_error *err)

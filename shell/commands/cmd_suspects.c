@@ -13,7 +13,6 @@
 #include "render/view.h"
 #include "shell/options/args.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/session.h"
 #include "shell/answers/traces_of.h"
 

@@ -10,7 +10,6 @@
 #include "model/job/rankset.h"
 #include "model/xalloc.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/line/editor.h"
 #include "shell/interrupt.h"
 #include "shell/session.h"

@@ -14,7 +14,6 @@
 #include "render/text/json.h"
 #include "render/words/label.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/daemons.h"
 #include "shell/session.h"
 

@@ -11,7 +11,6 @@
 #include "model/job/model.h"
 #include "render/text/json.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/daemons.h"
 #include "shell/session.h"
 

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/progress/eqgroup.h"

@@ -9,9 +9,6 @@
 #include "shell/script/script.h"
 
 struct arena;
-struct completions;
-struct editor;
-struct session;
 
 /* What words may become: complete_line(). */
 typedef struct completions editor_complete(struct arena *arena, const struct session *session,

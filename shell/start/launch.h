@@ -7,7 +7,6 @@
 #include <stdbool.h>
 
 struct launch;
-struct leftovers;
 struct options;
 struct pdb_error;
 struct session;

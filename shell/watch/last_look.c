@@ -11,7 +11,6 @@
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
-#include "model/segment/segment.h"
 #include "model/segment/segment_reader.h"
 #include "render/words/label.h"
 #include "shell/session.h"

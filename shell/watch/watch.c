@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The loop of watching. Its looks are in watch_look.c, what follows from them in watch_judge.c. */
-#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "analysis/hang/hang_test.h"
 #include "analysis/hang/pace.h"
-#include "analysis/verdict/verdict.h"
 #include "attach/node/watch_digest.h"
 #include "attach/process/procfs.h"
-#include "model/arena.h"
 #include "model/error.h"
 #include "model/job/job.h"
-#include "model/job/job_model.h"
-#include "model/monotonic.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/monotonic.h"
 #include "model/xalloc.h"
-#include "render/words/label.h"
 #include "shell/interrupt.h"
 #include "shell/watch/watch.h"
 #include "shell/session.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,9 +18,7 @@
 #include "model/job/rankset.h"
 #include "model/monotonic.h"
 #include "model/xalloc.h"
-#include "render/text/gate.h"
 #include "render/words/label.h"
-#include "shell/command.h"
 #include "shell/interrupt.h"
 #include "shell/start/launch.h"
 #include "shell/answers/report_file.h"

@@ -12,7 +12,6 @@
  * nothing has moved for --max-wait; and that those who are outside MPI do not read or write. */
 #include <math.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "analysis/hang/hang_test.h"
 #include "analysis/hang/pace.h"
@@ -24,8 +23,6 @@
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/monotonic.h"
-#include "model/job/proctable.h"
-#include "model/xalloc.h"
 #include "render/words/label.h"
 #include "shell/interrupt.h"
 #include "shell/session.h"

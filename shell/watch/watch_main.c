@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "attach/launchers/launcher.h"
 #include "model/error.h"

@@ -13,15 +13,6 @@
 #include "shell/watch/watch.h"
 #include "shell/watch/watch_tell.h"
 
-struct pace_look;
-struct pdb_error;
-struct rankset;
-struct session;
-struct watch_digest;
-struct watch_rates;
-struct watch_source;
-struct watch_teller;
-
 #define SECOND_NS UINT64_C(1000000000)
 #define CHECK_NS (10 * SECOND_NS) /* what is certain is looked for also while ranks move */
 #define TELL_STILL_NS (10 * SECOND_NS)

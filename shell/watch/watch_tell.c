@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,7 +16,6 @@
 #include "model/xalloc.h"
 #include "render/text/gate.h"
 #include "render/text/json.h"
-#include "render/text/text.h"
 #include "render/view.h"
 #include "render/words/label.h"
 #include "shell/answers/document.h"

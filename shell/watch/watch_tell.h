@@ -10,10 +10,8 @@
 #include "shell/watch/watch.h"
 
 struct hang_figures;
-struct session;
 struct verdict;
 struct watch_digest;
-struct watch_hang;
 
 struct watch_teller {
 	struct session *session;
