@@ -102,8 +102,6 @@ void banner_print(struct session *session, FILE *out)
 	banner_print_moves(session, out);
 }
 
-/* ---- Holes ---- */
-
 /* Ranks by why something is not known of them. */
 struct kinds {
 	const char *why[MAX_KINDS];

@@ -12,7 +12,6 @@
 #include "model/job/code.h"
 #include "model/wire/code_bytes.h"
 #include "model/error.h"
-#include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/monotonic.h"
 #include "model/job/proctable.h"
@@ -20,7 +19,7 @@
 #include "model/job/sample.h"
 #include "model/wire/proc_bytes.h"
 #include "model/wire/share.h"
-#include "shell/daemons_private.h"
+#include "shell/daemons.h"
 
 /* Ask for a share, which share_destroy() frees; NULL: nobody had anything to tell. */
 static int ask_share(struct daemons *daemons, uint32_t kind, const void *question, size_t length,

@@ -38,8 +38,6 @@ static int complain(const struct pdb_error *err)
 	return STATUS_CANNOT;
 }
 
-/* ---- Commands from the command line ---- */
-
 static bool is_file(const struct option_word *word)
 {
 	return strcmp(word->option->argument, "FILE") == 0;
@@ -67,8 +65,6 @@ static int run_start_commands(struct session *session, const struct options *opt
 	}
 	return failed;
 }
-
-/* ---- The loop ---- */
 
 /* How old the answers are, where that matters; see "help prompt". The caller frees. */
 static char *make_age(const struct session *session)
@@ -169,8 +165,6 @@ static int debug(struct session *session, const struct options *options)
 	}
 	return failed ? STATUS_CANNOT : session_status(session);
 }
-
-/* ---- What there is to debug ---- */
 
 static int clean(void)
 {

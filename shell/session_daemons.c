@@ -22,8 +22,6 @@
 /* A job's processes end before its launcher, by about so much. */
 #define LAUNCHER_END_MS 2000
 
-/* ---- Talking to people ---- */
-
 static bool is_quiet;
 
 void session_be_quiet(void)
@@ -49,8 +47,6 @@ void session_complain(const struct pdb_error *err)
 {
 	session_note(err->text);
 }
-
-/* ---- Daemons ---- */
 
 bool session_has_ended(struct session *session)
 {
@@ -149,8 +145,6 @@ bool session_can_try_again(const struct session *session, struct pdb_error *err)
 	session_complain(err);
 	return true;
 }
-
-/* ---- Samples ---- */
 
 void session_drop_sampling(struct session *session)
 {

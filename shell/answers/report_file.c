@@ -25,8 +25,6 @@
 #include "shell/options/args.h"
 #include "shell/session.h"
 
-/* ---- A page of HTML ---- */
-
 enum { MAX_WAIT_GROUPS = 60, PAGE_WIDTH = 200 };
 
 static bool is_page(const char *path)
@@ -131,8 +129,6 @@ static int write_page(struct session *session, FILE *out, struct pdb_error *err)
 	arena_destroy(arena);
 	return result;
 }
-
-/* ---- Text ---- */
 
 /* One command as the user would type it, its output among that of the others. */
 static void report_command(struct session *session, const char *line)

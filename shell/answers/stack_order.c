@@ -29,8 +29,6 @@ struct stack_order {
 	size_t num_seen;
 };
 
-/* ---- Machine code ---- */
-
 /* A snapshot is of another host, maybe: the files here need not be those of its job. */
 static const struct code_function *get_function(void *argument, uint32_t module, uint64_t address,
 						struct pdb_error *err)
@@ -152,8 +150,6 @@ static bool add_stacks(struct stack_order *order, const struct samples *samples)
 	return is_new;
 }
 
-/* ---- Variables ---- */
-
 /* Names of loops are told by whoever has the files, and saved in snapshots, as those of frames. */
 static void name_loops(struct stack_order *order)
 {
@@ -176,20 +172,17 @@ static void choose(struct session *session)
 	session_ask_code(session, &order->question);
 }
 
-/* ---- The order ---- */
-
 static struct stack_order *get(struct session *session)
 {
 	const struct temporal_source source = {get_function, get_variables, session};
 	struct job *job = session->job;
 
 	if (!session->stack_order) {
-		struct stack_order *order = xcalloc(1, sizeof(*order));
-
-		order->session = session;
-		order->reader = code_reader_create(job->modules, job->code);
-		order->temporal = temporal_create(job->callpaths, job->modules, &source);
-		session->stack_order = order;
+		session->stack_order = xcalloc(1, sizeof(*session->stack_order));
+		session->stack_order->session = session;
+		session->stack_order->reader = code_reader_create(job->modules, job->code);
+		session->stack_order->temporal =
+			temporal_create(job->callpaths, job->modules, &source);
 	}
 	return session->stack_order;
 }
@@ -206,19 +199,13 @@ void stack_order_destroy(struct stack_order *order)
 	free(order);
 }
 
-/* Returns whether any stack was at a new place. */
-static bool prepare(struct session *session, const struct samples *samples)
+bool stack_order_prepare(struct session *session, const struct samples *samples)
 {
 	bool is_new = add_stacks(get(session), samples);
 
 	if (is_new)
 		choose(session);
 	return is_new;
-}
-
-void stack_order_prepare(struct session *session, const struct samples *samples)
-{
-	prepare(session, samples);
 }
 
 int stack_order_sample(struct session *session, const struct rankset *ranks, struct pdb_error *err)
@@ -251,7 +238,6 @@ struct temporal_result *stack_order_compare(struct session *session, const struc
 					    size_t max, struct pdb_error *err)
 {
 	const struct samples *samples = session->job->samples;
-	const struct temporal *temporal;
 	struct pdb_error trouble; /* what could not be read is told where it would have decided */
 	bool is_new;
 
@@ -259,13 +245,12 @@ struct temporal_result *stack_order_compare(struct session *session, const struc
 		error_set(err, ERROR_NOT_FOUND, "there is no stack of these ranks");
 		return NULL;
 	}
-	is_new = prepare(session, samples);
+	is_new = stack_order_prepare(session, samples);
 	/* New places, and the samples of a look by daemons, were seen without knowing what to
 	 * read. */
 	if (is_new || !has_values(samples))
 		stack_order_complete(session, &trouble);
-	temporal = session->stack_order->temporal;
-	return temporal_compare(temporal, samples, ranks, max, err);
+	return temporal_compare(session->stack_order->temporal, samples, ranks, max, err);
 }
 
 const struct temporal_result *stack_order_of_look(struct session *session, struct pdb_error *err)

@@ -13,8 +13,6 @@
 struct answer;
 struct session;
 
-/* ---- Where traces come from ---- */
-
 /* The traces of `ranks` (NULL: of all), fetched from other hosts if need be. The caller destroys
  * them, before the next look. ERROR_NOT_FOUND: nothing was traced, and what to do about it. */
 struct traces *trace_source_get(struct session *session, const struct rankset *ranks,
@@ -22,8 +20,6 @@ struct traces *trace_source_get(struct session *session, const struct rankset *r
 
 /* Fetch what is on other hosts of all ranks, for a snapshot. Nothing to do where there is none. */
 int trace_source_complete(struct session *session, struct pdb_error *err);
-
-/* ---- Options ---- */
 
 struct traces_asked {
 	struct traces_options options;
@@ -35,8 +31,6 @@ struct traces_asked {
 struct traces_asked *trace_options_take(struct session *session, const struct args *args,
 					unsigned int users, struct answer *answer,
 					struct args *rest_ret, struct pdb_error *err);
-
-/* ---- A run ---- */
 
 struct trace_input {
 	struct job *job;

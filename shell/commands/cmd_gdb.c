@@ -19,8 +19,6 @@
 #include "shell/remote_gdb.h"
 #include "shell/session.h"
 
-/* ---- On this node ---- */
-
 static int check_process(struct session *session, const struct proc *proc, struct pdb_error *err)
 {
 	if (!node_is_alive(session->node, proc->rank))
@@ -102,8 +100,6 @@ static int run_here(struct session *session, const struct proc *proc, const char
 	return result;
 }
 
-/* ---- On another ---- */
-
 static int run_there(struct session *session, const struct proc *proc, const char *const words[],
 		     size_t num_words, struct remote_gdb_end *ret, struct pdb_error *err)
 {
@@ -125,8 +121,6 @@ static int run_there(struct session *session, const struct proc *proc, const cha
 	result = remote_gdb_run(daemons, &gdb, ret, err);
 	return result < 0 && ret->is_lost ? session_lose_daemons(session, err) : result;
 }
-
-/* ---- Either ---- */
 
 static void tell_state(const struct session *session, const struct proc *proc,
 		       const struct remote_gdb_end *end)

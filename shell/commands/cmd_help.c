@@ -12,8 +12,6 @@
 #include "shell/session.h"
 #include "shell/topics.h"
 
-/* ---- Lists ---- */
-
 static void list_group(FILE *out, enum command_topic group)
 {
 	fprintf(out, "%s:\n", command_topics[group]);
@@ -87,8 +85,6 @@ static void list_short(struct session *session)
 	      "\"apropos WORD\" finds them. New here? \"tutorial\".\n",
 	      out);
 }
-
-/* ---- One thing ---- */
 
 static void explain(const struct command *command, FILE *out)
 {
@@ -173,8 +169,6 @@ static int run_help(struct session *session, const struct args *args, struct pdb
 	explain(command, session->out);
 	return 0;
 }
-
-/* ---- apropos ---- */
 
 struct search {
 	regex_t expression;

@@ -37,8 +37,6 @@ static struct trace_answer *open_two(struct session *session, const char *const 
 	return interrupt_check(err) < 0 ? NULL : found;
 }
 
-/* ---- suspects ---- */
-
 static int find_suspects(struct session *session, const struct args *args, struct answer *answer,
 			 struct pdb_error *err)
 {
@@ -75,8 +73,6 @@ static int find_suspects(struct session *session, const struct args *args, struc
 		return error_set(err, ERROR_NOT_FOUND, "no rank's main thread has a trace");
 	return 0;
 }
-
-/* ---- diff ---- */
 
 /* A side as it was named. */
 struct side {

@@ -33,8 +33,6 @@ struct editor {
 /* Readline's callbacks have no context to be given. */
 static struct editor *active;
 
-/* ---- Completion ---- */
-
 static struct completions offers; /* kept until the next, for show_offers() */
 static struct arena *offers_arena;
 static size_t next_offer;
@@ -102,8 +100,6 @@ static void show_offers(char **matches, int num, int longest)
 	}
 	rl_forced_update_display();
 }
-
-/* ---- Reading ---- */
 
 static void tell_end(const struct session *session)
 {
@@ -202,8 +198,6 @@ bool editor_confirm(struct session *session, const char *format, ...)
 	free(answer);
 	return yes;
 }
-
-/* ---- Life ---- */
 
 static char *history_path(void)
 {

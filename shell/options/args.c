@@ -102,9 +102,7 @@ char *args_join(const struct args *args, size_t next)
 	return text;
 }
 
-/* ---- Regular expressions ----
- *
- * The C library writes out what is repeated: it needs memory for each copy, and time for each at
+/* The C library writes out what is repeated: it needs memory for each copy, and time for each at
  * every character. So "((a+)+)+" has 8 and "(a{1,100}){1,100}" 10,000. What it has no bound for at
  * all are references to what was found before. */
 

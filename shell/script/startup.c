@@ -15,8 +15,6 @@
 
 #define FILE_NAME ".pdbrc"
 
-/* ---- Files ---- */
-
 /* Opened without waiting, as a pipe of that name would make it. */
 static int open_file(const char *path)
 {

@@ -117,8 +117,6 @@ bool find_is_complete(const struct proctable *table, const struct launcher_hosts
 	return hosts->num > 0 || table->num_procs >= (size_t)table->size;
 }
 
-/* ---- The user's jobs ---- */
-
 #define MAX_JOBS 1000
 
 static int terminal_width(void)

@@ -26,8 +26,6 @@ int find_job(pid_t pid, const char *nspace, struct launcher_info *launcher_ret,
  * it has those that there are. */
 bool find_is_complete(const struct proctable *table, const struct launcher_hosts *hosts);
 
-/* ---- The user's jobs ---- */
-
 /* The launcher of the user's only job, into *pid_ret. With several of them, a list on `out` and
  * ERROR_USAGE; with none, ERROR_NOT_FOUND. */
 int joblist_choose(pid_t *pid_ret, FILE *out, struct pdb_error *err);

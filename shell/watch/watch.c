@@ -24,8 +24,6 @@
 #define STILL_NS SECOND_NS             /* nobody has moved for so long: a full look may tell more */
 #define SUSPENDING_NS (10 * SECOND_NS) /* until all hosts of a job are suspended */
 
-/* ---- The test ---- */
-
 /* How long the job has run already, at least: the recorder has seen all of it. The start is that of
  * a clock that goes on while the machine sleeps; now is not, as if all sleep was the job's. */
 static uint64_t find_age(const struct session *session)
@@ -90,8 +88,6 @@ static void feed_test(struct watch *watch)
 	free(looks);
 }
 
-/* ---- Looks ---- */
-
 /* Hosts are not suspended, and do not go on, all at the same moment. */
 static bool may_be_suspended(const struct watch *watch)
 {
@@ -122,8 +118,6 @@ static int look_for_test(struct watch *watch, struct pdb_error *err)
 		feed_test(watch);
 	return 0;
 }
-
-/* ---- The loop ---- */
 
 /* Without a recorder a full look takes a second, and is certain of nothing but deaths. */
 static bool is_time(const struct watch *watch)
@@ -257,7 +251,7 @@ int watch_run(struct session *session, const struct watch_options *options, FILE
 		watch.is_over = true;
 		result = 0;
 	}
-	watch_tell_deinit(&watch.teller);
+	watch_tell_clear(&watch.teller);
 	session->is_hung = watch.is_hang && !watch_is_doubted(&watch.hang);
 	if (watch.is_hang) {
 		watch_tell_hang(&watch.teller, &watch.hang);

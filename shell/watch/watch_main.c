@@ -52,8 +52,6 @@ static int fail(const struct options *options, const struct pdb_error *err)
 	return finish(options, "error", STATUS_CANNOT);
 }
 
-/* ---- A job that runs ---- */
-
 static bool has_all_ranks(pid_t pid, const char *nspace)
 {
 	struct launcher_hosts hosts;
@@ -121,8 +119,6 @@ static int watch_running(struct session *session, const struct options *options)
 	}
 }
 
-/* ---- A job that is started ---- */
-
 struct run {
 	struct session *session;
 	const struct options *options;
@@ -166,7 +162,7 @@ static void look_for_kept(struct run *run)
 	watch_tell_init(&teller, run->session, run->out, options->wants_json);
 	last_look_clean(run->session, options->save, &teller);
 	run->was_watched |= run->session->has_saved;
-	watch_tell_deinit(&teller);
+	watch_tell_clear(&teller);
 }
 
 static int end_hung(struct run *run)

@@ -43,48 +43,26 @@ void watch_tell_init(struct watch_teller *teller, struct session *session, FILE 
 	};
 }
 
-static void clear_line(struct watch_teller *teller)
+void watch_tell_clear(struct watch_teller *teller)
 {
 	if (teller->has_line)
 		gate_erase_line(stderr);
 	teller->next_ns = 0;
 }
 
-void watch_tell_deinit(struct watch_teller *teller)
-{
-	clear_line(teller);
-}
-
 const char *watch_kind_text(const struct verdict *verdict)
 {
-	switch (verdict->kind) {
-	case VERDICT_NONE:
-		return "none";
-	case VERDICT_COMPUTATION:
-		return "computation";
-	case VERDICT_STOPPED:
-		return "stopped";
-	case VERDICT_LEFT:
-		return "left";
-	case VERDICT_LEAST:
-	case VERDICT_UNDECIDED:
-		return "communication";
-	case VERDICT_DEADLOCK:
-		return "deadlock";
-	case VERDICT_MISMATCH:
-		return "mismatch";
-	case VERDICT_LOST:
-		return "lost message";
-	case VERDICT_LIBRARY:
-		return "library";
-	case VERDICT_CRASHED:
-		return "crash";
-	default:
-		return "unknown";
-	}
-}
+	static const char *const kinds[] = {
+		[VERDICT_NONE] = "none",           [VERDICT_COMPUTATION] = "computation",
+		[VERDICT_STOPPED] = "stopped",     [VERDICT_LEFT] = "left",
+		[VERDICT_LEAST] = "communication", [VERDICT_UNDECIDED] = "communication",
+		[VERDICT_DEADLOCK] = "deadlock",   [VERDICT_MISMATCH] = "mismatch",
+		[VERDICT_LOST] = "lost message",   [VERDICT_LIBRARY] = "library",
+		[VERDICT_CRASHED] = "crash",       [VERDICT_UNKNOWN] = "unknown",
+	};
 
-/* ---- Events ---- */
+	return kinds[verdict->kind];
+}
 
 static void begin_event(struct watch_teller *teller, const char *event)
 {
@@ -93,7 +71,7 @@ static void begin_event(struct watch_teller *teller, const char *event)
 	time_t now = time(NULL);
 	struct tm parts;
 
-	clear_line(teller);
+	watch_tell_clear(teller);
 	if (!teller->is_json)
 		return;
 	if (gmtime_r(&now, &parts))
@@ -211,8 +189,8 @@ static void tell_hang_text(struct watch_teller *teller, const struct watch_hang 
 	fputs(".\n", view.out);
 	if (watch_is_doubted(hang))
 		fputs("Not sure that it hangs: counts of messages cannot be read of all ranks that "
-		      "were looked "
-		      "at, so they may have gone round between the looks and come back to the same "
+		      "were looked at, so they may have gone round between the looks and come back "
+		      "to the same "
 		      "calls.\n",
 		      view.out);
 	view_lp(&view);
@@ -229,8 +207,6 @@ void watch_tell_hang(struct watch_teller *teller, const struct watch_hang *hang)
 		tell_hang_text(teller, hang);
 	end_event(teller);
 }
-
-/* ---- The status line ---- */
 
 static void print_bar(double share)
 {
