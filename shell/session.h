@@ -87,26 +87,23 @@ struct session {
 void session_init(struct session *session);
 void session_deinit(struct session *session);
 
-/* Find the job of the launcher `pid` and look at it. nspace: one of several jobs of one launcher,
- * or NULL. The session must be without a job. */
+/* All that find a job need a session without one. The job of the launcher `pid`, looked at; nspace:
+ * one of several jobs of one launcher, or NULL. */
 int session_attach(struct session *session, pid_t pid, const char *nspace, struct pdb_error *err);
-/* Read a snapshot. The session must be without a job. */
+/* A snapshot's. */
 int session_load(struct session *session, const char *path, struct pdb_error *err);
-/* The same of one that has been read from there: the job is the session's from now on. */
+/* One that was read from such a file; it is the session's from now on. */
 void session_take_loaded(struct session *session, struct job *job, const char *path);
-
-/* Read the cores of a job from files and directories; what cannot be used of them is told. The
- * session must be without a job. */
+/* That of cores, from files and directories; what cannot be used of them is told. */
 int session_load_cores(struct session *session, char *const *paths, size_t num_paths,
 		       struct pdb_error *err);
-
 /* What is left of a job of this host that has ended: segments of its ranks, of which there must be
- * one, and which the session closes. The session must be without a job. */
+ * one, and which the session closes. */
 int session_open_kept(struct session *session, struct segment_kept *kept, int num,
 		      struct pdb_error *err);
 
-/* Those of them that are of the job's processes are the session's from now on, for
- * session_look_at_end(): their fd is -1 then. */
+/* Those of the job's processes are the session's from now on, for session_look_at_end(): their fd
+ * is -1 then. */
 void session_keep(struct session *session, struct segment_kept *kept, int num);
 
 /* Leave the job, which goes on; the session is without a job then. */
@@ -120,9 +117,8 @@ int session_refresh(struct session *session, struct pdb_error *err);
  * traces. ERROR_GONE: nothing was kept, and the last snapshot stays. */
 int session_look_at_end(struct session *session, struct pdb_error *err);
 
-/* Sample the stacks of `ranks`, so many times within so many milliseconds, and put the samples
- * in the place of older ones. Ctrl-C: those taken till then count, if all ranks are on this
- * host. */
+/* Sample the stacks of `ranks`, so many times within so many milliseconds, in the place of older
+ * samples. Ctrl-C: those taken till then count, if all ranks are on this host. */
 int session_sample(struct session *session, const struct rankset *ranks, int times,
 		   int milliseconds, struct pdb_error *err);
 /* From now on, until it is NULL, sampling reads the probes of this question, too, and makes its
@@ -138,28 +134,27 @@ int session_read_code(struct session *session, const struct code_address *functi
 /* What sampling has cost so far, on all nodes; all 0 without a live job. */
 int session_get_cost(struct session *session, struct sampler_cost *ret, struct pdb_error *err);
 
-/* The daemons, started if there should be some and are none. NULL: there are none, and why. */
+/* The daemons, started if there should be some and are none; NULL: why there are none. */
 struct daemons *session_daemons(struct session *session, struct pdb_error *err);
 /* The daemons have failed with *err. Unless that was for other reasons than themselves, they are
  * stopped; the next look has others. Returns -1 with what is to be said of it in *err. */
 int session_lose_daemons(struct session *session, struct pdb_error *err);
 
-/* For session.c: the daemons, tried once, or started anew if they were lost; where there are none and
- * should be, this is told. -1: interrupted. After a failure: were daemons lost, so that it is worth to
- * try with others? Nothing has been sampled since the last look. */
+/* For session.c. Try once to have daemons, and once more when they were lost; where there are none and
+ * should be, this is told. -1: interrupted. */
 int session_ensure_daemons(struct session *session, struct pdb_error *err);
+/* After a failure: were daemons lost, so that it is worth to try with others? */
 bool session_can_try_again(const struct session *session, struct pdb_error *err);
+/* Nothing has been sampled since the last look. */
 void session_drop_sampling(struct session *session);
 
 /* Has the launcher ended? Notes it: is_live becomes false. */
 bool session_has_ended(struct session *session);
-
-/* What has: "the job has ended", or that its launcher alone has, and how to look at the ranks of
- * this host that live on. */
+/* "the job has ended", or that its launcher alone has, and how to look at the ranks of this host
+ * that live on. */
 void session_describe_end(const struct session *session, char *buffer, size_t size);
 
-/* How the views see it now, without an answer; its pointers are borrowed from the session. What
- * they make lives in the arena. */
+/* For views, without an answer: borrowed from the session, and an arena for what they make. */
 struct view session_view(struct session *session, struct arena *arena);
 
 /* Rank lists ("lp", "group 2", "host node7" as this session sees them) from *next to the end of the
@@ -169,23 +164,19 @@ int session_take_ranks(struct session *session, const struct args *args, size_t 
 /* One rank list that must name one rank; of "lp" with several the first. */
 int session_take_rank(struct session *session, const struct args *args, size_t *next, int *ret,
 		      struct pdb_error *err);
-
 /* The same for a rank that must have a model. */
 int session_take_model_rank(struct session *session, const struct args *args, size_t *next,
 			    int *ret, struct pdb_error *err);
 
 /* Seconds since the last look. */
 double session_age(const struct session *session);
-
 /* 1: the last look found a hang or a fault, or watching did; 0: it did not. */
 int session_status(const struct session *session);
 
 /* Print an error as pdb does: "pdb: text", further lines indented, to stderr. */
 void session_complain(const struct pdb_error *err);
-
 /* The same of a text that is none. */
 void session_note(const char *text);
-
 /* From now on nothing of this is printed: this process is somebody else's program. */
 void session_be_quiet(void);
 

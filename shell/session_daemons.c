@@ -77,8 +77,6 @@ void session_describe_end(const struct session *session, char *buffer, size_t si
 			 num_living, num_living == 1 ? "s" : "", pid);
 }
 
-/* Daemons where they are needed, and why there are none. It is tried once; those that were lost
- * are started again. -1: interrupted. */
 int session_ensure_daemons(struct session *session, struct pdb_error *err)
 {
 	const struct proctable *table = session->job->proctable;
@@ -118,8 +116,6 @@ struct daemons *session_daemons(struct session *session, struct pdb_error *err)
 	return session->daemons;
 }
 
-/* When it is for the daemons' sake, either the job has ended, or others are started with the next
- * look. */
 int session_lose_daemons(struct session *session, struct pdb_error *err)
 {
 	struct pollfd launcher = {.fd = session->launcher_fd, .events = POLLIN};
@@ -135,7 +131,6 @@ int session_lose_daemons(struct session *session, struct pdb_error *err)
 	return error_prefix(err, "the daemons on the job's nodes were lost");
 }
 
-/* After a failure: were daemons lost, so that it is worth to try with others? */
 bool session_can_try_again(const struct session *session, struct pdb_error *err)
 {
 	if (session->daemons || !session->has_lost_daemons || err->code == ERROR_GONE ||

@@ -13,12 +13,10 @@ struct launcher_info;
 struct pdb_error;
 struct proctable;
 
-/* Identify the launcher `pid` and get its process table in the way that launcher_kind.h has for it;
- * from this node's processes where it has none, and where that fails. nspace: one of several jobs
- * of a launcher that takes PMIx tools, or NULL. On success
- * *table_ret belongs to the caller and its source_note says why it is this source; *hosts_ret is to
- * be given to launcher_hosts_deinit(). If there are hosts in it, ranks on these are not in the
- * table, which may then be without any. */
+/* Identify the launcher `pid` and get its process table in the way that launcher_kind.h has for it,
+ * else from this node's processes. nspace: one of several jobs of a launcher that takes PMIx tools,
+ * or NULL. The caller owns *table_ret, whose source_note says why it is this source, and gives
+ * *hosts_ret to launcher_hosts_deinit(): the table has no ranks on these hosts, and maybe none. */
 int find_job(pid_t pid, const char *nspace, struct launcher_info *launcher_ret,
 	     struct launcher_hosts *hosts_ret, struct proctable **table_ret, struct pdb_error *err);
 

@@ -12,8 +12,8 @@ struct pdb_error;
 struct session;
 
 /* Start options->run_argv with the recorder of its MPI in the ranks, in a process group of its own
- * (Ctrl-C does not reach it), input from /dev/null or, if it is watched and pdb's own is no
- * terminal, from there, output to the terminal or options->output. */
+ * (Ctrl-C does not reach it). Input: /dev/null or, if it is watched, pdb's own that is no terminal;
+ * output: the terminal or options->output. */
 int launch_start(const struct options *options, struct launch **ret, struct pdb_error *err);
 
 /* SIGUSR1 and SIGUSR2, by which batch systems warn, are for what was started and not for pdb. */
@@ -25,10 +25,8 @@ bool launch_is_script(const struct launch *launch);
 /* Send it SIGTERM, and nothing else. */
 void launch_terminate(const struct launch *launch);
 
-/* Wait until every rank on this host has a recorder and left MPI_Init, then attach the session. The
- * wait is bounded and ends with Ctrl-C; ranks without a recorder are holes then. ERROR_GONE: the
- * job ended first.
- */
+/* Wait until every rank on this host has a recorder and left MPI_Init, for some seconds or until
+ * Ctrl-C, then attach the session. ERROR_GONE: the job ended first. */
 int launch_attach(struct launch *launch, struct session *session, struct pdb_error *err);
 
 /* Has the job ended? Then *status_ret is its exit status, or 128 + signal, and launch_finish() does

@@ -28,7 +28,6 @@
 #include "shell/options/options.h"
 #include "shell/watch/watch_tell.h"
 
-#define SECOND_NS UINT64_C(1000000000)
 #define POLL_NS (SECOND_NS / 50)
 #define COMMAND_GRACE_NS (2 * SECOND_NS)
 #define END_NS (30 * SECOND_NS) /* how long a launcher may take to end its job */

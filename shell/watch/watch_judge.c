@@ -58,7 +58,6 @@ uint64_t watch_still_ns(const struct watch *watch)
 	return monotonic_ns() - watch->moved_ns;
 }
 
-/* For people. The decision goes by what was seen. */
 struct watch_standstill watch_standstill_of(const struct watch *watch)
 {
 	return (struct watch_standstill){
@@ -140,7 +139,6 @@ static int look_fully(struct watch *watch, struct pdb_error *err)
 	return 0;
 }
 
-/* Those outside MPI read or write, or get on in their code: a long phase of few ranks, no hang. */
 bool watch_is_active(struct watch *watch)
 {
 	bool is_working = watch->has_recorder && watch->report.kind == PACE_WORKING;
@@ -198,7 +196,6 @@ static void tell_still(struct watch *watch)
 	arena_destroy(arena);
 }
 
-/* Nobody has moved for a while, or it is time to look at those who do. */
 int watch_look_closely(struct watch *watch, struct pdb_error *err)
 {
 	const struct session *session = watch->session;
@@ -255,7 +252,6 @@ int watch_confirm(struct watch *watch, struct pdb_error *err)
 	return 0;
 }
 
-/* By what the recorder tells, which is exact: somebody moves or nobody does. */
 int watch_judge_pace(struct watch *watch, struct pdb_error *err)
 {
 	if (hang_test_state(watch->test) == HANG_CONFIRM)

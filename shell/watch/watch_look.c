@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A look at a watched job, and what it says of who moves. */
-#include <stdlib.h>
 #include "analysis/hang/hang_test.h"
 #include "analysis/hang/pace.h"
 #include "analysis/progress/eqgroup.h"
@@ -98,7 +97,6 @@ static void note_movement(struct watch *watch)
 	watch->tell_still_ns = TELL_STILL_NS;
 }
 
-/* Of the ranks whose turn it is, if they have to be looked at by their stacks. */
 int watch_look(struct watch *watch, const struct rankset *sampled, struct pdb_error *err)
 {
 	if (watch_source_look(watch->source, sampled, &watch->digest, err) < 0)

@@ -16,7 +16,6 @@
 #include "shell/session.h"
 #include "shell/watch/watch_tell.h"
 
-#define SECOND_NS UINT64_C(1000000000)
 #define POLL_NS (SECOND_NS / 20)
 #define END_NS (3 * SECOND_NS)       /* launchers end so long after their ranks, at most */
 #define RETRY_NS (SECOND_NS / 2)     /* a script starts its next job some time, */

@@ -52,35 +52,23 @@ void watch_tell_clear(struct watch_teller *teller)
 
 const char *watch_kind_text(const struct verdict *verdict)
 {
-	static const char *const kinds[] = {
-		[VERDICT_NONE] = "none",           [VERDICT_COMPUTATION] = "computation",
-		[VERDICT_STOPPED] = "stopped",     [VERDICT_LEFT] = "left",
-		[VERDICT_LEAST] = "communication", [VERDICT_UNDECIDED] = "communication",
-		[VERDICT_DEADLOCK] = "deadlock",   [VERDICT_MISMATCH] = "mismatch",
-		[VERDICT_LOST] = "lost message",   [VERDICT_LIBRARY] = "library",
-		[VERDICT_CRASHED] = "crash",       [VERDICT_UNKNOWN] = "unknown",
-	};
-
-	return kinds[verdict->kind];
+	return verdict->kind == VERDICT_LEAST || verdict->kind == VERDICT_UNDECIDED
+		       ? "communication"
+		       : view_verdict_name(verdict);
 }
 
 static void begin_event(struct watch_teller *teller, const char *event)
 {
 	struct json json = {.out = teller->out};
-	char when[64] = "";
-	time_t now = time(NULL);
-	struct tm parts;
 
 	watch_tell_clear(teller);
 	if (!teller->is_json)
 		return;
-	if (gmtime_r(&now, &parts))
-		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &parts);
 	json_object(&json, NULL);
 	document_write_version(&json);
 	json_text(&json, "command", "watch");
 	json_text(&json, "event", event);
-	json_text(&json, "time", when);
+	document_write_time(&json, "time", time(NULL));
 }
 
 static void end_event(struct watch_teller *teller)
