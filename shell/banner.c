@@ -17,13 +17,6 @@
 /* Kinds of trouble told one by one; what is beyond is only counted. */
 #define MAX_KINDS 8
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static size_t count_hosts(const struct proctable *table)
 {
 	size_t num = 0;
@@ -42,7 +35,7 @@ static size_t count_hosts(const struct proctable *table)
 static void print_job(const struct session *session, FILE *out)
 {
 	const struct proctable *table = session->job->proctable;
-	const char *program = table->num_procs ? base_name(table->procs[0].executable) : "";
+	const char *program = table->num_procs ? basename(table->procs[0].executable) : "";
 	size_t hosts = count_hosts(table);
 
 	if (session->snapshot)
@@ -54,15 +47,6 @@ static void print_job(const struct session *session, FILE *out)
 		table->job && *table->job ? " job " : "", table->job ? table->job : "", table->size,
 		table->size == 1 ? "" : "s", hosts, hosts == 1 ? "" : "s", *program ? ", " : "",
 		program);
-}
-
-static void print_source(const struct session *session, FILE *out)
-{
-	const struct job *job = session->job;
-
-	fprintf(out, "recorder in %d of %d ranks; found by %s\n",
-		job->model ? rankset_count(job->model->ranks) : 0, job->proctable->size,
-		proctable_source_text(job->proctable->source));
 }
 
 void banner_print_moves(struct session *session, FILE *out)
@@ -97,8 +81,12 @@ void banner_print_moves(struct session *session, FILE *out)
 
 void banner_print(struct session *session, FILE *out)
 {
+	const struct job *job = session->job;
+
 	print_job(session, out);
-	print_source(session, out);
+	fprintf(out, "recorder in %d of %d ranks; found by %s\n",
+		job->model ? rankset_count(job->model->ranks) : 0, job->proctable->size,
+		proctable_source_text(job->proctable->source));
 	banner_print_moves(session, out);
 }
 

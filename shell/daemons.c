@@ -191,8 +191,7 @@ static int lost(struct daemons *daemons, struct pdb_error *err)
 	return -1;
 }
 
-/* The next frame. The waiting is in pieces, so that nobody is called silent because this process
- * has been stopped for a while. */
+/* The next frame. Waits in pieces: when this process was stopped nobody is called silent for it. */
 static int receive(struct daemons *daemons, uint64_t until_ns, struct link_frame *frame,
 		   struct pdb_error *err)
 {

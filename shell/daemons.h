@@ -85,8 +85,7 @@ int daemons_sample(struct daemons *daemons, const struct rankset *ranks,
 		   const struct node_sampling *sampling, const struct code_question *code,
 		   struct pdb_error *err);
 
-/* Get the traces of `ranks` as of the last look, which must have been committed, into the job's
- * model. */
+/* Get the traces of `ranks` as of the last look, which was committed, into the job's model. */
 int daemons_get_traces(struct daemons *daemons, const struct rankset *ranks, struct pdb_error *err);
 
 /* Add what sampling has cost on their nodes so far. */

@@ -170,8 +170,7 @@ static struct buffer put_look(const struct pdbd_look *look, const struct rankset
 	return question;
 }
 
-/* What differs in all ranks is left out where it can be: of 1,000,000 ranks in 20 places come the
- * stacks of 20. */
+/* Leaves out what differs in all ranks: of 1,000,000 ranks in 20 places come the stacks of 20. */
 int daemons_sample(struct daemons *daemons, const struct rankset *ranks,
 		   const struct node_sampling *sampling, const struct code_question *code,
 		   struct pdb_error *err)

@@ -19,8 +19,7 @@ bool interrupt_wants_end(void); /* SIGHUP or SIGTERM came */
 /* Was it SIGTERM? Then it is forgotten: somebody else is to be told. */
 bool interrupt_take_termination(void);
 
-/* From now on SIGUSR1 and SIGUSR2 are not for pdb but for the process that this is a pidfd of. -1:
- * for nobody any more, and ignored. */
+/* Pass SIGUSR1 and SIGUSR2 on to the process of this pidfd from now on; -1: ignore them. */
 void interrupt_pass_on(int pidfd);
 
 /* Readable when any of the signals came; read by interrupt_drain(). For poll(). */

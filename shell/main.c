@@ -128,21 +128,9 @@ static void interact(struct session *session)
 	free(last);
 }
 
-/* Lines of a pipe or a file on standard input: the same without a prompt. Returns how many failed.
- */
-static int read_standard_input(struct session *session)
-{
-	struct pdb_error err;
-
-	if (script_run_file(session, "/dev/stdin", &err) < 0) {
-		session_complain(&err);
-		return 1;
-	}
-	return 0;
-}
-
 static int debug(struct session *session, const struct options *options)
 {
+	struct pdb_error err;
 	int failed;
 
 	session->is_batch = options->program.is_batch;
@@ -159,8 +147,9 @@ static int debug(struct session *session, const struct options *options)
 		if (session->editor) {
 			interact(session);
 			failed = 0; /* what was mistyped at the prompt is no failure of pdb */
-		} else {
-			failed += read_standard_input(session);
+		} else if (script_run_file(session, "/dev/stdin", &err) < 0) {
+			session_complain(&err);
+			failed++;
 		}
 	}
 	return failed ? STATUS_CANNOT : session_status(session);

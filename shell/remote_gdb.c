@@ -45,8 +45,8 @@ struct run {
 
 /* ---- The relay ---- */
 
-/* Of pdb's descriptors it keeps the standard ones and the sockets: a copy of the link's would keep
- * the daemons when pdb has been killed. */
+/* Keep the standard descriptors and the sockets alone: a copy of the link's would keep the daemons
+ * when pdb has been killed. */
 static void keep_sockets(const struct run *run, struct relay *relay)
 {
 	const int away = 16;

@@ -85,8 +85,7 @@ void session_deinit(struct session *session)
 	safe_paths_clear(&session->safe_paths);
 }
 
-/* By stacks alone several ranks may be left among whom their order can choose, or what MPI
- * libraries hold of messages. */
+/* By stacks alone several ranks may be left: their order, or messages held, can choose. */
 static void choose_by_stacks(struct session *session)
 {
 	struct verdict *verdict = session->verdict;
@@ -202,8 +201,7 @@ static int look_here(struct session *session, struct node_look_options *options,
 	return 0;
 }
 
-/* By daemons where they are needed and can be had, or by this process. *begin_ret: when, without
- * the start of daemons. */
+/* By daemons where these are needed, or here. *begin_ret: when, after daemons were started. */
 static int look_once(struct session *session, struct node_look_options *options,
 		     uint64_t *begin_ret, struct pdb_error *err)
 {

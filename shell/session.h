@@ -97,20 +97,17 @@ void session_take_loaded(struct session *session, struct job *job, const char *p
 /* That of cores, from files and directories; what cannot be used of them is told. */
 int session_load_cores(struct session *session, char *const *paths, size_t num_paths,
 		       struct pdb_error *err);
-/* What is left of a job of this host that has ended: segments of its ranks, of which there must be
- * one, and which the session closes. */
+/* An ended job of this host: segments of its ranks, one at least, which the session closes. */
 int session_open_kept(struct session *session, struct segment_kept *kept, int num,
 		      struct pdb_error *err);
 
-/* Those of the job's processes are the session's from now on, for session_look_at_end(): their fd
- * is -1 then. */
+/* Take over those of the job's processes (fd is -1 then), for session_look_at_end(). */
 void session_keep(struct session *session, struct segment_kept *kept, int num);
 
 /* Leave the job, which goes on; the session is without a job then. */
 void session_detach(struct session *session);
 
-/* Look at the job again and do all analyses anew. When nothing is left of it, ERROR_GONE and the
- * last snapshot stays. */
+/* Look again and do all analyses anew. ERROR_GONE: nothing is left; the last snapshot stays. */
 int session_refresh(struct session *session, struct pdb_error *err);
 
 /* The processes of the job have ended: look at what was kept of those with traces, and get all
@@ -121,14 +118,12 @@ int session_look_at_end(struct session *session, struct pdb_error *err);
  * samples. Ctrl-C: those taken till then count, if all ranks are on this host. */
 int session_sample(struct session *session, const struct rankset *ranks, int times,
 		   int milliseconds, struct pdb_error *err);
-/* From now on, until it is NULL, sampling reads the probes of this question, too, and makes its
- * names known. Borrowed. */
+/* Until it is NULL, sampling reads this question's probes and makes its names known. Borrowed. */
 void session_ask_code(struct session *session, const struct code_question *question);
 /* Read the question's probes in the main threads' stacks of the job's latest samples, as far as
  * ranks are still there; the samples stay what they are. Nothing for a snapshot. */
 int session_read_values(struct session *session, struct pdb_error *err);
-/* Have the daemons tell functions of which this host has no files; they come into the job's code.
- * Nothing where there are no daemons. */
+/* Ask the daemons, if any, for functions that no file here has; they come into the job's code. */
 int session_read_code(struct session *session, const struct code_address *functions, size_t num,
 		      struct pdb_error *err);
 /* What sampling has cost so far, on all nodes; all 0 without a live job. */
@@ -150,8 +145,7 @@ void session_drop_sampling(struct session *session);
 
 /* Has the launcher ended? Notes it: is_live becomes false. */
 bool session_has_ended(struct session *session);
-/* "the job has ended", or that its launcher alone has, and how to look at the ranks of this host
- * that live on. */
+/* "the job has ended", or that its launcher has, and how to look at ranks here that live on. */
 void session_describe_end(const struct session *session, char *buffer, size_t size);
 
 /* For views, without an answer: borrowed from the session, and an arena for what they make. */

@@ -108,11 +108,6 @@ static void ask_nodes(struct stack_order *order, const struct unknown *unknown)
 					       "or can tell where the function begins");
 }
 
-static bool is_wanted(const struct stack_order *order, const struct sample *sample)
-{
-	return sample->is_main && sample->path != CALLPATH_NONE && !order->seen[sample->path];
-}
-
 /* Nodes of a path that has been seen are never below one that has not. */
 static void make_room(struct stack_order *order)
 {
@@ -123,8 +118,7 @@ static void make_room(struct stack_order *order)
 		order->seen[order->num_seen] = false;
 }
 
-/* Look at stacks that have not been seen yet: from files of this host, else from the node of a rank
- * that has them. */
+/* Look at new stacks, by files of this host, else by the node of a rank that has them. */
 static bool add_stacks(struct stack_order *order, const struct samples *samples)
 {
 	struct unknown unknown = {.num = 0};
@@ -136,7 +130,7 @@ static bool add_stacks(struct stack_order *order, const struct samples *samples)
 	for (size_t i = 0; i < samples->num_samples; i++) {
 		const struct sample *sample = &samples->samples[i];
 
-		if (!is_wanted(order, sample))
+		if (!sample->is_main || sample->path == CALLPATH_NONE || order->seen[sample->path])
 			continue;
 		paths[num++] = sample->path;
 		read_functions(order, sample->path, &unknown);
@@ -246,8 +240,7 @@ struct temporal_result *stack_order_compare(struct session *session, const struc
 		return NULL;
 	}
 	is_new = stack_order_prepare(session, samples);
-	/* New places, and the samples of a look by daemons, were seen without knowing what to
-	 * read. */
+	/* When these were seen it was not known what to read in them. */
 	if (is_new || !has_values(samples))
 		stack_order_complete(session, &trouble);
 	return temporal_compare(session->stack_order->temporal, samples, ranks, max, err);

@@ -118,8 +118,7 @@ static void carry_out(struct session *session, const char *line)
 		session_complain(&err);
 }
 
-/* Ask to go on; commands in between are carried out. False: leave. Those who read a pipe or a file
- * go on by themselves. */
+/* Ask to go on, or carry out commands in between. False: leave. No terminal: nobody is asked. */
 static bool goes_on(struct session *session)
 {
 	struct line_source *source;

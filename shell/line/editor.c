@@ -70,8 +70,7 @@ static const char *find_what(const char *word)
 	return "";
 }
 
-/* A line for each match with what it is; those without a word on them, and more than there is room
- * for, in columns. */
+/* A line a match with what it is; columns where nothing is known of them or room is short. */
 static void show_offers(char **matches, int num, int longest)
 {
 	bool has_words = false;

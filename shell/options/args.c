@@ -127,8 +127,7 @@ static const char *skip_bracket(const char *at)
 	return at + (*at == ']');
 }
 
-/* How often what stands before is written out; *at is moved behind the repetition. 1: there is
- * none. */
+/* How often what stands before is written out; *at is moved behind the repetition, if any. */
 static uint64_t take_repetition(const char **at)
 {
 	unsigned long least, most;

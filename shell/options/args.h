@@ -29,8 +29,7 @@ void args_destroy(struct args *args); /* NULL is fine */
 int args_take_number(const struct args *args, size_t *next, const char *what, long min, long max,
 		     long *ret, struct pdb_error *err);
 
-/* An extended regular expression, for the caller to regfree(). flags: REG_ICASE or 0. -1:
- * ERROR_USAGE. */
+/* An extended regular expression for regfree(). flags: REG_ICASE or 0. -1: ERROR_USAGE. */
 int args_compile(const char *word, int flags, regex_t *ret, struct pdb_error *err);
 
 /* The same, which the arena owns. NULL: ERROR_USAGE. */

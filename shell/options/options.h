@@ -54,8 +54,7 @@ struct options {
 	char **run_argv;            /* what to run, NULL-terminated; borrowed from argv */
 };
 
-/* Parse; prints help, version and usage errors itself and ends the program then, with status 2 for
- * errors. */
+/* Parse, or print help, version or usage errors and end the program, with status 2 for errors. */
 void options_parse(int argc, char **argv, struct options *ret);
 void options_free(struct options *options);
 

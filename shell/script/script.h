@@ -11,16 +11,15 @@ struct pdb_error;
 struct session;
 
 struct line_source {
-	/* The next line without its newline; NULL at the end. The caller frees. prompt is shown by
-	 * sources that are terminals. */
+	/* The next line, without its newline, for the caller to free; NULL at the end. Terminals
+	 * show prompt. */
 	char *(*next)(struct line_source *source, const char *prompt);
 	const char *name; /* for messages: the file's name */
 	int line;         /* number of the line returned last, from 1 */
 };
 
-/* Carry out all lines of a command file, which may be a pipe or a device, until its end, `quit` or an
- * error; the error is prefixed with "NAME:LINE: ". Files nest at most 20 deep. An open one stays open.
- * Ctrl-C ends waiting for lines, too. */
+/* Carry out a command file, pipe or device until its end, Ctrl-C, `quit` or an error, which is
+ * prefixed with "NAME:LINE: ". Files nest at most 20 deep. An open one stays open. */
 int script_run_open(struct session *session, int fd, const char *name, struct pdb_error *err);
 int script_run_file(struct session *session, const char *path, struct pdb_error *err);
 

@@ -121,8 +121,7 @@ static int tell_to_end(pid_t pid, const struct child_watch *watch, int waited_ms
 							  : -1;
 }
 
-/* Until it has ended. When pdb is to end, so is the program: a gdb holds its rank for as long as it
- * likes. */
+/* Returns its status. When pdb is to end so is it: a gdb holds its rank for as long as it likes. */
 static int wait_for_end(pid_t pid, const struct child_watch *watch)
 {
 	struct pollfd fds[] = {{.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN},

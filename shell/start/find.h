@@ -20,8 +20,7 @@ struct proctable;
 int find_job(pid_t pid, const char *nspace, struct launcher_info *launcher_ret,
 	     struct launcher_hosts *hosts_ret, struct proctable **table_ret, struct pdb_error *err);
 
-/* Does the table have every rank that could be found from here? Of a job that is just being started
- * it has those that there are. */
+/* Does the table have every rank that could be found from here, as far as they have started? */
 bool find_is_complete(const struct proctable *table, const struct launcher_hosts *hosts);
 
 /* The launcher of the user's only job, into *pid_ret. With several of them, a list on `out` and

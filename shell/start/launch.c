@@ -147,8 +147,6 @@ int launch_start(const struct options *options, struct launch **ret, struct pdb_
 	return 0;
 }
 
-/* ---- Signals ---- */
-
 void launch_pass_signals(struct launch *launch)
 {
 	launch->pidfd = (int)syscall(SYS_pidfd_open, launch->pid, 0);
@@ -327,8 +325,7 @@ struct leftovers *leftovers_note(const struct session *session)
 	return leftovers;
 }
 
-/* A process that is killed ends thread by thread. Until the last one its segment is in use, also
- * when the first one is a zombie already. */
+/* Killed, it ends thread by thread, and its segment is in use until the last has, zombie or not. */
 static bool is_alive(const struct segment_process *process)
 {
 	struct procfs_stat stat;
@@ -337,23 +334,16 @@ static bool is_alive(const struct segment_process *process)
 	       (stat.state != 'Z' || stat.num_threads > 1);
 }
 
-static bool is_any_alive(const struct leftovers *leftovers)
-{
-	for (size_t i = 0; i < leftovers->num; i++)
-		if (is_alive(&leftovers->processes[i]))
-			return true;
-	return false;
-}
-
 void leftovers_remove(struct leftovers *leftovers)
 {
 	uint64_t until_ns = monotonic_ns() + LEFT_WAIT_NS;
 
 	if (!leftovers)
 		return;
-	while (is_any_alive(leftovers) && monotonic_ns() < until_ns &&
-	       interrupt_sleep_until(monotonic_ns() + LEFT_POLL_NS))
-		;
+	for (size_t i = 0; i < leftovers->num; i++)
+		while (is_alive(&leftovers->processes[i]) && monotonic_ns() < until_ns &&
+		       interrupt_sleep_until(monotonic_ns() + LEFT_POLL_NS))
+			;
 	/* What cannot be removed is no matter: "pdb clean" says why. */
 	segment_clean_of(NULL, leftovers->processes, leftovers->num, NULL);
 	free(leftovers->processes);

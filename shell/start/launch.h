@@ -29,15 +29,13 @@ void launch_terminate(const struct launch *launch);
  * Ctrl-C, then attach the session. ERROR_GONE: the job ended first. */
 int launch_attach(struct launch *launch, struct session *session, struct pdb_error *err);
 
-/* Has the job ended? Then *status_ret is its exit status, or 128 + signal, and launch_finish() does
- * not tell it any more. */
+/* Has it? Then *status_ret is its exit status, or 128 + signal, and launch_finish() is silent. */
 bool launch_has_ended(struct launch *launch, int *status_ret);
 
 /* Tell it to end, and wait for that for some seconds. */
 void launch_end(struct launch *launch);
 
-/* Before pdb ends: a job that still runs is left alone, or ended if the user wants that when asked.
- * Frees. NULL is fine. */
+/* Before pdb ends: leave a running job alone, or end it if the user says so. Frees; takes NULL. */
 void launch_finish(struct launch *launch, struct session *session);
 
 /* Print the lines that put the recorder into jobs started by hand, or that undo it. */

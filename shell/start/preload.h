@@ -22,9 +22,8 @@ enum preload_mpi preload_guess(char *const argv[]);
 /* The recorder's path. The caller frees *path_ret. */
 int preload_find(enum preload_mpi mpi, char **path_ret, struct pdb_error *err);
 
-/* The paths of all recorders that are there, with colons between: each is awake in programs of its own
- * MPI only. That of `first` comes first: another one costs it a jump at each call. The caller frees
- * *paths_ret. */
+/* The paths of all recorders there are, with colons between: each is awake in programs of its own
+ * MPI. Others cost a jump a call, so that of `first` comes first. The caller frees *paths_ret. */
 int preload_find_all(enum preload_mpi first, char **paths_ret, struct pdb_error *err);
 
 /* The command line that makes its launcher preload `library` (or several, with colons) into the ranks

@@ -176,8 +176,7 @@ static void sleep_round(struct watch *watch)
 	interrupt_sleep_until(next_ns);
 }
 
-/* For the last look at a job with traces it matters that its processes have ended: a launcher may
- * wait for the daemons that keep them. */
+/* A launcher may wait for the daemons that keep traces: for these the ranks' end matters. */
 static bool is_job_over(const struct watch *watch)
 {
 	const struct watch_numbers *numbers = &watch->digest.numbers;

@@ -205,8 +205,7 @@ static bool dies(pid_t pid, uint64_t until_ns)
 	return false;
 }
 
-/* With all that it has started and that is in its process group. False: it is in the kernel, which
- * does not let go of it. */
+/* With its process group. False: it is in the kernel, which does not let go of it. */
 static bool end_child(pid_t pid)
 {
 	const int signals[] = {SIGTERM, SIGKILL};
@@ -306,8 +305,7 @@ static bool cancel_step(struct session *session)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* Launchers end their ranks at SIGTERM, on all hosts, with their own time limits; a second one
- * makes those of Open MPI hurry. */
+/* Launchers end all ranks at SIGTERM, in their own time; a second one makes Open MPI's hurry. */
 static void end_job(struct session *session, struct watch_teller *teller)
 {
 	uint64_t end_ns = monotonic_ns() + END_NS;

@@ -83,8 +83,7 @@ static void find_hang(struct watch *watch, enum watch_proof proof)
 	watch->is_hang = true;
 }
 
-/* Who computes may come back, and who was not seen to move may have: as long as that is likely
- * enough, the job is not ended for it. */
+/* Who computes, or moved unseen, may come back: while that is likely the job is not ended. */
 static bool is_spared(struct watch *watch)
 {
 	bool is_unsure = watch_standstill_of(watch).is_unsure;

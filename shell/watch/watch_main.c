@@ -176,8 +176,7 @@ static int end_hung(struct run *run)
 	return finish(run->options, "hang", STATUS_HANG);
 }
 
-/* A batch system that ends a script says so to its shell, whose place pdb has taken. Returns
- * whether that is all there is to do. */
+/* A batch system ends a script by its shell, whose place pdb has taken. True: that was all. */
 static bool hand_on_end(struct run *run)
 {
 	if (!launch_is_script(run->launch) || !interrupt_take_termination())

@@ -63,8 +63,7 @@ int watch_look(struct watch *watch, const struct rankset *sampled, struct pdb_er
 uint64_t watch_still_ns(const struct watch *watch);
 struct watch_standstill watch_standstill_of(const struct watch *watch);
 bool watch_has_lost_ranks(const struct watch *watch);
-/* Those outside MPI read or write, or get on in their code: a long phase of few ranks, no hang. Told
- * when it lasts. */
+/* Do those outside MPI read, write or get on in their code? No hang; told when it lasts. */
 bool watch_is_active(struct watch *watch);
 
 /* What follows from a look, which may be that it is a hang. -1: the job cannot be looked at. */

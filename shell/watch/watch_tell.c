@@ -200,10 +200,7 @@ static void print_bar(double share)
 {
 	int full = (int)(share * BAR_WIDTH + 0.5);
 
-	fputc('[', stderr);
-	for (int i = 0; i < BAR_WIDTH; i++)
-		fputc(i < full ? '#' : '.', stderr);
-	fputc(']', stderr);
+	fprintf(stderr, "[%.*s%.*s]", full, "##########", BAR_WIDTH - full, "..........");
 }
 
 static void print_knowledge(const struct hang_figures *figures)

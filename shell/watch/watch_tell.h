@@ -37,15 +37,13 @@ void watch_tell_note(struct watch_teller *teller, const char *event, const char 
  * "nobody". The caller frees. */
 char *watch_standstill_text(const struct watch_standstill *still);
 
-/* Is it not sure that it hangs, by what was seen of it? Counts are no matter of how often one
- * looks. */
+/* Is it not sure, by what was seen, that it hangs? Counts do not depend on how often one looks. */
 bool watch_is_doubted(const struct watch_hang *hang);
 
 /* The hang, with what `lp` says of it. */
 void watch_tell_hang(struct watch_teller *teller, const struct watch_hang *hang);
 
-/* Renew the status line if it is due. needed_ns: as long as this must a standstill be to be called
- * a hang; 0: not known. */
+/* Renew the status line if it is due. needed_ns: a standstill that is a hang; 0: not known. */
 void watch_tell_status(struct watch_teller *teller, const struct watch_digest *digest,
 		       const struct hang_figures *figures, struct watch_standstill still,
 		       uint64_t needed_ns);
