@@ -172,12 +172,6 @@ struct call {
 	enum format format;
 };
 
-static int check_call(struct session *session, const struct call *call, const struct args *args,
-		      struct pdb_error *err)
-{
-	return call->command ? command_check(session, call->command, args, err) : 0;
-}
-
 /* Take "--json" off the words. */
 static bool take_json(struct args *args)
 {
@@ -251,7 +245,7 @@ static int run_document(struct session *session, const struct call *call, const 
 	session->out = open_memstream(&result, &size);
 	if (!session->out)
 		abort();
-	status = check_call(session, call, args, err);
+	status = command_check(session, call->command, args, err);
 	if (!status)
 		status = run_plain(session, call, args, err);
 	fclose(session->out);
@@ -278,8 +272,8 @@ static int run_call(struct session *session, struct call *call, const char *rest
 	result = args_parse(text, &args, err);
 	if (!result) {
 		call->format = choose_format(session, call, &output, args);
-		if (call->format != FORMAT_JSON)
-			result = check_call(session, call, args, err);
+		if (call->command && call->format != FORMAT_JSON)
+			result = command_check(session, call->command, args, err);
 		if (!result)
 			result = output_open(&output, session, !(flags & CMD_TERMINAL), err);
 		if (!result && output.kind != OUTPUT_PIPE && !(flags & CMD_TERMINAL) &&

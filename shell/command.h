@@ -62,9 +62,8 @@ struct command {
 	const struct command *const *family;
 	/* what is done, */
 	int (*run)(struct session *session, const struct args *args, struct pdb_error *err);
-	/* or what answers in the formats that there are views for, of which text is one: `--json`,
-	 * `> file.svg`. Before, `find` puts into *answer what the words ask, and what has to be
-	 * found for it; NULL: nothing. */
+	/* or what answers in the formats with a view, of which text is one: `> file.svg`. Before,
+	 * `find` (or NULL) puts into *answer what the words ask and what was found for it. */
 	int (*find)(struct session *session, const struct args *args, struct answer *answer,
 		    struct pdb_error *err);
 	void (*views[NUM_FORMATS])(const struct view *view);
@@ -93,8 +92,7 @@ extern const struct command info_hosts, info_job, info_overhead, info_ranks, inf
 int command_find(const struct command *const *table, const char *what, const char *word,
 		 const struct command **ret, struct pdb_error *err);
 
-/* Find by the words of *text, in families too, and move *text behind them. A family without its
- * second word is ERROR_USAGE with its members named. */
+/* Find by the words of *text, moved behind them. ERROR_USAGE: unknown, or a family alone. */
 int command_take(const char **text, const struct command **ret, struct pdb_error *err);
 
 /* Its text with its options. The caller frees. */

@@ -49,11 +49,11 @@ struct daemons {
 /* Has the job ranks on other hosts? */
 bool daemons_are_needed(const struct proctable *table);
 
-/* Start a daemon on each node of the job and tell them of it; job, launcher and hosts are borrowed.
- * Nodes are `hosts`, or without any those of the process table. If they do not come, or is_again
- * (others were lost), without the nodes that do not answer on the network, where the launcher
- * allows that. NULL: ERROR_INTERRUPTED (Ctrl-C); ERROR_PERMISSION: the launcher is not this user's
- * own, and nothing was started; others. */
+/* Start a daemon on each node of the job and tell them of it; job, launcher and hosts are
+ * borrowed. Nodes are `hosts`, or without any those of the process table. If they do not come,
+ * or is_again (others were lost), without the nodes that do not answer on the network, where the
+ * launcher allows that. NULL: as above; ERROR_PERMISSION: not this user's launcher, nothing was
+ * started. */
 struct daemons *daemons_start(struct job *job, const struct launcher_info *launcher,
 			      const struct launcher_hosts *hosts, bool is_again,
 			      struct pdb_error *err);
@@ -65,9 +65,8 @@ bool daemons_can_reach_more(struct daemons *daemons);
 /* Has the host no daemon, as it did not answer when they were started? */
 bool daemons_is_avoided(const struct daemons *daemons, const char *host);
 
-/* Have them look for ranks that are not in the job's process table yet, put these into it, and tell
- * all daemons. Only with hosts. Returns how many were found. ERROR_NOT_FOUND: there is none at
- * all. */
+/* Have them look for ranks that the process table lacks, add these and tell all daemons. Only
+ * with hosts. Returns how many. ERROR_NOT_FOUND: there is no rank at all. */
 int daemons_find_ranks(struct daemons *daemons, struct pdb_error *err);
 
 /* Look at all ranks and keep the answer. Ranks of which nobody has told become holes with their
@@ -98,8 +97,7 @@ int daemons_ask(struct daemons *daemons, uint32_t kind, const void *payload, siz
 
 /* The first of two numbers for channels that have not been used. */
 uint32_t daemons_take_channels(struct daemons *daemons);
-/* Serve the channels until the limit. Returns -1: ERROR_TIMEOUT, ERROR_INTERRUPTED (the limit's
- * cancel_fd), others as above. */
+/* Serve the channels until the limit. -1: ERROR_TIMEOUT, ERROR_INTERRUPTED (cancel_fd), others. */
 int daemons_wait(struct daemons *daemons, const struct link_limit *limit, struct pdb_error *err);
 
 #endif

@@ -77,20 +77,18 @@ static void add_holes(const struct daemons *daemons, struct job *answer, double 
 {
 	const struct proctable *table = answer->proctable;
 	struct rankset *told = list_told(answer);
-	size_t next = 0;
 	char why[400];
 
 	for (int rank = 0; rank < table->size; rank++) {
-		const struct proc *proc = next < table->num_procs ? &table->procs[next] : NULL;
+		const struct proc *proc = proctable_find(table, rank);
 
-		if (!proc || proc->rank != rank) {
+		if (!proc) {
 			job_add_hole(answer, rank,
 				     table->source == PROCTABLE_PROCFS
 					     ? "not found on the job's hosts"
 					     : "not in the launcher's table");
 			continue;
 		}
-		next++;
 		if (rankset_contains(told, rank))
 			continue;
 		if (proc->pid <= 0)

@@ -9,9 +9,8 @@
 
 #include "model/interrupt.h" /* interrupt_pending(): any of the three since interrupt_clear() */
 
-/* Install handlers for SIGINT, SIGHUP, SIGTERM, and one that does nothing for SIGPIPE and SIGXFSZ,
- * so that writing to a pipe that was closed, or too much to a file, is an error of that write.
- * Handlers, unlike "ignore", are not inherited by programs that pdb starts. */
+/* Handle SIGINT, SIGHUP, SIGTERM; and do nothing at SIGPIPE and SIGXFSZ, which are errors of
+ * writes then. Unlike "ignore", handlers are not inherited by programs that pdb starts. */
 void interrupt_init(void);
 
 void interrupt_clear(void);     /* Ctrl-C; what ends pdb stays */

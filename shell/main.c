@@ -24,7 +24,6 @@
 #include "shell/script/script.h"
 #include "shell/session.h"
 #include "shell/spinner.h"
-#include "shell/script/startup.h"
 #include "shell/watch/watch.h"
 
 /* For argp, in the C library, so it is not in the archive, whose names no library sees. */
@@ -237,6 +236,7 @@ static int run(int argc, char **argv)
 	}
 	interrupt_init();
 	session_init(&session);
+	session.execute = command_execute;
 	session.is_json = options.watch.wants_json;
 	if (options.action == ACTION_WATCH || options.program.is_watched) {
 		status = watch_main(&session, &options);
@@ -256,7 +256,8 @@ done:
 	session_deinit(&session);
 	segment_sweep_usual();
 out:
-	options_free(&options);
+	option_list_free(&options.program.commands);
+	option_list_free(&options.program.cores);
 	return status;
 }
 

@@ -52,8 +52,7 @@ const char *pdb_version(void)
 
 /* ---- The caller's world ---- */
 
-/* Numbers are written with a point and text in UTF-8, whatever the program's language. Returns what
- * leave() sets again. */
+/* Numbers with a point, text in UTF-8, whatever the language. Returns what leave() takes. */
 static locale_t enter(void)
 {
 	locale_t plain = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0);

@@ -143,19 +143,17 @@ static void add_other_holes(struct session *session)
 	const char *refusal = session->daemon_trouble.code == ERROR_PERMISSION
 				      ? session->daemon_trouble.text
 				      : NULL;
-	size_t next = 0;
 	char why[sizeof(session->daemon_trouble.text) + 300];
 
 	for (int rank = 0; rank < table->size; rank++) {
-		const struct proc *proc = next < table->num_procs ? &table->procs[next] : NULL;
+		const struct proc *proc = proctable_find(table, rank);
 
-		if (!proc || proc->rank != rank) {
+		if (!proc) {
 			snprintf(why, sizeof(why), "not found on this host%s%s",
 				 refusal ? ": " : "", refusal ? refusal : "");
 			job_add_hole(job, rank, why);
 			continue;
 		}
-		next++;
 		if (proc->is_local && proc->pid > 0)
 			continue;
 		if (proc->is_local)

@@ -77,8 +77,10 @@ struct session {
 	bool is_json;      /* all answers are to be JSON that can be */
 
 	struct line_source
-		*source;       /* of the line that is being carried out; NULL: the command line */
-	int depth;             /* of nested sources */
+		*source; /* of the line that is being carried out; NULL: the command line */
+	int depth;       /* of nested sources */
+	/* command_execute(), for lines that scripts and commands carry out */
+	int (*execute)(struct session *session, const char *line, struct pdb_error *err);
 	struct editor *editor; /* NULL: nobody types */
 	bool is_batch;
 	bool wants_quit;
@@ -135,8 +137,8 @@ struct daemons *session_daemons(struct session *session, struct pdb_error *err);
  * stopped; the next look has others. Returns -1 with what is to be said of it in *err. */
 int session_lose_daemons(struct session *session, struct pdb_error *err);
 
-/* For session.c. Try once to have daemons, and once more when they were lost; where there are none and
- * should be, this is told. -1: interrupted. */
+/* For session.c. Try to have daemons, and again when they were lost; where they lack, this is
+ * told. -1: interrupted. */
 int session_ensure_daemons(struct session *session, struct pdb_error *err);
 /* After a failure: were daemons lost, so that it is worth to try with others? */
 bool session_can_try_again(const struct session *session, struct pdb_error *err);

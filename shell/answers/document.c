@@ -8,16 +8,11 @@
 #include "shell/pdb.h"
 #include "shell/session.h"
 
-const char *document_version(void)
-{
-	return PDB_VERSION;
-}
-
 void document_write_version(struct json *json)
 {
 	json_object(json, "pdb");
 	json_int(json, "schema", DOCUMENT_SCHEMA);
-	json_text(json, "version", document_version());
+	json_text(json, "version", PDB_VERSION);
 	json_end_object(json);
 }
 

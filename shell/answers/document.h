@@ -14,8 +14,6 @@ struct session;
 /* Raised when a member is renamed, left out or means something else, not when one is added. */
 #define DOCUMENT_SCHEMA 1
 
-/* "0.1" */
-const char *document_version(void);
 /* Members of the object that is open: "pdb", how to read the rest; a time in UTC, 0: not known. */
 void document_write_version(struct json *json);
 void document_write_time(struct json *json, const char *name, time_t seconds);

@@ -145,25 +145,19 @@ static bool add_stacks(struct stack_order *order, const struct samples *samples)
 }
 
 /* Names of loops are told by whoever has the files, and saved in snapshots, as those of frames. */
-static void name_loops(struct stack_order *order)
+static void choose(struct session *session)
 {
+	struct stack_order *order = session->stack_order;
 	struct code_question *question = &order->question;
 
+	question->probes = temporal_choose(order->temporal, &question->num_probes);
 	free(order->names);
 	question->num_names = temporal_loop_ends(order->temporal, &order->names);
 	question->names = order->names;
 	for (size_t i = 0; i < question->num_names; i++)
-		callpaths_intern(order->session->job->callpaths, CALLPATH_NONE,
-				 order->names[i].module, order->names[i].address, false);
-}
-
-static void choose(struct session *session)
-{
-	struct stack_order *order = session->stack_order;
-
-	order->question.probes = temporal_choose(order->temporal, &order->question.num_probes);
-	name_loops(order);
-	session_ask_code(session, &order->question);
+		callpaths_intern(session->job->callpaths, CALLPATH_NONE, order->names[i].module,
+				 order->names[i].address, false);
+	session_ask_code(session, question);
 }
 
 static struct stack_order *get(struct session *session)

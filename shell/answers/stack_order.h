@@ -18,8 +18,7 @@ struct stack_order;
  * sample on. Returns whether any stack was at a new place. */
 bool stack_order_prepare(struct session *session, const struct samples *samples);
 
-/* Sample until all ranks have been seen with the variables of the places where they are; the
- * samples become the job's. */
+/* Sample until all ranks were seen with the variables of their places; the job's samples then. */
 int stack_order_sample(struct session *session, const struct rankset *ranks, struct pdb_error *err);
 
 /* Make what is known of the job's latest samples complete: the machine code of their stacks, and

@@ -114,7 +114,7 @@ static void carry_out(struct session *session, const char *line)
 {
 	struct pdb_error err;
 
-	if (command_execute(session, line, &err) < 0)
+	if (session->execute(session, line, &err) < 0)
 		session_complain(&err);
 }
 

@@ -2,8 +2,7 @@
  * What follows a command on its line: words, quotes and numbers.
  *
  * Words are parted by blanks. 'single' quotes keep everything, "double" quotes keep all but \" and
- * \\, a backslash keeps the next character. An unquoted # where a word would begin ends the line.
- */
+ * \\, a backslash keeps the next character. An unquoted # where a word begins ends the line. */
 #ifndef PDB_SHELL_ARGS_H
 #define PDB_SHELL_ARGS_H
 

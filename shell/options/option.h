@@ -81,9 +81,8 @@ int option_set(const struct option_table *table, const struct option_spec *optio
 const struct option_spec *option_find(const struct option_table *table, unsigned int users,
 				      const char *word, size_t length, struct pdb_error *err);
 
-/* Take the options that `users` has off the words, as "-depth 4" or "--depth=4", and store them in
- * *ret. *rest_ret has the other words, borrowed; the caller frees their array, after failure, too.
- * NULL: there must be none. -1: ERROR_USAGE. */
+/* Take the options of `users` off the words, as "-depth 4" or "--depth=4", into *ret. The other
+ * words are in *rest_ret, whose array the caller frees in any case; NULL: none. -1: ERROR_USAGE. */
 int option_take_all(const struct option_table *table, unsigned int users, const struct args *args,
 		    void *ret, struct args *rest_ret, struct pdb_error *err);
 

@@ -56,6 +56,5 @@ struct options {
 
 /* Parse, or print help, version or usage errors and end the program, with status 2 for errors. */
 void options_parse(int argc, char **argv, struct options *ret);
-void options_free(struct options *options);
 
 #endif

@@ -11,7 +11,6 @@
 #include "shell/script/safe_paths.h"
 #include "shell/script/script.h"
 #include "shell/session.h"
-#include "shell/script/startup.h"
 
 #define FILE_NAME ".pdbrc"
 

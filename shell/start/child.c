@@ -104,8 +104,7 @@ static const struct {
 	int after_ms, signal;
 } ways[] = {{0, SIGHUP}, {500, SIGTERM}, {2000, SIGKILL}};
 
-/* Tell it in the ways whose time has come, of which *num_told have been used. Returns the
- * milliseconds till it is to be told again, -1: never. */
+/* Returns the milliseconds till it is to be told again, -1: never. *num_told ways are used up. */
 static int tell_to_end(pid_t pid, const struct child_watch *watch, int waited_ms, size_t *num_told)
 {
 	while (*num_told < sizeof(ways) / sizeof(ways[0]) &&

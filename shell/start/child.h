@@ -29,8 +29,7 @@ struct child_watch {
 int child_run(const char *const argv[], const char *remove_env, int output_fd,
 	      const struct child_watch *watch, int *status_ret, struct pdb_error *err);
 
-/* For a child that is started otherwise: from here until child_release_terminal() Ctrl-C is not for
- * pdb, and then the terminal is as it was. */
+/* Of a child started otherwise: between these Ctrl-C is not for pdb. Sets the terminal back. */
 struct child_hold {
 	bool has_terminal;
 	struct termios modes;

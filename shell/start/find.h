@@ -23,8 +23,7 @@ int find_job(pid_t pid, const char *nspace, struct launcher_info *launcher_ret,
 /* Does the table have every rank that could be found from here, as far as they have started? */
 bool find_is_complete(const struct proctable *table, const struct launcher_hosts *hosts);
 
-/* The launcher of the user's only job, into *pid_ret. With several of them, a list on `out` and
- * ERROR_USAGE; with none, ERROR_NOT_FOUND. */
+/* The user's only launcher. ERROR_USAGE: several, listed on `out`; ERROR_NOT_FOUND: none. */
 int joblist_choose(pid_t *pid_ret, FILE *out, struct pdb_error *err);
 
 #endif

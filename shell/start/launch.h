@@ -46,8 +46,7 @@ int launch_print_env(const struct options *options, struct pdb_error *err);
 /* Before the job of the session is ended: who its ranks on this host are. */
 struct leftovers *leftovers_note(const struct session *session);
 
-/* When it has ended: wait for these processes to be gone, for a moment at most, and remove the
- * segments of those that are. Frees. NULL is fine. */
+/* Wait for their end, a moment at most; remove the segments of those gone. Frees; takes NULL. */
 void leftovers_remove(struct leftovers *leftovers);
 
 #endif

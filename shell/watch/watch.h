@@ -62,8 +62,7 @@ int watch_main(struct session *session, const struct options *options);
 
 /* ---- What is done about a hang ---- */
 
-/* Can the files be written that are asked for? -1 says which cannot, before it is too late. They
- * are not there afterwards if they were not before. */
+/* Can the files be written that are asked for? Leaves none. -1 says which cannot. */
 int watch_hang_check(const struct watch_options *options, struct pdb_error *err);
 
 /* All that the options ask for. What fails is told, and the rest is done all the same. */

@@ -61,14 +61,10 @@ static int check_report(const char *path, struct pdb_error *err)
 
 int watch_hang_check(const struct watch_options *options, struct pdb_error *err)
 {
-	if (options->save && snapshot_check_path(options->save, err) < 0) {
-		error_prefix(err, "--save");
-		return -1;
-	}
-	if (options->report && check_report(options->report, err) < 0) {
-		error_prefix(err, "--report");
-		return -1;
-	}
+	if (options->save && snapshot_check_path(options->save, err) < 0)
+		return error_prefix(err, "--save");
+	if (options->report && check_report(options->report, err) < 0)
+		return error_prefix(err, "--report");
 	if (options->save && options->report && strcmp(options->save, options->report) == 0)
 		return error_set(err, ERROR_USAGE, "--save and --report need a file each, not %s",
 				 options->save);

@@ -33,8 +33,7 @@ void watch_tell_begin(struct watch_teller *teller, const struct watch_digest *di
 void watch_tell_note(struct watch_teller *teller, const char *event, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* "has moved for 8.0 s", "was seen to move since watching began, 8.0 s ago, in 20 looks", after
- * "nobody". The caller frees. */
+/* "has moved for 8.0 s", "was seen to move ..., in 20 looks", after "nobody". The caller frees. */
 char *watch_standstill_text(const struct watch_standstill *still);
 
 /* Is it not sure, by what was seen, that it hangs? Counts do not depend on how often one looks. */
