@@ -18,13 +18,10 @@ enum command_flags {
 	CMD_NEEDS_LIVE = 1 << 1,  /* its processes: not a snapshot, not ended */
 	CMD_NEEDS_MODEL = 1 << 2, /* a recorder in at least one rank */
 	CMD_RAW = 1 << 3,         /* takes the line as typed: no quotes, `|` or `>` */
-	/* a recorder, or stacks with what an MPI library holds of messages */
-	CMD_NEEDS_WAITS = 1 << 4,
-	CMD_TERMINAL = 1 << 5,  /* writes to the terminal itself: not collected for the pager */
-	CMD_NO_REPEAT = 1 << 6, /* an empty line does not do it again */
-	/* an answer about the snapshot: told with its age when old; of a command that does
-	 * without a job if it took the traces of the job here */
-	CMD_ANSWERS = 1 << 7,
+	CMD_NEEDS_WAITS = 1 << 4, /* a recorder, or stacks and what an MPI library holds */
+	CMD_TERMINAL = 1 << 5,    /* writes to the terminal itself: not collected for the pager */
+	CMD_NO_REPEAT = 1 << 6,   /* an empty line does not do it again */
+	CMD_ANSWERS = 1 << 7,     /* about the snapshot, or its traces: tells its age when old */
 	CMD_STACKS = 1 << 8, /* text ends with which ranks of the answer have no stack, and why */
 	CMD_KEEPS = 1 << 9,  /* writes the snapshot down: tells its age to scripts, too */
 };

@@ -52,8 +52,8 @@ bool daemons_are_needed(const struct proctable *table);
 /* Start a daemon on each node of the job and tell them of it; job, launcher and hosts are
  * borrowed. Nodes are `hosts`, or without any those of the process table. If they do not come,
  * or is_again (others were lost), without the nodes that do not answer on the network, where the
- * launcher allows that. NULL: as above; ERROR_PERMISSION: not this user's launcher, nothing was
- * started. */
+ * launcher allows that. NULL: ERROR_INTERRUPTED (Ctrl-C); ERROR_PERMISSION: not this user's
+ * launcher, nothing was started; others. */
 struct daemons *daemons_start(struct job *job, const struct launcher_info *launcher,
 			      const struct launcher_hosts *hosts, bool is_again,
 			      struct pdb_error *err);

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/daemons/overlay.h"
 #include "attach/daemons/link.h"
+#include "attach/daemons/overlay.h"
 #include "attach/daemons/pdbd.h"
 #include "attach/node/node.h"
 #include "model/buffer.h"

@@ -65,12 +65,8 @@ static locale_t enter(void)
 
 static void leave(locale_t before)
 {
-	locale_t plain;
-
-	if (!before)
-		return;
-	plain = uselocale(before);
-	freelocale(plain);
+	if (before)
+		freelocale(uselocale(before));
 }
 
 static void give_error(const struct pdb_error *err, char *error)

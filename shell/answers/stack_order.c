@@ -114,8 +114,8 @@ static void make_room(struct stack_order *order)
 	size_t num = callpaths_count(order->session->job->callpaths);
 
 	order->seen = xreallocarray(order->seen, num, sizeof(*order->seen));
-	for (; order->num_seen < num; order->num_seen++)
-		order->seen[order->num_seen] = false;
+	while (order->num_seen < num)
+		order->seen[order->num_seen++] = false;
 }
 
 /* Look at new stacks, by files of this host, else by the node of a rank that has them. */

@@ -32,8 +32,6 @@ enum traces_user { TRACES_ATTRIBUTES = 1, TRACES_LINKAGE = 2 };
 extern const struct option_table watch_option_table, stacks_option_table, traces_option_table,
 	trace_option_table, gdb_option_table, program_option_table, setting_option_table;
 
-/* ---- Settings: what `set` and `show` know ---- */
-
 /* Values of settings that are on, off or decided by what the output is. */
 enum setting_switch { SWITCH_OFF, SWITCH_ON, SWITCH_AUTO };
 
@@ -43,8 +41,6 @@ enum setting_evidence { EVIDENCE_AUTO, EVIDENCE_ALL };
 /* The value as text, into buffer; returns buffer. */
 char *setting_text(const struct setting_options *settings, const struct option_spec *setting,
 		   char *buffer, size_t size);
-
-/* ---- The command line ---- */
 
 /* pdb's own command line. */
 struct options {

@@ -41,8 +41,6 @@ void launch_finish(struct launch *launch, struct session *session);
 /* Print the lines that put the recorder into jobs started by hand, or that undo it. */
 int launch_print_env(const struct options *options, struct pdb_error *err);
 
-/* ---- What an ended job leaves ---- */
-
 /* Before the job of the session is ended: who its ranks on this host are. */
 struct leftovers *leftovers_note(const struct session *session);
 

@@ -273,8 +273,6 @@ char *preload_shell_lines(enum preload_mpi mpi, const char *library)
 	return text;
 }
 
-/* ---- Undone ---- */
-
 static bool is_one_of(const char *const *names, const char *name, size_t length)
 {
 	for (; *names; names++)

@@ -52,27 +52,21 @@ struct watch_hang {
 int watch_run(struct session *session, const struct watch_options *options, FILE *out,
 	      enum watch_end *end_ret, struct pdb_error *err);
 
-/* ---- For scripts: pdb watch, pdb run --watch ---- */
-
-/* Watch the job of options->pid, or the user's only one; or start options->run_argv and watch every
- * job that it makes until it ends, one after the other if it is a script. Returns pdb's exit
- * status: 0 the job has ended, 1 a hang was found, 2 pdb could not do what was asked; of a command
- * that was started and ended by itself its own. */
+/* For scripts: watch the job of options->pid, or the user's only one; or start options->run_argv and
+ * watch every job that it makes until it ends, one after the other if it is a script. Returns pdb's
+ * exit status: 0 the job has ended, 1 a hang was found, 2 pdb could not do what was asked; of a
+ * command that was started and ended by itself its own. */
 int watch_main(struct session *session, const struct options *options);
-
-/* ---- What is done about a hang ---- */
 
 /* Can the files be written that are asked for? Leaves none. -1 says which cannot. */
 int watch_hang_check(const struct watch_options *options, struct pdb_error *err);
 
-/* All that the options ask for. What fails is told, and the rest is done all the same. */
+/* Do all that the options ask for at a hang. What fails is told, and the rest is done. */
 void watch_hang_act(struct session *session, const struct watch_options *options,
 		    const struct watch_hang *hang, struct watch_teller *teller);
 
-/* ---- What is saved of a job with traces that has ended ---- */
-
-/* Of the session's job, which looks have kept the traces of (session->keeps_traces), on all hosts.
- * What cannot be saved is told; nothing is where there are no traces. */
+/* Save the session's ended job, of which looks have kept the traces (session->keeps_traces), on all
+ * hosts. What cannot be saved is told; nothing is where there are no traces. */
 void last_look_save(struct session *session, const char *path, struct watch_teller *teller);
 
 /* What has been started has ended: remove the segments that ranks have left to this process. If

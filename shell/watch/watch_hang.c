@@ -37,8 +37,6 @@ static void tell_failure(struct watch_teller *teller, struct pdb_error *err, con
 	watch_tell_note(teller, "failure", "%s: %s", what, err->text);
 }
 
-/* ---- Before it begins ---- */
-
 static int check_report(const char *path, struct pdb_error *err)
 {
 	struct stat st;
@@ -70,8 +68,6 @@ int watch_hang_check(const struct watch_options *options, struct pdb_error *err)
 				 options->save);
 	return 0;
 }
-
-/* ---- Snapshot and report ---- */
 
 static void save(struct session *session, const char *path, struct watch_teller *teller)
 {

@@ -20,9 +20,8 @@
 #define END_NS (3 * SECOND_NS)       /* launchers end so long after their ranks, at most */
 #define RETRY_NS (SECOND_NS / 2)     /* a script starts its next job some time, */
 #define RETRY_MAX_NS (5 * SECOND_NS) /* and a job may have to wait for its nodes */
-
-#define START_NS (10 * SECOND_NS) /* its ranks are there so soon after the first of them */
-#define EXEC_NS (2 * SECOND_NS)   /* the process of a shell's child becomes the launcher so soon */
+#define START_NS (10 * SECOND_NS)    /* its ranks are there so soon after the first of them */
+#define EXEC_NS (2 * SECOND_NS) /* the process of a shell's child becomes the launcher so soon */
 
 enum { STATUS_HANG = 1, STATUS_CANNOT = 2 };
 

@@ -74,9 +74,7 @@ int watch_confirm(struct watch *watch, struct pdb_error *err);
 /* With a recorder, at each look: what that tells is exact, somebody moves or nobody does. */
 int watch_judge_pace(struct watch *watch, struct pdb_error *err);
 
-/* ---- Where looks come from: this process, or the daemons ---- */
-
-/* For the session's job, which is live; the session is borrowed. */
+/* Where looks come from, this process or daemons; the session, whose job is live, is borrowed. */
 struct watch_source *watch_source_create(struct session *session);
 void watch_source_destroy(struct watch_source *source); /* NULL is fine */
 /* How often a look is cheap enough: nanoseconds between two. */
@@ -87,8 +85,7 @@ uint64_t watch_source_interval(const struct watch_source *source);
 int watch_source_look(struct watch_source *source, const struct rankset *sampled,
 		      struct watch_digest *ret, struct pdb_error *err);
 
-/* ---- Slow jobs ---- */
-
+/* Slow jobs. */
 struct watch_rates *watch_rates_create(int num_ranks, double alpha,
 				       struct pdb_error *err); /* NULL: ERROR_USAGE */
 void watch_rates_destroy(struct watch_rates *rates);           /* NULL is fine */
