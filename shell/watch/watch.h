@@ -52,7 +52,7 @@ struct watch_hang {
 int watch_run(struct session *session, const struct watch_options *options, FILE *out,
 	      enum watch_end *end_ret, struct pdb_error *err);
 
-/* For scripts: watch the job of options->pid, or the user's only one; or start options->run_argv and
+/* For scripts: watch the job of options->pid, or the only one; or start options->run_argv and
  * watch every job that it makes until it ends, one after the other if it is a script. Returns pdb's
  * exit status: 0 the job has ended, 1 a hang was found, 2 pdb could not do what was asked; of a
  * command that was started and ended by itself its own. */
