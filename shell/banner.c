@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/verdict/verdict.h"
@@ -7,11 +6,9 @@
 #include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
-#include "model/job/model.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "model/xalloc.h"
 #include "render/text/text.h"
 #include "render/words/label.h"
 #include "shell/banner.h"
@@ -19,13 +16,6 @@
 
 /* Kinds of trouble told one by one; what is beyond is only counted. */
 #define MAX_KINDS 8
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 static size_t count_hosts(const struct proctable *table)
 {
@@ -45,7 +35,7 @@ static size_t count_hosts(const struct proctable *table)
 static void print_job(const struct session *session, FILE *out)
 {
 	const struct proctable *table = session->job->proctable;
-	const char *program = table->num_procs ? base_name(table->procs[0].executable) : "";
+	const char *program = table->num_procs ? basename(table->procs[0].executable) : "";
 	size_t hosts = count_hosts(table);
 
 	if (session->snapshot)
@@ -57,15 +47,6 @@ static void print_job(const struct session *session, FILE *out)
 		table->job && *table->job ? " job " : "", table->job ? table->job : "", table->size,
 		table->size == 1 ? "" : "s", hosts, hosts == 1 ? "" : "s", *program ? ", " : "",
 		program);
-}
-
-static void print_source(const struct session *session, FILE *out)
-{
-	const struct job *job = session->job;
-
-	fprintf(out, "recorder in %d of %d ranks; found by %s\n",
-		job->model ? rankset_count(job->model->ranks) : 0, job->proctable->size,
-		proctable_source_text(job->proctable->source));
 }
 
 void banner_print_moves(struct session *session, FILE *out)
@@ -100,12 +81,14 @@ void banner_print_moves(struct session *session, FILE *out)
 
 void banner_print(struct session *session, FILE *out)
 {
+	const struct job *job = session->job;
+
 	print_job(session, out);
-	print_source(session, out);
+	fprintf(out, "recorder in %d of %d ranks; found by %s\n",
+		job->model ? rankset_count(job->model->ranks) : 0, job->proctable->size,
+		proctable_source_text(job->proctable->source));
 	banner_print_moves(session, out);
 }
-
-/* ---- Holes ---- */
 
 /* Ranks by why something is not known of them. */
 struct kinds {

@@ -14,8 +14,7 @@ void banner_print(struct session *session, FILE *out);
 /* The last of them alone. */
 void banner_print_moves(struct session *session, FILE *out);
 
-/* What is not known, a line for each kind: "ranks 3,7: process has ended (2 of 512 ranks)". Nothing
- * when nothing is missing. */
+/* What is not known, a line a kind: "ranks 3,7: process has ended (2 of 512 ranks)"; or nothing. */
 void banner_print_holes(struct session *session, FILE *out);
 /* The same for stacks of `ranks` alone. */
 void banner_print_stack_holes(struct session *session, const struct rankset *ranks, FILE *out);

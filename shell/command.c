@@ -146,8 +146,7 @@ static bool is_of_snapshot(const struct session *session, const struct command *
 	       (command->flags & CMD_NEEDS_JOB || session->has_given_traces);
 }
 
-/* Answers about an old snapshot say so, to people. A file outlives the session: scripts are told
- * of it, too. */
+/* Tell people that an answer's snapshot is old, and scripts if it is written to a file. */
 static void tell_age(struct session *session, const struct command *command)
 {
 	double age = session_age(session);
@@ -172,12 +171,6 @@ struct call {
 	const char *line; /* as it was typed */
 	enum format format;
 };
-
-static int check_call(struct session *session, const struct call *call, const struct args *args,
-		      struct pdb_error *err)
-{
-	return call->command ? command_check(session, call->command, args, err) : 0;
-}
 
 /* Take "--json" off the words. */
 static bool take_json(struct args *args)
@@ -228,9 +221,11 @@ static int look_anew(struct session *session, const struct command *command, str
 	return command_check_needs(session, command->flags, err);
 }
 
-static int run_command(struct session *session, const struct call *call, const struct args *args,
-		       struct pdb_error *err)
+static int run_plain(struct session *session, const struct call *call, const struct args *args,
+		     struct pdb_error *err)
 {
+	if (call->macro)
+		return script_run_macro(session, call->macro, args, err);
 	if (look_anew(session, call->command, err) < 0)
 		return -1;
 	if (call->command->run)
@@ -250,23 +245,15 @@ static int run_document(struct session *session, const struct call *call, const 
 	session->out = open_memstream(&result, &size);
 	if (!session->out)
 		abort();
-	status = check_call(session, call, args, err);
+	status = command_check(session, call->command, args, err);
 	if (!status)
-		status = run_command(session, call, args, err);
+		status = run_plain(session, call, args, err);
 	fclose(session->out);
 	session->out = outer;
 	document_write(session, outer, name, call->line, status ? NULL : result, err);
 	free(result);
 	free(name);
 	return status;
-}
-
-static int run_plain(struct session *session, const struct call *call, const struct args *args,
-		     struct pdb_error *err)
-{
-	if (call->macro)
-		return script_run_macro(session, call->macro, args, err);
-	return run_command(session, call, args, err);
 }
 
 /* Words and output are as the user typed them: parse, check, open, run, close. */
@@ -285,8 +272,8 @@ static int run_call(struct session *session, struct call *call, const char *rest
 	result = args_parse(text, &args, err);
 	if (!result) {
 		call->format = choose_format(session, call, &output, args);
-		if (call->format != FORMAT_JSON)
-			result = check_call(session, call, args, err);
+		if (call->command && call->format != FORMAT_JSON)
+			result = command_check(session, call->command, args, err);
 		if (!result)
 			result = output_open(&output, session, !(flags & CMD_TERMINAL), err);
 		if (!result && output.kind != OUTPUT_PIPE && !(flags & CMD_TERMINAL) &&

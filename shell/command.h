@@ -10,9 +10,7 @@
 #include "render/view.h"
 
 struct args;
-struct option_table;
 struct pdb_error;
-struct session;
 
 /* What must be there before a command runs (checked by the dispatcher), and how it runs. */
 enum command_flags {
@@ -20,13 +18,10 @@ enum command_flags {
 	CMD_NEEDS_LIVE = 1 << 1,  /* its processes: not a snapshot, not ended */
 	CMD_NEEDS_MODEL = 1 << 2, /* a recorder in at least one rank */
 	CMD_RAW = 1 << 3,         /* takes the line as typed: no quotes, `|` or `>` */
-	/* a recorder, or stacks with what an MPI library holds of messages */
-	CMD_NEEDS_WAITS = 1 << 4,
-	CMD_TERMINAL = 1 << 5,  /* writes to the terminal itself: not collected for the pager */
-	CMD_NO_REPEAT = 1 << 6, /* an empty line does not do it again */
-	/* an answer about the snapshot: told with its age when old; of a command that does
-	 * without a job if it took the traces of the job here */
-	CMD_ANSWERS = 1 << 7,
+	CMD_NEEDS_WAITS = 1 << 4, /* a recorder, or stacks and what an MPI library holds */
+	CMD_TERMINAL = 1 << 5,    /* writes to the terminal itself: not collected for the pager */
+	CMD_NO_REPEAT = 1 << 6,   /* an empty line does not do it again */
+	CMD_ANSWERS = 1 << 7,     /* about the snapshot, or its traces: tells its age when old */
 	CMD_STACKS = 1 << 8, /* text ends with which ranks of the answer have no stack, and why */
 	CMD_KEEPS = 1 << 9,  /* writes the snapshot down: tells its age to scripts, too */
 };
@@ -64,9 +59,8 @@ struct command {
 	const struct command *const *family;
 	/* what is done, */
 	int (*run)(struct session *session, const struct args *args, struct pdb_error *err);
-	/* or what answers in the formats that there are views for, of which text is one: `--json`,
-	 * `> file.svg`. Before, `find` puts into *answer what the words ask, and what has to be
-	 * found for it; NULL: nothing. */
+	/* or what answers in the formats with a view, of which text is one: `> file.svg`. Before,
+	 * `find` (or NULL) puts into *answer what the words ask and what was found for it. */
 	int (*find)(struct session *session, const struct args *args, struct answer *answer,
 		    struct pdb_error *err);
 	void (*views[NUM_FORMATS])(const struct view *view);
@@ -79,13 +73,23 @@ extern const char *const command_topic_words[NUM_TOPICS];
 /* Every command, by name; NULL at the end. */
 extern const struct command *const command_table[];
 
+/* Its entries, one or a few from each commands/cmd_*.c. */
+extern const struct command cmd_apropos, cmd_bt, cmd_classes, cmd_collectives, cmd_define, cmd_diff,
+	cmd_echo, cmd_focus, cmd_gdb, cmd_graph, cmd_groups, cmd_help, cmd_history, cmd_info,
+	cmd_lattice, cmd_loops, cmd_lp, cmd_messages, cmd_model, cmd_order, cmd_progress, cmd_quit,
+	cmd_refresh, cmd_report, cmd_requests, cmd_safe_path, cmd_sample, cmd_save, cmd_set,
+	cmd_shell, cmd_show, cmd_similar, cmd_source, cmd_suspects, cmd_trace, cmd_tree,
+	cmd_tutorial, cmd_waits, cmd_watch, cmd_why;
+
+/* Of the family "info". */
+extern const struct command info_hosts, info_job, info_overhead, info_ranks, info_recorder;
+
 /* The command with this name, alias or unique prefix. ERROR_USAGE: unknown, or ambiguous with all
  * candidates named. what: "command" or "info command", for the message. */
 int command_find(const struct command *const *table, const char *what, const char *word,
 		 const struct command **ret, struct pdb_error *err);
 
-/* Find by the words of *text, in families too, and move *text behind them. A family without its
- * second word is ERROR_USAGE with its members named. */
+/* Find by the words of *text, moved behind them. ERROR_USAGE: unknown, or a family alone. */
 int command_take(const char **text, const struct command **ret, struct pdb_error *err);
 
 /* Its text with its options. The caller frees. */

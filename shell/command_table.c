@@ -3,7 +3,6 @@
 #include <stddef.h>
 
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 
 const char *const command_topics[NUM_TOPICS] = {
 	[TOPIC_ANSWERS] = "Who holds the job up, and why",

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "attach/daemons/daemon_launch.h"
 #include "attach/launchers/daemon_plan.h"
 #include "attach/daemons/link.h"
 #include "attach/daemons/pdbd.h"
@@ -17,14 +16,13 @@
 #include "attach/stacks/sampler.h"
 #include "model/buffer.h"
 #include "model/error.h"
-#include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/monotonic.h"
 #include "model/job/proctable.h"
 #include "model/job/sample.h"
 #include "model/wire/proc_bytes.h"
 #include "model/xalloc.h"
-#include "shell/daemons_private.h"
+#include "shell/daemons.h"
 #include "shell/interrupt.h"
 #include "shell/start/preload.h"
 
@@ -44,16 +42,6 @@ bool daemons_are_needed(const struct proctable *table)
 		if (!table->procs[i].is_local)
 			return true;
 	return false;
-}
-
-int daemons_count(const struct daemons *daemons)
-{
-	return daemons->num_hosts;
-}
-
-struct daemons_start_times daemons_get_start_times(const struct daemons *daemons)
-{
-	return daemons->start_times;
 }
 
 static struct link_limit limit_of(int ms)
@@ -203,8 +191,7 @@ static int lost(struct daemons *daemons, struct pdb_error *err)
 	return -1;
 }
 
-/* The next frame. The waiting is in pieces, so that nobody is called silent because this process
- * has been stopped for a while. */
+/* The next frame. Waits in pieces: when this process was stopped nobody is called silent for it. */
 static int receive(struct daemons *daemons, uint64_t until_ns, struct link_frame *frame,
 		   struct pdb_error *err)
 {
@@ -262,11 +249,6 @@ int daemons_add_cost(struct daemons *daemons, struct sampler_cost *cost, struct 
 	}
 	link_frame_deinit(&answer);
 	return 0;
-}
-
-struct link *daemons_link(struct daemons *daemons)
-{
-	return daemons->link;
 }
 
 uint32_t daemons_take_channels(struct daemons *daemons)
@@ -376,11 +358,9 @@ static int start(struct daemons *daemons, const struct launcher_info *launcher,
 	/* That of a job without ranks would be one that has ended. */
 	if (result == 0 && daemons->job->proctable->num_procs > 0)
 		result = tell_job(daemons, err);
-	daemons->start_times = (struct daemons_start_times){
-		.launch_ns = launched_ns - begin_ns,
-		.connect_ns = connected_ns - launched_ns,
-		.tell_ns = monotonic_ns() - connected_ns,
-	};
+	daemons->launch_ns = launched_ns - begin_ns;
+	daemons->connect_ns = connected_ns - launched_ns;
+	daemons->tell_ns = monotonic_ns() - connected_ns;
 	return result;
 }
 

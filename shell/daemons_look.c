@@ -4,15 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/daemons/overlay.h"
 #include "attach/daemons/link.h"
+#include "attach/daemons/overlay.h"
 #include "attach/daemons/pdbd.h"
 #include "attach/node/node.h"
 #include "model/buffer.h"
 #include "model/job/code.h"
 #include "model/wire/code_bytes.h"
 #include "model/error.h"
-#include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/monotonic.h"
 #include "model/job/proctable.h"
@@ -20,7 +19,7 @@
 #include "model/job/sample.h"
 #include "model/wire/proc_bytes.h"
 #include "model/wire/share.h"
-#include "shell/daemons_private.h"
+#include "shell/daemons.h"
 
 /* Details are the greater part of what large jobs send, the same in no two ranks, and no verdict
  * needs them: of more ranks they are asked for when somebody wants to see them. */
@@ -82,20 +81,18 @@ static void add_holes(const struct daemons *daemons, struct job *answer, double 
 {
 	const struct proctable *table = answer->proctable;
 	struct rankset *told = list_told(answer);
-	size_t next = 0;
 	char why[400];
 
 	for (int rank = 0; rank < table->size; rank++) {
-		const struct proc *proc = next < table->num_procs ? &table->procs[next] : NULL;
+		const struct proc *proc = proctable_find(table, rank);
 
-		if (!proc || proc->rank != rank) {
+		if (!proc) {
 			job_add_hole(answer, rank,
 				     table->source == PROCTABLE_PROCFS
 					     ? "not found on the job's hosts"
 					     : "not in the launcher's table");
 			continue;
 		}
-		next++;
 		if (rankset_contains(told, rank))
 			continue;
 		if (proc->pid <= 0)
@@ -178,8 +175,7 @@ static struct buffer put_look(const struct pdbd_look *look, const struct rankset
 	return question;
 }
 
-/* What differs in all ranks is left out where it can be: of 1,000,000 ranks in 20 places come the
- * stacks of 20. */
+/* Leaves out what differs in all ranks: of 1,000,000 ranks in 20 places come the stacks of 20. */
 int daemons_sample(struct daemons *daemons, const struct rankset *ranks,
 		   const struct node_sampling *sampling, const struct code_question *code,
 		   struct pdb_error *err)

@@ -8,8 +8,7 @@
 
 #include "shell/interrupt.h"
 
-/* Signal handlers have no context to be given, so this belongs to the process, as what
- * model/interrupt.h has. */
+/* Signal handlers have no context to be given: this and model/interrupt.h are the process'. */
 static volatile sig_atomic_t passed_to = -1;
 static int wake_pipe[2] = {-1, -1};
 

@@ -9,9 +9,8 @@
 
 #include "model/interrupt.h" /* interrupt_pending(): any of the three since interrupt_clear() */
 
-/* Install handlers for SIGINT, SIGHUP, SIGTERM, and one that does nothing for SIGPIPE and SIGXFSZ,
- * so that writing to a pipe that was closed, or too much to a file, is an error of that write.
- * Handlers, unlike "ignore", are not inherited by programs that pdb starts. */
+/* Handle SIGINT, SIGHUP, SIGTERM; and do nothing at SIGPIPE and SIGXFSZ, which are errors of
+ * writes then. Unlike "ignore", handlers are not inherited by programs that pdb starts. */
 void interrupt_init(void);
 
 void interrupt_clear(void);     /* Ctrl-C; what ends pdb stays */
@@ -19,8 +18,7 @@ bool interrupt_wants_end(void); /* SIGHUP or SIGTERM came */
 /* Was it SIGTERM? Then it is forgotten: somebody else is to be told. */
 bool interrupt_take_termination(void);
 
-/* From now on SIGUSR1 and SIGUSR2 are not for pdb but for the process that this is a pidfd of. -1:
- * for nobody any more, and ignored. */
+/* Pass SIGUSR1 and SIGUSR2 on to the process of this pidfd from now on; -1: ignore them. */
 void interrupt_pass_on(int pidfd);
 
 /* Readable when any of the signals came; read by interrupt_drain(). For poll(). */

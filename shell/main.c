@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * pdb: options, session, loop. */
-#include <argp.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +24,6 @@
 #include "shell/script/script.h"
 #include "shell/session.h"
 #include "shell/spinner.h"
-#include "shell/script/startup.h"
 #include "shell/watch/watch.h"
 
 /* For argp, in the C library, so it is not in the archive, whose names no library sees. */
@@ -38,8 +36,6 @@ static int complain(const struct pdb_error *err)
 	session_complain(err);
 	return STATUS_CANNOT;
 }
-
-/* ---- Commands from the command line ---- */
 
 static bool is_file(const struct option_word *word)
 {
@@ -68,8 +64,6 @@ static int run_start_commands(struct session *session, const struct options *opt
 	}
 	return failed;
 }
-
-/* ---- The loop ---- */
 
 /* How old the answers are, where that matters; see "help prompt". The caller frees. */
 static char *make_age(const struct session *session)
@@ -133,21 +127,9 @@ static void interact(struct session *session)
 	free(last);
 }
 
-/* Lines of a pipe or a file on standard input: the same without a prompt. Returns how many failed.
- */
-static int read_standard_input(struct session *session)
-{
-	struct pdb_error err;
-
-	if (script_run_file(session, "/dev/stdin", &err) < 0) {
-		session_complain(&err);
-		return 1;
-	}
-	return 0;
-}
-
 static int debug(struct session *session, const struct options *options)
 {
+	struct pdb_error err;
 	int failed;
 
 	session->is_batch = options->program.is_batch;
@@ -164,14 +146,13 @@ static int debug(struct session *session, const struct options *options)
 		if (session->editor) {
 			interact(session);
 			failed = 0; /* what was mistyped at the prompt is no failure of pdb */
-		} else {
-			failed += read_standard_input(session);
+		} else if (script_run_file(session, "/dev/stdin", &err) < 0) {
+			session_complain(&err);
+			failed++;
 		}
 	}
 	return failed ? STATUS_CANNOT : session_status(session);
 }
-
-/* ---- What there is to debug ---- */
 
 static int clean(void)
 {
@@ -255,6 +236,7 @@ static int run(int argc, char **argv)
 	}
 	interrupt_init();
 	session_init(&session);
+	session.execute = command_execute;
 	session.is_json = options.watch.wants_json;
 	if (options.action == ACTION_WATCH || options.program.is_watched) {
 		status = watch_main(&session, &options);
@@ -274,7 +256,8 @@ done:
 	session_deinit(&session);
 	segment_sweep_usual();
 out:
-	options_free(&options);
+	option_list_free(&options.program.commands);
+	option_list_free(&options.program.cores);
 	return status;
 }
 

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "model/error.h"
@@ -38,8 +37,7 @@ static const char *find_redirection(const char *line)
 	return NULL;
 }
 
-/* What the endings of files ask for. Of those with one name a command takes the first that it has a
- * view for. */
+/* Endings of files. Of those with one name a command takes the first that it has a view for. */
 static const struct ending {
 	const char *name;
 	enum format format;

@@ -11,7 +11,6 @@
 
 struct command;
 struct pdb_error;
-struct session;
 
 enum output_kind {
 	OUTPUT_PLAIN,
@@ -36,8 +35,7 @@ struct output {
 };
 
 /* Part `line` at the first unquoted `|` or `>` into the command (*text_ret, the caller frees) and
- * where its output goes. Endings of files choose among the formats of `command`; NULL: it has none.
- * On failure nothing is left to free. */
+ * where its output goes; `command` (NULL: none) has the formats. -1: nothing to free. */
 int output_split(const char *line, const struct command *command, char **text_ret,
 		 struct output *output, struct pdb_error *err);
 
@@ -45,9 +43,8 @@ int output_split(const char *line, const struct command *command, char **text_re
 int output_open(struct output *output, struct session *session, bool is_collected,
 		struct pdb_error *err);
 
-/* Write what was collected, stop the spinner before, wait for the pipe, free. keep: the command
- * succeeded; else no file or picture is written from what was collected. Returns -1 and *err
- * when writing failed. */
+/* Write what was collected, if `keep` (the command succeeded) or to the terminal, stop the spinner
+ * before, wait for the pipe, free. -1 and *err: writing failed. */
 int output_close(struct output *output, struct session *session, bool keep, struct pdb_error *err);
 
 #endif

@@ -24,7 +24,6 @@
 #include "shell/answers/answer.h"
 #include "shell/options/args.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/answers/document.h"
 #include "shell/pdb.h"
 #include "shell/session.h"
@@ -53,8 +52,7 @@ const char *pdb_version(void)
 
 /* ---- The caller's world ---- */
 
-/* Numbers are written with a point and text in UTF-8, whatever the program's language. Returns what
- * leave() sets again. */
+/* Numbers with a point, text in UTF-8, whatever the language. Returns what leave() takes. */
 static locale_t enter(void)
 {
 	locale_t plain = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0);
@@ -67,12 +65,8 @@ static locale_t enter(void)
 
 static void leave(locale_t before)
 {
-	locale_t plain;
-
-	if (!before)
-		return;
-	plain = uselocale(before);
-	freelocale(plain);
+	if (before)
+		freelocale(uselocale(before));
 }
 
 static void give_error(const struct pdb_error *err, char *error)

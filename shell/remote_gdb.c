@@ -45,8 +45,8 @@ struct run {
 
 /* ---- The relay ---- */
 
-/* Of pdb's descriptors it keeps the standard ones and the sockets: a copy of the link's would keep
- * the daemons when pdb has been killed. */
+/* Keep the standard descriptors and the sockets alone: a copy of the link's would keep the daemons
+ * when pdb has been killed. */
 static void keep_sockets(const struct run *run, struct relay *relay)
 {
 	const int away = 16;
@@ -121,18 +121,16 @@ static void close_sockets(struct run *run)
 static void close_channels(struct run *run)
 {
 	close_sockets(run);
-	link_channel_close(daemons_link(run->daemons), run->channel);
-	link_channel_close(daemons_link(run->daemons), run->channel + 1);
+	link_channel_close(run->daemons->link, run->channel);
+	link_channel_close(run->daemons->link, run->channel + 1);
 }
 
 static int open_channels(struct run *run, struct pdb_error *err)
 {
-	struct link *link = daemons_link(run->daemons);
-
 	run->channel = daemons_take_channels(run->daemons);
 	for (int i = 0; i < (run->is_typed ? 1 : 2); i++)
-		if (link_channel_open(link, run->channel + (uint32_t)i, &run->sockets[i], err) <
-		    0) {
+		if (link_channel_open(run->daemons->link, run->channel + (uint32_t)i,
+				      &run->sockets[i], err) < 0) {
 			close_channels(run);
 			return -1;
 		}

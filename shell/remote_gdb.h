@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gdb on a rank of another node, at this terminal. A daemon runs it there
- * (attach/daemons/pdbd_gdb.h). */
+ * gdb on a rank of another node, at this terminal: a daemon runs it (attach/daemons/pdbd_gdb.h). */
 #ifndef PDB_SHELL_REMOTE_GDB_H
 #define PDB_SHELL_REMOTE_GDB_H
 

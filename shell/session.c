@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <langinfo.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +17,9 @@
 #include "attach/node/node.h"
 #include "attach/stacks/sampler.h"
 #include "attach/symbols/symbols.h"
-#include "model/job/code.h"
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_comms.h"
-#include "model/job/job_model.h"
 #include "model/monotonic.h"
 #include "model/job/names.h"
 #include "model/job/proctable.h"
@@ -43,71 +40,53 @@ void session_init(struct session *session)
 	option_init(&setting_option_table, &session->settings);
 }
 
+#define DROP(destroy, member) (destroy(member), (member) = NULL)
+
 static void drop_results(struct session *session)
 {
-	temporal_result_destroy(session->order);
-	verdict_destroy(session->verdict);
-	waitfor_destroy(session->waitfor);
-	progress_destroy(session->progress);
-	job_comms_destroy(session->comms);
-	session->order = NULL;
-	session->verdict = NULL;
-	session->waitfor = NULL;
+	DROP(temporal_result_destroy, session->order);
+	DROP(verdict_destroy, session->verdict);
+	DROP(waitfor_destroy, session->waitfor);
 	session->graph = NULL;
 	session->groups = NULL;
-	session->progress = NULL;
-	session->comms = NULL;
+	DROP(progress_destroy, session->progress);
+	DROP(job_comms_destroy, session->comms);
 	session->is_hung = false;
-}
-
-static void drop_job(struct session *session)
-{
-	drop_results(session);
-	stack_order_destroy(session->stack_order);
-	session_drop_sampling(session);
-	daemons_stop(session->daemons);
-	node_destroy(session->node);
-	sampler_destroy(session->sampler);
-	symbols_destroy(session->symbols);
-	cores_destroy(session->cores);
-	job_destroy(session->job);
-	if (session->launcher_fd >= 0)
-		close(session->launcher_fd);
-	free(session->snapshot);
-	free(session->sample_trouble);
-	launcher_hosts_deinit(&session->hosts);
-	session->daemons = NULL;
-	error_clear(&session->daemon_trouble);
-	session->has_lost_daemons = false;
-	session->node = NULL;
-	session->sampler = NULL;
-	session->job = NULL;
-	session->symbols = NULL;
-	session->stack_order = NULL;
-	session->launcher_fd = -1;
-	session->snapshot = NULL;
-	session->sample_trouble = NULL;
-	session->is_live = false;
-	session->is_outdated = false;
-	session->has_cores = false;
-	session->cores = NULL;
 }
 
 void session_detach(struct session *session)
 {
-	drop_job(session);
+	drop_results(session);
+	DROP(stack_order_destroy, session->stack_order);
+	session_drop_sampling(session);
+	DROP(daemons_stop, session->daemons);
+	DROP(node_destroy, session->node);
+	DROP(sampler_destroy, session->sampler);
+	DROP(symbols_destroy, session->symbols);
+	DROP(cores_destroy, session->cores);
+	DROP(job_destroy, session->job);
+	if (session->launcher_fd >= 0)
+		close(session->launcher_fd);
+	session->launcher_fd = -1;
+	DROP(free, session->snapshot);
+	DROP(free, session->sample_trouble);
+	launcher_hosts_deinit(&session->hosts);
+	error_clear(&session->daemon_trouble);
+	session->has_lost_daemons = false;
+	session->is_live = false;
+	session->is_outdated = false;
+	session->has_cores = false;
 }
 
 void session_deinit(struct session *session)
 {
-	drop_job(session);
+	session_detach(session);
 	rankset_destroy(session->focus);
 	macros_clear(&session->macros);
 	safe_paths_clear(&session->safe_paths);
 }
 
-/* By stacks alone several ranks may be left among whom their order can choose, or what MPI
- * libraries hold of messages. */
+/* By stacks alone several ranks may be left: their order, or messages held, can choose. */
 static void choose_by_stacks(struct session *session)
 {
 	struct verdict *verdict = session->verdict;
@@ -165,19 +144,17 @@ static void add_other_holes(struct session *session)
 	const char *refusal = session->daemon_trouble.code == ERROR_PERMISSION
 				      ? session->daemon_trouble.text
 				      : NULL;
-	size_t next = 0;
 	char why[sizeof(session->daemon_trouble.text) + 300];
 
 	for (int rank = 0; rank < table->size; rank++) {
-		const struct proc *proc = next < table->num_procs ? &table->procs[next] : NULL;
+		const struct proc *proc = proctable_find(table, rank);
 
-		if (!proc || proc->rank != rank) {
+		if (!proc) {
 			snprintf(why, sizeof(why), "not found on this host%s%s",
 				 refusal ? ": " : "", refusal ? refusal : "");
 			job_add_hole(job, rank, why);
 			continue;
 		}
-		next++;
 		if (proc->is_local && proc->pid > 0)
 			continue;
 		if (proc->is_local)
@@ -195,8 +172,7 @@ static int look_by_daemons(struct session *session, const struct node_look_optio
 	if ((!options->is_last && find_ranks(session, err) < 0) ||
 	    daemons_look(session->daemons, options, err) < 0)
 		return session_lose_daemons(session, err);
-	free(session->sample_trouble);
-	session->sample_trouble = NULL;
+	DROP(free, session->sample_trouble);
 	drop_results(session);
 	daemons_commit(session->daemons);
 	return 0;
@@ -224,8 +200,7 @@ static int look_here(struct session *session, struct node_look_options *options,
 	return 0;
 }
 
-/* By daemons where they are needed and can be had, or by this process. *begin_ret: when, without
- * the start of daemons. */
+/* By daemons where these are needed, or here. *begin_ret: when, after daemons were started. */
 static int look_once(struct session *session, struct node_look_options *options,
 		     uint64_t *begin_ret, struct pdb_error *err)
 {
@@ -287,7 +262,7 @@ int session_attach(struct session *session, pid_t pid, const char *nspace, struc
 	session->launcher_fd = syscall(SYS_pidfd_open, session->launcher.pid, 0);
 	session->is_live = true;
 	if (look(session, err) < 0) {
-		drop_job(session);
+		session_detach(session);
 		return error_prefix(err, "attaching to %d", (int)pid);
 	}
 	return 0;
@@ -320,7 +295,7 @@ int session_load_cores(struct session *session, char *const *paths, size_t num_p
 	session->has_cores = true;
 	result = cores_load(paths, num_paths, session->job, &notes, &session->cores, err);
 	if (result < 0) {
-		drop_job(session);
+		session_detach(session);
 	} else {
 		for (size_t i = 0; i < notes.num; i++)
 			session_note(notes.words[i]);
@@ -354,7 +329,7 @@ int session_open_kept(struct session *session, struct segment_kept *kept, int nu
 			proctable_add(table, kept[i].rank, kept[i].pid, kept[i].host,
 				      kept[i].executable);
 	if (proctable_finish(table, err) < 0) {
-		drop_job(session);
+		session_detach(session);
 		return -1;
 	}
 	table->job = xstrdup(kept[0].job);
@@ -367,7 +342,7 @@ int session_open_kept(struct session *session, struct segment_kept *kept, int nu
 	session_keep(session, kept, num);
 	if (session_look_at_end(session, err) == 0)
 		return 0;
-	drop_job(session);
+	session_detach(session);
 	return -1;
 }
 

@@ -17,20 +17,9 @@
 #include "shell/script/safe_paths.h"
 #include "shell/options/options.h"
 
-struct arena;
 struct code_address;
-struct code_question;
-struct cores;
-struct daemons;
-struct editor;
-struct line_source;
-struct node;
-struct sampler;
 struct sampler_cost;
 struct segment_kept;
-struct stack_order;
-struct symbols;
-struct temporal_result;
 
 /* The stacks that were last taken by themselves, not with a look. */
 struct sampling {
@@ -88,8 +77,10 @@ struct session {
 	bool is_json;      /* all answers are to be JSON that can be */
 
 	struct line_source
-		*source;       /* of the line that is being carried out; NULL: the command line */
-	int depth;             /* of nested sources */
+		*source; /* of the line that is being carried out; NULL: the command line */
+	int depth;       /* of nested sources */
+	/* command_execute(), for lines that scripts and commands carry out */
+	int (*execute)(struct session *session, const char *line, struct pdb_error *err);
 	struct editor *editor; /* NULL: nobody types */
 	bool is_batch;
 	bool wants_quit;
@@ -98,58 +89,49 @@ struct session {
 void session_init(struct session *session);
 void session_deinit(struct session *session);
 
-/* Find the job of the launcher `pid` and look at it. nspace: one of several jobs of one launcher,
- * or NULL. The session must be without a job. */
+/* All that find a job need a session without one. The job of the launcher `pid`, looked at; nspace:
+ * one of several jobs of one launcher, or NULL. */
 int session_attach(struct session *session, pid_t pid, const char *nspace, struct pdb_error *err);
-/* Read a snapshot. The session must be without a job. */
+/* A snapshot's. */
 int session_load(struct session *session, const char *path, struct pdb_error *err);
-/* The same of one that has been read from there: the job is the session's from now on. */
+/* One that was read from such a file; it is the session's from now on. */
 void session_take_loaded(struct session *session, struct job *job, const char *path);
-
-/* Read the cores of a job from files and directories; what cannot be used of them is told. The
- * session must be without a job. */
+/* That of cores, from files and directories; what cannot be used of them is told. */
 int session_load_cores(struct session *session, char *const *paths, size_t num_paths,
 		       struct pdb_error *err);
-
-/* What is left of a job of this host that has ended: segments of its ranks, of which there must be
- * one, and which the session closes. The session must be without a job. */
+/* An ended job of this host: segments of its ranks, one at least, which the session closes. */
 int session_open_kept(struct session *session, struct segment_kept *kept, int num,
 		      struct pdb_error *err);
 
-/* Those of them that are of the job's processes are the session's from now on, for
- * session_look_at_end(): their fd is -1 then. */
+/* Take over those of the job's processes (fd is -1 then), for session_look_at_end(). */
 void session_keep(struct session *session, struct segment_kept *kept, int num);
 
 /* Leave the job, which goes on; the session is without a job then. */
 void session_detach(struct session *session);
 
-/* Look at the job again and do all analyses anew. When nothing is left of it, ERROR_GONE and the
- * last snapshot stays. */
+/* Look again and do all analyses anew. ERROR_GONE: nothing is left; the last snapshot stays. */
 int session_refresh(struct session *session, struct pdb_error *err);
 
 /* The processes of the job have ended: look at what was kept of those with traces, and get all
  * traces. ERROR_GONE: nothing was kept, and the last snapshot stays. */
 int session_look_at_end(struct session *session, struct pdb_error *err);
 
-/* Sample the stacks of `ranks`, so many times within so many milliseconds, and put the samples
- * in the place of older ones. Ctrl-C: those taken till then count, if all ranks are on this
- * host. */
+/* Sample the stacks of `ranks`, so many times within so many milliseconds, in the place of older
+ * samples. Ctrl-C: those taken till then count, if all ranks are on this host. */
 int session_sample(struct session *session, const struct rankset *ranks, int times,
 		   int milliseconds, struct pdb_error *err);
-/* From now on, until it is NULL, sampling reads the probes of this question, too, and makes its
- * names known. Borrowed. */
+/* Until it is NULL, sampling reads this question's probes and makes its names known. Borrowed. */
 void session_ask_code(struct session *session, const struct code_question *question);
 /* Read the question's probes in the main threads' stacks of the job's latest samples, as far as
  * ranks are still there; the samples stay what they are. Nothing for a snapshot. */
 int session_read_values(struct session *session, struct pdb_error *err);
-/* Have the daemons tell functions of which this host has no files; they come into the job's code.
- * Nothing where there are no daemons. */
+/* Ask the daemons, if any, for functions that no file here has; they come into the job's code. */
 int session_read_code(struct session *session, const struct code_address *functions, size_t num,
 		      struct pdb_error *err);
 /* What sampling has cost so far, on all nodes; all 0 without a live job. */
 int session_get_cost(struct session *session, struct sampler_cost *ret, struct pdb_error *err);
 
-/* The daemons, started if there should be some and are none. NULL: there are none, and why. */
+/* The daemons, started if there should be some and are none; NULL: why there are none. */
 struct daemons *session_daemons(struct session *session, struct pdb_error *err);
 /* The daemons have failed with *err. Unless that was for other reasons than themselves, they are
  * stopped; the next look has others. Returns -1 with what is to be said of it in *err. */
@@ -160,22 +142,20 @@ int session_lose_daemons(struct session *session, struct pdb_error *err);
 int session_get_more(struct session *session, const struct rankset *ranks, unsigned int parts,
 		     struct pdb_error *err);
 
-/* For session.c: the daemons, tried once, or started anew if they were lost; where there are none and
- * should be, this is told. -1: interrupted. After a failure: were daemons lost, so that it is worth to
- * try with others? Nothing has been sampled since the last look. */
+/* For session.c. Try to have daemons, and again when they were lost; where they lack, this is
+ * told. -1: interrupted. */
 int session_ensure_daemons(struct session *session, struct pdb_error *err);
+/* After a failure: were daemons lost, so that it is worth to try with others? */
 bool session_can_try_again(const struct session *session, struct pdb_error *err);
+/* Nothing has been sampled since the last look. */
 void session_drop_sampling(struct session *session);
 
 /* Has the launcher ended? Notes it: is_live becomes false. */
 bool session_has_ended(struct session *session);
-
-/* What has: "the job has ended", or that its launcher alone has, and how to look at the ranks of
- * this host that live on. */
+/* "the job has ended", or that its launcher has, and how to look at ranks here that live on. */
 void session_describe_end(const struct session *session, char *buffer, size_t size);
 
-/* How the views see it now, without an answer; its pointers are borrowed from the session. What
- * they make lives in the arena. */
+/* For views, without an answer: borrowed from the session, and an arena for what they make. */
 struct view session_view(struct session *session, struct arena *arena);
 
 /* Rank lists ("lp", "group 2", "host node7" as this session sees them) from *next to the end of the
@@ -185,23 +165,19 @@ int session_take_ranks(struct session *session, const struct args *args, size_t 
 /* One rank list that must name one rank; of "lp" with several the first. */
 int session_take_rank(struct session *session, const struct args *args, size_t *next, int *ret,
 		      struct pdb_error *err);
-
 /* The same for a rank that must have a model. */
 int session_take_model_rank(struct session *session, const struct args *args, size_t *next,
 			    int *ret, struct pdb_error *err);
 
 /* Seconds since the last look. */
 double session_age(const struct session *session);
-
 /* 1: the last look found a hang or a fault, or watching did; 0: it did not. */
 int session_status(const struct session *session);
 
 /* Print an error as pdb does: "pdb: text", further lines indented, to stderr. */
 void session_complain(const struct pdb_error *err);
-
 /* The same of a text that is none. */
 void session_note(const char *text);
-
 /* From now on nothing of this is printed: this process is somebody else's program. */
 void session_be_quiet(void);
 

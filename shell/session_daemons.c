@@ -2,7 +2,6 @@
  * What a session asks of the job's processes beside looks: daemons and samples; and what it says. */
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "attach/cores/cores.h"
@@ -25,8 +24,6 @@
 
 /* A job's processes end before its launcher, by about so much. */
 #define LAUNCHER_END_MS 2000
-
-/* ---- Talking to people ---- */
 
 static bool is_quiet;
 
@@ -53,8 +50,6 @@ void session_complain(const struct pdb_error *err)
 {
 	session_note(err->text);
 }
-
-/* ---- Daemons ---- */
 
 bool session_has_ended(struct session *session)
 {
@@ -85,8 +80,6 @@ void session_describe_end(const struct session *session, char *buffer, size_t si
 			 num_living, num_living == 1 ? "s" : "", pid);
 }
 
-/* Daemons where they are needed, and why there are none. It is tried once; those that were lost
- * are started again. -1: interrupted. */
 int session_ensure_daemons(struct session *session, struct pdb_error *err)
 {
 	const struct proctable *table = session->job->proctable;
@@ -126,8 +119,6 @@ struct daemons *session_daemons(struct session *session, struct pdb_error *err)
 	return session->daemons;
 }
 
-/* When it is for the daemons' sake, either the job has ended, or others are started with the next
- * look. */
 int session_lose_daemons(struct session *session, struct pdb_error *err)
 {
 	struct pollfd launcher = {.fd = session->launcher_fd, .events = POLLIN};
@@ -170,7 +161,6 @@ int session_get_more(struct session *session, const struct rankset *ranks, unsig
 	return result;
 }
 
-/* After a failure: were daemons lost, so that it is worth to try with others? */
 bool session_can_try_again(const struct session *session, struct pdb_error *err)
 {
 	if (session->daemons || !session->has_lost_daemons || err->code == ERROR_GONE ||
@@ -180,8 +170,6 @@ bool session_can_try_again(const struct session *session, struct pdb_error *err)
 	session_complain(err);
 	return true;
 }
-
-/* ---- Samples ---- */
 
 void session_drop_sampling(struct session *session)
 {

@@ -42,15 +42,11 @@ static void erase(void)
 
 static int draw_bar(char *text, size_t size, double seconds)
 {
-	char bar[BAR_WIDTH + 1];
-	size_t done = (size_t)(seconds / spinner.expected_s * BAR_WIDTH);
+	double share = seconds / spinner.expected_s;
+	int done = share < 1 ? (int)(share * BAR_WIDTH) : BAR_WIDTH;
 
-	if (done > BAR_WIDTH)
-		done = BAR_WIDTH;
-	memset(bar, '.', BAR_WIDTH);
-	memset(bar, '#', done);
-	bar[BAR_WIDTH] = '\0';
-	return snprintf(text, size, "[%s] %.0f of %.0f s", bar, seconds, spinner.expected_s);
+	return snprintf(text, size, "[%.*s%.*s] %.0f of %.0f s", done, "####################",
+			BAR_WIDTH - done, "....................", seconds, spinner.expected_s);
 }
 
 /* The lock is held. */

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A sign of life on the terminal while something takes longer than a second: on standard error, in
- * the line of the cursor, which is empty then and afterwards. It belongs to the process, as the
- * terminal does. */
+ * The process' sign of life while something takes longer than a second: on standard error, if it is
+ * a terminal, in the line of the cursor, which is empty then and afterwards. */
 #ifndef PDB_SHELL_SPINNER_H
 #define PDB_SHELL_SPINNER_H
 
-/* From now on tell that `what` (a few words, copied) is being done. Nothing if standard error is no
- * terminal, or if it is told of something already. */
+/* Tell from now on that `what` (a few words, copied) is done, unless something is told already. */
 void spinner_start(const char *what);
 
 /* It will take so many seconds: a bar is shown. Nothing if there is no spinner. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What help tells beside the commands. `help`, docs/commands.md and docs/man/pdb.1 are made of it.
- */
+ * What help tells beside the commands, for `help`, docs/commands.md and docs/man/pdb.1. */
 #ifndef PDB_SHELL_TOPICS_H
 #define PDB_SHELL_TOPICS_H
 

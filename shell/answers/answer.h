@@ -8,14 +8,12 @@
 struct args;
 struct command;
 struct pdb_error;
-struct session;
 
 /* Write it to session->out. The command may run, and has a view for the format. */
 int answer_write(struct session *session, const struct command *command, const struct args *args,
 		 enum format format, struct pdb_error *err);
 
-/* What commands find that only take ranks: those named, else in focus, else all; one rank; one rank
- * that has a model. */
+/* For commands that only take ranks (those named, in focus or all), a rank, one with a model. */
 int answer_take_ranks(struct session *session, const struct args *args, struct answer *answer,
 		      struct pdb_error *err);
 int answer_take_rank(struct session *session, const struct args *args, struct answer *answer,

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <time.h>
-
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
@@ -10,17 +8,22 @@
 #include "shell/pdb.h"
 #include "shell/session.h"
 
-const char *document_version(void)
-{
-	return PDB_VERSION;
-}
-
 void document_write_version(struct json *json)
 {
 	json_object(json, "pdb");
 	json_int(json, "schema", DOCUMENT_SCHEMA);
-	json_text(json, "version", document_version());
+	json_text(json, "version", PDB_VERSION);
 	json_end_object(json);
+}
+
+void document_write_time(struct json *json, const char *name, time_t seconds)
+{
+	char when[64] = "";
+	struct tm parts;
+
+	if (gmtime_r(&seconds, &parts))
+		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &parts);
+	json_text(json, name, seconds ? when : NULL);
 }
 
 static const char *state_text(struct session *session)
@@ -36,18 +39,13 @@ static void write_job(struct json *json, struct session *session)
 {
 	const struct job *job = session->job;
 	const struct proctable *table = job->proctable;
-	time_t seconds = (time_t)(job->taken_real_ns / 1000000000);
-	char when[64] = "";
-	struct tm parts;
 
-	if (gmtime_r(&seconds, &parts))
-		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &parts);
 	json_object(json, "job");
 	json_text(json, "name", table->job ? table->job : "");
 	json_int(json, "size", table->size);
 	json_ranks(json, "recorded", job->model ? job->model->ranks : NULL);
 	json_text(json, "state", state_text(session));
-	json_text(json, "taken", job->taken_real_ns ? when : NULL);
+	document_write_time(json, "taken", (time_t)(job->taken_real_ns / 1000000000));
 	json_end_object(json);
 }
 

@@ -5,6 +5,7 @@
 #define PDB_SHELL_DOCUMENT_H
 
 #include <stdio.h>
+#include <time.h>
 
 struct json;
 struct pdb_error;
@@ -13,10 +14,9 @@ struct session;
 /* Raised when a member is renamed, left out or means something else, not when one is added. */
 #define DOCUMENT_SCHEMA 1
 
-/* "0.1" */
-const char *document_version(void);
-/* Member "pdb" of the object that is open: how to read the rest. */
+/* Members of the object that is open: "pdb", how to read the rest; a time in UTC, 0: not known. */
 void document_write_version(struct json *json);
+void document_write_time(struct json *json, const char *name, time_t seconds);
 
 /* command: its name as in the table ("info ranks"); line: as it was typed. result: the answer,
  * which is JSON; NULL: there is none, because of *err. */

@@ -18,14 +18,11 @@
 #include "render/text/gate.h"
 #include "render/report/report.h"
 #include "render/view.h"
-#include "shell/answers/document.h"
 #include "shell/answers/stacks.h"
 #include "shell/banner.h"
-#include "shell/command.h"
 #include "shell/options/args.h"
+#include "shell/pdb.h"
 #include "shell/session.h"
-
-/* ---- A page of HTML ---- */
 
 enum { MAX_WAIT_GROUPS = 60, PAGE_WIDTH = 200 };
 
@@ -48,7 +45,7 @@ static char *ask(struct arena *arena, struct session *session, const char *line)
 	session->out = open_memstream(&text, &size);
 	if (!session->out)
 		abort();
-	result = command_execute(session, line, NULL);
+	result = session->execute(session, line, NULL);
 	fclose(session->out);
 	session->out = outer;
 	arena_keep(arena, text, free);
@@ -91,7 +88,7 @@ static char *made_text(struct arena *arena, const struct session *session)
 
 	if (seconds && gmtime_r(&seconds, &parts))
 		strftime(when, sizeof(when), "on %Y-%m-%d at %H:%M:%S UTC", &parts);
-	return arena_printf(arena, "Seen %s by pdb %s%s%s.", when, document_version(),
+	return arena_printf(arena, "Seen %s by pdb %s%s%s.", when, PDB_VERSION,
 			    session->snapshot ? ", kept in " : "",
 			    session->snapshot ? session->snapshot : "");
 }
@@ -132,15 +129,13 @@ static int write_page(struct session *session, FILE *out, struct pdb_error *err)
 	return result;
 }
 
-/* ---- Text ---- */
-
 /* One command as the user would type it, its output among that of the others. */
 static void report_command(struct session *session, const char *line)
 {
 	struct pdb_error err;
 
 	fprintf(session->out, "\n---- %s\n\n", line);
-	if (command_execute(session, line, &err) < 0)
+	if (session->execute(session, line, &err) < 0)
 		fprintf(session->out, "%s\n", err.text);
 }
 

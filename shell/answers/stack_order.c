@@ -29,8 +29,6 @@ struct stack_order {
 	size_t num_seen;
 };
 
-/* ---- Machine code ---- */
-
 /* A snapshot is of another host, maybe: the files here need not be those of its job. */
 static const struct code_function *get_function(void *argument, uint32_t module, uint64_t address,
 						struct pdb_error *err)
@@ -110,23 +108,17 @@ static void ask_nodes(struct stack_order *order, const struct unknown *unknown)
 					       "or can tell where the function begins");
 }
 
-static bool is_wanted(const struct stack_order *order, const struct sample *sample)
-{
-	return sample->is_main && sample->path != CALLPATH_NONE && !order->seen[sample->path];
-}
-
 /* Nodes of a path that has been seen are never below one that has not. */
 static void make_room(struct stack_order *order)
 {
 	size_t num = callpaths_count(order->session->job->callpaths);
 
 	order->seen = xreallocarray(order->seen, num, sizeof(*order->seen));
-	for (; order->num_seen < num; order->num_seen++)
-		order->seen[order->num_seen] = false;
+	while (order->num_seen < num)
+		order->seen[order->num_seen++] = false;
 }
 
-/* Look at stacks that have not been seen yet: from files of this host, else from the node of a rank
- * that has them. */
+/* Look at new stacks, by files of this host, else by the node of a rank that has them. */
 static bool add_stacks(struct stack_order *order, const struct samples *samples)
 {
 	struct unknown unknown = {.num = 0};
@@ -138,7 +130,7 @@ static bool add_stacks(struct stack_order *order, const struct samples *samples)
 	for (size_t i = 0; i < samples->num_samples; i++) {
 		const struct sample *sample = &samples->samples[i];
 
-		if (!is_wanted(order, sample))
+		if (!sample->is_main || sample->path == CALLPATH_NONE || order->seen[sample->path])
 			continue;
 		paths[num++] = sample->path;
 		read_functions(order, sample->path, &unknown);
@@ -152,31 +144,21 @@ static bool add_stacks(struct stack_order *order, const struct samples *samples)
 	return is_new;
 }
 
-/* ---- Variables ---- */
-
 /* Names of loops are told by whoever has the files, and saved in snapshots, as those of frames. */
-static void name_loops(struct stack_order *order)
+static void choose(struct session *session)
 {
+	struct stack_order *order = session->stack_order;
 	struct code_question *question = &order->question;
 
+	question->probes = temporal_choose(order->temporal, &question->num_probes);
 	free(order->names);
 	question->num_names = temporal_loop_ends(order->temporal, &order->names);
 	question->names = order->names;
 	for (size_t i = 0; i < question->num_names; i++)
-		callpaths_intern(order->session->job->callpaths, CALLPATH_NONE,
-				 order->names[i].module, order->names[i].address, false);
+		callpaths_intern(session->job->callpaths, CALLPATH_NONE, order->names[i].module,
+				 order->names[i].address, false);
+	session_ask_code(session, question);
 }
-
-static void choose(struct session *session)
-{
-	struct stack_order *order = session->stack_order;
-
-	order->question.probes = temporal_choose(order->temporal, &order->question.num_probes);
-	name_loops(order);
-	session_ask_code(session, &order->question);
-}
-
-/* ---- The order ---- */
 
 static struct stack_order *get(struct session *session)
 {
@@ -184,12 +166,11 @@ static struct stack_order *get(struct session *session)
 	struct job *job = session->job;
 
 	if (!session->stack_order) {
-		struct stack_order *order = xcalloc(1, sizeof(*order));
-
-		order->session = session;
-		order->reader = code_reader_create(job->modules, job->code);
-		order->temporal = temporal_create(job->callpaths, job->modules, &source);
-		session->stack_order = order;
+		session->stack_order = xcalloc(1, sizeof(*session->stack_order));
+		session->stack_order->session = session;
+		session->stack_order->reader = code_reader_create(job->modules, job->code);
+		session->stack_order->temporal =
+			temporal_create(job->callpaths, job->modules, &source);
 	}
 	return session->stack_order;
 }
@@ -206,19 +187,13 @@ void stack_order_destroy(struct stack_order *order)
 	free(order);
 }
 
-/* Returns whether any stack was at a new place. */
-static bool prepare(struct session *session, const struct samples *samples)
+bool stack_order_prepare(struct session *session, const struct samples *samples)
 {
 	bool is_new = add_stacks(get(session), samples);
 
 	if (is_new)
 		choose(session);
 	return is_new;
-}
-
-void stack_order_prepare(struct session *session, const struct samples *samples)
-{
-	prepare(session, samples);
 }
 
 int stack_order_sample(struct session *session, const struct rankset *ranks, struct pdb_error *err)
@@ -251,7 +226,6 @@ struct temporal_result *stack_order_compare(struct session *session, const struc
 					    size_t max, struct pdb_error *err)
 {
 	const struct samples *samples = session->job->samples;
-	const struct temporal *temporal;
 	struct pdb_error trouble; /* what could not be read is told where it would have decided */
 	bool is_new;
 
@@ -259,13 +233,11 @@ struct temporal_result *stack_order_compare(struct session *session, const struc
 		error_set(err, ERROR_NOT_FOUND, "there is no stack of these ranks");
 		return NULL;
 	}
-	is_new = prepare(session, samples);
-	/* New places, and the samples of a look by daemons, were seen without knowing what to
-	 * read. */
+	is_new = stack_order_prepare(session, samples);
+	/* When these were seen it was not known what to read in them. */
 	if (is_new || !has_values(samples))
 		stack_order_complete(session, &trouble);
-	temporal = session->stack_order->temporal;
-	return temporal_compare(temporal, samples, ranks, max, err);
+	return temporal_compare(session->stack_order->temporal, samples, ranks, max, err);
 }
 
 const struct temporal_result *stack_order_of_look(struct session *session, struct pdb_error *err)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The temporal order of the job's stacks (analysis/stacks/temporal.h), for all commands and
- * answers that go by it: machine code and variables come from the files of the modules, and the
- * variables' values are read in the frames while stacks are sampled. What was learned of a job's
- * code is kept with the session, so that it is read once. */
+ * The temporal order of the job's stacks (analysis/stacks/temporal.h). Machine code and variables
+ * come from the files of the modules; values are read in the frames while stacks are sampled. The
+ * session keeps what was learned of the code. */
 #ifndef PDB_SHELL_STACK_ORDER_H
 #define PDB_SHELL_STACK_ORDER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct pdb_error;
@@ -13,14 +13,12 @@ struct rankset;
 struct samples;
 struct session;
 struct stack_order;
-struct temporal_result;
 
 /* Look at the stacks of these samples: in frames at these places values are read from the next
- * sample on. */
-void stack_order_prepare(struct session *session, const struct samples *samples);
+ * sample on. Returns whether any stack was at a new place. */
+bool stack_order_prepare(struct session *session, const struct samples *samples);
 
-/* Sample until all ranks have been seen with the variables of the places where they are; the
- * samples become the job's. */
+/* Sample until all ranks were seen with the variables of their places; the job's samples then. */
 int stack_order_sample(struct session *session, const struct rankset *ranks, struct pdb_error *err);
 
 /* Make what is known of the job's latest samples complete: the machine code of their stacks, and
@@ -38,7 +36,6 @@ struct temporal_result *stack_order_compare(struct session *session, const struc
 /* That of the last look: session->order, compared now if it was not needed before. */
 const struct temporal_result *stack_order_of_look(struct session *session, struct pdb_error *err);
 
-/* Of session->stack_order; NULL is fine. */
-void stack_order_destroy(struct stack_order *order);
+void stack_order_destroy(struct stack_order *order); /* NULL is fine */
 
 #endif

@@ -17,8 +17,6 @@
 
 ARENA_DEFINE_IN(calltree)
 
-/* ---- Options ---- */
-
 /* A regular expression, or "mpi"; NULL: nothing. */
 static int compile(struct arena *arena, const char *word, struct calltree_pattern *ret,
 		   struct pdb_error *err)
@@ -82,8 +80,6 @@ struct stacks_asked *stacks_take_options(struct session *session, const struct a
 	rankset_in(arena, ret->ranks);
 	return ret;
 }
-
-/* ---- Stacks ---- */
 
 int stacks_ensure(struct session *session, const struct rankset *ranks, struct pdb_error *err)
 {

@@ -9,10 +9,8 @@
 #include "analysis/stacks/calltree.h"
 
 struct answer;
-struct arena;
 struct args;
 struct pdb_error;
-struct rankset;
 struct session;
 
 struct stacks_asked {
@@ -29,8 +27,7 @@ struct stacks_asked {
 struct stacks_asked *stacks_take_options(struct session *session, const struct args *args,
 					 struct arena *arena, struct pdb_error *err);
 
-/* Have stacks of these ranks that were taken since the last look: sample once if there are none of
- * some. Nothing is done without a live job. */
+/* Sample once if any of the ranks has no stack since the last look. Nothing without a live job. */
 int stacks_ensure(struct session *session, const struct rankset *ranks, struct pdb_error *err);
 
 /* The tree that is asked for; over_time: of all samples, not only the latest of each thread.

@@ -17,8 +17,6 @@
 #include "shell/options/args.h"
 #include "shell/session.h"
 
-/* ---- Where traces come from ---- */
-
 static struct traces *get(const struct job *job, struct pdb_error *err)
 {
 	struct traces *traces = traces_create(job);
@@ -39,8 +37,6 @@ struct traces *trace_source_get(struct session *session, const struct rankset *r
 	return session_get_more(session, ranks, SHARE_TRACES, err) < 0 ? NULL
 								       : get(session->job, err);
 }
-
-/* ---- Options ---- */
 
 struct traces_asked *trace_options_take(struct session *session, const struct args *args,
 					unsigned int users, struct answer *answer,
@@ -67,8 +63,6 @@ struct traces_asked *trace_options_take(struct session *session, const struct ar
 		return NULL;
 	return ret;
 }
-
-/* ---- A run ---- */
 
 ARENA_DEFINE_IN(job)
 ARENA_DEFINE_IN(traces)

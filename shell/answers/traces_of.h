@@ -11,21 +11,12 @@
 #include "shell/options/options.h"
 
 struct answer;
-struct args;
-struct job;
-struct pdb_error;
-struct rankset;
 struct session;
-struct traces;
-
-/* ---- Where traces come from ---- */
 
 /* The traces of `ranks` (NULL: of all), fetched from other hosts if need be. The caller destroys
  * them, before the next look. ERROR_NOT_FOUND: nothing was traced, and what to do about it. */
 struct traces *trace_source_get(struct session *session, const struct rankset *ranks,
 				struct pdb_error *err);
-
-/* ---- Options ---- */
 
 struct traces_asked {
 	struct traces_options options;
@@ -37,8 +28,6 @@ struct traces_asked {
 struct traces_asked *trace_options_take(struct session *session, const struct args *args,
 					unsigned int users, struct answer *answer,
 					struct args *rest_ret, struct pdb_error *err);
-
-/* ---- A run ---- */
 
 struct trace_input {
 	struct job *job;

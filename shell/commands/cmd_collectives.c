@@ -12,7 +12,6 @@
 #include "render/view.h"
 #include "shell/options/args.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/session.h"
 
 /* By number or name: their indexes in chosen[], which has room for all. */

@@ -7,16 +7,7 @@
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/session.h"
-
-static void tell(const struct session *session)
-{
-	char *ranks = session->focus ? rankset_encode(session->focus, 0) : NULL;
-
-	fprintf(session->out, "focus: %s\n", ranks ? ranks : "all ranks");
-	free(ranks);
-}
 
 static int run_focus(struct session *session, const struct args *args, struct pdb_error *err)
 {
@@ -24,7 +15,10 @@ static int run_focus(struct session *session, const struct args *args, struct pd
 	size_t next = 0;
 
 	if (args->num_words == 0) {
-		tell(session);
+		char *text = session->focus ? rankset_encode(session->focus, 0) : NULL;
+
+		fprintf(session->out, "focus: %s\n", text ? text : "all ranks");
+		free(text);
 		return 0;
 	}
 	if (session_take_ranks(session, args, &next, &ranks, err) < 0)

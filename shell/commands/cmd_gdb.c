@@ -2,7 +2,6 @@
  * gdb: put gdb on a rank, in the first frame of the program's own code, on the rank's own node. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "attach/gdb/gdb_call.h"
 #include "attach/gdb/gdb_guard.h"
@@ -15,13 +14,10 @@
 #include "model/xalloc.h"
 #include "shell/start/child.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/options/options.h"
 #include "shell/interrupt.h"
 #include "shell/remote_gdb.h"
 #include "shell/session.h"
-
-/* ---- On this node ---- */
 
 static int check_process(struct session *session, const struct proc *proc, struct pdb_error *err)
 {
@@ -104,8 +100,6 @@ static int run_here(struct session *session, const struct proc *proc, const char
 	return result;
 }
 
-/* ---- On another ---- */
-
 static int run_there(struct session *session, const struct proc *proc, const char *const words[],
 		     size_t num_words, struct remote_gdb_end *ret, struct pdb_error *err)
 {
@@ -127,8 +121,6 @@ static int run_there(struct session *session, const struct proc *proc, const cha
 	result = remote_gdb_run(daemons, &gdb, ret, err);
 	return result < 0 && ret->is_lost ? session_lose_daemons(session, err) : result;
 }
-
-/* ---- Either ---- */
 
 static void tell_state(const struct session *session, const struct proc *proc,
 		       const struct remote_gdb_end *end)

@@ -4,7 +4,6 @@
 #include "model/job/job.h"
 #include "render/view.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/session.h"
 #include "shell/answers/stack_order.h"
 

@@ -9,11 +9,8 @@
 #include "model/xalloc.h"
 #include "render/view.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/session.h"
 #include "shell/topics.h"
-
-/* ---- Lists ---- */
 
 static void list_group(FILE *out, enum command_topic group)
 {
@@ -88,8 +85,6 @@ static void list_short(struct session *session)
 	      "\"apropos WORD\" finds them. New here? \"tutorial\".\n",
 	      out);
 }
-
-/* ---- One thing ---- */
 
 static void explain(const struct command *command, FILE *out)
 {
@@ -174,8 +169,6 @@ static int run_help(struct session *session, const struct args *args, struct pdb
 	explain(command, session->out);
 	return 0;
 }
-
-/* ---- apropos ---- */
 
 struct search {
 	regex_t expression;

@@ -3,7 +3,6 @@
 #include <stddef.h>
 
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 
 static const struct command *const info_family[] = {
 	&info_hosts, &info_job, &info_overhead, &info_ranks, &info_recorder, NULL,

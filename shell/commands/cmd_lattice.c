@@ -11,7 +11,6 @@
 #include "shell/answers/answer.h"
 #include "shell/options/args.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/session.h"
 #include "shell/answers/traces_of.h"
 

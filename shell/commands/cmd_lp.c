@@ -5,7 +5,6 @@
 #include "model/error.h"
 #include "render/view.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/session.h"
 
 /* That there was no hang some time ago, when the job was started perhaps, helps nobody. */

@@ -6,7 +6,6 @@
 #include "render/view.h"
 #include "shell/answers/answer.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/session.h"
 
 static int find_messages(struct session *session, const struct args *args, struct answer *answer,

@@ -6,7 +6,6 @@
 #include "render/view.h"
 #include "shell/answers/answer.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/options/args.h"
 #include "shell/session.h"
 

@@ -5,7 +5,6 @@
 #include "render/view.h"
 #include "shell/answers/answer.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/session.h"
 #include "shell/answers/stack_order.h"
 

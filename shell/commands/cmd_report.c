@@ -4,10 +4,8 @@
 #include <unistd.h>
 
 #include "model/error.h"
-#include "render/text/gate.h"
 #include "shell/options/args.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/line/editor.h"
 #include "shell/answers/report_file.h"
 #include "shell/session.h"

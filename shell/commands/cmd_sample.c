@@ -14,7 +14,6 @@
 #include "render/words/label.h"
 #include "shell/answers/answer.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/session.h"
 #include "shell/spinner.h"
 #include "shell/answers/stack_order.h"

@@ -7,7 +7,6 @@
 #include "model/job/job.h"
 #include "shell/banner.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/line/editor.h"
 #include "shell/session.h"
 #include "shell/answers/stack_order.h"

@@ -7,7 +7,6 @@
 #include "render/text/gate.h"
 #include "render/view.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/session.h"
 
 static int run_set(struct session *session, const struct args *args, struct pdb_error *err)
@@ -23,14 +22,6 @@ static int run_set(struct session *session, const struct args *args, struct pdb_
 	return 0;
 }
 
-static void show(const struct session *session, const struct option_spec *setting)
-{
-	char value[32];
-
-	fprintf(session->out, "  %-8s %-8s  %s\n", setting->name,
-		setting_text(&session->settings, setting, value, sizeof(value)), setting->help);
-}
-
 static int run_show(struct session *session, const struct args *args, struct pdb_error *err)
 {
 	const char *name = args->num_words ? args->words[0] : NULL;
@@ -39,9 +30,15 @@ static int run_show(struct session *session, const struct args *args, struct pdb
 
 	if (name && !setting)
 		return -1;
-	for (size_t i = 0; i < setting_option_table.num; i++)
-		if (!setting || setting == &setting_option_table.options[i])
-			show(session, &setting_option_table.options[i]);
+	for (size_t i = 0; i < setting_option_table.num; i++) {
+		const struct option_spec *one = &setting_option_table.options[i];
+		char value[32];
+
+		if (!setting || setting == one)
+			fprintf(session->out, "  %-8s %-8s  %s\n", one->name,
+				setting_text(&session->settings, one, value, sizeof(value)),
+				one->help);
+	}
 	return 0;
 }
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * shell, echo, quit: around the debugging. */
 #include <stdio.h>
-#include <string.h>
 
 #include "model/error.h"
 #include "shell/start/child.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/session.h"
 
 static int run_shell(struct session *session, const struct args *args, struct pdb_error *err)

@@ -7,7 +7,6 @@
 
 #include "model/error.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/script/script.h"
 #include "shell/session.h"
 

@@ -13,7 +13,6 @@
 #include "render/view.h"
 #include "shell/options/args.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/session.h"
 #include "shell/answers/traces_of.h"
 
@@ -37,8 +36,6 @@ static struct trace_answer *open_two(struct session *session, const char *const 
 	found->runs = trace_runs_create(answer->arena, runs, 2, &asked->runs);
 	return interrupt_check(err) < 0 ? NULL : found;
 }
-
-/* ---- suspects ---- */
 
 static int find_suspects(struct session *session, const struct args *args, struct answer *answer,
 			 struct pdb_error *err)
@@ -76,8 +73,6 @@ static int find_suspects(struct session *session, const struct args *args, struc
 		return error_set(err, ERROR_NOT_FOUND, "no rank's main thread has a trace");
 	return 0;
 }
-
-/* ---- diff ---- */
 
 /* A side as it was named. */
 struct side {

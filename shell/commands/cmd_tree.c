@@ -3,7 +3,6 @@
 #include "render/view.h"
 #include "shell/answers/stacks.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/options/options.h"
 
 static int find_bt(struct session *session, const struct args *args, struct answer *answer,

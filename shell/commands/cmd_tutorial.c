@@ -10,7 +10,6 @@
 #include "model/job/rankset.h"
 #include "model/xalloc.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/line/editor.h"
 #include "shell/interrupt.h"
 #include "shell/session.h"
@@ -115,12 +114,11 @@ static void carry_out(struct session *session, const char *line)
 {
 	struct pdb_error err;
 
-	if (command_execute(session, line, &err) < 0)
+	if (session->execute(session, line, &err) < 0)
 		session_complain(&err);
 }
 
-/* Ask to go on; commands in between are carried out. False: leave. Those who read a pipe or a file
- * go on by themselves. */
+/* Ask to go on, or carry out commands in between. False: leave. No terminal: nobody is asked. */
 static bool goes_on(struct session *session)
 {
 	struct line_source *source;

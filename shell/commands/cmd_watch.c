@@ -2,7 +2,6 @@
  * watch: until the job ends or hangs. */
 #include "model/error.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/session.h"
 #include "shell/watch/watch.h"
 #include "shell/options/options.h"

@@ -9,7 +9,6 @@
 #include "render/draw/table.h"
 #include "render/text/json.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/session.h"
 
 struct host {

@@ -14,7 +14,6 @@
 #include "render/text/json.h"
 #include "render/words/label.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/daemons.h"
 #include "shell/session.h"
 
@@ -35,7 +34,7 @@ static void print_state(struct session *session, FILE *out)
 static void print_daemons(const struct session *session, FILE *out)
 {
 	if (session->daemons)
-		fprintf(out, "  daemons   on %d hosts\n", daemons_count(session->daemons));
+		fprintf(out, "  daemons   on %d hosts\n", session->daemons->num_hosts);
 	else if (session->daemon_trouble.code != ERROR_NONE)
 		fprintf(out, "  daemons   none, so only ranks of this host are looked at: %s\n",
 			session->daemon_trouble.text);
@@ -70,7 +69,7 @@ static void job_json(const struct view *view)
 	free(mpi);
 	json_text(&json, "found_by", proctable_source_text(table->source));
 	json_text(&json, "found_note", table->source_note);
-	json_int(&json, "daemons", session->daemons ? (int)daemons_count(session->daemons) : 0);
+	json_int(&json, "daemons", session->daemons ? session->daemons->num_hosts : 0);
 	json_text(&json, "no_daemons_because",
 		  session->daemons || session->daemon_trouble.code == ERROR_NONE
 			  ? NULL

@@ -11,7 +11,6 @@
 #include "model/job/model.h"
 #include "render/text/json.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/daemons.h"
 #include "shell/session.h"
 
@@ -43,12 +42,10 @@ static struct recorder_sums sum_recorders(const struct job_model *jm)
 
 static void print_start(const struct daemons *daemons, FILE *out)
 {
-	const struct daemons_start_times times = daemons_get_start_times(daemons);
-
 	fprintf(out,
 		"  start of daemons %.0f ms: launcher told %.0f, connected %.0f, job told %.0f\n",
-		(times.launch_ns + times.connect_ns + times.tell_ns) / 1e6, times.launch_ns / 1e6,
-		times.connect_ns / 1e6, times.tell_ns / 1e6);
+		(daemons->launch_ns + daemons->connect_ns + daemons->tell_ns) / 1e6,
+		daemons->launch_ns / 1e6, daemons->connect_ns / 1e6, daemons->tell_ns / 1e6);
 }
 
 static int find_overhead(struct session *session, const struct args *args, struct answer *answer,

@@ -14,7 +14,6 @@
 #include "render/words/label.h"
 #include "shell/answers/answer.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 #include "shell/session.h"
 
 /* The rank's state, now or, on another host, when it was last sampled; "": not known. */

@@ -10,7 +10,6 @@
 #include "render/text/json.h"
 #include "shell/answers/answer.h"
 #include "shell/command.h"
-#include "shell/commands/cmd.h"
 
 static uint64_t count_dropped(const struct model *model)
 {

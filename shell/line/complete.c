@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/progress/eqgroup.h"
@@ -38,8 +36,6 @@ static void offer(struct completions *all, const char *word, const char *what)
 		(struct completion){arena_strdup(all->arena, word), arena_strdup(all->arena, what)};
 }
 
-/* ---- Commands ---- */
-
 static void offer_commands(struct completions *all, const struct command *const *table)
 {
 	for (size_t i = 0; table[i]; i++)
@@ -76,8 +72,6 @@ static void offer_help(struct completions *all, const struct args *before)
 		offer(all, command_topic_words[i], command_topics[i]);
 	offer(all, "all", "all commands");
 }
-
-/* ---- Ranks ---- */
 
 static void offer_hosts(struct completions *all)
 {
@@ -144,8 +138,6 @@ static void offer_comms(struct completions *all)
 			offer(all, comms->comms[i].name, "");
 }
 
-/* ---- Settings and options ---- */
-
 static void offer_choices(struct completions *all, const struct option_spec *option)
 {
 	for (size_t i = 0; option->choices && option->choices[i]; i++)
@@ -177,8 +169,7 @@ static void offer_options(struct completions *all, const struct command *command
 			      table->options[i].help);
 }
 
-/* Functions in the stacks and call paths of the job. Those that would have to be quoted are left
- * out. */
+/* Functions in the job's stacks and call paths, but those that would have to be quoted. */
 static void offer_functions(struct completions *all)
 {
 	const struct job *job = all->session->job;
@@ -217,8 +208,6 @@ static bool offer_argument(struct completions *all, const struct command *comman
 	return true;
 }
 
-/* ---- Ranks of files ---- */
-
 /* "FILE:0" and so on, as far as they begin with what was typed. */
 static void offer_ranks_of(struct completions *all, const char *file, const struct job *job)
 {
@@ -247,8 +236,6 @@ static bool offer_file_ranks(struct completions *all)
 	}
 	return true;
 }
-
-/* ---- Lines ---- */
 
 static void offer_words(struct completions *all, const struct command *command,
 			const struct args *before)

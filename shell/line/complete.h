@@ -7,9 +7,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct arena;
-struct session;
-
 struct completion {
 	const char *word;
 	const char *what; /* "": nothing to say */

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <readline/history.h>
 #include <readline/readline.h>
@@ -33,8 +32,6 @@ struct editor {
 
 /* Readline's callbacks have no context to be given. */
 static struct editor *active;
-
-/* ---- Completion ---- */
 
 static struct completions offers; /* kept until the next, for show_offers() */
 static struct arena *offers_arena;
@@ -73,8 +70,7 @@ static const char *find_what(const char *word)
 	return "";
 }
 
-/* A line for each match with what it is; those without a word on them, and more than there is room
- * for, in columns. */
+/* A line a match with what it is; columns where nothing is known of them or room is short. */
 static void show_offers(char **matches, int num, int longest)
 {
 	bool has_words = false;
@@ -103,8 +99,6 @@ static void show_offers(char **matches, int num, int longest)
 	}
 	rl_forced_update_display();
 }
-
-/* ---- Reading ---- */
 
 static void tell_end(const struct session *session)
 {
@@ -203,8 +197,6 @@ bool editor_confirm(struct session *session, const char *format, ...)
 	free(answer);
 	return yes;
 }
-
-/* ---- Life ---- */
 
 static char *history_path(void)
 {

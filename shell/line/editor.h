@@ -9,9 +9,6 @@
 #include "shell/script/script.h"
 
 struct arena;
-struct completions;
-struct editor;
-struct session;
 
 /* What words may become: complete_line(). */
 typedef struct completions editor_complete(struct arena *arena, const struct session *session,
@@ -30,8 +27,7 @@ struct line_source *editor_source(struct editor *editor);
 /* Put a line into the history, unless it is empty or the one before. */
 void editor_remember(struct editor *editor, const char *line);
 
-/* Ask a question; true for yes. The end of input and Ctrl-C are no; without a terminal, or with
- * confirm off: true. */
+/* True for yes, without a terminal, and with confirm off. The end of input and Ctrl-C are no. */
 bool editor_confirm(struct session *session, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -34,8 +34,6 @@ size_t pager_rows(const char *line, const char *end, size_t columns, const char 
 	return width > columns && columns ? (width + columns - 1) / columns : 1;
 }
 
-/* ---- By $PAGER ---- */
-
 static bool show_by(const char *pager, const char *text, size_t size)
 {
 	FILE *pipe, *out;
@@ -51,8 +49,6 @@ static bool show_by(const char *pager, const char *text, size_t size)
 	fclose(out);
 	return pclose(pipe) != 127 << 8; /* else: no such program */
 }
-
-/* ---- By pages ---- */
 
 /* A key from the terminal; 'q' at its end and at a signal. */
 static char read_key(void)

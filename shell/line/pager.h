@@ -6,10 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Write text[size], with colours of gate.h, to standard output, which is a terminal. What is longer
- * than it goes through the program named by $PAGER; without one it comes by pages: a line at the
- * bottom waits for Enter or the space bar (the next page), q or Ctrl-C (no more), c (the rest at
- * once). */
+/* Write text[size], with colours of gate.h, to standard output, a terminal. What is longer than
+ * that goes through $PAGER; without one by pages: Enter or space bar (the next), q or Ctrl-C (no
+ * more), c (the rest at once). */
 void pager_show(const char *text, size_t size);
 
 /* Rows of a terminal that `line`, up to a newline or `end`, takes: at least one. Colours take none,

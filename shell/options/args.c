@@ -2,7 +2,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,9 +102,7 @@ char *args_join(const struct args *args, size_t next)
 	return text;
 }
 
-/* ---- Regular expressions ----
- *
- * The C library writes out what is repeated: it needs memory for each copy, and time for each at
+/* The C library writes out what is repeated: it needs memory for each copy, and time for each at
  * every character. So "((a+)+)+" has 8 and "(a{1,100}){1,100}" 10,000. What it has no bound for at
  * all are references to what was found before. */
 
@@ -130,8 +127,7 @@ static const char *skip_bracket(const char *at)
 	return at + (*at == ']');
 }
 
-/* How often what stands before is written out; *at is moved behind the repetition. 1: there is
- * none. */
+/* How often what stands before is written out; *at is moved behind the repetition, if any. */
 static uint64_t take_repetition(const char **at)
 {
 	unsigned long least, most;

@@ -2,8 +2,7 @@
  * What follows a command on its line: words, quotes and numbers.
  *
  * Words are parted by blanks. 'single' quotes keep everything, "double" quotes keep all but \" and
- * \\, a backslash keeps the next character. An unquoted # where a word would begin ends the line.
- */
+ * \\, a backslash keeps the next character. An unquoted # where a word begins ends the line. */
 #ifndef PDB_SHELL_ARGS_H
 #define PDB_SHELL_ARGS_H
 
@@ -29,8 +28,7 @@ void args_destroy(struct args *args); /* NULL is fine */
 int args_take_number(const struct args *args, size_t *next, const char *what, long min, long max,
 		     long *ret, struct pdb_error *err);
 
-/* An extended regular expression, for the caller to regfree(). flags: REG_ICASE or 0. -1:
- * ERROR_USAGE. */
+/* An extended regular expression for regfree(). flags: REG_ICASE or 0. -1: ERROR_USAGE. */
 int args_compile(const char *word, int flags, regex_t *ret, struct pdb_error *err);
 
 /* The same, which the arena owns. NULL: ERROR_USAGE. */

@@ -256,9 +256,3 @@ void options_parse(int argc, char **argv, struct options *ret)
 		exit(2);
 	arena_destroy(arena);
 }
-
-void options_free(struct options *options)
-{
-	option_list_free(&options->program.commands);
-	option_list_free(&options->program.cores);
-}

@@ -18,8 +18,6 @@ void option_list_free(struct option_list *list)
 	free(list->words);
 }
 
-/* ---- Values ---- */
-
 static int set_number(const struct option_spec *option, const char *name, const char *text,
 		      unsigned int *ret, struct pdb_error *err)
 {
@@ -148,8 +146,6 @@ void option_init(const struct option_table *table, void *ret)
 			option_set(table, &table->options[i], table->options[i].initial, ret, NULL);
 }
 
-/* ---- Words ---- */
-
 const struct option_spec *option_find(const struct option_table *table, unsigned int users,
 				      const char *word, size_t length, struct pdb_error *err)
 {
@@ -236,8 +232,6 @@ int option_take_all(const struct option_table *table, unsigned int users, const 
 	}
 	return 0;
 }
-
-/* ---- Help ---- */
 
 /* The words of the text from column `at` on; later lines begin in `column`. */
 static void print_words(FILE *out, const char *text, int at, int column)

@@ -73,19 +73,16 @@ void option_init(const struct option_table *table, void *ret);
 void option_list_add(struct option_list *list, const struct option_spec *option, const char *text);
 void option_list_free(struct option_list *list);
 
-/* One of the table, whose argument `text` is; NULL: it has none. It is borrowed. -1: ERROR_USAGE
- * says what it must be. */
+/* Store what `text` says, borrowed; NULL: no argument. -1: ERROR_USAGE says what it must be. */
 int option_set(const struct option_table *table, const struct option_spec *option, const char *text,
 	       void *ret, struct pdb_error *err);
 
-/* By its name or a unique beginning, with or without dashes, of those that `users` has; NULL:
- * ERROR_USAGE. length: of the word. */
+/* By word[length], a name or its unique beginning, of those that `users` has. NULL: ERROR_USAGE. */
 const struct option_spec *option_find(const struct option_table *table, unsigned int users,
 				      const char *word, size_t length, struct pdb_error *err);
 
-/* Take the options that `users` has off the words, as "-depth 4" or "--depth=4", and store them in
- * *ret. *rest_ret has the other words, borrowed; the caller frees their array, after failure, too.
- * NULL: there must be none. -1: ERROR_USAGE. */
+/* Take the options of `users` off the words, as "-depth 4" or "--depth=4", into *ret. The other
+ * words are in *rest_ret, whose array the caller frees in any case; NULL: none. -1: ERROR_USAGE. */
 int option_take_all(const struct option_table *table, unsigned int users, const struct args *args,
 		    void *ret, struct args *rest_ret, struct pdb_error *err);
 

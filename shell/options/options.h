@@ -32,8 +32,6 @@ enum traces_user { TRACES_ATTRIBUTES = 1, TRACES_LINKAGE = 2 };
 extern const struct option_table watch_option_table, stacks_option_table, traces_option_table,
 	trace_option_table, gdb_option_table, program_option_table, setting_option_table;
 
-/* ---- Settings: what `set` and `show` know ---- */
-
 /* Values of settings that are on, off or decided by what the output is. */
 enum setting_switch { SWITCH_OFF, SWITCH_ON, SWITCH_AUTO };
 
@@ -44,8 +42,6 @@ enum setting_evidence { EVIDENCE_AUTO, EVIDENCE_ALL };
 char *setting_text(const struct setting_options *settings, const struct option_spec *setting,
 		   char *buffer, size_t size);
 
-/* ---- The command line ---- */
-
 /* pdb's own command line. */
 struct options {
 	enum program_action action;
@@ -54,9 +50,7 @@ struct options {
 	char **run_argv;            /* what to run, NULL-terminated; borrowed from argv */
 };
 
-/* Parse; prints help, version and usage errors itself and ends the program then, with status 2 for
- * errors. */
+/* Parse, or print help, version or usage errors and end the program, with status 2 for errors. */
 void options_parse(int argc, char **argv, struct options *ret);
-void options_free(struct options *options);
 
 #endif

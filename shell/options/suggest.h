@@ -16,9 +16,8 @@ size_t suggest_distance(const char *typed, const char *name);
  * errors cannot explain the word: at most one in three letters. */
 const char *suggest_nearest(const char *typed, const char *const *names, size_t num);
 
-/* Which of names[num] the first `length` bytes of `word` are, or are the unique beginning of; a name
- * that is NULL is not there. -1: ERROR_USAGE says what there is. `what` it should be, "setting", and
- * what stands before each name, "-", are for that. */
+/* Which of names[num] (NULL: none) the first `length` bytes of `word` are or uniquely begin. -1:
+ * ERROR_USAGE says what there is, by `what` ("setting") and `lead` ("-", before names). */
 int suggest_find(const char *what, const char *lead, const char *word, size_t length,
 		 const char *const *names, size_t num, struct pdb_error *err);
 

@@ -32,8 +32,7 @@ void macros_set(struct macros *macros, struct macro *macro);
 const struct macro *macros_find(const struct macros *macros, const char *name);
 void macros_clear(struct macros *macros);
 
-/* `line` with $arg0, $arg1 ... and $argc replaced by the words of the call; a word that was not
- * given becomes nothing. The caller frees. */
+/* `line` with $arg0, $arg1, ..., $argc of the call; words not given are empty. The caller frees. */
 char *macro_expand(const char *line, const struct args *args);
 
 #endif

@@ -4,12 +4,10 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "model/error.h"
 #include "model/xalloc.h"
-#include "shell/command.h"
 #include "shell/interrupt.h"
 #include "shell/script/macro.h"
 #include "shell/script/script.h"
@@ -31,7 +29,7 @@ static int run(struct session *session, struct line_source *source, struct pdb_e
 	while (!result && !session->wants_quit && (line = source->next(source, ""))) {
 		int number = source->line;
 
-		result = command_execute(session, line, err);
+		result = session->execute(session, line, err);
 		free(line);
 		if (!result && interrupt_pending())
 			result = error_set(err, ERROR_INTERRUPTED, "interrupted");

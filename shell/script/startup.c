@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +11,8 @@
 #include "shell/script/safe_paths.h"
 #include "shell/script/script.h"
 #include "shell/session.h"
-#include "shell/script/startup.h"
 
 #define FILE_NAME ".pdbrc"
-
-/* ---- Files ---- */
 
 /* Opened without waiting, as a pipe of that name would make it. */
 static int open_file(const char *path)

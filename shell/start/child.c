@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -14,24 +13,8 @@
 
 #include "model/error.h"
 #include "model/monotonic.h"
-#include "model/xalloc.h"
 #include "shell/start/child.h"
 #include "shell/interrupt.h"
-
-/* The environment without one variable; the strings are borrowed, the caller frees the array. */
-static char **environment_without(const char *name)
-{
-	size_t num = 0, kept = 0, length = name ? strlen(name) : 0;
-	char **copy;
-
-	while (environ[num])
-		num++;
-	copy = xcalloc(num + 1, sizeof(char *));
-	for (size_t i = 0; i < num; i++)
-		if (!name || strncmp(environ[i], name, length) != 0 || environ[i][length] != '=')
-			copy[kept++] = environ[i];
-	return copy;
-}
 
 void child_hold_terminal(struct child_hold *hold)
 {
@@ -59,48 +42,24 @@ void child_release_terminal(const struct child_hold *hold)
 	sigaction(SIGTTOU, &old, NULL);
 }
 
-/* In the child; never returns. What keeps the program from starting goes into the pipe.
- *
- * Should pdb be killed, the program is to end as if its terminal had gone: a gdb left alone would
- * hold its rank stopped for good, but by SIGHUP it lets the rank go on and ends. */
-static void become(const char *const argv[], char *const env[], int output_fd, int pipe_fd,
-		   pid_t parent)
+int child_start(int (*become)(void *context), void *context, pid_t *pid_ret)
 {
-	struct sigaction defaults = {.sa_handler = SIG_DFL};
-	int error;
-
-	sigaction(SIGINT, &defaults, NULL);
-	sigaction(SIGQUIT, &defaults, NULL);
-	/* nohup and some batch systems start programs with this one ignored. */
-	sigaction(SIGHUP, &defaults, NULL);
-	prctl(PR_SET_PDEATHSIG, SIGHUP);
-	if (getppid() != parent)
-		_exit(127);
-	if (output_fd == STDOUT_FILENO || dup2(output_fd, STDOUT_FILENO) >= 0)
-		execvpe(argv[0], (char *const *)argv, env);
-	error = errno;
-	if (write(pipe_fd, &error, sizeof(error)) < 0)
-		_exit(126);
-	_exit(127);
-}
-
-/* 0: argv runs as *pid_ret; else errno. */
-static int spawn(const char *const argv[], const char *remove_env, int output_fd, pid_t *pid_ret)
-{
-	pid_t parent = getpid(), pid;
 	int fds[2], error = 0;
-	ssize_t length;
-	char **env;
+	ssize_t length = 0;
+	pid_t pid;
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return errno;
-	env = environment_without(remove_env);
+	fflush(NULL);
 	pid = fork();
-	if (pid == 0)
-		become(argv, env, output_fd, fds[1], parent);
+	if (pid == 0) {
+		error = become(context);
+		if (write(fds[1], &error, sizeof(error)) < 0)
+			_exit(126);
+		_exit(127);
+	}
 	if (pid < 0)
 		error = errno;
-	free(env);
 	close(fds[1]);
 	do
 		length = pid < 0 ? 0 : read(fds[0], &error, sizeof(error));
@@ -112,13 +71,40 @@ static int spawn(const char *const argv[], const char *remove_env, int output_fd
 	return error;
 }
 
+struct program {
+	const char *const *argv;
+	const char *remove_env;
+	int output_fd;
+	pid_t parent;
+};
+
+/* Should pdb be killed, the program is to end as if its terminal had gone: a gdb left alone would
+ * hold its rank stopped for good, but by SIGHUP it lets the rank go on and ends. */
+static int become(void *context)
+{
+	const struct program *program = context;
+	struct sigaction defaults = {.sa_handler = SIG_DFL};
+
+	sigaction(SIGINT, &defaults, NULL);
+	sigaction(SIGQUIT, &defaults, NULL);
+	/* nohup and some batch systems start programs with this one ignored. */
+	sigaction(SIGHUP, &defaults, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGHUP);
+	if (getppid() != program->parent)
+		_exit(127);
+	if (program->remove_env)
+		unsetenv(program->remove_env);
+	if (program->output_fd == STDOUT_FILENO || dup2(program->output_fd, STDOUT_FILENO) >= 0)
+		execvp(program->argv[0], (char *const *)program->argv);
+	return errno;
+}
+
 /* How it is told to end, and how long after the first time. */
 static const struct {
 	int after_ms, signal;
 } ways[] = {{0, SIGHUP}, {500, SIGTERM}, {2000, SIGKILL}};
 
-/* Tell it in the ways whose time has come, of which *num_told have been used. Returns the
- * milliseconds till it is to be told again, -1: never. */
+/* Returns the milliseconds till it is to be told again, -1: never. *num_told ways are used up. */
 static int tell_to_end(pid_t pid, const struct child_watch *watch, int waited_ms, size_t *num_told)
 {
 	while (*num_told < sizeof(ways) / sizeof(ways[0]) &&
@@ -134,8 +120,7 @@ static int tell_to_end(pid_t pid, const struct child_watch *watch, int waited_ms
 							  : -1;
 }
 
-/* Until it has ended. When pdb is to end, so is the program: a gdb holds its rank for as long as it
- * likes. */
+/* Returns its status. When pdb is to end so is it: a gdb holds its rank for as long as it likes. */
 static int wait_for_end(pid_t pid, const struct child_watch *watch)
 {
 	struct pollfd fds[] = {{.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN},
@@ -167,12 +152,13 @@ static int wait_for_end(pid_t pid, const struct child_watch *watch)
 int child_run(const char *const argv[], const char *remove_env, int output_fd,
 	      const struct child_watch *watch, int *status_ret, struct pdb_error *err)
 {
+	struct program program = {argv, remove_env, output_fd, getpid()};
 	struct child_hold hold;
 	int status = 0, result;
 	pid_t pid = 0;
 
 	child_hold_terminal(&hold);
-	result = spawn(argv, remove_env, output_fd, &pid);
+	result = child_start(become, &program, &pid);
 	if (!result && watch)
 		watch->started(watch->context, pid);
 	if (!result)

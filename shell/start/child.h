@@ -10,6 +10,10 @@
 
 struct pdb_error;
 
+/* Start a child, which calls `become`; that returns errno when it cannot be what it should. Returns
+ * 0, or that errno, or why there is no child. */
+int child_start(int (*become)(void *context), void *context, pid_t *pid_ret);
+
 /* Who wants to know of a child. */
 struct child_watch {
 	void (*started)(void *context, pid_t pid); /* it is there */
@@ -18,16 +22,14 @@ struct child_watch {
 	void *context;
 };
 
-/* Run argv[0] (looked up in PATH) and wait for it. Ctrl-C goes to it and not to pdb meanwhile;
- * afterwards the terminal is as it was. remove_env: a variable that it is not to have, or NULL.
- * output_fd: what its standard output is to be. *status_ret: its exit status, or 128 + signal.
- * -1: it could not be started. When pdb is to end, the program is told to, by SIGHUP and then by
- * SIGTERM. watch may be NULL. */
+/* Run argv[0] (looked up in PATH) and wait for it. Ctrl-C is not for pdb meanwhile; afterwards the
+ * terminal is as it was. remove_env: a variable that it is not to have, or NULL. output_fd: its
+ * standard output. *status_ret: its exit status, or 128 + signal. -1: it could not be started. When
+ * pdb is to end, the program is told to, by SIGHUP and then by SIGTERM. watch may be NULL. */
 int child_run(const char *const argv[], const char *remove_env, int output_fd,
 	      const struct child_watch *watch, int *status_ret, struct pdb_error *err);
 
-/* For a child that is started otherwise: from here until child_release_terminal() Ctrl-C is not for
- * pdb, and then the terminal is as it was. */
+/* Of a child started otherwise: between these Ctrl-C is not for pdb. Sets the terminal back. */
 struct child_hold {
 	bool has_terminal;
 	struct termios modes;

@@ -88,8 +88,7 @@ int find_job(pid_t pid, const char *nspace, struct launcher_info *launcher_ret,
 		if (!table->source_note)
 			set_note(table, xstrdup(launcher.kind->why));
 	} else if (launcher_scan_procfs(&launcher, &table, &second) == 0) {
-		/* What kept the launcher from being asked; where none can be asked, the scan
-		 * says so. */
+		/* Why the launcher was not asked; where none can be, the scan says so. */
 		if (launcher_kind_has_table(launcher.kind))
 			set_note(table, xasprintf("%s; %s", first.text, table->source_note));
 	} else if (hosts.num > 0) {
@@ -117,8 +116,6 @@ bool find_is_complete(const struct proctable *table, const struct launcher_hosts
 	return hosts->num > 0 || table->num_procs >= (size_t)table->size;
 }
 
-/* ---- The user's jobs ---- */
-
 #define MAX_JOBS 1000
 
 static int terminal_width(void)
@@ -130,8 +127,7 @@ static int terminal_width(void)
 	return window.ws_col;
 }
 
-/* The program is mostly what tells jobs apart, and it is far behind in the command: both its ends
- * are shown. */
+/* The program tells jobs apart, and it is far behind in the command: both its ends are shown. */
 static void print_jobs(const struct launcher_info *infos, size_t num, FILE *out)
 {
 	static const struct table_column columns[] = {

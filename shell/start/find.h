@@ -13,23 +13,17 @@ struct launcher_info;
 struct pdb_error;
 struct proctable;
 
-/* Identify the launcher `pid` and get its process table in the way that launcher_kind.h has for it;
- * from this node's processes where it has none, and where that fails. nspace: one of several jobs
- * of a launcher that takes PMIx tools, or NULL. On success
- * *table_ret belongs to the caller and its source_note says why it is this source; *hosts_ret is to
- * be given to launcher_hosts_deinit(). If there are hosts in it, ranks on these are not in the
- * table, which may then be without any. */
+/* Identify the launcher `pid` and get its process table in the way that launcher_kind.h has for it,
+ * else from this node's processes. nspace: one of several jobs of a launcher that takes PMIx tools,
+ * or NULL. The caller owns *table_ret, whose source_note says why it is this source, and gives
+ * *hosts_ret to launcher_hosts_deinit(): the table has no ranks on these hosts, and maybe none. */
 int find_job(pid_t pid, const char *nspace, struct launcher_info *launcher_ret,
 	     struct launcher_hosts *hosts_ret, struct proctable **table_ret, struct pdb_error *err);
 
-/* Does the table have every rank that could be found from here? Of a job that is just being started
- * it has those that there are. */
+/* Does the table have every rank that could be found from here, as far as they have started? */
 bool find_is_complete(const struct proctable *table, const struct launcher_hosts *hosts);
 
-/* ---- The user's jobs ---- */
-
-/* The launcher of the user's only job, into *pid_ret. With several of them, a list on `out` and
- * ERROR_USAGE; with none, ERROR_NOT_FOUND. */
+/* The user's only launcher. ERROR_USAGE: several, listed on `out`; ERROR_NOT_FOUND: none. */
 int joblist_choose(pid_t *pid_ret, FILE *out, struct pdb_error *err);
 
 #endif

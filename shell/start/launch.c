@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,6 +26,7 @@
 #include "shell/line/editor.h"
 #include "shell/options/options.h"
 #include "shell/session.h"
+#include "shell/start/child.h"
 #include "shell/start/find.h"
 #include "shell/start/preload.h"
 
@@ -77,53 +77,29 @@ int launch_print_env(const struct options *options, struct pdb_error *err)
 
 /* ---- Starting ---- */
 
-/* In the child: never returns. Why it could not goes into the pipe. */
-static void become(char *const argv[], const char *output, bool has_input, int pipe_fd)
+struct program {
+	char *const *argv;
+	const char *output; /* NULL: the terminal */
+	bool has_input;
+};
+
+static int become(void *context)
 {
-	int out, error;
+	const struct program *program = context;
+	int out;
 
 	setpgid(0, 0);
-	if (!has_input)
+	if (!program->has_input)
 		dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
-	if (output) {
-		out = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	if (program->output) {
+		out = open(program->output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 		if (out < 0)
-			goto fail;
+			return errno;
 		dup2(out, STDOUT_FILENO);
 		dup2(out, STDERR_FILENO);
 	}
-	execvp(argv[0], argv);
-fail:
-	error = errno;
-	if (write(pipe_fd, &error, sizeof(error)) < 0)
-		_exit(126);
-	_exit(127);
-}
-
-/* 0: argv runs as *pid_ret; else errno. */
-static int start(char *const argv[], const char *output, bool has_input, pid_t *pid_ret)
-{
-	int fds[2], error = 0;
-	ssize_t length;
-	pid_t pid;
-
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return errno;
-	fflush(NULL);
-	pid = fork();
-	if (pid == 0)
-		become(argv, output, has_input, fds[1]);
-	close(fds[1]);
-	length = pid < 0 ? 0 : read(fds[0], &error, sizeof(error));
-	close(fds[0]);
-	if (pid < 0)
-		return errno;
-	if (length > 0) {
-		waitpid(pid, NULL, 0);
-		return error;
-	}
-	*pid_ret = pid;
-	return 0;
+	execvp(program->argv[0], program->argv);
+	return errno;
 }
 
 /* Traced ranks of this host leave their segments to this process when they end. */
@@ -139,6 +115,11 @@ static void set_keeper(void)
 
 int launch_start(const struct options *options, struct launch **ret, struct pdb_error *err)
 {
+	struct program program = {
+		.output = options->program.output,
+		/* One that reads from the terminal in the background would be stopped. */
+		.has_input = options->program.is_watched && !isatty(STDIN_FILENO),
+	};
 	char *library, **argv;
 	pid_t pid = 0;
 	int error;
@@ -152,9 +133,8 @@ int launch_start(const struct options *options, struct launch **ret, struct pdb_
 	if (options->watch.save)
 		set_keeper();
 	argv = preload_command(options->run_argv, library);
-	/* One that reads from the terminal in the background would be stopped. */
-	error = start(argv, options->program.output,
-		      options->program.is_watched && !isatty(STDIN_FILENO), &pid);
+	program.argv = argv;
+	error = child_start(become, &program, &pid);
 	words_free(argv);
 	free(library);
 	if (error) {
@@ -166,8 +146,6 @@ int launch_start(const struct options *options, struct launch **ret, struct pdb_
 	(*ret)->pidfd = -1;
 	return 0;
 }
-
-/* ---- Signals ---- */
 
 void launch_pass_signals(struct launch *launch)
 {
@@ -347,8 +325,7 @@ struct leftovers *leftovers_note(const struct session *session)
 	return leftovers;
 }
 
-/* A process that is killed ends thread by thread. Until the last one its segment is in use, also
- * when the first one is a zombie already. */
+/* Killed, it ends thread by thread, and its segment is in use until the last has, zombie or not. */
 static bool is_alive(const struct segment_process *process)
 {
 	struct procfs_stat stat;
@@ -357,23 +334,16 @@ static bool is_alive(const struct segment_process *process)
 	       (stat.state != 'Z' || stat.num_threads > 1);
 }
 
-static bool is_any_alive(const struct leftovers *leftovers)
-{
-	for (size_t i = 0; i < leftovers->num; i++)
-		if (is_alive(&leftovers->processes[i]))
-			return true;
-	return false;
-}
-
 void leftovers_remove(struct leftovers *leftovers)
 {
 	uint64_t until_ns = monotonic_ns() + LEFT_WAIT_NS;
 
 	if (!leftovers)
 		return;
-	while (is_any_alive(leftovers) && monotonic_ns() < until_ns &&
-	       interrupt_sleep_until(monotonic_ns() + LEFT_POLL_NS))
-		;
+	for (size_t i = 0; i < leftovers->num; i++)
+		while (is_alive(&leftovers->processes[i]) && monotonic_ns() < until_ns &&
+		       interrupt_sleep_until(monotonic_ns() + LEFT_POLL_NS))
+			;
 	/* What cannot be removed is no matter: "pdb clean" says why. */
 	segment_clean_of(NULL, leftovers->processes, leftovers->num, NULL);
 	free(leftovers->processes);

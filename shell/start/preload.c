@@ -65,16 +65,6 @@ static bool take_mpi(const char *name, const char *path, void *context)
 	return *mpi != PRELOAD_UNKNOWN;
 }
 
-/* By the libraries that an ELF file needs, and those that these need; unknown for every other
- * file. */
-static enum preload_mpi mpi_of_file(const char *path)
-{
-	enum preload_mpi mpi = PRELOAD_UNKNOWN;
-
-	elf_needed_walk(path, take_mpi, &mpi);
-	return mpi;
-}
-
 static bool is_program(const char *path)
 {
 	struct stat status;
@@ -101,6 +91,18 @@ static char *find_program(const char *word)
 	return NULL;
 }
 
+/* By the libraries that an ELF file needs, and those that these need; unknown for other files. */
+static enum preload_mpi mpi_of_word(const char *word)
+{
+	enum preload_mpi mpi = PRELOAD_UNKNOWN;
+	char *file = find_program(word);
+
+	if (file)
+		elf_needed_walk(file, take_mpi, &mpi);
+	free(file);
+	return mpi;
+}
+
 /* By the name of the file behind all links: "mpirun.openmpi", "mpiexec.hydra", "srun". */
 static const struct launcher_kind *find_kind(const char *word)
 {
@@ -115,26 +117,14 @@ enum preload_mpi preload_guess(char *const argv[])
 {
 	enum preload_mpi mpi = PRELOAD_UNKNOWN;
 	const struct launcher_kind *kind;
-	char *file;
 
-	for (size_t i = 1; argv[i] && !mpi; i++) {
-		if (argv[i][0] == '-')
-			continue;
-		file = find_program(argv[i]);
-		if (file)
-			mpi = mpi_of_file(file);
-		free(file);
-	}
+	for (size_t i = 1; argv[i] && !mpi; i++)
+		if (argv[i][0] != '-')
+			mpi = mpi_of_word(argv[i]);
 	if (mpi)
 		return mpi;
 	kind = find_kind(argv[0]);
-	if (kind)
-		return preload_mpi_of_name(kind->mpi);
-	file = find_program(argv[0]);
-	if (file)
-		mpi = mpi_of_file(file);
-	free(file);
-	return mpi;
+	return kind ? preload_mpi_of_name(kind->mpi) : mpi_of_word(argv[0]);
 }
 
 /* ---- Where the recorder is ---- */
@@ -156,8 +146,7 @@ static bool program_folder(char folder[static PATH_MAX])
 	return true;
 }
 
-/* The folder of the library that this code is in. Of a program the loader knows the name that it
- * was started by. */
+/* The folder of the library of this code. Of a program the loader knows what it was started as. */
 static bool library_folder(char folder[static PATH_MAX])
 {
 	static const char own;
@@ -284,32 +273,29 @@ char *preload_shell_lines(enum preload_mpi mpi, const char *library)
 	return text;
 }
 
-/* ---- Undone ---- */
+static bool is_one_of(const char *const *names, const char *name, size_t length)
+{
+	for (; *names; names++)
+		if (strlen(*names) == length && strncmp(name, *names, length) == 0)
+			return true;
+	return false;
+}
 
 /* Is it a recorder, wherever it is? */
 static bool is_recorder(const char *path, size_t length)
 {
-	static const char *const names[] = {"libpdbrec-openmpi.so", "libpdbrec-mpich.so"};
-	const char *name = memrchr(path, '/', length);
-	size_t i, num;
+	static const char *const names[] = {"libpdbrec-openmpi.so", "libpdbrec-mpich.so", NULL};
+	const char *slash = memrchr(path, '/', length), *name = slash ? slash + 1 : path;
 
-	name = name ? name + 1 : path;
-	num = (size_t)(path + length - name);
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strlen(names[i]) == num && strncmp(name, names[i], num) == 0)
-			return true;
-	return false;
+	return is_one_of(names, name, (size_t)(path + length - name));
 }
 
 /* Is it a name that the list has from preload_shell_lines()? */
 static bool is_forwarded(const char *name, size_t length)
 {
-	if (length == strlen("LD_PRELOAD") && strncmp(name, "LD_PRELOAD", length) == 0)
-		return true;
-	for (size_t i = 0; forwarded[i]; i++)
-		if (strlen(forwarded[i]) == length && strncmp(name, forwarded[i], length) == 0)
-			return true;
-	return false;
+	static const char *const preloaded[] = {"LD_PRELOAD", NULL};
+
+	return is_one_of(preloaded, name, length) || is_one_of(forwarded, name, length);
 }
 
 /* A line that takes those elements from a variable that are pdb's; nothing if there are none. */

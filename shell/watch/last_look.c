@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "model/arena.h"
-#include "shell/watch/watch.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "model/arena.h"
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
-#include "model/segment/segment.h"
 #include "model/segment/segment_reader.h"
 #include "render/words/label.h"
 #include "shell/session.h"
+#include "shell/watch/watch.h"
 #include "shell/watch/watch_tell.h"
 
 /* Ranks of which a trace is there. */

@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The loop of watching. Its looks are in watch_look.c, what follows from them in watch_judge.c. */
-#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "analysis/hang/hang_test.h"
 #include "analysis/hang/pace.h"
-#include "analysis/verdict/verdict.h"
 #include "attach/node/watch_digest.h"
 #include "attach/process/procfs.h"
-#include "model/arena.h"
 #include "model/error.h"
 #include "model/job/job.h"
-#include "model/job/job_model.h"
-#include "model/monotonic.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/monotonic.h"
 #include "model/xalloc.h"
-#include "render/words/label.h"
 #include "shell/interrupt.h"
 #include "shell/watch/watch.h"
 #include "shell/session.h"
@@ -29,8 +23,6 @@
 #define IDLE_NS (SECOND_NS / 4)        /* between two looks that only see whether the job lives */
 #define STILL_NS SECOND_NS             /* nobody has moved for so long: a full look may tell more */
 #define SUSPENDING_NS (10 * SECOND_NS) /* until all hosts of a job are suspended */
-
-/* ---- The test ---- */
 
 /* How long the job has run already, at least: the recorder has seen all of it. The start is that of
  * a clock that goes on while the machine sleeps; now is not, as if all sleep was the job's. */
@@ -96,8 +88,6 @@ static void feed_test(struct watch *watch)
 	free(looks);
 }
 
-/* ---- Looks ---- */
-
 /* Hosts are not suspended, and do not go on, all at the same moment. */
 static bool may_be_suspended(const struct watch *watch)
 {
@@ -128,8 +118,6 @@ static int look_for_test(struct watch *watch, struct pdb_error *err)
 		feed_test(watch);
 	return 0;
 }
-
-/* ---- The loop ---- */
 
 /* Without a recorder a full look takes a second, and is certain of nothing but deaths. */
 static bool is_time(const struct watch *watch)
@@ -188,8 +176,7 @@ static void sleep_round(struct watch *watch)
 	interrupt_sleep_until(next_ns);
 }
 
-/* For the last look at a job with traces it matters that its processes have ended: a launcher may
- * wait for the daemons that keep them. */
+/* A launcher may wait for the daemons that keep traces: for these the ranks' end matters. */
 static bool is_job_over(const struct watch *watch)
 {
 	const struct watch_numbers *numbers = &watch->digest.numbers;
@@ -263,7 +250,7 @@ int watch_run(struct session *session, const struct watch_options *options, FILE
 		watch.is_over = true;
 		result = 0;
 	}
-	watch_tell_deinit(&watch.teller);
+	watch_tell_clear(&watch.teller);
 	session->is_hung = watch.is_hang && !watch_is_doubted(&watch.hang);
 	if (watch.is_hang) {
 		watch_tell_hang(&watch.teller, &watch.hang);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Watch a job until it ends or hangs: looks that cost next to nothing go into the statistical
- * test (analysis/hang/hang_test.h); once that says so, or nothing has moved for long, the job is
- * looked at as `lp` does, and what that finds decides. Nothing that the job does is waited for
- * or held up. */
+ * Watch a job until it ends or hangs: cheap looks go into the statistical test
+ * (analysis/hang/hang_test.h); once that says so, or nothing has moved for long, a look as `lp`'s
+ * decides. Nothing that the job does is waited for or held up. */
 #ifndef PDB_SHELL_WATCH_H
 #define PDB_SHELL_WATCH_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+
+#define SECOND_NS UINT64_C(1000000000)
 
 struct options;
 struct watch_teller;
@@ -25,8 +26,7 @@ enum watch_end {
 /* Why it is called a hang. */
 enum watch_proof {
 	WATCH_BY_TEST,    /* the share of ranks outside MPI is low for too long to be chance */
-	WATCH_BY_COUNTS,  /* what was counted of messages and collectives is certain, or that a
-			   * process has been stopped or has ended */
+	WATCH_BY_COUNTS,  /* of messages and collectives, or a process was stopped or has ended */
 	WATCH_BY_PATIENCE /* nothing has moved for --max-wait */
 };
 
@@ -34,10 +34,8 @@ enum watch_proof {
 struct watch_standstill {
 	uint64_t ns;
 	bool is_since_begin; /* only since watching began: what was before is not known */
-	uint32_t num_looks;  /* at stacks, in which nobody had moved; 0: each move would have been
-				seen */
-	bool is_unsure; /* ranks may have gone round between these, and come back to where they were
-			 */
+	uint32_t num_looks;  /* at stacks, with no move; 0: each would have been seen */
+	bool is_unsure;      /* ranks may have gone round between these, and have come back */
 };
 
 /* What is told of a hang beside the session's verdict. */
@@ -54,29 +52,21 @@ struct watch_hang {
 int watch_run(struct session *session, const struct watch_options *options, FILE *out,
 	      enum watch_end *end_ret, struct pdb_error *err);
 
-/* ---- For scripts: pdb watch, pdb run --watch ---- */
-
-/* Watch the job of options->pid, or the user's only one; or start options->run_argv and watch every
- * job that it makes until it ends, one after the other if it is a script. Returns pdb's exit
- * status: 0 the job has ended (well, as far as that is known), 1 a hang was found, 2 pdb could not
- * do what was asked; of a command that was started and ended by itself its own. */
+/* For scripts: watch the job of options->pid, or the only one; or start options->run_argv and
+ * watch every job that it makes until it ends, one after the other if it is a script. Returns pdb's
+ * exit status: 0 the job has ended, 1 a hang was found, 2 pdb could not do what was asked; of a
+ * command that was started and ended by itself its own. */
 int watch_main(struct session *session, const struct options *options);
 
-/* ---- What is done about a hang ---- */
-
-/* Can the files be written that are asked for? -1 says which cannot, before it is too late. They
- * are not there afterwards if they were not before. */
+/* Can the files be written that are asked for? Leaves none. -1 says which cannot. */
 int watch_hang_check(const struct watch_options *options, struct pdb_error *err);
 
-/* All that the options ask for, in this order. What fails is told, and the rest is done all the
- * same. */
+/* Do all that the options ask for at a hang. What fails is told, and the rest is done. */
 void watch_hang_act(struct session *session, const struct watch_options *options,
 		    const struct watch_hang *hang, struct watch_teller *teller);
 
-/* ---- What is saved of a job with traces that has ended ---- */
-
-/* Of the session's job, which looks have kept the traces of (session->keeps_traces), on all hosts.
- * What cannot be saved is told; nothing is where there are no traces. */
+/* Save the session's ended job, of which looks have kept the traces (session->keeps_traces), on all
+ * hosts. What cannot be saved is told; nothing is where there are no traces. */
 void last_look_save(struct session *session, const char *path, struct watch_teller *teller);
 
 /* What has been started has ended: remove the segments that ranks have left to this process. If

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,9 +18,7 @@
 #include "model/job/rankset.h"
 #include "model/monotonic.h"
 #include "model/xalloc.h"
-#include "render/text/gate.h"
 #include "render/words/label.h"
-#include "shell/command.h"
 #include "shell/interrupt.h"
 #include "shell/start/launch.h"
 #include "shell/answers/report_file.h"
@@ -31,7 +28,6 @@
 #include "shell/options/options.h"
 #include "shell/watch/watch_tell.h"
 
-#define SECOND_NS UINT64_C(1000000000)
 #define POLL_NS (SECOND_NS / 50)
 #define COMMAND_GRACE_NS (2 * SECOND_NS)
 #define END_NS (30 * SECOND_NS) /* how long a launcher may take to end its job */
@@ -40,8 +36,6 @@ static void tell_failure(struct watch_teller *teller, struct pdb_error *err, con
 {
 	watch_tell_note(teller, "failure", "%s: %s", what, err->text);
 }
-
-/* ---- Before it begins ---- */
 
 static int check_report(const char *path, struct pdb_error *err)
 {
@@ -65,21 +59,15 @@ static int check_report(const char *path, struct pdb_error *err)
 
 int watch_hang_check(const struct watch_options *options, struct pdb_error *err)
 {
-	if (options->save && snapshot_check_path(options->save, err) < 0) {
-		error_prefix(err, "--save");
-		return -1;
-	}
-	if (options->report && check_report(options->report, err) < 0) {
-		error_prefix(err, "--report");
-		return -1;
-	}
+	if (options->save && snapshot_check_path(options->save, err) < 0)
+		return error_prefix(err, "--save");
+	if (options->report && check_report(options->report, err) < 0)
+		return error_prefix(err, "--report");
 	if (options->save && options->report && strcmp(options->save, options->report) == 0)
 		return error_set(err, ERROR_USAGE, "--save and --report need a file each, not %s",
 				 options->save);
 	return 0;
 }
-
-/* ---- Snapshot and report ---- */
 
 static void save(struct session *session, const char *path, struct watch_teller *teller)
 {
@@ -209,8 +197,7 @@ static bool dies(pid_t pid, uint64_t until_ns)
 	return false;
 }
 
-/* With all that it has started and that is in its process group. False: it is in the kernel, which
- * does not let go of it. */
+/* With its process group. False: it is in the kernel, which does not let go of it. */
 static bool end_child(pid_t pid)
 {
 	const int signals[] = {SIGTERM, SIGKILL};
@@ -310,8 +297,7 @@ static bool cancel_step(struct session *session)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* Launchers end their ranks at SIGTERM, on all hosts, with their own time limits; a second one
- * makes those of Open MPI hurry. */
+/* Launchers end all ranks at SIGTERM, in their own time; a second one makes Open MPI's hurry. */
 static void end_job(struct session *session, struct watch_teller *teller)
 {
 	uint64_t end_ns = monotonic_ns() + END_NS;

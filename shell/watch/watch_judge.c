@@ -12,7 +12,6 @@
  * nothing has moved for --max-wait; and that those who are outside MPI do not read or write. */
 #include <math.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "analysis/hang/hang_test.h"
 #include "analysis/hang/pace.h"
@@ -24,8 +23,6 @@
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/monotonic.h"
-#include "model/job/proctable.h"
-#include "model/xalloc.h"
 #include "render/words/label.h"
 #include "shell/interrupt.h"
 #include "shell/session.h"
@@ -61,7 +58,6 @@ uint64_t watch_still_ns(const struct watch *watch)
 	return monotonic_ns() - watch->moved_ns;
 }
 
-/* For people. The decision goes by what was seen. */
 struct watch_standstill watch_standstill_of(const struct watch *watch)
 {
 	return (struct watch_standstill){
@@ -87,8 +83,7 @@ static void find_hang(struct watch *watch, enum watch_proof proof)
 	watch->is_hang = true;
 }
 
-/* Who computes may come back, and who was not seen to move may have: as long as that is likely
- * enough, the job is not ended for it. */
+/* Who computes, or moved unseen, may come back: while that is likely the job is not ended. */
 static bool is_spared(struct watch *watch)
 {
 	bool is_unsure = watch_standstill_of(watch).is_unsure;
@@ -143,7 +138,6 @@ static int look_fully(struct watch *watch, struct pdb_error *err)
 	return 0;
 }
 
-/* Those outside MPI read or write, or get on in their code: a long phase of few ranks, no hang. */
 bool watch_is_active(struct watch *watch)
 {
 	bool is_working = watch->has_recorder && watch->report.kind == PACE_WORKING;
@@ -201,7 +195,6 @@ static void tell_still(struct watch *watch)
 	arena_destroy(arena);
 }
 
-/* Nobody has moved for a while, or it is time to look at those who do. */
 int watch_look_closely(struct watch *watch, struct pdb_error *err)
 {
 	const struct session *session = watch->session;
@@ -258,7 +251,6 @@ int watch_confirm(struct watch *watch, struct pdb_error *err)
 	return 0;
 }
 
-/* By what the recorder tells, which is exact: somebody moves or nobody does. */
 int watch_judge_pace(struct watch *watch, struct pdb_error *err)
 {
 	if (hang_test_state(watch->test) == HANG_CONFIRM)

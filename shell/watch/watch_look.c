@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A look at a watched job, and what it says of who moves. */
-#include <math.h>
-#include <stdlib.h>
-#include <unistd.h>
 #include "analysis/hang/hang_test.h"
 #include "analysis/hang/pace.h"
 #include "analysis/progress/eqgroup.h"
-#include "analysis/verdict/verdict.h"
 #include "attach/node/watch_digest.h"
 #include "model/error.h"
 #include "model/job/job.h"
-#include "model/job/job_model.h"
 #include "model/monotonic.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
-#include "shell/watch/watch.h"
 #include "shell/session.h"
 #include "shell/watch/watch_state.h"
-#include "shell/options/options.h"
 #include "shell/watch/watch_tell.h"
 
 #define STEP_NS (5 * SECOND_NS) /* two looks are not further apart, full looks included */
@@ -104,7 +97,6 @@ static void note_movement(struct watch *watch)
 	watch->tell_still_ns = TELL_STILL_NS;
 }
 
-/* Of the ranks whose turn it is, if they have to be looked at by their stacks. */
 int watch_look(struct watch *watch, const struct rankset *sampled, struct pdb_error *err)
 {
 	if (watch_source_look(watch->source, sampled, &watch->digest, err) < 0)

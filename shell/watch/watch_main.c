@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "attach/launchers/launcher.h"
 #include "model/error.h"
@@ -17,14 +16,12 @@
 #include "shell/session.h"
 #include "shell/watch/watch_tell.h"
 
-#define SECOND_NS UINT64_C(1000000000)
 #define POLL_NS (SECOND_NS / 20)
 #define END_NS (3 * SECOND_NS)       /* launchers end so long after their ranks, at most */
 #define RETRY_NS (SECOND_NS / 2)     /* a script starts its next job some time, */
 #define RETRY_MAX_NS (5 * SECOND_NS) /* and a job may have to wait for its nodes */
-
-#define START_NS (10 * SECOND_NS) /* its ranks are there so soon after the first of them */
-#define EXEC_NS (2 * SECOND_NS)   /* the process of a shell's child becomes the launcher so soon */
+#define START_NS (10 * SECOND_NS)    /* its ranks are there so soon after the first of them */
+#define EXEC_NS (2 * SECOND_NS) /* the process of a shell's child becomes the launcher so soon */
 
 enum { STATUS_HANG = 1, STATUS_CANNOT = 2 };
 
@@ -52,8 +49,6 @@ static int fail(const struct options *options, const struct pdb_error *err)
 	session_complain(err);
 	return finish(options, "error", STATUS_CANNOT);
 }
-
-/* ---- A job that runs ---- */
 
 static bool has_all_ranks(pid_t pid, const char *nspace)
 {
@@ -122,8 +117,6 @@ static int watch_running(struct session *session, const struct options *options)
 	}
 }
 
-/* ---- A job that is started ---- */
-
 struct run {
 	struct session *session;
 	const struct options *options;
@@ -167,7 +160,7 @@ static void look_for_kept(struct run *run)
 	watch_tell_init(&teller, run->session, run->out, options->wants_json);
 	last_look_clean(run->session, options->save, &teller);
 	run->was_watched |= run->session->has_saved;
-	watch_tell_deinit(&teller);
+	watch_tell_clear(&teller);
 }
 
 static int end_hung(struct run *run)
@@ -182,8 +175,7 @@ static int end_hung(struct run *run)
 	return finish(run->options, "hang", STATUS_HANG);
 }
 
-/* A batch system that ends a script says so to its shell, whose place pdb has taken. Returns
- * whether that is all there is to do. */
+/* A batch system ends a script by its shell, whose place pdb has taken. True: that was all. */
 static bool hand_on_end(struct run *run)
 {
 	if (!launch_is_script(run->launch) || !interrupt_take_termination())

@@ -60,8 +60,6 @@ static void tell_over(struct watch_teller *teller, const char *event, const char
 			label_time(monotonic_ns() - since_ns).text);
 }
 
-/* ---- Ranks ---- */
-
 static void tell_slow_ranks(struct watch_rates *rates, const struct rates_report *report,
 			    const struct rankset *ranks, struct watch_teller *teller)
 {
@@ -102,8 +100,6 @@ static void note_slow_ranks(struct watch_rates *rates, const struct rates_report
 	}
 	rankset_destroy(ranks);
 }
-
-/* ---- The job ---- */
 
 static void note_slow_phase(struct watch_rates *rates, const struct rates_report *report,
 			    struct watch_teller *teller)

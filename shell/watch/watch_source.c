@@ -11,7 +11,6 @@
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/proctable.h"
-#include "model/job/rankset.h"
 #include "model/wire/proc_bytes.h"
 #include "model/xalloc.h"
 #include "shell/daemons.h"

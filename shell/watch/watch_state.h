@@ -13,16 +13,6 @@
 #include "shell/watch/watch.h"
 #include "shell/watch/watch_tell.h"
 
-struct pace_look;
-struct pdb_error;
-struct rankset;
-struct session;
-struct watch_digest;
-struct watch_rates;
-struct watch_source;
-struct watch_teller;
-
-#define SECOND_NS UINT64_C(1000000000)
 #define CHECK_NS (10 * SECOND_NS) /* what is certain is looked for also while ranks move */
 #define TELL_STILL_NS (10 * SECOND_NS)
 
@@ -40,12 +30,9 @@ struct watch {
 	bool has_recorder; /* most ranks have one */
 	struct rankset *all, *nobody;
 
-	uint64_t began_ns;
-	uint64_t looked_ns; /* the last look; 0: none yet */
-	/* when anybody was last seen to move; till then when watching began */
-	uint64_t moved_ns;
-	/* how long nobody had moved then, by the segments: told, and no more */
-	uint64_t before_ns;
+	uint64_t began_ns, looked_ns; /* the last look; 0: none yet */
+	uint64_t moved_ns;  /* when anybody was last seen to move; till then when watching began */
+	uint64_t before_ns; /* how long nobody had moved then, by the segments: told, and no more */
 	bool has_moved;     /* anybody has been seen to */
 	uint32_t num_looks; /* at stacks, since then */
 	bool is_unsure;     /* of some ranks of the last of these messages could not be counted */
@@ -72,28 +59,24 @@ static inline uint64_t later(uint64_t a, uint64_t b)
 /* Look at the ranks, at those of `sampled` by their stacks where they have no recorder. */
 int watch_look(struct watch *watch, const struct rankset *sampled, struct pdb_error *err);
 
-/* How long nobody has moved; and the same for people. The decision goes by what was seen. */
+/* How long nobody was seen to move, by which it is decided; and the same for people. */
 uint64_t watch_still_ns(const struct watch *watch);
 struct watch_standstill watch_standstill_of(const struct watch *watch);
 bool watch_has_lost_ranks(const struct watch *watch);
-/* Those outside MPI read or write, or get on in their code: a long phase of few ranks, no hang. Told
- * when it lasts. */
+/* Do those outside MPI read, write or get on in their code? No hang; told when it lasts. */
 bool watch_is_active(struct watch *watch);
 
-/* What follows from a look, which may be that it is a hang. -1: the job cannot be looked at. Nobody
- * has moved for a while, or it is time to look at those who do; */
+/* What follows from a look, which may be that it is a hang. -1: the job cannot be looked at. */
+/* Nobody has moved for a while, or it is time to look at those who do. */
 int watch_look_closely(struct watch *watch, struct pdb_error *err);
-/* without a recorder the test is sure; */
+/* Without a recorder the test is sure. */
 int watch_confirm(struct watch *watch, struct pdb_error *err);
-/* with a recorder, at each look. */
+/* With a recorder, at each look: what that tells is exact, somebody moves or nobody does. */
 int watch_judge_pace(struct watch *watch, struct pdb_error *err);
 
-/* ---- Where looks come from: this process, or the daemons ---- */
-
-/* For the session's job, which is live; the session is borrowed. */
+/* Where looks come from, this process or daemons; the session, whose job is live, is borrowed. */
 struct watch_source *watch_source_create(struct session *session);
 void watch_source_destroy(struct watch_source *source); /* NULL is fine */
-
 /* How often a look is cheap enough: nanoseconds between two. */
 uint64_t watch_source_interval(const struct watch_source *source);
 
@@ -102,8 +85,7 @@ uint64_t watch_source_interval(const struct watch_source *source);
 int watch_source_look(struct watch_source *source, const struct rankset *sampled,
 		      struct watch_digest *ret, struct pdb_error *err);
 
-/* ---- Slow jobs ---- */
-
+/* Slow jobs. */
 struct watch_rates *watch_rates_create(int num_ranks, double alpha,
 				       struct pdb_error *err); /* NULL: ERROR_USAGE */
 void watch_rates_destroy(struct watch_rates *rates);           /* NULL is fine */

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,7 +16,6 @@
 #include "model/xalloc.h"
 #include "render/text/gate.h"
 #include "render/text/json.h"
-#include "render/text/text.h"
 #include "render/view.h"
 #include "render/words/label.h"
 #include "shell/answers/document.h"
@@ -45,66 +43,32 @@ void watch_tell_init(struct watch_teller *teller, struct session *session, FILE 
 	};
 }
 
-static void clear_line(struct watch_teller *teller)
+void watch_tell_clear(struct watch_teller *teller)
 {
 	if (teller->has_line)
 		gate_erase_line(stderr);
 	teller->next_ns = 0;
 }
 
-void watch_tell_deinit(struct watch_teller *teller)
-{
-	clear_line(teller);
-}
-
 const char *watch_kind_text(const struct verdict *verdict)
 {
-	switch (verdict->kind) {
-	case VERDICT_NONE:
-		return "none";
-	case VERDICT_COMPUTATION:
-		return "computation";
-	case VERDICT_STOPPED:
-		return "stopped";
-	case VERDICT_LEFT:
-		return "left";
-	case VERDICT_LEAST:
-	case VERDICT_UNDECIDED:
-		return "communication";
-	case VERDICT_DEADLOCK:
-		return "deadlock";
-	case VERDICT_MISMATCH:
-		return "mismatch";
-	case VERDICT_LOST:
-		return "lost message";
-	case VERDICT_LIBRARY:
-		return "library";
-	case VERDICT_CRASHED:
-		return "crash";
-	default:
-		return "unknown";
-	}
+	return verdict->kind == VERDICT_LEAST || verdict->kind == VERDICT_UNDECIDED
+		       ? "communication"
+		       : view_verdict_name(verdict);
 }
-
-/* ---- Events ---- */
 
 static void begin_event(struct watch_teller *teller, const char *event)
 {
 	struct json json = {.out = teller->out};
-	char when[64] = "";
-	time_t now = time(NULL);
-	struct tm parts;
 
-	clear_line(teller);
+	watch_tell_clear(teller);
 	if (!teller->is_json)
 		return;
-	if (gmtime_r(&now, &parts))
-		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &parts);
 	json_object(&json, NULL);
 	document_write_version(&json);
 	json_text(&json, "command", "watch");
 	json_text(&json, "event", event);
-	json_text(&json, "time", when);
+	document_write_time(&json, "time", time(NULL));
 }
 
 static void end_event(struct watch_teller *teller)
@@ -213,8 +177,8 @@ static void tell_hang_text(struct watch_teller *teller, const struct watch_hang 
 	fputs(".\n", view.out);
 	if (watch_is_doubted(hang))
 		fputs("Not sure that it hangs: counts of messages cannot be read of all ranks that "
-		      "were looked "
-		      "at, so they may have gone round between the looks and come back to the same "
+		      "were looked at, so they may have gone round between the looks and come back "
+		      "to the same "
 		      "calls.\n",
 		      view.out);
 	view_lp(&view);
@@ -232,16 +196,11 @@ void watch_tell_hang(struct watch_teller *teller, const struct watch_hang *hang)
 	end_event(teller);
 }
 
-/* ---- The status line ---- */
-
 static void print_bar(double share)
 {
 	int full = (int)(share * BAR_WIDTH + 0.5);
 
-	fputc('[', stderr);
-	for (int i = 0; i < BAR_WIDTH; i++)
-		fputc(i < full ? '#' : '.', stderr);
-	fputc(']', stderr);
+	fprintf(stderr, "[%.*s%.*s]", full, "##########", BAR_WIDTH - full, "..........");
 }
 
 static void print_knowledge(const struct hang_figures *figures)

@@ -73,6 +73,7 @@ static struct session *make_session(void)
 	static struct session session;
 
 	session_init(&session);
+	session.execute = command_execute;
 	session.out = fopen("/dev/null", "w");
 	session.is_batch = true;
 	return &session;

@@ -27,6 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	if (!nowhere)
 		nowhere = fopen("/dev/null", "w");
 	session_init(&session);
+	session.execute = command_execute;
 	session.out = nowhere;
 	session.is_batch = true;
 	if (!session_load(&session, fuzz_path(frame, packed), &err))

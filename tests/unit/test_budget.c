@@ -393,6 +393,7 @@ static void ask(const char *path, struct cost *cost)
 	struct pdb_error err = {0};
 
 	session_init(&session);
+	session.execute = command_execute;
 	session.out = fopen("/dev/null", "w");
 	session.is_batch = true;
 	cost->is_loaded = session_load(&session, path, &err) == 0;

@@ -185,6 +185,7 @@ static int setup(void **state)
 	struct fixture *f = xcalloc(1, sizeof(*f));
 
 	session_init(&f->session);
+	f->session.execute = command_execute;
 	f->session.out = open_memstream(&f->text, &f->size);
 	f->session.is_batch = true;
 	*state = f;

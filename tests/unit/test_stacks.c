@@ -111,6 +111,7 @@ static struct fixture *create(struct job *job)
 	struct fixture *f = xcalloc(1, sizeof(*f));
 
 	session_init(&f->session);
+	f->session.execute = command_execute;
 	f->session.job = job;
 	f->session.snapshot = xstrdup("hang.pdb");
 	f->session.out = open_memstream(&f->text, &f->size);
