@@ -3,9 +3,9 @@
  * computes no progress of its own. Everything fits view->width columns for 4 ranks and for
  * 4,096.
  *
- * Beside each answer for people is the same for programs: view_..._json() writes it as one value
- * of JSON, the "result" of docs/json.md. Whoever changes what one of them tells changes the
- * other, too. Commands have a table of these functions, one for each format (shell/command.h).
+ * Beside each answer for people is the same for programs: view_..._json() writes the members of
+ * view->json, an open object, the "result" of docs/json.md. Who changes what one of them tells
+ * changes the other, too. Commands have a table of these functions by format (shell/command.h).
  *
  * The verdict's views are in lp/, those of traces in traces/, and report/ makes a page of them all.
  * They are made of labels (words/), tables, trees and graphs (draw/), and written as lines, HTML or
@@ -23,6 +23,7 @@ struct collective_groups;
 struct eqgroups;
 struct job;
 struct job_comms;
+struct json;
 struct message_pairs;
 struct progress;
 struct progress_graph;
@@ -72,6 +73,7 @@ struct answer {
 
 struct view {
 	FILE *out;
+	struct json *json;           /* on `out`: the object that a JSON view fills */
 	struct arena *arena;         /* for what is made until the answer is written */
 	const struct answer *answer; /* NULL: views that need none */
 	struct session *session;     /* for views that are no part of render/ */

@@ -434,14 +434,12 @@ void view_calltree_json(const struct view *view)
 {
 	const struct calltree *tree = view->answer->tree;
 	size_t *done = arena_array(view->arena, tree->num_nodes, sizeof(*done));
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_array(&json, "stacks");
+	json_array(json, "stacks");
 	for (size_t i = 0; i < tree->num_roots; i++)
-		write_nodes(&json, view, tree->roots[i], done);
-	json_end_array(&json);
-	json_end_object(&json);
+		write_nodes(json, view, tree->roots[i], done);
+	json_end_array(json);
 }
 
 void view_classes_json(const struct view *view)
@@ -449,31 +447,29 @@ void view_classes_json(const struct view *view)
 	const struct calltree *tree = view->answer->tree;
 	const struct calltree_classes *classes = calltree_classes_create(tree);
 	uint32_t *chain = arena_array(view->arena, tree->num_nodes, sizeof(*chain));
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_array(&json, "classes");
+	json_array(json, "classes");
 	for (size_t i = 0; i < classes->num_classes; i++) {
 		const struct calltree_class *class = &classes->classes[i];
 
-		json_object(&json, NULL);
-		json_who(&json, class->ranks);
-		json_int(&json, "representative", rankset_first(class->ranks));
-		json_array(&json, "stacks");
+		json_object(json, NULL);
+		json_who(json, class->ranks);
+		json_int(json, "representative", rankset_first(class->ranks));
+		json_array(json, "stacks");
 		for (size_t k = 0; k < class->num_ends; k++) {
 			size_t num = find_chain(tree, class->ends[k], chain);
 
-			json_array(&json, NULL);
+			json_array(json, NULL);
 			for (size_t f = 0; f < num; f++) {
-				json_object(&json, NULL);
-				write_place(&json, view, chain[f]);
-				json_end_object(&json);
+				json_object(json, NULL);
+				write_place(json, view, chain[f]);
+				json_end_object(json);
 			}
-			json_end_array(&json);
+			json_end_array(json);
 		}
-		json_end_array(&json);
-		json_end_object(&json);
+		json_end_array(json);
+		json_end_object(json);
 	}
-	json_end_array(&json);
-	json_end_object(&json);
+	json_end_array(json);
 }

@@ -336,14 +336,12 @@ static void write_comm(struct json *json, const struct view *view, uint32_t c,
 void view_collectives_json(const struct view *view)
 {
 	const struct answer *answer = view->answer;
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_array(&json, "communicators");
+	json_array(json, "communicators");
 	for (size_t i = 0; i < answer->num_collectives; i++)
 		if (has_focus(view, answer->collectives[i]))
-			write_comm(&json, view, answer->comms ? answer->comms[i] : (uint32_t)i,
+			write_comm(json, view, answer->comms ? answer->comms[i] : (uint32_t)i,
 				   answer->collectives[i]);
-	json_end_array(&json);
-	json_end_object(&json);
+	json_end_array(json);
 }

@@ -157,23 +157,21 @@ void view_groups(const struct view *view)
 
 void view_groups_json(const struct view *view)
 {
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
 	if (view->answer->order) {
 		view_order_json(view);
 		return;
 	}
-	json_object(&json, NULL);
-	json_array(&json, "groups");
+	json_array(json, "groups");
 	for (uint32_t g = 0; view->groups && g < view->groups->num_groups; g++) {
 		struct rankset *ranks = parts_in_focus(view, view->groups->groups[g].ranks);
 
 		if (!rankset_is_empty(ranks)) {
-			json_object(&json, NULL);
-			parts_json_group(&json, view, g, ranks);
-			json_end_object(&json);
+			json_object(json, NULL);
+			parts_json_group(json, view, g, ranks);
+			json_end_object(json);
 		}
 	}
-	json_end_array(&json);
-	json_end_object(&json);
+	json_end_array(json);
 }

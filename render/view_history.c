@@ -100,26 +100,24 @@ void view_history_json(const struct view *view)
 {
 	int rank = view->answer->rank, max = view->answer->count;
 	size_t num_lanes, first = parts_lanes(view, rank, &num_lanes);
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_int(&json, "rank", rank);
-	json_array(&json, "threads");
+	json_int(json, "rank", rank);
+	json_array(json, "threads");
 	for (size_t i = first; i < first + num_lanes; i++) {
 		const struct job_lane *lane = &view->job->model->lanes[i];
 		size_t known = lane->data->num_ring;
 		size_t number = max > 0 && (size_t)max < known ? (size_t)max : known;
 
-		json_object(&json, NULL);
-		json_int(&json, "thread", lane->data->is_main ? 0 : lane->lane);
-		json_count(&json, "transitions", lane->data->events);
-		json_count(&json, "polls", lane->data->polls);
-		json_array(&json, "events");
+		json_object(json, NULL);
+		json_int(json, "thread", lane->data->is_main ? 0 : lane->lane);
+		json_count(json, "transitions", lane->data->events);
+		json_count(json, "polls", lane->data->polls);
+		json_array(json, "events");
 		for (size_t e = known - number; e < known; e++)
-			write_event(&json, view, lane, e);
-		json_end_array(&json);
-		json_end_object(&json);
+			write_event(json, view, lane, e);
+		json_end_array(json);
+		json_end_object(json);
 	}
-	json_end_array(&json);
-	json_end_object(&json);
+	json_end_array(json);
 }

@@ -281,22 +281,20 @@ static void write_standings(struct json *json, const struct view *view, uint32_t
 
 void view_loops_json(const struct view *view)
 {
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_array(&json, "loops");
+	json_array(json, "loops");
 	for (uint32_t l = 0; view->progress && l < view->progress->num_loops; l++) {
 		const struct job_loop *loop = &view->progress->loops[l];
 
-		json_object(&json, NULL);
-		json_count(&json, "loop", l + 1);
-		json_number(&json, "inside", loop->parent, LOOP_NONE);
-		json_text(&json, "where", label_loop(view, l, LABEL_FULL));
-		json_text(&json, "functions", functions_text(view, l));
-		json_bool(&json, "comparable", loop->is_comparable);
-		write_standings(&json, view, l);
-		json_end_object(&json);
+		json_object(json, NULL);
+		json_count(json, "loop", l + 1);
+		json_number(json, "inside", loop->parent, LOOP_NONE);
+		json_text(json, "where", label_loop(view, l, LABEL_FULL));
+		json_text(json, "functions", functions_text(view, l));
+		json_bool(json, "comparable", loop->is_comparable);
+		write_standings(json, view, l);
+		json_end_object(json);
 	}
-	json_end_array(&json);
-	json_end_object(&json);
+	json_end_array(json);
 }

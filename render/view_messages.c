@@ -257,21 +257,19 @@ void view_messages_json(const struct view *view)
 	const struct message_pairs *pairs = view->answer->pairs;
 	const struct rankset *ranks = view->answer->ranks;
 	int last = rankset_count(ranks) == 1 ? 3 : 2;
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 	struct sums sums = {0};
 
-	json_object(&json, NULL);
-	json_array(&json, "rows");
+	json_array(json, "rows");
 	for (int wanted = 0; wanted <= last; wanted++)
 		for (size_t i = 0; i < pairs->num_pairs; i++)
 			if (urgency(&pairs->pairs[i]) == wanted && is_of(&pairs->pairs[i], ranks))
-				write_pair(&json, view, &pairs->pairs[i]);
-	json_end_array(&json);
+				write_pair(json, view, &pairs->pairs[i]);
+	json_end_array(json);
 	for (size_t i = 0; i < pairs->num_pairs; i++)
 		if (is_of(&pairs->pairs[i], ranks))
 			look_at(&pairs->pairs[i], ranks, &sums);
-	json_count(&json, "sent", sums.sent);
-	json_count(&json, "received", sums.received);
-	json_count(&json, "differing", sums.differing);
-	json_end_object(&json);
+	json_count(json, "sent", sums.sent);
+	json_count(json, "received", sums.received);
+	json_count(json, "differing", sums.differing);
 }

@@ -2,7 +2,6 @@
  * The Markov model of a rank: which MPI call follows which, how often. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "model/arena.h"
 #include "model/job/job.h"
@@ -203,13 +202,11 @@ void view_model_json(const struct view *view)
 {
 	int rank = view->answer->rank;
 	size_t num_lanes, first = parts_lanes(view, rank, &num_lanes);
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_int(&json, "rank", rank);
-	json_array(&json, "threads");
+	json_int(json, "rank", rank);
+	json_array(json, "threads");
 	for (size_t i = first; i < first + num_lanes; i++)
-		write_lane(&json, view, &view->job->model->lanes[i]);
-	json_end_array(&json);
-	json_end_object(&json);
+		write_lane(json, view, &view->job->model->lanes[i]);
+	json_end_array(json);
 }

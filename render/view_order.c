@@ -6,7 +6,6 @@
 #include "analysis/stacks/temporal.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
-#include "model/job/names.h"
 #include "render/draw/table.h"
 #include "render/text/json.h"
 #include "render/text/text.h"
@@ -166,22 +165,20 @@ void view_order(const struct view *view)
 void view_order_json(const struct view *view)
 {
 	const struct temporal_result *result = view->answer->order;
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_array(&json, "groups");
+	json_array(json, "groups");
 	for (size_t i = 0; i < result->num_groups; i++) {
 		const struct temporal_group *group = &result->groups[i];
-		json_object(&json, NULL);
-		json_count(&json, "group", i + 1);
-		json_who(&json, group->ranks);
-		json_count(&json, "level", group->level);
-		json_number(&json, "after", group_before(result, i), SIZE_MAX);
-		json_text(&json, "where", order_text_where(view, group));
-		json_text(&json, "variables", variables_label(view, i));
-		json_end_object(&json);
+		json_object(json, NULL);
+		json_count(json, "group", i + 1);
+		json_who(json, group->ranks);
+		json_count(json, "level", group->level);
+		json_number(json, "after", group_before(result, i), SIZE_MAX);
+		json_text(json, "where", order_text_where(view, group));
+		json_text(json, "variables", variables_label(view, i));
+		json_end_object(json);
 	}
-	json_end_array(&json);
-	json_lines(&json, "text", view, view_order);
-	json_end_object(&json);
+	json_end_array(json);
+	json_lines(json, "text", view, view_order);
 }

@@ -203,16 +203,14 @@ static void write_group(struct json *json, const struct view *view, uint32_t g,
 
 void view_progress_json(const struct view *view)
 {
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_array(&json, "groups");
+	json_array(json, "groups");
 	for (uint32_t g = 0; view->groups && g < view->groups->num_groups; g++) {
 		struct rankset *ranks = parts_in_focus(view, view->groups->groups[g].ranks);
 
 		if (!rankset_is_empty(ranks))
-			write_group(&json, view, g, ranks);
+			write_group(json, view, g, ranks);
 	}
-	json_end_array(&json);
-	json_end_object(&json);
+	json_end_array(json);
 }

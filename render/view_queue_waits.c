@@ -9,7 +9,6 @@
 #include "analysis/waits/queue_waits.h"
 #include "analysis/waits/stack_facts.h"
 #include "model/arena.h"
-#include "model/job/job.h"
 #include "model/job/message_queues.h"
 #include "model/job/rankset.h"
 #include "render/draw/dot.h"
@@ -279,25 +278,18 @@ void view_queue_waits_json(const struct view *view)
 {
 	struct waits_now now = make_waits(view, view->answer->ranks, MAX_GROUPS_DATA);
 	const struct queue_groups *groups = now.groups;
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_array(&json, "groups");
+	json_array(json, "groups");
 	for (size_t g = 0; g < groups->num_groups; g++)
-		write_group(&json, view, &groups->groups[g]);
-	json_end_array(&json);
-	json_array(&json, "edges");
+		write_group(json, view, &groups->groups[g]);
+	json_end_array(json);
+	json_array(json, "edges");
 	for (size_t g = 0; g < groups->num_groups; g++)
-		for (size_t h = 0; h < groups->num_groups; h++) {
-			if (!leads_to(&groups->groups[g], &groups->groups[h]))
-				continue;
-			json_object(&json, NULL);
-			json_count(&json, "from", g + 1);
-			json_count(&json, "to", h + 1);
-			json_end_object(&json);
-		}
-	json_end_array(&json);
-	json_end_object(&json);
+		for (size_t h = 0; h < groups->num_groups; h++)
+			if (leads_to(&groups->groups[g], &groups->groups[h]))
+				json_edge(json, g, h);
+	json_end_array(json);
 }
 
 /* ---- why ---- */

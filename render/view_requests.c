@@ -297,15 +297,13 @@ void view_requests_json(const struct view *view)
 	const struct job_lane *lane = &view->job->model->lanes[first];
 	const struct model_request **pending =
 		num_lanes ? find_pending(view, lane->model, &number, &num_idle) : NULL;
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_int(&json, "rank", rank);
-	json_array(&json, "requests");
+	json_int(json, "rank", rank);
+	json_array(json, "requests");
 	for (size_t i = 0; i < number; i++)
-		write_request(&json, view, lane, pending[i]);
-	json_end_array(&json);
-	json_count(&json, "idle", num_idle);
-	json_count(&json, "lost", num_lanes ? lane->model->program->dropped_requests : 0);
-	json_end_object(&json);
+		write_request(json, view, lane, pending[i]);
+	json_end_array(json);
+	json_count(json, "idle", num_idle);
+	json_count(json, "lost", num_lanes ? lane->model->program->dropped_requests : 0);
 }

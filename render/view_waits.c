@@ -280,21 +280,19 @@ static void write_group(struct json *json, const struct view *view, const struct
 void view_waits_json(const struct view *view)
 {
 	const struct wait_groups *groups = view->answer->waits;
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
 	if (!view->job->model) {
 		view_queue_waits_json(view);
 		return;
 	}
-	json_object(&json, NULL);
-	json_array(&json, "groups");
+	json_array(json, "groups");
 	for (size_t g = 0; g < groups->num_groups; g++)
-		write_group(&json, view, &groups->groups[g]);
-	json_end_array(&json);
+		write_group(json, view, &groups->groups[g]);
+	json_end_array(json);
 	/* By their places in the list, from 1 on. */
-	json_array(&json, "edges");
+	json_array(json, "edges");
 	for (size_t e = 0; e < groups->num_edges; e++)
-		json_edge(&json, groups->edges[e].from, groups->edges[e].to);
-	json_end_array(&json);
-	json_end_object(&json);
+		json_edge(json, groups->edges[e].from, groups->edges[e].to);
+	json_end_array(json);
 }

@@ -485,11 +485,9 @@ static void write_chain(struct json *json, const struct view *view, int rank)
 
 void view_why_json(const struct view *view)
 {
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_int(&json, "rank", view->answer->rank);
-	write_chain(&json, view, view->answer->rank);
-	json_lines(&json, "text", view, view_why);
-	json_end_object(&json);
+	json_int(json, "rank", view->answer->rank);
+	write_chain(json, view, view->answer->rank);
+	json_lines(json, "text", view, view_why);
 }

@@ -6,7 +6,6 @@
 #ifndef PDB_RENDER_DOT_H
 #define PDB_RENDER_DOT_H
 
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 

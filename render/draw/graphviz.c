@@ -8,7 +8,6 @@
 #include "model/error.h"
 #include "render/draw/dot.h"
 #include "render/text/html.h"
-#include "render/view.h"
 
 /* Graphviz has layouts and formats only by plugins, in a list that "dot -c" makes when it is
  * installed. What it has last complained of it keeps itself; what it has instead is not of

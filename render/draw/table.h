@@ -19,7 +19,6 @@
 #ifndef PDB_RENDER_TABLE_H
 #define PDB_RENDER_TABLE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct rankset;

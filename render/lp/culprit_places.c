@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/progress.h"

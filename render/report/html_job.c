@@ -9,7 +9,6 @@
 #include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
-#include "model/job/model.h"
 #include "model/job/rankset.h"
 #include "render/report/report.h"
 #include "render/text/html.h"

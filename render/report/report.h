@@ -4,8 +4,6 @@
 #ifndef PDB_RENDER_REPORT_H
 #define PDB_RENDER_REPORT_H
 
-#include <stddef.h>
-
 struct calltree;
 struct pdb_error;
 struct view;

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/error.h"
 #include "model/regular_file.h"
 #include "render/text/html.h"
 #include "render/text/utf8.h"

@@ -1,28 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * JSON as it is written, a value after the other, without line breaks:
- *
- *	struct json json = {.out = view->out};
- *
- *	json_object(&json, NULL);
- *	json_text(&json, "where", where);
- *	json_array(&json, "groups");
- *	json_count(&json, NULL, 7);
- *	json_end_array(&json);
- *	json_end_object(&json);
- *
- * `key` is the member's name, NULL in arrays and for the outermost value. Text is what other
- *people's programs say: quotes, backslashes and control characters are escaped, bytes that are not
- *UTF-8 become U+FFFD, so that what is written is always JSON. docs/json.md tells what the members
- *are. */
+ * JSON as it is written, a value after the other, without line breaks. `key` is the member's name,
+ * NULL in arrays and for the outermost value. Text is other people's: quotes, backslashes and
+ * control characters are escaped, bytes that are not UTF-8 become U+FFFD, so the output is always
+ * JSON. docs/json.md tells what the members are. */
 #ifndef PDB_RENDER_JSON_H
 #define PDB_RENDER_JSON_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-struct iteration;
 struct rankset;
 struct view;
 

@@ -4,7 +4,6 @@
 #ifndef PDB_RENDER_TRACE_TEXT_H
 #define PDB_RENDER_TRACE_TEXT_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/traces/clustering.h"

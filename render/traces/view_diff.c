@@ -14,7 +14,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/traces/trace_diff.h"
 #include "analysis/traces/trace_runs.h"
@@ -482,11 +481,9 @@ static void write_rows(struct json *json, const struct trace_answer *sides, size
 void view_diff_json(const struct view *view)
 {
 	const struct trace_answer *sides = view->answer->compared;
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_text(&json, "left", sides->names[0]);
-	json_text(&json, "right", sides->names[1]);
-	write_rows(&json, sides, 0, sides->diff->num);
-	json_end_object(&json);
+	json_text(json, "left", sides->names[0]);
+	json_text(json, "right", sides->names[1]);
+	write_rows(json, sides, 0, sides->diff->num);
 }

@@ -258,12 +258,10 @@ static void write_concept(struct json *json, const struct view *view, size_t con
 
 void view_lattice_json(const struct view *view)
 {
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_array(&json, "concepts");
+	json_array(json, "concepts");
 	for (size_t c = 0; c < found(view)->lattice->num_concepts; c++)
-		write_concept(&json, view, c);
-	json_end_array(&json);
-	json_end_object(&json);
+		write_concept(json, view, c);
+	json_end_array(json);
 }

@@ -9,13 +9,10 @@
 #include "model/job/job.h"
 #include "model/job/names.h"
 #include "model/job/traces.h"
-#include "model/xalloc.h"
 #include "render/text/json.h"
 #include "render/words/label.h"
 #include "render/text/text.h"
-#include "model/job/traces.h"
 #include "render/view.h"
-#include "render/words/label.h"
 
 enum {
 	MAX_ELEMENTS = 400, /* of the sequence; half of them at its beginning */
@@ -320,24 +317,22 @@ void view_trace_json(const struct view *view)
 	const struct traces_lane *lane = view->answer->lane;
 	const struct printer p = {view, view->answer->traces, lane, 0};
 	const struct trace *trace = lane->trace;
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_int(&json, "rank", lane->rank);
-	json_int(&json, "thread", lane->lane);
+	json_int(json, "rank", lane->rank);
+	json_int(json, "thread", lane->lane);
 	if (!trace) {
-		json_text(&json, "note", lane->note);
+		json_text(json, "note", lane->note);
 	} else {
-		json_count(&json, "events", trace->num_events);
-		json_count(&json, "lost", trace->num_lost);
-		json_bool(&json, "truncated", trace->is_truncated);
-		write_symbols(&json, &p);
-		json_array(&json, "bodies");
+		json_count(json, "events", trace->num_events);
+		json_count(json, "lost", trace->num_lost);
+		json_bool(json, "truncated", trace->is_truncated);
+		write_symbols(json, &p);
+		json_array(json, "bodies");
 		for (size_t i = 0; i < trace->num_bodies; i++)
-			write_row(&json, NULL, &trace->elements[trace->bodies[i].first],
+			write_row(json, NULL, &trace->elements[trace->bodies[i].first],
 				  trace->bodies[i].num);
-		json_end_array(&json);
-		write_row(&json, "sequence", trace->sequence, trace->num);
+		json_end_array(json);
+		write_row(json, "sequence", trace->sequence, trace->num);
 	}
-	json_end_object(&json);
 }

@@ -5,8 +5,6 @@
 #ifndef PDB_RENDER_LABEL_H
 #define PDB_RENDER_LABEL_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct arena;
