@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the commands print. Each function writes one answer of finished results to view->out and
- * computes no progress of its own. Everything fits view->width columns for 4 ranks and for
- * 4,096.
+ * What the commands print. Each function writes one answer of finished results to view->out.
+ * Everything fits view->width columns for 4 ranks and for 4,096.
  *
  * Beside each answer for people is the same for programs: view_..._json() writes the members of
  * view->json, an open object, the "result" of docs/json.md. Who changes what one of them tells
@@ -73,19 +72,16 @@ struct answer {
 
 struct view {
 	FILE *out;
-	struct json *json;           /* on `out`: the object that a JSON view fills */
-	struct arena *arena;         /* for what is made until the answer is written */
-	const struct answer *answer; /* NULL: views that need none */
-	struct session *session;     /* for views that are no part of render/ */
-	int width;                   /* columns, at least 40 */
-	bool use_unicode;            /* box drawing and arrows in UTF-8; else ASCII */
-	bool use_color;              /* ANSI colours; marks say the same without them */
-	/* nobody types: that a doubt makes the exit status 0 is told */
-	bool is_script;
-	/* watching has found one, and the answer does not doubt it */
-	bool is_known_hang;
-	/* paragraphs and tables of HTML, for report.h; drawings are left out */
-	bool is_html;
+	struct json *json;               /* on `out`: the object that a JSON view fills */
+	struct arena *arena;             /* for what is made until the answer is written */
+	const struct answer *answer;     /* NULL: views that need none */
+	struct session *session;         /* for views that are no part of render/ */
+	int width;                       /* columns, at least 40 */
+	bool use_unicode;                /* box drawing and arrows in UTF-8; else ASCII */
+	bool use_color;                  /* ANSI colours; marks say the same without them */
+	bool is_script;                  /* nobody types: the exit status of a doubt is told */
+	bool is_known_hang;              /* watching has found it: the answer does not doubt it */
+	bool is_html;                    /* paragraphs and tables for report.h, no drawings */
 	const struct job *job;           /* names are resolved through job->names */
 	const struct progress *progress; /* these four are NULL when no rank has a recorder, */
 	const struct eqgroups *groups;   /* but for verdict, which is always there */
@@ -93,19 +89,17 @@ struct view {
 	const struct verdict *verdict;
 	const struct job_comms *comms; /* NULL when no rank has a recorder, as the next */
 	const struct waitfor *waitfor;
-	/* of the stacks, if the verdict could go by it; NULL */
-	const struct temporal_result *order;
-	const struct rankset *focus; /* NULL: all; ranks outside it are left out of tables */
+	const struct temporal_result
+		*order;              /* of the stacks; NULL: the verdict has no use for it */
+	const struct rankset *focus; /* NULL: all; others are left out of tables */
 };
 
-/* The ranks of which no model could be had, and why; nothing if there are none. The other answers
- * do not repeat it, but for view_lp(). */
+/* The ranks without a model, and why. view_lp() tells it, too. */
 void view_holes(const struct view *view);
 
 /* How ranks were ended, by their cores, and where; of all if `ranks` is NULL. */
 void view_crashes(const struct view *view, const struct rankset *ranks);
-/* What view_lp() says below its first line of a job that crashed: its verdict's ranks, and those
- * that were ended for another reason, as the crash may be why. */
+/* What view_lp() says of a job that crashed, below its first line. */
 void view_crash_verdict(const struct view *view);
 
 /* lp: the first line is kept for scripts: "Least progressed: rank 100, 1 of 512 ranks", "Least
@@ -117,8 +111,8 @@ void view_lp(const struct view *view);
 void view_lp_json(const struct view *view);
 /* The kind of a verdict in JSON: "computation", "deadlock", ... Static text. */
 const char *view_verdict_name(const struct verdict *verdict);
-void view_groups(
-	const struct view *view); /* a row for each group: ranks, where, iteration, since */
+/* groups: a row for each: ranks, where, iteration, since. */
+void view_groups(const struct view *view);
 void view_groups_json(const struct view *view);
 void view_graph(const struct view *view);     /* layered drawing of the progress dependency graph */
 void view_graph_dot(const struct view *view); /* the same as DOT, folded beyond ~300 nodes */
@@ -131,8 +125,7 @@ void view_loops_dot(const struct view *view);
 void view_loops_json(const struct view *view);
 void view_progress(const struct view *view); /* each group's place in the loop nest as bars */
 void view_progress_json(const struct view *view);
-/* history: the last transitions of a rank, as many as fit a screen if no count is said, with times.
- * Of JSON all that are kept. */
+/* history: the last transitions of a rank with times; without a count a screenful, in JSON all. */
 void view_history(const struct view *view);
 void view_history_json(const struct view *view);
 void view_model(const struct view *view); /* the Markov model of a rank as a table */
@@ -142,21 +135,19 @@ void view_model_json(const struct view *view);
 /* order: groups from the earliest moment to the latest, why, and what is not ordered. */
 void view_order(const struct view *view);
 void view_order_json(const struct view *view);
-/* bt, tree: merged stacks. Where the tree divides, or ranks end on the way, the ranks are told, and
- * how many samples went that way if there are several of a rank. An arrow is at branches of few
- * ranks. */
+/* bt, tree: merged stacks. Ranks are told where the tree divides or ranks end, with the number of
+ * samples if a rank has several. An arrow is at branches of few ranks. */
 void view_calltree(const struct view *view);
 void view_calltree_dot(const struct view *view);
-/* "main;run;halo 12", a line for each stack with its number of samples: what flame graphs are made
- * of. */
+/* "main;run;halo 12", a line for each stack with its number of samples, for flame graphs. */
 void view_calltree_folded(const struct view *view);
 void view_calltree_json(const struct view *view);
 /* classes: ranks with the same stacks of the tree, and the stacks of each. */
 void view_classes(const struct view *view);
 void view_classes_json(const struct view *view);
 
-/* collectives: the communicators, and how far the ranks of each are in its collectives; of those
- * that are asked for with members, roots and sizes. */
+/* collectives: how far the ranks of each communicator are in its collectives; of those that are
+ * asked for with members, roots and sizes. */
 void view_collectives(const struct view *view);
 void view_collectives_json(const struct view *view);
 /* waits: who waits for whom, those who wait alike together: a table, and a drawing where it fits.
@@ -168,12 +159,10 @@ void view_queue_waits(const struct view *view);
 void view_queue_waits_dot(const struct view *view);
 void view_queue_waits_json(const struct view *view);
 void view_queue_why(const struct view *view);
-/* messages: both ends' counts. Of one rank all, of several those that differ or are not complete;
- * what differs comes first. */
+/* messages: both ends' counts, what differs first. Of several ranks not what is complete. */
 void view_messages(const struct view *view);
 void view_messages_json(const struct view *view);
-/* requests: what a rank has begun and not completed; first what the other end has not met, then the
- * oldest. */
+/* requests: what a rank has begun and not completed: what the other end has not met, the oldest. */
 void view_requests(const struct view *view);
 void view_requests_json(const struct view *view);
 

@@ -47,9 +47,10 @@ static void print_polls(const struct view *view, const struct job_lane *lane)
 		  data->polls, site->name, label_user_place(view, site->path, LABEL_FULL));
 }
 
-static void print_lane(const struct view *view, const struct job_lane *lane, size_t max)
+static void print_lane(const struct view *view, const struct job_lane *lane)
 {
 	const struct model_lane *data = lane->data;
+	size_t max = view->answer->count > 0 ? (size_t)view->answer->count : DEFAULT_ROWS;
 	size_t number = data->num_ring < max ? data->num_ring : max;
 	struct table *table;
 
@@ -65,16 +66,7 @@ static void print_lane(const struct view *view, const struct job_lane *lane, siz
 
 void view_history(const struct view *view)
 {
-	int rank = view->answer->rank, max = view->answer->count;
-	size_t number, first;
-
-	if (!parts_have_models(view))
-		return;
-	first = parts_lanes(view, rank, &number);
-	if (!number)
-		parts_no_model(view, rank);
-	for (size_t i = first; i < first + number; i++)
-		print_lane(view, &view->job->model->lanes[i], max > 0 ? (size_t)max : DEFAULT_ROWS);
+	parts_print_lanes(view, print_lane);
 }
 
 /* ---- JSON ---- */

@@ -34,13 +34,6 @@ struct standings {
 	struct rankset *outside; /* run this loop's role, but are not in the loop */
 };
 
-static bool contains(const struct progress *progress, uint32_t outer, uint32_t loop)
-{
-	while (loop != LOOP_NONE && loop != outer)
-		loop = progress->loops[loop].parent;
-	return loop == outer;
-}
-
 /* "MPI_Isend, MPI_Irecv, MPI_Waitall": the functions called in the loop, in the order first seen;
  * what the header calls comes first. */
 static const char *functions_text(const struct view *view, uint32_t loop)
@@ -54,10 +47,8 @@ static const char *functions_text(const struct view *view, uint32_t loop)
 	for (size_t i = 0; i <= jm->num_sites; i++) {
 		size_t site = i ? i - 1 : header, known = 0;
 
-		if (site == 0 || (!contains(view->progress, loop,
-					    view->progress->loop_of[SEG_STATE_ENTER(site)]) &&
-				  !contains(view->progress, loop,
-					    view->progress->loop_of[SEG_STATE_EXIT(site)])))
+		if (site == 0 || (!label_is_in_loop(view->progress, loop, SEG_STATE_ENTER(site)) &&
+				  !label_is_in_loop(view->progress, loop, SEG_STATE_EXIT(site))))
 			continue;
 		while (known < number && strcmp(names[known], jm->sites[site].name) != 0)
 			known++;

@@ -103,16 +103,7 @@ static void print_lane(const struct view *view, const struct job_lane *lane)
 
 void view_model(const struct view *view)
 {
-	int rank = view->answer->rank;
-	size_t number, first;
-
-	if (!parts_have_models(view))
-		return;
-	first = parts_lanes(view, rank, &number);
-	if (!number)
-		parts_no_model(view, rank);
-	for (size_t i = first; i < first + number; i++)
-		print_lane(view, &view->job->model->lanes[i]);
+	parts_print_lanes(view, print_lane);
 }
 
 /* ---- As DOT ---- */

@@ -11,7 +11,6 @@
 #include "render/text/text.h"
 #include "render/view.h"
 #include "render/words/label.h"
-#include "render/words/order_text.h"
 
 enum { MAX_LOOPS = 16, MAX_REASONS = 6, RANKS_WIDTH = 30 };
 

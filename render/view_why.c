@@ -14,7 +14,7 @@
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
 #include "model/sorted.h"
-#include "render/lp/cause.h"
+#include "render/lp/lp.h"
 #include "render/text/json.h"
 #include "render/text/text.h"
 #include "render/view.h"

@@ -10,12 +10,11 @@
 #include "model/job/job.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "render/lp/culprit_places.h"
+#include "render/lp/lp.h"
 #include "render/text/text.h"
 #include "render/view.h"
 #include "render/words/label.h"
 #include "render/words/parts.h"
-#include "render/words/same.h"
 
 enum { MAX_GROUPS = 4, MAX_PLACES = 4, MAX_COUNTS = 3 };
 

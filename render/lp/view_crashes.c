@@ -14,7 +14,6 @@
 #include "render/view.h"
 #include "render/words/label.h"
 #include "render/words/parts.h"
-#include "render/words/same.h"
 
 #define MAX_GROUPS 8
 

@@ -14,14 +14,11 @@
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "render/lp/cause.h"
-#include "render/lp/culprit_places.h"
+#include "render/lp/lp.h"
 #include "render/text/text.h"
 #include "render/view.h"
 #include "render/words/label.h"
-#include "render/words/order_text.h"
 #include "render/words/parts.h"
-#include "render/words/same.h"
 
 enum { MAX_COUNTS = 3, LEAST_WHO = 14, MAX_CONTINUED = 8 };
 

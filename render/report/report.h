@@ -24,7 +24,6 @@ int report_write(const struct report *report, struct pdb_error *err);
 
 /* Merged stacks as nested lists that fold. */
 void html_calltree(const struct view *view, const struct calltree *tree);
-
 /* How far each rank is in the outermost loops, as a chart for each of them. */
 void html_iterations(const struct view *view);
 

@@ -28,10 +28,8 @@ void json_null(struct json *json, const char *key);
 void json_bool(struct json *json, const char *key, bool value);
 void json_int(struct json *json, const char *key, int64_t value);
 void json_count(struct json *json, const char *key, uint64_t value);
-/* null if it is not finite. */
-void json_real(struct json *json, const char *key, double value);
-/* With six places. */
-void json_fixed(struct json *json, const char *key, double value);
+void json_real(struct json *json, const char *key, double value);  /* null if it is not finite */
+void json_fixed(struct json *json, const char *key, double value); /* with six places */
 void json_seconds(struct json *json, const char *key, uint64_t ns);
 /* Ranks as "0-2,8", all of them; NULL is the empty set. */
 void json_ranks(struct json *json, const char *key, const struct rankset *ranks);
@@ -41,12 +39,10 @@ void json_who(struct json *json, const struct rankset *ranks);
 void json_number(struct json *json, const char *key, size_t index, size_t none);
 /* An object with the numbers "from" and "to" of what has these indexes. */
 void json_edge(struct json *json, size_t from, size_t to);
-/* Text that is JSON. */
-void json_raw(struct json *json, const char *key, const char *value);
+void json_raw(struct json *json, const char *key, const char *value); /* text that is JSON */
 /* The lines that a view prints, as an array of text, however long they are. */
 void json_lines(struct json *json, const char *key, const struct view *view,
 		void (*print)(const struct view *view));
-
 /* Text as a string of JSON. */
 void json_quote(FILE *out, const char *text);
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/arena.h"
 #include "render/text/gate.h"
 #include "render/text/html.h"
 #include "render/text/text.h"
@@ -13,20 +12,6 @@
 
 /* Of a paragraph's lines, however deep they are indented. */
 enum { LEAST_WIDTH = 40, LEAST_TEXT = 12 };
-
-const char *text_of(const struct view *view, const char *format, ...)
-{
-	char *text, *kept;
-	va_list ap;
-
-	va_start(ap, format);
-	if (vasprintf(&text, format, ap) < 0)
-		abort();
-	va_end(ap);
-	kept = arena_strdup(view->arena, text);
-	free(text);
-	return kept;
-}
 
 char *text_printed(const struct view *view, void (*print)(const struct view *view))
 {

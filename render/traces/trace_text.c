@@ -13,7 +13,7 @@
 #include "render/text/text.h"
 #include "render/view.h"
 #include "render/words/label.h"
-#include "render/words/same.h"
+#include "render/words/parts.h"
 
 /* A loop's text stops growing here. */
 enum { MOST_LOOP_TEXT = 160 };

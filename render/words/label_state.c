@@ -216,7 +216,7 @@ static size_t common_level(const struct job *job, uint32_t a, uint32_t b, size_t
 	return level;
 }
 
-static bool holds_state(const struct progress *progress, uint32_t loop, uint32_t state)
+bool label_is_in_loop(const struct progress *progress, uint32_t loop, uint32_t state)
 {
 	uint32_t at = progress->loop_of[state];
 
@@ -238,7 +238,7 @@ static const struct name *loop_name(const struct view *view, uint32_t loop)
 	for (uint32_t state = 0; level > 0 && state < job_model_num_states(job->model); state++) {
 		uint32_t path = job->model->sites[SEG_STATE_SITE(state)].path;
 
-		if (path == CALLPATH_NONE || !holds_state(progress, loop, state))
+		if (path == CALLPATH_NONE || !label_is_in_loop(progress, loop, state))
 			continue;
 		path = callpaths_at_depth(job->callpaths, path,
 					  callpaths_get(job->callpaths, frame)->depth);

@@ -13,7 +13,6 @@
 #include "render/text/text.h"
 #include "render/view.h"
 #include "render/words/label.h"
-#include "render/words/order_text.h"
 #include "render/words/parts.h"
 
 enum { MAX_CHOICES = 3, MAX_LOOPS = 16 };
