@@ -5,7 +5,6 @@
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/loop_nest.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
@@ -13,8 +12,6 @@
 #include "render/draw/dot.h"
 #include "render/draw/table.h"
 #include "render/text/json.h"
-#include "render/text/text.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 enum {
@@ -311,8 +308,6 @@ void view_graph_dot(const struct view *view)
 	}
 	dot_write(dot, view->out);
 }
-
-/* ---- JSON ---- */
 
 void view_graph_json(const struct view *view)
 {

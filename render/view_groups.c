@@ -12,8 +12,6 @@
 #include "model/job/rankset.h"
 #include "render/draw/table.h"
 #include "render/text/json.h"
-#include "render/text/text.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 /* So many rows are counted at a glance. */
@@ -88,13 +86,12 @@ static void add_row(struct table *table, const struct view *view, uint32_t g,
 
 static void print_legend(const struct view *view, const struct seen *seen)
 {
-	if (seen->has_loop && seen->loop != LOOP_NONE) {
+	if (seen->has_loop && seen->loop != LOOP_NONE)
 		text_wrap(view, 2, "iteration: of %s%s", label_loop(view, seen->loop, LABEL_SHORT),
 			  seen->nested ? ", then of the loops inside it; see \"loops\"" : "");
-	} else if (seen->has_loop) {
+	else if (seen->has_loop)
 		text_wrap(view, 2, "iteration: of the outermost loop there%s; see \"loops\"",
 			  seen->nested ? ", then of the loops inside it" : "");
-	}
 	if (seen->frontier)
 		text_wrap(view, 2,
 			  "?: the last iteration before this place, from which no rank has come "
@@ -152,8 +149,6 @@ void view_groups(const struct view *view)
 			  num_rest, rankset_count(rest));
 	print_legend(view, &seen);
 }
-
-/* ---- JSON ---- */
 
 void view_groups_json(const struct view *view)
 {

@@ -7,8 +7,6 @@
 #include "model/job/model.h"
 #include "render/draw/table.h"
 #include "render/text/json.h"
-#include "render/text/text.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 enum { DEFAULT_ROWS = 20 };
@@ -68,8 +66,6 @@ void view_history(const struct view *view)
 {
 	parts_print_lanes(view, print_lane);
 }
-
-/* ---- JSON ---- */
 
 static void write_event(struct json *json, const struct view *view, const struct job_lane *lane,
 			size_t e)

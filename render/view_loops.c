@@ -7,14 +7,11 @@
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
 #include "render/draw/dot.h"
 #include "render/text/json.h"
-#include "render/text/text.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 enum { STEP = 4, MAX_NAMES = 5, MAX_COUNTS = 8, MAX_DEPTH = 8 };
@@ -104,12 +101,11 @@ static int compare_standings(const void *a, const void *b)
 static bool add_from(struct standings *all, const struct iteration *iterations, size_t number,
 		     bool has_left, uint32_t loop, const struct rankset *ranks)
 {
-	for (size_t i = 0; i < number; i++) {
+	for (size_t i = 0; i < number; i++)
 		if (iterations[i].loop == loop) {
 			add_standing(all, &iterations[i], has_left, ranks);
 			return true;
 		}
-	}
 	return false;
 }
 

@@ -4,14 +4,11 @@
 #include <string.h>
 
 #include "analysis/waits/message_pairs.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
 #include "render/draw/table.h"
 #include "render/text/json.h"
-#include "render/text/text.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 static const struct table_column columns[] = {
@@ -141,11 +138,8 @@ static void print_head(const struct view *view, const struct rankset *ranks,
 {
 	const char *comm = "", *rows;
 
-	if (sums->rows && !sums->has_comms) {
-		const char *label = label_comm(view, sums->comm, LABEL_FULL);
-
-		comm = text_of(view, " on %s", label);
-	}
+	if (sums->rows && !sums->has_comms)
+		comm = text_of(view, " on %s", label_comm(view, sums->comm, LABEL_FULL));
 	if (sums->differing)
 		rows = text_of(view, "in %zu of %zu rows the two ends do not agree",
 			       sums->differing, sums->rows);

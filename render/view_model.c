@@ -3,15 +3,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "render/draw/dot.h"
 #include "render/draw/table.h"
 #include "render/text/json.h"
-#include "render/text/text.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 static const struct table_column columns[] = {

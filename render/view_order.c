@@ -113,7 +113,6 @@ static void print_unordered(const struct view *view, const struct temporal_resul
 	for (size_t i = 0; i < result->num_groups && num < MAX_REASONS; i++) {
 		for (size_t j = i + 1; j < result->num_groups && num < MAX_REASONS; j++) {
 			size_t k = 0;
-			const char *text;
 
 			if (temporal_order_of(result, i, j, &reason) != TEMPORAL_UNORDERED)
 				continue;
@@ -124,8 +123,8 @@ static void print_unordered(const struct view *view, const struct temporal_resul
 			if (k < num)
 				continue;
 			seen[num++] = reason;
-			text = order_text_cause(view, &reason);
-			text_wrap(view, 2, "%zu and %zu are not ordered: %s", i + 1, j + 1, text);
+			text_wrap(view, 2, "%zu and %zu are not ordered: %s", i + 1, j + 1,
+				  order_text_cause(view, &reason));
 		}
 	}
 }
@@ -151,15 +150,13 @@ void view_order(const struct view *view)
 	for (size_t i = 0; i < result->num_groups && printed < MAX_REASONS; i++) {
 		size_t before = group_before(result, i);
 
-		if (before == SIZE_MAX)
-			continue;
-		print_order(view, result, before, i);
-		printed++;
+		if (before != SIZE_MAX) {
+			print_order(view, result, before, i);
+			printed++;
+		}
 	}
 	print_unordered(view, result);
 }
-
-/* ---- JSON ---- */
 
 void view_order_json(const struct view *view)
 {

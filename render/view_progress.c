@@ -7,14 +7,11 @@
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
 #include "render/draw/table.h"
 #include "render/text/json.h"
-#include "render/text/text.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 /* A bar shows at least this many iterations, so that one iteration does not look like a mile. */
@@ -180,8 +177,6 @@ void view_progress(const struct view *view)
 			print_section(view, loop);
 	print_section(view, LOOP_NONE);
 }
-
-/* ---- JSON ---- */
 
 static void write_group(struct json *json, const struct view *view, uint32_t g,
 			const struct rankset *ranks)

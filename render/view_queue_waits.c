@@ -8,15 +8,11 @@
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/queue_waits.h"
 #include "analysis/waits/stack_facts.h"
-#include "model/arena.h"
 #include "model/job/message_queues.h"
 #include "model/job/rankset.h"
 #include "render/draw/dot.h"
 #include "render/lp/lp.h"
 #include "render/text/json.h"
-#include "render/text/text.h"
-#include "render/view.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 enum { WHO_WIDTH = 40, MAX_STEPS = 40, MAX_CAUSES = 6, MAX_GROUPS = 24, MAX_GROUPS_DATA = 300 };
@@ -65,22 +61,25 @@ static const char *need_text(const struct view *view, const struct queue_wait *w
 	return needs_of(view, wait, text_of(view, "rank %d", wait->peer), "its");
 }
 
-/* "rank 3: in MPI_Recv, exchange() at halo.c:12, waits for ..." */
-static void print_cause_step(const struct view *view, const struct queue_wait *wait)
+static const char *place_text(const struct view *view, int rank)
 {
-	const char *place = stack_place(view, wait->rank);
+	const char *place = stack_place(view, rank);
 
-	text_wrap(view, 4, "rank %d, in %s, waits for %s", wait->rank, place ? place : "MPI",
-		  need_text(view, wait));
+	return place ? place : "MPI";
+}
+
+/* "rank 3, in MPI_Recv, exchange() at halo.c:12, waits for ..." */
+static void print_step(const struct view *view, const struct queue_wait *wait, int indent)
+{
+	text_wrap(view, indent, "rank %d, in %s, waits for %s", wait->rank,
+		  place_text(view, wait->rank), need_text(view, wait));
 }
 
 static void print_lost(const struct view *view, const struct queue_wait *wait)
 {
-	const char *place = stack_place(view, wait->rank);
-
 	text_wrap(view, 2, "lost message: rank %d waits for %s, which has not sent it", wait->rank,
 		  need_text(view, wait));
-	text_wrap(view, 4, "rank %d: in %s", wait->rank, place ? place : "MPI");
+	text_wrap(view, 4, "rank %d: in %s", wait->rank, place_text(view, wait->rank));
 	text_wrap(view, 4,
 		  "rank %d waits elsewhere, in the end for rank %d: it went on without sending "
 		  "that, or rank %d should not wait for it",
@@ -91,7 +90,7 @@ static void print_skipped(const struct view *view, const struct queue_wait *wait
 {
 	const char *call = stack_call(view, wait->peer);
 
-	print_cause_step(view, wait);
+	print_step(view, wait, 4);
 	text_wrap(view, 4,
 		  "rank %d waits in %s and has not come that far: rank %d seems to have left out "
 		  "what others wait for",
@@ -102,7 +101,7 @@ static void print_apart(const struct view *view, const struct queue_wait *wait)
 {
 	const char *call = stack_call(view, wait->peer);
 
-	print_cause_step(view, wait);
+	print_step(view, wait, 4);
 	text_wrap(view, 4,
 		  "rank %d is in another call, %s: it seems to have left that out, or not to have "
 		  "come to it",
@@ -112,7 +111,7 @@ static void print_apart(const struct view *view, const struct queue_wait *wait)
 static void print_cycle(const struct view *view, const struct queue_cause *cause)
 {
 	for (size_t i = 0; i < cause->num_waits && i < MAX_CAUSES; i++)
-		print_cause_step(view, &cause->waits[i]);
+		print_step(view, &cause->waits[i], 4);
 	if (cause->num_waits > MAX_CAUSES)
 		text_wrap(view, 4, "... %zu more like these ...", cause->num_waits - MAX_CAUSES);
 }
@@ -180,13 +179,6 @@ static const char *needs_text(const struct view *view, const struct queue_group 
 		view, "%s%s",
 		needs_of(view, &group->example, peers, parts_plural(group->ranks, "its", "their")),
 		rankset_is_empty(group->others) ? "" : ", among others");
-}
-
-static const char *place_text(const struct view *view, int rank)
-{
-	const char *place = stack_place(view, rank);
-
-	return place ? place : "MPI";
 }
 
 /* ---- waits ---- */
@@ -323,13 +315,6 @@ static const struct queue_wait **find_ways(const struct view *view, const struct
 	}
 	*end_ret = culprit >= 0 ? culprit : idle >= 0 ? idle : queue[tail - 1];
 	return before;
-}
-
-/* "rank 3, in MPI_Recv, exchange() at halo.c:12, waits for ..." */
-static void print_step(const struct view *view, const struct queue_wait *wait, int indent)
-{
-	text_wrap(view, indent, "rank %d, in %s, waits for %s", wait->rank,
-		  place_text(view, wait->rank), need_text(view, wait));
 }
 
 /* Where the way has come to: it waits for others in turn, or that is not known. */

@@ -8,15 +8,12 @@
 #include "analysis/waits/queue_waits.h"
 #include "analysis/waits/wait_groups.h"
 #include "analysis/waits/waitfor.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/rankset.h"
 #include "render/draw/ascii_graph.h"
 #include "render/draw/dot.h"
 #include "render/draw/table.h"
 #include "render/text/json.h"
-#include "render/text/text.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 enum {
@@ -38,18 +35,14 @@ static const char *weak_text(const struct view *view, uint32_t need)
 	const struct waitfor *waitfor = view->waitfor;
 	uint32_t c = waitfor_collective_of(waitfor, waitfor->needs[need].node);
 	struct rankset *peers;
-	const char *text;
 
-	if (c != WAITFOR_NONE && waitfor->collectives[c].mismatch != WAITFOR_NONE) {
-		text = text_of(view, "mismatch in number %" PRIu64 "%s",
+	if (c != WAITFOR_NONE && waitfor->collectives[c].mismatch != WAITFOR_NONE)
+		return text_of(view, "mismatch in number %" PRIu64 "%s",
 			       waitfor->collectives[c].number,
 			       label_wait_on(view, waitfor->collectives[c].comm));
-		return text;
-	}
 	peers = parts_set(view);
 	waitfor_add_peers(waitfor, need, peers);
-	text = label_wait_needs(view, need, peers, PEERS_WIDTH);
-	return text;
+	return label_wait_needs(view, need, peers, PEERS_WIDTH);
 }
 
 /* What it is that ranks without a need do. */

@@ -9,16 +9,12 @@
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/queue_waits.h"
 #include "analysis/waits/waitfor.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
 #include "model/sorted.h"
 #include "render/lp/lp.h"
 #include "render/text/json.h"
-#include "render/text/text.h"
-#include "render/view.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 enum { STEP = 2, MAX_STEPS = 6 };

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/arena.h"
 #include "render/draw/ascii_graph.h"
 #include "render/draw/ascii_graph_private.h"
 #include "render/text/text.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 
-#include "model/arena.h"
 #include "render/draw/ascii_graph_private.h"
 #include "render/text/text.h"
 #include "render/view.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/arena.h"
 #include "model/job/rankset.h"
 #include "render/draw/table.h"
 #include "render/text/html.h"
@@ -87,8 +86,7 @@ void table_cell(struct table *table, const char *format, ...)
 	if (vasprintf(&text, format, ap) < 0)
 		abort();
 	va_end(ap);
-	table_text(table, arena_strdup(table->view->arena, text));
-	free(text);
+	table_text(table, arena_keep(table->view->arena, text, free));
 }
 
 void table_ranks(struct table *table, const struct rankset *set)
@@ -241,11 +239,6 @@ static bool lay_out(const struct table *table, int *widths, int *digits)
 	return cut_marks;
 }
 
-static void put_spaces(FILE *out, int number)
-{
-	fprintf(out, "%*s", number > 0 ? number : 0, "");
-}
-
 /* Print a cell; blanks that would end the line are left to the next cell. */
 static void put_cell(FILE *out, const char *text, int width, enum table_align align, int *pending)
 {
@@ -254,8 +247,7 @@ static void put_cell(FILE *out, const char *text, int width, enum table_align al
 	if (align == TABLE_RIGHT)
 		*pending += width - columns;
 	if (columns) {
-		put_spaces(out, *pending);
-		fputs(text, out);
+		fprintf(out, "%*s%s", *pending > 0 ? *pending : 0, "", text);
 		*pending = 0;
 	}
 	if (align == TABLE_LEFT)

@@ -3,15 +3,11 @@
 
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/waitfor.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_comms.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
 #include "render/lp/lp.h"
-#include "render/text/text.h"
-#include "render/view.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 enum { MAX_STEPS = 6, MAX_PARTIES = 6, MAX_WAITS = 4, MAX_ROUNDS = 64 };
@@ -147,8 +143,7 @@ static void print_novel(const struct view *view)
 			  verdict->novel_rank, site_text(view, novel->from), to);
 }
 
-/* A rank went on otherwise than it did before: what it used to call there may be what it has
- * left out. */
+/* A rank went on otherwise than before: it may have left out what it used to call there. */
 static void print_departure(const struct view *view)
 {
 	const struct departure *departure = &view->verdict->departure;
@@ -230,11 +225,10 @@ static void print_party(const struct view *view, const struct waitfor_mismatch *
 {
 	const char *more = "";
 
-	if (mismatch->what == WAITFOR_OTHER_ROOT) {
+	if (mismatch->what == WAITFOR_OTHER_ROOT)
 		more = text_of(view, " with %s", root_text(view, mismatch->comm, party->root));
-	} else if (mismatch->what == WAITFOR_OTHER_BYTES) {
+	else if (mismatch->what == WAITFOR_OTHER_BYTES)
 		more = text_of(view, " of %" PRIu64 " bytes", party->bytes);
-	}
 	text_wrap(view, indent, "%s: %s%s, %s%s", parts_who(view, party->ranks), party->function,
 		  more,
 		  label_user_place(view, view->job->model->sites[party->site].path, LABEL_FULL),
@@ -341,8 +335,7 @@ bool cause_has_places(const struct view *view)
 /* ---- Who waits for the culprits ---- */
 
 /* Which of some ranks are waited for, by collective and by communicator that is received from with
- * a wildcard: those who wait for the same wait for the same ranks, as far as they are none of them.
- */
+ * a wildcard: others who wait for the same wait for the same ranks. */
 struct peers {
 	const struct rankset *ranks;
 	struct rankset **of_collective, **of_comm; /* NULL: not asked yet */
@@ -482,18 +475,13 @@ const char *cause_next(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
 
-	if (verdict->queue_cause)
+	if (verdict->queue_cause || verdict->kind == VERDICT_DEADLOCK)
 		return "\"waits\", ";
-	switch (verdict->kind) {
-	case VERDICT_DEADLOCK:
-		return "\"waits\", ";
-	case VERDICT_MISMATCH:
+	if (verdict->kind == VERDICT_MISMATCH)
 		return text_of(view, "\"collectives %" PRIu32 "\", ",
 			       view->waitfor->mismatches[verdict->which].comm + 1);
-	case VERDICT_LOST:
+	if (verdict->kind == VERDICT_LOST)
 		return text_of(view, "\"messages %d\", ",
 			       view->job->model->lanes[verdict->lane].rank);
-	default:
-		return "";
-	}
+	return "";
 }

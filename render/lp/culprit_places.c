@@ -5,15 +5,11 @@
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/progress.h"
 #include "analysis/verdict/verdict.h"
-#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
 #include "render/lp/lp.h"
-#include "render/text/text.h"
-#include "render/view.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 enum { MAX_GROUPS = 4, MAX_PLACES = 4, MAX_COUNTS = 3 };

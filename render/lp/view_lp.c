@@ -8,16 +8,12 @@
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/queue_waits.h"
 #include "analysis/waits/stack_facts.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
 #include "render/lp/lp.h"
-#include "render/text/text.h"
-#include "render/view.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 enum { MAX_COUNTS = 3, LEAST_WHO = 14, MAX_CONTINUED = 8 };

@@ -4,8 +4,6 @@
 #include "model/job/job.h"
 #include "model/job/rankset.h"
 #include "render/text/json.h"
-#include "render/view.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 const char *view_verdict_name(const struct verdict *verdict)
@@ -60,8 +58,7 @@ void view_lp_json(const struct view *view)
 	json_bool(json, "likely", verdict->is_likely);
 	json_bool(json, "approximate", verdict->is_approximate);
 	json_text(json, "by", has_times ? "models" : "stacks");
-	json_int(json, "count", rankset_count(verdict->culprits));
-	json_ranks(json, "ranks", verdict->culprits);
+	json_who(json, verdict->culprits);
 	json_ranks(json, "waiting", verdict->waiting);
 	json_ranks(json, "moving", verdict->moving);
 	json_ranks(json, "apart", verdict->apart);

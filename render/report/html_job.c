@@ -6,14 +6,11 @@
 #include "analysis/progress/progress.h"
 #include "analysis/stacks/calltree.h"
 #include "analysis/verdict/verdict.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
 #include "render/report/report.h"
 #include "render/text/html.h"
-#include "render/view.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 enum {

@@ -5,7 +5,6 @@
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/verdict/verdict.h"
-#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/job_comms.h"
@@ -17,9 +16,6 @@
 #include "render/draw/dot.h"
 #include "render/report/report.h"
 #include "render/text/html.h"
-#include "render/text/text.h"
-#include "render/view.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 enum { MAX_STACK = 48, RANKS_WIDTH = 400 };

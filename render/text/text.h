@@ -21,7 +21,7 @@ char *text_printed(const struct view *view, void (*print)(const struct view *vie
 /* Columns that `text` takes on a terminal. */
 size_t text_columns(const char *text);
 /* A printable copy. */
-const char *text_clean(struct arena *arena, const char *text, bool use_unicode);
+char *text_clean(struct arena *arena, const char *text, bool use_unicode);
 /* A printable copy of at most `width` columns, its end replaced by an ellipsis (one column in
  * Unicode, "..." else) if it had to be cut. */
 const char *text_fit(struct arena *arena, const char *text, size_t width, bool use_unicode);

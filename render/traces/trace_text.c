@@ -5,14 +5,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/names.h"
 #include "model/job/rankset.h"
-#include "render/text/text.h"
-#include "render/view.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 /* A loop's text stops growing here. */

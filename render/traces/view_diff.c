@@ -17,7 +17,6 @@
 
 #include "analysis/traces/trace_diff.h"
 #include "analysis/traces/trace_runs.h"
-#include "model/arena.h"
 #include "render/draw/dot.h"
 #include "render/text/json.h"
 #include "render/text/text.h"

@@ -6,7 +6,6 @@
 #include "analysis/traces/concept_lattice.h"
 #include "analysis/traces/trace_runs.h"
 #include "analysis/traces/trace_similarity.h"
-#include "model/arena.h"
 #include "render/draw/ascii_graph.h"
 #include "render/draw/dot.h"
 #include "render/text/json.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "analysis/traces/trace_similarity.h"
-#include "model/arena.h"
 #include "model/xalloc.h"
 #include "render/draw/heat_map.h"
 #include "render/draw/tree.h"
@@ -205,8 +204,6 @@ void view_similar_svg(const struct view *view)
 	heat_map_svg(view,
 		     &(struct heat_map){title_of(view), parts->labels, parts->values, parts->num});
 }
-
-/* ---- JSON ---- */
 
 void view_similar_json(const struct view *view)
 {

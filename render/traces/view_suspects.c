@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analysis/traces/trace_suspects.h"
-#include "model/arena.h"
 #include "render/draw/table.h"
 #include "render/text/json.h"
 #include "render/text/text.h"
@@ -180,8 +179,6 @@ void view_suspects(const struct view *view)
 			       (const char *[]){run_text(a->names[0]), run_text(a->names[1])});
 	print_next(view);
 }
-
-/* ---- JSON ---- */
 
 static void write_aspect(struct json *json, const struct view *view,
 			 const struct trace_aspect *aspect)

@@ -4,15 +4,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/names.h"
 #include "model/job/traces.h"
 #include "render/text/json.h"
-#include "render/words/label.h"
 #include "render/text/text.h"
 #include "render/view.h"
+#include "render/words/label.h"
 
 enum {
 	MAX_ELEMENTS = 400, /* of the sequence; half of them at its beginning */
@@ -173,12 +172,10 @@ static void print_element(const struct printer *p, struct trace_element e, unsig
 {
 	size_t indent = indent_of(p, depth);
 	const struct trace_element *row;
-	const char *text;
 	uint32_t num;
 
 	if (!TRACE_IS_LOOP(e.symbol)) {
-		text = with_count(p, e);
-		print_line(p, indent, text, place_text(p, e.symbol));
+		print_line(p, indent, with_count(p, e), place_text(p, e.symbol));
 		return;
 	}
 	row = trace_body_of(p->lane->trace, e.symbol, &num);
@@ -187,8 +184,7 @@ static void print_element(const struct printer *p, struct trace_element e, unsig
 	print_line(p, indent, "[", "");
 	for (uint32_t i = 0; i < num; i++)
 		print_element(p, row[i], depth + 1);
-	text = text_of(p->view, "]^%u", e.count);
-	print_line(p, indent, text, "");
+	print_line(p, indent, text_of(p->view, "]^%u", e.count), "");
 }
 
 static void print_end(const struct printer *p)

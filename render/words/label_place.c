@@ -71,8 +71,6 @@ const char *label_frame(const struct view *view, const struct calltree *tree, ui
 		       name->file ? name->file : "");
 }
 
-/* ---- Paths ---- */
-
 const char *label_mpi_call(const struct view *view, uint32_t path)
 {
 	const struct job *job = view->job;

@@ -5,7 +5,6 @@
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
-#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
@@ -181,8 +180,6 @@ const char *label_doing(const struct view *view, const struct eqgroup *group)
 		return "before first MPI call";
 	return text_of(view, "after %s", function);
 }
-
-/* ---- Loops ---- */
 
 /* The frame whose function holds the loop: all states of the loop share loop->path; the next frame
  * inwards is where their paths part, in one function but at different calls. That of the header

@@ -10,9 +10,6 @@
 #include "model/job/modules.h"
 #include "model/job/names.h"
 #include "model/job/rankset.h"
-#include "render/text/text.h"
-#include "render/view.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 enum { MAX_CHOICES = 3, MAX_LOOPS = 16 };
@@ -212,10 +209,10 @@ static const char *same_iterations(const struct view *view, const struct choice 
 	const char *text = "";
 
 	for (size_t i = 0; i < num_a && i < num_b && loops[0][i] == loops[1][i]; i++) {
-		if (!has_value[0][i] || !has_value[1][i] || values[0][i] != values[1][i])
-			continue;
-		text = text_of(view, "%s, %s %s=%" PRId64, text, *text ? "and" : "both with",
-			       loops[0][i]->variable.variable->name, values[0][i]);
+		if (has_value[0][i] && has_value[1][i] && values[0][i] == values[1][i])
+			text = text_of(view, "%s, %s %s=%" PRId64, text,
+				       *text ? "and" : "both with",
+				       loops[0][i]->variable.variable->name, values[0][i]);
 	}
 	return text;
 }

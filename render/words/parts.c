@@ -4,7 +4,6 @@
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/verdict/verdict.h"
-#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
@@ -13,8 +12,6 @@
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
 #include "render/text/json.h"
-#include "render/text/text.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 enum {
@@ -304,8 +301,6 @@ size_t same_count_from(const struct same *same, size_t first)
 		number += (size_t)rankset_count(same->entries[i].ranks);
 	return number;
 }
-
-/* ---- JSON ---- */
 
 void parts_json_iterations(struct json *json, const char *key, const struct iteration *iterations,
 			   size_t num)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What several answers have in common, beyond words (label.h): marks, iterations, waiting times,
- * and what to say where something is not known. Texts and sets live in the view's arena. */
+ * and what to say where something is not known. Texts and sets live in the view's arena. Views that
+ * use it need not include what it stands on: view.h, label.h, text.h. */
 #ifndef PDB_RENDER_PARTS_H
 #define PDB_RENDER_PARTS_H
 
@@ -8,7 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "render/text/text.h"
 #include "render/view.h"
+#include "render/words/label.h"
 
 struct eqgroup;
 struct iteration;
