@@ -102,11 +102,9 @@ void view_crashes(const struct view *view, const struct rankset *ranks);
 /* What view_lp() says of a job that crashed, below its first line. */
 void view_crash_verdict(const struct view *view);
 
-/* lp: the first line is kept for scripts: "Least progressed: rank 100, 1 of 512 ranks", "Least
- * progressed: ranks 3,7-9, ...", "Least progressed: undecided among ...", "Least progressed:
- * unknown", "No rank is behind.", or of cores "Crashed: rank 3, ...". A list of ranks too long
- * for the line ends in ",...". Then place, loop and iteration, evidence, how sure, what to type
- * next. */
+/* lp: the first line is kept for scripts: "Least progressed: rank 100, 1 of 512 ranks", "... ranks
+ * 3,7-9, ...", "... undecided among ...", "... unknown", "No rank is behind.", or of cores "Crashed:
+ * rank 3, ..."; a list too long for it ends in ",...". Then place, iteration, evidence, what next. */
 void view_lp(const struct view *view);
 void view_lp_json(const struct view *view);
 /* The kind of a verdict in JSON: "computation", "deadlock", ... Static text. */

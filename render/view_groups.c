@@ -133,8 +133,7 @@ void view_groups(const struct view *view)
 			add_row(table, view, g, ranks);
 		}
 	}
-	/* The number by which other commands know a group is that of its row, unless rows are
-	 * left out. */
+	/* Other commands know a group by the number of its row, unless rows are left out. */
 	if (!view->focus && view->groups->num_groups <= MAX_UNNUMBERED)
 		table_hide(table, "group");
 	if (!seen.threads)
@@ -162,11 +161,11 @@ void view_groups_json(const struct view *view)
 	for (uint32_t g = 0; view->groups && g < view->groups->num_groups; g++) {
 		struct rankset *ranks = parts_in_focus(view, view->groups->groups[g].ranks);
 
-		if (!rankset_is_empty(ranks)) {
-			json_object(json, NULL);
-			parts_json_group(json, view, g, ranks);
-			json_end_object(json);
-		}
+		if (rankset_is_empty(ranks))
+			continue;
+		json_object(json, NULL);
+		parts_json_group(json, view, g, ranks);
+		json_end_object(json);
 	}
 	json_end_array(json);
 }

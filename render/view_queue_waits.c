@@ -27,8 +27,7 @@ static const char *tag_text(const struct view *view, int32_t tag)
 	return text_of(view, " with tag %" PRId32, tag);
 }
 
-/* " on halo"; nothing for MPI_COMM_WORLD. Open MPI calls those without a name "MPI COMMUNICATOR
- * 3 DUP FROM 0". */
+/* " on halo"; "" for MPI_COMM_WORLD. Open MPI names the others "MPI COMMUNICATOR 3 DUP FROM 0". */
 static const char *on_text(const struct view *view, const char *comm)
 {
 	bool is_plain = !*comm || strcmp(comm, "MPI_COMM_WORLD") == 0;
@@ -285,9 +284,8 @@ void view_queue_waits_json(const struct view *view)
 
 /* ---- why ---- */
 
-/* The last wait of the shortest way to each rank that this one waits for, NULL for all others;
- * *end_ret: where to go along them, a culprit, or else a rank that waits for nobody, or the
- * farthest. */
+/* The last wait of the shortest way to each rank that this one waits for; NULL: it does not.
+ * *end_ret: where to go: a culprit, else a rank that waits for nobody, else the farthest. */
 static const struct queue_wait **find_ways(const struct view *view, const struct queue_waits *waits,
 					   int rank, int *end_ret)
 {

@@ -293,8 +293,7 @@ static void place_in_middle(struct drawing *drawing)
 
 /* ---- Order and place ---- */
 
-/* Set wish of the layer's nodes to the mean of the slots, or the columns, of their neighbours above
- * or below; to their own where there are none. */
+/* Wishes: the mean slot, or column, of the neighbours above or below; without any the own one. */
 static void wish_mean(struct drawing *drawing, struct drawing_layer *layer, bool from_above,
 		      bool is_order)
 {
@@ -406,8 +405,7 @@ static int compare_sources(const void *a, const void *b)
 	return drawing_center(one->from) - drawing_center(two->from);
 }
 
-/* Ports of the edges into one node, in the order of their sources, two columns apart. in: room for
- * all edges. */
+/* Ports of the edges into one node, by their sources, two columns apart. in: room for all edges. */
 static int assign_ports(struct drawing *drawing, const struct drawing_node *node,
 			struct drawing_edge **in)
 {

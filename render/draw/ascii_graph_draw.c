@@ -12,8 +12,7 @@ struct cell {
 	const struct drawing_node *owner; /* the node whose edges these are */
 };
 
-/* The horizontal line of a node's edges: from the leftmost to the rightmost of its own column and
- * their ports. */
+/* The horizontal line of a node's edges: from the leftmost to the rightmost column of them. */
 struct track {
 	const struct drawing_node *node;
 	int left, right;

@@ -23,19 +23,16 @@ struct arena;
 struct dot;
 struct pdb_error;
 
-/* `title` is printed above the picture; what: plural of what the nodes are, "groups". All text is
- * borrowed until the graph is written. */
+/* title: above the picture; what: the nodes are, "groups". Text is borrowed until it is written. */
 struct dot *dot_create(struct arena *arena, const char *title, const char *what);
 
 /* Let the lines of labels of nodes begin at the left: they are listings, with indents. */
 void dot_list_lines(struct dot *dot);
-/* Returns the node's index. A newline in the label begins a new line. Of nodes with the same
- * weight the first are kept. */
+/* Returns the node's index. Labels may have several lines. Of equal weights the first are kept. */
 uint32_t dot_node(struct dot *dot, const char *label, uint64_t weight, enum dot_style style);
 /* What the node leads to in a picture that has links: "#group-3". */
 void dot_link(struct dot *dot, uint32_t node, const char *link);
-/* Indexes of nodes added before or after. label may be NULL. Parallel edges that folding makes
- * are drawn once. */
+/* Indexes of nodes added before or after. label: or NULL. What folding makes parallel is one edge. */
 void dot_edge(struct dot *dot, uint32_t from, uint32_t to, const char *label);
 
 /* Write the graph: valid for plain `dot`. */

@@ -49,9 +49,8 @@ void table_row(struct table *table); /* begin a row; cells not given stay empty 
 void table_text(struct table *table, const char *text);
 void table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void table_ranks(struct table *table, const struct rankset *set);
-/* Make the row stand out: `mark` is printed after the last cell ("" for colour alone). Where there
- * is no room for all of it, rows have its first word, and lines below the table say it in full.
- * NULL: it does not. */
+/* Make the row stand out: `mark` stands behind it ("": colour alone; NULL: it does not). Where room
+ * is short, rows have its first word, and lines below the table say it in full. */
 void table_mark(struct table *table, const char *mark);
 
 size_t table_num_rows(const struct table *table);

@@ -22,8 +22,7 @@ struct view;
 
 struct tree *tree_create(struct arena *arena);
 
-/* Add a node below `parent`, behind the children that it has, and return its index. The text is
- * borrowed. */
+/* Add a last child to `parent`. The text is borrowed. Returns its index. */
 uint32_t tree_add(struct tree *tree, uint32_t parent, const char *text);
 void tree_mark(struct tree *tree, uint32_t node); /* print it in the colour of culprits */
 /* Let the line end with an arrow, for which text that is too long makes room. */

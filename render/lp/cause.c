@@ -68,8 +68,7 @@ static uint32_t find_need(const struct waitfor *waitfor, const struct waitfor_de
 	return WAITFOR_NONE;
 }
 
-/* All of the deadlock, those who wait alike together. False, and nothing printed, if that is too
- * much. */
+/* All of the deadlock, those who wait alike together. False: it is too much, nothing is printed. */
 static bool print_all(const struct view *view, const struct waitfor_deadlock *deadlock)
 {
 	struct same waits = {.arena = view->arena};
@@ -364,9 +363,8 @@ static const struct rankset *find_peers(struct peers *peers, const struct view *
 	return peers->other = found;
 }
 
-/* Ranks whose needs lead to one of `ranks` at once, `ranks` themselves apart. waits (or NULL): they
- * by what they wait for; awaited (or NULL): those of `ranks` that they wait for. Weak needs are
- * passed over. */
+/* Other ranks whose needs, weak ones apart, lead to one of `ranks` at once. waits (or NULL): they by
+ * what they wait for; awaited (or NULL): those of `ranks` that they wait for. */
 static struct rankset *find_waiting(const struct view *view, const struct rankset *ranks,
 				    struct same *waits, struct rankset *awaited)
 {

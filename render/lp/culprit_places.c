@@ -33,8 +33,7 @@ static const struct iteration *find_iteration(const struct place *place, uint32_
 	return NULL;
 }
 
-/* Ranks of the groups that are in the given iteration of the loop, or (iteration NULL) in none of
- * it, as far as they run this loop at all. Culprits are left out. */
+/* Ranks that run this loop, but culprits, and are in iteration *count or (count NULL) in none. */
 static struct rankset *others_in(const struct view *view, uint32_t loop, uint64_t *count)
 {
 	struct rankset *ranks = parts_set(view);

@@ -223,8 +223,7 @@ static struct rankset *find_ended(const struct view *view)
 	return ended;
 }
 
-/* `"kill -CONT 71 72" on node7`, for each host of these ranks, which is named if the job has
- * several. */
+/* `"kill -CONT 71 72" on node7`, for each host of these ranks, named if the job has several. */
 static const char *continue_text(const struct view *view, const struct rankset *ranks)
 {
 	const struct proctable *table = view->job->proctable;

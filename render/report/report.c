@@ -34,8 +34,7 @@ ASSET(report_js, "render/report/report.js");
 
 /* ---- Head ---- */
 
-/* What only this page's own style and script have: markup that came in with a name could not run.
- */
+/* What only this page's own style and script have: markup in a name could not run. */
 static void make_nonce(char nonce[33])
 {
 	unsigned char bytes[16] = {0};
@@ -183,12 +182,11 @@ static void write_groups(const struct view *view)
 	size_t left = 0;
 
 	view_groups(view);
-	for (uint32_t g = 0; g < view->groups->num_groups; g++) {
+	for (uint32_t g = 0; g < view->groups->num_groups; g++)
 		if (parts_has_article(view, g))
 			write_group(view, g);
 		else
 			left++;
-	}
 	if (left)
 		fprintf(view->out, "<p>%zu more groups are not listed.</p>\n", left);
 }

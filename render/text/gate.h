@@ -15,8 +15,7 @@
 
 /* Make standard output and standard error of this process gates: for programs, not libraries. */
 void gate_install(void);
-/* A gate before `below`, which stays open when the gate is closed. Writing fails as it does there.
- * Never NULL. */
+/* A gate before `below`, which stays open. Writing fails as it does there. Never NULL. */
 FILE *gate_open(FILE *below);
 /* A gate before a file that is opened as by fopen(), and closed with it. *fd_ret (or NULL) is for
  * programs that write to it themselves. NULL and errno. */

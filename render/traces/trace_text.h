@@ -21,8 +21,7 @@ const char *trace_text_event(struct arena *arena, const struct trace_runs *runs,
  * "[ MPI_Isend^2 MPI_Waitall ]". */
 const char *trace_text_symbol(struct arena *arena, const struct trace_runs *runs, uint32_t run,
 			      uint32_t symbol);
-/* "MPI_Send, halo() solver.c:141", "MPI_Send, ... then MPI_Recv, ...", "[ ... ]", with "412 times"
- * or "100 to 999 times". */
+/* One or two elements, "... then ...", with "412 times" or "100 to 999 times". */
 const char *trace_text_attribute(struct arena *arena, const struct trace_runs *runs, uint32_t run,
 				 const struct trace_attribute *attribute,
 				 enum attribute_frequency frequency);
@@ -41,8 +40,7 @@ const char *trace_text_kind(enum attribute_kind kind);
 const char *trace_text_frequency(enum attribute_frequency frequency);
 const char *trace_text_linkage(enum linkage linkage);
 
-/* Print which threads have no trace, and why, and whose traces are not whole. names: of the runs,
- * or NULL. */
+/* Print which threads have no trace or not a whole one, and why. names: of the runs, or NULL. */
 void trace_text_print_holes(const struct view *view, const struct trace_runs *runs,
 			    const char *const *names);
 

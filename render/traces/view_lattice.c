@@ -26,8 +26,7 @@ static const struct trace_answer *found(const struct view *view)
 	return view->answer->compared;
 }
 
-/* The traces in the concept's extent, or of `only_own` those of which it is the lowest concept:
- * flags by trace, and how many. */
+/* Flags of the traces in the concept's extent (only_own: it is their lowest), and how many. */
 static uint8_t *flag_traces(const struct view *view, size_t concept, bool only_own,
 			    uint32_t *num_ret)
 {
@@ -179,8 +178,7 @@ void view_lattice(const struct view *view)
 
 /* ---- DOT ---- */
 
-/* As in reduced labels: the traces whose lowest concept it is, the attributes whose highest it is.
- */
+/* As reduced labels: the traces whose lowest concept it is, attributes whose highest it is. */
 static const char *picture_label(const struct view *view, size_t concept, uint32_t *num_ret)
 {
 	const struct formal_context *context = found(view)->lattice->context;

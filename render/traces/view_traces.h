@@ -55,8 +55,7 @@ void view_similar_json(const struct view *view);
 void view_suspects(const struct view *view);
 void view_suspects_json(const struct view *view);
 
-/* diff: two columns, what both have on the same line; long pieces that are the same are folded
- * unless all is wanted. */
+/* diff: two columns, what both have on one line; long pieces of it are folded, but for is_full. */
 void view_diff(const struct view *view);
 void view_diff_dot(const struct view *view);
 void view_diff_json(const struct view *view);

@@ -52,8 +52,7 @@ const char *label_tag(struct arena *arena, int32_t tag);
 const char *label_crash(struct arena *arena, const struct job_crash *crash);
 /* "412" or "about 412". */
 const char *label_iteration(struct arena *arena, const struct iteration *iteration);
-/* A demangled function name without return type, template arguments and parameters:
- * "void ns::sum<double>(int) const" is "ns::sum". */
+/* A demangled name without types and parameters: "void ns::sum<double>(int) const" is "ns::sum". */
 const char *label_function(struct arena *arena, const char *function);
 
 /* ---- Places: label_place.c ---- */
@@ -76,8 +75,7 @@ const char *label_user_place(const struct view *view, uint32_t path, enum label_
 
 /* What LABEL_FULL has behind the place of `user`, the frame of `path` that is the program's own. */
 const char *label_behind(const struct view *view, uint32_t path, uint32_t user);
-/* The outermost function of MPI on a path, which is the one that was called; NULL outside MPI, or
- * in the handler of a signal. Borrowed. */
+/* The call of MPI that a path is in; NULL outside MPI, or in a signal's handler. Borrowed. */
 const char *label_mpi_call(const struct view *view, uint32_t path);
 /* "MPI_Recv, exchange() at halo.c:12" of a call path, which is not CALLPATH_NONE. */
 const char *label_stack(const struct view *view, uint32_t path);
@@ -113,8 +111,7 @@ const char *label_comm_kind(const struct view *view, uint32_t comm);
 
 /* ---- Who waits for what: label_wait.c ---- */
 
-/* "rank 7", or "rank 7, main thread", "rank 7, thread 2" where the rank has several. lane: index
- * in the job model. */
+/* "rank 7", or of several threads "rank 7, main thread". lane: index in the job model. */
 const char *label_wait_who(const struct view *view, uint32_t lane);
 /* "in MPI_Recv, exchange() at pair.c:31", "outside MPI, in compute() at force.c:88". */
 const char *label_wait_where(const struct view *view, uint32_t lane);
@@ -140,8 +137,7 @@ const char *order_text_loop(const struct view *view, const struct temporal_loop 
 const char *order_text_cause(const struct view *view, const struct temporal_reason *reason);
 /* Why no stack is before another, or the first reason for two of them. */
 const char *order_text_no_order(const struct view *view, const struct temporal_result *order);
-/* Of a verdict by the order: what makes the culprits earlier than the other candidates, a paragraph
- * for each kind of reason. */
+/* Of a verdict by the order: what makes the culprits earlier, a paragraph for each reason. */
 void order_text_print_choice(const struct view *view);
 /* Of a verdict that the order could not choose for: why not, if there is an order at all. */
 void order_text_print_doubt(const struct view *view);

@@ -96,8 +96,8 @@ const char *label_stack(const struct view *view, uint32_t path)
 	return call ? text_of(view, "%s, %s", call, place) : place;
 }
 
-/* ", handling signal 14 that interrupted step() at solver.c:141", behind the place of the user's
- * frame of a path, if a signal's frame is beyond it; else "". */
+/* ", handling signal 14 that interrupted step() at solver.c:141" of a signal's frame further out
+ * than the user's; "". */
 static const char *handling_text(const struct view *view, uint32_t user)
 {
 	const struct job *job = view->job;

@@ -32,8 +32,7 @@ const char *label_state(const struct view *view, uint32_t state, enum label_deta
 		       &view->job->model->sites[SEG_STATE_SITE(state)], detail);
 }
 
-/* Does the path go through the MPI library? Then the thread was not computing when sampled, but in
- * a signal's handler. */
+/* Does the path go through the MPI library? Then it was not computing when sampled. */
 static bool is_inside_mpi(const struct job *job, uint32_t path)
 {
 	while (path != CALLPATH_NONE && !names_is_signal(job->names, path)) {

@@ -219,10 +219,9 @@ uint32_t parts_group_of(const struct view *view, int rank)
 bool parts_have_models(const struct view *view)
 {
 	if (view->progress && view->groups && view->graph) {
-		if (view->groups->num_groups)
-			return true;
-		text_wrap(view, 0, "No rank has called MPI yet.");
-		return false;
+		if (!view->groups->num_groups)
+			text_wrap(view, 0, "No rank has called MPI yet.");
+		return view->groups->num_groups;
 	}
 	text_wrap(view, 0,
 		  "No rank of this job has a recorder, so nothing is known of its loops and MPI "
