@@ -16,26 +16,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct arena;
-struct calltree;
-struct collective_groups;
-struct eqgroups;
-struct job;
-struct job_comms;
-struct json;
-struct message_pairs;
-struct progress;
-struct progress_graph;
-struct rankset;
-struct session;
-struct temporal_result;
-struct trace_answer;
-struct traces;
-struct traces_lane;
-struct verdict;
-struct wait_groups;
-struct waitfor;
-
 /* The forms that an answer can have. */
 enum format {
 	FORMAT_TEXT,

@@ -293,10 +293,7 @@ void view_graph_dot(const struct view *view)
 
 		/* Culprits first, then the largest. */
 		dot_node(dot, labels[g], is_culprit ? UINT64_MAX : ranks,
-			 is_culprit && is_outside ? DOT_STRONG_ROUNDED
-			 : is_culprit             ? DOT_STRONG
-			 : is_outside             ? DOT_ROUNDED
-						  : DOT_PLAIN);
+			 (is_culprit ? DOT_STRONG : 0) | (is_outside ? DOT_ROUNDED : 0));
 		if (view->is_html && parts_has_article(view, g))
 			dot_link(dot, g, text_of(view, "#group-%" PRIu32, g + 1));
 	}

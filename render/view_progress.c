@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/loop_nest.h"
@@ -41,10 +42,8 @@ static struct scale make_scale(const struct view *view, uint32_t loop)
 
 		if (!iteration || iteration->loop != loop)
 			continue;
-		if (iteration->count < scale.first)
-			scale.first = iteration->count;
-		if (iteration->count > scale.last)
-			scale.last = iteration->count;
+		scale.first = MIN(scale.first, iteration->count);
+		scale.last = MAX(scale.last, iteration->count);
 	}
 	if (scale.last - scale.first < LEAST_SPAN)
 		scale.first = scale.last > LEAST_SPAN ? scale.last - LEAST_SPAN : 0;
@@ -183,13 +182,13 @@ static void write_group(struct json *json, const struct view *view, uint32_t g,
 {
 	const struct iteration *iteration = parts_outermost(view->groups->groups[g].place);
 	double rate = find_rate(view, &view->groups->groups[g]);
-	struct scale scale;
 
 	json_object(json, NULL);
 	parts_json_group(json, view, g, ranks);
 	json_real(json, "calls_per_s", rate < 0 ? NAN : rate);
 	if (iteration) {
-		scale = make_scale(view, iteration->loop);
+		struct scale scale = make_scale(view, iteration->loop);
+
 		json_count(json, "first_iteration", scale.first);
 		json_count(json, "foremost_iteration", scale.last);
 	}

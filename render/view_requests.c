@@ -35,13 +35,9 @@ static bool is_message(const struct model_request *request)
 static const char *kind_text(const struct view *view, const struct model_request *request)
 {
 	static const char *const kinds[] = {
-		[SEG_REQUEST_FREE] = "",
-		[SEG_REQUEST_SEND] = "send",
-		[SEG_REQUEST_RECV] = "receive",
-		[SEG_REQUEST_MATCHED] = "receive",
-		[SEG_REQUEST_COLLECTIVE] = "collective",
-		[SEG_REQUEST_LOCK] = "lock",
-		[SEG_REQUEST_OTHER] = "other",
+		[SEG_REQUEST_SEND] = "send",       [SEG_REQUEST_RECV] = "receive",
+		[SEG_REQUEST_MATCHED] = "receive", [SEG_REQUEST_COLLECTIVE] = "collective",
+		[SEG_REQUEST_LOCK] = "lock",       [SEG_REQUEST_OTHER] = "other",
 	};
 
 	if (is_message(request) && request->tag < SEG_TAG_MANY)

@@ -20,7 +20,6 @@ enum dot_style {
 };
 
 struct arena;
-struct dot;
 struct pdb_error;
 
 /* title: above the picture; what: the nodes are, "groups". Text is borrowed until it is written. */
@@ -32,7 +31,7 @@ void dot_list_lines(struct dot *dot);
 uint32_t dot_node(struct dot *dot, const char *label, uint64_t weight, enum dot_style style);
 /* What the node leads to in a picture that has links: "#group-3". */
 void dot_link(struct dot *dot, uint32_t node, const char *link);
-/* Indexes of nodes added before or after. label: or NULL. What folding makes parallel is one edge. */
+/* Indexes of nodes added before or after. label: or NULL. What folding makes parallel is one. */
 void dot_edge(struct dot *dot, uint32_t from, uint32_t to, const char *label);
 
 /* Write the graph: valid for plain `dot`. */

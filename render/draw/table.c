@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "model/job/rankset.h"
 #include "render/draw/table.h"
@@ -119,10 +120,9 @@ static int column_digits(const struct table *table, size_t c)
 
 	for (size_t r = 0; r < table->num_rows; r++) {
 		const struct rankset *ranks = table->rows[r].cells[c].ranks;
-		int digits = ranks ? count_digits(rankset_count(ranks)) : 0;
 
-		if (digits > widest)
-			widest = digits;
+		if (ranks)
+			widest = MAX(widest, count_digits(rankset_count(ranks)));
 	}
 	return widest;
 }
@@ -155,8 +155,7 @@ static int natural_width(const struct table *table, size_t c, int digits)
 		int columns = (int)text_columns(
 			cell_text(table, scratch, &table->rows[r].cells[c], 0, digits, most));
 
-		if (columns > widest)
-			widest = columns;
+		widest = MAX(widest, columns);
 		arena_destroy(scratch);
 	}
 	return widest;
@@ -207,10 +206,9 @@ static int mark_width(const struct table *table, bool first_word)
 
 	for (size_t r = 0; r < table->num_rows; r++) {
 		const char *mark = table->rows[r].mark;
-		int columns = !mark ? 0 : (int)(first_word ? strcspn(mark, " ") : strlen(mark));
 
-		if (columns > widest)
-			widest = columns;
+		if (mark)
+			widest = MAX(widest, (int)(first_word ? strcspn(mark, " ") : strlen(mark)));
 	}
 	return widest ? MARK_GAP + widest : 0;
 }

@@ -18,7 +18,6 @@
 #include <stddef.h>
 
 struct rankset;
-struct table;
 struct view;
 
 enum table_align { TABLE_LEFT, TABLE_RIGHT };

@@ -17,7 +17,6 @@
 #define TREE_ROOT UINT32_MAX /* parent of outermost nodes */
 
 struct arena;
-struct tree;
 struct view;
 
 struct tree *tree_create(struct arena *arena);
@@ -28,7 +27,7 @@ void tree_mark(struct tree *tree, uint32_t node); /* print it in the colour of c
 /* Let the line end with an arrow, for which text that is too long makes room. */
 void tree_point(struct tree *tree, uint32_t node);
 
-/* Lines are cut at view->width. Where lines to children fill half of it, deeper nodes are counted. */
+/* Lines are cut at view->width. Where lines to children fill half of it, the rest is counted. */
 void tree_print(const struct tree *tree, const struct view *view);
 /* The same, `indent` columns further right: at most 16. */
 void tree_print_indented(const struct tree *tree, const struct view *view, int indent);

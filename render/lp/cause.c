@@ -363,8 +363,8 @@ static const struct rankset *find_peers(struct peers *peers, const struct view *
 	return peers->other = found;
 }
 
-/* Other ranks whose needs, weak ones apart, lead to one of `ranks` at once. waits (or NULL): they by
- * what they wait for; awaited (or NULL): those of `ranks` that they wait for. */
+/* Other ranks whose needs, weak ones apart, lead to one of `ranks` at once. waits (or NULL): they
+ * by what they wait for; awaited (or NULL): those of `ranks` that they wait for. */
 static struct rankset *find_waiting(const struct view *view, const struct rankset *ranks,
 				    struct same *waits, struct rankset *awaited)
 {

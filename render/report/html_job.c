@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The parts of a report that are drawn from the job: merged stacks and iterations by rank. */
 #include <inttypes.h>
+#include <sys/param.h>
 
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
@@ -95,10 +96,8 @@ static int fill_chart(const struct view *view, struct chart *chart)
 			continue;
 		number += chart->counts[rank] < 0;
 		chart->counts[rank] = (int64_t)iteration->count;
-		if (iteration->count < chart->first)
-			chart->first = iteration->count;
-		if (iteration->count > chart->last)
-			chart->last = iteration->count;
+		chart->first = MIN(chart->first, iteration->count);
+		chart->last = MAX(chart->last, iteration->count);
 	}
 	return number;
 }

@@ -6,7 +6,6 @@
 
 struct calltree;
 struct pdb_error;
-struct view;
 
 struct report {
 	/* Written to view->out. Its answer has what there is of the tree, and with models the waits and

@@ -24,7 +24,7 @@ FILE *gate_open_file(const char *path, const char *mode, int *fd_ret);
  * shows control characters in what is typed as ^X: those of ASCII pass. */
 FILE *gate_open_editor(void);
 
-/* Does the terminal show more than ASCII? At first as the locale says. Files and pipes are UTF-8. */
+/* Does the terminal show more than ASCII? At first as the locale says. Files are UTF-8. */
 void gate_use_unicode(bool use_unicode);
 
 /* A colour from here on: what is between "ESC [" and "m". */

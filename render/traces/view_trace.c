@@ -187,17 +187,6 @@ static void print_element(const struct printer *p, struct trace_element e, unsig
 	print_line(p, indent, text_of(p->view, "]^%u", e.count), "");
 }
 
-static void print_end(const struct printer *p)
-{
-	const struct trace *trace = p->lane->trace;
-
-	if (trace->is_truncated)
-		text_wrap(p->view, 2,
-			  "truncated after %" PRIu64 " events: the trace was full, and %" PRIu64
-			  " later ones are not in it (PDB_TRACE gives it more room)",
-			  trace->num_events, trace->num_lost);
-}
-
 static bool print_head(const struct printer *p)
 {
 	const struct traces_lane *lane = p->lane;
@@ -213,55 +202,58 @@ static bool print_head(const struct printer *p)
 	return true;
 }
 
-static void print_loops(const struct view *view)
+static void print_loops(const struct printer *p)
 {
-	const struct traces_lane *lane = view->answer->lane;
-	const struct printer p = {view, view->answer->traces, lane, (size_t)view->width / 2};
-	const struct trace *trace = lane->trace;
+	const struct trace *trace = p->lane->trace;
 
-	if (!print_head(&p))
-		return;
 	for (size_t i = 0; i < trace->num; i++) {
 		if (i == MAX_ELEMENTS / 2 && trace->num > MAX_ELEMENTS) {
 			size_t left_out = trace->num - MAX_ELEMENTS;
 
-			text_wrap(view, 2, "... %zu more entries: trace %d --full, or > FILE.json",
-				  left_out, lane->rank);
+			text_wrap(p->view, 2,
+				  "... %zu more entries: trace %d --full, or > FILE.json", left_out,
+				  p->lane->rank);
 			i += left_out;
 		}
-		print_element(&p, trace->sequence[i], 0);
+		print_element(p, trace->sequence[i], 0);
 	}
-	print_end(&p);
 }
 
-static void print_events(const struct view *view)
+static void print_events(const struct printer *p)
 {
-	const struct traces_lane *lane = view->answer->lane;
-	const struct printer p = {view, view->answer->traces, lane, (size_t)view->width / 2};
 	/* By symbol: there may be millions of events. */
-	const char **lines = arena_array(view->arena, lane->num_local, sizeof(*lines));
+	const char **lines = arena_array(p->view->arena, p->lane->num_local, sizeof(*lines));
+	FILE *out = p->view->out;
 	struct trace_walk walk;
 	uint32_t symbol, count;
 
-	if (!print_head(&p))
-		return;
-	trace_walk_init(&walk, lane->trace);
-	while (!ferror(view->out) && trace_walk_next(&walk, &symbol, &count)) {
+	trace_walk_init(&walk, p->lane->trace);
+	while (!ferror(out) && trace_walk_next(&walk, &symbol, &count)) {
 		if (!lines[symbol])
 			lines[symbol] =
-				line_text(&p, 2, symbol_text(&p, symbol), place_text(&p, symbol));
-		while (count-- > 0 && !ferror(view->out))
-			fputs(lines[symbol], view->out);
+				line_text(p, 2, symbol_text(p, symbol), place_text(p, symbol));
+		while (count-- > 0 && !ferror(out))
+			fputs(lines[symbol], out);
 	}
-	print_end(&p);
 }
 
 void view_trace(const struct view *view)
 {
+	const struct trace *trace = view->answer->lane->trace;
+	const struct printer p = {view, view->answer->traces, view->answer->lane,
+				  (size_t)view->width / 2};
+
+	if (!print_head(&p))
+		return;
 	if (view->answer->is_full)
-		print_events(view);
+		print_events(&p);
 	else
-		print_loops(view);
+		print_loops(&p);
+	if (trace->is_truncated)
+		text_wrap(view, 2,
+			  "truncated after %" PRIu64 " events: the trace was full, and %" PRIu64
+			  " later ones are not in it (PDB_TRACE gives it more room)",
+			  trace->num_events, trace->num_lost);
 }
 
 /* ---- JSON ---- */

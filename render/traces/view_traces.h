@@ -10,12 +10,6 @@
 #include "analysis/traces/clustering.h"
 #include "analysis/traces/trace_attributes.h"
 
-struct concept_lattice;
-struct trace_clusters;
-struct trace_diff;
-struct trace_runs;
-struct trace_similarity;
-struct trace_suspects;
 struct view;
 
 /* What the attributes are and were made with. */

@@ -97,9 +97,9 @@ bool label_is_in_loop(const struct progress *progress, uint32_t loop, uint32_t s
  * loop: an index in view->progress->loops. */
 const char *label_loop(const struct view *view, uint32_t loop, enum label_detail detail);
 
-/* ---- Communicators, windows and files, by name or by the call that made them: label_comm.c ---- */
+/* ---- Communicators, windows and files: label_comm.c ---- */
 
-/* One of job->comms. Short: "MPI_COMM_WORLD", "rows (2nd of 4)", "split at grid.c:40 (2nd of 4)".
+/* One of job->comms, by its name or the call that made it. Short: "MPI_COMM_WORLD", "rows (2nd of 4)", "split at grid.c:40 (2nd of 4)".
  * Full: "split of MPI_COMM_WORLD at grid.c:40 (2nd of 4)". Those of one name, or made by one call,
  * are counted in the order of making, then of members. SEG_NO_COMM: "unknown communicator". */
 const char *label_comm(const struct view *view, uint32_t comm, enum label_detail detail);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "analysis/stacks/temporal.h"
 #include "analysis/verdict/verdict.h"
@@ -169,10 +170,8 @@ static void add_choice(const struct view *view, struct choice *choices, size_t *
 	}
 	rankset_add_set(choices[i].earlier, view->order->groups[a].ranks);
 	rankset_add_set(choices[i].later, view->order->groups[b].ranks);
-	if (reason->value_b < choices[i].min)
-		choices[i].min = reason->value_b;
-	if (reason->value_b > choices[i].max)
-		choices[i].max = reason->value_b;
+	choices[i].min = MIN(choices[i].min, reason->value_b);
+	choices[i].max = MAX(choices[i].max, reason->value_b);
 }
 
 static size_t find_choices(const struct view *view, struct choice *choices)

@@ -16,7 +16,6 @@
 struct eqgroup;
 struct iteration;
 struct job_lane;
-struct json;
 struct place;
 
 /* The most rows a table of groups has; the rest is counted in a line below it. */
