@@ -140,7 +140,7 @@ void view_queue_why(const struct view *view);
 /* messages: both ends' counts, what differs first. Of several ranks not what is complete. */
 void view_messages(const struct view *view);
 void view_messages_json(const struct view *view);
-/* requests: what a rank has begun and not completed: what the other end has not met, the oldest. */
+/* requests: what a rank has begun and not completed; what the other end has not met comes first. */
 void view_requests(const struct view *view);
 void view_requests_json(const struct view *view);
 

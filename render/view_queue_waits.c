@@ -85,26 +85,22 @@ static void print_lost(const struct view *view, const struct queue_wait *wait)
 		  wait->peer, wait->rank, wait->rank);
 }
 
-static void print_skipped(const struct view *view, const struct queue_wait *wait)
+/* One went past what the other waits for, or is in another call. */
+static void print_left_out(const struct view *view, const struct queue_wait *wait, bool is_skipped)
 {
 	const char *call = stack_call(view, wait->peer);
 
 	print_step(view, wait, 4);
-	text_wrap(view, 4,
-		  "rank %d waits in %s and has not come that far: rank %d seems to have left out "
-		  "what others wait for",
-		  wait->peer, call ? call : "MPI", wait->rank);
-}
-
-static void print_apart(const struct view *view, const struct queue_wait *wait)
-{
-	const char *call = stack_call(view, wait->peer);
-
-	print_step(view, wait, 4);
-	text_wrap(view, 4,
-		  "rank %d is in another call, %s: it seems to have left that out, or not to have "
-		  "come to it",
-		  wait->peer, call ? call : "of MPI");
+	if (is_skipped)
+		text_wrap(view, 4,
+			  "rank %d waits in %s and has not come that far: rank %d seems to have "
+			  "left out what others wait for",
+			  wait->peer, call ? call : "MPI", wait->rank);
+	else
+		text_wrap(view, 4,
+			  "rank %d is in another call, %s: it seems to have left that out, or not "
+			  "to have come to it",
+			  wait->peer, call ? call : "of MPI");
 }
 
 static void print_cycle(const struct view *view, const struct queue_cause *cause)
@@ -133,10 +129,8 @@ void cause_print_queues(const struct view *view)
 		print_lost(view, &cause->waits[0]);
 		break;
 	case QUEUE_CAUSE_SKIPPED:
-		print_skipped(view, &cause->waits[0]);
-		break;
 	case QUEUE_CAUSE_APART:
-		print_apart(view, &cause->waits[0]);
+		print_left_out(view, &cause->waits[0], cause->kind == QUEUE_CAUSE_SKIPPED);
 		break;
 	case QUEUE_CAUSE_CYCLE:
 	case QUEUE_CAUSE_OPEN:

@@ -79,7 +79,7 @@ static const struct waitfor_mismatch *find_mismatch(const struct waitfor *waitfo
 	return &waitfor->mismatches[waitfor->collectives[c].mismatch];
 }
 
-/* All in the deadlock of one, if the way is no longer than its circle; NULL: it is. */
+/* The ranks of the deadlock that ends the way, if its circle is one step; NULL: it is longer. */
 static const struct rankset *find_all_alike(const struct view *view,
 					    const struct waitfor_chain *chain)
 {

@@ -33,7 +33,7 @@ static const struct iteration *find_iteration(const struct place *place, uint32_
 	return NULL;
 }
 
-/* Ranks that run this loop, but culprits, and are in iteration *count or (count NULL) in none. */
+/* Those who run this loop, culprits apart, and are in iteration *count or (count NULL) in none. */
 static struct rankset *others_in(const struct view *view, uint32_t loop, uint64_t *count)
 {
 	struct rankset *ranks = parts_set(view);

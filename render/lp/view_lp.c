@@ -503,7 +503,6 @@ static void print_next(const struct view *view)
 	const struct verdict *verdict = view->verdict;
 	int culprit = rankset_first(verdict->culprits), waiting = rankset_first(verdict->waiting);
 	bool is_ended = culprit >= 0 && rankset_contains(find_ended(view), culprit);
-	const char *more;
 
 	if (culprit < 0)
 		return;
@@ -518,12 +517,8 @@ static void print_next(const struct view *view)
 	}
 	if (print_tracer(view, culprit, waiting))
 		return;
-	more = cause_next(view);
-	if (waiting >= 0 && view->groups)
-		text_wrap(view, 2, "next: %s\"gdb %d\", \"bt %d\", \"why %d\"", more, culprit,
-			  culprit, waiting);
-	else
-		text_wrap(view, 2, "next: %s\"gdb %d\", \"bt %d\"", more, culprit, culprit);
+	text_wrap(view, 2, "next: %s\"gdb %d\", \"bt %d\"%s", cause_next(view), culprit, culprit,
+		  waiting >= 0 && view->groups ? text_of(view, ", \"why %d\"", waiting) : "");
 }
 
 void view_lp(const struct view *view)

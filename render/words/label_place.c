@@ -15,17 +15,10 @@
 /* The last component of the module's path, NULL where the code lies in no module. */
 static const char *module_name(const struct job *job, uint32_t node)
 {
-	const struct callpath_node *frame;
-	const char *path, *slash;
+	uint32_t module =
+		node == CALLPATH_NONE ? MODULE_NONE : callpaths_get(job->callpaths, node)->module;
 
-	if (node == CALLPATH_NONE)
-		return NULL;
-	frame = callpaths_get(job->callpaths, node);
-	if (frame->module == MODULE_NONE)
-		return NULL;
-	path = modules_get(job->modules, frame->module)->path;
-	slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
+	return module == MODULE_NONE ? NULL : basename(modules_get(job->modules, module)->path);
 }
 
 const char *label_called(const struct view *view, const struct name *name, enum label_detail detail)

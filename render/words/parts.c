@@ -17,7 +17,7 @@
 enum {
 	MARK_RANKS_WIDTH = 24, /* of the ranks in a mark */
 	WHO_WIDTH = 30,        /* of those in a sentence */
-	MAX_ARTICLES = 120,
+	MAX_ARTICLES = 120,    /* there may be a group for each rank */
 };
 
 int parts_num_ranks(const struct view *view)
