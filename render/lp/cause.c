@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/waitfor.h"
@@ -400,6 +401,15 @@ static struct rankset *find_waiting(const struct view *view, const struct rankse
 	return waiting;
 }
 
+/* As same_sort(), but as many of the same rank stay as they are. */
+static int compare_waits(const void *a, const void *b)
+{
+	const struct same_entry *one = a, *two = b;
+	int order = rankset_count(two->ranks) - rankset_count(one->ranks);
+
+	return order ? order : rankset_first(one->ranks) - rankset_first(two->ranks);
+}
+
 /* How many of `rest` wait for `direct`, be it by way of others of them. */
 static int count_behind(const struct view *view, const struct rankset *direct,
 			const struct rankset *rest)
@@ -456,7 +466,8 @@ void cause_print_waits(const struct view *view, int indent)
 	if (!view->waitfor || rankset_is_empty(view->verdict->culprits))
 		return;
 	direct = find_waiting(view, view->verdict->culprits, &waits, NULL);
-	same_sort(&waits);
+	if (waits.num)
+		qsort(waits.entries, waits.num, sizeof(*waits.entries), compare_waits);
 	for (size_t i = 0; i < waits.num && i < max; i++)
 		text_wrap(view, indent, "%s wait%s for %s", parts_who(view, waits.entries[i].ranks),
 			  parts_plural(waits.entries[i].ranks, "s", ""), waits.entries[i].text);

@@ -273,9 +273,11 @@ void same_add_set(struct same *same, const char *text, const struct rankset *ran
 static int compare_entries(const void *a, const void *b)
 {
 	const struct same_entry *one = a, *two = b;
-	int order = rankset_count(two->ranks) - rankset_count(one->ranks);
+	int ranks_one = rankset_count(one->ranks), ranks_two = rankset_count(two->ranks);
 
-	return order ? order : rankset_first(one->ranks) - rankset_first(two->ranks);
+	if (ranks_one != ranks_two)
+		return ranks_one > ranks_two ? -1 : 1;
+	return rankset_first(one->ranks) < rankset_first(two->ranks) ? -1 : 1;
 }
 
 void same_sort(struct same *same)
