@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the commands print. Each function writes one answer of finished results to view->out and
- * computes no progress of its own. Everything fits view->width columns for 4 ranks and for
- * 4,096.
+ * What the commands print. Each function writes one answer of finished results to view->out.
+ * Everything fits view->width columns for 4 ranks and for 4,096.
  *
- * Beside each answer for people is the same for programs: view_..._json() writes it as one value
- * of JSON, the "result" of docs/json.md. Whoever changes what one of them tells changes the
- * other, too. Commands have a table of these functions, one for each format (shell/command.h).
+ * Beside each answer for people is the same for programs: view_..._json() writes the members of
+ * view->json, an open object, the "result" of docs/json.md. Who changes what one of them tells
+ * changes the other, too. Commands have a table of these functions by format (shell/command.h).
  *
  * The verdict's views are in lp/, those of traces in traces/, and report/ makes a page of them all.
  * They are made of labels (words/), tables, trees and graphs (draw/), and written as lines, HTML or
@@ -16,25 +15,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-
-struct arena;
-struct calltree;
-struct collective_groups;
-struct eqgroups;
-struct job;
-struct job_comms;
-struct message_pairs;
-struct progress;
-struct progress_graph;
-struct rankset;
-struct session;
-struct temporal_result;
-struct trace_answer;
-struct traces;
-struct traces_lane;
-struct verdict;
-struct wait_groups;
-struct waitfor;
 
 /* The forms that an answer can have. */
 enum format {
@@ -72,18 +52,16 @@ struct answer {
 
 struct view {
 	FILE *out;
-	struct arena *arena;         /* for what is made until the answer is written */
-	const struct answer *answer; /* NULL: views that need none */
-	struct session *session;     /* for views that are no part of render/ */
-	int width;                   /* columns, at least 40 */
-	bool use_unicode;            /* box drawing and arrows in UTF-8; else ASCII */
-	bool use_color;              /* ANSI colours; marks say the same without them */
-	/* nobody types: that a doubt makes the exit status 0 is told */
-	bool is_script;
-	/* watching has found one, and the answer does not doubt it */
-	bool is_known_hang;
-	/* paragraphs and tables of HTML, for report.h; drawings are left out */
-	bool is_html;
+	struct json *json;               /* on `out`: the object that a JSON view fills */
+	struct arena *arena;             /* for what is made until the answer is written */
+	const struct answer *answer;     /* NULL: views that need none */
+	struct session *session;         /* for views that are no part of render/ */
+	int width;                       /* columns, at least 40 */
+	bool use_unicode;                /* box drawing and arrows in UTF-8; else ASCII */
+	bool use_color;                  /* ANSI colours; marks say the same without them */
+	bool is_script;                  /* nobody types: the exit status of a doubt is told */
+	bool is_known_hang;              /* watching has found it: the answer does not doubt it */
+	bool is_html;                    /* paragraphs and tables for report.h, no drawings */
 	const struct job *job;           /* names are resolved through job->names */
 	const struct progress *progress; /* these four are NULL when no rank has a recorder, */
 	const struct eqgroups *groups;   /* but for verdict, which is always there */
@@ -91,32 +69,28 @@ struct view {
 	const struct verdict *verdict;
 	const struct job_comms *comms; /* NULL when no rank has a recorder, as the next */
 	const struct waitfor *waitfor;
-	/* of the stacks, if the verdict could go by it; NULL */
-	const struct temporal_result *order;
-	const struct rankset *focus; /* NULL: all; ranks outside it are left out of tables */
+	const struct temporal_result
+		*order;              /* of the stacks; NULL: the verdict has no use for it */
+	const struct rankset *focus; /* NULL: all; others are left out of tables */
 };
 
-/* The ranks of which no model could be had, and why; nothing if there are none. The other answers
- * do not repeat it, but for view_lp(). */
+/* The ranks without a model, and why. view_lp() tells it, too. */
 void view_holes(const struct view *view);
 
 /* How ranks were ended, by their cores, and where; of all if `ranks` is NULL. */
 void view_crashes(const struct view *view, const struct rankset *ranks);
-/* What view_lp() says below its first line of a job that crashed: its verdict's ranks, and those
- * that were ended for another reason, as the crash may be why. */
+/* What view_lp() says of a job that crashed, below its first line. */
 void view_crash_verdict(const struct view *view);
 
-/* lp: the first line is kept for scripts: "Least progressed: rank 100, 1 of 512 ranks", "Least
- * progressed: ranks 3,7-9, ...", "Least progressed: undecided among ...", "Least progressed:
- * unknown", "No rank is behind.", or of cores "Crashed: rank 3, ...". A list of ranks too long
- * for the line ends in ",...". Then place, loop and iteration, evidence, how sure, what to type
- * next. */
+/* lp: the first line is kept for scripts: "Least progressed: rank 100, 1 of 512 ranks", "... ranks
+ * 3,7-9, ...", "... undecided among ...", "... unknown", "No rank is behind.", or of cores "Crashed:
+ * rank 3, ..."; a list too long for it ends in ",...". Then place, iteration, evidence, what next. */
 void view_lp(const struct view *view);
 void view_lp_json(const struct view *view);
 /* The kind of a verdict in JSON: "computation", "deadlock", ... Static text. */
 const char *view_verdict_name(const struct verdict *verdict);
-void view_groups(
-	const struct view *view); /* a row for each group: ranks, where, iteration, since */
+/* groups: a row for each: ranks, where, iteration, since. */
+void view_groups(const struct view *view);
 void view_groups_json(const struct view *view);
 void view_graph(const struct view *view);     /* layered drawing of the progress dependency graph */
 void view_graph_dot(const struct view *view); /* the same as DOT, folded beyond ~300 nodes */
@@ -129,8 +103,7 @@ void view_loops_dot(const struct view *view);
 void view_loops_json(const struct view *view);
 void view_progress(const struct view *view); /* each group's place in the loop nest as bars */
 void view_progress_json(const struct view *view);
-/* history: the last transitions of a rank, as many as fit a screen if no count is said, with times.
- * Of JSON all that are kept. */
+/* history: the last transitions of a rank with times; without a count a screenful, in JSON all. */
 void view_history(const struct view *view);
 void view_history_json(const struct view *view);
 void view_model(const struct view *view); /* the Markov model of a rank as a table */
@@ -140,21 +113,19 @@ void view_model_json(const struct view *view);
 /* order: groups from the earliest moment to the latest, why, and what is not ordered. */
 void view_order(const struct view *view);
 void view_order_json(const struct view *view);
-/* bt, tree: merged stacks. Where the tree divides, or ranks end on the way, the ranks are told, and
- * how many samples went that way if there are several of a rank. An arrow is at branches of few
- * ranks. */
+/* bt, tree: merged stacks. Ranks are told where the tree divides or ranks end, with the number of
+ * samples if a rank has several. An arrow is at branches of few ranks. */
 void view_calltree(const struct view *view);
 void view_calltree_dot(const struct view *view);
-/* "main;run;halo 12", a line for each stack with its number of samples: what flame graphs are made
- * of. */
+/* "main;run;halo 12", a line for each stack with its number of samples, for flame graphs. */
 void view_calltree_folded(const struct view *view);
 void view_calltree_json(const struct view *view);
 /* classes: ranks with the same stacks of the tree, and the stacks of each. */
 void view_classes(const struct view *view);
 void view_classes_json(const struct view *view);
 
-/* collectives: the communicators, and how far the ranks of each are in its collectives; of those
- * that are asked for with members, roots and sizes. */
+/* collectives: how far the ranks of each communicator are in its collectives; of those that are
+ * asked for with members, roots and sizes. */
 void view_collectives(const struct view *view);
 void view_collectives_json(const struct view *view);
 /* waits: who waits for whom, those who wait alike together: a table, and a drawing where it fits.
@@ -166,12 +137,10 @@ void view_queue_waits(const struct view *view);
 void view_queue_waits_dot(const struct view *view);
 void view_queue_waits_json(const struct view *view);
 void view_queue_why(const struct view *view);
-/* messages: both ends' counts. Of one rank all, of several those that differ or are not complete;
- * what differs comes first. */
+/* messages: both ends' counts, what differs first. Of several ranks not what is complete. */
 void view_messages(const struct view *view);
 void view_messages_json(const struct view *view);
-/* requests: what a rank has begun and not completed; first what the other end has not met, then the
- * oldest. */
+/* requests: what a rank has begun and not completed; what the other end has not met comes first. */
 void view_requests(const struct view *view);
 void view_requests_json(const struct view *view);
 

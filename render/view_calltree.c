@@ -5,7 +5,6 @@
 
 #include "analysis/stacks/calltree.h"
 #include "analysis/verdict/verdict.h"
-#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/modules.h"
@@ -92,8 +91,7 @@ static void add_line(struct drawing *d, uint32_t n, uint32_t parent, const char 
 		tree_mark(d->lines, d->drawn[n]);
 }
 
-/* A frame and those joined to it: functions, and the place of the last. What is too long for a line
- * goes on in the next. */
+/* A frame and those joined to it: functions, and the place of the last, in lines that fit. */
 static void add_joined(struct drawing *d, uint32_t n, uint32_t parent, const char *label)
 {
 	size_t room = (size_t)(d->view->width - d->indent[n]);
@@ -288,11 +286,8 @@ static const char *dot_label(const struct view *view, const struct calltree *tre
 {
 	const char *text = place_text(view, tree, n);
 
-	for (n = joined_callee(tree, n); n != NO_NODE; n = joined_callee(tree, n)) {
-		const char *longer = text_of(view, "%s\n%s", text, place_text(view, tree, n));
-
-		text = longer;
-	}
+	for (n = joined_callee(tree, n); n != NO_NODE; n = joined_callee(tree, n))
+		text = text_of(view, "%s\n%s", text, place_text(view, tree, n));
 	return text;
 }
 
@@ -322,8 +317,7 @@ void view_calltree_dot(const struct view *view)
 	dot_write(dot, view->out);
 }
 
-/* Fill the nodes from the root to a node, for which there is room for those of the tree. Returns
- * how many. */
+/* The nodes from the root to a node, into room for all of the tree. Returns how many. */
 static size_t find_chain(const struct calltree *tree, uint32_t node, uint32_t *chain)
 {
 	size_t num = 0, at;
@@ -434,14 +428,12 @@ void view_calltree_json(const struct view *view)
 {
 	const struct calltree *tree = view->answer->tree;
 	size_t *done = arena_array(view->arena, tree->num_nodes, sizeof(*done));
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_array(&json, "stacks");
+	json_array(json, "stacks");
 	for (size_t i = 0; i < tree->num_roots; i++)
-		write_nodes(&json, view, tree->roots[i], done);
-	json_end_array(&json);
-	json_end_object(&json);
+		write_nodes(json, view, tree->roots[i], done);
+	json_end_array(json);
 }
 
 void view_classes_json(const struct view *view)
@@ -449,31 +441,29 @@ void view_classes_json(const struct view *view)
 	const struct calltree *tree = view->answer->tree;
 	const struct calltree_classes *classes = calltree_classes_create(tree);
 	uint32_t *chain = arena_array(view->arena, tree->num_nodes, sizeof(*chain));
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_array(&json, "classes");
+	json_array(json, "classes");
 	for (size_t i = 0; i < classes->num_classes; i++) {
 		const struct calltree_class *class = &classes->classes[i];
 
-		json_object(&json, NULL);
-		json_who(&json, class->ranks);
-		json_int(&json, "representative", rankset_first(class->ranks));
-		json_array(&json, "stacks");
+		json_object(json, NULL);
+		json_who(json, class->ranks);
+		json_int(json, "representative", rankset_first(class->ranks));
+		json_array(json, "stacks");
 		for (size_t k = 0; k < class->num_ends; k++) {
 			size_t num = find_chain(tree, class->ends[k], chain);
 
-			json_array(&json, NULL);
+			json_array(json, NULL);
 			for (size_t f = 0; f < num; f++) {
-				json_object(&json, NULL);
-				write_place(&json, view, chain[f]);
-				json_end_object(&json);
+				json_object(json, NULL);
+				write_place(json, view, chain[f]);
+				json_end_object(json);
 			}
-			json_end_array(&json);
+			json_end_array(json);
 		}
-		json_end_array(&json);
-		json_end_object(&json);
+		json_end_array(json);
+		json_end_object(json);
 	}
-	json_end_array(&json);
-	json_end_object(&json);
+	json_end_array(json);
 }

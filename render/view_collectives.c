@@ -10,8 +10,6 @@
 #include "model/job/rankset.h"
 #include "render/draw/table.h"
 #include "render/text/json.h"
-#include "render/text/text.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 static const struct table_column columns[] = {
@@ -20,6 +18,12 @@ static const struct table_column columns[] = {
 	{.name = "last", .header = "last collective", .flags = TABLE_CUT_MIDDLE, .min_width = 12},
 	{.name = "root", .header = "root", .align = TABLE_RIGHT},
 	{.name = "bytes", .header = "bytes", .align = TABLE_RIGHT},
+};
+
+static const char *const stages[] = {
+	[COLLECTIVE_IN] = "in",
+	[COLLECTIVE_BEGUN] = "begun",
+	[COLLECTIVE_AFTER] = "after",
 };
 
 /* ---- Rows ---- */
@@ -38,15 +42,10 @@ static const char *group_mark(const struct collective_group *group)
 /* "in MPI_Bcast, halo() solver.c:141" */
 static const char *group_text(const struct view *view, const struct collective_group *group)
 {
-	static const char *const stages[] = {
-		[COLLECTIVE_IN] = "in",
-		[COLLECTIVE_BEGUN] = "begun:",
-		[COLLECTIVE_AFTER] = "after",
-	};
-
 	if (!group->number)
 		return "none yet";
-	return text_of(view, "%s %s, %s", stages[group->stage], group->function,
+	return text_of(view, "%s%s %s, %s", stages[group->stage],
+		       group->stage == COLLECTIVE_BEGUN ? ":" : "", group->function,
 		       label_user_place(view, group->path, LABEL_SHORT));
 }
 
@@ -284,18 +283,12 @@ void view_collectives(const struct view *view)
 static void write_group(struct json *json, const struct view *view, const struct job_comm *comm,
 			const struct collective_group *group)
 {
-	static const char *const stages[] = {
-		[COLLECTIVE_IN] = "in",
-		[COLLECTIVE_BEGUN] = "begun",
-		[COLLECTIVE_AFTER] = "after",
-	};
 	bool has_root = group->root >= 0 && comm->kind != SEG_COMM_INTER &&
 			(size_t)group->root < comm->sizes[0] && comm->groups[0][group->root] >= 0;
 
 	json_object(json, NULL);
 	json_count(json, "number", group->number);
-	json_int(json, "count", rankset_count(group->ranks));
-	json_ranks(json, "ranks", group->ranks);
+	json_who(json, group->ranks);
 	json_text(json, "function", group->function);
 	if (group->number) {
 		json_text(json, "stage", stages[group->stage]);
@@ -336,14 +329,12 @@ static void write_comm(struct json *json, const struct view *view, uint32_t c,
 void view_collectives_json(const struct view *view)
 {
 	const struct answer *answer = view->answer;
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_array(&json, "communicators");
+	json_array(json, "communicators");
 	for (size_t i = 0; i < answer->num_collectives; i++)
 		if (has_focus(view, answer->collectives[i]))
-			write_comm(&json, view, answer->comms ? answer->comms[i] : (uint32_t)i,
+			write_comm(json, view, answer->comms ? answer->comms[i] : (uint32_t)i,
 				   answer->collectives[i]);
-	json_end_array(&json);
-	json_end_object(&json);
+	json_end_array(json);
 }

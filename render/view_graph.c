@@ -5,8 +5,6 @@
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/loop_nest.h"
-#include "analysis/progress/progress.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
@@ -14,8 +12,6 @@
 #include "render/draw/dot.h"
 #include "render/draw/table.h"
 #include "render/text/json.h"
-#include "render/text/text.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 enum {
@@ -297,10 +293,7 @@ void view_graph_dot(const struct view *view)
 
 		/* Culprits first, then the largest. */
 		dot_node(dot, labels[g], is_culprit ? UINT64_MAX : ranks,
-			 is_culprit && is_outside ? DOT_STRONG_ROUNDED
-			 : is_culprit             ? DOT_STRONG
-			 : is_outside             ? DOT_ROUNDED
-						  : DOT_PLAIN);
+			 (is_culprit ? DOT_STRONG : 0) | (is_outside ? DOT_ROUNDED : 0));
 		if (view->is_html && parts_has_article(view, g))
 			dot_link(dot, g, text_of(view, "#group-%" PRIu32, g + 1));
 	}
@@ -313,30 +306,26 @@ void view_graph_dot(const struct view *view)
 	dot_write(dot, view->out);
 }
 
-/* ---- JSON ---- */
-
 void view_graph_json(const struct view *view)
 {
 	const struct progress_graph *graph = view->graph;
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_array(&json, "groups");
+	json_array(json, "groups");
 	for (uint32_t g = 0; graph && g < graph->groups->num_groups; g++) {
-		json_object(&json, NULL);
-		parts_json_group(&json, view, g, graph->groups->groups[g].ranks);
-		json_bool(&json, "least", graph->is_least[g]);
-		json_end_object(&json);
+		json_object(json, NULL);
+		parts_json_group(json, view, g, graph->groups->groups[g].ranks);
+		json_bool(json, "least", graph->is_least[g]);
+		json_end_object(json);
 	}
-	json_end_array(&json);
-	json_array(&json, "edges");
+	json_end_array(json);
+	json_array(json, "edges");
 	for (size_t e = 0; graph && e < graph->num_edges; e++) {
-		json_object(&json, NULL);
-		json_count(&json, "from", graph->edges[e].from + 1);
-		json_count(&json, "to", graph->edges[e].to + 1);
-		json_number(&json, "loop", graph->edges[e].loop, LOOP_NONE);
-		json_end_object(&json);
+		json_object(json, NULL);
+		json_count(json, "from", graph->edges[e].from + 1);
+		json_count(json, "to", graph->edges[e].to + 1);
+		json_number(json, "loop", graph->edges[e].loop, LOOP_NONE);
+		json_end_object(json);
 	}
-	json_end_array(&json);
-	json_end_object(&json);
+	json_end_array(json);
 }

@@ -12,8 +12,6 @@
 #include "model/job/rankset.h"
 #include "render/draw/table.h"
 #include "render/text/json.h"
-#include "render/text/text.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 /* So many rows are counted at a glance. */
@@ -88,13 +86,12 @@ static void add_row(struct table *table, const struct view *view, uint32_t g,
 
 static void print_legend(const struct view *view, const struct seen *seen)
 {
-	if (seen->has_loop && seen->loop != LOOP_NONE) {
+	if (seen->has_loop && seen->loop != LOOP_NONE)
 		text_wrap(view, 2, "iteration: of %s%s", label_loop(view, seen->loop, LABEL_SHORT),
 			  seen->nested ? ", then of the loops inside it; see \"loops\"" : "");
-	} else if (seen->has_loop) {
+	else if (seen->has_loop)
 		text_wrap(view, 2, "iteration: of the outermost loop there%s; see \"loops\"",
 			  seen->nested ? ", then of the loops inside it" : "");
-	}
 	if (seen->frontier)
 		text_wrap(view, 2,
 			  "?: the last iteration before this place, from which no rank has come "
@@ -136,8 +133,7 @@ void view_groups(const struct view *view)
 			add_row(table, view, g, ranks);
 		}
 	}
-	/* The number by which other commands know a group is that of its row, unless rows are
-	 * left out. */
+	/* Other commands know a group by the number of its row, unless rows are left out. */
 	if (!view->focus && view->groups->num_groups <= MAX_UNNUMBERED)
 		table_hide(table, "group");
 	if (!seen.threads)
@@ -153,27 +149,23 @@ void view_groups(const struct view *view)
 	print_legend(view, &seen);
 }
 
-/* ---- JSON ---- */
-
 void view_groups_json(const struct view *view)
 {
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
 	if (view->answer->order) {
 		view_order_json(view);
 		return;
 	}
-	json_object(&json, NULL);
-	json_array(&json, "groups");
+	json_array(json, "groups");
 	for (uint32_t g = 0; view->groups && g < view->groups->num_groups; g++) {
 		struct rankset *ranks = parts_in_focus(view, view->groups->groups[g].ranks);
 
-		if (!rankset_is_empty(ranks)) {
-			json_object(&json, NULL);
-			parts_json_group(&json, view, g, ranks);
-			json_end_object(&json);
-		}
+		if (rankset_is_empty(ranks))
+			continue;
+		json_object(json, NULL);
+		parts_json_group(json, view, g, ranks);
+		json_end_object(json);
 	}
-	json_end_array(&json);
-	json_end_object(&json);
+	json_end_array(json);
 }

@@ -7,8 +7,6 @@
 #include "model/job/model.h"
 #include "render/draw/table.h"
 #include "render/text/json.h"
-#include "render/text/text.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 enum { DEFAULT_ROWS = 20 };
@@ -52,9 +50,10 @@ static void print_polls(const struct view *view, const struct job_lane *lane)
 		  data->polls, site->name, label_user_place(view, site->path, LABEL_FULL));
 }
 
-static void print_lane(const struct view *view, const struct job_lane *lane, size_t max)
+static void print_lane(const struct view *view, const struct job_lane *lane)
 {
 	const struct model_lane *data = lane->data;
+	size_t max = view->answer->count > 0 ? (size_t)view->answer->count : DEFAULT_ROWS;
 	size_t number = data->num_ring < max ? data->num_ring : max;
 	struct table *table;
 
@@ -72,19 +71,8 @@ static void print_lane(const struct view *view, const struct job_lane *lane, siz
 
 void view_history(const struct view *view)
 {
-	int rank = view->answer->rank, max = view->answer->count;
-	size_t number, first;
-
-	if (!parts_have_models(view))
-		return;
-	first = parts_lanes(view, rank, &number);
-	if (!number)
-		parts_no_model(view, rank);
-	for (size_t i = first; i < first + number; i++)
-		print_lane(view, &view->job->model->lanes[i], max > 0 ? (size_t)max : DEFAULT_ROWS);
+	parts_print_lanes(view, print_lane);
 }
-
-/* ---- JSON ---- */
 
 static void write_event(struct json *json, const struct view *view, const struct job_lane *lane,
 			size_t e)
@@ -109,26 +97,24 @@ void view_history_json(const struct view *view)
 {
 	int rank = view->answer->rank, max = view->answer->count;
 	size_t num_lanes, first = parts_lanes(view, rank, &num_lanes);
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_int(&json, "rank", rank);
-	json_array(&json, "threads");
+	json_int(json, "rank", rank);
+	json_array(json, "threads");
 	for (size_t i = first; i < first + num_lanes; i++) {
 		const struct job_lane *lane = &view->job->model->lanes[i];
 		size_t known = lane->data->num_ring;
 		size_t number = max > 0 && (size_t)max < known ? (size_t)max : known;
 
-		json_object(&json, NULL);
-		json_int(&json, "thread", lane->data->is_main ? 0 : lane->lane);
-		json_count(&json, "transitions", lane->data->events);
-		json_count(&json, "polls", lane->data->polls);
-		json_array(&json, "events");
+		json_object(json, NULL);
+		json_int(json, "thread", lane->data->is_main ? 0 : lane->lane);
+		json_count(json, "transitions", lane->data->events);
+		json_count(json, "polls", lane->data->polls);
+		json_array(json, "events");
 		for (size_t e = known - number; e < known; e++)
-			write_event(&json, view, lane, e);
-		json_end_array(&json);
-		json_end_object(&json);
+			write_event(json, view, lane, e);
+		json_end_array(json);
+		json_end_object(json);
 	}
-	json_end_array(&json);
-	json_end_object(&json);
+	json_end_array(json);
 }

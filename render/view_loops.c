@@ -7,14 +7,11 @@
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
 #include "render/draw/dot.h"
 #include "render/text/json.h"
-#include "render/text/text.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 enum { STEP = 4, MAX_NAMES = 5, MAX_COUNTS = 8, MAX_DEPTH = 8 };
@@ -34,13 +31,6 @@ struct standings {
 	struct rankset *outside; /* run this loop's role, but are not in the loop */
 };
 
-static bool contains(const struct progress *progress, uint32_t outer, uint32_t loop)
-{
-	while (loop != LOOP_NONE && loop != outer)
-		loop = progress->loops[loop].parent;
-	return loop == outer;
-}
-
 /* "MPI_Isend, MPI_Irecv, MPI_Waitall": the functions called in the loop, in the order first seen;
  * what the header calls comes first. */
 static const char *functions_text(const struct view *view, uint32_t loop)
@@ -54,10 +44,8 @@ static const char *functions_text(const struct view *view, uint32_t loop)
 	for (size_t i = 0; i <= jm->num_sites; i++) {
 		size_t site = i ? i - 1 : header, known = 0;
 
-		if (site == 0 || (!contains(view->progress, loop,
-					    view->progress->loop_of[SEG_STATE_ENTER(site)]) &&
-				  !contains(view->progress, loop,
-					    view->progress->loop_of[SEG_STATE_EXIT(site)])))
+		if (site == 0 || (!label_is_in_loop(view->progress, loop, SEG_STATE_ENTER(site)) &&
+				  !label_is_in_loop(view->progress, loop, SEG_STATE_EXIT(site))))
 			continue;
 		while (known < number && strcmp(names[known], jm->sites[site].name) != 0)
 			known++;
@@ -113,12 +101,11 @@ static int compare_standings(const void *a, const void *b)
 static bool add_from(struct standings *all, const struct iteration *iterations, size_t number,
 		     bool has_left, uint32_t loop, const struct rankset *ranks)
 {
-	for (size_t i = 0; i < number; i++) {
+	for (size_t i = 0; i < number; i++)
 		if (iterations[i].loop == loop) {
 			add_standing(all, &iterations[i], has_left, ranks);
 			return true;
 		}
-	}
 	return false;
 }
 
@@ -281,22 +268,20 @@ static void write_standings(struct json *json, const struct view *view, uint32_t
 
 void view_loops_json(const struct view *view)
 {
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_array(&json, "loops");
+	json_array(json, "loops");
 	for (uint32_t l = 0; view->progress && l < view->progress->num_loops; l++) {
 		const struct job_loop *loop = &view->progress->loops[l];
 
-		json_object(&json, NULL);
-		json_count(&json, "loop", l + 1);
-		json_number(&json, "inside", loop->parent, LOOP_NONE);
-		json_text(&json, "where", label_loop(view, l, LABEL_FULL));
-		json_text(&json, "functions", functions_text(view, l));
-		json_bool(&json, "comparable", loop->is_comparable);
-		write_standings(&json, view, l);
-		json_end_object(&json);
+		json_object(json, NULL);
+		json_count(json, "loop", l + 1);
+		json_number(json, "inside", loop->parent, LOOP_NONE);
+		json_text(json, "where", label_loop(view, l, LABEL_FULL));
+		json_text(json, "functions", functions_text(view, l));
+		json_bool(json, "comparable", loop->is_comparable);
+		write_standings(json, view, l);
+		json_end_object(json);
 	}
-	json_end_array(&json);
-	json_end_object(&json);
+	json_end_array(json);
 }

@@ -4,14 +4,11 @@
 #include <string.h>
 
 #include "analysis/waits/message_pairs.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
 #include "render/draw/table.h"
 #include "render/text/json.h"
-#include "render/text/text.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 static const struct table_column columns[] = {
@@ -141,11 +138,8 @@ static void print_head(const struct view *view, const struct rankset *ranks,
 {
 	const char *comm = "", *rows;
 
-	if (sums->rows && !sums->has_comms) {
-		const char *label = label_comm(view, sums->comm, LABEL_FULL);
-
-		comm = text_of(view, " on %s", label);
-	}
+	if (sums->rows && !sums->has_comms)
+		comm = text_of(view, " on %s", label_comm(view, sums->comm, LABEL_FULL));
 	if (sums->differing)
 		rows = text_of(view, "in %zu of %zu rows the two ends do not agree",
 			       sums->differing, sums->rows);
@@ -257,21 +251,19 @@ void view_messages_json(const struct view *view)
 	const struct message_pairs *pairs = view->answer->pairs;
 	const struct rankset *ranks = view->answer->ranks;
 	int last = rankset_count(ranks) == 1 ? 3 : 2;
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 	struct sums sums = {0};
 
-	json_object(&json, NULL);
-	json_array(&json, "rows");
+	json_array(json, "rows");
 	for (int wanted = 0; wanted <= last; wanted++)
 		for (size_t i = 0; i < pairs->num_pairs; i++)
 			if (urgency(&pairs->pairs[i]) == wanted && is_of(&pairs->pairs[i], ranks))
-				write_pair(&json, view, &pairs->pairs[i]);
-	json_end_array(&json);
+				write_pair(json, view, &pairs->pairs[i]);
+	json_end_array(json);
 	for (size_t i = 0; i < pairs->num_pairs; i++)
 		if (is_of(&pairs->pairs[i], ranks))
 			look_at(&pairs->pairs[i], ranks, &sums);
-	json_count(&json, "sent", sums.sent);
-	json_count(&json, "received", sums.received);
-	json_count(&json, "differing", sums.differing);
-	json_end_object(&json);
+	json_count(json, "sent", sums.sent);
+	json_count(json, "received", sums.received);
+	json_count(json, "differing", sums.differing);
 }

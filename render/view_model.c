@@ -2,17 +2,13 @@
  * The Markov model of a rank: which MPI call follows which, how often. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "render/draw/dot.h"
 #include "render/draw/table.h"
 #include "render/text/json.h"
-#include "render/text/text.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 static const struct table_column columns[] = {
@@ -104,16 +100,7 @@ static void print_lane(const struct view *view, const struct job_lane *lane)
 
 void view_model(const struct view *view)
 {
-	int rank = view->answer->rank;
-	size_t number, first;
-
-	if (!parts_have_models(view))
-		return;
-	first = parts_lanes(view, rank, &number);
-	if (!number)
-		parts_no_model(view, rank);
-	for (size_t i = first; i < first + number; i++)
-		print_lane(view, &view->job->model->lanes[i]);
+	parts_print_lanes(view, print_lane);
 }
 
 /* ---- As DOT ---- */
@@ -203,13 +190,11 @@ void view_model_json(const struct view *view)
 {
 	int rank = view->answer->rank;
 	size_t num_lanes, first = parts_lanes(view, rank, &num_lanes);
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_int(&json, "rank", rank);
-	json_array(&json, "threads");
+	json_int(json, "rank", rank);
+	json_array(json, "threads");
 	for (size_t i = first; i < first + num_lanes; i++)
-		write_lane(&json, view, &view->job->model->lanes[i]);
-	json_end_array(&json);
-	json_end_object(&json);
+		write_lane(json, view, &view->job->model->lanes[i]);
+	json_end_array(json);
 }

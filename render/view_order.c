@@ -6,13 +6,11 @@
 #include "analysis/stacks/temporal.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
-#include "model/job/names.h"
 #include "render/draw/table.h"
 #include "render/text/json.h"
 #include "render/text/text.h"
 #include "render/view.h"
 #include "render/words/label.h"
-#include "render/words/order_text.h"
 
 enum { MAX_LOOPS = 16, MAX_REASONS = 6, RANKS_WIDTH = 30 };
 
@@ -115,7 +113,6 @@ static void print_unordered(const struct view *view, const struct temporal_resul
 	for (size_t i = 0; i < result->num_groups && num < MAX_REASONS; i++) {
 		for (size_t j = i + 1; j < result->num_groups && num < MAX_REASONS; j++) {
 			size_t k = 0;
-			const char *text;
 
 			if (temporal_order_of(result, i, j, &reason) != TEMPORAL_UNORDERED)
 				continue;
@@ -126,8 +123,8 @@ static void print_unordered(const struct view *view, const struct temporal_resul
 			if (k < num)
 				continue;
 			seen[num++] = reason;
-			text = order_text_cause(view, &reason);
-			text_wrap(view, 2, "%zu and %zu are not ordered: %s", i + 1, j + 1, text);
+			text_wrap(view, 2, "%zu and %zu are not ordered: %s", i + 1, j + 1,
+				  order_text_cause(view, &reason));
 		}
 	}
 }
@@ -153,35 +150,31 @@ void view_order(const struct view *view)
 	for (size_t i = 0; i < result->num_groups && printed < MAX_REASONS; i++) {
 		size_t before = group_before(result, i);
 
-		if (before == SIZE_MAX)
-			continue;
-		print_order(view, result, before, i);
-		printed++;
+		if (before != SIZE_MAX) {
+			print_order(view, result, before, i);
+			printed++;
+		}
 	}
 	print_unordered(view, result);
 }
 
-/* ---- JSON ---- */
-
 void view_order_json(const struct view *view)
 {
 	const struct temporal_result *result = view->answer->order;
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_array(&json, "groups");
+	json_array(json, "groups");
 	for (size_t i = 0; i < result->num_groups; i++) {
 		const struct temporal_group *group = &result->groups[i];
-		json_object(&json, NULL);
-		json_count(&json, "group", i + 1);
-		json_who(&json, group->ranks);
-		json_count(&json, "level", group->level);
-		json_number(&json, "after", group_before(result, i), SIZE_MAX);
-		json_text(&json, "where", order_text_where(view, group));
-		json_text(&json, "variables", variables_label(view, i));
-		json_end_object(&json);
+		json_object(json, NULL);
+		json_count(json, "group", i + 1);
+		json_who(json, group->ranks);
+		json_count(json, "level", group->level);
+		json_number(json, "after", group_before(result, i), SIZE_MAX);
+		json_text(json, "where", order_text_where(view, group));
+		json_text(json, "variables", variables_label(view, i));
+		json_end_object(json);
 	}
-	json_end_array(&json);
-	json_lines(&json, "text", view, view_order);
-	json_end_object(&json);
+	json_end_array(json);
+	json_lines(json, "text", view, view_order);
 }

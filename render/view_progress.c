@@ -3,18 +3,16 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
 #include "render/draw/table.h"
 #include "render/text/json.h"
-#include "render/text/text.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 /* A bar shows at least this many iterations, so that one iteration does not look like a mile. */
@@ -44,10 +42,8 @@ static struct scale make_scale(const struct view *view, uint32_t loop)
 
 		if (!iteration || iteration->loop != loop)
 			continue;
-		if (iteration->count < scale.first)
-			scale.first = iteration->count;
-		if (iteration->count > scale.last)
-			scale.last = iteration->count;
+		scale.first = MIN(scale.first, iteration->count);
+		scale.last = MAX(scale.last, iteration->count);
 	}
 	if (scale.last - scale.first < LEAST_SPAN)
 		scale.first = scale.last > LEAST_SPAN ? scale.last - LEAST_SPAN : 0;
@@ -181,20 +177,18 @@ void view_progress(const struct view *view)
 	print_section(view, LOOP_NONE);
 }
 
-/* ---- JSON ---- */
-
 static void write_group(struct json *json, const struct view *view, uint32_t g,
 			const struct rankset *ranks)
 {
 	const struct iteration *iteration = parts_outermost(view->groups->groups[g].place);
 	double rate = find_rate(view, &view->groups->groups[g]);
-	struct scale scale;
 
 	json_object(json, NULL);
 	parts_json_group(json, view, g, ranks);
 	json_real(json, "calls_per_s", rate < 0 ? NAN : rate);
 	if (iteration) {
-		scale = make_scale(view, iteration->loop);
+		struct scale scale = make_scale(view, iteration->loop);
+
 		json_count(json, "first_iteration", scale.first);
 		json_count(json, "foremost_iteration", scale.last);
 	}
@@ -203,16 +197,14 @@ static void write_group(struct json *json, const struct view *view, uint32_t g,
 
 void view_progress_json(const struct view *view)
 {
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_array(&json, "groups");
+	json_array(json, "groups");
 	for (uint32_t g = 0; view->groups && g < view->groups->num_groups; g++) {
 		struct rankset *ranks = parts_in_focus(view, view->groups->groups[g].ranks);
 
 		if (!rankset_is_empty(ranks))
-			write_group(&json, view, g, ranks);
+			write_group(json, view, g, ranks);
 	}
-	json_end_array(&json);
-	json_end_object(&json);
+	json_end_array(json);
 }

@@ -8,17 +8,11 @@
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/queue_waits.h"
 #include "analysis/waits/stack_facts.h"
-#include "model/arena.h"
-#include "model/job/job.h"
 #include "model/job/message_queues.h"
 #include "model/job/rankset.h"
 #include "render/draw/dot.h"
-#include "render/lp/cause.h"
-#include "render/lp/culprit_places.h"
+#include "render/lp/lp.h"
 #include "render/text/json.h"
-#include "render/text/text.h"
-#include "render/view.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 enum { WHO_WIDTH = 40, MAX_STEPS = 40, MAX_CAUSES = 6, MAX_GROUPS = 24, MAX_GROUPS_DATA = 300 };
@@ -33,8 +27,7 @@ static const char *tag_text(const struct view *view, int32_t tag)
 	return text_of(view, " with tag %" PRId32, tag);
 }
 
-/* " on halo"; nothing for MPI_COMM_WORLD. Open MPI calls those without a name "MPI COMMUNICATOR
- * 3 DUP FROM 0". */
+/* " on halo"; "" for MPI_COMM_WORLD. Open MPI names the others "MPI COMMUNICATOR 3 DUP FROM 0". */
 static const char *on_text(const struct view *view, const char *comm)
 {
 	bool is_plain = !*comm || strcmp(comm, "MPI_COMM_WORLD") == 0;
@@ -67,54 +60,53 @@ static const char *need_text(const struct view *view, const struct queue_wait *w
 	return needs_of(view, wait, text_of(view, "rank %d", wait->peer), "its");
 }
 
-/* "rank 3: in MPI_Recv, exchange() at halo.c:12, waits for ..." */
-static void print_cause_step(const struct view *view, const struct queue_wait *wait)
+static const char *place_text(const struct view *view, int rank)
 {
-	const char *place = stack_place(view, wait->rank);
+	const char *place = stack_place(view, rank);
 
-	text_wrap(view, 4, "rank %d, in %s, waits for %s", wait->rank, place ? place : "MPI",
-		  need_text(view, wait));
+	return place ? place : "MPI";
+}
+
+/* "rank 3, in MPI_Recv, exchange() at halo.c:12, waits for ..." */
+static void print_step(const struct view *view, const struct queue_wait *wait, int indent)
+{
+	text_wrap(view, indent, "rank %d, in %s, waits for %s", wait->rank,
+		  place_text(view, wait->rank), need_text(view, wait));
 }
 
 static void print_lost(const struct view *view, const struct queue_wait *wait)
 {
-	const char *place = stack_place(view, wait->rank);
-
 	text_wrap(view, 2, "lost message: rank %d waits for %s, which has not sent it", wait->rank,
 		  need_text(view, wait));
-	text_wrap(view, 4, "rank %d: in %s", wait->rank, place ? place : "MPI");
+	text_wrap(view, 4, "rank %d: in %s", wait->rank, place_text(view, wait->rank));
 	text_wrap(view, 4,
 		  "rank %d waits elsewhere, in the end for rank %d: it went on without sending "
 		  "that, or rank %d should not wait for it",
 		  wait->peer, wait->rank, wait->rank);
 }
 
-static void print_skipped(const struct view *view, const struct queue_wait *wait)
+/* One went past what the other waits for, or is in another call. */
+static void print_left_out(const struct view *view, const struct queue_wait *wait, bool is_skipped)
 {
 	const char *call = stack_call(view, wait->peer);
 
-	print_cause_step(view, wait);
-	text_wrap(view, 4,
-		  "rank %d waits in %s and has not come that far: rank %d seems to have left out "
-		  "what others wait for",
-		  wait->peer, call ? call : "MPI", wait->rank);
-}
-
-static void print_apart(const struct view *view, const struct queue_wait *wait)
-{
-	const char *call = stack_call(view, wait->peer);
-
-	print_cause_step(view, wait);
-	text_wrap(view, 4,
-		  "rank %d is in another call, %s: it seems to have left that out, or not to have "
-		  "come to it",
-		  wait->peer, call ? call : "of MPI");
+	print_step(view, wait, 4);
+	if (is_skipped)
+		text_wrap(view, 4,
+			  "rank %d waits in %s and has not come that far: rank %d seems to have "
+			  "left out what others wait for",
+			  wait->peer, call ? call : "MPI", wait->rank);
+	else
+		text_wrap(view, 4,
+			  "rank %d is in another call, %s: it seems to have left that out, or not "
+			  "to have come to it",
+			  wait->peer, call ? call : "of MPI");
 }
 
 static void print_cycle(const struct view *view, const struct queue_cause *cause)
 {
 	for (size_t i = 0; i < cause->num_waits && i < MAX_CAUSES; i++)
-		print_cause_step(view, &cause->waits[i]);
+		print_step(view, &cause->waits[i], 4);
 	if (cause->num_waits > MAX_CAUSES)
 		text_wrap(view, 4, "... %zu more like these ...", cause->num_waits - MAX_CAUSES);
 }
@@ -137,10 +129,8 @@ void cause_print_queues(const struct view *view)
 		print_lost(view, &cause->waits[0]);
 		break;
 	case QUEUE_CAUSE_SKIPPED:
-		print_skipped(view, &cause->waits[0]);
-		break;
 	case QUEUE_CAUSE_APART:
-		print_apart(view, &cause->waits[0]);
+		print_left_out(view, &cause->waits[0], cause->kind == QUEUE_CAUSE_SKIPPED);
 		break;
 	case QUEUE_CAUSE_CYCLE:
 	case QUEUE_CAUSE_OPEN:
@@ -182,13 +172,6 @@ static const char *needs_text(const struct view *view, const struct queue_group 
 		view, "%s%s",
 		needs_of(view, &group->example, peers, parts_plural(group->ranks, "its", "their")),
 		rankset_is_empty(group->others) ? "" : ", among others");
-}
-
-static const char *place_text(const struct view *view, int rank)
-{
-	const char *place = stack_place(view, rank);
-
-	return place ? place : "MPI";
 }
 
 /* ---- waits ---- */
@@ -279,32 +262,24 @@ void view_queue_waits_json(const struct view *view)
 {
 	struct waits_now now = make_waits(view, view->answer->ranks, MAX_GROUPS_DATA);
 	const struct queue_groups *groups = now.groups;
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_array(&json, "groups");
+	json_array(json, "groups");
 	for (size_t g = 0; g < groups->num_groups; g++)
-		write_group(&json, view, &groups->groups[g]);
-	json_end_array(&json);
-	json_array(&json, "edges");
+		write_group(json, view, &groups->groups[g]);
+	json_end_array(json);
+	json_array(json, "edges");
 	for (size_t g = 0; g < groups->num_groups; g++)
-		for (size_t h = 0; h < groups->num_groups; h++) {
-			if (!leads_to(&groups->groups[g], &groups->groups[h]))
-				continue;
-			json_object(&json, NULL);
-			json_count(&json, "from", g + 1);
-			json_count(&json, "to", h + 1);
-			json_end_object(&json);
-		}
-	json_end_array(&json);
-	json_end_object(&json);
+		for (size_t h = 0; h < groups->num_groups; h++)
+			if (leads_to(&groups->groups[g], &groups->groups[h]))
+				json_edge(json, g, h);
+	json_end_array(json);
 }
 
 /* ---- why ---- */
 
-/* The last wait of the shortest way to each rank that this one waits for, NULL for all others;
- * *end_ret: where to go along them, a culprit, or else a rank that waits for nobody, or the
- * farthest. */
+/* The last wait of the shortest way to each rank that this one waits for; NULL: it does not.
+ * *end_ret: where to go: a culprit, else a rank that waits for nobody, else the farthest. */
 static const struct queue_wait **find_ways(const struct view *view, const struct queue_waits *waits,
 					   int rank, int *end_ret)
 {
@@ -332,13 +307,6 @@ static const struct queue_wait **find_ways(const struct view *view, const struct
 	}
 	*end_ret = culprit >= 0 ? culprit : idle >= 0 ? idle : queue[tail - 1];
 	return before;
-}
-
-/* "rank 3, in MPI_Recv, exchange() at halo.c:12, waits for ..." */
-static void print_step(const struct view *view, const struct queue_wait *wait, int indent)
-{
-	text_wrap(view, indent, "rank %d, in %s, waits for %s", wait->rank,
-		  place_text(view, wait->rank), need_text(view, wait));
 }
 
 /* Where the way has come to: it waits for others in turn, or that is not known. */

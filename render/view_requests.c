@@ -5,15 +5,12 @@
 #include <string.h>
 
 #include "analysis/waits/message_pairs.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_comms.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "render/draw/table.h"
 #include "render/text/json.h"
-#include "render/text/text.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 static const struct table_column columns[] = {
@@ -38,13 +35,9 @@ static bool is_message(const struct model_request *request)
 static const char *kind_text(const struct view *view, const struct model_request *request)
 {
 	static const char *const kinds[] = {
-		[SEG_REQUEST_FREE] = "",
-		[SEG_REQUEST_SEND] = "send",
-		[SEG_REQUEST_RECV] = "receive",
-		[SEG_REQUEST_MATCHED] = "receive",
-		[SEG_REQUEST_COLLECTIVE] = "collective",
-		[SEG_REQUEST_LOCK] = "lock",
-		[SEG_REQUEST_OTHER] = "other",
+		[SEG_REQUEST_SEND] = "send",       [SEG_REQUEST_RECV] = "receive",
+		[SEG_REQUEST_MATCHED] = "receive", [SEG_REQUEST_COLLECTIVE] = "collective",
+		[SEG_REQUEST_LOCK] = "lock",       [SEG_REQUEST_OTHER] = "other",
 	};
 
 	if (is_message(request) && request->tag < SEG_TAG_MANY)
@@ -297,15 +290,13 @@ void view_requests_json(const struct view *view)
 	const struct job_lane *lane = &view->job->model->lanes[first];
 	const struct model_request **pending =
 		num_lanes ? find_pending(view, lane->model, &number, &num_idle) : NULL;
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_int(&json, "rank", rank);
-	json_array(&json, "requests");
+	json_int(json, "rank", rank);
+	json_array(json, "requests");
 	for (size_t i = 0; i < number; i++)
-		write_request(&json, view, lane, pending[i]);
-	json_end_array(&json);
-	json_count(&json, "idle", num_idle);
-	json_count(&json, "lost", num_lanes ? lane->model->program->dropped_requests : 0);
-	json_end_object(&json);
+		write_request(json, view, lane, pending[i]);
+	json_end_array(json);
+	json_count(json, "idle", num_idle);
+	json_count(json, "lost", num_lanes ? lane->model->program->dropped_requests : 0);
 }

@@ -8,15 +8,12 @@
 #include "analysis/waits/queue_waits.h"
 #include "analysis/waits/wait_groups.h"
 #include "analysis/waits/waitfor.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/rankset.h"
 #include "render/draw/ascii_graph.h"
 #include "render/draw/dot.h"
 #include "render/draw/table.h"
 #include "render/text/json.h"
-#include "render/text/text.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 enum {
@@ -38,18 +35,14 @@ static const char *weak_text(const struct view *view, uint32_t need)
 	const struct waitfor *waitfor = view->waitfor;
 	uint32_t c = waitfor_collective_of(waitfor, waitfor->needs[need].node);
 	struct rankset *peers;
-	const char *text;
 
-	if (c != WAITFOR_NONE && waitfor->collectives[c].mismatch != WAITFOR_NONE) {
-		text = text_of(view, "mismatch in number %" PRIu64 "%s",
+	if (c != WAITFOR_NONE && waitfor->collectives[c].mismatch != WAITFOR_NONE)
+		return text_of(view, "mismatch in number %" PRIu64 "%s",
 			       waitfor->collectives[c].number,
 			       label_wait_on(view, waitfor->collectives[c].comm));
-		return text;
-	}
 	peers = parts_set(view);
 	waitfor_add_peers(waitfor, need, peers);
-	text = label_wait_needs(view, need, peers, PEERS_WIDTH);
-	return text;
+	return label_wait_needs(view, need, peers, PEERS_WIDTH);
 }
 
 /* What it is that ranks without a need do. */
@@ -280,21 +273,19 @@ static void write_group(struct json *json, const struct view *view, const struct
 void view_waits_json(const struct view *view)
 {
 	const struct wait_groups *groups = view->answer->waits;
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
 	if (!view->job->model) {
 		view_queue_waits_json(view);
 		return;
 	}
-	json_object(&json, NULL);
-	json_array(&json, "groups");
+	json_array(json, "groups");
 	for (size_t g = 0; g < groups->num_groups; g++)
-		write_group(&json, view, &groups->groups[g]);
-	json_end_array(&json);
+		write_group(json, view, &groups->groups[g]);
+	json_end_array(json);
 	/* By their places in the list, from 1 on. */
-	json_array(&json, "edges");
+	json_array(json, "edges");
 	for (size_t e = 0; e < groups->num_edges; e++)
-		json_edge(&json, groups->edges[e].from, groups->edges[e].to);
-	json_end_array(&json);
-	json_end_object(&json);
+		json_edge(json, groups->edges[e].from, groups->edges[e].to);
+	json_end_array(json);
 }

@@ -9,16 +9,12 @@
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/queue_waits.h"
 #include "analysis/waits/waitfor.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
 #include "model/sorted.h"
-#include "render/lp/cause.h"
+#include "render/lp/lp.h"
 #include "render/text/json.h"
-#include "render/text/text.h"
-#include "render/view.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 enum { STEP = 2, MAX_STEPS = 6 };
@@ -83,8 +79,7 @@ static const struct waitfor_mismatch *find_mismatch(const struct waitfor *waitfo
 	return &waitfor->mismatches[waitfor->collectives[c].mismatch];
 }
 
-/* Those with whom it is in a deadlock, itself among them, where the way is no longer than that;
- * NULL: it is. */
+/* The ranks of the deadlock that ends the way, if its circle is one step; NULL: it is longer. */
 static const struct rankset *find_all_alike(const struct view *view,
 					    const struct waitfor_chain *chain)
 {
@@ -189,9 +184,8 @@ static const struct waitfor_chain *make_chain(const struct view *view, int rank)
 	return view->waitfor ? waitfor_find_chain(view->waitfor, rank, view->arena) : NULL;
 }
 
-/* Print the way. False: not all is told, and the order of progress may tell more from group
- * *group_ret on (UINT32_MAX: it cannot); nothing is printed if *indent_ret is 0, else go on there.
- */
+/* Print the way. False: the order of progress may tell more, from *group_ret on (UINT32_MAX: it
+ * cannot); *indent_ret: go on there, 0: nothing is printed. */
 static bool print_chain(const struct view *view, int rank, uint32_t *group_ret, int *indent_ret)
 {
 	const struct waitfor_chain *chain = make_chain(view, rank);
@@ -243,9 +237,8 @@ static int compare_from(const void *key, const void *element)
 	return (from > edge->from) - (from < edge->from);
 }
 
-/* The way from `start` to the nearest culprit, else to the nearest group that nothing is behind:
- * breadth first, so the shortest. Returns edges by number, the first step first. The caller
- * frees. */
+/* The shortest way from `start` to a culprit, else to a group that nothing is behind. Returns edges
+ * by number, the first step first. */
 static size_t *find_way(const struct view *view, uint32_t start, size_t *num_ret)
 {
 	const struct progress_graph *graph = view->graph;
@@ -485,11 +478,9 @@ static void write_chain(struct json *json, const struct view *view, int rank)
 
 void view_why_json(const struct view *view)
 {
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_int(&json, "rank", view->answer->rank);
-	write_chain(&json, view, view->answer->rank);
-	json_lines(&json, "text", view, view_why);
-	json_end_object(&json);
+	json_int(json, "rank", view->answer->rank);
+	write_chain(json, view, view->answer->rank);
+	json_lines(json, "text", view, view_why);
 }

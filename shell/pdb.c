@@ -19,7 +19,6 @@
 #include "render/text/text.h"
 #include "render/view.h"
 #include "render/words/label.h"
-#include "render/words/order_text.h"
 #include "render/words/parts.h"
 #include "shell/answers/answer.h"
 #include "shell/options/args.h"

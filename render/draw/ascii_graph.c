@@ -9,8 +9,8 @@
  *            in ports, columns of their own above the target */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
-#include "model/arena.h"
 #include "render/draw/ascii_graph.h"
 #include "render/draw/ascii_graph_private.h"
 #include "render/text/text.h"
@@ -27,16 +27,6 @@ enum {
 
 /* Behind the label of a marked node, and kept when that is cut. */
 static const char MARK[] = "  *";
-
-static int at_least(int value, int least)
-{
-	return value > least ? value : least;
-}
-
-static int at_most(int value, int most)
-{
-	return value < most ? value : most;
-}
 
 /* NULL: there are too many. */
 static struct drawing_node *add_node(struct drawing *drawing, const char *label, bool is_marked,
@@ -134,7 +124,7 @@ static int assign_layers(struct drawing *drawing, const struct ascii_graph_edge 
 		}
 	}
 	for (size_t n = 0; n < drawing->num_nodes; n++)
-		drawing->num_layers = at_least(drawing->num_layers, nodes[n].layer + 1);
+		drawing->num_layers = MAX(drawing->num_layers, nodes[n].layer + 1);
 	return 0;
 }
 
@@ -234,26 +224,26 @@ static void place_layer(const struct view *view, struct drawing_layer *layer)
 	int pushed[DRAWING_MAX_NODES], least = MARGIN, most = view->width;
 
 	for (int i = 0; i < layer->num; i++) {
-		pushed[i] = at_least(wished_left(layer->nodes[i]), least);
+		pushed[i] = MAX(wished_left(layer->nodes[i]), least);
 		least = pushed[i] + layer->nodes[i]->width + GAP;
 	}
 	/* Not beyond the width: what stands there is pushed back. */
 	for (int i = layer->num; i-- > 0;) {
-		pushed[i] = at_most(pushed[i], most - layer->nodes[i]->width);
+		pushed[i] = MIN(pushed[i], most - layer->nodes[i]->width);
 		most = pushed[i] - GAP;
 	}
 	most = view->width;
 	for (int i = layer->num; i-- > 0;) {
 		struct drawing_node *node = layer->nodes[i];
 
-		node->left = at_most(wished_left(node), most - node->width);
+		node->left = MIN(wished_left(node), most - node->width);
 		most = node->left - GAP;
 	}
 	least = MARGIN;
 	for (int i = 0; i < layer->num; i++) {
 		struct drawing_node *node = layer->nodes[i];
 
-		node->left = at_least(node->left, least);
+		node->left = MAX(node->left, least);
 		least = node->left + node->width + GAP;
 		node->left = (node->left + pushed[i]) / 2;
 	}
@@ -265,7 +255,7 @@ static void move_to_margin(struct drawing *drawing)
 	int left = drawing->view->width;
 
 	for (size_t n = 0; n < drawing->num_nodes; n++)
-		left = at_most(left, drawing->nodes[n].left);
+		left = MIN(left, drawing->nodes[n].left);
 	for (size_t n = 0; n < drawing->num_nodes; n++)
 		drawing->nodes[n].left -= left - MARGIN;
 }
@@ -282,7 +272,7 @@ static void place_in_middle(struct drawing *drawing)
 
 			for (int i = 0; i < layer->num; i++)
 				width += layer->nodes[i]->width;
-			widest = at_least(widest, width);
+			widest = MAX(widest, width);
 			left = MARGIN + (widest - width) / 2;
 			for (int i = 0; i < layer->num; i++) {
 				layer->nodes[i]->left = left;
@@ -294,8 +284,7 @@ static void place_in_middle(struct drawing *drawing)
 
 /* ---- Order and place ---- */
 
-/* Set wish of the layer's nodes to the mean of the slots, or the columns, of their neighbours above
- * or below; to their own where there are none. */
+/* Wishes: the mean slot, or column, of the neighbours above or below; without any the own one. */
 static void wish_mean(struct drawing *drawing, struct drawing_layer *layer, bool from_above,
 		      bool is_order)
 {
@@ -407,8 +396,7 @@ static int compare_sources(const void *a, const void *b)
 	return drawing_center(one->from) - drawing_center(two->from);
 }
 
-/* Ports of the edges into one node, in the order of their sources, two columns apart. in: room for
- * all edges. */
+/* Ports of the edges into one node, by their sources, two columns apart. in: room for all edges. */
 static int assign_ports(struct drawing *drawing, const struct drawing_node *node,
 			struct drawing_edge **in)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 
-#include "model/arena.h"
 #include "render/draw/ascii_graph_private.h"
 #include "render/text/text.h"
 #include "render/view.h"
@@ -13,8 +12,7 @@ struct cell {
 	const struct drawing_node *owner; /* the node whose edges these are */
 };
 
-/* The horizontal line of a node's edges: from the leftmost to the rightmost of its own column and
- * their ports. */
+/* The horizontal line of a node's edges: from the leftmost to the rightmost column of them. */
 struct track {
 	const struct drawing_node *node;
 	int left, right;

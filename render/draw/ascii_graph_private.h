@@ -8,8 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct view;
-
 enum { DRAWING_MAX_NODES = 200 }; /* joints included */
 
 struct drawing_node {

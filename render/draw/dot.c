@@ -66,15 +66,10 @@ void dot_edge(struct dot *dot, uint32_t from, uint32_t to, const char *label)
 {
 	dot->edges = arena_grow(dot->arena, dot->edges, dot->num_edges, &dot->edges_capacity,
 				sizeof(*dot->edges));
-	dot->edges[dot->num_edges++] = (struct dot_edge){
-		.from = from,
-		.to = to,
-		.label = label,
-	};
+	dot->edges[dot->num_edges++] = (struct dot_edge){from, to, label};
 }
 
-/* line_end: what the DOT language has for the end of a line that is centered or begins at the
- * left. */
+/* line_end: what DOT has for the end of a line that is centered or begins at the left. */
 static void write_quoted(FILE *out, const char *text, const char *line_end)
 {
 	bool is_left = strcmp(line_end, "\\l") == 0;

@@ -6,7 +6,6 @@
 #ifndef PDB_RENDER_DOT_H
 #define PDB_RENDER_DOT_H
 
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -21,28 +20,22 @@ enum dot_style {
 };
 
 struct arena;
-struct dot;
 struct pdb_error;
 
-/* `title` is printed above the picture; what: plural of what the nodes are, "groups". All text is
- * borrowed until the graph is written. */
+/* title: above the picture; what: the nodes are, "groups". Text is borrowed until it is written. */
 struct dot *dot_create(struct arena *arena, const char *title, const char *what);
 
 /* Let the lines of labels of nodes begin at the left: they are listings, with indents. */
 void dot_list_lines(struct dot *dot);
-
-/* Returns the node's index. A newline in the label begins a new line. Of nodes with the same
- * weight the first are kept. */
+/* Returns the node's index. Labels may have several lines. Of equal weights the first are kept. */
 uint32_t dot_node(struct dot *dot, const char *label, uint64_t weight, enum dot_style style);
 /* What the node leads to in a picture that has links: "#group-3". */
 void dot_link(struct dot *dot, uint32_t node, const char *link);
-/* Indexes of nodes added before or after. label may be NULL. Parallel edges that folding makes
- * are drawn once. */
+/* Indexes of nodes added before or after. label: or NULL. What folding makes parallel is one. */
 void dot_edge(struct dot *dot, uint32_t from, uint32_t to, const char *label);
 
 /* Write the graph: valid for plain `dot`. */
 void dot_write(const struct dot *dot, FILE *out);
-
 /* Text as a quoted string of the DOT language. */
 void dot_quote(FILE *out, const char *text);
 
@@ -53,9 +46,7 @@ void dot_quote(FILE *out, const char *text);
 int graphviz_draw(const char *dot, const char *format, char **bytes_ret, size_t *size_ret,
 		  struct pdb_error *err);
 int graphviz_write(const char *dot, const char *format, const char *path, struct pdb_error *err);
-
-/* A graph in the DOT language as an SVG element. -1 and *err: it cannot be drawn, and there is a
- * sentence that says why. */
+/* DOT text as an SVG element. -1 and *err: it cannot be drawn, and a sentence there says why. */
 int graphviz_html(FILE *out, const char *dot, const char *label, struct pdb_error *err);
 
 #endif

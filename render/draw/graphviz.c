@@ -8,11 +8,9 @@
 #include "model/error.h"
 #include "render/draw/dot.h"
 #include "render/text/html.h"
-#include "render/view.h"
 
-/* Graphviz has layouts and formats only by plugins, in a list that "dot -c" makes when it is
- * installed. What it has last complained of it keeps itself; what it has instead is not of
- * interest. Returns -1. */
+/* Layouts and formats are plugins, in a list that "dot -c" makes when Graphviz is installed. It
+ * keeps its last complaint; what it has instead is not of interest. Returns -1. */
 static int explain(struct pdb_error *err, const char *what)
 {
 	char *why = aglasterr(), *end = why ? strstr(why, ". Use one of") : NULL;

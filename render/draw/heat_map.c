@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "render/text/gate.h"
 #include "render/text/html.h"
@@ -32,11 +33,8 @@ static size_t label_width(const struct heat_map *map)
 {
 	size_t width = 0;
 
-	for (size_t i = 0; i < map->num; i++) {
-		size_t columns = text_columns(map->labels[i]);
-
-		width = columns > width ? columns : width;
-	}
+	for (size_t i = 0; i < map->num; i++)
+		width = MAX(width, text_columns(map->labels[i]));
 	return width;
 }
 

@@ -18,10 +18,8 @@ enum { HEAT_MAP_MAX_SVG = 256 };
 
 /* How many rows fit the view, of labels that are so wide. At least 4. */
 size_t heat_map_capacity(const struct view *view, size_t label_width);
-
 /* With numbers in percent where they fit, else with shades. */
 void heat_map_print(const struct view *view, const struct heat_map *map);
-
 /* A whole SVG document; values are its tool tips. */
 void heat_map_svg(const struct view *view, const struct heat_map *map);
 

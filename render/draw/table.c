@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
-#include "model/arena.h"
 #include "model/job/rankset.h"
 #include "render/draw/table.h"
 #include "render/text/html.h"
@@ -87,8 +87,7 @@ void table_cell(struct table *table, const char *format, ...)
 	if (vasprintf(&text, format, ap) < 0)
 		abort();
 	va_end(ap);
-	table_text(table, arena_strdup(table->view->arena, text));
-	free(text);
+	table_text(table, arena_keep(table->view->arena, text, free));
 }
 
 void table_ranks(struct table *table, const struct rankset *set)
@@ -121,10 +120,9 @@ static int column_digits(const struct table *table, size_t c)
 
 	for (size_t r = 0; r < table->num_rows; r++) {
 		const struct rankset *ranks = table->rows[r].cells[c].ranks;
-		int digits = ranks ? count_digits(rankset_count(ranks)) : 0;
 
-		if (digits > widest)
-			widest = digits;
+		if (ranks)
+			widest = MAX(widest, count_digits(rankset_count(ranks)));
 	}
 	return widest;
 }
@@ -157,8 +155,7 @@ static int natural_width(const struct table *table, size_t c, int digits)
 		int columns = (int)text_columns(
 			cell_text(table, scratch, &table->rows[r].cells[c], 0, digits, most));
 
-		if (columns > widest)
-			widest = columns;
+		widest = MAX(widest, columns);
 		arena_destroy(scratch);
 	}
 	return widest;
@@ -209,10 +206,9 @@ static int mark_width(const struct table *table, bool first_word)
 
 	for (size_t r = 0; r < table->num_rows; r++) {
 		const char *mark = table->rows[r].mark;
-		int columns = !mark ? 0 : (int)(first_word ? strcspn(mark, " ") : strlen(mark));
 
-		if (columns > widest)
-			widest = columns;
+		if (mark)
+			widest = MAX(widest, (int)(first_word ? strcspn(mark, " ") : strlen(mark)));
 	}
 	return widest ? MARK_GAP + widest : 0;
 }
@@ -241,11 +237,6 @@ static bool lay_out(const struct table *table, int *widths, int *digits)
 	return cut_marks;
 }
 
-static void put_spaces(FILE *out, int number)
-{
-	fprintf(out, "%*s", number > 0 ? number : 0, "");
-}
-
 /* Print a cell; blanks that would end the line are left to the next cell. */
 static void put_cell(FILE *out, const char *text, int width, enum table_align align, int *pending)
 {
@@ -254,8 +245,7 @@ static void put_cell(FILE *out, const char *text, int width, enum table_align al
 	if (align == TABLE_RIGHT)
 		*pending += width - columns;
 	if (columns) {
-		put_spaces(out, *pending);
-		fputs(text, out);
+		fprintf(out, "%*s%s", *pending > 0 ? *pending : 0, "", text);
 		*pending = 0;
 	}
 	if (align == TABLE_LEFT)

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A table that fits the terminal.
  *
- *	static const struct table_column columns[] = {
- *		{ .name = "ranks", .header = "ranks", .min_width = 8 },
- *		{ .name = "pid", .header = "pid", .align = TABLE_RIGHT, .min_width = 7 },
- *	};
  *	struct table *table = TABLE_OF(view, columns);
  *
  *	table_row(table);
@@ -19,11 +15,9 @@
 #ifndef PDB_RENDER_TABLE_H
 #define PDB_RENDER_TABLE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct rankset;
-struct table;
 struct view;
 
 enum table_align { TABLE_LEFT, TABLE_RIGHT };
@@ -38,8 +32,7 @@ struct table_column {
 	const char *header; /* what people read; "" for none */
 	enum table_align align;
 	unsigned flags; /* enum table_flags */
-	int min_width;  /* narrower only when all columns are at their least; 0: the header's width
-			 */
+	int min_width;  /* narrower only when all are at their least; 0: the header's width */
 };
 
 /* It lives in the view's arena. All that it is given is borrowed until it is printed. */
@@ -49,16 +42,14 @@ struct table *table_create(const struct view *view, const struct table_column *c
 
 /* Leave a column out, by name: one that says nothing in this table. */
 void table_hide(struct table *table, const char *name);
-
 void table_row(struct table *table); /* begin a row; cells not given stay empty */
 /* The next cell of the row: text, NULL for none; text by a printf() format; a set of ranks as
  * "4:[0-3]" with the colons aligned, of which NULL or an empty set leave the cell empty. */
 void table_text(struct table *table, const char *text);
 void table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void table_ranks(struct table *table, const struct rankset *set);
-/* Make the row stand out: `mark` is printed after the last cell ("" for colour alone). Where there
- * is no room for all of it, rows have its first word, and lines below the table say it in full.
- * NULL: it does not. */
+/* Make the row stand out: `mark` stands behind it ("": colour alone; NULL: it does not). Where room
+ * is short, rows have its first word, and lines below the table say it in full. */
 void table_mark(struct table *table, const char *mark);
 
 size_t table_num_rows(const struct table *table);

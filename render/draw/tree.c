@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/arena.h"
 #include "render/draw/tree.h"
 #include "render/text/text.h"
 #include "render/view.h"

@@ -17,20 +17,17 @@
 #define TREE_ROOT UINT32_MAX /* parent of outermost nodes */
 
 struct arena;
-struct tree;
 struct view;
 
 struct tree *tree_create(struct arena *arena);
 
-/* Add a node below `parent`, behind the children that it has, and return its index. The text is
- * borrowed. */
+/* Add a last child to `parent`. The text is borrowed. Returns its index. */
 uint32_t tree_add(struct tree *tree, uint32_t parent, const char *text);
 void tree_mark(struct tree *tree, uint32_t node); /* print it in the colour of culprits */
 /* Let the line end with an arrow, for which text that is too long makes room. */
 void tree_point(struct tree *tree, uint32_t node);
 
-/* Lines are cut at view->width. Nodes so deep that lines alone would fill half the width are left
- * out, and a line says how many. */
+/* Lines are cut at view->width. Where lines to children fill half of it, the rest is counted. */
 void tree_print(const struct tree *tree, const struct view *view);
 /* The same, `indent` columns further right: at most 16. */
 void tree_print_indented(const struct tree *tree, const struct view *view, int indent);

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/waitfor.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_comms.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
-#include "render/lp/cause.h"
-#include "render/text/text.h"
-#include "render/view.h"
-#include "render/words/label.h"
+#include "render/lp/lp.h"
 #include "render/words/parts.h"
-#include "render/words/same.h"
 
 enum { MAX_STEPS = 6, MAX_PARTIES = 6, MAX_WAITS = 4, MAX_ROUNDS = 64 };
 
@@ -75,8 +69,7 @@ static uint32_t find_need(const struct waitfor *waitfor, const struct waitfor_de
 	return WAITFOR_NONE;
 }
 
-/* All of the deadlock, those who wait alike together. False, and nothing printed, if that is too
- * much. */
+/* All of the deadlock, those who wait alike together. False: it is too much, nothing is printed. */
 static bool print_all(const struct view *view, const struct waitfor_deadlock *deadlock)
 {
 	struct same waits = {.arena = view->arena};
@@ -150,8 +143,7 @@ static void print_novel(const struct view *view)
 			  verdict->novel_rank, site_text(view, novel->from), to);
 }
 
-/* A rank went on otherwise than it did before: what it used to call there may be what it has
- * left out. */
+/* A rank went on otherwise than before: it may have left out what it used to call there. */
 static void print_departure(const struct view *view)
 {
 	const struct departure *departure = &view->verdict->departure;
@@ -233,11 +225,10 @@ static void print_party(const struct view *view, const struct waitfor_mismatch *
 {
 	const char *more = "";
 
-	if (mismatch->what == WAITFOR_OTHER_ROOT) {
+	if (mismatch->what == WAITFOR_OTHER_ROOT)
 		more = text_of(view, " with %s", root_text(view, mismatch->comm, party->root));
-	} else if (mismatch->what == WAITFOR_OTHER_BYTES) {
+	else if (mismatch->what == WAITFOR_OTHER_BYTES)
 		more = text_of(view, " of %" PRIu64 " bytes", party->bytes);
-	}
 	text_wrap(view, indent, "%s: %s%s, %s%s", parts_who(view, party->ranks), party->function,
 		  more,
 		  label_user_place(view, view->job->model->sites[party->site].path, LABEL_FULL),
@@ -344,8 +335,7 @@ bool cause_has_places(const struct view *view)
 /* ---- Who waits for the culprits ---- */
 
 /* Which of some ranks are waited for, by collective and by communicator that is received from with
- * a wildcard: those who wait for the same wait for the same ranks, as far as they are none of them.
- */
+ * a wildcard: others who wait for the same wait for the same ranks. */
 struct peers {
 	const struct rankset *ranks;
 	struct rankset **of_collective, **of_comm; /* NULL: not asked yet */
@@ -374,9 +364,8 @@ static const struct rankset *find_peers(struct peers *peers, const struct view *
 	return peers->other = found;
 }
 
-/* Ranks whose needs lead to one of `ranks` at once, `ranks` themselves apart. waits (or NULL): they
- * by what they wait for; awaited (or NULL): those of `ranks` that they wait for. Weak needs are
- * passed over. */
+/* Other ranks whose needs, weak ones apart, lead to one of `ranks` at once. waits (or NULL): they
+ * by what they wait for; awaited (or NULL): those of `ranks` that they wait for. */
 static struct rankset *find_waiting(const struct view *view, const struct rankset *ranks,
 				    struct same *waits, struct rankset *awaited)
 {
@@ -495,18 +484,13 @@ const char *cause_next(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
 
-	if (verdict->queue_cause)
+	if (verdict->queue_cause || verdict->kind == VERDICT_DEADLOCK)
 		return "\"waits\", ";
-	switch (verdict->kind) {
-	case VERDICT_DEADLOCK:
-		return "\"waits\", ";
-	case VERDICT_MISMATCH:
+	if (verdict->kind == VERDICT_MISMATCH)
 		return text_of(view, "\"collectives %" PRIu32 "\", ",
 			       view->waitfor->mismatches[verdict->which].comm + 1);
-	case VERDICT_LOST:
+	if (verdict->kind == VERDICT_LOST)
 		return text_of(view, "\"messages %d\", ",
 			       view->job->model->lanes[verdict->lane].rank);
-	default:
-		return "";
-	}
+	return "";
 }

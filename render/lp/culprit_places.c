@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/progress.h"
 #include "analysis/verdict/verdict.h"
-#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "render/lp/culprit_places.h"
-#include "render/text/text.h"
-#include "render/view.h"
-#include "render/words/label.h"
+#include "render/lp/lp.h"
 #include "render/words/parts.h"
-#include "render/words/same.h"
 
 enum { MAX_GROUPS = 4, MAX_PLACES = 4, MAX_COUNTS = 3 };
 
@@ -39,8 +33,7 @@ static const struct iteration *find_iteration(const struct place *place, uint32_
 	return NULL;
 }
 
-/* Ranks of the groups that are in the given iteration of the loop, or (iteration NULL) in none of
- * it, as far as they run this loop at all. Culprits are left out. */
+/* Those who run this loop, culprits apart, and are in iteration *count or (count NULL) in none. */
 static struct rankset *others_in(const struct view *view, uint32_t loop, uint64_t *count)
 {
 	struct rankset *ranks = parts_set(view);

@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Ranks that are missing: how they were ended and where, or why nothing is known of them. */
-#include <string.h>
-
-#include <uthash.h>
-
 #include "analysis/verdict/verdict.h"
-#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "render/text/text.h"
-#include "render/view.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
-#include "render/words/same.h"
 
 #define MAX_GROUPS 8
 
@@ -38,12 +29,10 @@ void view_crashes(const struct view *view, const struct rankset *ranks)
 	struct same crashes = {.arena = view->arena};
 
 	for (size_t i = 0; i < job->num_crashes; i++) {
-		const char *text;
+		const struct job_crash *crash = &job->crashes[i];
 
-		if (ranks && !rankset_contains(ranks, job->crashes[i].rank))
-			continue;
-		text = crash_text(view, &job->crashes[i]);
-		same_add(&crashes, text, job->crashes[i].rank);
+		if (!ranks || rankset_contains(ranks, crash->rank))
+			same_add(&crashes, crash_text(view, crash), crash->rank);
 	}
 	if (same_print(&crashes, view, ": ", MAX_GROUPS))
 		text_wrap(view, 2, "and %zu more ranks in other ways; see \"info ranks\"",
@@ -65,33 +54,15 @@ void view_crash_verdict(const struct view *view)
 	text_wrap(view, 2, "next: \"bt %d\", \"bt\"", rankset_first(culprits));
 }
 
-/* The ranks with one reason. */
-struct reason {
-	UT_hash_handle hh;
-	const char *why;
-	struct rankset *ranks;
-};
-
 void view_holes(const struct view *view)
 {
-	const struct job *job = view->job;
-	struct reason *reasons = NULL, *reason, *next;
+	struct same reasons = {.arena = view->arena};
 
-	for (size_t i = 0; i < job->num_holes; i++) {
-		const char *why = job->holes[i].why;
-
-		HASH_FIND_STR(reasons, why, reason);
-		if (!reason) {
-			reason = arena_alloc(view->arena, sizeof(*reason));
-			reason->why = why;
-			reason->ranks = parts_set(view);
-			HASH_ADD_KEYPTR(hh, reasons, why, strlen(why), reason);
-		}
-		rankset_add(reason->ranks, job->holes[i].rank);
-	}
-	HASH_ITER(hh, reasons, reason, next)
-	text_wrap(view, 0, "Not known: %s (%d of %d): %s.",
-		  label_who(view->arena, reason->ranks, 40), rankset_count(reason->ranks),
-		  parts_num_ranks(view), reason->why);
-	HASH_CLEAR(hh, reasons);
+	for (size_t i = 0; i < view->job->num_holes; i++)
+		same_add(&reasons, view->job->holes[i].why, view->job->holes[i].rank);
+	for (size_t i = 0; i < reasons.num; i++)
+		text_wrap(view, 0, "Not known: %s (%d of %d): %s.",
+			  label_who(view->arena, reasons.entries[i].ranks, 40),
+			  rankset_count(reasons.entries[i].ranks), parts_num_ranks(view),
+			  reasons.entries[i].text);
 }

@@ -8,20 +8,13 @@
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/queue_waits.h"
 #include "analysis/waits/stack_facts.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "render/lp/cause.h"
-#include "render/lp/culprit_places.h"
-#include "render/text/text.h"
-#include "render/view.h"
-#include "render/words/label.h"
-#include "render/words/order_text.h"
+#include "render/lp/lp.h"
 #include "render/words/parts.h"
-#include "render/words/same.h"
 
 enum { MAX_COUNTS = 3, LEAST_WHO = 14, MAX_CONTINUED = 8 };
 
@@ -230,8 +223,7 @@ static struct rankset *find_ended(const struct view *view)
 	return ended;
 }
 
-/* `"kill -CONT 71 72" on node7`, for each host of these ranks, which is named if the job has
- * several. */
+/* `"kill -CONT 71 72" on node7`, for each host of these ranks, named if the job has several. */
 static const char *continue_text(const struct view *view, const struct rankset *ranks)
 {
 	const struct proctable *table = view->job->proctable;
@@ -511,7 +503,6 @@ static void print_next(const struct view *view)
 	const struct verdict *verdict = view->verdict;
 	int culprit = rankset_first(verdict->culprits), waiting = rankset_first(verdict->waiting);
 	bool is_ended = culprit >= 0 && rankset_contains(find_ended(view), culprit);
-	const char *more;
 
 	if (culprit < 0)
 		return;
@@ -526,12 +517,8 @@ static void print_next(const struct view *view)
 	}
 	if (print_tracer(view, culprit, waiting))
 		return;
-	more = cause_next(view);
-	if (waiting >= 0 && view->groups)
-		text_wrap(view, 2, "next: %s\"gdb %d\", \"bt %d\", \"why %d\"", more, culprit,
-			  culprit, waiting);
-	else
-		text_wrap(view, 2, "next: %s\"gdb %d\", \"bt %d\"", more, culprit, culprit);
+	text_wrap(view, 2, "next: %s\"gdb %d\", \"bt %d\"%s", cause_next(view), culprit, culprit,
+		  waiting >= 0 && view->groups ? text_of(view, ", \"why %d\"", waiting) : "");
 }
 
 void view_lp(const struct view *view)

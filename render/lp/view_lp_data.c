@@ -4,8 +4,6 @@
 #include "model/job/job.h"
 #include "model/job/rankset.h"
 #include "render/text/json.h"
-#include "render/view.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 const char *view_verdict_name(const struct verdict *verdict)
@@ -53,35 +51,32 @@ void view_lp_json(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
 	bool has_times = verdict->basis == VERDICT_BY_MODELS;
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_text(&json, "verdict", view_verdict_name(verdict));
-	json_bool(&json, "hang", verdict->is_hang || view->is_known_hang);
-	json_bool(&json, "likely", verdict->is_likely);
-	json_bool(&json, "approximate", verdict->is_approximate);
-	json_text(&json, "by", has_times ? "models" : "stacks");
-	json_int(&json, "count", rankset_count(verdict->culprits));
-	json_ranks(&json, "ranks", verdict->culprits);
-	json_ranks(&json, "waiting", verdict->waiting);
-	json_ranks(&json, "moving", verdict->moving);
-	json_ranks(&json, "apart", verdict->apart);
-	json_seconds(&json, "stay_s", verdict->stay_ns);
+	json_text(json, "verdict", view_verdict_name(verdict));
+	json_bool(json, "hang", verdict->is_hang || view->is_known_hang);
+	json_bool(json, "likely", verdict->is_likely);
+	json_bool(json, "approximate", verdict->is_approximate);
+	json_text(json, "by", has_times ? "models" : "stacks");
+	json_who(json, verdict->culprits);
+	json_ranks(json, "waiting", verdict->waiting);
+	json_ranks(json, "moving", verdict->moving);
+	json_ranks(json, "apart", verdict->apart);
+	json_seconds(json, "stay_s", verdict->stay_ns);
 	if (has_times) {
-		json_seconds(&json, "longest_stay_before_s", verdict->longest_before_ns);
-		json_seconds(&json, "quiet_s", verdict->quiet_ns);
+		json_seconds(json, "longest_stay_before_s", verdict->longest_before_ns);
+		json_seconds(json, "quiet_s", verdict->quiet_ns);
 	}
-	json_array(&json, "groups");
+	json_array(json, "groups");
 	for (size_t i = 0; view->groups && i < verdict->num_culprit_groups; i++) {
 		uint32_t g = verdict->culprit_groups[i];
 
-		json_object(&json, NULL);
-		parts_json_group(&json, view, g, view->groups->groups[g].ranks);
-		json_end_object(&json);
+		json_object(json, NULL);
+		parts_json_group(json, view, g, view->groups->groups[g].ranks);
+		json_end_object(json);
 	}
-	json_end_array(&json);
-	write_crashes(&json, view);
-	write_holes(&json, view->job);
-	json_lines(&json, "text", view, view_lp);
-	json_end_object(&json);
+	json_end_array(json);
+	write_crashes(json, view);
+	write_holes(json, view->job);
+	json_lines(json, "text", view, view_lp);
 }

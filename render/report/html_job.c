@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The parts of a report that are drawn from the job: merged stacks and iterations by rank. */
 #include <inttypes.h>
+#include <sys/param.h>
 
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
 #include "analysis/stacks/calltree.h"
 #include "analysis/verdict/verdict.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
-#include "model/job/model.h"
 #include "model/job/rankset.h"
 #include "render/report/report.h"
 #include "render/text/html.h"
-#include "render/view.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 enum {
@@ -99,10 +96,8 @@ static int fill_chart(const struct view *view, struct chart *chart)
 			continue;
 		number += chart->counts[rank] < 0;
 		chart->counts[rank] = (int64_t)iteration->count;
-		if (iteration->count < chart->first)
-			chart->first = iteration->count;
-		if (iteration->count > chart->last)
-			chart->last = iteration->count;
+		chart->first = MIN(chart->first, iteration->count);
+		chart->last = MAX(chart->last, iteration->count);
 	}
 	return number;
 }

@@ -5,7 +5,6 @@
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/verdict/verdict.h"
-#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/job_comms.h"
@@ -17,9 +16,6 @@
 #include "render/draw/dot.h"
 #include "render/report/report.h"
 #include "render/text/html.h"
-#include "render/text/text.h"
-#include "render/view.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
 enum { MAX_STACK = 48, RANKS_WIDTH = 400 };
@@ -38,8 +34,7 @@ ASSET(report_js, "render/report/report.js");
 
 /* ---- Head ---- */
 
-/* What only this page's own style and script have: markup that came in with a name could not run.
- */
+/* What only this page's own style and script have: markup in a name could not run. */
 static void make_nonce(char nonce[33])
 {
 	unsigned char bytes[16] = {0};
@@ -187,12 +182,11 @@ static void write_groups(const struct view *view)
 	size_t left = 0;
 
 	view_groups(view);
-	for (uint32_t g = 0; g < view->groups->num_groups; g++) {
+	for (uint32_t g = 0; g < view->groups->num_groups; g++)
 		if (parts_has_article(view, g))
 			write_group(view, g);
 		else
 			left++;
-	}
 	if (left)
 		fprintf(view->out, "<p>%zu more groups are not listed.</p>\n", left);
 }

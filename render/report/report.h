@@ -4,11 +4,8 @@
 #ifndef PDB_RENDER_REPORT_H
 #define PDB_RENDER_REPORT_H
 
-#include <stddef.h>
-
 struct calltree;
 struct pdb_error;
-struct view;
 
 struct report {
 	/* Written to view->out. Its answer has what there is of the tree, and with models the waits and
@@ -26,7 +23,6 @@ int report_write(const struct report *report, struct pdb_error *err);
 
 /* Merged stacks as nested lists that fold. */
 void html_calltree(const struct view *view, const struct calltree *tree);
-
 /* How far each rank is in the outermost loops, as a chart for each of them. */
 void html_iterations(const struct view *view);
 

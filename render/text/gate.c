@@ -168,10 +168,7 @@ static int close_gate(void *cookie)
 	int result;
 
 	let_go(gate);
-	if (gate->closes_below)
-		result = fclose(gate->below);
-	else
-		result = fflush(gate->below);
+	result = gate->closes_below ? fclose(gate->below) : fflush(gate->below);
 	if (!gate->is_standard)
 		free(gate);
 	return result;

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/error.h"
 #include "model/regular_file.h"
 #include "render/text/html.h"
 #include "render/text/utf8.h"
@@ -70,9 +69,8 @@ static bool is_source_name(const char *path)
 	return false;
 }
 
-/* The debug information says which file it is. Whoever wrote it must not choose any file of the
- * user's to be mailed around: only what is called as sources are, and is one, also where a link
- * leads to it. */
+/* Debug information names the file: who wrote it must not choose one of the user's to be mailed
+ * around. So only what is called as sources are, also where a link leads. */
 static FILE *open_source(const char *path)
 {
 	char link[64], real[PATH_MAX];

@@ -94,10 +94,15 @@ void json_end_array(struct json *json)
 	close_bracket(json, ']');
 }
 
-void json_null(struct json *json, const char *key)
+void json_raw(struct json *json, const char *key, const char *value)
 {
 	begin(json, key);
-	fputs("null", json->out);
+	fputs(value, json->out);
+}
+
+void json_null(struct json *json, const char *key)
+{
+	json_raw(json, key, "null");
 }
 
 void json_text(struct json *json, const char *key, const char *text)
@@ -112,8 +117,7 @@ void json_text(struct json *json, const char *key, const char *text)
 
 void json_bool(struct json *json, const char *key, bool value)
 {
-	begin(json, key);
-	fputs(value ? "true" : "false", json->out);
+	json_raw(json, key, value ? "true" : "false");
 }
 
 void json_int(struct json *json, const char *key, int64_t value)
@@ -178,12 +182,6 @@ void json_edge(struct json *json, size_t from, size_t to)
 	json_count(json, "from", from + 1);
 	json_count(json, "to", to + 1);
 	json_end_object(json);
-}
-
-void json_raw(struct json *json, const char *key, const char *value)
-{
-	begin(json, key);
-	fputs(value, json->out);
 }
 
 void json_lines(struct json *json, const char *key, const struct view *view,

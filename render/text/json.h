@@ -1,28 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * JSON as it is written, a value after the other, without line breaks:
- *
- *	struct json json = {.out = view->out};
- *
- *	json_object(&json, NULL);
- *	json_text(&json, "where", where);
- *	json_array(&json, "groups");
- *	json_count(&json, NULL, 7);
- *	json_end_array(&json);
- *	json_end_object(&json);
- *
- * `key` is the member's name, NULL in arrays and for the outermost value. Text is what other
- *people's programs say: quotes, backslashes and control characters are escaped, bytes that are not
- *UTF-8 become U+FFFD, so that what is written is always JSON. docs/json.md tells what the members
- *are. */
+ * JSON as it is written, a value after the other, without line breaks. `key` is the member's name,
+ * NULL in arrays and for the outermost value. Text is other people's: quotes, backslashes and
+ * control characters are escaped, bytes that are not UTF-8 become U+FFFD, so the output is always
+ * JSON. docs/json.md tells what the members are. */
 #ifndef PDB_RENDER_JSON_H
 #define PDB_RENDER_JSON_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-struct iteration;
 struct rankset;
 struct view;
 
@@ -41,10 +28,8 @@ void json_null(struct json *json, const char *key);
 void json_bool(struct json *json, const char *key, bool value);
 void json_int(struct json *json, const char *key, int64_t value);
 void json_count(struct json *json, const char *key, uint64_t value);
-/* null if it is not finite. */
-void json_real(struct json *json, const char *key, double value);
-/* With six places. */
-void json_fixed(struct json *json, const char *key, double value);
+void json_real(struct json *json, const char *key, double value);  /* null if it is not finite */
+void json_fixed(struct json *json, const char *key, double value); /* with six places */
 void json_seconds(struct json *json, const char *key, uint64_t ns);
 /* Ranks as "0-2,8", all of them; NULL is the empty set. */
 void json_ranks(struct json *json, const char *key, const struct rankset *ranks);
@@ -54,12 +39,10 @@ void json_who(struct json *json, const struct rankset *ranks);
 void json_number(struct json *json, const char *key, size_t index, size_t none);
 /* An object with the numbers "from" and "to" of what has these indexes. */
 void json_edge(struct json *json, size_t from, size_t to);
-/* Text that is JSON. */
-void json_raw(struct json *json, const char *key, const char *value);
+void json_raw(struct json *json, const char *key, const char *value); /* text that is JSON */
 /* The lines that a view prints, as an array of text, however long they are. */
 void json_lines(struct json *json, const char *key, const struct view *view,
 		void (*print)(const struct view *view));
-
 /* Text as a string of JSON. */
 void json_quote(FILE *out, const char *text);
 

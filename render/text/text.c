@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/arena.h"
 #include "render/text/gate.h"
 #include "render/text/html.h"
 #include "render/text/text.h"
@@ -13,20 +12,6 @@
 
 /* Of a paragraph's lines, however deep they are indented. */
 enum { LEAST_WIDTH = 40, LEAST_TEXT = 12 };
-
-const char *text_of(const struct view *view, const char *format, ...)
-{
-	char *text, *kept;
-	va_list ap;
-
-	va_start(ap, format);
-	if (vasprintf(&text, format, ap) < 0)
-		abort();
-	va_end(ap);
-	kept = arena_strdup(view->arena, text);
-	free(text);
-	return kept;
-}
 
 char *text_printed(const struct view *view, void (*print)(const struct view *view))
 {
@@ -52,8 +37,7 @@ size_t text_columns(const char *text)
 	return columns;
 }
 
-/* The same, in which it may write. */
-static char *clean_copy(struct arena *arena, const char *text, bool use_unicode)
+char *text_clean(struct arena *arena, const char *text, bool use_unicode)
 {
 	char *clean = arena_alloc(arena, strlen(text) + 1), *end = clean;
 
@@ -68,11 +52,6 @@ static char *clean_copy(struct arena *arena, const char *text, bool use_unicode)
 		text += size;
 	}
 	return clean;
-}
-
-const char *text_clean(struct arena *arena, const char *text, bool use_unicode)
-{
-	return clean_copy(arena, text, use_unicode);
 }
 
 /* The bytes of the first `columns`. */
@@ -98,7 +77,7 @@ static const char *cut(struct arena *arena, const char *clean, size_t head, size
 const char *text_fit(struct arena *arena, const char *text, size_t width, bool use_unicode)
 {
 	size_t ellipsis = use_unicode ? 1 : 3;
-	char *clean = clean_copy(arena, text, use_unicode);
+	char *clean = text_clean(arena, text, use_unicode);
 
 	if (text_columns(clean) <= width)
 		return clean;
@@ -223,10 +202,7 @@ void text_list_add(struct text_list *list, const char *separator, const char *mo
 void text_color(const struct view *view, enum text_color color)
 {
 	static const char *const codes[] = {
-		[TEXT_PLAIN] = "0",
-		[TEXT_STRONG] = "1",
-		[TEXT_CULPRIT] = "1;31",
-	};
+		[TEXT_PLAIN] = "0", [TEXT_STRONG] = "1", [TEXT_CULPRIT] = "1;31"};
 
 	if (view->use_color)
 		gate_color(view->out, "%s", codes[color]);

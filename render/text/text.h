@@ -1,34 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Text on a terminal: how wide it is, how to make it fit, how to break it into lines.
  *
- * Names come from other people's programs: copies are printable (utf8.h), and without Unicode what
- * is beyond ASCII is '?', too. The gate (gate.h) keeps all else off terminals; what is cleaned here is
- * cleaned because it is measured, or to be one line. A character counts as one column. Copies live
- * as long as the arena. */
+ * Copies are printable (utf8.h), and without Unicode what is beyond ASCII is '?', too: what is
+ * measured, or is to be one line, is cleaned before the gate (gate.h) does it. A character counts
+ * as one column. Copies live as long as the arena. */
 #ifndef PDB_RENDER_TEXT_H
 #define PDB_RENDER_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 
-struct arena;
+#include "model/arena.h"
+
 struct view;
 
 /* Text by a printf() format, which lives as long as the view's arena. */
-const char *text_of(const struct view *view, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
+#define text_of(view, ...) arena_printf((view)->arena, __VA_ARGS__)
 /* What a function prints to view->out, as text that lives so long. */
 char *text_printed(const struct view *view, void (*print)(const struct view *view));
-
 /* Columns that `text` takes on a terminal. */
 size_t text_columns(const char *text);
-
 /* A printable copy. */
-const char *text_clean(struct arena *arena, const char *text, bool use_unicode);
-
+char *text_clean(struct arena *arena, const char *text, bool use_unicode);
 /* A printable copy of at most `width` columns, its end replaced by an ellipsis (one column in
  * Unicode, "..." else) if it had to be cut. */
 const char *text_fit(struct arena *arena, const char *text, size_t width, bool use_unicode);

@@ -16,7 +16,6 @@ size_t utf8_next(const char *text, uint32_t *code_ret);
 #define UTF8_BROKEN UINT32_MAX
 /* Not control characters, C1 among them, those without width, and those that turn the direction. */
 bool utf8_is_printable(uint32_t code);
-
 /* Write the character that `text` starts with, or '?'. Returns its bytes. */
 size_t utf8_put(FILE *out, const char *text);
 

@@ -4,17 +4,12 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/names.h"
 #include "model/job/rankset.h"
-#include "render/text/text.h"
-#include "render/view.h"
-#include "render/words/label.h"
-#include "render/words/same.h"
+#include "render/words/parts.h"
 
 /* A loop's text stops growing here. */
 enum { MOST_LOOP_TEXT = 160 };

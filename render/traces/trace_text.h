@@ -4,7 +4,6 @@
 #ifndef PDB_RENDER_TRACE_TEXT_H
 #define PDB_RENDER_TRACE_TEXT_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/traces/clustering.h"
@@ -18,12 +17,11 @@ struct view;
  * solver.c:141", with as much of its place as the runs are compared by. */
 const char *trace_text_event(struct arena *arena, const struct trace_runs *runs, uint32_t run,
 			     uint32_t symbol);
-/* An element in one line: "MPI_Send, halo() solver.c:141", and loops without places:
- * "[ MPI_Isend^2 MPI_Waitall ]". Not more than some hundred characters of a loop. */
+/* An element in one line: the same, or a loop without places, of which some hundred characters:
+ * "[ MPI_Isend^2 MPI_Waitall ]". */
 const char *trace_text_symbol(struct arena *arena, const struct trace_runs *runs, uint32_t run,
 			      uint32_t symbol);
-/* "MPI_Send, halo() solver.c:141", "MPI_Send, ... then MPI_Recv, ...", "[ ... ]", with "412 times"
- * or "100 to 999 times". */
+/* One or two elements, "... then ...", with "412 times" or "100 to 999 times". */
 const char *trace_text_attribute(struct arena *arena, const struct trace_runs *runs, uint32_t run,
 				 const struct trace_attribute *attribute,
 				 enum attribute_frequency frequency);
@@ -37,14 +35,12 @@ const char *trace_text_threads(struct arena *arena, const struct trace_runs *run
 const char *trace_text_thread_list(struct arena *arena, const struct trace_runs *runs,
 				   const uint8_t *flags);
 
-/* "entries", "pairs", "bodies", "ends"; "no", "actual", "log10"; "single", ...: as options have
- * them. */
+/* The words that options have for them: "entries", "log10", "single". */
 const char *trace_text_kind(enum attribute_kind kind);
 const char *trace_text_frequency(enum attribute_frequency frequency);
 const char *trace_text_linkage(enum linkage linkage);
 
-/* Print which threads have no trace, and why, and whose traces are not whole. names: of the runs,
- * or NULL. */
+/* Print which threads have no trace or not a whole one, and why. names: of the runs, or NULL. */
 void trace_text_print_holes(const struct view *view, const struct trace_runs *runs,
 			    const char *const *names);
 

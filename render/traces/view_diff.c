@@ -14,11 +14,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/traces/trace_diff.h"
 #include "analysis/traces/trace_runs.h"
-#include "model/arena.h"
 #include "render/draw/dot.h"
 #include "render/text/json.h"
 #include "render/text/text.h"
@@ -42,8 +40,7 @@ struct diff_line {
 	enum diff_line_role role;
 	unsigned int depth;       /* loops around it */
 	const char *left, *right; /* NULL: nothing on that side */
-	bool is_kept; /* it differs, is near to what does or around it, or at an end of the traces
-		       */
+	bool is_kept;             /* it differs, is near or around what does, or at an end */
 };
 
 /* They live in the view's arena. */
@@ -225,8 +222,7 @@ static struct diff_lines *make_lines(const struct view *view)
 	return lines;
 }
 
-/* How many lines from `at` on can be left out, as they are the same on both sides and not kept; 0:
- * so few that it is not worth it. */
+/* How many lines from `at` on can be left out; 0: so few that it is not worth it. */
 static size_t count_folded(const struct diff_lines *lines, size_t at)
 {
 	size_t end = at;
@@ -338,8 +334,7 @@ static void write_line(FILE *out, const struct diff_line *line)
 		fprintf(out, "%s\n", line->left ? line->left : line->right);
 }
 
-/* A box of the lines from `at` to `end` that are in it: common ones, or of one side. Its node, or
- * UINT32_MAX if there are none. */
+/* A box of the lines from `at` to `end` of a kind. Returns its node; UINT32_MAX: there are none. */
 static uint32_t add_box(struct dot *dot, const struct diff_lines *lines, size_t at, size_t end,
 			enum trace_diff_kind kind, const char *title)
 {
@@ -482,11 +477,9 @@ static void write_rows(struct json *json, const struct trace_answer *sides, size
 void view_diff_json(const struct view *view)
 {
 	const struct trace_answer *sides = view->answer->compared;
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_text(&json, "left", sides->names[0]);
-	json_text(&json, "right", sides->names[1]);
-	write_rows(&json, sides, 0, sides->diff->num);
-	json_end_object(&json);
+	json_text(json, "left", sides->names[0]);
+	json_text(json, "right", sides->names[1]);
+	write_rows(json, sides, 0, sides->diff->num);
 }

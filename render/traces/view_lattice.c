@@ -6,7 +6,6 @@
 #include "analysis/traces/concept_lattice.h"
 #include "analysis/traces/trace_runs.h"
 #include "analysis/traces/trace_similarity.h"
-#include "model/arena.h"
 #include "render/draw/ascii_graph.h"
 #include "render/draw/dot.h"
 #include "render/text/json.h"
@@ -27,8 +26,7 @@ static const struct trace_answer *found(const struct view *view)
 	return view->answer->compared;
 }
 
-/* The traces in the concept's extent, or of `only_own` those of which it is the lowest concept:
- * flags by trace, and how many. */
+/* Flags of the traces in the concept's extent (only_own: it is their lowest), and how many. */
 static uint8_t *flag_traces(const struct view *view, size_t concept, bool only_own,
 			    uint32_t *num_ret)
 {
@@ -180,8 +178,7 @@ void view_lattice(const struct view *view)
 
 /* ---- DOT ---- */
 
-/* As in reduced labels: the traces whose lowest concept it is, the attributes whose highest it is.
- */
+/* As reduced labels: the traces whose lowest concept it is, attributes whose highest it is. */
 static const char *picture_label(const struct view *view, size_t concept, uint32_t *num_ret)
 {
 	const struct formal_context *context = found(view)->lattice->context;
@@ -258,12 +255,10 @@ static void write_concept(struct json *json, const struct view *view, size_t con
 
 void view_lattice_json(const struct view *view)
 {
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_array(&json, "concepts");
+	json_array(json, "concepts");
 	for (size_t c = 0; c < found(view)->lattice->num_concepts; c++)
-		write_concept(&json, view, c);
-	json_end_array(&json);
-	json_end_object(&json);
+		write_concept(json, view, c);
+	json_end_array(json);
 }

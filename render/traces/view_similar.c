@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "analysis/traces/trace_similarity.h"
-#include "model/arena.h"
 #include "model/xalloc.h"
 #include "render/draw/heat_map.h"
 #include "render/draw/tree.h"
@@ -206,40 +205,36 @@ void view_similar_svg(const struct view *view)
 		     &(struct heat_map){title_of(view), parts->labels, parts->values, parts->num});
 }
 
-/* ---- JSON ---- */
-
 void view_similar_json(const struct view *view)
 {
 	const struct trace_answer *a = view->answer->compared;
 	const struct clustering *c = a->clusters->clustering;
 	struct parts *parts = make_parts(view, a->clusters->num_leaves);
 	uint8_t *flags = make_flags(view);
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_array(&json, "rows");
+	json_array(json, "rows");
 	for (uint32_t p = 0; p < parts->num; p++) {
 		flag_part(view, parts, p, flags);
-		json_text(&json, NULL, trace_text_thread_list(view->arena, a->runs, flags));
+		json_text(json, NULL, trace_text_thread_list(view->arena, a->runs, flags));
 	}
-	json_end_array(&json);
-	json_array(&json, "similarity");
+	json_end_array(json);
+	json_array(json, "similarity");
 	for (size_t row = 0; row < parts->num; row++) {
-		json_array(&json, NULL);
+		json_array(json, NULL);
 		for (size_t column = 0; column < parts->num; column++)
-			json_fixed(&json, NULL, parts->values[row * parts->num + column]);
-		json_end_array(&json);
+			json_fixed(json, NULL, parts->values[row * parts->num + column]);
+		json_end_array(json);
 	}
-	json_end_array(&json);
-	json_text(&json, "linkage", trace_text_linkage(a->measure.linkage));
-	json_array(&json, "merges");
+	json_end_array(json);
+	json_text(json, "linkage", trace_text_linkage(a->measure.linkage));
+	json_array(json, "merges");
 	for (uint32_t m = 0; m < c->num_merges; m++) {
 		flag_below(view, c->num_leaves + m, flags);
-		json_object(&json, NULL);
-		json_text(&json, "ranks", trace_text_thread_list(view->arena, a->runs, flags));
-		json_fixed(&json, "distance", c->merges[m].height);
-		json_end_object(&json);
+		json_object(json, NULL);
+		json_text(json, "ranks", trace_text_thread_list(view->arena, a->runs, flags));
+		json_fixed(json, "distance", c->merges[m].height);
+		json_end_object(json);
 	}
-	json_end_array(&json);
-	json_end_object(&json);
+	json_end_array(json);
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analysis/traces/trace_suspects.h"
-#include "model/arena.h"
 #include "render/draw/table.h"
 #include "render/text/json.h"
 #include "render/text/text.h"
@@ -181,8 +180,6 @@ void view_suspects(const struct view *view)
 	print_next(view);
 }
 
-/* ---- JSON ---- */
-
 static void write_aspect(struct json *json, const struct view *view,
 			 const struct trace_aspect *aspect)
 {
@@ -208,27 +205,25 @@ static void write_aspect(struct json *json, const struct view *view,
 void view_suspects_json(const struct view *view)
 {
 	const struct trace_answer *a = view->answer->compared;
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_text(&json, "good", a->names[0]);
-	json_text(&json, "bad", a->names[1]);
-	json_array(&json, "ranking");
+	json_text(json, "good", a->names[0]);
+	json_text(json, "bad", a->names[1]);
+	json_array(json, "ranking");
 	for (size_t i = 0; i < a->suspects->num_pairs; i++) {
 		const struct trace_suspect *s = &a->suspects->ranking[i];
 
-		json_object(&json, NULL);
-		json_text(&json, "rank", bad_text(view, s->pair));
-		json_text(&json, "compared", good_text(view, s->pair));
-		json_fixed(&json, "suspicion", s->score);
-		json_fixed(&json, "own", s->own);
-		json_count(&json, "first", s->times_first);
-		json_end_object(&json);
+		json_object(json, NULL);
+		json_text(json, "rank", bad_text(view, s->pair));
+		json_text(json, "compared", good_text(view, s->pair));
+		json_fixed(json, "suspicion", s->score);
+		json_fixed(json, "own", s->own);
+		json_count(json, "first", s->times_first);
+		json_end_object(json);
 	}
-	json_end_array(&json);
-	json_array(&json, "aspects");
+	json_end_array(json);
+	json_array(json, "aspects");
 	for (size_t i = 0; i < a->suspects->num_aspects; i++)
-		write_aspect(&json, view, &a->suspects->aspects[i]);
-	json_end_array(&json);
-	json_end_object(&json);
+		write_aspect(json, view, &a->suspects->aspects[i]);
+	json_end_array(json);
 }

@@ -4,16 +4,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/names.h"
 #include "model/job/traces.h"
-#include "model/xalloc.h"
 #include "render/text/json.h"
-#include "render/words/label.h"
 #include "render/text/text.h"
-#include "model/job/traces.h"
 #include "render/view.h"
 #include "render/words/label.h"
 
@@ -176,12 +172,10 @@ static void print_element(const struct printer *p, struct trace_element e, unsig
 {
 	size_t indent = indent_of(p, depth);
 	const struct trace_element *row;
-	const char *text;
 	uint32_t num;
 
 	if (!TRACE_IS_LOOP(e.symbol)) {
-		text = with_count(p, e);
-		print_line(p, indent, text, place_text(p, e.symbol));
+		print_line(p, indent, with_count(p, e), place_text(p, e.symbol));
 		return;
 	}
 	row = trace_body_of(p->lane->trace, e.symbol, &num);
@@ -190,19 +184,7 @@ static void print_element(const struct printer *p, struct trace_element e, unsig
 	print_line(p, indent, "[", "");
 	for (uint32_t i = 0; i < num; i++)
 		print_element(p, row[i], depth + 1);
-	text = text_of(p->view, "]^%u", e.count);
-	print_line(p, indent, text, "");
-}
-
-static void print_end(const struct printer *p)
-{
-	const struct trace *trace = p->lane->trace;
-
-	if (trace->is_truncated)
-		text_wrap(p->view, 2,
-			  "truncated after %" PRIu64 " events: the trace was full, and %" PRIu64
-			  " later ones are not in it (PDB_TRACE gives it more room)",
-			  trace->num_events, trace->num_lost);
+	print_line(p, indent, text_of(p->view, "]^%u", e.count), "");
 }
 
 static bool print_head(const struct printer *p)
@@ -220,55 +202,58 @@ static bool print_head(const struct printer *p)
 	return true;
 }
 
-static void print_loops(const struct view *view)
+static void print_loops(const struct printer *p)
 {
-	const struct traces_lane *lane = view->answer->lane;
-	const struct printer p = {view, view->answer->traces, lane, (size_t)view->width / 2};
-	const struct trace *trace = lane->trace;
+	const struct trace *trace = p->lane->trace;
 
-	if (!print_head(&p))
-		return;
 	for (size_t i = 0; i < trace->num; i++) {
 		if (i == MAX_ELEMENTS / 2 && trace->num > MAX_ELEMENTS) {
 			size_t left_out = trace->num - MAX_ELEMENTS;
 
-			text_wrap(view, 2, "... %zu more entries: trace %d --full, or > FILE.json",
-				  left_out, lane->rank);
+			text_wrap(p->view, 2,
+				  "... %zu more entries: trace %d --full, or > FILE.json", left_out,
+				  p->lane->rank);
 			i += left_out;
 		}
-		print_element(&p, trace->sequence[i], 0);
+		print_element(p, trace->sequence[i], 0);
 	}
-	print_end(&p);
 }
 
-static void print_events(const struct view *view)
+static void print_events(const struct printer *p)
 {
-	const struct traces_lane *lane = view->answer->lane;
-	const struct printer p = {view, view->answer->traces, lane, (size_t)view->width / 2};
 	/* By symbol: there may be millions of events. */
-	const char **lines = arena_array(view->arena, lane->num_local, sizeof(*lines));
+	const char **lines = arena_array(p->view->arena, p->lane->num_local, sizeof(*lines));
+	FILE *out = p->view->out;
 	struct trace_walk walk;
 	uint32_t symbol, count;
 
-	if (!print_head(&p))
-		return;
-	trace_walk_init(&walk, lane->trace);
-	while (!ferror(view->out) && trace_walk_next(&walk, &symbol, &count)) {
+	trace_walk_init(&walk, p->lane->trace);
+	while (!ferror(out) && trace_walk_next(&walk, &symbol, &count)) {
 		if (!lines[symbol])
 			lines[symbol] =
-				line_text(&p, 2, symbol_text(&p, symbol), place_text(&p, symbol));
-		while (count-- > 0 && !ferror(view->out))
-			fputs(lines[symbol], view->out);
+				line_text(p, 2, symbol_text(p, symbol), place_text(p, symbol));
+		while (count-- > 0 && !ferror(out))
+			fputs(lines[symbol], out);
 	}
-	print_end(&p);
 }
 
 void view_trace(const struct view *view)
 {
+	const struct trace *trace = view->answer->lane->trace;
+	const struct printer p = {view, view->answer->traces, view->answer->lane,
+				  (size_t)view->width / 2};
+
+	if (!print_head(&p))
+		return;
 	if (view->answer->is_full)
-		print_events(view);
+		print_events(&p);
 	else
-		print_loops(view);
+		print_loops(&p);
+	if (trace->is_truncated)
+		text_wrap(view, 2,
+			  "truncated after %" PRIu64 " events: the trace was full, and %" PRIu64
+			  " later ones are not in it (PDB_TRACE gives it more room)",
+			  trace->num_events, trace->num_lost);
 }
 
 /* ---- JSON ---- */
@@ -320,24 +305,22 @@ void view_trace_json(const struct view *view)
 	const struct traces_lane *lane = view->answer->lane;
 	const struct printer p = {view, view->answer->traces, lane, 0};
 	const struct trace *trace = lane->trace;
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_int(&json, "rank", lane->rank);
-	json_int(&json, "thread", lane->lane);
+	json_int(json, "rank", lane->rank);
+	json_int(json, "thread", lane->lane);
 	if (!trace) {
-		json_text(&json, "note", lane->note);
+		json_text(json, "note", lane->note);
 	} else {
-		json_count(&json, "events", trace->num_events);
-		json_count(&json, "lost", trace->num_lost);
-		json_bool(&json, "truncated", trace->is_truncated);
-		write_symbols(&json, &p);
-		json_array(&json, "bodies");
+		json_count(json, "events", trace->num_events);
+		json_count(json, "lost", trace->num_lost);
+		json_bool(json, "truncated", trace->is_truncated);
+		write_symbols(json, &p);
+		json_array(json, "bodies");
 		for (size_t i = 0; i < trace->num_bodies; i++)
-			write_row(&json, NULL, &trace->elements[trace->bodies[i].first],
+			write_row(json, NULL, &trace->elements[trace->bodies[i].first],
 				  trace->bodies[i].num);
-		json_end_array(&json);
-		write_row(&json, "sequence", trace->sequence, trace->num);
+		json_end_array(json);
+		write_row(json, "sequence", trace->sequence, trace->num);
 	}
-	json_end_object(&json);
 }

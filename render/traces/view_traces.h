@@ -10,12 +10,6 @@
 #include "analysis/traces/clustering.h"
 #include "analysis/traces/trace_attributes.h"
 
-struct concept_lattice;
-struct trace_clusters;
-struct trace_diff;
-struct trace_runs;
-struct trace_similarity;
-struct trace_suspects;
 struct view;
 
 /* What the attributes are and were made with. */
@@ -44,8 +38,8 @@ void view_lattice(const struct view *view);
 void view_lattice_dot(const struct view *view);
 void view_lattice_json(const struct view *view);
 
-/* similar: the matrix as a heat map, similar traces side by side, equal ones as one, and if there
- * are too many clusters of them; then how they cluster. */
+/* similar: a heat map, similar traces side by side, equal ones as one, clusters if there are too
+ * many; then how they cluster. */
 void view_similar(const struct view *view);
 void view_similar_svg(const struct view *view);
 void view_similar_json(const struct view *view);
@@ -55,16 +49,14 @@ void view_similar_json(const struct view *view);
 void view_suspects(const struct view *view);
 void view_suspects_json(const struct view *view);
 
-/* diff: two columns, what both have on the same line; long pieces that are the same are folded
- * unless all is wanted. */
+/* diff: two columns, what both have on one line; long pieces of it are folded, but for is_full. */
 void view_diff(const struct view *view);
 void view_diff_dot(const struct view *view);
 void view_diff_json(const struct view *view);
 
-/* trace: a thread's own as text, its loops nested, or all of its events one after the other.
- * "[ Isend Irecv Waitall ]^412  exchange() halo.c:33-38": loops whose body is short and of one
- * function in a line, others with their bodies below. Of a sequence with more than a few hundred
- * elements the middle is left out. In full each event is on a line of its own. */
+/* trace: a thread's own with its loops nested, of many elements without the middle; in full each
+ * event on a line. "[ Isend Irecv Waitall ]^412  exchange() halo.c:33-38": loops whose body is
+ * short and of one function in a line, others with their bodies below. */
 void view_trace(const struct view *view);
 /* An object with the symbols, the bodies and the sequence; docs/traces.md says how. */
 void view_trace_json(const struct view *view);

@@ -6,7 +6,6 @@
 #define PDB_RENDER_LABEL_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct arena;
@@ -16,7 +15,12 @@ struct iteration;
 struct job_crash;
 struct model;
 struct name;
+struct progress;
 struct rankset;
+struct temporal_group;
+struct temporal_loop;
+struct temporal_reason;
+struct temporal_result;
 struct view;
 
 /* Short for tables and pictures: C++ names without template arguments and parameters,
@@ -34,8 +38,7 @@ const char *label_rank_list(struct arena *arena, const struct rankset *set, int 
 /* "rank 3" or "ranks 0-2,8", in at most `width` columns. */
 const char *label_who(struct arena *arena, const struct rankset *set, int width);
 
-/* "12 us", "350 ms", "7.2 s", "72 s", "2 min 5 s", "3 h 12 min", "2 d 3 h". By value: nobody
- * frees it, and it is to be printed at once. */
+/* "12 us", "350 ms", "7.2 s", "72 s", "2 min 5 s", "3 h 12 min", "2 d 3 h". By value. */
 struct label_time {
 	char text[32];
 };
@@ -45,15 +48,11 @@ const char *label_time_range(struct arena *arena, uint64_t min_ns, uint64_t max_
 
 /* A tag or enum seg_tag: "7", "any", "others" (SEG_TAG_MANY), "post", "complete", ... */
 const char *label_tag(struct arena *arena, int32_t tag);
-
 /* How a rank was ended: "SIGSEGV at address 0x10", "SIGABRT", "SIGTERM from another process". */
 const char *label_crash(struct arena *arena, const struct job_crash *crash);
-
 /* "412" or "about 412". */
 const char *label_iteration(struct arena *arena, const struct iteration *iteration);
-
-/* A demangled function name without return type, template arguments and parameters:
- * "void ns::sum<double>(int) const" is "ns::sum". */
+/* A demangled name without types and parameters: "void ns::sum<double>(int) const" is "ns::sum". */
 const char *label_function(struct arena *arena, const char *function);
 
 /* ---- Places: label_place.c ---- */
@@ -76,9 +75,7 @@ const char *label_user_place(const struct view *view, uint32_t path, enum label_
 
 /* What LABEL_FULL has behind the place of `user`, the frame of `path` that is the program's own. */
 const char *label_behind(const struct view *view, uint32_t path, uint32_t user);
-
-/* The outermost function of MPI on a path, which is the one that was called; NULL outside MPI, or
- * in the handler of a signal. Borrowed. */
+/* The call of MPI that a path is in; NULL outside MPI, or in a signal's handler. Borrowed. */
 const char *label_mpi_call(const struct view *view, uint32_t path);
 /* "MPI_Recv, exchange() at halo.c:12" of a call path, which is not CALLPATH_NONE. */
 const char *label_stack(const struct view *view, uint32_t path);
@@ -88,57 +85,61 @@ const char *label_stack(const struct view *view, uint32_t path);
 /* A state of the job model: "in MPI_Allreduce, halo() solver.c:141",
  * "computing after MPI_Send, halo() solver.c:125", "before its first MPI call". */
 const char *label_state(const struct view *view, uint32_t state, enum label_detail detail);
-
 /* What a group does and where. Groups outside MPI are placed by the stack samples of their threads
  * as far as these agree, else by the MPI call that they came from. */
 const char *label_where(const struct view *view, const struct eqgroup *group,
 			enum label_detail detail);
-
 /* What a group does, in one or two words: "MPI_Allgather", "compute_forces()", "after MPI_Send". */
 const char *label_doing(const struct view *view, const struct eqgroup *group);
-
+/* Is a state of the job model in the loop, or in one inside it? */
+bool label_is_in_loop(const struct progress *progress, uint32_t loop, uint32_t state);
 /* "loop run() at solver.c:120"; without line information "loop in LAMMPS_NS::Verlet::run(int)".
  * loop: an index in view->progress->loops. */
 const char *label_loop(const struct view *view, uint32_t loop, enum label_detail detail);
 
 /* ---- Communicators, windows and files: label_comm.c ---- */
 
-/* As the program named them, else by the call that made them. */
-
-/* One of job->comms. Short: "MPI_COMM_WORLD", "rows (2nd of 4)", "split at grid.c:40 (2nd of 4)".
+/* One of job->comms, by its name or the call that made it. Short: "MPI_COMM_WORLD", "rows (2nd of 4)", "split at grid.c:40 (2nd of 4)".
  * Full: "split of MPI_COMM_WORLD at grid.c:40 (2nd of 4)". Those of one name, or made by one call,
  * are counted in the order of making, then of members. SEG_NO_COMM: "unknown communicator". */
 const char *label_comm(const struct view *view, uint32_t comm, enum label_detail detail);
-
-/* The same for entry `local` of a rank's own table, or SEG_NO_COMM: also MPI_COMM_SELF and others
- * that job->comms leaves out. */
+/* The same for an entry of a rank's own table, also of those that job->comms leaves out. */
 const char *label_comm_local(const struct view *view, const struct model *model, uint32_t local,
 			     enum label_detail detail);
-
 /* "communicator", "intercommunicator", "window" or "file". Static text. */
 const char *label_comm_kind(const struct view *view, uint32_t comm);
 
 /* ---- Who waits for what: label_wait.c ---- */
 
-/* "rank 7", or "rank 7, main thread", "rank 7, thread 2" where the rank has several. lane: index
- * in the job model. */
+/* "rank 7", or of several threads "rank 7, main thread". lane: index in the job model. */
 const char *label_wait_who(const struct view *view, uint32_t lane);
-
 /* "in MPI_Recv, exchange() at pair.c:31", "outside MPI, in compute() at force.c:88". */
 const char *label_wait_where(const struct view *view, uint32_t lane);
-
 /* What a need is for, after "waits for": "message 413 with tag 7 from rank 100, which has sent
  * 412", "ranks 99,101 to call MPI_Allgather, number 1237 on MPI_COMM_WORLD". */
 const char *label_wait_need(const struct view *view, uint32_t need);
-
 /* The same for many needs of one kind, without numbers: "messages with tag 7 from ranks 3-9". */
 const char *label_wait_needs(const struct view *view, uint32_t need, const struct rankset *peers,
 			     int width);
-
 /* Why what a lane waits for is not known, or not all of it; NULL: it is. Static text. */
 const char *label_wait_gap(const struct view *view, uint32_t lane);
-
 /* " on halo", or "" for MPI_COMM_WORLD. */
 const char *label_wait_on(const struct view *view, uint32_t comm);
+
+/* ---- The temporal order of stacks: order_text.c ---- */
+
+/* Where a group of stacks is: "in MPI_Allreduce, halo() at solver.c:12". */
+const char *order_text_where(const struct view *view, const struct temporal_group *group);
+/* "the loop at solver.c:12 of relax()". The loop's line is the first of those of its ends, or of
+ * its beginning where that is in the same file. */
+const char *order_text_loop(const struct view *view, const struct temporal_loop *loop);
+/* Why two groups are not ordered: "they are in different branches". */
+const char *order_text_cause(const struct view *view, const struct temporal_reason *reason);
+/* Why no stack is before another, or the first reason for two of them. */
+const char *order_text_no_order(const struct view *view, const struct temporal_result *order);
+/* Of a verdict by the order: what makes the culprits earlier, a paragraph for each reason. */
+void order_text_print_choice(const struct view *view);
+/* Of a verdict that the order could not choose for: why not, if there is an order at all. */
+void order_text_print_doubt(const struct view *view);
 
 #endif

@@ -122,8 +122,7 @@ static const char *origin_text(const struct view *view, const struct job_comm *c
 	if (!comm->made_by)
 		return text_of(view, "unnamed %s",
 			       label_comm_kind(view, (uint32_t)(comm - view->comms->comms)));
-	/* A parent is told by its name or its number in the list: its own origin would be too
-	 * long. */
+	/* A parent is told by its name or number: its own origin would be too long. */
 	if (detail == LABEL_FULL && comm->parent != SEG_NO_COMM) {
 		const struct job_comm *parent = &view->comms->comms[comm->parent];
 

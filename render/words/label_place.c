@@ -15,17 +15,10 @@
 /* The last component of the module's path, NULL where the code lies in no module. */
 static const char *module_name(const struct job *job, uint32_t node)
 {
-	const struct callpath_node *frame;
-	const char *path, *slash;
+	uint32_t module =
+		node == CALLPATH_NONE ? MODULE_NONE : callpaths_get(job->callpaths, node)->module;
 
-	if (node == CALLPATH_NONE)
-		return NULL;
-	frame = callpaths_get(job->callpaths, node);
-	if (frame->module == MODULE_NONE)
-		return NULL;
-	path = modules_get(job->modules, frame->module)->path;
-	slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
+	return module == MODULE_NONE ? NULL : basename(modules_get(job->modules, module)->path);
 }
 
 const char *label_called(const struct view *view, const struct name *name, enum label_detail detail)
@@ -71,8 +64,6 @@ const char *label_frame(const struct view *view, const struct calltree *tree, ui
 		       name->file ? name->file : "");
 }
 
-/* ---- Paths ---- */
-
 const char *label_mpi_call(const struct view *view, uint32_t path)
 {
 	const struct job *job = view->job;
@@ -98,8 +89,8 @@ const char *label_stack(const struct view *view, uint32_t path)
 	return call ? text_of(view, "%s, %s", call, place) : place;
 }
 
-/* ", handling signal 14 that interrupted step() at solver.c:141", behind the place of the user's
- * frame of a path, if a signal's frame is beyond it; else "". */
+/* ", handling signal 14 that interrupted step() at solver.c:141" of a signal's frame further out
+ * than the user's; "". */
 static const char *handling_text(const struct view *view, uint32_t user)
 {
 	const struct job *job = view->job;

@@ -5,7 +5,6 @@
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
-#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
@@ -33,8 +32,7 @@ const char *label_state(const struct view *view, uint32_t state, enum label_deta
 		       &view->job->model->sites[SEG_STATE_SITE(state)], detail);
 }
 
-/* Does the path go through the MPI library? Then the thread was not computing when sampled, but in
- * a signal's handler. */
+/* Does the path go through the MPI library? Then it was not computing when sampled. */
 static bool is_inside_mpi(const struct job *job, uint32_t path)
 {
 	while (path != CALLPATH_NONE && !names_is_signal(job->names, path)) {
@@ -182,8 +180,6 @@ const char *label_doing(const struct view *view, const struct eqgroup *group)
 	return text_of(view, "after %s", function);
 }
 
-/* ---- Loops ---- */
-
 /* The frame whose function holds the loop: all states of the loop share loop->path; the next frame
  * inwards is where their paths part, in one function but at different calls. That of the header
  * stands for the loop. */
@@ -216,7 +212,7 @@ static size_t common_level(const struct job *job, uint32_t a, uint32_t b, size_t
 	return level;
 }
 
-static bool holds_state(const struct progress *progress, uint32_t loop, uint32_t state)
+bool label_is_in_loop(const struct progress *progress, uint32_t loop, uint32_t state)
 {
 	uint32_t at = progress->loop_of[state];
 
@@ -238,7 +234,7 @@ static const struct name *loop_name(const struct view *view, uint32_t loop)
 	for (uint32_t state = 0; level > 0 && state < job_model_num_states(job->model); state++) {
 		uint32_t path = job->model->sites[SEG_STATE_SITE(state)].path;
 
-		if (path == CALLPATH_NONE || !holds_state(progress, loop, state))
+		if (path == CALLPATH_NONE || !label_is_in_loop(progress, loop, state))
 			continue;
 		path = callpaths_at_depth(job->callpaths, path,
 					  callpaths_get(job->callpaths, frame)->depth);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "analysis/stacks/temporal.h"
 #include "analysis/verdict/verdict.h"
@@ -10,10 +11,6 @@
 #include "model/job/modules.h"
 #include "model/job/names.h"
 #include "model/job/rankset.h"
-#include "render/text/text.h"
-#include "render/view.h"
-#include "render/words/label.h"
-#include "render/words/order_text.h"
 #include "render/words/parts.h"
 
 enum { MAX_CHOICES = 3, MAX_LOOPS = 16 };
@@ -173,10 +170,8 @@ static void add_choice(const struct view *view, struct choice *choices, size_t *
 	}
 	rankset_add_set(choices[i].earlier, view->order->groups[a].ranks);
 	rankset_add_set(choices[i].later, view->order->groups[b].ranks);
-	if (reason->value_b < choices[i].min)
-		choices[i].min = reason->value_b;
-	if (reason->value_b > choices[i].max)
-		choices[i].max = reason->value_b;
+	choices[i].min = MIN(choices[i].min, reason->value_b);
+	choices[i].max = MAX(choices[i].max, reason->value_b);
 }
 
 static size_t find_choices(const struct view *view, struct choice *choices)
@@ -213,10 +208,10 @@ static const char *same_iterations(const struct view *view, const struct choice 
 	const char *text = "";
 
 	for (size_t i = 0; i < num_a && i < num_b && loops[0][i] == loops[1][i]; i++) {
-		if (!has_value[0][i] || !has_value[1][i] || values[0][i] != values[1][i])
-			continue;
-		text = text_of(view, "%s, %s %s=%" PRId64, text, *text ? "and" : "both with",
-			       loops[0][i]->variable.variable->name, values[0][i]);
+		if (has_value[0][i] && has_value[1][i] && values[0][i] == values[1][i])
+			text = text_of(view, "%s, %s %s=%" PRId64, text,
+				       *text ? "and" : "both with",
+				       loops[0][i]->variable.variable->name, values[0][i]);
 	}
 	return text;
 }

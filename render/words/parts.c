@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/progress/eqgroup.h"
@@ -11,14 +12,13 @@
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
 #include "render/text/json.h"
-#include "render/text/text.h"
-#include "render/words/label.h"
 #include "render/words/parts.h"
 
-/* Of the ranks in a mark. */
-enum { MARK_RANKS_WIDTH = 24 };
-/* Of the ranks in a sentence. */
-enum { WHO_WIDTH = 30 };
+enum {
+	MARK_RANKS_WIDTH = 24, /* of the ranks in a mark */
+	WHO_WIDTH = 30,        /* of those in a sentence */
+	MAX_ARTICLES = 120,    /* there may be a group for each rank */
+};
 
 int parts_num_ranks(const struct view *view)
 {
@@ -81,7 +81,7 @@ bool parts_is_culprit(const struct view *view, uint32_t group)
 
 bool parts_has_article(const struct view *view, uint32_t group)
 {
-	return group < PARTS_MAX_ARTICLES || is_accused(view, group, PARTS_MAX_ARTICLES);
+	return group < MAX_ARTICLES || is_accused(view, group, MAX_ARTICLES);
 }
 
 struct rankset *parts_culprits(const struct view *view, uint32_t group)
@@ -190,6 +190,20 @@ size_t parts_lanes(const struct view *view, int rank, size_t *num_ret)
 	return view->job->model ? job_model_lanes(view->job->model, rank, num_ret) : 0;
 }
 
+void parts_print_lanes(const struct view *view,
+		       void (*print)(const struct view *view, const struct job_lane *lane))
+{
+	size_t number, first;
+
+	if (!parts_have_models(view))
+		return;
+	first = parts_lanes(view, view->answer->rank, &number);
+	if (!number)
+		parts_no_model(view, view->answer->rank);
+	for (size_t i = first; i < first + number; i++)
+		print(view, &view->job->model->lanes[i]);
+}
+
 uint32_t parts_group_of(const struct view *view, int rank)
 {
 	size_t number, first = parts_lanes(view, rank, &number);
@@ -205,10 +219,9 @@ uint32_t parts_group_of(const struct view *view, int rank)
 bool parts_have_models(const struct view *view)
 {
 	if (view->progress && view->groups && view->graph) {
-		if (view->groups->num_groups)
-			return true;
-		text_wrap(view, 0, "No rank has called MPI yet.");
-		return false;
+		if (!view->groups->num_groups)
+			text_wrap(view, 0, "No rank has called MPI yet.");
+		return view->groups->num_groups;
 	}
 	text_wrap(view, 0,
 		  "No rank of this job has a recorder, so nothing is known of its loops and MPI "
@@ -230,7 +243,65 @@ void parts_no_model(const struct view *view, int rank)
 		text_wrap(view, 0, "Nothing is known of the MPI calls of rank %d.", rank);
 }
 
-/* ---- JSON ---- */
+/* ---- The same of several ranks ---- */
+
+static struct same_entry *entry_of(struct same *same, const char *text)
+{
+	for (size_t i = 0; i < same->num; i++)
+		if (strcmp(same->entries[i].text, text) == 0)
+			return &same->entries[i];
+	same->entries = arena_grow(same->arena, same->entries, same->num, &same->capacity,
+				   sizeof(*same->entries));
+	same->entries[same->num] = (struct same_entry){
+		.text = text, .ranks = rankset_in(same->arena, rankset_create())};
+	return &same->entries[same->num++];
+}
+
+struct same_entry *same_add(struct same *same, const char *text, int rank)
+{
+	struct same_entry *entry = entry_of(same, text);
+
+	rankset_add(entry->ranks, rank);
+	return entry;
+}
+
+void same_add_set(struct same *same, const char *text, const struct rankset *ranks)
+{
+	rankset_add_set(entry_of(same, text)->ranks, ranks);
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct same_entry *one = a, *two = b;
+	int ranks_one = rankset_count(one->ranks), ranks_two = rankset_count(two->ranks);
+
+	if (ranks_one != ranks_two)
+		return ranks_one > ranks_two ? -1 : 1;
+	return rankset_first(one->ranks) < rankset_first(two->ranks) ? -1 : 1;
+}
+
+void same_sort(struct same *same)
+{
+	if (same->num)
+		qsort(same->entries, same->num, sizeof(*same->entries), compare_entries);
+}
+
+size_t same_print(const struct same *same, const struct view *view, const char *link, size_t max)
+{
+	for (size_t i = 0; i < same->num && i < max; i++)
+		text_wrap(view, 2, "%s%s%s", parts_who(view, same->entries[i].ranks), link,
+			  same->entries[i].text);
+	return same->num > max ? same->num - max : 0;
+}
+
+size_t same_count_from(const struct same *same, size_t first)
+{
+	size_t number = 0;
+
+	for (size_t i = first; i < same->num; i++)
+		number += (size_t)rankset_count(same->entries[i].ranks);
+	return number;
+}
 
 void parts_json_iterations(struct json *json, const char *key, const struct iteration *iterations,
 			   size_t num)

@@ -2,6 +2,7 @@
 #include "model/arena.h"
 #include "model/error.h"
 #include "model/job/rankset.h"
+#include "render/text/json.h"
 #include "shell/answers/answer.h"
 #include "shell/options/args.h"
 #include "shell/banner.h"
@@ -16,9 +17,15 @@ int answer_write(struct session *session, const struct command *command, const s
 
 	if (!result) {
 		struct view view = session_view(session, answer.arena);
+		struct json json = {.out = view.out};
 
 		view.answer = &answer;
+		view.json = &json;
+		if (format == FORMAT_JSON)
+			json_object(&json, NULL);
 		command->views[format](&view);
+		if (format == FORMAT_JSON)
+			json_end_object(&json);
 		if (format == FORMAT_TEXT && command->flags & CMD_STACKS)
 			banner_print_stack_holes(session, answer.ranks, session->out);
 	}

@@ -6,7 +6,7 @@
 #include "model/error.h"
 #include "model/interrupt.h"
 #include "model/job/rankset.h"
-#include "render/words/order_text.h"
+#include "render/words/label.h"
 #include "render/view.h"
 #include "shell/options/args.h"
 #include "shell/banner.h"

@@ -98,16 +98,14 @@ static void count(const struct samples *samples, const struct rankset *ranks, st
 static void tell_json(const struct view *view)
 {
 	const struct counts *counts = view->answer->own;
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_ranks(&json, "ranks", counts->ranks);
-	json_count(&json, "samples", counts->times);
-	json_count(&json, "stacks", counts->stacks);
-	json_count(&json, "incomplete", counts->incomplete);
-	json_count(&json, "stops", counts->stops);
-	json_seconds(&json, "stopped_s", counts->stopped_ns);
-	json_end_object(&json);
+	json_ranks(json, "ranks", counts->ranks);
+	json_count(json, "samples", counts->times);
+	json_count(json, "stacks", counts->stacks);
+	json_count(json, "incomplete", counts->incomplete);
+	json_count(json, "stops", counts->stops);
+	json_seconds(json, "stopped_s", counts->stopped_ns);
 }
 
 static void tell(const struct view *view)

@@ -61,22 +61,20 @@ static const char *host_note(const struct session *session, const struct host *h
 static void hosts_json(const struct view *view)
 {
 	const struct hosts *found = view->answer->own;
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_array(&json, "hosts");
+	json_array(json, "hosts");
 	for (size_t i = 0; i < found->num; i++) {
 		const struct host *host = &found->hosts[i];
 
-		json_object(&json, NULL);
-		json_text(&json, "host", host->name);
-		json_int(&json, "count", rankset_count(host->ranks));
-		json_ranks(&json, "ranks", host->ranks);
-		json_text(&json, "note", host_note(view->session, host));
-		json_end_object(&json);
+		json_object(json, NULL);
+		json_text(json, "host", host->name);
+		json_int(json, "count", rankset_count(host->ranks));
+		json_ranks(json, "ranks", host->ranks);
+		json_text(json, "note", host_note(view->session, host));
+		json_end_object(json);
 	}
-	json_end_array(&json);
-	json_end_object(&json);
+	json_end_array(json);
 }
 
 static void print_hosts(const struct view *view)

@@ -56,27 +56,25 @@ static void job_json(const struct view *view)
 	const struct proctable *table = job->proctable;
 	const char *command = session->launcher.command;
 	char *mpi = find_mpi(job);
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
 	if (table->launcher_pid) {
-		json_text(&json, "launcher",
+		json_text(json, "launcher",
 			  table->launcher_name ? table->launcher_name : "unknown launcher");
-		json_int(&json, "launcher_pid", table->launcher_pid);
+		json_int(json, "launcher_pid", table->launcher_pid);
 	}
-	json_text(&json, "command", *command ? command : NULL);
-	json_text(&json, "mpi", mpi);
+	json_text(json, "command", *command ? command : NULL);
+	json_text(json, "mpi", mpi);
 	free(mpi);
-	json_text(&json, "found_by", proctable_source_text(table->source));
-	json_text(&json, "found_note", table->source_note);
-	json_int(&json, "daemons", session->daemons ? session->daemons->num_hosts : 0);
-	json_text(&json, "no_daemons_because",
+	json_text(json, "found_by", proctable_source_text(table->source));
+	json_text(json, "found_note", table->source_note);
+	json_int(json, "daemons", session->daemons ? session->daemons->num_hosts : 0);
+	json_text(json, "no_daemons_because",
 		  session->daemons || session->daemon_trouble.code == ERROR_NONE
 			  ? NULL
 			  : session->daemon_trouble.text);
-	json_real(&json, "age_s", session->looked_ns ? session_age(session) : NAN);
-	json_text(&json, "snapshot", session->snapshot);
-	json_end_object(&json);
+	json_real(json, "age_s", session->looked_ns ? session_age(session) : NAN);
+	json_text(json, "snapshot", session->snapshot);
 }
 
 static void print_job(const struct view *view)

@@ -91,22 +91,20 @@ static void overhead_json(const struct view *view)
 {
 	const struct sampler_cost *cost = view->answer->own;
 	struct recorder_sums sums = {0};
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
 	if (view->job->model)
 		sums = sum_recorders(view->job->model);
-	json_object(&json, NULL);
-	json_count(&json, "samples", cost->num_samples);
-	json_count(&json, "samples_failed", cost->num_failed);
-	json_seconds(&json, "stopped_median_s", cost->stopped_ns_median);
-	json_seconds(&json, "stopped_longest_s", cost->stopped_ns_max);
-	json_seconds(&json, "stopped_s", cost->stopped_ns_total);
-	json_seconds(&json, "look_s", view->session->look_cost_ns);
-	json_count(&json, "recorder_bytes", sums.bytes);
-	json_count(&json, "recorder_bytes_largest", sums.largest);
-	json_count(&json, "full_unwinds", sums.unwinds);
-	json_count(&json, "transitions", sums.events);
-	json_end_object(&json);
+	json_count(json, "samples", cost->num_samples);
+	json_count(json, "samples_failed", cost->num_failed);
+	json_seconds(json, "stopped_median_s", cost->stopped_ns_median);
+	json_seconds(json, "stopped_longest_s", cost->stopped_ns_max);
+	json_seconds(json, "stopped_s", cost->stopped_ns_total);
+	json_seconds(json, "look_s", view->session->look_cost_ns);
+	json_count(json, "recorder_bytes", sums.bytes);
+	json_count(json, "recorder_bytes_largest", sums.largest);
+	json_count(json, "full_unwinds", sums.unwinds);
+	json_count(json, "transitions", sums.events);
 }
 
 const struct command info_overhead = {

@@ -86,14 +86,12 @@ static void rank_json(struct json *json, const struct view *view, int rank)
 static void ranks_json(const struct view *view)
 {
 	const struct rankset *ranks = view->answer->ranks;
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 
-	json_object(&json, NULL);
-	json_array(&json, "ranks");
+	json_array(json, "ranks");
 	for (int rank = rankset_first(ranks); rank >= 0; rank = rankset_next(ranks, rank))
-		rank_json(&json, view, rank);
-	json_end_array(&json);
-	json_end_object(&json);
+		rank_json(json, view, rank);
+	json_end_array(json);
 }
 
 static void print_ranks(const struct view *view)

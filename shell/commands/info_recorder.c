@@ -115,15 +115,13 @@ static const struct job_lane *next_lane(const struct view *view, size_t *i)
 
 static void recorder_json(const struct view *view)
 {
-	struct json json = {.out = view->out};
+	struct json *json = view->json;
 	const struct job_lane *lane;
 
-	json_object(&json, NULL);
-	json_array(&json, "ranks");
+	json_array(json, "ranks");
 	for (size_t i = 0; (lane = next_lane(view, &i));)
-		model_json(&json, lane->rank, lane->model);
-	json_end_array(&json);
-	json_end_object(&json);
+		model_json(json, lane->rank, lane->model);
+	json_end_array(json);
 }
 
 static void print_recorder(const struct view *view)

@@ -36,6 +36,9 @@ known_parts() {
 	attach/cores) echo 'launchers stacks' ;;
 	attach/node) echo 'stacks symbols' ;;
 	attach/daemons) echo 'code gdb launchers node stacks symbols' ;;
+	render/words) echo text ;;
+	render/draw | render/lp) echo 'text words' ;;
+	render/report | render/traces) echo 'draw text words' ;;
 	shell/line) echo 'options script' ;;
 	shell/script) echo options ;;
 	shell/start) echo 'line options script' ;;

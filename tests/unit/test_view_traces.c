@@ -8,6 +8,7 @@
 #include "analysis/traces/trace_suspects.h"
 #include "model/arena.h"
 #include "render/text/gate.h"
+#include "render/text/json.h"
 #include "render/traces/view_traces.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/with_arena.h"
@@ -56,11 +57,17 @@ typedef void view_fn(const struct view *view);
 static void show_found(const struct view *how, const struct trace_answer *found, view_fn *show)
 {
 	struct answer answer = {.arena = arena_create(), .compared = found};
+	struct json json = {.out = how->out};
 	struct view view = *how;
 
 	view.arena = answer.arena;
 	view.answer = &answer;
+	view.json = &json;
+	if (how->json)
+		json_object(&json, NULL);
 	show(&view);
+	if (how->json)
+		json_end_object(&json);
 	arena_destroy(answer.arena);
 }
 
@@ -221,19 +228,21 @@ static void test_files(void **state)
 {
 	const struct trace_measure entries = {ENTRIES, FREQUENCY_NONE, LINKAGE_AVERAGE};
 	struct both both = both_create(stencil_calls, stencil_good, stencil_bad);
-	struct view view = {.width = 80};
+	struct view view = {.width = 80}, with_json;
 	char *text = NULL;
 	size_t size;
 
 	(void)state;
 	view.out = open_memstream(&text, &size);
+	with_json = view;
+	with_json.json = &(struct json){0};
 	print_run(&view, receiver_calls, receiver, TRACE_BY_CALL, &entries, view_lattice_dot);
-	print_run(&view, receiver_calls, receiver, TRACE_BY_CALL, &entries, view_lattice_json);
+	print_run(&with_json, receiver_calls, receiver, TRACE_BY_CALL, &entries, view_lattice_json);
 	print_run(&view, receiver_calls, receiver, TRACE_BY_CALL, &entries, view_similar_svg);
-	print_run(&view, receiver_calls, receiver, TRACE_BY_CALL, &entries, view_similar_json);
-	print_suspects(&view, &both, view_suspects_json);
+	print_run(&with_json, receiver_calls, receiver, TRACE_BY_CALL, &entries, view_similar_json);
+	print_suspects(&with_json, &both, view_suspects_json);
 	print_diff(&view, &both, 2, 7, view_diff_dot);
-	print_diff(&view, &both, 2, 7, view_diff_json);
+	print_diff(&with_json, &both, 2, 7, view_diff_json);
 	fclose(view.out);
 	check_golden(text, "tests/golden/traces_files.txt");
 	free(text);
