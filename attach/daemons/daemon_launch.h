@@ -6,7 +6,6 @@
 #include <sys/types.h>
 
 struct daemon_plan;
-struct launcher_kind;
 struct pdb_error;
 
 struct daemon_launch {

@@ -17,7 +17,6 @@
 #include <limits.h>
 #include <linux/sched/types.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

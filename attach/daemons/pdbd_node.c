@@ -30,7 +30,6 @@
 #include "model/decoder.h"
 #include "model/wire/proc_bytes.h"
 #include "model/wire/share.h"
-#include "model/xalloc.h"
 
 void pdbd_node_tell(struct daemon *daemon, struct daemon_rank *ranks, size_t num_ranks)
 {

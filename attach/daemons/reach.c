@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

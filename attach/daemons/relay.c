@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdbool.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>

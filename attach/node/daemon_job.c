@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <limits.h>
-#include <string.h>
 
 #include "attach/node/daemon_job.h"
 #include "attach/process/procfs.h"

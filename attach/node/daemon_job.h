@@ -3,8 +3,6 @@
 #ifndef PDB_ATTACH_DAEMON_JOB_H
 #define PDB_ATTACH_DAEMON_JOB_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -10,7 +9,6 @@
 #include "attach/node/starved.h"
 #include "attach/process/procfs.h"
 #include "attach/stacks/sampler.h"
-#include "model/job/callpath.h"
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"

@@ -12,7 +12,6 @@
 
 struct job;
 struct node;
-struct maps;
 struct pdb_error;
 struct rankset;
 struct sampler;

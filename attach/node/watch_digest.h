@@ -10,7 +10,6 @@
 
 struct buffer;
 struct pdb_error;
-struct rankset;
 
 #define WATCH_NEVER UINT64_MAX
 

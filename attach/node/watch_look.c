@@ -13,7 +13,6 @@
 #include "attach/node/watch_look.h"
 #include "attach/node/watch_stacks.h"
 #include "attach/process/procfs.h"
-#include "model/error.h"
 #include "model/monotonic.h"
 #include "model/job/rankset.h"
 #include "model/segment/segment.h"

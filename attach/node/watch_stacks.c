@@ -8,7 +8,6 @@
 #include "attach/node/watch_stacks.h"
 #include "attach/symbols/symbols.h"
 #include "model/job/callpath.h"
-#include "model/error.h"
 #include "model/job/message_queues.h"
 #include "model/job/modules.h"
 #include "model/job/names.h"
