@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -39,7 +38,7 @@ static char **make_environment(const struct daemon_plan *plan)
 
 	for (char **variable = environ; *variable; variable++)
 		if (!is_identity(*variable) &&
-		    !words_variable(added, *variable, strcspn(*variable, "=")) &&
+		    !words_variable(added, *variable) &&
 		    !(plan->allocation &&
 		      launcher_variables_have(&plan->allocation->own, *variable)))
 			words_add(&words, *variable);

@@ -4,15 +4,11 @@
 #ifndef PDB_ATTACH_DAEMON_PLAN_H
 #define PDB_ATTACH_DAEMON_PLAN_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
-struct launcher_allocation;
 struct launcher_hosts;
-struct launcher_kind;
 struct pdb_error;
 struct proctable;
-struct words;
 
 /* The invitation to pdb's connection: in the daemons' environment only, since command lines can be
  * seen by everybody on a node. */
@@ -61,17 +57,5 @@ const char **daemon_plan_hosts(const struct proctable *table, const struct launc
 int daemon_plan_make(const struct daemon_site *site, struct daemon_plan *ret,
 		     struct pdb_error *err);
 void daemon_plan_deinit(struct daemon_plan *plan);
-
-/* ---- For the launchers' own files ---- */
-
-/* A variable of the launcher's. NULL: it is not set, or it is not known what is. */
-const char *daemon_plan_variable(const struct daemon_site *site, const char *name);
-
-/* Those of the launcher's options that have one of these names, as "NAME VALUE" or "NAME=VALUE". */
-void daemon_plan_add_options(struct words *words, const struct daemon_site *site,
-			     const char *const *names);
-
-/* Is the text one of the names, as far as the `length` of it goes? */
-bool daemon_plan_is_one_of(const char *text, size_t length, const char *const *names);
 
 #endif

@@ -14,7 +14,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
 
 /* Of a process that is a proxy or starts one. The texts belong to the caller. */
 struct hydra_proxy {

@@ -14,25 +14,17 @@
 #include "attach/launchers/rankenv.h"
 #include "attach/process/maps.h"
 #include "attach/process/procfs.h"
+#include "model/clean_text.h"
 #include "model/error.h"
 
 #define MAX_DEPTH 32 /* of process trees that are followed up or down */
 
-/* Executables may have any name, of another user's choice when root asks; a terminal is not to take
- * it for commands. */
-static void clean_text(char *text)
-{
-	for (; *text; text++) {
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			*text = '?';
-	}
-}
-
+/* Executables may have any name, of another user's choice when root asks. */
 static void finish_texts(struct launcher_info *info)
 {
-	clean_text(info->name);
+	clean_text(info->name, strlen(info->name));
 	procfs_command(info->pid, info->command, sizeof(info->command));
-	clean_text(info->command);
+	clean_text(info->command, strlen(info->command));
 }
 
 /* One that has ended meanwhile has no start time. */
@@ -175,7 +167,7 @@ static bool table_has(const struct procfs_stat *list, size_t num, const struct l
 	bool has = false;
 	size_t i;
 
-	if (!info->kind->read_table || info->kind->read_table(info, &table, NULL))
+	if (!info->kind->has_mpir || launcher_read_mpir(info, &table, NULL))
 		return false;
 	for (i = 0; i < table->num_procs && !has; i++) {
 		const struct proc *proc = &table->procs[i];
@@ -340,20 +332,30 @@ int launcher_check_own(const struct launcher_info *launcher, struct pdb_error *e
 	return 0;
 }
 
+static char *list_srun_hosts(pid_t pid)
+{
+	const struct launcher_info srun = {.kind = &launcher_slurm, .pid = pid, .name = "srun"};
+	struct proctable *table;
+	char *hosts = NULL;
+	size_t size;
+
+	if (launcher_read_mpir(&srun, &table, NULL))
+		return NULL;
+	FILE *out = open_memstream(&hosts, &size);
+	for (size_t i = 0; i < table->num_procs; i++)
+		fprintf(out, "%s%s", i > 0 ? "," : "", table->procs[i].host);
+	fclose(out);
+	proctable_destroy(table);
+	return hosts;
+}
+
 void launcher_find_hosts(const struct launcher_info *launcher, struct launcher_hosts *ret)
 {
 	*ret = (struct launcher_hosts){.names = NULL};
 	if (launcher->kind->find_hosts) {
-		launcher->kind->find_hosts(launcher->pid, ret);
+		launcher->kind->find_hosts(launcher->pid, list_srun_hosts, ret);
 		ret->user = launcher->user;
 	}
-}
-
-void launcher_read_step(const struct launcher_info *launcher, struct launcher_step *ret)
-{
-	*ret = (struct launcher_step){.job = ""};
-	if (launcher->kind && launcher->kind->read_step)
-		launcher->kind->read_step(launcher, ret);
 }
 
 void launcher_hosts_deinit(struct launcher_hosts *hosts)

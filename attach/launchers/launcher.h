@@ -5,15 +5,12 @@
 #define PDB_ATTACH_LAUNCHER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "model/job/proctable.h"
 
-struct launcher_kind;
 struct maps;
-struct pdb_error;
 
 struct launcher_info {
 	const struct launcher_kind *kind; /* launcher_kind.h; NULL: no launcher */

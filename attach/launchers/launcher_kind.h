@@ -16,16 +16,13 @@
 #define PDB_ATTACH_LAUNCHER_KIND_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 struct daemon_site;
 struct launcher_hosts;
 struct launcher_info;
 struct launcher_step;
-struct maps;
 struct pdb_error;
-struct procfs_stat;
 struct proctable;
 struct words;
 
@@ -52,6 +49,10 @@ struct launcher_allocation {
 	struct launcher_variables own;
 };
 
+/* The hosts in the MPIR table of an srun, with commas between; NULL: it cannot be read. The caller
+ * frees. */
+typedef char *launcher_table_hosts(pid_t srun);
+
 /* Lists of names end with NULL; NULL: none. */
 struct launcher_kind {
 	const char *name; /* for people, "Slurm srun" */
@@ -71,13 +72,12 @@ struct launcher_kind {
 	/* A PMIx tool connection, which the shell makes, does it no harm, and answers. Never to be
 	 * tried with others. */
 	bool takes_pmix;
-	/* Out of its memory: launcher_read_mpir(). */
-	int (*read_table)(const struct launcher_info *launcher, struct proctable **ret,
-			  struct pdb_error *err);
+	/* It keeps an MPIR table in its memory: launcher_read_mpir(). */
+	bool has_mpir;
 	/* Why this way, a sentence; NULL: there is none. */
 	const char *why;
 	/* The hosts of ranks that are in no table; leaves out the user. */
-	void (*find_hosts)(pid_t pid, struct launcher_hosts *ret);
+	void (*find_hosts)(pid_t pid, launcher_table_hosts *srun_hosts, struct launcher_hosts *ret);
 	/* The batch system's numbers of what it has started; *ret is empty before. */
 	void (*read_step)(const struct launcher_info *launcher, struct launcher_step *ret);
 

@@ -12,7 +12,6 @@
 
 #include "attach/launchers/launcher.h"
 #include "attach/launchers/rankenv.h"
-#include "attach/process/elf_symbol.h"
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
 #include "attach/process/procfs.h"
@@ -48,19 +47,6 @@ struct reader {
 	char job[128];
 	uint64_t budget; /* for what the table leads to */
 };
-
-bool launcher_find_variable(const struct launcher_info *launcher, const struct maps *maps,
-			    const char *name, uint64_t *address_ret)
-{
-	for (size_t i = 0; i < maps->num_objects; i++) {
-		const struct maps_object *object = &maps->objects[i];
-
-		if (object->has_code && object->path[0] == '/' &&
-		    !elf_symbol_find(launcher->pid, object, name, address_ret, NULL))
-			return true;
-	}
-	return false;
-}
 
 static int find_table(const struct launcher_info *launcher, uint64_t *table_ret, uint64_t *size_ret,
 		      struct pdb_error *err)

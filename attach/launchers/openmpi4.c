@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "attach/launchers/daemon_plan.h"
-#include "attach/launchers/launcher.h"
 #include "attach/launchers/launcher_kind.h"
 #include "attach/launchers/words.h"
 #include "attach/process/maps.h"
@@ -90,7 +89,7 @@ static void add_mca_parameters(struct words *words, const char *const *argv)
 {
 	for (; argv && argv[0] && argv[1] && argv[2]; argv++)
 		if ((strcmp(argv[0], "--mca") == 0 || strcmp(argv[0], "-mca") == 0) &&
-		    daemon_plan_is_one_of(argv[1], strlen(argv[1]), parameters))
+		    words_are_one(argv[1], strlen(argv[1]), parameters))
 			words_add_all(words,
 				      (const char *const[]){"--mca", argv[1], argv[2], NULL});
 }
@@ -173,7 +172,7 @@ const struct launcher_kind launcher_openmpi4 = {
 	.name = "Open MPI 4 mpirun (ORTE)",
 	.is_one = is_one,
 	.describe = describe,
-	.read_table = launcher_read_mpir,
+	.has_mpir = true,
 	.why = "a PMIx tool connection would crash an Open MPI 4 mpirun",
 	.rank_variables = (const char *const[]){"OMPI_COMM_WORLD_RANK", NULL},
 	.size_variables = (const char *const[]){"OMPI_COMM_WORLD_SIZE", NULL},

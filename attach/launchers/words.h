@@ -26,9 +26,15 @@ char **words_split(char *text, size_t size, bool skips_empty);
 /* What follows the first word of this name; NULL: nothing. */
 const char *words_value(char *const *words, const char *name);
 
-/* The value of the variable whose name has this length among "NAME=value"; NULL: it is not there. The
- * list may be NULL. */
-const char *words_variable(const char *const *list, const char *name, size_t length);
+/* Among "NAME=value" the value of the variable, given by its name or as "NAME=..."; NULL: it is not
+ * there. The list may be NULL. */
+const char *words_variable(const char *const *list, const char *name);
+
+/* Is the text one of the names, as far as the `length` of it goes? */
+bool words_are_one(const char *text, size_t length, const char *const *names);
+
+/* Add those options of a command line that have one of these names: "NAME VALUE" or "NAME=VALUE". */
+void words_add_options(struct words *words, const char *const *argv, const char *const *names);
 
 /* For qsort(). */
 int words_compare(const void *a, const void *b);
