@@ -10,8 +10,7 @@ struct launcher_hosts;
 struct pdb_error;
 struct proctable;
 
-/* The invitation to pdb's connection: in the daemons' environment only, since command lines can be
- * seen by everybody on a node. */
+/* The invitation to pdb's connection: in the environment, as everybody sees command lines. */
 #define PDBD_ENV_INVITATION "PDB_INVITATION"
 
 enum daemon_way {
@@ -46,7 +45,7 @@ struct daemon_plan {
 	size_t num_hosts; /* so many daemons are to come */
 };
 
-/* The job's hosts, each once, by name: those that are known (NULL or none: those in the table). The
+/* The job's hosts, each once, sorted: those that are known (NULL or none: those in the table). The
  * caller frees the array, in which names are borrowed. */
 const char **daemon_plan_hosts(const struct proctable *table, const struct launcher_hosts *known,
 			       size_t *num_ret);

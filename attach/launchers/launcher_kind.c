@@ -17,14 +17,9 @@ const struct launcher_kind *const launcher_kinds[] = {
 	&launcher_hydra,    &launcher_other, NULL,
 };
 
-static bool begins_with(const char *text, const char *prefix)
-{
-	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 static bool begins_with_any(const char *text, const char *const *prefixes)
 {
-	while (prefixes && *prefixes && !begins_with(text, *prefixes))
+	while (prefixes && *prefixes && strncmp(text, *prefixes, strlen(*prefixes)) != 0)
 		prefixes++;
 	return prefixes && *prefixes;
 }
@@ -49,7 +44,8 @@ const struct launcher_kind *launcher_kind_of_program(const char *name)
 const struct launcher_kind *launcher_kind_of_library(const char *name)
 {
 	for (const struct launcher_kind *const *kind = launcher_kinds; *kind; kind++)
-		if ((*kind)->library && begins_with(name, (*kind)->library))
+		if ((*kind)->library &&
+		    strncmp(name, (*kind)->library, strlen((*kind)->library)) == 0)
 			return *kind;
 	return NULL;
 }

@@ -22,6 +22,7 @@
 
 #define MAX_RANKS (1 << 24)
 #define MAX_TEXT 4096
+#define DAMAGED "the launcher's MPIR table is damaged"
 
 /* As a 64-bit launcher has it. */
 struct procdesc {
@@ -71,10 +72,8 @@ static int read_bytes(pid_t pid, uint64_t address, void *buffer, size_t size, co
 	if (!memory_read_all(pid, address, buffer, size))
 		return 0;
 	if (errno == EFAULT)
-		return error_set(
-			err, ERROR_FORMAT,
-			"the launcher's MPIR table is damaged: %s at 0x%llx cannot be read", what,
-			(unsigned long long)address);
+		return error_set(err, ERROR_FORMAT, DAMAGED ": %s at 0x%llx cannot be read", what,
+				 (unsigned long long)address);
 	return procfs_explain(pid, errno, "be read", err);
 }
 
@@ -86,9 +85,8 @@ static int read_text(pid_t pid, struct text_cache *cache, uint64_t address, int 
 	if (memory_read_string(pid, address, cache->text, sizeof(cache->text)) < 0) {
 		if (errno == EFAULT || errno == ENAMETOOLONG)
 			return error_set(err, ERROR_FORMAT,
-					 "the launcher's MPIR table is damaged: the %s of rank %d "
-					 "(at 0x%llx) %s",
-					 what, rank, (unsigned long long)address,
+					 DAMAGED ": the %s of rank %d (at 0x%llx) %s", what, rank,
+					 (unsigned long long)address,
 					 errno == EFAULT ? "cannot be read" : "does not end");
 		return procfs_explain(pid, errno, "be read", err);
 	}
@@ -143,8 +141,7 @@ static int add_entry(struct reader *reader, struct proctable *table, const struc
 		check_local(reader, &rank, &pid, executable);
 	cost = sizeof(struct proc) + strlen(reader->host.text) + strlen(executable);
 	if (cost > reader->budget)
-		return error_set(err, ERROR_FORMAT,
-				 "the launcher's MPIR table is damaged: its names are too long");
+		return error_set(err, ERROR_FORMAT, DAMAGED ": its names are too long");
 	reader->budget -= cost;
 	proctable_add(table, rank, pid, reader->host.text, executable);
 	return 0;
@@ -163,12 +160,12 @@ static int compare_place(const void *a, const void *b)
 static size_t forget_duplicate_pids(struct proctable *table)
 {
 	struct proc **by_place = xcalloc(table->num_procs, sizeof(*by_place));
-	size_t i, j, num = 0;
+	size_t j, num = 0;
 
-	for (i = 0; i < table->num_procs; i++)
+	for (size_t i = 0; i < table->num_procs; i++)
 		by_place[i] = &table->procs[i];
 	qsort(by_place, table->num_procs, sizeof(*by_place), compare_place);
-	for (i = 0; i < table->num_procs; i = j) {
+	for (size_t i = 0; i < table->num_procs; i = j) {
 		for (j = i + 1; j < table->num_procs && !compare_place(&by_place[i], &by_place[j]);
 		     j++)
 			;
@@ -187,9 +184,8 @@ static int read_entries(struct reader *reader, struct proctable *table, uint64_t
 {
 	enum { CHUNK = 128 };
 	struct procdesc entries[CHUNK];
-	int first, i;
 
-	for (first = 0; first < size; first += CHUNK) {
+	for (int first = 0; first < size; first += CHUNK) {
 		int num = size - first < CHUNK ? size - first : CHUNK;
 
 		if (interrupt_check(err) < 0)
@@ -197,10 +193,9 @@ static int read_entries(struct reader *reader, struct proctable *table, uint64_t
 		if (read_bytes(reader->launcher->pid, address + (uint64_t)first * sizeof(*entries),
 			       entries, (size_t)num * sizeof(*entries), "the table", err))
 			return -1;
-		for (i = 0; i < num; i++) {
+		for (int i = 0; i < num; i++)
 			if (add_entry(reader, table, &entries[i], first + i, err))
 				return -1;
-		}
 	}
 	return 0;
 }
@@ -224,7 +219,7 @@ static int finish(struct reader *reader, struct proctable *table, struct pdb_err
 	size_t num_duplicates;
 
 	if (proctable_finish(table, err))
-		return error_prefix(err, "the launcher's MPIR table is damaged");
+		return error_prefix(err, DAMAGED);
 	proctable_claim(table, reader->size);
 	num_duplicates = forget_duplicate_pids(table);
 	free(table->job);
@@ -265,9 +260,7 @@ int launcher_read_mpir(const struct launcher_info *launcher, struct proctable **
 				 "yet, or it has ended",
 				 launcher->name, (int)launcher->pid);
 	if (size < 0 || size > MAX_RANKS)
-		return error_set(err, ERROR_FORMAT,
-				 "the launcher's MPIR table is damaged: it says it has %d ranks",
-				 size);
+		return error_set(err, ERROR_FORMAT, DAMAGED ": it says it has %d ranks", size);
 	reader = xcalloc(1, sizeof(*reader));
 	reader->launcher = launcher;
 	reader->budget = budget_compressed((uint64_t)size * sizeof(struct procdesc));

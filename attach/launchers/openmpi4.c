@@ -33,8 +33,8 @@ static void describe(const struct launcher_look *look, char *text, size_t size)
 
 /* ---- Daemons ---- */
 
-/* What Open MPI's mpirun was told of how to reach the nodes, and over which networks: parameters,
- * on its command line or as variables with a prefix before the name. */
+/* What mpirun was told of how to reach the nodes, and over which networks: parameters, on its
+ * command line or as variables with a prefix before the name. */
 static const char *const parameters[] = {
 	"plm_alps_args",
 	"plm_lsf_args",
@@ -126,9 +126,7 @@ void openmpi_preload(struct words *argv, const char *value, const char *const *o
 
 static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)
 {
-	(void)status;
-	(void)kind;
-	(void)where;
+	(void)status, (void)kind, (void)where;
 	remove(path);
 	return 0;
 }
@@ -146,27 +144,22 @@ static void remove_session_below(const char *parent, pid_t pid)
 	rmdir(parent);
 }
 
-/* The mpirun of Open MPI 4 removes its directory, ompi.HOST.USER/pid.PID, unless it was made to
- * end. */
+/* An mpirun removes its directory, ompi.HOST.USER/pid.PID, unless it was made to end. */
 static void remove_session(pid_t pid)
 {
 	const char *temporary = getenv("TMPDIR");
-	char host[256], parent[4096];
+	char host[256] = "", parent[4096];
 
 	if (!temporary || !*temporary)
 		temporary = "/tmp";
-	if (gethostname(host, sizeof(host)) != 0)
+	if (gethostname(host, sizeof(host) - 1) != 0)
 		return;
-	host[sizeof(host) - 1] = '\0';
-	snprintf(parent, sizeof(parent), "%s/ompi.%s.%u", temporary, host, geteuid());
-	remove_session_below(parent, pid);
 	/* It leaves out the domain, if it was not told to keep it. */
-	host[strcspn(host, ".")] = '\0';
-	snprintf(parent, sizeof(parent), "%s/ompi.%s.%u", temporary, host, geteuid());
-	remove_session_below(parent, pid);
+	for (int i = 0; i < 2; i++, host[strcspn(host, ".")] = '\0') {
+		snprintf(parent, sizeof(parent), "%s/ompi.%s.%u", temporary, host, geteuid());
+		remove_session_below(parent, pid);
+	}
 }
-
-/* ---- The entry ---- */
 
 const struct launcher_kind launcher_openmpi4 = {
 	.name = "Open MPI 4 mpirun (ORTE)",

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- *
- * Finding ranks without any help: every launcher puts the rank into the environment of the
- * processes that it starts, and they are its descendants on its own node, and on other nodes those
- * of what it has started there. */
+ * Finding ranks without any help: every launcher puts the rank into the environment of the processes
+ * that it starts, below itself on its own node, below what it has started there on others. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,9 +36,7 @@ struct scan {
 /* Collect the outermost processes that carry a rank, below `pid`. */
 static void collect(struct scan *scan, pid_t pid, int depth)
 {
-	size_t i;
-
-	for (i = 0; i < scan->num_list && depth < MAX_DEPTH; i++) {
+	for (size_t i = 0; i < scan->num_list && depth < MAX_DEPTH; i++) {
 		const struct procfs_stat *stat = &scan->list[i];
 		struct rankenv env;
 
@@ -65,14 +61,15 @@ static void collect(struct scan *scan, pid_t pid, int depth)
  * script, mpirun in an xterm of mpirun) is that rank's and all its daemons inherit it. */
 static void collect_below_launcher(struct scan *scan, pid_t launcher)
 {
-	struct rankenv own, child;
-	size_t i, num = 0;
+	struct rankenv own;
+	size_t num = 0;
 
 	collect(scan, launcher, 0);
 	if (rankenv_read(launcher, &own) || own.rank < 0)
 		return;
-	for (i = 0; i < scan->num_found; i++) {
-		child = scan->found[i].env;
+	for (size_t i = 0; i < scan->num_found; i++) {
+		const struct rankenv child = scan->found[i].env;
+
 		if (child.rank != own.rank || child.variable != own.variable ||
 		    strcmp(child.job, own.job) != 0)
 			scan->found[num++] = scan->found[i];
@@ -97,11 +94,11 @@ static int compare_age(const void *a, const void *b)
 static size_t keep_first_job(struct scan *scan)
 {
 	struct rankset *ranks = rankset_create();
-	size_t i, num = 0;
+	size_t num = 0, num_out;
 
 	if (scan->num_found)
 		qsort(scan->found, scan->num_found, sizeof(*scan->found), compare_age);
-	for (i = 0; i < scan->num_found; i++) {
+	for (size_t i = 0; i < scan->num_found; i++) {
 		const struct rankenv *env = &scan->found[i].env, *first = &scan->found[0].env;
 
 		if (strcmp(env->job, first->job) != 0 || env->size != first->size ||
@@ -111,9 +108,9 @@ static size_t keep_first_job(struct scan *scan)
 		scan->found[num++] = scan->found[i];
 	}
 	rankset_destroy(ranks);
-	i = scan->num_found - num;
+	num_out = scan->num_found - num;
 	scan->num_found = num;
-	return i;
+	return num_out;
 }
 
 /* Ranks that have no process any more but left their segments. The others' word is taken in turn,
@@ -129,15 +126,13 @@ static void add_ended(struct proctable *table, int size, const char *host)
 		if (num < 0)
 			num = segment_find_left(table->procs[i].pid, &left, NULL);
 	}
-	for (int i = 0; i < num; i++) {
+	for (int i = 0; i < num; i++)
 		if (left[i].rank < size && !rankset_contains(found, left[i].rank))
 			proctable_add_ended(table, left[i].rank, left[i].pid, host);
-	}
 	free(left);
 	rankset_destroy(found);
 }
 
-/* The ranks that were found. */
 static int fill_table(struct scan *scan, struct proctable *table, struct pdb_error *err)
 {
 	char host[256] = "localhost";
