@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What is seen of all ranks at one moment while a job is watched: who is inside MPI, who outside,
- * and numbers that can be added up, or of which one is the least or most. Digests of several nodes
- * are united on the way (pdbd.h). */
+ * What is seen of all ranks at one moment while a job is watched: who is inside MPI, who outside, and
+ * numbers. Digests of several nodes are united on the way (pdbd.h). */
 #ifndef PDB_ATTACH_WATCH_DIGEST_H
 #define PDB_ATTACH_WATCH_DIGEST_H
 
@@ -66,23 +65,19 @@ struct watch_digest {
 /* Nothing seen yet. */
 void watch_digest_init(struct watch_digest *digest);
 void watch_digest_deinit(struct watch_digest *digest);
-/* Again nothing, in the same memory. */
 void watch_digest_clear(struct watch_digest *digest);
 
-/* The rank belongs to the digest. */
-struct watch_rank *watch_digest_add_rank(struct watch_digest *digest,
-					 const struct watch_rank *rank);
+void watch_digest_add_rank(struct watch_digest *digest, const struct watch_rank *rank);
 
 void watch_digest_add(struct watch_digest *into, const struct watch_digest *part);
 
 void watch_digest_encode(const struct watch_digest *digest, struct buffer *ret);
-/* Into an initialised digest, cleared first; num_ranks: of the job. -1 with ERROR_FORMAT, and
- * cleared, when it is damaged. */
+/* Into an initialised digest; num_ranks: of the job. -1 with ERROR_FORMAT, and cleared, when it is
+ * damaged. */
 int watch_digest_decode(const uint8_t *bytes, size_t length, int num_ranks,
 			struct watch_digest *ret, struct pdb_error *err);
 
-/* Unite *into, which may be empty, with another part. -1, and *into as before, when `part` is
- * damaged. */
+/* Unite *into, which may be empty, with another part. -1, and *into as before: it is damaged. */
 int watch_digest_merge(struct buffer *into, const uint8_t *part, size_t length, int num_ranks);
 
 #endif
