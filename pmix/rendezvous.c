@@ -19,13 +19,12 @@
 #define SEARCH_ENTRIES 200000
 
 /* Servers write to the first of these that is set, see prte_tmp_directory() and pmix_tmp_dir(). */
-static const char *const tmpdir_variables[] = {"PMIX_SERVER_TMPDIR",
-					       "PMIX_SYSTEM_TMPDIR",
-					       "PRTE_MCA_prte_tmpdir_base",
-					       "TMPDIR",
-					       "TEMP",
-					       "TMP"};
-#define NUM_VARIABLES (sizeof(tmpdir_variables) / sizeof(*tmpdir_variables))
+static const char *const tmpdirs[] = {"PMIX_SERVER_TMPDIR",
+				      "PMIX_SYSTEM_TMPDIR",
+				      "PRTE_MCA_prte_tmpdir_base",
+				      "TMPDIR",
+				      "TEMP",
+				      "TMP"};
 
 int rendezvous_parse(const char *text, struct rendezvous *ret, struct pdb_error *err)
 {
@@ -198,9 +197,9 @@ int rendezvous_find(pid_t pid, struct rendezvous *ret, struct pdb_error *err)
 				 "process %d belongs to user %u: run pdb as that user or as root",
 				 pid, owner.euid);
 	for (int i = 0; i < 2 && !found; i++)
-		for (size_t v = 0; owners[i] > 0 && v < NUM_VARIABLES && !found; v++)
-			found = search_variable(owners[i], tmpdir_variables[v], pid, owner.euid,
-						ret) == 0;
+		for (size_t v = 0;
+		     owners[i] > 0 && v < sizeof(tmpdirs) / sizeof(*tmpdirs) && !found; v++)
+			found = search_variable(owners[i], tmpdirs[v], pid, owner.euid, ret) == 0;
 	if (found || rendezvous_search("/tmp", pid, owner.euid, ret) == 0) {
 		ret->egid = owner.egid;
 		return 0;
