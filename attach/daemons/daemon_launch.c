@@ -37,8 +37,7 @@ static char **make_environment(const struct daemon_plan *plan)
 	struct words words = {.words = NULL};
 
 	for (char **variable = environ; *variable; variable++)
-		if (!is_identity(*variable) &&
-		    !words_variable(added, *variable) &&
+		if (!is_identity(*variable) && !words_variable(added, *variable) &&
 		    !(plan->allocation &&
 		      launcher_variables_have(&plan->allocation->own, *variable)))
 			words_add(&words, *variable);

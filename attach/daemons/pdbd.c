@@ -67,18 +67,12 @@ static void __attribute__((noreturn)) end_mpi(void)
 	_exit(0);
 }
 
-static bool take_turn(void *argument)
-{
-	return pdbd_take_turn(argument);
-}
-
 static int run(int argc, char **argv)
 {
-	struct daemon daemon = {.sleep_until = pdbd_sleep_until};
+	struct daemon daemon = {.parent = getppid(), .sleep_until = pdbd_sleep_until};
 	char *invitation;
 	int level;
 
-	daemon.parent = getppid();
 	catch_signals();
 	invitation = link_invitation_take(PDBD_ENV_INVITATION);
 	alarm(INIT_SECONDS);
@@ -86,7 +80,7 @@ static int run(int argc, char **argv)
 		return 0;
 	alarm(0);
 
-	struct pdbd_tree *tree = pdbd_tree_create(pdbd_services, &daemon, take_turn);
+	struct pdbd_tree *tree = pdbd_tree_create(pdbd_services, &daemon, pdbd_take_turn);
 
 	daemon.gdb = pdbd_gdb_create();
 	daemon.tree = tree;

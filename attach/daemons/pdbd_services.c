@@ -25,14 +25,15 @@ bool pdbd_is_over(const struct daemon *daemon)
 	return pdbd_end_is_told() || getppid() != daemon->parent;
 }
 
-bool pdbd_take_turn(const struct daemon *daemon)
+bool pdbd_take_turn(void *argument)
 {
+	const struct daemon *daemon = argument;
+
 	if (daemon->tree)
 		pdbd_gdb_turn(daemon->gdb, daemon->tree);
 	return pdbd_is_over(daemon);
 }
 
-/* False when this daemon is to end. Signals come to the other thread. */
 bool pdbd_sleep_until(uint64_t until_ns)
 {
 	for (;;) {
