@@ -101,8 +101,7 @@ static int refuse_other_pids(pid_t pid, struct pdb_error *err)
 			 "process %d runs in a container of its own: run pdb in there", pid);
 }
 
-/* A child of a rank or of a batch step inherits variables that tell PMIx who it is. Parameters of PMIx
- * itself are the site's and stay. */
+/* A child of a rank or batch step inherits it. Parameters of PMIx itself are the site's and stay. */
 static void forget_pmix_identity(void)
 {
 	for (size_t i = 0; environ[i];) {
@@ -216,8 +215,7 @@ run_asker(const struct rendezvous *server, asker_work work, const void *argument
 	_exit(0);
 }
 
-/* Start the asker as nobody's child, which nobody waits for, in a session of its own: Ctrl-C is for
- * the shell. */
+/* As nobody's child, not to be waited for, in a session of its own: Ctrl-C is for the shell. */
 static int start(const struct rendezvous *server, asker_work work, const void *argument, int fd,
 		 struct pdb_error *err)
 {

@@ -14,9 +14,8 @@ struct rendezvous;
 int query_proctable(const struct rendezvous *server, const char *nspace, struct proctable **ret,
 		    struct pdb_error *err);
 
-/* The same to start `program` once on each node of the job `nspace`, as debugger daemons of it, in
- * this environment (ends with NULL) added to the server's. The caller frees *ret, the name of the job
- * that they are. */
+/* The same to start `program` once on each node of the job `nspace`, as its debugger daemons, with this
+ * environment (ends with NULL) added. The caller frees *ret, the name of the job that they are. */
 int query_spawn(const struct rendezvous *server, const char *nspace, const char *program,
 		const char *const *environment, char **ret, struct pdb_error *err);
 

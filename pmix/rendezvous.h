@@ -15,8 +15,7 @@ struct pdb_error;
  *	5.0.7
  *	4019
  *	1000:1000
- *	Fri Nov 20 22:12:57 2026
- */
+ *	Fri Nov 20 22:12:57 2026 */
 struct rendezvous {
 	char path[PATH_MAX];
 	char version[64]; /* of the server's PMIx, as it writes it: "5.0.7" */

@@ -387,8 +387,7 @@ static int take_record(struct link *link)
 	return take_plain(link, plain, (size_t)length, tag) < 0 ? -1 : 1;
 }
 
-/* Take records until there is a frame. Those behind it stay: the caller may have to open a channel
- * first. */
+/* Up to a frame. Records behind it stay: the caller may have to open a channel first. */
 static int take_records(struct link *link)
 {
 	int result = 1;
@@ -488,8 +487,7 @@ bool link_pass(struct link *link, const void *message, size_t length)
 	return true;
 }
 
-/* Until no more than `size` bytes are left to write. A wait that is given up ends the link: half a
- * frame would make nonsense of all that follows. */
+/* Down to `size` bytes. A wait that is given up ends the link: behind half a frame all is nonsense. */
 static int drain(struct link *link, size_t size, const struct link_limit *limit,
 		 struct pdb_error *err)
 {

@@ -50,8 +50,7 @@ struct link *link_accept(struct link_listener *listener, const struct link_limit
 
 /* ---- The daemons' side: connect ---- */
 
-/* Take the invitation out of a variable, and that out of the environment, so that no program started
- * from here has it. link_forget() frees it. NULL: not set. */
+/* Out of a variable, which no program started from here has then. NULL: not set. */
 char *link_invitation_take(const char *variable);
 
 /* Overwrite an invitation and free it. NULL is fine. */
@@ -111,8 +110,7 @@ const char *link_peer(const struct link *link);
 /* A channel: one end of a new socket pair is the end of a stream, *fd_ret (close-on-exec) the other,
  * the caller's; relay.h copies between it and a terminal. Each number is used once in a link's life.
  * A side opens it before it lets the other know the number, or when it has received the frame that
- * says it: until then bytes for it are answered with its end. -1: ERROR_USAGE (too many, or in use),
- * ERROR_SYSTEM. */
+ * says it: until then bytes for it are answered with its end. -1: ERROR_USAGE, ERROR_SYSTEM. */
 int link_channel_open(struct link *link, uint32_t number, int *fd_ret, struct pdb_error *err);
 
 /* End it on both sides. The other side's socket still gets what was sent to it before. */
@@ -121,8 +119,7 @@ void link_channel_close(struct link *link, uint32_t number);
 /* For who has no channels but passes streams on: messages come as frames of the type LINK_STREAM. */
 void link_pass_streams(struct link *link);
 
-/* Send a message of a stream without waiting. False: so much waits already that somebody does not
- * keep to his window. */
+/* Send a message of a stream, without waiting. False: somebody does not keep to his window. */
 bool link_pass(struct link *link, const void *message, size_t length);
 
 #endif

@@ -248,8 +248,7 @@ void race_add(struct handshake_race *race, enum handshake_side side, int fd, boo
 		drop(race, race->num_peers - 1);
 }
 
-/* Serve the peers that are ready, up to the first that drops out, so that race->last tells of each.
- * True: one is done, as *winner_ret. */
+/* Up to the first that drops out, so that race->last tells of each. True: *winner_ret is done. */
 static bool serve(struct handshake_race *race, const struct pollfd *fds,
 		  struct handshake *winner_ret)
 {

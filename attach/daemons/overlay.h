@@ -27,8 +27,7 @@ uint32_t overlay_parent(uint32_t i);
 /* How many members are at and below i. */
 uint32_t overlay_subtree(uint32_t i, uint32_t n);
 
-/* How long member i may wait for those below it when member 0 waits for total_ms: each level less than
- * the one above, so that an answer with holes is in time. */
+/* How long member i may wait: less than the level above, so that an answer with holes is in time. */
 int overlay_budget_ms(uint32_t i, uint32_t n, int total_ms);
 
 /* Numbers first, first + 1, ..., first + count - 1. */
@@ -78,8 +77,7 @@ void reduction_begin(struct reduction *reduction, uint32_t sequence, uint32_t se
 /* Member `from` says that it is at work on the question `sequence`. */
 void reduction_hear(struct reduction *reduction, uint32_t sequence, uint32_t from, int64_t now_ms);
 
-/* An answer has come from member `from`. False: it is of an earlier question, of nobody who was asked,
- * or a second one, and not to be merged. */
+/* An answer has come. False: it was not awaited, or comes a second time, and is not to be merged. */
 bool reduction_take(struct reduction *reduction, uint32_t sequence, uint32_t from);
 
 /* All have answered, or those who have not are silent, or it is too late. */

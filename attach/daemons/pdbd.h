@@ -18,8 +18,7 @@ enum pdbd_kind {
 	PDBD_LIVING = 2,
 	/* End. Not answered. */
 	PDBD_QUIT = 3,
-	/* Look at the ranks: a struct pdbd_look. Answer: a share (model/wire/share.h); nothing when
-	 * the job is not known. */
+	/* Look at the ranks: a struct pdbd_look. Answer: a share, nothing if the job is not known. */
 	PDBD_LOOK = 4,
 	/* Sample stacks: a struct pdbd_look, whose milliseconds are from the first sample to the
 	 * last, a set of ranks (proc_bytes_put_ranks()), and, if there is more, a question about

@@ -121,8 +121,7 @@ static void ping(struct daemon *daemon)
 	daemon->pinged_ms = monotonic_ms();
 }
 
-/* The end of this node's ranks is a reason to ask whether others live: the launcher may be waiting
- * for the daemons. */
+/* Then it asks whether others live: the launcher may be waiting for the daemons. */
 static bool has_lost_ranks(const struct daemon *daemon)
 {
 	return daemon->num_ranks > 0 &&

@@ -30,9 +30,7 @@
 struct held {
 	struct gdb_process process;
 	uint32_t channel;
-	/* Of its terminal and of its standard error, whose number is one more; NULL: there is none,
-	 * or it is over. */
-	struct stream *streams[2];
+	struct stream *streams[2]; /* terminal and standard error (channel + 1); NULL: none, over */
 	struct held *next;
 };
 
@@ -87,8 +85,7 @@ static int start(struct pdbd_gdb *gdb, const struct daemon_rank *rank,
 				 (int)rank->pid);
 	gethostname(host, sizeof(host) - 1);
 	held = xcalloc(1, sizeof(*held));
-	if (gdb_process_start(&held->process, rank->pid, order, host, &terminal, &errors, err) <
-	    0) {
+	if (gdb_process_start(&held->process, rank->pid, order, host, &terminal, &errors, err)) {
 		free(held);
 		return -1;
 	}

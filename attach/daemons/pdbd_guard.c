@@ -61,8 +61,7 @@ static void be_quiet(void)
 		close(null);
 }
 
-/* Nobody is to find the invitation here once the daemon has it. In place: /proc/PID/environ shows
- * what is there. */
+/* The daemon has it. In place: /proc/PID/environ shows what is there. */
 static void forget_invitation(void)
 {
 	char *value = getenv(PDBD_ENV_INVITATION);
@@ -95,8 +94,7 @@ static void __attribute__((noreturn)) work(pid_t guard, char **argv)
 	memcpy(path + length, PDBD_WORKER, sizeof(PDBD_WORKER));
 	setsid();
 	take_short_turns();
-	/* Only this one ends a daemon that is stopped, too, which its session keeps apart from the
-	 * launcher's signals. */
+	/* Its session keeps it apart from the launcher's signals; only this one ends the stopped. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != guard)
 		_exit(0);
@@ -107,15 +105,14 @@ static void __attribute__((noreturn)) work(pid_t guard, char **argv)
 	_exit(127);
 }
 
-/* End the worker: with its consent, be it stopped or not, and when that takes too long without. */
+/* End the worker, be it stopped or not: with its consent; when that takes too long, without. */
 static void end_worker(pid_t worker, int64_t since_ms)
 {
 	kill(worker, monotonic_ms() - since_ms < PATIENCE_MS ? SIGTERM : SIGKILL);
 	kill(worker, SIGCONT);
 }
 
-/* Until the worker has ended; then this process ends, always well: a status would be reported as
- * the job's. */
+/* Until the worker has ended; end well then: a status would be reported as the job's. */
 static void __attribute__((noreturn)) watch(pid_t worker, pid_t parent)
 {
 	int64_t over_since_ms = 0, stopped_since_ms = 0;
@@ -125,9 +122,8 @@ static void __attribute__((noreturn)) watch(pid_t worker, pid_t parent)
 		int status;
 		pid_t changed = waitpid(worker, &status, WNOHANG | WUNTRACED | WCONTINUED);
 
-		if (changed < 0 && errno != EINTR)
-			_exit(0);
-		if (changed > 0 && (WIFEXITED(status) || WIFSIGNALED(status)))
+		if ((changed < 0 && errno != EINTR) ||
+		    (changed > 0 && (WIFEXITED(status) || WIFSIGNALED(status))))
 			_exit(0);
 		if (changed > 0)
 			stopped_since_ms = WIFSTOPPED(status) ? monotonic_ms() : 0;

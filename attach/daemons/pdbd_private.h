@@ -71,8 +71,7 @@ bool pdbd_is_over(const struct daemon *daemon);
 /* Do in a round of waiting what is to be done besides. Returns pdbd_is_over(). */
 bool pdbd_take_turn(void *daemon);
 
-/* Rank 0: connect to pdb by the invitation (NULL: there is none), serve it until that is over, and tell
- * the others to end. */
+/* Rank 0: connect to pdb (NULL: no invitation), serve it to the end, and tell the others to end. */
 void pdbd_run_first(struct daemon *daemon, const char *invitation);
 
 #endif

@@ -37,8 +37,8 @@ struct pdbd_service {
 
 struct pdbd_tree;
 
-/* After MPI_Init. services ends with a kind of 0. is_over is called in every round of waiting, may send
- * and take notes, and ends the waiting when it says true. */
+/* After MPI_Init. services ends with a kind of 0. is_over is called in every round of waiting, which
+ * it ends; it may send and take notes. */
 struct pdbd_tree *pdbd_tree_create(const struct pdbd_service *services, void *node,
 				   bool (*is_over)(void *node));
 
@@ -63,8 +63,7 @@ struct pdbd_question {
 void pdbd_tree_ask(struct pdbd_tree *tree, const struct pdbd_question *question,
 		   struct buffer *answer, struct overlay_ranges *missing);
 
-/* At rank 0: ask each silent one, without waiting. Who answers is asked again from then on. `kind` is
- * answered at once. */
+/* At rank 0: ask the silent, without waiting; `kind` is PDBD_AT_ONCE. Who answers is silent no more. */
 void pdbd_tree_knock(struct pdbd_tree *tree, uint32_t kind);
 
 /* At other ranks: wait for a question, answer it, and return its kind; 0: there was none. */

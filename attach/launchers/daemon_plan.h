@@ -46,13 +46,12 @@ struct daemon_plan {
 };
 
 /* The job's hosts, each once, sorted: those that are known (NULL or none: those in the table). The
- * caller frees the array, in which names are borrowed. */
+ * caller frees the array, not the names. */
 const char **daemon_plan_hosts(const struct proctable *table, const struct launcher_hosts *known,
 			       size_t *num_ret);
 
-/* On success daemon_plan_deinit() frees what is in *ret. Errors: ERROR_UNSUPPORTED (there is no way
- * for this launcher, or the hosts do not fit a command line), ERROR_NOT_FOUND (no number of a Slurm
- * job). */
+/* On success daemon_plan_deinit() frees what is in *ret. Errors: ERROR_UNSUPPORTED (no way for this
+ * launcher, or too many hosts for a command line), ERROR_NOT_FOUND (no number of a Slurm job). */
 int daemon_plan_make(const struct daemon_site *site, struct daemon_plan *ret,
 		     struct pdb_error *err);
 void daemon_plan_deinit(struct daemon_plan *plan);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A *launcher* is the process that a person starts (mpirun, srun, mpiexec) and
- * that knows all ranks; a *daemon* is what it leaves on the nodes (orted, prted, hydra_pmi_proxy).
- */
+ * A *launcher* is the process that a person starts (mpirun, srun, mpiexec) and that knows all ranks; a
+ * *daemon* is what it leaves on the nodes (orted, prted, hydra_pmi_proxy). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,8 +124,7 @@ static int descend(const struct procs *all, pid_t pid, int depth, struct launche
 	return num_found;
 }
 
-/* The outermost process of those that carry the rank's environment has the unknown launcher as its
- * parent. */
+/* The unknown launcher: the parent of the outermost process that carries the rank's environment. */
 static pid_t parent_of_rank(const struct procs *all, pid_t pid)
 {
 	const struct procfs_stat *stat = find(all, pid);

@@ -37,8 +37,7 @@ int launcher_check_own(const struct launcher_info *launcher, struct pdb_error *e
 int launcher_read_mpir(const struct launcher_info *launcher, struct proctable **ret,
 		       struct pdb_error *err);
 
-/* A variable of the launcher's program or libraries. The executable is first; where it has a copy
- * of a library's variable, its copy counts. */
+/* Of its program or libraries. The executable is first: its copy of a library's variable counts. */
 bool launcher_find_variable(const struct launcher_info *launcher, const struct maps *maps,
 			    const char *name, uint64_t *address_ret);
 
@@ -74,8 +73,7 @@ void launcher_hosts_deinit(struct launcher_hosts *hosts);
  * its value. As launcher_scan_procfs() otherwise; the table does not name the launcher. */
 int launcher_scan_mark(const char *mark, uid_t user, struct proctable **ret, struct pdb_error *err);
 
-/* The launchers of the user's jobs on this machine (root: of all users), by pid. Returns their
- * number, at most `max`. */
+/* The user's launchers on this machine (root: all users'), by pid. Returns how many. */
 size_t launcher_list(struct launcher_info *infos, size_t max);
 
 #endif

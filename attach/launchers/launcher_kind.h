@@ -49,8 +49,7 @@ struct launcher_allocation {
 	struct launcher_variables own;
 };
 
-/* The hosts in the MPIR table of an srun, with commas between; NULL: it cannot be read. The caller
- * frees. */
+/* The hosts in an srun's MPIR table, with commas between; NULL: unreadable. The caller frees. */
 typedef char *launcher_table_hosts(pid_t srun);
 
 /* Lists of names end with NULL; NULL: none. */
@@ -62,20 +61,15 @@ struct launcher_kind {
 	bool (*is_one)(const struct launcher_look *look);
 	/* Its name for people in more detail, as with a version; NULL: `name`. */
 	void (*describe)(const struct launcher_look *look, char *text, size_t size);
-	/* It forks a copy of itself to watch it; the parent holds the job. */
-	bool forks;
-	/* The name of its processes (comm), if its ranks are no descendants of it. */
-	const char *apart;
+	bool forks;        /* a copy of itself, to watch it; the parent holds the job */
+	const char *apart; /* name of its processes (comm), if its ranks are not below it */
 
 	/* ---- How its ranks are found: in the safe one of these ways, else the process tree ---- */
 
-	/* A PMIx tool connection, which the shell makes, does it no harm, and answers. Never to be
-	 * tried with others. */
+	/* A PMIx tool connection, by the shell, does it no harm. Never to be tried with others. */
 	bool takes_pmix;
-	/* It keeps an MPIR table in its memory: launcher_read_mpir(). */
-	bool has_mpir;
-	/* Why this way, a sentence; NULL: there is none. */
-	const char *why;
+	bool has_mpir;   /* in its memory: launcher_read_mpir() */
+	const char *why; /* this way, a sentence; NULL: there is none */
 	/* The hosts of ranks that are in no table; leaves out the user. */
 	void (*find_hosts)(pid_t pid, launcher_table_hosts *srun_hosts, struct launcher_hosts *ret);
 	/* The batch system's numbers of what it has started; *ret is empty before. */
@@ -84,8 +78,7 @@ struct launcher_kind {
 	/* ---- What it puts into the environment of a rank ---- */
 
 	const char *const *rank_variables, *const *size_variables;
-	/* Others' ranks have these variables, too, but not for their own numbers. */
-	bool is_rank_doubtful;
+	bool is_rank_doubtful; /* others' ranks have them, too, not for their own numbers */
 	/* The job's name: what all of these have, with dots between, behind the prefix. */
 	const char *const *job_variables;
 	const char *job_prefix;
@@ -93,14 +86,12 @@ struct launcher_kind {
 
 	/* ---- How daemons are started on the nodes of its job ---- */
 
-	/* The MPI of its programs, "openmpi" or "mpich"; NULL: that is seen by the program. */
-	const char *mpi;
+	const char *mpi; /* of its programs, "openmpi" or "mpich"; NULL: seen by the program */
 	/* The words of the command, up to the daemon's program; NULL: no command does it. */
 	int (*plan)(const struct daemon_site *site, const char *hosts, size_t num_hosts,
 		    struct words *argv, struct pdb_error *err);
 	const char *host_suffix; /* behind each of the hosts, which have commas between; NULL: "" */
-	/* Of its environment, what such a command takes over, whoever carries it out: names behind
-	 * the prefix ("" for none). */
+	/* What such a command, of any kind, takes over of its environment: names behind the prefix. */
 	const char *variable_prefix;
 	const char *const *variables;
 	/* What tells a process which rank of which job it is: not for a command of pdb's. */

@@ -94,8 +94,8 @@ static int read_text(pid_t pid, struct text_cache *cache, uint64_t address, int 
 	return 0;
 }
 
-/* For a rank of this node its environment knows better: which rank it is, and whether the pid is
- * only that of a wrapper. `executable` has MAX_TEXT bytes. */
+/* A local rank's environment knows better which rank it is, and whether the pid is a wrapper's.
+ * `executable` has MAX_TEXT bytes. */
 static void check_local(struct reader *reader, int *rank, pid_t *pid, char *executable)
 {
 	struct rankenv env;

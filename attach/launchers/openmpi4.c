@@ -103,9 +103,8 @@ static int plan(const struct daemon_site *site, const char *hosts, size_t num, s
 	words_add(argv, site->launcher_path);
 	words_add_all(argv, (const char *const[]){"--host", hosts, "-n", NULL});
 	words_add_owned(argv, xasprintf("%zu", num));
-	/* No binding: the cores are the ranks'. The variables' values are not on the command
-	 * line. -x is refused where the parameter is set already, as by "pdb env"; this
-	 * overrides it. */
+	/* No binding: the cores are the ranks'. The variables' values are not on the command line.
+	 * -x is refused where the parameter is set, as by "pdb env"; this overrides it. */
 	words_add_all(argv, (const char *const[]){"--map-by", "ppr:1:node", "--oversubscribe",
 						  "--bind-to", "none", "--mca", "mca_base_env_list",
 						  variables, NULL});

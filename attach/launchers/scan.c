@@ -88,9 +88,8 @@ static int compare_age(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-/* Keep the oldest job: others were spawned by it. Not all launchers name jobs; then one is told by
- * its size, and a second rank of the same number is of a later job. Returns how many processes are
- * left out. */
+/* Keep the oldest job, which spawned the others. A job without a name is told by its size, and a second
+ * rank of the same number is of a later one. Returns how many processes are left out. */
 static size_t keep_first_job(struct scan *scan)
 {
 	struct rankset *ranks = rankset_create();
@@ -113,8 +112,7 @@ static size_t keep_first_job(struct scan *scan)
 	return num_out;
 }
 
-/* Ranks that have no process any more but left their segments. The others' word is taken in turn,
- * since some may run without a recorder. */
+/* Ranks that only left their segments, by the first process that tells: some have no recorder. */
 static void add_ended(struct proctable *table, int size, const char *host)
 {
 	struct rankset *found = rankset_create();

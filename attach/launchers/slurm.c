@@ -104,9 +104,8 @@ static int plan(const struct daemon_site *site, const char *hosts, size_t num, s
 
 /* A launcher in an allocation starts its own daemons by srun. So does the one that starts pdb's, in
  * the same allocation, wherever pdb runs. Its step must not wait for the end of the job's.
- * What a batch script or a shell of salloc has, and what users set for their own steps, srun takes
- * for options, numbers of tasks among them, and mpirun for the nodes that it may use. How to reach
- * Slurm is something else. */
+ * What a batch script or a shell of salloc has, and users set for their own steps, srun takes for
+ * options, and mpirun for the nodes that it may use. How to reach Slurm is something else. */
 static const struct launcher_allocation allocation = {
 	.mark = "SLURM_JOB_ID",
 	.variables = slurm_variables,

@@ -19,15 +19,14 @@ void words_add_owned(struct words *words, char *word);
 /* Of a struct words that is no more; NULL is fine. */
 void words_free(char **words);
 
-/* The words of a text that has a zero byte behind each, as /proc/PID/cmdline has: pointers into it, NULL
- * behind the last; the caller frees the array. */
+/* The words of a text with a zero byte behind each (/proc/PID/cmdline), and NULL; pointers into it. The
+ * caller frees the array. */
 char **words_split(char *text, size_t size, bool skips_empty);
 
 /* What follows the first word of this name; NULL: nothing. */
 const char *words_value(char *const *words, const char *name);
 
-/* Among "NAME=value" the value of the variable, given by its name or as "NAME=..."; NULL: it is not
- * there. The list may be NULL. */
+/* The value of NAME or "NAME=..." among "NAME=value"; NULL: it is not there, or there is no list. */
 const char *words_variable(const char *const *list, const char *name);
 
 /* Is the text one of the names, as far as the `length` of it goes? */

@@ -18,8 +18,8 @@ struct daemon_rank {
 	uint64_t start_ticks; /* 0: there is no such process */
 };
 
-/* From what proc_bytes_put() has put: the ranks of this host, as far as their numbers can be, without
- * start times. Returns how many; the caller frees *ret. */
+/* The ranks of this host that proc_bytes_put() has put, without start times. Returns how many; the
+ * caller frees *ret. */
 size_t daemon_job_take(const uint8_t *bytes, size_t length, struct daemon_rank **ret);
 
 /* Remember when the processes were started, so that later ones with their pids are not theirs. */

@@ -380,8 +380,7 @@ static int sample_times(struct node *node, const struct rankset *ranks,
 
 		if (i > 0 && !sampling->sleep_until(begin + span * i / (sampling->times - 1)))
 			break;
-		/* A recorder tells more of messages; without one, how they are at first and at
-		 * last does. */
+		/* A recorder tells more of messages; without one, how they are at first and last. */
 		bool wants_queues = !node->job->model && (i == 0 || i == sampling->times - 1);
 		unsigned flags = threads | (wants_queues ? SAMPLER_QUEUES : 0);
 
@@ -498,8 +497,7 @@ static void sample_before(struct node *node, const struct node_look_options *opt
 	options->sleep_until(begin + span);
 }
 
-/* Until the second look is due; the time between the two is there anyway. -1: there are no stacks
- * at all. */
+/* Until the second look is due. -1: there are no stacks at all. */
 static int sample_between(struct node *node, const struct node_look_options *options,
 			  uint64_t begin, struct pdb_error *err)
 {

@@ -72,8 +72,7 @@ void watch_digest_add_rank(struct watch_digest *digest, const struct watch_rank 
 void watch_digest_add(struct watch_digest *into, const struct watch_digest *part);
 
 void watch_digest_encode(const struct watch_digest *digest, struct buffer *ret);
-/* Into an initialised digest; num_ranks: of the job. -1 with ERROR_FORMAT, and cleared, when it is
- * damaged. */
+/* Into an initialised digest. num_ranks: of the job. -1: ERROR_FORMAT, *ret is empty. */
 int watch_digest_decode(const uint8_t *bytes, size_t length, int num_ranks,
 			struct watch_digest *ret, struct pdb_error *err);
 

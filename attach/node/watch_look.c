@@ -216,8 +216,7 @@ static void forget_activity(struct watched *watched, uint64_t now_ns)
 	watched->is_active = watched->has_stays = false;
 }
 
-/* Ranks do the same, so that others' stays in this place tell about it, too. Once is enough: as
- * long as nobody moves or polls they are the same. */
+/* Others' stays in this place tell about it, too. They stay the same while nobody moves or polls. */
 static void take_stays(struct watch_look *look, struct watched *watched)
 {
 	if (watched->has_stays)

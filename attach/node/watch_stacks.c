@@ -19,8 +19,7 @@
 
 /* Nodes of call paths after which the tables are made anew, some tens of megabytes. */
 #define MAX_NODES 200000
-/* A rank that was in MPI_Test may still be in a loop around it, unless it is seen outside so often
- * one after the other, and for so long. */
+/* A rank that was in MPI_Test is in a loop around it until it is outside so often, and for so long. */
 #define POLLING_LOOKS 5
 #define POLLING_NS UINT64_C(5000000000)
 
@@ -211,8 +210,7 @@ static size_t depth_of(const struct watch_stacks *stacks, uint32_t path)
 	return depth;
 }
 
-/* As long as it is in the call it changes nothing in the frames around it. Contents are known of
- * the same frames, or of fewer of them. */
+/* In the call it changes nothing in the frames around it, of which the contents are known of some. */
 static bool have_contents_changed(const struct rank_state *rank, const struct sample *sample,
 				  size_t depth)
 {
