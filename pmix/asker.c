@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- *
  * PMIx runs in a process of its own, the asker: PMIx_tool_init() hangs for more than 30 seconds
  * against a server that is dying, starts threads, prints, and may abort.
  *

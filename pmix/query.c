@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- *
  * A PRRTE server lists as namespaces its jobs ("prterun-login1-4019@1") and every tool that is
  * connected to it, us included. Only jobs have a process table. */
 #include <pmix_tool.h>

@@ -157,15 +157,15 @@ static pid_t first_child_of(pid_t pid)
 	return child;
 }
 
-static int search_variable(pid_t owner, const char *variable, pid_t pid, uid_t euid,
-			   struct rendezvous *ret)
+static bool search_variable(pid_t owner, const char *variable, pid_t pid, uid_t euid,
+			    struct rendezvous *ret)
 {
 	char *directory = environment_of(owner, variable);
-	int missed =
-		directory && directory[0] == '/' ? rendezvous_search(directory, pid, euid, ret) : 1;
+	bool found = directory && directory[0] == '/' &&
+		     rendezvous_search(directory, pid, euid, ret) == 0;
 
 	free(directory);
-	return missed;
+	return found;
 }
 
 /* By its folder. What the file says is the owner's word: a tool takes on this identity (asker.c). */
@@ -198,7 +198,7 @@ int rendezvous_find(pid_t pid, struct rendezvous *ret, struct pdb_error *err)
 	for (int i = 0; i < 2 && !found; i++)
 		for (size_t v = 0;
 		     owners[i] > 0 && v < sizeof(tmpdirs) / sizeof(*tmpdirs) && !found; v++)
-			found = search_variable(owners[i], tmpdirs[v], pid, owner.euid, ret) == 0;
+			found = search_variable(owners[i], tmpdirs[v], pid, owner.euid, ret);
 	if (found || rendezvous_search("/tmp", pid, owner.euid, ret) == 0) {
 		ret->egid = owner.egid;
 		return 0;

@@ -149,12 +149,10 @@ int daemon_launch_check(struct daemon_launch *launch, struct pdb_error *err)
 static bool has_ended(pid_t pid, int timeout_ms)
 {
 	struct pollfd poll_fd = {.fd = syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
-	bool has = poll_fd.fd < 0;
+	bool has = poll_fd.fd < 0 || poll(&poll_fd, 1, timeout_ms) > 0;
 
-	if (poll_fd.fd >= 0) {
-		has = poll(&poll_fd, 1, timeout_ms) > 0;
+	if (poll_fd.fd >= 0)
 		close(poll_fd.fd);
-	}
 	return has;
 }
 

@@ -17,19 +17,11 @@
 
 /* ---- Addresses ---- */
 
-static void set_port(struct sockaddr_storage *address, in_port_t port)
+static in_port_t *port_of(struct sockaddr_storage *address)
 {
 	if (address->ss_family == AF_INET6)
-		((struct sockaddr_in6 *)address)->sin6_port = port;
-	else
-		((struct sockaddr_in *)address)->sin_port = port;
-}
-
-static in_port_t get_port(const struct sockaddr_storage *address)
-{
-	if (address->ss_family == AF_INET6)
-		return ((const struct sockaddr_in6 *)address)->sin6_port;
-	return ((const struct sockaddr_in *)address)->sin_port;
+		return &((struct sockaddr_in6 *)address)->sin6_port;
+	return &((struct sockaddr_in *)address)->sin_port;
 }
 
 /* Addresses that mean another host there, or need the name of an interface here, are of no use. */
@@ -67,7 +59,7 @@ static void list_addresses(struct link_listener *listener, bool has_ipv6, in_por
 				continue;
 			memcpy(&address, entry->ifa_addr,
 			       link_address_size(entry->ifa_addr->sa_family));
-			set_port(&address, port);
+			*port_of(&address) = port;
 			link_address_text((struct sockaddr *)&address,
 					  listener->addresses[listener->num_addresses++]);
 		}
@@ -109,7 +101,7 @@ static int listen_on_all(struct link_listener *listener, struct pdb_error *err)
 		if (listen_on(listener, &address) < 0)
 			return error_errno(err, "cannot listen for the daemons");
 	}
-	list_addresses(listener, has_ipv6, get_port(&address));
+	list_addresses(listener, has_ipv6, *port_of(&address));
 	if (listener->num_addresses == 0)
 		return error_set(err, ERROR_SYSTEM, "this host has no network address");
 	return 0;
@@ -229,7 +221,7 @@ static int decode_address(const char *text, struct sockaddr_storage *ret)
 	*ret = (struct sockaddr_storage){0};
 	memcpy(ret, info->ai_addr, info->ai_addrlen);
 	freeaddrinfo(info);
-	return get_port(ret) == 0 ? -1 : 0;
+	return *port_of(ret) == 0 ? -1 : 0;
 }
 
 static int decode_addresses(char *text, struct link_invitation *ret, struct pdb_error *err)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- *
  * A daemon of pdb: one on each node of the job, all of them one MPI job. Rank 0 is connected to
  * pdb, asks the others what pdb asks, and hands the merged answer on.
  *

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- *
  * What a launcher starts for pdb on each node: the guard of a daemon, which starts the daemon
  * itself (pdbd.c) and ends when it has ended.
  *

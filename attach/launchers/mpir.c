@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- *
  * The MPIR Process Acquisition Interface (MPI Forum, version 1.1): a launcher exports
  *     MPIR_PROCDESC *MPIR_proctable;  int MPIR_proctable_size;
  * with one entry for each rank, in the order of the ranks. Open MPI 4 and srun fill it always, not
@@ -228,8 +227,6 @@ static int finish(struct reader *reader, struct proctable *table, struct pdb_err
 	table->launcher_name = xstrdup(launcher->name);
 	table->launcher_pid = launcher->pid;
 	table->source = PROCTABLE_MPIR;
-	free(table->source_note);
-	table->source_note = NULL;
 	if (num_duplicates)
 		table->source_note = xasprintf("%zu ranks share a pid with another in the table; "
 					       "their pids are not used",
