@@ -81,7 +81,7 @@ static int run(int argc, char **argv)
 
 	struct pdbd_tree *tree = pdbd_tree_create(pdbd_services, &daemon, pdbd_take_turn);
 
-	daemon.gdb = pdbd_gdb_create();
+	daemon.gdb = pdbd_gdb_create(tree);
 	daemon.tree = tree;
 	if (pdbd_tree_rank(tree) == 0)
 		pdbd_run_first(&daemon, invitation);

@@ -142,8 +142,7 @@ static void serve_pdb(struct daemon *daemon)
 			if (frame.type == PDBD_QUIT)
 				daemon->is_quitting = true;
 			else if (frame.type == LINK_STREAM)
-				pdbd_gdb_pass(daemon->gdb, daemon->tree, frame.payload,
-					      frame.length);
+				pdbd_gdb_pass(daemon->gdb, frame.payload, frame.length);
 			else
 				pass_on(daemon, frame.type, frame.payload, frame.length);
 			if (daemon->ended_ms && frame.type != PDBD_WATCH)

@@ -21,14 +21,14 @@ struct overlay_ranges;
 struct pdbd_gdb;
 struct pdbd_tree;
 
-struct pdbd_gdb *pdbd_gdb_create(void);
+struct pdbd_gdb *pdbd_gdb_create(struct pdbd_tree *tree);
 
 /* Every gdb of this node ends and lets its rank go, within three seconds. */
 void pdbd_gdb_destroy(struct pdbd_gdb *gdb);
 
 /* Answer PDBD_GDB and PDBD_GDB_STATE (pdbd.h); nothing when another daemon is meant. */
 void pdbd_gdb_answer_order(struct pdbd_gdb *gdb, const struct daemon_rank *ranks, size_t num_ranks,
-			   int self, const uint8_t *payload, size_t length, struct buffer *ret);
+			   const uint8_t *payload, size_t length, struct buffer *ret);
 void pdbd_gdb_answer_state(struct pdbd_gdb *gdb, const uint8_t *payload, size_t length,
 			   struct buffer *ret);
 
@@ -42,8 +42,7 @@ void pdbd_gdb_hear_order(struct pdbd_gdb *gdb, const uint8_t *payload, size_t le
 void pdbd_gdb_hear_started(struct pdbd_gdb *gdb, const struct buffer *answer);
 
 /* A message of a stream has come by the link. */
-void pdbd_gdb_pass(struct pdbd_gdb *gdb, struct pdbd_tree *tree, const uint8_t *bytes,
-		   size_t length);
+void pdbd_gdb_pass(struct pdbd_gdb *gdb, const uint8_t *bytes, size_t length);
 
 /* These have given no sign of life. The streams of who is silent for the third time end. */
 void pdbd_gdb_note_silent(struct pdbd_gdb *gdb, const struct overlay_ranges *silent);
@@ -51,7 +50,7 @@ void pdbd_gdb_note_silent(struct pdbd_gdb *gdb, const struct overlay_ranges *sil
 /* ---- At all ---- */
 
 /* Move what there is to be moved, without waiting. */
-void pdbd_gdb_turn(struct pdbd_gdb *gdb, struct pdbd_tree *tree);
+void pdbd_gdb_turn(struct pdbd_gdb *gdb);
 
 /* Something has moved in the last second, so more is to be expected. */
 bool pdbd_gdb_is_busy(const struct pdbd_gdb *gdb);

@@ -30,7 +30,7 @@ bool pdbd_take_turn(void *argument)
 	const struct daemon *daemon = argument;
 
 	if (daemon->tree)
-		pdbd_gdb_turn(daemon->gdb, daemon->tree);
+		pdbd_gdb_turn(daemon->gdb);
 	return pdbd_is_over(daemon);
 }
 
@@ -90,8 +90,7 @@ static void answer_gdb(void *argument, const uint8_t *payload, size_t length, st
 {
 	struct daemon *daemon = argument;
 
-	pdbd_gdb_answer_order(daemon->gdb, daemon->ranks, daemon->num_ranks,
-			      pdbd_tree_rank(daemon->tree), payload, length, ret);
+	pdbd_gdb_answer_order(daemon->gdb, daemon->ranks, daemon->num_ranks, payload, length, ret);
 }
 
 static void answer_gdb_state(void *argument, const uint8_t *payload, size_t length,

@@ -217,16 +217,14 @@ static int finish(struct reader *reader, struct proctable *table, struct pdb_err
 	const struct launcher_info *launcher = reader->launcher;
 	size_t num_duplicates;
 
+	table->job = name_job(reader);
+	table->launcher_name = xstrdup(launcher->name);
+	table->launcher_pid = launcher->pid;
+	table->source = PROCTABLE_MPIR;
 	if (proctable_finish(table, err))
 		return error_prefix(err, DAMAGED);
 	proctable_claim(table, reader->size);
 	num_duplicates = forget_duplicate_pids(table);
-	free(table->job);
-	table->job = name_job(reader);
-	free(table->launcher_name);
-	table->launcher_name = xstrdup(launcher->name);
-	table->launcher_pid = launcher->pid;
-	table->source = PROCTABLE_MPIR;
 	if (num_duplicates)
 		table->source_note = xasprintf("%zu ranks share a pid with another in the table; "
 					       "their pids are not used",

@@ -158,10 +158,11 @@ static int fill_table(struct scan *scan, struct proctable *table, struct pdb_err
 	return 0;
 }
 
-/* Make a table of what was found and free the scan. of: whose they are, for people. */
-static int finish(struct scan *scan, const char *of, struct proctable **ret, struct pdb_error *err)
+/* Put what was found into the table, which is *ret then or freed, and free the scan. of: whose ranks
+ * they are, for people. */
+static int finish(struct scan *scan, const char *of, struct proctable *table,
+		  struct proctable **ret, struct pdb_error *err)
 {
-	struct proctable *table = proctable_create();
 	int result;
 
 	if (scan->num_found)
@@ -202,27 +203,21 @@ static char *make_note(const struct launcher_info *launcher, size_t num_others)
 int launcher_scan_procfs(const struct launcher_info *launcher, struct proctable **ret,
 			 struct pdb_error *err)
 {
+	struct proctable *table = proctable_create();
 	struct scan scan = {0};
-	struct proctable *table;
-	char of[200], job[sizeof(scan.found->env.job)] = "";
-	size_t num_others;
+	char of[200];
 
 	scan.list = procfs_list(&scan.num_list);
 	collect_below_launcher(&scan, launcher->pid);
-	num_others = keep_first_job(&scan);
-	if (scan.num_found)
-		strcpy(job, scan.found[0].env.job);
-	snprintf(of, sizeof(of), "%s (pid %d)", launcher->name, (int)launcher->pid);
-	if (finish(&scan, of, &table, err))
-		return -1;
-	free(table->job);
-	table->job = job[0] ? xstrdup(job) : xasprintf("pid-%d", (int)launcher->pid);
-	free(table->launcher_name);
+	table->source_note = make_note(launcher, keep_first_job(&scan));
+	if (scan.num_found && scan.found[0].env.job[0])
+		table->job = xstrdup(scan.found[0].env.job);
+	else
+		table->job = xasprintf("pid-%d", (int)launcher->pid);
 	table->launcher_name = xstrdup(launcher->name);
 	table->launcher_pid = launcher->pid;
-	table->source_note = make_note(launcher, num_others);
-	*ret = table;
-	return 0;
+	snprintf(of, sizeof(of), "%s (pid %d)", launcher->name, (int)launcher->pid);
+	return finish(&scan, of, table, ret, err);
 }
 
 /* ---- Below what the launcher has started here ---- */
@@ -267,5 +262,5 @@ int launcher_scan_mark(const char *mark, uid_t user, struct proctable **ret, str
 		if (is_marked(scan.list[i].pid, user, mark))
 			collect(&scan, scan.list[i].pid, 0);
 	keep_first_job(&scan);
-	return finish(&scan, "the job", ret, err);
+	return finish(&scan, "the job", proctable_create(), ret, err);
 }
