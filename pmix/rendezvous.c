@@ -71,8 +71,7 @@ static bool read_rendezvous(int directory, const char *name, pid_t pid, uid_t eu
 	if (length <= 0)
 		return false;
 	text[length] = '\0';
-	/* A file left behind by an earlier server with the same pid names another owner at most:
-	 * connecting to it fails at once, since nobody listens there. */
+	/* To connect to one left by an earlier server of this pid fails at once: nobody listens. */
 	return rendezvous_parse(text, ret, NULL) == 0 && ret->pid == pid && ret->euid == euid;
 }
 

@@ -487,7 +487,7 @@ bool link_pass(struct link *link, const void *message, size_t length)
 	return true;
 }
 
-/* Down to `size` bytes. A wait that is given up ends the link: behind half a frame all is nonsense. */
+/* Down to `size` bytes. A wait that is given up ends the link: half a frame makes all nonsense. */
 static int drain(struct link *link, size_t size, const struct link_limit *limit,
 		 struct pdb_error *err)
 {

@@ -6,8 +6,7 @@
  *	- when pdb says so or its connection breaks (rank 0),
  *	- when no process of the job is left (rank 0),
  *	- when the process that started it has ended, whatever the way,
- *	- when it has heard nothing from rank 0, which asks every PDBD_PING_MS, for SILENCE_MS and
- *	  as long as the last answer could take,
+ *	- when rank 0, which asks every PDBD_PING_MS, is silent for SILENCE_MS and the last answer,
  *	- at a SIGTERM, SIGINT or SIGHUP.
  * MPI may hang where a peer is gone or stopped: MPI_Init and MPI_Finalize are under an alarm.
  *

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What a launcher starts for pdb on each node: the guard of a daemon, which starts the daemon
- * itself (pdbd.c) and ends when it has ended.
+ * What a launcher starts for pdb on each node: the guard of a daemon, which starts the daemon itself
+ * (pdbd.c) and ends when it has ended.
  *
  * - An mpirun of PRRTE does not end before all that it has started has: a daemon that somebody has
  *   stopped would hold up the end of the job. The guard ends it.
  * - The job's environment may preload libraries, pdb's recorder among them. The daemon has none.
  * - The daemon is in a session of its own. A kernel that shares processors among sessions first
- *   (sched_autogroup) gives it as much then as all ranks of the launcher's session together, else
- *   as much as one of them, which they feel less than that it is late.
+ *   (sched_autogroup) gives it as much then as all ranks of the launcher's session together.
  *
- * It is a program of its own, without libraries, because to load those of a daemon twice takes
- * longer than all that is done here. */
+ * It has no libraries: to load those of a daemon twice takes longer than all that is done here. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -69,8 +67,8 @@ static void forget_invitation(void)
 		explicit_bzero(value, strlen(value));
 }
 
-/* Short turns on a processor that come soon: from Linux 6.12 on each process may choose, and what
- * it gets in all stays the same. To start a daemon takes hundreds of turns. */
+/* Short turns on a processor that come soon (from Linux 6.12 on); what it gets in all stays the same.
+ * To start a daemon takes hundreds of turns. */
 static void take_short_turns(void)
 {
 	struct sched_attr attr = {

@@ -32,7 +32,7 @@ struct daemon {
 	/* Rank 0. */
 	struct link *link;
 	int64_t pinged_ms;
-	int64_t ended_ms; /* when no process of the job was left, or pdb asked last since; 0: some are */
+	int64_t ended_ms; /* when no rank was left, or pdb asked last since; 0: some are */
 
 	/* What it knows of the job, on this node. */
 	bool knows_job;
@@ -40,7 +40,7 @@ struct daemon {
 	int job_size;      /* of the last question that said it */
 	struct daemon_rank *ranks;
 	size_t num_ranks;
-	/* What does not change between two looks. job NULL: not known yet, or a rank is there twice. */
+	/* For all looks. job NULL: it is not known yet, or one rank is there twice. */
 	struct job *job;
 	struct symbols *symbols;
 	struct sampler *sampler;
@@ -71,7 +71,7 @@ bool pdbd_is_over(const struct daemon *daemon);
 /* Do in a round of waiting what is to be done besides. Returns pdbd_is_over(). */
 bool pdbd_take_turn(void *daemon);
 
-/* Rank 0: connect to pdb (NULL: no invitation), serve it to the end, and tell the others to end. */
+/* Rank 0: connect to pdb (NULL: no invitation), serve it to the end, tell the others to end. */
 void pdbd_run_first(struct daemon *daemon, const char *invitation);
 
 #endif

@@ -63,7 +63,7 @@ struct pdbd_question {
 void pdbd_tree_ask(struct pdbd_tree *tree, const struct pdbd_question *question,
 		   struct buffer *answer, struct overlay_ranges *missing);
 
-/* At rank 0: ask the silent, without waiting; `kind` is PDBD_AT_ONCE. Who answers is silent no more. */
+/* At rank 0: ask the silent, without waiting; who answers is silent no more. PDBD_AT_ONCE. */
 void pdbd_tree_knock(struct pdbd_tree *tree, uint32_t kind);
 
 /* At other ranks: wait for a question, answer it, and return its kind; 0: there was none. */

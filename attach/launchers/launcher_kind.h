@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What pdb knows of each kind of launcher: a table entry in a file of its own.
  *
- * To add one, write attach/launchers/NAME.c with a struct launcher_kind, and add it to the lists in
- * this header and in launcher_kind.c; nothing else tells kinds apart. What an entry leaves out has
- * a default that is safe: ranks are found by the process tree of this node, no daemons are
- * started, the recorder is preloaded by pdb's own environment. Variables of a rank that no MPI had
- * before are for model/recorder/identity.c, too, which is in the ranks and shares nothing with pdb.
- * Tests: cases in tests/unit/test_launcher.c (recognized), test_launcher_kind.c (names),
- * test_daemon_plan.c (the command).
+ * To add one, write attach/launchers/NAME.c with a struct launcher_kind, and add it to the lists in this
+ * header and in launcher_kind.c; nothing else tells kinds apart. An entry's functions call nothing that
+ * reads the lists. What it leaves out has a safe default: ranks are found by the process tree of this
+ * node, no daemons are started, pdb's own environment preloads the recorder. Variables of a rank that
+ * no MPI had before are for model/recorder/identity.c, too. Tests: cases in tests/unit/test_launcher.c
+ * (recognized), test_launcher_kind.c (names), test_daemon_plan.c (the command).
  *
  * What is taken from a launcher's command line or environment is started as this user: lists of
  * whole names, never prefixes, and nothing among them that names a program or file of somebody's

@@ -114,7 +114,7 @@ static void renew_tables(struct watch_stacks *stacks)
 
 /* ---- What a stack tells ---- */
 
-/* By the outermost frame of MPI on the path, or in a signal's handler; kept for all nodes on the way. */
+/* By the path's outermost frame of MPI, or that in a signal's handler; kept for all on the way. */
 static enum node_is judge(struct watch_stacks *stacks, uint32_t path)
 {
 	enum node_is above;
