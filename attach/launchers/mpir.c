@@ -21,7 +21,6 @@
 
 #define MAX_RANKS (1 << 24)
 #define MAX_TEXT 4096
-#define DAMAGED "the launcher's MPIR table is damaged"
 
 /* As a 64-bit launcher has it. */
 struct procdesc {
@@ -71,8 +70,10 @@ static int read_bytes(pid_t pid, uint64_t address, void *buffer, size_t size, co
 	if (!memory_read_all(pid, address, buffer, size))
 		return 0;
 	if (errno == EFAULT)
-		return error_set(err, ERROR_FORMAT, DAMAGED ": %s at 0x%llx cannot be read", what,
-				 (unsigned long long)address);
+		return error_set(
+			err, ERROR_FORMAT,
+			"the launcher's MPIR table is damaged: %s at 0x%llx cannot be read", what,
+			(unsigned long long)address);
 	return procfs_explain(pid, errno, "be read", err);
 }
 
@@ -84,8 +85,9 @@ static int read_text(pid_t pid, struct text_cache *cache, uint64_t address, int 
 	if (memory_read_string(pid, address, cache->text, sizeof(cache->text)) < 0) {
 		if (errno == EFAULT || errno == ENAMETOOLONG)
 			return error_set(err, ERROR_FORMAT,
-					 DAMAGED ": the %s of rank %d (at 0x%llx) %s", what, rank,
-					 (unsigned long long)address,
+					 "the launcher's MPIR table is damaged: the %s of rank %d "
+					 "(at 0x%llx) %s",
+					 what, rank, (unsigned long long)address,
 					 errno == EFAULT ? "cannot be read" : "does not end");
 		return procfs_explain(pid, errno, "be read", err);
 	}
@@ -140,7 +142,8 @@ static int add_entry(struct reader *reader, struct proctable *table, const struc
 		check_local(reader, &rank, &pid, executable);
 	cost = sizeof(struct proc) + strlen(reader->host.text) + strlen(executable);
 	if (cost > reader->budget)
-		return error_set(err, ERROR_FORMAT, DAMAGED ": its names are too long");
+		return error_set(err, ERROR_FORMAT,
+				 "the launcher's MPIR table is damaged: its names are too long");
 	reader->budget -= cost;
 	proctable_add(table, rank, pid, reader->host.text, executable);
 	return 0;
@@ -222,7 +225,7 @@ static int finish(struct reader *reader, struct proctable *table, struct pdb_err
 	table->launcher_pid = launcher->pid;
 	table->source = PROCTABLE_MPIR;
 	if (proctable_finish(table, err))
-		return error_prefix(err, DAMAGED);
+		return error_prefix(err, "the launcher's MPIR table is damaged");
 	proctable_claim(table, reader->size);
 	num_duplicates = forget_duplicate_pids(table);
 	if (num_duplicates)
@@ -255,7 +258,9 @@ int launcher_read_mpir(const struct launcher_info *launcher, struct proctable **
 				 "yet, or it has ended",
 				 launcher->name, (int)launcher->pid);
 	if (size < 0 || size > MAX_RANKS)
-		return error_set(err, ERROR_FORMAT, DAMAGED ": it says it has %d ranks", size);
+		return error_set(err, ERROR_FORMAT,
+				 "the launcher's MPIR table is damaged: it says it has %d ranks",
+				 size);
 	reader = xcalloc(1, sizeof(*reader));
 	reader->launcher = launcher;
 	reader->budget = budget_compressed((uint64_t)size * sizeof(struct procdesc));
