@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- *
- * PMIx runs in a process of its own, the asker: PMIx_tool_init() has been seen to hang for more
- * than 30 seconds against a server that was dying, it starts threads, prints, and may abort.
+ * PMIx runs in a process of its own, the asker: PMIx_tool_init() hangs for more than 30 seconds
+ * against a server that is dying, starts threads, prints, and may abort.
  *
  * The asker is never ended from outside. When a tool's connection breaks before the server has
- * answered it, the server (PMIx 5.0.7, process_cbfunc()) takes the tool off a list that it is not
- * on yet, follows a null pointer, and the job dies with its mpirun. So after a time-out, or when
- * pdb itself is killed, the asker lives on without pdb, until the server has answered, so that it
- * can take its leave properly, or has ended, so that it does not matter any more. */
+ * answered it, the server (PMIx 5.0.7, process_cbfunc()) takes the tool off a list that it is not on
+ * yet, follows a null pointer, and the job dies with its mpirun. So after a time-out, or when pdb is
+ * killed, the asker lives on until the server has answered, and takes its leave, or has ended. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -33,8 +31,10 @@
 #include "pmix/rendezvous.h"
 #include "pmix/reply.h"
 
-/* The server of an Open MPI 4 mpirun dies of a tool that connects, and its job with it. Callers
- * know that; the price of a mistake is so high that it is checked once more, here. */
+#define PIPE 3 /* the asker's end of it */
+
+/* The server of an Open MPI 4 mpirun dies of a tool that connects, and its job with it. Callers know
+ * that, but a mistake is so dear that it is checked once more. */
 static int refuse_orte(pid_t pid, struct pdb_error *err)
 {
 	char *path = xasprintf("/proc/%d/maps", pid);
@@ -100,8 +100,7 @@ static int refuse_other_pids(pid_t pid, struct pdb_error *err)
 			 "process %d runs in a container of its own: run pdb in there", pid);
 }
 
-/* A child of a rank or of a batch step inherits variables that tell PMIx who it is. We are none of
- * these. Parameters of PMIx itself are the site's and stay. */
+/* A child of a rank or batch step inherits it. Parameters of PMIx itself are the site's and stay. */
 static void forget_pmix_identity(void)
 {
 	for (size_t i = 0; environ[i];) {
@@ -119,18 +118,16 @@ static void forget_pmix_identity(void)
 	}
 }
 
-/* Keep nothing of the shell's but the pipe, and no terminal to print to. Returns the pipe's new
- * number. */
-static int keep_only(int pipe_fd)
+/* Keep nothing of the shell's but the pipe, as PIPE, and no terminal to print to. */
+static void keep_only(int pipe_fd)
 {
 	int null = open("/dev/null", O_RDWR);
 
 	for (int fd = 0; fd < 3 && null >= 0; fd++)
 		dup2(null, fd);
-	if (pipe_fd != 3)
-		dup2(pipe_fd, 3);
-	close_range(4, ~0u, 0);
-	return 3;
+	if (pipe_fd != PIPE)
+		dup2(pipe_fd, PIPE);
+	close_range(PIPE + 1, ~0u, 0);
 }
 
 /* End with the server: there is nobody left then to whom it could matter. */
@@ -154,9 +151,9 @@ static void start_watching(pid_t server)
 		pthread_create(&thread, NULL, watch_server, (void *)(intptr_t)fd);
 }
 
-/* Servers take tools of their own user only. All of root's identity is dropped: groups, user and
- * with it the capabilities, keys, working folder. It still has root's memory and environment, which
- * that user cannot read, as the process cannot be dumped; and no program is started in it. */
+/* Servers take tools of their own user only. All of root's identity is dropped: groups, user and with
+ * it the capabilities, keys, working folder. Root's memory and environment stay: that user cannot
+ * read them, as the process cannot be dumped, and no program is started in it. */
 static int become_owner(const struct rendezvous *server, struct pdb_error *err)
 {
 	if (geteuid() != 0 || server->euid == 0)
@@ -170,10 +167,10 @@ static int become_owner(const struct rendezvous *server, struct pdb_error *err)
 	return 0;
 }
 
-static void write_all(int fd, const struct buffer *reply)
+static void write_all(const struct buffer *reply)
 {
 	for (size_t done = 0; done < reply->num;) {
-		ssize_t written = write(fd, reply->bytes + done, reply->num - done);
+		ssize_t written = write(PIPE, reply->bytes + done, reply->num - done);
 
 		if (written < 0 && errno == EINTR)
 			continue;
@@ -184,13 +181,13 @@ static void write_all(int fd, const struct buffer *reply)
 }
 
 /* Until pdb has let go of its end. */
-static void wait_for_end(int fd)
+static void wait_for_end(void)
 {
 	char byte;
 	ssize_t n;
 
 	do
-		n = read(fd, &byte, 1);
+		n = read(PIPE, &byte, 1);
 	while (n > 0 || (n < 0 && errno == EINTR));
 }
 
@@ -202,7 +199,7 @@ run_asker(const struct rendezvous *server, asker_work work, const void *argument
 
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
-	fd = keep_only(fd);
+	keep_only(fd);
 	forget_pmix_identity();
 	/* PMIx itself would break the connection when the server is slow. */
 	setenv("PMIX_MCA_ptl_base_handshake_wait_time", "1000000", 1);
@@ -210,15 +207,14 @@ run_asker(const struct rendezvous *server, asker_work work, const void *argument
 		start_watching(server->pid);
 	if (error.code || work(server, argument, &reply, &error) < 0)
 		reply_put_error(&reply, &error);
-	write_all(fd, &reply);
-	shutdown(fd, SHUT_WR);
-	wait_for_end(fd);
+	write_all(&reply);
+	shutdown(PIPE, SHUT_WR);
+	wait_for_end();
 	query_disconnect();
 	_exit(0);
 }
 
-/* Start the asker as nobody's child, in a session of its own: Ctrl-C is for the shell, and it has
- * not to be waited for. */
+/* As nobody's child, not to be waited for, in a session of its own: Ctrl-C is for the shell. */
 static int start(const struct rendezvous *server, asker_work work, const void *argument, int fd,
 		 struct pdb_error *err)
 {

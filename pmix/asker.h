@@ -9,15 +9,13 @@ struct buffer;
 struct pdb_error;
 struct rendezvous;
 
-/* What the asker does once it is on its own, as the user whose launcher it is: connect, ask, and
- * put a reply; or -1 with an error, which becomes the reply. */
+/* As the user whose launcher it is: connect, ask, put a reply; or -1 and an error, the reply then. */
 typedef int (*asker_work)(const struct rendezvous *server, const void *argument,
 			  struct buffer *reply, struct pdb_error *err);
 
-/* Have an asker ask launcher `pid`, and wait for its reply for at most timeout_ms; an asker that ends
- * without a word leaves an empty one. It stays connected until *leash_ret is closed, which is the
- * caller's on success. -1: the errors of rendezvous_find(), ERROR_UNSUPPORTED (no PRRTE launcher, or
- * in a container), ERROR_TIMEOUT (also when it is stopped), ERROR_SYSTEM, ERROR_FORMAT. */
+/* Have an asker ask launcher `pid`, and wait for its reply, an empty one if it ends without a word.
+ * It stays connected until the caller closes *leash_ret. -1: the errors of rendezvous_find() and of
+ * tool.h, ERROR_FORMAT. */
 int asker_ask(pid_t pid, asker_work work, const void *argument, int timeout_ms,
 	      struct buffer *reply, int *leash_ret, struct pdb_error *err);
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- *
  * A PRRTE server lists as namespaces its jobs ("prterun-login1-4019@1") and every tool that is
  * connected to it, us included. Only jobs have a process table. */
 #include <pmix_tool.h>
@@ -118,13 +117,10 @@ static const pmix_data_array_t *find_table(const pmix_info_t *results, size_t nu
 
 		if (results[i].value.type != PMIX_DATA_ARRAY || !array)
 			continue;
-		if (array->type == PMIX_PROC_INFO)
-			return array;
-		if (array->type == PMIX_INFO) {
+		if (array->type == PMIX_INFO)
 			array = find_table(array->array, array->size);
-			if (array)
-				return array;
-		}
+		if (array && array->type == PMIX_PROC_INFO)
+			return array;
 	}
 	return NULL;
 }
@@ -211,9 +207,7 @@ int query_proctable(const struct rendezvous *server, const char *nspace, struct 
 	char *namespaces = NULL;
 	int num_jobs = 0;
 
-	if (connect_to(server, &self, err) != 0)
-		return -1;
-	if (ask_namespaces(&namespaces, err) != 0)
+	if (connect_to(server, &self, err) != 0 || ask_namespaces(&namespaces, err) != 0)
 		return -1;
 	struct proctable *table = choose_job(namespaces, self.nspace, nspace, &num_jobs);
 	free(namespaces);
@@ -232,10 +226,9 @@ int query_proctable(const struct rendezvous *server, const char *nspace, struct 
 	return 0;
 }
 
-/* Daemons of a debugger are no part of the job: the server counts no slots for them. "Recoverable"
- * says that a daemon which dies is nobody's failure. Without it, Open MPI 5.0.7 reports a daemon
- * that was killed on the job's terminal, ends the other daemons, and returns the daemon's status as
- * the job's, once that has ended well. */
+/* Daemons of a debugger are no part of the job: the server counts no slots for them. A daemon that
+ * dies is to be nobody's failure: without "recoverable" Open MPI 5.0.7 reports one that was killed on
+ * the job's terminal, ends the others, and returns its status as that of a job that ended well. */
 static void load_spawn_directives(pmix_info_t info[NUM_DIRECTIVES], const char *nspace)
 {
 	pmix_proc_t target;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,13 +19,12 @@
 #define SEARCH_ENTRIES 200000
 
 /* Servers write to the first of these that is set, see prte_tmp_directory() and pmix_tmp_dir(). */
-static const char *const tmpdir_variables[] = {"PMIX_SERVER_TMPDIR",
-					       "PMIX_SYSTEM_TMPDIR",
-					       "PRTE_MCA_prte_tmpdir_base",
-					       "TMPDIR",
-					       "TEMP",
-					       "TMP"};
-#define NUM_VARIABLES (sizeof(tmpdir_variables) / sizeof(*tmpdir_variables))
+static const char *const tmpdirs[] = {"PMIX_SERVER_TMPDIR",
+				      "PMIX_SYSTEM_TMPDIR",
+				      "PRTE_MCA_prte_tmpdir_base",
+				      "TMPDIR",
+				      "TEMP",
+				      "TMP"};
 
 int rendezvous_parse(const char *text, struct rendezvous *ret, struct pdb_error *err)
 {
@@ -73,8 +71,7 @@ static bool read_rendezvous(int directory, const char *name, pid_t pid, uid_t eu
 	if (length <= 0)
 		return false;
 	text[length] = '\0';
-	/* A file left behind by an earlier server with the same pid names another owner at most:
-	 * connecting to it fails at once, since nobody listens there. */
+	/* To connect to one left by an earlier server of this pid fails at once: nobody listens. */
 	return rendezvous_parse(text, ret, NULL) == 0 && ret->pid == pid && ret->euid == euid;
 }
 
@@ -159,19 +156,18 @@ static pid_t first_child_of(pid_t pid)
 	return child;
 }
 
-static int search_variable(pid_t owner, const char *variable, pid_t pid, uid_t euid,
-			   struct rendezvous *ret)
+static bool search_variable(pid_t owner, const char *variable, pid_t pid, uid_t euid,
+			    struct rendezvous *ret)
 {
 	char *directory = environment_of(owner, variable);
-	int missed =
-		directory && directory[0] == '/' ? rendezvous_search(directory, pid, euid, ret) : 1;
+	bool found = directory && directory[0] == '/' &&
+		     rendezvous_search(directory, pid, euid, ret) == 0;
 
 	free(directory);
-	return missed;
+	return found;
 }
 
-/* Its effective user and group, by the owner of its folder. What the file says is the owner's word:
- * a tool takes on this identity (asker.c). */
+/* By its folder. What the file says is the owner's word: a tool takes on this identity (asker.c). */
 static int owner_of(pid_t pid, struct rendezvous *ret, struct pdb_error *err)
 {
 	char *path = xasprintf("/proc/%d", pid);
@@ -199,9 +195,9 @@ int rendezvous_find(pid_t pid, struct rendezvous *ret, struct pdb_error *err)
 				 "process %d belongs to user %u: run pdb as that user or as root",
 				 pid, owner.euid);
 	for (int i = 0; i < 2 && !found; i++)
-		for (size_t v = 0; owners[i] > 0 && v < NUM_VARIABLES && !found; v++)
-			found = search_variable(owners[i], tmpdir_variables[v], pid, owner.euid,
-						ret) == 0;
+		for (size_t v = 0;
+		     owners[i] > 0 && v < sizeof(tmpdirs) / sizeof(*tmpdirs) && !found; v++)
+			found = search_variable(owners[i], tmpdirs[v], pid, owner.euid, ret);
 	if (found || rendezvous_search("/tmp", pid, owner.euid, ret) == 0) {
 		ret->egid = owner.egid;
 		return 0;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- *
  * A reply is its kind, and then
  *	REPLY_ERROR: code, text
  *	REPLY_TABLE: job, note, processes

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the process that speaks PMIx tells pdb: an error, a process table, or the name of a job
- * that it has started. Nothing in it is trusted. */
+ * What the process that speaks PMIx tells pdb: an error, a process table, or the name of a job that
+ * it has started. Nothing in it is trusted. */
 #ifndef PDB_PMIX_REPLY_H
 #define PDB_PMIX_REPLY_H
 
@@ -19,12 +19,10 @@ void reply_put_error(struct buffer *reply, const struct pdb_error *error);
 void reply_put_table(struct buffer *reply, const struct proctable *table);
 void reply_put_spawned(struct buffer *reply, const char *nspace);
 
-/* Take it back. A table comes in *ret, finished; an error that was sent is returned as the error.
- * Anything else, cut off or beyond its bounds, is ERROR_FORMAT. */
+/* Take back a table, finished, or the name of a job, which the caller frees. An error that was sent is
+ * returned as the error. Anything else, cut off or beyond its bounds, is ERROR_FORMAT. */
 int reply_take_table(const uint8_t *bytes, size_t length, struct proctable **ret,
 		     struct pdb_error *err);
-
-/* The same for the name of a job, which the caller frees. */
 int reply_take_spawned(const uint8_t *bytes, size_t length, char **ret, struct pdb_error *err);
 
 #endif

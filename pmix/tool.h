@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What pdb has a launcher do over a PMIx tool connection: tell the job's process table, and start
- * daemons on its nodes. Only for PRRTE launchers: see docs/daemons.md for what happens to others.
- *
- * PMIx runs in a process of its own (asker.h), which outlives the call after a time-out until the
- * launcher has answered or ended: a launcher that finds its tool gone too early crashes.
+ * What pdb has a PRRTE launcher do over a PMIx tool connection (others crash, see docs/daemons.md):
+ * tell the job's process table, and start daemons on its nodes. It is made by a process of its own
+ * (asker.c), which may outlive the call.
  *
  * Errors of both: ERROR_TIMEOUT (also when the launcher is stopped), ERROR_NOT_FOUND (no rendezvous
  * file, or no job yet), ERROR_UNSUPPORTED (no PRRTE launcher, or in a container), ERROR_PERMISSION,
@@ -16,11 +14,9 @@
 struct pdb_error;
 struct proctable;
 
-/* Ask the PRRTE launcher `pid` (mpirun, prterun, prte) for its application job and its process
- * table, waiting for at most `timeout_ms`. With several jobs under one launcher the one named
- * `nspace` is taken, or when nspace is NULL the latest that still has processes. On success *ret is
- * finished and belongs to the caller; its source_note says when there were several jobs, its
- * launcher_name is "". */
+/* Ask launcher `pid` for the process table of its job `nspace`; NULL: of the latest that still has
+ * processes. On success *ret is finished and the caller's; its source_note says when there were
+ * several jobs, its launcher_name is "". */
 int pmix_proctable(pid_t pid, const char *nspace, int timeout_ms, struct proctable **ret,
 		   struct pdb_error *err);
 
@@ -29,12 +25,10 @@ struct pmix_daemons {
 	char *nspace; /* the name of the job that the daemons are */
 };
 
-/* Have launcher `pid` start `program` (a path that is the same on all nodes) once on each node of
- * its job `nspace`, with the variables of `environment` ("NAME=value", the last NULL) added to
- * theirs, waiting for at most `timeout_ms`. A process of its own stays connected to the launcher as
- * long as the leash is held, so until pmix_release_daemons() or the end of this process, whatever
- * the way; daemons have to end by themselves then. On success pmix_release_daemons() frees *ret.
- * After ERROR_TIMEOUT daemons may still come. */
+/* Have launcher `pid` start `program` (a path that is the same on all nodes) once on each node of its
+ * job `nspace`, with the variables of `environment` ("NAME=value", the last NULL) added to theirs.
+ * The connection stays until pmix_release_daemons(), which also frees *ret, or the end of this process;
+ * daemons have to end by themselves then. After ERROR_TIMEOUT daemons may still come. */
 int pmix_spawn_daemons(pid_t pid, const char *nspace, const char *program,
 		       const char *const *environment, int timeout_ms, struct pmix_daemons *ret,
 		       struct pdb_error *err);

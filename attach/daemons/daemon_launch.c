@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -38,8 +37,7 @@ static char **make_environment(const struct daemon_plan *plan)
 	struct words words = {.words = NULL};
 
 	for (char **variable = environ; *variable; variable++)
-		if (!is_identity(*variable) &&
-		    !words_variable(added, *variable, strcspn(*variable, "=")) &&
+		if (!is_identity(*variable) && !words_variable(added, *variable) &&
 		    !(plan->allocation &&
 		      launcher_variables_have(&plan->allocation->own, *variable)))
 			words_add(&words, *variable);
@@ -151,12 +149,10 @@ int daemon_launch_check(struct daemon_launch *launch, struct pdb_error *err)
 static bool has_ended(pid_t pid, int timeout_ms)
 {
 	struct pollfd poll_fd = {.fd = syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
-	bool has = poll_fd.fd < 0;
+	bool has = poll_fd.fd < 0 || poll(&poll_fd, 1, timeout_ms) > 0;
 
-	if (poll_fd.fd >= 0) {
-		has = poll(&poll_fd, 1, timeout_ms) > 0;
+	if (poll_fd.fd >= 0)
 		close(poll_fd.fd);
-	}
 	return has;
 }
 

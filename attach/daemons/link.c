@@ -58,8 +58,8 @@ static void buffer_take(struct link_buffer *buffer, size_t size)
 
 /* ---- Life ---- */
 
-/* Two options that together bound all silence: probes while nothing is under way, and a limit for
- * what is under way and not acknowledged, or not taken by a process that is stopped. */
+/* Two options bound all silence: probes while nothing is under way, and a limit for what is under way
+ * and not acknowledged, or not taken by a process that is stopped. */
 void link_set_patience(struct link *link, unsigned seconds)
 {
 	int on = 1, idle = (int)(seconds + 2) / 3, interval = (int)(seconds + 5) / 6, probes = 4;
@@ -128,7 +128,7 @@ static void put_record(struct link *link, const void *plain, size_t length, uint
 	size_t size = length + crypto_secretstream_xchacha20poly1305_ABYTES;
 	uint8_t *to = buffer_room(&link->out, LENGTH_SIZE + size);
 
-	link_put_u32(to, (uint32_t)size);
+	link_put_u32(to, size);
 	crypto_secretstream_xchacha20poly1305_push(&link->send, to + LENGTH_SIZE, NULL, plain,
 						   length, to, LENGTH_SIZE, tag);
 	link->out.end += LENGTH_SIZE + size;
@@ -141,7 +141,7 @@ static void put_start(struct link *link, uint32_t type, const void *bytes, size_
 	uint8_t *plain = link->plain_out;
 
 	link_put_u32(plain, type);
-	link_put_u32(plain + 4, (uint32_t)length);
+	link_put_u32(plain + 4, length);
 	if (part)
 		memcpy(plain + FRAME_HEADER, bytes, part);
 	put_record(link, plain, FRAME_HEADER + part, part == length ? TAG_LAST : TAG_MORE);
@@ -249,7 +249,7 @@ static int take_message(struct link *link, const struct link_frame *frame)
 	return 0;
 }
 
-/* A socket from which nothing is wanted is left out: poll() would say at once that it is closed. */
+/* Leave out sockets from which nothing is wanted: poll() would say at once that they are closed. */
 static void poll_channels(const struct link *link, struct pollfd *fds)
 {
 	bool has_room = buffer_size(&link->out) < LINK_OUT_BULK;
@@ -387,8 +387,7 @@ static int take_record(struct link *link)
 	return take_plain(link, plain, (size_t)length, tag) < 0 ? -1 : 1;
 }
 
-/* Take records until there is a frame for the caller. Those behind it stay where they are, since
- * the caller may have to join a channel first. */
+/* Up to a frame. Records behind it stay: the caller may have to open a channel first. */
 static int take_records(struct link *link)
 {
 	int result = 1;
@@ -419,8 +418,7 @@ static int fill(struct link *link)
 		return 0;
 	if (n < 0)
 		return break_errno(link);
-	if (n == 0)
-		link->has_read_all = true;
+	link->has_read_all = n == 0;
 	link->in.end += (size_t)n;
 	link->num_received += (uint64_t)n;
 	return 0;
@@ -447,12 +445,9 @@ static int wait_once(struct link *link, const struct link_limit *limit, struct p
 		return error_errno(err, "cannot wait for %s", link->peer);
 	if (n > 0 && fds[0].revents)
 		return error_set(err, ERROR_INTERRUPTED, "interrupted");
-	if (n > 0) {
-		if (fds[1].events & POLLIN && fds[1].revents && fill(link) < 0)
-			return tell_broken(link, err);
-		if (take_records(link) < 0 || flush(link) < 0)
-			return tell_broken(link, err);
-	}
+	if (n > 0 && ((fds[1].events & POLLIN && fds[1].revents && fill(link) < 0) ||
+		      take_records(link) < 0 || flush(link) < 0))
+		return tell_broken(link, err);
 	if (is_last && !link->has_frame)
 		return error_set(err, ERROR_TIMEOUT, "%s does not answer", link->peer);
 	return 0;
@@ -492,8 +487,7 @@ bool link_pass(struct link *link, const void *message, size_t length)
 	return true;
 }
 
-/* Until no more than `size` bytes are left to write. A frame that stays behind half would make
- * nonsense of all that follows, so a wait that is given up ends the link. */
+/* Down to `size` bytes. A wait that is given up ends the link: half a frame makes all nonsense. */
 static int drain(struct link *link, size_t size, const struct link_limit *limit,
 		 struct pdb_error *err)
 {

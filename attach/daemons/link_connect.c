@@ -23,13 +23,12 @@ static void add_address(struct handshake_race *race, const struct sockaddr_stora
 			char **reasons)
 {
 	const struct sockaddr *to = (const struct sockaddr *)address;
-	socklen_t size = address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6)
-							: sizeof(struct sockaddr_in);
 	int fd = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	char text[LINK_ADDRESS_TEXT];
 	struct pdb_error error;
 
-	if (fd >= 0 && (connect(fd, to, size) == 0 || errno == EINPROGRESS)) {
+	if (fd >= 0 &&
+	    (connect(fd, to, link_address_size(to->sa_family)) == 0 || errno == EINPROGRESS)) {
 		race_add(race, HANDSHAKE_DAEMON, fd, true, UINT64_MAX, to);
 		return;
 	}

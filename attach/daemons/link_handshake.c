@@ -12,7 +12,6 @@
 #include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -25,12 +24,10 @@
 void link_address_text(const struct sockaddr *address, char text[LINK_ADDRESS_TEXT])
 {
 	static const char mapped[] = "::ffff:";
-	socklen_t size = address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
-							: sizeof(struct sockaddr_in);
 	char host[LINK_ADDRESS_TEXT], port[8];
 
-	if (getnameinfo(address, size, host, sizeof(host), port, sizeof(port),
-			NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+	if (getnameinfo(address, link_address_size(address->sa_family), host, sizeof(host), port,
+			sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) != 0)
 		snprintf(text, LINK_ADDRESS_TEXT, "?");
 	else if (strncmp(host, mapped, strlen(mapped)) == 0)
 		snprintf(text, LINK_ADDRESS_TEXT, "%s:%s", host + strlen(mapped), port);
@@ -79,9 +76,8 @@ static int check_proof(const struct handshake *handshake, const uint8_t secret[L
 	return error_set(err, ERROR_PERMISSION, "%s does not know the secret", handshake->peer);
 }
 
-/* Derive the keys of both directions from the own secret key and the other's public one, and start
- * the own stream, whose header is to be sent. Until the other's has come, its key is kept where its
- * stream will be. */
+/* Derive the keys of both directions and start the own stream, whose header is to be sent. Until the
+ * other's has come, its key is kept where its stream will be. */
 static int start_sending(struct handshake *handshake, uint8_t *header, struct pdb_error *err)
 {
 	struct link_transcript *said = &handshake->transcript;
@@ -179,9 +175,7 @@ static int check_version(const struct handshake *handshake, struct pdb_error *er
 
 	if (handshake->expected > said->acceptance.header)
 		return 0;
-	if (have > LINK_VERSION_SIZE)
-		have = LINK_VERSION_SIZE;
-	if (memcmp(version, LINK_VERSION, have) != 0)
+	if (memcmp(version, LINK_VERSION, have < LINK_VERSION_SIZE ? have : LINK_VERSION_SIZE) != 0)
 		return error_set(err, ERROR_FORMAT, "%s does not speak pdb's protocol",
 				 handshake->peer);
 	return 0;
@@ -254,8 +248,7 @@ void race_add(struct handshake_race *race, enum handshake_side side, int fd, boo
 		drop(race, race->num_peers - 1);
 }
 
-/* Serve the peers that poll() has found ready, up to the first that drops out, so that race->last
- * tells of each. True: one is done, as *winner_ret. */
+/* Up to the first that drops out, so that race->last tells of each. True: *winner_ret is done. */
 static bool serve(struct handshake_race *race, const struct pollfd *fds,
 		  struct handshake *winner_ret)
 {

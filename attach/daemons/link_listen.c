@@ -17,19 +17,11 @@
 
 /* ---- Addresses ---- */
 
-static void set_port(struct sockaddr_storage *address, in_port_t port)
+static in_port_t *port_of(struct sockaddr_storage *address)
 {
 	if (address->ss_family == AF_INET6)
-		((struct sockaddr_in6 *)address)->sin6_port = port;
-	else
-		((struct sockaddr_in *)address)->sin_port = port;
-}
-
-static in_port_t get_port(const struct sockaddr_storage *address)
-{
-	if (address->ss_family == AF_INET6)
-		return ((const struct sockaddr_in6 *)address)->sin6_port;
-	return ((const struct sockaddr_in *)address)->sin_port;
+		return &((struct sockaddr_in6 *)address)->sin6_port;
+	return &((struct sockaddr_in *)address)->sin_port;
 }
 
 /* Addresses that mean another host there, or need the name of an interface here, are of no use. */
@@ -66,9 +58,8 @@ static void list_addresses(struct link_listener *listener, bool has_ipv6, in_por
 			    listener->num_addresses == LINK_MAX_ADDRESSES)
 				continue;
 			memcpy(&address, entry->ifa_addr,
-			       entry->ifa_addr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
-								      : sizeof(struct sockaddr_in));
-			set_port(&address, port);
+			       link_address_size(entry->ifa_addr->sa_family));
+			*port_of(&address) = port;
 			link_address_text((struct sockaddr *)&address,
 					  listener->addresses[listener->num_addresses++]);
 		}
@@ -81,7 +72,7 @@ static void list_addresses(struct link_listener *listener, bool has_ipv6, in_por
 static int listen_on(struct link_listener *listener, struct sockaddr_storage *address)
 {
 	bool is_v6 = address->ss_family == AF_INET6;
-	socklen_t size = is_v6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+	socklen_t size = link_address_size(address->ss_family);
 	int fd = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int off = 0, saved;
 
@@ -106,12 +97,11 @@ static int listen_on_all(struct link_listener *listener, struct pdb_error *err)
 	bool has_ipv6 = listen_on(listener, &address) == 0;
 
 	if (!has_ipv6) {
-		memset(&address, 0, sizeof(address));
-		address.ss_family = AF_INET; /* 0.0.0.0 */
+		address = (struct sockaddr_storage){.ss_family = AF_INET}; /* 0.0.0.0 */
 		if (listen_on(listener, &address) < 0)
 			return error_errno(err, "cannot listen for the daemons");
 	}
-	list_addresses(listener, has_ipv6, get_port(&address));
+	list_addresses(listener, has_ipv6, *port_of(&address));
 	if (listener->num_addresses == 0)
 		return error_set(err, ERROR_SYSTEM, "this host has no network address");
 	return 0;
@@ -228,10 +218,10 @@ static int decode_address(const char *text, struct sockaddr_storage *ret)
 	if (sscanf(text, format, host, port, &end) != 2 || text[end] ||
 	    getaddrinfo(host, port, &hints, &info) != 0)
 		return -1;
-	memset(ret, 0, sizeof(*ret));
+	*ret = (struct sockaddr_storage){0};
 	memcpy(ret, info->ai_addr, info->ai_addrlen);
 	freeaddrinfo(info);
-	return get_port(ret) == 0 ? -1 : 0;
+	return *port_of(ret) == 0 ? -1 : 0;
 }
 
 static int decode_addresses(char *text, struct link_invitation *ret, struct pdb_error *err)

@@ -6,26 +6,22 @@
  *	link_handshake.c  proofs and keys, and the race of several handshakes
  *	link.c		  records, frames, channels
  *
- * On the wire, after the handshake, are records: a length (4 bytes, little endian) and so many
- * bytes, made by libsodium's secretstream: encrypted, authenticated together with the length, and
- * numbered by their order. A record holds up to LINK_CHUNK bytes. A frame is one record or several:
- *
- *	type length bytes...	bytes...	bytes...
- *	[ first record ]	[ record ]	[ last record ]
- *
- * type and length have 4 bytes each, little endian; length counts all bytes that follow it. The
- * secretstream's tag is PUSH in a frame's last record, MESSAGE in those before it, and FINAL in the
- * last record of all, which is empty. A connection that ends without it was cut. */
+ * On the wire, after the handshake, are records: a length (4 bytes, little endian, as all numbers)
+ * and so many bytes, made by libsodium's secretstream of up to LINK_CHUNK bytes: encrypted,
+ * authenticated together with the length, and numbered by their order. A frame is one record or
+ * several: type (4 bytes), length of what follows (4 bytes), bytes. The secretstream's tag is PUSH in
+ * a frame's last record, MESSAGE in those before it, and FINAL in the last record of all, which is
+ * empty. A connection that ends without it was cut. */
 #ifndef PDB_ATTACH_LINK_PRIVATE_H
 #define PDB_ATTACH_LINK_PRIVATE_H
 
+#include <endian.h>
 #include <netinet/in.h>
 #include <sodium.h>
+#include <string.h>
 
 #include "attach/daemons/link.h"
 #include "model/error.h"
-
-/* ---- Small things ---- */
 
 #define LINK_VERSION "pdblink1" /* the first bytes of both sides, and of the invitation */
 #define LINK_VERSION_SIZE 8
@@ -34,29 +30,32 @@
 
 static inline void link_put_u32(uint8_t *to, uint32_t value)
 {
-	for (int i = 0; i < 4; i++)
-		to[i] = (uint8_t)(value >> (8 * i));
+	value = htole32(value);
+	memcpy(to, &value, sizeof(value));
 }
 
 static inline uint32_t link_get_u32(const uint8_t *from)
 {
-	return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
+	uint32_t value;
+
+	memcpy(&value, from, sizeof(value));
+	return le32toh(value);
+}
+
+/* Of an IPv4 or IPv6 address. */
+static inline socklen_t link_address_size(sa_family_t family)
+{
+	return family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
 }
 
 /* "10.0.0.1:4711" or "[fd00::1]:4711"; a mapped IPv4 address is shown as one. */
 void link_address_text(const struct sockaddr *address, char text[LINK_ADDRESS_TEXT]);
 
-/* Bytes that are put in at the end and taken from the start. */
-struct link_buffer {
-	uint8_t *bytes;
-	size_t start, end, capacity;
-};
-
 /* ---- Handshake ---- */
 
-/* All that the two say, in this order. Only bytes, so that there is no padding. The keys are made
- * for this one connection. A proof is an HMAC, under the secret, of all bytes before it; so it
- * cannot be one of another connection, and neither side's proof can be the other's. */
+/* All that the two say, in this order, in bytes, so that there is no padding. The keys are made for
+ * this one connection. A proof is an HMAC, under the secret, of all bytes before it: so it is of no
+ * other connection, and no side's proof can be the other's. */
 struct link_transcript {
 	/* pdb: who is there? */
 	struct {
@@ -107,9 +106,9 @@ struct handshake_race {
 void race_add(struct handshake_race *race, enum handshake_side side, int fd, bool is_connecting,
 	      uint64_t until_ns, const struct sockaddr *address);
 
-/* Wait once: for the peers, `listen_fds`, and the limit. *listen_ret is a descriptor with a
- * connection to accept, or -1. 0: go on. 1: *winner_ret is done, whose fd is the caller's. -1:
- * ERROR_TIMEOUT, ERROR_INTERRUPTED, ERROR_SYSTEM. */
+/* Wait once for the peers, `listen_fds`, and the limit. *listen_ret has a connection to accept; or
+ * -1. 0: go on. 1: *winner_ret is done, whose fd is the caller's. -1: ERROR_TIMEOUT,
+ * ERROR_INTERRUPTED, ERROR_SYSTEM. */
 int race_wait(struct handshake_race *race, const int listen_fds[], size_t num_listen,
 	      const struct link_limit *limit, int *listen_ret, struct handshake *winner_ret,
 	      struct pdb_error *err);
@@ -119,8 +118,7 @@ void race_end(struct handshake_race *race);
 
 /* ---- Invitation ---- */
 
-/* VERSION/SECRET/ADDRESS,ADDRESS...; the secret in hexadecimal digits, the addresses as
- * link_address_text() writes them. */
+/* VERSION/SECRET/ADDRESS,ADDRESS...: in hexadecimal digits, as link_address_text() writes them. */
 struct link_invitation {
 	uint8_t secret[LINK_SECRET];
 	struct sockaddr_storage addresses[LINK_MAX_ADDRESSES];
@@ -144,6 +142,12 @@ struct link_listener {
 #define LINK_RECORD_MAX (LINK_CHUNK + crypto_secretstream_xchacha20poly1305_ABYTES)
 #define LINK_OUT_BULK (2 * LINK_CHUNK) /* no more payload is put behind so many bytes */
 #define LINK_OUT_MAX (16 * LINK_CHUNK) /* nothing is read that might have to be answered */
+
+/* Bytes that are put in at the end and taken from the start. */
+struct link_buffer {
+	uint8_t *bytes;
+	size_t start, end, capacity;
+};
 
 struct link {
 	int fd;

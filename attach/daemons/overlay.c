@@ -29,23 +29,18 @@ size_t overlay_children(uint32_t i, uint32_t n, uint32_t children[OVERLAY_CHILDR
 
 uint32_t overlay_subtree(uint32_t i, uint32_t n)
 {
-	uint64_t whole = lowest_bit(i);
+	uint64_t whole = lowest_bit(i), left = i < n ? n - i : 0;
 
-	if (i >= n)
-		return 0;
-	return whole < n - i ? whole : n - i;
+	return whole < left ? whole : left;
 }
 
 int overlay_budget_ms(uint32_t i, uint32_t n, int total_ms)
 {
-	int level = __builtin_popcount(i);
-	int height = 0;
+	int level = __builtin_popcount(i), height = 0;
 
 	while (height < 32 && (uint64_t)1 << height < n)
 		height++;
-	if (height == 0)
-		return total_ms;
-	return (int64_t)total_ms * (2 * height - level) / (2 * height);
+	return height ? (int64_t)total_ms * (2 * height - level) / (2 * height) : total_ms;
 }
 
 void overlay_ranges_deinit(struct overlay_ranges *set)

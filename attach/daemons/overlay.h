@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The tree that pdb's daemons answer along, the book-keeping of one question, who has to answer
- * to whom, until when, and who has not, and what they send each other, as bytes. No MPI, no clock:
- * pdbd_tree.c has both.
+ * The tree that pdb's daemons answer along, the book-keeping of one question, and its bytes. No MPI,
+ * no clock: pdbd_tree.c has both.
  *
- * The tree is binomial (as in MPI's own broadcasts: Thakur, Rabenseifner and Gropp, "Optimization
- * of Collective Communication Operations in MPICH", 2005) over *members*, which are numbered from 0
- * without gaps. Member 0 is the daemon that speaks to pdb. The members at and below i are the
- * numbers from i on, so who is missing below somebody silent is two numbers. Daemons that have
- * been silent are no members of the next question, so nobody asks through them. */
+ * The tree is binomial (as in MPI's own broadcasts: Thakur, Rabenseifner and Gropp, "Optimization of
+ * Collective Communication Operations in MPICH", 2005) over *members*, numbered from 0, the daemon
+ * that speaks to pdb, without gaps. Those at and below i are the numbers from i on, so who is missing
+ * below somebody silent is two numbers. Daemons that have been silent are no members of the next
+ * question, so nobody asks through them. */
 #ifndef PDB_ATTACH_OVERLAY_H
 #define PDB_ATTACH_OVERLAY_H
 
@@ -19,8 +18,7 @@ struct buffer;
 
 #define OVERLAY_CHILDREN_MAX 32
 
-/* The members that answer to member i of n, those with the largest subtrees first. Returns how
- * many. */
+/* The members that answer to member i of n, largest subtrees first. Returns how many. */
 size_t overlay_children(uint32_t i, uint32_t n, uint32_t children[OVERLAY_CHILDREN_MAX]);
 
 /* Whom member i > 0 answers to. */
@@ -29,8 +27,7 @@ uint32_t overlay_parent(uint32_t i);
 /* How many members are at and below i. */
 uint32_t overlay_subtree(uint32_t i, uint32_t n);
 
-/* How long member i may wait at most for those below it when member 0 waits for total_ms: each
- * level waits less than the one above, so that an answer with holes is in time. */
+/* How long member i may wait: less than the level above, so that an answer with holes is in time. */
 int overlay_budget_ms(uint32_t i, uint32_t n, int total_ms);
 
 /* Numbers first, first + 1, ..., first + count - 1. */
@@ -46,10 +43,8 @@ struct overlay_ranges {
 
 void overlay_ranges_deinit(struct overlay_ranges *set);
 
-/* Append a range as it is. */
+/* Append a range as it is; joined with the last one where it follows it. */
 void overlay_ranges_append(struct overlay_ranges *set, uint32_t first, uint32_t count);
-
-/* Append, joined with the last one where it follows it. */
 void overlay_ranges_add(struct overlay_ranges *set, uint32_t first, uint32_t count);
 
 /* How many numbers there are in all. */
@@ -59,9 +54,8 @@ uint32_t overlay_ranges_total(const struct overlay_ranges *set);
 uint32_t overlay_ranges_at(const struct overlay_ranges *set, uint32_t i);
 int64_t overlay_ranges_index(const struct overlay_ranges *set, uint32_t number);
 
-/* A member that is at work on a question, or waits for those below it, says so this often; one that
- * has said nothing for so long is not waited for any longer. So a slow member is waited for, one
- * that has died, is stopped or cut off is not. */
+/* A member that is at work on a question, or waits for those below it, says so this often; one that is
+ * silent for so long has died, is stopped or cut off, and is not waited for. */
 #define OVERLAY_PULSE_MS 500
 #define OVERLAY_SILENCE_MS 3000
 
@@ -76,29 +70,25 @@ struct reduction {
 	size_t num_children;
 };
 
-/* budget_ms: of this member, see overlay_budget_ms(). now_ms is of any clock that only goes up. */
+/* budget_ms: overlay_budget_ms(). now_ms is of any clock that only goes up. */
 void reduction_begin(struct reduction *reduction, uint32_t sequence, uint32_t self,
 		     uint32_t num_members, int budget_ms, int64_t now_ms);
 
 /* Member `from` says that it is at work on the question `sequence`. */
 void reduction_hear(struct reduction *reduction, uint32_t sequence, uint32_t from, int64_t now_ms);
 
-/* An answer has come from member `from`. True: it was awaited, and is to be merged. False: it is of an
- * earlier question, of nobody who was asked, or a second one. */
+/* An answer has come. False: it was not awaited, or comes a second time, and is not to be merged. */
 bool reduction_take(struct reduction *reduction, uint32_t sequence, uint32_t from);
 
 /* All have answered, or those who have not are silent, or it is too late. */
 bool reduction_is_done(const struct reduction *reduction, int64_t now_ms);
 
-/* Append those who have not answered: each silent child with all that are below it. The first of
- * each range is the one that was silent; of the rest nothing is known. Not joined. */
+/* Append, not joined, each child that has not answered with all below it: the first of a range is
+ * silent, of the rest nothing is known. */
 void reduction_holes(const struct reduction *reduction, struct overlay_ranges *holes);
 
-/* Longer payloads are not sent: their sender becomes a hole. */
-#define OVERLAY_PAYLOAD_MAX (1u << 30)
-
-/* No question may take longer. */
-#define OVERLAY_TOTAL_MS_MAX 1000000u
+#define OVERLAY_PAYLOAD_MAX (1u << 30) /* longer ones are not sent: their sender becomes a hole */
+#define OVERLAY_TOTAL_MS_MAX 1000000u  /* no question may take longer */
 
 /* Kinds of what is no question. */
 #define OVERLAY_ANSWER 0u
@@ -115,7 +105,6 @@ struct overlay_message {
 	size_t length;
 };
 
-/* Append it. */
 void overlay_put(struct buffer *ret, const struct overlay_message *message);
 
 /* The payload points into `bytes`; the caller deinits the ranges. False for what is cut off or beyond

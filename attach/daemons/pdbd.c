@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- *
  * A daemon of pdb: one on each node of the job, all of them one MPI job. Rank 0 is connected to
  * pdb, asks the others what pdb asks, and hands the merged answer on.
  *
@@ -7,8 +6,7 @@
  *	- when pdb says so or its connection breaks (rank 0),
  *	- when no process of the job is left (rank 0),
  *	- when the process that started it has ended, whatever the way,
- *	- when it has heard nothing from rank 0, which asks every PDBD_PING_MS, for SILENCE_MS and
- *	  as long as the last answer could take,
+ *	- when rank 0, which asks every PDBD_PING_MS, is silent for SILENCE_MS and the last answer,
  *	- at a SIGTERM, SIGINT or SIGHUP.
  * MPI may hang where a peer is gone or stopped: MPI_Init and MPI_Finalize are under an alarm.
  *
@@ -67,18 +65,12 @@ static void __attribute__((noreturn)) end_mpi(void)
 	_exit(0);
 }
 
-static bool take_turn(void *argument)
-{
-	return pdbd_take_turn(argument);
-}
-
 static int run(int argc, char **argv)
 {
-	struct daemon daemon = {.sleep_until = pdbd_sleep_until};
+	struct daemon daemon = {.parent = getppid(), .sleep_until = pdbd_sleep_until};
 	char *invitation;
 	int level;
 
-	daemon.parent = getppid();
 	catch_signals();
 	invitation = link_invitation_take(PDBD_ENV_INVITATION);
 	alarm(INIT_SECONDS);
@@ -86,9 +78,9 @@ static int run(int argc, char **argv)
 		return 0;
 	alarm(0);
 
-	struct pdbd_tree *tree = pdbd_tree_create(pdbd_services, &daemon, take_turn);
+	struct pdbd_tree *tree = pdbd_tree_create(pdbd_services, &daemon, pdbd_take_turn);
 
-	daemon.gdb = pdbd_gdb_create();
+	daemon.gdb = pdbd_gdb_create(tree);
 	daemon.tree = tree;
 	if (pdbd_tree_rank(tree) == 0)
 		pdbd_run_first(&daemon, invitation);

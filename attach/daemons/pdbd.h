@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What pdb and its daemons have agreed on. pdbd is a program for each MPI, pdbd-openmpi and
- * pdbd-mpich, that is started once on each node of the job as one MPI job of its own. What has
- * these names is the guard, which starts the daemon itself from the file beside it. */
+ * What pdb and its daemons have agreed on. pdbd is a program for each MPI, started once on each node of
+ * the job as one MPI job of its own. pdbd-openmpi and pdbd-mpich are guards, which start the daemons
+ * themselves from the file beside them. */
 #ifndef PDB_ATTACH_PDBD_H
 #define PDB_ATTACH_PDBD_H
 
@@ -14,35 +14,30 @@
 enum pdbd_kind {
 	/* Here is the job (proc_bytes.h). Answer: how many of its processes live, a uint32_t. */
 	PDBD_JOB = 1,
-	/* The same question without the job. Asked by the first daemon itself every few seconds,
-	 * too: when no process is left, the daemons end. */
+	/* The same without the job. Rank 0 asks itself, too: when none lives the daemons end. */
 	PDBD_LIVING = 2,
 	/* End. Not answered. */
 	PDBD_QUIT = 3,
-	/* Look at the ranks: a struct pdbd_look. Answer: a share (model/wire/share.h). Nothing
-	 * when the daemons have not been told of the job. */
+	/* Look at the ranks: a struct pdbd_look. Answer: a share, nothing if the job is not known. */
 	PDBD_LOOK = 4,
-	/* Sample stacks of some ranks: a struct pdbd_look, of which milliseconds are from the
-	 * first sample to the last, then a set of ranks (proc_bytes_put_ranks()), then, if there is
-	 * more, a question about machine code (model/wire/code_bytes.h). Answer: a share
-	 * without models. */
+	/* Sample stacks: a struct pdbd_look, whose milliseconds are from the first sample to the
+	 * last, a set of ranks (proc_bytes_put_ranks()), and, if there is more, a question about
+	 * machine code (model/wire/code_bytes.h). Answer: a share without models. */
 	PDBD_SAMPLE = 5,
-	/* From the first daemon, every OVERLAY_PULSE_MS while an answer is being made: wait on. No
-	 * answer, and no payload. */
+	/* From rank 0, every OVERLAY_PULSE_MS while an answer is being made: wait on. No payload. */
 	PDBD_ALIVE = 6,
 	/* Find the ranks of a job that is known by a mark only (launcher_scan_mark()): a struct
 	 * pdbd_scan, then the mark. Answer: daemon_job.h. */
 	PDBD_SCAN = 7,
-	/* Put gdb on a rank: a struct gdb_order (gdb_order.h). Answer: a struct gdb_started, and
-	 * behind it why not, of the daemon that has the rank. pdb has opened the channels. */
+	/* Put gdb on a rank; pdb has opened the channels: a struct gdb_order (gdb_order.h). Answer,
+	 * of the daemon that has the rank: a struct gdb_started, and behind it why not. */
 	PDBD_GDB = 8,
 	/* How that gdb fares: a struct gdb_state_question. Answer: a struct gdb_state. */
 	PDBD_GDB_STATE = 9,
 	/* What sampling has cost so far. Answer: a struct sampler_cost of each daemon. */
 	PDBD_COST = 10,
-	/* Look at who is inside MPI: the number of the job's ranks, a uint32_t, then the set of
-	 * those whose stacks are to tell if they have no recorder. Answer: a digest
-	 * (watch_digest.h). */
+	/* Who is inside MPI: the number of the job's ranks, a uint32_t, then the set of those whose
+	 * stacks are to tell if they have no recorder. Answer: a digest (watch_digest.h). */
 	PDBD_WATCH = 11,
 	/* More of some ranks as of the last look: a struct pdbd_look, then the set of ranks.
 	 * Answer: a share of its parts, SHARE_DETAILS and SHARE_TRACES. */

@@ -121,8 +121,7 @@ static void ping(struct daemon *daemon)
 	daemon->pinged_ms = monotonic_ms();
 }
 
-/* The end of this node's ranks is a reason to ask whether others live: the launcher may be waiting
- * for the daemons. */
+/* Then it asks whether others live: the launcher may be waiting for the daemons. */
 static bool has_lost_ranks(const struct daemon *daemon)
 {
 	return daemon->num_ranks > 0 &&
@@ -143,8 +142,7 @@ static void serve_pdb(struct daemon *daemon)
 			if (frame.type == PDBD_QUIT)
 				daemon->is_quitting = true;
 			else if (frame.type == LINK_STREAM)
-				pdbd_gdb_pass(daemon->gdb, daemon->tree, frame.payload,
-					      frame.length);
+				pdbd_gdb_pass(daemon->gdb, frame.payload, frame.length);
 			else
 				pass_on(daemon, frame.type, frame.payload, frame.length);
 			if (daemon->ended_ms && frame.type != PDBD_WATCH)

@@ -30,9 +30,7 @@
 struct held {
 	struct gdb_process process;
 	uint32_t channel;
-	/* Of its terminal and of its standard error, whose number is one more; NULL: there is none,
-	 * or it is over. */
-	struct stream *streams[2];
+	struct stream *streams[2]; /* terminal and standard error (channel + 1); NULL: none, over */
 	struct held *next;
 };
 
@@ -44,6 +42,7 @@ struct passed {
 };
 
 struct pdbd_gdb {
+	struct pdbd_tree *tree;
 	struct held *held;
 	struct link *link;     /* rank 0 */
 	struct passed *passed; /* [num_passed] all since the link is there */
@@ -59,9 +58,12 @@ struct note {
 
 #define NOTE_HEAD offsetof(struct note, message)
 
-struct pdbd_gdb *pdbd_gdb_create(void)
+struct pdbd_gdb *pdbd_gdb_create(struct pdbd_tree *tree)
 {
-	return xcalloc(1, sizeof(struct pdbd_gdb));
+	struct pdbd_gdb *gdb = xcalloc(1, sizeof(*gdb));
+
+	gdb->tree = tree;
+	return gdb;
 }
 
 /* ---- Starting it, and how it fares ---- */
@@ -87,8 +89,7 @@ static int start(struct pdbd_gdb *gdb, const struct daemon_rank *rank,
 				 (int)rank->pid);
 	gethostname(host, sizeof(host) - 1);
 	held = xcalloc(1, sizeof(*held));
-	if (gdb_process_start(&held->process, rank->pid, order, host, &terminal, &errors, err) <
-	    0) {
+	if (gdb_process_start(&held->process, rank->pid, order, host, &terminal, &errors, err)) {
 		free(held);
 		return -1;
 	}
@@ -103,11 +104,10 @@ static int start(struct pdbd_gdb *gdb, const struct daemon_rank *rank,
 }
 
 void pdbd_gdb_answer_order(struct pdbd_gdb *gdb, const struct daemon_rank *ranks, size_t num_ranks,
-			   int self, const uint8_t *payload, size_t length, struct buffer *ret)
+			   const uint8_t *payload, size_t length, struct buffer *ret)
 {
-	struct gdb_started started = {.code = ERROR_NONE, .daemon = (uint32_t)self};
+	struct gdb_started started = {.daemon = (uint32_t)pdbd_tree_rank(gdb->tree)};
 	const struct daemon_rank *rank;
-	struct gdb_process before;
 	struct gdb_order order;
 	struct pdb_error err;
 
@@ -115,7 +115,9 @@ void pdbd_gdb_answer_order(struct pdbd_gdb *gdb, const struct daemon_rank *ranks
 		return;
 	rank = find_rank(ranks, num_ranks, order.rank);
 	if (rank) {
-		before = (struct gdb_process){.rank = rank->pid, .start_ticks = rank->start_ticks};
+		const struct gdb_process before = {.rank = rank->pid,
+						   .start_ticks = rank->start_ticks};
+
 		started.state = (uint32_t)gdb_process_rank_state(&before);
 		if (start(gdb, rank, &order, &err) < 0)
 			started.code = err.code;
@@ -166,18 +168,17 @@ void pdbd_gdb_answer_state(struct pdbd_gdb *gdb, const uint8_t *payload, size_t 
 
 /* ---- The streams ---- */
 
-static void send_message(struct pdbd_tree *tree, int to, bool is_for_pdb,
+static void send_message(struct pdbd_gdb *gdb, int to, bool is_for_pdb,
 			 const struct stream_message *message, size_t length)
 {
 	struct note note = {.is_for_pdb = is_for_pdb};
 
 	memcpy(&note.message, message, length);
-	pdbd_tree_send(tree, to, &note, NOTE_HEAD + length);
+	pdbd_tree_send(gdb->tree, to, &note, NOTE_HEAD + length);
 }
 
 /* For a gdb of this node. */
-static void take_message(struct pdbd_gdb *gdb, struct pdbd_tree *tree,
-			 const struct stream_message *message, size_t length)
+static void take_message(struct pdbd_gdb *gdb, const struct stream_message *message, size_t length)
 {
 	struct held *held = find_held(gdb, message->number);
 	struct stream *stream = held ? held->streams[message->number - held->channel] : NULL;
@@ -189,19 +190,19 @@ static void take_message(struct pdbd_gdb *gdb, struct pdbd_tree *tree,
 			held->process.interrupted_ns = monotonic_ns();
 		stream_take(stream, message, length);
 	} else if (message->kind == STREAM_DATA) {
-		send_message(tree, 0, true, &gone, STREAM_HEAD);
+		send_message(gdb, 0, true, &gone, STREAM_HEAD);
 	}
 }
 
 /* Tell pdb what there is to be told, and end it if that is all. */
-static bool move(struct pdbd_tree *tree, struct stream **stream)
+static bool move(struct pdbd_gdb *gdb, struct stream **stream)
 {
 	struct stream_message message;
 	int num = 0;
 	size_t length;
 
 	while (num < MAX_MESSAGES && (length = stream_next(*stream, &message)) > 0) {
-		send_message(tree, 0, true, &message, length);
+		send_message(gdb, 0, true, &message, length);
 		num++;
 	}
 	if (stream_is_over(*stream)) {
@@ -261,8 +262,7 @@ static void tell_end(const struct pdbd_gdb *gdb, const struct passed *passed)
 	}
 }
 
-void pdbd_gdb_pass(struct pdbd_gdb *gdb, struct pdbd_tree *tree, const uint8_t *bytes,
-		   size_t length)
+void pdbd_gdb_pass(struct pdbd_gdb *gdb, const uint8_t *bytes, size_t length)
 {
 	struct stream_message message;
 	const struct passed *passed;
@@ -271,14 +271,14 @@ void pdbd_gdb_pass(struct pdbd_gdb *gdb, struct pdbd_tree *tree, const uint8_t *
 		return;
 	memcpy(&message, bytes, length);
 	passed = find_passed(gdb, message.number);
-	if (passed && passed->daemon >= 0 && passed->daemon < pdbd_tree_size(tree))
-		send_message(tree, passed->daemon, false, &message, length);
+	if (passed && passed->daemon >= 0 && passed->daemon < pdbd_tree_size(gdb->tree))
+		send_message(gdb, passed->daemon, false, &message, length);
 	gdb->moved_ns = monotonic_ns();
 }
 
 /* To pdb, unless a daemon does not keep to the window of its stream. */
-static void take_for_pdb(struct pdbd_gdb *gdb, struct pdbd_tree *tree, int from,
-			 const struct stream_message *message, size_t length)
+static void take_for_pdb(struct pdbd_gdb *gdb, int from, const struct stream_message *message,
+			 size_t length)
 {
 	struct stream_message gone = {.number = message->number, .kind = STREAM_END};
 	struct passed *passed = find_passed(gdb, message->number);
@@ -288,7 +288,7 @@ static void take_for_pdb(struct pdbd_gdb *gdb, struct pdbd_tree *tree, int from,
 	if (passed)
 		passed->daemon = LOST;
 	if (message->kind == STREAM_DATA)
-		send_message(tree, from, false, &gone, STREAM_HEAD);
+		send_message(gdb, from, false, &gone, STREAM_HEAD);
 }
 
 void pdbd_gdb_note_silent(struct pdbd_gdb *gdb, const struct overlay_ranges *silent)
@@ -310,8 +310,7 @@ void pdbd_gdb_note_silent(struct pdbd_gdb *gdb, const struct overlay_ranges *sil
 
 /* ---- All of it ---- */
 
-static void take_note(struct pdbd_gdb *gdb, struct pdbd_tree *tree, int from, const uint8_t *bytes,
-		      size_t length)
+static void take_note(struct pdbd_gdb *gdb, int from, const uint8_t *bytes, size_t length)
 {
 	struct note note;
 
@@ -319,9 +318,9 @@ static void take_note(struct pdbd_gdb *gdb, struct pdbd_tree *tree, int from, co
 		return;
 	memcpy(&note, bytes, length);
 	if (note.is_for_pdb)
-		take_for_pdb(gdb, tree, from, &note.message, length - NOTE_HEAD);
+		take_for_pdb(gdb, from, &note.message, length - NOTE_HEAD);
 	else
-		take_message(gdb, tree, &note.message, length - NOTE_HEAD);
+		take_message(gdb, &note.message, length - NOTE_HEAD);
 }
 
 static void look_after(struct held *held)
@@ -339,15 +338,15 @@ static void look_after(struct held *held)
 			stream_finish(held->streams[i]);
 }
 
-void pdbd_gdb_turn(struct pdbd_gdb *gdb, struct pdbd_tree *tree)
+void pdbd_gdb_turn(struct pdbd_gdb *gdb)
 {
 	bool has_moved = false;
 	uint8_t *bytes;
 	size_t length;
 	int from;
 
-	while ((bytes = pdbd_tree_take(tree, &from, &length))) {
-		take_note(gdb, tree, from, bytes, length);
+	while ((bytes = pdbd_tree_take(gdb->tree, &from, &length))) {
+		take_note(gdb, from, bytes, length);
 		free(bytes);
 		has_moved = true;
 	}
@@ -355,7 +354,7 @@ void pdbd_gdb_turn(struct pdbd_gdb *gdb, struct pdbd_tree *tree)
 		look_after(held);
 		for (int i = 0; i < 2; i++)
 			if (held->streams[i])
-				has_moved |= move(tree, &held->streams[i]);
+				has_moved |= move(gdb, &held->streams[i]);
 	}
 	if (has_moved)
 		gdb->moved_ns = monotonic_ns();

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * gdb on ranks of the daemons' nodes, for somebody who sits where pdb runs. The daemon that has the
- * rank runs gdb; what is typed for gdb and what it prints goes by messages of streams (stream.h),
- * by the link (link.h) between pdb and rank 0, and by notes (pdbd_tree.h) between that and the daemon:
+ * rank runs gdb; what is typed for gdb and what it prints goes by messages of streams (stream.h), over
+ * the link (link.h) between pdb and rank 0, as notes (pdbd_tree.h) between that and the daemon:
  *
  *	terminal -- pdb == link == rank 0 == MPI == daemon -- gdb -- rank
  *
- * Nothing listens anywhere. Each part that ends is the end of the stream for the next, and the end
- * of the stream is the end of gdb, which lets the rank go. */
+ * Nothing listens anywhere. A part that ends ends the stream for the next, and the end of the stream
+ * is that of gdb, which lets the rank go. */
 #ifndef PDB_ATTACH_PDBD_GDB_H
 #define PDB_ATTACH_PDBD_GDB_H
 
@@ -21,35 +21,36 @@ struct overlay_ranges;
 struct pdbd_gdb;
 struct pdbd_tree;
 
-struct pdbd_gdb *pdbd_gdb_create(void);
+struct pdbd_gdb *pdbd_gdb_create(struct pdbd_tree *tree);
 
-/* Every gdb of this node ends and lets its rank go; that is waited for, three seconds at most. */
+/* Every gdb of this node ends and lets its rank go, within three seconds. */
 void pdbd_gdb_destroy(struct pdbd_gdb *gdb);
 
 /* Answer PDBD_GDB and PDBD_GDB_STATE (pdbd.h); nothing when another daemon is meant. */
 void pdbd_gdb_answer_order(struct pdbd_gdb *gdb, const struct daemon_rank *ranks, size_t num_ranks,
-			   int self, const uint8_t *payload, size_t length, struct buffer *ret);
+			   const uint8_t *payload, size_t length, struct buffer *ret);
 void pdbd_gdb_answer_state(struct pdbd_gdb *gdb, const uint8_t *payload, size_t length,
 			   struct buffer *ret);
 
-/* At rank 0: its link to pdb; NULL: it is about to be destroyed. */
+/* ---- At rank 0 ---- */
+
+/* Its link to pdb; NULL: it is about to be destroyed. */
 void pdbd_gdb_set_link(struct pdbd_gdb *gdb, struct link *link);
 
-/* At rank 0: a question PDBD_GDB has come by the link, before the others are asked; and what they
- * have answered. */
+/* A question PDBD_GDB has come, before the others are asked; and what they have answered. */
 void pdbd_gdb_hear_order(struct pdbd_gdb *gdb, const uint8_t *payload, size_t length);
 void pdbd_gdb_hear_started(struct pdbd_gdb *gdb, const struct buffer *answer);
 
-/* At rank 0: a message of a stream has come by the link. */
-void pdbd_gdb_pass(struct pdbd_gdb *gdb, struct pdbd_tree *tree, const uint8_t *bytes,
-		   size_t length);
+/* A message of a stream has come by the link. */
+void pdbd_gdb_pass(struct pdbd_gdb *gdb, const uint8_t *bytes, size_t length);
 
-/* At rank 0: a sign of life was asked of all, and these have given none. The streams of who is
- * silent for the third time end. */
+/* These have given no sign of life. The streams of who is silent for the third time end. */
 void pdbd_gdb_note_silent(struct pdbd_gdb *gdb, const struct overlay_ranges *silent);
 
+/* ---- At all ---- */
+
 /* Move what there is to be moved, without waiting. */
-void pdbd_gdb_turn(struct pdbd_gdb *gdb, struct pdbd_tree *tree);
+void pdbd_gdb_turn(struct pdbd_gdb *gdb);
 
 /* Something has moved in the last second, so more is to be expected. */
 bool pdbd_gdb_is_busy(const struct pdbd_gdb *gdb);

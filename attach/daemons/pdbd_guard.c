@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- *
- * What a launcher starts for pdb on each node: the guard of a daemon, which starts the daemon
- * itself (pdbd.c) and ends when it has ended.
+ * What a launcher starts for pdb on each node: the guard of a daemon, which starts the daemon itself
+ * (pdbd.c) and ends when it has ended.
  *
  * - An mpirun of PRRTE does not end before all that it has started has: a daemon that somebody has
  *   stopped would hold up the end of the job. The guard ends it.
  * - The job's environment may preload libraries, pdb's recorder among them. The daemon has none.
  * - The daemon is in a session of its own. A kernel that shares processors among sessions first
- *   (sched_autogroup) gives it as much then as all ranks of the launcher's session together, else
- *   as much as one of them, which they feel less than that it is late.
+ *   (sched_autogroup) gives it as much then as all ranks of the launcher's session together.
  *
- * It is a program of its own, without libraries, because to load those of a daemon twice takes
- * longer than all that is done here. */
+ * It has no libraries: to load those of a daemon twice takes longer than all that is done here. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/sched/types.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,8 +58,7 @@ static void be_quiet(void)
 		close(null);
 }
 
-/* Nobody is to find the invitation here once the daemon has it. In place: /proc/PID/environ shows
- * what is there. */
+/* The daemon has it. In place: /proc/PID/environ shows what is there. */
 static void forget_invitation(void)
 {
 	char *value = getenv(PDBD_ENV_INVITATION);
@@ -72,8 +67,8 @@ static void forget_invitation(void)
 		explicit_bzero(value, strlen(value));
 }
 
-/* Short turns on a processor that come soon: from Linux 6.12 on each process may choose, and what
- * it gets in all stays the same. To start a daemon takes hundreds of turns. */
+/* Short turns on a processor that come soon (from Linux 6.12 on); what it gets in all stays the same.
+ * To start a daemon takes hundreds of turns. */
 static void take_short_turns(void)
 {
 	struct sched_attr attr = {
@@ -96,8 +91,7 @@ static void __attribute__((noreturn)) work(pid_t guard, char **argv)
 	memcpy(path + length, PDBD_WORKER, sizeof(PDBD_WORKER));
 	setsid();
 	take_short_turns();
-	/* Only this one ends a daemon that is stopped, too, which its session keeps apart from the
-	 * launcher's signals. */
+	/* Its session keeps it apart from the launcher's signals; only this one ends the stopped. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != guard)
 		_exit(0);
@@ -108,15 +102,14 @@ static void __attribute__((noreturn)) work(pid_t guard, char **argv)
 	_exit(127);
 }
 
-/* End the worker: with its consent, be it stopped or not, and when that takes too long without. */
+/* End the worker, be it stopped or not: with its consent; when that takes too long, without. */
 static void end_worker(pid_t worker, int64_t since_ms)
 {
 	kill(worker, monotonic_ms() - since_ms < PATIENCE_MS ? SIGTERM : SIGKILL);
 	kill(worker, SIGCONT);
 }
 
-/* Until the worker has ended; then this process ends, always well: a status would be reported as
- * the job's. */
+/* Until the worker has ended; end well then: a status would be reported as the job's. */
 static void __attribute__((noreturn)) watch(pid_t worker, pid_t parent)
 {
 	int64_t over_since_ms = 0, stopped_since_ms = 0;
@@ -126,9 +119,8 @@ static void __attribute__((noreturn)) watch(pid_t worker, pid_t parent)
 		int status;
 		pid_t changed = waitpid(worker, &status, WNOHANG | WUNTRACED | WCONTINUED);
 
-		if (changed < 0 && errno != EINTR)
-			_exit(0);
-		if (changed > 0 && (WIFEXITED(status) || WIFSIGNALED(status)))
+		if ((changed < 0 && errno != EINTR) ||
+		    (changed > 0 && (WIFEXITED(status) || WIFSIGNALED(status))))
 			_exit(0);
 		if (changed > 0)
 			stopped_since_ms = WIFSTOPPED(status) ? monotonic_ms() : 0;

@@ -30,7 +30,6 @@
 #include "model/decoder.h"
 #include "model/wire/proc_bytes.h"
 #include "model/wire/share.h"
-#include "model/xalloc.h"
 
 void pdbd_node_tell(struct daemon *daemon, struct daemon_rank *ranks, size_t num_ranks)
 {
@@ -151,7 +150,7 @@ static void answer(const struct job *job, const struct rankset *ranks, unsigned 
 	share_destroy(share);
 }
 
-/* All processes have ended: that is what there is to tell. */
+/* All processes have ended. */
 static void forget_all(struct job *job)
 {
 	const struct proctable *table = job->proctable;
@@ -168,10 +167,8 @@ static void forget_all(struct job *job)
 /* There are no stacks of these ranks (NULL: any) at all, and each tells why. */
 static void add_trouble(struct job *job, const struct rankset *ranks, const char *trouble)
 {
-	const struct proctable *table = job->proctable;
-
-	for (size_t i = 0; i < table->num_procs; i++) {
-		const struct proc *proc = &table->procs[i];
+	for (size_t i = 0; i < job->proctable->num_procs; i++) {
+		const struct proc *proc = &job->proctable->procs[i];
 
 		if (!ranks || rankset_contains(ranks, proc->rank))
 			samples_add_failed(job->samples, proc->rank, proc->pid, trouble);

@@ -43,8 +43,6 @@ int pdbd_part_destroy(struct pdbd_part *part, int timeout_ms)
 	const struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000),
 				       .tv_nsec = (long)(until_ns % 1000000000)};
 
-	if (!part)
-		return 0;
 	if (part->is_begun && part->has_thread &&
 	    pthread_clockjoin_np(part->thread, NULL, CLOCK_MONOTONIC, &until) != 0)
 		return -1;

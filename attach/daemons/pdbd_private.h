@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the parts of a daemon share: pdbd.c, its life, pdbd_services.c, what each is asked,
- * pdbd_node.c, of its node's ranks, and pdbd_first.c, what rank 0 does for pdb besides. */
+ * What the parts of a daemon share: pdbd.c (its life), pdbd_services.c (what each is asked),
+ * pdbd_node.c (of its node's ranks), pdbd_first.c (what rank 0 does for pdb besides). */
 #ifndef PDB_ATTACH_PDBD_PRIVATE_H
 #define PDB_ATTACH_PDBD_PRIVATE_H
 
@@ -32,7 +32,7 @@ struct daemon {
 	/* Rank 0. */
 	struct link *link;
 	int64_t pinged_ms;
-	int64_t ended_ms; /* when no process of the job was left, or pdb asked last since; 0: some are */
+	int64_t ended_ms; /* when no rank was left, or pdb asked last since; 0: some are */
 
 	/* What it knows of the job, on this node. */
 	bool knows_job;
@@ -40,8 +40,7 @@ struct daemon {
 	int job_size;      /* of the last question that said it */
 	struct daemon_rank *ranks;
 	size_t num_ranks;
-	/* What does not change between two looks: who the processes are, what they have mapped, names.
-	 * job NULL: it is not known yet, or one rank is there twice. */
+	/* For all looks. job NULL: it is not known yet, or one rank is there twice. */
 	struct job *job;
 	struct symbols *symbols;
 	struct sampler *sampler;
@@ -69,11 +68,10 @@ bool pdbd_sleep_until(uint64_t until_ns);
 /* Is this daemon to end, whatever pdb and the others say? */
 bool pdbd_is_over(const struct daemon *daemon);
 
-/* In every round of waiting: do what is to be done besides. pdbd_is_over(). */
-bool pdbd_take_turn(const struct daemon *daemon);
+/* Do in a round of waiting what is to be done besides. Returns pdbd_is_over(). */
+bool pdbd_take_turn(void *daemon);
 
-/* Rank 0: connect to pdb by the invitation (NULL: there is none), and serve it until that is over;
- * then tell the others to end. */
+/* Rank 0: connect to pdb (NULL: no invitation), serve it to the end, tell the others to end. */
 void pdbd_run_first(struct daemon *daemon, const char *invitation);
 
 #endif

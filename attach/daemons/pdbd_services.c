@@ -25,14 +25,15 @@ bool pdbd_is_over(const struct daemon *daemon)
 	return pdbd_end_is_told() || getppid() != daemon->parent;
 }
 
-bool pdbd_take_turn(const struct daemon *daemon)
+bool pdbd_take_turn(void *argument)
 {
+	const struct daemon *daemon = argument;
+
 	if (daemon->tree)
-		pdbd_gdb_turn(daemon->gdb, daemon->tree);
+		pdbd_gdb_turn(daemon->gdb);
 	return pdbd_is_over(daemon);
 }
 
-/* False when this daemon is to end. Signals come to the other thread. */
 bool pdbd_sleep_until(uint64_t until_ns)
 {
 	for (;;) {
@@ -89,8 +90,7 @@ static void answer_gdb(void *argument, const uint8_t *payload, size_t length, st
 {
 	struct daemon *daemon = argument;
 
-	pdbd_gdb_answer_order(daemon->gdb, daemon->ranks, daemon->num_ranks,
-			      pdbd_tree_rank(daemon->tree), payload, length, ret);
+	pdbd_gdb_answer_order(daemon->gdb, daemon->ranks, daemon->num_ranks, payload, length, ret);
 }
 
 static void answer_gdb_state(void *argument, const uint8_t *payload, size_t length,

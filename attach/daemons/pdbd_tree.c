@@ -92,8 +92,8 @@ int pdbd_tree_size(const struct pdbd_tree *tree)
 	return tree->size;
 }
 
-/* Sleep the longer, the longer nothing has happened: questions come one after the other, and then
- * not for minutes, in which the ranks are not to notice that there is a daemon. */
+/* The longer, the longer nothing has happened: questions come one after the other, and then not for
+ * minutes, in which the ranks are not to notice that there is a daemon. */
 static void rest(const struct pdbd_tree *tree)
 {
 	int64_t quiet_ms = monotonic_ms() - tree->active_ms;
@@ -128,9 +128,9 @@ static void post(struct pdbd_tree *tree, uint8_t *bytes, size_t length, int to, 
 	struct sent *sent = xcalloc(1, sizeof(*sent));
 
 	sent->bytes = bytes;
-	if (MPI_Isend(sent->bytes, length, MPI_BYTE, to, tag, MPI_COMM_WORLD, &sent->request) !=
+	if (MPI_Isend(bytes, length, MPI_BYTE, to, tag, MPI_COMM_WORLD, &sent->request) !=
 	    MPI_SUCCESS) {
-		free(sent->bytes);
+		free(bytes);
 		free(sent);
 		return;
 	}
@@ -212,11 +212,6 @@ static void want_own_part(struct pdbd_tree *tree)
 	tree->answer.num = 0;
 }
 
-static bool is_missing(const struct pdbd_tree *tree, uint32_t member)
-{
-	return overlay_ranges_index(&tree->holes, member) >= 0;
-}
-
 /* All below member `child`, and itself, are missing. */
 static void lose(struct pdbd_tree *tree, uint32_t child)
 {
@@ -248,12 +243,10 @@ static void advance_own_part(struct pdbd_tree *tree)
 	const struct pdbd_service *service = tree->service;
 	struct buffer made = {.bytes = NULL};
 
+	if (!service)
+		tree->own = OWN_DONE;
 	if (tree->own == OWN_DONE)
 		return;
-	if (!service) {
-		tree->own = OWN_DONE;
-		return;
-	}
 	if (pdbd_part_take(tree->part, &made)) {
 		if (tree->own == OWN_BEGUN) {
 			take_own_part(tree, &made);
@@ -406,9 +399,7 @@ uint32_t pdbd_tree_serve(struct pdbd_tree *tree, int timeout_ms)
 	int from;
 
 	while (!(bytes = receive(TAG_QUESTION, &from, &length))) {
-		uint8_t *late = receive(TAG_ANSWER, &from, &length);
-
-		free(late);
+		free(receive(TAG_ANSWER, &from, &length)); /* too late */
 		forget_sent(tree);
 		if (monotonic_ms() >= deadline_ms || tree->is_over(tree->node))
 			return 0;
@@ -491,7 +482,7 @@ void pdbd_tree_ask(struct pdbd_tree *tree, const struct pdbd_question *asked, st
 		begin(tree, &question);
 		gather(tree, asked);
 		for (uint32_t i = 0; i < tree->reduction.num_members; i++)
-			if (!is_missing(tree, i))
+			if (overlay_ranges_index(&tree->holes, i) < 0)
 				has_part[overlay_ranges_at(&tree->members, i)] = true;
 
 		struct overlay_ranges below = note_silent(tree);

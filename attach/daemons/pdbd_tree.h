@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Questions to all of pdb's daemons and their merged answers, over MPI, along the tree of
- * overlay.h. Only point-to-point calls that return at once, so that no daemon can be kept waiting
- * by another; between them it sleeps, since the ranks need the processors. */
+ * Questions to all of pdb's daemons and their merged answers, over MPI, along the tree of overlay.h.
+ * Only point-to-point calls that return at once, so that no daemon keeps another waiting; between them
+ * it sleeps, since the ranks need the processors. */
 #ifndef PDB_ATTACH_PDBD_TREE_H
 #define PDB_ATTACH_PDBD_TREE_H
 
@@ -28,10 +28,8 @@ typedef int pdbd_merge_fn(void *node, struct buffer *into, const uint8_t *part, 
 struct pdbd_service {
 	uint32_t kind;
 	enum pdbd_when when;
-	/* A question has come; before anything else is done with it. NULL: nothing to do. */
-	pdbd_hear_fn *hear;
-	/* This node's own part, into *ret, which is empty. */
-	pdbd_part_fn *answer;
+	pdbd_hear_fn *hear;   /* a question has come, before anything else; NULL: nothing to do */
+	pdbd_part_fn *answer; /* this node's own part */
 	/* Add another part to *into. -1: it is damaged, and *into as before; its sender and all
 	 * below become holes. Parts come in any order, the own one, too. */
 	pdbd_merge_fn *merge;
@@ -39,8 +37,8 @@ struct pdbd_service {
 
 struct pdbd_tree;
 
-/* After MPI_Init. services ends with a kind of 0. is_over is asked in every round of waiting; once
- * it says true, waiting ends. It may send and take notes. */
+/* After MPI_Init. services ends with a kind of 0. is_over is called in every round of waiting, which
+ * it ends; it may send and take notes. */
 struct pdbd_tree *pdbd_tree_create(const struct pdbd_service *services, void *node,
 				   bool (*is_over)(void *node));
 
@@ -59,18 +57,16 @@ struct pdbd_question {
 	void (*pulse)(void *node);
 };
 
-/* At rank 0: ask all that are not silent, itself included. *answer is what there is, its bytes
- * freed by the caller; to *missing are added the ranks whose parts are not in it. Those below one
- * that falls silent are asked once more without it, within total_ms again. */
+/* At rank 0: ask all that are not silent, itself included. The caller frees the bytes of *answer; to
+ * *missing are added the ranks whose parts are not in it. Those below one that falls silent are asked
+ * once more without it, within total_ms again. */
 void pdbd_tree_ask(struct pdbd_tree *tree, const struct pdbd_question *question,
 		   struct buffer *answer, struct overlay_ranges *missing);
 
-/* At rank 0: ask each silent one, without waiting. Who answers is asked again from then on. The
- * kind is one that is answered at once. */
+/* At rank 0: ask the silent, without waiting; who answers is silent no more. PDBD_AT_ONCE. */
 void pdbd_tree_knock(struct pdbd_tree *tree, uint32_t kind);
 
-/* At other ranks: wait for at most timeout_ms for a question, answer it, and return its kind; 0 if
- * there was none. */
+/* At other ranks: wait for a question, answer it, and return its kind; 0: there was none. */
 uint32_t pdbd_tree_serve(struct pdbd_tree *tree, int timeout_ms);
 
 /* How long the last question may take, 0 before the first. */

@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -47,8 +46,7 @@ static bool has_answered(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && is_answer(error);
 }
 
-/* Wait for the connections, and close those of which it is known how they ended. fds[num] is
- * cancel_fd. */
+/* Wait, and close the connections that have ended somehow. fds[num] is cancel_fd. */
 static void await(struct pollfd *fds, size_t num, int64_t until_ms, bool *is_silent)
 {
 	size_t num_open = 0;

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdbool.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -22,9 +21,7 @@ struct patience {
 
 static int put(int to, const char *bytes, size_t length, struct pdb_error *err)
 {
-	size_t done = 0;
-
-	while (done < length) {
+	for (size_t done = 0; done < length;) {
 		ssize_t n = write(to, bytes + done, length - done);
 
 		if (n < 0 && errno == EPIPE)
@@ -62,37 +59,27 @@ static bool is_echo(const char *bytes, size_t length)
 	return i == length;
 }
 
-/* 1: go on, 0: the end, -1: an error. */
-static int copy_back(int from, int to, struct patience *patience, struct pdb_error *err)
+/* 1: go on, 0: the end, -1: an error. is_typed: what comes from the user, not for him. */
+static int copy(int from, int to, bool is_typed, struct patience *patience, struct pdb_error *err)
 {
 	char bytes[PIECE];
 	ssize_t have = read(from, bytes, sizeof(bytes));
 
 	if (have < 0 && (errno == EINTR || errno == EAGAIN))
 		return 1;
-	if (have < 0)
-		return error_errno(err, "cannot read what is to be passed on");
-	if (!is_echo(bytes, (size_t)have))
-		patience->num = 0;
-	return put(to, bytes, (size_t)have, err) < 0 ? -1 : have > 0;
-}
-
-/* The same for what is typed. Who has lost his terminal types no more. */
-static int copy_typed(int from, int to, struct patience *patience, struct pdb_error *err)
-{
-	char bytes[PIECE];
-	ssize_t have = read(from, bytes, sizeof(bytes));
-
-	if (have < 0 && (errno == EINTR || errno == EAGAIN))
-		return 1;
-	if (have <= 0) {
+	/* Who has lost his terminal types no more. */
+	if (have <= 0 && is_typed) {
 		shutdown(to, SHUT_WR);
 		return 0;
 	}
-	for (ssize_t i = 0; i < have; i++)
+	if (have < 0)
+		return error_errno(err, "cannot read what is to be passed on");
+	if (!is_typed && !is_echo(bytes, (size_t)have))
+		patience->num = 0;
+	for (ssize_t i = 0; is_typed && i < have; i++)
 		if (bytes[i] == RELAY_INTERRUPT && note_interrupt(patience, err) < 0)
 			return -1;
-	return put(to, bytes, (size_t)have, err) < 0 ? -1 : 1;
+	return put(to, bytes, (size_t)have, err) < 0 ? -1 : have > 0;
 }
 
 static int pass_interrupt(int from, int to, struct patience *patience, struct pdb_error *err)
@@ -125,12 +112,12 @@ int relay_run(const struct relay *relay, struct pdb_error *err)
 			return error_errno(err, "cannot wait for what is to be passed on");
 		}
 		if (fds[SOCKET].revents)
-			results[SOCKET] = copy_back(relay->socket, relay->out, &patience, err);
+			results[SOCKET] = copy(relay->socket, relay->out, false, &patience, err);
 		if (fds[ERRORS].revents && results[SOCKET] >= 0)
 			results[ERRORS] =
-				copy_back(relay->error_socket, relay->error_out, &patience, err);
+				copy(relay->error_socket, relay->error_out, false, &patience, err);
 		if (fds[TYPED].revents && results[SOCKET] > 0)
-			results[TYPED] = copy_typed(relay->in, relay->socket, &patience, err);
+			results[TYPED] = copy(relay->in, relay->socket, true, &patience, err);
 		if (fds[INTERRUPT].revents && results[SOCKET] > 0)
 			results[INTERRUPT] =
 				pass_interrupt(relay->interrupt, relay->socket, &patience, err);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A stream of bytes between pdb and a daemon, each with a descriptor that it is read from and
- * written to, carried by messages: between pdb and rank 0 by the link (link.h), from there on by
- * MPI. Here is the book-keeping of one end, without either.
+ * A stream of bytes between descriptors of pdb and of a daemon, carried by messages: over the link
+ * (link.h) to rank 0, by MPI from there on. Here is the book-keeping of one end, without either.
  *
- * A direction has a window: STREAM_WINDOW bytes at most are sent that the other end has not yet
- * written to its descriptor. What it has written it gives back as credit. So a descriptor that
- * nobody reads holds up its own stream and nothing else, with STREAM_WINDOW bytes of memory. */
+ * At most STREAM_WINDOW bytes are sent that the other end has not yet written to its descriptor. What
+ * it has written it gives back as credit. So a descriptor that nobody reads holds up its own stream
+ * only, with STREAM_WINDOW bytes of memory. */
 #ifndef PDB_ATTACH_STREAM_H
 #define PDB_ATTACH_STREAM_H
 
@@ -40,24 +39,22 @@ enum stream_end {
 
 struct stream;
 
-/* The stream owns fd. */
-struct stream *stream_create(uint32_t number, int fd, enum stream_end end);
-void stream_destroy(struct stream *stream); /* NULL is fine */
+struct stream *stream_create(uint32_t number, int fd, enum stream_end end); /* owns fd */
+void stream_destroy(struct stream *stream);                                 /* NULL is fine */
 
 uint32_t stream_number(const struct stream *stream);
 int stream_fd(const struct stream *stream); /* -1: it was hung up */
 
-/* What is to be waited for at fd: POLLIN, POLLOUT, both or neither. */
+/* What to wait for at fd: POLLIN, POLLOUT, both or neither. */
 short stream_events(const struct stream *stream);
 
-/* The next message for the other end, if there is something to be told now: its length, else 0. */
+/* The next message for the other end: its length; 0: there is none now. */
 size_t stream_next(struct stream *stream, struct stream_message *ret);
 
 /* A message of the other end has come. One that it could not have sent ends the stream. */
 void stream_take(struct stream *stream, const struct stream_message *message, size_t length);
 
-/* Who writes at the descriptor's other end has ended: when nothing is left to be read, that is all,
- * though somebody else may have it open still. */
+/* Who writes has ended: what is there is all, though somebody may have fd's other end open. */
 void stream_finish(struct stream *stream);
 
 /* The other end has no more for this terminal: hang up, now or when gdb can bear it. */

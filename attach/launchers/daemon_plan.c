@@ -18,38 +18,27 @@ const char **daemon_plan_hosts(const struct proctable *table, const struct launc
 			       size_t *num_ret)
 {
 	bool is_known = known && known->num > 0;
-	size_t num_max = is_known ? known->num : table->num_procs, num = 0;
-	const char **hosts = xcalloc(num_max + 1, sizeof(*hosts));
+	size_t num_all = is_known ? known->num : table->num_procs, num = 0;
+	const char **hosts = xcalloc(num_all + 1, sizeof(*hosts));
 
-	if (is_known) {
-		for (size_t i = 0; i < num_max; i++)
-			hosts[i] = known->names[i];
-		*num_ret = num_max;
-		return hosts;
-	}
-	for (size_t i = 0; i < table->num_procs; i++)
-		hosts[i] = table->procs[i].host;
-	qsort(hosts, table->num_procs, sizeof(*hosts), words_compare);
-	for (size_t i = 0; i < table->num_procs; i++)
+	for (size_t i = 0; i < num_all; i++)
+		hosts[i] = is_known ? known->names[i] : table->procs[i].host;
+	qsort(hosts, num_all, sizeof(*hosts), words_compare);
+	for (size_t i = 0; i < num_all; i++)
 		if (num == 0 || strcmp(hosts[i], hosts[num - 1]) != 0)
 			hosts[num++] = hosts[i];
 	*num_ret = num;
 	return hosts;
 }
 
-/* Take those out that are to be avoided; the number left. */
+/* Take out those to be avoided (NULL: none); the number left. */
 static size_t avoid(const char **hosts, size_t num, const char *const *avoided)
 {
 	size_t left = 0;
 
-	for (size_t i = 0; i < num; i++) {
-		const char *const *same = avoided;
-
-		while (same && *same && strcmp(*same, hosts[i]) != 0)
-			same++;
-		if (!same || !*same)
+	for (size_t i = 0; i < num; i++)
+		if (!avoided || !words_are_one(hosts[i], strlen(hosts[i]), avoided))
 			hosts[left++] = hosts[i];
-	}
 	return left;
 }
 
@@ -69,57 +58,23 @@ static char *join_hosts(const char *const *hosts, size_t num, const char *suffix
 	return NULL;
 }
 
-static bool begins_with(const char *text, const char *prefix)
-{
-	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 /* ---- What is taken over from the launcher: what its entry names, and nothing else ---- */
-
-bool daemon_plan_is_one_of(const char *text, size_t length, const char *const *names)
-{
-	while (*names && (strncmp(text, *names, length) != 0 || (*names)[length]))
-		names++;
-	return *names;
-}
-
-void daemon_plan_add_options(struct words *words, const struct daemon_site *site,
-			     const char *const *names)
-{
-	for (const char *const *argv = site->launcher_argv; argv && argv[0]; argv++) {
-		for (const char *const *name = names; *name; name++) {
-			size_t length = strlen(*name);
-
-			if (strcmp(argv[0], *name) == 0 && argv[1])
-				words_add_all(words, (const char *const[]){argv[0], argv[1], NULL});
-			else if (strncmp(argv[0], *name, length) == 0 && argv[0][length] == '=')
-				words_add(words, argv[0]);
-		}
-	}
-}
-
-const char *daemon_plan_variable(const struct daemon_site *site, const char *name)
-{
-	return words_variable(site->launcher_environment, name, strlen(name));
-}
 
 /* The variables whose names, behind the prefix, are of these. */
 static void add_variables(struct words *words, const char *const *environment, const char *prefix,
 			  const char *const *names)
 {
 	for (; environment && *environment; environment++) {
-		const char *equals = strchr(*environment, '=');
 		const char *name = *environment + strlen(prefix);
 
-		if (equals && begins_with(*environment, prefix) &&
-		    daemon_plan_is_one_of(name, (size_t)(equals - name), names))
+		if (strncmp(*environment, prefix, strlen(prefix)) == 0 && strchr(name, '=') &&
+		    words_are_one(name, strcspn(name, "="), names))
 			words_add(words, *environment);
 	}
 }
 
-/* What all daemons are to have, whatever the job's environment is. One daemon on a node needs no
- * shared memory, which would leave files behind when it is killed; and the network that the ranks
- * compute with is theirs. */
+/* What all daemons are to have. One daemon on a node needs no shared memory, which would leave files
+ * behind when it is killed; the network that the ranks compute with is theirs. */
 static char **make_environment(const struct daemon_site *site, const struct daemon_plan *plan)
 {
 	const char *const *theirs = site->launcher_environment;
@@ -145,8 +100,8 @@ static char **make_environment(const struct daemon_site *site, const struct daem
 		/* Open MPI 5 has the launcher say on the job's terminal that a daemon was lost. */
 		words_add(&words, "OMPI_MCA_btl_base_warn_peer_error=0");
 	} else {
-		words_add(&words,
-			  "UCX_TLS=self,tcp"); /* MPICH from 4.2 on; before, it is TCP anyway */
+		/* MPICH from 4.2 on; before, it is TCP anyway. */
+		words_add(&words, "UCX_TLS=self,tcp");
 	}
 	return words.words;
 }
@@ -187,7 +142,7 @@ static const struct launcher_allocation *find_allocation(const struct daemon_sit
 		const struct launcher_allocation *allocation = launcher_kinds[i]->allocation;
 
 		if (allocation && (site->kind == launcher_kinds[i] ||
-				   daemon_plan_variable(site, allocation->mark)))
+				   words_variable(site->launcher_environment, allocation->mark)))
 			return allocation;
 	}
 	return NULL;

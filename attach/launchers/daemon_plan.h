@@ -4,18 +4,13 @@
 #ifndef PDB_ATTACH_DAEMON_PLAN_H
 #define PDB_ATTACH_DAEMON_PLAN_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
-struct launcher_allocation;
 struct launcher_hosts;
-struct launcher_kind;
 struct pdb_error;
 struct proctable;
-struct words;
 
-/* The invitation to pdb's connection: in the daemons' environment only, since command lines can be
- * seen by everybody on a node. */
+/* The invitation to pdb's connection: in the environment, as everybody sees command lines. */
 #define PDBD_ENV_INVITATION "PDB_INVITATION"
 
 enum daemon_way {
@@ -50,28 +45,15 @@ struct daemon_plan {
 	size_t num_hosts; /* so many daemons are to come */
 };
 
-/* The job's hosts, each once, by name: those that are known (NULL or none: those in the table). The
- * caller frees the array, in which names are borrowed. */
+/* The job's hosts, each once, sorted: those that are known (NULL or none: those in the table). The
+ * caller frees the array, not the names. */
 const char **daemon_plan_hosts(const struct proctable *table, const struct launcher_hosts *known,
 			       size_t *num_ret);
 
-/* On success daemon_plan_deinit() frees what is in *ret. Errors: ERROR_UNSUPPORTED (there is no way
- * for this launcher, or the hosts do not fit a command line), ERROR_NOT_FOUND (no number of a Slurm
- * job). */
+/* On success daemon_plan_deinit() frees what is in *ret. Errors: ERROR_UNSUPPORTED (no way for this
+ * launcher, or too many hosts for a command line), ERROR_NOT_FOUND (no number of a Slurm job). */
 int daemon_plan_make(const struct daemon_site *site, struct daemon_plan *ret,
 		     struct pdb_error *err);
 void daemon_plan_deinit(struct daemon_plan *plan);
-
-/* ---- For the launchers' own files ---- */
-
-/* A variable of the launcher's. NULL: it is not set, or it is not known what is. */
-const char *daemon_plan_variable(const struct daemon_site *site, const char *name);
-
-/* Those of the launcher's options that have one of these names, as "NAME VALUE" or "NAME=VALUE". */
-void daemon_plan_add_options(struct words *words, const struct daemon_site *site,
-			     const char *const *names);
-
-/* Is the text one of the names, as far as the `length` of it goes? */
-bool daemon_plan_is_one_of(const char *text, size_t length, const char *const *names);
 
 #endif

@@ -110,40 +110,10 @@ static bool parse_process(pid_t pid, struct hydra_proxy *ret)
 
 /* ---- Hosts ---- */
 
-static void add_hosts(struct words *to, char *names)
-{
-	char *save;
-
-	for (char *name = strtok_r(names, ",", &save); name; name = strtok_r(NULL, ",", &save))
-		words_add(to, name);
-}
-
-/* In an allocation mpiexec names no nodes to the srun that starts its proxies, but that one keeps a
- * table of them. "?" if it cannot be read. The caller frees. */
-static char *list_srun_hosts(pid_t pid)
-{
-	const struct launcher_info srun = {.kind = &launcher_slurm, .pid = pid, .name = "srun"};
-	struct proctable *table;
-	char *hosts = NULL;
-	size_t size;
-	FILE *out;
-
-	if (launcher_read_mpir(&srun, &table, NULL))
-		return xstrdup("?");
-	out = open_memstream(&hosts, &size);
-	for (size_t i = 0; i < table->num_procs; i++)
-		fprintf(out, "%s%s", i > 0 ? "," : "", table->procs[i].host);
-	fclose(out);
-	proctable_destroy(table);
-	if (are_hosts(hosts))
-		return hosts;
-	free(hosts);
-	return xstrdup("?");
-}
-
-/* Children of one mpiexec have one control port. */
+/* Children of one mpiexec have one control port. In an allocation mpiexec names no nodes to the srun
+ * that starts its proxies, but that one keeps a table of them. */
 static void add_proxy(struct launcher_hosts *to, struct words *names, struct hydra_proxy *proxy,
-		      pid_t pid, const char *here)
+		      pid_t pid, const char *here, launcher_table_hosts *srun_hosts)
 {
 	if (proxy->group != 0)
 		return;
@@ -156,10 +126,13 @@ static void add_proxy(struct launcher_hosts *to, struct words *names, struct hyd
 		proxy->hosts = xstrdup(here);
 	} else if (strcmp(proxy->hosts, "?") == 0 && strcmp(proxy->launcher, "slurm") == 0) {
 		free(proxy->hosts);
-		proxy->hosts = list_srun_hosts(pid);
+		proxy->hosts = srun_hosts(pid);
 	}
-	if (are_hosts(proxy->hosts))
-		add_hosts(names, proxy->hosts);
+	if (!proxy->hosts || !are_hosts(proxy->hosts))
+		return;
+	for (char *save, *name = strtok_r(proxy->hosts, ",", &save); name;
+	     name = strtok_r(NULL, ",", &save))
+		words_add(names, name);
 }
 
 /* Each once, and none if there is only this one. */
@@ -184,7 +157,7 @@ static void finish(struct launcher_hosts *hosts, const struct words *names)
 		launcher_hosts_deinit(hosts);
 }
 
-static void find_job_hosts(pid_t pid, struct launcher_hosts *ret)
+static void find_job_hosts(pid_t pid, launcher_table_hosts *srun_hosts, struct launcher_hosts *ret)
 {
 	struct launcher_hosts hosts = {.names = NULL};
 	struct words names = {.words = NULL};
@@ -198,7 +171,7 @@ static void find_job_hosts(pid_t pid, struct launcher_hosts *ret)
 
 		if (!is_child(&list[i], pid) || !parse_process(list[i].pid, &proxy))
 			continue;
-		add_proxy(&hosts, &names, &proxy, list[i].pid, here);
+		add_proxy(&hosts, &names, &proxy, list[i].pid, here, srun_hosts);
 		hydra_proxy_deinit(&proxy);
 	}
 	free(list);
@@ -267,8 +240,8 @@ static int plan(const struct daemon_site *site, const char *hosts, size_t num, s
 		words_add_all(argv,
 			      (const char *const[]){"-launcher", site->hosts->launcher, NULL});
 	else
-		daemon_plan_add_options(argv, site, hydra_launchers);
-	daemon_plan_add_options(argv, site, hydra_options);
+		words_add_options(argv, site->launcher_argv, hydra_launchers);
+	words_add_options(argv, site->launcher_argv, hydra_options);
 	return 0;
 }
 

@@ -2,9 +2,7 @@
  * Hydra, MPICH's launcher. It keeps no table that could be read, but it starts one proxy on each
  * host, with a command line such as
  *
- *	/usr/bin/ssh -x b "/usr/bin/hydra_pmi_proxy" --control-port a:37763 --rmk user --launcher
- *ssh
- *	... --pgid 0 ... --proxy-id 1
+ *	ssh -x b "hydra_pmi_proxy" --control-port a:37763 --launcher ssh ... --pgid 0 ...
  *
  * on its own host without ssh, under Slurm by one srun for all. The control port, where mpiexec
  * listens, is the same for all proxies of a job and no other's as long as the job lives; pgid
@@ -14,7 +12,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
 
 /* Of a process that is a proxy or starts one. The texts belong to the caller. */
 struct hydra_proxy {

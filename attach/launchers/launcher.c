@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- *
- * Words used here: a *launcher* is the process that a person starts (mpirun, srun, mpiexec) and
- * that knows all ranks; a *daemon* is what it leaves on the nodes (orted, prted, hydra_pmi_proxy).
- */
+ * A *launcher* is the process that a person starts (mpirun, srun, mpiexec) and that knows all ranks; a
+ * *daemon* is what it leaves on the nodes (orted, prted, hydra_pmi_proxy). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,32 +12,34 @@
 #include "attach/launchers/rankenv.h"
 #include "attach/process/maps.h"
 #include "attach/process/procfs.h"
+#include "model/clean_text.h"
 #include "model/error.h"
 
 #define MAX_DEPTH 32 /* of process trees that are followed up or down */
 
-/* Executables may have any name, of another user's choice when root asks; a terminal is not to take
- * it for commands. */
-static void clean_text(char *text)
-{
-	for (; *text; text++) {
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			*text = '?';
-	}
-}
-
+/* Executables may have any name, of another user's choice when root asks. */
 static void finish_texts(struct launcher_info *info)
 {
-	clean_text(info->name);
+	clean_text(info->name, strlen(info->name));
 	procfs_command(info->pid, info->command, sizeof(info->command));
-	clean_text(info->command);
+	clean_text(info->command, strlen(info->command));
+}
+
+/* The processes of this machine at one moment. */
+struct procs {
+	struct procfs_stat *list;
+	size_t num;
+};
+
+static const struct procfs_stat *find(const struct procs *all, pid_t pid)
+{
+	return procfs_find(all->list, all->num, pid);
 }
 
 /* One that has ended meanwhile has no start time. */
-static void set_process(const struct procfs_stat *list, size_t num, pid_t pid,
-			struct launcher_info *info)
+static void set_process(const struct procs *all, pid_t pid, struct launcher_info *info)
 {
-	const struct procfs_stat *stat = procfs_find(list, num, pid);
+	const struct procfs_stat *stat = find(all, pid);
 	struct procfs_status status;
 
 	info->pid = pid;
@@ -48,12 +48,12 @@ static void set_process(const struct procfs_stat *list, size_t num, pid_t pid,
 }
 
 /* Fill *info if the process is a launcher. -1 with errno set if it cannot be looked into. */
-static int look_at(const struct procfs_stat *list, size_t num, pid_t pid,
-		   struct launcher_info *info)
+static int look_at(const struct procs *all, pid_t pid, struct launcher_info *info)
 {
 	struct maps *maps = maps_read(pid);
 	char path[4096] = "";
-	struct launcher_look look = {.pid = pid, .maps = maps, .list = list, .num_list = num};
+	struct launcher_look look = {
+		.pid = pid, .maps = maps, .list = all->list, .num_list = all->num};
 
 	info->kind = NULL;
 	if (!maps)
@@ -63,7 +63,7 @@ static int look_at(const struct procfs_stat *list, size_t num, pid_t pid,
 		return -1;
 	}
 	look.base = maps_base(path);
-	set_process(list, num, pid, info);
+	set_process(all, pid, info);
 	if (!maps_has_mpi(maps))
 		info->kind = launcher_kind_of(&look);
 	if (info->kind) {
@@ -76,112 +76,103 @@ static int look_at(const struct procfs_stat *list, size_t num, pid_t pid,
 	return 0;
 }
 
-static bool is_launcher(const struct procfs_stat *list, size_t num, pid_t pid,
-			struct launcher_info *info)
+static bool is_launcher(const struct procs *all, pid_t pid, struct launcher_info *info)
 {
-	return look_at(list, num, pid, info) == 0 && info->kind;
+	return look_at(all, pid, info) == 0 && info->kind;
 }
 
-static void prefer_parent(const struct procfs_stat *list, size_t num, struct launcher_info *info)
+static void prefer_parent(const struct procs *all, struct launcher_info *info)
 {
-	const struct procfs_stat *stat = procfs_find(list, num, info->pid);
+	const struct procfs_stat *stat = find(all, info->pid);
 	struct launcher_info parent;
 
-	if (info->kind->forks && stat && is_launcher(list, num, stat->ppid, &parent) &&
+	if (info->kind->forks && stat && is_launcher(all, stat->ppid, &parent) &&
 	    parent.kind == info->kind)
 		*info = parent;
 }
 
 /* The nearest launcher among the ancestors. */
-static bool climb(const struct procfs_stat *list, size_t num, pid_t pid, struct launcher_info *info)
+static bool climb(const struct procs *all, pid_t pid, struct launcher_info *info)
 {
-	const struct procfs_stat *stat = procfs_find(list, num, pid);
-	int depth;
+	const struct procfs_stat *stat = find(all, pid);
 
-	for (depth = 0; stat && stat->ppid > 1 && depth < MAX_DEPTH; depth++) {
-		if (is_launcher(list, num, stat->ppid, info))
+	for (int depth = 0; stat && stat->ppid > 1 && depth < MAX_DEPTH; depth++) {
+		if (is_launcher(all, stat->ppid, info))
 			return true;
-		stat = procfs_find(list, num, stat->ppid);
+		stat = find(all, stat->ppid);
 	}
 	return false;
 }
 
 /* The launchers below, not looking below a launcher. Returns how many; the first two are kept. */
-static int descend(const struct procfs_stat *list, size_t num, pid_t pid, int depth,
-		   struct launcher_info found[2], int num_found)
+static int descend(const struct procs *all, pid_t pid, int depth, struct launcher_info found[2],
+		   int num_found)
 {
 	struct launcher_info info;
-	size_t i;
 
-	for (i = 0; i < num && depth < MAX_DEPTH; i++) {
-		if (list[i].ppid != pid || list[i].pid == pid)
+	for (size_t i = 0; i < all->num && depth < MAX_DEPTH; i++) {
+		if (all->list[i].ppid != pid || all->list[i].pid == pid)
 			continue;
-		if (is_launcher(list, num, list[i].pid, &info)) {
+		if (is_launcher(all, all->list[i].pid, &info)) {
 			if (num_found < 2)
 				found[num_found] = info;
 			num_found++;
 		} else {
-			num_found = descend(list, num, list[i].pid, depth + 1, found, num_found);
+			num_found = descend(all, all->list[i].pid, depth + 1, found, num_found);
 		}
 	}
 	return num_found;
 }
 
-/* The outermost process of those that carry the rank's environment has the unknown launcher as its
- * parent. */
-static pid_t parent_of_rank(const struct procfs_stat *list, size_t num, pid_t pid)
+/* The unknown launcher: the parent of the outermost process that carries the rank's environment. */
+static pid_t parent_of_rank(const struct procs *all, pid_t pid)
 {
-	const struct procfs_stat *stat = procfs_find(list, num, pid);
+	const struct procfs_stat *stat = find(all, pid);
 	struct rankenv env;
-	int depth;
 
-	for (depth = 0; stat && depth < MAX_DEPTH; depth++) {
+	for (int depth = 0; stat && depth < MAX_DEPTH; depth++) {
 		if (stat->ppid <= 1 || rankenv_read(stat->ppid, &env) || env.rank < 0)
 			break;
-		stat = procfs_find(list, num, stat->ppid);
+		stat = find(all, stat->ppid);
 	}
 	return stat && stat->ppid > 1 ? stat->ppid : pid;
 }
 
 /* Is it the process itself or one of those below it? */
-static bool is_below(const struct procfs_stat *list, size_t num, pid_t pid, pid_t top)
+static bool is_below(const struct procs *all, pid_t pid, pid_t top)
 {
-	const struct procfs_stat *stat;
-	int depth;
+	for (int depth = 0; pid > 0 && pid != top && depth < MAX_DEPTH; depth++) {
+		const struct procfs_stat *stat = find(all, pid);
 
-	for (depth = 0; pid > 0 && pid != top && depth < MAX_DEPTH; depth++) {
-		stat = procfs_find(list, num, pid);
 		pid = stat ? stat->ppid : 0;
 	}
 	return pid == top;
 }
 
-static bool has_rank_below(const struct procfs_stat *list, size_t num, pid_t pid)
+static bool has_rank_below(const struct procs *all, pid_t pid)
 {
 	struct rankenv env;
 
-	for (size_t i = 0; i < num; i++)
-		if (list[i].pid != pid && is_below(list, num, list[i].pid, pid) &&
-		    rankenv_read(list[i].pid, &env) == 0 && env.rank >= 0 &&
-		    rankenv_has_mpi(list[i].pid))
+	for (size_t i = 0; i < all->num; i++)
+		if (all->list[i].pid != pid && is_below(all, all->list[i].pid, pid) &&
+		    rankenv_read(all->list[i].pid, &env) == 0 && env.rank >= 0 &&
+		    rankenv_has_mpi(all->list[i].pid))
 			return true;
 	return false;
 }
 
-static bool table_has(const struct procfs_stat *list, size_t num, const struct launcher_info *info,
-		      pid_t pid)
+static bool table_has(const struct procs *all, const struct launcher_info *info, pid_t pid)
 {
 	struct proctable *table;
 	bool has = false;
-	size_t i;
 
-	if (!info->kind->read_table || info->kind->read_table(info, &table, NULL))
+	if (!info->kind->has_mpir || launcher_read_mpir(info, &table, NULL))
 		return false;
-	for (i = 0; i < table->num_procs && !has; i++) {
+	for (size_t i = 0; i < table->num_procs && !has; i++) {
 		const struct proc *proc = &table->procs[i];
 
 		has = proc->is_local && proc->pid > 0 &&
-		      (is_below(list, num, proc->pid, pid) || is_below(list, num, pid, proc->pid));
+		      (is_below(all, proc->pid, pid) || is_below(all, pid, proc->pid));
 	}
 	proctable_destroy(table);
 	return has;
@@ -197,31 +188,29 @@ static bool is_apart(const char *comm)
 
 /* A launcher whose ranks are no descendants of it may run on this node, as it does in a batch
  * script: the one that has the process, or a rank below it, in its table. */
-static bool find_apart(const struct procfs_stat *list, size_t num, pid_t pid,
-		       struct launcher_info *info)
+static bool find_apart(const struct procs *all, pid_t pid, struct launcher_info *info)
 {
-	for (size_t i = 0; i < num; i++)
-		if (is_apart(list[i].comm) && procfs_same_user(list[i].pid, pid) &&
-		    is_launcher(list, num, list[i].pid, info) && info->kind->apart &&
-		    table_has(list, num, info, pid))
+	for (size_t i = 0; i < all->num; i++)
+		if (is_apart(all->list[i].comm) && procfs_same_user(all->list[i].pid, pid) &&
+		    is_launcher(all, all->list[i].pid, info) && info->kind->apart &&
+		    table_has(all, info, pid))
 			return true;
 	return false;
 }
 
-static void fill_other(const struct procfs_stat *list, size_t num, pid_t pid,
-		       struct launcher_info *info)
+static void fill_other(const struct procs *all, pid_t pid, struct launcher_info *info)
 {
 	char path[512] = "?";
 
 	procfs_executable(pid, path, sizeof(path));
 	info->kind = &launcher_other;
-	set_process(list, num, pid, info);
+	set_process(all, pid, info);
 	snprintf(info->name, sizeof(info->name), "%.100s", maps_base(path));
 	finish_texts(info);
 }
 
 /* A process that is no launcher: go from it to one. */
-static int follow(const struct procfs_stat *list, size_t num, const struct procfs_stat *stat,
+static int follow(const struct procs *all, const struct procfs_stat *stat,
 		  struct launcher_info *info, struct pdb_error *err)
 {
 	struct launcher_info found[2];
@@ -229,9 +218,9 @@ static int follow(const struct procfs_stat *list, size_t num, const struct procf
 	bool is_rank = !rankenv_read(stat->pid, &env) && env.rank >= 0;
 	int num_found;
 
-	if (is_rank && climb(list, num, stat->pid, info))
+	if (is_rank && climb(all, stat->pid, info))
 		return 0;
-	num_found = descend(list, num, stat->pid, 0, found, 0);
+	num_found = descend(all, stat->pid, 0, found, 0);
 	/* The second half of one that forks is a child of the first, and not found here. */
 	if (num_found > 1)
 		return error_set(err, ERROR_USAGE,
@@ -242,18 +231,14 @@ static int follow(const struct procfs_stat *list, size_t num, const struct procf
 		*info = found[0];
 		return 0;
 	}
-	if (find_apart(list, num, stat->pid, info))
+	if (find_apart(all, stat->pid, info))
 		return 0;
-	if (is_rank) {
-		fill_other(list, num, parent_of_rank(list, num, stat->pid), info);
-		return 0;
-	}
-	if (has_rank_below(list, num, stat->pid)) {
-		fill_other(list, num, stat->pid, info);
+	if (is_rank || has_rank_below(all, stat->pid)) {
+		fill_other(all, is_rank ? parent_of_rank(all, stat->pid) : stat->pid, info);
 		return 0;
 	}
 	/* A daemon, or something else that a launcher has started. */
-	if (climb(list, num, stat->pid, info))
+	if (climb(all, stat->pid, info))
 		return 0;
 	return error_set(
 		err, ERROR_UNSUPPORTED,
@@ -267,8 +252,7 @@ int launcher_identify(pid_t pid, struct launcher_info *ret, struct pdb_error *er
 	struct procfs_status status;
 	struct launcher_info info = {0};
 	const struct procfs_stat *stat;
-	struct procfs_stat *list;
-	size_t num;
+	struct procs all;
 	int result = 0;
 
 	if (pid <= 0)
@@ -280,8 +264,8 @@ int launcher_identify(pid_t pid, struct launcher_info *ret, struct pdb_error *er
 			       : error_errno(err, "/proc/%d", (int)pid);
 	pid = status.tgid;
 	errno = 0;
-	list = procfs_list(&num);
-	stat = procfs_find(list, num, pid);
+	all.list = procfs_list(&all.num);
+	stat = find(&all, pid);
 	if (!stat && errno != 0 && errno != ENOENT && errno != ESRCH) {
 		result = error_errno(err, "/proc");
 	} else if (!stat) {
@@ -289,17 +273,17 @@ int launcher_identify(pid_t pid, struct launcher_info *ret, struct pdb_error *er
 	} else if (stat->is_ending) {
 		result = error_set(err, ERROR_GONE, "process %d (%s) has ended", (int)pid,
 				   stat->comm);
-	} else if (look_at(list, num, pid, &info)) {
+	} else if (look_at(&all, pid, &info)) {
 		result =
 			procfs_explain(pid, errno == ENOENT ? ESRCH : errno, "be looked into", err);
 	} else if (!info.kind) {
-		result = follow(list, num, stat, &info, err);
+		result = follow(&all, stat, &info, err);
 	}
 	if (!result) {
-		prefer_parent(list, num, &info);
+		prefer_parent(&all, &info);
 		*ret = info;
 	}
-	free(list);
+	free(all.list);
 	return result;
 }
 
@@ -340,20 +324,30 @@ int launcher_check_own(const struct launcher_info *launcher, struct pdb_error *e
 	return 0;
 }
 
+static char *list_srun_hosts(pid_t pid)
+{
+	const struct launcher_info srun = {.kind = &launcher_slurm, .pid = pid, .name = "srun"};
+	struct proctable *table;
+	char *hosts = NULL;
+	size_t size;
+
+	if (launcher_read_mpir(&srun, &table, NULL))
+		return NULL;
+	FILE *out = open_memstream(&hosts, &size);
+	for (size_t i = 0; i < table->num_procs; i++)
+		fprintf(out, "%s%s", i > 0 ? "," : "", table->procs[i].host);
+	fclose(out);
+	proctable_destroy(table);
+	return hosts;
+}
+
 void launcher_find_hosts(const struct launcher_info *launcher, struct launcher_hosts *ret)
 {
 	*ret = (struct launcher_hosts){.names = NULL};
 	if (launcher->kind->find_hosts) {
-		launcher->kind->find_hosts(launcher->pid, ret);
+		launcher->kind->find_hosts(launcher->pid, list_srun_hosts, ret);
 		ret->user = launcher->user;
 	}
-}
-
-void launcher_read_step(const struct launcher_info *launcher, struct launcher_step *ret)
-{
-	*ret = (struct launcher_step){.job = ""};
-	if (launcher->kind && launcher->kind->read_step)
-		launcher->kind->read_step(launcher, ret);
 }
 
 void launcher_hosts_deinit(struct launcher_hosts *hosts)
@@ -369,23 +363,24 @@ void launcher_hosts_deinit(struct launcher_hosts *hosts)
 size_t launcher_list(struct launcher_info *infos, size_t max)
 {
 	struct procfs_status status;
-	struct procfs_stat *list;
 	struct launcher_info info;
-	size_t num, i, k, found = 0;
+	struct procs all;
+	size_t k, found = 0;
 
-	list = procfs_list(&num);
-	for (i = 0; i < num && found < max; i++) {
-		if (geteuid() != 0 &&
-		    (procfs_status(list[i].pid, &status) || status.uid != geteuid()))
+	all.list = procfs_list(&all.num);
+	for (size_t i = 0; i < all.num && found < max; i++) {
+		pid_t pid = all.list[i].pid;
+
+		if (geteuid() != 0 && (procfs_status(pid, &status) || status.uid != geteuid()))
 			continue;
-		if (!is_launcher(list, num, list[i].pid, &info))
+		if (!is_launcher(&all, pid, &info))
 			continue;
-		prefer_parent(list, num, &info);
+		prefer_parent(&all, &info);
 		for (k = 0; k < found && infos[k].pid != info.pid; k++)
 			;
 		if (k == found)
 			infos[found++] = info;
 	}
-	free(list);
+	free(all.list);
 	return found;
 }

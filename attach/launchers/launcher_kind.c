@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "attach/launchers/launcher.h"
 #include "attach/launchers/launcher_kind.h"
-#include "attach/process/elf_symbol.h"
-#include "attach/process/maps.h"
-#include "attach/process/memory.h"
 
 /* What is none of the launchers that pdb knows, but has ranks below it. */
 const struct launcher_kind launcher_other = {
@@ -19,14 +17,9 @@ const struct launcher_kind *const launcher_kinds[] = {
 	&launcher_hydra,    &launcher_other, NULL,
 };
 
-static bool begins_with(const char *text, const char *prefix)
-{
-	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 static bool begins_with_any(const char *text, const char *const *prefixes)
 {
-	while (prefixes && *prefixes && !begins_with(text, *prefixes))
+	while (prefixes && *prefixes && strncmp(text, *prefixes, strlen(*prefixes)) != 0)
 		prefixes++;
 	return prefixes && *prefixes;
 }
@@ -51,14 +44,15 @@ const struct launcher_kind *launcher_kind_of_program(const char *name)
 const struct launcher_kind *launcher_kind_of_library(const char *name)
 {
 	for (const struct launcher_kind *const *kind = launcher_kinds; *kind; kind++)
-		if ((*kind)->library && begins_with(name, (*kind)->library))
+		if ((*kind)->library &&
+		    strncmp(name, (*kind)->library, strlen((*kind)->library)) == 0)
 			return *kind;
 	return NULL;
 }
 
 bool launcher_kind_has_table(const struct launcher_kind *kind)
 {
-	return kind->takes_pmix || kind->read_table;
+	return kind->takes_pmix || kind->has_mpir;
 }
 
 bool launcher_variables_have(const struct launcher_variables *variables, const char *variable)
@@ -67,17 +61,9 @@ bool launcher_variables_have(const struct launcher_variables *variables, const c
 	       !begins_with_any(variable, variables->but);
 }
 
-void launcher_kind_version(const struct launcher_look *look, const char *library,
-			   const char *symbol, char *buffer, size_t size)
+void launcher_read_step(const struct launcher_info *launcher, struct launcher_step *ret)
 {
-	const struct maps_object *object = maps_find_object(look->maps, library);
-	uint64_t address;
-
-	buffer[0] = '\0';
-	if (!object || elf_symbol_find(look->pid, object, symbol, &address, NULL))
-		return;
-	if (memory_read_string(look->pid, address, buffer, size) < 0)
-		buffer[0] = '\0';
-	/* Untrusted and shown to people: digits and what versions have between them. */
-	buffer[strspn(buffer, "0123456789.abcdefghijklmnopqrstuvwxyz-")] = '\0';
+	*ret = (struct launcher_step){.job = ""};
+	if (launcher->kind && launcher->kind->read_step)
+		launcher->kind->read_step(launcher, ret);
 }

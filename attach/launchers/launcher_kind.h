@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What pdb knows of each kind of launcher: a table entry in a file of its own.
  *
- * To add one, write attach/launchers/NAME.c with a struct launcher_kind, and add it to the lists in
- * this header and in launcher_kind.c; nothing else tells kinds apart. What an entry leaves out has
- * a default that is safe: ranks are found by the process tree of this node, no daemons are
- * started, the recorder is preloaded by pdb's own environment. Variables of a rank that no MPI had
- * before are for model/recorder/identity.c, too, which is in the ranks and shares nothing with pdb.
- * Tests: cases in tests/unit/test_launcher.c (recognized), test_launcher_kind.c (names),
- * test_daemon_plan.c (the command).
+ * To add one, write attach/launchers/NAME.c with a struct launcher_kind, and add it to the lists in this
+ * header and in launcher_kind.c; nothing else tells kinds apart. An entry's functions call nothing that
+ * reads the lists. What it leaves out has a safe default: ranks are found by the process tree of this
+ * node, no daemons are started, pdb's own environment preloads the recorder. Variables of a rank that
+ * no MPI had before are for model/recorder/identity.c, too. Tests: cases in tests/unit/test_launcher.c
+ * (recognized), test_launcher_kind.c (names), test_daemon_plan.c (the command).
  *
  * What is taken from a launcher's command line or environment is started as this user: lists of
  * whole names, never prefixes, and nothing among them that names a program or file of somebody's
@@ -16,16 +15,13 @@
 #define PDB_ATTACH_LAUNCHER_KIND_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 struct daemon_site;
 struct launcher_hosts;
 struct launcher_info;
 struct launcher_step;
-struct maps;
 struct pdb_error;
-struct procfs_stat;
 struct proctable;
 struct words;
 
@@ -52,6 +48,9 @@ struct launcher_allocation {
 	struct launcher_variables own;
 };
 
+/* The hosts in an srun's MPIR table, with commas between; NULL: unreadable. The caller frees. */
+typedef char *launcher_table_hosts(pid_t srun);
+
 /* Lists of names end with NULL; NULL: none. */
 struct launcher_kind {
 	const char *name; /* for people, "Slurm srun" */
@@ -61,31 +60,24 @@ struct launcher_kind {
 	bool (*is_one)(const struct launcher_look *look);
 	/* Its name for people in more detail, as with a version; NULL: `name`. */
 	void (*describe)(const struct launcher_look *look, char *text, size_t size);
-	/* It forks a copy of itself to watch it; the parent holds the job. */
-	bool forks;
-	/* The name of its processes (comm), if its ranks are no descendants of it. */
-	const char *apart;
+	bool forks;        /* a copy of itself, to watch it; the parent holds the job */
+	const char *apart; /* name of its processes (comm), if its ranks are not below it */
 
 	/* ---- How its ranks are found: in the safe one of these ways, else the process tree ---- */
 
-	/* A PMIx tool connection, which the shell makes, does it no harm, and answers. Never to be
-	 * tried with others. */
+	/* A PMIx tool connection, by the shell, does it no harm. Never to be tried with others. */
 	bool takes_pmix;
-	/* Out of its memory: launcher_read_mpir(). */
-	int (*read_table)(const struct launcher_info *launcher, struct proctable **ret,
-			  struct pdb_error *err);
-	/* Why this way, a sentence; NULL: there is none. */
-	const char *why;
+	bool has_mpir;   /* in its memory: launcher_read_mpir() */
+	const char *why; /* this way, a sentence; NULL: there is none */
 	/* The hosts of ranks that are in no table; leaves out the user. */
-	void (*find_hosts)(pid_t pid, struct launcher_hosts *ret);
+	void (*find_hosts)(pid_t pid, launcher_table_hosts *srun_hosts, struct launcher_hosts *ret);
 	/* The batch system's numbers of what it has started; *ret is empty before. */
 	void (*read_step)(const struct launcher_info *launcher, struct launcher_step *ret);
 
 	/* ---- What it puts into the environment of a rank ---- */
 
 	const char *const *rank_variables, *const *size_variables;
-	/* Others' ranks have these variables, too, but not for their own numbers. */
-	bool is_rank_doubtful;
+	bool is_rank_doubtful; /* others' ranks have them, too, not for their own numbers */
 	/* The job's name: what all of these have, with dots between, behind the prefix. */
 	const char *const *job_variables;
 	const char *job_prefix;
@@ -93,14 +85,12 @@ struct launcher_kind {
 
 	/* ---- How daemons are started on the nodes of its job ---- */
 
-	/* The MPI of its programs, "openmpi" or "mpich"; NULL: that is seen by the program. */
-	const char *mpi;
+	const char *mpi; /* of its programs, "openmpi" or "mpich"; NULL: seen by the program */
 	/* The words of the command, up to the daemon's program; NULL: no command does it. */
 	int (*plan)(const struct daemon_site *site, const char *hosts, size_t num_hosts,
 		    struct words *argv, struct pdb_error *err);
 	const char *host_suffix; /* behind each of the hosts, which have commas between; NULL: "" */
-	/* Of its environment, what such a command takes over, whoever carries it out: names behind
-	 * the prefix ("" for none). */
+	/* What such a command, of any kind, takes over of its environment: names behind the prefix. */
 	const char *variable_prefix;
 	const char *const *variables;
 	/* What tells a process which rank of which job it is: not for a command of pdb's. */

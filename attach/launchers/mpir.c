@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- *
  * The MPIR Process Acquisition Interface (MPI Forum, version 1.1): a launcher exports
  *     MPIR_PROCDESC *MPIR_proctable;  int MPIR_proctable_size;
  * with one entry for each rank, in the order of the ranks. Open MPI 4 and srun fill it always, not
@@ -12,7 +11,6 @@
 
 #include "attach/launchers/launcher.h"
 #include "attach/launchers/rankenv.h"
-#include "attach/process/elf_symbol.h"
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
 #include "attach/process/procfs.h"
@@ -48,19 +46,6 @@ struct reader {
 	char job[128];
 	uint64_t budget; /* for what the table leads to */
 };
-
-bool launcher_find_variable(const struct launcher_info *launcher, const struct maps *maps,
-			    const char *name, uint64_t *address_ret)
-{
-	for (size_t i = 0; i < maps->num_objects; i++) {
-		const struct maps_object *object = &maps->objects[i];
-
-		if (object->has_code && object->path[0] == '/' &&
-		    !elf_symbol_find(launcher->pid, object, name, address_ret, NULL))
-			return true;
-	}
-	return false;
-}
 
 static int find_table(const struct launcher_info *launcher, uint64_t *table_ret, uint64_t *size_ret,
 		      struct pdb_error *err)
@@ -110,8 +95,8 @@ static int read_text(pid_t pid, struct text_cache *cache, uint64_t address, int 
 	return 0;
 }
 
-/* For a rank of this node its environment knows better: which rank it is, and whether the pid is
- * only that of a wrapper. `executable` has MAX_TEXT bytes. */
+/* A local rank's environment knows better which rank it is, and whether the pid is a wrapper's.
+ * `executable` has MAX_TEXT bytes. */
 static void check_local(struct reader *reader, int *rank, pid_t *pid, char *executable)
 {
 	struct rankenv env;
@@ -177,12 +162,12 @@ static int compare_place(const void *a, const void *b)
 static size_t forget_duplicate_pids(struct proctable *table)
 {
 	struct proc **by_place = xcalloc(table->num_procs, sizeof(*by_place));
-	size_t i, j, num = 0;
+	size_t j, num = 0;
 
-	for (i = 0; i < table->num_procs; i++)
+	for (size_t i = 0; i < table->num_procs; i++)
 		by_place[i] = &table->procs[i];
 	qsort(by_place, table->num_procs, sizeof(*by_place), compare_place);
-	for (i = 0; i < table->num_procs; i = j) {
+	for (size_t i = 0; i < table->num_procs; i = j) {
 		for (j = i + 1; j < table->num_procs && !compare_place(&by_place[i], &by_place[j]);
 		     j++)
 			;
@@ -201,9 +186,8 @@ static int read_entries(struct reader *reader, struct proctable *table, uint64_t
 {
 	enum { CHUNK = 128 };
 	struct procdesc entries[CHUNK];
-	int first, i;
 
-	for (first = 0; first < size; first += CHUNK) {
+	for (int first = 0; first < size; first += CHUNK) {
 		int num = size - first < CHUNK ? size - first : CHUNK;
 
 		if (interrupt_check(err) < 0)
@@ -211,10 +195,9 @@ static int read_entries(struct reader *reader, struct proctable *table, uint64_t
 		if (read_bytes(reader->launcher->pid, address + (uint64_t)first * sizeof(*entries),
 			       entries, (size_t)num * sizeof(*entries), "the table", err))
 			return -1;
-		for (i = 0; i < num; i++) {
+		for (int i = 0; i < num; i++)
 			if (add_entry(reader, table, &entries[i], first + i, err))
 				return -1;
-		}
 	}
 	return 0;
 }
@@ -237,18 +220,14 @@ static int finish(struct reader *reader, struct proctable *table, struct pdb_err
 	const struct launcher_info *launcher = reader->launcher;
 	size_t num_duplicates;
 
+	table->job = name_job(reader);
+	table->launcher_name = xstrdup(launcher->name);
+	table->launcher_pid = launcher->pid;
+	table->source = PROCTABLE_MPIR;
 	if (proctable_finish(table, err))
 		return error_prefix(err, "the launcher's MPIR table is damaged");
 	proctable_claim(table, reader->size);
 	num_duplicates = forget_duplicate_pids(table);
-	free(table->job);
-	table->job = name_job(reader);
-	free(table->launcher_name);
-	table->launcher_name = xstrdup(launcher->name);
-	table->launcher_pid = launcher->pid;
-	table->source = PROCTABLE_MPIR;
-	free(table->source_note);
-	table->source_note = NULL;
 	if (num_duplicates)
 		table->source_note = xasprintf("%zu ranks share a pid with another in the table; "
 					       "their pids are not used",

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "attach/launchers/daemon_plan.h"
-#include "attach/launchers/launcher.h"
 #include "attach/launchers/launcher_kind.h"
 #include "attach/launchers/words.h"
 #include "attach/process/maps.h"
@@ -34,8 +33,8 @@ static void describe(const struct launcher_look *look, char *text, size_t size)
 
 /* ---- Daemons ---- */
 
-/* What Open MPI's mpirun was told of how to reach the nodes, and over which networks: parameters,
- * on its command line or as variables with a prefix before the name. */
+/* What mpirun was told of how to reach the nodes, and over which networks: parameters, on its
+ * command line or as variables with a prefix before the name. */
 static const char *const parameters[] = {
 	"plm_alps_args",
 	"plm_lsf_args",
@@ -90,7 +89,7 @@ static void add_mca_parameters(struct words *words, const char *const *argv)
 {
 	for (; argv && argv[0] && argv[1] && argv[2]; argv++)
 		if ((strcmp(argv[0], "--mca") == 0 || strcmp(argv[0], "-mca") == 0) &&
-		    daemon_plan_is_one_of(argv[1], strlen(argv[1]), parameters))
+		    words_are_one(argv[1], strlen(argv[1]), parameters))
 			words_add_all(words,
 				      (const char *const[]){"--mca", argv[1], argv[2], NULL});
 }
@@ -104,9 +103,8 @@ static int plan(const struct daemon_site *site, const char *hosts, size_t num, s
 	words_add(argv, site->launcher_path);
 	words_add_all(argv, (const char *const[]){"--host", hosts, "-n", NULL});
 	words_add_owned(argv, xasprintf("%zu", num));
-	/* No binding: the cores are the ranks'. The variables' values are not on the command
-	 * line. -x is refused where the parameter is set already, as by "pdb env"; this
-	 * overrides it. */
+	/* No binding: the cores are the ranks'. The variables' values are not on the command line.
+	 * -x is refused where the parameter is set, as by "pdb env"; this overrides it. */
 	words_add_all(argv, (const char *const[]){"--map-by", "ppr:1:node", "--oversubscribe",
 						  "--bind-to", "none", "--mca", "mca_base_env_list",
 						  variables, NULL});
@@ -127,9 +125,7 @@ void openmpi_preload(struct words *argv, const char *value, const char *const *o
 
 static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)
 {
-	(void)status;
-	(void)kind;
-	(void)where;
+	(void)status, (void)kind, (void)where;
 	remove(path);
 	return 0;
 }
@@ -147,33 +143,28 @@ static void remove_session_below(const char *parent, pid_t pid)
 	rmdir(parent);
 }
 
-/* The mpirun of Open MPI 4 removes its directory, ompi.HOST.USER/pid.PID, unless it was made to
- * end. */
+/* An mpirun removes its directory, ompi.HOST.USER/pid.PID, unless it was made to end. */
 static void remove_session(pid_t pid)
 {
 	const char *temporary = getenv("TMPDIR");
-	char host[256], parent[4096];
+	char host[256] = "", parent[4096];
 
 	if (!temporary || !*temporary)
 		temporary = "/tmp";
-	if (gethostname(host, sizeof(host)) != 0)
+	if (gethostname(host, sizeof(host) - 1) != 0)
 		return;
-	host[sizeof(host) - 1] = '\0';
-	snprintf(parent, sizeof(parent), "%s/ompi.%s.%u", temporary, host, geteuid());
-	remove_session_below(parent, pid);
 	/* It leaves out the domain, if it was not told to keep it. */
-	host[strcspn(host, ".")] = '\0';
-	snprintf(parent, sizeof(parent), "%s/ompi.%s.%u", temporary, host, geteuid());
-	remove_session_below(parent, pid);
+	for (int i = 0; i < 2; i++, host[strcspn(host, ".")] = '\0') {
+		snprintf(parent, sizeof(parent), "%s/ompi.%s.%u", temporary, host, geteuid());
+		remove_session_below(parent, pid);
+	}
 }
-
-/* ---- The entry ---- */
 
 const struct launcher_kind launcher_openmpi4 = {
 	.name = "Open MPI 4 mpirun (ORTE)",
 	.is_one = is_one,
 	.describe = describe,
-	.read_table = launcher_read_mpir,
+	.has_mpir = true,
 	.why = "a PMIx tool connection would crash an Open MPI 4 mpirun",
 	.rank_variables = (const char *const[]){"OMPI_COMM_WORLD_RANK", NULL},
 	.size_variables = (const char *const[]){"OMPI_COMM_WORLD_SIZE", NULL},

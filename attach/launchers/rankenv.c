@@ -113,18 +113,16 @@ static pid_t find_below(const struct procfs_stat *list, size_t num, pid_t pid,
 			const struct rankenv *env, int depth)
 {
 	struct rankenv child;
-	size_t i;
 	pid_t found = 0;
 
 	if (rankenv_has_mpi(pid))
 		return pid;
 	if (depth == MAX_WRAPPERS)
 		return 0;
-	for (i = 0; i < num && !found; i++) {
+	for (size_t i = 0; i < num && !found; i++)
 		if (list[i].ppid == pid && !rankenv_read(list[i].pid, &child) &&
 		    child.rank == env->rank && !strcmp(child.job, env->job))
 			found = find_below(list, num, list[i].pid, env, depth + 1);
-	}
 	return found;
 }
 

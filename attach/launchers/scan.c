@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- *
- * Finding ranks without any help: every launcher puts the rank into the environment of the
- * processes that it starts, and they are its descendants on its own node, and on other nodes those
- * of what it has started there. */
+ * Finding ranks without any help: every launcher puts the rank into the environment of the processes
+ * that it starts, below itself on its own node, below what it has started there on others. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,9 +36,7 @@ struct scan {
 /* Collect the outermost processes that carry a rank, below `pid`. */
 static void collect(struct scan *scan, pid_t pid, int depth)
 {
-	size_t i;
-
-	for (i = 0; i < scan->num_list && depth < MAX_DEPTH; i++) {
+	for (size_t i = 0; i < scan->num_list && depth < MAX_DEPTH; i++) {
 		const struct procfs_stat *stat = &scan->list[i];
 		struct rankenv env;
 
@@ -65,14 +61,15 @@ static void collect(struct scan *scan, pid_t pid, int depth)
  * script, mpirun in an xterm of mpirun) is that rank's and all its daemons inherit it. */
 static void collect_below_launcher(struct scan *scan, pid_t launcher)
 {
-	struct rankenv own, child;
-	size_t i, num = 0;
+	struct rankenv own;
+	size_t num = 0;
 
 	collect(scan, launcher, 0);
 	if (rankenv_read(launcher, &own) || own.rank < 0)
 		return;
-	for (i = 0; i < scan->num_found; i++) {
-		child = scan->found[i].env;
+	for (size_t i = 0; i < scan->num_found; i++) {
+		const struct rankenv child = scan->found[i].env;
+
 		if (child.rank != own.rank || child.variable != own.variable ||
 		    strcmp(child.job, own.job) != 0)
 			scan->found[num++] = scan->found[i];
@@ -91,17 +88,16 @@ static int compare_age(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-/* Keep the oldest job: others were spawned by it. Not all launchers name jobs; then one is told by
- * its size, and a second rank of the same number is of a later job. Returns how many processes are
- * left out. */
+/* Keep the oldest job, which spawned the others. A job without a name is told by its size, and a second
+ * rank of the same number is of a later one. Returns how many processes are left out. */
 static size_t keep_first_job(struct scan *scan)
 {
 	struct rankset *ranks = rankset_create();
-	size_t i, num = 0;
+	size_t num = 0, num_out;
 
 	if (scan->num_found)
 		qsort(scan->found, scan->num_found, sizeof(*scan->found), compare_age);
-	for (i = 0; i < scan->num_found; i++) {
+	for (size_t i = 0; i < scan->num_found; i++) {
 		const struct rankenv *env = &scan->found[i].env, *first = &scan->found[0].env;
 
 		if (strcmp(env->job, first->job) != 0 || env->size != first->size ||
@@ -111,13 +107,12 @@ static size_t keep_first_job(struct scan *scan)
 		scan->found[num++] = scan->found[i];
 	}
 	rankset_destroy(ranks);
-	i = scan->num_found - num;
+	num_out = scan->num_found - num;
 	scan->num_found = num;
-	return i;
+	return num_out;
 }
 
-/* Ranks that have no process any more but left their segments. The others' word is taken in turn,
- * since some may run without a recorder. */
+/* Ranks that only left their segments, by the first process that tells: some have no recorder. */
 static void add_ended(struct proctable *table, int size, const char *host)
 {
 	struct rankset *found = rankset_create();
@@ -129,15 +124,13 @@ static void add_ended(struct proctable *table, int size, const char *host)
 		if (num < 0)
 			num = segment_find_left(table->procs[i].pid, &left, NULL);
 	}
-	for (int i = 0; i < num; i++) {
+	for (int i = 0; i < num; i++)
 		if (left[i].rank < size && !rankset_contains(found, left[i].rank))
 			proctable_add_ended(table, left[i].rank, left[i].pid, host);
-	}
 	free(left);
 	rankset_destroy(found);
 }
 
-/* The ranks that were found. */
 static int fill_table(struct scan *scan, struct proctable *table, struct pdb_error *err)
 {
 	char host[256] = "localhost";
@@ -165,10 +158,11 @@ static int fill_table(struct scan *scan, struct proctable *table, struct pdb_err
 	return 0;
 }
 
-/* Make a table of what was found and free the scan. of: whose they are, for people. */
-static int finish(struct scan *scan, const char *of, struct proctable **ret, struct pdb_error *err)
+/* Put what was found into the table, which is *ret then or freed, and free the scan. of: whose ranks
+ * they are, for people. */
+static int finish(struct scan *scan, const char *of, struct proctable *table,
+		  struct proctable **ret, struct pdb_error *err)
 {
-	struct proctable *table = proctable_create();
 	int result;
 
 	if (scan->num_found)
@@ -209,27 +203,21 @@ static char *make_note(const struct launcher_info *launcher, size_t num_others)
 int launcher_scan_procfs(const struct launcher_info *launcher, struct proctable **ret,
 			 struct pdb_error *err)
 {
+	struct proctable *table = proctable_create();
 	struct scan scan = {0};
-	struct proctable *table;
-	char of[200], job[sizeof(scan.found->env.job)] = "";
-	size_t num_others;
+	char of[200];
 
 	scan.list = procfs_list(&scan.num_list);
 	collect_below_launcher(&scan, launcher->pid);
-	num_others = keep_first_job(&scan);
-	if (scan.num_found)
-		strcpy(job, scan.found[0].env.job);
-	snprintf(of, sizeof(of), "%s (pid %d)", launcher->name, (int)launcher->pid);
-	if (finish(&scan, of, &table, err))
-		return -1;
-	free(table->job);
-	table->job = job[0] ? xstrdup(job) : xasprintf("pid-%d", (int)launcher->pid);
-	free(table->launcher_name);
+	table->source_note = make_note(launcher, keep_first_job(&scan));
+	if (scan.num_found && scan.found[0].env.job[0])
+		table->job = xstrdup(scan.found[0].env.job);
+	else
+		table->job = xasprintf("pid-%d", (int)launcher->pid);
 	table->launcher_name = xstrdup(launcher->name);
 	table->launcher_pid = launcher->pid;
-	table->source_note = make_note(launcher, num_others);
-	*ret = table;
-	return 0;
+	snprintf(of, sizeof(of), "%s (pid %d)", launcher->name, (int)launcher->pid);
+	return finish(&scan, of, table, ret, err);
 }
 
 /* ---- Below what the launcher has started here ---- */
@@ -274,5 +262,5 @@ int launcher_scan_mark(const char *mark, uid_t user, struct proctable **ret, str
 		if (is_marked(scan.list[i].pid, user, mark))
 			collect(&scan, scan.list[i].pid, 0);
 	keep_first_job(&scan);
-	return finish(&scan, "the job", ret, err);
+	return finish(&scan, "the job", proctable_create(), ret, err);
 }

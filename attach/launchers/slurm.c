@@ -4,7 +4,6 @@
  * step, as TotalView wants them:
  *     char *totalview_jobid, *totalview_stepid; */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "attach/launchers/daemon_plan.h"
@@ -50,9 +49,6 @@ static void read_step(const struct launcher_info *launcher, struct launcher_step
 
 /* ---- Daemons ---- */
 
-/* Of an srun which MPI it speaks. */
-static const char *const srun_options[] = {"--mpi", NULL};
-
 /* In an allocation of Slurm's: which one, its nodes, how Slurm is reached. */
 static const char *const slurm_variables[] = {
 	"SLURM_CLUSTERS",
@@ -81,10 +77,11 @@ static const char *const slurm_variables[] = {
 static int plan(const struct daemon_site *site, const char *hosts, size_t num, struct words *argv,
 		struct pdb_error *err)
 {
-	const char *mpi = daemon_plan_variable(site, "SLURM_MPI_TYPE"), *job = site->slurm_job;
+	const char *const *variables = site->launcher_environment;
+	const char *mpi = words_variable(variables, "SLURM_MPI_TYPE"), *job = site->slurm_job;
 
 	if (!job || !*job)
-		job = daemon_plan_variable(site, "SLURM_JOB_ID");
+		job = words_variable(variables, "SLURM_JOB_ID");
 	if (!job)
 		return error_set(err, ERROR_NOT_FOUND,
 				 "the number of the Slurm job is not known, so no daemons can be "
@@ -100,16 +97,15 @@ static int plan(const struct daemon_site *site, const char *hosts, size_t num, s
 	words_add_owned(argv, xasprintf("%zu", num));
 	if (mpi)
 		words_add_owned(argv, xasprintf("--mpi=%s", mpi));
-	/* After it: the last one counts, as srun's options do before the variable. */
-	daemon_plan_add_options(argv, site, srun_options);
+	/* Which MPI it speaks: the last one counts, as srun's options do before the variable. */
+	words_add_options(argv, site->launcher_argv, (const char *const[]){"--mpi", NULL});
 	return 0;
 }
 
 /* A launcher in an allocation starts its own daemons by srun. So does the one that starts pdb's, in
  * the same allocation, wherever pdb runs. Its step must not wait for the end of the job's.
- * What a batch script or a shell of salloc has, and what users set for their own steps, srun takes
- * for options, numbers of tasks among them, and mpirun for the nodes that it may use. How to reach
- * Slurm is something else. */
+ * What a batch script or a shell of salloc has, and users set for their own steps, srun takes for
+ * options, and mpirun for the nodes that it may use. How to reach Slurm is something else. */
 static const struct launcher_allocation allocation = {
 	.mark = "SLURM_JOB_ID",
 	.variables = slurm_variables,
@@ -123,7 +119,7 @@ const struct launcher_kind launcher_slurm = {
 	.is_one = is_one,
 	.forks = true,
 	.apart = "srun",
-	.read_table = launcher_read_mpir,
+	.has_mpir = true,
 	.why = "srun takes no PMIx tools and keeps an MPIR table",
 	.read_step = read_step,
 	/* A batch script has them, too, and hands them to every mpirun in there. */

@@ -49,12 +49,35 @@ const char *words_value(char *const *words, const char *name)
 	return NULL;
 }
 
-const char *words_variable(const char *const *list, const char *name, size_t length)
+const char *words_variable(const char *const *list, const char *name)
 {
+	size_t length = strcspn(name, "=");
+
 	for (; list && *list; list++)
 		if (strncmp(*list, name, length) == 0 && (*list)[length] == '=')
 			return *list + length + 1;
 	return NULL;
+}
+
+bool words_are_one(const char *text, size_t length, const char *const *names)
+{
+	while (*names && (strncmp(text, *names, length) != 0 || (*names)[length]))
+		names++;
+	return *names;
+}
+
+void words_add_options(struct words *words, const char *const *argv, const char *const *names)
+{
+	for (; argv && argv[0]; argv++) {
+		size_t length = strcspn(argv[0], "=");
+
+		if (!words_are_one(argv[0], length, names))
+			continue;
+		if (argv[0][length])
+			words_add(words, argv[0]);
+		else if (argv[1])
+			words_add_all(words, (const char *const[]){argv[0], argv[1], NULL});
+	}
 }
 
 int words_compare(const void *a, const void *b)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <limits.h>
-#include <string.h>
 
 #include "attach/node/daemon_job.h"
 #include "attach/process/procfs.h"
@@ -50,11 +49,10 @@ void daemon_job_note_start(struct daemon_rank *ranks, size_t num)
 {
 	for (size_t i = 0; i < num; i++) {
 		struct procfs_stat stat;
+		bool lives = procfs_stat(ranks[i].pid, 0, &stat) == 0 &&
+			     !procfs_has_ended(ranks[i].pid, 0);
 
-		ranks[i].start_ticks = procfs_stat(ranks[i].pid, 0, &stat) == 0 &&
-						       !procfs_has_ended(ranks[i].pid, 0)
-					       ? stat.start_ticks
-					       : 0;
+		ranks[i].start_ticks = lives ? stat.start_ticks : 0;
 	}
 }
 
@@ -70,11 +68,6 @@ size_t daemon_job_count_living(const struct daemon_rank *ranks, size_t num)
 
 /* ---- What was found ---- */
 
-struct adding {
-	struct proctable *table;
-	struct rankset *known;
-};
-
 void daemon_job_put_found(struct buffer *ret, struct proctable *table)
 {
 	for (size_t i = 0; i < table->num_procs; i++)
@@ -83,6 +76,11 @@ void daemon_job_put_found(struct buffer *ret, struct proctable *table)
 	buffer_put(ret, (uint64_t)table->size);
 	proc_bytes_put(ret, table);
 }
+
+struct adding {
+	struct proctable *table;
+	struct rankset *known;
+};
 
 static void add_found(void *context, int rank, pid_t pid, const char *host, const char *executable)
 {

@@ -3,8 +3,6 @@
 #ifndef PDB_ATTACH_DAEMON_JOB_H
 #define PDB_ATTACH_DAEMON_JOB_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -20,8 +18,8 @@ struct daemon_rank {
 	uint64_t start_ticks; /* 0: there is no such process */
 };
 
-/* From what proc_bytes_put() has put: the ranks of this host, as far as their numbers can be. Returns
- * how many; the caller frees *ret. Start times are not set. */
+/* The ranks of this host that proc_bytes_put() has put, without start times. Returns how many; the
+ * caller frees *ret. */
 size_t daemon_job_take(const uint8_t *bytes, size_t length, struct daemon_rank **ret);
 
 /* Remember when the processes were started, so that later ones with their pids are not theirs. */
@@ -36,9 +34,8 @@ size_t daemon_job_count_living(const struct daemon_rank *ranks, size_t num);
 void daemon_job_put_found(struct buffer *ret, struct proctable *table);
 
 /* Add the ranks that the table does not have yet, of all that was put one behind the other, and
- * finish it again. Nothing is trusted: what cannot be is passed over, and of several processes of
- * one rank the first stays. Returns how many ranks were added; -1 with an error when the table
- * cannot be. */
+ * finish it again. What cannot be is passed over; of several processes of one rank the first stays.
+ * Returns how many ranks were added; -1 when the table cannot be. */
 int daemon_job_take_found(const uint8_t *bytes, size_t length, struct proctable *table,
 			  struct pdb_error *err);
 

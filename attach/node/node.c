@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -10,7 +9,6 @@
 #include "attach/node/starved.h"
 #include "attach/process/procfs.h"
 #include "attach/stacks/sampler.h"
-#include "model/job/callpath.h"
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
@@ -25,8 +23,8 @@
 /* Threads of a rank that are looked at twice; of further ones only the copy is known. */
 #define MAX_LANES 64
 
-/* Without any recorder only stacks tell who moves: so many samples, over at least so long. One
- * alone would show somebody outside MPI in nearly every healthy job. */
+/* Without any recorder only stacks tell who moves: so many samples, over at least so long. One alone
+ * shows somebody outside MPI in nearly every healthy job. */
 #define STACK_LOOKS 4
 #define STACK_LOOK_MS 1000
 
@@ -80,8 +78,7 @@ struct node *node_create(struct job *job, struct sampler *sampler)
 		node->num_locals++;
 		local->rank = proc->rank;
 		local->pid = proc->pid;
-		local->fd = -1;
-		local->kept = -1;
+		local->fd = local->kept = -1;
 		local->has_ended = proc->has_ended || procfs_has_ended(proc->pid, 0);
 		if (procfs_stat(proc->pid, 0, &stat) == 0)
 			local->start_ticks = stat.start_ticks;
@@ -198,10 +195,10 @@ static void second_look(struct local *local)
 	if (local->fd < 0)
 		return;
 	error_clear(&local->trouble);
-	if (segment_read(local->fd, &local->model, &local->trouble) < 0)
+	if (segment_read(local->fd, &local->model, &local->trouble) < 0) {
 		local->model = NULL;
-	if (!local->model)
 		return;
+	}
 	if (local->num_looks > 0)
 		find_starved(local);
 	if (local->model->life != SEG_LIFE_STOPPED)
@@ -217,13 +214,13 @@ static void forget_look(struct local *local)
 {
 	if (local->fd >= 0)
 		close(local->fd);
-	local->fd = -1;
 	free(local->looks);
-	local->looks = NULL;
 	free(local->lanes_starved);
+	model_destroy(local->model);
+	local->fd = -1;
+	local->looks = NULL;
 	local->lanes_starved = NULL;
 	local->num_looks = 0;
-	model_destroy(local->model);
 	local->model = NULL;
 	error_clear(&local->trouble);
 }
@@ -252,17 +249,14 @@ static void set_moves(struct job_lane *lane, const struct local *local)
 		return;
 	look = &local->looks[lane->lane];
 	lane->has_second_look = true;
-	/* Until all of the copy was made: what it holds of a lane that has not moved is of one
-	 * moment, and that moment is the same for all ranks, since all were looked at before any
-	 * was copied. */
+	/* Until all of the copy was made: a lane that has not moved is of one moment, the same for
+	 * all ranks, since all were looked at before any was copied. */
 	lane->has_moved = lane->data->last_events != look->events;
 	lane->moves =
 		lane->data->last_events > look->events ? lane->data->last_events - look->events : 0;
-	lane->has_polled =
-		lane->has_moved ? lane->data->polls > 0 : lane->data->polls > look->polls;
 	/* One that has polled where it is does so still when it has done nothing else since. */
-	if (local->lanes_starved && local->lanes_starved[lane->lane])
-		lane->has_polled = true;
+	lane->has_polled = lane->data->polls > (lane->has_moved ? 0 : look->polls) ||
+			   (local->lanes_starved && local->lanes_starved[lane->lane]);
 }
 
 /* A new job model of what was read; NULL if nothing was. */
@@ -301,7 +295,6 @@ static int take_samples(struct node *node, const struct rankset *ranks, int max,
 			struct samples **ret, struct pdb_error *err)
 {
 	struct sampler_target *targets = xcalloc(node->num_locals, sizeof(*targets));
-	struct samples *samples = samples_create();
 	size_t num = 0;
 	int result = 0;
 
@@ -312,10 +305,10 @@ static int take_samples(struct node *node, const struct rankset *ranks, int max,
 			targets[num++] = (struct sampler_target){local->rank, local->pid,
 								 local->start_ticks};
 	}
+	*ret = samples_create();
 	if (num)
-		result = sampler_take(node->sampler, targets, num, flags, samples, err);
+		result = sampler_take(node->sampler, targets, num, flags, *ret, err);
 	free(targets);
-	*ret = samples;
 	return result;
 }
 
@@ -339,7 +332,7 @@ static struct rankset *find_incomplete(const struct samples *samples)
 	return ranks;
 }
 
-/* Of those ranks that `fresh` knows more of, its samples in place of the others. */
+/* Of those ranks that `fresh` knows more of, take its samples. */
 static void take_better(struct samples *samples, struct samples *fresh, struct rankset *ranks)
 {
 	struct samples *kept = samples_create(), old = *samples;
@@ -378,7 +371,7 @@ static int sample_times(struct node *node, const struct rankset *ranks,
 			const struct node_sampling *sampling, struct samples *all,
 			struct pdb_error *err)
 {
-	unsigned flags = sampling->all_threads ? SAMPLER_ALL_THREADS : 0;
+	unsigned threads = sampling->all_threads ? SAMPLER_ALL_THREADS : 0;
 	uint64_t begin = monotonic_ns(), span = sampling->milliseconds * UINT64_C(1000000);
 
 	for (int i = 0; i < sampling->times; i++) {
@@ -387,12 +380,10 @@ static int sample_times(struct node *node, const struct rankset *ranks,
 
 		if (i > 0 && !sampling->sleep_until(begin + span * i / (sampling->times - 1)))
 			break;
-		/* A recorder tells more of messages; without one, how they are at first and at
-		 * last does. */
-		if (!node->job->model && (i == 0 || i == sampling->times - 1))
-			flags |= SAMPLER_QUEUES;
-		else
-			flags &= ~(unsigned)SAMPLER_QUEUES;
+		/* A recorder tells more of messages; without one, how they are at first and last. */
+		bool wants_queues = !node->job->model && (i == 0 || i == sampling->times - 1);
+		unsigned flags = threads | (wants_queues ? SAMPLER_QUEUES : 0);
+
 		result = take_samples(node, ranks, node->num_locals, flags, &some, err);
 		if (result == 0) {
 			try_again(node, some, flags);
@@ -465,13 +456,11 @@ static int begin_look(struct node *node, const struct node_look_options *options
 		if (options->keeps && local->fd >= 0 && segment_has_traces(local->fd))
 			keep(local, fcntl(local->fd, F_DUPFD_CLOEXEC, 0));
 	}
-	if (all_are_gone(node))
-		return error_set(err, ERROR_GONE, "the job has ended");
-	return 0;
+	return all_are_gone(node) ? error_set(err, ERROR_GONE, "the job has ended") : 0;
 }
 
-/* Of the STACK_LOOKS samples of a look without a recorder, evenly within span_ns from begin_ns on,
- * those from `first` to before `end`. -1: there are no stacks at all. */
+/* Of STACK_LOOKS samples, evenly within span_ns from begin_ns on, those from `first` to before `end`.
+ * -1: there are no stacks at all. */
 static int sample_evenly(struct node *node, const struct node_look_options *options, unsigned flags,
 			 int first, int end, uint64_t begin_ns, uint64_t span_ns,
 			 struct pdb_error *err)
@@ -508,8 +497,7 @@ static void sample_before(struct node *node, const struct node_look_options *opt
 	options->sleep_until(begin + span);
 }
 
-/* Until the second look is due; the time between the two is there anyway. -1: there are no stacks
- * at all. */
+/* Until the second look is due. -1: there are no stacks at all. */
 static int sample_between(struct node *node, const struct node_look_options *options,
 			  uint64_t begin, struct pdb_error *err)
 {
@@ -540,19 +528,17 @@ int node_look(struct node *node, const struct node_look_options *options, char *
 	      struct pdb_error *err)
 {
 	struct pdb_error trouble = {.code = ERROR_NONE};
-	uint64_t begin;
-	int sampled;
 
 	forget_looks(node);
 	node->samples = samples_create();
 	if (options->all_evidence)
 		sample_before(node, options);
-	begin = monotonic_ns();
+	uint64_t begin = monotonic_ns();
 	if (begin_look(node, options, err) < 0) {
 		forget_looks(node);
 		return -1;
 	}
-	sampled = sample_between(node, options, begin, &trouble);
+	int sampled = sample_between(node, options, begin, &trouble);
 	if (!options->sleep_until(0)) {
 		forget_looks(node);
 		return error_set(err, ERROR_INTERRUPTED, "interrupted");

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A node's share of looking at a job: two looks at the segment of each of its ranks, stack samples
- * in between. pdb does it itself where all ranks are on its own node, and has its daemons do it on
- * each node where not. Keeps who the processes are, so that a later process with the same pid is
- * not taken for a rank. */
+ * A node's share of looking at a job: two looks at the segment of each of its ranks, stack samples in
+ * between. pdb does it itself where all ranks are on its own node, else its daemons do. Keeps who the
+ * processes are: a later one with the same pid is no rank. */
 #ifndef PDB_ATTACH_NODE_H
 #define PDB_ATTACH_NODE_H
 
@@ -12,7 +11,6 @@
 
 struct job;
 struct node;
-struct maps;
 struct pdb_error;
 struct rankset;
 struct sampler;
@@ -22,15 +20,14 @@ struct node_look_options {
 	int milliseconds; /* between the two looks; at least 1000 where there is no recorder */
 	int max_samples;  /* ranks that are stack-sampled, the lowest ones */
 	bool all_threads; /* of each such rank */
-	/* Before the segments are looked at, and beside that: all that a look without a recorder
-	 * would see, so that answers with it and without can be had of what is seen. */
+	/* Also see, before and beside the segments, all that a look without a recorder would. */
 	bool all_evidence;
 	bool keeps;   /* segments with traces stay open, so that a last look finds them */
 	bool is_last; /* ranks have ended: these are told of by what was kept of them */
 	/* Sleep until then (CLOCK_MONOTONIC); false: the look is to be given up, now. */
 	bool (*sleep_until)(uint64_t until_ns);
-	/* Between the samples of a job without a recorder, or with all evidence: the last ones, so
-	 * that the sampler can be told what to read in the next. NULL: nothing. */
+	/* Between the samples of a job without a recorder, or with all evidence: with the last ones,
+	 * to tell the sampler what to read in the next. NULL: nothing. */
 	void (*prepare)(void *context, const struct samples *samples);
 	void *context;
 };
@@ -50,21 +47,19 @@ void node_destroy(struct node *node); /* NULL is fine */
 /* The segment of a rank that has ended, for the last look: the node's from now on. */
 void node_keep(struct node *node, int rank, int fd);
 
-/* Look, and keep what was seen. *trouble_ret: why there are no stacks at all, NULL if there are;
- * the caller frees. On failure (ERROR_INTERRUPTED; ERROR_GONE: none of the processes is left)
- * nothing is kept. */
+/* Look, and keep what was seen; nothing on failure (ERROR_INTERRUPTED; ERROR_GONE: no process is
+ * left). *trouble_ret: why there are no stacks at all, NULL if there are; the caller frees. */
 int node_look(struct node *node, const struct node_look_options *options, char **trouble_ret,
 	      struct pdb_error *err);
 
-/* Put what node_look() kept into the job: its model, samples and holes are made anew, the tables
- * of modules, call paths and names grow. Holes are those of this node's processes. Analyses of the
- * old model must have been destroyed. */
+/* Put what node_look() kept into the job: its model, samples and holes are new, its tables of
+ * modules, call paths and names grow. Holes are those of this node's processes. Analyses of the old
+ * model must have been destroyed. */
 void node_commit(struct node *node);
 
-/* Sample the stacks of `ranks` and put the samples in the place of older ones of these ranks. Ranks
- * that are not processes of this host are passed over. Stacks that cannot be followed to their
- * beginning are tried twice more. If it is given up after the first time, what there is till then
- * counts. */
+/* Sample the stacks of those of `ranks` that are on this host, in the place of older samples of these
+ * ranks. Stacks that cannot be followed to their beginning are tried twice more. If it is given up
+ * after the first time, what there is till then counts. */
 int node_sample(struct node *node, const struct rankset *ranks,
 		const struct node_sampling *sampling, struct pdb_error *err);
 

@@ -35,12 +35,11 @@ void watch_digest_clear(struct watch_digest *digest)
 	watch_digest_init(digest);
 }
 
-struct watch_rank *watch_digest_add_rank(struct watch_digest *digest, const struct watch_rank *rank)
+void watch_digest_add_rank(struct watch_digest *digest, const struct watch_rank *rank)
 {
 	digest->ranks =
 		xgrow(digest->ranks, digest->num_ranks, &digest->capacity, sizeof(*digest->ranks));
-	digest->ranks[digest->num_ranks] = *rank;
-	return &digest->ranks[digest->num_ranks++];
+	digest->ranks[digest->num_ranks++] = *rank;
 }
 
 void watch_digest_add(struct watch_digest *into, const struct watch_digest *part)

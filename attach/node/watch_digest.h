@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What is seen of all ranks at one moment while a job is watched: who is inside MPI, who outside,
- * and numbers that can be added up, or of which one is the least or most. Digests of several nodes
- * are united on the way (pdbd.h). */
+ * What is seen of all ranks at one moment while a job is watched: who is inside MPI, who outside, and
+ * numbers. Digests of several nodes are united on the way (pdbd.h). */
 #ifndef PDB_ATTACH_WATCH_DIGEST_H
 #define PDB_ATTACH_WATCH_DIGEST_H
 
@@ -10,7 +9,6 @@
 
 struct buffer;
 struct pdb_error;
-struct rankset;
 
 #define WATCH_NEVER UINT64_MAX
 
@@ -23,13 +21,11 @@ struct watch_numbers {
 	uint32_t num_sampled;  /* whose stack was seen */
 	uint32_t num_refused;  /* of which no stack could be had */
 	uint32_t num_changed;  /* of num_sampled: that are in another call of MPI than last time, or
-				* not in one any more, or now in one, or that have been out of it
-				* meanwhile by what has changed in their messages or their frames */
-	uint32_t num_unsure;   /* of num_sampled: that have not changed, but may have gone round
-				* meanwhile, as their messages cannot be counted */
-	uint32_t num_active;   /* of those outside for a second, or at both of the last looks at
-				* their stacks: that have read or written something meanwhile,
-				* or have come to functions where they have not been lately */
+				* have been out of it meanwhile by their messages or frames */
+	uint32_t num_unsure;   /* of the others: whose messages cannot be counted */
+	uint32_t num_active;   /* of those outside for a second, or at both last looks at their
+				* stacks: that have read or written something meanwhile, or have
+				* come to functions where they have not been lately */
 	uint32_t num_suspended; /* those of hosts where all that live are stopped by a signal */
 	uint64_t events;        /* transitions made by all ranks together since they began */
 	uint64_t quiet_ns;   /* since the newest of them, by anybody; WATCH_NEVER: none was seen */
@@ -67,23 +63,18 @@ struct watch_digest {
 /* Nothing seen yet. */
 void watch_digest_init(struct watch_digest *digest);
 void watch_digest_deinit(struct watch_digest *digest);
-/* Again nothing, in the same memory. */
 void watch_digest_clear(struct watch_digest *digest);
 
-/* The rank belongs to the digest. */
-struct watch_rank *watch_digest_add_rank(struct watch_digest *digest,
-					 const struct watch_rank *rank);
+void watch_digest_add_rank(struct watch_digest *digest, const struct watch_rank *rank);
 
 void watch_digest_add(struct watch_digest *into, const struct watch_digest *part);
 
 void watch_digest_encode(const struct watch_digest *digest, struct buffer *ret);
-/* Into an initialised digest, cleared first; num_ranks: of the job. -1 with ERROR_FORMAT, and
- * cleared, when it is damaged. */
+/* Into an initialised digest. num_ranks: of the job. -1: ERROR_FORMAT, *ret is empty. */
 int watch_digest_decode(const uint8_t *bytes, size_t length, int num_ranks,
 			struct watch_digest *ret, struct pdb_error *err);
 
-/* Unite *into, which may be empty, with another part. -1, and *into as before, when `part` is
- * damaged. */
+/* Unite *into, which may be empty, with another part. -1, and *into as before: it is damaged. */
 int watch_digest_merge(struct buffer *into, const uint8_t *part, size_t length, int num_ranks);
 
 #endif

@@ -13,7 +13,6 @@
 #include "attach/node/watch_look.h"
 #include "attach/node/watch_stacks.h"
 #include "attach/process/procfs.h"
-#include "model/error.h"
 #include "model/monotonic.h"
 #include "model/job/rankset.h"
 #include "model/segment/segment.h"
@@ -27,11 +26,10 @@
 /* A rank that has no segment yet may get one: it is looked for after 1 s, 2 s, 4 s, ... */
 #define SEARCH_NS SECOND_NS
 #define SEARCH_MAX_NS (60 * SECOND_NS)
-/* What a rank outside MPI reads and writes is looked at so often. */
+/* How often it is looked at what a rank outside MPI reads and writes, of how many in one look (others
+ * come in the next), and whether all ranks are stopped. */
 #define ACTIVITY_NS SECOND_NS
-/* And at that of so many ranks in one look: others come in the next. */
 #define MAX_ACTIVE 8
-/* Whether all ranks are stopped is looked at so often. */
 #define SUSPENDED_NS SECOND_NS
 
 struct watched {
@@ -44,8 +42,7 @@ struct watched {
 	bool has_pulse, has_moved;
 	uint64_t polled_ns; /* when polls were last seen to go on; 0: not since it moved */
 
-	/* Of one that stays outside MPI: what all ranks here did in its place, and what it did
-	 * last. */
+	/* Of one that stays outside MPI: what all ranks here did in its place, and it itself. */
 	bool has_stays;
 	struct segment_stays stays;
 	uint64_t next_activity_ns;
@@ -116,8 +113,7 @@ static void find_ended(struct watch_look *look)
 	}
 }
 
-/* A job is suspended by stopping all of it. The first rank that is not stopped ends the search, so
- * that this costs next to nothing. */
+/* A job is suspended by stopping all of it. The first rank that is not ends the search. */
 static bool are_all_stopped(const struct watch_look *look)
 {
 	bool is_any = false;
@@ -169,13 +165,11 @@ static void take_pulse(struct watched *watched, uint64_t now_ns)
 {
 	struct segment_pulse pulse;
 
-	watched->has_moved = false;
 	if (segment_watch_read(watched->segment, &pulse, NULL) < 0) {
-		watched->has_pulse = false;
+		watched->has_moved = watched->has_pulse = false;
 		return;
 	}
-	if (watched->has_pulse && pulse.events != watched->pulse.events)
-		watched->has_moved = true;
+	watched->has_moved = watched->has_pulse && pulse.events != watched->pulse.events;
 	if (watched->has_moved)
 		watched->polled_ns = 0;
 	if (watched->has_pulse && pulse.polls > 0 &&
@@ -187,9 +181,8 @@ static void take_pulse(struct watched *watched, uint64_t now_ns)
 
 static bool is_outside(const struct watched *watched, uint64_t now_ns)
 {
-	if (watched->pulse.is_inside)
-		return false;
-	return !watched->polled_ns || now_ns - watched->polled_ns > POLLING_NS;
+	return !watched->pulse.is_inside &&
+	       (!watched->polled_ns || now_ns - watched->polled_ns > POLLING_NS);
 }
 
 /* ---- What those outside MPI do ---- */
@@ -223,8 +216,7 @@ static void forget_activity(struct watched *watched, uint64_t now_ns)
 	watched->is_active = watched->has_stays = false;
 }
 
-/* Ranks do the same, so that others' stays in this place tell about it, too. Once is enough: as
- * long as nobody moves or polls they are the same. */
+/* Others' stays in this place tell about it, too. They stay the same while nobody moves or polls. */
 static void take_stays(struct watch_look *look, struct watched *watched)
 {
 	if (watched->has_stays)
@@ -271,16 +263,11 @@ static void take_activity(struct watch_look *look, struct watched *watched, pid_
 /* Calls that take as long as they like without anybody else's help. */
 static bool may_last(const struct segment_pulse *pulse)
 {
-	switch (pulse->class_id) {
-	case SEG_CLASS_INIT:
-	case SEG_CLASS_FINALIZE:
-	case SEG_CLASS_FILE:
-	case SEG_CLASS_FILE_COLLECTIVE:
-	case SEG_CLASS_SPAWN:
-		return pulse->is_inside;
-	default:
-		return false;
-	}
+	int class = pulse->class_id;
+
+	return pulse->is_inside &&
+	       (class == SEG_CLASS_INIT || class == SEG_CLASS_FINALIZE || class == SEG_CLASS_FILE ||
+		class == SEG_CLASS_FILE_COLLECTIVE || class == SEG_CLASS_SPAWN);
 }
 
 static void add_rank(struct watch_look *look, struct watched *watched, uint64_t now_ns,
@@ -296,9 +283,9 @@ static void add_rank(struct watch_look *look, struct watched *watched, uint64_t 
 		.moves = pulse->events,
 	};
 	const struct segment_stays *stays;
-	uint64_t since_ns = pulse->since_ns, quiet_ns;
+	uint64_t since_ns = pulse->since_ns;
+	uint64_t quiet_ns = now_ns > since_ns ? now_ns - since_ns : 0;
 
-	quiet_ns = now_ns > since_ns ? now_ns - since_ns : 0;
 	if (outside && pulse->polled_ns > since_ns)
 		since_ns = pulse->polled_ns;
 	rank.stay_ns = now_ns > since_ns ? now_ns - since_ns : 0;

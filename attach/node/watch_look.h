@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A node's part of watching a job: who of its ranks is inside MPI, and who has moved, by cheap
- * reads of their segments, again and again. Of ranks without a recorder a few that are named each
- * time are told by their stacks. pdb does it itself where all ranks are on its own node, and has
- * its daemons do it where not; their parts are added up on the way. */
+ * A node's part of watching a job: who of its ranks is inside MPI, and who has moved, by cheap reads
+ * of their segments, again and again, or by the stacks of a few that are named each time. pdb does it
+ * itself where all ranks are on its own node, else its daemons do. */
 #ifndef PDB_ATTACH_WATCH_LOOK_H
 #define PDB_ATTACH_WATCH_LOOK_H
 
@@ -13,8 +12,7 @@ struct rankset;
 struct watch_digest;
 struct watch_look;
 
-/* For ranks that are processes of this host, whose start times are set (daemon_job.h). They are
- * copied. */
+/* For processes of this host whose start times are set (daemon_job.h). They are copied. */
 struct watch_look *watch_look_create(const struct daemon_rank *ranks, size_t num);
 void watch_look_destroy(struct watch_look *look); /* NULL is fine */
 

@@ -7,8 +7,8 @@
 #include "attach/node/watch_digest.h"
 #include "attach/node/watch_stacks.h"
 #include "attach/symbols/symbols.h"
+#include "model/hash.h"
 #include "model/job/callpath.h"
-#include "model/error.h"
 #include "model/job/message_queues.h"
 #include "model/job/modules.h"
 #include "model/job/names.h"
@@ -19,12 +19,11 @@
 
 /* Nodes of call paths after which the tables are made anew, some tens of megabytes. */
 #define MAX_NODES 200000
-/* A rank that was in MPI_Test may still be in a loop around it, unless it is seen outside so often
- * one after the other, and for so long. */
+/* A rank that was in MPI_Test is in a loop around it until it is outside so often, and for so long. */
 #define POLLING_LOOKS 5
 #define POLLING_NS UINT64_C(5000000000)
 
-/* So many in a row in which ranks are seen in other calls, and their messages are not looked at. */
+/* So many looks in a row that see ranks in other calls, and their messages are not looked at. */
 #define MOVING_LOOKS 2
 
 enum node_is { NODE_UNKNOWN, NODE_OUTSIDE, NODE_INSIDE, NODE_POLLING };
@@ -53,8 +52,7 @@ struct watch_stacks {
 	size_t num_known;
 	struct rank_state *ranks; /* [num_ranks] by rank */
 	size_t num_ranks;
-	unsigned num_moving; /* looks, up to the last one, each of which found somebody in another
-				call */
+	unsigned num_moving; /* last looks that each found somebody in another call */
 };
 
 static void make_tables(struct watch_stacks *stacks)
@@ -116,8 +114,7 @@ static void renew_tables(struct watch_stacks *stacks)
 
 /* ---- What a stack tells ---- */
 
-/* Of the outermost frame of MPI on the path, in a signal's handler of what is in that; kept for all
- * nodes on the way. */
+/* By the path's outermost frame of MPI, or that in a signal's handler; kept for all on the way. */
 static enum node_is judge(struct watch_stacks *stacks, uint32_t path)
 {
 	enum node_is above;
@@ -169,21 +166,16 @@ static struct rank_state *find_rank(struct watch_stacks *stacks, int rank)
 	return &stacks->ranks[rank];
 }
 
-/* FNV-1a, 64 bits. */
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-	for (; *text; text++)
-		hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 /* A number for the functions on it. */
 static uint64_t number_of(struct watch_stacks *stacks, uint32_t path)
 {
-	uint64_t number = UINT64_C(0xcbf29ce484222325);
+	uint64_t number = 0;
 
-	for (; path != CALLPATH_NONE; path = callpaths_get(stacks->callpaths, path)->parent)
-		number = hash_text(number, names_get(stacks->names, path)->function);
+	for (; path != CALLPATH_NONE; path = callpaths_get(stacks->callpaths, path)->parent) {
+		const char *function = names_get(stacks->names, path)->function;
+
+		number = hash_word(number, hash_bytes(function, strlen(function)));
+	}
 	return number;
 }
 
@@ -218,8 +210,7 @@ static size_t depth_of(const struct watch_stacks *stacks, uint32_t path)
 	return depth;
 }
 
-/* As long as it is in the call it changes nothing in the frames around it. Contents are known of
- * the same frames, or of fewer of them. */
+/* In the call it changes nothing in the frames around it, of which the contents are known of some. */
 static bool have_contents_changed(const struct rank_state *rank, const struct sample *sample,
 				  size_t depth)
 {
@@ -267,7 +258,6 @@ static bool add_sample(struct watch_stacks *stacks, struct sample *sample,
 {
 	struct rank_state *rank = find_rank(stacks, sample->rank);
 	enum node_is is = judge(stacks, sample->path);
-	bool is_elsewhere;
 	uint32_t call = is == NODE_OUTSIDE ? CALLPATH_NONE : find_call(stacks, sample->path);
 
 	if (is == NODE_OUTSIDE && goes_on_polling(rank, sample->when_ns)) {
@@ -284,7 +274,7 @@ static bool add_sample(struct watch_stacks *stacks, struct sample *sample,
 	/* To and fro between a poll and what is around it is no move. */
 	if (is == NODE_POLLING)
 		call = CALLPATH_NONE;
-	is_elsewhere = rank->is_known && call != rank->call;
+	bool is_elsewhere = rank->is_known && call != rank->call;
 	if (is_elsewhere || (rank->is_known && has_gone_round(stacks, rank, sample)))
 		digest->numbers.num_changed++;
 	else

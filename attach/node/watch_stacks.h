@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Who is inside MPI, by the stacks of ranks that have no recorder: those of a few, again and again,
- * for as long as a job runs. */
+ * Who is inside MPI, by the stacks of a few ranks without a recorder, for as long as a job runs. */
 #ifndef PDB_ATTACH_WATCH_STACKS_H
 #define PDB_ATTACH_WATCH_STACKS_H
 
@@ -16,16 +15,14 @@ struct watch_stacks;
 struct watch_stacks *watch_stacks_create(void);
 void watch_stacks_destroy(struct watch_stacks *stacks); /* NULL is fine */
 
-/* Sample the main threads of these ranks and add what is seen to the numbers of the digest that are
- * about stacks. A rank that is between two calls of the test and probe families, or was in one a
- * moment ago, counts as inside, as it waits in a loop of its own. One that is in the same call
- * twice may have gone round meanwhile: that is seen by the messages that its MPI library has
- * counted, while nobody is seen to move otherwise, and by the frames outside the call. */
+/* Sample the main threads of these ranks and add to the numbers of the digest that are about stacks.
+ * A rank between two calls of the test and probe families, or in one a moment ago, counts as inside:
+ * it waits in a loop of its own. That one in the same call twice has gone round is seen by the frames
+ * outside it, and, while nobody moves otherwise, by the messages that its MPI library has counted. */
 void watch_stacks_take(struct watch_stacks *stacks, const struct sampler_target *targets,
 		       size_t num, struct watch_digest *digest);
 
-/* A number for the functions that the main thread is in, wherever in the innermost of them: the
- * same for the same. 0: no stack can be had. */
+/* A number for the functions that the main thread is in, equal for equal ones. 0: no stack. */
 uint64_t watch_stacks_number(struct watch_stacks *stacks, const struct sampler_target *target);
 
 #endif

@@ -27,8 +27,8 @@ static int ask_first(const struct launcher_info *launcher, const char *nspace,
 {
 	if (launcher->kind->takes_pmix)
 		return pmix_proctable(launcher->pid, nspace, PMIX_TIMEOUT_MS, ret, err);
-	if (launcher->kind->read_table)
-		return launcher->kind->read_table(launcher, ret, err);
+	if (launcher->kind->has_mpir)
+		return launcher_read_mpir(launcher, ret, err);
 	return error_set(err, ERROR_UNSUPPORTED, "this launcher has no table of its ranks");
 }
 

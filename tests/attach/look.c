@@ -52,7 +52,7 @@ static int find_table(pid_t pid, struct proctable **table, struct pdb_error *err
 	if (launcher_identify(pid, &info, err))
 		return -1;
 	printf("launcher %d %s\n", (int)info.pid, info.name);
-	if (info.kind->read_table) {
+	if (info.kind->has_mpir) {
 		if (launcher_read_mpir(&info, table, err))
 			return -1;
 	} else if (launcher_scan_procfs(&info, table, err)) {

@@ -57,8 +57,8 @@ static struct proctable *find_table(struct launcher_info *launcher)
 
 	if (launcher->kind->takes_pmix)
 		result = pmix_proctable(launcher->pid, NULL, 5000, &table, &err);
-	else if (launcher->kind->read_table)
-		result = launcher->kind->read_table(launcher, &table, &err);
+	else if (launcher->kind->has_mpir)
+		result = launcher_read_mpir(launcher, &table, &err);
 	/* The job of the test is no MPI program: some launchers leave their tables empty then. */
 	if (result != 0 && launcher_scan_procfs(launcher, &table, &err) != 0)
 		die("no table", &err);

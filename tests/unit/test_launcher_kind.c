@@ -25,10 +25,10 @@ static void test_entries(void **state)
 		for (size_t j = 0; j < i; j++)
 			assert_string_not_equal(kind->name, launcher_kinds[j]->name);
 		/* One way to the ranks, and a reason for it. */
-		assert_false(kind->takes_pmix && kind->read_table);
+		assert_false(kind->takes_pmix && kind->has_mpir);
 		assert_int_equal(launcher_kind_has_table(kind), kind->why != NULL);
 		/* Those whose ranks are no descendants are told by their table. */
-		assert_true(!kind->apart || kind->read_table);
+		assert_true(!kind->apart || kind->has_mpir);
 		assert_true(!kind->variables == !kind->variable_prefix);
 		assert_true(!kind->job_variables == !kind->job_prefix);
 		assert_true(count(kind->rank_variables) > 0);

@@ -82,7 +82,6 @@ static void test_end(void **state)
 	assert_int_equal(pdbd_part_destroy(part, 10), -1);
 	pthread_mutex_unlock(&node.gate);
 	assert_int_equal(pdbd_part_destroy(part, 10000), 0);
-	assert_int_equal(pdbd_part_destroy(NULL, 0), 0);
 }
 
 int main(void)
