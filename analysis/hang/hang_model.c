@@ -79,8 +79,6 @@ void hang_model_deinit(struct hang_model *model)
 	memset(model, 0, sizeof(*model));
 }
 
-/* ---- The history ---- */
-
 static void learn_stretch(struct hang_model *model, uint32_t length)
 {
 	for (int i = 0; i < HANG_TAILS && model->tails[i].longer_than < length; i++) {
@@ -113,13 +111,6 @@ static void count_stretches(struct hang_model *model)
 	}
 	if (length)
 		learn_stretch(model, length);
-}
-
-static void count_values(struct hang_model *model)
-{
-	memset(model->counts, 0, sizeof(model->counts));
-	for (size_t i = 0; i < model->num; i++)
-		model->counts[model->values[i]]++;
 }
 
 /* The value on either side of the share p: the largest below, and the next. */
@@ -185,17 +176,11 @@ static void choose(struct hang_model *model)
 
 static void change_history(struct hang_model *model)
 {
-	count_values(model);
+	memset(model->counts, 0, sizeof(model->counts));
+	for (size_t i = 0; i < model->num; i++)
+		model->counts[model->values[i]]++;
 	choose(model);
 	count_stretches(model);
-}
-
-static void double_interval(struct hang_model *model)
-{
-	for (size_t i = 0; 2 * i + 1 < model->num; i++)
-		model->values[i] = model->values[2 * i + 1];
-	model->num /= 2;
-	change_history(model);
 }
 
 static void forget_oldest(struct hang_model *model)
@@ -217,8 +202,6 @@ static bool has_rhythm(struct hang_model *model)
 	model->is_settled = test.is_random || (!test.is_decided && model->num >= MAX_CHECKED);
 	return !test.is_random && test.is_decided;
 }
-
-/* ---- Samples ---- */
 
 void hang_model_end_stretch(struct hang_model *model)
 {
@@ -284,37 +267,29 @@ bool hang_model_add(struct hang_model *model, int value, bool has_moved)
 void hang_model_double(struct hang_model *model)
 {
 	hang_model_end_stretch(model);
-	double_interval(model);
+	for (size_t i = 0; 2 * i + 1 < model->num; i++)
+		model->values[i] = model->values[2 * i + 1];
+	model->num /= 2;
+	change_history(model);
 	model->longest_still = (model->longest_still + 1) / 2;
 	model->interval_ns *= 2;
 }
-
-/* ---- How long is too long ---- */
 
 static size_t num_learnt(const struct hang_model *model)
 {
 	return model->num - model->num_low;
 }
 
-static double p_of(const struct hang_model *model)
-{
-	if (model->level < 0 || !num_learnt(model))
-		return 0;
-	return (double)model->num_suspicious / (double)num_learnt(model);
-}
-
 static double q_of(const struct hang_model *model)
 {
+	double num = (double)num_learnt(model);
+	double p = num > 0 ? (double)model->num_suspicious / num : 0;
+
 	if (model->level < 0)
 		return 1;
 	if (model->level == HANG_LEVELS)
 		return statistics_binomial_upper(model->num_suspicious, num_learnt(model), certain);
-	return fmin(1, p_of(model) + levels[model->level].tolerance);
-}
-
-static double hours_learnt(const struct hang_model *model)
-{
-	return (double)num_learnt(model) * model->interval_ns / hour_ns;
+	return fmin(1, p + levels[model->level].tolerance);
 }
 
 /* Chances per hour of a beginning, in the plain rule: each sample may be one. */
@@ -331,20 +306,17 @@ struct tail_bound {
 
 static struct tail_bound bound_tail(const struct hang_model *model, const struct hang_tail *tail)
 {
+	double hours = (double)num_learnt(model) * model->interval_ns / hour_ns;
+
 	return (struct tail_bound){
 		.q = statistics_binomial_upper(tail->more, tail->more + tail->num, certain),
-		.rate = statistics_poisson_upper(tail->num, certain) / hours_learnt(model),
+		.rate = statistics_poisson_upper(tail->num, certain) / hours,
 	};
 }
 
 static uint32_t plain_needed(const struct hang_model *model)
 {
 	return suspicions_needed(q_of(model), model->alpha / plain_rate(model));
-}
-
-static bool is_tail_known(const struct hang_tail *tail)
-{
-	return tail->num >= FEW_TAILS;
 }
 
 /* Have there been several stretches that were as low? */
@@ -380,7 +352,7 @@ uint32_t hang_model_needed(const struct hang_model *model)
 	needed = at_least(needed, ceil(model->shortest_ns / model->interval_ns));
 	if (!is_depth_known(model, model->num_still ? model->still_top : model->threshold))
 		needed = at_least(needed, ceil(model->novel_ns / model->interval_ns));
-	for (int i = 0; i < HANG_TAILS && is_tail_known(&model->tails[i]); i++) {
+	for (int i = 0; i < HANG_TAILS && model->tails[i].num >= FEW_TAILS; i++) {
 		struct tail_bound bound = bound_tail(model, &model->tails[i]);
 		double more = suspicions_needed(bound.q, model->alpha / bound.rate);
 
@@ -408,7 +380,7 @@ double hang_model_chance(const struct hang_model *model)
 
 	if (model->level < 0)
 		return chance;
-	for (int i = 0; i < HANG_TAILS && is_tail_known(&model->tails[i]); i++) {
+	for (int i = 0; i < HANG_TAILS && model->tails[i].num >= FEW_TAILS; i++) {
 		const struct hang_tail *tail = &model->tails[i];
 		struct tail_bound bound = bound_tail(model, tail);
 		uint32_t start = tail->longer_than + 1;

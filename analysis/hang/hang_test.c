@@ -39,8 +39,7 @@ struct hang_test {
 	struct hang_model models[NUM_SETS];
 	size_t num_models, suspect; /* suspect: the model to be confirmed */
 
-	uint64_t interval_ns, last_ns, next_ns;
-	uint64_t watched_ns;
+	uint64_t interval_ns, last_ns, next_ns, watched_ns;
 	struct stay_history gaps; /* between two movements */
 	uint64_t still_ns;        /* since the last one */
 	double s_out;
@@ -190,8 +189,6 @@ static bool keep_looks(struct hang_test *test, size_t first, const enum hang_loo
 	return moved;
 }
 
-/* ---- Standstills ---- */
-
 static void end_gap(struct hang_test *test)
 {
 	if (test->still_ns)
@@ -199,18 +196,13 @@ static void end_gap(struct hang_test *test)
 	test->still_ns = 0;
 }
 
-/* What has changed in a set since its last turn says nothing of now. */
-static bool is_new_turn(const struct hang_test *test)
-{
-	return test->num_models < test->num_sets && !test->num_in_turn;
-}
-
 static void add_gap(struct hang_test *test, bool has_moved, uint64_t step_ns)
 {
 	/* Of ranks of which nothing is known nobody is seen to move. */
 	if (test->is_known)
 		test->still_ns += step_ns;
-	if (has_moved && !is_new_turn(test))
+	/* What has changed in a set since its last turn says nothing of now. */
+	if (has_moved && (test->num_models == test->num_sets || test->num_in_turn))
 		end_gap(test);
 }
 
@@ -247,8 +239,6 @@ static double chance_of(const struct hang_test *test, const struct hang_model *m
 	return 2 * fmin(hang_model_chance(model),
 			stay_history_chance(&gaps, (double)test->still_ns, noise_of(test)));
 }
-
-/* ---- Samples ---- */
 
 /* looks[num] of test->ranks[first] and on, for one of the models. Returns whether any has moved. */
 static bool add_looks(struct hang_test *test, size_t which, size_t first,

@@ -9,8 +9,6 @@
  *
  * Each may cause half of the false alarms. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/hang/pace.h"
 #include "analysis/hang/stays.h"
@@ -33,8 +31,7 @@ enum { SHORTEST_MS = 3000, NOVEL_MS = 20000 };
 struct place {
 	double first_ns;           /* watched time when it was first seen */
 	struct stay_history stays; /* that ended between looks; the short ones of many are missed */
-	/* The most that recorders said: also of before watching, also of stays that no look has
-	 * seen. */
+	/* The most that recorders said: also before watching, also stays that no look has seen. */
 	uint64_t longest_ns, num_stays;
 	bool was_candidate; /* while nobody moved for longer than noise */
 };
@@ -134,12 +131,6 @@ static bool is_new_stack(struct pace_rank *rank, uint64_t stack)
 	return stack && recent_add(&rank->stacks, stack) && !is_first;
 }
 
-static void end_stay(struct pace *pace, struct pace_rank *rank)
-{
-	if (rank->place)
-		stay_history_add(&rank->place->stays, pace->watched_ns - rank->entered_ns);
-}
-
 /* since_last: it began since the last look. By the rank's own clock it goes on while the whole
  * job is suspended. */
 static void begin_stay(struct pace *pace, struct pace_rank *rank, const struct pace_look *look,
@@ -174,8 +165,8 @@ static bool look_at(struct pace *pace, int number, const struct pace_look *look)
 	if (moved) {
 		bool was_seen = !is_first && rank->last.look != HANG_UNKNOWN;
 
-		if (!is_first)
-			end_stay(pace, rank);
+		if (rank->place)
+			stay_history_add(&rank->place->stays, pace->watched_ns - rank->entered_ns);
 		begin_stay(pace, rank, look, was_seen);
 		rank->place = look->look == HANG_UNKNOWN ? NULL : get_place(pace, look->place);
 	} else if (look->stay_ns < rank->last.stay_ns) {
@@ -206,8 +197,8 @@ static double still_since(const struct pace *pace)
 	return since_ns;
 }
 
-/* A standstill has ended: that of the looks before this one, of which `since_ns` and are_known are
- * told. One that is as short as a look counts, too. */
+/* A standstill has ended before this look, and with it since_ns and are_known hold. One that is as
+ * short as a look counts, too. */
 static void learn_gap(struct pace *pace, double since_ns)
 {
 	double inside_ns = pace->watched_ns - fmax(pace->moved_ns, pace->inside_ns);
@@ -307,8 +298,8 @@ static struct stay_history place_history(const struct pace *pace, const struct p
 /* What a standstill is judged by. */
 struct judgement {
 	double stay_ns, needed_ns, chance;
-	uint64_t num;   /* of earlier ones */
-	double longest; /* and their longest */
+	uint64_t num; /* of earlier ones */
+	double longest;
 };
 
 /* How long the rank has been in its place without working, as far as that was watched. */
@@ -350,8 +341,7 @@ static struct judgement judge_stay(const struct pace *pace, const struct stay_hi
 static struct judgement judge_gap(const struct pace *pace, const struct stay_history *history,
 				  double stay_ns)
 {
-	double needed_ns;
-	double still_ns = pace->watched_ns - pace->since_ns;
+	double still_ns = pace->watched_ns - pace->since_ns, needed_ns;
 	struct stay_history gaps = pace->outside;
 
 	gaps.watched = pace->watched_ns;

@@ -19,8 +19,7 @@ double statistics_poisson_upper(uint64_t events, double confidence);
 /* Probability of at least `successes` out of `trials`, each with probability p. */
 double statistics_binomial_tail(uint64_t successes, uint64_t trials, double p);
 
-/* Probability that a standard normal variable is above z; and the z that has it, for 0 < p < 1, to
- * 0.00045. */
+/* Probability that a standard normal variable is above z, and z for 0 < p < 1, to 0.00045. */
 double statistics_normal_tail(double z);
 double statistics_normal_upper(double p);
 

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-
 #include "analysis/progress/activity.h"
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/progress_private.h"
@@ -9,8 +7,6 @@
 #include "model/job/rankset.h"
 #include "model/arena.h"
 #include "model/sorted.h"
-
-/* ---- Activity ---- */
 
 /* A program that polls does so again within this time, or within some of its usual periods. */
 enum { POLL_RECENT_NS = 50 * 1000 * 1000, POLL_PERIODS = 3 };
@@ -57,8 +53,6 @@ uint64_t activity_stay_ns(const struct job_lane *lane)
 		return lane->stay_ns;
 	return lane->model->now_ns - lane->data->last_poll_ns;
 }
-
-/* ---- Groups ---- */
 
 struct grouping {
 	const struct progress *progress;

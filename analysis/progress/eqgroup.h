@@ -10,8 +10,6 @@
 
 #include "analysis/progress/progress.h"
 
-struct rankset;
-
 /* What an actor does, as far as model, second look and stack sample tell. */
 enum activity {
 	ACTIVITY_IN_MPI,    /* inside a call that communicates */

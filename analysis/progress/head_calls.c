@@ -10,8 +10,6 @@
 #include "model/job/model.h"
 #include "model/sorted.h"
 
-/* ---- The first calls of a loop ---- */
-
 /* A state of the part, by where the loop's innermost common function calls. */
 struct place_in_code {
 	uint32_t module;
@@ -231,8 +229,6 @@ bool job_heads_choose_first_calls(struct job_heads *jh, struct job_loop *loop,
 	forget_calls(jh, part);
 	return best != NO_MARK;
 }
-
-/* ---- A call that is repeated ---- */
 
 /* How often ranks came to the header's call from the loop's other calls, and came again from within
  * the function that is called there. */

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-
 #include "analysis/graph.h"
 #include "analysis/progress/job_heads.h"
 #include "model/arena.h"

@@ -15,8 +15,6 @@ struct builder {
 	uint32_t *local_of; /* [states] index in the part that is taken apart */
 };
 
-/* ---- Taking apart ---- */
-
 static uint32_t common_path(const struct job_model *jm, const struct loop_part *part)
 {
 	uint32_t path = jm->sites[SEG_STATE_SITE(part->states[0])].path;
@@ -120,8 +118,6 @@ static void build_loops(struct builder *b, size_t num_states)
 			take_apart(b, l, jl->parts[l].states, jl->parts[l].num_states,
 				   jl->loops[l].header);
 }
-
-/* ---- Several loops that share a head ---- */
 
 #define MAX_SOURCES 32
 #define ENOUGH_ROUNDS 4
@@ -348,8 +344,6 @@ static void find_levels(struct builder *b, uint32_t loop, struct body_search *se
 	}
 	find_levels_in(b, loop, part);
 }
-
-/* ---- All of it ---- */
 
 /* The role of a loop is that of an actor that has been in it: of the first one. */
 static void find_roles(struct job_loops *jl)

@@ -24,9 +24,6 @@
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
 
-struct arena;
-struct graph;
-
 enum job_loops_limits {
 	JOB_LOOPS_MAX_DEPTH = 32, /* loops nested deeper are not taken apart */
 	JOB_LOOPS_MAX_LEVELS = 4,

@@ -5,7 +5,6 @@
  * head of the loop around was last reached, found by going back through the ring. */
 #include <string.h>
 
-#include "analysis/graph.h"
 #include "analysis/progress/progress_private.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"

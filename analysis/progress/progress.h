@@ -21,9 +21,8 @@ struct job_loop {
 	uint32_t depth;  /* 0: outermost */
 	uint32_t role;   /* of the actors that run it */
 	bool is_irreducible;
-	/* false: the ranks that run it share neither a state nor a part of a call path that
-	 * could mark iterations. Then two ranks in it are unordered unless they are in the same
-	 * place. */
+	/* false: the ranks that run it share neither a state nor a part of a call path that could
+	 * mark iterations. Then two ranks in it are unordered unless they are in the same place. */
 	bool is_comparable;
 	/* The call path that all states of the loop share; its innermost frame names the loop. */
 	uint32_t path;

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "analysis/progress/eqgroup.h"
-#include "analysis/progress/loop_nest.h"
 #include "model/arena.h"
 
 /* Comparing all pairs and reducing the order is cubic (in words of 64 groups). With more groups

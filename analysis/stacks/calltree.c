@@ -22,8 +22,6 @@ struct builder {
 	uint32_t *way; /* for walking a path from its outermost frame */
 };
 
-/* ---- Frames ---- */
-
 static bool is_same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
@@ -77,8 +75,6 @@ static bool is_hidden(const struct builder *b, uint32_t parent, uint32_t path)
 		 !is_of_kind(b, path, MODULE_SIGNAL)) ||
 		calltree_begins_region(b->job, path));
 }
-
-/* ---- Nodes ---- */
 
 struct calltree *calltree_begin(const struct job *job, enum calltree_frames frames)
 {
@@ -185,8 +181,6 @@ static uint32_t find_node(struct builder *b, uint32_t path, bool is_helper)
 	return node;
 }
 
-/* ---- Order ---- */
-
 static int compare_nodes(const struct calltree_node *a, const struct calltree_node *b)
 {
 	return SORTED_ORDER(a->is_helper, b->is_helper)
@@ -244,8 +238,6 @@ void calltree_finish(struct calltree *tree)
 	calltree_sort(tree, tree->roots, tree->num_roots, compare_nodes);
 	tree->num_ranks = count_ranks(tree);
 }
-
-/* ---- Samples ---- */
 
 /* Is the next sample one of the same thread, later? */
 static bool is_outdated(const struct samples *samples, size_t i)

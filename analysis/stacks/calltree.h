@@ -12,12 +12,9 @@
 
 #include <regex.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-struct arena;
 struct job;
-struct name;
 struct rankset;
 struct temporal_result;
 

@@ -49,8 +49,6 @@ static void add_chain(struct calltree *into, const struct calltree *from, const 
 	into->nodes[node].worker_ends += old->worker_ends;
 }
 
-/* ---- Editing ---- */
-
 /* What is the same for all stacks that go through a node. */
 struct marks {
 	bool *search, *above, *below, *hide, *start;
@@ -212,8 +210,6 @@ void calltree_join(struct calltree *tree)
 		node->is_joined = parent->num_children == 1 && !is_end(parent);
 	}
 }
-
-/* ---- Selecting ---- */
 
 struct candidate {
 	uint32_t end;

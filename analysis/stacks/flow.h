@@ -10,9 +10,6 @@
 
 #include "model/job/code.h"
 
-struct graph;
-struct loop_nest;
-
 struct flow_block {
 	uint32_t first, num; /* instructions */
 };

@@ -59,8 +59,6 @@ void temporal_destroy(struct temporal *temporal)
 	free(temporal);
 }
 
-/* ---- Functions and their loops ---- */
-
 static void add_latch(struct temporal_loop *loop, uint64_t address)
 {
 	loop->latches = xreallocarray(loop->latches, loop->num_latches + 1, sizeof(*loop->latches));
@@ -108,8 +106,6 @@ static struct temporal_body *get_body(struct temporal *temporal, uint32_t module
 	HASH_ADD_PTR(temporal->bodies, code, body);
 	return body;
 }
-
-/* ---- Places ---- */
 
 static struct temporal_site_key key_of(const struct callpath_node *node)
 {
@@ -217,8 +213,6 @@ bool temporal_add(struct temporal *temporal, uint32_t path)
 	return is_new;
 }
 
-/* ---- Choosing variables ---- */
-
 /* The probe for a site: that of the last choice if it reads the same. */
 static uint32_t choose_probe(struct temporal *temporal, const struct temporal_body_loop *loop,
 			     size_t site)
@@ -278,8 +272,6 @@ const struct code_probe *temporal_choose(struct temporal *temporal, size_t *num_
 	*num_ret = temporal->num_probes;
 	return temporal->probes;
 }
-
-/* ---- Loops of a path ---- */
 
 static bool is_around(const struct temporal_site *site, const struct temporal_loop *loop)
 {

@@ -16,10 +16,6 @@
 #include "analysis/stacks/loop_variables.h"
 
 struct callpaths;
-struct code_address;
-struct code_function;
-struct code_probe;
-struct code_variables;
 struct modules;
 struct pdb_error;
 struct rankset;

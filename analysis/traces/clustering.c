@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/traces/clustering.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/traces/clustering.h"
 #include "model/arena.h"
 #include "model/sorted.h"
 
@@ -97,8 +96,6 @@ static void merge_all(struct arena *arena, struct building *b)
 	}
 }
 
-/* ---- From places to numbers ---- */
-
 static int compare_merges(const void *a, const void *b)
 {
 	const struct merge *x = a, *y = b;
@@ -187,8 +184,6 @@ void clustering_cut(struct arena *arena, const struct clustering *clustering, ui
 		labels[leaf] = number[top] - 1;
 	}
 }
-
-/* ---- Comparison ---- */
 
 /* Twice the pairs of objects that are in one cluster. */
 static double pairs_within(struct arena *arena, uint32_t num, const uint32_t *labels)

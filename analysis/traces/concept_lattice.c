@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/traces/concept_lattice.h"
-
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/traces/concept_lattice.h"
 #include "model/arena.h"
 #include "model/error.h"
 #include "model/sorted.h"
@@ -34,8 +33,6 @@ static uint64_t *intersect(const struct building *b, const uint64_t *x, const ui
 		both[w] = x[w] & y[w];
 	return both;
 }
-
-/* ---- AddIntent ---- */
 
 static uint32_t add_concept(struct building *b, const uint64_t *intent)
 {
@@ -122,8 +119,6 @@ static uint32_t add_intent(struct building *b, const uint64_t *intent, uint32_t 
 	b->concepts[added] = parents;
 	return added;
 }
-
-/* ---- Order, extents, labels ---- */
 
 struct place {
 	const struct concept *concept;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/traces/trace_attributes.h"
-
 #include <stdlib.h>
 
+#include "analysis/traces/trace_attributes.h"
 #include "model/arena.h"
 #include "model/sorted.h"
 
@@ -112,8 +111,6 @@ static void unite(struct counted *counted, enum attribute_frequency frequency)
 		counted->items[i].frequency =
 			frequency == FREQUENCY_NONE ? 0 : log10_of(counted->items[i].frequency);
 }
-
-/* ---- Numbers ---- */
 
 static void number_attributes(struct arena *arena, struct trace_attributes *result,
 			      const struct counted *of_roots, size_t num_roots)

@@ -8,12 +8,11 @@
  *
  * Where one side leaves a loop in the middle, as a rank that hangs does, the iteration in which it
  * does is aligned with the other side's next one. */
-#include "analysis/traces/trace_diff.h"
-
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/traces/trace_diff.h"
 #include "analysis/traces/lcs.h"
 #include "model/arena.h"
 #include "model/job/pair_map.h"
@@ -52,8 +51,6 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 	hash = (hash ^ hash >> 32) * 0xd6e8feb86659fd93u;
 	return hash ^ hash >> 32;
 }
-
-/* ---- What is known of loops ---- */
 
 static void collect_symbols(struct comparing *c)
 {
@@ -149,8 +146,6 @@ static uint64_t key_of(const struct comparing *c, enum pass pass, uint32_t symbo
 	return key;
 }
 
-/* ---- Alignment ---- */
-
 /* Part of both sides that has no partners yet. */
 struct gap {
 	size_t left, num_left, right, num_right;
@@ -244,8 +239,6 @@ static void align(const struct comparing *c, struct sides *s, struct gap gap, en
 	else
 		align_keys(c, s, &gap, pass);
 }
-
-/* ---- Rows ---- */
 
 static void add_row(struct comparing *c, enum trace_diff_kind kind, unsigned int depth,
 		    const struct trace_element *left, const struct trace_element *right)

@@ -2,12 +2,11 @@
  * A site is a call in a function: its line and what is called. Sites of one function are a
  * group. First all sites of both runs are collected, then those of each group get common numbers,
  * then a call path is the sequence of its sites' numbers. */
-#include "analysis/traces/trace_match.h"
-
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/traces/trace_match.h"
 #include "analysis/traces/lcs.h"
 #include "model/wire/blobs.h"
 #include "model/job/callpath.h"
@@ -45,8 +44,6 @@ struct matching {
 	size_t num_frames, frames_capacity;
 };
 
-/* ---- Texts ---- */
-
 static uint32_t intern_text(struct matching *m, const char *text)
 {
 	return blobs_intern(m->texts, text, strlen(text) + 1);
@@ -70,8 +67,6 @@ static const struct module *module_of(const struct job *job, uint32_t node)
 
 	return module == MODULE_NONE ? NULL : modules_get(job->modules, module);
 }
-
-/* ---- Sites ---- */
 
 /* The frames of a path that are the program's own code. */
 static void take_frames(struct matching *m, const struct job *job, uint32_t path)
@@ -149,8 +144,6 @@ static void collect_sites(struct matching *m, uint32_t run)
 			site_of_frame(m, run, f, symbol->name);
 	}
 }
-
-/* ---- Matching the sites of a function ---- */
 
 static int compare_sites(const void *a, const void *b)
 {
@@ -325,8 +318,6 @@ static void match_sites(struct matching *m)
 	}
 	sorted_make(m->sites, m->num_sites, sizeof(*m->sites), compare_indexes);
 }
-
-/* ---- Symbols ---- */
 
 /* Put what a symbol is known by into `way`, which has room for the frames and three more; how many
  * numbers that is. */

@@ -12,9 +12,6 @@
 
 #include "model/job/traces.h"
 
-struct arena;
-struct job;
-
 /* How much of a call's place makes it another one. */
 enum trace_detail {
 	TRACE_BY_PATH,     /* the call sites of all functions on the way */

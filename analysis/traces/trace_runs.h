@@ -12,10 +12,7 @@
 #include "analysis/traces/trace_match.h"
 #include "analysis/traces/trace_set.h"
 
-struct rankset;
-
-/* Which events count. Expressions are looked for in "MPI_Send, halo() at solver.c:141"; NULL: none.
- */
+/* Which events count. Expressions, or NULL, match texts as "MPI_Send, halo() at solver.c:141". */
 struct trace_filter {
 	const regex_t *only, *without;
 	bool is_mpi;           /* only MPI calls */

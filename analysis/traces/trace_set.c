@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/traces/trace_set.h"
-
 #include <stdlib.h>
 
-#include "model/hash.h"
+#include "analysis/traces/trace_set.h"
 #include "model/arena.h"
 #include "model/wire/blobs.h"
 #include "model/xalloc.h"
@@ -71,8 +69,6 @@ static uint32_t intern(struct trace_set *set, const struct row *row)
 			row->elements[i].count * trace_set_length(set, row->elements[i].symbol);
 	return body;
 }
-
-/* ---- From a trace ---- */
 
 /* Append an element, or make the last one longer that is of the same symbol. */
 static void append(struct row *row, struct trace_element e)

@@ -25,8 +25,6 @@ double trace_similarity_of(const struct trace_similarity *similarity, size_t a, 
 		->values[(size_t)context->row_of[a] * context->num_rows + context->row_of[b]];
 }
 
-/* ---- Clusters ---- */
-
 static void number_leaves(struct arena *arena, struct trace_clusters *clusters,
 			  const struct formal_context *context, const uint32_t *traces)
 {

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/traces/trace_suspects.h"
-
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/traces/trace_suspects.h"
 #include "analysis/traces/trace_similarity.h"
 #include "model/arena.h"
 #include "model/sorted.h"
 
 enum { NUM_KINDS = 4, NUM_FREQUENCIES = FREQUENCY_LOG10 + 1 };
-
-/* ---- Pairs ---- */
 
 static bool is_namesake(const struct trace_thread *a, const struct trace_thread *b)
 {
@@ -75,8 +72,6 @@ static void make_pairs(struct arena *arena, struct trace_suspects *suspects,
 			.bad = (uint32_t)bad,
 		};
 }
-
-/* ---- Aspects ---- */
 
 /* Of sums of the same numbers in another order this much is the same. */
 static double rounded(double value)
@@ -152,8 +147,6 @@ static struct trace_aspect look(struct arena *arena, const struct trace_suspects
 	arena_destroy(scratch);
 	return aspect;
 }
-
-/* ---- All together ---- */
 
 static int compare_ranking(const void *a, const void *b)
 {
