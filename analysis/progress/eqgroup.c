@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/progress/activity.h"
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/progress_private.h"
 #include "model/job/job_model.h"
@@ -8,10 +7,12 @@
 #include "model/arena.h"
 #include "model/sorted.h"
 
-/* A program that polls does so again within this time, or within some of its usual periods. */
-enum { POLL_RECENT_NS = 50 * 1000 * 1000, POLL_PERIODS = 3 };
-/* With one look, a lane without a transition for this long is called static. */
-enum { STATIC_NS = 200 * 1000 * 1000 };
+enum {
+	/* A program that polls does so again within this time, or some of its usual periods. */
+	POLL_RECENT_NS = 50 * 1000 * 1000,
+	POLL_PERIODS = 3,
+	STATIC_NS = 200 * 1000 * 1000, /* without a transition, with one look */
+};
 
 static bool is_polling(const struct job_lane *lane)
 {
@@ -22,8 +23,8 @@ static bool is_polling(const struct job_lane *lane)
 		return true;
 	if (data->polls == 0)
 		return false;
-	/* Without a poll between the looks it may have been off the processor meanwhile; or it has
-	 * computed only since its last poll, and not for all of its stay. */
+	/* Without a poll between the looks it may have been off the processor meanwhile, or has
+	 * computed only since its last poll. */
 	if (now <= data->last_poll_ns)
 		return true;
 	period = data->last_poll_ns > data->since_ns

@@ -94,8 +94,8 @@ static bool is_next_call(const bool *before, const uint32_t *position, uint32_t 
 	return position[call] == NO_MARK;
 }
 
-/* Number the calls, numbered by code before, in the order in which ranks first made them: in turns,
- * each those that come after calls of turns before. With none to go on from, take one. */
+/* Renumber the calls in the order in which ranks first made them: in turns, each those that come
+ * after calls of turns before. With none to go on from, take one. */
 static void renumber_by_visits(struct job_heads *jh, const struct loop_part *part,
 			       uint32_t num_calls)
 {
@@ -124,8 +124,7 @@ static void renumber_by_visits(struct job_heads *jh, const struct loop_part *par
 		jh->mark_of[part->states[i]] = position[jh->mark_of[part->states[i]]];
 }
 
-/* How often the rank went from later calls, or from outside, to the first k + 1 calls: arrivals[k].
- */
+/* arrivals[k]: how often the rank went from later calls, or outside, to the first k + 1 calls. */
 static bool count_arrivals(const struct job_heads *jh, const struct job_lane *lane,
 			   uint32_t num_calls, int64_t *arrivals)
 {
@@ -210,10 +209,9 @@ static uint32_t find_best_last(const struct job_heads *jh, uint32_t num_calls)
 }
 
 /* Each rank makes some of the loop's calls. If these run in an order, then in each iteration all
- * come to one of the first few of them, and make one of the others before they come again. Take
- * as many for the first few as make ranks agree best on how often that was. The order is that of
- * the code, unless the compiler has moved it, as it seems if ranks do not agree: then that of
- * first visits. */
+ * come to one of the first few, and make one of the others before they come again. Take as many for
+ * the first few as make ranks agree best on how often that was. The order is that of the code, or if
+ * ranks do not agree, as when the compiler has moved code, that of first visits. */
 bool job_heads_choose_first_calls(struct job_heads *jh, struct job_loop *loop,
 				  struct loop_part *part)
 {

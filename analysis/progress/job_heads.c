@@ -62,18 +62,13 @@ static void collect_visitors(struct job_heads *jh)
 	jh->shape_stamp = arena_array(jh->scratch, jh->num_shapes, sizeof(*jh->shape_stamp));
 }
 
-static void mark_part(struct job_heads *jh, const struct loop_part *part)
-{
-	jh->part_stamp++;
-	for (size_t i = 0; i < part->num_states; i++)
-		jh->in_part[SEG_STATE_SITE(part->states[i])] = jh->part_stamp;
-}
-
 uint32_t job_heads_count_runners(struct job_heads *jh, const struct loop_part *part)
 {
 	uint32_t num = 0;
 
-	mark_part(jh, part);
+	jh->part_stamp++;
+	for (size_t i = 0; i < part->num_states; i++)
+		jh->in_part[SEG_STATE_SITE(part->states[i])] = jh->part_stamp;
 	for (size_t i = 0; i < part->num_states && num < jh->num_ranks; i++) {
 		uint32_t site = SEG_STATE_SITE(part->states[i]);
 
@@ -87,11 +82,6 @@ uint32_t job_heads_count_runners(struct job_heads *jh, const struct loop_part *p
 		}
 	}
 	return num;
-}
-
-uint32_t job_heads_count_visits(const struct job_heads *jh, uint32_t state)
-{
-	return jh->visits[SEG_STATE_SITE(state)];
 }
 
 /* ---- Marks of iterations ---- */
@@ -112,7 +102,7 @@ static struct mark *collect_marks(struct job_heads *jh, const struct loop_part *
 	for (size_t i = 0; i < part->num_states; i++) {
 		uint32_t state = part->states[i];
 
-		if (SEG_STATE_IS_EXIT(state) || jh->visits[SEG_STATE_SITE(state)] != num_runners)
+		if (SEG_STATE_IS_EXIT(state) || job_heads_count_visits(jh, state) != num_runners)
 			continue;
 		jh->mark_of[state] = (uint32_t)num;
 		marks[num++] = (struct mark){
@@ -154,8 +144,7 @@ static struct arrivals list_arrivals(const struct job_heads *jh, const struct jo
 /* Once, so that a loop of few states does not take a look at all transitions of all lanes. */
 static void collect_arrivals(struct job_heads *jh)
 {
-	size_t num_lanes = jh->jm->num_lanes;
-	size_t *at;
+	size_t num_lanes = jh->jm->num_lanes, *at;
 
 	if (jh->arrivals)
 		return;
@@ -235,9 +224,8 @@ static void count_marks(struct job_heads *jh, const struct loop_part *part, stru
 }
 
 /* Did ranks do `marked` once in each iteration, and `base` within these, some more often than
- * others? If on the contrary they do `base` once in each iteration, and `marked` in one of so many,
- * then they are as far apart in `base` as in `marked`, times so many; give or take what is left to
- * chance. */
+ * others? If they do `base` once in each iteration instead, and `marked` in one of n, they are n
+ * times as far apart in `base` as in `marked`, give or take chance. */
 static bool is_around(const struct range *marked, const struct range *base)
 {
 	double apart;
@@ -361,7 +349,7 @@ static uint32_t choose_common_state(const struct job_heads *jh, const struct loo
 		uint32_t state = part->states[i];
 		uint64_t least, spread;
 
-		if (SEG_STATE_IS_EXIT(state) || jh->visits[SEG_STATE_SITE(state)] != num_runners ||
+		if (SEG_STATE_IS_EXIT(state) || job_heads_count_visits(jh, state) != num_runners ||
 		    !get_spread(jh, state, &least, &spread))
 			continue;
 		if (best == UINT32_MAX || spread < best_spread ||
@@ -439,7 +427,7 @@ static uint32_t most_visited(const struct job_heads *jh, const struct loop_part 
 	uint32_t best = part->states[0];
 
 	for (size_t i = 1; i < part->num_states; i++)
-		if (jh->visits[SEG_STATE_SITE(part->states[i])] > jh->visits[SEG_STATE_SITE(best)])
+		if (job_heads_count_visits(jh, part->states[i]) > job_heads_count_visits(jh, best))
 			best = part->states[i];
 	return best;
 }
@@ -465,7 +453,7 @@ void job_heads_choose(struct job_heads *jh, struct job_loop *loop, struct loop_p
 
 	loop->region = CALLPATH_NONE;
 	loop->is_comparable = true;
-	if (jh->visits[SEG_STATE_SITE(loop->header)] != num_runners)
+	if (job_heads_count_visits(jh, loop->header) != num_runners)
 		common = choose_common_state(jh, part, num_runners);
 	if (common != UINT32_MAX) {
 		loop->header = common;

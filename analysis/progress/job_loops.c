@@ -119,14 +119,12 @@ static void build_loops(struct builder *b, size_t num_states)
 				   jl->loops[l].header);
 }
 
-#define MAX_SOURCES 32
-#define ENOUGH_ROUNDS 4
+enum { MAX_SOURCES = 32, ENOUGH_ROUNDS = 4 };
 
 /* A node of a body from which transitions go back to the head. */
 struct source {
 	uint32_t state, child;
-	/* state by which ranks come if they come by: `state`, or the child's header */
-	uint32_t mark;
+	uint32_t mark;  /* by which ranks come if they come by: `state`, or the child's header */
 	bool is_common; /* all ranks that run the loop come by, or may yet */
 	unsigned int level;
 	bool is_before[MAX_SOURCES]; /* leads to that source within an iteration */
@@ -251,8 +249,7 @@ static void find_levels_in(const struct builder *b, uint32_t loop, struct loop_p
 	}
 }
 
-/* Of how often ranks went round the loop: at most for each time that they came by a source, and at
- * least of those who never came by. */
+/* How often ranks went round: most for each time they came by a source, least without coming by. */
 struct rounds {
 	uint64_t most_between, least_without;
 	uint64_t num_visits; /* of one rank */

@@ -16,11 +16,9 @@ struct finder {
 	struct progress_private *p;
 	const struct job_loops *jl;
 	const struct job_model *jm;
-	size_t iterations_capacity;
-	size_t levels_capacity;
-	/* Job site -> site of the ranks with this mapping. */
+	size_t iterations_capacity, levels_capacity;
 	const uint32_t *site_map;
-	uint32_t *local_sites;
+	uint32_t *local_sites; /* job site -> site of the ranks with this mapping */
 };
 
 /* ---- The frontier ---- */
@@ -236,18 +234,18 @@ static uint32_t ring_state(const struct job_lane *lane, size_t i)
 	return job_lane_state(lane, lane->data->ring[i].state);
 }
 
-/* Fill tallies[] of the loops, going back from the ring's entry `last`. Returns the index of the
- * loop up to whose beginning the ring did not reach: 0 if all are complete (the outermost needs
- * no beginning but for its levels). */
+/* Fill tallies[] of the loops, going back from the ring's entry `last`. Returns the index of the loop
+ * to whose beginning the ring did not reach, 0 if all are complete: the outermost needs none but for
+ * its levels. */
 static uint32_t go_back(const struct job_loops *jl, const struct job_lane *lane, size_t last,
 			const struct iteration *loops, uint32_t num_loops, struct tally *tallies)
 {
 	const struct model_lane *data = lane->data;
 	bool is_whole = data->num_ring == data->events;
 	uint32_t open = num_loops - 1;
-	size_t i = last;
 
-	while (i < data->num_ring) {
+	/* Down from 0 it wraps around. */
+	for (size_t i = last; i < data->num_ring; i--) {
 		uint32_t to = ring_state(lane, i), from;
 
 		if (i == 0 && !is_whole)
@@ -264,7 +262,6 @@ static uint32_t go_back(const struct job_loops *jl, const struct job_lane *lane,
 		}
 		if (open == 0 && tallies[0].level + 1 >= jl->parts[loops[0].loop].num_levels)
 			return 0;
-		i--;
 	}
 	return is_whole ? 0 : open;
 }

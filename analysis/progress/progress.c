@@ -21,8 +21,6 @@ struct body {
 
 /* ---- Bodies ---- */
 
-#define NO_INDEX PAIR_NONE
-
 static struct body *body_of(const struct progress_private *p, uint32_t loop)
 {
 	return &p->bodies[loop == LOOP_NONE ? p->jl->num_loops : loop];
@@ -37,7 +35,7 @@ static uint64_t key_of(const struct progress_private *p, uint32_t loop, uint32_t
 	return pair_key(loop, child == LOOP_NONE ? state : num_states + child);
 }
 
-/* The index of a node, or NO_INDEX if no actor is there. */
+/* The index of a node, or PAIR_NONE if no actor is there. */
 static uint32_t find_node(const struct progress_private *p, uint32_t loop, uint32_t state,
 			  uint32_t child)
 {
@@ -49,7 +47,7 @@ static uint32_t add_node(struct progress_private *p, uint32_t loop, uint32_t sta
 	struct body *body = body_of(p, loop);
 	uint32_t index = find_node(p, loop, state, child);
 
-	if (index != NO_INDEX)
+	if (index != PAIR_NONE)
 		return index;
 	index = (uint32_t)body->num_nodes;
 	body->nodes = arena_grow(p->arena, body->nodes, index, &body->nodes_capacity,
@@ -91,7 +89,7 @@ static void note_reached(void *context, uint32_t state, uint32_t child)
 	struct row *row = context;
 	uint32_t index = find_node(row->p, row->loop, state, child);
 
-	if (index != NO_INDEX)
+	if (index != PAIR_NONE)
 		row->bits[index / 64] |= UINT64_C(1) << index % 64;
 }
 
@@ -193,13 +191,6 @@ static enum progress_order order_of(bool is_less, bool is_more)
 	return PROGRESS_UNORDERED;
 }
 
-static enum progress_order reverse(enum progress_order order)
-{
-	if (order == PROGRESS_LESS)
-		return PROGRESS_MORE;
-	return order == PROGRESS_MORE ? PROGRESS_LESS : order;
-}
-
 /* Compare as if there were a nest of loops with one head, each of them made of neighbouring
  * levels; bit i of `cuts` parts level i from level i + 1. SAME: in the same iterations of the
  * same loops. */
@@ -217,11 +208,10 @@ static enum progress_order compare_levels(const struct level_counts *a,
 		if (sum_a != sum_b)
 			return sum_a < sum_b ? PROGRESS_LESS : PROGRESS_MORE;
 		/* Beyond the loops inside: their head is this one's, so they come first. */
-		if (a->level_in >= l || b->level_in >= l) {
-			if (a->level_in >= l && b->level_in >= l)
-				return PROGRESS_SAME;
+		if (a->level_in >= l && b->level_in >= l)
+			return PROGRESS_SAME;
+		if (a->level_in >= l || b->level_in >= l)
 			return a->level_in >= l ? PROGRESS_MORE : PROGRESS_LESS;
-		}
 		sum_a = sum_b = 0;
 	}
 	return PROGRESS_SAME;
@@ -319,7 +309,9 @@ enum progress_order progress_explain(const struct progress *progress, uint32_t a
 	if (lanes[a].role != lanes[b].role)
 		return PROGRESS_UNORDERED;
 	if (is_after_loop_of(p, x, y))
-		return reverse(compare_with_frontier(p, y, lanes[a].state));
+		return compare_with_frontier(p, y, lanes[a].state) == PROGRESS_LESS
+			       ? PROGRESS_MORE
+			       : PROGRESS_UNORDERED;
 	if (is_after_loop_of(p, y, x))
 		return compare_with_frontier(p, x, lanes[b].state);
 	return compare_inside(p, LOOP_NONE, x, y, 0, loop_ret);

@@ -27,8 +27,8 @@ struct job_loop {
 	/* The call path that all states of the loop share; its innermost frame names the loop. */
 	uint32_t path;
 	/* CALLPATH_NONE: iterations are arrivals at `header`, or from outside at several states of
-	 * which it is the first. Else not all ranks visit the header and iterations are arrivals in
-	 * any state whose call path has this prefix, from outside. */
+	 * which it is the first. Else they are arrivals from outside at any state whose call path
+	 * has this prefix, as not all ranks visit the header. */
 	uint32_t region;
 };
 
@@ -46,9 +46,9 @@ struct place {
 	struct iteration *iterations; /* loops that contain the state, outermost first */
 	size_t num_iterations;
 	/* The frontier: the state lies in no known loop, or in one that nobody has left, and all
-	 * came there from one loop. Then these are the loops of the last state before it on the
-	 * actor's own path. The actor is taken to be still in them if another one is in a later
-	 * iteration there, as it can only be if the loop is not over. */
+	 * came there from one loop. These are the loops of the last state before it on the actor's
+	 * path. It counts as still in them if another actor is in a later iteration there, as can
+	 * only be if the loop is not over. */
 	struct iteration *frontier;
 	size_t num_frontier;
 };
@@ -67,11 +67,9 @@ struct progress {
 struct progress *progress_create(const struct job_model *jm);
 void progress_destroy(struct progress *progress);
 
-/* Is actor a less, the same or more progressed than b? Actors of different roles are unordered.
- * A partial order: reflexive, antisymmetric, transitive (analysis.md, section 4; Mitra et al.,
- * PLDI 2014, for the idea). */
+/* Is actor a less, the same or more progressed than b? A partial order (analysis.md, section 4; the
+ * idea is of Mitra et al., PLDI 2014). Actors of different roles are unordered. */
 enum progress_order progress_compare(const struct progress *progress, uint32_t a, uint32_t b);
-
 /* Why: the loop that decided (LOOP_NONE: reachability did), for explanations. */
 enum progress_order progress_explain(const struct progress *progress, uint32_t a, uint32_t b,
 				     uint32_t *loop_ret);

@@ -2,7 +2,7 @@
  * The wait-for graph as a whole: what each lane does, and the order of the steps. */
 #include <string.h>
 
-#include "analysis/progress/activity.h"
+#include "analysis/progress/eqgroup.h"
 #include "analysis/waits/waitfor_private.h"
 #include "model/job/job.h"
 #include "model/job/proctable.h"
