@@ -6,7 +6,6 @@
 #include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
-#include "model/job/modules.h"
 #include "model/job/names.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
@@ -16,8 +15,7 @@ struct builder {
 	const struct job *job;
 	const struct calltree_options *options;
 	struct calltree *tree;
-	/* [call path nodes] the tree node for a path, NO_NODE: not known yet; and the same for
-	 * threads of MPI's own. */
+	/* [call path nodes] the tree node for a path, or NO_NODE; and for threads of MPI's own. */
 	uint32_t *node_of, *helper_of;
 	uint32_t *way; /* for walking a path from its outermost frame */
 };
@@ -58,21 +56,16 @@ static bool is_same_frame(const struct calltree *tree, uint32_t node, uint32_t p
 	return name_x->line == name_y->line && is_same_text(name_x->full_file, name_y->full_file);
 }
 
-static bool is_of_kind(const struct builder *b, uint32_t path, enum module_kind kind)
-{
-	uint32_t module = callpaths_get(b->job->callpaths, path)->module;
-
-	return module != MODULE_NONE && modules_get(b->job->modules, module)->kind == kind;
-}
-
 /* Frames that tell the reader nothing: below the first of MPI, but for the handler of a signal, our
  * own on the way there, and the one that begins a region of OpenMP. */
 static bool is_hidden(const struct builder *b, uint32_t parent, uint32_t path)
 {
+	enum module_kind kind = calltree_kind(b->job, path);
+
 	return b->options->fold && parent != NO_NODE &&
-	       (is_of_kind(b, path, MODULE_RECORDER) ||
-		(is_of_kind(b, b->tree->nodes[parent].path, MODULE_MPI) &&
-		 !is_of_kind(b, path, MODULE_SIGNAL)) ||
+	       (kind == MODULE_RECORDER ||
+		(calltree_kind(b->job, b->tree->nodes[parent].path) == MODULE_MPI &&
+		 kind != MODULE_SIGNAL) ||
 		calltree_begins_region(b->job, path));
 }
 

@@ -148,7 +148,7 @@ static const uint32_t *cut(const struct marks *marks, const struct calltree_edit
 	return chain + first;
 }
 
-/* The chain is changed. */
+/* Changes the chain. */
 static void edit_stack(struct calltree *into, const struct calltree *tree,
 		       const struct marks *marks, const struct calltree_edit *edit, uint32_t *chain,
 		       size_t num, uint32_t end)

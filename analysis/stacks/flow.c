@@ -93,8 +93,7 @@ static void make_graph(struct flow *flow, const bool *targets)
 
 	flow->graph = graph_create(flow->arena, flow->num_blocks);
 	for (uint32_t i = 0; i < flow->num_blocks; i++) {
-		const struct flow_block *block = &flow->blocks[i];
-		const struct code_insn *last = &code->insns[block->first + block->num - 1];
+		const struct code_insn *last = flow_last_insn(flow, i);
 
 		if (is_padding(flow, targets, i))
 			continue;
@@ -107,8 +106,6 @@ static void make_graph(struct flow *flow, const bool *targets)
 			add_edge(flow, i, code->targets[last->first_target + t]);
 	}
 }
-
-/* ---- Orders of blocks ---- */
 
 static void make_order(struct flow *flow)
 {
@@ -133,6 +130,18 @@ static void make_order(struct flow *flow)
 bool flow_is_reachable(const struct flow *flow, uint32_t block)
 {
 	return flow->position[block] < flow->num_reachable;
+}
+
+const struct code_insn *flow_last_insn(const struct flow *flow, uint32_t block)
+{
+	return &flow->code->insns[flow->blocks[block].first + flow->blocks[block].num - 1];
+}
+
+bool flow_is_unknown_jump(const struct flow *flow, uint32_t block)
+{
+	const struct code_insn *last = flow_last_insn(flow, block);
+
+	return last->kind == CODE_SWITCH && !last->num_targets;
 }
 
 bool flow_is_back_edge(const struct flow *flow, uint32_t from, uint32_t to)
@@ -243,8 +252,8 @@ static void find_frames(struct flow *flow)
 {
 	const struct code_function *code = flow->code;
 	bool *is_reached = arena_array(flow->arena, flow->num_blocks, sizeof(*is_reached));
-	bool has_changed = true;
 	struct flow_frame *entry;
+	bool has_changed = true;
 
 	flow->frames = arena_array(flow->arena, flow->num_blocks, sizeof(*flow->frames));
 	entry = &flow->frames[flow->entry];
@@ -267,8 +276,8 @@ static void find_frames(struct flow *flow)
 	}
 }
 
-/* An address in the frame that goes into memory, or into a register that a called function may
- * take it from. Where something is added that is not known, it may be of an array's element. */
+/* Note an address in the frame that goes into memory, or into a register that a called function may
+ * take it from. Where something unknown is added, it may be of an array's element. */
 static void find_taken(struct flow *flow, const struct flow_frame *frame,
 		       const struct code_effect *effect)
 {
@@ -331,8 +340,6 @@ bool flow_is_shared(const struct flow *flow, int64_t slot, unsigned int size, bo
 		return true;
 	return low < flow->num_taken && flow->taken[low] < slot + (int64_t)size;
 }
-
-/* ---- All of it ---- */
 
 struct flow *flow_create(const struct code_function *code)
 {
@@ -401,13 +408,10 @@ static struct reach find_way(const struct flow *flow, uint32_t from, uint32_t to
 	seen[from] = true;
 	while (depth) {
 		uint32_t block = stack[--depth];
-		const struct flow_block *of = &flow->blocks[block];
-		const struct code_insn *last = &flow->code->insns[of->first + of->num - 1];
 		size_t num;
 		const uint32_t *successors = graph_successors(flow->graph, block, &num);
 
-		if (last->kind == CODE_SWITCH && !last->num_targets)
-			reach.is_uncertain = true;
+		reach.is_uncertain |= flow_is_unknown_jump(flow, block);
 		for (size_t i = 0; i < num; i++) {
 			uint32_t next = successors[i];
 

@@ -2,14 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "analysis/graph.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/stacks/temporal_private.h"
 #include "model/job/callpath.h"
 #include "model/job/code.h"
-#include "model/job/modules.h"
 #include "model/xalloc.h"
 
 struct temporal *temporal_create(const struct callpaths *callpaths, const struct modules *modules,
@@ -70,14 +67,13 @@ static void find_latches(struct temporal_body *body)
 	const struct flow *flow = body->flow;
 
 	for (uint32_t block = 0; block < flow->num_blocks; block++) {
-		const struct flow_block *of = &flow->blocks[block];
 		size_t num;
 		const uint32_t *successors = graph_successors(flow->graph, block, &num);
 
 		for (size_t i = 0; i < num; i++)
 			if (flow_is_back_edge(flow, block, successors[i]))
 				add_latch(&body->loops[flow->nest->loop_of[successors[i]]].public,
-					  flow->code->insns[of->first + of->num - 1].address);
+					  flow_last_insn(flow, block)->address);
 	}
 }
 
@@ -299,10 +295,9 @@ bool temporal_is_in_loop(const struct temporal *temporal, const struct temporal_
 bool temporal_is_innermost_loop(const struct temporal *temporal, const struct temporal_loop *loop,
 				uint32_t path)
 {
-	uint32_t last = temporal_program_path(temporal, path);
+	uint32_t last = temporal_program_path(temporal, path), innermost;
 	const struct temporal_site *site =
 		last == CALLPATH_NONE ? NULL : temporal_find_site(temporal, last);
-	uint32_t innermost;
 
 	if (!site || !site->body)
 		return false;

@@ -19,10 +19,10 @@ struct pair {
 	uint32_t depth;
 	const struct temporal_site *site_a, *site_b;
 	struct temporal_reason reason;
-	struct temporal_reason doubt; /* the first thing of which it is not known whether they are
-				       * at the same, as the iteration of a loop: only if nothing
-				       * else differs are they the same */
-	bool is_inside;               /* frames that start the program are behind them */
+	/* The first thing of which it is not known whether they are at the same, as the iteration
+	 * of a loop: only if nothing else differs are they the same. */
+	struct temporal_reason doubt;
+	bool is_inside; /* frames that start the program are behind them */
 };
 
 static enum temporal_order unordered(struct pair *pair, enum temporal_cause cause)
@@ -296,7 +296,6 @@ bool temporal_is_known(const struct temporal_result *result, size_t group)
 static int by_stack(const void *a, const void *b)
 {
 	const struct temporal_group *x = a, *y = b;
-
 	int order = SORTED_ORDER(x->path, y->path) ?: SORTED_ORDER(x->num_values, y->num_values);
 
 	for (size_t i = 0; i < x->num_values && !order; i++) {
@@ -335,14 +334,6 @@ static struct temporal_group make_group(const struct temporal *temporal,
 		if (sample->values[i].depth <= depth)
 			group.values[group.num_values++] = sample->values[i];
 	return group;
-}
-
-static void add_sample(struct temporal_result *result, size_t *capacity,
-		       const struct sample *sample)
-{
-	result->groups =
-		xgrow(result->groups, result->num_groups, capacity, sizeof(*result->groups));
-	result->groups[result->num_groups++] = make_group(result->temporal, sample);
 }
 
 static void free_group(struct temporal_group *group)
@@ -441,8 +432,11 @@ static struct temporal_result *make_groups(const struct temporal *temporal,
 	for (int rank = rankset_first(ranks); rank >= 0; rank = rankset_next(ranks, rank)) {
 		const struct sample *sample = samples_find(samples, rank, 0);
 
-		if (sample)
-			add_sample(result, &capacity, sample);
+		if (!sample)
+			continue;
+		result->groups = xgrow(result->groups, result->num_groups, &capacity,
+				       sizeof(*result->groups));
+		result->groups[result->num_groups++] = make_group(temporal, sample);
 	}
 	merge_groups(result);
 	return result;
