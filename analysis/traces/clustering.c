@@ -225,8 +225,7 @@ static double pairs_of_both(struct arena *arena, uint32_t num, const uint32_t *a
 	return pairs;
 }
 
-/* B of two partitions of `num` objects by labels below num: 1 the same, near 0 nothing in common.
- */
+/* B of two partitions of `num` objects by labels below num. */
 static double bscore(struct arena *arena, uint32_t num, const uint32_t *labels_a,
 		     const uint32_t *labels_b)
 {

@@ -25,8 +25,7 @@ struct merge {
 
 struct clustering {
 	uint32_t num_leaves;
-	struct merge
-		*merges; /* [num_leaves - 1] by height, ties in an order that is always the same */
+	struct merge *merges; /* [num_leaves - 1] by height, ties always in the same order */
 	uint32_t num_merges;
 };
 

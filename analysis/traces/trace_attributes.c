@@ -87,10 +87,8 @@ static uint64_t log10_of(uint64_t number)
 {
 	uint64_t log = 0;
 
-	while (number >= 10) {
-		number /= 10;
+	for (; number >= 10; number /= 10)
 		log++;
-	}
 	return log;
 }
 
@@ -100,12 +98,11 @@ static void unite(struct counted *counted, enum attribute_frequency frequency)
 	size_t num = 0;
 
 	sorted_make(counted->items, counted->num, sizeof(*counted->items), compare_attributes);
-	for (size_t i = 0; i < counted->num; i++) {
+	for (size_t i = 0; i < counted->num; i++)
 		if (num > 0 && compare_things(&counted->items[num - 1], &counted->items[i]) == 0)
 			counted->items[num - 1].frequency += counted->items[i].frequency;
 		else
 			counted->items[num++] = counted->items[i];
-	}
 	counted->num = num;
 	for (size_t i = 0; i < num && frequency != FREQUENCY_ACTUAL; i++)
 		counted->items[i].frequency =

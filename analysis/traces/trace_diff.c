@@ -8,6 +8,7 @@
  *
  * Where one side leaves a loop in the middle, as a rank that hangs does, the iteration in which it
  * does is aligned with the other side's next one. */
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,11 +168,9 @@ static void align_similar(const struct comparing *c, struct sides *s, const stru
 		for (size_t r = gap->num_right; r-- > 0;) {
 			double pair = similarity(c, s->left[gap->left + l].symbol,
 						 s->right[gap->right + r].symbol);
-			double skip;
 
-			skip = best[l + 1][r] > best[l][r + 1] ? best[l + 1][r] : best[l][r + 1];
 			pair = pair >= least ? pair + best[l + 1][r + 1] : 0;
-			best[l][r] = pair > skip ? pair : skip;
+			best[l][r] = fmax(pair, fmax(best[l + 1][r], best[l][r + 1]));
 		}
 	}
 	while (i < gap->num_left && j < gap->num_right) {

@@ -105,10 +105,8 @@ static void add_threads(struct arena *arena, struct trace_runs *runs, uint32_t r
 		for (size_t i = begin; i < end && options->all_threads; i++) {
 			const struct traces_lane *lane = &traces->lanes[i];
 
-			if (lane == main)
-				continue;
-			thread++;
-			if (lane->trace)
+			thread += lane != main;
+			if (lane != main && lane->trace)
 				add_thread(arena, runs, run, lane, thread, numbers);
 		}
 	}

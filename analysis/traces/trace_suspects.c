@@ -180,10 +180,10 @@ static void rank(struct arena *arena, struct trace_suspects *s)
 	s->ranking = arena_array(arena, s->num_pairs, sizeof(*s->ranking));
 	for (size_t i = 0; i < s->num_pairs; i++)
 		s->ranking[i].pair = (uint32_t)i;
-	for (size_t a = 0; a < s->num_aspects; a++)
+	for (size_t a = 0; a < s->num_aspects; a++) {
 		add_aspect(s, &s->aspects[a]);
-	for (size_t a = 0; a < s->num_aspects; a++)
 		num_own += s->aspects[a].kind != ATTRIBUTE_END;
+	}
 	for (size_t i = 0; i < s->num_pairs; i++) {
 		struct trace_suspect *in = &s->ranking[i];
 
