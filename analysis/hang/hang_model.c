@@ -38,8 +38,7 @@ static const struct {
 	{0.05, 0.058797295730073321, 86},
 };
 
-/* Fewest samples that make a share p certain to +-tolerance, at 95 %, by the normal approximation;
- * infinity for 0 and 1. */
+/* Fewest samples for p to +-tolerance at 95 % (normal approximation); infinity for 0 and 1. */
 static double fewest_samples(double p, double tolerance)
 {
 	double num;
@@ -51,8 +50,7 @@ static double fewest_samples(double p, double tolerance)
 	return ceil(num - rounding);
 }
 
-/* So many suspicions in a row are rarer than alpha if each has probability q: the smallest k with
- * q^k <= alpha; UINT32_MAX if there is none. */
+/* The smallest k with q^k <= alpha: so many suspicions in a row are rarer. UINT32_MAX: none. */
 static uint32_t suspicions_needed(double q, double alpha)
 {
 	double needed;
@@ -147,8 +145,7 @@ static int smallest_value(const struct hang_model *model)
 	return value;
 }
 
-/* The best tolerance that the samples suffice for, and its threshold. Otherwise what was never seen
- * in many samples is suspicious. */
+/* Suspicious: by the best tolerance that samples suffice for, else what many never showed. */
 static void choose(struct hang_model *model)
 {
 	int old_level = model->level, old_threshold = model->threshold;
@@ -183,13 +180,6 @@ static void change_history(struct hang_model *model)
 	count_stretches(model);
 }
 
-static void forget_oldest(struct hang_model *model)
-{
-	model->num /= 2;
-	memmove(model->values, model->values + model->num, model->num);
-	change_history(model);
-}
-
 /* Is it time for a runs test, and does it say that samples are not random? */
 static bool has_rhythm(struct hang_model *model)
 {
@@ -216,8 +206,7 @@ void hang_model_end_stretch(struct hang_model *model)
 	model->needed = 0;
 }
 
-/* Nothing is learnt from a start in which nothing happens yet: its length says nothing about what
- * comes later. */
+/* A start in which nothing happens yet teaches nothing: its length says nothing of what comes. */
 static bool is_start(const struct hang_model *model, int value)
 {
 	return model->num >= MAX_CONSTANT && value <= HANG_TOP / 2 &&
@@ -242,8 +231,11 @@ bool hang_model_add(struct hang_model *model, int value, bool has_moved)
 
 	if (is_start(model, value))
 		return false;
-	if (model->num >= HANG_HISTORY && !model->num_low)
-		forget_oldest(model);
+	if (model->num >= HANG_HISTORY && !model->num_low) {
+		model->num /= 2;
+		memmove(model->values, model->values + model->num, model->num);
+		change_history(model);
+	}
 	is_low = model->level >= 0 && value <= model->threshold;
 	if (!is_low)
 		hang_model_end_stretch(model);
@@ -298,8 +290,7 @@ static double plain_rate(const struct hang_model *model)
 	return hour_ns / model->interval_ns;
 }
 
-/* A stretch that is longer than a tail's bound goes on each time with probability q at most, and
- * there are so many of them per hour at most. */
+/* A stretch beyond a tail's bound goes on with probability q, `rate` of them an hour; at most. */
 struct tail_bound {
 	double q, rate;
 };

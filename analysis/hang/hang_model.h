@@ -53,8 +53,7 @@ struct hang_model {
 void hang_model_init(struct hang_model *model);
 void hang_model_deinit(struct hang_model *model);
 
-/* One more sample, 0 to HANG_TOP; has anyone moved since the last one? Returns true if it doubled
- * I, as samples I apart are not random. */
+/* One more sample, 0 to HANG_TOP; has anyone moved since the last one? True if it doubled I. */
 bool hang_model_add(struct hang_model *model, int value, bool has_moved);
 
 /* Double I, forget every second sample, end the present stretch. */

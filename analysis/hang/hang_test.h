@@ -67,8 +67,7 @@ struct hang_test *hang_test_create(const struct hang_settings *settings, uint64_
 				   struct pdb_error *err);
 void hang_test_destroy(struct hang_test *test); /* NULL is fine */
 
-/* When the next sample is wanted: a random step of I/2 to 3I/2 after the last. I is 400 ms at first,
- * and doubled up to 6.4 s. */
+/* When the next sample is wanted: I/2 to 3I/2 after the last; I is 400 ms, doubled up to 6.4 s. */
 uint64_t hang_test_next(const struct hang_test *test);
 
 /* The ranks to look at then, ascending; valid until the next sample. */
@@ -83,9 +82,8 @@ void hang_test_sample(struct hang_test *test, uint64_t now_ns, const enum hang_l
  * the last sample. To be said before the sample; what the looks themselves show needs no note. */
 void hang_test_note_movement(struct hang_test *test);
 
-/* In HANG_CONFIRM: has anybody moved, or worked outside MPI, between the two looks at all? Then it
- * is a slow-down, the stretch is learnt as a healthy one, and watching goes on; otherwise the job
- * hangs. */
+/* In HANG_CONFIRM: has anybody moved, or worked outside MPI, between the two looks at all? Then the
+ * stretch is learnt as a healthy one and watching goes on; otherwise the job hangs. */
 void hang_test_confirm(struct hang_test *test, bool has_moved);
 
 enum hang_state hang_test_state(const struct hang_test *test);

@@ -19,13 +19,12 @@ struct pace_settings {
 	int num_ranks;
 	double alpha;         /* false alarms per hour */
 	uint64_t interval_ns; /* between looks: what is shorter is not seen */
-	/* The longest standstill that is asked for: if a rank computes, or does what may take long,
-	 * where it has never been before. The shortest is 3 s, or 20 s if a rank is in an MPI call
-	 * that has never ended before. */
+	/* The longest standstill that is asked for: of a rank that computes, or does what may last,
+	 * where it has never been. The shortest is 3 s, or 20 s in an MPI call that never ended. */
 	uint64_t proof_ns;
 };
 
-/* A rank, or the one of its threads that moved last. Of counters only changes count. 0: not known. */
+/* A rank, or its thread that moved last. Of counters only changes count. 0: not known. */
 struct pace_look {
 	enum hang_look look; /* HANG_INSIDE between failing polls, too */
 	bool may_last;    /* inside a call that works by itself: of files, Init, Finalize, Spawn */

@@ -12,8 +12,7 @@ enum { MS = 1000000, MAX_STEP_MS = 1000, HISTORY = 64, FEW_WINDOWS = 8, COMPARED
 /* A place is new for so many windows, and so much of the time in such places makes a phase new. */
 enum { NEW_WINDOWS = 16 };
 static const double new_share = 0.2;
-/* A slow rank is outside MPI for so much more of the time; a slow job makes fewer transitions by
- * this share. */
+/* So much more time outside MPI makes a slow rank, so many fewer transitions a slow job; shares. */
 static const double least_time = 0.2, least_rate = 0.5;
 
 /* A rank in one window: shares of time outside MPI. */
@@ -116,8 +115,7 @@ static double median_of(struct rates *rates, double (*value)(const struct rates_
 	return median(rates->sorted, num);
 }
 
-/* Of the last windows: in how many of them the rank was outside for longer than the median rank,
- * and the means. */
+/* In how many of the last windows the rank was outside for longer than the median; the means. */
 static uint32_t compare(const struct rates_rank *rank, uint32_t num, struct share *mean_ret)
 {
 	uint32_t num_longer = 0;
@@ -179,8 +177,7 @@ static void add_to_history(struct rates *rates)
 		rates->ranks[r].num_shares = 0;
 }
 
-/* The most windows at the end that all had less than each before, and are too many for chance; 0:
- * none. */
+/* The most windows at the end that are slower than all before, and too many for chance; 0: none. */
 static uint32_t count_slow_windows(const struct rates *rates)
 {
 	double most_after = 0, ways = 1;
@@ -264,8 +261,7 @@ static struct slowness find_slowness(const struct rates *rates)
 	return found;
 }
 
-/* A job that gets slower and slower is slow after an hour, too, though nothing is left of how fast
- * it was. */
+/* A job that gets slower and slower is slow even when how fast it was is forgotten. */
 static void keep_slow(struct rates *rates)
 {
 	struct slowness found = find_slowness(rates);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the hang test and the pace of ranks need of statistics: exact ones, as samples are few when
- * they matter most. */
+ * Statistics for hangs: exact ones, as samples are few when they matter most. */
 #ifndef PDB_ANALYSIS_STATISTICS_H
 #define PDB_ANALYSIS_STATISTICS_H
 

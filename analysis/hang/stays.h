@@ -26,12 +26,11 @@ struct stay_history {
 /* One has ended. Leaves `watched` alone. */
 void stay_history_add(struct stay_history *history, double stay_ns);
 
-/* How many stays per hour are at least stay_ns long in a healthy job. Shorter ones than noise_ns
+/* How many stays per hour are at least stay_ns long in a healthy job. Stays below noise_ns
  * are taken to have lasted that long. INFINITY with fewer than 8, of which nothing follows. */
 double stay_history_chance(const struct stay_history *history, double stay_ns, double noise_ns);
 
-/* The shortest stay whose chance is at most alpha, and twice as long as any before; INFINITY with
- * fewer than 8. */
+/* The shortest stay of chance alpha at most, and twice any before. INFINITY with fewer than 8. */
 double stay_history_needed(const struct stay_history *history, double alpha, double noise_ns);
 
 #endif

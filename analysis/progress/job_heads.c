@@ -7,8 +7,6 @@
 #include "model/job/model.h"
 #include "model/job/pair_map.h"
 
-/* ---- Which ranks visit what ---- */
-
 static void collect_shapes(struct job_heads *jh)
 {
 	const struct job_model *jm = jh->jm;
@@ -83,8 +81,6 @@ uint32_t job_heads_count_runners(struct job_heads *jh, const struct loop_part *p
 	}
 	return num;
 }
-
-/* ---- Marks of iterations ---- */
 
 /* A call that all ranks make in the loop. */
 struct mark {
@@ -265,13 +261,6 @@ static bool is_avoidable(struct job_heads *jh, const struct loop_part *part, uin
 	return false;
 }
 
-static void set_run(const struct job_heads *jh, struct job_loop *loop, struct loop_part *part)
-{
-	part->is_head = arena_array(jh->arena, part->num_states, sizeof(*part->is_head));
-	for (size_t i = 0; i < part->num_states; i++)
-		part->is_head[i] = (part->states[i] | 1) == (loop->header | 1);
-}
-
 /* How often the ranks have been at a site: the least, and how far they are apart. */
 static bool get_spread(const struct job_heads *jh, uint32_t enter, uint64_t *least_ret,
 		       uint64_t *spread_ret)
@@ -299,8 +288,7 @@ static bool is_agreed(const struct job_heads *jh, uint32_t header)
 	       most_apart <= 2;
 }
 
-/* The header is a state that all ranks visit, maybe in a loop within the one that is meant: then
- * take what marks that one. */
+/* If the header is in a loop within the one that is meant, take what marks that one. */
 static bool leave_inner_loop(struct job_heads *jh, struct job_loop *loop, struct loop_part *part,
 			     uint32_t num_runners)
 {
@@ -329,13 +317,13 @@ static bool leave_inner_loop(struct job_heads *jh, struct job_loop *loop, struct
 	}
 	loop->header = header;
 	if (is_run)
-		set_run(jh, loop, part);
+		part->is_head = arena_array(jh->arena, part->num_states, sizeof(*part->is_head));
+	for (size_t i = 0; is_run && i < part->num_states; i++)
+		part->is_head[i] = (part->states[i] | 1) == (header | 1);
 	for (size_t i = 0; i < num_marks; i++)
 		jh->mark_of[marks[i].state] = NO_MARK;
 	return best != NULL;
 }
-
-/* ---- The head of a loop ---- */
 
 /* Of the states that all `num_runners` ranks visit: one on whose count they agree best, so that it
  * is not in an inner loop or branch that ranks take differently often. */

@@ -35,8 +35,8 @@ struct loop_part {
 	bool *is_head; /* [num_states] if the head is several states, else NULL */
 	/* A head from which several nested loops start (for { for { 1; 2 } 3 }) looks the same as
 	 * that of one loop with a part that is skipped now and then (for { 1; 2; if { 3 } }). Then
-	 * each state that goes back to the head has the level of the loop that it would close in the
-	 * nest, 0 for the innermost; and each state that of the innermost one that it would be in.
+	 * each state that goes back to the head has the level of the loop that it would close, 0
+	 * for the innermost; and each state that of the innermost one that it would be in.
 	 * [num_states] both, NULL if there is just one level. */
 	uint8_t *levels, *levels_in;
 	unsigned int num_levels;

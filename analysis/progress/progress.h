@@ -41,14 +41,12 @@ struct iteration {
 };
 
 struct place {
-	uint32_t actor;               /* index in job_model.lanes */
 	uint32_t state;               /* job state */
 	struct iteration *iterations; /* loops that contain the state, outermost first */
 	size_t num_iterations;
 	/* The frontier: the state lies in no known loop, or in one that nobody has left, and all
-	 * came there from one loop. These are the loops of the last state before it on the actor's
-	 * path. It counts as still in them if another actor is in a later iteration there, as can
-	 * only be if the loop is not over. */
+	 * came there from one loop. These are the loops of the actor's last state before it. It is
+	 * taken to be still in them if another actor is in a later iteration there. */
 	struct iteration *frontier;
 	size_t num_frontier;
 };

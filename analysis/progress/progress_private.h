@@ -6,8 +6,7 @@
 #include "analysis/progress/job_loops.h"
 #include "analysis/progress/progress.h"
 
-/* Arrivals by level (struct loop_part), each since the last one of a higher level; and the level
- * that the actor was in. */
+/* Arrivals by level (struct loop_part), each since the last of a higher one; the actor's level. */
 struct level_counts {
 	uint64_t arrivals[JOB_LOOPS_MAX_LEVELS];
 	unsigned int level_in;

@@ -51,8 +51,7 @@ static bool is_same_frame(const struct calltree *tree, uint32_t node, uint32_t p
 		return false;
 	if (tree->frames == CALLTREE_FUNCTION)
 		return true;
-	/* Without line information all of a function is one line: siblings that read the same would
-	 * only puzzle. */
+	/* Without lines a function is one line: siblings that read the same would only puzzle. */
 	return name_x->line == name_y->line && is_same_text(name_x->full_file, name_y->full_file);
 }
 
@@ -241,8 +240,7 @@ static bool is_outdated(const struct samples *samples, size_t i)
 	       sample[1].tid == sample->tid && sample[1].path != CALLPATH_NONE;
 }
 
-/* The node in which the stack of a thread that is not the main one ends. The rank's main thread has
- * samples from `first` on. */
+/* Where a stack ends that is none of the main thread, which has samples from `first` on. */
 static uint32_t find_thread_node(struct builder *b, size_t first, const struct sample *sample)
 {
 	const struct sample *main = &b->job->samples->samples[first];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Stack samples merged into a call prefix tree: an edge for each frame, labelled with the ranks
  * that have it, and one for each function that is inlined in a frame. Frames of one function (or
- * function and line) are merged by name, so that ranks at different instructions of a function
- * share a node.
+ * function and line) are merged by name: ranks at different instructions of it share a node.
  *
  * A tree is made of samples, and other trees of it: with less of each stack (calltree_edit()), or
  * with fewer stacks (calltree_select()). In each of them a stack is the chain of nodes from a root
@@ -73,7 +72,7 @@ struct calltree_pattern {
 
 /* Stacks are edited in the order of the fields. */
 struct calltree_edit {
-	/* Leave out what starts main() or a thread, and the recorder's frames, but where stacks end. */
+	/* Leave out the recorder's frames and what starts main() or a thread; no end of a stack. */
 	bool hide_starts;
 	struct calltree_pattern search; /* only stacks that have such a frame */
 	struct calltree_pattern above;  /* only those, beginning at the outermost such frame */
@@ -102,8 +101,7 @@ struct calltree *calltree_select(const struct calltree *tree, enum calltree_extr
 /* Is the frame the code of an OpenMP region? */
 bool calltree_is_region(const struct calltree *tree, uint32_t node);
 
-/* Has this branch much fewer ranks than the frame that it parts from (a root: than the tree), at
- * most one of four? */
+/* Has this branch at most one of four ranks of its parent (a root: of the tree)? */
 bool calltree_deviates(const struct calltree *tree, uint32_t node);
 
 /* Ranks that have the same stacks in a tree. */

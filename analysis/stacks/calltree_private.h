@@ -27,8 +27,7 @@ void calltree_finish(struct calltree *tree);
 enum module_kind calltree_kind(const struct job *job, uint32_t path);
 /* Is a thread's stack that of a thread of the MPI library's own? */
 bool calltree_is_helper(const struct job *job, uint32_t path);
-/* Is it the frame of libgomp between the function that a region is in and the region? It tells
- * nothing that these do not. */
+/* Is it libgomp's frame between a region and the function that it is in? It tells nothing more. */
 bool calltree_begins_region(const struct job *job, uint32_t path);
 
 /* Where the stack of an OpenMP worker goes on in that of the thread that began its region. */

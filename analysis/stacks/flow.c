@@ -5,8 +5,6 @@
 #include "model/arena.h"
 #include "model/sorted.h"
 
-/* ---- Blocks ---- */
-
 static uint32_t insn_at(const struct code_function *code, uint64_t address)
 {
 	const struct code_insn *insn = code_function_find(code, address);
@@ -62,8 +60,7 @@ static void make_blocks(struct flow *flow, const bool *targets)
 	}
 }
 
-/* What the compiler has put between blocks to align them, which nothing leads to: it must not look
- * like another way into a loop. */
+/* What aligns blocks, which nothing leads to: it must not look like another way into a loop. */
 static bool is_padding(const struct flow *flow, const bool *targets, uint32_t block)
 {
 	const struct flow_block *of = &flow->blocks[block];
@@ -152,8 +149,6 @@ bool flow_is_back_edge(const struct flow *flow, uint32_t from, uint32_t to)
 	return loop != LOOP_NONE && nest->loops[loop].header == to &&
 	       loop_nest_contains(nest, loop, from);
 }
-
-/* ---- The frame ---- */
 
 struct code_place flow_resolve(const struct flow_frame *frame, struct code_place place)
 {
@@ -367,8 +362,6 @@ void flow_destroy(struct flow *flow)
 		arena_destroy(flow->arena);
 }
 
-/* ---- Places ---- */
-
 bool flow_find(const struct flow *flow, uint64_t address, bool is_return, struct flow_place *ret)
 {
 	const struct code_insn *insn = code_function_find(flow->code, address - is_return);
@@ -394,8 +387,7 @@ struct reach {
 	bool is_uncertain; /* a jump of which it is not known where to is on the way */
 };
 
-/* Does a way lead from one block to another, without leaving the loop (LOOP_NONE: the function) or
- * beginning another iteration of it? */
+/* Does a way lead between blocks within an iteration of the loop (LOOP_NONE: the function)? */
 static struct reach find_way(const struct flow *flow, uint32_t from, uint32_t to, uint32_t loop)
 {
 	struct arena *scratch = arena_create();

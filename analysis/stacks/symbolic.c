@@ -30,8 +30,6 @@ struct symbolic {
 	struct code_value *end;      /* of the iteration; NULL: none was reached */
 };
 
-/* ---- Slots ---- */
-
 static void add_slot(struct symbolic *symbolic, const struct code_place *place,
 		     const struct code_variable *of)
 {
@@ -137,8 +135,6 @@ static uint32_t index_of(const struct symbolic *symbolic, const struct code_plac
 	slot = bsearch(&key, symbolic->slots, symbolic->num_slots, sizeof(*slot), by_displacement);
 	return slot ? CODE_NUM_REGISTERS + (uint32_t)(slot - symbolic->slots) : NO_INDEX;
 }
-
-/* ---- Sums ---- */
 
 static const struct code_value unknown;
 
@@ -276,8 +272,6 @@ static struct code_value evaluate(const struct symbolic *symbolic, const struct 
 	sum.is_unsigned = value->is_unsigned && value->shift;
 	return sum;
 }
-
-/* ---- States ---- */
 
 static void write_place(const struct symbolic *symbolic, struct code_value *state,
 			const struct code_place *to, const struct code_value *value)

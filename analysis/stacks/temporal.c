@@ -56,12 +56,6 @@ void temporal_destroy(struct temporal *temporal)
 	free(temporal);
 }
 
-static void add_latch(struct temporal_loop *loop, uint64_t address)
-{
-	loop->latches = xreallocarray(loop->latches, loop->num_latches + 1, sizeof(*loop->latches));
-	loop->latches[loop->num_latches++] = address;
-}
-
 static void find_latches(struct temporal_body *body)
 {
 	const struct flow *flow = body->flow;
@@ -70,10 +64,16 @@ static void find_latches(struct temporal_body *body)
 		size_t num;
 		const uint32_t *successors = graph_successors(flow->graph, block, &num);
 
-		for (size_t i = 0; i < num; i++)
-			if (flow_is_back_edge(flow, block, successors[i]))
-				add_latch(&body->loops[flow->nest->loop_of[successors[i]]].public,
-					  flow_last_insn(flow, block)->address);
+		for (size_t i = 0; i < num; i++) {
+			struct temporal_loop *loop;
+
+			if (!flow_is_back_edge(flow, block, successors[i]))
+				continue;
+			loop = &body->loops[flow->nest->loop_of[successors[i]]].public;
+			loop->latches = xreallocarray(loop->latches, loop->num_latches + 1,
+						      sizeof(*loop->latches));
+			loop->latches[loop->num_latches++] = flow_last_insn(flow, block)->address;
+		}
 	}
 }
 
@@ -169,8 +169,7 @@ enum module_kind temporal_kind(const struct temporal *temporal, uint32_t node)
 	return module == MODULE_NONE ? MODULE_SYSTEM : modules_get(temporal->modules, module)->kind;
 }
 
-/* What is inside MPI says nothing, and no more does what the program is doing in other libraries
- * below its own last frame. */
+/* What is inside MPI, or in libraries below the program's last frame, says nothing. */
 uint32_t temporal_program_path(const struct temporal *temporal, uint32_t path)
 {
 	uint32_t end = path;

@@ -53,7 +53,7 @@ bool temporal_add(struct temporal *temporal, uint32_t path);
  * that have been read stay what they are; of a loop with another variable now they are not used. */
 const struct code_probe *temporal_choose(struct temporal *temporal, size_t *num_ret);
 
-/* Where the loops begin and end that stacks are in, to ask names of. How many; the caller frees *ret. */
+/* Where the loops that stacks are in begin and end. Returns how many; the caller frees *ret. */
 size_t temporal_loop_ends(const struct temporal *temporal, struct code_address **ret);
 
 enum temporal_order { TEMPORAL_BEFORE, TEMPORAL_SAME, TEMPORAL_AFTER, TEMPORAL_UNORDERED };
@@ -119,7 +119,7 @@ bool temporal_is_before(const struct temporal_result *result, size_t a, size_t b
  * Those that are before or after no others are in no step. The caller frees. */
 struct rankset *temporal_steps(const struct temporal_result *result, size_t num, bool from_last);
 
-/* Are two samples of a rank in different iterations of a loop? *reason_ret: of the outermost known. */
+/* Are samples of a rank in different iterations of a loop? *reason_ret: of the outermost known. */
 bool temporal_has_moved(const struct temporal *temporal, const struct sample *a,
 			const struct sample *b, struct temporal_reason *reason_ret);
 

@@ -37,8 +37,6 @@ static void note_doubt(struct pair *pair, const struct temporal_reason *reason)
 		pair->doubt = *reason;
 }
 
-/* ---- Loops ---- */
-
 /* The loops around a block, outermost first. Returns how many. */
 static size_t loops_around(const struct loop_nest *nest, uint32_t innermost,
 			   uint32_t loops[MAX_NESTED])
@@ -120,8 +118,6 @@ static int compare_loops(struct pair *pair)
 		order = compare_iterations(pair, &body->loops[loops[i]]);
 	return order;
 }
-
-/* ---- Frames ---- */
 
 static enum temporal_order compare_places(struct pair *pair)
 {
@@ -290,8 +286,6 @@ bool temporal_is_known(const struct temporal_result *result, size_t group)
 	}
 	return true;
 }
-
-/* ---- Groups ---- */
 
 static int by_stack(const void *a, const void *b)
 {
@@ -470,8 +464,6 @@ void temporal_result_destroy(struct temporal_result *result)
 	free(result->is_before);
 	free(result);
 }
-
-/* ---- Steps along the order ---- */
 
 struct rankset *temporal_steps(const struct temporal_result *result, size_t num, bool from_last)
 {

@@ -71,8 +71,7 @@ static uint32_t nearest(const struct building *b, uint32_t to, uint32_t preferre
 	return best;
 }
 
-/* Follow nearest neighbours until two are each other's; these linkages allow to merge them at once
- * whatever else there is. */
+/* Follow nearest neighbours to two that are each other's; these linkages may merge them at once. */
 static void merge_all(struct arena *arena, struct building *b)
 {
 	uint32_t *chain = arena_array(arena, b->num, sizeof(*chain)), length = 0, first = 0;

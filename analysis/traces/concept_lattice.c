@@ -200,8 +200,7 @@ static void find_extents(struct arena *arena, struct concept_lattice *lattice)
 	}
 }
 
-/* From the top down the first one with the attribute is the highest: two that have it have a common
- * one above them. */
+/* From the top down the first one that has it is the highest: two have a common one above them. */
 static void find_attributes(struct arena *arena, struct concept_lattice *lattice)
 {
 	uint32_t num = lattice->context->num_attributes;

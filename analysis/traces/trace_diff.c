@@ -27,8 +27,7 @@ enum pass { PASS_SYMBOL, PASS_SHAPE, PASS_EVENTS, PASS_SIMILAR };
 /* The two sides of a comparison of bodies. */
 struct sides {
 	const struct trace_element *left, *right;
-	size_t num_left, num_right;
-	uint32_t *partner; /* [num_left] the element of the right, or TRACE_NONE */
+	uint32_t *partner; /* [of the left] the element of the right, or TRACE_NONE */
 };
 
 struct comparing {
@@ -261,7 +260,17 @@ static void add_row(struct comparing *c, enum trace_diff_kind kind, unsigned int
 		diff->events_right[kind] += right->count * trace_set_length(c->set, right->symbol);
 }
 
-static void compare(struct comparing *c, uint32_t left, uint32_t right, unsigned int depth);
+static void compare_rows(struct comparing *c, const struct trace_element *left, size_t num_left,
+			 const struct trace_element *right, size_t num_right, unsigned int depth);
+
+static void compare(struct comparing *c, uint32_t left, uint32_t right, unsigned int depth)
+{
+	size_t num_left, num_right;
+	const struct trace_element *a = trace_set_row(c->set, left, &num_left);
+	const struct trace_element *b = trace_set_row(c->set, right, &num_right);
+
+	compare_rows(c, a, num_left, b, num_right, depth);
+}
 
 static void compare_loops(struct comparing *c, const struct trace_element *left,
 			  const struct trace_element *right, unsigned int depth)
@@ -282,9 +291,6 @@ static void compare_loops(struct comparing *c, const struct trace_element *left,
 	diff->rows[row].num_inside = diff->num - row - 1;
 }
 
-static void compare_rows(struct comparing *c, const struct trace_element *left, size_t num_left,
-			 const struct trace_element *right, size_t num_right, unsigned int depth);
-
 /* Does a body have this element's symbol? */
 static bool has_symbol(const struct comparing *c, uint32_t loop, uint32_t symbol)
 {
@@ -297,8 +303,7 @@ static bool has_symbol(const struct comparing *c, uint32_t loop, uint32_t symbol
 	return false;
 }
 
-/* What the side that stays in a loop does next: one more iteration, what is left of them, and
- * `after`. */
+/* What the side that stays in a loop does next: an iteration, what is left of them, and `after`. */
 static struct trace_element *unroll(const struct comparing *c, const struct trace_element *loop,
 				    uint32_t done, const struct trace_element *after,
 				    size_t num_after, size_t *num_ret)
@@ -357,10 +362,9 @@ static void compare_pair(struct comparing *c, const struct trace_element *a,
 static void compare_rows(struct comparing *c, const struct trace_element *left, size_t num_left,
 			 const struct trace_element *right, size_t num_right, unsigned int depth)
 {
-	struct sides s = {left, right, num_left, num_right, NULL};
+	struct sides s = {left, right, arena_array(c->arena, num_left, sizeof(*s.partner))};
 	size_t l = 0, r = 0;
 
-	s.partner = arena_array(c->arena, num_left, sizeof(*s.partner));
 	memset(s.partner, 0xff, num_left * sizeof(*s.partner));
 	align(c, &s, (struct gap){0, num_left, 0, num_right}, PASS_SYMBOL);
 	/* What only the left has, then what only the right has, then what both have. */
@@ -384,15 +388,6 @@ static void compare_rows(struct comparing *c, const struct trace_element *left, 
 			compare_pair(c, &left[l++], &right[r++], depth);
 		}
 	}
-}
-
-static void compare(struct comparing *c, uint32_t left, uint32_t right, unsigned int depth)
-{
-	size_t num_left, num_right;
-	const struct trace_element *a = trace_set_row(c->set, left, &num_left);
-	const struct trace_element *b = trace_set_row(c->set, right, &num_right);
-
-	compare_rows(c, a, num_left, b, num_right, depth);
 }
 
 struct trace_diff *trace_diff_create(struct arena *arena, const struct trace_set *set,

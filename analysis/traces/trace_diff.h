@@ -24,7 +24,7 @@ struct trace_diff_row {
 	unsigned int depth;        /* loops around it */
 	struct trace_element left; /* symbol TRACE_NONE: nothing */
 	struct trace_element right;
-	/* Of a BODY: how many rows are in the two loops, and the first. Two loops are compared once:
+	/* Of a BODY: how many rows are in the two loops, and the first. These are compared once:
 	 * when it is not the next row they are inside of an earlier row. */
 	size_t num_inside, inside;
 };
@@ -32,8 +32,7 @@ struct trace_diff_row {
 struct trace_diff {
 	struct trace_diff_row *rows; /* in the order of both sides; left before right */
 	size_t num, capacity;
-	/* Events inside of rows of each kind, loops with all their iterations; what is inside of a
-	 * BODY counts as that. */
+	/* Events in rows of each kind, loops with all iterations, all in a BODY as that. */
 	uint64_t events_left[TRACE_DIFF_RIGHT + 1], events_right[TRACE_DIFF_RIGHT + 1];
 };
 

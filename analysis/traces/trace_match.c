@@ -184,7 +184,7 @@ static void match_offsets(const struct group *g)
 				g->right[r].number = g->left[l].number;
 }
 
-/* How many sites are the same if those of the right are `shift` lines further down; `unites` them. */
+/* How many sites are the same if the right is `shift` lines further down; `unites` them. */
 static size_t match_shifted(const struct group *g, int shift, bool unites)
 {
 	size_t l = 0, r = 0, matches = 0;

@@ -28,8 +28,7 @@ struct trace_run {
 
 enum { TRACE_MAX_RUNS = 2 };
 
-/* numbers[r][s]: the number of symbol s of run r, equal for equal ones; arrays of the arena. Returns
- * how many numbers there are. */
+/* numbers[r][s]: of symbol s of run r, equal for equal ones; in the arena. Returns how many. */
 uint32_t trace_match(struct arena *arena, const struct trace_run *runs, size_t num_runs,
 		     enum trace_detail detail, uint32_t **numbers);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The traces of one job, or of two that are to be compared, in one set: what is the same in both
- * has the same symbol there. */
+ * The traces of one job or two in one set, where what is the same in both has the same symbol. */
 #ifndef PDB_ANALYSIS_TRACE_RUNS_H
 #define PDB_ANALYSIS_TRACE_RUNS_H
 

@@ -83,8 +83,7 @@ static void append(struct row *row, struct trace_element e)
 	row->elements[row->num++] = e;
 }
 
-/* meanings: what a body of the trace is in the set, TRACE_NONE: nothing. Of a body that is one
- * element now, that one, so often. */
+/* meanings: the element that a body of the trace is in the set; TRACE_NONE: nothing. */
 static void map_row(struct row *row, const struct trace_element *elements, size_t num,
 		    const uint32_t *symbols, const struct trace_element *meanings)
 {

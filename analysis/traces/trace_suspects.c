@@ -34,8 +34,7 @@ static bool have_same_threads(const struct trace_runs *runs, size_t num_good)
 	return true;
 }
 
-/* By what is done at all, and what after what; of those that are as similar its namesake, else the
- * first one. */
+/* By what is done at all and what after what; of equals its namesake, else the first. */
 static uint32_t find_most_similar(const struct trace_runs *runs,
 				  const struct trace_similarity *similarity, size_t num_good,
 				  size_t bad)

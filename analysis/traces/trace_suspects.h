@@ -11,14 +11,13 @@
 #include "analysis/traces/trace_runs.h"
 #include "analysis/traces/trace_similarity.h"
 
-/* Traces of the set; run 0 is the good one. A thread of the bad run is compared with the same thread
- * of the same rank, or if the runs do not have the same ranks with the most similar one. */
+/* Traces of the set; run 0 is the good one. A thread of the bad run is compared with the same
+ * thread of the same rank, or if the runs do not have the same ranks with the most similar one. */
 struct trace_pair {
 	uint32_t good, bad;
 };
 
-/* A change of the whole program, which all ranks share, does not accuse any: it counts how much the
- * similarity to the others has changed. */
+/* What all ranks share accuses none: what counts is how similarity to the others has changed. */
 struct suspect {
 	uint32_t index; /* of the pair of traces */
 	double change;  /* mean of how much the similarity to the other pairs differs: 0 to 1 */
