@@ -5,8 +5,7 @@
 
 struct node {
 	uint32_t *successors;
-	size_t num;
-	size_t capacity;
+	size_t num, capacity;
 };
 
 struct graph {

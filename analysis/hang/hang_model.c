@@ -38,8 +38,7 @@ static const struct {
 	{0.05, 0.058797295730073321, 86},
 };
 
-/* Fewest samples that make a share p certain to +-tolerance, at 95 %, by the normal approximation;
- * infinity for 0 and 1. */
+/* Fewest samples for p to +-tolerance at 95 % (normal approximation); infinity for 0 and 1. */
 static double fewest_samples(double p, double tolerance)
 {
 	double num;
@@ -51,8 +50,7 @@ static double fewest_samples(double p, double tolerance)
 	return ceil(num - rounding);
 }
 
-/* So many suspicions in a row are rarer than alpha if each has probability q: the smallest k with
- * q^k <= alpha; UINT32_MAX if there is none. */
+/* The smallest k with q^k <= alpha: so many suspicions in a row are rarer. UINT32_MAX: none. */
 static uint32_t suspicions_needed(double q, double alpha)
 {
 	double needed;
@@ -78,8 +76,6 @@ void hang_model_deinit(struct hang_model *model)
 	free(model->values);
 	memset(model, 0, sizeof(*model));
 }
-
-/* ---- The history ---- */
 
 static void learn_stretch(struct hang_model *model, uint32_t length)
 {
@@ -113,13 +109,6 @@ static void count_stretches(struct hang_model *model)
 	}
 	if (length)
 		learn_stretch(model, length);
-}
-
-static void count_values(struct hang_model *model)
-{
-	memset(model->counts, 0, sizeof(model->counts));
-	for (size_t i = 0; i < model->num; i++)
-		model->counts[model->values[i]]++;
 }
 
 /* The value on either side of the share p: the largest below, and the next. */
@@ -156,8 +145,7 @@ static int smallest_value(const struct hang_model *model)
 	return value;
 }
 
-/* The best tolerance that the samples suffice for, and its threshold. Otherwise what was never seen
- * in many samples is suspicious. */
+/* Suspicious: by the best tolerance that samples suffice for, else what many never showed. */
 static void choose(struct hang_model *model)
 {
 	int old_level = model->level, old_threshold = model->threshold;
@@ -185,24 +173,11 @@ static void choose(struct hang_model *model)
 
 static void change_history(struct hang_model *model)
 {
-	count_values(model);
+	memset(model->counts, 0, sizeof(model->counts));
+	for (size_t i = 0; i < model->num; i++)
+		model->counts[model->values[i]]++;
 	choose(model);
 	count_stretches(model);
-}
-
-static void double_interval(struct hang_model *model)
-{
-	for (size_t i = 0; 2 * i + 1 < model->num; i++)
-		model->values[i] = model->values[2 * i + 1];
-	model->num /= 2;
-	change_history(model);
-}
-
-static void forget_oldest(struct hang_model *model)
-{
-	model->num /= 2;
-	memmove(model->values, model->values + model->num, model->num);
-	change_history(model);
 }
 
 /* Is it time for a runs test, and does it say that samples are not random? */
@@ -218,8 +193,6 @@ static bool has_rhythm(struct hang_model *model)
 	return !test.is_random && test.is_decided;
 }
 
-/* ---- Samples ---- */
-
 void hang_model_end_stretch(struct hang_model *model)
 {
 	if (!model->num_low)
@@ -233,8 +206,7 @@ void hang_model_end_stretch(struct hang_model *model)
 	model->needed = 0;
 }
 
-/* Nothing is learnt from a start in which nothing happens yet: its length says nothing about what
- * comes later. */
+/* A start in which nothing happens yet teaches nothing: its length says nothing of what comes. */
 static bool is_start(const struct hang_model *model, int value)
 {
 	return model->num >= MAX_CONSTANT && value <= HANG_TOP / 2 &&
@@ -259,8 +231,11 @@ bool hang_model_add(struct hang_model *model, int value, bool has_moved)
 
 	if (is_start(model, value))
 		return false;
-	if (model->num >= HANG_HISTORY && !model->num_low)
-		forget_oldest(model);
+	if (model->num >= HANG_HISTORY && !model->num_low) {
+		model->num /= 2;
+		memmove(model->values, model->values + model->num, model->num);
+		change_history(model);
+	}
 	is_low = model->level >= 0 && value <= model->threshold;
 	if (!is_low)
 		hang_model_end_stretch(model);
@@ -284,37 +259,29 @@ bool hang_model_add(struct hang_model *model, int value, bool has_moved)
 void hang_model_double(struct hang_model *model)
 {
 	hang_model_end_stretch(model);
-	double_interval(model);
+	for (size_t i = 0; 2 * i + 1 < model->num; i++)
+		model->values[i] = model->values[2 * i + 1];
+	model->num /= 2;
+	change_history(model);
 	model->longest_still = (model->longest_still + 1) / 2;
 	model->interval_ns *= 2;
 }
-
-/* ---- How long is too long ---- */
 
 static size_t num_learnt(const struct hang_model *model)
 {
 	return model->num - model->num_low;
 }
 
-static double p_of(const struct hang_model *model)
-{
-	if (model->level < 0 || !num_learnt(model))
-		return 0;
-	return (double)model->num_suspicious / (double)num_learnt(model);
-}
-
 static double q_of(const struct hang_model *model)
 {
+	double num = (double)num_learnt(model);
+	double p = num > 0 ? (double)model->num_suspicious / num : 0;
+
 	if (model->level < 0)
 		return 1;
 	if (model->level == HANG_LEVELS)
 		return statistics_binomial_upper(model->num_suspicious, num_learnt(model), certain);
-	return fmin(1, p_of(model) + levels[model->level].tolerance);
-}
-
-static double hours_learnt(const struct hang_model *model)
-{
-	return (double)num_learnt(model) * model->interval_ns / hour_ns;
+	return fmin(1, p + levels[model->level].tolerance);
 }
 
 /* Chances per hour of a beginning, in the plain rule: each sample may be one. */
@@ -323,28 +290,24 @@ static double plain_rate(const struct hang_model *model)
 	return hour_ns / model->interval_ns;
 }
 
-/* A stretch that is longer than a tail's bound goes on each time with probability q at most, and
- * there are so many of them per hour at most. */
+/* A stretch beyond a tail's bound goes on with probability q, `rate` of them an hour; at most. */
 struct tail_bound {
 	double q, rate;
 };
 
 static struct tail_bound bound_tail(const struct hang_model *model, const struct hang_tail *tail)
 {
+	double hours = (double)num_learnt(model) * model->interval_ns / hour_ns;
+
 	return (struct tail_bound){
 		.q = statistics_binomial_upper(tail->more, tail->more + tail->num, certain),
-		.rate = statistics_poisson_upper(tail->num, certain) / hours_learnt(model),
+		.rate = statistics_poisson_upper(tail->num, certain) / hours,
 	};
 }
 
 static uint32_t plain_needed(const struct hang_model *model)
 {
 	return suspicions_needed(q_of(model), model->alpha / plain_rate(model));
-}
-
-static bool is_tail_known(const struct hang_tail *tail)
-{
-	return tail->num >= FEW_TAILS;
 }
 
 /* Have there been several stretches that were as low? */
@@ -380,7 +343,7 @@ uint32_t hang_model_needed(const struct hang_model *model)
 	needed = at_least(needed, ceil(model->shortest_ns / model->interval_ns));
 	if (!is_depth_known(model, model->num_still ? model->still_top : model->threshold))
 		needed = at_least(needed, ceil(model->novel_ns / model->interval_ns));
-	for (int i = 0; i < HANG_TAILS && is_tail_known(&model->tails[i]); i++) {
+	for (int i = 0; i < HANG_TAILS && model->tails[i].num >= FEW_TAILS; i++) {
 		struct tail_bound bound = bound_tail(model, &model->tails[i]);
 		double more = suspicions_needed(bound.q, model->alpha / bound.rate);
 
@@ -408,7 +371,7 @@ double hang_model_chance(const struct hang_model *model)
 
 	if (model->level < 0)
 		return chance;
-	for (int i = 0; i < HANG_TAILS && is_tail_known(&model->tails[i]); i++) {
+	for (int i = 0; i < HANG_TAILS && model->tails[i].num >= FEW_TAILS; i++) {
 		const struct hang_tail *tail = &model->tails[i];
 		struct tail_bound bound = bound_tail(model, tail);
 		uint32_t start = tail->longer_than + 1;

@@ -16,8 +16,7 @@ enum {
 	HANG_CHECK_EVERY = 16, /* samples between runs tests */
 };
 
-/* Stretches of suspicions that were longer than `longer_than`, and by how much more than 1 in sum.
- */
+/* Stretches of suspicions longer than `longer_than`, and by how much more than 1 in sum. */
 struct hang_tail {
 	uint32_t longer_than;
 	uint64_t num, more;
@@ -30,8 +29,7 @@ struct hang_model {
 	double novel_ns;    /* and for so long while hardly any low stretch was seen before */
 	double interval_ns, max_interval_ns; /* I, and what it is not doubled beyond */
 
-	uint8_t *values; /* S_out of the samples, in order; those of the present stretch at the end
-			  */
+	uint8_t *values; /* S_out of the samples in order, the present stretch at the end */
 	size_t num, capacity;
 	uint32_t num_low;       /* length of the present stretch */
 	uint32_t num_still;     /* the samples of it since somebody moved: only these count */
@@ -49,27 +47,23 @@ struct hang_model {
 	size_t num_suspicious; /* without the present stretch */
 	struct hang_tail tails[HANG_TAILS];
 	uint32_t longest;
-	uint32_t
-		needed; /* for the present stretch, once it is as long as the plain rule asks for */
+	uint32_t needed; /* for the present stretch, once it meets the plain rule; 0: not yet */
 };
 
 void hang_model_init(struct hang_model *model);
 void hang_model_deinit(struct hang_model *model);
 
-/* One more sample, 0 to HANG_TOP; has anyone moved since the last one? Returns true if it doubled
- * I, as samples I apart are not random. */
+/* One more sample, 0 to HANG_TOP; has anyone moved since the last one? True if it doubled I. */
 bool hang_model_add(struct hang_model *model, int value, bool has_moved);
 
-/* Double I: every second sample is forgotten, the present stretch ends. */
+/* Double I, forget every second sample, end the present stretch. */
 void hang_model_double(struct hang_model *model);
 
 /* The present stretch was healthy, too. */
 void hang_model_end_stretch(struct hang_model *model);
 
-/* How many suspicions in a row (`num_still`) make a hang, by all that is known; UINT32_MAX: unknown.
- */
+/* How many suspicions in a row (`num_still`) make a hang, or UINT32_MAX. */
 uint32_t hang_model_needed(const struct hang_model *model);
-/* Are there enough? */
 bool hang_model_is_hang(struct hang_model *model);
 
 /* How often per hour a healthy job has a stretch as long as the present one; may be above 1. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Two sets of ranks that have no rank in common: if one rank loops for ever outside MPI, S_out of
- * the set that has it does not get down to what is suspicious, but that of the other does. They are
- * looked at in turns, into one model; or at once, each with a model of its own, of which each may
- * cause as many of the false alarms.
+ * its set does not get down to what is suspicious, but that of the other does. They are looked at
+ * in turns, into one model; or at once, with a model each, which may cause as many of the false
+ * alarms each.
  *
  * Beside the models, how long nobody was seen to move is compared with how long that ever was:
- * where somebody moves from each look to the next that is a proof, whatever S_out is. It may cause
- * half of the false alarms. */
+ * where somebody moves at each look that is a proof, whatever S_out is. It may cause half of the
+ * false alarms. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -40,7 +40,6 @@ struct hang_test {
 	size_t num_models, suspect; /* suspect: the model to be confirmed */
 
 	uint64_t interval_ns, last_ns, next_ns;
-	uint64_t watched_ns;
 	struct stay_history gaps; /* between two movements */
 	uint64_t still_ns;        /* since the last one */
 	double s_out;
@@ -190,8 +189,6 @@ static bool keep_looks(struct hang_test *test, size_t first, const enum hang_loo
 	return moved;
 }
 
-/* ---- Standstills ---- */
-
 static void end_gap(struct hang_test *test)
 {
 	if (test->still_ns)
@@ -199,18 +196,13 @@ static void end_gap(struct hang_test *test)
 	test->still_ns = 0;
 }
 
-/* What has changed in a set since its last turn says nothing of now. */
-static bool is_new_turn(const struct hang_test *test)
-{
-	return test->num_models < test->num_sets && !test->num_in_turn;
-}
-
 static void add_gap(struct hang_test *test, bool has_moved, uint64_t step_ns)
 {
 	/* Of ranks of which nothing is known nobody is seen to move. */
 	if (test->is_known)
 		test->still_ns += step_ns;
-	if (has_moved && !is_new_turn(test))
+	/* What has changed in a set since its last turn says nothing of now. */
+	if (has_moved && (test->num_models == test->num_sets || test->num_in_turn))
 		end_gap(test);
 }
 
@@ -220,35 +212,12 @@ static double noise_of(const struct hang_test *test)
 	return 2 * (double)test->interval_ns;
 }
 
-static struct stay_history gaps_of(const struct hang_test *test)
-{
-	struct stay_history gaps = test->gaps;
-
-	gaps.watched = (double)test->watched_ns;
-	return gaps;
-}
-
 static bool is_long_gap(const struct hang_test *test)
 {
-	struct stay_history gaps;
-
-	if (test->still_ns < NOVEL_MS * (uint64_t)MS)
-		return false;
-	gaps = gaps_of(test);
-	return (double)test->still_ns >=
-	       stay_history_needed(&gaps, test->settings.alpha / 2, noise_of(test));
+	return test->still_ns >= NOVEL_MS * (uint64_t)MS &&
+	       (double)test->still_ns >=
+		       stay_history_needed(&test->gaps, test->settings.alpha / 2, noise_of(test));
 }
-
-/* False alarms per hour by both. */
-static double chance_of(const struct hang_test *test, const struct hang_model *model)
-{
-	struct stay_history gaps = gaps_of(test);
-
-	return 2 * fmin(hang_model_chance(model),
-			stay_history_chance(&gaps, (double)test->still_ns, noise_of(test)));
-}
-
-/* ---- Samples ---- */
 
 /* looks[num] of test->ranks[first] and on, for one of the models. Returns whether any has moved. */
 static bool add_looks(struct hang_test *test, size_t which, size_t first,
@@ -297,8 +266,7 @@ static void set_state(struct hang_test *test)
 	}
 }
 
-/* The other set's turn comes after 30 samples, but not in the middle of a stretch of suspicions:
- * it may be the set that shows the hang. */
+/* After 30 samples, but not in a stretch of suspicions: it may be the set that shows the hang. */
 static void take_turns(struct hang_test *test)
 {
 	if (test->num_models == test->num_sets || ++test->num_in_turn < TURN)
@@ -320,7 +288,7 @@ void hang_test_sample(struct hang_test *test, uint64_t now_ns, const enum hang_l
 	first = (size_t)(hang_test_ranks(test, &num) - test->ranks);
 	if (step_ns > test->interval_ns * 3 / 2)
 		step_ns = test->interval_ns * 3 / 2;
-	test->watched_ns += step_ns;
+	test->gaps.watched += (double)step_ns;
 	test->is_known = false;
 	for (size_t i = 0; i < test->num_models; i++) {
 		size_t num_looks = test->num_models > 1 ? test->num_in[i] : num;
@@ -367,6 +335,7 @@ enum hang_state hang_test_state(const struct hang_test *test)
 void hang_test_figures(const struct hang_test *test, struct hang_figures *figures_ret)
 {
 	const struct hang_model *model = &test->models[nearest_model(test)];
+	double of_gap = stay_history_chance(&test->gaps, (double)test->still_ns, noise_of(test));
 
 	*figures_ret = (struct hang_figures){
 		.state = test->state,
@@ -375,6 +344,6 @@ void hang_test_figures(const struct hang_test *test, struct hang_figures *figure
 		.wanted = hang_model_wanted(model),
 		.num_low = model->num_still,
 		.needed = hang_model_needed(model),
-		.chance = chance_of(test, model),
+		.chance = 2 * fmin(hang_model_chance(model), of_gap),
 	};
 }

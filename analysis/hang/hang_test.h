@@ -21,16 +21,15 @@
 struct pdb_error;
 
 struct hang_settings {
-	int num_ranks; /* 1 or more */
-	double alpha;  /* false alarms per hour of a healthy job, 1e-12 to 0.5 */
+	int num_ranks;
+	double alpha; /* false alarms per hour of a healthy job */
 	/* Looks cost nothing: at all ranks each time, in two halves with a model for each. Else at
 	 * sets of 10 in turns, which suits ranks that have to be stopped for a look. */
 	bool sees_all;
 	uint64_t seed; /* of the choice of ranks and times */
 };
 
-/* What all that watch a job have in common: 1 rank or more, alpha from 1e-12 to 0.5. -1 with
- * ERROR_USAGE if it is not so. */
+/* For all that watch a job. -1 with ERROR_USAGE: no rank, or alpha not from 1e-12 to 0.5. */
 int hang_settings_check(int num_ranks, double alpha, struct pdb_error *err);
 
 enum hang_look {
@@ -57,8 +56,7 @@ struct hang_figures {
 	uint32_t wanted;      /* learning: as many as may suffice; otherwise as num_samples */
 	uint32_t num_low;     /* suspicions in a row now, since somebody moved */
 	uint32_t needed;      /* so many confirm a hang (k) */
-	double chance; /* false alarms per hour if it were called now; 1 or more: no sign of a
-			       * hang */
+	double chance;        /* false alarms per hour if called now; 1 or more: no sign of one */
 };
 
 struct hang_test;
@@ -69,8 +67,7 @@ struct hang_test *hang_test_create(const struct hang_settings *settings, uint64_
 				   struct pdb_error *err);
 void hang_test_destroy(struct hang_test *test); /* NULL is fine */
 
-/* When the next sample is wanted: a random step of I/2 to 3I/2 after the last. I is 400 ms at first,
- * and doubled up to 6.4 s. */
+/* When the next sample is wanted: I/2 to 3I/2 after the last; I is 400 ms, doubled up to 6.4 s. */
 uint64_t hang_test_next(const struct hang_test *test);
 
 /* The ranks to look at then, ascending; valid until the next sample. */
@@ -81,15 +78,12 @@ const int *hang_test_ranks(const struct hang_test *test, size_t *num);
  * set nobody of which is known gives no sample. Nothing happens in HANG_FOUND. */
 void hang_test_sample(struct hang_test *test, uint64_t now_ns, const enum hang_look *looks);
 
-/* Somebody, of those ranks or others, was seen to move since the last sample: to call or leave MPI,
- * to go from one call to another. To be said before the sample. What ranks looked at do in and out
- * of MPI is noticed without it. */
+/* Somebody, of those ranks or others, has called or left MPI or gone from one call to another since
+ * the last sample. To be said before the sample; what the looks themselves show needs no note. */
 void hang_test_note_movement(struct hang_test *test);
 
-/* In HANG_CONFIRM: has anybody moved, or worked outside MPI, between the two looks at all? Then it
- * is a slow-down, the stretch is learnt as a healthy one, and watching goes on; otherwise the job
- * hangs.
- */
+/* In HANG_CONFIRM: has anybody moved, or worked outside MPI, between the two looks at all? Then the
+ * stretch is learnt as a healthy one and watching goes on; otherwise the job hangs. */
 void hang_test_confirm(struct hang_test *test, bool has_moved);
 
 enum hang_state hang_test_state(const struct hang_test *test);

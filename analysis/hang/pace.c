@@ -9,8 +9,6 @@
  *
  * Each may cause half of the false alarms. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/hang/pace.h"
 #include "analysis/hang/stays.h"
@@ -33,8 +31,7 @@ enum { SHORTEST_MS = 3000, NOVEL_MS = 20000 };
 struct place {
 	double first_ns;           /* watched time when it was first seen */
 	struct stay_history stays; /* that ended between looks; the short ones of many are missed */
-	/* The most that recorders said: also of before watching, also of stays that no look has
-	 * seen. */
+	/* The most that recorders said: also before watching, also stays that no look has seen. */
 	uint64_t longest_ns, num_stays;
 	bool was_candidate; /* while nobody moved for longer than noise */
 };
@@ -56,8 +53,7 @@ struct pace {
 	struct pace_rank *ranks;
 	struct pair_map *index_of; /* of a place by its number */
 	struct place **places;
-	size_t num_places, capacity;
-	size_t num_candidate_places;
+	size_t num_places, capacity, num_candidate_places;
 	bool has_looked;
 	size_t num_known;
 	uint64_t last_ns;
@@ -98,8 +94,6 @@ void pace_destroy(struct pace *pace)
 	arena_destroy(pace->arena);
 }
 
-/* ---- Looks ---- */
-
 static struct place *get_place(struct pace *pace, uint64_t key)
 {
 	uint32_t index = pair_map_get(pace->index_of, key);
@@ -134,14 +128,7 @@ static bool is_new_stack(struct pace_rank *rank, uint64_t stack)
 	return stack && recent_add(&rank->stacks, stack) && !is_first;
 }
 
-static void end_stay(struct pace *pace, struct pace_rank *rank)
-{
-	if (rank->place)
-		stay_history_add(&rank->place->stays, pace->watched_ns - rank->entered_ns);
-}
-
-/* since_last: it began since the last look. By the rank's own clock it goes on while the whole
- * job is suspended. */
+/* since_last: begun since the last look. A rank's own clock goes on while the job is suspended. */
 static void begin_stay(struct pace *pace, struct pace_rank *rank, const struct pace_look *look,
 		       bool since_last)
 {
@@ -155,7 +142,6 @@ static void begin_stay(struct pace *pace, struct pace_rank *rank, const struct p
 	is_new_stack(rank, look->stack);
 }
 
-/* What the recorder says about the place. */
 static void learn_place(struct place *place, const struct pace_look *look)
 {
 	if (look->longest_ns > place->longest_ns)
@@ -174,8 +160,8 @@ static bool look_at(struct pace *pace, int number, const struct pace_look *look)
 	if (moved) {
 		bool was_seen = !is_first && rank->last.look != HANG_UNKNOWN;
 
-		if (!is_first)
-			end_stay(pace, rank);
+		if (rank->place)
+			stay_history_add(&rank->place->stays, pace->watched_ns - rank->entered_ns);
 		begin_stay(pace, rank, look, was_seen);
 		rank->place = look->look == HANG_UNKNOWN ? NULL : get_place(pace, look->place);
 	} else if (look->stay_ns < rank->last.stay_ns) {
@@ -206,8 +192,7 @@ static double still_since(const struct pace *pace)
 	return since_ns;
 }
 
-/* A standstill has ended: that of the looks before this one, of which `since_ns` and are_known are
- * told. One that is as short as a look counts, too. */
+/* The standstill of the looks before has ended, even if it was as short as a look. */
 static void learn_gap(struct pace *pace, double since_ns)
 {
 	double inside_ns = pace->watched_ns - fmax(pace->moved_ns, pace->inside_ns);
@@ -223,8 +208,7 @@ static bool is_known(const struct place *place)
 	return place->num_stays >= KNOWN_STAYS || place->stays.num >= KNOWN_STAYS;
 }
 
-/* Are all candidates in known places? Not if they are most of the ranks: what these do is the
- * course of the program. */
+/* Are all candidates in known places, and few? What most ranks do is the course of the program. */
 static bool are_known(const struct pace *pace)
 {
 	size_t num_candidates = 0;
@@ -265,6 +249,7 @@ void pace_add(struct pace *pace, uint64_t now_ns, const struct pace_look *looks)
 
 	step_ns = fmin(step_ns, (double)MAX_STEP_MS * MS);
 	pace->watched_ns += step_ns;
+	pace->outside.watched = pace->watched_ns;
 	pace->num_known = 0;
 	for (int r = 0; r < pace->settings.num_ranks; r++) {
 		moved |= look_at(pace, r, &looks[r]);
@@ -284,8 +269,6 @@ void pace_add(struct pace *pace, uint64_t now_ns, const struct pace_look *looks)
 	pace->last_ns = now_ns;
 	pace->has_looked = true;
 }
-
-/* ---- Answers ---- */
 
 /* The stays that were watched, and a longer one of before. As long as there are few, those that the
  * recorder has counted, of which only the longest is known. */
@@ -307,17 +290,9 @@ static struct stay_history place_history(const struct pace *pace, const struct p
 /* What a standstill is judged by. */
 struct judgement {
 	double stay_ns, needed_ns, chance;
-	uint64_t num;   /* of earlier ones */
-	double longest; /* and their longest */
+	uint64_t num; /* of earlier ones */
+	double longest;
 };
-
-/* How long the rank has been in its place without working, as far as that was watched. */
-static double idle_ns(const struct pace *pace, const struct pace_rank *rank)
-{
-	if (rank->worked_ns >= 0)
-		return pace->watched_ns - rank->worked_ns;
-	return rank->before_ns + pace->watched_ns - rank->entered_ns;
-}
 
 /* Where what was seen before leaves it open for longer than that. */
 static void take_proof(const struct pace_settings *settings, struct judgement *judgement)
@@ -350,26 +325,26 @@ static struct judgement judge_stay(const struct pace *pace, const struct stay_hi
 static struct judgement judge_gap(const struct pace *pace, const struct stay_history *history,
 				  double stay_ns)
 {
-	double needed_ns;
-	double still_ns = pace->watched_ns - pace->since_ns;
-	struct stay_history gaps = pace->outside;
+	double still_ns = pace->watched_ns - pace->since_ns, needed_ns;
 
-	gaps.watched = pace->watched_ns;
-	needed_ns = stay_history_needed(&gaps, pace->settings.alpha / 2, pace->noise_ns);
+	needed_ns = stay_history_needed(&pace->outside, pace->settings.alpha / 2, pace->noise_ns);
 	return (struct judgement){
 		.num = history->num,
 		.longest = history->longest[0],
 		.stay_ns = stay_ns,
 		.needed_ns =
 			fmax(needed_ns + stay_ns - still_ns, LEAST_FACTOR * history->longest[0]),
-		.chance = 2 * stay_history_chance(&gaps, still_ns, pace->noise_ns),
+		.chance = 2 * stay_history_chance(&pace->outside, still_ns, pace->noise_ns),
 	};
 }
 
 static struct judgement judge_rank(const struct pace *pace, const struct pace_rank *rank)
 {
 	struct stay_history history = place_history(pace, rank->place);
-	double stay_ns = idle_ns(pace, rank);
+	/* Without working, as far as that was watched. */
+	double stay_ns = rank->worked_ns >= 0
+				 ? pace->watched_ns - rank->worked_ns
+				 : rank->before_ns + pace->watched_ns - rank->entered_ns;
 	struct judgement by_stay = judge_stay(pace, &history, stay_ns);
 	struct judgement by_gap = judge_gap(pace, &history, stay_ns);
 

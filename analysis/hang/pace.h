@@ -11,25 +11,20 @@
 #define PDB_ANALYSIS_PACE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/hang/hang_test.h"
-
-struct pdb_error;
 
 struct pace_settings {
 	int num_ranks;
 	double alpha;         /* false alarms per hour */
 	uint64_t interval_ns; /* between looks: what is shorter is not seen */
-	/* Nobody has to have moved for so long if a rank computes, or does what may take long,
-	 * where it has never been before; nothing is asked to take longer. In any case it is 3 s,
-	 * and 20 s if a rank is in an MPI call that has never ended before. */
+	/* The longest standstill that is asked for: of a rank that computes, or does what may last,
+	 * where it has never been. The shortest is 3 s, or 20 s in an MPI call that never ended. */
 	uint64_t proof_ns;
 };
 
-/* A rank, or the one of its threads that moved last. Counters are of any unit and start; that they
- * change is what counts. 0 throughout: not known. */
+/* A rank, or its thread that moved last. Of counters only changes count. 0: not known. */
 struct pace_look {
 	enum hang_look look; /* HANG_INSIDE between failing polls, too */
 	bool may_last;    /* inside a call that works by itself: of files, Init, Finalize, Spawn */
@@ -53,8 +48,7 @@ enum pace_kind {
 
 struct pace_report {
 	enum pace_kind kind;
-	uint64_t
-		still_ns; /* since the last movement or work of anybody, as far as it was watched */
+	uint64_t still_ns; /* since anybody moved or worked, as far as it was watched */
 	/* Unless it moves or nothing is known: */
 	int rank;         /* the one by which this is most plausible; -1: nobody is outside MPI */
 	bool is_running;  /* it uses processor time */

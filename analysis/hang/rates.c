@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/hang/rates.h"
@@ -13,8 +12,7 @@ enum { MS = 1000000, MAX_STEP_MS = 1000, HISTORY = 64, FEW_WINDOWS = 8, COMPARED
 /* A place is new for so many windows, and so much of the time in such places makes a phase new. */
 enum { NEW_WINDOWS = 16 };
 static const double new_share = 0.2;
-/* A slow rank is outside MPI for so much more of the time; a slow job makes fewer transitions by
- * this share. */
+/* So much more time outside MPI makes a slow rank, so many fewer transitions a slow job; shares. */
 static const double least_time = 0.2, least_rate = 0.5;
 
 /* A rank in one window: shares of time outside MPI. */
@@ -80,8 +78,6 @@ void rates_destroy(struct rates *rates)
 		arena_destroy(rates->arena);
 }
 
-/* ---- Windows ---- */
-
 static int compare_doubles(const void *a, const void *b)
 {
 	return SORTED_ORDER(*(const double *)a, *(const double *)b);
@@ -119,8 +115,7 @@ static double median_of(struct rates *rates, double (*value)(const struct rates_
 	return median(rates->sorted, num);
 }
 
-/* Of the last windows: in how many of them the rank was outside for longer than the median rank,
- * and the means. */
+/* In how many of the last windows the rank was outside for longer than the median; the means. */
 static uint32_t compare(const struct rates_rank *rank, uint32_t num, struct share *mean_ret)
 {
 	uint32_t num_longer = 0;
@@ -182,7 +177,101 @@ static void add_to_history(struct rates *rates)
 		rates->ranks[r].num_shares = 0;
 }
 
-static void keep_slow(struct rates *rates);
+/* The most windows at the end that are slower than all before, and too many for chance; 0: none. */
+static uint32_t count_slow_windows(const struct rates *rates)
+{
+	double most_after = 0, ways = 1;
+	uint32_t slow = 0;
+
+	for (uint32_t w = 1; w < rates->num_windows; w++) {
+		uint32_t before = rates->num_windows - w;
+		double least_before = INFINITY;
+
+		most_after = fmax(most_after, rates->history[before].moves);
+		/* num_windows choose w */
+		ways = ways * (before + 1) / w;
+		for (uint32_t i = 0; i < before; i++)
+			least_before = fmin(least_before, rates->history[i].moves);
+		if (most_after < least_before && 1 / ways <= rates->alpha)
+			slow = w;
+	}
+	return slow;
+}
+
+static double median_rate(const struct rates *rates, uint32_t from, uint32_t num)
+{
+	double values[HISTORY];
+
+	for (uint32_t i = 0; i < num; i++)
+		values[i] = rates->history[from + i].moves;
+	return median(values, num) / (rates->window_ns / 1e9);
+}
+
+/* Are the ranks where they were before, in the last windows? */
+static bool is_known_phase(const struct rates *rates, uint32_t num)
+{
+	double looks = 0, new_looks = 0;
+
+	for (uint32_t i = rates->num_windows - num; i < rates->num_windows; i++) {
+		looks += rates->history[i].looks;
+		new_looks += rates->history[i].new_looks;
+	}
+	return new_looks <= new_share * looks;
+}
+
+static bool is_slower(double rate, double usual)
+{
+	return rate <= (1 - least_rate) * usual;
+}
+
+/* Of all ranks that were seen in the last window. */
+static bool are_compared(const struct rates *rates)
+{
+	for (int r = 0; r < rates->num_ranks; r++)
+		if (rates->ranks[r].num_shares && rates->ranks[r].num_shares < COMPARED)
+			return false;
+	return rates->num_windows > 0;
+}
+
+/* What the history tells. */
+struct slowness {
+	uint32_t windows;   /* at the end, slower than those before, in the same places */
+	double rate, usual; /* in these, or in the last ones, and in those before */
+	bool is_elsewhere;
+};
+
+static struct slowness find_slowness(const struct rates *rates)
+{
+	uint32_t slow = count_slow_windows(rates), last = slow, before;
+	struct slowness found;
+
+	if (!slow)
+		last = rates->slow_usual ? FEW_WINDOWS : 1;
+	if (last > rates->num_windows)
+		last = rates->num_windows;
+	before = rates->num_windows - last;
+	found = (struct slowness){
+		.windows = slow,
+		.rate = median_rate(rates, before, last),
+		.usual = median_rate(rates, 0, before),
+		.is_elsewhere = !is_known_phase(rates, last),
+	};
+	if (found.is_elsewhere || !is_slower(found.rate, found.usual))
+		found.windows = 0;
+	return found;
+}
+
+/* A job that gets slower and slower is slow even when how fast it was is forgotten. */
+static void keep_slow(struct rates *rates)
+{
+	struct slowness found = find_slowness(rates);
+
+	if (!rates->slow_usual && found.windows)
+		rates->slow_usual = found.usual;
+	else if (rates->num_windows && !found.windows &&
+		 (found.is_elsewhere || !is_slower(found.rate, rates->slow_usual)))
+		rates->slow_usual = 0;
+}
 
 static void end_window(struct rates *rates)
 {
@@ -245,108 +334,6 @@ void rates_add(struct rates *rates, uint64_t now_ns, const struct rates_look *lo
 	rates->done_ns += step_ns;
 	if (rates->done_ns >= rates->window_ns)
 		end_window(rates);
-}
-
-/* ---- Answers ---- */
-
-/* The most windows at the end that all had less than each before, and are too many for chance; 0:
- * none. */
-static uint32_t count_slow_windows(const struct rates *rates)
-{
-	double most_after = 0, ways = 1;
-	uint32_t slow = 0;
-
-	for (uint32_t w = 1; w < rates->num_windows; w++) {
-		uint32_t before = rates->num_windows - w;
-		double least_before = INFINITY;
-
-		most_after = fmax(most_after, rates->history[before].moves);
-		/* num_windows choose w */
-		ways = ways * (before + 1) / w;
-		for (uint32_t i = 0; i < before; i++)
-			least_before = fmin(least_before, rates->history[i].moves);
-		if (most_after < least_before && 1 / ways <= rates->alpha)
-			slow = w;
-	}
-	return slow;
-}
-
-static double median_rate(const struct rates *rates, uint32_t from, uint32_t num)
-{
-	double values[HISTORY];
-
-	for (uint32_t i = 0; i < num; i++)
-		values[i] = rates->history[from + i].moves;
-	return median(values, num) / (rates->window_ns / 1e9);
-}
-
-/* Are the ranks where they were before, in the last windows? */
-static bool is_known_phase(const struct rates *rates, uint32_t num)
-{
-	double looks = 0, new_looks = 0;
-
-	for (uint32_t i = rates->num_windows - num; i < rates->num_windows; i++) {
-		looks += rates->history[i].looks;
-		new_looks += rates->history[i].new_looks;
-	}
-	return new_looks <= new_share * looks;
-}
-
-static bool is_slower(double rate, double usual)
-{
-	return rate <= (1 - least_rate) * usual;
-}
-
-/* Of all ranks that were seen in the last window. */
-static bool are_compared(const struct rates *rates)
-{
-	for (int r = 0; r < rates->num_ranks; r++)
-		if (rates->ranks[r].num_shares && rates->ranks[r].num_shares < COMPARED)
-			return false;
-	return rates->num_windows > 0;
-}
-
-/* What the history tells. */
-struct slowness {
-	uint32_t windows;   /* at the end, that are slower than those before, in the same places; 0:
-			       none */
-	double rate, usual; /* in these, or in the last ones, and in those before */
-	bool is_elsewhere;
-};
-
-static struct slowness find_slowness(const struct rates *rates)
-{
-	uint32_t slow = count_slow_windows(rates), last = slow, before;
-	struct slowness found;
-
-	if (!slow)
-		last = rates->slow_usual ? FEW_WINDOWS : 1;
-	if (last > rates->num_windows)
-		last = rates->num_windows;
-	before = rates->num_windows - last;
-	found = (struct slowness){
-		.windows = slow,
-		.rate = median_rate(rates, before, last),
-		.usual = median_rate(rates, 0, before),
-		.is_elsewhere = !is_known_phase(rates, last),
-	};
-
-	if (found.is_elsewhere || !is_slower(found.rate, found.usual))
-		found.windows = 0;
-	return found;
-}
-
-/* A job that gets slower and slower is slow after an hour, too, though nothing is left of how fast
- * it was. */
-static void keep_slow(struct rates *rates)
-{
-	struct slowness found = find_slowness(rates);
-
-	if (!rates->slow_usual && found.windows)
-		rates->slow_usual = found.usual;
-	else if (rates->num_windows && !found.windows &&
-		 (found.is_elsewhere || !is_slower(found.rate, rates->slow_usual)))
-		rates->slow_usual = 0;
 }
 
 void rates_report(const struct rates *rates, struct rates_report *report_ret)

@@ -20,8 +20,6 @@
 
 #include "analysis/hang/hang_test.h"
 
-struct pdb_error;
-
 struct rates_look {
 	enum hang_look look;
 	uint64_t moves; /* transitions ever made */
@@ -35,9 +33,9 @@ struct slow_rank {
 };
 
 struct rates_report {
-	double rate, usual; /* transitions per second of the median rank: in the last windows if
-			     * these are slow, else in the last one; in those before, or before the
-			     * job was slow. 0: unknown */
+	/* Transitions per second of the median rank: in the last windows if these are slow, else in
+	 * the last one; in those before, or before the job was slow. 0: unknown. */
+	double rate, usual;
 	bool is_slow_phase;
 	double slow_seconds;                /* for so long, when that was found */
 	bool is_elsewhere;                  /* the ranks are not where they were before */
@@ -54,8 +52,7 @@ struct rates *rates_create(int num_ranks, double alpha, struct pdb_error *err);
 void rates_destroy(struct rates *rates); /* NULL is fine */
 
 /* looks[num_ranks] at now_ns, some times in each window of a second, which is doubled while most
- * windows see no transition. Between two looks a second at most counts,
- * as in pace.h. */
+ * windows see no transition. Between two looks a second at most counts, as in pace.h. */
 void rates_add(struct rates *rates, uint64_t now_ns, const struct rates_look *looks);
 
 void rates_report(const struct rates *rates, struct rates_report *report_ret);

@@ -7,8 +7,7 @@ enum { HALVINGS = 60, MAX_TERMS = 100000 };
 
 static const double precision = 1e-14;
 
-/* Regularized lower incomplete gamma function P(a, x), by its series (Abramowitz and Stegun
- * 6.5.29). */
+/* Regularized lower incomplete gamma function P(a, x) (Abramowitz and Stegun 6.5.29). */
 static double gamma_lower(double a, double x)
 {
 	double term = 1, sum = 1;
@@ -22,8 +21,7 @@ static double gamma_lower(double a, double x)
 	return sum * exp(a * log(x) - x - lgamma(a + 1));
 }
 
-/* The sum of the probabilities from `successes` on or, where these are the larger part, of the others:
- * away from the mean they get smaller and smaller. */
+/* Sums whichever side is away from the mean, where probabilities get smaller and smaller. */
 double statistics_binomial_tail(uint64_t successes, uint64_t trials, double p)
 {
 	double n = (double)trials, k = (double)successes, sum = 0, term;
@@ -146,12 +144,9 @@ struct runs_test statistics_runs_test(const uint8_t *values, size_t num, double 
 	for (size_t i = 0; i < num; i++) {
 		bool is_above = values[i] * (uint64_t)num >= sum;
 
-		if (is_above)
-			test.num_above++;
-		else
-			test.num_below++;
-		if (!i || is_above != was_above)
-			test.num_runs++;
+		test.num_above += is_above;
+		test.num_below += !is_above;
+		test.num_runs += !i || is_above != was_above;
 		was_above = is_above;
 	}
 	test.is_decided = test.num_below > 1 && test.num_above > 1;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the hang test and the pace of ranks need of statistics: exact ones, as samples are few when
- * they matter most. */
+ * Statistics for hangs: exact ones, as samples are few when they matter most. */
 #ifndef PDB_ANALYSIS_STATISTICS_H
 #define PDB_ANALYSIS_STATISTICS_H
 
@@ -19,8 +18,7 @@ double statistics_poisson_upper(uint64_t events, double confidence);
 /* Probability of at least `successes` out of `trials`, each with probability p. */
 double statistics_binomial_tail(uint64_t successes, uint64_t trials, double p);
 
-/* Probability that a standard normal variable is above z; and the z that has it, for 0 < p < 1, to
- * 0.00045. */
+/* Probability that a standard normal variable is above z, and z for 0 < p < 1, to 0.00045. */
 double statistics_normal_tail(double z);
 double statistics_normal_upper(double p);
 

@@ -80,12 +80,10 @@ static int is_enough(const struct stay_history *history)
 
 double stay_history_chance(const struct stay_history *history, double stay_ns, double noise_ns)
 {
-	double longest, above;
+	double above = log(stay_ns) - log_stay(history, 0, noise_ns);
 
 	if (!is_enough(history))
 		return INFINITY;
-	longest = log_stay(history, 0, noise_ns);
-	above = log(stay_ns) - longest;
 	if (!(above > 0))
 		return per_hour(history);
 	return per_hour(history) * statistics_normal_tail(quantile_of(history, 0) +
@@ -94,11 +92,10 @@ double stay_history_chance(const struct stay_history *history, double stay_ns, d
 
 double stay_history_needed(const struct stay_history *history, double alpha, double noise_ns)
 {
-	double longest, quantile;
+	double longest = exp(log_stay(history, 0, noise_ns)), quantile;
 
 	if (!is_enough(history))
 		return INFINITY;
-	longest = exp(log_stay(history, 0, noise_ns));
 	quantile = statistics_normal_upper(fmin(alpha / per_hour(history), 0.5));
 	return longest * fmax(least_factor, exp((quantile - quantile_of(history, 0)) *
 						slope_of(history, noise_ns)));

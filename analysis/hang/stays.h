@@ -12,7 +12,6 @@
 #ifndef PDB_ANALYSIS_STAYS_H
 #define PDB_ANALYSIS_STAYS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 enum { STAYS_KEPT = 32 };
@@ -27,13 +26,11 @@ struct stay_history {
 /* One has ended. Leaves `watched` alone. */
 void stay_history_add(struct stay_history *history, double stay_ns);
 
-/* How many stays per hour are at least stay_ns long in a healthy job. Stays of at most `noise_ns`
- * are taken to have lasted that long. INFINITY with fewer than 8 stays, of which nothing follows.
- */
+/* How many stays per hour are at least stay_ns long in a healthy job. Stays below noise_ns
+ * are taken to have lasted that long. INFINITY with fewer than 8, of which nothing follows. */
 double stay_history_chance(const struct stay_history *history, double stay_ns, double noise_ns);
 
-/* The shortest stay whose chance is at most alpha, and twice as long as any before; INFINITY with
- * fewer than 8. */
+/* The shortest stay of chance alpha at most, and twice any before. INFINITY with fewer than 8. */
 double stay_history_needed(const struct stay_history *history, double alpha, double noise_ns);
 
 #endif

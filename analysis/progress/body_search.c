@@ -63,8 +63,6 @@ unsigned int job_loops_level_in(const struct job_loops *jl, uint32_t loop, uint3
 	return part->levels_in ? part->levels_in[find_member(part, state)] : 0;
 }
 
-/* ---- Searches ---- */
-
 struct body_search {
 	const struct job_loops *jl;
 	const bool *is_tail;

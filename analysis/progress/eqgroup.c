@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-
-#include "analysis/progress/activity.h"
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/progress_private.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
+#include "model/job/pair_map.h"
 #include "model/job/rankset.h"
 #include "model/arena.h"
 #include "model/sorted.h"
 
-/* ---- Activity ---- */
-
-/* A program that polls does so again within this time, or within some of its usual periods. */
-enum { POLL_RECENT_NS = 50 * 1000 * 1000, POLL_PERIODS = 3 };
-/* With one look, a lane without a transition for this long is called static. */
-enum { STATIC_NS = 200 * 1000 * 1000 };
+enum {
+	/* A program that polls does so again within this time, or some of its usual periods. */
+	POLL_RECENT_NS = 50 * 1000 * 1000,
+	POLL_PERIODS = 3,
+	STATIC_NS = 200 * 1000 * 1000, /* without a transition, with one look */
+};
 
 static bool is_polling(const struct job_lane *lane)
 {
@@ -26,8 +24,7 @@ static bool is_polling(const struct job_lane *lane)
 		return true;
 	if (data->polls == 0)
 		return false;
-	/* Without a poll between the looks it may have been off the processor meanwhile; or it has
-	 * computed only since its last poll, and not for all of its stay. */
+	/* It may have been off the processor meanwhile, or computed only since its last poll. */
 	if (now <= data->last_poll_ns)
 		return true;
 	period = data->last_poll_ns > data->since_ns
@@ -58,14 +55,11 @@ uint64_t activity_stay_ns(const struct job_lane *lane)
 	return lane->model->now_ns - lane->data->last_poll_ns;
 }
 
-/* ---- Groups ---- */
-
 struct grouping {
 	const struct progress *progress;
 	struct eqgroups *result;
 	size_t groups_capacity;
-	uint32_t *slots; /* [num_slots], a power of two: group + 1, or 0 */
-	size_t num_slots;
+	struct pair_map *group_of; /* by the hash of a place, or the next free number after it */
 };
 
 /* The group of the actor's place and activity, added if new. */
@@ -73,14 +67,15 @@ static uint32_t find_group(struct grouping *g, uint32_t actor, enum activity act
 {
 	struct eqgroups *result = g->result;
 	const struct job_lane *lane = &g->progress->jm->lanes[actor];
-	size_t i = (progress_hash_place(g->progress, actor) + activity) & (g->num_slots - 1);
+	uint64_t key = progress_hash_place(g->progress, actor) + activity;
 	struct eqgroup *group;
+	uint32_t known;
 
-	for (; g->slots[i]; i = (i + 1) & (g->num_slots - 1)) {
-		group = &result->groups[g->slots[i] - 1];
+	for (; (known = pair_map_get(g->group_of, key)) != PAIR_NONE; key++) {
+		group = &result->groups[known];
 		if (group->activity == activity &&
 		    progress_compare(g->progress, group->actors[0], actor) == PROGRESS_SAME)
-			return g->slots[i] - 1;
+			return known;
 	}
 	result->groups = arena_grow(g->progress->arena, result->groups, result->num_groups,
 				    &g->groups_capacity, sizeof(*result->groups));
@@ -93,8 +88,8 @@ static uint32_t find_group(struct grouping *g, uint32_t actor, enum activity act
 		.place = &g->progress->places[actor],
 		.stay_min_ns = UINT64_MAX,
 	};
-	g->slots[i] = (uint32_t)result->num_groups;
-	return g->slots[i] - 1;
+	pair_map_add(g->group_of, key, (uint32_t)result->num_groups - 1);
+	return (uint32_t)result->num_groups - 1;
 }
 
 static void add_actor(struct grouping *g, uint32_t actor)
@@ -141,11 +136,8 @@ struct eqgroups *eqgroups_create(const struct progress *progress)
 	const struct job_model *jm = progress->jm;
 	struct arena *arena = progress->arena;
 	struct eqgroups *result = arena_alloc(arena, sizeof(*result));
-	struct grouping g = {.progress = progress, .result = result, .num_slots = 64};
+	struct grouping g = {progress, result, 0, pair_map_in(arena)};
 
-	while (g.num_slots < jm->num_lanes * 2)
-		g.num_slots *= 2;
-	g.slots = arena_array(arena, g.num_slots, sizeof(*g.slots));
 	result->progress = progress;
 	result->group_of = arena_array(arena, jm->num_lanes, sizeof(*result->group_of));
 	for (size_t i = 0; i < jm->num_lanes; i++)

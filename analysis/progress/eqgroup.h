@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Equivalence groups: actors of one role with one state and one iteration vector; and the progress
- * dependency graph over them. */
+ * What each actor does; equivalence groups: actors of one role with one state and one iteration
+ * vector; and the progress dependency graph over them. */
 #ifndef PDB_ANALYSIS_EQGROUP_H
 #define PDB_ANALYSIS_EQGROUP_H
 
@@ -10,8 +10,6 @@
 
 #include "analysis/progress/progress.h"
 
-struct rankset;
-
 /* What an actor does, as far as model, second look and stack sample tell. */
 enum activity {
 	ACTIVITY_IN_MPI,    /* inside a call that communicates */
@@ -20,10 +18,18 @@ enum activity {
 	ACTIVITY_ENDED,     /* the thread or the rank has left MPI (finalized, thread ended) */
 };
 
+struct job_lane;
+
+enum activity activity_of_lane(const struct job_lane *lane);
+/* Has it made no transition between the looks, or with one look none for 200 ms? */
+bool activity_is_static(const struct job_lane *lane);
+/* How long it has done what it does now: of one that computes since its last poll, if it has polled
+ * in its state, and else since its last transition. */
+uint64_t activity_stay_ns(const struct job_lane *lane);
+
 struct eqgroup {
 	struct rankset *ranks;
-	uint32_t role;
-	uint32_t state;
+	uint32_t role, state;
 	enum activity activity;
 	uint32_t *actors; /* indexes in job_model.lanes, ascending */
 	size_t num_actors, actors_capacity;
@@ -42,7 +48,7 @@ struct eqgroups {
 /* It lives as long as the progress. */
 struct eqgroups *eqgroups_create(const struct progress *progress);
 
-/* An edge from a more progressed group to a less progressed one. */
+/* From a more progressed group to a less progressed one. */
 struct progress_edge {
 	uint32_t from, to;
 	uint32_t loop; /* that decided, or LOOP_NONE: order within an iteration or without loops */

@@ -17,8 +17,7 @@
 /* The loops of an actor with their counts, for sorting. */
 struct chain {
 	const struct iteration *iterations;
-	uint32_t num;
-	uint32_t role;
+	uint32_t num, role;
 };
 
 static int compare_chains(const void *a, const void *b)

@@ -10,8 +10,6 @@
 #include "model/job/model.h"
 #include "model/sorted.h"
 
-/* ---- The first calls of a loop ---- */
-
 /* A state of the part, by where the loop's innermost common function calls. */
 struct place_in_code {
 	uint32_t module;
@@ -96,8 +94,8 @@ static bool is_next_call(const bool *before, const uint32_t *position, uint32_t 
 	return position[call] == NO_MARK;
 }
 
-/* Number the calls, numbered by code before, in the order in which ranks first made them: in turns,
- * each those that come after calls of turns before. With none to go on from, take one. */
+/* Renumber the calls in the order in which ranks first made them: in turns, each those that come
+ * after calls of turns before. With none to go on from, take one. */
 static void renumber_by_visits(struct job_heads *jh, const struct loop_part *part,
 			       uint32_t num_calls)
 {
@@ -126,10 +124,9 @@ static void renumber_by_visits(struct job_heads *jh, const struct loop_part *par
 		jh->mark_of[part->states[i]] = position[jh->mark_of[part->states[i]]];
 }
 
-/* How often the rank went from later calls, or from outside, to the first k + 1 calls: arrivals[k].
- */
+/* arrivals[k]: how often the rank went from later calls, or outside, to the first k + 1 calls. */
 static bool count_arrivals(const struct job_heads *jh, const struct job_lane *lane,
-			   uint32_t num_calls, int64_t *arrivals)
+			   uint32_t num_calls, uint64_t *arrivals)
 {
 	bool is_runner = false;
 
@@ -146,18 +143,12 @@ static bool count_arrivals(const struct job_heads *jh, const struct job_lane *la
 			from = num_calls;
 		if (to >= from)
 			continue;
-		arrivals[to] += (int64_t)made->count;
-		arrivals[from] -= (int64_t)made->count;
+		arrivals[to] += made->count;
+		arrivals[from] -= made->count;
 	}
 	for (uint32_t k = 1; k < num_calls; k++)
 		arrivals[k] += arrivals[k - 1];
 	return is_runner;
-}
-
-/* Do ranks agree well enough to take it for the number of iterations? */
-static bool is_plausible(const struct range *range)
-{
-	return range->least >= MIN_ITERATIONS && range_spread(range) <= range->least / 2;
 }
 
 /* The calls from first to last are the head, or all others are. */
@@ -181,41 +172,45 @@ static void forget_calls(struct job_heads *jh, const struct loop_part *part)
 		jh->mark_of[part->states[i]] = NO_MARK;
 }
 
-/* How often ranks came to the first k + 1 calls, for each k. */
-static struct range *range_arrivals(const struct job_heads *jh, uint32_t num_calls)
+/* What `count` tells of each call, with room for one more; false: of a rank that makes none. */
+static struct range *range_calls(const struct job_heads *jh, uint32_t num_calls,
+				 bool (*count)(const struct job_heads *jh,
+					       const struct job_lane *lane, uint32_t num_calls,
+					       uint64_t *arrivals))
 {
 	struct range *ranges = arena_array(jh->scratch, num_calls, sizeof(*ranges));
-	int64_t *arrivals = arena_array(jh->scratch, num_calls + 1, sizeof(*arrivals));
+	uint64_t *arrivals = arena_array(jh->scratch, num_calls + 1, sizeof(*arrivals));
 
 	for (uint32_t k = 0; k < num_calls; k++)
 		ranges[k].least = UINT64_MAX;
 	for (size_t i = 0; i < jh->jm->num_lanes; i++) {
 		if (jh->jm->lanes[i].like != i ||
-		    !count_arrivals(jh, &jh->jm->lanes[i], num_calls, arrivals))
+		    !count(jh, &jh->jm->lanes[i], num_calls, arrivals))
 			continue;
 		for (uint32_t k = 0; k < num_calls; k++)
-			range_extend(&ranges[k], (uint64_t)arrivals[k]);
+			range_extend(&ranges[k], arrivals[k]);
 	}
 	return ranges;
 }
 
 static uint32_t find_best_last(const struct job_heads *jh, uint32_t num_calls)
 {
-	struct range *ranges = range_arrivals(jh, num_calls);
+	struct range *ranges = range_calls(jh, num_calls, count_arrivals);
 	uint32_t best = NO_MARK;
 
+	/* Ranks must agree well enough to take it for the number of iterations. */
 	for (uint32_t k = 0; k + 1 < num_calls; k++)
-		if (is_plausible(&ranges[k]) &&
+		if (ranges[k].least >= MIN_ITERATIONS &&
+		    range_spread(&ranges[k]) <= ranges[k].least / 2 &&
 		    (best == NO_MARK || range_is_closer(&ranges[k], &ranges[best])))
 			best = k;
 	return best;
 }
 
 /* Each rank makes some of the loop's calls. If these run in an order, then in each iteration all
- * come to one of the first few of them, and make one of the others before they come again. Take
- * as many for the first few as make ranks agree best on how often that was. The order is that of
- * the code, unless the compiler has moved it, as it seems if ranks do not agree: then that of
- * first visits. */
+ * come to one of the first few, and make one of the others before they come again. Take as many as
+ * make ranks agree best on how often that was. The order is that of the code, or if ranks do not
+ * agree, as when the compiler has moved code, that of first visits. */
 bool job_heads_choose_first_calls(struct job_heads *jh, struct job_loop *loop,
 				  struct loop_part *part)
 {
@@ -232,10 +227,7 @@ bool job_heads_choose_first_calls(struct job_heads *jh, struct job_loop *loop,
 	return best != NO_MARK;
 }
 
-/* ---- A call that is repeated ---- */
-
-/* How often ranks came to the header's call from the loop's other calls, and came again from within
- * the function that is called there. */
+/* How often ranks came to the header's call from the other calls, and to the header at all. */
 static void range_own(const struct job_heads *jh, uint32_t header, struct range *runs,
 		      struct range *calls)
 {
@@ -277,8 +269,7 @@ static bool comes_again(const struct job_heads *jh, const struct loop_part *part
 	return false;
 }
 
-/* Sends and receives are repeated for one neighbour after the other; anything else that is repeated
- * rather is the loop. */
+/* Sends and receives are repeated for each neighbour; what else is repeated rather is the loop. */
 static bool is_for_neighbours(const struct job_heads *jh, uint32_t header)
 {
 	enum seg_class class_id = jh->jm->sites[SEG_STATE_SITE(header)].class_id;
@@ -287,37 +278,26 @@ static bool is_for_neighbours(const struct job_heads *jh, uint32_t header)
 	       class_id == SEG_CLASS_SENDRECV || class_id == SEG_CLASS_START;
 }
 
-/* How often ranks came to the loop's other calls from each of its calls, or from outside. */
-static struct range *range_others(const struct job_heads *jh, uint32_t num_calls)
+/* How often the rank came to the loop's other calls from each of its calls, or from outside. */
+static bool count_others(const struct job_heads *jh, const struct job_lane *lane,
+			 uint32_t num_calls, uint64_t *arrivals)
 {
-	struct range *ranges = arena_array(jh->scratch, num_calls, sizeof(*ranges));
-	uint64_t *arrivals = arena_array(jh->scratch, num_calls, sizeof(*arrivals));
+	bool is_runner = false;
 
-	for (uint32_t call = 0; call < num_calls; call++)
-		ranges[call].least = UINT64_MAX;
-	for (size_t i = 0; i < jh->jm->num_lanes; i++) {
-		const struct job_lane *lane = &jh->jm->lanes[i];
-		bool is_runner = false;
+	memset(arrivals, 0, num_calls * sizeof(*arrivals));
+	for (size_t t = 0; t < lane->data->num_transitions; t++) {
+		const struct model_transition *made = &lane->data->transitions[t];
+		uint32_t from = jh->mark_of[job_lane_state(lane, made->from)];
+		uint32_t to = jh->mark_of[job_lane_state(lane, made->to)];
 
-		if (lane->like != i)
+		if (to == NO_MARK || from == to)
 			continue;
-		memset(arrivals, 0, num_calls * sizeof(*arrivals));
-		for (size_t t = 0; t < lane->data->num_transitions; t++) {
-			const struct model_transition *made = &lane->data->transitions[t];
-			uint32_t from = jh->mark_of[job_lane_state(lane, made->from)];
-			uint32_t to = jh->mark_of[job_lane_state(lane, made->to)];
-
-			if (to == NO_MARK || from == to)
-				continue;
-			is_runner = true;
-			for (uint32_t call = 0; call < num_calls; call++)
-				if (call == from || (from == NO_MARK && call != to))
-					arrivals[call] += made->count;
-		}
-		for (uint32_t call = 0; is_runner && call < num_calls; call++)
-			range_extend(&ranges[call], arrivals[call]);
+		is_runner = true;
+		for (uint32_t call = 0; call < num_calls; call++)
+			if (call == from || (from == NO_MARK && call != to))
+				arrivals[call] += made->count;
 	}
-	return ranges;
+	return is_runner;
 }
 
 /* The call with which iterations end, if ranks came from it to the others more often than to the
@@ -325,7 +305,7 @@ static struct range *range_others(const struct job_heads *jh, uint32_t num_calls
 static uint32_t find_end(const struct job_heads *jh, uint32_t num_calls, const struct range *runs,
 			 const struct range *calls)
 {
-	struct range *ranges = range_others(jh, num_calls);
+	struct range *ranges = range_calls(jh, num_calls, count_others);
 	uint64_t most = runs->most;
 	uint32_t end = NO_MARK;
 

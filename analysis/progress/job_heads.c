@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-
 #include "analysis/graph.h"
 #include "analysis/progress/job_heads.h"
 #include "model/arena.h"
@@ -8,8 +6,6 @@
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/pair_map.h"
-
-/* ---- Which ranks visit what ---- */
 
 static void collect_shapes(struct job_heads *jh)
 {
@@ -64,18 +60,13 @@ static void collect_visitors(struct job_heads *jh)
 	jh->shape_stamp = arena_array(jh->scratch, jh->num_shapes, sizeof(*jh->shape_stamp));
 }
 
-static void mark_part(struct job_heads *jh, const struct loop_part *part)
-{
-	jh->part_stamp++;
-	for (size_t i = 0; i < part->num_states; i++)
-		jh->in_part[SEG_STATE_SITE(part->states[i])] = jh->part_stamp;
-}
-
 uint32_t job_heads_count_runners(struct job_heads *jh, const struct loop_part *part)
 {
 	uint32_t num = 0;
 
-	mark_part(jh, part);
+	jh->part_stamp++;
+	for (size_t i = 0; i < part->num_states; i++)
+		jh->in_part[SEG_STATE_SITE(part->states[i])] = jh->part_stamp;
 	for (size_t i = 0; i < part->num_states && num < jh->num_ranks; i++) {
 		uint32_t site = SEG_STATE_SITE(part->states[i]);
 
@@ -90,13 +81,6 @@ uint32_t job_heads_count_runners(struct job_heads *jh, const struct loop_part *p
 	}
 	return num;
 }
-
-uint32_t job_heads_count_visits(const struct job_heads *jh, uint32_t state)
-{
-	return jh->visits[SEG_STATE_SITE(state)];
-}
-
-/* ---- Marks of iterations ---- */
 
 /* A call that all ranks make in the loop. */
 struct mark {
@@ -114,7 +98,7 @@ static struct mark *collect_marks(struct job_heads *jh, const struct loop_part *
 	for (size_t i = 0; i < part->num_states; i++) {
 		uint32_t state = part->states[i];
 
-		if (SEG_STATE_IS_EXIT(state) || jh->visits[SEG_STATE_SITE(state)] != num_runners)
+		if (SEG_STATE_IS_EXIT(state) || job_heads_count_visits(jh, state) != num_runners)
 			continue;
 		jh->mark_of[state] = (uint32_t)num;
 		marks[num++] = (struct mark){
@@ -156,8 +140,7 @@ static struct arrivals list_arrivals(const struct job_heads *jh, const struct jo
 /* Once, so that a loop of few states does not take a look at all transitions of all lanes. */
 static void collect_arrivals(struct job_heads *jh)
 {
-	size_t num_lanes = jh->jm->num_lanes;
-	size_t *at;
+	size_t num_lanes = jh->jm->num_lanes, *at;
 
 	if (jh->arrivals)
 		return;
@@ -237,9 +220,8 @@ static void count_marks(struct job_heads *jh, const struct loop_part *part, stru
 }
 
 /* Did ranks do `marked` once in each iteration, and `base` within these, some more often than
- * others? If on the contrary they do `base` once in each iteration, and `marked` in one of so many,
- * then they are as far apart in `base` as in `marked`, times so many; give or take what is left to
- * chance. */
+ * others? If they do `base` once in each iteration instead, and `marked` in one of n, they are n
+ * times as far apart in `base` as in `marked`, give or take chance. */
 static bool is_around(const struct range *marked, const struct range *base)
 {
 	double apart;
@@ -279,13 +261,6 @@ static bool is_avoidable(struct job_heads *jh, const struct loop_part *part, uin
 	return false;
 }
 
-static void set_run(const struct job_heads *jh, struct job_loop *loop, struct loop_part *part)
-{
-	part->is_head = arena_array(jh->arena, part->num_states, sizeof(*part->is_head));
-	for (size_t i = 0; i < part->num_states; i++)
-		part->is_head[i] = (part->states[i] | 1) == (loop->header | 1);
-}
-
 /* How often the ranks have been at a site: the least, and how far they are apart. */
 static bool get_spread(const struct job_heads *jh, uint32_t enter, uint64_t *least_ret,
 		       uint64_t *spread_ret)
@@ -313,8 +288,7 @@ static bool is_agreed(const struct job_heads *jh, uint32_t header)
 	       most_apart <= 2;
 }
 
-/* The header is a state that all ranks visit, maybe in a loop within the one that is meant: then
- * take what marks that one. */
+/* If the header is in a loop within the one that is meant, take what marks that one. */
 static bool leave_inner_loop(struct job_heads *jh, struct job_loop *loop, struct loop_part *part,
 			     uint32_t num_runners)
 {
@@ -343,13 +317,13 @@ static bool leave_inner_loop(struct job_heads *jh, struct job_loop *loop, struct
 	}
 	loop->header = header;
 	if (is_run)
-		set_run(jh, loop, part);
+		part->is_head = arena_array(jh->arena, part->num_states, sizeof(*part->is_head));
+	for (size_t i = 0; is_run && i < part->num_states; i++)
+		part->is_head[i] = (part->states[i] | 1) == (header | 1);
 	for (size_t i = 0; i < num_marks; i++)
 		jh->mark_of[marks[i].state] = NO_MARK;
 	return best != NULL;
 }
-
-/* ---- The head of a loop ---- */
 
 /* Of the states that all `num_runners` ranks visit: one on whose count they agree best, so that it
  * is not in an inner loop or branch that ranks take differently often. */
@@ -363,7 +337,7 @@ static uint32_t choose_common_state(const struct job_heads *jh, const struct loo
 		uint32_t state = part->states[i];
 		uint64_t least, spread;
 
-		if (SEG_STATE_IS_EXIT(state) || jh->visits[SEG_STATE_SITE(state)] != num_runners ||
+		if (SEG_STATE_IS_EXIT(state) || job_heads_count_visits(jh, state) != num_runners ||
 		    !get_spread(jh, state, &least, &spread))
 			continue;
 		if (best == UINT32_MAX || spread < best_spread ||
@@ -441,7 +415,7 @@ static uint32_t most_visited(const struct job_heads *jh, const struct loop_part 
 	uint32_t best = part->states[0];
 
 	for (size_t i = 1; i < part->num_states; i++)
-		if (jh->visits[SEG_STATE_SITE(part->states[i])] > jh->visits[SEG_STATE_SITE(best)])
+		if (job_heads_count_visits(jh, part->states[i]) > job_heads_count_visits(jh, best))
 			best = part->states[i];
 	return best;
 }
@@ -467,7 +441,7 @@ void job_heads_choose(struct job_heads *jh, struct job_loop *loop, struct loop_p
 
 	loop->region = CALLPATH_NONE;
 	loop->is_comparable = true;
-	if (jh->visits[SEG_STATE_SITE(loop->header)] != num_runners)
+	if (job_heads_count_visits(jh, loop->header) != num_runners)
 		common = choose_common_state(jh, part, num_runners);
 	if (common != UINT32_MAX) {
 		loop->header = common;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Which states of a loop mark its iterations (job_loops.h says which are chosen); and what the
- * files that choose them share. */
+ * Which states of a loop mark its iterations, as job_loops.h says. */
 #ifndef PDB_ANALYSIS_JOB_HEADS_H
 #define PDB_ANALYSIS_JOB_HEADS_H
 
@@ -38,20 +37,17 @@ struct job_heads {
 	size_t num_shapes, shapes_capacity;
 	struct pair_map *shape_of; /* by site_map */
 	uint32_t num_ranks;
-	uint32_t *visits; /* [sites] ranks that have it */
-	/* [sites + 1] where in `visitors` the shapes begin that have the site. */
-	size_t *first_visitor;
-	uint32_t *visitors;
+	uint32_t *visits;        /* [sites] ranks that have it */
+	size_t *first_visitor;   /* [sites + 1] where in `visitors` a site's shapes begin */
+	uint32_t *visitors;      /* shapes */
 	uint32_t *visitor_sites; /* beside them: the site's number in that shape */
 	uint32_t *shape_stamp;   /* [shapes] == part_stamp: has been counted */
-	/* Lanes, without those that are like another: where in `shape_lanes` those of a shape
-	 * begin, [shapes + 1], their arrivals, and == part_stamp if they are in the part;
-	 * [lanes]. NULL: not asked for yet. */
-	size_t *first_lane;
+	/* Lanes, without those that are like another. NULL: not asked for yet. */
+	size_t *first_lane; /* [shapes + 1] where in `shape_lanes` those of a shape begin */
 	uint32_t *shape_lanes;
-	struct arrivals *arrivals;
-	uint32_t *lane_stamp;
-	uint32_t *in_part; /* [sites] == part_stamp: in the part that is looked at */
+	struct arrivals *arrivals; /* [lanes] */
+	uint32_t *lane_stamp;      /* [lanes] == part_stamp: in the part */
+	uint32_t *in_part;         /* [sites] == part_stamp: in the part that is looked at */
 	uint32_t part_stamp;
 	uint32_t *mark_of; /* [states] a number for those of the part */
 	/* For searches, [states]. */
@@ -94,14 +90,16 @@ static inline uint32_t job_heads_path(const struct job_heads *jh, uint32_t state
 	return jh->jm->sites[SEG_STATE_SITE(state)].path;
 }
 
-/* jm and the graph of its states are borrowed. It lives in `scratch`, what it adds to loops in
- * `arena`. */
+/* Borrows jm and the graph of its states. Lives in `scratch`, what it adds to loops in `arena`. */
 struct job_heads *job_heads_create(struct arena *arena, struct arena *scratch,
 				   const struct job_model *jm, const struct graph *graph);
 
-/* How many ranks visit any site of the part, and the site of the state. */
+/* How many ranks visit the site of the state, and any site of the part. */
+static inline uint32_t job_heads_count_visits(const struct job_heads *jh, uint32_t state)
+{
+	return jh->visits[SEG_STATE_SITE(state)];
+}
 uint32_t job_heads_count_runners(struct job_heads *jh, const struct loop_part *part);
-uint32_t job_heads_count_visits(const struct job_heads *jh, uint32_t state);
 
 /* Set header, region and is_comparable of the loop, and is_head of the part if the head is more
  * than one state. The header found first is given in the loop. */

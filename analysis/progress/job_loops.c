@@ -15,8 +15,6 @@ struct builder {
 	uint32_t *local_of; /* [states] index in the part that is taken apart */
 };
 
-/* ---- Taking apart ---- */
-
 static uint32_t common_path(const struct job_model *jm, const struct loop_part *part)
 {
 	uint32_t path = jm->sites[SEG_STATE_SITE(part->states[0])].path;
@@ -121,16 +119,12 @@ static void build_loops(struct builder *b, size_t num_states)
 				   jl->loops[l].header);
 }
 
-/* ---- Several loops that share a head ---- */
-
-#define MAX_SOURCES 32
-#define ENOUGH_ROUNDS 4
+enum { MAX_SOURCES = 32, ENOUGH_ROUNDS = 4 };
 
 /* A node of a body from which transitions go back to the head. */
 struct source {
 	uint32_t state, child;
-	/* state by which ranks come if they come by: `state`, or the child's header */
-	uint32_t mark;
+	uint32_t mark;  /* by which ranks come if they come by: `state`, or the child's header */
 	bool is_common; /* all ranks that run the loop come by, or may yet */
 	unsigned int level;
 	bool is_before[MAX_SOURCES]; /* leads to that source within an iteration */
@@ -255,8 +249,7 @@ static void find_levels_in(const struct builder *b, uint32_t loop, struct loop_p
 	}
 }
 
-/* Of how often ranks went round the loop: at most for each time that they came by a source, and at
- * least of those who never came by. */
+/* How often ranks went round: most for each time they came by a source, least without coming by. */
 struct rounds {
 	uint64_t most_between, least_without;
 	uint64_t num_visits; /* of one rank */
@@ -348,8 +341,6 @@ static void find_levels(struct builder *b, uint32_t loop, struct body_search *se
 	}
 	find_levels_in(b, loop, part);
 }
-
-/* ---- All of it ---- */
 
 /* The role of a loop is that of an actor that has been in it: of the first one. */
 static void find_roles(struct job_loops *jl)

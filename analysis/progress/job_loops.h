@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The loops of a job: the nest of its states with the markers that tell iterations. Shared by the
- * files that make up progress; see progress.h for what others may use.
+ * The loops of a job: the nest of its states with the markers that tell iterations.
  *
  * A loop of the job is a strongly connected part of the job's states. An iteration begins with an
  * arrival at its head, which is chosen such that all ranks that run the loop pass it:
@@ -24,9 +23,6 @@
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
 
-struct arena;
-struct graph;
-
 enum job_loops_limits {
 	JOB_LOOPS_MAX_DEPTH = 32, /* loops nested deeper are not taken apart */
 	JOB_LOOPS_MAX_LEVELS = 4,
@@ -37,11 +33,11 @@ struct loop_part {
 	uint32_t *states; /* that the loop contains, ascending */
 	size_t num_states, capacity;
 	bool *is_head; /* [num_states] if the head is several states, else NULL */
-	/* A head from which several nested loops start (for { for { 1; 2 } 3 }) looks the same
-	 * as that of one loop with a part that is skipped now and then (for { 1; 2; if { 3 } }).
-	 * Then each state that goes back to the head has the level of the loop that it would
-	 * close in the nest, 0 for the innermost; and each state that of the innermost one that
-	 * it would be in. [num_states] both, NULL if there is just one level. */
+	/* A head from which several nested loops start (for { for { 1; 2 } 3 }) looks the same as
+	 * that of one loop with a part that is skipped now and then (for { 1; 2; if { 3 } }). Then
+	 * each state that goes back to the head has the level of the loop that it would close, 0
+	 * for the innermost; and each state that of the innermost one that it would be in.
+	 * [num_states] both, NULL if there is just one level. */
 	uint8_t *levels, *levels_in;
 	unsigned int num_levels;
 };
@@ -51,8 +47,7 @@ struct job_loops {
 	struct graph *graph; /* of the job's states */
 	struct job_loop *loops;
 	struct loop_part *parts; /* parallel to loops */
-	size_t num_loops;
-	size_t loops_capacity, parts_capacity;
+	size_t num_loops, loops_capacity, parts_capacity;
 	uint32_t *loop_of; /* [states] */
 };
 
@@ -61,7 +56,7 @@ struct job_loops *job_loops_create(struct arena *arena, const struct job_model *
 
 /* Is the transition from -> to an arrival at the head of the loop? */
 bool job_loops_arrives(const struct job_loops *jl, uint32_t loop, uint32_t from, uint32_t to);
-/* The level of a transition that arrives: that of an entry from outside is the highest. */
+/* The level of a transition that arrives; an entry from outside has the highest. */
 unsigned int job_loops_level(const struct job_loops *jl, uint32_t loop, uint32_t from);
 /* The level of the innermost nested loop that the state, which the loop contains, would be in. */
 unsigned int job_loops_level_in(const struct job_loops *jl, uint32_t loop, uint32_t state);
@@ -70,10 +65,9 @@ bool job_loops_contains(const struct job_loops *jl, uint32_t loop, uint32_t stat
  * `loop`; LOOP_NONE if it lies in no loop inside. */
 uint32_t job_loops_child(const struct job_loops *jl, uint32_t loop, uint32_t state);
 
-/* The body of a loop, or of the whole job: its states with the arrivals at the head left out, and
- * each loop directly inside as one node. A search in it, from one node. */
+/* A search in the body of a loop, or of the whole job: its states without the arrivals at the head,
+ * and each loop directly inside as one node. */
 struct body_search;
-
 typedef void (*body_reached_fn)(void *context, uint32_t state, uint32_t child);
 
 /* is_tail [states]: states in no loop, and outermost loops, to which a search goes on when it

@@ -16,16 +16,14 @@ struct search {
 	uint32_t *depth;  /* on the path of the search, from 1; 0: not on it */
 	uint32_t *order;  /* nodes as they were reached */
 	size_t num_order;
-	bool *is_reached;
-	bool *is_header;
+	bool *is_reached, *is_header;
 	bool *is_irreducible; /* of headers */
 	struct visit *path;
 	uint32_t *postorder; /* nodes as they were left */
 	size_t num_left;
 };
 
-/* Note that `node` lies in the loop of `header`: merge it into the chain of headers around node,
- * which stays sorted by depth. */
+/* `node` lies in the loop of `header`: merge it into the chain of headers, sorted by depth. */
 static void tag_header(struct search *s, uint32_t node, uint32_t header)
 {
 	if (node == header || header == NO_NODE)
@@ -46,9 +44,8 @@ static void tag_header(struct search *s, uint32_t node, uint32_t header)
 	s->header[node] = header;
 }
 
-/* An edge from the path to `node`, which has been left. If the loop around node has been left
- * too, this is an entry besides its header, as it is for each loop around up to one still on the
- * path. */
+/* An edge from the path to `node`, which has been left: an entry besides its header into each loop
+ * around that has been left, too. */
 static void meet_left_node(struct search *s, uint32_t from, uint32_t node)
 {
 	uint32_t header = s->header[node];
@@ -150,7 +147,6 @@ struct loop_nest *loop_nest_create(struct arena *arena, const struct graph *grap
 	for (uint32_t node = 0; node < num; node++)
 		if (!s.is_reached[node])
 			search_from(&s, node);
-
 	nest->loop_of = arena_array(arena, num, sizeof(*nest->loop_of));
 	collect_loops(arena, &s, nest);
 	return nest;

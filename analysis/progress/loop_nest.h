@@ -31,7 +31,7 @@ struct loop_nest {
 	size_t num_reachable;
 };
 
-/* Nodes not reachable from root are searched from too, in ascending order. It lives in the arena. */
+/* Nodes that root does not reach are searched from too, ascending. It lives in the arena. */
 struct loop_nest *loop_nest_create(struct arena *arena, const struct graph *graph, uint32_t root);
 
 /* Does the loop contain the node? */

@@ -5,7 +5,6 @@
  * head of the loop around was last reached, found by going back through the ring. */
 #include <string.h>
 
-#include "analysis/graph.h"
 #include "analysis/progress/progress_private.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
@@ -17,14 +16,10 @@ struct finder {
 	struct progress_private *p;
 	const struct job_loops *jl;
 	const struct job_model *jm;
-	size_t iterations_capacity;
-	size_t levels_capacity;
-	/* Job site -> site of the ranks with this mapping. */
+	size_t iterations_capacity, levels_capacity;
 	const uint32_t *site_map;
-	uint32_t *local_sites;
+	uint32_t *local_sites; /* job site -> site of the ranks with this mapping */
 };
-
-/* ---- The frontier ---- */
 
 /* The nodes of the whole job's body: states in no loop, and after these the outermost loops. */
 static uint32_t node_of(const struct finder *f, uint32_t state)
@@ -166,8 +161,6 @@ static void find_frontier(struct finder *f)
 	}
 }
 
-/* ---- Totals ---- */
-
 static void map_sites(struct finder *f, const struct job_lane *lane)
 {
 	if (f->site_map == lane->site_map)
@@ -208,8 +201,6 @@ static uint64_t count_all(struct finder *f, const struct job_lane *lane, uint32_
 	return total;
 }
 
-/* ---- Going back through the ring ---- */
-
 /* Counts of one loop, gathered backwards. */
 struct tally {
 	uint64_t arrivals;
@@ -226,29 +217,22 @@ static void add_arrival(struct tally *tally, unsigned int level)
 	tally->by_level[level]++;
 }
 
-/* Is this transition where the present iteration of `around` began? */
-static bool begins(const struct job_loops *jl, uint32_t around, uint32_t from, uint32_t to)
-{
-	return job_loops_arrives(jl, around, from, to) || !job_loops_contains(jl, around, from);
-}
-
 static uint32_t ring_state(const struct job_lane *lane, size_t i)
 {
 	return job_lane_state(lane, lane->data->ring[i].state);
 }
 
-/* Fill tallies[] of the loops, going back from the ring's entry `last`. Returns the index of the
- * loop up to whose beginning the ring did not reach: 0 if all are complete (the outermost needs
- * no beginning but for its levels). */
+/* Fill tallies[] of the loops, going back from the ring's entry `last`. Returns the loop to whose
+ * beginning the ring did not reach, 0 if all are complete: the outermost's is for levels only. */
 static uint32_t go_back(const struct job_loops *jl, const struct job_lane *lane, size_t last,
 			const struct iteration *loops, uint32_t num_loops, struct tally *tallies)
 {
 	const struct model_lane *data = lane->data;
 	bool is_whole = data->num_ring == data->events;
 	uint32_t open = num_loops - 1;
-	size_t i = last;
 
-	while (i < data->num_ring) {
+	/* Down from 0 it wraps around. */
+	for (size_t i = last; i < data->num_ring; i--) {
 		uint32_t to = ring_state(lane, i), from;
 
 		if (i == 0 && !is_whole)
@@ -259,18 +243,17 @@ static uint32_t go_back(const struct job_loops *jl, const struct job_lane *lane,
 
 			if (job_loops_arrives(jl, loop, from, to))
 				add_arrival(&tallies[open], job_loops_level(jl, loop, from));
-			if (open == 0 || !begins(jl, loops[open - 1].loop, from, to))
+			/* Did the present iteration of the loop around begin here? */
+			if (open == 0 || (!job_loops_arrives(jl, loops[open - 1].loop, from, to) &&
+					  job_loops_contains(jl, loops[open - 1].loop, from)))
 				break;
 			open--;
 		}
 		if (open == 0 && tallies[0].level + 1 >= jl->parts[loops[0].loop].num_levels)
 			return 0;
-		i--;
 	}
 	return is_whole ? 0 : open;
 }
-
-/* ---- One actor ---- */
 
 static void add_chain(struct finder *f, uint32_t innermost, uint32_t depth)
 {

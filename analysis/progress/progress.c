@@ -5,6 +5,7 @@
 #include "analysis/progress/progress_private.h"
 #include "model/job/job_model.h"
 #include "model/arena.h"
+#include "model/hash.h"
 #include "model/job/pair_map.h"
 
 /* A node of a body at which some actor is. */
@@ -18,10 +19,6 @@ struct body {
 	uint64_t *reach; /* [num_nodes][num_words]: bit k of row i: node i leads to node k */
 	size_t num_words;
 };
-
-/* ---- Bodies ---- */
-
-#define NO_INDEX PAIR_NONE
 
 static struct body *body_of(const struct progress_private *p, uint32_t loop)
 {
@@ -37,7 +34,7 @@ static uint64_t key_of(const struct progress_private *p, uint32_t loop, uint32_t
 	return pair_key(loop, child == LOOP_NONE ? state : num_states + child);
 }
 
-/* The index of a node, or NO_INDEX if no actor is there. */
+/* The index of a node, or PAIR_NONE if no actor is there. */
 static uint32_t find_node(const struct progress_private *p, uint32_t loop, uint32_t state,
 			  uint32_t child)
 {
@@ -49,7 +46,7 @@ static uint32_t add_node(struct progress_private *p, uint32_t loop, uint32_t sta
 	struct body *body = body_of(p, loop);
 	uint32_t index = find_node(p, loop, state, child);
 
-	if (index != NO_INDEX)
+	if (index != PAIR_NONE)
 		return index;
 	index = (uint32_t)body->num_nodes;
 	body->nodes = arena_grow(p->arena, body->nodes, index, &body->nodes_capacity,
@@ -91,7 +88,7 @@ static void note_reached(void *context, uint32_t state, uint32_t child)
 	struct row *row = context;
 	uint32_t index = find_node(row->p, row->loop, state, child);
 
-	if (index != NO_INDEX)
+	if (index != PAIR_NONE)
 		row->bits[index / 64] |= UINT64_C(1) << index % 64;
 }
 
@@ -132,8 +129,6 @@ static void build_bodies(struct progress_private *p, const struct job_model *jm)
 	find_reach(p, LOOP_NONE, search);
 }
 
-/* ---- Create and destroy ---- */
-
 static void fill_places(struct progress *progress)
 {
 	const struct job_model *jm = progress->jm;
@@ -144,7 +139,6 @@ static void fill_places(struct progress *progress)
 		const struct position *position = &p->positions[i];
 		struct place *place = &progress->places[i];
 
-		place->actor = (uint32_t)i;
 		place->state = jm->lanes[i].state;
 		place->num_iterations = position->num_loops;
 		if (position->num_loops > 0)
@@ -184,25 +178,8 @@ void progress_destroy(struct progress *progress)
 		arena_destroy(progress->arena);
 }
 
-/* ---- The order ---- */
-
-static enum progress_order order_of(bool is_less, bool is_more)
-{
-	if (is_less != is_more)
-		return is_less ? PROGRESS_LESS : PROGRESS_MORE;
-	return PROGRESS_UNORDERED;
-}
-
-static enum progress_order reverse(enum progress_order order)
-{
-	if (order == PROGRESS_LESS)
-		return PROGRESS_MORE;
-	return order == PROGRESS_MORE ? PROGRESS_LESS : order;
-}
-
-/* Compare as if there were a nest of loops with one head, each of them made of neighbouring
- * levels; bit i of `cuts` parts level i from level i + 1. SAME: in the same iterations of the
- * same loops. */
+/* Compare as if there were a nest of loops with one head, each of neighbouring levels: bit i of
+ * `cuts` parts level i from i + 1. SAME: in the same iterations of the same loops. */
 static enum progress_order compare_levels(const struct level_counts *a,
 					  const struct level_counts *b, unsigned int num_levels,
 					  unsigned int cuts)
@@ -217,11 +194,10 @@ static enum progress_order compare_levels(const struct level_counts *a,
 		if (sum_a != sum_b)
 			return sum_a < sum_b ? PROGRESS_LESS : PROGRESS_MORE;
 		/* Beyond the loops inside: their head is this one's, so they come first. */
-		if (a->level_in >= l || b->level_in >= l) {
-			if (a->level_in >= l && b->level_in >= l)
-				return PROGRESS_SAME;
+		if (a->level_in >= l && b->level_in >= l)
+			return PROGRESS_SAME;
+		if (a->level_in >= l || b->level_in >= l)
 			return a->level_in >= l ? PROGRESS_MORE : PROGRESS_LESS;
-		}
 		sum_a = sum_b = 0;
 	}
 	return PROGRESS_SAME;
@@ -232,9 +208,8 @@ static bool leads_to(const struct body *body, uint32_t from, uint32_t to)
 	return body->reach[from * body->num_words + to / 64] >> to % 64 & 1;
 }
 
-/* Order by the iterations i and k of one loop that both are in; `rest` is the order of their places
- * in an iteration. When the head may be that of nested loops, say only what holds whichever of them
- * there are. */
+/* Order by the iterations i and k of one loop; `rest` orders the places in an iteration. When the
+ * head may be that of nested loops, say only what holds whichever there are. */
 static enum progress_order compare_iterations(const struct progress_private *p, uint32_t i,
 					      uint32_t k, enum progress_order rest)
 {
@@ -292,8 +267,10 @@ static enum progress_order compare_inside(const struct progress_private *p, uint
 	enum progress_order rest, order;
 	uint32_t k, m;
 
+	if (at_x != at_y && leads_to(body, at_x, at_y) == leads_to(body, at_y, at_x))
+		return PROGRESS_UNORDERED;
 	if (at_x != at_y)
-		return order_of(leads_to(body, at_x, at_y), leads_to(body, at_y, at_x));
+		return leads_to(body, at_x, at_y) ? PROGRESS_LESS : PROGRESS_MORE;
 	if (i == position_depth(x))
 		return PROGRESS_SAME;
 	k = position_iteration(x, i);
@@ -319,7 +296,9 @@ enum progress_order progress_explain(const struct progress *progress, uint32_t a
 	if (lanes[a].role != lanes[b].role)
 		return PROGRESS_UNORDERED;
 	if (is_after_loop_of(p, x, y))
-		return reverse(compare_with_frontier(p, y, lanes[a].state));
+		return compare_with_frontier(p, y, lanes[a].state) == PROGRESS_LESS
+			       ? PROGRESS_MORE
+			       : PROGRESS_UNORDERED;
 	if (is_after_loop_of(p, y, x))
 		return compare_with_frontier(p, x, lanes[b].state);
 	return compare_inside(p, LOOP_NONE, x, y, 0, loop_ret);
@@ -332,21 +311,14 @@ enum progress_order progress_compare(const struct progress *progress, uint32_t a
 	return progress_explain(progress, a, b, &loop);
 }
 
-/* ---- Equal places ---- */
-
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-	hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
-	return hash ^ hash >> 32;
-}
-
 uint64_t progress_hash_place(const struct progress *progress, uint32_t actor)
 {
 	const struct progress_private *p = progress->private;
 	const struct position *position = &p->positions[actor];
-	uint64_t hash = mix(progress->jm->lanes[actor].role, progress->jm->lanes[actor].state);
+	uint64_t hash =
+		hash_word(progress->jm->lanes[actor].role, progress->jm->lanes[actor].state);
 
 	for (uint32_t i = 0; i < position_depth(position); i++)
-		hash = mix(hash, p->iterations[position_iteration(position, i)].count);
+		hash = hash_word(hash, p->iterations[position_iteration(position, i)].count);
 	return hash;
 }

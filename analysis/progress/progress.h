@@ -21,15 +21,14 @@ struct job_loop {
 	uint32_t depth;  /* 0: outermost */
 	uint32_t role;   /* of the actors that run it */
 	bool is_irreducible;
-	/* false: the ranks that run it share neither a state nor a part of a call path that
-	 * could mark iterations. Then two ranks in it are unordered unless they are in the same
-	 * place. */
+	/* false: the ranks that run it share neither a state nor a part of a call path that could
+	 * mark iterations. Then two ranks in it are unordered unless they are in the same place. */
 	bool is_comparable;
 	/* The call path that all states of the loop share; its innermost frame names the loop. */
 	uint32_t path;
 	/* CALLPATH_NONE: iterations are arrivals at `header`, or from outside at several states of
-	 * which it is the first. Else not all ranks visit the header and iterations are arrivals in
-	 * any state whose call path has this prefix, from outside. */
+	 * which it is the first. Else they are arrivals from outside at any state whose call path
+	 * has this prefix, as not all ranks visit the header. */
 	uint32_t region;
 };
 
@@ -42,14 +41,12 @@ struct iteration {
 };
 
 struct place {
-	uint32_t actor;               /* index in job_model.lanes */
 	uint32_t state;               /* job state */
 	struct iteration *iterations; /* loops that contain the state, outermost first */
 	size_t num_iterations;
 	/* The frontier: the state lies in no known loop, or in one that nobody has left, and all
-	 * came there from one loop. Then these are the loops of the last state before it on the
-	 * actor's own path. The actor is taken to be still in them if another one is in a later
-	 * iteration there, as it can only be if the loop is not over. */
+	 * came there from one loop. These are the loops of the actor's last state before it. It is
+	 * taken to be still in them if another actor is in a later iteration there. */
 	struct iteration *frontier;
 	size_t num_frontier;
 };
@@ -68,11 +65,9 @@ struct progress {
 struct progress *progress_create(const struct job_model *jm);
 void progress_destroy(struct progress *progress);
 
-/* Is actor a less, the same or more progressed than b? Actors of different roles are unordered.
- * A partial order: reflexive, antisymmetric, transitive (analysis.md, section 4; Mitra et al.,
- * PLDI 2014, for the idea). */
+/* Is actor a less, the same or more progressed than b? A partial order (analysis.md, section 4; the
+ * idea is of Mitra et al., PLDI 2014). Actors of different roles are unordered. */
 enum progress_order progress_compare(const struct progress *progress, uint32_t a, uint32_t b);
-
 /* Why: the loop that decided (LOOP_NONE: reachability did), for explanations. */
 enum progress_order progress_explain(const struct progress *progress, uint32_t a, uint32_t b,
 				     uint32_t *loop_ret);

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "analysis/progress/eqgroup.h"
-#include "analysis/progress/loop_nest.h"
 #include "model/arena.h"
 
 /* Comparing all pairs and reducing the order is cubic (in words of 64 groups). With more groups
@@ -10,7 +9,6 @@
 enum { MAX_REDUCED = 1024 };
 
 struct builder {
-	const struct progress *progress;
 	const struct eqgroups *groups;
 	struct progress_graph *graph;
 	struct arena *scratch;
@@ -19,7 +17,7 @@ struct builder {
 
 static enum progress_order compare(const struct builder *b, size_t i, size_t k, uint32_t *loop_ret)
 {
-	return progress_explain(b->progress, b->groups->groups[i].actors[0],
+	return progress_explain(b->groups->progress, b->groups->groups[i].actors[0],
 				b->groups->groups[k].actors[0], loop_ret);
 }
 
@@ -29,8 +27,8 @@ static void add_edge(struct builder *b, size_t from, size_t to)
 	struct progress_edge edge = {.from = (uint32_t)from, .to = (uint32_t)to};
 
 	compare(b, from, to, &edge.loop);
-	graph->edges = arena_grow(b->progress->arena, graph->edges, graph->num_edges, &b->capacity,
-				  sizeof(*graph->edges));
+	graph->edges = arena_grow(b->groups->progress->arena, graph->edges, graph->num_edges,
+				  &b->capacity, sizeof(*graph->edges));
 	graph->edges[graph->num_edges++] = edge;
 }
 
@@ -103,8 +101,7 @@ struct progress_graph *progress_graph_create(const struct progress *progress,
 {
 	struct arena *arena = progress->arena;
 	struct progress_graph *graph = arena_alloc(arena, sizeof(*graph));
-	struct builder b = {
-		.progress = progress, .groups = groups, .graph = graph, .scratch = arena_create()};
+	struct builder b = {.groups = groups, .graph = graph, .scratch = arena_create()};
 
 	graph->groups = groups;
 	graph->is_least = arena_array(arena, groups->num_groups, sizeof(*graph->is_least));

@@ -6,8 +6,7 @@
 #include "analysis/progress/job_loops.h"
 #include "analysis/progress/progress.h"
 
-/* Arrivals by level (struct loop_part), each since the last one of a higher level; and the level
- * that the actor was in. */
+/* Arrivals by level (struct loop_part), each since the last of a higher one; the actor's level. */
 struct level_counts {
 	uint64_t arrivals[JOB_LOOPS_MAX_LEVELS];
 	unsigned int level_in;
@@ -19,8 +18,7 @@ struct position {
 	uint32_t first, num_loops;             /* loops that contain the state, in the pool */
 	uint32_t first_frontier, num_frontier; /* loops that it came from, in the pool */
 	uint32_t num_embedded;
-	/* in the pool of nodes: one for each body from the whole job inwards */
-	uint32_t first_node;
+	uint32_t first_node; /* in the pool: one for each body from the whole job inwards */
 };
 
 static inline uint32_t position_depth(const struct position *position)
@@ -38,8 +36,7 @@ static inline uint32_t position_iteration(const struct position *position, uint3
 /* The actors that went the way of one tail. */
 struct crowd {
 	uint32_t num;
-	/* the first of the iterations, in the pool, of one with the lowest count */
-	uint32_t lowest;
+	uint32_t lowest;    /* first iteration, in the pool, of one with the lowest count */
 	uint32_t num_equal; /* so many outer loops they all left in the same iterations */
 };
 
@@ -50,13 +47,10 @@ struct progress_private {
 	struct iteration *iterations; /* pool */
 	struct level_counts *levels;  /* parallel */
 	size_t num_iterations;
-	/* Tails: states in no loop, or outermost loops, that lead only to others of the kind and
-	 * at last nowhere. */
-	bool *is_tail; /* [states] */
-	/* [states] of a tail into which all came from one outermost loop: that loop. Else
-	 * LOOP_NONE. */
-	uint32_t *frontier_of;
-	uint32_t *tail_root; /* [states] the same for all of a tail, below num_roots */
+	/* Tails: states in no loop, or outermost loops, that only lead to tails, or nowhere. */
+	bool *is_tail;         /* [states] */
+	uint32_t *frontier_of; /* [states] outermost loop from which all came, or LOOP_NONE */
+	uint32_t *tail_root;   /* [states] the same for all of a tail, below num_roots */
 	size_t num_roots;
 	struct crowd *crowds; /* [num_roots], NULL if nobody is at the frontier */
 	bool *is_approximate; /* [loops] some actor's ring is too short: only totals are compared */

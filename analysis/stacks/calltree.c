@@ -6,7 +6,6 @@
 #include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
-#include "model/job/modules.h"
 #include "model/job/names.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
@@ -16,13 +15,10 @@ struct builder {
 	const struct job *job;
 	const struct calltree_options *options;
 	struct calltree *tree;
-	/* [call path nodes] the tree node for a path, NO_NODE: not known yet; and the same for
-	 * threads of MPI's own. */
+	/* [call path nodes] the tree node for a path, or NO_NODE; and for threads of MPI's own. */
 	uint32_t *node_of, *helper_of;
 	uint32_t *way; /* for walking a path from its outermost frame */
 };
-
-/* ---- Frames ---- */
 
 static bool is_same_text(const char *a, const char *b)
 {
@@ -55,30 +51,22 @@ static bool is_same_frame(const struct calltree *tree, uint32_t node, uint32_t p
 		return false;
 	if (tree->frames == CALLTREE_FUNCTION)
 		return true;
-	/* Without line information all of a function is one line: siblings that read the same would
-	 * only puzzle. */
+	/* Without lines a function is one line: siblings that read the same would only puzzle. */
 	return name_x->line == name_y->line && is_same_text(name_x->full_file, name_y->full_file);
-}
-
-static bool is_of_kind(const struct builder *b, uint32_t path, enum module_kind kind)
-{
-	uint32_t module = callpaths_get(b->job->callpaths, path)->module;
-
-	return module != MODULE_NONE && modules_get(b->job->modules, module)->kind == kind;
 }
 
 /* Frames that tell the reader nothing: below the first of MPI, but for the handler of a signal, our
  * own on the way there, and the one that begins a region of OpenMP. */
 static bool is_hidden(const struct builder *b, uint32_t parent, uint32_t path)
 {
+	enum module_kind kind = calltree_kind(b->job, path);
+
 	return b->options->fold && parent != NO_NODE &&
-	       (is_of_kind(b, path, MODULE_RECORDER) ||
-		(is_of_kind(b, b->tree->nodes[parent].path, MODULE_MPI) &&
-		 !is_of_kind(b, path, MODULE_SIGNAL)) ||
+	       (kind == MODULE_RECORDER ||
+		(calltree_kind(b->job, b->tree->nodes[parent].path) == MODULE_MPI &&
+		 kind != MODULE_SIGNAL) ||
 		calltree_begins_region(b->job, path));
 }
-
-/* ---- Nodes ---- */
 
 struct calltree *calltree_begin(const struct job *job, enum calltree_frames frames)
 {
@@ -185,8 +173,6 @@ static uint32_t find_node(struct builder *b, uint32_t path, bool is_helper)
 	return node;
 }
 
-/* ---- Order ---- */
-
 static int compare_nodes(const struct calltree_node *a, const struct calltree_node *b)
 {
 	return SORTED_ORDER(a->is_helper, b->is_helper)
@@ -245,8 +231,6 @@ void calltree_finish(struct calltree *tree)
 	tree->num_ranks = count_ranks(tree);
 }
 
-/* ---- Samples ---- */
-
 /* Is the next sample one of the same thread, later? */
 static bool is_outdated(const struct samples *samples, size_t i)
 {
@@ -256,8 +240,7 @@ static bool is_outdated(const struct samples *samples, size_t i)
 	       sample[1].tid == sample->tid && sample[1].path != CALLPATH_NONE;
 }
 
-/* The node in which the stack of a thread that is not the main one ends. The rank's main thread has
- * samples from `first` on. */
+/* Where a stack ends that is none of the main thread, which has samples from `first` on. */
 static uint32_t find_thread_node(struct builder *b, size_t first, const struct sample *sample)
 {
 	const struct sample *main = &b->job->samples->samples[first];

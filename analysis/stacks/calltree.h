@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Stack samples merged into a call prefix tree: an edge for each frame, labelled with the ranks
  * that have it, and one for each function that is inlined in a frame. Frames of one function (or
- * function and line) are merged by name, so that ranks at different instructions of a function
- * share a node.
+ * function and line) are merged by name: ranks at different instructions of it share a node.
  *
  * A tree is made of samples, and other trees of it: with less of each stack (calltree_edit()), or
  * with fewer stacks (calltree_select()). In each of them a stack is the chain of nodes from a root
@@ -12,12 +11,9 @@
 
 #include <regex.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-struct arena;
 struct job;
-struct name;
 struct rankset;
 struct temporal_result;
 
@@ -31,11 +27,9 @@ struct calltree_node {
 	size_t num_children, capacity;
 	struct rankset *ranks; /* whose sample goes through this frame */
 	struct rankset *ends;  /* whose sample ends here */
-	/* Samples that go through it and that end here: those of several threads and moments are
-	 * counted each. */
+	/* Samples that go through it and that end here, of all threads and moments. */
 	uint64_t seen, seen_ends;
-	/* Those of them that are of OpenMP workers, which are shown where their region was
-	 * begun. */
+	/* Those of OpenMP workers, which are shown where their region was begun. */
 	uint64_t workers, worker_ends;
 	uint32_t time;  /* among its siblings, 1 is the first: see calltree_order() */
 	bool is_helper; /* of a thread that the MPI library has for itself */
@@ -69,8 +63,6 @@ void calltree_destroy(struct calltree *tree); /* NULL is fine */
 /* The name of a node; borrowed as from names_at(). */
 const struct name *calltree_name(const struct calltree *tree, uint32_t node);
 
-/* ---- Less of each stack ---- */
-
 /* Which frames: those of the MPI library, or those in whose "function() at file:line", with the
  * file's whole path, an expression (POSIX, extended) is found; NULL: none. */
 struct calltree_pattern {
@@ -80,12 +72,10 @@ struct calltree_pattern {
 
 /* Stacks are edited in the order of the fields. */
 struct calltree_edit {
-	/* leave out what starts main() or a thread, and the recorder's frames, unless a stack
-	 * ends there */
+	/* Leave out the recorder's frames and what starts main() or a thread; no end of a stack. */
 	bool hide_starts;
 	struct calltree_pattern search; /* only stacks that have such a frame */
-	struct calltree_pattern above;  /* begin at the outermost such frame; those without one are
-					 * left out */
+	struct calltree_pattern above;  /* only those, beginning at the outermost such frame */
 	struct calltree_pattern below;  /* end at the outermost such frame */
 	struct calltree_pattern hide;   /* leave out such frames */
 	unsigned int depth;             /* no more frames than that; 0: all */
@@ -96,20 +86,13 @@ struct calltree *calltree_edit(const struct calltree *tree, const struct calltre
 /* Mark every node that has the same stacks as its parent as joined to it. */
 void calltree_join(struct calltree *tree);
 
-/* Number branches by the temporal order of the ranks' stacks, from 1 on: one is before another
- * if each stack in it is before each of the other's. Those of one number are not ordered with
- * each other, and those without a number, 0, with none of their siblings. Earlier ones come
- * first. Returns whether any has a number. */
+/* Number branches by the temporal order of the ranks' stacks, from 1 on, earlier ones first: one is
+ * before another if each stack in it is before each of the other's. Those of one number are not
+ * ordered with each other, those with 0 with none of their siblings. Has any a number? */
 bool calltree_order(struct calltree *tree, const struct temporal_result *order);
 
-/* ---- Fewer stacks ---- */
-
-enum calltree_extreme {
-	CALLTREE_LEAST,    /* of fewest ranks */
-	CALLTREE_MOST,     /* of most ranks */
-	CALLTREE_SHORTEST, /* of fewest frames */
-	CALLTREE_LONGEST,  /* of most frames */
-};
+/* Least and most in ranks, shortest and longest in frames. */
+enum calltree_extreme { CALLTREE_LEAST, CALLTREE_MOST, CALLTREE_SHORTEST, CALLTREE_LONGEST };
 
 /* Only the first `num` stacks in such an order, and those that equal the last of these in it. */
 struct calltree *calltree_select(const struct calltree *tree, enum calltree_extreme extreme,
@@ -118,11 +101,8 @@ struct calltree *calltree_select(const struct calltree *tree, enum calltree_extr
 /* Is the frame the code of an OpenMP region? */
 bool calltree_is_region(const struct calltree *tree, uint32_t node);
 
-/* Has this branch much fewer ranks than the frame that it parts from (a root: than the tree), at
- * most one of four? */
+/* Has this branch at most one of four ranks of its parent (a root: of the tree)? */
 bool calltree_deviates(const struct calltree *tree, uint32_t node);
-
-/* ---- Classes ---- */
 
 /* Ranks that have the same stacks in a tree. */
 struct calltree_class {

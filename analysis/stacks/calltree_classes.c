@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * All ranks are one class at first; each node in which stacks end parts every class into those that
  * have such a stack and those that have not. */
-#include <stdlib.h>
-
 #include "analysis/stacks/calltree_private.h"
 #include "model/arena.h"
 #include "model/job/rankset.h"
@@ -31,14 +29,13 @@ static void add_end(struct arena *arena, struct calltree_class *class, uint32_t 
 /* Take those that end there out of a class; if these are not all of it, they become another. */
 static void part(struct parting *p, size_t i, const struct rankset *ends, uint32_t end)
 {
-	struct rankset *with = rankset_copy(p->classes[i].ranks);
 	struct calltree_class *class;
+	struct rankset *with;
 
-	rankset_keep_set(with, ends);
-	if (rankset_is_empty(with)) {
-		rankset_destroy(with);
+	if (!rankset_meets(p->classes[i].ranks, ends))
 		return;
-	}
+	with = rankset_copy(p->classes[i].ranks);
+	rankset_keep_set(with, ends);
 	if (rankset_count(with) == rankset_count(p->classes[i].ranks)) {
 		rankset_destroy(with);
 		add_end(p->arena, &p->classes[i], end);

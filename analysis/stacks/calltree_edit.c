@@ -49,8 +49,6 @@ static void add_chain(struct calltree *into, const struct calltree *from, const 
 	into->nodes[node].worker_ends += old->worker_ends;
 }
 
-/* ---- Editing ---- */
-
 /* What is the same for all stacks that go through a node. */
 struct marks {
 	bool *search, *above, *below, *hide, *start;
@@ -150,7 +148,7 @@ static const uint32_t *cut(const struct marks *marks, const struct calltree_edit
 	return chain + first;
 }
 
-/* The chain is changed. */
+/* Changes the chain. */
 static void edit_stack(struct calltree *into, const struct calltree *tree,
 		       const struct marks *marks, const struct calltree_edit *edit, uint32_t *chain,
 		       size_t num, uint32_t end)
@@ -212,8 +210,6 @@ void calltree_join(struct calltree *tree)
 		node->is_joined = parent->num_children == 1 && !is_end(parent);
 	}
 }
-
-/* ---- Selecting ---- */
 
 struct candidate {
 	uint32_t end;

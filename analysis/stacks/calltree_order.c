@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: BSD-3-Clause
- * The branches of a tree in time. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
 #include "analysis/stacks/calltree_private.h"
@@ -7,19 +6,6 @@
 #include "model/job/rankset.h"
 #include "model/sorted.h"
 #include "model/xalloc.h"
-
-/* Which groups have ranks there? */
-static void find_groups(const struct temporal_result *order, const struct rankset *ranks,
-			bool *holds)
-{
-	for (size_t i = 0; i < order->num_groups; i++) {
-		struct rankset *both = rankset_copy(ranks);
-
-		rankset_keep_set(both, order->groups[i].ranks);
-		holds[i] = !rankset_is_empty(both);
-		rankset_destroy(both);
-	}
-}
 
 /* Is each stack of one branch before each of the other? */
 static bool is_before(const struct temporal_result *order, const bool *a, const bool *b)
@@ -43,14 +29,13 @@ static bool number(struct calltree *tree, const bool *before, const uint32_t *si
 {
 	bool has_changed = true, has_any = false;
 
-	for (size_t i = 0; i < num; i++) {
-		for (size_t j = 0; j < num; j++) {
-			if (!before[i * num + j])
-				continue;
-			tree->nodes[siblings[i]].time = tree->nodes[siblings[j]].time = 1;
-			has_any = true;
-		}
-	}
+	for (size_t i = 0; i < num; i++)
+		for (size_t j = 0; j < num; j++)
+			if (before[i * num + j]) {
+				tree->nodes[siblings[i]].time = 1;
+				tree->nodes[siblings[j]].time = 1;
+				has_any = true;
+			}
 	for (size_t round = 0; round < num && has_changed; round++) {
 		has_changed = false;
 		for (size_t i = 0; i < num; i++) {
@@ -82,9 +67,12 @@ static bool order_siblings(struct calltree *tree, const struct temporal_result *
 	if (num < 2)
 		return false;
 	before = xcalloc(num * num, sizeof(*before));
+	/* Which groups have ranks there. */
 	holds = xcalloc(num * num_groups + 1, sizeof(*holds));
 	for (size_t i = 0; i < num; i++)
-		find_groups(order, tree->nodes[siblings[i]].ranks, holds + i * num_groups);
+		for (size_t g = 0; g < num_groups; g++)
+			holds[i * num_groups + g] = rankset_meets(tree->nodes[siblings[i]].ranks,
+								  order->groups[g].ranks);
 	for (size_t i = 0; i < num; i++)
 		for (size_t j = 0; j < num; j++)
 			before[i * num + j] = i != j && is_before(order, holds + i * num_groups,

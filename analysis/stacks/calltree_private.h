@@ -4,12 +4,11 @@
 #define PDB_ANALYSIS_CALLTREE_PRIVATE_H
 
 #include "analysis/stacks/calltree.h"
+#include "model/job/modules.h"
 
 #define NO_NODE UINT32_MAX
 
-struct callpath_node;
 struct sample;
-struct samples;
 
 /* An empty tree. */
 struct calltree *calltree_begin(const struct job *job, enum calltree_frames frames);
@@ -24,11 +23,11 @@ void calltree_sort(const struct calltree *tree, uint32_t *siblings, size_t num,
 /* All ends are there: sums, and the order of siblings. */
 void calltree_finish(struct calltree *tree);
 
+/* Of the innermost frame of a path. */
+enum module_kind calltree_kind(const struct job *job, uint32_t path);
 /* Is a thread's stack that of a thread of the MPI library's own? */
 bool calltree_is_helper(const struct job *job, uint32_t path);
-
-/* Is it the frame of libgomp between the function that a region is in and the region? It tells
- * nothing that these do not. */
+/* Is it libgomp's frame between a region and the function that it is in? It tells nothing more. */
 bool calltree_begins_region(const struct job *job, uint32_t path);
 
 /* Where the stack of an OpenMP worker goes on in that of the thread that began its region. */

@@ -14,7 +14,6 @@
 #include "analysis/stacks/calltree_private.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
-#include "model/job/modules.h"
 #include "model/job/names.h"
 #include "model/job/sample.h"
 
@@ -43,12 +42,10 @@ static size_t region_base(const char *function)
 
 bool calltree_is_region(const struct calltree *tree, uint32_t node)
 {
-	const struct calltree_node *at = &tree->nodes[node];
-
-	return region_base(names_at(tree->job->names, at->path, at->level)->function) > 0;
+	return region_base(calltree_name(tree, node)->function) > 0;
 }
 
-static enum module_kind kind_of(const struct job *job, uint32_t path)
+enum module_kind calltree_kind(const struct job *job, uint32_t path)
 {
 	uint32_t module = callpaths_get(job->callpaths, path)->module;
 
@@ -75,14 +72,22 @@ bool calltree_begins_region(const struct job *job, uint32_t path)
 	       strncmp(function_of(job, path), interface, strlen(interface)) == 0;
 }
 
+/* The outermost frame that is none of the system's; CALLPATH_NONE: there is none. */
+static uint32_t outermost_beyond_system(const struct job *job, uint32_t path)
+{
+	uint32_t outermost = CALLPATH_NONE;
+
+	for (; path != CALLPATH_NONE; path = caller_of(job, path))
+		if (calltree_kind(job, path) != MODULE_SYSTEM)
+			outermost = path;
+	return outermost;
+}
+
 /* The region that libgomp has called in a thread of its own; CALLPATH_NONE: it is none. */
 static uint32_t find_worker(const struct job *job, uint32_t path)
 {
-	uint32_t outermost = CALLPATH_NONE, caller;
+	uint32_t outermost = outermost_beyond_system(job, path), caller;
 
-	for (; path != CALLPATH_NONE; path = caller_of(job, path))
-		if (kind_of(job, path) != MODULE_SYSTEM)
-			outermost = path;
 	if (outermost == CALLPATH_NONE)
 		return CALLPATH_NONE;
 	caller = caller_of(job, outermost);
@@ -103,7 +108,7 @@ static uint32_t find_begun(const struct job *job, uint32_t path, const char *reg
 		const char *function;
 
 		if (caller == CALLPATH_NONE || !is_of_libgomp(job, path) ||
-		    kind_of(job, caller) == MODULE_SYSTEM)
+		    calltree_kind(job, caller) == MODULE_SYSTEM)
 			continue;
 		if (innermost == CALLPATH_NONE)
 			innermost = path;
@@ -137,13 +142,9 @@ bool calltree_find_region(const struct job *job, const struct sample *first, siz
 	return ret->begun != CALLPATH_NONE;
 }
 
-/* Its outermost frame beyond those of the system is MPI's. */
 bool calltree_is_helper(const struct job *job, uint32_t path)
 {
-	bool is_helper = false;
+	uint32_t outermost = outermost_beyond_system(job, path);
 
-	for (; path != CALLPATH_NONE; path = caller_of(job, path))
-		if (kind_of(job, path) != MODULE_SYSTEM)
-			is_helper = kind_of(job, path) == MODULE_MPI;
-	return is_helper;
+	return outermost != CALLPATH_NONE && calltree_kind(job, outermost) == MODULE_MPI;
 }

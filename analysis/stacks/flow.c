@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/graph.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/stacks/flow.h"
 #include "model/arena.h"
 #include "model/sorted.h"
-
-/* ---- Blocks ---- */
 
 static uint32_t insn_at(const struct code_function *code, uint64_t address)
 {
@@ -65,8 +60,7 @@ static void make_blocks(struct flow *flow, const bool *targets)
 	}
 }
 
-/* What the compiler has put between blocks to align them, which nothing leads to: it must not look
- * like another way into a loop. */
+/* What aligns blocks, which nothing leads to: it must not look like another way into a loop. */
 static bool is_padding(const struct flow *flow, const bool *targets, uint32_t block)
 {
 	const struct flow_block *of = &flow->blocks[block];
@@ -96,8 +90,7 @@ static void make_graph(struct flow *flow, const bool *targets)
 
 	flow->graph = graph_create(flow->arena, flow->num_blocks);
 	for (uint32_t i = 0; i < flow->num_blocks; i++) {
-		const struct flow_block *block = &flow->blocks[i];
-		const struct code_insn *last = &code->insns[block->first + block->num - 1];
+		const struct code_insn *last = flow_last_insn(flow, i);
 
 		if (is_padding(flow, targets, i))
 			continue;
@@ -110,8 +103,6 @@ static void make_graph(struct flow *flow, const bool *targets)
 			add_edge(flow, i, code->targets[last->first_target + t]);
 	}
 }
-
-/* ---- Orders of blocks ---- */
 
 static void make_order(struct flow *flow)
 {
@@ -138,6 +129,18 @@ bool flow_is_reachable(const struct flow *flow, uint32_t block)
 	return flow->position[block] < flow->num_reachable;
 }
 
+const struct code_insn *flow_last_insn(const struct flow *flow, uint32_t block)
+{
+	return &flow->code->insns[flow->blocks[block].first + flow->blocks[block].num - 1];
+}
+
+bool flow_is_unknown_jump(const struct flow *flow, uint32_t block)
+{
+	const struct code_insn *last = flow_last_insn(flow, block);
+
+	return last->kind == CODE_SWITCH && !last->num_targets;
+}
+
 bool flow_is_back_edge(const struct flow *flow, uint32_t from, uint32_t to)
 {
 	const struct loop_nest *nest = flow->nest;
@@ -146,8 +149,6 @@ bool flow_is_back_edge(const struct flow *flow, uint32_t from, uint32_t to)
 	return loop != LOOP_NONE && nest->loops[loop].header == to &&
 	       loop_nest_contains(nest, loop, from);
 }
-
-/* ---- The frame ---- */
 
 struct code_place flow_resolve(const struct flow_frame *frame, struct code_place place)
 {
@@ -246,8 +247,8 @@ static void find_frames(struct flow *flow)
 {
 	const struct code_function *code = flow->code;
 	bool *is_reached = arena_array(flow->arena, flow->num_blocks, sizeof(*is_reached));
-	bool has_changed = true;
 	struct flow_frame *entry;
+	bool has_changed = true;
 
 	flow->frames = arena_array(flow->arena, flow->num_blocks, sizeof(*flow->frames));
 	entry = &flow->frames[flow->entry];
@@ -270,8 +271,8 @@ static void find_frames(struct flow *flow)
 	}
 }
 
-/* An address in the frame that goes into memory, or into a register that a called function may
- * take it from. Where something is added that is not known, it may be of an array's element. */
+/* Note an address in the frame that goes into memory, or into a register that a called function may
+ * take it from. Where something unknown is added, it may be of an array's element. */
 static void find_taken(struct flow *flow, const struct flow_frame *frame,
 		       const struct code_effect *effect)
 {
@@ -335,8 +336,6 @@ bool flow_is_shared(const struct flow *flow, int64_t slot, unsigned int size, bo
 	return low < flow->num_taken && flow->taken[low] < slot + (int64_t)size;
 }
 
-/* ---- All of it ---- */
-
 struct flow *flow_create(const struct code_function *code)
 {
 	struct arena *arena = arena_create();
@@ -363,8 +362,6 @@ void flow_destroy(struct flow *flow)
 		arena_destroy(flow->arena);
 }
 
-/* ---- Places ---- */
-
 bool flow_find(const struct flow *flow, uint64_t address, bool is_return, struct flow_place *ret)
 {
 	const struct code_insn *insn = code_function_find(flow->code, address - is_return);
@@ -390,8 +387,7 @@ struct reach {
 	bool is_uncertain; /* a jump of which it is not known where to is on the way */
 };
 
-/* Does a way lead from one block to another, without leaving the loop (LOOP_NONE: the function) or
- * beginning another iteration of it? */
+/* Does a way lead between blocks within an iteration of the loop (LOOP_NONE: the function)? */
 static struct reach find_way(const struct flow *flow, uint32_t from, uint32_t to, uint32_t loop)
 {
 	struct arena *scratch = arena_create();
@@ -404,13 +400,10 @@ static struct reach find_way(const struct flow *flow, uint32_t from, uint32_t to
 	seen[from] = true;
 	while (depth) {
 		uint32_t block = stack[--depth];
-		const struct flow_block *of = &flow->blocks[block];
-		const struct code_insn *last = &flow->code->insns[of->first + of->num - 1];
 		size_t num;
 		const uint32_t *successors = graph_successors(flow->graph, block, &num);
 
-		if (last->kind == CODE_SWITCH && !last->num_targets)
-			reach.is_uncertain = true;
+		reach.is_uncertain |= flow_is_unknown_jump(flow, block);
 		for (size_t i = 0; i < num; i++) {
 			uint32_t next = successors[i];
 

@@ -10,9 +10,6 @@
 
 #include "model/job/code.h"
 
-struct graph;
-struct loop_nest;
-
 struct flow_block {
 	uint32_t first, num; /* instructions */
 };
@@ -52,12 +49,13 @@ struct flow_place {
 	bool is_inside;
 };
 
-/* Is it known how the block is reached? Not those of handlers of exceptions, and where jumps lead
- * that are not understood. */
+/* Is it known how it is reached? Not of exceptions' handlers and where unknown jumps lead. */
 bool flow_is_reachable(const struct flow *flow, uint32_t block);
+/* The last instruction of a block; and is it a jump of which it is not known where to? */
+const struct code_insn *flow_last_insn(const struct flow *flow, uint32_t block);
+bool flow_is_unknown_jump(const struct flow *flow, uint32_t block);
 
-/* The place of a frame: an address, or the return address of a call. False: it is none of this
- * function's. */
+/* The place of an address, or of the return address of a call. False: none of this function's. */
 bool flow_find(const struct flow *flow, uint64_t address, bool is_return, struct flow_place *ret);
 
 /* The innermost loop that contains it, or LOOP_NONE; and the innermost that contains both. */
@@ -70,18 +68,17 @@ enum flow_order {
 	FLOW_AFTER,
 	FLOW_BRANCHES,    /* no way leads from one to the other */
 	FLOW_NOT_KNOWN,   /* a jump of which it is not known where to is on the way */
-	FLOW_IRREDUCIBLE, /* ways lead from each to the other, through a loop with several entries
-			   */
+	FLOW_IRREDUCIBLE, /* each leads to the other, through a loop with several entries */
 };
 
 /* Which of two places comes first in one iteration of the innermost loop that contains both, or
  * where there is none in one call of the function. */
 enum flow_order flow_compare(const struct flow *flow, struct flow_place a, struct flow_place b);
 
-/* What the loop's blocks are: does it contain the block? Is the edge one back to its header? */
+/* Does the edge lead back to the header of a loop? */
 bool flow_is_back_edge(const struct flow *flow, uint32_t from, uint32_t to);
 
-/* How registers stand to the frame before an instruction. */
+/* Before an instruction. */
 struct flow_frame flow_frame_at(const struct flow *flow, uint32_t insn);
 /* A place with a base register as seen there, relative to the CFA where that is known. */
 struct code_place flow_resolve(const struct flow_frame *frame, struct code_place place);

@@ -43,8 +43,6 @@ static bool same_place(const struct code_place *a, const struct code_place *b)
 	return a->kind == b->kind && a->reg == b->reg && a->displacement == b->displacement;
 }
 
-/* ---- Does a value tell iterations? ---- */
-
 /* By how much a place grows in one iteration. False: it is changed in another way. */
 static bool get_step(const struct symbolic *symbolic, const struct code_place *place, int64_t *ret)
 {
@@ -99,8 +97,6 @@ static bool is_multiplied(const struct search *search, struct reading *reading)
 	return !next.shift && next.terms[0].factor > 1 && is_power_of_two(next.terms[0].factor);
 }
 
-/* ---- Does it begin alike in all ranks? ---- */
-
 /* The loop around that loop, followed. NULL: it cannot be. */
 static const struct symbolic *follow_around(const struct search *search, uint32_t loop)
 {
@@ -145,8 +141,6 @@ static bool begins_alike(const struct search *search, uint32_t loop, const struc
 	}
 	return true;
 }
-
-/* ---- Readings ---- */
 
 static const struct code_value *find_location(const struct code_variable *variable,
 					      uint64_t address)
@@ -227,8 +221,6 @@ static struct loop_variable_site make_site(const struct reading *reading,
 		site.subtract = (reading->sum.constant - first->sum.constant) >> reading->sum.shift;
 	return site;
 }
-
-/* ---- Choosing ---- */
 
 struct candidate {
 	struct loop_variable variable;
@@ -360,8 +352,6 @@ void loop_variables_choose(const struct flow *flow, const struct code_variables 
 	free(search.around);
 	symbolic_destroy(symbolic);
 }
-
-/* ---- Comparing ---- */
 
 /* In how many steps a value is from the first one, which goes beyond the end of numbers, too. */
 static uint64_t distance(const struct loop_variable *variable, int64_t value, int64_t start)

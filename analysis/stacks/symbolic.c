@@ -30,8 +30,6 @@ struct symbolic {
 	struct code_value *end;      /* of the iteration; NULL: none was reached */
 };
 
-/* ---- Slots ---- */
-
 static void add_slot(struct symbolic *symbolic, const struct code_place *place,
 		     const struct code_variable *of)
 {
@@ -137,8 +135,6 @@ static uint32_t index_of(const struct symbolic *symbolic, const struct code_plac
 	slot = bsearch(&key, symbolic->slots, symbolic->num_slots, sizeof(*slot), by_displacement);
 	return slot ? CODE_NUM_REGISTERS + (uint32_t)(slot - symbolic->slots) : NO_INDEX;
 }
-
-/* ---- Sums ---- */
 
 static const struct code_value unknown;
 
@@ -277,8 +273,6 @@ static struct code_value evaluate(const struct symbolic *symbolic, const struct 
 	return sum;
 }
 
-/* ---- States ---- */
-
 static void write_place(const struct symbolic *symbolic, struct code_value *state,
 			const struct code_place *to, const struct code_value *value)
 {
@@ -365,21 +359,15 @@ static struct code_value *copy_state(const struct symbolic *symbolic,
 	return copy;
 }
 
-static void meet(const struct symbolic *symbolic, struct code_value *into,
-		 const struct code_value *other)
-{
-	for (size_t i = 0; i < symbolic->num_places; i++)
-		if (!code_value_is_same(&into[i], &other[i]))
-			into[i] = unknown;
-}
-
+/* Keep what both agree on. */
 static void join(const struct symbolic *symbolic, struct code_value **into,
 		 const struct code_value *state)
 {
 	if (!*into)
 		*into = copy_state(symbolic, state);
-	else
-		meet(symbolic, *into, state);
+	for (size_t i = 0; i < symbolic->num_places; i++)
+		if (!code_value_is_same(&(*into)[i], &state[i]))
+			(*into)[i] = unknown;
 }
 
 static uint32_t header_of(const struct symbolic *symbolic)
@@ -424,19 +412,6 @@ static bool spread(struct symbolic *symbolic, uint32_t block, const struct code_
 	return true;
 }
 
-static bool is_unknown_jump(const struct flow *flow, uint32_t block)
-{
-	const struct flow_block *of = &flow->blocks[block];
-	const struct code_insn *last = &flow->code->insns[of->first + of->num - 1];
-
-	return last->kind == CODE_SWITCH && !last->num_targets;
-}
-
-static void forget_all(const struct symbolic *symbolic, struct code_value *state)
-{
-	memset(state, 0, symbolic->num_places * sizeof(*state));
-}
-
 /* Ways that no jump shows lead into the loop: from handlers of exceptions, and from where jumps
  * lead that are not understood. In the whole function nothing is known where they come to. */
 static bool follow_unknown_ways(struct symbolic *symbolic)
@@ -471,12 +446,12 @@ static enum symbolic_result follow_block(struct symbolic *symbolic, uint32_t blo
 	struct code_value *state = symbolic->states[block];
 	bool is_proper;
 
-	if (is_unknown_jump(flow, block))
+	if (flow_is_unknown_jump(flow, block))
 		return SYMBOLIC_UNKNOWN_JUMP;
 	if (is_in_irreducible(symbolic, block)) {
 		if (symbolic->loop != LOOP_NONE)
 			return SYMBOLIC_IRREDUCIBLE;
-		forget_all(symbolic, state);
+		memset(state, 0, symbolic->num_places * sizeof(*state));
 	}
 	if (inner != symbolic->loop && nest->loops[inner].header == block) {
 		symbolic->entries[block] = copy_state(symbolic, state);
@@ -514,8 +489,6 @@ static enum symbolic_result follow(struct symbolic *symbolic)
 	}
 	return result;
 }
-
-/* ---- All of it ---- */
 
 struct symbolic *symbolic_create(const struct flow *flow, const struct code_variables *variables,
 				 uint32_t loop, enum symbolic_result *result_ret)
@@ -577,7 +550,5 @@ struct code_value symbolic_next(const struct symbolic *symbolic, struct code_pla
 {
 	uint32_t index = index_of(symbolic, &place);
 
-	if (index == NO_INDEX || !symbolic->end)
-		return unknown;
-	return symbolic->end[index];
+	return index == NO_INDEX || !symbolic->end ? unknown : symbolic->end[index];
 }

@@ -4,8 +4,6 @@
 #ifndef PDB_ANALYSIS_SYMBOLIC_H
 #define PDB_ANALYSIS_SYMBOLIC_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/stacks/flow.h"
@@ -25,8 +23,7 @@ void symbolic_destroy(struct symbolic *symbolic); /* NULL is fine */
 struct code_value symbolic_at(const struct symbolic *symbolic, uint32_t insn,
 			      const struct code_value *value);
 
-/* What a value in terms of the header of a loop directly inside this one is when that loop is
- * entered, in terms of this one's header. */
+/* A value in terms of an inner loop's header, as that is entered, in terms of this header. */
 struct code_value symbolic_entry(const struct symbolic *symbolic, uint32_t inner,
 				 const struct code_value *value);
 

@@ -2,14 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "analysis/graph.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/stacks/temporal_private.h"
 #include "model/job/callpath.h"
 #include "model/job/code.h"
-#include "model/job/modules.h"
 #include "model/xalloc.h"
 
 struct temporal *temporal_create(const struct callpaths *callpaths, const struct modules *modules,
@@ -59,27 +56,24 @@ void temporal_destroy(struct temporal *temporal)
 	free(temporal);
 }
 
-/* ---- Functions and their loops ---- */
-
-static void add_latch(struct temporal_loop *loop, uint64_t address)
-{
-	loop->latches = xreallocarray(loop->latches, loop->num_latches + 1, sizeof(*loop->latches));
-	loop->latches[loop->num_latches++] = address;
-}
-
 static void find_latches(struct temporal_body *body)
 {
 	const struct flow *flow = body->flow;
 
 	for (uint32_t block = 0; block < flow->num_blocks; block++) {
-		const struct flow_block *of = &flow->blocks[block];
 		size_t num;
 		const uint32_t *successors = graph_successors(flow->graph, block, &num);
 
-		for (size_t i = 0; i < num; i++)
-			if (flow_is_back_edge(flow, block, successors[i]))
-				add_latch(&body->loops[flow->nest->loop_of[successors[i]]].public,
-					  flow->code->insns[of->first + of->num - 1].address);
+		for (size_t i = 0; i < num; i++) {
+			struct temporal_loop *loop;
+
+			if (!flow_is_back_edge(flow, block, successors[i]))
+				continue;
+			loop = &body->loops[flow->nest->loop_of[successors[i]]].public;
+			loop->latches = xreallocarray(loop->latches, loop->num_latches + 1,
+						      sizeof(*loop->latches));
+			loop->latches[loop->num_latches++] = flow_last_insn(flow, block)->address;
+		}
 	}
 }
 
@@ -108,8 +102,6 @@ static struct temporal_body *get_body(struct temporal *temporal, uint32_t module
 	HASH_ADD_PTR(temporal->bodies, code, body);
 	return body;
 }
-
-/* ---- Places ---- */
 
 static struct temporal_site_key key_of(const struct callpath_node *node)
 {
@@ -177,8 +169,7 @@ enum module_kind temporal_kind(const struct temporal *temporal, uint32_t node)
 	return module == MODULE_NONE ? MODULE_SYSTEM : modules_get(temporal->modules, module)->kind;
 }
 
-/* What is inside MPI says nothing, and no more does what the program is doing in other libraries
- * below its own last frame. */
+/* What is inside MPI, or in libraries below the program's last frame, says nothing. */
 uint32_t temporal_program_path(const struct temporal *temporal, uint32_t path)
 {
 	uint32_t end = path;
@@ -216,8 +207,6 @@ bool temporal_add(struct temporal *temporal, uint32_t path)
 		is_new |= add_frame(temporal, node);
 	return is_new;
 }
-
-/* ---- Choosing variables ---- */
 
 /* The probe for a site: that of the last choice if it reads the same. */
 static uint32_t choose_probe(struct temporal *temporal, const struct temporal_body_loop *loop,
@@ -279,8 +268,6 @@ const struct code_probe *temporal_choose(struct temporal *temporal, size_t *num_
 	return temporal->probes;
 }
 
-/* ---- Loops of a path ---- */
-
 static bool is_around(const struct temporal_site *site, const struct temporal_loop *loop)
 {
 	const struct loop_nest *nest = site->body->flow->nest;
@@ -307,10 +294,9 @@ bool temporal_is_in_loop(const struct temporal *temporal, const struct temporal_
 bool temporal_is_innermost_loop(const struct temporal *temporal, const struct temporal_loop *loop,
 				uint32_t path)
 {
-	uint32_t last = temporal_program_path(temporal, path);
+	uint32_t last = temporal_program_path(temporal, path), innermost;
 	const struct temporal_site *site =
 		last == CALLPATH_NONE ? NULL : temporal_find_site(temporal, last);
-	uint32_t innermost;
 
 	if (!site || !site->body)
 		return false;

@@ -16,10 +16,6 @@
 #include "analysis/stacks/loop_variables.h"
 
 struct callpaths;
-struct code_address;
-struct code_function;
-struct code_probe;
-struct code_variables;
 struct modules;
 struct pdb_error;
 struct rankset;
@@ -50,15 +46,14 @@ struct temporal *temporal_create(const struct callpaths *callpaths, const struct
 				 const struct temporal_source *source);
 void temporal_destroy(struct temporal *temporal); /* NULL is fine */
 
-/* Look at the frames of a stack. Returns whether any of them is at a new place. */
+/* Look at the frames of a stack. Is any at a new place? */
 bool temporal_add(struct temporal *temporal, uint32_t path);
 /* Choose the loops' variables for all places seen so far. What is to be read in their frames;
  * borrowed, valid until the next call. Those of the last call keep their numbers, so that values
  * that have been read stay what they are; of a loop with another variable now they are not used. */
 const struct code_probe *temporal_choose(struct temporal *temporal, size_t *num_ret);
 
-/* Where the loops begin and end that stacks are in, which names are asked of to tell of them.
- * Returns how many; the caller frees *ret. */
+/* Where the loops that stacks are in begin and end. Returns how many; the caller frees *ret. */
 size_t temporal_loop_ends(const struct temporal *temporal, struct code_address **ret);
 
 enum temporal_order { TEMPORAL_BEFORE, TEMPORAL_SAME, TEMPORAL_AFTER, TEMPORAL_UNORDERED };
@@ -73,8 +68,7 @@ enum temporal_cause {
 	TEMPORAL_BRANCHES,        /* different branches */
 	TEMPORAL_UNKNOWN_JUMP,    /* a jump of which it is not known where to is on the way */
 	TEMPORAL_SEVERAL_ENTRIES, /* a loop with several entries leads from each to the other */
-	TEMPORAL_OTHER_FUNCTIONS, /* one place has called different functions, or the programs
-				     differ */
+	TEMPORAL_OTHER_FUNCTIONS, /* one place called different ones, or the programs differ */
 	TEMPORAL_NO_CODE,         /* no machine code of the function */
 	TEMPORAL_NO_STACK,        /* outermost frames are missing */
 };
@@ -119,20 +113,17 @@ void temporal_result_destroy(struct temporal_result *result); /* NULL is fine */
 enum temporal_order temporal_order_of(const struct temporal_result *result, size_t a, size_t b,
 				      struct temporal_reason *reason_ret);
 
-/* Is a group before another one? */
 bool temporal_is_before(const struct temporal_result *result, size_t a, size_t b);
 
 /* Ranks of the groups that are first in the order, or last, and in `num` steps along it from there.
  * Those that are before or after no others are in no step. The caller frees. */
 struct rankset *temporal_steps(const struct temporal_result *result, size_t num, bool from_last);
 
-/* Was the rank of these two samples in different iterations of a loop? *reason_ret: of the
- * outermost loop of which that is known. */
+/* Are samples of a rank in different iterations of a loop? *reason_ret: of the outermost known. */
 bool temporal_has_moved(const struct temporal *temporal, const struct sample *a,
 			const struct sample *b, struct temporal_reason *reason_ret);
 
-/* Is any frame of the path in the loop? And is it the innermost one around the program's last
- * frame? */
+/* Is any frame of the path in the loop? Is it the innermost around the program's last frame? */
 bool temporal_is_in_loop(const struct temporal *temporal, const struct temporal_loop *loop,
 			 uint32_t path);
 bool temporal_is_innermost_loop(const struct temporal *temporal, const struct temporal_loop *loop,
@@ -141,8 +132,8 @@ bool temporal_is_innermost_loop(const struct temporal *temporal, const struct te
 /* Is the iteration of every loop around every frame of the group known? */
 bool temporal_is_known(const struct temporal_result *result, size_t group);
 
-/* The loops, outermost first, around the frame of a group; the value of the loop's variable there.
- * Returns how many; loops and has_value have room for max. */
+/* The loops around the frame of a group, outermost first, and the values of their variables there.
+ * Returns how many; the arrays have room for max. */
 size_t temporal_loops_of(const struct temporal_result *result, size_t group, uint32_t frame,
 			 const struct temporal_loop **loops, int64_t *values, bool *has_value,
 			 size_t max);

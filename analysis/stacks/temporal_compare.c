@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
-#include "analysis/graph.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/stacks/temporal_private.h"
 #include "model/job/callpath.h"
-#include "model/job/code.h"
 #include "model/error.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
@@ -21,10 +19,10 @@ struct pair {
 	uint32_t depth;
 	const struct temporal_site *site_a, *site_b;
 	struct temporal_reason reason;
-	struct temporal_reason doubt; /* the first thing of which it is not known whether they are
-				       * at the same, as the iteration of a loop: only if nothing
-				       * else differs are they the same */
-	bool is_inside;               /* frames that start the program are behind them */
+	/* The first thing of which it is not known whether they are at the same, as the iteration
+	 * of a loop: only if nothing else differs are they the same. */
+	struct temporal_reason doubt;
+	bool is_inside; /* frames that start the program are behind them */
 };
 
 static enum temporal_order unordered(struct pair *pair, enum temporal_cause cause)
@@ -38,8 +36,6 @@ static void note_doubt(struct pair *pair, const struct temporal_reason *reason)
 	if (pair->doubt.cause == TEMPORAL_BY_NOTHING)
 		pair->doubt = *reason;
 }
-
-/* ---- Loops ---- */
 
 /* The loops around a block, outermost first. Returns how many. */
 static size_t loops_around(const struct loop_nest *nest, uint32_t innermost,
@@ -122,8 +118,6 @@ static int compare_loops(struct pair *pair)
 		order = compare_iterations(pair, &body->loops[loops[i]]);
 	return order;
 }
-
-/* ---- Frames ---- */
 
 static enum temporal_order compare_places(struct pair *pair)
 {
@@ -293,12 +287,9 @@ bool temporal_is_known(const struct temporal_result *result, size_t group)
 	return true;
 }
 
-/* ---- Groups ---- */
-
 static int by_stack(const void *a, const void *b)
 {
 	const struct temporal_group *x = a, *y = b;
-
 	int order = SORTED_ORDER(x->path, y->path) ?: SORTED_ORDER(x->num_values, y->num_values);
 
 	for (size_t i = 0; i < x->num_values && !order; i++) {
@@ -337,14 +328,6 @@ static struct temporal_group make_group(const struct temporal *temporal,
 		if (sample->values[i].depth <= depth)
 			group.values[group.num_values++] = sample->values[i];
 	return group;
-}
-
-static void add_sample(struct temporal_result *result, size_t *capacity,
-		       const struct sample *sample)
-{
-	result->groups =
-		xgrow(result->groups, result->num_groups, capacity, sizeof(*result->groups));
-	result->groups[result->num_groups++] = make_group(result->temporal, sample);
 }
 
 static void free_group(struct temporal_group *group)
@@ -443,8 +426,11 @@ static struct temporal_result *make_groups(const struct temporal *temporal,
 	for (int rank = rankset_first(ranks); rank >= 0; rank = rankset_next(ranks, rank)) {
 		const struct sample *sample = samples_find(samples, rank, 0);
 
-		if (sample)
-			add_sample(result, &capacity, sample);
+		if (!sample)
+			continue;
+		result->groups = xgrow(result->groups, result->num_groups, &capacity,
+				       sizeof(*result->groups));
+		result->groups[result->num_groups++] = make_group(temporal, sample);
 	}
 	merge_groups(result);
 	return result;
@@ -478,8 +464,6 @@ void temporal_result_destroy(struct temporal_result *result)
 	free(result->is_before);
 	free(result);
 }
-
-/* ---- Steps along the order ---- */
 
 struct rankset *temporal_steps(const struct temporal_result *result, size_t num, bool from_last)
 {

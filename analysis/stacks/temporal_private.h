@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What temporal.c finds in functions, for temporal_compare.c. */
 #ifndef PDB_ANALYSIS_TEMPORAL_PRIVATE_H
 #define PDB_ANALYSIS_TEMPORAL_PRIVATE_H
 
@@ -12,8 +13,7 @@
 
 struct temporal_site_key {
 	uint64_t offset;
-	uint32_t module;
-	uint32_t is_return;
+	uint32_t module, is_return;
 };
 
 /* A place in the code where frames are. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/traces/clustering.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/traces/clustering.h"
 #include "model/arena.h"
 #include "model/sorted.h"
 
@@ -72,8 +71,7 @@ static uint32_t nearest(const struct building *b, uint32_t to, uint32_t preferre
 	return best;
 }
 
-/* Follow nearest neighbours until two are each other's; these linkages allow to merge them at once
- * whatever else there is. */
+/* Follow nearest neighbours to two that are each other's; these linkages may merge them at once. */
 static void merge_all(struct arena *arena, struct building *b)
 {
 	uint32_t *chain = arena_array(arena, b->num, sizeof(*chain)), length = 0, first = 0;
@@ -96,8 +94,6 @@ static void merge_all(struct arena *arena, struct building *b)
 		}
 	}
 }
-
-/* ---- From places to numbers ---- */
 
 static int compare_merges(const void *a, const void *b)
 {
@@ -188,8 +184,6 @@ void clustering_cut(struct arena *arena, const struct clustering *clustering, ui
 	}
 }
 
-/* ---- Comparison ---- */
-
 /* Twice the pairs of objects that are in one cluster. */
 static double pairs_within(struct arena *arena, uint32_t num, const uint32_t *labels)
 {
@@ -230,8 +224,7 @@ static double pairs_of_both(struct arena *arena, uint32_t num, const uint32_t *a
 	return pairs;
 }
 
-/* B of two partitions of `num` objects by labels below num: 1 the same, near 0 nothing in common.
- */
+/* B of two partitions of `num` objects by labels below num. */
 static double bscore(struct arena *arena, uint32_t num, const uint32_t *labels_a,
 		     const uint32_t *labels_b)
 {

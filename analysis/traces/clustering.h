@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Agglomerative hierarchical clustering of anything that has distances, and how much two such
- * clusterings of the same objects agree. */
+ * Agglomerative hierarchical clustering of what has distances; how much two clusterings agree. */
 #ifndef PDB_ANALYSIS_CLUSTERING_H
 #define PDB_ANALYSIS_CLUSTERING_H
 
@@ -25,20 +24,17 @@ struct merge {
 
 struct clustering {
 	uint32_t num_leaves;
-	struct merge
-		*merges; /* [num_leaves - 1] by height, ties in an order that is always the same */
+	struct merge *merges; /* [num_leaves - 1] by height, ties always in the same order */
 	uint32_t num_merges;
 };
 
-/* distances: [num * num], symmetric, not negative. weights: [num] how many equal objects a leaf
- * stands for, NULL: one each; the result is that of as many objects with distance 0. O(num^2) by
- * chains of nearest neighbours (Murtagh 1983) and the Lance-Williams formulas. It lives in the
- * arena. */
+/* distances: [num * num], symmetric, not negative. weights: [num] how many objects of distance 0 a
+ * leaf stands for, NULL: one each. O(num^2) by chains of nearest neighbours (Murtagh 1983) and the
+ * Lance-Williams formulas. It lives in the arena. */
 struct clustering *clustering_create(struct arena *arena, uint32_t num, const double *distances,
 				     const uint32_t *weights, enum linkage linkage);
 
-/* Cut it into num_clusters (1 to num_leaves): labels[leaf] is the cluster's number, in the order of
- * their first leaves. */
+/* Cut it into num_clusters (1 to num_leaves): labels[leaf], numbered by first leaves. */
 void clustering_cut(struct arena *arena, const struct clustering *clustering, uint32_t num_clusters,
 		    uint32_t *labels);
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/traces/concept_lattice.h"
-
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/traces/concept_lattice.h"
 #include "model/arena.h"
 #include "model/error.h"
 #include "model/sorted.h"
@@ -34,8 +33,6 @@ static uint64_t *intersect(const struct building *b, const uint64_t *x, const ui
 		both[w] = x[w] & y[w];
 	return both;
 }
-
-/* ---- AddIntent ---- */
 
 static uint32_t add_concept(struct building *b, const uint64_t *intent)
 {
@@ -90,8 +87,7 @@ static void offer_parent(struct building *b, struct concept *parents, uint32_t c
 	add_parent(b, parents, candidate);
 }
 
-/* The concept with this intent, made if there is none. `generator` is one whose intent has all of
- * it. */
+/* The concept with this intent, made if there is none. The generator's intent has all of it. */
 static uint32_t add_intent(struct building *b, const uint64_t *intent, uint32_t generator)
 {
 	struct concept parents = {.num_parents = 0};
@@ -122,8 +118,6 @@ static uint32_t add_intent(struct building *b, const uint64_t *intent, uint32_t 
 	b->concepts[added] = parents;
 	return added;
 }
-
-/* ---- Order, extents, labels ---- */
 
 struct place {
 	const struct concept *concept;
@@ -206,8 +200,7 @@ static void find_extents(struct arena *arena, struct concept_lattice *lattice)
 	}
 }
 
-/* From the top down the first one with the attribute is the highest: two that have it have a common
- * one above them. */
+/* From the top down the first one that has it is the highest: two have a common one above them. */
 static void find_attributes(struct arena *arena, struct concept_lattice *lattice)
 {
 	uint32_t num = lattice->context->num_attributes;
@@ -222,27 +215,21 @@ static void find_attributes(struct arena *arena, struct concept_lattice *lattice
 	}
 }
 
-/* The bottom: all attributes. */
-static void add_bottom(struct building *b)
-{
-	uint64_t *all = arena_array(b->arena, b->context->num_words, sizeof(*all));
-
-	for (uint32_t a = 0; a < b->context->num_attributes; a++)
-		all[a / 64] |= (uint64_t)1 << a % 64;
-	add_concept(b, all);
-}
-
 struct concept_lattice *concept_lattice_create(struct arena *arena,
 					       const struct formal_context *context, size_t most,
 					       struct pdb_error *err)
 {
 	struct concept_lattice *lattice = arena_alloc(arena, sizeof(*lattice));
 	struct building b = {.arena = arena, .context = context, .most = most};
+	uint64_t *all = arena_array(arena, context->num_words, sizeof(*all));
 	uint32_t *where;
 
 	lattice->context = context;
 	lattice->concept_of_row = arena_array(arena, context->num_rows, sizeof(uint32_t));
-	add_bottom(&b);
+	/* The bottom. */
+	for (uint32_t a = 0; a < context->num_attributes; a++)
+		all[a / 64] |= (uint64_t)1 << a % 64;
+	add_concept(&b, all);
 	for (uint32_t r = 0; r < context->num_rows && !b.is_full; r++)
 		lattice->concept_of_row[r] =
 			add_intent(&b, &context->rows[r * context->num_words], 0);

@@ -26,8 +26,7 @@ struct concept_lattice {
 	const struct formal_context *context; /* borrowed */
 	struct concept *concepts;
 	size_t num_concepts;
-	/* Reduced labels: the lowest concept with the object in its extent, the highest with the
-	 * attribute in its intent. */
+	/* Reduced labels: the lowest concept with the object, the highest with the attribute. */
 	uint32_t *concept_of_row;       /* [num_rows] */
 	uint32_t *concept_of_attribute; /* [num_attributes] */
 };

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/traces/formal_context.h"
-
 #include <string.h>
 
-#include "model/hash.h"
-#include "model/xalloc.h"
+#include "analysis/traces/formal_context.h"
 #include "model/arena.h"
 #include "model/wire/blobs.h"
 

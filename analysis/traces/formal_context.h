@@ -18,8 +18,7 @@ struct formal_context {
 	uint32_t *row_size;   /* [num_rows] objects with that row */
 };
 
-/* Object o has the attributes numbers[ends[o - 1]] to numbers[ends[o]] (excluded), with ends[-1] 0,
- * each below num_attributes. */
+/* Object o has the attributes numbers[ends[o - 1]] up to before numbers[ends[o]]; ends[-1] is 0. */
 struct formal_context *formal_context_create(struct arena *arena, uint32_t num_objects,
 					     uint32_t num_attributes, const uint32_t *numbers,
 					     const size_t *ends);

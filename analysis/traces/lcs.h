@@ -13,8 +13,7 @@ struct lcs_match {
 	uint32_t a, b; /* indexes; both ascend */
 };
 
-/* One longest common subsequence, with the earliest elements. matches: room for the shorter one.
- * Returns how many. */
+/* One with the earliest elements. matches: room for the shorter one. Returns how many. */
 size_t lcs_find(const uint64_t *a, size_t num_a, const uint64_t *b, size_t num_b,
 		struct lcs_match *matches);
 

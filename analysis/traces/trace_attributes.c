@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/traces/trace_attributes.h"
-
 #include <stdlib.h>
 
+#include "analysis/traces/trace_attributes.h"
 #include "model/arena.h"
 #include "model/sorted.h"
 
@@ -88,10 +87,8 @@ static uint64_t log10_of(uint64_t number)
 {
 	uint64_t log = 0;
 
-	while (number >= 10) {
-		number /= 10;
+	for (; number >= 10; number /= 10)
 		log++;
-	}
 	return log;
 }
 
@@ -101,19 +98,16 @@ static void unite(struct counted *counted, enum attribute_frequency frequency)
 	size_t num = 0;
 
 	sorted_make(counted->items, counted->num, sizeof(*counted->items), compare_attributes);
-	for (size_t i = 0; i < counted->num; i++) {
+	for (size_t i = 0; i < counted->num; i++)
 		if (num > 0 && compare_things(&counted->items[num - 1], &counted->items[i]) == 0)
 			counted->items[num - 1].frequency += counted->items[i].frequency;
 		else
 			counted->items[num++] = counted->items[i];
-	}
 	counted->num = num;
 	for (size_t i = 0; i < num && frequency != FREQUENCY_ACTUAL; i++)
 		counted->items[i].frequency =
 			frequency == FREQUENCY_NONE ? 0 : log10_of(counted->items[i].frequency);
 }
-
-/* ---- Numbers ---- */
 
 static void number_attributes(struct arena *arena, struct trace_attributes *result,
 			      const struct counted *of_roots, size_t num_roots)

@@ -33,8 +33,7 @@ struct trace_attribute {
 struct trace_attributes {
 	struct trace_attribute *attributes; /* by kind, symbol, next, frequency */
 	size_t num_attributes;
-	/* Of trace t those in numbers[ends[t - 1]] to numbers[ends[t]], ascending, with ends[-1] 0.
-	 */
+	/* Of trace t those in numbers[ends[t - 1]] to numbers[ends[t]], ascending; ends[-1]: 0. */
 	uint32_t *numbers;
 	size_t *ends; /* [num_traces] */
 	size_t num_traces;

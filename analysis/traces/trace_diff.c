@@ -8,12 +8,12 @@
  *
  * Where one side leaves a loop in the middle, as a rank that hangs does, the iteration in which it
  * does is aligned with the other side's next one. */
-#include "analysis/traces/trace_diff.h"
-
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/traces/trace_diff.h"
 #include "analysis/traces/lcs.h"
 #include "model/arena.h"
 #include "model/job/pair_map.h"
@@ -27,8 +27,7 @@ enum pass { PASS_SYMBOL, PASS_SHAPE, PASS_EVENTS, PASS_SIMILAR };
 /* The two sides of a comparison of bodies. */
 struct sides {
 	const struct trace_element *left, *right;
-	size_t num_left, num_right;
-	uint32_t *partner; /* [num_left] the element of the right, or TRACE_NONE */
+	uint32_t *partner; /* [of the left] the element of the right, or TRACE_NONE */
 };
 
 struct comparing {
@@ -52,8 +51,6 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 	hash = (hash ^ hash >> 32) * 0xd6e8feb86659fd93u;
 	return hash ^ hash >> 32;
 }
-
-/* ---- What is known of loops ---- */
 
 static void collect_symbols(struct comparing *c)
 {
@@ -149,8 +146,6 @@ static uint64_t key_of(const struct comparing *c, enum pass pass, uint32_t symbo
 	return key;
 }
 
-/* ---- Alignment ---- */
-
 /* Part of both sides that has no partners yet. */
 struct gap {
 	size_t left, num_left, right, num_right;
@@ -172,11 +167,9 @@ static void align_similar(const struct comparing *c, struct sides *s, const stru
 		for (size_t r = gap->num_right; r-- > 0;) {
 			double pair = similarity(c, s->left[gap->left + l].symbol,
 						 s->right[gap->right + r].symbol);
-			double skip;
 
-			skip = best[l + 1][r] > best[l][r + 1] ? best[l + 1][r] : best[l][r + 1];
 			pair = pair >= least ? pair + best[l + 1][r + 1] : 0;
-			best[l][r] = pair > skip ? pair : skip;
+			best[l][r] = fmax(pair, fmax(best[l + 1][r], best[l][r + 1]));
 		}
 	}
 	while (i < gap->num_left && j < gap->num_right) {
@@ -245,8 +238,6 @@ static void align(const struct comparing *c, struct sides *s, struct gap gap, en
 		align_keys(c, s, &gap, pass);
 }
 
-/* ---- Rows ---- */
-
 static void add_row(struct comparing *c, enum trace_diff_kind kind, unsigned int depth,
 		    const struct trace_element *left, const struct trace_element *right)
 {
@@ -269,7 +260,17 @@ static void add_row(struct comparing *c, enum trace_diff_kind kind, unsigned int
 		diff->events_right[kind] += right->count * trace_set_length(c->set, right->symbol);
 }
 
-static void compare(struct comparing *c, uint32_t left, uint32_t right, unsigned int depth);
+static void compare_rows(struct comparing *c, const struct trace_element *left, size_t num_left,
+			 const struct trace_element *right, size_t num_right, unsigned int depth);
+
+static void compare(struct comparing *c, uint32_t left, uint32_t right, unsigned int depth)
+{
+	size_t num_left, num_right;
+	const struct trace_element *a = trace_set_row(c->set, left, &num_left);
+	const struct trace_element *b = trace_set_row(c->set, right, &num_right);
+
+	compare_rows(c, a, num_left, b, num_right, depth);
+}
 
 static void compare_loops(struct comparing *c, const struct trace_element *left,
 			  const struct trace_element *right, unsigned int depth)
@@ -290,9 +291,6 @@ static void compare_loops(struct comparing *c, const struct trace_element *left,
 	diff->rows[row].num_inside = diff->num - row - 1;
 }
 
-static void compare_rows(struct comparing *c, const struct trace_element *left, size_t num_left,
-			 const struct trace_element *right, size_t num_right, unsigned int depth);
-
 /* Does a body have this element's symbol? */
 static bool has_symbol(const struct comparing *c, uint32_t loop, uint32_t symbol)
 {
@@ -305,8 +303,7 @@ static bool has_symbol(const struct comparing *c, uint32_t loop, uint32_t symbol
 	return false;
 }
 
-/* What the side that stays in a loop does next: one more iteration, what is left of them, and
- * `after`. */
+/* What the side that stays in a loop does next: an iteration, what is left of them, and `after`. */
 static struct trace_element *unroll(const struct comparing *c, const struct trace_element *loop,
 				    uint32_t done, const struct trace_element *after,
 				    size_t num_after, size_t *num_ret)
@@ -365,10 +362,9 @@ static void compare_pair(struct comparing *c, const struct trace_element *a,
 static void compare_rows(struct comparing *c, const struct trace_element *left, size_t num_left,
 			 const struct trace_element *right, size_t num_right, unsigned int depth)
 {
-	struct sides s = {left, right, num_left, num_right, NULL};
+	struct sides s = {left, right, arena_array(c->arena, num_left, sizeof(*s.partner))};
 	size_t l = 0, r = 0;
 
-	s.partner = arena_array(c->arena, num_left, sizeof(*s.partner));
 	memset(s.partner, 0xff, num_left * sizeof(*s.partner));
 	align(c, &s, (struct gap){0, num_left, 0, num_right}, PASS_SYMBOL);
 	/* What only the left has, then what only the right has, then what both have. */
@@ -392,15 +388,6 @@ static void compare_rows(struct comparing *c, const struct trace_element *left, 
 			compare_pair(c, &left[l++], &right[r++], depth);
 		}
 	}
-}
-
-static void compare(struct comparing *c, uint32_t left, uint32_t right, unsigned int depth)
-{
-	size_t num_left, num_right;
-	const struct trace_element *a = trace_set_row(c->set, left, &num_left);
-	const struct trace_element *b = trace_set_row(c->set, right, &num_right);
-
-	compare_rows(c, a, num_left, b, num_right, depth);
 }
 
 struct trace_diff *trace_diff_create(struct arena *arena, const struct trace_set *set,

@@ -24,20 +24,19 @@ struct trace_diff_row {
 	unsigned int depth;        /* loops around it */
 	struct trace_element left; /* symbol TRACE_NONE: nothing */
 	struct trace_element right;
-	size_t num_inside; /* of a BODY: rows that follow, in the two loops */
-	size_t inside;     /* of a BODY: the first of them. These two loops are compared once: when
-			    * it is not the next row they are inside of an earlier row. */
+	/* Of a BODY: how many rows are in the two loops, and the first. These are compared once:
+	 * when it is not the next row they are inside of an earlier row. */
+	size_t num_inside, inside;
 };
 
 struct trace_diff {
 	struct trace_diff_row *rows; /* in the order of both sides; left before right */
 	size_t num, capacity;
-	/* Events inside of rows of each kind, loops with all their iterations; what is inside of a
-	 * BODY counts as that. */
+	/* Events in rows of each kind, loops with all iterations, all in a BODY as that. */
 	uint64_t events_left[TRACE_DIFF_RIGHT + 1], events_right[TRACE_DIFF_RIGHT + 1];
 };
 
-/* Of two bodies of the set, for example the roots of two traces. It lives in the arena. */
+/* Of two bodies of the set, as the roots of two traces. It lives in the arena. */
 struct trace_diff *trace_diff_create(struct arena *arena, const struct trace_set *set,
 				     uint32_t left, uint32_t right);
 

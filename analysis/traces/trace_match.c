@@ -2,12 +2,11 @@
  * A site is a call in a function: its line and what is called. Sites of one function are a
  * group. First all sites of both runs are collected, then those of each group get common numbers,
  * then a call path is the sequence of its sites' numbers. */
-#include "analysis/traces/trace_match.h"
-
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/traces/trace_match.h"
 #include "analysis/traces/lcs.h"
 #include "model/wire/blobs.h"
 #include "model/job/callpath.h"
@@ -45,8 +44,6 @@ struct matching {
 	size_t num_frames, frames_capacity;
 };
 
-/* ---- Texts ---- */
-
 static uint32_t intern_text(struct matching *m, const char *text)
 {
 	return blobs_intern(m->texts, text, strlen(text) + 1);
@@ -70,8 +67,6 @@ static const struct module *module_of(const struct job *job, uint32_t node)
 
 	return module == MODULE_NONE ? NULL : modules_get(job->modules, module);
 }
-
-/* ---- Sites ---- */
 
 /* The frames of a path that are the program's own code. */
 static void take_frames(struct matching *m, const struct job *job, uint32_t path)
@@ -124,15 +119,13 @@ static uint32_t intern_site(struct matching *m, uint32_t run, uint32_t node, uin
 static uint32_t site_of_frame(struct matching *m, uint32_t run, size_t at, const char *name)
 {
 	const struct job *job = m->runs[run].job;
-	uint32_t next, callee;
+	uint32_t next;
 
-	if (at + 1 == m->num_frames) {
-		callee = intern_text(m, name);
-	} else {
-		next = m->frames[at + 1];
-		callee = intern_function(m, names_get(job->names, next), module_of(job, next));
-	}
-	return intern_site(m, run, m->frames[at], callee);
+	if (at + 1 == m->num_frames)
+		return intern_site(m, run, m->frames[at], intern_text(m, name));
+	next = m->frames[at + 1];
+	return intern_site(m, run, m->frames[at],
+			   intern_function(m, names_get(job->names, next), module_of(job, next)));
 }
 
 static void collect_sites(struct matching *m, uint32_t run)
@@ -149,8 +142,6 @@ static void collect_sites(struct matching *m, uint32_t run)
 			site_of_frame(m, run, f, symbol->name);
 	}
 }
-
-/* ---- Matching the sites of a function ---- */
 
 static int compare_sites(const void *a, const void *b)
 {
@@ -184,22 +175,16 @@ static bool is_same_code(const struct group *g)
 	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
 }
 
-static void unite(struct site *left, struct site *right)
-{
-	right->number = left->number;
-}
-
 static void match_offsets(const struct group *g)
 {
 	for (size_t l = 0; l < g->num_left; l++)
 		for (size_t r = 0; r < g->num_right; r++)
 			if (g->left[l].offset == g->right[r].offset &&
 			    g->left[l].callee == g->right[r].callee)
-				unite(&g->left[l], &g->right[r]);
+				g->right[r].number = g->left[l].number;
 }
 
-/* How many sites are the same if those of the right are `shift` lines further down; and if
- * asked for, they become so. */
+/* How many sites are the same if the right is `shift` lines further down; `unites` them. */
 static size_t match_shifted(const struct group *g, int shift, bool unites)
 {
 	size_t l = 0, r = 0, matches = 0;
@@ -214,7 +199,7 @@ static size_t match_shifted(const struct group *g, int shift, bool unites)
 			r++;
 		} else {
 			if (unites)
-				unite(&g->left[l], &g->right[r]);
+				g->right[r].number = g->left[l].number;
 			matches++;
 			l++;
 			r++;
@@ -263,7 +248,7 @@ static void match_gap(struct arena *arena, const struct group *gap)
 		right[i] = gap->right[i].callee;
 	num = least > 0 ? lcs_find(left, gap->num_left, right, gap->num_right, matches) : 0;
 	for (size_t i = 0; i < num; i++)
-		unite(&gap->left[matches[i].a], &gap->right[matches[i].b]);
+		gap->right[matches[i].b].number = gap->left[matches[i].a].number;
 }
 
 static void match_gaps(struct arena *arena, const struct group *g)
@@ -303,13 +288,11 @@ static void match_group(struct matching *m, struct site *sites, size_t num)
 	g.right = sites + g.num_left;
 	g.num_right = num - g.num_left;
 	number_sites(m, g.left, g.num_left);
-	if (g.num_left > 0 && g.num_right > 0) {
-		if (is_same_code(&g)) {
-			match_offsets(&g);
-		} else {
-			match_shifted(&g, find_shift(&g), true);
-			match_gaps(m->arena, &g);
-		}
+	if (g.num_left > 0 && g.num_right > 0 && is_same_code(&g)) {
+		match_offsets(&g);
+	} else if (g.num_left > 0 && g.num_right > 0) {
+		match_shifted(&g, find_shift(&g), true);
+		match_gaps(m->arena, &g);
 	}
 	number_sites(m, g.right, g.num_right);
 }
@@ -326,10 +309,7 @@ static void match_sites(struct matching *m)
 	sorted_make(m->sites, m->num_sites, sizeof(*m->sites), compare_indexes);
 }
 
-/* ---- Symbols ---- */
-
-/* Put what a symbol is known by into `way`, which has room for the frames and three more; how many
- * numbers that is. */
+/* Put what a symbol is known by into `way`, with room for the frames and three more; how many. */
 static size_t describe(struct matching *m, uint32_t run, const struct traces_symbol *symbol,
 		       uint32_t *way)
 {

@@ -12,9 +12,6 @@
 
 #include "model/job/traces.h"
 
-struct arena;
-struct job;
-
 /* How much of a call's place makes it another one. */
 enum trace_detail {
 	TRACE_BY_PATH,     /* the call sites of all functions on the way */
@@ -31,8 +28,7 @@ struct trace_run {
 
 enum { TRACE_MAX_RUNS = 2 };
 
-/* numbers[r][s]: the number of symbol s of run r, equal for equal ones; each array has as many as
- * the run has symbols, and lives in the arena. Returns how many numbers there are. */
+/* numbers[r][s]: of symbol s of run r, equal for equal ones; in the arena. Returns how many. */
 uint32_t trace_match(struct arena *arena, const struct trace_run *runs, size_t num_runs,
 		     enum trace_detail detail, uint32_t **numbers);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/traces/trace_runs.h"
-
 #include <stdlib.h>
 
+#include "analysis/traces/trace_runs.h"
 #include "model/job/callpath.h"
 #include "model/arena.h"
 #include "model/interrupt.h"
@@ -13,8 +12,6 @@
 
 /* Of a name, for a regular expression. */
 enum { MAX_TEXT = 2000 };
-
-/* ---- Which events ---- */
 
 static bool is_communication(enum seg_class class_id)
 {
@@ -75,8 +72,6 @@ static void take_events(struct trace_runs *runs, uint32_t run, const struct trac
 	}
 }
 
-/* ---- Which threads ---- */
-
 static void add_thread(struct arena *arena, struct trace_runs *runs, uint32_t run,
 		       const struct traces_lane *lane, int thread, const uint32_t *numbers)
 {
@@ -110,10 +105,8 @@ static void add_threads(struct arena *arena, struct trace_runs *runs, uint32_t r
 		for (size_t i = begin; i < end && options->all_threads; i++) {
 			const struct traces_lane *lane = &traces->lanes[i];
 
-			if (lane == main)
-				continue;
-			thread++;
-			if (lane->trace)
+			thread += lane != main;
+			if (lane != main && lane->trace)
 				add_thread(arena, runs, run, lane, thread, numbers);
 		}
 	}

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The traces of one job, or of two that are to be compared, in one set: what is the same in both
- * has the same symbol there. */
+ * The traces of one job or two in one set, where what is the same in both has the same symbol. */
 #ifndef PDB_ANALYSIS_TRACE_RUNS_H
 #define PDB_ANALYSIS_TRACE_RUNS_H
 
@@ -12,10 +11,7 @@
 #include "analysis/traces/trace_match.h"
 #include "analysis/traces/trace_set.h"
 
-struct rankset;
-
-/* Which events count. Expressions are looked for in "MPI_Send, halo() at solver.c:141"; NULL: none.
- */
+/* Which events count. Expressions, or NULL, match texts as "MPI_Send, halo() at solver.c:141". */
 struct trace_filter {
 	const regex_t *only, *without;
 	bool is_mpi;           /* only MPI calls */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/traces/trace_set.h"
-
 #include <stdlib.h>
 
-#include "model/hash.h"
+#include "analysis/traces/trace_set.h"
 #include "model/arena.h"
 #include "model/wire/blobs.h"
 #include "model/xalloc.h"
@@ -72,8 +70,6 @@ static uint32_t intern(struct trace_set *set, const struct row *row)
 	return body;
 }
 
-/* ---- From a trace ---- */
-
 /* Append an element, or make the last one longer that is of the same symbol. */
 static void append(struct row *row, struct trace_element e)
 {
@@ -87,19 +83,14 @@ static void append(struct row *row, struct trace_element e)
 	row->elements[row->num++] = e;
 }
 
-/* What a body of the trace is in the set, as the symbol of an element; TRACE_NONE: nothing. Of a
- * body that is one element now, that one, so often. */
-struct meaning {
-	uint32_t symbol, count;
-};
-
+/* meanings: the element that a body of the trace is in the set; TRACE_NONE: nothing. */
 static void map_row(struct row *row, const struct trace_element *elements, size_t num,
-		    const uint32_t *symbols, const struct meaning *meanings)
+		    const uint32_t *symbols, const struct trace_element *meanings)
 {
 	row->num = 0;
 	for (size_t i = 0; i < num; i++) {
 		struct trace_element e = elements[i];
-		struct meaning m = {e.symbol, 1};
+		struct trace_element m = {e.symbol, 1};
 		uint32_t times = 1;
 
 		if (TRACE_IS_LOOP(e.symbol))
@@ -120,20 +111,18 @@ static void map_row(struct row *row, const struct trace_element *elements, size_
 
 size_t trace_set_add(struct trace_set *set, const struct trace *trace, const uint32_t *symbols)
 {
-	struct meaning *meanings = xcalloc(trace->num_bodies + 1, sizeof(*meanings));
+	struct trace_element *meanings = xcalloc(trace->num_bodies + 1, sizeof(*meanings));
 	struct row row = {.num = 0};
 
 	for (size_t i = 0; i < trace->num_bodies; i++) {
 		const struct trace_body *body = &trace->bodies[i];
 
 		map_row(&row, &trace->elements[body->first], body->num, symbols, meanings);
-		if (row.num == 0)
-			meanings[i] = (struct meaning){TRACE_NONE, 1};
-		else if (row.num == 1)
-			meanings[i] =
-				(struct meaning){row.elements[0].symbol, row.elements[0].count};
+		if (row.num == 1)
+			meanings[i] = row.elements[0];
 		else
-			meanings[i] = (struct meaning){TRACE_LOOP | intern(set, &row), 1};
+			meanings[i] = (struct trace_element){
+				row.num ? TRACE_LOOP | intern(set, &row) : TRACE_NONE, 1};
 	}
 	map_row(&row, trace->sequence, trace->num, symbols, meanings);
 	set->roots = arena_grow(set->arena, set->roots, set->num_traces, &set->traces_capacity,

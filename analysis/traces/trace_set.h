@@ -26,8 +26,8 @@ struct trace_set {
 struct trace_set *trace_set_create(struct arena *arena);
 
 /* Add a trace; its index. symbols[s] is what its symbol s is in the set: equal for what is to be
- * equal in all of them, below TRACE_LOOP; TRACE_NONE leaves it out. NULL: the same numbers. What
- * has become equal beside each other is one element, and a loop over nothing is left out. */
+ * equal, below TRACE_LOOP; TRACE_NONE leaves it out; NULL: the same numbers. What has become equal
+ * beside each other is one element, and a loop over nothing is left out. */
 size_t trace_set_add(struct trace_set *set, const struct trace *trace, const uint32_t *symbols);
 
 /* The elements of a body, which may be given with TRACE_LOOP. Borrowed, until the next trace. */

@@ -19,13 +19,10 @@ struct trace_similarity *trace_similarity_create(struct arena *arena, const stru
 
 double trace_similarity_of(const struct trace_similarity *similarity, size_t a, size_t b)
 {
-	const struct formal_context *context = similarity->context;
+	const struct formal_context *of = similarity->context;
 
-	return similarity
-		->values[(size_t)context->row_of[a] * context->num_rows + context->row_of[b]];
+	return similarity->values[(size_t)of->row_of[a] * of->num_rows + of->row_of[b]];
 }
-
-/* ---- Clusters ---- */
 
 static void number_leaves(struct arena *arena, struct trace_clusters *clusters,
 			  const struct formal_context *context, const uint32_t *traces)
@@ -72,22 +69,23 @@ struct trace_clusters *trace_clusters_create(struct arena *arena,
 {
 	struct trace_clusters *clusters = arena_alloc(arena, sizeof(*clusters));
 	const struct formal_context *context = similarity->context;
+	uint32_t *rows = arena_array(arena, num, sizeof(*rows));
 	double *distances;
+	size_t num_leaves;
 
 	clusters->num = num;
 	clusters->leaves = arena_array(arena, num, sizeof(*clusters->leaves));
-	clusters->rows = arena_array(arena, num, sizeof(*clusters->rows));
+	clusters->rows = rows;
 	clusters->weights = arena_array(arena, num, sizeof(*clusters->weights));
 	clusters->order = arena_array(arena, num, sizeof(*clusters->order));
 	number_leaves(arena, clusters, context, traces);
-	distances = arena_array(arena, (size_t)clusters->num_leaves * clusters->num_leaves,
-				sizeof(*distances));
-	for (size_t i = 0; i < clusters->num_leaves; i++)
-		for (size_t j = 0; j < clusters->num_leaves; j++)
-			distances[i * clusters->num_leaves + j] =
+	num_leaves = clusters->num_leaves;
+	distances = arena_array(arena, num_leaves * num_leaves, sizeof(*distances));
+	for (size_t i = 0; i < num_leaves; i++)
+		for (size_t j = 0; j < num_leaves; j++)
+			distances[i * num_leaves + j] =
 				1 -
-				similarity->values[(size_t)clusters->rows[i] * context->num_rows +
-						   clusters->rows[j]];
+				similarity->values[(size_t)rows[i] * context->num_rows + rows[j]];
 	clusters->clustering = clustering_create(arena, clusters->num_leaves, distances,
 						 clusters->weights, linkage);
 	order_leaves(arena, clusters);

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/traces/trace_suspects.h"
-
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/traces/trace_suspects.h"
 #include "analysis/traces/trace_similarity.h"
 #include "model/arena.h"
 #include "model/sorted.h"
 
 enum { NUM_KINDS = 4, NUM_FREQUENCIES = FREQUENCY_LOG10 + 1 };
-
-/* ---- Pairs ---- */
 
 static bool is_namesake(const struct trace_thread *a, const struct trace_thread *b)
 {
@@ -37,8 +34,7 @@ static bool have_same_threads(const struct trace_runs *runs, size_t num_good)
 	return true;
 }
 
-/* By what is done at all, and what after what; of those that are as similar its namesake, else the
- * first one. */
+/* By what is done at all and what after what; of equals its namesake, else the first. */
 static uint32_t find_most_similar(const struct trace_runs *runs,
 				  const struct trace_similarity *similarity, size_t num_good,
 				  size_t bad)
@@ -75,8 +71,6 @@ static void make_pairs(struct arena *arena, struct trace_suspects *suspects,
 			.bad = (uint32_t)bad,
 		};
 }
-
-/* ---- Aspects ---- */
 
 /* Of sums of the same numbers in another order this much is the same. */
 static double rounded(double value)
@@ -153,8 +147,6 @@ static struct trace_aspect look(struct arena *arena, const struct trace_suspects
 	return aspect;
 }
 
-/* ---- All together ---- */
-
 static int compare_ranking(const void *a, const void *b)
 {
 	const struct trace_suspect *x = a, *y = b;
@@ -187,10 +179,10 @@ static void rank(struct arena *arena, struct trace_suspects *s)
 	s->ranking = arena_array(arena, s->num_pairs, sizeof(*s->ranking));
 	for (size_t i = 0; i < s->num_pairs; i++)
 		s->ranking[i].pair = (uint32_t)i;
-	for (size_t a = 0; a < s->num_aspects; a++)
+	for (size_t a = 0; a < s->num_aspects; a++) {
 		add_aspect(s, &s->aspects[a]);
-	for (size_t a = 0; a < s->num_aspects; a++)
 		num_own += s->aspects[a].kind != ATTRIBUTE_END;
+	}
 	for (size_t i = 0; i < s->num_pairs; i++) {
 		struct trace_suspect *in = &s->ranking[i];
 

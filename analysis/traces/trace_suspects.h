@@ -11,24 +11,21 @@
 #include "analysis/traces/trace_runs.h"
 #include "analysis/traces/trace_similarity.h"
 
-/* Run 0 is the good one. A thread of the bad run and what it is compared with: the same thread of
- * the same rank, or if the runs do not have the same ranks the most similar one. Traces of the set.
- */
+/* Traces of the set; run 0 is the good one. A thread of the bad run is compared with the same
+ * thread of the same rank, or if the runs do not have the same ranks with the most similar one. */
 struct trace_pair {
 	uint32_t good, bad;
 };
 
-/* A change of the whole program, which all ranks share, does not accuse any: it counts how much the
- * similarity to the others has changed. */
+/* What all ranks share accuses none: what counts is how similarity to the others has changed. */
 struct suspect {
 	uint32_t index; /* of the pair of traces */
-	double change;  /* mean, over the other pairs, of how much the similarity to them differs: 0
-			   to 1 */
+	double change;  /* mean of how much the similarity to the other pairs differs: 0 to 1 */
 	double own;     /* 1 - similarity of what it did in one run to what it did in the other */
 };
 
-/* Pair i are the traces good[i] and bad[i] of one set. The most suspicious first: by change, then
- * by own, then by index. [num_pairs], in the arena. */
+/* Pair i are the traces good[i] and bad[i] of one set. Returns [num_pairs] of the arena, the most
+ * suspicious first: by change, then by own, then by index. */
 struct suspect *suspects_create(struct arena *arena, const struct trace_similarity *similarity,
 				const uint32_t *good, const uint32_t *bad, size_t num_pairs);
 
@@ -36,8 +33,7 @@ struct suspect *suspects_create(struct arena *arena, const struct trace_similari
 struct trace_aspect {
 	enum attribute_kind kind;
 	enum attribute_frequency frequency;
-	double bscore; /* of the good run's clustering and the bad one's; 1: the same; of ends NAN
-			*/
+	double bscore;            /* of both runs' clusterings; 1: the same; of ends NAN */
 	struct suspect *suspects; /* [num_pairs] the most suspicious first */
 	bool is_silent;           /* nothing has changed in it */
 };
@@ -55,8 +51,7 @@ struct trace_suspects {
 	struct trace_pair *pairs; /* by the bad run's threads */
 	size_t num_pairs;
 	struct trace_aspect *aspects;
-	size_t num_aspects;
-	size_t num_silent;
+	size_t num_aspects, num_silent;
 	bool are_namesakes;            /* pairs are of the same ranks */
 	struct trace_suspect *ranking; /* [num_pairs] by score, then own, then pair */
 };

@@ -14,7 +14,7 @@
  *                could be meant to send them, and has gone past that
  *   least        all are static and inside: the minimal groups of the order
  * and no verdict where something that others may wait for moves, or does what it always does. */
-#include "analysis/progress/activity.h"
+#include "analysis/progress/eqgroup.h"
 #include "analysis/verdict/verdict_private.h"
 
 static void find_facts(struct judge *j)

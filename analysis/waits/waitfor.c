@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The wait-for graph as a whole: what each lane does, and the order of the steps. */
-#include "analysis/progress/activity.h"
+#include "analysis/progress/eqgroup.h"
 #include "analysis/waits/waitfor_private.h"
 #include "model/job/proctable.h"
 

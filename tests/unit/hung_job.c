@@ -293,7 +293,7 @@ static void hung_progress(struct hung *hung)
 		iterations[0] = (struct iteration){.loop = 0, .count = 412, .total = 412};
 		iterations[1] = (struct iteration){
 			.loop = 1, .count = 1234, .total = 1234, .is_approximate = true};
-		*place = (struct place){.actor = a, .state = jm->lanes[a].state};
+		*place = (struct place){.state = jm->lanes[a].state};
 		if (options->is_frontier && (int)a == options->culprit) {
 			place->frontier = iterations;
 			place->num_frontier = number;
