@@ -3,6 +3,7 @@
  * node. Different nodes: by reachability in the body. The same loop: by its iterations; if these
  * are equal, go on in the body of that loop. So it is a partial order by construction. */
 #include "analysis/progress/progress_private.h"
+#include "model/hash.h"
 #include "model/job/job_model.h"
 #include "model/arena.h"
 #include "model/job/pair_map.h"
@@ -334,19 +335,14 @@ enum progress_order progress_compare(const struct progress *progress, uint32_t a
 
 /* ---- Equal places ---- */
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-	hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
-	return hash ^ hash >> 32;
-}
-
 uint64_t progress_hash_place(const struct progress *progress, uint32_t actor)
 {
 	const struct progress_private *p = progress->private;
 	const struct position *position = &p->positions[actor];
-	uint64_t hash = mix(progress->jm->lanes[actor].role, progress->jm->lanes[actor].state);
+	uint64_t hash =
+		hash_word(progress->jm->lanes[actor].role, progress->jm->lanes[actor].state);
 
 	for (uint32_t i = 0; i < position_depth(position); i++)
-		hash = mix(hash, p->iterations[position_iteration(position, i)].count);
+		hash = hash_word(hash, p->iterations[position_iteration(position, i)].count);
 	return hash;
 }

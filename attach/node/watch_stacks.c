@@ -9,6 +9,7 @@
 #include "attach/symbols/symbols.h"
 #include "model/job/callpath.h"
 #include "model/error.h"
+#include "model/hash.h"
 #include "model/job/message_queues.h"
 #include "model/job/modules.h"
 #include "model/job/names.h"
@@ -169,21 +170,16 @@ static struct rank_state *find_rank(struct watch_stacks *stacks, int rank)
 	return &stacks->ranks[rank];
 }
 
-/* FNV-1a, 64 bits. */
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-	for (; *text; text++)
-		hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 /* A number for the functions on it. */
 static uint64_t number_of(struct watch_stacks *stacks, uint32_t path)
 {
-	uint64_t number = UINT64_C(0xcbf29ce484222325);
+	uint64_t number = 0;
 
-	for (; path != CALLPATH_NONE; path = callpaths_get(stacks->callpaths, path)->parent)
-		number = hash_text(number, names_get(stacks->names, path)->function);
+	for (; path != CALLPATH_NONE; path = callpaths_get(stacks->callpaths, path)->parent) {
+		const char *function = names_get(stacks->names, path)->function;
+
+		number = hash_word(number, hash_bytes(function, strlen(function)));
+	}
 	return number;
 }
 
