@@ -60,6 +60,18 @@ static inline size_t sorted_make_unique(void *base, size_t num, size_t size,
 	return sorted_unique(base, num, size, compare);
 }
 
+/* Of elements that begin with an int, as those of ranks do. */
+static inline int sorted_compare_int(const void *a, const void *b)
+{
+	return SORTED_ORDER(*(const int *)a, *(const int *)b);
+}
+
+/* sorted_first() of elements that begin with a rank. */
+static inline size_t sorted_first_rank(int rank, const void *base, size_t num, size_t size)
+{
+	return sorted_first(&rank, base, num, size, sorted_compare_int);
+}
+
 static inline int sorted_compare_u32(const void *a, const void *b)
 {
 	return SORTED_ORDER(*(const uint32_t *)a, *(const uint32_t *)b);

@@ -12,6 +12,7 @@
 #include "model/job/job_comms_private.h"
 #include "model/job/model_pool.h"
 #include "model/job/rankset.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 /* Entries of all lists together that are not shared, by how many ranks were found, and how many are
@@ -424,13 +425,6 @@ static void seat(struct job_comms_private *p, uint32_t number, size_t index)
 
 /* ---- The whole ---- */
 
-static int by_rank(const void *a, const void *b)
-{
-	const struct job_comms_member *x = a, *y = b;
-
-	return x->rank < y->rank ? -1 : x->rank > y->rank;
-}
-
 static void list_members(struct job_comms_private *p)
 {
 	const struct job_model_private *ranks = p->jm->private;
@@ -450,7 +444,7 @@ static void list_members(struct job_comms_private *p)
 		p->most_entries += entries_each + entries_comm * p->members[i].of->model->num_comms;
 	p->member_of = arena_array(p->arena, p->num_members, sizeof(*p->member_of));
 	if (!is_sorted)
-		qsort(p->members, p->num_members, sizeof(*p->members), by_rank);
+		qsort(p->members, p->num_members, sizeof(*p->members), sorted_compare_int);
 	for (size_t i = 0; i < p->num_members; i++)
 		p->member_of[p->members[i].of->model->number] = (uint32_t)i;
 }

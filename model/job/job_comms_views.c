@@ -121,14 +121,6 @@ struct job_comm_view job_comm_view(const struct job_comm *comm, size_t i)
 	return view_of_run(comm, run, run->first + ((uint32_t)i - run->before) * run->step);
 }
 
-static int compare_with_rank(const void *key, const void *element)
-{
-	int rank = *(const int *)key;
-	const struct job_comms_member *member = element;
-
-	return (rank > member->rank) - (rank < member->rank);
-}
-
 struct job_comm_view job_comm_view_of(const struct job_comm *comm, int rank)
 {
 	const struct job_comms_member *members = comm->members;
@@ -137,8 +129,8 @@ struct job_comm_view job_comm_view_of(const struct job_comm *comm, int rank)
 
 	/* As it is when all ranks from the first on have a model. */
 	if (member >= comm->num_members || members[member].rank != rank) {
-		member = (uint32_t)sorted_first(&rank, members, comm->num_members, sizeof(*members),
-						compare_with_rank);
+		member = (uint32_t)sorted_first_rank(rank, members, comm->num_members,
+						     sizeof(*members));
 		if (member == comm->num_members || members[member].rank != rank)
 			return (struct job_comm_view){.rank = rank};
 	}

@@ -350,9 +350,7 @@ static int compare_runs(const void *a, const void *b)
 {
 	const struct run *x = a, *y = b;
 
-	if (x->count != y->count)
-		return x->count < y->count ? -1 : 1;
-	return (x->first > y->first) - (x->first < y->first);
+	return SORTED_ORDER(x->count, y->count) ?: SORTED_ORDER(x->first, y->first);
 }
 
 /* Make the table of a transition from its runs. */
@@ -360,8 +358,7 @@ static void build_counts(const struct job_model_private *p, struct job_transitio
 			 struct tally *tally)
 {
 	flush_tally(tally);
-	if (tally->num_runs > 1)
-		qsort(tally->runs, tally->num_runs, sizeof(*tally->runs), compare_runs);
+	sorted_make(tally->runs, tally->num_runs, sizeof(*tally->runs), compare_runs);
 	for (size_t i = 0; i < tally->num_runs; i++) {
 		const struct run *run = &tally->runs[i];
 		size_t last = transition->num_counts;
@@ -393,18 +390,9 @@ size_t job_model_find_transition(const struct job_model *jm, uint32_t from, uint
 	return index == PAIR_NONE ? SIZE_MAX : index;
 }
 
-static int compare_rank(const void *key, const void *element)
-{
-	int rank = *(const int *)key;
-	const struct job_lane *lane = element;
-
-	return (rank > lane->rank) - (rank < lane->rank);
-}
-
 size_t job_model_lanes(const struct job_model *jm, int rank, size_t *num_ret)
 {
-	size_t first =
-		sorted_first(&rank, jm->lanes, jm->num_lanes, sizeof(*jm->lanes), compare_rank);
+	size_t first = sorted_first_rank(rank, jm->lanes, jm->num_lanes, sizeof(*jm->lanes));
 	size_t number = 0;
 
 	while (first + number < jm->num_lanes && jm->lanes[first + number].rank == rank)

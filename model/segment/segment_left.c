@@ -19,6 +19,7 @@
 #include "model/segment/segment_private.h"
 #include "model/segment/segment_reader.h"
 #include "model/segment/segment_sweep.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 /* By which a file's time and a process' may differ: they come from different clocks. */
@@ -96,23 +97,7 @@ static int compare_ranks(const void *a, const void *b)
 {
 	const struct segment_left *x = a, *y = b;
 
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return (x->pid > y->pid) - (x->pid < y->pid);
-}
-
-/* Sort; of several segments of a rank, which had several programs one after the other, one
- * stays. */
-static int sort_left(struct segment_left *left, size_t num)
-{
-	size_t kept = 0;
-
-	if (num)
-		qsort(left, num, sizeof(*left), compare_ranks);
-	for (size_t i = 0; i < num; i++)
-		if (!kept || left[kept - 1].rank != left[i].rank)
-			left[kept++] = left[i];
-	return (int)kept;
+	return SORTED_ORDER(x->rank, y->rank) ?: SORTED_ORDER(x->pid, y->pid);
 }
 
 int segment_find_left(pid_t pid, struct segment_left **ret, struct pdb_error *err)
@@ -158,7 +143,9 @@ int segment_find_left(pid_t pid, struct segment_left **ret, struct pdb_error *er
 	}
 	closedir(list);
 	*ret = left;
-	return sort_left(left, num);
+	sorted_make(left, num, sizeof(*left), compare_ranks);
+	/* A rank may have had several programs, one after the other. */
+	return (int)sorted_unique(left, num, sizeof(*left), sorted_compare_int);
 }
 
 /* ---- For a keeper ---- */
@@ -180,20 +167,17 @@ static bool remove_segment(int dir, const char *name, const struct stat *st)
 static int compare_kept(const void *a, const void *b)
 {
 	const struct segment_kept *x = a, *y = b;
-	int jobs = strcmp(x->job, y->job);
 
-	if (jobs != 0 || x->rank != y->rank)
-		return jobs != 0 ? jobs : (x->rank > y->rank) - (x->rank < y->rank);
 	/* Of several programs of a rank the last one first. */
-	return (x->start < y->start) - (x->start > y->start);
+	return strcmp(x->job, y->job) ?: SORTED_ORDER(x->rank, y->rank)
+				      ?: SORTED_ORDER(y->start, x->start);
 }
 
 static int sort_kept(struct segment_kept *kept, int num)
 {
 	int left = 0;
 
-	if (num)
-		qsort(kept, (size_t)num, sizeof(*kept), compare_kept);
+	sorted_make(kept, (size_t)num, sizeof(*kept), compare_kept);
 	for (int i = 0; i < num; i++) {
 		if (left && kept[left - 1].rank == kept[i].rank &&
 		    strcmp(kept[left - 1].job, kept[i].job) == 0)
