@@ -55,14 +55,12 @@ static uint32_t *sort_drafts(struct job_comms_private *p, size_t *num_ret)
 	size_t *starts = xcalloc(p->num_drafts + 4, sizeof(*starts));
 	uint32_t *chain = xcalloc(p->num_drafts, sizeof(*chain));
 
-	for (size_t i = 0; i < p->num_drafts; i++) {
+	for (size_t i = 0; i < p->num_drafts; i++)
 		if (!p->drafts[i].is_bad && p->drafts[i].level == 0)
 			set_level(p, (uint32_t)i, chain);
-	}
-	for (size_t i = 0; i < p->num_drafts; i++) {
+	for (size_t i = 0; i < p->num_drafts; i++)
 		if (!p->drafts[i].is_bad)
 			starts[p->drafts[i].level + 1]++;
-	}
 	for (size_t i = 1; i < p->num_drafts + 4; i++)
 		starts[i] += starts[i - 1];
 	*num_ret = starts[p->num_drafts + 3];

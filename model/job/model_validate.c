@@ -48,11 +48,10 @@ static int validate_tables(const struct model *model, struct pdb_error *err)
 		return error_set(err, ERROR_FORMAT, "a table is too long");
 	if (model->num_sites == 0 || model->sites[0].frame != SEG_NO_FRAME)
 		return error_set(err, ERROR_FORMAT, "site 0 is missing");
-	for (size_t i = 0; i < model->num_modules; i++) {
+	for (size_t i = 0; i < model->num_modules; i++)
 		if (!model->modules[i].path ||
 		    model->modules[i].build_id_size > sizeof(model->modules[i].build_id))
 			return wrong(err, "module", i);
-	}
 	for (size_t i = 0; i < model->num_frames; i++) {
 		const struct seg_frame *frame = &model->frames[i];
 
@@ -159,10 +158,9 @@ static int validate_evidence(const struct model *model, struct pdb_error *err)
 	if (model->num_comms > SEG_MAX_COMMS || model->num_members > SEG_MAX_MEMBERS ||
 	    model->num_requests > SEG_MAX_REQUESTS)
 		return error_set(err, ERROR_FORMAT, "a table is too long");
-	for (size_t i = 0; i < model->num_members; i++) {
+	for (size_t i = 0; i < model->num_members; i++)
 		if (model->members[i] < -1)
 			return wrong(err, "member", i);
-	}
 	for (size_t i = 0; i < model->num_comms; i++) {
 		int32_t own = model_comm_rank(model, i);
 

@@ -128,10 +128,9 @@ enum module_kind module_kind_of_path(const char *path)
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (fnmatch(kinds[i].pattern, name, 0) == 0)
 			return kinds[i].kind;
-	}
 	return is_python_library(path) ? MODULE_SYSTEM : MODULE_PROGRAM;
 }
 

@@ -81,10 +81,9 @@ static int finish_members(struct reader *r)
 	model->members = reader_copy_table(r, SEG_TABLE_MEMBERS, &model->num_members);
 	if (!model->members)
 		return -1;
-	for (size_t i = 0; i < model->num_members; i++) {
+	for (size_t i = 0; i < model->num_members; i++)
 		if (model->members[i] < 0)
 			model->members[i] = -1;
-	}
 	return 0;
 }
 
@@ -153,10 +152,9 @@ static int finish_comms(struct reader *r)
 		return -1;
 	r->model->comms = xcalloc(r->num_comms, sizeof(*r->model->comms));
 	r->model->num_comms = r->num_comms;
-	for (size_t i = 0; i < r->num_comms; i++) {
+	for (size_t i = 0; i < r->num_comms; i++)
 		if (finish_comm(r, i) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -235,10 +233,9 @@ static int finish_requests(struct reader *r, const struct segment_clock *clock)
 		return -1;
 	model->requests = xcalloc(r->num_requests, sizeof(*model->requests));
 	model->num_requests = r->num_requests;
-	for (size_t i = 0; i < r->num_requests; i++) {
+	for (size_t i = 0; i < r->num_requests; i++)
 		if (finish_request(r, i, clock) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -307,10 +304,9 @@ static int finish_operation(struct reader *r, const struct raw_lane *raw,
 		operation->number = raw->operation.number;
 	if (operation->kind == SEG_OPERATION_WAIT_ALL || operation->kind == SEG_OPERATION_WAIT_ANY)
 		finish_waited(r, raw, operation);
-	for (int i = 0; i < model_num_transfers(operation->kind); i++) {
+	for (int i = 0; i < model_num_transfers(operation->kind); i++)
 		if (finish_transfer(r, &raw->operation.transfers[i], &operation->transfers[i]) < 0)
 			return -1;
-	}
 	return 0;
 }
 

@@ -107,10 +107,9 @@ int reader_read_tables(struct reader *r)
 	static const enum seg_table_id order[] = {SEG_TABLE_SITES, SEG_TABLE_FRAMES,
 						  SEG_TABLE_MODULES, SEG_TABLE_STRINGS};
 
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
 		if (reader_take_count(r, order[i]) < 0)
 			return -1;
-	}
 	if (read_strings(r) < 0 || read_modules(r) < 0 || read_frames(r) < 0)
 		return -1;
 	return read_sites(r);

@@ -5,7 +5,6 @@
 
 #include "model/codec.h"
 #include "model/error.h"
-#include "model/trace/trace_private.h"
 #include "model/xalloc.h"
 
 void trace_destroy(struct trace *trace)

@@ -48,6 +48,10 @@ struct trace *trace_share(struct trace *trace);
  * too deep, the lengths and the number of events right? -1 and *err. */
 int trace_validate(const struct trace *trace, uint32_t num_symbols, struct pdb_error *err);
 
+/* Append what so many events of an open symbol are: whole iterations and, of a loop, the part of one
+ * more. The bodies and the symbol have been checked. -1 and *err: too many. */
+int trace_add_open(struct trace *trace, uint32_t symbol, uint64_t events, struct pdb_error *err);
+
 /* The elements of a loop's body. Borrowed. */
 const struct trace_element *trace_body_of(const struct trace *trace, uint32_t loop,
 					  uint32_t *num_ret);

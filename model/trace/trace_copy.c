@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "model/error.h"
-#include "model/trace/trace_private.h"
+#include "model/trace/trace.h"
 #include "model/xalloc.h"
 
 /* So often is it read again at once, giving way after half of that, and then after a millisecond.
