@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Segments that are left of processes that have ended. */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,8 +22,7 @@
 /* By which a file's time and a process' may differ: they come from different clocks. */
 enum { CLOCK_SLACK_SECONDS = 2 };
 
-/* Was it written on this machine? In a directory that machines share, only the name tells; memory
- * is not shared, whatever a container calls itself. */
+/* Was it written on this machine? Where machines share a directory, only the name tells. */
 static bool is_of_this_machine(int fd, const struct seg_header *header)
 {
 	return host_is_local(header->host) || segment_is_in_memory(fd);
@@ -239,8 +235,7 @@ void segment_kept_free(struct segment_kept *kept, int num)
  * A process that is killed while it makes its segment leaves a file without a whole header; all
  * that is known of it is its name. */
 
-/* Does it end before its header does, and is what there is of that the beginning of a segment? The
- * magic is written last. */
+/* Is it the beginning of a segment, shorter than its header or without magic, which comes last? */
 static bool is_unfinished(int fd, const struct stat *st)
 {
 	static const char nothing[8];
@@ -271,8 +266,7 @@ static bool is_old_enough(pid_t pid, const struct stat *st)
 	return start <= (double)st->st_mtim.tv_sec + CLOCK_SLACK_SECONDS;
 }
 
-/* Remove it if it is such a file and its maker is gone. In memory only: nothing in it says which
- * machine that was on. */
+/* Remove such a file whose maker is gone. In memory only: it does not say which machine's it is. */
 static bool remove_unfinished(int dir, const char *name)
 {
 	int job_length;
@@ -289,8 +283,6 @@ static bool remove_unfinished(int dir, const char *name)
 	close(fd);
 	return is_removed;
 }
-
-/* ---- Cleaning up ---- */
 
 static bool is_one_of(const struct seg_header *header, const struct segment_process *processes,
 		      size_t num)
@@ -341,9 +333,8 @@ static bool is_needed(const struct seg_header *header, const struct live *live, 
 	return false;
 }
 
-/* processes NULL: of all. */
-static int clean(const char *dir, const struct segment_process *processes, size_t num,
-		 struct pdb_error *err)
+int segment_clean(const char *dir, const struct segment_process *processes, size_t num,
+		  struct pdb_error *err)
 {
 	DIR *list = opendir(directory(dir));
 	struct live *live = NULL;
@@ -373,17 +364,6 @@ static int clean(const char *dir, const struct segment_process *processes, size_
 	closedir(list);
 	free(live);
 	return removed;
-}
-
-int segment_clean(const char *dir, struct pdb_error *err)
-{
-	return clean(dir, NULL, 0, err);
-}
-
-int segment_clean_of(const char *dir, const struct segment_process *processes, size_t num,
-		     struct pdb_error *err)
-{
-	return num ? clean(dir, processes, num, err) : 0;
 }
 
 void segment_sweep_usual(void)
