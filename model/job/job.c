@@ -96,17 +96,6 @@ void job_replace_samples(struct job *job, const struct rankset *ranks, struct sa
 	samples_sort(fresh);
 }
 
-/* The number of a probe among others, or their number. */
-static size_t find_probe(const struct code_probe *probe, const struct code_probe *probes,
-			 size_t num)
-{
-	size_t i = 0;
-
-	while (i < num && !code_probe_is_same(probe, &probes[i]))
-		i++;
-	return i;
-}
-
 /* old_num probes, of which each has a number below `num` or is not there any more. */
 static void renumber_values(struct sample *sample, const size_t *numbers, size_t old_num,
 			    size_t num)
@@ -129,7 +118,9 @@ void job_set_probes(struct job *job, const struct code_probe *probes, size_t num
 	size_t *numbers = xcalloc(job->num_probes, sizeof(*numbers));
 
 	for (size_t i = 0; i < job->num_probes; i++)
-		numbers[i] = find_probe(&job->probes[i], probes, num);
+		while (numbers[i] < num &&
+		       !code_probe_is_same(&job->probes[i], &probes[numbers[i]]))
+			numbers[i]++;
 	for (size_t i = 0; i < job->samples->num_samples; i++)
 		renumber_values(&job->samples->samples[i], numbers, job->num_probes, num);
 	free(numbers);

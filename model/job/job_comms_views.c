@@ -4,8 +4,6 @@
 #include "model/sorted.h"
 #include "model/xalloc.h"
 
-/* ---- Of a rank ---- */
-
 static const struct job_comms_member *find_member(const struct job_comms *comms,
 						  const struct model *model)
 {
@@ -49,8 +47,6 @@ int job_comms_peer(const struct job_comms *comms, const struct model *model, uin
 	side = comm->kind == SEG_COMM_INTER ? !(found & 1) : 0;
 	return (size_t)peer < comm->sizes[side] ? comm->groups[side][peer] : -1;
 }
-
-/* ---- Views ---- */
 
 /* Most communicators have one run. */
 static void add_run(struct job_comm *comm, const struct job_comm_run *run)

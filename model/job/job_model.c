@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +13,6 @@
 #include "model/trace/trace.h"
 #include "model/sorted.h"
 #include "model/xalloc.h"
-
-/* ---- Create and destroy ---- */
 
 static const struct function_name *intern_name(struct job_model_private *p, const char *text)
 {
@@ -106,11 +103,10 @@ static bool has_same_tables(const struct model *a, const struct model *b)
 	if (a->lender && a->lender == b->lender)
 		return true;
 	if (a->num_strings != b->num_strings || a->num_modules != b->num_modules ||
-	    a->num_frames != b->num_frames || a->num_sites != b->num_sites)
-		return false;
-	if (memcmp(a->strings, b->strings, a->num_strings) != 0)
-		return false;
-	if (a->num_frames && memcmp(a->frames, b->frames, a->num_frames * sizeof(*a->frames)) != 0)
+	    a->num_frames != b->num_frames || a->num_sites != b->num_sites ||
+	    memcmp(a->strings, b->strings, a->num_strings) != 0 ||
+	    (a->num_frames &&
+	     memcmp(a->frames, b->frames, a->num_frames * sizeof(*a->frames)) != 0))
 		return false;
 	for (size_t i = 0; i < a->num_sites; i++) {
 		const struct model_site *x = &a->sites[i], *y = &b->sites[i];
@@ -147,9 +143,8 @@ static bool is_executable(const struct model *model, const char *path)
 {
 	size_t length = strlen(model->program->executable), path_length = strlen(path);
 
-	if (length == 0 || path_length < length)
-		return false;
-	if (length < sizeof(model->program->executable) - 1 && path_length != length)
+	if (length == 0 || path_length < length ||
+	    (length < sizeof(model->program->executable) - 1 && path_length != length))
 		return false;
 	return strcmp(path + path_length - length, model->program->executable) == 0;
 }
@@ -234,9 +229,8 @@ static struct shape *find_equal_shape(struct job_model *jm, const struct model *
 	struct job_model_private *p = jm->private;
 	struct shape *shape = NULL;
 	uint64_t hash = hash_tables(model);
-	uint32_t index, first;
+	uint32_t index, first = pair_map_get(&p->shape_of, hash);
 
-	first = pair_map_get(&p->shape_of, hash);
 	for (index = first; index != PAIR_NONE; index = shape->next) {
 		shape = p->shapes[index];
 		if (has_same_tables(shape->model, model))
@@ -321,8 +315,7 @@ static void add_count(struct tally *tally, int rank, uint64_t count)
 	tally->count += count;
 }
 
-/* Where a lane's i-th transition is in the job's: mostly where the last lane of this shape had its
- * i-th, so that no hashing is needed. */
+/* Where a lane's i-th transition is in the job's: mostly where the shape's last lane had its. */
 static uint32_t map_transition(struct job_model *jm, struct shape *shape, size_t i,
 			       const struct model_transition *made)
 {

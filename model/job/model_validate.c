@@ -102,8 +102,6 @@ static int validate_lane(const struct model *model, const struct model_lane *lan
 	return 0;
 }
 
-/* ---- Evidence ---- */
-
 /* Is the list there in full? SEG_ALL_MEMBERS and SEG_NO_MEMBERS are no lists. */
 static bool has_members(const struct model *model, uint32_t first, uint32_t num)
 {

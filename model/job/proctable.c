@@ -191,19 +191,11 @@ bool host_is_local(const char *host)
 
 const char *proctable_source_text(enum proctable_source source)
 {
-	switch (source) {
-	case PROCTABLE_PMIX:
-		return "PMIx";
-	case PROCTABLE_MPIR:
-		return "MPIR table";
-	case PROCTABLE_PROCFS:
-		return "process tree";
-	case PROCTABLE_SNAPSHOT:
-		return "snapshot";
-	case PROCTABLE_CORES:
-		return "cores";
-	case PROCTABLE_NONE:
-		break;
-	}
-	return "none";
+	static const char *const texts[] = {
+		[PROCTABLE_NONE] = "none",         [PROCTABLE_PMIX] = "PMIx",
+		[PROCTABLE_MPIR] = "MPIR table",   [PROCTABLE_PROCFS] = "process tree",
+		[PROCTABLE_SNAPSHOT] = "snapshot", [PROCTABLE_CORES] = "cores",
+	};
+
+	return source <= PROCTABLE_CORES ? texts[source] : "none";
 }
