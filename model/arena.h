@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A scratch arena: memory of one answer, which is given back all at once. Whoever makes the answer
- * creates and destroys it; what works on the answer takes from it and frees nothing. Running out of
- * memory ends the program, as in xalloc.h. Not for several threads at once. */
+ * A scratch arena: memory of one answer, given back all at once by who makes it; what works on it
+ * frees nothing. Running out of memory ends the program. Not for several threads at once. */
 #ifndef PDB_MODEL_ARENA_H
 #define PDB_MODEL_ARENA_H
 
@@ -22,13 +21,11 @@ char *arena_strndup(struct arena *arena, const char *text, size_t length);
 char *arena_printf(struct arena *arena, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Make room for one more element in the growing array `array` of `num` elements, as xgrow(). The
- * array is NULL or comes from here; its elements beyond `num` are not zeroed. */
+/* As xgrow(), of an array that is NULL or comes from here. Elements beyond `num` are not zeroed. */
 void *arena_grow(struct arena *arena, void *array, size_t num, size_t *capacity,
 		 size_t element_size);
 
-/* The arena owns this, too, and ends it by `destroy`: free() for what was allocated elsewhere.
- * Returns `object`, which may be NULL. */
+/* The arena owns this, too, and ends it by `destroy`. Returns `object`, which may be NULL. */
 void *arena_keep(struct arena *arena, void *object, void (*destroy)(void *));
 
 /* Defines NAME_in(arena, object): the same for a struct NAME, which NAME_destroy() ends. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Sorting, and looking up in sorted arrays where bsearch() does not do: the first of several equal
- * ones, or where something would be. Inline, so that the comparison is, too. */
+ * Sorting and looking up: the first of several equal ones, or where something would be. Inline, so
+ * that the comparison is, too. */
 #ifndef PDB_MODEL_SORTED_H
 #define PDB_MODEL_SORTED_H
 
@@ -13,9 +13,8 @@
  * SORTED_ORDER(x->size, y->size) ?: SORTED_ORDER(x->name, y->name). */
 #define SORTED_ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* The index of the first of `num` elements that is not before the key; `num` if all are. The
- * elements are of `size` bytes each; compare(key, element) is above 0 if the element is before the
- * key, and those for which it is come first. */
+/* The index of the first of `num` elements of `size` bytes that is not before the key, `num` if all
+ * are. compare(key, element) is above 0 if the element is before the key; those come first. */
 static inline size_t sorted_first(const void *key, const void *base, size_t num, size_t size,
 				  int (*compare)(const void *key, const void *element))
 {
