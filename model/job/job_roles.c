@@ -190,14 +190,15 @@ static void find_likes(struct job_model *jm)
 
 void job_roles_finish(struct job_model *jm)
 {
-	struct component *components = NULL, *component;
+	struct component *components = NULL;
 
 	sort_lanes(jm);
 	jm->num_roles = 0;
 	reserve_role_0(jm, &components);
 	for (size_t i = 0; i < jm->num_lanes; i++) {
-		component = find_component(jm, &components, &jm->lanes[i]);
-		jm->lanes[i].role = next_role(jm, component, jm->lanes[i].rank);
+		struct job_lane *lane = &jm->lanes[i];
+
+		lane->role = next_role(jm, find_component(jm, &components, lane), lane->rank);
 	}
 	find_likes(jm);
 	HASH_CLEAR(hh, components);

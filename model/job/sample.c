@@ -29,13 +29,10 @@ void samples_destroy(struct samples *samples)
 
 struct sample *samples_add(struct samples *samples, const struct sample *sample)
 {
-	struct sample *copy;
-
 	samples->samples = xgrow(samples->samples, samples->num_samples, &samples->capacity,
 				 sizeof(*samples->samples));
-	copy = &samples->samples[samples->num_samples++];
-	*copy = *sample;
-	return copy;
+	samples->samples[samples->num_samples] = *sample;
+	return &samples->samples[samples->num_samples++];
 }
 
 struct sample *samples_add_failed(struct samples *samples, int rank, pid_t pid, const char *why)
