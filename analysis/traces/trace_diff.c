@@ -16,7 +16,6 @@
 
 #include "analysis/traces/lcs.h"
 #include "model/arena.h"
-#include "model/hash.h"
 #include "model/job/pair_map.h"
 #include "model/sorted.h"
 #include "model/xalloc.h"
@@ -45,6 +44,14 @@ struct comparing {
 	struct pair_map *rows; /* of the first comparison of two loops */
 	size_t num_unrolled;   /* loops of which an iteration was compared with what is no loop */
 };
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+	/* Small numbers in another order, or one for another, are not to be the same. */
+	hash = hash * 0x9e3779b97f4a7c15u + value;
+	hash = (hash ^ hash >> 32) * 0xd6e8feb86659fd93u;
+	return hash ^ hash >> 32;
+}
 
 /* ---- What is known of loops ---- */
 
@@ -77,7 +84,7 @@ static uint64_t *mask_of(const struct comparing *c, uint32_t loop)
 
 static uint64_t shape_of(const struct comparing *c, uint32_t symbol)
 {
-	return TRACE_IS_LOOP(symbol) ? c->shapes[TRACE_BODY(symbol)] : hash_word(2, symbol);
+	return TRACE_IS_LOOP(symbol) ? c->shapes[TRACE_BODY(symbol)] : mix(2, symbol);
 }
 
 static void add_to_mask(const struct comparing *c, uint64_t *mask, uint32_t symbol)
@@ -106,7 +113,7 @@ static void describe_bodies(struct comparing *c)
 
 		c->shapes[body] = 3;
 		for (size_t i = 0; i < num; i++) {
-			c->shapes[body] = hash_word(c->shapes[body], shape_of(c, row[i].symbol));
+			c->shapes[body] = mix(c->shapes[body], shape_of(c, row[i].symbol));
 			add_to_mask(c, mask_of(c, body), row[i].symbol);
 		}
 	}
@@ -138,7 +145,7 @@ static uint64_t key_of(const struct comparing *c, enum pass pass, uint32_t symbo
 	if (pass == PASS_SHAPE || !TRACE_IS_LOOP(symbol))
 		return shape_of(c, symbol);
 	for (size_t w = 0; w < c->num_words; w++)
-		key = hash_word(key, mask_of(c, symbol)[w]);
+		key = mix(key, mask_of(c, symbol)[w]);
 	return key;
 }
 
