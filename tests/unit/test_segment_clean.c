@@ -108,7 +108,7 @@ static void test_clean_of(void **state)
 	end_child(&child);
 	end_child(&other);
 
-	assert_int_equal(segment_clean(fix->dir, NULL, 0, &err), 0);
+	assert_int_equal(segment_clean(fix->dir, processes, 0, &err), 0);
 	assert_true(exists(gone));
 	assert_int_equal(segment_clean(fix->dir, processes, 2, &err), 1);
 	assert_false(exists(gone));
