@@ -10,8 +10,7 @@
 #include "model/arena.h"
 #include "model/xalloc.h"
 
-/* What is larger than a quarter of a chunk has one of its own: with the address sanitizer all, so
- * that it sees who writes beyond. */
+/* What is larger than a quarter has a chunk of its own: all, where the address sanitizer looks. */
 #ifdef __SANITIZE_ADDRESS__
 #define CHUNK_SIZE 0
 #else

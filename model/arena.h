@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A scratch arena: memory of one answer, which is given back all at once. Whoever makes the answer
- * creates and destroys it; what works on the answer takes from it and frees nothing. Running out of
- * memory ends the program, as in xalloc.h. Not for several threads at once. */
+ * A scratch arena: memory of one answer, given back all at once by who makes it; what works on it
+ * frees nothing. Running out of memory ends the program. Not for several threads at once. */
 #ifndef PDB_MODEL_ARENA_H
 #define PDB_MODEL_ARENA_H
 

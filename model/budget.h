@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * How much memory what is read may take: in proportion to the bytes that there really are, since
- * those cannot be claimed. What is meant for a file counts for all of it, however many parts it
- * has. */
+ * How much memory what is read may take: in proportion to the bytes that there really are, for all
+ * parts of a file together. */
 #ifndef PDB_MODEL_BUDGET_H
 #define PDB_MODEL_BUDGET_H
 
@@ -20,8 +19,7 @@ static inline uint64_t budget_compressed(uint64_t bytes)
 	return more > (BUDGET_MOST - BUDGET_LEAST) / 128 ? BUDGET_MOST : BUDGET_LEAST + more * 128;
 }
 
-/* Not compressed: bytes that are stored, or were sent. A table that is copied, checked and made
- * into a model's is charged five times at most. */
+/* Not compressed: stored or sent. A table that becomes a model's is charged five times at most. */
 static inline uint64_t budget_stored(uint64_t bytes)
 {
 	const uint64_t least = 256 << 10;

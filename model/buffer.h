@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Bytes being put together: how numbers stand in snapshots and in shares (docs/snapshot-format.md).
- */
+ * Bytes being put together, as in snapshots and shares (docs/snapshot-format.md). */
 #ifndef PDB_MODEL_BUFFER_H
 #define PDB_MODEL_BUFFER_H
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Fields that go to bytes or come from them: a function names them once for both ways, so that what
- * is read is what was written. Reading goes by model/decoder.h: what is out of range makes the decoder
- * bad. Writing changes nothing of what it is given. */
+ * Fields to bytes and back: a function names them once for both ways. What is read and out of range
+ * makes the decoder bad. Writing changes nothing of what it is given. */
 #ifndef PDB_MODEL_CODEC_H
 #define PDB_MODEL_CODEC_H
 
@@ -75,8 +74,8 @@ static inline void codec_refuse(const struct codec *c, bool is_bad)
 	CODEC_FIELD(c, field, buffer_put_text((c)->to, field), decoder_take_text((c)->from))
 #define CODEC_OPTIONAL(c, field)                                                                   \
 	CODEC_FIELD(c, field, codec_put_optional((c)->to, field), codec_take_optional((c)->from))
-/* The number of a table's elements, which take `each` bytes or more, and when it is read a table for
- * them, zeroed; without any, NULL if it is not of the arena. */
+/* The number of a table's elements, of `each` bytes or more, and when read a zeroed table for them;
+ * without any, NULL if it is not of the arena. */
 #define CODEC_TABLE(c, table, num, most, each)                                                     \
 	do {                                                                                       \
 		codec_count(c, &(num), most, each);                                                \
@@ -99,8 +98,8 @@ char *codec_take_optional(struct decoder *from);
 void codec_text_field(struct codec *c, char *field, size_t size);
 /* So many bytes, of a field that has room for `most`; its size is before them. */
 void codec_bytes(struct codec *c, uint8_t *field, uint8_t *size, uint8_t most);
-/* The peer of a message: a rank by its distance from `base`, so that ranks that do the same to their
- * neighbours have the same bytes; what is no rank, below 0, as it is. */
+/* The peer of a message: a rank by its distance from `base`, so that like neighbours have the same
+ * bytes; what is below 0 as it is. */
 void codec_peer(struct codec *c, int32_t *peer, int32_t base);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Values taken from bytes that are not trusted: what model/buffer.h has put. Reading past the end, or
- * a value out of range, makes the decoder bad; what is taken then is 0. So whoever takes looks once, at
- * the end. Memory is charged to a budget (budget.h) before it is allocated. */
+ * Values taken from untrusted bytes, as buffer.h puts them. Reading past the end or a value out of
+ * range makes the decoder bad, and what is taken 0: one look at the end will do. Memory is charged
+ * to a budget (budget.h) before it is allocated. */
 #ifndef PDB_MODEL_DECODER_H
 #define PDB_MODEL_DECODER_H
 
@@ -32,14 +32,11 @@ char *decoder_take_text(struct decoder *d);
 /* All must have been taken. */
 void decoder_end(struct decoder *d);
 
-/* What to say of it when it is bad, behind the name of what was read: "is corrupt", or that it is too
- * much. */
+/* What to say behind the name of what was read: "is corrupt", or decoder_too_much. */
 const char *decoder_why_bad(const struct decoder *d);
-/* The same of what is too much for the budget. */
 extern const char decoder_too_much[];
 
-/* Charge what is going to be allocated; makes the decoder bad when it is too much, or when all is to
- * end (model/interrupt.h). */
+/* Charge what is to be allocated; bad when it is too much, or interrupted (model/interrupt.h). */
 bool decoder_charge(struct decoder *d, size_t num, size_t size);
 /* Charged and zeroed; never NULL, but empty when the decoder is bad. */
 void *decoder_allocate(struct decoder *d, size_t num, size_t size);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Hashes of words and bytes: not against intention. Each step can be undone, so words that differ
- * lead to hashes that do, and no change of one byte leaves the hash of bytes the same. Shares have
- * that of their bytes as a checksum (docs/share-format.md). */
+ * Hashes of words and bytes: not against intention. Each step can be undone, so no change of one
+ * word or byte leaves the hash the same. Shares have one as checksum (docs/share-format.md). */
 #ifndef PDB_MODEL_HASH_H
 #define PDB_MODEL_HASH_H
 

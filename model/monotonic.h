@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The time since some moment, which no change of the date moves: CLOCK_MONOTONIC, the same in all
- * processes of a host. */
+ * CLOCK_MONOTONIC: the same in all processes of a host, and no change of the date moves it. */
 #ifndef PDB_MODEL_MONOTONIC_H
 #define PDB_MODEL_MONOTONIC_H
 

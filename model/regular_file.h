@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Files by names that others give: those of a process and what it maps, of a core, of a directory
- * that others write to. Anything may be there. Opening is an act: it rewinds a tape, starts a
- * watchdog, lets the writer of a fifo go on. So nothing but a regular file is opened at all. */
+ * Files by names that others give (a process, a core, a shared directory): anything may be there.
+ * Opening rewinds a tape, starts a watchdog, lets a fifo's writer go on. Only regular files are. */
 #ifndef PDB_MODEL_REGULAR_FILE_H
 #define PDB_MODEL_REGULAR_FILE_H
 

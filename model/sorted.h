@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Sorting, and looking up in sorted arrays where bsearch() does not do: the first of several equal
- * ones, or where something would be. Inline, so that the comparison is, too. */
+ * Sorting and looking up: the first of several equal ones, or where something would be. Inline, so
+ * that the comparison is, too. */
 #ifndef PDB_MODEL_SORTED_H
 #define PDB_MODEL_SORTED_H
 
@@ -13,9 +13,8 @@
  * SORTED_ORDER(x->size, y->size) ?: SORTED_ORDER(x->name, y->name). */
 #define SORTED_ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* The index of the first of `num` elements that is not before the key; `num` if all are. The
- * elements are of `size` bytes each; compare(key, element) is above 0 if the element is before the
- * key, and those for which it is come first. */
+/* The index of the first of `num` elements of `size` bytes that is not before the key, `num` if all
+ * are. compare(key, element) is above 0 if the element is before the key; those come first. */
 static inline size_t sorted_first(const void *key, const void *base, size_t num, size_t size,
 				  int (*compare)(const void *key, const void *element))
 {
@@ -58,6 +57,18 @@ static inline size_t sorted_make_unique(void *base, size_t num, size_t size,
 {
 	sorted_make(base, num, size, compare);
 	return sorted_unique(base, num, size, compare);
+}
+
+/* Of elements that begin with an int, as those of ranks do. */
+static inline int sorted_compare_int(const void *a, const void *b)
+{
+	return SORTED_ORDER(*(const int *)a, *(const int *)b);
+}
+
+/* sorted_first() of elements that begin with a rank. */
+static inline size_t sorted_first_rank(int rank, const void *base, size_t num, size_t size)
+{
+	return sorted_first(&rank, base, num, size, sorted_compare_int);
 }
 
 static inline int sorted_compare_u32(const void *a, const void *b)

@@ -8,9 +8,7 @@
 #include <ucontext.h>
 
 #define ENOUGH ((size_t)1 << 20)
-#define SIZE                                                                                       \
-	((size_t)8                                                                                 \
-	 << 20) /* as Linux gives when nobody has a limit; what is not used costs nothing */
+#define SIZE ((size_t)8 << 20) /* as Linux gives without limit; what is not used costs nothing */
 
 static struct {
 	int (*body)(int argc, char **argv);

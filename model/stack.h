@@ -4,8 +4,8 @@
 #ifndef PDB_MODEL_STACK_H
 #define PDB_MODEL_STACK_H
 
-/* Return body(argc, argv), which has a megabyte of stack at least, as have all threads that are
- * made from here on; without memory, what there is. At the start of a program. */
+/* Return body(argc, argv), with a megabyte of stack at least for it and threads made from here on,
+ * if there is memory. At the start of a program. */
 int stack_run(int (*body)(int argc, char **argv), int argc, char **argv);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Allocation that ends the program when memory runs out. Safe in pdb: the kernel lets seized
- * ranks run on when their tracer dies. Never used by the recorder. */
+ * Allocation that ends the program when memory runs out. Safe: the kernel lets seized ranks run on
+ * when their tracer dies. Never in the recorder. */
 #ifndef PDB_MODEL_XALLOC_H
 #define PDB_MODEL_XALLOC_H
 
@@ -13,8 +13,7 @@ char *xstrdup(const char *text);
 char *xstrndup(const char *text, size_t length);
 char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Make room for one more element in the growing array `array` of `num` elements: doubles
- * *capacity when it is reached. Returns the (moved) array. */
+/* Room for one more than `num` elements: doubles *capacity when reached. Returns the array. */
 void *xgrow(void *array, size_t num, size_t *capacity, size_t element_size);
 
 #endif

@@ -157,7 +157,7 @@ static int debug(struct session *session, const struct options *options)
 static int clean(void)
 {
 	struct pdb_error err;
-	int removed = segment_clean(NULL, &err);
+	int removed = segment_clean(NULL, NULL, 0, &err);
 
 	if (removed < 0)
 		return complain(&err);

@@ -3,9 +3,9 @@
  * node. Different nodes: by reachability in the body. The same loop: by its iterations; if these
  * are equal, go on in the body of that loop. So it is a partial order by construction. */
 #include "analysis/progress/progress_private.h"
+#include "model/hash.h"
 #include "model/job/job_model.h"
 #include "model/arena.h"
-#include "model/hash.h"
 #include "model/job/pair_map.h"
 
 /* A node of a body at which some actor is. */

@@ -7,6 +7,7 @@
 #include <uthash.h>
 
 #include "attach/stacks/python_private.h"
+#include "model/hash.h"
 #include "model/job/modules.h"
 #include "model/xalloc.h"
 
@@ -232,16 +233,6 @@ static struct python_code *get_code(struct python *python, uint64_t address)
 	return code;
 }
 
-/* FNV-1a. */
-static uint32_t hash(const char *text)
-{
-	uint32_t value = 2166136261U;
-
-	for (; *text; text++)
-		value = (value ^ (uint8_t)*text) * 16777619U;
-	return value;
-}
-
 int python_locate(struct python *python, uint64_t address, uint64_t instruction,
 		  struct modules *modules, uint32_t *module_ret, uint64_t *offset_ret)
 {
@@ -255,7 +246,7 @@ int python_locate(struct python *python, uint64_t address, uint64_t instruction,
 	unit = (int64_t)(instruction - address - python->offsets.code.code_adaptive) / 2;
 	line = python_line(code->table, code->table_size, code->first_line, unit);
 	/* The same in all processes that run the same file. */
-	*offset_ret = (uint64_t)hash(code->function) << 32 | (uint32_t)line;
+	*offset_ret = hash_bytes(code->function, strlen(code->function)) << 32 | (uint32_t)line;
 	*module_ret = modules_intern(modules, code->file, NULL, 0);
 	modules_set_place(modules, *module_ret, *offset_ret, code->function, line);
 	return 0;

@@ -10,6 +10,7 @@
 #include "attach/stacks/python.h"
 #include "attach/stacks/tracee.h"
 #include "attach/stacks/unwind_private.h"
+#include "model/hash.h"
 #include "model/job/callpath.h"
 #include "model/job/code.h"
 #include "model/job/modules.h"
@@ -230,16 +231,10 @@ static void finish_values(struct walk *walk, size_t num_frames)
 #define KEPT_REGISTERS (0x7ffU << UNW_AARCH64_X19)
 #endif
 
-/* FNV-1a of whole words. */
-static uint64_t hash_word(uint64_t hash, uint64_t word)
-{
-	return (hash ^ word ^ word >> 32) * UINT64_C(0x100000001b3);
-}
-
 /* Of the frame that the cursor is at; 0: not known. */
 static uint64_t hash_registers(const struct walk *walk, unw_cursor_t *cursor)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	uint64_t hash = 1;
 	unw_word_t word;
 
 	for (int i = 0; i < NUM_REGISTERS; i++) {

@@ -9,8 +9,7 @@
 #include <stdint.h>
 
 #define CALLPATH_NONE UINT32_MAX /* the empty path: parent of outermost frames */
-/* What is read may have no longer paths, since many may share what takes little room; those of
- * stacks have half as many frames at most. */
+/* Of what is read: many paths may share little room. Stacks have half as many at most. */
 #define CALLPATH_MAX_FRAMES 8192
 
 struct callpath_node {

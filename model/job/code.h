@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Machine code as analyses see it: the instructions of one function, what they do to integer
- * registers and to memory, and where its variables are. Plain data, filled by attach/. All
- * addresses are ELF virtual addresses, as the offsets of call path nodes. */
+ * registers and memory, and its variables. Filled by attach/. Addresses are ELF virtual ones. */
 #ifndef PDB_MODEL_CODE_H
 #define PDB_MODEL_CODE_H
 
@@ -69,8 +68,7 @@ struct code_range {
 
 struct code_function {
 	uint64_t entry;
-	/* The function's own range first, then those of parts that the compiler has put elsewhere.
-	 */
+	/* The function's own first, then those of parts that the compiler has put elsewhere. */
 	struct code_range *ranges;
 	size_t num_ranges;
 	struct code_insn *insns; /* by address */

@@ -121,8 +121,6 @@ const struct code_body *code_store_get(const struct code_store *store, size_t in
 	return store->bodies[index];
 }
 
-/* ---- What is not known ---- */
-
 static struct trouble *find_trouble(const struct code_store *store, uint32_t module)
 {
 	for (size_t i = 0; i < store->num_troubles; i++)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The functions of a job that are known as machine code (model/job/code.h): decoded from files
- * of this host, told by the node of a rank, or saved in a snapshot. Each is there once, and
- * stays. */
+ * The functions of a job that are known as machine code: decoded from files of this host, told by a
+ * rank's node, or saved in a snapshot. Each is there once, and stays. */
 #ifndef PDB_MODEL_CODE_STORE_H
 #define PDB_MODEL_CODE_STORE_H
 
@@ -21,8 +20,8 @@ struct code_body {
 struct code_store *code_store_create(void);
 void code_store_destroy(struct code_store *store); /* NULL is fine */
 
-/* Both become owned; if there is a function of that module with that entry, it stays and these are
- * freed. The one that is there, valid as long as the store. */
+/* Owns both, or frees them if the module has a function with that entry. Returns the one that is
+ * there, valid as long as the store. */
 const struct code_body *code_store_add(struct code_store *store, uint32_t module,
 				       struct code_function *function,
 				       struct code_variables *variables);

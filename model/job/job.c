@@ -12,6 +12,7 @@
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 struct job *job_create(void)
@@ -59,18 +60,9 @@ void job_add_hole(struct job *job, int rank, const char *why)
 
 const char *job_find_hole(const struct job *job, int rank)
 {
-	size_t first = 0, end = job->num_holes;
+	size_t i = sorted_first_rank(rank, job->holes, job->num_holes, sizeof(*job->holes));
 
-	while (first < end) {
-		size_t middle = first + (end - first) / 2;
-
-		if (job->holes[middle].rank < rank)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	return first < job->num_holes && job->holes[first].rank == rank ? job->holes[first].why
-									: NULL;
+	return i < job->num_holes && job->holes[i].rank == rank ? job->holes[i].why : NULL;
 }
 
 void job_add_crash(struct job *job, const struct job_crash *crash)
@@ -79,18 +71,11 @@ void job_add_crash(struct job *job, const struct job_crash *crash)
 	job->crashes[job->num_crashes++] = *crash;
 }
 
-static int compare_crash(const void *key, const void *element)
-{
-	int rank = *(const int *)key, other = ((const struct job_crash *)element)->rank;
-
-	return (rank > other) - (rank < other);
-}
-
 const struct job_crash *job_find_crash(const struct job *job, int rank)
 {
-	if (!job->num_crashes)
-		return NULL;
-	return bsearch(&rank, job->crashes, job->num_crashes, sizeof(*job->crashes), compare_crash);
+	size_t i = sorted_first_rank(rank, job->crashes, job->num_crashes, sizeof(*job->crashes));
+
+	return i < job->num_crashes && job->crashes[i].rank == rank ? &job->crashes[i] : NULL;
 }
 
 void job_clear_holes(struct job *job)
@@ -109,17 +94,6 @@ void job_replace_samples(struct job *job, const struct rankset *ranks, struct sa
 	samples_destroy(job->samples);
 	job->samples = fresh;
 	samples_sort(fresh);
-}
-
-/* The number of a probe among others, or their number. */
-static size_t find_probe(const struct code_probe *probe, const struct code_probe *probes,
-			 size_t num)
-{
-	size_t i = 0;
-
-	while (i < num && !code_probe_is_same(probe, &probes[i]))
-		i++;
-	return i;
 }
 
 /* old_num probes, of which each has a number below `num` or is not there any more. */
@@ -144,7 +118,9 @@ void job_set_probes(struct job *job, const struct code_probe *probes, size_t num
 	size_t *numbers = xcalloc(job->num_probes, sizeof(*numbers));
 
 	for (size_t i = 0; i < job->num_probes; i++)
-		numbers[i] = find_probe(&job->probes[i], probes, num);
+		while (numbers[i] < num &&
+		       !code_probe_is_same(&job->probes[i], &probes[numbers[i]]))
+			numbers[i]++;
 	for (size_t i = 0; i < job->samples->num_samples; i++)
 		renumber_values(&job->samples->samples[i], numbers, job->num_probes, num);
 	free(numbers);

@@ -76,9 +76,8 @@ void job_replace_samples(struct job *job, const struct rankset *ranks, struct sa
  * if that is among them, under its new number; others are dropped. */
 void job_set_probes(struct job *job, const struct code_probe *probes, size_t num);
 
-/* Write all of it (names of all nodes included, so that nobody needs the binaries later) into a
- * new file of mode 0600, zstd-compressed: written beside `path` and renamed when complete. What is
- * there and is no regular file or symbolic link stays (ERROR_USAGE). */
+/* Write all of it, with the names of all nodes, into a zstd-compressed file of mode 0600: beside
+ * `path`, renamed when complete. What is no regular file or link stays (ERROR_USAGE). */
 int snapshot_save(const struct job *job, const char *path, struct pdb_error *err);
 /* Could it be written there, but for the space? For those who need it only later. */
 int snapshot_check_path(const char *path, struct pdb_error *err);

@@ -12,6 +12,7 @@
 #include "model/job/job_comms_private.h"
 #include "model/job/model_pool.h"
 #include "model/job/rankset.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 /* Entries of all lists together that are not shared, by how many ranks were found, and how many are
@@ -20,8 +21,6 @@
 static const uint64_t min_entries = 1 << 21, entries_each = 64, entries_comm = 8,
 		      max_entries = 1 << 26;
 static const uint64_t max_steps = 1 << 28;
-
-/* ---- Worlds ---- */
 
 static bool may_allocate(struct job_comms_private *p, uint64_t entries)
 {
@@ -234,6 +233,9 @@ static struct draft *find_draft(struct job_comms_private *p, const struct job_co
 		.world = member->world,
 		.last_rank = -1,
 	};
+	for (int side = 0; side < 2; side++)
+		draft->lists[side] =
+			(struct list){.size = draft->comm.sizes[side], .filled_by = UINT32_MAX};
 	return draft;
 }
 
@@ -266,18 +268,6 @@ static void add_words(struct draft *draft, const struct job_model *jm, const str
 	}
 }
 
-/* The draft of a communicator, with what the member says of it. */
-static struct draft *describe(struct job_comms_private *p, const struct job_comms_member *member,
-			      const struct model_comm *comm)
-{
-	struct draft *draft = find_draft(p, member, comm);
-
-	if (!has_sizes(&draft->comm, comm))
-		draft->is_bad = true;
-	add_words(draft, p->jm, member->of, comm);
-	return draft;
-}
-
 static void add_local(struct job_comms_private *p, uint32_t number, size_t index)
 {
 	struct job_comms_member *member = &p->members[number];
@@ -291,12 +281,15 @@ static void add_local(struct job_comms_private *p, uint32_t number, size_t index
 		return;
 	}
 	/* What another rank has said in the same words needs no second look. */
-	if (local >= LOCAL_SPECIAL)
-		local = (uint32_t)(describe(p, member, comm) - p->drafts) << 1;
+	if (local >= LOCAL_SPECIAL) {
+		draft = find_draft(p, member, comm);
+		draft->is_bad |= !has_sizes(&draft->comm, comm);
+		add_words(draft, p->jm, member->of, comm);
+		local = (uint32_t)(draft - p->drafts) << 1;
+	}
 	set_local(p, member, index, local, false);
 	draft = &p->drafts[local >> 1];
-	if (draft->last_rank == member->rank)
-		draft->is_bad = true;
+	draft->is_bad |= draft->last_rank == member->rank;
 	draft->last_rank = member->rank;
 	if (index == 0) {
 		draft->is_world = true;
@@ -315,18 +308,7 @@ static void add_locals(struct job_comms_private *p)
 
 /* ---- Who is in them ---- */
 
-static void begin_lists(struct draft *draft)
-{
-	for (int side = 0; side < 2; side++) {
-		struct list *list = &draft->lists[side];
-
-		list->size = draft->comm.sizes[side];
-		list->filled_by = UINT32_MAX;
-	}
-}
-
-/* Put what a member of world `number` says of a group into the list. False: it contradicts, or
- * there is no room. */
+/* What a member of world `number` says of a group. False: it contradicts, or there is no room. */
 static bool fill_list(struct job_comms_private *p, struct list *list, uint32_t number,
 		      const struct model *model, uint32_t first)
 {
@@ -373,8 +355,7 @@ static bool put_self(struct list *list, int at, int rank)
 	return list->ranks[at] == rank;
 }
 
-/* Which group of an intercommunicator the member is in: one that has it at its rank, or else one
- * that could. -1: neither, or both. */
+/* The group of an intercommunicator that has the member at its rank, or else could; -1: unclear. */
 static int find_side(const struct draft *draft, const struct model_comm *comm, int own, int rank)
 {
 	bool may_be[2];
@@ -422,15 +403,6 @@ static void seat(struct job_comms_private *p, uint32_t number, size_t index)
 	job_comm_add_view(&draft->comm, number, (uint32_t)index, (uint32_t)side);
 }
 
-/* ---- The whole ---- */
-
-static int by_rank(const void *a, const void *b)
-{
-	const struct job_comms_member *x = a, *y = b;
-
-	return x->rank < y->rank ? -1 : x->rank > y->rank;
-}
-
 static void list_members(struct job_comms_private *p)
 {
 	const struct job_model_private *ranks = p->jm->private;
@@ -450,7 +422,7 @@ static void list_members(struct job_comms_private *p)
 		p->most_entries += entries_each + entries_comm * p->members[i].of->model->num_comms;
 	p->member_of = arena_array(p->arena, p->num_members, sizeof(*p->member_of));
 	if (!is_sorted)
-		qsort(p->members, p->num_members, sizeof(*p->members), by_rank);
+		qsort(p->members, p->num_members, sizeof(*p->members), sorted_compare_int);
 	for (size_t i = 0; i < p->num_members; i++)
 		p->member_of[p->members[i].of->model->number] = (uint32_t)i;
 }
@@ -468,8 +440,6 @@ struct job_comms *job_comms_create(const struct job_model *jm)
 	make_worlds(p);
 	fill_worlds(p);
 	add_locals(p);
-	for (size_t i = 0; i < p->num_drafts; i++)
-		begin_lists(&p->drafts[i]);
 	for (uint32_t i = 0; i < p->num_members; i++)
 		for (size_t c = 0; c < p->members[i].of->model->num_comms; c++)
 			seat(p, i, c);

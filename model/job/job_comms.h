@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The communicators, windows and files of a job: those of the ranks, unified by their ids within
- * each MPI_COMM_WORLD, those with members of several worlds by their ids alone. */
+ * The communicators, windows and files of a job, unified by their ids within each MPI_COMM_WORLD,
+ * those with members of several worlds by their ids alone. */
 #ifndef PDB_MODEL_JOB_COMMS_H
 #define PDB_MODEL_JOB_COMMS_H
 
@@ -9,7 +9,6 @@
 
 #include "model/segment/segment.h" /* enum seg_comm_kind, enum seg_peer */
 
-struct job_comms_member;
 struct job_model;
 struct model;
 struct model_comm;
@@ -37,9 +36,8 @@ struct job_comm {
 	const char *name;    /* "MPI_COMM_WORLD", or as the program said; NULL: none */
 	uint32_t path;       /* call path that made it, in the job's callpaths; CALLPATH_NONE */
 	const char *made_by; /* "MPI_Comm_split"; NULL: predefined or not known */
-	/* The ranks of the job in order of their rank in the communicator; -1: a process that is
-	 * not of this job or not known. Group 1 is of intercommunicators only, else NULL; group 0
-	 * of those is that of the lowest rank. Communicators may share one array. */
+	/* The job's ranks in order of their rank in it; -1: not of this job, or not known. Group 1:
+	 * of intercommunicators only, whose group 0 is that of the lowest rank. May be shared. */
 	const int *groups[2];
 	size_t sizes[2];
 	/* What members that have a model know of it, by rank; never empty. See job_comm_view(). */
@@ -56,19 +54,17 @@ struct job_comms {
 	struct job_comms_private *private;
 };
 
-/* After job_model_finish(); jm is borrowed and must outlive the result. Left out are communicators
- * whose id is not known (0), those about which ranks contradict each other (size, kind, who is
- * which rank), and MPI_COMM_SELF of each rank with what was made from it by one rank alone. Never
- * fails. Linear in the communicators and lists of members that the models hold. */
+/* After job_model_finish(); jm must outlive the result. Left out are communicators without id (0),
+ * those that ranks contradict each other about (size, kind, who is which rank), and MPI_COMM_SELF
+ * with what one rank alone made from it. Linear in what the models hold of them. */
 struct job_comms *job_comms_create(const struct job_model *jm);
 void job_comms_destroy(struct job_comms *comms); /* NULL is fine */
 
 /* The index of entry `local` of a model's comms, or SEG_NO_COMM. */
 uint32_t job_comms_find(const struct job_comms *comms, const struct model *model, uint32_t local);
 
-/* The job's rank of `peer` as a rank of `model` gives it (in the remote group of an
- * intercommunicator, in its own group else); -1 for SEG_PEER_*, what is not known, and
- * communicators that are left out. */
+/* The job's rank of `peer` as `model` gives it (of an intercommunicator in the remote group); -1:
+ * SEG_PEER_*, what is not known, and communicators that are left out. */
 int job_comms_peer(const struct job_comms *comms, const struct model *model, uint32_t local,
 		   int32_t peer);
 

@@ -20,8 +20,7 @@ static uint32_t find_parent(const struct job_comms_private *p, const struct draf
 	return parent == PAIR_NONE || p->drafts[parent].is_bad ? PAIR_NONE : parent;
 }
 
-/* Levels from the worlds down, so that parents have lower ones than children. A chain of parents
- * that leads back to itself is cut. */
+/* Levels from the worlds down: parents have lower ones than children. Circles are cut. */
 static void set_level(struct job_comms_private *p, uint32_t number, uint32_t *chain)
 {
 	static const uint32_t unknown = 0, on_chain = UINT32_MAX;
@@ -55,14 +54,12 @@ static uint32_t *sort_drafts(struct job_comms_private *p, size_t *num_ret)
 	size_t *starts = xcalloc(p->num_drafts + 4, sizeof(*starts));
 	uint32_t *chain = xcalloc(p->num_drafts, sizeof(*chain));
 
-	for (size_t i = 0; i < p->num_drafts; i++) {
+	for (size_t i = 0; i < p->num_drafts; i++)
 		if (!p->drafts[i].is_bad && p->drafts[i].level == 0)
 			set_level(p, (uint32_t)i, chain);
-	}
-	for (size_t i = 0; i < p->num_drafts; i++) {
+	for (size_t i = 0; i < p->num_drafts; i++)
 		if (!p->drafts[i].is_bad)
 			starts[p->drafts[i].level + 1]++;
-	}
 	for (size_t i = 1; i < p->num_drafts + 4; i++)
 		starts[i] += starts[i - 1];
 	*num_ret = starts[p->num_drafts + 3];
@@ -72,20 +69,6 @@ static uint32_t *sort_drafts(struct job_comms_private *p, size_t *num_ret)
 	free(starts);
 	free(chain);
 	return places;
-}
-
-static void take_lists(struct job_comms_private *p, struct draft *draft)
-{
-	for (int side = 0; side < 2; side++) {
-		struct list *list = &draft->lists[side];
-
-		if (side == 0 || draft->comm.kind == SEG_COMM_INTER)
-			draft->comm.groups[side] = list->ranks;
-	}
-	draft->comm.members = p->members;
-	draft->comm.num_members = p->num_members;
-	if (draft->is_bad)
-		free(draft->comm.runs);
 }
 
 /* From the number of a draft to that of a communicator. */
@@ -108,9 +91,14 @@ void job_comms_finish(struct job_comms *comms)
 	for (size_t i = 0; i < p->num_drafts; i++) {
 		struct draft *draft = &p->drafts[i];
 
-		take_lists(p, draft);
-		if (draft->is_bad)
+		if (draft->is_bad) {
+			free(draft->comm.runs);
 			continue;
+		}
+		for (int side = 0; side < 2; side++)
+			draft->comm.groups[side] = draft->lists[side].ranks;
+		draft->comm.members = p->members;
+		draft->comm.num_members = p->num_members;
 		if (draft->comm.parent != SEG_NO_COMM)
 			draft->comm.parent = places[draft->comm.parent];
 		comms->comms[places[i]] = draft->comm;

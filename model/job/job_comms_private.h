@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What job_comms.c, which finds the communicators, job_comms_order.c, which puts them in order, and
- * job_comms_views.c, which answers for them, share. */
+ * Of job_comms.c, which finds them, job_comms_order.c, which sorts them, and job_comms_views.c,
+ * which answers for them. */
 #ifndef PDB_MODEL_JOB_COMMS_PRIVATE_H
 #define PDB_MODEL_JOB_COMMS_PRIVATE_H
 
@@ -62,8 +62,7 @@ struct job_comms_private {
 	struct job_comms_member *members; /* by rank */
 	size_t num_members;
 	uint32_t *member_of; /* [num_members] by number of the model */
-	/* Of members without locals of their own, which are all of one world. NULL: there are none.
-	 */
+	/* Of members without own locals, all of one world; NULL: there are none. */
 	const struct model_pool *pool;
 	uint32_t pool_world;
 	struct known_comm *known; /* [pool->num_comms] */
@@ -78,8 +77,7 @@ struct job_comms_private {
 	struct draft *drafts;
 	size_t num_drafts, drafts_capacity;
 	struct pair_map draft_of; /* key -> draft */
-	struct pair_map
-		self_of; /* id of a communicator of one rank alone -> the last such member */
+	struct pair_map self_of;  /* id of one rank's communicator -> the last such member */
 };
 
 /* What entry `index` of a member's comms is. */
@@ -90,8 +88,7 @@ static inline uint32_t job_comms_local(const struct job_comms_private *p,
 			      : p->known[member->of->model->pool_comms[index]].local;
 }
 
-/* Ids need not differ between worlds, which may be alike. Only what has members of several worlds
- * is one thing in all of them. */
+/* Ids need not differ between worlds; what has members of several worlds is one thing in all. */
 static inline uint64_t job_comms_key(const struct job_comms_private *p, uint32_t world, uint64_t id)
 {
 	return p->num_worlds == 1 ? id : hash_word(world + 1, id);

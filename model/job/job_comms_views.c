@@ -4,8 +4,6 @@
 #include "model/sorted.h"
 #include "model/xalloc.h"
 
-/* ---- Of a rank ---- */
-
 static const struct job_comms_member *find_member(const struct job_comms *comms,
 						  const struct model *model)
 {
@@ -49,8 +47,6 @@ int job_comms_peer(const struct job_comms *comms, const struct model *model, uin
 	side = comm->kind == SEG_COMM_INTER ? !(found & 1) : 0;
 	return (size_t)peer < comm->sizes[side] ? comm->groups[side][peer] : -1;
 }
-
-/* ---- Views ---- */
 
 /* Most communicators have one run. */
 static void add_run(struct job_comm *comm, const struct job_comm_run *run)
@@ -121,14 +117,6 @@ struct job_comm_view job_comm_view(const struct job_comm *comm, size_t i)
 	return view_of_run(comm, run, run->first + ((uint32_t)i - run->before) * run->step);
 }
 
-static int compare_with_rank(const void *key, const void *element)
-{
-	int rank = *(const int *)key;
-	const struct job_comms_member *member = element;
-
-	return (rank > member->rank) - (rank < member->rank);
-}
-
 struct job_comm_view job_comm_view_of(const struct job_comm *comm, int rank)
 {
 	const struct job_comms_member *members = comm->members;
@@ -137,8 +125,8 @@ struct job_comm_view job_comm_view_of(const struct job_comm *comm, int rank)
 
 	/* As it is when all ranks from the first on have a model. */
 	if (member >= comm->num_members || members[member].rank != rank) {
-		member = (uint32_t)sorted_first(&rank, members, comm->num_members, sizeof(*members),
-						compare_with_rank);
+		member = (uint32_t)sorted_first_rank(rank, members, comm->num_members,
+						     sizeof(*members));
 		if (member == comm->num_members || members[member].rank != rank)
 			return (struct job_comm_view){.rank = rank};
 	}

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +13,6 @@
 #include "model/trace/trace.h"
 #include "model/sorted.h"
 #include "model/xalloc.h"
-
-/* ---- Create and destroy ---- */
 
 static const struct function_name *intern_name(struct job_model_private *p, const char *text)
 {
@@ -106,11 +103,10 @@ static bool has_same_tables(const struct model *a, const struct model *b)
 	if (a->lender && a->lender == b->lender)
 		return true;
 	if (a->num_strings != b->num_strings || a->num_modules != b->num_modules ||
-	    a->num_frames != b->num_frames || a->num_sites != b->num_sites)
-		return false;
-	if (memcmp(a->strings, b->strings, a->num_strings) != 0)
-		return false;
-	if (a->num_frames && memcmp(a->frames, b->frames, a->num_frames * sizeof(*a->frames)) != 0)
+	    a->num_frames != b->num_frames || a->num_sites != b->num_sites ||
+	    memcmp(a->strings, b->strings, a->num_strings) != 0 ||
+	    (a->num_frames &&
+	     memcmp(a->frames, b->frames, a->num_frames * sizeof(*a->frames)) != 0))
 		return false;
 	for (size_t i = 0; i < a->num_sites; i++) {
 		const struct model_site *x = &a->sites[i], *y = &b->sites[i];
@@ -147,9 +143,8 @@ static bool is_executable(const struct model *model, const char *path)
 {
 	size_t length = strlen(model->program->executable), path_length = strlen(path);
 
-	if (length == 0 || path_length < length)
-		return false;
-	if (length < sizeof(model->program->executable) - 1 && path_length != length)
+	if (length == 0 || path_length < length ||
+	    (length < sizeof(model->program->executable) - 1 && path_length != length))
 		return false;
 	return strcmp(path + path_length - length, model->program->executable) == 0;
 }
@@ -234,9 +229,8 @@ static struct shape *find_equal_shape(struct job_model *jm, const struct model *
 	struct job_model_private *p = jm->private;
 	struct shape *shape = NULL;
 	uint64_t hash = hash_tables(model);
-	uint32_t index, first;
+	uint32_t index, first = pair_map_get(&p->shape_of, hash);
 
-	first = pair_map_get(&p->shape_of, hash);
 	for (index = first; index != PAIR_NONE; index = shape->next) {
 		shape = p->shapes[index];
 		if (has_same_tables(shape->model, model))
@@ -321,8 +315,7 @@ static void add_count(struct tally *tally, int rank, uint64_t count)
 	tally->count += count;
 }
 
-/* Where a lane's i-th transition is in the job's: mostly where the last lane of this shape had its
- * i-th, so that no hashing is needed. */
+/* Where a lane's i-th transition is in the job's: mostly where the shape's last lane had its. */
 static uint32_t map_transition(struct job_model *jm, struct shape *shape, size_t i,
 			       const struct model_transition *made)
 {
@@ -350,9 +343,7 @@ static int compare_runs(const void *a, const void *b)
 {
 	const struct run *x = a, *y = b;
 
-	if (x->count != y->count)
-		return x->count < y->count ? -1 : 1;
-	return (x->first > y->first) - (x->first < y->first);
+	return SORTED_ORDER(x->count, y->count) ?: SORTED_ORDER(x->first, y->first);
 }
 
 /* Make the table of a transition from its runs. */
@@ -360,8 +351,7 @@ static void build_counts(const struct job_model_private *p, struct job_transitio
 			 struct tally *tally)
 {
 	flush_tally(tally);
-	if (tally->num_runs > 1)
-		qsort(tally->runs, tally->num_runs, sizeof(*tally->runs), compare_runs);
+	sorted_make(tally->runs, tally->num_runs, sizeof(*tally->runs), compare_runs);
 	for (size_t i = 0; i < tally->num_runs; i++) {
 		const struct run *run = &tally->runs[i];
 		size_t last = transition->num_counts;
@@ -393,18 +383,9 @@ size_t job_model_find_transition(const struct job_model *jm, uint32_t from, uint
 	return index == PAIR_NONE ? SIZE_MAX : index;
 }
 
-static int compare_rank(const void *key, const void *element)
-{
-	int rank = *(const int *)key;
-	const struct job_lane *lane = element;
-
-	return (rank > lane->rank) - (rank < lane->rank);
-}
-
 size_t job_model_lanes(const struct job_model *jm, int rank, size_t *num_ret)
 {
-	size_t first =
-		sorted_first(&rank, jm->lanes, jm->num_lanes, sizeof(*jm->lanes), compare_rank);
+	size_t first = sorted_first_rank(rank, jm->lanes, jm->num_lanes, sizeof(*jm->lanes));
 	size_t number = 0;
 
 	while (first + number < jm->num_lanes && jm->lanes[first + number].rank == rank)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The job model: the union of the ranks' models. States are unified by call path and MPI function;
- * each transition has a table count -> ranks. Ranks whose tables are equal share one mapping, so
- * the cost of adding a rank follows what is new about it. */
+ * each transition has a table count -> ranks. Ranks with equal tables share one mapping. */
 #ifndef PDB_MODEL_JOB_MODEL_H
 #define PDB_MODEL_JOB_MODEL_H
 
@@ -13,9 +12,7 @@
 
 struct callpaths;
 struct model;
-struct model_lane;
 struct modules;
-struct rankset;
 struct trace;
 
 /* Site 0 is "start", as in a segment; its states are 0 and 1. */
@@ -32,8 +29,7 @@ struct job_count {
 	struct rankset *ranks; /* those with just this count (of any of their threads) */
 };
 
-/* Transitions are numbered in the order first seen: rank by rank in the order added, and within
- * a rank in the order first made. */
+/* Numbered as first seen: by rank in the order added, then in the order first made. */
 struct job_transition {
 	uint32_t from, to;        /* job states */
 	struct job_count *counts; /* ascending by count */
@@ -45,14 +41,12 @@ struct job_transition {
 struct job_lane {
 	int rank;
 	int lane; /* index in model->lanes */
-	/* Lanes are compared only within one role: main threads of one executable; other threads
-	 * with one start function (told by the outermost program frames that they share) and, for
-	 * several of one rank, the same ordinal. Roles are numbered from 0; role 0 is the
-	 * main thread of the first rank added. */
+	/* Lanes are compared within one role: main threads of one executable; other threads with
+	 * one start function (the outermost program frames that they share) and, of several of one
+	 * rank, the same ordinal. From 0, the main thread of the first rank added. */
 	uint32_t role;
-	/* Index of the first lane that is known to have the same transitions, ring, state, sites
-	 * and role: it has been where this one has been, as often. This one's own index: none
-	 * is. */
+	/* The first lane known to have the same transitions, ring, state, sites and role: it has
+	 * been where this one has been, as often. Its own index: none. */
 	uint32_t like;
 	const struct model *model;     /* owned by the job model */
 	const struct model_lane *data; /* into model */
@@ -85,8 +79,8 @@ struct job_model {
 struct job_model *job_model_create(struct modules *modules, struct callpaths *callpaths);
 void job_model_destroy(struct job_model *jm); /* NULL is fine; destroys the models too */
 
-/* Take over `model` as that of `rank` (the job's rank, which need not be what the model claims).
- * example_pid: a process in which the model's modules can be opened, 0 if none. */
+/* Take over `model` as that of the job's `rank`, which need not be what it claims. example_pid: a
+ * process in which its modules can be opened, or 0. */
 void job_model_add(struct job_model *jm, int rank, struct model *model, int example_pid);
 /* After the last rank, once: complete the tables of the transitions, sort lanes, number roles. */
 void job_model_finish(struct job_model *jm);
@@ -105,8 +99,7 @@ static inline size_t job_model_num_states(const struct job_model *jm)
 /* The transition's index, or SIZE_MAX. */
 size_t job_model_find_transition(const struct job_model *jm, uint32_t from, uint32_t to);
 
-/* Give lane `lane` (of jm->lanes) a trace of its model, which is taken over, or none and the reason
- * (copied) why not. */
+/* Give lane `lane` a trace of its model (taken over), or none and the reason why not (copied). */
 void job_model_set_trace(struct job_model *jm, size_t lane, struct trace *trace, const char *note);
 /* Exchange the ring, the longest stays and polls by state of lane `lane` and of `details`. */
 void job_model_swap_details(struct job_model *jm, size_t lane, struct model_lane *details);
@@ -115,8 +108,7 @@ void job_model_swap_details(struct job_model *jm, size_t lane, struct model_lane
 size_t job_model_num_ranks(const struct job_model *jm);
 struct model *job_model_rank(const struct job_model *jm, size_t index, int *rank_ret);
 
-/* After job_model_finish(): the index of the first lane of a rank, and how many it has; 0 of one
- * without a model. */
+/* After job_model_finish(): the index of a rank's first lane; *num_ret: how many it has, or 0. */
 size_t job_model_lanes(const struct job_model *jm, int rank, size_t *num_ret);
 
 #endif

@@ -19,8 +19,8 @@ struct shape {
 	const struct model *model; /* the first rank with these tables */
 	uint32_t *site_map;        /* [model->num_sites] local site -> job site */
 	uint32_t *module_map;      /* [model->num_modules] -> id in jm->modules */
-	/* [model->num_sites] Path that ends with the outermost frame that is the program's own
-	 * code, or else with the outermost frame; CALLPATH_NONE without frames. */
+	/* [model->num_sites] The path up to the outermost frame of the program's own code, else
+	 * the outermost frame; CALLPATH_NONE without frames. */
 	uint32_t *starts;
 	uint32_t number;  /* in job_model_private.shapes */
 	uint32_t program; /* id in jm->modules of the executable, or MODULE_NONE */
@@ -36,8 +36,7 @@ struct run {
 	int first, last;
 };
 
-/* Ranks whose only lane has one table of transitions of a pool, with one shape: they are added once
- * for all. */
+/* Ranks whose only lane has one table of a pool, with one shape: added once for all. */
 struct rank_class {
 	const struct model_transition *transitions;
 	const struct shape *shape;
@@ -48,8 +47,7 @@ struct rank_class {
 struct tally {
 	struct run *runs;
 	size_t num_runs, runs_capacity;
-	/* The rank being added, or the class as -2 less its number; -1: none. Counts of one rank or
-	 * class are summed up. */
+	/* The rank being added, or -2 - the class; -1: none. Its counts are summed up. */
 	int rank;
 	uint64_t count;
 };

@@ -14,6 +14,7 @@
 #include "model/job/job_model_private.h"
 #include "model/job/model.h"
 #include "model/job/modules.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 static uint32_t find_leader(struct job_model_private *p, uint32_t path)
@@ -128,9 +129,7 @@ static int compare_lanes(const void *a, const void *b)
 {
 	const struct job_lane *x = a, *y = b;
 
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return (x->lane > y->lane) - (x->lane < y->lane);
+	return SORTED_ORDER(x->rank, y->rank) ?: SORTED_ORDER(x->lane, y->lane);
 }
 
 static void sort_lanes(struct job_model *jm)
@@ -191,14 +190,15 @@ static void find_likes(struct job_model *jm)
 
 void job_roles_finish(struct job_model *jm)
 {
-	struct component *components = NULL, *component;
+	struct component *components = NULL;
 
 	sort_lanes(jm);
 	jm->num_roles = 0;
 	reserve_role_0(jm, &components);
 	for (size_t i = 0; i < jm->num_lanes; i++) {
-		component = find_component(jm, &components, &jm->lanes[i]);
-		jm->lanes[i].role = next_role(jm, component, jm->lanes[i].rank);
+		struct job_lane *lane = &jm->lanes[i];
+
+		lane->role = next_role(jm, find_component(jm, &components, lane), lane->rank);
 	}
 	find_likes(jm);
 	HASH_CLEAR(hh, components);

@@ -30,8 +30,7 @@ void message_queues_destroy(struct message_queues *queues)
 	free(queues);
 }
 
-/* Indices are those of one sample: a communicator that messages come to later may have got a
- * place before others. One of the same name and size is taken for the same. */
+/* Indices are those of one sample: one of the same name and size is taken for the same. */
 static bool is_same_comm(const struct message_queues *before, uint32_t a,
 			 const struct message_queues *after, uint32_t b)
 {

@@ -25,22 +25,13 @@ struct model *model_create_in(struct model_pool *pool)
 
 int model_num_transfers(enum seg_operation_kind kind)
 {
-	switch (kind) {
-	case SEG_OPERATION_SENDRECV:
-		return 2;
-	case SEG_OPERATION_SEND:
-	case SEG_OPERATION_RECV:
-	case SEG_OPERATION_PROBE:
-	case SEG_OPERATION_COLLECTIVE:
-	case SEG_OPERATION_LOCK:
-		return 1;
-	case SEG_OPERATION_OTHER:
-	case SEG_OPERATION_WAIT_ALL:
-	case SEG_OPERATION_WAIT_ANY:
-	case SEG_OPERATION_LOCAL:
-		break;
-	}
-	return 0;
+	static const int nums[SEG_OPERATION_LOCAL + 1] = {
+		[SEG_OPERATION_SEND] = 1,       [SEG_OPERATION_RECV] = 1,
+		[SEG_OPERATION_SENDRECV] = 2,   [SEG_OPERATION_PROBE] = 1,
+		[SEG_OPERATION_COLLECTIVE] = 1, [SEG_OPERATION_LOCK] = 1,
+	};
+
+	return kind <= SEG_OPERATION_LOCAL ? nums[kind] : 0;
 }
 
 bool model_is_in_collective(const struct model *model, uint32_t comm, uint64_t number)

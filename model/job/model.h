@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A model: the private, checked copy of one rank's segment. Plain data; ids are the segment's own
- * (local to this rank). Made by segment_read() or from a snapshot. */
+ * A model: the checked copy of one rank's segment, by segment_read() or from a snapshot. Plain
+ * data; ids are the segment's own. */
 #ifndef PDB_MODEL_MODEL_H
 #define PDB_MODEL_MODEL_H
 
@@ -59,8 +59,7 @@ struct model_comm {
 	struct model_collective recent[SEG_RECENT]; /* latest first; number 0 ends them */
 };
 
-/* A slot. Waiting for one whose kind is not known (SEG_REQUEST_OTHER here) makes an operation
- * incomplete. */
+/* A slot. Waiting for a SEG_REQUEST_OTHER makes an operation incomplete. */
 struct model_request {
 	enum seg_request_kind kind; /* SEG_REQUEST_FREE: the slot is empty */
 	uint32_t flags;             /* enum seg_request_flags */
@@ -113,8 +112,7 @@ struct model_lane {
 	uint64_t since_ns; /* when the present state was entered */
 	uint64_t first_ns; /* when the lane was taken */
 	uint64_t events;   /* transitions ever made */
-	/* The same once requests and communicators had been copied, too. Equal: they are as of the
-	 * present stay. */
+	/* Once requests and communicators were copied, too; if equal, those are of this stay. */
 	uint64_t last_events;
 
 	uint32_t poll_site;    /* of the last failed poll since then; 0: none */
@@ -125,14 +123,13 @@ struct model_lane {
 	/* In the order first made; of the pool, if there is one. At most MODEL_MAX_TRANSITIONS. */
 	struct model_transition *transitions;
 	size_t num_transitions;
-	/* [2 * num_sites]: longest completed stay of each state; NULL: only `longest` is known. */
-	uint64_t *longest_ns;
+	uint64_t *longest_ns; /* [2 * num_sites] longest completed stays; NULL: only `longest` */
 	struct model_stay {
 		uint32_t state;
 		uint64_t ns;
 	} longest; /* see model_lane_longest() */
-	/* [2 * num_sites]: failed polls ever, on enter states of polls; on exit states the longest
-	 * time in it from a failed poll to the next poll or call, ns. */
+	/* [2 * num_sites] Enter states: failed polls ever. Exit states: the longest time, ns, from
+	 * a failed poll to the next poll or call. */
 	uint64_t *state_polls;
 	struct model_event *ring; /* oldest first; the last one entered `state` */
 	size_t num_ring;
@@ -152,8 +149,7 @@ struct model_program {
 	/* What the recorder lost. */
 	uint64_t dropped_strings, dropped_modules, dropped_frames, dropped_sites;
 	uint64_t dropped_transitions, dropped_lanes;
-	/* One more of comms where some of the past have been forgotten: that one is missing then
-	 * does not say that it was never there. */
+	/* One more of comms if past ones are forgotten: what is missing may have been there. */
 	uint64_t dropped_comms, dropped_members, dropped_requests;
 };
 
@@ -169,12 +165,11 @@ struct model {
 	uint64_t now_ns;               /* when the copy was made, host's CLOCK_MONOTONIC */
 	uint64_t now_real_ns; /* the same moment in CLOCK_REALTIME: comparable between hosts */
 
-	/* Not NULL: what is said to be of the pool is, and such tables are not to be changed. So
-	 * are the model itself and its lanes, but nobody else has these. */
+	/* Not NULL: what is said to be of the pool is, and is not to be changed. The model and its
+	 * lanes are, too, but are nobody else's. */
 	struct model_pool *pool;
-	/* Not NULL: strings, modules, frames and sites are those of this model. */
-	struct model *lender;
-	size_t num_borrowers; /* models that these of its tables are lent to */
+	struct model *lender; /* not NULL: its strings, modules, frames and sites are used */
+	size_t num_borrowers; /* models that these tables are lent to */
 	char *strings;        /* every name inside is terminated */
 	size_t num_strings;   /* bytes */
 	struct model_module *modules;
@@ -183,15 +178,13 @@ struct model {
 	size_t num_frames;
 	struct model_site *sites;
 	size_t num_sites;
-	/* Communicators, 0: MPI_COMM_WORLD, 1: MPI_COMM_SELF; none before MPI_Init. To be read with
-	 * model_comm(), model_comm_rank() and model_members(), wherever they are. */
+	/* 0: MPI_COMM_WORLD, 1: MPI_COMM_SELF; none before MPI_Init. To be read with model_comm(),
+	 * model_comm_rank() and model_members(). */
 	size_t num_comms;
 	struct model_comm *comms;   /* NULL: they are of the pool */
 	const uint32_t *pool_comms; /* [num_comms] numbers in the pool's comms */
-	/* [num_comms] in place of model_comm.rank, see model_comm_rank() */
-	const int32_t *pool_ranks;
-	/* world ranks and sources of the comms, one list after the other; no entry is below -1,
-	 * but none is checked against a size */
+	const int32_t *pool_ranks;  /* [num_comms], see model_comm_rank() */
+	/* lists of world ranks and sources; no entry is below -1, none is checked against a size */
 	int32_t *members;
 	size_t num_members;
 	struct model_request *requests; /* slots, used or free */
@@ -226,37 +219,32 @@ void model_lane_free_details(struct model_lane *lane);
 /* Let `model`, which has none, use the strings, modules, frames and sites of `lender`. */
 void model_borrow_tables(struct model *model, struct model *lender);
 
-/* Communicator number `index`, below num_comms; its `rank` is not to be read here. Valid until the
- * model or its pool gets more. */
+/* Communicator `index`; its `rank` is not to be read. Valid until the model or pool gets more. */
 const struct model_comm *model_comm(const struct model *model, size_t index);
 
 /* The own rank in it; -1: not known. */
 int32_t model_comm_rank(const struct model *model, size_t index);
 
-/* In place of a list of the own rank in the world alone: so MPI_COMM_SELF is the same in all
- * ranks of a pool. */
+/* In place of a list of the own rank in the world: MPI_COMM_SELF is the same in all of a pool. */
 #define MODEL_OWN_MEMBER (SEG_ALL_MEMBERS - 1)
 
-/* The list that begins at `first` of a communicator of this model; neither SEG_ALL_MEMBERS nor
- * SEG_NO_MEMBERS. Valid until the model or its pool gets more. */
+/* The list that begins at `first`, which is neither SEG_ALL_MEMBERS nor SEG_NO_MEMBERS. Valid
+ * until the model or its pool gets more. */
 const int32_t *model_members(const struct model *model, uint32_t first);
 
-/* The peer of a row of one of the model's ledgers: a rank in its communicator or enum seg_peer. A
- * rank is not checked against the size. */
+/* The peer of a row: a rank in its communicator, not checked against the size, or enum seg_peer. */
 int32_t model_ledger_peer(const struct model *model, const struct model_ledger *row);
 
-/* The longest completed stay in the present state or, if it is the first one there, in any state
- * of its side (enter or exit); 0 ns: none. Where it has polled since, the time between two polls
- * counts as a stay, too. What the present stay is to be compared with. */
+/* What the present stay is to be compared with: the longest completed one in the state or, if it is
+ * the first there, in any state of its side; the time between two polls counts, too. 0 ns: none. */
 struct model_stay model_lane_longest(const struct model *model, const struct model_lane *lane);
 /* The longest completed stay in a state, as far as it is known; 0: none. */
 uint64_t model_lane_stay(const struct model_lane *lane, uint32_t state);
 
 struct pdb_error;
 
-/* Check every count, index and time of a model, but not of tables that it has from a lender or a
- * pool: what segment_read() promises of its result, and what a model from elsewhere has to hold. 0,
- * or -1 with ERROR_FORMAT saying what is wrong. */
+/* Check every count, index and time, but not of tables of a lender or pool: what segment_read()
+ * promises. 0, or -1 with ERROR_FORMAT saying what is wrong. */
 int model_validate(const struct model *model, struct pdb_error *err);
 /* Is a communicator valid for this model, but for the own rank in it? */
 bool model_has_valid_comm(const struct model *model, const struct model_comm *comm);

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the models of many ranks have in common, made once: tables of lanes, communicators, lists of
- * members, texts. Models that use a pool are in it themselves and point into it; it lives until the
- * last of them is gone. */
+ * What the models of many ranks have in common, made once. Models that use a pool are in it and
+ * point into it; it lives until the last of them is gone. */
 #ifndef PDB_MODEL_MODEL_POOL_H
 #define PDB_MODEL_MODEL_POOL_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-struct arena;
 struct model_comm;
 
 struct model_pool {
@@ -16,8 +14,7 @@ struct model_pool {
 	/* Communicators, as ranks with the same view of them have them; `rank` is not used. */
 	struct model_comm *comms;
 	size_t num_comms, comms_capacity;
-	/* Lists of world ranks, one after the other: what model_comm.members and the like are
-	 * indexes into for communicators of the pool. */
+	/* Lists of world ranks, which model_comm.members and the like are indexes into. */
 	int32_t *members;
 	size_t num_members, members_capacity;
 	struct arena *arena; /* of all else */
@@ -32,8 +29,7 @@ void model_pool_release(struct model_pool *pool);
 
 /* Add a communicator: its number. Those there are may move. */
 uint32_t model_pool_add_comm(struct model_pool *pool, const struct model_comm *comm);
-/* Room for `num` more members, at num_members, which grows by as many. Those there
- * are may move. */
+/* Room for `num` more members, at num_members, which grows by as many. Those there are may move. */
 int32_t *model_pool_add_members(struct model_pool *pool, size_t num);
 
 #endif

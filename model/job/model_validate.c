@@ -48,11 +48,10 @@ static int validate_tables(const struct model *model, struct pdb_error *err)
 		return error_set(err, ERROR_FORMAT, "a table is too long");
 	if (model->num_sites == 0 || model->sites[0].frame != SEG_NO_FRAME)
 		return error_set(err, ERROR_FORMAT, "site 0 is missing");
-	for (size_t i = 0; i < model->num_modules; i++) {
+	for (size_t i = 0; i < model->num_modules; i++)
 		if (!model->modules[i].path ||
 		    model->modules[i].build_id_size > sizeof(model->modules[i].build_id))
 			return wrong(err, "module", i);
-	}
 	for (size_t i = 0; i < model->num_frames; i++) {
 		const struct seg_frame *frame = &model->frames[i];
 
@@ -73,37 +72,6 @@ static int validate_tables(const struct model *model, struct pdb_error *err)
 	}
 	return 0;
 }
-
-static int validate_lane(const struct model *model, const struct model_lane *lane,
-			 struct pdb_error *err)
-{
-	uint32_t num_states = (uint32_t)model->num_sites * 2;
-
-	if (lane->state >= num_states || lane->poll_site >= model->num_sites ||
-	    lane->num_transitions > MODEL_MAX_TRANSITIONS || lane->num_ring > SEG_MAX_RING)
-		return error_set(err, ERROR_FORMAT, "a state or a size of it is out of range");
-	if (lane->since_ns > model->now_ns || lane->first_ns > model->now_ns ||
-	    lane->last_poll_ns > model->now_ns)
-		return error_set(err, ERROR_FORMAT, "a time of it is in the future");
-	for (size_t i = 0; !model->pool && i < lane->num_transitions; i++) {
-		const struct model_transition *made = &lane->transitions[i];
-
-		if (made->from >= num_states || made->to >= num_states || made->count == 0)
-			return wrong(err, "transition", i);
-	}
-	for (size_t i = 0; !lane->is_borrowing && i < lane->num_ring; i++) {
-		const struct model_event *event = &lane->ring[i];
-
-		if (event->state >= num_states || event->ns > model->now_ns ||
-		    (i && event->ns < event[-1].ns))
-			return wrong(err, "ring entry", i);
-	}
-	if (lane->num_ring && lane->ring[lane->num_ring - 1].state != lane->state)
-		return error_set(err, ERROR_FORMAT, "its ring does not end in its state");
-	return 0;
-}
-
-/* ---- Evidence ---- */
 
 /* Is the list there in full? SEG_ALL_MEMBERS and SEG_NO_MEMBERS are no lists. */
 static bool has_members(const struct model *model, uint32_t first, uint32_t num)
@@ -159,10 +127,9 @@ static int validate_evidence(const struct model *model, struct pdb_error *err)
 	if (model->num_comms > SEG_MAX_COMMS || model->num_members > SEG_MAX_MEMBERS ||
 	    model->num_requests > SEG_MAX_REQUESTS)
 		return error_set(err, ERROR_FORMAT, "a table is too long");
-	for (size_t i = 0; i < model->num_members; i++) {
+	for (size_t i = 0; i < model->num_members; i++)
 		if (model->members[i] < -1)
 			return wrong(err, "member", i);
-	}
 	for (size_t i = 0; i < model->num_comms; i++) {
 		int32_t own = model_comm_rank(model, i);
 
@@ -208,9 +175,32 @@ static int validate_operation(const struct model *model, const struct model_oper
 	return 0;
 }
 
-static int validate_lane_evidence(const struct model *model, const struct model_lane *lane,
-				  struct pdb_error *err)
+static int validate_lane(const struct model *model, const struct model_lane *lane,
+			 struct pdb_error *err)
 {
+	uint32_t num_states = (uint32_t)model->num_sites * 2;
+
+	if (lane->state >= num_states || lane->poll_site >= model->num_sites ||
+	    lane->num_transitions > MODEL_MAX_TRANSITIONS || lane->num_ring > SEG_MAX_RING)
+		return error_set(err, ERROR_FORMAT, "a state or a size of it is out of range");
+	if (lane->since_ns > model->now_ns || lane->first_ns > model->now_ns ||
+	    lane->last_poll_ns > model->now_ns)
+		return error_set(err, ERROR_FORMAT, "a time of it is in the future");
+	for (size_t i = 0; !model->pool && i < lane->num_transitions; i++) {
+		const struct model_transition *made = &lane->transitions[i];
+
+		if (made->from >= num_states || made->to >= num_states || made->count == 0)
+			return wrong(err, "transition", i);
+	}
+	for (size_t i = 0; !lane->is_borrowing && i < lane->num_ring; i++) {
+		const struct model_event *event = &lane->ring[i];
+
+		if (event->state >= num_states || event->ns > model->now_ns ||
+		    (i && event->ns < event[-1].ns))
+			return wrong(err, "ring entry", i);
+	}
+	if (lane->num_ring && lane->ring[lane->num_ring - 1].state != lane->state)
+		return error_set(err, ERROR_FORMAT, "its ring does not end in its state");
 	if (lane->num_ledger > SEG_MAX_LEDGER)
 		return error_set(err, ERROR_FORMAT, "its ledger is too long");
 	for (size_t i = 0; !model->pool && i < lane->num_ledger; i++) {
@@ -264,12 +254,8 @@ int model_validate(const struct model *model, struct pdb_error *err)
 		return error_set(err, ERROR_FORMAT, "a table is too long");
 	if (validate_evidence(model, err) < 0)
 		return -1;
-	for (size_t i = 0; i < model->num_lanes; i++) {
-		const struct model_lane *lane = &model->lanes[i];
-
-		if (validate_lane(model, lane, err) < 0 ||
-		    validate_lane_evidence(model, lane, err) < 0)
+	for (size_t i = 0; i < model->num_lanes; i++)
+		if (validate_lane(model, &model->lanes[i], err) < 0)
 			return error_prefix(err, "lane %zu", i);
-	}
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <assert.h>
 #include <fnmatch.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,83 +37,44 @@ struct modules {
 
 /* Last components of paths, as fnmatch(3) patterns; the first that matches decides. */
 static const struct {
-	const char *pattern;
 	enum module_kind kind;
+	const char *patterns[48]; /* the last one NULL */
 } kinds[] = {
-	{"libpdbrec-*", MODULE_RECORDER},
-	{"\\[signal\\]", MODULE_SIGNAL},
-
+	{MODULE_RECORDER, {"libpdbrec-*"}},
+	{MODULE_SIGNAL, {"\\[signal\\]"}},
+	/* libmpir has big numbers, nothing to do with MPI. */
+	{MODULE_PROGRAM, {"libmpir.so*"}},
 	/* MPI itself, the tools that wrap it, its launcher's and transport's libraries */
-	{"libmpir.so*", MODULE_PROGRAM}, /* big numbers; nothing to do with MPI */
-	{"libmpi*", MODULE_MPI},
-	{"libfmpich*", MODULE_MPI},
-	{"libopen-*", MODULE_MPI},
-	{"liboshmem.so*", MODULE_MPI},
-	{"mca_*.so*", MODULE_MPI},
-	{"libpmi.so*", MODULE_MPI},
-	{"libpmi[2x].so*", MODULE_MPI},
-	{"libpmi2-*", MODULE_MPI},
-	{"libpmix*", MODULE_MPI},
-	{"libprrte*", MODULE_MPI},
-	{"libuc[cmpst].so*", MODULE_MPI},
-	{"libuc[cmpst]_*", MODULE_MPI},
-	{"libucs-*", MODULE_MPI},
-	{"libfabric.so*", MODULE_MPI},
-	{"libfabric-*", MODULE_MPI},
-	{"libhcoll.so*", MODULE_MPI},
-	{"libsharp*.so*", MODULE_MPI},
-	{"libpsm*.so*", MODULE_MPI},
-	{"libibverbs.so*", MODULE_MPI},
-	{"lib*-rdmav[0-9]*.so*", MODULE_MPI},
-	{"librdmacm.so*", MODULE_MPI},
-	{"libefa.so*", MODULE_MPI},
-	{"libmlx[45].so*", MODULE_MPI},
-	{"libcxi.so*", MODULE_MPI},
-	{"libxpmem.so*", MODULE_MPI},
-	{"libhwloc.so*", MODULE_MPI},
-	{"libevent*.so*", MODULE_MPI},
-
-	/* the C library and the run times of languages */
-	{"libc.so*", MODULE_SYSTEM},
-	{"libc-[0-9]*.so", MODULE_SYSTEM},
-	{"libc.musl-*", MODULE_SYSTEM},
-	{"ld-*.so*", MODULE_SYSTEM},
-	{"ld64.so*", MODULE_SYSTEM},
-	{"ld.so*", MODULE_SYSTEM},
-	{"libpthread[.-]*", MODULE_SYSTEM},
-	{"libm[.-]*", MODULE_SYSTEM},
-	{"libmvec[.-]*", MODULE_SYSTEM},
-	{"libdl[.-]*", MODULE_SYSTEM},
-	{"librt[.-]*", MODULE_SYSTEM},
-	{"libutil[.-]*", MODULE_SYSTEM},
-	{"libanl[.-]*", MODULE_SYSTEM},
-	{"libresolv[.-]*", MODULE_SYSTEM},
-	{"libnss_*", MODULE_SYSTEM},
-	{"libgcc_s[.-]*", MODULE_SYSTEM},
-	{"libstdc++.so*", MODULE_SYSTEM},
-	{"libc++.so*", MODULE_SYSTEM},
-	{"libc++abi.so*", MODULE_SYSTEM},
-	{"libgfortran.so*", MODULE_SYSTEM},
-	{"libquadmath.so*", MODULE_SYSTEM},
-	{"libgomp.so*", MODULE_SYSTEM},
-	{"libomp.so*", MODULE_SYSTEM},
-	{"libiomp5.so*", MODULE_SYSTEM},
-	{"libatomic.so*", MODULE_SYSTEM},
-	{"libunwind*.so*", MODULE_SYSTEM},
-	{"lib[alt]san.so*", MODULE_SYSTEM},
-	{"libubsan.so*", MODULE_SYSTEM},
-	{"MPI.*.so", MODULE_SYSTEM},        /* mpi4py, between Python code and MPI */
-	{"_*.cpython-*.so", MODULE_SYSTEM}, /* what stands behind its library */
-	{"libffi.so*", MODULE_SYSTEM},
-	{"python[0-9]*", MODULE_SYSTEM},
-	{"libpython[0-9]*.so*", MODULE_SYSTEM},
-	{"\\[vdso\\]", MODULE_SYSTEM},
-	{"linux-vdso*.so*", MODULE_SYSTEM},
-	{"\\[vsyscall\\]", MODULE_SYSTEM},
+	{MODULE_MPI,
+	 {
+		 "libmpi*",       "libfmpich*",    "libopen-*",        "liboshmem.so*",
+		 "mca_*.so*",     "libpmi.so*",    "libpmi[2x].so*",   "libpmi2-*",
+		 "libpmix*",      "libprrte*",     "libuc[cmpst].so*", "libuc[cmpst]_*",
+		 "libucs-*",      "libfabric.so*", "libfabric-*",      "libhcoll.so*",
+		 "libsharp*.so*", "libpsm*.so*",   "libibverbs.so*",   "lib*-rdmav[0-9]*.so*",
+		 "librdmacm.so*", "libefa.so*",    "libmlx[45].so*",   "libcxi.so*",
+		 "libxpmem.so*",  "libhwloc.so*",  "libevent*.so*",
+	 }},
+	/* The C library and the run times of languages. Of Python also what stands between it and
+	 * MPI (mpi4py: MPI.*.so) and behind its library (_*.cpython-*.so). */
+	{MODULE_SYSTEM,
+	 {
+		 "libc.so*",        "libc-[0-9]*.so",  "libc.musl-*",
+		 "ld-*.so*",        "ld64.so*",        "ld.so*",
+		 "libpthread[.-]*", "libm[.-]*",       "libmvec[.-]*",
+		 "libdl[.-]*",      "librt[.-]*",      "libutil[.-]*",
+		 "libanl[.-]*",     "libresolv[.-]*",  "libnss_*",
+		 "libgcc_s[.-]*",   "libstdc++.so*",   "libc++.so*",
+		 "libc++abi.so*",   "libgfortran.so*", "libquadmath.so*",
+		 "libgomp.so*",     "libomp.so*",      "libiomp5.so*",
+		 "libatomic.so*",   "libunwind*.so*",  "lib[alt]san.so*",
+		 "libubsan.so*",    "MPI.*.so",        "_*.cpython-*.so",
+		 "libffi.so*",      "python[0-9]*",    "libpython[0-9]*.so*",
+		 "\\[vdso\\]",      "linux-vdso*.so*", "\\[vsyscall\\]",
+	 }},
 };
 
-/* A source file of Python's own library, or one that is compiled into the interpreter; not of a
- * package that was installed beside it. */
+/* A source file of Python's own library or interpreter, not of a package installed beside it. */
 static bool is_python_library(const char *path)
 {
 	size_t length = strlen(path);
@@ -128,10 +90,10 @@ enum module_kind module_kind_of_path(const char *path)
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (fnmatch(kinds[i].pattern, name, 0) == 0)
-			return kinds[i].kind;
-	}
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		for (const char *const *at = kinds[i].patterns; *at; at++)
+			if (fnmatch(*at, name, 0) == 0)
+				return kinds[i].kind;
 	return is_python_library(path) ? MODULE_SYSTEM : MODULE_PROGRAM;
 }
 

@@ -4,7 +4,6 @@
 #ifndef PDB_MODEL_MODULES_H
 #define PDB_MODEL_MODULES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -107,30 +107,23 @@ void names_set(struct names *names, uint32_t node, const struct name *name)
 	names->names[node] = own;
 }
 
-/* "libfoo.so+0x1234", or "0x1234" for code in no module. */
+/* "libfoo.so+0x1234", or "0x1234" for code in no module; of a signal what gdb says, and which. */
 static void set_by_offset(struct names *names, uint32_t node)
 {
 	const struct callpath_node *frame = callpaths_get(names->paths, node);
 	char *function;
 
-	if (frame->module == MODULE_NONE) {
+	if (frame->module == MODULE_NONE)
 		function = xasprintf("0x%" PRIx64, frame->offset);
-	} else {
-		const char *path = modules_get(names->modules, frame->module)->path;
-
-		function = xasprintf("%s+0x%" PRIx64, last_component(path), frame->offset);
-	}
-	names_set(names, node, &(struct name){.function = function});
-	free(function);
-}
-
-/* As gdb calls it, and which signal it was. */
-static void set_by_signal(struct names *names, uint32_t node)
-{
-	uint64_t number = callpaths_get(names->paths, node)->offset;
-	char *function = number ? xasprintf("<signal %" PRIu64 " handler called>", number)
-				: xstrdup("<signal handler called>");
-
+	else if (!names_is_signal(names, node))
+		function =
+			xasprintf("%s+0x%" PRIx64,
+				  last_component(modules_get(names->modules, frame->module)->path),
+				  frame->offset);
+	else if (frame->offset)
+		function = xasprintf("<signal %" PRIu64 " handler called>", frame->offset);
+	else
+		function = xstrdup("<signal handler called>");
 	names_set(names, node, &(struct name){.function = function});
 	free(function);
 }
@@ -168,15 +161,11 @@ const struct name *names_innermost(struct names *names, uint32_t node)
 	if (node < names->capacity && names->names[node])
 		return names->names[node];
 	frame = callpaths_get(names->paths, node);
-	/* A return address may be the first one behind its function, after a call that never
-	 * returns; the call itself is just before. */
 	if (frame->module != MODULE_NONE && set_by_place(names, node))
 		return names->names[node];
-	if (names_is_signal(names, node)) {
-		set_by_signal(names, node);
-		return names->names[node];
-	}
-	if (names->resolve && frame->module != MODULE_NONE &&
+	/* A return address may be the first one behind its function, after a call that never
+	 * returns; the call itself is just before. */
+	if (names->resolve && frame->module != MODULE_NONE && !names_is_signal(names, node) &&
 	    names->resolve(names->resolver, frame->module, frame->offset - frame->is_return,
 			   &found) == 0 &&
 	    found.function)
@@ -287,32 +276,30 @@ bool names_is_signal(const struct names *names, uint32_t node)
 	return module != MODULE_NONE && modules_get(names->modules, module)->kind == MODULE_SIGNAL;
 }
 
+/* Is it that function of MPI, with whatever ending but those of other functions? */
+static bool is_function(const char *text, const char *function)
+{
+	const char *rest = text + strlen(function);
+
+	return strncasecmp(text, function, strlen(function)) == 0 && (!*rest || *rest == '_') &&
+	       strncasecmp(rest, "_cancelled", strlen("_cancelled")) != 0 &&
+	       strncasecmp(rest, "_replace", strlen("_replace")) != 0 &&
+	       strncasecmp(rest, "_init", strlen("_init")) != 0;
+}
+
 enum names_mpi_kind names_mpi_kind(struct names *names, uint32_t node)
 {
 	static const struct {
-		const char *function;
 		enum names_mpi_kind kind;
+		const char *functions[9]; /* the last one NULL */
 	} kinds[] = {
-		{"Test", NAMES_MPI_POLL},
-		{"Testall", NAMES_MPI_POLL},
-		{"Testany", NAMES_MPI_POLL},
-		{"Testsome", NAMES_MPI_POLL},
-		{"Iprobe", NAMES_MPI_POLL},
-		{"Improbe", NAMES_MPI_POLL},
-		{"Request_get_status", NAMES_MPI_POLL},
-		{"Win_test", NAMES_MPI_POLL},
-		{"Recv", NAMES_MPI_RECEIVE},
-		{"Mrecv", NAMES_MPI_RECEIVE},
-		{"Send", NAMES_MPI_SEND},
-		{"Ssend", NAMES_MPI_SEND},
-		{"Rsend", NAMES_MPI_SEND},
-		{"Bsend", NAMES_MPI_SEND},
-		{"Sendrecv", NAMES_MPI_SENDRECV},
-		{"Sendrecv_replace", NAMES_MPI_SENDRECV},
-		{"Wait", NAMES_MPI_WAIT},
-		{"Waitall", NAMES_MPI_WAIT},
-		{"Waitany", NAMES_MPI_WAIT},
-		{"Waitsome", NAMES_MPI_WAIT},
+		{NAMES_MPI_POLL,
+		 {"Test", "Testall", "Testany", "Testsome", "Iprobe", "Improbe",
+		  "Request_get_status", "Win_test"}},
+		{NAMES_MPI_RECEIVE, {"Recv", "Mrecv"}},
+		{NAMES_MPI_SEND, {"Send", "Ssend", "Rsend", "Bsend"}},
+		{NAMES_MPI_SENDRECV, {"Sendrecv", "Sendrecv_replace"}},
+		{NAMES_MPI_WAIT, {"Wait", "Waitall", "Waitany", "Waitsome"}},
 	};
 	const char *function;
 
@@ -323,16 +310,10 @@ enum names_mpi_kind names_mpi_kind(struct names *names, uint32_t node)
 	if (!function)
 		return NAMES_MPI_OTHER;
 	function += strlen("mpi_");
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		size_t length = strlen(kinds[i].function);
-
-		if (strncasecmp(function, kinds[i].function, length) == 0 &&
-		    (!function[length] || function[length] == '_') &&
-		    strncasecmp(function + length, "_cancelled", strlen("_cancelled")) != 0 &&
-		    strncasecmp(function + length, "_replace", strlen("_replace")) != 0 &&
-		    strncasecmp(function + length, "_init", strlen("_init")) != 0)
-			return kinds[i].kind;
-	}
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		for (const char *const *at = kinds[i].functions; *at; at++)
+			if (is_function(function, *at))
+				return kinds[i].kind;
 	return NAMES_MPI_OTHER;
 }
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Names for people: call path node -> function, file, line. Filled on demand through a resolver
- * (attach/symbols on a live job), or from a snapshot. So analysis and render can name places
- * without knowing ELF.
+ * Names for people: call path node -> function, file, line; by a resolver (attach/symbols) on
+ * demand, or from a snapshot. So analysis and render need not know ELF.
  *
- * The code of a node may be inlined, one function in the other. So a node has a chain of names,
- * from the innermost function to the one that the frame is of. Who shows stacks shows them all, as
- * gdb does; where a place is told in one line it is names_get(). */
+ * A node has a chain of names, since its code may be inlined: from the innermost function to the
+ * frame's. Stacks show them all, as gdb does; a place in one line is names_get(). */
 #ifndef PDB_MODEL_NAMES_H
 #define PDB_MODEL_NAMES_H
 
@@ -17,36 +15,30 @@ struct callpaths;
 struct modules;
 
 struct name {
-	/* demangled; "libfoo.so+0x1234" where there is no symbol; never NULL */
-	const char *function;
+	const char *function;  /* demangled; "libfoo.so+0x1234" without symbol; never NULL */
 	const char *file;      /* last component only; NULL where there is no line information */
 	const char *full_file; /* as in the debug information; NULL where there is none */
 	int line;              /* 0 where there is none */
 	bool is_symbol;        /* false: `function` is only module and offset */
 	bool is_library;       /* its file is the compiler's, the standard library's or MPI's */
-	const struct name
-		*caller; /* that it is inlined into, with the line of the call; NULL: none */
+	const struct name *caller; /* it is inlined there, with the line of the call; NULL: none */
 };
 
-/* Of one node: what is inlined deeper than that is left out, as its innermost. */
-enum { NAMES_MAX_CHAIN = 256 };
+enum { NAMES_MAX_CHAIN = 256 }; /* of one node: deeper ones are left out */
 
-/* Look up `address` (already moved off a return address) in module `module`. On success fill *ret,
- * the innermost name, with strings and callers that the names object copies, and return 0; -1: not
- * found. Called once a node. */
+/* Look up `address` (already moved off a return address) in a module, once a node. 0 and *ret, the
+ * innermost name, whose strings and callers are copied; -1: not found. */
 typedef int (*names_resolve_fn)(void *resolver, uint32_t module, uint64_t address,
 				struct name *ret);
 
 struct names;
 
-/* Both tables are borrowed and must outlive the names. resolve may be NULL: only what was set by
- * names_set() is known, all else is module and offset. */
+/* Both tables must outlive the names. resolve NULL: names_set() tells, or module and offset. */
 struct names *names_create(const struct modules *modules, const struct callpaths *paths,
 			   names_resolve_fn resolve, void *resolver);
 void names_destroy(struct names *names);
 
-/* Of the names of a node these never fail. Borrowed, valid until names_set() gives the node
- * others. node may be CALLPATH_NONE: "?".
+/* These never fail. Borrowed, valid until names_set() gives the node others. CALLPATH_NONE: "?".
  *
  * The innermost that is not a library's, for "where is it"; the frame's function if all are. */
 const struct name *names_get(struct names *names, uint32_t node);
@@ -54,38 +46,31 @@ const struct name *names_get(struct names *names, uint32_t node);
 const struct name *names_innermost(struct names *names, uint32_t node);
 /* The function that the frame is of, in which all others are inlined. */
 const struct name *names_function(struct names *names, uint32_t node);
-/* The name that is so far inside the frame: 0 is that of its function, 1 that of one inlined into
- * it, and so on; where there are not so many, the innermost. */
+/* The name at a level: 0 is the frame's function, 1 is inlined into it, and so on; the innermost
+ * where there are not so many. */
 const struct name *names_at(struct names *names, uint32_t node, size_t level);
 /* How many functions a name's is inlined into: its level. */
 size_t name_level(const struct name *name);
-/* Give a node its name (from a snapshot, or in a test), with the callers that it is inlined into.
- * All is copied. */
+/* Give a node its name and its callers, which are copied. */
 void names_set(struct names *names, uint32_t node, const struct name *name);
 
-/* Is a source file, by its whole path, the compiler's, the standard library's or MPI's: a header
- * whose functions are part of the programs that include it? */
+/* Is it, by its whole path, a header of the compiler, the standard library or MPI? */
 bool names_is_library_file(const char *path);
 
-/* The innermost frame of `path` that has code of the program's own, for "where is it": of a file
- * that is (MODULE_PROGRAM), and of a function that is no library's. Where all functions of such
- * files are a library's, the innermost of these; CALLPATH_NONE: there is none. */
+/* For "where is it": the innermost frame in a MODULE_PROGRAM whose function is no library's, or
+ * the innermost in such a module; CALLPATH_NONE: there is none. */
 uint32_t names_user_frame(struct names *names, uint32_t path);
-/* What names_get() of the user's frame does not tell: the innermost function that is compiled into
- * the program, and comes between that place and what lies beyond; NULL: that is the place itself.
- */
+/* What names_get() of that does not tell: the innermost function of the program between that place
+ * and what lies beyond; NULL: that is the place itself. */
 const struct name *names_behind(struct names *names, uint32_t path);
 
-/* Is the node no code, but the border between a signal's handler and what it interrupted, which is
- * farther out? */
+/* Is it the border between a signal's handler and what it interrupted, farther out? */
 bool names_is_signal(const struct names *names, uint32_t node);
 
-/* Is the node's code MPI's? Entry points of a library that is linked into the program are known by
- * their names. */
+/* Is its code MPI's? In the program itself, entry points are known by name. */
 bool names_is_mpi(struct names *names, uint32_t node);
 
-/* Is the node one of MPI's functions that only ask whether something has come (MPI_Test, MPI_Iprobe
- * and their kin, in whatever language), so that they are called in loops? */
+/* Is it a function that only asks, in loops, whether something has come (MPI_Test, MPI_Iprobe)? */
 bool names_is_poll(struct names *names, uint32_t node);
 
 /* What a function of MPI waits for. */

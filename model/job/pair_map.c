@@ -30,10 +30,9 @@ void pair_map_add(struct pair_map *map, uint64_t key, uint32_t value)
 		map->slots = xmalloc(map->num_slots * sizeof(*map->slots));
 		for (size_t i = 0; i < map->num_slots; i++)
 			map->slots[i].value = PAIR_NONE;
-		for (size_t i = 0; i < old.num_slots; i++) {
+		for (size_t i = 0; i < old.num_slots; i++)
 			if (old.slots[i].value != PAIR_NONE)
 				*find_slot(map, old.slots[i].key) = old.slots[i];
-		}
 		free(old.slots);
 	}
 	*find_slot(map, key) = (struct pair_slot){.key = key, .value = value};

@@ -8,6 +8,7 @@
 #include "model/error.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 enum { MAX_RANKS = 16 << 20, MISSING_EACH = 1 << 16, MAX_HOST = 255 };
@@ -49,13 +50,6 @@ void proctable_add_ended(struct proctable *table, int rank, pid_t pid, const cha
 {
 	proctable_add(table, rank, pid, host, "");
 	table->procs[table->num_procs - 1].has_ended = true;
-}
-
-static int compare_procs(const void *a, const void *b)
-{
-	const struct proc *x = a, *y = b;
-
-	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
 /* How many ranks there can be. */
@@ -111,8 +105,7 @@ int proctable_finish(struct proctable *table, struct pdb_error *err)
 {
 	int size = table->size;
 
-	if (table->num_procs)
-		qsort(table->procs, table->num_procs, sizeof(*table->procs), compare_procs);
+	sorted_make(table->procs, table->num_procs, sizeof(*table->procs), sorted_compare_int);
 	if (check_procs(table, err) < 0)
 		return -1;
 	table->size = table->num_procs ? table->procs[table->num_procs - 1].rank + 1 : 0;
@@ -134,14 +127,12 @@ int proctable_finish(struct proctable *table, struct pdb_error *err)
 
 const struct proc *proctable_find(const struct proctable *table, int rank)
 {
-	struct proc key = {.rank = rank};
+	size_t num = table->num_procs, i = (size_t)rank;
 
 	/* Mostly without holes. */
-	if (rank >= 0 && (size_t)rank < table->num_procs && table->procs[rank].rank == rank)
-		return &table->procs[rank];
-	if (!table->num_procs)
-		return NULL;
-	return bsearch(&key, table->procs, table->num_procs, sizeof(*table->procs), compare_procs);
+	if (i >= num || table->procs[i].rank != rank)
+		i = sorted_first_rank(rank, table->procs, num, sizeof(*table->procs));
+	return i < num && table->procs[i].rank == rank ? &table->procs[i] : NULL;
 }
 
 struct rankset *proctable_ranks(const struct proctable *table)
@@ -200,19 +191,11 @@ bool host_is_local(const char *host)
 
 const char *proctable_source_text(enum proctable_source source)
 {
-	switch (source) {
-	case PROCTABLE_PMIX:
-		return "PMIx";
-	case PROCTABLE_MPIR:
-		return "MPIR table";
-	case PROCTABLE_PROCFS:
-		return "process tree";
-	case PROCTABLE_SNAPSHOT:
-		return "snapshot";
-	case PROCTABLE_CORES:
-		return "cores";
-	case PROCTABLE_NONE:
-		break;
-	}
-	return "none";
+	static const char *const texts[] = {
+		[PROCTABLE_NONE] = "none",         [PROCTABLE_PMIX] = "PMIx",
+		[PROCTABLE_MPIR] = "MPIR table",   [PROCTABLE_PROCFS] = "process tree",
+		[PROCTABLE_SNAPSHOT] = "snapshot", [PROCTABLE_CORES] = "cores",
+	};
+
+	return source <= PROCTABLE_CORES ? texts[source] : "none";
 }

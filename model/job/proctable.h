@@ -52,13 +52,12 @@ void proctable_add(struct proctable *table, int rank, pid_t pid, const char *hos
 /* The same for a process of this host that is known to have ended. */
 void proctable_add_ended(struct proctable *table, int rank, pid_t pid, const char *host);
 
-/* Sort, refuse negative or duplicate ranks, ranks that are too high for so few processes and hosts
- * that are no names of hosts (or ""), set size and is_local. Tables come from other programs'
- * memory, so nothing in them is trusted. */
+/* Sort, set size and is_local. Refuses negative, duplicate and far too high ranks and hosts that
+ * are no names: tables come from other programs' memory. */
 int proctable_finish(struct proctable *table, struct pdb_error *err);
 
-/* Somebody says that a finished table's job has so many ranks. A size is believed as far as there
- * are processes: 65,536 missing ranks for each that was found; what is not goes to size_claimed. */
+/* Somebody says that a finished table's job has so many ranks. Believed up to 65,536 missing ranks
+ * for each process; what is not goes to size_claimed. */
 void proctable_claim(struct proctable *table, int size);
 
 /* NULL if the table has no such rank. */
@@ -67,20 +66,17 @@ const struct proc *proctable_find(const struct proctable *table, int rank);
 /* A new set of all ranks of the job, those without an entry too; the caller destroys it. */
 struct rankset *proctable_ranks(const struct proctable *table);
 
-/* What the names of pdb's own daemons begin with. They run beside a job, under its launcher, and
- * are never ranks of it. */
+/* Names of pdb's own daemons begin so. They run under a job's launcher and are no ranks. */
 #define PROCTABLE_DAEMON "pdbd-"
 
 /* Is it a table of daemons only? */
 bool proctable_is_daemons(const struct proctable *table);
 
-/* Is `host` a name, or an address with dots, that can be a word of a command line or of pdb's own
- * messages: letters, digits, dots, hyphens and underscores, the first a letter or a digit, at most
- * 255? */
+/* Is it a name, or an address with dots, fit for a command line and messages: letters, digits and
+ * "._-", the first a letter or digit, at most 255? */
 bool host_is_name(const char *host);
 
-/* Is `host` a name of the machine that this program runs on? Compares with gethostname(), with
- * and without domain, "localhost" and "". */
+/* Does it name this machine? By gethostname() with and without domain; "localhost"; "". */
 bool host_is_local(const char *host);
 
 const char *proctable_source_text(enum proctable_source source); /* "PMIx", "MPIR table", ... */

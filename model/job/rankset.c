@@ -20,13 +20,11 @@ static struct rankset *wrap(roaring_bitmap_t *bits)
 {
 	struct rankset *set = xmalloc(sizeof(*set));
 
-	if (!bits)
-		bits = roaring_bitmap_create();
-	if (!bits) {
+	set->bits = bits ?: roaring_bitmap_create();
+	if (!set->bits) {
 		fputs("pdb: out of memory\n", stderr);
 		exit(2);
 	}
-	set->bits = bits;
 	return set;
 }
 

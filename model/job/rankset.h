@@ -36,13 +36,11 @@ int rankset_count(const struct rankset *set);
 int rankset_first(const struct rankset *set);
 int rankset_next(const struct rankset *set, int after);
 
-/* Text to set: numbers, ranges and strides separated by commas, no blanks; an empty text is
- * refused. Every rank must be below `size` (size < 0: no bound but INT_MAX). On success *set_ret
- * belongs to the caller; on failure it is untouched, -1 is returned and *err says which word. */
+/* "N", "N-M", "N-M:S", separated by commas, all below `size` (< 0: INT_MAX). On success *set_ret is
+ * the caller's, who destroys it; -1 and *err, which says the word. An empty text is refused. */
 int rankset_decode(const char *text, int size, struct rankset **set_ret, struct pdb_error *err);
 
-/* Set to text such as "0-3,7". With max_ranges > 0 no more than that many ranges are written,
- * then ",..." . The empty set is "". The caller frees. */
+/* As "0-3,7"; with max_ranges > 0 ",..." stands for more. "" if empty. The caller frees. */
 char *rankset_encode(const struct rankset *set, int max_ranges);
 
 /* Portable binary form (CRoaring's). The caller frees *bytes. */

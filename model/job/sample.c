@@ -29,13 +29,10 @@ void samples_destroy(struct samples *samples)
 
 struct sample *samples_add(struct samples *samples, const struct sample *sample)
 {
-	struct sample *copy;
-
 	samples->samples = xgrow(samples->samples, samples->num_samples, &samples->capacity,
 				 sizeof(*samples->samples));
-	copy = &samples->samples[samples->num_samples++];
-	*copy = *sample;
-	return copy;
+	samples->samples[samples->num_samples] = *sample;
+	return &samples->samples[samples->num_samples++];
 }
 
 struct sample *samples_add_failed(struct samples *samples, int rank, pid_t pid, const char *why)
@@ -68,44 +65,20 @@ void samples_move(struct samples *to, struct samples *from, const struct rankset
 	}
 }
 
-static int compare_rank(const void *key, const void *element)
-{
-	int rank = *(const int *)key;
-	const struct sample *sample = element;
-
-	return (rank > sample->rank) - (rank < sample->rank);
-}
-
-/* The first sample of a rank, or where it would be: they are sorted. */
-static size_t first_of_rank(const struct samples *samples, int rank)
-{
-	return sorted_first(&rank, samples->samples, samples->num_samples,
-			    sizeof(*samples->samples), compare_rank);
-}
-
 const struct sample *samples_find(const struct samples *samples, int rank, pid_t tid)
 {
-	const struct sample *found = NULL;
+	const struct sample *all = samples->samples, *found = NULL;
+	size_t num = samples->num_samples, i = sorted_first_rank(rank, all, num, sizeof(*all));
 
-	for (size_t i = first_of_rank(samples, rank); i < samples->num_samples; i++) {
-		const struct sample *sample = &samples->samples[i];
+	for (; i < num && all[i].rank == rank; i++) {
+		const struct sample *sample = &all[i];
 
-		if (sample->rank != rank)
-			break;
 		if (tid ? sample->tid != tid : !sample->is_main)
 			continue;
 		if (!found || sample->when_ns >= found->when_ns)
 			found = sample;
 	}
 	return found;
-}
-
-/* samples_find() of the main thread, to be changed. */
-static struct sample *find_main(struct samples *samples, int rank)
-{
-	const struct sample *found = samples_find(samples, rank, 0);
-
-	return found ? &samples->samples[found - samples->samples] : NULL;
 }
 
 /* How many values of the frame at `depth` there are from *next on, which goes beyond them. */
@@ -154,7 +127,7 @@ void samples_adopt_values(struct samples *samples, const struct samples *from,
 		if (!fresh->num_values || !fresh->is_main ||
 		    fresh != samples_find(from, fresh->rank, 0))
 			continue;
-		old = find_main(samples, fresh->rank);
+		old = (struct sample *)samples_find(samples, fresh->rank, 0);
 		if (!old || old->path == CALLPATH_NONE || fresh->path == CALLPATH_NONE)
 			continue;
 		common = callpaths_common(callpaths, old->path, fresh->path);
@@ -167,20 +140,15 @@ static int by_rank_and_thread(const void *a, const void *b)
 {
 	const struct sample *x = a, *y = b;
 
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	if (x->is_main != y->is_main)
-		return x->is_main ? -1 : 1;
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	return x->when_ns < y->when_ns ? -1 : x->when_ns > y->when_ns;
+	return SORTED_ORDER(x->rank, y->rank) ?: y->is_main - x->is_main
+					      ?: SORTED_ORDER(x->tid, y->tid)
+					      ?: SORTED_ORDER(x->when_ns, y->when_ns);
 }
 
 void samples_sort(struct samples *samples)
 {
-	if (samples->num_samples)
-		qsort(samples->samples, samples->num_samples, sizeof(*samples->samples),
-		      by_rank_and_thread);
+	sorted_make(samples->samples, samples->num_samples, sizeof(*samples->samples),
+		    by_rank_and_thread);
 }
 
 char *sample_tracer(const struct sample *sample)

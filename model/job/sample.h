@@ -9,7 +9,6 @@
 #include <sys/types.h>
 
 struct callpaths;
-struct message_queues;
 struct rankset;
 
 enum sample_status {
@@ -18,9 +17,8 @@ enum sample_status {
 	SAMPLE_FAILED,     /* no frames; `note` says why */
 };
 
-/* Not a probe's: a number for what the frame has in it, its own part of the stack and the registers
- * that a call leaves as they are. While the thread is in a call that the frame has made, it stays
- * the same. */
+/* Not a probe's: a hash of the frame's own part of the stack and the registers that calls preserve.
+ * It stays while the thread is in a call that the frame has made. */
 #define SAMPLE_CONTENTS UINT32_MAX
 
 /* What a probe (model/job/code.h) has read in one of its frames. */
@@ -43,8 +41,7 @@ struct sample {
 	char *note;                  /* NULL, or why it failed or is incomplete */
 	struct sample_value *values; /* by depth; NULL where nothing was asked for */
 	size_t num_values;
-	/* Of a main thread, read right after it was let go on; NULL: not asked for, or of a
-	 * library whose queues are not known. */
+	/* Of a main thread, read right after; NULL: not asked for, or the library is not known. */
 	struct message_queues *queues;
 };
 
@@ -60,20 +57,19 @@ void samples_destroy(struct samples *samples); /* NULL is fine */
 struct sample *samples_add(struct samples *samples, const struct sample *sample);
 /* Append one that says why there is none of the rank's main thread; the text is copied. */
 struct sample *samples_add_failed(struct samples *samples, int rank, pid_t pid, const char *why);
-/* Append those of `from` whose ranks are, or are not, in the set (NULL: all). It keeps what no longer
- * has notes, values and queues. */
+/* Append those of `from` whose ranks are (or are not) in the set (NULL: all), which loses what they
+ * own. */
 void samples_move(struct samples *to, struct samples *from, const struct rankset *ranks,
 		  bool are_in);
 /* Into the order that they are to have. */
 void samples_sort(struct samples *samples);
-/* Give the latest samples of main threads the values of `from` in those frames that are the same in
- * both, from the outermost one to where the stacks differ, where those tell more. Both sorted. */
+/* Give main threads' latest samples the values of `from`, where those tell more, in the frames that
+ * both have, from the outermost on. Both sorted. */
 void samples_adopt_values(struct samples *samples, const struct samples *from,
 			  const struct callpaths *callpaths);
 /* The latest sample of the rank's main thread (tid 0) or of a thread; NULL if there is none. */
 const struct sample *samples_find(const struct samples *samples, int rank, pid_t tid);
-/* Who traces the thread, as its note says: "pid 7 (gdb)"; NULL if nobody, or nothing is said. The
- * caller frees. */
+/* Who traces the thread by its note: "pid 7 (gdb)"; NULL: nobody, or not said. The caller frees. */
 char *sample_tracer(const struct sample *sample);
 
 #endif

@@ -14,8 +14,6 @@
 #include "model/job/names.h"
 #include "model/xalloc.h"
 
-/* ---- Symbols ---- */
-
 struct builder {
 	struct traces *traces;
 	const struct job *job;
@@ -70,51 +68,35 @@ static uint32_t intern_function(struct builder *b, const struct model *model, ui
 		      &(struct traces_symbol){.kind = kind, .path = path});
 }
 
-static void map_symbol(struct builder *b, const struct job_lane *lane, uint32_t *map,
-		       uint32_t symbol)
+static void map_symbol(struct builder *b, const struct job_lane *lane, uint32_t symbol)
 {
 	uint32_t id = SEG_TRACE_ID(symbol);
 
-	if (TRACE_IS_LOOP(symbol) || map[symbol] != TRACE_NONE)
+	if (TRACE_IS_LOOP(symbol) || b->map[symbol] != TRACE_NONE)
 		return;
 	if (SEG_TRACE_KIND(symbol) == SEG_TRACE_CALL)
-		map[symbol] = intern_call(b, lane->site_map[id]);
+		b->map[symbol] = intern_call(b, lane->site_map[id]);
 	else
-		map[symbol] = intern_function(b, lane->model, id, SEG_TRACE_KIND(symbol));
+		b->map[symbol] = intern_function(b, lane->model, id, SEG_TRACE_KIND(symbol));
 }
-
-static uint32_t num_local(const struct model *model)
-{
-	size_t num = model->num_sites > model->num_frames ? model->num_sites : model->num_frames;
-
-	return SEG_TRACE_SYMBOL(num, 0);
-}
-
-/* What ranks with these tables share; `former` is the lane before, which mostly has the same. */
-static uint32_t *map_of(struct builder *b, const struct job_lane *lane,
-			const struct job_lane *former)
-{
-	uint32_t num = num_local(lane->model);
-
-	if (former && former->site_map == lane->site_map)
-		return b->map;
-	b->map = arena_array(b->traces->arena, num, sizeof(*b->map));
-	memset(b->map, 0xff, num * sizeof(*b->map));
-	return b->map;
-}
-
-/* ---- Lanes ---- */
 
 static void add_lane(struct builder *b, const struct job_lane *lane, const struct job_lane *former)
 {
 	struct traces *traces = b->traces;
 	const struct trace *trace = lane->data->trace;
-	uint32_t *map = map_of(b, lane, former);
+	const struct model *model = lane->model;
+	size_t most = model->num_sites > model->num_frames ? model->num_sites : model->num_frames;
+	uint32_t num = SEG_TRACE_SYMBOL(most, 0);
 
+	/* Ranks with equal tables share one; the lane before mostly has the same. */
+	if (!former || former->site_map != lane->site_map) {
+		b->map = arena_array(traces->arena, num, sizeof(*b->map));
+		memset(b->map, 0xff, num * sizeof(*b->map));
+	}
 	for (size_t i = 0; trace && i < trace->num; i++)
-		map_symbol(b, lane, map, trace->sequence[i].symbol);
+		map_symbol(b, lane, trace->sequence[i].symbol);
 	for (size_t i = 0; trace && i < trace->num_elements; i++)
-		map_symbol(b, lane, map, trace->elements[i].symbol);
+		map_symbol(b, lane, trace->elements[i].symbol);
 	traces->lanes = arena_grow(traces->arena, traces->lanes, traces->num_lanes,
 				   &b->lanes_capacity, sizeof(*traces->lanes));
 	traces->lanes[traces->num_lanes++] = (struct traces_lane){
@@ -123,8 +105,8 @@ static void add_lane(struct builder *b, const struct job_lane *lane, const struc
 		.is_main = lane->data->is_main,
 		.trace = trace,
 		.note = lane->data->trace_note,
-		.symbols = map,
-		.num_local = num_local(lane->model),
+		.symbols = b->map,
+		.num_local = num,
 	};
 }
 
@@ -177,18 +159,8 @@ const struct traces_lane *traces_find(const struct traces *traces, int rank)
 	return first;
 }
 
-/* ---- Text ---- */
-
-static const char *ending(const struct traces_symbol *symbol)
-{
-	return symbol->kind == SEG_TRACE_LEAVE ? " returns" : "";
-}
-
 char *traces_symbol_text(const struct job *job, const struct traces_symbol *symbol)
 {
-	const char *name = symbol->name;
-
-	if (!name)
-		name = names_function(job->names, symbol->path)->function;
-	return xasprintf("%s%s", name, ending(symbol));
+	return xasprintf("%s%s", symbol->name ?: names_function(job->names, symbol->path)->function,
+			 symbol->kind == SEG_TRACE_LEAVE ? " returns" : "");
 }

@@ -10,16 +10,12 @@
 #include "model/segment/segment.h"
 #include "model/trace/trace.h"
 
-struct arena;
 struct job;
 
-/* What happened. A symbol of the job's traces, by its number; those of a single trace are
- * rank-local (enum seg_trace_kind). */
+/* What happened: a symbol of the job's traces; a single trace's are rank-local. */
 struct traces_symbol {
 	enum seg_trace_kind kind;
-	uint32_t path; /* in the job's callpaths: of a call the whole path, its innermost frame the
-			* call's; of a function a single frame, its entry. CALLPATH_NONE: not known
-			*/
+	uint32_t path; /* of a call its path, of a function one frame, its entry; CALLPATH_NONE */
 	const char *name;        /* of a call: "MPI_Send"; of a function NULL: ask job->names */
 	enum seg_class class_id; /* of a call */
 };
@@ -31,8 +27,7 @@ struct traces_lane {
 	bool is_main;
 	const struct trace *trace; /* NULL: none, see `note` */
 	const char *note;          /* why there is none although one was recorded; or NULL */
-	/* [num_local] the trace's symbol -> index in traces.symbols; TRACE_NONE: does not occur.
-	 * As trace_set_add() wants them. Shared by ranks with equal tables. */
+	/* [num_local] the trace's symbol -> traces.symbols; TRACE_NONE: does not occur. Shared. */
 	const uint32_t *symbols;
 	uint32_t num_local;
 };
@@ -45,8 +40,8 @@ struct traces {
 	struct arena *arena; /* of all this */
 };
 
-/* Of what the job's models have; empty (never NULL) where nothing was traced. All pointers are
- * borrowed from the job, valid until its next look. */
+/* Of the job's models; empty (never NULL) where nothing was traced. Borrows from the job until its
+ * next look. */
 struct traces *traces_create(const struct job *job);
 void traces_destroy(struct traces *traces); /* NULL is fine */
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The model segment: the one file format that the recorder (writer) and pdb (reader) share.
- * This header is all that the recorder sees of pdb. docs/segment-format.md tells the same in
- * words, well enough to write another reader.
+ * This header is all that the recorder sees of pdb. docs/segment-format.md tells the same.
  *
  * A segment is a sparse file in PDB_SEGMENT_DIR, mode 0600, made by one rank:
  *
@@ -28,9 +27,9 @@
  *    reader loads `count` with acquire and looks at no entry at or above it.
  *  - Words that must agree (struct seg_current and others with a `seq`) are guarded by a sequence
  *    lock. Slots of requests are used again, and so are entries of comms, freed long before.
- *  - The file has its full size from the start but only the parts that hold entries have pages
- *    (`allocated` bytes of each table, by posix_fallocate), so that a full tmpfs is an error the
- *    writer sees and never a SIGBUS. Readers use pread, never mmap. */
+ *  - The file has its full size from the start, but only parts that hold entries have pages
+ *    (`allocated` of each table, by posix_fallocate), so that a full tmpfs is an error for the
+ *    writer and never a SIGBUS. Readers use pread, never mmap. */
 #ifndef PDB_MODEL_SEGMENT_H
 #define PDB_MODEL_SEGMENT_H
 
@@ -44,14 +43,11 @@
 #define PDB_ENV_DIR "PDB_SEGMENT_DIR" /* directory of segments in place of /dev/shm */
 #define PDB_ENV_RING "PDB_RING"       /* entries of the ring, a power of two, 64 to 1048576 */
 #define PDB_ENV_CHAIN "PDB_CHAIN"     /* pmpi: call PMPI_X in place of the next library's MPI_X */
-#define PDB_ENV_PTRACER                                                                            \
-	"PDB_PTRACER"             /* 0: do not let other processes of the user trace this one  \
-				       */
-#define PDB_ENV_QUIET "PDB_QUIET" /* 1: no line on stderr when recording is not possible */
-#define PDB_ENV_TRACE "PDB_TRACE" /* SIZE[,BODY]: traces in arenas of SIZE bytes; 0: none */
+#define PDB_ENV_PTRACER "PDB_PTRACER" /* 0: do not let the user's other processes trace this one */
+#define PDB_ENV_QUIET "PDB_QUIET"     /* 1: no line on stderr when recording is not possible */
+#define PDB_ENV_TRACE "PDB_TRACE"     /* SIZE[,BODY]: traces in arenas of SIZE bytes; 0: none */
 #define PDB_ENV_TRACE_FILTER "PDB_TRACE_FILTER" /* what is not traced, see docs/traces.md */
-/* PID@HOST of a pdb that takes the segments of traced ranks: there they stay after MPI_Finalize as
- * long as it lives. */
+/* PID@HOST of a pdb that takes traced ranks' segments: they outlive MPI_Finalize while it lives. */
 #define PDB_ENV_KEEPER "PDB_KEEPER"
 /* pdb's own: where its recorders are, when not beside the program or in PREFIX/lib/pdb. */
 #define PDB_ENV_LIBDIR "PDB_LIBDIR"
@@ -183,8 +179,8 @@ static_assert(sizeof(struct seg_header) <= SEG_HEADER_SIZE, "the header is one p
 
 /* ---- Entries of the header's tables ---- */
 
-/* A loaded object: its frames' offsets are ELF virtual addresses (address minus load bias), so
- * they are equal in all ranks whatever the load addresses. */
+/* A loaded object. Its frames' offsets are ELF virtual addresses (address minus load bias), equal
+ * in all ranks. */
 struct seg_module {
 	uint32_t path;         /* offset into strings, zero-terminated there */
 	uint8_t build_id_size; /* 0 where it has none */
@@ -195,8 +191,8 @@ static_assert(sizeof(struct seg_module) == 40, "layout");
 
 #define SEG_NO_FRAME UINT32_MAX
 
-/* A node of the prefix tree of call paths. The path of a node is its parent's path and then its
- * own return address; the root side is main's caller. */
+/* A node of the prefix tree of call paths: its parent's path and then its own return address. The
+ * root side is main's caller. */
 struct seg_frame {
 	uint32_t parent; /* index below this one, or SEG_NO_FRAME: outermost frame */
 	uint32_t module; /* index into modules, or SEG_NO_FRAME: code in no module (JIT) */
@@ -231,9 +227,9 @@ enum seg_class {
 
 enum seg_language { SEG_LANGUAGE_C = 0, SEG_LANGUAGE_FORTRAN = 1 };
 
-/* A call site with its call path. Site s stands for two states: 2*s is its enter state (inside
- * the call, communicating), 2*s+1 its exit state (returned, computing until the next call).
- * Site 0 always exists, has frame SEG_NO_FRAME and the name "start": a lane begins in state 1. */
+/* A call site with its call path. Site s stands for two states: 2*s is enter (inside the call),
+ * 2*s+1 exit (returned, computing until the next). Site 0 always exists, has frame SEG_NO_FRAME and
+ * the name "start": a lane begins in state 1. */
 struct seg_site {
 	uint32_t frame;    /* innermost frame: the return address of the MPI call */
 	uint32_t name;     /* offset into strings: "MPI_Send", also when called from Fortran */
@@ -248,8 +244,8 @@ static_assert(sizeof(struct seg_site) == 16, "layout");
 #define SEG_STATE_SITE(state) ((uint32_t)(state) / 2)
 #define SEG_STATE_IS_EXIT(state) ((uint32_t)(state)&1)
 
-/* ---- Evidence: communicators, collectives, requests ----
- * For who waits for whom. Ranks here are ranks in a communicator unless called world ranks. */
+/* ---- Evidence of who waits for whom: communicators, collectives, requests ----
+ * Ranks here are ranks in a communicator unless called world ranks. */
 
 #define SEG_NO_COMM UINT32_MAX
 #define SEG_NO_MEMBERS UINT32_MAX        /* not known */
@@ -268,9 +264,8 @@ enum seg_tag {
 	/* Not messages, but counted like them: who has to tell whom before a call can go on. */
 	SEG_TAG_POST = -3,     /* MPI_Win_post to each origin; `comm` is the window */
 	SEG_TAG_COMPLETE = -4, /* MPI_Win_complete to each target */
-	SEG_TAG_LEADER =
-		-5,         /* MPI_Intercomm_create between the leaders, in the peer communicator */
-	SEG_TAG_GROUP = -6, /* MPI_Comm_create_group to each of the group, in the parent */
+	SEG_TAG_LEADER = -5,   /* MPI_Intercomm_create between leaders, in the peer communicator */
+	SEG_TAG_GROUP = -6,    /* MPI_Comm_create_group to each of the group, in the parent */
 };
 
 enum seg_comm_kind {
@@ -281,13 +276,12 @@ enum seg_comm_kind {
 };
 
 /* A collective that was started. Number n of a communicator counts from 1 and is at n % SEG_RECENT:
- * blocking and non-blocking ones, those that make something from it, the one that frees it, and (of
- * MPI_COMM_WORLD) MPI_Finalize. A persistent one counts when it is made and at each start, with the
- * site of its init call. Written with comm->seq odd. */
+ * all kinds, those that make or free something, and (of MPI_COMM_WORLD) MPI_Finalize. A persistent
+ * one counts when it is made and at each start, with its init call's site. Written with comm->seq
+ * odd. */
 struct seg_collective {
 	_Atomic uint64_t number; /* 0: none */
-	/* that this rank gives, equal in all members of a correct program; SEG_NO_BYTES where
-	 * they need not be (MPI_Gatherv and the like) */
+	/* that this rank gives, equal in all members; SEG_NO_BYTES: need not be (MPI_Gatherv) */
 	_Atomic uint64_t bytes;
 	_Atomic uint32_t site;
 	_Atomic int32_t root; /* or SEG_PEER_NONE, SEG_PEER_ROOT, SEG_PEER_NULL */
@@ -295,32 +289,29 @@ struct seg_collective {
 static_assert(sizeof(struct seg_collective) == 24, "layout");
 #define SEG_NO_BYTES UINT64_MAX
 
-/* A communicator, window or file: whatever collectives are numbered on. `is_freed` ends one; its
- * entry may be another's later, when many have been freed since: `id` tells. The entry is then
- * rewritten with `seq` odd, and its rows of the ledgers count from 0 again. Index 0 is
- * MPI_COMM_WORLD, index 1 MPI_COMM_SELF. */
+/* A communicator, window or file: whatever collectives are numbered on. An entry with `is_freed`
+ * may be another's later: `id` tells. It is then rewritten with `seq` odd, and its rows of the
+ * ledgers count from 0 again. Index 0 is MPI_COMM_WORLD, index 1 MPI_COMM_SELF. */
 struct seg_comm {
-	uint64_t
-		id; /* equal in all members, different for all else; 0: not known, then nothing that
-		     * refers to it is evidence. Found without communicating: a hash of the parent's
-		     * id, the order of creation in the parent and the members' world ranks. */
+	/* Equal in all members, different for all else; 0: not known, then nothing that refers to
+	 * it is evidence. Found without communicating: a hash of the parent's id, the order of
+	 * creation in the parent and the members' world ranks. */
+	uint64_t id;
 	uint64_t parent_id;
 	uint32_t kind;    /* enum seg_comm_kind */
 	uint32_t site;    /* of the call that made it; 0: predefined or unknown */
 	uint32_t ordinal; /* which of those made from the parent; from 1 */
 	int32_t rank;     /* own, in it */
 	uint32_t size;
-	uint32_t members;     /* first index in MEMBERS of `size` world ranks, in order of rank; or
-			       * SEG_ALL_MEMBERS, SEG_NO_MEMBERS. A world rank of -1 is a process of
-			       * another     MPI_COMM_WORLD. */
+	uint32_t members; /* first index in MEMBERS of `size` world ranks, by rank (-1: of another
+			       * MPI_COMM_WORLD); or SEG_ALL_MEMBERS, SEG_NO_MEMBERS */
 	uint32_t remote_size; /* of an intercommunicator: peers are ranks in this group; else 0 */
 	uint32_t remote_members;
 	uint32_t num_sources;  /* of a topology: whom neighbourhood collectives receive from */
 	uint32_t sources;      /* first index in MEMBERS of so many ranks, or SEG_NO_MEMBERS */
 	_Atomic uint32_t name; /* by MPI_Comm_set_name, MPI_Win_set_name: in strings; 0: none */
 	_Atomic uint32_t is_freed;
-	/* sequence lock of what follows, as in struct seg_current; of all of it, while the entry
-	 * becomes another's */
+	/* Sequence lock of what follows; of all of it while the entry becomes another's. */
 	_Atomic uint32_t seq;
 	uint32_t reserved;
 	_Atomic uint64_t collectives; /* started so far: the number of the last one */
@@ -334,9 +325,8 @@ enum seg_request_kind {
 	SEG_REQUEST_RECV,
 	SEG_REQUEST_MATCHED, /* MPI_Imrecv: its message is there */
 	SEG_REQUEST_COLLECTIVE,
-	SEG_REQUEST_LOCK,  /* not a request: a window's lock that MPI_Win_lock has returned with;
-			    * `peer` is the target or SEG_PEER_ANY (lock_all), `tag` 1 if exclusive
-			    */
+	SEG_REQUEST_LOCK,  /* no request: a window's lock that MPI_Win_lock has returned with;
+			    * `peer`: target or SEG_PEER_ANY (lock_all), `tag`: 1 if exclusive */
 	SEG_REQUEST_OTHER, /* file access, one-sided, generalized: completes without others */
 };
 
@@ -357,9 +347,9 @@ struct seg_request {
 	_Atomic uint32_t comm;    /* index into comms, or SEG_NO_COMM */
 	_Atomic int32_t peer;     /* or enum seg_peer */
 	_Atomic int32_t tag;      /* or enum seg_tag */
-	_Atomic uint64_t ordinal; /* of a message: its number in its row of the ledger (the row's
-				   * `sends` or `receives` when it was counted; 0: not known); of a
-				   * collective: its number */
+	_Atomic uint64_t ordinal; /* of a message: the `sends` or `receives` of its row of the
+				   * ledger when it was counted, 0: not known; of a collective:
+				   * its number */
 	_Atomic uint64_t bytes;
 	_Atomic uint32_t site;  /* of the call that started it (made it, where persistent) */
 	_Atomic uint32_t lane;  /* whose ledger counts it */
@@ -425,16 +415,15 @@ struct seg_transfer {
 };
 static_assert(sizeof(struct seg_transfer) == 32, "layout");
 
-/* The operation in progress, or the last poll. It belongs to the stay that `event` names: it is
- * meaningful while the lane's `events` equals that, in an enter state or, of a poll, in an exit
- * state with poll_site not 0. Written under `seq` (as in struct seg_current) before the event. */
+/* The operation in progress, or the last poll. It is meaningful while the lane's `events` equals
+ * `event`, in an enter state or, of a poll, in an exit state with poll_site not 0. Written under
+ * `seq` before the event. */
 struct seg_operation {
 	_Atomic uint32_t seq;
 	_Atomic uint32_t kind; /* enum seg_operation_kind */
 	_Atomic uint64_t event;
 	_Atomic uint32_t flags;
-	_Atomic uint32_t num_waited; /* entries of WAITED that are its own; requests that were
-				      * MPI_REQUEST_NULL or inactive are left out */
+	_Atomic uint32_t num_waited; /* its own entries of WAITED, without null and inactive ones */
 	_Atomic uint64_t number;     /* of a collective */
 	struct seg_transfer transfers[2];
 	uint8_t reserved[64];
@@ -447,16 +436,16 @@ struct seg_lane {
 	uint32_t is_main;     /* 1: the thread whose tid is the pid */
 	uint32_t reserved0;
 	uint64_t first_ticks; /* when the lane was taken */
-	/* The arena of the lane's trace (model/trace/trace_format.h); offset from the start of
-	 * the lane, 0: there is none. Symbols are SEG_TRACE_SYMBOL(). */
+	/* The arena of the lane's trace (model/trace/trace_format.h), from the start of the lane;
+	 * 0: none. Symbols are SEG_TRACE_SYMBOL(). */
 	_Atomic uint64_t trace_offset; /* release by the writer, acquire by readers */
 	uint64_t trace_size;           /* bytes */
 	uint8_t reserved1[24];
 	struct seg_current current; /* starts on a cache line of its own */
 	uint8_t reserved2[16];
-	/* Offsets are from the start of the lane. STATES has no count of its own: entry i belongs
-	 * to state i and is meaningful for i < 2 * number of sites; a page without storage reads as
-	 * zeros. RING is circular: entry e % capacity for the last `capacity` events. */
+	/* From the start of the lane. STATES has no count: entry i belongs to state i, for i < 2 *
+	 * number of sites; a page without storage reads as zeros. RING is circular: entry e %
+	 * capacity for the last `capacity` events. */
 	struct seg_table tables[SEG_LANE_NUM_TABLES];
 	struct seg_operation operation;
 };
@@ -485,9 +474,9 @@ struct seg_state {
 };
 static_assert(sizeof(struct seg_state) == 16, "layout");
 
-/* Into a call. Out of it there is but one way, into its exit state, which has no entry: it was
- * taken as often as the enter state was come into, once less while that is the present one.
- * (When some were dropped, both are too few.) */
+/* Into a call. The one way out of it, into its exit state, has no entry: it was taken as often as
+ * the enter state was come into, once less while that is the present one. (When some were dropped,
+ * both are too few.) */
 struct seg_transition {
 	uint32_t from, to;      /* states: an exit and an enter state */
 	_Atomic uint64_t count; /* relaxed; monotonic */
@@ -495,9 +484,9 @@ struct seg_transition {
 static_assert(sizeof(struct seg_transition) == 16, "layout");
 
 /* Messages to and from one peer with one tag in one communicator, as this thread counted them. A
- * row is filled in and published once; only its counts change. Calls with MPI_PROC_NULL are not
- * counted. When there are many rows, further tags of a peer are counted in the row (comm, peer,
- * SEG_TAG_MANY); when there is no room for that either, the table's `dropped` says so. */
+ * row is filled in and published once; only its counts change. MPI_PROC_NULL is not counted. When
+ * there are many rows, further tags of a peer are counted in the row (comm, peer, SEG_TAG_MANY);
+ * when there is no room for that either, in the table's `dropped`. */
 struct seg_ledger {
 	uint32_t comm;
 	int32_t peer;               /* or SEG_PEER_ANY, of receives */
@@ -507,9 +496,8 @@ struct seg_ledger {
 	_Atomic uint64_t sends_done;
 	_Atomic uint64_t receives; /* posted */
 	_Atomic uint64_t receives_done;
-	_Atomic uint64_t taken; /* messages of this peer and tag that receives with a wildcard, or
-				 * matched probes, have got: these receives are counted in the
-				 * wildcard's row and not in this one */
+	_Atomic uint64_t taken; /* messages that receives with a wildcard, which are counted in the
+				 * wildcard's row alone, or matched probes have got */
 };
 static_assert(sizeof(struct seg_ledger) == 56, "layout");
 

@@ -9,7 +9,7 @@
 #include "model/arena.h"
 #include "model/error.h"
 #include "model/interrupt.h"
-#include "model/segment/segment_reader_private.h"
+#include "model/segment/segment_private.h"
 #include "model/xalloc.h"
 
 enum { ENTRY_SIZE_MAX = 4096 };
@@ -31,8 +31,6 @@ int reader_bad_entry(struct reader *r, const char *what, size_t index)
 {
 	return error_set(r->err, ERROR_FORMAT, "the segment is corrupt: %s %zu", what, index);
 }
-
-/* ---- Tables ---- */
 
 /* What entries are, and how many there may be. */
 struct kind {
@@ -62,8 +60,7 @@ static const struct kind lane_kinds[SEG_LANE_NUM_TABLES] = {
 	[SEG_LANE_WAITED] = {"requests waited for", SEG_MAX_WAITED, sizeof(uint32_t), 0},
 };
 
-/* Do `count` entries of a table lie within `room` bytes? A table that the writer does not have, all
- * zeros, is fine for a count of 0. */
+/* Do `count` entries of a table lie within `room` bytes? A table of zeros is fine for 0. */
 static int check_table(struct reader *r, const struct kind *kind, const struct seg_table *table,
 		       uint64_t count, uint64_t room)
 {
@@ -173,7 +170,10 @@ void *reader_copy_table(struct reader *r, enum seg_table_id id, size_t *num_ret)
 	return entries;
 }
 
-/* ---- Sequence locks ---- */
+void *reader_keep_table(struct reader *r, enum seg_table_id id, size_t *num_ret)
+{
+	return arena_keep(r->arena, reader_copy_table(r, id, num_ret), free);
+}
 
 static int try_copy(struct reader *r, const struct reader_locked *what, bool *is_whole)
 {
@@ -228,25 +228,21 @@ void *reader_copy_locked(struct reader *r, enum seg_table_id id, size_t *num_ret
 {
 	const struct seg_table *table = &r->header.tables[id];
 	const size_t entry_size = kinds[id].size, seq_at = kinds[id].seq_at;
-	uint8_t *before = NULL, *entries = NULL, *after = NULL;
-	bool *is_whole = NULL;
-	int status = -1;
-	size_t num = 0;
+	uint8_t *before, *entries, *after;
+	bool *is_whole;
 
+	if (reader_take_count(r, id) < 0)
+		return NULL;
 	/* All locks, all entries, all locks again: three reads in place of three for each entry. */
-	if (reader_take_count(r, id) == 0)
-		before = reader_copy_table(r, id, &num);
+	before = reader_keep_table(r, id, num_ret);
 	atomic_thread_fence(memory_order_acquire);
-	if (before)
-		entries = reader_copy_table(r, id, &num);
+	entries = before ? reader_keep_table(r, id, num_ret) : NULL;
 	atomic_thread_fence(memory_order_acquire);
-	if (entries)
-		after = reader_copy_table(r, id, &num);
-	if (after) {
-		is_whole = xcalloc(num, sizeof(*is_whole));
-		status = 0;
-	}
-	for (size_t i = 0; status == 0 && i < num; i++) {
+	after = entries ? reader_keep_table(r, id, num_ret) : NULL;
+	if (!after)
+		return NULL;
+	*is_whole_ret = is_whole = arena_array(r->arena, *num_ret, sizeof(*is_whole));
+	for (size_t i = 0; i < *num_ret; i++) {
 		struct reader_locked entry = {
 			.at = table->offset + i * table->entry_size,
 			.size = entry_size,
@@ -256,17 +252,8 @@ void *reader_copy_locked(struct reader *r, enum seg_table_id id, size_t *num_ret
 		uint32_t seq = seq_of(before + i * entry_size, seq_at);
 
 		is_whole[i] = !(seq & 1) && seq == seq_of(after + i * entry_size, seq_at);
-		if (!is_whole[i])
-			status = reader_copy_under_lock(r, &entry, &is_whole[i]);
+		if (!is_whole[i] && reader_copy_under_lock(r, &entry, &is_whole[i]) < 0)
+			return NULL;
 	}
-	free(before);
-	free(after);
-	if (status < 0) {
-		free(entries);
-		free(is_whole);
-		return NULL;
-	}
-	*num_ret = num;
-	*is_whole_ret = is_whole;
 	return entries;
 }

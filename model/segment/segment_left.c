@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Segments that are left of processes that have ended. */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,13 +16,13 @@
 #include "model/segment/segment_private.h"
 #include "model/segment/segment_reader.h"
 #include "model/segment/segment_sweep.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 /* By which a file's time and a process' may differ: they come from different clocks. */
 enum { CLOCK_SLACK_SECONDS = 2 };
 
-/* Was it written on this machine? In a directory that machines share, only the name tells; memory
- * is not shared, whatever a container calls itself. */
+/* Was it written on this machine? Where machines share a directory, only the name tells. */
 static bool is_of_this_machine(int fd, const struct seg_header *header)
 {
 	return host_is_local(header->host) || segment_is_in_memory(fd);
@@ -96,23 +93,7 @@ static int compare_ranks(const void *a, const void *b)
 {
 	const struct segment_left *x = a, *y = b;
 
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return (x->pid > y->pid) - (x->pid < y->pid);
-}
-
-/* Sort; of several segments of a rank, which had several programs one after the other, one
- * stays. */
-static int sort_left(struct segment_left *left, size_t num)
-{
-	size_t kept = 0;
-
-	if (num)
-		qsort(left, num, sizeof(*left), compare_ranks);
-	for (size_t i = 0; i < num; i++)
-		if (!kept || left[kept - 1].rank != left[i].rank)
-			left[kept++] = left[i];
-	return (int)kept;
+	return SORTED_ORDER(x->rank, y->rank) ?: SORTED_ORDER(x->pid, y->pid);
 }
 
 int segment_find_left(pid_t pid, struct segment_left **ret, struct pdb_error *err)
@@ -158,7 +139,9 @@ int segment_find_left(pid_t pid, struct segment_left **ret, struct pdb_error *er
 	}
 	closedir(list);
 	*ret = left;
-	return sort_left(left, num);
+	sorted_make(left, num, sizeof(*left), compare_ranks);
+	/* A rank may have had several programs, one after the other. */
+	return (int)sorted_unique(left, num, sizeof(*left), sorted_compare_int);
 }
 
 /* ---- For a keeper ---- */
@@ -180,20 +163,17 @@ static bool remove_segment(int dir, const char *name, const struct stat *st)
 static int compare_kept(const void *a, const void *b)
 {
 	const struct segment_kept *x = a, *y = b;
-	int jobs = strcmp(x->job, y->job);
 
-	if (jobs != 0 || x->rank != y->rank)
-		return jobs != 0 ? jobs : (x->rank > y->rank) - (x->rank < y->rank);
 	/* Of several programs of a rank the last one first. */
-	return (x->start < y->start) - (x->start > y->start);
+	return strcmp(x->job, y->job) ?: SORTED_ORDER(x->rank, y->rank)
+				      ?: SORTED_ORDER(y->start, x->start);
 }
 
 static int sort_kept(struct segment_kept *kept, int num)
 {
 	int left = 0;
 
-	if (num)
-		qsort(kept, (size_t)num, sizeof(*kept), compare_kept);
+	sorted_make(kept, (size_t)num, sizeof(*kept), compare_kept);
 	for (int i = 0; i < num; i++) {
 		if (left && kept[left - 1].rank == kept[i].rank &&
 		    strcmp(kept[left - 1].job, kept[i].job) == 0)
@@ -255,8 +235,7 @@ void segment_kept_free(struct segment_kept *kept, int num)
  * A process that is killed while it makes its segment leaves a file without a whole header; all
  * that is known of it is its name. */
 
-/* Does it end before its header does, and is what there is of that the beginning of a segment? The
- * magic is written last. */
+/* Is it the beginning of a segment, shorter than its header or without magic, which comes last? */
 static bool is_unfinished(int fd, const struct stat *st)
 {
 	static const char nothing[8];
@@ -287,8 +266,7 @@ static bool is_old_enough(pid_t pid, const struct stat *st)
 	return start <= (double)st->st_mtim.tv_sec + CLOCK_SLACK_SECONDS;
 }
 
-/* Remove it if it is such a file and its maker is gone. In memory only: nothing in it says which
- * machine that was on. */
+/* Remove such a file whose maker is gone. In memory only: it does not say which machine's it is. */
 static bool remove_unfinished(int dir, const char *name)
 {
 	int job_length;
@@ -305,8 +283,6 @@ static bool remove_unfinished(int dir, const char *name)
 	close(fd);
 	return is_removed;
 }
-
-/* ---- Cleaning up ---- */
 
 static bool is_one_of(const struct seg_header *header, const struct segment_process *processes,
 		      size_t num)
@@ -357,9 +333,8 @@ static bool is_needed(const struct seg_header *header, const struct live *live, 
 	return false;
 }
 
-/* processes NULL: of all. */
-static int clean(const char *dir, const struct segment_process *processes, size_t num,
-		 struct pdb_error *err)
+int segment_clean(const char *dir, const struct segment_process *processes, size_t num,
+		  struct pdb_error *err)
 {
 	DIR *list = opendir(directory(dir));
 	struct live *live = NULL;
@@ -389,17 +364,6 @@ static int clean(const char *dir, const struct segment_process *processes, size_
 	closedir(list);
 	free(live);
 	return removed;
-}
-
-int segment_clean(const char *dir, struct pdb_error *err)
-{
-	return clean(dir, NULL, 0, err);
-}
-
-int segment_clean_of(const char *dir, const struct segment_process *processes, size_t num,
-		     struct pdb_error *err)
-{
-	return num ? clean(dir, processes, num, err) : 0;
 }
 
 void segment_sweep_usual(void)

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,8 +19,6 @@
 #include "model/segment/segment_reader.h"
 #include "model/segment/segment_sweep.h"
 #include "model/xalloc.h"
-
-/* ---- The header ---- */
 
 int segment_pread(int fd, void *buffer, size_t size, uint64_t offset, struct pdb_error *err)
 {
@@ -95,10 +94,7 @@ bool segment_has_traces(int fd)
 	return segment_read_header(fd, &header, NULL) == 0 && header.features & SEG_FEATURE_TRACE;
 }
 
-/* ---- The process ---- */
-
-/* The text behind `key` in a file of /proc whose texts end with zeros; NULL and errno, 0 if there is
- * none. The caller frees. */
+/* Text behind `key` in a file of zero-ended texts; NULL and errno, 0: none. The caller frees. */
 static char *read_proc(pid_t pid, const char *name, const char *key)
 {
 	char path[64], *text = NULL, *found = NULL;
@@ -230,13 +226,10 @@ int segment_open_dir(pid_t pid, struct pdb_error *err)
 	return fd;
 }
 
-/* ---- The file ---- */
-
 int segment_open_checked(int dir, const char *name, uid_t uid, struct stat *st,
 			 struct pdb_error *err)
 {
 	int fd = regular_file_open(dir, name, O_NOFOLLOW, st);
-	int status = -1;
 
 	if (fd < 0 && errno == ELOOP)
 		return error_set(err, ERROR_PERMISSION, "%s is a symbolic link", name);
@@ -251,19 +244,9 @@ int segment_open_checked(int dir, const char *name, uid_t uid, struct stat *st,
 		error_set(err, ERROR_PERMISSION, "%s has mode %04o, which lets others in", name,
 			  (unsigned)st->st_mode & 07777);
 	else
-		status = 0;
-	if (status < 0) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
-static bool has_suffix(const char *text, const char *suffix)
-{
-	size_t length = strlen(text), suffix_length = strlen(suffix);
-
-	return length >= suffix_length && strcmp(text + length - suffix_length, suffix) == 0;
+		return fd;
+	close(fd);
+	return -1;
 }
 
 /* The fd of `name` if it is the owner's; -1 and the reason, or ERROR_NONE for a left-over. */
@@ -278,11 +261,10 @@ static int try_segment(int dir, const char *name, const struct segment_owner *ow
 		return -1;
 	if (segment_read_header(fd, &header, err) < 0) {
 		error_prefix(err, "%s", name);
-	} else if (header.pid == owner->own_pid && header.pid_start == owner->start) {
-		error_clear(err);
-		return fd;
 	} else {
 		error_clear(err);
+		if (header.pid == owner->own_pid && header.pid_start == owner->start)
+			return fd;
 	}
 	close(fd);
 	return -1;
@@ -293,7 +275,7 @@ static int find_segment(int dir, const struct segment_owner *owner, pid_t pid,
 {
 	struct pdb_error why = {0};
 	struct dirent *entry;
-	char suffix[16];
+	char pattern[32];
 	DIR *list = fdopendir(dir);
 	int fd = -1;
 
@@ -302,12 +284,11 @@ static int find_segment(int dir, const struct segment_owner *owner, pid_t pid,
 		close(dir);
 		return -1;
 	}
-	snprintf(suffix, sizeof(suffix), ".%d", (int)owner->own_pid);
+	snprintf(pattern, sizeof(pattern), PDB_SEGMENT_PREFIX "*.%d", (int)owner->own_pid);
 	while (fd < 0 && (entry = readdir(list))) {
 		struct pdb_error one = {0};
 
-		if (strncmp(entry->d_name, PDB_SEGMENT_PREFIX, strlen(PDB_SEGMENT_PREFIX)) != 0 ||
-		    !has_suffix(entry->d_name, suffix))
+		if (fnmatch(pattern, entry->d_name, 0) != 0)
 			continue;
 		fd = try_segment(dirfd(list), entry->d_name, owner, &one);
 		if (one.code != ERROR_NONE)

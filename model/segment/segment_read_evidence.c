@@ -2,20 +2,16 @@
  * Who waits for whom, out of a segment: communicators and their collectives, requests, and of each
  * lane the operation in progress and the ledger of messages.
  *
- * An index beyond its table makes the segment corrupt: what is not looked at here model_validate()
- * finds. A value that this version does not know, or
- * a slot whose sequence lock cannot be had, is no error but no evidence either: a request becomes
- * SEG_REQUEST_OTHER and the operation that waits for it incomplete, an operation becomes
- * SEG_OPERATION_OTHER, a communicator loses its id, a row of the ledger counts as dropped. */
+ * An index beyond its table makes the segment corrupt, here or by model_validate(). A value that
+ * is not known, or a slot whose lock cannot be had, is no error but no evidence either: a request
+ * becomes SEG_REQUEST_OTHER and who waits for it incomplete, an operation SEG_OPERATION_OTHER, a
+ * communicator loses its id, a row of the ledger counts as dropped. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "model/error.h"
 #include "model/job/model.h"
-#include "model/segment/segment_reader_private.h"
+#include "model/segment/segment_private.h"
 #include "model/xalloc.h"
-
-/* ---- Copies, while the rank runs ---- */
 
 /* Where an operation is, and the slots it waits for. */
 struct operation_copy {
@@ -72,8 +68,6 @@ int reader_read_evidence(struct reader *r)
 	return reader_take_count(r, SEG_TABLE_MEMBERS);
 }
 
-/* ---- Communicators ---- */
-
 static int finish_members(struct reader *r)
 {
 	struct model *model = r->model;
@@ -81,10 +75,9 @@ static int finish_members(struct reader *r)
 	model->members = reader_copy_table(r, SEG_TABLE_MEMBERS, &model->num_members);
 	if (!model->members)
 		return -1;
-	for (size_t i = 0; i < model->num_members; i++) {
+	for (size_t i = 0; i < model->num_members; i++)
 		if (model->members[i] < 0)
 			model->members[i] = -1;
-	}
 	return 0;
 }
 
@@ -153,18 +146,10 @@ static int finish_comms(struct reader *r)
 		return -1;
 	r->model->comms = xcalloc(r->num_comms, sizeof(*r->model->comms));
 	r->model->num_comms = r->num_comms;
-	for (size_t i = 0; i < r->num_comms; i++) {
+	for (size_t i = 0; i < r->num_comms; i++)
 		if (finish_comm(r, i) < 0)
 			return -1;
-	}
 	return 0;
-}
-
-/* ---- Requests ---- */
-
-static bool is_known_tag(int32_t tag)
-{
-	return tag >= SEG_TAG_GROUP;
 }
 
 /* Is it a rank that the communicator has, or one of enum seg_peer? */
@@ -182,7 +167,7 @@ static int check_partner(const struct model *model, uint32_t comm, int32_t peer,
 	if (comm != SEG_NO_COMM && comm >= model->num_comms)
 		return -1;
 	if (comm != SEG_NO_COMM &&
-	    (!is_known_peer(&model->comms[comm], peer) || !is_known_tag(tag)))
+	    (!is_known_peer(&model->comms[comm], peer) || tag < SEG_TAG_GROUP))
 		comm = SEG_NO_COMM;
 	*comm_ret = comm;
 	return 0;
@@ -235,19 +220,10 @@ static int finish_requests(struct reader *r, const struct segment_clock *clock)
 		return -1;
 	model->requests = xcalloc(r->num_requests, sizeof(*model->requests));
 	model->num_requests = r->num_requests;
-	for (size_t i = 0; i < r->num_requests; i++) {
+	for (size_t i = 0; i < r->num_requests; i++)
 		if (finish_request(r, i, clock) < 0)
 			return -1;
-	}
 	return 0;
-}
-
-/* ---- Lanes ---- */
-
-/* The latest that a request can have been started at which the lane waits for. */
-static uint64_t wait_ticks(const struct seg_current *current)
-{
-	return SEG_STATE_IS_EXIT(current->state) ? current->poll_ticks : current->since;
 }
 
 /* Is the operation that of the present stay, or the last poll of it? */
@@ -264,6 +240,10 @@ static bool is_current(const struct raw_lane *raw)
 static void finish_waited(struct reader *r, const struct raw_lane *raw,
 			  struct model_operation *operation)
 {
+	const struct seg_current *current = &raw->current;
+	/* The latest that a request can have been started at which the lane waits for. */
+	uint64_t latest = SEG_STATE_IS_EXIT(current->state) ? current->poll_ticks : current->since;
+
 	operation->waited = xcalloc(raw->num_waited, sizeof(*operation->waited));
 	for (size_t i = 0; i < raw->num_waited; i++) {
 		uint32_t slot = raw->waited[i];
@@ -271,7 +251,7 @@ static void finish_waited(struct reader *r, const struct raw_lane *raw,
 		/* One that is on its way out of the call may have completed and freed it by now,
 		 * and another thread may have got the slot. */
 		if (slot < r->num_requests && r->model->requests[slot].kind != SEG_REQUEST_FREE &&
-		    r->requests[slot].ticks <= wait_ticks(&raw->current))
+		    r->requests[slot].ticks <= latest)
 			operation->waited[operation->num_waited++] = slot;
 		else
 			operation->flags |= SEG_OPERATION_INCOMPLETE;
@@ -307,15 +287,13 @@ static int finish_operation(struct reader *r, const struct raw_lane *raw,
 		operation->number = raw->operation.number;
 	if (operation->kind == SEG_OPERATION_WAIT_ALL || operation->kind == SEG_OPERATION_WAIT_ANY)
 		finish_waited(r, raw, operation);
-	for (int i = 0; i < model_num_transfers(operation->kind); i++) {
+	for (int i = 0; i < model_num_transfers(operation->kind); i++)
 		if (finish_transfer(r, &raw->operation.transfers[i], &operation->transfers[i]) < 0)
 			return -1;
-	}
 	return 0;
 }
 
-/* Nothing was counted, or what was is forgotten with the communicator, which may have been
- * larger than the one that has its entry now. */
+/* Nothing was counted, or it is forgotten with a communicator that had the entry before. */
 static bool is_empty_row(const struct seg_ledger *row)
 {
 	return (row->cancelled | row->sends | row->sends_done | row->receives | row->receives_done |

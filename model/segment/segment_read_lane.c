@@ -6,7 +6,7 @@
 #include "model/arena.h"
 #include "model/error.h"
 #include "model/job/model.h"
-#include "model/segment/segment_reader_private.h"
+#include "model/segment/segment_private.h"
 #include "model/xalloc.h"
 
 uint64_t reader_lane_base(const struct reader *r, size_t lane)
@@ -187,8 +187,6 @@ int reader_read_lane(struct reader *r, size_t number)
 	}
 	return 0;
 }
-
-/* ---- From ticks and raw entries to the model ---- */
 
 /* Transitions that name states which do not exist tell nothing. */
 static void check_transitions(struct model_lane *lane, uint32_t num_states)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The tables of a segment that give states their names: strings, modules, frames, sites. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/error.h"
 #include "model/job/model.h"
-#include "model/segment/segment_reader_private.h"
+#include "model/segment/segment_private.h"
 #include "model/xalloc.h"
 
 static int read_strings(struct reader *r)
@@ -24,29 +23,24 @@ static int read_strings(struct reader *r)
 static int read_modules(struct reader *r)
 {
 	struct model *model = r->model;
-	struct seg_module *raw;
 	size_t num;
-	int status = 0;
+	const struct seg_module *raw = reader_keep_table(r, SEG_TABLE_MODULES, &num);
 
-	raw = reader_copy_table(r, SEG_TABLE_MODULES, &num);
 	if (!raw)
 		return -1;
 	model->modules = xcalloc(num, sizeof(*model->modules));
-	for (size_t i = 0; i < num && status == 0; i++) {
+	for (size_t i = 0; i < num; i++) {
 		struct model_module *module = &model->modules[i];
 
 		if (raw[i].path >= model->num_strings ||
-		    raw[i].build_id_size > sizeof(module->build_id)) {
-			status = reader_bad_entry(r, "module", i);
-			break;
-		}
+		    raw[i].build_id_size > sizeof(module->build_id))
+			return reader_bad_entry(r, "module", i);
 		module->path = xstrdup(model->strings + raw[i].path);
 		module->build_id_size = raw[i].build_id_size;
 		memcpy(module->build_id, raw[i].build_id, module->build_id_size);
 		model->num_modules++;
 	}
-	free(raw);
-	return status;
+	return 0;
 }
 
 static int read_frames(struct reader *r)
@@ -69,22 +63,18 @@ static int read_frames(struct reader *r)
 static int read_sites(struct reader *r)
 {
 	struct model *model = r->model;
-	struct seg_site *raw;
 	size_t num;
-	int status = 0;
+	const struct seg_site *raw = reader_keep_table(r, SEG_TABLE_SITES, &num);
 
-	raw = reader_copy_table(r, SEG_TABLE_SITES, &num);
 	if (!raw)
 		return -1;
 	if (num == 0 || raw[0].frame != SEG_NO_FRAME)
-		status = error_set(r->err, ERROR_FORMAT, "the segment is corrupt: no site 0");
+		return error_set(r->err, ERROR_FORMAT, "the segment is corrupt: no site 0");
 	model->sites = xcalloc(num, sizeof(*model->sites));
-	for (size_t i = 0; i < num && status == 0; i++) {
+	for (size_t i = 0; i < num; i++) {
 		if ((raw[i].frame != SEG_NO_FRAME && raw[i].frame >= model->num_frames) ||
-		    raw[i].name >= model->num_strings) {
-			status = reader_bad_entry(r, "site", i);
-			break;
-		}
+		    raw[i].name >= model->num_strings)
+			return reader_bad_entry(r, "site", i);
 		/* Values of later versions mean no more than "some MPI function" here. */
 		model->sites[i] = (struct model_site){
 			.frame = raw[i].frame,
@@ -96,8 +86,7 @@ static int read_sites(struct reader *r)
 		};
 		model->num_sites++;
 	}
-	free(raw);
-	return status;
+	return 0;
 }
 
 /* Tables refer to earlier ones only: sites to frames and strings, frames to modules, modules to
@@ -107,10 +96,9 @@ int reader_read_tables(struct reader *r)
 	static const enum seg_table_id order[] = {SEG_TABLE_SITES, SEG_TABLE_FRAMES,
 						  SEG_TABLE_MODULES, SEG_TABLE_STRINGS};
 
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
 		if (reader_take_count(r, order[i]) < 0)
 			return -1;
-	}
 	if (read_strings(r) < 0 || read_modules(r) < 0 || read_frames(r) < 0)
 		return -1;
 	return read_sites(r);

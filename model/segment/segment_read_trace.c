@@ -5,7 +5,7 @@
 
 #include "model/error.h"
 #include "model/job/model.h"
-#include "model/segment/segment_reader_private.h"
+#include "model/segment/segment_private.h"
 #include "model/trace/trace.h"
 #include "model/xalloc.h"
 

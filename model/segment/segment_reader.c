@@ -3,18 +3,23 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "model/budget.h"
 #include "model/arena.h"
 #include "model/error.h"
 #include "model/job/model.h"
 #include "model/segment/segment_reader.h"
-#include "model/segment/segment_reader_private.h"
+#include "model/segment/segment_private.h"
 #include "model/xalloc.h"
 
-/* Tries for all sequence locks of a segment together. */
-static const int retries_max = 20000, naps_max = 50;
+static struct reader reader_of(int fd, struct model *model, struct pdb_error *err)
+{
+	/* Tries for all sequence locks of a segment together. */
+	enum { RETRIES = 20000, NAPS = 50 };
+
+	return (struct reader){
+		.fd = fd, .retries = RETRIES, .naps = NAPS, .model = model, .err = err};
+}
 
 int reader_begin(struct reader *r, size_t *num_ret)
 {
@@ -105,7 +110,7 @@ static int read_all(struct reader *r)
 		return -1;
 	if (reader_spend(r, num_lanes * (sizeof(*r->raw) + sizeof(*r->model->lanes))) < 0)
 		return -1;
-	r->raw = xcalloc(num_lanes, sizeof(*r->raw));
+	r->raw = arena_array(r->arena, num_lanes, sizeof(*r->raw));
 	r->model->lanes = xcalloc(num_lanes, sizeof(*r->model->lanes));
 	r->model->num_lanes = num_lanes;
 	for (size_t i = 0; i < num_lanes; i++) {
@@ -128,25 +133,16 @@ static int read_all(struct reader *r)
 
 int segment_read(int fd, struct model **model_ret, struct pdb_error *err)
 {
-	struct reader r = {
-		.fd = fd,
-		.retries = retries_max,
-		.naps = naps_max,
-		.err = err,
-	};
+	struct reader r = reader_of(fd, model_create(), err);
 	int status;
 
-	r.model = model_create();
+	r.arena = arena_create();
 	status = read_all(&r);
 	for (size_t i = 0; r.raw && i < r.model->num_lanes; i++) {
 		arena_destroy(r.raw[i].arena);
 		free(r.raw[i].waited);
 	}
-	free(r.raw);
-	free(r.requests);
-	free(r.has_request);
-	free(r.comms);
-	free(r.has_comm);
+	arena_destroy(r.arena);
 	if (status < 0)
 		model_destroy(r.model);
 	else
@@ -157,13 +153,7 @@ int segment_read(int fd, struct model **model_ret, struct pdb_error *err)
 int segment_look(int fd, struct segment_look *looks, int max, struct pdb_error *err)
 {
 	struct model unused = {0};
-	struct reader r = {
-		.fd = fd,
-		.retries = retries_max,
-		.naps = naps_max,
-		.model = &unused,
-		.err = err,
-	};
+	struct reader r = reader_of(fd, &unused, err);
 	size_t num;
 
 	if (segment_read_header(fd, &r.header, err) < 0 || reader_begin(&r, &num) < 0)

@@ -10,20 +10,18 @@
 struct model;
 struct pdb_error;
 
-/* Open the segment of a live process of this machine: looks in /proc/PID/root/DIR, where DIR is
- * PDB_SEGMENT_DIR of the process' environment or the default, for the file whose name ends in the
- * process' pid (in its own pid namespace) and whose header has its pid and start time; a left-over
- * of an earlier process with that pid is not taken. Refuses symbolic links, other owners than the
- * process' user or root, and modes that let others in. Returns an open fd; -1 with ERROR_NOT_FOUND
- * (no recorder), ERROR_GONE (no such process), ERROR_PERMISSION, ERROR_FORMAT, ERROR_VERSION or
- * ERROR_UNSUPPORTED (its PDB_SEGMENT_DIR is relative to a directory that it may have left). */
+/* Open the segment of a live process of this machine: the file in PDB_SEGMENT_DIR (of its
+ * environment, in its root) whose name ends in its pid (in its own pid namespace) and whose header
+ * has its pid and start time. Refuses symbolic links, other owners than the process' user or root,
+ * and modes that let others in. Returns an open fd; -1 with ERROR_NOT_FOUND (no recorder),
+ * ERROR_GONE (no such process), ERROR_PERMISSION, ERROR_FORMAT, ERROR_VERSION or ERROR_UNSUPPORTED
+ * (its PDB_SEGMENT_DIR is relative to a directory that it may have left). */
 int segment_open_pid(pid_t pid, struct pdb_error *err);
 
-/* Copy and check the whole segment. Every count, index and offset is checked against the file's
- * true size; strings are made terminated. While the rank runs the copy of a lane is repeated up to
- * a few times until no transition happened meanwhile; if it never stood still the lane is marked
- * !consistent (counts may be off by the few transitions made during the copy). On success
- * *model_ret belongs to the caller (model_destroy). ERROR_FORMAT names what is wrong with it. */
+/* Copy and check the whole segment: every count, index and offset against the file's true size;
+ * strings are terminated. A lane is copied again, a few times, until no transition happened
+ * meanwhile, or is marked !is_consistent (counts may be off by a few transitions). On success
+ * *model_ret is the caller's (model_destroy). ERROR_FORMAT names what is wrong with it. */
 int segment_read(int fd, struct model **model_ret, struct pdb_error *err);
 
 /* Does its writer record traces? */
@@ -46,12 +44,12 @@ struct segment_left {
 };
 
 /* The left-over segments of the job that the live process `pid` is a rank of. Job names and pids
- * come again, so it takes more: beside its own segment, of the same host, user, job name and job
- * size, made by processes that were started by the same process as `pid`, within seconds of it,
- * and that is still there; and they are gone (pid gone or start time different, nobody has the
- * file open or mapped for writing). Each rank once, sorted. The caller frees *ret (NULL if there
- * are none). Returns their number, 0 also when nothing can be said (parent gone or not said,
- * another pid namespace), or -1 and *err as segment_open_pid(). */
+ * come again, so they are of the same host, user, job name and size beside its own segment, the
+ * same process, which is still there, started their processes within seconds of it, and these are
+ * gone (pid gone or another start time, nobody has the file open or mapped for writing). Each rank
+ * once, sorted. The caller frees *ret (NULL: none). Returns their number, 0 also when nothing can
+ * be said (parent gone or not said, another pid namespace), or -1 and *err as
+ * segment_open_pid(). */
 int segment_find_left(pid_t pid, struct segment_left **ret, struct pdb_error *err);
 
 /* A segment that was left for a keeper. */
@@ -63,24 +61,12 @@ struct segment_kept {
 	uint64_t start; /* of its process, after that of processes before it */
 };
 
-/* Take what processes that have ended have left in `dir` (NULL: where this process' environment
- * has segments) for the keeper: the files are removed, and open. Each rank of a job once, jobs
- * and ranks in order. The caller gives them back with segment_kept_free(). Returns their number,
- * or -1 and *err. */
+/* Take what ended processes have left in `dir` (NULL: where this process' environment has segments)
+ * for the keeper: the files are removed, and open. Each rank of a job once, in order.
+ * The caller gives them back with segment_kept_free(). Returns their number, or -1 and *err. */
 int segment_take_kept(const char *dir, pid_t keeper, struct segment_kept **ret,
 		      struct pdb_error *err);
 void segment_kept_free(struct segment_kept *kept, int num);
-
-/* Remove the segments in `dir` (NULL: as above) whose owner is the caller and whose process is
- * dead (pid gone or start time different), and whose keeper, if they have one, is, too; not
- * those of ranks of a job that goes on, as they tell that these have ended; not those of other
- * machines, in a directory that machines share, whose processes cannot be seen from here. Files
- * that a process was killed in the midst of making, with the name of a segment and without a
- * whole header, go as well. Returns how many were removed, or -1 and *err. */
-int segment_clean(const char *dir, struct pdb_error *err);
-
-/* Remove what segment_sweep() does in the directory above, some hundreds at most. */
-void segment_sweep_usual(void);
 
 /* A process, as its segment names it. */
 struct segment_process {
@@ -88,8 +74,15 @@ struct segment_process {
 	uint64_t start; /* field 22 of /proc/PID/stat */
 };
 
-/* The same for the segments of these processes only. */
-int segment_clean_of(const char *dir, const struct segment_process *processes, size_t num,
-		     struct pdb_error *err);
+/* Remove the caller's segments in `dir` (NULL: as above), of `num` processes or (NULL) all, of dead
+ * processes (no pid or another start time) without a living keeper; not of ranks of a job that goes
+ * on, as they tell that these have ended; not of other machines in a shared directory. Files
+ * without a whole header, that a process was killed in the midst of making, go as well. Returns how
+ * many were removed, or -1 and *err. */
+int segment_clean(const char *dir, const struct segment_process *processes, size_t num,
+		  struct pdb_error *err);
+
+/* Remove what segment_sweep() does in the directory above, some hundreds at most. */
+void segment_sweep_usual(void);
 
 #endif

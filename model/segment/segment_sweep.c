@@ -20,8 +20,6 @@
 enum { START_SECONDS = 10 };
 enum { MOST_REMOVED = 16, NAME_SIZE = 128, DIRECTORY_BYTES = 8192 };
 
-/* ---- What tells ---- */
-
 bool segment_parse_stat(const char *stat, char *state, uint64_t *start)
 {
 	/* The name before this may hold anything. */
@@ -101,26 +99,16 @@ pid_t segment_name_pid(const char *name, int *job_length)
 	return pid;
 }
 
-/* ---- The directory ---- */
-
 /* opendir() would allocate. */
-struct entry {
-	uint64_t inode;
-	int64_t next;
-	unsigned short size;
-	unsigned char type;
-	char name[];
-};
-
 struct listing {
 	int fd;
 	long have, at;
-	_Alignas(struct entry) char bytes[DIRECTORY_BYTES];
+	_Alignas(struct dirent64) char bytes[DIRECTORY_BYTES];
 };
 
 static const char *next_name(struct listing *l)
 {
-	const struct entry *entry;
+	const struct dirent64 *entry;
 
 	if (l->at >= l->have) {
 		l->have = syscall(SYS_getdents64, l->fd, l->bytes, sizeof(l->bytes));
@@ -128,9 +116,9 @@ static const char *next_name(struct listing *l)
 	}
 	if (l->have <= 0)
 		return NULL;
-	entry = (const struct entry *)(l->bytes + l->at);
-	l->at += entry->size;
-	return entry->name;
+	entry = (const struct dirent64 *)(l->bytes + l->at);
+	l->at += entry->d_reclen;
+	return entry->d_name;
 }
 
 static void rewind_listing(struct listing *l)
@@ -139,10 +127,7 @@ static void rewind_listing(struct listing *l)
 	l->have = l->at = 0;
 }
 
-/* ---- One segment ---- */
-
-/* The segment's own header, or zeros where it was never finished. -1: it is not the caller's, or
- * none. */
+/* The segment's header, or zeros where it was never finished. -1: none, or not the caller's. */
 static int open_own(int dir, const char *name, struct stat *st, struct seg_header *header)
 {
 	static const char nothing[8];
@@ -162,8 +147,7 @@ static int open_own(int dir, const char *name, struct stat *st, struct seg_heade
 	return -1;
 }
 
-/* Or nobody knows. `start`: what the header says; 0: nothing, then any process of that pid counts.
- */
+/* Or nobody knows. `start`: as the header says; 0: any process of that pid counts. */
 static bool is_alive(pid_t pid, uint64_t start)
 {
 	int64_t now = segment_process_start(pid);
@@ -203,8 +187,6 @@ static bool is_due(int fd, const struct stat *st)
 	}
 	return time(NULL) - st->st_mtim.tv_sec >= SEGMENT_SWEEP_SECONDS;
 }
-
-/* ---- Sweeping ---- */
 
 struct due {
 	ino_t inode;

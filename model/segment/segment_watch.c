@@ -7,14 +7,13 @@
 #include "model/error.h"
 #include "model/hash.h"
 #include "model/job/model.h"
-#include "model/segment/segment_reader_private.h"
+#include "model/segment/segment_private.h"
 #include "model/segment/segment_watch.h"
 #include "model/xalloc.h"
 
 /* A writer that cannot be caught between two writes: at the next look perhaps. */
 enum { LOCK_TRIES = 50, PATH_SIZE = 256 };
-/* Call paths can be much longer together than the table of their frames; so each step is charged.
- */
+/* Call paths can be much longer together than the table of their frames: each step is charged. */
 enum { STEP_COST = 8 };
 
 /* What is known of a site or a module; its hash is 0 as long as nothing is. */
@@ -59,8 +58,6 @@ void segment_watch_destroy(struct segment_watch *watch)
 	free(watch->modules.entries);
 	free(watch);
 }
-
-/* ---- Places ---- */
 
 static struct known *know(struct known_table *table, uint32_t index)
 {
@@ -148,17 +145,6 @@ static uint64_t place_of(const struct known *site, uint32_t state)
 	return hash_word(site->hash, SEG_STATE_IS_EXIT(state));
 }
 
-static int find_place(struct segment_watch *watch, uint32_t state, struct segment_pulse *pulse)
-{
-	const struct known *known = know_site(watch, SEG_STATE_SITE(state));
-
-	if (!known)
-		return -1;
-	pulse->class_id = known->class_id;
-	pulse->place = place_of(known, state);
-	return 0;
-}
-
 /* The state that is this place in the rank's own numbers; *found: it has been there. */
 static int find_state(struct segment_watch *watch, uint64_t place, uint32_t *ret, bool *found)
 {
@@ -180,8 +166,6 @@ static int find_state(struct segment_watch *watch, uint64_t place, uint32_t *ret
 	}
 	return 0;
 }
-
-/* ---- Earlier stays ---- */
 
 /* How often the lane has called the site. */
 static int count_calls(struct segment_watch *watch, uint64_t base, struct raw_lane *lane,
@@ -224,8 +208,6 @@ static int take_stays(struct segment_watch *watch, uint64_t base, const struct s
 	return 0;
 }
 
-/* ---- Looks ---- */
-
 /* 0: not since it came into its state. */
 static uint64_t last_poll(const struct segment_watch *watch, const struct seg_current *current)
 {
@@ -242,6 +224,7 @@ static int take_stay(struct segment_watch *watch, size_t lane, const struct seg_
 		     struct segment_pulse *pulse)
 {
 	uint64_t base = reader_lane_base(&watch->reader, lane);
+	const struct known *known;
 	struct segment_clock clock;
 	struct seg_lane head;
 
@@ -255,10 +238,13 @@ static int take_stay(struct segment_watch *watch, size_t lane, const struct seg_
 	}
 	segment_clock_init(&clock, &watch->reader.header, current->since);
 	pulse->since_ns = segment_clock_time(&clock, current->since);
-	if (find_place(watch, current->state, pulse) < 0 ||
+	known = know_site(watch, SEG_STATE_SITE(current->state));
+	if (!known ||
 	    segment_pread(watch->reader.fd, &head, sizeof(head), base, watch->reader.err) < 0 ||
 	    take_stays(watch, base, &head, current->state, &clock, &pulse->stays) < 0)
 		return -1;
+	pulse->class_id = known->class_id;
+	pulse->place = place_of(known, current->state);
 	pulse->tid = head.tid;
 	watch->newest = current->since;
 	watch->state = current->state;

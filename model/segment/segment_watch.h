@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What a rank is doing, read from its segment again and again, as cheaply as can be: a few reads of
- * some words each time. What does not change is read once. */
+ * What a rank is doing, read from its segment again and again in a few reads of some words. What
+ * does not change is read once. */
 #ifndef PDB_MODEL_SEGMENT_WATCH_H
 #define PDB_MODEL_SEGMENT_WATCH_H
 
@@ -35,13 +35,13 @@ struct segment_pulse {
 struct segment_watch *segment_watch_create(int fd, struct pdb_error *err);
 void segment_watch_destroy(struct segment_watch *watch); /* NULL is fine */
 
-/* -1: the segment is damaged or cut off. A thread that is just writing is read as it was before or
- * will be after, or as a mixture of both if it has died or been stopped in the midst of it. */
+/* -1: the segment is damaged or cut off. A thread that is just writing is read as before, as after,
+ * or as a mixture if it has died or been stopped in the midst of it. */
 int segment_watch_read(struct segment_watch *watch, struct segment_pulse *ret,
 		       struct pdb_error *err);
 
-/* Those of all threads of the rank in a place, of this rank or another. Costs a read for each frame
- * of the sites that are new since the last time. -1: the segment is damaged. */
+/* Those of all the rank's threads in a place, of this rank or another. Costs a read for each frame
+ * of sites that are new since the last time. -1: the segment is damaged. */
 int segment_watch_stays(struct segment_watch *watch, uint64_t place, struct segment_stays *ret,
 			struct pdb_error *err);
 

@@ -5,7 +5,6 @@
 
 #include "model/codec.h"
 #include "model/error.h"
-#include "model/trace/trace_private.h"
 #include "model/xalloc.h"
 
 void trace_destroy(struct trace *trace)
@@ -39,8 +38,6 @@ static uint64_t trace_length(const struct trace *trace, uint32_t symbol)
 {
 	return TRACE_IS_LOOP(symbol) ? trace->bodies[TRACE_BODY(symbol)].length : 1;
 }
-
-/* ---- Validation ---- */
 
 struct check {
 	const struct trace *trace;
@@ -118,8 +115,6 @@ int trace_validate(const struct trace *trace, uint32_t num_symbols, struct pdb_e
 	return status;
 }
 
-/* ---- What is under way ---- */
-
 static void append(struct trace *trace, size_t *capacity, uint32_t symbol, uint32_t count)
 {
 	trace->sequence = xgrow(trace->sequence, trace->num, capacity, sizeof(*trace->sequence));
@@ -165,8 +160,6 @@ int trace_add_open(struct trace *trace, uint32_t symbol, uint64_t events, struct
 	return 0;
 }
 
-/* ---- The sequence back ---- */
-
 void trace_walk_init(struct trace_walk *walk, const struct trace *trace)
 {
 	walk->trace = trace;
@@ -201,8 +194,6 @@ bool trace_walk_next(struct trace_walk *walk, uint32_t *symbol_ret, uint32_t *co
 	}
 	return false;
 }
-
-/* ---- As bytes ---- */
 
 static void element(struct codec *c, struct trace_element *e)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A trace: the whole sequence of what one thread did, with its loops. A private copy of what a
- * trace_writer has made, complete and checked, so that nothing that uses it has to check again.
+ * A trace: the whole sequence of what one thread did, with its loops: a checked copy of what a
+ * trace_writer has made.
  *
  * As text "a [ b^2 c ]^3 b": an element is a symbol or a loop, with how often it was in a row. */
 #ifndef PDB_MODEL_TRACE_H
@@ -32,11 +32,11 @@ struct trace {
 typedef int (*trace_read_fn)(void *from, void *to, size_t size, uint64_t offset,
 			     struct pdb_error *err);
 
-/* A copy of a trace that may be being written, from an arena of at most `size` bytes that is not
- * trusted, with symbols below num_symbols. No table may have more than `budget` bytes: the arena may be mostly a hole.
- * What is under way becomes elements of the sequence. NULL and *err: ERROR_FORMAT, what is there is
- * no trace; ERROR_VERSION; ERROR_TIMEOUT, it changed all the time (or its writer died in between);
- * or what `read` said. */
+/* A copy of a trace that may be being written, from an untrusted arena of at most `size` bytes,
+ * with symbols below num_symbols. No table may have more than `budget` bytes: the arena may be
+ * mostly a hole. What is under way becomes elements. NULL and *err: ERROR_FORMAT, no trace;
+ * ERROR_VERSION; ERROR_TIMEOUT, it changed all the time (or its writer died); or what `read`
+ * said. */
 struct trace *trace_copy(trace_read_fn read, void *from, uint64_t size, uint64_t budget,
 			 uint32_t num_symbols, struct pdb_error *err);
 /* Each owner destroys it once. NULL is fine. */
@@ -44,21 +44,22 @@ void trace_destroy(struct trace *trace);
 /* One more owner. Returns the trace, which may be NULL. */
 struct trace *trace_share(struct trace *trace);
 
-/* Is that a trace: every symbol and index within its table, bodies and counts as they must be, not
- * too deep, the lengths and the number of events right? -1 and *err. */
+/* Is that a trace: symbols, indexes, counts, depth, lengths, number of events? -1 and *err. */
 int trace_validate(const struct trace *trace, uint32_t num_symbols, struct pdb_error *err);
+
+/* Append what so many events of an open symbol are: whole iterations and, of a loop, the part of
+ * one more. The bodies and the symbol have been checked. -1 and *err: too many. */
+int trace_add_open(struct trace *trace, uint32_t symbol, uint64_t events, struct pdb_error *err);
 
 /* The elements of a loop's body. Borrowed. */
 const struct trace_element *trace_body_of(const struct trace *trace, uint32_t loop,
 					  uint32_t *num_ret);
 
-/* As bytes, for a snapshot: appended to *b. And back, from untrusted ones that must be used up:
- * NULL and *err if they are no trace of symbols below num_symbols. */
+/* Append to *b as bytes. And back, from untrusted ones that must be used up: NULL and *err if they
+ * are no trace of symbols below num_symbols. */
 void trace_encode(const struct trace *trace, struct buffer *b);
 struct trace *trace_decode(const uint8_t *bytes, size_t size, uint32_t num_symbols,
 			   struct pdb_error *err);
-
-/* ---- The sequence back ---- */
 
 /* Goes over the events. */
 struct trace_walk {

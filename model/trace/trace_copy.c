@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A consistent copy of a trace out of an arena that its writer may be writing to. What is read here
- * is not trusted. */
+ * A consistent copy of an untrusted trace out of an arena that its writer may be writing to. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "model/error.h"
-#include "model/trace/trace_private.h"
+#include "model/trace/trace.h"
 #include "model/xalloc.h"
 
-/* So often is it read again at once, giving way after half of that, and then after a millisecond.
- */
+/* So often is it read again at once, giving way after half, and then a millisecond apart. */
 enum { ATTEMPTS = 200, NAPS = 20 };
 
 struct source {
@@ -82,8 +80,7 @@ static int read_entries(const struct source *s, const struct trace_table *table,
 		       table->offset + from * entry_size, s->err);
 }
 
-/* One try at head and sequence: 1 they belong together, 0 they do not. *stable elements are there
- * already from earlier tries. */
+/* 1: head and sequence belong together; 0: they do not. *stable elements are there already. */
 static int try_sequence(const struct source *s, struct trace_head *head, void **sequence,
 			size_t *stable)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A trace while it is written: the one format that its writer, in a rank, and its readers share.
  *
- * A trace is the whole sequence of what one thread did, each event a *symbol* below TRACE_LOOP (a
- * site, a function), compressed by nested loop recognition: what is repeated is there once, with a
- * count. It lies in an arena of fixed size:
+ * A trace is what one thread did, each event a *symbol* below TRACE_LOOP (a site, a function),
+ * compressed by nested loop recognition: what is repeated is there once, with a count. In an arena
+ * of fixed size:
  *
  *	+--------------------+ 0
  *	| struct trace_head  |
@@ -17,22 +17,19 @@
  *
  *	sequence   a^1            and the loop of body 0 is open
  *	bodies     0: b^2 c^1
- *	events     11, of which 1 is in the sequence; so 10 = 3 * 3 + 1 are in the open loop: three
- *	           whole iterations and the first event of a fourth
+ *	events     11: 1 in the sequence and 10 = 3 * 3 + 1 in the open loop, three whole iterations
+ *	           and the first event of a fourth
  *
  * Rules:
  *  - Fixed-width fields in the writer's byte order; indexes, never pointers.
  *  - Bodies and their elements are append-only: filled in first, then counted with release.
- *  - The sequence grows, and gets shorter when a loop is found at its end. It never gets shorter
- *    than `stable`. Each time it does `folds` is another number, stored before anything is
- *    overwritten.
- *  - What the sequence's end and the open element are is under the sequence lock `seq`, as in
- *struct seg_current. `events` alone grows outside of it: as long as the program does what the open
- *    loop has it do nothing else is written.
+ *  - The sequence grows, and gets shorter when a loop is found at its end, but not below `stable`.
+ *    Each time `folds` is another number, stored before anything is overwritten.
+ *  - The sequence's end and the open element are under the sequence lock `seq`, as in struct
+ *    seg_current. `events` alone grows outside of it, as long as the open loop goes on.
  *
- * So a reader takes the head under its lock, the sequence, and looks whether `folds` is still the
- * same; what is below `stable` it need not copy again when it is not. Then it takes bodies and
- * elements. trace_copy() does that. */
+ * So a reader, trace_copy(), takes the head under its lock, the sequence, and looks whether `folds`
+ * is the same; if not, it need not copy what is below `stable` again. Then bodies and elements. */
 #ifndef PDB_MODEL_TRACE_FORMAT_H
 #define PDB_MODEL_TRACE_FORMAT_H
 

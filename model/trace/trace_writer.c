@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Words: the sequence's elements are *closed*: none of them grows. At most one more is *open*: the
- * symbol or loop that the next event may go on with. To *spill* is to make elements of the part of
- * an iteration of the open loop that has been. */
+ * Words: elements of the sequence are *closed*, they do not grow. At most one more is *open*: the
+ * next event may go on with it. To *spill* is to make elements of a part of an iteration of it. */
 #include "model/trace/trace_writer.h"
 
 #include <string.h>
@@ -12,8 +11,7 @@ enum {
 	HASH_BITS = 11, /* heads of chains */
 	MAX_BODY = 128,
 	CHUNK = 65536, /* bytes that memory is asked for at a time */
-	/* The arena after its head: parts of so many. */
-	PARTS = 8,
+	PARTS = 8,     /* of the arena after its head */
 	SEQUENCE_PARTS = 4,
 	BODIES_PARTS = 1,
 };
@@ -154,16 +152,11 @@ static const struct trace_element *last_of(const struct trace_writer *w, uint32_
 	return &w->elements[body->first + body->num - 1];
 }
 
-static bool equal(const struct trace_element *a, const struct trace_element *b)
-{
-	return a->symbol == b->symbol && a->count == b->count;
-}
-
 /* From the end, where candidates differ first. */
 static bool equal_rows(const struct trace_element *a, const struct trace_element *b, uint32_t num)
 {
 	while (num-- > 0)
-		if (!equal(&a[num], &b[num]))
+		if (a[num].symbol != b[num].symbol || a[num].count != b[num].count)
 			return false;
 	return true;
 }
@@ -449,8 +442,8 @@ static bool may_extend(const struct trace_writer *w, uint32_t loop, uint32_t sym
 	return false;
 }
 
-/* The open loop has come to the end of an iteration, and the symbol is not its next one. If it goes
- * on with something at the end of that iteration, this iteration differs: take it apart. */
+/* The open loop has ended an iteration, and the symbol is not its next one. If it goes on with
+ * something at that iteration's end, this iteration differs: take it apart. */
 static void take_apart(struct trace_writer *w, uint32_t symbol)
 {
 	while (TRACE_IS_LOOP(w->open) && start_of(w, w->open) != symbol &&
@@ -466,9 +459,8 @@ static void take_apart(struct trace_writer *w, uint32_t symbol)
 /* Elements of the part of an iteration that has been, at all levels. */
 static void spill(struct trace_writer *w)
 {
-	uint32_t num_levels = w->num_levels;
+	uint32_t num_levels = w->num_levels, done;
 	const struct trace_level *level = w->levels;
-	uint32_t done = 0;
 
 	w->num_levels = 0;
 	if (num_levels == 0) {

@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Compresses a trace while it is made, one event at a time, by nested loop recognition (Ketterlin
  * and Clauss, "Prediction and trace compression of data access addresses through nested loop
- * recognition", CGO 2008; for symbols as in DiffTrace). It is made to run inside the traced
- * program: no allocation, no locks, no system calls, nothing of libc but memory functions; all
- * memory is the caller's. One thread at a time writes a trace.
+ * recognition", CGO 2008; for symbols as in DiffTrace). For the inside of the traced program: no
+ * allocation, locks or system calls, of libc memory functions only. One thread writes a trace.
  *
  * Three rules:
  *  1. The same symbol again makes its count grow.
- *  2. When the last elements of the sequence are the body of the loop before them, that loop's
- * count grows instead.
+ *  2. When the last elements are the body of the loop before them, that loop's count grows instead.
  *  3. When the last n elements (at most max_body, fewest first) are the n before them, they are a
  *     loop with count 2 instead.
- * 2 and 3 are looked at when an element cannot grow any more, so a body has whole runs: "a b a b b"
- * is not a loop of "a b" and then b.
+ * 2 and 3 wait until an element cannot grow, so a body has whole runs: "a b a b b" is no loop of
+ * "a b" and then b.
  *
- * As long as the program does what the loop at the end predicts, an event costs one comparison and
- * a store. When it does something else, the part of the iteration that was there becomes elements
- * of the sequence, which takes time in proportion to the loop's elements, not to its events. */
+ * While the program does what the loop at the end predicts, an event costs one comparison and a
+ * store. Else the part of the iteration becomes elements, in proportion to the loop's elements. */
 #ifndef PDB_MODEL_TRACE_WRITER_H
 #define PDB_MODEL_TRACE_WRITER_H
 
@@ -43,8 +40,7 @@ struct trace_body_info {
 struct trace_link {
 	uint32_t same; /* of the element and the one before it */
 	uint32_t tail; /* of a loop: of the last two elements of its body */
-	uint64_t sum; /* hash of all elements up to this one: of Rabin and Karp, so that that of any
-		       * elements in a row is in the sums before and at their end */
+	uint64_t sum;  /* Rabin-Karp hash of all up to this one: any row's is in two of them */
 };
 
 struct trace_writer {
@@ -81,8 +77,8 @@ struct trace_writer {
 struct trace_writer_settings {
 	uint32_t max_body;  /* 2 to TRACE_MAX_BODY; 0: 128 */
 	uint32_t max_count; /* of an element, at least 2; 0: all that a field holds */
-	/* Called before bytes [begin, end) of the arena are used for the first time, many at a
-	 * time; false: there is no memory, the trace is full. NULL: it is all there. */
+	/* Called before bytes [begin, end) of the arena are first used, many at a time; false: no
+	 * memory, the trace is full. NULL: it is all there. */
 	bool (*reserve)(void *owner, size_t begin, size_t end);
 	void *owner;
 };
@@ -90,8 +86,8 @@ struct trace_writer_settings {
 /* Bytes of private memory for an arena of so many bytes. */
 size_t trace_writer_private_size(size_t arena_size);
 
-/* Begin a trace in an arena of TRACE_ARENA_MIN bytes to 4 GiB and in private memory, both zeroed
- * and aligned to 8 bytes. False: the arena is too small, or has no memory. */
+/* Begin a trace in an arena of TRACE_ARENA_MIN bytes to 4 GiB and private memory, both zeroed and
+ * aligned to 8 bytes. False: too small, or no memory. */
 bool trace_writer_init(struct trace_writer *w, void *arena, size_t arena_size, void *private_memory,
 		       const struct trace_writer_settings *settings);
 

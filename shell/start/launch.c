@@ -345,7 +345,8 @@ void leftovers_remove(struct leftovers *leftovers)
 		       interrupt_sleep_until(monotonic_ns() + LEFT_POLL_NS))
 			;
 	/* What cannot be removed is no matter: "pdb clean" says why. */
-	segment_clean_of(NULL, leftovers->processes, leftovers->num, NULL);
+	if (leftovers->num)
+		segment_clean(NULL, leftovers->processes, leftovers->num, NULL);
 	free(leftovers->processes);
 	free(leftovers);
 }

@@ -37,14 +37,14 @@ static void test_clean(void **state)
 	map = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 
-	assert_int_equal(segment_clean(fix->dir, &err), 2);
+	assert_int_equal(segment_clean(fix->dir, NULL, 0, &err), 2);
 	assert_false(exists(gone) || exists(reused));
 	assert_true(exists(alive) && exists(mapped) && exists(open_mode) && exists(garbage) &&
 		    exists(other));
 	munmap(map, 4096);
-	assert_int_equal(segment_clean(fix->dir, &err), 1);
+	assert_int_equal(segment_clean(fix->dir, NULL, 0, &err), 1);
 	assert_false(exists(mapped));
-	assert_int_equal(segment_clean(fix->dir, &err), 0);
+	assert_int_equal(segment_clean(fix->dir, NULL, 0, &err), 0);
 	fd = segment_open_pid(live, &err);
 	assert_true(fd >= 0);
 	close(fd);
@@ -77,7 +77,7 @@ static void test_clean_live_job(void **state)
 		if (table[i].spoil)
 			table[i].spoil(&fix->w->header);
 		assert_int_equal(segment_writer_save_in(fix->w, fix->dir, path), 0);
-		if (segment_clean(fix->dir, &err) != table[i].is_removed)
+		if (segment_clean(fix->dir, NULL, 0, &err) != table[i].is_removed)
 			fail_msg("case %zu: %s", i, table[i].is_removed ? "stays" : "removed");
 		assert_true(exists(live));
 		assert_int_equal(exists(path), !table[i].is_removed);
@@ -86,7 +86,7 @@ static void test_clean_live_job(void **state)
 	fix->w->header = usual;
 	assert_int_equal(segment_writer_save_in(fix->w, fix->dir, path), 0);
 	end_child(&fix->child);
-	assert_int_equal(segment_clean(fix->dir, &err), 2);
+	assert_int_equal(segment_clean(fix->dir, NULL, 0, &err), 2);
 	fix->child = start_child(fix->dir, false);
 }
 
@@ -108,12 +108,12 @@ static void test_clean_of(void **state)
 	end_child(&child);
 	end_child(&other);
 
-	assert_int_equal(segment_clean_of(fix->dir, NULL, 0, &err), 0);
+	assert_int_equal(segment_clean(fix->dir, processes, 0, &err), 0);
 	assert_true(exists(gone));
-	assert_int_equal(segment_clean_of(fix->dir, processes, 2, &err), 1);
+	assert_int_equal(segment_clean(fix->dir, processes, 2, &err), 1);
 	assert_false(exists(gone));
 	assert_true(exists(alive) && exists(earlier) && exists(others));
-	assert_int_equal(segment_clean_of("/no/such/directory", processes, 2, &err), -1);
+	assert_int_equal(segment_clean("/no/such/directory", processes, 2, &err), -1);
 }
 
 /* The pid of another machine's rank is nobody's here. */
@@ -128,7 +128,7 @@ static void test_clean_shared(void **state)
 	strcpy(fix->w->header.host, "elsewhere.example");
 	save_as(fix, "far", child.pid, start_time(child.pid), path);
 	end_child(&child);
-	assert_int_equal(segment_clean(fix->dir, &err), is_memory);
+	assert_int_equal(segment_clean(fix->dir, NULL, 0, &err), is_memory);
 	assert_int_equal(exists(path), !is_memory);
 }
 
@@ -137,7 +137,7 @@ static void test_clean_refused(void **state)
 	struct pdb_error err = {0};
 
 	(void)state;
-	assert_int_equal(segment_clean("/no/such/directory", &err), -1);
+	assert_int_equal(segment_clean("/no/such/directory", NULL, 0, &err), -1);
 	assert_error(&err, ERROR_NOT_FOUND, "/no/such/directory");
 }
 
@@ -254,7 +254,7 @@ static void test_broken(void **state)
 		close(make_file(path, cases[i].start, cases[i].size));
 		if (cases[i].spoil)
 			cases[i].spoil(path);
-		if (segment_clean(fix->dir, &err) != cases[i].is_removed)
+		if (segment_clean(fix->dir, NULL, 0, &err) != cases[i].is_removed)
 			fail_msg("%s: %s", cases[i].name,
 				 cases[i].is_removed ? "stays" : "removed");
 		assert_int_equal(exists(path), !cases[i].is_removed);
@@ -278,7 +278,7 @@ static void test_broken_has_writer(void **state)
 			continue;
 		make_path(fix, ended, i, path, sizeof(path));
 		fd = make_file(path, cases[i].start, cases[i].size);
-		assert_int_equal(segment_clean(fix->dir, &err), 0);
+		assert_int_equal(segment_clean(fix->dir, NULL, 0, &err), 0);
 		assert_true(exists(path));
 		close(fd);
 		assert_int_equal(remove(path), 0);
@@ -297,7 +297,7 @@ static void test_broken_of(void **state)
 
 	make_path(fix, ended, 0, path, sizeof(path));
 	close(make_file(path, "", 0));
-	assert_int_equal(segment_clean_of(fix->dir, &process, 1, &err), 0);
+	assert_int_equal(segment_clean(fix->dir, &process, 1, &err), 0);
 	assert_int_equal(segment_take_kept(fix->dir, getpid(), &kept, &err), 0);
 	segment_kept_free(kept, 0);
 	assert_true(exists(path));
@@ -314,7 +314,7 @@ static void test_broken_shared(void **state)
 
 	make_path(fix, ended, 0, path, sizeof(path));
 	close(make_file(path, "", 0));
-	assert_int_equal(segment_clean(fix->dir, &err), is_memory);
+	assert_int_equal(segment_clean(fix->dir, NULL, 0, &err), is_memory);
 	assert_int_equal(exists(path), !is_memory);
 }
 

@@ -154,7 +154,7 @@ static void test_take_kept(void **state)
 	end_child(&other);
 
 	/* They wait for their keepers. */
-	assert_int_equal(segment_clean(fix->dir, &err), 0);
+	assert_int_equal(segment_clean(fix->dir, NULL, 0, &err), 0);
 	assert_int_equal(segment_take_kept(fix->dir, getpid(), &kept, &err), 2);
 	for (int i = 0; i < 2; i++) {
 		assert_string_equal(kept[i].job, "b");
