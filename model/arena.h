@@ -27,6 +27,11 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 void *arena_grow(struct arena *arena, void *array, size_t num, size_t *capacity,
 		 size_t element_size);
 
+/* Append: the new last element of such an array, not zeroed. Counts it in `num`. */
+#define ARENA_PUSH(arena, array, num, capacity)                                                    \
+	((array) = arena_grow((arena), (array), (num), &(capacity), sizeof(*(array))),             \
+	 &(array)[(num)++])
+
 /* The arena owns this, too, and ends it by `destroy`: free() for what was allocated elsewhere.
  * Returns `object`, which may be NULL. */
 void *arena_keep(struct arena *arena, void *object, void (*destroy)(void *));

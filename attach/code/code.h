@@ -11,8 +11,6 @@
 
 #include <stdint.h>
 
-struct code_function;
-struct code_reader;
 struct code_store;
 struct modules;
 struct pdb_error;

@@ -46,9 +46,7 @@ static void find_segments(struct code_file *file)
 					    ELF_T_BYTE);
 		if (!data)
 			continue;
-		file->segments = xgrow(file->segments, file->num_segments, &file->segments_capacity,
-				       sizeof(*file->segments));
-		file->segments[file->num_segments++] =
+		*XPUSH(file->segments, file->num_segments, file->segments_capacity) =
 			(struct code_segment){header.p_vaddr, data->d_size, data->d_buf};
 	}
 }
@@ -132,7 +130,6 @@ bool code_file_bounds(const struct code_file *file, uint64_t address, struct cod
 	       ret->range.end - ret->range.begin <= MAX_SIZE;
 }
 
-/* The symbol that the dynamic linker puts into the pointer at `address`. */
 const char *code_file_relocated_name(const struct code_file *file, uint64_t address)
 {
 	Elf_Scn *section = NULL;

@@ -6,15 +6,9 @@
 #define PDB_ATTACH_CODE_PRIVATE_H
 
 #include <capstone/capstone.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "attach/symbols/debug_file.h"
 #include "model/job/code.h"
-
-struct code_variables;
-struct module;
 
 /* ---- Files ---- */
 

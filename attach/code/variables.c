@@ -3,7 +3,6 @@
 
 #include "attach/code/code_private.h"
 #include "attach/process/maps.h"
-#include "attach/symbols/debug_file.h"
 #include "model/xalloc.h"
 
 #define MAX_DEPTH 64         /* of nested scopes */
@@ -275,9 +274,7 @@ static bool is_integer(Dwarf_Die *die, unsigned int *size_ret, bool *is_signed_r
 static void add_location(struct code_variable *variable, size_t *capacity, uint64_t begin,
 			 uint64_t end, const struct code_value *value)
 {
-	variable->locations = xgrow(variable->locations, variable->num_locations, capacity,
-				    sizeof(*variable->locations));
-	variable->locations[variable->num_locations++] =
+	*XPUSH(variable->locations, variable->num_locations, *capacity) =
 		(struct code_location){{begin, end}, *value};
 }
 
@@ -327,9 +324,7 @@ static void read_variable(struct reading *reading, Dwarf_Die *die, Dwarf_Die *sc
 	file = dwarf_decl_file(die);
 	variable.file = file ? xstrdup(maps_base(file)) : NULL;
 	dwarf_decl_line(die, &variable.line);
-	variables->variables = xgrow(variables->variables, variables->num_variables,
-				     &reading->capacity, sizeof(*variables->variables));
-	variables->variables[variables->num_variables++] = variable;
+	*XPUSH(variables->variables, variables->num_variables, reading->capacity) = variable;
 }
 
 /* A damaged file may have an entry in two scopes, and each of these in two: none is read twice. */
@@ -366,16 +361,11 @@ static void read_scope(struct reading *reading, Dwarf_Die *scope, Dwarf_Die *wit
 
 static bool is_fortran(Dwarf_Die *unit)
 {
-	switch (dwarf_srclang(unit)) {
-	case DW_LANG_Fortran77:
-	case DW_LANG_Fortran90:
-	case DW_LANG_Fortran95:
-	case DW_LANG_Fortran03:
-	case DW_LANG_Fortran08:
-		return true;
-	default:
-		return false;
-	}
+	int language = dwarf_srclang(unit);
+
+	return language == DW_LANG_Fortran77 || language == DW_LANG_Fortran90 ||
+	       language == DW_LANG_Fortran95 || language == DW_LANG_Fortran03 ||
+	       language == DW_LANG_Fortran08;
 }
 
 static void read_frame_base(struct reading *reading, Dwarf_Die *function)
@@ -387,13 +377,10 @@ static void read_frame_base(struct reading *reading, Dwarf_Die *function)
 	if (!dwarf_attr_integrate(function, DW_AT_frame_base, &attribute) ||
 	    dwarf_getlocation(&attribute, &ops, &num) || num != 1)
 		return;
-	if (ops[0].atom == DW_OP_call_frame_cfa)
-		reading->frame_base = code_copy(code_register(CODE_CFA, 8));
-	else if (ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31)
-		reading->frame_base = code_copy(code_register(ops[0].atom - DW_OP_reg0, 8));
-	else
-		return;
-	reading->has_frame_base = true;
+	reading->has_frame_base = ops[0].atom == DW_OP_call_frame_cfa ||
+				  (ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31);
+	reading->frame_base = code_copy(code_register(
+		ops[0].atom == DW_OP_call_frame_cfa ? CODE_CFA : ops[0].atom - DW_OP_reg0, 8));
 }
 
 struct code_variables *variables_read(struct debug_file *file, const struct code_function *function)

@@ -7,12 +7,9 @@
 
 #include <signal.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 #include <sys/user.h>
 
-struct arena;
 struct pdb_error;
 struct stat;
 

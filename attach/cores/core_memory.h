@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 struct core_file;
-struct maps;
 
 enum mapped_state {
 	MAPPED_UNUSED, /* nothing of it was needed */
@@ -19,8 +18,6 @@ enum mapped_state {
 	MAPPED_DIFFERS,
 	MAPPED_MISSING, /* there is no such file, or it cannot be read */
 };
-
-struct core_memory;
 
 /* The core is borrowed. */
 struct core_memory *core_memory_create(const struct core_file *core);

@@ -10,10 +10,6 @@
 #ifndef PDB_ATTACH_GDB_PROCESS_H
 #define PDB_ATTACH_GDB_PROCESS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-
 #include "attach/gdb/gdb_guard.h"
 
 struct gdb_order;

@@ -6,12 +6,10 @@
 #ifndef PDB_ATTACH_IMAGE_H
 #define PDB_ATTACH_IMAGE_H
 
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "model/job/modules.h"
 
-struct arena;
 struct maps_object;
 struct memory;
 
@@ -32,8 +30,6 @@ ssize_t image_build_id(const struct memory *memory, uint64_t start, uint8_t buil
 
 /* The same of a file: `file` reads it by offsets. */
 ssize_t image_file_build_id(const struct memory *file, uint8_t build_id[BUILD_ID_MAX]);
-
-struct images;
 
 /* The modules are borrowed. */
 struct images *images_create(struct modules *modules);

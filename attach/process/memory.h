@@ -4,7 +4,6 @@
 #ifndef PDB_ATTACH_MEMORY_H
 #define PDB_ATTACH_MEMORY_H
 
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

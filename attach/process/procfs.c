@@ -11,6 +11,7 @@
 
 #include "attach/process/procfs.h"
 #include "model/error.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 #define MAX_FILE ((size_t)16 << 20)
@@ -58,7 +59,6 @@ static int parse_stat(const char *text, struct procfs_stat *ret)
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
 	unsigned long long user, system, start;
 	unsigned int flags;
-	size_t length;
 	int ppid, num_threads;
 	char state;
 
@@ -76,11 +76,7 @@ static int parse_stat(const char *text, struct procfs_stat *ret)
 	ret->is_ending = state == 'Z' || state == 'X' || flags & KERNEL_EXITING;
 	ret->start_ticks = start;
 	ret->cpu_ticks = user + system;
-	length = (size_t)(close - open - 1);
-	if (length >= sizeof(ret->comm))
-		length = sizeof(ret->comm) - 1;
-	memcpy(ret->comm, open + 1, length);
-	ret->comm[length] = '\0';
+	snprintf(ret->comm, sizeof(ret->comm), "%.*s", (int)(close - open - 1), open + 1);
 	return 0;
 bad:
 	errno = ESRCH;
@@ -102,7 +98,6 @@ int procfs_stat(pid_t pid, pid_t tid, struct procfs_stat *ret)
 	return result;
 }
 
-/* Why there is nothing to be known of it. */
 static int no_stat(pid_t pid, struct pdb_error *err)
 {
 	if (errno == ENOENT || errno == ESRCH)
@@ -245,9 +240,8 @@ void procfs_command(pid_t pid, char *buffer, size_t size)
 
 static int compare_stat(const void *a, const void *b)
 {
-	const struct procfs_stat *x = a, *y = b;
-
-	return (x->pid > y->pid) - (x->pid < y->pid);
+	return SORTED_ORDER(((const struct procfs_stat *)a)->pid,
+			    ((const struct procfs_stat *)b)->pid);
 }
 
 /* The numbers that are names in a directory of /proc, behind `first` if that is not 0. The caller
@@ -261,17 +255,16 @@ static pid_t *list_numbers(const char *path, pid_t first, size_t *num_ret)
 
 	if (!dir)
 		return NULL;
-	list = xmalloc(capacity * sizeof(*list));
-	if (first)
-		list[num++] = first;
+	list = xcalloc(capacity, sizeof(*list));
+	list[0] = first;
+	num = first != 0;
 	while ((entry = readdir(dir))) {
 		char *end;
 		pid_t pid = (pid_t)strtol(entry->d_name, &end, 10);
 
 		if (*end || pid <= 0 || pid == first)
 			continue;
-		list = xgrow(list, num, &capacity, sizeof(*list));
-		list[num++] = pid;
+		*XPUSH(list, num, capacity) = pid;
 	}
 	closedir(dir);
 	*num_ret = num;
@@ -317,11 +310,11 @@ void procfs_user_name(uid_t uid, char *buffer, size_t size)
 		snprintf(buffer, size, "uid %u", (unsigned)uid);
 }
 
-/* -1: the kernel has no Yama. */
+/* 0 also where the kernel has no Yama. */
 static int yama_scope(void)
 {
 	char *text = read_all("/proc/sys/kernel/yama/ptrace_scope", NULL);
-	int scope = text ? atoi(text) : -1;
+	int scope = text ? atoi(text) : 0;
 
 	free(text);
 	return scope;
@@ -357,6 +350,15 @@ int procfs_check_tracer(pid_t pid, const char *doing, struct pdb_error *err)
 static int explain_refusal(pid_t pid, const struct procfs_stat *stat, const char *doing,
 			   struct pdb_error *err)
 {
+	static const char *const by_yama[] = {
+		"the kernel refuses. It may be set-uid or not dumpable, or pdb runs in a container "
+		"without CAP_SYS_PTRACE",
+		"kernel.yama.ptrace_scope is 1. Start the job with \"pdb run\", or as root: sysctl "
+		"kernel.yama.ptrace_scope=0",
+		"kernel.yama.ptrace_scope is 2, which allows it to root only. Run pdb as root, or "
+		"as root: sysctl kernel.yama.ptrace_scope=0",
+		"kernel.yama.ptrace_scope is 3, which forbids it to everybody until the next boot",
+	};
 	struct procfs_status status;
 	char user[64];
 	int scope;
@@ -373,27 +375,8 @@ static int explain_refusal(pid_t pid, const struct procfs_stat *stat, const char
 	if (refuse_tracer(pid, stat, status.tracer, doing, err) < 0)
 		return -1;
 	scope = yama_scope();
-	if (scope == 1)
-		return error_set(err, ERROR_PERMISSION,
-				 "process %d (%s) cannot %s: kernel.yama.ptrace_scope is 1. Start "
-				 "the job with \"pdb run\", or as root: sysctl "
-				 "kernel.yama.ptrace_scope=0",
-				 (int)pid, stat->comm, doing);
-	if (scope == 2)
-		return error_set(err, ERROR_PERMISSION,
-				 "process %d (%s) cannot %s: kernel.yama.ptrace_scope is 2, which "
-				 "allows it to root only. Run pdb as root, or as root: sysctl "
-				 "kernel.yama.ptrace_scope=0",
-				 (int)pid, stat->comm, doing);
-	if (scope == 3)
-		return error_set(err, ERROR_PERMISSION,
-				 "process %d (%s) cannot %s: kernel.yama.ptrace_scope is 3, which "
-				 "forbids it to everybody until the next boot",
-				 (int)pid, stat->comm, doing);
-	return error_set(err, ERROR_PERMISSION,
-			 "process %d (%s) cannot %s: the kernel refuses. It may be set-uid or not "
-			 "dumpable, or pdb runs in a container without CAP_SYS_PTRACE",
-			 (int)pid, stat->comm, doing);
+	return error_set(err, ERROR_PERMISSION, "process %d (%s) cannot %s: %s", (int)pid,
+			 stat->comm, doing, by_yama[scope >= 1 && scope <= 3 ? scope : 0]);
 }
 
 int procfs_explain(pid_t pid, int error, const char *doing, struct pdb_error *err)

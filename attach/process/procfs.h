@@ -8,7 +8,6 @@
 #define PDB_ATTACH_PROCFS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

@@ -12,10 +12,6 @@
 
 struct maps;
 struct memory;
-struct message_queues;
-struct mpich_queues;
-struct openmpi_queues;
-struct openmpi_ucx;
 
 /* Open MPI 4.1 and 5.0 that sends with its own protocol (the PML "ob1"). */
 struct openmpi_queues *openmpi_queues_create(const struct memory *memory, const struct maps *maps);

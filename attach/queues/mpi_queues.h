@@ -8,7 +8,6 @@
 
 struct maps;
 struct memory;
-struct message_queues;
 
 /* What is known of the library of one process. */
 struct mpi_queues;

@@ -7,8 +7,6 @@
 #define PDB_ATTACH_OPENMPI_OBJECTS_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "attach/process/memory.h"
 

@@ -11,7 +11,6 @@
 
 struct arena;
 struct memory;
-struct message_queues;
 struct queued_comm;
 
 /* ---- What UCX has (ucx_tags.c) ----

@@ -6,7 +6,6 @@
 #define PDB_ATTACH_PYTHON_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

@@ -4,8 +4,6 @@
 #define PDB_ATTACH_PYTHON_PRIVATE_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "attach/process/memory.h"
 

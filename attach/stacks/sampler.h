@@ -8,7 +8,6 @@
 #define PDB_ATTACH_SAMPLER_H
 
 #include <stdint.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 struct callpaths;
@@ -16,7 +15,6 @@ struct code_probe;
 struct modules;
 struct pdb_error;
 struct samples;
-struct sampler;
 
 enum sampler_flags {
 	SAMPLER_ALL_THREADS = 1 << 0,

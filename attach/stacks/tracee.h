@@ -7,13 +7,9 @@
 #define PDB_ATTACH_TRACEE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include <sys/user.h>
-
-struct maps;
-struct python_copy;
 
 /* NT_PRSTATUS as the kernel hands it out. */
 struct tracee_regs {

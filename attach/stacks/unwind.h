@@ -4,10 +4,6 @@
 #ifndef PDB_ATTACH_UNWIND_H
 #define PDB_ATTACH_UNWIND_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "model/job/code.h"
 
 struct callpaths;

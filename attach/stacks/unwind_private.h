@@ -5,9 +5,6 @@
 #define PDB_ATTACH_UNWIND_PRIVATE_H
 
 #include <libunwind.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "attach/process/memory.h"
 #include "attach/stacks/unwind.h"

@@ -11,7 +11,6 @@
 
 #include "attach/process/maps.h"
 #include "attach/symbols/debug_file.h"
-#include "model/budget.h"
 #include "attach/symbols/symbol_table.h"
 #include "model/budget.h"
 #include "model/job/modules.h"

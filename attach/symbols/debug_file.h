@@ -4,14 +4,9 @@
 #define PDB_ATTACH_DEBUG_FILE_H
 
 #include <elfutils/libdw.h>
-#include <libelf.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/stat.h>
-#include <sys/types.h>
 
 struct module;
-struct symbol_table;
 
 /* Mapped: reading one, from its opening on, is for within a struct cut_guard. */
 struct debug_file {

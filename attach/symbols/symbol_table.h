@@ -4,11 +4,8 @@
 #define PDB_ATTACH_SYMBOL_TABLE_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include <libelf.h>
-
-struct symbol_table;
 
 /* Of .symtab, or if there is none of .dynsym. NULL if the file has neither. The file is borrowed
  * and must outlive the table. Costs nothing yet: the first look-ups go through the whole table

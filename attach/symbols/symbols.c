@@ -86,26 +86,19 @@ static const char *name_of_function(Dwarf_Die *die)
 	const char *name;
 
 	for (size_t i = 0; i < sizeof(linkage) / sizeof(linkage[0]); i++) {
-		if (dwarf_attr_integrate(die, linkage[i], &attribute)) {
-			name = dwarf_formstring(&attribute);
-			if (name)
-				return name;
-		}
+		name = dwarf_formstring(dwarf_attr_integrate(die, linkage[i], &attribute));
+		if (name)
+			return name;
 	}
 	return dwarf_diename(die);
 }
 
 static bool is_cxx(Dwarf_Die *unit)
 {
-	switch (dwarf_srclang(unit)) {
-	case DW_LANG_C_plus_plus:
-	case DW_LANG_C_plus_plus_03:
-	case DW_LANG_C_plus_plus_11:
-	case DW_LANG_C_plus_plus_14:
-		return true;
-	default:
-		return false;
-	}
+	int language = dwarf_srclang(unit);
+
+	return language == DW_LANG_C_plus_plus || language == DW_LANG_C_plus_plus_03 ||
+	       language == DW_LANG_C_plus_plus_11 || language == DW_LANG_C_plus_plus_14;
 }
 
 static const char *name_of_file(Dwarf_Die *unit, unsigned int attribute, Dwarf_Die *die)
@@ -195,12 +188,6 @@ static void add_place(struct places *places, struct debug_file *file, Dwarf_Die 
 	place->is_bare = place->symbol && strncmp(place->symbol, "_Z", 2) != 0 && is_cxx(unit);
 }
 
-/* A function without a name. */
-static void add_nothing(struct places *places)
-{
-	places->list[places->num++] = (struct place){0};
-}
-
 static void find_in_dwarf(struct debug_file *file, Dwarf_Addr address, struct places *ret)
 {
 	struct debug_functions functions;
@@ -213,7 +200,7 @@ static void find_in_dwarf(struct debug_file *file, Dwarf_Addr address, struct pl
 		add_place(ret, file, &functions.unit, &functions.list[i]);
 	/* Assembler has lines without functions. */
 	if (!ret->num)
-		add_nothing(ret);
+		ret->list[ret->num++] = (struct place){0};
 	ret->is_cxx = is_cxx(&functions.unit);
 	innermost = &ret->list[ret->num - 1];
 	line = dwarf_getsrc_die(&functions.unit, address);
@@ -290,7 +277,7 @@ static void find_chain(struct debug_files *entry, enum module_kind kind, uint64_
 		find_in_dwarf(&entry->separate, address, ret);
 	}
 	if (!ret->num)
-		add_nothing(ret);
+		ret->list[ret->num++] = (struct place){0};
 	if (symbol && table_knows_better(ret)) {
 		ret->list[0].symbol = symbol;
 		ret->list[0].is_bare = false;
@@ -304,7 +291,7 @@ static const struct name *resolve(struct symbols *symbols, struct debug_files *e
 	const struct name *name = NULL;
 	struct places places;
 
-	places.num = 0;
+	places.num = 0; /* the list is large: it is not zeroed */
 	places.is_cxx = false;
 	find_chain(entry, kind, address, &places);
 	arena_destroy(symbols->answer);
