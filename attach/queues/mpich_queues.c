@@ -8,6 +8,7 @@
 #include "attach/queues/ucx_queues.h"
 #include "model/arena.h"
 #include "model/job/message_queues.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 /* More than that is not read. */
@@ -149,10 +150,9 @@ static bool find_pool(struct mpich_queues *q, const uint64_t *words, size_t num)
 
 	for (size_t i = 0; i + sizeof(pool) / sizeof(*words) <= num; i++) {
 		memcpy(&pool, &words[i], sizeof(pool));
-		if (is_pool(q, &pool)) {
-			q->pool = q->start + i * sizeof(*words);
+		q->pool = q->start + i * sizeof(*words);
+		if (is_pool(q, &pool))
 			return true;
-		}
 	}
 	return false;
 }
@@ -213,9 +213,7 @@ static bool read_comm(struct reader *r, uint64_t address, uint32_t handle)
 	if (comm.map.size <= 0 || comm.map.size > MAX_RANKS ||
 	    comm.map.size != comm.object.remote_size)
 		return true;
-	r->comms =
-		arena_grow(r->arena, r->comms, r->num_comms, &r->comms_capacity, sizeof(*r->comms));
-	r->comms[r->num_comms++] = comm;
+	*ARENA_PUSH(r->arena, r->comms, r->num_comms, r->comms_capacity) = comm;
 	return true;
 }
 
@@ -233,10 +231,8 @@ static bool read_block(struct reader *r, uint64_t address, uint32_t block, size_
 
 static int compare_contexts(const void *a, const void *b)
 {
-	const struct comm *x = a, *y = b;
-
-	return (x->object.receive_context > y->object.receive_context) -
-	       (x->object.receive_context < y->object.receive_context);
+	return SORTED_ORDER(((const struct comm *)a)->object.receive_context,
+			    ((const struct comm *)b)->object.receive_context);
 }
 
 static bool read_comms(struct reader *r)
@@ -261,8 +257,7 @@ static bool read_comms(struct reader *r)
 		if (!read_block(r, blocks[i], i,
 				NUM_BUILTIN + pool.num_objects - pool.num_available))
 			return false;
-	if (r->num_comms)
-		qsort(r->comms, r->num_comms, sizeof(*r->comms), compare_contexts);
+	sorted_make(r->comms, r->num_comms, sizeof(*r->comms), compare_contexts);
 	return true;
 }
 

@@ -8,7 +8,6 @@
 #include "model/job/message_queues.h"
 
 #define MAX_COMMS 16384 /* more are not read */
-
 #define PAGE 4096
 
 static const char *const class_names[] = {
@@ -145,9 +144,7 @@ static bool read_comm(struct openmpi *openmpi, struct arena *arena, struct openm
 		if (!layout || !openmpi_get(openmpi, address, object, layout->comm_size))
 			return false;
 	}
-	comms->list =
-		arena_grow(arena, comms->list, comms->num, &comms->capacity, sizeof(*comms->list));
-	comm = &comms->list[comms->num++];
+	comm = ARENA_PUSH(arena, comms->list, comms->num, comms->capacity);
 	comm->number = number;
 	comm->pml = openmpi_word_at(object, layout->comm_pml);
 	comm->group = openmpi_word_at(object, layout->comm_group);

@@ -7,6 +7,7 @@
 #include "attach/queues/openmpi_objects.h"
 #include "model/arena.h"
 #include "model/job/message_queues.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 /* More than that is not read. */
@@ -98,13 +99,11 @@ static bool find_request_size(struct openmpi_queues *q, uint64_t receive)
 
 /* ---- Communicators ---- */
 
-/* A list of receives, or of unexpected messages. */
 struct queue {
 	struct list list;
 	uint64_t address;
 };
 
-/* A communicator, and where its queues are. */
 struct comm {
 	char name[OPENMPI_NAME_SIZE]; /* maybe without an end */
 	struct queue wild;
@@ -183,11 +182,8 @@ static bool read_comms(struct reader *r)
 
 static struct peer *add_peer(struct reader *r, size_t comm, int32_t in_comm)
 {
-	struct peer *peer;
+	struct peer *peer = ARENA_PUSH(r->arena, r->peers, r->num_peers, r->peers_capacity);
 
-	r->peers =
-		arena_grow(r->arena, r->peers, r->num_peers, &r->peers_capacity, sizeof(*r->peers));
-	peer = &r->peers[r->num_peers++];
 	*peer = (struct peer){.comm = comm, .in_comm = in_comm, .rank = MESSAGE_ANY_PEER};
 	return peer;
 }
@@ -257,11 +253,9 @@ static int compare_peers(const void *a, const void *b)
 {
 	const struct peer *x = a, *y = b;
 
-	if (x->comm != y->comm)
-		return x->comm < y->comm ? -1 : 1;
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return (x->in_comm > y->in_comm) - (x->in_comm < y->in_comm);
+	return SORTED_ORDER(x->comm, y->comm)
+		       ?: SORTED_ORDER(x->rank, y->rank)
+			       ?: SORTED_ORDER(x->in_comm, y->in_comm);
 }
 
 static bool read_peers(struct reader *r)
@@ -289,12 +283,9 @@ static uint32_t comm_in_result(struct reader *r, size_t comm)
 	struct message_queues *ret = r->ret;
 
 	if (from->index == UINT32_MAX) {
-		struct queued_comm *to;
+		struct queued_comm *to = XPUSH(ret->comms, ret->num_comms, r->comms_in_ret);
 
-		ret->comms =
-			xgrow(ret->comms, ret->num_comms, &r->comms_in_ret, sizeof(*ret->comms));
-		to = &ret->comms[ret->num_comms];
-		from->index = (uint32_t)ret->num_comms++;
+		from->index = (uint32_t)(ret->num_comms - 1);
 		*to = (struct queued_comm){.size = (uint32_t)from->num_peers};
 		queued_comm_set_name(to, from->name, sizeof(from->name));
 	}
@@ -365,8 +356,7 @@ static bool read_list(struct reader *r, const struct peer *peer, bool is_receive
 		if (*num >= MAX_MESSAGES || !read_item(r, peer, is_receives, at, &item, &message) ||
 		    item.previous != previous)
 			return false;
-		*messages = xgrow(*messages, *num, capacity, sizeof(**messages));
-		(*messages)[(*num)++] = message;
+		*XPUSH(*messages, *num, *capacity) = message;
 		previous = at;
 		at = item.next;
 		count++;
@@ -386,9 +376,7 @@ static bool read_peer_queues(struct reader *r, const struct peer *peer)
 		       &r->unexpected_capacity))
 		return false;
 	if (peer->sent || peer->arrived) {
-		ret->pairs =
-			xgrow(ret->pairs, ret->num_pairs, &r->pairs_capacity, sizeof(*ret->pairs));
-		ret->pairs[ret->num_pairs++] = (struct message_pair){
+		*XPUSH(ret->pairs, ret->num_pairs, r->pairs_capacity) = (struct message_pair){
 			.peer = peer->rank,
 			.comm = comm_in_result(r, peer->comm),
 			.sent = (uint16_t)peer->sent,

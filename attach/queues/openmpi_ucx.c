@@ -9,19 +9,19 @@
 #include "attach/queues/ucx_queues.h"
 #include "model/arena.h"
 #include "model/job/message_queues.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 #define MAX_MODULE (64 << 10) /* bytes; versions that are known have 1.5 kB */
-
-#define TRIES 2 /* the process may change what is just being read */
+#define TRIES 2               /* the process may change what is just being read */
 
 /* What a tag of UCX is made of, from its lowest bits on (pml_ucx_request.h of Open MPI): the
  * number of the communicator, the sender's rank in it, and the message's tag with its sign. */
 #define NUMBER_BITS UINT64_C(0xfffff)
 #define SOURCE_BITS UINT64_C(0xfffff00000)
 #define SOURCE_SHIFT 20
-#define TAG_BITS                                                                                   \
-	UINT64_C(0x7fffff0000000000) /* a receive of any tag leaves them open, but not the sign */
+/* A receive of any tag leaves them open, but not the sign. */
+#define TAG_BITS UINT64_C(0x7fffff0000000000)
 #define TAG_SHIFT 40
 
 #define GROUP_IS_DENSE 4 /* flag: it has an array of its members */
@@ -128,9 +128,7 @@ static bool read_comms(struct reader *r)
 
 static int compare_number(const void *key, const void *comm)
 {
-	uint32_t number = *(const uint32_t *)key, other = ((const struct comm *)comm)->of->number;
-
-	return (number > other) - (number < other);
+	return SORTED_ORDER(*(const uint32_t *)key, ((const struct comm *)comm)->of->number);
 }
 
 static const struct comm *find_comm(const struct reader *r, uint32_t number)

@@ -132,9 +132,8 @@ static void list_threads(struct python *python, uint64_t interpreter)
 		 mark = 0;
 
 	for (size_t n = 1; thread && thread != mark && python->num_threads < MAX_THREADS; n++) {
-		python->threads = xgrow(python->threads, python->num_threads,
-					&python->threads_capacity, sizeof(*python->threads));
-		python->threads[python->num_threads++] = (struct python_thread){
+		*XPUSH(python->threads, python->num_threads,
+		       python->threads_capacity) = (struct python_thread){
 			read_word(python, thread + offsets->thread.native_thread_id), thread};
 		if ((n & (n - 1)) == 0)
 			mark = thread;
@@ -175,20 +174,17 @@ static uint64_t find_thread(const struct python *python, uint64_t number)
 bool python_prepare(struct python *python, pid_t tid, struct python_copy *copy)
 {
 	struct procfs_status status = {.own = tid};
-	uint64_t number;
 
 	/* A core has its own number. */
 	if (python->memory.pid)
 		procfs_status(tid, &status);
-	number = (uint64_t)status.own;
 	copy->python = python;
-	copy->thread = 0;
 	copy->num_frames = copy->num_pages = 0;
 	copy->is_whole = copy->is_late = false;
-	copy->thread = find_thread(python, number);
+	copy->thread = find_thread(python, (uint64_t)status.own);
 	if (!copy->thread && monotonic_ns() - python->listed_ns > LIST_NS) {
 		list_all_threads(python);
-		copy->thread = find_thread(python, number);
+		copy->thread = find_thread(python, (uint64_t)status.own);
 	}
 	return copy->thread != 0;
 }
@@ -288,18 +284,16 @@ void python_copy_frames(struct python_copy *copy)
 
 /* ---- Merging ---- */
 
-static bool is_eval(const struct python *python, const struct unwind_frame *frame)
+static bool is_within(const struct unwind_frame *frame, uint64_t start, uint64_t end)
 {
 	uint64_t at = frame->address - frame->is_return;
 
-	return at >= python->eval_start && at < python->eval_end;
+	return at >= start && at < end;
 }
 
-static bool is_own(const struct python *python, const struct unwind_frame *frame)
+static bool is_eval(const struct python *python, const struct unwind_frame *frame)
 {
-	uint64_t at = frame->address - frame->is_return;
-
-	return at >= python->start && at < python->end;
+	return is_within(frame, python->eval_start, python->eval_end);
 }
 
 /* Which of the native calls of the interpreter runs the innermost entry: the first, or, while a
@@ -370,7 +364,7 @@ bool python_merge(const struct python_copy *copy, struct modules *modules,
 		if (is_eval(python, &frames[i])) {
 			if (skip-- <= 0)
 				next = put_entry(copy, next, &frames[i], modules, &output);
-		} else if (!is_own(python, &frames[i])) {
+		} else if (!is_within(&frames[i], python->start, python->end)) {
 			put(&output, &frames[i]);
 		}
 	}

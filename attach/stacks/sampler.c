@@ -20,6 +20,7 @@
 #include "model/job/message_queues.h"
 #include "model/job/modules.h"
 #include "model/job/sample.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 #define STACK_SIZE ((size_t)64 << 10)     /* copied of each stack at first */
@@ -179,17 +180,15 @@ struct subjects {
 static struct subject *add_subject(struct subjects *subjects, const struct sampler_target *target,
 				   pid_t tid)
 {
-	struct subject *subject;
+	struct subject *subject = XPUSH(subjects->list, subjects->num, subjects->capacity);
 
-	subjects->list =
-		xgrow(subjects->list, subjects->num, &subjects->capacity, sizeof(*subjects->list));
-	subject = &subjects->list[subjects->num++];
-	memset(subject, 0, sizeof(*subject));
-	subject->rank = target->rank;
-	subject->pid = target->pid;
-	subject->tid = tid;
-	subject->state = '?';
-	subject->unwound.path = CALLPATH_NONE;
+	*subject = (struct subject){
+		.rank = target->rank,
+		.pid = target->pid,
+		.tid = tid,
+		.state = '?',
+		.unwound.path = CALLPATH_NONE,
+	};
 	return subject;
 }
 
@@ -491,13 +490,6 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 	return result;
 }
 
-static int compare_duration(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 void sampler_add_cost(struct sampler_cost *into, const struct sampler_cost *other)
 {
 	uint64_t num = into->num_samples + other->num_samples;
@@ -525,7 +517,7 @@ void sampler_get_cost(const struct sampler *sampler, struct sampler_cost *ret)
 		return;
 	sorted = xcalloc(num, sizeof(*sorted));
 	memcpy(sorted, sampler->durations, num * sizeof(*sorted));
-	qsort(sorted, num, sizeof(*sorted), compare_duration);
+	qsort(sorted, num, sizeof(*sorted), sorted_compare_u32);
 	ret->stopped_ns_median = sorted[num / 2];
 	free(sorted);
 }

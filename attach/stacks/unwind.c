@@ -94,11 +94,8 @@ static uint32_t intern(struct callpaths *callpaths, const struct unwind_frame *f
 static int compare_places(uint32_t module, uint64_t offset, bool is_return,
 			  const struct code_probe *probe)
 {
-	if (module != probe->module)
-		return module < probe->module ? -1 : 1;
-	if (offset != probe->offset)
-		return offset < probe->offset ? -1 : 1;
-	return (int)is_return - (int)probe->is_return;
+	return SORTED_ORDER(module, probe->module)
+		       ?: SORTED_ORDER(offset, probe->offset) ?: is_return - probe->is_return;
 }
 
 static int compare_probes(const void *a, const void *b)
@@ -119,13 +116,10 @@ static int compare_frame(const void *key, const void *probe)
 
 void unwind_probes_init(struct unwind_probes *probes, const struct code_probe *list, size_t num)
 {
-	*probes = (struct unwind_probes){.num = num};
-	if (!num)
-		return;
-	probes->list = xcalloc(num, sizeof(*probes->list));
+	*probes = (struct unwind_probes){.list = xcalloc(num, sizeof(*probes->list)), .num = num};
 	for (size_t i = 0; i < num; i++)
 		probes->list[i] = (struct unwind_probe){list[i], (uint32_t)i};
-	qsort(probes->list, num, sizeof(*probes->list), compare_probes);
+	sorted_make(probes->list, num, sizeof(*probes->list), compare_probes);
 }
 
 void unwind_probes_deinit(struct unwind_probes *probes)
@@ -175,9 +169,8 @@ static bool read_place(struct walk *walk, unw_cursor_t *cursor, const struct cod
 
 static void add_value(struct walk *walk, size_t frame, uint32_t number, int64_t value)
 {
-	walk->values = xgrow(walk->values, walk->num_values, &walk->values_capacity,
-			     sizeof(*walk->values));
-	walk->values[walk->num_values++] = (struct sample_value){(uint32_t)frame, number, value};
+	*XPUSH(walk->values, walk->num_values, walk->values_capacity) =
+		(struct sample_value){(uint32_t)frame, number, value};
 }
 
 static void read_probe(struct walk *walk, unw_cursor_t *cursor, const struct code_probe *probe,
@@ -249,8 +242,7 @@ static uint64_t hash_registers(const struct walk *walk, unw_cursor_t *cursor)
 	return hash;
 }
 
-/* Of the frame that the stack pointer was in before the last step, to which the cursor belongs now.
- */
+/* Of the frame that the stack pointer was in before the last step. */
 static void note_contents(struct walk *walk, unw_cursor_t *cursor, uint64_t hash, unw_word_t from,
 			  size_t frame)
 {
