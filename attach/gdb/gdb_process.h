@@ -10,7 +10,9 @@
 #ifndef PDB_ATTACH_GDB_PROCESS_H
 #define PDB_ATTACH_GDB_PROCESS_H
 
-#include "attach/gdb/gdb_guard.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 struct gdb_order;
 struct pdb_error;
@@ -26,7 +28,7 @@ struct gdb_process {
 	unsigned num_told;       /* in how many ways */
 	uint64_t start_ticks;    /* of the rank */
 	bool was_stopped;        /* the rank, by a signal, before gdb */
-	struct gdb_guard guard;
+	pid_t guard;
 };
 
 #define GDB_PROCESS_PATIENCE_MS 1500
