@@ -254,8 +254,8 @@ static bool is_jump_out(const struct code_function *function, const struct code_
 	       !is_in_ranges(function, insn->target);
 }
 
-/* Does the code of that range jump back into the middle of the function? Then it is a part of it;
- * a function that is called at the end of another one does not. */
+/* Does the code of that range jump back into the middle of the function? Then it is a part of it; a
+ * function that is called at the end of another one does not. */
 static bool jumps_back(const struct code_file *file, const struct code_range *range,
 		       const struct code_function *into)
 {

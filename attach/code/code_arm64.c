@@ -219,8 +219,8 @@ static void set_unknown(struct code_builder *builder, csh handle, const cs_insn 
 		set_register(builder, insn, written[i], code_unknown);
 }
 
-/* An address in a register, step by step: adrp and add, adr; and what is made of a table's entry.
- */
+/* An address in a register, step by step: adrp and add, adr; and what is made of a table's
+ * entry. */
 static void follow_table(struct code_builder *builder, const cs_insn *decoded, struct table left,
 			 struct table right)
 {

@@ -83,8 +83,8 @@ static int begins_before(const void *key, const void *frame)
 }
 
 /* By .eh_frame_hdr (LSB, "Exception Frames"), as all linkers write it. The information begins with
- * two words, the beginning relative to its own place, and the size, as compilers write it for 64-bit
- * machines: else the beginning is not that of the table. */
+ * two words, the beginning relative to its own place, and the size, as compilers write it for
+ * 64-bit machines: else the beginning is not that of the table. */
 static bool find_frame(const struct code_file *file, uint64_t address, struct code_range *ret)
 {
 	static const uint8_t expected[] = {1, 0x1b, 0x03, 0x3b};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the parts of code.h share: files with code (code_file.c), a function that is being put together
- * (code_build.c), decoders of the architectures (code_x86.c, code_arm64.c), variables (variables.c).
- */
+ * What the parts of code.h share: files with code (code_file.c), a function that is being put
+ * together (code_build.c), decoders of the architectures (code_x86.c, code_arm64.c), variables
+ * (variables.c). */
 #ifndef PDB_ATTACH_CODE_PRIVATE_H
 #define PDB_ATTACH_CODE_PRIVATE_H
 
@@ -44,8 +44,8 @@ const uint8_t *code_file_bytes(const struct code_file *file, uint64_t address, s
 /* Take that from the effort. False: there is not so much left. */
 bool code_file_spend(const struct code_file *file, uint64_t effort);
 
-/* The function that holds the address, or a part that the compiler has put elsewhere: by its symbol,
- * or its unwind information where there is none. */
+/* The function that holds the address, or a part that the compiler has put elsewhere: by its
+ * symbol, or its unwind information where there is none. */
 bool code_file_bounds(const struct code_file *file, uint64_t address, struct code_bounds *ret);
 
 /* The symbol that the dynamic linker puts into the pointer at `address`; NULL: none. */
@@ -53,8 +53,8 @@ const char *code_file_relocated_name(const struct code_file *file, uint64_t addr
 
 /* The integer variables and parameters of a function and of what is inlined into it, and where they
  * are at which addresses, from DWARF with libdw. The file may be one without debug information, or
- * a closed one. Locations of other forms than sums of registers and stack slots are left out, as are
- * variables without any. Never fails; free with code_variables_destroy(). */
+ * a closed one. Locations of other forms than sums of registers and stack slots are left out, as
+ * are variables without any. Never fails; free with code_variables_destroy(). */
 struct code_variables *variables_read(struct debug_file *file,
 				      const struct code_function *function);
 

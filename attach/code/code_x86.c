@@ -38,8 +38,8 @@ static unsigned int find_register(x86_reg reg, unsigned int *part_ret)
 	return CODE_NO_REGISTER;
 }
 
-/* The DWARF number of a register and its size in bytes; CODE_NO_REGISTER also for what does not begin at
- * its lowest byte. */
+/* The DWARF number of a register and its size in bytes; CODE_NO_REGISTER also for what does not
+ * begin at its lowest byte. */
 static unsigned int register_number(x86_reg reg, unsigned int *size_ret)
 {
 	unsigned int part = 0, number = find_register(reg, &part);
@@ -68,8 +68,8 @@ static void add_register(struct code_value *value, x86_reg reg, int64_t factor)
 		code_add_term(value, code_register(number, size), factor);
 }
 
-/* Add to *value the address that a memory operand names; it becomes unknown if it is no such sum.
- */
+/* Add to *value the address that a memory operand names; it becomes unknown if it is no such
+ * sum. */
 static void add_address(struct code_value *value, const cs_insn *decoded, const x86_op_mem *memory)
 {
 	value->constant += memory->disp;
@@ -487,8 +487,8 @@ static bool may_leave(csh handle, const cs_insn *decoded, const struct code_rang
 	       (uint64_t)to->imm >= range->end;
 }
 
-/* A stub for calls of other libraries: jmp *displacement(%rip), after what marks a landing place.
- */
+/* A stub for calls of other libraries: jmp *displacement(%rip), after what marks a landing
+ * place. */
 static uint64_t stub_pointer(const uint8_t *bytes, size_t size, uint64_t address)
 {
 	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};

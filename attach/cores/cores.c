@@ -304,7 +304,7 @@ static void unwind(struct opened *opened, const struct core_thread *thread,
 		   const struct unwind_probes *probes, struct unwind_result *ret)
 {
 	struct tracee tracee = {
-		.tid = thread->tid, .regs.raw = thread->regs, .blocked = thread->blocked};
+		.tid = thread->tid, .regs = thread->regs, .blocked = thread->blocked};
 	struct python_copy *copy = opened->python ? xcalloc(1, sizeof(*copy)) : NULL;
 
 	if (copy && python_prepare(opened->python, thread->tid, copy)) {

@@ -51,8 +51,8 @@ static char *find_gdb(const struct gdb_order *order)
 }
 
 /* This process's environment with the order's on top; the strings are borrowed, the caller frees.
- * What would be downloaded is not (see child_run()), and the order says how large the terminal is.
- */
+ * What would be downloaded is not (see child_run()), and the order says how large the terminal
+ * is. */
 static const char **make_environment(const struct gdb_order *order)
 {
 	static const char *const removed[] = {"DEBUGINFOD_URLS=", "LINES=", "COLUMNS="};

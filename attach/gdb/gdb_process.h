@@ -5,8 +5,8 @@
  * Whatever happens to the daemon, gdb ends and lets the rank go: it loses its terminal, and it is
  * told when the daemon has died. A gdb that does not listen is asked more and more firmly.
  *
- * gdb_call.c makes the words that gdb is called with, gdb_guard.c a process that keeps the rank as it
- * was, gdb_order.c what pdb and daemon say to each other. */
+ * gdb_call.c makes the words that gdb is called with, gdb_guard.c a process that keeps the rank as
+ * it was, gdb_order.c what pdb and daemon say to each other. */
 #ifndef PDB_ATTACH_GDB_PROCESS_H
 #define PDB_ATTACH_GDB_PROCESS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * /proc/PID/maps: the mappings of a process, and the objects (program, libraries) they belong to.
- */
+ * /proc/PID/maps: the mappings of a process, and the objects (program, libraries) they belong
+ * to. */
 #ifndef PDB_ATTACH_MAPS_H
 #define PDB_ATTACH_MAPS_H
 

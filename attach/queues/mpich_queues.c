@@ -4,7 +4,7 @@
 
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
-#include "attach/queues/mpi_libraries.h"
+#include "attach/queues/mpi_queues.h"
 #include "attach/queues/ucx_queues.h"
 #include "model/arena.h"
 #include "model/job/message_queues.h"
@@ -217,8 +217,8 @@ static bool read_comm(struct reader *r, uint64_t address, uint32_t handle)
 	return true;
 }
 
-/* Up to the last one in use, which `most` tells, of these and those before; or to the first that
- * is none. False if there is none, or if these would be too many. */
+/* Up to the last one in use, which `most` tells, of these and those before; or to the first that is
+ * none. False if there is none, or if these would be too many. */
 static bool read_block(struct reader *r, uint64_t address, uint32_t block, size_t most)
 {
 	uint32_t handle = HANDLE_BLOCK | block << HANDLE_BLOCK_SHIFT, num = 0;

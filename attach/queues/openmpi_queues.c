@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "attach/process/memory.h"
-#include "attach/queues/mpi_libraries.h"
+#include "attach/queues/mpi_queues.h"
 #include "attach/queues/openmpi_objects.h"
 #include "model/arena.h"
 #include "model/job/message_queues.h"

@@ -4,7 +4,7 @@
 
 #include "attach/process/elf_symbol.h"
 #include "attach/process/maps.h"
-#include "attach/queues/mpi_libraries.h"
+#include "attach/queues/mpi_queues.h"
 #include "attach/queues/openmpi_objects.h"
 #include "attach/queues/ucx_queues.h"
 #include "model/arena.h"
@@ -15,8 +15,8 @@
 #define MAX_MODULE (64 << 10) /* bytes; versions that are known have 1.5 kB */
 #define TRIES 2               /* the process may change what is just being read */
 
-/* What a tag of UCX is made of, from its lowest bits on (pml_ucx_request.h of Open MPI): the
- * number of the communicator, the sender's rank in it, and the message's tag with its sign. */
+/* What a tag of UCX is made of, from its lowest bits on (pml_ucx_request.h of Open MPI): the number
+ * of the communicator, the sender's rank in it, and the message's tag with its sign. */
 #define NUMBER_BITS UINT64_C(0xfffff)
 #define SOURCE_BITS UINT64_C(0xfffff00000)
 #define SOURCE_SHIFT 20
@@ -164,9 +164,9 @@ static void describe(const void *library, size_t comm, struct queued_comm *ret)
 	queued_comm_set_name(ret, from->of->name, sizeof(from->of->name));
 }
 
-/* A group may have no description yet of a process that nothing was sent to. Instead of its
- * address there is then its name (ompi_proc_name_to_sentinel in Open MPI's proc.h): from the
- * lowest bit on a 1, 15 bits of the job's number and its upper 16 bits, and the process' number. */
+/* A group may have no description yet of a process that nothing was sent to. Instead of its address
+ * there is then its name (ompi_proc_name_to_sentinel in Open MPI's proc.h): from the lowest bit on
+ * a 1, 15 bits of the job's number and its upper 16 bits, and the process' number. */
 static bool is_name(uint64_t word)
 {
 	return word & 1;

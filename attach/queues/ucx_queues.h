@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The message queues of an MPI library that gives its messages to UCX (libucp): of what UCX has, and
- * what the library says that the tags mean. Read from memory while the process runs, without debug
- * information: where UCX has its queues is found by what they look like. */
+ * The message queues of an MPI library that gives its messages to UCX (libucp): of what UCX has,
+ * and what the library says that the tags mean. Read from memory while the process runs, without
+ * debug information: where UCX has its queues is found by what they look like. */
 #ifndef PDB_ATTACH_UCX_QUEUES_H
 #define PDB_ATTACH_UCX_QUEUES_H
 
@@ -68,8 +68,8 @@ struct ucx_message {
 
 /* What a library knows; `library` is what it is given. */
 struct ucx_meaning {
-	/* False: of no communicator of the program's or the library's, such as those that it
-	 * uses to make others. */
+	/* False: of no communicator of the program's or the library's, such as those that it uses
+	 * to make others. */
 	bool (*take)(const void *library, const struct ucx_tag *tag, struct ucx_message *ret);
 	void (*describe)(const void *library, size_t comm, struct queued_comm *ret);
 	/* The job's rank that each has, or MESSAGE_OTHER_PEER. False if they cannot be read. */
@@ -91,8 +91,8 @@ struct ucx_place {
 };
 
 /* Is the worker known, now? Else find() may look for it. A search reads much, so that there are
- * ever fewer where there is nothing to be found: at the first take, the second, the fourth and
- * so on. */
+ * ever fewer where there is nothing to be found: at the first take, the second, the fourth and so
+ * on. */
 bool ucx_place_is_known(struct ucx_place *place, const struct memory *memory,
 			bool (*find)(void *library, struct ucx_worker *ret), void *library);
 

@@ -21,17 +21,26 @@
 #define WALK_LOOKS ((uint64_t)4 << 20)
 #define STEP_LOOKS ((uint64_t)128 << 10)
 
-/* In the frame that the kernel makes for a handler (struct rt_sigframe), from where the stack
- * pointer is when the handler has returned: the signal's information, and the signals that were
- * blocked before. And the code there, that calls rt_sigreturn: Linux has handlers return to it. */
+/* INFO_FROM_SP, MASK_FROM_SP: in the frame that the kernel makes for a handler (struct
+ * rt_sigframe), from where the stack pointer is when the handler has returned, the signal's
+ * information, and the signals that were blocked before. trampoline: the code that Linux has
+ * handlers return to, which calls rt_sigreturn. NUM_REGISTERS: integer registers, whose numbers in
+ * libunwind are those of DWARF. KEPT_REGISTERS: those that a function leaves as they were to who
+ * called it, a bit each. */
 #if defined(__x86_64__)
 #define INFO_FROM_SP 304
-static const uint8_t trampoline[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 #define MASK_FROM_SP offsetof(ucontext_t, uc_sigmask)
+static const uint8_t trampoline[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+#define NUM_REGISTERS UNW_X86_64_RIP
+_Static_assert(UNW_X86_64_RAX == 0 && UNW_X86_64_RSP == 7 && UNW_X86_64_R15 == 15, "as in DWARF");
+#define KEPT_REGISTERS (1U << UNW_X86_64_RBX | 1U << UNW_X86_64_RBP | 0xfU << UNW_X86_64_R12)
 #elif defined(__aarch64__)
 #define INFO_FROM_SP 0
-static const uint8_t trampoline[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4};
 #define MASK_FROM_SP (sizeof(siginfo_t) + offsetof(ucontext_t, uc_sigmask))
+static const uint8_t trampoline[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4};
+#define NUM_REGISTERS (UNW_AARCH64_SP + 1)
+_Static_assert(UNW_AARCH64_X0 == 0 && UNW_AARCH64_SP == 31, "as in DWARF");
+#define KEPT_REGISTERS (0x7ffU << UNW_AARCH64_X19)
 #endif
 
 /* Does a handler return to there? unw_is_signal_frame() tells it of this frame or, in other
@@ -128,15 +137,6 @@ void unwind_probes_deinit(struct unwind_probes *probes)
 	*probes = (struct unwind_probes){.num = 0};
 }
 
-/* libunwind's numbers of integer registers are those of DWARF. */
-#if defined(__x86_64__)
-#define NUM_REGISTERS UNW_X86_64_RIP
-_Static_assert(UNW_X86_64_RAX == 0 && UNW_X86_64_RSP == 7 && UNW_X86_64_R15 == 15, "as in DWARF");
-#elif defined(__aarch64__)
-#define NUM_REGISTERS (UNW_AARCH64_SP + 1)
-_Static_assert(UNW_AARCH64_X0 == 0 && UNW_AARCH64_SP == 31, "as in DWARF");
-#endif
-
 static bool read_register(unw_cursor_t *cursor, unsigned int number, unw_word_t *ret)
 {
 	unw_cursor_t caller = *cursor;
@@ -212,13 +212,6 @@ static void finish_values(struct walk *walk, size_t num_frames)
 }
 
 /* ---- Contents ---- */
-
-/* Those that a function leaves as they were to who called it, a bit each. */
-#if defined(__x86_64__)
-#define KEPT_REGISTERS (1U << UNW_X86_64_RBX | 1U << UNW_X86_64_RBP | 0xfU << UNW_X86_64_R12)
-#elif defined(__aarch64__)
-#define KEPT_REGISTERS (0x7ffU << UNW_AARCH64_X19)
-#endif
 
 /* FNV-1a of whole words. */
 static uint64_t hash_word(uint64_t hash, uint64_t word)

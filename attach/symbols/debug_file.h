@@ -44,8 +44,8 @@ bool debug_files_are_same(const struct debug_files *files);
 Elf_Scn *debug_file_section(Elf *elf, const char *name);
 
 /* Take one of the file's looks. False: there is none left. Looking follows the file's size, however
- * often it is asked: a small file can have thousands of entries that share a long list of ranges.
- */
+ * often it is asked: a small file can have thousands of entries that share a long list of
+ * ranges. */
 bool debug_file_look(struct debug_file *file);
 
 /* The next entry of a scope. A damaged file may name one before it, which would go on for ever. */

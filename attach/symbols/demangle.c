@@ -49,8 +49,8 @@ static void cut_suffixes(char *name)
 	}
 }
 
-/* Cut the parameters and what follows them: "a::b(int) const" is "a::b". They are the last pair
- * of brackets, whatever brackets are inside. */
+/* Cut the parameters and what follows them: "a::b(int) const" is "a::b". They are the last pair of
+ * brackets, whatever brackets are inside. */
 static void cut_parameters(char *name)
 {
 	char *close = strrchr(name, ')'), *at;

@@ -89,8 +89,8 @@ static bool get_function(const struct symbol_table *table, int index, GElf_Sym *
 		GELF_ST_TYPE(ret->st_info) == STT_GNU_IFUNC);
 }
 
-/* How good a name is for people who think in MPI's names; of Fortran's many spellings that with
- * one underscore (which is then cut off) is first. */
+/* How good a name is for people who think in MPI's names; of Fortran's many spellings that with one
+ * underscore (which is then cut off) is first. */
 static int mpi_score(const char *name)
 {
 	bool has_lower = false;

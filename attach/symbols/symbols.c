@@ -260,8 +260,8 @@ static const char *wrapped_by(const char *symbol)
 	return strncmp(symbol, prefix, strlen(prefix)) == 0 ? symbol + strlen(prefix) : symbol;
 }
 
-/* The functions at an address, the outermost first; the first has the symbol's name where that
- * says more. */
+/* The functions at an address, the outermost first; the first has the symbol's name where that says
+ * more. */
 static void find_chain(struct debug_files *entry, enum module_kind kind, uint64_t address,
 		       struct places *ret)
 {
