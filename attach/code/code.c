@@ -16,9 +16,8 @@
 #define MAX_PARTS 8
 #define MAX_LOOK 65536 /* bytes of a called function that are looked at */
 
-/* What reading a function may take, besides what follows from the size of its file: instructions
- * that are decoded, its own and those of functions that it calls or jumps to, and its own in
- * memory. */
+/* What reading a function may take beside what follows from its file's size: instructions decoded,
+ * its own and those of functions that it calls or jumps to; memory for its own. */
 #define LEAST_EFFORT ((uint64_t)1 << 20)
 #define LEAST_MEMORY ((uint64_t)24 << 20)
 #define SEARCH 16 /* for where a function begins: as long as so many instructions */

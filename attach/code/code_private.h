@@ -44,17 +44,17 @@ const uint8_t *code_file_bytes(const struct code_file *file, uint64_t address, s
 /* Take that from the effort. False: there is not so much left. */
 bool code_file_spend(const struct code_file *file, uint64_t effort);
 
-/* The function that holds the address, or a part that the compiler has put elsewhere: by its
- * symbol, or its unwind information where there is none. */
+/* The function, or part that the compiler has put elsewhere, that holds the address: by its symbol,
+ * else its unwind information. */
 bool code_file_bounds(const struct code_file *file, uint64_t address, struct code_bounds *ret);
 
 /* The symbol that the dynamic linker puts into the pointer at `address`; NULL: none. */
 const char *code_file_relocated_name(const struct code_file *file, uint64_t address);
 
 /* The integer variables and parameters of a function and of what is inlined into it, and where they
- * are at which addresses, from DWARF with libdw. The file may be one without debug information, or
- * a closed one. Locations of other forms than sums of registers and stack slots are left out, as
- * are variables without any. Never fails; free with code_variables_destroy(). */
+ * are at which addresses, by DWARF. The file may be closed, or have no debug information. Variables
+ * and locations that are no sums of registers and stack slots are left out. Never fails; free with
+ * code_variables_destroy(). */
 struct code_variables *variables_read(struct debug_file *file,
 				      const struct code_function *function);
 

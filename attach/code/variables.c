@@ -88,8 +88,7 @@ static bool multiply(struct code_value *value, int64_t by)
 	return !__builtin_mul_overflow(value->constant, by, &value->constant);
 }
 
-/* Cut to its low bytes: that can be said of what is in one place. Else what follows must not depend
- * on the others. */
+/* Cut to low bytes: what is in one place is. Else what follows must not depend on the others. */
 static void cut(struct stack *stack, unsigned int size, bool is_signed)
 {
 	struct code_value *value = &stack->values[stack->num - 1];
@@ -209,9 +208,9 @@ static bool apply(const struct reading *reading, struct stack *stack, Dwarf_Attr
 	case DW_OP_shra:
 		return apply_constant(stack, op->atom);
 	case DW_OP_deref:
-		return stack->num && load(stack, 8);
+		return load(stack, 8);
 	case DW_OP_deref_size:
-		return stack->num && load(stack, (unsigned int)op->number);
+		return load(stack, (unsigned int)op->number);
 	case DW_OP_convert:
 	case DW_OP_GNU_convert:
 		return convert(stack, location, op);
@@ -222,7 +221,7 @@ static bool apply(const struct reading *reading, struct stack *stack, Dwarf_Attr
 	}
 }
 
-/* The value of a variable of that size with that location. False: of another form. */
+/* False: of another form. */
 static bool read_expression(const struct reading *reading, Dwarf_Attribute *location,
 			    const Dwarf_Op *ops, size_t num, unsigned int size,
 			    struct code_value *ret)

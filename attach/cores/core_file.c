@@ -266,9 +266,8 @@ static void add_note(struct core_file *core, uint32_t type, uint64_t at, uint64_
 			kinds[i].add(core, at, size);
 }
 
-/* Notes of `size` bytes at `at` of the file, aligned to 4 or 8 bytes. What is cut short or makes no
- * sense is left out. -1 and *err: there are more than are stored, or somebody has interrupted
- * it. */
+/* Notes of `size` bytes at `at` of the file, aligned to 4 or 8 bytes; what is cut short or makes no
+ * sense is left out. -1: more than are stored, or interrupted. */
 static int read_notes(struct core_file *core, uint64_t at, uint64_t size, uint64_t align,
 		      struct pdb_error *err)
 {

@@ -26,9 +26,9 @@ void core_memory_destroy(struct core_memory *memory); /* NULL is fine */
 /* Was more asked for than the core's budget? */
 bool core_memory_is_exhausted(const struct core_memory *memory);
 
-/* The mappings; the caller takes them (maps_destroy), and reads as long as it has them. Files have
- * a device and inode of our own. An object whose file differs and that has no build-id has its bare
- * name as path, so that no names are taken from the file. */
+/* The mappings; the caller takes them (maps_destroy), and reads as long as it has them. Devices and
+ * inodes are our own. An object whose file differs and that has no build-id has its bare name as
+ * path, so that no names are taken from the file. */
 struct maps *core_memory_steal_maps(struct core_memory *memory);
 
 /* The files that it had mapped, after everything was read that is needed. The path is borrowed. */

@@ -58,9 +58,8 @@ static bool is_stopped(pid_t pid)
 	return ret;
 }
 
-/* gdb lives. What its user sends to the rank meanwhile waits until gdb lets it run. Once it does
- * not trace the rank any more, a stop can be one that it has left behind, until the rank was seen
- * to go on. */
+/* gdb lives. What its user sends to the rank waits until gdb lets it run. A stop once gdb does not
+ * trace it any more may be gdb's, until the rank was seen to go on. */
 static void watch_rank(struct watch *watch)
 {
 	struct procfs_status status;

@@ -50,9 +50,8 @@ static char *find_gdb(const struct gdb_order *order)
 	return file ? file : find_in(getenv("PATH"));
 }
 
-/* This process's environment with the order's on top; the strings are borrowed, the caller frees.
- * What would be downloaded is not (see child_run()), and the order says how large the terminal
- * is. */
+/* This process's environment with the order's on top; strings are borrowed, the caller frees. No
+ * downloads (see child_run()); the order says how large the terminal is. */
 static const char **make_environment(const struct gdb_order *order)
 {
 	static const char *const removed[] = {"DEBUGINFOD_URLS=", "LINES=", "COLUMNS="};
@@ -89,8 +88,7 @@ void gdb_process_resize(int terminal, unsigned rows, unsigned columns)
 	ioctl(terminal, TIOCSWINSZ, &size);
 }
 
-/* Nobody types: what gdb writes goes on as it is, and Ctrl-C, the only thing that comes, is not
- * shown. */
+/* Nobody types: output goes on as it is, and Ctrl-C, the only input, is not shown. */
 static void make_plain(int fd)
 {
 	struct termios modes;

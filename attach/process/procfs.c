@@ -345,8 +345,7 @@ int procfs_check_tracer(pid_t pid, const char *doing, struct pdb_error *err)
 	return refuse_tracer(pid, &stat, status.tracer, doing, err);
 }
 
-/* In the order in which the kernel asks: who owns it, who has it already, what the system
- * allows. */
+/* As the kernel asks: who owns it, who has it already, what the system allows. */
 static int explain_refusal(pid_t pid, const struct procfs_stat *stat, const char *doing,
 			   struct pdb_error *err)
 {

@@ -17,9 +17,8 @@
 #define MAX_OBJECTS (4 * MAX_COMMS) /* communicators, and objects that are none now */
 #define MAX_RANKS (16 << 20)        /* of the job: what snapshots and shares have room for */
 
-/* What a tag of UCX is made of, from its lowest bits on: the message's tag and other bits, the
- * sender's rank in the communicator, and the number of the communicator and what it is used for,
- * its context. */
+/* A tag of UCX, from its lowest bits on: the message's tag and other bits, the sender's rank in the
+ * communicator, the communicator's number with what it is used for (its context). */
 #define TAG_BITS UINT64_C(0x1fffffff)
 #define ANY_TAG_BITS UINT64_C(0x0fffffff) /* a receive of any tag leaves them open */
 #define SOURCE_BITS UINT64_C(0xffff00000000)
@@ -134,8 +133,7 @@ static uint64_t find_array(const struct mpich_queues *q, const uint64_t *words, 
 	return 0;
 }
 
-/* Are these the communicators, and does the library have the array of the first ones among its
- * variables? */
+/* The communicators, and the array of the first ones is among the library's variables? */
 static bool is_pool(const struct mpich_queues *q, const struct pool *pool)
 {
 	return pool->size == q->layout->size && pool->kind == KIND_COMM && pool->num_direct > 0 &&

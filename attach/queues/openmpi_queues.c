@@ -74,8 +74,7 @@ static bool has_size(const struct openmpi_queues *q, enum openmpi_class kind, si
 	return q->openmpi.classes[kind].size == size;
 }
 
-/* The size of what the receive there has in common with all other requests: peer and tag are at its
- * end. */
+/* The size of what all requests have in common, by one that is a receive. */
 static bool find_request_size(struct openmpi_queues *q, uint64_t receive)
 {
 	struct openmpi_class_object class;
@@ -230,8 +229,7 @@ static bool read_objects(struct reader *r, struct peer *peers, size_t num)
 	return ranks;
 }
 
-/* Of one communicator: its members are in an array, with NULL for those that nothing went to or
- * came from. */
+/* Of one communicator: an array of its members, NULL for those that never exchanged anything. */
 static bool add_members(struct reader *r, size_t comm)
 {
 	const struct comm *from = &r->comms[comm];

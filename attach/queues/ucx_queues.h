@@ -68,8 +68,7 @@ struct ucx_message {
 
 /* What a library knows; `library` is what it is given. */
 struct ucx_meaning {
-	/* False: of no communicator of the program's or the library's, such as those that it uses
-	 * to make others. */
+	/* False: of a communicator that is not known, such as one for making others. */
 	bool (*take)(const void *library, const struct ucx_tag *tag, struct ucx_message *ret);
 	void (*describe)(const void *library, size_t comm, struct queued_comm *ret);
 	/* The job's rank that each has, or MESSAGE_OTHER_PEER. False if they cannot be read. */
@@ -90,9 +89,8 @@ struct ucx_place {
 	size_t num_missing; /* takes since it was last found */
 };
 
-/* Is the worker known, now? Else find() may look for it. A search reads much, so that there are
- * ever fewer where there is nothing to be found: at the first take, the second, the fourth and so
- * on. */
+/* Is the worker known, now? Else find() may look for it. A search reads much: where nothing is
+ * found it comes at the first take, the second, the fourth and so on. */
 bool ucx_place_is_known(struct ucx_place *place, const struct memory *memory,
 			bool (*find)(void *library, struct ucx_worker *ret), void *library);
 

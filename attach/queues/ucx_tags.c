@@ -8,8 +8,7 @@
 #include "model/xalloc.h"
 
 #define MAX_TAGS 10000 /* receives, and as many messages: more are not read */
-/* A search looks at no more: a library has fewer, and damaged memory may be full of what begins
- * like them. */
+/* A search ends there: damaged memory may be full of what looks like them. */
 #define MAX_WORKERS 100000
 #define MAX_TABLES 1000
 #define TRIES 2         /* the process may change what is just being read */
@@ -52,8 +51,7 @@ struct matching {
 	uint64_t messages; /* the same, address of HASH_SIZE link */
 };
 
-/* Where a receive has what, from its element of the queue on: how it is laid out differs, but it
- * names its worker. */
+/* Bytes from a receive's element of the queue: layouts differ, but each names its worker. */
 static const struct receive_layout {
 	int worker, tag; /* bytes; the tag's mask and number follow it */
 } receive_layouts[] = {

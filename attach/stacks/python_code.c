@@ -107,8 +107,7 @@ static size_t put_utf8(char *to, uint32_t c)
 	return more + 1;
 }
 
-/* A str as UTF-8: its characters take 1, 2 or 4 bytes each. The caller frees; NULL if it is
- * none. */
+/* A str as UTF-8, from 1, 2 or 4 bytes a character. The caller frees; NULL if it is none. */
 static char *read_string(const struct python *python, uint64_t object)
 {
 	const struct python_offsets *offsets = &python->offsets;

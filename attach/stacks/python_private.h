@@ -76,8 +76,8 @@ struct python {
 	uint64_t listed_ns;
 };
 
-/* Name a frame: its module (source file) and its offset there. -1 if the code object cannot be read
- * any more. */
+/* A frame's module (source file) and offset there. -1 if the code object cannot be read any
+ * more. */
 int python_locate(struct python *python, uint64_t code, uint64_t instruction,
 		  struct modules *modules, uint32_t *module_ret, uint64_t *offset_ret);
 void python_forget_codes(struct python *python);

@@ -366,8 +366,7 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 			continue;
 		}
 		subject->is_copied = true;
-		/* It runs for a moment whenever a tracer has let go of it, and may have been seen
-		 * so. */
+		/* It may have been seen running as a tracer had just let go of it. */
 		if (tracees[i].is_stopped)
 			subject->state = 'T';
 		/* Another pdb had it just then; a debugger would have it still. */
@@ -472,8 +471,7 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 	for (i = 0; !result && i < subjects.num; i++) {
 		struct subject *subject = &subjects.list[i];
 
-		/* A thread other than the main one that ended between the list and the look is no
-		 * loss to report. */
+		/* A thread that ended between list and look is no loss to report. */
 		if (subject->is_copied || subject->tid == subject->pid ||
 		    subject->error.code != ERROR_GONE)
 			add_sample(sampler, subject, samples);

@@ -123,9 +123,8 @@ static struct tracee *find(struct tracer *tracer, pid_t tid)
 	return NULL;
 }
 
-/* Handle one thread that has stopped, if there is one. The end of a process is for its parent to
- * hear, which may be another part of pdb: only stops are asked for, and (__WNOTHREAD) of own
- * tracees. */
+/* Handle one thread that has stopped, if any. Asks for stops of own tracees only (__WNOTHREAD): a
+ * process's end is for its parent to hear, which may be another part of pdb. */
 static bool handle_one(struct tracer *tracer)
 {
 	uint64_t before_ns = monotonic_ns();

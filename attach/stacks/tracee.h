@@ -48,9 +48,8 @@ struct tracee {
 /* Stop, copy and release each of the threads. One that a signal has stopped stays stopped; a signal
  * that arrives meanwhile is delivered. All are seized first (which does not stop them), then
  * stopped one after the other, so that each stands still only for its own copy. A blocking system
- * call that Linux does not restart (epoll_wait and a few others, see signal(7)) returns EINTR in
- * the tracee, as with every debugger. A thread that another pdb has for a moment is tried again,
- * for half a second. */
+ * call that Linux does not restart (epoll_wait and others, see signal(7)) returns EINTR, as with
+ * every debugger. A thread that another pdb has is tried again for half a second. */
 void tracee_copy(struct tracee *tracees, size_t num);
 
 /* Program counter and stack pointer of a set of registers. */

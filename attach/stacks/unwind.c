@@ -288,8 +288,7 @@ static size_t collect(struct walk *walk, struct unwind_frame frames[MAX_FRAMES],
 		if (walk->probes)
 			read_probes(walk, &cursor, &frames[num], num);
 		num++;
-		/* What a signal interrupted did not call anything: its address is no return
-		 * address. */
+		/* What a signal interrupted called nothing: its address is no return address. */
 		is_return = !is_signal;
 		if (wants_contents && !unw_get_reg(&cursor, UNW_REG_SP, &from))
 			registers = hash_registers(walk, &cursor);

@@ -60,10 +60,9 @@ struct unwind_probes {
 void unwind_probes_init(struct unwind_probes *probes, const struct code_probe *list, size_t num);
 void unwind_probes_deinit(struct unwind_probes *probes);
 
-/* Unwind what was copied of a thread of that process and intern its frames, those of Python in the
- * place of the interpreter's. Of a process that does not live nothing need be copied but the
- * registers. probes may be NULL; values that cannot be read are left out, and all where there is
- * Python. */
+/* Unwind what was copied of a thread and intern its frames, Python's in the place of the
+ * interpreter's. Of a core only the registers need be copied. probes may be NULL; values that
+ * cannot be read are left out, and all where there is Python. */
 void unwind_walk(struct unwind_space *space, const struct tracee *tracee,
 		 const struct unwind_probes *probes, struct callpaths *callpaths,
 		 struct unwind_result *ret);

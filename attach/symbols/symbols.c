@@ -77,8 +77,7 @@ void symbols_destroy(struct symbols *symbols)
 	free(symbols);
 }
 
-/* What the linker calls the function, where that says more than its name: C++ scopes, Fortran
- * modules. */
+/* What the linker calls it, if that says more than its name: C++ scopes, Fortran modules. */
 static const char *name_of_function(Dwarf_Die *die)
 {
 	static const unsigned int linkage[] = {DW_AT_linkage_name, DW_AT_MIPS_linkage_name};
@@ -130,8 +129,7 @@ static Dwarf_Die find_declaration(Dwarf_Die *die)
 	return found;
 }
 
-/* The child of a scope that holds what is at an offset, or is it: they stand in the order of
- * offsets. */
+/* The child of a scope that holds or is what is at an offset: they stand in that order. */
 static bool find_child(struct debug_file *file, Dwarf_Die *scope, Dwarf_Off offset, Dwarf_Die *ret)
 {
 	Dwarf_Die next;
@@ -210,10 +208,9 @@ static void find_in_dwarf(struct debug_file *file, Dwarf_Addr address, struct pl
 		innermost->line = 0;
 }
 
-/* Does the symbol table know a better name than debug information does of the function that the
- * symbol is of? MPI defines a function by one name and makes the one that people call an alias:
- * PMPI_Send and MPI_Send. And of a C++ function that only its own file knows, debug information has
- * the bare name. */
+/* Does the symbol table know a better name than debug information? MPI makes the name that people
+ * call an alias of the function's own: MPI_Send and PMPI_Send. Of a C++ function that only its own
+ * file knows, debug information has the bare name. */
 static bool table_knows_better(const struct places *places)
 {
 	const char *symbol = places->list[0].symbol;
@@ -260,8 +257,7 @@ static const char *wrapped_by(const char *symbol)
 	return strncmp(symbol, prefix, strlen(prefix)) == 0 ? symbol + strlen(prefix) : symbol;
 }
 
-/* The functions at an address, the outermost first; the first has the symbol's name where that says
- * more. */
+/* The functions at an address, outermost first, which has the symbol's name if that says more. */
 static void find_chain(struct debug_files *entry, enum module_kind kind, uint64_t address,
 		       struct places *ret)
 {
