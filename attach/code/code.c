@@ -98,8 +98,6 @@ static struct code_file *get_file(struct code_reader *reader, uint32_t id)
 	return &reader->files[id];
 }
 
-/* ---- Where functions begin and end ---- */
-
 static bool is_in_file(const struct code_file *file, const struct code_bounds *bounds)
 {
 	return code_file_bytes(file, bounds->range.begin, bounds->range.end - bounds->range.begin);
@@ -231,7 +229,6 @@ static bool is_in_ranges(const struct code_function *function, uint64_t address)
 	return false;
 }
 
-/* Begin with a function's first part. */
 static void begin(struct code_builder *builder, const struct code_file *file,
 		  const struct code_range *range)
 {

@@ -11,8 +11,6 @@
 #define MAX_SIZE (UINT64_C(16) << 20) /* bytes of a function */
 #define RELOCATIONS 16                /* of which a look takes as long as an instruction */
 
-/* ---- Segments ---- */
-
 const uint8_t *code_file_bytes(const struct code_file *file, uint64_t address, size_t size)
 {
 	for (size_t i = 0; i < file->num_segments; i++) {
@@ -60,8 +58,6 @@ bool code_file_spend(const struct code_file *file, uint64_t effort)
 	*file->effort -= effort;
 	return true;
 }
-
-/* ---- Where functions begin and end ---- */
 
 /* An entry of the sorted table of .eh_frame_hdr: a function's beginning and its unwind information,
  * from where the header is. */
@@ -163,8 +159,6 @@ const char *code_file_relocated_name(const struct code_file *file, uint64_t addr
 	}
 	return NULL;
 }
-
-/* ---- Opening ---- */
 
 void code_file_open(const struct module *module, struct code_file *file)
 {

@@ -302,8 +302,6 @@ static int read_notes(struct core_file *core, uint64_t at, uint64_t size, uint64
 	return 0;
 }
 
-/* ---- All of it ---- */
-
 static int read_segments(struct core_file *core, const ElfW(Ehdr) * header, struct pdb_error *err)
 {
 	ElfW(Phdr) phdr;

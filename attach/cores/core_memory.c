@@ -49,8 +49,6 @@ struct core_memory {
 	struct file *by_path;
 };
 
-/* ---- Mappings ---- */
-
 static struct file *get_file(struct core_memory *memory, const char *path)
 {
 	struct file *file;
@@ -128,8 +126,6 @@ static void make_maps(struct core_memory *memory)
 	}
 }
 
-/* ---- Files ---- */
-
 static bool take(struct core_memory *memory, size_t cost)
 {
 	if (memory->left < cost || interrupt_pending()) {
@@ -156,7 +152,6 @@ static int read_mapped_file(void *context, uint64_t address, void *buffer, size_
 											       : 0;
 }
 
-/* Does the file have this build-id? */
 static bool has_build_id(int fd, const uint8_t *build_id, ssize_t size)
 {
 	struct memory file = {.read = read_mapped_file, .context = &fd};
@@ -260,8 +255,6 @@ enum mapped_state core_memory_file(const struct core_memory *memory, size_t i,
 	*path_ret = memory->files[i]->path;
 	return memory->files[i]->is_needed ? memory->files[i]->state : MAPPED_UNUSED;
 }
-
-/* ---- Reading ---- */
 
 /* What is behind the end of the file in its last page is zero, as the kernel maps it. */
 static int read_file(const struct core_memory *memory, uint64_t address, void *buffer, size_t size)

@@ -102,8 +102,6 @@ char *core_file_environ(const struct core_file *core, size_t *size_ret)
 	return text;
 }
 
-/* ---- Signals ---- */
-
 /* In the frame that the kernel makes for a handler (struct rt_sigframe) stack pointer and program
  * counter of what was interrupted follow each other; the signal's information is this far off. */
 #if defined(__x86_64__)

@@ -261,7 +261,6 @@ static void tell_files(struct loader *loader)
 	}
 }
 
-/* A core with what unwinding its threads needs. */
 struct opened {
 	struct job *job;
 	struct core_file *core;
@@ -299,7 +298,6 @@ static void close_core(struct opened *opened)
 	core_file_close(opened->core);
 }
 
-/* Unwind a thread, with its Python frames if it has some. */
 static void unwind(struct opened *opened, const struct core_thread *thread,
 		   const struct unwind_probes *probes, struct unwind_result *ret)
 {

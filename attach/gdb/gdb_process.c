@@ -20,8 +20,6 @@
 #include "model/error.h"
 #include "model/xalloc.h"
 
-/* ---- The program ---- */
-
 /* "gdb" in one of the folders of `path`; the caller frees. NULL: in none. */
 static char *find_in(const char *path)
 {
@@ -76,8 +74,6 @@ static const char **make_environment(const struct gdb_order *order)
 	return ret;
 }
 
-/* ---- Its terminal ---- */
-
 void gdb_process_resize(int terminal, unsigned rows, unsigned columns)
 {
 	const struct winsize size = {
@@ -120,8 +116,6 @@ static int open_terminal(const struct gdb_order *order, int *here_ret, int *ther
 		make_plain(there);
 	return 0;
 }
-
-/* ---- Starting it ---- */
 
 /* In the child: only `kept` is left open, beside the standard ones. */
 static void close_others(int kept)
@@ -229,8 +223,6 @@ int gdb_process_start(struct gdb_process *process, pid_t rank, const struct gdb_
 	free(file);
 	return result;
 }
-
-/* ---- Ending it ---- */
 
 void gdb_process_check(struct gdb_process *process)
 {

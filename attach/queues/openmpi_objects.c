@@ -105,8 +105,6 @@ bool openmpi_is_a(struct openmpi *openmpi, const void *object, enum openmpi_clas
 	return true;
 }
 
-/* ---- Communicators ---- */
-
 static const struct openmpi_layout *find_layout(const struct openmpi *openmpi)
 {
 	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
@@ -177,8 +175,6 @@ bool openmpi_read_comms(struct openmpi *openmpi, struct arena *arena, struct ope
 			return false;
 	return comms->num > 0;
 }
-
-/* ---- Processes ---- */
 
 bool openmpi_read_job(struct openmpi *openmpi, const struct openmpi_layout *layout,
 		      uint32_t *job_ret)

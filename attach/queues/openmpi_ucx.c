@@ -66,8 +66,6 @@ struct openmpi_ucx *openmpi_ucx_create(const struct memory *memory, const struct
 	return queues;
 }
 
-/* ---- Communicators ---- */
-
 struct reader {
 	struct openmpi_ucx *q;
 	struct arena *arena;
@@ -138,8 +136,6 @@ static const struct comm *find_comm(const struct reader *r, uint32_t number)
 		       : NULL;
 }
 
-/* ---- Messages ---- */
-
 static bool take(const void *library, const struct ucx_tag *tag, struct ucx_message *ret)
 {
 	const struct reader *r = library;
@@ -209,8 +205,6 @@ static bool read_ranks(void *library, const struct ucx_member *members, size_t n
 		ranks[i] = is_name(procs[i]) ? rank_of_name(procs[i], job) : *of_addresses++;
 	return true;
 }
-
-/* ---- Reading ---- */
 
 static bool find(void *library, struct ucx_worker *ret)
 {

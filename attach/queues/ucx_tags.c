@@ -76,8 +76,6 @@ static bool may_be_address(uint64_t word)
 	return word >= MIN_ADDRESS && word % sizeof(word) == 0;
 }
 
-/* ---- Finding ---- */
-
 struct search {
 	const struct memory *memory;
 	uint64_t address; /* of the words */
@@ -171,8 +169,6 @@ bool ucx_worker_is_current(const struct memory *memory, const struct ucx_worker 
 	return !memory_get(memory, worker->variable, &address, sizeof(address)) &&
 	       address == worker->address;
 }
-
-/* ---- Reading ---- */
 
 struct reader {
 	const struct memory *memory;

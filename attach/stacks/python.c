@@ -22,8 +22,6 @@
 
 uint64_t python_copy_ns = 100000;
 
-/* ---- Layouts ---- */
-
 #define CFRAME_FRAME 8 /* in 3.11, the frame in the place that points to it */
 
 /* By offsetof() on the headers of 3.11.2; they do not change within 3.11. */
@@ -313,7 +311,6 @@ static int align(const struct python_copy *copy, size_t num_evals)
 	return num_entries + 1 == num_evals ? 1 : -1;
 }
 
-/* Frames being put together. */
 struct output {
 	struct unwind_frame *frames;
 	size_t num, max;

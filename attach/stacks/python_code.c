@@ -26,9 +26,6 @@ struct python_code {
 	UT_hash_handle hh;
 };
 
-/* ---- Lines ---- */
-
-/* A cursor in a location table. */
 struct cursor {
 	const uint8_t *at, *end;
 };
@@ -85,8 +82,6 @@ int python_line(const uint8_t *table, size_t size, int first_line, int64_t unit)
 	}
 	return 0;
 }
-
-/* ---- Strings ---- */
 
 static bool read_at(const struct python *python, uint64_t address, void *buffer, size_t size)
 {
@@ -147,8 +142,6 @@ static void simplify(char *name)
 	while ((at = strstr(at, locals)))
 		memmove(at, at + sizeof(locals) - 1, strlen(at + sizeof(locals) - 1) + 1);
 }
-
-/* ---- Code objects ---- */
 
 static void destroy_code(struct python_code *code)
 {

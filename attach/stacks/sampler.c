@@ -41,7 +41,6 @@ struct process {
 	UT_hash_handle hh;
 };
 
-/* A thread to be sampled. */
 struct subject {
 	int rank;
 	pid_t pid, tid;

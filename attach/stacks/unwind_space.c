@@ -45,8 +45,6 @@ void unwind_locate(struct unwind_space *space, uint64_t ip, bool is_return,
 				     image ? ip - bias : ip, is_return};
 }
 
-/* ---- Accessors ---- */
-
 bool walk_look(struct walk *walk, uint64_t num)
 {
 	struct unwind_space *space = walk->space;
@@ -185,8 +183,6 @@ static unw_accessors_t accessors = {
 	.access_mem = access_mem,
 	.access_reg = access_reg,
 };
-
-/* ---- Spaces ---- */
 
 struct unwind_space *unwind_space_create(const struct memory *memory, struct maps *maps,
 					 struct images *images)

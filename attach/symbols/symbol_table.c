@@ -30,7 +30,6 @@ struct symbol_table {
 	size_t num_entries, capacity;
 };
 
-/* The best answer so far. */
 struct candidate {
 	const char *name;
 	uint64_t start, size;
