@@ -58,14 +58,9 @@ static const struct code_machine *find_machine(Elf *elf)
 
 	if (!gelf_getehdr(elf, &header) || header.e_ident[EI_CLASS] != ELFCLASS64)
 		return NULL;
-	switch (header.e_machine) {
-	case EM_X86_64:
-		return &code_machine_x86;
-	case EM_AARCH64:
-		return &code_machine_arm64;
-	default:
-		return NULL;
-	}
+	return header.e_machine == EM_X86_64    ? &code_machine_x86
+	       : header.e_machine == EM_AARCH64 ? &code_machine_arm64
+						: NULL;
 }
 
 static void open_file(const struct module *module, struct code_file *file)

@@ -3,8 +3,7 @@
 
 enum { LR = 30, SP = 31 };
 
-/* The DWARF number of a register and its size in bytes; CODE_NO_REGISTER for zero and no
- * integers. */
+/* DWARF number and size in bytes; CODE_NO_REGISTER for what is no integer register, or always 0. */
 static unsigned int register_number(arm64_reg reg, unsigned int *size_ret)
 {
 	*size_ret = 8;

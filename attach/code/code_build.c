@@ -128,8 +128,7 @@ void code_note_call(struct code_builder *builder, struct code_insn *insn, uint64
 			builder->tables[i].step = TABLE_NOTHING;
 }
 
-/* Entries end where the comparison before the jump says. Where none was seen nobody knows: what
- * follows a table may be another one. */
+/* Entries end where the comparison before says; without one, another table may follow. */
 void code_add_table(struct code_builder *builder, struct code_insn *insn, const struct table *table)
 {
 	struct code_function *function = builder->function;

@@ -44,8 +44,7 @@ const uint8_t *code_file_bytes(const struct code_file *file, uint64_t address, s
 /* Take that from the effort. False: there is not so much left. */
 bool code_file_spend(const struct code_file *file, uint64_t effort);
 
-/* The function, or part that the compiler has put elsewhere, that holds the address: by its symbol,
- * else its unwind information. */
+/* The function, or a part put elsewhere, at the address: by symbol, else unwind information. */
 bool code_file_bounds(const struct code_file *file, uint64_t address, struct code_bounds *ret);
 
 /* The symbol that the dynamic linker puts into the pointer at `address`; NULL: none. */
@@ -100,8 +99,7 @@ struct code_machine {
 	/* Decode one instruction: set kind and target of *insn, add effects and targets. */
 	void (*decode)(struct code_builder *builder, csh handle, const cs_insn *decoded,
 		       struct code_insn *insn);
-	/* May the instruction of a function with that range leave it: a return, a jump elsewhere,
-	 * or one of which it is not known where to? */
+	/* May it leave a function with that range, by a return or a jump, maybe an unknown one? */
 	bool (*may_leave)(csh handle, const cs_insn *decoded, const struct code_range *range);
 	/* The address of the pointer that the stub at `bytes` jumps through; 0: it is no stub. */
 	uint64_t (*stub_pointer)(const uint8_t *bytes, size_t size, uint64_t address);

@@ -43,8 +43,8 @@ struct core_file {
 	int fd;
 	char *path;
 	uint64_t size;
-	/* What reading may take, in bytes: in proportion to what is stored, as holes and counts can
-	 * claim any number. */
+	/* Bytes that reading may take: in proportion to what is stored, as holes claim any
+	 * number. */
 	uint64_t budget;
 	uint64_t notes_left;           /* of that, for notes, until they are read */
 	int64_t written_ns;            /* the file's modification time */
@@ -82,8 +82,7 @@ const struct core_segment *core_file_segment(const struct core_file *core, uint6
 /* A value of the auxiliary vector (AT_...); 0 if it has none. */
 uint64_t core_file_auxv(const struct core_file *core, uint64_t type);
 
-/* The environment that it was started with, as in /proc/PID/environ, with a zero byte behind it.
- * The caller frees. NULL: not found. */
+/* As in /proc/PID/environ, with a zero byte behind it. The caller frees. NULL: not found. */
 char *core_file_environ(const struct core_file *core, size_t *size_ret);
 
 /* The thread that the process ended by, NULL if none got a signal. *info_ret: the signal's

@@ -135,17 +135,17 @@ static bool find_handled(const struct core_file *core, const struct core_thread 
 
 const struct core_thread *core_file_culprit(const struct core_file *core, siginfo_t *info_ret)
 {
-	size_t i;
+	const struct core_thread *thread = core->threads, *end = thread + core->num_threads;
 
 	memset(info_ret, 0, sizeof(*info_ret));
-	for (i = 0; i < core->num_threads && !core->threads[i].signal; i++)
-		;
-	if (i == core->num_threads)
+	while (thread < end && !thread->signal)
+		thread++;
+	if (thread == end)
 		return NULL;
-	if (core->threads[i].has_info)
-		*info_ret = core->threads[i].info;
+	if (thread->has_info)
+		*info_ret = thread->info;
 	/* Sent by a process, and not for a fault. */
 	if (info_ret->si_code <= 0)
-		find_handled(core, &core->threads[i], info_ret);
-	return &core->threads[i];
+		find_handled(core, thread, info_ret);
+	return thread;
 }

@@ -22,8 +22,7 @@ struct gdb_guard_rank {
  * memory or processes for one, and nothing is said of that. */
 pid_t gdb_guard_start(const struct gdb_guard_rank *rank, pid_t gdb);
 
-/* gdb has ended: wait, a fifth of a second at most, until it is sure that the rank is as it was.
- * Takes what is no guard: 0 or less. */
+/* gdb has ended: wait, 0.2 s at most, until the rank is surely as it was. Takes no guard, too. */
 void gdb_guard_wait(pid_t guard);
 
 #endif

@@ -24,8 +24,7 @@ struct image {
 	struct arena *arena; /* that it is in */
 };
 
-/* The build-id of the object that begins at `start`: its length, 0 if it has none; -1 if its
- * headers are not in the memory. */
+/* The build-id of the object at `start`: its length, 0: it has none, -1: no headers in memory. */
 ssize_t image_build_id(const struct memory *memory, uint64_t start, uint8_t build_id[BUILD_ID_MAX]);
 
 /* The same of a file: `file` reads it by offsets. */
@@ -36,8 +35,7 @@ struct images *images_create(struct modules *modules);
 void images_destroy(struct images *images); /* NULL is fine */
 struct modules *images_modules(const struct images *images);
 
-/* The image of an object in `memory`; NULL if it is no ELF file or cannot be read. Borrowed, valid
- * as long as `images`. */
+/* NULL: no ELF file, or not to be read. Borrowed, valid as long as `images`. */
 struct image *images_get(struct images *images, const struct memory *memory,
 			 const struct maps_object *object);
 

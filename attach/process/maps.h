@@ -10,8 +10,7 @@
 
 #define MAPS_NO_OBJECT UINT32_MAX
 
-/* One line:
- * 7f5f0ccd3000-7f5f0ce28000 r-xp 00026000 fe:00 8466      /usr/lib/x86_64-linux-gnu/libc.so.6 */
+/* One line: 7f5f0ccd3000-7f5f0ce28000 r-xp 00026000 fe:00 8466      /usr/lib/libc.so.6 */
 struct maps_range {
 	uint64_t start, end; /* end is the first address behind it */
 	uint64_t file_offset;

@@ -30,8 +30,7 @@ struct memory {
 /* Copy just `size` bytes; -1 if they are not all there. */
 int memory_get(const struct memory *memory, uint64_t address, void *buffer, size_t size);
 
-/* Copy `size` bytes from each of `num` addresses, one after the other, with few system calls; -1 if
- * they are not all there. */
+/* The same from each of `num` addresses, one after the other, with few system calls. */
 int memory_get_each(const struct memory *memory, const uint64_t *addresses, size_t num,
 		    void *buffer, size_t size);
 

@@ -132,7 +132,6 @@ bool procfs_has_ended(pid_t pid, uint64_t start_ticks)
 	return procfs_look(pid, start_ticks, &stat, &err) < 0 && err.code == ERROR_GONE;
 }
 
-/* The value behind a key in the text of a status file; NULL: it has none. */
 static const char *status_value(const char *text, const char *key)
 {
 	const char *at = strstr(text, key);
@@ -244,8 +243,8 @@ static int compare_stat(const void *a, const void *b)
 			    ((const struct procfs_stat *)b)->pid);
 }
 
-/* The numbers that are names in a directory of /proc, behind `first` if that is not 0. The caller
- * frees; NULL with errno set. */
+/* The numbers in a directory of /proc, behind `first` if not 0. The caller frees; NULL and
+ * errno. */
 static pid_t *list_numbers(const char *path, pid_t first, size_t *num_ret)
 {
 	size_t num = 0, capacity = 16;

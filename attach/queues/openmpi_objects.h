@@ -96,7 +96,7 @@ bool openmpi_read_comms(struct openmpi *openmpi, struct arena *arena, struct ope
 /* The number of the job that this process is of. */
 bool openmpi_read_job(struct openmpi *openmpi, const struct openmpi_layout *layout,
 		      uint32_t *job_ret);
-/* The job's rank of each address' process, or MESSAGE_OTHER_PEER, in the arena; NULL if one is
+/* Each address' process' rank in the job, or MESSAGE_OTHER_PEER, in the arena; NULL if one is
  * none. */
 int32_t *openmpi_read_ranks(struct openmpi *openmpi, struct arena *arena,
 			    const struct openmpi_layout *layout, const uint64_t *addresses,

@@ -33,8 +33,7 @@ struct maker {
 	void *library;
 	struct comm *comms;
 	size_t num_comms;
-	/* Whose ranks are looked for: the source of each receive and of each message, then those of
-	 * whom a receive from any may be. */
+	/* The source of each receive and message, then of whom a receive from any may be. */
 	struct ucx_member *members;
 	size_t num_members, members_capacity;
 	int32_t *ranks;

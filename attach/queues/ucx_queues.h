@@ -76,8 +76,7 @@ struct ucx_meaning {
 			   int32_t *ranks);
 };
 
-/* Of a worker as of now, of a library that has so many communicators. NULL if it cannot be read.
- * The caller destroys. */
+/* As of now. NULL: it cannot be read. num_comms: of the library. The caller destroys. */
 struct message_queues *ucx_queues_read(const struct memory *memory, const struct ucx_worker *worker,
 				       size_t num_comms, const struct ucx_meaning *meaning,
 				       void *library, struct arena *arena);

@@ -251,8 +251,8 @@ void python_copy_frames(struct python_copy *copy)
 {
 	const struct python *python = copy->python;
 	const struct python_offsets *offsets = &python->offsets;
-	struct reader reader = {copy, copy->python->memory.pid ? monotonic_ns() + python_copy_ns
-							       : UINT64_MAX};
+	struct reader reader = {copy,
+				python->memory.pid ? monotonic_ns() + python_copy_ns : UINT64_MAX};
 	uint64_t address;
 
 	if (!get(&reader, copy->thread + offsets->thread.current_frame, &address, sizeof(address)))
@@ -263,19 +263,16 @@ void python_copy_frames(struct python_copy *copy)
 		struct python_frame *last =
 			copy->num_frames ? &copy->frames[copy->num_frames - 1] : NULL;
 		struct python_frame frame;
-		uint64_t previous;
 		bool is_mark;
 
-		if (!get_frame(&reader, address, &frame, &previous, &is_mark))
+		if (!get_frame(&reader, address, &frame, &address, &is_mark))
 			return;
-		if (is_mark && last && !last->is_entry) {
+		if (is_mark)
+			frame = (struct python_frame){.is_entry = true};
+		if (is_mark && last && !last->is_entry)
 			last->is_entry = true;
-		} else {
-			if (is_mark)
-				frame = (struct python_frame){.is_entry = true};
+		else
 			copy->frames[copy->num_frames++] = frame;
-		}
-		address = previous;
 	}
 	copy->is_whole = !address;
 }
@@ -302,11 +299,9 @@ static int align(const struct python_copy *copy, size_t num_evals)
 
 	for (size_t i = 0; i < copy->num_frames; i++)
 		num_entries += copy->frames[i].is_entry;
-	if (!num_evals || !copy->num_frames)
+	if (!num_evals || !copy->num_frames || num_entries > num_evals)
 		return -1;
-	if (!copy->is_whole)
-		return num_entries <= num_evals ? 0 : -1;
-	if (num_entries == num_evals)
+	if (!copy->is_whole || num_entries == num_evals)
 		return 0;
 	return num_entries + 1 == num_evals ? 1 : -1;
 }

@@ -17,8 +17,7 @@ struct unwind_frame;
 /* What is known of the interpreter of one process. */
 struct python;
 
-/* NULL if the process, or the one that a core is of, has none, or one whose frames are not known.
- * The memory is copied. */
+/* NULL: no interpreter in the process or core, or an unknown one. The memory is copied. */
 struct python *python_create(const struct memory *memory, const struct maps *maps);
 void python_destroy(struct python *python); /* NULL is fine */
 

@@ -37,8 +37,7 @@ struct sampler_cost {
 	uint64_t num_failed;
 };
 
-/* Of two nodes together, into *into. The durations are not known any more: the median is the mean
- * of both, weighted by their samples. */
+/* Of two nodes together, into *into; its median is the mean of both, weighted by samples. */
 void sampler_add_cost(struct sampler_cost *into, const struct sampler_cost *other);
 
 /* The tables are borrowed; frames are interned there. */

@@ -43,8 +43,7 @@ _Static_assert(UNW_AARCH64_X0 == 0 && UNW_AARCH64_SP == 31, "as in DWARF");
 #define KEPT_REGISTERS (0x7ffU << UNW_AARCH64_X19)
 #endif
 
-/* Does a handler return to there? unw_is_signal_frame() tells it of this frame or, in other
- * versions of libunwind, of the next one. */
+/* Does a handler return there? unw_is_signal_frame() is true here or, by version, a frame later. */
 static bool is_trampoline(struct walk *walk, uint64_t ip)
 {
 	uint64_t first = ip & ~UINT64_C(7), missing = walk->missing;

@@ -18,8 +18,8 @@ struct unwind_space;
 /* The memory is copied, the maps become owned, the images are borrowed. */
 struct unwind_space *unwind_space_create(const struct memory *memory, struct maps *maps,
 					 struct images *images);
-/* Bound what all walks together may do, in looks at memory and tables (a frame is some of them).
- * Else each walk is bounded by itself. */
+/* Bound all walks together, in looks at memory and tables (some a frame); else each is by
+ * itself. */
 void unwind_space_limit(struct unwind_space *space, uint64_t looks);
 /* Was that reached? */
 bool unwind_space_is_exhausted(const struct unwind_space *space);

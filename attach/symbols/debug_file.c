@@ -57,8 +57,7 @@ static bool has_build_id(Elf *elf, const struct module *module)
 	       (size == module->build_id_size && !memcmp(build_id, module->build_id, (size_t)size));
 }
 
-/* The section behind this one (NULL: the first), and its header and name; the name is NULL if either
- * cannot be read. */
+/* The section behind this one (NULL: first), its header and name; NULL: one cannot be read. */
 static Elf_Scn *next_section(Elf *elf, Elf_Scn *section, GElf_Shdr *header, const char **name_ret)
 {
 	size_t names;

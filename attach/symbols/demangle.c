@@ -27,8 +27,7 @@ static cxa_demangle_fn load_demangler(void)
 	return function;
 }
 
-/* Cut what GCC appends to clones and parts of functions: a dot and a word it uses, or a number
- * (nested and static functions). */
+/* Cut what GCC appends to clones, parts and nested functions: a dot and a word or a number. */
 static void cut_suffixes(char *name)
 {
 	static const char *const words[] = {"constprop", "isra",     "part",

@@ -117,15 +117,12 @@ static const char *name_of_file(Dwarf_Die *unit, unsigned int attribute, Dwarf_D
 static Dwarf_Die find_declaration(Dwarf_Die *die)
 {
 	static const unsigned int ways[] = {DW_AT_abstract_origin, DW_AT_specification};
-	Dwarf_Die found = *die;
+	Dwarf_Die found = *die, next;
 	Dwarf_Attribute attribute;
 
-	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-		Dwarf_Die next;
-
-		if (dwarf_attr(&found, ways[i], &attribute) && dwarf_formref_die(&attribute, &next))
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+		if (dwarf_formref_die(dwarf_attr(&found, ways[i], &attribute), &next))
 			found = next;
-	}
 	return found;
 }
 
@@ -143,8 +140,7 @@ static bool find_child(struct debug_file *file, Dwarf_Die *scope, Dwarf_Off offs
 	return dwarf_dieoffset(ret) <= offset;
 }
 
-/* "tables::": the scopes of a C++ function that has no linker symbol since only its file knows it.
- * None of what is local to a function. */
+/* "tables::": the scopes of a C++ function without a linker symbol; none of what a function has. */
 static char *scopes_of(struct arena *arena, struct debug_file *file, Dwarf_Die *function)
 {
 	Dwarf_Die die = find_declaration(function), scope, next;
