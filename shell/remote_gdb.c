@@ -178,7 +178,7 @@ static int order(struct run *run, char *before, struct pdb_error *err)
 		.rows = run->size.ws_row,
 		.columns = run->size.ws_col,
 		.words = (const char **)run->gdb->words,
-		.num_words = run->gdb->num_words,
+		.num_words = (uint32_t)run->gdb->num_words,
 	};
 	char *folder = getcwd(NULL, 0);
 	struct buffer question = {.bytes = NULL};

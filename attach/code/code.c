@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <fnmatch.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,14 +10,14 @@
 #include "model/job/code_store.h"
 #include "model/error.h"
 #include "model/job/modules.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 #define MAX_PARTS 8
 #define MAX_LOOK 65536 /* bytes of a called function that are looked at */
 
-/* What reading a function may take, besides what follows from the size of its file: instructions
- * that are decoded, its own and those of functions that it calls or jumps to, and its own in
- * memory. */
+/* What reading a function may take beside what follows from its file's size: instructions decoded,
+ * its own and those of functions that it calls or jumps to; memory for its own. */
 #define LEAST_EFFORT ((uint64_t)1 << 20)
 #define LEAST_MEMORY ((uint64_t)24 << 20)
 #define SEARCH 16 /* for where a function begins: as long as so many instructions */
@@ -57,14 +58,9 @@ static const struct code_machine *find_machine(Elf *elf)
 
 	if (!gelf_getehdr(elf, &header) || header.e_ident[EI_CLASS] != ELFCLASS64)
 		return NULL;
-	switch (header.e_machine) {
-	case EM_X86_64:
-		return &code_machine_x86;
-	case EM_AARCH64:
-		return &code_machine_arm64;
-	default:
-		return NULL;
-	}
+	return header.e_machine == EM_X86_64    ? &code_machine_x86
+	       : header.e_machine == EM_AARCH64 ? &code_machine_arm64
+						: NULL;
 }
 
 static void open_file(const struct module *module, struct code_file *file)
@@ -97,15 +93,12 @@ static struct code_file *get_file(struct code_reader *reader, uint32_t id)
 	return &reader->files[id];
 }
 
-/* ---- Where functions begin and end ---- */
-
 static bool is_in_file(const struct code_file *file, const struct code_bounds *bounds)
 {
 	return code_file_bytes(file, bounds->range.begin, bounds->range.end - bounds->range.begin);
 }
 
-/* Is `part` a part of function `name` that the compiler has put elsewhere: name.cold, name.cold.3?
- */
+/* Has the compiler put `part` of function `name` elsewhere: name.cold, name.cold.3? */
 static bool is_part_name(const char *part, const char *name)
 {
 	size_t length = strlen(name);
@@ -117,34 +110,21 @@ static bool is_part_name(const char *part, const char *name)
 
 static bool is_noreturn_name(const char *name)
 {
-	/* Beginnings, for names with versions and many variants. */
-	static const char *const beginnings[] = {
-		"_gfortran_stop_",    "_gfortran_error_stop_", "_gfortran_runtime_error",
-		"_gfortran_os_error", "__assert_fail",         "__stack_chk_fail",
-		"__fortify_fail",     "__cxa_throw",           "__cxa_rethrow",
-		"_Unwind_Resume",     "_ZSt9terminatev",       "_ZSt17__throw_",
-		"_ZSt20__throw_",     "_ZSt24__throw_",
-	};
+	/* "*": with versions and in many variants. */
 	static const char *const names[] = {
-		"abort",
-		"exit",
-		"_exit",
-		"_Exit",
-		"quick_exit",
-		"longjmp",
-		"siglongjmp",
-		"__longjmp_chk",
-		"pthread_exit",
-		"__libc_start_call_main",
-		"__libc_start_main",
-		"__libc_start_main_impl",
+		"exit",         "__longjmp_chk",    "_gfortran_stop_*",
+		"abort",        "__assert_fail*",   "_gfortran_os_error*",
+		"_exit",        "__fortify_fail*",  "_gfortran_error_stop_*",
+		"_Exit",        "__cxa_rethrow*",   "_gfortran_runtime_error*",
+		"longjmp",      "_Unwind_Resume*",  "__stack_chk_fail*",
+		"quick_exit",   "_ZSt9terminatev*", "__libc_start_main",
+		"siglongjmp",   "_ZSt17__throw_*",  "__libc_start_main_impl",
+		"pthread_exit", "_ZSt20__throw_*",  "__libc_start_call_main",
+		"__cxa_throw*", "_ZSt24__throw_*",
 	};
 
-	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
-		if (!strncmp(name, beginnings[i], strlen(beginnings[i])))
-			return true;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(name, names[i]))
+		if (!fnmatch(names[i], name, 0))
 			return true;
 	return false;
 }
@@ -228,9 +208,7 @@ static void decode_range(struct code_builder *builder, const struct code_range *
 		}
 		if (insn.kind == CODE_CALL && insn.target && is_noreturn(file, insn.target))
 			insn.kind = CODE_END;
-		function->insns = xgrow(function->insns, function->num_insns,
-					&builder->insns_capacity, sizeof(*function->insns));
-		function->insns[function->num_insns++] = insn;
+		*XPUSH(function->insns, function->num_insns, builder->insns_capacity) = insn;
 	}
 	/* The rest is as if it were not understood. */
 	if (left && function->num_insns)
@@ -246,7 +224,6 @@ static bool is_in_ranges(const struct code_function *function, uint64_t address)
 	return false;
 }
 
-/* Begin with a function's first part. */
 static void begin(struct code_builder *builder, const struct code_file *file,
 		  const struct code_range *range)
 {
@@ -268,8 +245,8 @@ static bool is_jump_out(const struct code_function *function, const struct code_
 	       !is_in_ranges(function, insn->target);
 }
 
-/* Does the code of that range jump back into the middle of the function? Then it is a part of it;
- * a function that is called at the end of another one does not. */
+/* Does the code of that range jump back into the middle of the function? Then it is a part of it; a
+ * function that is called at the end of another one does not. */
 static bool jumps_back(const struct code_file *file, const struct code_range *range,
 		       const struct code_function *into)
 {
@@ -323,9 +300,8 @@ static void decode_parts(struct code_builder *builder, const char *name)
 
 static int by_address(const void *a, const void *b)
 {
-	const struct code_insn *x = a, *y = b;
-
-	return (x->address > y->address) - (x->address < y->address);
+	return SORTED_ORDER(((const struct code_insn *)a)->address,
+			    ((const struct code_insn *)b)->address);
 }
 
 static struct code_function *decode_function(const struct code_file *file,
@@ -337,8 +313,7 @@ static struct code_function *decode_function(const struct code_file *file,
 	begin(&builder, file, &bounds->range);
 	decode_parts(&builder, bounds->name);
 	function = builder.function;
-	if (function->num_insns)
-		qsort(function->insns, function->num_insns, sizeof(*function->insns), by_address);
+	sorted_make(function->insns, function->num_insns, sizeof(*function->insns), by_address);
 	for (size_t i = 0; i < function->num_insns; i++) {
 		struct code_insn *insn = &function->insns[i];
 

@@ -3,16 +3,14 @@
  * modules were loaded from, with their variables.
  *
  * code.c finds all parts of a function and decodes them, code_x86.c and code_arm64.c decode an
- * instruction, code_build.c has what both make: effects, sums, tables of switches. code_file.c tells
- * where functions begin and end in a file, variables.c where integer variables are, by DWARF. What
- * was read is kept in a code store (model/job/code_store.h), where analyses find it. */
+ * instruction, code_build.c has what both make: effects, sums, tables of switches. code_file.c
+ * tells where functions begin and end in a file, variables.c where integer variables are, by DWARF.
+ * What was read is kept in a code store (model/job/code_store.h), where analyses find it. */
 #ifndef PDB_ATTACH_CODE_H
 #define PDB_ATTACH_CODE_H
 
 #include <stdint.h>
 
-struct code_function;
-struct code_reader;
 struct code_store;
 struct modules;
 struct pdb_error;

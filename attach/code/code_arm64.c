@@ -3,8 +3,7 @@
 
 enum { LR = 30, SP = 31 };
 
-/* The DWARF number of a register and its size in bytes; CODE_NO_REGISTER for what is no integer
- * register, and for the one that is always 0. */
+/* DWARF number and size in bytes; CODE_NO_REGISTER for what is no integer register, or always 0. */
 static unsigned int register_number(arm64_reg reg, unsigned int *size_ret)
 {
 	*size_ret = 8;
@@ -61,13 +60,12 @@ static struct code_value get_value(const cs_arm64_op *op)
 		value.terms[0].place.size = 2;
 	if (op->ext >= ARM64_EXT_SXTB)
 		value.terms[0].place.is_signed = true;
-	if (op->shift.type == ARM64_SFT_LSL || op->shift.type == ARM64_SFT_INVALID) {
+	if (op->shift.type == ARM64_SFT_LSL || op->shift.type == ARM64_SFT_INVALID)
 		value.terms[0].factor = (int64_t)(UINT64_C(1) << (op->shift.value & 63));
-	} else if (op->shift.type == ARM64_SFT_LSR || op->shift.type == ARM64_SFT_ASR) {
+	else if (op->shift.type == ARM64_SFT_LSR || op->shift.type == ARM64_SFT_ASR)
 		code_shift_right(&value, op->shift.value, op->shift.type == ARM64_SFT_ASR);
-	} else {
+	else
 		return code_unknown;
-	}
 	return value;
 }
 
@@ -152,15 +150,12 @@ static void follow_load(struct code_builder *builder, const cs_arm64_op *to,
 static void transfer(struct code_builder *builder, struct code_insn *insn, const cs_arm64_op *op,
 		     struct code_place place, const struct access *access)
 {
-	struct code_value value;
-
 	if (access->is_load) {
 		place.is_signed = access->is_signed;
 		set_register(builder, insn, op->reg, code_copy(place));
-		return;
+	} else {
+		code_add_effect(builder, insn, place, get_value(op));
 	}
-	value = get_value(op);
-	code_add_effect(builder, insn, place, value);
 }
 
 static void decode_memory(struct code_builder *builder, const cs_insn *decoded,
@@ -170,8 +165,8 @@ static void decode_memory(struct code_builder *builder, const cs_insn *decoded,
 	const cs_arm64_op *memory = &arm64->operands[access->num];
 	unsigned int size, base = register_number(memory->mem.base, &size);
 	bool is_post = arm64->op_count > access->num + 1;
-	struct table table = {0};
 	struct code_value moved;
+	struct table table;
 
 	if (memory->type != ARM64_OP_MEM || base == CODE_NO_REGISTER) {
 		for (uint8_t i = 0; access->is_load && i < access->num; i++)
@@ -219,8 +214,7 @@ static void set_unknown(struct code_builder *builder, csh handle, const cs_insn 
 		set_register(builder, insn, written[i], code_unknown);
 }
 
-/* An address in a register, step by step: adrp and add, adr; and what is made of a table's entry.
- */
+/* An address in a register: adrp and add, adr; and what is made of a table's entry. */
 static void follow_table(struct code_builder *builder, const cs_insn *decoded, struct table left,
 			 struct table right)
 {
@@ -251,19 +245,13 @@ static void follow_table(struct code_builder *builder, const cs_insn *decoded, s
 
 static void note_branch(struct code_builder *builder, arm64_cc condition, uint64_t target)
 {
-	switch (condition) {
-	case ARM64_CC_HI:
-	case ARM64_CC_LS:
-		code_note_bound(builder, 1, condition == ARM64_CC_LS, target);
-		break;
-	case ARM64_CC_HS:
-	case ARM64_CC_LO:
-		code_note_bound(builder, 0, condition == ARM64_CC_LO, target);
-		break;
-	default:
+	bool is_with = condition == ARM64_CC_HI || condition == ARM64_CC_LS;
+
+	if (is_with || condition == ARM64_CC_HS || condition == ARM64_CC_LO)
+		code_note_bound(builder, is_with,
+				condition == ARM64_CC_LS || condition == ARM64_CC_LO, target);
+	else
 		builder->bound = 0;
-		break;
-	}
 }
 
 static void decode_branch(struct code_builder *builder, const cs_insn *decoded,
@@ -297,28 +285,17 @@ static struct table table_of(const struct code_builder *builder, const cs_arm64_
 	return reg == CODE_NO_REGISTER ? (struct table){0} : builder->tables[reg];
 }
 
-static struct code_value extended(const cs_insn *decoded, const cs_arm64_op *from)
+static struct code_value extended(unsigned int id, const cs_arm64_op *from)
 {
 	struct code_value value = get_value(from);
 
 	if (!value.is_known || value.num_terms != 1)
 		return code_unknown;
-	switch (decoded->id) {
-	case ARM64_INS_SXTB:
-	case ARM64_INS_UXTB:
-		value.terms[0].place.size = 1;
-		break;
-	case ARM64_INS_SXTH:
-	case ARM64_INS_UXTH:
-		value.terms[0].place.size = 2;
-		break;
-	default:
-		value.terms[0].place.size = 4;
-		break;
-	}
-	value.terms[0].place.is_signed = decoded->id == ARM64_INS_SXTB ||
-					 decoded->id == ARM64_INS_SXTH ||
-					 decoded->id == ARM64_INS_SXTW;
+	value.terms[0].place.size = id == ARM64_INS_SXTB || id == ARM64_INS_UXTB   ? 1
+				    : id == ARM64_INS_SXTH || id == ARM64_INS_UXTH ? 2
+										   : 4;
+	value.terms[0].place.is_signed =
+		id == ARM64_INS_SXTB || id == ARM64_INS_SXTH || id == ARM64_INS_SXTW;
 	return value;
 }
 
@@ -389,7 +366,7 @@ static void decode_calculation(struct code_builder *builder, csh handle, const c
 	case ARM64_INS_UXTB:
 	case ARM64_INS_UXTH:
 	case ARM64_INS_UXTW:
-		set_register(builder, insn, ops[0].reg, extended(decoded, &ops[1]));
+		set_register(builder, insn, ops[0].reg, extended(decoded->id, &ops[1]));
 		break;
 	default:
 		set_unknown(builder, handle, decoded, insn);

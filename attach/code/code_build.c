@@ -82,9 +82,8 @@ void code_add_effect(struct code_builder *builder, struct code_insn *insn, struc
 		value = code_unknown;
 	if (!insn->num_effects)
 		insn->first_effect = (uint32_t)function->num_effects;
-	function->effects = xgrow(function->effects, function->num_effects,
-				  &builder->effects_capacity, sizeof(*function->effects));
-	function->effects[function->num_effects++] = (struct code_effect){to, value};
+	*XPUSH(function->effects, function->num_effects, builder->effects_capacity) =
+		(struct code_effect){to, value};
 	insn->num_effects++;
 }
 
@@ -129,8 +128,7 @@ void code_note_call(struct code_builder *builder, struct code_insn *insn, uint64
 			builder->tables[i].step = TABLE_NOTHING;
 }
 
-/* Entries end where the comparison before the jump says. Where none was seen nobody knows: what
- * follows a table may be another one. */
+/* Entries end where the comparison before says; without one, another table may follow. */
 void code_add_table(struct code_builder *builder, struct code_insn *insn, const struct table *table)
 {
 	struct code_function *function = builder->function;
@@ -140,13 +138,11 @@ void code_add_table(struct code_builder *builder, struct code_insn *insn, const 
 	for (uint64_t i = 0; i < bound; i++) {
 		const uint8_t *bytes = code_file_bytes(
 			builder->file, table->address + i * table->entry_size, table->entry_size);
-		uint64_t target = bytes ? read_entry(table, bytes) : 0;
 
 		if (!bytes)
 			break;
-		function->targets = xgrow(function->targets, function->num_targets,
-					  &builder->targets_capacity, sizeof(*function->targets));
-		function->targets[function->num_targets++] = target;
+		*XPUSH(function->targets, function->num_targets, builder->targets_capacity) =
+			read_entry(table, bytes);
 		insn->num_targets++;
 	}
 	if (insn->num_targets < bound)

@@ -11,8 +11,6 @@
 #define MAX_SIZE (UINT64_C(16) << 20) /* bytes of a function */
 #define RELOCATIONS 16                /* of which a look takes as long as an instruction */
 
-/* ---- Segments ---- */
-
 const uint8_t *code_file_bytes(const struct code_file *file, uint64_t address, size_t size)
 {
 	for (size_t i = 0; i < file->num_segments; i++) {
@@ -46,9 +44,7 @@ static void find_segments(struct code_file *file)
 					    ELF_T_BYTE);
 		if (!data)
 			continue;
-		file->segments = xgrow(file->segments, file->num_segments, &file->segments_capacity,
-				       sizeof(*file->segments));
-		file->segments[file->num_segments++] =
+		*XPUSH(file->segments, file->num_segments, file->segments_capacity) =
 			(struct code_segment){header.p_vaddr, data->d_size, data->d_buf};
 	}
 }
@@ -62,8 +58,6 @@ bool code_file_spend(const struct code_file *file, uint64_t effort)
 	*file->effort -= effort;
 	return true;
 }
-
-/* ---- Where functions begin and end ---- */
 
 /* An entry of the sorted table of .eh_frame_hdr: a function's beginning and its unwind information,
  * from where the header is. */
@@ -85,8 +79,8 @@ static int begins_before(const void *key, const void *frame)
 }
 
 /* By .eh_frame_hdr (LSB, "Exception Frames"), as all linkers write it. The information begins with
- * two words, the beginning relative to its own place, and the size, as compilers write it for 64-bit
- * machines: else the beginning is not that of the table. */
+ * two words, the beginning relative to its own place, and the size, as compilers write it for
+ * 64-bit machines: else the beginning is not that of the table. */
 static bool find_frame(const struct code_file *file, uint64_t address, struct code_range *ret)
 {
 	static const uint8_t expected[] = {1, 0x1b, 0x03, 0x3b};
@@ -132,7 +126,6 @@ bool code_file_bounds(const struct code_file *file, uint64_t address, struct cod
 	       ret->range.end - ret->range.begin <= MAX_SIZE;
 }
 
-/* The symbol that the dynamic linker puts into the pointer at `address`. */
 const char *code_file_relocated_name(const struct code_file *file, uint64_t address)
 {
 	Elf_Scn *section = NULL;
@@ -166,8 +159,6 @@ const char *code_file_relocated_name(const struct code_file *file, uint64_t addr
 	}
 	return NULL;
 }
-
-/* ---- Opening ---- */
 
 void code_file_open(const struct module *module, struct code_file *file)
 {

@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the parts of code.h share: files with code (code_file.c), a function that is being put together
- * (code_build.c), decoders of the architectures (code_x86.c, code_arm64.c), variables (variables.c).
- */
+ * What the parts of code.h share: files with code (code_file.c), a function that is being put
+ * together (code_build.c), decoders of the architectures (code_x86.c, code_arm64.c), variables
+ * (variables.c). */
 #ifndef PDB_ATTACH_CODE_PRIVATE_H
 #define PDB_ATTACH_CODE_PRIVATE_H
 
 #include <capstone/capstone.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "attach/symbols/debug_file.h"
 #include "model/job/code.h"
-
-struct code_variables;
-struct module;
 
 /* ---- Files ---- */
 
@@ -50,17 +44,16 @@ const uint8_t *code_file_bytes(const struct code_file *file, uint64_t address, s
 /* Take that from the effort. False: there is not so much left. */
 bool code_file_spend(const struct code_file *file, uint64_t effort);
 
-/* The function that holds the address, or a part that the compiler has put elsewhere: by its symbol,
- * or its unwind information where there is none. */
+/* The function, or a part put elsewhere, at the address: by symbol, else unwind information. */
 bool code_file_bounds(const struct code_file *file, uint64_t address, struct code_bounds *ret);
 
 /* The symbol that the dynamic linker puts into the pointer at `address`; NULL: none. */
 const char *code_file_relocated_name(const struct code_file *file, uint64_t address);
 
 /* The integer variables and parameters of a function and of what is inlined into it, and where they
- * are at which addresses, from DWARF with libdw. The file may be one without debug information, or
- * a closed one. Locations of other forms than sums of registers and stack slots are left out, as are
- * variables without any. Never fails; free with code_variables_destroy(). */
+ * are at which addresses, by DWARF. The file may be closed, or have no debug information. Variables
+ * and locations that are no sums of registers and stack slots are left out. Never fails; free with
+ * code_variables_destroy(). */
 struct code_variables *variables_read(struct debug_file *file,
 				      const struct code_function *function);
 
@@ -106,8 +99,7 @@ struct code_machine {
 	/* Decode one instruction: set kind and target of *insn, add effects and targets. */
 	void (*decode)(struct code_builder *builder, csh handle, const cs_insn *decoded,
 		       struct code_insn *insn);
-	/* May the instruction of a function with that range leave it: a return, a jump elsewhere,
-	 * or one of which it is not known where to? */
+	/* May it leave a function with that range, by a return or a jump, maybe an unknown one? */
 	bool (*may_leave)(csh handle, const cs_insn *decoded, const struct code_range *range);
 	/* The address of the pointer that the stub at `bytes` jumps through; 0: it is no stub. */
 	uint64_t (*stub_pointer)(const uint8_t *bytes, size_t size, uint64_t address);

@@ -38,22 +38,13 @@ static unsigned int find_register(x86_reg reg, unsigned int *part_ret)
 	return CODE_NO_REGISTER;
 }
 
-/* The DWARF number of a register and its size in bytes; CODE_NO_REGISTER also for what does not begin at
- * its lowest byte. */
+/* The DWARF number and the size in bytes; CODE_NO_REGISTER also for what is no lowest part. */
 static unsigned int register_number(x86_reg reg, unsigned int *size_ret)
 {
 	unsigned int part = 0, number = find_register(reg, &part);
 
 	*size_ret = 8u >> part;
 	return part < 4 ? number : CODE_NO_REGISTER;
-}
-
-/* The register that holds the byte, whichever of its bytes that is. */
-static unsigned int whole_register(x86_reg reg)
-{
-	unsigned int part;
-
-	return find_register(reg, &part);
 }
 
 /* ---- Operands ---- */
@@ -68,8 +59,7 @@ static void add_register(struct code_value *value, x86_reg reg, int64_t factor)
 		code_add_term(value, code_register(number, size), factor);
 }
 
-/* Add to *value the address that a memory operand names; it becomes unknown if it is no such sum.
- */
+/* Add to *value the address of a memory operand; it becomes unknown if that is no such sum. */
 static void add_address(struct code_value *value, const cs_insn *decoded, const x86_op_mem *memory)
 {
 	value->constant += memory->disp;
@@ -119,12 +109,13 @@ static void set(struct code_builder *builder, struct code_insn *insn, const cs_i
 		const cs_x86_op *to, struct code_value value)
 {
 	struct code_place place;
+	unsigned int part;
 
 	if (to->type == X86_OP_REG) {
 		bool is_whole = to->size >= 4;
 
-		code_set_register(builder, insn, whole_register(to->reg), is_whole ? to->size : 8,
-				  is_whole ? value : code_unknown);
+		code_set_register(builder, insn, find_register(to->reg, &part),
+				  is_whole ? to->size : 8, is_whole ? value : code_unknown);
 	} else if (get_place(decoded, to, &place)) {
 		code_add_effect(builder, insn, place, value);
 	}
@@ -137,6 +128,7 @@ static void set_unknown(struct code_builder *builder, csh handle, const cs_insn 
 	const cs_x86 *x86 = &decoded->detail->x86;
 	cs_regs read, written;
 	uint8_t num_read, num_written;
+	unsigned int part;
 
 	/* Some instructions' list of accesses is wrong in Capstone 4: the first operand counts. */
 	for (uint8_t i = 0; i < x86->op_count; i++)
@@ -145,7 +137,7 @@ static void set_unknown(struct code_builder *builder, csh handle, const cs_insn 
 	if (cs_regs_access(handle, decoded, read, &num_read, written, &num_written))
 		return;
 	for (uint8_t i = 0; i < num_written; i++)
-		code_set_register(builder, insn, whole_register(written[i]), 8, code_unknown);
+		code_set_register(builder, insn, find_register(written[i], &part), 8, code_unknown);
 }
 
 /* ---- Tables of switches ---- */
@@ -199,11 +191,9 @@ static struct table next_table(const struct code_builder *builder, const cs_insn
 	switch (decoded->id) {
 	case X86_INS_LEA:
 		if (from->mem.base == X86_REG_RIP)
-			table = (struct table){
-				.step = TABLE_CONSTANT,
-				.address =
-					decoded->address + decoded->size + (uint64_t)from->mem.disp,
-			};
+			table = (struct table){.step = TABLE_CONSTANT,
+					       .address = decoded->address + decoded->size +
+							  (uint64_t)from->mem.disp};
 		return table;
 	case X86_INS_MOV:
 	case X86_INS_MOVSXD:
@@ -237,7 +227,6 @@ static void note_comparison(struct code_builder *builder, const cs_insn *decoded
 	const uint64_t changes = X86_EFLAGS_MODIFY_CF | X86_EFLAGS_MODIFY_ZF | X86_EFLAGS_RESET_CF |
 				 X86_EFLAGS_RESET_ZF | X86_EFLAGS_SET_CF | X86_EFLAGS_SET_ZF |
 				 X86_EFLAGS_UNDEFINED_CF | X86_EFLAGS_UNDEFINED_ZF;
-
 	bool compares = decoded->id == X86_INS_CMP || decoded->id == X86_INS_SUB;
 
 	if (!compares && !(x86->eflags & changes))
@@ -250,19 +239,13 @@ static void note_comparison(struct code_builder *builder, const cs_insn *decoded
 
 static void note_branch(struct code_builder *builder, const cs_insn *decoded, uint64_t target)
 {
-	switch (decoded->id) {
-	case X86_INS_JA:
-	case X86_INS_JBE:
-		code_note_bound(builder, 1, decoded->id == X86_INS_JBE, target);
-		break;
-	case X86_INS_JAE:
-	case X86_INS_JB:
-		code_note_bound(builder, 0, decoded->id == X86_INS_JB, target);
-		break;
-	default:
+	bool is_with = decoded->id == X86_INS_JA || decoded->id == X86_INS_JBE;
+
+	if (is_with || decoded->id == X86_INS_JAE || decoded->id == X86_INS_JB)
+		code_note_bound(builder, is_with,
+				decoded->id == X86_INS_JBE || decoded->id == X86_INS_JB, target);
+	else
 		builder->bound = 0;
-		break;
-	}
 }
 
 /* ---- Instructions ---- */
@@ -347,22 +330,17 @@ static struct code_value calculate(const cs_insn *decoded)
 		code_add(&value, &other, decoded->id == X86_INS_ADD ? 1 : -1);
 		return value;
 	case X86_INS_IMUL:
-		if (x86->op_count == 1 || right->type != X86_OP_IMM)
-			return code_unknown;
 		value.terms[0].factor = right->imm;
-		return value;
+		break;
 	case X86_INS_SHL:
 	case X86_INS_SAL:
-		if (!is_by)
-			return code_unknown;
 		value.terms[0].factor = (int64_t)(UINT64_C(1) << by);
-		return value;
+		break;
 	default: /* shr, sar */
-		if (!is_by)
-			return code_unknown;
 		code_shift_right(&value, (unsigned int)by, decoded->id == X86_INS_SAR);
-		return value;
+		break;
 	}
+	return is_by ? value : code_unknown;
 }
 
 static struct code_value load(const cs_insn *decoded, const cs_x86_op *from)
@@ -408,12 +386,6 @@ static void decode(struct code_builder *builder, csh handle, const cs_insn *deco
 	case X86_INS_NOP:
 	case X86_INS_BT:
 	case X86_INS_DATA16:
-		return;
-	case X86_INS_XCHG:
-		/* One with itself stands for a nop of two bytes. */
-		if (x86->op_count == 2 && to->type == X86_OP_REG && to->reg == x86->operands[1].reg)
-			return;
-		set_unknown(builder, handle, decoded, insn);
 		return;
 	case X86_INS_MOV:
 	case X86_INS_MOVABS:
@@ -465,6 +437,11 @@ static void decode(struct code_builder *builder, csh handle, const cs_insn *deco
 	case X86_INS_LEAVE:
 		decode_stack(builder, decoded, insn);
 		break;
+	case X86_INS_XCHG:
+		/* One with itself stands for a nop of two bytes. */
+		if (x86->op_count == 2 && to->type == X86_OP_REG && to->reg == x86->operands[1].reg)
+			return;
+		/* fall through */
 	default:
 		set_unknown(builder, handle, decoded, insn);
 		return;
@@ -487,8 +464,7 @@ static bool may_leave(csh handle, const cs_insn *decoded, const struct code_rang
 	       (uint64_t)to->imm >= range->end;
 }
 
-/* A stub for calls of other libraries: jmp *displacement(%rip), after what marks a landing place.
- */
+/* A stub for calls of other libraries: jmp *displacement(%rip), maybe behind endbr64. */
 static uint64_t stub_pointer(const uint8_t *bytes, size_t size, uint64_t address)
 {
 	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};

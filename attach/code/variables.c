@@ -3,7 +3,6 @@
 
 #include "attach/code/code_private.h"
 #include "attach/process/maps.h"
-#include "attach/symbols/debug_file.h"
 #include "model/xalloc.h"
 
 #define MAX_DEPTH 64         /* of nested scopes */
@@ -89,8 +88,7 @@ static bool multiply(struct code_value *value, int64_t by)
 	return !__builtin_mul_overflow(value->constant, by, &value->constant);
 }
 
-/* Cut to its low bytes: that can be said of what is in one place. Else what follows must not depend
- * on the others. */
+/* Cut to low bytes: what is in one place is. Else what follows must not depend on the others. */
 static void cut(struct stack *stack, unsigned int size, bool is_signed)
 {
 	struct code_value *value = &stack->values[stack->num - 1];
@@ -210,9 +208,9 @@ static bool apply(const struct reading *reading, struct stack *stack, Dwarf_Attr
 	case DW_OP_shra:
 		return apply_constant(stack, op->atom);
 	case DW_OP_deref:
-		return stack->num && load(stack, 8);
+		return load(stack, 8);
 	case DW_OP_deref_size:
-		return stack->num && load(stack, (unsigned int)op->number);
+		return load(stack, (unsigned int)op->number);
 	case DW_OP_convert:
 	case DW_OP_GNU_convert:
 		return convert(stack, location, op);
@@ -223,7 +221,7 @@ static bool apply(const struct reading *reading, struct stack *stack, Dwarf_Attr
 	}
 }
 
-/* The value of a variable of that size with that location. False: of another form. */
+/* False: of another form. */
 static bool read_expression(const struct reading *reading, Dwarf_Attribute *location,
 			    const Dwarf_Op *ops, size_t num, unsigned int size,
 			    struct code_value *ret)
@@ -275,9 +273,7 @@ static bool is_integer(Dwarf_Die *die, unsigned int *size_ret, bool *is_signed_r
 static void add_location(struct code_variable *variable, size_t *capacity, uint64_t begin,
 			 uint64_t end, const struct code_value *value)
 {
-	variable->locations = xgrow(variable->locations, variable->num_locations, capacity,
-				    sizeof(*variable->locations));
-	variable->locations[variable->num_locations++] =
+	*XPUSH(variable->locations, variable->num_locations, *capacity) =
 		(struct code_location){{begin, end}, *value};
 }
 
@@ -327,9 +323,7 @@ static void read_variable(struct reading *reading, Dwarf_Die *die, Dwarf_Die *sc
 	file = dwarf_decl_file(die);
 	variable.file = file ? xstrdup(maps_base(file)) : NULL;
 	dwarf_decl_line(die, &variable.line);
-	variables->variables = xgrow(variables->variables, variables->num_variables,
-				     &reading->capacity, sizeof(*variables->variables));
-	variables->variables[variables->num_variables++] = variable;
+	*XPUSH(variables->variables, variables->num_variables, reading->capacity) = variable;
 }
 
 /* A damaged file may have an entry in two scopes, and each of these in two: none is read twice. */
@@ -366,16 +360,11 @@ static void read_scope(struct reading *reading, Dwarf_Die *scope, Dwarf_Die *wit
 
 static bool is_fortran(Dwarf_Die *unit)
 {
-	switch (dwarf_srclang(unit)) {
-	case DW_LANG_Fortran77:
-	case DW_LANG_Fortran90:
-	case DW_LANG_Fortran95:
-	case DW_LANG_Fortran03:
-	case DW_LANG_Fortran08:
-		return true;
-	default:
-		return false;
-	}
+	int language = dwarf_srclang(unit);
+
+	return language == DW_LANG_Fortran77 || language == DW_LANG_Fortran90 ||
+	       language == DW_LANG_Fortran95 || language == DW_LANG_Fortran03 ||
+	       language == DW_LANG_Fortran08;
 }
 
 static void read_frame_base(struct reading *reading, Dwarf_Die *function)
@@ -387,13 +376,10 @@ static void read_frame_base(struct reading *reading, Dwarf_Die *function)
 	if (!dwarf_attr_integrate(function, DW_AT_frame_base, &attribute) ||
 	    dwarf_getlocation(&attribute, &ops, &num) || num != 1)
 		return;
-	if (ops[0].atom == DW_OP_call_frame_cfa)
-		reading->frame_base = code_copy(code_register(CODE_CFA, 8));
-	else if (ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31)
-		reading->frame_base = code_copy(code_register(ops[0].atom - DW_OP_reg0, 8));
-	else
-		return;
-	reading->has_frame_base = true;
+	reading->has_frame_base = ops[0].atom == DW_OP_call_frame_cfa ||
+				  (ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31);
+	reading->frame_base = code_copy(code_register(
+		ops[0].atom == DW_OP_call_frame_cfa ? CODE_CFA : ops[0].atom - DW_OP_reg0, 8));
 }
 
 struct code_variables *variables_read(struct debug_file *file, const struct code_function *function)

@@ -15,6 +15,7 @@
 #include "model/error.h"
 #include "model/interrupt.h"
 #include "model/regular_file.h"
+#include "model/sorted.h"
 
 #if defined(__x86_64__)
 #define OWN_MACHINE EM_X86_64
@@ -114,9 +115,8 @@ static void add_segment(struct core_file *core, const ElfW(Phdr) * phdr)
 
 	if (!phdr->p_memsz || phdr->p_vaddr > UINT64_MAX - phdr->p_memsz)
 		return;
-	core->segments = arena_grow(core->arena, core->segments, core->num_segments,
-				    &core->segments_capacity, sizeof(*core->segments));
-	segment = &core->segments[core->num_segments++];
+	segment = ARENA_PUSH(core->arena, core->segments, core->num_segments,
+			     core->segments_capacity);
 	*segment = (struct core_segment){
 		.start = phdr->p_vaddr,
 		.end = phdr->p_vaddr + phdr->p_memsz,
@@ -132,9 +132,8 @@ static void add_segment(struct core_file *core, const ElfW(Phdr) * phdr)
 
 static int by_start(const void *a, const void *b)
 {
-	const struct core_segment *x = a, *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
+	return SORTED_ORDER(((const struct core_segment *)a)->start,
+			    ((const struct core_segment *)b)->start);
 }
 
 /* Into order, without those that overlap one before. */
@@ -142,8 +141,7 @@ static void sort_segments(struct core_file *core)
 {
 	size_t num = 0;
 
-	if (core->num_segments)
-		qsort(core->segments, core->num_segments, sizeof(*core->segments), by_start);
+	sorted_make(core->segments, core->num_segments, sizeof(*core->segments), by_start);
 	for (size_t i = 0; i < core->num_segments; i++)
 		if (!num || core->segments[i].start >= core->segments[num - 1].end)
 			core->segments[num++] = core->segments[i];
@@ -160,13 +158,12 @@ static void add_thread(struct core_file *core, uint64_t at, uint64_t size)
 	if (size != sizeof(status) || !read_at(core, at, &status, sizeof(status)) ||
 	    status.pr_pid <= 0)
 		return;
-	core->threads = arena_grow(core->arena, core->threads, core->num_threads,
-				   &core->threads_capacity, sizeof(*core->threads));
-	thread = &core->threads[core->num_threads++];
-	memset(thread, 0, sizeof(*thread));
-	thread->tid = status.pr_pid;
-	thread->signal = status.pr_cursig;
-	thread->blocked = status.pr_sighold;
+	thread = ARENA_PUSH(core->arena, core->threads, core->num_threads, core->threads_capacity);
+	*thread = (struct core_thread){
+		.tid = status.pr_pid,
+		.signal = status.pr_cursig,
+		.blocked = status.pr_sighold,
+	};
 	memcpy(&thread->regs, &status.pr_reg, sizeof(thread->regs));
 }
 
@@ -174,13 +171,11 @@ static void add_thread(struct core_file *core, uint64_t at, uint64_t size)
 static void add_info(struct core_file *core, uint64_t at, uint64_t size)
 {
 	struct core_thread *thread;
-	siginfo_t info;
 
-	if (!core->num_threads || size != sizeof(info) || !read_at(core, at, &info, sizeof(info)))
+	if (!core->num_threads || size != sizeof(thread->info))
 		return;
 	thread = &core->threads[core->num_threads - 1];
-	thread->info = info;
-	thread->has_info = true;
+	thread->has_info = read_at(core, at, &thread->info, size);
 }
 
 static void add_process(struct core_file *core, uint64_t at, uint64_t size)
@@ -219,14 +214,8 @@ static void add_mapping(struct core_file *core, const uint64_t words[3], uint64_
 
 	if (words[0] >= words[1] || words[2] > INT64_MAX / page || (last && words[0] < last->end))
 		return;
-	core->mappings = arena_grow(core->arena, core->mappings, core->num_mappings,
-				    &core->mappings_capacity, sizeof(*core->mappings));
-	core->mappings[core->num_mappings++] = (struct core_mapping){
-		.start = words[0],
-		.end = words[1],
-		.file_offset = words[2] * page,
-		.path = path,
-	};
+	*ARENA_PUSH(core->arena, core->mappings, core->num_mappings, core->mappings_capacity) =
+		(struct core_mapping){words[0], words[1], words[2] * page, path};
 }
 
 /* NT_FILE: number, page size, then for each mapping start, end and offset in pages, then all the
@@ -263,27 +252,22 @@ static void add_files(struct core_file *core, uint64_t at, uint64_t size)
 
 static void add_note(struct core_file *core, uint32_t type, uint64_t at, uint64_t size)
 {
-	switch (type) {
-	case NT_PRSTATUS:
-		add_thread(core, at, size);
-		break;
-	case NT_PRPSINFO:
-		add_process(core, at, size);
-		break;
-	case NT_SIGINFO:
-		add_info(core, at, size);
-		break;
-	case NT_AUXV:
-		add_auxv(core, at, size);
-		break;
-	case NT_FILE:
-		add_files(core, at, size);
-		break;
-	}
+	static const struct {
+		uint32_t type;
+		void (*add)(struct core_file *core, uint64_t at, uint64_t size);
+	} kinds[] = {{NT_PRSTATUS, add_thread},
+		     {NT_PRPSINFO, add_process},
+		     {NT_SIGINFO, add_info},
+		     {NT_AUXV, add_auxv},
+		     {NT_FILE, add_files}};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (kinds[i].type == type)
+			kinds[i].add(core, at, size);
 }
 
-/* Notes of `size` bytes at `at` of the file, aligned to 4 or 8 bytes. What is cut short or makes no
- * sense is left out. -1 and *err: there are more than are stored, or somebody has interrupted it. */
+/* Notes of `size` bytes at `at` of the file, aligned to 4 or 8 bytes; what is cut short or makes no
+ * sense is left out. -1: more than are stored, or interrupted. */
 static int read_notes(struct core_file *core, uint64_t at, uint64_t size, uint64_t align,
 		      struct pdb_error *err)
 {
@@ -318,8 +302,6 @@ static int read_notes(struct core_file *core, uint64_t at, uint64_t size, uint64
 	return 0;
 }
 
-/* ---- All of it ---- */
-
 static int read_segments(struct core_file *core, const ElfW(Ehdr) * header, struct pdb_error *err)
 {
 	ElfW(Phdr) phdr;
@@ -343,14 +325,6 @@ static int read_segments(struct core_file *core, const ElfW(Ehdr) * header, stru
 	return 0;
 }
 
-/* Without NT_PRPSINFO: the main thread is the oldest, and has mostly the lowest number. */
-static void guess_pid(struct core_file *core)
-{
-	for (size_t i = 0; i < core->num_threads; i++)
-		if (!core->pid || core->threads[i].tid < core->pid)
-			core->pid = core->threads[i].tid;
-}
-
 static int load(struct core_file *core, struct pdb_error *err)
 {
 	ElfW(Ehdr) header;
@@ -362,8 +336,13 @@ static int load(struct core_file *core, struct pdb_error *err)
 	if (!core->num_threads)
 		return error_set(err, ERROR_FORMAT, "a %s core: it has no thread",
 				 core->missing ? "truncated" : "corrupt");
-	if (core->pid <= 0)
-		guess_pid(core);
+	/* Without NT_PRPSINFO: the main thread is the oldest, and has mostly the lowest number. */
+	if (core->pid <= 0) {
+		core->pid = core->threads[0].tid;
+		for (size_t i = 1; i < core->num_threads; i++)
+			if (core->threads[i].tid < core->pid)
+				core->pid = core->threads[i].tid;
+	}
 	return 0;
 }
 

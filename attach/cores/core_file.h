@@ -7,12 +7,9 @@
 
 #include <signal.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 #include <sys/user.h>
 
-struct arena;
 struct pdb_error;
 struct stat;
 
@@ -46,8 +43,8 @@ struct core_file {
 	int fd;
 	char *path;
 	uint64_t size;
-	/* What reading may take, in bytes: in proportion to what is stored, as holes and counts can
-	 * claim any number. */
+	/* Bytes that reading may take: in proportion to what is stored, as holes claim any
+	 * number. */
 	uint64_t budget;
 	uint64_t notes_left;           /* of that, for notes, until they are read */
 	int64_t written_ns;            /* the file's modification time */
@@ -73,12 +70,10 @@ void core_file_close(struct core_file *core); /* NULL is fine */
 /* When a file was last written to. */
 int64_t core_file_written_ns(const struct stat *status);
 
-/* Is this file a core at all? By its first bytes; false also if it cannot be read or is no regular
- * file. */
+/* Is this a core, by its first bytes? False also if it cannot be read or is no regular file. */
 bool core_file_is_core(const char *path);
 
-/* Copy just `size` bytes of the process' memory as far as it was dumped; -1 if they are not all
- * there. */
+/* Copy just `size` bytes of memory as far as it was dumped; -1 if they are not all there. */
 int core_file_read(const struct core_file *core, uint64_t address, void *buffer, size_t size);
 
 /* The segment that an address lies in, or NULL. */
@@ -87,14 +82,12 @@ const struct core_segment *core_file_segment(const struct core_file *core, uint6
 /* A value of the auxiliary vector (AT_...); 0 if it has none. */
 uint64_t core_file_auxv(const struct core_file *core, uint64_t type);
 
-/* The environment that the process was started with, as in /proc/PID/environ, with a zero byte
- * behind it. The caller frees. NULL if it is not found. */
+/* As in /proc/PID/environ, with a zero byte behind it. The caller frees. NULL: not found. */
 char *core_file_environ(const struct core_file *core, size_t *size_ret);
 
-/* The thread that the process ended by, or NULL if no thread got a signal. *info_ret is the
- * signal's information; where a handler (Open MPI and UCX have one) caught a fault and sent the
- * signal again, that of the fault itself, if it is still on the stack. si_signo is 0 where there is
- * none. */
+/* The thread that the process ended by, NULL if none got a signal. *info_ret: the signal's
+ * information (si_signo 0: none); where a handler caught a fault and sent the signal again, as Open
+ * MPI's and UCX's do, that of the fault if it is still on the stack. */
 const struct core_thread *core_file_culprit(const struct core_file *core, siginfo_t *info_ret);
 
 #endif

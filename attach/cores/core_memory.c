@@ -49,8 +49,6 @@ struct core_memory {
 	struct file *by_path;
 };
 
-/* ---- Mappings ---- */
-
 static struct file *get_file(struct core_memory *memory, const char *path)
 {
 	struct file *file;
@@ -63,9 +61,7 @@ static struct file *get_file(struct core_memory *memory, const char *path)
 	file->number = memory->num_files;
 	file->fd = -1;
 	HASH_ADD_KEYPTR(hh, memory->by_path, file->path, strlen(file->path), file);
-	memory->files = arena_grow(memory->arena, memory->files, memory->num_files,
-				   &memory->files_capacity, sizeof(struct file *));
-	memory->files[memory->num_files++] = file;
+	*ARENA_PUSH(memory->arena, memory->files, memory->num_files, memory->files_capacity) = file;
 	return file;
 }
 
@@ -130,8 +126,6 @@ static void make_maps(struct core_memory *memory)
 	}
 }
 
-/* ---- Files ---- */
-
 static bool take(struct core_memory *memory, size_t cost)
 {
 	if (memory->left < cost || interrupt_pending()) {
@@ -146,21 +140,18 @@ static int read_core(void *context, uint64_t address, void *buffer, size_t size)
 {
 	struct core_memory *memory = context;
 
-	if (!take(memory, size + COST_READ))
-		return -1;
-	return core_file_read(memory->core, address, buffer, size);
+	return take(memory, size + COST_READ) ? core_file_read(memory->core, address, buffer, size)
+					      : -1;
 }
 
 static int read_mapped_file(void *context, uint64_t address, void *buffer, size_t size)
 {
 	int fd = *(const int *)context;
 
-	return address <= INT64_MAX && pread(fd, buffer, size, (off_t)address) == (ssize_t)size
-		       ? 0
-		       : -1;
+	return address > INT64_MAX || pread(fd, buffer, size, (off_t)address) != (ssize_t)size ? -1
+											       : 0;
 }
 
-/* Does the file have this build-id? */
 static bool has_build_id(int fd, const uint8_t *build_id, ssize_t size)
 {
 	struct memory file = {.read = read_mapped_file, .context = &fd};
@@ -265,8 +256,6 @@ enum mapped_state core_memory_file(const struct core_memory *memory, size_t i,
 	return memory->files[i]->is_needed ? memory->files[i]->state : MAPPED_UNUSED;
 }
 
-/* ---- Reading ---- */
-
 /* What is behind the end of the file in its last page is zero, as the kernel maps it. */
 static int read_file(const struct core_memory *memory, uint64_t address, void *buffer, size_t size)
 {
@@ -280,10 +269,8 @@ static int read_file(const struct core_memory *memory, uint64_t address, void *b
 	file = memory->files[range->inode - 1];
 	file->is_needed = true;
 	at = range->file_offset + (address - range->start);
-	if (file->fd < 0 || at > INT64_MAX - size)
-		return -1;
-	/* Up to the end of the last page. */
-	if (at + size > ((file->size + PAGE - 1) & ~(PAGE - 1)))
+	if (file->fd < 0 || at > INT64_MAX - size ||
+	    at + size > ((file->size + PAGE - 1) & ~(PAGE - 1)))
 		return -1;
 	n = pread(file->fd, buffer, size, (off_t)at);
 	if (n < 0)
@@ -298,7 +285,7 @@ int core_memory_read(void *context, uint64_t address, void *buffer, size_t size)
 
 	if (!take(memory, size + COST_READ))
 		return -1;
-	if (core_file_read(memory->core, address, buffer, size) == 0)
-		return 0;
-	return read_file(memory, address, buffer, size);
+	return core_file_read(memory->core, address, buffer, size)
+		       ? read_file(memory, address, buffer, size)
+		       : 0;
 }

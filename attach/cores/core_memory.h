@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 struct core_file;
-struct maps;
 
 enum mapped_state {
 	MAPPED_UNUSED, /* nothing of it was needed */
@@ -20,8 +19,6 @@ enum mapped_state {
 	MAPPED_MISSING, /* there is no such file, or it cannot be read */
 };
 
-struct core_memory;
-
 /* The core is borrowed. */
 struct core_memory *core_memory_create(const struct core_file *core);
 void core_memory_destroy(struct core_memory *memory); /* NULL is fine */
@@ -29,9 +26,9 @@ void core_memory_destroy(struct core_memory *memory); /* NULL is fine */
 /* Was more asked for than the core's budget? */
 bool core_memory_is_exhausted(const struct core_memory *memory);
 
-/* The mappings; the caller takes them (maps_destroy), and reads as long as it has them. Files have a device and inode of our own. An
- * object whose file differs and that has no build-id has its bare name as path, so that no names
- * are taken from the file. */
+/* The mappings; the caller takes them (maps_destroy), and reads as long as it has them. Devices and
+ * inodes are our own. An object whose file differs and that has no build-id has its bare name as
+ * path, so that no names are taken from the file. */
 struct maps *core_memory_steal_maps(struct core_memory *memory);
 
 /* The files that it had mapped, after everything was read that is needed. The path is borrowed. */

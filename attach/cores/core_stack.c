@@ -51,7 +51,7 @@ static uint64_t word_at(const struct start *start, uint64_t offset)
 	return word;
 }
 
-/* Where the auxiliary vector is in there; start->size if it is not. */
+/* Where the auxiliary vector is in there; start->size: nowhere. */
 static uint64_t find_auxv(const struct core_file *core, const struct start *start)
 {
 	uint64_t size = core->num_auxv * 2 * sizeof(uint64_t), at;
@@ -86,12 +86,12 @@ static uint64_t find_first(const struct start *start, uint64_t end)
 char *core_file_environ(const struct core_file *core, size_t *size_ret)
 {
 	struct start start = {0};
-	uint64_t auxv, first;
 	char *text = NULL;
 
 	if (copy_start(core, &start)) {
-		auxv = find_auxv(core, &start);
-		first = auxv < start.size ? find_first(&start, auxv) : start.size;
+		uint64_t auxv = find_auxv(core, &start);
+		uint64_t first = auxv < start.size ? find_first(&start, auxv) : start.size;
+
 		if (first < start.size) {
 			*size_ret = start.size - first;
 			text = xcalloc(*size_ret + 1, 1);
@@ -102,11 +102,8 @@ char *core_file_environ(const struct core_file *core, size_t *size_ret)
 	return text;
 }
 
-/* ---- Signals ---- */
-
 /* In the frame that the kernel makes for a handler (struct rt_sigframe) stack pointer and program
- * counter of what was interrupted follow each other; where the signal's information is from there.
- */
+ * counter of what was interrupted follow each other; the signal's information is this far off. */
 #if defined(__x86_64__)
 #define INFO_FROM_SP INT64_C(144)
 #elif defined(__aarch64__)
@@ -118,8 +115,7 @@ char *core_file_environ(const struct core_file *core, size_t *size_ret)
 static bool find_handled(const struct core_file *core, const struct core_thread *thread,
 			 siginfo_t *ret)
 {
-	struct tracee_regs regs = {.raw = thread->regs};
-	uint64_t pair[2] = {tracee_sp(&regs), tracee_pc(&regs)}, at, here[2];
+	uint64_t pair[2] = {tracee_sp(&thread->regs), tracee_pc(&thread->regs)}, at, here[2];
 	uint64_t low = pair[0] > MAX_SIGNAL_FRAME ? pair[0] - MAX_SIGNAL_FRAME : 0;
 	siginfo_t info;
 
@@ -139,17 +135,17 @@ static bool find_handled(const struct core_file *core, const struct core_thread 
 
 const struct core_thread *core_file_culprit(const struct core_file *core, siginfo_t *info_ret)
 {
-	size_t i;
+	const struct core_thread *thread = core->threads, *end = thread + core->num_threads;
 
 	memset(info_ret, 0, sizeof(*info_ret));
-	for (i = 0; i < core->num_threads && !core->threads[i].signal; i++)
-		;
-	if (i == core->num_threads)
+	while (thread < end && !thread->signal)
+		thread++;
+	if (thread == end)
 		return NULL;
-	if (core->threads[i].has_info)
-		*info_ret = core->threads[i].info;
+	if (thread->has_info)
+		*info_ret = thread->info;
 	/* Sent by a process, and not for a fault. */
 	if (info_ret->si_code <= 0)
-		find_handled(core, &core->threads[i], info_ret);
-	return &core->threads[i];
+		find_handled(core, thread, info_ret);
+	return thread;
 }

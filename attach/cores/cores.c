@@ -28,6 +28,7 @@
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 /* A core that is to be used: what its environment says of it. */
@@ -116,8 +117,7 @@ static void add_core(struct loader *loader, const char *path)
 	found.path = xstrdup(path);
 	found.written_ns = core->written_ns;
 	core_file_close(core);
-	cores->found = xgrow(cores->found, cores->num, &cores->capacity, sizeof(*cores->found));
-	cores->found[cores->num++] = found;
+	*XPUSH(cores->found, cores->num, cores->capacity) = found;
 }
 
 static int is_visible(const struct dirent *entry)
@@ -160,9 +160,7 @@ static int by_rank(const void *a, const void *b)
 {
 	const struct found *x = a, *y = b;
 
-	if (x->env.rank != y->env.rank)
-		return x->env.rank < y->env.rank ? -1 : 1;
-	return (y->written_ns > x->written_ns) - (y->written_ns < x->written_ns);
+	return SORTED_ORDER(x->env.rank, y->env.rank) ?: SORTED_ORDER(y->written_ns, x->written_ns);
 }
 
 static void leave_out(struct loader *loader, struct found *found, char *note)
@@ -182,7 +180,7 @@ static void choose(struct loader *loader)
 
 	if (!cores->num)
 		return;
-	qsort(cores->found, cores->num, sizeof(*cores->found), by_rank);
+	sorted_make(cores->found, cores->num, sizeof(*cores->found), by_rank);
 	for (size_t i = 0; i < cores->num; i++)
 		if (!newest || cores->found[i].written_ns > newest->written_ns)
 			newest = &cores->found[i];
@@ -263,7 +261,6 @@ static void tell_files(struct loader *loader)
 	}
 }
 
-/* A core with what unwinding its threads needs. */
 struct opened {
 	struct job *job;
 	struct core_file *core;
@@ -301,12 +298,11 @@ static void close_core(struct opened *opened)
 	core_file_close(opened->core);
 }
 
-/* Unwind a thread, with its Python frames if it has some. */
 static void unwind(struct opened *opened, const struct core_thread *thread,
 		   const struct unwind_probes *probes, struct unwind_result *ret)
 {
 	struct tracee tracee = {
-		.tid = thread->tid, .regs.raw = thread->regs, .blocked = thread->blocked};
+		.tid = thread->tid, .regs = thread->regs, .blocked = thread->blocked};
 	struct python_copy *copy = opened->python ? xcalloc(1, sizeof(*copy)) : NULL;
 
 	if (copy && python_prepare(opened->python, thread->tid, copy)) {
@@ -484,23 +480,12 @@ static int nothing_left(const struct words *notes, struct pdb_error *err)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	fputs("there is no core of a rank", out);
 	for (size_t i = 0; i < notes->num; i++)
 		fprintf(out, "\n%s", notes->words[i]);
 	fclose(out);
-	error_set(err, ERROR_NOT_FOUND, "%s", text);
+	error_set(err, ERROR_NOT_FOUND, "there is no core of a rank%s", text);
 	free(text);
 	return -1;
-}
-
-static void add_path(struct loader *loader, const char *path)
-{
-	struct stat status;
-
-	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-		add_directory(loader, path);
-	else
-		add_core(loader, path);
 }
 
 int cores_load(char *const *paths, size_t num_paths, struct job *job, struct words *notes,
@@ -508,10 +493,15 @@ int cores_load(char *const *paths, size_t num_paths, struct job *job, struct wor
 {
 	struct cores *cores = xcalloc(1, sizeof(*cores));
 	struct loader loader = {.job = job, .notes = notes, .cores = cores};
+	struct stat status;
 	int result;
 
-	for (size_t i = 0; i < num_paths && !interrupt_pending(); i++)
-		add_path(&loader, paths[i]);
+	for (size_t i = 0; i < num_paths && !interrupt_pending(); i++) {
+		if (stat(paths[i], &status) == 0 && S_ISDIR(status.st_mode))
+			add_directory(&loader, paths[i]);
+		else
+			add_core(&loader, paths[i]);
+	}
 	choose(&loader);
 	for (size_t i = 0; i < cores->num && !interrupt_pending(); i++)
 		load_core(&loader, &cores->found[i]);

@@ -17,9 +17,9 @@ struct words;
 /* Fill the job (as job_create() makes it) from files, and from all cores in directories: process
  * table, the stacks of all threads, the signals that ended them. The rank is in the environment in
  * the core. Of two cores of one rank the newer is used, of several jobs the one with the newest
- * core. What cannot be used is told in the notes, a line each, and the rest is used; ERROR_NOT_FOUND
- * if nothing is left, with the notes in its place; ERROR_INTERRUPTED. Takes time and memory in
- * proportion to what is stored of the files. */
+ * core. What cannot be used is told in the notes, a line each, and the rest is used;
+ * ERROR_NOT_FOUND if nothing is left, with the notes in its place; ERROR_INTERRUPTED. Takes time
+ * and memory in proportion to what is stored of the files. */
 int cores_load(char *const *paths, size_t num_paths, struct job *job, struct words *notes,
 	       struct cores **cores_ret, struct pdb_error *err);
 

@@ -29,12 +29,12 @@ static void put_ranges(FILE *out, const struct maps *maps, unsigned kinds, const
 }
 
 /* gdb reads expressions in the language of the frame: these mean the same in C, C++ and Fortran.
- * With another language set it would warn of each frame. "up-silently" with a number stays in
- * the outermost frame without an error; from there the loop changes nothing any more. */
+ * With another language set it would warn of each frame. "up-silently" with a number stays in the
+ * outermost frame without an error; from there the loop changes nothing any more. */
 static void put_script(FILE *out, const struct maps *maps)
 {
-	/* Who leaves is not asked whether that is meant: gdb detaches then, as it has not started the
-	 * rank. What would harm it, as "kill", still asks. */
+	/* Who leaves is not asked whether that is meant: gdb detaches then, as it has not started
+	 * the rank. What would harm it, as "kill", still asks. */
 	fprintf(out,
 		"define hook-quit\n"
 		"set confirm off\n"

@@ -8,7 +8,6 @@
 #ifndef PDB_ATTACH_GDB_CALL_H
 #define PDB_ATTACH_GDB_CALL_H
 
-#include <stddef.h>
 #include <sys/types.h>
 
 struct gdb_call {

@@ -18,9 +18,7 @@
 #define LATE_STOP_MS 200
 #define ORPHAN_LATE_STOP_MS 2000
 #define LOOK_MS 10
-
-/* How often the rank is looked at while gdb is there. */
-#define WATCH_MS 50
+#define WATCH_MS 50 /* between two looks at the rank while gdb is there */
 
 #define BIT(signal) (UINT64_C(1) << ((signal)-1))
 #define STOPS (BIT(SIGSTOP) | BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU))
@@ -60,9 +58,8 @@ static bool is_stopped(pid_t pid)
 	return ret;
 }
 
-/* gdb lives. What its user sends to the rank meanwhile waits until gdb lets it run. Once it does
- * not trace the rank any more, a stop can be one that it has left behind, until the rank was seen
- * to go on. */
+/* gdb lives. What its user sends to the rank waits until gdb lets it run. A stop once gdb does not
+ * trace it any more may be gdb's, until the rank was seen to go on. */
 static void watch_rank(struct watch *watch)
 {
 	struct procfs_status status;
@@ -153,20 +150,17 @@ static void guard_rank(const struct gdb_guard_rank *rank, pid_t gdb, pid_t paren
 	_exit(0);
 }
 
-void gdb_guard_start(struct gdb_guard *guard, const struct gdb_guard_rank *rank, pid_t gdb)
+pid_t gdb_guard_start(const struct gdb_guard_rank *rank, pid_t gdb)
 {
-	pid_t parent = getpid();
+	pid_t parent = getpid(), guard = fork();
 
-	guard->pid = fork();
-	if (guard->pid == 0)
+	if (guard == 0)
 		guard_rank(rank, gdb, parent);
-	if (guard->pid < 0)
-		guard->pid = 0;
+	return guard;
 }
 
-void gdb_guard_wait(struct gdb_guard *guard)
+void gdb_guard_wait(pid_t guard)
 {
-	while (guard->pid > 0 && waitpid(guard->pid, NULL, 0) < 0 && errno == EINTR)
+	while (guard > 0 && waitpid(guard, NULL, 0) < 0 && errno == EINTR)
 		;
-	guard->pid = 0;
 }

@@ -11,10 +11,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct gdb_guard {
-	pid_t pid; /* 0: there is none */
-};
-
 /* The rank as it was before gdb was started. */
 struct gdb_guard_rank {
 	pid_t pid;
@@ -22,11 +18,11 @@ struct gdb_guard_rank {
 	bool was_stopped; /* by a signal: then it is in the end */
 };
 
-/* As soon as gdb has been started, as a child of this process. Without memory or processes there is
- * no guard, and nothing is said of that. */
-void gdb_guard_start(struct gdb_guard *guard, const struct gdb_guard_rank *rank, pid_t gdb);
+/* As soon as gdb has been started, as a child of this process. Returns the guard; below 0 without
+ * memory or processes for one, and nothing is said of that. */
+pid_t gdb_guard_start(const struct gdb_guard_rank *rank, pid_t gdb);
 
-/* gdb has ended: wait, a fifth of a second at most, until it is sure that the rank is as it was. */
-void gdb_guard_wait(struct gdb_guard *guard);
+/* gdb has ended: wait, 0.2 s at most, until the rank is surely as it was. Takes no guard, too. */
+void gdb_guard_wait(pid_t guard);
 
 #endif

@@ -10,17 +10,17 @@
 struct buffer;
 struct pdb_error;
 
-/* A question of the kind PDBD_GDB. */
+/* A question of the kind PDBD_GDB: as it is up to the folder, then the folder, the words and the
+ * environment, each with a zero behind it. */
 struct gdb_order {
 	uint32_t rank;
 	uint32_t channel; /* gdb's terminal; with commands channel + 1 is its standard error */
 	uint32_t rows, columns; /* of the terminal; 0: none, gdb only carries out its commands */
-	const char *folder;     /* to start it in, if it is there */
-	const char **words;     /* for gdb; see struct gdb_call */
-	size_t num_words;
+	uint32_t num_words, num_environment;
+	const char *folder;       /* to start it in, if it is there */
+	const char **words;       /* for gdb; see struct gdb_call */
 	const char **environment; /* NAME=VALUE, of pdb's */
-	size_t num_environment;
-	const char **strings; /* of one that was decoded: what the lists are in */
+	const char **strings;     /* of one that was decoded: what the lists are in */
 };
 
 void gdb_order_encode(const struct gdb_order *order, struct buffer *ret);
@@ -35,7 +35,7 @@ bool gdb_order_is_variable(const char *entry, const char *name);
 
 /* The variables of this process that make gdb on another node what it would be here. The strings
  * are the environment's; the caller frees the array. */
-const char **gdb_order_environment(size_t *num_ret);
+const char **gdb_order_environment(uint32_t *num_ret);
 
 /* The answer. The daemons that do not have the rank say nothing. */
 struct gdb_started {

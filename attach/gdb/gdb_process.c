@@ -13,13 +13,12 @@
 #include <unistd.h>
 
 #include "attach/gdb/gdb_call.h"
+#include "attach/gdb/gdb_guard.h"
 #include "attach/gdb/gdb_order.h"
 #include "attach/gdb/gdb_process.h"
 #include "attach/process/procfs.h"
 #include "model/error.h"
 #include "model/xalloc.h"
-
-/* ---- The program ---- */
 
 /* "gdb" in one of the folders of `path`; the caller frees. NULL: in none. */
 static char *find_in(const char *path)
@@ -49,9 +48,8 @@ static char *find_gdb(const struct gdb_order *order)
 	return file ? file : find_in(getenv("PATH"));
 }
 
-/* This process's environment with the order's on top; the strings are borrowed, the caller frees.
- * What would be downloaded is not (see child_run()), and the order says how large the terminal is.
- */
+/* This process's environment with the order's on top; strings are borrowed, the caller frees. No
+ * downloads (see child_run()); the order says how large the terminal is. */
 static const char **make_environment(const struct gdb_order *order)
 {
 	static const char *const removed[] = {"DEBUGINFOD_URLS=", "LINES=", "COLUMNS="};
@@ -76,8 +74,6 @@ static const char **make_environment(const struct gdb_order *order)
 	return ret;
 }
 
-/* ---- Its terminal ---- */
-
 void gdb_process_resize(int terminal, unsigned rows, unsigned columns)
 {
 	const struct winsize size = {
@@ -88,8 +84,7 @@ void gdb_process_resize(int terminal, unsigned rows, unsigned columns)
 	ioctl(terminal, TIOCSWINSZ, &size);
 }
 
-/* Nobody types: what gdb writes goes on as it is, and Ctrl-C, the only thing that comes, is not
- * shown. */
+/* Nobody types: output goes on as it is, and Ctrl-C, the only input, is not shown. */
 static void make_plain(int fd)
 {
 	struct termios modes;
@@ -101,7 +96,7 @@ static void make_plain(int fd)
 	tcsetattr(fd, TCSANOW, &modes);
 }
 
-/* Both ends of a new terminal. */
+/* Both ends of a new terminal; the caller closes what is open also after -1. */
 static int open_terminal(const struct gdb_order *order, int *here_ret, int *there_ret)
 {
 	int here = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), there = -1;
@@ -111,23 +106,16 @@ static int open_terminal(const struct gdb_order *order, int *here_ret, int *ther
 		return -1;
 	if (grantpt(here) == 0 && unlockpt(here) == 0 && ptsname_r(here, name, sizeof(name)) == 0)
 		there = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (there < 0) {
-		int saved = errno;
-
-		close(here);
-		errno = saved;
+	*here_ret = here;
+	*there_ret = there;
+	if (there < 0)
 		return -1;
-	}
 	if (order->rows)
 		gdb_process_resize(here, order->rows, order->columns);
 	else
 		make_plain(there);
-	*here_ret = here;
-	*there_ret = there;
 	return 0;
 }
-
-/* ---- Starting it ---- */
 
 /* In the child: only `kept` is left open, beside the standard ones. */
 static void close_others(int kept)
@@ -168,9 +156,8 @@ static int check_rank(pid_t rank, const struct gdb_order *order, struct gdb_proc
 {
 	struct procfs_stat stat;
 
-	if (procfs_look(rank, 0, &stat, err) < 0)
-		return error_prefix(err, "rank %u", order->rank);
-	if (procfs_check_tracer(rank, "be debugged", err) < 0)
+	if (procfs_look(rank, 0, &stat, err) < 0 ||
+	    procfs_check_tracer(rank, "be debugged", err) < 0)
 		return error_prefix(err, "rank %u", order->rank);
 	process->start_ticks = stat.start_ticks;
 	process->was_stopped = stat.state == 'T';
@@ -210,7 +197,7 @@ static int spawn(struct gdb_process *process, const char *file, const struct gdb
 		close_if_open(errors[0]);
 		return -1;
 	}
-	gdb_guard_start(&process->guard, &rank, pid);
+	process->guard = gdb_guard_start(&rank, pid);
 	process->pid = pid;
 	*terminal_ret = terminal;
 	*errors_ret = errors[0];
@@ -237,8 +224,6 @@ int gdb_process_start(struct gdb_process *process, pid_t rank, const struct gdb_
 	return result;
 }
 
-/* ---- Ending it ---- */
-
 void gdb_process_check(struct gdb_process *process)
 {
 	int status = 0;
@@ -249,7 +234,7 @@ void gdb_process_check(struct gdb_process *process)
 	pid = waitpid(process->pid, &status, WNOHANG);
 	if (pid != process->pid && !(pid < 0 && errno == ECHILD))
 		return;
-	gdb_guard_wait(&process->guard);
+	gdb_guard_wait(process->guard);
 	process->has_ended = true;
 	process->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

@@ -5,16 +5,14 @@
  * Whatever happens to the daemon, gdb ends and lets the rank go: it loses its terminal, and it is
  * told when the daemon has died. A gdb that does not listen is asked more and more firmly.
  *
- * gdb_call.c makes the words that gdb is called with, gdb_guard.c a process that keeps the rank as it
- * was, gdb_order.c what pdb and daemon say to each other. */
+ * gdb_call.c makes the words that gdb is called with, gdb_guard.c a process that keeps the rank as
+ * it was, gdb_order.c what pdb and daemon say to each other. */
 #ifndef PDB_ATTACH_GDB_PROCESS_H
 #define PDB_ATTACH_GDB_PROCESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-
-#include "attach/gdb/gdb_guard.h"
 
 struct gdb_order;
 struct pdb_error;
@@ -30,7 +28,7 @@ struct gdb_process {
 	unsigned num_told;       /* in how many ways */
 	uint64_t start_ticks;    /* of the rank */
 	bool was_stopped;        /* the rank, by a signal, before gdb */
-	struct gdb_guard guard;
+	pid_t guard;
 };
 
 #define GDB_PROCESS_PATIENCE_MS 1500

@@ -10,8 +10,7 @@
  * cannot be found: their path is NULL. Returns whether it has seen enough. */
 typedef bool (*elf_needed_fn)(const char *name, const char *path, void *context);
 
-/* Go through the libraries of the program or library `path`; what is none has none. Returns whether
- * the function has seen enough. */
+/* The libraries of a program or library; other files have none. True: `visit` has seen enough. */
 bool elf_needed_walk(const char *path, elf_needed_fn visit, void *context);
 
 #endif

@@ -15,8 +15,8 @@
 /* Some file systems compress, or tell only later what they have stored. */
 #define LEAST_STORED ((uint64_t)16 << 20)
 
-/* An object's file as the process sees it: /proc/PID/root/PATH, /proc/PID/exe for its executable
- * if that has been replaced or deleted, or PATH. */
+/* An object's file as the process sees it: /proc/PID/root/PATH, /proc/PID/exe for its executable if
+ * that has been replaced or deleted, or PATH. */
 static int open_object(pid_t pid, const struct maps_object *object)
 {
 	char path[PATH_MAX + 32];

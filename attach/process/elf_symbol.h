@@ -14,8 +14,8 @@ struct maps_object;
 bool elf_symbol_is_exported(const char *path, const char *name);
 
 /* The address of `name` in that process, looked up in .dynsym and .symtab of the object's file.
- * *size_ret (may be NULL) is its size in bytes. -1 with errno set: ENOENT if the object
- * does not define it, ENOEXEC if it is no ELF file. */
+ * *size_ret (may be NULL) is its size in bytes. -1 with errno set: ENOENT if the object does not
+ * define it, ENOEXEC if it is no ELF file. */
 int elf_symbol_find(pid_t pid, const struct maps_object *object, const char *name,
 		    uint64_t *address_ret, uint64_t *size_ret);
 

@@ -6,12 +6,10 @@
 #ifndef PDB_ATTACH_IMAGE_H
 #define PDB_ATTACH_IMAGE_H
 
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "model/job/modules.h"
 
-struct arena;
 struct maps_object;
 struct memory;
 
@@ -26,22 +24,18 @@ struct image {
 	struct arena *arena; /* that it is in */
 };
 
-/* The build-id of the object that begins at `start`: its length, 0 if it has none; -1 if its
- * headers are not in the memory. */
+/* The build-id of the object at `start`: its length, 0: it has none, -1: no headers in memory. */
 ssize_t image_build_id(const struct memory *memory, uint64_t start, uint8_t build_id[BUILD_ID_MAX]);
 
 /* The same of a file: `file` reads it by offsets. */
 ssize_t image_file_build_id(const struct memory *file, uint8_t build_id[BUILD_ID_MAX]);
-
-struct images;
 
 /* The modules are borrowed. */
 struct images *images_create(struct modules *modules);
 void images_destroy(struct images *images); /* NULL is fine */
 struct modules *images_modules(const struct images *images);
 
-/* The image of an object in `memory`; NULL if it is no ELF file or cannot be read. Borrowed, valid
- * as long as `images`. */
+/* NULL: no ELF file, or not to be read. Borrowed, valid as long as `images`. */
 struct image *images_get(struct images *images, const struct memory *memory,
 			 const struct maps_object *object);
 

@@ -51,9 +51,7 @@ static uint32_t object_of_range(struct maps *maps, const struct maps_range *rang
 	}
 	if (range->file_offset != 0)
 		return MAPS_NO_OBJECT;
-	maps->objects = xgrow(maps->objects, maps->num_objects, &maps->objects_capacity,
-			      sizeof(*maps->objects));
-	object = &maps->objects[maps->num_objects];
+	object = XPUSH(maps->objects, maps->num_objects, maps->objects_capacity);
 	object->is_deleted = length > sizeof(deleted) - 1 &&
 			     !strcmp(path + length - (sizeof(deleted) - 1), deleted);
 	if (object->is_deleted)
@@ -63,16 +61,12 @@ static uint32_t object_of_range(struct maps *maps, const struct maps_range *rang
 	object->inode = range->inode;
 	object->start = range->start;
 	object->has_code = range->is_executable;
-	return (uint32_t)maps->num_objects++;
+	return (uint32_t)(maps->num_objects - 1);
 }
 
 void maps_add(struct maps *maps, const struct maps_range *range, const char *path)
 {
-	struct maps_range *copy;
-
-	maps->ranges = xgrow(maps->ranges, maps->num_ranges, &maps->ranges_capacity,
-			     sizeof(*maps->ranges));
-	copy = &maps->ranges[maps->num_ranges++];
+	struct maps_range *copy = XPUSH(maps->ranges, maps->num_ranges, maps->ranges_capacity);
 	*copy = *range;
 	copy->object = path ? object_of_range(maps, range, path) : MAPS_NO_OBJECT;
 }
@@ -81,7 +75,7 @@ static void parse_line(struct maps *maps, char *line)
 {
 	unsigned long long start, end, offset, inode;
 	unsigned int major_number, minor_number;
-	struct maps_range range = {0};
+	struct maps_range range;
 	char flags[5];
 	int used = 0;
 	char *path;
@@ -92,21 +86,19 @@ static void parse_line(struct maps *maps, char *line)
 		return;
 	if (maps->num_ranges && start < maps->ranges[maps->num_ranges - 1].end)
 		return;
+	range = (struct maps_range){
+		.start = start,
+		.end = end,
+		.file_offset = offset,
+		.device = makedev(major_number, minor_number),
+		.inode = inode,
+		.is_readable = flags[0] == 'r',
+		.is_writable = flags[1] == 'w',
+		.is_executable = flags[2] == 'x',
+	};
 	path = line + used;
-	range.start = start;
-	range.end = end;
-	range.file_offset = offset;
-	range.device = makedev(major_number, minor_number);
-	range.inode = inode;
-	range.is_readable = flags[0] == 'r';
-	range.is_writable = flags[1] == 'w';
-	range.is_executable = flags[2] == 'x';
-	if (path[0] != '/' && strcmp(path, "[vdso]") != 0) {
-		maps_add(maps, &range, NULL);
-		return;
-	}
 	unescape(path);
-	maps_add(maps, &range, path);
+	maps_add(maps, &range, path[0] == '/' || !strcmp(path, "[vdso]") ? path : NULL);
 }
 
 struct maps *maps_create(void)

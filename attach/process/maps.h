@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * /proc/PID/maps: the mappings of a process, and the objects (program, libraries) they belong to.
- */
+ * /proc/PID/maps: the mappings of a process, and the objects (program, libraries) they belong
+ * to. */
 #ifndef PDB_ATTACH_MAPS_H
 #define PDB_ATTACH_MAPS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #define MAPS_NO_OBJECT UINT32_MAX
 
-/* One line:
- * 7f5f0ccd3000-7f5f0ce28000 r-xp 00026000 fe:00 8466      /usr/lib/x86_64-linux-gnu/libc.so.6 */
+/* One line: 7f5f0ccd3000-7f5f0ce28000 r-xp 00026000 fe:00 8466      /usr/lib/libc.so.6 */
 struct maps_range {
 	uint64_t start, end; /* end is the first address behind it */
 	uint64_t file_offset;

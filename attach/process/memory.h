@@ -4,7 +4,6 @@
 #ifndef PDB_ATTACH_MEMORY_H
 #define PDB_ATTACH_MEMORY_H
 
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -31,13 +30,12 @@ struct memory {
 /* Copy just `size` bytes; -1 if they are not all there. */
 int memory_get(const struct memory *memory, uint64_t address, void *buffer, size_t size);
 
-/* Copy `size` bytes from each of `num` addresses, one after the other, with few system calls; -1
- * if they are not all there. */
+/* The same from each of `num` addresses, one after the other, with few system calls. */
 int memory_get_each(const struct memory *memory, const uint64_t *addresses, size_t num,
 		    void *buffer, size_t size);
 
-/* Of `num` elements of `size` bytes, which begin with a range of addresses (start, and the first one
- * behind it; ascending, not overlapping), the one that holds the address; NULL: none does. */
+/* The one of `num` elements of `size` bytes that holds the address, NULL: none. They begin with a
+ * range of addresses (start, first one behind it), ascending, not overlapping. */
 const void *memory_find_range(const void *ranges, size_t num, size_t size, uint64_t address);
 
 #endif

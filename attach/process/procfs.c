@@ -11,6 +11,7 @@
 
 #include "attach/process/procfs.h"
 #include "model/error.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 #define MAX_FILE ((size_t)16 << 20)
@@ -58,7 +59,6 @@ static int parse_stat(const char *text, struct procfs_stat *ret)
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
 	unsigned long long user, system, start;
 	unsigned int flags;
-	size_t length;
 	int ppid, num_threads;
 	char state;
 
@@ -76,11 +76,7 @@ static int parse_stat(const char *text, struct procfs_stat *ret)
 	ret->is_ending = state == 'Z' || state == 'X' || flags & KERNEL_EXITING;
 	ret->start_ticks = start;
 	ret->cpu_ticks = user + system;
-	length = (size_t)(close - open - 1);
-	if (length >= sizeof(ret->comm))
-		length = sizeof(ret->comm) - 1;
-	memcpy(ret->comm, open + 1, length);
-	ret->comm[length] = '\0';
+	snprintf(ret->comm, sizeof(ret->comm), "%.*s", (int)(close - open - 1), open + 1);
 	return 0;
 bad:
 	errno = ESRCH;
@@ -102,7 +98,6 @@ int procfs_stat(pid_t pid, pid_t tid, struct procfs_stat *ret)
 	return result;
 }
 
-/* Why there is nothing to be known of it. */
 static int no_stat(pid_t pid, struct pdb_error *err)
 {
 	if (errno == ENOENT || errno == ESRCH)
@@ -137,7 +132,6 @@ bool procfs_has_ended(pid_t pid, uint64_t start_ticks)
 	return procfs_look(pid, start_ticks, &stat, &err) < 0 && err.code == ERROR_GONE;
 }
 
-/* The value behind a key in the text of a status file; NULL: it has none. */
 static const char *status_value(const char *text, const char *key)
 {
 	const char *at = strstr(text, key);
@@ -245,13 +239,12 @@ void procfs_command(pid_t pid, char *buffer, size_t size)
 
 static int compare_stat(const void *a, const void *b)
 {
-	const struct procfs_stat *x = a, *y = b;
-
-	return (x->pid > y->pid) - (x->pid < y->pid);
+	return SORTED_ORDER(((const struct procfs_stat *)a)->pid,
+			    ((const struct procfs_stat *)b)->pid);
 }
 
-/* The numbers that are names in a directory of /proc, behind `first` if that is not 0. The caller
- * frees; NULL with errno set. */
+/* The numbers in a directory of /proc, behind `first` if not 0. The caller frees; NULL and
+ * errno. */
 static pid_t *list_numbers(const char *path, pid_t first, size_t *num_ret)
 {
 	size_t num = 0, capacity = 16;
@@ -261,17 +254,16 @@ static pid_t *list_numbers(const char *path, pid_t first, size_t *num_ret)
 
 	if (!dir)
 		return NULL;
-	list = xmalloc(capacity * sizeof(*list));
-	if (first)
-		list[num++] = first;
+	list = xcalloc(capacity, sizeof(*list));
+	list[0] = first;
+	num = first != 0;
 	while ((entry = readdir(dir))) {
 		char *end;
 		pid_t pid = (pid_t)strtol(entry->d_name, &end, 10);
 
 		if (*end || pid <= 0 || pid == first)
 			continue;
-		list = xgrow(list, num, &capacity, sizeof(*list));
-		list[num++] = pid;
+		*XPUSH(list, num, capacity) = pid;
 	}
 	closedir(dir);
 	*num_ret = num;
@@ -317,11 +309,11 @@ void procfs_user_name(uid_t uid, char *buffer, size_t size)
 		snprintf(buffer, size, "uid %u", (unsigned)uid);
 }
 
-/* -1: the kernel has no Yama. */
+/* 0 also where the kernel has no Yama. */
 static int yama_scope(void)
 {
 	char *text = read_all("/proc/sys/kernel/yama/ptrace_scope", NULL);
-	int scope = text ? atoi(text) : -1;
+	int scope = text ? atoi(text) : 0;
 
 	free(text);
 	return scope;
@@ -352,8 +344,7 @@ int procfs_check_tracer(pid_t pid, const char *doing, struct pdb_error *err)
 	return refuse_tracer(pid, &stat, status.tracer, doing, err);
 }
 
-/* In the order in which the kernel asks: who owns it, who has it already, what the system allows.
- */
+/* As the kernel asks: who owns it, who has it already, what the system allows. */
 static int explain_refusal(pid_t pid, const struct procfs_stat *stat, const char *doing,
 			   struct pdb_error *err)
 {

@@ -8,7 +8,6 @@
 #define PDB_ATTACH_PROCFS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -64,8 +63,7 @@ char *procfs_read(pid_t pid, const char *name, size_t *size_ret);
 /* The value of a variable in the text of /proc/PID/environ; NULL if it is not in there. */
 const char *procfs_getenv(const char *variables, size_t size, const char *name);
 
-/* The executable's path, without " (deleted)". False if it cannot be read or does not fit; the
- * buffer is untouched then. */
+/* The executable's path, without " (deleted)". False, buffer untouched: not known, or too long. */
 bool procfs_executable(pid_t pid, char *buffer, size_t size);
 
 /* The command line with blanks between the words, or the short name in brackets. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
-#include "attach/queues/mpi_libraries.h"
 #include "attach/queues/mpi_queues.h"
 #include "model/xalloc.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The message queues of a rank, of whatever MPI library it has: mpi_libraries.h has those that are
- * known. Open MPI's objects are in openmpi_objects.c, its own protocol in openmpi_queues.c; what
- * UCX holds is in ucx_tags.c, and becomes queues in ucx_queues.c by what the library above says of
- * tags (openmpi_ucx.c, mpich_queues.c). */
+ * The message queues of a rank, of whatever MPI library it has. They are read from its memory while
+ * it runs, without debug information: where things are is known, and objects are believed only if
+ * they say themselves what they are. Open MPI's objects are in openmpi_objects.c, its own protocol
+ * in openmpi_queues.c; what UCX holds is in ucx_tags.c, and becomes queues in ucx_queues.c by what
+ * the library above says of tags (openmpi_ucx.c, mpich_queues.c). */
 #ifndef PDB_ATTACH_MPI_QUEUES_H
 #define PDB_ATTACH_MPI_QUEUES_H
 
 struct maps;
 struct memory;
-struct message_queues;
 
 /* What is known of the library of one process. */
 struct mpi_queues;
@@ -22,5 +22,24 @@ void mpi_queues_destroy(struct mpi_queues *queues); /* NULL is fine */
 
 /* As of now; NULL if they cannot be read (now). The caller destroys. */
 struct message_queues *mpi_queues_read(struct mpi_queues *queues);
+
+/* ---- The libraries ----
+ * ..._create(): what is known of the library of one process; NULL if it has no such library, or not
+ * (yet) what that sends by. The memory is copied. The caller frees it.
+ * ..._read(): as of now. NULL if the library is not (yet, any more) in use, sends otherwise, is of
+ * another version, holds very much, or changes too fast to be read. The caller destroys. */
+
+/* Open MPI 4.1 and 5.0 that sends with its own protocol (the PML "ob1"). */
+struct openmpi_queues *openmpi_queues_create(const struct memory *memory, const struct maps *maps);
+struct message_queues *openmpi_queues_read(struct openmpi_queues *queues);
+
+/* The same that sends by UCX (the PML "ucx"): UCX has the messages (ucx_queues.h), Open MPI what
+ * their tags mean (openmpi_objects.h). */
+struct openmpi_ucx *openmpi_ucx_create(const struct memory *memory, const struct maps *maps);
+struct message_queues *openmpi_ucx_read(struct openmpi_ucx *queues);
+
+/* MPICH that sends by UCX (the device "ch4:ucx"). */
+struct mpich_queues *mpich_queues_create(const struct memory *memory, const struct maps *maps);
+struct message_queues *mpich_queues_read(struct mpich_queues *queues);
 
 #endif

@@ -4,10 +4,11 @@
 
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
-#include "attach/queues/mpi_libraries.h"
+#include "attach/queues/mpi_queues.h"
 #include "attach/queues/ucx_queues.h"
 #include "model/arena.h"
 #include "model/job/message_queues.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 /* More than that is not read. */
@@ -16,9 +17,8 @@
 #define MAX_OBJECTS (4 * MAX_COMMS) /* communicators, and objects that are none now */
 #define MAX_RANKS (16 << 20)        /* of the job: what snapshots and shares have room for */
 
-/* What a tag of UCX is made of, from its lowest bits on: the message's tag and other bits, the
- * sender's rank in the communicator, and the number of the communicator and what it is used for,
- * its context. */
+/* A tag of UCX, from its lowest bits on: the message's tag and other bits, the sender's rank in the
+ * communicator, the communicator's number with what it is used for (its context). */
 #define TAG_BITS UINT64_C(0x1fffffff)
 #define ANY_TAG_BITS UINT64_C(0x0fffffff) /* a receive of any tag leaves them open */
 #define SOURCE_BITS UINT64_C(0xffff00000000)
@@ -133,8 +133,7 @@ static uint64_t find_array(const struct mpich_queues *q, const uint64_t *words, 
 	return 0;
 }
 
-/* Are these the communicators, and does the library have the array of the first ones among its
- * variables? */
+/* The communicators, and the array of the first ones is among the library's variables? */
 static bool is_pool(const struct mpich_queues *q, const struct pool *pool)
 {
 	return pool->size == q->layout->size && pool->kind == KIND_COMM && pool->num_direct > 0 &&
@@ -149,10 +148,9 @@ static bool find_pool(struct mpich_queues *q, const uint64_t *words, size_t num)
 
 	for (size_t i = 0; i + sizeof(pool) / sizeof(*words) <= num; i++) {
 		memcpy(&pool, &words[i], sizeof(pool));
-		if (is_pool(q, &pool)) {
-			q->pool = q->start + i * sizeof(*words);
+		q->pool = q->start + i * sizeof(*words);
+		if (is_pool(q, &pool))
 			return true;
-		}
 	}
 	return false;
 }
@@ -213,14 +211,12 @@ static bool read_comm(struct reader *r, uint64_t address, uint32_t handle)
 	if (comm.map.size <= 0 || comm.map.size > MAX_RANKS ||
 	    comm.map.size != comm.object.remote_size)
 		return true;
-	r->comms =
-		arena_grow(r->arena, r->comms, r->num_comms, &r->comms_capacity, sizeof(*r->comms));
-	r->comms[r->num_comms++] = comm;
+	*ARENA_PUSH(r->arena, r->comms, r->num_comms, r->comms_capacity) = comm;
 	return true;
 }
 
-/* Up to the last one in use, which `most` tells, of these and those before; or to the first that
- * is none. False if there is none, or if these would be too many. */
+/* Up to the last one in use, which `most` tells, of these and those before; or to the first that is
+ * none. False if there is none, or if these would be too many. */
 static bool read_block(struct reader *r, uint64_t address, uint32_t block, size_t most)
 {
 	uint32_t handle = HANDLE_BLOCK | block << HANDLE_BLOCK_SHIFT, num = 0;
@@ -233,10 +229,8 @@ static bool read_block(struct reader *r, uint64_t address, uint32_t block, size_
 
 static int compare_contexts(const void *a, const void *b)
 {
-	const struct comm *x = a, *y = b;
-
-	return (x->object.receive_context > y->object.receive_context) -
-	       (x->object.receive_context < y->object.receive_context);
+	return SORTED_ORDER(((const struct comm *)a)->object.receive_context,
+			    ((const struct comm *)b)->object.receive_context);
 }
 
 static bool read_comms(struct reader *r)
@@ -261,8 +255,7 @@ static bool read_comms(struct reader *r)
 		if (!read_block(r, blocks[i], i,
 				NUM_BUILTIN + pool.num_objects - pool.num_available))
 			return false;
-	if (r->num_comms)
-		qsort(r->comms, r->num_comms, sizeof(*r->comms), compare_contexts);
+	sorted_make(r->comms, r->num_comms, sizeof(*r->comms), compare_contexts);
 	return true;
 }
 

@@ -8,7 +8,6 @@
 #include "model/job/message_queues.h"
 
 #define MAX_COMMS 16384 /* more are not read */
-
 #define PAGE 4096
 
 static const char *const class_names[] = {
@@ -106,8 +105,6 @@ bool openmpi_is_a(struct openmpi *openmpi, const void *object, enum openmpi_clas
 	return true;
 }
 
-/* ---- Communicators ---- */
-
 static const struct openmpi_layout *find_layout(const struct openmpi *openmpi)
 {
 	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
@@ -145,9 +142,7 @@ static bool read_comm(struct openmpi *openmpi, struct arena *arena, struct openm
 		if (!layout || !openmpi_get(openmpi, address, object, layout->comm_size))
 			return false;
 	}
-	comms->list =
-		arena_grow(arena, comms->list, comms->num, &comms->capacity, sizeof(*comms->list));
-	comm = &comms->list[comms->num++];
+	comm = ARENA_PUSH(arena, comms->list, comms->num, comms->capacity);
 	comm->number = number;
 	comm->pml = openmpi_word_at(object, layout->comm_pml);
 	comm->group = openmpi_word_at(object, layout->comm_group);
@@ -180,8 +175,6 @@ bool openmpi_read_comms(struct openmpi *openmpi, struct arena *arena, struct ope
 			return false;
 	return comms->num > 0;
 }
-
-/* ---- Processes ---- */
 
 bool openmpi_read_job(struct openmpi *openmpi, const struct openmpi_layout *layout,
 		      uint32_t *job_ret)

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What Open MPI 4.1 and 5.0 have in memory however they send: communicators, their members,
  * processes. No debug information is needed: where things are is known here, and each object is
- * believed only if it says itself what it is: it begins with the address of its class, which has
- * a name and a size. */
+ * believed only if it says itself what it is: it begins with the address of its class, which has a
+ * name and a size. */
 #ifndef PDB_ATTACH_OPENMPI_OBJECTS_H
 #define PDB_ATTACH_OPENMPI_OBJECTS_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "attach/process/memory.h"
 
@@ -98,7 +96,7 @@ bool openmpi_read_comms(struct openmpi *openmpi, struct arena *arena, struct ope
 /* The number of the job that this process is of. */
 bool openmpi_read_job(struct openmpi *openmpi, const struct openmpi_layout *layout,
 		      uint32_t *job_ret);
-/* The job's rank that each address' process has, or MESSAGE_OTHER_PEER, in the arena. NULL if one is
+/* Each address' process' rank in the job, or MESSAGE_OTHER_PEER, in the arena; NULL if one is
  * none. */
 int32_t *openmpi_read_ranks(struct openmpi *openmpi, struct arena *arena,
 			    const struct openmpi_layout *layout, const uint64_t *addresses,

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "attach/process/memory.h"
-#include "attach/queues/mpi_libraries.h"
+#include "attach/queues/mpi_queues.h"
 #include "attach/queues/openmpi_objects.h"
 #include "model/arena.h"
 #include "model/job/message_queues.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 /* More than that is not read. */
@@ -76,8 +74,7 @@ static bool has_size(const struct openmpi_queues *q, enum openmpi_class kind, si
 	return q->openmpi.classes[kind].size == size;
 }
 
-/* The size of what the receive there has in common with all other requests: peer and tag are at its
- * end. */
+/* The size of what all requests have in common, by one that is a receive. */
 static bool find_request_size(struct openmpi_queues *q, uint64_t receive)
 {
 	struct openmpi_class_object class;
@@ -101,13 +98,11 @@ static bool find_request_size(struct openmpi_queues *q, uint64_t receive)
 
 /* ---- Communicators ---- */
 
-/* A list of receives, or of unexpected messages. */
 struct queue {
 	struct list list;
 	uint64_t address;
 };
 
-/* A communicator, and where its queues are. */
 struct comm {
 	char name[OPENMPI_NAME_SIZE]; /* maybe without an end */
 	struct queue wild;
@@ -186,11 +181,8 @@ static bool read_comms(struct reader *r)
 
 static struct peer *add_peer(struct reader *r, size_t comm, int32_t in_comm)
 {
-	struct peer *peer;
+	struct peer *peer = ARENA_PUSH(r->arena, r->peers, r->num_peers, r->peers_capacity);
 
-	r->peers =
-		arena_grow(r->arena, r->peers, r->num_peers, &r->peers_capacity, sizeof(*r->peers));
-	peer = &r->peers[r->num_peers++];
 	*peer = (struct peer){.comm = comm, .in_comm = in_comm, .rank = MESSAGE_ANY_PEER};
 	return peer;
 }
@@ -237,8 +229,7 @@ static bool read_objects(struct reader *r, struct peer *peers, size_t num)
 	return ranks;
 }
 
-/* Of one communicator: its members are in an array, with NULL for those that nothing went to or
- * came from. */
+/* Of one communicator: an array of its members, NULL for those that never exchanged anything. */
 static bool add_members(struct reader *r, size_t comm)
 {
 	const struct comm *from = &r->comms[comm];
@@ -260,11 +251,9 @@ static int compare_peers(const void *a, const void *b)
 {
 	const struct peer *x = a, *y = b;
 
-	if (x->comm != y->comm)
-		return x->comm < y->comm ? -1 : 1;
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return (x->in_comm > y->in_comm) - (x->in_comm < y->in_comm);
+	return SORTED_ORDER(x->comm, y->comm)
+		       ?: SORTED_ORDER(x->rank, y->rank)
+			       ?: SORTED_ORDER(x->in_comm, y->in_comm);
 }
 
 static bool read_peers(struct reader *r)
@@ -292,12 +281,9 @@ static uint32_t comm_in_result(struct reader *r, size_t comm)
 	struct message_queues *ret = r->ret;
 
 	if (from->index == UINT32_MAX) {
-		struct queued_comm *to;
+		struct queued_comm *to = XPUSH(ret->comms, ret->num_comms, r->comms_in_ret);
 
-		ret->comms =
-			xgrow(ret->comms, ret->num_comms, &r->comms_in_ret, sizeof(*ret->comms));
-		to = &ret->comms[ret->num_comms];
-		from->index = (uint32_t)ret->num_comms++;
+		from->index = (uint32_t)(ret->num_comms - 1);
 		*to = (struct queued_comm){.size = (uint32_t)from->num_peers};
 		queued_comm_set_name(to, from->name, sizeof(from->name));
 	}
@@ -368,8 +354,7 @@ static bool read_list(struct reader *r, const struct peer *peer, bool is_receive
 		if (*num >= MAX_MESSAGES || !read_item(r, peer, is_receives, at, &item, &message) ||
 		    item.previous != previous)
 			return false;
-		*messages = xgrow(*messages, *num, capacity, sizeof(**messages));
-		(*messages)[(*num)++] = message;
+		*XPUSH(*messages, *num, *capacity) = message;
 		previous = at;
 		at = item.next;
 		count++;
@@ -389,9 +374,7 @@ static bool read_peer_queues(struct reader *r, const struct peer *peer)
 		       &r->unexpected_capacity))
 		return false;
 	if (peer->sent || peer->arrived) {
-		ret->pairs =
-			xgrow(ret->pairs, ret->num_pairs, &r->pairs_capacity, sizeof(*ret->pairs));
-		ret->pairs[ret->num_pairs++] = (struct message_pair){
+		*XPUSH(ret->pairs, ret->num_pairs, r->pairs_capacity) = (struct message_pair){
 			.peer = peer->rank,
 			.comm = comm_in_result(r, peer->comm),
 			.sent = (uint16_t)peer->sent,

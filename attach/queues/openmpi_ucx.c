@@ -4,24 +4,24 @@
 
 #include "attach/process/elf_symbol.h"
 #include "attach/process/maps.h"
-#include "attach/queues/mpi_libraries.h"
+#include "attach/queues/mpi_queues.h"
 #include "attach/queues/openmpi_objects.h"
 #include "attach/queues/ucx_queues.h"
 #include "model/arena.h"
 #include "model/job/message_queues.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 #define MAX_MODULE (64 << 10) /* bytes; versions that are known have 1.5 kB */
+#define TRIES 2               /* the process may change what is just being read */
 
-#define TRIES 2 /* the process may change what is just being read */
-
-/* What a tag of UCX is made of, from its lowest bits on (pml_ucx_request.h of Open MPI): the
- * number of the communicator, the sender's rank in it, and the message's tag with its sign. */
+/* What a tag of UCX is made of, from its lowest bits on (pml_ucx_request.h of Open MPI): the number
+ * of the communicator, the sender's rank in it, and the message's tag with its sign. */
 #define NUMBER_BITS UINT64_C(0xfffff)
 #define SOURCE_BITS UINT64_C(0xfffff00000)
 #define SOURCE_SHIFT 20
-#define TAG_BITS                                                                                   \
-	UINT64_C(0x7fffff0000000000) /* a receive of any tag leaves them open, but not the sign */
+/* A receive of any tag leaves them open, but not the sign. */
+#define TAG_BITS UINT64_C(0x7fffff0000000000)
 #define TAG_SHIFT 40
 
 #define GROUP_IS_DENSE 4 /* flag: it has an array of its members */
@@ -65,8 +65,6 @@ struct openmpi_ucx *openmpi_ucx_create(const struct memory *memory, const struct
 	*queues = found;
 	return queues;
 }
-
-/* ---- Communicators ---- */
 
 struct reader {
 	struct openmpi_ucx *q;
@@ -128,9 +126,7 @@ static bool read_comms(struct reader *r)
 
 static int compare_number(const void *key, const void *comm)
 {
-	uint32_t number = *(const uint32_t *)key, other = ((const struct comm *)comm)->of->number;
-
-	return (number > other) - (number < other);
+	return SORTED_ORDER(*(const uint32_t *)key, ((const struct comm *)comm)->of->number);
 }
 
 static const struct comm *find_comm(const struct reader *r, uint32_t number)
@@ -139,8 +135,6 @@ static const struct comm *find_comm(const struct reader *r, uint32_t number)
 		       ? bsearch(&number, r->comms, r->num_comms, sizeof(*r->comms), compare_number)
 		       : NULL;
 }
-
-/* ---- Messages ---- */
 
 static bool take(const void *library, const struct ucx_tag *tag, struct ucx_message *ret)
 {
@@ -166,9 +160,9 @@ static void describe(const void *library, size_t comm, struct queued_comm *ret)
 	queued_comm_set_name(ret, from->of->name, sizeof(from->of->name));
 }
 
-/* A group may have no description yet of a process that nothing was sent to. Instead of its
- * address there is then its name (ompi_proc_name_to_sentinel in Open MPI's proc.h): from the
- * lowest bit on a 1, 15 bits of the job's number and its upper 16 bits, and the process' number. */
+/* A group may have no description yet of a process that nothing was sent to. Instead of its address
+ * there is then its name (ompi_proc_name_to_sentinel in Open MPI's proc.h): from the lowest bit on
+ * a 1, 15 bits of the job's number and its upper 16 bits, and the process' number. */
 static bool is_name(uint64_t word)
 {
 	return word & 1;
@@ -211,8 +205,6 @@ static bool read_ranks(void *library, const struct ucx_member *members, size_t n
 		ranks[i] = is_name(procs[i]) ? rank_of_name(procs[i], job) : *of_addresses++;
 	return true;
 }
-
-/* ---- Reading ---- */
 
 static bool find(void *library, struct ucx_worker *ret)
 {

@@ -4,6 +4,7 @@
 #include "attach/queues/ucx_queues.h"
 #include "model/arena.h"
 #include "model/job/message_queues.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 #define MAX_ANY 64 /* members of whom a receive from any may be */
@@ -32,8 +33,7 @@ struct maker {
 	void *library;
 	struct comm *comms;
 	size_t num_comms;
-	/* Whose ranks are looked for: the source of each receive and of each message, then those
-	 * of whom a receive from any may be. */
+	/* The source of each receive and message, then of whom a receive from any may be. */
 	struct ucx_member *members;
 	size_t num_members, members_capacity;
 	int32_t *ranks;
@@ -41,9 +41,7 @@ struct maker {
 
 static void add_member(struct maker *m, struct ucx_member member)
 {
-	m->members = arena_grow(m->arena, m->members, m->num_members, &m->members_capacity,
-				sizeof(*m->members));
-	m->members[m->num_members++] = member;
+	*ARENA_PUSH(m->arena, m->members, m->num_members, m->members_capacity) = member;
 }
 
 static struct items take_all(struct maker *m, const struct ucx_tag *tags, size_t num)
@@ -102,11 +100,8 @@ static int compare_items(const void *a, const void *b)
 {
 	const struct item *x = a, *y = b;
 
-	if (x->of.source.comm != y->of.source.comm)
-		return x->of.source.comm < y->of.source.comm ? -1 : 1;
-	if (x->peer != y->peer)
-		return x->peer < y->peer ? -1 : 1;
-	return (x->number > y->number) - (x->number < y->number);
+	return SORTED_ORDER(x->of.source.comm, y->of.source.comm)
+		       ?: SORTED_ORDER(x->peer, y->peer) ?: SORTED_ORDER(x->number, y->number);
 }
 
 /* ranks: the next ones, of these. */
@@ -133,9 +128,8 @@ static struct queued_message *put_messages(const struct maker *m, struct items *
 
 static int compare_pairs(const void *a, const void *b)
 {
-	const struct message_pair *x = a, *y = b;
-
-	return (x->peer > y->peer) - (x->peer < y->peer);
+	return SORTED_ORDER(((const struct message_pair *)a)->peer,
+			    ((const struct message_pair *)b)->peer);
 }
 
 /* UCX does not count messages. Of whom a receive from any may be are all members. */

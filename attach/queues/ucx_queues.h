@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The message queues of an MPI library that gives its messages to UCX (libucp): of what UCX has, and
- * what the library says that the tags mean. Read from memory while the process runs, without debug
- * information: where UCX has its queues is found by what they look like. */
+ * The message queues of an MPI library that gives its messages to UCX (libucp): of what UCX has,
+ * and what the library says that the tags mean. Read from memory while the process runs, without
+ * debug information: where UCX has its queues is found by what they look like. */
 #ifndef PDB_ATTACH_UCX_QUEUES_H
 #define PDB_ATTACH_UCX_QUEUES_H
 
@@ -11,7 +11,6 @@
 
 struct arena;
 struct memory;
-struct message_queues;
 struct queued_comm;
 
 /* ---- What UCX has (ucx_tags.c) ----
@@ -69,8 +68,7 @@ struct ucx_message {
 
 /* What a library knows; `library` is what it is given. */
 struct ucx_meaning {
-	/* False: of no communicator of the program's or the library's, such as those that it
-	 * uses to make others. */
+	/* False: of a communicator that is not known, such as one for making others. */
 	bool (*take)(const void *library, const struct ucx_tag *tag, struct ucx_message *ret);
 	void (*describe)(const void *library, size_t comm, struct queued_comm *ret);
 	/* The job's rank that each has, or MESSAGE_OTHER_PEER. False if they cannot be read. */
@@ -78,8 +76,7 @@ struct ucx_meaning {
 			   int32_t *ranks);
 };
 
-/* Of a worker as of now, of a library that has so many communicators. NULL if it cannot be read.
- * The caller destroys. */
+/* As of now. NULL: it cannot be read. num_comms: of the library. The caller destroys. */
 struct message_queues *ucx_queues_read(const struct memory *memory, const struct ucx_worker *worker,
 				       size_t num_comms, const struct ucx_meaning *meaning,
 				       void *library, struct arena *arena);
@@ -91,9 +88,8 @@ struct ucx_place {
 	size_t num_missing; /* takes since it was last found */
 };
 
-/* Is the worker known, now? Else find() may look for it. A search reads much, so that there are
- * ever fewer where there is nothing to be found: at the first take, the second, the fourth and
- * so on. */
+/* Is the worker known, now? Else find() may look for it. A search reads much: where nothing is
+ * found it comes at the first take, the second, the fourth and so on. */
 bool ucx_place_is_known(struct ucx_place *place, const struct memory *memory,
 			bool (*find)(void *library, struct ucx_worker *ret), void *library);
 

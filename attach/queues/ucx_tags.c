@@ -7,16 +7,11 @@
 #include "model/arena.h"
 #include "model/xalloc.h"
 
-/* More than that is not read. */
-#define MAX_TAGS 10000 /* receives, and as many messages */
-
-/* A search looks at no more: a library has fewer, and damaged memory may be full of what begins
- * like them. */
+#define MAX_TAGS 10000 /* receives, and as many messages: more are not read */
+/* A search ends there: damaged memory may be full of what looks like them. */
 #define MAX_WORKERS 100000
 #define MAX_TABLES 1000
-
-#define TRIES 2 /* the process may change what is just being read */
-
+#define TRIES 2         /* the process may change what is just being read */
 #define HASH_PRIME 1021 /* UCP_TAG_MATCH_HASH_SIZE */
 #define HASH_SIZE 1024  /* of the tables: two remainders combined may be more than the prime */
 #define ALL_BITS UINT64_MAX
@@ -56,8 +51,7 @@ struct matching {
 	uint64_t messages; /* the same, address of HASH_SIZE link */
 };
 
-/* Where a receive has what, from its element of the queue on: how it is laid out differs, but it
- * names its worker. */
+/* Bytes from a receive's element of the queue: layouts differ, but each names its worker. */
 static const struct receive_layout {
 	int worker, tag; /* bytes; the tag's mask and number follow it */
 } receive_layouts[] = {
@@ -81,8 +75,6 @@ static bool may_be_address(uint64_t word)
 {
 	return word >= MIN_ADDRESS && word % sizeof(word) == 0;
 }
-
-/* ---- Finding ---- */
 
 struct search {
 	const struct memory *memory;
@@ -178,8 +170,6 @@ bool ucx_worker_is_current(const struct memory *memory, const struct ucx_worker 
 	       address == worker->address;
 }
 
-/* ---- Reading ---- */
-
 struct reader {
 	const struct memory *memory;
 	const struct ucx_worker *worker;
@@ -230,9 +220,7 @@ static bool read_queue(struct reader *r, const struct queue_head *queue, uint64_
 		    tag.number >= r->matching.next_number ||
 		    (bucket < HASH_SIZE && (tag.mask != ALL_BITS || hash_of(tag.tag) != bucket)))
 			return false;
-		ret->receives = arena_grow(r->arena, ret->receives, ret->num_receives,
-					   &r->receives_capacity, sizeof(*ret->receives));
-		ret->receives[ret->num_receives++] = tag;
+		*ARENA_PUSH(r->arena, ret->receives, ret->num_receives, r->receives_capacity) = tag;
 		if (at == queue->last)
 			return true;
 		if (!get(r, at, &at, sizeof(at)))
@@ -253,8 +241,7 @@ static bool read_receives(struct reader *r)
 	return true;
 }
 
-/* The ring of its hash value: the head of that is known if it is the first or the last one
- * there. */
+/* The ring of its hash value, whose head is beside the first and the last one there. */
 static bool is_in_its_ring(const struct reader *r, const struct message *message)
 {
 	uint64_t head = r->matching.messages + hash_of(message->tag) * sizeof(struct link);
@@ -276,16 +263,15 @@ static bool read_messages(struct reader *r)
 
 	while (at != head) {
 		struct message message;
+		uint64_t number;
 
 		if (ret->num_messages >= MAX_TAGS ||
 		    !get(r, at - offsetof(struct message, all), &message, sizeof(message)) ||
 		    message.all.previous != previous || !is_in_its_ring(r, &message))
 			return false;
-		ret->messages = arena_grow(r->arena, ret->messages, ret->num_messages,
-					   &r->messages_capacity, sizeof(*ret->messages));
-		ret->messages[ret->num_messages] =
-			(struct ucx_tag){message.tag, ALL_BITS, ret->num_messages};
-		ret->num_messages++;
+		number = ret->num_messages;
+		*ARENA_PUSH(r->arena, ret->messages, ret->num_messages, r->messages_capacity) =
+			(struct ucx_tag){message.tag, ALL_BITS, number};
 		previous = at;
 		at = message.all.next;
 	}

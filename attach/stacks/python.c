@@ -22,8 +22,6 @@
 
 uint64_t python_copy_ns = 100000;
 
-/* ---- Layouts ---- */
-
 #define CFRAME_FRAME 8 /* in 3.11, the frame in the place that points to it */
 
 /* By offsetof() on the headers of 3.11.2; they do not change within 3.11. */
@@ -132,9 +130,8 @@ static void list_threads(struct python *python, uint64_t interpreter)
 		 mark = 0;
 
 	for (size_t n = 1; thread && thread != mark && python->num_threads < MAX_THREADS; n++) {
-		python->threads = xgrow(python->threads, python->num_threads,
-					&python->threads_capacity, sizeof(*python->threads));
-		python->threads[python->num_threads++] = (struct python_thread){
+		*XPUSH(python->threads, python->num_threads,
+		       python->threads_capacity) = (struct python_thread){
 			read_word(python, thread + offsets->thread.native_thread_id), thread};
 		if ((n & (n - 1)) == 0)
 			mark = thread;
@@ -175,20 +172,17 @@ static uint64_t find_thread(const struct python *python, uint64_t number)
 bool python_prepare(struct python *python, pid_t tid, struct python_copy *copy)
 {
 	struct procfs_status status = {.own = tid};
-	uint64_t number;
 
 	/* A core has its own number. */
 	if (python->memory.pid)
 		procfs_status(tid, &status);
-	number = (uint64_t)status.own;
 	copy->python = python;
-	copy->thread = 0;
 	copy->num_frames = copy->num_pages = 0;
 	copy->is_whole = copy->is_late = false;
-	copy->thread = find_thread(python, number);
+	copy->thread = find_thread(python, (uint64_t)status.own);
 	if (!copy->thread && monotonic_ns() - python->listed_ns > LIST_NS) {
 		list_all_threads(python);
-		copy->thread = find_thread(python, number);
+		copy->thread = find_thread(python, (uint64_t)status.own);
 	}
 	return copy->thread != 0;
 }
@@ -257,8 +251,8 @@ void python_copy_frames(struct python_copy *copy)
 {
 	const struct python *python = copy->python;
 	const struct python_offsets *offsets = &python->offsets;
-	struct reader reader = {copy, copy->python->memory.pid ? monotonic_ns() + python_copy_ns
-							       : UINT64_MAX};
+	struct reader reader = {copy,
+				python->memory.pid ? monotonic_ns() + python_copy_ns : UINT64_MAX};
 	uint64_t address;
 
 	if (!get(&reader, copy->thread + offsets->thread.current_frame, &address, sizeof(address)))
@@ -269,37 +263,32 @@ void python_copy_frames(struct python_copy *copy)
 		struct python_frame *last =
 			copy->num_frames ? &copy->frames[copy->num_frames - 1] : NULL;
 		struct python_frame frame;
-		uint64_t previous;
 		bool is_mark;
 
-		if (!get_frame(&reader, address, &frame, &previous, &is_mark))
+		if (!get_frame(&reader, address, &frame, &address, &is_mark))
 			return;
-		if (is_mark && last && !last->is_entry) {
+		if (is_mark)
+			frame = (struct python_frame){.is_entry = true};
+		if (is_mark && last && !last->is_entry)
 			last->is_entry = true;
-		} else {
-			if (is_mark)
-				frame = (struct python_frame){.is_entry = true};
+		else
 			copy->frames[copy->num_frames++] = frame;
-		}
-		address = previous;
 	}
 	copy->is_whole = !address;
 }
 
 /* ---- Merging ---- */
 
-static bool is_eval(const struct python *python, const struct unwind_frame *frame)
+static bool is_within(const struct unwind_frame *frame, uint64_t start, uint64_t end)
 {
 	uint64_t at = frame->address - frame->is_return;
 
-	return at >= python->eval_start && at < python->eval_end;
+	return at >= start && at < end;
 }
 
-static bool is_own(const struct python *python, const struct unwind_frame *frame)
+static bool is_eval(const struct python *python, const struct unwind_frame *frame)
 {
-	uint64_t at = frame->address - frame->is_return;
-
-	return at >= python->start && at < python->end;
+	return is_within(frame, python->eval_start, python->eval_end);
 }
 
 /* Which of the native calls of the interpreter runs the innermost entry: the first, or, while a
@@ -310,16 +299,13 @@ static int align(const struct python_copy *copy, size_t num_evals)
 
 	for (size_t i = 0; i < copy->num_frames; i++)
 		num_entries += copy->frames[i].is_entry;
-	if (!num_evals || !copy->num_frames)
+	if (!num_evals || !copy->num_frames || num_entries > num_evals)
 		return -1;
-	if (!copy->is_whole)
-		return num_entries <= num_evals ? 0 : -1;
-	if (num_entries == num_evals)
+	if (!copy->is_whole || num_entries == num_evals)
 		return 0;
 	return num_entries + 1 == num_evals ? 1 : -1;
 }
 
-/* Frames being put together. */
 struct output {
 	struct unwind_frame *frames;
 	size_t num, max;
@@ -370,7 +356,7 @@ bool python_merge(const struct python_copy *copy, struct modules *modules,
 		if (is_eval(python, &frames[i])) {
 			if (skip-- <= 0)
 				next = put_entry(copy, next, &frames[i], modules, &output);
-		} else if (!is_own(python, &frames[i])) {
+		} else if (!is_within(&frames[i], python->start, python->end)) {
 			put(&output, &frames[i]);
 		}
 	}

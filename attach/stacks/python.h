@@ -6,7 +6,6 @@
 #define PDB_ATTACH_PYTHON_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -18,8 +17,7 @@ struct unwind_frame;
 /* What is known of the interpreter of one process. */
 struct python;
 
-/* NULL if the process, or the one that a core is of, has none, or one whose frames are not known.
- * The memory is copied. */
+/* NULL: no interpreter in the process or core, or an unknown one. The memory is copied. */
 struct python *python_create(const struct memory *memory, const struct maps *maps);
 void python_destroy(struct python *python); /* NULL is fine */
 
@@ -49,18 +47,16 @@ struct python_copy {
 	size_t num_pages;
 };
 
-/* Before the stop: find the thread in the interpreter. False if it is none of Python's, or not yet.
- */
+/* Before the stop: find the thread. False if it is none of Python's, or not yet. */
 bool python_prepare(struct python *python, pid_t tid, struct python_copy *copy);
 
 /* While the thread stands still. Reads a few pages, and gives up after 100 us. */
 void python_copy_frames(struct python_copy *copy);
 
-/* Put what the interpreter runs in the place of its own frames: all of those in frames[*num],
- * innermost first, are replaced or left out. At most `max` frames. Nothing is changed where the two
- * do not fit together. Frames of Python code have the source file as module, known to `modules`
- * with function and line (modules_set_place). False if the
- * outermost are missing, since there are more than can be copied, or since time ran out. */
+/* Replace the interpreter's own frames among frames[*num], innermost first and at most `max`, by
+ * what it runs; nothing is changed where the two do not fit together. Frames of Python code have
+ * the source file as module, with function and line (modules_set_place). False if the outermost are
+ * missing: more than can be copied, or no time. */
 bool python_merge(const struct python_copy *copy, struct modules *modules,
 		  struct unwind_frame *frames, size_t *num, size_t max);
 

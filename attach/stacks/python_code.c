@@ -27,9 +27,6 @@ struct python_code {
 	UT_hash_handle hh;
 };
 
-/* ---- Lines ---- */
-
-/* A cursor in a location table. */
 struct cursor {
 	const uint8_t *at, *end;
 };
@@ -87,8 +84,6 @@ int python_line(const uint8_t *table, size_t size, int first_line, int64_t unit)
 	return 0;
 }
 
-/* ---- Strings ---- */
-
 static bool read_at(const struct python *python, uint64_t address, void *buffer, size_t size)
 {
 	return !memory_get(&python->memory, address, buffer, size);
@@ -108,8 +103,7 @@ static size_t put_utf8(char *to, uint32_t c)
 	return more + 1;
 }
 
-/* A str as UTF-8: its characters take 1, 2 or 4 bytes each. The caller frees; NULL if it is none.
- */
+/* A str as UTF-8, from 1, 2 or 4 bytes a character. The caller frees; NULL if it is none. */
 static char *read_string(const struct python *python, uint64_t object)
 {
 	const struct python_offsets *offsets = &python->offsets;
@@ -149,8 +143,6 @@ static void simplify(char *name)
 	while ((at = strstr(at, locals)))
 		memmove(at, at + sizeof(locals) - 1, strlen(at + sizeof(locals) - 1) + 1);
 }
-
-/* ---- Code objects ---- */
 
 static void destroy_code(struct python_code *code)
 {

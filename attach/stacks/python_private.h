@@ -4,15 +4,12 @@
 #define PDB_ATTACH_PYTHON_PRIVATE_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "attach/process/memory.h"
 
 struct modules;
 
-/* A thread stands still for no longer than this because of a copy. Tests of what is copied allow
- * more, since a busy machine takes it. */
+/* No thread stands still for longer because of a copy; tests allow more, for busy machines. */
 extern uint64_t python_copy_ns;
 
 /* Where things are in CPython's structs, offsets in bytes: the beginning of _PyRuntime in 3.13,
@@ -78,8 +75,7 @@ struct python {
 	uint64_t listed_ns;
 };
 
-/* Name a frame: its module (source file) and its offset there. -1 if the code object cannot be read
- * any more. */
+/* A frame's module (source file) and offset there. -1: the code object cannot be read any more. */
 int python_locate(struct python *python, uint64_t code, uint64_t instruction,
 		  struct modules *modules, uint32_t *module_ret, uint64_t *offset_ret);
 void python_forget_codes(struct python *python);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +20,7 @@
 #include "model/job/message_queues.h"
 #include "model/job/modules.h"
 #include "model/job/sample.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 #define STACK_SIZE ((size_t)64 << 10)     /* copied of each stack at first */
@@ -28,7 +28,6 @@
 #define MAX_AT_ONCE 64     /* threads seized at one time: bounds the memory for copies */
 #define NUM_DURATIONS 4096 /* last stops remembered for the median */
 
-/* What is known of a process. */
 struct process {
 	pid_t reader; /* whose memory and mappings are read: the main thread or another */
 	pid_t pid;
@@ -42,7 +41,6 @@ struct process {
 	UT_hash_handle hh;
 };
 
-/* A thread to be sampled. */
 struct subject {
 	int rank;
 	pid_t pid, tid;
@@ -105,8 +103,6 @@ void sampler_destroy(struct sampler *sampler)
 	free(sampler);
 }
 
-/* ---- Probes ---- */
-
 void sampler_set_probes(struct sampler *sampler, const struct code_probe *probes, size_t num)
 {
 	unwind_probes_deinit(&sampler->probes);
@@ -118,12 +114,11 @@ void sampler_set_probes(struct sampler *sampler, const struct code_probe *probes
 static int read_maps(struct sampler *sampler, struct process *process, struct pdb_error *err)
 {
 	struct maps *maps = maps_read(process->reader);
-	struct memory memory = {0};
+	const struct memory memory = {.pid = process->reader};
 
 	if (!maps)
 		return procfs_explain(process->pid, errno, "be sampled", err);
 	unwind_space_destroy(process->space);
-	memory.pid = process->reader;
 	process->space = unwind_space_create(&memory, maps, sampler->images);
 	if (!process->python)
 		process->python = python_create(&memory, maps);
@@ -180,17 +175,15 @@ struct subjects {
 static struct subject *add_subject(struct subjects *subjects, const struct sampler_target *target,
 				   pid_t tid)
 {
-	struct subject *subject;
+	struct subject *subject = XPUSH(subjects->list, subjects->num, subjects->capacity);
 
-	subjects->list =
-		xgrow(subjects->list, subjects->num, &subjects->capacity, sizeof(*subjects->list));
-	subject = &subjects->list[subjects->num++];
-	memset(subject, 0, sizeof(*subject));
-	subject->rank = target->rank;
-	subject->pid = target->pid;
-	subject->tid = tid;
-	subject->state = '?';
-	subject->unwound.path = CALLPATH_NONE;
+	*subject = (struct subject){
+		.rank = target->rank,
+		.pid = target->pid,
+		.tid = tid,
+		.state = '?',
+		.unwound.path = CALLPATH_NONE,
+	};
 	return subject;
 }
 
@@ -250,22 +243,19 @@ static void explain_failure(struct subject *subject, const struct tracee *tracee
 			  subject->tid == subject->pid ? "process" : "thread", (int)subject->tid);
 		break;
 	case TRACEE_TIMEOUT:
-		error_set(
-			&subject->error, ERROR_TIMEOUT,
-			"thread %d does not stop: it is in an uninterruptible system call or gets "
-			"no processor",
-			(int)subject->tid);
+		error_set(&subject->error, ERROR_TIMEOUT,
+			  "thread %d does not stop: it is in an uninterruptible system call or "
+			  "gets no processor",
+			  (int)subject->tid);
 		break;
 	}
 }
 
 static void walk(struct sampler *sampler, struct subject *subject, const struct tracee *tracee)
 {
-	bool is_wanted = sampler->probes.num || sampler->probes.wants_contents;
-
 	free(subject->unwound.values);
-	unwind_walk(subject->process->space, tracee, is_wanted ? &sampler->probes : NULL,
-		    sampler->callpaths, &subject->unwound);
+	unwind_walk(subject->process->space, tracee, &sampler->probes, sampler->callpaths,
+		    &subject->unwound);
 }
 
 /* Unwind; once more with new maps if it ended early, since code may have been loaded meanwhile. */
@@ -364,9 +354,8 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 			tracees[i].python = prepare_python(&sampler->python_copies[i], subjects[i]);
 	}
 	tracee_copy(tracees, num);
-	for (size_t i = 0; i < num; i++)
-		if (flags & SAMPLER_QUEUES && tracees[i].result == TRACEE_COPIED &&
-		    subjects[i]->tid == subjects[i]->pid)
+	for (size_t i = 0; flags & SAMPLER_QUEUES && i < num; i++)
+		if (tracees[i].result == TRACEE_COPIED && subjects[i]->tid == subjects[i]->pid)
 			read_queues(subjects[i]);
 	for (size_t i = 0; i < num; i++) {
 		struct subject *subject = subjects[i];
@@ -376,8 +365,7 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 			continue;
 		}
 		subject->is_copied = true;
-		/* It runs for a moment whenever a tracer has let go of it, and may have been
-		 * seen so. */
+		/* It may have been seen running as a tracer had just let go of it. */
 		if (tracees[i].is_stopped)
 			subject->state = 'T';
 		/* Another pdb had it just then; a debugger would have it still. */
@@ -395,6 +383,22 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 }
 
 /* ---- Results ---- */
+
+/* Why outermost frames are missing; NULL: they are not. */
+static char *explain_hole(const struct unwind_result *unwound)
+{
+	const char *why = "no unwind information for the outermost frame shown";
+
+	if (unwound->is_too_deep)
+		why = "the stack has more frames than are looked at; the outermost are missing";
+	else if (unwound->is_late)
+		why = "the interpreter's functions could not be read in the time that a thread may "
+		      "be stopped";
+	else if (unwound->missing)
+		why = "the stack is larger than what is copied of it; the outermost frames are "
+		      "missing";
+	return unwound->is_complete ? NULL : xstrdup(why);
+}
 
 static void add_sample(struct sampler *sampler, struct subject *subject, struct samples *samples)
 {
@@ -421,19 +425,7 @@ static void add_sample(struct sampler *sampler, struct subject *subject, struct 
 		sample.queues = subject->queues;
 		subject->queues = NULL;
 		sample.status = subject->unwound.is_complete ? SAMPLE_COMPLETE : SAMPLE_INCOMPLETE;
-		if (subject->unwound.is_too_deep)
-			sample.note = xstrdup("the stack has more frames than are looked at; the "
-					      "outermost are missing");
-		else if (subject->unwound.is_late)
-			sample.note =
-				xstrdup("the interpreter's functions could not be read in the "
-					"time that a thread may be stopped");
-		else if (subject->unwound.missing)
-			sample.note = xstrdup("the stack is larger than what is copied of it; the "
-					      "outermost frames are missing");
-		else if (!subject->unwound.is_complete)
-			sample.note =
-				xstrdup("no unwind information for the outermost frame shown");
+		sample.note = explain_hole(&subject->unwound);
 	}
 	samples_add(samples, &sample);
 }
@@ -478,8 +470,7 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 	for (i = 0; !result && i < subjects.num; i++) {
 		struct subject *subject = &subjects.list[i];
 
-		/* A thread other than the main one that ended between the list and the look is no
-		 * loss to report. */
+		/* A thread that ended between list and look is no loss to report. */
 		if (subject->is_copied || subject->tid == subject->pid ||
 		    subject->error.code != ERROR_GONE)
 			add_sample(sampler, subject, samples);
@@ -490,13 +481,6 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 	}
 	free(subjects.list);
 	return result;
-}
-
-static int compare_duration(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
 }
 
 void sampler_add_cost(struct sampler_cost *into, const struct sampler_cost *other)
@@ -516,17 +500,13 @@ void sampler_add_cost(struct sampler_cost *into, const struct sampler_cost *othe
 
 void sampler_get_cost(const struct sampler *sampler, struct sampler_cost *ret)
 {
+	uint32_t sorted[NUM_DURATIONS];
 	uint64_t num = sampler->cost.num_samples;
-	uint32_t *sorted;
 
 	*ret = sampler->cost;
 	if (num > NUM_DURATIONS)
 		num = NUM_DURATIONS;
-	if (!num)
-		return;
-	sorted = xcalloc(num, sizeof(*sorted));
-	memcpy(sorted, sampler->durations, num * sizeof(*sorted));
-	qsort(sorted, num, sizeof(*sorted), compare_duration);
-	ret->stopped_ns_median = sorted[num / 2];
-	free(sorted);
+	memcpy(sorted, sampler->durations, sizeof(sorted));
+	sorted_make(sorted, num, sizeof(*sorted), sorted_compare_u32);
+	ret->stopped_ns_median = num ? sorted[num / 2] : 0;
 }

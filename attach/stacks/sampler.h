@@ -3,12 +3,12 @@
  * copies afterwards with libunwind. Threads are detached again before the call returns.
  *
  * tracee.c speaks ptrace, unwind_space.c shows libunwind a process, unwind.c walks stacks and reads
- * variables on the way, python.c puts Python's functions in the place of its interpreter's frames. */
+ * variables on the way, python.c puts Python's functions in the place of its interpreter's
+ * frames. */
 #ifndef PDB_ATTACH_SAMPLER_H
 #define PDB_ATTACH_SAMPLER_H
 
 #include <stdint.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 struct callpaths;
@@ -16,7 +16,6 @@ struct code_probe;
 struct modules;
 struct pdb_error;
 struct samples;
-struct sampler;
 
 enum sampler_flags {
 	SAMPLER_ALL_THREADS = 1 << 0,
@@ -38,8 +37,7 @@ struct sampler_cost {
 	uint64_t num_failed;
 };
 
-/* Of two nodes together, into *into. The durations are not known any more: the median is the
- * mean of both, weighted by their samples. */
+/* Of two nodes together, into *into; its median is the mean of both, weighted by samples. */
 void sampler_add_cost(struct sampler_cost *into, const struct sampler_cost *other);
 
 /* The tables are borrowed; frames are interned there. */

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/param.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
@@ -20,11 +21,11 @@
 #include "model/monotonic.h"
 
 /* A thread that sleeps or runs stops some 10 to 50 us after it was told to; one that waits for a
- * processor does when it gets one. So wait this long for each before telling the next. */
+ * processor does when it gets one. So wait this long for each before telling the next, */
 #define SPIN_NS 60000
-/* Then for all that are left, in steps that grow. */
-#define STEP_MIN_NS 10000
-#define STEP_MAX_NS 200000
+/* then for all that are left, in steps that grow. */
+#define STEP_MIN_NS UINT64_C(10000)
+#define STEP_MAX_NS UINT64_C(200000)
 #define TIMEOUT_NS 2000000000ULL
 /* When all that are left are in uninterruptible sleep, no point in waiting longer than this. */
 #define DISK_TIMEOUT_NS 200000000ULL
@@ -49,14 +50,14 @@ struct tracer {
 #define SP sp
 #endif
 
-uint64_t tracee_pc(const struct tracee_regs *regs)
+uint64_t tracee_pc(const struct user_regs_struct *regs)
 {
-	return regs->raw.PC;
+	return regs->PC;
 }
 
-uint64_t tracee_sp(const struct tracee_regs *regs)
+uint64_t tracee_sp(const struct user_regs_struct *regs)
 {
-	return regs->raw.SP;
+	return regs->SP;
 }
 
 static void copy_part(const struct tracee *tracee, struct tracee_part *part)
@@ -66,8 +67,7 @@ static void copy_part(const struct tracee *tracee, struct tracee_part *part)
 	size_t size = part->capacity;
 	ssize_t n;
 
-	/* Without a known end (a thread younger than the maps) the kernel copies as far as it can.
-	 */
+	/* Without a known end (a thread younger than the maps) the kernel copies what it can. */
 	if (range && range->end - part->address < size)
 		size = range->end - part->address;
 	n = memory_read(tracee->tid, part->address, part->bytes, size);
@@ -77,7 +77,7 @@ static void copy_part(const struct tracee *tracee, struct tracee_part *part)
 /* The thread stands still. Nothing here may take long. */
 static int copy_state(struct tracee *tracee)
 {
-	struct iovec regs = {&tracee->regs.raw, sizeof(tracee->regs.raw)};
+	struct iovec regs = {&tracee->regs, sizeof(tracee->regs)};
 
 	if (ptrace(PTRACE_GETREGSET, tracee->tid, NT_PRSTATUS, &regs))
 		return -1;
@@ -104,18 +104,14 @@ static void handle_stop(struct tracer *tracer, struct tracee *tracee, int status
 	/* With an event it is our interruption or a stop by a signal, which lasts beyond the
 	 * detach; without one it is a signal on its way, which must not get lost. */
 	long signal = status >> 8 ? 0 : status;
-	/* An interruption has SIGTRAP, a stop by a signal that signal. */
-	bool is_stopped = status >> 8 == PTRACE_EVENT_STOP && (status & 0xff) != SIGTRAP;
 	bool is_copied = !copy_state(tracee);
-	uint64_t copied_ns = monotonic_ns();
 
+	tracee->when_ns = monotonic_ns();
 	if (ptrace(PTRACE_DETACH, tracee->tid, 0, signal))
 		is_copied = false;
-	tracee->is_stopped = is_stopped;
-	tracee->when_ns = copied_ns;
-	tracee->stopped_ns =
-		monotonic_ns() -
-		(tracer->none_ns > tracee->since_ns ? tracer->none_ns : tracee->since_ns);
+	/* An interruption has SIGTRAP, a stop by a signal that signal. */
+	tracee->is_stopped = status >> 8 == PTRACE_EVENT_STOP && (status & 0xff) != SIGTRAP;
+	tracee->stopped_ns = monotonic_ns() - MAX(tracer->none_ns, tracee->since_ns);
 	finish(tracer, tracee, is_copied ? TRACEE_COPIED : TRACEE_GONE);
 }
 
@@ -127,9 +123,8 @@ static struct tracee *find(struct tracer *tracer, pid_t tid)
 	return NULL;
 }
 
-/* Handle one thread that has stopped, if there is one. Only stops are asked for: the end of a
- * process is for its parent to hear, which may be another part of pdb. __WNOTHREAD: only tracees of
- * this thread. */
+/* Handle one thread that has stopped, if any. Asks for stops of own tracees only (__WNOTHREAD): a
+ * process's end is for its parent to hear, which may be another part of pdb. */
 static bool handle_one(struct tracer *tracer)
 {
 	uint64_t before_ns = monotonic_ns();
@@ -201,14 +196,11 @@ static bool all_pending_in_disk_sleep(const struct tracer *tracer)
 	return true;
 }
 
-/* Threads that wait for a processor get less of them if we spin, so sleep in between: short at
- * first, since a thread that has stopped stays so until we look, and the longer, the longer
- * those that are left have waited for a processor. */
+/* Spinning takes processors from threads that wait for one, so sleep in between: short at first,
+ * since a thread that has stopped stays so until we look, and ever longer. */
 static long step_ns(uint64_t waited_ns)
 {
-	uint64_t step = waited_ns / 16;
-
-	return step < STEP_MIN_NS ? STEP_MIN_NS : step > STEP_MAX_NS ? STEP_MAX_NS : (long)step;
+	return (long)MIN(MAX(waited_ns / 16, STEP_MIN_NS), STEP_MAX_NS);
 }
 
 static void wait_for_rest(struct tracer *tracer)
@@ -278,17 +270,16 @@ static void *trace(void *argument)
 	struct timespec pause = {0, OTHER_STEP_NS};
 	struct tracer *tracer = argument;
 	uint64_t start_ns = monotonic_ns();
-	int round;
 
 	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 	/* Where it is allowed: a rank must not stand still because we wait for a processor. */
 	sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &priority);
-	for (round = 1;; round++) {
-		copy_wanted(tracer);
-		if (monotonic_ns() - start_ns > OTHER_TIMEOUT_NS ||
-		    !want_again(tracer, round <= MAX_MISSED))
-			break;
+	copy_wanted(tracer);
+	for (int round = 1; monotonic_ns() - start_ns <= OTHER_TIMEOUT_NS &&
+			    want_again(tracer, round <= MAX_MISSED);
+	     round++) {
 		nanosleep(&pause, NULL);
+		copy_wanted(tracer);
 	}
 	return NULL;
 }

@@ -1,24 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Stopping threads of other processes for a moment, to copy what an unwinder needs. ptrace is only
- * spoken here, and only by a thread made for the purpose: the kernel lets go of everything that
- * thread still holds when it ends, so that no tracee can stay seized or stopped, whatever happens.
- */
+ * spoken here, and only by a thread made for the purpose: when that ends, the kernel lets go of all
+ * that it still holds, so that no tracee can stay seized or stopped. */
 #ifndef PDB_ATTACH_TRACEE_H
 #define PDB_ATTACH_TRACEE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include <sys/user.h>
-
-struct maps;
-struct python_copy;
-
-/* NT_PRSTATUS as the kernel hands it out. */
-struct tracee_regs {
-	struct user_regs_struct raw;
-};
 
 /* Memory copied while the thread stood still. */
 struct tracee_part {
@@ -44,7 +34,7 @@ struct tracee {
 	/* Out. */
 	enum tracee_result result;
 	int error;
-	struct tracee_regs regs;
+	struct user_regs_struct regs;
 	uint64_t blocked;    /* signals, by number less one; 0 where that is not known */
 	bool is_stopped;     /* it was found stopped by a signal */
 	uint64_t when_ns;    /* CLOCK_MONOTONIC, when it was copied */
@@ -55,16 +45,15 @@ struct tracee {
 	uint64_t since_ns;
 };
 
-/* Stop, copy and release each of the threads. A thread that is found stopped by a signal stays
- * stopped, and a signal that arrives meanwhile is delivered. All are seized first (which does not
- * stop them), then stopped one after the other as fast as they come, so that each stands still
- * only for its own copy. A blocking system call that Linux does not restart (epoll_wait and a few
- * others, see signal(7)) returns EINTR in the tracee, as with every debugger. A thread that another
- * process of this program has for a moment is tried again, for half a second at most. */
+/* Stop, copy and release each of the threads. One that a signal has stopped stays stopped; a signal
+ * that arrives meanwhile is delivered. All are seized first (which does not stop them), then
+ * stopped one after the other, so that each stands still only for its own copy. A blocking system
+ * call that Linux does not restart (epoll_wait and others, see signal(7)) returns EINTR, as with
+ * every debugger. A thread that another pdb has is tried again for half a second. */
 void tracee_copy(struct tracee *tracees, size_t num);
 
 /* Program counter and stack pointer of a set of registers. */
-uint64_t tracee_pc(const struct tracee_regs *regs);
-uint64_t tracee_sp(const struct tracee_regs *regs);
+uint64_t tracee_pc(const struct user_regs_struct *regs);
+uint64_t tracee_sp(const struct user_regs_struct *regs);
 
 #endif

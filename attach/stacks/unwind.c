@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <libunwind.h>
-#include <signal.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
@@ -25,21 +22,29 @@
 #define WALK_LOOKS ((uint64_t)4 << 20)
 #define STEP_LOOKS ((uint64_t)128 << 10)
 
-/* In the frame that the kernel makes for a handler (struct rt_sigframe), from where the stack
- * pointer is when the handler has returned: the signal's information, and the signals that were
- * blocked before. And the code there, that calls rt_sigreturn: Linux has handlers return to it. */
+/* INFO_FROM_SP, MASK_FROM_SP: in the frame that the kernel makes for a handler (struct
+ * rt_sigframe), from where the stack pointer is when the handler has returned, the signal's
+ * information, and the signals that were blocked before. trampoline: the code that Linux has
+ * handlers return to, which calls rt_sigreturn. NUM_REGISTERS: integer registers, whose numbers in
+ * libunwind are those of DWARF. KEPT_REGISTERS: those that a function leaves as they were to who
+ * called it, a bit each. */
 #if defined(__x86_64__)
 #define INFO_FROM_SP 304
-static const uint8_t trampoline[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 #define MASK_FROM_SP offsetof(ucontext_t, uc_sigmask)
+static const uint8_t trampoline[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+#define NUM_REGISTERS UNW_X86_64_RIP
+_Static_assert(UNW_X86_64_RAX == 0 && UNW_X86_64_RSP == 7 && UNW_X86_64_R15 == 15, "as in DWARF");
+#define KEPT_REGISTERS (1U << UNW_X86_64_RBX | 1U << UNW_X86_64_RBP | 0xfU << UNW_X86_64_R12)
 #elif defined(__aarch64__)
 #define INFO_FROM_SP 0
-static const uint8_t trampoline[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4};
 #define MASK_FROM_SP (sizeof(siginfo_t) + offsetof(ucontext_t, uc_sigmask))
+static const uint8_t trampoline[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4};
+#define NUM_REGISTERS (UNW_AARCH64_SP + 1)
+_Static_assert(UNW_AARCH64_X0 == 0 && UNW_AARCH64_SP == 31, "as in DWARF");
+#define KEPT_REGISTERS (0x7ffU << UNW_AARCH64_X19)
 #endif
 
-/* Does a handler return to there? unw_is_signal_frame() tells it of this frame or, in other
- * versions of libunwind, of the next one. */
+/* Does a handler return there? unw_is_signal_frame() is true here or, by version, a frame later. */
 static bool is_trampoline(struct walk *walk, uint64_t ip)
 {
 	uint64_t first = ip & ~UINT64_C(7), missing = walk->missing;
@@ -98,11 +103,8 @@ static uint32_t intern(struct callpaths *callpaths, const struct unwind_frame *f
 static int compare_places(uint32_t module, uint64_t offset, bool is_return,
 			  const struct code_probe *probe)
 {
-	if (module != probe->module)
-		return module < probe->module ? -1 : 1;
-	if (offset != probe->offset)
-		return offset < probe->offset ? -1 : 1;
-	return (int)is_return - (int)probe->is_return;
+	return SORTED_ORDER(module, probe->module)
+		       ?: SORTED_ORDER(offset, probe->offset) ?: is_return - probe->is_return;
 }
 
 static int compare_probes(const void *a, const void *b)
@@ -123,13 +125,10 @@ static int compare_frame(const void *key, const void *probe)
 
 void unwind_probes_init(struct unwind_probes *probes, const struct code_probe *list, size_t num)
 {
-	*probes = (struct unwind_probes){.num = num};
-	if (!num)
-		return;
-	probes->list = xcalloc(num, sizeof(*probes->list));
+	*probes = (struct unwind_probes){.list = xcalloc(num, sizeof(*probes->list)), .num = num};
 	for (size_t i = 0; i < num; i++)
 		probes->list[i] = (struct unwind_probe){list[i], (uint32_t)i};
-	qsort(probes->list, num, sizeof(*probes->list), compare_probes);
+	sorted_make(probes->list, num, sizeof(*probes->list), compare_probes);
 }
 
 void unwind_probes_deinit(struct unwind_probes *probes)
@@ -137,15 +136,6 @@ void unwind_probes_deinit(struct unwind_probes *probes)
 	free(probes->list);
 	*probes = (struct unwind_probes){.num = 0};
 }
-
-/* libunwind's numbers of integer registers are those of DWARF. */
-#if defined(__x86_64__)
-#define NUM_REGISTERS UNW_X86_64_RIP
-_Static_assert(UNW_X86_64_RAX == 0 && UNW_X86_64_RSP == 7 && UNW_X86_64_R15 == 15, "as in DWARF");
-#elif defined(__aarch64__)
-#define NUM_REGISTERS (UNW_AARCH64_SP + 1)
-_Static_assert(UNW_AARCH64_X0 == 0 && UNW_AARCH64_SP == 31, "as in DWARF");
-#endif
 
 static bool read_register(unw_cursor_t *cursor, unsigned int number, unw_word_t *ret)
 {
@@ -179,9 +169,8 @@ static bool read_place(struct walk *walk, unw_cursor_t *cursor, const struct cod
 
 static void add_value(struct walk *walk, size_t frame, uint32_t number, int64_t value)
 {
-	walk->values = xgrow(walk->values, walk->num_values, &walk->values_capacity,
-			     sizeof(*walk->values));
-	walk->values[walk->num_values++] = (struct sample_value){(uint32_t)frame, number, value};
+	*XPUSH(walk->values, walk->num_values, walk->values_capacity) =
+		(struct sample_value){(uint32_t)frame, number, value};
 }
 
 static void read_probe(struct walk *walk, unw_cursor_t *cursor, const struct code_probe *probe,
@@ -224,12 +213,6 @@ static void finish_values(struct walk *walk, size_t num_frames)
 
 /* ---- Contents ---- */
 
-/* Those that a function leaves as they were to who called it, a bit each. */
-#if defined(__x86_64__)
-#define KEPT_REGISTERS (1U << UNW_X86_64_RBX | 1U << UNW_X86_64_RBP | 0xfU << UNW_X86_64_R12)
-#elif defined(__aarch64__)
-#define KEPT_REGISTERS (0x7ffU << UNW_AARCH64_X19)
-#endif
 
 /* Of the frame that the cursor is at; 0: not known. */
 static uint64_t hash_registers(const struct walk *walk, unw_cursor_t *cursor)
@@ -247,8 +230,7 @@ static uint64_t hash_registers(const struct walk *walk, unw_cursor_t *cursor)
 	return hash;
 }
 
-/* Of the frame that the stack pointer was in before the last step, to which the cursor belongs now.
- */
+/* Of the frame that the stack pointer was in before the last step. */
 static void note_contents(struct walk *walk, unw_cursor_t *cursor, uint64_t hash, unw_word_t from,
 			  size_t frame)
 {
@@ -301,8 +283,7 @@ static size_t collect(struct walk *walk, struct unwind_frame frames[MAX_FRAMES],
 		if (walk->probes)
 			read_probes(walk, &cursor, &frames[num], num);
 		num++;
-		/* What a signal interrupted did not call anything: its address is no return
-		 * address. */
+		/* What a signal interrupted called nothing: its address is no return address. */
 		is_return = !is_signal;
 		if (wants_contents && !unw_get_reg(&cursor, UNW_REG_SP, &from))
 			registers = hash_registers(walk, &cursor);

@@ -4,10 +4,6 @@
 #ifndef PDB_ATTACH_UNWIND_H
 #define PDB_ATTACH_UNWIND_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "model/job/code.h"
 
 struct callpaths;
@@ -22,8 +18,8 @@ struct unwind_space;
 /* The memory is copied, the maps become owned, the images are borrowed. */
 struct unwind_space *unwind_space_create(const struct memory *memory, struct maps *maps,
 					 struct images *images);
-/* Bound what all walks together may do, in looks at memory and tables (a frame is some of them).
- * Else each walk is bounded by itself. */
+/* Bound all walks together, in looks at memory and tables (some a frame); else each is by
+ * itself. */
 void unwind_space_limit(struct unwind_space *space, uint64_t looks);
 /* Was that reached? */
 bool unwind_space_is_exhausted(const struct unwind_space *space);
@@ -64,10 +60,9 @@ struct unwind_probes {
 void unwind_probes_init(struct unwind_probes *probes, const struct code_probe *list, size_t num);
 void unwind_probes_deinit(struct unwind_probes *probes);
 
-/* Unwind what was copied of a thread of that process and intern its frames, those of Python in
- * the place of the interpreter's. Of a process that does not live nothing need be copied but the
- * registers. probes may be NULL; values that cannot be read are left out, and all where there is
- * Python. */
+/* Unwind what was copied of a thread and intern its frames, Python's in the place of the
+ * interpreter's. Of a core only the registers need be copied. probes may be NULL; values that
+ * cannot be read are left out, and all where there is Python. */
 void unwind_walk(struct unwind_space *space, const struct tracee *tracee,
 		 const struct unwind_probes *probes, struct callpaths *callpaths,
 		 struct unwind_result *ret);

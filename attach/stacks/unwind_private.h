@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the parts of unwind.h share: the process, as libunwind is shown it (unwind_space.c), and a walk
- * along a stack of it (unwind.c). */
+ * What the parts of unwind.h share: the process, as libunwind is shown it (unwind_space.c), and a
+ * walk along a stack of it (unwind.c). */
 #ifndef PDB_ATTACH_UNWIND_PRIVATE_H
 #define PDB_ATTACH_UNWIND_PRIVATE_H
 
 #include <libunwind.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "attach/process/memory.h"
 #include "attach/stacks/unwind.h"

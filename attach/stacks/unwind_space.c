@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <libunwind.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +16,7 @@
 int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t as, unw_word_t ip, unw_dyn_info_t *table,
 				       unw_proc_info_t *info, int need_unwind_info, void *arg);
 
-/* The image that an address lies in, and the image's load bias there; NULL if none. */
+/* The image of a range, and its load bias there; NULL if none. */
 static struct image *find_image(struct unwind_space *space, const struct maps_range *range,
 				uint64_t *bias_ret)
 {
@@ -30,9 +29,8 @@ static struct image *find_image(struct unwind_space *space, const struct maps_ra
 	image = &space->by_object[range->object];
 	if (!*image)
 		*image = images_get(space->images, &space->memory, object);
-	if (!*image)
-		return NULL;
-	*bias_ret = object->start - (*image)->first_address;
+	if (*image)
+		*bias_ret = object->start - (*image)->first_address;
 	return *image;
 }
 
@@ -43,13 +41,9 @@ void unwind_locate(struct unwind_space *space, uint64_t ip, bool is_return,
 	/* A call can be the last instruction of a mapping. */
 	struct image *image = find_image(space, maps_find(space->maps, ip - is_return), &bias);
 
-	ret->address = ip;
-	ret->module = image ? image->module : MODULE_NONE;
-	ret->offset = image ? ip - bias : ip;
-	ret->is_return = is_return;
+	*ret = (struct unwind_frame){ip, image ? image->module : MODULE_NONE,
+				     image ? ip - bias : ip, is_return};
 }
-
-/* ---- Accessors ---- */
 
 bool walk_look(struct walk *walk, uint64_t num)
 {
@@ -111,12 +105,12 @@ static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value
 	return !write && walk_read(arg, address, value) ? 0 : -UNW_EINVAL;
 }
 
-#if defined(__x86_64__)
 static int access_reg(unw_addr_space_t as, unw_regnum_t number, unw_word_t *value, int write,
 		      void *arg)
 {
 	const struct walk *walk = arg;
-	const struct user_regs_struct *regs = &walk->tracee->regs.raw;
+	const struct user_regs_struct *regs = &walk->tracee->regs;
+#if defined(__x86_64__)
 	const unsigned long long values[] = {
 		[UNW_X86_64_RAX] = regs->rax, [UNW_X86_64_RDX] = regs->rdx,
 		[UNW_X86_64_RCX] = regs->rcx, [UNW_X86_64_RBX] = regs->rbx,
@@ -128,34 +122,18 @@ static int access_reg(unw_addr_space_t as, unw_regnum_t number, unw_word_t *valu
 		[UNW_X86_64_R14] = regs->r14, [UNW_X86_64_R15] = regs->r15,
 		[UNW_X86_64_RIP] = regs->rip,
 	};
+#elif defined(__aarch64__)
+	unsigned long long values[UNW_AARCH64_PC + 1] = {
+		[UNW_AARCH64_SP] = regs->sp, [UNW_AARCH64_PC] = regs->pc};
 
+	memcpy(values + UNW_AARCH64_X0, regs->regs, sizeof(regs->regs));
+#endif
 	(void)as;
 	if (write || number < 0 || (size_t)number >= sizeof(values) / sizeof(values[0]))
 		return -UNW_EBADREG;
 	*value = values[number];
 	return 0;
 }
-#elif defined(__aarch64__)
-static int access_reg(unw_addr_space_t as, unw_regnum_t number, unw_word_t *value, int write,
-		      void *arg)
-{
-	const struct walk *walk = arg;
-	const struct user_regs_struct *regs = &walk->tracee->regs.raw;
-
-	(void)as;
-	if (write)
-		return -UNW_EBADREG;
-	if (number >= UNW_AARCH64_X0 && number <= UNW_AARCH64_X30)
-		*value = regs->regs[number - UNW_AARCH64_X0];
-	else if (number == UNW_AARCH64_SP)
-		*value = regs->sp;
-	else if (number == UNW_AARCH64_PC)
-		*value = regs->pc;
-	else
-		return -UNW_EBADREG;
-	return 0;
-}
-#endif
 
 static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *info,
 			  int need_unwind_info, void *arg)
@@ -163,11 +141,10 @@ static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *i
 	struct walk *walk = arg;
 	const struct maps_range *range = maps_find(walk->space->maps, ip);
 	unw_dyn_info_t table = {0};
-	struct image *image;
 	uint64_t bias;
+	struct image *image = find_image(walk->space, range, &bias);
 	int status;
 
-	image = find_image(walk->space, range, &bias);
 	if (!image || !image->num_entries || !range->is_executable) {
 		walk->is_guessed = true;
 		return -UNW_ENOINFO;
@@ -206,8 +183,6 @@ static unw_accessors_t accessors = {
 	.access_mem = access_mem,
 	.access_reg = access_reg,
 };
-
-/* ---- Spaces ---- */
 
 struct unwind_space *unwind_space_create(const struct memory *memory, struct maps *maps,
 					 struct images *images)

@@ -11,7 +11,6 @@
 
 #include "attach/process/maps.h"
 #include "attach/symbols/debug_file.h"
-#include "model/budget.h"
 #include "attach/symbols/symbol_table.h"
 #include "model/budget.h"
 #include "model/job/modules.h"
@@ -54,28 +53,32 @@ static bool has_build_id(Elf *elf, const struct module *module)
 	const void *build_id;
 	ssize_t size = dwelf_elf_gnu_build_id(elf, &build_id);
 
-	if (!module->build_id_size)
-		return true;
-	return size == module->build_id_size && !memcmp(build_id, module->build_id, (size_t)size);
+	return !module->build_id_size ||
+	       (size == module->build_id_size && !memcmp(build_id, module->build_id, (size_t)size));
+}
+
+/* The section behind this one (NULL: first), its header and name; NULL: one cannot be read. */
+static Elf_Scn *next_section(Elf *elf, Elf_Scn *section, GElf_Shdr *header, const char **name_ret)
+{
+	size_t names;
+
+	section = elf_nextscn(elf, section);
+	*name_ret = section && !elf_getshdrstrndx(elf, &names) && gelf_getshdr(section, header)
+			    ? elf_strptr(elf, names, header->sh_name)
+			    : NULL;
+	return section;
 }
 
 Elf_Scn *debug_file_section(Elf *elf, const char *wanted)
 {
 	Elf_Scn *section = NULL;
-	size_t names;
+	const char *name;
+	GElf_Shdr header;
 
-	if (elf_getshdrstrndx(elf, &names))
-		return NULL;
-	while ((section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-		const char *name = gelf_getshdr(section, &header)
-					   ? elf_strptr(elf, names, header.sh_name)
-					   : NULL;
-
-		/* Stripped files of old keep the header, without content. */
+	/* Stripped files of old keep the header, without content. */
+	while ((section = next_section(elf, section, &header, &name)))
 		if (name && !strcmp(name, wanted))
 			return header.sh_type != SHT_NOBITS ? section : NULL;
-	}
 	return NULL;
 }
 
@@ -100,15 +103,10 @@ static bool unpacks_within_budget(const struct debug_file *file)
 {
 	uint64_t left = budget_stored((uint64_t)file->status.st_size);
 	Elf_Scn *section = NULL;
-	size_t names;
+	const char *name;
+	GElf_Shdr header;
 
-	if (elf_getshdrstrndx(file->elf, &names))
-		return true;
-	while ((section = elf_nextscn(file->elf, section))) {
-		GElf_Shdr header;
-		const char *name = gelf_getshdr(section, &header)
-					   ? elf_strptr(file->elf, names, header.sh_name)
-					   : NULL;
+	while ((section = next_section(file->elf, section, &header, &name))) {
 		uint64_t size = name ? unpacked_size(section, &header, name) : 0;
 
 		if (size > left)
@@ -194,9 +192,8 @@ static int open_main(const struct module *module, struct debug_file *ret)
 static int open_by_build_id(const struct module *module, struct debug_file *ret)
 {
 	char path[PATH_MAX];
-	int at;
-
-	at = snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%02x/", module->build_id[0]);
+	int at =
+		snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%02x/", module->build_id[0]);
 	for (int i = 1; i < module->build_id_size; i++)
 		at += snprintf(path + at, sizeof(path) - (size_t)at, "%02x", module->build_id[i]);
 	snprintf(path + at, sizeof(path) - (size_t)at, ".debug");

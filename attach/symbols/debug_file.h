@@ -4,14 +4,9 @@
 #define PDB_ATTACH_DEBUG_FILE_H
 
 #include <elfutils/libdw.h>
-#include <libelf.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/stat.h>
-#include <sys/types.h>
 
 struct module;
-struct symbol_table;
 
 /* Mapped: reading one, from its opening on, is for within a struct cut_guard. */
 struct debug_file {
@@ -36,9 +31,8 @@ struct debug_files {
 
 /* Zeroed before. The module's file is opened as the process that has it mapped sees it, by its path
  * here, or as that process' executable if the path is another file's by now; only with the module's
- * build-id, if it has one. The separate one by build-id or by the name in .gnu_debuglink, in the
- * process' file system and in ours. Never asks a debuginfod server. -1 if there is no such file any
- * more. */
+ * build-id, if it has one. The separate one by build-id or .gnu_debuglink, in the process' file
+ * system and in ours. Never asks a debuginfod server. -1: no such file any more. */
 int debug_files_open(const struct module *module, struct debug_files *ret);
 /* What was opened is not there any more; it counts as open all the same. */
 void debug_files_close(struct debug_files *files);
@@ -48,9 +42,8 @@ bool debug_files_are_same(const struct debug_files *files);
 /* The section of that name with content; NULL: there is none. */
 Elf_Scn *debug_file_section(Elf *elf, const char *name);
 
-/* Take one of the file's looks. False: there is none left. Looking follows the file's size, however
- * often it is asked: a small file can have thousands of entries that share a long list of ranges.
- */
+/* Take one of the file's looks, which follow its size: a small file can have thousands of entries
+ * that share a long list of ranges. False: none is left. */
 bool debug_file_look(struct debug_file *file);
 
 /* The next entry of a scope. A damaged file may name one before it, which would go on for ever. */

@@ -45,19 +45,9 @@ bool debug_file_next(Dwarf_Die *die, Dwarf_Die *ret)
 /* Scopes that need not have addresses for those in them to have some. */
 static bool is_open_scope(int tag, bool is_nested)
 {
-	switch (tag) {
-	case DW_TAG_namespace:
-	case DW_TAG_module:
-	case DW_TAG_class_type:
-	case DW_TAG_structure_type:
-	case DW_TAG_union_type:
-		return true;
-	case DW_TAG_lexical_block:
-	case DW_TAG_subprogram:
-		return is_nested;
-	default:
-		return false;
-	}
+	return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_class_type ||
+	       tag == DW_TAG_structure_type || tag == DW_TAG_union_type ||
+	       (is_nested && (tag == DW_TAG_lexical_block || tag == DW_TAG_subprogram));
 }
 
 struct search {

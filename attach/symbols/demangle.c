@@ -27,8 +27,7 @@ static cxa_demangle_fn load_demangler(void)
 	return function;
 }
 
-/* Cut what GCC appends to clones and parts of functions: a dot and a word it uses, or a number
- * (nested and static functions). */
+/* Cut what GCC appends to clones, parts and nested functions: a dot and a word or a number. */
 static void cut_suffixes(char *name)
 {
 	static const char *const words[] = {"constprop", "isra",     "part",
@@ -49,8 +48,8 @@ static void cut_suffixes(char *name)
 	}
 }
 
-/* Cut the parameters and what follows them: "a::b(int) const" is "a::b". They are the last pair
- * of brackets, whatever brackets are inside. */
+/* Cut the parameters and what follows them: "a::b(int) const" is "a::b". They are the last pair of
+ * brackets, whatever brackets are inside. */
 static void cut_parameters(char *name)
 {
 	char *close = strrchr(name, ')'), *at;

@@ -30,7 +30,6 @@ struct symbol_table {
 	size_t num_entries, capacity;
 };
 
-/* The best answer so far. */
 struct candidate {
 	const char *name;
 	uint64_t start, size;
@@ -83,18 +82,14 @@ bool symbol_table_is_full(const struct symbol_table *table)
 /* False if symbol `index` is no function of this file. */
 static bool get_function(const struct symbol_table *table, int index, GElf_Sym *ret)
 {
-	int type;
-
-	if (!gelf_getsym(table->data, index, ret))
-		return false;
-	if (ret->st_shndx == SHN_UNDEF || ret->st_shndx == SHN_ABS)
-		return false;
-	type = GELF_ST_TYPE(ret->st_info);
-	return type == STT_FUNC || type == STT_GNU_IFUNC;
+	return gelf_getsym(table->data, index, ret) && ret->st_shndx != SHN_UNDEF &&
+	       ret->st_shndx != SHN_ABS &&
+	       (GELF_ST_TYPE(ret->st_info) == STT_FUNC ||
+		GELF_ST_TYPE(ret->st_info) == STT_GNU_IFUNC);
 }
 
-/* How good a name is for people who think in MPI's names; of Fortran's many spellings that with
- * one underscore (which is then cut off) is first. */
+/* How good a name is for people who think in MPI's names; of Fortran's many spellings that with one
+ * underscore (which is then cut off) is first. */
 static int mpi_score(const char *name)
 {
 	bool has_lower = false;
@@ -149,9 +144,7 @@ static void consider(const struct symbol_table *table, const GElf_Sym *symbol, u
 
 static int compare_entry(const void *a, const void *b)
 {
-	const struct entry *x = a, *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
+	return SORTED_ORDER(((const struct entry *)a)->start, ((const struct entry *)b)->start);
 }
 
 static void make_index(struct symbol_table *table)
@@ -162,13 +155,10 @@ static void make_index(struct symbol_table *table)
 	for (size_t i = 0; i < table->num_symbols; i++) {
 		if (!get_function(table, (int)i, &symbol))
 			continue;
-		table->entries = xgrow(table->entries, table->num_entries, &table->capacity,
-				       sizeof(*table->entries));
-		table->entries[table->num_entries++] =
+		*XPUSH(table->entries, table->num_entries, table->capacity) =
 			(struct entry){symbol.st_value, symbol.st_size, (int)i};
 	}
-	if (table->num_entries)
-		qsort(table->entries, table->num_entries, sizeof(*table->entries), compare_entry);
+	sorted_make(table->entries, table->num_entries, sizeof(*table->entries), compare_entry);
 	table->highest_end = xcalloc(table->num_entries, sizeof(*table->highest_end));
 	for (size_t i = 0; i < table->num_entries; i++) {
 		const struct entry *entry = &table->entries[i];

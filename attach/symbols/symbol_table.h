@@ -4,11 +4,8 @@
 #define PDB_ATTACH_SYMBOL_TABLE_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include <libelf.h>
-
-struct symbol_table;
 
 /* Of .symtab, or if there is none of .dynsym. NULL if the file has neither. The file is borrowed
  * and must outlive the table. Costs nothing yet: the first look-ups go through the whole table
@@ -17,8 +14,8 @@ struct symbol_table *symbol_table_create(Elf *elf);
 void symbol_table_destroy(struct symbol_table *table);       /* NULL is fine */
 bool symbol_table_is_full(const struct symbol_table *table); /* it is .symtab */
 
-/* The name of the function that holds the address, borrowed from the file; NULL if none does.
- * Of several names for one place the best for people: MPI_Send, not PMPI_Send; without leading
+/* The name of the function that holds the address, borrowed from the file; NULL if none does. Of
+ * several names for one place the best for people: MPI_Send, not PMPI_Send; without leading
  * underscores before with; global before weak before local. Also where it begins and its size in
  * bytes, which is 0 where the file does not say. */
 const char *symbol_table_find(struct symbol_table *table, uint64_t address, uint64_t *start_ret,

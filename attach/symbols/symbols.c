@@ -77,8 +77,7 @@ void symbols_destroy(struct symbols *symbols)
 	free(symbols);
 }
 
-/* What the linker calls the function, where that says more than its name: C++ scopes, Fortran
- * modules. */
+/* What the linker calls it, if that says more than its name: C++ scopes, Fortran modules. */
 static const char *name_of_function(Dwarf_Die *die)
 {
 	static const unsigned int linkage[] = {DW_AT_linkage_name, DW_AT_MIPS_linkage_name};
@@ -86,26 +85,19 @@ static const char *name_of_function(Dwarf_Die *die)
 	const char *name;
 
 	for (size_t i = 0; i < sizeof(linkage) / sizeof(linkage[0]); i++) {
-		if (dwarf_attr_integrate(die, linkage[i], &attribute)) {
-			name = dwarf_formstring(&attribute);
-			if (name)
-				return name;
-		}
+		name = dwarf_formstring(dwarf_attr_integrate(die, linkage[i], &attribute));
+		if (name)
+			return name;
 	}
 	return dwarf_diename(die);
 }
 
 static bool is_cxx(Dwarf_Die *unit)
 {
-	switch (dwarf_srclang(unit)) {
-	case DW_LANG_C_plus_plus:
-	case DW_LANG_C_plus_plus_03:
-	case DW_LANG_C_plus_plus_11:
-	case DW_LANG_C_plus_plus_14:
-		return true;
-	default:
-		return false;
-	}
+	int language = dwarf_srclang(unit);
+
+	return language == DW_LANG_C_plus_plus || language == DW_LANG_C_plus_plus_03 ||
+	       language == DW_LANG_C_plus_plus_11 || language == DW_LANG_C_plus_plus_14;
 }
 
 static const char *name_of_file(Dwarf_Die *unit, unsigned int attribute, Dwarf_Die *die)
@@ -125,20 +117,16 @@ static const char *name_of_file(Dwarf_Die *unit, unsigned int attribute, Dwarf_D
 static Dwarf_Die find_declaration(Dwarf_Die *die)
 {
 	static const unsigned int ways[] = {DW_AT_abstract_origin, DW_AT_specification};
-	Dwarf_Die found = *die;
+	Dwarf_Die found = *die, next;
 	Dwarf_Attribute attribute;
 
-	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-		Dwarf_Die next;
-
-		if (dwarf_attr(&found, ways[i], &attribute) && dwarf_formref_die(&attribute, &next))
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+		if (dwarf_formref_die(dwarf_attr(&found, ways[i], &attribute), &next))
 			found = next;
-	}
 	return found;
 }
 
-/* The child of a scope that holds what is at an offset, or is it: they stand in the order of
- * offsets. */
+/* The child of a scope that holds or is what is at an offset: they stand in that order. */
 static bool find_child(struct debug_file *file, Dwarf_Die *scope, Dwarf_Off offset, Dwarf_Die *ret)
 {
 	Dwarf_Die next;
@@ -152,8 +140,7 @@ static bool find_child(struct debug_file *file, Dwarf_Die *scope, Dwarf_Off offs
 	return dwarf_dieoffset(ret) <= offset;
 }
 
-/* "tables::": the scopes of a C++ function that has no linker symbol since only its file knows it.
- * None of what is local to a function. */
+/* "tables::": the scopes of a C++ function without a linker symbol; none of what a function has. */
 static char *scopes_of(struct arena *arena, struct debug_file *file, Dwarf_Die *function)
 {
 	Dwarf_Die die = find_declaration(function), scope, next;
@@ -195,12 +182,6 @@ static void add_place(struct places *places, struct debug_file *file, Dwarf_Die 
 	place->is_bare = place->symbol && strncmp(place->symbol, "_Z", 2) != 0 && is_cxx(unit);
 }
 
-/* A function without a name. */
-static void add_nothing(struct places *places)
-{
-	places->list[places->num++] = (struct place){0};
-}
-
 static void find_in_dwarf(struct debug_file *file, Dwarf_Addr address, struct places *ret)
 {
 	struct debug_functions functions;
@@ -213,7 +194,7 @@ static void find_in_dwarf(struct debug_file *file, Dwarf_Addr address, struct pl
 		add_place(ret, file, &functions.unit, &functions.list[i]);
 	/* Assembler has lines without functions. */
 	if (!ret->num)
-		add_nothing(ret);
+		ret->list[ret->num++] = (struct place){0};
 	ret->is_cxx = is_cxx(&functions.unit);
 	innermost = &ret->list[ret->num - 1];
 	line = dwarf_getsrc_die(&functions.unit, address);
@@ -223,10 +204,9 @@ static void find_in_dwarf(struct debug_file *file, Dwarf_Addr address, struct pl
 		innermost->line = 0;
 }
 
-/* Does the symbol table know a better name than debug information does of the function that the
- * symbol is of? MPI defines a function by one name and makes the one that people call an alias:
- * PMPI_Send and MPI_Send. And of a C++ function that only its own file knows, debug information has
- * the bare name. */
+/* Does the symbol table know a better name than debug information? MPI makes the name that people
+ * call an alias of the function's own: MPI_Send and PMPI_Send. Of a C++ function that only its own
+ * file knows, debug information has the bare name. */
 static bool table_knows_better(const struct places *places)
 {
 	const char *symbol = places->list[0].symbol;
@@ -273,8 +253,7 @@ static const char *wrapped_by(const char *symbol)
 	return strncmp(symbol, prefix, strlen(prefix)) == 0 ? symbol + strlen(prefix) : symbol;
 }
 
-/* The functions at an address, the outermost first; the first has the symbol's name where that
- * says more. */
+/* The functions at an address, outermost first, which has the symbol's name if that says more. */
 static void find_chain(struct debug_files *entry, enum module_kind kind, uint64_t address,
 		       struct places *ret)
 {
@@ -290,7 +269,7 @@ static void find_chain(struct debug_files *entry, enum module_kind kind, uint64_
 		find_in_dwarf(&entry->separate, address, ret);
 	}
 	if (!ret->num)
-		add_nothing(ret);
+		ret->list[ret->num++] = (struct place){0};
 	if (symbol && table_knows_better(ret)) {
 		ret->list[0].symbol = symbol;
 		ret->list[0].is_bare = false;
@@ -304,7 +283,7 @@ static const struct name *resolve(struct symbols *symbols, struct debug_files *e
 	const struct name *name = NULL;
 	struct places places;
 
-	places.num = 0;
+	places.num = 0; /* the list is large: it is not zeroed */
 	places.is_cxx = false;
 	find_chain(entry, kind, address, &places);
 	arena_destroy(symbols->answer);

@@ -12,9 +12,6 @@
 
 #include "model/job/names.h"
 
-struct modules;
-struct symbols;
-
 struct symbols *symbols_create(const struct modules *modules); /* borrowed */
 void symbols_destroy(struct symbols *symbols);
 

@@ -46,14 +46,14 @@ static char settled_state(pid_t pid)
 
 struct guarded {
 	struct gdb_guard_rank rank;
-	struct gdb_guard guard;
+	pid_t guard;
 };
 
 static void start_guard(void *context, pid_t gdb)
 {
 	struct guarded *guarded = context;
 
-	gdb_guard_start(&guarded->guard, &guarded->rank, gdb);
+	guarded->guard = gdb_guard_start(&guarded->rank, gdb);
 }
 
 /* While the rank stands still none of gdb's break points are in it. */
@@ -68,7 +68,7 @@ static bool holds_rank(void *context)
 static int run_here(struct session *session, const struct proc *proc, const char *const words[],
 		    size_t num_words, struct remote_gdb_end *ret, struct pdb_error *err)
 {
-	struct guarded guarded = {.guard.pid = 0};
+	struct guarded guarded = {.guard = 0};
 	const struct child_watch watch = {start_guard, holds_rank, &guarded};
 	struct procfs_stat before;
 	struct gdb_call call;
@@ -93,7 +93,7 @@ static int run_here(struct session *session, const struct proc *proc, const char
 			"Install it, or put one that is there into PATH. \"bt %d\" shows the stack "
 			"without it.",
 			proc->rank);
-	gdb_guard_wait(&guarded.guard);
+	gdb_guard_wait(guarded.guard);
 	gdb_call_deinit(&call);
 	ret->before = before.state;
 	ret->after = settled_state(proc->pid);

@@ -12,7 +12,7 @@
 
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
-#include "attach/queues/mpi_libraries.h"
+#include "attach/queues/mpi_queues.h"
 #include "model/job/message_queues.h"
 #include "tests/unit/unit.h"
 

@@ -96,7 +96,7 @@ static bool has(const char **list, size_t num, const char *entry)
 static void test_environment(void **state)
 {
 	const char **list;
-	size_t num;
+	uint32_t num;
 
 	(void)state;
 	setenv("TERM", "screen", 1);

@@ -182,7 +182,7 @@ static void await_guard(const struct place *place)
 	long first = -1, now = -1;
 
 	while (first < 0 || now < first + 3) {
-		char *status = procfs_read(place->process.guard.pid, "status", NULL);
+		char *status = procfs_read(place->process.guard, "status", NULL);
 		const char *line = status ? strstr(status, "\nvoluntary_ctxt_switches:") : NULL;
 
 		assert_non_null(line);

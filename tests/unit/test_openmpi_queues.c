@@ -11,7 +11,7 @@
 
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
-#include "attach/queues/mpi_libraries.h"
+#include "attach/queues/mpi_queues.h"
 #include "attach/stacks/sampler.h"
 #include "model/job/callpath.h"
 #include "model/job/message_queues.h"

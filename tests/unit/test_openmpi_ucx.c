@@ -7,7 +7,6 @@
 
 #include "attach/process/elf_symbol.h"
 #include "attach/queues/mpi_queues.h"
-#include "attach/queues/mpi_libraries.h"
 #include "tests/unit/mpich_world.h"
 
 #define JOB 0x12340007u
