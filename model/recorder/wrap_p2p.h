@@ -132,7 +132,7 @@ static ALWAYS_INLINE void wrap_ask_status(struct wrap_call *w, int num)
 }
 
 /* Number i of the statuses that MPI got. Fortran's have the layout of C's in both libraries. */
-static inline struct p2p_status wrap_status(const struct wrap_call *w, int i)
+static ALWAYS_INLINE struct p2p_status wrap_status(const struct wrap_call *w, int i)
 {
 	int is_cancelled = 0;
 
@@ -368,16 +368,15 @@ static ALWAYS_INLINE void wrap_any_wait(struct wrap_call *w, int count, const vo
 		wrap_ask_status(w, statuses);
 }
 
-/* The request at this position has completed; its status is number i. */
+/* The request at this position has completed; its status, which is needed, is number i. */
+void wrap_completed_with_status(struct wrap_call *w, int position, int i);
+
 static inline void wrap_completed(struct wrap_call *w, int position, int i)
 {
-	if (unlikely(p2p_any_wants_status(w->lane)) &&
-	    p2p_position_wants_status(w->lane, position)) {
-		struct p2p_status status = wrap_status(w, i);
-		p2p_complete(w->lane, position, &status);
-	} else {
+	if (unlikely(p2p_any_wants_status(w->lane)) && p2p_position_wants_status(w->lane, position))
+		wrap_completed_with_status(w, position, i);
+	else
 		p2p_complete(w->lane, position, &p2p_unknown);
-	}
 }
 
 /* Did MPI, when it returned this error, complete the request at that position? */
