@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "model/recorder/pages.h"
-
 enum {
 	MAX_NAMES = 8,                        /* of one entry */
 	MAX_NAME = 128,                       /* bytes; MPI_MAX_OBJECT_NAME is less or equal */

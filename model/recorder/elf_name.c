@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * By pread, not by a mapping: a file that somebody shortens meanwhile must not be a SIGBUS. */
-#include "model/recorder/elf_name.h"
-
 #include <fcntl.h>
 #include <link.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "model/recorder/objects.h"
 
 enum { AT_ONCE = 128 }; /* symbols */
 

@@ -6,10 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "model/recorder/elf_name.h"
 #include "model/recorder/process.h"
 #include "model/recorder/slow.h"
-#include "model/recorder/tracer.h"
 
 /* ---- Which function ---- */
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/recorder/handles.h"
 
-#include "model/recorder/pages.h"
-
 _Static_assert(HANDLES_MAX_SLOTS == 1 << 16, "handles_place() takes 16 bits of the hash");
 
 static size_t table_bytes(uint32_t num_slots)

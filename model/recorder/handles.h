@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * From MPI's handles to small numbers, for handles that come and go: a program may make and free
- * thousands of windows, each with a handle never seen before, and have but a few at a time.
- * Looking up takes no lock; callers of what changes it hold one.
+ * thousands of windows, each with a handle never seen before, and have but a few at a time. Looking
+ * up takes no lock; callers of what changes it hold one.
  *
- * Not an idhash: keys go again, and nobody who looks may be told. Open addressing with linear probing;
- * a key is always within HANDLES_NEAR slots of its place, so that slots of keys that were removed can
- * be used again.
- * The table is as large as the keys that it holds need; a smaller one of before stays mapped,
- * since somebody may be looking into it. */
+ * Not an idhash: keys go again, and nobody who looks may be told. Open addressing with linear
+ * probing; a key is always within HANDLES_NEAR slots of its place, so that slots of keys that were
+ * removed can be used again. The table is as large as the keys that it holds need; a smaller one of
+ * before stays mapped, since somebody may be looking into it. */
 #ifndef PDB_RECORDER_HANDLES_H
 #define PDB_RECORDER_HANDLES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/recorder/fast.h"
+#include "model/recorder/base.h"
 
 enum {
 	HANDLES_NEAR = 128,

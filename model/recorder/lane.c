@@ -2,7 +2,6 @@
 #include "model/recorder/lane.h"
 
 #include "model/recorder/p2p.h"
-#include "model/recorder/pages.h"
 #include "model/recorder/slow.h"
 #include "model/recorder/ticks.h"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Where a call of an exported function goes. In a process of the recorder's own MPI to the
- * wrapper, and from it to the next library's function of the same name, so that another tool
- * behind us still sees the call, or with PDB_CHAIN=pmpi to MPI's own PMPI function. In a process
- * of another MPI, which may be loaded late, to that next function straight away, and so for
- * good: whose MPI it is is found out at the first call, from what is loaded, before MPI itself
- * is asked anything. */
+ * Where a call of an exported function goes. In a process of the recorder's own MPI to the wrapper,
+ * and from it to the next library's function of the same name, so that another tool behind us still
+ * sees the call, or with PDB_CHAIN=pmpi to MPI's own PMPI function. In a process of another MPI,
+ * which may be loaded late, to that next function straight away, and so for good: whose MPI it is
+ * is found out at the first call, from what is loaded, before MPI itself is asked anything. */
 #ifndef PDB_RECORDER_NEXT_H
 #define PDB_RECORDER_NEXT_H
 

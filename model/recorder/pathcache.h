@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/recorder/fast.h"
+#include "model/recorder/base.h"
 #include "model/segment/segment.h"
 
 struct recorder_function;

@@ -11,9 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "model/recorder/identity.h"
 #include "model/recorder/p2p.h"
-#include "model/recorder/pages.h"
 #include "model/recorder/slow.h"
 #include "model/recorder/ticks.h"
 #include "model/segment/segment_sweep.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The way of one call: fast when the checked cache knows its path, slow otherwise. */
-#include "model/recorder/process.h"
-
 #include "model/recorder/p2p.h"
 #include "model/recorder/process.h"
 #include "model/recorder/slow.h"

@@ -8,7 +8,7 @@
  *	comms, handles, commid            communicators, windows and files
  *	mpi_calls.def, wrappers.gawk, wrap_*  what knows MPI; compiled for each MPI
  *	jump, next, loaded                whether it is that MPI, and who comes behind
- *	writer, idhash, slow, ticks, pages, fast  what the others are made of
+ *	writer, idhash, slow, ticks, base  what the others are made of
  *
  * Here is what the wrappers call. A wrapper asks recorder_begin() before the MPI function and, if that gave
  * it a lane, calls recorder_enter(), and recorder_leave() after the function. All keep errno, none
@@ -17,11 +17,9 @@
 #define PDB_RECORDER_RECORDER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "model/recorder/lane.h"
-#include "model/segment/segment.h"
 
 /* One exported wrapper. */
 struct recorder_function {

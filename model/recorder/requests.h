@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/recorder/fast.h"
+#include "model/recorder/base.h"
 #include "model/recorder/writer.h"
 
 #define REQUESTS_NONE UINT32_MAX

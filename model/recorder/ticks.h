@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "model/recorder/fast.h"
+#include "model/recorder/base.h"
 #include "model/segment/segment.h"
 
 /* The clock in use; SEG_CLOCK_MONOTONIC until ticks_init(). */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/recorder/pages.h"
 #include "model/recorder/slow.h"
 
 /* ---- What is wanted ---- */

@@ -4,8 +4,6 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "model/recorder/unwinder.h"
-
 /* More own frames than this are never between the wrapper and here. */
 enum { MAX_OWN_FRAMES = 16 };
 

@@ -22,6 +22,11 @@
 #pragma GCC diagnostic ignored "-Wduplicated-branches"
 #endif
 
+/* What the recorder asks of MPI, and whose wrappers these are (see jump.h). */
+extern const struct process_mpi wrap_mpi __attribute__((visibility("hidden")));
+void *wrap_resolve(struct recorder_function *function, const struct jump_info *info,
+		   struct jump_frame *frame, void *arguments, uintptr_t caller);
+
 /* A call from begin to end, for the hooks of its shape. */
 struct wrap_call {
 	struct lane *lane; /* of the thread; NULL: the call is not recorded */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/recorder/wrap_made.h"
 
-#include "model/recorder/pages.h"
-
 /* ---- What MPI tells of a communicator ---- */
 
 /* Scratch that the lists of a struct comms_new are in. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "model/recorder/wrap_mpi.h"
+#include "model/recorder/wrap_comms.h"
 
 static bool world(int *rank, int *size)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/recorder/wrap_tokens.h"
 
-#include "model/recorder/pages.h"
-
 /* Ranks in `base` of the members of `group`, at most `max`; their number, or -1. */
 static int ranks_in(MPI_Group group, MPI_Group base, int32_t *to, uint32_t max)
 {

@@ -63,9 +63,8 @@ static inline void wrap_unlock_all_before(struct wrap_call *w, uint32_t window)
 }
 
 /* Has the flush nothing to do? Some programs flush all windows that they have each time, though
- * most have not been used since. A lock counts as a use: libraries get it when there is
- * something to do under it. Which window it is need not be looked up where nothing is pending of
- * any. */
+ * most have not been used since. A lock counts as a use: libraries get it when there is something
+ * to do under it. Which window it is need not be looked up where nothing is pending of any. */
 #define wrap_flush_is_idle(window_, pending_)                                                      \
 	(!comms_has_pending(&comms_here) || !(comms_pending_of(&comms_here, window_) & (pending_)))
 #define wrap_flush_all_is_idle wrap_flush_is_idle

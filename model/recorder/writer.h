@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "model/recorder/fast.h"
+#include "model/recorder/base.h"
 #include "model/segment/segment.h"
 
 struct writer {
@@ -23,13 +23,19 @@ struct writer {
 	char path[768];
 };
 
-/* What the launcher and the kernel say about this process. */
+/* Who this process is in its job, as the launcher says in the environment; so that a rank that hangs
+ * in MPI_Init has a segment as well. */
 struct writer_identity {
 	int rank; /* -1: unknown */
 	int size; /* 0: unknown */
 	char job[256];
 	int keeper; /* as in struct seg_header */
 };
+
+void identity_from_environment(struct writer_identity *ret);
+
+/* Is this the first rank of its job on this node, or does nobody say that it is not? */
+bool identity_is_first_here(void);
 
 /* Make the segment. On failure returns -1 with a reason in why[]; nothing is left behind. A file
  * of that name that this user left from an earlier program of the same pid is replaced. */
