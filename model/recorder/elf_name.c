@@ -68,11 +68,10 @@ static bool find(int fd, uint64_t address, char *name, size_t size)
 bool elf_name_find(const char *path, uint64_t address, char *name, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	bool found;
 
 	if (fd < 0)
 		return false;
-	found = find(fd, address, name, size);
+	bool found = find(fd, address, name, size);
 	close(fd);
 	return found;
 }

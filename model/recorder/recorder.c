@@ -5,8 +5,7 @@
 #include "model/recorder/slow.h"
 #include "model/recorder/ticks.h"
 
-/* The path of the call. Most programs come to one new path after the other with most of it in
- * common. */
+/* Most programs come to one new path after the other with most of it in common. */
 static const struct call_path *unwind(const struct lane *lane, uintptr_t ra, uintptr_t cfa)
 {
 	const struct call_path *known = &process.paths[process.num_unwinds % 2];

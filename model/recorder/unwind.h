@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The full unwind of the calling thread: the slow way to a call path. The libraries for it are loaded
- * when recording starts, with their symbols kept to ourselves: linked in, their backtrace() and
- * _Unwind_* would come before the program's own and break C++ exceptions and thread exit there. */
+ * The full unwind of the calling thread: the slow way to a call path. The libraries for it are
+ * loaded when recording starts, with their symbols kept to ourselves: linked in, their backtrace()
+ * and _Unwind_* would come before the program's own and break C++ exceptions and thread exit
+ * there. */
 #ifndef PDB_RECORDER_UNWIND_H
 #define PDB_RECORDER_UNWIND_H
 
@@ -45,18 +46,16 @@ static inline const uintptr_t *unwinder_check(uintptr_t at, uintptr_t ip, uintpt
 	return (const uintptr_t *)at;
 }
 
-/* Load a library for it. NULL, or why that is not possible. */
+/* NULL, or why no library can be loaded. */
 const char *unwind_init(void);
 bool unwind_load(const struct unwinder *u); /* that one */
 
 /* Forget what the library has learnt of code that has been unloaded. */
 void unwind_flush(void);
 
-/* The frames from the one that returns to `ra` with stack pointer `cfa` outwards; those below it
- * are the recorder's own. Slots must lie in [low, high) to be cacheable. `known`: a path that
- * was found on this stack since code was last unloaded, or NULL. Where the walk comes to one of
- * its frames, and all farther out still hold, as a hit of the cache (pathcache.h) has it, it
- * need not go on. */
+/* The frames from the one that returns to `ra` with stack pointer `cfa` outwards. Slots must lie in
+ * [low, high) to be cacheable. `known`: a path that was found on this stack since code was last
+ * unloaded, or NULL: the walk ends at a frame of it from which on all slots still hold. */
 void unwind_call_path(uintptr_t ra, uintptr_t cfa, uintptr_t low, uintptr_t high,
 		      const struct call_path *known, struct call_path *ret);
 

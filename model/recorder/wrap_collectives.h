@@ -33,8 +33,7 @@ static inline void wrap_in_collective(struct wrap_call *w, uint32_t comm, uint64
 	operation_end(&op);
 }
 
-/* A collective starts on `comm`, and the call is over when it is. Flags: enum seg_operation_flags
- */
+/* One starts on `comm`, and the call is over when it is; flags: enum seg_operation_flags */
 static inline void wrap_collective(struct wrap_call *w, uint32_t comm, struct wrap_given given,
 				   uint32_t flags)
 {
@@ -71,7 +70,7 @@ static inline bool wrap_is_inter(uint32_t comm)
 	return comms_kind(&comms_here, comm) == SEG_COMM_INTER;
 }
 
-/* What a rank with this root gives: so many of that type. */
+/* What a rank with this root gives. */
 static ALWAYS_INLINE struct wrap_given wrap_root_gives(int root, MPI_Count count, MPI_Datatype type)
 {
 	return (struct wrap_given){wrap_peer(root),
