@@ -342,7 +342,7 @@ static uint64_t members_of(const struct comms *c, const struct comms_new *n)
 	return n->remote_size ? hash + commid_of_members(n->remote, n->remote_size) : hash;
 }
 
-/* Its ordinal and id, which is 0 when it cannot be known. */
+/* Its ordinal and id; 0: cannot be known. */
 static void identify(struct comms *c, const struct comms_new *n, uint64_t members, uint32_t index)
 {
 	struct seg_comm *entry = &c->entries[index];

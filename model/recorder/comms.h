@@ -66,11 +66,10 @@ struct comms_own {
 struct comms_new {
 	enum seg_comm_kind kind;
 	enum commid_origin origin;
-	uint64_t key;    /* its handle in the language of the call that made it */
-	uint32_t parent; /* index; SEG_NO_COMM: none, or not known */
-	uint32_t
-		ordinal; /* by comms_child(); those of groups, leaders and sessions are counted here */
-	uint64_t extra; /* see commid() */
+	uint64_t key;     /* its handle in the language of the call that made it */
+	uint32_t parent;  /* index; SEG_NO_COMM: none, or not known */
+	uint32_t ordinal; /* by comms_child(); those of other origins are counted here */
+	uint64_t extra;   /* see commid() */
 	uint32_t site;
 	bool like_parent; /* a duplicate, window, file: takes the groups from its parent */
 	bool has_topology_of_parent;

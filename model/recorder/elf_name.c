@@ -14,7 +14,7 @@ static bool read_whole(int fd, void *to, size_t size, uint64_t offset)
 	return pread(fd, to, size, (off_t)offset) == (ssize_t)size;
 }
 
-/* The text at an offset of a section of strings, cut off at its end and at `size`. */
+/* A string of the section, cut off at its end and at `size`. */
 static bool read_text(int fd, const ElfW(Shdr) * strings, uint64_t offset, char *to, size_t size)
 {
 	uint64_t most = offset < strings->sh_size ? strings->sh_size - offset : 0;

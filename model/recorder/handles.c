@@ -13,7 +13,7 @@ static bool is_used(const struct handles_slot *slot)
 	return relaxed_get(&slot->key) != 0 && relaxed_get(&slot->index) != HANDLES_UNKNOWN;
 }
 
-/* The slot of the key, or else the first one near that is not used; NULL when all are. */
+/* The slot of the key, or the first near one that is not used; NULL: none. */
 static struct handles_slot *find_slot(struct handles_table *t, uint64_t key)
 {
 	struct handles_slot *unused = NULL;

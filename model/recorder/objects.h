@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The loaded objects of this process: from a return address to (module, offset), with the recorder's
- * lock held; who has a function of some name; and the name of a function, from its file. */
+ * The loaded objects of this process: from a return address to (module, offset), for callers with
+ * the recorder's lock; who has a function of some name; the name of a function, from its file. */
 #ifndef PDB_RECORDER_OBJECTS_H
 #define PDB_RECORDER_OBJECTS_H
 

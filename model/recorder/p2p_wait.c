@@ -44,7 +44,7 @@ bool p2p_rename(struct lane *l, uint32_t position, uint64_t key)
 	return slot != REQUESTS_NONE;
 }
 
-/* REQUESTS_NONE: null, not known, or given to another request since it was listed. */
+/* REQUESTS_NONE: null, not known, or another's since it was listed. */
 static uint32_t slot_at(const struct lane *l, uint32_t position)
 {
 	const struct p2p *p = &l->p2p;

@@ -11,13 +11,12 @@
 
 #include "model/recorder/pathcache.h"
 
-/* The next frame outwards: its instruction pointer, its stack pointer, and the slot that `ip`
- * was read from as a return address (NULL: not known). False: that is enough. */
+/* The next frame outwards; `at`: the slot that `ip` was read from (NULL: not known). False: enough. */
 typedef bool unwinder_take(void *arg, uintptr_t ip, uintptr_t sp, const uintptr_t *at);
 
 struct unwinder {
 	const char *library;
-	/* Functions of it: where their addresses go, and their names. */
+	/* Where addresses of its functions go, and their names. */
 	const struct unwinder_symbol {
 		void *to;
 		const char *name;
@@ -25,8 +24,7 @@ struct unwinder {
 	unsigned num_symbols;
 	/* Forget what is known of code that has been unloaded; may be NULL. */
 	void (*flush)(void);
-	/* Give take() the frames of the calling thread, first some of our own. `at` is in [low,
-	 * high). */
+	/* Give take() the thread's frames, first some of our own. `at` is in [low, high). */
 	void (*walk)(uintptr_t low, uintptr_t high, unwinder_take *take, void *arg);
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The first header of what is compiled for each MPI: a call, MPI's own functions, and handles of
- * communicators, windows and files, which differ between libraries, and between C and Fortran.
- * mpi.h gives prototypes and constants only: the recorder is not linked to libmpi. */
+ * The first header of what is compiled for each MPI: a call, MPI's own functions, and handles,
+ * which differ between libraries, and between C and Fortran. The recorder is not linked to
+ * libmpi. */
 #ifndef PDB_RECORDER_WRAP_COMMS_H
 #define PDB_RECORDER_WRAP_COMMS_H
 

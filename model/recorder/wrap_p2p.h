@@ -418,7 +418,7 @@ static inline void wrap_waitany_after(struct wrap_call *w, const void *requests,
 	wrap_completed(w, position, 0);
 }
 
-/* Of a shape: the number of requests, what is waited for, and the statuses that may be asked for. */
+/* Of a shape: the number of requests, what is waited for, the statuses that may be asked for. */
 #define WRAP_WAIT(shape_, count_, kind_, of_, statuses_, ...)                                      \
 	static inline void wrap_##shape_##_before(struct wrap_call *w, ##__VA_ARGS__,              \
 						  const void *requests)                            \
