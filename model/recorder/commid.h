@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Ids of communicators, windows and files: equal in all members and different for all else, found
- * without communicating (docs/segment-format.md, "Ids"). A 64-bit hash of words that all members
- * know; the words' order and the mixing function (the finalizer of SplitMix64: Steele, Lea, Flood,
- * "Fast splittable pseudorandom number generators", OOPSLA 2014) are part of the format. */
+ * Ids of communicators, windows and files: equal in all members only, found without communicating
+ * (docs/segment-format.md, "Ids"). A 64-bit hash of words that all members know; the order and the
+ * mixing function (the finalizer of SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom
+ * number generators", OOPSLA 2014) are part of the format. */
 #ifndef PDB_RECORDER_COMMID_H
 #define PDB_RECORDER_COMMID_H
 

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "model/recorder/pages.h"
-
 enum {
 	MAX_NAMES = 8,                        /* of one entry */
 	MAX_NAME = 128,                       /* bytes; MPI_MAX_OBJECT_NAME is less or equal */
@@ -15,11 +13,6 @@ struct comms comms_here;
 
 /* ---- Handles ---- */
 
-static bool has_entry(const struct comms *c, uint32_t index)
-{
-	return index < relaxed_get(&c->num);
-}
-
 static uint64_t *own_key(struct comms *c, uint64_t key, uint32_t index)
 {
 	return &c->own[index].keys[(key & 7) % 2];
@@ -27,7 +20,7 @@ static uint64_t *own_key(struct comms *c, uint64_t key, uint32_t index)
 
 bool comms_map(struct comms *c, uint64_t key, uint32_t index)
 {
-	if (!has_entry(c, index))
+	if (!comms_has(c, index))
 		return handles_map(&c->handles, key, SEG_NO_COMM);
 	if (!handles_map(&c->handles, key, index))
 		return false;
@@ -37,7 +30,7 @@ bool comms_map(struct comms *c, uint64_t key, uint32_t index)
 
 void comms_unmap(struct comms *c, uint32_t index)
 {
-	if (!has_entry(c, index))
+	if (!comms_has(c, index))
 		return;
 	for (int i = 0; i < 2; i++)
 		if (c->own[index].keys[i])
@@ -52,11 +45,9 @@ static size_t epochs_size(const struct comms *c, uint32_t index)
 
 struct comms_epochs *comms_make_epochs(struct comms *c, uint32_t index)
 {
-	struct comms_epochs *epochs;
-
-	if (!has_entry(c, index) || c->entries[index].size == 0)
+	if (!comms_has(c, index) || c->entries[index].size == 0)
 		return NULL;
-	epochs = pages_map(epochs_size(c, index));
+	struct comms_epochs *epochs = pages_map(epochs_size(c, index));
 	if (epochs) {
 		epochs->peers[COMMS_ACCESS] = (int32_t *)(epochs + 1);
 		epochs->peers[COMMS_EXPOSURE] = (int32_t *)(epochs + 1) + c->entries[index].size;
@@ -93,7 +84,7 @@ static uint32_t pop(const struct comms *c, struct comms_queue *queue)
 void comms_freed(struct comms *c, uint32_t index)
 {
 	comms_unmap(c, index);
-	if (!has_entry(c, index) ||
+	if (!comms_has(c, index) ||
 	    atomic_exchange_explicit(&c->entries[index].is_freed, 1, memory_order_release))
 		return;
 	pages_unmap(c->own[index].epochs, epochs_size(c, index));
@@ -154,7 +145,7 @@ static uint32_t store_members(struct comms *c, struct writer *w, const int32_t *
 
 /* ---- Entries ---- */
 
-/* Which number its sequence lock had is kept. */
+/* But for the number of its sequence lock. */
 static void clear_entry(struct seg_comm *entry)
 {
 	*entry = (struct seg_comm){
@@ -166,18 +157,16 @@ static void clear_entry(struct seg_comm *entry)
 	};
 }
 
-/* The next entry, empty; NULL when there is no room. It is not visible yet, or, if it was another's
- * before, in a section that publish() ends. */
+/* The next entry, empty; NULL without room. Not visible yet, or, if it was another's before, in a
+ * section that publish() ends. */
 static struct seg_comm *next_entry(struct comms *c, struct writer *w, uint32_t *index_ret)
 {
-	struct seg_comm *entry;
-
 	if (c->again != SEG_NO_COMM) {
 		*index_ret = c->again;
 		section_begin(&c->entries[c->again].seq);
 		return &c->entries[c->again];
 	}
-	entry = writer_next(w, SEG_TABLE_COMMS, 1, index_ret);
+	struct seg_comm *entry = writer_next(w, SEG_TABLE_COMMS, 1, index_ret);
 	if (entry)
 		clear_entry(entry);
 	return entry;
@@ -328,7 +317,7 @@ uint32_t comms_adopt(struct comms *c, struct writer *w, uint64_t key, enum seg_c
 
 uint32_t comms_child(struct comms *c, uint32_t parent)
 {
-	if (!has_entry(c, parent))
+	if (!comms_has(c, parent))
 		return 0;
 	return relaxed_add(&c->own[parent].children, 1) + 1;
 }
@@ -353,7 +342,7 @@ static uint64_t members_of(const struct comms *c, const struct comms_new *n)
 	return n->remote_size ? hash + commid_of_members(n->remote, n->remote_size) : hash;
 }
 
-/* Its ordinal and id, which is 0 when it cannot be known. */
+/* Its ordinal and id; 0: cannot be known. */
 static void identify(struct comms *c, const struct comms_new *n, uint64_t members, uint32_t index)
 {
 	struct seg_comm *entry = &c->entries[index];
@@ -408,13 +397,13 @@ static void forget_former(struct comms *c, uint64_t key)
 {
 	uint32_t former = comms_find(c, key);
 
-	if (has_entry(c, former))
+	if (comms_has(c, former))
 		comms_freed(c, former);
 }
 
 uint32_t comms_add(struct comms *c, struct writer *w, const struct comms_new *n)
 {
-	bool can_be_known = !n->like_parent || has_entry(c, n->parent);
+	bool can_be_known = !n->like_parent || comms_has(c, n->parent);
 	struct seg_comm *entry = NULL;
 	uint32_t index;
 
@@ -428,7 +417,7 @@ uint32_t comms_add(struct comms *c, struct writer *w, const struct comms_new *n)
 	uint64_t members = members_of(c, n);
 	entry->kind = n->kind;
 	entry->site = n->site;
-	if (has_entry(c, n->parent))
+	if (comms_has(c, n->parent))
 		entry->parent_id = c->entries[n->parent].id;
 	identify(c, n, members, index);
 	set_groups(c, w, n, entry);
@@ -443,7 +432,7 @@ void comms_name(struct comms *c, struct writer *w, uint32_t index, const char *t
 {
 	char name[MAX_NAME];
 
-	if (!has_entry(c, index) || c->own[index].names >= MAX_NAMES ||
+	if (!comms_has(c, index) || c->own[index].names >= MAX_NAMES ||
 	    c->name_bytes + length >= MAX_NAME_BYTES)
 		return;
 	length = length < MAX_NAME ? length : MAX_NAME - 1;
@@ -462,7 +451,7 @@ void comms_name(struct comms *c, struct writer *w, uint32_t index, const char *t
 
 uint64_t comms_start(struct comms *c, uint32_t index, uint32_t site, int32_t root, uint64_t bytes)
 {
-	if (!has_entry(c, index))
+	if (!comms_has(c, index))
 		return 0;
 	struct seg_comm *comm = &c->entries[index];
 	uint64_t number = relaxed_get(&comm->collectives) + 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The communicators, windows and files of this process: from MPI's handle to the entry in the
- * segment, and the numbers of their collectives. Looking up takes no lock; what adds or frees is
- * called with the recorder's lock held. Nothing here knows MPI: handles are words. */
+ * The communicators, windows and files of this process, and the numbers of their collectives.
+ * Looking up takes no lock; who adds or frees holds the recorder's. Handles are words: nothing here
+ * knows MPI. */
 #ifndef PDB_RECORDER_COMMS_H
 #define PDB_RECORDER_COMMS_H
 
@@ -23,11 +23,9 @@ enum comms_space {
 	COMMS_FILE_FORTRAN,
 };
 
-enum {
-	/* As many entries as there may be before those are used again that were freed long ago: a
-	 * program that makes and frees communicators all the time does not fill the table. */
-	COMMS_MANY = 128,
-};
+/* From so many entries on those freed long ago are used again: a program that makes and frees
+ * communicators all the time does not fill the table. */
+enum { COMMS_MANY = 128 };
 
 static inline uint64_t comms_key(enum comms_space space, uint64_t handle)
 {
@@ -40,16 +38,16 @@ enum comms_epoch { COMMS_ACCESS, COMMS_EXPOSURE };
 struct comms_epochs {
 	uint32_t num[2];   /* of the present epoch; 0: none */
 	int32_t *peers[2]; /* room for all ranks of the window */
-	/* Of which group these are the ranks: its handle, 0 if none, their number, and how many
-	 * groups had been freed by then. The handle of a group that was freed comes again. */
+	/* The group (handle, 0: none) whose `num` ranks these are, and how many had been freed by
+	 * then: the handle of a freed one comes again. */
 	struct {
 		uint64_t group, freed;
 		uint32_t num;
 	} known[2];
 };
 
-/* What a one-sided call on a window leaves to do, as bits: until its memory may be used again
- * and what it asked for is there, as after a flush_local; and until the target has got it. */
+/* What a one-sided call leaves to do, as bits: until its memory may be used again and what it asked
+ * for is there (flush_local); and until the target has got it. */
 enum comms_pending { COMMS_LOCAL = 1, COMMS_REMOTE = 2, COMMS_ALL = COMMS_LOCAL | COMMS_REMOTE };
 
 /* What the segment does not tell of an entry. */
@@ -70,8 +68,7 @@ struct comms_new {
 	enum commid_origin origin;
 	uint64_t key;     /* its handle in the language of the call that made it */
 	uint32_t parent;  /* index; SEG_NO_COMM: none, or not known */
-	uint32_t ordinal; /* by comms_child(); other origins than COMMID_COLLECTIVE are counted here
-			   */
+	uint32_t ordinal; /* by comms_child(); those of other origins are counted here */
 	uint64_t extra;   /* see commid() */
 	uint32_t site;
 	bool like_parent; /* a duplicate, window, file: takes the groups from its parent */
@@ -84,7 +81,6 @@ struct comms_new {
 	const int32_t *sources;
 };
 
-/* Of entries. */
 struct comms_queue {
 	uint32_t first, last; /* SEG_NO_COMM: empty */
 };
@@ -99,56 +95,51 @@ struct comms {
 	struct idhash lists;      /* hash of a list in MEMBERS -> its first index */
 	struct idhash ids;        /* id -> index of the entry, where `again` may be asked for */
 	uint32_t name_bytes;      /* of names given */
-	/* What was freed: what requests that have not ended may be about, and what none is
-	 * about. */
+	/* Freed: what unfinished requests may be about, and what none is about. */
 	struct comms_queue freed, idle;
 	uint32_t again; /* of comms_recycle(); SEG_NO_COMM: none */
 	struct comms_own own[SEG_MAX_COMMS];
-	/* enum comms_pending of each entry; the last one: of windows that found no room, for
-	 * good */
+	/* enum comms_pending of each entry; the last: of windows without room, for good */
 	_Atomic uint8_t pending[SEG_MAX_COMMS + 1];
 } __attribute__((aligned(64)));
 
-/* Those of the process. */
 extern struct comms comms_here __attribute__((visibility("hidden")));
 
-/* The index of a handle; SEG_NO_COMM: a null handle, or one that found no room; HANDLES_UNKNOWN:
- * one that was never seen. */
+/* Index; SEG_NO_COMM: a null handle or without room; HANDLES_UNKNOWN: never seen. */
 static ALWAYS_INLINE uint32_t comms_find(const struct comms *c, uint64_t key)
 {
 	return handles_find(&c->handles, key);
 }
 
-/* Of an entry: its kind and its own rank (-1: not known). */
+static inline bool comms_has(const struct comms *c, uint32_t index)
+{
+	return index < relaxed_get(&c->num);
+}
+
 static inline enum seg_comm_kind comms_kind(const struct comms *c, uint32_t index)
 {
-	bool has = index < relaxed_get(&c->num);
-
-	return has ? c->entries[index].kind : SEG_COMM_INTRA;
+	return comms_has(c, index) ? c->entries[index].kind : SEG_COMM_INTRA;
 }
 
 /* How many ranks can be a peer there; 0: not known. */
 static inline uint32_t comms_num_peers(const struct comms *c, uint32_t index)
 {
-	if (index >= relaxed_get(&c->num))
+	if (!comms_has(c, index))
 		return 0;
 	const struct seg_comm *comm = &c->entries[index];
 	return comm->kind == SEG_COMM_INTER ? comm->remote_size : comm->size;
 }
 
+/* The process's own rank there; -1: not known. */
 static inline int comms_rank(const struct comms *c, uint32_t index)
 {
-	bool has = index < relaxed_get(&c->num);
-
-	return has ? c->entries[index].rank : -1;
+	return comms_has(c, index) ? c->entries[index].rank : -1;
 }
 
 /* Number of its last collective; 0: none. */
 static inline uint64_t comms_last(const struct comms *c, uint32_t index)
 {
-	bool has = index < relaxed_get(&c->num);
-
-	return has ? relaxed_get(&c->entries[index].collectives) : 0;
+	return comms_has(c, index) ? relaxed_get(&c->entries[index].collectives) : 0;
 }
 
 /* From now on the handle means this entry (or SEG_NO_COMM, as do indexes of no entry). False when
@@ -158,45 +149,40 @@ bool comms_map(struct comms *c, uint64_t key, uint32_t index);
 /* The first two entries. size 0: not known. */
 void comms_predefine(struct comms *c, struct writer *w, int world_rank, uint32_t world_size);
 
-/* An entry of which nothing is known but its kind: made where the recorder did not see it. */
+/* An entry that was made where the recorder did not see it: only its kind is known. */
 uint32_t comms_adopt(struct comms *c, struct writer *w, uint64_t key, enum seg_comm_kind kind);
 
 /* A call that makes something from `parent` starts: the ordinal of what it makes. Takes no lock. */
 uint32_t comms_child(struct comms *c, uint32_t parent);
 
-/* Where there are many entries: that which was freed first, and which no request is about, is
- * emptied for the next comms_add(). Its index, for the caller to take its counts out of the
- * ledgers; SEG_NO_COMM: the next one has an entry of its own. */
+/* Where there are many entries: empties the first freed that no request is about for the next
+ * comms_add(). Its index: the caller takes its counts out of the ledgers. SEG_NO_COMM: none. */
 uint32_t comms_recycle(struct comms *c, struct writer *w);
 
-/* The call has made it. Its index, or SEG_NO_COMM when there is no room; the handle then means
- * that. An entry that had this handle before must have been freed. */
+/* The call has made it. Its index, or SEG_NO_COMM without room; the handle then means that. An
+ * entry that had this handle before must have been freed. */
 uint32_t comms_add(struct comms *c, struct writer *w, const struct comms_new *n);
 
-/* Its handles mean nothing any more: before MPI frees it, when another thread may get one of them
- * for something new. If MPI then refuses, it is mapped again by its key. */
+/* Its handles mean nothing any more: before MPI frees it, where another thread may get one of them
+ * for something new (if MPI refuses, it is mapped again by its key); and when MPI has freed it. */
 void comms_unmap(struct comms *c, uint32_t index);
-
-/* MPI has freed it: its handles mean nothing any more, if they still did. */
 void comms_freed(struct comms *c, uint32_t index);
 
 /* C handle of an entry; 0: none. */
 static inline uint64_t comms_handle(const struct comms *c, uint32_t index)
 {
-	return index < relaxed_get(&c->num) ? c->own[index].keys[1] >> 3 : 0;
+	return comms_has(c, index) ? c->own[index].keys[1] >> 3 : 0;
 }
 
-/* For comms_get_epochs(): those that are not there yet. */
 struct comms_epochs *comms_make_epochs(struct comms *c, uint32_t index);
 
 /* The epochs of a window, kept until it is freed; NULL when its size is not known or there is no
  * memory. Only one thread at a time may be in these calls on one window. */
 static inline struct comms_epochs *comms_get_epochs(struct comms *c, uint32_t index)
 {
-	bool has = index < relaxed_get(&c->num);
-
-	return likely(has && c->own[index].epochs) ? c->own[index].epochs
-						   : comms_make_epochs(c, index);
+	if (likely(comms_has(c, index) && c->own[index].epochs))
+		return c->own[index].epochs;
+	return comms_make_epochs(c, index);
 }
 
 /* What is pending holds only where calls of the process follow each other. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * By pread, not by a mapping: a file that somebody shortens meanwhile must not be a SIGBUS. */
-#include "model/recorder/elf_name.h"
-
 #include <fcntl.h>
 #include <link.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "model/recorder/objects.h"
 
 enum { AT_ONCE = 128 }; /* symbols */
 
@@ -14,7 +14,7 @@ static bool read_whole(int fd, void *to, size_t size, uint64_t offset)
 	return pread(fd, to, size, (off_t)offset) == (ssize_t)size;
 }
 
-/* The text at an offset of a section of strings, cut off at its end and at `size`. */
+/* A string of the section, cut off at its end and at `size`. */
 static bool read_text(int fd, const ElfW(Shdr) * strings, uint64_t offset, char *to, size_t size)
 {
 	uint64_t most = offset < strings->sh_size ? strings->sh_size - offset : 0;
@@ -68,11 +68,10 @@ static bool find(int fd, uint64_t address, char *name, size_t size)
 bool elf_name_find(const char *path, uint64_t address, char *name, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	bool found;
 
 	if (fd < 0)
 		return false;
-	found = find(fd, address, name, size);
+	bool found = find(fd, address, name, size);
 	close(fd);
 	return found;
 }

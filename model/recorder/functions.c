@@ -6,10 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "model/recorder/elf_name.h"
 #include "model/recorder/process.h"
 #include "model/recorder/slow.h"
-#include "model/recorder/tracer.h"
 
 /* ---- Which function ---- */
 
@@ -34,8 +32,7 @@ static bool is_traced(uint32_t module, uint64_t offset)
 	return trace_filter_has_function(filter, known, path);
 }
 
-/* The frame of a function in the segment; TRACER_SKIP: the filter is against it; SEG_NO_FRAME: there
- * is no room. In a slow section. */
+/* The frame in the segment, TRACER_SKIP, or SEG_NO_FRAME without room. In a slow section. */
 static uint32_t intern(uintptr_t address)
 {
 	uint64_t offset;
@@ -66,15 +63,13 @@ static uint32_t find_function(struct lane *lane, uintptr_t address)
 	return frame;
 }
 
-/* It was entered or returns: for the trace, where there is one. depth: of such functions in each
- * other, this one among them. */
+/* Entered or left, for the trace if there is one. depth: of such functions, with this one. */
 static void user_function(uintptr_t address, enum seg_trace_kind kind, int depth)
 {
 	struct lane *lane = process_self.lane;
 	const struct trace_filter *filter = &process.tracing.filter;
 
-	/* In a slow section it is a signal's handler: what is not known yet cannot be found out
-	 * now. */
+	/* In a slow section it is a signal's handler: nothing can be found out now. */
 	if (!lane || !lane->tracer || filter->mpi_only || depth > filter->max_depth ||
 	    relaxed_get(&process.stage) != PROCESS_ON || slow_is_inside())
 		return;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/recorder/handles.h"
 
-#include "model/recorder/pages.h"
-
 _Static_assert(HANDLES_MAX_SLOTS == 1 << 16, "handles_place() takes 16 bits of the hash");
 
 static size_t table_bytes(uint32_t num_slots)
@@ -15,7 +13,7 @@ static bool is_used(const struct handles_slot *slot)
 	return relaxed_get(&slot->key) != 0 && relaxed_get(&slot->index) != HANDLES_UNKNOWN;
 }
 
-/* The slot of the key, or else the first one near that is not used; NULL when all are. */
+/* The slot of the key, or the first near one that is not used; NULL: none. */
 static struct handles_slot *find_slot(struct handles_table *t, uint64_t key)
 {
 	struct handles_slot *unused = NULL;
@@ -43,8 +41,7 @@ static void put(struct handles_slot *slot, uint64_t key, uint32_t index)
 	atomic_store_explicit(&slot->key, key, memory_order_release);
 }
 
-/* All keys of a table, if there is one, in a new one of so many slots; NULL when there is no
- * place for one, or no memory. */
+/* All keys of a table (or NULL) in a new one; NULL without memory, or a place for one of them. */
 static struct handles_table *copy(const struct handles_table *t, uint32_t num_slots)
 {
 	struct handles_table *new = pages_map(table_bytes(num_slots));
@@ -54,10 +51,9 @@ static struct handles_table *copy(const struct handles_table *t, uint32_t num_sl
 	new->mask = num_slots - 1;
 	for (uint32_t i = 0; t && i <= t->mask; i++) {
 		uint64_t key = relaxed_get(&t->slots[i].key);
-		struct handles_slot *slot;
 		if (!is_used(&t->slots[i]))
 			continue;
-		slot = find_slot(new, key);
+		struct handles_slot *slot = find_slot(new, key);
 		if (!slot) {
 			pages_unmap(new, table_bytes(num_slots));
 			return NULL;

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * From MPI's handles to small numbers, for handles that come and go: a program may make and free
- * thousands of windows, each with a handle never seen before, and have but a few at a time.
- * Looking up takes no lock; callers of what changes it hold one.
+ * From MPI's handles to small numbers, for handles that come and go: a program may make thousands
+ * of windows, but have few at a time. Looking up takes no lock; who changes it holds one.
  *
- * Not an idhash: keys go again, and nobody who looks may be told. Open addressing with linear probing;
- * a key is always within HANDLES_NEAR slots of its place, so that slots of keys that were removed can
- * be used again.
- * The table is as large as the keys that it holds need; a smaller one of before stays mapped,
- * since somebody may be looking into it. */
+ * Not an idhash, whose keys stay. Open addressing with linear probing; a key is within HANDLES_NEAR
+ * slots of its place, so that slots of removed keys can be used again. A table that became too
+ * small stays mapped, since somebody may be looking into it. */
 #ifndef PDB_RECORDER_HANDLES_H
 #define PDB_RECORDER_HANDLES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/recorder/fast.h"
+#include "model/recorder/base.h"
 
 enum {
 	HANDLES_NEAR = 128,
@@ -58,8 +55,7 @@ static ALWAYS_INLINE uint32_t handles_find(const struct handles *h, uint64_t key
 		/* Pairs with the release of the key: the index is that of the key, or newer. */
 		uint64_t found = atomic_load_explicit(&slot->key, memory_order_acquire);
 		if (likely(found == key)) {
-			/* Pairs with the release of the index: if it is another key's, that is
-			 * seen. */
+			/* Pairs with the release of the index: another key's is seen. */
 			uint32_t index = atomic_load_explicit(&slot->index, memory_order_acquire);
 			found = relaxed_get(&slot->key);
 			return likely(found == key) ? index : HANDLES_UNKNOWN;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "model/recorder/identity.h"
-
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "model/segment/segment.h"
+#include "model/recorder/writer.h"
 
 /* First of the variables that holds a number from 0 up, else `otherwise`. The job step's own
  * launcher comes before the batch system around it. */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/recorder/idhash.h"
 
-#include <stdatomic.h>
-
-#include "model/recorder/pages.h"
+#include "model/recorder/base.h"
 
 enum { FIRST_SLOTS = 512 };
 

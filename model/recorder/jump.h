@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What is exported by the name of an MPI function is a jump. It first leads to wrap_resolve(),
- * which says where to: to the wrapper, or past it when the process has another MPI. So who is
- * not wanted costs one jump, and touches no argument: handles are integers in one MPI and
- * pointers in another.
+ * which says where to: to the wrapper, or past it when the process has another MPI. So who is not
+ * wanted costs one jump and touches no argument: handles are integers in one MPI, pointers in
+ * another.
  *
  * JUMP(SYMBOL, IERROR) needs in the same file
  *	struct recorder_function jump_SYMBOL   begins with the address to jump to, jump_first_SYMBOL at first
@@ -11,7 +11,7 @@
 #ifndef PDB_RECORDER_JUMP_H
 #define PDB_RECORDER_JUMP_H
 
-/* clang-format off: assembly is laid out by hand. */
+/* clang-format off */ /* assembly is laid out by hand */
 
 #include <stdint.h>
 
@@ -128,25 +128,14 @@ struct jump_frame {
 	".size " name_ ", .-" name_ "\n"
 
 #define JUMP(symbol_, ierror_)                                                                     \
-	__asm__(".pushsection .text\n"                                                             \
-		".p2align 3\n"                                                                     \
-		".globl " #symbol_ "\n" JUMP_FUNCTION(                                             \
-			#symbol_,                                                                  \
-			JUMP_CODE(symbol_)) ".popsection\n"                                        \
-					    ".pushsection .text.unlikely\n"                        \
-					    ".globl jump_first_" #symbol_ "\n"                     \
-					    ".hidden jump_first_" #symbol_ "\n" JUMP_FUNCTION(     \
-						    "jump_first_" #symbol_,                        \
-						    JUMP_FIRST(                                    \
-							    symbol_)) ".popsection\n"              \
-								      ".pushsection .rodata\n"     \
-								      ".p2align 2\n"               \
-								      "jump_info_" #symbol_ ":\n"  \
-								      ".long recorded_" #symbol_   \
-								      " - .\n"                     \
-								      ".long " #ierror_ "\n"       \
-								      ".asciz \"" #symbol_ "\"\n"  \
-								      ".popsection\n")
+	__asm__(".pushsection .text\n.p2align 3\n.globl " #symbol_ "\n"                            \
+		JUMP_FUNCTION(#symbol_, JUMP_CODE(symbol_))                                        \
+		".popsection\n.pushsection .text.unlikely\n"                                       \
+		".globl jump_first_" #symbol_ "\n.hidden jump_first_" #symbol_ "\n"                \
+		JUMP_FUNCTION("jump_first_" #symbol_, JUMP_FIRST(symbol_))                         \
+		".popsection\n.pushsection .rodata\n.p2align 2\n"                                  \
+		"jump_info_" #symbol_ ":\n.long recorded_" #symbol_ " - .\n.long " #ierror_ "\n"   \
+		".asciz \"" #symbol_ "\"\n.popsection\n")
 
 /* What jump_first_SYMBOL goes by. It calls, in the same file,
  *	void *wrap_resolve(struct recorder_function *, const struct jump_info *, struct jump_frame *,

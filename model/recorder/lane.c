@@ -2,7 +2,6 @@
 #include "model/recorder/lane.h"
 
 #include "model/recorder/p2p.h"
-#include "model/recorder/pages.h"
 #include "model/recorder/slow.h"
 #include "model/recorder/ticks.h"
 
@@ -155,9 +154,8 @@ static uint32_t count_likely(const struct lane *l, const struct lane_hint *hint)
 	return relaxed_get(&l->transitions[hint->likely.transition].count);
 }
 
-/* The likely way is not taken, and neither was it the time before? Once does not make it
- * unlikely, as at the end of a loop (branch predictors do the same: Smith, A study of branch
- * prediction strategies, 1981). */
+/* Was the likely way not taken, now and the time before? Once, at the end of a loop, is not enough
+ * (as in branch predictors: Smith, A study of branch prediction strategies, 1981). */
 static bool missed_again(const struct lane *l, struct lane_hint *hint)
 {
 	uint32_t before = hint->likely_count;
@@ -177,7 +175,7 @@ static struct lane_way *take_other(const struct lane *l, struct lane_hint *hint)
 	return &hint->likely;
 }
 
-/* A way to the site, which is none of the two. NULL when there is no room. */
+/* A way to the site, which is none of the two; NULL: no room. */
 static struct lane_way *add_way(struct lane *l, struct lane_hint *hint, uint32_t site)
 {
 	uint32_t transition = find_transition(l, SEG_STATE_ENTER(site));

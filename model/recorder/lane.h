@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A thread's lane: its present state, transitions, ring, statistics. Only the thread that holds
- * the lane calls these. Private copies of what the lane publishes make the fast path a row of
- * stores. */
+ * A thread's lane: its present state, transitions, ring, statistics. Only its thread calls these.
+ * Private copies of what the lane publishes make the fast path a row of stores. */
 #ifndef PDB_RECORDER_LANE_H
 #define PDB_RECORDER_LANE_H
 
@@ -9,8 +8,8 @@
 #include <stdint.h>
 
 #include "model/recorder/idhash.h"
-#include "model/recorder/p2p_state.h"
 #include "model/recorder/pathcache.h"
+#include "model/recorder/requests.h"
 #include "model/recorder/ticks.h"
 #include "model/recorder/writer.h"
 
@@ -23,14 +22,12 @@ struct lane_way {
 	uint32_t transition;
 };
 
-/* What the fast path needs of a site, in half a cache line, since a program with thousands of
- * call paths has none of them in a cache when it comes to the next. */
+/* What the fast path needs of a site, in half a cache line: a program with thousands of call paths
+ * finds none of them in a cache. */
 struct lane_hint {
-	/* The likely way is nearly always the next one as well. At the end of a loop it is not:
-	 * then it is the other one. */
+	/* Nearly always the likely way is the next one; at the end of a loop the other one. */
 	struct lane_way likely, other;
-	/* Longer stays are looked up in the segment, which has the longest in more bits: of the
-	 * enter state, of the exit state. */
+	/* Of the enter and the exit state. The segment has the longest stay in more bits. */
 	uint32_t longest[2];
 	uint32_t likely_count; /* how many times that was taken, low bits, when it last was not */
 	/* pathcache_line() of the poll that came first here, and of one that came after a poll */
@@ -38,6 +35,42 @@ struct lane_hint {
 } __attribute__((aligned(32)));
 static_assert(sizeof(struct lane_hint) == 32, "two in a cache line");
 static_assert(SEG_MAX_SITES <= 1 << 16, "a site in 16 bits");
+
+enum {
+	P2P_STATUS_BYTES = 64,      /* at least one MPI_Status */
+	P2P_MAX_STATUSES = 1 << 12, /* that are asked for where the program ignores them */
+	/* Bytes of a lane's private memory: `keys`, `listed` and `statuses`. */
+	P2P_MEMORY = SEG_MAX_WAITED * (sizeof(uint64_t) + sizeof(struct requests_ref)) +
+		     P2P_MAX_STATUSES * P2P_STATUS_BYTES,
+};
+
+/* What a lane keeps of the call in progress, from before it to after it. */
+struct p2p {
+	/* Rows that the call has counted and that are taken back should MPI refuse it. */
+	uint32_t rows[2]; /* by enum ledger_way */
+	/* A blocking receive with a wildcard: `comm`, else SEG_NO_COMM. */
+	uint32_t wildcard_comm;
+	/* Requests that the call will make, 0 to 2, in slots that the lane keeps for the next call
+	 * when this one makes none. REQUESTS_NONE: not taken yet. */
+	uint32_t num_made;
+	uint32_t made[2];
+	bool takes_any;              /* one of them is a receive with a wildcard */
+	struct requests_ref message; /* that the request will receive */
+	/* Keys of requests that the call is about. A program that polls lists the same again and
+	 * again: while that is so and no request has changed, nothing is looked up. */
+	uint32_t num_listed;
+	bool is_cut; /* there were more than SEG_MAX_WAITED */
+	bool is_same;
+	uint64_t changes; /* of the requests, when the last list was made; UINT64_MAX: do not use */
+	uint64_t *keys;   /* SEG_MAX_WAITED */
+	/* What they were found to be; no slot: null or not known. */
+	struct requests_ref *listed;
+	uint32_t num_unknown;
+	bool wants_status;
+	uint32_t waited_room; /* entries of WAITED that have pages */
+	_Atomic uint32_t *waited;
+	void *statuses; /* P2P_MAX_STATUSES, in place of those that the program ignores */
+};
 
 struct lane {
 	/* Of the present state's site; while polls are counted, a hint that knows no transition.
@@ -53,11 +86,10 @@ struct lane {
 	uint64_t now;   /* when the call in progress began: what entering it is to be given */
 
 	struct seg_lane *seg;
-	struct tracer *tracer; /* NULL: no trace */
-	/* no ways, but the entries of calls that may come after a poll */
-	struct lane_hint poll_hint;
-	uintptr_t call_cfa;             /* stack pointer of the call in progress; 0: none */
-	uint32_t site;                  /* of that call */
+	struct tracer *tracer;      /* NULL: no trace */
+	struct lane_hint poll_hint; /* no ways, but entries of calls that may come after a poll */
+	uintptr_t call_cfa;         /* stack pointer of the call in progress; 0: none */
+	uint32_t site;              /* of that call */
 	const struct path_entry *entry; /* of its path, or NULL */
 	uint32_t poll_site;             /* of the last poll since the state was entered; 0: none */
 	uint64_t poll_ticks;
@@ -90,8 +122,7 @@ bool lane_has_room(struct lane *l, enum seg_lane_id table, uint32_t entries);
 /* The calling thread takes the lane: state "start". */
 void lane_take(struct lane *l, int tid, bool is_main);
 
-/* Before the first lane_enter() of a site in this lane, in a slow section. False when there is no
- * room. */
+/* Before the first lane_enter() of a site here, in a slow section. False: no room. */
 bool lane_prepare_site(struct lane *l, uint32_t site);
 
 /* The entry of a call's path, or NULL: not known. lane_remember() adds one, NULL when it cannot;

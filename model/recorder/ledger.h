@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A lane's ledger: messages counted by (communicator, peer, tag). Only the thread that holds the
- * lane calls these. */
+ * A lane's ledger: messages counted by (communicator, peer, tag). Only its thread calls these. */
 #ifndef PDB_RECORDER_LEDGER_H
 #define PDB_RECORDER_LEDGER_H
 
@@ -8,17 +7,14 @@
 
 enum {
 	LEDGER_NO_ROW = UINT32_MAX, /* not counted: no partner, communicator not known, no room */
-	/* From so many rows on a peer that has one gets only one more, for its other tags:
-	 * programs that take a new tag for each message (BLACS) would have most of their memory
-	 * in the ledger. */
+	/* From so many rows on a peer gets only one more, for its other tags: programs that take a
+	 * new tag for each message (BLACS) would have most of their memory in the ledger. */
 	LEDGER_MANY = SEG_MAX_LEDGER / 4,
-	/* So many rows at most for tags of their own: the others are kept for SEG_TAG_MANY and
-	 * tokens. */
+	/* So many for tags of their own at most: the rest is for SEG_TAG_MANY and tokens. */
 	LEDGER_MAX_TAGS = SEG_MAX_LEDGER / 4 * 3,
 };
 
-/* What is known of a row without a look at the segment: whose it is, and which row was asked for
- * after it last time. */
+/* A row's private copy: whose it is, and which row was asked for after it last time. */
 struct ledger_next {
 	uint32_t comm;
 	int32_t peer, tag;
@@ -55,8 +51,8 @@ static inline bool ledger_next_is(const struct ledger_next *next, uint32_t comm,
 	return next->peer == peer && next->tag == tag && next->comm == comm;
 }
 
-/* The row that is expected, or LEDGER_NO_ROW if that is not the one: the last one again, or the one
- * that came after it last time, since programs go round their partners in the same order. */
+/* The last row, or the one that came after it last time, since programs go round their partners in
+ * the same order; LEDGER_NO_ROW: another one. */
 static ALWAYS_INLINE uint32_t ledger_expected(const struct lane *l, uint32_t comm, int32_t peer,
 					      int32_t tag)
 {
@@ -80,11 +76,10 @@ static ALWAYS_INLINE uint32_t ledger_row(struct lane *l, uint32_t comm, int32_t 
 	return row;
 }
 
-/* The communicator was freed, and its entry will be another's: its rows count from 0 again. By any
- * thread, since none counts in them any more. */
+/* Another communicator gets the entry: its rows count from 0. By any thread: none counts there. */
 void ledger_forget(struct lane *l, uint32_t comm);
 
-/* What happened was not counted, since it is not known which row it belongs to. */
+/* Something was not counted: its row is not known. */
 void ledger_lost(struct lane *l);
 
 /* Of messages that are sent, or received. */

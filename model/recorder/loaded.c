@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * By the objects' own tables in memory: dlsym() on each of them would search all that it needs
  * as well, and cannot be called while the list is locked. */
-#include "model/recorder/loaded.h"
-
 #include <link.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-struct object {
+#include "model/recorder/objects.h"
+
+struct library {
 	ElfW(Addr) base;
 	const ElfW(Sym) * symbols;
 	const char *strings;
@@ -30,11 +27,11 @@ static const void *at(ElfW(Addr) base, const ElfW(Dyn) * entry)
 	return (const void *)(value < base ? base + value : value);
 }
 
-static bool open_object(const struct dl_phdr_info *info, struct object *o)
+static bool open_object(const struct dl_phdr_info *info, struct library *o)
 {
 	const ElfW(Dyn) *entry = NULL;
 
-	*o = (struct object){.base = info->dlpi_addr};
+	*o = (struct library){.base = info->dlpi_addr};
 	for (int i = 0; i < info->dlpi_phnum; i++)
 		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
 			entry = (const void *)(o->base + info->dlpi_phdr[i].p_vaddr);
@@ -51,7 +48,7 @@ static bool open_object(const struct dl_phdr_info *info, struct object *o)
 	return o->symbols && o->strings && (o->gnu_hash || o->sysv_hash);
 }
 
-static bool is_it(const struct object *o, uint32_t i, const char *name)
+static bool is_it(const struct library *o, uint32_t i, const char *name)
 {
 	const ElfW(Sym) *symbol = &o->symbols[i];
 
@@ -62,7 +59,7 @@ static bool is_it(const struct object *o, uint32_t i, const char *name)
 /* Index of the symbol; 0: none. The words: number of buckets, first symbol, words of the filter,
  * a shift; the filter, the buckets, then for each symbol its hash, with the lowest bit set in
  * the last of a bucket. */
-static uint32_t find_by_gnu_hash(const struct object *o, const char *name)
+static uint32_t find_by_gnu_hash(const struct library *o, const char *name)
 {
 	const uint32_t num = o->gnu_hash[0], first = o->gnu_hash[1];
 	const uint32_t *buckets =
@@ -82,9 +79,8 @@ static uint32_t find_by_gnu_hash(const struct object *o, const char *name)
 	return 0;
 }
 
-/* The words: number of buckets, of symbols; then buckets and for each symbol the next of its
- * bucket. There are few such objects left, so all symbols are looked at. */
-static uint32_t find_by_sysv_hash(const struct object *o, const char *name)
+/* The words: number of buckets, of symbols, ... Few such objects are left: all symbols are tried. */
+static uint32_t find_by_sysv_hash(const struct library *o, const char *name)
 {
 	for (uint32_t i = 1; i < o->sysv_hash[1]; i++)
 		if (is_it(o, i, name))
@@ -95,7 +91,7 @@ static uint32_t find_by_sysv_hash(const struct object *o, const char *name)
 static int look_into(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct search *search = data;
-	struct object o;
+	struct library o;
 	uint32_t found;
 
 	(void)size;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/recorder/loaded.h"
+#include "model/recorder/objects.h"
 
 enum verdict {
 	VERDICT_NONE, /* no MPI seen yet */

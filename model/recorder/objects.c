@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/recorder/pages.h"
-
 enum { FIRST_CAPACITY = 128 };
 
 /* ELF notes are aligned to 4 bytes: name and contents are each padded. */

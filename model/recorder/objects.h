@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The loaded objects of this process: from a return address to (module, offset). Callers hold the
- * recorder's lock. */
+ * The loaded objects of this process: from a return address to (module, offset), for callers with
+ * the recorder's lock; who has a function of some name; the name of a function, from its file. */
 #ifndef PDB_RECORDER_OBJECTS_H
 #define PDB_RECORDER_OBJECTS_H
 
@@ -31,5 +31,13 @@ bool objects_refresh(struct objects *o);
  * no object: SEG_NO_FRAME and the address. False when the segment is full. */
 bool objects_find(struct objects *o, struct writer *w, uintptr_t address, uint32_t *module_ret,
 		  uint64_t *offset_ret);
+
+/* How many loaded objects define a function of that name, whatever scope they were loaded into.
+ * *first_ret: its address in the one that was loaded first, or NULL. */
+unsigned loaded_count(const char *function, void **first_ret);
+
+/* The function at this ELF virtual address of a file. False: it cannot be read, or has no symbol
+ * there. */
+bool elf_name_find(const char *path, uint64_t address, char *name, size_t size);
 
 #endif

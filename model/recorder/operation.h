@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The operation in progress of a lane. A hook writes it before its call's event:
- *
  *	struct operation op = operation_begin(lane, SEG_OPERATION_SEND, 0, OPERATION_CALL);
  *	operation_transfer(&op, 0, comm, peer, tag, ordinal, bytes);
  *	operation_end(&op);

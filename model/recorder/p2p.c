@@ -198,8 +198,8 @@ static NOINLINE void will_unusual(struct lane *l, enum ledger_way way, const str
 		      request_flags, ordinal, l->p2p.rows[way]);
 }
 
-/* The row of a request for which no function needs to be called; or LEDGER_NO_ROW. One that calls
- * none has no registers to save, which is a good part of what it costs. */
+/* The row of a request for which no function needs to be called, so that no registers are saved, a
+ * good part of what it costs; or LEDGER_NO_ROW. */
 static ALWAYS_INLINE uint32_t usual_row(const struct lane *l, const struct p2p_message *m,
 					uint32_t request_flags)
 {

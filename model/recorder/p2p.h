@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Evidence of point-to-point calls and of requests: what they are about is written to the lane's
- * operation, counted in its ledger and kept in the table of requests. Each function that takes a
- * message comes before the call's event; `ok` is said after it. Nothing here knows MPI. */
+ * Evidence of point-to-point calls and requests, for the lane's operation, its ledger and the table
+ * of requests. Functions that take a message come before the call's event; those that are told how
+ * it ended come after it. Nothing here knows MPI. */
 #ifndef PDB_RECORDER_P2P_H
 #define PDB_RECORDER_P2P_H
 
@@ -96,8 +96,8 @@ void p2p_matched(struct lane *l, uint64_t key, uint32_t comm, const struct p2p_s
 
 /* ---- Making requests ---- */
 
-/* The call is going to make a request: of a message, or of a request as given (its site, lane and
- * ticks are filled in here). Two calls, the send first: one that sends and receives. */
+/* The call will make a request: of a message, or as given (but for site, lane and ticks). Twice,
+ * the send first: one that sends and receives. */
 void p2p_will_send(struct lane *l, const struct p2p_message *m, uint32_t request_flags);
 void p2p_will_receive(struct lane *l, const struct p2p_message *m, uint32_t request_flags);
 void p2p_will_make(struct lane *l, const struct request *request);
@@ -151,16 +151,14 @@ static inline void p2p_list_end(struct lane *l, const struct p2p_list *list)
 /* False: some are not known. */
 bool p2p_look_up(struct lane *l);
 
-/* What is listed at this position is not known, but perhaps by this key: then it gets the key
- * that was listed, and true. */
+/* True: what is listed there was not known, but by this key, and now is by the one listed. */
 bool p2p_rename(struct lane *l, uint32_t position, uint64_t key);
 
 /* The call starts those looked up; after it, it has. */
 void p2p_start(struct lane *l);
 void p2p_started(struct lane *l, bool ok);
 
-/* The call waits for those listed, all or any; or a poll asks for them. Looks them up; false:
- * some are not known. */
+/* The call waits for those listed, all or any, or a poll asks for them. False: as p2p_look_up(). */
 bool p2p_wait(struct lane *l, enum seg_operation_kind kind, enum operation_of of);
 
 /* Does what is listed at this position want a status? */
@@ -172,15 +170,13 @@ static inline bool p2p_any_wants_status(const struct lane *l)
 	return l->p2p.wants_status || l->requests->is_shared;
 }
 
-/* Of what is listed at this position; false for what is not a request or not known. */
-bool p2p_position_is_active(const struct lane *l, uint32_t position);
-bool p2p_position_is_persistent(const struct lane *l, uint32_t position);
+/* Flags of what is listed at this position; 0: not a request, or not known. */
+uint32_t p2p_position_flags(const struct lane *l, uint32_t position);
 
 /* That request has completed. */
 void p2p_complete(struct lane *l, uint32_t position, const struct p2p_status *status);
 
-/* All that are listed have. False: but those that want a status, of which it is still to be
- * said. */
+/* All that are listed have. False: those that want a status are still to be told of. */
 bool p2p_complete_all(struct lane *l);
 
 /* MPI_Cancel and MPI_Request_free were called for the first one looked up. */

@@ -44,7 +44,7 @@ bool p2p_rename(struct lane *l, uint32_t position, uint64_t key)
 	return slot != REQUESTS_NONE;
 }
 
-/* REQUESTS_NONE: null, not known, or given to another request since it was listed. */
+/* REQUESTS_NONE: null, not known, or another's since it was listed. */
 static uint32_t slot_at(const struct lane *l, uint32_t position)
 {
 	const struct p2p *p = &l->p2p;
@@ -125,21 +125,11 @@ static inline bool slot_wants_status(const struct requests *r, uint32_t slot, ui
 	       (r->own[slot].takes_any || flags & SEG_REQUEST_CANCELLED);
 }
 
-static bool has_flag(const struct lane *l, uint32_t position, uint32_t flag)
+uint32_t p2p_position_flags(const struct lane *l, uint32_t position)
 {
 	uint32_t slot = slot_at(l, position);
 
-	return slot != REQUESTS_NONE && (requests_flags(l->requests, slot) & flag);
-}
-
-bool p2p_position_is_active(const struct lane *l, uint32_t position)
-{
-	return has_flag(l, position, SEG_REQUEST_ACTIVE);
-}
-
-bool p2p_position_is_persistent(const struct lane *l, uint32_t position)
-{
-	return has_flag(l, position, SEG_REQUEST_PERSISTENT);
+	return slot == REQUESTS_NONE ? 0 : requests_flags(l->requests, slot);
 }
 
 bool p2p_position_wants_status(const struct lane *l, uint32_t position)
@@ -257,8 +247,8 @@ static NOINLINE void complete_unusual(struct lane *l, uint32_t slot,
 		requests_remove(r, slot);
 }
 
-/* Nearly all requests: of one message that this lane has counted, whose partner is known, and not
- * cancelled. Calls no function; see usual_row(). */
+/* Nearly all requests: one message that this lane has counted, with a known partner, not cancelled.
+ * Calls no function; see usual_row(). */
 static ALWAYS_INLINE bool complete_usual(struct lane *l, uint32_t slot)
 {
 	struct requests *r = l->requests;
@@ -344,8 +334,7 @@ void p2p_cancelled(struct lane *l)
 	requests_unlock(l->requests);
 }
 
-/* Nobody will say when it completes, so it counts as completed now, nor what a receive with a
- * wildcard gets. */
+/* Nobody will say when it completes, so it has now, nor what a wildcard gets. */
 static void count_freed(struct lane *l, uint32_t slot)
 {
 	if (slot != REQUESTS_NONE && (requests_flags(l->requests, slot) & SEG_REQUEST_ACTIVE))

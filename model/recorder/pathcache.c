@@ -4,8 +4,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "model/recorder/pages.h"
-
 static_assert(PATHCACHE_BUCKETS == 1 << 12, "pathcache_place() makes 12 bits");
 
 enum { LINE = sizeof(struct path_entry), BUCKET_BYTES = PATHCACHE_BUCKETS * sizeof(uint16_t) };

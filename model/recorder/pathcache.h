@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The checked cache of call paths, one for each thread. An entry is found by the function, the
- * return address of the MPI call and the stack pointer there, and is believed only if every
- * stack slot in which the full unwind found a return address still holds that value, which is
- * told by a sum of them all. Then the call path is the same: each live call between keeps its
- * return address in its own slot, and a slot that was left and not reused does no harm unless
- * *all* slots up to main and the stack pointer agree. A hit costs some nanoseconds; everything
- * else takes the full unwind.
+ * The checked cache of call paths, one for each thread. An entry is found by function, return
+ * address and stack pointer of the MPI call, and believed only if every stack slot in which the
+ * full unwind found a return address still holds that value, which a sum of them all tells. Then
+ * the path is the same: each live call keeps its return address in its own slot, and a slot that
+ * was left and not reused does no harm unless *all* up to main and the stack pointer agree.
  *
  * Layers of a library are called at one stack pointer by many ways (same slots, other values),
  * which are all kept; of one bucket the newest PATHCACHE_WAYS are looked at.
  *
- * That code was unloaded is noticed at the next full unwind only, and then everything is
- * forgotten. Until then an entry could hold wrongly if another library came to the same address
- * and, through it, a call with the same stack pointer and the same return address in every slot.
- * The same library loaded again at the same place is no such case: its path is the same. */
+ * That code was unloaded is noticed at the next full unwind, which forgets everything. Until then
+ * an entry could hold wrongly if another library came to the same address and made a call with the
+ * same stack pointer and the same return address in every slot. */
 #ifndef PDB_RECORDER_PATHCACHE_H
 #define PDB_RECORDER_PATHCACHE_H
 
@@ -22,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/recorder/fast.h"
+#include "model/recorder/base.h"
 #include "model/segment/segment.h"
 
 struct recorder_function;
@@ -40,8 +37,7 @@ struct path_slot {
 };
 
 /* Of a deeper stack the innermost and the outermost PATH_HALF frames are kept, so that deep
- * recursion makes a bounded number of call paths; after PATH_MAX_STEPS the search for the
- * outermost ends and only the innermost are kept. */
+ * recursion makes few call paths; beyond PATH_MAX_STEPS only the innermost. */
 enum { PATH_HALF = 128, PATH_MAX_FRAMES = 2 * PATH_HALF, PATH_MAX_STEPS = 1 << 14 };
 
 struct call_path {
@@ -71,12 +67,10 @@ static_assert(SEG_MAX_SITES <= 1 << 16, "a site in 16 bits");
 static_assert(PATH_MAX_FRAMES / PATHCACHE_STEP <= UINT8_MAX, "steps in 8 bits");
 
 struct pathcache {
-	/* PATHCACHE_BUCKETS of them: line of the arena where the newest entry is; 0: none */
-	uint16_t *buckets;
-	/* lines: behind an empty one entries, one after the other; emptied as a whole */
-	struct path_entry *arena;
-	uint32_t used;       /* lines */
-	uint64_t generation; /* of the loaded objects when it was last emptied */
+	uint16_t *buckets;        /* [PATHCACHE_BUCKETS] line of the newest entry; 0: none */
+	struct path_entry *arena; /* lines: an empty one, then entries; emptied as a whole */
+	uint32_t used;            /* lines */
+	uint64_t generation;      /* of the loaded objects when it was last emptied */
 };
 
 /* False when there is no memory. */

@@ -11,9 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "model/recorder/identity.h"
 #include "model/recorder/p2p.h"
-#include "model/recorder/pages.h"
 #include "model/recorder/slow.h"
 #include "model/recorder/ticks.h"
 #include "model/segment/segment_sweep.h"
@@ -257,16 +255,8 @@ struct lane *process_attach(enum seg_life life)
 
 /* ---- Communicators, windows, files ---- */
 
-/* The first two entries, before any other. In a slow section. */
-static void predefine(void)
-{
-	const struct seg_header *h = process.writer.header;
-
-	comms_predefine(&comms_here, &process.writer, h->rank, h->rank >= 0 ? h->size : 0);
-}
-
-/* A slow section in which there is a segment to write to; false: not begun. Brief inside a call,
- * where abandon() sees it if a handler has jumped out. */
+/* A slow section with a segment to write to; false: not begun. Brief inside a call, where abandon()
+ * sees it if a handler has jumped out. */
 static bool comms_begin(struct slow *s)
 {
 	const struct lane *lane = process_self.lane;
@@ -277,7 +267,8 @@ static bool comms_begin(struct slow *s)
 		return slow_begin_brief(s);
 	if (!slow_begin(s))
 		return false;
-	predefine();
+	const struct seg_header *h = process.writer.header;
+	comms_predefine(&comms_here, &process.writer, h->rank, h->rank >= 0 ? h->size : 0);
 	return true;
 }
 
@@ -423,8 +414,7 @@ void process_session(int change)
 	slow_end(&s);
 }
 
-/* A program of MPI sessions alone has no MPI_Finalize: if it has closed them all, its segment
- * goes when the program ends. */
+/* MPI sessions alone need no MPI_Finalize: if all are closed, the segment goes with the program. */
 static __attribute__((destructor)) void at_exit(void)
 {
 	if (atomic_load(&process.stage) == PROCESS_ON && process.sessions == 0 &&

@@ -29,9 +29,8 @@ extern struct process {
 	struct lane *free_lanes; /* of ended threads, the last one first */
 	struct call_path *paths; /* of the last two unwinds, too big for small stacks */
 	unsigned num_unwinds;
-	/* whose stack the last path is of; NULL: not to be used again */
-	const struct lane *unwound;
-	int sessions; /* open MPI sessions */
+	const struct lane *unwound; /* whose stack the last is of; NULL: not to be used again */
+	int sessions;               /* open MPI sessions */
 	bool had_sessions, had_init;
 	bool knows_world; /* since MPI_Init */
 } process __attribute__((visibility("hidden")));
@@ -65,15 +64,12 @@ struct process_mpi {
 	void (*predefined)(void (*map)(uint64_t key, uint32_t index));
 };
 
-/* Around MPI_Init and MPI_Init_thread; the segment is made before. May be called twice. */
+/* Before MPI_Init the segment is made; after MPI_Finalize it is removed or left for its keeper. All
+ * may be called twice. */
 void process_before_init(void);
 void process_after_init(const struct process_mpi *mpi);
-
-/* Around MPI_Finalize; after it the segment is removed or left for its keeper. May be called
- * twice. */
 void process_before_finalize(void);
 void process_after_finalize(void);
-
 void process_before_abort(void);
 
 /* A session was opened (+1) or closed (-1). */
@@ -87,17 +83,10 @@ uint32_t process_adopt(uint64_t key, enum seg_comm_kind kind);
 /* The handle means this entry from now on; SEG_NO_COMM: nothing. */
 void process_map(uint64_t key, uint32_t index);
 
-/* A communicator, window or file was made; its lists are copied. */
+/* As comms_add() (lists are copied), comms_unmap(), comms_freed(), comms_name(). */
 void process_made(const struct comms_new *made);
-
-/* It is about to be freed, and its handles mean nothing any more: another thread may get one of
- * them for something new before process_freed() is called. */
 void process_unmap(uint32_t index);
-
-/* It was freed, and its handles mean nothing any more. */
 void process_freed(uint32_t index);
-
-/* The program gave it a name. */
 void process_name(uint32_t index, const char *text, size_t length);
 
 #endif

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The way of one call: fast when the checked cache knows its path, slow otherwise. */
-#include "model/recorder/process.h"
-
 #include "model/recorder/p2p.h"
 #include "model/recorder/process.h"
 #include "model/recorder/slow.h"
 #include "model/recorder/ticks.h"
 
-/* The path of the call. Most programs come to one new path after the other with most of it in
- * common. */
+/* Most programs come to one new path after the other with most of it in common. */
 static const struct call_path *unwind(const struct lane *lane, uintptr_t ra, uintptr_t cfa)
 {
 	const struct call_path *known = &process.paths[process.num_unwinds % 2];

@@ -8,20 +8,18 @@
  *	comms, handles, commid            communicators, windows and files
  *	mpi_calls.def, wrappers.gawk, wrap_*  what knows MPI; compiled for each MPI
  *	jump, next, loaded                whether it is that MPI, and who comes behind
- *	writer, idhash, slow, ticks, pages, fast  what the others are made of
+ *	writer, idhash, slow, ticks, base  what the others are made of
  *
- * Here is what the wrappers call. A wrapper asks recorder_begin() before the MPI function and, if that gave
- * it a lane, calls recorder_enter(), and recorder_leave() after the function. All keep errno, none
- * fails towards the program. */
+ * Here is what the wrappers call. A wrapper asks recorder_begin() before the MPI function and, if
+ * that gave it a lane, calls recorder_enter(), and recorder_leave() after the function. All keep
+ * errno, none fails towards the program. */
 #ifndef PDB_RECORDER_RECORDER_H
 #define PDB_RECORDER_RECORDER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "model/recorder/lane.h"
-#include "model/segment/segment.h"
 
 /* One exported wrapper. */
 struct recorder_function {
@@ -39,11 +37,10 @@ struct recorder_function {
 struct lane *recorder_begin(struct recorder_function *function, uintptr_t ra, uintptr_t cfa);
 void recorder_enter(struct lane *lane);
 
-/* The lane, if a call may be left out that waits for nobody and does nothing. NULL for one of
- * RECORDER_SKIPS in a row, or a program that makes no others, until another rank has changed
- * something, would look as if it did not call MPI at all; where threads may be in MPI at the
- * same time, as it is not known then what a call has to wait for; and for what recorder_begin()
- * has to look at, as calls inside another. */
+/* The lane, if a call may be left out that waits for nobody and does nothing. NULL: for one of
+ * RECORDER_SKIPS in a row, or a program that only polls so would seem not to call MPI; where
+ * threads may be in MPI at the same time, so that nobody knows what is pending; and inside another
+ * call. */
 enum { RECORDER_SKIPS = 64 };
 struct lane *recorder_may_skip(void);
 
@@ -62,9 +59,9 @@ static inline void recorder_skipped(struct lane *lane)
 	lane->is_skipping = false;
 }
 
-/* The function has returned. False when there is nothing to record any more: in a child that was
- * forked by a callback, or when the call had been given up. Else evidence may be written, and
- * recorder_leave() makes the event. */
+/* The function has returned. False: nothing to record any more (in a child that a callback forked,
+ * or the call was given up). Else evidence may be written, then recorder_leave() makes the
+ * event. */
 static inline bool recorder_returned(const struct lane *lane)
 {
 	return likely(lane->call_cfa != 0);

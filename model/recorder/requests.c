@@ -3,7 +3,6 @@
 
 #include <sched.h>
 
-#include "model/recorder/pages.h"
 #include "model/recorder/slow.h"
 
 enum { SPINS = 200, NEW_SLOTS = 64 };

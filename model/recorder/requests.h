@@ -2,15 +2,13 @@
  * What completes later, in this process: from a key (made of MPI's handle) to a slot of the
  * segment's requests. Slots are used again. Nothing here knows MPI.
  *
- * Where threads may call MPI at the same time (MPI_THREAD_MULTIPLE), callers hold the lock; its
- * owner is a lane, so that one that a thread was thrown out of (a signal handler's longjmp) is
- * taken over by the next call of the same thread. Else the program itself sees to it that calls
- * follow each other.
+ * Where threads may call MPI at the same time (MPI_THREAD_MULTIPLE), callers hold the lock. Its
+ * owner is a lane: if a thread was thrown out of it (a signal handler's longjmp), the thread's next
+ * call takes it over.
  *
- * A handle is MPI's to give out again as soon as its request has completed, which is before the
- * call that completed it is counted. So another thread may add a request with the handle of one
- * that is still to be counted as completed: the slot of that one is an orphan then, which no key
- * leads to any more, and whoever listed it before the call has a reference. */
+ * MPI may give a handle out again before the call that completed its request is counted. So another
+ * thread may add a request with that handle: the slot of the first is an orphan then, which no key
+ * leads to, and whoever listed it before the call has a reference. */
 #ifndef PDB_RECORDER_REQUESTS_H
 #define PDB_RECORDER_REQUESTS_H
 
@@ -18,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/recorder/fast.h"
+#include "model/recorder/base.h"
 #include "model/recorder/writer.h"
 
 #define REQUESTS_NONE UINT32_MAX
@@ -31,8 +29,7 @@ enum {
 /* Handles of different kinds may have equal values. */
 enum requests_space { REQUESTS_REQUEST, REQUESTS_MESSAGE, REQUESTS_LOCK, REQUESTS_TOKEN };
 
-/* Keys of no slot: a null handle; one that many requests share, all of them complete when the call
- * that made them returns. */
+/* Keys of no slot: a null handle; one of all requests that are complete when they are made. */
 enum { REQUESTS_KEY_NULL = 0, REQUESTS_KEY_COMPLETE = 3 };
 
 static inline uint64_t requests_key(enum requests_space space, uint64_t handle)
@@ -59,8 +56,7 @@ static inline bool request_takes_any(const struct request *request)
 	       (request->peer == SEG_PEER_ANY || request->tag == SEG_TAG_ANY);
 }
 
-/* What the segment does not tell of a slot; and what it does tell that is needed to complete it, so
- * that this is looked up in one place, of half a cache line. */
+/* What the segment does not tell of a slot, and what completing it needs, in half a cache line. */
 struct requests_own {
 	uint64_t key;  /* REQUESTS_KEY_NULL: none, as that of a second half or an orphan */
 	uint32_t next; /* slot in the same bucket, or free */
@@ -130,8 +126,7 @@ static inline uint32_t requests_slot(const struct requests *r, struct requests_r
 	return ref.slot;
 }
 
-/* Publish some free slots more, in a slow section; false when there is no room, and then it is not
- * asked again. */
+/* Publish some more free slots, in a slow section; false when there is no room, for good. */
 bool requests_grow(struct requests *r);
 
 /* The first free slot; there is one. */
@@ -143,15 +138,13 @@ static inline uint32_t requests_pop(struct requests *r)
 	return slot;
 }
 
-/* A request comes to be in three steps, so that little is left to do when MPI has made it. A
- * free slot is taken from the others, or REQUESTS_NONE when there is no room. It is filled in:
- * readers do not look at what is free, and nobody else has it, so that takes no lock. */
+/* A request comes to be in three steps, so that little is left to do when MPI has made it. A free
+ * slot is taken, or REQUESTS_NONE without room. It is filled in, without a lock: readers do not
+ * look at what is free. It is used. */
 static inline uint32_t requests_take(struct requests *r)
 {
-	if (unlikely(r->free == REQUESTS_NONE)) {
-		if (!requests_grow(r))
-			return REQUESTS_NONE;
-	}
+	if (unlikely(r->free == REQUESTS_NONE) && !requests_grow(r))
+		return REQUESTS_NONE;
 	return requests_pop(r);
 }
 
@@ -193,8 +186,7 @@ static inline void requests_set_kind(struct requests *r, uint32_t slot, enum seg
 	__atomic_store_n((word *)to, (uint64_t)kind << 32 | seq, __ATOMIC_RELEASE);
 }
 
-/* MPI has given the handle out again, so what had it is complete, and if another thread has seen
- * that it is about to say so. */
+/* MPI has given the handle out again: what had it is complete, as another thread may yet say. */
 void requests_key_comes_again(struct requests *r, uint32_t slot);
 
 /* A slot that was filled in is used, first of its bucket. */
@@ -210,8 +202,7 @@ static inline void requests_link(struct requests *r, uint32_t *first, uint64_t k
 	*first = slot + 1;
 }
 
-/* A slot that was filled in is used, under this key; what had the key before is gone, or an orphan.
- */
+/* Used under this key; what had the key before is gone, or an orphan. */
 static inline void requests_use(struct requests *r, uint64_t key, uint32_t slot, uint64_t ticks)
 {
 	uint32_t former = requests_find(r, key);
@@ -221,8 +212,8 @@ static inline void requests_use(struct requests *r, uint64_t key, uint32_t slot,
 	requests_link(r, requests_bucket(r, key), key, slot, ticks);
 }
 
-/* The same of REQUESTS_NONE, counted as dropped then, or of two slots: a request that sends and
- * receives. If one of them is REQUESTS_NONE the other is free. */
+/* The same of two slots (a request that sends and receives) or of REQUESTS_NONE: counted as
+ * dropped, and the other slot is free. */
 void requests_use_all(struct requests *r, uint64_t key, const uint32_t *slots, uint32_t num,
 		      uint64_t ticks);
 

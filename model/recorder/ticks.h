@@ -7,17 +7,16 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "model/recorder/fast.h"
+#include "model/recorder/base.h"
 #include "model/segment/segment.h"
 
 /* The clock in use; SEG_CLOCK_MONOTONIC until ticks_init(). */
 extern enum seg_clock ticks_clock __attribute__((visibility("hidden")));
 
-/* Choose the clock. The counter is taken when the processor calls it invariant, the kernel has
- * not found it unstable, and user code may read it. */
+/* Choose the clock: the counter if the processor calls it invariant, the kernel has not found it
+ * unstable, and user code may read it. */
 void ticks_init(void);
 
-/* Nanoseconds of a clock. */
 uint64_t ticks_ns(clockid_t clock);
 
 /* The counter, if it is the clock in use. */

@@ -6,8 +6,7 @@
 
 #include "model/recorder/p2p.h"
 
-/* The peer is told. Said before the call that tells it, or after a call that has told it when it
- * returns; taken back when MPI refuses. */
+/* The peer is told, by this call or by one that returns; taken back when MPI refuses. */
 void tokens_send(struct lane *l, uint32_t comm, int32_t peer, int32_t tag);
 void tokens_take_back_send(struct lane *l, uint32_t comm, int32_t peer, int32_t tag);
 
@@ -36,9 +35,8 @@ static inline void tokens_list(struct lane *l, struct p2p_list *list, uint32_t c
 /* It is not needed any more, though it did not come. */
 void tokens_take_back_expect(struct lane *l, uint32_t comm, int32_t peer, int32_t tag);
 
-/* A call about the lock of a window's target (SEG_PEER_ANY: of all): the operation. Kind of the
- * lock as in struct seg_request: 1 if exclusive; a call that does not say it takes the kind held.
- */
+/* The operation of a call about the lock of a window's target (SEG_PEER_ANY: of all). `kind`: 1 if
+ * exclusive, as in struct seg_request, or the one held. */
 enum { TOKENS_LOCK_HELD = -1 };
 void tokens_lock_operation(struct lane *l, uint32_t window, int32_t target, int32_t kind);
 

@@ -74,7 +74,6 @@ static bool is_wanted(const struct trace_filter *filter, const char *name, bool 
 
 	for (unsigned i = 0; i < filter->num_patterns; i++) {
 		const struct trace_pattern *pattern = &filter->patterns[i];
-
 		if (pattern->is_library != is_library)
 			continue;
 		bool is_it = name && fits(pattern->text, name);

@@ -35,7 +35,7 @@ struct trace_filter {
 /* NULL is "". What does not fit in the limits, or is no number, is left out; pdb run says so. */
 void trace_filter_parse(struct trace_filter *filter, const char *text);
 
-/* Are calls of an MPI function (class: enum seg_class) traced? */
+/* Are calls of an MPI function traced? class_id: enum seg_class */
 bool trace_filter_has_call(const struct trace_filter *filter, const char *name, uint16_t class_id);
 /* A function of the program; name NULL: not known, then nothing is for or against it. */
 bool trace_filter_has_function(const struct trace_filter *filter, const char *name,

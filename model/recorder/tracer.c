@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/recorder/pages.h"
 #include "model/recorder/slow.h"
 
 /* ---- What is wanted ---- */
@@ -61,7 +60,7 @@ static size_t private_size(const struct tracing *tracing)
 	return sizeof(struct tracer) + trace_writer_private_size(tracing->size);
 }
 
-/* So many bytes of the lane's arena get storage. */
+/* These bytes of the lane's arena get storage. */
 static bool reserve(void *owner, size_t begin, size_t end)
 {
 	const struct tracer *t = owner;
@@ -102,8 +101,7 @@ struct tracer *tracer_create(const struct tracing *tracing, struct writer *w, st
 
 /* ---- Events ---- */
 
-/* From a signal handler in the midst of an event. If there are so many, the handler may have left
- * that for good. */
+/* From a signal handler in the midst of an event: after so many it may have left that for good. */
 static void postpone(struct tracer *t, uint32_t symbol)
 {
 	uint32_t at = __atomic_fetch_add(&t->num_postponed, 1, __ATOMIC_RELAXED);

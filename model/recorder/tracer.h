@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The trace of a lane, where traces are wanted (PDB_TRACE): model/trace/trace_writer.h in the
- * lane's arena, and which functions of the program have which symbols. Only the lane's thread
- * feeds it. A signal handler that comes in the midst of that, and has something to trace itself,
- * leaves it for after. */
+ * The trace of a lane (PDB_TRACE): model/trace/trace_writer.h in the lane's arena, and the symbols
+ * of the program's functions. Only the lane's thread feeds it; a signal handler in the midst of
+ * that leaves its own events for after. */
 #ifndef PDB_RECORDER_TRACER_H
 #define PDB_RECORDER_TRACER_H
 
@@ -51,15 +50,14 @@ struct tracer {
 	} functions[TRACER_FUNCTIONS];
 };
 
-/* From PDB_TRACE and PDB_TRACE_FILTER (each may be NULL). What PDB_TRACE says is a size of less
- * than an arena has at least, 1 for example: SEG_DEFAULT_TRACE. False: there is no memory. */
+/* From PDB_TRACE and PDB_TRACE_FILTER (each may be NULL). A size that is too small for an arena,
+ * such as 1, means SEG_DEFAULT_TRACE. False: there is no memory. */
 bool tracing_init(struct tracing *tracing, const char *trace, const char *filter);
 
 /* A site is new: is it traced? The recorder's lock is held. */
 void tracing_add_site(struct tracing *tracing, uint32_t site, const char *name, uint16_t class_id);
 
-/* Begin the trace of a lane, which has an arena. The recorder's lock is held. NULL: there is no room
- * or memory. */
+/* The lane has an arena; the recorder's lock is held. NULL: there is no room or memory. */
 struct tracer *tracer_create(const struct tracing *tracing, struct writer *w, struct seg_lane *lane,
 			     uint32_t index);
 
@@ -72,8 +70,7 @@ static inline bool tracer_has_events(const struct tracer *t)
 void tracer_call(struct tracer *t, uint32_t site);
 void tracer_symbol(struct tracer *t, uint32_t symbol);
 
-/* The frame of a function, TRACER_SKIP or TRACER_UNKNOWN; and to remember it. SEG_NO_FRAME: there
- * was no room for it, so that the trace has to end. */
+/* The frame of a function, TRACER_SKIP or TRACER_UNKNOWN; and to remember it. */
 uint32_t tracer_find_function(const struct tracer *t, uintptr_t address);
 void tracer_add_function(struct tracer *t, uintptr_t address, uint32_t frame);
 /* Code was unloaded. */

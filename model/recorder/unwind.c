@@ -4,8 +4,6 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "model/recorder/unwinder.h"
-
 /* More own frames than this are never between the wrapper and here. */
 enum { MAX_OWN_FRAMES = 16 };
 
@@ -83,8 +81,7 @@ static uint32_t first_that_holds(const struct call_path *path, uint32_t from)
 	return i;
 }
 
-/* Has the walk met the known path, so that it would go on as that did? Then the rest is taken
- * from there. Slots lie the higher the farther out. */
+/* If the walk has met the known path, takes the rest from there. Slots farther out lie higher. */
 static bool take_known(struct walk *w, const struct path_slot *slot)
 {
 	const struct call_path *known = w->known;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <unwind.h>
 
-#include "model/recorder/unwinder.h"
+#include "model/recorder/unwind.h"
 
 static struct {
 	__typeof__(&_Unwind_Backtrace) backtrace;

@@ -5,7 +5,7 @@
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
 
-#include "model/recorder/unwinder.h"
+#include "model/recorder/unwind.h"
 
 /* libunwind.h renames its functions by the preprocessor; these give the names in the library. */
 #define NAME_OF_(function) #function

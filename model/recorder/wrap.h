@@ -3,7 +3,6 @@
 #ifndef PDB_RECORDER_WRAP_H
 #define PDB_RECORDER_WRAP_H
 
-#include "model/recorder/wrap_mpi.h"
 #include "model/recorder/wrap_tokens.h"
 
 /* What is exported; then begins its wrapper. */

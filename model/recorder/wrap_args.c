@@ -56,8 +56,7 @@ int wrap_ask_size(MPI_Datatype type)
 
 /* ---- Special addresses ---- */
 
-/* In Fortran these are variables. Some libraries have several, for mpif.h and for mpi_f08, or tell
- * the address in a variable of C. */
+/* Variables in Fortran; some libraries have several (mpif.h, mpi_f08), or their addresses in C. */
 static struct {
 	const char *name;
 	bool is_pointer; /* the variable holds the address */

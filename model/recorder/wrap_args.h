@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * From the arguments of a wrapper to what the recorder's own files understand: handles to indexes
- * or words, ranks and tags to those of the segment, MPI's special addresses to answers. */
+ * From the arguments of a wrapper to what the recorder understands: indexes, words, ranks, tags. */
 #ifndef PDB_RECORDER_WRAP_ARGS_H
 #define PDB_RECORDER_WRAP_ARGS_H
 
@@ -8,8 +7,8 @@
 
 #include "model/recorder/wrap_comms.h"
 
-/* A handle by value: WRAP_FROM_C(MPI_Comm, comm), WRAP_FROM_FORTRAN(MPI_Comm, a6). Communicators,
- * windows and files become indexes of the segment's table, the others C handles. */
+/* WRAP_FROM_C(MPI_Comm, comm), WRAP_FROM_FORTRAN(MPI_Comm, a6): of communicators, windows and files
+ * the index in the segment's table, of others the C handle. */
 #define WRAP_FROM_C(type_, value_) wrap_c_##type_(value_)
 #define WRAP_FROM_FORTRAN(type_, reference_) wrap_f_##type_(reference_)
 
@@ -63,8 +62,7 @@ static ALWAYS_INLINE int wrap_predefined_size(MPI_Datatype type)
 	return size == WRAP_DERIVED ? -1 : wrap_learn_size(type, address, known);
 }
 
-/* The C handles of Fortran's predefined types, whose integers are small and never given to
- * another. */
+/* The C handles of Fortran's predefined types: small integers, never given to another. */
 enum { WRAP_FORTRAN_TYPES = 128 };
 extern _Atomic(MPI_Datatype) wrap_fortran_types[WRAP_FORTRAN_TYPES]
 	__attribute__((visibility("hidden")));
@@ -92,8 +90,7 @@ static inline int wrap_predefined_size(MPI_Datatype type)
 /* 0: it has none. */
 NOINLINE int wrap_ask_size(MPI_Datatype type);
 
-/* Bytes of that many elements; 0 where the type is none. Only of arguments that are significant:
- * others may be garbage. */
+/* Bytes of that many elements; 0: no type. Only for significant arguments: others may be garbage. */
 static ALWAYS_INLINE uint64_t wrap_bytes(MPI_Count count, MPI_Datatype type)
 {
 	int size = wrap_predefined_size(type);
@@ -105,7 +102,6 @@ static ALWAYS_INLINE uint64_t wrap_bytes(MPI_Count count, MPI_Datatype type)
 
 /* ---- Special addresses ---- */
 
-/* Is it one of these, in Fortran? */
 NOINLINE bool wrap_is_fortran_ignore(const void *status);
 
 /* MPI_STATUS_IGNORE, MPI_STATUSES_IGNORE */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The hooks of collective calls: a number, the root, and the bytes that this rank gives if these
- * must be equal in all members. Only arguments that are significant in this rank are looked at:
- * with MPI_IN_PLACE, and away from the root, others may be garbage. */
+ * The hooks of collective calls: a number, the root, and the bytes that this rank gives if all must
+ * give as many. Arguments that are not significant in this rank are not looked at: garbage. */
 #ifndef PDB_RECORDER_WRAP_COLLECTIVES_H
 #define PDB_RECORDER_WRAP_COLLECTIVES_H
 
@@ -33,8 +32,7 @@ static inline void wrap_in_collective(struct wrap_call *w, uint32_t comm, uint64
 	operation_end(&op);
 }
 
-/* A collective starts on `comm`, and the call is over when it is. Flags: enum seg_operation_flags
- */
+/* One starts on `comm`, and the call is over when it is; flags: enum seg_operation_flags */
 static inline void wrap_collective(struct wrap_call *w, uint32_t comm, struct wrap_given given,
 				   uint32_t flags)
 {
@@ -44,8 +42,8 @@ static inline void wrap_collective(struct wrap_call *w, uint32_t comm, struct wr
 	w->comm = comm;
 }
 
-/* One starts, and the call returns with a request; or with a persistent one, and making that is a
- * collective, too. Flags: enum seg_request_flags */
+/* One starts, and the call returns with a request. Making a persistent one is a collective, too.
+ * Flags: enum seg_request_flags */
 static inline void wrap_start(struct wrap_call *w, uint32_t comm, struct wrap_given given,
 			      uint32_t flags)
 {
@@ -71,7 +69,7 @@ static inline bool wrap_is_inter(uint32_t comm)
 	return comms_kind(&comms_here, comm) == SEG_COMM_INTER;
 }
 
-/* What a rank with this root gives: so many of that type. */
+/* What a rank with this root gives. */
 static ALWAYS_INLINE struct wrap_given wrap_root_gives(int root, MPI_Count count, MPI_Datatype type)
 {
 	return (struct wrap_given){wrap_peer(root),
@@ -94,8 +92,7 @@ static inline struct wrap_given wrap_gather_given(MPI_Count count, MPI_Datatype 
 
 /* ---- Hooks ---- */
 
-/* For a shape and its arguments before `comm`: the hooks of the blocking function and of the one
- * that makes a request, whose shape has an i before its name. */
+/* The hooks of a shape, and of the one that makes a request, which has an i before its name. */
 #define WRAP_COLLECTIVE(shape_, given_, ...)                                                       \
 	static ALWAYS_INLINE void wrap_##shape_##_before(struct wrap_call *w, ##__VA_ARGS__,       \
 							 uint32_t comm)                            \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The first header of what is compiled for each MPI: a call, MPI's own functions, and handles of
- * communicators, windows and files, which differ between libraries, and between C and Fortran.
- * mpi.h gives prototypes and constants only: the recorder is not linked to libmpi. */
+ * The first header of what is compiled for each MPI: a call, MPI's own functions, and handles,
+ * which differ between libraries, and between C and Fortran. The recorder is not linked to
+ * libmpi. */
 #ifndef PDB_RECORDER_WRAP_COMMS_H
 #define PDB_RECORDER_WRAP_COMMS_H
 
@@ -21,6 +21,11 @@
 #pragma GCC diagnostic ignored "-Wlogical-op"
 #pragma GCC diagnostic ignored "-Wduplicated-branches"
 #endif
+
+/* What the recorder asks of MPI, and whose wrappers these are (see jump.h). */
+extern const struct process_mpi wrap_mpi __attribute__((visibility("hidden")));
+void *wrap_resolve(struct recorder_function *function, const struct jump_info *info,
+		   struct jump_frame *frame, void *arguments, uintptr_t caller);
 
 /* A call from begin to end, for the hooks of its shape. */
 struct wrap_call {
@@ -96,23 +101,12 @@ WRAP_AT(message, MPI_Message, WRAP_INT_F2C, MPI_Message_f2c)
 WRAP_AT(session, MPI_Session, WRAP_INT_F2C, MPI_Session_f2c)
 #endif
 
-static inline uint64_t wrap_comm_key(MPI_Comm comm)
-{
-	return comms_key(COMMS_C, WRAP_WORD(comm));
-}
+#define wrap_comm_key(comm_) comms_key(COMMS_C, WRAP_WORD(comm_))
+#define wrap_win_key(win_) comms_key(COMMS_WINDOW_C, WRAP_WORD(win_))
+#define wrap_file_key(file_) comms_key(COMMS_FILE_C, (uintptr_t)(file_))
 
-static inline uint64_t wrap_win_key(MPI_Win win)
-{
-	return comms_key(COMMS_WINDOW_C, WRAP_WORD(win));
-}
-
-static inline uint64_t wrap_file_key(MPI_File file)
-{
-	return comms_key(COMMS_FILE_C, (uintptr_t)file);
-}
-
-/* The index in the segment's table, or SEG_NO_COMM: of a C handle, and of Fortran's. The latter is
- * remembered when it is seen first, since asking MPI for the C handle takes longer. */
+/* The index in the segment's table, or SEG_NO_COMM. Fortran's handles are remembered, since asking
+ * MPI for the C handle takes longer. */
 #define WRAP_LOOKUP(name_, type_, fortran_space_, kind_)                                           \
 	static ALWAYS_INLINE uint32_t wrap_c_##type_(type_ handle)                                 \
 	{                                                                                          \

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/recorder/wrap_made.h"
 
-#include "model/recorder/pages.h"
-
 /* ---- What MPI tells of a communicator ---- */
 
 /* Scratch that the lists of a struct comms_new are in. */
@@ -36,9 +34,8 @@ bool wrap_translate(MPI_Group group, MPI_Group base, int first, int num, int *to
 }
 
 #ifdef OPEN_MPI
-/* Open MPI compares each member with those of `base`, one after the other: too slow for the world
- * of a big job. But members mostly follow each other in equal steps, and then a group of these
- * alone is `base` enough. */
+/* Open MPI compares each member with all of `base`: too slow for the world of a big job. But
+ * members mostly follow each other in equal steps, and then a group of these is `base` enough. */
 enum { RUN = 64, MAX_COMPARED = 1 << 26 };
 
 static bool is_run(MPI_Group group, MPI_Group base, int base_size, int first, int num, int start,
@@ -218,9 +215,8 @@ static int dist_graph_sources(MPI_Comm comm, struct lists *lists)
 		       : 0;
 }
 
-/* What made the communicator tells its topology, not MPI_Topo_test: Open MPI 5 takes a graph
- * that was made from a Cartesian communicator for one as well, and crashes when it is asked for
- * the dimensions. */
+/* MPI_Topo_test is not asked: Open MPI 5 takes a graph that was made from a Cartesian communicator
+ * for one as well, and crashes when it is asked for the dimensions. */
 static int get_sources(enum wrap_topology topology, MPI_Comm comm, int rank, struct lists *lists)
 {
 	switch (topology) {
@@ -348,9 +344,8 @@ void wrap_name_after(struct wrap_call *w, uint32_t index, const char *text, size
 
 /* ---- Freeing ---- */
 
-/* Counted on what is freed: its members, and they alone, do so. Where another thread may get the
- * handle for something new from now on, the handle means nothing any more. Key 0: there is no
- * handle, which MPI is going to refuse. */
+/* Counted on what is freed: its members, and they alone, do so. Another thread may get the handle
+ * for something new from now on. Key 0: there is no handle, which MPI is going to refuse. */
 static void free_index(struct wrap_call *w, uint32_t index, uint64_t key)
 {
 	wrap_collective(w, index, wrap_uneven, 0);

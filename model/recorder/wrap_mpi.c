@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "model/recorder/wrap_mpi.h"
+#include "model/recorder/wrap_comms.h"
 
 static bool world(int *rank, int *size)
 {
@@ -48,12 +48,10 @@ const struct process_mpi wrap_mpi = {
 
 static const struct next_mpi own_mpi = {
 #ifdef OPEN_MPI
-	/* MPI's own ABI has no conversion of handles to Fortran, so that an Open MPI of that
-	 * ABI, which needs the same libraries, has no such function. */
+	/* An Open MPI of MPI's own ABI needs the same libraries, but cannot convert handles. */
 	.marks = {"ompi_mpi_comm_world", "PMPI_Comm_c2f"},
 #else
-	/* Of all that have the ABI of MPICH, and of none that has MPI's: mpi.h calls
-	 * MPI_COMM_DUP_FN so. */
+	/* Of all with MPICH's ABI and none with MPI's: mpi.h calls MPI_COMM_DUP_FN so. */
 	.marks = {"MPIR_Dup_fn"},
 #endif
 	.no_function = MPI_ERR_OTHER,

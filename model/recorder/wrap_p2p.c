@@ -50,6 +50,13 @@ int wrap_error_class(int ret)
 	return class_of_error;
 }
 
+void wrap_completed_with_status(struct wrap_call *w, int position, int i)
+{
+	struct p2p_status status = wrap_status(w, i);
+
+	p2p_complete(w->lane, position, &status);
+}
+
 /* The handle of one that has is gone then; that of a persistent one stays, and its status tells. */
 bool wrap_completed_with_error(struct wrap_call *w, int ret, int i, int count, const void *requests)
 {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The hooks of point-to-point calls and of what completes later; see mpi_calls.def for when and
- * with what the wrappers call them. What MPI has not yet accepted, or has refused, may be wrong:
- * pointers may be NULL then. */
+ * The hooks of point-to-point calls and of what completes later; mpi_calls.def says when the
+ * wrappers call them. Pointers may be NULL while MPI has not accepted them, or has refused. */
 #ifndef PDB_RECORDER_WRAP_P2P_H
 #define PDB_RECORDER_WRAP_P2P_H
 
 #include "model/recorder/p2p.h"
 #include "model/recorder/wrap_args.h"
 
-/* Nothing is known of what such a call needs. */
+/* Its needs are not known. */
 static inline void wrap_unknown(struct wrap_call *w, enum operation_of of)
 {
 	operation_plain(w->lane, SEG_OPERATION_OTHER, of);
@@ -46,8 +45,8 @@ static ALWAYS_INLINE struct p2p_message wrap_message(MPI_Count count, MPI_Dataty
 /* ---- Handles of requests and messages ---- */
 
 #ifdef OPEN_MPI
-/* A request that was made in Fortran has an integer there, and keeps it: that is its key, since
- * asking MPI for the C handle takes longer than all the rest. It is odd, handles of C are even. */
+/* The key of a request made in Fortran is its integer: asking MPI for the C handle takes longer
+ * than all the rest. It is odd, handles of C are even. */
 extern struct wrap_requests {
 	const void *null, *empty; /* sends that are complete at once are all `empty` */
 	MPI_Fint fortran_null, fortran_empty;
@@ -132,7 +131,7 @@ static ALWAYS_INLINE void wrap_ask_status(struct wrap_call *w, int num)
 }
 
 /* Number i of the statuses that MPI got. Fortran's have the layout of C's in both libraries. */
-static inline struct p2p_status wrap_status(const struct wrap_call *w, int i)
+static ALWAYS_INLINE struct p2p_status wrap_status(const struct wrap_call *w, int i)
 {
 	int is_cancelled = 0;
 
@@ -345,15 +344,8 @@ static inline void wrap_listed_before(struct wrap_call *w, const void *request)
 	wrap_local_before(w);
 }
 
-static inline void wrap_cancel_after(struct wrap_call *w)
-{
-	p2p_cancelled(w->lane);
-}
-
-static inline void wrap_request_free_after(struct wrap_call *w)
-{
-	p2p_freed(w->lane);
-}
+#define wrap_cancel_after(w_) p2p_cancelled((w_)->lane)
+#define wrap_request_free_after(w_) p2p_freed((w_)->lane)
 
 /* ---- Waiting and testing ---- */
 
@@ -368,16 +360,15 @@ static ALWAYS_INLINE void wrap_any_wait(struct wrap_call *w, int count, const vo
 		wrap_ask_status(w, statuses);
 }
 
-/* The request at this position has completed; its status is number i. */
+/* The request at this position has completed; its status, which is needed, is number i. */
+void wrap_completed_with_status(struct wrap_call *w, int position, int i);
+
 static inline void wrap_completed(struct wrap_call *w, int position, int i)
 {
-	if (unlikely(p2p_any_wants_status(w->lane)) &&
-	    p2p_position_wants_status(w->lane, position)) {
-		struct p2p_status status = wrap_status(w, i);
-		p2p_complete(w->lane, position, &status);
-	} else {
+	if (unlikely(p2p_any_wants_status(w->lane)) && p2p_position_wants_status(w->lane, position))
+		wrap_completed_with_status(w, position, i);
+	else
 		p2p_complete(w->lane, position, &p2p_unknown);
-	}
 }
 
 /* Did MPI, when it returned this error, complete the request at that position? */
@@ -408,8 +399,10 @@ static inline void wrap_some_completed_after(struct wrap_call *w, int ret, const
 /* Can the request at that position be the one that has completed? */
 static inline bool wrap_may_be_completed(struct wrap_call *w, const void *requests, int position)
 {
-	return p2p_position_is_active(w->lane, position) &&
-	       (p2p_position_is_persistent(w->lane, position) ||
+	uint32_t flags = p2p_position_flags(w->lane, position);
+
+	return flags & SEG_REQUEST_ACTIVE &&
+	       (flags & SEG_REQUEST_PERSISTENT ||
 		wrap_request_key(requests, position, w->is_fortran) == REQUESTS_KEY_NULL);
 }
 
@@ -425,8 +418,7 @@ static inline void wrap_waitany_after(struct wrap_call *w, const void *requests,
 	wrap_completed(w, position, 0);
 }
 
-/* For a shape: how many requests it is about, what is waited for, and how many statuses a hook
- * after the call may ask for. */
+/* Of a shape: the number of requests, what is waited for, the statuses that may be asked for. */
 #define WRAP_WAIT(shape_, count_, kind_, of_, statuses_, ...)                                      \
 	static inline void wrap_##shape_##_before(struct wrap_call *w, ##__VA_ARGS__,              \
 						  const void *requests)                            \

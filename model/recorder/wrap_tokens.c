@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/recorder/wrap_tokens.h"
 
-#include "model/recorder/pages.h"
-
 /* Ranks in `base` of the members of `group`, at most `max`; their number, or -1. */
 static int ranks_in(MPI_Group group, MPI_Group base, int32_t *to, uint32_t max)
 {
@@ -72,9 +70,8 @@ static NOINLINE bool ask_epoch(struct comms_epochs *epochs, uint32_t window, enu
 	return true;
 }
 
-/* Whom the new epoch is with; NULL: cannot be known, so nothing is counted on this window. Most
- * programs take the same group each time. Not believed where another thread may free it and make
- * a new one meanwhile. */
+/* Whom the new epoch is with; NULL: cannot be known. Most programs take the same group each time,
+ * which is not believed where another thread may free it and make a new one. */
 static ALWAYS_INLINE struct comms_epochs *epoch_begin(struct wrap_call *w, uint32_t window,
 						      enum comms_epoch which, MPI_Group group)
 {
@@ -178,8 +175,7 @@ void wrap_win_wait_after(struct wrap_call *w)
 
 /* ---- Communicators of groups ---- */
 
-/* Collective over the new one alone, so nothing is counted on the parent, but each of the group
- * tells each other. */
+/* Collective over the new one alone: nothing is counted on the parent, but all tell each other. */
 void wrap_make_group_before(struct wrap_call *w, uint32_t parent, MPI_Group group, int tag)
 {
 	int32_t own = comms_rank(&comms_here, parent);
@@ -225,8 +221,8 @@ void wrap_make_group_after(struct wrap_call *w, int ret, const void *comm)
 
 /* ---- Communicators between groups ---- */
 
-/* Two collectives of the local group with the leaders' exchange between them: only when the leader
- * has it all, the others get it. So the leader counts the second one when it returns. */
+/* Two collectives of the local group; between them the leaders' exchange, so that the leader counts
+ * the second one when it returns. */
 void wrap_make_inter_before(struct wrap_call *w, uint32_t local, int local_leader,
 			    uint32_t peer_comm, int remote_leader, int tag)
 {

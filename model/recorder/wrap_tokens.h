@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The hooks of calls in which ranks tell each other something that is no message: one-sided
- * synchronisation, and communicators of groups and between groups. */
+ * The hooks of one-sided calls, and of those that make communicators of groups and between groups:
+ * ranks tell each other something that is no message. */
 #ifndef PDB_RECORDER_WRAP_TOKENS_H
 #define PDB_RECORDER_WRAP_TOKENS_H
 
@@ -39,10 +39,7 @@ static inline void wrap_lock_before(struct wrap_call *w, int type, int rank, uin
 	tokens_lock_operation(w->lane, window, rank, w->kind);
 }
 
-static inline void wrap_lock_after(struct wrap_call *w)
-{
-	tokens_locked(w->lane, w->comm, w->peer, w->kind);
-}
+#define wrap_lock_after(w_) tokens_locked((w_)->lane, (w_)->comm, (w_)->peer, (w_)->kind)
 
 static inline void wrap_unlock_before(struct wrap_call *w, int rank, uint32_t window)
 {
@@ -51,10 +48,7 @@ static inline void wrap_unlock_before(struct wrap_call *w, int rank, uint32_t wi
 	tokens_lock_operation(w->lane, window, rank, TOKENS_LOCK_HELD);
 }
 
-static inline void wrap_unlock_after(struct wrap_call *w)
-{
-	tokens_unlocked(w->lane, w->comm, w->peer);
-}
+#define wrap_unlock_after(w_) tokens_unlocked((w_)->lane, (w_)->comm, (w_)->peer)
 
 static inline void wrap_unlock_all_before(struct wrap_call *w, uint32_t window)
 {
@@ -62,10 +56,8 @@ static inline void wrap_unlock_all_before(struct wrap_call *w, uint32_t window)
 	wrap_unlock_before(w, SEG_PEER_ANY, window);
 }
 
-/* Has the flush nothing to do? Some programs flush all windows that they have each time, though
- * most have not been used since. A lock counts as a use: libraries get it when there is
- * something to do under it. Which window it is need not be looked up where nothing is pending of
- * any. */
+/* Has the flush nothing to do? Some programs flush all their windows each time, though few have
+ * been used. A lock is a use: libraries get it when there is something to do under it. */
 #define wrap_flush_is_idle(window_, pending_)                                                      \
 	(!comms_has_pending(&comms_here) || !(comms_pending_of(&comms_here, window_) & (pending_)))
 #define wrap_flush_all_is_idle wrap_flush_is_idle

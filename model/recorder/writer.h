@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The writer's end of the segment file: makes it, gives its tables room, publishes entries,
- * removes it. Nothing here knows MPI. The callers hold the recorder's lock; errno is theirs to
- * save. No file descriptor stays open: a program may close all of them at any time. */
+ * The writer's end of the segment file. Callers hold the recorder's lock and save errno. No file
+ * descriptor stays open: a program may close all of them at any time. */
 #ifndef PDB_RECORDER_WRITER_H
 #define PDB_RECORDER_WRITER_H
 
@@ -9,7 +8,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "model/recorder/fast.h"
+#include "model/recorder/base.h"
 #include "model/segment/segment.h"
 
 struct writer {
@@ -23,7 +22,8 @@ struct writer {
 	char path[768];
 };
 
-/* What the launcher and the kernel say about this process. */
+/* Who this process is in its job, as the launcher says in the environment; so that a rank that
+ * hangs in MPI_Init has a segment as well. */
 struct writer_identity {
 	int rank; /* -1: unknown */
 	int size; /* 0: unknown */
@@ -31,8 +31,13 @@ struct writer_identity {
 	int keeper; /* as in struct seg_header */
 };
 
-/* Make the segment. On failure returns -1 with a reason in why[]; nothing is left behind. A file
- * of that name that this user left from an earlier program of the same pid is replaced. */
+void identity_from_environment(struct writer_identity *ret);
+
+/* Is this the first rank of its job on this node, or does nobody say that it is not? */
+bool identity_is_first_here(void);
+
+/* Make the segment; -1 with a reason in why[]: nothing is left behind. A file of that name, of this
+ * user and an earlier program of the same pid, is replaced. */
 int writer_create(struct writer *w, const char *dir, const struct writer_identity *identity,
 		  uint32_t ring, uint64_t trace, char *why, size_t why_size);
 
@@ -42,11 +47,10 @@ static inline void *writer_entries(const struct writer *w, enum seg_table_id tab
 	return (char *)w->header + w->header->tables[table].offset;
 }
 
-/* Next entry of a table of the header, with room for `count` of them in a row (strings), not yet
- * visible to readers. NULL when full or out of space: counted as dropped. Index in *ret. */
+/* Next entry of a table of the header, or `count` in a row (strings), not yet visible; *ret: its
+ * index. NULL when full or out of space: counted as dropped. */
 void *writer_next(struct writer *w, enum seg_table_id table, uint32_t count, uint32_t *ret);
 
-/* Make `count` entries visible. */
 void writer_publish(struct writer *w, enum seg_table_id table, uint32_t count);
 
 /* Add a string; its offset, or 0 (the empty string) when there is no room. */

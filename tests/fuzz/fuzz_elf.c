@@ -9,7 +9,7 @@
 #include "model/job/code_store.h"
 #include "model/error.h"
 #include "model/job/modules.h"
-#include "model/recorder/elf_name.h"
+#include "model/recorder/objects.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/recorder/pages.h"
 #include "tests/unit/unit.h"
 
 enum { RANKS = 6 };

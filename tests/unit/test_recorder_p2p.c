@@ -280,7 +280,8 @@ static void test_persistent(void **state)
 		p2p_wait(l, SEG_OPERATION_WAIT_ALL, OPERATION_CALL);
 		assert_int_equal(l->seg->operation.num_waited, 2);
 		assert_int_equal(fix.requests.slots[l->p2p.listed[0].slot].ordinal, i);
-		assert_true(p2p_position_is_active(l, 1) && p2p_position_is_persistent(l, 1));
+		assert_int_equal(p2p_position_flags(l, 1),
+				 SEG_REQUEST_ACTIVE | SEG_REQUEST_PERSISTENT);
 		p2p_complete(l, 0, &ignored);
 		p2p_complete(l, 1, &from_2_tag_5);
 		assert_row(l, 2, 5, i, i, 0, 0, i, 0);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "model/recorder/elf_name.h"
+#include "model/recorder/objects.h"
 #include "model/recorder/tracer.h"
 #include "model/segment/segment.h"
 #include "tests/unit/unit.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "model/recorder/unwind.h"
-#include "model/recorder/unwinder.h"
 
 enum { MAX_FRAMES = 200 };
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the fast path is written in. */
-#ifndef PDB_RECORDER_FAST_H
-#define PDB_RECORDER_FAST_H
+ * What the others are written in: the fast path's words, and private memory straight from the
+ * kernel, since the recorder never touches the program's heap. */
+#ifndef PDB_RECORDER_BASE_H
+#define PDB_RECORDER_BASE_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
 
 #define likely(x_) __builtin_expect(!!(x_), 1)
 #define unlikely(x_) __builtin_expect(!!(x_), 0)
@@ -33,6 +36,20 @@ static ALWAYS_INLINE uint32_t section_begin(_Atomic uint32_t *word)
 static ALWAYS_INLINE void section_end(_Atomic uint32_t *word, uint32_t seq)
 {
 	atomic_store_explicit(word, seq + 1, memory_order_release);
+}
+
+/* Zeroed memory, given pages as it is touched; NULL when refused (RLIMIT_AS). */
+static inline void *pages_map(size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static inline void pages_unmap(void *p, size_t size)
+{
+	if (p)
+		munmap(p, size);
 }
 
 #endif
