@@ -213,7 +213,6 @@ static void finish_values(struct walk *walk, size_t num_frames)
 
 /* ---- Contents ---- */
 
-
 /* Of the frame that the cursor is at; 0: not known. */
 static uint64_t hash_registers(const struct walk *walk, unw_cursor_t *cursor)
 {
