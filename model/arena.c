@@ -103,7 +103,7 @@ static size_t rounded(size_t size)
 	const size_t unit = sizeof(max_align_t);
 
 	if (size > SIZE_MAX / 2)
-		xmalloc(size); /* ends the program */
+		free(xmalloc(size)); /* ends the program */
 	return (size + unit - 1) / unit * unit;
 }
 

@@ -342,26 +342,33 @@ struct peers {
 	struct rankset *other;                     /* of the last need of another kind */
 };
 
+static struct rankset *list_peers(const struct peers *peers, const struct view *view, uint32_t n)
+{
+	struct rankset *found = rankset_create();
+
+	waitfor_add_peers(view->waitfor, n, found);
+	rankset_keep_set(found, peers->ranks);
+	return found;
+}
+
 static const struct rankset *find_peers(struct peers *peers, const struct view *view, uint32_t n)
 {
 	const struct waitfor_need *need = &view->waitfor->needs[n];
 	uint32_t collective = waitfor_collective_of(view->waitfor, need->node);
-	struct rankset **kept = NULL, *found;
+	struct rankset **kept = NULL;
 
 	if (collective != WAITFOR_NONE)
 		kept = &peers->of_collective[collective];
 	else if (need->kind == WAITFOR_MESSAGE && need->peer < 0)
 		kept = &peers->of_comm[need->comm];
-	if (kept && *kept)
-		return *kept;
-	found = rankset_create();
-	waitfor_add_peers(view->waitfor, n, found);
-	rankset_keep_set(found, peers->ranks);
-	if (kept)
-		return *kept = rankset_in(view->arena, found);
-	/* There may be very many of these. */
-	rankset_destroy(peers->other);
-	return peers->other = found;
+	if (!kept) {
+		/* There may be very many of these. */
+		rankset_destroy(peers->other);
+		return peers->other = list_peers(peers, view, n);
+	}
+	if (!*kept)
+		*kept = rankset_in(view->arena, list_peers(peers, view, n));
+	return *kept;
 }
 
 /* Other ranks whose needs, weak ones apart, lead to one of `ranks` at once. waits (or NULL): they

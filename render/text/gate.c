@@ -168,7 +168,10 @@ static int close_gate(void *cookie)
 	int result;
 
 	let_go(gate);
-	result = gate->closes_below ? fclose(gate->below) : fflush(gate->below);
+	if (gate->closes_below)
+		result = fclose(gate->below);
+	else
+		result = fflush(gate->below);
 	if (!gate->is_standard)
 		free(gate);
 	return result;

@@ -4,6 +4,7 @@
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/verdict/verdict.h"
+#include "model/wire/blobs.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
@@ -247,9 +248,13 @@ void parts_no_model(const struct view *view, int rank)
 
 static struct same_entry *entry_of(struct same *same, const char *text)
 {
-	for (size_t i = 0; i < same->num; i++)
-		if (strcmp(same->entries[i].text, text) == 0)
-			return &same->entries[i];
+	uint32_t number;
+
+	if (!same->texts)
+		same->texts = blobs_in(same->arena);
+	number = blobs_intern(same->texts, text, strlen(text));
+	if (number < same->num)
+		return &same->entries[number];
 	same->entries = arena_grow(same->arena, same->entries, same->num, &same->capacity,
 				   sizeof(*same->entries));
 	same->entries[same->num] = (struct same_entry){

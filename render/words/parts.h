@@ -13,6 +13,7 @@
 #include "render/view.h"
 #include "render/words/label.h"
 
+struct blobs;
 struct eqgroup;
 struct iteration;
 struct job_lane;
@@ -99,6 +100,7 @@ struct same {
 	struct arena *arena;
 	struct same_entry *entries; /* [num] */
 	size_t num, capacity;
+	struct blobs *texts; /* of the entries, as they were added */
 };
 
 /* The text is borrowed. Returns the entry. */
