@@ -42,7 +42,9 @@ static size_t region_base(const char *function)
 
 bool calltree_is_region(const struct calltree *tree, uint32_t node)
 {
-	return region_base(calltree_name(tree, node)->function) > 0;
+	const struct calltree_node *at = &tree->nodes[node];
+
+	return region_base(names_at(tree->job->names, at->path, at->level)->function) > 0;
 }
 
 enum module_kind calltree_kind(const struct job *job, uint32_t path)

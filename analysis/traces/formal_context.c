@@ -3,7 +3,7 @@
 
 #include "analysis/traces/formal_context.h"
 #include "model/arena.h"
-#include "model/wire/blobs.h"
+#include "model/blobs.h"
 
 struct formal_context *formal_context_create(struct arena *arena, uint32_t num_objects,
 					     uint32_t num_attributes, const uint32_t *numbers,

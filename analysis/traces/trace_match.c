@@ -8,7 +8,7 @@
 
 #include "analysis/traces/trace_match.h"
 #include "analysis/traces/lcs.h"
-#include "model/wire/blobs.h"
+#include "model/blobs.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/modules.h"

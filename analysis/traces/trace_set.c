@@ -3,7 +3,7 @@
 
 #include "analysis/traces/trace_set.h"
 #include "model/arena.h"
-#include "model/wire/blobs.h"
+#include "model/blobs.h"
 #include "model/xalloc.h"
 
 struct trace_set *trace_set_create(struct arena *arena)

@@ -350,16 +350,6 @@ void launcher_find_hosts(const struct launcher_info *launcher, struct launcher_h
 	}
 }
 
-void launcher_hosts_deinit(struct launcher_hosts *hosts)
-{
-	for (size_t i = 0; i < hosts->num; i++)
-		free(hosts->names[i]);
-	free(hosts->names);
-	free(hosts->launcher);
-	free(hosts->mark);
-	*hosts = (struct launcher_hosts){.names = NULL};
-}
-
 size_t launcher_list(struct launcher_info *infos, size_t max)
 {
 	struct procfs_status status;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach/launchers/launcher.h"
 #include "attach/launchers/words.h"
 #include "model/xalloc.h"
 
@@ -83,4 +84,14 @@ void words_add_options(struct words *words, const char *const *argv, const char 
 int words_compare(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+void launcher_hosts_deinit(struct launcher_hosts *hosts)
+{
+	for (size_t i = 0; i < hosts->num; i++)
+		free(hosts->names[i]);
+	free(hosts->names);
+	free(hosts->launcher);
+	free(hosts->mark);
+	*hosts = (struct launcher_hosts){.names = NULL};
 }

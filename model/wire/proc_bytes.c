@@ -5,7 +5,7 @@
 #include "model/buffer.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
-#include "model/wire/blobs.h"
+#include "model/blobs.h"
 #include "model/decoder.h"
 #include "model/wire/proc_bytes.h"
 #include "model/wire/share.h"

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "model/wire/blobs.h"
+#include "model/blobs.h"
 #include "model/decoder.h"
 #include "model/wire/share.h"
 

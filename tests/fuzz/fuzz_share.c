@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "model/hash.h"
-#include "model/wire/blobs.h"
+#include "model/blobs.h"
 #include "model/buffer.h"
 #include "model/error.h"
 #include "model/job/job.h"

@@ -2,9 +2,9 @@
 # Sources without running them. Both compilers' warnings are errors: gcc's of every build, clang's of
 # check-fuzz.
 
-# Includes between folders point only the way that docs/architecture.md draws.
-check-includes:
-	@sh tests/lint/includes.sh
+# Includes point only the way that docs/architecture.md says, and no files call each other in a circle.
+check-rooms: all | $(O)/.deps-check
+	@$(PYTHON) tests/lint/rooms.py $(O)
 
 check-lint: all | $(O)/.deps-lint
 	@bash tests/lint/run.sh $(O) format cppcheck shell python exports
@@ -15,4 +15,4 @@ lint: all | $(O)/.deps-lint
 format: | $(O)/.deps-lint
 	$(Q)git ls-files '*.[ch]' | xargs clang-format-14 -i
 
-.PHONY: check-includes check-lint lint format
+.PHONY: check-rooms check-lint lint format

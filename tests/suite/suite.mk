@@ -3,7 +3,7 @@
 # commas one after the other on their side. Every one of them ends with a line "N passed, N failed".
 
 # Before a commit: everything that is quick, and one job of each kind.
-CHECKS = check-includes check-unit+check-docs,check-verdicts,check-lint check-kinds+check-shell
+CHECKS = check-rooms check-unit+check-docs,check-verdicts,check-lint check-kinds+check-shell
 
 # The rest. Some wait for one job after the other, and the other Debian's are a whole suite: beside them
 # there is room for those that keep the processors busy. So that the sides take equally long, some short

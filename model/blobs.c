@@ -4,7 +4,7 @@
 
 #include "model/hash.h"
 #include "model/arena.h"
-#include "model/wire/blobs.h"
+#include "model/blobs.h"
 #include "model/xalloc.h"
 
 #define SLOT_FREE UINT32_MAX
