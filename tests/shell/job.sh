@@ -149,7 +149,7 @@ case $tracer$state in
 0[RS]) pass ;;
 *) fail 'after gdb' "traced by $tracer, state $state" ;;
 esac
-run --pid "$job" --batch -ex 'set stale 1' -ex 'shell sleep 2' -ex 'gdb lp -ex "print 1"' -ex 'save new.pdb'
+run --pid "$job" --batch -ex 'set stale 4' -ex 'shell sleep 5' -ex 'gdb lp -ex "print 1"' -ex 'save new.pdb'
 expect 'after gdb' 1 '^saved: '
 if printf '%s\n' "$said" | grep -q '^(snapshot'; then fail 'after gdb it is looked anew' "$said"; else pass; fi
 said=$(PATH=/nowhere "$pdb" --pid "$job" --batch -ex 'gdb 2 -ex bt' 2>&1)
