@@ -53,7 +53,6 @@ static void test_end_in_parts(void **state)
 	assert_int_equal(setenv(PDB_ENV_DIR, fix->dir, 1), 0);
 	session_init(&session);
 	session.job = job_create();
-	session.job->proctable = proctable_create();
 	proctable_add(session.job->proctable, 3, pid, "localhost", "rank");
 	assert_int_equal(proctable_finish(session.job->proctable, NULL), 0);
 	leftovers = leftovers_note(&session);

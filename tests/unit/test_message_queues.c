@@ -25,7 +25,7 @@ static struct message_queues *parse_queues(const char *text)
 	queues->pairs = xcalloc(strlen(text) + 1, sizeof(*queues->pairs));
 	while ((word = strsep(&rest, " "))) {
 		char *second = strchr(word, ':');
-		int a = atoi(word + 1), b = second ? atoi(second + 1) : 0;
+		int a = *word ? atoi(word + 1) : 0, b = second ? atoi(second + 1) : 0;
 		uint32_t comm = (uint32_t)queues->num_comms - 1;
 
 		if (*word == '<')
