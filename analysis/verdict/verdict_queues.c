@@ -336,7 +336,7 @@ void verdict_choose_by_queues(struct verdict *verdict, const struct job *job,
 	c.arena = arena_create();
 	c.facts = stack_facts_create(job, c.arena);
 	c.waits = queue_waits_create(job, c.facts, c.arena);
-	c.knots = wait_graph_find_knots(c.waits->graph, NULL, false);
+	c.knots = wait_graph_find_knots(c.waits->graph, NULL, false, c.arena);
 	c.waiting = rankset_in(c.arena, rankset_copy(verdict->waiting));
 	rankset_add_set(c.waiting, verdict->culprits);
 	find_groups(&c);

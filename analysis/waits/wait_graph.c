@@ -121,7 +121,7 @@ static bool is_out(const struct finder *f, uint32_t node)
 
 static void add_knot(struct wait_knots *knots, const uint32_t *nodes, size_t num)
 {
-	struct arena *arena = knots->graph->arena;
+	struct arena *arena = knots->arena;
 	struct wait_knot *knot = ARENA_PUSH(arena, knots->knots, knots->num_knots, knots->capacity);
 
 	knot->nodes = arena_array(arena, num, sizeof(*knot->nodes));
@@ -207,9 +207,9 @@ static void visit(struct finder *f, uint32_t root)
 }
 
 struct wait_knots *wait_graph_find_knots(const struct wait_graph *graph, const bool *is_released,
-					 bool polls_only)
+					 bool polls_only, struct arena *arena)
 {
-	struct wait_knots *knots = arena_alloc(graph->arena, sizeof(*knots));
+	struct wait_knots *knots = arena_alloc(arena, sizeof(*knots));
 	struct arena *scratch = arena_create();
 	size_t num = graph->num_nodes;
 	struct finder f = {
@@ -225,8 +225,9 @@ struct wait_knots *wait_graph_find_knots(const struct wait_graph *graph, const b
 		.next_edge = arena_array(scratch, num, sizeof(size_t)),
 	};
 
+	knots->arena = arena;
 	knots->graph = graph;
-	knots->knot_of = arena_array(graph->arena, num, sizeof(*knots->knot_of));
+	knots->knot_of = arena_array(arena, num, sizeof(*knots->knot_of));
 	memset(knots->knot_of, 0xff, num * sizeof(*knots->knot_of));
 	for (uint32_t n = 0; n < num; n++)
 		if (!is_out(&f, n) && !f.number[n])
@@ -234,9 +235,9 @@ struct wait_knots *wait_graph_find_knots(const struct wait_graph *graph, const b
 	arena_destroy(scratch);
 	if (knots->num_knots == 0)
 		return knots;
-	knots->before = arena_array(graph->arena, num, sizeof(*knots->before));
+	knots->before = arena_array(arena, num, sizeof(*knots->before));
 	memset(knots->before, 0xff, num * sizeof(*knots->before));
-	knots->queue = arena_array(graph->arena, num, sizeof(*knots->queue));
+	knots->queue = arena_array(arena, num, sizeof(*knots->queue));
 	return knots;
 }
 
@@ -295,8 +296,7 @@ size_t wait_knots_circle(struct wait_knots *knots, const uint32_t *starts, size_
 
 		if (left > 0 && (best == 0 || left < best)) {
 			if (best == 0)
-				*way_ret =
-					arena_array(knots->graph->arena, left, sizeof(**way_ret));
+				*way_ret = arena_array(knots->arena, left, sizeof(**way_ret));
 			best = left;
 			for (uint32_t at = starts[i]; left > 0; at = (*way_ret)[left].from)
 				(*way_ret)[--left] = knots->before[at];

@@ -47,6 +47,7 @@ struct wait_knot {
 /* The strongly connected components from which no edge leads to another one, without what is free.
  * All that is not released leads to one of these, or to a node without edges. */
 struct wait_knots {
+	struct arena *arena;
 	const struct wait_graph *graph;
 	struct wait_knot *knots;
 	size_t num_knots, capacity;
@@ -58,7 +59,7 @@ struct wait_knots {
 /* Of what is not released, or of all with NULL; polls_only: those in which somebody polls. Tarjan,
  * "Depth-first search and linear graph algorithms" (SIAM J. Comput. 1972), without recursion. */
 struct wait_knots *wait_graph_find_knots(const struct wait_graph *graph, const bool *is_released,
-					 bool polls_only);
+					 bool polls_only, struct arena *arena);
 
 /* An edge on the way round a circle. */
 struct wait_way {

@@ -177,7 +177,8 @@ static void fill_deadlock(const struct waitfor *w, struct wait_knots *knots, uin
 static void add_deadlocks(struct waitfor *w, const bool *is_released, bool is_likely)
 {
 	const struct waitfor_private *p = w->private;
-	struct wait_knots *knots = wait_graph_find_knots(p->graph, is_released, is_likely);
+	struct arena *scratch = arena_create();
+	struct wait_knots *knots = wait_graph_find_knots(p->graph, is_released, is_likely, scratch);
 	struct waitfor_deadlock *deadlocks =
 		arena_array(p->arena, w->num_deadlocks + knots->num_knots, sizeof(*deadlocks));
 	struct waitfor_deadlock *added = deadlocks + w->num_deadlocks;
@@ -198,6 +199,7 @@ static void add_deadlocks(struct waitfor *w, const bool *is_released, bool is_li
 	}
 	w->deadlocks = deadlocks;
 	w->num_deadlocks += knots->num_knots;
+	arena_destroy(scratch);
 }
 
 static int compare_deadlocks(const void *a, const void *b)

@@ -85,7 +85,8 @@ static void test_knots(void **state)
 	for (size_t i = 0; i < NUM_OF(table); i++) {
 		struct arena *arena = arena_create();
 		struct wait_graph *graph = make_graph(arena, table[i].graph);
-		struct wait_knots *knots = wait_graph_find_knots(graph, NULL, table[i].polls_only);
+		struct wait_knots *knots =
+			wait_graph_find_knots(graph, NULL, table[i].polls_only, graph->arena);
 		char text[32] = "", of[NODES + 1] = "";
 
 		for (size_t k = 0; k < knots->num_knots; k++) {
@@ -131,7 +132,8 @@ static void test_circles(void **state)
 		for (int restricted = 0; restricted < 2; restricted++) {
 			struct arena *arena = arena_create();
 			struct wait_graph *graph = make_graph(arena, table[i].graph);
-			struct wait_knots *knots = wait_graph_find_knots(graph, NULL, false);
+			struct wait_knots *knots =
+				wait_graph_find_knots(graph, NULL, false, graph->arena);
 			uint32_t starts[NODES];
 			size_t num = strlen(table[i].starts), length;
 			char text[32] = "";
@@ -166,7 +168,8 @@ static void test_long_circle(void **state)
 		wait_graph_add_edge(graph, (i + 1) % num);
 		wait_graph_end_node(graph, WAIT_ALL);
 	}
-	knots = wait_graph_find_knots(graph, wait_graph_release(graph, true, NULL, 0), false);
+	knots = wait_graph_find_knots(graph, wait_graph_release(graph, true, NULL, 0), false,
+				      graph->arena);
 	assert_int_equal(knots->num_knots, 1);
 	assert_int_equal(knots->knots[0].num_nodes, num);
 	arena_destroy(arena);
