@@ -184,7 +184,6 @@ void *arena_grow(struct arena *arena, void *array, size_t num, size_t *capacity,
 	size = rounded(__builtin_mul_overflow(*capacity, element_size, &size) ? SIZE_MAX : size);
 	chunk = (struct chunk *)((char *)array - offsetof(struct chunk, bytes));
 	chunk = xreallocarray(chunk, sizeof(*chunk) + size, 1);
-	memset((char *)chunk->bytes + before, 0, size - before);
 	chunk->used = chunk->size = size;
 	link_chunk(chunk, chunk->place);
 	return chunk->bytes;
