@@ -83,7 +83,7 @@ int share_read_traces(struct share_reader *r, struct job_model *jm, struct pdb_e
 
 /* ---- Details ---- */
 
-/* Of the same moment, since then the rank was in other states. */
+/* False: they are of different moments. */
 static bool is_same_ring(const struct model_lane *a, const struct model_lane *b)
 {
 	if (a->num_ring != b->num_ring)
@@ -105,8 +105,6 @@ static int add_details(struct share_reader *r, struct job_model *jm, struct pdb_
 		share_read_details(r, lane->model, &details, (size_t)lane->lane, lane->rank);
 		if (!r->in.is_bad && is_same_ring(&details, lane->data))
 			job_model_swap_details(jm, i, &details);
-		else
-			r->in.is_bad = true;
 		model_lane_free_details(&details);
 		if (r->in.is_bad)
 			return share_reader_refuse_rank(r, lane->rank, err);
