@@ -14,6 +14,7 @@
 #include "render/lp/lp.h"
 #include "render/text/json.h"
 #include "render/words/parts.h"
+#include "render/words/role.h"
 
 enum { WHO_WIDTH = 40, MAX_STEPS = 40, MAX_CAUSES = 6, MAX_GROUPS = 24, MAX_GROUPS_DATA = 300 };
 
@@ -182,9 +183,9 @@ static void print_group(const struct view *view, const struct queue_group *group
 	const char *needs = needs_text(view, group);
 	bool is_culprit = rankset_contains(view->verdict->culprits, rankset_first(group->ranks));
 
-	text_wrap(view, 0, "%s, in %s%s", parts_who(view, group->ranks),
-		  place_text(view, rankset_first(group->ranks)),
-		  is_culprit ? "  <- least progressed" : "");
+	text_wrap(view, 0, "%s, in %s%s%s", parts_who(view, group->ranks),
+		  place_text(view, rankset_first(group->ranks)), is_culprit ? "  " : "",
+		  is_culprit ? role_of(view)->mark : "");
 	if (needs)
 		text_wrap(view, 4, "wait%s for %s", is_one ? "s" : "", needs);
 	else
@@ -324,8 +325,8 @@ static void print_end(const struct view *view, const struct waits_now *now, int 
 	else
 		text_wrap(view, indent, "rank %d, in %s: not known what it waits for", rank, place);
 	if (is_culprit)
-		text_wrap(view, indent + 2,
-			  "rank %d is the least progressed: \"lp\" says what speaks for it", rank);
+		text_wrap(view, indent + 2, "rank %d %s: \"lp\" says what speaks for it", rank,
+			  role_of(view)->is);
 }
 
 static void print_way(const struct view *view, const struct waits_now *now, int rank)
