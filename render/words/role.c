@@ -20,8 +20,8 @@ static bool is_even(const struct view *view)
 	if (cause)
 		return cause->kind == QUEUE_CAUSE_CYCLE ||
 		       rankset_equal(cause->ranks, verdict->culprits);
-	return view->waitfor && rankset_equal(view->waitfor->deadlocks[verdict->which].ranks,
-					      verdict->culprits);
+	return view->waitfor &&
+	       rankset_equal(view->waitfor->deadlocks[verdict->which].ranks, verdict->culprits);
 }
 
 const struct role *role_of(const struct view *view)
@@ -29,9 +29,9 @@ const struct role *role_of(const struct view *view)
 	static const struct role nobody = {.name = "none", .title = "No rank is behind"};
 	static const struct role not_known = {.name = "not known",
 					      .title = "Not known: who holds the others up"};
-	static const struct role undecided = {
-		"undecided", "Least progressed: undecided among ", "<- least progressed?",
-		"may be the least progressed"};
+	static const struct role undecided = {"undecided", "Least progressed: undecided among ",
+					      "<- least progressed?",
+					      "may be the least progressed"};
 	static const struct role deadlock = {"deadlock", "Deadlock: ", "<- deadlock",
 					     "is a part of the deadlock"};
 	static const struct role crashed = {"crashed", "Crashed: ", "<- crashed", "has crashed"};

@@ -8,10 +8,11 @@ struct view;
 
 /* The words are kept for scripts (docs/json.md). */
 struct role {
-	const char *name;  /* in JSON: "culprit" */
-	const char *title; /* the first words: "Culprit: "; of one who names nobody all of the line */
-	const char *mark;  /* behind rows: "<- culprit"; NULL: nobody is named */
-	const char *is;    /* "is a culprit", of one rank; NULL: nobody is named */
+	const char *name; /* in JSON: "culprit" */
+	const char
+		*title; /* the first words: "Culprit: "; of one who names nobody all of the line */
+	const char *mark; /* behind rows: "<- culprit"; NULL: nobody is named */
+	const char *is;   /* "is a culprit", of one rank; NULL: nobody is named */
 };
 
 /* Of view->verdict. Static.
