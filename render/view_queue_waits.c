@@ -172,7 +172,10 @@ static const char *needs_text(const struct view *view, const struct queue_group 
 	return text_of(
 		view, "%s%s",
 		needs_of(view, &group->example, peers, parts_plural(group->ranks, "its", "their")),
-		rankset_is_empty(group->others) ? "" : ", among others");
+		rankset_is_empty(group->others)
+			? ""
+			: text_of(view, ", and for something else from %s",
+				  label_who(view->arena, group->others, WHO_WIDTH)));
 }
 
 /* ---- waits ---- */

@@ -190,7 +190,8 @@ static void test_waits(void **state)
 	view_queue_waits(&shown.view);
 	check_text(&shown,
 		   "ranks 0-1, in MPI_Waitall, app+0x14\n"
-		   "    wait for a message with tag 7 from ranks 2-3 on halo, among others\n"
+		   "    wait for a message with tag 7 from ranks 2-3 on halo, and for something "
+		   "else from rank 3\n"
 		   "ranks 2-3, in MPI_Send, app+0x1e\n"
 		   "    not known what for\n"
 		   "rank 4, in MPI_Barrier, app+0x28\n"
