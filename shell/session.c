@@ -228,6 +228,12 @@ static int look(struct session *session, struct pdb_error *err)
 		return -1;
 	session_drop_sampling(session);
 	analyse(session);
+	if (options.milliseconds < VERDICT_LONG_LOOK_MS && verdict_wants_longer(session->verdict)) {
+		options.milliseconds = VERDICT_LONG_LOOK_MS;
+		if (look_once(session, &options, &begin, err) < 0)
+			return -1;
+		analyse(session);
+	}
 	session->is_outdated = false;
 	session->looked_ns = monotonic_ns();
 	session->look_cost_ns = session->looked_ns - begin;

@@ -453,7 +453,6 @@ static bool find_gone(struct judge *j)
 	if (rankset_is_empty(gone) || stay_ns < VERDICT_ACCUSE_NS)
 		return false;
 	verdict_accuse(j, gone, VERDICT_LEFT, stay_ns);
-	j->verdict->is_hang = stay_ns >= VERDICT_HANG_NS;
 	/* One that is gone altogether has no place. */
 	rankset_add_set(j->verdict->culprits, gone);
 	return true;

@@ -262,13 +262,7 @@ bool verdict_find_computing(struct judge *j)
 static bool is_ending(const struct judge *j)
 {
 	for (size_t i = 0; i < j->num_actors; i++) {
-		const struct actor *actor = &j->actors[i];
-		bool is_finalizing =
-			actor->lane ? j->jm->sites[SEG_STATE_SITE(actor->lane->state)].class_id ==
-					      SEG_CLASS_FINALIZE
-				    : actor->stack->is_finalizing;
-
-		if (j->facts[i].is_waiting && !is_finalizing)
+		if (j->facts[i].is_waiting && !actor_is_finalizing(&j->actors[i], j->job))
 			return false;
 	}
 	return true;

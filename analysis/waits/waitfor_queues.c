@@ -223,8 +223,8 @@ static void add_receives(struct reader *r, bool are_own)
 static void add_sends(struct reader *r, bool are_own)
 {
 	const struct waitfor_arrival *arrivals;
-	size_t num = waitfor_arrivals_of(r->w, r->w->evidence->actors[r->l].rank, are_own,
-					 &arrivals);
+	size_t num =
+		waitfor_arrivals_of(r->w, r->w->evidence->actors[r->l].rank, are_own, &arrivals);
 
 	for (size_t i = 0; i < num; i++)
 		add(r, are_own ? WAITFOR_PART : WAITFOR_RECEIVE, arrivals[i].destination,
@@ -324,7 +324,9 @@ void waitfor_read_needs(struct waitfor *w, uint32_t l)
 
 	if (!actor->lane)
 		result->gap = WAITFOR_NOT_TOLD;
-	if (!r.queues || !actor->is_main || fact->function == CALLPATH_NONE ||
+	/* In MPI_Finalize it waits for others to come there, which is how programs end. */
+	if (!r.queues || !actor->is_main || actor_is_finalizing(actor, w->job) ||
+	    fact->function == CALLPATH_NONE ||
 	    (actor->lane && (actor->activity != ACTIVITY_IN_MPI || is_counted(w, l))))
 		return;
 	read_queues(&r, kind_of(w->job, fact));
