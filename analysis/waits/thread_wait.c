@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "analysis/waits/thread_wait.h"
+#include "model/job/callpath.h"
+#include "model/job/job.h"
+#include "model/job/modules.h"
+#include "model/job/names.h"
+#include "model/job/sample.h"
+
+/* A library's functions that wait are a few frames, one in the other. */
+enum { MAX_FRAMES = 12 };
+
+/* Parts of the names that glibc, musl, libgomp and the OpenMP library of LLVM have for it, and what
+ * to call it; NULL: as it calls itself, from there on. */
+static const struct {
+	const char *part;
+	const char *called;
+	enum thread_wait_kind kind;
+} functions[] = {
+	{"pthread_join", "pthread_join", THREAD_WAIT_JOIN},
+	{"pthread_clockjoin", "pthread_join", THREAD_WAIT_JOIN},
+	{"pthread_timedjoin", "pthread_join", THREAD_WAIT_JOIN},
+	{"thrd_join", "thrd_join", THREAD_WAIT_JOIN},
+	{"pthread_mutex_", "pthread_mutex_lock", THREAD_WAIT_LOCK},
+	{"mtx_lock", "mtx_lock", THREAD_WAIT_LOCK},
+	{"mtx_timedlock", "mtx_timedlock", THREAD_WAIT_LOCK},
+	{"pthread_rwlock_", NULL, THREAD_WAIT_LOCK},
+	{"pthread_cond_", "pthread_cond_wait", THREAD_WAIT_CONDITION},
+	{"cnd_wait", "cnd_wait", THREAD_WAIT_CONDITION},
+	{"cnd_timedwait", "cnd_timedwait", THREAD_WAIT_CONDITION},
+	{"pthread_barrier_wait", "pthread_barrier_wait", THREAD_WAIT_CONDITION},
+	{"new_sem_wait", "sem_wait", THREAD_WAIT_CONDITION},
+	{"sem_wait", "sem_wait", THREAD_WAIT_CONDITION},
+	{"sem_timedwait", "sem_timedwait", THREAD_WAIT_CONDITION},
+	{"sem_clockwait", "sem_clockwait", THREAD_WAIT_CONDITION},
+	{"GOMP_", NULL, THREAD_WAIT_REGION},
+	{"gomp_", NULL, THREAD_WAIT_REGION},
+	{"__kmp", NULL, THREAD_WAIT_REGION},
+};
+
+enum { NUM_FUNCTIONS = sizeof(functions) / sizeof(functions[0]) };
+
+static size_t find_function(const char *name, const char **called_ret)
+{
+	for (size_t i = 0; i < NUM_FUNCTIONS; i++) {
+		const char *at = strstr(name, functions[i].part);
+
+		if (!at)
+			continue;
+		*called_ret = functions[i].called ? functions[i].called : at;
+		return i;
+	}
+	return NUM_FUNCTIONS;
+}
+
+enum thread_wait_kind thread_wait_judge(unsigned int sample_kind, enum thread_wait_kind by_name)
+{
+	switch (sample_kind) {
+	/* Words that can hardly be anything else; a library without symbols says nothing. */
+	case SAMPLE_WAIT_JOIN:
+		return by_name == THREAD_WAIT_NONE ? THREAD_WAIT_JOIN : by_name;
+	case SAMPLE_WAIT_OWNED:
+		return by_name == THREAD_WAIT_NONE ? THREAD_WAIT_LOCK : by_name;
+	/* Small numbers, which something else may have there, too. */
+	case SAMPLE_WAIT_MUTEX:
+	case SAMPLE_WAIT_RWLOCK:
+	case SAMPLE_WAIT_OTHER:
+		return by_name == THREAD_WAIT_NONE ? THREAD_WAIT_FUTEX : by_name;
+	}
+	return THREAD_WAIT_NONE;
+}
+
+/* Is the thread that was read the one that this kind is about? */
+static bool has_thread(unsigned int sample_kind, enum thread_wait_kind kind)
+{
+	if (kind == THREAD_WAIT_JOIN)
+		return sample_kind == SAMPLE_WAIT_JOIN;
+	return kind == THREAD_WAIT_LOCK && sample_kind != SAMPLE_WAIT_JOIN;
+}
+
+/* By the frames that are nearest to the kernel: from the first with a known name to the last of the
+ * same kind, which is what was called. */
+static enum thread_wait_kind find_names(const struct job *job, uint32_t path,
+					struct thread_wait *wait)
+{
+	enum thread_wait_kind kind = THREAD_WAIT_NONE;
+
+	for (int i = 0; i < MAX_FRAMES && path != CALLPATH_NONE; i++) {
+		const struct callpath_node *node = callpaths_get(job->callpaths, path);
+		const char *called, *name = names_function(job->names, path)->function;
+		size_t found = find_function(name, &called);
+		bool is_program = node->module == MODULE_NONE ||
+				  modules_get(job->modules, node->module)->kind == MODULE_PROGRAM;
+
+		if (names_is_signal(job->names, path))
+			break;
+		if (found < NUM_FUNCTIONS &&
+		    (kind == THREAD_WAIT_NONE || functions[found].kind == kind)) {
+			kind = functions[found].kind;
+			wait->function = called;
+			wait->caller = node->parent;
+		} else if (kind != THREAD_WAIT_NONE || is_program) {
+			break;
+		}
+		path = node->parent;
+	}
+	return kind;
+}
+
+/* Where the handler that the thread is in has interrupted; CALLPATH_NONE: it is in none. */
+static uint32_t find_interrupted(const struct job *job, uint32_t path)
+{
+	while (path != CALLPATH_NONE && !names_is_signal(job->names, path))
+		path = callpaths_get(job->callpaths, path)->parent;
+	return path == CALLPATH_NONE ? path : callpaths_get(job->callpaths, path)->parent;
+}
+
+struct thread_wait thread_wait_of(const struct job *job, const struct sample *sample)
+{
+	struct thread_wait wait = {.caller = CALLPATH_NONE, .interrupted = CALLPATH_NONE};
+
+	if (!sample || sample->path == CALLPATH_NONE || sample->wait.kind == SAMPLE_WAIT_NONE)
+		return wait;
+	wait.kind = thread_wait_judge(sample->wait.kind, find_names(job, sample->path, &wait));
+	wait.interrupted = find_interrupted(job, sample->path);
+	if (!has_thread(sample->wait.kind, wait.kind))
+		return wait;
+	wait.tid = sample->wait.tid;
+	wait.is_own = wait.kind == THREAD_WAIT_LOCK && wait.tid == sample->tid;
+	return wait;
+}
+
+bool thread_wait_is_for_threads(const struct thread_wait *wait)
+{
+	return wait->kind != THREAD_WAIT_NONE && wait->kind != THREAD_WAIT_FUTEX && !wait->is_own;
+}
+
+const struct sample *thread_wait_next(const struct job *job, const struct sample *sample,
+				      const struct thread_wait *wait)
+{
+	if (!wait->tid || wait->is_own)
+		return NULL;
+	return samples_find(job->samples, sample->rank, wait->tid);
+}

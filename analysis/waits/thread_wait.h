@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * For which other thread of its process a thread waits outside MPI: what the kernel and the words of
+ * locks have told (struct sample_wait), taken for that only where the functions on the stack do not
+ * say otherwise. */
+#ifndef PDB_ANALYSIS_THREAD_WAIT_H
+#define PDB_ANALYSIS_THREAD_WAIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct job;
+struct sample;
+
+enum thread_wait_kind {
+	THREAD_WAIT_NONE,      /* it does not wait so, or that is not known */
+	THREAD_WAIT_JOIN,      /* until a thread ends */
+	THREAD_WAIT_LOCK,      /* of one that a thread holds */
+	THREAD_WAIT_CONDITION, /* until somebody tells it: condition variables, semaphores, barriers */
+	THREAD_WAIT_REGION,    /* for others of its OpenMP team */
+	THREAD_WAIT_FUTEX,     /* for something that has no name here */
+};
+
+struct thread_wait {
+	enum thread_wait_kind kind;
+	pid_t tid;            /* of a join or lock: the thread waited for; 0: not known */
+	bool is_own;          /* of a lock: it holds it itself, so nobody will ever release it */
+	const char *function; /* that it waits in ("pthread_join"), borrowed; NULL: not known */
+	uint32_t caller;      /* the frame that has called that; CALLPATH_NONE: not known */
+	uint32_t interrupted; /* where a signal's handler that it is in has interrupted, or none */
+};
+
+/* NULL: no sample. */
+struct thread_wait thread_wait_of(const struct job *job, const struct sample *sample);
+
+/* Does the thread wait for other threads of its process, as far as is known? */
+bool thread_wait_is_for_threads(const struct thread_wait *wait);
+
+/* The latest sample of the thread that it waits for; NULL: none, or it waits for itself. */
+const struct sample *thread_wait_next(const struct job *job, const struct sample *sample,
+				      const struct thread_wait *wait);
+
+/* The decision as such: by what the sampler has read and the kind that the functions say, NONE: they
+ * say nothing. */
+enum thread_wait_kind thread_wait_judge(unsigned int sample_kind, enum thread_wait_kind by_name);
+
+#endif
