@@ -39,7 +39,8 @@ struct stack_facts *stack_facts_create(const struct job *job, struct arena *aren
 /* Never NULL: all zero for a rank without samples. */
 const struct stack_fact *stack_facts_get(const struct stack_facts *facts, int rank);
 
-/* Does the main thread wait for others (join, condition variable, OpenMP barrier)? By names. */
+/* Does the main thread wait for others (join, lock, condition variable, OpenMP barrier) that are, or
+ * may be, inside MPI? By what was read of whom it waits for, else by names. */
 bool stack_facts_waits_for_threads(const struct stack_facts *facts, const struct job *job,
 				   int rank);
 

@@ -62,7 +62,7 @@ static void leave_lane(struct walker *k, uint32_t l)
 	int rank = k->p->jm->lanes[l].rank;
 	bool is_held = waitfor_has_strong_need(k->w, l);
 
-	if (lane->state != WAITFOR_BLOCKED && lane->state != WAITFOR_POLLS) {
+	if (lane->state != WAITFOR_BLOCKED && lane->state != WAITFOR_POLLS && !is_held) {
 		end_at_rank(k, ends[lane->state], rank);
 		return;
 	}

@@ -33,7 +33,9 @@ static enum wait_mode add_lane(const struct waitfor *w, uint32_t l)
 
 	if (state == WAITFOR_LEFT)
 		return WAIT_ANY;
-	return state == WAITFOR_BLOCKED || state == WAITFOR_POLLS ? add_needs(w, l) : WAIT_FREE;
+	if (state == WAITFOR_OUTSIDE && w->lanes[l].num_needs == 0)
+		return WAIT_FREE;
+	return state == WAITFOR_MOVES ? WAIT_FREE : add_needs(w, l);
 }
 
 static enum wait_mode add_rank(const struct waitfor *w, size_t rank)

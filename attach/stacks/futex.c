@@ -43,6 +43,7 @@ bool futex_call_of(const struct user_regs_struct *regs, struct futex_call *ret)
 	ret->address = regs->rdi;
 	ret->operation = (uint32_t)regs->rsi;
 	ret->value = (uint32_t)regs->rdx;
+	ret->is_timed = regs->r10 != 0;
 	return true;
 }
 
@@ -130,5 +131,6 @@ struct sample_wait futex_judge(const struct futex_call *call, const uint32_t *wo
 	/* It may as well sleep or poll. */
 	if (call->is_restarted && wait.kind == SAMPLE_WAIT_OTHER)
 		wait.kind = SAMPLE_WAIT_NONE;
+	wait.is_timed = wait.kind != SAMPLE_WAIT_NONE && call->is_timed;
 	return wait;
 }

@@ -20,7 +20,8 @@ struct futex_call {
 	uint64_t address;
 	uint32_t operation; /* FUTEX_WAIT, ... with its flags */
 	uint32_t value;     /* that the word had when the call was made */
-	bool is_restarted;  /* the kernel does not tell any more that it is this system call */
+	bool is_timed;
+	bool is_restarted; /* the kernel does not tell any more that it is this system call */
 };
 
 /* The call that a thread was stopped in, and to which it goes back. False: it is in none, or the

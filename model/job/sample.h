@@ -39,8 +39,9 @@ enum sample_wait_kind {
 };
 
 struct sample_wait {
-	uint8_t kind; /* enum sample_wait_kind */
-	pid_t tid;    /* a thread of the process, maybe itself, as in struct sample; 0: nobody */
+	uint8_t kind;  /* enum sample_wait_kind */
+	bool is_timed; /* it ends after some time anyway */
+	pid_t tid;     /* a thread of the process, maybe itself, as in struct sample; 0: nobody */
 };
 
 struct sample {

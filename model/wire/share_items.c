@@ -262,6 +262,7 @@ void share_item_sample_times(struct codec *c, struct sample *sample)
 	if (c->to ? sample->wait.kind == SAMPLE_WAIT_NONE : c->from->at == c->from->end)
 		return;
 	CODEC_BELOW(c, sample->wait.kind, SAMPLE_WAIT_OTHER);
+	CODEC_BELOW(c, sample->wait.is_timed, 1);
 	CODEC_NEAR(c, sample->wait.tid, sample->tid, 0, INT32_MAX);
 }
 

@@ -11,14 +11,20 @@
 #include "model/job/rankset.h"
 #include "render/words/parts.h"
 
+/* "main thread", "thread 1" */
+static const char *thread_name(const struct view *view, uint32_t lane)
+{
+	const struct job_lane *of = &view->job->model->lanes[lane];
+
+	return of->data->is_main ? "main thread" : text_of(view, "thread %d", of->lane);
+}
+
 const char *label_wait_who(const struct view *view, uint32_t lane)
 {
 	const struct job_lane *of = &view->job->model->lanes[lane];
 
-	if (of->model->num_lanes > 1 && of->data->is_main)
-		return text_of(view, "rank %d, main thread", of->rank);
 	if (of->model->num_lanes > 1)
-		return text_of(view, "rank %d, thread %d", of->rank, of->lane);
+		return text_of(view, "rank %d, %s", of->rank, thread_name(view, lane));
 	return text_of(view, "rank %d", of->rank);
 }
 
@@ -218,6 +224,10 @@ const char *label_wait_need(const struct view *view, uint32_t n)
 	case WAITFOR_TRANSFER:
 		what = transfer_text(view, need, on);
 		break;
+	case WAITFOR_THREAD:
+		return need->tag ? text_of(view, "a lock that its %s holds",
+					   thread_name(view, need->node))
+				 : text_of(view, "the end of its %s", thread_name(view, need->node));
 	}
 	return text_of(view, "%s%s", what, begun);
 }
@@ -248,6 +258,8 @@ const char *label_wait_needs(const struct view *view, uint32_t n, const struct r
 		return text_of(view, "%s: %s%s", who, token_function(need->tag), on);
 	case WAITFOR_TRANSFER:
 		break;
+	case WAITFOR_THREAD:
+		return need->tag ? "lock of an own thread" : "end of an own thread";
 	}
 	if (of)
 		return text_of(view, "the end of %s %" PRIu64 "%s", of->function, of->number, on);

@@ -6,7 +6,7 @@
 #include <semaphore.h>
 #include <time.h>
 
-#include "analysis/waits/thread_wait.h"
+#include "analysis/evidence/thread_wait.h"
 #include "model/job/job.h"
 #include "tests/unit/sampler_fixture.h"
 
@@ -286,6 +286,9 @@ static void test_thread(void **state)
 					 i, wait.kind, (int)wait.tid,
 					 wait.function ? wait.function : "-");
 			assert_false(wait.is_own);
+			assert_int_equal(wait.is_timed,
+					 table[i].argument && (table[i].body == body_join ||
+							       table[i].body == body_timed_mutex));
 			assert_int_equal(wait.interrupted, CALLPATH_NONE);
 			assert_int_equal(f->samples->num_samples, 1 + table[i].has_thread);
 			next = thread_wait_next(&job, sample, &wait);

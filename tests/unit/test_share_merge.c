@@ -293,10 +293,10 @@ static void add_stack(struct job *job, int rank, uint64_t offset, uint64_t when_
 static void test_sample_waits(void **state)
 {
 	static const struct sample_wait waits[] = {
-		{SAMPLE_WAIT_JOIN, 1200},
-		{SAMPLE_WAIT_NONE, 0},
-		{SAMPLE_WAIT_OTHER, 0},
-		{SAMPLE_WAIT_MUTEX, 1003},
+		{SAMPLE_WAIT_JOIN, false, 1200},
+		{SAMPLE_WAIT_NONE, false, 0},
+		{SAMPLE_WAIT_OTHER, true, 0},
+		{SAMPLE_WAIT_MUTEX, true, 1003},
 	};
 	struct job *job = job_create(), *again;
 	struct share *share;
@@ -319,6 +319,7 @@ static void test_sample_waits(void **state)
 
 		assert_int_equal(sample->wait.kind, i < 4 ? waits[i].kind : SAMPLE_WAIT_NONE);
 		assert_int_equal(sample->wait.tid, i < 4 ? waits[i].tid : 0);
+		assert_int_equal(sample->wait.is_timed, i < 4 && waits[i].is_timed);
 	}
 	share_destroy(share);
 	job_destroy(again);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "analysis/waits/thread_wait.h"
+#include "analysis/evidence/thread_wait.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
 #include "model/job/modules.h"
 #include "model/job/names.h"
 #include "model/job/sample.h"
@@ -124,6 +126,7 @@ struct thread_wait thread_wait_of(const struct job *job, const struct sample *sa
 		return wait;
 	wait.kind = thread_wait_judge(sample->wait.kind, find_names(job, sample->path, &wait));
 	wait.interrupted = find_interrupted(job, sample->path);
+	wait.is_timed = sample->wait.is_timed;
 	if (!has_thread(sample->wait.kind, wait.kind))
 		return wait;
 	wait.tid = sample->wait.tid;
@@ -142,4 +145,59 @@ const struct sample *thread_wait_next(const struct job *job, const struct sample
 	if (!wait->tid || wait->is_own)
 		return NULL;
 	return samples_find(job->samples, sample->rank, wait->tid);
+}
+
+/* Samples' numbers are this system's, those of lanes the process' own: the same unless it is in a pid
+ * namespace. */
+uint32_t thread_wait_lane(const struct job *job, const struct sample *sample,
+			  const struct thread_wait *wait)
+{
+	const struct job_model *jm = job->model;
+	const struct sample *main = samples_find(job->samples, sample->rank, 0);
+	size_t num, first = job_model_lanes(jm, sample->rank, &num);
+	uint32_t found = UINT32_MAX;
+	bool is_same_namespace = false;
+
+	if (!wait->tid || wait->is_own || !main)
+		return UINT32_MAX;
+	for (size_t l = first; l < first + num; l++) {
+		const struct model_lane *lane = jm->lanes[l].data;
+
+		is_same_namespace |= lane->is_main && lane->tid == main->tid;
+		if (lane->tid == wait->tid && !lane->has_ended)
+			found = (uint32_t)l;
+	}
+	return is_same_namespace ? found : UINT32_MAX;
+}
+
+/* What a signal's handler has interrupted stands still, and does not count. */
+static bool is_in_mpi(const struct job *job, uint32_t path)
+{
+	for (; path != CALLPATH_NONE && !names_is_signal(job->names, path);
+	     path = callpaths_get(job->callpaths, path)->parent)
+		if (names_is_mpi(job->names, path))
+			return true;
+	return false;
+}
+
+enum thread_wait_end thread_wait_follow(const struct job *job, const struct sample *sample,
+					const struct sample **way, size_t max, size_t *num_ret)
+{
+	*num_ret = 0;
+	while (sample && sample->path != CALLPATH_NONE && *num_ret < max) {
+		struct thread_wait wait = thread_wait_of(job, sample);
+
+		for (size_t i = 0; i < *num_ret; i++)
+			if (way[i] == sample)
+				return THREAD_WAIT_END_CIRCLE;
+		way[(*num_ret)++] = sample;
+		if (is_in_mpi(job, sample->path))
+			return THREAD_WAIT_END_IN_MPI;
+		if (wait.is_own)
+			return THREAD_WAIT_END_CIRCLE;
+		if (wait.kind == THREAD_WAIT_NONE || wait.kind == THREAD_WAIT_FUTEX)
+			return THREAD_WAIT_END_OUTSIDE;
+		sample = thread_wait_next(job, sample, &wait);
+	}
+	return THREAD_WAIT_END_UNKNOWN;
 }

@@ -6,6 +6,7 @@
 #define PDB_ANALYSIS_THREAD_WAIT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -25,6 +26,7 @@ struct thread_wait {
 	enum thread_wait_kind kind;
 	pid_t tid;            /* of a join or lock: the thread waited for; 0: not known */
 	bool is_own;          /* of a lock: it holds it itself, so nobody will ever release it */
+	bool is_timed;        /* it ends after some time anyway */
 	const char *function; /* that it waits in ("pthread_join"), borrowed; NULL: not known */
 	uint32_t caller;      /* the frame that has called that; CALLPATH_NONE: not known */
 	uint32_t interrupted; /* where a signal's handler that it is in has interrupted, or none */
@@ -39,6 +41,23 @@ bool thread_wait_is_for_threads(const struct thread_wait *wait);
 /* The latest sample of the thread that it waits for; NULL: none, or it waits for itself. */
 const struct sample *thread_wait_next(const struct job *job, const struct sample *sample,
 				      const struct thread_wait *wait);
+
+/* The lane of the thread that it waits for; UINT32_MAX: it does not call MPI, its lane has ended, or
+ * it is not known which it is. job->model must be there. */
+uint32_t thread_wait_lane(const struct job *job, const struct sample *sample,
+			  const struct thread_wait *wait);
+
+/* Where it leads from thread to thread, as far as these are known. */
+enum thread_wait_end {
+	THREAD_WAIT_END_UNKNOWN, /* to one that is not known, or waits for nobody knows whom */
+	THREAD_WAIT_END_IN_MPI,
+	THREAD_WAIT_END_OUTSIDE, /* to one that is not inside MPI and waits for no other */
+	THREAD_WAIT_END_CIRCLE,  /* they wait for each other, or one for itself */
+};
+
+/* The samples on the way, at most `max` of them, the first is `sample` itself. */
+enum thread_wait_end thread_wait_follow(const struct job *job, const struct sample *sample,
+					const struct sample **way, size_t max, size_t *num_ret);
 
 /* The decision as such: by what the sampler has read and the kind that the functions say, NONE: they
  * say nothing. */
