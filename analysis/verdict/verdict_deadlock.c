@@ -175,12 +175,28 @@ struct actor {
 	uint32_t waiting, need; /* lane that waits for it, and for what */
 };
 
+/* Those whose main thread, or another, waits outside MPI for a thread of its process: where it has
+ * gone is no state, so a step that is new there is not seen. */
+static bool add_waits_for_threads(const struct judge *j, const struct waitfor_deadlock *deadlock,
+				  struct rankset *ranks)
+{
+	bool has_some = false;
+
+	for (size_t i = 0; i < deadlock->num_lanes; i++) {
+		if (j->waitfor->lanes[deadlock->lanes[i]].state != WAITFOR_OUTSIDE)
+			continue;
+		rankset_add(ranks, j->jm->lanes[deadlock->lanes[i]].rank);
+		has_some = true;
+	}
+	return has_some;
+}
+
 static void accuse_actor(struct judge *j, const struct stuck *stuck, const struct actor *actor)
 {
 	struct rankset *ranks = rankset_in(j->arena, rankset_create());
 
 	rankset_add(ranks, j->jm->lanes[actor->lane].rank);
-	if (actor->is_owed)
+	if (!add_waits_for_threads(j, stuck->deadlock, ranks) && actor->is_owed)
 		lose(j, stuck, ranks, WAITFOR_NONE, actor->waiting, actor->need);
 	else
 		accuse(j, stuck, ranks);

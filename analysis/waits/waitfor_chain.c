@@ -164,6 +164,17 @@ static void start_at(struct walker *k, uint32_t lane)
 	k->queue[k->num_queue++] = lane;
 }
 
+/* Does another thread of its rank wait for it? */
+static bool has_waiting_thread(const struct waitfor *w, uint32_t l)
+{
+	int rank = w->private->jm->lanes[l].rank;
+
+	for (uint32_t i = waitfor_first_lane(w, rank); waitfor_is_lane_of(w, i, rank); i++)
+		if (waitfor_find_need(w, i, l) != WAITFOR_NONE)
+			return true;
+	return false;
+}
+
 /* Choose what to follow by what is known of the start, and go. */
 static void walk(struct walker *k, int rank)
 {
@@ -172,8 +183,13 @@ static void walk(struct walker *k, int rank)
 	for (uint32_t l = waitfor_first_lane(k->w, rank); waitfor_is_lane_of(k->w, l, rank); l++) {
 		is_stuck &= k->w->lanes[l].is_stuck;
 		is_likely_stuck &= k->w->lanes[l].is_likely_stuck;
-		start_at(k, l);
+		if (!has_waiting_thread(k->w, l))
+			start_at(k, l);
 	}
+	/* They all wait for each other. */
+	for (uint32_t l = waitfor_first_lane(k->w, rank);
+	     k->num_queue == 0 && waitfor_is_lane_of(k->w, l, rank); l++)
+		start_at(k, l);
 	if (is_stuck)
 		k->is_released = k->p->is_released;
 	else if (is_likely_stuck)

@@ -225,9 +225,8 @@ const char *label_wait_need(const struct view *view, uint32_t n)
 		what = transfer_text(view, need, on);
 		break;
 	case WAITFOR_THREAD:
-		return need->tag ? text_of(view, "a lock that its %s holds",
-					   thread_name(view, need->node))
-				 : text_of(view, "the end of its %s", thread_name(view, need->node));
+		return text_of(view, need->tag ? "a lock that its %s holds" : "its %s to end",
+			       thread_name(view, need->node));
 	}
 	return text_of(view, "%s%s", what, begun);
 }
