@@ -90,7 +90,8 @@ static void leave_rank(struct walker *k, int rank)
 		end_at_rank(k, WAITFOR_END_UNKNOWN, rank);
 	else
 		for (uint32_t l = 0; l < lanes->num; l++)
-			go_to(k, lanes->first + l);
+			if (k->w->lanes[lanes->first + l].state != WAITFOR_LEFT)
+				go_to(k, lanes->first + l);
 }
 
 static void leave_collective(struct walker *k, const struct waitfor_collective *collective)
@@ -183,10 +184,10 @@ static void walk(struct walker *k, int rank)
 	for (uint32_t l = waitfor_first_lane(k->w, rank); waitfor_is_lane_of(k->w, l, rank); l++) {
 		is_stuck &= k->w->lanes[l].is_stuck;
 		is_likely_stuck &= k->w->lanes[l].is_likely_stuck;
-		if (!has_waiting_thread(k->w, l))
+		if (!has_waiting_thread(k->w, l) && k->w->lanes[l].state != WAITFOR_LEFT)
 			start_at(k, l);
 	}
-	/* They all wait for each other. */
+	/* They all wait for each other, or have all ended. */
 	for (uint32_t l = waitfor_first_lane(k->w, rank);
 	     k->num_queue == 0 && waitfor_is_lane_of(k->w, l, rank); l++)
 		start_at(k, l);

@@ -44,8 +44,10 @@ static enum wait_mode add_rank(const struct waitfor *w, size_t rank)
 
 	if (w->private->has_left[rank])
 		return WAIT_ANY;
+	/* From a thread that has ended nothing comes, so there is no way on from there either. */
 	for (uint32_t l = 0; l < lanes->num; l++)
-		wait_graph_add_edge(w->private->graph, lanes->first + l);
+		if (w->lanes[lanes->first + l].state != WAITFOR_LEFT)
+			wait_graph_add_edge(w->private->graph, lanes->first + l);
 	return lanes->num > 0 ? WAIT_ANY : WAIT_FREE;
 }
 
