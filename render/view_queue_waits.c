@@ -350,6 +350,9 @@ void view_queue_why(const struct view *view)
 
 	if (!fact->num_samples)
 		text_wrap(view, 0, "There is no stack of rank %d.", rank);
+	else if (fact->num_outside == fact->num_samples &&
+		 label_thread_wait(view, fact->latest, true))
+		text_wrap(view, 0, "rank %d is outside MPI, in %s", rank, place_text(view, rank));
 	else if (fact->num_outside == fact->num_samples)
 		text_wrap(view, 0, "rank %d is outside MPI: it waits for nobody", rank);
 	else
