@@ -12,6 +12,7 @@
 
 /* A library's functions that wait are a few frames, one in the other. */
 enum { MAX_FRAMES = 12 };
+enum { MAX_THREADS = 16 }; /* each of which waits for the next */
 
 /* Parts of the names that glibc, musl, libgomp and the OpenMP library of LLVM have for it, and what
  * to call it; NULL: as it calls itself, from there on. */
@@ -200,4 +201,26 @@ enum thread_wait_end thread_wait_follow(const struct job *job, const struct samp
 		sample = thread_wait_next(job, sample, &wait);
 	}
 	return THREAD_WAIT_END_UNKNOWN;
+}
+
+enum thread_wait_lead thread_wait_leads(const struct job *job, const struct sample *sample)
+{
+	const struct thread_wait wait = thread_wait_of(job, sample);
+	const struct sample *way[MAX_THREADS];
+	size_t num;
+
+	if (wait.kind == THREAD_WAIT_NONE || wait.kind == THREAD_WAIT_FUTEX)
+		return THREAD_WAIT_NOT_READ;
+	switch (thread_wait_follow(job, sample, way, MAX_THREADS, &num)) {
+	case THREAD_WAIT_END_IN_MPI:
+		return THREAD_WAIT_LEADS_TO_MPI;
+	case THREAD_WAIT_END_OUTSIDE:
+	case THREAD_WAIT_END_CIRCLE:
+		return THREAD_WAIT_LEADS_NOWHERE;
+	case THREAD_WAIT_END_UNKNOWN:
+		break;
+	}
+	/* Of a lock nobody may be the holder any more. */
+	return wait.kind == THREAD_WAIT_LOCK && !wait.tid ? THREAD_WAIT_NOT_READ
+							  : THREAD_WAIT_LEADS_ON;
 }

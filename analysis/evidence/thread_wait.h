@@ -59,6 +59,15 @@ enum thread_wait_end {
 enum thread_wait_end thread_wait_follow(const struct job *job, const struct sample *sample,
 					const struct sample **way, size_t max, size_t *num_ret);
 
+/* What a thread outside MPI is, then. */
+enum thread_wait_lead {
+	THREAD_WAIT_NOT_READ, /* nothing tells that it waits for a thread, nor that it does not */
+	THREAD_WAIT_LEADS_TO_MPI,  /* it waits for one that is inside MPI */
+	THREAD_WAIT_LEADS_ON,      /* it waits for others, it is not known for which */
+	THREAD_WAIT_LEADS_NOWHERE, /* nobody inside MPI is why it waits */
+};
+enum thread_wait_lead thread_wait_leads(const struct job *job, const struct sample *sample);
+
 /* The decision as such: by what the sampler has read and the kind that the functions say, NONE: they
  * say nothing. */
 enum thread_wait_kind thread_wait_judge(unsigned int sample_kind, enum thread_wait_kind by_name);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The rules that go by what ranks do, without knowing what they wait for. */
+#include "analysis/evidence/thread_wait.h"
 #include "analysis/verdict/verdict_private.h"
+#include "model/job/sample.h"
 
 /* Of a job that ends: its ranks, and what the launcher does for each, take turns for as long. */
 #define ENDING_NS UINT64_C(60000000000)
@@ -64,13 +66,29 @@ static bool is_static_outside(const struct judge *j, size_t lane)
 	return j->lanes[lane].is_static && j->lanes[lane].activity == ACTIVITY_COMPUTING;
 }
 
+static bool waits_for_threads(const struct judge *j, size_t i)
+{
+	const struct job_lane *lane = &j->jm->lanes[i];
+	const struct sample *sample;
+	enum thread_wait_lead lead;
+
+	if (lane->data->is_main)
+		return stack_facts_waits_for_threads(j->stacks, j->job, lane->rank);
+	sample = samples_find(j->job->samples, lane->rank, lane->data->tid);
+	lead = thread_wait_leads(j->job, sample);
+	return lead == THREAD_WAIT_LEADS_TO_MPI || lead == THREAD_WAIT_LEADS_ON;
+}
+
+/* If all threads wait so, nobody is left who could end that. */
+static bool does_something_else(const struct judge *j, size_t lane)
+{
+	return is_alive(j, lane) && !(is_static_outside(j, lane) && waits_for_threads(j, lane));
+}
+
 /* Outside MPI, but waiting for threads of the same rank that call MPI. */
 static bool waits_for_own_threads(const struct judge *j, size_t i)
 {
-	const struct job_lane *lane = &j->jm->lanes[i];
-
-	return lane->data->is_main && has_sibling(j, i, is_alive) &&
-	       stack_facts_waits_for_threads(j->stacks, j->job, lane->rank);
+	return has_sibling(j, i, does_something_else) && waits_for_threads(j, i);
 }
 
 /* Lanes outside MPI whose like wait inside; of_role false: whose like are all outside. */

@@ -12,7 +12,6 @@
 #include "model/job/sample.h"
 
 #define NOT_ASKED (CALLPATH_NONE - 1)
-enum { MAX_THREADS = 16 }; /* each of which waits for the next */
 
 /* The outermost frame of MPI, or CALLPATH_NONE. What a signal handler has interrupted stands still
  * until the handler returns and does not count. Answers are kept. */
@@ -102,21 +101,6 @@ const struct stack_fact *stack_facts_get(const struct stack_facts *facts, int ra
 	return rank < 0 || (size_t)rank >= facts->num_ranks ? &nothing : &facts->ranks[rank];
 }
 
-/* As read: does it lead to one inside MPI? False: read was nothing that tells. */
-static bool is_read(const struct job *job, const struct sample *sample, bool *waits_ret)
-{
-	const struct thread_wait wait = thread_wait_of(job, sample);
-	const struct sample *way[MAX_THREADS];
-	enum thread_wait_end end;
-	size_t num;
-
-	if (wait.kind == THREAD_WAIT_NONE || wait.kind == THREAD_WAIT_FUTEX)
-		return false;
-	end = thread_wait_follow(job, sample, way, MAX_THREADS, &num);
-	*waits_ret = end == THREAD_WAIT_END_IN_MPI;
-	return end != THREAD_WAIT_END_UNKNOWN;
-}
-
 bool stack_facts_waits_for_threads(const struct stack_facts *facts, const struct job *job, int rank)
 {
 	/* Parts of the names that glibc, libgomp and the OpenMP library of LLVM have for it. */
@@ -135,10 +119,16 @@ bool stack_facts_waits_for_threads(const struct stack_facts *facts, const struct
 	};
 	const struct stack_fact *fact = stack_facts_get(facts, rank);
 	uint32_t path = fact->latest ? fact->latest->path : CALLPATH_NONE;
-	bool is_waiting;
 
-	if (is_read(job, fact->latest, &is_waiting))
-		return is_waiting;
+	switch (thread_wait_leads(job, fact->latest)) {
+	case THREAD_WAIT_LEADS_TO_MPI:
+	case THREAD_WAIT_LEADS_ON:
+		return true;
+	case THREAD_WAIT_LEADS_NOWHERE:
+		return false;
+	case THREAD_WAIT_NOT_READ:
+		break;
+	}
 	for (; path != CALLPATH_NONE; path = callpaths_get(job->callpaths, path)->parent) {
 		const char *function = names_function(job->names, path)->function;
 		uint32_t module = callpaths_get(job->callpaths, path)->module;
