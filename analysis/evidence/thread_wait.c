@@ -20,26 +20,27 @@ static const struct {
 	const char *part;
 	const char *called;
 	enum thread_wait_kind kind;
+	uint8_t beside; /* what holds such a lock is said so (enum sample_wait_kind) */
 } functions[] = {
-	{"pthread_join", "pthread_join", THREAD_WAIT_JOIN},
-	{"pthread_clockjoin", "pthread_join", THREAD_WAIT_JOIN},
-	{"pthread_timedjoin", "pthread_join", THREAD_WAIT_JOIN},
-	{"thrd_join", "thrd_join", THREAD_WAIT_JOIN},
-	{"pthread_mutex_", "pthread_mutex_lock", THREAD_WAIT_LOCK},
-	{"mtx_lock", "mtx_lock", THREAD_WAIT_LOCK},
-	{"mtx_timedlock", "mtx_timedlock", THREAD_WAIT_LOCK},
-	{"pthread_rwlock_", NULL, THREAD_WAIT_LOCK},
-	{"pthread_cond_", "pthread_cond_wait", THREAD_WAIT_CONDITION},
-	{"cnd_wait", "cnd_wait", THREAD_WAIT_CONDITION},
-	{"cnd_timedwait", "cnd_timedwait", THREAD_WAIT_CONDITION},
-	{"pthread_barrier_wait", "pthread_barrier_wait", THREAD_WAIT_CONDITION},
-	{"new_sem_wait", "sem_wait", THREAD_WAIT_CONDITION},
-	{"sem_wait", "sem_wait", THREAD_WAIT_CONDITION},
-	{"sem_timedwait", "sem_timedwait", THREAD_WAIT_CONDITION},
-	{"sem_clockwait", "sem_clockwait", THREAD_WAIT_CONDITION},
-	{"GOMP_", NULL, THREAD_WAIT_REGION},
-	{"gomp_", NULL, THREAD_WAIT_REGION},
-	{"__kmp", NULL, THREAD_WAIT_REGION},
+	{"pthread_join", "pthread_join", THREAD_WAIT_JOIN, SAMPLE_WAIT_NONE},
+	{"pthread_clockjoin", "pthread_join", THREAD_WAIT_JOIN, SAMPLE_WAIT_NONE},
+	{"pthread_timedjoin", "pthread_join", THREAD_WAIT_JOIN, SAMPLE_WAIT_NONE},
+	{"thrd_join", "thrd_join", THREAD_WAIT_JOIN, SAMPLE_WAIT_NONE},
+	{"pthread_mutex_", "pthread_mutex_lock", THREAD_WAIT_LOCK, SAMPLE_WAIT_MUTEX},
+	{"mtx_lock", "mtx_lock", THREAD_WAIT_LOCK, SAMPLE_WAIT_MUTEX},
+	{"mtx_timedlock", "mtx_timedlock", THREAD_WAIT_LOCK, SAMPLE_WAIT_MUTEX},
+	{"pthread_rwlock_", NULL, THREAD_WAIT_LOCK, SAMPLE_WAIT_RWLOCK},
+	{"pthread_cond_", "pthread_cond_wait", THREAD_WAIT_CONDITION, SAMPLE_WAIT_NONE},
+	{"cnd_wait", "cnd_wait", THREAD_WAIT_CONDITION, SAMPLE_WAIT_NONE},
+	{"cnd_timedwait", "cnd_timedwait", THREAD_WAIT_CONDITION, SAMPLE_WAIT_NONE},
+	{"pthread_barrier_wait", "pthread_barrier_wait", THREAD_WAIT_CONDITION, SAMPLE_WAIT_NONE},
+	{"new_sem_wait", "sem_wait", THREAD_WAIT_CONDITION, SAMPLE_WAIT_NONE},
+	{"sem_wait", "sem_wait", THREAD_WAIT_CONDITION, SAMPLE_WAIT_NONE},
+	{"sem_timedwait", "sem_timedwait", THREAD_WAIT_CONDITION, SAMPLE_WAIT_NONE},
+	{"sem_clockwait", "sem_clockwait", THREAD_WAIT_CONDITION, SAMPLE_WAIT_NONE},
+	{"GOMP_", NULL, THREAD_WAIT_REGION, SAMPLE_WAIT_NONE},
+	{"gomp_", NULL, THREAD_WAIT_REGION, SAMPLE_WAIT_NONE},
+	{"__kmp", NULL, THREAD_WAIT_REGION, SAMPLE_WAIT_NONE},
 };
 
 enum { NUM_FUNCTIONS = sizeof(functions) / sizeof(functions[0]) };
@@ -74,20 +75,25 @@ enum thread_wait_kind thread_wait_judge(unsigned int sample_kind, enum thread_wa
 	return THREAD_WAIT_NONE;
 }
 
-/* Is the thread that was read the one that this kind is about? */
-static bool has_thread(unsigned int sample_kind, enum thread_wait_kind kind)
+/* Is the thread that was read the one that this kind is about? `found`: the function's place in the
+ * table. */
+static bool has_thread(unsigned int sample_kind, enum thread_wait_kind kind, size_t found)
 {
+	uint8_t beside = found < NUM_FUNCTIONS ? functions[found].beside : SAMPLE_WAIT_NONE;
+
 	if (kind == THREAD_WAIT_JOIN)
 		return sample_kind == SAMPLE_WAIT_JOIN;
-	return kind == THREAD_WAIT_LOCK && sample_kind != SAMPLE_WAIT_JOIN;
+	if (kind != THREAD_WAIT_LOCK)
+		return false;
+	return sample_kind == beside ||
+	       (sample_kind == SAMPLE_WAIT_OWNED && beside != SAMPLE_WAIT_RWLOCK);
 }
 
 /* By the frames that are nearest to the kernel: from the first with a known name to the last of the
  * same kind, which is what was called. */
-static enum thread_wait_kind find_names(const struct job *job, uint32_t path,
-					struct thread_wait *wait)
+static size_t find_names(const struct job *job, uint32_t path, struct thread_wait *wait)
 {
-	enum thread_wait_kind kind = THREAD_WAIT_NONE;
+	size_t last = NUM_FUNCTIONS;
 
 	for (int i = 0; i < MAX_FRAMES && path != CALLPATH_NONE; i++) {
 		const struct callpath_node *node = callpaths_get(job->callpaths, path);
@@ -99,16 +105,16 @@ static enum thread_wait_kind find_names(const struct job *job, uint32_t path,
 		if (names_is_signal(job->names, path))
 			break;
 		if (found < NUM_FUNCTIONS &&
-		    (kind == THREAD_WAIT_NONE || functions[found].kind == kind)) {
-			kind = functions[found].kind;
+		    (last == NUM_FUNCTIONS || functions[found].kind == functions[last].kind)) {
+			last = found;
 			wait->function = called;
 			wait->caller = node->parent;
-		} else if (kind != THREAD_WAIT_NONE || is_program) {
+		} else if (last < NUM_FUNCTIONS || is_program) {
 			break;
 		}
 		path = node->parent;
 	}
-	return kind;
+	return last;
 }
 
 /* Where the handler that the thread is in has interrupted; CALLPATH_NONE: it is in none. */
@@ -122,13 +128,17 @@ static uint32_t find_interrupted(const struct job *job, uint32_t path)
 struct thread_wait thread_wait_of(const struct job *job, const struct sample *sample)
 {
 	struct thread_wait wait = {.caller = CALLPATH_NONE, .interrupted = CALLPATH_NONE};
+	size_t found;
 
 	if (!sample || sample->path == CALLPATH_NONE || sample->wait.kind == SAMPLE_WAIT_NONE)
 		return wait;
-	wait.kind = thread_wait_judge(sample->wait.kind, find_names(job, sample->path, &wait));
+	found = find_names(job, sample->path, &wait);
+	wait.kind =
+		thread_wait_judge(sample->wait.kind,
+				  found < NUM_FUNCTIONS ? functions[found].kind : THREAD_WAIT_NONE);
 	wait.interrupted = find_interrupted(job, sample->path);
 	wait.is_timed = sample->wait.is_timed;
-	if (!has_thread(sample->wait.kind, wait.kind))
+	if (!has_thread(sample->wait.kind, wait.kind, found))
 		return wait;
 	wait.tid = sample->wait.tid;
 	wait.is_own = wait.kind == THREAD_WAIT_LOCK && wait.tid == sample->tid;

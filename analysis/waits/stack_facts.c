@@ -12,6 +12,7 @@
 #include "model/job/sample.h"
 
 #define NOT_ASKED (CALLPATH_NONE - 1)
+enum { MAX_THREADS = 16 }; /* each of which waits for the next */
 
 /* The outermost frame of MPI, or CALLPATH_NONE. What a signal handler has interrupted stands still
  * until the handler returns and does not count. Answers are kept. */
@@ -71,6 +72,18 @@ static void add_sample(const struct job *job, struct stack_fact *fact, const str
 			   2 * fact->num_polling >= fact->num_samples;
 }
 
+static void find_awaited(const struct job *job, struct stack_fact *fact)
+{
+	const struct sample *way[MAX_THREADS];
+	size_t num;
+
+	if (fact->latest &&
+	    thread_wait_follow(job, fact->latest, way, MAX_THREADS, &num) ==
+		    THREAD_WAIT_END_IN_MPI &&
+	    num > 1)
+		fact->awaited = way[num - 1];
+}
+
 struct stack_facts *stack_facts_create(const struct job *job, struct arena *arena)
 {
 	struct stack_facts *facts = arena_alloc(arena, sizeof(*facts));
@@ -91,6 +104,8 @@ struct stack_facts *stack_facts_create(const struct job *job, struct arena *aren
 		if (sample->is_main && sample->rank >= 0)
 			add_sample(job, &facts->ranks[sample->rank], sample, known);
 	}
+	for (size_t r = 0; r < facts->num_ranks; r++)
+		find_awaited(job, &facts->ranks[r]);
 	return facts;
 }
 

@@ -26,6 +26,9 @@ struct stack_fact {
 	bool is_stopped;             /* stopped, traced, a zombie or dead in all its samples */
 	bool is_traced; /* a debugger has stopped it, by the latest: it may go on any time */
 	bool is_uninterruptible; /* in all its samples */
+	/* Of the thread inside MPI that the main one, outside by the latest, waits for, maybe by way
+	 * of others; NULL: for none, or that is not known. */
+	const struct sample *awaited;
 };
 
 struct stack_facts {
