@@ -41,13 +41,15 @@ static const struct {
 	{"GOMP_", NULL, THREAD_WAIT_REGION, SAMPLE_WAIT_NONE},
 	{"gomp_", NULL, THREAD_WAIT_REGION, SAMPLE_WAIT_NONE},
 	{"__kmp", NULL, THREAD_WAIT_REGION, SAMPLE_WAIT_NONE},
+	/* By its module. */
+	{"", NULL, THREAD_WAIT_REGION, SAMPLE_WAIT_NONE},
 };
 
-enum { NUM_FUNCTIONS = sizeof(functions) / sizeof(functions[0]) };
+enum { NUM_FUNCTIONS = sizeof(functions) / sizeof(functions[0]), IN_OPENMP = NUM_FUNCTIONS - 1 };
 
 static size_t find_function(const char *name, const char **called_ret)
 {
-	for (size_t i = 0; i < NUM_FUNCTIONS; i++) {
+	for (size_t i = 0; i < IN_OPENMP; i++) {
 		const char *at = strstr(name, functions[i].part);
 
 		if (!at)
@@ -89,6 +91,18 @@ static bool has_thread(unsigned int sample_kind, enum thread_wait_kind kind, siz
 	       (sample_kind == SAMPLE_WAIT_OWNED && beside != SAMPLE_WAIT_RWLOCK);
 }
 
+/* Most of its functions have no names once it is stripped, and it waits for nothing but its threads. */
+static bool is_openmp(const struct job *job, uint32_t module)
+{
+	static const char *const libraries[] = {"libgomp.so", "libomp.so", "libiomp5.so"};
+	const char *path = module == MODULE_NONE ? "" : modules_get(job->modules, module)->path;
+
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
+		if (strncmp(basename(path), libraries[i], strlen(libraries[i])) == 0)
+			return true;
+	return false;
+}
+
 /* By the frames that are nearest to the kernel: from the first with a known name to the last of the
  * same kind, which is what was called. */
 static size_t find_names(const struct job *job, uint32_t path, struct thread_wait *wait)
@@ -97,17 +111,19 @@ static size_t find_names(const struct job *job, uint32_t path, struct thread_wai
 
 	for (int i = 0; i < MAX_FRAMES && path != CALLPATH_NONE; i++) {
 		const struct callpath_node *node = callpaths_get(job->callpaths, path);
-		const char *called, *name = names_function(job->names, path)->function;
+		const char *called = NULL, *name = names_function(job->names, path)->function;
 		size_t found = find_function(name, &called);
 		bool is_program = node->module == MODULE_NONE ||
 				  modules_get(job->modules, node->module)->kind == MODULE_PROGRAM;
 
 		if (names_is_signal(job->names, path))
 			break;
+		if (found == NUM_FUNCTIONS && is_openmp(job, node->module))
+			found = IN_OPENMP;
 		if (found < NUM_FUNCTIONS &&
 		    (last == NUM_FUNCTIONS || functions[found].kind == functions[last].kind)) {
 			last = found;
-			wait->function = called;
+			wait->function = called ? called : wait->function;
 			wait->caller = node->parent;
 		} else if (last < NUM_FUNCTIONS || is_program) {
 			break;

@@ -111,7 +111,6 @@ void label_json_thread_waits(struct json *json, const struct view *view,
 	const struct samples *samples = view->job->samples;
 	size_t written = 0;
 
-	json_array(json, "thread_waits");
 	for (size_t i = 0; samples && i < samples->num_samples && written < MOST_IN_JSON; i++) {
 		const struct sample *sample = &samples->samples[i];
 		struct thread_wait wait;
@@ -123,6 +122,8 @@ void label_json_thread_waits(struct json *json, const struct view *view,
 		wait = thread_wait_of(view->job, sample);
 		if (wait.kind == THREAD_WAIT_NONE)
 			continue;
+		if (written++ == 0)
+			json_array(json, "thread_waits");
 		json_object(json, NULL);
 		json_int(json, "rank", sample->rank);
 		json_int(json, "thread", sample->tid);
@@ -133,7 +134,7 @@ void label_json_thread_waits(struct json *json, const struct view *view,
 		json_text(json, "function", wait.function);
 		json_text(json, "where", label_user_place(view, sample->path, LABEL_FULL));
 		json_end_object(json);
-		written++;
 	}
-	json_end_array(json);
+	if (written)
+		json_end_array(json);
 }
