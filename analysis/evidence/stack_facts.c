@@ -10,6 +10,7 @@
 #include "model/job/modules.h"
 #include "model/job/names.h"
 #include "model/job/sample.h"
+#include "model/sorted.h"
 
 #define NOT_ASKED (CALLPATH_NONE - 1)
 enum { MAX_THREADS = 16 }; /* each of which waits for the next */
@@ -28,6 +29,37 @@ static uint32_t find_function(const struct job *job, uint32_t path, uint32_t *kn
 			function = at;
 	known[path] = function;
 	return function;
+}
+
+/* The first sample of the thread from then on. */
+static const struct sample *find_after(const struct job *job, int rank, pid_t tid, uint64_t when_ns)
+{
+	const struct sample *all = job->samples->samples;
+	size_t num = job->samples->num_samples, i = sorted_first_rank(rank, all, num, sizeof(*all));
+
+	for (; i < num && all[i].rank == rank; i++)
+		if (all[i].tid == tid && all[i].when_ns >= when_ns)
+			return &all[i];
+	return NULL;
+}
+
+/* Of the thread inside MPI that a thread waits for, outside MPI: it was looked at right after. NULL:
+ * it waits for none. */
+static const struct sample *find_awaited(const struct job *job, const struct sample *sample,
+					 uint32_t *known)
+{
+	for (int i = 0; i < MAX_THREADS; i++) {
+		const struct thread_wait wait = thread_wait_of(job, sample);
+
+		if (!wait.tid || wait.is_own || wait.is_timed)
+			return NULL;
+		sample = find_after(job, sample->rank, wait.tid, sample->when_ns);
+		if (!sample || sample->path == CALLPATH_NONE)
+			return NULL;
+		if (find_function(job, sample->path, known) != CALLPATH_NONE)
+			return sample;
+	}
+	return NULL;
 }
 
 static void add_sample(const struct job *job, struct stack_fact *fact, const struct sample *sample,
@@ -53,6 +85,9 @@ static void add_sample(const struct job *job, struct stack_fact *fact, const str
 		fact->first_ns = sample->when_ns;
 	fact->span_ns = sample->when_ns - fact->first_ns;
 	function = find_function(job, sample->path, known);
+	fact->awaited = function == CALLPATH_NONE ? find_awaited(job, sample, known) : NULL;
+	if (fact->awaited)
+		function = find_function(job, fact->awaited->path, known);
 	if (function != CALLPATH_NONE) {
 		is_polling = names_is_poll(job->names, function);
 		fact->is_finalizing =
@@ -70,18 +105,6 @@ static void add_sample(const struct job *job, struct stack_fact *fact, const str
 	fact->num_polling += is_polling;
 	fact->is_polling = !fact->has_moved && fact->num_polling > 0 &&
 			   2 * fact->num_polling >= fact->num_samples;
-}
-
-static void find_awaited(const struct job *job, struct stack_fact *fact)
-{
-	const struct sample *way[MAX_THREADS];
-	size_t num;
-
-	if (fact->latest &&
-	    thread_wait_follow(job, fact->latest, way, MAX_THREADS, &num) ==
-		    THREAD_WAIT_END_IN_MPI &&
-	    num > 1)
-		fact->awaited = way[num - 1];
 }
 
 struct stack_facts *stack_facts_create(const struct job *job, struct arena *arena)
@@ -104,8 +127,6 @@ struct stack_facts *stack_facts_create(const struct job *job, struct arena *aren
 		if (sample->is_main && sample->rank >= 0)
 			add_sample(job, &facts->ranks[sample->rank], sample, known);
 	}
-	for (size_t r = 0; r < facts->num_ranks; r++)
-		find_awaited(job, &facts->ranks[r]);
 	return facts;
 }
 

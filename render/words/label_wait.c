@@ -35,13 +35,18 @@ const char *label_wait_who(const struct view *view, uint32_t a)
 const char *label_wait_where(const struct view *view, uint32_t a, enum label_detail detail)
 {
 	const struct actor *actor = &view->waitfor->evidence->actors[a];
-	const char *place;
+	const char *place, *wait;
 
 	if (actor->lane)
 		return label_where(view, &view->groups->groups[view->groups->group_of[a]], detail);
 	if (actor->stack->latest->path == CALLPATH_NONE)
 		return "at a place that is not known";
 	place = label_stack(view, actor->stack->latest->path);
+	wait = actor->activity == ACTIVITY_COMPUTING || actor->stack->awaited
+		       ? label_thread_wait(view, actor->stack->latest, true)
+		       : NULL;
+	if (wait)
+		place = text_of(view, "%s, %s", place, wait);
 	if (actor->activity == ACTIVITY_COMPUTING)
 		return text_of(view, "outside MPI, %s", place);
 	return text_of(view, "in %s", place);
@@ -166,7 +171,7 @@ static const char *collective_name(const struct view *view, uint32_t n)
 	uint32_t l = waitfor_actor_of_need(view->waitfor, n);
 	const struct actor *actor = &view->waitfor->evidence->actors[l];
 	const char *call = actor->lane ? view->job->model->sites[need->site].name
-				       : label_mpi_call(view, actor->stack->latest->path);
+				       : label_mpi_call(view, stack_fact_place(actor->stack)->path);
 
 	if (!call)
 		call = "the collective";
