@@ -196,10 +196,13 @@ static const char *lock_text(const struct view *view, uint32_t n, const char *on
 				 ? "a window"
 				 : text_of(view, "rank %" PRIu64, need->number);
 
+	const char *what =
+		text_of(view, "the %slock of %s%s", need->tag == 1 ? "exclusive " : "", of, on);
+
 	waitfor_add_peers(view->waitfor, n, holders);
-	return text_of(view, "the %slock of %s%s, which %s hold%s",
-		       need->tag == 1 ? "exclusive " : "", of, on,
-		       rankset_is_empty(holders) ? "others" : parts_who(view, holders),
+	if (rankset_is_empty(holders))
+		return text_of(view, "%s, and it is not known who holds it", what);
+	return text_of(view, "%s, which %s hold%s", what, parts_who(view, holders),
 		       parts_plural(holders, "s", ""));
 }
 

@@ -107,7 +107,7 @@ static void test_deadlock(void **state)
 	assert_contains(text, "next: \"waits\", \"gdb 3\"");
 	show_waits(hung);
 	text = hung_text(hung);
-	assert_contains(text, "<=> least progressed, wait for each other\n");
+	assert_contains(text, "<=> culprit, wait for each other\n");
 	assert_contains(text, "<-> wait for each other\n");
 	hung_ask(hung, 0, view_why);
 	text = hung_text(hung);
