@@ -237,7 +237,8 @@ static enum names_mpi_kind kind_of(const struct job *job, const struct stack_fac
 {
 	enum names_mpi_kind kind = NAMES_MPI_OTHER;
 
-	for (uint32_t at = fact->latest->path; at != CALLPATH_NONE && kind == NAMES_MPI_OTHER;
+	for (uint32_t at = stack_fact_place(fact)->path;
+	     at != CALLPATH_NONE && kind == NAMES_MPI_OTHER;
 	     at = at == fact->function ? CALLPATH_NONE : callpaths_get(job->callpaths, at)->parent)
 		kind = names_mpi_kind(job->names, at);
 	return kind;

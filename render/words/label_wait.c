@@ -14,6 +14,12 @@
 #include "model/job/sample.h"
 #include "render/words/parts.h"
 
+/* "main thread", "thread 1" */
+static const char *thread_name(const struct view *view, const struct job_lane *of)
+{
+	return of->data->is_main ? "main thread" : text_of(view, "thread %d", of->lane);
+}
+
 const char *label_wait_who(const struct view *view, uint32_t a)
 {
 	const struct actor *actor = &view->waitfor->evidence->actors[a];
@@ -21,23 +27,26 @@ const char *label_wait_who(const struct view *view, uint32_t a)
 
 	if (!of)
 		return text_of(view, "rank %d", actor->rank);
-	if (of->model->num_lanes > 1 && of->data->is_main)
-		return text_of(view, "rank %d, main thread", of->rank);
 	if (of->model->num_lanes > 1)
-		return text_of(view, "rank %d, thread %d", of->rank, of->lane);
+		return text_of(view, "rank %d, %s", of->rank, thread_name(view, of));
 	return text_of(view, "rank %d", of->rank);
 }
 
 const char *label_wait_where(const struct view *view, uint32_t a, enum label_detail detail)
 {
 	const struct actor *actor = &view->waitfor->evidence->actors[a];
-	const char *place;
+	const char *place, *wait;
 
 	if (actor->lane)
 		return label_where(view, &view->groups->groups[view->groups->group_of[a]], detail);
 	if (actor->stack->latest->path == CALLPATH_NONE)
 		return "at a place that is not known";
 	place = label_stack(view, actor->stack->latest->path);
+	wait = actor->activity == ACTIVITY_COMPUTING || actor->stack->awaited
+		       ? label_thread_wait(view, actor->stack->latest, true)
+		       : NULL;
+	if (wait)
+		place = text_of(view, "%s, %s", place, wait);
 	if (actor->activity == ACTIVITY_COMPUTING)
 		return text_of(view, "outside MPI, %s", place);
 	return text_of(view, "in %s", place);
@@ -162,7 +171,7 @@ static const char *collective_name(const struct view *view, uint32_t n)
 	uint32_t l = waitfor_actor_of_need(view->waitfor, n);
 	const struct actor *actor = &view->waitfor->evidence->actors[l];
 	const char *call = actor->lane ? view->job->model->sites[need->site].name
-				       : label_mpi_call(view, actor->stack->latest->path);
+				       : label_mpi_call(view, stack_fact_place(actor->stack)->path);
 
 	if (!call)
 		call = "the collective";
@@ -289,6 +298,9 @@ const char *label_wait_need(const struct view *view, uint32_t n)
 	case WAITFOR_PART:
 		what = part_text(view, n, on);
 		break;
+	case WAITFOR_THREAD:
+		return text_of(view, need->tag ? "a lock that its %s holds" : "its %s to end",
+			       thread_name(view, &view->job->model->lanes[need->node]));
 	}
 	return text_of(view, "%s%s", what, begun);
 }
@@ -323,6 +335,8 @@ const char *label_wait_needs(const struct view *view, uint32_t n, const struct r
 		return text_of(view, "%s: part in %s%s", who, collective_name(view, n), on);
 	case WAITFOR_TRANSFER:
 		break;
+	case WAITFOR_THREAD:
+		return need->tag ? "lock of an own thread" : "end of an own thread";
 	}
 	if (of)
 		return text_of(view, "the end of %s %" PRIu64 "%s", of->function, of->number, on);
