@@ -46,6 +46,9 @@ enum waitfor_kind {
 	 * `tag` (enum seg_tag) says which */
 	WAITFOR_TOKEN,
 	WAITFOR_TRANSFER, /* matched at both ends and not finished; always weak */
+	/* It polls a window of `peer` (-1: not one alone), which any other member may change; never
+	 * certain. `number`: polls since its last other step */
+	WAITFOR_LOOK,
 };
 
 /* One thing that a lane waits for. Certain: by the counts of ranks that stand still it is not met.
