@@ -207,7 +207,8 @@ static void find_needs(struct lane_needs *n)
 			       op->transfers[0].bytes);
 		break;
 	case SEG_OPERATION_LOOK:
-		add_look(n, &op->transfers[0], site);
+		if (n->result->state == WAITFOR_POLLS)
+			add_look(n, &op->transfers[0], site);
 		break;
 	case SEG_OPERATION_LOCAL:
 		break;
