@@ -147,10 +147,10 @@ void lane_pass(struct lane *l, uint32_t site, uint64_t at);
 
 /* ---- The fast path: here to be inlined ---- */
 
-/* A call begins that may only look: is it one to look at? */
+/* A call begins that may only look: is it one to look at, as it seems? */
 static ALWAYS_INLINE bool looks_are_due(struct lane *l)
 {
-	return unlikely(--l->looks_left == 0);
+	return unlikely(--l->looks_left == 0) && looks_repeat(l);
 }
 
 /* A word that only this thread writes: its new value. */

@@ -154,6 +154,26 @@ static bool rest(struct lane *l, uint32_t sample)
 	return false;
 }
 
+bool looks_repeat(struct lane *l)
+{
+	struct looks *k = l->looks;
+	uint64_t events = relaxed_get(&l->current->events);
+
+	if (k->is_watching)
+		return true;
+	/* Each has made two events, if nobody else has made any. */
+	if (events - k->events != 2 * (uint64_t)k->sample) {
+		k->events = events;
+		l->looks_left = k->sample = LOOKS_SAMPLE;
+		return false;
+	}
+	k->is_watching = true;
+	k->events = events;
+	k->num = k->repeated = 0;
+	k->last = LOOKS_MAX;
+	return true;
+}
+
 bool looks_begin(struct lane *l, const struct look *look)
 {
 	struct looks *k = l->looks;
@@ -161,16 +181,8 @@ bool looks_begin(struct lane *l, const struct look *look)
 	bool is_new = false;
 
 	k->is_poll = false;
-	if (!k->is_watching) {
-		/* Each has made two events, if nobody else has made any. */
-		if (events - k->events != 2 * (uint64_t)k->sample || look->kind == LOOK_STEP)
-			return rest(l, LOOKS_SAMPLE);
-		k->is_watching = true;
-		k->num = k->repeated = 0;
-		k->last = LOOKS_MAX;
-	} else if (events != k->events || look->kind == LOOK_STEP || look->bytes > LOOKS_BYTES) {
+	if (events != k->events || look->kind == LOOK_STEP || look->bytes > LOOKS_BYTES)
 		return rest(l, LOOKS_SAMPLE);
-	}
 	l->looks_left = 1;
 	k->at = find_entry(l, look);
 	if (k->at == LOOKS_MAX) {

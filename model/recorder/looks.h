@@ -19,7 +19,7 @@
 struct lane;
 
 enum {
-	LOOKS_SAMPLE = 16,  /* calls from one that is looked at to the next, */
+	LOOKS_SAMPLE = 32,  /* calls from one that is looked at to the next, */
 	LOOKS_REST = 1024,  /* or so many after too many different ones */
 	LOOKS_MAX = 32,     /* different looks of a round */
 	LOOKS_BYTES = 256,  /* of an answer; who gets more moves data */
@@ -75,6 +75,9 @@ struct looks {
 };
 
 void looks_init(struct lane *l);
+
+/* The countdown is over: are the calls watched, or is it to begin now? Else it starts anew. */
+COLD bool looks_repeat(struct lane *l);
 
 /* Before a call that looks_are_due() for, its evidence and its event: is it a poll? */
 bool looks_begin(struct lane *l, const struct look *look);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A spin lock that is never released: even and odd ranks take a lock of their own making in turns, by
- * MPI_Compare_and_swap on a value of rank 0, until they get it. The faulty rank keeps it and waits
- * at the barrier for those that spin.
+ * putting 1 in place of a value of rank 0 until that was 0. The faulty rank keeps it and waits at the
+ * barrier for those that spin.
  * expect: kind=likely
  * says: polls; window
  * ranks: 4:2 8:6 */
@@ -11,12 +11,12 @@
 
 static NOINLINE void acquire(MPI_Win window)
 {
-	long unlocked = 0, locked = 1, before;
+	long locked = 1, before;
 
 	do {
-		MPI_Compare_and_swap(&locked, &unlocked, &before, MPI_LONG, 0, 0, window);
+		MPI_Fetch_and_op(&locked, &before, MPI_LONG, 0, 0, MPI_REPLACE, window);
 		MPI_Win_flush(0, window);
-	} while (before != unlocked);
+	} while (before == locked);
 }
 
 static void release(MPI_Win window)
