@@ -38,8 +38,8 @@ int main(int argc, char **argv)
 	fault_arguments(argc, argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
-	MPI_Win_allocate(sizeof(*number), sizeof(*number), MPI_INFO_NULL, MPI_COMM_WORLD, &number,
-			 &window);
+	/* MPICH gives ranks of one node the same memory for less than a page. */
+	MPI_Win_allocate(4096, sizeof(*number), MPI_INFO_NULL, MPI_COMM_WORLD, &number, &window);
 	*number = 0;
 	MPI_Barrier(MPI_COMM_WORLD);
 	x = rank;
