@@ -303,8 +303,8 @@ const char *label_wait_need(const struct view *view, uint32_t n)
 		break;
 	case WAITFOR_LOOK:
 		what = text_of(view,
-			       "others to change %s, which it polls: %s times since its last "
-			       "other step",
+			       "others to change %s, which it polls (%s times since its last "
+			       "other step)",
 			       looked_at_text(view, need), times_text(view, need->number));
 		break;
 	case WAITFOR_PART:
