@@ -206,6 +206,24 @@ static const char *lock_text(const struct view *view, uint32_t n, const char *on
 		       parts_plural(holders, "s", ""));
 }
 
+/* "1.2 million" */
+static const char *times_text(const struct view *view, uint64_t number)
+{
+	if (number >= 1000000)
+		return text_of(view, "%.1f million", (double)number / 1e6);
+	return text_of(view, "%" PRIu64, number);
+}
+
+/* "window 2 of rank 0" */
+static const char *looked_at_text(const struct view *view, const struct waitfor_need *need)
+{
+	const char *window = label_comm(view, need->comm, LABEL_SHORT);
+
+	if (need->peer < 0)
+		return window;
+	return text_of(view, "%s of rank %" PRId32, window, need->peer);
+}
+
 /* The call by which the other rank tells. */
 static const char *token_function(int32_t tag)
 {
@@ -295,6 +313,12 @@ const char *label_wait_need(const struct view *view, uint32_t n)
 	case WAITFOR_TRANSFER:
 		what = transfer_text(view, need, on);
 		break;
+	case WAITFOR_LOOK:
+		what = text_of(view,
+			       "others to change %s, which it polls (%s times since its last "
+			       "other step)",
+			       looked_at_text(view, need), times_text(view, need->number));
+		break;
 	case WAITFOR_PART:
 		what = part_text(view, n, on);
 		break;
@@ -331,6 +355,8 @@ const char *label_wait_needs(const struct view *view, uint32_t n, const struct r
 		return text_of(view, "%s: lock%s", who, on);
 	case WAITFOR_TOKEN:
 		return text_of(view, "%s: %s%s", who, token_function(need->tag), on);
+	case WAITFOR_LOOK:
+		return text_of(view, "others: change of %s", looked_at_text(view, need));
 	case WAITFOR_PART:
 		return text_of(view, "%s: part in %s%s", who, collective_name(view, n), on);
 	case WAITFOR_TRANSFER:
