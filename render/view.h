@@ -133,10 +133,6 @@ void view_collectives_json(const struct view *view);
 void view_waits(const struct view *view);
 void view_waits_dot(const struct view *view);
 void view_waits_json(const struct view *view);
-void view_queue_waits(const struct view *view);
-void view_queue_waits_dot(const struct view *view);
-void view_queue_waits_json(const struct view *view);
-void view_queue_why(const struct view *view);
 /* messages: both ends' counts, what differs first. Of several ranks not what is complete. */
 void view_messages(const struct view *view);
 void view_messages_json(const struct view *view);

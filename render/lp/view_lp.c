@@ -6,8 +6,8 @@
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/verdict/verdict.h"
-#include "analysis/waits/queue_waits.h"
-#include "analysis/waits/stack_facts.h"
+#include "analysis/waits/waitfor.h"
+#include "analysis/evidence/stack_facts.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/proctable.h"
@@ -212,14 +212,13 @@ static void print_why_unknown(const struct view *view)
 			  "%d of %d ranks were inside MPI in all their stack samples, none "
 			  "outside: stacks alone do not tell which is behind",
 			  waiting, parts_num_ranks(view));
-		if (verdict->queue_cause)
-			cause_print_queues(view);
+		cause_print_open(view);
 		print_apart(view);
 		order_text_print_doubt(view);
-		if (verdict->queue_cause)
+		if (verdict->which != WAITFOR_NONE)
 			print_doubt(view, "nobody can be named; look again later");
 		text_wrap(view, 2, "next: %s\"bt %d\", \"classes\"",
-			  queue_waits_are_known(view->job) ? "\"waits\", " : "",
+			  view->waitfor->evidence->has_queues ? "\"waits\", " : "",
 			  rankset_first(rankset_is_empty(verdict->apart) ? verdict->waiting
 									 : verdict->apart));
 	} else {
@@ -335,7 +334,7 @@ static struct rankset *find_waiting_culprits(const struct view *view)
 	if (verdict->kind == VERDICT_STOPPED || verdict->kind == VERDICT_LEFT)
 		return found;
 	if (verdict->basis == VERDICT_BY_STACKS) {
-		struct stack_facts *facts = stack_facts_create(view->job, view->arena);
+		const struct stack_facts *facts = view->waitfor->evidence->stacks;
 
 		for (int r = rankset_first(verdict->culprits); r >= 0;
 		     r = rankset_next(verdict->culprits, r)) {
@@ -431,8 +430,9 @@ static void print_evidence(const struct view *view)
 			  "calls and no times",
 			  verdict->stay_ns ? " that agree for " : " of one moment",
 			  verdict->stay_ns ? label_time(verdict->stay_ns).text : "",
-			  verdict->queue_cause ? ", and by the messages that the MPI library holds"
-					       : "");
+			  view->waitfor->evidence->has_queues
+				  ? ", and by the messages that the MPI library holds"
+				  : "");
 	}
 }
 
@@ -441,7 +441,7 @@ static const char *likely_reason(const struct verdict *verdict)
 	bool is_by_order = verdict->kind == VERDICT_LOST && verdict->which == WAITFOR_NONE &&
 			   verdict->novel == UINT32_MAX && verdict->departure.num_times == 0;
 
-	if (verdict->queue_cause)
+	if (verdict->is_read && verdict->witness != WITNESS_NONE)
 		return "the MPI library tells which messages are missing, but not who was to send "
 		       "them";
 	if (verdict->is_while_polling)

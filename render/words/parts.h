@@ -91,7 +91,7 @@ void parts_json_iterations(struct json *json, const char *key, const struct iter
 struct same_entry {
 	const char *text;
 	struct rankset *ranks; /* of which it is true */
-	uint32_t lane, need;   /* for who adds them: of the first */
+	uint32_t actor, need;  /* for who adds them: of the first */
 };
 
 /* In the order in which they were added until same_sort(); all but the arena zero at first. */

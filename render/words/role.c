@@ -13,15 +13,20 @@ static const struct role least = {"least progressed", "Least progressed: ", "<- 
 static bool is_even(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
-	const struct queue_cause *cause = verdict->queue_cause;
+	const struct waitfor_deadlock *deadlock;
 
 	if (rankset_count(verdict->culprits) < 2)
 		return false;
-	if (cause)
-		return cause->kind == QUEUE_CAUSE_CYCLE ||
-		       rankset_equal(cause->ranks, verdict->culprits);
-	return view->waitfor &&
-	       rankset_equal(view->waitfor->deadlocks[verdict->which].ranks, verdict->culprits);
+	deadlock = &view->waitfor->deadlocks[verdict->which];
+	/* In different collectives somebody has left one out. */
+	for (size_t i = 0; i < deadlock->num_cycle; i++) {
+		enum waitfor_kind kind =
+			(enum waitfor_kind)view->waitfor->needs[deadlock->cycle[i].need].kind;
+
+		if (kind == WAITFOR_MEMBERS || kind == WAITFOR_PART)
+			return false;
+	}
+	return rankset_equal(deadlock->ranks, verdict->culprits);
 }
 
 const struct role *role_of(const struct view *view)

@@ -17,9 +17,8 @@ static int find_waits(struct session *session, const struct args *args, struct a
 
 	if (answer_take_ranks(session, args, answer, err) < 0)
 		return -1;
-	if (session->job->model)
-		answer->waits = wait_groups_create(session->waitfor, session->groups, answer->ranks,
-						   session->verdict->culprits, max, answer->arena);
+	answer->waits = wait_groups_create(session->waitfor, session->groups, answer->ranks,
+					   session->verdict->culprits, max, answer->arena);
 	return 0;
 }
 

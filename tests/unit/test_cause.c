@@ -298,7 +298,7 @@ static void test_lost(void **state)
 	lane->operation.transfers[0].comm = 0;
 	judge(hung, VERDICT_LOST);
 	assert_in_range(hung->waitfor->num_losts, 1, 2);
-	hung->verdict.lane = hung->waitfor->losts[0].lane;
+	hung->verdict.lane = hung->waitfor->losts[0].actor;
 	hung->verdict.need = hung->waitfor->losts[0].need;
 	view_lp(&hung->view);
 	text = hung_text(hung);
