@@ -44,7 +44,7 @@ struct evidence {
 	struct actor *actors;
 	size_t num_actors, num_lanes;
 	struct rank_actors *ranks; /* [num_ranks] */
-	size_t num_ranks;	   /* all that anything refers to */
+	size_t num_ranks;          /* all that anything refers to */
 	struct stack_facts *stacks;
 	struct rankset *ended; /* whose processes are gone */
 	bool has_queues;       /* some MPI library has told what it holds of messages */

@@ -223,6 +223,5 @@ bool verdict_find_read(const struct judge *j, const struct waitfor_deadlock *dea
 	if (name_one(j, deadlock, is_left_out, false, ret))
 		return true;
 	ret->witness = WITNESS_APART;
-	return name_one(j, deadlock, is_past_collective, true, ret) ||
-	       name_apart(j, deadlock, ret);
+	return name_one(j, deadlock, is_past_collective, true, ret) || name_apart(j, deadlock, ret);
 }

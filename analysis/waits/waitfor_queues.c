@@ -223,8 +223,8 @@ static void add_receives(struct reader *r, bool are_own)
 static void add_sends(struct reader *r, bool are_own)
 {
 	const struct waitfor_arrival *arrivals;
-	size_t num = waitfor_arrivals_of(r->w, r->w->evidence->actors[r->l].rank, are_own,
-					 &arrivals);
+	size_t num =
+		waitfor_arrivals_of(r->w, r->w->evidence->actors[r->l].rank, are_own, &arrivals);
 
 	for (size_t i = 0; i < num; i++)
 		add(r, are_own ? WAITFOR_PART : WAITFOR_RECEIVE, arrivals[i].destination,
