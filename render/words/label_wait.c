@@ -182,10 +182,18 @@ static const char *collective_name(const struct view *view, uint32_t n)
 
 static const char *part_text(const struct view *view, uint32_t n, const char *on)
 {
-	const struct waitfor_need *need = &view->waitfor->needs[n];
+	const struct waitfor *waitfor = view->waitfor;
+	const struct waitfor_actor *actor = &waitfor->actors[waitfor_actor_of_need(waitfor, n)];
+	bool is_any = waitfor->needs[n].peer < 0;
+	struct rankset *peers = parts_set(view);
 
-	return text_of(view, "the part of rank %" PRId32 " in %s%s", need->peer,
-		       collective_name(view, n), on);
+	/* Where the library takes that of anybody there is a need for each. */
+	for (uint32_t i = actor->first_need; i < actor->first_need + actor->num_needs; i++)
+		if (i == n || (is_any && waitfor->needs[i].kind == WAITFOR_PART &&
+			       waitfor->needs[i].peer < 0))
+			waitfor_add_peers(waitfor, i, peers);
+	return text_of(view, "the part of %s%s in %s%s", rankset_count(peers) > 1 ? "one of " : "",
+		       parts_who(view, peers), collective_name(view, n), on);
 }
 
 static const char *lock_text(const struct view *view, uint32_t n, const char *on)
