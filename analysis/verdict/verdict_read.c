@@ -124,8 +124,7 @@ static bool is_left_out(const struct judge *j, uint32_t l, const struct waitfor_
 	if (is_further(j, need->peer, l))
 		return true;
 	return peer != WAITFOR_NONE && is_in_collective(j, peer) &&
-	       !waitfor_has_arrival(j->waitfor, j->actors[l].rank, need->peer) &&
-	       verdict_ahead(j, l, peer) == AHEAD_NOT;
+	       !has_sent_ahead(j, l, need->peer) && verdict_ahead(j, l, peer) == AHEAD_NOT;
 }
 
 typedef bool need_test(const struct judge *j, uint32_t l, const struct waitfor_need *need);

@@ -262,6 +262,8 @@ bool verdict_find_computing(struct judge *j)
 	drop_parents(j);
 	for (size_t i = 0; i < j->num_actors; i++)
 		j->is_candidate[i] &= verdict_is_unusual(j, i);
+	if (has_unrecorded(j))
+		verdict_keep_awaited(j);
 	if (verdict_count_candidates(j) == 0 || !are_few(j))
 		return num_outside > 0;
 	is_common = verdict_count_candidates(j) * 2 > j->num_actors;
