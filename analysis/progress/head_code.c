@@ -33,8 +33,8 @@ enum progress_nesting job_heads_ask_code(const struct job_heads *jh, const struc
 	return all;
 }
 
-bool job_heads_can_be_around(const struct job_heads *jh, const struct loop_part *part, uint32_t header,
-			  uint32_t mark, bool is_run)
+bool job_heads_can_be_around(const struct job_heads *jh, const struct loop_part *part,
+			     uint32_t header, uint32_t mark, bool is_run)
 {
 	if ((mark | 1) == (header | 1))
 		return job_heads_ask_code(jh, part, mark) != PROGRESS_ONE_LOOP;

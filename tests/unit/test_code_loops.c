@@ -31,19 +31,41 @@ struct example {
 	enum progress_nesting expected;
 };
 
-#define C {'c', 0}
-#define P {'p', 0}
-#define E {'e', 0}
-#define S {'s', 0}
-#define B(n) {'b', n}
-#define J(n) {'J', n}
+#define C                                                                                          \
+	{                                                                                          \
+		'c', 0                                                                             \
+	}
+#define P                                                                                          \
+	{                                                                                          \
+		'p', 0                                                                             \
+	}
+#define E                                                                                          \
+	{                                                                                          \
+		'e', 0                                                                             \
+	}
+#define S                                                                                          \
+	{                                                                                          \
+		's', 0                                                                             \
+	}
+#define B(n)                                                                                       \
+	{                                                                                          \
+		'b', n                                                                             \
+	}
+#define J(n)                                                                                       \
+	{                                                                                          \
+		'J', n                                                                             \
+	}
 
 static const struct example examples[] = {
-	{"for { for { 1; 2 } 3 }", {P, P, C, C, B(2), C, B(1), E}, {C, E}, 2, 3, 5,
+	{"for { for { 1; 2 } 3 }",
+	 {P, P, C, C, B(2), C, B(1), E},
+	 {C, E},
+	 2,
+	 3,
+	 5,
 	 PROGRESS_NESTED},
 	{"for { for { 1 } 3 }", {P, P, C, B(2), C, B(1), E}, {C, E}, 2, 2, 4, PROGRESS_NESTED},
-	{"for { 1; 2; if { 3 } }", {P, C, C, B(5), C, B(1), E}, {C, E}, 1, 2, 4,
-	 PROGRESS_ONE_LOOP},
+	{"for { 1; 2; if { 3 } }", {P, C, C, B(5), C, B(1), E}, {C, E}, 1, 2, 4, PROGRESS_ONE_LOOP},
 	{"for { 1; 2; 3 } with a loop around",
 	 {P, P, C, C, C, B(2), B(1), E},
 	 {C, E},
@@ -86,7 +108,12 @@ static const struct example examples[] = {
 	 3,
 	 5,
 	 PROGRESS_NESTED},
-	{"a jump to somewhere", {P, P, C, C, B(2), C, B(1), S}, {C, E}, 2, 3, 5,
+	{"a jump to somewhere",
+	 {P, P, C, C, B(2), C, B(1), S},
+	 {C, E},
+	 2,
+	 3,
+	 5,
 	 PROGRESS_NESTING_NOT_KNOWN},
 	{"no loop", {P, C, C, C, E}, {C, E}, 1, 2, 3, PROGRESS_ONE_LOOP},
 };
@@ -137,7 +164,8 @@ static const struct code_function *get_function(void *context, uint32_t module, 
 }
 
 /* The path of a call in main(), or of the last one in the function called there. */
-static uint32_t path_of(struct callpaths *paths, uint32_t parent, const struct made *in, size_t insn)
+static uint32_t path_of(struct callpaths *paths, uint32_t parent, const struct made *in,
+			size_t insn)
 {
 	return callpaths_intern(paths, parent, MODULE, in->range.begin + 4 * insn + 4, true);
 }
