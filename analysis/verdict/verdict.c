@@ -118,6 +118,8 @@ static const struct rule {
 	/* a static rank whose process is stopped or gone */
 	{"stopped", verdict_find_stopped},
 	{"nobody waits", has_nobody_waiting},
+	/* a signal's handler wants a lock that the interrupted code holds */
+	{"own lock", verdict_find_own_lock},
 	/* ranks that call different things as one collective */
 	{"mismatch", verdict_find_mismatch},
 	/* ranks that wait for each other; a message that was not sent, or not as it is received; a

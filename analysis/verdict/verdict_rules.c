@@ -5,6 +5,7 @@
 #include "analysis/evidence/thread_wait.h"
 #include "analysis/stacks/temporal.h"
 #include "analysis/verdict/verdict_private.h"
+#include "model/job/callpath.h"
 #include "model/job/sample.h"
 
 /* Of a job that ends: its ranks, and what the launcher does for each, take turns for as long. */
@@ -60,6 +61,40 @@ bool verdict_find_stopped(struct judge *j)
 	return true;
 }
 
+static const struct sample *sample_of(const struct judge *j, size_t i)
+{
+	const struct actor *actor = &j->actors[i];
+
+	return actor->is_main ? actor->stack->latest
+			      : samples_find(j->job->samples, actor->rank, actor->lane->data->tid);
+}
+
+/* The code that a signal's handler has interrupted holds the lock that the handler wants. However
+ * short that is ago, none of the two ever goes on. Without a handler another thread might release
+ * what it does not hold, as some programs do. */
+static bool is_locked_by_itself(const struct judge *j, size_t i)
+{
+	const struct thread_wait wait = thread_wait_of(j->job, sample_of(j, i));
+
+	return wait.is_own && !wait.is_timed && wait.interrupted != CALLPATH_NONE;
+}
+
+bool verdict_find_own_lock(struct judge *j)
+{
+	if (!rankset_is_empty(j->verdict->moving))
+		return false;
+	for (size_t i = 0; i < j->num_actors; i++)
+		j->is_candidate[i] = j->facts[i].is_static &&
+				     j->actors[i].activity == ACTIVITY_COMPUTING &&
+				     is_locked_by_itself(j, i);
+	if (verdict_count_candidates(j) == 0)
+		return false;
+	verdict_weigh(j);
+	verdict_name_culprits(j, VERDICT_COMPUTATION);
+	j->verdict->is_hang = j->verdict->is_final = true;
+	return true;
+}
+
 /* Has the rank another lane of this kind? */
 static bool has_sibling(const struct judge *j, size_t lane,
 			bool (*is_kind)(const struct judge *j, size_t lane))
@@ -95,13 +130,11 @@ static bool is_static_outside(const struct judge *j, size_t lane)
 static bool waits_for_threads(const struct judge *j, size_t i)
 {
 	const struct actor *actor = &j->actors[i];
-	const struct sample *sample;
 	enum thread_wait_lead lead;
 
 	if (actor->is_main)
 		return stack_facts_waits_for_threads(j->evidence->stacks, j->job, actor->rank);
-	sample = samples_find(j->job->samples, actor->rank, actor->lane->data->tid);
-	lead = thread_wait_leads(j->job, sample);
+	lead = thread_wait_leads(j->job, sample_of(j, i));
 	return lead == THREAD_WAIT_LEADS_TO_MPI || lead == THREAD_WAIT_LEADS_ON;
 }
 
