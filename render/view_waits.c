@@ -16,6 +16,7 @@
 #include "render/draw/table.h"
 #include "render/text/json.h"
 #include "render/words/parts.h"
+#include "render/words/role.h"
 
 enum {
 	RANKS_WIDTH = 24, /* of the set of ranks in a label */
@@ -36,7 +37,7 @@ static const char *doing_text(const struct view *view, const struct wait_group *
 				   &view->groups->groups[view->groups->group_of[group->actor]]);
 	call = actor->stack->latest->path == CALLPATH_NONE
 		       ? NULL
-		       : label_mpi_call(view, actor->stack->latest->path);
+		       : label_mpi_call(view, stack_fact_place(actor->stack)->path);
 	return call ?: "outside MPI";
 }
 
@@ -94,13 +95,15 @@ static const char *needs_text(const struct view *view, const struct wait_group *
 
 static const char *mark_of(const struct view *view, const struct wait_group *group)
 {
-	if (group->is_apart && view->verdict->kind == VERDICT_UNDECIDED)
-		return "<- least progressed?";
-	if (group->is_apart && group->is_likely)
-		return "<=> least progressed, wait for each other while they poll";
-	if (group->is_apart)
-		return group->is_deadlocked ? "<=> least progressed, wait for each other"
-					    : "<- least progressed";
+	const char *mark = role_of(view)->mark;
+	bool is_named = group->is_apart && mark;
+
+	if (is_named && (view->verdict->kind == VERDICT_UNDECIDED ||
+			 !(group->is_likely || group->is_deadlocked)))
+		return mark;
+	if (is_named)
+		return text_of(view, "<=>%s, wait for each other%s", mark + strlen("<-"),
+			       group->is_likely ? " while they poll" : "");
 	if (group->is_likely)
 		return "<-> wait for each other while they poll";
 	return group->is_deadlocked ? "<-> wait for each other" : NULL;

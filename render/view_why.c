@@ -15,6 +15,7 @@
 #include "render/lp/lp.h"
 #include "render/text/json.h"
 #include "render/words/parts.h"
+#include "render/words/role.h"
 
 enum { STEP = 2, MAX_STEPS = 6 };
 
@@ -51,9 +52,7 @@ static void print_waiting(const struct view *view, const struct waitfor_step *st
 		  is_moving ? "" : label_time(stay_of(actor)).text,
 		  *iteration ? ", iteration " : "", iteration);
 	if (rankset_contains(view->verdict->culprits, step->rank))
-		text_wrap(view, indent + STEP, "%s",
-			  view->verdict->kind == VERDICT_UNDECIDED ? "<- least progressed?"
-								   : "<- least progressed");
+		text_wrap(view, indent + STEP, "%s", role_of(view)->mark);
 }
 
 /* What the step waits for, and how much more there is. */

@@ -2,8 +2,10 @@
  * The rules that go by what ranks do, without knowing what they wait for. */
 #include <signal.h>
 
+#include "analysis/evidence/thread_wait.h"
 #include "analysis/stacks/temporal.h"
 #include "analysis/verdict/verdict_private.h"
+#include "model/job/sample.h"
 
 /* Of a job that ends: its ranks, and what the launcher does for each, take turns for as long. */
 #define ENDING_NS UINT64_C(60000000000)
@@ -90,11 +92,29 @@ static bool is_static_outside(const struct judge *j, size_t lane)
 	return j->actors[lane].activity == ACTIVITY_COMPUTING;
 }
 
+static bool waits_for_threads(const struct judge *j, size_t i)
+{
+	const struct actor *actor = &j->actors[i];
+	const struct sample *sample;
+	enum thread_wait_lead lead;
+
+	if (actor->is_main)
+		return stack_facts_waits_for_threads(j->evidence->stacks, j->job, actor->rank);
+	sample = samples_find(j->job->samples, actor->rank, actor->lane->data->tid);
+	lead = thread_wait_leads(j->job, sample);
+	return lead == THREAD_WAIT_LEADS_TO_MPI || lead == THREAD_WAIT_LEADS_ON;
+}
+
+/* If all threads wait so, nobody is left who could end that. */
+static bool does_something_else(const struct judge *j, size_t lane)
+{
+	return is_alive(j, lane) && !(is_static_outside(j, lane) && waits_for_threads(j, lane));
+}
+
 /* Outside MPI, but waiting for threads of the same rank that call MPI. */
 static bool waits_for_own_threads(const struct judge *j, size_t i)
 {
-	return j->actors[i].is_main && has_sibling(j, i, is_alive) &&
-	       stack_facts_waits_for_threads(j->evidence->stacks, j->job, j->actors[i].rank);
+	return has_sibling(j, i, does_something_else) && waits_for_threads(j, i);
 }
 
 /* Lanes outside MPI whose like wait inside; of_role false: whose like are all outside. */
@@ -262,13 +282,7 @@ bool verdict_find_computing(struct judge *j)
 static bool is_ending(const struct judge *j)
 {
 	for (size_t i = 0; i < j->num_actors; i++) {
-		const struct actor *actor = &j->actors[i];
-		bool is_finalizing =
-			actor->lane ? j->jm->sites[SEG_STATE_SITE(actor->lane->state)].class_id ==
-					      SEG_CLASS_FINALIZE
-				    : actor->stack->is_finalizing;
-
-		if (j->facts[i].is_waiting && !is_finalizing)
+		if (j->facts[i].is_waiting && !actor_is_finalizing(&j->actors[i], j->job))
 			return false;
 	}
 	return true;

@@ -14,7 +14,7 @@
  *			A barrier of n ranks has n + 1 edges and not n * n.
  *	any		one for each communicator of a receive with a wildcard: any member (OR)
  *	locks		one for each that somebody waits for: those who hold it
- * A need is an edge from a lane to a node that is no lane.
+ * A need is an edge from a lane to a node that is no lane, or to a thread of its own process.
  *
  * Released, as a least fixpoint: a lane that moves, computes outside MPI or of which nothing is
  * known, and one whose needs (all, or one of them) are released. What is not released will never go
@@ -48,10 +48,12 @@ enum waitfor_kind {
 	 * `tag` (enum seg_tag) says which */
 	WAITFOR_TOKEN,
 	WAITFOR_TRANSFER, /* matched at both ends and not finished; always weak */
+	WAITFOR_PART,     /* the library's own message of `peer` in a collective */
+	/* outside MPI: the thread of the rank that is to end (`tag` 0), or to release a lock (1) */
+	WAITFOR_THREAD,
 	/* It polls a window of `peer` (-1: not one alone), which any other member may change; never
 	 * certain. `number`: polls since its last other step */
 	WAITFOR_LOOK,
-	WAITFOR_PART, /* the library's own message of `peer` in a collective */
 };
 
 /* One thing that a lane waits for. Certain: by the counts of ranks that stand still it is not met.

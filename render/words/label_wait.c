@@ -14,6 +14,12 @@
 #include "model/job/sample.h"
 #include "render/words/parts.h"
 
+/* "main thread", "thread 1" */
+static const char *thread_name(const struct view *view, const struct job_lane *of)
+{
+	return of->data->is_main ? "main thread" : text_of(view, "thread %d", of->lane);
+}
+
 const char *label_wait_who(const struct view *view, uint32_t a)
 {
 	const struct actor *actor = &view->waitfor->evidence->actors[a];
@@ -21,23 +27,26 @@ const char *label_wait_who(const struct view *view, uint32_t a)
 
 	if (!of)
 		return text_of(view, "rank %d", actor->rank);
-	if (of->model->num_lanes > 1 && of->data->is_main)
-		return text_of(view, "rank %d, main thread", of->rank);
 	if (of->model->num_lanes > 1)
-		return text_of(view, "rank %d, thread %d", of->rank, of->lane);
+		return text_of(view, "rank %d, %s", of->rank, thread_name(view, of));
 	return text_of(view, "rank %d", of->rank);
 }
 
 const char *label_wait_where(const struct view *view, uint32_t a, enum label_detail detail)
 {
 	const struct actor *actor = &view->waitfor->evidence->actors[a];
-	const char *place;
+	const char *place, *wait;
 
 	if (actor->lane)
 		return label_where(view, &view->groups->groups[view->groups->group_of[a]], detail);
 	if (actor->stack->latest->path == CALLPATH_NONE)
 		return "at a place that is not known";
 	place = label_stack(view, actor->stack->latest->path);
+	wait = actor->activity == ACTIVITY_COMPUTING || actor->stack->awaited
+		       ? label_thread_wait(view, actor->stack->latest, true)
+		       : NULL;
+	if (wait)
+		place = text_of(view, "%s, %s", place, wait);
 	if (actor->activity == ACTIVITY_COMPUTING)
 		return text_of(view, "outside MPI, %s", place);
 	return text_of(view, "in %s", place);
@@ -162,7 +171,7 @@ static const char *collective_name(const struct view *view, uint32_t n)
 	uint32_t l = waitfor_actor_of_need(view->waitfor, n);
 	const struct actor *actor = &view->waitfor->evidence->actors[l];
 	const char *call = actor->lane ? view->job->model->sites[need->site].name
-				       : label_mpi_call(view, actor->stack->latest->path);
+				       : label_mpi_call(view, stack_fact_place(actor->stack)->path);
 
 	if (!call)
 		call = "the collective";
@@ -173,10 +182,18 @@ static const char *collective_name(const struct view *view, uint32_t n)
 
 static const char *part_text(const struct view *view, uint32_t n, const char *on)
 {
-	const struct waitfor_need *need = &view->waitfor->needs[n];
+	const struct waitfor *waitfor = view->waitfor;
+	const struct waitfor_actor *actor = &waitfor->actors[waitfor_actor_of_need(waitfor, n)];
+	bool is_any = waitfor->needs[n].peer < 0;
+	struct rankset *peers = parts_set(view);
 
-	return text_of(view, "the part of rank %" PRId32 " in %s%s", need->peer,
-		       collective_name(view, n), on);
+	/* Where the library takes that of anybody there is a need for each. */
+	for (uint32_t i = actor->first_need; i < actor->first_need + actor->num_needs; i++)
+		if (i == n || (is_any && waitfor->needs[i].kind == WAITFOR_PART &&
+			       waitfor->needs[i].peer < 0))
+			waitfor_add_peers(waitfor, i, peers);
+	return text_of(view, "the part of %s%s in %s%s", rankset_count(peers) > 1 ? "one of " : "",
+		       parts_who(view, peers), collective_name(view, n), on);
 }
 
 static const char *lock_text(const struct view *view, uint32_t n, const char *on)
@@ -187,10 +204,13 @@ static const char *lock_text(const struct view *view, uint32_t n, const char *on
 				 ? "a window"
 				 : text_of(view, "rank %" PRIu64, need->number);
 
+	const char *what =
+		text_of(view, "the %slock of %s%s", need->tag == 1 ? "exclusive " : "", of, on);
+
 	waitfor_add_peers(view->waitfor, n, holders);
-	return text_of(view, "the %slock of %s%s, which %s hold%s",
-		       need->tag == 1 ? "exclusive " : "", of, on,
-		       rankset_is_empty(holders) ? "others" : parts_who(view, holders),
+	if (rankset_is_empty(holders))
+		return text_of(view, "%s, and it is not known who holds it", what);
+	return text_of(view, "%s, which %s hold%s", what, parts_who(view, holders),
 		       parts_plural(holders, "s", ""));
 }
 
@@ -310,6 +330,9 @@ const char *label_wait_need(const struct view *view, uint32_t n)
 	case WAITFOR_PART:
 		what = part_text(view, n, on);
 		break;
+	case WAITFOR_THREAD:
+		return text_of(view, need->tag ? "a lock that its %s holds" : "its %s to end",
+			       thread_name(view, &view->job->model->lanes[need->node]));
 	}
 	return text_of(view, "%s%s", what, begun);
 }
@@ -346,6 +369,8 @@ const char *label_wait_needs(const struct view *view, uint32_t n, const struct r
 		return text_of(view, "%s: part in %s%s", who, collective_name(view, n), on);
 	case WAITFOR_TRANSFER:
 		break;
+	case WAITFOR_THREAD:
+		return need->tag ? "lock of an own thread" : "end of an own thread";
 	}
 	if (of)
 		return text_of(view, "the end of %s %" PRIu64 "%s", of->function, of->number, on);

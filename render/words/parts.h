@@ -44,9 +44,8 @@ bool parts_has_article(const struct view *view, uint32_t group);
 /* The ranks of the group that the verdict names, maybe none. */
 struct rankset *parts_culprits(const struct view *view, uint32_t group);
 
-/* For a line about the ranks `shown` of a group: "<- least progressed" if the verdict names all of
- * them (with a question mark if it is undecided among several), "<- least progressed: 3-4" if it
- * names only these, NULL if none. At least one is shown. */
+/* For a line about the ranks `shown` of a group: "<- culprit" (role.h) if the verdict names all of
+ * them, "<- culprit: 3-4" if it names only these, NULL if none. At least one is shown. */
 const char *parts_mark(const struct view *view, uint32_t group, const struct rankset *shown);
 /* The same in other words: "*", "*: 3-4". */
 const char *parts_mark_as(const struct view *view, uint32_t group, const struct rankset *shown,
