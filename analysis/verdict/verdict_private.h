@@ -99,6 +99,9 @@ struct verdict_read {
 bool verdict_find_read(const struct judge *j, const struct waitfor_deadlock *deadlock,
 		       struct verdict_read *ret);
 
+/* Add those of the ranks that are not in the call that more than half of them are in. */
+void verdict_find_apart(const struct judge *j, const struct rankset *ranks, struct rankset *apart);
+
 /* ---- verdict_ahead.c ---- */
 
 /* What tells that one is further than another. */

@@ -34,6 +34,16 @@ bool verdict_find_crashed(struct judge *j)
 	return true;
 }
 
+/* Without a recorder it is not known for how long. But if nobody else does anything, who stands
+ * still is what the others wait for. */
+static bool are_all_others_waiting(const struct judge *j)
+{
+	for (size_t i = 0; i < j->num_actors; i++)
+		if (!j->is_candidate[i] && !j->facts[i].is_waiting)
+			return false;
+	return !rankset_is_empty(j->verdict->waiting);
+}
+
 bool verdict_find_stopped(struct judge *j)
 {
 	bool is_certain = true, is_traced = false;
@@ -57,7 +67,9 @@ bool verdict_find_stopped(struct judge *j)
 	/* When all are stopped it was somebody's will. */
 	if (rankset_is_empty(j->verdict->waiting))
 		j->verdict->is_hang = false;
-	j->verdict->is_final = is_certain && !is_traced && j->verdict->is_hang;
+	j->verdict->is_final =
+		is_certain && !is_traced &&
+		(j->evidence->num_lanes ? j->verdict->is_hang : are_all_others_waiting(j));
 	return true;
 }
 
@@ -307,7 +319,8 @@ bool verdict_find_computing(struct judge *j)
 	if ((is_common && j->verdict->is_new_state) || (j->verdict->is_hang && can_do_without(j)))
 		j->verdict->is_hang = false;
 	are_moving = !rankset_is_empty(j->verdict->moving);
-	if (!are_moving || j->verdict->is_hang)
+	/* Without a recorder it is not known whether they have been inside MPI meanwhile. */
+	if (!are_moving || (j->verdict->is_hang && !has_unrecorded(j)))
 		verdict_name_culprits(j, VERDICT_COMPUTATION);
 	j->verdict->is_hang &= !are_moving || is_hang_beside_moving(j->verdict);
 	return true;
@@ -341,9 +354,11 @@ bool verdict_find_left(struct judge *j)
 	verdict_weigh(j);
 	verdict_name_culprits(j, VERDICT_LEFT);
 	/* It does not come back; but all may wait for the program's end, as slow as that is. */
-	if (is_ended)
-		j->verdict->is_hang = j->verdict->is_final =
-			j->verdict->quiet_ns >= VERDICT_HANG_NEW_NS;
+	if (is_ended) {
+		j->verdict->is_hang = j->verdict->quiet_ns >= VERDICT_HANG_NEW_NS;
+		/* How long nobody has moved is not known without a recorder. */
+		j->verdict->is_final = j->verdict->is_hang || j->evidence->num_lanes == 0;
+	}
 	if (j->verdict->quiet_ns < ENDING_NS && is_ending(j))
 		j->verdict->is_hang = j->verdict->is_final = false;
 	return true;
@@ -381,26 +396,6 @@ static bool keep_novel(struct judge *j)
 	return true;
 }
 
-/* Those that are not in the call that more than half of all who wait are in. */
-static void find_apart(const struct judge *j)
-{
-	const struct rankset *ranks = j->verdict->waiting;
-	struct rankset *apart = j->verdict->apart;
-	size_t num = (size_t)rankset_count(ranks), at = 0;
-	uint32_t *calls = arena_array(j->arena, num, sizeof(*calls)), common;
-
-	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
-		calls[at++] = stack_facts_get(j->evidence->stacks, r)->call;
-	qsort(calls, num, sizeof(*calls), sorted_compare_u32);
-	/* If there is such a call, the middle one of all is it. */
-	common = calls[num / 2];
-	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
-		if (stack_facts_get(j->evidence->stacks, r)->call != common)
-			rankset_add(apart, r);
-	if (2 * (size_t)rankset_count(apart) >= num)
-		rankset_remove_set(apart, ranks);
-}
-
 /* Of ranks that have no recorder. */
 static bool find_least_by_stacks(struct judge *j)
 {
@@ -410,7 +405,7 @@ static bool find_least_by_stacks(struct judge *j)
 	if (!keep_first_by_stacks(j, &least) || least.num_groups > VERDICT_MAX_LEAST_GROUPS) {
 		verdict->kind = VERDICT_UNKNOWN;
 		verdict->basis = VERDICT_BY_STACKS;
-		find_apart(j);
+		verdict_find_apart(j, verdict->waiting, verdict->apart);
 		return true;
 	}
 	verdict_weigh(j);
