@@ -20,13 +20,13 @@
 static void find_facts(struct judge *j)
 {
 	struct verdict *verdict = j->verdict;
+	struct stays *stays = stays_create(j->arena, j->jm, j->groups->progress);
 	bool is_quiet = true;
 
 	verdict->quiet_ns = UINT64_MAX;
 	for (size_t i = 0; i < j->jm->num_lanes; i++) {
 		const struct job_lane *lane = &j->jm->lanes[i];
 		struct lane_fact *fact = &j->lanes[i];
-		struct model_stay longest;
 
 		fact->activity = activity_of_lane(lane);
 		fact->stay_ns = activity_stay_ns(lane);
@@ -34,9 +34,8 @@ static void find_facts(struct judge *j)
 			continue;
 		fact->is_static = activity_is_static(lane);
 		fact->is_waiting = fact->is_static && fact->activity != ACTIVITY_COMPUTING;
-		longest = model_lane_longest(lane->model, lane->data);
-		fact->longest_ns = longest.ns;
-		fact->is_new = longest.ns == 0 || longest.state != lane->data->state;
+		if (fact->is_static)
+			fact->usual = stays_judge(stays, i);
 		if (fact->is_waiting) {
 			j->has_waiting[lane->role] = true;
 			rankset_add(verdict->waiting, lane->rank);
@@ -78,7 +77,7 @@ static void judge_by_models(struct judge *j)
 	find_facts(j);
 	judge_in_order(j);
 	if (verdict->kind == VERDICT_NONE) {
-		verdict->stay_ns = verdict->longest_before_ns = 0;
+		verdict->stay_ns = verdict->longest_before_ns = verdict->needed_ns = 0;
 		verdict->is_new_state = false;
 		verdict_find_awaited(j);
 		verdict->is_hang = false;

@@ -4,9 +4,7 @@
 
 bool verdict_is_unusual(const struct judge *j, size_t lane)
 {
-	const struct lane_fact *fact = &j->lanes[lane];
-
-	return fact->stay_ns >= VERDICT_ACCUSE_NS && fact->stay_ns > fact->longest_ns;
+	return j->lanes[lane].stay_ns >= j->lanes[lane].usual.unusual_ns;
 }
 
 void verdict_weigh(struct judge *j)
@@ -15,21 +13,27 @@ void verdict_weigh(struct judge *j)
 
 	verdict->stay_ns = UINT64_MAX;
 	verdict->longest_before_ns = 0;
-	verdict->is_new_state = true;
+	verdict->needed_ns = 0;
+	verdict->is_new_state = verdict->is_hang = verdict->is_endable = true;
 	for (size_t i = 0; i < j->jm->num_lanes; i++) {
+		const struct lane_fact *fact = &j->lanes[i];
+
 		if (!j->is_candidate[i])
 			continue;
-		if (j->lanes[i].stay_ns < verdict->stay_ns)
-			verdict->stay_ns = j->lanes[i].stay_ns;
-		if (j->lanes[i].longest_ns > verdict->longest_before_ns)
-			verdict->longest_before_ns = j->lanes[i].longest_ns;
-		verdict->is_new_state &= j->lanes[i].is_new;
+		if (fact->stay_ns < verdict->stay_ns)
+			verdict->stay_ns = fact->stay_ns;
+		if (fact->usual.longest_ns > verdict->longest_before_ns)
+			verdict->longest_before_ns = fact->usual.longest_ns;
+		verdict->is_new_state &= fact->usual.is_new;
+		if (fact->usual.hang_ns > verdict->needed_ns)
+			verdict->needed_ns = fact->usual.hang_ns;
+		verdict->is_hang &= fact->stay_ns >= fact->usual.hang_ns;
+		verdict->is_endable &= fact->stay_ns >= fact->usual.end_ns;
 	}
-	if (verdict->stay_ns == UINT64_MAX)
+	if (verdict->stay_ns == UINT64_MAX) {
 		verdict->stay_ns = 0;
-	verdict->is_hang = verdict->stay_ns >= (verdict->is_new_state ? VERDICT_HANG_NEW_NS
-								      : VERDICT_HANG_NS) &&
-			   verdict->stay_ns / VERDICT_HANG_RATIO >= verdict->longest_before_ns;
+		verdict->is_hang = verdict->is_endable = false;
+	}
 }
 
 void verdict_shorten(const struct judge *j, uint32_t lane, uint64_t *stay_ns)

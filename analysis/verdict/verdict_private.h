@@ -3,6 +3,7 @@
 #ifndef PDB_ANALYSIS_VERDICT_PRIVATE_H
 #define PDB_ANALYSIS_VERDICT_PRIVATE_H
 
+#include "analysis/evidence/stays.h"
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/stack_facts.h"
 #include "model/job/job.h"
@@ -13,9 +14,7 @@
 
 /* Nobody is accused for less: such pauses are everywhere. */
 #define VERDICT_ACCUSE_NS UINT64_C(500000000)
-/* A hang: so much longer than the longest stay before, and than this; a place where it never was
- * before may be a long phase that comes once. */
-#define VERDICT_HANG_RATIO 10
+/* A hang by other things than stays (evidence/stays.h): so long, or so long if it may be a phase. */
 #define VERDICT_HANG_NS UINT64_C(1000000000)
 #define VERDICT_HANG_NEW_NS UINT64_C(3000000000)
 /* While others move: they may do so because nothing is wrong. */
@@ -27,10 +26,9 @@ enum { VERDICT_MAX_LEAST_GROUPS = 3 };
 struct lane_fact {
 	enum activity activity;
 	bool is_static;
-	bool is_waiting;  /* static inside MPI, or polling */
-	uint64_t stay_ns; /* see activity_stay_ns() */
-	uint64_t longest_ns;
-	bool is_new; /* longest_ns is that of other states: it never left this one before */
+	bool is_waiting;             /* static inside MPI, or polling */
+	uint64_t stay_ns;            /* see activity_stay_ns() */
+	struct stay_judgement usual; /* of one that is static */
 };
 
 struct judge {
@@ -51,9 +49,9 @@ struct judge {
 
 /* ---- verdict_candidates.c ---- */
 
-/* Has the lane stayed long enough to be accused, and longer than ever before? */
+/* Has the lane stayed for longer than is usual in its place (stays_judge())? */
 bool verdict_is_unusual(const struct judge *j, size_t lane);
-/* The shortest present stay of the candidates against the longest earlier one of any of them. */
+/* How long the candidates stay, what that is compared with, and whether it is a hang of each. */
 void verdict_weigh(struct judge *j);
 /* *stay_ns becomes the lane's stay if that is shorter. */
 void verdict_shorten(const struct judge *j, uint32_t lane, uint64_t *stay_ns);

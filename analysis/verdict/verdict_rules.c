@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The rules that go by what ranks do, without knowing what they wait for. */
 #include "analysis/verdict/verdict_private.h"
-
-/* Of a job that ends: its ranks, and what the launcher does for each, take turns for as long. */
-#define ENDING_NS UINT64_C(60000000000)
+#include "model/job/proctable.h"
 
 bool verdict_find_stopped(struct judge *j)
 {
@@ -146,10 +144,52 @@ bool verdict_find_computing(struct judge *j)
 	return true;
 }
 
+/* Do all who wait do so in calls of this class? */
+static bool do_all_wait_in(const struct judge *j, enum seg_class class_id)
+{
+	for (size_t i = 0; i < j->jm->num_lanes; i++) {
+		uint32_t site = SEG_STATE_SITE(j->jm->lanes[i].state);
+
+		if (j->lanes[i].is_waiting && j->jm->sites[site].class_id != class_id)
+			return false;
+	}
+	return true;
+}
+
+/* Nobody is accused yet: starting and ending take as long as file systems and launchers do. */
+static bool is_too_early(struct judge *j, enum seg_class class_id)
+{
+	if (j->verdict->quiet_ns >= stay_limits.edge_ns || !do_all_wait_in(j, class_id))
+		return false;
+	j->verdict->is_edge = true;
+	return true;
+}
+
+/* All others wait in MPI_Init, and for long: these have not come there. */
+static bool find_late(struct judge *j)
+{
+	struct verdict *verdict = j->verdict;
+	struct rankset *late = proctable_ranks(j->job->proctable);
+
+	if (do_all_wait_in(j, SEG_CLASS_INIT)) {
+		rankset_remove_set(late, j->jm->ranks);
+		rankset_add_set(verdict->culprits, late);
+	}
+	rankset_destroy(late);
+	if (rankset_is_empty(verdict->culprits))
+		return false;
+	verdict->kind = VERDICT_COMPUTATION;
+	verdict->stay_ns = verdict->quiet_ns;
+	verdict->is_hang = verdict->is_new_state = true;
+	return true;
+}
+
 bool verdict_find_unrecorded(struct judge *j)
 {
 	struct verdict *verdict = j->verdict;
 
+	if (is_too_early(j, SEG_CLASS_INIT) || find_late(j))
+		return true;
 	for (size_t r = 0; r < j->stacks->num_ranks; r++) {
 		const struct stack_fact *fact = &j->stacks->ranks[r];
 
@@ -164,22 +204,12 @@ bool verdict_find_unrecorded(struct judge *j)
 	return true;
 }
 
-/* Do all who wait do so in MPI_Finalize? */
-static bool is_ending(const struct judge *j)
-{
-	for (size_t i = 0; i < j->jm->num_lanes; i++) {
-		uint32_t site = SEG_STATE_SITE(j->jm->lanes[i].state);
-
-		if (j->lanes[i].is_waiting && j->jm->sites[site].class_id != SEG_CLASS_FINALIZE)
-			return false;
-	}
-	return true;
-}
-
 bool verdict_find_left(struct judge *j)
 {
 	bool is_ended;
 
+	if (is_too_early(j, SEG_CLASS_FINALIZE))
+		return true;
 	for (size_t i = 0; i < j->jm->num_lanes; i++) {
 		const struct job_lane *lane = &j->jm->lanes[i];
 
@@ -197,8 +227,6 @@ bool verdict_find_left(struct judge *j)
 	if (is_ended)
 		j->verdict->is_hang = j->verdict->is_final =
 			j->verdict->quiet_ns >= VERDICT_HANG_NEW_NS;
-	if (j->verdict->quiet_ns < ENDING_NS && is_ending(j))
-		j->verdict->is_hang = j->verdict->is_final = false;
 	return true;
 }
 

@@ -39,15 +39,17 @@ void verdict_accuse_by_stacks(struct verdict *verdict, const struct stack_facts 
 	verdict->is_hang = verdict->stay_ns >= VERDICT_HANG_NEW_NS;
 }
 
-/* Ranks end one after the other, which is no hang. */
-static bool is_ending(const struct judge *j)
+/* Ranks start and end one after the other, which is no hang. */
+static bool is_edge(const struct judge *j)
 {
 	const struct rankset *ranks = j->verdict->waiting;
+	int num = rankset_count(ranks), num_starting = 0, num_ending = 0;
 
-	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
-		if (!stack_facts_get(j->stacks, r)->is_finalizing)
-			return false;
-	return true;
+	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r)) {
+		num_starting += stack_facts_get(j->stacks, r)->is_initializing;
+		num_ending += stack_facts_get(j->stacks, r)->is_finalizing;
+	}
+	return num > 0 && (num_starting == num || num_ending == num);
 }
 
 void verdict_judge_by_stacks(struct judge *j)
@@ -93,6 +95,12 @@ void verdict_judge_by_stacks(struct judge *j)
 		return;
 	}
 	is_quiet = rankset_is_empty(verdict->moving);
+	if (is_quiet && shortest_ns < stay_limits.edge_ns && is_edge(j)) {
+		rankset_remove_set(verdict->culprits, verdict->culprits);
+		verdict->kind = VERDICT_NONE;
+		verdict->is_edge = true;
+		return;
+	}
 	if (is_quiet && !rankset_is_empty(verdict->waiting))
 		rankset_add_set(verdict->candidates,
 				num_outside > 0 ? verdict->culprits : verdict->waiting);
@@ -114,7 +122,7 @@ void verdict_judge_by_stacks(struct judge *j)
 		return;
 	}
 	verdict->kind = VERDICT_LEFT;
-	verdict->is_final = !is_ending(j);
+	verdict->is_final = !is_edge(j);
 	rankset_remove_set(verdict->candidates, verdict->candidates);
 }
 

@@ -19,8 +19,9 @@ struct stack_fact {
 	uint32_t call; /* the frame that calls MPI in the last; CALLPATH_NONE: none, or a poll */
 	/* Not all are in one call of MPI, nor all outside or polling; or messages went on. */
 	bool has_moved;
-	bool is_finalizing; /* the last of them is in MPI_Finalize */
-	bool is_polling;    /* mostly in polls and else outside: a loop that waits */
+	bool is_finalizing;   /* the last of them is in MPI_Finalize, */
+	bool is_initializing; /* or in MPI_Init */
+	bool is_polling;      /* mostly in polls and else outside: a loop that waits */
 	const struct message_queues *queues; /* of the last of them that has any, or NULL */
 	const struct sample *latest; /* of the main thread, with or without frames; NULL: none */
 	bool is_stopped;             /* stopped, traced, a zombie or dead in all its samples */

@@ -5,11 +5,13 @@
  *	no recorder: look --> test: too unlikely? --> does anybody move? -- no -----+--> verdict
  *	                                                 \-- yes: a slow-down       |
  *	both:        nobody moves for 1 s, 1.5 s, 2.3 s, ... -----------------------/
+ *	recorder:    the verdict's own: too long by all stays in these places
  *
  * What the verdict has counted (deadlock, mismatch, lost message, crash) is certain and is a hang
  * at once, and so is a rank that a signal has stopped or that has ended while others wait for it.
- * All else needs the word of pace or test for it or, where these have no history to judge by, that
- * nothing has moved for --max-wait; and that those who are outside MPI do not read or write. */
+ * All else needs the word of pace or test for it, or of lp itself by the stays that recorders know
+ * (evidence/stays.h) once nobody has moved for a while, or, where these have no history to judge by,
+ * that nothing has moved for --max-wait; and that those who are outside MPI do not read or write. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -22,6 +24,7 @@
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
+#include "model/job/rankset.h"
 #include "model/monotonic.h"
 #include "render/words/label.h"
 #include "shell/interrupt.h"
@@ -90,7 +93,8 @@ static bool is_spared(struct watch *watch)
 	double most_ns = watch->options->max_wait_s * SECOND_NS;
 
 	if (!watch->options->wants_kill || watch_still_ns(watch) >= most_ns ||
-	    (!is_unsure && watch->session->verdict->kind != VERDICT_COMPUTATION))
+	    (!is_unsure && (watch->session->verdict->kind != VERDICT_COMPUTATION ||
+			    watch->session->verdict->is_endable)))
 		return false;
 	if (!watch->has_told_spared)
 		watch_tell_note(&watch->teller, "still",
@@ -110,6 +114,16 @@ bool watch_has_lost_ranks(const struct watch *watch)
 
 	return numbers->num_ended > 0 &&
 	       numbers->num_ended + numbers->num_left < numbers->num_ranks;
+}
+
+/* By a verdict that goes by stays, a standstill that lasts on is a hang then; UINT64_MAX: never. */
+static uint64_t when_too_long(const struct watch *watch, uint64_t now_ns)
+{
+	const struct verdict *verdict = watch->session->verdict;
+
+	if (!watch->has_recorder || !verdict->needed_ns || verdict->needed_ns <= verdict->stay_ns)
+		return UINT64_MAX;
+	return now_ns + (verdict->needed_ns - verdict->stay_ns) + SECOND_NS / 10;
 }
 
 /* As `lp` looks. ERROR_GONE is no error: the job ends. */
@@ -133,6 +147,8 @@ static int look_fully(struct watch *watch, struct pdb_error *err)
 	if (watch_still_ns(watch) < patience_ns &&
 	    watch->moved_ns + patience_ns < watch->next_still_ns)
 		watch->next_still_ns = watch->moved_ns + (uint64_t)patience_ns;
+	if (when_too_long(watch, now_ns) < watch->next_still_ns)
+		watch->next_still_ns = when_too_long(watch, now_ns);
 	watch->next_check_ns = now_ns + later(watch_has_lost_ranks(watch) ? SECOND_NS : CHECK_NS,
 					      CHECK_SHARE * cost_ns);
 	return 0;
@@ -195,6 +211,17 @@ static void tell_still(struct watch *watch)
 	arena_destroy(arena);
 }
 
+/* Nobody has moved for a while or works, and it is a hang by stays. */
+static bool is_too_long(struct watch *watch)
+{
+	const struct verdict *verdict = watch->session->verdict;
+
+	return watch->has_recorder && watch->report.kind != PACE_MOVING &&
+	       verdict->basis == VERDICT_BY_MODELS && verdict->kind != VERDICT_NONE &&
+	       verdict->is_hang && rankset_is_empty(verdict->moving) && !watch_is_active(watch) &&
+	       !is_spared(watch);
+}
+
 int watch_look_closely(struct watch *watch, struct pdb_error *err)
 {
 	const struct session *session = watch->session;
@@ -211,9 +238,12 @@ int watch_look_closely(struct watch *watch, struct pdb_error *err)
 		return 0;
 	}
 	watch->is_certain = false;
-	if (!watch->has_recorder &&
-	    watch_still_ns(watch) > watch->options->max_wait_s * SECOND_NS &&
-	    verdict_may_be_hang(session->verdict) && !watch_is_active(watch))
+	if (is_too_long(watch))
+		find_hang(watch, WATCH_BY_STAYS);
+	else if (!watch->has_recorder &&
+		 watch_still_ns(watch) > watch->options->max_wait_s * SECOND_NS &&
+		 (verdict_may_be_hang(session->verdict) || session->verdict->is_edge) &&
+		 !watch_is_active(watch))
 		find_hang(watch, WATCH_BY_PATIENCE);
 	return 0;
 }

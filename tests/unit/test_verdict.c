@@ -7,6 +7,7 @@
 #include "model/job/message_queues.h"
 #include "model/job/modules.h"
 #include "model/job/names.h"
+#include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
 #include "tests/unit/answers.h"
@@ -128,8 +129,8 @@ static const struct case_spec cases[] = {
 	 "1-2",
 	 true},
 	{"hung in the second call of the first iteration",
-	 {STAYS(0, REDUCE, 4000), STAYS(0, SENT, 4000), STAYS(0, REDUCE, 4000),
-	  STAYS(0, REDUCE, 4000)},
+	 {STAYS(0, REDUCE, 5500), STAYS(0, SENT, 5500), STAYS(0, REDUCE, 5500),
+	  STAYS(0, REDUCE, 5500)},
 	 true,
 	 VERDICT_COMPUTATION,
 	 "1",
@@ -543,10 +544,56 @@ static void test_ending(void **state)
 			job->model->lanes[l].has_second_look = true;
 		answer = judge(job);
 		print_message("case %zu\n", i);
-		assert_int_equal(answer.verdict->kind, VERDICT_LEFT);
-		assert_ranks(answer.verdict->culprits, "2");
+		assert_int_equal(answer.verdict->kind,
+				 endings[i].is_hang ? VERDICT_LEFT : VERDICT_NONE);
+		assert_ranks(answer.verdict->culprits, endings[i].is_hang ? "2" : "");
 		assert_int_equal(answer.verdict->is_hang, endings[i].is_hang);
 		assert_true(answer.verdict->is_hang || !answer.verdict->is_final);
+		assert_int_equal(answer.verdict->is_edge, !endings[i].is_hang);
+		answers_deinit(&answer);
+		job_destroy(job);
+	}
+}
+
+/* All who have begun are in MPI_Init; two ranks have not come there. */
+static void test_starting(void **state)
+{
+	static const struct {
+		uint64_t stay_ms;
+		enum verdict_kind kind;
+		const char *culprits;
+	} starts[] = {
+		{5000, VERDICT_NONE, ""},
+		{50000, VERDICT_NONE, ""},
+		{70000, VERDICT_COMPUTATION, "1,3"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(starts); i++) {
+		struct job *job = job_create();
+		struct answers answer;
+		struct pdb_error err;
+
+		for (int r = 0; r < 4; r++) {
+			struct sim_rank *rank;
+
+			proctable_add(job->proctable, r, 1000 + r, "here", "/bin/app");
+			if (r & 1) {
+				job_add_hole(job, r, "no recorder");
+				continue;
+			}
+			rank = sim_rank_create(r);
+			sim_enter(rank, "MPI_Init", MAIN(1));
+			sim_stay(rank, starts[i].stay_ms);
+			sim_add(job, rank);
+		}
+		assert_int_equal(proctable_finish(job->proctable, &err), 0);
+		job_model_finish(job->model);
+		answer = judge(job);
+		assert_int_equal(answer.verdict->kind, starts[i].kind);
+		assert_ranks(answer.verdict->culprits, starts[i].culprits);
+		assert_int_equal(answer.verdict->is_hang, starts[i].kind != VERDICT_NONE);
+		assert_int_equal(answer.verdict->is_edge, starts[i].kind == VERDICT_NONE);
 		answers_deinit(&answer);
 		job_destroy(job);
 	}
@@ -559,7 +606,11 @@ static void test_ended_by_stacks(void **state)
 		const char *function;
 		bool is_final;
 	} calls_of_all[] = {
-		{"PMPI_Recv", true}, {"PMPI_Finalize", false}, {"mpi_finalize_", false}};
+		{"PMPI_Recv", true},
+		{"PMPI_Finalize", false},
+		{"mpi_finalize_", false},
+		{"PMPI_Init_thread", false},
+	};
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(calls_of_all); i++) {
@@ -570,8 +621,9 @@ static void test_ended_by_stacks(void **state)
 			add_sample(job, r, 'R', LIBMPI, calls_of_all[i].function, 1);
 		job_add_hole(job, 3, JOB_HOLE_ENDED);
 		verdict = verdict_create(job, NULL, NULL, NULL);
-		assert_int_equal(verdict->kind, VERDICT_LEFT);
-		assert_ranks(verdict->culprits, "3");
+		assert_int_equal(verdict->kind,
+				 calls_of_all[i].is_final ? VERDICT_LEFT : VERDICT_NONE);
+		assert_ranks(verdict->culprits, calls_of_all[i].is_final ? "3" : "");
 		assert_ranks(verdict->waiting, "0-2");
 		assert_false(verdict->is_hang);
 		assert_int_equal(verdict->is_final, calls_of_all[i].is_final);
@@ -916,6 +968,7 @@ int main(void)
 		cmocka_unit_test(test_unrecorded),
 		cmocka_unit_test(test_ended),
 		cmocka_unit_test(test_ending),
+		cmocka_unit_test(test_starting),
 		cmocka_unit_test(test_ended_by_stacks),
 		cmocka_unit_test(test_by_stacks),
 		cmocka_unit_test(test_apart_by_stacks),
