@@ -14,7 +14,7 @@
 const struct stay_limits stay_limits = {
 	.unusual_error = 0.1,
 	.hang_error = 0.001,
-	.end_error = 0.00001,
+	.end_error = 0.0001,
 	.unusual_ratio = 1.2,
 	.hang_ratio = 5,
 	.elsewhere_ratio = 10,
@@ -23,6 +23,7 @@ const struct stay_limits stay_limits = {
 	.unusual_ns = SECOND_NS / 2,
 	.hang_ns = SECOND_NS,
 	.new_ns = 3 * SECOND_NS,
+	.end_ns = 10 * SECOND_NS,
 	.edge_ns = 60 * SECOND_NS,
 };
 
@@ -403,6 +404,7 @@ struct stay_judgement stays_judge(struct stays *stays, size_t lane)
 
 	judgement.is_edge = stays->is_edge || stays_is_starting(stays->jm, lane);
 	require(&judgement, stay_limits.unusual_ns, (double)stay_limits.hang_ns);
+	judgement.end_ns = longer(judgement.end_ns, stay_limits.end_ns);
 	if (judgement.is_edge)
 		require(&judgement, stay_limits.edge_ns, (double)stay_limits.edge_ns);
 	return judgement;

@@ -77,7 +77,8 @@ static void judge_by_models(struct judge *j)
 	find_facts(j);
 	judge_in_order(j);
 	if (verdict->kind == VERDICT_NONE) {
-		verdict->stay_ns = verdict->longest_before_ns = verdict->needed_ns = 0;
+		verdict->stay_ns = verdict->longest_before_ns = 0;
+		verdict->needed_ns = verdict->end_ns = 0;
 		verdict->is_new_state = false;
 		verdict_find_awaited(j);
 		verdict->is_hang = false;

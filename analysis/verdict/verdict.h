@@ -63,8 +63,8 @@ struct verdict {
 	/* How sure: the culprits' shortest present stay, and the longest earlier one that it was
 	 * compared with. */
 	uint64_t stay_ns, longest_before_ns;
-	uint64_t needed_ns;  /* by stays: a hang if these are as long as this */
-	bool is_endable;     /* a hang by stays that are so long that a job may be ended for them */
+	uint64_t needed_ns;  /* by stays: a hang if these are as long as this, */
+	uint64_t end_ns;     /* and long enough to end a job for it; 0: not by stays */
 	bool is_uncounted;   /* by stacks: not all messages could be counted; ranks may move */
 	bool is_new_state;   /* no culprit ever left this state before */
 	bool is_approximate; /* a comparison used cumulative counts of an inner loop */

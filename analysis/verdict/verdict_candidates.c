@@ -13,8 +13,8 @@ void verdict_weigh(struct judge *j)
 
 	verdict->stay_ns = UINT64_MAX;
 	verdict->longest_before_ns = 0;
-	verdict->needed_ns = 0;
-	verdict->is_new_state = verdict->is_hang = verdict->is_endable = true;
+	verdict->needed_ns = verdict->end_ns = 0;
+	verdict->is_new_state = verdict->is_hang = true;
 	for (size_t i = 0; i < j->jm->num_lanes; i++) {
 		const struct lane_fact *fact = &j->lanes[i];
 
@@ -28,11 +28,12 @@ void verdict_weigh(struct judge *j)
 		if (fact->usual.hang_ns > verdict->needed_ns)
 			verdict->needed_ns = fact->usual.hang_ns;
 		verdict->is_hang &= fact->stay_ns >= fact->usual.hang_ns;
-		verdict->is_endable &= fact->stay_ns >= fact->usual.end_ns;
+		if (fact->usual.end_ns > verdict->end_ns)
+			verdict->end_ns = fact->usual.end_ns;
 	}
 	if (verdict->stay_ns == UINT64_MAX) {
 		verdict->stay_ns = 0;
-		verdict->is_hang = verdict->is_endable = false;
+		verdict->is_hang = false;
 	}
 }
 

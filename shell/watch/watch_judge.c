@@ -86,25 +86,41 @@ static void find_hang(struct watch *watch, enum watch_proof proof)
 	watch->is_hang = true;
 }
 
-/* Who computes, or moved unseen, may come back: while that is likely the job is not ended. */
+/* How long nobody must have moved until a job is ended for a rank that computes, as it may come back:
+ * until its stay is that unlikely, or for --max-wait. */
+static uint64_t sparing_ns(const struct watch *watch)
+{
+	const struct verdict *verdict = watch->session->verdict;
+	uint64_t most_ns = (uint64_t)(watch->options->max_wait_s * SECOND_NS);
+
+	if (watch_standstill_of(watch).is_unsure)
+		return most_ns;
+	if (verdict->kind != VERDICT_COMPUTATION)
+		return 0;
+	return verdict->is_hang && verdict->end_ns > 0 && verdict->end_ns < most_ns
+		       ? verdict->end_ns
+		       : most_ns;
+}
+
+/* The job is not ended yet. */
 static bool is_spared(struct watch *watch)
 {
 	bool is_unsure = watch_standstill_of(watch).is_unsure;
-	double most_ns = watch->options->max_wait_s * SECOND_NS;
+	uint64_t sparing = sparing_ns(watch);
 
-	if (!watch->options->wants_kill || watch_still_ns(watch) >= most_ns ||
-	    (!is_unsure && (watch->session->verdict->kind != VERDICT_COMPUTATION ||
-			    watch->session->verdict->is_endable)))
+	if (!watch->options->wants_kill || watch_still_ns(watch) >= sparing)
 		return false;
 	if (!watch->has_told_spared)
 		watch_tell_note(&watch->teller, "still",
 				"it looks like a hang, but %s: the job is ended once nobody %s for "
-				"%s (--max-wait)",
+				"%s",
 				is_unsure ? "ranks may have moved between the looks"
 					  : "a rank that computes may come back",
 				watch->has_recorder ? "has moved" : "was seen to move",
-				label_time((uint64_t)most_ns).text);
+				label_time(sparing).text);
 	watch->has_told_spared = true;
+	if (watch->next_still_ns > watch->moved_ns + sparing)
+		watch->next_still_ns = watch->moved_ns + sparing;
 	return true;
 }
 
