@@ -54,6 +54,9 @@ struct evidence {
 struct evidence *evidence_create(const struct job *job);
 void evidence_destroy(struct evidence *evidence); /* NULL is fine */
 
+/* Is it in MPI_Finalize? */
+bool actor_is_finalizing(const struct actor *actor, const struct job *job);
+
 /* Is it inside MPI, or polls, and does not get on? */
 static inline bool actor_is_waiting(const struct actor *actor)
 {

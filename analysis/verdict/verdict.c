@@ -230,6 +230,11 @@ struct verdict *verdict_create(const struct verdict_input *input)
 	return j.verdict;
 }
 
+bool verdict_wants_longer(const struct verdict *verdict)
+{
+	return verdict->is_read && !verdict->is_stuck && !verdict->is_hang;
+}
+
 bool verdict_may_be_hang(const struct verdict *verdict)
 {
 	if (verdict->kind == VERDICT_COMPUTATION)

@@ -177,6 +177,23 @@ static struct rankset *find_apart(const struct judge *j, const struct waitfor_de
 	return 2 * num_common > num ? apart : NULL;
 }
 
+/* Those that have sent their part to ranks that are elsewhere and do not take it: their call is not
+ * what the others' were. */
+static struct rankset *find_unasked(const struct judge *j, const struct rankset *apart)
+{
+	struct rankset *unasked = rankset_in(j->arena, rankset_create());
+
+	for (int r = rankset_first(apart); r >= 0; r = rankset_next(apart, r)) {
+		const struct waitfor_arrival *parts;
+		size_t num = waitfor_arrivals_of(j->waitfor, r, true, &parts);
+
+		for (size_t i = 0; i < num; i++)
+			if (!rankset_contains(apart, parts[i].destination))
+				rankset_add(unasked, r);
+	}
+	return unasked;
+}
+
 /* All are in one collective but a few, in others, and somebody waits for one of these. */
 static bool name_apart(const struct judge *j, const struct waitfor_deadlock *deadlock,
 		       struct verdict_read *ret)
@@ -189,6 +206,8 @@ static bool name_apart(const struct judge *j, const struct waitfor_deadlock *dea
 	ret->ranks = find_apart(j, deadlock);
 	if (!ret->ranks || rankset_is_empty(ret->ranks) || rankset_count(ret->ranks) > MAX_APART)
 		return false;
+	if (!rankset_is_empty(find_unasked(j, ret->ranks)))
+		ret->ranks = find_unasked(j, ret->ranks);
 	for (size_t i = 0; i < deadlock->num_actors; i++) {
 		uint32_t l = deadlock->actors[i];
 

@@ -2,9 +2,11 @@
  * The rules that go by what ranks do, without knowing what they wait for. */
 #include <signal.h>
 
+#include "analysis/evidence/thread_wait.h"
 #include "analysis/stacks/temporal.h"
 #include "analysis/verdict/verdict_private.h"
 #include "model/job/proctable.h"
+#include "model/job/sample.h"
 
 bool verdict_find_crashed(struct judge *j)
 {
@@ -88,11 +90,29 @@ static bool is_static_outside(const struct judge *j, size_t lane)
 	return j->actors[lane].activity == ACTIVITY_COMPUTING;
 }
 
+static bool waits_for_threads(const struct judge *j, size_t i)
+{
+	const struct actor *actor = &j->actors[i];
+	const struct sample *sample;
+	enum thread_wait_lead lead;
+
+	if (actor->is_main)
+		return stack_facts_waits_for_threads(j->evidence->stacks, j->job, actor->rank);
+	sample = samples_find(j->job->samples, actor->rank, actor->lane->data->tid);
+	lead = thread_wait_leads(j->job, sample);
+	return lead == THREAD_WAIT_LEADS_TO_MPI || lead == THREAD_WAIT_LEADS_ON;
+}
+
+/* If all threads wait so, nobody is left who could end that. */
+static bool does_something_else(const struct judge *j, size_t lane)
+{
+	return is_alive(j, lane) && !(is_static_outside(j, lane) && waits_for_threads(j, lane));
+}
+
 /* Outside MPI, but waiting for threads of the same rank that call MPI. */
 static bool waits_for_own_threads(const struct judge *j, size_t i)
 {
-	return j->actors[i].is_main && has_sibling(j, i, is_alive) &&
-	       stack_facts_waits_for_threads(j->evidence->stacks, j->job, j->actors[i].rank);
+	return has_sibling(j, i, does_something_else) && waits_for_threads(j, i);
 }
 
 /* Lanes outside MPI whose like wait inside; of_role false: whose like are all outside. */
@@ -232,10 +252,10 @@ static bool is_in(const struct judge *j, size_t i, enum seg_class class_id)
 {
 	const struct actor *actor = &j->actors[i];
 
-	if (actor->lane)
-		return j->jm->sites[SEG_STATE_SITE(actor->lane->state)].class_id == class_id;
-	return class_id == SEG_CLASS_INIT ? actor->stack->is_initializing
-					  : actor->stack->is_finalizing;
+	if (class_id == SEG_CLASS_FINALIZE)
+		return actor_is_finalizing(actor, j->job);
+	return actor->lane ? j->jm->sites[SEG_STATE_SITE(actor->lane->state)].class_id == class_id
+			   : actor->stack->is_initializing;
 }
 
 /* Do all who wait do so in calls of this class? */

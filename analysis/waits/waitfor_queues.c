@@ -237,7 +237,8 @@ static enum names_mpi_kind kind_of(const struct job *job, const struct stack_fac
 {
 	enum names_mpi_kind kind = NAMES_MPI_OTHER;
 
-	for (uint32_t at = fact->latest->path; at != CALLPATH_NONE && kind == NAMES_MPI_OTHER;
+	for (uint32_t at = stack_fact_place(fact)->path;
+	     at != CALLPATH_NONE && kind == NAMES_MPI_OTHER;
 	     at = at == fact->function ? CALLPATH_NONE : callpaths_get(job->callpaths, at)->parent)
 		kind = names_mpi_kind(job->names, at);
 	return kind;
@@ -254,6 +255,7 @@ static void read_queues(struct reader *r, enum names_mpi_kind kind)
 		[NAMES_MPI_SENDRECV] = {.receives = true, .sends = true},
 		[NAMES_MPI_WAIT] = {.receives = true, .own_receives = true, .sends = true},
 		[NAMES_MPI_POLL] = {.receives = true},
+		[NAMES_MPI_LOOK] = {.own_receives = true, .own_sends = true},
 		[NAMES_MPI_OTHER] = {.own_receives = true, .own_sends = true},
 	};
 
@@ -324,7 +326,9 @@ void waitfor_read_needs(struct waitfor *w, uint32_t l)
 
 	if (!actor->lane)
 		result->gap = WAITFOR_NOT_TOLD;
-	if (!r.queues || !actor->is_main || fact->function == CALLPATH_NONE ||
+	/* In MPI_Finalize it waits for others to come there, which is how programs end. */
+	if (!r.queues || !actor->is_main || actor_is_finalizing(actor, w->job) ||
+	    fact->function == CALLPATH_NONE ||
 	    (actor->lane && (actor->activity != ACTIVITY_IN_MPI || is_counted(w, l))))
 		return;
 	read_queues(&r, kind_of(w->job, fact));

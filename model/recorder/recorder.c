@@ -229,3 +229,24 @@ void recorder_leave_poll(struct lane *lane, bool failed)
 		tracer_call(lane->tracer, lane->site);
 	ended(lane);
 }
+
+void recorder_enter_look(struct lane *lane)
+{
+	if (!lane->looks->is_poll) {
+		recorder_enter(lane);
+		return;
+	}
+	looks_operation(lane);
+	lane_enter_poll(lane, lane->site, lane->now);
+}
+
+void recorder_leave_look(struct lane *lane)
+{
+	bool told_nothing = looks_told_nothing(lane);
+
+	if (lane->looks->is_poll)
+		recorder_leave_poll(lane, told_nothing);
+	else
+		recorder_leave(lane);
+	looks_end(lane);
+}
