@@ -103,60 +103,57 @@ static bool are_all_at_edge(const struct job_model *jm)
 
 /* ---- Stays in a state ---- */
 
-/* The lane's longest completed stay in a job's state; 0: none that is known. */
-static uint64_t longest_stay(const struct job_lane *lane, uint32_t state, uint32_t *guess)
+static struct place_stays *add_place(struct stays *stays, uint64_t key)
 {
-	uint32_t site = SEG_STATE_SITE(state), local = *guess;
-	const struct model_lane *data = lane->data;
-	size_t num_sites = lane->model->num_sites;
+	struct place_stays *place =
+		ARENA_PUSH(stays->arena, stays->places, stays->num_places, stays->capacity);
 
-	if (!data->longest_ns)
-		return job_lane_state(lane, data->longest.state) == state ? data->longest.ns : 0;
-	if (local >= num_sites || lane->site_map[local] != site)
-		for (local = 0; local < num_sites && lane->site_map[local] != site;)
-			local++;
-	if (local == num_sites)
-		return 0;
-	*guess = local;
-	return model_lane_stay(data, local * 2 + (state & 1));
-}
-
-static struct place_stays find_stays(const struct job_model *jm, uint32_t role, uint32_t state)
-{
-	struct place_stays place = {.longest_lane = SIZE_MAX};
-	uint32_t guess = 0;
-
-	for (size_t i = 0; i < jm->num_lanes; i++) {
-		uint64_t ns;
-
-		if (jm->lanes[i].role != role)
-			continue;
-		ns = longest_stay(&jm->lanes[i], state, &guess);
-		if (ns == 0)
-			continue;
-		place.num_left++;
-		if (ns > place.longest_ns) {
-			place.second_ns = place.longest_ns;
-			place.longest_ns = ns;
-			place.longest_lane = i;
-		} else if (ns > place.second_ns) {
-			place.second_ns = ns;
-		}
-	}
+	*place = (struct place_stays){.longest_lane = SIZE_MAX};
+	pair_map_add(stays->index_of, key, (uint32_t)(stays->num_places - 1));
 	return place;
 }
 
-static const struct place_stays *get_stays(struct stays *stays, uint32_t role, uint32_t state)
+static void add_stay(struct stays *stays, size_t lane, uint32_t local, uint64_t ns)
 {
-	uint64_t key = pair_key(role, state);
-	uint32_t index = pair_map_get(stays->index_of, key);
+	const struct job_lane *at = &stays->jm->lanes[lane];
+	uint64_t key = pair_key(at->role, job_lane_state(at, local));
+	uint32_t index;
+	struct place_stays *place;
 
-	if (index != PAIR_NONE)
-		return &stays->places[index];
-	pair_map_add(stays->index_of, key, (uint32_t)stays->num_places);
-	*ARENA_PUSH(stays->arena, stays->places, stays->num_places, stays->capacity) =
-		find_stays(stays->jm, role, state);
-	return &stays->places[stays->num_places - 1];
+	if (ns == 0)
+		return;
+	index = pair_map_get(stays->index_of, key);
+	place = index == PAIR_NONE ? add_place(stays, key) : &stays->places[index];
+	place->num_left++;
+	if (ns > place->longest_ns) {
+		place->second_ns = place->longest_ns;
+		place->longest_ns = ns;
+		place->longest_lane = lane;
+	} else if (ns > place->second_ns) {
+		place->second_ns = ns;
+	}
+}
+
+/* A look without details brings of each lane the stay that its own present one is compared with. */
+static void add_stays(struct stays *stays)
+{
+	for (size_t i = 0; i < stays->jm->num_lanes; i++) {
+		const struct job_lane *lane = &stays->jm->lanes[i];
+		const struct model_lane *data = lane->data;
+
+		if (!data->longest_ns)
+			add_stay(stays, i, data->longest.state, data->longest.ns);
+		for (uint32_t s = 0; data->longest_ns && s < 2 * lane->model->num_sites; s++)
+			add_stay(stays, i, s, data->longest_ns[s]);
+	}
+}
+
+static const struct place_stays *get_stays(const struct stays *stays, uint32_t role, uint32_t state)
+{
+	static const struct place_stays none = {.longest_lane = SIZE_MAX};
+	uint32_t index = pair_map_get(stays->index_of, pair_key(role, state));
+
+	return index == PAIR_NONE ? &none : &stays->places[index];
 }
 
 static uint64_t others_longest(const struct place_stays *place, size_t lane)
@@ -187,7 +184,7 @@ static uint64_t own_longest(const struct job_lane *lane)
 }
 
 /* The longest in any state of this side where the lane has stayed much longer than all others. */
-static uint64_t longest_alone(struct stays *stays, size_t lane)
+static uint64_t longest_alone(const struct stays *stays, size_t lane)
 {
 	const struct job_lane *at = &stays->jm->lanes[lane];
 	uint64_t longest_ns = 0;
@@ -196,7 +193,6 @@ static uint64_t longest_alone(struct stays *stays, size_t lane)
 	     s += 2) {
 		uint64_t ns = at->data->longest_ns[s], others_ns;
 
-		/* Others are asked about it only if it would count. */
 		if (ns <= longest_ns || ns < stay_limits.noise_ns * stay_limits.alone_ratio)
 			continue;
 		others_ns = others_longest(get_stays(stays, at->role, job_lane_state(at, s)), lane);
@@ -285,6 +281,7 @@ struct stays *stays_create(struct arena *arena, const struct job_model *jm,
 	};
 	if (progress)
 		stays->is_run = find_running(stays);
+	add_stays(stays);
 	return stays;
 }
 
@@ -336,7 +333,7 @@ static void require_elsewhere(struct stay_judgement *judgement, uint64_t longest
 	require(judgement, longest_ns + 1, stay_limits.elsewhere_ratio * (double)longest_ns);
 }
 
-static struct stay_judgement judge_by_others(struct stays *stays, size_t lane,
+static struct stay_judgement judge_by_others(const struct stays *stays, size_t lane,
 					     const struct place_stays *place)
 {
 	struct stay_judgement judgement =
@@ -361,7 +358,7 @@ static struct stay_judgement judge_by_elsewhere(const struct job_lane *lane)
 }
 
 /* Of those that there is something to compare with, by the one that knows it to be less usual. */
-static struct stay_judgement judge_new(struct stays *stays, size_t lane)
+static struct stay_judgement judge_new(const struct stays *stays, size_t lane)
 {
 	const struct job_lane *at = &stays->jm->lanes[lane];
 	const struct place_stays *place = get_stays(stays, at->role, at->state);
@@ -383,7 +380,7 @@ static struct stay_judgement judge_new(struct stays *stays, size_t lane)
 }
 
 /* Who waits inside a call does so for others: how long these once took says nothing of this one. */
-static struct stay_judgement judge_known(struct stays *stays, size_t lane, uint64_t num)
+static struct stay_judgement judge_known(const struct stays *stays, size_t lane, uint64_t num)
 {
 	const struct job_lane *at = &stays->jm->lanes[lane];
 	const struct place_stays *place = get_stays(stays, at->role, at->state);
@@ -395,7 +392,7 @@ static struct stay_judgement judge_known(struct stays *stays, size_t lane, uint6
 	return judge_by(STAY_BY_PLACE, num + num_others, longest_ns);
 }
 
-struct stay_judgement stays_judge(struct stays *stays, size_t lane)
+struct stay_judgement stays_judge(const struct stays *stays, size_t lane)
 {
 	const struct job_lane *at = &stays->jm->lanes[lane];
 	uint64_t num = count_left(at, at->data->state);

@@ -80,7 +80,7 @@ struct stays *stays_create(struct arena *arena, const struct job_model *jm,
 
 /* Of the lane's present place. What a look without details has not brought (others' stays in
  * places where they are not now) is missing. Never fails. */
-struct stay_judgement stays_judge(struct stays *stays, size_t lane);
+struct stay_judgement stays_judge(const struct stays *stays, size_t lane);
 
 /* The stay that is too long for an error rate, by n earlier stays of which the longest is given. */
 uint64_t stays_needed(uint64_t num, uint64_t longest_ns, double error, double least_ratio);

@@ -25,7 +25,7 @@ static const struct stay_judgement unknown_stay = {
 	.end_ns = UINT64_MAX,
 };
 
-static void find_fact(struct judge *j, struct stays *stays, size_t i)
+static void find_fact(struct judge *j, const struct stays *stays, size_t i)
 {
 	const struct actor *actor = &j->actors[i];
 	struct actor_fact *fact = &j->facts[i];
