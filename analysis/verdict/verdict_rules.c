@@ -6,10 +6,8 @@
 #include "analysis/stacks/temporal.h"
 #include "analysis/verdict/verdict_private.h"
 #include "model/job/callpath.h"
+#include "model/job/proctable.h"
 #include "model/job/sample.h"
-
-/* Of a job that ends: its ranks, and what the launcher does for each, take turns for as long. */
-#define ENDING_NS UINT64_C(60000000000)
 
 bool verdict_find_crashed(struct judge *j)
 {
@@ -293,6 +291,58 @@ static bool are_few(struct judge *j)
 	return true;
 }
 
+/* ---- Start and end ---- */
+
+static bool is_in(const struct judge *j, size_t i, enum seg_class class_id)
+{
+	const struct actor *actor = &j->actors[i];
+
+	if (class_id == SEG_CLASS_FINALIZE)
+		return actor_is_finalizing(actor, j->job);
+	return actor->lane ? j->jm->sites[SEG_STATE_SITE(actor->lane->state)].class_id == class_id
+			   : actor->stack->is_initializing;
+}
+
+/* Do all who wait do so in calls of this class? */
+static bool do_all_wait_in(const struct judge *j, enum seg_class class_id)
+{
+	for (size_t i = 0; i < j->num_actors; i++)
+		if (j->facts[i].is_waiting && !is_in(j, i, class_id))
+			return false;
+	return true;
+}
+
+/* All others are in MPI_Init, and for long: these have not come there. */
+static bool find_late(struct judge *j)
+{
+	struct verdict *verdict = j->verdict;
+	struct rankset *late = rankset_in(j->arena, proctable_ranks(j->job->proctable));
+
+	rankset_remove_set(late, verdict->waiting);
+	rankset_remove_set(late, verdict->moving);
+	for (size_t i = 0; i < j->num_actors; i++)
+		j->is_candidate[i] = rankset_contains(late, j->actors[i].rank);
+	if (rankset_is_empty(late))
+		return false;
+	verdict_name_culprits(j, VERDICT_COMPUTATION);
+	rankset_add_set(verdict->culprits, late);
+	verdict->stay_ns = verdict->quiet_ns;
+	verdict->is_hang = verdict->is_new_state = true;
+	return true;
+}
+
+bool verdict_find_edge(struct judge *j)
+{
+	bool is_start = do_all_wait_in(j, SEG_CLASS_INIT);
+
+	if (!is_start && !do_all_wait_in(j, SEG_CLASS_FINALIZE))
+		return false;
+	if (j->verdict->quiet_ns >= stay_limits.edge_ns)
+		return is_start && find_late(j);
+	j->verdict->is_edge = true;
+	return true;
+}
+
 /* ---- Outside MPI ---- */
 
 bool verdict_find_computing(struct judge *j)
@@ -326,16 +376,6 @@ bool verdict_find_computing(struct judge *j)
 	return true;
 }
 
-/* Do all who wait do so in MPI_Finalize? */
-static bool is_ending(const struct judge *j)
-{
-	for (size_t i = 0; i < j->num_actors; i++) {
-		if (j->facts[i].is_waiting && !actor_is_finalizing(&j->actors[i], j->job))
-			return false;
-	}
-	return true;
-}
-
 bool verdict_find_left(struct judge *j)
 {
 	bool is_ended;
@@ -359,8 +399,6 @@ bool verdict_find_left(struct judge *j)
 		/* How long nobody has moved is not known without a recorder. */
 		j->verdict->is_final = j->verdict->is_hang || j->evidence->num_lanes == 0;
 	}
-	if (j->verdict->quiet_ns < ENDING_NS && is_ending(j))
-		j->verdict->is_hang = j->verdict->is_final = false;
 	return true;
 }
 

@@ -111,8 +111,8 @@ static const struct case_spec cases[] = {
 	 "1-2",
 	 true},
 	{"hung in the second call of the first iteration",
-	 {STAYS(0, REDUCE, 4000), STAYS(0, SENT, 4000), STAYS(0, REDUCE, 4000),
-	  STAYS(0, REDUCE, 4000)},
+	 {STAYS(0, REDUCE, 5500), STAYS(0, SENT, 5500), STAYS(0, REDUCE, 5500),
+	  STAYS(0, REDUCE, 5500)},
 	 true,
 	 VERDICT_COMPUTATION,
 	 "1",
@@ -481,10 +481,56 @@ static void test_ending(void **state)
 			job->model->lanes[l].has_second_look = true;
 		answer = answers_of(job);
 		print_message("case %zu\n", i);
-		assert_int_equal(answer.verdict->kind, VERDICT_LEFT);
-		assert_ranks(answer.verdict->culprits, "2");
+		assert_int_equal(answer.verdict->kind,
+				 endings[i].is_hang ? VERDICT_LEFT : VERDICT_NONE);
+		assert_ranks(answer.verdict->culprits, endings[i].is_hang ? "2" : "");
 		assert_int_equal(answer.verdict->is_hang, endings[i].is_hang);
 		assert_true(answer.verdict->is_hang || !answer.verdict->is_final);
+		assert_int_equal(answer.verdict->is_edge, !endings[i].is_hang);
+		answers_deinit(&answer);
+		job_destroy(job);
+	}
+}
+
+/* All who have begun are in MPI_Init; two ranks have not come there. */
+static void test_starting(void **state)
+{
+	static const struct {
+		uint64_t stay_ms;
+		enum verdict_kind kind;
+		const char *culprits;
+	} starts[] = {
+		{5000, VERDICT_NONE, ""},
+		{50000, VERDICT_NONE, ""},
+		{70000, VERDICT_COMPUTATION, "1,3"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(starts); i++) {
+		struct job *job = job_create();
+		struct answers answer;
+		struct pdb_error err;
+
+		for (int r = 0; r < 4; r++) {
+			struct sim_rank *rank;
+
+			proctable_add(job->proctable, r, 1000 + r, "here", "/bin/app");
+			if (r & 1) {
+				job_add_hole(job, r, "no recorder");
+				continue;
+			}
+			rank = sim_rank_create(r);
+			sim_enter(rank, "MPI_Init", MAIN(1));
+			sim_stay(rank, starts[i].stay_ms);
+			sim_add(job, rank);
+		}
+		assert_int_equal(proctable_finish(job->proctable, &err), 0);
+		job_model_finish(job->model);
+		answer = judge(job);
+		assert_int_equal(answer.verdict->kind, starts[i].kind);
+		assert_ranks(answer.verdict->culprits, starts[i].culprits);
+		assert_int_equal(answer.verdict->is_hang, starts[i].kind != VERDICT_NONE);
+		assert_int_equal(answer.verdict->is_edge, starts[i].kind == VERDICT_NONE);
 		answers_deinit(&answer);
 		job_destroy(job);
 	}
