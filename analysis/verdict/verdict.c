@@ -170,7 +170,6 @@ static void judge(struct judge *j)
 
 	verdict->basis = j->evidence->num_lanes ? VERDICT_BY_MODELS : VERDICT_BY_STACKS;
 	find_facts(j);
-	verdict->basis = j->evidence->num_lanes ? VERDICT_BY_MODELS : VERDICT_BY_STACKS;
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && !rules[i].apply(j); i++)
 		;
 	if (verdict->kind == VERDICT_NONE) {
