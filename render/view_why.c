@@ -57,6 +57,7 @@ static void print_need(const struct view *view, const struct waitfor_step *step,
 	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
 		more += n != step->need && !view->waitfor->needs[n].is_weak;
 	text_wrap(view, indent, "waits for %s", label_wait_need(view, step->need));
+	cause_print_unstarted(view, step->need, indent + STEP);
 	if (more && lane->is_or)
 		text_wrap(view, indent, "or for any of %zu others: \"requests %d\"", more,
 			  step->rank);

@@ -262,6 +262,18 @@ void waitfor_add_peers(const struct waitfor *waitfor, uint32_t need, struct rank
 struct rankset *waitfor_find_givers(const struct waitfor *waitfor, uint32_t need,
 				    bool *are_past_ret, struct arena *arena);
 
+/* A persistent request that is made and not started now, and would meet a need. */
+struct waitfor_unstarted {
+	int rank;         /* whose it is: not the one that waits */
+	uint32_t site;    /* job site of the call that made it */
+	bool was_started; /* before */
+};
+
+/* What would be the message or the receive that a certain need is for, if its rank, which stands
+ * still, had started it. False: there is none. */
+bool waitfor_find_unstarted(const struct waitfor *waitfor, uint32_t need,
+			    struct waitfor_unstarted *ret);
+
 /* The shortest way from a rank to the nearest end of its waits; ends that explain something before
  * ends where nothing is known. NULL: the rank has no model. */
 struct waitfor_chain *waitfor_find_chain(const struct waitfor *waitfor, int rank,

@@ -278,6 +278,20 @@ static void print_slip(const struct view *view, const struct waitfor_lost *lost)
 		  label_comm(view, message->comm, LABEL_SHORT), slips[lost->slip]);
 }
 
+void cause_print_unstarted(const struct view *view, uint32_t need, int indent)
+{
+	struct waitfor_unstarted unstarted;
+	const struct job_site *site;
+
+	if (!waitfor_find_unstarted(view->waitfor, need, &unstarted))
+		return;
+	site = &view->job->model->sites[unstarted.site];
+	text_wrap(view, indent,
+		  "rank %d made the request for it by %s, %s, and has not started it%s",
+		  unstarted.rank, site->name, label_user_place(view, site->path, LABEL_FULL),
+		  unstarted.was_started ? " again" : "");
+}
+
 static void print_lost(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
@@ -288,6 +302,7 @@ static void print_lost(const struct view *view)
 	text_wrap(view, 4, "%s: %s", who, label_wait_where(view, verdict->lane));
 	if (verdict->which != WAITFOR_NONE)
 		print_slip(view, &view->waitfor->losts[verdict->which]);
+	cause_print_unstarted(view, verdict->need, 4);
 	print_novel(view);
 	print_departure(view);
 }
