@@ -51,6 +51,15 @@ static void end_at_rank(struct walker *k, enum waitfor_end end, int rank)
 
 /* ---- What nodes lead to ---- */
 
+static void end_at_mismatch(struct walker *k, uint32_t m)
+{
+	const struct waitfor_mismatch *found = &k->w->mismatches[m];
+
+	for (size_t i = 0; i < found->num_parties; i++)
+		rankset_add_set(k->ends[WAITFOR_END_MISMATCH], found->parties[i].ranks);
+	end_at(k, WAITFOR_END_MISMATCH);
+}
+
 static void leave_lane(struct walker *k, uint32_t l)
 {
 	static const enum waitfor_end ends[] = {
@@ -70,7 +79,9 @@ static void leave_lane(struct walker *k, uint32_t l)
 		rankset_add_set(k->ends[WAITFOR_END_CYCLE], k->cycle_of[l]->ranks);
 		end_at(k, WAITFOR_END_CYCLE);
 	}
-	if (lane->num_needs == 0)
+	if (lane->num_needs == 0 && waitfor_mismatch_of(k->w, l) != WAITFOR_NONE)
+		end_at_mismatch(k, waitfor_mismatch_of(k->w, l));
+	else if (lane->num_needs == 0)
 		end_at_rank(k,
 			    lane->gap == WAITFOR_COMPLETE ? WAITFOR_END_LIBRARY
 							  : WAITFOR_END_UNKNOWN,
@@ -100,13 +111,8 @@ static void leave_collective(struct walker *k, const struct waitfor_collective *
 						? k->p->unknown[collective->comm]
 						: NULL;
 
-	if (collective->mismatch != WAITFOR_NONE) {
-		const struct waitfor_mismatch *found = &k->w->mismatches[collective->mismatch];
-
-		for (size_t i = 0; i < found->num_parties; i++)
-			rankset_add_set(k->ends[WAITFOR_END_MISMATCH], found->parties[i].ranks);
-		end_at(k, WAITFOR_END_MISMATCH);
-	}
+	if (collective->mismatch != WAITFOR_NONE)
+		end_at_mismatch(k, collective->mismatch);
 	for (int rank = unknown ? rankset_first(unknown) : -1; rank >= 0;
 	     rank = rankset_next(unknown, rank))
 		go_to(k, k->p->first_rank + (uint32_t)rank);
