@@ -70,6 +70,7 @@ static void leave_lane(struct walker *k, uint32_t l)
 	const struct waitfor_lane *lane = &k->w->lanes[l];
 	int rank = k->p->jm->lanes[l].rank;
 	bool is_held = waitfor_has_strong_need(k->w, l);
+	uint32_t mismatch = is_held ? WAITFOR_NONE : waitfor_mismatch_of(k->w, l);
 
 	if (lane->state != WAITFOR_BLOCKED && lane->state != WAITFOR_POLLS) {
 		end_at_rank(k, ends[lane->state], rank);
@@ -79,9 +80,13 @@ static void leave_lane(struct walker *k, uint32_t l)
 		rankset_add_set(k->ends[WAITFOR_END_CYCLE], k->cycle_of[l]->ranks);
 		end_at(k, WAITFOR_END_CYCLE);
 	}
-	if (lane->num_needs == 0 && waitfor_mismatch_of(k->w, l) != WAITFOR_NONE)
-		end_at_mismatch(k, waitfor_mismatch_of(k->w, l));
-	else if (lane->num_needs == 0)
+	/* Else the collective's node leads there. */
+	if (mismatch != WAITFOR_NONE &&
+	    (lane->num_needs == 0 || k->w->mismatches[mismatch].what == WAITFOR_OTHER_LEADERS)) {
+		end_at_mismatch(k, mismatch);
+		return;
+	}
+	if (lane->num_needs == 0)
 		end_at_rank(k,
 			    lane->gap == WAITFOR_COMPLETE ? WAITFOR_END_LIBRARY
 							  : WAITFOR_END_UNKNOWN,

@@ -107,8 +107,8 @@ static uint64_t entry_of(const struct claim_side *side, uint32_t i)
 static uint64_t entry_of_neighbour(const struct claim_side *side, const struct list *list,
 				   int32_t rank)
 {
-	bool is_each = side->note->kind == SEG_NOTE_GIVES_EACH ||
-		       side->note->kind == SEG_NOTE_TAKES_EACH;
+	bool is_each =
+		side->note->kind == SEG_NOTE_GIVES_EACH || side->note->kind == SEG_NOTE_TAKES_EACH;
 	uint32_t at = 0;
 
 	if (count_in(list, rank, &at) != 1)
@@ -330,8 +330,7 @@ static const struct model_note *leader_note(const struct waitfor *w, uint32_t l,
 		if (request->kind != SEG_REQUEST_RECV || request->tag != SEG_TAG_LEADER ||
 		    request->comm != note->comm || request->ordinal != note->number)
 			continue;
-		*other_ret =
-			job_comms_peer(w->comms, lane->model, request->comm, request->peer);
+		*other_ret = job_comms_peer(w->comms, lane->model, request->comm, request->peer);
 		return *other_ret >= 0 ? note : NULL;
 	}
 	return NULL;
