@@ -159,16 +159,12 @@ void wrap_note_alltoallw(struct wrap_call *w, const void *data, struct wrap_coun
 
 /* ---- Neighbourhoods ---- */
 
-/* The graph's neighbours; NULL: it is none, or not known. */
+/* The graph's neighbours; NULL: they are too many. */
 static const struct seg_comm *graph_of(uint32_t comm)
 {
-	const struct seg_comm *entry;
+	const struct seg_comm *entry = &comms_here.entries[comm];
 
-	if (!comms_has(&comms_here, comm))
-		return NULL;
-	entry = &comms_here.entries[comm];
-	return entry->num_destinations > 0 && entry->num_destinations <= WRAP_MAX_NOTED &&
-			       entry->num_sources <= WRAP_MAX_NOTED
+	return entry->num_destinations <= WRAP_MAX_NOTED && entry->num_sources <= WRAP_MAX_NOTED
 		       ? entry
 		       : NULL;
 }

@@ -48,6 +48,12 @@ NOINLINE void wrap_note_neighbors_w(struct wrap_call *w, struct wrap_counts coun
 /* The call, which is a collective, has returned with this error. */
 COLD void wrap_failed(struct wrap_call *w, int ret);
 
+/* Are its neighbours those of a graph, and known? */
+static ALWAYS_INLINE bool wrap_is_graph(uint32_t comm)
+{
+	return comms_has(&comms_here, comm) && comms_here.entries[comm].num_destinations > 0;
+}
+
 /* ---- Hooks ---- */
 
 /* Of a shape: what it gives, flags, and what is noted. */
@@ -86,18 +92,22 @@ WRAP_NOTED(alltoallw, wrap_uneven, false,
 	   const void *data, struct wrap_counts counts, const void *types,
 	   struct wrap_counts from_counts, const void *from_types)
 WRAP_NOTED(neighbor, wrap_uneven, true,
-	   wrap_note_neighbors(w, count, type, from_count, from_type, comm), MPI_Count count,
-	   MPI_Datatype type, MPI_Count from_count, MPI_Datatype from_type)
+	   if (wrap_is_graph(comm))
+		   wrap_note_neighbors(w, count, type, from_count, from_type, comm),
+	   MPI_Count count, MPI_Datatype type, MPI_Count from_count, MPI_Datatype from_type)
 WRAP_NOTED(neighbor_allgatherv, wrap_uneven, true,
-	   wrap_note_neighbors_allgatherv(w, count, type, from_counts, from_type, comm),
+	   if (wrap_is_graph(comm))
+		   wrap_note_neighbors_allgatherv(w, count, type, from_counts, from_type, comm),
 	   MPI_Count count, MPI_Datatype type, struct wrap_counts from_counts,
 	   MPI_Datatype from_type)
 WRAP_NOTED(neighbor_alltoallv, wrap_uneven, true,
-	   wrap_note_neighbors_v(w, counts, type, from_counts, from_type, comm),
+	   if (wrap_is_graph(comm))
+		   wrap_note_neighbors_v(w, counts, type, from_counts, from_type, comm),
 	   struct wrap_counts counts, MPI_Datatype type, struct wrap_counts from_counts,
 	   MPI_Datatype from_type)
 WRAP_NOTED(neighbor_alltoallw, wrap_uneven, true,
-	   wrap_note_neighbors_w(w, counts, types, from_counts, from_types, comm),
+	   if (wrap_is_graph(comm))
+		   wrap_note_neighbors_w(w, counts, types, from_counts, from_types, comm),
 	   struct wrap_counts counts, const void *types, struct wrap_counts from_counts,
 	   const void *from_types)
 

@@ -74,7 +74,8 @@ static void test_round(void **state)
 
 			assert_int_equal(at % 2, 0);
 			assert_int_equal(note->number, number);
-			assert_in_range(note->num, 1, SEG_NOTE_WORDS - at % SEG_NOTE_WORDS - HEADER);
+			assert_in_range(note->num, 1,
+					SEG_NOTE_WORDS - at % SEG_NOTE_WORDS - HEADER);
 			assert_int_equal(entries_of(note)[note->num - 1], number + note->num - 1);
 			if (note->back == 0)
 				break;
@@ -99,8 +100,8 @@ static void test_refused(void **state)
 	assert_int_equal(note_at(l, l->seg->note_last)->number, 1);
 	add_note(l, 3, 1);
 	assert_int_equal(note_at(l, l->seg->note_last)->number, 3);
-	assert_int_equal(note_at(l, l->seg->note_last - note_at(l, l->seg->note_last)->back)->number,
-			 1);
+	assert_int_equal(
+		note_at(l, l->seg->note_last - note_at(l, l->seg->note_last)->back)->number, 1);
 }
 
 static void test_no_room(void **state)

@@ -14,8 +14,10 @@ enum { SIZE = 4, MANY = UINT32_MAX };
 /* Rank 3 is through with the second collective of all, the others wait in it. */
 static struct job *make_job(bool has_neighbours)
 {
-	static const char *const all[] = {"b b", "b b", "b b", "b x", NULL},
-				 *const neighbours[] = {"n n", "n n", "n n", "n x", NULL};
+	static const char *const all[] = {"b b", "b b", "b b", "b x", NULL}, *const neighbours[] = {
+										     "n n", "n n",
+										     "n n", "n x",
+										     NULL};
 	struct job *job = run(has_neighbours ? neighbours : all, 5000);
 	struct model_comm *comm = &model_of(job, 3)->comms[0];
 
@@ -39,8 +41,7 @@ static void set_graph(struct job *job, int rank, const int32_t *sources, uint32_
 	size_t num = model->num_members;
 
 	model->num_members = num + num_sources + num_destinations;
-	model->members =
-		xreallocarray(model->members, model->num_members, sizeof(*model->members));
+	model->members = xreallocarray(model->members, model->num_members, sizeof(*model->members));
 	memcpy(model->members + num, sources, num_sources * sizeof(*sources));
 	memcpy(model->members + num + num_sources, destinations,
 	       num_destinations * sizeof(*destinations));
@@ -234,8 +235,8 @@ static void test_other_notes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rooted), cmocka_unit_test(test_all_with_all),
-		cmocka_unit_test(test_error),  cmocka_unit_test(test_graph),
+		cmocka_unit_test(test_rooted),      cmocka_unit_test(test_all_with_all),
+		cmocka_unit_test(test_error),       cmocka_unit_test(test_graph),
 		cmocka_unit_test(test_other_notes),
 	};
 
