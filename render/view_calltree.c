@@ -215,6 +215,15 @@ static bool has_times(const struct calltree *tree)
 	return false;
 }
 
+static const struct rankset *all_ranks(const struct view *view, const struct calltree *tree)
+{
+	struct rankset *ranks = rankset_in(view->arena, rankset_create());
+
+	for (size_t i = 0; i < tree->num_roots; i++)
+		rankset_add_set(ranks, tree->nodes[tree->roots[i]].ranks);
+	return ranks;
+}
+
 void view_calltree(const struct view *view)
 {
 	const struct calltree *tree = view->answer->tree;
@@ -227,6 +236,7 @@ void view_calltree(const struct view *view)
 		text_wrap(view, 0,
 			  "#1 is the first in time of the branches there; see \"order\" for the "
 			  "reasons.");
+	label_print_thread_waits(view, all_ranks(view, tree));
 }
 
 /* ---- Classes ---- */
@@ -434,6 +444,7 @@ void view_calltree_json(const struct view *view)
 	for (size_t i = 0; i < tree->num_roots; i++)
 		write_nodes(json, view, tree->roots[i], done);
 	json_end_array(json);
+	label_json_thread_waits(json, view, all_ranks(view, tree));
 }
 
 void view_classes_json(const struct view *view)

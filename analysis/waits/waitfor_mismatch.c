@@ -79,7 +79,8 @@ static void collect(const struct waitfor *w, uint32_t comm, struct claims *claim
 		struct job_comm_view view = job_comm_view(jc, i);
 		const struct model_collective *recent = job_comm_seen(&view)->recent;
 		const struct model_collective *end =
-			p->is_static[view.rank] ? recent + SEG_RECENT : recent;
+			p->is_static[view.rank] && p->ranks[view.rank].num > 0 ? recent + SEG_RECENT
+									       : recent;
 
 		for (; recent < end && recent->number >= claims->numbers[0]; recent++) {
 			uint32_t site;
@@ -373,7 +374,7 @@ void waitfor_find_mismatches(struct waitfor *w)
 
 uint32_t waitfor_mismatch_of(const struct waitfor *w, uint32_t l)
 {
-	int rank = w->private->jm->lanes[l].rank;
+	int rank = w->evidence->actors[l].rank;
 
 	for (size_t m = 0; m < w->num_mismatches; m++) {
 		const struct waitfor_mismatch *mismatch = &w->mismatches[m];

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The needs of lanes inside MPI or polling: of the operation in progress, or of its requests. */
+ * The needs of lanes inside MPI or polling: of the operation in progress, or of its requests; and of
+ * those outside that wait for another thread of their process. */
+#include "analysis/evidence/thread_wait.h"
 #include "analysis/waits/waitfor_private.h"
+#include "model/job/sample.h"
 
 struct lane_needs {
 	struct waitfor *w;
 	uint32_t l;
 	const struct job_lane *lane;
-	struct waitfor_lane *result;
+	struct waitfor_actor *result;
 };
 
 static void add_need(struct lane_needs *n, const struct waitfor_need *need)
@@ -182,22 +185,58 @@ static void find_needs(struct lane_needs *n)
 	}
 }
 
+/* Read between the two looks, in which neither of the two threads has moved: what the other one had
+ * then, it has still. */
+static void find_thread(struct lane_needs *n)
+{
+	const struct job *job = n->w->job;
+	const struct sample *sample = NULL;
+	struct thread_wait wait;
+	uint32_t other;
+
+	if (job->samples)
+		sample = samples_find(job->samples, n->lane->rank,
+				      n->lane->data->is_main ? 0 : n->lane->data->tid);
+	wait = thread_wait_of(job, sample);
+	if (!wait.tid || wait.is_timed)
+		return;
+	other = thread_wait_lane(job, sample, &wait);
+	if (other == UINT32_MAX || other == n->l)
+		return;
+	add_need(n, &(struct waitfor_need){
+			    .kind = WAITFOR_THREAD,
+			    .is_certain = true,
+			    .peer = n->lane->rank,
+			    .tag = wait.kind == THREAD_WAIT_LOCK,
+			    .comm = SEG_NO_COMM,
+			    .node = other,
+			    .site = SEG_STATE_SITE(n->lane->state),
+			    .request = WAITFOR_NONE,
+			    .number = WAITFOR_NOT_KNOWN,
+			    .given = WAITFOR_NOT_KNOWN,
+		    });
+}
+
 void waitfor_find_needs(struct waitfor *w)
 {
-	for (uint32_t l = 0; l < w->num_lanes; l++) {
+	for (uint32_t l = 0; l < w->num_actors; l++) {
+		const struct actor *actor = &w->evidence->actors[l];
 		struct lane_needs n = {
 			.w = w,
 			.l = l,
-			.lane = &w->private->jm->lanes[l],
-			.result = &w->lanes[l],
+			.lane = actor->lane,
+			.result = &w->actors[l],
 		};
 
 		n.result->first_need = (uint32_t)w->num_needs;
-		if (n.result->state != WAITFOR_BLOCKED && n.result->state != WAITFOR_POLLS)
+		if (n.lane && actor->activity == ACTIVITY_COMPUTING && !actor->is_torn)
+			find_thread(&n);
+		if (!actor_is_waiting(actor))
 			continue;
-		if (!n.lane->data->is_consistent)
+		if (n.lane && (actor->is_torn || !n.lane->data->is_consistent))
 			note_gap(&n, WAITFOR_UNREADABLE);
-		else
+		else if (n.lane)
 			find_needs(&n);
+		waitfor_read_needs(w, l);
 	}
 }

@@ -28,7 +28,7 @@ static void read_note(struct claim *claim, const struct model_lane *lane,
 
 void waitfor_read_notes(const struct waitfor *w, struct claim *claim)
 {
-	const struct rank_lanes *lanes = &w->private->ranks[claim->rank];
+	const struct rank_actors *lanes = &w->private->ranks[claim->rank];
 
 	for (uint32_t l = lanes->first; l < lanes->first + lanes->num; l++) {
 		const struct model_lane *lane = w->private->jm->lanes[l].data;
@@ -318,7 +318,7 @@ static const struct model_note *leader_note(const struct waitfor *w, uint32_t l,
 	const struct model_operation *op = &lane->data->operation;
 	const struct model_note *note = NULL;
 
-	if (w->lanes[l].state != WAITFOR_BLOCKED || op->kind != SEG_OPERATION_WAIT_ALL)
+	if (w->actors[l].activity != ACTIVITY_IN_MPI || op->kind != SEG_OPERATION_WAIT_ALL)
 		return NULL;
 	/* The latest first. */
 	for (size_t i = 0; i < lane->data->num_notes && !note; i++)
@@ -342,9 +342,13 @@ static bool find_other_leader(const struct waitfor *w, uint32_t l, const struct 
 	const struct job_model *jm = w->private->jm;
 	uint32_t comm = job_comms_find(w->comms, jm->lanes[l].model, note->comm);
 	const struct model_note *theirs;
+	const struct rank_actors *lanes;
 	int back;
 
-	for (uint32_t o = waitfor_first_lane(w, other); waitfor_is_lane_of(w, o, other); o++) {
+	if ((size_t)other >= w->private->num_ranks)
+		return false;
+	lanes = &w->private->ranks[other];
+	for (uint32_t o = lanes->first; o < lanes->first + lanes->num; o++) {
 		theirs = leader_note(w, o, &back);
 		if (!theirs || back != jm->lanes[l].rank || theirs->number != note->number ||
 		    comm == SEG_NO_COMM ||
@@ -369,7 +373,7 @@ size_t waitfor_find_leaders(const struct waitfor *w, struct leaders *found, size
 	size_t num = 0;
 	int other;
 
-	for (uint32_t l = 0; l < w->num_lanes && num < most; l++) {
+	for (uint32_t l = 0; l < w->private->num_lanes && num < most; l++) {
 		const struct model_note *note = leader_note(w, l, &other);
 
 		if (note && w->private->jm->lanes[l].rank < other &&

@@ -29,7 +29,8 @@ static bool find_of(const struct waitfor *w, const struct waitfor_need *need, in
 	const struct waitfor_private *p = w->private;
 	const struct job_lane *lane;
 
-	if (rank < 0 || (size_t)rank >= p->num_ranks || !p->is_static[rank])
+	if (rank < 0 || (size_t)rank >= p->num_ranks || !p->is_static[rank] ||
+	    p->ranks[rank].num == 0)
 		return false;
 	lane = &p->jm->lanes[p->ranks[rank].first];
 	for (size_t i = 0; i < lane->model->num_requests; i++) {
@@ -50,7 +51,7 @@ static bool find_of(const struct waitfor *w, const struct waitfor_need *need, in
 bool waitfor_find_unstarted(const struct waitfor *w, uint32_t n, struct waitfor_unstarted *ret)
 {
 	const struct waitfor_need *need = &w->needs[n];
-	int waiting = w->private->jm->lanes[waitfor_lane_of_need(w, n)].rank;
+	int waiting = w->evidence->actors[waitfor_actor_of_need(w, n)].rank;
 
 	if ((need->kind != WAITFOR_MESSAGE && need->kind != WAITFOR_RECEIVE) || !need->is_certain)
 		return false;

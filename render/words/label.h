@@ -13,10 +13,12 @@ struct calltree;
 struct eqgroup;
 struct iteration;
 struct job_crash;
+struct json;
 struct model;
 struct name;
 struct progress;
 struct rankset;
+struct sample;
 struct temporal_group;
 struct temporal_loop;
 struct temporal_reason;
@@ -114,7 +116,7 @@ const char *label_comm_kind(const struct view *view, uint32_t comm);
 /* "rank 7", or of several threads "rank 7, main thread". lane: index in the job model. */
 const char *label_wait_who(const struct view *view, uint32_t lane);
 /* "in MPI_Recv, exchange() at pair.c:31", "outside MPI, in compute() at force.c:88". */
-const char *label_wait_where(const struct view *view, uint32_t lane);
+const char *label_wait_where(const struct view *view, uint32_t actor, enum label_detail detail);
 /* What a need is for, after "waits for": "message 413 with tag 7 from rank 100, which has sent
  * 412", "ranks 99,101 to call MPI_Allgather, number 1237 on MPI_COMM_WORLD". */
 const char *label_wait_need(const struct view *view, uint32_t need);
@@ -122,9 +124,24 @@ const char *label_wait_need(const struct view *view, uint32_t need);
 const char *label_wait_needs(const struct view *view, uint32_t need, const struct rankset *peers,
 			     int width);
 /* Why what a lane waits for is not known, or not all of it; NULL: it is. Static text. */
-const char *label_wait_gap(const struct view *view, uint32_t lane);
+const char *label_wait_gap(const struct view *view, uint32_t actor);
 /* " on halo", or "" for MPI_COMM_WORLD. */
 const char *label_wait_on(const struct view *view, uint32_t comm);
+
+/* ---- Who waits for threads of its own process: label_thread.c ---- */
+
+/* "waits for thread 4321 to end (pthread_join), which is in MPI_Recv, work() at x.c:12", "waits for
+ * a lock that it holds itself (pthread_mutex_lock)"; NULL: for no thread, as far as is known.
+ * has_numbers false: "another thread", so that ranks that do the same read the same. */
+const char *label_thread_wait(const struct view *view, const struct sample *sample,
+			      bool has_numbers);
+/* "pthread_join": what it waits in for other threads; NULL: nothing that is known. */
+const char *label_thread_function(const struct view *view, const struct sample *sample);
+/* A line for each such wait of main threads of `ranks`, of most ranks first, of four at most. */
+void label_print_thread_waits(const struct view *view, const struct rankset *ranks);
+/* "thread_waits": the threads of `ranks` that wait so, as far as samples tell; nothing if none. */
+void label_json_thread_waits(struct json *json, const struct view *view,
+			     const struct rankset *ranks);
 
 /* ---- The temporal order of stacks: order_text.c ---- */
 

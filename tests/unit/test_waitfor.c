@@ -6,7 +6,11 @@
 #include <stdio.h>
 
 #include "model/arena.h"
+#include "model/job/callpath.h"
+#include "model/job/job.h"
+#include "model/job/modules.h"
 #include "model/job/rankset.h"
+#include "model/job/sample.h"
 #include "tests/unit/small_answers.h"
 
 /* ---- Needs ---- */
@@ -38,8 +42,8 @@ static char *needs_of(const struct waitfor *w, int rank)
 	FILE *out = open_memstream(&text, &length);
 	const struct waitfor_need *need = NULL;
 
-	assert_int_equal(waitfor_num_lanes(w, rank), 1);
-	while ((need = waitfor_next_need(w, waitfor_first_lane(w, rank), need)))
+	assert_int_equal(waitfor_num_actors(w, rank), 1);
+	while ((need = waitfor_next_need(w, waitfor_first_actor(w, rank), need)))
 		print_need(out, w, (uint32_t)(need - w->needs));
 	fclose(out);
 	return text;
@@ -231,11 +235,70 @@ static void test_threads(void **state)
 			lanes[0].state = lanes[1].state;
 		}
 		a = answers_of(job);
-		assert_int_equal(a.waitfor->num_lanes, 3);
+		assert_int_equal(a.waitfor->num_actors, 3);
 		for (int l = 1; l < 3; l++)
-			assert_int_equal(a.waitfor->lanes[l].is_stuck, is_waiting);
+			assert_int_equal(a.waitfor->actors[l].is_stuck, is_waiting);
 		assert_int_equal(a.waitfor->num_deadlocks, is_waiting);
 		assert_true((a.verdict->kind == VERDICT_DEADLOCK) == is_waiting);
+		forget(&a);
+	}
+}
+
+/* The main thread waits outside MPI for the second one, by what was read of it. */
+static void test_thread_waits(void **state)
+{
+	static const char *const programs[] = {"r1", "r0"};
+	static const struct {
+		struct sample_wait wait;
+		pid_t tid; /* of the sample */
+		bool has_ended, is_stuck;
+	} cases[] = {
+		{{SAMPLE_WAIT_JOIN, false, 101}, 100, false, true},
+		{{SAMPLE_WAIT_OWNED, false, 101}, 100, false, true},
+		/* It ends after some time anyway. */
+		{{SAMPLE_WAIT_OWNED, true, 101}, 100, false, false},
+		/* Another thread, which does not call MPI; nobody; itself. */
+		{{SAMPLE_WAIT_JOIN, false, 102}, 100, false, false},
+		{{SAMPLE_WAIT_OTHER, false, 0}, 100, false, false},
+		{{SAMPLE_WAIT_OWNED, false, 100}, 100, false, false},
+		{{SAMPLE_WAIT_NONE, false, 0}, 100, false, false},
+		/* What is a mutex for sure only by a name, which there is not. */
+		{{SAMPLE_WAIT_MUTEX, false, 101}, 100, false, false},
+		/* Another number space. */
+		{{SAMPLE_WAIT_JOIN, false, 101}, 2100, false, false},
+		/* An older thread of that number. */
+		{{SAMPLE_WAIT_JOIN, false, 101}, 100, true, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct sm_job *small = sm_create(programs, 2, 0);
+		struct sample sample = {
+			.tid = cases[i].tid, .is_main = true, .state = 'S', .wait = cases[i].wait};
+		struct answers a;
+		struct job *job;
+
+		sim_add_thread(small->ranks[0].sim);
+		sm_run(small, INT_MAX);
+		job = sm_finish(small, 5000);
+		for (int l = 0; l < 2; l++)
+			model_of(job, 0)->lanes[l].tid = 100 + l;
+		model_of(job, 0)->lanes[1].has_ended = cases[i].has_ended;
+		sample.path =
+			callpaths_intern(job->callpaths, CALLPATH_NONE, MODULE_NONE, 1, false);
+		samples_add(job->samples, &sample);
+		a = answers_of(job);
+		for (int l = 0; l < 3; l++)
+			if (a.waitfor->actors[l].is_stuck != cases[i].is_stuck)
+				fail_msg("case %zu, lane %d", i, l);
+		assert_int_equal(a.waitfor->num_deadlocks, cases[i].is_stuck);
+		if (cases[i].is_stuck) {
+			const struct waitfor_need *need = waitfor_next_need(a.waitfor, 0, NULL);
+
+			assert_int_equal(need->kind, WAITFOR_THREAD);
+			assert_int_equal(need->node, 1);
+			assert_int_equal(need->tag, cases[i].wait.kind == SAMPLE_WAIT_OWNED);
+		}
 		forget(&a);
 	}
 }
@@ -391,10 +454,15 @@ static void test_do_without(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_do_without), cmocka_unit_test(test_needs),
-		cmocka_unit_test(test_chains),     cmocka_unit_test(test_parties),
-		cmocka_unit_test(test_threads),    cmocka_unit_test(test_intercommunicator),
-		cmocka_unit_test(test_unreceived), cmocka_unit_test(test_unstarted),
+		cmocka_unit_test(test_do_without),
+		cmocka_unit_test(test_needs),
+		cmocka_unit_test(test_chains),
+		cmocka_unit_test(test_parties),
+		cmocka_unit_test(test_thread_waits),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_intercommunicator),
+		cmocka_unit_test(test_unreceived),
+		cmocka_unit_test(test_unstarted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

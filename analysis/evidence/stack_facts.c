@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "analysis/waits/stack_facts.h"
+#include "analysis/evidence/stack_facts.h"
+#include "analysis/evidence/thread_wait.h"
 #include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
@@ -9,8 +10,10 @@
 #include "model/job/modules.h"
 #include "model/job/names.h"
 #include "model/job/sample.h"
+#include "model/sorted.h"
 
 #define NOT_ASKED (CALLPATH_NONE - 1)
+enum { MAX_THREADS = 16 }; /* each of which waits for the next */
 
 /* The outermost frame of MPI, or CALLPATH_NONE. What a signal handler has interrupted stands still
  * until the handler returns and does not count. Answers are kept. */
@@ -26,6 +29,37 @@ static uint32_t find_function(const struct job *job, uint32_t path, uint32_t *kn
 			function = at;
 	known[path] = function;
 	return function;
+}
+
+/* The first sample of the thread from then on. */
+static const struct sample *find_after(const struct job *job, int rank, pid_t tid, uint64_t when_ns)
+{
+	const struct sample *all = job->samples->samples;
+	size_t num = job->samples->num_samples, i = sorted_first_rank(rank, all, num, sizeof(*all));
+
+	for (; i < num && all[i].rank == rank; i++)
+		if (all[i].tid == tid && all[i].when_ns >= when_ns)
+			return &all[i];
+	return NULL;
+}
+
+/* Of the thread inside MPI that a thread waits for, outside MPI: it was looked at right after. NULL:
+ * it waits for none. */
+static const struct sample *find_awaited(const struct job *job, const struct sample *sample,
+					 uint32_t *known)
+{
+	for (int i = 0; i < MAX_THREADS; i++) {
+		const struct thread_wait wait = thread_wait_of(job, sample);
+
+		if (!wait.tid || wait.is_own || wait.is_timed)
+			return NULL;
+		sample = find_after(job, sample->rank, wait.tid, sample->when_ns);
+		if (!sample || sample->path == CALLPATH_NONE)
+			return NULL;
+		if (find_function(job, sample->path, known) != CALLPATH_NONE)
+			return sample;
+	}
+	return NULL;
 }
 
 static void add_sample(const struct job *job, struct stack_fact *fact, const struct sample *sample,
@@ -51,6 +85,9 @@ static void add_sample(const struct job *job, struct stack_fact *fact, const str
 		fact->first_ns = sample->when_ns;
 	fact->span_ns = sample->when_ns - fact->first_ns;
 	function = find_function(job, sample->path, known);
+	fact->awaited = function == CALLPATH_NONE ? find_awaited(job, sample, known) : NULL;
+	if (fact->awaited)
+		function = find_function(job, fact->awaited->path, known);
 	if (function != CALLPATH_NONE) {
 		is_polling = names_is_poll(job->names, function);
 		fact->is_finalizing =
@@ -119,6 +156,15 @@ bool stack_facts_waits_for_threads(const struct stack_facts *facts, const struct
 	const struct stack_fact *fact = stack_facts_get(facts, rank);
 	uint32_t path = fact->latest ? fact->latest->path : CALLPATH_NONE;
 
+	switch (thread_wait_leads(job, fact->latest)) {
+	case THREAD_WAIT_LEADS_TO_MPI:
+	case THREAD_WAIT_LEADS_ON:
+		return true;
+	case THREAD_WAIT_LEADS_NOWHERE:
+		return false;
+	case THREAD_WAIT_NOT_READ:
+		break;
+	}
 	for (; path != CALLPATH_NONE; path = callpaths_get(job->callpaths, path)->parent) {
 		const char *function = names_function(job->names, path)->function;
 		uint32_t module = callpaths_get(job->callpaths, path)->module;
