@@ -417,7 +417,7 @@ static void test_unstarted(void **state)
 		a = answers_of(job);
 		print_message("case %zu\n", i);
 		assert_int_equal(
-			waitfor_find_unstarted(a.waitfor, a.waitfor->lanes[0].first_need, &found),
+			waitfor_find_unstarted(a.waitfor, a.waitfor->actors[0].first_need, &found),
 			cases[i].is_found);
 		assert_int_equal(found.rank, cases[i].is_found ? 1 : -1);
 		forget(&a);
