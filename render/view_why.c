@@ -433,23 +433,29 @@ static void print_order(const struct view *view, int rank, uint32_t start)
 		print_way(view, start, 0);
 }
 
-void view_why(const struct view *view)
+/* Where a rank is of which nothing else is known. */
+static void print_alone(const struct view *view, int rank)
 {
-	int rank = view->answer->rank, indent;
-	uint32_t start, from;
+	const struct waitfor_chain *chain = make_chain(view, rank);
 
-	if (!view->job->model) {
-		print_chain(view, rank, &from, &indent);
-		return;
-	}
-	start = parts_group_of(view, rank);
-	if (start == UINT32_MAX) {
+	if (!chain || chain->steps[0].actor == WAITFOR_NONE) {
 		parts_no_model(view, rank);
 		return;
 	}
+	print_waiting(view, &chain->steps[0], 0);
+	print_end(view, chain, STEP);
+}
+
+void view_why(const struct view *view)
+{
+	int rank = view->answer->rank, indent;
+	uint32_t start = parts_group_of(view, rank), from;
+
 	if (print_chain(view, rank, &from, &indent))
 		return;
-	if (indent == 0)
+	if (indent == 0 && start == UINT32_MAX)
+		print_alone(view, rank);
+	else if (indent == 0)
 		print_order(view, rank, start);
 	else if (!parts_is_culprit(view, from))
 		print_way(view, from, indent - STEP);

@@ -95,8 +95,10 @@ static void analyse(struct session *session)
 
 	session->evidence = evidence_create(job);
 	if (job->model) {
+		const struct progress_code code = stack_order_loops(session);
+
 		session->comms = job_comms_create(job->model);
-		session->progress = progress_create(job->model);
+		session->progress = progress_create_by_code(job->model, &code);
 		session->groups = eqgroups_create(session->progress);
 		session->graph = progress_graph_create(session->progress, session->groups);
 	}

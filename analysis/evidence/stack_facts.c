@@ -62,12 +62,40 @@ static const struct sample *find_awaited(const struct job *job, const struct sam
 	return NULL;
 }
 
+/* One that looks into windows is outside for less than this part of its samples. */
+enum { LOOKING_PART = 4 };
+
+static bool is_look(const struct job *job, uint32_t function)
+{
+	return function != CALLPATH_NONE && names_mpi_kind(job->names, function) == NAMES_MPI_LOOK;
+}
+
+static uint32_t parent_of(const struct job *job, uint32_t path)
+{
+	return path == CALLPATH_NONE ? CALLPATH_NONE : callpaths_get(job->callpaths, path)->parent;
+}
+
+/* Is it, now and before, in calls of one function that may look, or between these? */
+static bool looks_on(const struct job *job, const struct stack_fact *fact, uint32_t before,
+		     uint32_t function, uint32_t path)
+{
+	bool is_inside = is_look(job, function), was_inside = is_look(job, fact->function);
+	uint32_t at = is_inside ? parent_of(job, function) : path;
+	uint32_t was_at = was_inside ? fact->call : before;
+
+	if ((!is_inside && function != CALLPATH_NONE) ||
+	    (!was_inside && fact->function != CALLPATH_NONE) || (!is_inside && !was_inside))
+		return false;
+	return parent_of(job, at) == parent_of(job, was_at);
+}
+
 static void add_sample(const struct job *job, struct stack_fact *fact, const struct sample *sample,
 		       uint32_t *known)
 {
 	bool is_first = !fact->latest, is_polling = false;
 	bool is_stopped = sample->state && strchr("TtZX", sample->state);
 	uint32_t call = CALLPATH_NONE, function;
+	uint32_t before = fact->latest ? fact->latest->path : CALLPATH_NONE;
 
 	fact->is_finalizing = false;
 	fact->is_stopped = is_stopped && (is_first || fact->is_stopped);
@@ -98,13 +126,26 @@ static void add_sample(const struct job *job, struct stack_fact *fact, const str
 	} else {
 		fact->num_outside++;
 	}
-	if (fact->num_samples > 1 && call != fact->call)
-		fact->has_moved = true;
+	if (fact->num_samples > 1 && call != fact->call) {
+		if (looks_on(job, fact, before, function, sample->path))
+			fact->is_looking = true;
+		else
+			fact->has_moved = true;
+	}
 	fact->call = call;
 	fact->function = function;
 	fact->num_polling += is_polling;
 	fact->is_polling = !fact->has_moved && fact->num_polling > 0 &&
 			   2 * fact->num_polling >= fact->num_samples;
+}
+
+/* Who is outside as well, for longer than it takes to look again, does something with the answers. */
+static void settle_looking(struct stack_fact *fact)
+{
+	if (!fact->is_looking)
+		return;
+	fact->has_moved |= fact->num_outside * LOOKING_PART > fact->num_samples;
+	fact->is_polling = !fact->has_moved;
 }
 
 struct stack_facts *stack_facts_create(const struct job *job, struct arena *arena)
@@ -127,6 +168,8 @@ struct stack_facts *stack_facts_create(const struct job *job, struct arena *aren
 		if (sample->is_main && sample->rank >= 0)
 			add_sample(job, &facts->ranks[sample->rank], sample, known);
 	}
+	for (size_t i = 0; i < facts->num_ranks; i++)
+		settle_looking(&facts->ranks[i]);
 	return facts;
 }
 

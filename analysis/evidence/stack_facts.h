@@ -20,7 +20,9 @@ struct stack_fact {
 	/* Not all are in one call of MPI, nor all outside or polling; or messages went on. */
 	bool has_moved;
 	bool is_finalizing; /* the last of them is in MPI_Finalize */
-	bool is_polling;    /* mostly in polls and else outside: a loop that waits */
+	/* Seen in several calls of one function that may only look into a window (or between). */
+	bool is_looking;
+	bool is_polling; /* mostly in polls or such calls, and else outside: a loop that waits */
 	const struct message_queues *queues; /* of the last of them that has any, or NULL */
 	const struct sample *latest; /* of the main thread, with or without frames; NULL: none */
 	bool is_stopped;             /* stopped, traced, a zombie or dead in all its samples */

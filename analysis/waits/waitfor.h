@@ -51,6 +51,9 @@ enum waitfor_kind {
 	WAITFOR_PART,     /* the library's own message of `peer` in a collective */
 	/* outside MPI: the thread of the rank that is to end (`tag` 0), or to release a lock (1) */
 	WAITFOR_THREAD,
+	/* It polls a window of `peer` (-1: not one alone), which any other member may change; never
+	 * certain. `number`: polls since its last other step */
+	WAITFOR_LOOK,
 };
 
 /* One thing that a lane waits for. Certain: by the counts of ranks that stand still it is not met.
@@ -297,6 +300,17 @@ int waitfor_peer(const struct waitfor *waitfor, uint32_t need);
 
 /* Add whom a need is for: peer, missing members, all members but oneself, or lock holders. */
 void waitfor_add_peers(const struct waitfor *waitfor, uint32_t need, struct rankset *ranks);
+
+struct waitfor_updates {
+	struct rankset *fewer; /* in the arena */
+	const char *function;  /* the one that all count; NULL: several */
+	uint64_t least, usual; /* calls of one of `fewer`, and of each of most others */
+};
+
+/* Of a need to have a window changed (WAITFOR_LOOK): those of its members that have called what
+ * changes windows less often than more than half of them. False: nobody. */
+bool waitfor_find_updates(const struct waitfor *waitfor, uint32_t need, struct arena *arena,
+			  struct waitfor_updates *ret);
 
 /* Who may be meant to send the message or token that a need is for: the peer; with a wildcard,
  * those who have sent such ones before and do not wait for the same. *are_past_ret: they are past

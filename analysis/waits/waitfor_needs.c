@@ -139,6 +139,31 @@ static void add_requests(struct lane_needs *n, const struct model_operation *op)
 		add_request(n, op->waited[i]);
 }
 
+/* It polls a window: whoever can get at it may change what is there. */
+static void add_look(struct lane_needs *n, const struct model_transfer *t, uint32_t site)
+{
+	struct waitfor *w = n->w;
+	uint32_t comm = job_comms_find(w->comms, n->lane->model, t->comm);
+
+	if (comm == SEG_NO_COMM) {
+		note_gap(n, WAITFOR_NO_COMM);
+		return;
+	}
+	w->private->is_any_used[comm] = true;
+	add_need(n, &(struct waitfor_need){
+			    .kind = WAITFOR_LOOK,
+			    .peer = t->peer >= 0 ? job_comms_peer(w->comms, n->lane->model, t->comm,
+								  t->peer)
+						 : -1,
+			    .tag = SEG_TAG_ANY,
+			    .comm = comm,
+			    .node = w->private->first_any + comm,
+			    .site = n->lane->site_map[site],
+			    .request = WAITFOR_NONE,
+			    .number = n->lane->data->polls,
+		    });
+}
+
 static void find_needs(struct lane_needs *n)
 {
 	static const find_need_fn of_kind[] = {
@@ -151,8 +176,13 @@ static void find_needs(struct lane_needs *n)
 	const struct model_operation *op = &data->operation;
 	uint32_t site =
 		SEG_STATE_IS_EXIT(data->state) ? data->poll_site : SEG_STATE_SITE(data->state);
+	bool is_polling = n->w->evidence->actors[n->l].activity == ACTIVITY_POLLING;
 	struct waitfor_need *need;
 
+	if (is_polling && op->kind == SEG_OPERATION_LOCK) {
+		add_look(n, &op->transfers[0], site);
+		return;
+	}
 	switch (op->kind) {
 	case SEG_OPERATION_OTHER:
 		note_gap(n, WAITFOR_NOT_COVERED);
@@ -179,6 +209,10 @@ static void find_needs(struct lane_needs *n)
 		add_collective(n, op->transfers[0].comm, op->number,
 			       op->flags & SEG_OPERATION_NEIGHBOURS, site, WAITFOR_NONE,
 			       op->transfers[0].bytes);
+		break;
+	case SEG_OPERATION_LOOK:
+		if (is_polling)
+			add_look(n, &op->transfers[0], site);
 		break;
 	case SEG_OPERATION_LOCAL:
 		break;

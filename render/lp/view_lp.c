@@ -416,6 +416,7 @@ static void print_evidence(const struct view *view)
 		  ranks, waits ? ": " : "", waits ? waits : "", shortest_wait(view, waiting));
 	if (!cause_has_places(view))
 		cause_print_waits(view, 4);
+	looks_print(view, 4);
 	if (verdict->basis == VERDICT_BY_MODELS) {
 		if (moving)
 			text_wrap(view, 4, "%d of %d ranks are moving", moving, ranks);

@@ -30,11 +30,13 @@ static struct hung *create(uint32_t culprit_site)
 static void judge(struct hung *hung, enum verdict_kind kind)
 {
 	waitfor_destroy(hung->waitfor);
-	hung->waitfor = waitfor_create(&hung->job, hung->comms);
+	evidence_destroy(hung->evidence);
+	hung->evidence = evidence_create(&hung->job);
+	hung->waitfor = waitfor_create(hung->evidence, hung->comms);
 	hung->view.waitfor = hung->waitfor;
 	hung->verdict.kind = kind;
 	hung->verdict.which = 0;
-	hung->verdict.lane = hung->verdict.need = WAITFOR_NONE;
+	hung->verdict.actor = hung->verdict.need = WAITFOR_NONE;
 	hung->verdict.novel = UINT32_MAX;
 	hung->verdict.skipped = WAITFOR_NONE;
 }
@@ -95,7 +97,8 @@ static void test_deadlock(void **state)
 	view_lp(&hung->view);
 	text = hung_text(hung);
 	check_lines(text, &hung->view);
-	assert_contains(text, "  deadlock: ranks 3-4 wait for each other\n"
+	assert_contains(text, "Culprit: rank 3 of 8\n"
+			      "  deadlock: ranks 3-4 wait for each other\n"
 			      "    rank 3, in MPI_Waitall, halo() at solver.c:131, waits for "
 			      "message 1 with tag 8 from rank 4\n"
 			      "      (MPI_Irecv, halo() solver.c:128), which has sent none\n"
@@ -109,6 +112,11 @@ static void test_deadlock(void **state)
 	text = hung_text(hung);
 	assert_contains(text, "<=> culprit, wait for each other\n");
 	assert_contains(text, "<-> wait for each other\n");
+	/* Where all of it are named nobody has left out anything. */
+	rankset_add(hung->verdict.culprits, 4);
+	view_lp(&hung->view);
+	assert_contains(hung_text(hung), "Deadlock: ranks 3-4 of 8\n");
+	rankset_remove(hung->verdict.culprits, 4);
 	hung_ask(hung, 0, view_why);
 	text = hung_text(hung);
 	assert_contains(text, "rank 0: in MPI_Allgather, exchange() at solver.c:141, for 72 s, "
@@ -292,7 +300,7 @@ static void test_lost(void **state)
 	lane->operation.transfers[0].comm = 0;
 	judge(hung, VERDICT_LOST);
 	assert_in_range(hung->waitfor->num_losts, 1, 2);
-	hung->verdict.lane = hung->waitfor->losts[0].actor;
+	hung->verdict.actor = hung->waitfor->losts[0].actor;
 	hung->verdict.need = hung->waitfor->losts[0].need;
 	view_lp(&hung->view);
 	text = hung_text(hung);
