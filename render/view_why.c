@@ -64,6 +64,7 @@ static void print_need(const struct view *view, const struct waitfor_step *step,
 	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
 		more += n != step->need && !view->waitfor->needs[n].is_weak;
 	text_wrap(view, indent, "waits for %s", label_wait_need(view, step->need));
+	cause_print_unstarted(view, step->need, indent + STEP);
 	if (more && lane->is_or)
 		text_wrap(view, indent, "or for any of %zu others: \"requests %d\"", more,
 			  step->rank);
@@ -78,8 +79,11 @@ static const struct waitfor_mismatch *find_mismatch(const struct waitfor *waitfo
 {
 	uint32_t c;
 
-	if (step->need == WAITFOR_NONE)
-		return NULL;
+	if (step->need == WAITFOR_NONE) {
+		c = step->actor == WAITFOR_NONE ? WAITFOR_NONE
+						: waitfor_mismatch_of(waitfor, step->actor);
+		return c == WAITFOR_NONE ? NULL : &waitfor->mismatches[c];
+	}
 	c = waitfor_collective_of(waitfor, waitfor->needs[step->need].node);
 	if (c == WAITFOR_NONE || waitfor->collectives[c].mismatch == WAITFOR_NONE)
 		return NULL;
@@ -205,8 +209,9 @@ static bool print_chain(const struct view *view, int rank, uint32_t *group_ret, 
 {
 	const struct waitfor_chain *chain = make_chain(view, rank);
 	/* Does the way tell more than where the rank is? */
-	bool is_all = chain && (chain->num_steps > 1 || chain->steps[0].need != WAITFOR_NONE ||
-				chain->end == WAITFOR_END_LIBRARY);
+	bool is_all =
+		chain && (chain->num_steps > 1 || chain->steps[0].need != WAITFOR_NONE ||
+			  chain->end == WAITFOR_END_LIBRARY || chain->end == WAITFOR_END_MISMATCH);
 	int indent = 0;
 
 	*group_ret = UINT32_MAX;
