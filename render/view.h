@@ -82,9 +82,9 @@ void view_crashes(const struct view *view, const struct rankset *ranks);
 /* What view_lp() says of a job that crashed, below its first line. */
 void view_crash_verdict(const struct view *view);
 
-/* lp: the first line is kept for scripts: "Least progressed: rank 100, 1 of 512 ranks", "... ranks
- * 3,7-9, ...", "... undecided among ...", "... unknown", "No rank is behind.", or of cores "Crashed:
- * rank 3, ..."; a list too long for it ends in ",...". Then place, iteration, evidence, what next. */
+/* lp: the first words of the first line are kept for scripts (render/words/role.h): "Culprit: rank
+ * 100 of 512", "Least progressed: ranks 3,7-9 of 512"; of a list too long for it "ranks 0,2,4,...,
+ * 256 of 512". Then place, iteration, evidence, what next. */
 void view_lp(const struct view *view);
 void view_lp_json(const struct view *view);
 /* The kind of a verdict in JSON: "computation", "deadlock", ... Static text. */
@@ -133,10 +133,6 @@ void view_collectives_json(const struct view *view);
 void view_waits(const struct view *view);
 void view_waits_dot(const struct view *view);
 void view_waits_json(const struct view *view);
-void view_queue_waits(const struct view *view);
-void view_queue_waits_dot(const struct view *view);
-void view_queue_waits_json(const struct view *view);
-void view_queue_why(const struct view *view);
 /* messages: both ends' counts, what differs first. Of several ranks not what is complete. */
 void view_messages(const struct view *view);
 void view_messages_json(const struct view *view);

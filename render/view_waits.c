@@ -5,16 +5,18 @@
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/verdict/verdict.h"
-#include "analysis/waits/queue_waits.h"
 #include "analysis/waits/wait_groups.h"
 #include "analysis/waits/waitfor.h"
+#include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/rankset.h"
+#include "model/job/sample.h"
 #include "render/draw/ascii_graph.h"
 #include "render/draw/dot.h"
 #include "render/draw/table.h"
 #include "render/text/json.h"
 #include "render/words/parts.h"
+#include "render/words/role.h"
 
 enum {
 	RANKS_WIDTH = 24, /* of the set of ranks in a label */
@@ -24,9 +26,19 @@ enum {
 
 /* ---- Words ---- */
 
-static const struct eqgroup *eqgroup_of(const struct view *view, const struct wait_group *group)
+/* "MPI_Recv", or what else it does. */
+static const char *doing_text(const struct view *view, const struct wait_group *group)
 {
-	return &view->groups->groups[view->groups->group_of[group->lane]];
+	const struct actor *actor = &view->waitfor->evidence->actors[group->actor];
+	const char *call;
+
+	if (actor->lane)
+		return label_doing(view,
+				   &view->groups->groups[view->groups->group_of[group->actor]]);
+	call = actor->stack->latest->path == CALLPATH_NONE
+		       ? NULL
+		       : label_mpi_call(view, actor->stack->latest->path);
+	return call ?: "outside MPI";
 }
 
 /* "mismatch: MPI_Barrier 26", "rank 3: transfer, tag 7" */
@@ -48,17 +60,17 @@ static const char *weak_text(const struct view *view, uint32_t need)
 /* What it is that ranks without a need do. */
 static const char *state_text(const struct view *view, const struct wait_group *group)
 {
-	const char *gap = label_wait_gap(view, group->lane);
+	const char *gap = label_wait_gap(view, group->actor);
 
-	switch ((enum waitfor_state)view->waitfor->lanes[group->lane].state) {
-	case WAITFOR_MOVES:
+	switch ((enum activity)view->waitfor->actors[group->actor].activity) {
+	case ACTIVITY_MOVES:
 		return "moving";
-	case WAITFOR_OUTSIDE:
+	case ACTIVITY_COMPUTING:
 		return "nobody: outside MPI";
-	case WAITFOR_LEFT:
+	case ACTIVITY_ENDED:
 		return "nobody: has left MPI";
-	case WAITFOR_BLOCKED:
-	case WAITFOR_POLLS:
+	case ACTIVITY_IN_MPI:
+	case ACTIVITY_POLLING:
 		break;
 	}
 	return gap ? gap : "nothing is missing";
@@ -67,7 +79,7 @@ static const char *state_text(const struct view *view, const struct wait_group *
 /* "rank 3: message, tag 7" */
 static const char *needs_text(const struct view *view, const struct wait_group *group)
 {
-	const struct waitfor_lane *lane = &view->waitfor->lanes[group->lane];
+	const struct waitfor_actor *lane = &view->waitfor->actors[group->actor];
 	const char *needs;
 
 	/* They wait for nothing that is missing: for the end of a transfer. */
@@ -83,13 +95,15 @@ static const char *needs_text(const struct view *view, const struct wait_group *
 
 static const char *mark_of(const struct view *view, const struct wait_group *group)
 {
-	if (group->is_apart && view->verdict->kind == VERDICT_UNDECIDED)
-		return "<- least progressed?";
-	if (group->is_apart && group->is_likely)
-		return "<=> least progressed, wait for each other while they poll";
-	if (group->is_apart)
-		return group->is_deadlocked ? "<=> least progressed, wait for each other"
-					    : "<- least progressed";
+	const char *mark = role_of(view)->mark;
+	bool is_named = group->is_apart && mark;
+
+	if (is_named && (view->verdict->kind == VERDICT_UNDECIDED ||
+			 !(group->is_likely || group->is_deadlocked)))
+		return mark;
+	if (is_named)
+		return text_of(view, "<=>%s, wait for each other%s", mark + strlen("<-"),
+			       group->is_likely ? " while they poll" : "");
 	if (group->is_likely)
 		return "<-> wait for each other while they poll";
 	return group->is_deadlocked ? "<-> wait for each other" : NULL;
@@ -121,7 +135,7 @@ static void print_table(const struct view *view, const struct wait_groups *group
 		}
 		table_row(table);
 		table_ranks(table, group->ranks);
-		table_text(table, label_where(view, eqgroup_of(view, group), LABEL_SHORT));
+		table_text(table, label_wait_where(view, group->actor, LABEL_SHORT));
 		table_text(table, needs_text(view, group));
 		table_mark(table, mark);
 	}
@@ -136,7 +150,7 @@ static void print_table(const struct view *view, const struct wait_groups *group
 static const char *box_label(const struct view *view, const struct wait_group *group)
 {
 	return text_of(view, "%s %s", label_ranks(view->arena, group->ranks, RANKS_WIDTH),
-		       label_doing(view, eqgroup_of(view, group)));
+		       doing_text(view, group));
 }
 
 /* Groups that wait for each other, directly or not, become one box: its number for each group. */
@@ -209,10 +223,6 @@ void view_waits(const struct view *view)
 {
 	const struct wait_groups *groups = view->answer->waits;
 
-	if (!view->job->model && queue_waits_are_known(view->job)) {
-		view_queue_waits(view);
-		return;
-	}
 	if (!parts_have_models(view))
 		return;
 	print_table(view, groups);
@@ -225,10 +235,6 @@ void view_waits_dot(const struct view *view)
 	const struct wait_groups *groups = view->answer->waits;
 	struct dot *dot;
 
-	if (!view->job->model) {
-		view_queue_waits_dot(view);
-		return;
-	}
 	dot = dot_create(view->arena, "an arrow leads to those who are waited for", "groups");
 	for (size_t g = 0; g < groups->num_groups; g++) {
 		const struct wait_group *group = &groups->groups[g];
@@ -250,20 +256,20 @@ void view_waits_dot(const struct view *view)
 static void write_group(struct json *json, const struct view *view, const struct wait_group *group)
 {
 	static const char *const states[] = {
-		[WAITFOR_MOVES] = "moving",   [WAITFOR_OUTSIDE] = "outside MPI",
-		[WAITFOR_BLOCKED] = "in MPI", [WAITFOR_POLLS] = "polling",
-		[WAITFOR_LEFT] = "left MPI",
+		[ACTIVITY_MOVES] = "moving",   [ACTIVITY_COMPUTING] = "outside MPI",
+		[ACTIVITY_IN_MPI] = "in MPI",  [ACTIVITY_POLLING] = "polling",
+		[ACTIVITY_ENDED] = "left MPI",
 	};
 
 	json_object(json, NULL);
 	json_who(json, group->ranks);
-	json_text(json, "state", states[view->waitfor->lanes[group->lane].state]);
-	json_text(json, "where", label_where(view, eqgroup_of(view, group), LABEL_FULL));
+	json_text(json, "state", states[view->waitfor->actors[group->actor].activity]);
+	json_text(json, "where", label_wait_where(view, group->actor, LABEL_FULL));
 	json_text(json, "waits_for",
 		  group->need == WAITFOR_NONE ? NULL : label_wait_need(view, group->need));
 	json_count(json, "needs", group->num_needs);
 	json_ranks(json, "peers", group->peers);
-	json_text(json, "unknown", label_wait_gap(view, group->lane));
+	json_text(json, "unknown", label_wait_gap(view, group->actor));
 	json_bool(json, "deadlocked", group->is_deadlocked);
 	json_bool(json, "likely", group->is_likely);
 	json_bool(json, "least_progressed", group->is_apart);
@@ -275,10 +281,6 @@ void view_waits_json(const struct view *view)
 	const struct wait_groups *groups = view->answer->waits;
 	struct json *json = view->json;
 
-	if (!view->job->model) {
-		view_queue_waits_json(view);
-		return;
-	}
 	json_array(json, "groups");
 	for (size_t g = 0; g < groups->num_groups; g++)
 		write_group(json, view, &groups->groups[g]);

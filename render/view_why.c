@@ -7,7 +7,6 @@
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
 #include "analysis/verdict/verdict.h"
-#include "analysis/waits/queue_waits.h"
 #include "analysis/waits/waitfor.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
@@ -16,42 +15,50 @@
 #include "render/lp/lp.h"
 #include "render/text/json.h"
 #include "render/words/parts.h"
+#include "render/words/role.h"
 
 enum { STEP = 2, MAX_STEPS = 6 };
 
 /* ---- Along the waits: one step ---- */
 
+static uint64_t stay_of(const struct actor *actor)
+{
+	return actor->lane ? actor->lane->stay_ns : actor->stay_ns;
+}
+
 static void print_waiting(const struct view *view, const struct waitfor_step *step, int indent)
 {
-	const struct job_lane *lane;
+	const struct actor *actor;
 	const struct eqgroup *group;
-	const char *iteration;
+	const char *iteration = "";
+	bool is_moving;
 
-	if (step->lane == WAITFOR_NONE) {
+	if (step->actor == WAITFOR_NONE) {
 		const char *why = job_find_hole(view->job, step->rank);
 
 		text_wrap(view, indent, "rank %d: %s", step->rank, why ? why : "no recorder");
 		return;
 	}
-	lane = &view->job->model->lanes[step->lane];
-	group = &view->groups->groups[view->groups->group_of[step->lane]];
-	iteration = group->place->num_iterations
-			    ? label_iteration(view->arena, &group->place->iterations[0])
-			    : "";
-	text_wrap(view, indent, "%s: %s%s%s%s%s", label_wait_who(view, step->lane),
-		  label_wait_where(view, step->lane), lane->has_moved ? ", moving" : ", for ",
-		  lane->has_moved ? "" : label_time(lane->stay_ns).text,
+	actor = &view->waitfor->evidence->actors[step->actor];
+	if (actor->lane) {
+		group = &view->groups->groups[view->groups->group_of[step->actor]];
+		if (group->place->num_iterations)
+			iteration = label_iteration(view->arena, &group->place->iterations[0]);
+	}
+	is_moving = actor->lane ? actor->lane->has_moved : actor->activity == ACTIVITY_MOVES;
+	text_wrap(view, indent, "%s: %s%s%s%s%s", label_wait_who(view, step->actor),
+		  label_wait_where(view, step->actor, LABEL_FULL),
+		  is_moving ? ", moving" : ", for ",
+		  is_moving ? "" : label_time(stay_of(actor)).text,
 		  *iteration ? ", iteration " : "", iteration);
 	if (rankset_contains(view->verdict->culprits, step->rank))
-		text_wrap(view, indent + STEP, "%s",
-			  view->verdict->kind == VERDICT_UNDECIDED ? "<- least progressed?"
-								   : "<- least progressed");
+		text_wrap(view, indent + STEP, "%s", role_of(view)->mark);
 }
 
 /* What the step waits for, and how much more there is. */
 static void print_need(const struct view *view, const struct waitfor_step *step, int indent)
 {
-	const struct waitfor_lane *lane = &view->waitfor->lanes[step->lane];
+	const struct waitfor_actor *lane = &view->waitfor->actors[step->actor];
 	size_t more = 0;
 
 	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
@@ -89,7 +96,7 @@ static const struct rankset *find_all_alike(const struct view *view,
 		return NULL;
 	for (size_t d = 0; d < waitfor->num_deadlocks; d++)
 		if (waitfor->deadlocks[d].num_cycle == 1 &&
-		    waitfor->deadlocks[d].cycle[0].lane == chain->steps[chain->cycle_from].lane)
+		    waitfor->deadlocks[d].cycle[0].actor == chain->steps[chain->cycle_from].actor)
 			return waitfor->deadlocks[d].ranks;
 	return NULL;
 }
@@ -98,7 +105,7 @@ static void print_again(const struct view *view, const struct waitfor_chain *cha
 {
 	const struct rankset *alike = find_all_alike(view, chain);
 	const char *who = alike ? parts_who(view, alike)
-				: label_wait_who(view, chain->steps[chain->cycle_from].lane);
+				: label_wait_who(view, chain->steps[chain->cycle_from].actor);
 
 	if (!alike)
 		text_wrap(view, indent, "%s is the one above: they wait for each other", who);
@@ -129,7 +136,7 @@ static void print_end(const struct view *view, const struct waitfor_chain *chain
 			  "nothing that it needs is missing: the library has not ended the call");
 		break;
 	case WAITFOR_END_UNKNOWN:
-		gap = last->lane == WAITFOR_NONE ? NULL : label_wait_gap(view, last->lane);
+		gap = last->actor == WAITFOR_NONE ? NULL : label_wait_gap(view, last->actor);
 		if (gap)
 			text_wrap(view, indent, "what it waits for is not known: %s", gap);
 		else
@@ -184,6 +191,14 @@ static const struct waitfor_chain *make_chain(const struct view *view, int rank)
 	return view->waitfor ? waitfor_find_chain(view->waitfor, rank, view->arena) : NULL;
 }
 
+/* Has the end of the way a place in the order of progress? */
+static bool is_recorded(const struct view *view, const struct waitfor_chain *chain)
+{
+	uint32_t end = chain->steps[chain->num_steps - 1].actor;
+
+	return end != WAITFOR_NONE && view->waitfor->evidence->actors[end].lane;
+}
+
 /* Print the way. False: the order of progress may tell more, from *group_ret on (UINT32_MAX: it
  * cannot); *indent_ret: go on there, 0: nothing is printed. */
 static bool print_chain(const struct view *view, int rank, uint32_t *group_ret, int *indent_ret)
@@ -216,11 +231,10 @@ static bool print_chain(const struct view *view, int rank, uint32_t *group_ret, 
 		indent += STEP;
 	}
 	print_end(view, chain, indent);
-	if (chain->end == WAITFOR_END_UNKNOWN &&
-	    chain->steps[chain->num_steps - 1].lane != WAITFOR_NONE) {
+	if (chain->end == WAITFOR_END_UNKNOWN && is_recorded(view, chain)) {
 		is_all = false;
 		*indent_ret = indent;
-		*group_ret = view->groups->group_of[chain->steps[chain->num_steps - 1].lane];
+		*group_ret = view->groups->group_of[chain->steps[chain->num_steps - 1].actor];
 	} else {
 		print_ends(view, chain);
 	}
@@ -419,12 +433,10 @@ void view_why(const struct view *view)
 	int rank = view->answer->rank, indent;
 	uint32_t start, from;
 
-	if (!view->job->model && queue_waits_are_known(view->job)) {
-		view_queue_why(view);
+	if (!view->job->model) {
+		print_chain(view, rank, &from, &indent);
 		return;
 	}
-	if (!parts_have_models(view))
-		return;
 	start = parts_group_of(view, rank);
 	if (start == UINT32_MAX) {
 		parts_no_model(view, rank);
@@ -444,12 +456,13 @@ static void write_step(struct json *json, const struct view *view, const struct 
 {
 	json_object(json, NULL);
 	json_int(json, "rank", step->rank);
-	if (step->lane != WAITFOR_NONE) {
-		const struct job_lane *lane = &view->job->model->lanes[step->lane];
+	if (step->actor != WAITFOR_NONE) {
+		const struct actor *actor = &view->waitfor->evidence->actors[step->actor];
 
-		json_text(json, "where", label_wait_where(view, step->lane));
-		json_seconds(json, "stay_s", lane->stay_ns);
-		json_bool(json, "moving", lane->has_moved);
+		json_text(json, "where", label_wait_where(view, step->actor, LABEL_FULL));
+		json_seconds(json, "stay_s", stay_of(actor));
+		json_bool(json, "moving",
+			  actor->lane ? actor->lane->has_moved : actor->activity == ACTIVITY_MOVES);
 	}
 	json_text(json, "waits_for",
 		  step->need == WAITFOR_NONE ? NULL : label_wait_need(view, step->need));

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "analysis/verdict/verdict.h"
-#include "analysis/waits/queue_waits.h"
+#include "analysis/evidence/evidence.h"
 #include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
@@ -149,7 +149,7 @@ static bool is_unrecorded(const struct job *job)
 static void print_model_holes(const struct session *session, FILE *out)
 {
 	const struct job *job = session->job;
-	bool has_waits = queue_waits_are_known(job);
+	bool has_waits = session->evidence->has_queues;
 	struct kinds kinds = {.others = rankset_create()};
 
 	for (size_t i = 0; i < job->num_holes; i++)

@@ -56,7 +56,7 @@ int command_find(const struct command *const *table, const char *what, const cha
 
 	for (; num < sizeof(names) / sizeof(names[0]) && table[num]; num++) {
 		*ret = table[num];
-		if (table[num]->alias && strcmp(table[num]->alias, word) == 0)
+		if (command_is_called(table[num], word, strlen(word)))
 			return 0;
 		names[num] = table[num]->name;
 	}

@@ -43,7 +43,7 @@ enum command_topic { TOPIC_ANSWERS, TOPIC_LOOKING, TOPIC_JOB, TOPIC_SHELL, NUM_T
 
 struct command {
 	const char *name;
-	const char *alias; /* another exact name, or NULL */
+	const char *aliases[3]; /* other exact names, NULL behind the last one */
 	enum command_topic topic;
 	const char *usage;   /* "history RANK [COUNT]" */
 	const char *summary; /* one sentence with a period */
@@ -83,6 +83,9 @@ extern const struct command cmd_apropos, cmd_bt, cmd_classes, cmd_collectives, c
 
 /* Of the family "info". */
 extern const struct command info_hosts, info_job, info_overhead, info_ranks, info_recorder;
+
+/* Is the word one of its names, be it an alias? length: of the word. */
+bool command_is_called(const struct command *command, const char *word, size_t length);
 
 /* The command with this name, alias or unique prefix. ERROR_USAGE: unknown, or ambiguous with all
  * candidates named. what: "command" or "info command", for the message. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What must be there before a command runs. */
-#include "analysis/waits/queue_waits.h"
+#include "analysis/evidence/evidence.h"
 #include "model/error.h"
 #include "model/job/job.h"
 #include "shell/options/args.h"
@@ -10,8 +10,7 @@
 int command_check_needs(struct session *session, unsigned flags, struct pdb_error *err)
 {
 	char end[128];
-	bool has_waits =
-		session->job && (session->job->model || queue_waits_are_known(session->job));
+	bool has_waits = session->job && (session->job->model || session->evidence->has_queues);
 
 	if ((flags & (CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_NEEDS_MODEL)) && !session->job)
 		return error_set(err, ERROR_NOT_FOUND,

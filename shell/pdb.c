@@ -310,13 +310,8 @@ static const struct command *take_question(const char **question, struct pdb_err
 
 	*question = word + length;
 	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
-		const struct command *command = questions[i];
-		const char *const names[] = {command->name, command->alias};
-
-		for (int j = 0; j < 2; j++)
-			if (names[j] && strlen(names[j]) == length &&
-			    strncmp(names[j], word, length) == 0)
-				return command;
+		if (command_is_called(questions[i], word, length))
+			return questions[i];
 	}
 	error_set(err, ERROR_USAGE, "no question \"%.*s\"", (int)length, word);
 	return NULL;

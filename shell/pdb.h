@@ -67,7 +67,7 @@ struct pdb_verdict {
 	const char *kind;  /* "none", "computation", "deadlock", ...: docs/json.md has all */
 	int is_hang;       /* a hang or a crash: exit status 1 of pdb */
 	int is_likely;     /* some of it is a guess */
-	const char *ranks; /* the least-progressed ones, or those that crashed */
+	const char *ranks; /* those that it names: docs/json.md */
 	int num_ranks;
 	const char *waiting; /* those that wait, for them in the end */
 	/* the shortest time that any of `ranks` is where it is; 0: not known */
@@ -104,7 +104,7 @@ int pdb_next_rank(const char *ranks, int after);
 
 /* What commands of pdb answer: "lp", "groups", "graph", "loops", "progress", "why RANK",
  * "waits [RANKS]", "messages [RANKS]", "requests RANK", "collectives [COMM]", "history RANK",
- * "model RANK", "order". Whole names or their one-letter aliases. The result is for free(); NULL:
+ * "model RANK", "order". Whole names or their aliases. The result is for free(); NULL:
  * it cannot be told.
  *
  * As lines for people, 80 columns wide. */

@@ -47,6 +47,7 @@ static void drop_results(struct session *session)
 	DROP(temporal_result_destroy, session->order);
 	DROP(verdict_destroy, session->verdict);
 	DROP(waitfor_destroy, session->waitfor);
+	DROP(evidence_destroy, session->evidence);
 	session->graph = NULL;
 	session->groups = NULL;
 	DROP(progress_destroy, session->progress);
@@ -86,32 +87,30 @@ void session_deinit(struct session *session)
 	safe_paths_clear(&session->safe_paths);
 }
 
-/* By stacks alone several ranks may be left: their order, or messages held, can choose. */
-static void choose_by_stacks(struct session *session)
-{
-	struct verdict *verdict = session->verdict;
-
-	if (rankset_is_empty(verdict->candidates))
-		return;
-	if (stack_order_of_look(session, NULL))
-		verdict_choose_by_order(verdict, session->job, session->order);
-	verdict_choose_by_queues(verdict, session->job, session->order);
-}
-
 /* Everything that follows from the job's models and samples. */
 static void analyse(struct session *session)
 {
 	struct job *job = session->job;
+	struct verdict_input input;
 
+	session->evidence = evidence_create(job);
 	if (job->model) {
 		session->comms = job_comms_create(job->model);
 		session->progress = progress_create(job->model);
 		session->groups = eqgroups_create(session->progress);
 		session->graph = progress_graph_create(session->progress, session->groups);
-		session->waitfor = waitfor_create(job, session->comms);
 	}
-	session->verdict = verdict_create(job, session->groups, session->graph, session->waitfor);
-	choose_by_stacks(session);
+	session->waitfor = waitfor_create(session->evidence, session->comms);
+	if (verdict_wants_order(session->evidence))
+		stack_order_of_look(session, NULL);
+	input = (struct verdict_input){
+		.evidence = session->evidence,
+		.groups = session->groups,
+		.graph = session->graph,
+		.waitfor = session->waitfor,
+		.order = session->order,
+	};
+	session->verdict = verdict_create(&input);
 }
 
 /* ---- Looking at the job ---- */

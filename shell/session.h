@@ -58,6 +58,7 @@ struct session {
 	struct progress *progress;
 	struct eqgroups *groups;
 	struct progress_graph *graph;
+	struct evidence *evidence;
 	struct waitfor *waitfor;
 	struct verdict *verdict;
 	struct temporal_result *order; /* of the stacks, if the verdict could go by it; NULL */

@@ -47,7 +47,7 @@ static const char about_ranks[] =
 	"  why 7                  one rank\n"
 	"  bt 0,3-5               some; \"0-63:8\" is every 8th of them\n"
 	"  focus all              all of them\n"
-	"  gdb lp                 the least-progressed, which \"lp\" has named\n"
+	"  gdb lp                 the first that \"lp\" has named\n"
 	"  bt group 2             those in row 2 of \"groups\"\n"
 	"  info ranks host node7  those of a host\n"
 	"Without ranks a command is about those in focus, else about all.";

@@ -1,82 +1,154 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The rules, in the order tried:
- *   stopped      a static rank whose process is stopped or gone
- *   mismatch     ranks that call different things as one collective
- *   deadlock     ranks that wait for each other; a message that was not sent, or not as it is
- *                received; a rank in MPI_Finalize that others still wait for
- *   computation  a rank outside MPI, static for longer than ever before, others waiting inside:
- *                it holds them up even when it is not the least progressed (pipelines)
- *   left         a rank that has left MPI, or whose process is gone
- *   helpless     a deadlock that a thread without MPI calls so far might end, and nobody moves
- *   library      all are static and inside, and waits end where nothing is missing
- *   polling      ranks that wait for each other as long as they poll, one having left something out
- *   unsettled    all are static and inside, perhaps without messages of anybody on their way: who
- *                could be meant to send them, and has gone past that
- *   least        all are static and inside: the minimal groups of the order
- * and no verdict where something that others may wait for moves, or does what it always does. */
+ * The facts that all rules use, and the rules in the order tried. */
 #include "analysis/progress/eqgroup.h"
+#include "analysis/stacks/temporal.h"
 #include "analysis/verdict/verdict_private.h"
+
+/* ---- Facts ---- */
+
+/* Ranks without a recorder are compared with main threads. */
+static uint32_t role_of(const struct judge *j, const struct actor *actor)
+{
+	if (actor->lane)
+		return actor->lane->role;
+	for (size_t i = 0; i < j->evidence->num_lanes; i++)
+		if (j->actors[i].is_main)
+			return j->actors[i].lane->role;
+	return 0;
+}
+
+static void find_fact(struct judge *j, size_t i)
+{
+	const struct actor *actor = &j->actors[i];
+	struct actor_fact *fact = &j->facts[i];
+	struct model_stay longest = {0};
+
+	fact->stay_ns = actor->stay_ns;
+	fact->role = role_of(j, actor);
+	if (actor->activity == ACTIVITY_ENDED)
+		return;
+	fact->is_static = actor->activity != ACTIVITY_MOVES;
+	fact->is_waiting = actor_is_waiting(actor);
+	if (actor->lane)
+		longest = model_lane_longest(actor->lane->model, actor->lane->data);
+	fact->longest_ns = longest.ns;
+	fact->is_new = longest.ns == 0 || longest.state != actor->lane->data->state;
+	if (fact->is_waiting) {
+		j->has_waiting[fact->role] = true;
+		rankset_add(j->verdict->waiting, actor->rank);
+	}
+	if (!fact->is_static)
+		rankset_add(j->verdict->moving, actor->rank);
+}
+
+/* Since when nobody has moved; 0: somebody does, or it is not known. */
+static uint64_t find_quiet(const struct judge *j)
+{
+	uint64_t quiet_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < j->evidence->num_lanes; i++) {
+		const struct job_lane *lane = j->actors[i].lane;
+
+		if (j->actors[i].activity == ACTIVITY_ENDED)
+			continue;
+		if (lane->has_second_look && lane->has_moved)
+			return 0;
+		if (lane->stay_ns < quiet_ns)
+			quiet_ns = lane->stay_ns;
+	}
+	return quiet_ns == UINT64_MAX ? 0 : quiet_ns;
+}
+
+static void find_order_groups(struct judge *j)
+{
+	size_t num = j->evidence->num_ranks;
+
+	j->order_group = arena_array(j->arena, num, sizeof(*j->order_group));
+	memset(j->order_group, 0xff, num * sizeof(*j->order_group));
+	for (uint32_t g = 0; j->order && g < j->order->num_groups; g++) {
+		const struct rankset *ranks = j->order->groups[g].ranks;
+
+		for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
+			if ((size_t)r < num)
+				j->order_group[r] = g;
+	}
+}
 
 static void find_facts(struct judge *j)
 {
 	struct verdict *verdict = j->verdict;
-	bool is_quiet = true;
+	const struct rankset *moving;
 
-	verdict->quiet_ns = UINT64_MAX;
-	for (size_t i = 0; i < j->jm->num_lanes; i++) {
-		const struct job_lane *lane = &j->jm->lanes[i];
-		struct lane_fact *fact = &j->lanes[i];
-		struct model_stay longest;
-
-		fact->activity = activity_of_lane(lane);
-		fact->stay_ns = activity_stay_ns(lane);
-		if (fact->activity == ACTIVITY_ENDED)
-			continue;
-		fact->is_static = activity_is_static(lane);
-		fact->is_waiting = fact->is_static && fact->activity != ACTIVITY_COMPUTING;
-		longest = model_lane_longest(lane->model, lane->data);
-		fact->longest_ns = longest.ns;
-		fact->is_new = longest.ns == 0 || longest.state != lane->data->state;
-		if (fact->is_waiting) {
-			j->has_waiting[lane->role] = true;
-			rankset_add(verdict->waiting, lane->rank);
-		}
-		if (!fact->is_static)
-			rankset_add(verdict->moving, lane->rank);
-		is_quiet &= !(lane->has_second_look && lane->has_moved);
-		if (lane->stay_ns < verdict->quiet_ns)
-			verdict->quiet_ns = lane->stay_ns;
-	}
-	if (!is_quiet || verdict->quiet_ns == UINT64_MAX)
-		verdict->quiet_ns = 0;
+	j->facts = arena_array(j->arena, j->num_actors, sizeof(*j->facts));
+	j->is_candidate = arena_array(j->arena, j->num_actors, sizeof(*j->is_candidate));
+	j->has_waiting = arena_array(j->arena, j->jm ? j->jm->num_roles : 1, sizeof(bool));
+	for (size_t i = 0; i < j->num_actors; i++)
+		find_fact(j, i);
 	rankset_remove_set(verdict->waiting, verdict->moving);
+	find_order_groups(j);
+	/* By the variables of loops one moves that seemed to wait. */
+	moving = verdict_find_moving(j);
+	rankset_add_set(verdict->moving, moving);
+	rankset_remove_set(verdict->waiting, moving);
+	verdict->quiet_ns = find_quiet(j);
+	verdict->is_uncounted = false;
+	for (size_t i = j->evidence->num_lanes; i < j->num_actors; i++)
+		verdict->is_uncounted |= !j->actors[i].stack->queues;
 }
 
-static void judge_in_order(struct judge *j)
+/* ---- Rules ---- */
+
+static bool has_nobody_waiting(struct judge *j)
 {
-	const struct verdict *verdict = j->verdict;
-
-	if (verdict_find_stopped(j) || rankset_is_empty(verdict->waiting))
-		return;
-	if (verdict_find_mismatch(j) || verdict_find_deadlock(j) || verdict_find_computing(j))
-		return;
-	if (!rankset_is_empty(verdict->moving) || verdict_find_unrecorded(j) ||
-	    verdict_find_left(j))
-		return;
-	if (!verdict_find_helpless(j) && !verdict_find_library(j) && !verdict_find_polling(j) &&
-	    !verdict_find_unsettled(j))
-		verdict_find_least(j);
+	return rankset_is_empty(j->verdict->waiting);
 }
 
-static void judge_by_models(struct judge *j)
+static bool has_moving(struct judge *j)
+{
+	return !rankset_is_empty(j->verdict->moving);
+}
+
+/* In the order tried, until one says that this is it. What it says may be that nobody is to blame:
+ * something that others may wait for moves, or does what it always does. */
+static const struct rule {
+	const char *name;
+	bool (*apply)(struct judge *j);
+} rules[] = {
+	{"crashed", verdict_find_crashed},
+	/* a static rank whose process is stopped or gone */
+	{"stopped", verdict_find_stopped},
+	{"nobody waits", has_nobody_waiting},
+	/* ranks that call different things as one collective */
+	{"mismatch", verdict_find_mismatch},
+	/* ranks that wait for each other; a message that was not sent, or not as it is received; a
+	 * rank in MPI_Finalize that others still wait for */
+	{"deadlock", verdict_find_deadlock},
+	/* outside MPI for longer than ever before, others waiting inside: it holds them up even
+	 * when it is not the least progressed (pipelines) */
+	{"computation", verdict_find_computing},
+	{"somebody moves", has_moving},
+	/* has left MPI, or its process is gone */
+	{"left", verdict_find_left},
+	/* a deadlock that a thread without MPI calls so far might end, and nobody moves */
+	{"helpless", verdict_find_helpless},
+	/* waits end where nothing is missing */
+	{"library", verdict_find_library},
+	/* ranks that wait for each other as long as they poll, one having left something out */
+	{"polling", verdict_find_polling},
+	/* perhaps without messages of anybody on their way: who could be meant to send them, and
+	 * has gone past that */
+	{"unsettled", verdict_find_unsettled},
+	/* the minimal groups of the order */
+	{"least", verdict_find_least},
+};
+
+static void judge(struct judge *j)
 {
 	struct verdict *verdict = j->verdict;
 
-	j->lanes = arena_array(j->arena, j->jm->num_lanes, sizeof(*j->lanes));
-	j->is_candidate = arena_array(j->arena, j->jm->num_lanes, sizeof(*j->is_candidate));
-	j->has_waiting = arena_array(j->arena, j->jm->num_roles, sizeof(*j->has_waiting));
 	find_facts(j);
-	judge_in_order(j);
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && !rules[i].apply(j); i++)
+		;
 	if (verdict->kind == VERDICT_NONE) {
 		verdict->stay_ns = verdict->longest_before_ns = 0;
 		verdict->is_new_state = false;
@@ -97,9 +169,9 @@ static struct verdict *make_verdict(void)
 		.moving = rankset_in(arena, rankset_create()),
 		.awaited = rankset_in(arena, rankset_create()),
 		.apart = rankset_in(arena, rankset_create()),
-		.candidates = rankset_in(arena, rankset_create()),
+		.compared = rankset_in(arena, rankset_create()),
 		.which = WAITFOR_NONE,
-		.lane = WAITFOR_NONE,
+		.actor = WAITFOR_NONE,
 		.need = WAITFOR_NONE,
 		.novel = UINT32_MAX,
 		.novel_rank = -1,
@@ -108,27 +180,40 @@ static struct verdict *make_verdict(void)
 	return verdict;
 }
 
-struct verdict *verdict_create(const struct job *job, const struct eqgroups *groups,
-			       const struct progress_graph *graph, const struct waitfor *waitfor)
+bool verdict_wants_order(const struct evidence *evidence)
+{
+	bool has_waiting = false;
+
+	/* With a recorder in all ranks there is a better one. */
+	if (evidence->num_lanes == evidence->num_actors)
+		return false;
+	for (size_t i = 0; i < evidence->num_actors; i++) {
+		if (evidence->actors[i].activity == ACTIVITY_MOVES ||
+		    evidence->actors[i].stack->is_stopped)
+			return false;
+		has_waiting |= actor_is_waiting(&evidence->actors[i]);
+	}
+	return has_waiting && rankset_is_empty(evidence->ended);
+}
+
+struct verdict *verdict_create(const struct verdict_input *input)
 {
 	struct arena *scratch = arena_create();
 	struct judge j = {
 		.arena = scratch,
-		.job = job,
-		.jm = job->model,
-		.groups = groups,
-		.graph = graph,
-		.waitfor = waitfor,
-		.stacks = stack_facts_create(job, scratch),
+		.job = input->evidence->job,
+		.evidence = input->evidence,
+		.actors = input->evidence->actors,
+		.num_actors = input->evidence->num_actors,
+		.jm = input->evidence->job->model,
+		.groups = input->groups,
+		.graph = input->graph,
+		.waitfor = input->waitfor,
+		.order = input->order,
 		.verdict = make_verdict(),
 	};
 
-	if (verdict_find_crashed(&j))
-		; /* nobody waits any more */
-	else if (j.jm && groups && graph && j.jm->num_lanes > 0)
-		judge_by_models(&j);
-	else
-		verdict_judge_by_stacks(&j);
+	judge(&j);
 	arena_destroy(scratch);
 	return j.verdict;
 }

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Who holds the others up: analysis.md, section 6. Never more than was seen.
  *
- * verdict.c has the rules in the order tried, each file those that go by one kind of fact: what
- * ranks do (rules), who waits for whom (deadlock, with skipped and senders, and ends), calls that
+ * verdict.c has the table of rules in the order tried, each file those that go by one kind of fact:
+ * what ranks do (rules), who waits for whom (deadlock, with skipped and senders, and ends), calls that
  * do not match (mismatch), steps that are new (novel) or leave a course (departed, by departure and
- * call_contexts); without models stacks, then order and queues. candidates names who is meant. */
+ * call_contexts). ahead is the relation "is further than", candidates names who is meant. */
 #ifndef PDB_ANALYSIS_VERDICT_H
 #define PDB_ANALYSIS_VERDICT_H
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/verdict/departure.h"
-#include "analysis/waits/queue_waits.h"
 #include "analysis/waits/waitfor.h"
 
 struct temporal_result;
@@ -32,21 +31,12 @@ enum verdict_kind {
 
 enum verdict_basis { VERDICT_BY_MODELS, VERDICT_BY_STACKS };
 
-/* What is wrong among ranks that wait for each other, by what MPI libraries hold. */
-enum queue_cause_kind {
-	QUEUE_CAUSE_LOST, /* the culprit has not sent what waits[0] is for, and has gone on */
-	/* the culprit has left something out: it waits for ranks that have not come that far */
-	QUEUE_CAUSE_SKIPPED,
-	QUEUE_CAUSE_APART, /* waits[0] is for a culprit in a collective; these are in another one */
-	QUEUE_CAUSE_CYCLE, /* the culprits wait for each other's messages: waits are the circle */
-	QUEUE_CAUSE_OPEN,  /* the same, of so many that nobody is a culprit */
-};
-
-struct queue_cause {
-	enum queue_cause_kind kind;
-	struct queue_wait *waits; /* that tell it */
-	size_t num_waits;
-	struct rankset *ranks; /* who wait for each other */
+/* What the need of `actor` tells, for a verdict that goes by it. */
+enum verdict_witness {
+	WITNESS_NONE,
+	WITNESS_LOST,  /* a culprit has not sent what it is for */
+	WITNESS_AHEAD, /* the actor is the culprit: whom it is for has not come that far */
+	WITNESS_APART, /* it is for a culprit, in a collective, and that one is in another call */
 };
 
 struct verdict {
@@ -64,6 +54,7 @@ struct verdict {
 	 * that state, or in any state of theirs if this one is new to them. */
 	uint64_t stay_ns, longest_before_ns;
 	bool is_uncounted;   /* by stacks: not all messages could be counted; ranks may move */
+	bool is_read;        /* by what MPI libraries hold of messages, at least in part */
 	bool is_new_state;   /* no culprit ever left this state before */
 	bool is_approximate; /* a comparison used cumulative counts of an inner loop */
 	uint64_t quiet_ns;   /* since the last transition of any rank */
@@ -73,8 +64,10 @@ struct verdict {
 	bool is_stuck;  /* that ranks cannot get on is no guess, though who has caused it may be */
 	bool is_while_polling; /* DEADLOCK, LOST: only if the ranks that poll go on polling */
 	/* In waitfor->deadlocks, mismatches or losts; LOST: WAITFOR_NONE if not sent at all. */
-	uint32_t which;
-	uint32_t lane, need; /* LOST: who waits for it, and the need; else WAITFOR_NONE */
+	uint32_t which; /* UNKNOWN: a deadlock of which nobody can be named */
+	/* Who waits for it, and the need; else WAITFOR_NONE. */
+	enum verdict_witness witness;
+	uint32_t actor, need;
 	/* DEADLOCK, LOST, LEAST: a transition (of the job model) that a culprit, and nobody
 	 * else, took once, from where it is usual to go on otherwise; UINT32_MAX: none. */
 	uint32_t novel;
@@ -90,11 +83,9 @@ struct verdict {
 	 * in; empty if there is none. No culprits: who waits for a message that was not sent is
 	 * apart as much as who has left something out. */
 	struct rankset *apart;
-	/* By stacks: among these their temporal order may choose (verdict_choose_by_order()). */
-	struct rankset *candidates;
-	bool is_by_order; /* it has: the culprits are the least progressed of the candidates */
-	/* By stacks: what verdict_choose_by_queues() has found, see its kind; else NULL. */
-	struct queue_cause *queue_cause;
+	/* The order of stacks has chosen the culprits, the least progressed of these ranks. */
+	bool is_by_order;
+	struct rankset *compared;
 	/* NONE: the ranks that all waits end at, if these move or are outside MPI. stay_ns and
 	 * longest_before_ns are of those that do not move, though they are no culprits. */
 	struct rankset *awaited;
@@ -108,28 +99,22 @@ struct verdict {
  * Deadlocks, mismatches and lost messages are certain by what is counted: they are told, and are a
  * hang, from 500 ms on, also while others move.
  *
- * The samples in the job, if any, tell stopped processes and main threads that wait for other
- * threads of their own rank, and they speak for ranks without a model. Without waitfor (NULL)
- * nothing is known of the waits. groups and graph may be NULL, too: then the verdict is by stacks
- * alone, stay_ns is the time over which they agree, and is_hang takes 3 s of that, since earlier
- * stays are not known, and that messages were counted of all. Never fails. All is borrowed and may
- * go before the result. */
-struct verdict *verdict_create(const struct job *job, const struct eqgroups *groups,
-			       const struct progress_graph *graph, const struct waitfor *waitfor);
+ * A rank without a recorder is judged by its stacks alone: how long it was elsewhere is not known,
+ * so that a hang takes 3 s of samples that agree, and that messages were counted of all. */
+struct verdict_input {
+	const struct evidence *evidence;
+	/* NULL without a recorder. */
+	const struct eqgroups *groups;
+	const struct progress_graph *graph;
+	const struct waitfor *waitfor;
+	const struct temporal_result *order; /* see verdict_wants_order(); NULL: not known */
+};
 
-/* Go on from a verdict by stacks that has candidates: `order` is that of the job's latest samples
- * of all ranks. If loop variables in samples tell that anybody moves, nobody is accused. Else the
- * candidates with none of them before them are the culprits, if the order leaves others: of ranks
- * outside MPI if they are less than half of all, of ranks inside, where no one is outside, as LEAST
- * or UNDECIDED. A hang of these takes that all iterations they are in are known. */
-void verdict_choose_by_order(struct verdict *verdict, const struct job *job,
-			     const struct temporal_result *order);
+/* Never fails. All is borrowed and may go before the result. */
+struct verdict *verdict_create(const struct verdict_input *input);
 
-/* Go on from a verdict by stacks of ranks that are all inside MPI, by what the MPI libraries hold
- * of messages: who of those that wait for each other has likely left something out, as LOST or
- * DEADLOCK. order: NULL, or as above. Where this names nobody only queue_cause changes. */
-void verdict_choose_by_queues(struct verdict *verdict, const struct job *job,
-			      const struct temporal_result *order);
+/* Is the temporal order of the latest stack samples worth its time? */
+bool verdict_wants_order(const struct evidence *evidence);
 
 /* May it be told of as a hang if something else says that there is one? Somebody is named, and
  * not for computing while others move, unless that is a hang by itself. */

@@ -4,8 +4,11 @@
 
 bool verdict_is_unusual(const struct judge *j, size_t lane)
 {
-	const struct lane_fact *fact = &j->lanes[lane];
+	const struct actor_fact *fact = &j->facts[lane];
 
+	/* Of a rank without a recorder it is not known what is usual. */
+	if (!j->actors[lane].lane)
+		return true;
 	return fact->stay_ns >= VERDICT_ACCUSE_NS && fact->stay_ns > fact->longest_ns;
 }
 
@@ -16,33 +19,37 @@ void verdict_weigh(struct judge *j)
 	verdict->stay_ns = UINT64_MAX;
 	verdict->longest_before_ns = 0;
 	verdict->is_new_state = true;
-	for (size_t i = 0; i < j->jm->num_lanes; i++) {
+	for (size_t i = 0; i < j->num_actors; i++) {
 		if (!j->is_candidate[i])
 			continue;
-		if (j->lanes[i].stay_ns < verdict->stay_ns)
-			verdict->stay_ns = j->lanes[i].stay_ns;
-		if (j->lanes[i].longest_ns > verdict->longest_before_ns)
-			verdict->longest_before_ns = j->lanes[i].longest_ns;
-		verdict->is_new_state &= j->lanes[i].is_new;
+		if (j->facts[i].stay_ns < verdict->stay_ns)
+			verdict->stay_ns = j->facts[i].stay_ns;
+		if (j->facts[i].longest_ns > verdict->longest_before_ns)
+			verdict->longest_before_ns = j->facts[i].longest_ns;
+		verdict->is_new_state &= j->facts[i].is_new;
 	}
 	if (verdict->stay_ns == UINT64_MAX)
 		verdict->stay_ns = 0;
 	verdict->is_hang = verdict->stay_ns >= (verdict->is_new_state ? VERDICT_HANG_NEW_NS
 								      : VERDICT_HANG_NS) &&
-			   verdict->stay_ns / VERDICT_HANG_RATIO >= verdict->longest_before_ns;
+			   verdict->stay_ns / VERDICT_HANG_RATIO >= verdict->longest_before_ns &&
+			   !verdict->is_uncounted;
 }
 
 void verdict_shorten(const struct judge *j, uint32_t lane, uint64_t *stay_ns)
 {
-	if (j->jm->lanes[lane].stay_ns < *stay_ns)
-		*stay_ns = j->jm->lanes[lane].stay_ns;
+	const struct actor *actor = &j->actors[lane];
+	uint64_t own = actor->lane ? actor->lane->stay_ns : actor->stay_ns;
+
+	if (own < *stay_ns)
+		*stay_ns = own;
 }
 
 size_t verdict_count_candidates(const struct judge *j)
 {
 	size_t num = 0;
 
-	for (size_t i = 0; i < j->jm->num_lanes; i++)
+	for (size_t i = 0; i < j->num_actors; i++)
 		num += j->is_candidate[i];
 	return num;
 }
@@ -51,9 +58,9 @@ void verdict_keep_if_any(struct judge *j, const bool *is_kept)
 {
 	bool has_any = false;
 
-	for (size_t i = 0; i < j->jm->num_lanes; i++)
+	for (size_t i = 0; i < j->num_actors; i++)
 		has_any |= is_kept[i] && j->is_candidate[i];
-	for (size_t i = 0; has_any && i < j->jm->num_lanes; i++)
+	for (size_t i = 0; has_any && i < j->num_actors; i++)
 		j->is_candidate[i] &= is_kept[i];
 }
 
@@ -78,14 +85,15 @@ static void mark_beyond(const struct judge *j, const bool *is_in, bool *is_beyon
 
 void verdict_keep_least(struct judge *j)
 {
-	size_t num = j->groups->num_groups;
+	size_t num = j->groups ? j->groups->num_groups : 0;
 	bool *is_in = arena_array(j->arena, num, sizeof(*is_in));
 	bool *is_beyond = arena_array(j->arena, num, sizeof(*is_beyond));
 
-	for (size_t i = 0; i < j->jm->num_lanes; i++)
+	for (size_t i = 0; i < j->evidence->num_lanes; i++)
 		is_in[j->groups->group_of[i]] |= j->is_candidate[i];
-	mark_beyond(j, is_in, is_beyond);
-	for (size_t i = 0; i < j->jm->num_lanes; i++)
+	if (num > 0)
+		mark_beyond(j, is_in, is_beyond);
+	for (size_t i = 0; i < j->evidence->num_lanes; i++)
 		j->is_candidate[i] &= !is_beyond[j->groups->group_of[i]];
 }
 
@@ -97,19 +105,18 @@ static bool uses_totals(const struct place *place)
 	return false;
 }
 
-void verdict_name_culprits(struct judge *j, enum verdict_kind kind)
+/* The groups of the candidates, least progressed first. */
+static void find_groups(struct judge *j)
 {
 	struct verdict *verdict = j->verdict;
 	const struct eqgroups *groups = j->groups;
-	bool *is_in = arena_array(j->arena, groups->num_groups, sizeof(*is_in));
+	bool *is_in;
 
-	verdict->kind = kind;
-	for (size_t i = 0; i < j->jm->num_lanes; i++) {
-		if (!j->is_candidate[i])
-			continue;
-		rankset_add(verdict->culprits, j->jm->lanes[i].rank);
-		is_in[groups->group_of[i]] = true;
-	}
+	if (!groups)
+		return;
+	is_in = arena_array(j->arena, groups->num_groups, sizeof(*is_in));
+	for (size_t i = 0; i < j->evidence->num_lanes; i++)
+		is_in[groups->group_of[i]] |= j->is_candidate[i];
 	verdict->culprit_groups = arena_array(verdict->arena, groups->num_groups, sizeof(uint32_t));
 	for (int least = 1; least >= 0; least--)
 		for (uint32_t g = 0; g < groups->num_groups; g++)
@@ -117,17 +124,31 @@ void verdict_name_culprits(struct judge *j, enum verdict_kind kind)
 				verdict->culprit_groups[verdict->num_culprit_groups++] = g;
 				verdict->is_approximate |= uses_totals(groups->groups[g].place);
 			}
+}
+
+void verdict_name_culprits(struct judge *j, enum verdict_kind kind)
+{
+	struct verdict *verdict = j->verdict;
+	bool has_lane = false;
+
+	verdict->kind = kind;
+	for (size_t i = 0; i < j->num_actors; i++) {
+		if (!j->is_candidate[i])
+			continue;
+		rankset_add(verdict->culprits, j->actors[i].rank);
+		has_lane |= j->actors[i].lane != NULL;
+	}
+	verdict->basis = has_lane ? VERDICT_BY_MODELS : VERDICT_BY_STACKS;
+	find_groups(j);
 	rankset_remove_set(verdict->waiting, verdict->culprits);
 }
 
 void verdict_accuse(struct judge *j, const struct rankset *ranks, enum verdict_kind kind,
 		    uint64_t stay_ns)
 {
-	const struct job_lane *lanes = j->jm->lanes;
-
-	for (size_t i = 0; i < j->jm->num_lanes; i++)
-		j->is_candidate[i] = rankset_contains(ranks, lanes[i].rank) &&
-				     (j->lanes[i].is_waiting || lanes[i].data->is_main);
+	for (size_t i = 0; i < j->num_actors; i++)
+		j->is_candidate[i] = rankset_contains(ranks, j->actors[i].rank) &&
+				     (j->facts[i].is_waiting || j->actors[i].is_main);
 	verdict_weigh(j);
 	verdict_name_culprits(j, kind);
 	j->verdict->stay_ns = stay_ns;
@@ -136,7 +157,5 @@ void verdict_accuse(struct judge *j, const struct rankset *ranks, enum verdict_k
 
 void verdict_add_ended(struct judge *j)
 {
-	for (size_t i = 0; i < j->job->num_holes; i++)
-		if (strcmp(j->job->holes[i].why, JOB_HOLE_ENDED) == 0)
-			rankset_add(j->verdict->culprits, j->job->holes[i].rank);
+	rankset_add_set(j->verdict->culprits, j->evidence->ended);
 }

@@ -24,7 +24,8 @@ static void lose(struct judge *j, const struct stuck *stuck, const struct rankse
 {
 	verdict_accuse(j, ranks, VERDICT_LOST, stuck->stay_ns);
 	j->verdict->which = which;
-	j->verdict->lane = lane;
+	j->verdict->witness = WITNESS_LOST;
+	j->verdict->actor = lane;
 	j->verdict->need = need;
 }
 
@@ -37,9 +38,9 @@ static bool is_early(const struct judge *j, const struct waitfor_deadlock *deadl
 {
 	const struct waitfor *w = j->waitfor;
 	const struct waitfor_need *need = NULL;
-	uint32_t l = waitfor_first_lane(w, message->source);
+	uint32_t l = waitfor_first_actor(w, message->source);
 
-	for (; j->groups->progress && waitfor_is_lane_of(w, l, message->source); l++)
+	for (; waitfor_is_actor_of(w, l, message->source); l++)
 		while ((need = waitfor_next_need(w, l, need)))
 			if (need->kind == WAITFOR_MESSAGE && need->is_certain &&
 			    need->peer == message->destination &&
@@ -69,9 +70,9 @@ static bool has_novel_other(struct judge *j, const struct waitfor_deadlock *dead
 			    const struct rankset *ranks)
 {
 	uint32_t transition;
-	uint32_t actor = verdict_find_novel(j, deadlock->lanes, deadlock->num_lanes, &transition);
+	uint32_t actor = verdict_find_novel(j, deadlock->actors, deadlock->num_actors, &transition);
 
-	return actor != WAITFOR_NONE && !rankset_contains(ranks, j->jm->lanes[actor].rank);
+	return actor != WAITFOR_NONE && !rankset_contains(ranks, j->actors[actor].rank);
 }
 
 /* There are messages, and nobody receives them, that may be those that are waited for. */
@@ -88,7 +89,7 @@ static bool find_slip(struct judge *j, const struct stuck *stuck, int is_wanted_
 		/* The likeliest of each need. One of which others were received may be, too. */
 		if (!message->is_new || lost->need == need ||
 		    is_close(w, lost) != (bool)is_wanted_close ||
-		    !verdict_has_lane(stuck->deadlock, lost->lane) ||
+		    !verdict_has_lane(stuck->deadlock, lost->actor) ||
 		    (is_between_others(lost) && is_early(j, stuck->deadlock, message)))
 			continue;
 		need = lost->need;
@@ -101,7 +102,7 @@ static bool find_slip(struct judge *j, const struct stuck *stuck, int is_wanted_
 	if (first == WAITFOR_NONE ||
 	    (!is_wanted_close && has_novel_other(j, stuck->deadlock, ranks)))
 		return false;
-	lose(j, stuck, ranks, first, w->losts[first].lane, w->losts[first].need);
+	lose(j, stuck, ranks, first, w->losts[first].actor, w->losts[first].need);
 	return true;
 }
 
@@ -115,12 +116,12 @@ static size_t find_owed(const struct judge *j, const struct waitfor_deadlock *de
 	const struct waitfor_need *need = NULL;
 	size_t num = 0;
 
-	for (size_t i = 0; i < deadlock->num_lanes; i++)
-		while ((need = waitfor_next_need(w, deadlock->lanes[i], need))) {
+	for (size_t i = 0; i < deadlock->num_actors; i++)
+		while ((need = waitfor_next_need(w, deadlock->actors[i], need))) {
 			if ((need->kind != WAITFOR_MESSAGE && need->kind != WAITFOR_TOKEN) ||
 			    !need->is_certain || need->peer != rank || num++ > 0)
 				continue;
-			*lane_ret = deadlock->lanes[i];
+			*lane_ret = deadlock->actors[i];
 			*need_ret = (uint32_t)(need - w->needs);
 		}
 	return num;
@@ -156,7 +157,7 @@ static bool are_others_to_blame(const struct judge *j, const struct waitfor_dead
 	uint32_t lane, need;
 	const struct rankset *senders = verdict_find_senders(j, deadlock, which, &lane, &need);
 
-	return senders && !rankset_contains(senders, j->jm->lanes[actor].rank);
+	return senders && !rankset_contains(senders, j->actors[actor].rank);
 }
 
 /* ---- One that did what is new to it, or to all ---- */
@@ -169,19 +170,20 @@ static bool is_send(const struct judge *j, uint32_t state)
 }
 
 /* One of the deadlock, and perhaps what it owes to others. */
-struct actor {
-	uint32_t lane; /* WAITFOR_NONE: there is none */
+struct suspect {
+	uint32_t actor; /* WAITFOR_NONE: there is none */
 	bool is_owed;
 	uint32_t waiting, need; /* lane that waits for it, and for what */
 };
 
-static void accuse_actor(struct judge *j, const struct stuck *stuck, const struct actor *actor)
+static void accuse_suspect(struct judge *j, const struct stuck *stuck,
+			   const struct suspect *suspect)
 {
 	struct rankset *ranks = rankset_in(j->arena, rankset_create());
 
-	rankset_add(ranks, j->jm->lanes[actor->lane].rank);
-	if (actor->is_owed)
-		lose(j, stuck, ranks, WAITFOR_NONE, actor->waiting, actor->need);
+	rankset_add(ranks, j->actors[suspect->actor].rank);
+	if (suspect->is_owed)
+		lose(j, stuck, ranks, WAITFOR_NONE, suspect->waiting, suspect->need);
 	else
 		accuse(j, stuck, ranks);
 }
@@ -189,20 +191,20 @@ static void accuse_actor(struct judge *j, const struct stuck *stuck, const struc
 /* The first of the deadlock that has left its course; owed is a message that it left out, if just
  * one of its messages is waited for. False: none, or it is hardly why the others wait. */
 static bool find_first_departed(struct judge *j, const struct waitfor_deadlock *deadlock,
-				enum departed_evidence evidence, struct actor *ret,
+				enum departed_evidence evidence, struct suspect *ret,
 				struct departure *departure, size_t *num_later_ret)
 {
-	ret->lane = verdict_find_departed(j, deadlock->lanes, deadlock->num_lanes, evidence,
-					  departure, num_later_ret);
-	if (ret->lane == WAITFOR_NONE)
+	ret->actor = verdict_find_departed(j, deadlock->actors, deadlock->num_actors, evidence,
+					   departure, num_later_ret);
+	if (ret->actor == WAITFOR_NONE)
 		return false;
 	/* It waits since then; if others came to wait by as new a step, they have a part in it. */
-	if (departure->since > 0 ? are_others_to_blame(j, deadlock, VERDICT_SENDERS_ANY, ret->lane)
+	if (departure->since > 0 ? are_others_to_blame(j, deadlock, VERDICT_SENDERS_ANY, ret->actor)
 				 : *num_later_ret > 0)
 		return false;
 	ret->is_owed =
-		is_send(j, departure->usual) && find_owed(j, deadlock, j->jm->lanes[ret->lane].rank,
-							  &ret->waiting, &ret->need) == 1;
+		is_send(j, departure->usual) &&
+		find_owed(j, deadlock, j->actors[ret->actor].rank, &ret->waiting, &ret->need) == 1;
 	return ret->is_owed ||
 	       (evidence == DEPARTED_STRONG && departure->since < DEPARTED_JUST_NOW);
 }
@@ -210,15 +212,15 @@ static bool find_first_departed(struct judge *j, const struct waitfor_deadlock *
 /* One of them has left its course, before any other: that is where it went wrong. */
 static bool find_departed(struct judge *j, const struct stuck *stuck, int evidence)
 {
-	struct actor actor;
+	struct suspect suspect;
 	struct departure departure;
 	size_t num_later;
 
-	if (!find_first_departed(j, stuck->deadlock, (enum departed_evidence)evidence, &actor,
+	if (!find_first_departed(j, stuck->deadlock, (enum departed_evidence)evidence, &suspect,
 				 &departure, &num_later))
 		return false;
-	accuse_actor(j, stuck, &actor);
-	verdict_set_departed(j, actor.lane, &departure, num_later);
+	accuse_suspect(j, stuck, &suspect);
+	verdict_set_departed(j, suspect.actor, &departure, num_later);
 	return true;
 }
 
@@ -226,19 +228,19 @@ static bool find_departed(struct judge *j, const struct stuck *stuck, int eviden
 static bool is_after_departure(struct judge *j, const struct waitfor_deadlock *deadlock,
 			       uint32_t actor, uint32_t transition)
 {
-	struct actor departed;
+	struct suspect departed;
 	struct departure departure;
 	size_t num_later;
 
 	return find_first_departed(j, deadlock, DEPARTED_STRONG, &departed, &departure,
 				   &num_later) &&
-	       departed.lane != actor && departed.is_owed &&
-	       verdict_is_departure_before(j, departed.lane, &departure, actor, transition);
+	       departed.actor != actor && departed.is_owed &&
+	       verdict_is_departure_before(j, departed.actor, &departure, actor, transition);
 }
 
 static bool stands_after(const struct judge *j, uint32_t actor, uint32_t transition)
 {
-	return j->jm->transitions[transition].to == j->jm->lanes[actor].state;
+	return j->jm->transitions[transition].to == j->actors[actor].lane->state;
 }
 
 /* Somebody took a step that is new to the job: that is where it went wrong. */
@@ -246,19 +248,20 @@ static bool find_novel(struct judge *j, const struct stuck *stuck, int how)
 {
 	const struct waitfor_deadlock *deadlock = stuck->deadlock;
 	uint32_t transition;
-	struct actor actor = {
-		.lane = verdict_find_novel(j, deadlock->lanes, deadlock->num_lanes, &transition)};
+	struct suspect suspect = {.actor = verdict_find_novel(j, deadlock->actors,
+							      deadlock->num_actors, &transition)};
 
 	(void)how;
-	if (actor.lane == WAITFOR_NONE || is_after_departure(j, deadlock, actor.lane, transition) ||
-	    (!stands_after(j, actor.lane, transition) &&
-	     are_others_to_blame(j, deadlock, VERDICT_SENDERS_ANY, actor.lane)))
+	if (suspect.actor == WAITFOR_NONE ||
+	    is_after_departure(j, deadlock, suspect.actor, transition) ||
+	    (!stands_after(j, suspect.actor, transition) &&
+	     are_others_to_blame(j, deadlock, VERDICT_SENDERS_ANY, suspect.actor)))
 		return false;
-	actor.is_owed = !waits_for_message(j->waitfor, actor.lane) &&
-			find_owed(j, deadlock, j->jm->lanes[actor.lane].rank, &actor.waiting,
-				  &actor.need) > 0;
-	accuse_actor(j, stuck, &actor);
-	verdict_set_novel(j, actor.lane, transition);
+	suspect.is_owed = !waits_for_message(j->waitfor, suspect.actor) &&
+			  find_owed(j, deadlock, j->actors[suspect.actor].rank, &suspect.waiting,
+				    &suspect.need) > 0;
+	accuse_suspect(j, stuck, &suspect);
+	verdict_set_novel(j, suspect.actor, transition);
 	return true;
 }
 
@@ -275,6 +278,26 @@ static bool find_skipped(struct judge *j, const struct stuck *stuck, int is_sure
 	accuse(j, stuck, ranks);
 	j->verdict->skipped = collective;
 	j->verdict->is_likely = is_likely;
+	return true;
+}
+
+/* By what MPI libraries hold somebody has left something out. */
+static bool find_read(struct judge *j, const struct stuck *stuck, int how)
+{
+	struct verdict_read read;
+
+	(void)how;
+	if (!verdict_find_read(j, stuck->deadlock, &read))
+		return false;
+	if (read.witness == WITNESS_LOST) {
+		lose(j, stuck, read.ranks, WAITFOR_NONE, read.actor, read.need);
+	} else {
+		accuse(j, stuck, read.ranks);
+		j->verdict->witness = read.witness;
+		j->verdict->actor = read.actor;
+		j->verdict->need = read.need;
+	}
+	j->verdict->is_likely = true;
 	return true;
 }
 
@@ -301,10 +324,11 @@ static const struct rule {
 	{find_departed, DEPARTED_WEAK},
 	{find_skipped, false},
 	{find_senders, VERDICT_SENDERS_ALL},
+	{find_read, 0},
 	{accuse_all, 0},
 };
 /* Of those that poll. */
-enum { FIRST_OF_POLLING = 5, END_OF_POLLING = 9, NUM_RULES = 10 };
+enum { FIRST_OF_POLLING = 5, END_OF_POLLING = 9, NUM_RULES = 11 };
 
 static bool try_rules(struct judge *j, const struct stuck *stuck, int first, int end)
 {
@@ -317,11 +341,11 @@ static bool try_rules(struct judge *j, const struct stuck *stuck, int first, int
 /* Where any thread may call MPI, one that never did may come to help. */
 static bool may_have_helpers(const struct judge *j, const struct waitfor_deadlock *deadlock)
 {
-	for (size_t i = 0; i < deadlock->num_lanes; i++) {
-		const struct job_lane *lane = &j->jm->lanes[deadlock->lanes[i]];
+	for (size_t i = 0; i < deadlock->num_actors; i++) {
+		const struct job_lane *lane = j->actors[deadlock->actors[i]].lane;
 
-		if (lane->model->thread_level >= THREAD_MULTIPLE &&
-		    waitfor_num_lanes(j->waitfor, lane->rank) == 1)
+		if (lane && lane->model->thread_level >= THREAD_MULTIPLE &&
+		    waitfor_num_actors(j->waitfor, lane->rank) == 1)
 			return true;
 	}
 	return false;
@@ -333,7 +357,7 @@ static bool may_still_end(const struct judge *j, uint32_t l)
 {
 	const struct waitfor *w = j->waitfor;
 
-	if (j->lanes[l].is_new || j->jm->lanes[l].stay_ns > j->lanes[l].longest_ns)
+	if (j->facts[l].is_new || j->actors[l].lane->stay_ns > j->facts[l].longest_ns)
 		return false;
 	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, l, need));) {
 		uint32_t collective = waitfor_collective_of(w, need->node);
@@ -351,12 +375,39 @@ static uint64_t deadlock_stay(const struct judge *j, const struct waitfor_deadlo
 {
 	uint64_t stay_ns = UINT64_MAX;
 
-	for (size_t i = 0; i < deadlock->num_lanes; i++) {
-		if (may_still_end(j, deadlock->lanes[i]))
+	for (size_t i = 0; i < deadlock->num_actors; i++) {
+		if (may_still_end(j, deadlock->actors[i]))
 			return 0;
-		verdict_shorten(j, deadlock->lanes[i], &stay_ns);
+		verdict_shorten(j, deadlock->actors[i], &stay_ns);
 	}
 	return stay_ns;
+}
+
+static bool is_recorded(const struct judge *j, const struct waitfor_deadlock *deadlock)
+{
+	for (size_t i = 0; i < deadlock->num_actors; i++)
+		if (!j->actors[deadlock->actors[i]].lane)
+			return false;
+	return true;
+}
+
+static bool has_read(const struct judge *j, const struct waitfor_deadlock *deadlock)
+{
+	const struct waitfor_need *need = NULL;
+
+	for (size_t i = 0; i < deadlock->num_actors; i++)
+		while ((need = waitfor_next_need(j->waitfor, deadlock->actors[i], need)))
+			if (need->is_read)
+				return true;
+	return false;
+}
+
+/* In two ranks, or a quarter of all, a pause of a moment is not likely. */
+static bool is_small(const struct judge *j, const struct waitfor_deadlock *deadlock)
+{
+	size_t num = (size_t)rankset_count(deadlock->ranks);
+
+	return num <= 2 || 4 * num <= j->evidence->num_ranks;
 }
 
 static bool judge_deadlock(struct judge *j, uint32_t d)
@@ -365,9 +416,24 @@ static bool judge_deadlock(struct judge *j, uint32_t d)
 	struct stuck stuck = {deadlock, d, deadlock_stay(j, deadlock)};
 	bool has_helpers = may_have_helpers(j, deadlock);
 
-	if (stuck.stay_ns < (has_helpers ? VERDICT_HANG_NEW_NS : VERDICT_ACCUSE_NS))
+	j->verdict->is_read = has_read(j, deadlock);
+	if (is_recorded(j, deadlock) &&
+	    stuck.stay_ns < (has_helpers ? VERDICT_HANG_NEW_NS : VERDICT_ACCUSE_NS))
 		return false;
-	try_rules(j, &stuck, 0, NUM_RULES);
+	/* Nobody is named where so many wait for each other, perhaps for a moment. */
+	if (!try_rules(j, &stuck, 0, NUM_RULES - 1)) {
+		if (!deadlock->is_sure && !is_small(j, deadlock)) {
+			j->verdict->which = d;
+			return false;
+		}
+		try_rules(j, &stuck, NUM_RULES - 1, NUM_RULES);
+	}
+	if (!deadlock->is_sure) {
+		j->verdict->is_likely = true;
+		j->verdict->is_stuck = false;
+		j->verdict->is_hang =
+			stuck.stay_ns >= VERDICT_HANG_NEW_NS && !j->verdict->is_uncounted;
+	}
 	if (has_helpers) {
 		j->verdict->is_likely = true;
 		j->verdict->is_stuck = false;
@@ -381,8 +447,8 @@ static bool find_gone(struct judge *j)
 	const struct rankset *gone = waitfor_find_gone(j->waitfor, j->arena);
 	uint64_t stay_ns = UINT64_MAX;
 
-	for (uint32_t l = 0; l < j->waitfor->num_lanes; l++)
-		if (j->waitfor->lanes[l].is_stuck)
+	for (uint32_t l = 0; l < j->waitfor->num_actors; l++)
+		if (j->waitfor->actors[l].is_stuck)
 			verdict_shorten(j, l, &stay_ns);
 	if (rankset_is_empty(gone) || stay_ns < VERDICT_ACCUSE_NS)
 		return false;
@@ -407,8 +473,8 @@ bool verdict_find_deadlock(struct judge *j)
 
 static bool are_unusual(const struct judge *j, const struct waitfor_deadlock *deadlock)
 {
-	for (size_t i = 0; i < deadlock->num_lanes; i++)
-		if (!verdict_is_unusual(j, deadlock->lanes[i]))
+	for (size_t i = 0; i < deadlock->num_actors; i++)
+		if (!verdict_is_unusual(j, deadlock->actors[i]))
 			return false;
 	return true;
 }
@@ -441,7 +507,7 @@ bool verdict_find_polling(struct judge *j)
 
 		if (!deadlock->is_likely || !are_unusual(j, deadlock))
 			continue;
-		actor = verdict_find_novel(j, deadlock->lanes, deadlock->num_lanes, &novel);
+		actor = verdict_find_novel(j, deadlock->actors, deadlock->num_actors, &novel);
 		if ((actor != WAITFOR_NONE && !is_after_departure(j, deadlock, actor, novel)) ||
 		    !try_rules(j, &stuck, FIRST_OF_POLLING, END_OF_POLLING))
 			continue;
@@ -460,8 +526,8 @@ static bool is_unsettled(const struct waitfor *w, uint32_t l)
 
 	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, l, need));)
 		has_any |= need->kind == WAITFOR_MESSAGE && need->peer < 0;
-	return has_any && w->lanes[l].state == WAITFOR_BLOCKED &&
-	       w->lanes[l].gap == WAITFOR_UNSETTLED;
+	return has_any && w->actors[l].activity == ACTIVITY_IN_MPI &&
+	       w->actors[l].gap == WAITFOR_UNSETTLED;
 }
 
 /* Nobody moves: as if all who wait were in a deadlock. Where messages do not tell who has not
@@ -474,17 +540,17 @@ bool verdict_find_unsettled(struct judge *j)
 	uint32_t transition, actor;
 	bool has_some = false;
 
-	all.lanes = arena_array(j->arena, j->jm->num_lanes, sizeof(*all.lanes));
-	for (uint32_t l = 0; w && l < w->num_lanes; l++) {
-		if (!j->lanes[l].is_waiting)
+	all.actors = arena_array(j->arena, j->num_actors, sizeof(*all.actors));
+	for (uint32_t l = 0; w && l < w->num_actors; l++) {
+		if (!j->facts[l].is_waiting)
 			continue;
 		has_some |= is_unsettled(w, l);
-		all.lanes[all.num_lanes++] = l;
-		rankset_add(all.ranks, j->jm->lanes[l].rank);
+		all.actors[all.num_actors++] = l;
+		rankset_add(all.ranks, j->actors[l].rank);
 	}
 	if (!has_some || !are_unusual(j, &all))
 		return false;
-	actor = verdict_find_novel(j, all.lanes, all.num_lanes, &transition);
+	actor = verdict_find_novel(j, all.actors, all.num_actors, &transition);
 	if (!find_senders(j, &stuck, VERDICT_SENDERS_BY_MESSAGES) &&
 	    ((actor != WAITFOR_NONE &&
 	      (stands_after(j, actor, transition) ||

@@ -92,11 +92,15 @@ static struct call_contexts *sort_calls(struct judge *j, const uint32_t *index, 
 	return contexts;
 }
 
-/* Compare lanes[num] with others, if that was not done; false: they are too many. */
+/* Compare lanes[num] with others, if that was not done; false: they are too many, or not all are
+ * recorded. */
 static bool compare(struct judge *j, const uint32_t *lanes, size_t num)
 {
 	struct verdict_courses *courses = j->courses;
 
+	for (size_t i = 0; i < num; i++)
+		if (!j->actors[lanes[i]].lane)
+			return false;
 	if (!courses) {
 		j->courses = courses = arena_alloc(j->arena, sizeof(*courses));
 		courses->index = arena_array(j->arena, j->jm->num_lanes, sizeof(*courses->index));
@@ -263,7 +267,7 @@ uint32_t verdict_find_departed(struct judge *j, const uint32_t *lanes, size_t nu
 		if (answer->course == COURSE_UNKNOWN)
 			return WAITFOR_NONE;
 		if (answer->course == COURSE_LEFT &&
-		    !is_seldom(j->jm, j->jm->lanes[lanes[i]].rank, &answer->departure))
+		    !is_seldom(j->jm, j->actors[lanes[i]].rank, &answer->departure))
 			left[num_left++] = find_departure(j, lanes[i], &answer->departure);
 	}
 	first = find_first(j, left, num_left);
@@ -288,7 +292,7 @@ void verdict_set_departed(struct judge *j, uint32_t actor, const struct departur
 			  size_t num_later)
 {
 	j->verdict->departure = *departure;
-	j->verdict->departed_rank = j->jm->lanes[actor].rank;
+	j->verdict->departed_rank = j->actors[actor].rank;
 	j->verdict->num_departed_later = num_later;
 	j->verdict->is_likely = true;
 }

@@ -5,17 +5,17 @@
 /* Inside MPI, and nothing is missing for going on. */
 static bool is_in_library(const struct waitfor *w, uint32_t l)
 {
-	const struct waitfor_lane *lane = &w->lanes[l];
+	const struct waitfor_actor *lane = &w->actors[l];
 
-	return lane->state == WAITFOR_BLOCKED && lane->gap == WAITFOR_COMPLETE &&
+	return lane->activity == ACTIVITY_IN_MPI && lane->gap == WAITFOR_COMPLETE &&
 	       !waitfor_has_strong_need(w, l);
 }
 
 static bool is_unknown(const struct waitfor *w, uint32_t l)
 {
-	const struct waitfor_lane *lane = &w->lanes[l];
+	const struct waitfor_actor *lane = &w->actors[l];
 
-	return (lane->state == WAITFOR_BLOCKED || lane->state == WAITFOR_POLLS) &&
+	return (lane->activity == ACTIVITY_IN_MPI || lane->activity == ACTIVITY_POLLING) &&
 	       lane->gap != WAITFOR_COMPLETE && !waitfor_has_strong_need(w, l);
 }
 
@@ -27,19 +27,20 @@ bool verdict_find_library(struct judge *j)
 	bool is_collective = false;
 	size_t num = 0;
 
-	for (uint32_t l = 0; w && l < w->num_lanes; l++) {
-		if (is_unknown(w, l) || w->lanes[l].is_likely_stuck)
+	for (uint32_t l = 0; w && l < w->num_actors; l++) {
+		if (is_unknown(w, l) || w->actors[l].is_likely_stuck)
 			return false;
 		j->is_candidate[l] = is_in_library(w, l);
 		num += j->is_candidate[l];
 	}
 	if (num == 0)
 		return false;
-	for (uint32_t l = 0; l < w->num_lanes; l++) {
+	for (uint32_t l = 0; l < w->num_actors; l++) {
 		if (j->is_candidate[l] && !verdict_is_unusual(j, l))
 			return false;
-		is_collective |= j->is_candidate[l] &&
-				 j->jm->lanes[l].data->operation.kind == SEG_OPERATION_COLLECTIVE;
+		is_collective |=
+			j->is_candidate[l] && j->actors[l].lane &&
+			j->actors[l].lane->data->operation.kind == SEG_OPERATION_COLLECTIVE;
 	}
 	if (is_collective && verdict_find_shifted(j))
 		return true;
@@ -54,15 +55,15 @@ static uint32_t find_poller_apart(const struct waitfor *w, const struct waitfor_
 {
 	uint32_t poller = WAITFOR_NONE, collective = WAITFOR_NONE;
 
-	for (size_t i = 0; i < deadlock->num_lanes; i++) {
-		const struct waitfor_lane *lane = &w->lanes[deadlock->lanes[i]];
+	for (size_t i = 0; i < deadlock->num_actors; i++) {
+		const struct waitfor_actor *lane = &w->actors[deadlock->actors[i]];
 		uint32_t awaited;
 
-		if (lane->state == WAITFOR_POLLS && poller == WAITFOR_NONE) {
-			poller = deadlock->lanes[i];
+		if (lane->activity == ACTIVITY_POLLING && poller == WAITFOR_NONE) {
+			poller = deadlock->actors[i];
 			continue;
 		}
-		if (lane->state != WAITFOR_BLOCKED || lane->num_needs != 1)
+		if (lane->activity != ACTIVITY_IN_MPI || lane->num_needs != 1)
 			return WAITFOR_NONE;
 		awaited = waitfor_collective_of(w, w->needs[lane->first_need].node);
 		if (awaited == WAITFOR_NONE ||
@@ -79,7 +80,7 @@ static uint32_t find_poller_apart(const struct waitfor *w, const struct waitfor_
 void verdict_keep_ends(struct judge *j)
 {
 	const struct waitfor *w = j->waitfor;
-	bool *is_end = arena_array(j->arena, j->jm->num_lanes, sizeof(*is_end)), is_likely = false;
+	bool *is_end = arena_array(j->arena, j->num_actors, sizeof(*is_end)), is_likely = false;
 
 	if (!w)
 		return;
@@ -87,12 +88,12 @@ void verdict_keep_ends(struct judge *j)
 		const struct waitfor_deadlock *deadlock = &w->deadlocks[d];
 		uint32_t poller = find_poller_apart(w, deadlock);
 
-		is_likely |= deadlock->is_likely && deadlock->num_lanes > 0;
-		for (size_t i = 0; i < deadlock->num_lanes; i++)
-			is_end[deadlock->lanes[i]] =
-				poller == WAITFOR_NONE || deadlock->lanes[i] == poller;
+		is_likely |= deadlock->is_likely && deadlock->num_actors > 0;
+		for (size_t i = 0; i < deadlock->num_actors; i++)
+			is_end[deadlock->actors[i]] =
+				poller == WAITFOR_NONE || deadlock->actors[i] == poller;
 	}
-	for (uint32_t l = 0; l < w->num_lanes; l++)
+	for (uint32_t l = 0; l < w->num_actors; l++)
 		is_end[l] |= is_in_library(w, l) || is_unknown(w, l);
 	verdict_keep_if_any(j, is_end);
 	j->verdict->is_likely = is_likely;
@@ -117,10 +118,9 @@ void verdict_find_awaited(struct judge *j)
 		if (e != WAITFOR_END_MOVES && e != WAITFOR_END_OUTSIDE &&
 		    !rankset_is_empty(ends[e]))
 			return;
-	for (size_t l = 0; l < j->jm->num_lanes; l++)
-		j->is_candidate[l] =
-			j->lanes[l].is_static && !j->lanes[l].is_waiting &&
-			rankset_contains(ends[WAITFOR_END_OUTSIDE], j->jm->lanes[l].rank);
+	for (size_t l = 0; l < j->num_actors; l++)
+		j->is_candidate[l] = j->facts[l].is_static && !j->facts[l].is_waiting &&
+				     rankset_contains(ends[WAITFOR_END_OUTSIDE], j->actors[l].rank);
 	if (verdict_count_candidates(j) > 0)
 		verdict_weigh(j);
 	rankset_add_set(j->verdict->awaited, ends[WAITFOR_END_MOVES]);

@@ -14,10 +14,10 @@ static size_t gather_parties(const struct judge *j, const struct waitfor_mismatc
 	for (size_t i = 0; i < mismatch->num_parties; i++)
 		rankset_add_set(ranks, mismatch->parties[i].ranks);
 	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r)) {
-		uint32_t l = waitfor_first_lane(j->waitfor, r);
+		uint32_t l = waitfor_first_actor(j->waitfor, r);
 
-		for (; waitfor_is_lane_of(j->waitfor, l, r); l++) {
-			if (!j->lanes[l].is_waiting)
+		for (; waitfor_is_actor_of(j->waitfor, l, r); l++) {
+			if (!j->facts[l].is_waiting)
 				continue;
 			verdict_shorten(j, l, stay_ns_ret);
 			if (lanes)
@@ -33,7 +33,7 @@ static size_t gather_parties(const struct judge *j, const struct waitfor_mismatc
 static void find_departed_party(struct judge *j, const struct waitfor_mismatch *mismatch,
 				struct rankset *ranks)
 {
-	uint32_t *lanes = arena_array(j->arena, j->jm->num_lanes, sizeof(*lanes)), actor;
+	uint32_t *lanes = arena_array(j->arena, j->num_actors, sizeof(*lanes)), actor;
 	struct departure departure;
 	uint64_t stay_ns;
 	size_t num = gather_parties(j, mismatch, lanes, &stay_ns), num_later;
@@ -42,11 +42,11 @@ static void find_departed_party(struct judge *j, const struct waitfor_mismatch *
 	actor = verdict_find_departed(j, lanes, num, DEPARTED_STRONG, &departure, &num_later);
 	if (actor == WAITFOR_NONE || departure.since >= DEPARTED_JUST_NOW)
 		return;
-	is_among = rankset_contains(ranks, j->jm->lanes[actor].rank);
+	is_among = rankset_contains(ranks, j->actors[actor].rank);
 	if (is_among ? rankset_count(ranks) == 1 : num_later == 0)
 		return;
 	rankset_remove_set(ranks, ranks);
-	rankset_add(ranks, j->jm->lanes[actor].rank);
+	rankset_add(ranks, j->actors[actor].rank);
 	verdict_set_departed(j, actor, &departure, num_later);
 }
 
@@ -99,8 +99,9 @@ static bool holds_up(const struct judge *j, const struct waitfor_mismatch *misma
 {
 	const struct waitfor *w = j->waitfor;
 
-	for (uint32_t l = 0; mismatch->what == WAITFOR_OTHER_BYTES && l < w->num_lanes; l++) {
-		const struct job_lane *lane = &j->jm->lanes[l];
+	for (uint32_t l = 0; mismatch->what == WAITFOR_OTHER_BYTES && l < j->evidence->num_lanes;
+	     l++) {
+		const struct job_lane *lane = j->actors[l].lane;
 		const struct model_operation *operation = &lane->data->operation;
 
 		if (j->is_candidate[l] && operation->kind == SEG_OPERATION_COLLECTIVE &&

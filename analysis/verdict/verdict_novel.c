@@ -132,11 +132,13 @@ uint32_t verdict_find_novel(struct judge *j, const uint32_t *lanes, size_t num,
 	uint32_t actor = WAITFOR_NONE, transition;
 	size_t num_best = 0;
 
-	if (!j->groups->progress)
+	if (!j->groups || !j->groups->progress)
 		return WAITFOR_NONE;
 	steps = find_steps(j);
 	for (size_t i = 0; i < num; i++) {
-		enum found found = search(j, steps, lanes[i], &transition);
+		enum found found = j->actors[lanes[i]].lane
+					   ? search(j, steps, lanes[i], &transition)
+					   : FOUND_NONE;
 
 		if (found == FOUND_NONE || found < best)
 			continue;
@@ -152,5 +154,5 @@ uint32_t verdict_find_novel(struct judge *j, const uint32_t *lanes, size_t num,
 void verdict_set_novel(struct judge *j, uint32_t actor, uint32_t transition)
 {
 	j->verdict->novel = transition;
-	j->verdict->novel_rank = j->jm->lanes[actor].rank;
+	j->verdict->novel_rank = j->actors[actor].rank;
 }

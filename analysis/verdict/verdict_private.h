@@ -4,7 +4,7 @@
 #define PDB_ANALYSIS_VERDICT_PRIVATE_H
 
 #include "analysis/verdict/verdict.h"
-#include "analysis/waits/stack_facts.h"
+#include "analysis/evidence/stack_facts.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
@@ -24,28 +24,33 @@
 /* More groups of least progress than this: the order has not picked anybody. */
 enum { VERDICT_MAX_LEAST_GROUPS = 3 };
 
-struct lane_fact {
-	enum activity activity;
-	bool is_static;
-	bool is_waiting;  /* static inside MPI, or polling */
-	uint64_t stay_ns; /* see activity_stay_ns() */
+/* What is asked of an actor, beside what the evidence says of it. */
+struct actor_fact {
+	bool is_static;  /* it has not ended, and does not move */
+	bool is_waiting; /* inside MPI, or polling */
+	uint64_t stay_ns;
 	uint64_t longest_ns;
 	bool is_new; /* longest_ns is that of other states: it never left this one before */
+	uint32_t role;
 };
 
 struct judge {
 	struct arena *arena; /* scratch */
 	const struct job *job;
-	const struct job_model *jm;
+	const struct evidence *evidence;
+	const struct actor *actors;
+	size_t num_actors;
+	const struct job_model *jm; /* NULL: no rank has a recorder, as are the next two */
 	const struct eqgroups *groups;
 	const struct progress_graph *graph;
 	const struct waitfor *waitfor;
-	struct stack_facts *stacks;
-	struct lane_fact *lanes;
-	bool *has_waiting;               /* [roles] */
-	bool *is_candidate;              /* [lanes] */
-	struct verdict_courses *courses; /* what lanes called, compared; NULL: not asked for */
-	struct verdict_steps *steps;     /* all transitions, added up; the same */
+	const struct temporal_result *order; /* of stacks; NULL: not known */
+	uint32_t *order_group;               /* [ranks of the evidence] in it; UINT32_MAX: none */
+	struct actor_fact *facts;            /* [num_actors] */
+	bool *has_waiting;                   /* [roles] */
+	bool *is_candidate;                  /* [num_actors] */
+	struct verdict_courses *courses;     /* what lanes called, compared; NULL: not asked for */
+	struct verdict_steps *steps;         /* all transitions, added up; the same */
 	struct verdict *verdict;
 };
 
@@ -72,14 +77,40 @@ void verdict_add_ended(struct judge *j);
 
 /* ---- verdict_rules.c: each sets the verdict, or leaves it as it was ---- */
 
+/* Has a rank crashed? Faults come before aborts: who aborts may do so because another has ended. */
+bool verdict_find_crashed(struct judge *j);
 bool verdict_find_stopped(struct judge *j);
 /* True if there was somebody outside, whether accused or not. */
 bool verdict_find_computing(struct judge *j);
-/* Ranks without a model, by their stacks. */
-bool verdict_find_unrecorded(struct judge *j);
 bool verdict_find_left(struct judge *j);
 /* All are static and inside. */
-void verdict_find_least(struct judge *j);
+bool verdict_find_least(struct judge *j);
+
+/* ---- verdict_read.c ---- */
+
+/* Who of a deadlock has left something out, by what MPI libraries hold, and the need that tells. */
+struct verdict_read {
+	enum verdict_witness witness;
+	struct rankset *ranks;
+	uint32_t actor, need;
+};
+
+bool verdict_find_read(const struct judge *j, const struct waitfor_deadlock *deadlock,
+		       struct verdict_read *ret);
+
+/* ---- verdict_ahead.c ---- */
+
+/* What tells that one is further than another. */
+enum ahead {
+	AHEAD_NOT,
+	AHEAD_BY_ORDER,   /* of progress, or of stacks */
+	AHEAD_BY_MESSAGE, /* it has sent its part of an exchange that the other has not come to */
+};
+
+/* Is actor a further than actor b? */
+enum ahead verdict_ahead(const struct judge *j, uint32_t a, uint32_t b);
+/* Main threads that got on between their samples, by the loops' variables in them. */
+struct rankset *verdict_find_moving(const struct judge *j);
 
 /* ---- verdict_deadlock.c ---- */
 
@@ -166,17 +197,5 @@ bool verdict_is_further(const struct judge *j, const struct waitfor_deadlock *de
 bool verdict_has_lane(const struct waitfor_deadlock *deadlock, uint32_t lane);
 /* Has `peer` not come to where the two exchange messages, since it has not received `rank`'s? */
 bool verdict_is_before_exchange(const struct waitfor *w, int rank, int peer, uint32_t comm);
-
-/* ---- verdict_stacks.c ---- */
-
-/* Has a rank crashed? Faults come before aborts: who aborts may do so because another has ended. */
-bool verdict_find_crashed(struct judge *j);
-void verdict_judge_by_stacks(struct judge *j);
-/* Add the ranks that are not in the stack_fact.call of more than half. False: there is none. */
-bool verdict_add_apart(const struct stack_facts *facts, const struct rankset *ranks,
-		       struct rankset *apart);
-/* These are the culprits, and no longer waiting; how sure that is, by how long they stay. */
-void verdict_accuse_by_stacks(struct verdict *verdict, const struct stack_facts *facts,
-			      const struct rankset *ranks, enum verdict_kind kind);
 
 #endif

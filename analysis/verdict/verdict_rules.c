@@ -1,18 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The rules that go by what ranks do, without knowing what they wait for. */
+#include <signal.h>
+
+#include "analysis/stacks/temporal.h"
 #include "analysis/verdict/verdict_private.h"
 
 /* Of a job that ends: its ranks, and what the launcher does for each, take turns for as long. */
 #define ENDING_NS UINT64_C(60000000000)
 
+bool verdict_find_crashed(struct judge *j)
+{
+	struct rankset *aborts = rankset_in(j->arena, rankset_create());
+	struct verdict *verdict = j->verdict;
+
+	for (size_t i = 0; i < j->job->num_crashes; i++) {
+		const struct job_crash *crash = &j->job->crashes[i];
+
+		if (crash->is_fault)
+			rankset_add(verdict->culprits, crash->rank);
+		else if (crash->signal == SIGABRT && !crash->is_sent)
+			rankset_add(aborts, crash->rank);
+	}
+	if (rankset_is_empty(verdict->culprits))
+		rankset_add_set(verdict->culprits, aborts);
+	if (rankset_is_empty(verdict->culprits))
+		return false;
+	verdict->kind = VERDICT_CRASHED;
+	verdict->basis = VERDICT_BY_STACKS;
+	verdict->is_hang = true;
+	return true;
+}
+
 bool verdict_find_stopped(struct judge *j)
 {
 	bool is_certain = true, is_traced = false;
 
-	for (size_t i = 0; i < j->jm->num_lanes; i++) {
-		const struct stack_fact *fact = stack_facts_get(j->stacks, j->jm->lanes[i].rank);
+	for (size_t i = 0; i < j->num_actors; i++) {
+		const struct stack_fact *fact = j->actors[i].stack;
 
-		j->is_candidate[i] = j->lanes[i].is_static &&
+		j->is_candidate[i] = j->facts[i].is_static &&
 				     (fact->is_stopped ||
 				      (fact->is_uninterruptible && verdict_is_unusual(j, i)));
 		is_certain &= !j->is_candidate[i] || fact->is_stopped;
@@ -36,9 +62,9 @@ bool verdict_find_stopped(struct judge *j)
 static bool has_sibling(const struct judge *j, size_t lane,
 			bool (*is_kind)(const struct judge *j, size_t lane))
 {
-	size_t num, first = job_model_lanes(j->jm, j->jm->lanes[lane].rank, &num);
+	const struct rank_actors *of = &j->evidence->ranks[j->actors[lane].rank];
 
-	for (size_t i = first; i < first + num; i++)
+	for (size_t i = of->first; i < of->first + of->num; i++)
 		if (i != lane && is_kind(j, i))
 			return true;
 	return false;
@@ -46,12 +72,12 @@ static bool has_sibling(const struct judge *j, size_t lane,
 
 static bool is_waiting(const struct judge *j, size_t lane)
 {
-	return j->lanes[lane].is_waiting;
+	return j->facts[lane].is_waiting;
 }
 
 static bool is_alive(const struct judge *j, size_t lane)
 {
-	return j->lanes[lane].activity != ACTIVITY_ENDED;
+	return j->actors[lane].activity != ACTIVITY_ENDED;
 }
 
 static bool is_other_candidate(const struct judge *j, size_t lane)
@@ -61,30 +87,28 @@ static bool is_other_candidate(const struct judge *j, size_t lane)
 
 static bool is_static_outside(const struct judge *j, size_t lane)
 {
-	return j->lanes[lane].is_static && j->lanes[lane].activity == ACTIVITY_COMPUTING;
+	return j->actors[lane].activity == ACTIVITY_COMPUTING;
 }
 
 /* Outside MPI, but waiting for threads of the same rank that call MPI. */
 static bool waits_for_own_threads(const struct judge *j, size_t i)
 {
-	const struct job_lane *lane = &j->jm->lanes[i];
-
-	return lane->data->is_main && has_sibling(j, i, is_alive) &&
-	       stack_facts_waits_for_threads(j->stacks, j->job, lane->rank);
+	return j->actors[i].is_main && has_sibling(j, i, is_alive) &&
+	       stack_facts_waits_for_threads(j->evidence->stacks, j->job, j->actors[i].rank);
 }
 
 /* Lanes outside MPI whose like wait inside; of_role false: whose like are all outside. */
 static void find_outside(struct judge *j, bool of_role)
 {
-	for (size_t i = 0; i < j->jm->num_lanes; i++)
+	for (size_t i = 0; i < j->num_actors; i++)
 		j->is_candidate[i] = is_static_outside(j, i) && !waits_for_own_threads(j, i) &&
-				     (of_role ? j->has_waiting[j->jm->lanes[i].role]
+				     (of_role ? j->has_waiting[j->facts[i].role]
 					      : !has_sibling(j, i, is_waiting));
 }
 
 static bool may_be_parent(const struct judge *j, size_t lane)
 {
-	return j->jm->lanes[lane].data->is_main &&
+	return j->actors[lane].is_main &&
 	       (has_sibling(j, lane, is_waiting) || has_sibling(j, lane, is_other_candidate));
 }
 
@@ -93,9 +117,9 @@ static void drop_parents(struct judge *j)
 {
 	size_t num_others = 0;
 
-	for (size_t i = 0; i < j->jm->num_lanes; i++)
+	for (size_t i = 0; i < j->num_actors; i++)
 		num_others += j->is_candidate[i] && !may_be_parent(j, i);
-	for (size_t i = 0; num_others > 0 && i < j->jm->num_lanes; i++)
+	for (size_t i = 0; num_others > 0 && i < j->num_actors; i++)
 		if (j->is_candidate[i] && may_be_parent(j, i))
 			j->is_candidate[i] = false;
 }
@@ -103,9 +127,9 @@ static void drop_parents(struct judge *j)
 /* Could all who wait get on by what other ranks than those of the candidates have still to send? */
 static bool can_do_without(const struct judge *j)
 {
-	bool *is_held = arena_array(j->arena, j->jm->num_lanes, sizeof(*is_held));
+	bool *is_held = arena_array(j->arena, j->num_actors, sizeof(*is_held));
 
-	for (size_t i = 0; i < j->jm->num_lanes; i++)
+	for (size_t i = 0; i < j->num_actors; i++)
 		is_held[i] = j->is_candidate[i] || has_sibling(j, i, is_other_candidate);
 	return j->waitfor && waitfor_can_do_without(j->waitfor, is_held);
 }
@@ -118,6 +142,94 @@ static bool is_hang_beside_moving(const struct verdict *verdict)
 	       verdict->stay_ns / VERDICT_HANG_MOVING_RATIO >= verdict->longest_before_ns;
 }
 
+/* ---- The order of stacks ---- */
+
+/* Groups with candidates that no other such group is before. */
+struct least {
+	struct rankset *ranks;
+	size_t num_groups;
+	bool is_known; /* all iterations that they are in */
+};
+
+static bool is_least(const struct temporal_result *order, const bool *is_in, size_t group)
+{
+	for (size_t i = 0; i < order->num_groups; i++)
+		if (is_in[i] && temporal_order_of(order, i, group, NULL) == TEMPORAL_BEFORE)
+			return false;
+	return true;
+}
+
+static struct least find_least(const struct judge *j)
+{
+	const struct temporal_result *order = j->order;
+	struct least least = {.ranks = rankset_in(j->arena, rankset_create()), .is_known = true};
+	bool *is_in = arena_array(j->arena, order->num_groups, sizeof(*is_in));
+
+	for (size_t i = 0; i < j->num_actors; i++) {
+		uint32_t group = j->order_group[j->actors[i].rank];
+
+		if (j->is_candidate[i] && group != UINT32_MAX)
+			is_in[group] = true;
+	}
+	for (size_t i = 0; i < order->num_groups; i++) {
+		if (!is_in[i] || !is_least(order, is_in, i))
+			continue;
+		rankset_add_set(least.ranks, order->groups[i].ranks);
+		least.num_groups++;
+		least.is_known &= temporal_is_known(order, i);
+	}
+	return least;
+}
+
+/* Those of the candidates; how many they are. */
+static int add_ranks(const struct judge *j, struct rankset *ranks)
+{
+	for (size_t i = 0; i < j->num_actors; i++)
+		if (j->is_candidate[i])
+			rankset_add(ranks, j->actors[i].rank);
+	return rankset_count(ranks);
+}
+
+/* Of the candidates keep those that are first in the order of stacks; false: it tells nothing of
+ * them, or not enough. */
+static bool keep_first_by_stacks(struct judge *j, struct least *ret)
+{
+	struct rankset *compared = j->verdict->compared;
+	int num_before = add_ranks(j, compared);
+
+	if (!j->order)
+		return false;
+	*ret = find_least(j);
+	if (rankset_is_empty(ret->ranks) || rankset_count(ret->ranks) == num_before)
+		return false;
+	for (size_t i = 0; i < j->num_actors; i++)
+		j->is_candidate[i] &= rankset_contains(ret->ranks, j->actors[i].rank);
+	return true;
+}
+
+static bool has_unrecorded(const struct judge *j)
+{
+	for (size_t i = j->evidence->num_lanes; i < j->num_actors; i++)
+		if (j->is_candidate[i])
+			return true;
+	return false;
+}
+
+/* Outside MPI, half of the ranks or more are no exception, unless the order tells some apart. */
+static bool are_few(struct judge *j)
+{
+	struct least least;
+
+	if (2 * verdict_count_candidates(j) < j->num_actors || !has_unrecorded(j))
+		return true;
+	if (!keep_first_by_stacks(j, &least) || 2 * verdict_count_candidates(j) >= j->num_actors)
+		return false;
+	j->verdict->is_by_order = true;
+	return true;
+}
+
+/* ---- Outside MPI ---- */
+
 bool verdict_find_computing(struct judge *j)
 {
 	size_t num_outside;
@@ -128,11 +240,11 @@ bool verdict_find_computing(struct judge *j)
 		find_outside(j, false);
 	num_outside = verdict_count_candidates(j);
 	drop_parents(j);
-	for (size_t i = 0; i < j->jm->num_lanes; i++)
+	for (size_t i = 0; i < j->num_actors; i++)
 		j->is_candidate[i] &= verdict_is_unusual(j, i);
-	if (verdict_count_candidates(j) == 0)
+	if (verdict_count_candidates(j) == 0 || !are_few(j))
 		return num_outside > 0;
-	is_common = verdict_count_candidates(j) * 2 > j->jm->num_lanes;
+	is_common = verdict_count_candidates(j) * 2 > j->num_actors;
 	verdict_keep_awaited(j);
 	verdict_keep_least(j);
 	verdict_weigh(j);
@@ -146,31 +258,17 @@ bool verdict_find_computing(struct judge *j)
 	return true;
 }
 
-bool verdict_find_unrecorded(struct judge *j)
-{
-	struct verdict *verdict = j->verdict;
-
-	for (size_t r = 0; r < j->stacks->num_ranks; r++) {
-		const struct stack_fact *fact = &j->stacks->ranks[r];
-
-		if (!rankset_contains(j->jm->ranks, (int)r) && fact->num_samples > 0 &&
-		    fact->num_outside == fact->num_samples)
-			rankset_add(verdict->culprits, (int)r);
-	}
-	if (rankset_is_empty(verdict->culprits))
-		return false;
-	verdict->kind = VERDICT_COMPUTATION;
-	verdict->basis = VERDICT_BY_STACKS;
-	return true;
-}
-
 /* Do all who wait do so in MPI_Finalize? */
 static bool is_ending(const struct judge *j)
 {
-	for (size_t i = 0; i < j->jm->num_lanes; i++) {
-		uint32_t site = SEG_STATE_SITE(j->jm->lanes[i].state);
+	for (size_t i = 0; i < j->num_actors; i++) {
+		const struct actor *actor = &j->actors[i];
+		bool is_finalizing =
+			actor->lane ? j->jm->sites[SEG_STATE_SITE(actor->lane->state)].class_id ==
+					      SEG_CLASS_FINALIZE
+				    : actor->stack->is_finalizing;
 
-		if (j->lanes[i].is_waiting && j->jm->sites[site].class_id != SEG_CLASS_FINALIZE)
+		if (j->facts[i].is_waiting && !is_finalizing)
 			return false;
 	}
 	return true;
@@ -180,12 +278,12 @@ bool verdict_find_left(struct judge *j)
 {
 	bool is_ended;
 
-	for (size_t i = 0; i < j->jm->num_lanes; i++) {
-		const struct job_lane *lane = &j->jm->lanes[i];
+	for (size_t i = 0; i < j->num_actors; i++) {
+		const struct job_lane *lane = j->actors[i].lane;
 
-		j->is_candidate[i] =
-			lane->data->is_main && (lane->model->life == SEG_LIFE_FINALIZED ||
-						lane->model->life == SEG_LIFE_ABORTED);
+		j->is_candidate[i] = lane && j->actors[i].is_main &&
+				     (lane->model->life == SEG_LIFE_FINALIZED ||
+				      lane->model->life == SEG_LIFE_ABORTED);
 	}
 	verdict_add_ended(j);
 	is_ended = !rankset_is_empty(j->verdict->culprits);
@@ -207,7 +305,7 @@ static size_t count_groups(const struct judge *j)
 	bool *is_in = arena_array(j->arena, j->groups->num_groups, sizeof(*is_in));
 	size_t num = 0;
 
-	for (size_t i = 0; i < j->jm->num_lanes; i++) {
+	for (size_t i = 0; i < j->evidence->num_lanes; i++) {
 		bool *is_known = &is_in[j->groups->group_of[i]];
 
 		num += j->is_candidate[i] && !*is_known;
@@ -219,7 +317,7 @@ static size_t count_groups(const struct judge *j)
 /* Of the candidates keep the one that took a step that is new to the job, if it is one. */
 static bool keep_novel(struct judge *j)
 {
-	size_t num_lanes = j->jm->num_lanes, num = 0;
+	size_t num_lanes = j->num_actors, num = 0;
 	uint32_t *lanes = arena_array(j->arena, num_lanes, sizeof(*lanes)), transition, actor;
 
 	for (size_t i = 0; i < num_lanes; i++)
@@ -234,29 +332,71 @@ static bool keep_novel(struct judge *j)
 	return true;
 }
 
-void verdict_find_least(struct judge *j)
+/* Those that are not in the call that more than half of all who wait are in. */
+static void find_apart(const struct judge *j)
+{
+	const struct rankset *ranks = j->verdict->waiting;
+	struct rankset *apart = j->verdict->apart;
+	size_t num = (size_t)rankset_count(ranks), at = 0;
+	uint32_t *calls = arena_array(j->arena, num, sizeof(*calls)), common;
+
+	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
+		calls[at++] = stack_facts_get(j->evidence->stacks, r)->call;
+	qsort(calls, num, sizeof(*calls), sorted_compare_u32);
+	/* If there is such a call, the middle one of all is it. */
+	common = calls[num / 2];
+	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
+		if (stack_facts_get(j->evidence->stacks, r)->call != common)
+			rankset_add(apart, r);
+	if (2 * (size_t)rankset_count(apart) >= num)
+		rankset_remove_set(apart, ranks);
+}
+
+/* Of ranks that have no recorder. */
+static bool find_least_by_stacks(struct judge *j)
+{
+	struct verdict *verdict = j->verdict;
+	struct least least;
+
+	if (!keep_first_by_stacks(j, &least) || least.num_groups > VERDICT_MAX_LEAST_GROUPS) {
+		verdict->kind = VERDICT_UNKNOWN;
+		verdict->basis = VERDICT_BY_STACKS;
+		find_apart(j);
+		return true;
+	}
+	verdict_weigh(j);
+	verdict_name_culprits(j, least.num_groups == 1 ? VERDICT_LEAST : VERDICT_UNDECIDED);
+	verdict->is_by_order = true;
+	verdict->is_hang &= least.is_known;
+	return true;
+}
+
+bool verdict_find_least(struct judge *j)
 {
 	size_t num_waiting, num_groups;
 
-	for (size_t i = 0; i < j->jm->num_lanes; i++)
-		j->is_candidate[i] = j->lanes[i].is_waiting;
+	for (size_t i = 0; i < j->num_actors; i++)
+		j->is_candidate[i] = j->facts[i].is_waiting;
 	num_waiting = verdict_count_candidates(j);
 	verdict_keep_ends(j);
-	if (keep_novel(j))
+	if (!keep_novel(j) && has_unrecorded(j))
+		return find_least_by_stacks(j);
+	if (j->verdict->novel != UINT32_MAX)
 		;
 	else if (verdict_count_candidates(j) < num_waiting)
 		verdict_keep_least(j);
 	else
-		for (size_t i = 0; i < j->jm->num_lanes; i++)
+		for (size_t i = 0; i < j->evidence->num_lanes; i++)
 			j->is_candidate[i] &= j->graph->is_least[j->groups->group_of[i]];
-	for (size_t i = 0; i < j->jm->num_lanes; i++)
+	for (size_t i = 0; i < j->num_actors; i++)
 		if (j->is_candidate[i] && !verdict_is_unusual(j, i))
-			return;
+			return true;
 	verdict_weigh(j);
 	if (verdict_count_candidates(j) == 0)
-		return;
+		return true;
 	num_groups = count_groups(j);
 	verdict_name_culprits(j, VERDICT_LEAST);
 	if (num_groups > VERDICT_MAX_LEAST_GROUPS || rankset_is_empty(j->verdict->waiting))
 		j->verdict->kind = VERDICT_UNDECIDED;
+	return true;
 }

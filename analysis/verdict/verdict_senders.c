@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Who has not sent what a rank of a deadlock waits for: who may be meant to, and is further. */
-#include "analysis/progress/progress.h"
 #include "analysis/verdict/verdict_private.h"
 
 /* More senders than this that the order would name: it has not picked anybody. */
@@ -8,7 +7,7 @@ enum { MAX_SENDERS = 3 };
 
 bool verdict_has_lane(const struct waitfor_deadlock *deadlock, uint32_t lane)
 {
-	return bsearch(&lane, deadlock->lanes, deadlock->num_lanes, sizeof(lane),
+	return bsearch(&lane, deadlock->actors, deadlock->num_actors, sizeof(lane),
 		       sorted_compare_u32) != NULL;
 }
 
@@ -17,9 +16,8 @@ bool verdict_is_further(const struct judge *j, const struct waitfor_deadlock *de
 {
 	const struct waitfor *w = j->waitfor;
 
-	for (uint32_t l = waitfor_first_lane(w, rank); waitfor_is_lane_of(w, l, rank); l++)
-		if (verdict_has_lane(deadlock, l) &&
-		    progress_compare(j->groups->progress, l, lane) == PROGRESS_MORE)
+	for (uint32_t l = waitfor_first_actor(w, rank); waitfor_is_actor_of(w, l, rank); l++)
+		if (verdict_has_lane(deadlock, l) && verdict_ahead(j, l, lane) != AHEAD_NOT)
 			return true;
 	return false;
 }
@@ -68,7 +66,7 @@ static void add_sender(struct senders *s, int rank, bool is_sure, uint32_t l, ui
 static void add_past(const struct judge *j, const struct waitfor_deadlock *deadlock, uint32_t l,
 		     uint32_t n, struct senders *s, struct arena *scratch)
 {
-	int own = j->jm->lanes[l].rank;
+	int own = j->actors[l].rank;
 	bool are_past;
 	struct rankset *givers = waitfor_find_givers(j->waitfor, n, &are_past, scratch);
 
@@ -109,10 +107,10 @@ struct rankset *verdict_find_senders(const struct judge *j, const struct waitfor
 		.waiting = rankset_in(j->arena, rankset_create()),
 	};
 
-	for (size_t i = 0; j->groups->progress && i < deadlock->num_lanes; i++)
-		while ((need = waitfor_next_need(w, deadlock->lanes[i], need)))
+	for (size_t i = 0; i < deadlock->num_actors; i++)
+		while ((need = waitfor_next_need(w, deadlock->actors[i], need)))
 			if (is_asked(need, which))
-				add_past(j, deadlock, deadlock->lanes[i],
+				add_past(j, deadlock, deadlock->actors[i],
 					 (uint32_t)(need - w->needs), &s, scratch);
 	arena_destroy(scratch);
 	choose(&s, which);

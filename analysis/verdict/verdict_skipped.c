@@ -34,7 +34,7 @@ static bool waits_for_messages(const struct waitfor *w, uint32_t l)
 /* The collective that the lane waits in, and for nothing else; WAITFOR_NONE: there is none. */
 static uint32_t collective_of(const struct waitfor *w, uint32_t l)
 {
-	const struct waitfor_lane *lane = &w->lanes[l];
+	const struct waitfor_actor *lane = &w->actors[l];
 
 	return lane->num_needs == 1 ? waitfor_collective_of(w, w->needs[lane->first_need].node)
 				    : WAITFOR_NONE;
@@ -47,7 +47,7 @@ static bool is_in_collective(const struct waitfor *w, uint32_t l, uint32_t colle
 
 static bool is_rank_in_collective(const struct waitfor *w, int rank, uint32_t collective)
 {
-	for (uint32_t l = waitfor_first_lane(w, rank); waitfor_is_lane_of(w, l, rank); l++)
+	for (uint32_t l = waitfor_first_actor(w, rank); waitfor_is_actor_of(w, l, rank); l++)
 		if (is_in_collective(w, l, collective))
 			return true;
 	return false;
@@ -60,7 +60,7 @@ static bool has_sent_early(const struct judge *j, uint32_t l, uint32_t collectiv
 
 	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, l, need));)
 		if (is_rank_in_collective(w, need->peer, collective) &&
-		    verdict_is_before_exchange(w, j->jm->lanes[l].rank, need->peer, need->comm))
+		    verdict_is_before_exchange(w, j->actors[l].rank, need->peer, need->comm))
 			return true;
 	return false;
 }
@@ -72,7 +72,7 @@ static bool sends_to_waiting(const struct waitfor *w, uint32_t l, uint32_t colle
 		if (need->kind != WAITFOR_RECEIVE ||
 		    !is_rank_in_collective(w, need->peer, collective))
 			return false;
-	return w->lanes[l].num_needs > 0;
+	return w->actors[l].num_needs > 0;
 }
 
 /* Has it sent, to another in the collective than the one whose message it waits for, what is like
@@ -92,7 +92,7 @@ static bool has_sent_around(const struct judge *j, uint32_t l, uint32_t collecti
 				continue;
 			if (is_rank_in_collective(w, message->source, collective))
 				return false;
-			has_sent |= message->source == j->jm->lanes[l].rank &&
+			has_sent |= message->source == j->actors[l].rank &&
 				    message->destination != need->peer &&
 				    is_rank_in_collective(w, need->peer, collective) &&
 				    is_rank_in_collective(w, message->destination, collective);
@@ -106,17 +106,17 @@ static bool has_sent_around(const struct judge *j, uint32_t l, uint32_t collecti
 static bool has_sent_to_waiting(const struct judge *j, uint32_t l, uint32_t collective)
 {
 	const struct waitfor *w = j->waitfor;
-	const struct waitfor_need *need = &w->needs[w->lanes[l].first_need];
+	const struct waitfor_need *need = &w->needs[w->actors[l].first_need];
 	struct waitfor_unreceived *pending;
 	bool has_sent = false, have_others = false;
 	size_t num;
 
-	if (w->lanes[l].num_needs != 1 || need->kind != WAITFOR_MESSAGE || need->peer >= 0 ||
+	if (w->actors[l].num_needs != 1 || need->kind != WAITFOR_MESSAGE || need->peer >= 0 ||
 	    need->tag == SEG_TAG_ANY || !need->is_certain)
 		return false;
 	pending = waitfor_find_pending(w, need->comm, need->tag, &num);
 	for (size_t i = 0; i < num; i++) {
-		if (pending[i].source == j->jm->lanes[l].rank)
+		if (pending[i].source == j->actors[l].rank)
 			has_sent |= is_rank_in_collective(w, pending[i].destination, collective);
 		else
 			have_others |= is_rank_in_collective(w, pending[i].source, collective);
@@ -132,10 +132,11 @@ static bool is_alone_elsewhere(const struct waitfor *w, const struct waitfor_dea
 {
 	uint32_t other = collective_of(w, l);
 
-	if (deadlock->num_lanes < 3 || other == WAITFOR_NONE || other == collective)
+	if (deadlock->num_actors < 3 || other == WAITFOR_NONE || other == collective)
 		return false;
-	for (size_t i = 0; i < deadlock->num_lanes; i++)
-		if (deadlock->lanes[i] != l && !is_in_collective(w, deadlock->lanes[i], collective))
+	for (size_t i = 0; i < deadlock->num_actors; i++)
+		if (deadlock->actors[i] != l &&
+		    !is_in_collective(w, deadlock->actors[i], collective))
 			return false;
 	return true;
 }
@@ -154,9 +155,9 @@ static bool has_order(const struct judge *j, uint32_t l)
 	const struct waitfor *w = j->waitfor;
 	uint32_t collective = collective_of(w, l);
 
-	return w->needs[w->lanes[l].first_need].request == WAITFOR_NONE &&
+	return w->needs[w->actors[l].first_need].request == WAITFOR_NONE &&
 	       w->collectives[collective].owner < 0 &&
-	       waitfor_num_lanes(w, j->jm->lanes[l].rank) == 1;
+	       waitfor_num_actors(w, j->actors[l].rank) == 1;
 }
 
 /* Is anybody who waits in `later` a member of `earlier` that has called that, too? */
@@ -164,9 +165,9 @@ static bool have_called_both(const struct judge *j, uint32_t earlier, uint32_t l
 {
 	const struct waitfor *w = j->waitfor;
 
-	for (uint32_t l = 0; l < w->num_lanes; l++)
+	for (uint32_t l = 0; l < w->num_actors; l++)
 		if (is_in_collective(w, l, later) && has_order(j, l) &&
-		    has_called(w, earlier, j->jm->lanes[l].rank))
+		    has_called(w, earlier, j->actors[l].rank))
 			return true;
 	return false;
 }
@@ -210,19 +211,22 @@ static uint64_t count_visits(const struct job_transition **ways, size_t num_ways
 /* Has it come here more often than those in the collective, who came equally often or never? */
 static bool has_come_more_often(const struct judge *j, uint32_t l, uint32_t collective)
 {
-	const struct job_lane *lanes = j->jm->lanes;
-	const struct job_transition **ways = xcalloc(j->jm->num_transitions, sizeof(*ways));
+	const struct job_transition **ways;
 	size_t num_ways = 0, num_visitors = 0;
 	uint64_t visits = 0, own;
 	bool are_equal = true;
 
+	if (!j->actors[l].lane)
+		return false;
+	ways = xcalloc(j->jm->num_transitions, sizeof(*ways));
+
 	for (size_t t = 0; t < j->jm->num_transitions; t++)
-		if (j->jm->transitions[t].to == lanes[l].state)
+		if (j->jm->transitions[t].to == j->actors[l].lane->state)
 			ways[num_ways++] = &j->jm->transitions[t];
-	own = count_visits(ways, num_ways, lanes[l].rank);
-	for (uint32_t k = 0; are_equal && k < j->waitfor->num_lanes; k++) {
+	own = count_visits(ways, num_ways, j->actors[l].rank);
+	for (uint32_t k = 0; are_equal && k < j->waitfor->num_actors; k++) {
 		uint64_t others = is_in_collective(j->waitfor, k, collective)
-					  ? count_visits(ways, num_ways, lanes[k].rank)
+					  ? count_visits(ways, num_ways, j->actors[k].rank)
 					  : 0;
 
 		if (!others)
@@ -241,10 +245,10 @@ static bool is_further(const struct judge *j, const struct waitfor_deadlock *dea
 {
 	int num_compared = 0;
 
-	for (size_t i = 0; i < deadlock->num_lanes && num_compared < MOST_COMPARED; i++) {
-		if (!is_in_collective(j->waitfor, deadlock->lanes[i], collective))
+	for (size_t i = 0; i < deadlock->num_actors && num_compared < MOST_COMPARED; i++) {
+		if (!is_in_collective(j->waitfor, deadlock->actors[i], collective))
 			continue;
-		if (progress_compare(j->groups->progress, l, deadlock->lanes[i]) == PROGRESS_MORE)
+		if (verdict_ahead(j, l, deadlock->actors[i]) != AHEAD_NOT)
 			return true;
 		num_compared++;
 	}
@@ -257,7 +261,7 @@ static void add_lane(const struct judge *j, const struct waitfor_deadlock *deadl
 {
 	const struct waitfor *w = j->waitfor;
 	bool is_waiting = waits_for_messages(w, l);
-	int rank = j->jm->lanes[l].rank;
+	int rank = j->actors[l].rank;
 
 	if (has_gone_past(j, l, out) ||
 	    (is_waiting &&
@@ -276,8 +280,8 @@ static int count_waiting(const struct judge *j, const struct waitfor_deadlock *d
 {
 	int num = 0;
 
-	for (size_t i = 0; i < deadlock->num_lanes; i++)
-		num += is_in_collective(j->waitfor, deadlock->lanes[i], collective);
+	for (size_t i = 0; i < deadlock->num_actors; i++)
+		num += is_in_collective(j->waitfor, deadlock->actors[i], collective);
 	return num;
 }
 
@@ -301,9 +305,9 @@ static struct rankset *find_past(const struct judge *j, const struct waitfor_dea
 	out->guessed = rankset_in(j->arena, rankset_create());
 	waitfor_add_missing(j->waitfor, out->collective, missing);
 	for (int r = rankset_first(missing); r >= 0; r = rankset_next(missing, r)) {
-		uint32_t l = waitfor_first_lane(j->waitfor, r);
+		uint32_t l = waitfor_first_actor(j->waitfor, r);
 
-		for (; waitfor_is_lane_of(j->waitfor, l, r); l++)
+		for (; waitfor_is_actor_of(j->waitfor, l, r); l++)
 			if (verdict_has_lane(deadlock, l))
 				add_lane(j, deadlock, l, is_sure_only, out);
 	}
@@ -318,10 +322,10 @@ struct rankset *verdict_find_skipped(const struct judge *j, const struct waitfor
 	const struct waitfor *w = j->waitfor;
 	struct rankset *done = rankset_in(j->arena, rankset_create()); /* collectives */
 
-	for (size_t i = 0; j->groups->progress && i < deadlock->num_lanes; i++) {
-		uint32_t collective = collective_of(w, deadlock->lanes[i]);
+	for (size_t i = 0; i < deadlock->num_actors; i++) {
+		uint32_t collective = collective_of(w, deadlock->actors[i]);
 		struct left_out out = {.collective = collective,
-				       .waiting = deadlock->lanes[i],
+				       .waiting = deadlock->actors[i],
 				       .later = WAITFOR_NONE};
 		struct rankset *ranks;
 

@@ -28,11 +28,11 @@ struct index {
 struct ledgers {
 	struct arena *arena;
 	const struct job_model *jm;
-	const struct rank_lanes *ranks;
+	const struct rank_actors *ranks;
 	struct index *indexes; /* [num_ranks] */
 };
 
-struct ledgers *ledgers_create(const struct job_model *jm, const struct rank_lanes *ranks,
+struct ledgers *ledgers_create(const struct job_model *jm, const struct rank_actors *ranks,
 			       size_t num_ranks, struct arena *arena)
 {
 	struct ledgers *ledgers = arena_alloc(arena, sizeof(*ledgers));
@@ -88,7 +88,7 @@ static void add_to_totals(struct index *index, const struct row *row)
 
 static struct index *get_index(struct ledgers *ledgers, int rank)
 {
-	const struct rank_lanes *lanes = &ledgers->ranks[rank];
+	const struct rank_actors *lanes = &ledgers->ranks[rank];
 	const struct job_lane *first = &ledgers->jm->lanes[lanes->first];
 	struct index *index = &ledgers->indexes[rank];
 	size_t num = 0;
@@ -186,7 +186,7 @@ bool ledgers_are_tags_numbers(struct ledgers *ledgers, int rank, uint32_t comm, 
 
 bool ledgers_has_dropped(const struct ledgers *ledgers, int rank)
 {
-	const struct rank_lanes *lanes = &ledgers->ranks[rank];
+	const struct rank_actors *lanes = &ledgers->ranks[rank];
 
 	for (uint32_t l = 0; l < lanes->num; l++)
 		if (ledgers->jm->lanes[lanes->first + l].data->dropped_ledger > 0)

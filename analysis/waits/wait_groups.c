@@ -10,17 +10,16 @@
 
 /* What makes lanes alike. */
 struct record {
-	uint32_t state; /* job state */
-	enum activity activity;
-	uint32_t waitfor_state;
-	uint32_t deadlock; /* WAITFOR_NONE: none */
+	uint32_t state, call;          /* job state; of a rank without a recorder by its stack */
+	enum activity activity, usual; /* of the actor; of its group */
+	uint32_t deadlock;             /* WAITFOR_NONE: none */
 	bool is_apart;
 	/* Of the first need: */
 	uint32_t kind, comm, node;
 	int32_t tag;
 	uint32_t num_needs;
 
-	uint32_t lane, need;
+	uint32_t actor, need;
 	int rank;
 };
 
@@ -28,8 +27,8 @@ enum { NO_KIND = UINT8_MAX };
 
 static int compare_kinds(const struct record *a, const struct record *b)
 {
-	return SORTED_ORDER(a->state, b->state) ?: SORTED_ORDER(a->activity, b->activity)
-	       ?: SORTED_ORDER(a->waitfor_state, b->waitfor_state)
+	return SORTED_ORDER(a->state, b->state) ?: SORTED_ORDER(a->call, b->call)
+	       ?: SORTED_ORDER(a->usual, b->usual) ?: SORTED_ORDER(a->activity, b->activity)
 	       ?: SORTED_ORDER(a->deadlock, b->deadlock) ?: SORTED_ORDER(a->is_apart, b->is_apart)
 	       ?: SORTED_ORDER(a->kind, b->kind) ?: SORTED_ORDER(a->comm, b->comm)
 	       ?: SORTED_ORDER(a->tag, b->tag) ?: SORTED_ORDER(a->num_needs, b->num_needs)
@@ -40,19 +39,19 @@ static int compare_records(const void *a, const void *b)
 {
 	const struct record *one = a, *two = b;
 
-	return compare_kinds(one, two) ?: SORTED_ORDER(one->lane, two->lane);
+	return compare_kinds(one, two) ?: SORTED_ORDER(one->actor, two->actor);
 }
 
 /* Certain deadlocks come first, and one that is likely may have some of their lanes, too. */
 static uint32_t *find_deadlocks(const struct waitfor *waitfor, struct arena *arena)
 {
-	uint32_t *deadlocks = arena_array(arena, waitfor->num_lanes, sizeof(*deadlocks));
+	uint32_t *deadlocks = arena_array(arena, waitfor->num_actors, sizeof(*deadlocks));
 
-	memset(deadlocks, 0xff, waitfor->num_lanes * sizeof(*deadlocks));
+	memset(deadlocks, 0xff, waitfor->num_actors * sizeof(*deadlocks));
 	for (uint32_t d = 0; d < waitfor->num_deadlocks; d++)
-		for (size_t i = 0; i < waitfor->deadlocks[d].num_lanes; i++)
-			if (deadlocks[waitfor->deadlocks[d].lanes[i]] == WAITFOR_NONE)
-				deadlocks[waitfor->deadlocks[d].lanes[i]] = d;
+		for (size_t i = 0; i < waitfor->deadlocks[d].num_actors; i++)
+			if (deadlocks[waitfor->deadlocks[d].actors[i]] == WAITFOR_NONE)
+				deadlocks[waitfor->deadlocks[d].actors[i]] = d;
 	return deadlocks;
 }
 
@@ -62,7 +61,7 @@ static void add_need(struct record *record, const struct waitfor *waitfor)
 
 	record->need = WAITFOR_NONE;
 	record->kind = NO_KIND;
-	while ((need = waitfor_next_need(waitfor, record->lane, need))) {
+	while ((need = waitfor_next_need(waitfor, record->actor, need))) {
 		if (need->is_weak || record->num_needs++ > 0)
 			continue;
 		record->need = (uint32_t)(need - waitfor->needs);
@@ -77,24 +76,27 @@ static struct record *make_records(const struct waitfor *waitfor, const struct e
 				   const struct rankset *ranks, const struct rankset *apart,
 				   struct arena *arena, size_t *num_ret)
 {
-	struct record *records = arena_array(arena, waitfor->num_lanes, sizeof(*records));
+	struct record *records = arena_array(arena, waitfor->num_actors, sizeof(*records));
 	uint32_t *deadlocks = find_deadlocks(waitfor, arena);
 	size_t number = 0;
 
-	for (uint32_t l = 0; l < waitfor->num_lanes; l++) {
-		const struct job_lane *lane = &waitfor->job->model->lanes[l];
+	for (uint32_t l = 0; l < waitfor->num_actors; l++) {
+		const struct actor *actor = &waitfor->evidence->actors[l];
+		const struct job_lane *lane = actor->lane;
 		struct record *record = &records[number];
 
-		if (!rankset_contains(ranks, lane->rank))
+		if (!rankset_contains(ranks, actor->rank))
 			continue;
 		*record = (struct record){
-			.state = lane->state,
-			.activity = groups->groups[groups->group_of[l]].activity,
-			.waitfor_state = waitfor->lanes[l].state,
+			.state = lane ? lane->state : actor->stack->function,
+			.call = lane ? 0 : actor->stack->call,
+			.usual = lane ? groups->groups[groups->group_of[l]].activity
+				      : actor->activity,
+			.activity = actor->activity,
 			.deadlock = deadlocks[l],
-			.is_apart = rankset_contains(apart, lane->rank),
-			.lane = l,
-			.rank = lane->rank,
+			.is_apart = rankset_contains(apart, actor->rank),
+			.actor = l,
+			.rank = actor->rank,
 		};
 		add_need(record, waitfor);
 		number++;
@@ -116,11 +118,11 @@ static size_t sort_records(struct record *records, size_t number)
 
 static void add_peers(struct wait_group *group, const struct waitfor *waitfor, uint32_t lane)
 {
-	const struct job_lane *lanes = waitfor->job->model->lanes;
+	const struct actor *actors = waitfor->evidence->actors;
 	const struct waitfor_need *need = NULL;
 
 	while ((need = waitfor_next_need(waitfor, lane, need))) {
-		bool is_same = lane != group->lane && !need->is_weak &&
+		bool is_same = lane != group->actor && !need->is_weak &&
 			       need->node == waitfor->needs[group->need].node &&
 			       need->kind != WAITFOR_LOCK;
 
@@ -128,8 +130,8 @@ static void add_peers(struct wait_group *group, const struct waitfor *waitfor, u
 		if (!need->is_weak && !is_same)
 			waitfor_add_peers(waitfor, (uint32_t)(need - waitfor->needs), group->peers);
 		if (is_same && need->peer < 0 && need->kind == WAITFOR_MESSAGE &&
-		    lanes[lane].rank != lanes[group->lane].rank)
-			rankset_add(group->peers, lanes[group->lane].rank);
+		    actors[lane].rank != actors[group->actor].rank)
+			rankset_add(group->peers, actors[group->actor].rank);
 	}
 }
 
@@ -145,7 +147,7 @@ static void make_groups(struct wait_groups *result, const struct waitfor *waitfo
 			*ARENA_PUSH(arena, result->groups, result->num_groups, capacity) =
 				(struct wait_group){
 					.ranks = rankset_in(arena, rankset_create()),
-					.lane = record->lane,
+					.actor = record->actor,
 					.need = record->need,
 					.num_needs = record->num_needs,
 					.peers = rankset_in(arena, rankset_create()),
@@ -156,7 +158,7 @@ static void make_groups(struct wait_groups *result, const struct waitfor *waitfo
 				};
 		}
 		rankset_add(result->groups[result->num_groups - 1].ranks, record->rank);
-		add_peers(&result->groups[result->num_groups - 1], waitfor, record->lane);
+		add_peers(&result->groups[result->num_groups - 1], waitfor, record->actor);
 	}
 }
 
@@ -165,7 +167,7 @@ static int compare_groups(const void *a, const void *b)
 	const struct wait_group *one = a, *two = b;
 
 	return SORTED_ORDER(rankset_count(two->ranks), rankset_count(one->ranks))
-		       ?: SORTED_ORDER(one->lane, two->lane);
+		       ?: SORTED_ORDER(one->actor, two->actor);
 }
 
 static void make_edges(struct wait_groups *result, struct arena *arena)

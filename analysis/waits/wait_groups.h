@@ -13,9 +13,9 @@ struct waitfor;
 
 struct wait_group {
 	struct rankset *ranks;
-	uint32_t lane; /* the first of them */
-	uint32_t need; /* that lane's first one that is not weak; WAITFOR_NONE: none is known */
-	uint32_t num_needs;    /* that lane's, weak ones apart */
+	uint32_t actor;        /* the first of them */
+	uint32_t need;         /* its first one that is not weak; WAITFOR_NONE: none is known */
+	uint32_t num_needs;    /* that one's, weak ones apart */
 	struct rankset *peers; /* whom all of them wait for */
 	bool is_deadlocked;    /* all of them, with each other or with other groups */
 	bool is_likely;        /* only if those that poll go on polling */
@@ -34,7 +34,7 @@ struct wait_groups {
 	size_t num_edges;
 };
 
-/* Of the lanes of `ranks`. Alike are those in one place that wait for the same; if these are more
+/* Of the actors of `ranks`. groups: NULL without a recorder. Alike are those in one place that wait for the same; if these are more
  * than max_groups, those that wait for messages with one tag on one communicator, whoever sends
  * them. `apart` and deadlocks are not mixed with others. In the arena. Never fails. */
 struct wait_groups *wait_groups_create(const struct waitfor *waitfor, const struct eqgroups *groups,

@@ -8,8 +8,8 @@
  * message_pairs are the counts themselves, side by side.
  *
  * Nodes are numbered in ranges, in this order:
- *	lanes		node i is lanes[i] of the job model: a thread of a rank that calls MPI
- *	ranks		one for each rank of the job: met by any of its lanes (OR)
+ *	actors		node i is actors[i] of the evidence: a thread of a rank that calls MPI
+ *	ranks		one for each rank of the job: met by any of its actors (OR)
  *	collectives	one for each that somebody waits in: the members that have not started it.
  *			A barrier of n ranks has n + 1 edges and not n * n.
  *	any		one for each communicator of a receive with a wildcard: any member (OR)
@@ -31,6 +31,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/evidence/evidence.h"
+
 struct arena;
 struct job;
 struct job_comms;
@@ -46,6 +48,7 @@ enum waitfor_kind {
 	 * `tag` (enum seg_tag) says which */
 	WAITFOR_TOKEN,
 	WAITFOR_TRANSFER, /* matched at both ends and not finished; always weak */
+	WAITFOR_PART,     /* the library's own message of `peer` in a collective */
 };
 
 /* One thing that a lane waits for. Certain: by the counts of ranks that stand still it is not met.
@@ -54,10 +57,14 @@ enum waitfor_kind {
 struct waitfor_need {
 	uint8_t kind; /* enum waitfor_kind */
 	bool is_certain, is_weak;
-	int32_t peer;  /* the job's rank; -1: any member, or the members of a collective */
-	int32_t tag;   /* of a message; SEG_TAG_ANY: any. Of a lock: 1 if exclusive */
-	uint32_t comm; /* index in job_comms */
-	uint32_t node; /* what it leads to */
+	bool is_read; /* in what the MPI library holds of messages, and not counted */
+	bool is_sent; /* read, though the other end has counted it as sent */
+	int32_t peer; /* the job's rank; -1: any member, or the members of a collective */
+	/* Of a message; SEG_TAG_ANY: any; WAITFOR_NO_TAG: not known. Of a lock: 1 if exclusive */
+	int32_t tag;
+	uint32_t comm;         /* index in job_comms; SEG_NO_COMM: only its name is known */
+	const char *comm_name; /* of one that was read; may be empty; NULL: see comm */
+	uint32_t node;         /* what it leads to */
 	uint32_t site; /* job site of the call that started it: the lane's own, or the request's */
 	uint32_t request; /* index in model->requests, WAITFOR_NONE: the call itself */
 	/* Of a message: it is number `number` of those with this peer, tag and communicator, and
@@ -68,15 +75,7 @@ struct waitfor_need {
 	uint64_t bytes;
 };
 #define WAITFOR_NOT_KNOWN UINT64_MAX
-
-enum waitfor_state {
-	WAITFOR_MOVES,   /* made a transition between the looks, or just before */
-	WAITFOR_OUTSIDE, /* static outside MPI */
-	WAITFOR_BLOCKED, /* static inside MPI */
-	WAITFOR_POLLS,   /* static between or inside unsuccessful polls */
-	/* no message comes any more: the thread ended, the rank left MPI or is in MPI_Finalize */
-	WAITFOR_LEFT,
-};
+#define WAITFOR_NO_TAG (INT32_MIN + 1)
 
 /* Why a lane inside MPI has no needs, or why they are not all. */
 enum waitfor_gap {
@@ -87,13 +86,14 @@ enum waitfor_gap {
 	WAITFOR_UNSETTLED,   /* the counts do not tell: other receives may get the message, ... */
 	WAITFOR_NO_MODEL,    /* it waits for a rank without a model */
 	WAITFOR_UNREADABLE,  /* the lane was written to while it was copied */
+	WAITFOR_NOT_TOLD,    /* no recorder, and its MPI library does not tell */
 };
 
-struct waitfor_lane {
-	uint8_t state; /* enum waitfor_state */
-	uint8_t gap;   /* enum waitfor_gap */
-	bool is_or;    /* one of the needs is enough */
-	bool is_stuck; /* will never go on */
+struct waitfor_actor {
+	uint8_t activity; /* enum activity */
+	uint8_t gap;      /* enum waitfor_gap */
+	bool is_or;       /* one of the needs is enough */
+	bool is_stuck;    /* will never go on */
 	bool is_likely_stuck;
 	uint32_t first_need, num_needs; /* in waitfor.needs */
 };
@@ -146,6 +146,14 @@ struct waitfor_unreceived {
 	bool is_new; /* the destination never received one like it, nor are tags numbers */
 };
 
+/* A message that has arrived and that no receive has met, as the MPI library holds it. */
+struct waitfor_arrival {
+	bool is_own; /* the library's, of a collective */
+	int source, destination;
+	int32_t tag;
+	const char *comm; /* its name */
+};
+
 enum waitfor_slip {
 	WAITFOR_OTHER_TAG,         /* sent with another tag than it is received with */
 	WAITFOR_OTHER_COMM,        /* in another communicator */
@@ -156,13 +164,13 @@ enum waitfor_slip {
 /* A message that is waited for, and one that nobody receives which may be meant for it. */
 struct waitfor_lost {
 	enum waitfor_slip slip;
-	uint32_t lane, need; /* who waits, and the need */
-	uint32_t message;    /* index in waitfor.unreceived */
+	uint32_t actor, need; /* who waits, and the need */
+	uint32_t message;     /* index in waitfor.unreceived */
 };
 
-/* A lane of a chain or cycle. It waits for the next step's lane by `need`. */
+/* An actor of a chain or cycle. It waits for the next step's by `need`. */
 struct waitfor_step {
-	uint32_t lane; /* WAITFOR_NONE: a rank without a model */
+	uint32_t actor; /* WAITFOR_NONE: a rank of which nothing is known */
 	int rank;
 	uint32_t need; /* in waitfor.needs; WAITFOR_NONE: the end */
 };
@@ -170,11 +178,12 @@ struct waitfor_step {
 /* Lanes that all wait for each other and for nothing else: none will ever go on. */
 struct waitfor_deadlock {
 	struct rankset *ranks;
-	uint32_t *lanes; /* ascending */
-	size_t num_lanes;
+	uint32_t *actors; /* ascending */
+	size_t num_actors;
 	struct waitfor_step *cycle; /* one of the shortest; the last waits for the first */
 	size_t num_cycle;
 	bool is_likely;         /* only if those that poll go on polling */
+	bool is_sure;           /* no message is on its way to them, by all that was read */
 	struct rankset *behind; /* stuck ranks that wait for these, directly or not */
 };
 
@@ -201,10 +210,11 @@ struct waitfor_chain {
 };
 
 struct waitfor {
-	const struct job *job; /* borrowed, as is the next */
+	const struct job *job; /* borrowed, as are the next two */
+	const struct evidence *evidence;
 	const struct job_comms *comms;
-	struct waitfor_lane *lanes; /* [job->model->num_lanes] */
-	size_t num_lanes;
+	struct waitfor_actor *actors; /* [evidence->num_actors] */
+	size_t num_actors;
 	struct waitfor_need *needs; /* by lane */
 	size_t num_needs;
 	struct waitfor_collective *collectives; /* by communicator, then number */
@@ -218,12 +228,15 @@ struct waitfor {
 	size_t num_unreceived;
 	struct waitfor_lost *losts; /* by lane and need; the likeliest slip of each first */
 	size_t num_losts;
+	/* The program's before the library's, by source, then destination. */
+	struct waitfor_arrival *arrivals;
+	size_t num_arrivals;
 	struct waitfor_private *private;
 };
 
-/* job->model must be there; job and comms are borrowed and must outlive the result. Never fails:
- * what is not known is released. Linear in what the models hold. */
-struct waitfor *waitfor_create(const struct job *job, const struct job_comms *comms);
+/* comms are the job's; NULL: no rank has a recorder. Both are borrowed and must outlive the result.
+ * Never fails: what is not known is released. Linear in what the evidence holds. */
+struct waitfor *waitfor_create(const struct evidence *evidence, const struct job_comms *comms);
 void waitfor_destroy(struct waitfor *waitfor); /* NULL is fine */
 
 /* ---- Asking it: what is returned is in the arena that is given ---- */
@@ -232,26 +245,31 @@ void waitfor_destroy(struct waitfor *waitfor); /* NULL is fine */
 uint32_t waitfor_collective_of(const struct waitfor *waitfor, uint32_t node);
 
 /* The lanes of a rank, none of one without a model:
- *	for (uint32_t l = waitfor_first_lane(w, rank); waitfor_is_lane_of(w, l, rank); l++) */
-uint32_t waitfor_num_lanes(const struct waitfor *waitfor, int rank);
-uint32_t waitfor_first_lane(const struct waitfor *waitfor, int rank);
-bool waitfor_is_lane_of(const struct waitfor *waitfor, uint32_t lane, int rank);
+ *	for (uint32_t l = waitfor_first_actor(w, rank); waitfor_is_actor_of(w, l, rank); l++) */
+uint32_t waitfor_num_actors(const struct waitfor *waitfor, int rank);
+uint32_t waitfor_first_actor(const struct waitfor *waitfor, int rank);
+bool waitfor_is_actor_of(const struct waitfor *waitfor, uint32_t lane, int rank);
 
 /* The need of a lane that comes after this one, or the first after NULL; NULL: no more. */
 static inline const struct waitfor_need *
 waitfor_next_need(const struct waitfor *waitfor, uint32_t lane, const struct waitfor_need *need)
 {
-	const struct waitfor_lane *of = &waitfor->lanes[lane];
+	const struct waitfor_actor *of = &waitfor->actors[lane];
 	size_t next = need ? (size_t)(need - waitfor->needs) + 1 : of->first_need;
 
 	return next < of->first_need + of->num_needs ? &waitfor->needs[next] : NULL;
 }
 
-/* Does the lane wait for more than transfers? */
+/* Whose need it is. */
+uint32_t waitfor_actor_of_need(const struct waitfor *waitfor, uint32_t need);
+/* Does the actor wait for more than transfers? */
 bool waitfor_has_strong_need(const struct waitfor *waitfor, uint32_t lane);
 
 /* Add the members of a collective that have not started it. */
 void waitfor_add_missing(const struct waitfor *waitfor, uint32_t collective, struct rankset *ranks);
+
+/* The rank that a need is for; -1: several may meet it. */
+int waitfor_peer(const struct waitfor *waitfor, uint32_t need);
 
 /* Add whom a need is for: peer, missing members, all members but oneself, or lock holders. */
 void waitfor_add_peers(const struct waitfor *waitfor, uint32_t need, struct rankset *ranks);
@@ -278,6 +296,13 @@ bool waitfor_can_do_without(const struct waitfor *waitfor, const bool *is_lane_h
 
 /* Ranks that stuck ones wait for and that have left MPI, are in MPI_Finalize or have ended. */
 struct rankset *waitfor_find_gone(const struct waitfor *waitfor, struct arena *arena);
+
+/* How many messages of `source`, the library's own or the program's, no receive has met; *ret: the
+ * first. */
+size_t waitfor_arrivals_of(const struct waitfor *waitfor, int source, bool are_own,
+			   const struct waitfor_arrival **ret);
+/* Is there one of the program of `source` that `destination` has not come to receive? */
+bool waitfor_has_arrival(const struct waitfor *waitfor, int source, int destination);
 
 /* Messages of ranks that stand still, in this communicator with this tag, that have not arrived,
  * though receives may be posted for them; else as waitfor.unreceived. The caller frees. */

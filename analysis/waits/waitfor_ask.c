@@ -15,7 +15,7 @@ int waitfor_rank_of(const struct waitfor *w, uint32_t node)
 	const struct waitfor_private *p = w->private;
 
 	if (node < p->first_rank)
-		return p->jm->lanes[node].rank;
+		return w->evidence->actors[node].rank;
 	return node < p->first_collective ? (int)(node - p->first_rank) : -1;
 }
 
@@ -29,19 +29,19 @@ const struct group_node *waitfor_group_of(const struct waitfor *w, uint32_t node
 				    : &p->locks[node - p->first_lock].group;
 }
 
-uint32_t waitfor_num_lanes(const struct waitfor *w, int rank)
+uint32_t waitfor_num_actors(const struct waitfor *w, int rank)
 {
-	return rank < 0 || (size_t)rank >= w->private->num_ranks ? 0 : w->private->ranks[rank].num;
+	return rank < 0 || (size_t)rank >= w->private->num_ranks ? 0 : w->private->actors[rank].num;
 }
 
-uint32_t waitfor_first_lane(const struct waitfor *w, int rank)
+uint32_t waitfor_first_actor(const struct waitfor *w, int rank)
 {
-	return waitfor_num_lanes(w, rank) > 0 ? w->private->ranks[rank].first : WAITFOR_NONE;
+	return waitfor_num_actors(w, rank) > 0 ? w->private->actors[rank].first : WAITFOR_NONE;
 }
 
-bool waitfor_is_lane_of(const struct waitfor *w, uint32_t lane, int rank)
+bool waitfor_is_actor_of(const struct waitfor *w, uint32_t lane, int rank)
 {
-	return lane < w->num_lanes && w->private->jm->lanes[lane].rank == rank;
+	return lane < w->num_actors && w->evidence->actors[lane].rank == rank;
 }
 
 uint32_t waitfor_find_need(const struct waitfor *w, uint32_t lane, uint32_t node)
@@ -66,17 +66,17 @@ bool waitfor_has_strong_need(const struct waitfor *w, uint32_t lane)
 static int compare_needs(const void *key, const void *element)
 {
 	uint32_t need = *(const uint32_t *)key;
-	const struct waitfor_lane *lane = element;
+	const struct waitfor_actor *lane = element;
 
 	return need < lane->first_need ? -1 : need - lane->first_need >= lane->num_needs;
 }
 
-uint32_t waitfor_lane_of_need(const struct waitfor *w, uint32_t need)
+uint32_t waitfor_actor_of_need(const struct waitfor *w, uint32_t need)
 {
-	const struct waitfor_lane *lane =
-		bsearch(&need, w->lanes, w->num_lanes, sizeof(*w->lanes), compare_needs);
+	const struct waitfor_actor *lane =
+		bsearch(&need, w->actors, w->num_actors, sizeof(*w->actors), compare_needs);
 
-	return (uint32_t)(lane - w->lanes);
+	return (uint32_t)(lane - w->actors);
 }
 
 static void add_group(const struct waitfor *w, uint32_t node, int except, struct rankset *ranks)
@@ -97,6 +97,12 @@ void waitfor_add_missing(const struct waitfor *w, uint32_t collective, struct ra
 	add_group(w, w->private->first_collective + collective, -1, ranks);
 }
 
+int waitfor_peer(const struct waitfor *w, uint32_t need)
+{
+	return w->needs[need].peer >= 0 ? w->needs[need].peer
+					: waitfor_rank_of(w, w->needs[need].node);
+}
+
 void waitfor_add_peers(const struct waitfor *w, uint32_t need, struct rankset *ranks)
 {
 	const struct waitfor_private *p = w->private;
@@ -104,7 +110,8 @@ void waitfor_add_peers(const struct waitfor *w, uint32_t need, struct rankset *r
 	bool is_any = node >= p->first_any && node < p->first_lock;
 
 	if (node >= p->first_collective)
-		add_group(w, node, is_any ? p->jm->lanes[waitfor_lane_of_need(w, need)].rank : -1,
+		add_group(w, node,
+			  is_any ? w->evidence->actors[waitfor_actor_of_need(w, need)].rank : -1,
 			  ranks);
 	else
 		rankset_add(ranks, waitfor_rank_of(w, node));

@@ -54,16 +54,16 @@ static void end_at_rank(struct walker *k, enum waitfor_end end, int rank)
 static void leave_lane(struct walker *k, uint32_t l)
 {
 	static const enum waitfor_end ends[] = {
-		[WAITFOR_MOVES] = WAITFOR_END_MOVES,
-		[WAITFOR_OUTSIDE] = WAITFOR_END_OUTSIDE,
-		[WAITFOR_LEFT] = WAITFOR_END_LEFT,
+		[ACTIVITY_MOVES] = WAITFOR_END_MOVES,
+		[ACTIVITY_COMPUTING] = WAITFOR_END_OUTSIDE,
+		[ACTIVITY_ENDED] = WAITFOR_END_LEFT,
 	};
-	const struct waitfor_lane *lane = &k->w->lanes[l];
-	int rank = k->p->jm->lanes[l].rank;
+	const struct waitfor_actor *lane = &k->w->actors[l];
+	int rank = k->w->evidence->actors[l].rank;
 	bool is_held = waitfor_has_strong_need(k->w, l);
 
-	if (lane->state != WAITFOR_BLOCKED && lane->state != WAITFOR_POLLS) {
-		end_at_rank(k, ends[lane->state], rank);
+	if (lane->activity != ACTIVITY_IN_MPI && lane->activity != ACTIVITY_POLLING) {
+		end_at_rank(k, ends[lane->activity], rank);
 		return;
 	}
 	if (k->cycle_of && k->cycle_of[l]) {
@@ -82,7 +82,7 @@ static void leave_lane(struct walker *k, uint32_t l)
 
 static void leave_rank(struct walker *k, int rank)
 {
-	const struct rank_lanes *lanes = &k->p->ranks[rank];
+	const struct rank_actors *lanes = &k->p->actors[rank];
 
 	if (k->p->has_left[rank])
 		end_at_rank(k, WAITFOR_END_LEFT, rank);
@@ -140,14 +140,14 @@ static void leave(struct walker *k, uint32_t node)
 /* Certain deadlocks come first, and a likely one may have some of their lanes, too. */
 static void mark_cycles(struct walker *k, bool takes_likely)
 {
-	k->cycle_of = arena_array(k->scratch, k->w->num_lanes, sizeof(*k->cycle_of));
+	k->cycle_of = arena_array(k->scratch, k->w->num_actors, sizeof(*k->cycle_of));
 	for (uint32_t d = 0; d < k->w->num_deadlocks; d++) {
 		const struct waitfor_deadlock *deadlock = &k->w->deadlocks[d];
 
 		for (size_t i = 0; i < deadlock->num_cycle; i++)
 			if ((takes_likely || !deadlock->is_likely) &&
-			    !k->cycle_of[deadlock->cycle[i].lane])
-				k->cycle_of[deadlock->cycle[i].lane] = deadlock;
+			    !k->cycle_of[deadlock->cycle[i].actor])
+				k->cycle_of[deadlock->cycle[i].actor] = deadlock;
 	}
 }
 
@@ -169,9 +169,10 @@ static void walk(struct walker *k, int rank)
 {
 	bool is_stuck = true, is_likely_stuck = true;
 
-	for (uint32_t l = waitfor_first_lane(k->w, rank); waitfor_is_lane_of(k->w, l, rank); l++) {
-		is_stuck &= k->w->lanes[l].is_stuck;
-		is_likely_stuck &= k->w->lanes[l].is_likely_stuck;
+	for (uint32_t l = waitfor_first_actor(k->w, rank); waitfor_is_actor_of(k->w, l, rank);
+	     l++) {
+		is_stuck &= k->w->actors[l].is_stuck;
+		is_likely_stuck &= k->w->actors[l].is_likely_stuck;
 		start_at(k, l);
 	}
 	if (is_stuck)
@@ -191,7 +192,7 @@ static void end_in_circle(struct walker *k)
 	for (size_t i = 0; i < k->num_queue; i++)
 		if (k->queue[i] < k->p->first_rank &&
 		    (waitfor_has_strong_need(k->w, k->queue[i]) ||
-		     k->w->lanes[k->queue[i]].gap != WAITFOR_COMPLETE))
+		     k->w->actors[k->queue[i]].gap != WAITFOR_COMPLETE))
 			end = WAITFOR_END_UNKNOWN;
 	/* One of which it can be said why comes first: it is shown. */
 	for (int has_gap = 1; has_gap >= 0; has_gap--)
@@ -199,10 +200,10 @@ static void end_in_circle(struct walker *k)
 			uint32_t l = k->queue[i];
 
 			if (l >= k->p->first_rank ||
-			    (k->w->lanes[l].gap != WAITFOR_COMPLETE) != (bool)has_gap)
+			    (k->w->actors[l].gap != WAITFOR_COMPLETE) != (bool)has_gap)
 				continue;
 			k->at = l;
-			end_at_rank(k, end, k->p->jm->lanes[l].rank);
+			end_at_rank(k, end, k->w->evidence->actors[l].rank);
 		}
 }
 
@@ -223,7 +224,7 @@ static void make_steps(const struct walker *k, struct waitfor_chain *chain, stru
 
 		if (is_lane || (is_end && rank >= 0))
 			chain->steps[--length] = (struct waitfor_step){
-				.lane = is_lane ? node : waitfor_first_lane(k->w, rank),
+				.actor = is_lane ? node : waitfor_first_actor(k->w, rank),
 				.rank = rank,
 				.need = is_end ? WAITFOR_NONE
 					       : waitfor_find_need(k->w, node, after),
@@ -236,13 +237,13 @@ static void make_steps(const struct walker *k, struct waitfor_chain *chain, stru
 /* The last step is a lane of a cycle: go on once around. */
 static void add_cycle(const struct walker *k, struct waitfor_chain *chain, struct arena *arena)
 {
-	uint32_t entry = chain->steps[--chain->num_steps].lane;
+	uint32_t entry = chain->steps[--chain->num_steps].actor;
 	const struct waitfor_deadlock *deadlock = k->cycle_of[entry];
 	struct waitfor_step *steps =
 		arena_array(arena, chain->num_steps + deadlock->num_cycle, sizeof(*steps));
 	size_t at = 0;
 
-	while (deadlock->cycle[at].lane != entry)
+	while (deadlock->cycle[at].actor != entry)
 		at++;
 	memcpy(steps, chain->steps, chain->num_steps * sizeof(*steps));
 	chain->steps = steps;
@@ -278,7 +279,7 @@ struct waitfor_chain *waitfor_find_chain(const struct waitfor *w, int rank, stru
 	struct waitfor_chain *chain;
 	struct walker k;
 
-	if (waitfor_num_lanes(w, rank) == 0)
+	if (waitfor_num_actors(w, rank) == 0)
 		return NULL;
 	chain = arena_alloc(arena, sizeof(*chain));
 	k = walker_of(w, chain->ends, arena);
@@ -297,17 +298,18 @@ struct waitfor_chain *waitfor_find_chain(const struct waitfor *w, int rank, stru
 bool *waitfor_find_awaited(const struct waitfor *w, struct rankset **ends, struct arena *arena)
 {
 	const struct waitfor_private *p = w->private;
-	bool *is_awaited = arena_array(arena, w->num_lanes, sizeof(*is_awaited));
+	bool *is_awaited = arena_array(arena, w->num_actors, sizeof(*is_awaited));
 	struct walker k = walker_of(w, ends, arena);
 
-	for (uint32_t l = 0; l < w->num_lanes; l++)
-		if (w->lanes[l].state == WAITFOR_BLOCKED || w->lanes[l].state == WAITFOR_POLLS)
+	for (uint32_t l = 0; l < w->num_actors; l++)
+		if (w->actors[l].activity == ACTIVITY_IN_MPI ||
+		    w->actors[l].activity == ACTIVITY_POLLING)
 			start_at(&k, l);
 	walk_on(&k);
-	for (size_t l = 0; l < w->num_lanes; l++)
-		is_awaited[l] =
-			k.before[l] != WAITFOR_NONE &&
-			k.before[p->first_rank + (size_t)p->jm->lanes[l].rank] != WAITFOR_NONE;
+	for (size_t l = 0; l < w->num_actors; l++)
+		is_awaited[l] = k.before[l] != WAITFOR_NONE &&
+				k.before[p->first_rank + (size_t)w->evidence->actors[l].rank] !=
+					WAITFOR_NONE;
 	arena_destroy(k.scratch);
 	return is_awaited;
 }

@@ -185,14 +185,14 @@ static uint32_t add_member(struct members *m, int rank, uint64_t started)
 /* May the rank still do its part of a collective that it has started? */
 static bool may_come(const struct waitfor *w, const struct job_comm_view *view)
 {
-	const struct rank_lanes *lanes = &w->private->ranks[view->rank];
+	const struct rank_actors *lanes = &w->private->ranks[view->rank];
 	bool is_outside = false;
 
 	for (uint32_t l = lanes->first; l < lanes->first + lanes->num; l++) {
-		if (w->lanes[l].state == WAITFOR_MOVES)
+		if (w->actors[l].activity == ACTIVITY_MOVES)
 			return true;
-		is_outside |=
-			w->lanes[l].state == WAITFOR_OUTSIDE || w->lanes[l].state == WAITFOR_POLLS;
+		is_outside |= w->actors[l].activity == ACTIVITY_COMPUTING ||
+			      w->actors[l].activity == ACTIVITY_POLLING;
 	}
 	return is_outside && model_has_begun_collective(view->model, view->local, 0);
 }
@@ -334,8 +334,9 @@ void waitfor_find_collectives(struct waitfor *w)
 	uint32_t first = 0, end;
 
 	memset(c.is_all, true, num_comms * sizeof(*c.is_all));
-	for (uint32_t l = 0; l < w->num_lanes; l++)
-		if (w->lanes[l].state == WAITFOR_BLOCKED || w->lanes[l].state == WAITFOR_POLLS)
+	for (uint32_t l = 0; l < w->private->num_lanes; l++)
+		if (w->actors[l].activity == ACTIVITY_IN_MPI ||
+		    w->actors[l].activity == ACTIVITY_POLLING)
 			add_lane(&c, l);
 	sorted_make(w->collectives, w->num_collectives, sizeof(*w->collectives),
 		    compare_with_functions);

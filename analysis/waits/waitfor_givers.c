@@ -38,7 +38,7 @@ static void add_row(const struct waitfor *w, const struct job_lane *lane,
 /* Does it wait for a message of the same tag there itself? Then it is no further. */
 static bool waits_for_same(const struct waitfor *w, int rank, const struct waitfor_need *need)
 {
-	for (uint32_t l = waitfor_first_lane(w, rank); waitfor_is_lane_of(w, l, rank); l++)
+	for (uint32_t l = waitfor_first_actor(w, rank); waitfor_is_actor_of(w, l, rank); l++)
 		for (const struct waitfor_need *own = NULL; (own = waitfor_next_need(w, l, own));)
 			if (own->comm == need->comm && own->tag == need->tag &&
 			    own->kind != WAITFOR_MEMBERS)
@@ -52,10 +52,10 @@ static uint64_t count_sent(const struct waitfor *w, int rank, const struct waitf
 {
 	uint64_t num = 0;
 
-	for (uint32_t l = waitfor_first_lane(w, rank); waitfor_is_lane_of(w, l, rank); l++) {
-		const struct job_lane *lane = &w->private->jm->lanes[l];
+	for (uint32_t l = waitfor_first_actor(w, rank); waitfor_is_actor_of(w, l, rank); l++) {
+		const struct job_lane *lane = w->evidence->actors[l].lane;
 
-		for (size_t i = 0; i < lane->data->num_ledger; i++) {
+		for (size_t i = 0; lane && i < lane->data->num_ledger; i++) {
 			const struct model_ledger *row = &lane->data->ledger[i];
 
 			if (row->sends == 0 ||
@@ -124,19 +124,23 @@ struct rankset *waitfor_find_givers(const struct waitfor *w, uint32_t n, bool *a
 		.given = rankset_in(arena, rankset_create()),
 	};
 	struct rankset *givers = rankset_in(arena, rankset_create());
-	int own = w->private->jm->lanes[waitfor_lane_of_need(w, n)].rank;
+	int own = w->evidence->actors[waitfor_actor_of_need(w, n)].rank;
 
 	*are_past_ret = false;
+	if (need->is_read) {
+		rankset_add(givers, waitfor_rank_of(w, need->node));
+		return givers;
+	}
 	if (need->peer >= 0) {
 		rankset_add(givers, need->peer);
 		return givers;
 	}
 	if (need->kind != WAITFOR_MESSAGE)
 		return givers;
-	for (uint32_t l = waitfor_first_lane(w, own); waitfor_is_lane_of(w, l, own); l++) {
-		const struct job_lane *lane = &w->private->jm->lanes[l];
+	for (uint32_t l = waitfor_first_actor(w, own); waitfor_is_actor_of(w, l, own); l++) {
+		const struct job_lane *lane = w->evidence->actors[l].lane;
 
-		for (size_t i = 0; i < lane->data->num_ledger; i++)
+		for (size_t i = 0; lane && i < lane->data->num_ledger; i++)
 			add_row(w, lane, need, &lane->data->ledger[i], &sources);
 	}
 	if (!sources.has_repeated)

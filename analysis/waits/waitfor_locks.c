@@ -27,12 +27,12 @@ static int target_of(const struct waitfor *w, const struct model *model, uint32_
 
 static bool is_lock_call(const struct waitfor *w, uint32_t l)
 {
-	return w->lanes[l].state == WAITFOR_BLOCKED &&
+	return w->actors[l].activity == ACTIVITY_IN_MPI &&
 	       w->private->jm->lanes[l].data->operation.kind == SEG_OPERATION_LOCK;
 }
 
 /* Is any thread of the rank in a call about just this lock? */
-static bool is_busy_with(const struct waitfor *w, const struct rank_lanes *lanes,
+static bool is_busy_with(const struct waitfor *w, const struct rank_actors *lanes,
 			 const struct model_request *held)
 {
 	for (uint32_t l = lanes->first; l < lanes->first + lanes->num; l++) {
@@ -50,7 +50,7 @@ static void find_holders(const struct waitfor *w, struct lock_holders *found, st
 	const struct waitfor_private *p = w->private;
 
 	for (size_t r = 0; r < p->num_ranks; r++) {
-		const struct rank_lanes *lanes = &p->ranks[r];
+		const struct rank_actors *lanes = &p->ranks[r];
 		const struct model *model = lanes->num ? p->jm->lanes[lanes->first].model : NULL;
 
 		for (size_t i = 0; model && i < model->num_requests; i++) {
@@ -99,7 +99,7 @@ static void find_wanted(struct waitfor *w)
 {
 	struct waitfor_private *p = w->private;
 
-	for (uint32_t l = 0; l < w->num_lanes; l++) {
+	for (uint32_t l = 0; l < p->num_lanes; l++) {
 		const struct job_lane *lane = &p->jm->lanes[l];
 		const struct model_transfer *t = &lane->data->operation.transfers[0];
 		uint32_t comm;
@@ -129,10 +129,11 @@ static uint32_t find_lock(const struct waitfor_private *p, uint32_t comm, int ta
 /* Does the target's rank make progress for others, inside MPI and not about to go on? */
 static bool is_inside(const struct waitfor *w, int rank)
 {
-	const struct rank_lanes *lanes = &w->private->ranks[rank];
+	const struct rank_actors *lanes = &w->private->ranks[rank];
 
 	for (uint32_t l = lanes->first; l < lanes->first + lanes->num; l++)
-		if (w->lanes[l].state == WAITFOR_MOVES || w->lanes[l].state == WAITFOR_OUTSIDE)
+		if (w->actors[l].activity == ACTIVITY_MOVES ||
+		    w->actors[l].activity == ACTIVITY_COMPUTING)
 			return false;
 	return lanes->num > 0;
 }

@@ -106,7 +106,7 @@ static int compare_unreceived(const void *a, const void *b)
 
 static void search(struct searcher *s)
 {
-	for (uint32_t l = 0; l < s->w->num_lanes && s->num_found < MAX_UNRECEIVED; l++)
+	for (uint32_t l = 0; l < s->p->num_lanes && s->num_found < MAX_UNRECEIVED; l++)
 		look_at_lane(s, l);
 	/* Threads that share a row have all found the sum. */
 	s->num_found =
@@ -125,7 +125,7 @@ struct waitfor_unreceived *waitfor_find_pending(const struct waitfor *w, uint32_
 }
 
 /* A receive or probe that keeps a stuck lane, or one that polls. */
-static bool is_in_vain(const struct waitfor_lane *lane, const struct waitfor_need *need)
+static bool is_in_vain(const struct waitfor_actor *lane, const struct waitfor_need *need)
 {
 	return need->kind == WAITFOR_MESSAGE && need->is_certain &&
 	       (lane->is_stuck || lane->is_likely_stuck);
@@ -137,11 +137,11 @@ static bool find_wanted(const struct waitfor *w, bool *is_wanted)
 	const struct waitfor_need *need = NULL;
 	bool has_some = false;
 
-	for (uint32_t l = 0; l < w->num_lanes; l++)
+	for (uint32_t l = 0; l < w->num_actors; l++)
 		while ((need = waitfor_next_need(w, l, need))) {
-			if (!is_in_vain(&w->lanes[l], need))
+			if (!is_in_vain(&w->actors[l], need))
 				continue;
-			has_some = is_wanted[w->private->jm->lanes[l].rank] = true;
+			has_some = is_wanted[w->evidence->actors[l].rank] = true;
 			if (need->peer >= 0)
 				is_wanted[need->peer] = true;
 		}
@@ -208,9 +208,9 @@ static int compare_destination(const void *key, const void *element)
 
 static void try_message(struct waitfor *w, uint32_t l, uint32_t n, uint32_t message, size_t first)
 {
-	struct waitfor_lost lost = {.lane = l, .need = n, .message = message};
+	struct waitfor_lost lost = {.actor = l, .need = n, .message = message};
 
-	if (find_slip(&w->needs[n], w->private->jm->lanes[l].rank, &w->unreceived[message],
+	if (find_slip(&w->needs[n], w->evidence->actors[l].rank, &w->unreceived[message],
 		      &lost.slip))
 		add_lost(w, first, &lost);
 }
@@ -218,7 +218,7 @@ static void try_message(struct waitfor *w, uint32_t l, uint32_t n, uint32_t mess
 /* Messages to who waits, and others of whom it waits for. */
 static void find_for_need(struct waitfor *w, uint32_t l, uint32_t n)
 {
-	int rank = w->private->jm->lanes[l].rank, peer = w->needs[n].peer, num_tried = 0;
+	int rank = w->evidence->actors[l].rank, peer = w->needs[n].peer, num_tried = 0;
 	size_t first = w->num_losts, end;
 	size_t at = sorted_first(&rank, w->unreceived, w->num_unreceived, sizeof(*w->unreceived),
 				 compare_destination);
@@ -246,8 +246,8 @@ void waitfor_find_losts(struct waitfor *w)
 	free(is_wanted);
 	w->unreceived = arena_keep(w->private->arena, s.found, free);
 	w->num_unreceived = s.num_found;
-	for (uint32_t l = 0; s.num_found > 0 && l < w->num_lanes; l++)
+	for (uint32_t l = 0; s.num_found > 0 && l < w->num_actors; l++)
 		while ((need = waitfor_next_need(w, l, need)))
-			if (is_in_vain(&w->lanes[l], need))
+			if (is_in_vain(&w->actors[l], need))
 				find_for_need(w, l, (uint32_t)(need - w->needs));
 }

@@ -75,7 +75,7 @@ static bool find_ends(struct waitfor *w, uint32_t l, const struct model_transfer
 static bool has_counts(const struct waitfor *w, const struct ends *ends, enum waitfor_gap *gap)
 {
 	const struct waitfor_private *p = w->private;
-	const struct rank_lanes *lanes = &p->ranks[ends->there];
+	const struct rank_actors *lanes = &p->ranks[ends->there];
 
 	if (lanes->num == 0)
 		*gap = WAITFOR_NO_MODEL;

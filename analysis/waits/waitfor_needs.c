@@ -6,7 +6,7 @@ struct lane_needs {
 	struct waitfor *w;
 	uint32_t l;
 	const struct job_lane *lane;
-	struct waitfor_lane *result;
+	struct waitfor_actor *result;
 };
 
 static void add_need(struct lane_needs *n, const struct waitfor_need *need)
@@ -184,20 +184,22 @@ static void find_needs(struct lane_needs *n)
 
 void waitfor_find_needs(struct waitfor *w)
 {
-	for (uint32_t l = 0; l < w->num_lanes; l++) {
+	for (uint32_t l = 0; l < w->num_actors; l++) {
+		const struct actor *actor = &w->evidence->actors[l];
 		struct lane_needs n = {
 			.w = w,
 			.l = l,
-			.lane = &w->private->jm->lanes[l],
-			.result = &w->lanes[l],
+			.lane = actor->lane,
+			.result = &w->actors[l],
 		};
 
 		n.result->first_need = (uint32_t)w->num_needs;
-		if (n.result->state != WAITFOR_BLOCKED && n.result->state != WAITFOR_POLLS)
+		if (!actor_is_waiting(actor))
 			continue;
-		if (!n.lane->data->is_consistent)
+		if (n.lane && (actor->is_torn || !n.lane->data->is_consistent))
 			note_gap(&n, WAITFOR_UNREADABLE);
-		else
+		else if (n.lane)
 			find_needs(&n);
+		waitfor_read_needs(w, l);
 	}
 }

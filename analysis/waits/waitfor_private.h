@@ -21,13 +21,8 @@ struct ledger_row {
 	uint64_t sends, sends_done, receives, receives_done, taken, cancelled;
 };
 
-/* The lanes of one rank. */
-struct rank_lanes {
-	uint32_t first, num; /* in jm->lanes; num 0: no model */
-};
-
-/* ranks[num_ranks] by rank; borrowed like jm. All of it is in the arena. */
-struct ledgers *ledgers_create(const struct job_model *jm, const struct rank_lanes *ranks,
+/* ranks[num_ranks] by rank, their lanes; borrowed like jm. All of it is in the arena. */
+struct ledgers *ledgers_create(const struct job_model *jm, const struct rank_actors *ranks,
 			       size_t num_ranks, struct arena *arena);
 
 /* The row of a rank that has a model: communicator as an index of the rank's own comms, peer as a
@@ -79,12 +74,14 @@ struct lock_node {
 };
 
 struct waitfor_private {
-	struct arena *arena; /* it is all in here */
-	const struct job_model *jm;
-	struct rank_lanes *ranks; /* [num_ranks] */
+	struct arena *arena;        /* it is all in here */
+	const struct job_model *jm; /* NULL: no rank has a recorder */
+	uint32_t num_lanes;         /* actors before this are its lanes */
+	struct rank_actors *ranks;  /* [num_ranks] their lanes; num 0: no model */
+	struct rank_actors *actors; /* [num_ranks] */
 	size_t num_ranks;
 	bool *has_left;  /* [num_ranks] no message comes from it any more */
-	bool *is_static; /* [num_ranks] all of its lanes are; false without a model */
+	bool *is_static; /* [num_ranks] all of its actors are; false without any */
 	struct ledgers *ledgers;
 
 	struct group_node *collectives; /* [waitfor.num_collectives] */
@@ -108,7 +105,6 @@ int waitfor_rank_of(const struct waitfor *w, uint32_t node);
 const struct group_node *waitfor_group_of(const struct waitfor *w, uint32_t node);
 /* The need of a lane that leads to a node, a certain one first; WAITFOR_NONE: none does. */
 uint32_t waitfor_find_need(const struct waitfor *w, uint32_t lane, uint32_t node);
-uint32_t waitfor_lane_of_need(const struct waitfor *w, uint32_t need);
 
 /* ---- waitfor_collectives.c ---- */
 
@@ -137,6 +133,10 @@ bool waitfor_need_lock(struct waitfor *w, uint32_t l, const struct model_transfe
 
 /* ---- Steps of waitfor_create(), each in the file of its name ---- */
 
+/* Arrivals and needs that the MPI libraries tell: the first before all needs, the second of each
+ * actor right after what its rank has counted. */
+void waitfor_find_arrivals(struct waitfor *w);
+void waitfor_read_needs(struct waitfor *w, uint32_t l);
 void waitfor_find_needs(struct waitfor *w);
 /* After all needs: which of those with a wildcard are not met by a message that is on its way. */
 void waitfor_settle_wildcards(struct waitfor *w);

@@ -8,7 +8,7 @@ enum { MAX_STARTS = 16 };
 /* The needs that hold a lane up, and how: analysis/waits/waitfor.h, struct waitfor_need. */
 static enum wait_mode add_needs(const struct waitfor *w, uint32_t l)
 {
-	const struct waitfor_lane *lane = &w->lanes[l];
+	const struct waitfor_actor *lane = &w->actors[l];
 	bool has_certain = false, has_weak = false, takes_all;
 
 	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, l, need));) {
@@ -22,23 +22,24 @@ static enum wait_mode add_needs(const struct waitfor *w, uint32_t l)
 	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, l, need));)
 		if (!takes_all || need->is_certain)
 			wait_graph_add_edge(w->private->graph, need->node);
-	if (lane->state == WAITFOR_POLLS)
+	if (lane->activity == ACTIVITY_POLLING)
 		return takes_all ? WAIT_POLLS_ALL : WAIT_POLLS_ANY;
 	return takes_all ? WAIT_ALL : WAIT_ANY;
 }
 
 static enum wait_mode add_lane(const struct waitfor *w, uint32_t l)
 {
-	enum waitfor_state state = (enum waitfor_state)w->lanes[l].state;
+	enum activity activity = (enum activity)w->actors[l].activity;
 
-	if (state == WAITFOR_LEFT)
+	if (activity == ACTIVITY_ENDED)
 		return WAIT_ANY;
-	return state == WAITFOR_BLOCKED || state == WAITFOR_POLLS ? add_needs(w, l) : WAIT_FREE;
+	return activity == ACTIVITY_IN_MPI || activity == ACTIVITY_POLLING ? add_needs(w, l)
+									   : WAIT_FREE;
 }
 
 static enum wait_mode add_rank(const struct waitfor *w, size_t rank)
 {
-	const struct rank_lanes *lanes = &w->private->ranks[rank];
+	const struct rank_actors *lanes = &w->private->actors[rank];
 
 	if (w->private->has_left[rank])
 		return WAIT_ANY;
@@ -106,11 +107,12 @@ static void make_graph(struct waitfor *w)
 bool waitfor_can_do_without(const struct waitfor *w, const bool *is_lane_held)
 {
 	const bool *is_released =
-		wait_graph_release(w->private->graph, true, is_lane_held, w->num_lanes);
+		wait_graph_release(w->private->graph, true, is_lane_held, w->num_actors);
 	size_t num_waiting = 0;
 
-	for (size_t l = 0; l < w->num_lanes; l++) {
-		if (w->lanes[l].state != WAITFOR_BLOCKED && w->lanes[l].state != WAITFOR_POLLS)
+	for (size_t l = 0; l < w->num_actors; l++) {
+		if (w->actors[l].activity != ACTIVITY_IN_MPI &&
+		    w->actors[l].activity != ACTIVITY_POLLING)
 			continue;
 		if (w->private->graph->mode[l] == WAIT_FREE || !is_released[l])
 			return false;
@@ -127,26 +129,26 @@ static bool is_of_others(const void *context, uint32_t start, const struct wait_
 	const struct waitfor_private *p = w->private;
 
 	return next->from < p->first_any || next->from >= p->first_lock || last->from != start ||
-	       next->to != p->first_rank + (uint32_t)p->jm->lanes[start].rank;
+	       next->to != p->first_rank + (uint32_t)w->evidence->actors[start].rank;
 }
 
 /* One of the shortest, that goes by its own messages only if there is no other. */
 static void find_cycle(const struct waitfor *w, struct wait_knots *knots,
 		       struct waitfor_deadlock *deadlock)
 {
-	size_t num_starts = deadlock->num_lanes < MAX_STARTS ? deadlock->num_lanes : MAX_STARTS;
+	size_t num_starts = deadlock->num_actors < MAX_STARTS ? deadlock->num_actors : MAX_STARTS;
 	struct wait_way *way;
 	size_t length =
-		wait_knots_circle(knots, deadlock->lanes, num_starts, is_of_others, w, &way);
+		wait_knots_circle(knots, deadlock->actors, num_starts, is_of_others, w, &way);
 
 	if (length == 0)
-		length = wait_knots_circle(knots, deadlock->lanes, num_starts, NULL, NULL, &way);
+		length = wait_knots_circle(knots, deadlock->actors, num_starts, NULL, NULL, &way);
 	deadlock->cycle = arena_array(w->private->arena, length, sizeof(*deadlock->cycle));
 	for (size_t i = 0; i < length; i++)
 		if (way[i].from < w->private->first_rank)
 			deadlock->cycle[deadlock->num_cycle++] = (struct waitfor_step){
-				.lane = way[i].from,
-				.rank = w->private->jm->lanes[way[i].from].rank,
+				.actor = way[i].from,
+				.rank = w->evidence->actors[way[i].from].rank,
 				.need = waitfor_find_need(w, way[i].from, way[i].to),
 			};
 }
@@ -160,18 +162,23 @@ static void fill_deadlock(const struct waitfor *w, struct wait_knots *knots, uin
 	*deadlock = (struct waitfor_deadlock){
 		.ranks = rankset_in(p->arena, rankset_create()),
 		.behind = rankset_in(p->arena, rankset_create()),
-		.lanes = arena_array(p->arena, knot->num_nodes, sizeof(*deadlock->lanes)),
+		.actors = arena_array(p->arena, knot->num_nodes, sizeof(*deadlock->actors)),
 		.is_likely = is_likely,
 	};
 	for (size_t i = 0; i < knot->num_nodes; i++) {
 		if (knot->nodes[i] >= p->first_rank)
 			continue;
-		deadlock->lanes[deadlock->num_lanes++] = knot->nodes[i];
-		rankset_add(deadlock->ranks, p->jm->lanes[knot->nodes[i]].rank);
+		deadlock->actors[deadlock->num_actors++] = knot->nodes[i];
+		rankset_add(deadlock->ranks, w->evidence->actors[knot->nodes[i]].rank);
 	}
-	sorted_make(deadlock->lanes, deadlock->num_lanes, sizeof(*deadlock->lanes),
+	sorted_make(deadlock->actors, deadlock->num_actors, sizeof(*deadlock->actors),
 		    sorted_compare_u32);
 	find_cycle(w, knots, deadlock);
+	deadlock->is_sure = true;
+	for (size_t i = 0; i < deadlock->num_actors; i++)
+		for (const struct waitfor_need *need = NULL;
+		     (need = waitfor_next_need(w, deadlock->actors[i], need));)
+			deadlock->is_sure &= need->is_certain || !need->is_read;
 }
 
 static void add_deadlocks(struct waitfor *w, const bool *is_released, bool is_likely)
@@ -188,14 +195,14 @@ static void add_deadlocks(struct waitfor *w, const bool *is_released, bool is_li
 	for (uint32_t k = 0; k < knots->num_knots; k++)
 		fill_deadlock(w, knots, k, is_likely, &added[k]);
 	/* Stuck ranks that are in none wait for one. */
-	for (uint32_t l = 0; l < w->num_lanes; l++) {
+	for (uint32_t l = 0; l < w->num_actors; l++) {
 		const struct waitfor_deadlock *deadlock;
 
 		if (is_released[l] || knots->knot_of[l] == UINT32_MAX)
 			continue;
 		deadlock = &added[knots->knot_of[l]];
-		if (!rankset_contains(deadlock->ranks, p->jm->lanes[l].rank))
-			rankset_add(deadlock->behind, p->jm->lanes[l].rank);
+		if (!rankset_contains(deadlock->ranks, w->evidence->actors[l].rank))
+			rankset_add(deadlock->behind, w->evidence->actors[l].rank);
 	}
 	w->deadlocks = deadlocks;
 	w->num_deadlocks += knots->num_knots;
@@ -218,11 +225,11 @@ void waitfor_find_stuck(struct waitfor *w)
 	make_graph(w);
 	p->is_released = wait_graph_release(p->graph, false, NULL, 0);
 	p->is_likely_released = wait_graph_release(p->graph, true, NULL, 0);
-	for (size_t l = 0; l < w->num_lanes; l++) {
-		bool has_left = w->lanes[l].state == WAITFOR_LEFT;
+	for (size_t l = 0; l < w->num_actors; l++) {
+		bool has_left = w->actors[l].activity == ACTIVITY_ENDED;
 
-		w->lanes[l].is_stuck = !has_left && !p->is_released[l];
-		w->lanes[l].is_likely_stuck = !has_left && !p->is_likely_released[l];
+		w->actors[l].is_stuck = !has_left && !p->is_released[l];
+		w->actors[l].is_likely_stuck = !has_left && !p->is_likely_released[l];
 	}
 	add_deadlocks(w, p->is_released, false);
 	add_deadlocks(w, p->is_likely_released, true);

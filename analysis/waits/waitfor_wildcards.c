@@ -69,7 +69,7 @@ static uint32_t add_wildcard(struct settler *s, size_t first, const struct waitf
 static void collect(struct settler *s)
 {
 	for (size_t r = 0; r < s->p->num_ranks; r++) {
-		const struct rank_lanes *lanes = &s->p->ranks[r];
+		const struct rank_actors *lanes = &s->p->ranks[r];
 		const struct waitfor_need *need = NULL;
 
 		s->first[r] = (uint32_t)s->num_wildcards;
@@ -155,7 +155,7 @@ static void go_through_lane(struct settler *s, const struct job_lane *lane)
 
 static void settle(struct settler *s, uint32_t l)
 {
-	struct waitfor_lane *lane = &s->w->lanes[l];
+	struct waitfor_actor *lane = &s->w->actors[l];
 
 	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
 		struct waitfor_need *need = &s->w->needs[n];
@@ -168,7 +168,7 @@ static void settle(struct settler *s, uint32_t l)
 			need->kind = WAITFOR_TRANSFER;
 			need->is_weak = true;
 		} else if (wildcard->is_settled) {
-			need->is_certain = s->p->is_static[s->p->jm->lanes[l].rank];
+			need->is_certain = s->p->is_static[s->w->evidence->actors[l].rank];
 		} else {
 			lane->gap = WAITFOR_UNSETTLED;
 		}
@@ -192,9 +192,9 @@ void waitfor_settle_wildcards(struct waitfor *w)
 	for (size_t c = 0; c < w->comms->num_comms; c++)
 		s.can_count[c] = s.p->is_any_used[c] && can_count_all(&s, &w->comms->comms[c]);
 	collect(&s);
-	for (size_t l = 0; l < w->num_lanes; l++)
+	for (size_t l = 0; l < s.p->num_lanes; l++)
 		go_through_lane(&s, &s.p->jm->lanes[l]);
-	for (uint32_t l = 0; l < w->num_lanes; l++)
+	for (uint32_t l = 0; l < w->num_actors; l++)
 		settle(&s, l);
 	arena_destroy(s.scratch);
 }

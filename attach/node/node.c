@@ -27,6 +27,8 @@
  * shows somebody outside MPI in nearly every healthy job. */
 #define STACK_LOOKS 4
 #define STACK_LOOK_MS 1000
+/* Ranks of a job whose recorded ranks' message queues are read, too. */
+#define MOST_WITH_QUEUES 4096
 
 /* How often a stack that is not complete is tried again. */
 #define RETRIES 2
@@ -459,11 +461,11 @@ static int begin_look(struct node *node, const struct node_look_options *options
 	return all_are_gone(node) ? error_set(err, ERROR_GONE, "the job has ended") : 0;
 }
 
-/* Of STACK_LOOKS samples, evenly within span_ns from begin_ns on, those from `first` to before `end`.
- * -1: there are no stacks at all. */
+/* Of STACK_LOOKS samples, evenly within span_ns from begin_ns on, those from `first` to before `end`;
+ * of these ranks (NULL: all), in the last one of all. -1: there are no stacks at all. */
 static int sample_evenly(struct node *node, const struct node_look_options *options, unsigned flags,
-			 int first, int end, uint64_t begin_ns, uint64_t span_ns,
-			 struct pdb_error *err)
+			 const struct rankset *ranks, int first, int end, uint64_t begin_ns,
+			 uint64_t span_ns, struct pdb_error *err)
 {
 	for (int i = first; i < end; i++) {
 		struct samples *more;
@@ -472,7 +474,8 @@ static int sample_evenly(struct node *node, const struct node_look_options *opti
 
 		if (i > 0 && !options->sleep_until(begin_ns + span_ns * i / (STACK_LOOKS - 1)))
 			break;
-		result = take_samples(node, NULL, options->max_samples, flags, &more, err);
+		result = take_samples(node, i + 1 < STACK_LOOKS ? ranks : NULL,
+				      options->max_samples, flags, &more, err);
 		if (result == 0 && options->prepare && i + 1 < STACK_LOOKS)
 			options->prepare(options->context, more);
 		num = more->num_samples;
@@ -493,7 +496,7 @@ static void sample_before(struct node *node, const struct node_look_options *opt
 	uint64_t begin = monotonic_ns(), span = STACK_LOOK_MS * UINT64_C(1000000);
 	struct pdb_error err; /* the last sample has the same trouble */
 
-	sample_evenly(node, options, flags, 0, STACK_LOOKS - 1, begin, span, &err);
+	sample_evenly(node, options, flags, NULL, 0, STACK_LOOKS - 1, begin, span, &err);
 	options->sleep_until(begin + span);
 }
 
@@ -502,23 +505,27 @@ static int sample_between(struct node *node, const struct node_look_options *opt
 			  uint64_t begin, struct pdb_error *err)
 {
 	int milliseconds = options->milliseconds, first, result;
-	bool is_recorded = false;
+	struct rankset *unrecorded = rankset_create();
 	unsigned flags = options->all_threads ? SAMPLER_ALL_THREADS : 0;
+	bool is_recorded = false;
 
 	for (size_t i = 0; i < node->num_locals; i++) {
 		is_recorded |= node->locals[i].fd >= 0;
+		if (node->locals[i].fd < 0)
+			rankset_add(unrecorded, node->locals[i].rank);
 		/* If any calls MPI from several, main threads alone do not tell where it is. */
 		if (node->locals[i].num_looks > 1)
 			flags |= SAMPLER_ALL_THREADS;
 	}
-	first = is_recorded || options->all_evidence ? STACK_LOOKS - 1 : 0;
-	/* A recorder tells more. */
-	if (!is_recorded || options->all_evidence)
+	first = rankset_is_empty(unrecorded) || options->all_evidence ? STACK_LOOKS - 1 : 0;
+	/* Who waits for whom inside a collective only these tell. Of so big a job it is not asked. */
+	if (!is_recorded || node->job->proctable->size <= MOST_WITH_QUEUES || options->all_evidence)
 		flags |= SAMPLER_QUEUES;
 	if (milliseconds < STACK_LOOK_MS && first == 0)
 		milliseconds = STACK_LOOK_MS;
-	result = sample_evenly(node, options, flags, first, STACK_LOOKS, begin,
+	result = sample_evenly(node, options, flags, unrecorded, first, STACK_LOOKS, begin,
 			       first == 0 ? milliseconds * UINT64_C(1000000) : 0, err);
+	rankset_destroy(unrecorded);
 	if (is_recorded)
 		options->sleep_until(begin + milliseconds * UINT64_C(1000000));
 	return result;

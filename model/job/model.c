@@ -36,13 +36,22 @@ int model_num_transfers(enum seg_operation_kind kind)
 
 bool model_is_in_collective(const struct model *model, uint32_t comm, uint64_t number)
 {
-	for (size_t i = 0; i < model->num_lanes; i++) {
-		const struct model_operation *operation = &model->lanes[i].operation;
+	const struct model_collective *latest = model_comm(model, comm)->recent;
 
-		if (!SEG_STATE_IS_EXIT(model->lanes[i].state) &&
-		    operation->kind == SEG_OPERATION_COLLECTIVE &&
-		    operation->transfers[0].comm == comm && operation->number == number)
+	for (size_t i = 0; i < model->num_lanes; i++) {
+		const struct model_lane *lane = &model->lanes[i];
+		const struct model_operation *operation = &lane->operation;
+
+		if (SEG_STATE_IS_EXIT(lane->state))
+			continue;
+		if (operation->kind == SEG_OPERATION_COLLECTIVE) {
+			if (operation->transfers[0].comm == comm && operation->number == number)
+				return true;
+		} else if (number && latest->number == number &&
+			   latest->site == SEG_STATE_SITE(lane->state)) {
+			/* Of a call as MPI_Comm_spawn it is not recorded what it needs. */
 			return true;
+		}
 	}
 	return false;
 }

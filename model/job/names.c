@@ -9,6 +9,7 @@
 #include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/modules.h"
+#include "model/job/mpi_name.h"
 #include "model/job/names.h"
 #include "model/xalloc.h"
 
@@ -78,6 +79,22 @@ static const char *last_component(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+/* MPI's functions have the names of the standard, however a library, or a tool between it and the
+ * program, spells them. What has a source file elsewhere is the program's own. */
+static const char *share_function(struct names *names, uint32_t node, const struct name *name)
+{
+	uint32_t module = callpaths_get(names->paths, node)->module;
+	enum module_kind kind =
+		module == MODULE_NONE ? MODULE_PROGRAM : modules_get(names->modules, module)->kind;
+	bool is_library = kind == MODULE_MPI || kind == MODULE_RECORDER;
+	const char *function = name->function ?: "?";
+	char buffer[MPI_NAME_SIZE];
+
+	if (!is_library && name->file)
+		return share(names, function);
+	return share(names, mpi_name_of(function, is_library, buffer) ?: function);
+}
+
 void names_set(struct names *names, uint32_t node, const struct name *name)
 {
 	struct name *own;
@@ -98,7 +115,7 @@ void names_set(struct names *names, uint32_t node, const struct name *name)
 	own = xcalloc(num, sizeof(*own));
 	for (size_t i = 0; i < num; i++, name = name->caller) {
 		own[i] = *name;
-		own[i].function = share(names, name->function ? name->function : "?");
+		own[i].function = share_function(names, node, name);
 		own[i].file = share(names, name->file);
 		own[i].full_file = share(names, name->full_file);
 		own[i].caller = i + 1 < num ? &own[i + 1] : NULL;
@@ -305,7 +322,7 @@ enum names_mpi_kind names_mpi_kind(struct names *names, uint32_t node)
 
 	if (node == CALLPATH_NONE || !names_is_mpi(names, node))
 		return NAMES_MPI_OTHER;
-	/* PMPI_Test, mpi_test_, pmpi_test_f08_, ompi_test_f, MPI_Test_Rust */
+	/* Linked into the program, or of another language: mpi_test, MPI_Test_Rust. */
 	function = strcasestr(names_function(names, node)->function, "mpi_");
 	if (!function)
 		return NAMES_MPI_OTHER;

@@ -15,7 +15,9 @@ struct callpaths;
 struct modules;
 
 struct name {
-	const char *function;  /* demangled; "libfoo.so+0x1234" without symbol; never NULL */
+	/* demangled; "libfoo.so+0x1234" without symbol; "MPI_Send" of all symbols that are this
+	 * function (mpi_name.h); never NULL */
+	const char *function;
 	const char *file;      /* last component only; NULL where there is no line information */
 	const char *full_file; /* as in the debug information; NULL where there is none */
 	int line;              /* 0 where there is none */

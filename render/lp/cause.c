@@ -20,11 +20,12 @@ static void add_wait(struct same *waits, const struct view *view, const char *te
 		     uint32_t need)
 {
 	size_t before = waits->num;
-	struct same_entry *entry = same_add(waits, text, view->job->model->lanes[lane].rank);
+	struct same_entry *entry =
+		same_add(waits, text, view->waitfor->evidence->actors[lane].rank);
 
 	if (waits->num == before)
 		return;
-	entry->lane = lane;
+	entry->actor = lane;
 	entry->need = need;
 }
 
@@ -39,7 +40,7 @@ static void add_need(struct same *waits, const struct view *view, uint32_t lane,
 		if (known->node != needs[need].node || known->request != WAITFOR_NONE ||
 		    needs[need].request != WAITFOR_NONE)
 			continue;
-		rankset_add(waits->entries[i].ranks, view->job->model->lanes[lane].rank);
+		rankset_add(waits->entries[i].ranks, view->waitfor->evidence->actors[lane].rank);
 		return;
 	}
 	add_wait(waits, view, label_wait_need(view, need), lane, need);
@@ -50,18 +51,18 @@ static void add_need(struct same *waits, const struct view *view, uint32_t lane,
 /* "in MPI_Recv, exchange() at pair.c:31, waits for ...": all but who. */
 static const char *step_text(const struct view *view, uint32_t lane, uint32_t need, bool is_one)
 {
-	return text_of(view, "%s, wait%s for %s", label_wait_where(view, lane), is_one ? "s" : "",
-		       label_wait_need(view, need));
+	return text_of(view, "%s, wait%s for %s", label_wait_where(view, lane, LABEL_FULL),
+		       is_one ? "s" : "", label_wait_need(view, need));
 }
 
 /* The need to tell of a lane: that of the circle, else the first that is not weak. */
 static uint32_t find_need(const struct waitfor *waitfor, const struct waitfor_deadlock *deadlock,
 			  uint32_t l)
 {
-	const struct waitfor_lane *lane = &waitfor->lanes[l];
+	const struct waitfor_actor *lane = &waitfor->actors[l];
 
 	for (size_t i = 0; i < deadlock->num_cycle; i++)
-		if (deadlock->cycle[i].lane == l)
+		if (deadlock->cycle[i].actor == l)
 			return deadlock->cycle[i].need;
 	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
 		if (!waitfor->needs[n].is_weak)
@@ -75,8 +76,8 @@ static bool print_all(const struct view *view, const struct waitfor_deadlock *de
 	struct same waits = {.arena = view->arena};
 	bool is_fit = true;
 
-	for (size_t i = 0; i < deadlock->num_lanes && is_fit; i++) {
-		uint32_t l = deadlock->lanes[i], need = find_need(view->waitfor, deadlock, l);
+	for (size_t i = 0; i < deadlock->num_actors && is_fit; i++) {
+		uint32_t l = deadlock->actors[i], need = find_need(view->waitfor, deadlock, l);
 
 		if (need != WAITFOR_NONE)
 			add_wait(&waits, view, step_text(view, l, need, false), l, need);
@@ -86,9 +87,9 @@ static bool print_all(const struct view *view, const struct waitfor_deadlock *de
 		const struct same_entry *wait = &waits.entries[i];
 		bool is_one = rankset_count(wait->ranks) == 1;
 		const char *who =
-			is_one ? label_wait_who(view, wait->lane) : parts_who(view, wait->ranks);
+			is_one ? label_wait_who(view, wait->actor) : parts_who(view, wait->ranks);
 
-		text_wrap(view, 4, "%s, %s", who, step_text(view, wait->lane, wait->need, is_one));
+		text_wrap(view, 4, "%s, %s", who, step_text(view, wait->actor, wait->need, is_one));
 	}
 	return is_fit;
 }
@@ -105,8 +106,8 @@ static void print_circle(const struct view *view, const struct waitfor_deadlock 
 			i = number - MAX_STEPS / 2 - 1;
 			continue;
 		}
-		text_wrap(view, 4, "%s, %s", label_wait_who(view, step->lane),
-			  step_text(view, step->lane, step->need, true));
+		text_wrap(view, 4, "%s, %s", label_wait_who(view, step->actor),
+			  step_text(view, step->actor, step->need, true));
 	}
 }
 
@@ -186,6 +187,55 @@ static void print_skipped(const struct view *view)
 		  label_comm(view, collective->comm, LABEL_FULL));
 }
 
+/* What a need of one of them tells of another, that is in a call of its own. */
+static void print_witness(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	const struct waitfor *waitfor = view->waitfor;
+	const char *who, *where;
+	int peer;
+	uint32_t other;
+
+	if (verdict->witness != WITNESS_AHEAD && verdict->witness != WITNESS_APART)
+		return;
+	peer = waitfor_peer(waitfor, verdict->need);
+	other = waitfor_first_actor(waitfor, peer);
+	who = label_wait_who(view, verdict->actor);
+	where = other == WAITFOR_NONE ? "not known where"
+				      : label_wait_where(view, other, LABEL_FULL);
+	if (verdict->witness == WITNESS_AHEAD)
+		text_wrap(view, 4,
+			  "rank %d, %s, has not come that far: %s seems to have left out what "
+			  "others wait for",
+			  peer, where, who);
+	else
+		text_wrap(view, 4,
+			  "%s waits for %s, and that one is in another call, %s: it seems to have "
+			  "left that out, or not to have come to it",
+			  who, label_wait_need(view, verdict->need), where);
+}
+
+static void print_waits(const struct view *view, const struct waitfor_deadlock *deadlock)
+{
+	if (!print_all(view, deadlock))
+		print_circle(view, deadlock);
+}
+
+void cause_print_open(const struct view *view)
+{
+	const struct waitfor_deadlock *deadlock;
+
+	if (view->verdict->which == WAITFOR_NONE)
+		return;
+	deadlock = &view->waitfor->deadlocks[view->verdict->which];
+	text_wrap(
+		view, 2,
+		"a deadlock, likely: %s wait for each other, by the messages that the MPI library "
+		"holds; who of them went wrong these do not tell",
+		parts_who(view, deadlock->ranks));
+	print_waits(view, deadlock);
+}
+
 static void print_deadlock(const struct view *view)
 {
 	const struct waitfor_deadlock *deadlock = &view->waitfor->deadlocks[view->verdict->which];
@@ -195,11 +245,11 @@ static void print_deadlock(const struct view *view)
 		text_wrap(view, 2, "deadlock: %s waits for itself", who);
 	else
 		text_wrap(view, 2, "deadlock: %s wait for each other", who);
-	if (!print_all(view, deadlock))
-		print_circle(view, deadlock);
+	print_waits(view, deadlock);
 	print_novel(view);
 	print_departure(view);
 	print_skipped(view);
+	print_witness(view);
 	if (!rankset_is_empty(deadlock->behind))
 		text_wrap(view, 4, "%s wait%s for these", parts_who(view, deadlock->behind),
 			  parts_plural(deadlock->behind, "s", ""));
@@ -281,11 +331,11 @@ static void print_slip(const struct view *view, const struct waitfor_lost *lost)
 static void print_lost(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
-	const char *who = label_wait_who(view, verdict->lane);
+	const char *who = label_wait_who(view, verdict->actor);
 
 	text_wrap(view, 2, "lost message: %s waits for %s", who,
 		  label_wait_need(view, verdict->need));
-	text_wrap(view, 4, "%s: %s", who, label_wait_where(view, verdict->lane));
+	text_wrap(view, 4, "%s: %s", who, label_wait_where(view, verdict->actor, LABEL_FULL));
 	if (verdict->which != WAITFOR_NONE)
 		print_slip(view, &view->waitfor->losts[verdict->which]);
 	print_novel(view);
@@ -296,10 +346,6 @@ static void print_lost(const struct view *view)
 
 void cause_print(const struct view *view)
 {
-	if (view->verdict->queue_cause)
-		cause_print_queues(view);
-	if (view->verdict->queue_cause || !view->waitfor)
-		return;
 	switch (view->verdict->kind) {
 	case VERDICT_DEADLOCK:
 		print_deadlock(view);
@@ -328,8 +374,7 @@ void cause_print(const struct view *view)
 
 bool cause_has_places(const struct view *view)
 {
-	return view->waitfor && !view->verdict->queue_cause &&
-	       (view->verdict->kind == VERDICT_DEADLOCK || view->verdict->kind == VERDICT_MISMATCH);
+	return (view->verdict->kind == VERDICT_DEADLOCK || view->verdict->kind == VERDICT_MISMATCH);
 }
 
 /* ---- Who waits for the culprits ---- */
@@ -359,7 +404,7 @@ static const struct rankset *find_peers(struct peers *peers, const struct view *
 
 	if (collective != WAITFOR_NONE)
 		kept = &peers->of_collective[collective];
-	else if (need->kind == WAITFOR_MESSAGE && need->peer < 0)
+	else if (need->kind == WAITFOR_MESSAGE && need->peer < 0 && !need->is_read)
 		kept = &peers->of_comm[need->comm];
 	if (!kept) {
 		/* There may be very many of these. */
@@ -383,9 +428,9 @@ static struct rankset *find_waiting(const struct view *view, const struct rankse
 	peers.of_collective =
 		arena_array(view->arena, waitfor->num_collectives, sizeof(*peers.of_collective));
 	peers.of_comm = arena_array(view->arena, waitfor->comms->num_comms, sizeof(*peers.of_comm));
-	for (uint32_t l = 0; l < waitfor->num_lanes; l++) {
-		const struct waitfor_lane *lane = &waitfor->lanes[l];
-		int rank = view->job->model->lanes[l].rank;
+	for (uint32_t l = 0; l < waitfor->num_actors; l++) {
+		const struct waitfor_actor *lane = &waitfor->actors[l];
+		int rank = view->waitfor->evidence->actors[l].rank;
 
 		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
 			const struct waitfor_need *need = &waitfor->needs[n];
@@ -470,7 +515,7 @@ void cause_print_waits(const struct view *view, int indent)
 	/* Who waits for a lost message is told already. */
 	size_t max = view->verdict->kind == VERDICT_LOST ? 0 : MAX_WAITS;
 
-	if (!view->waitfor || rankset_is_empty(view->verdict->culprits))
+	if (rankset_is_empty(view->verdict->culprits))
 		return;
 	direct = find_waiting(view, view->verdict->culprits, &waits, NULL);
 	if (waits.num)
@@ -491,13 +536,13 @@ const char *cause_next(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
 
-	if (verdict->queue_cause || verdict->kind == VERDICT_DEADLOCK)
+	if (verdict->kind == VERDICT_DEADLOCK)
 		return "\"waits\", ";
 	if (verdict->kind == VERDICT_MISMATCH)
 		return text_of(view, "\"collectives %" PRIu32 "\", ",
 			       view->waitfor->mismatches[verdict->which].comm + 1);
 	if (verdict->kind == VERDICT_LOST)
 		return text_of(view, "\"messages %d\", ",
-			       view->job->model->lanes[verdict->lane].rank);
+			       view->waitfor->evidence->actors[verdict->actor].rank);
 	return "";
 }

@@ -14,8 +14,8 @@ struct waitfor_mismatch;
 /* The lines below the first one: "deadlock: ...", "mismatch: ...", "lost message: ..." with who
  * waits for what. Nothing for other verdicts. */
 void cause_print(const struct view *view);
-/* The same of a verdict with a queue_cause: view_queue_waits.c. */
-void cause_print_queues(const struct view *view);
+/* Ranks that wait for each other, of whom nobody is named. */
+void cause_print_open(const struct view *view);
 /* Do these lines say where the culprits are? */
 bool cause_has_places(const struct view *view);
 /* Who waits for the culprits, directly and behind those. Nothing where the waits do not tell. */

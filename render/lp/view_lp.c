@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The verdict in words: who is least progressed, where, what speaks for it, how sure, what next. */
+ * The verdict in words: who it is, where, what speaks for it, how sure, what next. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/verdict/verdict.h"
-#include "analysis/waits/queue_waits.h"
-#include "analysis/waits/stack_facts.h"
+#include "analysis/waits/waitfor.h"
+#include "analysis/evidence/stack_facts.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/proctable.h"
@@ -15,41 +15,64 @@
 #include "model/job/sample.h"
 #include "render/lp/lp.h"
 #include "render/words/parts.h"
+#include "render/words/role.h"
 
 enum { MAX_COUNTS = 3, LEAST_WHO = 14, MAX_CONTINUED = 8 };
 
 /* ---- The first line ---- */
 
-static void print_first_line(const struct view *view)
+/* "ranks 2,5 of 8"; where not all fit "ranks 2,5,..., 6 of 8". */
+static const char *named_text(const struct view *view, const struct rankset *ranks, int room)
+{
+	const char *of = text_of(view, " of %d", parts_num_ranks(view)), *more, *who;
+
+	who = label_who(view->arena, ranks, room - (int)strlen(of));
+	if (!strstr(who, "..."))
+		return text_of(view, "%s%s", who, of);
+	more = text_of(view, ", %d%s", rankset_count(ranks), of);
+	/* On a narrow terminal who it is comes before how many they are. */
+	if (room < LEAST_WHO + (int)strlen(more))
+		return label_who(view->arena, ranks, room);
+	return text_of(view, "%s%s", label_who(view->arena, ranks, room - (int)strlen(more)), more);
+}
+
+/* Those that all waits end at, if they do not move: they are outside MPI. */
+static struct rankset *find_slow(const struct view *view)
+{
+	struct rankset *slow = parts_copy(view, view->verdict->awaited);
+
+	rankset_remove_set(slow, view->verdict->moving);
+	return rankset_is_empty(view->verdict->waiting) ? parts_set(view) : slow;
+}
+
+static const char *headline(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
-	bool is_undecided = verdict->kind == VERDICT_UNDECIDED;
-	const char *lead = verdict->kind == VERDICT_CRASHED ? "Crashed: "
-			   : is_undecided                   ? "Least progressed: undecided among "
-							    : "Least progressed: ";
-	const char *tail, *fit;
-	int room;
+	const char *title = role_of(view)->title;
+	int room = view->width - (int)strlen(title);
+	struct rankset *slow;
 
-	if (verdict->kind == VERDICT_NONE) {
-		text_wrap(view, 0, "No rank is behind.");
+	if (verdict->kind == VERDICT_UNKNOWN)
+		return title;
+	if (verdict->kind != VERDICT_NONE)
+		return text_of(view, "%s%s", title, named_text(view, verdict->culprits, room));
+	slow = find_slow(view);
+	if (rankset_is_empty(slow))
+		return text_of(view, "%s.", title);
+	return text_of(view, "%s: %s %s outside MPI, others wait for %s", title,
+		       parts_who(view, slow), parts_plural(slow, "is", "are"),
+		       parts_plural(slow, "it", "them"));
+}
+
+static void print_first_line(const struct view *view)
+{
+	const char *fit;
+
+	if (rankset_is_empty(view->verdict->culprits)) {
+		text_wrap(view, 0, "%s", headline(view));
 		return;
 	}
-	if (verdict->kind == VERDICT_UNKNOWN) {
-		text_wrap(view, 0, "Least progressed: unknown");
-		return;
-	}
-	tail = text_of(view, ", %d of %d ranks", rankset_count(verdict->culprits),
-		       parts_num_ranks(view));
-	room = view->width - (int)strlen(lead) - (int)strlen(tail);
-	/* On a narrow terminal who it is comes before how many they are. */
-	if (room < LEAST_WHO) {
-		room += (int)strlen(tail);
-		tail = "";
-	}
-	fit = text_fit(view->arena,
-		       text_of(view, "%s%s%s", lead,
-			       label_who(view->arena, verdict->culprits, room), tail),
-		       (size_t)view->width, view->use_unicode);
+	fit = text_fit(view->arena, headline(view), (size_t)view->width, view->use_unicode);
 	if (view->is_html) {
 		text_wrap(view, 0, "%s", fit);
 	} else {
@@ -121,13 +144,12 @@ static void print_why_none(const struct view *view)
 	const struct verdict *verdict = view->verdict;
 	int waiting = rankset_count(verdict->waiting), moving = rankset_count(verdict->moving);
 	int ranks = parts_num_ranks(view);
-	struct rankset *slow = parts_copy(view, verdict->awaited);
+	struct rankset *slow = find_slow(view);
 
-	rankset_remove_set(slow, verdict->moving);
 	if (moving > 0 && moving == ranks) {
 		text_wrap(view, 2,
 			  "all ranks are moving: each went into or out of an MPI call just now");
-	} else if (waiting > 0 && !rankset_is_empty(slow)) {
+	} else if (!rankset_is_empty(slow)) {
 		print_slow(view, slow);
 	} else if (waiting > 0 && !rankset_is_empty(verdict->awaited)) {
 		text_wrap(view, 2,
@@ -155,7 +177,7 @@ static void print_why_none(const struct view *view)
 	if (verdict->basis == VERDICT_BY_MODELS && moving < ranks)
 		text_wrap(view, 2, "last move of any rank: %s ago",
 			  label_time(verdict->quiet_ns).text);
-	if (waiting > 0 && !rankset_is_empty(slow)) {
+	if (!rankset_is_empty(slow)) {
 		print_not_sure(view);
 		text_wrap(view, 2, "next: \"bt %d\", \"why %d\"", rankset_first(slow),
 			  rankset_first(verdict->waiting));
@@ -190,14 +212,13 @@ static void print_why_unknown(const struct view *view)
 			  "%d of %d ranks were inside MPI in all their stack samples, none "
 			  "outside: stacks alone do not tell which is behind",
 			  waiting, parts_num_ranks(view));
-		if (verdict->queue_cause)
-			cause_print_queues(view);
+		cause_print_open(view);
 		print_apart(view);
 		order_text_print_doubt(view);
-		if (verdict->queue_cause)
+		if (verdict->which != WAITFOR_NONE)
 			print_doubt(view, "nobody can be named; look again later");
 		text_wrap(view, 2, "next: %s\"bt %d\", \"classes\"",
-			  queue_waits_are_known(view->job) ? "\"waits\", " : "",
+			  view->waitfor->evidence->has_queues ? "\"waits\", " : "",
 			  rankset_first(rankset_is_empty(verdict->apart) ? verdict->waiting
 									 : verdict->apart));
 	} else {
@@ -313,7 +334,7 @@ static struct rankset *find_waiting_culprits(const struct view *view)
 	if (verdict->kind == VERDICT_STOPPED || verdict->kind == VERDICT_LEFT)
 		return found;
 	if (verdict->basis == VERDICT_BY_STACKS) {
-		struct stack_facts *facts = stack_facts_create(view->job, view->arena);
+		const struct stack_facts *facts = view->waitfor->evidence->stacks;
 
 		for (int r = rankset_first(verdict->culprits); r >= 0;
 		     r = rankset_next(verdict->culprits, r)) {
@@ -409,8 +430,9 @@ static void print_evidence(const struct view *view)
 			  "calls and no times",
 			  verdict->stay_ns ? " that agree for " : " of one moment",
 			  verdict->stay_ns ? label_time(verdict->stay_ns).text : "",
-			  verdict->queue_cause ? ", and by the messages that the MPI library holds"
-					       : "");
+			  view->waitfor->evidence->has_queues
+				  ? ", and by the messages that the MPI library holds"
+				  : "");
 	}
 }
 
@@ -419,7 +441,7 @@ static const char *likely_reason(const struct verdict *verdict)
 	bool is_by_order = verdict->kind == VERDICT_LOST && verdict->which == WAITFOR_NONE &&
 			   verdict->novel == UINT32_MAX && verdict->departure.num_times == 0;
 
-	if (verdict->queue_cause)
+	if (verdict->is_read && verdict->witness != WITNESS_NONE)
 		return "the MPI library tells which messages are missing, but not who was to send "
 		       "them";
 	if (verdict->is_while_polling)

@@ -5,6 +5,7 @@
 #include "model/job/rankset.h"
 #include "render/text/json.h"
 #include "render/words/parts.h"
+#include "render/words/role.h"
 
 const char *view_verdict_name(const struct verdict *verdict)
 {
@@ -54,6 +55,7 @@ void view_lp_json(const struct view *view)
 	struct json *json = view->json;
 
 	json_text(json, "verdict", view_verdict_name(verdict));
+	json_text(json, "role", role_of(view)->name);
 	json_bool(json, "hang", verdict->is_hang || view->is_known_hang);
 	json_bool(json, "likely", verdict->is_likely);
 	json_bool(json, "approximate", verdict->is_approximate);

@@ -228,7 +228,7 @@ static int write_models(const struct report *report, struct pdb_error *err)
 		      "Ranks that do the same in the same iteration of every loop around it.");
 	write_groups(view);
 	end_section(out);
-	begin_section(out, "loops", "Loops", "Red: the least progressed. Bars are by rank.");
+	begin_section(out, "loops", "Loops", "Red: who holds the others up. Bars are by rank.");
 	html_iterations(view);
 	view_loops(view);
 	end_section(out);

@@ -114,7 +114,7 @@ const char *label_comm_kind(const struct view *view, uint32_t comm);
 /* "rank 7", or of several threads "rank 7, main thread". lane: index in the job model. */
 const char *label_wait_who(const struct view *view, uint32_t lane);
 /* "in MPI_Recv, exchange() at pair.c:31", "outside MPI, in compute() at force.c:88". */
-const char *label_wait_where(const struct view *view, uint32_t lane);
+const char *label_wait_where(const struct view *view, uint32_t actor, enum label_detail detail);
 /* What a need is for, after "waits for": "message 413 with tag 7 from rank 100, which has sent
  * 412", "ranks 99,101 to call MPI_Allgather, number 1237 on MPI_COMM_WORLD". */
 const char *label_wait_need(const struct view *view, uint32_t need);
@@ -122,7 +122,7 @@ const char *label_wait_need(const struct view *view, uint32_t need);
 const char *label_wait_needs(const struct view *view, uint32_t need, const struct rankset *peers,
 			     int width);
 /* Why what a lane waits for is not known, or not all of it; NULL: it is. Static text. */
-const char *label_wait_gap(const struct view *view, uint32_t lane);
+const char *label_wait_gap(const struct view *view, uint32_t actor);
 /* " on halo", or "" for MPI_COMM_WORLD. */
 const char *label_wait_on(const struct view *view, uint32_t comm);
 

@@ -68,17 +68,12 @@ const char *label_mpi_call(const struct view *view, uint32_t path)
 {
 	const struct job *job = view->job;
 	uint32_t found = CALLPATH_NONE;
-	const char *function;
 
 	for (; path != CALLPATH_NONE && !names_is_signal(job->names, path);
 	     path = callpaths_get(job->callpaths, path)->parent)
 		if (names_is_mpi(job->names, path))
 			found = path;
-	if (found == CALLPATH_NONE)
-		return NULL;
-	function = names_function(job->names, found)->function;
-	/* The library's two names of it are one function. */
-	return strncmp(function, "PMPI_", strlen("PMPI_")) == 0 ? function + 1 : function;
+	return found == CALLPATH_NONE ? NULL : names_function(job->names, found)->function;
 }
 
 const char *label_stack(const struct view *view, uint32_t path)

@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/waits/waitfor.h"
+#include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/job_comms.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
+#include "model/job/sample.h"
 #include "render/words/parts.h"
 
-const char *label_wait_who(const struct view *view, uint32_t lane)
+const char *label_wait_who(const struct view *view, uint32_t a)
 {
-	const struct job_lane *of = &view->job->model->lanes[lane];
+	const struct actor *actor = &view->waitfor->evidence->actors[a];
+	const struct job_lane *of = actor->lane;
 
+	if (!of)
+		return text_of(view, "rank %d", actor->rank);
 	if (of->model->num_lanes > 1 && of->data->is_main)
 		return text_of(view, "rank %d, main thread", of->rank);
 	if (of->model->num_lanes > 1)
@@ -22,9 +28,19 @@ const char *label_wait_who(const struct view *view, uint32_t lane)
 	return text_of(view, "rank %d", of->rank);
 }
 
-const char *label_wait_where(const struct view *view, uint32_t lane)
+const char *label_wait_where(const struct view *view, uint32_t a, enum label_detail detail)
 {
-	return label_where(view, &view->groups->groups[view->groups->group_of[lane]], LABEL_FULL);
+	const struct actor *actor = &view->waitfor->evidence->actors[a];
+	const char *place;
+
+	if (actor->lane)
+		return label_where(view, &view->groups->groups[view->groups->group_of[a]], detail);
+	if (actor->stack->latest->path == CALLPATH_NONE)
+		return "at a place that is not known";
+	place = label_stack(view, actor->stack->latest->path);
+	if (actor->activity == ACTIVITY_COMPUTING)
+		return text_of(view, "outside MPI, %s", place);
+	return text_of(view, "in %s", place);
 }
 
 const char *label_wait_on(const struct view *view, uint32_t comm)
@@ -37,19 +53,42 @@ const char *label_wait_on(const struct view *view, uint32_t comm)
 	return text_of(view, " on %s", label_comm(view, comm, LABEL_SHORT));
 }
 
+/* The same of a communicator of which only the name was read. Open MPI names most of them
+ * "MPI COMMUNICATOR 3 DUP FROM 0". */
+static const char *on_name(const struct view *view, const char *name)
+{
+	int number;
+
+	if (sscanf(name, "MPI COMMUNICATOR %d ", &number) == 1)
+		return text_of(view, " on communicator %d", number);
+	return !*name || strcmp(name, "MPI_COMM_WORLD") == 0 ? "" : text_of(view, " on %s", name);
+}
+
+static const char *on_text(const struct view *view, const struct waitfor_need *need)
+{
+	return need->comm_name ? on_name(view, need->comm_name) : label_wait_on(view, need->comm);
+}
+
 /* "tag 7", "any tag" */
 static const char *tag_text(const struct view *view, int32_t tag)
 {
 	return tag == SEG_TAG_ANY ? "any tag" : text_of(view, "tag %" PRId32, tag);
 }
 
+/* " with tag 7"; "" where it is not known. */
+static const char *with_tag(const struct view *view, int32_t tag)
+{
+	return tag == WAITFOR_NO_TAG ? "" : text_of(view, " with %s", tag_text(view, tag));
+}
+
 /* " (MPI_Irecv, halo() solver.c:128)": the call that began it; "" for the call itself. */
 static const char *begun_text(const struct view *view, const struct waitfor_need *need)
 {
-	const struct job_site *site = &view->job->model->sites[need->site];
+	const struct job_site *site;
 
 	if (need->request == WAITFOR_NONE)
 		return "";
+	site = &view->job->model->sites[need->site];
 	return text_of(view, " (%s, %s)", site->name,
 		       label_user_place(view, site->path, LABEL_SHORT));
 }
@@ -82,20 +121,21 @@ static const char *given_text(const struct view *view, const struct waitfor_need
 static const char *message_text(const struct view *view, const struct waitfor_need *need,
 				const char *on, const char *begun)
 {
-	const char *tag = tag_text(view, need->tag);
+	const char *tag = with_tag(view, need->tag);
 
 	if (need->peer < 0)
-		return text_of(view, "a message with %s%s from any rank (MPI_ANY_SOURCE)%s", tag,
-			       on, begun);
-	return text_of(view, "%s with %s%s from rank %" PRId32 "%s%s", message_name(view, need),
-		       tag, on, need->peer, begun, given_text(view, need, ", which has sent"));
+		return text_of(view, "a message%s%s from any rank (MPI_ANY_SOURCE)%s", tag, on,
+			       begun);
+	return text_of(view, "%s%s%s from rank %" PRId32 "%s%s", message_name(view, need), tag, on,
+		       need->peer, begun, given_text(view, need, ", which has sent"));
 }
 
 static const char *receive_text(const struct view *view, const struct waitfor_need *need,
 				const char *on, const char *begun)
 {
-	return text_of(view, "rank %" PRId32 " to receive %s with %s%s%s%s", need->peer,
-		       message_name(view, need), tag_text(view, need->tag), on, begun,
+	return text_of(view, "rank %" PRId32 " to receive %s%s%s%s%s", need->peer,
+		       need->is_read ? "its message" : message_name(view, need),
+		       with_tag(view, need->tag), on, begun,
 		       given_text(view, need, "; it has posted receives for"));
 }
 
@@ -115,6 +155,30 @@ static const char *members_text(const struct view *view, const struct waitfor_ne
 		       of->function, of->number, comm);
 }
 
+/* "MPI_Scatterv, number 25": the collective that the need's actor is in. */
+static const char *collective_name(const struct view *view, uint32_t n)
+{
+	const struct waitfor_need *need = &view->waitfor->needs[n];
+	uint32_t l = waitfor_actor_of_need(view->waitfor, n);
+	const struct actor *actor = &view->waitfor->evidence->actors[l];
+	const char *call = actor->lane ? view->job->model->sites[need->site].name
+				       : label_mpi_call(view, actor->stack->latest->path);
+
+	if (!call)
+		call = "the collective";
+	return need->number == WAITFOR_NOT_KNOWN
+		       ? call
+		       : text_of(view, "%s, number %" PRIu64, call, need->number);
+}
+
+static const char *part_text(const struct view *view, uint32_t n, const char *on)
+{
+	const struct waitfor_need *need = &view->waitfor->needs[n];
+
+	return text_of(view, "the part of rank %" PRId32 " in %s%s", need->peer,
+		       collective_name(view, n), on);
+}
+
 static const char *lock_text(const struct view *view, uint32_t n, const char *on)
 {
 	const struct waitfor_need *need = &view->waitfor->needs[n];
@@ -123,10 +187,13 @@ static const char *lock_text(const struct view *view, uint32_t n, const char *on
 				 ? "a window"
 				 : text_of(view, "rank %" PRIu64, need->number);
 
+	const char *what =
+		text_of(view, "the %slock of %s%s", need->tag == 1 ? "exclusive " : "", of, on);
+
 	waitfor_add_peers(view->waitfor, n, holders);
-	return text_of(view, "the %slock of %s%s, which %s hold%s",
-		       need->tag == 1 ? "exclusive " : "", of, on,
-		       rankset_is_empty(holders) ? "others" : parts_who(view, holders),
+	if (rankset_is_empty(holders))
+		return text_of(view, "%s, and it is not known who holds it", what);
+	return text_of(view, "%s, which %s hold%s", what, parts_who(view, holders),
 		       parts_plural(holders, "s", ""));
 }
 
@@ -154,7 +221,8 @@ static bool is_token(const struct waitfor_need *need)
 /* Of windows no messages are sent: it is a lock that somebody waits for. */
 static bool is_lock(const struct view *view, const struct waitfor_need *need)
 {
-	return view->comms->comms[need->comm].kind == SEG_COMM_WINDOW && !is_token(need);
+	return need->comm != SEG_NO_COMM &&
+	       view->comms->comms[need->comm].kind == SEG_COMM_WINDOW && !is_token(need);
 }
 
 /* Of a message, token or lock, or of a collective that all members have begun. */
@@ -197,7 +265,7 @@ static const char *transfer_text(const struct view *view, const struct waitfor_n
 const char *label_wait_need(const struct view *view, uint32_t n)
 {
 	const struct waitfor_need *need = &view->waitfor->needs[n];
-	const char *on = label_wait_on(view, need->comm), *begun = begun_text(view, need);
+	const char *on = on_text(view, need), *begun = begun_text(view, need);
 	const char *what = NULL;
 
 	switch ((enum waitfor_kind)need->kind) {
@@ -218,6 +286,9 @@ const char *label_wait_need(const struct view *view, uint32_t n)
 	case WAITFOR_TRANSFER:
 		what = transfer_text(view, need, on);
 		break;
+	case WAITFOR_PART:
+		what = part_text(view, n, on);
+		break;
 	}
 	return text_of(view, "%s%s", what, begun);
 }
@@ -228,7 +299,9 @@ const char *label_wait_needs(const struct view *view, uint32_t n, const struct r
 			     int width)
 {
 	const struct waitfor_need *need = &view->waitfor->needs[n];
-	const char *on = label_wait_on(view, need->comm), *tag = tag_text(view, need->tag);
+	const char *on = on_text(view, need);
+	const char *tag =
+		need->tag == WAITFOR_NO_TAG ? "" : text_of(view, ", %s", tag_text(view, need->tag));
 	const char *who = label_who(view->arena, peers, width);
 	const char *sender = need->peer < 0 ? "any rank" : who;
 	uint32_t c = waitfor_collective_of(view->waitfor, need->node);
@@ -237,15 +310,17 @@ const char *label_wait_needs(const struct view *view, uint32_t n, const struct r
 
 	switch ((enum waitfor_kind)need->kind) {
 	case WAITFOR_MESSAGE:
-		return text_of(view, "%s: message, %s%s", sender, tag, on);
+		return text_of(view, "%s: message%s%s", sender, tag, on);
 	case WAITFOR_RECEIVE:
-		return text_of(view, "%s: receive, %s%s", who, tag, on);
+		return text_of(view, "%s: receive%s%s", who, tag, on);
 	case WAITFOR_MEMBERS:
 		return text_of(view, "%s: %s %" PRIu64 "%s", who, of->function, of->number, on);
 	case WAITFOR_LOCK:
 		return text_of(view, "%s: lock%s", who, on);
 	case WAITFOR_TOKEN:
 		return text_of(view, "%s: %s%s", who, token_function(need->tag), on);
+	case WAITFOR_PART:
+		return text_of(view, "%s: part in %s%s", who, collective_name(view, n), on);
 	case WAITFOR_TRANSFER:
 		break;
 	}
@@ -255,7 +330,7 @@ const char *label_wait_needs(const struct view *view, uint32_t n, const struct r
 		return text_of(view, "%s: %s%s, called", who, token_function(need->tag), on);
 	if (is_lock(view, need))
 		return text_of(view, "%s: lock%s", who, on);
-	return text_of(view, "%s: transfer, %s%s", sender, tag, on);
+	return text_of(view, "%s: transfer%s%s", sender, tag, on);
 }
 
 /* ---- What is not known ---- */
@@ -270,7 +345,8 @@ const char *label_wait_gap(const struct view *view, uint32_t lane)
 		[WAITFOR_UNSETTLED] = "the counts do not tell whose message it is",
 		[WAITFOR_NO_MODEL] = "the other rank has no recorder",
 		[WAITFOR_UNREADABLE] = "it went on while it was read",
+		[WAITFOR_NOT_TOLD] = "there is no recorder, and the MPI library does not tell",
 	};
 
-	return gaps[view->waitfor->lanes[lane].gap];
+	return gaps[view->waitfor->actors[lane].gap];
 }

@@ -186,7 +186,7 @@ static size_t find_choices(const struct view *view, struct choice *choices)
 		for (size_t b = 0; b < order->num_groups; b++) {
 			struct temporal_reason reason;
 
-			if (rankset_contains(verdict->candidates,
+			if (rankset_contains(verdict->compared,
 					     rankset_first(order->groups[b].ranks)) &&
 			    temporal_order_of(order, a, b, &reason) == TEMPORAL_BEFORE)
 				add_choice(view, choices, &num, &reason, a, b);

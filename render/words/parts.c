@@ -14,6 +14,7 @@
 #include "model/job/sample.h"
 #include "render/text/json.h"
 #include "render/words/parts.h"
+#include "render/words/role.h"
 
 enum {
 	MARK_RANKS_WIDTH = 24, /* of the ranks in a mark */
@@ -107,9 +108,7 @@ const char *parts_mark_as(const struct view *view, uint32_t group, const struct 
 
 const char *parts_mark(const struct view *view, uint32_t group, const struct rankset *shown)
 {
-	return parts_mark_as(view, group, shown,
-			     view->verdict->kind == VERDICT_UNDECIDED ? "<- least progressed?"
-								      : "<- least progressed");
+	return parts_mark_as(view, group, shown, role_of(view)->mark);
 }
 
 const char *parts_since(const struct view *view, const struct eqgroup *group)

@@ -44,9 +44,8 @@ bool parts_has_article(const struct view *view, uint32_t group);
 /* The ranks of the group that the verdict names, maybe none. */
 struct rankset *parts_culprits(const struct view *view, uint32_t group);
 
-/* For a line about the ranks `shown` of a group: "<- least progressed" if the verdict names all of
- * them (with a question mark if it is undecided among several), "<- least progressed: 3-4" if it
- * names only these, NULL if none. At least one is shown. */
+/* For a line about the ranks `shown` of a group: "<- culprit" (role.h) if the verdict names all of
+ * them, "<- culprit: 3-4" if it names only these, NULL if none. At least one is shown. */
 const char *parts_mark(const struct view *view, uint32_t group, const struct rankset *shown);
 /* The same in other words: "*", "*: 3-4". */
 const char *parts_mark_as(const struct view *view, uint32_t group, const struct rankset *shown,
@@ -92,7 +91,7 @@ void parts_json_iterations(struct json *json, const char *key, const struct iter
 struct same_entry {
 	const char *text;
 	struct rankset *ranks; /* of which it is true */
-	uint32_t lane, need;   /* for who adds them: of the first */
+	uint32_t actor, need;  /* for who adds them: of the first */
 };
 
 /* In the order in which they were added until same_sort(); all but the arena zero at first. */

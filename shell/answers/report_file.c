@@ -111,10 +111,8 @@ static int write_page(struct session *session, FILE *out, struct pdb_error *err)
 
 	answer.tree = make_tree(arena, session);
 	answer.collectives = make_collectives(arena, session);
-	if (session->waitfor)
-		answer.waits =
-			wait_groups_create(session->waitfor, session->groups, ranks,
-					   session->verdict->culprits, MAX_WAIT_GROUPS, arena);
+	answer.waits = wait_groups_create(session->waitfor, session->groups, ranks,
+					  session->verdict->culprits, MAX_WAIT_GROUPS, arena);
 	view = session_view(session, arena);
 	view.out = out;
 	view.width = PAGE_WIDTH;

@@ -19,7 +19,7 @@ static int find_groups(struct session *session, const struct args *args, struct 
 
 const struct command cmd_groups = {
 	.name = "groups",
-	.alias = "g",
+	.aliases = {"g"},
 	.topic = TOPIC_ANSWERS,
 	.usage = "groups",
 	.summary = "List the ranks by what they do, in which iteration, and since when.",

@@ -92,8 +92,8 @@ static void explain(const struct command *command, FILE *out)
 
 	fprintf(out, "%s\n", command->summary);
 	fprintf(out, "usage: %s\n", command->usage);
-	if (command->alias)
-		fprintf(out, "alias: %s\n", command->alias);
+	for (size_t i = 0; command->aliases[i]; i++)
+		fprintf(out, "alias: %s\n", command->aliases[i]);
 	fprintf(out, "\n%s\n", text);
 	if (command->family) {
 		putc('\n', out);
@@ -116,7 +116,7 @@ static bool begins_command(const char *word)
 {
 	for (size_t i = 0; command_table[i]; i++)
 		if (strncmp(command_table[i]->name, word, strlen(word)) == 0 ||
-		    (command_table[i]->alias && strcmp(command_table[i]->alias, word) == 0))
+		    command_is_called(command_table[i], word, strlen(word)))
 			return true;
 	return false;
 }
@@ -206,9 +206,9 @@ static void search_commands(struct search *search, const struct command *const *
 		const struct command *command = table[i];
 		char *text = command_text(command);
 
-		if (matches(search, command->name) || matches(search, command->alias) ||
-		    matches(search, command->usage) || matches(search, command->summary) ||
-		    matches(search, text))
+		if (matches(search, command->name) || matches(search, command->aliases[0]) ||
+		    matches(search, command->aliases[1]) || matches(search, command->usage) ||
+		    matches(search, command->summary) || matches(search, text))
 			found(search, family, command->name, command->summary);
 		if (command->family)
 			search_commands(search, command->family, "info ");
@@ -247,7 +247,7 @@ static int run_apropos(struct session *session, const struct args *args, struct 
 
 const struct command cmd_help = {
 	.name = "help",
-	.alias = "h",
+	.aliases = {"h"},
 	.topic = TOPIC_SHELL,
 	.usage = "help [COMMAND [WORD] | TOPIC | all]",
 	.summary = "Explain a command or a topic, or list them.",

@@ -28,14 +28,19 @@ static int find_lp(struct session *session, const struct args *args, struct answ
 
 const struct command cmd_lp = {
 	.name = "lp",
-	.alias = "l",
+	.aliases = {"l", "culprit"},
 	.topic = TOPIC_ANSWERS,
 	.usage = "lp",
 	.summary = "Tell which ranks hold the others up.",
-	.text = "The first line names the least-progressed ranks, \"undecided among\" several, or\n"
-		"\"No rank is behind.\". Below it: the cause of the hang, if it is a deadlock, a\n"
-		"lost message or a mismatch of collectives, where these ranks are, in which\n"
-		"iteration of which loop, the evidence, how sure pdb is, and what to type next.\n"
+	.text = "The first line names them by what the evidence makes of them. \"Culprit: rank 3\n"
+		"of 8\" has left something out or does not get on; \"Least progressed: ranks 2,5\n"
+		"of 8\", or \"undecided among\" several, are named by the order of progress "
+		"alone;\n"
+		"of \"Deadlock: ...\" all wait for each other alike; \"Crashed: ...\". Else it is\n"
+		"\"No rank is behind\" or \"Not known: ...\". Below it: the cause, if it is a\n"
+		"deadlock, a lost message or a mismatch of collectives, where these ranks are, in\n"
+		"which iteration of which loop, the evidence, how sure pdb is, and what to type\n"
+		"next.\n"
 		"Without a recorder it goes by stacks: ranks outside MPI that others wait for; if\n"
 		"all are inside, or several outside, those that are first in the order that\n"
 		"\"order\" shows. Where all are inside, the messages that the MPI library holds\n"

@@ -34,7 +34,7 @@ static int run_quit(struct session *session, const struct args *args, struct pdb
 
 const struct command cmd_shell = {
 	.name = "shell",
-	.alias = "!",
+	.aliases = {"!"},
 	.topic = TOPIC_SHELL,
 	.usage = "shell COMMAND",
 	.summary = "Run a command of the system's shell.",
@@ -52,14 +52,14 @@ const struct command cmd_echo = {
 	.usage = "echo [WORD...]",
 	.summary = "Print its words.",
 	.text = "For command files that say what they do.",
-	.example = "echo \"least progressed:\"",
+	.example = "echo \"who it is:\"",
 	.max_words = -1,
 	.run = run_echo,
 };
 
 const struct command cmd_quit = {
 	.name = "quit",
-	.alias = "exit",
+	.aliases = {"exit"},
 	.topic = TOPIC_SHELL,
 	.usage = "quit",
 	.summary = "Leave pdb; the job goes on.",

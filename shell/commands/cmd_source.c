@@ -18,8 +18,7 @@ static int run_source(struct session *session, const struct args *args, struct p
 static bool is_own_command(const char *name)
 {
 	for (size_t i = 0; command_table[i]; i++)
-		if (strcmp(command_table[i]->name, name) == 0 ||
-		    (command_table[i]->alias && strcmp(command_table[i]->alias, name) == 0))
+		if (command_is_called(command_table[i], name, strlen(name)))
 			return true;
 	return false;
 }

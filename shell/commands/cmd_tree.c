@@ -13,7 +13,7 @@ static int find_bt(struct session *session, const struct args *args, struct answ
 
 const struct command cmd_bt = {
 	.name = "bt",
-	.alias = "where",
+	.aliases = {"where"},
 	.topic = TOPIC_LOOKING,
 	.usage = "bt [RANKS] [OPTION...]",
 	.summary = "Sample stacks and show them merged, with the ranks at each frame.",

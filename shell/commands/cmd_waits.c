@@ -17,9 +17,8 @@ static int find_waits(struct session *session, const struct args *args, struct a
 
 	if (answer_take_ranks(session, args, answer, err) < 0)
 		return -1;
-	if (session->job->model)
-		answer->waits = wait_groups_create(session->waitfor, session->groups, answer->ranks,
-						   session->verdict->culprits, max, answer->arena);
+	answer->waits = wait_groups_create(session->waitfor, session->groups, answer->ranks,
+					   session->verdict->culprits, max, answer->arena);
 	return 0;
 }
 
@@ -48,7 +47,7 @@ const struct command cmd_waits = {
 
 const struct command cmd_why = {
 	.name = "why",
-	.alias = "w",
+	.aliases = {"w"},
 	.topic = TOPIC_ANSWERS,
 	.usage = "why RANK",
 	.summary = "Explain what a rank waits for, step by step to the cause.",
@@ -56,7 +55,8 @@ const struct command cmd_why = {
 		"collectives that were counted, and on to a cause that can be looked up in the\n"
 		"source: a deadlock, a lost message, a mismatch of collectives, a rank that\n"
 		"computes. Where these do not tell, it goes along the progress graph to the\n"
-		"least-progressed rank. Without a recorder it goes by the stacks and what the MPI\n"
+		"ranks that \"lp\" names. Without a recorder it goes by the stacks and what the "
+		"MPI\n"
 		"library holds of messages.",
 	.example = "why 7",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_WAITS | CMD_ANSWERS,

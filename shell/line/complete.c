@@ -38,8 +38,13 @@ static void offer(struct completions *all, const char *word, const char *what)
 
 static void offer_commands(struct completions *all, const struct command *const *table)
 {
-	for (size_t i = 0; table[i]; i++)
+	for (size_t i = 0; table[i]; i++) {
 		offer(all, table[i]->name, table[i]->summary);
+		/* Who types one letter needs no help. */
+		for (size_t j = 0; table[i]->aliases[j]; j++)
+			if (table[i]->aliases[j][1])
+				offer(all, table[i]->aliases[j], table[i]->summary);
+	}
 }
 
 static void offer_macros(struct completions *all)
@@ -121,7 +126,7 @@ static void offer_ranks(struct completions *all, bool takes_many, const char *be
 		offer(all, "all", "all ranks");
 	offer(all, "lp",
 	      is_known ? label_who(all->arena, verdict->culprits, RANKS_WIDTH)
-		       : "the least-progressed ranks");
+		       : "the ranks that lp names");
 	if (takes_many) {
 		offer(all, "group", "the ranks of a row of groups");
 		offer(all, "host", "the ranks of a host");

@@ -63,7 +63,7 @@ def measure(pdb, mpi, command, ranks, asleep):
              [seconds * ranks / len(some) for seconds in gdb])
         print(f"  (*) measured on {len(some)} ranks and multiplied", flush=True)
         # Nobody waits for the only one.
-        right = (f"Least progressed: rank {rank}, 1 of {ranks} ranks" if ranks > 1
+        right = (f"Culprit: rank {rank} of {ranks}" if ranks > 1
                  else "No rank is behind.")
         wrong = [answer for answer in answers if answer.first_line != right]
         return wrong[0] if wrong else None

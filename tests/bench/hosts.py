@@ -48,7 +48,7 @@ def measure(pdb, mpi, command, ranks, what):
     show(what, [answer.seconds for answer in answers])
     if parts:
         show_parts(parts)
-    right = f"Least progressed: rank {rank}, 1 of {ranks} ranks"
+    right = f"Culprit: rank {rank} of {ranks}"
     return next((answer for answer in answers if answer.first_line != right), None)
 
 

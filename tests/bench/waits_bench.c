@@ -243,8 +243,8 @@ static void bench(const struct setting *setting)
 	at[2] = seconds();
 	answers.verdict = verdict_create(job, answers.groups, answers.graph, answers.waitfor);
 	at[3] = seconds();
-	for (size_t l = 0; l < answers.waitfor->num_lanes; l++)
-		num_stuck += answers.waitfor->lanes[l].is_stuck;
+	for (size_t l = 0; l < answers.waitfor->num_actors; l++)
+		num_stuck += answers.waitfor->actors[l].is_stuck;
 	printf("%8d %-14s", setting->num_ranks, setting->what);
 	for (int i = 1; i < 4; i++)
 		printf(" %9.1f", (at[i] - at[i - 1]) * 1e3);

@@ -3,9 +3,11 @@
 
 import re
 
+from jobs.answers import TITLES
+
 from .faults import KINDS
 
-_FIRST = re.compile(r"^(?:Least progressed|Crashed): (undecided among )?ranks? (\d+(?:[-,]\d+)*)")
+_FIRST = re.compile(f"^(?:{'|'.join(TITLES)})" r"(undecided among )?ranks? (\d+(?:[-,]\d+)*)")
 _CLAIMS = (("deadlock", "deadlock: "), ("mismatch", "mismatch: "), ("lost", "lost message: "))
 _WORDS = (("stopped", "stopped by a signal"), ("left", "while the others wait"),
           ("computation", "outside MPI"), ("computation", "by stack samples"))

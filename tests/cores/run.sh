@@ -119,7 +119,7 @@ hasnt() {
 check "openmpi: the job crashes" crash openmpi fault
 look --core "$work/openmpi" -ex lp -ex bt -ex "info ranks"
 check "fault: status" [ $status = 1 ]
-check "fault: who" has "Crashed: rank 3, 1 of 8 ranks"
+check "fault: who" has "Crashed: rank 3 of 8"
 check "fault: how and where" has "rank 3: SIGSEGV at address 0x4128, in break_down() at crash.c:"
 check "fault: the culprit's stack" has "1:[3] solve() crash.c:"
 check "fault: the others' stack" has "7:[0-2,4-7] solve() crash.c:"
@@ -140,7 +140,7 @@ check "gdb: status" [ $status = 2 ]
 check "mpich: the job crashes" crash mpich abort
 cd "$work/mpich" || exit 1
 look --core core.* -ex lp -ex bt
-check "abort: who" has "Crashed: rank 3, 1 of 8 ranks"
+check "abort: who" has "Crashed: rank 3 of 8"
 check "abort: how and where" has "rank 3: SIGABRT, in break_down() at crash.c:"
 check "abort: the others' stack" has "7:[0-2,4-7] solve() crash.c:"
 

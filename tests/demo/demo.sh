@@ -132,7 +132,7 @@ cat "$work/answer"
 
 say "ending the job"
 [ $status -eq 1 ] || die "pdb ended with status $status, not 1 (a hang was found)"
-grep -q "^Least progressed: rank $victim, 1 of $ranks" "$work/answer" ||
+grep -q "^Culprit: rank $victim of $ranks" "$work/answer" ||
 	die "pdb has not found rank $victim"
 grep -q "^ *launcher *Open MPI $version mpirun" "$work/answer" || die "pdb has mistaken the launcher"
 grep -q "^ *found by *$way" "$work/answer" || die "pdb has not found the job by $way"

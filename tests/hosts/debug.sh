@@ -57,7 +57,7 @@ tell() {
 		--ex graph --ex 'loops' --ex 'progress' --ex 'bt all' --ex 'sample 3 every 50ms' --ex tree \
 		--ex classes >"$1" 2>"$1.errors"
 	sed -E 's/([0-9.]+ ([nmu]s )?to )?[0-9.]+ ([nmu]?s)\b/TIME/g; s/ +/ /g' "$1" >"$1.same"
-	has_line '^Least progressed' "$1" && ! has_line 'not sure' "$1"
+	has_line '^[A-Z][a-z ]*: ranks* [0-9]' "$1" && ! has_line 'not sure' "$1"
 }
 
 # An interactive pdb whose standard input is fd 8, with daemons on two hosts.

@@ -43,7 +43,7 @@ start_job() {
 }
 pdb_is_sure() {
 	on a "$build/pdb" --nx --batch --pid "$job" --ex lp >"$work/sure" 2>&1
-	has_line '^Least progressed: rank 0' "$work/sure" && not has_line 'not sure' "$work/sure"
+	has_line '^Culprit: rank 0' "$work/sure" && not has_line 'not sure' "$work/sure"
 }
 end_job() {
 	[ -z "$job" ] || on a kill "$job" 2>/dev/null
@@ -121,7 +121,7 @@ says() { grep -q -- "$1" <<<"$said" || { echo "  not said: $1: $said" >&2; retur
 says_not() { ! grep -q -- "$1" <<<"$said" || { echo "  said: $1: $said" >&2; return 1; }; }
 # Rank N is on the N-th host.
 names_hole() { says "^rank $1: on host $2[:,].* answer"; }
-is_whole() { says_not 'on host .* answer' && says '^Least progressed: rank 0'; }
+is_whole() { says_not 'on host .* answer' && says '^Culprit: rank 0'; }
 is_whole_again() { ask 30 refresh lp && is_whole 2>/dev/null; }
 
 # ---- The daemons -------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ PATH=$path timeout 60 pdb -n run --output out --batch -ex 'info job' -- \
 job=$(sed -n 's/^pdb: the job goes on: pid //p' said)
 check 'the recorder is in all ranks' in_file 'ranks +4, recorder in 4' said
 check 'the job reaches its fault' wait_for grep -q 'fault: rank 2' out
-is_found() { says 1 '^Least progressed: rank 2, 1 of 4 ranks' env PATH="$path" pdb -n --pid "$job" --batch -ex lp; }
+is_found() { says 1 '^Culprit: rank 2 of 4' env PATH="$path" pdb -n --pid "$job" --batch -ex lp; }
 check 'the hang is found' wait_for is_found
 
 # ---- The library and the examples ----

@@ -6,7 +6,9 @@ import re
 from .job import QUIET_NEW_S, ask_job
 from .report import check
 
-NONE = "No rank is behind."
+# The first words of an answer that names somebody.
+TITLES = ("Culprit: ", "Deadlock: ", "Least progressed: ", "Crashed: ")
+NONE = "No rank is behind"
 NOT_SURE = "not sure that this is a hang"
 # What is claimed from evidence, at the beginning of the second line of an answer.
 CLAIMS = {"deadlock": "deadlock: ", "mismatch": "mismatch: ", "lost": "lost message: "}
@@ -26,14 +28,14 @@ def format_ranks(ranks):
 
 
 def accusation(ranks, size):
-    """The first line, which is kept for scripts."""
+    """What the first line says of them, behind any of TITLES."""
     word = "rank" if len(ranks) == 1 else "ranks"
-    return f"Least progressed: {word} {format_ranks(ranks)}, {len(ranks)} of {size} ranks"
+    return f"{word} {format_ranks(ranks)} of {size}"
 
 
 def named_ranks(answer):
     """The set of ranks that the first line names, "undecided among" others or not."""
-    match = re.match(r"Least progressed: (?:undecided among )?ranks? ([0-9,-]+),", answer.first_line)
+    match = re.match(f"(?:{'|'.join(TITLES)})(?:undecided among )?ranks? ([0-9,-]+) of", answer.first_line)
     ranks = set()
     for part in match.group(1).split(",") if match else ():
         first, _, last = part.partition("-")
@@ -42,7 +44,8 @@ def named_ranks(answer):
 
 
 def check_first_line(answer, expected):
-    check(answer.first_line.startswith(expected),
+    """`expected` is what it begins with, or what is behind a title."""
+    check(any(answer.first_line.startswith(title + expected) for title in ("", *TITLES)),
           f"expected '{expected}', got {answer.show()}")
 
 

@@ -100,7 +100,7 @@ def run_by_pdb_run(pdb, mpi, folder, program, size, rank):
         job.wait_for_line(f"fault: rank {rank}")
         job.wait_until_quiet()
         job.say("refresh\nlp\n")
-        line = job.wait_for_line("Least progressed")
+        line = job.wait_for_line("Culprit: ")
         check(accusation([rank], size) in line, f"got '{line}'")
 
 

@@ -27,7 +27,7 @@ def check_answer(answer, size, slow_rank):
     check_status(answer, 0)
     check(not find_claim(answer), f"a correct program is accused: {answer.show()}")
     # Of a rank that takes longer than before pdb may say so, as long as it does not call it a hang.
-    if slow_rank is None or NOT_SURE not in answer.output or answer.first_line == NONE:
+    if slow_rank is None or NOT_SURE not in answer.output or answer.first_line.startswith(NONE):
         check_first_line(answer, NONE)
     else:
         check_first_line(answer, accusation([slow_rank], size))

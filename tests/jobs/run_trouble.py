@@ -27,7 +27,7 @@ from jobs.source import build_folder, find_program
 
 SIZE, RANK = 4, 2  # of the job that hangs, and where
 SNAPSHOT = os.path.join(os.path.dirname(__file__), "../../docs/snapshots/lammps.pdb")
-ACCUSATION = f"Least progressed: rank {RANK}, 1 of "
+ACCUSATION = f"Culprit: rank {RANK} of "
 
 
 class Place:
@@ -546,7 +546,7 @@ def test_command_file(place):
         check_unharmed(job)
     check_status(answer, 2)
     check_said(answer, rf"{re.escape(file.name)}:3:.*frobnicate")
-    check("Least progressed" not in answer.output, f"it went on: {answer.show()}")
+    check("Culprit: " not in answer.output, f"it went on: {answer.show()}")
 
 
 def test_without_recorder(place):

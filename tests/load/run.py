@@ -32,7 +32,7 @@ WARM = 0.25       # of the time, after which nothing may grow any more
 MAX_GROWTH = 1.1
 SLACK_KIB = 2048
 START_S = 600     # of so many ranks
-LATE = "Least progressed: rank {}, "
+LATE = "Culprit: rank {} of "
 # Who has been as late before, or while others move, is no news, but must be named.
 SLOW = "in the end all for rank {} rank {} is outside MPI: here for "
 UNFINALIZED = 'called "init", but exited without calling "finalize"'
@@ -205,7 +205,7 @@ class Run:
 
     def _judge(self):
         """The job is well at any time, so no answer may be sure of a hang. What was asked and answered while
-        one rank was late, and all others waited for it, must name it: as the least progressed or, if it has
+        one rank was late, and all others waited for it, must name it: as the culprit or, if it has
         been as late before or others move, as the one that all wait for."""
         step, rank, since = self.late.look()
         is_late = rank is not None and time.monotonic() - since > SETTLE_S
@@ -214,7 +214,7 @@ class Run:
         if answer is None or self.late.look()[0] != step:
             return
         said = " ".join(" ".join(answer).split())
-        if NOT_SURE not in said and "No rank is behind." not in said:
+        if NOT_SURE not in said and "No rank is behind" not in said:
             self.wrong.append(f"lp is sure of a hang: {said}")
         elif not is_late:
             self.others += 1

@@ -84,7 +84,7 @@ receive() {
 	start_job "$1" "$2" "$order/poisson-$mpi-O2" "$3" receive
 	wait_for has_lines '^fault' 1
 	check "$what: lp goes by the order" \
-		wait_for says lp "^Least progressed: rank $3, 1 of $2 ranks"
+		wait_for says lp "^Culprit: rank $3 of $2"
 	check "$what: it says so" has 'by the order of the stacks: '
 	check "$what: how sure that is" has 'need not be the cause'
 }

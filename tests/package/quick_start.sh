@@ -19,7 +19,7 @@ apt-get update -qq
 check 'the packages can be installed' says 0 'Setting up pdb' \
 	apt-get install -y --no-install-recommends "$out"/deb/pdb_*.deb "$out"/deb/libpdb0_*.deb
 check 'it says its version' says 0 '^pdb [0-9.]+$' pdb --version
-check 'a snapshot' says 1 '^Least progressed: rank 2' pdb --load docs/snapshots/lammps.pdb --batch -ex lp
+check 'a snapshot' says 1 '^Culprit: rank 2' pdb --load docs/snapshots/lammps.pdb --batch -ex lp
 check 'the library' says 1 '^lost message: 1 of 6' "$out/least" docs/snapshots/message.pdb
 
 # pdb run -- mpirun -n 64 ./app
@@ -30,7 +30,7 @@ check 'pdb run' says 0 'recorder in 4' \
 	pdb run --output job --batch -ex 'info job' -- mpirun --oversubscribe -n 4 "$out/app" 2
 job=$(sed -n 's/^pdb: the job goes on: pid //p' said)
 check 'the program hangs' wait_for ready
-is_found() { says 1 '^Least progressed: rank 2, 1 of 4 ranks' pdb "$@" --batch -ex lp; }
+is_found() { says 1 '^Culprit: rank 2 of 4' pdb "$@" --batch -ex lp; }
 check 'pdb --pid' wait_for is_found --pid "$job"
 check 'pdb, with one job' is_found
 check 'gdb is not there, and that is said' says 2 'gdb is not installed here' pdb --pid "$job" --batch -ex 'gdb lp -ex bt'

@@ -24,7 +24,7 @@ stop() {
 # Until the others wait and no look is too early.
 names_rank_1() {
 	run --pid "$job" --batch -ex lp
-	printf '%s\n' "$said" | grep -q '^Least progressed: rank 1,'
+	printf '%s\n' "$said" | grep -q '^Culprit: rank 1 of'
 }
 
 # Frames with a line, innermost first: "update handler.cpp:29". Both outputs are of one moment: the rank

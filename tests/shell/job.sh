@@ -34,11 +34,11 @@ wait_for hung || fail 'the hang is not seen' "$said"
 # ---- Answers ----
 
 run --pid "$job" --batch -ex lp
-expect 'lp' 1 '^Least progressed: rank 2, 1 of 4 ranks' 'relax'
+expect 'lp' 1 '^Culprit: rank 2 of 4' 'relax'
 run --pid "$job" --batch -ex 'set frames function' -ex 'tree > usual.json' -ex 'set evidence all' -ex refresh -ex 'save all.pdb' -ex lp
-expect 'a look with all evidence' 1 '^Least progressed: rank 2, 1 of 4 ranks' 'no rank has moved'
+expect 'a look with all evidence' 1 '^Culprit: rank 2 of 4' 'no rank has moved'
 run --load all.pdb --batch -ex 'set frames function' -ex 'tree > all.json' -ex lp
-expect 'its snapshot' 1 '^Least progressed: rank 2, 1 of 4 ranks' 'no rank has moved'
+expect 'its snapshot' 1 '^Culprit: rank 2 of 4' 'no rank has moved'
 if python3 - usual.json all.json <<'PYTHON'; then pass; else fail 'one sample of each rank, and four with all evidence'; fi
 import json, sys
 numbers = [sum(one["samples"] for one in json.load(open(name))["result"]["stacks"]) for name in sys.argv[1:]]
@@ -59,11 +59,11 @@ run --pid "$job" --batch -ex waits -ex 'waits 0-1' -ex 'waits lp' -ex 'waits > w
 expect 'waits' 1 'waits for$' 'nobody: outside MPI +<-'
 if grep -q '<svg' w.svg; then pass; else fail 'waits > w.svg'; fi
 run --pid "$job" --batch -ex 'report r.txt'
-if grep -q '^---- lp$' r.txt && grep -q '^Least progressed: rank 2' r.txt; then pass; else fail 'report r.txt'; fi
+if grep -q '^---- lp$' r.txt && grep -q '^Culprit: rank 2' r.txt; then pass; else fail 'report r.txt'; fi
 run --pid "$job" --batch -ex 'report r.html'
 expect 'report' 1 '^written: r.html'
 if said=$(/usr/bin/python3 "$OLDPWD/tests/report/check_page.py" r.html) &&
-	grep -q '<h1>Least progressed: rank 2' r.html; then
+	grep -q '<h1>Culprit: rank 2' r.html; then
 	pass
 else
 	fail 'the page' "$said"
@@ -114,7 +114,7 @@ wait "$other"
 rm -f h.svg h.dot h.txt
 run --pid "$job" --batch -ex 'graph > h.dot' -ex 'graph > h.svg' -ex 'lp > h.txt' \
 	-ex 'lp | sed s/rank/RANK/'
-expect 'files and pipes' 1 '^Least progressed: RANK 2'
+expect 'files and pipes' 1 '^Culprit: RANK 2'
 if grep -q digraph h.dot && grep -q '<svg' h.svg && grep -q 'rank 2' h.txt; then
 	pass
 else
@@ -125,7 +125,7 @@ fi
 
 printf 'echo one\n# comment\ndefine both\n  echo $arg0\n  lp | head -n 1\nend\nboth two\n' >c.pdb
 run --pid "$job" --batch -ex 'echo zero' -x c.pdb -ex 'echo three'
-expect 'a command file' 1 '^two$' '^Least progressed: rank 2'
+expect 'a command file' 1 '^two$' '^Culprit: rank 2'
 order=$(printf '%s\n' "$said" | grep -xE 'zero|one|two|three' | tr '\n' ' ')
 if [ "$order" = 'zero one two three ' ]; then pass; else fail 'order of -ex and -x' "$order"; fi
 printf 'echo one\n\nfrob 3\necho two\n' >bad.pdb
@@ -170,14 +170,14 @@ if [ "$(stat -c %a h.pdb)" = 600 ]; then pass; else fail 'mode of the snapshot';
 run --pid "$job" --batch -ex 'set stale 1' -ex 'shell sleep 2' -ex 'save aged.pdb' -ex 'report aged.html'
 expect 'save and report of an old look' 1 '^saved: ' '^written: ' '^\(snapshot [0-9]+ s old; refresh to look again\)'
 run --load h.pdb --batch -ex lp -ex groups -ex graph -ex 'why 0' -ex 'bt' -ex loops -ex 'info job'
-expect 'load' 1 '^Least progressed: rank 2, 1 of 4 ranks' 'relax' 'loaded from h.pdb'
+expect 'load' 1 '^Culprit: rank 2 of 4' 'relax' 'loaded from h.pdb'
 echo 'shell echo from the init file' >.pdbrc
 chmod 600 .pdbrc
 run --load h.pdb --batch -ex lp
 expect 'own init file' 1 '^from the init file'
 chmod 666 .pdbrc
 run --load h.pdb --batch -ex lp
-expect 'init file that others can write' 1 '.pdbrc can be written by others' '^Least progressed'
+expect 'init file that others can write' 1 '.pdbrc can be written by others' '^Culprit: '
 if printf '%s' "$said" | grep -q '^from the init file'; then
 	fail 'the init file of others was read' "$said"
 else
@@ -185,7 +185,7 @@ else
 fi
 rm .pdbrc
 run --load h.pdb --batch -ex tutorial
-expect 'tutorial' 1 '^Step 1 of [0-9]+$' '^Which job' '^\(pdb\) lp' '^Least progressed: rank 2' '^\(pdb\) why [013]' \
+expect 'tutorial' 1 '^Step 1 of [0-9]+$' '^Which job' '^\(pdb\) lp' '^Culprit: rank 2' '^\(pdb\) why [013]' \
 	'That was the tutorial'
 mkdir -p .config/pdb project/below
 echo 'shell echo from the user' >.config/pdb/pdbrc
@@ -222,11 +222,11 @@ if [ "$(id -u)" = 0 ]; then
 	if [ "$ran" = 0 ]; then pass; else fail "another user's project was run" "$said"; fi
 fi
 in_project -n -ex lp
-expect 'no files' 1 '^Least progressed'
+expect 'no files' 1 '^Culprit: '
 if printf '%s\n' "$said" | grep -q '^from'; then fail 'run in spite of -n' "$said"; else pass; fi
 echo nosuch >.config/pdb/pdbrc
 run --load h.pdb --batch -ex lp
-expect 'a wrong line at the start' 1 'pdbrc:1: no command "nosuch"' '^Least progressed'
+expect 'a wrong line at the start' 1 'pdbrc:1: no command "nosuch"' '^Culprit: '
 rm -r .pdbrc .config project
 run --load h.pdb --batch -ex 'gdb 2 -ex bt'
 expect 'gdb on a snapshot' 2 'h.pdb is a snapshot'

@@ -34,8 +34,9 @@ static void print_command(const struct command *command)
 	printf("### %s\n\n%s\n\n    %s\n\n", command->name, command->summary, command->usage);
 	print_text(text);
 	free(text);
-	if (command->alias)
-		printf("Also: `%s`\n\n", command->alias);
+	for (size_t i = 0; command->aliases[i]; i++)
+		printf("%s`%s`%s", i ? ", " : "Also: ", command->aliases[i],
+		       command->aliases[i + 1] ? "" : "\n\n");
 	for (size_t i = 0; command->family && command->family[i]; i++)
 		printf("- `%s`: %s\n", command->family[i]->usage, command->family[i]->summary);
 	if (command->family)

@@ -68,11 +68,11 @@ expect 'order in time' 2 '^First in temporal order: rank 2\.$' '^1:\[2\] main\(\
 # One look is too short to be sure, unless the machine is slow.
 run --pid "$job" --batch -ex lp
 case $status in
-0) expect 'a short look' 0 '^Least progressed: rank 2' 'not sure that this is a hang \(exit status 0\)' ;;
-*) expect 'a short look' 1 '^Least progressed: rank 2' ;;
+0) expect 'a short look' 0 '^Culprit: rank 2' 'not sure that this is a hang \(exit status 0\)' ;;
+*) expect 'a short look' 1 '^Culprit: rank 2' ;;
 esac
 run --pid "$job" --batch -ex 'set look 5000' -ex refresh -ex lp
-expect 'a long look' 1 '^Least progressed: rank 2'
+expect 'a long look' 1 '^Culprit: rank 2'
 run --pid "$job" --batch -ex 'sample 0'
 expect 'no samples' 2 'number of samples'
 run --pid "$job" --batch -ex 'sample 3 every 5'
@@ -115,7 +115,7 @@ all_wait() {
 	printf '%s\n' "$said" | grep -q 'a deadlock, likely: ranks 0-2 wait for each other'
 }
 wait_for all_wait || fail 'the ring does not come to wait' "$said"
-expect 'a ring' 0 '^Least progressed: unknown' 'not sure that this is a hang \(exit status 0\)'
+expect 'a ring' 0 '^Not known: who holds the others up' 'not sure that this is a hang \(exit status 0\)'
 run --pid "$job" --batch -ex 'bt lp'
 expect 'stacks of nobody' 2 'lp: it is not known which rank is behind'
 stop

@@ -56,7 +56,7 @@ is_complete() {
 	says "launcher +Slurm srun, pid $job\$" && says "ranks +$ranks, recorder in $ranks\$" &&
 		! has_line 'daemons' answer
 }
-finds_victim() { says "^Least progressed: rank $victim, 1 of $ranks" && says "in relax\(\)"; }
+finds_victim() { says "^Culprit: rank $victim of $ranks" && says "in relax\(\)"; }
 shows_all() { says "^#[12] 3:\[0-1,3\]" && says "^#[12] 1:\[$victim\]" && says "relax\(\) nested.c"; }
 
 # Found whole, by the table, with the right rank behind.

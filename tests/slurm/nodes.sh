@@ -105,7 +105,7 @@ tell() {
 	"${pdb[@]}" --pid "$job" --batch --ex 'set color off' --ex 'set width 200' --ex lp --ex groups --ex 'why 0' --ex waits \
 		--ex graph --ex loops --ex progress --ex 'bt all' >"$1" 2>"$1.errors"
 	sed -E 's/([0-9.]+ (us |ms )?to )?([0-9]+ min )?[0-9.]+ (us|ms|s|min)\b/TIME/g; s/ +/ /g' "$1" >"$1.same"
-	has_line '^Least progressed' "$1" && ! has_line 'not sure' "$1"
+	has_line '^[A-Z][a-z ]*: ranks* [0-9]' "$1" && ! has_line 'not sure' "$1"
 }
 
 # Somebody sits there and types. The daemons are there when it returns.

@@ -12,6 +12,7 @@
 
 struct answers {
 	struct job *job; /* borrowed */
+	struct evidence *evidence;
 	struct job_comms *comms;
 	struct waitfor *waitfor;
 	struct progress *progress;
@@ -22,14 +23,23 @@ struct answers {
 
 static inline struct answers answers_of(struct job *job)
 {
-	struct answers a = {.job = job};
+	struct answers a = {.job = job, .evidence = evidence_create(job)};
+	struct verdict_input input;
 
-	a.comms = job_comms_create(job->model);
-	a.waitfor = waitfor_create(job, a.comms);
-	a.progress = progress_create(job->model);
-	a.groups = eqgroups_create(a.progress);
-	a.graph = progress_graph_create(a.progress, a.groups);
-	a.verdict = verdict_create(job, a.groups, a.graph, a.waitfor);
+	if (job->model) {
+		a.comms = job_comms_create(job->model);
+		a.progress = progress_create(job->model);
+		a.groups = eqgroups_create(a.progress);
+		a.graph = progress_graph_create(a.progress, a.groups);
+	}
+	a.waitfor = waitfor_create(a.evidence, a.comms);
+	input = (struct verdict_input){
+		.evidence = a.evidence,
+		.groups = a.groups,
+		.graph = a.graph,
+		.waitfor = a.waitfor,
+	};
+	a.verdict = verdict_create(&input);
 	return a;
 }
 
@@ -39,6 +49,7 @@ static inline void answers_deinit(struct answers *a)
 	progress_destroy(a->progress);
 	waitfor_destroy(a->waitfor);
 	job_comms_destroy(a->comms);
+	evidence_destroy(a->evidence);
 }
 
 #endif

@@ -399,7 +399,9 @@ static void hung_verdict(struct hung *hung)
 	verdict->moving = rankset_create();
 	verdict->awaited = rankset_create();
 	verdict->apart = rankset_create();
-	verdict->which = verdict->lane = verdict->need = WAITFOR_NONE;
+	verdict->compared = rankset_create();
+	verdict->which = WAITFOR_NONE;
+	verdict->which = verdict->actor = verdict->need = WAITFOR_NONE;
 	verdict->novel = UINT32_MAX;
 	verdict->is_hang = true;
 	verdict->stay_ns = verdict->quiet_ns = 72 * SECOND;
@@ -477,7 +479,8 @@ struct hung *hung_create(struct hung_options options)
 		hung_accuse(hung);
 	hung_tree(hung);
 	hung->comms = job_comms_create(hung->job.model);
-	hung->waitfor = waitfor_create(&hung->job, hung->comms);
+	hung->evidence = evidence_create(&hung->job);
+	hung->waitfor = waitfor_create(hung->evidence, hung->comms);
 	hung->answer = (struct answer){.arena = arena_create(), .tree = &hung->tree};
 	hung->view = (struct view){
 		.arena = hung->answer.arena,
@@ -489,6 +492,7 @@ struct hung *hung_create(struct hung_options options)
 		.graph = &hung->graph,
 		.verdict = &hung->verdict,
 		.comms = hung->comms,
+		.waitfor = hung->waitfor,
 	};
 	hung->view.out = open_memstream(&hung->text, &hung->length);
 	return hung;
@@ -538,10 +542,12 @@ void hung_destroy(struct hung *hung)
 	rankset_destroy(hung->verdict.moving);
 	rankset_destroy(hung->verdict.awaited);
 	rankset_destroy(hung->verdict.apart);
+	rankset_destroy(hung->verdict.compared);
 	for (size_t i = 0; i < hung->job.num_holes; i++)
 		free(hung->job.holes[i].why);
 	free(hung->job.holes);
 	waitfor_destroy(hung->waitfor);
+	evidence_destroy(hung->evidence);
 	job_comms_destroy(hung->comms);
 	job_model_destroy(hung->job.model);
 	names_destroy(hung->job.names);

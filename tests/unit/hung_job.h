@@ -73,6 +73,7 @@ struct hung {
 	struct progress_graph graph;
 	struct verdict verdict;
 	struct job_comms *comms;
+	struct evidence *evidence;
 	struct waitfor *waitfor; /* for tests that want it in the view */
 	struct calltree tree;
 	struct answer answer; /* of the view */

@@ -40,8 +40,8 @@ static inline char *stuck_ranks(const struct waitfor *w, bool is_likely)
 	struct rankset *set = rankset_create();
 	char *text;
 
-	for (size_t l = 0; l < w->num_lanes; l++)
-		if (is_likely ? w->lanes[l].is_likely_stuck : w->lanes[l].is_stuck)
+	for (size_t l = 0; l < w->num_actors; l++)
+		if (is_likely ? w->actors[l].is_likely_stuck : w->actors[l].is_stuck)
 			rankset_add(set, w->job->model->lanes[l].rank);
 	text = rankset_encode(set, 0);
 	rankset_destroy(set);

@@ -21,7 +21,7 @@ static uint64_t address_of(const char *function, int number)
 	return (hash % 1000003) * 1000 + (uint64_t)number;
 }
 
-/* Stacks as text, outermost first: "+_start:1 main:10 work:20 ^MPI_Send:25 ~PMPI_Send:30"; ^ marks
+/* Stacks as text, outermost first: "+_start:1 main:10 work:20 ^MPI_Send:25 ~MPI_Send:30"; ^ marks
  * the recorder, ~ MPI's library, + the C library, % libgomp, ! a signal; the number is part of the
  * address and its tens are the line; = is a blank. "main:10/work:20/less:30": work is inlined into
  * main, and less into that. */
@@ -93,7 +93,7 @@ static void add_sample(struct job *job, int rank, bool is_main, const char *stac
 	add_thread(job, rank, !is_main, 0, stack);
 }
 
-/* As text: "main 0-3 (work 0-2 (PMPI_Send 0-2!) idle 3!)"; ! where all of the ranks end. "x12":
+/* As text: "main 0-3 (work 0-2 (MPI_Send 0-2!) idle 3!)"; ! where all of the ranks end. "x12":
  * seen so often, where ranks are seen more than once; "w3": so often in workers; "+" before the
  * name: on its caller's line; "MPI:" before that of a helper. */
 static void write_node(const struct job *job, const struct calltree *tree, uint32_t index,
@@ -157,9 +157,9 @@ static struct job *sample_job(void)
 	struct sample failed = {
 		.rank = 9, .is_main = true, .status = SAMPLE_FAILED, .path = CALLPATH_NONE};
 
-	add_sample(job, 0, true, "main:10 work:20 ~PMPI_Send:30 ~poll:40");
-	add_sample(job, 1, true, "main:10 work:21 ~PMPI_Send:31 ~wait:40");
-	add_sample(job, 2, true, "main:12 work:25 ~PMPI_Send:30 ~poll:40");
+	add_sample(job, 0, true, "main:10 work:20 ~MPI_Send:30 ~poll:40");
+	add_sample(job, 1, true, "main:10 work:21 ~MPI_Send:31 ~wait:40");
+	add_sample(job, 2, true, "main:12 work:25 ~MPI_Send:30 ~poll:40");
 	add_sample(job, 3, true, "main:30 idle:5");
 	add_sample(job, 3, false, "start:10 helper:20");
 	samples_add(job->samples, &failed);
@@ -182,17 +182,17 @@ static void test_frames(void **state)
 
 	(void)state;
 	assert_tree(job, make(job, NULL, CALLTREE_FUNCTION, 0, 0),
-		    "main 0-3 (work 0-2 (PMPI_Send 0-2 (poll 0,2! wait 1!)) idle 3!)");
+		    "main 0-3 (work 0-2 (MPI_Send 0-2 (poll 0,2! wait 1!)) idle 3!)");
 	assert_tree(job, make(job, NULL, CALLTREE_LINE, 0, 0),
-		    "main 0-2 (work 0-2 (PMPI_Send 0-2 (poll 0,2! wait 1!))) main 3 (idle 3!)");
+		    "main 0-2 (work 0-2 (MPI_Send 0-2 (poll 0,2! wait 1!))) main 3 (idle 3!)");
 	assert_tree(job, make(job, NULL, CALLTREE_ADDRESS, 0, 0),
-		    "main 0-1 (work 0 (PMPI_Send 0 (poll 0!)) work 1 (PMPI_Send 1 (wait 1!))) "
-		    "main 2 (work 2 (PMPI_Send 2 (poll 2!))) main 3 (idle 3!)");
+		    "main 0-1 (work 0 (MPI_Send 0 (poll 0!)) work 1 (MPI_Send 1 (wait 1!))) "
+		    "main 2 (work 2 (MPI_Send 2 (poll 2!))) main 3 (idle 3!)");
 	/* No line: the function is all there is to tell frames apart. */
 	add_sample(job, 4, true, "main:10 work:20 solve:1");
 	add_sample(job, 5, true, "main:10 work:20 solve:2");
 	assert_tree(job, make(job, NULL, CALLTREE_LINE, 1, 0),
-		    "main 0-2,4-5 (work 0-2,4-5 (PMPI_Send 0-2! solve 4-5!)) main 3 (idle 3!)");
+		    "main 0-2,4-5 (work 0-2,4-5 (MPI_Send 0-2! solve 4-5!)) main 3 (idle 3!)");
 	job_destroy(job);
 }
 
@@ -203,9 +203,9 @@ static void test_latest(void **state)
 
 	(void)state;
 	add_sample(job, 0, true, "main:10 work:20");
-	add_sample(job, 0, true, "main:10 ~PMPI_Send:30");
-	add_sample(job, 1, true, "main:10 ~PMPI_Send:30");
-	assert_tree(job, make(job, NULL, CALLTREE_FUNCTION, 0, 0), "main 0-1 (PMPI_Send 0-1!)");
+	add_sample(job, 0, true, "main:10 ~MPI_Send:30");
+	add_sample(job, 1, true, "main:10 ~MPI_Send:30");
+	assert_tree(job, make(job, NULL, CALLTREE_FUNCTION, 0, 0), "main 0-1 (MPI_Send 0-1!)");
 	job_destroy(job);
 }
 
@@ -215,19 +215,19 @@ static void test_fold_mpi(void **state)
 
 	(void)state;
 	assert_tree(job, make(job, NULL, CALLTREE_FUNCTION, 1, 0),
-		    "main 0-3 (work 0-2 (PMPI_Send 0-2!) idle 3!)");
+		    "main 0-3 (work 0-2 (MPI_Send 0-2!) idle 3!)");
 	/* A frame at which one rank ends and others go on. */
 	add_sample(job, 4, true, "main:10 work:22");
 	assert_tree(job, make(job, NULL, CALLTREE_FUNCTION, 1, 0),
-		    "main 0-4 (work 0-2,4!4 (PMPI_Send 0-2!) idle 3!)");
+		    "main 0-4 (work 0-2,4!4 (MPI_Send 0-2!) idle 3!)");
 	/* The recorder's own frames tell nothing. */
-	add_sample(job, 5, true, "main:10 work:20 ^MPI_Send:26 ~PMPI_Send:31 ~poll:40");
+	add_sample(job, 5, true, "main:10 work:20 ^MPI_Send:26 ~MPI_Send:31 ~poll:40");
 	add_sample(job, 6, true, "main:10 work:20 ^MPI_Send:27");
 	assert_tree(job, make(job, NULL, CALLTREE_FUNCTION, 1, 0),
-		    "main 0-6 (work 0-2,4-6!4,6 (PMPI_Send 0-2,5!) idle 3!)");
+		    "main 0-6 (work 0-2,4-6!4,6 (MPI_Send 0-2,5!) idle 3!)");
 	assert_tree(job, make(job, NULL, CALLTREE_FUNCTION, 0, 0),
-		    "main 0-6 (work 0-2,4-6!4 (PMPI_Send 0-2 (poll 0,2! wait 1!) "
-		    "MPI_Send 5-6!6 (PMPI_Send 5 (poll 5!))) idle 3!)");
+		    "main 0-6 (work 0-2,4-6!4 (MPI_Send 0-2 (poll 0,2! wait 1!) "
+		    "MPI_Send 5-6!6 (MPI_Send 5 (poll 5!))) idle 3!)");
 	job_destroy(job);
 }
 
@@ -240,7 +240,7 @@ static void test_ranks_and_threads(void **state)
 	rankset_add(ranks, 1);
 	rankset_add(ranks, 3);
 	assert_tree(job, make(job, ranks, CALLTREE_FUNCTION, 1, 1),
-		    "main 1,3 (work 1 (PMPI_Send 1!) idle 3!) start 3 (helper 3!)");
+		    "main 1,3 (work 1 (MPI_Send 1!) idle 3!) start 3 (helper 3!)");
 	rankset_destroy(ranks);
 	job_destroy(job);
 }
@@ -315,11 +315,11 @@ static void test_over_time(void **state)
 
 	(void)state;
 	add_thread(job, 0, 0, 1, "main:10 work:20");
-	add_thread(job, 0, 0, 2, "main:10 ~PMPI_Send:30");
+	add_thread(job, 0, 0, 2, "main:10 ~MPI_Send:30");
 	add_thread(job, 0, 0, 3, "main:10 work:20");
-	add_thread(job, 1, 0, 1, "main:10 ~PMPI_Send:30");
+	add_thread(job, 1, 0, 1, "main:10 ~MPI_Send:30");
 	assert_tree(job, calltree_create(job, NULL, &options),
-		    "main 0-1x4 (PMPI_Send 0-1x2! work 0x2!)");
+		    "main 0-1x4 (MPI_Send 0-1x2! work 0x2!)");
 	job_destroy(job);
 }
 
@@ -389,10 +389,10 @@ static struct job *deep_job(void)
 {
 	struct job *job = job_create();
 
-	add_sample(job, 0, true, "+_start:1 +libc:2 main:10 run:20 halo:30 ~PMPI_Wait:40 ~poll:50");
-	add_sample(job, 1, true, "+_start:1 +libc:2 main:10 run:20 halo:30 ~PMPI_Wait:40 ~poll:50");
+	add_sample(job, 0, true, "+_start:1 +libc:2 main:10 run:20 halo:30 ~MPI_Wait:40 ~poll:50");
+	add_sample(job, 1, true, "+_start:1 +libc:2 main:10 run:20 halo:30 ~MPI_Wait:40 ~poll:50");
 	add_sample(job, 2, true, "+_start:1 +libc:2 main:10 run:20 solve:30 +memcpy:40");
-	add_sample(job, 3, true, "+_start:1 +libc:2 main:10 run:20 ^MPI_Send:30 ~PMPI_Send:40");
+	add_sample(job, 3, true, "+_start:1 +libc:2 main:10 run:20 ^MPI_Send:30 ~MPI_Send:40");
 	add_sample(job, 4, true, "+_start:1 +libc:2");
 	return job;
 }
@@ -406,22 +406,22 @@ static void test_edit(void **state)
 		const char *expected;
 	} cases[] = {
 		{.expected =
-			 "_start 0-4 (libc 0-4!4 (main 0-3 (run 0-3 (halo 0-1 (PMPI_Wait 0-1 (poll "
-			 "0-1!)) solve 2 (memcpy 2!) MPI_Send 3 (PMPI_Send 3!)))))"},
+			 "_start 0-4 (libc 0-4!4 (main 0-3 (run 0-3 (halo 0-1 (MPI_Wait 0-1 (poll "
+			 "0-1!)) solve 2 (memcpy 2!) MPI_Send 3 (MPI_Send 3!)))))"},
 		{.hide_starts = true,
 		 .below = "_start", /* but where a rank ends */
-		 .expected = "libc 0-4!4 (main 0-3 (run 0-3 (halo 0-1 (PMPI_Wait 0-1 (poll 0-1!)) "
-			     "solve 2 (memcpy 2!) PMPI_Send 3!)))"},
+		 .expected = "libc 0-4!4 (main 0-3 (run 0-3 (halo 0-1 (MPI_Wait 0-1 (poll 0-1!)) "
+			     "solve 2 (memcpy 2!) MPI_Send 3!)))"},
 		{.above = "main", .below = "^run", .expected = "main 0-3 (run 0-3!)"},
-		{.above = "mpi", .expected = "PMPI_Wait 0-1 (poll 0-1!) PMPI_Send 3!"},
+		{.above = "mpi", .expected = "MPI_Wait 0-1 (poll 0-1!) MPI_Send 3!"},
 		{.above = "main",
 		 .below = "mpi",
-		 .expected = "main 0-3 (run 0-3 (halo 0-1 (PMPI_Wait 0-1!) solve 2 (memcpy 2!) "
-			     "MPI_Send 3 (PMPI_Send 3!)))"},
+		 .expected = "main 0-3 (run 0-3 (halo 0-1 (MPI_Wait 0-1!) solve 2 (memcpy 2!) "
+			     "MPI_Send 3 (MPI_Send 3!)))"},
 		{.above = "^run",
 		 .hide = "halo|solve",
 		 .depth = 2,
-		 .expected = "run 0-3 (PMPI_Wait 0-1! memcpy 2! MPI_Send 3!)"},
+		 .expected = "run 0-3 (MPI_Wait 0-1! memcpy 2! MPI_Send 3!)"},
 		{.search = "solve\\(\\) at /src/a.c:30",
 		 .above = "main",
 		 .expected = "main 2 (run 2 (solve 2 (memcpy 2!)))"},
@@ -431,7 +431,7 @@ static void test_edit(void **state)
 		 .above = "run",
 		 .below = "halo",
 		 .expected = "run 0-1 (halo 0-1!)"},
-		{.above = "halo", .hide = "poll", .expected = "halo 0-1 (PMPI_Wait 0-1!)"},
+		{.above = "halo", .hide = "poll", .expected = "halo 0-1 (MPI_Wait 0-1!)"},
 		{.search = "nosuch", .expected = ""},
 		{.above = "nosuch", .expected = ""},
 		{.hide = ".", .expected = ""},
@@ -501,8 +501,8 @@ static void test_join(void **state)
 	(void)state;
 	calltree_join(tree);
 	assert_tree(job, tree,
-		    "_start 0-4 (+libc 0-4!4 (main 0-3 (+run 0-3 (halo 0-1 (+PMPI_Wait 0-1 (+poll "
-		    "0-1!)) solve 2 (+memcpy 2!) MPI_Send 3 (+PMPI_Send 3!)))))");
+		    "_start 0-4 (+libc 0-4!4 (main 0-3 (+run 0-3 (halo 0-1 (+MPI_Wait 0-1 (+poll "
+		    "0-1!)) solve 2 (+memcpy 2!) MPI_Send 3 (+MPI_Send 3!)))))");
 	job_destroy(job);
 }
 

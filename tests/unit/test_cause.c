@@ -107,7 +107,7 @@ static void test_deadlock(void **state)
 	assert_contains(text, "next: \"waits\", \"gdb 3\"");
 	show_waits(hung);
 	text = hung_text(hung);
-	assert_contains(text, "<=> least progressed, wait for each other\n");
+	assert_contains(text, "<=> culprit, wait for each other\n");
 	assert_contains(text, "<-> wait for each other\n");
 	hung_ask(hung, 0, view_why);
 	text = hung_text(hung);
@@ -292,7 +292,7 @@ static void test_lost(void **state)
 	lane->operation.transfers[0].comm = 0;
 	judge(hung, VERDICT_LOST);
 	assert_in_range(hung->waitfor->num_losts, 1, 2);
-	hung->verdict.lane = hung->waitfor->losts[0].lane;
+	hung->verdict.lane = hung->waitfor->losts[0].actor;
 	hung->verdict.need = hung->waitfor->losts[0].need;
 	view_lp(&hung->view);
 	text = hung_text(hung);

@@ -36,6 +36,7 @@ static void set_last(struct hung *hung, int rank, const struct last *last)
 						      .site = last->site,
 						      .root = last->root,
 						      .bytes = last->bytes};
+	lane->state = SEG_STATE_EXIT(SITE_ALLGATHER);
 	lane->operation.kind = SEG_OPERATION_OTHER;
 	model->num_requests = 0;
 	if (last->stage == COLLECTIVE_IN) {

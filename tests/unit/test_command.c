@@ -334,9 +334,10 @@ static void help(void **state)
 		{"help ranks", {"How ranks are written.\n", "bt group 2"}},
 		{"help stat", {"exit status"}},
 		{"help exit", {"usage: quit\n", "alias: exit\n"}},
+		{"help culprit", {"usage: lp\n", "alias: l\n", "alias: culprit\n"}},
 		{"apropos 'DEADLOCK|pager'", {"  set pager", "  help output"}},
 		{"apropos deadlock", {"  lp ", "  waits ", "  why ", "  help hang"}},
-		{"apropos 'least.progressed rank'", {"  why "}},
+		{"apropos 'step by step'", {"  why "}},
 		{"apropos 'fewest frames'", {"  tree "}},
 		{"apropos host", {"  info hosts", "  help ranks"}},
 	};

@@ -168,9 +168,9 @@ static void test_places(void **state)
 			    "halo() solver.c:131");
 	assert_string_equal(label_place(&hung->view, hung_frame(hung, FRAME_WAITALL), LABEL_FULL),
 			    "halo() at solver.c:131");
-	assert_string_equal(label_place(&hung->view, in_mpi, LABEL_SHORT), "PMPI_Allgather()");
+	assert_string_equal(label_place(&hung->view, in_mpi, LABEL_SHORT), "MPI_Allgather()");
 	assert_string_equal(label_place(&hung->view, in_mpi, LABEL_FULL),
-			    "PMPI_Allgather() in libmpi.so.40");
+			    "MPI_Allgather() in libmpi.so.40");
 	assert_string_equal(label_user_place(&hung->view, in_mpi, LABEL_SHORT),
 			    "exchange() solver.c:141");
 	assert_string_equal(label_place(&hung->view, unknown, LABEL_FULL), "solver+0x77");

@@ -88,9 +88,42 @@ static void test_validate(void **state)
 	model_destroy(model_create());
 }
 
+/* A call of which is not recorded what it needs, as MPI_Comm_spawn, is told by where the rank is. */
+static void test_in_collective(void **state)
+{
+	static const struct {
+		uint32_t state;
+		enum seg_operation_kind kind;
+		uint64_t number, operation;
+		bool is_in;
+	} cases[] = {
+		{SEG_STATE_ENTER(SEND), SEG_OPERATION_OTHER, 5, 0, true},
+		{SEG_STATE_ENTER(SEND), SEG_OPERATION_OTHER, 4, 0, false},
+		{SEG_STATE_ENTER(SEND), SEG_OPERATION_OTHER, 0, 0, false},
+		{SEG_STATE_ENTER(RECV), SEG_OPERATION_OTHER, 5, 0, false},
+		{SEG_STATE_EXIT(SEND), SEG_OPERATION_OTHER, 5, 0, false},
+		{SEG_STATE_ENTER(SEND), SEG_OPERATION_COLLECTIVE, 5, 5, true},
+		{SEG_STATE_ENTER(SEND), SEG_OPERATION_COLLECTIVE, 5, 6, false},
+	};
+	struct model_comm comm = {
+		.recent = {{.number = 5, .site = SEND}, {.number = 4, .site = SEND}}};
+	struct model_lane lane = {0};
+	const struct model model = {.comms = &comm, .num_comms = 1, .lanes = &lane, .num_lanes = 1};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		lane.state = cases[i].state;
+		lane.operation.kind = cases[i].kind;
+		lane.operation.number = cases[i].operation;
+		assert_int_equal(model_is_in_collective(&model, 0, cases[i].number),
+				 cases[i].is_in);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_validate)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_validate),
+					   cmocka_unit_test(test_in_collective)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -150,6 +150,47 @@ static void test_user_frame(void **state)
 	assert_int_equal(names_user_frame(fix->names, CALLPATH_NONE), CALLPATH_NONE);
 }
 
+/* A function of MPI has its own name, whatever its symbol is; the program's are not MPI's. */
+static void test_mpi(void **state)
+{
+	static const char *const table[][3] = {
+		{"MPI_Allreduce", "MPI_Allreduce"},
+		{"PMPI_Allreduce", "MPI_Allreduce"},
+		{"PMPI_Send_c", "MPI_Send_c", "PMPI_Send_c"},
+		{"MPI_Allreduce_f", "MPI_Allreduce"},
+		{"MPI_ALLREDUCE", "MPI_Allreduce"},
+		{"mpi_allreduce_", "MPI_Allreduce"},
+		{"pmpi_allreduce__", "MPI_Allreduce"},
+		{"ompi_allreduce_f", "MPI_Allreduce"},
+		{"mpi_recv_f08", "MPI_Recv"},
+		{"mpi_recv_f08_", "MPI_Recv"},
+		{"mpi_recv_f08ts", "MPI_Recv"},
+		{"pmpir_recv_f08ts_", "MPI_Recv"},
+		{"mpi_file_write_at_all_", "MPI_File_write_at_all"},
+		{"mpi_type_create_f90_real_", "MPI_Type_create_f90_real",
+		 "mpi_type_create_f90_real_"},
+		{"mpi_setup", "MPI_Setup", "mpi_setup"},
+		{"ompi_mpi_finalize", "MPI_Finalize"},
+		{"ompi_request_default_wait_all", "ompi_request_default_wait_all"},
+		{"MPIR_Barrier_impl", "MPIR_Barrier_impl"},
+		{"mpi_", "mpi_"},
+		{"opal_progress", "opal_progress"},
+	};
+	struct fixture *fix = *state;
+
+	for (size_t i = 0; i < NUM_OF(table); i++) {
+		uint32_t node = callpaths_intern(fix->paths, CALLPATH_NONE, LIBMPI, 7 + i, true);
+		uint32_t own = callpaths_intern(fix->paths, CALLPATH_NONE, APP, 7 + i, true);
+		const struct name name = {.function = table[i][0], .is_symbol = true};
+
+		names_set(fix->names, node, &name);
+		names_set(fix->names, own, &name);
+		assert_string_equal(names_function(fix->names, node)->function, table[i][1]);
+		assert_string_equal(names_function(fix->names, own)->function,
+				    table[i][2] ?: table[i][1]);
+	}
+}
+
 /* Names inlined into each other, the innermost first: "* std::sort; fill; main"; a star before
  * those of a library. */
 static void set_chain(struct fixture *fix, uint32_t node, const char *text)
@@ -314,6 +355,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_place, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_asked_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_set, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_mpi, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_user_frame, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_inlined, setup, teardown),
 		cmocka_unit_test(test_library_files),

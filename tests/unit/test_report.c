@@ -104,22 +104,22 @@ static void test_pages(void **state)
 		struct hung_options options;
 		const char *name, *first;
 	} jobs[] = {
-		{{.size = 4, .culprit = 1}, "4", "<h1>Least progressed: rank 1, 1 of 4 ranks</h1>"},
-		{{.size = 4096, .culprit = 1000},
-		 "4096",
-		 "<h1>Least progressed: rank 1000, 1 of 4096 ranks</h1>"},
+		{{.size = 4, .culprit = 1}, "4", "<h1>Culprit: rank 1 of 4</h1>"},
+		{{.size = 4096, .culprit = 1000}, "4096", "<h1>Culprit: rank 1000 of 4096</h1>"},
 		{{.size = 8, .culprit = 3, .is_cxx = true, .is_nested = true},
 		 "cxx",
-		 "rank 3, 1 of 8 ranks</h1>"},
+		 "rank 3 of 8</h1>"},
 		{{.size = 8, .culprit = 3, .is_moving = true}, "moving", "</h1>"},
-		{{.size = 4096, .culprit = 1000, .is_scattered = true}, "scattered", "rank 1000, "},
+		{{.size = 4096, .culprit = 1000, .is_scattered = true},
+		 "scattered",
+		 "rank 1000 of "},
 		{{.size = 4096,
 		  .culprit = 1000,
 		  .is_cxx = true,
 		  .is_scattered = true,
 		  .is_everybody = true},
 		 "everybody",
-		 "ranks 0-4095, "},
+		 "ranks 0-4095 of "},
 	};
 
 	(void)state;

@@ -24,9 +24,9 @@ static void assert_same_answers(struct job *x, struct job *y)
 	assert_true(rankset_equal(a.verdict->culprits, b.verdict->culprits));
 	assert_true(rankset_equal(a.verdict->waiting, b.verdict->waiting));
 	assert_int_equal(a.comms->num_comms, b.comms->num_comms);
-	assert_int_equal(a.waitfor->num_lanes, b.waitfor->num_lanes);
-	for (size_t l = 0; l < a.waitfor->num_lanes; l++)
-		assert_int_equal(a.waitfor->lanes[l].is_stuck, b.waitfor->lanes[l].is_stuck);
+	assert_int_equal(a.waitfor->num_actors, b.waitfor->num_actors);
+	for (size_t l = 0; l < a.waitfor->num_actors; l++)
+		assert_int_equal(a.waitfor->actors[l].is_stuck, b.waitfor->actors[l].is_stuck);
 	answers_deinit(&a);
 	answers_deinit(&b);
 }

@@ -36,7 +36,7 @@ static const struct frame MAIN = {"/bin/app", "main", "/src/app.c", 10};
 static const struct frame RUN = {"/bin/app", "run", "/src/app.c", 20};
 static const struct frame HALO = {"/bin/app", "halo", "/src/halo.c", 30};
 static const struct frame SOLVE = {"/bin/app", "ns::solve(double)", "/src/solve.cc", 40};
-static const struct frame SEND = {"/lib/libmpi.so.40", "PMPI_Send", NULL, 0};
+static const struct frame SEND = {"/lib/libmpi.so.40", "MPI_Send", NULL, 0};
 static const struct frame POLL = {"/lib/libmpi.so.40", "poll_all", NULL, 0};
 static const struct frame CLONE = {"/lib/libc.so.6", "clone", NULL, 0};
 static const struct frame PROGRESS = {"/lib/libopen-pal.so.40", "progress_engine", NULL, 0};
@@ -167,27 +167,27 @@ static const struct {
 	{"tree", "7:[0-6] 8x main() app.c:10\n"
 		 "           run() app.c:20\n"
 		 "|-- 7:[0-6] 7x halo() halo.c:30\n"
-		 "|              PMPI_Send()\n"
+		 "|              MPI_Send()\n"
 		 "`-- 1:[6] 1x ns::solve() solve.cc:40  <-\n" GONE},
 	{"bt", "7:[0-6] main() app.c:10\n"
 	       "        run() app.c:20\n"
 	       "|-- 6:[0-5] halo() halo.c:30\n"
-	       "|           PMPI_Send()\n"
+	       "|           MPI_Send()\n"
 	       "`-- 1:[6] ns::solve() solve.cc:40  <-\n" GONE},
 	{"tree -join 0-6", "7:[0-6] 8x main() > run() app.c:20\n"
-			   "|-- 7:[0-6] 7x halo() > PMPI_Send()\n"
+			   "|-- 7:[0-6] 7x halo() > MPI_Send()\n"
 			   "`-- 1:[6] 1x ns::solve() solve.cc:40  <-\n"},
 	{"tree -full 5", "1:[5] __libc_start_main()\n"
 			 "      main() app.c:10\n"
 			 "      run() app.c:20\n"
 			 "      halo() halo.c:30\n"
-			 "      PMPI_Send()\n"
+			 "      MPI_Send()\n"
 			 "      poll_all()\n"},
 	{"tree 4-6 --depth 1", "3:[4-6] 4x main() app.c:10\n"},
-	{"tree host a -above mpi", "4:[0-3] PMPI_Send()\n"
+	{"tree host a -above mpi", "4:[0-3] MPI_Send()\n"
 				   "        poll_all()\n"},
 	{"tree 6 -above run -below mpi -hide halo", "1:[6] 2x run() app.c:20\n"
-						    "|-- 1:[6] 1x PMPI_Send()\n"
+						    "|-- 1:[6] 1x MPI_Send()\n"
 						    "`-- 1:[6] 1x ns::solve() solve.cc:40\n"},
 	{"tree -least 0-6", "1:[6] main() app.c:10\n"
 			    "      run() app.c:20\n"
@@ -200,12 +200,12 @@ static const struct {
 		    "    main() app.c:10\n"
 		    "    run() app.c:20\n"
 		    "    halo() halo.c:30\n"
-		    "    PMPI_Send()\n"
+		    "    MPI_Send()\n"
 		    "class 2  1:[6]  e.g. rank 6\n"
 		    "    main() app.c:10\n"
 		    "    run() app.c:20\n"
 		    "    |-- halo() halo.c:30\n"
-		    "    |   PMPI_Send()\n"
+		    "    |   MPI_Send()\n"
 		    "    `-- ns::solve() solve.cc:40\n" GONE},
 	{"classes -below run 0-6", "class 1  7:[0-6]  e.g. rank 0\n"
 				   "    main() app.c:10\n"
@@ -230,14 +230,14 @@ static void test_outputs(void **state)
 	assert_output(f, "set width 40", "");
 	assert_output(f, "tree -join -full 5",
 		      "1:[5] __libc_start_main() > main() >\n"
-		      "      run() > halo() > PMPI_Send() >\n"
+		      "      run() > halo() > MPI_Send() >\n"
 		      "      poll_all()\n");
 	assert_output(f, "focus 6", "");
 	assert_output(f, "tree -longest",
 		      "1:[6] main() app.c:10\n"
 		      "      run() app.c:20\n"
 		      "      halo() halo.c:30\n"
-		      "      PMPI_Send()\n");
+		      "      MPI_Send()\n");
 	destroy(f);
 }
 
@@ -304,9 +304,9 @@ static void test_python(void **state)
 	assert_output(f, "tree",
 		      "2:[0-1] <module>() heat.py:9\n"
 		      "|-- 1:[0] halo() heat.py:3\n"
-		      "|         PMPI_Send()\n"
+		      "|         MPI_Send()\n"
 		      "`-- 1:[1] step() heat.py:5\n"
-		      "          PMPI_Send()\n");
+		      "          MPI_Send()\n");
 	assert_int_equal(command_execute(&f->session, "tree -first", &err), -1);
 	if (!strstr(err.text,
 		    "<module>() is Python, and loops and variables are read of machine code only"))
@@ -354,7 +354,7 @@ static void test_files(void **state)
 
 	(void)state;
 	assert_file(f, "tree", "folded",
-		    "main;run;halo;PMPI_Send 7\n"
+		    "main;run;halo;MPI_Send 7\n"
 		    "main;run;ns::solve 1\n");
 	assert_file(f, "classes", "folded", "main;run;ns::solve 1\n");
 	assert_file(f, "tree -above solve", "json",

@@ -78,17 +78,16 @@ static void test_first_line(void **state)
 		enum verdict_kind kind;
 		const char *culprits, *line;
 	} cases[] = {
-		{VERDICT_COMPUTATION, "100", "Least progressed: rank 100, 1 of 512 ranks\n"},
-		{VERDICT_STOPPED, "3,7-9", "Least progressed: ranks 3,7-9, 4 of 512 ranks\n"},
-		{VERDICT_LEAST, "3,7-9", "Least progressed: ranks 3,7-9, 4 of 512 ranks\n"},
-		{VERDICT_LEFT, "0", "Least progressed: rank 0, 1 of 512 ranks\n"},
-		{VERDICT_UNDECIDED, "1,5",
-		 "Least progressed: undecided among ranks 1,5, 2 of 512 ranks\n"},
-		{VERDICT_UNKNOWN, NULL, "Least progressed: unknown\n"},
+		{VERDICT_COMPUTATION, "100", "Culprit: rank 100 of 512\n"},
+		{VERDICT_STOPPED, "3,7-9", "Culprit: ranks 3,7-9 of 512\n"},
+		{VERDICT_LEAST, "3,7-9", "Least progressed: ranks 3,7-9 of 512\n"},
+		{VERDICT_LEFT, "0", "Culprit: rank 0 of 512\n"},
+		{VERDICT_UNDECIDED, "1,5", "Least progressed: undecided among ranks 1,5 of 512\n"},
+		{VERDICT_UNKNOWN, NULL, "Not known: who holds the others up\n"},
 		{VERDICT_NONE, NULL, "No rank is behind.\n"},
 		{VERDICT_COMPUTATION, "0-510:2",
-		 "Least progressed: ranks 0,2,4,6,8,10,12,14,16,18,20,22,24,..., 256 of 512 "
-		 "ranks\n"},
+		 "Culprit: ranks 0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30,32,34,..., 256 of "
+		 "512\n"},
 	};
 	struct hung *hung = hung_create((struct hung_options){.size = 512, .culprit = 100});
 
@@ -136,7 +135,7 @@ static void test_none(void **state)
 		assert_contains(text, cases[i].text);
 		assert_null(strstr(text, "next:"));
 		view_groups(&hung->view);
-		assert_null(strstr(hung_text(hung), "least progressed"));
+		assert_null(strstr(hung_text(hung), "culprit"));
 	}
 	hung_destroy(hung);
 }
@@ -199,11 +198,11 @@ static void test_group_in_part(void **state)
 	hung->view.width = 250;
 
 	view_groups(&hung->view);
-	assert_contains(hung_text(hung), "<- least progressed: 4\n");
+	assert_contains(hung_text(hung), "<- culprit: 4\n");
 	view_progress(&hung->view);
 	assert_contains(hung_text(hung), "*: 4\n");
 	hung_ask(hung, 2, view_why);
-	assert_contains(hung_text(hung), "<- least progressed: 4\n");
+	assert_contains(hung_text(hung), "<- culprit: 4\n");
 	view_graph(&hung->view);
 	assert_contains(hung_text(hung), "1:[4] of 2:[2,4] MPI_Waitall  *");
 	view_graph_dot(&hung->view);
@@ -213,11 +212,11 @@ static void test_group_in_part(void **state)
 	set_ranks(&focus, "4");
 	hung->view.focus = focus;
 	view_groups(&hung->view);
-	assert_contains(hung_text(hung), "<- least progressed\n");
+	assert_contains(hung_text(hung), "<- culprit\n");
 	set_ranks(&focus, "2-3");
 	hung->view.focus = focus;
 	view_groups(&hung->view);
-	assert_null(strstr(hung_text(hung), "least progressed"));
+	assert_null(strstr(hung_text(hung), "culprit"));
 	rankset_destroy(focus);
 	hung_destroy(hung);
 }
@@ -306,7 +305,7 @@ static void test_stacks_only(void **state)
 	hung->verdict.num_culprit_groups = 0;
 	view_lp(&hung->view);
 	text = hung_text(hung);
-	assert_contains(text, "Least progressed: rank 3, 1 of 8 ranks\n"
+	assert_contains(text, "Culprit: rank 3 of 8\n"
 			      "  rank 3: in compute_forces() at force.c:88\n"
 			      "  evidence: 7 of 8 ranks wait inside MPI\n");
 	assert_contains(text, "by stack samples that agree for 72 s");
@@ -386,7 +385,7 @@ static void test_ended(void **state)
 	add_hole(&hung->job, 3, JOB_HOLE_ENDED);
 	view_lp(&hung->view);
 	text = hung_text(hung);
-	assert_contains(text, "Least progressed: rank 3, 1 of 8 ranks\n"
+	assert_contains(text, "Culprit: rank 3 of 8\n"
 			      "  rank 3: process has ended while the others wait\n"
 			      "  evidence: 7 of 8 ranks wait inside MPI");
 	assert_contains(text, "next: \"bt 0\", and what the job has printed\n");
@@ -600,7 +599,7 @@ static void test_many_groups(void **state)
 		text = hung_text(hung);
 		check_lines(text, &hung->view);
 		assert_in_range(count_lines(text), 3, 60);
-		assert_contains(text, "<- least progressed");
+		assert_contains(text, "<- culprit");
 		view_loops(&hung->view);
 		text = hung_text(hung);
 		assert_contains(text, "iterations 1005 to 1496: 492:[4-495]");

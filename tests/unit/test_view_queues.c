@@ -61,7 +61,7 @@ static void test_open(void **state)
 	(void)state;
 	show(&shown, "Recv@20 <1:7\nRecv@20 <2:7\nRecv@20 <3:7\nRecv@20 <0:7");
 	view_lp(&shown.view);
-	check_text(&shown, "Least progressed: unknown\n"
+	check_text(&shown, "Not known: who holds the others up\n"
 			   "  4 of 4 ranks were inside MPI in all their stack samples, none "
 			   "outside: stacks alone do not tell "
 			   "which is behind\n"
@@ -89,7 +89,7 @@ static void test_causes(void **state)
 	static const struct {
 		const char *job, *said;
 	} cases[] = {
-		{lost, "Least progressed: rank 2, 1 of 4 ranks\n"
+		{lost, "Culprit: rank 2 of 4\n"
 		       "  lost message: rank 3 waits for a message with tag 7 from rank 2 on halo, "
 		       "which has not sent it\n"
 		       "    rank 3: in MPI_Wait, app+0x14\n"
@@ -101,7 +101,7 @@ static void test_causes(void **state)
 		 "Allreduce@30 <3:-12\n"
 		 "Allreduce@30 <3:-12 !0:-12 !3:7\n"
 		 "Wait@20 <2:7 !1:-12",
-		 "Least progressed: rank 3, 1 of 4 ranks\n"
+		 "Culprit: rank 3 of 4\n"
 		 "  deadlock: ranks 2-3 wait for each other\n"
 		 "    rank 3, in MPI_Wait, app+0x14, waits for a message with tag 7 from rank 2 on "
 		 "halo\n"
@@ -113,7 +113,7 @@ static void test_causes(void **state)
 		 "Allreduce@30 <3:-12\n"
 		 "Allreduce@30 <3:-12 !0:-12\n"
 		 "Barrier@40 <2:-16 !1:-12 !2:-12",
-		 "Least progressed: rank 3, 1 of 4 ranks\n"
+		 "Culprit: rank 3 of 4\n"
 		 "  deadlock: ranks 2-3 wait for each other\n"
 		 "    rank 2, in MPI_Allreduce, app+0x1e, waits for the part of rank 3 in "
 		 "MPI_Allreduce on halo\n"
@@ -124,12 +124,12 @@ static void test_causes(void **state)
 		 "Recv@20 <2:7\n"
 		 "Send@24 !1:5\n"
 		 "Barrier@30 <2:-16",
-		 "Least progressed: unknown\n"},
+		 "Not known: who holds the others up\n"},
 		{"Barrier@30 <1:-16\n"
 		 "Recv@20 <2:7 !2:5\n"
 		 "Send@24\n"
 		 "Barrier@30 <2:-16",
-		 "Least progressed: ranks 1-2, 2 of 4 ranks\n"
+		 "Deadlock: ranks 1-2 of 4\n"
 		 "  deadlock: ranks 1-2 wait for each other\n"
 		 "    rank 1, in MPI_Recv, app+0x14, waits for a message with tag 7 from rank 2 on "
 		 "halo\n"
@@ -175,7 +175,7 @@ static void test_waits(void **state)
 			   "    waits for the part of rank 2 in MPI_Allreduce on halo\n"
 			   "rank 1, in MPI_Allreduce, app+0x1e\n"
 			   "    waits for the part of rank 3 in MPI_Allreduce on halo\n"
-			   "rank 2, in MPI_Allreduce, app+0x1e <- least progressed\n"
+			   "rank 2, in MPI_Allreduce, app+0x1e <- culprit\n"
 			   "    waits for the part of rank 3 in MPI_Allreduce on halo\n"
 			   "rank 3, in MPI_Wait, app+0x14\n"
 			   "    waits for a message with tag 7 from rank 2 on halo\n"
@@ -190,7 +190,8 @@ static void test_waits(void **state)
 	view_queue_waits(&shown.view);
 	check_text(&shown,
 		   "ranks 0-1, in MPI_Waitall, app+0x14\n"
-		   "    wait for a message with tag 7 from ranks 2-3 on halo, among others\n"
+		   "    wait for a message with tag 7 from ranks 2-3 on halo, and for something "
+		   "else from rank 3\n"
 		   "ranks 2-3, in MPI_Send, app+0x1e\n"
 		   "    not known what for\n"
 		   "rank 4, in MPI_Barrier, app+0x28\n"
@@ -252,7 +253,7 @@ static void test_why(void **state)
 		   "halo\n"
 		   "    rank 2, in MPI_Allreduce, app+0x1e, waits for the part of rank 3 in "
 		   "MPI_Allreduce on halo\n"
-		   "      rank 2 is the least progressed: \"lp\" says what speaks for it\n");
+		   "      rank 2 is a culprit: \"lp\" says what speaks for it\n");
 	show(&shown, "Recv@20 <1:7\nIprobe@24\ncompute@20");
 	shown.answer.rank = 0;
 	view_queue_why(&shown.view);

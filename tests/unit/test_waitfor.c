@@ -38,8 +38,8 @@ static char *needs_of(const struct waitfor *w, int rank)
 	FILE *out = open_memstream(&text, &length);
 	const struct waitfor_need *need = NULL;
 
-	assert_int_equal(waitfor_num_lanes(w, rank), 1);
-	while ((need = waitfor_next_need(w, waitfor_first_lane(w, rank), need)))
+	assert_int_equal(waitfor_num_actors(w, rank), 1);
+	while ((need = waitfor_next_need(w, waitfor_first_actor(w, rank), need)))
 		print_need(out, w, (uint32_t)(need - w->needs));
 	fclose(out);
 	return text;
@@ -231,9 +231,9 @@ static void test_threads(void **state)
 			lanes[0].state = lanes[1].state;
 		}
 		a = answers_of(job);
-		assert_int_equal(a.waitfor->num_lanes, 3);
+		assert_int_equal(a.waitfor->num_actors, 3);
 		for (int l = 1; l < 3; l++)
-			assert_int_equal(a.waitfor->lanes[l].is_stuck, is_waiting);
+			assert_int_equal(a.waitfor->actors[l].is_stuck, is_waiting);
 		assert_int_equal(a.waitfor->num_deadlocks, is_waiting);
 		assert_true((a.verdict->kind == VERDICT_DEADLOCK) == is_waiting);
 		forget(&a);

@@ -114,7 +114,7 @@ static void test_gaps(void **state)
 		stuck = stuck_ranks(a.waitfor, false);
 		print_message("case %zu\n", i);
 		assert_string_equal(stuck, cases[i].stuck);
-		assert_int_equal(a.waitfor->lanes[0].gap, cases[i].gap);
+		assert_int_equal(a.waitfor->actors[0].gap, cases[i].gap);
 		if (!*cases[i].stuck)
 			assert_true(a.verdict->kind != VERDICT_DEADLOCK &&
 				    a.verdict->kind != VERDICT_LOST);

@@ -319,19 +319,19 @@ static bool compare(struct job *job, const struct truth *truth, struct tally *ta
 	bool is_right = true;
 
 	tally->jobs++;
-	for (size_t l = 0; l < w->num_lanes; l++) {
+	for (size_t l = 0; l < w->num_actors; l++) {
 		int rank = job->model->lanes[l].rank;
-		bool is_stuck = !truth->can_go[rank] && w->lanes[l].state == WAITFOR_BLOCKED;
+		bool is_stuck = !truth->can_go[rank] && w->actors[l].activity == ACTIVITY_IN_MPI;
 		struct waitfor_chain *chain = waitfor_find_chain(w, rank, arena);
 
 		tally->stuck += is_stuck;
-		tally->found += is_stuck && w->lanes[l].is_stuck;
-		tally->mismatched += is_stuck && !w->lanes[l].is_stuck &&
+		tally->found += is_stuck && w->actors[l].is_stuck;
+		tally->mismatched += is_stuck && !w->actors[l].is_stuck &&
 				     !rankset_is_empty(chain->ends[WAITFOR_END_MISMATCH]);
-		is_right &= !w->lanes[l].is_stuck || !truth->can_go[rank];
+		is_right &= !w->actors[l].is_stuck || !truth->can_go[rank];
 		/* The chain of a stuck rank ends where nothing more can come. */
 		assert_non_null(chain);
-		if (w->lanes[l].is_stuck)
+		if (w->actors[l].is_stuck)
 			assert_true(chain->end == WAITFOR_END_CYCLE ||
 				    chain->end == WAITFOR_END_LEFT ||
 				    chain->end == WAITFOR_END_MISMATCH);

@@ -3,19 +3,19 @@
 
 from campaign import verdict
 
-BEHIND = "Least progressed: rank {}, 1 of 4 ranks\n  outside MPI, in compute(), for 5 s\n"
-SEVERAL = "Least progressed: ranks 1-2,5, 3 of 8 ranks\n"
+BEHIND = "Culprit: rank {} of 4\n  outside MPI, in compute(), for 5 s\n"
+SEVERAL = "Culprit: ranks 1-2,5 of 8\n"
 NOT_SURE = BEHIND + "  not sure that this is a hang: it may just\n  take long\n"
-STACKS = "Least progressed: rank {}, 1 of 4 ranks\n  rank 1: in f()\n  evidence: 3 of 4\n    by stack samples\n"
-UNDECIDED = "Least progressed: undecided among ranks 0-3, 4 of 4 ranks\n"
+STACKS = "Culprit: rank {} of 4\n  rank 1: in f()\n  evidence: 3 of 4\n    by stack samples\n"
+UNDECIDED = "Least progressed: undecided among ranks 0-3 of 4\n"
 POLLING = SEVERAL + "  likely, not certain: ranks that poll\n"
-INSIDE = SEVERAL + "  all ranks that do not move are inside MPI; these are the least\n  progressed, which need not be the cause\n"
-STOPPED = "Least progressed: rank 2, 1 of 4 ranks\n  rank 2: process 7 (state T) stopped by a signal\n"
-LOST = "Least progressed: rank 1, 1 of 4 ranks\n  lost message: tag 7\n"
-CYCLE = "Least progressed: ranks 0,2, 2 of 4 ranks\n  deadlock: 0 waits for 2\n"
-CRASHED = "Crashed: rank 3, 1 of 4 ranks\n"
+INSIDE = SEVERAL.replace("Culprit", "Least progressed") + "  all ranks that do not move are inside MPI; these are the least\n  progressed, which need not be the cause\n"
+STOPPED = "Culprit: rank 2 of 4\n  rank 2: process 7 (state T) stopped by a signal\n"
+LOST = "Culprit: rank 1 of 4\n  lost message: tag 7\n"
+CYCLE = "Deadlock: ranks 0,2 of 4\n  deadlock: 0 waits for 2\n"
+CRASHED = "Crashed: rank 3 of 4\n"
 NONE = "No rank is behind.\n  all ranks are moving\n"
-UNKNOWN = "Least progressed: unknown\n"
+UNKNOWN = "Not known: who holds the others up\n"
 
 # The text, ranks, kind, whether undecided, whether sure.
 PARSED = (

@@ -15,7 +15,6 @@
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
-#include "model/job/message_queues.h"
 #include "model/job/model.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
@@ -45,9 +44,9 @@ static bool is_of_thread(const struct sample *a, const struct sample *b)
 	return a->rank == b->rank && a->tid == b->tid;
 }
 
-/* Samples of a thread stand together, in the order of time. A look with a recorder takes the last
- * one of each, without message queues. One without takes all, but other threads only where they
- * were asked for: then they are in more than the last. */
+/* Samples of a thread stand together, in the order of time. A look takes the last one of each rank
+ * with a recorder. Of one without it takes all, but other threads only where they were asked for:
+ * then they are in more than the last. */
 static bool is_seen(const struct samples *samples, size_t i, bool with_recorder)
 {
 	const struct sample *sample = &samples->samples[i];
@@ -58,19 +57,16 @@ static bool is_seen(const struct samples *samples, size_t i, bool with_recorder)
 	return with_recorder ? is_last : sample->is_main || !is_first || !is_last;
 }
 
-static void keep_samples(struct job *job, bool with_recorder)
+static void keep_samples(struct job *job)
 {
 	struct samples *kept = samples_create();
 
 	for (size_t i = 0; i < job->samples->num_samples; i++) {
 		struct sample *sample = &job->samples->samples[i];
 
-		if (!is_seen(job->samples, i, with_recorder))
+		if (!is_seen(job->samples, i,
+			     job->model && rankset_contains(job->model->ranks, sample->rank)))
 			continue;
-		if (with_recorder) {
-			message_queues_destroy(sample->queues);
-			sample->queues = NULL;
-		}
 		samples_add(kept, sample);
 		sample->note = NULL;
 		sample->values = NULL;
@@ -151,7 +147,7 @@ static void hide(struct job *job, enum hidden what, const char *name)
 		job_model_destroy(job->model);
 		job->model = NULL;
 	}
-	keep_samples(job, job->model != NULL);
+	keep_samples(job);
 	rankset_destroy(ranks);
 }
 

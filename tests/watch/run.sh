@@ -72,7 +72,7 @@ check "with names" says 'do_wrong\(\)'
 watch_run "$mpi" deadlock 2 1 --kill --report hang.html
 check "a page: told" says 'report: hang.html'
 check "it is whole" /usr/bin/python3 "$tests/report/check_page.py" hang.html
-check "with the verdict" grep -Eq '<h1>(deadlock|Least progressed: rank)' hang.html
+check "with the verdict" grep -Eq '<h1>(Culprit|Deadlock): ranks? ' hang.html
 watch_run "$mpi" deadlock 2 1 --kill --report /dev/full
 check "what cannot be written: status 1" test $? -eq 1
 check "no report: told" says 'no report:'

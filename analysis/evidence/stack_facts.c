@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "analysis/waits/stack_facts.h"
+#include "analysis/evidence/stack_facts.h"
 #include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"

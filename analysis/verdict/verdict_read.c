@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Ranks that wait for each other by what MPI libraries hold of messages: which of them has left
+ * something out. In this order:
+ *
+ *	skipped  a rank waits for messages of ranks in a collective, and these, or others in that
+ *		 collective, have not come to receive what it sent: it has left something out
+ *	lost	 a rank waits for a message of one that is in a collective, or further by messages
+ *		 that it has sent since or by the order of the calls: that one has left it out
+ *	past	 who is awaited in a collective is in another one, and further by the order
+ *	apart	 all ranks are in one collective but for a few, that are awaited there
+ *
+ * Each names exactly one rank (apart: a few), or nobody. */
+#include "analysis/verdict/verdict_private.h"
+
+enum { MAX_APART = 3 };
+
+static const struct waitfor_need *next_need(const struct judge *j, uint32_t l,
+					    const struct waitfor_need *need)
+{
+	return waitfor_next_need(j->waitfor, l, need);
+}
+
+/* Does it wait in a collective, by the library's own messages or by who has not come, and for
+ * nothing else? */
+static bool is_in_collective(const struct judge *j, uint32_t l)
+{
+	for (const struct waitfor_need *need = NULL; (need = next_need(j, l, need));)
+		if (need->kind != WAITFOR_PART && need->kind != WAITFOR_MEMBERS)
+			return false;
+	return next_need(j, l, NULL) != NULL;
+}
+
+static bool is_rank_in_collective(const struct judge *j, int rank)
+{
+	uint32_t l = waitfor_first_actor(j->waitfor, rank);
+
+	return l != WAITFOR_NONE && is_in_collective(j, l);
+}
+
+static bool waits_for_receive(const struct judge *j, uint32_t l, int other)
+{
+	for (const struct waitfor_need *need = NULL; (need = next_need(j, l, need));)
+		if (need->kind == WAITFOR_RECEIVE && need->peer == other)
+			return true;
+	return false;
+}
+
+static bool has_needs_read(const struct judge *j, uint32_t l)
+{
+	const struct waitfor_need *need = next_need(j, l, NULL);
+
+	return need && need->is_read;
+}
+
+static uint32_t call_of(const struct judge *j, int rank)
+{
+	return stack_facts_get(j->evidence->stacks, rank)->call;
+}
+
+/* Are both in a collective that is called at the same place? */
+static bool are_in_same(const struct judge *j, int a, int b)
+{
+	return is_rank_in_collective(j, a) && is_rank_in_collective(j, b) &&
+	       call_of(j, a) == call_of(j, b);
+}
+
+static bool is_further(const struct judge *j, int rank, uint32_t than)
+{
+	uint32_t l = waitfor_first_actor(j->waitfor, rank);
+
+	return l != WAITFOR_NONE && !waits_for_receive(j, l, j->actors[than].rank) &&
+	       verdict_ahead(j, l, than) != AHEAD_NOT;
+}
+
+/* Does a message like this tell that who sent it waits in an exchange? Who asks a question sends
+ * one tag and waits for another. */
+static bool is_of_exchange(const struct judge *j, uint32_t l, int32_t tag)
+{
+	for (const struct waitfor_need *need = NULL; (need = next_need(j, l, need));)
+		if (need->kind == WAITFOR_RECEIVE || need->tag == tag || need->tag == SEG_TAG_ANY)
+			return true;
+	return false;
+}
+
+/* Has it sent what `other`, or some in the same collective, have not come to receive? */
+static bool has_sent_ahead(const struct judge *j, uint32_t l, int other)
+{
+	const struct waitfor_arrival *messages;
+	size_t num = waitfor_arrivals_of(j->waitfor, j->actors[l].rank, false, &messages);
+
+	for (size_t i = 0; i < num; i++) {
+		int to = messages[i].destination;
+
+		if ((to == other || are_in_same(j, to, other)) &&
+		    is_of_exchange(j, l, messages[i].tag))
+			return true;
+	}
+	return false;
+}
+
+/* Who waits for a message, or that one is received, is further than the other end. */
+static bool waits_ahead(const struct judge *j, uint32_t l, const struct waitfor_need *need)
+{
+	return need->peer >= 0 && need->kind != WAITFOR_PART &&
+	       is_rank_in_collective(j, need->peer) && has_sent_ahead(j, l, need->peer);
+}
+
+/* Whoever is to take part in the collective is in a later call. */
+static bool is_past_collective(const struct judge *j, uint32_t l, const struct waitfor_need *need)
+{
+	return need->peer >= 0 && need->kind == WAITFOR_PART &&
+	       call_of(j, j->actors[l].rank) != call_of(j, need->peer) &&
+	       is_further(j, need->peer, l);
+}
+
+/* Whoever is to send the message has gone past that. */
+static bool is_left_out(const struct judge *j, uint32_t l, const struct waitfor_need *need)
+{
+	uint32_t peer;
+
+	if (need->peer < 0 || need->kind != WAITFOR_MESSAGE)
+		return false;
+	peer = waitfor_first_actor(j->waitfor, need->peer);
+	if (is_further(j, need->peer, l))
+		return true;
+	return peer != WAITFOR_NONE && is_in_collective(j, peer) &&
+	       !waitfor_has_arrival(j->waitfor, j->actors[l].rank, need->peer) &&
+	       verdict_ahead(j, l, peer) == AHEAD_NOT;
+}
+
+typedef bool need_test(const struct judge *j, uint32_t l, const struct waitfor_need *need);
+
+/* Exactly one waits so, or is waited for so; else nobody is named. */
+static bool name_one(const struct judge *j, const struct waitfor_deadlock *deadlock,
+		     need_test *test, bool is_peer, struct verdict_read *ret)
+{
+	const struct waitfor_need *need = NULL, *first = NULL;
+
+	ret->ranks = rankset_in(j->arena, rankset_create());
+	for (size_t i = 0; i < deadlock->num_actors; i++) {
+		uint32_t l = deadlock->actors[i];
+
+		while ((need = next_need(j, l, need))) {
+			if (!need->is_read || !test(j, l, need))
+				continue;
+			if (!first) {
+				first = need;
+				ret->actor = l;
+				ret->need = (uint32_t)(need - j->waitfor->needs);
+			}
+			rankset_add(ret->ranks, is_peer ? need->peer : j->actors[l].rank);
+		}
+	}
+	return rankset_count(ret->ranks) == 1;
+}
+
+/* The ranks of the deadlock that are not in the call that more than half are in. */
+static struct rankset *find_apart(const struct judge *j, const struct waitfor_deadlock *deadlock)
+{
+	struct rankset *apart = rankset_in(j->arena, rankset_create());
+	size_t num = 0, num_common;
+	uint32_t *calls = arena_array(j->arena, deadlock->num_actors, sizeof(*calls)), common;
+
+	for (size_t i = 0; i < deadlock->num_actors; i++)
+		calls[num++] = call_of(j, j->actors[deadlock->actors[i]].rank);
+	qsort(calls, num, sizeof(*calls), sorted_compare_u32);
+	common = calls[num / 2];
+	num_common = 0;
+	for (size_t i = 0; i < deadlock->num_actors; i++) {
+		int rank = j->actors[deadlock->actors[i]].rank;
+
+		if (call_of(j, rank) == common)
+			num_common++;
+		else
+			rankset_add(apart, rank);
+	}
+	return 2 * num_common > num ? apart : NULL;
+}
+
+/* All are in one collective but a few, in others, and somebody waits for one of these. */
+static bool name_apart(const struct judge *j, const struct waitfor_deadlock *deadlock,
+		       struct verdict_read *ret)
+{
+	const struct waitfor_need *need = NULL;
+
+	for (size_t i = 0; i < deadlock->num_actors; i++)
+		if (!is_in_collective(j, deadlock->actors[i]))
+			return false;
+	ret->ranks = find_apart(j, deadlock);
+	if (!ret->ranks || rankset_is_empty(ret->ranks) || rankset_count(ret->ranks) > MAX_APART)
+		return false;
+	for (size_t i = 0; i < deadlock->num_actors; i++) {
+		uint32_t l = deadlock->actors[i];
+
+		while ((need = next_need(j, l, need))) {
+			if (need->peer < 0 || !rankset_contains(ret->ranks, need->peer) ||
+			    rankset_contains(ret->ranks, j->actors[l].rank))
+				continue;
+			ret->actor = l;
+			ret->need = (uint32_t)(need - j->waitfor->needs);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool verdict_find_read(const struct judge *j, const struct waitfor_deadlock *deadlock,
+		       struct verdict_read *ret)
+{
+	bool has_some = false;
+
+	for (size_t i = 0; i < deadlock->num_actors; i++)
+		has_some |= has_needs_read(j, deadlock->actors[i]);
+	if (!has_some)
+		return false;
+	ret->witness = WITNESS_AHEAD;
+	if (name_one(j, deadlock, waits_ahead, false, ret))
+		return true;
+	ret->witness = WITNESS_LOST;
+	if (name_one(j, deadlock, is_left_out, true, ret))
+		return true;
+	ret->witness = WITNESS_AHEAD;
+	if (name_one(j, deadlock, is_left_out, false, ret))
+		return true;
+	ret->witness = WITNESS_APART;
+	return name_one(j, deadlock, is_past_collective, true, ret) ||
+	       name_apart(j, deadlock, ret);
+}

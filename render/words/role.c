@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/verdict/verdict.h"
+#include "analysis/waits/waitfor.h"
+#include "model/job/rankset.h"
+#include "render/view.h"
+#include "render/words/role.h"
+
+static const struct role culprit = {"culprit", "Culprit: ", "<- culprit", "is a culprit"};
+static const struct role least = {"least progressed", "Least progressed: ", "<- least progressed",
+				  "is the least progressed"};
+
+/* Does the verdict name all who wait for each other? Who waits for itself has only itself to blame. */
+static bool is_even(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	const struct waitfor_deadlock *deadlock;
+
+	if (rankset_count(verdict->culprits) < 2)
+		return false;
+	deadlock = &view->waitfor->deadlocks[verdict->which];
+	/* In different collectives somebody has left one out. */
+	for (size_t i = 0; i < deadlock->num_cycle; i++) {
+		enum waitfor_kind kind =
+			(enum waitfor_kind)view->waitfor->needs[deadlock->cycle[i].need].kind;
+
+		if (kind == WAITFOR_MEMBERS || kind == WAITFOR_PART)
+			return false;
+	}
+	return rankset_equal(deadlock->ranks, verdict->culprits);
+}
+
+const struct role *role_of(const struct view *view)
+{
+	static const struct role nobody = {.name = "none", .title = "No rank is behind"};
+	static const struct role not_known = {.name = "not known",
+					      .title = "Not known: who holds the others up"};
+	static const struct role undecided = {"undecided", "Least progressed: undecided among ",
+					      "<- least progressed?",
+					      "may be the least progressed"};
+	static const struct role deadlock = {"deadlock", "Deadlock: ", "<- deadlock",
+					     "is a part of the deadlock"};
+	static const struct role crashed = {"crashed", "Crashed: ", "<- crashed", "has crashed"};
+
+	switch (view->verdict->kind) {
+	case VERDICT_NONE:
+		return &nobody;
+	case VERDICT_UNKNOWN:
+		return &not_known;
+	case VERDICT_LEAST:
+		return &least;
+	case VERDICT_UNDECIDED:
+		return &undecided;
+	case VERDICT_CRASHED:
+		return &crashed;
+	case VERDICT_DEADLOCK:
+		return is_even(view) ? &deadlock : &culprit;
+	default:
+		return view->verdict->is_by_order ? &least : &culprit;
+	}
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What the ranks that a verdict names are called, in all answers: the first line says no more than
+ * the evidence does. */
+#ifndef PDB_RENDER_ROLE_H
+#define PDB_RENDER_ROLE_H
+
+struct view;
+
+/* The words are kept for scripts (docs/json.md). */
+struct role {
+	const char *name; /* in JSON: "culprit" */
+	const char
+		*title; /* the first words: "Culprit: "; of one who names nobody all of the line */
+	const char *mark; /* behind rows: "<- culprit"; NULL: nobody is named */
+	const char *is;   /* "is a culprit", of one rank; NULL: nobody is named */
+};
+
+/* Of view->verdict. Static.
+ *
+ * Culprits have left something out, or do not get on; the least progressed are named by the
+ * progress order alone; of a deadlock in which all are alike nobody has left out anything. */
+const struct role *role_of(const struct view *view);
+
+#endif
