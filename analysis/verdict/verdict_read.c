@@ -6,11 +6,13 @@
  *		 collective, have not come to receive what it sent: it has left something out
  *	lost	 a rank waits for a message of one that is in a collective, or further by messages
  *		 that it has sent since or by the order of the calls: that one has left it out
- *	past	 who is awaited in a collective is in another one, and further by the order
+ *	past	 who is awaited in a collective that others go on from before all have come is in
+ *		 another one, and further by the order
  *	apart	 all ranks are in one collective but for a few, that are awaited there
  *
  * Each names exactly one rank (apart: a few), or nobody. */
 #include "analysis/verdict/verdict_private.h"
+#include "model/job/names.h"
 
 enum { MAX_APART = 3 };
 
@@ -43,6 +45,12 @@ static bool waits_for_receive(const struct judge *j, uint32_t l, int other)
 		if (need->kind == WAITFOR_RECEIVE && need->peer == other)
 			return true;
 	return false;
+}
+
+/* Also of a need that any of several may meet. */
+static int peer_of(const struct judge *j, const struct waitfor_need *need)
+{
+	return waitfor_peer(j->waitfor, (uint32_t)(need - j->waitfor->needs));
 }
 
 static bool has_needs_read(const struct judge *j, uint32_t l)
@@ -105,10 +113,17 @@ static bool waits_ahead(const struct judge *j, uint32_t l, const struct waitfor_
 	       is_rank_in_collective(j, need->peer) && has_sent_ahead(j, l, need->peer);
 }
 
-/* Whoever is to take part in the collective is in a later call. */
+/* In a collective of which ranks go on before all have come. */
+static bool is_one_way(const struct judge *j, uint32_t l)
+{
+	return names_mpi_kind(j->job->names, j->actors[l].stack->function) == NAMES_MPI_ONE_WAY;
+}
+
+/* Whoever is to take part in the collective is in a later call. Where nobody goes on before all have
+ * come, many may be in a later one: who is still in the earlier one is the odd one then. */
 static bool is_past_collective(const struct judge *j, uint32_t l, const struct waitfor_need *need)
 {
-	return need->peer >= 0 && need->kind == WAITFOR_PART &&
+	return need->peer >= 0 && need->kind == WAITFOR_PART && is_one_way(j, l) &&
 	       call_of(j, j->actors[l].rank) != call_of(j, need->peer) &&
 	       is_further(j, need->peer, l);
 }
@@ -223,7 +238,7 @@ static bool name_apart(const struct judge *j, const struct waitfor_deadlock *dea
 		uint32_t l = deadlock->actors[i];
 
 		while ((need = next_need(j, l, need))) {
-			if (need->peer < 0 || !rankset_contains(ret->ranks, need->peer) ||
+			if (!rankset_contains(ret->ranks, peer_of(j, need)) ||
 			    rankset_contains(ret->ranks, j->actors[l].rank))
 				continue;
 			ret->actor = l;

@@ -260,6 +260,7 @@ static void read_queues(struct reader *r, enum names_mpi_kind kind)
 		[NAMES_MPI_WAIT] = {.receives = true, .own_receives = true, .sends = true},
 		[NAMES_MPI_POLL] = {.receives = true},
 		[NAMES_MPI_LOOK] = {.own_receives = true, .own_sends = true},
+		[NAMES_MPI_ONE_WAY] = {.own_receives = true, .own_sends = true},
 		[NAMES_MPI_OTHER] = {.own_receives = true, .own_sends = true},
 	};
 

@@ -55,6 +55,12 @@ static const struct {
 	 "Allreduce@30 <3:-12 !0:-12\n"
 	 "Barrier@40 <2:-16 !1:-12 !2:-12",
 	 VERDICT_DEADLOCK, WITNESS_APART, "3", false},
+	{"one is in another collective, and the library takes the part of any",
+	 "Win_free@30 <*:-12\n"
+	 "Win_free@30 <0:-12\n"
+	 "Win_free@30 <0:-12\n"
+	 "Barrier@40 <0:-16",
+	 VERDICT_DEADLOCK, WITNESS_APART, "3", false},
 	{"others are elsewhere, too: only those who wait for each other are told",
 	 "Allreduce@30 <2:-12\n"
 	 "Allreduce@30 <3:-12\n"
