@@ -94,6 +94,9 @@ static void find_facts(struct judge *j)
 	for (size_t i = 0; i < j->num_actors; i++)
 		find_fact(j, stays, i);
 	rankset_remove_set(verdict->waiting, verdict->moving);
+	if (j->jm)
+		j->visitors = arena_array(j->arena, job_model_num_states(j->jm),
+					  sizeof(struct rankset *));
 	find_order_groups(j);
 	/* By the variables of loops one moves that seemed to wait. */
 	moving = verdict_find_moving(j);

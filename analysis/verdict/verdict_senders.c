@@ -22,18 +22,6 @@ bool verdict_is_further(const struct judge *j, const struct waitfor_deadlock *de
 	return false;
 }
 
-bool verdict_is_before_exchange(const struct waitfor *w, int rank, int peer, uint32_t comm)
-{
-	for (size_t i = 0; i < w->num_unreceived; i++) {
-		const struct waitfor_unreceived *message = &w->unreceived[i];
-
-		if (message->source == rank && message->destination == peer &&
-		    message->comm == comm)
-			return true;
-	}
-	return false;
-}
-
 static bool is_asked(const struct waitfor_need *need, enum verdict_senders which)
 {
 	if (need->kind != WAITFOR_MESSAGE &&
@@ -73,7 +61,7 @@ static void add_past(const struct judge *j, const struct waitfor_deadlock *deadl
 	for (int rank = rankset_first(givers); rank >= 0; rank = rankset_next(givers, rank)) {
 		if (!rankset_contains(deadlock->ranks, rank) ||
 		    (!are_past && (!verdict_is_further(j, deadlock, rank, l) ||
-				   verdict_is_before_exchange(j->waitfor, own, rank,
+				   verdict_is_before_exchange(j, l, rank,
 							      j->waitfor->needs[n].comm))))
 			continue;
 		add_sender(s, rank, are_past, l, n);

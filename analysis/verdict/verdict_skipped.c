@@ -60,7 +60,7 @@ static bool has_sent_early(const struct judge *j, uint32_t l, uint32_t collectiv
 
 	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, l, need));)
 		if (is_rank_in_collective(w, need->peer, collective) &&
-		    verdict_is_before_exchange(w, j->actors[l].rank, need->peer, need->comm))
+		    verdict_is_before_exchange(j, l, need->peer, need->comm))
 			return true;
 	return false;
 }
