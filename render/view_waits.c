@@ -37,7 +37,7 @@ static const char *doing_text(const struct view *view, const struct wait_group *
 				   &view->groups->groups[view->groups->group_of[group->actor]]);
 	call = actor->stack->latest->path == CALLPATH_NONE
 		       ? NULL
-		       : label_mpi_call(view, actor->stack->latest->path);
+		       : label_mpi_call(view, stack_fact_place(actor->stack)->path);
 	return call ?: "outside MPI";
 }
 

@@ -95,8 +95,10 @@ static void analyse(struct session *session)
 
 	session->evidence = evidence_create(job);
 	if (job->model) {
+		const struct progress_code code = stack_order_loops(session);
+
 		session->comms = job_comms_create(job->model);
-		session->progress = progress_create(job->model);
+		session->progress = progress_create_by_code(job->model, &code);
 		session->groups = eqgroups_create(session->progress);
 		session->graph = progress_graph_create(session->progress, session->groups);
 	}
@@ -228,6 +230,12 @@ static int look(struct session *session, struct pdb_error *err)
 		return -1;
 	session_drop_sampling(session);
 	analyse(session);
+	if (options.milliseconds < VERDICT_LONG_LOOK_MS && verdict_wants_longer(session->verdict)) {
+		options.milliseconds = VERDICT_LONG_LOOK_MS;
+		if (look_once(session, &options, &begin, err) < 0)
+			return -1;
+		analyse(session);
+	}
 	session->is_outdated = false;
 	session->looked_ns = monotonic_ns();
 	session->look_cost_ns = session->looked_ns - begin;

@@ -83,6 +83,17 @@ static void add_stacks(struct evidence *e)
 	}
 }
 
+bool actor_is_finalizing(const struct actor *actor, const struct job *job)
+{
+	const struct job_lane *lane = actor->lane;
+
+	if (!lane)
+		return actor->activity == ACTIVITY_IN_MPI && actor->stack->is_finalizing;
+	return lane->model->life == SEG_LIFE_FINALIZING ||
+	       (!SEG_STATE_IS_EXIT(lane->state) &&
+		job->model->sites[SEG_STATE_SITE(lane->state)].class_id == SEG_CLASS_FINALIZE);
+}
+
 static void find_ranks(struct evidence *e, uint32_t first)
 {
 	for (uint32_t i = first; i < e->num_actors; i++) {

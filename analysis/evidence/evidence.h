@@ -44,7 +44,7 @@ struct evidence {
 	struct actor *actors;
 	size_t num_actors, num_lanes;
 	struct rank_actors *ranks; /* [num_ranks] */
-	size_t num_ranks;	   /* all that anything refers to */
+	size_t num_ranks;          /* all that anything refers to */
 	struct stack_facts *stacks;
 	struct rankset *ended; /* whose processes are gone */
 	bool has_queues;       /* some MPI library has told what it holds of messages */
@@ -53,6 +53,9 @@ struct evidence {
 /* The job is borrowed and must outlive it. Never fails. */
 struct evidence *evidence_create(const struct job *job);
 void evidence_destroy(struct evidence *evidence); /* NULL is fine */
+
+/* Is it in MPI_Finalize? */
+bool actor_is_finalizing(const struct actor *actor, const struct job *job);
 
 /* Is it inside MPI, or polls, and does not get on? */
 static inline bool actor_is_waiting(const struct actor *actor)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analysis/evidence/stack_facts.h"
+#include "analysis/evidence/thread_wait.h"
 #include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
@@ -9,8 +10,10 @@
 #include "model/job/modules.h"
 #include "model/job/names.h"
 #include "model/job/sample.h"
+#include "model/sorted.h"
 
 #define NOT_ASKED (CALLPATH_NONE - 1)
+enum { MAX_THREADS = 16 }; /* each of which waits for the next */
 
 /* The outermost frame of MPI, or CALLPATH_NONE. What a signal handler has interrupted stands still
  * until the handler returns and does not count. Answers are kept. */
@@ -28,12 +31,71 @@ static uint32_t find_function(const struct job *job, uint32_t path, uint32_t *kn
 	return function;
 }
 
+/* The first sample of the thread from then on. */
+static const struct sample *find_after(const struct job *job, int rank, pid_t tid, uint64_t when_ns)
+{
+	const struct sample *all = job->samples->samples;
+	size_t num = job->samples->num_samples, i = sorted_first_rank(rank, all, num, sizeof(*all));
+
+	for (; i < num && all[i].rank == rank; i++)
+		if (all[i].tid == tid && all[i].when_ns >= when_ns)
+			return &all[i];
+	return NULL;
+}
+
+/* Of the thread inside MPI that a thread waits for, outside MPI: it was looked at right after. NULL:
+ * it waits for none. */
+static const struct sample *find_awaited(const struct job *job, const struct sample *sample,
+					 uint32_t *known)
+{
+	for (int i = 0; i < MAX_THREADS; i++) {
+		const struct thread_wait wait = thread_wait_of(job, sample);
+
+		if (!wait.tid || wait.is_own || wait.is_timed)
+			return NULL;
+		sample = find_after(job, sample->rank, wait.tid, sample->when_ns);
+		if (!sample || sample->path == CALLPATH_NONE)
+			return NULL;
+		if (find_function(job, sample->path, known) != CALLPATH_NONE)
+			return sample;
+	}
+	return NULL;
+}
+
+/* One that looks into windows is outside for less than this part of its samples. */
+enum { LOOKING_PART = 4 };
+
+static bool is_look(const struct job *job, uint32_t function)
+{
+	return function != CALLPATH_NONE && names_mpi_kind(job->names, function) == NAMES_MPI_LOOK;
+}
+
+static uint32_t parent_of(const struct job *job, uint32_t path)
+{
+	return path == CALLPATH_NONE ? CALLPATH_NONE : callpaths_get(job->callpaths, path)->parent;
+}
+
+/* Is it, now and before, in calls of one function that may look, or between these? */
+static bool looks_on(const struct job *job, const struct stack_fact *fact, uint32_t before,
+		     uint32_t function, uint32_t path)
+{
+	bool is_inside = is_look(job, function), was_inside = is_look(job, fact->function);
+	uint32_t at = is_inside ? parent_of(job, function) : path;
+	uint32_t was_at = was_inside ? fact->call : before;
+
+	if ((!is_inside && function != CALLPATH_NONE) ||
+	    (!was_inside && fact->function != CALLPATH_NONE) || (!is_inside && !was_inside))
+		return false;
+	return parent_of(job, at) == parent_of(job, was_at);
+}
+
 static void add_sample(const struct job *job, struct stack_fact *fact, const struct sample *sample,
 		       uint32_t *known)
 {
 	bool is_first = !fact->latest, is_polling = false;
 	bool is_stopped = sample->state && strchr("TtZX", sample->state);
 	uint32_t call = CALLPATH_NONE, function;
+	uint32_t before = fact->latest ? fact->latest->path : CALLPATH_NONE;
 
 	fact->is_finalizing = false;
 	fact->is_stopped = is_stopped && (is_first || fact->is_stopped);
@@ -51,6 +113,9 @@ static void add_sample(const struct job *job, struct stack_fact *fact, const str
 		fact->first_ns = sample->when_ns;
 	fact->span_ns = sample->when_ns - fact->first_ns;
 	function = find_function(job, sample->path, known);
+	fact->awaited = function == CALLPATH_NONE ? find_awaited(job, sample, known) : NULL;
+	if (fact->awaited)
+		function = find_function(job, fact->awaited->path, known);
 	if (function != CALLPATH_NONE) {
 		is_polling = names_is_poll(job->names, function);
 		fact->is_finalizing =
@@ -61,13 +126,26 @@ static void add_sample(const struct job *job, struct stack_fact *fact, const str
 	} else {
 		fact->num_outside++;
 	}
-	if (fact->num_samples > 1 && call != fact->call)
-		fact->has_moved = true;
+	if (fact->num_samples > 1 && call != fact->call) {
+		if (looks_on(job, fact, before, function, sample->path))
+			fact->is_looking = true;
+		else
+			fact->has_moved = true;
+	}
 	fact->call = call;
 	fact->function = function;
 	fact->num_polling += is_polling;
 	fact->is_polling = !fact->has_moved && fact->num_polling > 0 &&
 			   2 * fact->num_polling >= fact->num_samples;
+}
+
+/* Who is outside as well, for longer than it takes to look again, does something with the answers. */
+static void settle_looking(struct stack_fact *fact)
+{
+	if (!fact->is_looking)
+		return;
+	fact->has_moved |= fact->num_outside * LOOKING_PART > fact->num_samples;
+	fact->is_polling = !fact->has_moved;
 }
 
 struct stack_facts *stack_facts_create(const struct job *job, struct arena *arena)
@@ -90,6 +168,8 @@ struct stack_facts *stack_facts_create(const struct job *job, struct arena *aren
 		if (sample->is_main && sample->rank >= 0)
 			add_sample(job, &facts->ranks[sample->rank], sample, known);
 	}
+	for (size_t i = 0; i < facts->num_ranks; i++)
+		settle_looking(&facts->ranks[i]);
 	return facts;
 }
 
@@ -119,6 +199,15 @@ bool stack_facts_waits_for_threads(const struct stack_facts *facts, const struct
 	const struct stack_fact *fact = stack_facts_get(facts, rank);
 	uint32_t path = fact->latest ? fact->latest->path : CALLPATH_NONE;
 
+	switch (thread_wait_leads(job, fact->latest)) {
+	case THREAD_WAIT_LEADS_TO_MPI:
+	case THREAD_WAIT_LEADS_ON:
+		return true;
+	case THREAD_WAIT_LEADS_NOWHERE:
+		return false;
+	case THREAD_WAIT_NOT_READ:
+		break;
+	}
 	for (; path != CALLPATH_NONE; path = callpaths_get(job->callpaths, path)->parent) {
 		const char *function = names_function(job->names, path)->function;
 		uint32_t module = callpaths_get(job->callpaths, path)->module;

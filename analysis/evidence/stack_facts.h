@@ -20,12 +20,18 @@ struct stack_fact {
 	/* Not all are in one call of MPI, nor all outside or polling; or messages went on. */
 	bool has_moved;
 	bool is_finalizing; /* the last of them is in MPI_Finalize */
-	bool is_polling;    /* mostly in polls and else outside: a loop that waits */
+	/* Seen in several calls of one function that may only look into a window (or between). */
+	bool is_looking;
+	bool is_polling; /* mostly in polls or such calls, and else outside: a loop that waits */
 	const struct message_queues *queues; /* of the last of them that has any, or NULL */
 	const struct sample *latest; /* of the main thread, with or without frames; NULL: none */
 	bool is_stopped;             /* stopped, traced, a zombie or dead in all its samples */
 	bool is_traced; /* a debugger has stopped it, by the latest: it may go on any time */
 	bool is_uninterruptible; /* in all its samples */
+	/* Of the thread inside MPI that the main one, outside by the latest, waits for, maybe by way
+	 * of others, as was read. Then the rank is inside MPI there: all of the above goes by that
+	 * thread. NULL: it waits for none, or that is not known. */
+	const struct sample *awaited;
 };
 
 struct stack_facts {
@@ -39,7 +45,14 @@ struct stack_facts *stack_facts_create(const struct job *job, struct arena *aren
 /* Never NULL: all zero for a rank without samples. */
 const struct stack_fact *stack_facts_get(const struct stack_facts *facts, int rank);
 
-/* Does the main thread wait for others (join, condition variable, OpenMP barrier)? By names. */
+/* Of where the rank is: the latest, or of the thread that is waited for. */
+static inline const struct sample *stack_fact_place(const struct stack_fact *fact)
+{
+	return fact->awaited ? fact->awaited : fact->latest;
+}
+
+/* Does the main thread wait for others (join, lock, condition variable, OpenMP barrier) that are, or
+ * may be, inside MPI? By what was read of whom it waits for, else by names. */
 bool stack_facts_waits_for_threads(const struct stack_facts *facts, const struct job *job,
 				   int rank);
 

@@ -63,6 +63,13 @@ unsigned int job_loops_level_in(const struct job_loops *jl, uint32_t loop, uint3
 	return part->levels_in ? part->levels_in[find_member(part, state)] : 0;
 }
 
+bool job_loops_is_before_head(const struct job_loops *jl, uint32_t loop, uint32_t state)
+{
+	const struct loop_part *part = &jl->parts[loop];
+
+	return part->is_before_head && part->is_before_head[find_member(part, state)];
+}
+
 struct body_search {
 	const struct job_loops *jl;
 	const bool *is_tail;

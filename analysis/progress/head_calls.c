@@ -300,10 +300,18 @@ static bool count_others(const struct job_heads *jh, const struct job_lane *lane
 	return is_runner;
 }
 
+static bool is_call_inside(const struct job_heads *jh, const struct loop_part *part, uint32_t call)
+{
+	for (size_t i = 0; i < part->num_states; i++)
+		if (jh->mark_of[part->states[i]] == call)
+			return job_heads_ask_code(jh, part, part->states[i]) == PROGRESS_NESTED;
+	return false;
+}
+
 /* The call with which iterations end, if ranks came from it to the others more often than to the
  * header's, since some iterations begin otherwise; but not so often that it is in a loop itself. */
-static uint32_t find_end(const struct job_heads *jh, uint32_t num_calls, const struct range *runs,
-			 const struct range *calls)
+static uint32_t find_end(const struct job_heads *jh, const struct loop_part *part,
+			 uint32_t num_calls, const struct range *runs, const struct range *calls)
 {
 	struct range *ranges = range_calls(jh, num_calls, count_others);
 	uint64_t most = runs->most;
@@ -311,7 +319,7 @@ static uint32_t find_end(const struct job_heads *jh, uint32_t num_calls, const s
 
 	for (uint32_t call = 0; call < num_calls; call++) {
 		if (ranges[call].least <= most || ranges[call].most >= 2 * runs->least ||
-		    ranges[call].most >= calls->least)
+		    ranges[call].most >= calls->least || is_call_inside(jh, part, call))
 			continue;
 		most = ranges[call].most;
 		end = call;
@@ -327,7 +335,8 @@ void job_heads_leave_repeated_call(struct job_heads *jh, struct job_loop *loop,
 	struct range runs = {.least = UINT64_MAX}, calls = {.least = UINT64_MAX};
 	uint32_t num_calls, own, end;
 
-	if (!is_for_neighbours(jh, loop->header))
+	if (!is_for_neighbours(jh, loop->header) ||
+	    job_heads_ask_code(jh, part, loop->header) == PROGRESS_ONE_LOOP)
 		return;
 	num_calls = number_calls(jh, loop, part);
 	if (num_calls > 1 && comes_again(jh, part, loop->header)) {
@@ -335,7 +344,7 @@ void job_heads_leave_repeated_call(struct job_heads *jh, struct job_loop *loop,
 		range_own(jh, loop->header, &runs, &calls);
 		if (runs.least >= MIN_ITERATIONS &&
 		    (range_spread(&runs) <= 1 || !range_is_closer(&calls, &runs))) {
-			end = find_end(jh, num_calls, &runs, &calls);
+			end = find_end(jh, part, num_calls, &runs, &calls);
 			if (end == NO_MARK || end == own)
 				set_calls(jh, loop, part, own, own, true);
 			else

@@ -310,6 +310,9 @@ static bool leave_inner_loop(struct job_heads *jh, struct job_loop *loop, struct
 			if (marks[i].state != (loop->header & ~1u) &&
 			    !is_avoidable(jh, part, loop->header, marks[i].state))
 				continue;
+			if (!job_heads_can_be_around(jh, part, loop->header, marks[i].state,
+						     k == 1))
+				continue;
 			best = kinds[k];
 			header = marks[i].state;
 			is_run = k == 1;
@@ -434,10 +437,42 @@ static void set_region(const struct job_heads *jh, struct job_loop *loop, struct
 	}
 }
 
+/* The states that lead to the head before to where iterations began at first: `begin`. */
+static void find_before_head(struct job_heads *jh, const struct job_loop *loop,
+			     struct loop_part *part, uint32_t begin)
+{
+	bool has_changed = true;
+
+	part->is_before_head =
+		arena_array(jh->arena, part->num_states, sizeof(*part->is_before_head));
+	for (size_t i = 0; i < part->num_states; i++)
+		jh->mark_of[part->states[i]] = (uint32_t)i;
+	/* States are about in the order of the program, so that going backwards is soon done. */
+	while (has_changed) {
+		has_changed = false;
+		for (size_t i = part->num_states; i-- > 0;) {
+			uint32_t from = part->states[i];
+			size_t num;
+			const uint32_t *to = graph_successors(jh->graph, from, &num);
+
+			if (part->is_before_head[i] || (from | 1) == (loop->header | 1))
+				continue;
+			for (size_t k = 0; k < num && !part->is_before_head[i]; k++)
+				part->is_before_head[i] =
+					to[k] == loop->header ||
+					(to[k] != begin && jh->mark_of[to[k]] != NO_MARK &&
+					 part->is_before_head[jh->mark_of[to[k]]]);
+			has_changed |= part->is_before_head[i];
+		}
+	}
+	for (size_t i = 0; i < part->num_states; i++)
+		jh->mark_of[part->states[i]] = NO_MARK;
+}
+
 void job_heads_choose(struct job_heads *jh, struct job_loop *loop, struct loop_part *part)
 {
 	uint32_t num_runners = job_heads_count_runners(jh, part);
-	uint32_t common = loop->header;
+	uint32_t common = loop->header, begin = loop->header;
 
 	loop->region = CALLPATH_NONE;
 	loop->is_comparable = true;
@@ -447,6 +482,8 @@ void job_heads_choose(struct job_heads *jh, struct job_loop *loop, struct loop_p
 		loop->header = common;
 		if (is_agreed(jh, common) || !leave_inner_loop(jh, loop, part, num_runners))
 			job_heads_leave_repeated_call(jh, loop, part);
+		else if (common == begin && (loop->header | 1) != (begin | 1))
+			find_before_head(jh, loop, part, begin);
 		return;
 	}
 	loop->region = choose_region(jh, part, num_runners);
@@ -461,7 +498,8 @@ void job_heads_choose(struct job_heads *jh, struct job_loop *loop, struct loop_p
 }
 
 struct job_heads *job_heads_create(struct arena *arena, struct arena *scratch,
-				   const struct job_model *jm, const struct graph *graph)
+				   const struct job_model *jm, const struct graph *graph,
+				   const struct progress_code *code)
 {
 	size_t num_paths = callpaths_count(jm->callpaths);
 	struct job_heads *jh = arena_alloc(scratch, sizeof(*jh));
@@ -470,6 +508,7 @@ struct job_heads *job_heads_create(struct arena *arena, struct arena *scratch,
 	jh->scratch = scratch;
 	jh->jm = jm;
 	jh->graph = graph;
+	jh->code = code;
 	jh->shape_of = pair_map_in(scratch);
 	jh->visits = arena_array(jh->scratch, jm->num_sites, sizeof(*jh->visits));
 	jh->in_part = arena_array(jh->scratch, jm->num_sites, sizeof(*jh->in_part));

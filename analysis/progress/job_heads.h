@@ -32,6 +32,7 @@ struct arrivals {
 struct job_heads {
 	struct arena *arena, *scratch; /* of what is found, and of all else */
 	const struct job_model *jm;
+	const struct progress_code *code;
 	const struct graph *graph;
 	struct shape *shapes;
 	size_t num_shapes, shapes_capacity;
@@ -90,9 +91,10 @@ static inline uint32_t job_heads_path(const struct job_heads *jh, uint32_t state
 	return jh->jm->sites[SEG_STATE_SITE(state)].path;
 }
 
-/* Borrows jm and the graph of its states. Lives in `scratch`, what it adds to loops in `arena`. */
+/* Borrows jm, the graph of its states and code. Lives in `scratch`, what it adds to loops in `arena`. */
 struct job_heads *job_heads_create(struct arena *arena, struct arena *scratch,
-				   const struct job_model *jm, const struct graph *graph);
+				   const struct job_model *jm, const struct graph *graph,
+				   const struct progress_code *code);
 
 /* How many ranks visit the site of the state, and any site of the part. */
 static inline uint32_t job_heads_count_visits(const struct job_heads *jh, uint32_t state)
@@ -104,6 +106,14 @@ uint32_t job_heads_count_runners(struct job_heads *jh, const struct loop_part *p
 /* Set header, region and is_comparable of the loop, and is_head of the part if the head is more
  * than one state. The header found first is given in the loop. */
 void job_heads_choose(struct job_heads *jh, struct job_loop *loop, struct loop_part *part);
+
+/* Does the code have the call of the state in a loop that other calls of the part are outside of? */
+enum progress_nesting job_heads_ask_code(const struct job_heads *jh, const struct loop_part *part,
+					 uint32_t state);
+/* By the code: can the mark, or a run of it, be what is once in each iteration of the loop around
+ * that which the header is in? */
+bool job_heads_can_be_around(const struct job_heads *jh, const struct loop_part *part,
+			     uint32_t header, uint32_t mark, bool is_run);
 
 /* For a header that all ranks visit equally often. Does nothing unless it is in a loop inside. */
 void job_heads_leave_repeated_call(struct job_heads *jh, struct job_loop *loop,

@@ -11,6 +11,7 @@ struct builder {
 	struct arena *arena, *scratch; /* of what is found, and of all else */
 	struct job_loops *jl;
 	const struct job_model *jm;
+	const struct progress_code *code;
 	struct job_heads *heads;
 	uint32_t *local_of; /* [states] index in the part that is taken apart */
 };
@@ -304,6 +305,106 @@ static void find_common_sources(struct builder *b, uint32_t loop, struct sources
 			sources->of[i].is_common = true;
 }
 
+static uint32_t path_of(const struct builder *b, uint32_t state)
+{
+	return b->jm->sites[SEG_STATE_SITE(state)].path;
+}
+
+static unsigned int level_of(const struct job_loops *jl, uint32_t loop, struct sources *sources,
+			     uint32_t from)
+{
+	const struct source *source;
+
+	if (!job_loops_contains(jl, loop, from))
+		return JOB_LOOPS_MAX_LEVELS;
+	source = find_source(sources, from, job_loops_child(jl, loop, from));
+	return source ? source->level : 0;
+}
+
+/* Do all ranks agree how often they began an iteration of the loop around a level? */
+static bool is_agreed(const struct builder *b, uint32_t loop, struct sources *sources,
+		      unsigned int level)
+{
+	struct range outer = {.least = UINT64_MAX};
+
+	for (size_t i = 0; i < b->jm->num_lanes; i++) {
+		const struct job_lane *lane = &b->jm->lanes[i];
+		uint64_t num = 0;
+
+		for (size_t t = 0; lane->like == i && t < lane->data->num_transitions; t++) {
+			const struct model_transition *made = &lane->data->transitions[t];
+			uint32_t from = job_lane_state(lane, made->from);
+			uint32_t to = job_lane_state(lane, made->to);
+
+			if (job_loops_contains(b->jl, loop, to) &&
+			    job_loops_arrives(b->jl, loop, from, to) &&
+			    level_of(b->jl, loop, sources, from) > level)
+				num += made->count;
+		}
+		if (num > 0)
+			range_extend(&outer, num);
+	}
+	return range_spread(&outer) <= 1;
+}
+
+/* Are sources of a level the ends of a loop without those of the next one that they lead to? */
+static enum progress_nesting ask_code(const struct builder *b, uint32_t loop,
+				      struct sources *sources, unsigned int level,
+				      const struct progress_calls *all)
+{
+	struct progress_calls calls = *all;
+	bool is_known = false;
+
+	for (size_t i = 0; i < sources->num; i++)
+		for (size_t k = 0; k < sources->num; k++) {
+			const struct source *last = &sources->of[i], *outside = &sources->of[k];
+			enum progress_nesting found;
+
+			if (last->level != level || outside->level != level + 1 ||
+			    !last->is_before[k])
+				continue;
+			calls.last = path_of(b, last->state);
+			calls.outside = path_of(b, outside->state);
+			found = b->code->ask(b->code->context, &calls);
+			if (found == PROGRESS_MAYBE_SKIPPED)
+				found = is_agreed(b, loop, sources, level)
+						? PROGRESS_NESTED
+						: PROGRESS_NESTING_NOT_KNOWN;
+			if (found != PROGRESS_ONE_LOOP)
+				return found;
+			is_known = true;
+		}
+	return is_known ? PROGRESS_ONE_LOOP : PROGRESS_NESTING_NOT_KNOWN;
+}
+
+/* Levels that the code has in one loop become one. */
+static void unite_levels(const struct builder *b, uint32_t loop, struct sources *sources,
+			 struct loop_part *part)
+{
+	unsigned int level_as[JOB_LOOPS_MAX_LEVELS] = {0}, num = part->num_levels;
+	uint32_t *paths = arena_array(b->scratch, part->num_states, sizeof(*paths));
+	const struct progress_calls calls = {
+		.first = path_of(b, b->jl->loops[loop].header),
+		.all = paths,
+		.num_all = part->num_states,
+	};
+
+	for (size_t i = 0; i < part->num_states; i++)
+		paths[i] = path_of(b, part->states[i]);
+	part->num_levels = 1;
+	for (unsigned int level = 0; level + 1 < num; level++) {
+		enum progress_nesting nesting = ask_code(b, loop, sources, level, &calls);
+
+		if (nesting == PROGRESS_NESTED)
+			part->nested |= 1u << (part->num_levels - 1);
+		if (nesting != PROGRESS_ONE_LOOP)
+			part->num_levels++;
+		level_as[level + 1] = part->num_levels - 1;
+	}
+	for (size_t i = 0; i < sources->num; i++)
+		sources->of[i].level = level_as[sources->of[i].level];
+}
+
 static void find_levels(struct builder *b, uint32_t loop, struct body_search *search)
 {
 	struct job_loops *jl = b->jl;
@@ -329,6 +430,8 @@ static void find_levels(struct builder *b, uint32_t loop, struct body_search *se
 	if (!is_sure)
 		find_common_sources(b, loop, &sources);
 	part->num_levels = rank_sources(&sources);
+	if (part->num_levels > 1)
+		unite_levels(b, loop, &sources, part);
 	if (part->num_levels == 1)
 		return;
 	part->levels = arena_array(b->arena, part->num_states, sizeof(*part->levels));
@@ -369,11 +472,12 @@ static void find_roles(struct job_loops *jl)
 			jl->loops[l].role = 0;
 }
 
-struct job_loops *job_loops_create(struct arena *arena, const struct job_model *jm)
+struct job_loops *job_loops_create(struct arena *arena, const struct job_model *jm,
+				   const struct progress_code *code)
 {
 	size_t num_states = job_model_num_states(jm);
 	struct job_loops *jl = arena_alloc(arena, sizeof(*jl));
-	struct builder b = {.arena = arena, .scratch = arena_create(), .jl = jl, .jm = jm};
+	struct builder b = {arena, arena_create(), jl, jm, code, NULL, NULL};
 	struct body_search *search;
 
 	b.local_of = arena_array(b.scratch, num_states, sizeof(*b.local_of));
@@ -381,7 +485,7 @@ struct job_loops *job_loops_create(struct arena *arena, const struct job_model *
 	jl->graph = graph_create(arena, num_states);
 	for (size_t i = 0; i < jm->num_transitions; i++)
 		graph_add_edge(jl->graph, jm->transitions[i].from, jm->transitions[i].to);
-	b.heads = job_heads_create(arena, b.scratch, jm, jl->graph);
+	b.heads = job_heads_create(arena, b.scratch, jm, jl->graph, code);
 	jl->loop_of = arena_array(arena, num_states, sizeof(*jl->loop_of));
 	if (num_states > 0)
 		build_loops(&b, num_states);

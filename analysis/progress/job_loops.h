@@ -33,13 +33,18 @@ struct loop_part {
 	uint32_t *states; /* that the loop contains, ascending */
 	size_t num_states, capacity;
 	bool *is_head; /* [num_states] if the head is several states, else NULL */
+	/* [num_states] if the head is not where iterations begin but further on, else NULL: from
+	 * there the head is still to come in this iteration. */
+	bool *is_before_head;
 	/* A head from which several nested loops start (for { for { 1; 2 } 3 }) looks the same as
-	 * that of one loop with a part that is skipped now and then (for { 1; 2; if { 3 } }). Then
-	 * each state that goes back to the head has the level of the loop that it would close, 0
+	 * that of one loop with a part that is skipped now and then (for { 1; 2; if { 3 } }), unless
+	 * the code tells. Then each state that goes back to the head has the level of the loop that it would close, 0
 	 * for the innermost; and each state that of the innermost one that it would be in.
-	 * [num_states] both, NULL if there is just one level. */
+	 * [num_states] both, NULL if there is just one level. Where the code has just one loop there
+	 * are no levels. Bit i of `nested`: by the code, level i is in a loop of its own inside that
+	 * of level i + 1. */
 	uint8_t *levels, *levels_in;
-	unsigned int num_levels;
+	unsigned int num_levels, nested;
 };
 
 struct job_loops {
@@ -52,7 +57,8 @@ struct job_loops {
 };
 
 /* It lives in the arena. */
-struct job_loops *job_loops_create(struct arena *arena, const struct job_model *jm);
+struct job_loops *job_loops_create(struct arena *arena, const struct job_model *jm,
+				   const struct progress_code *code);
 
 /* Is the transition from -> to an arrival at the head of the loop? */
 bool job_loops_arrives(const struct job_loops *jl, uint32_t loop, uint32_t from, uint32_t to);
@@ -60,6 +66,8 @@ bool job_loops_arrives(const struct job_loops *jl, uint32_t loop, uint32_t from,
 unsigned int job_loops_level(const struct job_loops *jl, uint32_t loop, uint32_t from);
 /* The level of the innermost nested loop that the state, which the loop contains, would be in. */
 unsigned int job_loops_level_in(const struct job_loops *jl, uint32_t loop, uint32_t state);
+/* Has the present iteration, for people, begun but not come to the head yet? */
+bool job_loops_is_before_head(const struct job_loops *jl, uint32_t loop, uint32_t state);
 bool job_loops_contains(const struct job_loops *jl, uint32_t loop, uint32_t state);
 /* The loop directly inside `loop` (LOOP_NONE: the whole job) that contains the state, which lies in
  * `loop`; LOOP_NONE if it lies in no loop inside. */

@@ -292,17 +292,20 @@ static void count_loops(struct finder *f, const struct job_lane *lane, uint32_t 
 		struct iteration *iteration = &iterations[i];
 		struct level_counts *counts = &p->levels[first + i];
 		unsigned int num_levels = f->jl->parts[iteration->loop].num_levels;
-		uint64_t by_level[JOB_LOOPS_MAX_LEVELS] = {0};
 
-		iteration->total = count_all(f, lane, iteration->loop, by_level);
+		iteration->total = count_all(f, lane, iteration->loop, counts->totals);
 		memcpy(counts->arrivals, tallies[i].by_level, sizeof(counts->arrivals));
-		if (last < lane->data->num_ring)
-			counts->level_in =
-				job_loops_level_in(f->jl, iteration->loop, ring_state(lane, last));
+		if (last < lane->data->num_ring) {
+			uint32_t state = ring_state(lane, last);
+
+			counts->level_in = job_loops_level_in(f->jl, iteration->loop, state);
+			counts->is_before_head =
+				job_loops_is_before_head(f->jl, iteration->loop, state);
+		}
 		if (i == 0) {
 			iteration->count = iteration->total;
 			/* Of these, the ring tells what is since the last of the highest level. */
-			counts->arrivals[num_levels - 1] = by_level[num_levels - 1];
+			counts->arrivals[num_levels - 1] = counts->totals[num_levels - 1];
 			if (has_levels && tallies[0].level + 1 < num_levels && !is_whole)
 				p->is_approximate[iteration->loop] = true;
 		} else {

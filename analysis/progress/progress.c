@@ -129,27 +129,8 @@ static void build_bodies(struct progress_private *p, const struct job_model *jm)
 	find_reach(p, LOOP_NONE, search);
 }
 
-static void fill_places(struct progress *progress)
-{
-	const struct job_model *jm = progress->jm;
-	struct progress_private *p = progress->private;
-
-	progress->places = arena_array(progress->arena, jm->num_lanes, sizeof(*progress->places));
-	for (size_t i = 0; i < jm->num_lanes; i++) {
-		const struct position *position = &p->positions[i];
-		struct place *place = &progress->places[i];
-
-		place->state = jm->lanes[i].state;
-		place->num_iterations = position->num_loops;
-		if (position->num_loops > 0)
-			place->iterations = &p->iterations[position->first];
-		place->num_frontier = position->num_frontier;
-		if (position->num_frontier > 0)
-			place->frontier = &p->iterations[position->first_frontier];
-	}
-}
-
-struct progress *progress_create(const struct job_model *jm)
+struct progress *progress_create_by_code(const struct job_model *jm,
+					 const struct progress_code *code)
 {
 	struct arena *arena = arena_create();
 	struct progress *progress = arena_alloc(arena, sizeof(*progress));
@@ -157,19 +138,30 @@ struct progress *progress_create(const struct job_model *jm)
 
 	p->arena = arena;
 	p->scratch = arena_create();
-	p->jl = job_loops_create(arena, jm);
+	p->jl = job_loops_create(arena, jm, code);
 	progress->arena = arena;
 	progress->jm = jm;
 	progress->private = p;
-	progress->loops = p->jl->loops;
-	progress->num_loops = p->jl->num_loops;
-	progress->loop_of = p->jl->loop_of;
 	progress_find_places(p, jm);
 	progress_embed_frontier(p, jm);
 	build_bodies(p, jm);
-	fill_places(progress);
+	progress_show(progress);
 	arena_destroy(p->scratch);
 	return progress;
+}
+
+static enum progress_nesting know_nothing(void *context, const struct progress_calls *calls)
+{
+	(void)context;
+	(void)calls;
+	return PROGRESS_NESTING_NOT_KNOWN;
+}
+
+struct progress *progress_create(const struct job_model *jm)
+{
+	const struct progress_code code = {know_nothing, NULL};
+
+	return progress_create_by_code(jm, &code);
 }
 
 void progress_destroy(struct progress *progress)
@@ -203,6 +195,19 @@ static enum progress_order compare_levels(const struct level_counts *a,
 	return PROGRESS_SAME;
 }
 
+/* Nothing is known but how often they were there: the order by all arrivals, unless that by those
+ * of the outermost loop is another one; if that is known to be a loop, it goes first. */
+static enum progress_order compare_ends(const struct loop_part *part, const struct level_counts *a,
+					const struct level_counts *b, enum progress_order order)
+{
+	uint64_t x = a->totals[part->num_levels - 1], y = b->totals[part->num_levels - 1];
+	enum progress_order outer = x < y ? PROGRESS_LESS : PROGRESS_MORE;
+
+	if (x == y || order == outer)
+		return order;
+	return part->nested & 1u << (part->num_levels - 2) ? outer : PROGRESS_UNORDERED;
+}
+
 static bool leads_to(const struct body *body, uint32_t from, uint32_t to)
 {
 	return body->reach[from * body->num_words + to / 64] >> to % 64 & 1;
@@ -214,21 +219,30 @@ static enum progress_order compare_iterations(const struct progress_private *p, 
 					      uint32_t k, enum progress_order rest)
 {
 	const struct iteration *a = &p->iterations[i], *b = &p->iterations[k];
-	unsigned int num_levels = p->jl->parts[a->loop].num_levels;
-	enum progress_order order = rest;
+	const struct loop_part *part = &p->jl->parts[a->loop];
+	enum progress_order all = rest, order = rest;
 
 	if (a->count != b->count)
-		order = a->count < b->count ? PROGRESS_LESS : PROGRESS_MORE;
+		all = a->count < b->count ? PROGRESS_LESS : PROGRESS_MORE;
 	if (!p->jl->loops[a->loop].is_comparable)
-		return order == PROGRESS_SAME ? order : PROGRESS_UNORDERED;
-	if (num_levels == 1 || p->is_approximate[a->loop])
-		return order;
-	for (unsigned int cuts = 1; cuts < 1u << (num_levels - 1); cuts++) {
-		enum progress_order other =
-			compare_levels(&p->levels[i], &p->levels[k], num_levels, cuts);
+		return all == PROGRESS_SAME ? all : PROGRESS_UNORDERED;
+	if (part->num_levels == 1)
+		return all;
+	if (p->is_approximate[a->loop])
+		return compare_ends(part, &p->levels[i], &p->levels[k], all);
+	for (unsigned int cuts = part->nested; cuts < 1u << (part->num_levels - 1); cuts++) {
+		enum progress_order other = all;
 
-		if ((other == PROGRESS_SAME ? rest : other) != order)
+		if ((cuts & part->nested) != part->nested)
+			continue;
+		if (cuts)
+			other = compare_levels(&p->levels[i], &p->levels[k], part->num_levels,
+					       cuts);
+		if (other == PROGRESS_SAME)
+			other = rest;
+		if (cuts > part->nested && other != order)
 			return PROGRESS_UNORDERED;
+		order = other;
 	}
 	return order;
 }
@@ -279,7 +293,7 @@ static enum progress_order compare_inside(const struct progress_private *p, uint
 	rest = compare_inside(p, loop, x, y, i + 1, loop_ret);
 	order = compare_iterations(p, k, m, rest);
 	if (order != rest || p->iterations[k].count != p->iterations[m].count)
-		*loop_ret = loop;
+		*loop_ret = progress_find_decisive(p, k, m);
 	return order;
 }
 
@@ -318,7 +332,15 @@ uint64_t progress_hash_place(const struct progress *progress, uint32_t actor)
 	uint64_t hash =
 		hash_word(progress->jm->lanes[actor].role, progress->jm->lanes[actor].state);
 
-	for (uint32_t i = 0; i < position_depth(position); i++)
-		hash = hash_word(hash, p->iterations[position_iteration(position, i)].count);
+	for (uint32_t i = 0; i < position_depth(position); i++) {
+		uint32_t k = position_iteration(position, i), loop = p->iterations[k].loop;
+		const struct loop_part *part = &p->jl->parts[loop];
+
+		/* In nested loops it does not matter how often they were in the inner one. */
+		if (part->nested && !p->is_approximate[loop] && p->jl->loops[loop].is_comparable)
+			hash = hash_word(hash, p->levels[k].arrivals[part->num_levels - 1]);
+		else
+			hash = hash_word(hash, p->iterations[k].count);
+	}
 	return hash;
 }

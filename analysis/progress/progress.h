@@ -14,7 +14,8 @@ struct job_model;
 
 enum progress_order { PROGRESS_LESS, PROGRESS_SAME, PROGRESS_MORE, PROGRESS_UNORDERED };
 
-/* A loop of the job, for comparing and for people. */
+/* A loop of the job, for people. If its body begins with the first call of a loop inside, that has
+ * the same header: by where a rank comes from it is told which of them begins a new iteration. */
 struct job_loop {
 	uint32_t header; /* job state chosen as header (job_loops.h says how) */
 	uint32_t parent; /* index of the enclosing loop, or LOOP_NONE */
@@ -61,7 +62,31 @@ struct progress {
 	struct progress_private *private;
 };
 
-/* jm is borrowed and must outlive the result. */
+/* for { 1; for { 2; 3 } 4 } is two loops by its transitions. for { for { 1; 2 } 3 }, where both loops
+ * begin with one call, is not: for { 1; 2; if { 3 } } makes the same ones. The code tells. */
+enum progress_nesting {
+	PROGRESS_NESTING_NOT_KNOWN,
+	PROGRESS_ONE_LOOP, /* all loops that go from `last` to `first` have `outside` in them, too */
+	PROGRESS_NESTED,   /* one has not, and whoever leaves it makes another call of the loop */
+	PROGRESS_MAYBE_SKIPPED, /* the same, unless a function called there goes without its call */
+};
+
+/* Calls of a loop, by their call paths. */
+struct progress_calls {
+	uint32_t first, last, outside;
+	const uint32_t *all;
+	size_t num_all;
+};
+
+struct progress_code {
+	enum progress_nesting (*ask)(void *context, const struct progress_calls *calls);
+	void *context;
+};
+
+/* jm is borrowed and must outlive the result; code is asked meanwhile only. */
+struct progress *progress_create_by_code(const struct job_model *jm,
+					 const struct progress_code *code);
+/* With code of which nothing is known. */
 struct progress *progress_create(const struct job_model *jm);
 void progress_destroy(struct progress *progress);
 

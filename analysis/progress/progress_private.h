@@ -9,7 +9,9 @@
 /* Arrivals by level (struct loop_part), each since the last of a higher one; the actor's level. */
 struct level_counts {
 	uint64_t arrivals[JOB_LOOPS_MAX_LEVELS];
+	uint64_t totals[JOB_LOOPS_MAX_LEVELS]; /* arrivals ever */
 	unsigned int level_in;
+	bool is_before_head; /* in an iteration that is not counted yet */
 };
 
 /* Where the order sees an actor: in the first num_embedded loops of its frontier, in the loops
@@ -58,6 +60,9 @@ struct progress_private {
 	size_t num_nodes;
 	struct pair_map *index_of; /* of a node in its body */
 	struct body *bodies;       /* [loops + 1]: the last is that of the whole job */
+	/* [jl->num_loops] Of the loops that are shown, the outermost of those that one loop is. */
+	uint32_t *first_shown;
+	bool is_shown_otherwise; /* than `iterations` has it */
 };
 
 /* Fill positions, iterations, levels, frontier_of and is_approximate. */
@@ -65,6 +70,13 @@ void progress_find_places(struct progress_private *p, const struct job_model *jm
 
 /* Decide how many loops each actor at the frontier is taken to be in. */
 void progress_embed_frontier(struct progress_private *p, const struct job_model *jm);
+
+/* Fill the public loops, loop_of and places. */
+void progress_show(struct progress *progress);
+/* Of the loops that are shown for the one of two actors' iterations: the outermost in whose
+ * iterations they differ, or LOOP_NONE. */
+uint32_t progress_find_decisive(const struct progress_private *p, uint32_t iteration,
+				uint32_t other);
 
 /* Equal for actors that progress_compare() calls the same. */
 uint64_t progress_hash_place(const struct progress *progress, uint32_t actor);

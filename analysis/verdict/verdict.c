@@ -127,6 +127,8 @@ static const struct rule {
 	/* a static rank whose process is stopped or gone */
 	{"stopped", verdict_find_stopped},
 	{"nobody waits", has_nobody_waiting},
+	/* a signal's handler wants a lock that the interrupted code holds */
+	{"own lock", verdict_find_own_lock},
 	/* ranks that call different things as one collective */
 	{"mismatch", verdict_find_mismatch},
 	/* ranks that wait for each other; a message that was not sent, or not as it is received; a
@@ -155,8 +157,8 @@ static void judge(struct judge *j)
 {
 	struct verdict *verdict = j->verdict;
 
-	verdict->basis = j->evidence->num_lanes ? VERDICT_BY_MODELS : VERDICT_BY_STACKS;
 	find_facts(j);
+	verdict->basis = j->evidence->num_lanes ? VERDICT_BY_MODELS : VERDICT_BY_STACKS;
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && !rules[i].apply(j); i++)
 		;
 	if (verdict->kind == VERDICT_NONE) {
@@ -226,6 +228,11 @@ struct verdict *verdict_create(const struct verdict_input *input)
 	judge(&j);
 	arena_destroy(scratch);
 	return j.verdict;
+}
+
+bool verdict_wants_longer(const struct verdict *verdict)
+{
+	return verdict->is_read && !verdict->is_stuck && !verdict->is_hang;
 }
 
 bool verdict_may_be_hang(const struct verdict *verdict)

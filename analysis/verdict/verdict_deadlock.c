@@ -176,13 +176,31 @@ struct suspect {
 	uint32_t waiting, need; /* lane that waits for it, and for what */
 };
 
+/* Those whose main thread, or another, waits outside MPI for a thread of its process: where it has
+ * gone is no state, so a step that is new there is not seen. */
+static bool add_waits_for_threads(const struct judge *j, const struct waitfor_deadlock *deadlock,
+				  struct rankset *ranks)
+{
+	bool has_some = false;
+
+	for (size_t i = 0; i < deadlock->num_actors; i++) {
+		const struct actor *actor = &j->actors[deadlock->actors[i]];
+
+		if (actor->activity != ACTIVITY_COMPUTING)
+			continue;
+		rankset_add(ranks, actor->rank);
+		has_some = true;
+	}
+	return has_some;
+}
+
 static void accuse_suspect(struct judge *j, const struct stuck *stuck,
 			   const struct suspect *suspect)
 {
 	struct rankset *ranks = rankset_in(j->arena, rankset_create());
 
 	rankset_add(ranks, j->actors[suspect->actor].rank);
-	if (suspect->is_owed)
+	if (!add_waits_for_threads(j, stuck->deadlock, ranks) && suspect->is_owed)
 		lose(j, stuck, ranks, WAITFOR_NONE, suspect->waiting, suspect->need);
 	else
 		accuse(j, stuck, ranks);
@@ -453,7 +471,6 @@ static bool find_gone(struct judge *j)
 	if (rankset_is_empty(gone) || stay_ns < VERDICT_ACCUSE_NS)
 		return false;
 	verdict_accuse(j, gone, VERDICT_LEFT, stay_ns);
-	j->verdict->is_hang = stay_ns >= VERDICT_HANG_NS;
 	/* One that is gone altogether has no place. */
 	rankset_add_set(j->verdict->culprits, gone);
 	return true;

@@ -80,6 +80,7 @@ void verdict_add_ended(struct judge *j);
 /* Has a rank crashed? Faults come before aborts: who aborts may do so because another has ended. */
 bool verdict_find_crashed(struct judge *j);
 bool verdict_find_stopped(struct judge *j);
+bool verdict_find_own_lock(struct judge *j);
 /* True if there was somebody outside, whether accused or not. */
 bool verdict_find_computing(struct judge *j);
 bool verdict_find_left(struct judge *j);

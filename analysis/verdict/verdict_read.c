@@ -124,8 +124,7 @@ static bool is_left_out(const struct judge *j, uint32_t l, const struct waitfor_
 	if (is_further(j, need->peer, l))
 		return true;
 	return peer != WAITFOR_NONE && is_in_collective(j, peer) &&
-	       !waitfor_has_arrival(j->waitfor, j->actors[l].rank, need->peer) &&
-	       verdict_ahead(j, l, peer) == AHEAD_NOT;
+	       !has_sent_ahead(j, l, need->peer) && verdict_ahead(j, l, peer) == AHEAD_NOT;
 }
 
 typedef bool need_test(const struct judge *j, uint32_t l, const struct waitfor_need *need);
@@ -188,6 +187,23 @@ static bool find_few_apart(const struct judge *j, const struct waitfor_deadlock 
 	       has_all(deadlock->ranks, ret->ranks);
 }
 
+/* Those that have sent their part to ranks that are elsewhere and do not take it: their call is not
+ * what the others' were. */
+static struct rankset *find_unasked(const struct judge *j, const struct rankset *apart)
+{
+	struct rankset *unasked = rankset_in(j->arena, rankset_create());
+
+	for (int r = rankset_first(apart); r >= 0; r = rankset_next(apart, r)) {
+		const struct waitfor_arrival *parts;
+		size_t num = waitfor_arrivals_of(j->waitfor, r, true, &parts);
+
+		for (size_t i = 0; i < num; i++)
+			if (!rankset_contains(apart, parts[i].destination))
+				rankset_add(unasked, r);
+	}
+	return unasked;
+}
+
 /* All but a few are in one call: of all who wait, or else of the deadlock, to which these few
  * belong. It is all of collectives, and somebody waits for one of the few. */
 static bool name_apart(const struct judge *j, const struct waitfor_deadlock *deadlock,
@@ -201,6 +217,8 @@ static bool name_apart(const struct judge *j, const struct waitfor_deadlock *dea
 	if (!find_few_apart(j, deadlock, j->verdict->waiting, ret) &&
 	    !find_few_apart(j, deadlock, deadlock->ranks, ret))
 		return false;
+	if (!rankset_is_empty(find_unasked(j, ret->ranks)))
+		ret->ranks = find_unasked(j, ret->ranks);
 	for (size_t i = 0; i < deadlock->num_actors; i++) {
 		uint32_t l = deadlock->actors[i];
 

@@ -2,8 +2,11 @@
  * The rules that go by what ranks do, without knowing what they wait for. */
 #include <signal.h>
 
+#include "analysis/evidence/thread_wait.h"
 #include "analysis/stacks/temporal.h"
 #include "analysis/verdict/verdict_private.h"
+#include "model/job/callpath.h"
+#include "model/job/sample.h"
 
 /* Of a job that ends: its ranks, and what the launcher does for each, take turns for as long. */
 #define ENDING_NS UINT64_C(60000000000)
@@ -70,6 +73,40 @@ bool verdict_find_stopped(struct judge *j)
 	return true;
 }
 
+static const struct sample *sample_of(const struct judge *j, size_t i)
+{
+	const struct actor *actor = &j->actors[i];
+
+	return actor->is_main ? actor->stack->latest
+			      : samples_find(j->job->samples, actor->rank, actor->lane->data->tid);
+}
+
+/* The code that a signal's handler has interrupted holds the lock that the handler wants. However
+ * short that is ago, none of the two ever goes on. Without a handler another thread might release
+ * what it does not hold, as some programs do. */
+static bool is_locked_by_itself(const struct judge *j, size_t i)
+{
+	const struct thread_wait wait = thread_wait_of(j->job, sample_of(j, i));
+
+	return wait.is_own && !wait.is_timed && wait.interrupted != CALLPATH_NONE;
+}
+
+bool verdict_find_own_lock(struct judge *j)
+{
+	if (!rankset_is_empty(j->verdict->moving))
+		return false;
+	for (size_t i = 0; i < j->num_actors; i++)
+		j->is_candidate[i] = j->facts[i].is_static &&
+				     j->actors[i].activity == ACTIVITY_COMPUTING &&
+				     is_locked_by_itself(j, i);
+	if (verdict_count_candidates(j) == 0)
+		return false;
+	verdict_weigh(j);
+	verdict_name_culprits(j, VERDICT_COMPUTATION);
+	j->verdict->is_hang = j->verdict->is_final = true;
+	return true;
+}
+
 /* Has the rank another lane of this kind? */
 static bool has_sibling(const struct judge *j, size_t lane,
 			bool (*is_kind)(const struct judge *j, size_t lane))
@@ -102,11 +139,27 @@ static bool is_static_outside(const struct judge *j, size_t lane)
 	return j->actors[lane].activity == ACTIVITY_COMPUTING;
 }
 
+static bool waits_for_threads(const struct judge *j, size_t i)
+{
+	const struct actor *actor = &j->actors[i];
+	enum thread_wait_lead lead;
+
+	if (actor->is_main)
+		return stack_facts_waits_for_threads(j->evidence->stacks, j->job, actor->rank);
+	lead = thread_wait_leads(j->job, sample_of(j, i));
+	return lead == THREAD_WAIT_LEADS_TO_MPI || lead == THREAD_WAIT_LEADS_ON;
+}
+
+/* If all threads wait so, nobody is left who could end that. */
+static bool does_something_else(const struct judge *j, size_t lane)
+{
+	return is_alive(j, lane) && !(is_static_outside(j, lane) && waits_for_threads(j, lane));
+}
+
 /* Outside MPI, but waiting for threads of the same rank that call MPI. */
 static bool waits_for_own_threads(const struct judge *j, size_t i)
 {
-	return j->actors[i].is_main && has_sibling(j, i, is_alive) &&
-	       stack_facts_waits_for_threads(j->evidence->stacks, j->job, j->actors[i].rank);
+	return has_sibling(j, i, does_something_else) && waits_for_threads(j, i);
 }
 
 /* Lanes outside MPI whose like wait inside; of_role false: whose like are all outside. */
@@ -254,6 +307,8 @@ bool verdict_find_computing(struct judge *j)
 	drop_parents(j);
 	for (size_t i = 0; i < j->num_actors; i++)
 		j->is_candidate[i] &= verdict_is_unusual(j, i);
+	if (has_unrecorded(j))
+		verdict_keep_awaited(j);
 	if (verdict_count_candidates(j) == 0 || !are_few(j))
 		return num_outside > 0;
 	is_common = verdict_count_candidates(j) * 2 > j->num_actors;
@@ -275,13 +330,7 @@ bool verdict_find_computing(struct judge *j)
 static bool is_ending(const struct judge *j)
 {
 	for (size_t i = 0; i < j->num_actors; i++) {
-		const struct actor *actor = &j->actors[i];
-		bool is_finalizing =
-			actor->lane ? j->jm->sites[SEG_STATE_SITE(actor->lane->state)].class_id ==
-					      SEG_CLASS_FINALIZE
-				    : actor->stack->is_finalizing;
-
-		if (j->facts[i].is_waiting && !is_finalizing)
+		if (j->facts[i].is_waiting && !actor_is_finalizing(&j->actors[i], j->job))
 			return false;
 	}
 	return true;

@@ -15,17 +15,6 @@ static size_t count_ranks(const struct evidence *evidence, const struct job_comm
 	return (size_t)(highest + 1);
 }
 
-static bool is_finalizing(const struct actor *actor, const struct job_model *jm)
-{
-	const struct job_lane *lane = actor->lane;
-
-	if (!lane)
-		return actor->activity == ACTIVITY_IN_MPI && actor->stack->is_finalizing;
-	return lane->model->life == SEG_LIFE_FINALIZING ||
-	       (!SEG_STATE_IS_EXIT(lane->state) &&
-		jm->sites[SEG_STATE_SITE(lane->state)].class_id == SEG_CLASS_FINALIZE);
-}
-
 static void find_actors(struct waitfor *w)
 {
 	struct waitfor_private *p = w->private;
@@ -44,7 +33,7 @@ static void find_actors(struct waitfor *w)
 		p->is_static[actor->rank] &= actor->activity != ACTIVITY_MOVES && !actor->is_torn;
 		p->has_left[actor->rank] &=
 			actor->activity == ACTIVITY_ENDED ||
-			(actor->activity != ACTIVITY_MOVES && is_finalizing(actor, p->jm));
+			(actor->activity != ACTIVITY_MOVES && actor_is_finalizing(actor, w->job));
 	}
 	for (int rank = rankset_first(w->evidence->ended); rank >= 0;
 	     rank = rankset_next(w->evidence->ended, rank))

@@ -14,7 +14,7 @@
  *			A barrier of n ranks has n + 1 edges and not n * n.
  *	any		one for each communicator of a receive with a wildcard: any member (OR)
  *	locks		one for each that somebody waits for: those who hold it
- * A need is an edge from a lane to a node that is no lane.
+ * A need is an edge from a lane to a node that is no lane, or to a thread of its own process.
  *
  * Released, as a least fixpoint: a lane that moves, computes outside MPI or of which nothing is
  * known, and one whose needs (all, or one of them) are released. What is not released will never go
@@ -49,6 +49,11 @@ enum waitfor_kind {
 	WAITFOR_TOKEN,
 	WAITFOR_TRANSFER, /* matched at both ends and not finished; always weak */
 	WAITFOR_PART,     /* the library's own message of `peer` in a collective */
+	/* outside MPI: the thread of the rank that is to end (`tag` 0), or to release a lock (1) */
+	WAITFOR_THREAD,
+	/* It polls a window of `peer` (-1: not one alone), which any other member may change; never
+	 * certain. `number`: polls since its last other step */
+	WAITFOR_LOOK,
 };
 
 /* One thing that a lane waits for. Certain: by the counts of ranks that stand still it is not met.
@@ -273,6 +278,17 @@ int waitfor_peer(const struct waitfor *waitfor, uint32_t need);
 
 /* Add whom a need is for: peer, missing members, all members but oneself, or lock holders. */
 void waitfor_add_peers(const struct waitfor *waitfor, uint32_t need, struct rankset *ranks);
+
+struct waitfor_updates {
+	struct rankset *fewer; /* in the arena */
+	const char *function;  /* the one that all count; NULL: several */
+	uint64_t least, usual; /* calls of one of `fewer`, and of each of most others */
+};
+
+/* Of a need to have a window changed (WAITFOR_LOOK): those of its members that have called what
+ * changes windows less often than more than half of them. False: nobody. */
+bool waitfor_find_updates(const struct waitfor *waitfor, uint32_t need, struct arena *arena,
+			  struct waitfor_updates *ret);
 
 /* Who may be meant to send the message or token that a need is for: the peer; with a wildcard,
  * those who have sent such ones before and do not wait for the same. *are_past_ret: they are past

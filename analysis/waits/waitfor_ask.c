@@ -113,6 +113,6 @@ void waitfor_add_peers(const struct waitfor *w, uint32_t need, struct rankset *r
 		add_group(w, node,
 			  is_any ? w->evidence->actors[waitfor_actor_of_need(w, need)].rank : -1,
 			  ranks);
-	else
+	else if (w->needs[need].kind != WAITFOR_THREAD)
 		rankset_add(ranks, waitfor_rank_of(w, node));
 }

@@ -62,7 +62,7 @@ static void leave_lane(struct walker *k, uint32_t l)
 	int rank = k->w->evidence->actors[l].rank;
 	bool is_held = waitfor_has_strong_need(k->w, l);
 
-	if (lane->activity != ACTIVITY_IN_MPI && lane->activity != ACTIVITY_POLLING) {
+	if (lane->activity != ACTIVITY_IN_MPI && lane->activity != ACTIVITY_POLLING && !is_held) {
 		end_at_rank(k, ends[lane->activity], rank);
 		return;
 	}
@@ -90,7 +90,8 @@ static void leave_rank(struct walker *k, int rank)
 		end_at_rank(k, WAITFOR_END_UNKNOWN, rank);
 	else
 		for (uint32_t l = 0; l < lanes->num; l++)
-			go_to(k, lanes->first + l);
+			if (k->w->actors[lanes->first + l].activity != ACTIVITY_ENDED)
+				go_to(k, lanes->first + l);
 }
 
 static void leave_collective(struct walker *k, const struct waitfor_collective *collective)
@@ -164,6 +165,17 @@ static void start_at(struct walker *k, uint32_t lane)
 	k->queue[k->num_queue++] = lane;
 }
 
+/* Does another thread of its rank wait for it? */
+static bool has_waiting_thread(const struct waitfor *w, uint32_t l)
+{
+	int rank = w->evidence->actors[l].rank;
+
+	for (uint32_t i = waitfor_first_actor(w, rank); waitfor_is_actor_of(w, i, rank); i++)
+		if (waitfor_find_need(w, i, l) != WAITFOR_NONE)
+			return true;
+	return false;
+}
+
 /* Choose what to follow by what is known of the start, and go. */
 static void walk(struct walker *k, int rank)
 {
@@ -173,8 +185,13 @@ static void walk(struct walker *k, int rank)
 	     l++) {
 		is_stuck &= k->w->actors[l].is_stuck;
 		is_likely_stuck &= k->w->actors[l].is_likely_stuck;
-		start_at(k, l);
+		if (!has_waiting_thread(k->w, l) && k->w->actors[l].activity != ACTIVITY_ENDED)
+			start_at(k, l);
 	}
+	/* They all wait for each other, or have all ended. */
+	for (uint32_t l = waitfor_first_actor(k->w, rank);
+	     k->num_queue == 0 && waitfor_is_actor_of(k->w, l, rank); l++)
+		start_at(k, l);
 	if (is_stuck)
 		k->is_released = k->p->is_released;
 	else if (is_likely_stuck)

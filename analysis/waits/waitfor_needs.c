@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The needs of lanes inside MPI or polling: of the operation in progress, or of its requests. */
+ * The needs of lanes inside MPI or polling: of the operation in progress, or of its requests; and of
+ * those outside that wait for another thread of their process. */
+#include "analysis/evidence/thread_wait.h"
 #include "analysis/waits/waitfor_private.h"
+#include "model/job/sample.h"
 
 struct lane_needs {
 	struct waitfor *w;
@@ -136,6 +139,31 @@ static void add_requests(struct lane_needs *n, const struct model_operation *op)
 		add_request(n, op->waited[i]);
 }
 
+/* It polls a window: whoever can get at it may change what is there. */
+static void add_look(struct lane_needs *n, const struct model_transfer *t, uint32_t site)
+{
+	struct waitfor *w = n->w;
+	uint32_t comm = job_comms_find(w->comms, n->lane->model, t->comm);
+
+	if (comm == SEG_NO_COMM) {
+		note_gap(n, WAITFOR_NO_COMM);
+		return;
+	}
+	w->private->is_any_used[comm] = true;
+	add_need(n, &(struct waitfor_need){
+			    .kind = WAITFOR_LOOK,
+			    .peer = t->peer >= 0 ? job_comms_peer(w->comms, n->lane->model, t->comm,
+								  t->peer)
+						 : -1,
+			    .tag = SEG_TAG_ANY,
+			    .comm = comm,
+			    .node = w->private->first_any + comm,
+			    .site = n->lane->site_map[site],
+			    .request = WAITFOR_NONE,
+			    .number = n->lane->data->polls,
+		    });
+}
+
 static void find_needs(struct lane_needs *n)
 {
 	static const find_need_fn of_kind[] = {
@@ -148,8 +176,13 @@ static void find_needs(struct lane_needs *n)
 	const struct model_operation *op = &data->operation;
 	uint32_t site =
 		SEG_STATE_IS_EXIT(data->state) ? data->poll_site : SEG_STATE_SITE(data->state);
+	bool is_polling = n->w->evidence->actors[n->l].activity == ACTIVITY_POLLING;
 	struct waitfor_need *need;
 
+	if (is_polling && op->kind == SEG_OPERATION_LOCK) {
+		add_look(n, &op->transfers[0], site);
+		return;
+	}
 	switch (op->kind) {
 	case SEG_OPERATION_OTHER:
 		note_gap(n, WAITFOR_NOT_COVERED);
@@ -177,9 +210,45 @@ static void find_needs(struct lane_needs *n)
 			       op->flags & SEG_OPERATION_NEIGHBOURS, site, WAITFOR_NONE,
 			       op->transfers[0].bytes);
 		break;
+	case SEG_OPERATION_LOOK:
+		if (is_polling)
+			add_look(n, &op->transfers[0], site);
+		break;
 	case SEG_OPERATION_LOCAL:
 		break;
 	}
+}
+
+/* Read between the two looks, in which neither of the two threads has moved: what the other one had
+ * then, it has still. */
+static void find_thread(struct lane_needs *n)
+{
+	const struct job *job = n->w->job;
+	const struct sample *sample = NULL;
+	struct thread_wait wait;
+	uint32_t other;
+
+	if (job->samples)
+		sample = samples_find(job->samples, n->lane->rank,
+				      n->lane->data->is_main ? 0 : n->lane->data->tid);
+	wait = thread_wait_of(job, sample);
+	if (!wait.tid || wait.is_timed)
+		return;
+	other = thread_wait_lane(job, sample, &wait);
+	if (other == UINT32_MAX || other == n->l)
+		return;
+	add_need(n, &(struct waitfor_need){
+			    .kind = WAITFOR_THREAD,
+			    .is_certain = true,
+			    .peer = n->lane->rank,
+			    .tag = wait.kind == THREAD_WAIT_LOCK,
+			    .comm = SEG_NO_COMM,
+			    .node = other,
+			    .site = SEG_STATE_SITE(n->lane->state),
+			    .request = WAITFOR_NONE,
+			    .number = WAITFOR_NOT_KNOWN,
+			    .given = WAITFOR_NOT_KNOWN,
+		    });
 }
 
 void waitfor_find_needs(struct waitfor *w)
@@ -194,6 +263,8 @@ void waitfor_find_needs(struct waitfor *w)
 		};
 
 		n.result->first_need = (uint32_t)w->num_needs;
+		if (n.lane && actor->activity == ACTIVITY_COMPUTING && !actor->is_torn)
+			find_thread(&n);
 		if (!actor_is_waiting(actor))
 			continue;
 		if (n.lane && (actor->is_torn || !n.lane->data->is_consistent))

@@ -227,8 +227,8 @@ static void add_receives(struct reader *r, bool are_own)
 static void add_sends(struct reader *r, bool are_own)
 {
 	const struct waitfor_arrival *arrivals;
-	size_t num = waitfor_arrivals_of(r->w, r->w->evidence->actors[r->l].rank, are_own,
-					 &arrivals);
+	size_t num =
+		waitfor_arrivals_of(r->w, r->w->evidence->actors[r->l].rank, are_own, &arrivals);
 
 	for (size_t i = 0; i < num; i++)
 		add(r, are_own ? WAITFOR_PART : WAITFOR_RECEIVE, arrivals[i].destination,
@@ -241,7 +241,8 @@ static enum names_mpi_kind kind_of(const struct job *job, const struct stack_fac
 {
 	enum names_mpi_kind kind = NAMES_MPI_OTHER;
 
-	for (uint32_t at = fact->latest->path; at != CALLPATH_NONE && kind == NAMES_MPI_OTHER;
+	for (uint32_t at = stack_fact_place(fact)->path;
+	     at != CALLPATH_NONE && kind == NAMES_MPI_OTHER;
 	     at = at == fact->function ? CALLPATH_NONE : callpaths_get(job->callpaths, at)->parent)
 		kind = names_mpi_kind(job->names, at);
 	return kind;
@@ -258,6 +259,7 @@ static void read_queues(struct reader *r, enum names_mpi_kind kind)
 		[NAMES_MPI_SENDRECV] = {.receives = true, .sends = true},
 		[NAMES_MPI_WAIT] = {.receives = true, .own_receives = true, .sends = true},
 		[NAMES_MPI_POLL] = {.receives = true},
+		[NAMES_MPI_LOOK] = {.own_receives = true, .own_sends = true},
 		[NAMES_MPI_OTHER] = {.own_receives = true, .own_sends = true},
 	};
 
@@ -328,7 +330,9 @@ void waitfor_read_needs(struct waitfor *w, uint32_t l)
 
 	if (!actor->lane)
 		result->gap = WAITFOR_NOT_TOLD;
-	if (!r.queues || !actor->is_main || fact->function == CALLPATH_NONE ||
+	/* In MPI_Finalize it waits for others to come there, which is how programs end. */
+	if (!r.queues || !actor->is_main || actor_is_finalizing(actor, w->job) ||
+	    fact->function == CALLPATH_NONE ||
 	    (actor->lane && (actor->activity != ACTIVITY_IN_MPI || is_counted(w, l))))
 		return;
 	read_queues(&r, kind_of(w->job, fact));

@@ -33,8 +33,9 @@ static enum wait_mode add_lane(const struct waitfor *w, uint32_t l)
 
 	if (activity == ACTIVITY_ENDED)
 		return WAIT_ANY;
-	return activity == ACTIVITY_IN_MPI || activity == ACTIVITY_POLLING ? add_needs(w, l)
-									   : WAIT_FREE;
+	if (activity == ACTIVITY_COMPUTING && w->actors[l].num_needs == 0)
+		return WAIT_FREE;
+	return activity == ACTIVITY_MOVES ? WAIT_FREE : add_needs(w, l);
 }
 
 static enum wait_mode add_rank(const struct waitfor *w, size_t rank)
@@ -43,8 +44,10 @@ static enum wait_mode add_rank(const struct waitfor *w, size_t rank)
 
 	if (w->private->has_left[rank])
 		return WAIT_ANY;
+	/* From a thread that has ended nothing comes, so there is no way on from there either. */
 	for (uint32_t l = 0; l < lanes->num; l++)
-		wait_graph_add_edge(w->private->graph, lanes->first + l);
+		if (w->actors[lanes->first + l].activity != ACTIVITY_ENDED)
+			wait_graph_add_edge(w->private->graph, lanes->first + l);
 	return lanes->num > 0 ? WAIT_ANY : WAIT_FREE;
 }
 

@@ -15,6 +15,7 @@
 #include "model/xalloc.h"
 
 #define MAX_FILE ((size_t)16 << 20)
+#define MAX_SEARCHED 1024  /* threads of a process that are asked for their numbers */
 #define KERNEL_EXITING 0x4 /* PF_EXITING of linux/sched.h, among the flags in stat */
 
 static char *read_all(const char *path, size_t *size_ret)
@@ -332,6 +333,34 @@ static int refuse_tracer(pid_t pid, const struct procfs_stat *stat, pid_t tracer
 			 "process %d (%s) cannot %s: it is already traced by pid %d (%s); "
 			 "detach that first",
 			 (int)pid, stat->comm, doing, (int)tracer, other.comm);
+}
+
+/* Does the process have this thread, and does it live? */
+static bool has_thread(pid_t pid, pid_t tid)
+{
+	struct procfs_stat stat;
+
+	return procfs_stat(pid, tid, &stat) == 0 && !strchr("ZX", stat.state);
+}
+
+pid_t procfs_find_thread(pid_t pid, pid_t own)
+{
+	struct procfs_status status;
+	pid_t *tids, found = 0;
+	size_t num = 0;
+
+	if (procfs_status(pid, &status))
+		return 0;
+	/* Not in a pid namespace of its own, as mostly. */
+	if (status.own == pid)
+		return has_thread(pid, own) ? own : 0;
+	tids = procfs_threads(pid, &num);
+	for (size_t i = 0; i < num && i < MAX_SEARCHED && !found; i++)
+		if (procfs_status(tids[i], &status) == 0 && status.own == own &&
+		    has_thread(pid, tids[i]))
+			found = tids[i];
+	free(tids);
+	return found;
 }
 
 int procfs_check_tracer(pid_t pid, const char *doing, struct pdb_error *err)

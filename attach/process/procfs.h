@@ -78,6 +78,10 @@ const struct procfs_stat *procfs_find(const struct procfs_stat *list, size_t num
 /* The threads of a process, main thread first. The caller frees; NULL with errno set. */
 pid_t *procfs_threads(pid_t pid, size_t *num_ret);
 
+/* The living thread that knows itself by this number, in the pid namespace of its process; 0: there
+ * is none. */
+pid_t procfs_find_thread(pid_t pid, pid_t own);
+
 /* -1 if another process traces this one, and who; procfs_explain() says the same. */
 int procfs_check_tracer(pid_t pid, const char *doing, struct pdb_error *err);
 

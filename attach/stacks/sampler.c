@@ -10,6 +10,7 @@
 #include "attach/process/memory.h"
 #include "attach/process/procfs.h"
 #include "attach/queues/mpi_queues.h"
+#include "attach/stacks/futex.h"
 #include "attach/stacks/python.h"
 #include "attach/stacks/sampler.h"
 #include "attach/stacks/tracee.h"
@@ -25,6 +26,7 @@
 
 #define STACK_SIZE ((size_t)64 << 10)     /* copied of each stack at first */
 #define DEEP_STACK_SIZE ((size_t)2 << 20) /* and again if that was too little */
+#define MAX_AWAITED 4      /* threads one behind the other, each of which waits for the next */
 #define MAX_AT_ONCE 64     /* threads seized at one time: bounds the memory for copies */
 #define NUM_DURATIONS 4096 /* last stops remembered for the median */
 
@@ -48,6 +50,7 @@ struct subject {
 	struct process *process;
 	struct unwind_result unwound;
 	struct message_queues *queues;
+	struct sample_wait wait;
 	uint64_t stack_pointer;
 	uint64_t stopped_ns; /* all its stops together */
 	uint64_t when_ns;
@@ -230,6 +233,23 @@ static void note_stop(struct sampler *sampler, struct subject *subject, const st
 		cost->stopped_ns_max = ns;
 }
 
+static void judge_wait(struct subject *subject, const struct tracee *tracee)
+{
+	struct sample_wait *wait = &subject->wait;
+	struct procfs_status status;
+
+	*wait = (struct sample_wait){.kind = SAMPLE_WAIT_NONE};
+	if (tracee->num_futex_words == 0 || procfs_status(subject->tid, &status))
+		return;
+	*wait = futex_judge(&tracee->futex, tracee->futex_words, tracee->num_futex_words,
+			    status.own);
+	/* What may have been anything is a thread's number only if there is that thread. */
+	if (wait->tid)
+		wait->tid = procfs_find_thread(subject->pid, wait->tid);
+	if (!wait->tid && wait->kind != SAMPLE_WAIT_NONE)
+		wait->kind = SAMPLE_WAIT_OTHER;
+}
+
 static void explain_failure(struct subject *subject, const struct tracee *tracee)
 {
 	switch (tracee->result) {
@@ -313,6 +333,7 @@ static void copy_deeper(struct sampler *sampler, struct subject *subject)
 	/* If it has ended meanwhile, the first look stands. */
 	if (tracee.result == TRACEE_COPIED) {
 		note_stop(sampler, subject, &tracee);
+		judge_wait(subject, &tracee);
 		unwind(sampler, subject, &tracee);
 	}
 	free(bytes);
@@ -373,6 +394,7 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 			subject->state = '?';
 		subject->stack_pointer = tracee_sp(&tracees[i].regs);
 		note_stop(sampler, subject, &tracees[i]);
+		judge_wait(subject, &tracees[i]);
 		unwind(sampler, subject, &tracees[i]);
 	}
 	for (size_t i = 0; i < num; i++)
@@ -419,6 +441,7 @@ static void add_sample(struct sampler *sampler, struct subject *subject, struct 
 		sampler->cost.num_failed++;
 	} else {
 		sample.path = subject->unwound.path;
+		sample.wait = subject->wait;
 		sample.values = subject->unwound.values;
 		sample.num_values = subject->unwound.num_values;
 		subject->unwound.values = NULL;
@@ -442,12 +465,70 @@ static int check_all_refused(const struct subjects *subjects, struct pdb_error *
 			 subjects->list[0].error.text);
 }
 
+/* From the subject `first` on. */
+static void take_from(struct sampler *sampler, struct subjects *subjects, size_t first,
+		      unsigned flags)
+{
+	struct subject *some[MAX_AT_ONCE];
+	size_t num = 0;
+
+	for (size_t i = first; i < subjects->num; i++) {
+		if (subjects->list[i].process)
+			some[num++] = &subjects->list[i];
+		if (num == MAX_AT_ONCE || (num && i + 1 == subjects->num)) {
+			take_some(sampler, some, num, flags);
+			num = 0;
+		}
+	}
+}
+
+/* Subjects of one process follow each other, but for those that are added here. */
+static bool has_subject(const struct subjects *subjects, size_t of, pid_t tid, size_t first_added)
+{
+	const struct subject *list = subjects->list;
+	size_t begin = of, end = of;
+
+	while (begin > 0 && list[begin - 1].process == list[of].process)
+		begin--;
+	while (end < subjects->num && list[end].process == list[of].process)
+		end++;
+	for (size_t i = begin; i < end; i++)
+		if (list[i].tid == tid)
+			return true;
+	for (size_t i = first_added; i < subjects->num; i++)
+		if (list[i].process == list[of].process && list[i].tid == tid)
+			return true;
+	return false;
+}
+
+/* Whom those wait for that were looked at, then whom these wait for, ... Each of a thread's chain is
+ * in a round of its own, so a process adds no more than there are rounds for each that was asked
+ * for. */
+static void take_awaited(struct sampler *sampler, struct subjects *subjects, unsigned flags)
+{
+	size_t asked = subjects->num, first = 0;
+
+	for (int round = 0; round < MAX_AWAITED && first < subjects->num; round++) {
+		size_t end = subjects->num;
+
+		for (size_t i = first; i < end; i++) {
+			const struct subject of = subjects->list[i];
+			const struct sampler_target target = {.rank = of.rank, .pid = of.pid};
+
+			if (of.is_copied && of.wait.tid &&
+			    !has_subject(subjects, i, of.wait.tid, asked))
+				add_subject(subjects, &target, of.wait.tid)->process = of.process;
+		}
+		first = end;
+		take_from(sampler, subjects, end, flags);
+	}
+}
+
 int sampler_take(struct sampler *sampler, const struct sampler_target *targets, size_t num_targets,
 		 unsigned flags, struct samples *samples, struct pdb_error *err)
 {
 	struct subjects subjects = {0};
-	struct subject *some[MAX_AT_ONCE];
-	size_t i, num = 0;
+	size_t i, num;
 	int result;
 
 	if (!sampler->stacks) {
@@ -458,14 +539,10 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 	sampler->probes.wants_contents = flags & SAMPLER_CONTENTS;
 	for (i = 0; i < num_targets; i++)
 		add_target(sampler, &subjects, &targets[i], flags);
-	for (i = 0; i < subjects.num; i++) {
-		if (subjects.list[i].process)
-			some[num++] = &subjects.list[i];
-		if (num == MAX_AT_ONCE || (num && i + 1 == subjects.num)) {
-			take_some(sampler, some, num, flags);
-			num = 0;
-		}
-	}
+	num = subjects.num;
+	take_from(sampler, &subjects, 0, flags);
+	if (flags & SAMPLER_AWAITED)
+		take_awaited(sampler, &subjects, flags);
 	result = check_all_refused(&subjects, err);
 	for (i = 0; !result && i < subjects.num; i++) {
 		struct subject *subject = &subjects.list[i];
@@ -475,6 +552,8 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 		    subject->error.code != ERROR_GONE)
 			add_sample(sampler, subject, samples);
 	}
+	if (subjects.num > num)
+		samples_sort(samples);
 	for (i = 0; i < subjects.num; i++) {
 		free(subjects.list[i].unwound.values);
 		message_queues_destroy(subjects.list[i].queues);

@@ -22,6 +22,9 @@ enum sampler_flags {
 	SAMPLER_FRESH = 1 << 1,    /* do not reuse what was learned of the ranks' maps before */
 	SAMPLER_QUEUES = 1 << 2,   /* of main threads their ranks' message queues, too */
 	SAMPLER_CONTENTS = 1 << 3, /* of frames SAMPLE_CONTENTS, where it can be told */
+	/* Of the threads of its process that a thread looked at waits for, too, and whom they wait
+	 * for, some steps far. */
+	SAMPLER_AWAITED = 1 << 4,
 };
 
 struct sampler_target {

@@ -74,6 +74,19 @@ static void copy_part(const struct tracee *tracee, struct tracee_part *part)
 	part->size = n > 0 ? (size_t)n : 0;
 }
 
+/* Only now is it sure that nobody else has got what it waits for. */
+static void copy_futex(struct tracee *tracee)
+{
+	ssize_t n;
+
+	tracee->num_futex_words = 0;
+	if (!futex_call_of(&tracee->regs, &tracee->futex))
+		return;
+	n = memory_read(tracee->tid, tracee->futex.address, tracee->futex_words,
+			sizeof(tracee->futex_words));
+	tracee->num_futex_words = n > 0 ? (size_t)n / sizeof(*tracee->futex_words) : 0;
+}
+
 /* The thread stands still. Nothing here may take long. */
 static int copy_state(struct tracee *tracee)
 {
@@ -84,6 +97,7 @@ static int copy_state(struct tracee *tracee)
 	if (ptrace(PTRACE_GETSIGMASK, tracee->tid, sizeof(tracee->blocked), &tracee->blocked))
 		tracee->blocked = 0;
 	tracee->stack.address = (tracee_sp(&tracee->regs) - RED_ZONE) & ~(uint64_t)7;
+	copy_futex(tracee);
 	copy_part(tracee, &tracee->stack);
 	if (tracee->other.address)
 		copy_part(tracee, &tracee->other);

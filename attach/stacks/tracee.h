@@ -10,6 +10,8 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
+#include "attach/stacks/futex.h"
+
 /* Memory copied while the thread stood still. */
 struct tracee_part {
 	uint64_t address;
@@ -35,8 +37,12 @@ struct tracee {
 	enum tracee_result result;
 	int error;
 	struct user_regs_struct regs;
-	uint64_t blocked;    /* signals, by number less one; 0 where that is not known */
-	bool is_stopped;     /* it was found stopped by a signal */
+	uint64_t blocked; /* signals, by number less one; 0 where that is not known */
+	bool is_stopped;  /* it was found stopped by a signal */
+	/* In a futex call: it, and words of memory from its address on. */
+	struct futex_call futex;
+	uint32_t futex_words[FUTEX_WORDS];
+	size_t num_futex_words;
 	uint64_t when_ns;    /* CLOCK_MONOTONIC, when it was copied */
 	uint64_t stopped_ns; /* an upper bound of how long it was stopped */
 	/* While it goes on. */

@@ -64,7 +64,7 @@ mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 lmp -in in.melt >output 
 job=$!
 wait_for grep -Eqs '^ *100 ' output || die "LAMMPS has not started"
 "$build/inject" --timeout 60 "$(find_rank 2 lmp)" LAMMPS_NS::PairLJCut::compute
-save lammps.pdb 'Least progressed: rank 2'
+save lammps.pdb 'Culprit: rank 2'
 
 # A message that is never sent, in a program of the tests.
 tree=$folder/../..

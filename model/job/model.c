@@ -25,13 +25,14 @@ struct model *model_create_in(struct model_pool *pool)
 
 int model_num_transfers(enum seg_operation_kind kind)
 {
-	static const int nums[SEG_OPERATION_LOCAL + 1] = {
+	static const int nums[SEG_OPERATION_LOOK + 1] = {
 		[SEG_OPERATION_SEND] = 1,       [SEG_OPERATION_RECV] = 1,
 		[SEG_OPERATION_SENDRECV] = 2,   [SEG_OPERATION_PROBE] = 1,
 		[SEG_OPERATION_COLLECTIVE] = 1, [SEG_OPERATION_LOCK] = 1,
+		[SEG_OPERATION_LOOK] = 1,
 	};
 
-	return kind <= SEG_OPERATION_LOCAL ? nums[kind] : 0;
+	return kind <= SEG_OPERATION_LOOK ? nums[kind] : 0;
 }
 
 bool model_is_in_collective(const struct model *model, uint32_t comm, uint64_t number)

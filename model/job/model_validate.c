@@ -157,7 +157,7 @@ static int validate_operation(const struct model *model, const struct model_oper
 	bool waits = operation->kind == SEG_OPERATION_WAIT_ALL ||
 		     operation->kind == SEG_OPERATION_WAIT_ANY;
 
-	if (operation->kind > SEG_OPERATION_LOCAL || operation->num_waited > SEG_MAX_WAITED ||
+	if (operation->kind > SEG_OPERATION_LOOK || operation->num_waited > SEG_MAX_WAITED ||
 	    (operation->num_waited && !waits))
 		return error_set(err, ERROR_FORMAT, "its operation is not valid");
 	for (int i = 0; i < model_num_transfers(operation->kind); i++) {

@@ -299,6 +299,7 @@ static bool is_function(const char *text, const char *function)
 	const char *rest = text + strlen(function);
 
 	return strncasecmp(text, function, strlen(function)) == 0 && (!*rest || *rest == '_') &&
+	       strncasecmp(rest, "_count", strlen("_count")) != 0 &&
 	       strncasecmp(rest, "_cancelled", strlen("_cancelled")) != 0 &&
 	       strncasecmp(rest, "_replace", strlen("_replace")) != 0 &&
 	       strncasecmp(rest, "_init", strlen("_init")) != 0;
@@ -308,11 +309,15 @@ enum names_mpi_kind names_mpi_kind(struct names *names, uint32_t node)
 {
 	static const struct {
 		enum names_mpi_kind kind;
-		const char *functions[9]; /* the last one NULL */
+		const char *functions[14]; /* the last one NULL */
 	} kinds[] = {
 		{NAMES_MPI_POLL,
 		 {"Test", "Testall", "Testany", "Testsome", "Iprobe", "Improbe",
 		  "Request_get_status", "Win_test"}},
+		{NAMES_MPI_LOOK,
+		 {"Get", "Get_accumulate", "Fetch_and_op", "Compare_and_swap", "Win_lock",
+		  "Win_lock_all", "Win_unlock", "Win_unlock_all", "Win_flush", "Win_flush_all",
+		  "Win_flush_local", "Win_flush_local_all", "Win_sync"}},
 		{NAMES_MPI_RECEIVE, {"Recv", "Mrecv"}},
 		{NAMES_MPI_SEND, {"Send", "Ssend", "Rsend", "Bsend"}},
 		{NAMES_MPI_SENDRECV, {"Sendrecv", "Sendrecv_replace"}},

@@ -28,6 +28,22 @@ struct sample_value {
 	int64_t value;
 };
 
+/* What keeps a thread in a futex call, by the words there (attach/stacks/futex.h). */
+enum sample_wait_kind {
+	SAMPLE_WAIT_NONE,   /* it is in no such call, or that is not known */
+	SAMPLE_WAIT_JOIN,   /* the thread tid has not ended */
+	SAMPLE_WAIT_MUTEX,  /* tid is said beside what looks like a mutex to hold it */
+	SAMPLE_WAIT_OWNED,  /* tid is said in the word itself to hold it */
+	SAMPLE_WAIT_RWLOCK, /* tid is said beside what looks like a lock to write */
+	SAMPLE_WAIT_OTHER,  /* nobody is said who would end it, or no thread that lives */
+};
+
+struct sample_wait {
+	uint8_t kind;  /* enum sample_wait_kind */
+	bool is_timed; /* it ends after some time anyway */
+	pid_t tid;     /* a thread of the process, maybe itself, as in struct sample; 0: nobody */
+};
+
 struct sample {
 	int rank;
 	pid_t tid;
@@ -37,6 +53,7 @@ struct sample {
 	uint32_t path;
 	char state;       /* of /proc/PID/task/TID/stat when looked at: R S D T t Z; '?' unknown */
 	uint64_t when_ns; /* CLOCK_MONOTONIC of the host */
+	struct sample_wait wait;
 	uint32_t stopped_ns;         /* for how long the thread was stopped */
 	char *note;                  /* NULL, or why it failed or is incomplete */
 	struct sample_value *values; /* by depth; NULL where nothing was asked for */

@@ -9,7 +9,8 @@ struct lane *lane_create(struct writer *w, uint32_t index)
 {
 	const size_t hints = SEG_MAX_SITES * sizeof(struct lane_hint);
 	const size_t rows = SEG_MAX_LEDGER * sizeof(struct ledger_next);
-	const size_t size = sizeof(struct lane) + hints + rows + P2P_MEMORY;
+	const size_t looks = sizeof(struct looks);
+	const size_t size = sizeof(struct lane) + hints + rows + looks + P2P_MEMORY;
 	struct lane *l = pages_map(size);
 
 	if (!l)
@@ -21,7 +22,8 @@ struct lane *lane_create(struct writer *w, uint32_t index)
 	}
 	l->hints = (struct lane_hint *)(l + 1);
 	ledger_init(l, (struct ledger_next *)((char *)l->hints + hints));
-	p2p_init(&l->p2p, (char *)l->next_rows + rows);
+	l->looks = (struct looks *)((char *)l->next_rows + rows);
+	p2p_init(&l->p2p, (char *)l->looks + looks);
 	l->index = index;
 	l->writer = w;
 	struct seg_table *tables = l->seg->tables;
@@ -62,6 +64,8 @@ void lane_take(struct lane *l, int tid, bool is_main)
 	relaxed_set(&l->current->since, now);
 	forget_polls(l);
 	section_end(&l->current->seq, seq);
+	looks_forget(l->looks);
+	l->looks_left = LOOKS_SAMPLE;
 	atomic_store_explicit(&seg->use, SEG_LANE_ACTIVE, memory_order_release);
 }
 
@@ -213,6 +217,19 @@ static void end_gap(struct lane *l, uint64_t now)
 
 	if (SEG_STATE_IS_EXIT(l->state) && gap > (int64_t)relaxed_get(longest))
 		relaxed_set(longest, gap);
+}
+
+void lane_pass(struct lane *l, uint32_t site, uint64_t at)
+{
+	struct lane_hint *from = &l->hints[SEG_STATE_SITE(l->state)], *hint = &l->hints[site];
+	uint32_t transition = find_transition(l, SEG_STATE_ENTER(site));
+	uint32_t seq = section_begin(&l->current->seq);
+
+	if (transition != NO_TRANSITION)
+		lane_add(&l->transitions[transition].count, 1);
+	lane_event(l, l->current, &from->longest[1], SEG_STATE_ENTER(site), hint, at);
+	lane_event(l, l->current, &hint->longest[0], SEG_STATE_EXIT(site), hint, at);
+	section_end(&l->current->seq, seq);
 }
 
 void lane_enter(struct lane *l, uint32_t site, const struct path_entry *entry, uint64_t now)

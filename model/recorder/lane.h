@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "model/recorder/idhash.h"
+#include "model/recorder/looks.h"
 #include "model/recorder/pathcache.h"
 #include "model/recorder/requests.h"
 #include "model/recorder/ticks.h"
@@ -95,6 +96,8 @@ struct lane {
 	uint64_t poll_ticks;
 	uint32_t num_skipped; /* calls left out since the last one that was not */
 	bool is_skipping;     /* the call in progress is left out */
+	uint32_t looks_left;  /* calls that may be looks, until looks_are_due() */
+	struct looks *looks;
 	struct pathcache cache;
 
 	uint32_t states_ready; /* states below this one have pages */
@@ -139,7 +142,16 @@ void lane_enter(struct lane *l, uint32_t site, const struct path_entry *entry, u
 void lane_enter_poll(struct lane *l, uint32_t site, uint64_t now);
 void lane_leave_poll(struct lane *l, bool failed);
 
+/* The events of a call that entered and returned at `at`: it was counted as a poll then. */
+void lane_pass(struct lane *l, uint32_t site, uint64_t at);
+
 /* ---- The fast path: here to be inlined ---- */
+
+/* A call begins that may only look: is it one to look at, as it seems? */
+static ALWAYS_INLINE bool looks_are_due(struct lane *l)
+{
+	return unlikely(--l->looks_left == 0) && looks_repeat(l);
+}
 
 /* A word that only this thread writes: its new value. */
 static inline uint64_t lane_add(_Atomic uint64_t *word, uint64_t n)

@@ -172,10 +172,13 @@ struct lane *recorder_may_skip(void)
 
 static ALWAYS_INLINE void enter(struct lane *lane)
 {
-	if (unlikely(!lane_expects(lane, lane->site)))
+	if (unlikely(!lane_expects(lane, lane->site))) {
+		if (lane->poll_site)
+			looks_resume(lane);
 		lane_enter(lane, lane->site, lane->entry, lane->now);
-	else
+	} else {
 		lane_enter_expected(lane, lane->now);
+	}
 }
 
 static NOINLINE void enter_traced(struct lane *lane)
@@ -224,8 +227,31 @@ void recorder_enter_poll(struct lane *lane)
 
 void recorder_leave_poll(struct lane *lane, bool failed)
 {
+	if (!failed && lane->looks->is_polling)
+		looks_resume(lane);
 	lane_leave_poll(lane, failed);
 	if (unlikely(lane->tracer != NULL) && !failed)
 		tracer_call(lane->tracer, lane->site);
 	ended(lane);
+}
+
+void recorder_enter_look(struct lane *lane)
+{
+	if (!lane->looks->is_poll) {
+		recorder_enter(lane);
+		return;
+	}
+	looks_operation(lane);
+	lane_enter_poll(lane, lane->site, lane->now);
+}
+
+void recorder_leave_look(struct lane *lane)
+{
+	bool told_nothing = looks_told_nothing(lane);
+
+	if (lane->looks->is_poll)
+		recorder_leave_poll(lane, told_nothing);
+	else
+		recorder_leave(lane);
+	looks_end(lane);
 }

@@ -4,6 +4,7 @@
  *	recorder, process                 the way of a call; start, end, what all threads share
  *	lane, tracer                      a thread's events, and its trace
  *	unwind, pathcache, objects, intern  from the stack to a site of the segment
+ *	looks                             one-sided calls that only look are polls
  *	operation, p2p, requests, ledger, tokens  what a call needs of other ranks
  *	comms, handles, commid            communicators, windows and files
  *	mpi_calls.def, wrappers.gawk, wrap_*  what knows MPI; compiled for each MPI
@@ -72,5 +73,9 @@ void recorder_leave(struct lane *lane);
 /* The same for a poll. */
 void recorder_enter_poll(struct lane *lane);
 void recorder_leave_poll(struct lane *lane, bool failed);
+
+/* The same for a call that looks_are_due() for and that looks_begin() was told of: a poll or not. */
+void recorder_enter_look(struct lane *lane);
+void recorder_leave_look(struct lane *lane);
 
 #endif

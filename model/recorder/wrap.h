@@ -3,7 +3,7 @@
 #ifndef PDB_RECORDER_WRAP_H
 #define PDB_RECORDER_WRAP_H
 
-#include "model/recorder/wrap_tokens.h"
+#include "model/recorder/wrap_looks.h"
 
 /* What is exported; then begins its wrapper. */
 #define WRAP_EXPORT(symbol_, name_, class_, language_, ierror_)                                    \

@@ -14,6 +14,7 @@
 
 #define wrap_c_MPI_Group(handle_) (handle_)
 #define wrap_c_MPI_Datatype(handle_) (handle_)
+#define wrap_f_MPI_Op(handle_) WRAP_INT_F2C(MPI_Op, MPI_Op_f2c, *(const MPI_Fint *)(handle_))
 #define wrap_f_MPI_Group(handle_)                                                                  \
 	WRAP_INT_F2C(MPI_Group, MPI_Group_f2c, *(const MPI_Fint *)(handle_))
 

@@ -30,7 +30,7 @@ void wrap_make_inter_after(struct wrap_call *w, int ret, const void *comm);
 
 /* ---- Locks ---- */
 
-static inline void wrap_lock_before(struct wrap_call *w, int type, int rank, uint32_t window)
+static ALWAYS_INLINE void wrap_lock_before(struct wrap_call *w, int type, int rank, uint32_t window)
 {
 	w->comm = window;
 	w->peer = rank;
@@ -78,7 +78,8 @@ static inline void wrap_flush_all_before(struct wrap_call *w, uint32_t window, u
 
 /* ---- One-sided transfers ---- */
 
-static inline void wrap_one_sided_before(struct wrap_call *w, uint32_t window, uint32_t pending)
+static ALWAYS_INLINE void wrap_one_sided_before(struct wrap_call *w, uint32_t window,
+						uint32_t pending)
 {
 	comms_leave_pending(&comms_here, window, pending);
 	operation_local(w->lane);

@@ -38,6 +38,14 @@ FNR == NR && $1 == "shape" {
 	next
 }
 
+FNR == NR && $1 == "look" {
+	for (i = 3; $i != ":"; i++)
+		look_of[$i] = look_of[$i "_c"] = $2
+	for (i++; i <= NF; i++)
+		look[$2] = look[$2] " " $i
+	next
+}
+
 FNR == NR {
 	add_calls()
 	next
@@ -136,6 +144,22 @@ function print_after(name, symbol, indent, outcome,	s, if_any)
 	       values(name, after[s], symbol)
 }
 
+# Statements: a call that may only look is a poll or not.
+function print_look(name, symbol, call,	s)
+{
+	s = shape_of[name]
+	printf "\tif (wrap.lane && looks_are_due(wrap.lane)) {\n"
+	printf "\t\twrap_look_%s(&wrap%s);\n", look_of[name], values(name, look[look_of[name]], symbol)
+	printf "\t\twrap_%s_before(&wrap%s%s);\n", hook_before[s], values(name, before[s], symbol),
+	       constants[name]
+	printf "\t\trecorder_enter_look(wrap.lane);\n"
+	printf "\t\tint ret = %s;\n", call
+	printf "\t\tif (recorder_returned(wrap.lane)) {\n"
+	print_after(name, symbol, "\t\t\t", "")
+	printf "\t\t\trecorder_leave_look(wrap.lane);\n\t\t}\n"
+	printf symbol ? "\t\t(void)ret;\n\t\treturn;\n\t}\n" : "\t\treturn ret;\n\t}\n"
+}
+
 # The wrapper's statements around the call of the next function; those of the status and the outcome are
 # C expressions.
 function print_body(name, symbol, call, status, outcome,	s, at, polls)
@@ -157,6 +181,8 @@ function print_body(name, symbol, call, status, outcome,	s, at, polls)
 		printf symbol ? "\t\t(void)ret;\n\t\treturn;\n\t}\n" : "\t\treturn ret;\n\t}\n"
 	}
 	printf "\tWRAP_BEGIN(%s);\n", status
+	if (name in look_of)
+		print_look(name, symbol, call)
 	printf "\tif (wrap.lane) {\n"
 	if (s != "" && hook_before[s] != "unknown")
 		printf "\t\twrap_%s_before(&wrap%s%s);\n", hook_before[s],

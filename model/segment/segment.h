@@ -378,7 +378,8 @@ struct seg_current {
 	_Atomic uint32_t state;
 	_Atomic uint64_t since;  /* ticks when `state` was entered */
 	_Atomic uint64_t events; /* made so far; the ring's next slot is events % size */
-	/* Polling since `state` was entered: a poll that fails is counted and is no transition. */
+	/* Polling since `state` was entered: a poll that fails is counted and is no transition.
+	 * One-sided calls that only look and are told nothing new are polls, too. */
 	_Atomic uint32_t poll_site;  /* of the last poll, failed or in progress; 0: none */
 	_Atomic uint32_t in_poll;    /* 1 while inside a poll whose outcome is not known yet */
 	_Atomic uint64_t polls;      /* failed polls since `state` was entered */
@@ -396,6 +397,7 @@ enum seg_operation_kind {
 	SEG_OPERATION_COLLECTIVE, /* `number` of transfers[0].comm, root transfers[0].peer */
 	SEG_OPERATION_LOCK, /* MPI_Win_lock, unlock, flush: window, target, 1 if exclusive as tag */
 	SEG_OPERATION_LOCAL, /* returns without anybody's help (MPI_Isend, MPI_Put, ...) */
+	SEG_OPERATION_LOOK,  /* a poll that looks into a window: window, target */
 };
 
 enum seg_operation_flags {

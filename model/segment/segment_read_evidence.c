@@ -233,7 +233,7 @@ static bool is_current(const struct raw_lane *raw)
 
 	return raw->has_operation && raw->head.use == SEG_LANE_ACTIVE &&
 	       raw->operation.event == current->events &&
-	       raw->operation.kind <= SEG_OPERATION_LOCAL &&
+	       raw->operation.kind <= SEG_OPERATION_LOOK &&
 	       (!SEG_STATE_IS_EXIT(current->state) || current->poll_site != 0);
 }
 

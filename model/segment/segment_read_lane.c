@@ -9,6 +9,9 @@
 #include "model/segment/segment_private.h"
 #include "model/xalloc.h"
 
+/* What only looks is answered sooner, even where ranks take turns on the processors. */
+#define LOOK_BLOCKED_NS UINT64_C(1000000000)
+
 uint64_t reader_lane_base(const struct reader *r, size_t lane)
 {
 	return r->header.lane_offset + lane * r->header.lane_size;
@@ -225,6 +228,31 @@ static void check_ring(struct model_lane *lane, const struct raw_lane *raw, uint
 	}
 }
 
+/* A one-sided call that only looks is a poll, but it may have to wait, for a lock or for its target.
+ * When that takes long, the lane is inside it, as if it had been recorded. */
+static void enter_blocked_look(const struct model *model, struct model_lane *lane)
+{
+	uint32_t state = SEG_STATE_ENTER(lane->poll_site);
+	int class = model->sites[lane->poll_site].class_id;
+
+	if (!lane->in_poll || lane->has_ended || !SEG_STATE_IS_EXIT(lane->state) ||
+	    (class != SEG_CLASS_RMA && class != SEG_CLASS_RMA_SYNC) ||
+	    lane->last_poll_ns < lane->since_ns ||
+	    model->now_ns - lane->last_poll_ns < LOOK_BLOCKED_NS)
+		return;
+	if (lane->num_ring > 0) {
+		/* It takes the place of the oldest. */
+		drop_oldest(lane, 1);
+		lane->ring[lane->num_ring++] =
+			(struct model_event){.ns = lane->last_poll_ns, .state = state};
+	}
+	lane->state = state;
+	lane->since_ns = lane->last_poll_ns;
+	lane->poll_site = 0;
+	lane->in_poll = false;
+	lane->polls = lane->last_poll_ns = 0;
+}
+
 int reader_finish_lane(struct reader *r, size_t number, const struct segment_clock *clock)
 {
 	struct model *model = r->model;
@@ -267,6 +295,7 @@ int reader_finish_lane(struct reader *r, size_t number, const struct segment_clo
 					       ? segment_clock_duration(clock, raw->states[i].polls)
 					       : raw->states[i].polls;
 	}
+	enter_blocked_look(model, lane);
 	model->program->dropped_transitions += raw->head.tables[SEG_LANE_TRANSITIONS].dropped;
 	return 0;
 }

@@ -298,7 +298,8 @@ static void add_samples(struct filler *f, const struct samples *samples)
 	size_t num = 0;
 
 	for (size_t i = 0; i < samples->num_samples; i++)
-		if (is_wanted(f, samples->samples[i].rank))
+		if (is_wanted(f, samples->samples[i].rank) &&
+		    (samples->samples[i].is_main || !(f->parts & SHARE_STACKS_ONLY)))
 			sorted[num++] = &samples->samples[i];
 	qsort(sorted, num, sizeof(*sorted), compare_samples);
 	for (size_t i = 0, last; i < num; i = last) {

@@ -258,6 +258,12 @@ void share_item_sample_times(struct codec *c, struct sample *sample)
 	CODEC_INT(c, sample->tid);
 	CODEC(c, sample->when_ns);
 	CODEC(c, sample->stopped_ns);
+	/* Older ones end here, and so do those of threads that wait for nobody. */
+	if (c->to ? sample->wait.kind == SAMPLE_WAIT_NONE : c->from->at == c->from->end)
+		return;
+	CODEC_BELOW(c, sample->wait.kind, SAMPLE_WAIT_OTHER);
+	CODEC_BELOW(c, sample->wait.is_timed, 1);
+	CODEC_NEAR(c, sample->wait.tid, sample->tid, 0, INT32_MAX);
 }
 
 void share_item_value(struct codec *c, struct sample_value *value, uint32_t *depth)

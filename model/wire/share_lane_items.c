@@ -154,7 +154,7 @@ static void operation_item(struct codec *c, const struct model *model, struct mo
 {
 	struct model_operation *operation = &lane->operation;
 
-	CODEC_BELOW(c, operation->kind, SEG_OPERATION_LOCAL);
+	CODEC_BELOW(c, operation->kind, SEG_OPERATION_LOOK);
 	CODEC(c, operation->flags);
 	CODEC(c, operation->number);
 	for (int i = 0; c->from && i < 2; i++)

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/progress.h"
 #include "analysis/verdict/verdict.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
 #include "render/lp/lp.h"
@@ -16,6 +19,28 @@ enum { MAX_GROUPS = 4, MAX_PLACES = 4, MAX_COUNTS = 3 };
 
 /* ---- By models ---- */
 
+/* For which thread those of the group wait, outside MPI. */
+static void print_thread_wait(const struct view *view, const struct eqgroup *group)
+{
+	const char *text = NULL, *first = NULL;
+	bool is_one = group->num_actors == 1;
+
+	for (size_t i = 0; i < group->num_actors; i++) {
+		const struct job_lane *lane = &view->job->model->lanes[group->actors[i]];
+		const struct sample *sample =
+			group->activity != ACTIVITY_COMPUTING
+				? NULL
+				: samples_find(view->job->samples, lane->rank,
+					       lane->data->is_main ? 0 : lane->data->tid);
+
+		text = sample ? label_thread_wait(view, sample, is_one) : NULL;
+		first = i == 0 ? text : first;
+		if (!text || strcmp(text, first) != 0)
+			return;
+	}
+	text_wrap(view, 4, "%s", text);
+}
+
 /* name_ranks: tell also which of the culprits are in it. */
 static void print_group(const struct view *view, const struct eqgroup *group, bool name_ranks)
 {
@@ -23,6 +48,7 @@ static void print_group(const struct view *view, const struct eqgroup *group, bo
 
 	text_wrap(view, 2, "%s%s%s, %s", name_ranks ? who : "", name_ranks ? ": " : "",
 		  label_where(view, group, LABEL_FULL), parts_stay(view, group));
+	print_thread_wait(view, group);
 }
 
 static const struct iteration *find_iteration(const struct place *place, uint32_t loop)
@@ -170,11 +196,20 @@ static const struct sample *find_sample(const struct job *job, int rank)
 	return has_stack ? sample : NULL;
 }
 
-const char *stack_place(const struct view *view, int rank)
+static const char *place_of(const struct view *view, int rank, bool has_numbers)
 {
 	const struct sample *sample = find_sample(view->job, rank);
+	const char *place = sample ? label_stack(view, sample->path) : NULL;
+	const char *wait = NULL;
 
-	return sample ? label_stack(view, sample->path) : NULL;
+	if (sample && !label_mpi_call(view, sample->path))
+		wait = label_thread_wait(view, sample, has_numbers);
+	return wait ? text_of(view, "%s, %s", place, wait) : place;
+}
+
+const char *stack_place(const struct view *view, int rank)
+{
+	return place_of(view, rank, true);
 }
 
 const char *stack_call(const struct view *view, int rank)
@@ -187,10 +222,11 @@ const char *stack_call(const struct view *view, int rank)
 void stack_places_print(const struct view *view, const struct rankset *ranks)
 {
 	struct same places = {.arena = view->arena};
+	bool is_one = rankset_count(ranks) == 1;
 	size_t left;
 
 	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r)) {
-		const char *place = stack_place(view, r);
+		const char *place = place_of(view, r, is_one);
 
 		if (place)
 			same_add(&places, place, r);

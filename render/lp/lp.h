@@ -26,6 +26,9 @@ void cause_print_mismatch(const struct view *view, const struct waitfor_mismatch
 /* The commands that show it closer; "" for other verdicts. */
 const char *cause_next(const struct view *view);
 
+/* What culprits look for in windows that they poll, and who may have left that out: looks.c. */
+void looks_print(const struct view *view, int indent);
+
 /* ---- Where ranks are: culprit_places.c ---- */
 
 /* For each group of culprits, of four at most: its place and for how long, unless has_places says

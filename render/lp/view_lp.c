@@ -416,6 +416,7 @@ static void print_evidence(const struct view *view)
 		  ranks, waits ? ": " : "", waits ? waits : "", shortest_wait(view, waiting));
 	if (!cause_has_places(view))
 		cause_print_waits(view, 4);
+	looks_print(view, 4);
 	if (verdict->basis == VERDICT_BY_MODELS) {
 		if (moving)
 			text_wrap(view, 4, "%d of %d ranks are moving", moving, ranks);
@@ -459,6 +460,8 @@ static const char *likely_reason(const struct verdict *verdict)
 	if (verdict->kind == VERDICT_MISMATCH)
 		return "others are held up in an earlier collective in which nobody is missing: "
 		       "one that was left out before would explain both";
+	if (verdict->is_read && !verdict->is_stuck)
+		return "a message may be on its way between them, which cannot be counted";
 	if (verdict->kind == VERDICT_LOST || verdict->kind == VERDICT_DEADLOCK)
 		return "a thread that has not called MPI so far could still help";
 	return "ranks that poll may go on to something else";

@@ -78,6 +78,7 @@ void view_lp_json(const struct view *view)
 		json_end_object(json);
 	}
 	json_end_array(json);
+	label_json_thread_waits(json, view, verdict->culprits);
 	write_crashes(json, view);
 	write_holes(json, view->job);
 	json_lines(json, "text", view, view_lp);

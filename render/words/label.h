@@ -13,10 +13,12 @@ struct calltree;
 struct eqgroup;
 struct iteration;
 struct job_crash;
+struct json;
 struct model;
 struct name;
 struct progress;
 struct rankset;
+struct sample;
 struct temporal_group;
 struct temporal_loop;
 struct temporal_reason;
@@ -125,6 +127,19 @@ const char *label_wait_needs(const struct view *view, uint32_t need, const struc
 const char *label_wait_gap(const struct view *view, uint32_t actor);
 /* " on halo", or "" for MPI_COMM_WORLD. */
 const char *label_wait_on(const struct view *view, uint32_t comm);
+
+/* ---- Who waits for threads of its own process: label_thread.c ---- */
+
+/* "waits for thread 4321 to end (pthread_join), which is in MPI_Recv, work() at x.c:12", "waits for
+ * a lock that it holds itself (pthread_mutex_lock)"; NULL: for no thread, as far as is known.
+ * has_numbers false: "another thread", so that ranks that do the same read the same. */
+const char *label_thread_wait(const struct view *view, const struct sample *sample,
+			      bool has_numbers);
+/* "pthread_join": what it waits in for other threads; NULL: nothing that is known. */
+const char *label_thread_function(const struct view *view, const struct sample *sample);
+/* "thread_waits": the threads of `ranks` that wait so, as far as samples tell; nothing if none. */
+void label_json_thread_waits(struct json *json, const struct view *view,
+			     const struct rankset *ranks);
 
 /* ---- The temporal order of stacks: order_text.c ---- */
 

@@ -59,6 +59,7 @@ struct computing_place {
 	char state;             /* of all (struct sample), 0 if they differ */
 	uint32_t innermost;     /* frame of one of them */
 	bool is_same_innermost; /* function of all */
+	const char *function;   /* that one of them waits in for other threads, or NULL */
 	const char *behind;     /* label_behind() of all, "" if they differ */
 };
 
@@ -85,6 +86,7 @@ static struct computing_place find_computing_place(const struct view *view,
 		if (ret.frame == CALLPATH_NONE) {
 			ret.frame = frame;
 			ret.innermost = sample->path;
+			ret.function = label_thread_function(view, sample);
 			ret.state = sample->state;
 			ret.behind = label_behind(view, sample->path, frame);
 			continue;
@@ -117,6 +119,8 @@ static const char *computing_doing(const struct view *view, const struct computi
 		return "stopped";
 	if (place->state != 'S' && place->state != 'D')
 		return "computing";
+	if (place->function && place->is_same_innermost)
+		return text_of(view, "asleep in %s()", place->function);
 	if (place->innermost == place->frame || !place->is_same_innermost || !innermost->is_symbol)
 		return "asleep";
 	return text_of(view, "asleep in %s", label_called(view, innermost, LABEL_SHORT));

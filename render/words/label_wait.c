@@ -14,6 +14,12 @@
 #include "model/job/sample.h"
 #include "render/words/parts.h"
 
+/* "main thread", "thread 1" */
+static const char *thread_name(const struct view *view, const struct job_lane *of)
+{
+	return of->data->is_main ? "main thread" : text_of(view, "thread %d", of->lane);
+}
+
 const char *label_wait_who(const struct view *view, uint32_t a)
 {
 	const struct actor *actor = &view->waitfor->evidence->actors[a];
@@ -21,23 +27,26 @@ const char *label_wait_who(const struct view *view, uint32_t a)
 
 	if (!of)
 		return text_of(view, "rank %d", actor->rank);
-	if (of->model->num_lanes > 1 && of->data->is_main)
-		return text_of(view, "rank %d, main thread", of->rank);
 	if (of->model->num_lanes > 1)
-		return text_of(view, "rank %d, thread %d", of->rank, of->lane);
+		return text_of(view, "rank %d, %s", of->rank, thread_name(view, of));
 	return text_of(view, "rank %d", of->rank);
 }
 
 const char *label_wait_where(const struct view *view, uint32_t a, enum label_detail detail)
 {
 	const struct actor *actor = &view->waitfor->evidence->actors[a];
-	const char *place;
+	const char *place, *wait;
 
 	if (actor->lane)
 		return label_where(view, &view->groups->groups[view->groups->group_of[a]], detail);
 	if (actor->stack->latest->path == CALLPATH_NONE)
 		return "at a place that is not known";
 	place = label_stack(view, actor->stack->latest->path);
+	wait = actor->activity == ACTIVITY_COMPUTING || actor->stack->awaited
+		       ? label_thread_wait(view, actor->stack->latest, true)
+		       : NULL;
+	if (wait)
+		place = text_of(view, "%s, %s", place, wait);
 	if (actor->activity == ACTIVITY_COMPUTING)
 		return text_of(view, "outside MPI, %s", place);
 	return text_of(view, "in %s", place);
@@ -162,7 +171,7 @@ static const char *collective_name(const struct view *view, uint32_t n)
 	uint32_t l = waitfor_actor_of_need(view->waitfor, n);
 	const struct actor *actor = &view->waitfor->evidence->actors[l];
 	const char *call = actor->lane ? view->job->model->sites[need->site].name
-				       : label_mpi_call(view, actor->stack->latest->path);
+				       : label_mpi_call(view, stack_fact_place(actor->stack)->path);
 
 	if (!call)
 		call = "the collective";
@@ -173,10 +182,18 @@ static const char *collective_name(const struct view *view, uint32_t n)
 
 static const char *part_text(const struct view *view, uint32_t n, const char *on)
 {
-	const struct waitfor_need *need = &view->waitfor->needs[n];
+	const struct waitfor *waitfor = view->waitfor;
+	const struct waitfor_actor *actor = &waitfor->actors[waitfor_actor_of_need(waitfor, n)];
+	bool is_any = waitfor->needs[n].peer < 0;
+	struct rankset *peers = parts_set(view);
 
-	return text_of(view, "the part of rank %" PRId32 " in %s%s", need->peer,
-		       collective_name(view, n), on);
+	/* Where the library takes that of anybody there is a need for each. */
+	for (uint32_t i = actor->first_need; i < actor->first_need + actor->num_needs; i++)
+		if (i == n || (is_any && waitfor->needs[i].kind == WAITFOR_PART &&
+			       waitfor->needs[i].peer < 0))
+			waitfor_add_peers(waitfor, i, peers);
+	return text_of(view, "the part of %s%s in %s%s", rankset_count(peers) > 1 ? "one of " : "",
+		       parts_who(view, peers), collective_name(view, n), on);
 }
 
 static const char *lock_text(const struct view *view, uint32_t n, const char *on)
@@ -195,6 +212,24 @@ static const char *lock_text(const struct view *view, uint32_t n, const char *on
 		return text_of(view, "%s, and it is not known who holds it", what);
 	return text_of(view, "%s, which %s hold%s", what, parts_who(view, holders),
 		       parts_plural(holders, "s", ""));
+}
+
+/* "1.2 million" */
+static const char *times_text(const struct view *view, uint64_t number)
+{
+	if (number >= 1000000)
+		return text_of(view, "%.1f million", (double)number / 1e6);
+	return text_of(view, "%" PRIu64, number);
+}
+
+/* "window 2 of rank 0" */
+static const char *looked_at_text(const struct view *view, const struct waitfor_need *need)
+{
+	const char *window = label_comm(view, need->comm, LABEL_SHORT);
+
+	if (need->peer < 0)
+		return window;
+	return text_of(view, "%s of rank %" PRId32, window, need->peer);
 }
 
 /* The call by which the other rank tells. */
@@ -286,9 +321,18 @@ const char *label_wait_need(const struct view *view, uint32_t n)
 	case WAITFOR_TRANSFER:
 		what = transfer_text(view, need, on);
 		break;
+	case WAITFOR_LOOK:
+		what = text_of(view,
+			       "others to change %s, which it polls (%s times since its last "
+			       "other step)",
+			       looked_at_text(view, need), times_text(view, need->number));
+		break;
 	case WAITFOR_PART:
 		what = part_text(view, n, on);
 		break;
+	case WAITFOR_THREAD:
+		return text_of(view, need->tag ? "a lock that its %s holds" : "its %s to end",
+			       thread_name(view, &view->job->model->lanes[need->node]));
 	}
 	return text_of(view, "%s%s", what, begun);
 }
@@ -319,10 +363,14 @@ const char *label_wait_needs(const struct view *view, uint32_t n, const struct r
 		return text_of(view, "%s: lock%s", who, on);
 	case WAITFOR_TOKEN:
 		return text_of(view, "%s: %s%s", who, token_function(need->tag), on);
+	case WAITFOR_LOOK:
+		return text_of(view, "others: change of %s", looked_at_text(view, need));
 	case WAITFOR_PART:
 		return text_of(view, "%s: part in %s%s", who, collective_name(view, n), on);
 	case WAITFOR_TRANSFER:
 		break;
+	case WAITFOR_THREAD:
+		return need->tag ? "lock of an own thread" : "end of an own thread";
 	}
 	if (of)
 		return text_of(view, "the end of %s %" PRIu64 "%s", of->function, of->number, on);

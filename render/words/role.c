@@ -18,15 +18,15 @@ static bool is_even(const struct view *view)
 	if (rankset_count(verdict->culprits) < 2)
 		return false;
 	deadlock = &view->waitfor->deadlocks[verdict->which];
-	/* In different collectives somebody has left one out. */
+	/* Where all are in collectives, these do not match: somebody is to blame. */
 	for (size_t i = 0; i < deadlock->num_cycle; i++) {
 		enum waitfor_kind kind =
 			(enum waitfor_kind)view->waitfor->needs[deadlock->cycle[i].need].kind;
 
-		if (kind == WAITFOR_MEMBERS || kind == WAITFOR_PART)
-			return false;
+		if (kind != WAITFOR_MEMBERS && kind != WAITFOR_PART)
+			return rankset_equal(deadlock->ranks, verdict->culprits);
 	}
-	return rankset_equal(deadlock->ranks, verdict->culprits);
+	return false;
 }
 
 const struct role *role_of(const struct view *view)

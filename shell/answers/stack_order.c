@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
+#include "analysis/stacks/code_loops.h"
 #include "analysis/stacks/temporal.h"
 #include "attach/code/code.h"
 #include "model/job/callpath.h"
@@ -23,6 +24,7 @@ struct stack_order {
 	struct session *session;
 	struct code_reader *reader;
 	struct temporal *temporal;
+	struct code_loops *loops;
 	struct code_question question; /* its probes are those of the temporal order */
 	struct code_address *names;
 	bool *seen; /* [num_seen] by call path node: the frames up to there are known */
@@ -42,6 +44,18 @@ static const struct code_function *get_function(void *argument, uint32_t module,
 	if (!body)
 		error_set(err, ERROR_NOT_FOUND, "the snapshot does not hold it");
 	return body ? body->function : NULL;
+}
+
+/* Loops of an interpreter are not those of what it runs. */
+static const struct code_function *get_program_function(void *argument, uint32_t module,
+							uint64_t address, struct pdb_error *err)
+{
+	const struct session *session = argument;
+
+	if (module == MODULE_NONE ||
+	    modules_get(session->job->modules, module)->kind != MODULE_PROGRAM)
+		return NULL;
+	return get_function(argument, module, address, err);
 }
 
 static const struct code_variables *get_variables(void *argument, uint32_t module,
@@ -175,12 +189,23 @@ static struct stack_order *get(struct session *session)
 	return session->stack_order;
 }
 
+struct progress_code stack_order_loops(struct session *session)
+{
+	const struct temporal_source source = {get_program_function, NULL, session};
+	struct stack_order *order = get(session);
+
+	code_loops_destroy(order->loops);
+	order->loops = code_loops_create(session->job->callpaths, &source);
+	return (struct progress_code){code_loops_ask, order->loops};
+}
+
 void stack_order_destroy(struct stack_order *order)
 {
 	if (!order)
 		return;
 	session_ask_code(order->session, NULL);
 	temporal_destroy(order->temporal);
+	code_loops_destroy(order->loops);
 	code_reader_destroy(order->reader);
 	free(order->names);
 	free(order->seen);

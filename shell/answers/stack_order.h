@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 struct pdb_error;
+struct progress_code;
 struct rankset;
 struct samples;
 struct session;
@@ -35,6 +36,10 @@ struct temporal_result *stack_order_compare(struct session *session, const struc
 
 /* That of the last look: session->order, compared now if it was not needed before. */
 const struct temporal_result *stack_order_of_look(struct session *session, struct pdb_error *err);
+
+/* What the code tells of loops of MPI calls, by the files of this host. Valid until the next call,
+ * at most as long as the session's job. */
+struct progress_code stack_order_loops(struct session *session);
 
 void stack_order_destroy(struct stack_order *order); /* NULL is fine */
 

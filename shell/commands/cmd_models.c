@@ -65,7 +65,9 @@ const struct command cmd_loops = {
 	.summary = "Show the loops around MPI calls, with iteration counts.",
 	.text = "Loops are found in what the ranks did, not in the source. Counts are those since\n"
 		"the enclosing loop began its present iteration; \"about\" marks counts that are\n"
-		"totals. \"loops > FILE\" with .dot, .svg, .png or .pdf makes a picture.",
+		"totals. Where one call begins a loop and another one inside it, machine code\n"
+		"tells whether there are two; if it cannot be read, they are counted as one.\n"
+		"\"loops > FILE\" with .dot, .svg, .png or .pdf makes a picture.",
 	.example = "loops",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
 	.views = {[FORMAT_TEXT] = view_loops,

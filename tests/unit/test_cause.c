@@ -97,7 +97,8 @@ static void test_deadlock(void **state)
 	view_lp(&hung->view);
 	text = hung_text(hung);
 	check_lines(text, &hung->view);
-	assert_contains(text, "  deadlock: ranks 3-4 wait for each other\n"
+	assert_contains(text, "Culprit: rank 3 of 8\n"
+			      "  deadlock: ranks 3-4 wait for each other\n"
 			      "    rank 3, in MPI_Waitall, halo() at solver.c:131, waits for "
 			      "message 1 with tag 8 from rank 4\n"
 			      "      (MPI_Irecv, halo() solver.c:128), which has sent none\n"
@@ -111,6 +112,11 @@ static void test_deadlock(void **state)
 	text = hung_text(hung);
 	assert_contains(text, "<=> culprit, wait for each other\n");
 	assert_contains(text, "<-> wait for each other\n");
+	/* Where all of it are named nobody has left out anything. */
+	rankset_add(hung->verdict.culprits, 4);
+	view_lp(&hung->view);
+	assert_contains(hung_text(hung), "Deadlock: ranks 3-4 of 8\n");
+	rankset_remove(hung->verdict.culprits, 4);
 	hung_ask(hung, 0, view_why);
 	text = hung_text(hung);
 	assert_contains(text, "rank 0: in MPI_Allgather, exchange() at solver.c:141, for 72 s, "

@@ -177,8 +177,8 @@ static void test_operation_in_progress(void **state)
 		 true},
 		{"has ended", 0, SEG_OPERATION_PROBE, SEG_STATE_EXIT(SEND), TEST, SEG_LANE_ENDED,
 		 false},
-		{"later kind", 0, SEG_OPERATION_LOCAL + 1, SEG_STATE_ENTER(SEND), 0,
-		 SEG_LANE_ACTIVE, false},
+		{"later kind", 0, SEG_OPERATION_LOOK + 1, SEG_STATE_ENTER(SEND), 0, SEG_LANE_ACTIVE,
+		 false},
 	};
 
 	(void)state;

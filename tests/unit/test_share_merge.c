@@ -289,6 +289,48 @@ static void add_stack(struct job *job, int rank, uint64_t offset, uint64_t when_
 	samples_add(job->samples, &sample);
 }
 
+/* Whom threads wait for, and nobody. Of main threads alone the others have no place. */
+static void test_sample_waits(void **state)
+{
+	static const struct sample_wait waits[] = {
+		{SAMPLE_WAIT_JOIN, false, 1200},
+		{SAMPLE_WAIT_NONE, false, 0},
+		{SAMPLE_WAIT_OTHER, true, 0},
+		{SAMPLE_WAIT_MUTEX, true, 1003},
+	};
+	struct job *job = job_create(), *again;
+	struct share *share;
+
+	(void)state;
+	for (int rank = 0; rank < 4; rank++) {
+		proctable_add(job->proctable, rank, 1000 + rank, "a", "app");
+		add_stack(job, rank, 0x10, 50);
+		job->samples->samples[rank].wait = waits[rank];
+	}
+	add_stack(job, 3, 0x20, 50);
+	job->samples->samples[4].tid = 1300;
+	job->samples->samples[4].is_main = false;
+	assert_int_equal(proctable_finish(job->proctable, NULL), 0);
+	share = send_share(job, NULL, SHARE_ANSWERS);
+	again = to_job(share);
+	assert_int_equal(again->samples->num_samples, 5);
+	for (int i = 0; i < 5; i++) {
+		const struct sample *sample = &again->samples->samples[i];
+
+		assert_int_equal(sample->wait.kind, i < 4 ? waits[i].kind : SAMPLE_WAIT_NONE);
+		assert_int_equal(sample->wait.tid, i < 4 ? waits[i].tid : 0);
+		assert_int_equal(sample->wait.is_timed, i < 4 && waits[i].is_timed);
+	}
+	share_destroy(share);
+	job_destroy(again);
+	share = send_share(job, NULL, SHARE_ANSWERS | SHARE_STACKS_ONLY);
+	again = to_job(share);
+	assert_int_equal(again->samples->num_samples, 4);
+	share_destroy(share);
+	job_destroy(again);
+	job_destroy(job);
+}
+
 /* Two stacks, however many ranks have them: what arrives says which, in order, and whose. */
 static void test_stacks_only(void **state)
 {
@@ -419,11 +461,12 @@ static void test_refused_merge(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_any_tree),    cmocka_unit_test(test_order_of_ranks),
-		cmocka_unit_test(test_growth),      cmocka_unit_test(test_shared_tables),
-		cmocka_unit_test(test_own_counts),  cmocka_unit_test(test_names),
-		cmocka_unit_test(test_stacks_only), cmocka_unit_test(test_code),
-		cmocka_unit_test(test_values),      cmocka_unit_test(test_refused_merge),
+		cmocka_unit_test(test_any_tree),      cmocka_unit_test(test_order_of_ranks),
+		cmocka_unit_test(test_growth),        cmocka_unit_test(test_shared_tables),
+		cmocka_unit_test(test_own_counts),    cmocka_unit_test(test_names),
+		cmocka_unit_test(test_sample_waits),  cmocka_unit_test(test_stacks_only),
+		cmocka_unit_test(test_code),          cmocka_unit_test(test_values),
+		cmocka_unit_test(test_refused_merge),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,6 +73,12 @@ static void test_none(void **state)
 		view_groups(&hung->view);
 		assert_null(strstr(hung_text(hung), "culprit"));
 	}
+	set_ranks(&hung->verdict.waiting, "0-2,4-7");
+	set_ranks(&hung->verdict.awaited, "3");
+	view_lp(&hung->view);
+	assert_contains(hung_text(hung),
+			"No rank is behind: rank 3 is outside MPI, others wait for it\n"
+			"  7 of 8 ranks wait inside MPI, in the end all for rank 3\n");
 	hung_destroy(hung);
 }
 
@@ -132,6 +138,7 @@ static void test_group_in_part(void **state)
 	hung->verdict.culprit_groups[0] = pair;
 	set_ranks(&hung->verdict.culprits, "4");
 	hung->view.width = 250;
+	hung->view.waitfor = NULL; /* by the order alone */
 
 	view_groups(&hung->view);
 	assert_contains(hung_text(hung), "<- culprit: 4\n");

@@ -6,7 +6,11 @@
 #include <stdio.h>
 
 #include "model/arena.h"
+#include "model/job/callpath.h"
+#include "model/job/job.h"
+#include "model/job/modules.h"
 #include "model/job/rankset.h"
+#include "model/job/sample.h"
 #include "tests/unit/small_answers.h"
 
 /* ---- Needs ---- */
@@ -240,6 +244,65 @@ static void test_threads(void **state)
 	}
 }
 
+/* The main thread waits outside MPI for the second one, by what was read of it. */
+static void test_thread_waits(void **state)
+{
+	static const char *const programs[] = {"r1", "r0"};
+	static const struct {
+		struct sample_wait wait;
+		pid_t tid; /* of the sample */
+		bool has_ended, is_stuck;
+	} cases[] = {
+		{{SAMPLE_WAIT_JOIN, false, 101}, 100, false, true},
+		{{SAMPLE_WAIT_OWNED, false, 101}, 100, false, true},
+		/* It ends after some time anyway. */
+		{{SAMPLE_WAIT_OWNED, true, 101}, 100, false, false},
+		/* Another thread, which does not call MPI; nobody; itself. */
+		{{SAMPLE_WAIT_JOIN, false, 102}, 100, false, false},
+		{{SAMPLE_WAIT_OTHER, false, 0}, 100, false, false},
+		{{SAMPLE_WAIT_OWNED, false, 100}, 100, false, false},
+		{{SAMPLE_WAIT_NONE, false, 0}, 100, false, false},
+		/* What is a mutex for sure only by a name, which there is not. */
+		{{SAMPLE_WAIT_MUTEX, false, 101}, 100, false, false},
+		/* Another number space. */
+		{{SAMPLE_WAIT_JOIN, false, 101}, 2100, false, false},
+		/* An older thread of that number. */
+		{{SAMPLE_WAIT_JOIN, false, 101}, 100, true, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct sm_job *small = sm_create(programs, 2, 0);
+		struct sample sample = {
+			.tid = cases[i].tid, .is_main = true, .state = 'S', .wait = cases[i].wait};
+		struct answers a;
+		struct job *job;
+
+		sim_add_thread(small->ranks[0].sim);
+		sm_run(small, INT_MAX);
+		job = sm_finish(small, 5000);
+		for (int l = 0; l < 2; l++)
+			model_of(job, 0)->lanes[l].tid = 100 + l;
+		model_of(job, 0)->lanes[1].has_ended = cases[i].has_ended;
+		sample.path =
+			callpaths_intern(job->callpaths, CALLPATH_NONE, MODULE_NONE, 1, false);
+		samples_add(job->samples, &sample);
+		a = answers_of(job);
+		for (int l = 0; l < 3; l++)
+			if (a.waitfor->actors[l].is_stuck != cases[i].is_stuck)
+				fail_msg("case %zu, lane %d", i, l);
+		assert_int_equal(a.waitfor->num_deadlocks, cases[i].is_stuck);
+		if (cases[i].is_stuck) {
+			const struct waitfor_need *need = waitfor_next_need(a.waitfor, 0, NULL);
+
+			assert_int_equal(need->kind, WAITFOR_THREAD);
+			assert_int_equal(need->node, 1);
+			assert_int_equal(need->tag, cases[i].wait.kind == SAMPLE_WAIT_OWNED);
+		}
+		forget(&a);
+	}
+}
+
 /* ---- Intercommunicators ---- */
 
 /* Communicator 1 becomes one between rank 0 and rank 1, each of which is rank 0 of its group. */
@@ -347,9 +410,13 @@ static void test_do_without(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_do_without), cmocka_unit_test(test_needs),
-		cmocka_unit_test(test_chains),     cmocka_unit_test(test_parties),
-		cmocka_unit_test(test_threads),    cmocka_unit_test(test_intercommunicator),
+		cmocka_unit_test(test_do_without),
+		cmocka_unit_test(test_needs),
+		cmocka_unit_test(test_chains),
+		cmocka_unit_test(test_parties),
+		cmocka_unit_test(test_thread_waits),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_intercommunicator),
 		cmocka_unit_test(test_unreceived),
 	};
 

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * For which other thread of its process a thread waits outside MPI: what the kernel and the words of
+ * locks have told (struct sample_wait), taken for that only where the functions on the stack do not
+ * say otherwise. */
+#ifndef PDB_ANALYSIS_THREAD_WAIT_H
+#define PDB_ANALYSIS_THREAD_WAIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct job;
+struct sample;
+
+enum thread_wait_kind {
+	THREAD_WAIT_NONE,      /* it does not wait so, or that is not known */
+	THREAD_WAIT_JOIN,      /* until a thread ends */
+	THREAD_WAIT_LOCK,      /* of one that a thread holds */
+	THREAD_WAIT_CONDITION, /* until somebody tells it: condition variables, semaphores, barriers */
+	THREAD_WAIT_REGION,    /* for others of its OpenMP team */
+	THREAD_WAIT_FUTEX,     /* for something that has no name here */
+};
+
+struct thread_wait {
+	enum thread_wait_kind kind;
+	pid_t tid;            /* of a join or lock: the thread waited for; 0: not known */
+	bool is_own;          /* of a lock: it holds it itself, so nobody will ever release it */
+	bool is_timed;        /* it ends after some time anyway */
+	const char *function; /* that it waits in ("pthread_join"), borrowed; NULL: not known */
+	uint32_t caller;      /* the frame that has called that; CALLPATH_NONE: not known */
+	uint32_t interrupted; /* where a signal's handler that it is in has interrupted, or none */
+};
+
+/* NULL: no sample. */
+struct thread_wait thread_wait_of(const struct job *job, const struct sample *sample);
+
+/* Does the thread wait for other threads of its process, as far as is known? */
+bool thread_wait_is_for_threads(const struct thread_wait *wait);
+
+/* The latest sample of the thread that it waits for; NULL: none, or it waits for itself. */
+const struct sample *thread_wait_next(const struct job *job, const struct sample *sample,
+				      const struct thread_wait *wait);
+
+/* The lane of the thread that it waits for; UINT32_MAX: it does not call MPI, its lane has ended, or
+ * it is not known which it is. job->model must be there. */
+uint32_t thread_wait_lane(const struct job *job, const struct sample *sample,
+			  const struct thread_wait *wait);
+
+/* Where it leads from thread to thread, as far as these are known. */
+enum thread_wait_end {
+	THREAD_WAIT_END_UNKNOWN, /* to one that is not known, or waits for nobody knows whom */
+	THREAD_WAIT_END_IN_MPI,
+	THREAD_WAIT_END_OUTSIDE, /* to one that is not inside MPI and waits for no other */
+	THREAD_WAIT_END_CIRCLE,  /* they wait for each other, or one for itself */
+};
+
+/* The samples on the way, at most `max` of them, the first is `sample` itself. */
+enum thread_wait_end thread_wait_follow(const struct job *job, const struct sample *sample,
+					const struct sample **way, size_t max, size_t *num_ret);
+
+/* What a thread outside MPI is, then. */
+enum thread_wait_lead {
+	THREAD_WAIT_NOT_READ, /* nothing tells that it waits for a thread, nor that it does not */
+	THREAD_WAIT_LEADS_TO_MPI,  /* it waits for one that is inside MPI */
+	THREAD_WAIT_LEADS_ON,      /* it waits for others, it is not known for which */
+	THREAD_WAIT_LEADS_NOWHERE, /* nobody inside MPI is why it waits */
+};
+enum thread_wait_lead thread_wait_leads(const struct job *job, const struct sample *sample);
+
+/* The decision as such: by what the sampler has read and the kind that the functions say, NONE: they
+ * say nothing. */
+enum thread_wait_kind thread_wait_judge(unsigned int sample_kind, enum thread_wait_kind by_name);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Whom a thread waits for in the kernel: locks, joins and conditions all end in futex(2), whose
+ * argument is the address of a word. What glibc keeps in and beside such words tells who will wake
+ * the thread (nptl/sysdeps/pthread, bits/struct_mutex.h, bits/struct_rwlock.h). */
+#ifndef PDB_ATTACH_FUTEX_H
+#define PDB_ATTACH_FUTEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/user.h>
+
+struct sample_wait;
+
+/* What is read from the futex on: as far as a mutex' kind and a rwlock's `shared` are off. */
+enum { FUTEX_WORDS = 6 };
+
+struct futex_call {
+	uint64_t address;
+	uint32_t operation; /* FUTEX_WAIT, ... with its flags */
+	uint32_t value;     /* that the word had when the call was made */
+	bool is_timed;
+	bool is_restarted; /* the kernel does not tell any more that it is this system call */
+};
+
+/* The call that a thread was stopped in, and to which it goes back. False: it is in none, or the
+ * registers of this machine do not tell. */
+bool futex_call_of(const struct user_regs_struct *regs, struct futex_call *ret);
+
+/* By what the words were while the thread stood still; num: how many could be read. tid and `own`,
+ * the thread's, are by the numbers of its pid namespace. That there is such a thread is not known:
+ * ask before anything is made of it. */
+struct sample_wait futex_judge(const struct futex_call *call, const uint32_t *words, size_t num,
+			       pid_t own);
+
+#endif
