@@ -236,6 +236,7 @@ struct verdict *verdict_create(const struct verdict_input *input)
 		.graph = input->graph,
 		.waitfor = input->waitfor,
 		.order = input->order,
+		.age_ns = input->age_ns,
 		.verdict = make_verdict(),
 	};
 

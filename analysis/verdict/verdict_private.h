@@ -43,6 +43,7 @@ struct judge {
 	const struct progress_graph *graph;
 	const struct waitfor *waitfor;
 	const struct temporal_result *order; /* of stacks; NULL: not known */
+	uint64_t age_ns;                     /* of the job; 0: not known */
 	uint32_t *order_group;               /* [ranks of the evidence] in it; UINT32_MAX: none */
 	struct rankset **visitors; /* [job states] ranks that were ever there; NULL: not asked */
 	struct actor_fact *facts;            /* [num_actors] */
