@@ -97,7 +97,7 @@ static void add_sample(const struct job *job, struct stack_fact *fact, const str
 	uint32_t call = CALLPATH_NONE, function;
 	uint32_t before = fact->latest ? fact->latest->path : CALLPATH_NONE;
 
-	fact->is_finalizing = false;
+	fact->is_finalizing = fact->is_initializing = false;
 	fact->is_stopped = is_stopped && (is_first || fact->is_stopped);
 	if (fact->queues && sample->queues)
 		fact->has_moved |= message_queues_have_moved(fact->queues, sample->queues);
@@ -117,9 +117,11 @@ static void add_sample(const struct job *job, struct stack_fact *fact, const str
 	if (fact->awaited)
 		function = find_function(job, fact->awaited->path, known);
 	if (function != CALLPATH_NONE) {
+		const char *name = names_function(job->names, function)->function;
+
 		is_polling = names_is_poll(job->names, function);
-		fact->is_finalizing =
-			strcasestr(names_function(job->names, function)->function, "mpi_finalize");
+		fact->is_finalizing = strcasestr(name, "mpi_finalize");
+		fact->is_initializing = strcasestr(name, "mpi_init");
 		/* Neither what MPI does meanwhile nor to and fro around a poll is a move. */
 		if (!is_polling)
 			call = callpaths_get(job->callpaths, function)->parent;

@@ -19,7 +19,8 @@ struct stack_fact {
 	uint32_t call; /* the frame that calls MPI in the last; CALLPATH_NONE: none, or a poll */
 	/* Not all are in one call of MPI, nor all outside or polling; or messages went on. */
 	bool has_moved;
-	bool is_finalizing; /* the last of them is in MPI_Finalize */
+	bool is_finalizing;   /* the last of them is in MPI_Finalize, */
+	bool is_initializing; /* or in MPI_Init */
 	/* Seen in several calls of one function that may only look into a window (or between). */
 	bool is_looking;
 	bool is_polling; /* mostly in polls or such calls, and else outside: a loop that waits */

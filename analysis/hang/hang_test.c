@@ -14,7 +14,7 @@
 #include "analysis/hang/hang_model.h"
 #include "analysis/hang/hang_test.h"
 #include "analysis/hang/statistics.h"
-#include "analysis/hang/stays.h"
+#include "analysis/hang/stay_history.h"
 #include "model/error.h"
 #include "model/sorted.h"
 #include "model/xalloc.h"

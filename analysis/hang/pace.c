@@ -11,7 +11,7 @@
 #include <math.h>
 
 #include "analysis/hang/pace.h"
-#include "analysis/hang/stays.h"
+#include "analysis/hang/stay_history.h"
 #include "model/arena.h"
 #include "model/job/pair_map.h"
 #include "model/job/recent.h"

@@ -17,22 +17,28 @@ static uint32_t role_of(const struct judge *j, const struct actor *actor)
 	return 0;
 }
 
-static void find_fact(struct judge *j, size_t i)
+/* Of a rank without a recorder it is not known. */
+static const struct stay_judgement unknown_stay = {
+	.basis = STAY_BY_ELSEWHERE,
+	.is_new = true,
+	.hang_ns = VERDICT_HANG_NEW_NS,
+	.end_ns = UINT64_MAX,
+};
+
+static void find_fact(struct judge *j, const struct stays *stays, size_t i)
 {
 	const struct actor *actor = &j->actors[i];
 	struct actor_fact *fact = &j->facts[i];
-	struct model_stay longest = {0};
 
 	fact->stay_ns = actor->stay_ns;
 	fact->role = role_of(j, actor);
+	fact->usual = unknown_stay;
 	if (actor->activity == ACTIVITY_ENDED)
 		return;
 	fact->is_static = actor->activity != ACTIVITY_MOVES;
 	fact->is_waiting = actor_is_waiting(actor);
-	if (actor->lane)
-		longest = model_lane_longest(actor->lane->model, actor->lane->data);
-	fact->longest_ns = longest.ns;
-	fact->is_new = longest.ns == 0 || longest.state != actor->lane->data->state;
+	if (actor->lane && fact->is_static)
+		fact->usual = stays_judge(stays, i);
 	if (fact->is_waiting) {
 		j->has_waiting[fact->role] = true;
 		rankset_add(j->verdict->waiting, actor->rank);
@@ -78,12 +84,15 @@ static void find_facts(struct judge *j)
 {
 	struct verdict *verdict = j->verdict;
 	const struct rankset *moving;
+	struct stays *stays =
+		j->jm ? stays_create(j->arena, j->jm, j->groups ? j->groups->progress : NULL)
+		      : NULL;
 
 	j->facts = arena_array(j->arena, j->num_actors, sizeof(*j->facts));
 	j->is_candidate = arena_array(j->arena, j->num_actors, sizeof(*j->is_candidate));
 	j->has_waiting = arena_array(j->arena, j->jm ? j->jm->num_roles : 1, sizeof(bool));
 	for (size_t i = 0; i < j->num_actors; i++)
-		find_fact(j, i);
+		find_fact(j, stays, i);
 	rankset_remove_set(verdict->waiting, verdict->moving);
 	find_order_groups(j);
 	/* By the variables of loops one moves that seemed to wait. */
@@ -97,6 +106,14 @@ static void find_facts(struct judge *j)
 }
 
 /* ---- Rules ---- */
+
+static bool is_nothing_known(struct judge *j)
+{
+	if (j->num_actors > 0)
+		return false;
+	j->verdict->kind = VERDICT_UNKNOWN;
+	return true;
+}
 
 static bool has_nobody_waiting(struct judge *j)
 {
@@ -115,6 +132,7 @@ static const struct rule {
 	bool (*apply)(struct judge *j);
 } rules[] = {
 	{"crashed", verdict_find_crashed},
+	{"nothing is known", is_nothing_known},
 	/* a static rank whose process is stopped or gone */
 	{"stopped", verdict_find_stopped},
 	{"nobody waits", has_nobody_waiting},
@@ -125,6 +143,8 @@ static const struct rule {
 	/* ranks that wait for each other; a message that was not sent, or not as it is received; a
 	 * rank in MPI_Finalize that others still wait for */
 	{"deadlock", verdict_find_deadlock},
+	/* the job starts up or ends */
+	{"edge", verdict_find_edge},
 	/* outside MPI for longer than ever before, others waiting inside: it holds them up even
 	 * when it is not the least progressed (pipelines) */
 	{"computation", verdict_find_computing},
@@ -148,11 +168,13 @@ static void judge(struct judge *j)
 {
 	struct verdict *verdict = j->verdict;
 
+	verdict->basis = j->evidence->num_lanes ? VERDICT_BY_MODELS : VERDICT_BY_STACKS;
 	find_facts(j);
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && !rules[i].apply(j); i++)
 		;
 	if (verdict->kind == VERDICT_NONE) {
 		verdict->stay_ns = verdict->longest_before_ns = 0;
+		verdict->needed_ns = verdict->end_ns = 0;
 		verdict->is_new_state = false;
 		verdict_find_awaited(j);
 		verdict->is_hang = false;

@@ -50,14 +50,18 @@ struct verdict {
 	struct rankset *moving;  /* made a transition between the looks or just before */
 	bool is_hang;            /* a hang or crash, confident enough for exit status 1 */
 	bool is_final; /* STOPPED (not by a debugger), LEFT: what others wait for cannot go on */
-	/* How sure: the culprits' shortest present stay against their own longest earlier stay in
-	 * that state, or in any state of theirs if this one is new to them. */
+	/* How sure: the culprits' shortest present stay, and the longest earlier one that it was
+	 * compared with. */
 	uint64_t stay_ns, longest_before_ns;
+	uint64_t needed_ns;  /* by stays: a hang if these are as long as this, */
+	uint64_t end_ns;     /* and long enough to end a job for it; 0: not by stays */
 	bool is_uncounted;   /* by stacks: not all messages could be counted; ranks may move */
 	bool is_read;        /* by what MPI libraries hold of messages, at least in part */
 	bool is_new_state;   /* no culprit ever left this state before */
 	bool is_approximate; /* a comparison used cumulative counts of an inner loop */
 	uint64_t quiet_ns;   /* since the last transition of any rank */
+	/* NONE: the job starts up or ends, as all who wait do so in MPI_Init, or in MPI_Finalize. */
+	bool is_edge;
 
 	/* Of a kind that the waits tell, and what else they tell. */
 	bool is_likely; /* some of it is a guess: polling, or the progress order chose */
@@ -92,10 +96,10 @@ struct verdict {
 };
 
 /* A rank is static if it made no transition between the looks, or with one look none for 200 ms.
- * Nobody is accused for a present stay below 500 ms, nor for one that is not longer than its
- * longest earlier one in that state; in a state that it never left before, in any state of the same
- * side. is_hang takes ten times that and 1 s, or 3 s in a state never left before; who computes
- * while others move is not named before that, and a hang takes a hundred times and 10 s then.
+ * Nobody is accused for a stay that is usual in its place, and only one that is longer than one in a
+ * thousand is a hang (evidence/stays.h); who computes while others move is not named before that,
+ * and a hang takes 10 s and a hundred times the longest then. While a job starts up or ends nobody
+ * is accused before a minute.
  * Deadlocks, mismatches and lost messages are certain by what is counted: they are told, and are a
  * hang, from 500 ms on, also while others move.
  *

@@ -4,12 +4,8 @@
 
 bool verdict_is_unusual(const struct judge *j, size_t lane)
 {
-	const struct actor_fact *fact = &j->facts[lane];
-
 	/* Of a rank without a recorder it is not known what is usual. */
-	if (!j->actors[lane].lane)
-		return true;
-	return fact->stay_ns >= VERDICT_ACCUSE_NS && fact->stay_ns > fact->longest_ns;
+	return !j->actors[lane].lane || j->facts[lane].stay_ns >= j->facts[lane].usual.unusual_ns;
 }
 
 void verdict_weigh(struct judge *j)
@@ -17,23 +13,29 @@ void verdict_weigh(struct judge *j)
 	struct verdict *verdict = j->verdict;
 
 	verdict->stay_ns = UINT64_MAX;
-	verdict->longest_before_ns = 0;
-	verdict->is_new_state = true;
+	verdict->longest_before_ns = verdict->needed_ns = verdict->end_ns = 0;
+	verdict->is_new_state = verdict->is_hang = true;
 	for (size_t i = 0; i < j->num_actors; i++) {
+		const struct actor_fact *fact = &j->facts[i];
+
 		if (!j->is_candidate[i])
 			continue;
-		if (j->facts[i].stay_ns < verdict->stay_ns)
-			verdict->stay_ns = j->facts[i].stay_ns;
-		if (j->facts[i].longest_ns > verdict->longest_before_ns)
-			verdict->longest_before_ns = j->facts[i].longest_ns;
-		verdict->is_new_state &= j->facts[i].is_new;
+		if (fact->stay_ns < verdict->stay_ns)
+			verdict->stay_ns = fact->stay_ns;
+		if (fact->usual.longest_ns > verdict->longest_before_ns)
+			verdict->longest_before_ns = fact->usual.longest_ns;
+		if (fact->usual.hang_ns > verdict->needed_ns)
+			verdict->needed_ns = fact->usual.hang_ns;
+		if (fact->usual.end_ns > verdict->end_ns)
+			verdict->end_ns = fact->usual.end_ns;
+		verdict->is_new_state &= fact->usual.is_new;
+		verdict->is_hang &= fact->stay_ns >= fact->usual.hang_ns;
 	}
-	if (verdict->stay_ns == UINT64_MAX)
+	if (verdict->stay_ns == UINT64_MAX) {
 		verdict->stay_ns = 0;
-	verdict->is_hang = verdict->stay_ns >= (verdict->is_new_state ? VERDICT_HANG_NEW_NS
-								      : VERDICT_HANG_NS) &&
-			   verdict->stay_ns / VERDICT_HANG_RATIO >= verdict->longest_before_ns &&
-			   !verdict->is_uncounted;
+		verdict->is_hang = false;
+	}
+	verdict->is_hang &= !verdict->is_uncounted;
 }
 
 void verdict_shorten(const struct judge *j, uint32_t lane, uint64_t *stay_ns)

@@ -380,7 +380,7 @@ static bool may_still_end(const struct judge *j, uint32_t l)
 {
 	const struct waitfor *w = j->waitfor;
 
-	if (j->facts[l].is_new || j->actors[l].lane->stay_ns > j->facts[l].longest_ns)
+	if (j->facts[l].usual.is_new || j->actors[l].lane->stay_ns > j->facts[l].usual.longest_ns)
 		return false;
 	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, l, need));) {
 		uint32_t collective = waitfor_collective_of(w, need->node);

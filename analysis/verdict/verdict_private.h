@@ -5,6 +5,7 @@
 
 #include "analysis/verdict/verdict.h"
 #include "analysis/evidence/stack_facts.h"
+#include "analysis/evidence/stays.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
@@ -13,9 +14,7 @@
 
 /* Nobody is accused for less: such pauses are everywhere. */
 #define VERDICT_ACCUSE_NS UINT64_C(500000000)
-/* A hang: so much longer than the longest stay before, and than this; a place where it never was
- * before may be a long phase that comes once. */
-#define VERDICT_HANG_RATIO 10
+/* A hang by other things than stays (evidence/stays.h): so long, or so long if it may be a phase. */
 #define VERDICT_HANG_NS UINT64_C(1000000000)
 #define VERDICT_HANG_NEW_NS UINT64_C(3000000000)
 /* While others move: they may do so because nothing is wrong. */
@@ -29,8 +28,7 @@ struct actor_fact {
 	bool is_static;  /* it has not ended, and does not move */
 	bool is_waiting; /* inside MPI, or polling */
 	uint64_t stay_ns;
-	uint64_t longest_ns;
-	bool is_new; /* longest_ns is that of other states: it never left this one before */
+	struct stay_judgement usual; /* of one that is static */
 	uint32_t role;
 };
 
@@ -56,9 +54,9 @@ struct judge {
 
 /* ---- verdict_candidates.c ---- */
 
-/* Has the lane stayed long enough to be accused, and longer than ever before? */
+/* Has the actor stayed for longer than is usual in its place (stays_judge())? */
 bool verdict_is_unusual(const struct judge *j, size_t lane);
-/* The shortest present stay of the candidates against the longest earlier one of any of them. */
+/* How long the candidates stay, what that is compared with, and whether it is a hang of each. */
 void verdict_weigh(struct judge *j);
 /* *stay_ns becomes the lane's stay if that is shorter. */
 void verdict_shorten(const struct judge *j, uint32_t lane, uint64_t *stay_ns);
@@ -81,6 +79,9 @@ void verdict_add_ended(struct judge *j);
 bool verdict_find_crashed(struct judge *j);
 bool verdict_find_stopped(struct judge *j);
 bool verdict_find_own_lock(struct judge *j);
+/* All who wait do so in MPI_Init, or all in MPI_Finalize: nobody is accused for a minute; then those
+ * that have not come to MPI_Init. */
+bool verdict_find_edge(struct judge *j);
 /* True if there was somebody outside, whether accused or not. */
 bool verdict_find_computing(struct judge *j);
 bool verdict_find_left(struct judge *j);
@@ -98,6 +99,9 @@ struct verdict_read {
 
 bool verdict_find_read(const struct judge *j, const struct waitfor_deadlock *deadlock,
 		       struct verdict_read *ret);
+
+/* Add those of the ranks that are not in the call that more than half of them are in. */
+void verdict_find_apart(const struct judge *j, const struct rankset *ranks, struct rankset *apart);
 
 /* ---- verdict_ahead.c ---- */
 

@@ -6,10 +6,8 @@
 #include "analysis/stacks/temporal.h"
 #include "analysis/verdict/verdict_private.h"
 #include "model/job/callpath.h"
+#include "model/job/proctable.h"
 #include "model/job/sample.h"
-
-/* Of a job that ends: its ranks, and what the launcher does for each, take turns for as long. */
-#define ENDING_NS UINT64_C(60000000000)
 
 bool verdict_find_crashed(struct judge *j)
 {
@@ -32,6 +30,16 @@ bool verdict_find_crashed(struct judge *j)
 	verdict->basis = VERDICT_BY_STACKS;
 	verdict->is_hang = true;
 	return true;
+}
+
+/* Without a recorder it is not known for how long. But if nobody else does anything, who stands
+ * still is what the others wait for. */
+static bool are_all_others_waiting(const struct judge *j)
+{
+	for (size_t i = 0; i < j->num_actors; i++)
+		if (!j->is_candidate[i] && !j->facts[i].is_waiting)
+			return false;
+	return !rankset_is_empty(j->verdict->waiting);
 }
 
 bool verdict_find_stopped(struct judge *j)
@@ -57,7 +65,9 @@ bool verdict_find_stopped(struct judge *j)
 	/* When all are stopped it was somebody's will. */
 	if (rankset_is_empty(j->verdict->waiting))
 		j->verdict->is_hang = false;
-	j->verdict->is_final = is_certain && !is_traced && j->verdict->is_hang;
+	j->verdict->is_final =
+		is_certain && !is_traced &&
+		(j->evidence->num_lanes ? j->verdict->is_hang : are_all_others_waiting(j));
 	return true;
 }
 
@@ -281,6 +291,58 @@ static bool are_few(struct judge *j)
 	return true;
 }
 
+/* ---- Start and end ---- */
+
+static bool is_in(const struct judge *j, size_t i, enum seg_class class_id)
+{
+	const struct actor *actor = &j->actors[i];
+
+	if (class_id == SEG_CLASS_FINALIZE)
+		return actor_is_finalizing(actor, j->job);
+	return actor->lane ? j->jm->sites[SEG_STATE_SITE(actor->lane->state)].class_id == class_id
+			   : actor->stack->is_initializing;
+}
+
+/* Do all who wait do so in calls of this class? */
+static bool do_all_wait_in(const struct judge *j, enum seg_class class_id)
+{
+	for (size_t i = 0; i < j->num_actors; i++)
+		if (j->facts[i].is_waiting && !is_in(j, i, class_id))
+			return false;
+	return true;
+}
+
+/* All others are in MPI_Init, and for long: these have not come there. */
+static bool find_late(struct judge *j)
+{
+	struct verdict *verdict = j->verdict;
+	struct rankset *late = rankset_in(j->arena, proctable_ranks(j->job->proctable));
+
+	rankset_remove_set(late, verdict->waiting);
+	rankset_remove_set(late, verdict->moving);
+	for (size_t i = 0; i < j->num_actors; i++)
+		j->is_candidate[i] = rankset_contains(late, j->actors[i].rank);
+	if (rankset_is_empty(late))
+		return false;
+	verdict_name_culprits(j, VERDICT_COMPUTATION);
+	rankset_add_set(verdict->culprits, late);
+	verdict->stay_ns = verdict->quiet_ns;
+	verdict->is_hang = verdict->is_new_state = true;
+	return true;
+}
+
+bool verdict_find_edge(struct judge *j)
+{
+	bool is_start = do_all_wait_in(j, SEG_CLASS_INIT);
+
+	if (!is_start && !do_all_wait_in(j, SEG_CLASS_FINALIZE))
+		return false;
+	if (j->verdict->quiet_ns >= stay_limits.edge_ns)
+		return is_start && find_late(j);
+	j->verdict->is_edge = true;
+	return true;
+}
+
 /* ---- Outside MPI ---- */
 
 bool verdict_find_computing(struct judge *j)
@@ -295,6 +357,8 @@ bool verdict_find_computing(struct judge *j)
 	drop_parents(j);
 	for (size_t i = 0; i < j->num_actors; i++)
 		j->is_candidate[i] &= verdict_is_unusual(j, i);
+	if (has_unrecorded(j))
+		verdict_keep_awaited(j);
 	if (verdict_count_candidates(j) == 0 || !are_few(j))
 		return num_outside > 0;
 	is_common = verdict_count_candidates(j) * 2 > j->num_actors;
@@ -305,19 +369,10 @@ bool verdict_find_computing(struct judge *j)
 	if ((is_common && j->verdict->is_new_state) || (j->verdict->is_hang && can_do_without(j)))
 		j->verdict->is_hang = false;
 	are_moving = !rankset_is_empty(j->verdict->moving);
-	if (!are_moving || j->verdict->is_hang)
+	/* Without a recorder it is not known whether they have been inside MPI meanwhile. */
+	if (!are_moving || (j->verdict->is_hang && !has_unrecorded(j)))
 		verdict_name_culprits(j, VERDICT_COMPUTATION);
 	j->verdict->is_hang &= !are_moving || is_hang_beside_moving(j->verdict);
-	return true;
-}
-
-/* Do all who wait do so in MPI_Finalize? */
-static bool is_ending(const struct judge *j)
-{
-	for (size_t i = 0; i < j->num_actors; i++) {
-		if (j->facts[i].is_waiting && !actor_is_finalizing(&j->actors[i], j->job))
-			return false;
-	}
 	return true;
 }
 
@@ -339,11 +394,11 @@ bool verdict_find_left(struct judge *j)
 	verdict_weigh(j);
 	verdict_name_culprits(j, VERDICT_LEFT);
 	/* It does not come back; but all may wait for the program's end, as slow as that is. */
-	if (is_ended)
-		j->verdict->is_hang = j->verdict->is_final =
-			j->verdict->quiet_ns >= VERDICT_HANG_NEW_NS;
-	if (j->verdict->quiet_ns < ENDING_NS && is_ending(j))
-		j->verdict->is_hang = j->verdict->is_final = false;
+	if (is_ended) {
+		j->verdict->is_hang = j->verdict->quiet_ns >= VERDICT_HANG_NEW_NS;
+		/* How long nobody has moved is not known without a recorder. */
+		j->verdict->is_final = j->verdict->is_hang || j->evidence->num_lanes == 0;
+	}
 	return true;
 }
 
@@ -379,26 +434,6 @@ static bool keep_novel(struct judge *j)
 	return true;
 }
 
-/* Those that are not in the call that more than half of all who wait are in. */
-static void find_apart(const struct judge *j)
-{
-	const struct rankset *ranks = j->verdict->waiting;
-	struct rankset *apart = j->verdict->apart;
-	size_t num = (size_t)rankset_count(ranks), at = 0;
-	uint32_t *calls = arena_array(j->arena, num, sizeof(*calls)), common;
-
-	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
-		calls[at++] = stack_facts_get(j->evidence->stacks, r)->call;
-	qsort(calls, num, sizeof(*calls), sorted_compare_u32);
-	/* If there is such a call, the middle one of all is it. */
-	common = calls[num / 2];
-	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
-		if (stack_facts_get(j->evidence->stacks, r)->call != common)
-			rankset_add(apart, r);
-	if (2 * (size_t)rankset_count(apart) >= num)
-		rankset_remove_set(apart, ranks);
-}
-
 /* Of ranks that have no recorder. */
 static bool find_least_by_stacks(struct judge *j)
 {
@@ -408,7 +443,7 @@ static bool find_least_by_stacks(struct judge *j)
 	if (!keep_first_by_stacks(j, &least) || least.num_groups > VERDICT_MAX_LEAST_GROUPS) {
 		verdict->kind = VERDICT_UNKNOWN;
 		verdict->basis = VERDICT_BY_STACKS;
-		find_apart(j);
+		verdict_find_apart(j, verdict->waiting, verdict->apart);
 		return true;
 	}
 	verdict_weigh(j);

@@ -26,6 +26,7 @@ enum watch_end {
 /* Why it is called a hang. */
 enum watch_proof {
 	WATCH_BY_TEST,    /* the share of ranks outside MPI is low for too long to be chance */
+	WATCH_BY_STAYS,   /* those of ranks are longer than one in a thousand in these places */
 	WATCH_BY_COUNTS,  /* of messages and collectives, or a process was stopped or has ended */
 	WATCH_BY_PATIENCE /* nothing has moved for --max-wait */
 };

@@ -5,11 +5,13 @@
  *	no recorder: look --> test: too unlikely? --> does anybody move? -- no -----+--> verdict
  *	                                                 \-- yes: a slow-down       |
  *	both:        nobody moves for 1 s, 1.5 s, 2.3 s, ... -----------------------/
+ *	recorder:    the verdict's own: too long by all stays in these places
  *
  * What the verdict has counted (deadlock, mismatch, lost message, crash) is certain and is a hang
  * at once, and so is a rank that a signal has stopped or that has ended while others wait for it.
- * All else needs the word of pace or test for it or, where these have no history to judge by, that
- * nothing has moved for --max-wait; and that those who are outside MPI do not read or write. */
+ * All else needs the word of pace or test for it, or of lp itself by the stays that recorders know
+ * (evidence/stays.h) once nobody has moved for a while, or, where these have no history to judge by,
+ * that nothing has moved for --max-wait; and that those who are outside MPI do not read or write. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -22,6 +24,7 @@
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
+#include "model/job/rankset.h"
 #include "model/monotonic.h"
 #include "render/words/label.h"
 #include "shell/interrupt.h"
@@ -83,24 +86,41 @@ static void find_hang(struct watch *watch, enum watch_proof proof)
 	watch->is_hang = true;
 }
 
-/* Who computes, or moved unseen, may come back: while that is likely the job is not ended. */
+/* How long nobody must have moved until a job is ended for a rank that computes, as it may come back:
+ * until its stay is that unlikely, or for --max-wait. */
+static uint64_t sparing_ns(const struct watch *watch)
+{
+	const struct verdict *verdict = watch->session->verdict;
+	uint64_t most_ns = (uint64_t)(watch->options->max_wait_s * SECOND_NS);
+
+	if (watch_standstill_of(watch).is_unsure)
+		return most_ns;
+	if (verdict->kind != VERDICT_COMPUTATION)
+		return 0;
+	return verdict->is_hang && verdict->end_ns > 0 && verdict->end_ns < most_ns
+		       ? verdict->end_ns
+		       : most_ns;
+}
+
+/* The job is not ended yet. */
 static bool is_spared(struct watch *watch)
 {
 	bool is_unsure = watch_standstill_of(watch).is_unsure;
-	double most_ns = watch->options->max_wait_s * SECOND_NS;
+	uint64_t sparing = sparing_ns(watch);
 
-	if (!watch->options->wants_kill || watch_still_ns(watch) >= most_ns ||
-	    (!is_unsure && watch->session->verdict->kind != VERDICT_COMPUTATION))
+	if (!watch->options->wants_kill || watch_still_ns(watch) >= sparing)
 		return false;
 	if (!watch->has_told_spared)
 		watch_tell_note(&watch->teller, "still",
 				"it looks like a hang, but %s: the job is ended once nobody %s for "
-				"%s (--max-wait)",
+				"%s",
 				is_unsure ? "ranks may have moved between the looks"
 					  : "a rank that computes may come back",
 				watch->has_recorder ? "has moved" : "was seen to move",
-				label_time((uint64_t)most_ns).text);
+				label_time(sparing).text);
 	watch->has_told_spared = true;
+	if (watch->next_still_ns > watch->moved_ns + sparing)
+		watch->next_still_ns = watch->moved_ns + sparing;
 	return true;
 }
 
@@ -110,6 +130,16 @@ bool watch_has_lost_ranks(const struct watch *watch)
 
 	return numbers->num_ended > 0 &&
 	       numbers->num_ended + numbers->num_left < numbers->num_ranks;
+}
+
+/* By a verdict that goes by stays, a standstill that lasts on is a hang then; UINT64_MAX: never. */
+static uint64_t when_too_long(const struct watch *watch, uint64_t now_ns)
+{
+	const struct verdict *verdict = watch->session->verdict;
+
+	if (!watch->has_recorder || !verdict->needed_ns || verdict->needed_ns <= verdict->stay_ns)
+		return UINT64_MAX;
+	return now_ns + (verdict->needed_ns - verdict->stay_ns) + SECOND_NS / 10;
 }
 
 /* As `lp` looks. ERROR_GONE is no error: the job ends. */
@@ -133,6 +163,8 @@ static int look_fully(struct watch *watch, struct pdb_error *err)
 	if (watch_still_ns(watch) < patience_ns &&
 	    watch->moved_ns + patience_ns < watch->next_still_ns)
 		watch->next_still_ns = watch->moved_ns + (uint64_t)patience_ns;
+	if (when_too_long(watch, now_ns) < watch->next_still_ns)
+		watch->next_still_ns = when_too_long(watch, now_ns);
 	watch->next_check_ns = now_ns + later(watch_has_lost_ranks(watch) ? SECOND_NS : CHECK_NS,
 					      CHECK_SHARE * cost_ns);
 	return 0;
@@ -195,6 +227,17 @@ static void tell_still(struct watch *watch)
 	arena_destroy(arena);
 }
 
+/* Nobody has moved for a while or works, and it is a hang by stays. */
+static bool is_too_long(struct watch *watch)
+{
+	const struct verdict *verdict = watch->session->verdict;
+
+	return watch->has_recorder && watch->report.kind != PACE_MOVING &&
+	       verdict->basis == VERDICT_BY_MODELS && verdict->kind != VERDICT_NONE &&
+	       verdict->is_hang && rankset_is_empty(verdict->moving) && !watch_is_active(watch) &&
+	       !is_spared(watch);
+}
+
 int watch_look_closely(struct watch *watch, struct pdb_error *err)
 {
 	const struct session *session = watch->session;
@@ -211,9 +254,12 @@ int watch_look_closely(struct watch *watch, struct pdb_error *err)
 		return 0;
 	}
 	watch->is_certain = false;
-	if (!watch->has_recorder &&
-	    watch_still_ns(watch) > watch->options->max_wait_s * SECOND_NS &&
-	    verdict_may_be_hang(session->verdict) && !watch_is_active(watch))
+	if (is_too_long(watch))
+		find_hang(watch, WATCH_BY_STAYS);
+	else if (!watch->has_recorder &&
+		 watch_still_ns(watch) > watch->options->max_wait_s * SECOND_NS &&
+		 (verdict_may_be_hang(session->verdict) || session->verdict->is_edge) &&
+		 !watch_is_active(watch))
 		find_hang(watch, WATCH_BY_PATIENCE);
 	return 0;
 }

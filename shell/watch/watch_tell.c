@@ -52,7 +52,8 @@ void watch_tell_clear(struct watch_teller *teller)
 
 const char *watch_kind_text(const struct verdict *verdict)
 {
-	return verdict->kind == VERDICT_LEAST || verdict->kind == VERDICT_UNDECIDED
+	return verdict->kind == VERDICT_LEAST || verdict->kind == VERDICT_UNDECIDED ||
+			       verdict->kind == VERDICT_NONE
 		       ? "communication"
 		       : view_verdict_name(verdict);
 }
@@ -144,6 +145,7 @@ static void tell_hang_json(struct watch_teller *teller, const struct watch_hang 
 {
 	static const char *const proofs[] = {
 		[WATCH_BY_TEST] = "test",
+		[WATCH_BY_STAYS] = "stays",
 		[WATCH_BY_COUNTS] = "counts",
 		[WATCH_BY_PATIENCE] = "max-wait",
 	};
@@ -172,6 +174,8 @@ static void tell_hang_text(struct watch_teller *teller, const struct watch_hang 
 	if (hang->proof == WATCH_BY_TEST && isfinite(hang->chance))
 		fprintf(view.out, "; one that goes on as before would look so %.2g times an hour",
 			hang->chance);
+	else if (hang->proof == WATCH_BY_STAYS)
+		fputs("; in this place not one stay in a thousand is as long", view.out);
 	else if (hang->proof != WATCH_BY_COUNTS)
 		fputs(", and nothing like it was seen before to compare that with", view.out);
 	fputs(".\n", view.out);

@@ -14,10 +14,12 @@ from .place import MARK, Here
 
 DEADLINE_S = 180
 ANSWER_S = 180
-# pdb calls it a hang when a rank stays ten times longer than ever before, for a second at least in a
-# place where it has been before and for three in a new one.
-QUIET_S = 1.1
-QUIET_NEW_S = 3.1
+# pdb calls it a hang when not one stay in a thousand is as long: after ten short ones that is two
+# seconds, and five in a place that the rank has never left, if three others have.
+QUIET_S = 2.1
+QUIET_NEW_S = 5.1
+# Before its first communication a rank starts up, which pdb says nothing about for a minute.
+QUIET_START_S = 61
 # Of ranks that have come to rest, so that what goes on beside them goes first. Not so nice that those
 # that poll would seem to have stopped doing so.
 _NICE = 5

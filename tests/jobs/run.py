@@ -11,7 +11,7 @@ import tempfile
 from jobs import process
 from jobs.answers import (accusation, ask_until_sure, check_first_line, check_healthy, check_kind,
                           check_modest, check_status, check_unharmed, check_words)
-from jobs.job import QUIET_NEW_S, QUIET_S, Job, JobError, ask, ask_job
+from jobs.job import QUIET_NEW_S, QUIET_S, QUIET_START_S, Job, JobError, ask, ask_job
 from jobs.mpi import Srun, find_mpis, find_pdb
 from jobs.place import Here, Hosts, enter_hosts
 from jobs.report import Report, Skip, check
@@ -46,8 +46,8 @@ def wait_until_hung(job, program, size, rank):
     still = program.expected_ranks("still", size, rank) or range(size)
     job.find_pids()
     job.wait_for_line(f"fault: rank {rank}")
-    job.wait_until_quiet(QUIET_NEW_S if program.expected("place") == "new" else QUIET_S,
-                         set(still) - gone)
+    quiet = {"new": QUIET_NEW_S, "start": QUIET_START_S}.get(program.expected("place"), QUIET_S)
+    job.wait_until_quiet(quiet, set(still) - gone)
     return gone
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The fault comes right after MPI_Init, before any other call of the faulty rank: its model has
  * nothing but the start.
- * expect: lp=R kind=computation where=read_input place=new
+ * expect: lp=R kind=computation where=read_input place=start
  * ranks: 4:3 8:0 */
 #include <mpi.h>
 

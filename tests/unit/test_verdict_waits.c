@@ -31,7 +31,7 @@ static void test_patience(void **state)
 		/* One that does not come, while nobody moves. */
 		{{"r1", "r0"}, 300, 3, VERDICT_NONE, false, false, false},
 		{{"r1", "r0"}, 700, 3, VERDICT_DEADLOCK, false, true, false},
-		{{"{20 r1 a}", "{9 s0 a} =1 a"}, 1100, 3, VERDICT_LOST, true, true, false},
+		{{"{20 r1 a}", "{9 s0 a} =1 a"}, 2500, 3, VERDICT_LOST, true, true, false},
 	};
 
 	(void)state;
@@ -403,12 +403,12 @@ static void test_slow(void **state)
 		const char *awaited;
 		uint64_t stay_ms, before_ms;
 	} cases[] = {
-		{400, 0, 0, VERDICT_COMPUTATION, "", 5000, 400},
+		{300, 0, 0, VERDICT_COMPUTATION, "", 5000, 300},
 		{6000, 0, 0, VERDICT_NONE, "1", 5000, 6000},
 		{1, 300, 700, VERDICT_NONE, "1", 300, 700},
 		{1, 900, 1500, VERDICT_NONE, "1", 900, 1500},
-		{1, 4000, 200, VERDICT_COMPUTATION, "", 4000, 200},
-		{400, 4000, 200, VERDICT_COMPUTATION, "", 4000, 400},
+		{1, 4500, 200, VERDICT_COMPUTATION, "", 4500, 200},
+		{300, 4500, 200, VERDICT_COMPUTATION, "", 4500, 300},
 	};
 	static const char *const programs[] = {"{3 a} a", "{3 a} x", "{3 a} a", NULL};
 

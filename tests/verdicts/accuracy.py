@@ -46,7 +46,7 @@ is somewhere else than all that wait for it. After a lost message, a skipped col
 inside MPI, and each has just the stack that it has while a message is on its way to it: whose call is missing stands in counts
 that the recorder has.
 """),
-      ("half", "With the recorder in half of the ranks", """
+      ("third", "With the recorder in two thirds of the ranks", """
 As when a part of the job was started without it. Which ranks have it is chosen by the name of the file.
 """))
 
@@ -92,7 +92,7 @@ def title_of(truth, by):
     what = f"{truth['program']}, {truth['what']}" if "seed" not in truth else \
         f"{truth['program']}, {truth['fault']}, run {truth['run']} of seed {truth['seed']}"
     return f"{what}, {truth['ranks']} ranks, {truth['mpi']}, " + \
-        {"recorder": "with the recorder", "stacks": "without it", "half": "in half of the ranks"}[by]
+        {"recorder": "with the recorder", "stacks": "without it", "third": "in two thirds of the ranks"}[by]
 
 
 def reason_of(key, explained):

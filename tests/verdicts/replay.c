@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What pdb answers to lp of snapshots that were taken with all evidence (`set evidence all`): as of
- * a job with the recorder, of one without, and of one where half of the ranks have it.
+ * a job with the recorder, of one without, and of one where a third of the ranks have none.
  *
  *	replay FILE...          a line of JSON for each answer
  *	replay --shrink IN OUT  a smaller snapshot with the same answers
@@ -27,9 +27,9 @@
 
 #define ROUND_NS (UINT64_C(1) << 17)
 
-enum hidden { HIDDEN_NONE, HIDDEN_ALL, HIDDEN_HALF, NUM_HIDDEN };
+enum hidden { HIDDEN_NONE, HIDDEN_ALL, HIDDEN_THIRD, NUM_HIDDEN };
 
-static const char *const hidden_names[NUM_HIDDEN] = {"recorder", "stacks", "half"};
+static const char *const hidden_names[NUM_HIDDEN] = {"recorder", "stacks", "third"};
 
 static void fail(const struct pdb_error *err)
 {
@@ -86,8 +86,8 @@ static uint64_t hash(const char *name, int rank)
 	return value ^ value >> 32;
 }
 
-/* The half of the ranks with the lower hashes. */
-static struct rankset *choose_half(const char *name, int size)
+/* The third of the ranks with the lower hashes, or one. */
+static struct rankset *choose_third(const char *name, int size)
 {
 	struct rankset *ranks = rankset_create();
 
@@ -96,7 +96,7 @@ static struct rankset *choose_half(const char *name, int size)
 
 		for (int other = 0; other < size; other++)
 			before += hash(name, other) < hash(name, rank);
-		if (before < size / 2)
+		if (before < (size + 2) / 3)
 			rankset_add(ranks, rank);
 	}
 	return ranks;
@@ -135,7 +135,7 @@ static bool has_model(const struct job *job)
 static void hide(struct job *job, enum hidden what, const char *name)
 {
 	struct rankset *ranks = what == HIDDEN_ALL ? proctable_ranks(job->proctable)
-						   : choose_half(name, job->proctable->size);
+						   : choose_third(name, job->proctable->size);
 
 	if (what != HIDDEN_NONE) {
 		drop_models(job, ranks);

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Does pdb answer of the kept snapshots (corpus.py) what it answered last time (answers.txt)? Each is replayed as of a
-job with the recorder, of one without, and of one where half of the ranks have it. Tells what has changed: first what
+job with the recorder, of one without, and of one where a third of the ranks have none. Tells what has changed: first what
 was right and is not, then what is right now. keep: what it answers now is what counts from now on. add FOLDER RUNS:
 the snapshots of a campaign, with the raw data of its runs, into the corpus. unpack: the snapshots as files. pack: the
 corpus of these files anew, after they were changed."""
@@ -67,7 +67,7 @@ def describe(key, before, now):
 
 def count(answers):
     counts = collections.Counter((by, answer.judgement) for (_, by), answer in answers.items())
-    for by in ("recorder", "half", "stacks"):
+    for by in ("recorder", "third", "stacks"):
         said = ", ".join(f"{counts[by, one]} {one}" for one in ("right", "wrong", "unsure", "undecided"))
         print(f"{by}: {said}")
 

@@ -18,6 +18,7 @@ static const char *const kinds[] = {
 	"none",     /* all end, status 0 */
 	"status",   /* all end, status 7 */
 	"endless",  /* computes for ever */
+	"setup",    /* the same after all ranks have computed for 10 s at the beginning */
 	"sleep",    /* sleeps for ever */
 	"read",     /* reads what never comes */
 	"stopped",  /* is stopped by a signal */
@@ -105,7 +106,7 @@ static int do_wrong(const char *kind, int rank, int size)
 	snprintf(line, sizeof(line), "fault: rank %d %s\n", rank, kind);
 	if (write(STDOUT_FILENO, line, strlen(line)) < 0)
 		exit(3);
-	if (is_kind(kind, "endless"))
+	if (is_kind(kind, "endless") || is_kind(kind, "setup"))
 		compute_for_ever();
 	if (is_kind(kind, "sleep"))
 		for (;;)
@@ -154,6 +155,10 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	if (is_kind(kind, "setup")) {
+		MPI_Barrier(MPI_COMM_WORLD);
+		compute_long(MPI_Wtime() + 10);
+	}
 	began = MPI_Wtime();
 	for (long step = 0, is_late = 0; !is_late; step++) {
 		int sends = 1;

@@ -161,7 +161,7 @@ end_job
 start_job endless 0
 watch_job --json --max-wait 4s
 check "--max-wait: status 1" test $? -eq 1
-check "--max-wait: found by that" says '"proof": "max-wait", "still_s": ([3-9]|[1-9][0-9]+)\.'
+check "--max-wait: found by that" says '"proof": "(max-wait|stays)", "still_s": ([3-9]|[1-9][0-9]+)\.'
 end_job
 
 # ---- Ranks that die ----

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "analysis/hang/statistics.h"
-#include "analysis/hang/stays.h"
+#include "analysis/hang/stay_history.h"
 
 static const double hour_ns = 3600e9, few_stays = 8, least_slope = 0.5;
 /* Gumbel's and the standard normal distribution are below these with probability 2.5 %. */

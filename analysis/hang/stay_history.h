@@ -9,8 +9,8 @@
  * two sides: from the mean of ln t over them, a sum of exponential variables about (as Hill's
  * estimator, Annals of Statistics 1975), and from how far the longest stands out of them, with
  * Gumbel's distribution. It is not trusted to be below 0.5. */
-#ifndef PDB_ANALYSIS_STAYS_H
-#define PDB_ANALYSIS_STAYS_H
+#ifndef PDB_ANALYSIS_STAY_HISTORY_H
+#define PDB_ANALYSIS_STAY_HISTORY_H
 
 #include <stdint.h>
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analysis/hang/statistics.h"
-#include "analysis/hang/stays.h"
+#include "analysis/hang/stay_history.h"
 #include "tests/unit/unit.h"
 
 static const double s = 1e9, hour = 3600e9, noise = 1e8;

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * How long is too long: the present stay of a lane of the job model against earlier stays in this
+ * place, of it and of all others of its role.
+ *
+ * The error rate. Of n + 1 stays the last is as likely as any other to be unlike the rest, so with
+ * probability 1 / (n + 1), whatever their distribution. A healthy stay may be long in two ways:
+ *	as the longest before, M, but longer: it is above M with probability 1 / (n + 1), and above
+ *		r M with 1 / ((n + 1) r^2), if the tail is a power law of index 2. A heavier one has no
+ *		variance: then most of a run would be a few stays.
+ *	unlike all n before, something that is done seldom: M tells nothing of it. It is above s with
+ *		probability s0 / ((n + 1) s), s0 being what a busy system adds to any stay: a power law
+ *		of index 1, the lightest without a mean.
+ * A stay is too long for an error rate e where both probabilities are below it. Stays of one step
+ * depend on each other: n counts those of the lane itself, and one of each other lane that has left
+ * the place; and however many there are, a stay has to be some times as long as M.
+ *
+ * What a lane's stay is compared with, the first that there is:
+ *	PLACE	it has left its state before: its own stays there and those of others
+ *	LOOP	it never has, but is in a loop: how long that takes from one arrival to the next,
+ *		and stays of others in the state; n counts iterations, too
+ *	OTHERS	others have left it, in no loop: theirs. A rank that does alone what others skip (the
+ *		serial part of a program) is no hang, so its own longest stay counts, too, in places
+ *		where it has stayed much longer than all others
+ *	ELSEWHERE  nobody has: its own longest stay on that side of calls, anywhere
+ *
+ * A lane that has not communicated yet is starting up, and one that has come to MPI_Finalize is
+ * ending: their stays tell nothing before STAYS_EDGE_NS. */
+#ifndef PDB_ANALYSIS_EVIDENCE_STAYS_H
+#define PDB_ANALYSIS_EVIDENCE_STAYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct job_model;
+struct progress;
+
+enum stay_basis { STAY_BY_PLACE, STAY_BY_LOOP, STAY_BY_OTHERS, STAY_BY_ELSEWHERE };
+
+/* By what it is decided; times in ns. */
+struct stay_limits {
+	double unusual_error; /* of a stay that is told of: one in so many healthy ones is, too */
+	double hang_error;    /* of one that is called a hang, */
+	double end_error; /* and of one for which a job may be ended, which nothing brings back */
+	double unusual_ratio; /* least multiple of M, and the same for a hang */
+	double hang_ratio;
+	/* Without stays in this place or loop, the least multiple of the longest elsewhere: a step
+	 * may well take some times as long as all that the lane has done before. */
+	double elsewhere_ratio;
+	/* A lane that stayed so many times as long as all others somewhere does things alone. */
+	double alone_ratio;
+	uint64_t noise_ns;   /* s0: what a busy system adds to any stay */
+	uint64_t unusual_ns; /* nobody is accused for less: such pauses are everywhere */
+	uint64_t hang_ns;    /* nor is anything a hang for less, */
+	uint64_t new_ns;     /* nor in a place that the lane has never left; */
+	uint64_t end_ns; /* nor is a job ended for less, since a few seconds cost nothing then */
+	uint64_t
+		edge_ns; /* at start and end, which take as long as file systems and launchers do */
+};
+extern const struct stay_limits stay_limits;
+
+struct stay_judgement {
+	enum stay_basis basis;
+	bool is_new;         /* the lane has never left this place before */
+	bool is_edge;        /* it starts up or ends */
+	uint64_t num;        /* n: that it is compared with; 0: nothing */
+	uint64_t longest_ns; /* M, of them */
+	uint64_t unusual_ns; /* a stay as long as this is told of, */
+	uint64_t hang_ns;    /* one as long as this is a hang, */
+	uint64_t end_ns;     /* and for one as long as this a job may be ended */
+};
+
+struct stays;
+
+/* In the arena; the job model and the progress, which may be NULL (loops are not known then), are
+ * borrowed. */
+struct stays *stays_create(struct arena *arena, const struct job_model *jm,
+			   const struct progress *progress);
+
+/* Of the lane's present place. What a look without details has not brought (others' stays in
+ * places where they are not now) is missing. Never fails. */
+struct stay_judgement stays_judge(const struct stays *stays, size_t lane);
+
+/* The stay that is too long for an error rate, by n earlier stays of which the longest is given. */
+uint64_t stays_needed(uint64_t num, uint64_t longest_ns, double error, double least_ratio);
+
+/* Has the lane completed no call that communicates, and is it in none but MPI_Init? */
+bool stays_is_starting(const struct job_model *jm, size_t lane);
+/* Has it come to MPI_Finalize? */
+bool stays_is_ending(const struct job_model *jm, size_t lane);
+
+#endif
