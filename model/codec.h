@@ -26,6 +26,12 @@ static inline bool codec_goes_on(const struct codec *c)
 	return !c->from || !c->from->is_bad;
 }
 
+/* Is there a part at the end that what was written before had not? Written if `is_there`. */
+static inline bool codec_has_part(const struct codec *c, bool is_there)
+{
+	return c->to ? is_there : !c->from->is_bad && c->from->at < c->from->end;
+}
+
 /* What is read cannot be: it is bad. */
 static inline void codec_refuse(const struct codec *c, bool is_bad)
 {

@@ -10,14 +10,16 @@
 #include "model/job/modules.h"
 #include "model/job/names.h"
 #include "model/job/rankset.h"
+#include "model/job/sample.h"
 #include "render/draw/dot.h"
 #include "render/draw/tree.h"
 #include "render/text/json.h"
 #include "render/text/text.h"
 #include "render/view.h"
 #include "render/words/label.h"
+#include "render/words/parts.h"
 
-enum { RANKS_WIDTH = 24, STEP = 4 };
+enum { RANKS_WIDTH = 24, STEP = 4, MAX_WAITS = 4 };
 
 #define NO_NODE UINT32_MAX
 
@@ -224,6 +226,32 @@ static const struct rankset *all_ranks(const struct view *view, const struct cal
 	return ranks;
 }
 
+/* A line for each such wait of main threads of `ranks`, of most ranks first. */
+static void print_thread_waits(const struct view *view, const struct rankset *ranks)
+{
+	const struct samples *samples = view->job->samples;
+	struct same waits = {.arena = view->arena};
+	bool is_one = rankset_count(ranks) == 1;
+	size_t left;
+
+	for (size_t i = 0; samples && i < samples->num_samples; i++) {
+		const struct sample *sample = &samples->samples[i];
+		const char *text;
+
+		if (!sample->is_main || sample->wait.kind == SAMPLE_WAIT_NONE ||
+		    !rankset_contains(ranks, sample->rank) ||
+		    sample != samples_find(samples, sample->rank, 0))
+			continue;
+		text = label_thread_wait(view, sample, is_one);
+		if (text)
+			same_add(&waits, text, sample->rank);
+	}
+	same_sort(&waits);
+	left = same_print(&waits, view, ": the main thread ", MAX_WAITS);
+	if (left)
+		text_wrap(view, 2, "and %zu more main threads that wait so", left);
+}
+
 void view_calltree(const struct view *view)
 {
 	const struct calltree *tree = view->answer->tree;
@@ -236,7 +264,7 @@ void view_calltree(const struct view *view)
 		text_wrap(view, 0,
 			  "#1 is the first in time of the branches there; see \"order\" for the "
 			  "reasons.");
-	label_print_thread_waits(view, all_ranks(view, tree));
+	print_thread_waits(view, all_ranks(view, tree));
 }
 
 /* ---- Classes ---- */

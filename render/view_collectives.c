@@ -5,10 +5,12 @@
 
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/collective_groups.h"
+#include "analysis/waits/waitfor.h"
 #include "model/job/job_comms.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
 #include "render/draw/table.h"
+#include "render/lp/lp.h"
 #include "render/text/json.h"
 #include "render/words/parts.h"
 
@@ -73,6 +75,22 @@ static void add_row(struct table *table, const struct view *view, const struct j
 	if (group->bytes != SEG_NO_BYTES)
 		table_cell(table, "%" PRIu64, group->bytes);
 	table_mark(table, group_mark(group));
+}
+
+/* What does not fit of collectives whose rows do not show it. Returns how many lines. */
+static size_t print_mismatches(const struct view *view, uint32_t comm)
+{
+	size_t num = 0;
+
+	for (size_t m = 0; view->waitfor && m < view->waitfor->num_mismatches; m++) {
+		const struct waitfor_mismatch *mismatch = &view->waitfor->mismatches[m];
+
+		if (mismatch->comm != comm || mismatch->what <= WAITFOR_OTHER_BYTES)
+			continue;
+		cause_print_mismatch(view, mismatch, 2);
+		num += 1 + mismatch->num_parties + mismatch->num_pairs;
+	}
+	return num;
 }
 
 /* The groups of one communicator. Returns how many lines. */
@@ -181,6 +199,7 @@ static void print_comms(struct listing *listing, const struct view *view,
 			print_heading(view, c, LABEL_SHORT, "");
 			listing->num_lines +=
 				2 + print_groups(view, &view->comms->comms[c], groups[c], false);
+			listing->num_lines += print_mismatches(view, c);
 		} else {
 			listing->num_lines += print_quiet(view, c, groups[c]);
 		}
@@ -262,6 +281,7 @@ static void print_one(const struct view *view, uint32_t c, const struct collecti
 	if (comm->kind == SEG_COMM_INTER)
 		print_members(view, comm, 1);
 	print_groups(view, comm, groups, true);
+	print_mismatches(view, c);
 	if (!rankset_is_empty(groups->unknown))
 		text_wrap(view, 2, "not known: how far %s %s", parts_who(view, groups->unknown),
 			  parts_plural(groups->unknown, "is", "are"));

@@ -223,7 +223,7 @@ void view_waits(const struct view *view)
 {
 	const struct wait_groups *groups = view->answer->waits;
 
-	if (!parts_have_models(view))
+	if (groups->num_groups == 0 && !parts_have_models(view))
 		return;
 	print_table(view, groups);
 	if (groups->num_groups <= MAX_DRAWN && !view->is_html)

@@ -64,6 +64,7 @@ static void print_need(const struct view *view, const struct waitfor_step *step,
 	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
 		more += n != step->need && !view->waitfor->needs[n].is_weak;
 	text_wrap(view, indent, "waits for %s", label_wait_need(view, step->need));
+	cause_print_unstarted(view, step->need, indent + STEP);
 	if (more && lane->is_or)
 		text_wrap(view, indent, "or for any of %zu others: \"requests %d\"", more,
 			  step->rank);
@@ -78,8 +79,11 @@ static const struct waitfor_mismatch *find_mismatch(const struct waitfor *waitfo
 {
 	uint32_t c;
 
-	if (step->need == WAITFOR_NONE)
-		return NULL;
+	if (step->need == WAITFOR_NONE) {
+		c = step->actor == WAITFOR_NONE ? WAITFOR_NONE
+						: waitfor_mismatch_of(waitfor, step->actor);
+		return c == WAITFOR_NONE ? NULL : &waitfor->mismatches[c];
+	}
 	c = waitfor_collective_of(waitfor, waitfor->needs[step->need].node);
 	if (c == WAITFOR_NONE || waitfor->collectives[c].mismatch == WAITFOR_NONE)
 		return NULL;
@@ -205,8 +209,9 @@ static bool print_chain(const struct view *view, int rank, uint32_t *group_ret, 
 {
 	const struct waitfor_chain *chain = make_chain(view, rank);
 	/* Does the way tell more than where the rank is? */
-	bool is_all = chain && (chain->num_steps > 1 || chain->steps[0].need != WAITFOR_NONE ||
-				chain->end == WAITFOR_END_LIBRARY);
+	bool is_all =
+		chain && (chain->num_steps > 1 || chain->steps[0].need != WAITFOR_NONE ||
+			  chain->end == WAITFOR_END_LIBRARY || chain->end == WAITFOR_END_MISMATCH);
 	int indent = 0;
 
 	*group_ret = UINT32_MAX;
@@ -428,23 +433,29 @@ static void print_order(const struct view *view, int rank, uint32_t start)
 		print_way(view, start, 0);
 }
 
-void view_why(const struct view *view)
+/* Where a rank is of which nothing else is known. */
+static void print_alone(const struct view *view, int rank)
 {
-	int rank = view->answer->rank, indent;
-	uint32_t start, from;
+	const struct waitfor_chain *chain = make_chain(view, rank);
 
-	if (!view->job->model) {
-		print_chain(view, rank, &from, &indent);
-		return;
-	}
-	start = parts_group_of(view, rank);
-	if (start == UINT32_MAX) {
+	if (!chain || chain->steps[0].actor == WAITFOR_NONE) {
 		parts_no_model(view, rank);
 		return;
 	}
+	print_waiting(view, &chain->steps[0], 0);
+	print_end(view, chain, STEP);
+}
+
+void view_why(const struct view *view)
+{
+	int rank = view->answer->rank, indent;
+	uint32_t start = parts_group_of(view, rank), from;
+
 	if (print_chain(view, rank, &from, &indent))
 		return;
-	if (indent == 0)
+	if (indent == 0 && start == UINT32_MAX)
+		print_alone(view, rank);
+	else if (indent == 0)
 		print_order(view, rank, start);
 	else if (!parts_is_culprit(view, from))
 		print_way(view, from, indent - STEP);

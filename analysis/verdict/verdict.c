@@ -107,6 +107,14 @@ static void find_facts(struct judge *j)
 
 /* ---- Rules ---- */
 
+static bool is_nothing_known(struct judge *j)
+{
+	if (j->num_actors > 0)
+		return false;
+	j->verdict->kind = VERDICT_UNKNOWN;
+	return true;
+}
+
 static bool has_nobody_waiting(struct judge *j)
 {
 	return rankset_is_empty(j->verdict->waiting);
@@ -124,9 +132,12 @@ static const struct rule {
 	bool (*apply)(struct judge *j);
 } rules[] = {
 	{"crashed", verdict_find_crashed},
+	{"nothing is known", is_nothing_known},
 	/* a static rank whose process is stopped or gone */
 	{"stopped", verdict_find_stopped},
 	{"nobody waits", has_nobody_waiting},
+	/* a signal's handler wants a lock that the interrupted code holds */
+	{"own lock", verdict_find_own_lock},
 	/* ranks that call different things as one collective */
 	{"mismatch", verdict_find_mismatch},
 	/* ranks that wait for each other; a message that was not sent, or not as it is received; a
@@ -157,6 +168,7 @@ static void judge(struct judge *j)
 {
 	struct verdict *verdict = j->verdict;
 
+	verdict->basis = j->evidence->num_lanes ? VERDICT_BY_MODELS : VERDICT_BY_STACKS;
 	find_facts(j);
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && !rules[i].apply(j); i++)
 		;

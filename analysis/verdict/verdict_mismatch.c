@@ -86,7 +86,8 @@ static bool find_told(struct judge *j, bool (*is_told)(const struct judge *j,
 static bool may_harm(const struct judge *j, const struct waitfor_mismatch *mismatch)
 {
 	(void)j;
-	return mismatch->what != WAITFOR_OTHER_BYTES || mismatch->has_all;
+	return (mismatch->what != WAITFOR_OTHER_BYTES && mismatch->what != WAITFOR_OTHER_COUNTS) ||
+	       mismatch->has_all;
 }
 
 bool verdict_find_mismatch(struct judge *j)

@@ -79,6 +79,7 @@ void verdict_add_ended(struct judge *j);
 /* Has a rank crashed? Faults come before aborts: who aborts may do so because another has ended. */
 bool verdict_find_crashed(struct judge *j);
 bool verdict_find_stopped(struct judge *j);
+bool verdict_find_own_lock(struct judge *j);
 /* All who wait do so in MPI_Init, or all in MPI_Finalize: nobody is accused for a minute; then those
  * that have not come to MPI_Init. */
 bool verdict_find_edge(struct judge *j);
@@ -99,6 +100,9 @@ struct verdict_read {
 
 bool verdict_find_read(const struct judge *j, const struct waitfor_deadlock *deadlock,
 		       struct verdict_read *ret);
+
+/* Add those of the ranks that are not in the call that more than half of them are in. */
+void verdict_find_apart(const struct judge *j, const struct rankset *ranks, struct rankset *apart);
 
 /* ---- verdict_ahead.c ---- */
 

@@ -124,8 +124,7 @@ static bool is_left_out(const struct judge *j, uint32_t l, const struct waitfor_
 	if (is_further(j, need->peer, l))
 		return true;
 	return peer != WAITFOR_NONE && is_in_collective(j, peer) &&
-	       !waitfor_has_arrival(j->waitfor, j->actors[l].rank, need->peer) &&
-	       verdict_ahead(j, l, peer) == AHEAD_NOT;
+	       !has_sent_ahead(j, l, need->peer) && verdict_ahead(j, l, peer) == AHEAD_NOT;
 }
 
 typedef bool need_test(const struct judge *j, uint32_t l, const struct waitfor_need *need);
@@ -154,27 +153,21 @@ static bool name_one(const struct judge *j, const struct waitfor_deadlock *deadl
 	return rankset_count(ret->ranks) == 1;
 }
 
-/* The ranks of the deadlock that are not in the call that more than half are in. */
-static struct rankset *find_apart(const struct judge *j, const struct waitfor_deadlock *deadlock)
+void verdict_find_apart(const struct judge *j, const struct rankset *ranks, struct rankset *apart)
 {
-	struct rankset *apart = rankset_in(j->arena, rankset_create());
-	size_t num = 0, num_common;
-	uint32_t *calls = arena_array(j->arena, deadlock->num_actors, sizeof(*calls)), common;
+	size_t num = (size_t)rankset_count(ranks), at = 0;
+	uint32_t *calls = arena_array(j->arena, num, sizeof(*calls)), common;
 
-	for (size_t i = 0; i < deadlock->num_actors; i++)
-		calls[num++] = call_of(j, j->actors[deadlock->actors[i]].rank);
+	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
+		calls[at++] = call_of(j, r);
 	qsort(calls, num, sizeof(*calls), sorted_compare_u32);
+	/* If there is such a call, the middle one of all is it. */
 	common = calls[num / 2];
-	num_common = 0;
-	for (size_t i = 0; i < deadlock->num_actors; i++) {
-		int rank = j->actors[deadlock->actors[i]].rank;
-
-		if (call_of(j, rank) == common)
-			num_common++;
-		else
-			rankset_add(apart, rank);
-	}
-	return 2 * num_common > num ? apart : NULL;
+	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
+		if (call_of(j, r) != common)
+			rankset_add(apart, r);
+	if (2 * (size_t)rankset_count(apart) >= num)
+		rankset_remove_set(apart, ranks);
 }
 
 /* Those that have sent their part to ranks that are elsewhere and do not take it: their call is not
@@ -194,7 +187,25 @@ static struct rankset *find_unasked(const struct judge *j, const struct rankset 
 	return unasked;
 }
 
-/* All are in one collective but a few, in others, and somebody waits for one of these. */
+static bool has_all(const struct rankset *set, const struct rankset *ranks)
+{
+	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
+		if (!rankset_contains(set, r))
+			return false;
+	return true;
+}
+
+static bool find_few_apart(const struct judge *j, const struct waitfor_deadlock *deadlock,
+			   const struct rankset *ranks, struct verdict_read *ret)
+{
+	ret->ranks = rankset_in(j->arena, rankset_create());
+	verdict_find_apart(j, ranks, ret->ranks);
+	return !rankset_is_empty(ret->ranks) && rankset_count(ret->ranks) <= MAX_APART &&
+	       has_all(deadlock->ranks, ret->ranks);
+}
+
+/* All but a few are in one call: of all who wait, or else of the deadlock, to which these few
+ * belong. It is all of collectives, and somebody waits for one of the few. */
 static bool name_apart(const struct judge *j, const struct waitfor_deadlock *deadlock,
 		       struct verdict_read *ret)
 {
@@ -203,8 +214,8 @@ static bool name_apart(const struct judge *j, const struct waitfor_deadlock *dea
 	for (size_t i = 0; i < deadlock->num_actors; i++)
 		if (!is_in_collective(j, deadlock->actors[i]))
 			return false;
-	ret->ranks = find_apart(j, deadlock);
-	if (!ret->ranks || rankset_is_empty(ret->ranks) || rankset_count(ret->ranks) > MAX_APART)
+	if (!find_few_apart(j, deadlock, j->verdict->waiting, ret) &&
+	    !find_few_apart(j, deadlock, deadlock->ranks, ret))
 		return false;
 	if (!rankset_is_empty(find_unasked(j, ret->ranks)))
 		ret->ranks = find_unasked(j, ret->ranks);

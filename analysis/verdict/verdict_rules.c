@@ -5,6 +5,7 @@
 #include "analysis/evidence/thread_wait.h"
 #include "analysis/stacks/temporal.h"
 #include "analysis/verdict/verdict_private.h"
+#include "model/job/callpath.h"
 #include "model/job/proctable.h"
 #include "model/job/sample.h"
 
@@ -31,6 +32,16 @@ bool verdict_find_crashed(struct judge *j)
 	return true;
 }
 
+/* Without a recorder it is not known for how long. But if nobody else does anything, who stands
+ * still is what the others wait for. */
+static bool are_all_others_waiting(const struct judge *j)
+{
+	for (size_t i = 0; i < j->num_actors; i++)
+		if (!j->is_candidate[i] && !j->facts[i].is_waiting)
+			return false;
+	return !rankset_is_empty(j->verdict->waiting);
+}
+
 bool verdict_find_stopped(struct judge *j)
 {
 	bool is_certain = true, is_traced = false;
@@ -54,7 +65,43 @@ bool verdict_find_stopped(struct judge *j)
 	/* When all are stopped it was somebody's will. */
 	if (rankset_is_empty(j->verdict->waiting))
 		j->verdict->is_hang = false;
-	j->verdict->is_final = is_certain && !is_traced && j->verdict->is_hang;
+	j->verdict->is_final =
+		is_certain && !is_traced &&
+		(j->evidence->num_lanes ? j->verdict->is_hang : are_all_others_waiting(j));
+	return true;
+}
+
+static const struct sample *sample_of(const struct judge *j, size_t i)
+{
+	const struct actor *actor = &j->actors[i];
+
+	return actor->is_main ? actor->stack->latest
+			      : samples_find(j->job->samples, actor->rank, actor->lane->data->tid);
+}
+
+/* The code that a signal's handler has interrupted holds the lock that the handler wants. However
+ * short that is ago, none of the two ever goes on. Without a handler another thread might release
+ * what it does not hold, as some programs do. */
+static bool is_locked_by_itself(const struct judge *j, size_t i)
+{
+	const struct thread_wait wait = thread_wait_of(j->job, sample_of(j, i));
+
+	return wait.is_own && !wait.is_timed && wait.interrupted != CALLPATH_NONE;
+}
+
+bool verdict_find_own_lock(struct judge *j)
+{
+	if (!rankset_is_empty(j->verdict->moving))
+		return false;
+	for (size_t i = 0; i < j->num_actors; i++)
+		j->is_candidate[i] = j->facts[i].is_static &&
+				     j->actors[i].activity == ACTIVITY_COMPUTING &&
+				     is_locked_by_itself(j, i);
+	if (verdict_count_candidates(j) == 0)
+		return false;
+	verdict_weigh(j);
+	verdict_name_culprits(j, VERDICT_COMPUTATION);
+	j->verdict->is_hang = j->verdict->is_final = true;
 	return true;
 }
 
@@ -93,13 +140,11 @@ static bool is_static_outside(const struct judge *j, size_t lane)
 static bool waits_for_threads(const struct judge *j, size_t i)
 {
 	const struct actor *actor = &j->actors[i];
-	const struct sample *sample;
 	enum thread_wait_lead lead;
 
 	if (actor->is_main)
 		return stack_facts_waits_for_threads(j->evidence->stacks, j->job, actor->rank);
-	sample = samples_find(j->job->samples, actor->rank, actor->lane->data->tid);
-	lead = thread_wait_leads(j->job, sample);
+	lead = thread_wait_leads(j->job, sample_of(j, i));
 	return lead == THREAD_WAIT_LEADS_TO_MPI || lead == THREAD_WAIT_LEADS_ON;
 }
 
@@ -318,6 +363,8 @@ bool verdict_find_computing(struct judge *j)
 	drop_parents(j);
 	for (size_t i = 0; i < j->num_actors; i++)
 		j->is_candidate[i] &= verdict_is_unusual(j, i);
+	if (has_unrecorded(j))
+		verdict_keep_awaited(j);
 	if (verdict_count_candidates(j) == 0 || !are_few(j))
 		return num_outside > 0;
 	is_common = verdict_count_candidates(j) * 2 > j->num_actors;
@@ -328,7 +375,8 @@ bool verdict_find_computing(struct judge *j)
 	if ((is_common && j->verdict->is_new_state) || (j->verdict->is_hang && can_do_without(j)))
 		j->verdict->is_hang = false;
 	are_moving = !rankset_is_empty(j->verdict->moving);
-	if (!are_moving || j->verdict->is_hang)
+	/* Without a recorder it is not known whether they have been inside MPI meanwhile. */
+	if (!are_moving || (j->verdict->is_hang && !has_unrecorded(j)))
 		verdict_name_culprits(j, VERDICT_COMPUTATION);
 	j->verdict->is_hang &= !are_moving || is_hang_beside_moving(j->verdict);
 	return true;
@@ -352,9 +400,11 @@ bool verdict_find_left(struct judge *j)
 	verdict_weigh(j);
 	verdict_name_culprits(j, VERDICT_LEFT);
 	/* It does not come back; but all may wait for the program's end, as slow as that is. */
-	if (is_ended)
-		j->verdict->is_hang = j->verdict->is_final =
-			j->verdict->quiet_ns >= VERDICT_HANG_NEW_NS;
+	if (is_ended) {
+		j->verdict->is_hang = j->verdict->quiet_ns >= VERDICT_HANG_NEW_NS;
+		/* How long nobody has moved is not known without a recorder. */
+		j->verdict->is_final = j->verdict->is_hang || j->evidence->num_lanes == 0;
+	}
 	return true;
 }
 
@@ -390,26 +440,6 @@ static bool keep_novel(struct judge *j)
 	return true;
 }
 
-/* Those that are not in the call that more than half of all who wait are in. */
-static void find_apart(const struct judge *j)
-{
-	const struct rankset *ranks = j->verdict->waiting;
-	struct rankset *apart = j->verdict->apart;
-	size_t num = (size_t)rankset_count(ranks), at = 0;
-	uint32_t *calls = arena_array(j->arena, num, sizeof(*calls)), common;
-
-	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
-		calls[at++] = stack_facts_get(j->evidence->stacks, r)->call;
-	qsort(calls, num, sizeof(*calls), sorted_compare_u32);
-	/* If there is such a call, the middle one of all is it. */
-	common = calls[num / 2];
-	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
-		if (stack_facts_get(j->evidence->stacks, r)->call != common)
-			rankset_add(apart, r);
-	if (2 * (size_t)rankset_count(apart) >= num)
-		rankset_remove_set(apart, ranks);
-}
-
 /* Of ranks that have no recorder. */
 static bool find_least_by_stacks(struct judge *j)
 {
@@ -419,7 +449,7 @@ static bool find_least_by_stacks(struct judge *j)
 	if (!keep_first_by_stacks(j, &least) || least.num_groups > VERDICT_MAX_LEAST_GROUPS) {
 		verdict->kind = VERDICT_UNKNOWN;
 		verdict->basis = VERDICT_BY_STACKS;
-		find_apart(j);
+		verdict_find_apart(j, verdict->waiting, verdict->apart);
 		return true;
 	}
 	verdict_weigh(j);

@@ -119,6 +119,18 @@ enum waitfor_difference {
 	WAITFOR_OTHER_FUNCTION, /* MPI_Finalize among them: a rank leaves early */
 	WAITFOR_OTHER_ROOT,
 	WAITFOR_OTHER_BYTES,
+	WAITFOR_ERROR,         /* members have left it with an error */
+	WAITFOR_OTHER_GRAPH,   /* neighbours that do not know each other as such: pairs */
+	WAITFOR_OTHER_COUNTS,  /* what one gives another is not what that takes from it: pairs */
+	WAITFOR_OTHER_LEADERS, /* tags of the leaders in MPI_Intercomm_create: as pairs[0] */
+};
+
+/* What one member gives another, and what that takes from it. Of counts: bytes. Of a graph: how
+ * often the giver has it among its destinations, and the taker that among its sources. Of tags: the
+ * tag of each. */
+struct waitfor_pair {
+	int giver, taker; /* the job's ranks */
+	uint64_t given, taken;
 };
 
 /* Members that agree. */
@@ -129,6 +141,7 @@ struct waitfor_party {
 	uint64_t bytes;       /* or SEG_NO_BYTES */
 	uint32_t site;        /* job site of the call of the first of them */
 	bool is_waiting;      /* one of them at least is still in it, or has its request */
+	uint32_t error;       /* enum seg_error that its call has returned; 0: none */
 };
 
 /* Members of a communicator that do different things as their collective number `number`. Only of
@@ -138,9 +151,14 @@ struct waitfor_mismatch {
 	bool has_all;                 /* all members have started it */
 	uint32_t comm;
 	uint64_t number;
-	struct waitfor_party *parties; /* the smallest first, ties by first rank */
+	/* The smallest first, ties by first rank. Of pairs only those that do not fit: who is in
+	 * all of them is a party of its own. */
+	struct waitfor_party *parties;
 	size_t num_parties;
+	struct waitfor_pair *pairs; /* those where nothing is given to who waits for it first */
+	size_t num_pairs;           /* at most WAITFOR_MAX_PAIRS */
 };
+enum { WAITFOR_MAX_PAIRS = 64 };
 
 /* Messages that were sent, and that no receive posted so far gets. */
 struct waitfor_unreceived {
@@ -270,6 +288,10 @@ uint32_t waitfor_actor_of_need(const struct waitfor *waitfor, uint32_t need);
 /* Does the actor wait for more than transfers? */
 bool waitfor_has_strong_need(const struct waitfor *waitfor, uint32_t lane);
 
+/* What does not fit of the collective that a lane is in, though it waits for nobody; WAITFOR_NONE:
+ * nothing is known of it. */
+uint32_t waitfor_mismatch_of(const struct waitfor *waitfor, uint32_t lane);
+
 /* Add the members of a collective that have not started it. */
 void waitfor_add_missing(const struct waitfor *waitfor, uint32_t collective, struct rankset *ranks);
 
@@ -295,6 +317,18 @@ bool waitfor_find_updates(const struct waitfor *waitfor, uint32_t need, struct a
  * that, since messages of theirs with other numbers are on their way. */
 struct rankset *waitfor_find_givers(const struct waitfor *waitfor, uint32_t need,
 				    bool *are_past_ret, struct arena *arena);
+
+/* A persistent request that is made and not started now, and would meet a need. */
+struct waitfor_unstarted {
+	int rank;         /* whose it is: not the one that waits */
+	uint32_t site;    /* job site of the call that made it */
+	bool was_started; /* before */
+};
+
+/* What would be the message or the receive that a certain need is for, if its rank, which stands
+ * still, had started it. False: there is none. */
+bool waitfor_find_unstarted(const struct waitfor *waitfor, uint32_t need,
+			    struct waitfor_unstarted *ret);
 
 /* The shortest way from a rank to the nearest end of its waits; ends that explain something before
  * ends where nothing is known. NULL: the rank has no model. */

@@ -51,6 +51,15 @@ static void end_at_rank(struct walker *k, enum waitfor_end end, int rank)
 
 /* ---- What nodes lead to ---- */
 
+static void end_at_mismatch(struct walker *k, uint32_t m)
+{
+	const struct waitfor_mismatch *found = &k->w->mismatches[m];
+
+	for (size_t i = 0; i < found->num_parties; i++)
+		rankset_add_set(k->ends[WAITFOR_END_MISMATCH], found->parties[i].ranks);
+	end_at(k, WAITFOR_END_MISMATCH);
+}
+
 static void leave_lane(struct walker *k, uint32_t l)
 {
 	static const enum waitfor_end ends[] = {
@@ -61,6 +70,7 @@ static void leave_lane(struct walker *k, uint32_t l)
 	const struct waitfor_actor *lane = &k->w->actors[l];
 	int rank = k->w->evidence->actors[l].rank;
 	bool is_held = waitfor_has_strong_need(k->w, l);
+	uint32_t mismatch = is_held ? WAITFOR_NONE : waitfor_mismatch_of(k->w, l);
 
 	if (lane->activity != ACTIVITY_IN_MPI && lane->activity != ACTIVITY_POLLING && !is_held) {
 		end_at_rank(k, ends[lane->activity], rank);
@@ -69,6 +79,12 @@ static void leave_lane(struct walker *k, uint32_t l)
 	if (k->cycle_of && k->cycle_of[l]) {
 		rankset_add_set(k->ends[WAITFOR_END_CYCLE], k->cycle_of[l]->ranks);
 		end_at(k, WAITFOR_END_CYCLE);
+	}
+	/* Else the collective's node leads there. */
+	if (mismatch != WAITFOR_NONE &&
+	    (lane->num_needs == 0 || k->w->mismatches[mismatch].what == WAITFOR_OTHER_LEADERS)) {
+		end_at_mismatch(k, mismatch);
+		return;
 	}
 	if (lane->num_needs == 0)
 		end_at_rank(k,
@@ -101,13 +117,8 @@ static void leave_collective(struct walker *k, const struct waitfor_collective *
 						? k->p->unknown[collective->comm]
 						: NULL;
 
-	if (collective->mismatch != WAITFOR_NONE) {
-		const struct waitfor_mismatch *found = &k->w->mismatches[collective->mismatch];
-
-		for (size_t i = 0; i < found->num_parties; i++)
-			rankset_add_set(k->ends[WAITFOR_END_MISMATCH], found->parties[i].ranks);
-		end_at(k, WAITFOR_END_MISMATCH);
-	}
+	if (collective->mismatch != WAITFOR_NONE)
+		end_at_mismatch(k, collective->mismatch);
 	for (int rank = unknown ? rankset_first(unknown) : -1; rank >= 0;
 	     rank = rankset_next(unknown, rank))
 		go_to(k, k->p->first_rank + (uint32_t)rank);

@@ -5,16 +5,6 @@
 /* More parties than this are put into the last: then it is no slip of one of them. */
 enum { MAX_PARTIES = 16 };
 
-/* What one member does as the collective. */
-struct claim {
-	int rank;
-	uint64_t number;
-	const char *function;
-	int32_t root;
-	uint64_t bytes;
-	uint32_t site;
-};
-
 /* MPI_Bcast_c takes part in MPI_Bcast. */
 static bool is_same_function(const char *a, const char *b)
 {
@@ -38,6 +28,12 @@ static bool differs(enum waitfor_difference what, const struct claim *a, const s
 		return a->root != b->root;
 	case WAITFOR_OTHER_BYTES:
 		return a->bytes != b->bytes && a->bytes != SEG_NO_BYTES && b->bytes != SEG_NO_BYTES;
+	case WAITFOR_ERROR:
+		return a->error != b->error;
+	case WAITFOR_OTHER_GRAPH:
+	case WAITFOR_OTHER_COUNTS:
+	case WAITFOR_OTHER_LEADERS:
+		break; /* not of one member, but of two */
 	}
 	return false;
 }
@@ -83,7 +79,8 @@ static void collect(const struct waitfor *w, uint32_t comm, struct claims *claim
 		struct job_comm_view view = job_comm_view(jc, i);
 		const struct model_collective *recent = job_comm_seen(&view)->recent;
 		const struct model_collective *end =
-			p->is_static[view.rank] ? recent + SEG_RECENT : recent;
+			p->is_static[view.rank] && p->ranks[view.rank].num > 0 ? recent + SEG_RECENT
+									       : recent;
 
 		for (; recent < end && recent->number >= claims->numbers[0]; recent++) {
 			uint32_t site;
@@ -94,12 +91,15 @@ static void collect(const struct waitfor *w, uint32_t comm, struct claims *claim
 			site = p->jm->lanes[p->ranks[view.rank].first].site_map[recent->site];
 			claims->claims[claims->num_claims++] = (struct claim){
 				.rank = view.rank,
+				.view = view,
 				.number = recent->number,
 				.function = p->jm->sites[site].name,
 				.root = recent->root,
 				.bytes = recent->bytes,
 				.site = site,
+				.is_in = is_in(w, view.rank, comm, recent->number),
 			};
+			waitfor_read_notes(w, &claims->claims[claims->num_claims - 1]);
 		}
 	}
 	sorted_make(claims->claims, claims->num_claims, sizeof(*claims->claims), compare_claims);
@@ -131,30 +131,46 @@ static bool find_difference(const struct claim *claims, size_t num, bool is_inte
 	return false;
 }
 
-static struct waitfor_party *find_party(struct waitfor_mismatch *mismatch,
-					const struct claim *claim, struct arena *arena)
+static struct waitfor_party *add_party(struct waitfor_mismatch *mismatch, const struct claim *claim,
+				       struct arena *arena)
 {
-	struct waitfor_party *party;
+	struct waitfor_party *party = &mismatch->parties[mismatch->num_parties++];
 
-	for (size_t i = 0; i < mismatch->num_parties; i++) {
-		const struct waitfor_party *known = &mismatch->parties[i];
-		const struct claim other = {
-			.function = known->function, .root = known->root, .bytes = known->bytes};
-
-		if (!differs(mismatch->what, claim, &other))
-			return &mismatch->parties[i];
-	}
-	if (mismatch->num_parties == MAX_PARTIES)
-		return &mismatch->parties[MAX_PARTIES - 1];
-	party = &mismatch->parties[mismatch->num_parties++];
 	*party = (struct waitfor_party){
 		.ranks = rankset_in(arena, rankset_create()),
 		.function = claim->function,
 		.root = claim->root,
 		.bytes = claim->bytes,
 		.site = claim->site,
+		.error = claim->error,
 	};
 	return party;
+}
+
+static struct waitfor_party *find_party(struct waitfor_mismatch *mismatch,
+					const struct claim *claim, struct arena *arena)
+{
+
+	for (size_t i = 0; i < mismatch->num_parties; i++) {
+		const struct waitfor_party *known = &mismatch->parties[i];
+		const struct claim other = {.function = known->function,
+					    .root = known->root,
+					    .bytes = known->bytes,
+					    .error = known->error};
+
+		if (!differs(mismatch->what, claim, &other))
+			return &mismatch->parties[i];
+	}
+	if (mismatch->num_parties == MAX_PARTIES)
+		return &mismatch->parties[MAX_PARTIES - 1];
+	return add_party(mismatch, claim, arena);
+}
+
+static void join_party(struct waitfor_party *party, const struct claim *claim)
+{
+	rankset_add(party->ranks, claim->rank);
+	party->is_waiting |= claim->is_in;
+	party->error = party->error ? party->error : claim->error;
 }
 
 static int compare_parties(const void *a, const void *b)
@@ -165,8 +181,8 @@ static int compare_parties(const void *a, const void *b)
 		       ?: SORTED_ORDER(rankset_first(x->ranks), rankset_first(y->ranks));
 }
 
-static void add_mismatch(struct waitfor *w, uint32_t comm, enum waitfor_difference what,
-			 const struct claim *claims, size_t num, size_t *capacity)
+static struct waitfor_mismatch *add_mismatch(struct waitfor *w, enum waitfor_difference what,
+					     uint32_t comm, uint64_t number, size_t *capacity)
 {
 	struct arena *arena = w->private->arena;
 	struct waitfor_mismatch *mismatch =
@@ -176,21 +192,128 @@ static void add_mismatch(struct waitfor *w, uint32_t comm, enum waitfor_differen
 		.what = what,
 		.has_all = true,
 		.comm = comm,
-		.number = claims[0].number,
+		.number = number,
 		.parties = arena_array(arena, MAX_PARTIES, sizeof(*mismatch->parties)),
 	};
-	for (size_t i = 0; i < num; i++) {
-		struct waitfor_party *party;
+	return mismatch;
+}
 
-		/* Who says nothing of its size belongs to no party. */
-		if (what == WAITFOR_OTHER_BYTES && claims[i].bytes == SEG_NO_BYTES)
-			continue;
-		party = find_party(mismatch, &claims[i], arena);
-		rankset_add(party->ranks, claims[i].rank);
-		party->is_waiting |= is_in(w, claims[i].rank, comm, claims[i].number);
-	}
+static void sort_parties(struct waitfor_mismatch *mismatch)
+{
 	qsort(mismatch->parties, mismatch->num_parties, sizeof(*mismatch->parties),
 	      compare_parties);
+}
+
+static void add_different(struct waitfor *w, uint32_t comm, enum waitfor_difference what,
+			  const struct claim *claims, size_t num, size_t *capacity)
+{
+	struct waitfor_mismatch *mismatch = add_mismatch(w, what, comm, claims[0].number, capacity);
+
+	for (size_t i = 0; i < num; i++)
+		/* Who says nothing of its size belongs to no party. */
+		if (what != WAITFOR_OTHER_BYTES || claims[i].bytes != SEG_NO_BYTES)
+			join_party(find_party(mismatch, &claims[i], w->private->arena), &claims[i]);
+	sort_parties(mismatch);
+}
+
+/* ---- Two who do not fit ---- */
+
+/* The only rank that is in all of several pairs, as giver or as taker; -1: there is none. */
+static int find_common(const struct waitfor_pair *pairs, size_t num)
+{
+	bool is_giver = num > 1, is_taker = num > 1;
+
+	for (size_t i = 1; i < num; i++) {
+		is_giver &= pairs[i].giver == pairs[0].giver;
+		is_taker &= pairs[i].taker == pairs[0].taker;
+	}
+	return is_giver ? pairs[0].giver : is_taker ? pairs[0].taker : -1;
+}
+
+static const struct claim *claim_of(const struct claim *claims, size_t num, int rank)
+{
+	for (size_t i = 0; i < num; i++)
+		if (claims[i].rank == rank)
+			return &claims[i];
+	return NULL;
+}
+
+/* One of all, or givers and takers. */
+static void add_pairs(struct waitfor *w, uint32_t comm, enum waitfor_difference what,
+		      const struct claim *claims, size_t num, const struct waitfor_pair *pairs,
+		      size_t num_pairs, size_t *capacity)
+{
+	struct arena *arena = w->private->arena;
+	struct waitfor_mismatch *mismatch = add_mismatch(w, what, comm, claims[0].number, capacity);
+	struct waitfor_party *parties[2] = {NULL, NULL};
+	int common = find_common(pairs, num_pairs);
+
+	mismatch->pairs = arena_array(arena, num_pairs, sizeof(*pairs));
+	memcpy(mismatch->pairs, pairs, num_pairs * sizeof(*pairs));
+	mismatch->num_pairs = num_pairs;
+	for (size_t i = 0; i < 2 * num_pairs; i++) {
+		const struct waitfor_pair *pair = &pairs[i / 2];
+		int rank = i % 2 ? pair->taker : pair->giver;
+		int which = common >= 0 ? rank != common : (int)(i % 2);
+		const struct claim *claim = claim_of(claims, num, rank);
+
+		if (parties[!which] && rankset_contains(parties[!which]->ranks, rank))
+			continue;
+		if (!parties[which])
+			parties[which] = add_party(mismatch, claim, arena);
+		join_party(parties[which], claim);
+	}
+	sort_parties(mismatch);
+}
+
+static bool have_failed(const struct claim *claims, size_t num)
+{
+	bool has_failed = false, has_stayed = false;
+
+	for (size_t i = 0; i < num; i++) {
+		has_failed |= claims[i].error != 0;
+		has_stayed |= claims[i].error == 0 && claims[i].is_in;
+	}
+	return has_failed && has_stayed;
+}
+
+/* All call the same with the same root. */
+static void compare_details(struct waitfor *w, uint32_t comm, const struct claim *claims,
+			    size_t num, size_t *capacity)
+{
+	struct waitfor_pair pairs[WAITFOR_MAX_PAIRS];
+	enum waitfor_difference what;
+	size_t num_pairs = waitfor_find_pairs(w, claims, num, pairs, &what);
+
+	if (num_pairs > 0)
+		add_pairs(w, comm, what, claims, num, pairs, num_pairs, capacity);
+	else if (have_failed(claims, num))
+		add_different(w, comm, WAITFOR_ERROR, claims, num, capacity);
+}
+
+static void add_leaders(struct waitfor *w, size_t *capacity)
+{
+	struct leaders found[WAITFOR_MAX_PAIRS];
+	size_t num = waitfor_find_leaders(w, found, WAITFOR_MAX_PAIRS);
+
+	for (size_t i = 0; i < num; i++) {
+		const struct waitfor_pair *pair = &found[i].pair;
+		const struct claim claims[2] = {
+			{.rank = pair->giver, .site = found[i].sites[0]},
+			{.rank = pair->taker, .site = found[i].sites[1]},
+		};
+		struct claim named[2];
+
+		for (int k = 0; k < 2; k++) {
+			named[k] = claims[k];
+			named[k].number = found[i].number;
+			named[k].function = w->private->jm->sites[claims[k].site].name;
+			named[k].root = SEG_PEER_NONE;
+			named[k].bytes = SEG_NO_BYTES;
+			named[k].is_in = true;
+		}
+		add_pairs(w, found[i].comm, WAITFOR_OTHER_LEADERS, named, 2, pair, 1, capacity);
+	}
 }
 
 /* Collectives [first, end) are of the communicator of mismatches from first_mismatch on. */
@@ -226,7 +349,9 @@ static void find_in_comm(struct waitfor *w, uint32_t first, uint32_t end, size_t
 		       claims.claims[next].number == claims.claims[i].number)
 			next++;
 		if (find_difference(&claims.claims[i], next - i, is_inter, &what))
-			add_mismatch(w, comm, what, &claims.claims[i], next - i, capacity);
+			add_different(w, comm, what, &claims.claims[i], next - i, capacity);
+		else
+			compare_details(w, comm, &claims.claims[i], next - i, capacity);
 	}
 	refer(w, first, end, first_mismatch);
 	arena_destroy(claims.scratch);
@@ -244,4 +369,22 @@ void waitfor_find_mismatches(struct waitfor *w)
 			end++;
 		find_in_comm(w, first, end, &capacity);
 	}
+	add_leaders(w, &capacity);
+}
+
+uint32_t waitfor_mismatch_of(const struct waitfor *w, uint32_t l)
+{
+	int rank = w->evidence->actors[l].rank;
+
+	for (size_t m = 0; m < w->num_mismatches; m++) {
+		const struct waitfor_mismatch *mismatch = &w->mismatches[m];
+		bool is_part = false;
+
+		for (size_t i = 0; i < mismatch->num_parties && !is_part; i++)
+			is_part = rankset_contains(mismatch->parties[i].ranks, rank);
+		if (is_part && (mismatch->what == WAITFOR_OTHER_LEADERS ||
+				is_in(w, rank, mismatch->comm, mismatch->number)))
+			return (uint32_t)m;
+	}
+	return WAITFOR_NONE;
 }

@@ -131,6 +131,45 @@ void waitfor_find_locks(struct waitfor *w);
 bool waitfor_need_lock(struct waitfor *w, uint32_t l, const struct model_transfer *transfer,
 		       struct waitfor_need *need, enum waitfor_gap *gap);
 
+/* ---- waitfor_pairs.c ---- */
+
+/* What a member says that it gives to others, or takes from them; NULL: nothing. */
+struct claim_side {
+	const struct model_note *note;
+	const uint32_t *entries;
+};
+
+/* What one member does as a collective. */
+struct claim {
+	int rank;
+	struct job_comm_view view;
+	uint64_t number;
+	const char *function;
+	int32_t root;
+	uint64_t bytes;
+	uint32_t site;  /* of the job */
+	uint32_t error; /* enum seg_error that it has left it with; 0: none */
+	bool is_in;     /* still, be it by the call itself or by a request */
+	struct claim_side gives, takes;
+};
+
+/* What the member of these has noted of its collective: error, gives, takes. */
+void waitfor_read_notes(const struct waitfor *w, struct claim *claim);
+
+/* Pairs of members of one collective, claims[num] by rank, that do not fit, and in what; one of each
+ * pair is still in it. At most WAITFOR_MAX_PAIRS of them go to pairs[]; how many. */
+size_t waitfor_find_pairs(const struct waitfor *w, const struct claim *claims, size_t num,
+			  struct waitfor_pair *pairs, enum waitfor_difference *what_ret);
+
+/* The same of two leaders in MPI_Intercomm_create, who wait for each other: of each two of the job
+ * one pair, and where: the peer communicator and how many times these two have met. */
+struct leaders {
+	struct waitfor_pair pair;
+	uint32_t comm, sites[2]; /* of giver and taker */
+	uint64_t number;
+};
+size_t waitfor_find_leaders(const struct waitfor *w, struct leaders *found, size_t most);
+
 /* ---- Steps of waitfor_create(), each in the file of its name ---- */
 
 /* Arrivals and needs that the MPI libraries tell: the first before all needs, the second of each

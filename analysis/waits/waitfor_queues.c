@@ -190,7 +190,7 @@ static void add_any(struct reader *r, enum waitfor_kind kind, const struct queue
 {
 	const struct message_queues *queues = r->queues;
 	int own = r->w->evidence->actors[r->l].rank;
-	size_t num = 0;
+	size_t num = 0, first = r->w->num_needs;
 
 	for (size_t i = 0; i < queues->num_pairs; i++)
 		num += queues->pairs[i].comm == receive->comm && queues->pairs[i].peer != own;
@@ -199,6 +199,10 @@ static void add_any(struct reader *r, enum waitfor_kind kind, const struct queue
 		if (queues->pairs[i].comm == receive->comm && is_rank(r->w, queues->pairs[i].peer))
 			add(r, kind, queues->pairs[i].peer, receive->tag,
 			    queues->comms[receive->comm].name, num > 1);
+	/* Another member may send its first message. */
+	for (size_t i = first; num + 1 < queues->comms[receive->comm].size && i < r->w->num_needs;
+	     i++)
+		r->w->needs[i].is_certain = false;
 }
 
 /* Receives that nothing has met, the library's own or the program's. */

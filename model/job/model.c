@@ -168,6 +168,8 @@ void model_lane_free_details(struct model_lane *lane)
 static void destroy_lane(const struct model *model, struct model_lane *lane)
 {
 	free(lane->operation.waited);
+	free(lane->notes);
+	free(lane->note_entries);
 	model_lane_free_details(lane);
 	trace_destroy(lane->trace);
 	free(lane->trace_note);

@@ -53,6 +53,8 @@ struct model_comm {
 	uint32_t size, members; /* see model_members(), or SEG_ALL_MEMBERS, SEG_NO_MEMBERS */
 	uint32_t remote_size, remote_members;
 	uint32_t num_sources, sources;
+	/* Of a graph, whom neighbourhood collectives send to; 0 in all members: not known. */
+	uint32_t num_destinations, destinations;
 	const char *name; /* NULL: none; points into `strings` */
 	bool is_freed;
 	uint64_t collectives;
@@ -98,7 +100,17 @@ struct model_ledger {
 	uint64_t sends, sends_done, receives, receives_done, taken;
 };
 
+/* What a thread told of a collective, as in struct seg_note. */
+struct model_note {
+	uint64_t number;
+	uint32_t comm; /* into comms */
+	enum seg_note_kind kind;
+	uint32_t unit;
+	uint32_t first, num; /* of the lane's note_entries; UINT32_MAX: not known */
+};
+
 /* A segment's transitions, which are those into calls, and each site's return. */
+enum { MODEL_MAX_NOTES = 64, MODEL_MAX_NOTED = 8192 }; /* of a lane */
 enum { MODEL_MAX_TRANSITIONS = SEG_MAX_TRANSITIONS + SEG_MAX_SITES };
 
 /* One thread that calls MPI. */
@@ -137,7 +149,11 @@ struct model_lane {
 	struct model_operation operation;
 	struct model_ledger *ledger; /* in the order first used; of the pool, if there is one */
 	size_t num_ledger;
-	uint64_t dropped_ledger; /* not 0: transfers that no row counts */
+	uint64_t dropped_ledger;  /* not 0: transfers that no row counts */
+	struct model_note *notes; /* latest first, of the collectives that comms remember */
+	size_t num_notes;
+	uint32_t *note_entries;
+	size_t num_note_entries; /* at most MODEL_MAX_NOTED */
 
 	struct trace *trace; /* NULL: none; shared, see trace_share() */
 	char *trace_note;    /* why there is none although there should be; else NULL */

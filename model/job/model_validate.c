@@ -94,6 +94,8 @@ bool model_has_valid_comm(const struct model *model, const struct model_comm *co
 	    !has_members(model, comm->remote_members, comm->remote_size) ||
 	    comm->sources == SEG_ALL_MEMBERS ||
 	    !has_members(model, comm->sources, comm->num_sources) ||
+	    comm->destinations == SEG_ALL_MEMBERS ||
+	    !has_members(model, comm->destinations, comm->num_destinations) ||
 	    (comm->name && !has_string(model, comm->name)))
 		return false;
 	for (size_t i = 0; i < SEG_RECENT; i++) {
@@ -149,6 +151,21 @@ static int validate_evidence(const struct model *model, struct pdb_error *err)
 			return wrong(err, "request", i);
 	}
 	return 0;
+}
+
+static bool are_valid_notes(const struct model *model, const struct model_lane *lane)
+{
+	if (lane->num_notes > MODEL_MAX_NOTES || lane->num_note_entries > MODEL_MAX_NOTED)
+		return false;
+	for (size_t i = 0; i < lane->num_notes; i++) {
+		const struct model_note *note = &lane->notes[i];
+
+		if (note->kind == 0 || note->kind >= SEG_NUM_NOTES || note->num == 0 ||
+		    note->comm >= model->num_comms || note->first > lane->num_note_entries ||
+		    note->num > lane->num_note_entries - note->first)
+			return false;
+	}
+	return true;
 }
 
 static int validate_operation(const struct model *model, const struct model_operation *operation,
@@ -209,6 +226,8 @@ static int validate_lane(const struct model *model, const struct model_lane *lan
 		if (!is_valid_partner(model, row->comm, row->peer, row->tag))
 			return wrong(err, "row of the ledger", i);
 	}
+	if (!are_valid_notes(model, lane))
+		return error_set(err, ERROR_FORMAT, "its notes of collectives are not valid");
 	return validate_operation(model, &lane->operation, err);
 }
 

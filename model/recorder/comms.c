@@ -377,6 +377,7 @@ static void set_groups(struct comms *c, struct writer *w, const struct comms_new
 		entry->remote_members = parent->remote_members;
 		if (n->has_topology_of_parent) {
 			entry->num_sources = parent->num_sources;
+			entry->num_destinations = parent->num_destinations;
 			entry->sources = parent->sources;
 		}
 		return;
@@ -389,7 +390,9 @@ static void set_groups(struct comms *c, struct writer *w, const struct comms_new
 		entry->remote_members = store_members(c, w, n->remote, n->remote_size);
 	entry->num_sources = n->num_sources;
 	if (n->sources)
-		entry->sources = store_list(c, w, n->sources, n->num_sources);
+		entry->sources = store_list(c, w, n->sources, n->num_sources + n->num_destinations);
+	if (entry->sources != SEG_NO_MEMBERS)
+		entry->num_destinations = n->num_destinations;
 }
 
 /* The handle's value comes again, so what had it is gone, though nobody said so. */

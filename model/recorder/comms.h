@@ -77,8 +77,8 @@ struct comms_new {
 	int32_t rank;
 	uint32_t size, remote_size;
 	const int32_t *members, *remote;
-	uint32_t num_sources;
-	const int32_t *sources;
+	uint32_t num_sources, num_destinations;
+	const int32_t *sources; /* and, behind them, the destinations */
 };
 
 struct comms_queue {

@@ -23,7 +23,6 @@ struct lane *lane_create(struct writer *w, uint32_t index)
 	l->hints = (struct lane_hint *)(l + 1);
 	ledger_init(l, (struct ledger_next *)((char *)l->hints + hints));
 	l->looks = (struct looks *)((char *)l->next_rows + rows);
-	looks_init(l);
 	p2p_init(&l->p2p, (char *)l->looks + looks);
 	l->index = index;
 	l->writer = w;
@@ -65,7 +64,8 @@ void lane_take(struct lane *l, int tid, bool is_main)
 	relaxed_set(&l->current->since, now);
 	forget_polls(l);
 	section_end(&l->current->seq, seq);
-	looks_init(l);
+	looks_forget(l->looks);
+	l->looks_left = LOOKS_SAMPLE;
 	atomic_store_explicit(&seg->use, SEG_LANE_ACTIVE, memory_order_release);
 }
 
@@ -234,8 +234,6 @@ void lane_pass(struct lane *l, uint32_t site, uint64_t at)
 
 void lane_enter(struct lane *l, uint32_t site, const struct path_entry *entry, uint64_t now)
 {
-	if (l->poll_site)
-		looks_resume(l);
 	struct lane_hint *hint = &l->hints[SEG_STATE_SITE(l->state)];
 	uint32_t transition = enter_transition(l, hint, site, entry);
 	uint32_t seq = section_begin(&l->current->seq);

@@ -110,6 +110,9 @@ struct lane {
 	uint32_t row;              /* of the ledger, that was asked for last */
 	uint32_t refused;          /* bit of each table that got no more room: not asked again */
 	struct requests *requests; /* of the process */
+	uint32_t *notes;           /* the ring; NULL: not yet */
+	uint64_t note;             /* where the one begins that is being written */
+	bool has_no_notes;         /* and never will be: there is no room */
 	struct p2p p2p;
 	uintptr_t stack_low, stack_high;
 	struct lane *next_free;

@@ -10,17 +10,6 @@
 #include "model/recorder/lane.h"
 #include "model/recorder/operation.h"
 
-void looks_init(struct lane *l)
-{
-	struct looks *k = l->looks;
-
-	l->looks_left = k->sample = LOOKS_SAMPLE;
-	k->is_watching = k->is_polling = k->is_poll = false;
-	k->events = UINT64_MAX;
-	k->num = k->repeated = 0;
-	k->at = k->last = LOOKS_MAX;
-}
-
 /* ---- Answers ---- */
 
 static uint64_t hash_bytes(const void *at, uint32_t bytes)

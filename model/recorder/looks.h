@@ -74,7 +74,15 @@ struct looks {
 	struct look_entry entries[LOOKS_MAX];
 };
 
-void looks_init(struct lane *l);
+/* Another thread has taken the lane. */
+static inline void looks_forget(struct looks *k)
+{
+	k->sample = LOOKS_SAMPLE;
+	k->is_watching = k->is_polling = k->is_poll = false;
+	k->events = UINT64_MAX;
+	k->num = k->repeated = 0;
+	k->at = k->last = LOOKS_MAX;
+}
 
 /* The countdown is over: are the calls watched, or is it to begin now? Else it starts anew. */
 COLD bool looks_repeat(struct lane *l);
@@ -91,7 +99,7 @@ bool looks_told_nothing(struct lane *l);
 /* That has been recorded. */
 void looks_end(struct lane *l);
 
-/* Another call comes, and polls were counted: make the events of those looks of the last round that
+/* Another call comes, or a poll that was successful, and polls were counted: make the events of those looks of the last round that
  * led from the present state to the last look. Within no section. */
 void looks_resume(struct lane *l);
 

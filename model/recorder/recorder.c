@@ -172,10 +172,13 @@ struct lane *recorder_may_skip(void)
 
 static ALWAYS_INLINE void enter(struct lane *lane)
 {
-	if (unlikely(!lane_expects(lane, lane->site)))
+	if (unlikely(!lane_expects(lane, lane->site))) {
+		if (lane->poll_site)
+			looks_resume(lane);
 		lane_enter(lane, lane->site, lane->entry, lane->now);
-	else
+	} else {
 		lane_enter_expected(lane, lane->now);
+	}
 }
 
 static NOINLINE void enter_traced(struct lane *lane)
@@ -224,6 +227,8 @@ void recorder_enter_poll(struct lane *lane)
 
 void recorder_leave_poll(struct lane *lane, bool failed)
 {
+	if (!failed && lane->looks->is_polling)
+		looks_resume(lane);
 	lane_leave_poll(lane, failed);
 	if (unlikely(lane->tracer != NULL) && !failed)
 		tracer_call(lane->tracer, lane->site);

@@ -7,6 +7,7 @@
  *	looks                             one-sided calls that only look are polls
  *	operation, p2p, requests, ledger, tokens  what a call needs of other ranks
  *	comms, handles, commid            communicators, windows and files
+ *	notes                             what members of a collective say of each other
  *	mpi_calls.def, wrappers.gawk, wrap_*  what knows MPI; compiled for each MPI
  *	jump, next, loaded                whether it is that MPI, and who comes behind
  *	writer, idhash, slow, ticks, base  what the others are made of

@@ -57,11 +57,29 @@ int wrap_ask_size(MPI_Datatype type)
 /* ---- Special addresses ---- */
 
 /* Variables in Fortran; some libraries have several (mpif.h, mpi_f08), or their addresses in C. */
-static struct {
+struct special {
 	const char *name;
 	bool is_pointer; /* the variable holds the address */
 	void *variable;  /* NULL: not looked up, or there is none */
-} ignores[] = {
+};
+
+static bool is_one_of(struct special *specials, int num, bool *is_known, const void *address)
+{
+	if (!__atomic_load_n(is_known, __ATOMIC_ACQUIRE)) {
+		for (int i = 0; i < num; i++)
+			specials[i].variable = next_variable(specials[i].name);
+		__atomic_store_n(is_known, true, __ATOMIC_RELEASE);
+	}
+	for (int i = 0; i < num; i++) {
+		const void *variable = specials[i].variable;
+		if (variable &&
+		    address == (specials[i].is_pointer ? *(void *const *)variable : variable))
+			return true;
+	}
+	return false;
+}
+
+static struct special ignores[] = {
 #ifdef OPEN_MPI
 	{.name = "mpi_fortran_status_ignore_"},
 	{.name = "mpi_fortran_statuses_ignore_"},
@@ -78,18 +96,21 @@ static bool knows_ignores;
 
 bool wrap_is_fortran_ignore(const void *status)
 {
-	const int num = sizeof(ignores) / sizeof(ignores[0]);
+	return is_one_of(ignores, sizeof(ignores) / sizeof(ignores[0]), &knows_ignores, status);
+}
 
-	if (!__atomic_load_n(&knows_ignores, __ATOMIC_ACQUIRE)) {
-		for (int i = 0; i < num; i++)
-			ignores[i].variable = next_variable(ignores[i].name);
-		__atomic_store_n(&knows_ignores, true, __ATOMIC_RELEASE);
-	}
-	for (int i = 0; i < num; i++) {
-		const void *variable = ignores[i].variable;
-		if (variable &&
-		    status == (ignores[i].is_pointer ? *(void *const *)variable : variable))
-			return true;
-	}
-	return false;
+static struct special in_places[] = {
+#ifdef OPEN_MPI
+	{.name = "mpi_fortran_in_place_"},
+#else
+	{.name = "MPIR_F08_MPI_IN_PLACE"},
+	{.name = "MPIR_F_MPI_IN_PLACE", .is_pointer = true},
+#endif
+};
+static bool knows_in_places;
+
+bool wrap_is_fortran_in_place(const void *data)
+{
+	return is_one_of(in_places, sizeof(in_places) / sizeof(in_places[0]), &knows_in_places,
+			 data);
 }

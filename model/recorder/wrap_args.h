@@ -105,6 +105,9 @@ static ALWAYS_INLINE uint64_t wrap_bytes(MPI_Count count, MPI_Datatype type)
 
 NOINLINE bool wrap_is_fortran_ignore(const void *status);
 
+/* MPI_IN_PLACE, as Fortran has it. */
+NOINLINE bool wrap_is_fortran_in_place(const void *data);
+
 /* MPI_STATUS_IGNORE, MPI_STATUSES_IGNORE */
 static inline bool wrap_ignores_status(const void *status, bool is_fortran)
 {

@@ -108,7 +108,6 @@ static inline struct wrap_given wrap_gather_given(MPI_Count count, MPI_Datatype 
 
 WRAP_COLLECTIVE(barrier, WRAP_GIVEN(SEG_PEER_NONE, 0))
 WRAP_COLLECTIVE(uneven, wrap_uneven)
-WRAP_COLLECTIVE(rooted, wrap_rooted_given(root), int root)
 WRAP_COLLECTIVE(bcast, wrap_root_gives(root, count, type), MPI_Count count, MPI_Datatype type,
 		int root)
 WRAP_COLLECTIVE(allreduce, WRAP_GIVEN(SEG_PEER_NONE, wrap_bytes(count, type)), MPI_Count count,
@@ -124,16 +123,6 @@ WRAP_COLLECTIVE(gather, wrap_gather_given(send_count, send_type, count, type, ro
 WRAP_COLLECTIVE(scatter, wrap_gather_given(count, type, send_count, send_type, root, comm),
 		MPI_Count send_count, MPI_Datatype send_type, MPI_Count count, MPI_Datatype type,
 		int root)
-
-static inline void wrap_neighbor_before(struct wrap_call *w, uint32_t comm)
-{
-	wrap_collective(w, comm, wrap_uneven, SEG_OPERATION_NEIGHBOURS);
-}
-
-static inline void wrap_ineighbor_before(struct wrap_call *w, uint32_t comm, uint32_t flags)
-{
-	wrap_start(w, comm, wrap_uneven, flags | SEG_REQUEST_NEIGHBOURS);
-}
 
 /* The end of a split collective needs no more than that the others have begun it. */
 static inline void wrap_split_end_before(struct wrap_call *w, uint32_t file)

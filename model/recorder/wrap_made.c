@@ -166,7 +166,7 @@ static void get_members(MPI_Comm comm, struct comms_new *n, struct lists *lists)
 		n->remote = lists->members + n->size;
 }
 
-/* ---- Topologies: whom neighbourhood collectives receive from ---- */
+/* ---- Topologies: whom neighbourhood collectives receive from, and whom they send to ---- */
 
 static int *scratch(struct lists *lists, int num)
 {
@@ -201,23 +201,25 @@ static int graph_sources(MPI_Comm comm, int rank, struct lists *lists)
 		       : 0;
 }
 
-static int dist_graph_sources(MPI_Comm comm, struct lists *lists)
+static int dist_graph_sources(MPI_Comm comm, struct lists *lists, uint32_t *num_destinations_ret)
 {
 	int in, out, weighted;
 
 	if (!WRAP_ASK(MPI_Dist_graph_neighbors_count, comm, &in, &out, &weighted) ||
 	    !scratch(lists, 2 * (in + out)))
 		return 0;
-	int *weights = lists->sources + in, *targets = weights + in;
-	return WRAP_ASK(MPI_Dist_graph_neighbors, comm, in, lists->sources, weights, out, targets,
-			targets + out)
-		       ? in
-		       : 0;
+	int *targets = lists->sources + in, *weights = targets + out;
+	if (!WRAP_ASK(MPI_Dist_graph_neighbors, comm, in, lists->sources, weights, out, targets,
+		      weights + in))
+		return 0;
+	*num_destinations_ret = out;
+	return in;
 }
 
 /* MPI_Topo_test is not asked: Open MPI 5 takes a graph that was made from a Cartesian communicator
  * for one as well, and crashes when it is asked for the dimensions. */
-static int get_sources(enum wrap_topology topology, MPI_Comm comm, int rank, struct lists *lists)
+static int get_sources(enum wrap_topology topology, MPI_Comm comm, int rank, struct lists *lists,
+		       uint32_t *num_destinations_ret)
 {
 	switch (topology) {
 	case WRAP_CART:
@@ -225,7 +227,7 @@ static int get_sources(enum wrap_topology topology, MPI_Comm comm, int rank, str
 	case WRAP_GRAPH:
 		return graph_sources(comm, rank, lists);
 	case WRAP_DIST_GRAPH:
-		return dist_graph_sources(comm, lists);
+		return dist_graph_sources(comm, lists, num_destinations_ret);
 	default:
 		return 0;
 	}
@@ -246,8 +248,8 @@ COLD void wrap_made(struct wrap_call *w, const void *at, enum wrap_topology topo
 		return;
 	if (!n.like_parent && get_sizes(comm, &n)) {
 		get_members(comm, &n, &lists);
-		n.num_sources = get_sources(topology, comm, n.rank, &lists);
-		n.sources = n.num_sources ? lists.sources : NULL;
+		n.num_sources = get_sources(topology, comm, n.rank, &lists, &n.num_destinations);
+		n.sources = n.num_sources || n.num_destinations ? lists.sources : NULL;
 	}
 	process_made(&n);
 	release_lists(&lists);

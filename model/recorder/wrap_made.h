@@ -4,7 +4,7 @@
 #ifndef PDB_RECORDER_WRAP_MADE_H
 #define PDB_RECORDER_WRAP_MADE_H
 
-#include "model/recorder/wrap_collectives.h"
+#include "model/recorder/wrap_counts.h"
 
 /* Or that of its parent. */
 enum wrap_topology { WRAP_NO_TOPOLOGY, WRAP_CART, WRAP_GRAPH, WRAP_DIST_GRAPH };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/recorder/wrap_tokens.h"
 
+#include "model/recorder/notes.h"
+
 /* Ranks in `base` of the members of `group`, at most `max`; their number, or -1. */
 static int ranks_in(MPI_Group group, MPI_Group base, int32_t *to, uint32_t max)
 {
@@ -221,6 +223,22 @@ void wrap_make_group_after(struct wrap_call *w, int ret, const void *comm)
 
 /* ---- Communicators between groups ---- */
 
+/* What the other leader has to say alike. */
+static void note_leader(struct wrap_call *w, uint32_t peer_comm, int remote_leader, int tag)
+{
+	uint32_t row = ledger_row(w->lane, peer_comm, remote_leader, SEG_TAG_LEADER), *entries;
+
+	if (row == LEDGER_NO_ROW)
+		return;
+	entries = notes_begin(w->lane, SEG_NOTE_LEADER, peer_comm,
+			      relaxed_get(&w->lane->ledger[row].sends), 1, 2);
+	if (!entries)
+		return;
+	entries[0] = notes_entry(tag);
+	entries[1] = notes_entry(remote_leader);
+	notes_end(w->lane);
+}
+
 /* Two collectives of the local group; between them the leaders' exchange, so that the leader counts
  * the second one when it returns. */
 void wrap_make_inter_before(struct wrap_call *w, uint32_t local, int local_leader,
@@ -239,6 +257,7 @@ void wrap_make_inter_before(struct wrap_call *w, uint32_t local, int local_leade
 	tokens_list_collective(w->lane, &list, local, local_leader, comms_last(&comms_here, local));
 	tokens_send(w->lane, peer_comm, remote_leader, SEG_TAG_LEADER);
 	tokens_expect(w->lane, peer_comm, remote_leader, SEG_TAG_LEADER);
+	note_leader(w, peer_comm, remote_leader, tag);
 	tokens_list(w->lane, &list, peer_comm, remote_leader, SEG_TAG_LEADER);
 	p2p_list_end(w->lane, &list);
 	p2p_wait(w->lane, SEG_OPERATION_WAIT_ALL, OPERATION_CALL);

@@ -81,7 +81,7 @@ function fail(why)
 # Number of the parameter that an ARGUMENT of a shape names.
 function position(name, argument,	wanted, m, i, j)
 {
-	sub(/^[?=~]/, "", argument)
+	sub(/^[?=~#]/, "", argument)
 	m = split(argument, wanted, "|")
 	for (j = 1; j <= m; j++)
 		for (i = 1; i <= num_parameters; i++)
@@ -103,6 +103,9 @@ function marked(name, mark,	list, n, i)
 # What the hook gets of parameter i; symbol is empty in C. In Fortran all are references.
 function value(i, symbol)
 {
+	# Where choice buffers come in descriptors, these begin with the address.
+	if (names[i] == "sendbuf")
+		return symbol ~ /f08ts/ ? "*(void *const *)a" i : symbol ? "a" i : names[i]
 	if (i in text_number)
 		return symbol ? "a" i ", length" text_number[i] : names[i] ", SIZE_MAX"
 	if (!symbol && types[i] ~ /^MPI_(Comm|Datatype|Win|File|Group)$/)
@@ -116,6 +119,14 @@ function value(i, symbol)
 	return "WRAP_FROM_FORTRAN(" types[i] ", a" i ")"
 }
 
+# An array of counts and the size of one.
+function counts(i, symbol,	type)
+{
+	type = types[i]
+	sub(/[ *].*$/, "", type)
+	return "(struct wrap_counts){" (symbol ? "a" i : names[i]) ", sizeof(" type ")}"
+}
+
 # ", VALUE" for each argument of the list.
 function values(name, list, symbol,	n, argument, i, text)
 {
@@ -123,6 +134,8 @@ function values(name, list, symbol,	n, argument, i, text)
 	for (i = 1; i <= n; i++)
 		if (argument[i] ~ /^([0-9]|[A-Z]+_)/)
 			text = text ", " argument[i]
+		else if (argument[i] ~ /^#/)
+			text = text ", " counts(position(name, argument[i]), symbol)
 		else if (argument[i] !~ /^[?=~]/)
 			text = text ", " value(position(name, argument[i]), symbol)
 	return text
@@ -193,6 +206,8 @@ function print_body(name, symbol, call, status, outcome,	s, at, polls)
 	printf "\tint ret = %s;\n", call
 	printf "\tif (wrap.lane && recorder_returned(wrap.lane)) {\n"
 	print_after(name, symbol, "\t\t", outcome)
+	if (class[name] ~ /^(COLLECTIVE|COMM)$/)
+		printf "\t\tif (__builtin_expect(ret != MPI_SUCCESS, 0))\n\t\t\twrap_failed(&wrap, ret);\n"
 	# A poll has failed when it says success and its flag or count is 0.
 	if (polls)
 		printf "\t\trecorder_leave_poll(wrap.lane, ret == MPI_SUCCESS && %s == 0);\n\t}\n", outcome

@@ -234,6 +234,9 @@ static uint64_t lay_out_lane(struct seg_table *tables, uint32_t ring)
 	return lay_out(tables, layout, SEG_LANE_NUM_TABLES, PAGE);
 }
 
+/* Between a lane's tables and its trace. */
+enum { NOTE_BYTES = SEG_NOTE_WORDS * sizeof(uint32_t) };
+
 /* Lay out header and lanes; returns the size of header and tables in bytes. */
 static uint64_t fill_layout(struct seg_header *h, uint32_t ring, uint64_t trace)
 {
@@ -241,7 +244,8 @@ static uint64_t fill_layout(struct seg_header *h, uint32_t ring, uint64_t trace)
 
 	h->lane_offset = round_up(
 		lay_out(h->tables, header_layout, SEG_NUM_TABLES, SEG_HEADER_SIZE), BIG_PAGE);
-	h->lane_size = round_up(lay_out_lane(of_lane, ring) + round_up(trace, PAGE), BIG_PAGE);
+	h->lane_size = round_up(lay_out_lane(of_lane, ring) + NOTE_BYTES + round_up(trace, PAGE),
+				BIG_PAGE);
 	return h->lane_offset;
 }
 
@@ -366,7 +370,8 @@ struct seg_lane *writer_lane(struct writer *w, uint32_t index)
 	if (lane == MAP_FAILED)
 		return NULL;
 	h->file_size = base + h->lane_size;
-	uint64_t end = lay_out_lane(lane->tables, w->ring);
+	w->note_offset = lay_out_lane(lane->tables, w->ring);
+	uint64_t end = w->note_offset + NOTE_BYTES;
 	lane->trace_size = w->trace;
 	atomic_store_explicit(&lane->trace_offset, w->trace ? end : 0, memory_order_release);
 	if (!writer_lane_reserve(w, lane, index, SEG_LANE_RING, w->ring) ||

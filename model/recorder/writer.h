@@ -16,6 +16,7 @@ struct writer {
 	size_t mapped;             /* bytes of header and tables, from file offset 0 */
 	uint32_t ring;             /* entries of each lane's ring */
 	uint64_t trace;            /* bytes of the arena of each lane's trace; 0: none */
+	uint64_t note_offset;      /* of the ring of notes, in each lane; without storage */
 	bool exhausted;            /* no more room: the file no longer grows */
 	dev_t device;
 	ino_t inode;

@@ -84,6 +84,8 @@ enum seg_limits {
 	SEG_MAX_LEDGER = 1 << 14, /* rows of a lane */
 	SEG_MAX_WAITED = 1 << 16, /* requests that one call waits for */
 	SEG_RECENT = 8,           /* collectives of a communicator that are remembered */
+	SEG_NOTE_WORDS = 1 << 13, /* 32-bit words of the ring of a lane's notes */
+	SEG_MAX_NOTED = 4000,     /* entries of a note: all of it is at most half of the ring */
 	SEG_DEFAULT_TRACE = 1 << 20,
 	SEG_MAX_TRACE = 1 << 28, /* bytes of a lane's arena */
 };
@@ -313,7 +315,8 @@ struct seg_comm {
 	_Atomic uint32_t is_freed;
 	/* Sequence lock of what follows; of all of it while the entry becomes another's. */
 	_Atomic uint32_t seq;
-	uint32_t reserved;
+	/* Of a graph: behind the sources are so many ranks that they send to. 0: not known. */
+	uint32_t num_destinations;
 	_Atomic uint64_t collectives; /* started so far: the number of the last one */
 	struct seg_collective recent[SEG_RECENT];
 };
@@ -442,7 +445,14 @@ struct seg_lane {
 	 * 0: none. Symbols are SEG_TRACE_SYMBOL(). */
 	_Atomic uint64_t trace_offset; /* release by the writer, acquire by readers */
 	uint64_t trace_size;           /* bytes */
-	uint8_t reserved1[24];
+	/* Notes of collectives: a ring of so many words, a power of two, from the start of the
+	 * lane; 0: none yet, as in segments that have no notes. Positions count words ever written;
+	 * word p is at p % note_words. See struct seg_note. */
+	_Atomic uint32_t note_offset; /* bytes; release by the writer, acquire by readers */
+	uint32_t note_words;
+	_Atomic uint64_t note_end; /* where the last note ends, also while it is being written */
+	_Atomic uint64_t
+		note_last; /* where the last one begins that is complete; 0: there is none */
 	struct seg_current current; /* starts on a cache line of its own */
 	uint8_t reserved2[16];
 	/* From the start of the lane. STATES has no count: entry i belongs to state i, for i < 2 *
@@ -453,6 +463,63 @@ struct seg_lane {
 };
 static_assert(sizeof(struct seg_current) == 48, "layout");
 static_assert(sizeof(struct seg_lane) <= 576, "layout");
+
+/* What a note tells of one collective, so that it can be set against what other members tell. */
+enum seg_note_kind {
+	/* Bytes that this rank gives to another, or that it has room for from another. */
+	SEG_NOTE_GIVES = 1,  /* entry i: of rank i; of an intercommunicator in the remote group */
+	SEG_NOTE_TAKES,      /* the same */
+	SEG_NOTE_GIVES_ROOT, /* one entry: of the root */
+	SEG_NOTE_TAKES_ROOT,
+	SEG_NOTE_GIVES_EACH, /* one entry: of each member or neighbour */
+	SEG_NOTE_TAKES_EACH,
+	SEG_NOTE_GIVES_NEIGHBOURS, /* entry i: of destination i */
+	SEG_NOTE_TAKES_NEIGHBOURS, /* of source i */
+	/* The rank's call has returned with an error: entry 0 is an enum seg_error. */
+	SEG_NOTE_ERROR,
+	/* A leader in MPI_Intercomm_create: `comm` is the peer communicator, `number` that of the
+	 * token SEG_TAG_LEADER that it sends, entry 0 the tag, entry 1 the remote leader. */
+	SEG_NOTE_LEADER,
+	SEG_NUM_NOTES
+};
+
+/* Classes of errors, by the numbers of MPI's own ABI, whatever the library's are. */
+enum seg_error {
+	SEG_ERROR_BUFFER = 1,
+	SEG_ERROR_COUNT,
+	SEG_ERROR_TYPE,
+	SEG_ERROR_TAG,
+	SEG_ERROR_COMM,
+	SEG_ERROR_RANK,
+	SEG_ERROR_REQUEST,
+	SEG_ERROR_ROOT,
+	SEG_ERROR_GROUP,
+	SEG_ERROR_OP,
+	SEG_ERROR_TOPOLOGY,
+	SEG_ERROR_DIMS,
+	SEG_ERROR_ARG,
+	SEG_ERROR_UNKNOWN,
+	SEG_ERROR_TRUNCATE,
+	SEG_ERROR_OTHER,
+	SEG_ERROR_INTERN,
+	SEG_NUM_ERRORS
+};
+
+/* A note, as words of the ring; it begins at an even one and does not go round its end. Only the
+ * lane's thread writes notes: note_end, release fence, the note, note_last with release. A reader
+ * takes note_last, copies the ring, then takes note_end, and believes what begins at or behind
+ * note_end less the size of the ring. */
+struct seg_note {
+	uint64_t number; /* of the collective in `comm` */
+	uint64_t id;     /* of the communicator: the entry may be another's by now */
+	uint32_t comm;
+	uint32_t back; /* words to the note before; 0: there is none */
+	uint32_t kind; /* enum seg_note_kind */
+	uint32_t num;  /* entries: uint32_t each, behind this; UINT32_MAX: not known */
+	uint32_t unit; /* bytes that an entry counts */
+	uint32_t reserved;
+};
+static_assert(sizeof(struct seg_note) == 40, "layout");
 
 /* What symbols of traces mean. Calls and functions count when they are entered; a poll when it has
  * succeeded. Site 0 says that another thread has taken the lane and begins. */

@@ -74,6 +74,8 @@ struct raw_lane {
 	size_t num_waited;
 	struct seg_ledger *ledger;
 	size_t num_ledger;
+	uint32_t *notes; /* [head.note_words], of the arena; NULL: none */
+	uint64_t note_end;
 };
 
 struct reader {
@@ -151,6 +153,10 @@ int reader_finish_lane(struct reader *r, size_t number, const struct segment_clo
 /* A lane's trace: after the lane, before the tables; and behind these, to check what it names. */
 void reader_read_trace(struct reader *r, size_t number);
 void reader_finish_trace(struct reader *r, size_t number);
+
+/* A lane's notes, as part of its copy: raw->head is there; and into the model, behind its comms. */
+int reader_read_notes(struct reader *r, uint64_t base, struct raw_lane *raw);
+int reader_finish_notes(struct reader *r, size_t number);
 
 int reader_read_tables(struct reader *r);
 

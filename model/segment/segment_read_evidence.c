@@ -123,9 +123,15 @@ static int finish_comm(struct reader *r, size_t index)
 		.remote_members = raw->remote_members,
 		.num_sources = raw->num_sources,
 		.sources = raw->sources,
+		.destinations = SEG_NO_MEMBERS,
 		.name = raw->name ? model->strings + raw->name : NULL,
 		.is_freed = raw->is_freed != 0,
 	};
+	if (raw->num_destinations > 0 && raw->sources < SEG_MAX_MEMBERS &&
+	    raw->num_sources <= SEG_MAX_MEMBERS) {
+		comm->num_destinations = raw->num_destinations;
+		comm->destinations = raw->sources + raw->num_sources;
+	}
 	if (raw->name >= model->num_strings)
 		return reader_bad_entry(r, "communicator", index);
 	if (comm->rank < 0 || (uint32_t)comm->rank >= comm->size) {
@@ -342,6 +348,8 @@ int reader_finish_evidence(struct reader *r, const struct segment_clock *clock)
 			return reader_bad_entry(r, "operation of lane", i);
 		if (finish_ledger(r, &r->raw[i], lane) < 0)
 			return reader_bad_entry(r, "ledger of lane", i);
+		if (reader_finish_notes(r, i) < 0)
+			return -1;
 	}
 	model->program->dropped_comms =
 		r->header.tables[SEG_TABLE_COMMS].dropped + (r->header.reused_comms > 0);

@@ -146,7 +146,7 @@ static int try_lane(struct reader *r, uint64_t base, struct model_lane *lane, st
 	if (reader_read_current(r, base, &raw->current, &was_whole) < 0 ||
 	    segment_pread(r->fd, &raw->head, sizeof(raw->head), base, r->err) < 0 ||
 	    /* First, so that it is most likely still that of the state. */
-	    reader_read_lane_evidence(r, base, raw) < 0 ||
+	    reader_read_lane_evidence(r, base, raw) < 0 || reader_read_notes(r, base, raw) < 0 ||
 	    copy_transitions(r, base, raw, lane) < 0 || copy_ring(r, base, raw, lane) < 0)
 		return -1;
 	/* Statistics of the sites that there are by now. */

@@ -85,10 +85,13 @@ static void add_comms(struct filler *f, const struct model *model, int rank)
 	f->num_lists = 0;
 	for (size_t i = 0; i < model->num_comms; i++) {
 		struct model_comm comm = *model_comm(model, i);
-		uint32_t lists[3] = {
+		uint32_t lists[SHARE_COMM_LISTS] = {
 			find_list(f, model, comm.members, comm.size),
 			find_list(f, model, comm.remote_members, comm.remote_size),
 			find_list(f, model, comm.sources, comm.num_sources),
+			comm.num_destinations
+				? find_list(f, model, comm.destinations, comm.num_destinations)
+				: SHARE_NO_MEMBERS,
 		};
 
 		if (self && comm.id == self)

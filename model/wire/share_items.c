@@ -102,7 +102,7 @@ void share_item_process(struct codec *c, struct model *model, int rank)
 /* ---- Evidence ---- */
 
 void share_item_comm(struct codec *c, const struct model *model, struct model_comm *comm,
-		     uint32_t lists[3])
+		     uint32_t lists[SHARE_COMM_LISTS])
 {
 	uint64_t word = (uint64_t)comm->kind << 2 |
 			(comm->parent_id == SHARE_SELF_ID ? SHARE_PARENT_IS_SELF : 0u) |
@@ -130,6 +130,10 @@ void share_item_comm(struct codec *c, const struct model *model, struct model_co
 	if (c->from && name)
 		comm->name = model->strings + (name - 1);
 	CODEC_BELOW(c, comm->is_freed, 1);
+	if (!codec_has_part(c, comm->num_destinations > 0))
+		return;
+	CODEC(c, comm->num_destinations);
+	CODEC(c, lists[3]);
 }
 
 /* Ranks mostly go up by one, which is 0 here. */

@@ -39,9 +39,10 @@ struct share_frame {
 void share_item_shape(struct codec *c, struct model *model);
 void share_item_program(struct codec *c, struct share_program *of);
 void share_item_process(struct codec *c, struct model *model, int rank);
-/* Of the ids those of MPI_COMM_SELF are SHARE_SELF_ID. lists: of members, remote members, sources. */
+/* Of the ids those of MPI_COMM_SELF are SHARE_SELF_ID. lists: of members, remote members, sources,
+ * destinations; the last is as it was where there are none. */
 void share_item_comm(struct codec *c, const struct model *model, struct model_comm *comm,
-		     uint32_t lists[3]);
+		     uint32_t lists[SHARE_COMM_LISTS]);
 /* Behind their number. */
 void share_item_members(struct codec *c, int32_t *members, size_t num);
 /* One rank of the item. */

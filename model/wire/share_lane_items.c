@@ -150,6 +150,27 @@ static void stay_item(struct codec *c, const struct model *model, struct model_l
 		lane->longest = longest;
 }
 
+/* Behind all else, and nothing where there are none, as before there were notes. */
+static void notes(struct codec *c, struct model_lane *lane)
+{
+	if (!codec_has_part(c, lane->num_notes > 0))
+		return;
+	CODEC_TABLE(c, lane->note_entries, lane->num_note_entries, MODEL_MAX_NOTED, 1);
+	for (size_t i = 0; i < lane->num_note_entries && codec_goes_on(c); i++)
+		CODEC(c, lane->note_entries[i]);
+	CODEC_TABLE(c, lane->notes, lane->num_notes, MODEL_MAX_NOTES, 6);
+	for (size_t i = 0; i < lane->num_notes && codec_goes_on(c); i++) {
+		struct model_note *note = &lane->notes[i];
+
+		CODEC(c, note->number);
+		CODEC(c, note->comm);
+		CODEC_BELOW(c, note->kind, SEG_NUM_NOTES - 1);
+		CODEC(c, note->unit);
+		CODEC(c, note->first);
+		CODEC(c, note->num);
+	}
+}
+
 static void operation_item(struct codec *c, const struct model *model, struct model_lane *lane)
 {
 	struct model_operation *operation = &lane->operation;
@@ -174,6 +195,7 @@ static void operation_item(struct codec *c, const struct model *model, struct mo
 	CODEC_TABLE(c, operation->waited, operation->num_waited, SEG_MAX_WAITED, 1);
 	for (size_t i = 0; i < operation->num_waited; i++)
 		CODEC(c, operation->waited[i]);
+	notes(c, lane);
 }
 
 /* A row that is read is of many ranks, so its peer stays a distance. */

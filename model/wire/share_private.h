@@ -122,6 +122,7 @@ enum { SHARE_ID_IS_SELF = 1, SHARE_PARENT_IS_SELF = 2 };
 #define SHARE_SELF_ID UINT64_MAX
 /* What is in place of a list of ranks; from SHARE_FIRST_LIST on: of the lists of the rank. */
 enum { SHARE_NO_MEMBERS, SHARE_ALL_MEMBERS, SHARE_OWN_MEMBER, SHARE_FIRST_LIST };
+enum { SHARE_COMM_LISTS = 4 }; /* of a communicator */
 
 struct model;
 /* What distances are from: the own rank in a communicator, 0 where it is not known. */

@@ -24,12 +24,12 @@ struct share_loan {
 
 /* A communicator of the pool and what it was made of. */
 struct share_comm {
-	uint32_t item, collectives; /* item of its column */
-	uint32_t lists[3];          /* items of SHARE_LISTS; UINT32_MAX: none */
-	uint32_t places[3];         /* which of the rank's row each of them is */
-	uint32_t num_sites;         /* that its ranks must have at least */
-	const char *strings;        /* that its ranks must have; NULL: any, since it has no name */
-	uint32_t next;              /* with the same item and collectives, or PAIR_NONE */
+	uint32_t item, collectives;        /* item of its column */
+	uint32_t lists[SHARE_COMM_LISTS];  /* items of SHARE_LISTS; UINT32_MAX: none */
+	uint32_t places[SHARE_COMM_LISTS]; /* which of the rank's row each of them is */
+	uint32_t num_sites;                /* that its ranks must have at least */
+	const char *strings; /* that its ranks must have; NULL: any, since it has no name */
+	uint32_t next;       /* with the same item and collectives, or PAIR_NONE */
 };
 
 /* A list of ranks in the pool. */

@@ -67,7 +67,7 @@ static uint32_t make_comm(struct share_reader *r, const struct model *model, uin
 {
 	struct share_comm from = {item, collectives, .next = PAIR_NONE};
 	struct model_comm comm = {0};
-	uint32_t ids[3], number;
+	uint32_t ids[SHARE_COMM_LISTS] = {0}, number;
 
 	share_reader_begin_item(r, SHARE_COMMS, item);
 	share_item_comm(&r->own, model, &comm, ids);
@@ -79,6 +79,7 @@ static uint32_t make_comm(struct share_reader *r, const struct model *model, uin
 	comm.members = place_list(r, &from, 0, ids[0], rank, comm.size);
 	comm.remote_members = place_list(r, &from, 1, ids[1], rank, comm.remote_size);
 	comm.sources = place_list(r, &from, 2, ids[2], rank, comm.num_sources);
+	comm.destinations = place_list(r, &from, 3, ids[3], rank, comm.num_destinations);
 	use_site(&from, comm.site);
 	for (size_t i = 0; i < SEG_RECENT; i++)
 		use_site(&from, comm.recent[i].site);
@@ -100,7 +101,7 @@ static bool is_usable(const struct share_comm *from, const struct model *model,
 	if (from->num_sites > model->num_sites ||
 	    (from->strings && from->strings != model->strings))
 		return false;
-	for (int which = 0; which < 3; which++)
+	for (int which = 0; which < SHARE_COMM_LISTS; which++)
 		if (from->lists[which] != UINT32_MAX &&
 		    (from->places[which] >= num_lists ||
 		     lists[from->places[which]] != from->lists[which]))

@@ -11,7 +11,7 @@
 #include "render/lp/lp.h"
 #include "render/words/parts.h"
 
-enum { MAX_STEPS = 6, MAX_PARTIES = 6, MAX_WAITS = 4, MAX_ROUNDS = 64 };
+enum { MAX_STEPS = 6, MAX_WAITS = 4, MAX_ROUNDS = 64 };
 
 /* ---- Waits in groups ---- */
 
@@ -255,57 +255,6 @@ static void print_deadlock(const struct view *view)
 			  parts_plural(deadlock->behind, "s", ""));
 }
 
-/* ---- Mismatches ---- */
-
-/* The job's rank of a root. */
-static const char *root_text(const struct view *view, uint32_t comm, int32_t root)
-{
-	const struct job_comm *of = &view->comms->comms[comm];
-
-	if (root >= 0 && (size_t)root < of->sizes[0] && of->groups[0][root] >= 0 &&
-	    of->groups[0][root] != root)
-		return text_of(view, "root %" PRId32 " (rank %d)", root, of->groups[0][root]);
-	if (root >= 0)
-		return text_of(view, "root %" PRId32, root);
-	return "no root";
-}
-
-static void print_party(const struct view *view, const struct waitfor_mismatch *mismatch,
-			const struct waitfor_party *party, int indent)
-{
-	const char *more = "";
-
-	if (mismatch->what == WAITFOR_OTHER_ROOT)
-		more = text_of(view, " with %s", root_text(view, mismatch->comm, party->root));
-	else if (mismatch->what == WAITFOR_OTHER_BYTES)
-		more = text_of(view, " of %" PRIu64 " bytes", party->bytes);
-	text_wrap(view, indent, "%s: %s%s, %s%s", parts_who(view, party->ranks), party->function,
-		  more,
-		  label_user_place(view, view->job->model->sites[party->site].path, LABEL_FULL),
-		  party->is_waiting ? "" : ", and is done with it");
-}
-
-void cause_print_mismatch(const struct view *view, const struct waitfor_mismatch *mismatch,
-			  int indent)
-{
-	const char *comm = label_comm(view, mismatch->comm, LABEL_FULL);
-
-	if (mismatch->what == WAITFOR_OTHER_FUNCTION)
-		text_wrap(view, indent,
-			  "mismatch: different functions as collective number %" PRIu64 " on %s",
-			  mismatch->number, comm);
-	else
-		text_wrap(view, indent,
-			  "mismatch: different %s in %s, collective number %" PRIu64 " on %s",
-			  mismatch->what == WAITFOR_OTHER_ROOT ? "roots" : "sizes",
-			  mismatch->parties[0].function, mismatch->number, comm);
-	for (size_t i = 0; i < mismatch->num_parties && i < MAX_PARTIES; i++)
-		print_party(view, mismatch, &mismatch->parties[i], indent + 2);
-	if (mismatch->num_parties > MAX_PARTIES)
-		text_wrap(view, indent + 2, "and %zu more kinds",
-			  mismatch->num_parties - MAX_PARTIES);
-}
-
 /* ---- Lost messages ---- */
 
 /* What somebody has sent in its place. */
@@ -328,6 +277,20 @@ static void print_slip(const struct view *view, const struct waitfor_lost *lost)
 		  label_comm(view, message->comm, LABEL_SHORT), slips[lost->slip]);
 }
 
+void cause_print_unstarted(const struct view *view, uint32_t need, int indent)
+{
+	struct waitfor_unstarted unstarted;
+	const struct job_site *site;
+
+	if (!waitfor_find_unstarted(view->waitfor, need, &unstarted))
+		return;
+	site = &view->job->model->sites[unstarted.site];
+	text_wrap(view, indent,
+		  "rank %d made the request for it by %s, %s, and has not started it%s",
+		  unstarted.rank, site->name, label_user_place(view, site->path, LABEL_FULL),
+		  unstarted.was_started ? " again" : "");
+}
+
 static void print_lost(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
@@ -338,6 +301,7 @@ static void print_lost(const struct view *view)
 	text_wrap(view, 4, "%s: %s", who, label_wait_where(view, verdict->actor, LABEL_FULL));
 	if (verdict->which != WAITFOR_NONE)
 		print_slip(view, &view->waitfor->losts[verdict->which]);
+	cause_print_unstarted(view, verdict->need, 4);
 	print_novel(view);
 	print_departure(view);
 }

@@ -4,6 +4,7 @@
 #define PDB_RENDER_LP_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct rankset;
 struct view;
@@ -20,9 +21,11 @@ void cause_print_open(const struct view *view);
 bool cause_has_places(const struct view *view);
 /* Who waits for the culprits, directly and behind those. Nothing where the waits do not tell. */
 void cause_print_waits(const struct view *view, int indent);
-/* "mismatch: ..." with a line for each party. */
+/* "mismatch: ..." with a line for each pair and each party: cause_mismatch.c. */
 void cause_print_mismatch(const struct view *view, const struct waitfor_mismatch *mismatch,
 			  int indent);
+/* The request of another rank that meets this need, if that is made and not started; or nothing. */
+void cause_print_unstarted(const struct view *view, uint32_t need, int indent);
 /* The commands that show it closer; "" for other verdicts. */
 const char *cause_next(const struct view *view);
 

@@ -137,8 +137,6 @@ const char *label_thread_wait(const struct view *view, const struct sample *samp
 			      bool has_numbers);
 /* "pthread_join": what it waits in for other threads; NULL: nothing that is known. */
 const char *label_thread_function(const struct view *view, const struct sample *sample);
-/* A line for each such wait of main threads of `ranks`, of most ranks first, of four at most. */
-void label_print_thread_waits(const struct view *view, const struct rankset *ranks);
 /* "thread_waits": the threads of `ranks` that wait so, as far as samples tell; nothing if none. */
 void label_json_thread_waits(struct json *json, const struct view *view,
 			     const struct rankset *ranks);

@@ -11,9 +11,8 @@
 #include "render/text/text.h"
 #include "render/view.h"
 #include "render/words/label.h"
-#include "render/words/parts.h"
 
-enum { MAX_STEPS = 8, MAX_LINES = 4, MOST_IN_JSON = 256 };
+enum { MAX_STEPS = 8, MOST_IN_JSON = 256 };
 
 /* "the main thread", "thread 4321", "another thread" */
 static const char *thread_text(const struct view *view, const struct sample *of, pid_t tid,
@@ -73,31 +72,6 @@ const char *label_thread_wait(const struct view *view, const struct sample *samp
 const char *label_thread_function(const struct view *view, const struct sample *sample)
 {
 	return thread_wait_of(view->job, sample).function;
-}
-
-void label_print_thread_waits(const struct view *view, const struct rankset *ranks)
-{
-	const struct samples *samples = view->job->samples;
-	struct same waits = {.arena = view->arena};
-	bool is_one = rankset_count(ranks) == 1;
-	size_t left;
-
-	for (size_t i = 0; samples && i < samples->num_samples; i++) {
-		const struct sample *sample = &samples->samples[i];
-		const char *text;
-
-		if (!sample->is_main || sample->wait.kind == SAMPLE_WAIT_NONE ||
-		    !rankset_contains(ranks, sample->rank) ||
-		    sample != samples_find(samples, sample->rank, 0))
-			continue;
-		text = label_thread_wait(view, sample, is_one);
-		if (text)
-			same_add(&waits, text, sample->rank);
-	}
-	same_sort(&waits);
-	left = same_print(&waits, view, ": the main thread ", MAX_LINES);
-	if (left)
-		text_wrap(view, 2, "and %zu more main threads that wait so", left);
 }
 
 void label_json_thread_waits(struct json *json, const struct view *view,

@@ -76,6 +76,7 @@ static void bench(int num_ranks)
 	struct progress *progress;
 	struct eqgroups *groups;
 	struct progress_graph *graph;
+	struct evidence *evidence;
 	struct verdict *verdict;
 	double at[5], comms;
 	char *culprits;
@@ -91,7 +92,9 @@ static void bench(int num_ranks)
 	groups = eqgroups_create(progress);
 	graph = progress_graph_create(progress, groups);
 	at[3] = seconds();
-	verdict = verdict_create(job, groups, graph, NULL);
+	evidence = evidence_create(job);
+	verdict = verdict_create(
+		&(struct verdict_input){.evidence = evidence, .groups = groups, .graph = graph});
 	at[4] = seconds();
 	comms = bench_comms(job);
 	culprits = rankset_encode(verdict->culprits, NUM_HANGING);
@@ -102,6 +105,7 @@ static void bench(int num_ranks)
 	printf(" %9.1f %9.1f  %s\n", comms, (at[4] - at[0]) * 1e3 + comms, culprits);
 	free(culprits);
 	verdict_destroy(verdict);
+	evidence_destroy(evidence);
 	progress_destroy(progress);
 	job_destroy(job);
 	free(models);

@@ -159,8 +159,9 @@ static void bench(int num_ranks, uint32_t num_states, enum difference difference
 	answers.groups = eqgroups_create(answers.progress);
 	answers.graph = progress_graph_create(answers.progress, answers.groups);
 	answers.comms = job_comms_create(job->model);
-	answers.waitfor = waitfor_create(job, answers.comms);
-	answers.verdict = verdict_create(job, answers.groups, answers.graph, answers.waitfor);
+	answers.evidence = evidence_create(job);
+	answers.waitfor = waitfor_create(answers.evidence, answers.comms);
+	answers.verdict = answers_judge(&answers, NULL);
 	all = milliseconds() - at;
 	if (rankset_count(answers.verdict->culprits) != 1 ||
 	    rankset_first(answers.verdict->culprits) != HANGING) {

@@ -239,9 +239,10 @@ static void bench(const struct setting *setting)
 	at[0] = seconds();
 	answers.comms = job_comms_create(job->model);
 	at[1] = seconds();
-	answers.waitfor = waitfor_create(job, answers.comms);
+	answers.evidence = evidence_create(job);
+	answers.waitfor = waitfor_create(answers.evidence, answers.comms);
 	at[2] = seconds();
-	answers.verdict = verdict_create(job, answers.groups, answers.graph, answers.waitfor);
+	answers.verdict = answers_judge(&answers, NULL);
 	at[3] = seconds();
 	for (size_t l = 0; l < answers.waitfor->num_actors; l++)
 		num_stuck += answers.waitfor->actors[l].is_stuck;

@@ -7,14 +7,9 @@
 
 #include <zstd.h>
 
-#include "analysis/progress/eqgroup.h"
-#include "analysis/progress/progress.h"
-#include "analysis/verdict/verdict.h"
-#include "analysis/waits/waitfor.h"
-#include "model/job/job.h"
-#include "model/job/job_comms.h"
 #include "model/xalloc.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/unit/answers.h"
 
 int fuzz_file(const uint8_t *bytes, size_t size)
 {
@@ -64,23 +59,9 @@ char *fuzz_text(const uint8_t *bytes, size_t size)
 	return xstrndup((const char *)bytes, size);
 }
 
-void fuzz_analyse(const struct job *job)
+void fuzz_analyse(struct job *job)
 {
-	struct job_comms *comms = NULL;
-	struct progress *progress = NULL;
-	struct eqgroups *groups = NULL;
-	struct progress_graph *graph = NULL;
-	struct waitfor *waitfor = NULL;
+	struct answers answers = answers_of(job);
 
-	if (job->model) {
-		comms = job_comms_create(job->model);
-		progress = progress_create(job->model);
-		groups = eqgroups_create(progress);
-		graph = progress_graph_create(progress, groups);
-		waitfor = waitfor_create(job, comms);
-	}
-	verdict_destroy(verdict_create(job, groups, graph, waitfor));
-	waitfor_destroy(waitfor);
-	progress_destroy(progress);
-	job_comms_destroy(comms);
+	answers_deinit(&answers);
 }

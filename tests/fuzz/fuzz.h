@@ -28,6 +28,6 @@ uint32_t fuzz_take(const uint8_t **bytes, size_t *size, unsigned int num);
 char *fuzz_text(const uint8_t *bytes, size_t size);
 
 /* All analyses that verdicts are made by. Those go by what the readers have checked. */
-void fuzz_analyse(const struct job *job);
+void fuzz_analyse(struct job *job);
 
 #endif

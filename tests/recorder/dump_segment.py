@@ -23,6 +23,9 @@ COMM_KINDS = {0: "intra", 1: "inter", 2: "window", 3: "file"}
 REQUEST_KINDS = {0: "free", 1: "send", 2: "recv", 3: "matched", 4: "collective", 5: "lock",
                  6: "other"}
 REQUEST_FLAGS = ["persistent", "active", "partitioned", "neighbours", "cancelled"]
+NOTE_KINDS = {1: "gives", 2: "takes", 3: "gives root", 4: "takes root", 5: "gives each",
+              6: "takes each", 7: "gives neighbours", 8: "takes neighbours", 9: "error",
+              10: "leader"}
 OPERATION_KINDS = {0: "other", 1: "send", 2: "recv", 3: "sendrecv", 4: "probe", 5: "wait_all",
                    6: "wait_any", 7: "collective", 8: "lock", 9: "local"}
 OPERATION_FLAGS = ["incomplete", "neighbours", "buffered", "synchronous"]
@@ -157,12 +160,14 @@ class Comm:
         table = segment.tables[4]
         (self.id, self.parent_id, kind, self.site, self.ordinal, self.rank, self.size, members,
          self.remote_size, remote_members, self.num_sources, sources, name, self.is_freed,
-         self.seq, _, self.collectives) = table.entry("<QQIIIiIIIIIIIIIIQ", index)
+         self.seq, num_destinations, self.collectives) = table.entry("<QQIIIiIIIIIIIIIIQ", index)
         self.index = index
         self.kind = named(COMM_KINDS, kind)
         self.members = segment.members(members, self.size)
         self.remote = segment.members(remote_members, self.remote_size)
         self.sources = segment.members(sources, self.num_sources)
+        self.destinations = (segment.members(sources + self.num_sources, num_destinations)
+                             if num_destinations else "")
         self.name = segment.string(name)
         self.made_by = segment.site(self.site)[0] if self.site else "-"
         self.recent = []  # (number, function, root, bytes), the latest first
@@ -216,6 +221,9 @@ class Lane:
         self.states, self.edges, self.ring, self.ledger, self.waited = (
             Table(data, base + 128 + 32 * t, base) for t in range(5))
         self.operation = Operation(segment, self, base + 288)
+        self.base = base
+        (self.note_offset, self.note_words, self.note_end,
+         self.note_last) = struct.unpack_from("<IIQQ", data, base + 40)
 
     def state_stats(self, i):
         return self.states.entry("<QQ", i)
@@ -245,6 +253,19 @@ class Lane:
             yield (number(comm), named(PEERS, peer), named(TAGS, tag), *counts)
 
 
+    def notes(self):
+        """(comm, number, kind, entries in bytes), the latest first."""
+        at = self.note_last
+        while at and at >= self.note_end - self.note_words:
+            start = self.base + self.note_offset + at % self.note_words * 4
+            started, _, comm, back, kind, num, unit = struct.unpack_from(
+                "<QQIIIII", self.segment.data, start)
+            entries = struct.unpack_from("<%dI" % num, self.segment.data, start + 40)
+            yield (comm, started, named(NOTE_KINDS, kind),
+                   ",".join("?" if entry >> 31 else str(entry * unit) for entry in entries))
+            at = at - back if back else 0
+
+
 def calls(segment):
     counts = {}
     for lane in segment.lanes:
@@ -264,6 +285,8 @@ def dump_comms(segment):
             print(" remote %d members %s" % (comm.remote_size, comm.remote), end="")
         if comm.num_sources or comm.sources != "?":
             print(" sources %s" % (comm.sources or "none"), end="")
+        if comm.destinations:
+            print(" destinations %s" % comm.destinations, end="")
         print(" name '%s'%s collectives %d" % (comm.name, " freed" if comm.is_freed else "",
                                               comm.collectives))
         for started, function, root, size in comm.recent:
@@ -293,6 +316,8 @@ def dump_lane_evidence(lane):
     for row in lane.rows():
         print("  ledger: comm %s peer %s tag %s cancelled %d sends %d/%d receives %d/%d taken %d" %
               row)
+    for note in lane.notes():
+        print("  note: comm %d number %d %s %s" % note)
     if lane.ledger.dropped:
         print("  ledger: dropped %d" % lane.ledger.dropped)
 

@@ -21,10 +21,27 @@ struct answers {
 	struct verdict *verdict;
 };
 
-static inline struct answers answers_of(struct job *job)
+struct temporal_result;
+
+/* With the temporal order of stacks; NULL: it is not known. */
+static inline struct verdict *answers_judge(const struct answers *a,
+					    const struct temporal_result *order)
+{
+	const struct verdict_input input = {
+		.evidence = a->evidence,
+		.groups = a->groups,
+		.graph = a->graph,
+		.waitfor = a->waitfor,
+		.order = order,
+	};
+
+	return verdict_create(&input);
+}
+
+static inline struct answers answers_with_order(struct job *job,
+						const struct temporal_result *order)
 {
 	struct answers a = {.job = job, .evidence = evidence_create(job)};
-	struct verdict_input input;
 
 	if (job->model) {
 		a.comms = job_comms_create(job->model);
@@ -33,14 +50,13 @@ static inline struct answers answers_of(struct job *job)
 		a.graph = progress_graph_create(a.progress, a.groups);
 	}
 	a.waitfor = waitfor_create(a.evidence, a.comms);
-	input = (struct verdict_input){
-		.evidence = a.evidence,
-		.groups = a.groups,
-		.graph = a.graph,
-		.waitfor = a.waitfor,
-	};
-	a.verdict = verdict_create(&input);
+	a.verdict = answers_judge(&a, order);
 	return a;
+}
+
+static inline struct answers answers_of(struct job *job)
+{
+	return answers_with_order(job, NULL);
 }
 
 static inline void answers_deinit(struct answers *a)

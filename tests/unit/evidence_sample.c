@@ -21,7 +21,7 @@ static void sample_add_sites(struct segment_writer *w)
 
 static void sample_add_comms(struct segment_writer *w)
 {
-	static const int32_t rows[] = {3, 1}, others[] = {0, -1, 2}, sources[] = {1, 1, 0};
+	static const int32_t rows[] = {3, 1}, others[] = {0, -1, 2}, neighbours[] = {1, 1, 0, 0};
 
 	segment_writer_predefined(w, WORLD_ID);
 	segment_writer_comm(w, &(struct seg_comm){
@@ -34,7 +34,8 @@ static void sample_add_comms(struct segment_writer *w)
 				       .members = segment_writer_members(w, rows, 2),
 				       .remote_members = SEG_NO_MEMBERS,
 				       .num_sources = 3,
-				       .sources = segment_writer_members(w, sources, 3),
+				       .num_destinations = 1,
+				       .sources = segment_writer_members(w, neighbours, 4),
 				       .name = segment_writer_string(w, "rows"),
 			       });
 	segment_writer_comm(w, &(struct seg_comm){
@@ -134,6 +135,16 @@ struct segment_writer *evidence_sample(void)
 	segment_writer_ledger(
 		w, 0,
 		&(struct seg_ledger){.comm = WINDOW, .peer = 3, .tag = SEG_TAG_POST, .sends = 6});
+	/* Of a collective long ago, of another communicator, and two that are wanted. */
+	segment_writer_note(w, 0, &(struct seg_note){2, WORLD_ID, 0, 0, SEG_NOTE_GIVES, 1, 4, 0},
+			    (const uint32_t[]){5});
+	segment_writer_note(w, 0,
+			    &(struct seg_note){3, ROWS_ID + 1, ROWS, 0, SEG_NOTE_GIVES, 1, 4, 0},
+			    (const uint32_t[]){6});
+	segment_writer_note(w, 0, &(struct seg_note){19, WORLD_ID, 0, 0, SEG_NOTE_TAKES, 4, 8, 0},
+			    (const uint32_t[]){0, 1, 1u << 31, 3});
+	segment_writer_note(w, 0, &(struct seg_note){3, ROWS_ID, ROWS, 0, SEG_NOTE_ERROR, 1, 1, 0},
+			    (const uint32_t[]){SEG_ERROR_ROOT});
 	segment_writer_lane(w, false, 51);
 	segment_writer_call(w, 1, SEND, 1, 2000);
 	segment_writer_poll(w, 1, TEST, 10, 3000);
@@ -163,5 +174,8 @@ struct places find_places(uint8_t *bytes)
 	p.lane_tables = p.lane->tables;
 	p.waited = (void *)((uint8_t *)p.lane + p.lane_tables[SEG_LANE_WAITED].offset);
 	p.ledger = (void *)((uint8_t *)p.lane + p.lane_tables[SEG_LANE_LEDGER].offset);
+	if (p.lane->note_offset)
+		p.note = (void *)((uint8_t *)p.lane + p.lane->note_offset +
+				  p.lane->note_last % SEG_NOTE_WORDS * sizeof(uint32_t));
 	return p;
 }

@@ -24,6 +24,7 @@ struct places {
 	struct seg_lane *lane, *other;
 	uint32_t *waited;
 	struct seg_ledger *ledger;
+	struct seg_note *note; /* the last one */
 };
 
 /* Rank 1 of 4: waits for two requests; another thread polls for a message. */

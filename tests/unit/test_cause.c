@@ -30,11 +30,13 @@ static struct hung *create(uint32_t culprit_site)
 static void judge(struct hung *hung, enum verdict_kind kind)
 {
 	waitfor_destroy(hung->waitfor);
-	hung->waitfor = waitfor_create(&hung->job, hung->comms);
+	evidence_destroy(hung->evidence);
+	hung->evidence = evidence_create(&hung->job);
+	hung->waitfor = waitfor_create(hung->evidence, hung->comms);
 	hung->view.waitfor = hung->waitfor;
 	hung->verdict.kind = kind;
 	hung->verdict.which = 0;
-	hung->verdict.lane = hung->verdict.need = WAITFOR_NONE;
+	hung->verdict.actor = hung->verdict.need = WAITFOR_NONE;
 	hung->verdict.novel = UINT32_MAX;
 	hung->verdict.skipped = WAITFOR_NONE;
 }
@@ -298,7 +300,7 @@ static void test_lost(void **state)
 	lane->operation.transfers[0].comm = 0;
 	judge(hung, VERDICT_LOST);
 	assert_in_range(hung->waitfor->num_losts, 1, 2);
-	hung->verdict.lane = hung->waitfor->losts[0].actor;
+	hung->verdict.actor = hung->waitfor->losts[0].actor;
 	hung->verdict.need = hung->waitfor->losts[0].need;
 	view_lp(&hung->view);
 	text = hung_text(hung);

@@ -25,8 +25,11 @@ static uint64_t count_of(const struct lane *l, uint32_t from, uint32_t to)
 
 static void step(struct lane *l, uint32_t site)
 {
-	lane_enter(l, site, NULL, ticks_now());
-	lane_leave(l, ticks_now());
+	l->site = site;
+	l->entry = NULL;
+	l->now = ticks_now();
+	recorder_enter(l);
+	recorder_leave(l);
 }
 
 /* As the wrapper of a call that may only look; `given` is its answer when it returns. */

@@ -49,7 +49,7 @@ static char *make_page(struct hung *hung, const char *name)
 				.facts = "  job   <b>4</b>\n"};
 
 	rankset_add_range(all, 0, hung->options.size - 1);
-	waitfor = waitfor_create(&hung->job, hung->comms);
+	waitfor = waitfor_create(hung->evidence, hung->comms);
 	hung->view.waitfor = waitfor;
 	collectives = arena_array(hung->view.arena, hung->comms->num_comms, sizeof(*collectives));
 	for (uint32_t c = 0; c < hung->comms->num_comms; c++)

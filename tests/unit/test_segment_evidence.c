@@ -33,6 +33,9 @@ static void assert_comms(const struct model *model)
 	assert_int_equal(model->members[rows->members + 1], 1);
 	assert_int_equal(rows->num_sources, 3);
 	assert_int_equal(model->members[rows->sources + 2], 0);
+	assert_int_equal(rows->num_destinations, 1);
+	assert_int_equal(model->members[rows->destinations], 0);
+	assert_int_equal(inter->num_destinations, 0);
 	assert_string_equal(rows->name, "rows");
 	assert_false(rows->is_freed);
 	assert_int_equal(rows->collectives, 3);
@@ -47,6 +50,23 @@ static void assert_comms(const struct model *model)
 	assert_int_equal(model->comms[WINDOW].kind, SEG_COMM_WINDOW);
 	assert_int_equal(model->comms[WINDOW].members, SEG_NO_MEMBERS);
 	assert_true(model->comms[WINDOW].is_freed);
+}
+
+static void assert_notes(const struct model_lane *lane)
+{
+	const struct model_note *error = &lane->notes[0], *takes = &lane->notes[1];
+
+	assert_int_equal(lane->num_notes, 2);
+	assert_int_equal(error->number, 3);
+	assert_int_equal(error->comm, ROWS);
+	assert_int_equal(error->kind, SEG_NOTE_ERROR);
+	assert_int_equal(lane->note_entries[error->first], SEG_ERROR_ROOT);
+	assert_int_equal(takes->number, 19);
+	assert_int_equal(takes->kind, SEG_NOTE_TAKES);
+	assert_int_equal(takes->unit, 8);
+	assert_int_equal(takes->num, 4);
+	assert_int_equal(lane->note_entries[takes->first + 1], 1);
+	assert_int_equal(lane->note_entries[takes->first + 2], UINT32_MAX);
 }
 
 static void assert_requests(const struct model *model, uint64_t start)
@@ -124,6 +144,7 @@ static void test_read(void **state)
 		model = segment_writer_model(w);
 		assert_comms(model);
 		assert_requests(model, w->start);
+		assert_notes(&model->lanes[0]);
 		assert_lanes(model);
 		model_destroy(model);
 		segment_writer_destroy(w);
@@ -229,6 +250,11 @@ static void test_operation_in_progress(void **state)
 	X(comm_remote, p->comms[INTER].remote_size = 5, "communicator 3")                          \
 	X(comm_sources, p->comms[ROWS].num_sources = 8, "communicator 2")                          \
 	X(comm_sources_all, p->comms[ROWS].sources = SEG_ALL_MEMBERS, "communicator 2")            \
+	X(comm_destinations, p->comms[ROWS].num_destinations = 8, "communicator 2")                \
+	X(comm_destinations_wrap, p->comms[ROWS].num_destinations = UINT32_MAX, "communicator 2")  \
+	X(note_words, p->lane->note_words = 100, "100 words of notes")                             \
+	X(note_many, p->lane->note_words = 2 * SEG_NOTE_WORDS, "words of notes")                   \
+	X(note_offset, p->lane->note_offset = UINT32_MAX, "words of notes")                        \
 	X(collective_site, p->comms[ROWS].recent[2].site = NUM_SITES, "communicator 2")            \
 	X(request_comm, p->requests[SENDS].comm = NUM_COMMS, "request 2")                          \
 	X(request_site, p->requests[SENDS].site = NUM_SITES, "request 2")                          \
@@ -286,6 +312,20 @@ static void test_corrupt(void **state)
 	X(comm_locked, p->comms[ROWS].seq |= 1,                                                    \
 	  m->comms[ROWS].id == 0 && m->comms[ROWS].collectives == 0 &&                             \
 		  m->comms[INTER].id == INTER_ID)                                                  \
+	X(note_none, p->lane->note_offset = 0, m->lanes[0].num_notes == 0)                         \
+	X(note_odd, p->lane->note_last++, m->lanes[0].num_notes == 0)                              \
+	X(note_far, p->lane->note_last += 1ull << 40, m->lanes[0].num_notes == 0)                  \
+	X(note_over, p->lane->note_end += SEG_NOTE_WORDS, m->lanes[0].num_notes == 0)              \
+	X(note_kind, p->note->kind = SEG_NUM_NOTES, m->lanes[0].num_notes == 0)                    \
+	X(note_no_kind, p->note->kind = 0, m->lanes[0].num_notes == 0)                             \
+	X(note_num, p->note->num = SEG_MAX_NOTED, m->lanes[0].num_notes == 0)                      \
+	X(note_num_huge, p->note->num = UINT32_MAX, m->lanes[0].num_notes == 0)                    \
+	X(note_empty, p->note->num = 0, m->lanes[0].num_notes == 1)                                \
+	X(note_comm, p->note->comm = NUM_COMMS, m->lanes[0].num_notes == 1)                        \
+	X(note_number, p->note->number = 4, m->lanes[0].num_notes == 1)                            \
+	X(note_back_none, p->note->back = 0, m->lanes[0].num_notes == 1)                           \
+	X(note_back_self, p->note->back = 1, m->lanes[0].num_notes == 1)                           \
+	X(note_back_far, p->note->back = UINT32_MAX, m->lanes[0].num_notes == 1)                   \
 	X(comm_no_recent, p->comms[ROWS].recent[3].number = 8,                                     \
 	  m->comms[ROWS].recent[0].number == 2 && m->comms[ROWS].collectives == 3)                 \
 	X(member, p->members[1] = INT32_MIN, m->members[1] == -1)                                  \

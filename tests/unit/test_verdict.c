@@ -1,17 +1,11 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
-#include <signal.h>
-
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Who holds the others up, by what a recorder tells, and where stacks add to it. */
 #include "tests/unit/unit.h"
 
-#include "model/job/callpath.h"
-#include "model/job/message_queues.h"
-#include "model/job/modules.h"
-#include "model/job/names.h"
-#include "model/job/proctable.h"
 #include "model/job/rankset.h"
-#include "model/job/sample.h"
 #include "tests/unit/answers.h"
 #include "tests/unit/simulation.h"
+#include "tests/unit/stack_samples.h"
 
 #define MAIN(n) SIM_PATH(1000 + (n))
 
@@ -48,18 +42,6 @@ stop:
 	if (spec->life)
 		rank->model->life = (enum seg_life)spec->life;
 	sim_add(job, rank);
-}
-
-/* By models and stacks: nobody has looked who waits for whom. */
-static struct answers judge(struct job *job)
-{
-	struct answers answer = {.job = job};
-
-	answer.progress = progress_create(job->model);
-	answer.groups = eqgroups_create(answer.progress);
-	answer.graph = progress_graph_create(answer.progress, answer.groups);
-	answer.verdict = verdict_create(job, answer.groups, answer.graph, NULL);
-	return answer;
 }
 
 static void assert_ranks(const struct rankset *set, const char *expected)
@@ -249,7 +231,7 @@ static void test_by_models(void **state)
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
 		struct job *job = case_job(&cases[i]);
-		struct answers answer = judge(job);
+		struct answers answer = answers_of(job);
 
 		print_message("%s\n", cases[i].what);
 		assert_int_equal(answer.verdict->kind, cases[i].kind);
@@ -271,7 +253,7 @@ static void test_by_models(void **state)
 static void test_evidence(void **state)
 {
 	struct job *job = case_job(find_case("one computes, the others wait"));
-	struct answers answer = judge(job);
+	struct answers answer = answers_of(job);
 	const struct verdict *verdict = answer.verdict;
 
 	(void)state;
@@ -308,7 +290,7 @@ static void test_usual_stay(void **state)
 		struct answers answer;
 
 		lane->longest_ns[lane->state] = stays[i].longest * SIM_MS;
-		answer = judge(job);
+		answer = answers_of(job);
 		assert_int_equal(answer.verdict->kind, stays[i].kind);
 		assert_int_equal(answer.verdict->is_hang, stays[i].is_hang);
 		answers_deinit(&answer);
@@ -317,51 +299,6 @@ static void test_usual_stay(void **state)
 }
 
 /* ---- With stacks ---- */
-
-#define LIBMPI "/lib/libmpi.so.40"
-#define LIBC "/lib/libc.so.6"
-#define APP "/bin/app"
-
-/* A frame below the path, at an address that is the function's own. */
-static uint32_t add_frame(struct job *job, uint32_t path, const char *module, const char *function,
-			  bool is_return)
-{
-	struct name name = {.function = function, .is_symbol = true};
-	uint64_t hash = 0;
-
-	for (const char *c = function; *c; c++)
-		hash = hash * 31 + (unsigned char)*c;
-	path = callpaths_intern(job->callpaths, path, modules_intern(job->modules, module, NULL, 0),
-				hash, is_return);
-	names_set(job->names, path, &name);
-	return path;
-}
-
-static void add_sample(struct job *job, int rank, char process_state, const char *module,
-		       const char *function, uint64_t when)
-{
-	struct sample sample = {
-		.rank = rank,
-		.is_main = true,
-		.state = process_state,
-		.when_ns = when,
-	};
-
-	sample.path = add_frame(job, CALLPATH_NONE, APP, "main", true);
-	sample.path = add_frame(job, sample.path, module, function, false);
-	samples_add(job->samples, &sample);
-}
-
-/* The caller is the program's. */
-static void add_call_sample(struct job *job, int rank, const char *caller, const char *function)
-{
-	struct sample sample = {.rank = rank, .is_main = true, .state = 'R', .when_ns = 1};
-
-	sample.path = add_frame(job, CALLPATH_NONE, APP, "main", true);
-	sample.path = add_frame(job, sample.path, APP, caller, true);
-	sample.path = add_frame(job, sample.path, LIBMPI, function, false);
-	samples_add(job->samples, &sample);
-}
 
 /* Inside MPI as the others, and only the process state tells. */
 static void test_stopped(void **state)
@@ -375,7 +312,7 @@ static void test_stopped(void **state)
 
 		for (int r = 0; r < 4; r++)
 			add_sample(job, r, r == 2 ? states[i] : 'R', LIBMPI, "PMPI_Send", 1);
-		answer = judge(job);
+		answer = answers_of(job);
 		assert_int_equal(answer.verdict->kind, VERDICT_STOPPED);
 		assert_ranks(answer.verdict->culprits, "2");
 		assert_ranks(answer.verdict->waiting, "0-1,3");
@@ -407,7 +344,7 @@ static void test_stopped_soon(void **state)
 		for (int r = 0; r < 4; r++)
 			add_sample(job, r, r == 2 ? stopped[i].process_state : 'R', LIBMPI,
 				   "PMPI_Send", 1);
-		answer = judge(job);
+		answer = answers_of(job);
 		assert_int_equal(answer.verdict->kind, VERDICT_STOPPED);
 		assert_ranks(answer.verdict->culprits, "2");
 		assert_int_equal(answer.verdict->is_hang, stopped[i].is_hang);
@@ -444,7 +381,7 @@ static void test_waits_for_own_threads(void **state)
 		job_model_finish(job->model);
 		for (int r = 1; with_stacks && r < 3; r++)
 			add_sample(job, r, 'S', LIBC, "__pthread_clockjoin_ex", 1);
-		answer = judge(job);
+		answer = answers_of(job);
 		assert_int_equal(answer.verdict->kind, VERDICT_COMPUTATION);
 		assert_ranks(answer.verdict->culprits, "1");
 		assert_true(answer.verdict->is_hang);
@@ -466,7 +403,7 @@ static void test_unrecorded(void **state)
 
 	(void)state;
 	add_sample(job, 4, 'R', APP, "compute", 1);
-	answer = judge(job);
+	answer = answers_of(job);
 	assert_int_equal(answer.verdict->kind, VERDICT_COMPUTATION);
 	assert_int_equal(answer.verdict->basis, VERDICT_BY_STACKS);
 	assert_ranks(answer.verdict->culprits, "4");
@@ -496,7 +433,7 @@ static void test_ended(void **state)
 
 		job_add_hole(job, 4, JOB_HOLE_ENDED);
 		job_add_hole(job, 5, "no recorder");
-		answer = judge(job);
+		answer = answers_of(job);
 		assert_int_equal(answer.verdict->kind, ended[i].kind);
 		assert_ranks(answer.verdict->culprits, ended[i].culprits);
 		assert_int_equal(answer.verdict->is_hang, ended[i].is_hang);
@@ -542,7 +479,7 @@ static void test_ending(void **state)
 		job_model_finish(job->model);
 		for (size_t l = 0; l < job->model->num_lanes; l++)
 			job->model->lanes[l].has_second_look = true;
-		answer = judge(job);
+		answer = answers_of(job);
 		print_message("case %zu\n", i);
 		assert_int_equal(answer.verdict->kind,
 				 endings[i].is_hang ? VERDICT_LEFT : VERDICT_NONE);
@@ -599,382 +536,14 @@ static void test_starting(void **state)
 	}
 }
 
-/* The same without a recorder: nobody is outside MPI, but one is not there. */
-static void test_ended_by_stacks(void **state)
-{
-	static const struct {
-		const char *function;
-		bool is_final;
-	} calls_of_all[] = {
-		{"PMPI_Recv", true},
-		{"PMPI_Finalize", false},
-		{"mpi_finalize_", false},
-		{"PMPI_Init_thread", false},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < NUM_OF(calls_of_all); i++) {
-		struct job *job = job_create();
-		struct verdict *verdict;
-
-		for (int r = 0; r < 3; r++)
-			add_sample(job, r, 'R', LIBMPI, calls_of_all[i].function, 1);
-		job_add_hole(job, 3, JOB_HOLE_ENDED);
-		verdict = verdict_create(job, NULL, NULL, NULL);
-		assert_int_equal(verdict->kind,
-				 calls_of_all[i].is_final ? VERDICT_LEFT : VERDICT_NONE);
-		assert_ranks(verdict->culprits, calls_of_all[i].is_final ? "3" : "");
-		assert_ranks(verdict->waiting, "0-2");
-		assert_false(verdict->is_hang);
-		assert_int_equal(verdict->is_final, calls_of_all[i].is_final);
-		verdict_destroy(verdict);
-		job_destroy(job);
-	}
-}
-
-/* All wait, for what is not known: some are not where most are. */
-static void test_apart_by_stacks(void **state)
-{
-	static const struct {
-		const char *what;
-		struct {
-			const char *caller, *function;
-		} ranks[5];
-		const char *apart;
-	} stacks[] = {
-		{"all in one call", {{"a", "MPI_Recv"}, {"a", "MPI_Recv"}, {"a", "MPI_Recv"}}, ""},
-		{"one in another call of the same function",
-		 {{"a", "MPI_Recv"}, {"b", "MPI_Recv"}, {"a", "MPI_Recv"}},
-		 "1"},
-		{"MPI does something else meanwhile",
-		 {{"a", "MPI_Recv"}, {"a", "opal_progress"}, {"a", "MPI_Recv"}},
-		 ""},
-		{"two of five, each for itself",
-		 {{"a", "MPI_Bcast"},
-		  {"b", "MPI_Recv"},
-		  {"a", "MPI_Bcast"},
-		  {"a", "MPI_Bcast"},
-		  {"c", "MPI_Recv"}},
-		 "1,4"},
-		{"half of them are not most",
-		 {{"a", "MPI_Bcast"}, {"b", "MPI_Recv"}, {"a", "MPI_Bcast"}, {"b", "MPI_Recv"}},
-		 ""},
-		{"most poll", {{"a", "MPI_Test"}, {"b", "MPI_Iprobe"}, {"c", "MPI_Recv"}}, "2"},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < NUM_OF(stacks); i++) {
-		struct job *job = job_create();
-		struct verdict *verdict;
-
-		print_message("%s\n", stacks[i].what);
-		for (int r = 0; r < 5 && stacks[i].ranks[r].caller; r++)
-			add_call_sample(job, r, stacks[i].ranks[r].caller,
-					stacks[i].ranks[r].function);
-		verdict = verdict_create(job, NULL, NULL, NULL);
-		assert_int_equal(verdict->kind, VERDICT_UNKNOWN);
-		assert_ranks(verdict->culprits, "");
-		assert_ranks(verdict->apart, stacks[i].apart);
-		assert_false(verdict->is_hang);
-		verdict_destroy(verdict);
-		job_destroy(job);
-	}
-}
-
-struct stack_spec {
-	const char *module, *function;
-	char process_state;
-};
-
-static void test_by_stacks(void **state)
-{
-	static const struct {
-		const char *what;
-		struct stack_spec looks[2][3]; /* [look][rank] */
-		int num_looks, seconds;        /* apart */
-		enum verdict_kind kind;
-		const char *culprits;
-		bool is_hang, is_final;
-	} stacks[] = {
-		{"one sample",
-		 {{{LIBMPI, "x", 'R'}, {APP, "compute", 'R'}, {LIBMPI, "x", 'R'}}},
-		 1,
-		 0,
-		 VERDICT_COMPUTATION,
-		 "1",
-		 false,
-		 false},
-		{"two samples that agree",
-		 {{{LIBMPI, "x", 'R'}, {APP, "compute", 'R'}, {LIBMPI, "x", 'R'}},
-		  {{LIBMPI, "y", 'R'}, {APP, "other", 'R'}, {LIBMPI, "x", 'R'}}},
-		 2,
-		 3,
-		 VERDICT_COMPUTATION,
-		 "1",
-		 true,
-		 false},
-		{"two samples that agree, soon after each other",
-		 {{{LIBMPI, "x", 'R'}, {APP, "compute", 'R'}, {LIBMPI, "x", 'R'}},
-		  {{LIBMPI, "y", 'R'}, {APP, "compute", 'R'}, {LIBMPI, "x", 'R'}}},
-		 2,
-		 1,
-		 VERDICT_COMPUTATION,
-		 "1",
-		 false,
-		 false},
-		{"one computes, one moves",
-		 {{{APP, "compute", 'R'}, {APP, "compute", 'R'}, {LIBMPI, "x", 'R'}},
-		  {{LIBMPI, "x", 'R'}, {APP, "compute", 'R'}, {LIBMPI, "x", 'R'}}},
-		 2,
-		 3,
-		 VERDICT_NONE,
-		 "",
-		 false,
-		 false},
-		{"two poll, as one is seen to in a loop around it",
-		 {{{LIBMPI, "MPI_Iprobe", 'R'},
-		   {APP, "compute", 'R'},
-		   {LIBMPI, "ompi_test_f", 'R'}},
-		  {{APP, "look", 'R'}, {APP, "compute", 'R'}, {LIBMPI, "MPI_Test", 'R'}}},
-		 2,
-		 3,
-		 VERDICT_COMPUTATION,
-		 "1",
-		 true,
-		 false},
-		{"one polls, and then waits",
-		 {{{LIBMPI, "MPI_Iprobe", 'R'}, {APP, "compute", 'R'}, {LIBMPI, "x", 'R'}},
-		  {{LIBMPI, "MPI_Recv", 'R'}, {APP, "compute", 'R'}, {LIBMPI, "x", 'R'}}},
-		 2,
-		 3,
-		 VERDICT_NONE,
-		 "",
-		 false,
-		 false},
-		{"all poll",
-		 {{{LIBMPI, "MPI_Test", 'R'}, {LIBMPI, "MPI_Test", 'R'}, {LIBMPI, "x", 'R'}},
-		  {{APP, "look", 'R'}, {APP, "look", 'R'}, {LIBMPI, "x", 'R'}}},
-		 2,
-		 3,
-		 VERDICT_UNKNOWN,
-		 "",
-		 false,
-		 false},
-		{"two samples that do not",
-		 {{{LIBMPI, "x", 'R'}, {APP, "compute", 'R'}, {LIBMPI, "x", 'R'}},
-		  {{APP, "compute", 'R'}, {LIBMPI, "x", 'R'}, {LIBMPI, "x", 'R'}}},
-		 2,
-		 3,
-		 VERDICT_NONE,
-		 "",
-		 false,
-		 false},
-		{"MPI linked into the program",
-		 {{{APP, "PMPI_Recv", 'R'}, {APP, "compute", 'R'}, {APP, "mpi_recv_", 'R'}}},
-		 1,
-		 0,
-		 VERDICT_COMPUTATION,
-		 "1",
-		 false,
-		 false},
-		{"most compute",
-		 {{{APP, "compute", 'R'}, {APP, "compute", 'R'}, {LIBMPI, "x", 'R'}}},
-		 1,
-		 0,
-		 VERDICT_NONE,
-		 "",
-		 false,
-		 false},
-		{"all inside",
-		 {{{LIBMPI, "x", 'R'}, {LIBMPI, "x", 'R'}, {LIBMPI, "x", 'R'}}},
-		 1,
-		 0,
-		 VERDICT_UNKNOWN,
-		 "",
-		 false,
-		 false},
-		{"one stopped",
-		 {{{LIBMPI, "x", 'R'}, {LIBMPI, "x", 'R'}, {LIBMPI, "x", 'T'}}},
-		 1,
-		 0,
-		 VERDICT_STOPPED,
-		 "2",
-		 false,
-		 true},
-		{"one stopped by a debugger",
-		 {{{LIBMPI, "x", 'R'}, {LIBMPI, "x", 'R'}, {LIBMPI, "x", 't'}}},
-		 1,
-		 0,
-		 VERDICT_STOPPED,
-		 "2",
-		 false,
-		 false},
-		{"one stopped, another computes",
-		 {{{LIBMPI, "x", 'R'}, {APP, "compute", 'R'}, {LIBMPI, "x", 'T'}}},
-		 1,
-		 0,
-		 VERDICT_STOPPED,
-		 "2",
-		 false,
-		 false},
-		{"all stopped",
-		 {{{LIBMPI, "x", 'T'}, {LIBMPI, "x", 'T'}, {LIBMPI, "x", 'T'}}},
-		 1,
-		 0,
-		 VERDICT_STOPPED,
-		 "0-2",
-		 false,
-		 false},
-	};
-
-	(void)state;
-	/* Each with messages that are counted of all ranks, and of all but one. */
-	for (size_t n = 0; n < 2 * NUM_OF(stacks); n++) {
-		size_t i = n / 2;
-		int num_counted = n % 2 ? 2 : 3;
-		struct job *job = job_create();
-		struct verdict *verdict;
-
-		print_message("%s, %d counted\n", stacks[i].what, num_counted);
-		for (int r = 0; r < 3; r++) {
-			for (int l = 0; l < stacks[i].num_looks; l++) {
-				const struct stack_spec *s = &stacks[i].looks[l][r];
-
-				add_sample(job, r, s->process_state, s->module, s->function,
-					   ((uint64_t)l * (uint64_t)stacks[i].seconds + 1) * 1000 *
-						   SIM_MS);
-				if (r < num_counted)
-					job->samples->samples[job->samples->num_samples - 1]
-						.queues = message_queues_create();
-			}
-		}
-		verdict = verdict_create(job, NULL, NULL, NULL);
-		assert_int_equal(verdict->kind, stacks[i].kind);
-		assert_int_equal(verdict->basis, VERDICT_BY_STACKS);
-		assert_ranks(verdict->culprits, stacks[i].culprits);
-		assert_int_equal(verdict->is_hang, stacks[i].is_hang && num_counted == 3);
-		assert_int_equal(verdict->is_uncounted,
-				 verdict->kind == VERDICT_COMPUTATION && num_counted < 3);
-		assert_int_equal(verdict->is_final, stacks[i].is_final);
-		verdict_destroy(verdict);
-		job_destroy(job);
-	}
-}
-
-/* All samples of rank 0 are inside MPI, but in calls from two places: it moves. */
-static void test_moves_by_stacks(void **state)
-{
-	struct job *job = job_create();
-	struct verdict *verdict;
-	uint32_t mpi = modules_intern(job->modules, LIBMPI, NULL, 0);
-	uint32_t program = modules_intern(job->modules, APP, NULL, 0);
-
-	(void)state;
-	for (uint64_t i = 0; i < 2; i++) {
-		uint32_t line = callpaths_intern(job->callpaths, CALLPATH_NONE, program, i, true);
-		struct sample sample = {
-			.rank = 0,
-			.is_main = true,
-			.state = 'R',
-			.when_ns = (i + 1) * 3000 * SIM_MS,
-			.path = callpaths_intern(job->callpaths, line, mpi, 1, false),
-		};
-
-		samples_add(job->samples, &sample);
-	}
-	for (uint64_t i = 0; i < 2; i++)
-		add_sample(job, 1, 'R', APP, "compute", (i + 1) * 3000 * SIM_MS);
-	for (uint64_t i = 0; i < 2; i++)
-		add_sample(job, 2, 'R', LIBMPI, "x", (i + 1) * 3000 * SIM_MS);
-	verdict = verdict_create(job, NULL, NULL, NULL);
-	assert_int_equal(verdict->kind, VERDICT_NONE);
-	assert_ranks(verdict->moving, "0");
-	assert_ranks(verdict->waiting, "2");
-	verdict_destroy(verdict);
-	job_destroy(job);
-}
-
-static void test_nothing_known(void **state)
-{
-	struct job *job = job_create();
-	struct verdict *verdict = verdict_create(job, NULL, NULL, NULL);
-
-	(void)state;
-	assert_int_equal(verdict->kind, VERDICT_UNKNOWN);
-	assert_true(rankset_is_empty(verdict->culprits));
-	verdict_destroy(verdict);
-	job_destroy(job);
-}
-
-static void test_crashed(void **state)
-{
-	static const struct {
-		struct job_crash crashes[3];
-		enum verdict_kind kind;
-		const char *culprits;
-	} signals[] = {
-		{{{.rank = 1, .tid = 10, .signal = SIGSEGV, .is_fault = true}},
-		 VERDICT_CRASHED,
-		 "1"},
-		/* Others abort because of the fault. */
-		{{{.rank = 0, .tid = 10, .signal = SIGABRT},
-		  {.rank = 1, .tid = 11, .signal = SIGFPE, .is_fault = true},
-		  {.rank = 2, .tid = 12, .signal = SIGABRT}},
-		 VERDICT_CRASHED,
-		 "1"},
-		{{{.rank = 0, .tid = 10, .signal = SIGABRT},
-		  {.rank = 2, .tid = 12, .signal = SIGABRT}},
-		 VERDICT_CRASHED,
-		 "0,2"},
-		/* A launcher ends what is left. */
-		{{{.rank = 0, .tid = 10, .signal = SIGABRT, .is_sent = true},
-		  {.rank = 2, .tid = 12, .signal = SIGABRT}},
-		 VERDICT_CRASHED,
-		 "2"},
-		{{{.rank = 0, .tid = 10, .signal = SIGSEGV, .is_sent = true},
-		  {.rank = 1, .tid = 12, .signal = SIGQUIT}},
-		 VERDICT_UNKNOWN,
-		 ""},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < NUM_OF(signals); i++) {
-		struct job *job = job_create();
-		struct verdict *verdict;
-		char *culprits;
-
-		for (int c = 0; c < 3 && signals[i].crashes[c].signal; c++)
-			job_add_crash(job, &signals[i].crashes[c]);
-		verdict = verdict_create(job, NULL, NULL, NULL);
-		culprits = rankset_encode(verdict->culprits, 0);
-		assert_int_equal(verdict->kind, signals[i].kind);
-		assert_int_equal(verdict->is_hang, signals[i].kind == VERDICT_CRASHED);
-		assert_string_equal(culprits, signals[i].culprits);
-		free(culprits);
-		verdict_destroy(verdict);
-		job_destroy(job);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_by_models),
-		cmocka_unit_test(test_evidence),
-		cmocka_unit_test(test_usual_stay),
-		cmocka_unit_test(test_stopped),
-		cmocka_unit_test(test_stopped_soon),
-		cmocka_unit_test(test_waits_for_own_threads),
-		cmocka_unit_test(test_unrecorded),
-		cmocka_unit_test(test_ended),
+		cmocka_unit_test(test_by_models),    cmocka_unit_test(test_evidence),
+		cmocka_unit_test(test_usual_stay),   cmocka_unit_test(test_stopped),
+		cmocka_unit_test(test_stopped_soon), cmocka_unit_test(test_waits_for_own_threads),
+		cmocka_unit_test(test_unrecorded),   cmocka_unit_test(test_ended),
 		cmocka_unit_test(test_ending),
-		cmocka_unit_test(test_starting),
-		cmocka_unit_test(test_ended_by_stacks),
-		cmocka_unit_test(test_by_stacks),
-		cmocka_unit_test(test_apart_by_stacks),
-		cmocka_unit_test(test_moves_by_stacks),
-		cmocka_unit_test(test_nothing_known),
-		cmocka_unit_test(test_crashed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,6 @@
 
 #include "analysis/stacks/calltree.h"
 #include "analysis/stacks/temporal.h"
-#include "analysis/verdict/verdict.h"
 #include "model/job/callpath.h"
 #include "model/job/code.h"
 #include "model/job/job.h"
@@ -24,6 +23,7 @@
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
 #include "model/xalloc.h"
+#include "tests/unit/answers.h"
 
 #define LIBMPI "/lib/libmpi.so.40"
 #define APP "/bin/app"
@@ -308,23 +308,22 @@ static void test_choice(void **state)
 		struct temporal *temporal = temporal_create(job->callpaths, job->modules, &source);
 		struct rankset *ranks = rankset_create();
 		struct temporal_result *order;
-		struct verdict *verdict;
+		struct answers a;
 		char *culprits;
 
 		print_message("%s\n", cases[c].what);
 		for (uint64_t look = 0; look < MAX_LOOKS; look++)
 			add_look(job, temporal, cases[c].looks[look], (look * 3 + 1) * S);
 		rankset_add_range(ranks, 0, MAX_RANKS);
-		verdict = verdict_create(job, NULL, NULL, NULL);
 		order = temporal_compare(temporal, job->samples, ranks, SIZE_MAX, NULL);
-		verdict_choose_by_order(verdict, job, order);
-		culprits = rankset_encode(verdict->culprits, 0);
-		assert_int_equal(verdict->kind, cases[c].kind);
+		a = answers_with_order(job, order);
+		culprits = rankset_encode(a.verdict->culprits, 0);
+		assert_int_equal(a.verdict->kind, cases[c].kind);
 		assert_string_equal(culprits, cases[c].culprits);
-		assert_int_equal(verdict->is_by_order, cases[c].is_by_order);
-		assert_int_equal(verdict->is_hang, cases[c].is_hang);
+		assert_int_equal(a.verdict->is_by_order, cases[c].is_by_order);
+		assert_int_equal(a.verdict->is_hang, cases[c].is_hang);
 		free(culprits);
-		verdict_destroy(verdict);
+		answers_deinit(&a);
 		temporal_result_destroy(order);
 		rankset_destroy(ranks);
 		temporal_destroy(temporal);

@@ -2,7 +2,11 @@
  * Verdicts by who waits for whom: how long it takes to accuse, and when nobody is. */
 #include "tests/unit/unit.h"
 
+#include "model/job/callpath.h"
+#include "model/job/job.h"
+#include "model/job/modules.h"
 #include "model/job/rankset.h"
+#include "model/job/sample.h"
 #include "tests/unit/small_answers.h"
 
 static void test_patience(void **state)
@@ -432,13 +436,61 @@ static void test_slow(void **state)
 	}
 }
 
+/* Rank 1 is outside MPI, inside a signal's handler or not, and waits for a lock of this thread. */
+static void test_own_lock(void **state)
+{
+	static const char *const programs[] = {"r1", "x", NULL};
+	static const struct {
+		bool is_handler;
+		struct sample_wait wait;
+		bool is_hang;
+	} cases[] = {
+		{true, {SAMPLE_WAIT_OWNED, false, 100}, true},
+		{true, {SAMPLE_WAIT_OWNED, true, 100}, false},
+		{true, {SAMPLE_WAIT_OWNED, false, 101}, false},
+		{true, {SAMPLE_WAIT_OTHER, false, 0}, false},
+		{false, {SAMPLE_WAIT_OWNED, false, 100}, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct job *job = run(programs, 200);
+		uint32_t signals = modules_intern(job->modules, MODULES_SIGNAL, NULL, 0);
+		uint32_t main =
+			callpaths_intern(job->callpaths, CALLPATH_NONE, MODULE_NONE, 1, true);
+		struct sample sample = {
+			.rank = 1,
+			.tid = 100,
+			.is_main = true,
+			.state = 'S',
+			.wait = cases[i].wait,
+		};
+		struct answers a;
+
+		if (cases[i].is_handler)
+			main = callpaths_intern(job->callpaths, main, signals, 14, false);
+		sample.path = callpaths_intern(job->callpaths, main, MODULE_NONE, 2, false);
+		samples_add(job->samples, &sample);
+		a = answers_of(job);
+		print_message("case %zu\n", i);
+		assert_int_equal(a.verdict->is_hang, cases[i].is_hang);
+		assert_int_equal(a.verdict->is_final, cases[i].is_hang);
+		if (cases[i].is_hang) {
+			assert_int_equal(a.verdict->kind, VERDICT_COMPUTATION);
+			assert_int_equal(rankset_count(a.verdict->culprits), 1);
+			assert_true(rankset_contains(a.verdict->culprits, 1));
+		}
+		forget(&a);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_patience), cmocka_unit_test(test_uncertain),
 		cmocka_unit_test(test_departed), cmocka_unit_test(test_departed_first),
 		cmocka_unit_test(test_apart),    cmocka_unit_test(test_awaited),
-		cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_slow),     cmocka_unit_test(test_own_lock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,7 +79,7 @@ static void wait_for(struct hung *hung, int peer, uint64_t number)
 							  .receives = number,
 							  .receives_done = number - 1};
 	waitfor_destroy(hung->waitfor);
-	hung->waitfor = waitfor_create(&hung->job, hung->comms);
+	hung->waitfor = waitfor_create(hung->evidence, hung->comms);
 }
 
 /* The neighbours wait for different ranks: two groups, or one where that is too many. */
@@ -108,7 +108,7 @@ static void test_wildcards(void **state)
 		model->requests[0].tag = 99;
 	}
 	waitfor_destroy(hung->waitfor);
-	hung->waitfor = waitfor_create(&hung->job, hung->comms);
+	hung->waitfor = waitfor_create(hung->evidence, hung->comms);
 	assert_groups(hung, "2-4", 24, "2,4 -> 0-7 | 3 ->  apart, 0-0 0-1");
 	assert_groups(hung, "2", 24, "2 -> 0-1,3-7");
 	hung_destroy(hung);

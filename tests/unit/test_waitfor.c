@@ -380,6 +380,50 @@ static void test_unreceived(void **state)
 	forget(&a);
 }
 
+/* Requests of rank 1 that are, or are not, the other end of what rank 0 waits for. */
+static void test_unstarted(void **state)
+{
+	enum { MADE = SEG_REQUEST_PERSISTENT, STARTED = MADE | SEG_REQUEST_ACTIVE };
+	static const struct {
+		const char *program;
+		struct model_request request;
+		bool is_found;
+	} cases[] = {
+		{"r1:7", {.kind = SEG_REQUEST_SEND, .flags = MADE, .peer = 0, .tag = 7}, true},
+		{"r*:*", {.kind = SEG_REQUEST_SEND, .flags = MADE, .peer = 0, .tag = 7}, true},
+		{"r1:7", {.kind = SEG_REQUEST_SEND, .flags = STARTED, .peer = 0, .tag = 7}, false},
+		{"r1:7", {.kind = SEG_REQUEST_SEND, .flags = MADE, .peer = 1, .tag = 7}, false},
+		{"r1:7", {.kind = SEG_REQUEST_SEND, .flags = MADE, .peer = 0, .tag = 8}, false},
+		{"r1:7", {.kind = SEG_REQUEST_SEND, .peer = 0, .tag = 7}, false},
+		{"r1:7", {.kind = SEG_REQUEST_RECV, .flags = MADE, .peer = 0, .tag = 7}, false},
+		{"S1:7", {.kind = SEG_REQUEST_RECV, .flags = MADE, .peer = 0, .tag = 7}, true},
+		{"S1:7",
+		 {.kind = SEG_REQUEST_RECV, .flags = MADE, .peer = SEG_PEER_ANY, .tag = -1},
+		 true},
+		{"S1:7", {.kind = SEG_REQUEST_SEND, .flags = MADE, .peer = 0, .tag = 7}, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		const char *const programs[] = {cases[i].program, "b", NULL};
+		struct job *job = run(programs, 5000);
+		struct model *model = model_of(job, 1);
+		struct waitfor_unstarted found = {.rank = -1};
+		struct answers a;
+
+		model->requests = xreallocarray(model->requests, 1, sizeof(*model->requests));
+		model->requests[0] = cases[i].request;
+		model->num_requests = 1;
+		a = answers_of(job);
+		print_message("case %zu\n", i);
+		assert_int_equal(
+			waitfor_find_unstarted(a.waitfor, a.waitfor->actors[0].first_need, &found),
+			cases[i].is_found);
+		assert_int_equal(found.rank, cases[i].is_found ? 1 : -1);
+		forget(&a);
+	}
+}
+
 /* Can those that wait do without some who are outside MPI? */
 static void test_do_without(void **state)
 {
@@ -418,6 +462,7 @@ int main(void)
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_intercommunicator),
 		cmocka_unit_test(test_unreceived),
+		cmocka_unit_test(test_unstarted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -314,7 +314,8 @@ struct tally {
 static bool compare(struct job *job, const struct truth *truth, struct tally *tally)
 {
 	struct job_comms *comms = job_comms_create(job->model);
-	struct waitfor *w = waitfor_create(job, comms);
+	struct evidence *evidence = evidence_create(job);
+	struct waitfor *w = waitfor_create(evidence, comms);
 	struct arena *arena = arena_create();
 	bool is_right = true;
 
@@ -345,6 +346,7 @@ static bool compare(struct job *job, const struct truth *truth, struct tally *ta
 	}
 	arena_destroy(arena);
 	waitfor_destroy(w);
+	evidence_destroy(evidence);
 	job_comms_destroy(comms);
 	return is_right;
 }

@@ -38,6 +38,7 @@ void whole_job_evidence(struct segment_writer *w)
 				       .remote_size = 2,
 				       .remote_members = segment_writer_members(w, remote, 2),
 				       .num_sources = rank == 2 ? 4 : 0,
+				       .num_destinations = rank == 2 ? 2 : 0,
 				       .sources = rank == 0 ? SEG_NO_MEMBERS : first,
 				       .name = segment_writer_string(w, "grid"),
 				       .is_freed = 1,
@@ -82,6 +83,22 @@ void whole_job_evidence(struct segment_writer *w)
 						   .taken = 4});
 	segment_writer_ledger(w, 0, &(struct seg_ledger){.comm = 0, .peer = 2, .tag = 1});
 	w->lanes[0].head.tables[SEG_LANE_LEDGER].dropped = 8;
+	segment_writer_note(w, 0,
+			    &(struct seg_note){.number = 10,
+					       .id = 0xfedcba9876543210,
+					       .kind = SEG_NOTE_GIVES,
+					       .num = 4,
+					       .unit = 8},
+			    (const uint32_t[]){1, 0, UINT32_MAX, 70000});
+	if (rank != 1)
+		segment_writer_note(w, 0,
+				    &(struct seg_note){.number = 1,
+						       .id = 77,
+						       .comm = 2,
+						       .kind = SEG_NOTE_ERROR,
+						       .num = 1,
+						       .unit = 1},
+				    (const uint32_t[]){SEG_ERROR_TRUNCATE});
 }
 
 static void add_rank(struct job *job, int rank, const char *program, uint64_t times)
@@ -326,6 +343,9 @@ static void assert_same_comm(const struct model *x, const struct model *y, size_
 	assert_same_list(x, a->members, y, b->members, a->size);
 	assert_same_list(x, a->remote_members, y, b->remote_members, a->remote_size);
 	assert_same_list(x, a->sources, y, b->sources, a->num_sources);
+	assert_int_equal(a->num_destinations, b->num_destinations);
+	if (a->num_destinations)
+		assert_same_list(x, a->destinations, y, b->destinations, a->num_destinations);
 	assert_same_text(a->name, b->name);
 	assert_int_equal(a->is_freed, b->is_freed);
 	assert_int_equal(a->collectives, b->collectives);
@@ -399,6 +419,24 @@ static void assert_same_ledger(const struct model *model, const struct model_lan
 	}
 }
 
+static void assert_same_notes(const struct model_lane *x, const struct model_lane *y)
+{
+	assert_int_equal(x->num_notes, y->num_notes);
+	assert_int_equal(x->num_note_entries, y->num_note_entries);
+	for (size_t i = 0; i < x->num_notes; i++) {
+		const struct model_note *a = &x->notes[i], *b = &y->notes[i];
+
+		assert_int_equal(a->number, b->number);
+		assert_int_equal(a->comm, b->comm);
+		assert_int_equal(a->kind, b->kind);
+		assert_int_equal(a->unit, b->unit);
+		assert_int_equal(a->first, b->first);
+		assert_int_equal(a->num, b->num);
+	}
+	for (size_t i = 0; i < x->num_note_entries; i++)
+		assert_int_equal(x->note_entries[i], y->note_entries[i]);
+}
+
 static void assert_same_lane(const struct model *model, const struct model_lane *x,
 			     const struct model *other, const struct model_lane *y)
 {
@@ -430,6 +468,7 @@ static void assert_same_lane(const struct model *model, const struct model_lane 
 	assert_int_equal(x->last_events, y->last_events);
 	assert_same_operation(&x->operation, &y->operation);
 	assert_same_ledger(model, x, other, y);
+	assert_same_notes(x, y);
 }
 
 static void assert_same_model(const struct model *x, const struct model *y)

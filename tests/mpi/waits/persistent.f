@@ -2,7 +2,7 @@ C     SPDX-License-Identifier: BSD-3-Clause
 C     Persistent requests: the faulty rank starts its receive from the
 C     left but not its send to the right.
 C     expect: kind=lost lp=R
-C     says: rank {R+1}; tag 2; MPI_Wait
+C     says: rank {R+1}; tag 2; MPI_Wait; MPI_Send_init; not started it
 C     ranks: 4:1 8:6
       program halo
       implicit none

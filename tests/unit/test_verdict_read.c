@@ -6,211 +6,231 @@
 
 #include "tests/unit/unit.h"
 
-#include "analysis/verdict/verdict.h"
-#include "model/job/job.h"
 #include "model/job/message_queues.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
 #include "tests/fixtures/queue_ranks.h"
+#include "tests/unit/answers.h"
 
 static const struct {
 	const char *what, *job;
 	enum verdict_kind kind;
-	enum queue_cause_kind cause; /* if it is not NONE or COMPUTATION; UNKNOWN: 0, or OPEN */
+	enum verdict_witness witness;
 	const char *culprits;
+	bool is_sure; /* that they are those who wait for each other */
 } cases[] = {
 	{"a message was not sent: all wait in the next collective",
 	 "Allreduce@30 <2:-12\n"
 	 "Allreduce@30 <3:-12\n"
 	 "Allreduce@30 <3:-12 !0:-12\n"
 	 "Wait@20 <2:7 !1:-12",
-	 VERDICT_LOST, QUEUE_CAUSE_LOST, "2"},
+	 VERDICT_LOST, WITNESS_LOST, "2", false},
 	{"a collective was left out: its messages are not received where it waits for some",
 	 "Allreduce@30 <2:-12\n"
 	 "Allreduce@30 <3:-12\n"
 	 "Allreduce@30 <3:-12 !0:-12 !3:7\n"
 	 "Wait@20 <2:7 !1:-12",
-	 VERDICT_DEADLOCK, QUEUE_CAUSE_SKIPPED, "3"},
+	 VERDICT_DEADLOCK, WITNESS_AHEAD, "3", false},
 	{"the same, by a message to another one in the collective",
 	 "Allreduce@30 <2:-12\n"
 	 "Allreduce@30 <3:-12 !3:7\n"
 	 "Allreduce@30 <3:-12 !0:-12\n"
 	 "Wait@20 <2:7 !1:-12",
-	 VERDICT_DEADLOCK, QUEUE_CAUSE_SKIPPED, "3"},
+	 VERDICT_DEADLOCK, WITNESS_AHEAD, "3", false},
 	{"a message to one in another collective tells nothing",
 	 "Allreduce@30 <2:-12\n"
 	 "Barrier@40 <2:-16 !3:7\n"
 	 "Allreduce@30 <3:-12 !0:-12\n"
 	 "Wait@20 <2:7",
-	 VERDICT_LOST, QUEUE_CAUSE_LOST, "2"},
+	 VERDICT_LOST, WITNESS_LOST, "2", false},
 	{"the same, by the messages of several that it waits for",
 	 "Allreduce@30 <3:-12\n"
 	 "Allreduce@30 <3:-12\n"
 	 "Allreduce@30 <3:-12\n"
 	 "Waitall@20 <1:7 <2:7",
-	 VERDICT_DEADLOCK, QUEUE_CAUSE_SKIPPED, "3"},
+	 VERDICT_DEADLOCK, WITNESS_AHEAD, "3", false},
 	{"one is in another collective",
 	 "Allreduce@30 <2:-12\n"
 	 "Allreduce@30 <3:-12\n"
 	 "Allreduce@30 <3:-12 !0:-12\n"
 	 "Barrier@40 <2:-16 !1:-12 !2:-12",
-	 VERDICT_DEADLOCK, QUEUE_CAUSE_APART, "3"},
-	{"others are elsewhere, too: some may have gone past what one waits in",
+	 VERDICT_DEADLOCK, WITNESS_APART, "3", false},
+	{"others are elsewhere, too: only those who wait for each other are told",
 	 "Allreduce@30 <2:-12\n"
 	 "Allreduce@30 <3:-12\n"
 	 "Allreduce@30 <3:-12 !0:-12\n"
 	 "Reduce@40 <2:-21\n"
 	 "Reduce@50 <3:-21",
-	 VERDICT_UNKNOWN, 0, ""},
+	 VERDICT_DEADLOCK, WITNESS_NONE, "2-3", true},
 	{"a collective was left out by who sends to one that waits in it",
 	 "Allreduce@30 <2:-12\n"
 	 "Allreduce@30 <3:-12\n"
 	 "Allreduce@30 <3:-12 !3:7\n"
 	 "Send@20",
-	 VERDICT_DEADLOCK, QUEUE_CAUSE_SKIPPED, "3"},
-	{"all are in the same collective: nothing tells who is behind",
+	 VERDICT_DEADLOCK, WITNESS_AHEAD, "3", false},
+	{"all are in the same collective: two wait for each other, not known why",
 	 "Allreduce@30 <2:-12\n"
 	 "Allreduce@30 <3:-12\n"
 	 "Allreduce@30 <3:-12\n"
 	 "Allreduce@30 <2:-12",
-	 VERDICT_UNKNOWN, 0, ""},
+	 VERDICT_DEADLOCK, WITNESS_NONE, "2-3", true},
 	{"two wait for each other",
 	 "Barrier@30 <1:-16\n"
 	 "Recv@20 <2:7\n"
 	 "Recv@20 <1:7\n"
 	 "Barrier@30 <2:-16",
-	 VERDICT_DEADLOCK, QUEUE_CAUSE_CYCLE, "1-2"},
+	 VERDICT_DEADLOCK, WITNESS_NONE, "1-2", true},
 	{"two wait for each other, and one of them for another process, too",
 	 "Barrier@30 <1:-16\n"
 	 "Recv@20 <2:7 <9:7\n"
 	 "Recv@20 <1:7\n"
 	 "Barrier@30 <2:-16",
-	 VERDICT_UNKNOWN, 0, ""},
+	 VERDICT_UNKNOWN, WITNESS_NONE, "", false},
 	{"two wait for each other inside a tool's or library's function",
 	 "Barrier@30 <1:-16\n"
 	 "Allreduce/Recv@20 <2:7 <0:-12\n"
 	 "File_write_all/Waitall@20 <1:7\n"
 	 "Barrier@30 <2:-16",
-	 VERDICT_DEADLOCK, QUEUE_CAUSE_CYCLE, "1-2"},
+	 VERDICT_DEADLOCK, WITNESS_NONE, "1-2", true},
 	{"two send to each other",
 	 "Barrier@30 <1:-16\n"
 	 "Send@20 !2:7\n"
 	 "Send@20 !1:7\n"
 	 "Barrier@30 <2:-16",
-	 VERDICT_DEADLOCK, QUEUE_CAUSE_CYCLE, "1-2"},
-	{"two wait for each other, and one has sent the other what that has not come to receive",
+	 VERDICT_DEADLOCK, WITNESS_NONE, "1-2", true},
+	{"two wait for each other, and one has sent the other one like it waits for: of an "
+	 "exchange",
+	 "Barrier@30 <1:-16\n"
+	 "Recv@20 <2:7 !2:8\n"
+	 "Recv@24 <1:8\n"
+	 "Barrier@30 <2:-16",
+	 VERDICT_LOST, WITNESS_LOST, "2", false},
+	{"the same, but it waits for another tag: who asks a question does so, too",
 	 "Barrier@30 <1:-16\n"
 	 "Recv@20 <2:7 !2:9\n"
 	 "Recv@24 <1:8\n"
 	 "Barrier@30 <2:-16",
-	 VERDICT_LOST, QUEUE_CAUSE_LOST, "2"},
+	 VERDICT_DEADLOCK, WITNESS_NONE, "1-2", true},
 	{"each has sent the other something else",
 	 "Recv@20 <1:7 !1:9\n"
 	 "Recv@20 <0:7 !0:9\n"
 	 "Barrier@30 <0:-16\n"
 	 "Barrier@30 <1:-16",
-	 VERDICT_DEADLOCK, QUEUE_CAUSE_CYCLE, "0-1"},
+	 VERDICT_DEADLOCK, WITNESS_NONE, "0-1", true},
 	{"a message from any, and there is only one",
 	 "Recv@20 <*:7\n"
 	 "Allreduce@30 <0:-12",
-	 VERDICT_LOST, QUEUE_CAUSE_LOST, "1"},
+	 VERDICT_LOST, WITNESS_LOST, "1", false},
 	{"one sends to who receives from another",
 	 "Sendrecv@20 <1:7\n"
 	 "Sendrecv@20 <0:7\n"
 	 "Barrier@30 <0:-16\n"
 	 "Barrier@30 <1:-16",
-	 VERDICT_DEADLOCK, QUEUE_CAUSE_CYCLE, "0-1"},
-	{"a circle of all says nothing of anybody",
+	 VERDICT_DEADLOCK, WITNESS_NONE, "0-1", true},
+	{"a circle of all: nobody of them is named before the others",
 	 "Recv@20 <1:7\n"
 	 "Recv@20 <2:7\n"
 	 "Recv@20 <3:7\n"
 	 "Recv@20 <0:7",
-	 VERDICT_UNKNOWN, QUEUE_CAUSE_OPEN, ""},
-	{"a message from any: not known whose is missing",
+	 VERDICT_DEADLOCK, WITNESS_NONE, "0-3", true},
+	{"a message from any: nobody can send it",
 	 "Allreduce@30 <2:-12\n"
 	 "Allreduce@30 <3:-12\n"
 	 "Allreduce@30 <3:-12\n"
 	 "Recv@20 <*:7",
-	 VERDICT_UNKNOWN, 0, ""},
+	 VERDICT_DEADLOCK, WITNESS_NONE, "0-3", true},
+	{"the same, but one may still send its first message",
+	 "Allreduce@30 <2:-12\n"
+	 "Allreduce@30 <3:-12\n"
+	 "Allreduce@30 <3:-12\n"
+	 "Recv@20 <*:7 =1",
+	 VERDICT_DEADLOCK, WITNESS_NONE, "0,2-3", false},
+	{"a circle of all, in which a message may be on its way",
+	 "Recv@20 <1:7\n"
+	 "Recv@20 <2:7 =2:1,0\n"
+	 "Recv@20 <3:7\n"
+	 "Recv@20 <0:7",
+	 VERDICT_DEADLOCK, WITNESS_NONE, "0-3", false},
+	{"two wait for each other, and a message may be on its way",
+	 "Recv@20 <1:7 =1:1,0\n"
+	 "Recv@20 <0:7",
+	 VERDICT_DEADLOCK, WITNESS_NONE, "0-1", false},
 	{"the messages of an MPI_Irecv are not what a collective waits for",
 	 "Allreduce@30 <3:-12 <1:7\n"
 	 "Allreduce@30 <3:-12 <0:7\n"
 	 "Allreduce@30 <3:-12\n"
 	 "Recv@20 <2:7",
-	 VERDICT_LOST, QUEUE_CAUSE_LOST, "2"},
+	 VERDICT_LOST, WITNESS_LOST, "2", false},
 	{"who sends many messages ahead does not wait for their receives",
 	 "Recv@20 <1:8 !1:7\n"
 	 "Recv@20 <0:8 !0:7",
-	 VERDICT_DEADLOCK, QUEUE_CAUSE_CYCLE, "0-1"},
+	 VERDICT_DEADLOCK, WITNESS_NONE, "0-1", true},
 	{"somebody asks again and again, and nothing is known of what for",
 	 "Recv@20 <1:7\n"
 	 "Iprobe@40",
-	 VERDICT_UNKNOWN, 0, ""},
+	 VERDICT_UNKNOWN, WITNESS_NONE, "", false},
 	{"messages go on: nobody is behind",
 	 "Allreduce@30 <2:-12\n"
 	 "Allreduce@30 <3:-12\n"
 	 "Allreduce@30 <3:-12\n"
 	 "Wait@20 <2:7 -> Wait@20 <2:8",
-	 VERDICT_NONE, 0, ""},
+	 VERDICT_NONE, WITNESS_NONE, "", false},
 	{"somebody computes",
 	 "Recv@20 <2:7\n"
 	 "Recv@20 <2:7\n"
 	 "compute@20",
-	 VERDICT_COMPUTATION, 0, "2"},
+	 VERDICT_COMPUTATION, WITNESS_NONE, "2", false},
 };
 
 static void test_cases(void **state)
 {
+	int failed = 0;
+
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
 		struct job *job = queue_ranks_create(cases[i].job);
-		struct verdict *verdict = verdict_create(job, NULL, NULL, NULL);
-		char *culprits;
+		struct answers a = answers_of(job);
+		const struct verdict *verdict = a.verdict;
+		char *culprits = rankset_encode(verdict->culprits, 0);
 
-		verdict_choose_by_queues(verdict, job, NULL);
-		culprits = rankset_encode(verdict->culprits, 0);
-		if (verdict->kind != cases[i].kind || strcmp(culprits, cases[i].culprits) != 0)
-			fail_msg("%s: kind %d, culprits %s", cases[i].what, verdict->kind,
-				 culprits);
-		assert_int_equal(verdict->queue_cause != NULL,
-				 cases[i].kind == VERDICT_LOST ||
-					 cases[i].kind == VERDICT_DEADLOCK ||
-					 cases[i].cause == QUEUE_CAUSE_OPEN);
-		if (cases[i].cause == QUEUE_CAUSE_OPEN) {
-			assert_int_equal(verdict->queue_cause->kind, QUEUE_CAUSE_OPEN);
-			assert_int_equal(verdict->queue_cause->num_waits, 4);
-		} else if (verdict->queue_cause) {
-			assert_int_equal(verdict->queue_cause->kind, cases[i].cause);
-			assert_true(verdict->is_likely);
+		if (verdict->kind != cases[i].kind || verdict->witness != cases[i].witness ||
+		    strcmp(culprits, cases[i].culprits) != 0) {
+			print_error("%s: kind %d, witness %d, culprits %s\n", cases[i].what,
+				    verdict->kind, verdict->witness, culprits);
+			failed++;
+		}
+		assert_int_equal(verdict->need != WAITFOR_NONE, verdict->witness != WITNESS_NONE);
+		if (!failed &&
+		    (verdict->kind == VERDICT_LOST || verdict->kind == VERDICT_DEADLOCK)) {
+			assert_int_equal(verdict->is_likely, !cases[i].is_sure);
 			assert_true(verdict->is_hang);
+			assert_true(verdict->is_read);
 			assert_false(rankset_contains(verdict->waiting,
 						      rankset_first(verdict->culprits)));
 		}
 		free(culprits);
-		verdict_destroy(verdict);
+		answers_deinit(&a);
 		job_destroy(job);
 	}
+	assert_int_equal(failed, 0);
 }
 
 /* Of libraries that tell nothing, and of peers that are no ranks of the job. */
 static void test_nothing_known(void **state)
 {
 	struct job *job = queue_ranks_create("Recv@20 <7:7\nRecv@20 <0:7");
-	struct verdict *verdict;
+	struct answers a = answers_of(job);
 
 	(void)state;
-	verdict = verdict_create(job, NULL, NULL, NULL);
-	verdict_choose_by_queues(verdict, job, NULL);
-	assert_int_equal(verdict->kind, VERDICT_UNKNOWN);
-	verdict_destroy(verdict);
+	assert_int_equal(a.verdict->kind, VERDICT_UNKNOWN);
+	answers_deinit(&a);
 	for (size_t i = 0; i < job->samples->num_samples; i++) {
 		message_queues_destroy(job->samples->samples[i].queues);
 		job->samples->samples[i].queues = NULL;
 	}
-	verdict = verdict_create(job, NULL, NULL, NULL);
-	verdict_choose_by_queues(verdict, job, NULL);
-	assert_int_equal(verdict->kind, VERDICT_UNKNOWN);
-	verdict_destroy(verdict);
+	a = answers_of(job);
+	assert_int_equal(a.verdict->kind, VERDICT_UNKNOWN);
+	answers_deinit(&a);
 	job_destroy(job);
 }
 
