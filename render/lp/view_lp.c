@@ -149,8 +149,7 @@ static void print_why_none(const struct view *view)
 	if (verdict->is_edge) {
 		text_wrap(view, 2,
 			  "%d of %d ranks are in MPI_Init or MPI_Finalize: the job starts up or "
-			  "ends, which "
-			  "may take a while",
+			  "ends, which may take a while",
 			  waiting, ranks);
 	} else if (moving > 0 && moving == ranks) {
 		text_wrap(view, 2,
