@@ -171,6 +171,7 @@ static void judge(struct judge *j)
 {
 	struct verdict *verdict = j->verdict;
 
+	verdict->basis = j->evidence->num_lanes ? VERDICT_BY_MODELS : VERDICT_BY_STACKS;
 	find_facts(j);
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && !rules[i].apply(j); i++)
 		;

@@ -344,8 +344,6 @@ bool verdict_find_edge(struct judge *j)
 	if (stay_ns >= stay_limits.edge_ns)
 		return is_start && find_late(j, stay_ns);
 	j->verdict->is_edge = true;
-	if (j->evidence->num_lanes == 0)
-		j->verdict->basis = VERDICT_BY_STACKS;
 	return true;
 }
 
