@@ -98,6 +98,11 @@ static const struct {
 	 "File_write_all/Waitall@20 <1:7\n"
 	 "Barrier@30 <2:-16",
 	 VERDICT_DEADLOCK, WITNESS_NONE, "1-2", true},
+	{"one sends to itself, and none of its threads receives that",
+	 "Allreduce@30 <2:-12\n"
+	 "Allreduce@30 <2:-12\n"
+	 "Ssend@20 !2:6",
+	 VERDICT_DEADLOCK, WITNESS_NONE, "2", false},
 	{"two send to each other",
 	 "Barrier@30 <1:-16\n"
 	 "Send@20 !2:7\n"
