@@ -6,13 +6,15 @@
  *		 collective, have not come to receive what it sent: it has left something out
  *	lost	 a rank waits for a message of one that is in a collective, or further by messages
  *		 that it has sent since or by the order of the calls: that one has left it out
- *	past	 who is awaited in a collective that others go on from before all have come is in
- *		 another one, and further by the order
+ *	past	 who is awaited in a collective is in another one, and further by the order; not
+ *		 where that collective holds the whole job
  *	apart	 all ranks are in one collective but for a few, that are awaited there
  *
  * Each names exactly one rank (apart: a few), or nobody. */
 #include "analysis/verdict/verdict_private.h"
+#include "model/job/message_queues.h"
 #include "model/job/names.h"
+#include "model/job/sample.h"
 
 enum { MAX_APART = 3 };
 
@@ -113,17 +115,25 @@ static bool waits_ahead(const struct judge *j, uint32_t l, const struct waitfor_
 	       is_rank_in_collective(j, need->peer) && has_sent_ahead(j, l, need->peer);
 }
 
-/* In a collective of which ranks go on before all have come. */
-static bool is_one_way(const struct judge *j, uint32_t l)
+/* Is the need for a collective of the whole job, from which nobody goes on before all have come? */
+static bool holds_all(const struct judge *j, uint32_t l, const struct waitfor_need *need)
 {
-	return names_mpi_kind(j->job->names, j->actors[l].stack->function) == NAMES_MPI_ONE_WAY;
+	const struct stack_fact *fact = j->actors[l].stack;
+	const struct message_queues *queues = fact->latest ? fact->latest->queues : NULL;
+
+	if (names_mpi_kind(j->job->names, fact->function) == NAMES_MPI_ONE_WAY)
+		return false;
+	for (size_t i = 0; queues && i < queues->num_comms; i++)
+		if (queues->comms[i].name == need->comm_name)
+			return queues->comms[i].size == j->evidence->num_ranks;
+	return false;
 }
 
-/* Whoever is to take part in the collective is in a later call. Where nobody goes on before all have
- * come, many may be in a later one: who is still in the earlier one is the odd one then. */
+/* Whoever is to take part in the collective is in a later call. If that holds all of them, so many
+ * may be in a later call only because it was not theirs. */
 static bool is_past_collective(const struct judge *j, uint32_t l, const struct waitfor_need *need)
 {
-	return need->peer >= 0 && need->kind == WAITFOR_PART && is_one_way(j, l) &&
+	return need->peer >= 0 && need->kind == WAITFOR_PART && !holds_all(j, l, need) &&
 	       call_of(j, j->actors[l].rank) != call_of(j, need->peer) &&
 	       is_further(j, need->peer, l);
 }

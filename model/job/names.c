@@ -310,7 +310,7 @@ enum names_mpi_kind names_mpi_kind(struct names *names, uint32_t node)
 {
 	static const struct {
 		enum names_mpi_kind kind;
-		const char *functions[14]; /* the last one NULL */
+		const char *functions[16]; /* the last one NULL */
 	} kinds[] = {
 		{NAMES_MPI_POLL,
 		 {"Test", "Testall", "Testany", "Testsome", "Iprobe", "Improbe",
@@ -326,7 +326,8 @@ enum names_mpi_kind names_mpi_kind(struct names *names, uint32_t node)
 		{NAMES_MPI_ONE_WAY,
 		 {"Bcast", "Scatter", "Scatterv", "Gather", "Gatherv", "Reduce", "Scan", "Exscan",
 		  "Neighbor_allgather", "Neighbor_allgatherv", "Neighbor_alltoall",
-		  "Neighbor_alltoallv", "Neighbor_alltoallw"}},
+		  "Neighbor_alltoallv", "Neighbor_alltoallw", "Comm_create_group",
+		  "Intercomm_create"}},
 	};
 	const char *function;
 
