@@ -5,7 +5,9 @@
  *	skipped  a rank waits for messages of ranks in a collective, and these, or others in that
  *		 collective, have not come to receive what it sent: it has left something out
  *	lost	 a rank waits for a message of one that is in a collective, or further by messages
- *		 that it has sent since or by the order of the calls: that one has left it out
+ *		 that it has sent since or by the order of the calls: that one has left it out; or
+ *		 waits for one in a collective to receive, where it is the order that tells, or that
+ *		 another waits for the same message of its own
  *	past	 who is awaited in a collective is in another one, and further by the order; not
  *		 where that collective holds the whole job
  *	apart	 all ranks are in one collective but for a few, that are awaited there
@@ -108,11 +110,31 @@ static bool has_sent_ahead(const struct judge *j, uint32_t l, int other)
 	return false;
 }
 
+/* Does a rank wait for a message of the actor, with this tag? */
+static bool is_awaited(const struct judge *j, uint32_t l, int32_t tag)
+{
+	for (uint32_t i = 0; i < j->num_actors; i++)
+		for (const struct waitfor_need *need = NULL; (need = next_need(j, i, need));)
+			if (need->kind == WAITFOR_MESSAGE && need->tag == tag &&
+			    need->peer == j->actors[l].rank)
+				return true;
+	return false;
+}
+
+/* Has the other end gone past the receive that is waited for? Where another one waits for such a
+ * message, its sender has not come further than that one. */
+static bool is_not_received(const struct judge *j, uint32_t l, const struct waitfor_need *need)
+{
+	return need->kind == WAITFOR_RECEIVE && is_rank_in_collective(j, need->peer) &&
+	       (is_further(j, need->peer, l) || is_awaited(j, l, need->tag));
+}
+
 /* Who waits for a message, or that one is received, is further than the other end. */
 static bool waits_ahead(const struct judge *j, uint32_t l, const struct waitfor_need *need)
 {
 	return need->peer >= 0 && need->kind != WAITFOR_PART &&
-	       is_rank_in_collective(j, need->peer) && has_sent_ahead(j, l, need->peer);
+	       is_rank_in_collective(j, need->peer) && has_sent_ahead(j, l, need->peer) &&
+	       !is_not_received(j, l, need);
 }
 
 /* Is the need for a collective of the whole job, from which nobody goes on before all have come? */
@@ -138,13 +160,13 @@ static bool is_past_collective(const struct judge *j, uint32_t l, const struct w
 	       is_further(j, need->peer, l);
 }
 
-/* Whoever is to send the message has gone past that. */
+/* Whoever is to send the message, or to receive it, has gone past that. */
 static bool is_left_out(const struct judge *j, uint32_t l, const struct waitfor_need *need)
 {
 	uint32_t peer;
 
 	if (need->peer < 0 || need->kind != WAITFOR_MESSAGE)
-		return false;
+		return need->peer >= 0 && is_not_received(j, l, need);
 	peer = waitfor_first_actor(j->waitfor, need->peer);
 	if (is_further(j, need->peer, l))
 		return true;

@@ -98,6 +98,12 @@ static const struct {
 	 "File_write_all/Waitall@20 <1:7\n"
 	 "Barrier@30 <2:-16",
 	 VERDICT_DEADLOCK, WITNESS_NONE, "1-2", true},
+	{"a receive was left out: another one still waits for such a message",
+	 "Ssend@20\n"
+	 "Barrier@30 <0:-16\n"
+	 "Barrier@30 <0:-16 !0:5\n"
+	 "Recv@24 <0:5",
+	 VERDICT_LOST, WITNESS_LOST, "2", false},
 	{"one sends to itself, and none of its threads receives that",
 	 "Allreduce@30 <2:-12\n"
 	 "Allreduce@30 <2:-12\n"
