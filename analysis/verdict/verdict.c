@@ -248,7 +248,7 @@ struct verdict *verdict_create(const struct verdict_input *input)
 
 bool verdict_wants_longer(const struct verdict *verdict)
 {
-	return verdict->is_read && !verdict->is_stuck && !verdict->is_hang;
+	return (verdict->is_read || verdict->is_locked) && !verdict->is_stuck && !verdict->is_hang;
 }
 
 bool verdict_may_be_hang(const struct verdict *verdict)

@@ -56,6 +56,7 @@ struct verdict {
 	uint64_t needed_ns;  /* by stays: a hang if these are as long as this, */
 	uint64_t end_ns;     /* and long enough to end a job for it; 0: not by stays */
 	bool is_uncounted;   /* by stacks: not all messages could be counted; ranks may move */
+	bool is_locked;      /* COMPUTATION: threads of a culprit wait for each other */
 	bool is_read;        /* by what MPI libraries hold of messages, at least in part */
 	bool is_new_state;   /* no culprit ever left this state before */
 	bool is_approximate; /* a comparison used cumulative counts of an inner loop */
@@ -122,8 +123,9 @@ struct verdict *verdict_create(const struct verdict_input *input);
 /* Is the temporal order of the latest stack samples worth its time? */
 bool verdict_wants_order(const struct evidence *evidence);
 
-/* Would a longer look, of this many milliseconds, tell whether ranks that seem to wait for each other
- * really do? A message may be on its way between them, and not all MPI libraries count these. */
+/* Would a longer look, of this many milliseconds, tell whether ranks, or threads of one, that seem to
+ * wait for each other really do? A message may be on its way between them, and not all MPI libraries
+ * count these. */
 #define VERDICT_LONG_LOOK_MS 3100
 bool verdict_wants_longer(const struct verdict *verdict);
 
