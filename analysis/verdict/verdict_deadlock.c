@@ -319,6 +319,13 @@ static bool find_read(struct judge *j, const struct stuck *stuck, int how)
 	return true;
 }
 
+/* What was sent and has not arrived comes first: the rest follows from it. */
+static bool find_not_arrived(struct judge *j, const struct stuck *stuck, int how)
+{
+	(void)how;
+	return verdict_find_not_arrived_of(j, stuck->deadlock);
+}
+
 static bool accuse_all(struct judge *j, const struct stuck *stuck, int how)
 {
 	(void)how;
@@ -333,6 +340,7 @@ static const struct rule {
 	bool (*find)(struct judge *j, const struct stuck *stuck, int how);
 	int how;
 } rules[] = {
+	{find_not_arrived, 0},
 	{find_slip, true},
 	{find_senders, VERDICT_SENDERS_BY_MESSAGES},
 	{find_slip, false},
@@ -346,7 +354,7 @@ static const struct rule {
 	{accuse_all, 0},
 };
 /* Of those that poll. */
-enum { FIRST_OF_POLLING = 5, END_OF_POLLING = 9, NUM_RULES = 11 };
+enum { FIRST_OF_POLLING = 6, END_OF_POLLING = 10, NUM_RULES = 12 };
 
 static bool try_rules(struct judge *j, const struct stuck *stuck, int first, int end)
 {
@@ -446,6 +454,9 @@ static bool judge_deadlock(struct judge *j, uint32_t d)
 		}
 		try_rules(j, &stuck, NUM_RULES - 1, NUM_RULES);
 	}
+	/* It says itself how sure it is, and nobody else could send it. */
+	if (j->verdict->witness == WITNESS_NOT_ARRIVED)
+		return true;
 	if (!deadlock->is_sure) {
 		j->verdict->is_likely = true;
 		j->verdict->is_stuck = false;
@@ -470,6 +481,8 @@ static bool find_gone(struct judge *j)
 			verdict_shorten(j, l, &stay_ns);
 	if (rankset_is_empty(gone) || stay_ns < VERDICT_ACCUSE_NS)
 		return false;
+	if (verdict_find_not_arrived(j))
+		return true;
 	verdict_accuse(j, gone, VERDICT_LEFT, stay_ns);
 	/* One that is gone altogether has no place. */
 	rankset_add_set(j->verdict->culprits, gone);

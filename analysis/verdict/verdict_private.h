@@ -127,6 +127,12 @@ bool verdict_find_polling(struct judge *j);
 /* Receives from anybody, perhaps without a message on its way: who has not sent it. */
 bool verdict_find_unsettled(struct judge *j);
 
+/* ---- verdict_arrival.c ---- */
+
+/* A message that was sent and has not arrived: of this deadlock, or of anybody who waits. */
+bool verdict_find_not_arrived_of(struct judge *j, const struct waitfor_deadlock *deadlock);
+bool verdict_find_not_arrived(struct judge *j);
+
 /* ---- verdict_ends.c ---- */
 
 bool verdict_find_library(struct judge *j);

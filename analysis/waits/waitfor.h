@@ -63,7 +63,9 @@ struct waitfor_need {
 	uint8_t kind; /* enum waitfor_kind */
 	bool is_certain, is_weak;
 	bool is_read; /* in what the MPI library holds of messages, and not counted */
-	bool is_sent; /* read, though the other end has counted it as sent */
+	/* The other end has counted it as sent, and yet the MPI library of this one holds the receive
+	 * that it is for as one that nothing has met */
+	bool is_sent;
 	int32_t peer; /* the job's rank; -1: any member, or the members of a collective */
 	/* Of a message; SEG_TAG_ANY: any; WAITFOR_NO_TAG: not known. Of a lock: 1 if exclusive */
 	int32_t tag;
@@ -353,6 +355,14 @@ size_t waitfor_arrivals_of(const struct waitfor *waitfor, int source, bool are_o
 			   const struct waitfor_arrival **ret);
 /* Is there one of the program of `source` that `destination` has not come to receive? */
 bool waitfor_has_arrival(const struct waitfor *waitfor, int source, int destination);
+
+/* What the MPI libraries at both ends count of the messages of one rank to another. */
+enum waitfor_way {
+	WAITFOR_WAY_NOT_KNOWN, /* they do not count them, or one end moves */
+	WAITFOR_WAY_EMPTY,     /* all that were sent have arrived */
+	WAITFOR_ON_ITS_WAY,    /* not all */
+};
+enum waitfor_way waitfor_way_between(const struct waitfor *waitfor, int from, int to);
 
 /* Messages of ranks that stand still, in this communicator with this tag, that have not arrived,
  * though receives may be posted for them; else as waitfor.unreceived. The caller frees. */
