@@ -325,10 +325,13 @@ struct waitfor_unstarted {
 	int rank;         /* whose it is: not the one that waits */
 	uint32_t site;    /* job site of the call that made it */
 	bool was_started; /* before */
+	/* Another of the rank's persistent requests, started as often as this one so far, has been
+	 * started once more, and has ended. */
+	bool is_left_out;
 };
 
-/* What would be the message or the receive that a certain need is for, if its rank, which stands
- * still, had started it. False: there is none. */
+/* What would be the message or the receive that a need is for, which is certain or by the counts not
+ * met, if its rank, which stands still, had started it. False: there is none. */
 bool waitfor_find_unstarted(const struct waitfor *waitfor, uint32_t need,
 			    struct waitfor_unstarted *ret);
 
@@ -363,6 +366,9 @@ enum waitfor_way {
 	WAITFOR_ON_ITS_WAY,    /* not all */
 };
 enum waitfor_way waitfor_way_between(const struct waitfor *waitfor, int from, int to);
+
+/* Has anybody received a message in this communicator with this tag? */
+bool waitfor_was_received(const struct waitfor *waitfor, uint32_t comm, int32_t tag);
 
 /* Messages of ranks that stand still, in this communicator with this tag, that have not arrived,
  * though receives may be posted for them; else as waitfor.unreceived. The caller frees. */

@@ -277,6 +277,29 @@ static void print_slip(const struct view *view, const struct waitfor_lost *lost)
 		  label_comm(view, message->comm, LABEL_SHORT), slips[lost->slip]);
 }
 
+/* What the receiver has got so far: it tells which of the two is more likely wrong. */
+static void print_received(const struct view *view, const struct waitfor_lost *lost)
+{
+	const struct waitfor_unreceived *message = &view->waitfor->unreceived[lost->message];
+	const char *what = lost->slip == WAITFOR_OTHER_COMM ? "communicator" : "tag";
+	const char *before = message->received == 1
+				     ? "one like that"
+				     : text_of(view, "%" PRIu64 " like that", message->received);
+
+	if (message->received == 0) {
+		text_wrap(
+			view, 4,
+			"rank %d has received no message like either of these from rank %d before: "
+			"the %s of the send or that of the receive may be wrong",
+			message->destination, message->source, what);
+		return;
+	}
+	text_wrap(view, 4,
+		  "rank %d has received %s from rank %d before, and none like this one: its "
+		  "receive may have the wrong %s, or rank %d has left out a message",
+		  message->destination, before, message->source, what, message->source);
+}
+
 void cause_print_unstarted(const struct view *view, uint32_t need, int indent)
 {
 	struct waitfor_unstarted unstarted;
@@ -352,6 +375,8 @@ static void print_lost(const struct view *view)
 	text_wrap(view, 4, "%s: %s", who, label_wait_where(view, verdict->actor, LABEL_FULL));
 	if (verdict->which != WAITFOR_NONE)
 		print_slip(view, &view->waitfor->losts[verdict->which]);
+	if (verdict->witness == WITNESS_RECEIVER)
+		print_received(view, &view->waitfor->losts[verdict->which]);
 	cause_print_unstarted(view, verdict->need, 4);
 	print_novel(view);
 	print_departure(view);
