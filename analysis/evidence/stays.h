@@ -15,7 +15,8 @@
  * the place; and however many there are, a stay has to be some times as long as M.
  *
  * What a lane's stay is compared with, the first that there is:
- *	PLACE	it has left its state before: its own stays there and those of others
+ *	PLACE	it has left its state before: its own stays there and those of others, or of others
+ *		only the pauses after polls if it has polled there itself and computes since then
  *	LOOP	it never has, but is in a loop: how long that takes from one arrival to the next,
  *		and stays of others in the state; n counts iterations, too
  *	OTHERS	others have left it, in no loop: theirs. A rank that does alone what others skip (the
