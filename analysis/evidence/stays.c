@@ -385,15 +385,20 @@ static struct stay_judgement judge_new(const struct stays *stays, size_t lane)
 	return judgement;
 }
 
+/* Outside, having polled there in this stay. */
+static bool has_polled(const struct job_lane *at)
+{
+	return SEG_STATE_IS_EXIT(at->state) && at->data->polls > 0 &&
+	       activity_of_lane(at) == ACTIVITY_COMPUTING;
+}
+
 /* Who waits inside a call does so for others: how long these once took says nothing of this one. The
  * same holds for those that polled here, if this one has and does so no more: its stay is since then. */
 static uint64_t comparable_longest(const struct job_lane *at, const struct place_stays *place)
 {
 	if (!SEG_STATE_IS_EXIT(at->state))
 		return 0;
-	return at->data->polls > 0 && activity_of_lane(at) == ACTIVITY_COMPUTING
-		       ? place->longest_gap_ns
-		       : place->longest_ns;
+	return has_polled(at) ? place->longest_gap_ns : place->longest_ns;
 }
 
 static struct stay_judgement judge_known(const struct stays *stays, size_t lane, uint64_t num)
@@ -413,6 +418,9 @@ struct stay_judgement stays_judge(const struct stays *stays, size_t lane)
 	struct stay_judgement judgement =
 		num > 0 ? judge_known(stays, lane, num) : judge_new(stays, lane);
 
+	/* Between two polls it may just have no processor, as others spin as well. */
+	if (has_polled(at))
+		require(&judgement, 0, (double)stay_limits.new_ns);
 	judgement.is_edge = stays->is_edge || stays_is_starting(stays->jm, lane);
 	require(&judgement, stay_limits.unusual_ns, (double)stay_limits.hang_ns);
 	judgement.end_ns = longer(judgement.end_ns, stay_limits.end_ns);

@@ -54,7 +54,8 @@ struct stay_limits {
 	uint64_t noise_ns;   /* s0: what a busy system adds to any stay */
 	uint64_t unusual_ns; /* nobody is accused for less: such pauses are everywhere */
 	uint64_t hang_ns;    /* nor is anything a hang for less, */
-	uint64_t new_ns;     /* nor in a place that the lane has never left; */
+	/* nor in a place that the lane has never left, or for its time since a poll; */
+	uint64_t new_ns;
 	uint64_t end_ns; /* nor is a job ended for less, since a few seconds cost nothing then */
 	uint64_t
 		edge_ns; /* at start and end, which take as long as file systems and launchers do */

@@ -275,8 +275,8 @@ static void test_polled(void **state)
 	static const struct program programs[] = {
 		{"ib", "r", 99, "R"}, {"ibr4", "r", 98, "R"}, {"ib", "r", 100, ""}};
 	static const struct {
-		uint64_t polls, longest_ms;
-	} cases[] = {{0, 10001}, {1, 100}};
+		uint64_t polls, longest_ms, hang_ms;
+	} cases[] = {{0, 10001, 50005}, {1, 100, 3000}};
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
@@ -292,6 +292,7 @@ static void test_polled(void **state)
 		found = stays_judge(stays_create(arena, job->model, NULL), 2);
 		assert_int_equal(found.basis, STAY_BY_PLACE);
 		assert_near_ms(found.longest_ns, cases[i].longest_ms);
+		assert_near_ms(found.hang_ns, cases[i].hang_ms);
 		arena_destroy(arena);
 		job_destroy(job);
 	}
