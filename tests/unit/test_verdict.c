@@ -2,6 +2,7 @@
  * Who holds the others up, by what a recorder tells, and where stacks add to it. */
 #include "tests/unit/unit.h"
 
+#include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "tests/unit/answers.h"
 #include "tests/unit/simulation.h"
@@ -526,7 +527,7 @@ static void test_starting(void **state)
 		}
 		assert_int_equal(proctable_finish(job->proctable, &err), 0);
 		job_model_finish(job->model);
-		answer = judge(job);
+		answer = answers_of(job);
 		assert_int_equal(answer.verdict->kind, starts[i].kind);
 		assert_ranks(answer.verdict->culprits, starts[i].culprits);
 		assert_int_equal(answer.verdict->is_hang, starts[i].kind != VERDICT_NONE);
@@ -544,6 +545,7 @@ int main(void)
 		cmocka_unit_test(test_stopped_soon), cmocka_unit_test(test_waits_for_own_threads),
 		cmocka_unit_test(test_unrecorded),   cmocka_unit_test(test_ended),
 		cmocka_unit_test(test_ending),
+		cmocka_unit_test(test_starting),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
