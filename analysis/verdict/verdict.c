@@ -94,6 +94,9 @@ static void find_facts(struct judge *j)
 	for (size_t i = 0; i < j->num_actors; i++)
 		find_fact(j, stays, i);
 	rankset_remove_set(verdict->waiting, verdict->moving);
+	if (j->jm)
+		j->visitors = arena_array(j->arena, job_model_num_states(j->jm),
+					  sizeof(struct rankset *));
 	find_order_groups(j);
 	/* By the variables of loops one moves that seemed to wait. */
 	moving = verdict_find_moving(j);
@@ -168,7 +171,6 @@ static void judge(struct judge *j)
 {
 	struct verdict *verdict = j->verdict;
 
-	verdict->basis = j->evidence->num_lanes ? VERDICT_BY_MODELS : VERDICT_BY_STACKS;
 	find_facts(j);
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && !rules[i].apply(j); i++)
 		;
@@ -234,6 +236,7 @@ struct verdict *verdict_create(const struct verdict_input *input)
 		.graph = input->graph,
 		.waitfor = input->waitfor,
 		.order = input->order,
+		.age_ns = input->age_ns,
 		.verdict = make_verdict(),
 	};
 

@@ -60,7 +60,8 @@ struct verdict {
 	bool is_new_state;   /* no culprit ever left this state before */
 	bool is_approximate; /* a comparison used cumulative counts of an inner loop */
 	uint64_t quiet_ns;   /* since the last transition of any rank */
-	/* NONE: the job starts up or ends, as all who wait do so in MPI_Init, or in MPI_Finalize. */
+	/* The job starts up or ends, as all who wait do so in MPI_Init, or in MPI_Finalize. NONE: that
+	 * may just take long; COMPUTATION: the culprits have not come to MPI_Init. */
 	bool is_edge;
 
 	/* Of a kind that the waits tell, and what else they tell. */
@@ -112,6 +113,7 @@ struct verdict_input {
 	const struct progress_graph *graph;
 	const struct waitfor *waitfor;
 	const struct temporal_result *order; /* see verdict_wants_order(); NULL: not known */
+	uint64_t age_ns;                     /* how long the job has run; 0: not known */
 };
 
 /* Never fails. All is borrowed and may go before the result. */

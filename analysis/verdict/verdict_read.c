@@ -170,23 +170,6 @@ void verdict_find_apart(const struct judge *j, const struct rankset *ranks, stru
 		rankset_remove_set(apart, ranks);
 }
 
-/* Those that have sent their part to ranks that are elsewhere and do not take it: their call is not
- * what the others' were. */
-static struct rankset *find_unasked(const struct judge *j, const struct rankset *apart)
-{
-	struct rankset *unasked = rankset_in(j->arena, rankset_create());
-
-	for (int r = rankset_first(apart); r >= 0; r = rankset_next(apart, r)) {
-		const struct waitfor_arrival *parts;
-		size_t num = waitfor_arrivals_of(j->waitfor, r, true, &parts);
-
-		for (size_t i = 0; i < num; i++)
-			if (!rankset_contains(apart, parts[i].destination))
-				rankset_add(unasked, r);
-	}
-	return unasked;
-}
-
 static bool has_all(const struct rankset *set, const struct rankset *ranks)
 {
 	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
@@ -202,6 +185,23 @@ static bool find_few_apart(const struct judge *j, const struct waitfor_deadlock 
 	verdict_find_apart(j, ranks, ret->ranks);
 	return !rankset_is_empty(ret->ranks) && rankset_count(ret->ranks) <= MAX_APART &&
 	       has_all(deadlock->ranks, ret->ranks);
+}
+
+/* Those that have sent their part to ranks that are elsewhere and do not take it: their call is not
+ * what the others' were. */
+static struct rankset *find_unasked(const struct judge *j, const struct rankset *apart)
+{
+	struct rankset *unasked = rankset_in(j->arena, rankset_create());
+
+	for (int r = rankset_first(apart); r >= 0; r = rankset_next(apart, r)) {
+		const struct waitfor_arrival *parts;
+		size_t num = waitfor_arrivals_of(j->waitfor, r, true, &parts);
+
+		for (size_t i = 0; i < num; i++)
+			if (!rankset_contains(apart, parts[i].destination))
+				rankset_add(unasked, r);
+	}
+	return unasked;
 }
 
 /* All but a few are in one call: of all who wait, or else of the deadlock, to which these few

@@ -40,7 +40,7 @@ enum sample_wait_kind {
 
 struct sample_wait {
 	uint8_t kind;  /* enum sample_wait_kind */
-	bool is_timed; /* it ends after some time anyway */
+	bool is_timed; /* it ends after some time anyway, or another process may end it */
 	pid_t tid;     /* a thread of the process, maybe itself, as in struct sample; 0: nobody */
 };
 

@@ -589,7 +589,8 @@ static void completion_of_functions(void **state)
 	struct job *job = job_create();
 	struct arena *arena = arena_create();
 	struct completions all;
-	uint32_t node = callpaths_intern(job->callpaths, CALLPATH_NONE, 0, 1, false);
+	uint32_t module = modules_intern(job->modules, "/bin/app", NULL, 0);
+	uint32_t node = callpaths_intern(job->callpaths, CALLPATH_NONE, module, 1, false);
 
 	names_set(job->names, node, &library);
 	f->session.job = job;
