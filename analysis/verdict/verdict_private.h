@@ -46,11 +46,11 @@ struct judge {
 	uint64_t age_ns;                     /* of the job; 0: not known */
 	uint32_t *order_group;               /* [ranks of the evidence] in it; UINT32_MAX: none */
 	struct rankset **visitors; /* [job states] ranks that were ever there; NULL: not asked */
-	struct actor_fact *facts;            /* [num_actors] */
-	bool *has_waiting;                   /* [roles] */
-	bool *is_candidate;                  /* [num_actors] */
-	struct verdict_courses *courses;     /* what lanes called, compared; NULL: not asked for */
-	struct verdict_steps *steps;         /* all transitions, added up; the same */
+	struct actor_fact *facts;  /* [num_actors] */
+	bool *has_waiting;         /* [roles] */
+	bool *is_candidate;        /* [num_actors] */
+	struct verdict_courses *courses; /* what lanes called, compared; NULL: not asked for */
+	struct verdict_steps *steps;     /* all transitions, added up; the same */
 	struct verdict *verdict;
 };
 

@@ -29,8 +29,7 @@ static bool is_asked(const struct waitfor_need *need, enum verdict_senders which
 	      which == VERDICT_SENDERS_ALL))
 		return false;
 	return (need->is_certain || need->kind == WAITFOR_RECEIVE ||
-		which == VERDICT_SENDERS_UNSETTLED ||
-		which == VERDICT_SENDERS_BY_MESSAGES) &&
+		which == VERDICT_SENDERS_UNSETTLED || which == VERDICT_SENDERS_BY_MESSAGES) &&
 	       (need->peer < 0 || which == VERDICT_SENDERS_ALL);
 }
 

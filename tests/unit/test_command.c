@@ -12,6 +12,7 @@
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_comms.h"
+#include "model/job/modules.h"
 #include "model/job/names.h"
 #include "model/xalloc.h"
 #include "shell/options/args.h"

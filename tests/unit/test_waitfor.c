@@ -504,8 +504,7 @@ int main(void)
 		cmocka_unit_test(test_chains),       cmocka_unit_test(test_parties),
 		cmocka_unit_test(test_thread_waits), cmocka_unit_test(test_only_other_thread),
 		cmocka_unit_test(test_threads),      cmocka_unit_test(test_intercommunicator),
-		cmocka_unit_test(test_unreceived),
-		cmocka_unit_test(test_unstarted),
+		cmocka_unit_test(test_unreceived),   cmocka_unit_test(test_unstarted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
