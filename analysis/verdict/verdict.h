@@ -122,10 +122,10 @@ struct verdict *verdict_create(const struct verdict_input *input);
 /* Is the temporal order of the latest stack samples worth its time? */
 bool verdict_wants_order(const struct evidence *evidence);
 
-/* Would a longer look, of this many milliseconds, tell whether ranks that seem to wait for each other
- * really do? A message may be on its way between them, and not all MPI libraries count these. */
-#define VERDICT_LONG_LOOK_MS 3100
-bool verdict_wants_longer(const struct verdict *verdict);
+/* How many milliseconds a look must take to tell more; 0: a longer one tells nothing. Between ranks
+ * that seem to wait for each other a message may be on its way, and not all MPI libraries count
+ * these. Of a rank without a recorder that computes it is not known how long it has done so. */
+int verdict_longer_look(const struct verdict *verdict);
 
 /* May it be told of as a hang if something else says that there is one? Somebody is named, and
  * not for computing while others move, unless that is a hang by itself. */
