@@ -280,6 +280,8 @@ int session_attach(struct session *session, pid_t pid, const char *nspace, struc
 	if (find_job(pid, nspace, &session->launcher, &session->hosts, &table, err) < 0)
 		return -1;
 	job = job_create();
+	/* Answers go on by what they were found in. */
+	job->keeps_replaced = true;
 	session->job = job;
 	proctable_destroy(job->proctable);
 	job->proctable = table;

@@ -171,6 +171,7 @@ static void judge(struct judge *j)
 {
 	struct verdict *verdict = j->verdict;
 
+	verdict->basis = j->evidence->num_lanes ? VERDICT_BY_MODELS : VERDICT_BY_STACKS;
 	find_facts(j);
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && !rules[i].apply(j); i++)
 		;
@@ -254,7 +255,7 @@ int verdict_longer_look(const struct verdict *verdict)
 		return 0;
 	if (verdict->kind == VERDICT_COMPUTATION && verdict->basis == VERDICT_BY_STACKS)
 		return COMPUTED_MS;
-	return verdict->is_read && !verdict->is_stuck ? ARRIVED_MS : 0;
+	return (verdict->is_read || verdict->is_locked) && !verdict->is_stuck ? ARRIVED_MS : 0;
 }
 
 bool verdict_may_be_hang(const struct verdict *verdict)
