@@ -64,7 +64,6 @@ struct verdict {
 	uint64_t needed_ns;  /* by stays: a hang if these are as long as this, */
 	uint64_t end_ns;     /* and long enough to end a job for it; 0: not by stays */
 	bool is_uncounted;   /* by stacks: not all messages could be counted; ranks may move */
-	bool is_locked;      /* COMPUTATION: threads of a culprit wait for each other */
 	bool is_read;        /* by what MPI libraries hold of messages, at least in part */
 	bool is_new_state;   /* no culprit ever left this state before */
 	bool is_approximate; /* a comparison used cumulative counts of an inner loop */
@@ -133,7 +132,7 @@ bool verdict_wants_order(const struct evidence *evidence);
 
 /* How many milliseconds a look must take to tell more; 0: a longer one tells nothing. Between ranks
  * that seem to wait for each other a message may be on its way, and not all MPI libraries count
- * these; the same of threads of one rank. Of a rank without a recorder that computes it is not known how long it has done so. */
+ * these. Of a rank without a recorder that computes it is not known how long it has done so. */
 int verdict_longer_look(const struct verdict *verdict);
 
 /* May it be told of as a hang if something else says that there is one? Somebody is named, and
