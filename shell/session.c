@@ -15,6 +15,7 @@
 #include "attach/cores/cores.h"
 #include "attach/launchers/words.h"
 #include "attach/node/node.h"
+#include "attach/process/procfs.h"
 #include "attach/stacks/sampler.h"
 #include "attach/symbols/symbols.h"
 #include "model/error.h"
@@ -87,6 +88,19 @@ void session_deinit(struct session *session)
 	safe_paths_clear(&session->safe_paths);
 }
 
+/* The start is that of a clock that goes on while the machine sleeps; now is not, as if all sleep was
+ * the job's. */
+uint64_t session_age_ns(const struct session *session)
+{
+	uint64_t now_ns = monotonic_ns(), start_ns;
+	struct procfs_stat stat;
+
+	if (procfs_stat(session->launcher.pid, 0, &stat) < 0)
+		return 0;
+	start_ns = stat.start_ticks * (UINT64_C(1000000000) / sysconf(_SC_CLK_TCK));
+	return now_ns > start_ns ? now_ns - start_ns : 0;
+}
+
 /* Everything that follows from the job's models and samples. */
 static void analyse(struct session *session)
 {
@@ -111,6 +125,7 @@ static void analyse(struct session *session)
 		.graph = session->graph,
 		.waitfor = session->waitfor,
 		.order = session->order,
+		.age_ns = session->is_live ? session_age_ns(session) : 0,
 	};
 	session->verdict = verdict_create(&input);
 }
@@ -224,14 +239,19 @@ static int look(struct session *session, struct pdb_error *err)
 		.sleep_until = interrupt_sleep_until,
 	};
 	uint64_t begin;
+	int longer;
 
 	if (look_once(session, &options, &begin, err) < 0 &&
 	    (!session_can_try_again(session, err) || look_once(session, &options, &begin, err) < 0))
 		return -1;
 	session_drop_sampling(session);
 	analyse(session);
-	if (options.milliseconds < VERDICT_LONG_LOOK_MS && verdict_wants_longer(session->verdict)) {
-		options.milliseconds = VERDICT_LONG_LOOK_MS;
+	longer = verdict_longer_look(session->verdict);
+	/* A script goes by the status; a person reads that it is not sure, and may look again. */
+	if (session->verdict->kind == VERDICT_COMPUTATION && !session->is_batch)
+		longer = 0;
+	if (options.milliseconds < longer) {
+		options.milliseconds = longer;
 		if (look_once(session, &options, &begin, err) < 0)
 			return -1;
 		analyse(session);
@@ -260,6 +280,8 @@ int session_attach(struct session *session, pid_t pid, const char *nspace, struc
 	if (find_job(pid, nspace, &session->launcher, &session->hosts, &table, err) < 0)
 		return -1;
 	job = job_create();
+	/* Answers go on by what they were found in. */
+	job->keeps_replaced = true;
 	session->job = job;
 	proctable_destroy(job->proctable);
 	job->proctable = table;

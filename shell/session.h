@@ -138,6 +138,9 @@ struct daemons *session_daemons(struct session *session, struct pdb_error *err);
  * stopped; the next look has others. Returns -1 with what is to be said of it in *err. */
 int session_lose_daemons(struct session *session, struct pdb_error *err);
 
+/* How long the job has run already, at least, in ns; 0: its launcher is gone. */
+uint64_t session_age_ns(const struct session *session);
+
 /* What daemons have of `ranks` (NULL: of all) as of the last look and a look does not bring: parts
  * SHARE_DETAILS, SHARE_TRACES, of those that lack them. Nothing to do without daemons. */
 int session_get_more(struct session *session, const struct rankset *ranks, unsigned int parts,

@@ -15,6 +15,12 @@
 #define NOT_ASKED (CALLPATH_NONE - 1)
 enum { MAX_THREADS = 16 }; /* each of which waits for the next */
 
+/* Who asks for the time waits for nobody: programs that compute for a while do so all the time. */
+static bool tells_time(const struct job *job, uint32_t function)
+{
+	return strcasestr(names_function(job->names, function)->function, "mpi_wti");
+}
+
 /* The outermost frame of MPI, or CALLPATH_NONE. What a signal handler has interrupted stands still
  * until the handler returns and does not count. Answers are kept. */
 static uint32_t find_function(const struct job *job, uint32_t path, uint32_t *known)
@@ -25,7 +31,7 @@ static uint32_t find_function(const struct job *job, uint32_t path, uint32_t *kn
 		return known[path];
 	for (; at != CALLPATH_NONE && !names_is_signal(job->names, at);
 	     at = callpaths_get(job->callpaths, at)->parent)
-		if (names_is_mpi(job->names, at))
+		if (names_is_mpi(job->names, at) && !tells_time(job, at))
 			function = at;
 	known[path] = function;
 	return function;

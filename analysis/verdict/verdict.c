@@ -94,6 +94,9 @@ static void find_facts(struct judge *j)
 	for (size_t i = 0; i < j->num_actors; i++)
 		find_fact(j, stays, i);
 	rankset_remove_set(verdict->waiting, verdict->moving);
+	if (j->jm)
+		j->visitors = arena_array(j->arena, job_model_num_states(j->jm),
+					  sizeof(struct rankset *));
 	find_order_groups(j);
 	/* By the variables of loops one moves that seemed to wait. */
 	moving = verdict_find_moving(j);
@@ -236,6 +239,7 @@ struct verdict *verdict_create(const struct verdict_input *input)
 		.graph = input->graph,
 		.waitfor = input->waitfor,
 		.order = input->order,
+		.age_ns = input->age_ns,
 		.verdict = make_verdict(),
 	};
 
@@ -244,9 +248,16 @@ struct verdict *verdict_create(const struct verdict_input *input)
 	return j.verdict;
 }
 
-bool verdict_wants_longer(const struct verdict *verdict)
+int verdict_longer_look(const struct verdict *verdict)
 {
-	return verdict->is_read && !verdict->is_stuck && !verdict->is_hang;
+	/* What is on its way has arrived after 3 s; many phases of programs end within 5 s. */
+	enum { ARRIVED_MS = 3100, COMPUTED_MS = 5100 };
+
+	if (verdict->is_hang)
+		return 0;
+	if (verdict->kind == VERDICT_COMPUTATION && verdict->basis == VERDICT_BY_STACKS)
+		return COMPUTED_MS;
+	return (verdict->is_read || verdict->is_locked) && !verdict->is_stuck ? ARRIVED_MS : 0;
 }
 
 bool verdict_may_be_hang(const struct verdict *verdict)

@@ -65,11 +65,13 @@ struct verdict {
 	uint64_t needed_ns;  /* by stays: a hang if these are as long as this, */
 	uint64_t end_ns;     /* and long enough to end a job for it; 0: not by stays */
 	bool is_uncounted;   /* by stacks: not all messages could be counted; ranks may move */
+	bool is_locked;      /* COMPUTATION: threads of a culprit wait for each other */
 	bool is_read;        /* by what MPI libraries hold of messages, at least in part */
 	bool is_new_state;   /* no culprit ever left this state before */
 	bool is_approximate; /* a comparison used cumulative counts of an inner loop */
 	uint64_t quiet_ns;   /* since the last transition of any rank */
-	/* NONE: the job starts up or ends, as all who wait do so in MPI_Init, or in MPI_Finalize. */
+	/* The job starts up or ends, as all who wait do so in MPI_Init, or in MPI_Finalize. NONE: that
+	 * may just take long; COMPUTATION: the culprits have not come to MPI_Init. */
 	bool is_edge;
 
 	/* Of a kind that the waits tell, and what else they tell. */
@@ -121,6 +123,7 @@ struct verdict_input {
 	const struct progress_graph *graph;
 	const struct waitfor *waitfor;
 	const struct temporal_result *order; /* see verdict_wants_order(); NULL: not known */
+	uint64_t age_ns;                     /* how long the job has run; 0: not known */
 };
 
 /* Never fails. All is borrowed and may go before the result. */
@@ -129,10 +132,10 @@ struct verdict *verdict_create(const struct verdict_input *input);
 /* Is the temporal order of the latest stack samples worth its time? */
 bool verdict_wants_order(const struct evidence *evidence);
 
-/* Would a longer look, of this many milliseconds, tell whether ranks that seem to wait for each other
- * really do? A message may be on its way between them, and not all MPI libraries count these. */
-#define VERDICT_LONG_LOOK_MS 3100
-bool verdict_wants_longer(const struct verdict *verdict);
+/* How many milliseconds a look must take to tell more; 0: a longer one tells nothing. Between ranks
+ * that seem to wait for each other a message may be on its way, and not all MPI libraries count
+ * these; the same of threads of one rank. Of a rank without a recorder that computes it is not known how long it has done so. */
+int verdict_longer_look(const struct verdict *verdict);
 
 /* May it be told of as a hang if something else says that there is one? Somebody is named, and
  * not for computing while others move, unless that is a hang by itself. */

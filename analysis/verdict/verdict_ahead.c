@@ -54,6 +54,50 @@ enum ahead verdict_ahead(const struct judge *j, uint32_t a, uint32_t b)
 		       : AHEAD_NOT;
 }
 
+/* ---- Exchanges of messages, by counts ---- */
+
+static bool has_visited(const struct judge *j, int rank, uint32_t state)
+{
+	struct rankset **visitors = &j->visitors[state];
+
+	if (!*visitors) {
+		*visitors = rankset_in(j->arena, rankset_create());
+		for (size_t t = 0; t < j->jm->num_transitions; t++) {
+			const struct job_transition *way = &j->jm->transitions[t];
+
+			for (size_t i = 0; way->to == state && i < way->num_counts; i++)
+				rankset_add_set(*visitors, way->counts[i].ranks);
+		}
+	}
+	return rankset_contains(*visitors, rank);
+}
+
+static bool waits_for_tag(const struct judge *j, uint32_t l, int peer, int32_t tag)
+{
+	for (const struct waitfor_need *need = NULL;
+	     (need = waitfor_next_need(j->waitfor, l, need));)
+		if ((need->peer < 0 || need->peer == peer) &&
+		    (need->kind == WAITFOR_RECEIVE || need->tag == tag))
+			return true;
+	return false;
+}
+
+bool verdict_is_before_exchange(const struct judge *j, uint32_t l, int peer, uint32_t comm)
+{
+	const struct waitfor *w = j->waitfor;
+
+	for (size_t i = 0; i < w->num_unreceived; i++) {
+		const struct waitfor_unreceived *message = &w->unreceived[i];
+
+		if (message->source == j->actors[l].rank && message->destination == peer &&
+		    message->comm == comm &&
+		    (waits_for_tag(j, l, peer, message->tag) ||
+		     (j->actors[l].lane && has_visited(j, peer, j->actors[l].lane->state))))
+			return true;
+	}
+	return false;
+}
+
 /* ---- Who gets on, by variables ---- */
 
 /* Is it inside a function that asks MPI whether something has come? */

@@ -99,7 +99,12 @@ static bool add_waits_for_threads(const struct judge *j, const struct waitfor_de
 	for (size_t i = 0; i < deadlock->num_actors; i++) {
 		const struct actor *actor = &j->actors[deadlock->actors[i]];
 
-		if (actor->activity != ACTIVITY_COMPUTING)
+		const struct waitfor_need *need =
+			waitfor_next_need(j->waitfor, deadlock->actors[i], NULL);
+
+		/* Workers that have nothing to do are no exception. */
+		if (actor->activity != ACTIVITY_COMPUTING ||
+		    (!actor->is_main && need && need->tag == 2))
 			continue;
 		rankset_add(ranks, actor->rank);
 		has_some = true;

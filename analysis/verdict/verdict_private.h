@@ -43,12 +43,14 @@ struct judge {
 	const struct progress_graph *graph;
 	const struct waitfor *waitfor;
 	const struct temporal_result *order; /* of stacks; NULL: not known */
+	uint64_t age_ns;                     /* of the job; 0: not known */
 	uint32_t *order_group;               /* [ranks of the evidence] in it; UINT32_MAX: none */
-	struct actor_fact *facts;            /* [num_actors] */
-	bool *has_waiting;                   /* [roles] */
-	bool *is_candidate;                  /* [num_actors] */
-	struct verdict_courses *courses;     /* what lanes called, compared; NULL: not asked for */
-	struct verdict_steps *steps;         /* all transitions, added up; the same */
+	struct rankset **visitors; /* [job states] ranks that were ever there; NULL: not asked */
+	struct actor_fact *facts;  /* [num_actors] */
+	bool *has_waiting;         /* [roles] */
+	bool *is_candidate;        /* [num_actors] */
+	struct verdict_courses *courses; /* what lanes called, compared; NULL: not asked for */
+	struct verdict_steps *steps;     /* all transitions, added up; the same */
 	struct verdict *verdict;
 };
 
@@ -117,6 +119,11 @@ enum ahead {
 
 /* Is actor a further than actor b? */
 enum ahead verdict_ahead(const struct judge *j, uint32_t a, uint32_t b);
+/* Has `peer` not come to where the two exchange messages, since it has not received what the actor
+ * has sent there? A message tells that only if both send one: who asks a question sends one, too,
+ * and waits for the answer. So it has the tag that is waited for, or the peer was itself where the
+ * actor waits. */
+bool verdict_is_before_exchange(const struct judge *j, uint32_t l, int peer, uint32_t comm);
 /* Main threads that got on between their samples, by the loops' variables in them. */
 struct rankset *verdict_find_moving(const struct judge *j);
 
@@ -229,7 +236,5 @@ struct rankset *verdict_find_senders(const struct judge *j, const struct waitfor
 bool verdict_is_further(const struct judge *j, const struct waitfor_deadlock *deadlock, int rank,
 			uint32_t lane);
 bool verdict_has_lane(const struct waitfor_deadlock *deadlock, uint32_t lane);
-/* Has `peer` not come to where the two exchange messages, since it has not received `rank`'s? */
-bool verdict_is_before_exchange(const struct waitfor *w, int rank, int peer, uint32_t comm);
 
 #endif

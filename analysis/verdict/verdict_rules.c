@@ -312,8 +312,8 @@ static bool do_all_wait_in(const struct judge *j, enum seg_class class_id)
 	return true;
 }
 
-/* All others are in MPI_Init, and for long: these have not come there. */
-static bool find_late(struct judge *j)
+/* All others are in MPI_Init, and for so long: these have not come there. */
+static bool find_late(struct judge *j, uint64_t stay_ns)
 {
 	struct verdict *verdict = j->verdict;
 	struct rankset *late = rankset_in(j->arena, proctable_ranks(j->job->proctable));
@@ -326,24 +326,37 @@ static bool find_late(struct judge *j)
 		return false;
 	verdict_name_culprits(j, VERDICT_COMPUTATION);
 	rankset_add_set(verdict->culprits, late);
-	verdict->stay_ns = verdict->quiet_ns;
-	verdict->is_hang = verdict->is_new_state = true;
+	verdict->stay_ns = stay_ns;
+	verdict->is_hang = verdict->is_new_state = verdict->is_edge = true;
 	return true;
 }
 
 bool verdict_find_edge(struct judge *j)
 {
 	bool is_start = do_all_wait_in(j, SEG_CLASS_INIT);
+	uint64_t stay_ns = j->verdict->quiet_ns;
 
 	if (!is_start && !do_all_wait_in(j, SEG_CLASS_FINALIZE))
 		return false;
-	if (j->verdict->quiet_ns >= stay_limits.edge_ns)
-		return is_start && find_late(j);
+	/* By stacks: it has been starting for as long as it has run. */
+	if (is_start && j->evidence->num_lanes == 0 && rankset_is_empty(j->verdict->moving))
+		stay_ns = j->age_ns;
+	if (stay_ns >= stay_limits.edge_ns)
+		return is_start && find_late(j, stay_ns);
 	j->verdict->is_edge = true;
 	return true;
 }
 
 /* ---- Outside MPI ---- */
+
+/* Do threads of a candidate wait for each other? */
+static bool has_circle(const struct judge *j)
+{
+	for (size_t i = 0; j->job->samples && i < j->num_actors; i++)
+		if (j->is_candidate[i] && thread_wait_is_circle(j->job, sample_of(j, i)))
+			return true;
+	return false;
+}
 
 bool verdict_find_computing(struct judge *j)
 {
@@ -373,6 +386,7 @@ bool verdict_find_computing(struct judge *j)
 	if (!are_moving || (j->verdict->is_hang && !has_unrecorded(j)))
 		verdict_name_culprits(j, VERDICT_COMPUTATION);
 	j->verdict->is_hang &= !are_moving || is_hang_beside_moving(j->verdict);
+	j->verdict->is_locked = j->verdict->kind == VERDICT_COMPUTATION && has_circle(j);
 	return true;
 }
 

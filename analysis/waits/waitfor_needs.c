@@ -3,6 +3,9 @@
  * those outside that wait for another thread of their process. */
 #include "analysis/evidence/thread_wait.h"
 #include "analysis/waits/waitfor_private.h"
+#include "model/job/callpath.h"
+#include "model/job/job.h"
+#include "model/job/modules.h"
 #include "model/job/sample.h"
 
 struct lane_needs {
@@ -219,6 +222,62 @@ static void find_needs(struct lane_needs *n)
 	}
 }
 
+/* Does the MPI library have this thread for itself? */
+static bool is_of_library(const struct job *job, const struct sample *sample)
+{
+	enum module_kind outermost = MODULE_PROGRAM;
+
+	for (uint32_t at = sample->path; at != CALLPATH_NONE;
+	     at = callpaths_get(job->callpaths, at)->parent) {
+		uint32_t module = callpaths_get(job->callpaths, at)->module;
+		enum module_kind kind = module == MODULE_NONE
+						? MODULE_PROGRAM
+						: modules_get(job->modules, module)->kind;
+
+		if (kind != MODULE_SYSTEM)
+			outermost = kind;
+	}
+	return outermost == MODULE_MPI;
+}
+
+/* A condition, or a lock of which it is not said who holds it, is for another thread of the process
+ * to end. If there is just one, and that has been inside MPI all the time, it is that one. Of more,
+ * others may have ended it since they were looked at. */
+static uint32_t find_only_other(const struct lane_needs *n, const struct sample *sample)
+{
+	const struct waitfor *w = n->w;
+	const struct samples *samples = w->job->samples;
+	const struct rank_actors *actors = &w->evidence->ranks[sample->rank];
+	bool has_been_seen = false;
+	uint32_t other = UINT32_MAX;
+
+	for (uint32_t l = actors->first; l < actors->first + actors->num; l++) {
+		const struct actor *actor = &w->evidence->actors[l];
+
+		if (l == n->l || actor->activity == ACTIVITY_ENDED)
+			continue;
+		if (other != UINT32_MAX || actor->activity != ACTIVITY_IN_MPI || actor->is_torn)
+			return UINT32_MAX;
+		other = l;
+	}
+	for (size_t i = sorted_first_rank(sample->rank, samples->samples, samples->num_samples,
+					  sizeof(*samples->samples));
+	     other != UINT32_MAX && i < samples->num_samples &&
+	     samples->samples[i].rank == sample->rank;
+	     i++) {
+		const struct sample *at = &samples->samples[i];
+
+		if (at->tid == sample->tid)
+			continue;
+		if (at->tid == w->evidence->actors[other].lane->data->tid)
+			has_been_seen = true;
+		else if (at->path == CALLPATH_NONE || !is_of_library(w->job, at))
+			return UINT32_MAX;
+	}
+	/* If it was, all threads were looked at. */
+	return has_been_seen ? other : UINT32_MAX;
+}
+
 /* Read between the two looks, in which neither of the two threads has moved: what the other one had
  * then, it has still. */
 static void find_thread(struct lane_needs *n)
@@ -232,16 +291,16 @@ static void find_thread(struct lane_needs *n)
 		sample = samples_find(job->samples, n->lane->rank,
 				      n->lane->data->is_main ? 0 : n->lane->data->tid);
 	wait = thread_wait_of(job, sample);
-	if (!wait.tid || wait.is_timed)
+	if (wait.kind == THREAD_WAIT_NONE || wait.kind == THREAD_WAIT_FUTEX || wait.is_timed)
 		return;
-	other = thread_wait_lane(job, sample, &wait);
+	other = wait.tid ? thread_wait_lane(job, sample, &wait) : find_only_other(n, sample);
 	if (other == UINT32_MAX || other == n->l)
 		return;
 	add_need(n, &(struct waitfor_need){
 			    .kind = WAITFOR_THREAD,
 			    .is_certain = true,
 			    .peer = n->lane->rank,
-			    .tag = wait.kind == THREAD_WAIT_LOCK,
+			    .tag = !wait.tid ? 2 : wait.kind == THREAD_WAIT_LOCK,
 			    .comm = SEG_NO_COMM,
 			    .node = other,
 			    .site = SEG_STATE_SITE(n->lane->state),

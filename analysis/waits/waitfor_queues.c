@@ -185,7 +185,8 @@ static void add(struct reader *r, enum waitfor_kind kind, int peer, int32_t tag,
 	struct waitfor_private *p = r->w->private;
 	int own = r->w->evidence->actors[r->l].rank;
 
-	if (peer == own)
+	/* In a collective nobody waits for itself. */
+	if (peer == own && kind == WAITFOR_PART)
 		return;
 	if (!is_rank(r->w, peer)) {
 		r->has_unknown = true;
@@ -195,7 +196,8 @@ static void add(struct reader *r, enum waitfor_kind kind, int peer, int32_t tag,
 		(struct waitfor_need){
 			.kind = (uint8_t)kind,
 			.is_read = true,
-			.is_certain = has_all_arrived(r->w, own, peer),
+			/* Another thread of the process may do what is not counted. */
+			.is_certain = peer != own && has_all_arrived(r->w, own, peer),
 			.peer = is_any ? -1 : peer,
 			.tag = tag_of(tag),
 			.comm = SEG_NO_COMM,
@@ -219,7 +221,8 @@ static void add_any(struct reader *r, enum waitfor_kind kind, const struct queue
 		num += queues->pairs[i].comm == receive->comm && queues->pairs[i].peer != own;
 	r->has_unknown |= num == 0;
 	for (size_t i = 0; i < queues->num_pairs; i++)
-		if (queues->pairs[i].comm == receive->comm && is_rank(r->w, queues->pairs[i].peer))
+		if (queues->pairs[i].comm == receive->comm && queues->pairs[i].peer != own &&
+		    is_rank(r->w, queues->pairs[i].peer))
 			add(r, kind, queues->pairs[i].peer, receive->tag,
 			    queues->comms[receive->comm].name, num > 1);
 	/* Another member may send its first message. */
@@ -283,6 +286,7 @@ static void read_queues(struct reader *r, enum names_mpi_kind kind)
 		[NAMES_MPI_WAIT] = {.receives = true, .own_receives = true, .sends = true},
 		[NAMES_MPI_POLL] = {.receives = true},
 		[NAMES_MPI_LOOK] = {.own_receives = true, .own_sends = true},
+		[NAMES_MPI_ONE_WAY] = {.own_receives = true, .own_sends = true},
 		[NAMES_MPI_OTHER] = {.own_receives = true, .own_sends = true},
 	};
 

@@ -132,5 +132,7 @@ struct sample_wait futex_judge(const struct futex_call *call, const uint32_t *wo
 	if (call->is_restarted && wait.kind == SAMPLE_WAIT_OTHER)
 		wait.kind = SAMPLE_WAIT_NONE;
 	wait.is_timed = wait.kind != SAMPLE_WAIT_NONE && call->is_timed;
+	/* Another process may wake it. */
+	wait.is_timed |= wait.kind == SAMPLE_WAIT_OTHER && !(call->operation & FUTEX_PRIVATE_FLAG);
 	return wait;
 }

@@ -9,8 +9,8 @@
 #include "model/segment/segment_private.h"
 #include "model/xalloc.h"
 
-/* What only looks is answered sooner, even where ranks take turns on the processors. */
-#define LOOK_BLOCKED_NS UINT64_C(1000000000)
+/* What only looks is answered sooner, even where a rank that polls gets a processor but seldom. */
+#define LOOK_BLOCKED_NS UINT64_C(10000000000)
 
 uint64_t reader_lane_base(const struct reader *r, size_t lane)
 {

@@ -210,9 +210,12 @@ static void print_witness(const struct view *view)
 			  peer, where, who);
 	else
 		text_wrap(view, 4,
-			  "%s waits for %s, and that one is in another call, %s: it seems to have "
-			  "left that out, or not to have come to it",
-			  who, label_wait_need(view, verdict->need), where);
+			  "%s waits for %s, and %s is in another call, %s: it seems to have left "
+			  "that out, or not to have come to it",
+			  who, label_wait_need(view, verdict->need),
+			  waitfor->needs[verdict->need].peer < 0 ? text_of(view, "rank %d", peer)
+								 : "that one",
+			  where);
 }
 
 static void print_waits(const struct view *view, const struct waitfor_deadlock *deadlock)

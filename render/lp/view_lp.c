@@ -146,7 +146,12 @@ static void print_why_none(const struct view *view)
 	int ranks = parts_num_ranks(view);
 	struct rankset *slow = find_slow(view);
 
-	if (moving > 0 && moving == ranks) {
+	if (verdict->is_edge) {
+		text_wrap(view, 2,
+			  "%d of %d ranks are in MPI_Init or MPI_Finalize: the job starts up or "
+			  "ends, which may take a while",
+			  waiting, ranks);
+	} else if (moving > 0 && moving == ranks) {
 		text_wrap(view, 2,
 			  "all ranks are moving: each went into or out of an MPI call just now");
 	} else if (!rankset_is_empty(slow)) {
@@ -417,7 +422,10 @@ static void print_evidence(const struct view *view)
 	if (!cause_has_places(view))
 		cause_print_waits(view, 4);
 	looks_print(view, 4);
-	if (verdict->basis == VERDICT_BY_MODELS) {
+	if (verdict->is_edge) {
+		text_wrap(view, 4, "all who have begun are in MPI_Init, for %s",
+			  label_time(verdict->stay_ns).text);
+	} else if (verdict->basis == VERDICT_BY_MODELS) {
 		if (moving)
 			text_wrap(view, 4, "%d of %d ranks are moving", moving, ranks);
 		else

@@ -336,7 +336,10 @@ const char *label_wait_need(const struct view *view, uint32_t n)
 		what = part_text(view, n, on);
 		break;
 	case WAITFOR_THREAD:
-		return text_of(view, need->tag ? "a lock that its %s holds" : "its %s to end",
+		return text_of(view,
+			       need->tag == 2   ? "its %s, the only other one"
+			       : need->tag == 1 ? "a lock that its %s holds"
+						: "its %s to end",
 			       thread_name(view, &view->job->model->lanes[need->node]));
 	}
 	return text_of(view, "%s%s", what, begun);
@@ -375,7 +378,9 @@ const char *label_wait_needs(const struct view *view, uint32_t n, const struct r
 	case WAITFOR_TRANSFER:
 		break;
 	case WAITFOR_THREAD:
-		return need->tag ? "lock of an own thread" : "end of an own thread";
+		return need->tag == 1 ? "lock of an own thread"
+		       : need->tag    ? "an own thread"
+				      : "end of an own thread";
 	}
 	if (of)
 		return text_of(view, "the end of %s %" PRIu64 "%s", of->function, of->number, on);

@@ -6,7 +6,6 @@
 #include "analysis/hang/hang_test.h"
 #include "analysis/hang/pace.h"
 #include "attach/node/watch_digest.h"
-#include "attach/process/procfs.h"
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/proctable.h"
@@ -23,19 +22,6 @@
 #define IDLE_NS (SECOND_NS / 4)        /* between two looks that only see whether the job lives */
 #define STILL_NS SECOND_NS             /* nobody has moved for so long: a full look may tell more */
 #define SUSPENDING_NS (10 * SECOND_NS) /* until all hosts of a job are suspended */
-
-/* How long the job has run already, at least: the recorder has seen all of it. The start is that of
- * a clock that goes on while the machine sleeps; now is not, as if all sleep was the job's. */
-static uint64_t find_age(const struct session *session)
-{
-	uint64_t now_ns = monotonic_ns(), start_ns;
-	struct procfs_stat stat;
-
-	if (procfs_stat(session->launcher.pid, 0, &stat) < 0)
-		return 0;
-	start_ns = stat.start_ticks * (SECOND_NS / sysconf(_SC_CLK_TCK));
-	return now_ns > start_ns ? now_ns - start_ns : 0;
-}
 
 static int start_test(struct watch *watch, struct pdb_error *err)
 {
@@ -60,7 +46,7 @@ static int start_test(struct watch *watch, struct pdb_error *err)
 	watch->rates = NULL;
 	watch->test = hang_test_create(&settings, monotonic_ns(), err);
 	if (watch->test)
-		watch->pace = pace_create(&pace, find_age(watch->session), err);
+		watch->pace = pace_create(&pace, session_age_ns(watch->session), err);
 	if (watch->pace)
 		watch->rates = watch_rates_create(size, watch->options->alpha, err);
 	return watch->rates ? 0 : -1;

@@ -53,4 +53,17 @@ static inline void check_widths(const struct hung_case *jobs, size_t num,
 	}
 }
 
+/* The ranks of `text`; NULL for none. */
+static inline void set_ranks(struct rankset **set, const char *text)
+{
+	struct pdb_error err;
+
+	rankset_destroy(*set);
+	*set = NULL;
+	if (text)
+		assert_int_equal(rankset_decode(text, -1, set, &err), 0);
+	else
+		*set = rankset_create();
+}
+
 #endif

@@ -194,7 +194,11 @@ static void test_judge(void **state)
 			futex_judge(&table[i].call, table[i].words, table[i].num, OWN);
 
 		if (wait.kind != table[i].kind || wait.tid != table[i].tid ||
-		    wait.is_timed != (wait.kind != SAMPLE_WAIT_NONE && table[i].call.is_timed))
+		    wait.is_timed !=
+			    (wait.kind == SAMPLE_WAIT_OTHER
+				     ? table[i].call.is_timed ||
+					       !(table[i].call.operation & FUTEX_PRIVATE_FLAG)
+				     : wait.kind != SAMPLE_WAIT_NONE && table[i].call.is_timed))
 			fail_msg("%s: kind %d, thread %d", table[i].what, wait.kind, wait.tid);
 	}
 }

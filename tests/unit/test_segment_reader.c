@@ -330,11 +330,53 @@ static void test_busy(void **state)
 	segment_writer_destroy(w);
 }
 
+/* A one-sided call that only looks is a poll, until it has to wait. */
+static void test_blocked_look(void **state)
+{
+	static const struct {
+		enum seg_class class_id;
+		bool is_in, is_late, is_blocked;
+	} cases[] = {
+		{SEG_CLASS_RMA_SYNC, true, false, true},   {SEG_CLASS_RMA, true, false, true},
+		{SEG_CLASS_RMA_SYNC, false, false, false}, {SEG_CLASS_POLL, true, false, false},
+		{SEG_CLASS_RMA_SYNC, true, true, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct segment_writer *w = make_sample();
+		struct seg_current *current = &w->lanes[1].head.current;
+		uint32_t site = segment_writer_site(w, 0, "MPI_Win_lock", cases[i].class_id);
+		struct timespec now;
+		struct model *model;
+
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		segment_writer_poll(w, 1, site, 1, 4000000);
+		current->in_poll = cases[i].is_in;
+		if (cases[i].is_late)
+			current->poll_ticks =
+				(uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+		model = segment_writer_model(w);
+		const struct model_lane *lane = &model->lanes[1];
+		assert_int_equal(lane->state == SEG_STATE_ENTER(site), cases[i].is_blocked);
+		assert_int_equal(lane->poll_site, cases[i].is_blocked ? 0 : site);
+		assert_int_equal(lane->polls, cases[i].is_blocked ? 0 : 12346);
+		assert_int_equal(lane->in_poll, cases[i].is_in && !cases[i].is_blocked);
+		assert_int_equal(lane->num_ring, 4);
+		assert_int_equal(lane->ring[3].state, lane->state);
+		if (cases[i].is_blocked)
+			assert_int_equal(lane->since_ns, w->start + 4000000);
+		model_destroy(model);
+		segment_writer_destroy(w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_read),
 		cmocka_unit_test(test_lives),
+		cmocka_unit_test(test_blocked_look),
 		cmocka_unit_test(test_no_lane),
 		cmocka_unit_test(test_lane_before_first_call),
 		cmocka_unit_test(test_lane_taken_over),

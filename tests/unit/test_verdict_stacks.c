@@ -25,7 +25,11 @@ static void test_ended_by_stacks(void **state)
 		const char *function;
 		bool is_final;
 	} calls_of_all[] = {
-		{"PMPI_Recv", true}, {"PMPI_Finalize", false}, {"mpi_finalize_", false}};
+		{"PMPI_Recv", true},
+		{"PMPI_Finalize", false},
+		{"mpi_finalize_", false},
+		{"PMPI_Init_thread", false},
+	};
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(calls_of_all); i++) {
@@ -36,11 +40,13 @@ static void test_ended_by_stacks(void **state)
 			add_sample(job, r, 'R', LIBMPI, calls_of_all[i].function, 1);
 		job_add_hole(job, 3, JOB_HOLE_ENDED);
 		a = answers_of(job);
-		assert_int_equal(a.verdict->kind, VERDICT_LEFT);
-		assert_ranks(a.verdict->culprits, "3");
+		assert_int_equal(a.verdict->kind,
+				 calls_of_all[i].is_final ? VERDICT_LEFT : VERDICT_NONE);
+		assert_ranks(a.verdict->culprits, calls_of_all[i].is_final ? "3" : "");
 		assert_ranks(a.verdict->waiting, "0-2");
 		assert_false(a.verdict->is_hang);
 		assert_int_equal(a.verdict->is_final, calls_of_all[i].is_final);
+		assert_int_equal(a.verdict->is_edge, !calls_of_all[i].is_final);
 		answers_deinit(&a);
 		job_destroy(job);
 	}
@@ -274,6 +280,30 @@ static void test_by_stacks(void **state)
 	}
 }
 
+/* Threads that wait for each other, as rank 1's for itself, are worth a longer look. */
+static void test_locked(void **state)
+{
+	(void)state;
+	for (int is_locked = 0; is_locked < 2; is_locked++) {
+		struct job *job = job_create();
+		struct sample *sample;
+		struct answers a;
+
+		for (int r = 0; r < 3; r++)
+			add_sample(job, r, 'S', r == 1 ? APP : LIBMPI, r == 1 ? "compute" : "x", 1);
+		sample = &job->samples->samples[1];
+		if (is_locked)
+			sample->wait = (struct sample_wait){SAMPLE_WAIT_OWNED, false, sample->tid};
+		a = answers_of(job);
+		assert_int_equal(a.verdict->kind, VERDICT_COMPUTATION);
+		assert_ranks(a.verdict->culprits, "1");
+		assert_false(a.verdict->is_hang);
+		assert_int_equal(verdict_wants_longer(a.verdict), is_locked);
+		answers_deinit(&a);
+		job_destroy(job);
+	}
+}
+
 /* All samples of rank 0 are inside MPI, but in calls from two places: it moves. */
 static void test_moves_by_stacks(void **state)
 {
@@ -404,7 +434,7 @@ int main(void)
 		cmocka_unit_test(test_ended_by_stacks), cmocka_unit_test(test_by_stacks),
 		cmocka_unit_test(test_apart_by_stacks), cmocka_unit_test(test_moves_by_stacks),
 		cmocka_unit_test(test_zombie),          cmocka_unit_test(test_nothing_known),
-		cmocka_unit_test(test_crashed),
+		cmocka_unit_test(test_crashed),         cmocka_unit_test(test_locked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/modules.h"
+#include "model/job/names.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
 #include "tests/unit/small_answers.h"
@@ -303,6 +304,51 @@ static void test_thread_waits(void **state)
 	}
 }
 
+/* It waits for a condition, which only the second thread can make true, or others, too. */
+static void test_only_other_thread(void **state)
+{
+	static const char *const programs[] = {"r1", "r0"};
+	static const struct {
+		bool is_timed, is_condition;
+		int num_threads; /* that were looked at */
+		bool is_stuck;
+	} cases[] = {
+		{false, true, 2, true},  {true, true, 2, false},  {false, false, 2, false},
+		{false, true, 1, false}, {false, true, 3, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct sm_job *small = sm_create(programs, 2, 0);
+		struct answers a;
+		struct job *job;
+		uint32_t path;
+
+		sim_add_thread(small->ranks[0].sim);
+		sm_run(small, INT_MAX);
+		job = sm_finish(small, 5000);
+		path = callpaths_intern(job->callpaths, CALLPATH_NONE, MODULE_NONE, 1, false);
+		if (cases[i].is_condition)
+			names_set(job->names, path,
+				  &(struct name){.function = "pthread_cond_wait"});
+		for (int l = 0; l < 2; l++)
+			model_of(job, 0)->lanes[l].tid = 100 + l;
+		for (int t = 0; t < cases[i].num_threads; t++)
+			samples_add(job->samples, &(struct sample){.tid = 100 + t,
+								   .is_main = t == 0,
+								   .path = path,
+								   .state = 'S',
+								   .wait = {t ? SAMPLE_WAIT_NONE
+									      : SAMPLE_WAIT_OTHER,
+									    cases[i].is_timed, 0}});
+		a = answers_of(job);
+		for (int l = 0; l < 3; l++)
+			if (a.waitfor->actors[l].is_stuck != cases[i].is_stuck)
+				fail_msg("case %zu, lane %d", i, l);
+		forget(&a);
+	}
+}
+
 /* ---- Intercommunicators ---- */
 
 /* Communicator 1 becomes one between rank 0 and rank 1, each of which is rank 0 of its group. */
@@ -496,15 +542,11 @@ static void test_do_without(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_do_without),
-		cmocka_unit_test(test_needs),
-		cmocka_unit_test(test_chains),
-		cmocka_unit_test(test_parties),
-		cmocka_unit_test(test_thread_waits),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_intercommunicator),
-		cmocka_unit_test(test_unreceived),
-		cmocka_unit_test(test_unstarted),
+		cmocka_unit_test(test_do_without),   cmocka_unit_test(test_needs),
+		cmocka_unit_test(test_chains),       cmocka_unit_test(test_parties),
+		cmocka_unit_test(test_thread_waits), cmocka_unit_test(test_only_other_thread),
+		cmocka_unit_test(test_threads),      cmocka_unit_test(test_intercommunicator),
+		cmocka_unit_test(test_unreceived),   cmocka_unit_test(test_unstarted),
 		cmocka_unit_test(test_left_out),
 	};
 

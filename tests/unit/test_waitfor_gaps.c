@@ -88,7 +88,7 @@ static void test_gaps(void **state)
 		{{"r1", "r0"}, cancel, "0-1", WAITFOR_COMPLETE},
 		{{"r1", "r0"}, cover_nothing, "", WAITFOR_NOT_COVERED},
 		{{"r1", "r0"}, write_meanwhile, "", WAITFOR_UNREADABLE},
-		{{"r1", "r0"}, move_meanwhile, "", WAITFOR_COMPLETE},
+		{{"r1", "r0"}, move_meanwhile, "", WAITFOR_UNREADABLE},
 		{{"r*", "r0"}, drop_rows, "", WAITFOR_UNSETTLED},
 		{{"r*", "r0"}, send_other_tags, "", WAITFOR_UNSETTLED},
 		{{"ir1 w", "r0"}, know_nothing_of_requests, "0-1", WAITFOR_OVERFLOW},

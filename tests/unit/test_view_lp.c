@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What lp says of the hung job of hung_job.h, and of others made of it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/text/text.h"
+#include "render/words/parts.h"
+#include "tests/unit/hung_golden.h"
+
+static void test_first_line(void **state)
+{
+	static const struct {
+		enum verdict_kind kind;
+		const char *culprits, *line;
+	} cases[] = {
+		{VERDICT_COMPUTATION, "100", "Culprit: rank 100 of 512\n"},
+		{VERDICT_STOPPED, "3,7-9", "Culprit: ranks 3,7-9 of 512\n"},
+		{VERDICT_LEAST, "3,7-9", "Least progressed: ranks 3,7-9 of 512\n"},
+		{VERDICT_LEFT, "0", "Culprit: rank 0 of 512\n"},
+		{VERDICT_UNDECIDED, "1,5", "Least progressed: undecided among ranks 1,5 of 512\n"},
+		{VERDICT_UNKNOWN, NULL, "Not known: who holds the others up\n"},
+		{VERDICT_NONE, NULL, "No rank is behind.\n"},
+		{VERDICT_COMPUTATION, "0-510:2",
+		 "Culprit: ranks 0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30,32,34,..., 256 of "
+		 "512\n"},
+	};
+	struct hung *hung = hung_create((struct hung_options){.size = 512, .culprit = 100});
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		const char *text;
+
+		hung->verdict.kind = cases[i].kind;
+		set_ranks(&hung->verdict.culprits, cases[i].culprits);
+		view_lp(&hung->view);
+		text = hung_text(hung);
+		assert_memory_equal(text, cases[i].line, strlen(cases[i].line));
+		check_lines(text, &hung->view);
+	}
+	hung_destroy(hung);
+}
+
+/* What is said where nobody is accused. */
+static void test_none(void **state)
+{
+	static const struct {
+		const char *waiting, *moving, *text;
+	} cases[] = {
+		{NULL, "0-7", "all ranks are moving"},
+		{"0-2,4-7", "3", "7 of 8 ranks wait inside MPI while rank 3 is moving"},
+		{"0-1,4-7", "2-3", "6 of 8 ranks wait inside MPI while ranks 2-3 are moving"},
+		{NULL, "0-3", "4 of 8 ranks are moving, and no rank waits inside MPI"},
+		{"0-6", NULL, "no rank of which it can be said that it holds them up"},
+		{NULL, NULL, "no rank waits inside MPI"},
+	};
+	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
+
+	(void)state;
+	hung->verdict.kind = VERDICT_NONE;
+	hung->verdict.num_culprit_groups = 0;
+	set_ranks(&hung->verdict.culprits, NULL);
+	hung->view.width = 250;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		const char *text;
+
+		set_ranks(&hung->verdict.waiting, cases[i].waiting);
+		set_ranks(&hung->verdict.moving, cases[i].moving);
+		view_lp(&hung->view);
+		text = hung_text(hung);
+		assert_contains(text, cases[i].text);
+		assert_null(strstr(text, "next:"));
+		view_groups(&hung->view);
+		assert_null(strstr(hung_text(hung), "culprit"));
+	}
+	set_ranks(&hung->verdict.waiting, "0-2,4-7");
+	set_ranks(&hung->verdict.awaited, "3");
+	view_lp(&hung->view);
+	assert_contains(hung_text(hung),
+			"No rank is behind: rank 3 is outside MPI, others wait for it\n"
+			"  7 of 8 ranks wait inside MPI, in the end all for rank 3\n");
+	hung_destroy(hung);
+}
+
+static void test_evidence(void **state)
+{
+	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
+	struct verdict *verdict = &hung->verdict;
+	const char *text;
+
+	(void)state;
+	hung->view.width = 250;
+	verdict->is_hang = false;
+	verdict->is_new_state = true;
+	verdict->is_approximate = true;
+	view_lp(&hung->view);
+	text = hung_text(hung);
+	assert_contains(text, "not sure that this is a hang");
+	assert_contains(text, "never before was this place left again, and elsewhere the longest "
+			      "stay was 210 ms");
+	assert_contains(text, "approximate: ");
+	hung->view.is_script = true;
+	view_lp(&hung->view);
+	assert_contains(hung_text(hung), "not sure that this is a hang (exit status 0): ");
+	hung->view.is_known_hang = true;
+	view_lp(&hung->view);
+	assert_null(strstr(hung_text(hung), "not sure"));
+	hung->view.is_known_hang = false;
+	hung->view.is_script = false;
+	verdict->longest_before_ns = 0;
+	verdict->kind = VERDICT_LEAST;
+	set_ranks(&verdict->moving, "1");
+	view_lp(&hung->view);
+	text = hung_text(hung);
+	assert_contains(text, "never before was this place left again\n");
+	assert_contains(text, "which need not be the cause");
+	assert_contains(text, "1 of 8 ranks are moving");
+	verdict->kind = VERDICT_UNDECIDED;
+	view_lp(&hung->view);
+	assert_contains(hung_text(hung), "none of them is known to be behind the others");
+	view_groups(&hung->view);
+	assert_contains(hung_text(hung), "<- least progressed?");
+	hung_destroy(hung);
+}
+
+/* Of the two ranks of a group the verdict names one. */
+static void test_group_in_part(void **state)
+{
+	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
+	struct rankset *focus = NULL;
+	uint32_t pair = 0;
+
+	(void)state;
+	while (!rankset_contains(hung->groups.groups[pair].ranks, 4))
+		pair++;
+	assert_int_equal(rankset_count(hung->groups.groups[pair].ranks), 2);
+	assert_int_equal(hung->verdict.num_culprit_groups, 1);
+	hung->verdict.culprit_groups[0] = pair;
+	set_ranks(&hung->verdict.culprits, "4");
+	hung->view.width = 250;
+	hung->view.waitfor = NULL; /* by the order alone */
+
+	view_groups(&hung->view);
+	assert_contains(hung_text(hung), "<- culprit: 4\n");
+	view_progress(&hung->view);
+	assert_contains(hung_text(hung), "*: 4\n");
+	hung_ask(hung, 2, view_why);
+	assert_contains(hung_text(hung), "<- culprit: 4\n");
+	view_graph(&hung->view);
+	assert_contains(hung_text(hung), "1:[4] of 2:[2,4] MPI_Waitall  *");
+	view_graph_dot(&hung->view);
+	assert_contains(hung_text(hung), "1:[4] of 2:[2,4] MPI_Waitall");
+
+	/* As far as ranks are in focus. */
+	set_ranks(&focus, "4");
+	hung->view.focus = focus;
+	view_groups(&hung->view);
+	assert_contains(hung_text(hung), "<- culprit\n");
+	set_ranks(&focus, "2-3");
+	hung->view.focus = focus;
+	view_groups(&hung->view);
+	assert_null(strstr(hung_text(hung), "culprit"));
+	rankset_destroy(focus);
+	hung_destroy(hung);
+}
+
+static void test_process_states(void **state)
+{
+	static const struct {
+		char state;
+		const char *text;
+	} cases[] = {
+		{'T', "rank 3: process stopped by a signal (state T); \"kill -CONT 4003\" lets it "
+		      "go on\n"},
+		{'t', "rank 3: process held by a debugger (state t)"},
+		{'Z', "rank 3: process ended, waiting to be collected by its parent (state Z)"},
+		{'D', "rank 3: process waiting inside the kernel"},
+	};
+	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
+
+	(void)state;
+	hung->view.width = 250;
+	hung->verdict.kind = VERDICT_STOPPED;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		hung->job.samples->samples[3].state = cases[i].state;
+		view_lp(&hung->view);
+		assert_contains(hung_text(hung), cases[i].text);
+	}
+	hung->job.samples->samples[3].state = 'R';
+	view_lp(&hung->view);
+	assert_null(strstr(hung_text(hung), "process"));
+	hung_destroy(hung);
+}
+
+/* gdb would be refused, and so is not offered. */
+static void test_held(void **state)
+{
+	static const struct {
+		char state;
+		const char *note, *next;
+	} cases[] = {
+		{'t', NULL,
+		 "next: rank 3 is held by a debugger on node: look there, or leave that and "
+		 "\"refresh\"; \"why "},
+		{'t',
+		 "process 9 (lmp) cannot be stopped: it is already traced by pid 71 (gdb); detach "
+		 "that first",
+		 "next: rank 3 is held by pid 71 (gdb) on node: look there, or leave that"},
+		/* strace lets it run. */
+		{'R',
+		 "process 9 (lmp) cannot be stopped: it is already traced by pid 72 (strace); "
+		 "detach that first",
+		 "next: rank 3 is held by pid 72 (strace) on node: look there"},
+		{'R', "process 9 (lmp) cannot be stopped: the kernel refuses", "next: \"gdb 3\""},
+	};
+	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
+	struct sample *sample = &hung->job.samples->samples[3];
+
+	(void)state;
+	hung->view.width = 250;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		const char *text;
+
+		free(sample->note);
+		sample->note = cases[i].note ? xstrdup(cases[i].note) : NULL;
+		sample->state = cases[i].state;
+		view_lp(&hung->view);
+		text = hung_text(hung);
+		assert_contains(text, cases[i].next);
+		assert_int_equal(strstr(text, "\"gdb 3\"") != NULL,
+				 strstr(cases[i].next, "gdb 3") != NULL);
+	}
+	hung_destroy(hung);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_first_line),     cmocka_unit_test(test_none),
+		cmocka_unit_test(test_evidence),       cmocka_unit_test(test_group_in_part),
+		cmocka_unit_test(test_process_states), cmocka_unit_test(test_held),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
