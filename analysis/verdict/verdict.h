@@ -38,6 +38,7 @@ enum verdict_witness {
 	WITNESS_LOST,  /* a culprit has not sent what it is for */
 	WITNESS_AHEAD, /* the actor is the culprit: whom it is for has not come that far */
 	WITNESS_APART, /* it is for a culprit, in a collective, and that one is in another call */
+	WITNESS_GROUP, /* the actor is the culprit: it starts an access to one that never posted to it */
 	WITNESS_UNSTARTED, /* a culprit has a request for it that it has not started */
 	/* Its receive is as none before, and a message that may be meant for it lies there: one of
 	 * the culprits is its actor, the other the sender of that. */
