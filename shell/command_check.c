@@ -11,7 +11,7 @@ int command_check_needs(struct session *session, unsigned flags, struct pdb_erro
 {
 	char end[128];
 	bool has_waits = session->job && (session->job->model ||
-				  (session->evidence && session->evidence->has_queues));
+					  (session->evidence && session->evidence->has_queues));
 
 	if ((flags & (CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_NEEDS_MODEL)) && !session->job)
 		return error_set(err, ERROR_NOT_FOUND,

@@ -132,7 +132,6 @@ static int debug(struct session *session, const struct options *options)
 	struct pdb_error err;
 	int failed;
 
-	session->is_batch = options->program.is_batch;
 	if (!options->program.is_batch)
 		banner_print(session, stdout);
 	if (session->job)
@@ -237,6 +236,7 @@ static int run(int argc, char **argv)
 	interrupt_init();
 	session_init(&session);
 	session.execute = command_execute;
+	session.is_batch = options.program.is_batch;
 	session.is_json = options.watch.wants_json;
 	if (options.action == ACTION_WATCH || options.program.is_watched) {
 		status = watch_main(&session, &options);

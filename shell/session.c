@@ -239,14 +239,19 @@ static int look(struct session *session, struct pdb_error *err)
 		.sleep_until = interrupt_sleep_until,
 	};
 	uint64_t begin;
+	int longer;
 
 	if (look_once(session, &options, &begin, err) < 0 &&
 	    (!session_can_try_again(session, err) || look_once(session, &options, &begin, err) < 0))
 		return -1;
 	session_drop_sampling(session);
 	analyse(session);
-	if (options.milliseconds < VERDICT_LONG_LOOK_MS && verdict_wants_longer(session->verdict)) {
-		options.milliseconds = VERDICT_LONG_LOOK_MS;
+	longer = verdict_longer_look(session->verdict);
+	/* A script goes by the status; a person reads that it is not sure, and may look again. */
+	if (session->verdict->kind == VERDICT_COMPUTATION && !session->is_batch)
+		longer = 0;
+	if (options.milliseconds < longer) {
+		options.milliseconds = longer;
 		if (look_once(session, &options, &begin, err) < 0)
 			return -1;
 		analyse(session);
@@ -275,6 +280,8 @@ int session_attach(struct session *session, pid_t pid, const char *nspace, struc
 	if (find_job(pid, nspace, &session->launcher, &session->hosts, &table, err) < 0)
 		return -1;
 	job = job_create();
+	/* Answers go on by what they were found in. */
+	job->keeps_replaced = true;
 	session->job = job;
 	proctable_destroy(job->proctable);
 	job->proctable = table;

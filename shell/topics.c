@@ -75,9 +75,10 @@ static const char about_status[] =
 	"  1   the last look found a hang, a fault or a crash\n"
 	"  2   pdb could not do what was asked\n"
 	"As in: pdb --pid PID --batch -ex lp. Where \"lp\" says \"not sure that this is a\n"
-	"hang\" the status is 0 although it may name ranks. A later look may be sure. By\n"
-	"stacks, without a recorder, it takes a look of more than 3 s:\n"
-	"  pdb --pid PID --batch -ex \"set look 5000\" -ex refresh -ex lp\n"
+	"hang\" the status is 0 although it may name ranks. A later look may be sure.\n"
+	"Without a recorder pdb looks for up to 5 s where it is not sure, and calls a rank\n"
+	"that computes for so long while others wait a hang. For longer phases:\n"
+	"  pdb --pid PID --batch -ex \"set look 30000\" -ex refresh -ex lp\n"
 	"\"pdb run --watch\" passes on the status of a job that ends by itself.";
 
 const struct topic topic_table[] = {

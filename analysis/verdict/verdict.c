@@ -154,6 +154,8 @@ static const struct rule {
 	{"somebody moves", has_moving},
 	/* has left MPI, or its process is gone */
 	{"left", verdict_find_left},
+	/* a message that was sent and has not arrived */
+	{"not arrived", verdict_find_not_arrived},
 	/* a deadlock that a thread without MPI calls so far might end, and nobody moves */
 	{"helpless", verdict_find_helpless},
 	/* waits end where nothing is missing */
@@ -171,6 +173,7 @@ static void judge(struct judge *j)
 {
 	struct verdict *verdict = j->verdict;
 
+	verdict->basis = j->evidence->num_lanes ? VERDICT_BY_MODELS : VERDICT_BY_STACKS;
 	find_facts(j);
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && !rules[i].apply(j); i++)
 		;
@@ -245,9 +248,16 @@ struct verdict *verdict_create(const struct verdict_input *input)
 	return j.verdict;
 }
 
-bool verdict_wants_longer(const struct verdict *verdict)
+int verdict_longer_look(const struct verdict *verdict)
 {
-	return verdict->is_read && !verdict->is_stuck && !verdict->is_hang;
+	/* What is on its way has arrived after 3 s; many phases of programs end within 5 s. */
+	enum { ARRIVED_MS = 3100, COMPUTED_MS = 5100 };
+
+	if (verdict->is_hang)
+		return 0;
+	if (verdict->kind == VERDICT_COMPUTATION && verdict->basis == VERDICT_BY_STACKS)
+		return COMPUTED_MS;
+	return (verdict->is_read || verdict->is_locked) && !verdict->is_stuck ? ARRIVED_MS : 0;
 }
 
 bool verdict_may_be_hang(const struct verdict *verdict)

@@ -2,9 +2,10 @@
  * Who holds the others up: analysis.md, section 6. Never more than was seen.
  *
  * verdict.c has the table of rules in the order tried, each file those that go by one kind of fact:
- * what ranks do (rules), who waits for whom (deadlock, with skipped and senders, and ends), calls that
- * do not match (mismatch), steps that are new (novel) or leave a course (departed, by departure and
- * call_contexts). ahead is the relation "is further than", candidates names who is meant. */
+ * what ranks do (rules), who waits for whom (deadlock, with slips, skipped and senders, and ends),
+ * messages that were sent and have not come (arrival), calls that do not match (mismatch), steps that
+ * are new (novel) or leave a course (departed, by departure and call_contexts). ahead is the relation
+ * "is further than", candidates names who is meant. */
 #ifndef PDB_ANALYSIS_VERDICT_H
 #define PDB_ANALYSIS_VERDICT_H
 
@@ -37,6 +38,13 @@ enum verdict_witness {
 	WITNESS_LOST,  /* a culprit has not sent what it is for */
 	WITNESS_AHEAD, /* the actor is the culprit: whom it is for has not come that far */
 	WITNESS_APART, /* it is for a culprit, in a collective, and that one is in another call */
+	WITNESS_UNSTARTED, /* a culprit has a request for it that it has not started */
+	/* Its receive is as none before, and a message that may be meant for it lies there: one of
+	 * the culprits is its actor, the other the sender of that. */
+	WITNESS_RECEIVER,
+	/* It is for a message that was sent and has not arrived. The culprits are both ends of all
+	 * such messages, and are not to blame. */
+	WITNESS_NOT_ARRIVED,
 };
 
 struct verdict {
@@ -56,6 +64,7 @@ struct verdict {
 	uint64_t needed_ns;  /* by stays: a hang if these are as long as this, */
 	uint64_t end_ns;     /* and long enough to end a job for it; 0: not by stays */
 	bool is_uncounted;   /* by stacks: not all messages could be counted; ranks may move */
+	bool is_locked;      /* COMPUTATION: threads of a culprit wait for each other */
 	bool is_read;        /* by what MPI libraries hold of messages, at least in part */
 	bool is_new_state;   /* no culprit ever left this state before */
 	bool is_approximate; /* a comparison used cumulative counts of an inner loop */
@@ -122,10 +131,10 @@ struct verdict *verdict_create(const struct verdict_input *input);
 /* Is the temporal order of the latest stack samples worth its time? */
 bool verdict_wants_order(const struct evidence *evidence);
 
-/* Would a longer look, of this many milliseconds, tell whether ranks that seem to wait for each other
- * really do? A message may be on its way between them, and not all MPI libraries count these. */
-#define VERDICT_LONG_LOOK_MS 3100
-bool verdict_wants_longer(const struct verdict *verdict);
+/* How many milliseconds a look must take to tell more; 0: a longer one tells nothing. Between ranks
+ * that seem to wait for each other a message may be on its way, and not all MPI libraries count
+ * these; the same of threads of one rank. Of a rank without a recorder that computes it is not known how long it has done so. */
+int verdict_longer_look(const struct verdict *verdict);
 
 /* May it be told of as a hang if something else says that there is one? Somebody is named, and
  * not for computing while others move, unless that is a hang by itself. */

@@ -77,7 +77,7 @@ static bool waits_for_tag(const struct judge *j, uint32_t l, int peer, int32_t t
 	for (const struct waitfor_need *need = NULL;
 	     (need = waitfor_next_need(j->waitfor, l, need));)
 		if ((need->peer < 0 || need->peer == peer) &&
-		    (need->kind == WAITFOR_RECEIVE || need->tag == tag || need->tag == SEG_TAG_ANY))
+		    (need->kind == WAITFOR_RECEIVE || need->tag == tag))
 			return true;
 	return false;
 }

@@ -5,12 +5,18 @@
  *	skipped  a rank waits for messages of ranks in a collective, and these, or others in that
  *		 collective, have not come to receive what it sent: it has left something out
  *	lost	 a rank waits for a message of one that is in a collective, or further by messages
- *		 that it has sent since or by the order of the calls: that one has left it out
- *	past	 who is awaited in a collective is in another one, and further by the order
+ *		 that it has sent since or by the order of the calls: that one has left it out; or
+ *		 waits for one in a collective to receive, where it is the order that tells, or that
+ *		 another waits for the same message of its own
+ *	past	 who is awaited in a collective is in another one, and further by the order; not
+ *		 where that collective holds the whole job
  *	apart	 all ranks are in one collective but for a few, that are awaited there
  *
  * Each names exactly one rank (apart: a few), or nobody. */
 #include "analysis/verdict/verdict_private.h"
+#include "model/job/message_queues.h"
+#include "model/job/names.h"
+#include "model/job/sample.h"
 
 enum { MAX_APART = 3 };
 
@@ -43,6 +49,12 @@ static bool waits_for_receive(const struct judge *j, uint32_t l, int other)
 		if (need->kind == WAITFOR_RECEIVE && need->peer == other)
 			return true;
 	return false;
+}
+
+/* Also of a need that any of several may meet. */
+static int peer_of(const struct judge *j, const struct waitfor_need *need)
+{
+	return waitfor_peer(j->waitfor, (uint32_t)(need - j->waitfor->needs));
 }
 
 static bool has_needs_read(const struct judge *j, uint32_t l)
@@ -98,28 +110,63 @@ static bool has_sent_ahead(const struct judge *j, uint32_t l, int other)
 	return false;
 }
 
+/* Does a rank wait for a message of the actor, with this tag? */
+static bool is_awaited(const struct judge *j, uint32_t l, int32_t tag)
+{
+	for (uint32_t i = 0; i < j->num_actors; i++)
+		for (const struct waitfor_need *need = NULL; (need = next_need(j, i, need));)
+			if (need->kind == WAITFOR_MESSAGE && need->tag == tag &&
+			    need->peer == j->actors[l].rank)
+				return true;
+	return false;
+}
+
+/* Has the other end gone past the receive that is waited for? Where another one waits for such a
+ * message, its sender has not come further than that one. */
+static bool is_not_received(const struct judge *j, uint32_t l, const struct waitfor_need *need)
+{
+	return need->kind == WAITFOR_RECEIVE && is_rank_in_collective(j, need->peer) &&
+	       (is_further(j, need->peer, l) || is_awaited(j, l, need->tag));
+}
+
 /* Who waits for a message, or that one is received, is further than the other end. */
 static bool waits_ahead(const struct judge *j, uint32_t l, const struct waitfor_need *need)
 {
 	return need->peer >= 0 && need->kind != WAITFOR_PART &&
-	       is_rank_in_collective(j, need->peer) && has_sent_ahead(j, l, need->peer);
+	       is_rank_in_collective(j, need->peer) && has_sent_ahead(j, l, need->peer) &&
+	       !is_not_received(j, l, need);
 }
 
-/* Whoever is to take part in the collective is in a later call. */
+/* Is the need for a collective of the whole job, from which nobody goes on before all have come? */
+static bool holds_all(const struct judge *j, uint32_t l, const struct waitfor_need *need)
+{
+	const struct stack_fact *fact = j->actors[l].stack;
+	const struct message_queues *queues = fact->latest ? fact->latest->queues : NULL;
+
+	if (names_mpi_kind(j->job->names, fact->function) == NAMES_MPI_ONE_WAY)
+		return false;
+	for (size_t i = 0; queues && i < queues->num_comms; i++)
+		if (queues->comms[i].name == need->comm_name)
+			return queues->comms[i].size == j->evidence->num_ranks;
+	return false;
+}
+
+/* Whoever is to take part in the collective is in a later call. If that holds all of them, so many
+ * may be in a later call only because it was not theirs. */
 static bool is_past_collective(const struct judge *j, uint32_t l, const struct waitfor_need *need)
 {
-	return need->peer >= 0 && need->kind == WAITFOR_PART &&
+	return need->peer >= 0 && need->kind == WAITFOR_PART && !holds_all(j, l, need) &&
 	       call_of(j, j->actors[l].rank) != call_of(j, need->peer) &&
 	       is_further(j, need->peer, l);
 }
 
-/* Whoever is to send the message has gone past that. */
+/* Whoever is to send the message, or to receive it, has gone past that. */
 static bool is_left_out(const struct judge *j, uint32_t l, const struct waitfor_need *need)
 {
 	uint32_t peer;
 
 	if (need->peer < 0 || need->kind != WAITFOR_MESSAGE)
-		return false;
+		return need->peer >= 0 && is_not_received(j, l, need);
 	peer = waitfor_first_actor(j->waitfor, need->peer);
 	if (is_further(j, need->peer, l))
 		return true;
@@ -223,7 +270,7 @@ static bool name_apart(const struct judge *j, const struct waitfor_deadlock *dea
 		uint32_t l = deadlock->actors[i];
 
 		while ((need = next_need(j, l, need))) {
-			if (need->peer < 0 || !rankset_contains(ret->ranks, need->peer) ||
+			if (!rankset_contains(ret->ranks, peer_of(j, need)) ||
 			    rankset_contains(ret->ranks, j->actors[l].rank))
 				continue;
 			ret->actor = l;

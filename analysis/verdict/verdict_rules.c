@@ -344,12 +344,19 @@ bool verdict_find_edge(struct judge *j)
 	if (stay_ns >= stay_limits.edge_ns)
 		return is_start && find_late(j, stay_ns);
 	j->verdict->is_edge = true;
-	if (j->evidence->num_lanes == 0)
-		j->verdict->basis = VERDICT_BY_STACKS;
 	return true;
 }
 
 /* ---- Outside MPI ---- */
+
+/* Do threads of a candidate wait for each other? */
+static bool has_circle(const struct judge *j)
+{
+	for (size_t i = 0; j->job->samples && i < j->num_actors; i++)
+		if (j->is_candidate[i] && thread_wait_is_circle(j->job, sample_of(j, i)))
+			return true;
+	return false;
+}
 
 bool verdict_find_computing(struct judge *j)
 {
@@ -379,6 +386,7 @@ bool verdict_find_computing(struct judge *j)
 	if (!are_moving || (j->verdict->is_hang && !has_unrecorded(j)))
 		verdict_name_culprits(j, VERDICT_COMPUTATION);
 	j->verdict->is_hang &= !are_moving || is_hang_beside_moving(j->verdict);
+	j->verdict->is_locked = j->verdict->kind == VERDICT_COMPUTATION && has_circle(j);
 	return true;
 }
 

@@ -25,10 +25,11 @@ bool verdict_is_further(const struct judge *j, const struct waitfor_deadlock *de
 static bool is_asked(const struct waitfor_need *need, enum verdict_senders which)
 {
 	if (need->kind != WAITFOR_MESSAGE &&
-	    !(need->kind == WAITFOR_TOKEN && which == VERDICT_SENDERS_ALL))
+	    !((need->kind == WAITFOR_TOKEN || need->kind == WAITFOR_RECEIVE) &&
+	      which == VERDICT_SENDERS_ALL))
 		return false;
-	return (need->is_certain || which == VERDICT_SENDERS_UNSETTLED ||
-		which == VERDICT_SENDERS_BY_MESSAGES) &&
+	return (need->is_certain || need->kind == WAITFOR_RECEIVE ||
+		which == VERDICT_SENDERS_UNSETTLED || which == VERDICT_SENDERS_BY_MESSAGES) &&
 	       (need->peer < 0 || which == VERDICT_SENDERS_ALL);
 }
 
@@ -54,15 +55,17 @@ static void add_sender(struct senders *s, int rank, bool is_sure, uint32_t l, ui
 static void add_past(const struct judge *j, const struct waitfor_deadlock *deadlock, uint32_t l,
 		     uint32_t n, struct senders *s, struct arena *scratch)
 {
+	const struct waitfor_need *need = &j->waitfor->needs[n];
 	int own = j->actors[l].rank;
-	bool are_past;
+	bool are_past, is_exchanged;
 	struct rankset *givers = waitfor_find_givers(j->waitfor, n, &are_past, scratch);
 
 	for (int rank = rankset_first(givers); rank >= 0; rank = rankset_next(givers, rank)) {
+		/* What is to be received has been sent. */
+		is_exchanged = need->kind != WAITFOR_RECEIVE &&
+			       verdict_is_before_exchange(j, l, rank, need->comm);
 		if (!rankset_contains(deadlock->ranks, rank) ||
-		    (!are_past && (!verdict_is_further(j, deadlock, rank, l) ||
-				   verdict_is_before_exchange(j, l, rank,
-							      j->waitfor->needs[n].comm))))
+		    (!are_past && (is_exchanged || !verdict_is_further(j, deadlock, rank, l))))
 			continue;
 		add_sender(s, rank, are_past, l, n);
 		rankset_add(s->waiting, own);

@@ -65,12 +65,17 @@ static bool has_sent_early(const struct judge *j, uint32_t l, uint32_t collectiv
 	return false;
 }
 
-/* Does it wait until those in the collective receive what it sends, and for nothing else? */
-static bool sends_to_waiting(const struct waitfor *w, uint32_t l, uint32_t collective)
+/* Does it wait until those in the collective receive what it sends, and for nothing else? If these
+ * are further, they have left out the receive. */
+static bool sends_to_waiting(const struct judge *j, const struct waitfor_deadlock *deadlock,
+			     uint32_t l, uint32_t collective)
 {
+	const struct waitfor *w = j->waitfor;
+
 	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, l, need));)
 		if (need->kind != WAITFOR_RECEIVE ||
-		    !is_rank_in_collective(w, need->peer, collective))
+		    !is_rank_in_collective(w, need->peer, collective) ||
+		    verdict_is_further(j, deadlock, need->peer, l))
 			return false;
 	return w->actors[l].num_needs > 0;
 }
@@ -269,7 +274,7 @@ static void add_lane(const struct judge *j, const struct waitfor_deadlock *deadl
 	      (!is_sure_only && has_come_more_often(j, l, out->collective)))))
 		rankset_add(out->sure, rank);
 	else if (!is_sure_only && (is_alone_elsewhere(w, deadlock, l, out->collective) ||
-				   sends_to_waiting(w, l, out->collective) ||
+				   sends_to_waiting(j, deadlock, l, out->collective) ||
 				   (is_waiting && (has_sent_around(j, l, out->collective) ||
 						   is_further(j, deadlock, l, out->collective)))))
 		rankset_add(out->guessed, rank);

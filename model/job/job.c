@@ -91,7 +91,10 @@ void job_replace_samples(struct job *job, const struct rankset *ranks, struct sa
 {
 	if (job->samples)
 		samples_move(fresh, job->samples, ranks, false);
-	samples_destroy(job->samples);
+	if (job->keeps_replaced)
+		fresh->replaced = job->samples;
+	else
+		samples_destroy(job->samples);
 	job->samples = fresh;
 	samples_sort(fresh);
 }

@@ -49,6 +49,7 @@ struct job {
 	struct code_store *code; /* of functions in which stacks are, as far as it was looked for */
 	struct job_model *model; /* NULL: no rank has a recorder */
 	struct samples *samples; /* may be empty */
+	bool keeps_replaced;     /* samples that are replaced stay until the next look */
 	struct code_probe *probes; /* what the values of samples are of, by number */
 	size_t num_probes;
 	struct job_hole *holes; /* about models, by rank; samples carry their own notes */
@@ -70,7 +71,9 @@ void job_add_crash(struct job *job, const struct job_crash *crash);
 /* NULL: nothing is known of a signal. */
 const struct job_crash *job_find_crash(const struct job *job, int rank);
 void job_clear_holes(struct job *job);
-/* Take over `fresh` in place of the samples of `ranks`, those of other ranks stay. */
+/* Take over `fresh` in place of the samples of `ranks`, those of other ranks stay. With
+ * keeps_replaced all that was borrowed of the samples before stays valid, but that of ranks that are
+ * not replaced its owner has changed: their notes, values and queues are fresh's. */
 void job_replace_samples(struct job *job, const struct rankset *ranks, struct samples *fresh);
 /* Values are of these probes (copied) from now on. Those that samples have keep what they are of
  * if that is among them, under its new number; others are dropped. */

@@ -302,6 +302,7 @@ static bool is_function(const char *text, const char *function)
 	       strncasecmp(rest, "_count", strlen("_count")) != 0 &&
 	       strncasecmp(rest, "_cancelled", strlen("_cancelled")) != 0 &&
 	       strncasecmp(rest, "_replace", strlen("_replace")) != 0 &&
+	       strncasecmp(rest, "_scatter", strlen("_scatter")) != 0 &&
 	       strncasecmp(rest, "_init", strlen("_init")) != 0;
 }
 
@@ -309,7 +310,7 @@ enum names_mpi_kind names_mpi_kind(struct names *names, uint32_t node)
 {
 	static const struct {
 		enum names_mpi_kind kind;
-		const char *functions[14]; /* the last one NULL */
+		const char *functions[16]; /* the last one NULL */
 	} kinds[] = {
 		{NAMES_MPI_POLL,
 		 {"Test", "Testall", "Testany", "Testsome", "Iprobe", "Improbe",
@@ -322,6 +323,11 @@ enum names_mpi_kind names_mpi_kind(struct names *names, uint32_t node)
 		{NAMES_MPI_SEND, {"Send", "Ssend", "Rsend", "Bsend"}},
 		{NAMES_MPI_SENDRECV, {"Sendrecv", "Sendrecv_replace"}},
 		{NAMES_MPI_WAIT, {"Wait", "Waitall", "Waitany", "Waitsome"}},
+		{NAMES_MPI_ONE_WAY,
+		 {"Bcast", "Scatter", "Scatterv", "Gather", "Gatherv", "Reduce", "Scan", "Exscan",
+		  "Neighbor_allgather", "Neighbor_allgatherv", "Neighbor_alltoall",
+		  "Neighbor_alltoallv", "Neighbor_alltoallw", "Comm_create_group",
+		  "Intercomm_create"}},
 	};
 	const char *function;
 

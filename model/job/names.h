@@ -77,14 +77,15 @@ bool names_is_poll(struct names *names, uint32_t node);
 
 /* What a function of MPI waits for. */
 enum names_mpi_kind {
-	NAMES_MPI_OTHER, /* collectives, those that do not wait, all that is not MPI's */
+	NAMES_MPI_OTHER, /* other collectives, those that do not wait, all that is not MPI's */
 	NAMES_MPI_POLL,  /* names_is_poll() */
 	/* one-sided, and may only look: what a loop that waits for a window to change is made of */
 	NAMES_MPI_LOOK,
 	NAMES_MPI_RECEIVE,
 	NAMES_MPI_SEND,
 	NAMES_MPI_SENDRECV,
-	NAMES_MPI_WAIT, /* MPI_Wait, MPI_Waitall, ... */
+	NAMES_MPI_WAIT,    /* MPI_Wait, MPI_Waitall, ... */
+	NAMES_MPI_ONE_WAY, /* collectives that some go on from before all have come, or never enter */
 };
 enum names_mpi_kind names_mpi_kind(struct names *names, uint32_t node);
 

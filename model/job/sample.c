@@ -14,10 +14,8 @@ struct samples *samples_create(void)
 	return xcalloc(1, sizeof(struct samples));
 }
 
-void samples_destroy(struct samples *samples)
+static void destroy_one(struct samples *samples)
 {
-	if (!samples)
-		return;
 	for (size_t i = 0; i < samples->num_samples; i++) {
 		free(samples->samples[i].note);
 		free(samples->samples[i].values);
@@ -25,6 +23,16 @@ void samples_destroy(struct samples *samples)
 	}
 	free(samples->samples);
 	free(samples);
+}
+
+void samples_destroy(struct samples *samples)
+{
+	while (samples) {
+		struct samples *replaced = samples->replaced;
+
+		destroy_one(samples);
+		samples = replaced;
+	}
 }
 
 struct sample *samples_add(struct samples *samples, const struct sample *sample)

@@ -66,10 +66,11 @@ struct samples {
 	struct sample *samples; /* by rank, then tid with the main thread first, then time */
 	size_t num_samples;
 	size_t capacity;
+	struct samples *replaced; /* job.keeps_replaced: what was in the place of these; or NULL */
 };
 
 struct samples *samples_create(void);
-void samples_destroy(struct samples *samples); /* NULL is fine */
+void samples_destroy(struct samples *samples); /* with those replaced; NULL is fine */
 /* Append a copy of *sample; `note`, `values` and `queues` become owned. Returns the copy. */
 struct sample *samples_add(struct samples *samples, const struct sample *sample);
 /* Append one that says why there is none of the rank's main thread; the text is copied. */

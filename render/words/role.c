@@ -14,19 +14,24 @@ static bool is_even(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
 	const struct waitfor_deadlock *deadlock;
+	bool has_message = false;
 
 	if (rankset_count(verdict->culprits) < 2)
 		return false;
 	deadlock = &view->waitfor->deadlocks[verdict->which];
-	/* Where all are in collectives, these do not match: somebody is to blame. */
-	for (size_t i = 0; i < deadlock->num_cycle; i++) {
-		enum waitfor_kind kind =
-			(enum waitfor_kind)view->waitfor->needs[deadlock->cycle[i].need].kind;
+	/* Where all are in collectives, these do not match, and a thread that holds up another one of
+	 * its rank does so, too: somebody is to blame. */
+	for (size_t i = 0; i < deadlock->num_actors; i++) {
+		const struct waitfor_need *need = NULL;
 
-		if (kind != WAITFOR_MEMBERS && kind != WAITFOR_PART)
-			return rankset_equal(deadlock->ranks, verdict->culprits);
+		while ((need = waitfor_next_need(view->waitfor, deadlock->actors[i], need))) {
+			if (need->kind == WAITFOR_THREAD)
+				return false;
+			has_message |=
+				need->kind != WAITFOR_MEMBERS && need->kind != WAITFOR_PART;
+		}
 	}
-	return false;
+	return has_message && rankset_equal(deadlock->ranks, verdict->culprits);
 }
 
 const struct role *role_of(const struct view *view)
@@ -41,6 +46,12 @@ const struct role *role_of(const struct view *view)
 					     "is a part of the deadlock"};
 	static const struct role crashed = {"crashed", "Crashed: ", "<- crashed", "has crashed"};
 
+	static const struct role between = {"lost between",
+					    "Message lost between: ", "<- message lost between",
+					    "is an end of a message that was lost"};
+
+	if (view->verdict->witness == WITNESS_NOT_ARRIVED)
+		return &between;
 	switch (view->verdict->kind) {
 	case VERDICT_NONE:
 		return &nobody;

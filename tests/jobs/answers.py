@@ -7,7 +7,7 @@ from .job import QUIET_NEW_S, ask_job
 from .report import check
 
 # The first words of an answer that names somebody.
-TITLES = ("Culprit: ", "Deadlock: ", "Least progressed: ", "Crashed: ")
+TITLES = ("Culprit: ", "Deadlock: ", "Least progressed: ", "Message lost between: ", "Crashed: ")
 NONE = "No rank is behind"
 NOT_SURE = "not sure that this is a hang"
 # What is claimed from evidence, at the beginning of the second line of an answer.

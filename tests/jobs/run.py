@@ -22,7 +22,9 @@ HEALTHY_LOOKS = 2
 
 
 def start(mpi, folder, program, size, *arguments, env=None):
-    command = mpi.launcher(size, mpi.recorder, env, program.launch.get(mpi.name, ()))
+    below = [os.path.join(os.path.dirname(mpi.recorder), f"{program.below}-{mpi.suffix}.so")]
+    libraries = ":".join([mpi.recorder, *(below if program.below else ())])
+    command = mpi.launcher(size, libraries, env, program.launch.get(mpi.name, ()))
     return Job([*command, *program.build(mpi, folder), *(str(one) for one in arguments)], size,
                mpi.environment(), place=mpi.place)
 

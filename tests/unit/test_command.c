@@ -12,6 +12,7 @@
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_comms.h"
+#include "model/job/modules.h"
 #include "model/job/names.h"
 #include "model/xalloc.h"
 #include "shell/options/args.h"
@@ -589,7 +590,8 @@ static void completion_of_functions(void **state)
 	struct job *job = job_create();
 	struct arena *arena = arena_create();
 	struct completions all;
-	uint32_t node = callpaths_intern(job->callpaths, CALLPATH_NONE, 0, 1, false);
+	uint32_t module = modules_intern(job->modules, "/bin/app", NULL, 0);
+	uint32_t node = callpaths_intern(job->callpaths, CALLPATH_NONE, module, 1, false);
 
 	names_set(job->names, node, &library);
 	f->session.job = job;

@@ -3,10 +3,13 @@
 
 #include "model/job/callpath.h"
 #include "model/job/job.h"
+#include "model/job/message_queues.h"
 #include "model/job/modules.h"
 #include "model/job/names.h"
 #include "model/job/proctable.h"
+#include "model/job/rankset.h"
 #include "model/job/sample.h"
+#include "model/xalloc.h"
 #include "tests/unit/unit.h"
 
 static void test_create(void **state)
@@ -43,11 +46,44 @@ static void test_holes(void **state)
 	job_destroy(job);
 }
 
+/* What was borrowed of samples stays valid, also of ranks that keep theirs. */
+static void test_replaced(void **state)
+{
+	struct job *job = job_create();
+	const struct message_queues *queues[2];
+	const struct sample *first;
+
+	(void)state;
+	job->keeps_replaced = true;
+	for (int r = 0; r < 2; r++)
+		samples_add(job->samples,
+			    &(struct sample){.rank = r, .is_main = true, .note = xstrdup("old")})
+			->queues = message_queues_create();
+	first = samples_find(job->samples, 0, 0);
+	for (int r = 0; r < 2; r++)
+		queues[r] = samples_find(job->samples, r, 0)->queues;
+	for (int i = 0; i < 3; i++) {
+		struct rankset *ranks = rankset_create();
+		struct samples *fresh = samples_create();
+
+		rankset_add(ranks, i % 2);
+		samples_add(fresh, &(struct sample){.rank = i % 2, .is_main = true});
+		job_replace_samples(job, ranks, fresh);
+		rankset_destroy(ranks);
+		assert_int_equal(job->samples->num_samples, 2);
+		assert_null(samples_find(job->samples, i % 2, 0)->queues);
+		assert_string_equal(first->note, "old");
+		assert_int_equal(queues[0]->num_comms + queues[1]->num_comms, 0);
+	}
+	job_destroy(job);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_create),
 		cmocka_unit_test(test_holes),
+		cmocka_unit_test(test_replaced),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,6 +55,12 @@ static const struct {
 	 "Allreduce@30 <3:-12 !0:-12\n"
 	 "Barrier@40 <2:-16 !1:-12 !2:-12",
 	 VERDICT_DEADLOCK, WITNESS_APART, "3", false},
+	{"one is in another collective, and the library takes the part of any",
+	 "Win_free@30 <*:-12\n"
+	 "Win_free@30 <0:-12\n"
+	 "Win_free@30 <0:-12\n"
+	 "Barrier@40 <0:-16",
+	 VERDICT_DEADLOCK, WITNESS_APART, "3", false},
 	{"others are elsewhere, too: only those who wait for each other are told",
 	 "Allreduce@30 <2:-12\n"
 	 "Allreduce@30 <3:-12\n"
@@ -92,6 +98,17 @@ static const struct {
 	 "File_write_all/Waitall@20 <1:7\n"
 	 "Barrier@30 <2:-16",
 	 VERDICT_DEADLOCK, WITNESS_NONE, "1-2", true},
+	{"a receive was left out: another one still waits for such a message",
+	 "Ssend@20\n"
+	 "Barrier@30 <0:-16\n"
+	 "Barrier@30 <0:-16 !0:5\n"
+	 "Recv@24 <0:5",
+	 VERDICT_LOST, WITNESS_LOST, "2", false},
+	{"one sends to itself, and none of its threads receives that",
+	 "Allreduce@30 <2:-12\n"
+	 "Allreduce@30 <2:-12\n"
+	 "Ssend@20 !2:6",
+	 VERDICT_DEADLOCK, WITNESS_NONE, "2", false},
 	{"two send to each other",
 	 "Barrier@30 <1:-16\n"
 	 "Send@20 !2:7\n"
