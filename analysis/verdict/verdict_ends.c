@@ -107,7 +107,7 @@ void verdict_keep_awaited(struct judge *j)
 		verdict_keep_if_any(j, waitfor_find_awaited(j->waitfor, ends, j->arena));
 }
 
-void verdict_find_awaited(struct judge *j)
+static void find_awaited_by_waits(struct judge *j)
 {
 	struct rankset *ends[WAITFOR_NUM_ENDS];
 
@@ -125,4 +125,20 @@ void verdict_find_awaited(struct judge *j)
 		verdict_weigh(j);
 	rankset_add_set(j->verdict->awaited, ends[WAITFOR_END_MOVES]);
 	rankset_add_set(j->verdict->awaited, ends[WAITFOR_END_OUTSIDE]);
+}
+
+/* While a job starts or ends, who does not move and has not come there. */
+static void find_late(struct judge *j)
+{
+	for (size_t i = 0; i < j->num_actors; i++)
+		if (j->facts[i].is_static && j->actors[i].activity == ACTIVITY_COMPUTING &&
+		    !rankset_contains(j->verdict->moving, j->actors[i].rank))
+			rankset_add(j->verdict->awaited, j->actors[i].rank);
+}
+
+void verdict_find_awaited(struct judge *j)
+{
+	find_awaited_by_waits(j);
+	if (j->verdict->is_edge && rankset_is_empty(j->verdict->awaited))
+		find_late(j);
 }

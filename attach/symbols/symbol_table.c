@@ -9,12 +9,19 @@
 #include "model/sorted.h"
 #include "model/xalloc.h"
 
-#define NUM_SCANS 8    /* look-ups before an index pays */
-#define MAX_INSIDE 256 /* functions in one, before an address in it */
+#define NUM_SCANS 8          /* look-ups before an index pays */
+#define MAX_INSIDE 256       /* functions in one, before an address in it */
+#define MAX_JUMPED (1 << 16) /* bytes that have the name of a function that jumps there */
 
 struct entry {
 	uint64_t start, size;
 	int index; /* in the section */
+};
+
+/* A function that only jumps to another, by where that begins. */
+struct jump {
+	uint64_t target;
+	int index;
 };
 
 struct symbol_table {
@@ -28,6 +35,8 @@ struct symbol_table {
 	struct entry *entries;
 	uint64_t *highest_end;
 	size_t num_entries, capacity;
+	struct jump *jumps; /* with the index */
+	size_t num_jumps, jumps_capacity;
 };
 
 struct candidate {
@@ -71,6 +80,7 @@ void symbol_table_destroy(struct symbol_table *table)
 		return;
 	free(table->entries);
 	free(table->highest_end);
+	free(table->jumps);
 	free(table);
 }
 
@@ -147,8 +157,67 @@ static int compare_entry(const void *a, const void *b)
 	return SORTED_ORDER(((const struct entry *)a)->start, ((const struct entry *)b)->start);
 }
 
+static int compare_jump(const void *a, const void *b)
+{
+	return SORTED_ORDER(((const struct jump *)a)->target, ((const struct jump *)b)->target);
+}
+
+/* The code of a function, or NULL. */
+static const uint8_t *find_code(const struct symbol_table *table, const GElf_Sym *symbol)
+{
+	Elf_Scn *section = elf_getscn(table->elf, symbol->st_shndx);
+	Elf_Data *data;
+	GElf_Shdr header;
+	uint64_t at;
+
+	if (!section || !gelf_getshdr(section, &header) || header.sh_type != SHT_PROGBITS ||
+	    symbol->st_value < header.sh_addr)
+		return NULL;
+	at = symbol->st_value - header.sh_addr;
+	data = elf_rawdata(section, NULL);
+	if (!data || !data->d_buf || at > data->d_size || symbol->st_size > data->d_size - at)
+		return NULL;
+	return (const uint8_t *)data->d_buf + at;
+}
+
+/* Of a function of x86-64 that is a jump, short or long: by how far. */
+static bool read_jump(const uint8_t *code, uint64_t size, int32_t *distance)
+{
+	static const uint8_t landing[] = {0xf3, 0x0f, 0x1e, 0xfa}; /* endbr64 */
+
+	if (size > sizeof(landing) && memcmp(code, landing, sizeof(landing)) == 0) {
+		code += sizeof(landing);
+		size -= sizeof(landing);
+	}
+	if (size == 2 && code[0] == 0xeb) {
+		*distance = (int8_t)code[1];
+		return true;
+	}
+	if (size != 5 || code[0] != 0xe9)
+		return false;
+	memcpy(distance, code + 1, sizeof(*distance));
+	return true;
+}
+
+static bool find_jump(const struct symbol_table *table, const GElf_Sym *symbol, uint64_t *target)
+{
+	const uint8_t *code;
+	GElf_Ehdr header;
+	int32_t distance;
+
+	if (symbol->st_size < 2 || symbol->st_size > 9 || !gelf_getehdr(table->elf, &header) ||
+	    header.e_machine != EM_X86_64)
+		return false;
+	code = find_code(table, symbol);
+	if (!code || !read_jump(code, symbol->st_size, &distance))
+		return false;
+	*target = symbol->st_value + symbol->st_size + (uint64_t)(int64_t)distance;
+	return true;
+}
+
 static void make_index(struct symbol_table *table)
 {
+	uint64_t target;
 	uint64_t highest = 0;
 	GElf_Sym symbol;
 
@@ -157,7 +226,11 @@ static void make_index(struct symbol_table *table)
 			continue;
 		*XPUSH(table->entries, table->num_entries, table->capacity) =
 			(struct entry){symbol.st_value, symbol.st_size, (int)i};
+		if (find_jump(table, &symbol, &target))
+			*XPUSH(table->jumps, table->num_jumps, table->jumps_capacity) =
+				(struct jump){target, (int)i};
 	}
+	sorted_make(table->jumps, table->num_jumps, sizeof(*table->jumps), compare_jump);
 	sorted_make(table->entries, table->num_entries, sizeof(*table->entries), compare_entry);
 	table->highest_end = xcalloc(table->num_entries, sizeof(*table->highest_end));
 	for (size_t i = 0; i < table->num_entries; i++) {
@@ -189,6 +262,42 @@ static void find_by_index(const struct symbol_table *table, uint64_t address,
 			consider(table, &symbol, address, best);
 }
 
+static int begins_before(const void *address, const void *jump)
+{
+	return ((const struct jump *)jump)->target <= *(const uint64_t *)address;
+}
+
+/* By the last place at or before the address that a function only jumps to, unless one begins between. */
+static void find_by_jump(struct symbol_table *table, uint64_t address, struct candidate *best)
+{
+	size_t at, entry;
+	uint64_t target;
+
+	if (!table->highest_end)
+		make_index(table);
+	at = sorted_first(&address, table->jumps, table->num_jumps, sizeof(*table->jumps),
+			  begins_before);
+	if (at == 0)
+		return;
+	target = table->jumps[at - 1].target;
+	entry = sorted_first(&address, table->entries, table->num_entries, sizeof(*table->entries),
+			     starts_before);
+	if (address - target > MAX_JUMPED ||
+	    (entry > 0 && table->entries[entry - 1].start > target))
+		return;
+	while (at-- > 0 && table->jumps[at].target == target) {
+		struct candidate new = {.start = target};
+		GElf_Sym symbol;
+
+		if (!get_function(table, table->jumps[at].index, &symbol))
+			continue;
+		new.binding = GELF_ST_BIND(symbol.st_info);
+		new.name = elf_strptr(table->elf, table->strings, symbol.st_name);
+		if (new.name &&new.name[0] && is_better(&new, best))
+			*best = new;
+	}
+}
+
 const char *symbol_table_find(struct symbol_table *table, uint64_t address, uint64_t *start_ret,
 			      uint64_t *size_ret)
 {
@@ -205,6 +314,8 @@ const char *symbol_table_find(struct symbol_table *table, uint64_t address, uint
 			make_index(table);
 		find_by_index(table, address, &best);
 	}
+	if (!best.name)
+		find_by_jump(table, address, &best);
 	*start_ret = best.start;
 	*size_ret = best.size;
 	return best.name;

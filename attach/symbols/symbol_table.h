@@ -17,7 +17,8 @@ bool symbol_table_is_full(const struct symbol_table *table); /* it is .symtab */
 /* The name of the function that holds the address, borrowed from the file; NULL if none does. Of
  * several names for one place the best for people: MPI_Send, not PMPI_Send; without leading
  * underscores before with; global before weak before local. Also where it begins and its size in
- * bytes, which is 0 where the file does not say. */
+ * bytes, which is 0 where the file does not say. What has no name, but that of a function that does
+ * nothing but jump there (MPI_Testsome of MPICH), has that, up to where the next one begins. */
 const char *symbol_table_find(struct symbol_table *table, uint64_t address, uint64_t *start_ret,
 			      uint64_t *size_ret);
 

@@ -31,3 +31,15 @@ int PMPI_Probe_test(int (*probe)(void))
 	return probe() + 1; /* line 31 */
 }
 int MPI_Probe_test(int (*probe)(void)) __attribute__((weak, alias("PMPI_Probe_test")));
+
+static __attribute__((noinline)) int jumped_to(int (*probe)(void))
+{
+	return probe() + 2; /* line 37 */
+}
+
+/* Does nothing but jump there. */
+int MPI_Probe_jump(int (*probe)(void));
+int MPI_Probe_jump(int (*probe)(void))
+{
+	return jumped_to(probe);
+}

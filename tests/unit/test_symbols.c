@@ -90,6 +90,8 @@ static void test_functions(void **state)
 		{"names_c.so", "outer", "inner", "names_c.c", 7},
 		{"names_c.so", "calls_hidden", "hidden", "names_c.c", 18},
 		{"names_c.so", "MPI_Probe_test", "MPI_Probe_test", "names_c.c", 31},
+		{"names_c.so", "MPI_Probe_jump", "jumped_to", "names_c.c", 37},
+		{"names_c-stripped.so", "MPI_Probe_jump", "MPI_Probe_jump", NULL, 0},
 		{"names_c-stripped.so", "outer", "outer", NULL, 0},
 		{"names_c-stripped.so", "calls_hidden", NULL, NULL, 0},
 		{"names_c-stripped.so", "MPI_Probe_test", "MPI_Probe_test", NULL, 0},
