@@ -229,14 +229,6 @@ enum thread_wait_end thread_wait_follow(const struct job *job, const struct samp
 	return THREAD_WAIT_END_UNKNOWN;
 }
 
-bool thread_wait_is_circle(const struct job *job, const struct sample *sample)
-{
-	const struct sample *way[MAX_THREADS];
-	size_t num;
-
-	return thread_wait_follow(job, sample, way, MAX_THREADS, &num) == THREAD_WAIT_END_CIRCLE;
-}
-
 enum thread_wait_lead thread_wait_leads(const struct job *job, const struct sample *sample)
 {
 	const struct thread_wait wait = thread_wait_of(job, sample);

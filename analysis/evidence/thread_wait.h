@@ -59,9 +59,6 @@ enum thread_wait_end {
 enum thread_wait_end thread_wait_follow(const struct job *job, const struct sample *sample,
 					const struct sample **way, size_t max, size_t *num_ret);
 
-/* Does it wait for threads that wait for each other, or one for itself? */
-bool thread_wait_is_circle(const struct job *job, const struct sample *sample);
-
 /* What a thread outside MPI is, then. */
 enum thread_wait_lead {
 	THREAD_WAIT_NOT_READ, /* nothing tells that it waits for a thread, nor that it does not */

@@ -257,7 +257,7 @@ int verdict_longer_look(const struct verdict *verdict)
 		return 0;
 	if (verdict->kind == VERDICT_COMPUTATION && verdict->basis == VERDICT_BY_STACKS)
 		return COMPUTED_MS;
-	return (verdict->is_read || verdict->is_locked) && !verdict->is_stuck ? ARRIVED_MS : 0;
+	return verdict->is_read && !verdict->is_stuck ? ARRIVED_MS : 0;
 }
 
 bool verdict_may_be_hang(const struct verdict *verdict)

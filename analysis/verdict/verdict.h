@@ -38,6 +38,7 @@ enum verdict_witness {
 	WITNESS_LOST,  /* a culprit has not sent what it is for */
 	WITNESS_AHEAD, /* the actor is the culprit: whom it is for has not come that far */
 	WITNESS_APART, /* it is for a culprit, in a collective, and that one is in another call */
+	WITNESS_GROUP, /* the actor is the culprit: it starts an access to one that never posted to it */
 	WITNESS_UNSTARTED, /* a culprit has a request for it that it has not started */
 	/* Its receive is as none before, and a message that may be meant for it lies there: one of
 	 * the culprits is its actor, the other the sender of that. */
@@ -64,7 +65,6 @@ struct verdict {
 	uint64_t needed_ns;  /* by stays: a hang if these are as long as this, */
 	uint64_t end_ns;     /* and long enough to end a job for it; 0: not by stays */
 	bool is_uncounted;   /* by stacks: not all messages could be counted; ranks may move */
-	bool is_locked;      /* COMPUTATION: threads of a culprit wait for each other */
 	bool is_read;        /* by what MPI libraries hold of messages, at least in part */
 	bool is_new_state;   /* no culprit ever left this state before */
 	bool is_approximate; /* a comparison used cumulative counts of an inner loop */
@@ -133,7 +133,7 @@ bool verdict_wants_order(const struct evidence *evidence);
 
 /* How many milliseconds a look must take to tell more; 0: a longer one tells nothing. Between ranks
  * that seem to wait for each other a message may be on its way, and not all MPI libraries count
- * these; the same of threads of one rank. Of a rank without a recorder that computes it is not known how long it has done so. */
+ * these. Of a rank without a recorder that computes it is not known how long it has done so. */
 int verdict_longer_look(const struct verdict *verdict);
 
 /* May it be told of as a hang if something else says that there is one? Somebody is named, and

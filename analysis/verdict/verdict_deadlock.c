@@ -265,6 +265,12 @@ static bool find_receiver(struct judge *j, const struct stuck *stuck, int how)
 	return verdict_find_receiver(j, stuck->deadlock, stuck->stay_ns);
 }
 
+static bool find_wrong_group(struct judge *j, const struct stuck *stuck, int how)
+{
+	(void)how;
+	return verdict_find_wrong_group(j, stuck->deadlock, stuck->stay_ns);
+}
+
 static bool find_unstarted(struct judge *j, const struct stuck *stuck, int how)
 {
 	(void)how;
@@ -289,12 +295,13 @@ static const struct rule {
 	{find_unstarted, 0},
 	{find_skipped, false},
 	{find_receiver, 0},
+	{find_wrong_group, 0},
 	{find_senders, VERDICT_SENDERS_ALL},
 	{find_read, 0},
 	{accuse_all, 0},
 };
 /* Of those that poll. */
-enum { FIRST_OF_POLLING = 6, END_OF_POLLING = 12, NUM_RULES = 14 };
+enum { FIRST_OF_POLLING = 6, END_OF_POLLING = 13, NUM_RULES = 15 };
 
 static bool try_rules(struct judge *j, const struct stuck *stuck, int first, int end)
 {

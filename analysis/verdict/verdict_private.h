@@ -152,6 +152,11 @@ bool verdict_find_receiver(struct judge *j, const struct waitfor_deadlock *deadl
 bool verdict_find_unstarted(struct judge *j, const struct waitfor_deadlock *deadlock,
 			    uint64_t stay_ns);
 
+/* A rank starts an access to one that never posted to it, while another one that did so before waits
+ * for it: its group is wrong. */
+bool verdict_find_wrong_group(struct judge *j, const struct waitfor_deadlock *deadlock,
+			      uint64_t stay_ns);
+
 /* ---- verdict_arrival.c ---- */
 
 /* A message that was sent and has not arrived: of this deadlock, or of anybody who waits. */

@@ -349,15 +349,6 @@ bool verdict_find_edge(struct judge *j)
 
 /* ---- Outside MPI ---- */
 
-/* Do threads of a candidate wait for each other? */
-static bool has_circle(const struct judge *j)
-{
-	for (size_t i = 0; j->job->samples && i < j->num_actors; i++)
-		if (j->is_candidate[i] && thread_wait_is_circle(j->job, sample_of(j, i)))
-			return true;
-	return false;
-}
-
 bool verdict_find_computing(struct judge *j)
 {
 	size_t num_outside;
@@ -386,7 +377,6 @@ bool verdict_find_computing(struct judge *j)
 	if (!are_moving || (j->verdict->is_hang && !has_unrecorded(j)))
 		verdict_name_culprits(j, VERDICT_COMPUTATION);
 	j->verdict->is_hang &= !are_moving || is_hang_beside_moving(j->verdict);
-	j->verdict->is_locked = j->verdict->kind == VERDICT_COMPUTATION && has_circle(j);
 	return true;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Of ranks that wait for each other: messages that lie there and may be those that are waited for, and
- * requests that were made for what is waited for and not started. */
+ * requests that were made for what is waited for and not started; groups of one-sided epochs that do not
+ * fit. */
 #include "analysis/verdict/verdict_private.h"
 
 /* ---- A message that may be the one that is waited for ---- */
@@ -87,8 +88,7 @@ bool verdict_find_slip(struct judge *j, const struct waitfor_deadlock *deadlock,
 		if (lost->slip == WAITFOR_OTHER_SOURCE)
 			rankset_add(ranks, message->destination);
 	}
-	if (first == WAITFOR_NONE ||
-	    (!is_wanted_close && has_novel_other(j, deadlock, ranks)))
+	if (first == WAITFOR_NONE || (!is_wanted_close && has_novel_other(j, deadlock, ranks)))
 		return false;
 	verdict_lose(j, stay_ns, ranks, first, w->losts[first].actor, w->losts[first].need);
 	if (are_both) {
@@ -167,4 +167,51 @@ bool verdict_find_unstarted(struct judge *j, const struct waitfor_deadlock *dead
 	j->verdict->witness = WITNESS_UNSTARTED;
 	j->verdict->is_likely = true;
 	return true;
+}
+
+/* ---- Groups of MPI_Win_post and MPI_Win_start ---- */
+
+/* Does another one than whom it starts with wait for the rank to complete its access, as it has done
+ * before? */
+static bool is_awaited_by_other(const struct waitfor *w, const struct waitfor_deadlock *deadlock,
+				int rank, const struct waitfor_need *start)
+{
+	const struct waitfor_need *need = NULL;
+
+	for (size_t i = 0; i < deadlock->num_actors; i++)
+		while ((need = waitfor_next_need(w, deadlock->actors[i], need)))
+			if (need->kind == WAITFOR_TOKEN && need->tag == SEG_TAG_COMPLETE &&
+			    need->is_certain && need->peer == rank && need->comm == start->comm &&
+			    need->number > 1 &&
+			    w->evidence->actors[deadlock->actors[i]].rank != start->peer)
+				return true;
+	return false;
+}
+
+bool verdict_find_wrong_group(struct judge *j, const struct waitfor_deadlock *deadlock,
+			      uint64_t stay_ns)
+{
+	const struct waitfor *w = j->waitfor;
+	const struct waitfor_need *need = NULL;
+
+	for (size_t i = 0; i < deadlock->num_actors; i++) {
+		uint32_t l = deadlock->actors[i];
+
+		while ((need = waitfor_next_need(w, l, need))) {
+			struct rankset *ranks;
+
+			if (need->kind != WAITFOR_TOKEN || need->tag != SEG_TAG_POST ||
+			    !need->is_certain || need->number != 1 || need->given != 0 ||
+			    !is_awaited_by_other(w, deadlock, j->actors[l].rank, need))
+				continue;
+			ranks = rankset_in(j->arena, rankset_create());
+			rankset_add(ranks, j->actors[l].rank);
+			verdict_lose(j, stay_ns, ranks, WAITFOR_NONE, l,
+				     (uint32_t)(need - w->needs));
+			j->verdict->witness = WITNESS_GROUP;
+			j->verdict->is_likely = true;
+			return true;
+		}
+	}
+	return false;
 }

@@ -209,25 +209,45 @@ static void add(struct reader *r, enum waitfor_kind kind, int peer, int32_t tag,
 		};
 }
 
+/* Members of a communicator without a message on it so far, at most: they are not listed. */
+enum { MAX_SILENT = 16 };
+
+/* Are all ranks of the job members of the communicator, and nobody else? */
+static bool has_whole_job(const struct reader *r, uint32_t comm, size_t num_known)
+{
+	size_t size = r->queues->comms[comm].size;
+
+	for (size_t i = 0; i < r->queues->num_pairs; i++)
+		if (!is_rank(r->w, r->queues->pairs[i].peer))
+			return false;
+	return num_known > 0 && size == r->w->private->num_ranks &&
+	       size <= num_known + 1 + MAX_SILENT;
+}
+
 /* A receive from any: from those with whom there were messages on the communicator (libraries do
  * not say who its members are), or from its members if they count no messages. */
 static void add_any(struct reader *r, enum waitfor_kind kind, const struct queued_message *receive)
 {
 	const struct message_queues *queues = r->queues;
+	const struct queued_comm *comm = &queues->comms[receive->comm];
 	int own = r->w->evidence->actors[r->l].rank;
 	size_t num = 0, first = r->w->num_needs;
 
 	for (size_t i = 0; i < queues->num_pairs; i++)
 		num += queues->pairs[i].comm == receive->comm && queues->pairs[i].peer != own;
+	if (num + 1 < comm->size && has_whole_job(r, receive->comm, num)) {
+		for (size_t rank = 0; rank < r->w->private->num_ranks; rank++)
+			if ((int)rank != own)
+				add(r, kind, (int)rank, receive->tag, comm->name, true);
+		return;
+	}
 	r->has_unknown |= num == 0;
 	for (size_t i = 0; i < queues->num_pairs; i++)
 		if (queues->pairs[i].comm == receive->comm && queues->pairs[i].peer != own &&
 		    is_rank(r->w, queues->pairs[i].peer))
-			add(r, kind, queues->pairs[i].peer, receive->tag,
-			    queues->comms[receive->comm].name, num > 1);
+			add(r, kind, queues->pairs[i].peer, receive->tag, comm->name, num > 1);
 	/* Another member may send its first message. */
-	for (size_t i = first; num + 1 < queues->comms[receive->comm].size && i < r->w->num_needs;
-	     i++)
+	for (size_t i = first; num + 1 < comm->size && i < r->w->num_needs; i++)
 		r->w->needs[i].is_certain = false;
 }
 

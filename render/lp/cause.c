@@ -378,11 +378,44 @@ static void print_lost(const struct view *view)
 	text_wrap(view, 4, "%s: %s", who, label_wait_where(view, verdict->actor, LABEL_FULL));
 	if (verdict->which != WAITFOR_NONE)
 		print_slip(view, &view->waitfor->losts[verdict->which]);
+	if (verdict->witness == WITNESS_GROUP)
+		text_wrap(view, 4,
+			  "rank %" PRId32
+			  " never posted to it before, and another rank that did waits for it to "
+			  "complete an access: its group seems to be wrong",
+			  view->waitfor->needs[verdict->need].peer);
 	if (verdict->witness == WITNESS_RECEIVER)
 		print_received(view, &view->waitfor->losts[verdict->which]);
 	cause_print_unstarted(view, verdict->need, 4);
 	print_novel(view);
 	print_departure(view);
+}
+
+/* ---- In the library ---- */
+
+/* What the first of them waits for that is met by the counts of calls. */
+static void print_library(const struct view *view)
+{
+	const struct waitfor *waitfor = view->waitfor;
+	const struct rankset *culprits = view->verdict->culprits;
+	const struct waitfor_need *need = NULL;
+	uint32_t l = waitfor_first_actor(waitfor, rankset_first(culprits));
+
+	for (; waitfor_is_actor_of(waitfor, l, rankset_first(culprits)) && !need; l++)
+		need = waitfor_next_need(waitfor, l, NULL);
+	if (!need) {
+		text_wrap(view, 2,
+			  "stuck inside MPI: nothing that %s need%s is missing, and yet the "
+			  "transfers do not end",
+			  parts_who(view, culprits), parts_plural(culprits, "s", ""));
+		return;
+	}
+	text_wrap(view, 2, "stuck inside MPI: %s waits for %s", label_wait_who(view, l - 1),
+		  label_wait_need(view, (uint32_t)(need - waitfor->needs)));
+	text_wrap(view, 4,
+		  "by the counts of calls that is there, and yet it does not come: the MPI library "
+		  "or "
+		  "the network has it, or it was taken for another call's");
 }
 
 /* ---- All kinds ---- */
@@ -401,11 +434,7 @@ void cause_print(const struct view *view)
 		print_lost(view);
 		break;
 	case VERDICT_LIBRARY:
-		text_wrap(view, 2,
-			  "stuck inside MPI: nothing that %s need%s is missing, and yet the "
-			  "transfers do not end",
-			  parts_who(view, view->verdict->culprits),
-			  parts_plural(view->verdict->culprits, "s", ""));
+		print_library(view);
 		break;
 	case VERDICT_LEAST:
 		print_novel(view);

@@ -455,6 +455,8 @@ static const char *likely_reason(const struct verdict *verdict)
 			       ? "that it was sent is told by the counts of calls, and not "
 				 "by the MPI library"
 			       : "it may still be on its way";
+	if (verdict->witness == WITNESS_GROUP)
+		return "the other rank may have left out its first post to it";
 	if (verdict->witness == WITNESS_UNSTARTED)
 		return "the request may be one that is to be started later";
 	if (verdict->witness == WITNESS_RECEIVER)

@@ -61,6 +61,12 @@ static const struct {
 	 "Win_free@30 <0:-12\n"
 	 "Barrier@40 <0:-16",
 	 VERDICT_DEADLOCK, WITNESS_APART, "3", false},
+	{"the same, and of the one there was none before",
+	 "Win_free@30 <*:-12 =3:0,0\n"
+	 "Win_free@30 <0:-12\n"
+	 "Win_free@30 <0:-12\n"
+	 "Barrier@40 <0:-16 =0:0,0",
+	 VERDICT_DEADLOCK, WITNESS_APART, "3", false},
 	{"others are elsewhere, too: only those who wait for each other are told",
 	 "Allreduce@30 <2:-12\n"
 	 "Allreduce@30 <3:-12\n"
@@ -161,7 +167,7 @@ static const struct {
 	 "Allreduce@30 <3:-12\n"
 	 "Allreduce@30 <3:-12\n"
 	 "Recv@20 <*:7 =1",
-	 VERDICT_DEADLOCK, WITNESS_NONE, "0,2-3", false},
+	 VERDICT_DEADLOCK, WITNESS_NONE, "0-3", false},
 	{"a circle of all, in which a message may be on its way",
 	 "Recv@20 <1:7\n"
 	 "Recv@20 <2:7 =2:1,0\n"

@@ -303,30 +303,6 @@ static void test_by_stacks(void **state)
 	}
 }
 
-/* Threads that wait for each other, as rank 1's for itself, are worth a longer look. */
-static void test_locked(void **state)
-{
-	(void)state;
-	for (int is_locked = 0; is_locked < 2; is_locked++) {
-		struct job *job = job_create();
-		struct sample *sample;
-		struct answers a;
-
-		for (int r = 0; r < 3; r++)
-			add_sample(job, r, 'S', r == 1 ? APP : LIBMPI, r == 1 ? "compute" : "x", 1);
-		sample = &job->samples->samples[1];
-		if (is_locked)
-			sample->wait = (struct sample_wait){SAMPLE_WAIT_OWNED, false, sample->tid};
-		a = answers_of(job);
-		assert_int_equal(a.verdict->kind, VERDICT_COMPUTATION);
-		assert_ranks(a.verdict->culprits, "1");
-		assert_false(a.verdict->is_hang);
-		assert_int_equal(verdict_wants_longer(a.verdict), is_locked);
-		answers_deinit(&a);
-		job_destroy(job);
-	}
-}
-
 /* All samples of rank 0 are inside MPI, but in calls from two places: it moves. */
 static void test_moves_by_stacks(void **state)
 {
@@ -458,7 +434,6 @@ int main(void)
 		cmocka_unit_test(test_by_stacks),       cmocka_unit_test(test_apart_by_stacks),
 		cmocka_unit_test(test_moves_by_stacks), cmocka_unit_test(test_zombie),
 		cmocka_unit_test(test_nothing_known),   cmocka_unit_test(test_crashed),
-		cmocka_unit_test(test_locked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
