@@ -407,9 +407,12 @@ static void test_crashed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ended_by_stacks), cmocka_unit_test(test_by_stacks),
-		cmocka_unit_test(test_apart_by_stacks), cmocka_unit_test(test_moves_by_stacks),
-		cmocka_unit_test(test_zombie),          cmocka_unit_test(test_nothing_known),
+		cmocka_unit_test(test_ended_by_stacks),
+		cmocka_unit_test(test_apart_by_stacks),
+		cmocka_unit_test(test_by_stacks),
+		cmocka_unit_test(test_moves_by_stacks),
+		cmocka_unit_test(test_zombie),
+		cmocka_unit_test(test_nothing_known),
 		cmocka_unit_test(test_crashed),
 	};
 
