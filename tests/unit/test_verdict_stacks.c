@@ -52,6 +52,29 @@ static void test_ended_by_stacks(void **state)
 	}
 }
 
+/* Nobody is to blame yet, but it is told whom the others wait for. */
+static void test_late_by_stacks(void **state)
+{
+	static const char *const functions[] = {"PMPI_Init", "MPI_Finalize"};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(functions); i++) {
+		struct job *job = job_create();
+		struct answers a;
+
+		for (int r = 0; r < 3; r++)
+			add_sample(job, r, 'R', LIBMPI, functions[i], 1);
+		add_sample(job, 3, 'R', APP, "write_results", 1);
+		a = answers_of(job);
+		assert_int_equal(a.verdict->kind, VERDICT_NONE);
+		assert_ranks(a.verdict->culprits, "");
+		assert_ranks(a.verdict->awaited, "3");
+		assert_true(a.verdict->is_edge);
+		answers_deinit(&a);
+		job_destroy(job);
+	}
+}
+
 /* All wait, for what is not known: some are not where most are. */
 static void test_apart_by_stacks(void **state)
 {
@@ -407,13 +430,10 @@ static void test_crashed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ended_by_stacks),
-		cmocka_unit_test(test_apart_by_stacks),
-		cmocka_unit_test(test_by_stacks),
-		cmocka_unit_test(test_moves_by_stacks),
-		cmocka_unit_test(test_zombie),
-		cmocka_unit_test(test_nothing_known),
-		cmocka_unit_test(test_crashed),
+		cmocka_unit_test(test_ended_by_stacks), cmocka_unit_test(test_late_by_stacks),
+		cmocka_unit_test(test_by_stacks),       cmocka_unit_test(test_apart_by_stacks),
+		cmocka_unit_test(test_moves_by_stacks), cmocka_unit_test(test_zombie),
+		cmocka_unit_test(test_nothing_known),   cmocka_unit_test(test_crashed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
