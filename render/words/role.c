@@ -27,8 +27,7 @@ static bool is_even(const struct view *view)
 		while ((need = waitfor_next_need(view->waitfor, deadlock->actors[i], need))) {
 			if (need->kind == WAITFOR_THREAD)
 				return false;
-			has_message |=
-				need->kind != WAITFOR_MEMBERS && need->kind != WAITFOR_PART;
+			has_message |= need->kind != WAITFOR_MEMBERS && need->kind != WAITFOR_PART;
 		}
 	}
 	return has_message && rankset_equal(deadlock->ranks, verdict->culprits);
