@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "analysis/evidence/stays.h"
+#include "analysis/progress/eqgroup.h"
 #include "analysis/progress/progress.h"
 #include "model/arena.h"
 #include "model/job/job_model.h"
@@ -34,7 +35,8 @@ enum { FEW_ITERATIONS = 3 };
 struct place_stays {
 	uint64_t longest_ns, second_ns; /* of the lane with the longest, and of all others */
 	size_t longest_lane;
-	uint64_t num_left; /* lanes that have left it, as far as is known */
+	uint64_t longest_gap_ns; /* from a failed poll to what came next, of any */
+	uint64_t num_left;       /* lanes that have left it, as far as is known */
 };
 
 struct stays {
@@ -113,7 +115,8 @@ static struct place_stays *add_place(struct stays *stays, uint64_t key)
 	return place;
 }
 
-static void add_stay(struct stays *stays, size_t lane, uint32_t local, uint64_t ns)
+/* A stay that no poll was in has no gap. */
+static void add_stay(struct stays *stays, size_t lane, uint32_t local, uint64_t ns, uint64_t gap_ns)
 {
 	const struct job_lane *at = &stays->jm->lanes[lane];
 	uint64_t key = pair_key(at->role, job_lane_state(at, local));
@@ -132,6 +135,8 @@ static void add_stay(struct stays *stays, size_t lane, uint32_t local, uint64_t 
 	} else if (ns > place->second_ns) {
 		place->second_ns = ns;
 	}
+	if (gap_ns > place->longest_gap_ns)
+		place->longest_gap_ns = gap_ns;
 }
 
 /* A look without details brings of each lane the stay that its own present one is compared with. */
@@ -142,9 +147,10 @@ static void add_stays(struct stays *stays)
 		const struct model_lane *data = lane->data;
 
 		if (!data->longest_ns)
-			add_stay(stays, i, data->longest.state, data->longest.ns);
+			add_stay(stays, i, data->longest.state, data->longest.ns, data->longest.ns);
 		for (uint32_t s = 0; data->longest_ns && s < 2 * lane->model->num_sites; s++)
-			add_stay(stays, i, s, data->longest_ns[s]);
+			add_stay(stays, i, s, data->longest_ns[s],
+				 SEG_STATE_IS_EXIT(s) ? data->state_polls[s] : 0);
 	}
 }
 
@@ -379,16 +385,29 @@ static struct stay_judgement judge_new(const struct stays *stays, size_t lane)
 	return judgement;
 }
 
-/* Who waits inside a call does so for others: how long these once took says nothing of this one. */
+/* Outside, having polled there in this stay. */
+static bool has_polled(const struct job_lane *at)
+{
+	return SEG_STATE_IS_EXIT(at->state) && at->data->polls > 0 &&
+	       activity_of_lane(at) == ACTIVITY_COMPUTING;
+}
+
+/* Who waits inside a call does so for others: how long these once took says nothing of this one. The
+ * same holds for those that polled here, if this one has and does so no more: its stay is since then. */
+static uint64_t comparable_longest(const struct job_lane *at, const struct place_stays *place)
+{
+	if (!SEG_STATE_IS_EXIT(at->state))
+		return 0;
+	return has_polled(at) ? place->longest_gap_ns : place->longest_ns;
+}
+
 static struct stay_judgement judge_known(const struct stays *stays, size_t lane, uint64_t num)
 {
 	const struct job_lane *at = &stays->jm->lanes[lane];
 	const struct place_stays *place = get_stays(stays, at->role, at->state);
 	uint64_t num_others = place->num_left > 0 ? place->num_left - 1 : 0;
-	uint64_t longest_ns = own_longest(at);
+	uint64_t longest_ns = longer(own_longest(at), comparable_longest(at, place));
 
-	if (SEG_STATE_IS_EXIT(at->state))
-		longest_ns = longer(longest_ns, place->longest_ns);
 	return judge_by(STAY_BY_PLACE, num + num_others, longest_ns);
 }
 
@@ -399,6 +418,9 @@ struct stay_judgement stays_judge(const struct stays *stays, size_t lane)
 	struct stay_judgement judgement =
 		num > 0 ? judge_known(stays, lane, num) : judge_new(stays, lane);
 
+	/* Between two polls it may just have no processor, as others spin as well. */
+	if (has_polled(at))
+		require(&judgement, 0, (double)stay_limits.new_ns);
 	judgement.is_edge = stays->is_edge || stays_is_starting(stays->jm, lane);
 	require(&judgement, stay_limits.unusual_ns, (double)stay_limits.hang_ns);
 	judgement.end_ns = longer(judgement.end_ns, stay_limits.end_ns);

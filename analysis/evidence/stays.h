@@ -15,7 +15,8 @@
  * the place; and however many there are, a stay has to be some times as long as M.
  *
  * What a lane's stay is compared with, the first that there is:
- *	PLACE	it has left its state before: its own stays there and those of others
+ *	PLACE	it has left its state before: its own stays there and those of others, or of others
+ *		only the pauses after polls if it has polled there itself and computes since then
  *	LOOP	it never has, but is in a loop: how long that takes from one arrival to the next,
  *		and stays of others in the state; n counts iterations, too
  *	OTHERS	others have left it, in no loop: theirs. A rank that does alone what others skip (the
@@ -53,7 +54,8 @@ struct stay_limits {
 	uint64_t noise_ns;   /* s0: what a busy system adds to any stay */
 	uint64_t unusual_ns; /* nobody is accused for less: such pauses are everywhere */
 	uint64_t hang_ns;    /* nor is anything a hang for less, */
-	uint64_t new_ns;     /* nor in a place that the lane has never left; */
+	/* nor in a place that the lane has never left, or for its time since a poll; */
+	uint64_t new_ns;
 	uint64_t end_ns; /* nor is a job ended for less, since a few seconds cost nothing then */
 	uint64_t
 		edge_ns; /* at start and end, which take as long as file systems and launchers do */

@@ -154,6 +154,8 @@ static const struct rule {
 	{"somebody moves", has_moving},
 	/* has left MPI, or its process is gone */
 	{"left", verdict_find_left},
+	/* a message that was sent and has not arrived */
+	{"not arrived", verdict_find_not_arrived},
 	/* a deadlock that a thread without MPI calls so far might end, and nobody moves */
 	{"helpless", verdict_find_helpless},
 	/* waits end where nothing is missing */

@@ -2,9 +2,10 @@
  * Who holds the others up: analysis.md, section 6. Never more than was seen.
  *
  * verdict.c has the table of rules in the order tried, each file those that go by one kind of fact:
- * what ranks do (rules), who waits for whom (deadlock, with skipped and senders, and ends), calls that
- * do not match (mismatch), steps that are new (novel) or leave a course (departed, by departure and
- * call_contexts). ahead is the relation "is further than", candidates names who is meant. */
+ * what ranks do (rules), who waits for whom (deadlock, with slips, skipped and senders, and ends),
+ * messages that were sent and have not come (arrival), calls that do not match (mismatch), steps that
+ * are new (novel) or leave a course (departed, by departure and call_contexts). ahead is the relation
+ * "is further than", candidates names who is meant. */
 #ifndef PDB_ANALYSIS_VERDICT_H
 #define PDB_ANALYSIS_VERDICT_H
 
@@ -37,6 +38,13 @@ enum verdict_witness {
 	WITNESS_LOST,  /* a culprit has not sent what it is for */
 	WITNESS_AHEAD, /* the actor is the culprit: whom it is for has not come that far */
 	WITNESS_APART, /* it is for a culprit, in a collective, and that one is in another call */
+	WITNESS_UNSTARTED, /* a culprit has a request for it that it has not started */
+	/* Its receive is as none before, and a message that may be meant for it lies there: one of
+	 * the culprits is its actor, the other the sender of that. */
+	WITNESS_RECEIVER,
+	/* It is for a message that was sent and has not arrived. The culprits are both ends of all
+	 * such messages, and are not to blame. */
+	WITNESS_NOT_ARRIVED,
 };
 
 struct verdict {

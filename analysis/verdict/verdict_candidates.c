@@ -157,6 +157,16 @@ void verdict_accuse(struct judge *j, const struct rankset *ranks, enum verdict_k
 	j->verdict->is_hang = j->verdict->is_stuck = true;
 }
 
+void verdict_lose(struct judge *j, uint64_t stay_ns, const struct rankset *ranks, uint32_t which,
+		  uint32_t lane, uint32_t need)
+{
+	verdict_accuse(j, ranks, VERDICT_LOST, stay_ns);
+	j->verdict->which = which;
+	j->verdict->witness = WITNESS_LOST;
+	j->verdict->actor = lane;
+	j->verdict->need = need;
+}
+
 void verdict_add_ended(struct judge *j)
 {
 	rankset_add_set(j->verdict->culprits, j->evidence->ended);

@@ -19,93 +19,6 @@ static void accuse(struct judge *j, const struct stuck *stuck, const struct rank
 	j->verdict->which = stuck->which;
 }
 
-static void lose(struct judge *j, const struct stuck *stuck, const struct rankset *ranks,
-		 uint32_t which, uint32_t lane, uint32_t need)
-{
-	verdict_accuse(j, ranks, VERDICT_LOST, stuck->stay_ns);
-	j->verdict->which = which;
-	j->verdict->witness = WITNESS_LOST;
-	j->verdict->actor = lane;
-	j->verdict->need = need;
-}
-
-/* ---- A message that may be the one that is waited for ---- */
-
-/* Is the message of an exchange that its destination has not come to yet? Then its source waits
- * there for the destination's message, unless that one is further. */
-static bool is_early(const struct judge *j, const struct waitfor_deadlock *deadlock,
-		     const struct waitfor_unreceived *message)
-{
-	const struct waitfor *w = j->waitfor;
-	const struct waitfor_need *need = NULL;
-	uint32_t l = waitfor_first_actor(w, message->source);
-
-	for (; waitfor_is_actor_of(w, l, message->source); l++)
-		while ((need = waitfor_next_need(w, l, need)))
-			if (need->kind == WAITFOR_MESSAGE && need->is_certain &&
-			    need->peer == message->destination &&
-			    !verdict_is_further(j, deadlock, message->destination, l))
-				return true;
-	return false;
-}
-
-/* A message of other ranks than those of the need. */
-static bool is_between_others(const struct waitfor_lost *lost)
-{
-	return lost->slip == WAITFOR_OTHER_DESTINATION || lost->slip == WAITFOR_OTHER_SOURCE;
-}
-
-/* Is it of the need's ranks and wrong in one thing alone? Others may be for a later receive. */
-static bool is_close(const struct waitfor *w, const struct waitfor_lost *lost)
-{
-	const struct waitfor_need *need = &w->needs[lost->need];
-
-	return !is_between_others(lost) &&
-	       (lost->slip == WAITFOR_OTHER_TAG || need->tag == SEG_TAG_ANY ||
-		need->tag == w->unreceived[lost->message].tag);
-}
-
-/* Has another one than these ranks taken a step that is new to the job? */
-static bool has_novel_other(struct judge *j, const struct waitfor_deadlock *deadlock,
-			    const struct rankset *ranks)
-{
-	uint32_t transition;
-	uint32_t actor = verdict_find_novel(j, deadlock->actors, deadlock->num_actors, &transition);
-
-	return actor != WAITFOR_NONE && !rankset_contains(ranks, j->actors[actor].rank);
-}
-
-/* There are messages, and nobody receives them, that may be those that are waited for. */
-static bool find_slip(struct judge *j, const struct stuck *stuck, int is_wanted_close)
-{
-	const struct waitfor *w = j->waitfor;
-	struct rankset *ranks = rankset_in(j->arena, rankset_create());
-	uint32_t first = WAITFOR_NONE, need = WAITFOR_NONE;
-
-	for (uint32_t i = 0; i < w->num_losts; i++) {
-		const struct waitfor_lost *lost = &w->losts[i];
-		const struct waitfor_unreceived *message = &w->unreceived[lost->message];
-
-		/* The likeliest of each need. One of which others were received may be, too. */
-		if (!message->is_new || lost->need == need ||
-		    is_close(w, lost) != (bool)is_wanted_close ||
-		    !verdict_has_lane(stuck->deadlock, lost->actor) ||
-		    (is_between_others(lost) && is_early(j, stuck->deadlock, message)))
-			continue;
-		need = lost->need;
-		first = first == WAITFOR_NONE ? i : first;
-		rankset_add(ranks, message->source);
-		/* The one that sends to this rank, or this one that receives from another. */
-		if (lost->slip == WAITFOR_OTHER_SOURCE)
-			rankset_add(ranks, message->destination);
-	}
-	if (first == WAITFOR_NONE ||
-	    (!is_wanted_close && has_novel_other(j, stuck->deadlock, ranks)))
-		return false;
-	lose(j, stuck, ranks, first, w->losts[first].actor, w->losts[first].need);
-	return true;
-}
-
 /* ---- A message that was not sent ---- */
 
 /* How many messages and tokens of the rank others of the deadlock wait for, and the first. */
@@ -145,7 +58,7 @@ static bool find_senders(struct judge *j, const struct stuck *stuck, int which)
 
 	if (!ranks)
 		return false;
-	lose(j, stuck, ranks, WAITFOR_NONE, lane, need);
+	verdict_lose(j, stuck->stay_ns, ranks, WAITFOR_NONE, lane, need);
 	j->verdict->is_likely = true;
 	return true;
 }
@@ -206,7 +119,8 @@ static void accuse_suspect(struct judge *j, const struct stuck *stuck,
 
 	rankset_add(ranks, j->actors[suspect->actor].rank);
 	if (!add_waits_for_threads(j, stuck->deadlock, ranks) && suspect->is_owed)
-		lose(j, stuck, ranks, WAITFOR_NONE, suspect->waiting, suspect->need);
+		verdict_lose(j, stuck->stay_ns, ranks, WAITFOR_NONE, suspect->waiting,
+			     suspect->need);
 	else
 		accuse(j, stuck, ranks);
 }
@@ -313,7 +227,7 @@ static bool find_read(struct judge *j, const struct stuck *stuck, int how)
 	if (!verdict_find_read(j, stuck->deadlock, &read))
 		return false;
 	if (read.witness == WITNESS_LOST) {
-		lose(j, stuck, read.ranks, WAITFOR_NONE, read.actor, read.need);
+		verdict_lose(j, stuck->stay_ns, read.ranks, WAITFOR_NONE, read.actor, read.need);
 	} else {
 		accuse(j, stuck, read.ranks);
 		j->verdict->witness = read.witness;
@@ -324,11 +238,37 @@ static bool find_read(struct judge *j, const struct stuck *stuck, int how)
 	return true;
 }
 
+/* What was sent and has not arrived comes first: the rest follows from it. */
+static bool find_not_arrived(struct judge *j, const struct stuck *stuck, int how)
+{
+	(void)how;
+	return verdict_find_not_arrived_of(j, stuck->deadlock);
+}
+
 static bool accuse_all(struct judge *j, const struct stuck *stuck, int how)
 {
 	(void)how;
 	accuse(j, stuck, stuck->deadlock->ranks);
 	return true;
+}
+
+/* ---- What goes by messages and requests alone ---- */
+
+static bool find_slip(struct judge *j, const struct stuck *stuck, int is_wanted_close)
+{
+	return verdict_find_slip(j, stuck->deadlock, stuck->stay_ns, is_wanted_close);
+}
+
+static bool find_receiver(struct judge *j, const struct stuck *stuck, int how)
+{
+	(void)how;
+	return verdict_find_receiver(j, stuck->deadlock, stuck->stay_ns);
+}
+
+static bool find_unstarted(struct judge *j, const struct stuck *stuck, int how)
+{
+	(void)how;
+	return verdict_find_unstarted(j, stuck->deadlock, stuck->stay_ns);
 }
 
 /* ---- Deadlocks ---- */
@@ -338,6 +278,7 @@ static const struct rule {
 	bool (*find)(struct judge *j, const struct stuck *stuck, int how);
 	int how;
 } rules[] = {
+	{find_not_arrived, 0},
 	{find_slip, true},
 	{find_senders, VERDICT_SENDERS_BY_MESSAGES},
 	{find_slip, false},
@@ -345,13 +286,15 @@ static const struct rule {
 	{find_novel, 0},
 	{find_departed, DEPARTED_STRONG},
 	{find_departed, DEPARTED_WEAK},
+	{find_unstarted, 0},
 	{find_skipped, false},
+	{find_receiver, 0},
 	{find_senders, VERDICT_SENDERS_ALL},
 	{find_read, 0},
 	{accuse_all, 0},
 };
 /* Of those that poll. */
-enum { FIRST_OF_POLLING = 5, END_OF_POLLING = 9, NUM_RULES = 11 };
+enum { FIRST_OF_POLLING = 6, END_OF_POLLING = 12, NUM_RULES = 14 };
 
 static bool try_rules(struct judge *j, const struct stuck *stuck, int first, int end)
 {
@@ -451,6 +394,9 @@ static bool judge_deadlock(struct judge *j, uint32_t d)
 		}
 		try_rules(j, &stuck, NUM_RULES - 1, NUM_RULES);
 	}
+	/* It says itself how sure it is, and nobody else could send it. */
+	if (j->verdict->witness == WITNESS_NOT_ARRIVED)
+		return true;
 	if (!deadlock->is_sure) {
 		j->verdict->is_likely = true;
 		j->verdict->is_stuck = false;
@@ -475,6 +421,8 @@ static bool find_gone(struct judge *j)
 			verdict_shorten(j, l, &stay_ns);
 	if (rankset_is_empty(gone) || stay_ns < VERDICT_ACCUSE_NS)
 		return false;
+	if (verdict_find_not_arrived(j))
+		return true;
 	verdict_accuse(j, gone, VERDICT_LEFT, stay_ns);
 	/* One that is gone altogether has no place. */
 	rankset_add_set(j->verdict->culprits, gone);

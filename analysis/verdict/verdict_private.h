@@ -72,6 +72,9 @@ void verdict_name_culprits(struct judge *j, enum verdict_kind kind);
 /* The ranks are the culprits: their threads inside MPI, and main threads. */
 void verdict_accuse(struct judge *j, const struct rankset *ranks, enum verdict_kind kind,
 		    uint64_t stay_ns);
+/* The same of a message: in waitfor->losts, or WAITFOR_NONE; who waits for it, and the need. */
+void verdict_lose(struct judge *j, uint64_t stay_ns, const struct rankset *ranks, uint32_t which,
+		  uint32_t lane, uint32_t need);
 /* Of a process that is gone there is no model and no stack. */
 void verdict_add_ended(struct judge *j);
 
@@ -133,6 +136,27 @@ bool verdict_find_helpless(struct judge *j);
 bool verdict_find_polling(struct judge *j);
 /* Receives from anybody, perhaps without a message on its way: who has not sent it. */
 bool verdict_find_unsettled(struct judge *j);
+
+/* ---- verdict_slips.c: of a deadlock; each names ranks, or nobody ---- */
+
+/* Messages that nobody receives may be those that are waited for. is_wanted_close: wrong in one thing
+ * alone, between the ranks that are meant. */
+bool verdict_find_slip(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns,
+		       bool is_wanted_close);
+/* A message lies there that may be the one that is waited for, by a receive as there was none before:
+ * its receiver is wrong, or its sender has left out another one. */
+bool verdict_find_receiver(struct judge *j, const struct waitfor_deadlock *deadlock,
+			   uint64_t stay_ns);
+/* Ranks have not started a request for what others wait for, though they have gone through a round of
+ * others. */
+bool verdict_find_unstarted(struct judge *j, const struct waitfor_deadlock *deadlock,
+			    uint64_t stay_ns);
+
+/* ---- verdict_arrival.c ---- */
+
+/* A message that was sent and has not arrived: of this deadlock, or of anybody who waits. */
+bool verdict_find_not_arrived_of(struct judge *j, const struct waitfor_deadlock *deadlock);
+bool verdict_find_not_arrived(struct judge *j);
 
 /* ---- verdict_ends.c ---- */
 

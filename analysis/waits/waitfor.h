@@ -64,7 +64,9 @@ struct waitfor_need {
 	uint8_t kind; /* enum waitfor_kind */
 	bool is_certain, is_weak;
 	bool is_read; /* in what the MPI library holds of messages, and not counted */
-	bool is_sent; /* read, though the other end has counted it as sent */
+	/* The other end has counted it as sent, and yet the MPI library of this one holds the receive
+	 * that it is for as one that nothing has met */
+	bool is_sent;
 	int32_t peer; /* the job's rank; -1: any member, or the members of a collective */
 	/* Of a message; SEG_TAG_ANY: any; WAITFOR_NO_TAG: not known. Of a lock: 1 if exclusive */
 	int32_t tag;
@@ -324,10 +326,13 @@ struct waitfor_unstarted {
 	int rank;         /* whose it is: not the one that waits */
 	uint32_t site;    /* job site of the call that made it */
 	bool was_started; /* before */
+	/* Another of the rank's persistent requests, started as often as this one so far, has been
+	 * started once more, and has ended. */
+	bool is_left_out;
 };
 
-/* What would be the message or the receive that a certain need is for, if its rank, which stands
- * still, had started it. False: there is none. */
+/* What would be the message or the receive that a need is for, which is certain or by the counts not
+ * met, if its rank, which stands still, had started it. False: there is none. */
 bool waitfor_find_unstarted(const struct waitfor *waitfor, uint32_t need,
 			    struct waitfor_unstarted *ret);
 
@@ -354,6 +359,17 @@ size_t waitfor_arrivals_of(const struct waitfor *waitfor, int source, bool are_o
 			   const struct waitfor_arrival **ret);
 /* Is there one of the program of `source` that `destination` has not come to receive? */
 bool waitfor_has_arrival(const struct waitfor *waitfor, int source, int destination);
+
+/* What the MPI libraries at both ends count of the messages of one rank to another. */
+enum waitfor_way {
+	WAITFOR_WAY_NOT_KNOWN, /* they do not count them, or one end moves */
+	WAITFOR_WAY_EMPTY,     /* all that were sent have arrived */
+	WAITFOR_ON_ITS_WAY,    /* not all */
+};
+enum waitfor_way waitfor_way_between(const struct waitfor *waitfor, int from, int to);
+
+/* Has anybody received a message in this communicator with this tag? */
+bool waitfor_was_received(const struct waitfor *waitfor, uint32_t comm, int32_t tag);
 
 /* Messages of ranks that stand still, in this communicator with this tag, that have not arrived,
  * though receives may be posted for them; else as waitfor.unreceived. The caller frees. */

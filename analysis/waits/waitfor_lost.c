@@ -124,6 +124,27 @@ struct waitfor_unreceived *waitfor_find_pending(const struct waitfor *w, uint32_
 	return s.found;
 }
 
+static bool has_received(const struct waitfor *w, const struct job_lane *lane, uint32_t comm,
+			 int32_t tag)
+{
+	for (size_t i = 0; i < lane->data->num_ledger; i++) {
+		const struct model_ledger *row = &lane->data->ledger[i];
+
+		if (row->tag == tag && row->receives_done + row->taken > 0 &&
+		    job_comms_find(w->comms, lane->model, row->comm) == comm)
+			return true;
+	}
+	return false;
+}
+
+bool waitfor_was_received(const struct waitfor *w, uint32_t comm, int32_t tag)
+{
+	for (uint32_t l = 0; l < w->private->num_lanes; l++)
+		if (has_received(w, &w->private->jm->lanes[l], comm, tag))
+			return true;
+	return false;
+}
+
 /* A receive or probe that keeps a stuck lane, or one that polls. */
 static bool is_in_vain(const struct waitfor_actor *lane, const struct waitfor_need *need)
 {

@@ -156,6 +156,47 @@ static bool waits_for_message(const struct waitfor *w, const struct arrivals *a,
 	return true;
 }
 
+/* Receives in other communicators that may be like this one, as far as none is known to have ended. */
+static uint64_t count_like(const struct waitfor *w, const struct job_lane *lane,
+			   const struct model_transfer *transfer, int peer)
+{
+	uint64_t num = 0;
+
+	for (size_t i = 0; i < lane->data->num_ledger; i++) {
+		const struct model_ledger *row = &lane->data->ledger[i];
+
+		if ((row->tag == transfer->tag || row->tag == SEG_TAG_MANY) &&
+		    row->comm != transfer->comm &&
+		    job_comms_peer(w->comms, lane->model, row->comm,
+				   model_ledger_peer(lane->model, row)) == peer)
+			num += minus(row->receives, row->receives_done);
+	}
+	return num;
+}
+
+/* Has the message not come to the receive that is posted for it? Messages meet receives in their
+ * order. So of those of one peer and tag as many are without one as there are more of them than
+ * messages; if the MPI library holds more, a message that was sent is not there. Whatever may have
+ * got it instead, or is not counted, tells against it. */
+static bool has_not_come(const struct waitfor *w, uint32_t l, const struct model_transfer *transfer,
+			 const struct arrivals *a)
+{
+	const struct waitfor_private *p = w->private;
+	const struct ends *ends = &a->ends;
+	size_t num = waitfor_count_unmet(w, l, ends->there, transfer->tag);
+	uint64_t without;
+
+	if (num == 0 || !is_still(w, ends) || p->ranks[ends->here].num != 1 || a->got.cancelled ||
+	    ledgers_has_dropped(p->ledgers, ends->here) ||
+	    ledgers_count_open(p->ledgers, ends->here, ends->comm_here, transfer->peer,
+			       transfer->tag) ||
+	    ledgers_find(p->ledgers, ends->here, ends->comm_here, transfer->peer, SEG_TAG_MANY)
+		    .receives)
+		return false;
+	without = minus(a->got.receives + a->got.taken, minus(a->sent.sends, a->sent.cancelled));
+	return num > without + count_like(w, &p->jm->lanes[l], transfer, ends->there);
+}
+
 bool waitfor_need_receive(struct waitfor *w, uint32_t l, const struct model_transfer *transfer,
 			  struct waitfor_need *need, enum waitfor_gap *gap)
 {
@@ -170,8 +211,14 @@ bool waitfor_need_receive(struct waitfor *w, uint32_t l, const struct model_tran
 	if (a.sent_most < place || a.sent_most <= received)
 		return waits_for_message(w, &a, a.sent_most < place ? place : a.sent_most + 1,
 					 need);
-	if (place && minus(a.sent.sends, a.sent.cancelled) >= place)
+	if (place && minus(a.sent.sends, a.sent.cancelled) >= place) {
+		/* Its send may have ended long ago, though the message has not come. */
+		if (has_not_come(w, l, transfer, &a)) {
+			need->is_sent = true;
+			return waits_for_transfer(need, place, 0);
+		}
 		return waits_for_transfer(need, place, a.sent.sends_done);
+	}
 	*gap = WAITFOR_UNSETTLED;
 	return false;
 }

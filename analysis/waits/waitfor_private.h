@@ -176,6 +176,9 @@ size_t waitfor_find_leaders(const struct waitfor *w, struct leaders *found, size
  * actor right after what its rank has counted. */
 void waitfor_find_arrivals(struct waitfor *w);
 void waitfor_read_needs(struct waitfor *w, uint32_t l);
+/* How many receives of this peer and tag, in any communicator, the MPI library of the actor's rank
+ * holds that no message has met; 0 where that is not known. */
+size_t waitfor_count_unmet(const struct waitfor *w, uint32_t l, int peer, int32_t tag);
 void waitfor_find_needs(struct waitfor *w);
 /* After all needs: which of those with a wildcard are not met by a message that is on its way. */
 void waitfor_settle_wildcards(struct waitfor *w);

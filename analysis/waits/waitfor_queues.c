@@ -93,6 +93,19 @@ bool waitfor_has_arrival(const struct waitfor *w, int source, int destination)
 	       bsearch(&key, w->arrivals, w->num_arrivals, sizeof(key), compare_arrivals);
 }
 
+/* ---- Receives that no message has met ---- */
+
+size_t waitfor_count_unmet(const struct waitfor *w, uint32_t l, int peer, int32_t tag)
+{
+	const struct actor *actor = &w->evidence->actors[l];
+	const struct message_queues *queues = actor->stack ? queues_of(actor->stack) : NULL;
+	size_t num = 0;
+
+	for (size_t i = 0; queues && i < queues->num_receives; i++)
+		num += queues->receives[i].peer == peer && queues->receives[i].tag == tag;
+	return num;
+}
+
 /* ---- Is what is waited for on its way? ---- */
 
 /* After so long in one place whatever was on its way has arrived. */
@@ -124,17 +137,27 @@ static uint64_t stay_of(const struct waitfor *w, int rank)
 	return l == WAITFOR_NONE ? 0 : w->evidence->actors[l].stay_ns;
 }
 
-/* Has all that `peer` has sent to `rank` arrived there, for certain? */
-static bool has_all_arrived(const struct waitfor *w, int rank, int peer)
+enum waitfor_way waitfor_way_between(const struct waitfor *w, int from, int to)
 {
 	const struct stack_facts *stacks = w->evidence->stacks;
 	uint16_t sent, arrived, other;
 
+	if (!w->private->is_static[from] || !w->private->is_static[to] ||
+	    !count_pair(queues_of(stack_facts_get(stacks, from)), to, &sent, &other) ||
+	    !count_pair(queues_of(stack_facts_get(stacks, to)), from, &other, &arrived))
+		return WAITFOR_WAY_NOT_KNOWN;
+	return sent == arrived ? WAITFOR_WAY_EMPTY : WAITFOR_ON_ITS_WAY;
+}
+
+/* Has all that `peer` has sent to `rank` arrived there, for certain? */
+static bool has_all_arrived(const struct waitfor *w, int rank, int peer)
+{
+	enum waitfor_way way = waitfor_way_between(w, peer, rank);
+
 	if (!w->private->is_static[rank] || !w->private->is_static[peer])
 		return false;
-	if (count_pair(queues_of(stack_facts_get(stacks, peer)), rank, &sent, &other) &&
-	    count_pair(queues_of(stack_facts_get(stacks, rank)), peer, &other, &arrived))
-		return sent == arrived;
+	if (way != WAITFOR_WAY_NOT_KNOWN)
+		return way == WAITFOR_WAY_EMPTY;
 	return stay_of(w, rank) >= ARRIVES_NS && stay_of(w, peer) >= ARRIVES_NS;
 }
 
@@ -319,7 +342,9 @@ static void adopt(const struct waitfor *w, const struct waitfor_need *counted, s
 		read->request = counted[i].request;
 		read->bytes = counted[i].bytes;
 		read->number = counted[i].number;
-		read->is_sent = read->kind == WAITFOR_MESSAGE && counted[i].is_weak;
+		read->is_sent = read->kind == WAITFOR_MESSAGE && counted[i].is_sent;
+		if (read->is_sent)
+			read->given = counted[i].given;
 		return;
 	}
 }

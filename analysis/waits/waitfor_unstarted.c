@@ -23,6 +23,21 @@ static bool fits(const struct waitfor *w, const struct waitfor_need *need, int w
 	       job_comms_peer(w->comms, model, request->comm, request->peer) == waiting;
 }
 
+/* Has another one gone through a round that this one was left out of? */
+static bool is_left_out(const struct model *model, const struct model_request *request)
+{
+	for (size_t i = 0; request->ordinal > 0 && i < model->num_requests; i++) {
+		const struct model_request *other = &model->requests[i];
+
+		if ((other->kind == SEG_REQUEST_SEND || other->kind == SEG_REQUEST_RECV) &&
+		    (other->flags & (SEG_REQUEST_PERSISTENT | SEG_REQUEST_ACTIVE)) ==
+			    SEG_REQUEST_PERSISTENT &&
+		    other->ordinal == request->ordinal + 1)
+			return true;
+	}
+	return false;
+}
+
 static bool find_of(const struct waitfor *w, const struct waitfor_need *need, int waiting, int rank,
 		    struct waitfor_unstarted *ret)
 {
@@ -42,6 +57,7 @@ static bool find_of(const struct waitfor *w, const struct waitfor_need *need, in
 			.rank = rank,
 			.site = lane->site_map[request->site],
 			.was_started = request->ordinal > 0,
+			.is_left_out = is_left_out(lane->model, request),
 		};
 		return true;
 	}
@@ -53,7 +69,10 @@ bool waitfor_find_unstarted(const struct waitfor *w, uint32_t n, struct waitfor_
 	const struct waitfor_need *need = &w->needs[n];
 	int waiting = w->evidence->actors[waitfor_actor_of_need(w, n)].rank;
 
-	if ((need->kind != WAITFOR_MESSAGE && need->kind != WAITFOR_RECEIVE) || !need->is_certain)
+	bool is_short = need->number != WAITFOR_NOT_KNOWN && need->given < need->number;
+
+	if ((need->kind != WAITFOR_MESSAGE && need->kind != WAITFOR_RECEIVE) ||
+	    (!need->is_certain && !is_short))
 		return false;
 	if (need->peer >= 0)
 		return find_of(w, need, waiting, need->peer, ret);

@@ -280,6 +280,29 @@ static void print_slip(const struct view *view, const struct waitfor_lost *lost)
 		  label_comm(view, message->comm, LABEL_SHORT), slips[lost->slip]);
 }
 
+/* What the receiver has got so far: it tells which of the two is more likely wrong. */
+static void print_received(const struct view *view, const struct waitfor_lost *lost)
+{
+	const struct waitfor_unreceived *message = &view->waitfor->unreceived[lost->message];
+	const char *what = lost->slip == WAITFOR_OTHER_COMM ? "communicator" : "tag";
+	const char *before = message->received == 1
+				     ? "one like that"
+				     : text_of(view, "%" PRIu64 " like that", message->received);
+
+	if (message->received == 0) {
+		text_wrap(
+			view, 4,
+			"rank %d has received no message like either of these from rank %d before: "
+			"the %s of the send or that of the receive may be wrong",
+			message->destination, message->source, what);
+		return;
+	}
+	text_wrap(view, 4,
+		  "rank %d has received %s from rank %d before, and none like this one: its "
+		  "receive may have the wrong %s, or rank %d has left out a message",
+		  message->destination, before, message->source, what, message->source);
+}
+
 void cause_print_unstarted(const struct view *view, uint32_t need, int indent)
 {
 	struct waitfor_unstarted unstarted;
@@ -294,6 +317,53 @@ void cause_print_unstarted(const struct view *view, uint32_t need, int indent)
 		  unstarted.was_started ? " again" : "");
 }
 
+/* How long ago it was sent: before its sender came to where it stands. */
+static const char *ago_text(const struct view *view, int sender)
+{
+	const struct waitfor *waitfor = view->waitfor;
+	uint32_t l = waitfor_first_actor(waitfor, sender);
+	uint64_t stay_ns = UINT64_MAX;
+
+	for (; waitfor_is_actor_of(waitfor, l, sender); l++)
+		if (waitfor->evidence->actors[l].stay_ns < stay_ns)
+			stay_ns = waitfor->evidence->actors[l].stay_ns;
+	return stay_ns == UINT64_MAX || stay_ns == 0
+		       ? ""
+		       : text_of(view, " at least %s ago", label_time(stay_ns).text);
+}
+
+static void print_not_arrived(const struct view *view, const char *who)
+{
+	const struct waitfor_need *need = &view->waitfor->needs[view->verdict->need];
+	int receiver = view->waitfor->evidence->actors[view->verdict->actor].rank;
+
+	text_wrap(view, 4,
+		  "rank %" PRId32
+		  " sent it%s, and it has not arrived: the MPI library holds the receive of %s as "
+		  "one that nothing has met",
+		  need->peer, ago_text(view, need->peer), who);
+	switch (waitfor_way_between(view->waitfor, need->peer, receiver)) {
+	case WAITFOR_ON_ITS_WAY:
+		text_wrap(view, 4,
+			  "the network, or what the MPI library does of it, has it: the library of "
+			  "rank %" PRId32 " counts more messages to rank %d than that of rank %d "
+			  "has got",
+			  need->peer, receiver, receiver);
+		break;
+	case WAITFOR_WAY_EMPTY:
+		text_wrap(view, 4,
+			  "the MPI library of rank %" PRId32
+			  ", or what lies between it and the program, has it: the library does not "
+			  "count it as one that is in the network",
+			  need->peer);
+		break;
+	case WAITFOR_WAY_NOT_KNOWN:
+		text_wrap(view, 4, "the MPI library or the network has it");
+		break;
+	}
+	text_wrap(view, 4, "neither of the two ranks is to blame");
+}
+
 static void print_lost(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
@@ -301,9 +371,15 @@ static void print_lost(const struct view *view)
 
 	text_wrap(view, 2, "lost message: %s waits for %s", who,
 		  label_wait_need(view, verdict->need));
+	if (verdict->witness == WITNESS_NOT_ARRIVED) {
+		print_not_arrived(view, who);
+		return;
+	}
 	text_wrap(view, 4, "%s: %s", who, label_wait_where(view, verdict->actor, LABEL_FULL));
 	if (verdict->which != WAITFOR_NONE)
 		print_slip(view, &view->waitfor->losts[verdict->which]);
+	if (verdict->witness == WITNESS_RECEIVER)
+		print_received(view, &view->waitfor->losts[verdict->which]);
 	cause_print_unstarted(view, verdict->need, 4);
 	print_novel(view);
 	print_departure(view);

@@ -450,6 +450,15 @@ static const char *likely_reason(const struct verdict *verdict)
 	bool is_by_order = verdict->kind == VERDICT_LOST && verdict->which == WAITFOR_NONE &&
 			   verdict->novel == UINT32_MAX && verdict->departure.num_times == 0;
 
+	if (verdict->witness == WITNESS_NOT_ARRIVED)
+		return verdict->is_hang
+			       ? "that it was sent is told by the counts of calls, and not "
+				 "by the MPI library"
+			       : "it may still be on its way";
+	if (verdict->witness == WITNESS_UNSTARTED)
+		return "the request may be one that is to be started later";
+	if (verdict->witness == WITNESS_RECEIVER)
+		return "the message that lies there may be meant for a later receive";
 	if (verdict->is_read && verdict->witness != WITNESS_NONE)
 		return "the MPI library tells which messages are missing, but not who was to send "
 		       "them";

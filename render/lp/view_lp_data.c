@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The verdict for other programs. */
 #include "analysis/verdict/verdict.h"
+#include "analysis/waits/waitfor.h"
 #include "model/job/job.h"
 #include "model/job/rankset.h"
 #include "render/text/json.h"
@@ -48,6 +49,29 @@ static void write_crashes(struct json *json, const struct view *view)
 	json_end_array(json);
 }
 
+/* The message that somebody waits for. */
+static void write_message(struct json *json, const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	const struct waitfor_need *need;
+
+	if (verdict->kind != VERDICT_LOST || verdict->need == WAITFOR_NONE)
+		return;
+	need = &view->waitfor->needs[verdict->need];
+	if (need->kind == WAITFOR_TOKEN)
+		return;
+	json_object(json, "message");
+	if (need->peer >= 0)
+		json_int(json, "from", need->peer);
+	json_int(json, "to", view->waitfor->evidence->actors[verdict->actor].rank);
+	if (need->tag >= 0)
+		json_int(json, "tag", need->tag);
+	if (need->number != WAITFOR_NOT_KNOWN && need->number > 0)
+		json_int(json, "number", (int64_t)need->number);
+	json_bool(json, "sent", need->is_sent);
+	json_end_object(json);
+}
+
 void view_lp_json(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
@@ -79,6 +103,7 @@ void view_lp_json(const struct view *view)
 	}
 	json_end_array(json);
 	label_json_thread_waits(json, view, verdict->culprits);
+	write_message(json, view);
 	write_crashes(json, view);
 	write_holes(json, view->job);
 	json_lines(json, "text", view, view_lp);

@@ -135,6 +135,9 @@ static const char *message_text(const struct view *view, const struct waitfor_ne
 	if (need->peer < 0)
 		return text_of(view, "a message%s%s from any rank (MPI_ANY_SOURCE)%s", tag, on,
 			       begun);
+	if (need->is_sent)
+		return text_of(view, "%s%s%s from rank %" PRId32 "%s, which has sent it",
+			       message_name(view, need), tag, on, need->peer, begun);
 	return text_of(view, "%s%s%s from rank %" PRId32 "%s%s", message_name(view, need), tag, on,
 		       need->peer, begun, given_text(view, need, ", which has sent"));
 }
@@ -319,6 +322,8 @@ const char *label_wait_need(const struct view *view, uint32_t n)
 			       token_function(need->tag), on);
 		break;
 	case WAITFOR_TRANSFER:
+		if (need->is_sent)
+			return message_text(view, need, on, begun);
 		what = transfer_text(view, need, on);
 		break;
 	case WAITFOR_LOOK:

@@ -45,6 +45,12 @@ const struct role *role_of(const struct view *view)
 					     "is a part of the deadlock"};
 	static const struct role crashed = {"crashed", "Crashed: ", "<- crashed", "has crashed"};
 
+	static const struct role between = {"lost between",
+					    "Message lost between: ", "<- message lost between",
+					    "is an end of a message that was lost"};
+
+	if (view->verdict->witness == WITNESS_NOT_ARRIVED)
+		return &between;
 	switch (view->verdict->kind) {
 	case VERDICT_NONE:
 		return &nobody;

@@ -18,7 +18,8 @@ struct role {
 /* Of view->verdict. Static.
  *
  * Culprits have left something out, or do not get on; the least progressed are named by the
- * progress order alone; of a deadlock in which all are alike nobody has left out anything. */
+ * progress order alone; of a deadlock in which all are alike nobody has left out anything, and neither
+ * has an end of a message that was sent and has not arrived. */
 const struct role *role_of(const struct view *view);
 
 #endif

@@ -131,7 +131,7 @@ static int go_round(struct watch *watch, struct pdb_error *err)
 	if (watch->has_recorder) {
 		if (watch_judge_pace(watch, err) < 0)
 			return -1;
-	} else if (hang_test_state(watch->test) == HANG_CONFIRM) {
+	} else if (hang_test_state(watch->test) == HANG_CONFIRM && !watch_may_be_starting(watch)) {
 		return watch_confirm(watch, err);
 	}
 	watch->confirm_ns = 0;

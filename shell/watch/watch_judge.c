@@ -15,6 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/evidence/stays.h"
 #include "analysis/hang/hang_test.h"
 #include "analysis/hang/pace.h"
 #include "analysis/progress/eqgroup.h"
@@ -102,22 +103,52 @@ static uint64_t sparing_ns(const struct watch *watch)
 		       : most_ns;
 }
 
+/* What a rank does by the last full look, if that is known. */
+static const char *describe_rank(struct session *session, struct arena *arena, int rank)
+{
+	const struct job_model *jm = session->job->model;
+	struct view view = session_view(session, arena);
+
+	for (size_t i = 0; jm && session->groups && i < jm->num_lanes; i++)
+		if (jm->lanes[i].rank == rank)
+			return label_where(&view,
+					   &session->groups->groups[session->groups->group_of[i]],
+					   LABEL_SHORT);
+	return "outside MPI";
+}
+
+/* Who may come back, and why. */
+static const char *describe_spared(const struct watch *watch, struct arena *arena)
+{
+	const struct rankset *culprits = watch->session->verdict->culprits;
+
+	if (watch_standstill_of(watch).is_unsure)
+		return "ranks may have moved between the looks";
+	if (rankset_is_empty(culprits))
+		return "a rank that computes may come back";
+	if (rankset_count(culprits) > 1)
+		return arena_printf(arena, "%s may come back", label_who(arena, culprits, 40));
+	return arena_printf(arena, "%s may come back (%s)", label_who(arena, culprits, 40),
+			    describe_rank(watch->session, arena, rankset_first(culprits)));
+}
+
 /* The job is not ended yet. */
 static bool is_spared(struct watch *watch)
 {
-	bool is_unsure = watch_standstill_of(watch).is_unsure;
 	uint64_t sparing = sparing_ns(watch);
+	struct arena *arena;
 
 	if (!watch->options->wants_kill || watch_still_ns(watch) >= sparing)
 		return false;
+	arena = arena_create();
 	if (!watch->has_told_spared)
 		watch_tell_note(&watch->teller, "still",
 				"it looks like a hang, but %s: the job is ended once nobody %s for "
 				"%s",
-				is_unsure ? "ranks may have moved between the looks"
-					  : "a rank that computes may come back",
+				describe_spared(watch, arena),
 				watch->has_recorder ? "has moved" : "was seen to move",
 				label_time(sparing).text);
+	arena_destroy(arena);
 	watch->has_told_spared = true;
 	if (watch->next_still_ns > watch->moved_ns + sparing)
 		watch->next_still_ns = watch->moved_ns + sparing;
@@ -192,20 +223,6 @@ bool watch_is_active(struct watch *watch)
 	return true;
 }
 
-/* What a rank does by the last full look, if that is known. */
-static const char *describe_rank(struct session *session, struct arena *arena, int rank)
-{
-	const struct job_model *jm = session->job->model;
-	struct view view = session_view(session, arena);
-
-	for (size_t i = 0; jm && session->groups && i < jm->num_lanes; i++)
-		if (jm->lanes[i].rank == rank)
-			return label_where(&view,
-					   &session->groups->groups[session->groups->group_of[i]],
-					   LABEL_SHORT);
-	return "outside MPI";
-}
-
 /* A standstill that is not long enough: what is seen of it, now and again. */
 static void tell_still(struct watch *watch)
 {
@@ -262,6 +279,19 @@ int watch_look_closely(struct watch *watch, struct pdb_error *err)
 		 !watch_is_active(watch))
 		find_hang(watch, WATCH_BY_PATIENCE);
 	return 0;
+}
+
+bool watch_may_be_starting(struct watch *watch)
+{
+	bool was_starting = watch->may_start;
+
+	watch->may_start = !watch->has_recorder && !watch->has_moved &&
+			   session_age_ns(watch->session) < stay_limits.edge_ns &&
+			   watch_still_ns(watch) < watch->options->max_wait_s * SECOND_NS;
+	/* What seemed to be a hang was the start. */
+	if (was_starting && watch->has_moved)
+		hang_test_confirm(watch->test, true);
+	return watch->may_start || (was_starting && watch->has_moved);
 }
 
 /* By stacks the test is sure unless somebody moves: all ranks are looked at now and again later.

@@ -34,6 +34,7 @@ struct watch {
 	uint64_t moved_ns;  /* when anybody was last seen to move; till then when watching began */
 	uint64_t before_ns; /* how long nobody had moved then, by the segments: told, and no more */
 	bool has_moved;     /* anybody has been seen to */
+	bool may_start;     /* see watch_may_be_starting() */
 	uint32_t num_looks; /* at stacks, since then */
 	bool is_unsure;     /* of some ranks of the last of these messages could not be counted */
 	uint64_t active_ns; /* when those outside were last seen to work; 0: never */
@@ -69,6 +70,10 @@ bool watch_is_active(struct watch *watch);
 /* What follows from a look, which may be that it is a hang. -1: the job cannot be looked at. */
 /* Nobody has moved for a while, or it is time to look at those who do. */
 int watch_look_closely(struct watch *watch, struct pdb_error *err);
+/* Without a recorder: was nobody ever seen to move, in a job that is so young that one rank may still
+ * read what all others wait for? Then the test's word does not count yet. To be asked when it has
+ * one. */
+bool watch_may_be_starting(struct watch *watch);
 /* Without a recorder the test is sure. */
 int watch_confirm(struct watch *watch, struct pdb_error *err);
 /* With a recorder, at each look: what that tells is exact, somebody moves or nobody does. */

@@ -8,11 +8,13 @@
 
 JOBS_ARGS = --build $(O) $(if $(JOBS_MPI),--mpi $(JOBS_MPI))
 
-check-jobs: all | $(O)/.deps-check $(if $(HOSTS),$(O)/.deps-hosts)
+NEEDS_check-jobs = $(FAULTS)
+check-jobs: all $(NEEDS_check-jobs) | $(O)/.deps-check $(if $(HOSTS),$(O)/.deps-hosts)
 	@$(RUN) tests/jobs/run.py $(JOBS_ARGS) $(if $(HOSTS),--hosts $(HOSTS))
 
 # One program of each kind.
-check-kinds: all | $(O)/.deps-check
+NEEDS_check-kinds = $(FAULTS)
+check-kinds: all $(NEEDS_check-kinds) | $(O)/.deps-check
 	@$(RUN) tests/jobs/run.py $(JOBS_ARGS) --short
 
 check-healthy: all | $(O)/.deps-check

@@ -22,7 +22,9 @@ HEALTHY_LOOKS = 2
 
 
 def start(mpi, folder, program, size, *arguments, env=None):
-    command = mpi.launcher(size, mpi.recorder, env, program.launch.get(mpi.name, ()))
+    below = [os.path.join(os.path.dirname(mpi.recorder), f"{program.below}-{mpi.suffix}.so")]
+    libraries = ":".join([mpi.recorder, *(below if program.below else ())])
+    command = mpi.launcher(size, libraries, env, program.launch.get(mpi.name, ()))
     return Job([*command, *program.build(mpi, folder), *(str(one) for one in arguments)], size,
                mpi.environment(), place=mpi.place)
 
@@ -60,11 +62,11 @@ def run_faulty(pdb, mpi, folder, program, size, rank):
         gone = wait_until_hung(job, program, size, rank)
         answer = ask_until_sure(pdb, job, accusation(named, size) if named else "")
         check_unharmed(job, answer, {rank} if "stopped" in kinds else set(), gone)
+        check_status(answer, 1)
         if kinds == ["likely"]:
             check_modest(answer)
-            return
-        check_status(answer, 1)
-        check_kind(answer, kinds)
+        else:
+            check_kind(answer, kinds)
         where = program.expected("where")
         check(not where or where in answer.output, f"expected '{where}' in {answer.show()}")
         check_words(answer, program.expected_words(size, rank))

@@ -35,6 +35,8 @@ class Program:
         self.flags = " ".join(_directives(head, "flags")).split()
         # More options of the launcher, by MPI.
         self.launch = {line.split()[0]: line.split()[1:] for line in _directives(head, "launch")}
+        # A library of tests/fault that is behind the recorder: what it loses has left the program.
+        self.below = " ".join(_directives(head, "below"))
         self._lock = threading.Lock()
         check(self.expect and self.ranks, f"{path} does not say what is expected")
 

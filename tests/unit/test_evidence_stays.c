@@ -267,6 +267,37 @@ static void test_lanes(void **state)
 	}
 }
 
+/* Another rank has stayed where this one is for 10 s, but polled, its longest pause being 100 ms. Of
+ * one that computes since its last poll only the pauses are comparable; of one that has not polled
+ * since it came, the stay is. */
+static void test_polled(void **state)
+{
+	static const struct program programs[] = {
+		{"ib", "r", 99, "R"}, {"ibr4", "r", 98, "R"}, {"ib", "r", 100, ""}};
+	static const struct {
+		uint64_t polls, longest_ms, hang_ms;
+	} cases[] = {{0, 10001, 50005}, {1, 100, 3000}};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct job *job = make_job(programs, 3);
+		struct arena *arena = arena_create();
+		struct model_lane *polled = (struct model_lane *)job->model->lanes[1].data;
+		struct model_lane *judged = (struct model_lane *)job->model->lanes[2].data;
+		struct stay_judgement found;
+
+		/* "r" is at the same site in all of them. */
+		polled->state_polls[judged->state] = 100 * SIM_MS;
+		judged->polls = cases[i].polls;
+		found = stays_judge(stays_create(arena, job->model, NULL), 2);
+		assert_int_equal(found.basis, STAY_BY_PLACE);
+		assert_near_ms(found.longest_ns, cases[i].longest_ms);
+		assert_near_ms(found.hang_ns, cases[i].hang_ms);
+		arena_destroy(arena);
+		job_destroy(job);
+	}
+}
+
 /* A look without details brings of each lane one stay: in its present place, if it was there. */
 static void test_without_details(void **state)
 {
@@ -297,6 +328,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_needed),
 		cmocka_unit_test(test_lanes),
+		cmocka_unit_test(test_polled),
 		cmocka_unit_test(test_without_details),
 	};
 

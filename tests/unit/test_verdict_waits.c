@@ -130,6 +130,64 @@ static void test_uncertain(void **state)
 	}
 }
 
+/* A message lies there that may be the one that is waited for: whose call is wrong? */
+static void test_receiver(void **state)
+{
+	static const struct {
+		const char *programs[5];
+		const char *culprits;
+		enum verdict_witness witness;
+		bool is_likely;
+	} cases[] = {
+		/* The receive has a tag as never before. */
+		{{"{9 r1:7 a} =0 r1:8 =1 a", "{10 s0:7 a}", "{10 a}"},
+		 "0-1",
+		 WITNESS_RECEIVER,
+		 true},
+		/* A communicator. */
+		{{"{9 r1:7 a} =0 r1:7@1 =1 a", "{10 s0:7 a}", "{10 a}"},
+		 "0-1",
+		 WITNESS_RECEIVER,
+		 true},
+		/* The message has. */
+		{{"{10 r1:7 a}", "{9 s0:7 a} =0 s0:8 =1 a", "{10 a}"}, "1", WITNESS_LOST, false},
+		/* Neither was there before. */
+		{{"r1:7 a", "s0:8 a", "a"}, "0-1", WITNESS_RECEIVER, true},
+		/* Another one has received such, and nobody one like the message. */
+		{{"r1:7 a", "s0:8 a", "s3:7 a", "r2:7 a"}, "1", WITNESS_LOST, false},
+		/* Both were: the message is for a later receive, and one was left out. */
+		{{"{9 r1:7 r1:8 a} =0 r1:7 =1 r1:8 =2 a", "{9 s0:7 s0:8 a} =1 s0:8 =2 a", "{10 a}"},
+		 "1",
+		 WITNESS_LOST,
+		 false},
+		/* Nothing lies there. */
+		{{"{9 r1:7 a} =0 r1:8 =1 a", "{9 s0:7 a} =1 a", "{10 a}"},
+		 "1",
+		 WITNESS_LOST,
+		 false},
+	};
+	int failed = 0;
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct job *job = run(cases[i].programs, 5000);
+		struct answers a = answers_of(job);
+		char *culprits = rankset_encode(a.verdict->culprits, 0);
+
+		if (a.verdict->kind != VERDICT_LOST || strcmp(culprits, cases[i].culprits) != 0 ||
+		    a.verdict->witness != cases[i].witness ||
+		    a.verdict->is_likely != cases[i].is_likely) {
+			print_error("case %zu: kind %d, culprits %s, witness %d, likely %d\n", i,
+				    a.verdict->kind, culprits, a.verdict->witness,
+				    a.verdict->is_likely);
+			failed++;
+		}
+		free(culprits);
+		forget(&a);
+	}
+	assert_int_equal(failed, 0);
+}
+
 /* Each step of a rank is usual, but not after those before it: by the counts either may be the
  * one. */
 static void test_departed(void **state)
@@ -487,10 +545,11 @@ static void test_own_lock(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_patience), cmocka_unit_test(test_uncertain),
-		cmocka_unit_test(test_departed), cmocka_unit_test(test_departed_first),
-		cmocka_unit_test(test_apart),    cmocka_unit_test(test_awaited),
-		cmocka_unit_test(test_slow),     cmocka_unit_test(test_own_lock),
+		cmocka_unit_test(test_patience),       cmocka_unit_test(test_uncertain),
+		cmocka_unit_test(test_receiver),       cmocka_unit_test(test_departed),
+		cmocka_unit_test(test_departed_first), cmocka_unit_test(test_apart),
+		cmocka_unit_test(test_awaited),        cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_own_lock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

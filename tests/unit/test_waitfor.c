@@ -470,6 +470,48 @@ static void test_unstarted(void **state)
 	}
 }
 
+/* Has another request been through a round that this one was left out of? */
+static void test_left_out(void **state)
+{
+	enum { MADE = SEG_REQUEST_PERSISTENT, STARTED = MADE | SEG_REQUEST_ACTIVE };
+	static const struct {
+		struct model_request other;
+		bool is_left_out;
+	} cases[] = {
+		{{.kind = SEG_REQUEST_RECV, .flags = MADE, .peer = 0, .tag = 8, .ordinal = 13},
+		 true},
+		{{.kind = SEG_REQUEST_RECV, .flags = STARTED, .ordinal = 13}, false},
+		{{.kind = SEG_REQUEST_RECV, .flags = MADE, .ordinal = 12}, false},
+		{{.kind = SEG_REQUEST_RECV, .flags = MADE, .ordinal = 24}, false},
+		{{.kind = SEG_REQUEST_RECV, .ordinal = 13}, false},
+	};
+	const char *const programs[] = {"r1:7", "b", NULL};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct job *job = run(programs, 5000);
+		struct model *model = model_of(job, 1);
+		struct waitfor_unstarted found;
+		struct answers a;
+
+		model->requests = xreallocarray(model->requests, 2, sizeof(*model->requests));
+		model->requests[0] = (struct model_request){.kind = SEG_REQUEST_SEND,
+							    .flags = MADE,
+							    .peer = 0,
+							    .tag = 7,
+							    .ordinal = 12};
+		model->requests[1] = cases[i].other;
+		model->num_requests = 2;
+		a = answers_of(job);
+		print_message("case %zu\n", i);
+		assert_true(
+			waitfor_find_unstarted(a.waitfor, a.waitfor->actors[0].first_need, &found));
+		assert_true(found.was_started);
+		assert_int_equal(found.is_left_out, cases[i].is_left_out);
+		forget(&a);
+	}
+}
+
 /* Can those that wait do without some who are outside MPI? */
 static void test_do_without(void **state)
 {
@@ -505,6 +547,7 @@ int main(void)
 		cmocka_unit_test(test_thread_waits), cmocka_unit_test(test_only_other_thread),
 		cmocka_unit_test(test_threads),      cmocka_unit_test(test_intercommunicator),
 		cmocka_unit_test(test_unreceived),   cmocka_unit_test(test_unstarted),
+		cmocka_unit_test(test_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,7 @@ for mpi; do
 	check "$mpi: no alarm" bash -c '! grep -q "\"hang\"" said'
 	hang "$mpi" deadlock '"deadlock", "ranks": "[12,]*"'
 	hang "$mpi" endless '"computation", "ranks": "1"' --max-wait 15s
-	check "$mpi, endless: not at once, as it might come back" says '"still".*may come back.*1[05](\.[0-9]+)? s'
+	check "$mpi, endless: not at once, as it might come back" says '"still".*rank 1 may come back.*1[05](\.[0-9]+)? s'
 done
 mpi=$1
 # That ranks once computed for longer elsewhere says nothing of this place: no --max-wait is needed.
@@ -52,7 +52,7 @@ hang "$mpi" sleep '"computation", "ranks": "1"' --max-wait 10s
 hang "$mpi" read '"computation", "ranks": "1"' --max-wait 10s
 watch_run "$mpi" long 3 1 --json --kill
 check "a rank computes for longer than ever before: status 0" test $? -eq 0
-check "it is told, and the job is not ended" says '"still".*may come back'
+check "it is told, and the job is not ended" says '"still".*rank 1 may come back'
 # At once by what it is; on a busy machine the standstill may be told as soon.
 hang "$mpi" stopped '"stopped", "ranks": "1", "certain": true, "proof": "(counts|test)"'
 

@@ -2,8 +2,8 @@
  * A spin lock that is never released: even and odd ranks take a lock of their own making in turns, by
  * putting 1 in place of a value of rank 0 until that was 0. The faulty rank keeps it and waits at the
  * barrier for those that spin.
- * expect: kind=likely
- * says: polls; window
+ * expect: kind=likely where=acquire
+ * says: polling
  * ranks: 4:2 8:6 */
 #include <mpi.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * As look_spin.c, with MPI_Compare_and_swap, in which Open MPI 4 crashes.
  * mpi: mpich
- * expect: kind=likely
- * says: polls; window
+ * expect: kind=likely where=acquire
+ * says: polling
  * ranks: 4:2 8:6 */
 #include <mpi.h>
 

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Messages that were sent and have not arrived. Whoever waits for one is a victim, and its sender has
+ * done its part: the MPI library or the network has the message. Ranks that wait for each other
+ * because of it are the consequence, so this comes before all that accuses one of them. */
+#include "analysis/verdict/verdict_private.h"
+
+/* The shortest stay of a rank whose library sends all that it can, since it is inside MPI or has left
+ * it, in good order: UINT64_MAX then. 0: it may have kept the message so far, or moves. */
+static uint64_t sender_stay(const struct judge *j, int rank)
+{
+	const struct waitfor *w = j->waitfor;
+	uint64_t stay_ns = UINT64_MAX;
+	bool is_inside = false;
+	uint32_t l = waitfor_first_actor(w, rank);
+
+	for (; waitfor_is_actor_of(w, l, rank); l++) {
+		if (j->actors[l].activity == ACTIVITY_ENDED)
+			continue;
+		if (!j->facts[l].is_static)
+			return 0;
+		is_inside |= j->facts[l].is_waiting;
+		verdict_shorten(j, l, &stay_ns);
+	}
+	return is_inside || stay_ns == UINT64_MAX ? stay_ns : 0;
+}
+
+/* How long both ends have stood still; 0: it may be on its way. */
+static uint64_t overdue_ns(const struct judge *j, uint32_t l, const struct waitfor_need *need)
+{
+	uint64_t stay_ns;
+
+	if (!need->is_sent || need->peer < 0 || !j->facts[l].is_waiting)
+		return 0;
+	stay_ns = sender_stay(j, need->peer);
+	verdict_shorten(j, l, &stay_ns);
+	return stay_ns >= VERDICT_ACCUSE_NS ? stay_ns : 0;
+}
+
+/* Other ranks' messages may be lost as well: all ends are named, and one message is told. */
+struct overdue {
+	struct rankset *ends;
+	uint32_t actor;
+	const struct waitfor_need *need; /* the one that is overdue for longest */
+	uint64_t stay_ns;
+};
+
+static void add_overdue(const struct judge *j, uint32_t l, struct overdue *found)
+{
+	for (const struct waitfor_need *need = NULL;
+	     (need = waitfor_next_need(j->waitfor, l, need));) {
+		uint64_t stay_ns = overdue_ns(j, l, need);
+
+		if (stay_ns == 0)
+			continue;
+		rankset_add(found->ends, j->actors[l].rank);
+		rankset_add(found->ends, need->peer);
+		if (found->need && stay_ns <= found->stay_ns)
+			continue;
+		found->actor = l;
+		found->need = need;
+		found->stay_ns = stay_ns;
+	}
+}
+
+static bool tell(struct judge *j, const struct overdue *found)
+{
+	struct verdict *verdict = j->verdict;
+	bool is_long = found->stay_ns >= VERDICT_HANG_NEW_NS;
+
+	if (!found->need || !verdict_is_unusual(j, found->actor))
+		return false;
+	verdict_accuse(j, found->ends, VERDICT_LOST, found->stay_ns);
+	verdict->witness = WITNESS_NOT_ARRIVED;
+	verdict->actor = found->actor;
+	verdict->need = (uint32_t)(found->need - j->waitfor->needs);
+	verdict->is_hang = is_long;
+	/* Only where the libraries at both ends count it is it known that one has sent it. */
+	verdict->is_likely =
+		!is_long || waitfor_way_between(j->waitfor, found->need->peer,
+						j->actors[found->actor].rank) != WAITFOR_ON_ITS_WAY;
+	verdict->is_stuck = !verdict->is_likely;
+	return true;
+}
+
+bool verdict_find_not_arrived_of(struct judge *j, const struct waitfor_deadlock *deadlock)
+{
+	struct overdue found = {.ends = rankset_in(j->arena, rankset_create())};
+
+	for (size_t i = 0; i < deadlock->num_actors; i++)
+		add_overdue(j, deadlock->actors[i], &found);
+	return tell(j, &found);
+}
+
+bool verdict_find_not_arrived(struct judge *j)
+{
+	struct overdue found = {.ends = rankset_in(j->arena, rankset_create())};
+
+	for (uint32_t l = 0; j->waitfor && l < j->waitfor->num_actors; l++)
+		add_overdue(j, l, &found);
+	return tell(j, &found);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Of ranks that wait for each other: messages that lie there and may be those that are waited for, and
+ * requests that were made for what is waited for and not started. */
+#include "analysis/verdict/verdict_private.h"
+
+/* ---- A message that may be the one that is waited for ---- */
+
+/* Is the message of an exchange that its destination has not come to yet? Then its source waits
+ * there for the destination's message, unless that one is further. */
+static bool is_early(const struct judge *j, const struct waitfor_deadlock *deadlock,
+		     const struct waitfor_unreceived *message)
+{
+	const struct waitfor *w = j->waitfor;
+	const struct waitfor_need *need = NULL;
+	uint32_t l = waitfor_first_actor(w, message->source);
+
+	for (; waitfor_is_actor_of(w, l, message->source); l++)
+		while ((need = waitfor_next_need(w, l, need)))
+			if (need->kind == WAITFOR_MESSAGE && need->is_certain &&
+			    need->peer == message->destination &&
+			    !verdict_is_further(j, deadlock, message->destination, l))
+				return true;
+	return false;
+}
+
+/* A message of other ranks than those of the need. */
+static bool is_between_others(const struct waitfor_lost *lost)
+{
+	return lost->slip == WAITFOR_OTHER_DESTINATION || lost->slip == WAITFOR_OTHER_SOURCE;
+}
+
+/* Is it of the need's ranks and wrong in one thing alone? Others may be for a later receive. */
+static bool is_close(const struct waitfor *w, const struct waitfor_lost *lost)
+{
+	const struct waitfor_need *need = &w->needs[lost->need];
+
+	return !is_between_others(lost) &&
+	       (lost->slip == WAITFOR_OTHER_TAG || need->tag == SEG_TAG_ANY ||
+		need->tag == w->unreceived[lost->message].tag);
+}
+
+/* Was one like it received of this peer before, or from anybody? If not, it may be the receive that is
+ * wrong, and not the message. */
+static bool is_known_kind(const struct waitfor_need *need)
+{
+	return need->peer < 0 || need->tag < 0 || need->number != 1 || need->given > 0;
+}
+
+/* Has another one than these ranks taken a step that is new to the job? */
+static bool has_novel_other(struct judge *j, const struct waitfor_deadlock *deadlock,
+			    const struct rankset *ranks)
+{
+	uint32_t transition;
+	uint32_t actor = verdict_find_novel(j, deadlock->actors, deadlock->num_actors, &transition);
+
+	return actor != WAITFOR_NONE && !rankset_contains(ranks, j->actors[actor].rank);
+}
+
+/* There are messages, and nobody receives them, that may be those that are waited for. */
+bool verdict_find_slip(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns,
+		       bool is_wanted_close)
+{
+	const struct waitfor *w = j->waitfor;
+	struct rankset *ranks = rankset_in(j->arena, rankset_create());
+	uint32_t first = WAITFOR_NONE, need = WAITFOR_NONE;
+	bool are_both = false;
+
+	for (uint32_t i = 0; i < w->num_losts; i++) {
+		const struct waitfor_lost *lost = &w->losts[i];
+		const struct waitfor_unreceived *message = &w->unreceived[lost->message];
+
+		/* The likeliest of each need. One of which others were received may be, too. */
+		if (!message->is_new || lost->need == need ||
+		    is_close(w, lost) != is_wanted_close ||
+		    !verdict_has_lane(deadlock, lost->actor) ||
+		    (is_between_others(lost) && is_early(j, deadlock, message)))
+			continue;
+		need = lost->need;
+		first = first == WAITFOR_NONE ? i : first;
+		rankset_add(ranks, message->source);
+		if (lost->slip == WAITFOR_OTHER_TAG && !is_known_kind(&w->needs[lost->need]) &&
+		    !waitfor_was_received(w, w->needs[lost->need].comm, w->needs[lost->need].tag)) {
+			rankset_add(ranks, message->destination);
+			are_both = true;
+		}
+		/* The one that sends to this rank, or this one that receives from another. */
+		if (lost->slip == WAITFOR_OTHER_SOURCE)
+			rankset_add(ranks, message->destination);
+	}
+	if (first == WAITFOR_NONE ||
+	    (!is_wanted_close && has_novel_other(j, deadlock, ranks)))
+		return false;
+	verdict_lose(j, stay_ns, ranks, first, w->losts[first].actor, w->losts[first].need);
+	if (are_both) {
+		j->verdict->witness = WITNESS_RECEIVER;
+		j->verdict->is_likely = true;
+	}
+	return true;
+}
+
+/* Was such a message received before, and none like the one that is waited for, of the same sender? Then
+ * the receive may be what is wrong. */
+static bool is_of_receiver(const struct waitfor *w, const struct waitfor_lost *lost)
+{
+	const struct waitfor_need *need = &w->needs[lost->need];
+	const struct waitfor_unreceived *message = &w->unreceived[lost->message];
+
+	return (lost->slip == WAITFOR_OTHER_TAG ||
+		(lost->slip == WAITFOR_OTHER_COMM && need->tag == message->tag)) &&
+	       !is_known_kind(need) && message->received > 0;
+}
+
+/* A message lies there that may be the one that is waited for, by a receive as there was none before:
+ * its receiver is wrong, or its sender has left out another one. */
+bool verdict_find_receiver(struct judge *j, const struct waitfor_deadlock *deadlock,
+			   uint64_t stay_ns)
+{
+	const struct waitfor *w = j->waitfor;
+
+	for (uint32_t i = 0; i < w->num_losts; i++) {
+		const struct waitfor_lost *lost = &w->losts[i];
+		struct rankset *ranks;
+
+		if (!is_of_receiver(w, lost) || !verdict_has_lane(deadlock, lost->actor))
+			continue;
+		ranks = rankset_in(j->arena, rankset_create());
+		rankset_add(ranks, w->unreceived[lost->message].source);
+		rankset_add(ranks, w->unreceived[lost->message].destination);
+		verdict_lose(j, stay_ns, ranks, i, lost->actor, lost->need);
+		j->verdict->witness = WITNESS_RECEIVER;
+		j->verdict->is_likely = true;
+		return true;
+	}
+	return false;
+}
+
+/* ---- A request that was not started ---- */
+
+/* Ranks have not started a request for what others wait for, though they have gone through a round of
+ * others. */
+bool verdict_find_unstarted(struct judge *j, const struct waitfor_deadlock *deadlock,
+			    uint64_t stay_ns)
+{
+	const struct waitfor *w = j->waitfor;
+	const struct waitfor_need *need = NULL;
+	struct rankset *ranks = rankset_in(j->arena, rankset_create());
+	struct waitfor_unstarted unstarted;
+	uint32_t actor = WAITFOR_NONE, first = WAITFOR_NONE;
+
+	for (size_t i = 0; i < deadlock->num_actors; i++)
+		while ((need = waitfor_next_need(w, deadlock->actors[i], need))) {
+			uint32_t n = (uint32_t)(need - w->needs);
+
+			if (need->peer < 0 || !waitfor_find_unstarted(w, n, &unstarted) ||
+			    !unstarted.is_left_out ||
+			    !rankset_contains(deadlock->ranks, unstarted.rank))
+				continue;
+			rankset_add(ranks, unstarted.rank);
+			if (first != WAITFOR_NONE)
+				continue;
+			actor = deadlock->actors[i];
+			first = n;
+		}
+	if (first == WAITFOR_NONE)
+		return false;
+	verdict_lose(j, stay_ns, ranks, WAITFOR_NONE, actor, first);
+	j->verdict->witness = WITNESS_UNSTARTED;
+	j->verdict->is_likely = true;
+	return true;
+}
