@@ -210,8 +210,8 @@ static void print_witness(const struct view *view)
 			  peer, where, who);
 	else
 		text_wrap(view, 4,
-			  "%s waits for %s, and %s is in another call, %s: it seems to have left "
-			  "that out, or not to have come to it",
+			  "%s waits for %s, and %s is in another call, %s: it has left that out, "
+			  "called it with other arguments, or not come to it",
 			  who, label_wait_need(view, verdict->need),
 			  waitfor->needs[verdict->need].peer < 0 ? text_of(view, "rank %d", peer)
 								 : "that one",

@@ -148,6 +148,18 @@ static const char *others_text(const struct view *view, uint32_t loop, uint64_t 
 	return line.text ? line.text : "";
 }
 
+/* Are both in the same loops, and in the same iterations of these? */
+static bool is_same_place(const struct place *a, const struct place *b)
+{
+	if (a->num_iterations != b->num_iterations || a->num_iterations == 0)
+		return false;
+	for (size_t i = 0; i < a->num_iterations; i++)
+		if (a->iterations[i].loop != b->iterations[i].loop ||
+		    a->iterations[i].count != b->iterations[i].count)
+			return false;
+	return true;
+}
+
 static void print_loops(const struct view *view, const struct eqgroup *group)
 {
 	const struct place *place = group->place;
@@ -172,6 +184,7 @@ void culprit_places_print(const struct view *view, bool has_places)
 {
 	const struct verdict *verdict = view->verdict;
 	size_t number = verdict->num_culprit_groups;
+	const struct place *told = NULL;
 	bool is_lost = verdict->kind == VERDICT_LOST;
 
 	for (size_t i = 0; i < number && i < MAX_GROUPS; i++) {
@@ -179,8 +192,10 @@ void culprit_places_print(const struct view *view, bool has_places)
 
 		if (!has_places)
 			print_group(view, group, number > 1 || is_lost);
-		if (i == 0 || number <= 2)
-			print_loops(view, group);
+		if (i > 0 && (number > 2 || is_same_place(told, group->place)))
+			continue;
+		print_loops(view, group);
+		told = group->place;
 	}
 	if (number > MAX_GROUPS && !has_places)
 		text_wrap(view, 2, "and %zu more groups, see \"groups\"", number - MAX_GROUPS);

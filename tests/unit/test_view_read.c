@@ -129,8 +129,8 @@ static void test_causes(void **state)
 		 "rank 2 in MPI_Barrier on halo\n"
 		 "    rank 2 waits for the part of rank 3 in MPI_Allreduce on "
 		 "halo, and that one is in another call, in MPI_Barrier, "
-		 "app+0x28: it seems to have left that out, or not to have come "
-		 "to it\n"
+		 "app+0x28: it has left that out, called it with other arguments, "
+		 "or not come to it\n"
 		 "    ranks 0-1 wait for these\n"
 		 "  rank 3: in MPI_Barrier, app+0x28\n"},
 		{"Barrier@30 <1:-16\n"
