@@ -87,8 +87,7 @@ bool verdict_find_slip(struct judge *j, const struct waitfor_deadlock *deadlock,
 		if (lost->slip == WAITFOR_OTHER_SOURCE)
 			rankset_add(ranks, message->destination);
 	}
-	if (first == WAITFOR_NONE ||
-	    (!is_wanted_close && has_novel_other(j, deadlock, ranks)))
+	if (first == WAITFOR_NONE || (!is_wanted_close && has_novel_other(j, deadlock, ranks)))
 		return false;
 	verdict_lose(j, stay_ns, ranks, first, w->losts[first].actor, w->losts[first].need);
 	if (are_both) {
