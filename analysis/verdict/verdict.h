@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Who holds the others up: analysis.md, section 6. Never more than was seen.
+ * Who holds the others up. Never more than was seen.
  *
  * rules.def has the rules in the order tried, each file those that go by one kind of fact:
  * what ranks do (rules), who waits for whom (deadlock, with slips, skipped and senders, and ends),
