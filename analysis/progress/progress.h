@@ -90,7 +90,7 @@ struct progress *progress_create_by_code(const struct job_model *jm,
 struct progress *progress_create(const struct job_model *jm);
 void progress_destroy(struct progress *progress);
 
-/* Is actor a less, the same or more progressed than b? A partial order (analysis.md, section 4; the
+/* Is actor a less, the same or more progressed than b? A partial order (the
  * idea is of Mitra et al., PLDI 2014). Actors of different roles are unordered. */
 enum progress_order progress_compare(const struct progress *progress, uint32_t a, uint32_t b);
 /* Why: the loop that decided (LOOP_NONE: reachability did), for explanations. */

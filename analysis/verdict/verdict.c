@@ -110,7 +110,7 @@ static void find_facts(struct judge *j)
 
 /* ---- Rules ---- */
 
-static bool is_nothing_known(struct judge *j)
+bool verdict_is_nothing_known(struct judge *j)
 {
 	if (j->num_actors > 0)
 		return false;
@@ -118,55 +118,23 @@ static bool is_nothing_known(struct judge *j)
 	return true;
 }
 
-static bool has_nobody_waiting(struct judge *j)
+bool verdict_has_nobody_waiting(struct judge *j)
 {
 	return rankset_is_empty(j->verdict->waiting);
 }
 
-static bool has_moving(struct judge *j)
+bool verdict_has_moving(struct judge *j)
 {
 	return !rankset_is_empty(j->verdict->moving);
 }
 
-/* In the order tried, until one says that this is it. What it says may be that nobody is to blame:
- * something that others may wait for moves, or does what it always does. */
 static const struct rule {
 	const char *name;
 	bool (*apply)(struct judge *j);
 } rules[] = {
-	{"crashed", verdict_find_crashed},
-	{"nothing is known", is_nothing_known},
-	/* a static rank whose process is stopped or gone */
-	{"stopped", verdict_find_stopped},
-	{"nobody waits", has_nobody_waiting},
-	/* a signal's handler wants a lock that the interrupted code holds */
-	{"own lock", verdict_find_own_lock},
-	/* ranks that call different things as one collective */
-	{"mismatch", verdict_find_mismatch},
-	/* ranks that wait for each other; a message that was not sent, or not as it is received; a
-	 * rank in MPI_Finalize that others still wait for */
-	{"deadlock", verdict_find_deadlock},
-	/* the job starts up or ends */
-	{"edge", verdict_find_edge},
-	/* outside MPI for longer than ever before, others waiting inside: it holds them up even
-	 * when it is not the least progressed (pipelines) */
-	{"computation", verdict_find_computing},
-	{"somebody moves", has_moving},
-	/* has left MPI, or its process is gone */
-	{"left", verdict_find_left},
-	/* a message that was sent and has not arrived */
-	{"not arrived", verdict_find_not_arrived},
-	/* a deadlock that a thread without MPI calls so far might end, and nobody moves */
-	{"helpless", verdict_find_helpless},
-	/* waits end where nothing is missing */
-	{"library", verdict_find_library},
-	/* ranks that wait for each other as long as they poll, one having left something out */
-	{"polling", verdict_find_polling},
-	/* perhaps without messages of anybody on their way: who could be meant to send them, and
-	 * has gone past that */
-	{"unsettled", verdict_find_unsettled},
-	/* the minimal groups of the order */
-	{"least", verdict_find_least},
+#define RULE(name, function) {name, function},
+#include "analysis/verdict/rules.def"
+#undef RULE
 };
 
 static void judge(struct judge *j)

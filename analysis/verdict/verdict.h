@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Who holds the others up: analysis.md, section 6. Never more than was seen.
+ * Who holds the others up. Never more than was seen.
  *
- * verdict.c has the table of rules in the order tried, each file those that go by one kind of fact:
+ * rules.def has the rules in the order tried, each file those that go by one kind of fact:
  * what ranks do (rules), who waits for whom (deadlock, with slips, skipped and senders, and ends),
  * messages that were sent and have not come (arrival), calls that do not match (mismatch), steps that
  * are new (novel) or leave a course (departed, by departure and call_contexts). ahead is the relation

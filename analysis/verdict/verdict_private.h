@@ -54,6 +54,12 @@ struct judge {
 	struct verdict *verdict;
 };
 
+/* ---- Rules: each sets the verdict and returns true, or leaves it as it was ---- */
+
+#define RULE(name, function) bool function(struct judge *j);
+#include "analysis/verdict/rules.def"
+#undef RULE
+
 /* ---- verdict_candidates.c ---- */
 
 /* Has the actor stayed for longer than is usual in its place (stays_judge())? */
@@ -77,21 +83,6 @@ void verdict_lose(struct judge *j, uint64_t stay_ns, const struct rankset *ranks
 		  uint32_t lane, uint32_t need);
 /* Of a process that is gone there is no model and no stack. */
 void verdict_add_ended(struct judge *j);
-
-/* ---- verdict_rules.c: each sets the verdict, or leaves it as it was ---- */
-
-/* Has a rank crashed? Faults come before aborts: who aborts may do so because another has ended. */
-bool verdict_find_crashed(struct judge *j);
-bool verdict_find_stopped(struct judge *j);
-bool verdict_find_own_lock(struct judge *j);
-/* All who wait do so in MPI_Init, or all in MPI_Finalize: nobody is accused for a minute; then those
- * that have not come to MPI_Init. */
-bool verdict_find_edge(struct judge *j);
-/* True if there was somebody outside, whether accused or not. */
-bool verdict_find_computing(struct judge *j);
-bool verdict_find_left(struct judge *j);
-/* All are static and inside. */
-bool verdict_find_least(struct judge *j);
 
 /* ---- verdict_read.c ---- */
 
@@ -127,16 +118,6 @@ bool verdict_is_before_exchange(const struct judge *j, uint32_t l, int peer, uin
 /* Main threads that got on between their samples, by the loops' variables in them. */
 struct rankset *verdict_find_moving(const struct judge *j);
 
-/* ---- verdict_deadlock.c ---- */
-
-bool verdict_find_deadlock(struct judge *j);
-/* A deadlock that another thread might have ended, but longer than ever before nobody has moved. */
-bool verdict_find_helpless(struct judge *j);
-/* Ranks that wait for each other as long as they poll, where that tells who is wrong. */
-bool verdict_find_polling(struct judge *j);
-/* Receives from anybody, perhaps without a message on its way: who has not sent it. */
-bool verdict_find_unsettled(struct judge *j);
-
 /* ---- verdict_slips.c: of a deadlock; each names ranks, or nobody ---- */
 
 /* Messages that nobody receives may be those that are waited for. is_wanted_close: wrong in one thing
@@ -159,13 +140,11 @@ bool verdict_find_wrong_group(struct judge *j, const struct waitfor_deadlock *de
 
 /* ---- verdict_arrival.c ---- */
 
-/* A message that was sent and has not arrived: of this deadlock, or of anybody who waits. */
+/* A message of this deadlock that was sent and has not arrived. */
 bool verdict_find_not_arrived_of(struct judge *j, const struct waitfor_deadlock *deadlock);
-bool verdict_find_not_arrived(struct judge *j);
 
 /* ---- verdict_ends.c ---- */
 
-bool verdict_find_library(struct judge *j);
 /* Keep the candidates that waits end at, if there are any. */
 void verdict_keep_ends(struct judge *j);
 /* Keep the candidates that somebody waits for, if there are any. */
@@ -175,7 +154,6 @@ void verdict_find_awaited(struct judge *j);
 
 /* ---- verdict_mismatch.c ---- */
 
-bool verdict_find_mismatch(struct judge *j);
 /* Candidates are held up in a collective that all have come to, and others, further on the same
  * communicator, do not agree on a size: one of them has left out a collective. */
 bool verdict_find_shifted(struct judge *j);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Who waits for whom: the AND/OR wait-for graph of a job, what follows from it, and what is wrong
- * with the calls that do not match. analysis.md, section 5.
+ * with the calls that do not match.
  *
  * This room knows waits by what the recorder has counted (waitfor, of ledgers) or by stacks
  * (stack_facts) and what MPI libraries hold (queue_waits); wait_graph says who may go on and who
