@@ -210,6 +210,10 @@ enum verdict_senders {
 struct rankset *verdict_find_senders(const struct judge *j, const struct waitfor_deadlock *deadlock,
 				     enum verdict_senders which, uint32_t *lane_ret,
 				     uint32_t *need_ret);
+/* Has the peer of a need for a receive gone past that? In the same iteration it is at a later place,
+ * or by its numbers of receives and of collectives. */
+bool verdict_has_left_out_receive(const struct judge *j, const struct waitfor_deadlock *deadlock,
+				  uint32_t l, const struct waitfor_need *need);
 /* Is a thread of the rank that is in the deadlock further than this lane? */
 bool verdict_is_further(const struct judge *j, const struct waitfor_deadlock *deadlock, int rank,
 			uint32_t lane);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Who has not sent what a rank of a deadlock waits for: who may be meant to, and is further. */
+#include "analysis/progress/loop_nest.h"
+#include "analysis/progress/progress.h"
 #include "analysis/verdict/verdict_private.h"
 
 /* More senders than this that the order would name: it has not picked anybody. */
@@ -19,6 +21,36 @@ bool verdict_is_further(const struct judge *j, const struct waitfor_deadlock *de
 	for (uint32_t l = waitfor_first_actor(w, rank); waitfor_is_actor_of(w, l, rank); l++)
 		if (verdict_has_lane(deadlock, l) && verdict_ahead(j, l, lane) != AHEAD_NOT)
 			return true;
+	return false;
+}
+
+/* By how many receives it has posted: one less than a multiple of the collectives that it has come
+ * to, and no multiple of those before. */
+static bool misses_one(const struct judge *j, const struct waitfor_need *need, uint32_t peer)
+{
+	const struct waitfor_need *own = waitfor_next_need(j->waitfor, peer, NULL);
+	uint64_t given = need->given;
+
+	return own && own->kind == WAITFOR_MEMBERS && own->number != WAITFOR_NOT_KNOWN &&
+	       own->number > 2 && given != WAITFOR_NOT_KNOWN && (given + 1) % own->number == 0 &&
+	       given % (own->number - 1) != 0;
+}
+
+bool verdict_has_left_out_receive(const struct judge *j, const struct waitfor_deadlock *deadlock,
+				  uint32_t l, const struct waitfor_need *need)
+{
+	const struct waitfor *w = j->waitfor;
+	uint32_t peer = waitfor_first_actor(w, need->peer), loop;
+
+	for (; waitfor_is_actor_of(w, peer, need->peer); peer++) {
+		if (!verdict_has_lane(deadlock, peer))
+			continue;
+		if (!j->actors[l].lane || !j->actors[peer].lane || !j->groups->progress)
+			return verdict_ahead(j, peer, l) != AHEAD_NOT;
+		if (progress_explain(j->groups->progress, peer, l, &loop) == PROGRESS_MORE &&
+		    (loop == LOOP_NONE || misses_one(j, need, peer)))
+			return true;
+	}
 	return false;
 }
 
@@ -57,15 +89,16 @@ static void add_past(const struct judge *j, const struct waitfor_deadlock *deadl
 {
 	const struct waitfor_need *need = &j->waitfor->needs[n];
 	int own = j->actors[l].rank;
-	bool are_past, is_exchanged;
+	bool are_past, is_past;
 	struct rankset *givers = waitfor_find_givers(j->waitfor, n, &are_past, scratch);
 
 	for (int rank = rankset_first(givers); rank >= 0; rank = rankset_next(givers, rank)) {
 		/* What is to be received has been sent. */
-		is_exchanged = need->kind != WAITFOR_RECEIVE &&
-			       verdict_is_before_exchange(j, l, rank, need->comm);
-		if (!rankset_contains(deadlock->ranks, rank) ||
-		    (!are_past && (is_exchanged || !verdict_is_further(j, deadlock, rank, l))))
+		is_past = need->kind == WAITFOR_RECEIVE
+				  ? verdict_has_left_out_receive(j, deadlock, l, need)
+				  : verdict_is_further(j, deadlock, rank, l) &&
+					    !verdict_is_before_exchange(j, l, rank, need->comm);
+		if (!rankset_contains(deadlock->ranks, rank) || !(are_past || is_past))
 			continue;
 		add_sender(s, rank, are_past, l, n);
 		rankset_add(s->waiting, own);

@@ -102,11 +102,11 @@ static const struct situation situations[] = {
 	{"the same with all messages", {"{20 r1 a} m", "{20 s0 a} m"}, "", "none", ""},
 	{"the sender computes", {"{20 r1 a}", "{9 s0 a} x"}, "", "computation", "1"},
 	{"the sender moves", {"{20 r1 a}", "{9 s0 a} m"}, "", "none", ""},
-<<<<<<< HEAD
-	{"wrong tag, of which it is not known who has it", {"s1:7 a", "r0:8 a"}, "0-1", "lost", "0-1"},
-=======
-	{"wrong tag", {"s1:7 a", "r0:8 a"}, "0-1", "lost", "0-1"},
->>>>>>> suite
+	{"wrong tag, of which it is not known who has it",
+	 {"s1:7 a", "r0:8 a"},
+	 "0-1",
+	 "lost",
+	 "0-1"},
 	{"wrong communicator", {"s1@1 a", "r0 a"}, "0-1", "lost", "0"},
 	{"wrong destination", {"s2 a", "r0 a", "a"}, "0-2", "lost", "0"},
 	{"wrong source", {"s1 a", "r2 a", "a"}, "0-2", "lost", "0-1"},
