@@ -227,11 +227,11 @@ static int look_once(struct session *session, struct node_look_options *options,
 				: look_here(session, options, err);
 }
 
-static int look(struct session *session, struct pdb_error *err)
+static int look(struct session *session, int milliseconds, struct pdb_error *err)
 {
 	const struct setting_options *settings = &session->settings;
 	struct node_look_options options = {
-		.milliseconds = settings->look,
+		.milliseconds = milliseconds,
 		.max_samples = settings->samples,
 		.all_threads = settings->threads == SWITCH_ON,
 		.all_evidence = settings->evidence == EVIDENCE_ALL,
@@ -239,24 +239,14 @@ static int look(struct session *session, struct pdb_error *err)
 		.sleep_until = interrupt_sleep_until,
 	};
 	uint64_t begin;
-	int longer;
 
 	if (look_once(session, &options, &begin, err) < 0 &&
 	    (!session_can_try_again(session, err) || look_once(session, &options, &begin, err) < 0))
 		return -1;
 	session_drop_sampling(session);
 	analyse(session);
-	longer = verdict_longer_look(session->verdict);
-	/* A script goes by the status; a person reads that it is not sure, and may look again. */
-	if (session->verdict->kind == VERDICT_COMPUTATION && !session->is_batch)
-		longer = 0;
-	if (options.milliseconds < longer) {
-		options.milliseconds = longer;
-		if (look_once(session, &options, &begin, err) < 0)
-			return -1;
-		analyse(session);
-	}
 	session->is_outdated = false;
+	session->look_ms = milliseconds;
 	session->looked_ns = monotonic_ns();
 	session->look_cost_ns = session->looked_ns - begin;
 	return 0;
@@ -290,7 +280,7 @@ int session_attach(struct session *session, pid_t pid, const char *nspace, struc
 	session->node = node_create(job, session->sampler);
 	session->launcher_fd = syscall(SYS_pidfd_open, session->launcher.pid, 0);
 	session->is_live = true;
-	if (look(session, err) < 0) {
+	if (look(session, session->settings.look, err) < 0) {
 		session_detach(session);
 		return error_prefix(err, "attaching to %d", (int)pid);
 	}
@@ -375,9 +365,9 @@ int session_open_kept(struct session *session, struct segment_kept *kept, int nu
 	return -1;
 }
 
-int session_refresh(struct session *session, struct pdb_error *err)
+static int look_again(struct session *session, int milliseconds, struct pdb_error *err)
 {
-	if (look(session, err) == 0)
+	if (look(session, milliseconds, err) == 0)
 		return 0;
 	if (err->code == ERROR_GONE) {
 		session->is_live = false;
@@ -385,6 +375,22 @@ int session_refresh(struct session *session, struct pdb_error *err)
 				 "the job has ended; the answers stay those of the last look");
 	}
 	return -1;
+}
+
+int session_refresh(struct session *session, struct pdb_error *err)
+{
+	return look_again(session, session->settings.look, err);
+}
+
+int session_be_sure(struct session *session, struct pdb_error *err)
+{
+	int longer = session->verdict ? verdict_longer_look(session->verdict) : 0;
+
+	/* A script goes by the status; a person reads that it is not sure, and may look again. */
+	if (!session->is_live || session->look_ms >= longer || session_has_ended(session) ||
+	    (session->verdict->kind == VERDICT_COMPUTATION && !session->is_batch))
+		return 0;
+	return look_again(session, longer, err);
 }
 
 /* Nothing is started for it, and no signal cuts it short: it waits for nobody but daemons. */

@@ -66,6 +66,7 @@ struct session {
 	const struct code_question *question; /* what sampling asks beside stacks; NULL: nothing */
 	uint64_t looked_ns;                   /* CLOCK_MONOTONIC; 0: never */
 	uint64_t look_cost_ns;                /* how long the last refresh took */
+	int look_ms;                          /* how long it was to take at least */
 	bool is_outdated;      /* gdb has had a rank since: the next answer takes a new one */
 	char *sample_trouble;  /* why there are no stacks at all; NULL: there are */
 	bool has_given_traces; /* of that refresh, to the command that is being carried out */
@@ -112,6 +113,10 @@ void session_detach(struct session *session);
 
 /* Look again and do all analyses anew. ERROR_GONE: nothing is left; the last snapshot stays. */
 int session_refresh(struct session *session, struct pdb_error *err);
+
+/* Look once more, for longer, if that may make the verdict surer. Errors are those of a refresh; the
+ * last look stays then. */
+int session_be_sure(struct session *session, struct pdb_error *err);
 
 /* The processes of the job have ended: look at what was kept of those with traces, and get all
  * traces. ERROR_GONE: nothing was kept, and the last snapshot stays. */

@@ -50,16 +50,35 @@ static void find_departed_party(struct judge *j, const struct waitfor_mismatch *
 	verdict_set_departed(j, actor, &departure, num_later);
 }
 
-/* The smallest party went wrong; all of them if several are as small. They come by size. */
+static bool is_finalizing(const struct waitfor_party *party)
+{
+	return strcmp(party->function, "MPI_Finalize") == 0;
+}
+
+/* The smallest party went wrong; all of them if several are as small, but for those that wait for one
+ * that has come to MPI_Finalize. They come by size. */
+static struct rankset *find_smallest(const struct judge *j, const struct waitfor_mismatch *mismatch)
+{
+	const struct waitfor_party *parties = mismatch->parties;
+	int smallest = rankset_count(parties[0].ranks);
+	struct rankset *ranks = rankset_in(j->arena, rankset_create());
+	bool has_left = false;
+
+	for (size_t i = 0; i < mismatch->num_parties; i++)
+		has_left |=
+			rankset_count(parties[i].ranks) == smallest && is_finalizing(&parties[i]);
+	for (size_t i = 0; i < mismatch->num_parties; i++)
+		if (rankset_count(parties[i].ranks) == smallest &&
+		    (!has_left || is_finalizing(&parties[i])))
+			rankset_add_set(ranks, parties[i].ranks);
+	return ranks;
+}
+
 static void accuse_party(struct judge *j, uint32_t m, uint64_t stay_ns)
 {
 	const struct waitfor_mismatch *mismatch = &j->waitfor->mismatches[m];
-	struct rankset *ranks = rankset_in(j->arena, rankset_copy(mismatch->parties[0].ranks));
-	int smallest = rankset_count(ranks);
+	struct rankset *ranks = find_smallest(j, mismatch);
 
-	for (size_t i = 1; i < mismatch->num_parties; i++)
-		if (rankset_count(mismatch->parties[i].ranks) == smallest)
-			rankset_add_set(ranks, mismatch->parties[i].ranks);
 	find_departed_party(j, mismatch, ranks);
 	verdict_accuse(j, ranks, VERDICT_MISMATCH, stay_ns);
 	j->verdict->which = m;

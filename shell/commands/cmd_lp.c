@@ -23,6 +23,7 @@ static int find_lp(struct session *session, const struct args *args, struct answ
 	/* Where nothing is left of the job the last look is told, with its age. */
 	if (is_worth_a_look(session))
 		session_refresh(session, err);
+	session_be_sure(session, err);
 	return 0;
 }
 
