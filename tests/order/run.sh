@@ -83,10 +83,10 @@ receive() {
 	local what="$mpi receive${1:+ on $1}"
 	start_job "$1" "$2" "$order/poisson-$mpi-O2" "$3" receive
 	wait_for has_lines '^fault' 1
-	check "$what: lp goes by the order" \
-		wait_for says lp "^Culprit: rank $3 of $2"
-	check "$what: it says so" has 'by the order of the stacks: '
-	check "$what: how sure that is" has 'need not be the cause'
+	check "$what: the stalled rank is first" wait_for says order "^First in temporal order: rank $3\\.$"
+	ask lp
+	check "$what: lp names it" has "^Culprit: rank $3 of $2$"
+	check "$what: it says why" has 'waits for itself'
 }
 
 # What is told of stacks, without times: tell WHERE [LAST_COMMAND]
