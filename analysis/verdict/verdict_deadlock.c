@@ -245,13 +245,6 @@ static bool find_not_arrived(struct judge *j, const struct stuck *stuck, int how
 	return verdict_find_not_arrived_of(j, stuck->deadlock);
 }
 
-static bool accuse_all(struct judge *j, const struct stuck *stuck, int how)
-{
-	(void)how;
-	accuse(j, stuck, stuck->deadlock->ranks);
-	return true;
-}
-
 /* ---- What goes by messages and requests alone ---- */
 
 static bool find_slip(struct judge *j, const struct stuck *stuck, int is_wanted_close)
@@ -283,30 +276,29 @@ static bool find_unstarted(struct judge *j, const struct stuck *stuck, int how)
 static const struct rule {
 	bool (*find)(struct judge *j, const struct stuck *stuck, int how);
 	int how;
+	bool is_for_polling; /* tells also of ranks that poll for each other */
 } rules[] = {
-	{find_not_arrived, 0},
-	{find_slip, true},
-	{find_senders, VERDICT_SENDERS_BY_MESSAGES},
-	{find_slip, false},
-	{find_skipped, true},
-	{find_novel, 0},
-	{find_departed, DEPARTED_STRONG},
-	{find_departed, DEPARTED_WEAK},
-	{find_unstarted, 0},
-	{find_skipped, false},
-	{find_receiver, 0},
-	{find_wrong_group, 0},
-	{find_senders, VERDICT_SENDERS_ALL},
-	{find_read, 0},
-	{accuse_all, 0},
+	{find_not_arrived, 0, false},
+	{find_slip, true, false},
+	{find_senders, VERDICT_SENDERS_BY_MESSAGES, false},
+	{find_slip, false, false},
+	{find_skipped, true, false},
+	{find_novel, 0, false},
+	{find_departed, DEPARTED_STRONG, true},
+	{find_departed, DEPARTED_WEAK, true},
+	{find_unstarted, 0, true},
+	{find_skipped, false, true},
+	{find_receiver, 0, true},
+	{find_wrong_group, 0, true},
+	{find_senders, VERDICT_SENDERS_ALL, true},
+	{find_read, 0, false},
 };
-/* Of those that poll. */
-enum { FIRST_OF_POLLING = 6, END_OF_POLLING = 13, NUM_RULES = 15 };
 
-static bool try_rules(struct judge *j, const struct stuck *stuck, int first, int end)
+static bool try_rules(struct judge *j, const struct stuck *stuck, bool are_polling)
 {
-	for (int i = first; i < end; i++)
-		if (rules[i].find(j, stuck, rules[i].how))
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if ((rules[i].is_for_polling || !are_polling) &&
+		    rules[i].find(j, stuck, rules[i].how))
 			return true;
 	return false;
 }
@@ -389,17 +381,18 @@ static bool judge_deadlock(struct judge *j, uint32_t d)
 	struct stuck stuck = {deadlock, d, deadlock_stay(j, deadlock)};
 	bool has_helpers = may_have_helpers(j, deadlock);
 
-	j->verdict->is_read = has_read(j, deadlock);
 	if (is_recorded(j, deadlock) &&
 	    stuck.stay_ns < (has_helpers ? VERDICT_HANG_NEW_NS : VERDICT_ACCUSE_NS))
 		return false;
-	/* Nobody is named where so many wait for each other, perhaps for a moment. */
-	if (!try_rules(j, &stuck, 0, NUM_RULES - 1)) {
+	j->verdict->is_read = has_read(j, deadlock);
+	if (!try_rules(j, &stuck, false)) {
+		/* So many may wait for each other for a moment: if somebody computes or moves, that
+		 * tells more. */
 		if (!deadlock->is_sure && !is_small(j, deadlock)) {
 			j->verdict->which = d;
 			return false;
 		}
-		try_rules(j, &stuck, NUM_RULES - 1, NUM_RULES);
+		accuse(j, &stuck, deadlock->ranks);
 	}
 	/* It says itself how sure it is, and nobody else could send it. */
 	if (j->verdict->witness == WITNESS_NOT_ARRIVED)
@@ -464,7 +457,8 @@ bool verdict_find_helpless(struct judge *j)
 	if (!w || w->num_deadlocks == 0 || stuck.deadlock->is_likely ||
 	    deadlock_stay(j, stuck.deadlock) < VERDICT_ACCUSE_NS || !are_unusual(j, stuck.deadlock))
 		return false;
-	try_rules(j, &stuck, 0, NUM_RULES);
+	if (!try_rules(j, &stuck, false))
+		accuse(j, &stuck, stuck.deadlock->ranks);
 	verdict_weigh(j);
 	j->verdict->is_likely = true;
 	j->verdict->is_stuck = false;
@@ -486,7 +480,7 @@ bool verdict_find_polling(struct judge *j)
 			continue;
 		actor = verdict_find_novel(j, deadlock->actors, deadlock->num_actors, &novel);
 		if ((actor != WAITFOR_NONE && !is_after_departure(j, deadlock, actor, novel)) ||
-		    !try_rules(j, &stuck, FIRST_OF_POLLING, END_OF_POLLING))
+		    !try_rules(j, &stuck, true))
 			continue;
 		verdict_weigh(j);
 		j->verdict->is_likely = j->verdict->is_while_polling = true;
