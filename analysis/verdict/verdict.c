@@ -143,8 +143,9 @@ static void judge(struct judge *j)
 
 	verdict->basis = j->evidence->num_lanes ? VERDICT_BY_MODELS : VERDICT_BY_STACKS;
 	find_facts(j);
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && !rules[i].apply(j); i++)
-		;
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && !verdict->rule; i++)
+		if (rules[i].apply(j))
+			verdict->rule = rules[i].name;
 	if (verdict->kind == VERDICT_NONE) {
 		verdict->stay_ns = verdict->longest_before_ns = 0;
 		verdict->needed_ns = verdict->end_ns = 0;

@@ -51,6 +51,7 @@ enum verdict_witness {
 struct verdict {
 	struct arena *arena; /* it is all in here */
 	enum verdict_kind kind;
+	const char *rule; /* the name of that which said so, in rules.def; NULL: none did */
 	enum verdict_basis basis;
 	struct rankset *culprits; /* empty for NONE and UNKNOWN; candidates for UNDECIDED */
 	uint32_t *culprit_groups; /* indexes in eqgroups, least progressed first */
