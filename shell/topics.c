@@ -76,8 +76,9 @@ static const char about_status[] =
 	"  2   pdb could not do what was asked\n"
 	"As in: pdb --pid PID --batch -ex lp. Where \"lp\" says \"not sure that this is a\n"
 	"hang\" the status is 0 although it may name ranks. A later look may be sure.\n"
-	"Without a recorder pdb looks for up to 5 s where it is not sure, and calls a\n"
-	"rank that computes for so long while others wait a hang. For longer phases:\n"
+	"Without a recorder pdb looks for up to 5 s where it is not sure. If a rank\n"
+	"computes during all of that and the others wait, it calls that a hang, provided\n"
+	"that it can count the MPI library's messages. For longer phases:\n"
 	"  pdb --pid PID --batch -ex \"set look 30000\" -ex refresh -ex lp\n"
 	"\"pdb run --watch\" passes on the status of a job that ends by itself.";
 

@@ -25,7 +25,7 @@
  *	ELSEWHERE  nobody has: its own longest stay on that side of calls, anywhere
  *
  * A lane that has not communicated yet is starting up, and one that has come to MPI_Finalize is
- * ending: their stays tell nothing before STAYS_EDGE_NS. */
+ * ending: their stays tell nothing before stay_limits.edge_ns. */
 #ifndef PDB_ANALYSIS_EVIDENCE_STAYS_H
 #define PDB_ANALYSIS_EVIDENCE_STAYS_H
 

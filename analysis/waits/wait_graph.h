@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Who waits for what, as an AND/OR graph, by counts (waitfor) or message queues (queue_waits):
+ * Who waits for what, as an AND/OR graph, by counts and message queues (waitfor):
  * which nodes may go on, and which wait for each other and for nothing else. */
 #ifndef PDB_ANALYSIS_WAIT_GRAPH_H
 #define PDB_ANALYSIS_WAIT_GRAPH_H

@@ -2,10 +2,9 @@
  * Who waits for whom: the AND/OR wait-for graph of a job, what follows from it, and what is wrong
  * with the calls that do not match.
  *
- * This room knows waits by what the recorder has counted (waitfor, of ledgers) or by stacks
- * (stack_facts) and what MPI libraries hold (queue_waits); wait_graph says who may go on and who
- * wait for each other. wait_groups and queue_groups show that to people; collective_groups and
- * message_pairs are the counts themselves, side by side.
+ * Needs come from what the recorder has counted (ledgers) and from what MPI libraries hold
+ * (waitfor_queues). wait_graph says who may go on and who wait for each other, wait_groups shows
+ * that to people; collective_groups and message_pairs are the counts themselves, side by side.
  *
  * Nodes are numbered in ranges, in this order:
  *	actors		node i is actors[i] of the evidence: a thread of a rank that calls MPI

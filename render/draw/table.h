@@ -6,7 +6,7 @@
  *	table_row(table);
  *	table_ranks(table, set);
  *	table_cell(table, "%d", pid);
- *	table_mark(table, "<- least progressed");
+ *	table_mark(table, "<- culprit");
  *	table_print(table);
  *
  * Columns are as wide as their widest cell. If the rows are then wider than view->width, columns

@@ -234,7 +234,7 @@ void cause_print_open(const struct view *view)
 	text_wrap(
 		view, 2,
 		"a deadlock, likely: %s wait for each other, by the messages that the MPI library "
-		"holds; who of them went wrong these do not tell",
+		"holds; they do not tell which of these ranks went wrong",
 		parts_who(view, deadlock->ranks));
 	print_waits(view, deadlock);
 }
@@ -345,9 +345,9 @@ static void print_not_arrived(const struct view *view, const char *who)
 	switch (waitfor_way_between(view->waitfor, need->peer, receiver)) {
 	case WAITFOR_ON_ITS_WAY:
 		text_wrap(view, 4,
-			  "the network, or what the MPI library does of it, has it: the library of "
-			  "rank %" PRId32 " counts more messages to rank %d than that of rank %d "
-			  "has got",
+			  "the network, or the part of the MPI library that does its work, has it: "
+			  "the library of rank %" PRId32 " has sent more messages to rank %d than "
+			  "that of rank %d has got",
 			  need->peer, receiver, receiver);
 		break;
 	case WAITFOR_WAY_EMPTY:
@@ -412,10 +412,10 @@ static void print_library(const struct view *view)
 	}
 	text_wrap(view, 2, "stuck inside MPI: %s waits for %s", label_wait_who(view, l - 1),
 		  label_wait_need(view, (uint32_t)(need - waitfor->needs)));
-	text_wrap(view, 4,
-		  "by the counts of calls that is there, and yet it does not come: the MPI library "
-		  "or "
-		  "the network has it, or it was taken for another call's");
+	text_wrap(
+		view, 4,
+		"the counts of calls say that it is there, but it does not arrive: the MPI library "
+		"or the network still has it, or another call has taken it");
 }
 
 /* ---- All kinds ---- */

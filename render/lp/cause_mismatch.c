@@ -111,7 +111,7 @@ static void print_pairs(const struct view *view, const struct waitfor_mismatch *
 				  mismatch->pairs[i].giver, mismatch->pairs[i].given,
 				  mismatch->pairs[i].taker, mismatch->pairs[i].taken);
 	if (mismatch->num_pairs > MAX_PAIRS)
-		text_wrap(view, indent, "and so do %s%zu more pairs of ranks",
+		text_wrap(view, indent, "%s%zu more pairs of ranks do not fit together",
 			  mismatch->num_pairs == WAITFOR_MAX_PAIRS ? "at least " : "",
 			  mismatch->num_pairs - MAX_PAIRS);
 }
