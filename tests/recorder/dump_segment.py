@@ -252,18 +252,22 @@ class Lane:
             comm, peer, tag, *counts = self.ledger.entry("<IiiIQQQQQ", i)
             yield (number(comm), named(PEERS, peer), named(TAGS, tag), *counts)
 
-
     def notes(self):
-        """(comm, number, kind, entries in bytes), the latest first."""
+        """(comm, number, kind, entries in bytes), the latest first, of the collectives that are
+        remembered by the communicators they name."""
         at = self.note_last
         while at and at >= self.note_end - self.note_words:
             start = self.base + self.note_offset + at % self.note_words * 4
-            started, _, comm, back, kind, num, unit = struct.unpack_from(
+            started, comm_id, index, back, kind, num, unit = struct.unpack_from(
                 "<QQIIIII", self.segment.data, start)
-            entries = struct.unpack_from("<%dI" % num, self.segment.data, start + 40)
-            yield (comm, started, named(NOTE_KINDS, kind),
-                   ",".join("?" if entry >> 31 else str(entry * unit) for entry in entries))
             at = at - back if back else 0
+            comm = self.segment.comm(index)
+            if comm.id != comm_id or (NOTE_KINDS[kind] != "leader" and
+                                      comm.collectives - started >= RECENT):
+                continue
+            entries = struct.unpack_from("<%dI" % num, self.segment.data, start + 40)
+            yield (index, started, NOTE_KINDS[kind],
+                   ",".join("?" if entry >> 31 else str(entry * unit) for entry in entries))
 
 
 def calls(segment):

@@ -103,6 +103,10 @@ static void print_comm(const struct model *model, size_t index)
 		fputs(comm->num_sources ? " sources " : " sources none", stdout);
 		print_members(model, comm->sources, comm->num_sources);
 	}
+	if (comm->num_destinations) {
+		fputs(" destinations ", stdout);
+		print_members(model, comm->destinations, comm->num_destinations);
+	}
 	printf(" name '%s'%s collectives %" PRIu64 "\n", comm->name ? comm->name : "",
 	       comm->is_freed ? " freed" : "", comm->collectives);
 	for (size_t i = 0; i < SEG_RECENT && comm->recent[i].number; i++)
@@ -151,6 +155,34 @@ static void print_operation(const struct model_operation *operation)
 	}
 }
 
+static void print_note(const struct model_lane *lane, const struct model_note *note)
+{
+	static const char *const kinds[] = {"",
+					    "gives",
+					    "takes",
+					    "gives root",
+					    "takes root",
+					    "gives each",
+					    "takes each",
+					    "gives neighbours",
+					    "takes neighbours",
+					    "error",
+					    "leader"};
+
+	printf("  note: comm %u number %" PRIu64 " %s ", note->comm, note->number,
+	       kinds[note->kind]);
+	for (uint32_t i = 0; i < note->num; i++) {
+		uint32_t entry = lane->note_entries[note->first + i];
+
+		fputs(i ? "," : "", stdout);
+		if (entry == UINT32_MAX)
+			putchar('?');
+		else
+			printf("%" PRIu64, (uint64_t)entry * note->unit);
+	}
+	putchar('\n');
+}
+
 static void print_lane(const struct model *model, size_t number)
 {
 	const struct model_lane *lane = &model->lanes[number];
@@ -172,6 +204,8 @@ static void print_lane(const struct model *model, size_t number)
 		       row->cancelled, row->sends, row->sends_done, row->receives,
 		       row->receives_done, row->taken);
 	}
+	for (size_t i = 0; i < lane->num_notes; i++)
+		print_note(lane, &lane->notes[i]);
 	if (lane->dropped_ledger)
 		printf("  ledger: dropped %" PRIu64 "\n", lane->dropped_ledger);
 }
