@@ -2,13 +2,13 @@
 #include "model/recorder/looks.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "model/recorder/lane.h"
 #include "model/recorder/operation.h"
+#include "model/recorder/tracer.h"
 
 /* ---- Answers ---- */
 
@@ -29,37 +29,30 @@ static uint64_t hash_bytes(const void *at, uint32_t bytes)
 	return hash;
 }
 
-/* Can the word of that byte be read? Buffers may be of a device. The kernel copies the set before it
- * refuses to do anything with it. */
-static bool is_word_readable(uintptr_t at)
+/* Read by the kernel, which refuses what is not there any more, or is of a device. */
+static bool hash_memory(const void *at, uint32_t bytes, uint64_t *hash_ret)
 {
-	const void *word = (const void *)(at & ~(uintptr_t)7);
+	unsigned char copy[LOOKS_BYTES];
+	struct iovec local = {copy, bytes}, remote = {(void *)(uintptr_t)at, bytes};
 	int saved = errno;
-	bool is_readable = syscall(SYS_rt_sigprocmask, ~0, word, NULL, sizeof(uint64_t)) == -1 &&
-			   errno == EINVAL;
+	bool is_read = process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)bytes;
 
 	errno = saved;
-	return is_readable;
+	if (is_read)
+		*hash_ret = hash_bytes(copy, bytes);
+	return is_read;
 }
 
-static bool is_readable(const void *at, uint32_t bytes)
-{
-	static_assert(LOOKS_BYTES <= 4096, "no page between the first and the last byte");
-	return is_word_readable((uintptr_t)at) && is_word_readable((uintptr_t)at + bytes - 1);
-}
-
-/* The answer of a look has come. Does it tell that something is changed? */
+/* The answer of a look has come. Does it tell that something is changed? So it may if it cannot be
+ * read. */
 static bool take_answer(struct look_entry *e)
 {
+	uint64_t value;
 	bool is_new;
 
 	e->is_pending = false;
-	if (e->readable != e->answer) {
-		if (!is_readable(e->answer, e->bytes))
-			return e->kind == LOOK_REPLACES;
-		e->readable = e->answer;
-	}
-	uint64_t value = hash_bytes(e->answer, e->bytes);
+	if (!hash_memory(e->answer, e->bytes, &value))
+		return true;
 	is_new = e->has_value && value != e->value;
 	e->has_value = true;
 	e->value = value;
@@ -67,13 +60,18 @@ static bool take_answer(struct look_entry *e)
 	       (e->kind == LOOK_REPLACES && value != e->other);
 }
 
-static bool take_answers(struct looks *k, uint32_t window)
+/* Those that this call completes. */
+static bool take_answers(struct looks *k, const struct look_entry *sync)
 {
 	bool is_new = false;
 
-	for (uint32_t i = 0; i < k->num; i++)
-		if (k->entries[i].is_pending && k->entries[i].window == window)
-			is_new |= take_answer(&k->entries[i]);
+	for (uint32_t i = 0; i < k->num; i++) {
+		struct look_entry *e = &k->entries[i];
+
+		if (e->is_pending && e->window == sync->window &&
+		    (sync->target == SEG_PEER_ANY || sync->target == e->target))
+			is_new |= take_answer(e);
+	}
 	return is_new;
 }
 
@@ -116,18 +114,13 @@ static uint32_t add_entry(struct lane *l, const struct look *look)
 	return k->num++;
 }
 
-static void expect_answer(struct look_entry *e, const struct look *look)
+/* False: what it is to be compared with cannot be read. */
+static bool expect_answer(struct look_entry *e, const struct look *look)
 {
 	e->is_pending = look->answer && look->bytes > 0;
 	e->answer = look->answer;
 	e->bytes = look->bytes;
-	if (!look->other || !e->is_pending)
-		return;
-	/* What is given to MPI to read is where the answer goes, or in memory like it. */
-	if (is_readable(look->other, e->bytes))
-		e->other = hash_bytes(look->other, e->bytes);
-	else
-		e->is_pending = false;
+	return !look->other || !e->is_pending || hash_memory(look->other, e->bytes, &e->other);
 }
 
 /* Not watched any more: the next one is looked at after so many. */
@@ -158,7 +151,7 @@ bool looks_repeat(struct lane *l)
 	}
 	k->is_watching = true;
 	k->events = events;
-	k->num = k->repeated = 0;
+	k->num = k->repeated = k->watched = 0;
 	k->last = LOOKS_MAX;
 	return true;
 }
@@ -172,20 +165,21 @@ bool looks_begin(struct lane *l, const struct look *look)
 	k->is_poll = false;
 	if (events != k->events || look->kind == LOOK_STEP || look->bytes > LOOKS_BYTES)
 		return rest(l, LOOKS_SAMPLE);
+	/* Their answers are new again and again. */
+	if (!k->is_polling && k->watched++ >= LOOKS_WATCHED)
+		return rest(l, LOOKS_REST);
 	l->looks_left = 1;
 	k->at = find_entry(l, look);
 	if (k->at == LOOKS_MAX) {
 		is_new = true;
 		k->at = add_entry(l, look);
-		if (k->at == LOOKS_MAX) {
+		if (k->at == LOOKS_MAX)
 			return rest(l, LOOKS_REST);
-		}
 	}
 	struct look_entry *e = &k->entries[k->at];
-	/* Of a call that nothing completes, the answer is there when the next is made. */
-	if (e->is_pending)
-		is_new |= take_answer(e);
-	expect_answer(e, look);
+	/* What completed the last one was no look. */
+	is_new |= e->is_pending;
+	is_new |= !expect_answer(e, look);
 	if (is_new)
 		looks_resume(l);
 	if (k->last < k->num)
@@ -220,7 +214,7 @@ bool looks_told_nothing(struct lane *l)
 	if (k->at == LOOKS_MAX)
 		return true;
 	struct look_entry *e = &k->entries[k->at];
-	if (e->kind != LOOK_SYNC || !take_answers(k, e->window))
+	if (e->kind != LOOK_SYNC || !take_answers(k, e))
 		return true;
 	k->repeated = 0;
 	return false;
@@ -242,15 +236,17 @@ static bool ends_round(const struct looks *k, uint32_t entry)
 void looks_end(struct lane *l)
 {
 	struct looks *k = l->looks;
+	uint32_t at = k->at; /* a signal's handler may call MPI by now */
 
-	if (!k->is_watching || k->at == LOOKS_MAX)
+	if (!k->is_watching || at >= LOOKS_MAX)
 		return;
 	k->events = relaxed_get(&l->current->events);
-	k->last = k->at;
+	k->last = at;
 	if (!k->is_poll && k->repeated >= LOOKS_REPEATED && k->repeated >= LOOKS_ROUNDS * k->num &&
-	    ends_round(k, k->at)) {
+	    ends_round(k, at)) {
 		k->is_polling = true;
-		k->polling_from = k->at;
+		k->polling_from = at;
+		k->watched = 0;
 	} else if (!k->is_poll) {
 		k->is_polling = false;
 	}
@@ -281,5 +277,9 @@ void looks_resume(struct lane *l)
 	for (uint32_t i = 0; i < (num ? num : 1); i++) {
 		at = num ? k->entries[at].next : k->last;
 		lane_pass(l, k->entries[at].site, l->poll_ticks);
+		if (l->tracer)
+			tracer_call(l->tracer, k->entries[at].site);
 	}
+	/* Until the next call forgets them, there are polls. */
+	l->hint = &l->poll_hint;
 }

@@ -7,7 +7,8 @@
  * A call that may be a look costs a countdown. When it is over and there was nothing but such calls
  * meanwhile, what each asks for is remembered, until another call comes. When as many as are known
  * have come twice more in a row and told nothing new, they are polls. An answer is compared after the
- * call that completes it (MPI_Win_flush, MPI_Win_unlock). Nothing here knows MPI. */
+ * call that completes it (MPI_Win_flush, MPI_Win_unlock); it may have become unreadable by then, if a
+ * call has failed. Nothing here knows MPI. */
 #ifndef PDB_RECORDER_LOOKS_H
 #define PDB_RECORDER_LOOKS_H
 
@@ -19,12 +20,13 @@
 struct lane;
 
 enum {
-	LOOKS_SAMPLE = 32,  /* calls from one that is looked at to the next, */
-	LOOKS_REST = 1024,  /* or so many after too many different ones */
-	LOOKS_MAX = 32,     /* different looks of a round */
-	LOOKS_BYTES = 256,  /* of an answer; who gets more moves data */
-	LOOKS_ROUNDS = 2,   /* known ones in a row, before they are polls: so many rounds, */
-	LOOKS_REPEATED = 8, /* and at least so many calls */
+	LOOKS_SAMPLE = 32,   /* calls from one that is looked at to the next, */
+	LOOKS_REST = 1024,   /* or so many after too many different ones */
+	LOOKS_MAX = 32,      /* different looks of a round */
+	LOOKS_BYTES = 256,   /* of an answer; who gets more moves data */
+	LOOKS_ROUNDS = 2,    /* known ones in a row, before they are polls: so many rounds, */
+	LOOKS_REPEATED = 8,  /* and at least so many calls */
+	LOOKS_WATCHED = 256, /* calls that are watched for that, and then a rest */
 };
 
 enum look_kind {
@@ -49,9 +51,8 @@ struct look {
 struct look_entry {
 	uint64_t what;
 	const void *answer;
-	const void *readable; /* an answer there can be read */
-	uint64_t value;       /* hash of the last answer */
-	uint64_t other;       /* hash of what it is compared with */
+	uint64_t value; /* hash of the last answer */
+	uint64_t other; /* hash of what it is compared with */
 	uint32_t window;
 	int32_t target;
 	uint32_t site;
@@ -66,6 +67,7 @@ struct looks {
 	uint64_t events;        /* of the lane when the last look had returned */
 	uint32_t sample;        /* calls since the last one that was looked at */
 	uint32_t num, repeated; /* known looks; of the last ones in a row that were known */
+	uint32_t watched;       /* calls since this began, or since they were polls */
 	uint32_t at, last; /* entry of the call in progress, of the one before; LOOKS_MAX: none */
 	uint32_t polling_from; /* entry of the call in whose exit state the lane is while polling */
 	bool is_watching;      /* what each asks for is remembered */
@@ -99,8 +101,8 @@ bool looks_told_nothing(struct lane *l);
 /* That has been recorded. */
 void looks_end(struct lane *l);
 
-/* Another call comes, or a poll that was successful, and polls were counted: make the events of those looks of the last round that
- * led from the present state to the last look. Within no section. */
+/* Another call comes, or a poll that was successful, and polls were counted: make the events of those
+ * looks of the last round that led from the present state to the last look. Within no section. */
 void looks_resume(struct lane *l);
 
 #endif

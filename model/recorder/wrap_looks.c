@@ -6,14 +6,29 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 	return ((hash ^ hash >> 31) + word) * 0x9e3779b97f4a7c15u;
 }
 
+/* A look-up by name is too slow for each call. */
 static MPI_Op no_op(void)
 {
-	return WRAP_CONSTANT(MPI_NO_OP, "ompi_mpi_op_no_op");
+	static MPI_Op op;
+
+	if (!op)
+		op = WRAP_CONSTANT(MPI_NO_OP, "ompi_mpi_op_no_op");
+	return op;
 }
 
 static MPI_Op replace_op(void)
 {
-	return WRAP_CONSTANT(MPI_REPLACE, "ompi_mpi_op_replace");
+	static MPI_Op op;
+
+	if (!op)
+		op = WRAP_CONSTANT(MPI_REPLACE, "ompi_mpi_op_replace");
+	return op;
+}
+
+/* The bytes of an answer lie side by side only in predefined types; MPI_BOTTOM has no place. */
+static enum look_kind kind_of(enum look_kind kind, const void *answer, MPI_Datatype type)
+{
+	return answer && wrap_predefined_size(type) >= 0 ? kind : LOOK_STEP;
 }
 
 void wrap_look_get(struct wrap_call *w, uint32_t window, int target, MPI_Aint at,
@@ -22,7 +37,7 @@ void wrap_look_get(struct wrap_call *w, uint32_t window, int target, MPI_Aint at
 	uint64_t bytes = wrap_bytes(count, type);
 
 	looks_begin(w->lane, &(struct look){
-				     .kind = LOOK_ASKS,
+				     .kind = kind_of(LOOK_ASKS, answer, type),
 				     .window = window,
 				     .target = target,
 				     .what = mix(at, bytes),
@@ -41,7 +56,7 @@ void wrap_look_fetch(struct wrap_call *w, uint32_t window, int target, MPI_Aint 
 						   : LOOK_STEP;
 
 	looks_begin(w->lane, &(struct look){
-				     .kind = kind,
+				     .kind = kind_of(kind, answer, type),
 				     .window = window,
 				     .target = target,
 				     .what = mix(mix(at, bytes), kind),
@@ -57,7 +72,7 @@ void wrap_look_swap(struct wrap_call *w, uint32_t window, int target, MPI_Aint a
 	uint64_t bytes = wrap_bytes(1, type);
 
 	looks_begin(w->lane, &(struct look){
-				     .kind = LOOK_SWAPS,
+				     .kind = kind_of(LOOK_SWAPS, answer, type),
 				     .window = window,
 				     .target = target,
 				     .what = mix(at, bytes),

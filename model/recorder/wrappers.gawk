@@ -104,7 +104,7 @@ function marked(name, mark,	list, n, i)
 function value(i, symbol)
 {
 	# Where choice buffers come in descriptors, these begin with the address.
-	if (names[i] == "sendbuf")
+	if (names[i] ~ /^(sendbuf|origin_addr|result_addr|compare_addr)$/)
 		return symbol ~ /f08ts/ ? "*(void *const *)a" i : symbol ? "a" i : names[i]
 	if (i in text_number)
 		return symbol ? "a" i ", length" text_number[i] : names[i] ", SIZE_MAX"
