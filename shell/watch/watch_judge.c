@@ -170,6 +170,8 @@ static uint64_t when_too_long(const struct watch *watch, uint64_t now_ns)
 
 	if (!watch->has_recorder || !verdict->needed_ns || verdict->needed_ns <= verdict->stay_ns)
 		return UINT64_MAX;
+	if (verdict->needed_ns - verdict->stay_ns > UINT64_MAX / 2)
+		return UINT64_MAX;
 	return now_ns + (verdict->needed_ns - verdict->stay_ns) + SECOND_NS / 10;
 }
 

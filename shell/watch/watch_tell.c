@@ -175,7 +175,7 @@ static void tell_hang_text(struct watch_teller *teller, const struct watch_hang 
 		fprintf(view.out, "; one that goes on as before would look so %.2g times an hour",
 			hang->chance);
 	else if (hang->proof == WATCH_BY_STAYS)
-		fputs("; in this place not one stay in a thousand is as long", view.out);
+		fputs("; that is too long by the stays that were seen before", view.out);
 	else if (hang->proof != WATCH_BY_COUNTS)
 		fputs(", and nothing like it was seen before to compare that with", view.out);
 	fputs(".\n", view.out);
