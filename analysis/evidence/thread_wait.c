@@ -62,19 +62,10 @@ static size_t find_function(const char *name, const char **called_ret)
 
 enum thread_wait_kind thread_wait_judge(unsigned int sample_kind, enum thread_wait_kind by_name)
 {
-	switch (sample_kind) {
-	/* Words that can hardly be anything else; a library without symbols says nothing. */
-	case SAMPLE_WAIT_JOIN:
-		return by_name == THREAD_WAIT_NONE ? THREAD_WAIT_JOIN : by_name;
-	case SAMPLE_WAIT_OWNED:
-		return by_name == THREAD_WAIT_NONE ? THREAD_WAIT_LOCK : by_name;
-	/* Small numbers, which something else may have there, too. */
-	case SAMPLE_WAIT_MUTEX:
-	case SAMPLE_WAIT_RWLOCK:
-	case SAMPLE_WAIT_OTHER:
-		return by_name == THREAD_WAIT_NONE ? THREAD_WAIT_FUTEX : by_name;
-	}
-	return THREAD_WAIT_NONE;
+	if (sample_kind == SAMPLE_WAIT_NONE)
+		return THREAD_WAIT_NONE;
+	/* Any word may be a thread's number by chance, above all where numbers are small. */
+	return by_name == THREAD_WAIT_NONE ? THREAD_WAIT_FUTEX : by_name;
 }
 
 /* Is the thread that was read the one that this kind is about? `found`: the function's place in the

@@ -43,7 +43,7 @@ bool futex_call_of(const struct user_regs_struct *regs, struct futex_call *ret)
 	ret->address = regs->rdi;
 	ret->operation = (uint32_t)regs->rsi;
 	ret->value = (uint32_t)regs->rdx;
-	ret->is_timed = regs->r10 != 0;
+	ret->is_timed = regs->r10 != 0 || ret->is_restarted;
 	return true;
 }
 
@@ -106,6 +106,19 @@ static struct sample_wait judge_wait(const struct futex_call *call, const uint32
 	return waits(SAMPLE_WAIT_OTHER, 0);
 }
 
+struct sample_wait futex_of_nobody(const struct futex_call *call)
+{
+	struct sample_wait wait = {.kind = SAMPLE_WAIT_NONE};
+
+	/* It may as well sleep or poll. */
+	if (call->is_restarted)
+		return wait;
+	wait.kind = SAMPLE_WAIT_OTHER;
+	/* Another process may wake it. */
+	wait.is_timed = call->is_timed || !(call->operation & FUTEX_PRIVATE_FLAG);
+	return wait;
+}
+
 struct sample_wait futex_judge(const struct futex_call *call, const uint32_t *words, size_t num,
 			       pid_t own)
 {
@@ -121,18 +134,17 @@ struct sample_wait futex_judge(const struct futex_call *call, const uint32_t *wo
 	case FUTEX_LOCK_PI:
 	case 13: /* FUTEX_LOCK_PI2, of Linux 5.14 */
 		wait = waits(SAMPLE_WAIT_OTHER, 0);
-		if (is_tid(words[0] & FUTEX_TID_MASK))
+		/* The kernel sets the bit for who waits, and does not restart this call so. */
+		if (!call->is_restarted && words[0] & FUTEX_WAITERS &&
+		    is_tid(words[0] & FUTEX_TID_MASK))
 			wait = waits(SAMPLE_WAIT_OWNED, words[0] & FUTEX_TID_MASK);
 		break;
 	case FUTEX_WAIT_REQUEUE_PI:
 		wait = waits(SAMPLE_WAIT_OTHER, 0);
 		break;
 	}
-	/* It may as well sleep or poll. */
-	if (call->is_restarted && wait.kind == SAMPLE_WAIT_OTHER)
-		wait.kind = SAMPLE_WAIT_NONE;
+	if (wait.kind == SAMPLE_WAIT_OTHER)
+		return futex_of_nobody(call);
 	wait.is_timed = wait.kind != SAMPLE_WAIT_NONE && call->is_timed;
-	/* Another process may wake it. */
-	wait.is_timed |= wait.kind == SAMPLE_WAIT_OTHER && !(call->operation & FUTEX_PRIVATE_FLAG);
 	return wait;
 }

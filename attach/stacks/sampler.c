@@ -247,7 +247,7 @@ static void judge_wait(struct subject *subject, const struct tracee *tracee)
 	if (wait->tid)
 		wait->tid = procfs_find_thread(subject->pid, wait->tid);
 	if (!wait->tid && wait->kind != SAMPLE_WAIT_NONE)
-		wait->kind = SAMPLE_WAIT_OTHER;
+		*wait = futex_of_nobody(&tracee->futex);
 }
 
 static void explain_failure(struct subject *subject, const struct tracee *tracee)
@@ -364,8 +364,12 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 		tracees[i].maps = unwind_space_maps(subjects[i]->process->space);
 		tracees[i].stack.bytes = sampler->stacks + i * STACK_SIZE;
 		tracees[i].stack.capacity = STACK_SIZE;
-		if (procfs_stat(subjects[i]->pid, subjects[i]->tid, &stat))
+		if (procfs_stat(subjects[i]->pid, subjects[i]->tid, &stat)) {
+			/* It may be another process's thread by now. */
+			if (subjects[i]->tid != subjects[i]->pid)
+				tracees[i].tid = 0;
 			continue;
+		}
 		subjects[i]->state = stat.state;
 		/* Another process by now: it is left alone, as no thread has the number 0. */
 		if (stat.pid == subjects[i]->pid &&
@@ -541,7 +545,8 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 		add_target(sampler, &subjects, &targets[i], flags);
 	num = subjects.num;
 	take_from(sampler, &subjects, 0, flags);
-	if (flags & SAMPLER_AWAITED)
+	/* Else they are all there. */
+	if (flags & SAMPLER_AWAITED && !(flags & SAMPLER_ALL_THREADS))
 		take_awaited(sampler, &subjects, flags);
 	result = check_all_refused(&subjects, err);
 	for (i = 0; !result && i < subjects.num; i++) {

@@ -127,7 +127,7 @@ static void test_judge(void **state)
 		 101},
 		{"the same by a newer call",
 		 {0, PRIVATE(13), 1, false, false},
-		 {101},
+		 {WAITED},
 		 6,
 		 SAMPLE_WAIT_OWNED,
 		 101},
