@@ -467,10 +467,11 @@ static int sample_evenly(struct node *node, const struct node_look_options *opti
 			 const struct rankset *ranks, int first, int end, uint64_t begin_ns,
 			 uint64_t span_ns, struct pdb_error *err)
 {
+	int result = 0;
+
 	for (int i = first; i < end; i++) {
 		struct samples *more;
 		size_t num;
-		int result;
 
 		if (i > 0 && !options->sleep_until(begin_ns + span_ns * i / (STACK_LOOKS - 1)))
 			break;
@@ -482,11 +483,12 @@ static int sample_evenly(struct node *node, const struct node_look_options *opti
 		if (result == 0)
 			samples_move(node->samples, more, NULL, true);
 		samples_destroy(more);
-		if (i == first && (result < 0 || num == 0))
+		/* Some may have ended or be refused, and the rest not. */
+		if (i == first && (!ranks || i + 1 == STACK_LOOKS) && (result < 0 || num == 0))
 			return result;
 	}
 	samples_sort(node->samples);
-	return 0;
+	return node->samples->num_samples > 0 ? 0 : result;
 }
 
 /* What a look without a recorder sees before its last sample, which is then due. */
