@@ -115,6 +115,8 @@ static void print_not_sure(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
 
+	if (view->is_known_hang)
+		return;
 	if (verdict->is_uncounted)
 		print_doubt(view, "it may just take long, and ranks may move unseen between the "
 				  "samples, as counts of messages cannot be read of all");
@@ -512,7 +514,7 @@ static void print_confidence(const struct view *view)
 		text_wrap(view, 2, "likely, not certain: %s", likely_reason(verdict));
 	if (!verdict->is_hang && has_cores(view))
 		print_doubt(view, "cores are of one moment");
-	else if (!verdict->is_hang && !view->is_known_hang)
+	else if (!verdict->is_hang)
 		print_not_sure(view);
 	if (verdict->is_approximate)
 		text_wrap(view, 2,

@@ -257,6 +257,14 @@ static bool is_too_long(struct watch *watch)
 	       !is_spared(watch);
 }
 
+/* Nobody has moved for --max-wait, and nothing is there to compare that with: the user wants to hear
+ * of it even where it is too early to name anybody. */
+static bool is_hang_by_patience(const struct verdict *verdict)
+{
+	return verdict_may_be_hang(verdict) || verdict->is_edge ||
+	       (!rankset_is_empty(verdict->awaited) && rankset_is_empty(verdict->moving));
+}
+
 int watch_look_closely(struct watch *watch, struct pdb_error *err)
 {
 	const struct session *session = watch->session;
@@ -277,8 +285,7 @@ int watch_look_closely(struct watch *watch, struct pdb_error *err)
 		find_hang(watch, WATCH_BY_STAYS);
 	else if (!watch->has_recorder &&
 		 watch_still_ns(watch) > watch->options->max_wait_s * SECOND_NS &&
-		 (verdict_may_be_hang(session->verdict) || session->verdict->is_edge) &&
-		 !watch_is_active(watch))
+		 is_hang_by_patience(session->verdict) && !watch_is_active(watch))
 		find_hang(watch, WATCH_BY_PATIENCE);
 	return 0;
 }
@@ -331,6 +338,9 @@ int watch_confirm(struct watch *watch, struct pdb_error *err)
 
 int watch_judge_pace(struct watch *watch, struct pdb_error *err)
 {
+	const bool has_history = isfinite(watch->report.chance);
+	const struct verdict *verdict;
+
 	if (hang_test_state(watch->test) == HANG_CONFIRM)
 		hang_test_confirm(watch->test, true);
 	tell_still(watch);
@@ -341,10 +351,10 @@ int watch_judge_pace(struct watch *watch, struct pdb_error *err)
 	watch->next_proof_ns = monotonic_ns() + CERTAIN_NS;
 	if (watch->is_over || interrupt_pending())
 		return 0;
+	verdict = watch->session->verdict;
 	if (is_spared(watch))
 		watch->next_proof_ns = monotonic_ns() + SPARED_NS;
-	else if (verdict_may_be_hang(watch->session->verdict))
-		find_hang(watch,
-			  isfinite(watch->report.chance) ? WATCH_BY_TEST : WATCH_BY_PATIENCE);
+	else if (has_history ? verdict_may_be_hang(verdict) : is_hang_by_patience(verdict))
+		find_hang(watch, has_history ? WATCH_BY_TEST : WATCH_BY_PATIENCE);
 	return 0;
 }

@@ -52,6 +52,8 @@ void watch_tell_clear(struct watch_teller *teller)
 
 const char *watch_kind_text(const struct verdict *verdict)
 {
+	if (verdict->kind == VERDICT_NONE && !rankset_is_empty(verdict->awaited))
+		return "computation";
 	return verdict->kind == VERDICT_LEAST || verdict->kind == VERDICT_UNDECIDED ||
 			       verdict->kind == VERDICT_NONE
 		       ? "communication"
@@ -132,8 +134,9 @@ char *watch_standstill_text(const struct watch_standstill *still)
 /* Are the culprits the cause, or only the likeliest? */
 static bool is_certain(const struct verdict *verdict)
 {
-	return !verdict->is_likely && verdict->kind != VERDICT_LEAST &&
-	       verdict->kind != VERDICT_UNDECIDED && verdict->kind != VERDICT_UNKNOWN;
+	return !verdict->is_likely && verdict->kind != VERDICT_NONE &&
+	       verdict->kind != VERDICT_LEAST && verdict->kind != VERDICT_UNDECIDED &&
+	       verdict->kind != VERDICT_UNKNOWN;
 }
 
 bool watch_is_doubted(const struct watch_hang *hang)
@@ -151,7 +154,8 @@ static void tell_hang_json(struct watch_teller *teller, const struct watch_hang 
 	};
 	const struct verdict *verdict = teller->session->verdict;
 	bool is_sure = is_certain(verdict) && !watch_is_doubted(hang);
-	char *ranks = rankset_encode(verdict->culprits, 0);
+	char *ranks = rankset_encode(
+		verdict->kind == VERDICT_NONE ? verdict->awaited : verdict->culprits, 0);
 
 	fprintf(teller->out,
 		", \"kind\": \"%s\", \"ranks\": \"%s\", \"certain\": %s, \"proof\": \"%s\", "

@@ -8,12 +8,12 @@
 # A target's last line of the form "N passed, N failed" counts; a target that ends with a failure
 # without having counted one counts as one failed test. What a target prints goes to
 # DIR/NAME/TARGET.log; V=1 in the environment shows it at once. A target that fails is run once
-# more, alone: tests of real jobs share few processors with everything else on the machine. A test
-# has failed if it failed both times; what failed once is listed as UNSTEADY: look into it. Tests are
-# told apart by the lines "FAILED  NAME" that they print, reasons in the lines below them. What
-# failed is shown at the end, but for the tests that passed; so are lines "MOVED ...", of figures that
-# differ from kept ones, which is no failure. Beside the time that a target took is
-# how long processors worked for it. Ends with the sum, in the same form.
+# more, alone: tests of real jobs share few processors with everything else on the machine. One that
+# is such a suite itself has done so. A test has failed if it failed both times; what failed once is
+# listed as UNSTEADY: look into it. Tests are told apart by the lines "FAILED  NAME" that they print,
+# reasons in the lines below them. What failed is shown at the end, but for the tests that passed; so
+# are lines "MOVED ...", of figures that differ from kept ones, which is no failure. Beside the time
+# that a target took is how long processors worked for it. Ends with the sum, in the same form.
 set -u
 make=$1 build=$2
 logs=${build#O=}/$3
@@ -67,6 +67,9 @@ list_failed() {
 	sed -n 's/^ *FAILED  *//p' "$@" | sort -u
 }
 
+# Its parts have been repeated already.
+is_suite() { grep -q '^== summary$' "$log"; }
+
 # Run the target $1 again, which has failed; passed and failed are those of both times together.
 repeat_part() {
 	grep -A 3 '^ *FAILED' "$log" | head -n 40 | cut -c 1-300
@@ -98,7 +101,7 @@ for group in "$@"; do
 	wait_beside
 	for target in ${group//[+,]/ }; do
 		read_part "$target"
-		[ "$failed" -eq 0 ] || repeat_part "$target"
+		[ "$failed" -eq 0 ] || is_suite || repeat_part "$target"
 		[ "$failed" -eq 0 ] || broken+=("$target")
 		total_passed=$((total_passed + passed)) total_failed=$((total_failed + failed))
 	done

@@ -5,6 +5,7 @@
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/modules.h"
+#include "model/job/names.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
 #include "tests/unit/small_answers.h"
@@ -528,6 +529,8 @@ static void test_own_lock(void **state)
 		if (cases[i].is_handler)
 			main = callpaths_intern(job->callpaths, main, signals, 14, false);
 		sample.path = callpaths_intern(job->callpaths, main, MODULE_NONE, 2, false);
+		names_set(job->names, sample.path,
+			  &(struct name){.function = "pthread_mutex_lock"});
 		samples_add(job->samples, &sample);
 		a = answers_of(job);
 		print_message("case %zu\n", i);

@@ -251,24 +251,27 @@ static void test_thread_waits(void **state)
 	static const char *const programs[] = {"r1", "r0"};
 	static const struct {
 		struct sample_wait wait;
-		pid_t tid; /* of the sample */
+		const char *function; /* that the sample is in */
+		pid_t tid;            /* of the sample */
 		bool has_ended, is_stuck;
 	} cases[] = {
-		{{SAMPLE_WAIT_JOIN, false, 101}, 100, false, true},
-		{{SAMPLE_WAIT_OWNED, false, 101}, 100, false, true},
+		{{SAMPLE_WAIT_JOIN, false, 101}, "pthread_join", 100, false, true},
+		{{SAMPLE_WAIT_OWNED, false, 101}, "pthread_mutex_lock", 100, false, true},
 		/* It ends after some time anyway. */
-		{{SAMPLE_WAIT_OWNED, true, 101}, 100, false, false},
+		{{SAMPLE_WAIT_OWNED, true, 101}, "pthread_mutex_lock", 100, false, false},
 		/* Another thread, which does not call MPI; nobody; itself. */
-		{{SAMPLE_WAIT_JOIN, false, 102}, 100, false, false},
-		{{SAMPLE_WAIT_OTHER, false, 0}, 100, false, false},
-		{{SAMPLE_WAIT_OWNED, false, 100}, 100, false, false},
-		{{SAMPLE_WAIT_NONE, false, 0}, 100, false, false},
-		/* What is a mutex for sure only by a name, which there is not. */
-		{{SAMPLE_WAIT_MUTEX, false, 101}, 100, false, false},
+		{{SAMPLE_WAIT_JOIN, false, 102}, "pthread_join", 100, false, false},
+		{{SAMPLE_WAIT_OTHER, false, 0}, "pthread_mutex_lock", 100, false, false},
+		{{SAMPLE_WAIT_OWNED, false, 100}, "pthread_mutex_lock", 100, false, false},
+		{{SAMPLE_WAIT_NONE, false, 0}, "pthread_mutex_lock", 100, false, false},
+		/* What was read is no lock and no thread without a name. */
+		{{SAMPLE_WAIT_JOIN, false, 101}, NULL, 100, false, false},
+		{{SAMPLE_WAIT_OWNED, false, 101}, NULL, 100, false, false},
+		{{SAMPLE_WAIT_MUTEX, false, 101}, NULL, 100, false, false},
 		/* Another number space. */
-		{{SAMPLE_WAIT_JOIN, false, 101}, 2100, false, false},
+		{{SAMPLE_WAIT_JOIN, false, 101}, "pthread_join", 2100, false, false},
 		/* An older thread of that number. */
-		{{SAMPLE_WAIT_JOIN, false, 101}, 100, true, false},
+		{{SAMPLE_WAIT_JOIN, false, 101}, "pthread_join", 100, true, false},
 	};
 
 	(void)state;
@@ -287,6 +290,9 @@ static void test_thread_waits(void **state)
 		model_of(job, 0)->lanes[1].has_ended = cases[i].has_ended;
 		sample.path =
 			callpaths_intern(job->callpaths, CALLPATH_NONE, MODULE_NONE, 1, false);
+		if (cases[i].function)
+			names_set(job->names, sample.path,
+				  &(struct name){.function = cases[i].function});
 		samples_add(job->samples, &sample);
 		a = answers_of(job);
 		for (int l = 0; l < 3; l++)
