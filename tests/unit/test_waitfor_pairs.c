@@ -9,7 +9,9 @@
 #include "model/xalloc.h"
 #include "tests/unit/small_answers.h"
 
-enum { SIZE = 4, MANY = UINT32_MAX };
+#define MANY UINT32_MAX
+
+enum { SIZE = 4 };
 
 /* Rank 3 is through with the second collective of all, the others wait in it. */
 static struct job *make_job(bool has_neighbours)
