@@ -36,7 +36,8 @@ struct place_stays {
 	uint64_t longest_ns, second_ns; /* of the lane with the longest, and of all others */
 	size_t longest_lane;
 	uint64_t longest_gap_ns; /* from a failed poll to what came next, of any */
-	uint64_t num_left;       /* lanes that have left it, as far as is known */
+	uint64_t num_left;       /* lanes that have left it, as far as is known, */
+	uint64_t num_polled;     /* and those of them that have polled there */
 };
 
 struct stays {
@@ -135,6 +136,7 @@ static void add_stay(struct stays *stays, size_t lane, uint32_t local, uint64_t 
 	} else if (ns > place->second_ns) {
 		place->second_ns = ns;
 	}
+	place->num_polled += gap_ns > 0;
 	if (gap_ns > place->longest_gap_ns)
 		place->longest_gap_ns = gap_ns;
 }
@@ -222,12 +224,14 @@ static bool *find_running(const struct stays *stays)
 	return is_run;
 }
 
-/* The longest time from one arrival at the head to the next, as far as the ring goes back; 0: it
- * has not two of them. */
-static uint64_t longest_iteration(const struct job_lane *lane, uint32_t header)
+/* The longest time from one arrival at the head to the next, as far as the ring goes back, and of how
+ * many. */
+static uint64_t longest_iteration(const struct job_lane *lane, uint32_t header, uint64_t *num_ret)
 {
 	uint64_t before_ns = 0, longest_ns = 0;
 	bool has_one = false;
+
+	*num_ret = 0;
 
 	for (size_t i = 0; i < lane->data->num_ring; i++) {
 		const struct model_event *event = &lane->data->ring[i];
@@ -236,14 +240,15 @@ static uint64_t longest_iteration(const struct job_lane *lane, uint32_t header)
 			continue;
 		if (has_one && event->ns - before_ns > longest_ns)
 			longest_ns = event->ns - before_ns;
+		*num_ret += has_one;
 		before_ns = event->ns;
 		has_one = true;
 	}
 	return longest_ns;
 }
 
-/* Of the innermost loop that the lane is in and of which enough iterations are known, or that it has
- * left though others have not: how many, and the longest. False: there is none. */
+/* Of the innermost loop that the lane is in and that has had enough iterations, or that it has left
+ * though others have not: the longest that is known, and of how many. False: there is none. */
 static bool find_loop(const struct stays *stays, size_t lane, uint64_t *num_ret,
 		      uint64_t *longest_ret)
 {
@@ -262,9 +267,9 @@ static bool find_loop(const struct stays *stays, size_t lane, uint64_t *num_ret,
 		if (in->total < FEW_ITERATIONS ||
 		    (place->num_iterations == 0 && !stays->is_run[in->loop]))
 			continue;
-		*num_ret = in->total;
-		*longest_ret = longest_iteration(at, stays->progress->loops[in->loop].header);
-		if (*longest_ret == 0) /* the ring is too short: so long on average, at most */
+		*longest_ret =
+			longest_iteration(at, stays->progress->loops[in->loop].header, num_ret);
+		if (*num_ret == 0) /* the ring is too short: so long on average, at most */
 			*longest_ret = (at->data->since_ns - at->data->first_ns) / in->total;
 		return true;
 	}
@@ -392,23 +397,27 @@ static bool has_polled(const struct job_lane *at)
 	       activity_of_lane(at) == ACTIVITY_COMPUTING;
 }
 
-/* Who waits inside a call does so for others: how long these once took says nothing of this one. The
- * same holds for those that polled here, if this one has and does so no more: its stay is since then. */
-static uint64_t comparable_longest(const struct job_lane *at, const struct place_stays *place)
+static uint64_t less_itself(uint64_t num)
 {
-	if (!SEG_STATE_IS_EXIT(at->state))
-		return 0;
-	return has_polled(at) ? place->longest_gap_ns : place->longest_ns;
+	return num > 0 ? num - 1 : 0;
 }
 
+/* Who waits inside a call does so for others: how long these once took says nothing of this one. The
+ * same holds for those that polled here, if this one has and does so no more: its stay is since then.
+ * What says nothing is not counted, either. */
 static struct stay_judgement judge_known(const struct stays *stays, size_t lane, uint64_t num)
 {
 	const struct job_lane *at = &stays->jm->lanes[lane];
 	const struct place_stays *place = get_stays(stays, at->role, at->state);
-	uint64_t num_others = place->num_left > 0 ? place->num_left - 1 : 0;
-	uint64_t longest_ns = longer(own_longest(at), comparable_longest(at, place));
+	uint64_t longest_ns = own_longest(at);
 
-	return judge_by(STAY_BY_PLACE, num + num_others, longest_ns);
+	if (!SEG_STATE_IS_EXIT(at->state))
+		return judge_by(STAY_BY_PLACE, num, longest_ns);
+	if (has_polled(at))
+		return judge_by(STAY_BY_PLACE, num + less_itself(place->num_polled),
+				longer(longest_ns, place->longest_gap_ns));
+	return judge_by(STAY_BY_PLACE, num + less_itself(place->num_left),
+			longer(longest_ns, place->longest_ns));
 }
 
 struct stay_judgement stays_judge(const struct stays *stays, size_t lane)

@@ -11,8 +11,8 @@
  *		probability s0 / ((n + 1) s), s0 being what a busy system adds to any stay: a power law
  *		of index 1, the lightest without a mean.
  * A stay is too long for an error rate e where both probabilities are below it. Stays of one step
- * depend on each other: n counts those of the lane itself, and one of each other lane that has left
- * the place; and however many there are, a stay has to be some times as long as M.
+ * depend on each other: n counts those of the lane itself, and one of each other lane whose stays
+ * are compared; and however many there are, a stay has to be some times as long as M.
  *
  * What a lane's stay is compared with, the first that there is:
  *	PLACE	it has left its state before: its own stays there and those of others, or of others
