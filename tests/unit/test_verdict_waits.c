@@ -468,10 +468,11 @@ static void test_slow(void **state)
 		{1, 300, 700, VERDICT_NONE, "1", 300, 700, false},
 		{1, 900, 1500, VERDICT_NONE, "1", 900, 1500, false},
 		{1, 4500, 200, VERDICT_COMPUTATION, "", 4500, 200, true},
-		/* Pauses after polls are compared, and others have none: too few stays for a hang. */
-		{300, 4500, 200, VERDICT_COMPUTATION, "", 4500, 300, false},
+		{300, 4500, 200, VERDICT_COMPUTATION, "", 4500, 300, true},
+		/* Others have not polled, so theirs are not compared: too few stays for a hang. */
+		{500, 4500, 200, VERDICT_COMPUTATION, "", 4500, 500, false},
 	};
-	static const char *const programs[] = {"{3 a} a", "{3 a} x", "{3 a} a", NULL};
+	static const char *const programs[] = {"{8 a} a", "{8 a} x", "{8 a} a", NULL};
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
