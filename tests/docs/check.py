@@ -4,14 +4,15 @@
 
 - A block behind <!-- transcript: SNAPSHOT --> is what pdb says of that snapshot, word for word: each
   line "(pdb) COMMAND" is carried out on it, in its folder, each line "$ pdb ..." by the shell. There
-  is no other block of such lines in docs/. Those in README.md are of live jobs; the one behind
-  <!-- make docs-demo --> is of "make demo" and has the commands of tests/demo/demo.pdb.
+  is no other block of such lines in docs/. The one behind <!-- make docs-demo --> in
+  docs/hunting-a-hang.md is of "make demo" and has the commands of tests/demo/demo.pdb.
+- docs/picture/session.svg is what docs/picture/session.py draws.
 - docs/messages.md has every message in the sources.
 - Links lead to pages and sections that there are. Told is which pages no link leads to.
 
 usage: check.py BUILD [--write | --messages | --demo FILE]
 --write makes the transcripts anew, --messages prints docs/messages.md, --demo puts what the demo said
-into README.md.
+into docs/hunting-a-hang.md.
 Ends with one line: N passed, N failed."""
 
 import difflib
@@ -90,21 +91,30 @@ def check_transcripts(page, count, write):
         page.write_text(text)
 
 
+DEMO_PAGE = DOCS / "hunting-a-hang.md"
 DEMO = re.compile(r"<!-- make docs-demo -->\n```\n(.*?)```\n", re.S)
 
 
 def write_demo(said):
-    page = ROOT / "README.md"
+    page = DEMO_PAGE
     block = "<!-- make docs-demo -->\n```\n" + said.read_text().rstrip("\n") + "\n```\n"
     page.write_text(DEMO.sub(lambda _: block, page.read_text()))
 
 
 def check_demo(count):
-    """That README.md's transcript has the commands of the demo, in their order."""
-    block = DEMO.search((ROOT / "README.md").read_text())
+    """That the page's transcript has the commands of the demo, in their order."""
+    block = DEMO.search(DEMO_PAGE.read_text())
     shown = re.findall(r"^\(pdb\) (.*)", block.group(1), re.M) if block else []
     typed = re.findall(r'^echo "\(pdb\) (.*)"', (ROOT / "tests/demo/demo.pdb").read_text(), re.M)
-    count.check("README.md: the demo", "" if shown == typed else f"{shown}, not {typed}: make docs-demo")
+    count.check(f"{DEMO_PAGE.name}: the demo",
+                "" if shown == typed else f"{shown}, not {typed}: make docs-demo")
+
+
+def check_picture(count):
+    now = run([sys.executable, "docs/picture/session.py", str(run.build)], ROOT)
+    drawn = (DOCS / "picture" / "session.svg").read_text()
+    count.check("the picture: make docs-picture", "\n".join(difflib.unified_diff(
+        drawn.splitlines(), now.splitlines(), "the picture", "pdb", lineterm="", n=0)))
 
 
 # ---- Messages ----
@@ -262,6 +272,7 @@ def main():
     if write:
         return 0
     check_demo(count)
+    check_picture(count)
     lacking = [message for messages in list_messages().values() for message in messages
                if f"`{message}`" not in (DOCS / "messages.md").read_text().replace("\\|", "|")]
     count.check("messages in the sources that no page has", "\n".join(lacking))

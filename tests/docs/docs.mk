@@ -11,8 +11,13 @@ check-docs: all docs/messages.md | $(O)/.deps-check
 docs-transcripts: all docs/messages.md
 	@$(PYTHON) tests/docs/check.py $(O) --write
 
-# README.md's transcript is of what it says.
+# README.md's picture.
+docs-picture: all
+	@$(PYTHON) docs/picture/session.py $(O) >$(O)/session.svg
+	@cp $(O)/session.svg docs/picture/session.svg
+
+# The transcript of a running job in docs/hunting-a-hang.md is of what it says.
 docs-demo: demo | $(O)/.deps-check
 	@$(PYTHON) tests/docs/check.py $(O) --demo $(DEMO_SAID)
 
-.PHONY: check-docs docs-transcripts docs-demo
+.PHONY: check-docs docs-transcripts docs-picture docs-demo
