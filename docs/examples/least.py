@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints which ranks hold a job up, where each group of ranks is, and why the first waiting rank waits.
+"""Prints which ranks hold a job up, where each group is, and why the first waiting rank waits.
 
     least.py --load hang.pdb     a snapshot
     least.py --pid 4711          the launcher of a job on this host
