@@ -3,10 +3,10 @@
 """The pages in docs/ are what pdb does, and hang together.
 
 - A block behind <!-- transcript: SNAPSHOT --> is what pdb says of that snapshot, word for word: each
-  line "(pdb) COMMAND" is carried out on it, in its folder, each line "$ pdb ..." by the shell. There
-  is no other block of such lines in docs/. Those in README.md are of live jobs; the one behind
+  line "(pdb) COMMAND" is carried out on it, in its folder, each line "$ pdb ..." by the shell. docs/
+  has no other blocks of such lines. Those in README.md are of live jobs; the one behind
   <!-- make docs-demo --> is of "make demo" and has the commands of tests/demo/demo.pdb.
-- Links lead to pages and sections that there are. Told is which pages no link leads to.
+- Links lead to pages and sections that exist. Pages without a link to them are listed.
 
 usage: check.py BUILD [--write | --demo FILE]
 --write makes the transcripts anew, --demo puts what the demo said into README.md.
