@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Which ranks hold a job up, where each group of ranks is, and why the first of those that wait
- * does:
+ * Prints which ranks hold a job up, where each group of ranks is, and why the first waiting rank
+ * waits:
  *
  *	cc least.c $(pkg-config --cflags --libs pdb) -o least
  *	./least hang.pdb     a snapshot
  *	./least 4711         the launcher of a job on this host
  *
- * Exit status as pdb's: 0 no hang, 1 a hang, 2 it could not be looked at. */
+ * Exit status: 0 no certain hang, 1 hang or crash, 2 pdb failed. */
 #include <pdb.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which ranks hold a job up, where each group of ranks is, and why the first of those that wait does.
+"""Prints which ranks hold a job up, where each group is, and why the first waiting rank waits.
 
     least.py --load hang.pdb     a snapshot
     least.py --pid 4711          the launcher of a job on this host
 
-It is what pdb answers in JSON, which docs/json.md and docs/json-schema.json describe. Exit status
-as pdb's: 0 no hang, 1 a hang, 2 it could not be looked at."""
+docs/json.md and docs/json-schema.json describe pdb's answers in JSON. Exit status: 0 no certain
+hang, 1 hang or crash, 2 pdb failed."""
 
 import json
 import subprocess
@@ -14,7 +14,7 @@ import sys
 
 
 def ask(job, *questions):
-    """The answers of one pdb, by command."""
+    """Returns one answer of pdb for each question."""
     words = ["pdb", "-n", *job, "--batch", "--json"]
     for question in questions:
         words += ["-ex", question]
@@ -31,7 +31,7 @@ def ask(job, *questions):
 
 
 def first_rank(ranks):
-    """Of "3-5,8"; None if it is empty."""
+    """Returns 3 for "3-5,8", None for ""."""
     return int(ranks.replace("-", ",").split(",")[0]) if ranks else None
 
 
