@@ -62,10 +62,11 @@ static size_t find_function(const char *name, const char **called_ret)
 
 enum thread_wait_kind thread_wait_judge(unsigned int sample_kind, enum thread_wait_kind by_name)
 {
-	if (sample_kind == SAMPLE_WAIT_NONE)
-		return THREAD_WAIT_NONE;
-	/* Any word may be a thread's number by chance, above all where numbers are small. */
-	return by_name == THREAD_WAIT_NONE ? THREAD_WAIT_FUTEX : by_name;
+	if (sample_kind == SAMPLE_WAIT_NONE || by_name != THREAD_WAIT_NONE)
+		return sample_kind == SAMPLE_WAIT_NONE ? THREAD_WAIT_NONE : by_name;
+	/* The word was in a thread's descriptor. Any other may be a thread's number by chance, above
+	 * all where numbers are small. */
+	return sample_kind == SAMPLE_WAIT_JOIN ? THREAD_WAIT_JOIN : THREAD_WAIT_FUTEX;
 }
 
 /* Is the thread that was read the one that this kind is about? `found`: the function's place in the
@@ -124,6 +125,16 @@ static size_t find_names(const struct job *job, uint32_t path, struct thread_wai
 	return last;
 }
 
+/* Of a library without names: who has called it. */
+static uint32_t find_caller(const struct job *job, uint32_t path)
+{
+	const uint32_t module = callpaths_get(job->callpaths, path)->module;
+
+	while (path != CALLPATH_NONE && callpaths_get(job->callpaths, path)->module == module)
+		path = callpaths_get(job->callpaths, path)->parent;
+	return path;
+}
+
 /* Where the handler that the thread is in has interrupted; CALLPATH_NONE: it is in none. */
 static uint32_t find_interrupted(const struct job *job, uint32_t path)
 {
@@ -143,6 +154,10 @@ struct thread_wait thread_wait_of(const struct job *job, const struct sample *sa
 	wait.kind =
 		thread_wait_judge(sample->wait.kind,
 				  found < NUM_FUNCTIONS ? functions[found].kind : THREAD_WAIT_NONE);
+	if (found == NUM_FUNCTIONS && wait.kind == THREAD_WAIT_JOIN) {
+		wait.function = "pthread_join";
+		wait.caller = find_caller(job, sample->path);
+	}
 	wait.interrupted = find_interrupted(job, sample->path);
 	wait.is_timed = sample->wait.is_timed;
 	if (!has_thread(sample->wait.kind, wait.kind, found))

@@ -148,3 +148,15 @@ struct sample_wait futex_judge(const struct futex_call *call, const uint32_t *wo
 	wait.is_timed = wait.kind != SAMPLE_WAIT_NONE && call->is_timed;
 	return wait;
 }
+
+/* A descriptor begins with two pointers to itself, of the thread's control block (sysdeps/x86_64/nptl,
+ * tcbhead_t), and is aligned. */
+bool futex_is_of_thread(uint64_t address, const uint64_t *before)
+{
+	uint64_t begin = (address & ~UINT64_C(63)) - FUTEX_BEFORE * sizeof(*before);
+
+	for (size_t i = 0; i < FUTEX_BEFORE; i += 64 / sizeof(*before))
+		if (before[i] == begin + i * sizeof(*before) && before[i + 2] == before[i])
+			return true;
+	return false;
+}

@@ -233,6 +233,17 @@ static void note_stop(struct sampler *sampler, struct subject *subject, const st
 		cost->stopped_ns_max = ns;
 }
 
+/* It stays there as long as somebody waits for the thread's end. */
+static bool is_of_thread(pid_t tid, uint64_t address)
+{
+	uint64_t before[FUTEX_BEFORE];
+
+	return address > sizeof(before) + 64 &&
+	       memory_read_all(tid, (address & ~UINT64_C(63)) - sizeof(before), before,
+			       sizeof(before)) == 0 &&
+	       futex_is_of_thread(address, before);
+}
+
 static void judge_wait(struct subject *subject, const struct tracee *tracee)
 {
 	struct sample_wait *wait = &subject->wait;
@@ -243,6 +254,8 @@ static void judge_wait(struct subject *subject, const struct tracee *tracee)
 		return;
 	*wait = futex_judge(&tracee->futex, tracee->futex_words, tracee->num_futex_words,
 			    status.own);
+	if (wait->kind == SAMPLE_WAIT_JOIN && !is_of_thread(subject->tid, tracee->futex.address))
+		wait->tid = 0;
 	/* What may have been anything is a thread's number only if there is that thread. */
 	if (wait->tid)
 		wait->tid = procfs_find_thread(subject->pid, wait->tid);

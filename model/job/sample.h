@@ -31,7 +31,7 @@ struct sample_value {
 /* What keeps a thread in a futex call, by the words there (attach/stacks/futex.h). */
 enum sample_wait_kind {
 	SAMPLE_WAIT_NONE,   /* it is in no such call, or that is not known */
-	SAMPLE_WAIT_JOIN,   /* the thread tid has not ended */
+	SAMPLE_WAIT_JOIN,   /* the thread tid, in whose descriptor the word is, has not ended */
 	SAMPLE_WAIT_MUTEX,  /* tid is said beside what looks like a mutex to hold it */
 	SAMPLE_WAIT_OWNED,  /* tid is said in the word itself to hold it */
 	SAMPLE_WAIT_RWLOCK, /* tid is said beside what looks like a lock to write */

@@ -237,10 +237,43 @@ static void test_call(void **state)
 }
 #endif
 
+/* Descriptors are aligned and begin with two pointers to themselves. */
+static void test_descriptor(void **state)
+{
+	static const struct {
+		uint64_t descriptor, first, second, address;
+		bool is_of_thread;
+	} table[] = {
+		{0x10000, 0x10000, 0x10000, 0x102d0, true},
+		{0x10000, 0x10000, 0x10000, 0x10050, true},
+		/* Another's, or none. */
+		{0x10000, 0x10000, 0x20000, 0x102d0, false},
+		{0x10000, 0x20000, 0x20000, 0x102d0, false},
+		{0x10008, 0x10008, 0x10008, 0x102d0, false},
+		/* Too far off. */
+		{0x10000, 0x10000, 0x10000, 0x10500, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(table); i++) {
+		uint64_t memory[FUTEX_BEFORE] = {0};
+		uint64_t begin = (table[i].address & ~UINT64_C(63)) - sizeof(memory);
+		uint64_t at = (table[i].descriptor - begin) / sizeof(*memory);
+
+		if (at + 2 < FUTEX_BEFORE) {
+			memory[at] = table[i].first;
+			memory[at + 2] = table[i].second;
+		}
+		if (futex_is_of_thread(table[i].address, memory) != table[i].is_of_thread)
+			fail_msg("case %zu", i);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_judge),
+		cmocka_unit_test(test_descriptor),
 #if defined(__x86_64__)
 		cmocka_unit_test(test_call),
 #endif

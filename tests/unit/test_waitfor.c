@@ -264,8 +264,8 @@ static void test_thread_waits(void **state)
 		{{SAMPLE_WAIT_OTHER, false, 0}, "pthread_mutex_lock", 100, false, false},
 		{{SAMPLE_WAIT_OWNED, false, 100}, "pthread_mutex_lock", 100, false, false},
 		{{SAMPLE_WAIT_NONE, false, 0}, "pthread_mutex_lock", 100, false, false},
-		/* What was read is no lock and no thread without a name. */
-		{{SAMPLE_WAIT_JOIN, false, 101}, NULL, 100, false, false},
+		/* A descriptor needs no name; other words do. */
+		{{SAMPLE_WAIT_JOIN, false, 101}, NULL, 100, false, true},
 		{{SAMPLE_WAIT_OWNED, false, 101}, NULL, 100, false, false},
 		{{SAMPLE_WAIT_MUTEX, false, 101}, NULL, 100, false, false},
 		/* Another number space. */
