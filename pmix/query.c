@@ -156,13 +156,21 @@ static struct proctable *ask_table(const char *nspace, bool *is_alive_ret)
 	return table;
 }
 
-/* Is job `a` later than job `b`? Their names end in "@" and a number that counts up. */
-static bool is_later(const char *a, const char *b)
+/* Names of jobs end in "@" and a number that counts up. */
+static unsigned long number_of(const char *name)
 {
-	const char *number_a = strrchr(a, '@'), *number_b = strrchr(b, '@');
+	const char *number = strrchr(name, '@');
 
-	return (number_a ? strtoul(number_a + 1, NULL, 10) : 0) >
-	       (number_b ? strtoul(number_b + 1, NULL, 10) : 0);
+	return number ? strtoul(number + 1, NULL, 10) : 0;
+}
+
+/* Is job `a` rather meant than job `b`? An mpirun has one job, which may have spawned the others; who
+ * starts jobs in a launcher that stays asks for the latest. */
+static bool is_rather_meant(const char *a, const char *b)
+{
+	bool has_one = strncmp(a, "prterun-", strlen("prterun-")) == 0;
+
+	return has_one ? number_of(a) < number_of(b) : number_of(a) > number_of(b);
 }
 
 /* Ask for the tables of all namespaces and keep the one wanted. */
@@ -189,7 +197,7 @@ static struct proctable *choose_job(char *namespaces, const char *self, const ch
 		}
 		++*num_jobs_ret;
 		if (!chosen || (is_alive && !chosen_alive) ||
-		    (is_alive == chosen_alive && is_later(name, chosen->job))) {
+		    (is_alive == chosen_alive && is_rather_meant(name, chosen->job))) {
 			proctable_destroy(chosen);
 			chosen = table;
 			chosen_alive = is_alive;
@@ -220,8 +228,7 @@ int query_proctable(const struct rendezvous *server, const char *nspace, struct 
 			"process %d has no job yet; if it has just been started, try again",
 			server->pid);
 	if (num_jobs > 1)
-		table->source_note =
-			xasprintf("the latest of %d jobs that the launcher has", num_jobs);
+		table->source_note = xasprintf("one of %d jobs that the launcher has", num_jobs);
 	*ret = table;
 	return 0;
 }
