@@ -183,6 +183,7 @@ static void add(struct reader *r, enum waitfor_kind kind, int peer, int32_t tag,
 		bool is_any)
 {
 	struct waitfor_private *p = r->w->private;
+	const struct job_lane *lane = r->w->evidence->actors[r->l].lane;
 	int own = r->w->evidence->actors[r->l].rank;
 
 	/* In a collective nobody waits for itself. */
@@ -203,6 +204,7 @@ static void add(struct reader *r, enum waitfor_kind kind, int peer, int32_t tag,
 			.comm = SEG_NO_COMM,
 			.comm_name = comm,
 			.node = p->first_rank + (uint32_t)peer,
+			.site = lane ? SEG_STATE_SITE(lane->state) : 0,
 			.request = WAITFOR_NONE,
 			.number = WAITFOR_NOT_KNOWN,
 			.given = WAITFOR_NOT_KNOWN,

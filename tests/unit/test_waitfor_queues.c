@@ -53,8 +53,11 @@ static char *needs_of(const struct waitfor *w, int rank)
 	FILE *out = open_memstream(&text, &length);
 
 	assert_true(waitfor_is_actor_of(w, l, rank));
-	while ((need = waitfor_next_need(w, l, need)))
+	while ((need = waitfor_next_need(w, l, need))) {
 		print_need(out, w, need);
+		/* A need of a recorded rank has a call, not the program's start. */
+		assert_true(need->site != 0 || !w->evidence->actors[l].lane);
+	}
 	fprintf(out, "%s%s", gaps[w->actors[l].gap], w->actors[l].is_stuck ? "stuck" : "");
 	fclose(out);
 	return text;
