@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * How much memory what is read may take: in proportion to the bytes that there really are, for all
- * parts of a file together. */
+ * How much memory input may take: in proportion to its real bytes, for all parts of a file
+ * together. */
 #ifndef PDB_MODEL_BUDGET_H
 #define PDB_MODEL_BUDGET_H
 

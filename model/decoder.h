@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Values taken from untrusted bytes, as buffer.h puts them. Reading past the end or a value out of
- * range makes the decoder bad, and what is taken 0: one look at the end will do. Memory is charged
- * to a budget (budget.h) before it is allocated. */
+ * Reads values from untrusted bytes, as written by buffer.h. Reading past the end or a value out of
+ * range marks the decoder bad and yields 0, so one check at the end is enough. Memory is charged to
+ * a budget (budget.h) before it is allocated. */
 #ifndef PDB_MODEL_DECODER_H
 #define PDB_MODEL_DECODER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The process of its own that speaks PMIx, and what keeps a launcher safe from it. See asker.c. */
+ * The separate process that speaks PMIx, and what protects a launcher from it. See asker.c. */
 #ifndef PDB_PMIX_ASKER_H
 #define PDB_PMIX_ASKER_H
 

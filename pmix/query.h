@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What is asked of a PMIx server once its rendezvous file is known. PMIx types stay in query.c. */
+ * Questions to a PMIx server whose rendezvous file is known. PMIx types stay in query.c. */
 #ifndef PDB_PMIX_QUERY_H
 #define PDB_PMIX_QUERY_H
 

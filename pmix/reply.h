@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the process that speaks PMIx tells pdb: an error, a process table, or the name of a job that
+ * The reply of the process that speaks PMIx: an error, a process table, or the name of a job that
  * it has started. Nothing in it is trusted. */
 #ifndef PDB_PMIX_REPLY_H
 #define PDB_PMIX_REPLY_H

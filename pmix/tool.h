@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What pdb has a PRRTE launcher do over a PMIx tool connection (others crash, see docs/daemons.md):
- * tell the job's process table, and start daemons on its nodes. It is made by a process of its own
- * (asker.c), which may outlive the call.
+ * What pdb asks of a PRRTE launcher over a PMIx tool connection (other launchers crash, see
+ * docs/daemons.md): the job's process table, and to start daemons on its nodes. A separate process
+ * (asker.c) makes the connection; it may outlive the call.
  *
  * Errors of both: ERROR_TIMEOUT (also when the launcher is stopped), ERROR_NOT_FOUND (no rendezvous
  * file, or no job yet), ERROR_UNSUPPORTED (no PRRTE launcher, or in a container), ERROR_PERMISSION,

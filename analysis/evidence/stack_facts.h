@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What stack samples tell about main threads: inside MPI, stopped, waiting for other threads? */
+ * What stack samples show of main threads: inside MPI, stopped, or waiting for other threads. */
 #ifndef PDB_ANALYSIS_STACK_FACTS_H
 #define PDB_ANALYSIS_STACK_FACTS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * How long is too long: the present stay of a lane of the job model against earlier stays in this
- * place, of it and of all others of its role.
+ * How long is too long: compares the present stay of a lane of the job model with earlier stays in
+ * this place, its own and those of all lanes of its role.
  *
- * The error rate. Of n + 1 stays the last is as likely as any other to be unlike the rest, so with
+ * The error rate. Of n + 1 stays the last is as likely as any other to be the unusual one, so with
  * probability 1 / (n + 1), whatever their distribution. A healthy stay may be long in two ways:
  *	as the longest before, M, but longer: it is above M with probability 1 / (n + 1), and above
  *		r M with 1 / ((n + 1) r^2), if the tail is a power law of index 2. A heavier one has no

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * For which other thread of its process a thread waits outside MPI: what the kernel and the words of
- * locks have told (struct sample_wait), taken for that only where the functions on the stack do not
- * say otherwise. */
+ * For which other thread of its process a thread waits outside MPI. The answer comes from the
+ * kernel and from the words of locks (struct sample_wait), unless the functions on the stack
+ * contradict it. */
 #ifndef PDB_ANALYSIS_THREAD_WAIT_H
 #define PDB_ANALYSIS_THREAD_WAIT_H
 

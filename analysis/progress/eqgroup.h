@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What each actor does; equivalence groups: actors of one role with one state and one iteration
- * vector; and the progress dependency graph over them. */
+ * What each actor does. Equivalence groups: actors of one role with one state and one iteration
+ * vector. The progress dependency graph over these groups. */
 #ifndef PDB_ANALYSIS_EQGROUP_H
 #define PDB_ANALYSIS_EQGROUP_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Which states of a loop mark its iterations, as job_loops.h says. */
+ * Finds the states of a loop that mark its iterations, as defined in job_loops.h. */
 #ifndef PDB_ANALYSIS_JOB_HEADS_H
 #define PDB_ANALYSIS_JOB_HEADS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The loops of a job: the nest of its states with the markers that tell iterations.
+ * The loops of a job: the nest of its states, with the heads that mark iterations.
  *
  * A loop of the job is a strongly connected part of the job's states. An iteration begins with an
- * arrival at its head, which is chosen such that all ranks that run the loop pass it:
+ * arrival at its head. The head is chosen such that all ranks that run the loop pass it:
  *   1. the state that is reached first, if all these ranks visit it;
  *   2. else a state that they all visit, one on whose count they agree best;
  *   3. but if that state rather is in a loop inside, because ranks agree much better on another one

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The control flow of one function: basic blocks, their loop nest, which of two places in it comes
- * before the other one, and how registers stand to the frame. */
+ * The control flow of one function: basic blocks and their loop nest, which of two places comes
+ * first, and how registers relate to the frame. */
 #ifndef PDB_ANALYSIS_FLOW_H
 #define PDB_ANALYSIS_FLOW_H
 

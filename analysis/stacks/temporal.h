@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The temporal order of stacks, without recorder and without source: which of two stacks an earlier
- * moment of the same program has. Frames are compared from the outermost one inwards. In each the
- * loops that contain both are compared first, outermost first, by the iteration that a variable
- * tells; then the positions in the innermost of them. The first difference decides.
+ * The temporal order of stacks, without recorder and source: which of two stacks is of an earlier
+ * moment of the same program. Frames are compared from the outermost inwards. In each, first the
+ * loops that contain both are compared, outermost first, by the iteration that a loop variable
+ * gives; then the positions in the innermost of them. The first difference decides.
  *
  * The order of Ahn et al., "Scalable Temporal Order Analysis for Large Scale Debugging" (SC 2009),
  * from machine code. */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Who holds the others up. Never more than was seen.
+ * Who holds the others up. The verdict never claims more than was seen.
  *
- * rules.def has the rules in the order tried, each file those that go by one kind of fact:
- * what ranks do (rules), who waits for whom (deadlock, with slips, skipped and senders, and ends),
- * messages that were sent and have not come (arrival), calls that do not match (mismatch), steps that
- * are new (novel) or leave a course (departed, by departure and call_contexts). ahead is the relation
- * "is further than", candidates names who is meant. */
+ * rules.def has the rules in the order tried. Each file has those for one kind of fact:
+ *	rules		what ranks do
+ *	deadlock	who waits for whom, with slips, skipped, senders and ends
+ *	arrival		messages that were sent and have not arrived
+ *	mismatch	calls that do not match
+ *	novel		steps that are new
+ *	departed	steps that leave a course, by departure and call_contexts
+ * ahead is the relation "is ahead of"; candidates names who is meant. */
 #ifndef PDB_ANALYSIS_VERDICT_H
 #define PDB_ANALYSIS_VERDICT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the rules of the verdict share. */
+ * Shared by the rules of the verdict. */
 #ifndef PDB_ANALYSIS_VERDICT_PRIVATE_H
 #define PDB_ANALYSIS_VERDICT_PRIVATE_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * How far members of a communicator are in its collectives: ranks by the last one they started. */
+ * How far the members of a communicator are in its collectives: ranks by the last one they
+ * started. */
 #ifndef PDB_ANALYSIS_COLLECTIVE_GROUPS_H
 #define PDB_ANALYSIS_COLLECTIVE_GROUPS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Ranks that wait alike, and which of these groups wait for which, as people can take it in. */
+ * Groups of ranks that wait alike, and which of these groups wait for which: the wait-for graph for
+ * display. */
 #ifndef PDB_ANALYSIS_WAIT_GROUPS_H
 #define PDB_ANALYSIS_WAIT_GROUPS_H
 

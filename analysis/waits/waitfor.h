@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Who waits for whom: the AND/OR wait-for graph of a job, what follows from it, and what is wrong
- * with the calls that do not match.
+ * with calls that do not match.
  *
- * Needs come from what the recorder has counted (ledgers) and from what MPI libraries hold
- * (waitfor_queues). wait_graph says who may go on and who wait for each other, wait_groups shows
- * that to people; collective_groups and message_pairs are the counts themselves, side by side.
+ * Needs come from the recorder's counts (ledgers) and from message queues of MPI libraries
+ * (waitfor_queues). wait_graph finds who may go on and who wait for each other; wait_groups is for
+ * display. collective_groups and message_pairs show the counts themselves, side by side.
  *
  * Nodes are numbered in ranges, in this order:
  *	actors		node i is actors[i] of the evidence: a thread of a rank that calls MPI

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the files of the wait-for graph share. */
+ * Shared by the files of the wait-for graph. */
 #ifndef PDB_ANALYSIS_WAITFOR_PRIVATE_H
 #define PDB_ANALYSIS_WAITFOR_PRIVATE_H
 

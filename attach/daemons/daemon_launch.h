@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A launcher that pdb runs to have its daemons on other nodes. */
+ * A launcher that pdb runs to start its daemons on other nodes. */
 #ifndef PDB_ATTACH_DAEMON_LAUNCH_H
 #define PDB_ATTACH_DAEMON_LAUNCH_H
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The one connection between pdb and rank 0 of its daemons (docs/daemons.md).
  *
- * pdb listens while its daemons start, and hands them an invitation (where it listens, and a secret)
- * on a way that others cannot see: an environment, never a command line. Rank 0 connects. Each side
- * proves that it knows the secret, pdb stops listening, and from then on every byte is encrypted and
- * authenticated in its place: others can read, change, repeat, leave out or put in nothing.
+ * pdb listens while its daemons start. It hands them an invitation (where it listens, and a secret)
+ * in an environment, which others cannot see, never on a command line. Rank 0 connects. Each side
+ * proves that it knows the secret, and pdb stops listening. From then on every byte is encrypted
+ * and authenticated in its place: others cannot read, change, repeat, remove or insert anything.
  *
- * Over it go frames, of a type and a payload that callers give a meaning, and messages of streams
+ * The link carries frames, of a type and a payload that callers define, and messages of streams
  * (stream.h), such as what is typed for a gdb. A channel is a stream with an end in a socket here.
  *
- * A link, its channels too, works inside link_send() and link_receive(): there are no threads, and a
- * struct link_limit bounds every wait. Not for two threads at a time. */
+ * A link and its channels work only inside link_send() and link_receive(). There are no threads,
+ * and a struct link_limit bounds every wait. Not for two threads at a time. */
 #ifndef PDB_ATTACH_LINK_H
 #define PDB_ATTACH_LINK_H
 

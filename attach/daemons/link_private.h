@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the parts of the link share.
+ * Shared by the parts of the link.
  *
  *	link_listen.c	  pdb's side before the handshake, and the invitation's text
  *	link_connect.c	  the daemons' side of it

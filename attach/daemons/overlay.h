@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The tree that pdb's daemons answer along, the book-keeping of one question, and its bytes. No MPI,
- * no clock: pdbd_tree.c has both.
+ * The tree along which pdb's daemons answer, the state of one question, and its bytes. No MPI, no
+ * clock: pdbd_tree.c has both.
  *
- * The tree is binomial (as in MPI's own broadcasts: Thakur, Rabenseifner and Gropp, "Optimization of
- * Collective Communication Operations in MPICH", 2005) over *members*, numbered from 0, the daemon
- * that speaks to pdb, without gaps. Those at and below i are the numbers from i on, so who is missing
- * below somebody silent is two numbers. Daemons that have been silent are no members of the next
- * question, so nobody asks through them. */
+ * The tree is binomial, as in MPI's own broadcasts (Thakur, Rabenseifner and Gropp, "Optimization
+ * of Collective Communication Operations in MPICH", 2005). It is over *members*, numbered without
+ * gaps from 0, the daemon that speaks to pdb. The subtree of i has consecutive numbers from i on,
+ * so who is missing below a silent member is two numbers. Daemons that were silent are no members
+ * of the next question, so nobody asks through them. */
 #ifndef PDB_ATTACH_OVERLAY_H
 #define PDB_ATTACH_OVERLAY_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What pdb and its daemons have agreed on. pdbd is a program for each MPI, started once on each node of
- * the job as one MPI job of its own. pdbd-openmpi and pdbd-mpich are guards, which start the daemons
- * themselves from the file beside them. */
+ * The protocol of pdb and its daemons. pdbd is a program for each MPI, started once on each node of
+ * the job, as one MPI job of its own. pdbd-openmpi and pdbd-mpich are guards; they start the
+ * daemons themselves from the file beside them. */
 #ifndef PDB_ATTACH_PDBD_H
 #define PDB_ATTACH_PDBD_H
 

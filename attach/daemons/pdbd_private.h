@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the parts of a daemon share: pdbd.c (its life), pdbd_services.c (what each is asked),
- * pdbd_node.c (of its node's ranks), pdbd_first.c (what rank 0 does for pdb besides). */
+ * Shared by the parts of a daemon: pdbd.c (its life), pdbd_services.c (the questions), pdbd_node.c
+ * (answers about its node's ranks), pdbd_first.c (what rank 0 does for pdb besides). */
 #ifndef PDB_ATTACH_PDBD_PRIVATE_H
 #define PDB_ATTACH_PDBD_PRIVATE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Questions to all of pdb's daemons and their merged answers, over MPI, along the tree of overlay.h.
- * Only point-to-point calls that return at once, so that no daemon keeps another waiting; between them
- * it sleeps, since the ranks need the processors. */
+ * Questions to all of pdb's daemons and their merged answers, over MPI, along the tree of
+ * overlay.h. It uses only point-to-point calls that return at once, so that no daemon keeps another
+ * waiting. Between them it sleeps, since the ranks need the processors. */
 #ifndef PDB_ATTACH_PDBD_TREE_H
 #define PDB_ATTACH_PDBD_TREE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Which hosts are there at all: a launcher waits minutes for one that is not, and says nothing. */
+ * Which hosts can be reached. A launcher waits minutes for one that cannot, and says nothing. */
 #ifndef PDB_ATTACH_REACH_H
 #define PDB_ATTACH_REACH_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * For a process that stands between a terminal or pipes and the sockets of channels (link.h): what
- * is typed goes to a program on another node, and what that prints comes back. */
+ * Relays between a terminal or pipes and the sockets of channels (link.h): input goes to a program
+ * on another node, its output comes back. */
 #ifndef PDB_ATTACH_RELAY_H
 #define PDB_ATTACH_RELAY_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A stream of bytes between descriptors of pdb and of a daemon, carried by messages: over the link
- * (link.h) to rank 0, by MPI from there on. Here is the book-keeping of one end, without either.
+ * (link.h) to rank 0, by MPI from there on. This is the state of one end, without link and MPI.
  *
- * At most STREAM_WINDOW bytes are sent that the other end has not yet written to its descriptor. What
- * it has written it gives back as credit. So a descriptor that nobody reads holds up its own stream
- * only, with STREAM_WINDOW bytes of memory. */
+ * At most STREAM_WINDOW bytes are on the way that the other end has not yet written to its
+ * descriptor. It returns what it has written as credit. So a descriptor that nobody reads blocks
+ * only its own stream, with STREAM_WINDOW bytes of memory. */
 #ifndef PDB_ATTACH_STREAM_H
 #define PDB_ATTACH_STREAM_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What a launcher process is, and the ways to find its ranks that need no help from it: the MPIR
+ * What kind of launcher a process is, and two ways to find its ranks without its help: the MPIR
  * table in its memory, and the process tree of this node. Nothing here stops or changes it. */
 #ifndef PDB_ATTACH_LAUNCHER_H
 #define PDB_ATTACH_LAUNCHER_H

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What pdb knows of each kind of launcher: a table entry in a file of its own.
  *
- * To add one, write attach/launchers/NAME.c with a struct launcher_kind, and add it to the lists in this
- * header and in launcher_kind.c; nothing else tells kinds apart. An entry's functions call nothing that
- * reads the lists. What it leaves out has a safe default: ranks are found by the process tree of this
- * node, no daemons are started, pdb's own environment preloads the recorder. Variables of a rank that
- * no MPI had before are for model/recorder/identity.c, too. Tests: cases in tests/unit/test_launcher.c
- * (recognized), test_launcher_kind.c (names), test_daemon_plan.c (the command).
+ * To add one, write attach/launchers/NAME.c with a struct launcher_kind, and add it to the lists in
+ * this header and in launcher_kind.c. Nothing else tells kinds apart. An entry's functions call
+ * nothing that reads the lists. Fields left out have safe defaults: ranks are found by the process
+ * tree of this node, no daemons are started, pdb's own environment preloads the recorder. New
+ * variables for a rank's identity go into model/recorder/identity.c, too. Tests: cases in
+ * tests/unit/test_launcher.c (recognized), test_launcher_kind.c (names), test_daemon_plan.c (the
+ * command).
  *
- * What is taken from a launcher's command line or environment is started as this user: lists of
- * whole names, never prefixes, and nothing among them that names a program or file of somebody's
- * (docs/security.md). */
+ * Words from a launcher's command line or environment are used in commands that run as this user.
+ * So take only whole names from a list, never prefixes, and none that names a program or file of
+ * somebody else (docs/security.md). */
 #ifndef PDB_ATTACH_LAUNCHER_KIND_H
 #define PDB_ATTACH_LAUNCHER_KIND_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Words of a command line, or variables of an environment, that grow; they own their strings. */
+ * Growing lists of words of a command line, or variables of an environment. They own their
+ * strings. */
 #ifndef PDB_ATTACH_WORDS_H
 #define PDB_ATTACH_WORDS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A node's share of looking at a job: two looks at the segment of each of its ranks, stack samples in
- * between. pdb does it itself where all ranks are on its own node, else its daemons do. Keeps who the
- * processes are: a later one with the same pid is no rank. */
+ * A node's part of looking at a job: two looks at the segment of each of its ranks, with stack
+ * samples in between. pdb does it itself if all ranks are on its own node, else its daemons do. It
+ * remembers the processes: a later one with the same pid is no rank. */
 #ifndef PDB_ATTACH_NODE_H
 #define PDB_ATTACH_NODE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A thread that polls and gets no processor makes no poll, which looks like a thread that computes.
- * On a crowded node that happens to many for the length of a look. */
+ * Threads that poll but get no processor. Such a thread makes no poll, so it looks like one that
+ * computes. On a crowded node that happens to many for the length of a look. */
 #ifndef PDB_ATTACH_STARVED_H
 #define PDB_ATTACH_STARVED_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What is seen of all ranks at one moment while a job is watched: who is inside MPI, who outside, and
- * numbers. Digests of several nodes are united on the way (pdbd.h). */
+ * What all ranks of a watched job do at one moment: who is inside MPI, who outside, and numbers.
+ * Digests of several nodes are united on the way (pdbd.h). */
 #ifndef PDB_ATTACH_WATCH_DIGEST_H
 #define PDB_ATTACH_WATCH_DIGEST_H
 

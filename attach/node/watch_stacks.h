@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Who is inside MPI, by the stacks of a few ranks without a recorder, for as long as a job runs. */
+ * Who is inside MPI, by the stacks of a few ranks without a recorder, for as long as a job is
+ * watched. */
 #ifndef PDB_ATTACH_WATCH_STACKS_H
 #define PDB_ATTACH_WATCH_STACKS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Whom a thread waits for in the kernel: locks, joins and conditions all end in futex(2), whose
+ * Whom a thread waits for in the kernel. Locks, joins and conditions all end in futex(2), whose
  * argument is the address of a word. What glibc keeps in and beside such words tells who will wake
  * the thread (nptl/sysdeps/pthread, bits/struct_mutex.h, bits/struct_rwlock.h). */
 #ifndef PDB_ATTACH_FUTEX_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the parts of python.h share. */
+ * Shared by the parts of python.h. */
 #ifndef PDB_ATTACH_PYTHON_PRIVATE_H
 #define PDB_ATTACH_PYTHON_PRIVATE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the parts of unwind.h share: the process, as libunwind is shown it (unwind_space.c), and a
- * walk along a stack of it (unwind.c). */
+ * Shared by the parts of unwind.h: the process as shown to libunwind (unwind_space.c), and a walk
+ * along one of its stacks (unwind.c). */
 #ifndef PDB_ATTACH_UNWIND_PRIVATE_H
 #define PDB_ATTACH_UNWIND_PRIVATE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Everything that is known of a job at one moment: what analyses read, what snapshots hold. */
+ * All that is known of a job at one moment: what analyses read and snapshots hold. */
 #ifndef PDB_MODEL_JOB_H
 #define PDB_MODEL_JOB_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Names for people: call path node -> function, file, line; by a resolver (attach/symbols) on
+ * Names of call path nodes: function, file, line. They come from a resolver (attach/symbols) on
  * demand, or from a snapshot. So analysis and render need not know ELF.
  *
- * A node has a chain of names, since its code may be inlined: from the innermost function to the
- * frame's. Stacks show them all, as gdb does; a place in one line is names_get(). */
+ * A node has a chain of names, from the innermost inlined function to the frame's own. Stacks show
+ * them all, as gdb does; a place in one line is names_get(). */
 #ifndef PDB_MODEL_NAMES_H
 #define PDB_MODEL_NAMES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the others are written in: the fast path's words, and private memory straight from the
- * kernel, since the recorder never touches the program's heap. */
+ * The basics of the recorder: macros of the fast path, and private memory straight from the kernel,
+ * since the recorder never touches the program's heap. */
 #ifndef PDB_RECORDER_BASE_H
 #define PDB_RECORDER_BASE_H
 

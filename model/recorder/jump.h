@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What is exported by the name of an MPI function is a jump. It first leads to wrap_resolve(),
- * which says where to: to the wrapper, or past it when the process has another MPI. So who is not
- * wanted costs one jump and touches no argument: handles are integers in one MPI, pointers in
- * another.
+ * Each exported MPI function is a jump. It first leads to wrap_resolve(), which sets its target:
+ * the wrapper, or past it if the process has another MPI. So a recorder that is not needed costs
+ * one jump and touches no argument: handles are integers in one MPI, pointers in another.
  *
  * JUMP(SYMBOL, IERROR) needs in the same file
  *	struct recorder_function jump_SYMBOL   begins with the address to jump to, jump_first_SYMBOL at first

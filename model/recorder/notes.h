@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Notes of collectives (struct seg_note): what has to be set against what other members say, and is
- * not the same in all of them. Only the lane's thread writes them.
+ * Notes of collectives (struct seg_note): values that differ between members and must be compared
+ * with theirs. Only the lane's thread writes them.
  *	uint32_t *entries = notes_begin(lane, SEG_NOTE_GIVES, comm, number, unit, num);
  *	if (entries) {
  *		...

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Life of the recorder in a process, and what all its threads share. Functions keep errno, none
- * fails towards the program. */
+ * Life of the recorder in a process, and what all its threads share. Functions keep errno. None
+ * reports a failure to the program. */
 #ifndef PDB_RECORDER_PROCESS_H
 #define PDB_RECORDER_PROCESS_H
 

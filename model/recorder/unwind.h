@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The full unwind of the calling thread: the slow way to a call path. The libraries for it are
- * loaded when recording starts, with their symbols kept to ourselves: linked in, their backtrace()
- * and _Unwind_* would come before the program's own and break C++ exceptions and thread exit
- * there. */
+ * The full unwind of the calling thread: the slow way to a call path. Its libraries are loaded when
+ * recording starts, with their symbols private. If they were linked in, their backtrace() and
+ * _Unwind_* would replace the program's own and break C++ exceptions and thread exit there. */
 #ifndef PDB_RECORDER_UNWIND_H
 #define PDB_RECORDER_UNWIND_H
 

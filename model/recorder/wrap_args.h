@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * From the arguments of a wrapper to what the recorder understands: indexes, words, ranks, tags. */
+ * From the arguments of a wrapper to the recorder's terms: indexes, words, ranks, tags. */
 #ifndef PDB_RECORDER_WRAP_ARGS_H
 #define PDB_RECORDER_WRAP_ARGS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The hooks of collective calls: a number, the root, and the bytes that this rank gives if all must
- * give as many. Arguments that are not significant in this rank are not looked at: garbage. */
+ * give as many. Arguments that are not significant in this rank may be garbage and are not read. */
 #ifndef PDB_RECORDER_WRAP_COLLECTIVES_H
 #define PDB_RECORDER_WRAP_COLLECTIVES_H
 

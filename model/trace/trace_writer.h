@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Compresses a trace while it is made, one event at a time, by nested loop recognition (Ketterlin
  * and Clauss, "Prediction and trace compression of data access addresses through nested loop
- * recognition", CGO 2008; for symbols as in DiffTrace). For the inside of the traced program: no
- * allocation, locks or system calls, of libc memory functions only. One thread writes a trace.
+ * recognition", CGO 2008; for symbols as in DiffTrace). It runs inside the traced program: no
+ * allocation, locks or system calls, and only memory functions of libc. One thread writes a trace.
  *
  * Three rules:
  *  1. The same symbol again makes its count grow.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What is known of machine code, and what is asked of it, as bytes: in questions to daemons, in
- * shares and in snapshots. What is read is checked, so that analyses can go by it. */
+ * Machine code, and questions about it, as bytes: in questions to daemons, in shares and in
+ * snapshots. Input is checked, so analyses can rely on it. */
 #ifndef PDB_MODEL_CODE_BYTES_H
 #define PDB_MODEL_CODE_BYTES_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A share: what one node knows of its ranks, or several nodes together of theirs, in a form that is
- * merged without being understood.
+ * A share: what one node, or several nodes together, know of their ranks, in a form that is merged
+ * without being understood.
  *
- * Each kind of fact is a column. A column holds the different values (items) once, whatever the
- * number of ranks that have them, and for each run of ranks the row of items that these have. Items
- * name nothing outside themselves: no index into another table, times relative to the rank's own
- * clock, peers relative to the rank. So equal ranks have equal items, and merging two shares is
- * uniting sets of byte strings. What it costs follows what is different.
+ * Each kind of fact is a column. A column holds each different value (item) once, and for each run
+ * of ranks the row of items that these have. Items name nothing outside themselves: no index into
+ * another table, times relative to the rank's own clock, peers relative to the rank. So equal ranks
+ * have equal items, and merging two shares is uniting sets of byte strings. The cost follows what
+ * is different.
  *
  *	node:	share_fill(share, job, NULL, SHARE_ANSWERS);  share_encode(share, &bytes);
  *	tree:	share_decode(bytes, ..., &other, &err);  share_merge(share, other, &err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The columns of a share, for those who fill, merge, store and read it. */
+ * The columns of a share, for the files that fill, merge, store and read it. */
 #ifndef PDB_MODEL_SHARE_PRIVATE_H
 #define PDB_MODEL_SHARE_PRIVATE_H
 
