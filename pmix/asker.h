@@ -9,7 +9,8 @@ struct buffer;
 struct pdb_error;
 struct rendezvous;
 
-/* As the user whose launcher it is: connect, ask, put a reply; or -1 and an error, the reply then. */
+/* As the user whose launcher it is: connect, ask, put a reply; or -1 and an error, the reply
+ * then. */
 typedef int (*asker_work)(const struct rendezvous *server, const void *argument,
 			  struct buffer *reply, struct pdb_error *err);
 

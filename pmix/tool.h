@@ -25,10 +25,11 @@ struct pmix_daemons {
 	char *nspace; /* the name of the job that the daemons are */
 };
 
-/* Have launcher `pid` start `program` (a path that is the same on all nodes) once on each node of its
- * job `nspace`, with the variables of `environment` ("NAME=value", the last NULL) added to theirs.
- * The connection stays until pmix_release_daemons(), which also frees *ret, or the end of this process;
- * daemons have to end by themselves then. After ERROR_TIMEOUT daemons may still come. */
+/* Have launcher `pid` start `program` (a path that is the same on all nodes) once on each node of
+ * its job `nspace`, with the variables of `environment` ("NAME=value", the last NULL) added to
+ * theirs. The connection stays until pmix_release_daemons(), which also frees *ret, or the end of
+ * this process; daemons have to end by themselves then. After ERROR_TIMEOUT daemons may still
+ * come. */
 int pmix_spawn_daemons(pid_t pid, const char *nspace, const char *program,
 		       const char *const *environment, int timeout_ms, struct pmix_daemons *ret,
 		       struct pdb_error *err);

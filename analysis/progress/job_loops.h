@@ -37,12 +37,12 @@ struct loop_part {
 	 * there the head is still to come in this iteration. */
 	bool *is_before_head;
 	/* A head from which several nested loops start (for { for { 1; 2 } 3 }) looks the same as
-	 * that of one loop with a part that is skipped now and then (for { 1; 2; if { 3 } }), unless
-	 * the code tells. Then each state that goes back to the head has the level of the loop that it would close, 0
-	 * for the innermost; and each state that of the innermost one that it would be in.
-	 * [num_states] both, NULL if there is just one level. Where the code has just one loop there
-	 * are no levels. Bit i of `nested`: by the code, level i is in a loop of its own inside that
-	 * of level i + 1. */
+	 * that of one loop with a part that is skipped now and then (for { 1; 2; if { 3 } }),
+	 * unless the code tells. Then each state that goes back to the head has the level of the
+	 * loop that it would close, 0 for the innermost; and each state that of the innermost one
+	 * that it would be in. [num_states] both, NULL if there is just one level. Where the code
+	 * has just one loop there are no levels. Bit i of `nested`: by the code, level i is in a
+	 * loop of its own inside that of level i + 1. */
 	uint8_t *levels, *levels_in;
 	unsigned int num_levels, nested;
 };

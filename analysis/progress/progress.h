@@ -62,11 +62,11 @@ struct progress {
 	struct progress_private *private;
 };
 
-/* for { 1; for { 2; 3 } 4 } is two loops by its transitions. for { for { 1; 2 } 3 }, where both loops
- * begin with one call, is not: for { 1; 2; if { 3 } } makes the same ones. The code tells. */
+/* for { 1; for { 2; 3 } 4 } is two loops by its transitions. for { for { 1; 2 } 3 }, where both
+ * loops begin with one call, is not: for { 1; 2; if { 3 } } makes the same ones. The code tells. */
 enum progress_nesting {
 	PROGRESS_NESTING_NOT_KNOWN,
-	PROGRESS_ONE_LOOP, /* all loops that go from `last` to `first` have `outside` in them, too */
+	PROGRESS_ONE_LOOP, /* all loops from `last` to `first` contain `outside`, too */
 	PROGRESS_NESTED,   /* one has not, and whoever leaves it makes another call of the loop */
 	PROGRESS_MAYBE_SKIPPED, /* the same, unless a function called there goes without its call */
 };

@@ -41,7 +41,7 @@ enum verdict_witness {
 	WITNESS_LOST,  /* a culprit has not sent what it is for */
 	WITNESS_AHEAD, /* the actor is the culprit: whom it is for has not come that far */
 	WITNESS_APART, /* it is for a culprit, in a collective, and that one is in another call */
-	WITNESS_GROUP, /* the actor is the culprit: it starts an access to one that never posted to it */
+	WITNESS_GROUP, /* the actor is the culprit: it accesses a rank that never posted to it */
 	WITNESS_UNSTARTED, /* a culprit has a request for it that it has not started */
 	/* Its receive is as none before, and a message that may be meant for it lies there: one of
 	 * the culprits is its actor, the other the sender of that. */
@@ -73,8 +73,8 @@ struct verdict {
 	bool is_new_state;   /* no culprit ever left this state before */
 	bool is_approximate; /* a comparison used cumulative counts of an inner loop */
 	uint64_t quiet_ns;   /* since the last transition of any rank */
-	/* The job starts up or ends, as all who wait do so in MPI_Init, or in MPI_Finalize. NONE: that
-	 * may just take long; COMPUTATION: the culprits have not come to MPI_Init. */
+	/* The job starts up or ends, as all who wait do so in MPI_Init, or in MPI_Finalize. NONE:
+	 * that may just take long; COMPUTATION: the culprits have not come to MPI_Init. */
 	bool is_edge;
 
 	/* Of a kind that the waits tell, and what else they tell. */
@@ -110,12 +110,11 @@ struct verdict {
 };
 
 /* A rank is static if it made no transition between the looks, or with one look none for 200 ms.
- * Nobody is accused for a stay that is usual in its place, and only one that is longer than one in a
- * thousand is a hang (evidence/stays.h); who computes while others move is not named before that,
+ * Nobody is accused for a stay that is usual in its place, and only one that is longer than one in
+ * a thousand is a hang (evidence/stays.h); who computes while others move is not named before that,
  * and a hang takes 10 s and a hundred times the longest then. While a job starts up or ends nobody
- * is accused before a minute.
- * Deadlocks, mismatches and lost messages are certain by what is counted: they are told, and are a
- * hang, from 500 ms on, also while others move.
+ * is accused before a minute. Deadlocks, mismatches and lost messages are certain by what is
+ * counted: they are told, and are a hang, from 500 ms on, also while others move.
  *
  * A rank without a recorder is judged by its stacks alone: how long it was elsewhere is not known,
  * so that a hang takes 3 s of samples that agree, and that messages were counted of all. */

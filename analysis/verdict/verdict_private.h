@@ -14,7 +14,8 @@
 
 /* Nobody is accused for less: such pauses are everywhere. */
 #define VERDICT_ACCUSE_NS UINT64_C(500000000)
-/* A hang by other things than stays (evidence/stays.h): so long, or so long if it may be a phase. */
+/* A hang by other things than stays (evidence/stays.h): so long, or so long if it may be a
+ * phase. */
 #define VERDICT_HANG_NS UINT64_C(1000000000)
 #define VERDICT_HANG_NEW_NS UINT64_C(3000000000)
 /* While others move: they may do so because nothing is wrong. */
@@ -120,21 +121,21 @@ struct rankset *verdict_find_moving(const struct judge *j);
 
 /* ---- verdict_slips.c: of a deadlock; each names ranks, or nobody ---- */
 
-/* Messages that nobody receives may be those that are waited for. is_wanted_close: wrong in one thing
- * alone, between the ranks that are meant. */
+/* Messages that nobody receives may be those that are waited for. is_wanted_close: wrong in one
+ * thing alone, between the ranks that are meant. */
 bool verdict_find_slip(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns,
 		       bool is_wanted_close);
-/* A message lies there that may be the one that is waited for, by a receive as there was none before:
- * its receiver is wrong, or its sender has left out another one. */
+/* A message lies there that may be the one that is waited for, by a receive as there was none
+ * before: its receiver is wrong, or its sender has left out another one. */
 bool verdict_find_receiver(struct judge *j, const struct waitfor_deadlock *deadlock,
 			   uint64_t stay_ns);
-/* Ranks have not started a request for what others wait for, though they have gone through a round of
- * others. */
+/* Ranks have not started a request for what others wait for, though they have gone through a round
+ * of others. */
 bool verdict_find_unstarted(struct judge *j, const struct waitfor_deadlock *deadlock,
 			    uint64_t stay_ns);
 
-/* A rank starts an access to one that never posted to it, while another one that did so before waits
- * for it: its group is wrong. */
+/* A rank starts an access to one that never posted to it, while another one that did so before
+ * waits for it: its group is wrong. */
 bool verdict_find_wrong_group(struct judge *j, const struct waitfor_deadlock *deadlock,
 			      uint64_t stay_ns);
 
@@ -210,8 +211,8 @@ enum verdict_senders {
 struct rankset *verdict_find_senders(const struct judge *j, const struct waitfor_deadlock *deadlock,
 				     enum verdict_senders which, uint32_t *lane_ret,
 				     uint32_t *need_ret);
-/* Has the peer of a need for a receive gone past that? In the same iteration it is at a later place,
- * or by its numbers of receives and of collectives. */
+/* Has the peer of a need for a receive gone past that? In the same iteration it is at a later
+ * place, or by its numbers of receives and of collectives. */
 bool verdict_has_left_out_receive(const struct judge *j, const struct waitfor_deadlock *deadlock,
 				  uint32_t l, const struct waitfor_need *need);
 /* Is a thread of the rank that is in the deadlock further than this lane? */

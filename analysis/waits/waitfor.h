@@ -63,8 +63,8 @@ struct waitfor_need {
 	uint8_t kind; /* enum waitfor_kind */
 	bool is_certain, is_weak;
 	bool is_read; /* in what the MPI library holds of messages, and not counted */
-	/* The other end has counted it as sent, and yet the MPI library of this one holds the receive
-	 * that it is for as one that nothing has met */
+	/* The other end has counted it as sent, and yet the MPI library of this one holds the
+	 * receive that it is for as one that nothing has met */
 	bool is_sent;
 	int32_t peer; /* the job's rank; -1: any member, or the members of a collective */
 	/* Of a message; SEG_TAG_ANY: any; WAITFOR_NO_TAG: not known. Of a lock: 1 if exclusive */
@@ -330,8 +330,8 @@ struct waitfor_unstarted {
 	bool is_left_out;
 };
 
-/* What would be the message or the receive that a need is for, which is certain or by the counts not
- * met, if its rank, which stands still, had started it. False: there is none. */
+/* What would be the message or the receive that a need is for, which is certain or by the counts
+ * not met, if its rank, which stands still, had started it. False: there is none. */
 bool waitfor_find_unstarted(const struct waitfor *waitfor, uint32_t need,
 			    struct waitfor_unstarted *ret);
 

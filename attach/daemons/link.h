@@ -32,8 +32,8 @@ struct link_limit {
 
 #define LINK_MAX_ADDRESSES 16
 
-/* Listen on a port that the system picks, with a new secret, at all addresses of this host that others
- * can use, up to LINK_MAX_ADDRESSES, and the loopback. NULL: ERROR_SYSTEM. */
+/* Listen on a port that the system picks, with a new secret, at all addresses of this host that
+ * others can use, up to LINK_MAX_ADDRESSES, and the loopback. NULL: ERROR_SYSTEM. */
 struct link_listener *link_listen(struct pdb_error *err);
 
 void link_listener_destroy(struct link_listener *listener);
@@ -76,17 +76,17 @@ struct link_frame {
 
 void link_frame_deinit(struct link_frame *frame);
 
-/* Send a frame, until the kernel has all of it. Meanwhile it takes in what comes, up to one frame, so
- * two that send to each other do not block. -1: ERROR_USAGE (too long, or not a type of the
- * callers); ERROR_TIMEOUT, ERROR_INTERRUPTED, ERROR_GONE, ERROR_FORMAT (of what came in), after which
- * the link is of no more use, since a part may have gone. */
+/* Send a frame, until the kernel has all of it. Meanwhile it takes in what comes, up to one frame,
+ * so two that send to each other do not block. -1: ERROR_USAGE (too long, or not a type of the
+ * callers); ERROR_TIMEOUT, ERROR_INTERRUPTED, ERROR_GONE, ERROR_FORMAT (of what came in), after
+ * which the link is of no more use, since a part may have gone. */
 int link_send(struct link *link, uint32_t type, const void *payload, size_t length,
 	      const struct link_limit *limit, struct pdb_error *err);
 
 /* Wait for the next frame; link_frame_deinit() frees it. -1: ERROR_TIMEOUT and ERROR_INTERRUPTED,
- * after which the link is as before; ERROR_GONE (the other side has closed it, died, or given no sign
- * of life) and ERROR_FORMAT (what came was changed on its way, or is no frame), after which whatever
- * is done with the link gives the same error again. */
+ * after which the link is as before; ERROR_GONE (the other side has closed it, died, or given no
+ * sign of life) and ERROR_FORMAT (what came was changed on its way, or is no frame), after which
+ * whatever is done with the link gives the same error again. */
 int link_receive(struct link *link, struct link_frame *ret, const struct link_limit *limit,
 		 struct pdb_error *err);
 
@@ -97,7 +97,8 @@ uint64_t link_num_received(const struct link *link);
 void link_destroy(struct link *link);
 
 /* When the other side's kernel gives no sign of life for about this long (30 s unless set here) the
- * link ends with ERROR_GONE. A stopped process is alive, unless it leaves data unread for as long. */
+ * link ends with ERROR_GONE. A stopped process is alive, unless it leaves data unread for as
+ * long. */
 void link_set_patience(struct link *link, unsigned seconds);
 
 /* The other end's address, "10.0.0.2:40123"; valid as long as the link. */
@@ -107,16 +108,18 @@ const char *link_peer(const struct link *link);
 
 #define LINK_MAX_CHANNELS 64
 
-/* A channel: one end of a new socket pair is the end of a stream, *fd_ret (close-on-exec) the other,
- * the caller's; relay.h copies between it and a terminal. Each number is used once in a link's life.
- * A side opens it before it lets the other know the number, or when it has received the frame that
- * says it: until then bytes for it are answered with its end. -1: ERROR_USAGE, ERROR_SYSTEM. */
+/* A channel: one end of a new socket pair is the end of a stream, *fd_ret (close-on-exec) the
+ * other, the caller's; relay.h copies between it and a terminal. Each number is used once in a
+ * link's life. A side opens it before it lets the other know the number, or when it has received
+ * the frame that says it: until then bytes for it are answered with its end. -1: ERROR_USAGE,
+ * ERROR_SYSTEM. */
 int link_channel_open(struct link *link, uint32_t number, int *fd_ret, struct pdb_error *err);
 
 /* End it on both sides. The other side's socket still gets what was sent to it before. */
 void link_channel_close(struct link *link, uint32_t number);
 
-/* For who has no channels but passes streams on: messages come as frames of the type LINK_STREAM. */
+/* For who has no channels but passes streams on: messages come as frames of the type
+ * LINK_STREAM. */
 void link_pass_streams(struct link *link);
 
 /* Send a message of a stream, without waiting. False: somebody does not keep to his window. */

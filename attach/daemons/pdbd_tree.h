@@ -37,8 +37,8 @@ struct pdbd_service {
 
 struct pdbd_tree;
 
-/* After MPI_Init. services ends with a kind of 0. is_over is called in every round of waiting, which
- * it ends; it may send and take notes. */
+/* After MPI_Init. services ends with a kind of 0. is_over is called in every round of waiting,
+ * which it ends; it may send and take notes. */
 struct pdbd_tree *pdbd_tree_create(const struct pdbd_service *services, void *node,
 				   bool (*is_over)(void *node));
 
@@ -57,9 +57,9 @@ struct pdbd_question {
 	void (*pulse)(void *node);
 };
 
-/* At rank 0: ask all that are not silent, itself included. The caller frees the bytes of *answer; to
- * *missing are added the ranks whose parts are not in it. Those below one that falls silent are asked
- * once more without it, within total_ms again. */
+/* At rank 0: ask all that are not silent, itself included. The caller frees the bytes of *answer;
+ * to *missing are added the ranks whose parts are not in it. Those below one that falls silent are
+ * asked once more without it, within total_ms again. */
 void pdbd_tree_ask(struct pdbd_tree *tree, const struct pdbd_question *question,
 		   struct buffer *answer, struct overlay_ranges *missing);
 

@@ -8,8 +8,9 @@
 #define REACH_PORT "22" /* that of ssh is the least likely to be closed by a firewall */
 
 /* Those of the hosts that do not answer within timeout_ms when asked for a connection to a port (a
- * refusal is an answer), but for those whose addresses are not known. `cancel_fd` (-1: none) getting
- * readable ends the wait. Returns how many; the caller frees *ret, in which names are borrowed. */
+ * refusal is an answer), but for those whose addresses are not known. `cancel_fd` (-1: none)
+ * getting readable ends the wait. Returns how many; the caller frees *ret, in which names are
+ * borrowed. */
 size_t reach_find_silent(const char *const *hosts, size_t num, const char *port, int timeout_ms,
 			 int cancel_fd, const char ***ret);
 

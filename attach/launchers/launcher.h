@@ -41,7 +41,8 @@ int launcher_read_mpir(const struct launcher_info *launcher, struct proctable **
 bool launcher_find_variable(const struct launcher_info *launcher, const struct maps *maps,
 			    const char *name, uint64_t *address_ret);
 
-/* A step of a batch system's job, by numbers; "": not known, as with launchers of no such system. */
+/* A step of a batch system's job, by numbers; "": not known, as with launchers of no such
+ * system. */
 struct launcher_step {
 	char job[16], step[16];
 };

@@ -26,8 +26,8 @@ struct node_look_options {
 	bool is_last; /* ranks have ended: these are told of by what was kept of them */
 	/* Sleep until then (CLOCK_MONOTONIC); false: the look is to be given up, now. */
 	bool (*sleep_until)(uint64_t until_ns);
-	/* Between the samples of a job without a recorder, or with all evidence: with the last ones,
-	 * to tell the sampler what to read in the next. NULL: nothing. */
+	/* Between the samples of a job without a recorder, or with all evidence: with the last
+	 * ones, to tell the sampler what to read in the next. NULL: nothing. */
 	void (*prepare)(void *context, const struct samples *samples);
 	void *context;
 };
@@ -57,9 +57,9 @@ int node_look(struct node *node, const struct node_look_options *options, char *
  * model must have been destroyed. */
 void node_commit(struct node *node);
 
-/* Sample the stacks of those of `ranks` that are on this host, in the place of older samples of these
- * ranks. Stacks that cannot be followed to their beginning are tried twice more. If it is given up
- * after the first time, what there is till then counts. */
+/* Sample the stacks of those of `ranks` that are on this host, in the place of older samples of
+ * these ranks. Stacks that cannot be followed to their beginning are tried twice more. If it is
+ * given up after the first time, what there is till then counts. */
 int node_sample(struct node *node, const struct rankset *ranks,
 		const struct node_sampling *sampling, struct pdb_error *err);
 

@@ -85,7 +85,7 @@ enum names_mpi_kind {
 	NAMES_MPI_SEND,
 	NAMES_MPI_SENDRECV,
 	NAMES_MPI_WAIT,    /* MPI_Wait, MPI_Waitall, ... */
-	NAMES_MPI_ONE_WAY, /* collectives that some go on from before all have come, or never enter */
+	NAMES_MPI_ONE_WAY, /* collectives that some leave before all have come, or never enter */
 };
 enum names_mpi_kind names_mpi_kind(struct names *names, uint32_t node);
 

@@ -21,9 +21,9 @@
 #define relaxed_set(word_, value_) atomic_store_explicit(word_, value_, memory_order_relaxed)
 #define relaxed_add(word_, value_) atomic_fetch_add_explicit(word_, value_, memory_order_relaxed)
 
-/* A section of a sequence lock as of struct seg_current: it begins with an odd number and ends with the
- * next even one. One that the thread was thrown out of (a signal handler's longjmp) is closed by the
- * next one. */
+/* A section of a sequence lock as of struct seg_current: it begins with an odd number and ends with
+ * the next even one. One that the thread was thrown out of (a signal handler's longjmp) is closed
+ * by the next one. */
 static ALWAYS_INLINE uint32_t section_begin(_Atomic uint32_t *word)
 {
 	uint32_t seq = relaxed_get(word) | 1;

@@ -101,8 +101,9 @@ bool looks_told_nothing(struct lane *l);
 /* That has been recorded. */
 void looks_end(struct lane *l);
 
-/* Another call comes, or a poll that was successful, and polls were counted: make the events of those
- * looks of the last round that led from the present state to the last look. Within no section. */
+/* Another call comes, or a poll that was successful, and polls were counted: make the events of
+ * those looks of the last round that led from the present state to the last look. Within no
+ * section. */
 void looks_resume(struct lane *l);
 
 #endif

@@ -12,8 +12,8 @@
 
 #include "model/recorder/lane.h"
 
-/* A note of that collective, which is of a communicator that there is. Room for `num` entries, which
- * are to be filled in; NULL: no room, or too many. */
+/* A note of that collective, which is of a communicator that there is. Room for `num` entries,
+ * which are to be filled in; NULL: no room, or too many. */
 uint32_t *notes_begin(struct lane *l, enum seg_note_kind kind, uint32_t comm, uint64_t number,
 		      uint64_t unit, uint32_t num);
 /* It is complete. */

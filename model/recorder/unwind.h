@@ -10,7 +10,8 @@
 
 #include "model/recorder/pathcache.h"
 
-/* The next frame outwards; `at`: the slot that `ip` was read from (NULL: not known). False: enough. */
+/* The next frame outwards; `at`: the slot that `ip` was read from (NULL: not known). False:
+ * enough. */
 typedef bool unwinder_take(void *arg, uintptr_t ip, uintptr_t sp, const uintptr_t *at);
 
 struct unwinder {

@@ -91,7 +91,8 @@ static inline int wrap_predefined_size(MPI_Datatype type)
 /* 0: it has none. */
 NOINLINE int wrap_ask_size(MPI_Datatype type);
 
-/* Bytes of that many elements; 0: no type. Only for significant arguments: others may be garbage. */
+/* Bytes of that many elements; 0: no type. Only for significant arguments: others may be
+ * garbage. */
 static ALWAYS_INLINE uint64_t wrap_bytes(MPI_Count count, MPI_Datatype type)
 {
 	int size = wrap_predefined_size(type);

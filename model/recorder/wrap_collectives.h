@@ -112,7 +112,8 @@ WRAP_COLLECTIVE(bcast, wrap_root_gives(root, count, type), MPI_Count count, MPI_
 		int root)
 WRAP_COLLECTIVE(allreduce, WRAP_GIVEN(SEG_PEER_NONE, wrap_bytes(count, type)), MPI_Count count,
 		MPI_Datatype type)
-/* What each gives is what it gets from each; but two groups may give each other different amounts. */
+/* What each gives is what it gets from each; but two groups may give each other different
+ * amounts. */
 WRAP_COLLECTIVE(alltoall,
 		WRAP_GIVEN(SEG_PEER_NONE,
 			   wrap_is_inter(comm) ? SEG_NO_BYTES : wrap_bytes(count, type)),

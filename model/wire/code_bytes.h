@@ -19,8 +19,8 @@ struct modules;
 void code_bytes_module(struct codec *c, struct modules *modules, uint32_t *id);
 /* Without its module. */
 void code_bytes_probe(struct codec *c, struct code_probe *probe);
-/* A function with its variables, which belong to who reads them; NULL: bad input. Whoever calls puts
- * their module before them. */
+/* A function with its variables, which belong to who reads them; NULL: bad input. Whoever calls
+ * puts their module before them. */
 void code_bytes_function(struct codec *c, struct code_function **function,
 			 struct code_variables **variables);
 

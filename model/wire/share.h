@@ -65,12 +65,12 @@ int share_decode(const uint8_t *bytes, size_t size, int num_ranks, struct share 
 		 struct pdb_error *err);
 
 /* Fill a job that has no models and samples yet, with what a share with SHARE_ANSWERS tells; items
- * are checked as if they came from segments. Of ranks without details the entries of rings have time
- * 0, no polls are known, and of the longest stays only those that verdicts go by; their lanes share
- * tables. On failure (ERROR_FORMAT) the job is to be destroyed. */
+ * are checked as if they came from segments. Of ranks without details the entries of rings have
+ * time 0, no polls are known, and of the longest stays only those that verdicts go by; their lanes
+ * share tables. On failure (ERROR_FORMAT) the job is to be destroyed. */
 int share_to_job(const struct share *share, struct job *job, struct pdb_error *err);
-/* Add the details and traces of some ranks to a job made from answers of the same moment. Details of
- * another moment are left out; a trace that is not valid there leaves a note. */
+/* Add the details and traces of some ranks to a job made from answers of the same moment. Details
+ * of another moment are left out; a trace that is not valid there leaves a note. */
 int share_add(const struct share *share, struct job *job, struct pdb_error *err);
 
 /* How many ranks have a model in it. */
