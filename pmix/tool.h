@@ -15,8 +15,8 @@ struct pdb_error;
 struct proctable;
 
 /* Ask launcher `pid` for the process table of its job `nspace`; NULL: of the latest that still has
- * processes. On success *ret is finished and the caller's; its source_note says when there were
- * several jobs, its launcher_name is "". */
+ * processes. On success *ret is finished and the caller's. Its source_note says if there were
+ * several jobs; its launcher_name is "". */
 int pmix_proctable(pid_t pid, const char *nspace, int timeout_ms, struct proctable **ret,
 		   struct pdb_error *err);
 
@@ -25,7 +25,7 @@ struct pmix_daemons {
 	char *nspace; /* the name of the job that the daemons are */
 };
 
-/* Have launcher `pid` start `program` (a path that is the same on all nodes) once on each node of
+/* Make launcher `pid` start `program` (a path that is the same on all nodes) once on each node of
  * its job `nspace`, with the variables of `environment` ("NAME=value", the last NULL) added to
  * theirs. The connection stays until pmix_release_daemons(), which also frees *ret, or the end of
  * this process; daemons have to end by themselves then. After ERROR_TIMEOUT daemons may still

@@ -41,7 +41,7 @@ enum stay_basis { STAY_BY_PLACE, STAY_BY_LOOP, STAY_BY_OTHERS, STAY_BY_ELSEWHERE
 
 /* By what it is decided; times in ns. */
 struct stay_limits {
-	double unusual_error; /* of a stay that is told of: one in so many healthy ones is, too */
+	double unusual_error; /* of a stay that is named: this share of healthy ones is, too */
 	double hang_error;    /* of one that is called a hang, */
 	double end_error; /* and of one for which a job may be ended, which nothing brings back */
 	double unusual_ratio; /* least multiple of M, and the same for a hang */
@@ -68,7 +68,7 @@ struct stay_judgement {
 	bool is_edge;        /* it starts up or ends */
 	uint64_t num;        /* n: that it is compared with; 0: nothing */
 	uint64_t longest_ns; /* M, of them */
-	uint64_t unusual_ns; /* a stay as long as this is told of, */
+	uint64_t unusual_ns; /* a stay as long as this is named, */
 	uint64_t hang_ns;    /* one as long as this is a hang, */
 	uint64_t end_ns;     /* and for one as long as this a job may be ended */
 };

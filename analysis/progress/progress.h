@@ -14,8 +14,8 @@ struct job_model;
 
 enum progress_order { PROGRESS_LESS, PROGRESS_SAME, PROGRESS_MORE, PROGRESS_UNORDERED };
 
-/* A loop of the job, for people. If its body begins with the first call of a loop inside, that has
- * the same header: by where a rank comes from it is told which of them begins a new iteration. */
+/* A loop of the job, for display. If its body begins with the first call of a loop inside, both
+ * have the same header. Which of them begins a new iteration depends on where a rank comes from. */
 struct job_loop {
 	uint32_t header; /* job state chosen as header (job_loops.h says how) */
 	uint32_t parent; /* index of the enclosing loop, or LOOP_NONE */

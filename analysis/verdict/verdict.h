@@ -110,14 +110,15 @@ struct verdict {
 };
 
 /* A rank is static if it made no transition between the looks, or with one look none for 200 ms.
- * Nobody is accused for a stay that is usual in its place, and only one that is longer than one in
- * a thousand is a hang (evidence/stays.h); who computes while others move is not named before that,
- * and a hang takes 10 s and a hundred times the longest then. While a job starts up or ends nobody
- * is accused before a minute. Deadlocks, mismatches and lost messages are certain by what is
- * counted: they are told, and are a hang, from 500 ms on, also while others move.
  *
- * A rank without a recorder is judged by its stacks alone: how long it was elsewhere is not known,
- * so that a hang takes 3 s of samples that agree, and that messages were counted of all. */
+ * Nobody is accused for a stay that is usual in its place. A stay is a hang only if it is longer
+ * than one in a thousand (evidence/stays.h). A rank that computes while others move is not named
+ * before that; then a hang takes 10 s and a hundred times the longest stay. While a job starts or
+ * ends nobody is accused before a minute. Deadlocks, mismatches and lost messages are certain by
+ * the counts: they are reported, and are a hang, from 500 ms on, also while others move.
+ *
+ * A rank without a recorder is judged by its stacks alone: how long it was elsewhere is not known.
+ * So a hang takes 3 s of samples that agree, and counted messages of all ranks. */
 struct verdict_input {
 	const struct evidence *evidence;
 	/* NULL without a recorder. */
@@ -134,13 +135,13 @@ struct verdict *verdict_create(const struct verdict_input *input);
 /* Is the temporal order of the latest stack samples worth its time? */
 bool verdict_wants_order(const struct evidence *evidence);
 
-/* How many milliseconds a look must take to tell more; 0: a longer one tells nothing. Between ranks
- * that seem to wait for each other a message may be on its way, and not all MPI libraries count
- * these. Of a rank without a recorder that computes it is not known how long it has done so. */
+/* How many milliseconds a look must take to tell more; 0: a longer one tells nothing. A message may
+ * be on its way between ranks that seem to wait for each other, and not all MPI libraries count
+ * these. For a rank without a recorder that computes it is not known how long it has done so. */
 int verdict_longer_look(const struct verdict *verdict);
 
-/* May it be told of as a hang if something else says that there is one? Somebody is named, and
- * not for computing while others move, unless that is a hang by itself. */
+/* May it be reported as a hang if something else says that there is one? A rank is named, and not
+ * for computing while others move, unless that is a hang by itself. */
 bool verdict_may_be_hang(const struct verdict *verdict);
 
 void verdict_destroy(struct verdict *verdict);

@@ -111,31 +111,31 @@ enum ahead {
 
 /* Is actor a further than actor b? */
 enum ahead verdict_ahead(const struct judge *j, uint32_t a, uint32_t b);
-/* Has `peer` not come to where the two exchange messages, since it has not received what the actor
- * has sent there? A message tells that only if both send one: who asks a question sends one, too,
- * and waits for the answer. So it has the tag that is waited for, or the peer was itself where the
- * actor waits. */
+/* Has `peer` not come to the place where the two exchange messages, since it has not received what
+ * the actor has sent there? A message proves that only if both send one: a rank that asks a
+ * question also sends one and waits for the answer. So the message has the tag that is waited for,
+ * or the peer was itself where the actor waits. */
 bool verdict_is_before_exchange(const struct judge *j, uint32_t l, int peer, uint32_t comm);
 /* Main threads that got on between their samples, by the loops' variables in them. */
 struct rankset *verdict_find_moving(const struct judge *j);
 
 /* ---- verdict_slips.c: of a deadlock; each names ranks, or nobody ---- */
 
-/* Messages that nobody receives may be those that are waited for. is_wanted_close: wrong in one
- * thing alone, between the ranks that are meant. */
+/* Messages that nobody receives may be those that are waited for. is_wanted_close: they are wrong
+ * in one thing alone, between the ranks that are meant. */
 bool verdict_find_slip(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns,
 		       bool is_wanted_close);
-/* A message lies there that may be the one that is waited for, by a receive as there was none
+/* A message lies there that may be the one waited for, and the receive is one as there was none
  * before: its receiver is wrong, or its sender has left out another one. */
 bool verdict_find_receiver(struct judge *j, const struct waitfor_deadlock *deadlock,
 			   uint64_t stay_ns);
-/* Ranks have not started a request for what others wait for, though they have gone through a round
- * of others. */
+/* Ranks have not started a persistent request that would meet the need, though they have done one
+ * more round of another one. */
 bool verdict_find_unstarted(struct judge *j, const struct waitfor_deadlock *deadlock,
 			    uint64_t stay_ns);
 
-/* A rank starts an access to one that never posted to it, while another one that did so before
- * waits for it: its group is wrong. */
+/* A rank starts an access to one that never posted to it, while another one that posted to it waits
+ * for it: its group is wrong. */
 bool verdict_find_wrong_group(struct judge *j, const struct waitfor_deadlock *deadlock,
 			      uint64_t stay_ns);
 

@@ -57,14 +57,14 @@ enum waitfor_kind {
 };
 
 /* One thing that a lane waits for. Certain: by the counts of ranks that stand still it is not met.
- * Weak: by the counts it is met, and only its transfer is left. Neither: it may be met or not, as a
- * non-blocking send that the library has perhaps buffered, or a peer that moves. */
+ * Weak: by the counts it is met, and only its transfer is left. Neither: it may be met or not, such
+ * as a non-blocking send that the library may have buffered, or a peer that moves. */
 struct waitfor_need {
 	uint8_t kind; /* enum waitfor_kind */
 	bool is_certain, is_weak;
 	bool is_read; /* in what the MPI library holds of messages, and not counted */
-	/* The other end has counted it as sent, and yet the MPI library of this one holds the
-	 * receive that it is for as one that nothing has met */
+	/* The other end has counted it as sent, but this end's MPI library holds the receive for it
+	 * as one that nothing has met */
 	bool is_sent;
 	int32_t peer; /* the job's rank; -1: any member, or the members of a collective */
 	/* Of a message; SEG_TAG_ANY: any; WAITFOR_NO_TAG: not known. Of a lock: 1 if exclusive */

@@ -27,8 +27,7 @@ uint32_t overlay_parent(uint32_t i);
 /* How many members are at and below i. */
 uint32_t overlay_subtree(uint32_t i, uint32_t n);
 
-/* How long member i may wait: less than the level above, so that an answer with holes is in
- * time. */
+/* How long member i may wait: less than the level above, so that answers with holes are in time. */
 int overlay_budget_ms(uint32_t i, uint32_t n, int total_ms);
 
 /* Numbers first, first + 1, ..., first + count - 1. */
@@ -55,8 +54,8 @@ uint32_t overlay_ranges_total(const struct overlay_ranges *set);
 uint32_t overlay_ranges_at(const struct overlay_ranges *set, uint32_t i);
 int64_t overlay_ranges_index(const struct overlay_ranges *set, uint32_t number);
 
-/* A member that is at work on a question, or waits for those below it, says so this often; one that
- * is silent for so long has died, is stopped or cut off, and is not waited for. */
+/* A member that works on a question, or waits for those below it, says so this often. One that is
+ * silent for OVERLAY_SILENCE_MS has died, is stopped or cut off, and is not waited for. */
 #define OVERLAY_PULSE_MS 500
 #define OVERLAY_SILENCE_MS 3000
 

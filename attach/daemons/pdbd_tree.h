@@ -57,13 +57,14 @@ struct pdbd_question {
 	void (*pulse)(void *node);
 };
 
-/* At rank 0: ask all that are not silent, itself included. The caller frees the bytes of *answer;
- * to *missing are added the ranks whose parts are not in it. Those below one that falls silent are
+/* At rank 0: ask all that are not silent, itself included. The caller frees the bytes of *answer.
+ * Ranks whose parts are not in it are added to *missing. Those below one that falls silent are
  * asked once more without it, within total_ms again. */
 void pdbd_tree_ask(struct pdbd_tree *tree, const struct pdbd_question *question,
 		   struct buffer *answer, struct overlay_ranges *missing);
 
-/* At rank 0: ask the silent, without waiting; who answers is silent no more. PDBD_AT_ONCE. */
+/* At rank 0: ask the silent ones, without waiting; one that answers is no longer silent.
+ * PDBD_AT_ONCE. */
 void pdbd_tree_knock(struct pdbd_tree *tree, uint32_t kind);
 
 /* At other ranks: wait for a question, answer it, and return its kind; 0: there was none. */

@@ -54,7 +54,7 @@ size_t stream_next(struct stream *stream, struct stream_message *ret);
 /* A message of the other end has come. One that it could not have sent ends the stream. */
 void stream_take(struct stream *stream, const struct stream_message *message, size_t length);
 
-/* Who writes has ended: what is there is all, though somebody may have fd's other end open. */
+/* The writer has ended: what is there is all, though fd's other end may be open elsewhere. */
 void stream_finish(struct stream *stream);
 
 /* The other end has no more for this terminal: hang up, now or when gdb can bear it. */

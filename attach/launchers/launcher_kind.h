@@ -64,8 +64,7 @@ struct launcher_kind {
 	bool forks;        /* a copy of itself, to watch it; the parent holds the job */
 	const char *apart; /* name of its processes (comm), if its ranks are not below it */
 
-	/* ---- How its ranks are found: in the safe one of these ways, else the process tree
-	 * ---- */
+	/* ---- How its ranks are found: the safe one of these, else the process tree ---- */
 
 	/* A PMIx tool connection, by the shell, does it no harm. Never to be tried with others. */
 	bool takes_pmix;
@@ -92,8 +91,7 @@ struct launcher_kind {
 	int (*plan)(const struct daemon_site *site, const char *hosts, size_t num_hosts,
 		    struct words *argv, struct pdb_error *err);
 	const char *host_suffix; /* behind each of the hosts, which have commas between; NULL: "" */
-	/* What such a command, of any kind, takes over of its environment: names behind the
-	 * prefix. */
+	/* What such a command, of any kind, takes from its environment: names after the prefix. */
 	const char *variable_prefix;
 	const char *const *variables;
 	/* What tells a process which rank of which job it is: not for a command of pdb's. */
@@ -122,8 +120,7 @@ void openmpi_preload(struct words *argv, const char *value, const char *const *o
 /* NULL: no launcher. */
 const struct launcher_kind *launcher_kind_of(const struct launcher_look *look);
 
-/* By the name of a program, such as "mpiexec.hydra"; by that of a library. NULL: it tells
- * nothing. */
+/* By the name of a program, such as "mpiexec.hydra", or of a library. NULL: not known. */
 const struct launcher_kind *launcher_kind_of_program(const char *name);
 const struct launcher_kind *launcher_kind_of_library(const char *name);
 
@@ -133,8 +130,7 @@ bool launcher_kind_has_table(const struct launcher_kind *kind);
 /* Is "NAME=value" one of these? */
 bool launcher_variables_have(const struct launcher_variables *variables, const char *variable);
 
-/* The version that a library of the launcher has in a variable, as text; "" if it cannot be
- * read. */
+/* The version in a variable of the launcher's library, as text; "" if it cannot be read. */
 void launcher_kind_version(const struct launcher_look *look, const char *library,
 			   const char *symbol, char *buffer, size_t size);
 

@@ -20,22 +20,20 @@ void words_add_owned(struct words *words, char *word);
 /* Of a struct words that is no more; NULL is fine. */
 void words_free(char **words);
 
-/* The words of a text with a zero byte behind each (/proc/PID/cmdline), and NULL; pointers into it.
- * The caller frees the array. */
+/* The words of a text with a zero byte behind each (/proc/PID/cmdline), and NULL; pointers into the
+ * text. The caller frees the array. */
 char **words_split(char *text, size_t size, bool skips_empty);
 
 /* What follows the first word of this name; NULL: nothing. */
 const char *words_value(char *const *words, const char *name);
 
-/* The value of NAME or "NAME=..." among "NAME=value"; NULL: it is not there, or there is no
- * list. */
+/* The value of NAME or "NAME=..." among "NAME=value"; NULL: not there, or there is no list. */
 const char *words_variable(const char *const *list, const char *name);
 
 /* Is the text one of the names, as far as the `length` of it goes? */
 bool words_are_one(const char *text, size_t length, const char *const *names);
 
-/* Add those options of a command line that have one of these names: "NAME VALUE" or
- * "NAME=VALUE". */
+/* Add the options of a command line with one of these names: "NAME VALUE" or "NAME=VALUE". */
 void words_add_options(struct words *words, const char *const *argv, const char *const *names);
 
 /* For qsort(). */

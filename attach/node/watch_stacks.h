@@ -18,9 +18,9 @@ void watch_stacks_destroy(struct watch_stacks *stacks); /* NULL is fine */
 
 /* Sample the main threads of these ranks and add to the numbers of the digest that are about
  * stacks. A rank between two calls of the test and probe families, or in one a moment ago, counts
- * as inside: it waits in a loop of its own. That one in the same call twice has gone round is seen
- * by the frames outside it, and, while nobody moves otherwise, by the messages that its MPI library
- * has counted. */
+ * as inside: it waits in a loop of its own. The frames outside a call show that a rank seen in the
+ * same call twice has gone round. While nobody moves otherwise, the message counts of its MPI
+ * library show that, too. */
 void watch_stacks_take(struct watch_stacks *stacks, const struct sampler_target *targets,
 		       size_t num, struct watch_digest *digest);
 

@@ -28,7 +28,7 @@ struct futex_call {
  * registers of this machine do not tell. */
 bool futex_call_of(const struct user_regs_struct *regs, struct futex_call *ret);
 
-/* The wait of a call of which it is not known who will end it. */
+/* The wait of a call if it is not known who will end it. */
 struct sample_wait futex_of_nobody(const struct futex_call *call);
 
 /* By what the words were while the thread stood still; num: how many could be read. tid and `own`,

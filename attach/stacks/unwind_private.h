@@ -37,7 +37,7 @@ struct walk {
 
 #define WALK_FRAME_LOOKS 16 /* what a frame counts as, at least */
 
-/* Take so many looks. False: it has taken too much, or somebody does not want it any more. */
+/* Take so many looks. False: it has taken too many, or was interrupted. */
 bool walk_look(struct walk *walk, uint64_t num);
 
 /* A word of what was copied; of anything that an unwinder may read, which takes a look. */

@@ -48,7 +48,7 @@ struct lane *process_attach(enum seg_life life);
 /* Code that was unloaded may have left its addresses to other code. In a slow section. */
 void process_forget_unloaded(struct lane *lane);
 
-/* Nothing more can be recorded; what is there stays, and says so. In a slow section. */
+/* Nothing more can be recorded. What is there stays, and the segment says so. In a slow section. */
 void process_stop(void);
 
 /* ---- Init, finalize, abort ---- */

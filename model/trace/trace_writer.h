@@ -91,7 +91,7 @@ size_t trace_writer_private_size(size_t arena_size);
 bool trace_writer_init(struct trace_writer *w, void *arena, size_t arena_size, void *private_memory,
 		       const struct trace_writer_settings *settings);
 
-/* No more events, for this reason; whenever it is called, also in the midst of one. */
+/* Take no more events, for this reason. May be called at any time, also within an event. */
 void trace_writer_end(struct trace_writer *w, enum trace_end end);
 
 void trace_writer_advance(struct trace_writer *w);
