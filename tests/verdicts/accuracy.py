@@ -26,10 +26,8 @@ in `tests/verdicts/corpus`. `make check-verdicts` replays them, `make accuracy` 
 
 Most jobs are a real program of Debian's, or a healthy one of our own that hardly moves, with 4 or 8
 ranks under Open MPI or MPICH. In it one fault was made in one random rank, at a random place of its
-own code and a random moment: an endless loop, a long sleep, SIGSTOP, a lost message, a skipped
-collective, a receive of two ranks for messages that nobody sends (deadlock), a turned branch, ten
-times slower; or none. The others are small programs that hang ("of its own"): those of
-`tests/mpi`, and some written after public reports.
+own code and a random moment ([list](testing.md#the-fault-campaign)), or none. The others are small
+programs that hang ("of its own"): those of `tests/mpi`, and some written after public reports.
 
 - *right*: `lp` names the rank of the fault (in a deadlock: one of the two). In a slow job it names
   nobody else, in a healthy one nobody.
@@ -44,7 +42,7 @@ Each moment is asked about three times:
 - *stacks*: none has. `lp` uses stacks and the MPI library's message queues, four times in a second.
   After a loop, a sleep or SIGSTOP one rank is elsewhere than those that wait for it. After a lost
   message, a skipped collective, a deadlock or a turned branch all ranks may be inside MPI, with the
-  stacks of a healthy job; only the recorder's counts tell whose call is missing.
+  stacks of a healthy job. Only the recorder's counts tell whose call is missing.
 - *two thirds* of the ranks have it, chosen by the name of the file, as when part of the job was
   started without it.
 
