@@ -36,7 +36,7 @@ void decoder_end(struct decoder *d);
 const char *decoder_why_bad(const struct decoder *d);
 extern const char decoder_too_much[];
 
-/* Charge what is to be allocated; bad when it is too much, or interrupted (model/interrupt.h). */
+/* Charge a coming allocation; bad if it is too much, or interrupted (model/interrupt.h). */
 bool decoder_charge(struct decoder *d, size_t num, size_t size);
 /* Charged and zeroed; never NULL, but empty when the decoder is bad. */
 void *decoder_allocate(struct decoder *d, size_t num, size_t size);

@@ -57,7 +57,7 @@ void evidence_destroy(struct evidence *evidence); /* NULL is fine */
 /* Is it in MPI_Finalize? */
 bool actor_is_finalizing(const struct actor *actor, const struct job *job);
 
-/* Is it inside MPI, or polls, and does not get on? */
+/* Is it inside MPI or polling, without progress? */
 static inline bool actor_is_waiting(const struct actor *actor)
 {
 	return actor->activity == ACTIVITY_IN_MPI || actor->activity == ACTIVITY_POLLING;

@@ -84,7 +84,7 @@ struct stays *stays_create(struct arena *arena, const struct job_model *jm,
  * places where they are not now) is missing. Never fails. */
 struct stay_judgement stays_judge(const struct stays *stays, size_t lane);
 
-/* The stay that is too long for an error rate, by n earlier stays of which the longest is given. */
+/* The stay that is too long for an error rate, from n earlier stays and the longest of them. */
 uint64_t stays_needed(uint64_t num, uint64_t longest_ns, double error, double least_ratio);
 
 /* Has the lane completed no call that communicates, and is it in none but MPI_Init? */

@@ -16,7 +16,7 @@ enum activity {
 	ACTIVITY_POLLING,   /* between unsuccessful polls: counts as inside MPI */
 	ACTIVITY_COMPUTING, /* outside MPI */
 	ACTIVITY_ENDED,     /* the thread or the rank has left MPI (finalized, thread ended) */
-	/* Of an actor of analysis/evidence/: it gets on, so that this is all that counts of it. */
+	/* Of an actor of analysis/evidence/: it makes progress, and only that counts. */
 	ACTIVITY_MOVES,
 };
 

@@ -86,7 +86,7 @@ struct progress_code {
 /* jm is borrowed and must outlive the result; code is asked meanwhile only. */
 struct progress *progress_create_by_code(const struct job_model *jm,
 					 const struct progress_code *code);
-/* With code of which nothing is known. */
+/* With unknown code. */
 struct progress *progress_create(const struct job_model *jm);
 void progress_destroy(struct progress *progress);
 

@@ -66,7 +66,7 @@ enum temporal_cause {
 	TEMPORAL_NO_VALUE,        /* it could not be read in one of them */
 	TEMPORAL_AT_END,          /* it does not change any more */
 	TEMPORAL_BRANCHES,        /* different branches */
-	TEMPORAL_UNKNOWN_JUMP,    /* a jump of which it is not known where to is on the way */
+	TEMPORAL_UNKNOWN_JUMP,    /* a jump with an unknown target is on the way */
 	TEMPORAL_SEVERAL_ENTRIES, /* a loop with several entries leads from each to the other */
 	TEMPORAL_OTHER_FUNCTIONS, /* one place called different ones, or the programs differ */
 	TEMPORAL_NO_CODE,         /* no machine code of the function */

@@ -78,8 +78,8 @@ struct verdict {
 	bool is_edge;
 
 	/* Of a kind that the waits tell, and what else they tell. */
-	bool is_likely; /* some of it is a guess: polling, or the progress order chose */
-	bool is_stuck;  /* that ranks cannot get on is no guess, though who has caused it may be */
+	bool is_likely;        /* some of it is a guess: polling, or the progress order chose */
+	bool is_stuck;         /* it is certain that ranks cannot go on; the cause may be a guess */
 	bool is_while_polling; /* DEADLOCK, LOST: only if the ranks that poll go on polling */
 	/* In waitfor->deadlocks, mismatches or losts; LOST: WAITFOR_NONE if not sent at all. */
 	uint32_t which; /* UNKNOWN: a deadlock of which nobody can be named */

@@ -43,7 +43,7 @@ struct collective_group {
 struct collective_groups {
 	struct collective_group *groups; /* latest number first; then the largest, by first rank */
 	size_t num_groups;
-	struct rankset *unknown;      /* members of which nothing is known */
+	struct rankset *unknown;      /* members about which nothing is known */
 	uint64_t largest, least;      /* numbers that members are at */
 	bool is_active, is_differing; /* any group is in or has begun one; any differs */
 };

@@ -87,7 +87,7 @@ struct waitfor_need {
 /* Why a lane inside MPI has no needs, or why they are not all. */
 enum waitfor_gap {
 	WAITFOR_COMPLETE,    /* they are all there is: without needs it is stuck in the library */
-	WAITFOR_NOT_COVERED, /* a function of which nothing is recorded */
+	WAITFOR_NOT_COVERED, /* a function that is not recorded */
 	WAITFOR_NO_COMM,     /* a communicator whose identity is not known */
 	WAITFOR_OVERFLOW,    /* the ledger, or the requests it waits for, had no room */
 	WAITFOR_UNSETTLED,   /* the counts do not tell: other receives may get the message, ... */
@@ -109,11 +109,11 @@ struct waitfor_actor {
 struct waitfor_collective {
 	uint32_t comm;        /* index in job_comms */
 	uint64_t number;      /* on it */
-	const char *function; /* as the first who waits in it called it */
+	const char *function; /* as called by the first that waits in it */
 	uint32_t mismatch;    /* index in waitfor.mismatches, or WAITFOR_NONE */
 	int owner;            /* of a neighbourhood collective: the rank it is seen from; else -1 */
 	uint32_t num_missing; /* members that have not started it */
-	uint32_t num_unknown; /* members of which it is not known, other jobs' among them */
+	uint32_t num_unknown; /* members for which that is not known, other jobs' too */
 	bool needs_all;       /* nobody goes on before all members have come */
 };
 
@@ -195,7 +195,7 @@ struct waitfor_lost {
 
 /* An actor of a chain or cycle. It waits for the next step's by `need`. */
 struct waitfor_step {
-	uint32_t actor; /* WAITFOR_NONE: a rank of which nothing is known */
+	uint32_t actor; /* WAITFOR_NONE: a rank about which nothing is known */
 	int rank;
 	uint32_t need; /* in waitfor.needs; WAITFOR_NONE: the end */
 };

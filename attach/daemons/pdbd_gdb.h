@@ -44,15 +44,15 @@ void pdbd_gdb_hear_started(struct pdbd_gdb *gdb, const struct buffer *answer);
 /* A message of a stream has come by the link. */
 void pdbd_gdb_pass(struct pdbd_gdb *gdb, const uint8_t *bytes, size_t length);
 
-/* These have given no sign of life. The streams of who is silent for the third time end. */
+/* These have given no sign of life. Streams of a daemon that is silent for the third time end. */
 void pdbd_gdb_note_silent(struct pdbd_gdb *gdb, const struct overlay_ranges *silent);
 
 /* ---- At all ---- */
 
-/* Move what there is to be moved, without waiting. */
+/* Move waiting data, without blocking. */
 void pdbd_gdb_turn(struct pdbd_gdb *gdb);
 
-/* Something has moved in the last second, so more is to be expected. */
+/* Data has moved in the last second, so more may come. */
 bool pdbd_gdb_is_busy(const struct pdbd_gdb *gdb);
 
 #endif

@@ -68,7 +68,7 @@ bool pdbd_sleep_until(uint64_t until_ns);
 /* Is this daemon to end, whatever pdb and the others say? */
 bool pdbd_is_over(const struct daemon *daemon);
 
-/* Do in a round of waiting what is to be done besides. Returns pdbd_is_over(). */
+/* Do the other work of a round of waiting. Returns pdbd_is_over(). */
 bool pdbd_take_turn(void *daemon);
 
 /* Rank 0: connect to pdb (NULL: no invitation), serve it to the end, tell the others to end. */

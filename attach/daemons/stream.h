@@ -61,7 +61,7 @@ void stream_finish(struct stream *stream);
 bool stream_wants_hang_up(const struct stream *stream);
 void stream_hang_up(struct stream *stream);
 
-/* Nothing more will come or go, and all has been told: it is to be destroyed. */
+/* All has been sent and received: destroy it. */
 bool stream_is_over(const struct stream *stream);
 
 #endif

@@ -94,7 +94,7 @@ struct launcher_kind {
 	/* What such a command, of any kind, takes from its environment: names after the prefix. */
 	const char *variable_prefix;
 	const char *const *variables;
-	/* What tells a process which rank of which job it is: not for a command of pdb's. */
+	/* Variables that give a process its rank and job: not for a command of pdb's. */
 	struct launcher_variables identity;
 	const struct launcher_allocation *allocation;
 	/* Remove what one that pdb has started leaves behind when it is made to end. */

@@ -17,7 +17,7 @@ void words_add_all(struct words *words, const char *const *list); /* ends with N
 /* Takes over the word, which was allocated. */
 void words_add_owned(struct words *words, char *word);
 
-/* Of a struct words that is no more; NULL is fine. */
+/* The words of a struct words that is gone; NULL is fine. */
 void words_free(char **words);
 
 /* The words of a text with a zero byte behind each (/proc/PID/cmdline), and NULL; pointers into the

@@ -19,7 +19,7 @@ struct cut_guard {
  * is given all that is not about that. Guards do not nest. */
 void cut_guard_enter(struct cut_guard *guard);
 
-/* The end of it. True if something was missing: then nothing that was read is to be believed. */
+/* End it. True if something was missing: then believe nothing that was read. */
 bool cut_guard_leave(struct cut_guard *guard);
 
 #endif
