@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A scratch arena: memory of one answer, given back all at once by who makes it; what works on it
+ * A scratch arena: the memory of one answer, freed all at once by its owner. Code that uses it
  * frees nothing. Running out of memory ends the program. Not for several threads at once. */
 #ifndef PDB_MODEL_ARENA_H
 #define PDB_MODEL_ARENA_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A set of byte strings, numbered from 0 in the order added: each once or, where they are not worth
- * comparing, as often as they were added. */
+ * A set of byte strings, numbered from 0 in the order added. Each is stored once, or, if comparing
+ * is not worth it, as often as it was added. */
 #ifndef PDB_MODEL_BLOBS_H
 #define PDB_MODEL_BLOBS_H
 

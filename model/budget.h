@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * How much memory what is read may take: in proportion to the bytes that there really are, for all
- * parts of a file together. */
+ * How much memory input may take: in proportion to its real bytes, for all parts of a file
+ * together. */
 #ifndef PDB_MODEL_BUDGET_H
 #define PDB_MODEL_BUDGET_H
 
 #include <stdint.h>
 
 /* Compressed: a job of some ten thousand ranks that do the same takes less than BUDGET_SMALL. Real
- * jobs take up to 60 bytes for each in the file (scale.md); files below BUDGET_SMALL are alike. */
+ * jobs take up to 60 bytes for each rank in the file. Files below BUDGET_SMALL are alike. */
 #define BUDGET_SMALL ((uint64_t)1 << 20)
 #define BUDGET_LEAST ((uint64_t)40 << 20)
 #define BUDGET_MOST ((uint64_t)8 << 30)

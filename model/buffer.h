@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Bytes being put together, as in snapshots and shares (docs/snapshot-format.md). */
+ * A growing sequence of bytes, for snapshots and shares (docs/snapshot-format.md). */
 #ifndef PDB_MODEL_BUFFER_H
 #define PDB_MODEL_BUFFER_H
 

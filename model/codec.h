@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Fields to bytes and back: a function names them once for both ways. What is read and out of range
- * makes the decoder bad. Writing changes nothing of what it is given. */
+ * Fields to bytes and back: one function names the fields for both directions. Input out of range
+ * marks the decoder bad. Writing does not change its input. */
 #ifndef PDB_MODEL_CODEC_H
 #define PDB_MODEL_CODEC_H
 

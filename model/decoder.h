@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Values taken from untrusted bytes, as buffer.h puts them. Reading past the end or a value out of
- * range makes the decoder bad, and what is taken 0: one look at the end will do. Memory is charged
- * to a budget (budget.h) before it is allocated. */
+ * Reads values from untrusted bytes, as written by buffer.h. Reading past the end or a value out of
+ * range marks the decoder bad and yields 0, so one check at the end is enough. Memory is charged to
+ * a budget (budget.h) before it is allocated. */
 #ifndef PDB_MODEL_DECODER_H
 #define PDB_MODEL_DECODER_H
 
@@ -36,7 +36,7 @@ void decoder_end(struct decoder *d);
 const char *decoder_why_bad(const struct decoder *d);
 extern const char decoder_too_much[];
 
-/* Charge what is to be allocated; bad when it is too much, or interrupted (model/interrupt.h). */
+/* Charge a coming allocation; bad if it is too much, or interrupted (model/interrupt.h). */
 bool decoder_charge(struct decoder *d, size_t num, size_t size);
 /* Charged and zeroed; never NULL, but empty when the decoder is bad. */
 void *decoder_allocate(struct decoder *d, size_t num, size_t size);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Hashes of words and bytes: not against intention. Each step can be undone, so no change of one
- * word or byte leaves the hash the same. Shares have one as checksum (docs/share-format.md). */
+ * Hashes of words and bytes, not safe against intention. Each step can be undone, so no change of
+ * one word or byte leaves the hash the same. It is the checksum of shares
+ * (docs/share-format.md). */
 #ifndef PDB_MODEL_HASH_H
 #define PDB_MODEL_HASH_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Has somebody asked for the end of what is being done? Loops over input look here. Signal handlers
- * tell (shell/interrupt.h); a process without such is never interrupted. */
+ * Has the user asked to end the present work? Loops over input check this. Signal handlers set it
+ * (shell/interrupt.h); a process without such is never interrupted. */
 #ifndef PDB_MODEL_INTERRUPT_H
 #define PDB_MODEL_INTERRUPT_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Files by names that others give (a process, a core, a shared directory): anything may be there.
- * Opening rewinds a tape, starts a watchdog, lets a fifo's writer go on. Only regular files are. */
+ * Opens regular files only, by names that come from outside (a process, a core, a shared
+ * directory). Anything may be there, and opening can do harm: it rewinds a tape, starts a watchdog,
+ * or lets a fifo's writer go on. */
 #ifndef PDB_MODEL_REGULAR_FILE_H
 #define PDB_MODEL_REGULAR_FILE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Sorting and looking up: the first of several equal ones, or where something would be. Inline, so
+ * Sorting and binary search: the first of several equal elements, or where one would be. Inline, so
  * that the comparison is, too. */
 #ifndef PDB_MODEL_SORTED_H
 #define PDB_MODEL_SORTED_H

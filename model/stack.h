@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Room on the stack for libraries. libdw alone takes 150 KB to read line numbers, and a user's
- * "ulimit -s" may leave less. */
+ * Room on the stack for libraries. libdw needs 150 KB to read line numbers, and a user's "ulimit
+ * -s" may leave less. */
 #ifndef PDB_MODEL_STACK_H
 #define PDB_MODEL_STACK_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Allocation that ends the program when memory runs out. Safe: the kernel lets seized ranks run on
- * when their tracer dies. Never in the recorder. */
+ * Allocation that ends the program if memory runs out. That is safe: the kernel lets seized ranks
+ * run on when their tracer dies. Never in the recorder. */
 #ifndef PDB_MODEL_XALLOC_H
 #define PDB_MODEL_XALLOC_H
 

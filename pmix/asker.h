@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The process of its own that speaks PMIx, and what keeps a launcher safe from it. See asker.c. */
+ * The separate process that speaks PMIx, and what protects a launcher from it. See asker.c. */
 #ifndef PDB_PMIX_ASKER_H
 #define PDB_PMIX_ASKER_H
 
@@ -9,7 +9,8 @@ struct buffer;
 struct pdb_error;
 struct rendezvous;
 
-/* As the user whose launcher it is: connect, ask, put a reply; or -1 and an error, the reply then. */
+/* As the user whose launcher it is: connect, ask, put a reply; or -1 and an error, the reply
+ * then. */
 typedef int (*asker_work)(const struct rendezvous *server, const void *argument,
 			  struct buffer *reply, struct pdb_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What is asked of a PMIx server once its rendezvous file is known. PMIx types stay in query.c. */
+ * Questions to a PMIx server whose rendezvous file is known. PMIx types stay in query.c. */
 #ifndef PDB_PMIX_QUERY_H
 #define PDB_PMIX_QUERY_H
 
@@ -7,19 +7,19 @@ struct pdb_error;
 struct proctable;
 struct rendezvous;
 
-/* Connect as a tool, ask, and build the process table of the job `nspace` (NULL: the latest that has
- * living processes, else the latest), which is the caller's. Stays connected, if it could connect,
- * until query_disconnect(). May block for as long as the server is silent, and leaves threads behind:
+/* Connect as a tool, ask, and build the process table of the job `nspace` (NULL: the latest with
+ * living processes, else the latest). The caller owns it. Stays connected, if it could connect,
+ * until query_disconnect(). May block as long as the server is silent, and leaves threads behind:
  * only for a process of its own. */
 int query_proctable(const struct rendezvous *server, const char *nspace, struct proctable **ret,
 		    struct pdb_error *err);
 
-/* The same to start `program` once on each node of the job `nspace`, as its debugger daemons, with this
- * environment (ends with NULL) added. The caller frees *ret, the name of the job that they are. */
+/* The same to start `program` once on each node of the job `nspace`, as its debugger daemons, with
+ * this environment (ends with NULL) added. The caller frees *ret, the name of the daemons' job. */
 int query_spawn(const struct rendezvous *server, const char *nspace, const char *program,
 		const char *const *environment, char **ret, struct pdb_error *err);
 
-/* Take leave of the server, if there was a connection. May block as well. */
+/* Disconnect from the server, if connected. May block as well. */
 void query_disconnect(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Where a PMIx server waits for tools: it writes a small file that says so. PMIx itself finds that
- * by a prefix of its name (123 matches 1234) anywhere below the temporary directory, and gives up on
+ * Where a PMIx server waits for tools: it writes a small file that says so. PMIx itself finds it by
+ * a prefix of its name (123 matches 1234) anywhere below the temporary directory, and gives up on
  * stale ones. So the exact file is found and checked here. */
 #ifndef PDB_PMIX_RENDEZVOUS_H
 #define PDB_PMIX_RENDEZVOUS_H

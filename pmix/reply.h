@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the process that speaks PMIx tells pdb: an error, a process table, or the name of a job that
+ * The reply of the process that speaks PMIx: an error, a process table, or the name of a job that
  * it has started. Nothing in it is trusted. */
 #ifndef PDB_PMIX_REPLY_H
 #define PDB_PMIX_REPLY_H
@@ -19,8 +19,8 @@ void reply_put_error(struct buffer *reply, const struct pdb_error *error);
 void reply_put_table(struct buffer *reply, const struct proctable *table);
 void reply_put_spawned(struct buffer *reply, const char *nspace);
 
-/* Take back a table, finished, or the name of a job, which the caller frees. An error that was sent is
- * returned as the error. Anything else, cut off or beyond its bounds, is ERROR_FORMAT. */
+/* Read a table, finished, or the name of a job, which the caller frees. An error in the reply is
+ * returned as the error. Anything else, cut off or out of bounds, is ERROR_FORMAT. */
 int reply_take_table(const uint8_t *bytes, size_t length, struct proctable **ret,
 		     struct pdb_error *err);
 int reply_take_spawned(const uint8_t *bytes, size_t length, char **ret, struct pdb_error *err);

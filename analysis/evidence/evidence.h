@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What is known of each actor of a job, whoever told it.
+ * What is known of each actor of a job, from all sources.
  *
- * An actor is a thread that calls MPI: a lane of the job model where the rank has a recorder, else
- * the main thread of a rank, as its stack samples tell. So a job in which some ranks have a recorder
- * is the normal case. Sources add to each other: the main thread of a recorded rank has a stack, too,
- * and what its MPI library holds of messages. */
+ * An actor is a thread that calls MPI: a lane of the job model if the rank has a recorder, else the
+ * main thread of the rank, as its stack samples show it. A job in which only some ranks have a
+ * recorder is the normal case. Sources add to each other: the main thread of a recorded rank also
+ * has a stack and message queues. */
 #ifndef PDB_ANALYSIS_EVIDENCE_H
 #define PDB_ANALYSIS_EVIDENCE_H
 
@@ -57,7 +57,7 @@ void evidence_destroy(struct evidence *evidence); /* NULL is fine */
 /* Is it in MPI_Finalize? */
 bool actor_is_finalizing(const struct actor *actor, const struct job *job);
 
-/* Is it inside MPI, or polls, and does not get on? */
+/* Is it inside MPI or polling, without progress? */
 static inline bool actor_is_waiting(const struct actor *actor)
 {
 	return actor->activity == ACTIVITY_IN_MPI || actor->activity == ACTIVITY_POLLING;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What stack samples tell about main threads: inside MPI, stopped, waiting for other threads? */
+ * What stack samples show of main threads: inside MPI, stopped, or waiting for other threads. */
 #ifndef PDB_ANALYSIS_STACK_FACTS_H
 #define PDB_ANALYSIS_STACK_FACTS_H
 
@@ -29,9 +29,9 @@ struct stack_fact {
 	bool is_stopped;             /* stopped, traced, a zombie or dead in all its samples */
 	bool is_traced; /* a debugger has stopped it, by the latest: it may go on any time */
 	bool is_uninterruptible; /* in all its samples */
-	/* Of the thread inside MPI that the main one, outside by the latest, waits for, maybe by way
-	 * of others, as was read. Then the rank is inside MPI there: all of the above goes by that
-	 * thread. NULL: it waits for none, or that is not known. */
+	/* Of the thread inside MPI that the main one, outside by the latest, waits for, maybe by
+	 * way of others, as was read. Then the rank is inside MPI there: all of the above goes by
+	 * that thread. NULL: it waits for none, or that is not known. */
 	const struct sample *awaited;
 };
 
@@ -52,8 +52,8 @@ static inline const struct sample *stack_fact_place(const struct stack_fact *fac
 	return fact->awaited ? fact->awaited : fact->latest;
 }
 
-/* Does the main thread wait for others (join, lock, condition variable, OpenMP barrier) that are, or
- * may be, inside MPI? By what was read of whom it waits for, else by names. */
+/* Does the main thread wait for others (join, lock, condition variable, OpenMP barrier) that are,
+ * or may be, inside MPI? By what was read of whom it waits for, else by names. */
 bool stack_facts_waits_for_threads(const struct stack_facts *facts, const struct job *job,
 				   int rank);
 

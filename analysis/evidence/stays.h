@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * How long is too long: the present stay of a lane of the job model against earlier stays in this
- * place, of it and of all others of its role.
+ * How long is too long: compares the present stay of a lane of the job model with earlier stays in
+ * this place, its own and those of all lanes of its role.
  *
- * The error rate. Of n + 1 stays the last is as likely as any other to be unlike the rest, so with
+ * The error rate. Of n + 1 stays the last is as likely as any other to be the unusual one, so with
  * probability 1 / (n + 1), whatever their distribution. A healthy stay may be long in two ways:
- *	as the longest before, M, but longer: it is above M with probability 1 / (n + 1), and above
- *		r M with 1 / ((n + 1) r^2), if the tail is a power law of index 2. A heavier one has no
- *		variance: then most of a run would be a few stays.
- *	unlike all n before, something that is done seldom: M tells nothing of it. It is above s with
- *		probability s0 / ((n + 1) s), s0 being what a busy system adds to any stay: a power law
- *		of index 1, the lightest without a mean.
- * A stay is too long for an error rate e where both probabilities are below it. Stays of one step
- * depend on each other: n counts those of the lane itself, and one of each other lane whose stays
- * are compared; and however many there are, a stay has to be some times as long as M.
+ *	LONGER	It resembles the longest before, M, but lasts longer. It exceeds M with probability
+ *		1 / (n + 1), and r M with 1 / ((n + 1) r^2), if the tail is a power law of index 2.
+ *		A heavier tail has no variance: few stays would make up most of a run.
+ *	OTHER	It is unlike all n before, something done seldom, and M says nothing. It exceeds s
+ *		with probability s0 / ((n + 1) s): a power law of index 1, the lightest without a
+ *		mean. s0 is what a busy system adds to any stay.
+ * A stay is too long for an error rate e if both probabilities are below e, and if it is some times
+ * as long as M, however many stays there are. Stays of one step depend on each other. So n is the
+ * number of the lane's own stays, plus one for each other lane whose stays are compared.
  *
- * What a lane's stay is compared with, the first that there is:
- *	PLACE	it has left its state before: its own stays there and those of others, or of others
- *		only the pauses after polls if it has polled there itself and computes since then
- *	LOOP	it never has, but is in a loop: how long that takes from one arrival to the next,
- *		and stays of others in the state; n counts iterations, too
- *	OTHERS	others have left it, in no loop: theirs. A rank that does alone what others skip (the
- *		serial part of a program) is no hang, so its own longest stay counts, too, in places
- *		where it has stayed much longer than all others
- *	ELSEWHERE  nobody has: its own longest stay on that side of calls, anywhere
+ * What a lane's stay is compared with, the first that applies:
+ *	PLACE	The lane has left its state before: its own stays there and those of others. If it
+ *		has polled there and computes since then, of others only the pauses after polls.
+ *	LOOP	It never has, but is in a loop: the time from one arrival to the next, and stays of
+ *		others in the state; n counts the iterations that the ring has, too.
+ *	OTHERS	Others have left the state, in no loop: their stays. A rank that does alone what
+ *		others skip (a serial part) is no hang. So its own longest stay counts, too, in
+ *		places where it has stayed much longer than all others.
+ *	ELSEWHERE  Nobody has: its own longest stay on that side of calls, anywhere.
  *
- * A lane that has not communicated yet is starting up, and one that has come to MPI_Finalize is
- * ending: their stays tell nothing before stay_limits.edge_ns. */
+ * A lane that has not communicated yet is starting, and one that has come to MPI_Finalize is
+ * ending: their stays say nothing before stay_limits.edge_ns. */
 #ifndef PDB_ANALYSIS_EVIDENCE_STAYS_H
 #define PDB_ANALYSIS_EVIDENCE_STAYS_H
 
@@ -41,7 +41,7 @@ enum stay_basis { STAY_BY_PLACE, STAY_BY_LOOP, STAY_BY_OTHERS, STAY_BY_ELSEWHERE
 
 /* By what it is decided; times in ns. */
 struct stay_limits {
-	double unusual_error; /* of a stay that is told of: one in so many healthy ones is, too */
+	double unusual_error; /* of a stay that is named: this share of healthy ones is, too */
 	double hang_error;    /* of one that is called a hang, */
 	double end_error; /* and of one for which a job may be ended, which nothing brings back */
 	double unusual_ratio; /* least multiple of M, and the same for a hang */
@@ -68,7 +68,7 @@ struct stay_judgement {
 	bool is_edge;        /* it starts up or ends */
 	uint64_t num;        /* n: that it is compared with; 0: nothing */
 	uint64_t longest_ns; /* M, of them */
-	uint64_t unusual_ns; /* a stay as long as this is told of, */
+	uint64_t unusual_ns; /* a stay as long as this is named, */
 	uint64_t hang_ns;    /* one as long as this is a hang, */
 	uint64_t end_ns;     /* and for one as long as this a job may be ended */
 };
@@ -84,7 +84,7 @@ struct stays *stays_create(struct arena *arena, const struct job_model *jm,
  * places where they are not now) is missing. Never fails. */
 struct stay_judgement stays_judge(const struct stays *stays, size_t lane);
 
-/* The stay that is too long for an error rate, by n earlier stays of which the longest is given. */
+/* The stay that is too long for an error rate, from n earlier stays and the longest of them. */
 uint64_t stays_needed(uint64_t num, uint64_t longest_ns, double error, double least_ratio);
 
 /* Has the lane completed no call that communicates, and is it in none but MPI_Init? */

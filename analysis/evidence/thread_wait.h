@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * For which other thread of its process a thread waits outside MPI: what the kernel and the words of
- * locks have told (struct sample_wait), taken for that only where the functions on the stack do not
- * say otherwise. */
+ * For which other thread of its process a thread waits outside MPI. The answer comes from the
+ * kernel and from the words of locks (struct sample_wait), unless the functions on the stack
+ * contradict it. */
 #ifndef PDB_ANALYSIS_THREAD_WAIT_H
 #define PDB_ANALYSIS_THREAD_WAIT_H
 
@@ -17,7 +17,7 @@ enum thread_wait_kind {
 	THREAD_WAIT_NONE,      /* it does not wait so, or that is not known */
 	THREAD_WAIT_JOIN,      /* until a thread ends */
 	THREAD_WAIT_LOCK,      /* of one that a thread holds */
-	THREAD_WAIT_CONDITION, /* until somebody tells it: condition variables, semaphores, barriers */
+	THREAD_WAIT_CONDITION, /* for a signal: condition variables, semaphores, barriers */
 	THREAD_WAIT_REGION,    /* for others of its OpenMP team */
 	THREAD_WAIT_FUTEX,     /* for something that has no name here */
 };
@@ -42,8 +42,8 @@ bool thread_wait_is_for_threads(const struct thread_wait *wait);
 const struct sample *thread_wait_next(const struct job *job, const struct sample *sample,
 				      const struct thread_wait *wait);
 
-/* The lane of the thread that it waits for; UINT32_MAX: it does not call MPI, its lane has ended, or
- * it is not known which it is. job->model must be there. */
+/* The lane of the thread that it waits for; UINT32_MAX: it does not call MPI, its lane has ended,
+ * or it is not known which it is. job->model must be there. */
 uint32_t thread_wait_lane(const struct job *job, const struct sample *sample,
 			  const struct thread_wait *wait);
 
@@ -68,8 +68,8 @@ enum thread_wait_lead {
 };
 enum thread_wait_lead thread_wait_leads(const struct job *job, const struct sample *sample);
 
-/* The decision as such: by what the sampler has read and the kind that the functions say, NONE: they
- * say nothing. */
+/* The decision as such: by what the sampler has read and the kind that the functions say, NONE:
+ * they say nothing. */
 enum thread_wait_kind thread_wait_judge(unsigned int sample_kind, enum thread_wait_kind by_name);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What S_out was so far in a healthy job, and how long it may stay low before that is a hang: the
- * statistics of hang_test.h, without ranks and times. */
+ * The statistics of hang_test.h, without ranks and times: what S_out was in a healthy job so far,
+ * and how long it may stay low before that is a hang. */
 #ifndef PDB_ANALYSIS_HANG_MODEL_H
 #define PDB_ANALYSIS_HANG_MODEL_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Does the job hang? A statistical answer that needs no time-out, from looks at a few ranks: in a
- * healthy job the share of ranks outside MPI (S_out) goes up and down, in a hung one it stays low.
- * After ParaStack (Li, Chen, Gupta, SC 2017, sections 3.1 to 3.3); docs/hang-detection.md tells the
- * assumptions, what is done beyond it, and what was measured.
+ * Does the job hang? A statistical answer from looks at a few ranks, without a time-out. In a
+ * healthy job the share of ranks outside MPI (S_out) goes up and down; in a hung one it stays low.
+ * After ParaStack (Li, Chen, Gupta, SC 2017, sections 3.1 to 3.3). docs/hang-detection.md has the
+ * assumptions, what is done beyond ParaStack, and what was measured.
  *
- * The object reads no clock and looks at nobody. Its user goes round and round:
+ * The object reads no clock and looks at nobody. Its user repeats:
  *
  *	at hang_test_next(): look at the ranks of hang_test_ranks(), hang_test_sample()
  *	while the state is HANG_CONFIRM: look at all ranks twice, hang_test_confirm()

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Does a job of which every transition is known move, and if not, since when and for how long does
- * that have to last until it is a hang? The exact counterpart of hang_test.h for jobs with the
- * recorder; docs/hang-detection.md tells how the answer comes about.
+ * Does a job with the recorder move, and if not, does it hang? The exact counterpart of
+ * hang_test.h: every transition is known. docs/hang-detection.md explains the answer.
  *
- * It moves if any rank enters or leaves an MPI call, polling apart. If none does, the one that
- * still may change that is a rank outside MPI: how long it has been there is compared with earlier
- * stays in that place. If none is outside, stays of that kind of the whole job are compared. A rank
- * outside MPI that reads or writes, or gets to new places of its code, works, however long. */
+ * The job moves if any rank enters or leaves an MPI call, apart from polls. If none does, only a
+ * rank outside MPI can change that: its time there is compared with earlier stays in that place. If
+ * no rank is outside, the time without movement is compared with earlier such times of the whole
+ * job. A rank outside MPI that reads or writes, or gets to new places of its code, works, however
+ * long. */
 #ifndef PDB_ANALYSIS_PACE_H
 #define PDB_ANALYSIS_PACE_H
 

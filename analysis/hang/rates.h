@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * How fast the ranks of a moving job get on: ranks that the others wait for all the time, and a job
- * that has become slower than it was. Both are notes, not alarms.
+ * Slow ranks and slow phases of a job that moves: ranks that the others wait for all the time, and
+ * a job that has become slower. Both are notes, not alarms.
  *
- * Time is cut into windows. A rank is slow if in too many of the last 24 windows for chance it was
- * outside MPI for longer than the median rank, each of which has probability 1/2 at most in a job
- * of equals (sign test), and in sum the difference has to be considerable. Counts of transitions
- * tell nothing of that: in step with each other all ranks make as many, and some always more than
- * others. The job is slow if in each of the last windows the median rank made fewer transitions
- * than in all those before: of h + w windows in any order these are the w smallest with probability
- * 1 / (h + w choose w) (the extreme case of Mann and Whitney's test); and if the ranks are where
- * they were before, too, so that it is not just another phase. It stays slow, however long, until
- * it is as fast as it was then or somewhere else: what was fast is forgotten after 64 windows. */
+ * Time is cut into windows.
+ *
+ * A rank is slow if it was outside MPI longer than the median rank in too many of the last 24
+ * windows for chance, and considerably so in sum. Among equal ranks each window has probability 1/2
+ * at most (sign test). Counts of transitions are not used: ranks in step make equal numbers, and
+ * some always make more.
+ *
+ * The job is slow if in each of the last w windows the median rank made fewer transitions than in
+ * each of the h before, and the ranks are where they were before, so that it is no other phase. In
+ * any order the w smallest of h + w come last with probability 1 / (h + w choose w) (the extreme
+ * case of Mann and Whitney's test). The job stays slow until it is as fast as it was then, or
+ * somewhere else: fast windows are forgotten after 64. */
 #ifndef PDB_ANALYSIS_RATES_H
 #define PDB_ANALYSIS_RATES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Statistics for hangs: exact ones, as samples are few when they matter most. */
+ * Statistics for hangs. They are exact, since samples are few when they matter most. */
 #ifndef PDB_ANALYSIS_STATISTICS_H
 #define PDB_ANALYSIS_STATISTICS_H
 

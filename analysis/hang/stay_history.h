@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * How long something lasted so far (ranks in a place, standstills of the job), and whether what
- * lasts now does for too long.
+ * How long something lasted so far (stays of ranks in a place, standstills of the job), and whether
+ * the present one lasts too long.
  *
- * A healthy job may have so many false alarms an hour, and so many stays, so that of each stay is
- * known how improbable it has to be. How long that is is far beyond what was seen, and extrapolated
- * with the tail of a log-normal distribution through the longest stays (32, half of all, or
- * 8): ln t against normal quantiles is a straight line. Its slope is an upper bound (97.5 %), from
- * two sides: from the mean of ln t over them, a sum of exponential variables about (as Hill's
- * estimator, Annals of Statistics 1975), and from how far the longest stands out of them, with
- * Gumbel's distribution. It is not trusted to be below 0.5. */
+ * A healthy job may have so many false alarms an hour, and has so many stays an hour. This gives
+ * the probability that a stay must have. The stay of that probability is longer than any seen. It
+ * is extrapolated with the tail of a log-normal distribution through the longest stays (32, half of
+ * all, or 8): ln t against normal quantiles is a straight line. Its slope is an upper bound (97.5
+ * %), the larger of two: from the mean of ln t over these stays, about a sum of exponential
+ * variables (as Hill's estimator, Annals of Statistics 1975), and from how far the longest stands
+ * out, with Gumbel's distribution. The slope is at least 0.5. */
 #ifndef PDB_ANALYSIS_STAY_HISTORY_H
 #define PDB_ANALYSIS_STAY_HISTORY_H
 

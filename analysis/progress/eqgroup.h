@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What each actor does; equivalence groups: actors of one role with one state and one iteration
- * vector; and the progress dependency graph over them. */
+ * What each actor does. Equivalence groups: actors of one role with one state and one iteration
+ * vector. The progress dependency graph over these groups. */
 #ifndef PDB_ANALYSIS_EQGROUP_H
 #define PDB_ANALYSIS_EQGROUP_H
 
@@ -16,7 +16,7 @@ enum activity {
 	ACTIVITY_POLLING,   /* between unsuccessful polls: counts as inside MPI */
 	ACTIVITY_COMPUTING, /* outside MPI */
 	ACTIVITY_ENDED,     /* the thread or the rank has left MPI (finalized, thread ended) */
-	/* Of an actor of analysis/evidence/: it gets on, so that this is all that counts of it. */
+	/* Of an actor of analysis/evidence/: it makes progress, and only that counts. */
 	ACTIVITY_MOVES,
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Which states of a loop mark its iterations, as job_loops.h says. */
+ * Finds the states of a loop that mark its iterations, as defined in job_loops.h. */
 #ifndef PDB_ANALYSIS_JOB_HEADS_H
 #define PDB_ANALYSIS_JOB_HEADS_H
 
@@ -91,7 +91,8 @@ static inline uint32_t job_heads_path(const struct job_heads *jh, uint32_t state
 	return jh->jm->sites[SEG_STATE_SITE(state)].path;
 }
 
-/* Borrows jm, the graph of its states and code. Lives in `scratch`, what it adds to loops in `arena`. */
+/* Borrows jm, the graph of its states and code. Lives in `scratch`, what it adds to loops in
+ * `arena`. */
 struct job_heads *job_heads_create(struct arena *arena, struct arena *scratch,
 				   const struct job_model *jm, const struct graph *graph,
 				   const struct progress_code *code);
@@ -107,7 +108,8 @@ uint32_t job_heads_count_runners(struct job_heads *jh, const struct loop_part *p
  * than one state. The header found first is given in the loop. */
 void job_heads_choose(struct job_heads *jh, struct job_loop *loop, struct loop_part *part);
 
-/* Does the code have the call of the state in a loop that other calls of the part are outside of? */
+/* Does the code have the call of the state in a loop that other calls of the part are outside
+ * of? */
 enum progress_nesting job_heads_ask_code(const struct job_heads *jh, const struct loop_part *part,
 					 uint32_t state);
 /* By the code: can the mark, or a run of it, be what is once in each iteration of the loop around

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The loops of a job: the nest of its states with the markers that tell iterations.
+ * The loops of a job: the nest of its states, with the heads that mark iterations.
  *
  * A loop of the job is a strongly connected part of the job's states. An iteration begins with an
- * arrival at its head, which is chosen such that all ranks that run the loop pass it:
+ * arrival at its head. The head is chosen such that all ranks that run the loop pass it:
  *   1. the state that is reached first, if all these ranks visit it;
  *   2. else a state that they all visit, one on whose count they agree best;
  *   3. but if that state rather is in a loop inside, because ranks agree much better on another one
@@ -37,12 +37,12 @@ struct loop_part {
 	 * there the head is still to come in this iteration. */
 	bool *is_before_head;
 	/* A head from which several nested loops start (for { for { 1; 2 } 3 }) looks the same as
-	 * that of one loop with a part that is skipped now and then (for { 1; 2; if { 3 } }), unless
-	 * the code tells. Then each state that goes back to the head has the level of the loop that it would close, 0
-	 * for the innermost; and each state that of the innermost one that it would be in.
-	 * [num_states] both, NULL if there is just one level. Where the code has just one loop there
-	 * are no levels. Bit i of `nested`: by the code, level i is in a loop of its own inside that
-	 * of level i + 1. */
+	 * that of one loop with a part that is skipped now and then (for { 1; 2; if { 3 } }),
+	 * unless the code tells. Then each state that goes back to the head has the level of the
+	 * loop that it would close, 0 for the innermost; and each state that of the innermost one
+	 * that it would be in. [num_states] both, NULL if there is just one level. Where the code
+	 * has just one loop there are no levels. Bit i of `nested`: by the code, level i is in a
+	 * loop of its own inside that of level i + 1. */
 	uint8_t *levels, *levels_in;
 	unsigned int num_levels, nested;
 };

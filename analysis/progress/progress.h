@@ -14,8 +14,8 @@ struct job_model;
 
 enum progress_order { PROGRESS_LESS, PROGRESS_SAME, PROGRESS_MORE, PROGRESS_UNORDERED };
 
-/* A loop of the job, for people. If its body begins with the first call of a loop inside, that has
- * the same header: by where a rank comes from it is told which of them begins a new iteration. */
+/* A loop of the job, for display. If its body begins with the first call of a loop inside, both
+ * have the same header. Which of them begins a new iteration depends on where a rank comes from. */
 struct job_loop {
 	uint32_t header; /* job state chosen as header (job_loops.h says how) */
 	uint32_t parent; /* index of the enclosing loop, or LOOP_NONE */
@@ -62,11 +62,11 @@ struct progress {
 	struct progress_private *private;
 };
 
-/* for { 1; for { 2; 3 } 4 } is two loops by its transitions. for { for { 1; 2 } 3 }, where both loops
- * begin with one call, is not: for { 1; 2; if { 3 } } makes the same ones. The code tells. */
+/* for { 1; for { 2; 3 } 4 } is two loops by its transitions. for { for { 1; 2 } 3 }, where both
+ * loops begin with one call, is not: for { 1; 2; if { 3 } } makes the same ones. The code tells. */
 enum progress_nesting {
 	PROGRESS_NESTING_NOT_KNOWN,
-	PROGRESS_ONE_LOOP, /* all loops that go from `last` to `first` have `outside` in them, too */
+	PROGRESS_ONE_LOOP, /* all loops from `last` to `first` contain `outside`, too */
 	PROGRESS_NESTED,   /* one has not, and whoever leaves it makes another call of the loop */
 	PROGRESS_MAYBE_SKIPPED, /* the same, unless a function called there goes without its call */
 };
@@ -86,7 +86,7 @@ struct progress_code {
 /* jm is borrowed and must outlive the result; code is asked meanwhile only. */
 struct progress *progress_create_by_code(const struct job_model *jm,
 					 const struct progress_code *code);
-/* With code of which nothing is known. */
+/* With unknown code. */
 struct progress *progress_create(const struct job_model *jm);
 void progress_destroy(struct progress *progress);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Stack samples merged into a call prefix tree: an edge for each frame, labelled with the ranks
  * that have it, and one for each function that is inlined in a frame. Frames of one function (or
- * function and line) are merged by name: ranks at different instructions of it share a node.
+ * function and line) are merged by name, so ranks at different instructions of it share a node.
  *
- * A tree is made of samples, and other trees of it: with less of each stack (calltree_edit()), or
- * with fewer stacks (calltree_select()). In each of them a stack is the chain of nodes from a root
- * to one in whose `ends` its rank is. */
+ * A tree is made of samples. Other trees are made of it: with less of each stack (calltree_edit()),
+ * or with fewer stacks (calltree_select()). In each tree a stack is the chain of nodes from a root
+ * to the node whose `ends` contains its rank. */
 #ifndef PDB_ANALYSIS_CALLTREE_H
 #define PDB_ANALYSIS_CALLTREE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * How trees are put together, for those who make one. */
+ * How trees are put together, for the files that make one. */
 #ifndef PDB_ANALYSIS_CALLTREE_PRIVATE_H
 #define PDB_ANALYSIS_CALLTREE_PRIVATE_H
 

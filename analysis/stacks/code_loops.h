@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Which loops of the program's code calls lie in, for loops of which transitions cannot tell whether
- * they are one or nested ones. */
+ * Which loops of the program's code contain which calls. Needed where transitions cannot tell one
+ * loop from nested ones. */
 #ifndef PDB_ANALYSIS_CODE_LOOPS_H
 #define PDB_ANALYSIS_CODE_LOOPS_H
 

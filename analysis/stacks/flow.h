@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The control flow of one function: basic blocks, their loop nest, which of two places in it comes
- * before the other one, and how registers stand to the frame. */
+ * The control flow of one function: basic blocks and their loop nest, which of two places comes
+ * first, and how registers relate to the frame. */
 #ifndef PDB_ANALYSIS_FLOW_H
 #define PDB_ANALYSIS_FLOW_H
 
@@ -51,7 +51,7 @@ struct flow_place {
 
 /* Is it known how it is reached? Not of exceptions' handlers and where unknown jumps lead. */
 bool flow_is_reachable(const struct flow *flow, uint32_t block);
-/* The last instruction of a block; and is it a jump of which it is not known where to? */
+/* The last instruction of a block; and is it a jump with an unknown target? */
 const struct code_insn *flow_last_insn(const struct flow *flow, uint32_t block);
 bool flow_is_unknown_jump(const struct flow *flow, uint32_t block);
 
@@ -67,7 +67,7 @@ enum flow_order {
 	FLOW_SAME,
 	FLOW_AFTER,
 	FLOW_BRANCHES,    /* no way leads from one to the other */
-	FLOW_NOT_KNOWN,   /* a jump of which it is not known where to is on the way */
+	FLOW_NOT_KNOWN,   /* a jump with an unknown target is on the way */
 	FLOW_IRREDUCIBLE, /* each leads to the other, through a loop with several entries */
 };
 

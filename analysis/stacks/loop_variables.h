@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Variables that tell in which iteration of a loop a frame is: integers that each iteration changes
- * by the same constant, added, or shifted by, and that begin with the same value in all ranks: a
- * constant, or what an outer loop's variable makes of it. Found by following values symbolically
- * from the header through one iteration, so that it does not matter where the compiler keeps them,
- * as long as DWARF says where that is at the places in question.
+ * Loop variables: integers that tell in which iteration of a loop a frame is. Each iteration
+ * changes them by the same constant, added or shifted by. They begin with the same value in all
+ * ranks: a constant, or a function of an outer loop's variable. They are found by following values
+ * symbolically from the header through one iteration. So it does not matter where the compiler
+ * keeps them, as long as DWARF gives their location at the places in question.
  *
  * After the loop order variables of Ahn et al., "Scalable Temporal Order Analysis for Large Scale
  * Debugging" (SC 2009), which are found in source code. */

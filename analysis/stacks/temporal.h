@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The temporal order of stacks, without recorder and without source: which of two stacks an earlier
- * moment of the same program has. Frames are compared from the outermost one inwards. In each the
- * loops that contain both are compared first, outermost first, by the iteration that a variable
- * tells; then the positions in the innermost of them. The first difference decides.
+ * The temporal order of stacks, without recorder and source: which of two stacks is of an earlier
+ * moment of the same program. Frames are compared from the outermost inwards. In each, first the
+ * loops that contain both are compared, outermost first, by the iteration that a loop variable
+ * gives; then the positions in the innermost of them. The first difference decides.
  *
  * The order of Ahn et al., "Scalable Temporal Order Analysis for Large Scale Debugging" (SC 2009),
  * from machine code. */
@@ -66,7 +66,7 @@ enum temporal_cause {
 	TEMPORAL_NO_VALUE,        /* it could not be read in one of them */
 	TEMPORAL_AT_END,          /* it does not change any more */
 	TEMPORAL_BRANCHES,        /* different branches */
-	TEMPORAL_UNKNOWN_JUMP,    /* a jump of which it is not known where to is on the way */
+	TEMPORAL_UNKNOWN_JUMP,    /* a jump with an unknown target is on the way */
 	TEMPORAL_SEVERAL_ENTRIES, /* a loop with several entries leads from each to the other */
 	TEMPORAL_OTHER_FUNCTIONS, /* one place called different ones, or the programs differ */
 	TEMPORAL_NO_CODE,         /* no machine code of the function */

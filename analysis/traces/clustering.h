@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Agglomerative hierarchical clustering of what has distances; how much two clusterings agree. */
+ * Agglomerative hierarchical clustering by distances, and how much two clusterings agree. */
 #ifndef PDB_ANALYSIS_CLUSTERING_H
 #define PDB_ANALYSIS_CLUSTERING_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A formal context (Ganter and Wille): which objects have which attributes. Objects with the same
- * attributes are one row of it, so that what many ranks do is worked out once. And how similar the
- * objects are. All of it lives in the arena. */
+ * A formal context (Ganter and Wille): which objects have which attributes, and how similar the
+ * objects are. Objects with the same attributes share a row, so that equal ranks are worked out
+ * once. All of it lives in the arena. */
 #ifndef PDB_ANALYSIS_FORMAL_CONTEXT_H
 #define PDB_ANALYSIS_FORMAL_CONTEXT_H
 

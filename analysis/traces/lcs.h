@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The longest common subsequence of two sequences of keys, exactly, 64 cells of the matrix at a
- * time (Hyyro, "Bit-Parallel LCS-length Computation Revisited", AWOCA 2004; where the matrix is too
- * large by halves, after Hirschberg, CACM 1975). Takes as long for sequences that have nothing in
- * common as for equal ones: 10,000 of each take some milliseconds. */
+ * time (Hyyro, "Bit-Parallel LCS-length Computation Revisited", AWOCA 2004). If the matrix is too
+ * large it is halved (Hirschberg, CACM 1975). The time does not depend on what the sequences have
+ * in common: 10,000 of each take some milliseconds. */
 #ifndef PDB_ANALYSIS_LCS_H
 #define PDB_ANALYSIS_LCS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What traces have in common and what not, as attributes (DiffTrace): single entries, pairs of
- * events that followed each other, and loop bodies, each with how often it was or without; and how
- * it ended. They are counted on the loops, so a loop costs as much as its body. */
+ * Attributes of traces, to compare them (DiffTrace): single entries, pairs of events that followed
+ * each other, and loop bodies, each with its frequency or without, and how the trace ended. They
+ * are counted on the loops, so a loop costs as much as its body. */
 #ifndef PDB_ANALYSIS_TRACE_ATTRIBUTES_H
 #define PDB_ANALYSIS_TRACE_ATTRIBUTES_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * How two traces differ (DiffTrace's diffNLR): in two columns, with what both have in common side
- * by side. Compared are elements, whole loops among them, not events. Of a loop that one side
- * leaves in the middle of an iteration the other side's iterations are parted: those that both did,
- * then the next one with its elements, then what is left of them. */
+ * How two traces differ (DiffTrace's diffNLR): two columns, with what both have in common side by
+ * side. Elements are compared, whole loops among them, not events. If one side leaves a loop in the
+ * middle of an iteration, the iterations of the other side are split: those that both did, the next
+ * one with its elements, and the rest. */
 #ifndef PDB_ANALYSIS_TRACE_DIFF_H
 #define PDB_ANALYSIS_TRACE_DIFF_H
 

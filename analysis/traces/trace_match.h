@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Which symbols of the traces of two jobs are the same, so that runs of different builds can be
- * compared. A call is known by the call sites on its way from main(). Those of code that is the
- * same in both jobs (by its build-id) are the same at the same offset. Else they are looked for in
- * each function by what they call and their lines: first those whose lines are as many further down
- * as most, then, between these, what is called in the same order. */
+ * compared. A call is identified by the call sites on its way from main(). In code with the same
+ * build-id in both jobs, equal offsets are the same. Other call sites are matched in each function
+ * by what they call and by line: first those whose line has moved as far as most, then, between
+ * these, calls in the same order. */
 #ifndef PDB_ANALYSIS_TRACE_MATCH_H
 #define PDB_ANALYSIS_TRACE_MATCH_H
 

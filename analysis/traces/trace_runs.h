@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The traces of one job or two in one set, where what is the same in both has the same symbol. */
+ * The traces of one job or two in one set, with the same symbol for what is the same in both. */
 #ifndef PDB_ANALYSIS_TRACE_RUNS_H
 #define PDB_ANALYSIS_TRACE_RUNS_H
 

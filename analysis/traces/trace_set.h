@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Traces of many ranks, or of several runs, in one set: equal loops have equal numbers in all of
- * them, and so have equal traces, so that comparing them is comparing numbers. */
+ * Traces of many ranks or several runs in one set. Equal loops have equal numbers in all of them,
+ * and so have equal traces: comparing them is comparing numbers. */
 #ifndef PDB_ANALYSIS_TRACE_SET_H
 #define PDB_ANALYSIS_TRACE_SET_H
 

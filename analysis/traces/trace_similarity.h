@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * How similar a set's traces are by their attributes, and how they cluster; all in the arena. */
+ * How similar the traces of a set are by their attributes, and how they cluster. All of it lives in
+ * the arena. */
 #ifndef PDB_ANALYSIS_TRACE_SIMILARITY_H
 #define PDB_ANALYSIS_TRACE_SIMILARITY_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Which ranks behave differently in a bad run, as DiffTrace does it: seen by several kinds of
- * attributes, each with and without how often they are, and all of that in one ranking. */
+ * Which ranks behave differently in a bad run, as in DiffTrace: by several kinds of attributes,
+ * each with and without frequency, combined in one ranking. */
 #ifndef PDB_ANALYSIS_TRACE_SUSPECTS_H
 #define PDB_ANALYSIS_TRACE_SUSPECTS_H
 

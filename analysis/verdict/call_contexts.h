@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What was called before each call of several lanes (ranks, or threads of them), to find the same
- * calls again in few steps. Each call gets a name for the 1, 2, 4 .. 256 calls up to itself, the
- * same for those that are alike, in the order of these calls read backwards (U. Manber, G. Myers,
- * "Suffix arrays: a new method for on-line string searches", SIAM J. Comput. 22(5), 1993). */
+ * calls again in few steps. Each call gets a name for the 1, 2, 4 .. 256 calls up to itself. Equal
+ * sequences have equal names; names are in the order of the calls read backwards (U. Manber, G.
+ * Myers, "Suffix arrays: a new method for on-line string searches", SIAM J. Comput. 22(5),
+ * 1993). */
 #ifndef PDB_ANALYSIS_CALL_CONTEXTS_H
 #define PDB_ANALYSIS_CALL_CONTEXTS_H
 

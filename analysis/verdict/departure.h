@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Where a rank left its course: a call that neither it nor another ever made after the calls before
- * it, though they had come by these often. verdict_find_novel(), which knows one call back, does
- * not see this where each step by itself is usual: a loop ends after 152 of 160 rounds.
+ * Where a rank left its course: a call that neither it nor another rank ever made after the calls
+ * before it, though they had come by these often. verdict_find_novel() knows one call back. It does
+ * not see a departure in which each step by itself is usual: a loop that ends after 152 of 160
+ * rounds.
  *
- * The model here is a Markov chain of variable memory (J. Rissanen, "A universal data compression
+ * The model is a Markov chain of variable memory (J. Rissanen, "A universal data compression
  * system", IEEE Trans. Inf. Theory 29(5), 1983; D. Ron, Y. Singer, N. Tishby, "The power of
- * amnesia", Machine Learning 25, 1996), of the last calls of ranks that run the same program: as
- * much memory as it takes to say what comes next. A call is new after more memory only if, were
- * that no matter, it would have come several times by now; a rank that does new things time and
+ * amnesia", Machine Learning 25, 1996) of the last calls of ranks that run the same program. It
+ * uses as much memory as it takes to say what comes next. A call counts as new after more memory
+ * only if chance would have brought it several times by now. A rank that does new things again and
  * again has no course. */
 #ifndef PDB_ANALYSIS_DEPARTURE_H
 #define PDB_ANALYSIS_DEPARTURE_H

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Who holds the others up. Never more than was seen.
+ * Who holds the others up. The verdict never claims more than was seen.
  *
- * rules.def has the rules in the order tried, each file those that go by one kind of fact:
- * what ranks do (rules), who waits for whom (deadlock, with slips, skipped and senders, and ends),
- * messages that were sent and have not come (arrival), calls that do not match (mismatch), steps that
- * are new (novel) or leave a course (departed, by departure and call_contexts). ahead is the relation
- * "is further than", candidates names who is meant. */
+ * rules.def has the rules in the order tried. Each file has those for one kind of fact:
+ *	rules		what ranks do
+ *	deadlock	who waits for whom, with slips, skipped, senders and ends
+ *	arrival		messages that were sent and have not arrived
+ *	mismatch	calls that do not match
+ *	novel		steps that are new
+ *	departed	steps that leave a course, by departure and call_contexts
+ * ahead is the relation "is ahead of"; candidates names who is meant. */
 #ifndef PDB_ANALYSIS_VERDICT_H
 #define PDB_ANALYSIS_VERDICT_H
 
@@ -38,7 +41,7 @@ enum verdict_witness {
 	WITNESS_LOST,  /* a culprit has not sent what it is for */
 	WITNESS_AHEAD, /* the actor is the culprit: whom it is for has not come that far */
 	WITNESS_APART, /* it is for a culprit, in a collective, and that one is in another call */
-	WITNESS_GROUP, /* the actor is the culprit: it starts an access to one that never posted to it */
+	WITNESS_GROUP, /* the actor is the culprit: it accesses a rank that never posted to it */
 	WITNESS_UNSTARTED, /* a culprit has a request for it that it has not started */
 	/* Its receive is as none before, and a message that may be meant for it lies there: one of
 	 * the culprits is its actor, the other the sender of that. */
@@ -70,13 +73,13 @@ struct verdict {
 	bool is_new_state;   /* no culprit ever left this state before */
 	bool is_approximate; /* a comparison used cumulative counts of an inner loop */
 	uint64_t quiet_ns;   /* since the last transition of any rank */
-	/* The job starts up or ends, as all who wait do so in MPI_Init, or in MPI_Finalize. NONE: that
-	 * may just take long; COMPUTATION: the culprits have not come to MPI_Init. */
+	/* The job starts up or ends, as all who wait do so in MPI_Init, or in MPI_Finalize. NONE:
+	 * that may just take long; COMPUTATION: the culprits have not come to MPI_Init. */
 	bool is_edge;
 
 	/* Of a kind that the waits tell, and what else they tell. */
-	bool is_likely; /* some of it is a guess: polling, or the progress order chose */
-	bool is_stuck;  /* that ranks cannot get on is no guess, though who has caused it may be */
+	bool is_likely;        /* some of it is a guess: polling, or the progress order chose */
+	bool is_stuck;         /* it is certain that ranks cannot go on; the cause may be a guess */
 	bool is_while_polling; /* DEADLOCK, LOST: only if the ranks that poll go on polling */
 	/* In waitfor->deadlocks, mismatches or losts; LOST: WAITFOR_NONE if not sent at all. */
 	uint32_t which; /* UNKNOWN: a deadlock of which nobody can be named */
@@ -107,15 +110,15 @@ struct verdict {
 };
 
 /* A rank is static if it made no transition between the looks, or with one look none for 200 ms.
- * Nobody is accused for a stay that is usual in its place, and only one that is longer than one in a
- * thousand is a hang (evidence/stays.h); who computes while others move is not named before that,
- * and a hang takes 10 s and a hundred times the longest then. While a job starts up or ends nobody
- * is accused before a minute.
- * Deadlocks, mismatches and lost messages are certain by what is counted: they are told, and are a
- * hang, from 500 ms on, also while others move.
  *
- * A rank without a recorder is judged by its stacks alone: how long it was elsewhere is not known,
- * so that a hang takes 3 s of samples that agree, and that messages were counted of all. */
+ * Nobody is accused for a stay that is usual in its place. A stay is a hang only if it is longer
+ * than one in a thousand (evidence/stays.h). A rank that computes while others move is not named
+ * before that; then a hang takes 10 s and a hundred times the longest stay. While a job starts or
+ * ends nobody is accused before a minute. Deadlocks, mismatches and lost messages are certain by
+ * the counts: they are reported, and are a hang, from 500 ms on, also while others move.
+ *
+ * A rank without a recorder is judged by its stacks alone: how long it was elsewhere is not known.
+ * So a hang takes 3 s of samples that agree, and counted messages of all ranks. */
 struct verdict_input {
 	const struct evidence *evidence;
 	/* NULL without a recorder. */
@@ -132,13 +135,13 @@ struct verdict *verdict_create(const struct verdict_input *input);
 /* Is the temporal order of the latest stack samples worth its time? */
 bool verdict_wants_order(const struct evidence *evidence);
 
-/* How many milliseconds a look must take to tell more; 0: a longer one tells nothing. Between ranks
- * that seem to wait for each other a message may be on its way, and not all MPI libraries count
- * these. Of a rank without a recorder that computes it is not known how long it has done so. */
+/* How many milliseconds a look must take to tell more; 0: a longer one tells nothing. A message may
+ * be on its way between ranks that seem to wait for each other, and not all MPI libraries count
+ * these. For a rank without a recorder that computes it is not known how long it has done so. */
 int verdict_longer_look(const struct verdict *verdict);
 
-/* May it be told of as a hang if something else says that there is one? Somebody is named, and
- * not for computing while others move, unless that is a hang by itself. */
+/* May it be reported as a hang if something else says that there is one? A rank is named, and not
+ * for computing while others move, unless that is a hang by itself. */
 bool verdict_may_be_hang(const struct verdict *verdict);
 
 void verdict_destroy(struct verdict *verdict);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the rules of the verdict share. */
+ * Shared by the rules of the verdict. */
 #ifndef PDB_ANALYSIS_VERDICT_PRIVATE_H
 #define PDB_ANALYSIS_VERDICT_PRIVATE_H
 
@@ -14,7 +14,8 @@
 
 /* Nobody is accused for less: such pauses are everywhere. */
 #define VERDICT_ACCUSE_NS UINT64_C(500000000)
-/* A hang by other things than stays (evidence/stays.h): so long, or so long if it may be a phase. */
+/* A hang by other things than stays (evidence/stays.h): so long, or so long if it may be a
+ * phase. */
 #define VERDICT_HANG_NS UINT64_C(1000000000)
 #define VERDICT_HANG_NEW_NS UINT64_C(3000000000)
 /* While others move: they may do so because nothing is wrong. */
@@ -110,30 +111,30 @@ enum ahead {
 
 /* Is actor a further than actor b? */
 enum ahead verdict_ahead(const struct judge *j, uint32_t a, uint32_t b);
-/* Has `peer` not come to where the two exchange messages, since it has not received what the actor
- * has sent there? A message tells that only if both send one: who asks a question sends one, too,
- * and waits for the answer. So it has the tag that is waited for, or the peer was itself where the
- * actor waits. */
+/* Has `peer` not come to the place where the two exchange messages, since it has not received what
+ * the actor has sent there? A message proves that only if both send one: a rank that asks a
+ * question also sends one and waits for the answer. So the message has the tag that is waited for,
+ * or the peer was itself where the actor waits. */
 bool verdict_is_before_exchange(const struct judge *j, uint32_t l, int peer, uint32_t comm);
 /* Main threads that got on between their samples, by the loops' variables in them. */
 struct rankset *verdict_find_moving(const struct judge *j);
 
 /* ---- verdict_slips.c: of a deadlock; each names ranks, or nobody ---- */
 
-/* Messages that nobody receives may be those that are waited for. is_wanted_close: wrong in one thing
- * alone, between the ranks that are meant. */
+/* Messages that nobody receives may be those that are waited for. is_wanted_close: they are wrong
+ * in one thing alone, between the ranks that are meant. */
 bool verdict_find_slip(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns,
 		       bool is_wanted_close);
-/* A message lies there that may be the one that is waited for, by a receive as there was none before:
- * its receiver is wrong, or its sender has left out another one. */
+/* A message lies there that may be the one waited for, and the receive is one as there was none
+ * before: its receiver is wrong, or its sender has left out another one. */
 bool verdict_find_receiver(struct judge *j, const struct waitfor_deadlock *deadlock,
 			   uint64_t stay_ns);
-/* Ranks have not started a request for what others wait for, though they have gone through a round of
- * others. */
+/* Ranks have not started a persistent request that would meet the need, though they have done one
+ * more round of another one. */
 bool verdict_find_unstarted(struct judge *j, const struct waitfor_deadlock *deadlock,
 			    uint64_t stay_ns);
 
-/* A rank starts an access to one that never posted to it, while another one that did so before waits
+/* A rank starts an access to one that never posted to it, while another one that posted to it waits
  * for it: its group is wrong. */
 bool verdict_find_wrong_group(struct judge *j, const struct waitfor_deadlock *deadlock,
 			      uint64_t stay_ns);
@@ -210,8 +211,8 @@ enum verdict_senders {
 struct rankset *verdict_find_senders(const struct judge *j, const struct waitfor_deadlock *deadlock,
 				     enum verdict_senders which, uint32_t *lane_ret,
 				     uint32_t *need_ret);
-/* Has the peer of a need for a receive gone past that? In the same iteration it is at a later place,
- * or by its numbers of receives and of collectives. */
+/* Has the peer of a need for a receive gone past that? In the same iteration it is at a later
+ * place, or by its numbers of receives and of collectives. */
 bool verdict_has_left_out_receive(const struct judge *j, const struct waitfor_deadlock *deadlock,
 				  uint32_t l, const struct waitfor_need *need);
 /* Is a thread of the rank that is in the deadlock further than this lane? */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * How far members of a communicator are in its collectives: ranks by the last one they started. */
+ * How far the members of a communicator are in its collectives: ranks by the last one they
+ * started. */
 #ifndef PDB_ANALYSIS_COLLECTIVE_GROUPS_H
 #define PDB_ANALYSIS_COLLECTIVE_GROUPS_H
 
@@ -42,7 +43,7 @@ struct collective_group {
 struct collective_groups {
 	struct collective_group *groups; /* latest number first; then the largest, by first rank */
 	size_t num_groups;
-	struct rankset *unknown;      /* members of which nothing is known */
+	struct rankset *unknown;      /* members about which nothing is known */
 	uint64_t largest, least;      /* numbers that members are at */
 	bool is_active, is_differing; /* any group is in or has begun one; any differs */
 };

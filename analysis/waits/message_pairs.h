@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Messages by receiver, sender and tag: what the ledgers of both ends count, side by side. */
+ * Messages by receiver, sender and tag: the counts of both ends' ledgers, side by side. */
 #ifndef PDB_ANALYSIS_MESSAGE_PAIRS_H
 #define PDB_ANALYSIS_MESSAGE_PAIRS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Who waits for what, as an AND/OR graph, by counts and message queues (waitfor):
- * which nodes may go on, and which wait for each other and for nothing else. */
+ * The wait-for graph as an AND/OR graph, by counts and message queues (waitfor): which nodes may go
+ * on, and which wait only for each other. */
 #ifndef PDB_ANALYSIS_WAIT_GRAPH_H
 #define PDB_ANALYSIS_WAIT_GRAPH_H
 

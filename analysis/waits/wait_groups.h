@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Ranks that wait alike, and which of these groups wait for which, as people can take it in. */
+ * Groups of ranks that wait alike, and which of these groups wait for which: the wait-for graph for
+ * display. */
 #ifndef PDB_ANALYSIS_WAIT_GROUPS_H
 #define PDB_ANALYSIS_WAIT_GROUPS_H
 
@@ -34,9 +35,10 @@ struct wait_groups {
 	size_t num_edges;
 };
 
-/* Of the actors of `ranks`. groups: NULL without a recorder. Alike are those in one place that wait for the same; if these are more
- * than max_groups, those that wait for messages with one tag on one communicator, whoever sends
- * them. `apart` and deadlocks are not mixed with others. In the arena. Never fails. */
+/* Of the actors of `ranks`. groups: NULL without a recorder. Alike are those in one place that wait
+ * for the same; if these are more than max_groups, those that wait for messages with one tag on one
+ * communicator, whoever sends them. `apart` and deadlocks are not mixed with others. In the arena.
+ * Never fails. */
 struct wait_groups *wait_groups_create(const struct waitfor *waitfor, const struct eqgroups *groups,
 				       const struct rankset *ranks, const struct rankset *apart,
 				       size_t max_groups, struct arena *arena);

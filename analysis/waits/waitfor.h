@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Who waits for whom: the AND/OR wait-for graph of a job, what follows from it, and what is wrong
- * with the calls that do not match.
+ * with calls that do not match.
  *
- * Needs come from what the recorder has counted (ledgers) and from what MPI libraries hold
- * (waitfor_queues). wait_graph says who may go on and who wait for each other, wait_groups shows
- * that to people; collective_groups and message_pairs are the counts themselves, side by side.
+ * Needs come from the recorder's counts (ledgers) and from message queues of MPI libraries
+ * (waitfor_queues). wait_graph finds who may go on and who wait for each other; wait_groups is for
+ * display. collective_groups and message_pairs show the counts themselves, side by side.
  *
  * Nodes are numbered in ranges, in this order:
  *	actors		node i is actors[i] of the evidence: a thread of a rank that calls MPI
@@ -57,14 +57,14 @@ enum waitfor_kind {
 };
 
 /* One thing that a lane waits for. Certain: by the counts of ranks that stand still it is not met.
- * Weak: by the counts it is met, and only its transfer is left. Neither: it may be met or not, as a
- * non-blocking send that the library has perhaps buffered, or a peer that moves. */
+ * Weak: by the counts it is met, and only its transfer is left. Neither: it may be met or not, such
+ * as a non-blocking send that the library may have buffered, or a peer that moves. */
 struct waitfor_need {
 	uint8_t kind; /* enum waitfor_kind */
 	bool is_certain, is_weak;
 	bool is_read; /* in what the MPI library holds of messages, and not counted */
-	/* The other end has counted it as sent, and yet the MPI library of this one holds the receive
-	 * that it is for as one that nothing has met */
+	/* The other end has counted it as sent, but this end's MPI library holds the receive for it
+	 * as one that nothing has met */
 	bool is_sent;
 	int32_t peer; /* the job's rank; -1: any member, or the members of a collective */
 	/* Of a message; SEG_TAG_ANY: any; WAITFOR_NO_TAG: not known. Of a lock: 1 if exclusive */
@@ -87,7 +87,7 @@ struct waitfor_need {
 /* Why a lane inside MPI has no needs, or why they are not all. */
 enum waitfor_gap {
 	WAITFOR_COMPLETE,    /* they are all there is: without needs it is stuck in the library */
-	WAITFOR_NOT_COVERED, /* a function of which nothing is recorded */
+	WAITFOR_NOT_COVERED, /* a function that is not recorded */
 	WAITFOR_NO_COMM,     /* a communicator whose identity is not known */
 	WAITFOR_OVERFLOW,    /* the ledger, or the requests it waits for, had no room */
 	WAITFOR_UNSETTLED,   /* the counts do not tell: other receives may get the message, ... */
@@ -109,11 +109,11 @@ struct waitfor_actor {
 struct waitfor_collective {
 	uint32_t comm;        /* index in job_comms */
 	uint64_t number;      /* on it */
-	const char *function; /* as the first who waits in it called it */
+	const char *function; /* as called by the first that waits in it */
 	uint32_t mismatch;    /* index in waitfor.mismatches, or WAITFOR_NONE */
 	int owner;            /* of a neighbourhood collective: the rank it is seen from; else -1 */
 	uint32_t num_missing; /* members that have not started it */
-	uint32_t num_unknown; /* members of which it is not known, other jobs' among them */
+	uint32_t num_unknown; /* members for which that is not known, other jobs' too */
 	bool needs_all;       /* nobody goes on before all members have come */
 };
 
@@ -195,7 +195,7 @@ struct waitfor_lost {
 
 /* An actor of a chain or cycle. It waits for the next step's by `need`. */
 struct waitfor_step {
-	uint32_t actor; /* WAITFOR_NONE: a rank of which nothing is known */
+	uint32_t actor; /* WAITFOR_NONE: a rank about which nothing is known */
 	int rank;
 	uint32_t need; /* in waitfor.needs; WAITFOR_NONE: the end */
 };
@@ -330,8 +330,8 @@ struct waitfor_unstarted {
 	bool is_left_out;
 };
 
-/* What would be the message or the receive that a need is for, which is certain or by the counts not
- * met, if its rank, which stands still, had started it. False: there is none. */
+/* What would be the message or the receive that a need is for, which is certain or by the counts
+ * not met, if its rank, which stands still, had started it. False: there is none. */
 bool waitfor_find_unstarted(const struct waitfor *waitfor, uint32_t need,
 			    struct waitfor_unstarted *ret);
 

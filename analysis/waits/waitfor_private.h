@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the files of the wait-for graph share. */
+ * Shared by the files of the wait-for graph. */
 #ifndef PDB_ANALYSIS_WAITFOR_PRIVATE_H
 #define PDB_ANALYSIS_WAITFOR_PRIVATE_H
 
@@ -156,8 +156,8 @@ struct claim {
 /* What the member of these has noted of its collective: error, gives, takes. */
 void waitfor_read_notes(const struct waitfor *w, struct claim *claim);
 
-/* Pairs of members of one collective, claims[num] by rank, that do not fit, and in what; one of each
- * pair is still in it. At most WAITFOR_MAX_PAIRS of them go to pairs[]; how many. */
+/* Pairs of members of one collective, claims[num] by rank, that do not fit, and in what; one of
+ * each pair is still in it. At most WAITFOR_MAX_PAIRS of them go to pairs[]; how many. */
 size_t waitfor_find_pairs(const struct waitfor *w, const struct claim *claims, size_t num,
 			  struct waitfor_pair *pairs, enum waitfor_difference *what_ret);
 

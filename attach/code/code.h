@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Machine code of functions, decoded with Capstone (x86-64 and AArch64), from the files that the
- * modules were loaded from, with their variables.
+ * Machine code of functions, decoded with Capstone (x86-64 and AArch64) from the files of the
+ * modules, and the functions' variables.
  *
- * code.c finds all parts of a function and decodes them, code_x86.c and code_arm64.c decode an
- * instruction, code_build.c has what both make: effects, sums, tables of switches. code_file.c
- * tells where functions begin and end in a file, variables.c where integer variables are, by DWARF.
- * What was read is kept in a code store (model/job/code_store.h), where analyses find it. */
+ * code.c finds all parts of a function and decodes them. code_x86.c and code_arm64.c decode an
+ * instruction; code_build.c has what both make: effects, sums, tables of switches. code_file.c
+ * finds where functions begin and end in a file, variables.c where integer variables are, by DWARF.
+ * Results are kept in a code store (model/job/code_store.h), where analyses find them. */
 #ifndef PDB_ATTACH_CODE_H
 #define PDB_ATTACH_CODE_H
 

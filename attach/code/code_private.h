@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the parts of code.h share: files with code (code_file.c), a function that is being put
- * together (code_build.c), decoders of the architectures (code_x86.c, code_arm64.c), variables
+ * Shared by the parts of code.h: files with code (code_file.c), a function under construction
+ * (code_build.c), decoders of the architectures (code_x86.c, code_arm64.c), variables
  * (variables.c). */
 #ifndef PDB_ATTACH_CODE_PRIVATE_H
 #define PDB_ATTACH_CODE_PRIVATE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * One core file, as Linux and gdb's gcore write it: what was dumped of the process' memory, its
- * mappings and its threads. Untrusted input: every offset, size and count is checked, and a file
- * that changes or ends early only makes reading fail. */
+ * One core file, as written by Linux and gdb's gcore: the dumped memory of the process, its
+ * mappings and its threads. It is untrusted input: every offset, size and count is checked. If the
+ * file changes or ends early, reading fails, nothing else. */
 #ifndef PDB_ATTACH_CORE_FILE_H
 #define PDB_ATTACH_CORE_FILE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The memory of a process as its core has it, completed by the files that it had mapped: a core
- * holds neither code nor constants. A file is only used if it is the one that was mapped: by
- * build-id, or, where the core does not hold it, if it has not been written since. */
+ * The memory of a process from its core, completed by the files that it had mapped, since a core
+ * holds neither code nor constants. A file is used only if it is the one that was mapped: by
+ * build-id, or, if the core does not hold that, if the file has not been written since. */
 #ifndef PDB_ATTACH_CORE_MEMORY_H
 #define PDB_ATTACH_CORE_MEMORY_H
 

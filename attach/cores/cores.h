@@ -2,8 +2,8 @@
  * A job from the cores of its ranks.
  *
  * core_file.c reads one core, core_stack.c what is on its stacks (environment, signals),
- * core_memory.c completes its memory by the files that it had mapped. cores.c chooses cores and
- * unwinds their threads as those of living processes. */
+ * core_memory.c completes its memory. cores.c chooses cores and unwinds their threads like those of
+ * living processes. */
 #ifndef PDB_ATTACH_CORES_H
 #define PDB_ATTACH_CORES_H
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the parts of the link share.
+ * Shared by the parts of the link.
  *
  *	link_listen.c	  pdb's side before the handshake, and the invitation's text
  *	link_connect.c	  the daemons' side of it
  *	link_handshake.c  proofs and keys, and the race of several handshakes
  *	link.c		  records, frames, channels
  *
- * On the wire, after the handshake, are records: a length (4 bytes, little endian, as all numbers)
- * and so many bytes, made by libsodium's secretstream of up to LINK_CHUNK bytes: encrypted,
- * authenticated together with the length, and numbered by their order. A frame is one record or
- * several: type (4 bytes), length of what follows (4 bytes), bytes. The secretstream's tag is PUSH in
- * a frame's last record, MESSAGE in those before it, and FINAL in the last record of all, which is
- * empty. A connection that ends without it was cut. */
+ * After the handshake records are on the wire: a length (4 bytes, little endian, as all numbers),
+ * then as many bytes, made by libsodium's secretstream of up to LINK_CHUNK bytes. They are
+ * encrypted, authenticated together with the length, and numbered by their order. A frame is one
+ * record or several: type (4 bytes), length of what follows (4 bytes), bytes. The secretstream's
+ * tag is PUSH in a frame's last record, MESSAGE in those before it, and FINAL in the last record of
+ * all, which is empty. A connection that ends without it was cut. */
 #ifndef PDB_ATTACH_LINK_PRIVATE_H
 #define PDB_ATTACH_LINK_PRIVATE_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The tree that pdb's daemons answer along, the book-keeping of one question, and its bytes. No MPI,
- * no clock: pdbd_tree.c has both.
+ * The tree along which pdb's daemons answer, the state of one question, and its bytes. No MPI, no
+ * clock: pdbd_tree.c has both.
  *
- * The tree is binomial (as in MPI's own broadcasts: Thakur, Rabenseifner and Gropp, "Optimization of
- * Collective Communication Operations in MPICH", 2005) over *members*, numbered from 0, the daemon
- * that speaks to pdb, without gaps. Those at and below i are the numbers from i on, so who is missing
- * below somebody silent is two numbers. Daemons that have been silent are no members of the next
- * question, so nobody asks through them. */
+ * The tree is binomial, as in MPI's own broadcasts (Thakur, Rabenseifner and Gropp, "Optimization
+ * of Collective Communication Operations in MPICH", 2005). It is over *members*, numbered without
+ * gaps from 0, the daemon that speaks to pdb. The subtree of i has consecutive numbers from i on,
+ * so who is missing below a silent member is two numbers. Daemons that were silent are no members
+ * of the next question, so nobody asks through them. */
 #ifndef PDB_ATTACH_OVERLAY_H
 #define PDB_ATTACH_OVERLAY_H
 
@@ -27,7 +27,7 @@ uint32_t overlay_parent(uint32_t i);
 /* How many members are at and below i. */
 uint32_t overlay_subtree(uint32_t i, uint32_t n);
 
-/* How long member i may wait: less than the level above, so that an answer with holes is in time. */
+/* How long member i may wait: less than the level above, so that answers with holes are in time. */
 int overlay_budget_ms(uint32_t i, uint32_t n, int total_ms);
 
 /* Numbers first, first + 1, ..., first + count - 1. */
@@ -54,8 +54,8 @@ uint32_t overlay_ranges_total(const struct overlay_ranges *set);
 uint32_t overlay_ranges_at(const struct overlay_ranges *set, uint32_t i);
 int64_t overlay_ranges_index(const struct overlay_ranges *set, uint32_t number);
 
-/* A member that is at work on a question, or waits for those below it, says so this often; one that is
- * silent for so long has died, is stopped or cut off, and is not waited for. */
+/* A member that works on a question, or waits for those below it, says so this often. One that is
+ * silent for OVERLAY_SILENCE_MS has died, is stopped or cut off, and is not waited for. */
 #define OVERLAY_PULSE_MS 500
 #define OVERLAY_SILENCE_MS 3000
 
@@ -77,7 +77,8 @@ void reduction_begin(struct reduction *reduction, uint32_t sequence, uint32_t se
 /* Member `from` says that it is at work on the question `sequence`. */
 void reduction_hear(struct reduction *reduction, uint32_t sequence, uint32_t from, int64_t now_ms);
 
-/* An answer has come. False: it was not awaited, or comes a second time, and is not to be merged. */
+/* An answer has come. False: it was not awaited, or comes a second time, and is not to be
+ * merged. */
 bool reduction_take(struct reduction *reduction, uint32_t sequence, uint32_t from);
 
 /* All have answered, or those who have not are silent, or it is too late. */
@@ -107,8 +108,9 @@ struct overlay_message {
 
 void overlay_put(struct buffer *ret, const struct overlay_message *message);
 
-/* The payload points into `bytes`; the caller deinits the ranges. False for what is cut off or beyond
- * its bounds: ranges are not empty, in 0 .. limit-1 and no more than `limit` numbers in all. */
+/* The payload points into `bytes`; the caller deinits the ranges. False for what is cut off or
+ * beyond its bounds: ranges are not empty, in 0 .. limit-1 and no more than `limit` numbers in
+ * all. */
 bool overlay_take(const uint8_t *bytes, size_t length, uint32_t limit, struct overlay_message *ret);
 
 #endif

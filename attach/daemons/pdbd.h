@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What pdb and its daemons have agreed on. pdbd is a program for each MPI, started once on each node of
- * the job as one MPI job of its own. pdbd-openmpi and pdbd-mpich are guards, which start the daemons
- * themselves from the file beside them. */
+ * The protocol of pdb and its daemons. pdbd is a program for each MPI, started once on each node of
+ * the job, as one MPI job of its own. pdbd-openmpi and pdbd-mpich are guards; they start the
+ * daemons themselves from the file beside them. */
 #ifndef PDB_ATTACH_PDBD_H
 #define PDB_ATTACH_PDBD_H
 
@@ -18,13 +18,13 @@ enum pdbd_kind {
 	PDBD_LIVING = 2,
 	/* End. Not answered. */
 	PDBD_QUIT = 3,
-	/* Look at the ranks: a struct pdbd_look. Answer: a share, nothing if the job is not known. */
+	/* Look at the ranks: a struct pdbd_look. Answer: a share; nothing if there is no job. */
 	PDBD_LOOK = 4,
 	/* Sample stacks: a struct pdbd_look, whose milliseconds are from the first sample to the
 	 * last, a set of ranks (proc_bytes_put_ranks()), and, if there is more, a question about
 	 * machine code (model/wire/code_bytes.h). Answer: a share without models. */
 	PDBD_SAMPLE = 5,
-	/* From rank 0, every OVERLAY_PULSE_MS while an answer is being made: wait on. No payload. */
+	/* From rank 0, every OVERLAY_PULSE_MS while an answer is made: wait on. No payload. */
 	PDBD_ALIVE = 6,
 	/* Find the ranks of a job that is known by a mark only (launcher_scan_mark()): a struct
 	 * pdbd_scan, then the mark. Answer: daemon_job.h. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What tells a daemon or its guard to end: SIGTERM, SIGINT and SIGHUP. It ends in its own time. */
+ * The signals that end a daemon or its guard: SIGTERM, SIGINT and SIGHUP. It ends at the next safe
+ * moment. */
 #ifndef PDB_ATTACH_PDBD_END_H
 #define PDB_ATTACH_PDBD_END_H
 

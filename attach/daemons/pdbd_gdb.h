@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gdb on ranks of the daemons' nodes, for somebody who sits where pdb runs. The daemon that has the
- * rank runs gdb; what is typed for gdb and what it prints goes by messages of streams (stream.h), over
- * the link (link.h) between pdb and rank 0, as notes (pdbd_tree.h) between that and the daemon:
+ * gdb on ranks of the daemons' nodes, for a user at pdb's node. The daemon of the rank's node runs
+ * gdb. Input and output of gdb go as messages of streams (stream.h): over the link (link.h) between
+ * pdb and rank 0, as notes (pdbd_tree.h) between rank 0 and the daemon:
  *
  *	terminal -- pdb == link == rank 0 == MPI == daemon -- gdb -- rank
  *
- * Nothing listens anywhere. A part that ends ends the stream for the next, and the end of the stream
- * is that of gdb, which lets the rank go. */
+ * Nothing listens anywhere. A part that ends also ends the stream for the next. The end of the
+ * stream ends gdb, which lets the rank go. */
 #ifndef PDB_ATTACH_PDBD_GDB_H
 #define PDB_ATTACH_PDBD_GDB_H
 
@@ -44,15 +44,15 @@ void pdbd_gdb_hear_started(struct pdbd_gdb *gdb, const struct buffer *answer);
 /* A message of a stream has come by the link. */
 void pdbd_gdb_pass(struct pdbd_gdb *gdb, const uint8_t *bytes, size_t length);
 
-/* These have given no sign of life. The streams of who is silent for the third time end. */
+/* These have given no sign of life. Streams of a daemon that is silent for the third time end. */
 void pdbd_gdb_note_silent(struct pdbd_gdb *gdb, const struct overlay_ranges *silent);
 
 /* ---- At all ---- */
 
-/* Move what there is to be moved, without waiting. */
+/* Move waiting data, without blocking. */
 void pdbd_gdb_turn(struct pdbd_gdb *gdb);
 
-/* Something has moved in the last second, so more is to be expected. */
+/* Data has moved in the last second, so more may come. */
 bool pdbd_gdb_is_busy(const struct pdbd_gdb *gdb);
 
 #endif

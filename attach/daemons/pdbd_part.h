@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A node's own part of an answer, which can take seconds to make: a thread of its own makes it, one at
- * a time, while the daemon goes on to speak with the others. */
+ * A node's own part of an answer. It can take seconds, so a thread makes it, one part at a time,
+ * while the daemon goes on to speak with the others. */
 #ifndef PDB_ATTACH_PDBD_PART_H
 #define PDB_ATTACH_PDBD_PART_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the parts of a daemon share: pdbd.c (its life), pdbd_services.c (what each is asked),
- * pdbd_node.c (of its node's ranks), pdbd_first.c (what rank 0 does for pdb besides). */
+ * Shared by the parts of a daemon: pdbd.c (its life), pdbd_services.c (the questions), pdbd_node.c
+ * (answers about its node's ranks), pdbd_first.c (what rank 0 does for pdb besides). */
 #ifndef PDB_ATTACH_PDBD_PRIVATE_H
 #define PDB_ATTACH_PDBD_PRIVATE_H
 
@@ -68,7 +68,7 @@ bool pdbd_sleep_until(uint64_t until_ns);
 /* Is this daemon to end, whatever pdb and the others say? */
 bool pdbd_is_over(const struct daemon *daemon);
 
-/* Do in a round of waiting what is to be done besides. Returns pdbd_is_over(). */
+/* Do the other work of a round of waiting. Returns pdbd_is_over(). */
 bool pdbd_take_turn(void *daemon);
 
 /* Rank 0: connect to pdb (NULL: no invitation), serve it to the end, tell the others to end. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Questions to all of pdb's daemons and their merged answers, over MPI, along the tree of overlay.h.
- * Only point-to-point calls that return at once, so that no daemon keeps another waiting; between them
- * it sleeps, since the ranks need the processors. */
+ * Questions to all of pdb's daemons and their merged answers, over MPI, along the tree of
+ * overlay.h. It uses only point-to-point calls that return at once, so that no daemon keeps another
+ * waiting. Between them it sleeps, since the ranks need the processors. */
 #ifndef PDB_ATTACH_PDBD_TREE_H
 #define PDB_ATTACH_PDBD_TREE_H
 
@@ -37,8 +37,8 @@ struct pdbd_service {
 
 struct pdbd_tree;
 
-/* After MPI_Init. services ends with a kind of 0. is_over is called in every round of waiting, which
- * it ends; it may send and take notes. */
+/* After MPI_Init. services ends with a kind of 0. is_over is called in every round of waiting,
+ * which it ends; it may send and take notes. */
 struct pdbd_tree *pdbd_tree_create(const struct pdbd_service *services, void *node,
 				   bool (*is_over)(void *node));
 
@@ -57,13 +57,14 @@ struct pdbd_question {
 	void (*pulse)(void *node);
 };
 
-/* At rank 0: ask all that are not silent, itself included. The caller frees the bytes of *answer; to
- * *missing are added the ranks whose parts are not in it. Those below one that falls silent are asked
- * once more without it, within total_ms again. */
+/* At rank 0: ask all that are not silent, itself included. The caller frees the bytes of *answer.
+ * Ranks whose parts are not in it are added to *missing. Those below one that falls silent are
+ * asked once more without it, within total_ms again. */
 void pdbd_tree_ask(struct pdbd_tree *tree, const struct pdbd_question *question,
 		   struct buffer *answer, struct overlay_ranges *missing);
 
-/* At rank 0: ask the silent, without waiting; who answers is silent no more. PDBD_AT_ONCE. */
+/* At rank 0: ask the silent ones, without waiting; one that answers is no longer silent.
+ * PDBD_AT_ONCE. */
 void pdbd_tree_knock(struct pdbd_tree *tree, uint32_t kind);
 
 /* At other ranks: wait for a question, answer it, and return its kind; 0: there was none. */

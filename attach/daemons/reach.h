@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Which hosts are there at all: a launcher waits minutes for one that is not, and says nothing. */
+ * Which hosts can be reached. A launcher waits minutes for one that cannot, and says nothing. */
 #ifndef PDB_ATTACH_REACH_H
 #define PDB_ATTACH_REACH_H
 
@@ -8,8 +8,9 @@
 #define REACH_PORT "22" /* that of ssh is the least likely to be closed by a firewall */
 
 /* Those of the hosts that do not answer within timeout_ms when asked for a connection to a port (a
- * refusal is an answer), but for those whose addresses are not known. `cancel_fd` (-1: none) getting
- * readable ends the wait. Returns how many; the caller frees *ret, in which names are borrowed. */
+ * refusal is an answer), but for those whose addresses are not known. `cancel_fd` (-1: none)
+ * getting readable ends the wait. Returns how many; the caller frees *ret, in which names are
+ * borrowed. */
 size_t reach_find_silent(const char *const *hosts, size_t num, const char *port, int timeout_ms,
 			 int cancel_fd, const char ***ret);
 

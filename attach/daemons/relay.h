@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * For a process that stands between a terminal or pipes and the sockets of channels (link.h): what
- * is typed goes to a program on another node, and what that prints comes back. */
+ * Relays between a terminal or pipes and the sockets of channels (link.h): input goes to a program
+ * on another node, its output comes back. */
 #ifndef PDB_ATTACH_RELAY_H
 #define PDB_ATTACH_RELAY_H
 
@@ -18,9 +18,9 @@ struct relay {
 	int interrupt;    /* a signalfd: each signal is passed on as a RELAY_INTERRUPT; -1 */
 };
 
-/* Copy until the sockets give no more; pass on an end of `in`. Closes nothing; the process is to ignore
- * SIGPIPE. -1: ERROR_SYSTEM; ERROR_GONE: an output or the socket takes no more; ERROR_TIMEOUT: nothing
- * followed RELAY_PATIENCE interrupts in a row, more than a second from first to last. */
+/* Copy until the sockets end; pass on an end of `in`. Closes nothing. The process has to ignore
+ * SIGPIPE. -1: ERROR_SYSTEM; ERROR_GONE: an output or the socket takes no more; ERROR_TIMEOUT:
+ * nothing followed RELAY_PATIENCE interrupts in a row, more than a second from first to last. */
 int relay_run(const struct relay *relay, struct pdb_error *err);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A stream of bytes between descriptors of pdb and of a daemon, carried by messages: over the link
- * (link.h) to rank 0, by MPI from there on. Here is the book-keeping of one end, without either.
+ * (link.h) to rank 0, by MPI from there on. This is the state of one end, without link and MPI.
  *
- * At most STREAM_WINDOW bytes are sent that the other end has not yet written to its descriptor. What
- * it has written it gives back as credit. So a descriptor that nobody reads holds up its own stream
- * only, with STREAM_WINDOW bytes of memory. */
+ * At most STREAM_WINDOW bytes are on the way that the other end has not yet written to its
+ * descriptor. It returns what it has written as credit. So a descriptor that nobody reads blocks
+ * only its own stream, with STREAM_WINDOW bytes of memory. */
 #ifndef PDB_ATTACH_STREAM_H
 #define PDB_ATTACH_STREAM_H
 
@@ -54,14 +54,14 @@ size_t stream_next(struct stream *stream, struct stream_message *ret);
 /* A message of the other end has come. One that it could not have sent ends the stream. */
 void stream_take(struct stream *stream, const struct stream_message *message, size_t length);
 
-/* Who writes has ended: what is there is all, though somebody may have fd's other end open. */
+/* The writer has ended: what is there is all, though fd's other end may be open elsewhere. */
 void stream_finish(struct stream *stream);
 
 /* The other end has no more for this terminal: hang up, now or when gdb can bear it. */
 bool stream_wants_hang_up(const struct stream *stream);
 void stream_hang_up(struct stream *stream);
 
-/* Nothing more will come or go, and all has been told: it is to be destroyed. */
+/* All has been sent and received: destroy it. */
 bool stream_is_over(const struct stream *stream);
 
 #endif

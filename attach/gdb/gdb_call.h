@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The words that gdb is called with to be put on a rank of this node, in the first frame of the
- * program's own code; if there is none, as in Python, in the one that called MPI, or the innermost.
+ * The command line of gdb on a rank of this node. gdb starts in the first frame of the program's
+ * own code; if there is none, as in Python, in the one that called MPI, or the innermost.
  *
- * gdb finds that frame itself, by a short script that goes up until the program counter is in a
- * module of the program: pdb counts frames otherwise than gdb, which has one more for each inlined
+ * gdb finds that frame itself, with a short script that goes up until the program counter is in a
+ * module of the program. pdb cannot give its number: gdb counts one more frame for each inlined
  * function. The script is an anonymous file that gdb inherits. */
 #ifndef PDB_ATTACH_GDB_CALL_H
 #define PDB_ATTACH_GDB_CALL_H

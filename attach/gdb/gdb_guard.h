@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A process that sees to it that a rank is, when gdb has left it, as its user wants it. gdb stops a
- * process that it attaches to by SIGSTOP, and takes that back some time later; one that ends in
- * between, since its terminal was closed or pdb was killed, leaves the rank stopped for good: then
- * it is let go on. One that its user had stopped before, or stops while gdb is on it, stays so. The
- * guard outlives pdb, its terminal and gdb, and then has nothing left to do. */
+ * A process that leaves a rank as its user wants it when gdb has ended. gdb stops a process that it
+ * attaches to by SIGSTOP and lets it go on later. If gdb ends in between (its terminal was closed,
+ * pdb was killed), the rank would stay stopped for good; the guard lets it go on. A rank that its
+ * user had stopped before, or stops while gdb is on it, stays stopped. The guard outlives pdb, its
+ * terminal and gdb, then ends. */
 #ifndef PDB_ATTACH_GDB_GUARD_H
 #define PDB_ATTACH_GDB_GUARD_H
 

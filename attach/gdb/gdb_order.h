@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What pdb says to a daemon that is to put gdb on a rank of its node, and what it is told back. */
+ * The order of pdb to a daemon to put gdb on a rank of its node, and the reply. */
 #ifndef PDB_ATTACH_GDB_ORDER_H
 #define PDB_ATTACH_GDB_ORDER_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * gdb on a rank of this node, at a terminal of its own whose other end is here: how a daemon runs
- * it for somebody who sits at another node.
+ * gdb for a user at another node.
  *
- * Whatever happens to the daemon, gdb ends and lets the rank go: it loses its terminal, and it is
- * told when the daemon has died. A gdb that does not listen is asked more and more firmly.
+ * Whatever happens to the daemon, gdb ends and lets the rank go: it loses its terminal, and a
+ * signal comes when the daemon has died. A gdb that does not react gets stronger signals.
  *
- * gdb_call.c makes the words that gdb is called with, gdb_guard.c a process that keeps the rank as
- * it was, gdb_order.c what pdb and daemon say to each other. */
+ * gdb_call.c makes the command line of gdb, gdb_guard.c is a process that keeps the rank as it was,
+ * gdb_order.c is what pdb and daemon say to each other. */
 #ifndef PDB_ATTACH_GDB_PROCESS_H
 #define PDB_ATTACH_GDB_PROCESS_H
 

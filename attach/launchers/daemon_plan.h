@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * How pdb's daemons come to the nodes of a job: through the job's own launcher where it can start
- * more programs, else through a launcher of the same kind that pdb runs on the job's hosts. */
+ * How pdb's daemons are started on the nodes of a job: through the job's own launcher if it can
+ * start more programs, else through a launcher of the same kind that pdb runs on the job's
+ * hosts. */
 #ifndef PDB_ATTACH_DAEMON_PLAN_H
 #define PDB_ATTACH_DAEMON_PLAN_H
 

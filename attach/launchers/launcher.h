@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What a launcher process is, and the ways to find its ranks that need no help from it: the MPIR
+ * What kind of launcher a process is, and two ways to find its ranks without its help: the MPIR
  * table in its memory, and the process tree of this node. Nothing here stops or changes it. */
 #ifndef PDB_ATTACH_LAUNCHER_H
 #define PDB_ATTACH_LAUNCHER_H
@@ -41,7 +41,8 @@ int launcher_read_mpir(const struct launcher_info *launcher, struct proctable **
 bool launcher_find_variable(const struct launcher_info *launcher, const struct maps *maps,
 			    const char *name, uint64_t *address_ret);
 
-/* A step of a batch system's job, by numbers; "": not known, as with launchers of no such system. */
+/* A step of a batch system's job, by numbers; "": not known, as with launchers of no such
+ * system. */
 struct launcher_step {
 	char job[16], step[16];
 };

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What pdb knows of each kind of launcher: a table entry in a file of its own.
  *
- * To add one, write attach/launchers/NAME.c with a struct launcher_kind, and add it to the lists in this
- * header and in launcher_kind.c; nothing else tells kinds apart. An entry's functions call nothing that
- * reads the lists. What it leaves out has a safe default: ranks are found by the process tree of this
- * node, no daemons are started, pdb's own environment preloads the recorder. Variables of a rank that
- * no MPI had before are for model/recorder/identity.c, too. Tests: cases in tests/unit/test_launcher.c
- * (recognized), test_launcher_kind.c (names), test_daemon_plan.c (the command).
+ * To add one, write attach/launchers/NAME.c with a struct launcher_kind, and add it to the lists in
+ * this header and in launcher_kind.c. Nothing else tells kinds apart. An entry's functions call
+ * nothing that reads the lists. Fields left out have safe defaults: ranks are found by the process
+ * tree of this node, no daemons are started, pdb's own environment preloads the recorder. New
+ * variables for a rank's identity go into model/recorder/identity.c, too. Tests: cases in
+ * tests/unit/test_launcher.c (recognized), test_launcher_kind.c (names), test_daemon_plan.c (the
+ * command).
  *
- * What is taken from a launcher's command line or environment is started as this user: lists of
- * whole names, never prefixes, and nothing among them that names a program or file of somebody's
- * (docs/security.md). */
+ * Words from a launcher's command line or environment are used in commands that run as this user.
+ * So take only whole names from a list, never prefixes, and none that names a program or file of
+ * somebody else (docs/security.md). */
 #ifndef PDB_ATTACH_LAUNCHER_KIND_H
 #define PDB_ATTACH_LAUNCHER_KIND_H
 
@@ -63,7 +64,7 @@ struct launcher_kind {
 	bool forks;        /* a copy of itself, to watch it; the parent holds the job */
 	const char *apart; /* name of its processes (comm), if its ranks are not below it */
 
-	/* ---- How its ranks are found: in the safe one of these ways, else the process tree ---- */
+	/* ---- How its ranks are found: the safe one of these, else the process tree ---- */
 
 	/* A PMIx tool connection, by the shell, does it no harm. Never to be tried with others. */
 	bool takes_pmix;
@@ -90,10 +91,10 @@ struct launcher_kind {
 	int (*plan)(const struct daemon_site *site, const char *hosts, size_t num_hosts,
 		    struct words *argv, struct pdb_error *err);
 	const char *host_suffix; /* behind each of the hosts, which have commas between; NULL: "" */
-	/* What such a command, of any kind, takes over of its environment: names behind the prefix. */
+	/* What such a command, of any kind, takes from its environment: names after the prefix. */
 	const char *variable_prefix;
 	const char *const *variables;
-	/* What tells a process which rank of which job it is: not for a command of pdb's. */
+	/* Variables that give a process its rank and job: not for a command of pdb's. */
 	struct launcher_variables identity;
 	const struct launcher_allocation *allocation;
 	/* Remove what one that pdb has started leaves behind when it is made to end. */
@@ -119,7 +120,7 @@ void openmpi_preload(struct words *argv, const char *value, const char *const *o
 /* NULL: no launcher. */
 const struct launcher_kind *launcher_kind_of(const struct launcher_look *look);
 
-/* By the name of a program, such as "mpiexec.hydra"; by that of a library. NULL: it tells nothing. */
+/* By the name of a program, such as "mpiexec.hydra", or of a library. NULL: not known. */
 const struct launcher_kind *launcher_kind_of_program(const char *name);
 const struct launcher_kind *launcher_kind_of_library(const char *name);
 
@@ -129,7 +130,7 @@ bool launcher_kind_has_table(const struct launcher_kind *kind);
 /* Is "NAME=value" one of these? */
 bool launcher_variables_have(const struct launcher_variables *variables, const char *variable);
 
-/* The version that a library of the launcher has in a variable, as text; "" if it cannot be read. */
+/* The version in a variable of the launcher's library, as text; "" if it cannot be read. */
 void launcher_kind_version(const struct launcher_look *look, const char *library,
 			   const char *symbol, char *buffer, size_t size);
 

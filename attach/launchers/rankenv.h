@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What a process' environment says of the rank that it is, whatever launcher wrote it there. */
+ * The rank that a process has according to its environment, whatever launcher wrote it. */
 #ifndef PDB_ATTACH_RANKENV_H
 #define PDB_ATTACH_RANKENV_H
 

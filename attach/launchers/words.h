@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Words of a command line, or variables of an environment, that grow; they own their strings. */
+ * Growing lists of words of a command line, or variables of an environment. They own their
+ * strings. */
 #ifndef PDB_ATTACH_WORDS_H
 #define PDB_ATTACH_WORDS_H
 
@@ -16,23 +17,23 @@ void words_add_all(struct words *words, const char *const *list); /* ends with N
 /* Takes over the word, which was allocated. */
 void words_add_owned(struct words *words, char *word);
 
-/* Of a struct words that is no more; NULL is fine. */
+/* The words of a struct words that is gone; NULL is fine. */
 void words_free(char **words);
 
-/* The words of a text with a zero byte behind each (/proc/PID/cmdline), and NULL; pointers into it. The
- * caller frees the array. */
+/* The words of a text with a zero byte behind each (/proc/PID/cmdline), and NULL; pointers into the
+ * text. The caller frees the array. */
 char **words_split(char *text, size_t size, bool skips_empty);
 
 /* What follows the first word of this name; NULL: nothing. */
 const char *words_value(char *const *words, const char *name);
 
-/* The value of NAME or "NAME=..." among "NAME=value"; NULL: it is not there, or there is no list. */
+/* The value of NAME or "NAME=..." among "NAME=value"; NULL: not there, or there is no list. */
 const char *words_variable(const char *const *list, const char *name);
 
 /* Is the text one of the names, as far as the `length` of it goes? */
 bool words_are_one(const char *text, size_t length, const char *const *names);
 
-/* Add those options of a command line that have one of these names: "NAME VALUE" or "NAME=VALUE". */
+/* Add the options of a command line with one of these names: "NAME VALUE" or "NAME=VALUE". */
 void words_add_options(struct words *words, const char *const *argv, const char *const *names);
 
 /* For qsort(). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What pdb and its daemons tell each other of a job's processes (model/wire/proc_bytes.h). */
+ * What pdb and its daemons tell each other about a job's processes (model/wire/proc_bytes.h). */
 #ifndef PDB_ATTACH_DAEMON_JOB_H
 #define PDB_ATTACH_DAEMON_JOB_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A node's share of looking at a job: two looks at the segment of each of its ranks, stack samples in
- * between. pdb does it itself where all ranks are on its own node, else its daemons do. Keeps who the
- * processes are: a later one with the same pid is no rank. */
+ * A node's part of looking at a job: two looks at the segment of each of its ranks, with stack
+ * samples in between. pdb does it itself if all ranks are on its own node, else its daemons do. It
+ * remembers the processes: a later one with the same pid is no rank. */
 #ifndef PDB_ATTACH_NODE_H
 #define PDB_ATTACH_NODE_H
 
@@ -20,14 +20,14 @@ struct node_look_options {
 	int milliseconds; /* between the two looks; at least 1000 where there is no recorder */
 	int max_samples;  /* ranks that are stack-sampled, the lowest ones */
 	bool all_threads; /* of each such rank */
-	/* Also see, before and beside the segments, all that a look without a recorder would. */
+	/* Also take, before and beside the segments, all that a look without a recorder would. */
 	bool all_evidence;
 	bool keeps;   /* segments with traces stay open, so that a last look finds them */
-	bool is_last; /* ranks have ended: these are told of by what was kept of them */
+	bool is_last; /* ranks have ended: what was kept of them answers */
 	/* Sleep until then (CLOCK_MONOTONIC); false: the look is to be given up, now. */
 	bool (*sleep_until)(uint64_t until_ns);
-	/* Between the samples of a job without a recorder, or with all evidence: with the last ones,
-	 * to tell the sampler what to read in the next. NULL: nothing. */
+	/* Called between the samples of a job without a recorder, or with all evidence, with the
+	 * last ones: it tells the sampler what to read in the next. NULL: nothing. */
 	void (*prepare)(void *context, const struct samples *samples);
 	void *context;
 };
@@ -57,13 +57,13 @@ int node_look(struct node *node, const struct node_look_options *options, char *
  * model must have been destroyed. */
 void node_commit(struct node *node);
 
-/* Sample the stacks of those of `ranks` that are on this host, in the place of older samples of these
- * ranks. Stacks that cannot be followed to their beginning are tried twice more. If it is given up
- * after the first time, what there is till then counts. */
+/* Sample the stacks of those of `ranks` that are on this host; they replace older samples. Stacks
+ * that cannot be followed to their beginning are tried twice more. If it is given up after the
+ * first time, what is there counts. */
 int node_sample(struct node *node, const struct rankset *ranks,
 		const struct node_sampling *sampling, struct pdb_error *err);
 
-/* Let this process have so many files open beside a few, if it may. */
+/* Let this process have so many open files beside a few, if it may. */
 void node_raise_file_limit(size_t needed);
 
 /* Is the rank's process still there, and the same as when the node was made? */

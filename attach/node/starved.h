@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A thread that polls and gets no processor makes no poll, which looks like a thread that computes.
- * On a crowded node that happens to many for the length of a look. */
+ * Threads that poll but get no processor. Such a thread makes no poll, so it looks like one that
+ * computes. On a crowded node that happens to many for the length of a look. */
 #ifndef PDB_ATTACH_STARVED_H
 #define PDB_ATTACH_STARVED_H
 
@@ -15,9 +15,9 @@ struct starved_facts {
 	char state;                           /* of the thread, as in /proc/PID/stat */
 };
 
-/* Could it have gone on polling, but got no processor between the looks, nor did any other thread of
- * its process? Only for a second after its last poll: one that computes for ever gets none in some
- * look, too. Ticks are of 10 ms: one may pass without any time in it. */
+/* Could the thread have been polling, but got no processor between the looks, nor did any other
+ * thread of its process? Only for a second after its last poll: a thread that computes for ever
+ * gets none in some look, too. Ticks are of 10 ms: one may pass without any time in it. */
 static inline bool starved_is(const struct starved_facts *facts)
 {
 	return facts->polls > 0 && facts->now_ns - facts->last_poll_ns < 1000000000 &&

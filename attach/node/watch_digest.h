@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What is seen of all ranks at one moment while a job is watched: who is inside MPI, who outside, and
- * numbers. Digests of several nodes are united on the way (pdbd.h). */
+ * What all ranks of a watched job do at one moment: who is inside MPI, who outside, and numbers.
+ * Digests of several nodes are united on the way (pdbd.h). */
 #ifndef PDB_ATTACH_WATCH_DIGEST_H
 #define PDB_ATTACH_WATCH_DIGEST_H
 
@@ -19,7 +19,7 @@ struct watch_numbers {
 	uint32_t num_left;     /* that have a recorder and have left MPI_Finalize */
 	uint32_t num_moved;    /* of num_recorded: that made a transition since the last look */
 	uint32_t num_sampled;  /* whose stack was seen */
-	uint32_t num_refused;  /* of which no stack could be had */
+	uint32_t num_refused;  /* whose stack could not be taken */
 	uint32_t num_changed;  /* of num_sampled: that are in another call of MPI than last time, or
 				* have been out of it meanwhile by their messages or frames */
 	uint32_t num_unsure;   /* of the others: whose messages cannot be counted */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A node's part of watching a job: who of its ranks is inside MPI, and who has moved, by cheap reads
- * of their segments, again and again, or by the stacks of a few that are named each time. pdb does it
- * itself where all ranks are on its own node, else its daemons do. */
+ * A node's part of watching a job: who of its ranks is inside MPI, and who has moved. It reads
+ * their segments cheaply, again and again, or takes stacks of the few ranks that are named each
+ * time. pdb does it itself if all ranks are on its own node, else its daemons do. */
 #ifndef PDB_ATTACH_WATCH_LOOK_H
 #define PDB_ATTACH_WATCH_LOOK_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Who is inside MPI, by the stacks of a few ranks without a recorder, for as long as a job runs. */
+ * Who is inside MPI, by the stacks of a few ranks without a recorder, for as long as a job is
+ * watched. */
 #ifndef PDB_ATTACH_WATCH_STACKS_H
 #define PDB_ATTACH_WATCH_STACKS_H
 
@@ -15,10 +16,11 @@ struct watch_stacks;
 struct watch_stacks *watch_stacks_create(void);
 void watch_stacks_destroy(struct watch_stacks *stacks); /* NULL is fine */
 
-/* Sample the main threads of these ranks and add to the numbers of the digest that are about stacks.
- * A rank between two calls of the test and probe families, or in one a moment ago, counts as inside:
- * it waits in a loop of its own. That one in the same call twice has gone round is seen by the frames
- * outside it, and, while nobody moves otherwise, by the messages that its MPI library has counted. */
+/* Sample the main threads of these ranks and add to the numbers of the digest that are about
+ * stacks. A rank between two calls of the test and probe families, or in one a moment ago, counts
+ * as inside: it waits in a loop of its own. The frames outside a call show that a rank seen in the
+ * same call twice has gone round. While nobody moves otherwise, the message counts of its MPI
+ * library show that, too. */
 void watch_stacks_take(struct watch_stacks *stacks, const struct sampler_target *targets,
 		       size_t num, struct watch_digest *digest);
 

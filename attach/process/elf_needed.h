@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Which libraries a program loads when it starts, as the loader of this system says: nothing of
- * them is run. */
+ * Which libraries a program loads at its start, by the rules of this system's loader, without
+ * running anything of them. */
 #ifndef PDB_ATTACH_ELF_NEEDED_H
 #define PDB_ATTACH_ELF_NEEDED_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Programs and libraries as they lie in memory, for the unwinder: headers and unwind tables are
- * read from a process (or core) that has the object mapped, not from its file, which may have been
- * replaced or be in another mount namespace. Pages that are never written to are equal in all
- * processes and read once. */
+ * Programs and libraries as they lie in memory, for the unwinder. Headers and unwind tables are
+ * read from a process (or core) that has the object mapped. Its file may have been replaced or be
+ * in another mount namespace. Pages that are never written to are equal in all processes and read
+ * once. */
 #ifndef PDB_ATTACH_IMAGE_H
 #define PDB_ATTACH_IMAGE_H
 

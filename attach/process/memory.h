@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Reading another process' memory while it runs, or what a core has of it. Works on 64-bit
- * processes of this architecture. */
+ * Reading the memory of another process while it runs, or of a core. Works on 64-bit processes of
+ * this architecture. */
 #ifndef PDB_ATTACH_MEMORY_H
 #define PDB_ATTACH_MEMORY_H
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What /proc says of a process. Everything here can be gone a moment later, and says so with -1 or
- * NULL and errno: ENOENT or ESRCH for a process that ended, EACCES for somebody else's.
+ * What /proc says of a process. Everything here can be gone a moment later. Functions report that
+ * with -1 or NULL and errno: ENOENT or ESRCH for a process that ended, EACCES for one of another
+ * user.
  *
- * Beside it: maps.c and memory.c have a process' mappings and memory, image.c the programs and
- * libraries in it, elf_symbol.c where their variables are, elf_needed.c what a program loads. */
+ * Beside it: maps.c and memory.c have the mappings and memory of a process, image.c the programs
+ * and libraries in it, elf_symbol.c the addresses of their variables, elf_needed.c the libraries
+ * that a program loads. */
 #ifndef PDB_ATTACH_PROCFS_H
 #define PDB_ATTACH_PROCFS_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The message queues of a rank, of whatever MPI library it has. They are read from its memory while
- * it runs, without debug information: where things are is known, and objects are believed only if
- * they say themselves what they are. Open MPI's objects are in openmpi_objects.c, its own protocol
- * in openmpi_queues.c; what UCX holds is in ucx_tags.c, and becomes queues in ucx_queues.c by what
- * the library above says of tags (openmpi_ucx.c, mpich_queues.c). */
+ * The message queues of a rank, for all supported MPI libraries. They are read from its memory
+ * while it runs, without debug information. Locations are known for certain versions, and an object
+ * is believed only if it identifies itself. openmpi_objects.c reads Open MPI's objects,
+ * openmpi_queues.c its own protocol. ucx_tags.c reads what UCX holds; ucx_queues.c makes queues of
+ * it, using what the library above says of tags (openmpi_ucx.c, mpich_queues.c). */
 #ifndef PDB_ATTACH_MPI_QUEUES_H
 #define PDB_ATTACH_MPI_QUEUES_H
 

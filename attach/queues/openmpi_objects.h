@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What Open MPI 4.1 and 5.0 have in memory however they send: communicators, their members,
- * processes. No debug information is needed: where things are is known here, and each object is
- * believed only if it says itself what it is: it begins with the address of its class, which has a
+ * Objects of Open MPI 4.1 and 5.0 in memory, for all its transports: communicators, their members,
+ * processes. No debug information is needed: object layouts are known for these versions. An object
+ * is believed only if it identifies itself: it begins with the address of its class, which has a
  * name and a size. */
 #ifndef PDB_ATTACH_OPENMPI_OBJECTS_H
 #define PDB_ATTACH_OPENMPI_OBJECTS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The message queues of an MPI library that gives its messages to UCX (libucp): of what UCX has,
- * and what the library says that the tags mean. Read from memory while the process runs, without
- * debug information: where UCX has its queues is found by what they look like. */
+ * The message queues of an MPI library over UCX (libucp): what UCX holds, and what the library says
+ * of the meaning of tags. Read from memory while the process runs, without debug information: UCX's
+ * queues are recognized by their structure. */
 #ifndef PDB_ATTACH_UCX_QUEUES_H
 #define PDB_ATTACH_UCX_QUEUES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Whom a thread waits for in the kernel: locks, joins and conditions all end in futex(2), whose
+ * Whom a thread waits for in the kernel. Locks, joins and conditions all end in futex(2), whose
  * argument is the address of a word. What glibc keeps in and beside such words tells who will wake
  * the thread (nptl/sysdeps/pthread, bits/struct_mutex.h, bits/struct_rwlock.h). */
 #ifndef PDB_ATTACH_FUTEX_H
@@ -28,7 +28,7 @@ struct futex_call {
  * registers of this machine do not tell. */
 bool futex_call_of(const struct user_regs_struct *regs, struct futex_call *ret);
 
-/* The wait of a call of which it is not known who will end it. */
+/* The wait of a call if it is not known who will end it. */
 struct sample_wait futex_of_nobody(const struct futex_call *call);
 
 /* By what the words were while the thread stood still; num: how many could be read. tid and `own`,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The functions that a CPython process is in: read from the interpreter's own frames, and put in
- * the place of the native frames that run them. CPython 3.11 (offsets from its headers) and 3.13
- * (which has them at the start of _PyRuntime). */
+ * The Python functions that a CPython process is in. They are read from the interpreter's own
+ * frames and replace the native frames that run them. CPython 3.11 (offsets from its headers) and
+ * 3.13 (which has them at the start of _PyRuntime). */
 #ifndef PDB_ATTACH_PYTHON_H
 #define PDB_ATTACH_PYTHON_H
 

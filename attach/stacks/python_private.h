@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the parts of python.h share. */
+ * Shared by the parts of python.h. */
 #ifndef PDB_ATTACH_PYTHON_PRIVATE_H
 #define PDB_ATTACH_PYTHON_PRIVATE_H
 
@@ -80,8 +80,11 @@ int python_locate(struct python *python, uint64_t code, uint64_t instruction,
 		  struct modules *modules, uint32_t *module_ret, uint64_t *offset_ret);
 void python_forget_codes(struct python *python);
 
-/* The line of the code unit `unit` (2 bytes each) by a location table of CPython 3.11 or later (its
- * Objects/locations.md says what is in there); 0 if it has none. */
+/* The line of the code unit `unit` (2 bytes each) by a location table of CPython 3.11 or later; 0
+ * if it has none. An entry of the table begins with a byte: 128 + 8 * kind + code units - 1. After
+ * it come, by kind: 0 to 9 columns on the same line; 10 to 12 the same, kind - 10 lines further; 13
+ * a signed difference of lines; 14 the same, then columns; 15 nothing: it has no line. No byte
+ * after the first has bit 7. */
 int python_line(const uint8_t *table, size_t size, int first_line, int64_t unit);
 
 #endif

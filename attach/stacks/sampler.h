@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Stack samples of local ranks: seize, interrupt, copy registers and stack, resume; unwind the
- * copies afterwards with libunwind. Threads are detached again before the call returns.
+ * Stack samples of local ranks: seize, interrupt, copy registers and stack, resume, and unwind the
+ * copies with libunwind. Threads are detached before the call returns.
  *
- * tracee.c speaks ptrace, unwind_space.c shows libunwind a process, unwind.c walks stacks and reads
- * variables on the way, python.c puts Python's functions in the place of its interpreter's
- * frames. */
+ * tracee.c speaks ptrace. unwind_space.c shows a process to libunwind. unwind.c walks stacks and
+ * reads variables on the way. python.c replaces frames of the Python interpreter. */
 #ifndef PDB_ATTACH_SAMPLER_H
 #define PDB_ATTACH_SAMPLER_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Stopping threads of other processes for a moment, to copy what an unwinder needs. ptrace is only
- * spoken here, and only by a thread made for the purpose: when that ends, the kernel lets go of all
- * that it still holds, so that no tracee can stay seized or stopped. */
+ * Stops threads of other processes for a moment, to copy what an unwinder needs. Only this module
+ * uses ptrace, and only in a thread made for it: when that thread ends, the kernel releases all
+ * that it still holds. So no tracee can stay seized or stopped. */
 #ifndef PDB_ATTACH_TRACEE_H
 #define PDB_ATTACH_TRACEE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Unwinding copied stacks with libunwind: its accessors are given the copied registers and stack,
- * and the unwind tables from images. The process itself runs on meanwhile. */
+ * Unwinds copied stacks with libunwind. Its accessors get the copied registers and stack, and the
+ * unwind tables from images. The process itself runs on meanwhile. */
 #ifndef PDB_ATTACH_UNWIND_H
 #define PDB_ATTACH_UNWIND_H
 

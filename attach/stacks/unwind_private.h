@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the parts of unwind.h share: the process, as libunwind is shown it (unwind_space.c), and a
- * walk along a stack of it (unwind.c). */
+ * Shared by the parts of unwind.h: the process as shown to libunwind (unwind_space.c), and a walk
+ * along one of its stacks (unwind.c). */
 #ifndef PDB_ATTACH_UNWIND_PRIVATE_H
 #define PDB_ATTACH_UNWIND_PRIVATE_H
 
@@ -37,7 +37,7 @@ struct walk {
 
 #define WALK_FRAME_LOOKS 16 /* what a frame counts as, at least */
 
-/* Take so many looks. False: it has taken too much, or somebody does not want it any more. */
+/* Take so many looks. False: it has taken too many, or was interrupted. */
 bool walk_look(struct walk *walk, uint64_t num);
 
 /* A word of what was copied; of anything that an unwinder may read, which takes a look. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Reading mapped files that somebody may cut short meanwhile: a program that is copied over while
- * its core is looked at. Touching a page that is no more raises SIGBUS. They are mapped all the
- * same, since debug information may be many times larger than what is needed of it, and libdw reads
- * whole sections of what is not mapped. */
+ * Safe reading of mapped files that may get shorter meanwhile, such as a program that is copied
+ * over while its core is read. Touching a page that is gone raises SIGBUS. Files are mapped all the
+ * same: debug information may be many times larger than what is needed of it, and libdw reads whole
+ * sections of files that are not mapped. */
 #ifndef PDB_ATTACH_CUT_GUARD_H
 #define PDB_ATTACH_CUT_GUARD_H
 
@@ -19,7 +19,7 @@ struct cut_guard {
  * is given all that is not about that. Guards do not nest. */
 void cut_guard_enter(struct cut_guard *guard);
 
-/* The end of it. True if something was missing: then nothing that was read is to be believed. */
+/* End it. True if something was missing: then believe nothing that was read. */
 bool cut_guard_leave(struct cut_guard *guard);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Linker symbols to the names that people wrote. */
+ * From linker symbols to the names in the source. */
 #ifndef PDB_ATTACH_DEMANGLE_H
 #define PDB_ATTACH_DEMANGLE_H
 

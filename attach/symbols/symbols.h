@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Addresses to names with libdw: function (demangled), file and line; cached by build-id. Opens
- * modules through /proc/PID/root of a process that has them, compares build-ids, falls back from
- * DWARF to .symtab to .dynsym, uses separate debug files where they are installed, and never goes
- * to the network (debuginfod stays off).
+ * From addresses to names with libdw: function (demangled), file and line, cached by build-id.
+ * Modules are opened through /proc/PID/root of a process that has them, and build-ids are compared.
+ * Without DWARF, .symtab and .dynsym are used. Separate debug files are used if installed; pdb
+ * never uses the network (debuginfod stays off).
  *
- * debug_file.c opens a module's files, debug_functions.c finds the functions that an address is in,
- * symbol_table.c those of the linker, demangle.c makes names of symbols. cut_guard.c: files may be
- * cut short while they are read. */
+ * debug_file.c opens a module's files, debug_functions.c finds the functions at an address,
+ * symbol_table.c those of the linker, demangle.c makes names of symbols. cut_guard.c protects
+ * against files that get shorter while they are read. */
 #ifndef PDB_ATTACH_SYMBOLS_H
 #define PDB_ATTACH_SYMBOLS_H
 

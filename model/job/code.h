@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Machine code as analyses see it: the instructions of one function, what they do to integer
- * registers and memory, and its variables. Filled by attach/. Addresses are ELF virtual ones. */
+ * Machine code for analyses: the instructions of one function, their effects on integer registers
+ * and memory, and its variables. Filled by attach/. Addresses are ELF virtual ones. */
 #ifndef PDB_MODEL_CODE_H
 #define PDB_MODEL_CODE_H
 

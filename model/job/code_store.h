@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The functions of a job that are known as machine code: decoded from files of this host, told by a
- * rank's node, or saved in a snapshot. Each is there once, and stays. */
+ * The functions of a job whose machine code is known: decoded from files of this host, sent by a
+ * rank's node, or saved in a snapshot. Each is stored once, and stays. */
 #ifndef PDB_MODEL_CODE_STORE_H
 #define PDB_MODEL_CODE_STORE_H
 

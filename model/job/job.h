@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Everything that is known of a job at one moment: what analyses read, what snapshots hold. */
+ * All that is known of a job at one moment: what analyses read and snapshots hold. */
 #ifndef PDB_MODEL_JOB_H
 #define PDB_MODEL_JOB_H
 
@@ -72,8 +72,8 @@ void job_add_crash(struct job *job, const struct job_crash *crash);
 const struct job_crash *job_find_crash(const struct job *job, int rank);
 void job_clear_holes(struct job *job);
 /* Take over `fresh` in place of the samples of `ranks`, those of other ranks stay. With
- * keeps_replaced all that was borrowed of the samples before stays valid, but that of ranks that are
- * not replaced its owner has changed: their notes, values and queues are fresh's. */
+ * keeps_replaced all that was borrowed of the samples before stays valid, but that of ranks that
+ * are not replaced its owner has changed: their notes, values and queues are fresh's. */
 void job_replace_samples(struct job *job, const struct rankset *ranks, struct samples *fresh);
 /* Values are of these probes (copied) from now on. Those that samples have keep what they are of
  * if that is among them, under its new number; others are dropped. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The communicators, windows and files of a job, unified by their ids within each MPI_COMM_WORLD,
- * those with members of several worlds by their ids alone. */
+ * The communicators, windows and files of a job, unified by their ids within each MPI_COMM_WORLD.
+ * Those with members of several worlds are unified by their ids alone. */
 #ifndef PDB_MODEL_JOB_COMMS_H
 #define PDB_MODEL_JOB_COMMS_H
 

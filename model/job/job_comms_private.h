@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Of job_comms.c, which finds them, job_comms_order.c, which sorts them, and job_comms_views.c,
- * which answers for them. */
+ * Shared by job_comms.c, which finds them, job_comms_order.c, which sorts them, and
+ * job_comms_views.c, which answers for them. */
 #ifndef PDB_MODEL_JOB_COMMS_PRIVATE_H
 #define PDB_MODEL_JOB_COMMS_PRIVATE_H
 

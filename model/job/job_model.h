@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/segment/segment.h" /* SEG_STATE_* and enum seg_class: state ids work the same here */
+#include "model/segment/segment.h" /* SEG_STATE_*, enum seg_class: the same state ids */
 
 struct callpaths;
 struct model;

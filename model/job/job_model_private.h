@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What job_model.c and job_roles.c share. */
+ * Shared by job_model.c and job_roles.c. */
 #ifndef PDB_MODEL_JOB_MODEL_PRIVATE_H
 #define PDB_MODEL_JOB_MODEL_PRIVATE_H
 

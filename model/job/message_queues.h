@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What an MPI library itself holds of one rank's messages, with a recorder or without: receives
- * that no message has met, messages without a receive, counts by peer. Filled by attach/. */
+ * The message queues of one rank's MPI library, with a recorder or without: receives that no
+ * message has met, messages without a receive, counts by peer. Filled by attach/. */
 #ifndef PDB_MODEL_MESSAGE_QUEUES_H
 #define PDB_MODEL_MESSAGE_QUEUES_H
 

@@ -100,7 +100,7 @@ struct model_ledger {
 	uint64_t sends, sends_done, receives, receives_done, taken;
 };
 
-/* What a thread told of a collective, as in struct seg_note. */
+/* What a thread noted of a collective, as in struct seg_note. */
 struct model_note {
 	uint64_t number;
 	uint32_t comm; /* into comms */
@@ -264,7 +264,7 @@ struct pdb_error;
 int model_validate(const struct model *model, struct pdb_error *err);
 /* Is a communicator valid for this model, but for the own rank in it? */
 bool model_has_valid_comm(const struct model *model, const struct model_comm *comm);
-/* Is a trace, which is one, of this model: does it name sites and functions that there are? */
+/* Does a valid trace fit this model: does it name only existing sites and functions? */
 int model_validate_trace(const struct model *model, const struct trace *trace,
 			 struct pdb_error *err);
 

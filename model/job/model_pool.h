@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the models of many ranks have in common, made once. Models that use a pool are in it and
- * point into it; it lives until the last of them is gone. */
+ * What the models of many ranks have in common, stored once. Models that use a pool are in it and
+ * point into it; it lives until the last of them is freed. */
 #ifndef PDB_MODEL_MODEL_POOL_H
 #define PDB_MODEL_MODEL_POOL_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The loaded objects (program, libraries) of a job, each once: by build-id where it has one, else
- * by path. Frames of recorded call paths and of stack samples name modules by their id here. */
+ * The loaded objects (program, libraries) of a job, each once: by build-id if it has one, else by
+ * path. Frames of recorded call paths and of stack samples name modules by their id here. */
 #ifndef PDB_MODEL_MODULES_H
 #define PDB_MODEL_MODULES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The symbols of an MPI library for a function of the standard, and the function's name. */
+ * From the symbols of an MPI library to the functions of the standard and their names. */
 #ifndef PDB_MODEL_MPI_NAME_H
 #define PDB_MODEL_MPI_NAME_H
 

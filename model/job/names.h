@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Names for people: call path node -> function, file, line; by a resolver (attach/symbols) on
+ * Names of call path nodes: function, file, line. They come from a resolver (attach/symbols) on
  * demand, or from a snapshot. So analysis and render need not know ELF.
  *
- * A node has a chain of names, since its code may be inlined: from the innermost function to the
- * frame's. Stacks show them all, as gdb does; a place in one line is names_get(). */
+ * A node has a chain of names, from the innermost inlined function to the frame's own. Stacks show
+ * them all, as gdb does; a place in one line is names_get(). */
 #ifndef PDB_MODEL_NAMES_H
 #define PDB_MODEL_NAMES_H
 
@@ -85,7 +85,7 @@ enum names_mpi_kind {
 	NAMES_MPI_SEND,
 	NAMES_MPI_SENDRECV,
 	NAMES_MPI_WAIT,    /* MPI_Wait, MPI_Waitall, ... */
-	NAMES_MPI_ONE_WAY, /* collectives that some go on from before all have come, or never enter */
+	NAMES_MPI_ONE_WAY, /* collectives that some leave before all have come, or never enter */
 };
 enum names_mpi_kind names_mpi_kind(struct names *names, uint32_t node);
 

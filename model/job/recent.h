@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The last different numbers that were seen, to tell what is new from what comes again. */
+ * The last different numbers seen, to tell new ones from repeated ones. */
 #ifndef PDB_MODEL_RECENT_H
 #define PDB_MODEL_RECENT_H
 

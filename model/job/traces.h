@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The traces of a job's threads, with symbols that mean the same in all of them. */
+ * The traces of a job's threads. A symbol means the same in all of them. */
 #ifndef PDB_MODEL_TRACES_H
 #define PDB_MODEL_TRACES_H
 

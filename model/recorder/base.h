@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the others are written in: the fast path's words, and private memory straight from the
- * kernel, since the recorder never touches the program's heap. */
+ * The basics of the recorder: macros of the fast path, and private memory straight from the kernel,
+ * since the recorder never touches the program's heap. */
 #ifndef PDB_RECORDER_BASE_H
 #define PDB_RECORDER_BASE_H
 
@@ -21,9 +21,9 @@
 #define relaxed_set(word_, value_) atomic_store_explicit(word_, value_, memory_order_relaxed)
 #define relaxed_add(word_, value_) atomic_fetch_add_explicit(word_, value_, memory_order_relaxed)
 
-/* A section of a sequence lock as of struct seg_current: it begins with an odd number and ends with the
- * next even one. One that the thread was thrown out of (a signal handler's longjmp) is closed by the
- * next one. */
+/* A section of a sequence lock as of struct seg_current: it begins with an odd number and ends with
+ * the next even one. One that the thread was thrown out of (a signal handler's longjmp) is closed
+ * by the next one. */
 static ALWAYS_INLINE uint32_t section_begin(_Atomic uint32_t *word)
 {
 	uint32_t seq = relaxed_get(word) | 1;

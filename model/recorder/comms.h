@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The communicators, windows and files of this process, and the numbers of their collectives.
- * Looking up takes no lock; who adds or frees holds the recorder's. Handles are words: nothing here
- * knows MPI. */
+ * Looking up takes no lock; adding and freeing need the recorder's lock. Handles are words: nothing
+ * here knows MPI. */
 #ifndef PDB_RECORDER_COMMS_H
 #define PDB_RECORDER_COMMS_H
 

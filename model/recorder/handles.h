@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * From MPI's handles to small numbers, for handles that come and go: a program may make thousands
- * of windows, but have few at a time. Looking up takes no lock; who changes it holds one.
+ * of windows, but have few at a time. Looking up takes no lock; changes need one.
  *
- * Not an idhash, whose keys stay. Open addressing with linear probing; a key is within HANDLES_NEAR
+ * Not an idhash, whose keys stay. Open addressing with linear probing. A key is within HANDLES_NEAR
  * slots of its place, so that slots of removed keys can be used again. A table that became too
- * small stays mapped, since somebody may be looking into it. */
+ * small stays mapped, since another thread may be reading it. */
 #ifndef PDB_RECORDER_HANDLES_H
 #define PDB_RECORDER_HANDLES_H
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What is exported by the name of an MPI function is a jump. It first leads to wrap_resolve(),
- * which says where to: to the wrapper, or past it when the process has another MPI. So who is not
- * wanted costs one jump and touches no argument: handles are integers in one MPI, pointers in
- * another.
+ * Each exported MPI function is a jump. It first leads to wrap_resolve(), which sets its target:
+ * the wrapper, or past it if the process has another MPI. So a recorder that is not needed costs
+ * one jump and touches no argument: handles are integers in one MPI, pointers in another.
  *
  * JUMP(SYMBOL, IERROR) needs in the same file
- *	struct recorder_function jump_SYMBOL   begins with the address to jump to, jump_first_SYMBOL at first
+ *	struct recorder_function jump_SYMBOL   begins with the target, at first jump_first_SYMBOL
  *	recorded_SYMBOL()                      the wrapper
  * and JUMP_RESOLVE() once in the library. */
 #ifndef PDB_RECORDER_JUMP_H
@@ -138,8 +137,8 @@ struct jump_frame {
 		".asciz \"" #symbol_ "\"\n.popsection\n")
 
 /* What jump_first_SYMBOL goes by. It calls, in the same file,
- *	void *wrap_resolve(struct recorder_function *, const struct jump_info *, struct jump_frame *,
- *			   void *arguments, uintptr_t caller)
+ *	void *wrap_resolve(struct recorder_function *, const struct jump_info *,
+ *			   struct jump_frame *, void *arguments, uintptr_t caller)
  * with the arguments that are not in registers, and goes on where that says with the call as it
  * was. After NULL it returns the frame's result to the caller. */
 #define JUMP_RESOLVE()                                                                             \

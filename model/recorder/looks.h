@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * One-sided calls that only look: a program that waits for somebody to change a window makes the same
- * few of them again and again. Rounds of looks whose answers do not change are polls, as MPI_Iprobe
- * that finds nothing is: counted, and no events. Whatever else the thread does goes on from where it
- * then is in the round, as if all of them had been recorded.
+ * One-sided calls that only look. A program that waits for a window to change makes the same few
+ * calls again and again. Rounds of looks whose answers do not change are polls, like an MPI_Iprobe
+ * that finds nothing: counted, and no events. Whatever else the thread does continues from its
+ * place in the round, as if all of them had been recorded.
  *
- * A call that may be a look costs a countdown. When it is over and there was nothing but such calls
- * meanwhile, what each asks for is remembered, until another call comes. When as many as are known
- * have come twice more in a row and told nothing new, they are polls. An answer is compared after the
- * call that completes it (MPI_Win_flush, MPI_Win_unlock); it may have become unreadable by then, if a
- * call has failed. Nothing here knows MPI. */
+ * A call that may be a look costs a countdown. If it ends with nothing but such calls meanwhile,
+ * what each asks for is remembered, until another call comes. When as many as are known have come
+ * twice more in a row with no news, they are polls. An answer is compared after the call that
+ * completes it (MPI_Win_flush, MPI_Win_unlock). It may have become unreadable by then, if a call
+ * has failed. Nothing here knows MPI. */
 #ifndef PDB_RECORDER_LOOKS_H
 #define PDB_RECORDER_LOOKS_H
 
@@ -101,8 +101,9 @@ bool looks_told_nothing(struct lane *l);
 /* That has been recorded. */
 void looks_end(struct lane *l);
 
-/* Another call comes, or a poll that was successful, and polls were counted: make the events of those
- * looks of the last round that led from the present state to the last look. Within no section. */
+/* Another call comes, or a poll that was successful, and polls were counted: make the events of
+ * those looks of the last round that led from the present state to the last look. Within no
+ * section. */
 void looks_resume(struct lane *l);
 
 #endif

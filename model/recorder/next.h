@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Where a call of an exported function goes. In a process of the recorder's own MPI to the wrapper,
- * and from it to the next library's function of that name, so that another tool still sees the
- * call, or with PDB_CHAIN=pmpi to MPI's own. In a process of another MPI straight to that next
- * function. Whose MPI it is is found out at the first call, from what is loaded, before MPI is
- * asked. */
+ * Where a call of an exported function goes. In a process of the recorder's own MPI it goes to the
+ * wrapper, and from there to the next library's function of that name, so that another tool still
+ * sees the call; with PDB_CHAIN=pmpi it goes to MPI's own. In a process of another MPI it goes
+ * straight to that next function. Which MPI it is is decided at the first call, by what is loaded,
+ * before MPI is asked. */
 #ifndef PDB_RECORDER_NEXT_H
 #define PDB_RECORDER_NEXT_H
 

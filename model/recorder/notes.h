@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Notes of collectives (struct seg_note): what has to be set against what other members say, and is
- * not the same in all of them. Only the lane's thread writes them.
+ * Notes of collectives (struct seg_note): values that differ between members and must be compared
+ * with theirs. Only the lane's thread writes them.
  *	uint32_t *entries = notes_begin(lane, SEG_NOTE_GIVES, comm, number, unit, num);
  *	if (entries) {
  *		...
@@ -12,8 +12,8 @@
 
 #include "model/recorder/lane.h"
 
-/* A note of that collective, which is of a communicator that there is. Room for `num` entries, which
- * are to be filled in; NULL: no room, or too many. */
+/* A note of that collective, which is of a communicator that there is. Room for `num` entries,
+ * which are to be filled in; NULL: no room, or too many. */
 uint32_t *notes_begin(struct lane *l, enum seg_note_kind kind, uint32_t comm, uint64_t number,
 		      uint64_t unit, uint32_t num);
 /* It is complete. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The loaded objects of this process: from a return address to (module, offset), for callers with
- * the recorder's lock; who has a function of some name; the name of a function, from its file. */
+ * the recorder's lock; which object has a function of a given name; the name of a function, from
+ * its file. */
 #ifndef PDB_RECORDER_OBJECTS_H
 #define PDB_RECORDER_OBJECTS_H
 

@@ -75,7 +75,7 @@ static inline bool operation_is(const struct lane *l, enum seg_operation_kind ki
 	       relaxed_get(&seg->flags) == flags && !(relaxed_get(&seg->seq) & 1);
 }
 
-/* One of which there is no more to say than its kind. */
+/* One with nothing but its kind. */
 static inline void operation_plain(struct lane *l, enum seg_operation_kind kind,
 				   enum operation_of of)
 {

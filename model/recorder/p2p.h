@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Evidence of point-to-point calls and requests, for the lane's operation, its ledger and the table
- * of requests. Functions that take a message come before the call's event; those that are told how
- * it ended come after it. Nothing here knows MPI. */
+ * of requests. Functions that take a message come before the call's event; those that take its
+ * outcome come after it. Nothing here knows MPI. */
 #ifndef PDB_RECORDER_P2P_H
 #define PDB_RECORDER_P2P_H
 

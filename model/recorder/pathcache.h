@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The checked cache of call paths, one for each thread. An entry is found by function, return
- * address and stack pointer of the MPI call, and believed only if every stack slot in which the
- * full unwind found a return address still holds that value, which a sum of them all tells. Then
- * the path is the same: each live call keeps its return address in its own slot, and a slot that
- * was left and not reused does no harm unless *all* up to main and the stack pointer agree.
+ * address and stack pointer of the MPI call. It is believed only if every stack slot in which the
+ * full unwind found a return address still holds that value; a sum of them all tells. Then the path
+ * is the same: each live call keeps its return address in its own slot. A slot that was left and
+ * not reused does no harm unless *all* up to main and the stack pointer agree.
  *
- * Layers of a library are called at one stack pointer by many ways (same slots, other values),
- * which are all kept; of one bucket the newest PATHCACHE_WAYS are looked at.
+ * Layers of a library are called at one stack pointer on many ways (same slots, other values),
+ * which are all kept. Of one bucket the newest PATHCACHE_WAYS are tried.
  *
- * That code was unloaded is noticed at the next full unwind, which forgets everything. Until then
- * an entry could hold wrongly if another library came to the same address and made a call with the
- * same stack pointer and the same return address in every slot. */
+ * Unloaded code is noticed at the next full unwind, which forgets everything. Until then an entry
+ * is wrong if another library came to the same address and made a call with the same stack pointer
+ * and the same return address in every slot. */
 #ifndef PDB_RECORDER_PATHCACHE_H
 #define PDB_RECORDER_PATHCACHE_H
 

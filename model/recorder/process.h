@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Life of the recorder in a process, and what all its threads share. Functions keep errno, none
- * fails towards the program. */
+ * Life of the recorder in a process, and what all its threads share. Functions keep errno. None
+ * reports a failure to the program. */
 #ifndef PDB_RECORDER_PROCESS_H
 #define PDB_RECORDER_PROCESS_H
 
@@ -48,7 +48,7 @@ struct lane *process_attach(enum seg_life life);
 /* Code that was unloaded may have left its addresses to other code. In a slow section. */
 void process_forget_unloaded(struct lane *lane);
 
-/* Nothing more can be recorded; what is there stays, and says so. In a slow section. */
+/* Nothing more can be recorded. What is there stays, and the segment says so. In a slow section. */
 void process_stop(void);
 
 /* ---- Init, finalize, abort ---- */

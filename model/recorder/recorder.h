@@ -75,7 +75,8 @@ void recorder_leave(struct lane *lane);
 void recorder_enter_poll(struct lane *lane);
 void recorder_leave_poll(struct lane *lane, bool failed);
 
-/* The same for a call that looks_are_due() for and that looks_begin() was told of: a poll or not. */
+/* The same for a call that looks_are_due() for and that looks_begin() was told of: a poll or
+ * not. */
 void recorder_enter_look(struct lane *lane);
 void recorder_leave_look(struct lane *lane);
 

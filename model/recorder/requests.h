@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What completes later, in this process: from a key (made of MPI's handle) to a slot of the
+ * Requests of this process that complete later: from a key (made of MPI's handle) to a slot of the
  * segment's requests. Slots are used again. Nothing here knows MPI.
  *
- * Where threads may call MPI at the same time (MPI_THREAD_MULTIPLE), callers hold the lock. Its
- * owner is a lane: if a thread was thrown out of it (a signal handler's longjmp), the thread's next
- * call takes it over.
+ * If threads may call MPI at the same time (MPI_THREAD_MULTIPLE), callers hold the lock. Its owner
+ * is a lane: if a thread was thrown out of it (a signal handler's longjmp), the thread's next call
+ * takes it over.
  *
  * MPI may give a handle out again before the call that completed its request is counted. So another
- * thread may add a request with that handle: the slot of the first is an orphan then, which no key
- * leads to, and whoever listed it before the call has a reference. */
+ * thread may add a request with that handle. The first request's slot is an orphan then, which no
+ * key leads to; whoever listed it before the call has a reference. */
 #ifndef PDB_RECORDER_REQUESTS_H
 #define PDB_RECORDER_REQUESTS_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Slow sections: one thread at a time, cancellation off. A call of MPI in the middle of one on the
- * same thread (a signal's handler that calls MPI_Abort) is passed through.
+ * Slow sections: one thread at a time, cancellation off. An MPI call within one on the same thread
+ * (a signal handler that calls MPI_Abort) is passed through.
  *
- * Signals are blocked once the thread has the lock: one that waited with signals blocked could not
- * be stopped by a signal, and some runtimes wait until all are. Brief sections do not block them:
- * some programs make thousands of windows a second, and asking the kernel takes longer than all
- * else there. They are for the midst of an MPI call only, which no handler jumps out of without
- * harm. */
+ * Signals are blocked once the thread has the lock. A thread that waited with signals blocked could
+ * not be stopped by a signal, and some runtimes wait until all threads are. Brief sections do not
+ * block signals: some programs make thousands of windows a second, and the system call would take
+ * longer than the rest. They are only for the inside of an MPI call, which no handler jumps out of
+ * without harm. */
 #ifndef PDB_RECORDER_SLOW_H
 #define PDB_RECORDER_SLOW_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Time stamps: the processor's counter where it is fit for that, else CLOCK_MONOTONIC. */
+ * Time stamps: the processor's counter if it is suitable, else CLOCK_MONOTONIC. */
 #ifndef PDB_RECORDER_TICKS_H
 #define PDB_RECORDER_TICKS_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Who has to tell whom before a call can go on, where that is no message: counted and kept like
- * messages with the tags SEG_TAG_POST and below. And locks of windows. Nothing here knows MPI. */
+ * Tokens: what ranks tell each other, other than messages, before a call can go on. They are
+ * counted like messages, with the tags SEG_TAG_POST and below. Also locks of windows. Nothing here
+ * knows MPI. */
 #ifndef PDB_RECORDER_TOKENS_H
 #define PDB_RECORDER_TOKENS_H
 

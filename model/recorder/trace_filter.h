@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What is traced and what not: PDB_TRACE_FILTER, a list of words with commas between them.
+ * What is traced: PDB_TRACE_FILTER, a list of words with commas between them.
  *
  *	mpi		no functions of the program
  *	comm		of MPI's only what communicates or waits for it

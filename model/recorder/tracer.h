@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The trace of a lane (PDB_TRACE): model/trace/trace_writer.h in the lane's arena, and the symbols
- * of the program's functions. Only the lane's thread feeds it; a signal handler in the midst of
- * that leaves its own events for after. */
+ * of the program's functions. Only the lane's thread writes it. A signal handler that interrupts it
+ * leaves its own events for later. */
 #ifndef PDB_RECORDER_TRACER_H
 #define PDB_RECORDER_TRACER_H
 

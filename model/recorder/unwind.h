@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The full unwind of the calling thread: the slow way to a call path. The libraries for it are
- * loaded when recording starts, with their symbols kept to ourselves: linked in, their backtrace()
- * and _Unwind_* would come before the program's own and break C++ exceptions and thread exit
- * there. */
+ * The full unwind of the calling thread: the slow way to a call path. Its libraries are loaded when
+ * recording starts, with their symbols private. If they were linked in, their backtrace() and
+ * _Unwind_* would replace the program's own and break C++ exceptions and thread exit there. */
 #ifndef PDB_RECORDER_UNWIND_H
 #define PDB_RECORDER_UNWIND_H
 
@@ -11,7 +10,8 @@
 
 #include "model/recorder/pathcache.h"
 
-/* The next frame outwards; `at`: the slot that `ip` was read from (NULL: not known). False: enough. */
+/* The next frame outwards; `at`: the slot that `ip` was read from (NULL: not known). False:
+ * enough. */
 typedef bool unwinder_take(void *arg, uintptr_t ip, uintptr_t sp, const uintptr_t *at);
 
 struct unwinder {

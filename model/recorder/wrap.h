@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the generated wrappers are made of; included by nothing else. */
+ * The parts of the generated wrappers; included by nothing else. */
 #ifndef PDB_RECORDER_WRAP_H
 #define PDB_RECORDER_WRAP_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * From the arguments of a wrapper to what the recorder understands: indexes, words, ranks, tags. */
+ * From the arguments of a wrapper to the recorder's terms: indexes, words, ranks, tags. */
 #ifndef PDB_RECORDER_WRAP_ARGS_H
 #define PDB_RECORDER_WRAP_ARGS_H
 
@@ -91,7 +91,8 @@ static inline int wrap_predefined_size(MPI_Datatype type)
 /* 0: it has none. */
 NOINLINE int wrap_ask_size(MPI_Datatype type);
 
-/* Bytes of that many elements; 0: no type. Only for significant arguments: others may be garbage. */
+/* Bytes of that many elements; 0: no type. Only for significant arguments: others may be
+ * garbage. */
 static ALWAYS_INLINE uint64_t wrap_bytes(MPI_Count count, MPI_Datatype type)
 {
 	int size = wrap_predefined_size(type);

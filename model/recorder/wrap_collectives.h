@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The hooks of collective calls: a number, the root, and the bytes that this rank gives if all must
- * give as many. Arguments that are not significant in this rank are not looked at: garbage. */
+ * give as many. Arguments that are not significant in this rank may be garbage and are not read. */
 #ifndef PDB_RECORDER_WRAP_COLLECTIVES_H
 #define PDB_RECORDER_WRAP_COLLECTIVES_H
 
@@ -112,7 +112,8 @@ WRAP_COLLECTIVE(bcast, wrap_root_gives(root, count, type), MPI_Count count, MPI_
 		int root)
 WRAP_COLLECTIVE(allreduce, WRAP_GIVEN(SEG_PEER_NONE, wrap_bytes(count, type)), MPI_Count count,
 		MPI_Datatype type)
-/* What each gives is what it gets from each; but two groups may give each other different amounts. */
+/* What each gives is what it gets from each; but two groups may give each other different
+ * amounts. */
 WRAP_COLLECTIVE(alltoall,
 		WRAP_GIVEN(SEG_PEER_NONE,
 			   wrap_is_inter(comm) ? SEG_NO_BYTES : wrap_bytes(count, type)),

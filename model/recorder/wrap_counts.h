@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The hooks of collectives in which ranks give each other different amounts: what each gives and
- * takes is noted; and notes of calls that have returned with an error. Arguments that are not
- * significant in this rank are not looked at: garbage. */
+ * The hooks of collectives in which ranks give each other different amounts; they note what each
+ * gives and takes. Also notes of calls that have returned with an error. Arguments that are not
+ * significant in this rank may be garbage and are not read. */
 #ifndef PDB_RECORDER_WRAP_COUNTS_H
 #define PDB_RECORDER_WRAP_COUNTS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * One-sided calls that may only look: what each asks for. Before those of one shape in wrap_tokens.h,
- * once in a while or while they repeat. */
+ * One-sided calls that may only look: what each asks for. They run before those of one shape in
+ * wrap_tokens.h, once in a while or while they repeat. */
 #ifndef PDB_RECORDER_WRAP_LOOKS_H
 #define PDB_RECORDER_WRAP_LOOKS_H
 

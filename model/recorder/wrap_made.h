@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The hooks of calls that make and free communicators, windows and files. Of a new one MPI is asked
- * only what is local: its groups and its topology. */
+ * The hooks of calls that make and free communicators, windows and files. MPI is asked only for
+ * local properties of a new one: its groups and its topology. */
 #ifndef PDB_RECORDER_WRAP_MADE_H
 #define PDB_RECORDER_WRAP_MADE_H
 

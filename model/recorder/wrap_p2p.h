@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The hooks of point-to-point calls and of what completes later; mpi_calls.def says when the
- * wrappers call them. Pointers may be NULL while MPI has not accepted them, or has refused. */
+ * The hooks of point-to-point calls and of requests; mpi_calls.def says when the wrappers call
+ * them. Pointers may be NULL before MPI has accepted them, or if it has refused. */
 #ifndef PDB_RECORDER_WRAP_P2P_H
 #define PDB_RECORDER_WRAP_P2P_H
 

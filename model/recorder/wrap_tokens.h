@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The hooks of one-sided calls, and of those that make communicators of groups and between groups:
+ * The hooks of one-sided calls, and of calls that make communicators of groups and between groups:
  * ranks tell each other something that is no message. */
 #ifndef PDB_RECORDER_WRAP_TOKENS_H
 #define PDB_RECORDER_WRAP_TOKENS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The writer's end of the segment file. Callers hold the recorder's lock and save errno. No file
- * descriptor stays open: a program may close all of them at any time. */
+ * descriptor stays open, since a program may close all of them at any time. */
 #ifndef PDB_RECORDER_WRITER_H
 #define PDB_RECORDER_WRITER_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The model segment: the one file format that the recorder (writer) and pdb (reader) share.
- * This header is all that the recorder sees of pdb. docs/segment-format.md tells the same.
+ * The model segment: the one file format that the recorder (writer) and pdb (reader) share. The
+ * recorder includes no other header of pdb's about it. docs/segment-format.md describes the same.
  *
  * A segment is a sparse file in PDB_SEGMENT_DIR, mode 0600, made by one rank:
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the files of the reader share: segment_open.c finds, segment_copy.c reads and bounds,
- * segment_read_*.c copy the parts, segment_reader.c the whole. */
+ * Shared by the files of the reader: segment_open.c finds a segment, segment_copy.c reads and
+ * bounds it, segment_read_*.c copy the parts, segment_reader.c the whole. */
 #ifndef PDB_MODEL_SEGMENT_PRIVATE_H
 #define PDB_MODEL_SEGMENT_PRIVATE_H
 

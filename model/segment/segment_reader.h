@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The reader's end of a segment: find it, check whose it is, copy it without trusting it. */
+ * The reader's end of a segment: finds it, checks whose it is, and copies it without trusting
+ * it. */
 #ifndef PDB_MODEL_SEGMENT_READER_H
 #define PDB_MODEL_SEGMENT_READER_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Segments of jobs that are over, removed a few at a time by a recorder that starts and a pdb that
- * leaves; and what a left segment is told by. Also in the recorder: no memory is allocated, no
- * descriptor stays open, errno is the caller's to save. */
+ * Removes segments of jobs that are over, a few at a time, when a recorder starts and when pdb
+ * leaves; and recognizes left segments. Also used in the recorder: it allocates no memory, keeps no
+ * descriptor open, and leaves saving errno to the caller. */
 #ifndef PDB_MODEL_SEGMENT_SWEEP_H
 #define PDB_MODEL_SEGMENT_SWEEP_H
 

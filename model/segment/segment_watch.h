@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What a rank is doing, read from its segment again and again in a few reads of some words. What
+ * What a rank is doing, read from its segment again and again, in a few reads of some words. What
  * does not change is read once. */
 #ifndef PDB_MODEL_SEGMENT_WATCH_H
 #define PDB_MODEL_SEGMENT_WATCH_H

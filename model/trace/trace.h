@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A trace: the whole sequence of what one thread did, with its loops: a checked copy of what a
- * trace_writer has made.
+ * A trace: the whole sequence of what one thread did, with its loops. It is a checked copy of what
+ * a trace_writer has made.
  *
  * As text "a [ b^2 c ]^3 b": an element is a symbol or a loop, with how often it was in a row. */
 #ifndef PDB_MODEL_TRACE_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A trace while it is written: the one format that its writer, in a rank, and its readers share.
+ * A trace while it is written: the one format shared by its writer, in a rank, and its readers.
  *
- * A trace is what one thread did, each event a *symbol* below TRACE_LOOP (a site, a function),
- * compressed by nested loop recognition: what is repeated is there once, with a count. In an arena
- * of fixed size:
+ * A trace is what one thread did. Each event is a *symbol* below TRACE_LOOP (a site, a function).
+ * Nested loop recognition compresses it: a repetition is stored once, with a count. It lies in an
+ * arena of fixed size:
  *
  *	+--------------------+ 0
  *	| struct trace_head  |

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Compresses a trace while it is made, one event at a time, by nested loop recognition (Ketterlin
  * and Clauss, "Prediction and trace compression of data access addresses through nested loop
- * recognition", CGO 2008; for symbols as in DiffTrace). For the inside of the traced program: no
- * allocation, locks or system calls, of libc memory functions only. One thread writes a trace.
+ * recognition", CGO 2008; for symbols as in DiffTrace). It runs inside the traced program: no
+ * allocation, locks or system calls, and only memory functions of libc. One thread writes a trace.
  *
  * Three rules:
  *  1. The same symbol again makes its count grow.
@@ -91,7 +91,7 @@ size_t trace_writer_private_size(size_t arena_size);
 bool trace_writer_init(struct trace_writer *w, void *arena, size_t arena_size, void *private_memory,
 		       const struct trace_writer_settings *settings);
 
-/* No more events, for this reason; whenever it is called, also in the midst of one. */
+/* Take no more events, for this reason. May be called at any time, also within an event. */
 void trace_writer_end(struct trace_writer *w, enum trace_end end);
 
 void trace_writer_advance(struct trace_writer *w);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What is known of machine code, and what is asked of it, as bytes: in questions to daemons, in
- * shares and in snapshots. What is read is checked, so that analyses can go by it. */
+ * Machine code, and questions about it, as bytes: in questions to daemons, in shares and in
+ * snapshots. Input is checked, so analyses can rely on it. */
 #ifndef PDB_MODEL_CODE_BYTES_H
 #define PDB_MODEL_CODE_BYTES_H
 
@@ -19,8 +19,8 @@ struct modules;
 void code_bytes_module(struct codec *c, struct modules *modules, uint32_t *id);
 /* Without its module. */
 void code_bytes_probe(struct codec *c, struct code_probe *probe);
-/* A function with its variables, which belong to who reads them; NULL: bad input. Whoever calls puts
- * their module before them. */
+/* A function with its variables, which belong to who reads them; NULL: bad input. Whoever calls
+ * puts their module before them. */
 void code_bytes_function(struct codec *c, struct code_function **function,
 			 struct code_variables **variables);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The processes of a job as bytes: in snapshots, and where pdb, its daemons and the process that
- * speaks PMIx tell each other of them. */
+ * The processes of a job as bytes: in snapshots, and between pdb, its daemons and the process that
+ * speaks PMIx. */
 #ifndef PDB_MODEL_PROC_BYTES_H
 #define PDB_MODEL_PROC_BYTES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Message queues as bytes, in shares and in snapshots. What is read is checked, so that analyses can go
- * by it. */
+ * Message queues as bytes, in shares and in snapshots. Input is checked, so analyses can rely on
+ * it. */
 #ifndef PDB_MODEL_QUEUE_BYTES_H
 #define PDB_MODEL_QUEUE_BYTES_H
 

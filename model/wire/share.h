@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A share: what one node knows of its ranks, or several nodes together of theirs, in a form that is
- * merged without being understood.
+ * A share: what one node, or several nodes together, know of their ranks, in a form that is merged
+ * without being understood.
  *
- * Each kind of fact is a column. A column holds the different values (items) once, whatever the
- * number of ranks that have them, and for each run of ranks the row of items that these have. Items
- * name nothing outside themselves: no index into another table, times relative to the rank's own
- * clock, peers relative to the rank. So equal ranks have equal items, and merging two shares is
- * uniting sets of byte strings. What it costs follows what is different.
+ * Each kind of fact is a column. A column holds each different value (item) once, and for each run
+ * of ranks the row of items that these have. Items name nothing outside themselves: no index into
+ * another table, times relative to the rank's own clock, peers relative to the rank. So equal ranks
+ * have equal items, and merging two shares is uniting sets of byte strings. The cost follows what
+ * is different.
  *
  *	node:	share_fill(share, job, NULL, SHARE_ANSWERS);  share_encode(share, &bytes);
  *	tree:	share_decode(bytes, ..., &other, &err);  share_merge(share, other, &err);
@@ -65,12 +65,12 @@ int share_decode(const uint8_t *bytes, size_t size, int num_ranks, struct share 
 		 struct pdb_error *err);
 
 /* Fill a job that has no models and samples yet, with what a share with SHARE_ANSWERS tells; items
- * are checked as if they came from segments. Of ranks without details the entries of rings have time
- * 0, no polls are known, and of the longest stays only those that verdicts go by; their lanes share
- * tables. On failure (ERROR_FORMAT) the job is to be destroyed. */
+ * are checked as if they came from segments. Of ranks without details the entries of rings have
+ * time 0, no polls are known, and of the longest stays only those that verdicts go by; their lanes
+ * share tables. On failure (ERROR_FORMAT) the job is to be destroyed. */
 int share_to_job(const struct share *share, struct job *job, struct pdb_error *err);
-/* Add the details and traces of some ranks to a job made from answers of the same moment. Details of
- * another moment are left out; a trace that is not valid there leaves a note. */
+/* Add the details and traces of some ranks to a job made from answers of the same moment. Details
+ * of another moment are left out; a trace that is not valid there leaves a note. */
 int share_add(const struct share *share, struct job *job, struct pdb_error *err);
 
 /* How many ranks have a model in it. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the items of a share hold, field by field: one function names the fields of an item for those
- * who write it (share_fill.c) and for those who read it (share_to_job.c and what that calls). What is
- * read is not trusted: what is out of range makes the decoder bad; what refers to something else is
- * checked by model_validate() when the model is complete. */
+ * What the items of a share hold, field by field. One function names the fields of an item for
+ * writing (share_fill.c) and for reading (share_to_job.c and what that calls). Input is not
+ * trusted: a value out of range marks the decoder bad; model_validate() checks references when the
+ * model is complete. */
 #ifndef PDB_MODEL_SHARE_ITEMS_H
 #define PDB_MODEL_SHARE_ITEMS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The columns of a share, for those who fill, merge, store and read it. */
+ * The columns of a share, for the files that fill, merge, store and read it. */
 #ifndef PDB_MODEL_SHARE_PRIVATE_H
 #define PDB_MODEL_SHARE_PRIVATE_H
 
@@ -93,8 +93,8 @@ struct share {
 
 #define SHARE_MAX_ITEMS ((1u << 31) - 1) /* of a column, and places */
 
-/* What may be made of so many bytes: what they may, and a model and a stack for each rank of the job,
- * since a million that do the same take next to none. */
+/* What may be made of so many bytes: what they may, and a model and a stack for each rank of the
+ * job, since a million that do the same take next to none. */
 uint64_t share_budget(uint64_t bytes, int num_ranks);
 
 /* The bytes before compression: append them, take them into an empty share. Ranks must be below

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Reading the items of a share: share_reader.c finds them, share_to_job.c makes a job of them, with
- * share_read_rank.c and share_read_comms.c for its ranks, share_read_stacks.c for samples and names. */
+ * share_read_rank.c and share_read_comms.c for its ranks, share_read_stacks.c for samples and
+ * names. */
 #ifndef PDB_MODEL_SHARE_READ_H
 #define PDB_MODEL_SHARE_READ_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Numbers of the snapshot format, which docs/snapshot-format.md tells in words. */
+ * Numbers of the snapshot format (docs/snapshot-format.md). */
 #ifndef PDB_MODEL_SNAPSHOT_FORMAT_H
 #define PDB_MODEL_SNAPSHOT_FORMAT_H
 

@@ -117,6 +117,8 @@ def states(text):
     rows = []
     for ranks, number, how, merge, place, judge, size in re.findall(
             r"^ *(\d+) +(\d+) (\w+) +(\S+) +(\S+) +(\S+) +(\S+)$", text, re.M):
+        if int(number) < 1000:
+            continue  # milliseconds
         all_of_it = float(merge) + float(place) + float(judge)
         rows.append([how, f"{int(ranks):,}", f"{int(number):,}", *(f"{float(value) / 1e3:.3f}" for value in
                                                                   (merge, place, judge, all_of_it)),

@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes docs/accuracy.md of what is answered of the kept snapshots (answers.txt), with the reasons in explained.json
-of those answers that are not right."""
+"""Makes docs/accuracy.md from the kept answers (answers.txt), with the reasons in explained.json for
+those that are not right."""
 
 import collections
 import json
 import os
+import re
+import textwrap
 
 from jobs.answers import format_ranks
 from verdicts import corpus
@@ -18,37 +20,44 @@ JUDGEMENTS = ("right", "undecided", "unsure", "wrong")
 
 HEAD = """# Accuracy
 
-What `lp` answers of {snapshots} recorded moments of {runs} jobs, as this version of pdb answers. They are kept in
-`tests/verdicts/corpus`; `make check-verdicts` replays them, and this page is made by `make accuracy`
-([testing](testing.md#recorded-hangs) says how jobs are recorded).
+How often this version of `lp` is right about {snapshots} recorded moments of {runs} jobs. The snapshots are
+in `tests/verdicts/corpus`. `make check-verdicts` replays them, `make accuracy` makes this page
+([testing](testing.md#recorded-hangs)).
 
-In most of the jobs a real program of Debian's, or one of our own that is healthy and hardly moves, ran with 4 or 8 ranks under Open MPI
-or MPICH until a fault was made in one random rank, at a random place of its own code and a random moment: an endless loop, a
-long sleep, SIGSTOP, a lost message, a collective that is left out, a receive of two ranks for messages that nobody sends (deadlock), a
-turned branch, ten times slower; or none. The others are small programs that hang: those of `tests/mpi`, and some written after
-public reports.
+Most jobs are a real program of Debian's, or a healthy one of our own that hardly moves, with 4 or 8
+ranks under Open MPI or MPICH. In it one fault was made in one random rank, at a random place of its
+own code and a random moment ([list](testing.md#the-fault-campaign)), or none. The others are small
+programs that hang ("of its own"): those of `tests/mpi`, and some written after public reports.
 
-- *right*: the rank of the fault (in a deadlock: one of the two) is among those that `lp` names; in a slow job nobody else
-  is named, in a healthy one nobody.
+- *right*: `lp` names the rank of the fault (in a deadlock: one of the two). In a slow job it names
+  nobody else, in a healthy one nobody.
 - *undecided*: `lp` says so, or names nobody.
-- *unsure*: others alone are named, but `lp` says that it is not sure that this is a hang or that they are its cause.
-- *wrong*: others alone are named, and nothing of the kind is said; of a program after a report also what says something
-  that is not true of it.
+- *unsure*: `lp` names only others, but says that it is not sure.
+- *wrong*: `lp` names only others and claims to be sure. In a program after a report an
+  untrue statement is wrong, too.
 
-`pdb watch` cannot be replayed. In campaigns until 2026-11-25 it told 235 of 236 hangs with the recorder, and all of 109 without, and
-raised no false alarm in 7 hours of healthy and slow jobs.
+Each moment is asked about three times:
+
+- *recorder*: all ranks have the recorder.
+- *stacks*: none has. `lp` uses stacks and the MPI library's message queues, four times in a second.
+  After a loop, a sleep or SIGSTOP one rank is elsewhere than those that wait for it. After a lost
+  message, a skipped collective, a deadlock or a turned branch all ranks may be inside MPI, with the
+  stacks of a healthy job. Only the recorder's counts tell whose call is missing.
+- *two thirds* of the ranks have it, chosen by the name of the file, as when part of the job was
+  started without it.
+
+`pdb watch` cannot be replayed. In campaigns until 2026-11-25 it found 235 of 236 hangs with the
+recorder and all of 109 without, with no false alarm in 7 hours of healthy and slow jobs.
 """
 
-BY = (("recorder", "With the recorder", ""),
-      ("stacks", "Without it", """
-By stacks and by the messages that the MPI library holds, four times in a second. After an endless loop, a long sleep or SIGSTOP one rank
-is somewhere else than all that wait for it. After a lost message, a skipped collective, a deadlock or a turned branch all ranks may be
-inside MPI, and each has just the stack that it has while a message is on its way to it: whose call is missing stands in counts
-that the recorder has.
-"""),
-      ("third", "With the recorder in two thirds of the ranks", """
-As when a part of the job was started without it. Which ranks have it is chosen by the name of the file.
-"""))
+BY = (("recorder", "recorder"), ("stacks", "stacks"), ("third", "two thirds"))
+
+TAIL = """
+## Answers that are not right
+
+Every wrong one, and with the recorder every one that is not right. The file's name has the seed and
+number of a campaign's run, the program, MPI and fault.
+"""
 
 
 def group_of(truth):
@@ -61,43 +70,41 @@ def percent(part, whole):
 
 
 def row(title, judgements):
-    counts = collections.Counter(judgements)
-    return (f"| {title} | {len(judgements)} | {percent(counts['right'], len(judgements))} | " +
-            " | ".join(str(counts[one]) for one in JUDGEMENTS[1:]) + " |")
+    """`judgements` by what was asked: how many are right, and the counts of the others."""
+    cells = []
+    for by, _ in BY:
+        counts = collections.Counter(judgements[by])
+        cells += [percent(counts["right"], len(judgements[by])),
+                  ", ".join(str(counts[one]) for one in JUDGEMENTS[1:])]
+    return f"| {title} | {len(judgements[BY[0][0]])} | " + " | ".join(cells) + " |"
 
 
 def table(title, groups):
     """Rows by what is in `groups`, and their sum."""
-    yield f"\n| {title} | moments | right | undecided | unsure | wrong |\n|---|---|---|---|---|---|"
+    head = " | ".join(f"{name}: right | undecided, unsure, wrong" for _, name in BY)
+    yield f"\n| {title} | moments | {head} |\n|---|---|" + "---|" * 2 * len(BY)
     for name in sorted(groups, key=lambda name: (name in ("tests/mpi", "reports"), name)):
         yield row(name, groups[name])
-    yield row("all", [one for group in groups.values() for one in group])
+    yield row("all", {by: [one for group in groups.values() for one in group[by]] for by, _ in BY})
 
 
 FAULTS = {"program": "of its own", "report": "of its own", "any": "of its own"}
 
 
-def tables(truth, answers, by):
-    faults, programs = collections.defaultdict(list), collections.defaultdict(list)
-    for (name, asked), answer in answers.items():
-        if asked == by:
-            fault = truth[name]["fault"]
-            faults[FAULTS.get(fault, fault)].append(answer.judgement)
-            programs[group_of(truth[name])].append(answer.judgement)
+def tables(truth, answers):
+    faults, programs = (collections.defaultdict(lambda: collections.defaultdict(list))
+                        for _ in range(2))
+    for (name, by), answer in answers.items():
+        fault = truth[name]["fault"]
+        faults[FAULTS.get(fault, fault)][by].append(answer.judgement)
+        programs[group_of(truth[name])][by].append(answer.judgement)
     yield from table("fault", faults)
     yield from table("program", programs)
 
 
-def title_of(truth, by):
-    what = f"{truth['program']}, {truth['what']}" if "seed" not in truth else \
-        f"{truth['program']}, {truth['fault']}, run {truth['run']} of seed {truth['seed']}"
-    return f"{what}, {truth['ranks']} ranks, {truth['mpi']}, " + \
-        {"recorder": "with the recorder", "stacks": "without it", "third": "in two thirds of the ranks"}[by]
-
-
 def reason_of(key, explained):
     """By how the file's name begins, and by what it was asked."""
-    return next((text for begin, text in explained.items() if key.startswith(begin)), "Not looked into.")
+    return next((f"Why: {text}" for begin, text in explained.items() if key.startswith(begin)), "")
 
 
 def wrong_answers(truth, answers, explained):
@@ -105,11 +112,16 @@ def wrong_answers(truth, answers, explained):
     for (name, by), answer in sorted(answers.items(), key=lambda one: corpus.natural(one[0][0])):
         if answer.judgement == "wrong" or (by == "recorder" and answer.judgement != "right"):
             one = truth[name]
-            fault = f"{one['fault']} in rank {format_ranks(one['truth'])}" if one["truth"] else one["fault"]
-            what = f" ({one['what']})" if "seed" in one and one["what"] else ""
-            named = f"ranks {answer.ranks} ({answer.kind}, {answer.certainty})" if answer.ranks != "-" else answer.kind
-            yield (f"\n### {title_of(one, by)}\n\nFault: {fault}{what}. Answer: {answer.judgement}, {named}. `{name}`\n\n"
-                   f"{reason_of(f'{name} {by}', explained)}")
+            fault = one["fault"] + (f" in rank {format_ranks(one['truth'])}" if one["truth"] else "")
+            what = re.sub(" 0x[0-9a-f]+", "", one["what"]) if "seed" in one else ""
+            what = f" ({what})" if what else ""
+            named = answer.kind
+            if answer.ranks != "-":
+                named = f"ranks {answer.ranks} ({answer.kind}, {answer.certainty})"
+            words = (f"- `{name}`, {dict(BY)[by]}: {answer.judgement}. Fault: {fault}{what}. "
+                     f"Answer: {named}. {reason_of(f'{name} {by}', explained)}")
+            yield textwrap.fill(words, 100, subsequent_indent="  ", break_long_words=False,
+                                break_on_hyphens=False)
 
 
 def main():
@@ -119,9 +131,8 @@ def main():
     runs = {(one["program"], one["what"], one["mpi"]) if "seed" not in one else (one["seed"], one["run"])
             for one in truth.values()}
     parts = [HEAD.format(snapshots=len(truth), runs=len(runs)).rstrip("\n")]
-    for by, title, text in BY:
-        parts += [f"\n## {title}", *([text.rstrip("\n")] if text else []), *tables(truth, answers, by)]
-    parts.append("\n## Answers that are not right\n\nEvery wrong one, and with the recorder every one that is not right.")
+    parts += ["\n## By fault and program", *tables(truth, answers)]
+    parts.append(TAIL)
     parts += wrong_answers(truth, answers, explained)
     with open(PAGE, "w", encoding="utf-8") as file:
         file.write("\n".join(parts) + "\n")
