@@ -201,18 +201,18 @@ static int run_gdb(struct session *session, const struct args *args, struct pdb_
 
 const struct command cmd_gdb = {
 	.name = "gdb",
-	.topic = TOPIC_LOOKING,
+	.topic = TOPIC_STACKS,
 	.usage = "gdb RANK [-ex COMMAND]...",
 	.summary = "Put gdb on a rank, in the first frame of the program's own code.",
-	.text = "The rank stands still until you leave gdb (\"quit\" or \"detach\"); then it goes "
-		"on\n"
-		"and you are back here. One that was stopped by a signal stays stopped. The next\n"
-		"answer is of a new look. With -ex, gdb carries out these commands and returns;\n"
-		"that works in command files too. A rank of another node gets the gdb of that\n"
-		"node, with its files; Ctrl-C three times in more than a second gives up one\n"
-		"whose host does not answer.\n"
-		"gdb sees a rank in Python as the interpreter's C code: it is in the innermost\n"
-		"frame, or in the one that called MPI. \"bt RANK\" shows Python's functions.",
+	.text = "The rank stands still until you leave gdb with \"quit\" or \"detach\". Then it\n"
+		"goes on, and you are back in pdb. A rank that a signal had stopped stays\n"
+		"stopped. The next answer is of a new look. With -ex, gdb runs these commands\n"
+		"and returns; this works in command files, too.\n"
+		"A rank on another node gets the gdb and the files of that node. If its host\n"
+		"does not answer, press Ctrl-C three times, over more than a second, to give\n"
+		"up.\n"
+		"gdb shows a Python rank as the interpreter's C code: in the innermost frame,\n"
+		"or in the one that called MPI. \"bt RANK\" shows the Python functions.",
 	.example = "gdb lp -ex \"bt 3\" -ex \"info locals\"",
 	.options = &gdb_option_table,
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_TERMINAL | CMD_NO_REPEAT,

@@ -111,9 +111,10 @@ const struct command info_overhead = {
 	.name = "overhead",
 	.topic = TOPIC_JOB,
 	.usage = "info overhead",
-	.summary = "Tell what pdb and the recorder have cost the job.",
-	.text = "How long ranks stood still for stack samples, how long the last look took, and\n"
-		"what the recorders keep and how often they had to unwind in full.",
+	.summary = "Show what pdb and the recorder have cost the job.",
+	.text = "The answer shows how long ranks stood still for stack samples, and how long\n"
+		"the last look took. It also shows how much the recorders keep, and how often\n"
+		"they had to unwind in full.",
 	.example = "info overhead",
 	.flags = CMD_NEEDS_JOB,
 	.find = find_overhead,

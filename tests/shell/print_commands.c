@@ -224,10 +224,12 @@ int main(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], "man") == 0)
 		return print_page();
 	printf("# Commands\n\n"
-	       "Made from the command table by `make docs/commands.md`; `help` shows the same.\n"
-	       "Commands and settings may be shortened as long as they are unique; l is lp, g is "
-	       "groups and w is why.\n"
-	       "Those that answer do so in JSON with `--json` ([json.md](json.md)).\n\n");
+	       "`make docs/commands.md` makes this page from the command table. `help` shows the\n"
+	       "same. You can shorten commands and settings as long as they are unique. l is lp, "
+	       "g\n"
+	       "is groups, w is why. Behind a command that answers, `--json` makes the answer "
+	       "JSON\n"
+	       "([json.md](json.md)).\n\n");
 	for (int topic = 0; topic < NUM_TOPICS; topic++) {
 		printf("## %s\n\n", command_topics[topic]);
 		for (size_t i = 0; command_table[i]; i++)
