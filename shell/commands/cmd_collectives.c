@@ -46,7 +46,7 @@ static int find_collectives(struct session *session, const struct args *args, st
 	uint32_t *chosen;
 
 	if (session->comms->num_comms == 0)
-		return error_set(err, ERROR_NOT_FOUND, "nothing is known of the communicators");
+		return error_set(err, ERROR_NOT_FOUND, "no communicator of this job is known");
 	chosen = arena_array(answer->arena, session->comms->num_comms, sizeof(*chosen));
 	if (choose(session->comms, word, chosen, &answer->num_collectives, err) < 0)
 		return -1;

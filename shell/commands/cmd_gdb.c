@@ -87,12 +87,10 @@ static int run_here(struct session *session, const struct proc *proc, const char
 	result =
 		child_run(call.argv, "DEBUGINFOD_URLS", session->out_fd, &watch, &ret->status, err);
 	if (result < 0 && err->code == ERROR_NOT_FOUND)
-		error_set(
-			err, ERROR_NOT_FOUND,
-			"gdb is not installed here; nothing else of pdb needs it.\n"
-			"Install it, or put one that is there into PATH. \"bt %d\" shows the stack "
-			"without it.",
-			proc->rank);
+		error_set(err, ERROR_NOT_FOUND,
+			  "gdb is not installed here.\nInstall it, or put its directory into PATH. "
+			  "\"bt %d\" shows the stack without gdb.",
+			  proc->rank);
 	gdb_guard_wait(guarded.guard);
 	gdb_call_deinit(&call);
 	ret->before = before.state;
@@ -114,8 +112,8 @@ static int run_there(struct session *session, const struct proc *proc, const cha
 	int result;
 
 	if (!daemons && err->code != ERROR_INTERRUPTED)
-		error_prefix(err, "rank %d runs on %s, where there is no daemon of pdb's",
-			     proc->rank, proc->host);
+		error_prefix(err, "rank %d runs on %s, where pdb has no daemon", proc->rank,
+			     proc->host);
 	if (!daemons)
 		return -1;
 	result = remote_gdb_run(daemons, &gdb, ret, err);
@@ -137,7 +135,7 @@ static void tell_state(const struct session *session, const struct proc *proc,
 			proc->rank, pid, on, host, on, host, proc->is_local ? "shell " : "", pid);
 	else if (session->editor)
 		printf("Rank %d (pid %d%s%s) %s.\n", proc->rank, pid, on, host,
-		       end->after == 'T' ? "is left stopped, as it was before" : "goes on");
+		       end->after == 'T' ? "stays stopped, as before" : "goes on");
 }
 
 /* "-ex COMMAND" for each, as gdb takes them. The caller frees. */

@@ -172,8 +172,7 @@ static int find_diff(struct session *session, const struct args *args, struct an
 		return -1;
 	asked->runs.all_threads = true;
 	if (rest.num_words != 2)
-		return error_set(err, ERROR_USAGE,
-				 "two ranks are expected, of this job or FILE:RANK");
+		return error_set(err, ERROR_USAGE, "give two ranks, of this job or as FILE:RANK");
 	for (int i = 0; i < 2; i++)
 		if (take_side(session, rest.words[i], &sides[i], answer, err) < 0)
 			return -1;

@@ -178,7 +178,7 @@ static void check(struct argp_state *state, const struct parsing *parsing)
 	if ((program->pid != 0) + (program->load != NULL) + has_cores > 1)
 		argp_error(state, "--pid, --load and --core exclude each other");
 	if (is_watch && (program->load || has_cores))
-		argp_error(state, "pdb watches only running jobs: --pid PID");
+		argp_error(state, "only a running job can be watched: --pid PID");
 	if (options->action != ACTION_DEBUG && !is_watch && has_job)
 		argp_error(state, "--pid, --load and --core do not go with run, env or clean");
 	if (options->action == ACTION_RUN && !options->run_argv)
