@@ -31,24 +31,25 @@ struct step {
 
 static const struct step steps[] = {
 	{0,
-	 "Which job is this, how did pdb find it, and is the recorder in its ranks? Without\n"
-	 "the recorder pdb goes by stacks, and by the messages that the MPI library holds.",
+	 "Which job is this, how did pdb find it, and is the recorder in its ranks?\n"
+	 "Without the recorder pdb goes by stacks, and by the messages that the MPI\n"
+	 "library holds.",
 	 "info job"},
 	{NEEDS_LEAST,
-	 "The first question about a job that hangs: who holds it up? The first line answers:\n"
-	 "the ranks that the others wait for. Below are where these ranks are, in which\n"
-	 "iteration of which loop, and the evidence. \"here for ... the longest stay here\n"
-	 "before\" shows how unusual that is.",
+	 "The first question about a job that hangs: who holds it up? The first line\n"
+	 "answers: the ranks that the others wait for. Below are where these ranks are,\n"
+	 "in which iteration of which loop, and the evidence. \"here for ... the longest\n"
+	 "stay here before\" shows how unusual that is.",
 	 "lp"},
 	{NEEDS_NONE,
-	 "The first question about a job that hangs: who holds it up? Here nobody does: this\n"
-	 "job moves, and pdb accuses nobody. In a job that hangs, the first line names the\n"
-	 "ranks that the others wait for.",
+	 "The first question about a job that hangs: who holds it up? Here lp names\n"
+	 "nobody, as in any job that moves. In a job that hangs, the first line names\n"
+	 "the ranks that the others wait for.",
 	 "lp"},
 	{0,
 	 "Who does what? Ranks of one row are in the same call path, and in the same\n"
-	 "iteration of every loop around it. \"since\" shows for how long. In other commands\n"
-	 "\"group 2\" names the ranks of the second row.",
+	 "iteration of every loop around it. \"since\" shows for how long. In other\n"
+	 "commands \"group 2\" names the ranks of the second row.",
 	 "groups"},
 	{NEEDS_LEAST | NEEDS_MODEL,
 	 "The groups as a picture: an arrow leads from those ahead to those behind.\n"
@@ -59,24 +60,24 @@ static const struct step steps[] = {
 	 "messages and collectives, down to the cause.",
 	 "why %W"},
 	{NEEDS_NONE | NEEDS_MODEL,
-	 "If a job crawls: how far is each group in its loops, and who moved between the two\n"
-	 "looks that pdb takes?",
+	 "If a job crawls: how far is each group in its loops, and who moved between the\n"
+	 "two looks that pdb takes?",
 	 "progress"},
 	{NEEDS_MODEL,
-	 "These are the loops of the iterations. pdb found them in what the ranks did, not in\n"
-	 "the source.",
+	 "These are the loops of the iterations. pdb found them in what the ranks did,\n"
+	 "not in the source.",
 	 "loops"},
 	{NEEDS_LEAST, "The stacks of the ranks that hold the others up, merged.", "bt lp"},
 	{NEEDS_NONE, "The stacks of all ranks, merged: each frame has its ranks.", "bt all"},
 	{NEEDS_LIVE | NEEDS_LEAST,
-	 "To see variables, type \"gdb lp\". It puts gdb on that rank, on its own node, in the\n"
-	 "first frame of your code. The rank stands still until you leave gdb. (The tutorial\n"
-	 "does not do this.)",
+	 "To see variables, type \"gdb lp\". It puts gdb on that rank, on its own node, in\n"
+	 "the first frame of your code. The rank stands still until you leave gdb. (The\n"
+	 "tutorial does not do this.)",
 	 NULL},
 	{NEEDS_LIVE,
-	 "All these answers are of one look at the job. \"refresh\" looks again; the prompt\n"
-	 "shows when a look is old. \"save hang.pdb\" keeps the look: pdb --load hang.pdb\n"
-	 "answers the same questions anywhere, also after the job's end.",
+	 "All these answers are of one look at the job. \"refresh\" looks again; the\n"
+	 "prompt shows when a look is old. \"save hang.pdb\" keeps the look: pdb --load\n"
+	 "hang.pdb answers the same questions anywhere, also after the job's end.",
 	 NULL},
 	{0,
 	 "This was the tutorial. \"help\" lists all commands, \"help ranks\" explains how to\n"

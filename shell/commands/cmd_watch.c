@@ -37,8 +37,8 @@ const struct command cmd_watch = {
 		"  nothing has moved for --max-wait\n"
 		"It then answers as \"lp\" does. It also reports ranks that the others wait for\n"
 		"most of the time, and a job that has become slow. These are no hangs.\n"
-		"Ctrl-C ends watching, never the job. For scripts: pdb watch --pid PID, and pdb\n"
-		"run --watch -- mpirun ..., with the same options.",
+		"Ctrl-C ends watching, never the job. In scripts, the same options work with\n"
+		"pdb watch --pid PID, and with pdb run --watch -- mpirun ...",
 	.options = &watch_option_table,
 	.users = 1u << ACTION_WATCH,
 	.example = "watch --save hang.pdb --kill",

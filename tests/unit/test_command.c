@@ -324,7 +324,7 @@ static void assert_says(struct fixture *f, const char *line, const char *const *
 static void help(void **state)
 {
 	static const struct {
-		const char *line, *parts[6];
+		const char *line, *parts[7];
 	} cases[] = {
 		{"help",
 		 {"When a job hangs:\n  lp  ", "\n  why 7  ", "\n  groups  ", "\n  save FILE  ",
