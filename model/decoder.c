@@ -10,8 +10,7 @@
 enum { ALLOCATION_COST = 32 }; /* what the allocator needs itself, for nothing, too */
 
 const char decoder_too_much[] =
-	"claims far more than its bytes can hold: it is damaged, or made to "
-	"do harm; have it saved again";
+	"claims far more than its bytes can hold: it is damaged or hostile; save it again";
 
 const char *decoder_why_bad(const struct decoder *d)
 {

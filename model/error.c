@@ -43,7 +43,7 @@ static void describe(int number, char *buffer, size_t size)
 	getrlimit(RLIMIT_NOFILE, &limit);
 	if (number == EMFILE)
 		snprintf(buffer, size,
-			 "pdb may have no more files open; raise \"ulimit -n\", which is %llu",
+			 "pdb has too many open files; raise \"ulimit -n\", which is %llu",
 			 (unsigned long long)limit.rlim_cur);
 	else
 		snprintf(buffer, size, "%s", strerror(number));

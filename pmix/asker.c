@@ -97,7 +97,8 @@ static int refuse_other_pids(pid_t pid, struct pdb_error *err)
 	if (got_theirs <= 0 || got_ours <= 0 || strcmp(theirs, ours) == 0)
 		return 0;
 	return error_set(err, ERROR_UNSUPPORTED,
-			 "process %d runs in a container of its own: run pdb in there", pid);
+			 "process %d runs in a container of its own: run pdb in that container",
+			 pid);
 }
 
 /* A child of a rank or batch step inherits it. Parameters of PMIx itself are the site's and stay. */
@@ -163,7 +164,7 @@ static int become_owner(const struct rendezvous *server, struct pdb_error *err)
 	    setresgid(server->egid, server->egid, server->egid) != 0 ||
 	    setresuid(server->euid, server->euid, server->euid) != 0 ||
 	    prctl(PR_SET_DUMPABLE, 0) != 0)
-		return error_errno(err, "cannot become user %u, whose job it is", server->euid);
+		return error_errno(err, "cannot become user %u, who owns the job", server->euid);
 	return 0;
 }
 
@@ -251,7 +252,8 @@ static int read_reply(int fd, int64_t deadline_ms, struct buffer *reply, struct 
 			return error_errno(err, "cannot wait for the launcher's answer");
 		if (ready == 0)
 			return error_set(err, ERROR_TIMEOUT,
-					 "the launcher does not answer; is it ending?");
+					 "the launcher does not answer; it may be ending. If not, "
+					 "run pdb again");
 		length = read(fd, bytes, sizeof(bytes));
 		if (length < 0 && errno == EINTR)
 			continue;
@@ -261,7 +263,7 @@ static int read_reply(int fd, int64_t deadline_ms, struct buffer *reply, struct 
 			return 0;
 		buffer_put_bytes(reply, bytes, (size_t)length);
 		if (reply->num > REPLY_MAX)
-			return error_set(err, ERROR_FORMAT, "the answer has no end");
+			return error_set(err, ERROR_FORMAT, "the launcher's answer has no end");
 	}
 }
 

@@ -64,7 +64,7 @@ static int connect_to(const struct rendezvous *server, pmix_proc_t *self_ret, st
 	if (status == PMIX_ERR_UNREACH)
 		return error_set(err, ERROR_GONE,
 				 "nobody answers at the address that %s names: process %d is "
-				 "ending, or has just started",
+				 "ending, or has just started; run pdb again in a few seconds",
 				 server->path, server->pid);
 	if (status != PMIX_SUCCESS)
 		return set_pmix_error(err, "cannot connect to the launcher as a tool", status);
@@ -223,10 +223,10 @@ int query_proctable(const struct rendezvous *server, const char *nspace, struct 
 		return error_set(err, ERROR_NOT_FOUND, "process %d has no job %s", server->pid,
 				 nspace);
 	if (!table)
-		return error_set(
-			err, ERROR_NOT_FOUND,
-			"process %d has no job yet; if it has just been started, try again",
-			server->pid);
+		return error_set(err, ERROR_NOT_FOUND,
+				 "process %d has no job yet; if it has just started, run pdb again "
+				 "in a few seconds",
+				 server->pid);
 	if (num_jobs > 1)
 		table->source_note = xasprintf("one of %d jobs that the launcher has", num_jobs);
 	*ret = table;

@@ -202,9 +202,8 @@ int rendezvous_find(pid_t pid, struct rendezvous *ret, struct pdb_error *err)
 		ret->egid = owner.egid;
 		return 0;
 	}
-	return error_set(
-		err, ERROR_NOT_FOUND,
-		"process %d takes no tools (no pmix.*.tool.%d in its TMPDIR or in /tmp); if "
-		"it has just been started, try again",
-		pid, pid);
+	return error_set(err, ERROR_NOT_FOUND,
+			 "process %d takes no tools (no pmix.*.tool.%d in its TMPDIR or in /tmp); "
+			 "if it has just started, run pdb again in a few seconds",
+			 pid, pid);
 }

@@ -29,7 +29,7 @@ static const struct {
 	 "that is for gdb: \"gdb RANK\" or \"gdb lp\""},
 	{" backtrace stack stacks ", "did you mean \"bt\"?"},
 	{" attach run start load core ",
-	 "pdb is told at its start: pdb --pid PID, pdb run -- mpirun ..., pdb --load FILE"},
+	 "give it when you start pdb: pdb --pid PID, pdb run -- mpirun ..., pdb --load FILE"},
 	{" detach kill bye stop ", "\"quit\" leaves the job, which goes on"},
 	{" status hang least ", "did you mean \"lp\"?"},
 	{" man ? ", "did you mean \"help\"?"},

@@ -38,8 +38,17 @@ enum command_words {
 	WORDS_COMMANDS,
 };
 
-/* How commands are grouped in `help`. */
-enum command_topic { TOPIC_ANSWERS, TOPIC_LOOKING, TOPIC_JOB, TOPIC_SHELL, NUM_TOPICS };
+/* How commands are grouped in `help`, by what they are for. */
+enum command_topic {
+	TOPIC_ANSWERS,
+	TOPIC_STACKS,
+	TOPIC_COUNTS,
+	TOPIC_LOOKING,
+	TOPIC_TRACES,
+	TOPIC_JOB,
+	TOPIC_SHELL,
+	NUM_TOPICS,
+};
 
 struct command {
 	const char *name;

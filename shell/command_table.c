@@ -5,16 +5,18 @@
 #include "shell/command.h"
 
 const char *const command_topics[NUM_TOPICS] = {
-	[TOPIC_ANSWERS] = "Who holds the job up, and why",
-	[TOPIC_LOOKING] = "Looking closer",
-	[TOPIC_JOB] = "The job",
+	[TOPIC_ANSWERS] = "Who holds the job up",
+	[TOPIC_STACKS] = "Stacks and variables",
+	[TOPIC_COUNTS] = "Messages and collectives",
+	[TOPIC_LOOKING] = "Loops and calls of a rank",
+	[TOPIC_TRACES] = "Traces",
+	[TOPIC_JOB] = "The job and the look at it",
 	[TOPIC_SHELL] = "The shell",
 };
 
 const char *const command_topic_words[NUM_TOPICS] = {
-	[TOPIC_ANSWERS] = "answers",
-	[TOPIC_LOOKING] = "looking",
-	[TOPIC_JOB] = "job",
+	[TOPIC_ANSWERS] = "answers", [TOPIC_STACKS] = "stacks", [TOPIC_COUNTS] = "counts",
+	[TOPIC_LOOKING] = "calls",   [TOPIC_TRACES] = "traces", [TOPIC_JOB] = "job",
 	[TOPIC_SHELL] = "pdb",
 };
 

@@ -177,7 +177,8 @@ static int await(struct daemons *daemons, struct pdb_error *err)
 		if (waited_ms == SLOW_MS && !daemons->avoided && find_silent(daemons))
 			break;
 	}
-	return error_set(err, ERROR_TIMEOUT, "no daemon has come within %d s", START_MS / 1000);
+	return error_set(err, ERROR_TIMEOUT, "no daemon has connected within %d s",
+			 START_MS / 1000);
 }
 
 /* ---- Asking them ---- */

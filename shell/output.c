@@ -69,7 +69,7 @@ static int choose_format(const char *path, const struct command *command, struct
 		return error_set(err, ERROR_USAGE, "this command draws no %s picture", known->name);
 	if (known && known->format == FORMAT_FOLDED && command && command->views[FORMAT_JSON])
 		return error_set(err, ERROR_USAGE,
-				 "this command writes no folded stacks; .json is for all of it");
+				 "this command writes no folded stacks; .json holds all of it");
 	return 0;
 }
 

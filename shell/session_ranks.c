@@ -135,7 +135,7 @@ int session_take_rank(struct session *session, const struct args *args, size_t *
 	if (result)
 		return -1;
 	if (rankset_count(set) > 1 && strcmp(args->words[first], "lp") != 0)
-		result = error_set(err, ERROR_USAGE, "one rank is needed, \"%s\" is %d",
+		result = error_set(err, ERROR_USAGE, "this needs one rank, \"%s\" is %d",
 				   args->words[first], rankset_count(set));
 	else
 		*ret = rankset_first(set);

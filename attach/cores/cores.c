@@ -237,8 +237,8 @@ static void note_files(struct loader *loader, const struct core_memory *memory, 
 static void tell_files(struct loader *loader)
 {
 	static const char *const texts[] = {
-		[MAPPED_UNCHECKED] = "the core does not tell whether it is the file that was "
-				     "mapped; names may be wrong if it is not",
+		[MAPPED_UNCHECKED] = "the core does not show whether this is the mapped file; if "
+				     "not, names may be wrong",
 		[MAPPED_DIFFERS] = "not the file that was mapped; its functions have no names, and "
 				   "stacks may end there",
 		[MAPPED_MISSING] =
@@ -327,11 +327,10 @@ static void add_sample(struct opened *opened, const struct core_thread *thread, 
 	sample.path = unwound.path;
 	sample.status = unwound.is_complete ? SAMPLE_COMPLETE : SAMPLE_INCOMPLETE;
 	if (unwound.is_too_deep)
-		sample.note = xstrdup("the stack has more frames than are looked at; the outermost "
-				      "are missing");
+		sample.note = xstrdup(
+			"the stack has more frames than pdb reads; the outermost are missing");
 	else if (!unwound.is_complete)
-		sample.note = xstrdup("the core does not tell how the outermost frame shown was "
-				      "called");
+		sample.note = xstrdup("the core does not show what called the outermost frame");
 	samples_add(opened->job->samples, &sample);
 }
 
@@ -383,9 +382,9 @@ static void load_core(struct loader *loader, const struct found *found)
 	if (core_memory_is_exhausted(opened.memory) || unwind_space_is_exhausted(opened.space))
 		words_add_owned(
 			loader->notes,
-			xasprintf("%s: it refers to far more than there is in it, as no process "
-				  "does; what is beyond is left out",
-				  found->path));
+			xasprintf(
+				"%s: it refers to far more than it holds; pdb leaves out the rest",
+				found->path));
 	close_core(&opened);
 }
 

@@ -381,8 +381,9 @@ static int take_record(struct link *link)
 	if (crypto_secretstream_xchacha20poly1305_pull(&link->receive, plain, &length, &tag,
 						       record + LENGTH_SIZE, size, record,
 						       LENGTH_SIZE) < 0)
-		return break_link(link, ERROR_FORMAT,
-				  "what came is not what was sent (changed, repeated or missing)");
+		return break_link(
+			link, ERROR_FORMAT,
+			"received data differ from what was sent (changed, repeated or missing)");
 	buffer_take(&link->in, LENGTH_SIZE + size);
 	return take_plain(link, plain, (size_t)length, tag) < 0 ? -1 : 1;
 }

@@ -178,7 +178,8 @@ struct link *link_accept(struct link_listener *listener, const struct link_limit
 	if (result < 0) {
 		if (err->code == ERROR_TIMEOUT && race->num_dropped > 0)
 			error_set(err, ERROR_TIMEOUT,
-				  "no daemon has connected in time; of %u others, the last: %s",
+				  "no daemon has connected in time; %u other connections failed, "
+				  "the last: %s",
 				  race->num_dropped, race->last.text);
 		return NULL;
 	}

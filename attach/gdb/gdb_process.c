@@ -213,9 +213,8 @@ int gdb_process_start(struct gdb_process *process, pid_t rank, const struct gdb_
 	*process = (struct gdb_process){.rank = rank};
 	if (!file)
 		return error_set(err, ERROR_NOT_FOUND,
-				 "gdb is not installed on %s, where rank %u runs.\n"
-				 "Install it there, or put one that is there into PATH before pdb "
-				 "is started.",
+				 "gdb is not installed on %s, where rank %u runs.\nInstall it "
+				 "there, or put its directory into PATH before you start pdb.",
 				 host, order->rank);
 	result = check_rank(rank, order, process, err);
 	if (result == 0)

@@ -116,13 +116,13 @@ static int plan_command(const struct daemon_site *site, struct daemon_plan *plan
 
 	if (!kind->plan)
 		return error_set(err, ERROR_UNSUPPORTED,
-				 "pdb knows no way to start programs on the nodes of a job of "
-				 "\"%s\"; only the ranks of its own node are looked at",
+				 "pdb cannot start programs on the nodes of a job of \"%s\"; it "
+				 "looks only at the ranks of its own node",
 				 kind->name);
 	names = join_hosts(hosts, plan->num_hosts, kind->host_suffix ? kind->host_suffix : "");
 	if (!names)
 		return error_set(err, ERROR_UNSUPPORTED,
-				 "the names of %zu hosts do not fit a command line",
+				 "the names of %zu hosts do not fit on a command line",
 				 plan->num_hosts);
 	result = kind->plan(site, names, plan->num_hosts, &argv, err);
 	free(names);

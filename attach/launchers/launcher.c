@@ -319,7 +319,7 @@ int launcher_check_own(const struct launcher_info *launcher, struct pdb_error *e
 	if (!shares_namespace(launcher->pid, "user") || !shares_namespace(launcher->pid, "pid"))
 		return error_set(err, ERROR_PERMISSION,
 				 "the launcher, pid %d, runs in a container of its own, and pdb "
-				 "starts nothing outside as it says; run pdb in there",
+				 "starts nothing for it outside; run pdb in that container",
 				 (int)launcher->pid);
 	return 0;
 }

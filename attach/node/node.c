@@ -209,7 +209,8 @@ static void second_look(struct local *local)
 	model_destroy(local->model);
 	local->model = NULL;
 	error_set(&local->trouble, ERROR_SYSTEM,
-		  "recording ended early: no space left for segments (see PDB_SEGMENT_DIR)");
+		  "recording ended early: no space left for segments; set PDB_SEGMENT_DIR to a "
+		  "directory with space");
 }
 
 static void forget_look(struct local *local)

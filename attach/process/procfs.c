@@ -118,7 +118,7 @@ int procfs_look(pid_t pid, uint64_t start_ticks, struct procfs_stat *ret, struct
 	if (ret->state == 'Z' && num_others > 0)
 		return error_set(
 			err, ERROR_UNSUPPORTED,
-			"its main thread has ended, %d other%s live%s on: no looking into it",
+			"its main thread has ended, %d other%s live%s on; pdb cannot look into it",
 			num_others, num_others == 1 ? "" : "s", num_others == 1 ? "s" : "");
 	if (ret->is_ending)
 		return error_set(err, ERROR_GONE, "process %d (%s) has ended", (int)pid, ret->comm);

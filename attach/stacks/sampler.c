@@ -429,12 +429,12 @@ static char *explain_hole(const struct unwind_result *unwound)
 	const char *why = "no unwind information for the outermost frame shown";
 
 	if (unwound->is_too_deep)
-		why = "the stack has more frames than are looked at; the outermost are missing";
+		why = "the stack has more frames than pdb reads; the outermost are missing";
 	else if (unwound->is_late)
-		why = "the interpreter's functions could not be read in the time that a thread may "
-		      "be stopped";
+		why = "pdb could not read the interpreter's functions in the time that it may stop "
+		      "a thread";
 	else if (unwound->missing)
-		why = "the stack is larger than what is copied of it; the outermost frames are "
+		why = "the stack is larger than the part that pdb copies; the outermost frames are "
 		      "missing";
 	return unwound->is_complete ? NULL : xstrdup(why);
 }

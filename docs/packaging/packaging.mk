@@ -34,7 +34,7 @@ $(LIBPDB_SO): $(LIBPDB_OBJ) $(PACKAGING)/libpdb.map
 	$(Q)ln -sf $(@F) $(@:.0=)
 
 # ---- Install ------------------------------------------------------------------------------------
-# FOLDER MODE FILE... for each folder under DESTDIR: install and uninstall go by the same list.
+# FOLDER MODE FILE... for each folder under DESTDIR: install and uninstall go by the same lists.
 
 PKGLIBDIR = $(PREFIX)/lib/pdb
 INSTALL_MADE = $(O)/packaging/pdb.pc $(O)/packaging/modulefile $(O)/packaging/modulefile-recorder
@@ -52,6 +52,12 @@ INSTALL_FILES = \
 	$(PREFIX)/share/pdb:644:$(O)/packaging/modulefile \
 	$(PREFIX)/share/pdb:644:$(O)/packaging/modulefile-recorder \
 	$(PREFIX)/share/pdb:644:docs/json-schema.json
+# FOLDER NAME TARGET. mpidb is a second name for the program: Python's debugger is called pdb, too.
+INSTALL_LINKS = \
+	$(LIBDIR):libpdb.so:$(notdir $(LIBPDB_SO)) \
+	$(PREFIX)/bin:mpidb:pdb \
+	$(PREFIX)/share/man/man1:mpidb.1:pdb.1 \
+	$(PREFIX)/share/bash-completion/completions:mpidb:pdb
 # Only those that nobody else has files in.
 INSTALL_FOLDERS = $(PKGLIBDIR) $(PREFIX)/share/pdb
 
@@ -59,6 +65,11 @@ install_part = $(word $(1),$(subst :, ,$(2)))
 define install-file
 	install -D -m $(call install_part,2,$(1)) $(call install_part,3,$(1)) \
 		$(DESTDIR)$(call install_part,1,$(1))/$(notdir $(call install_part,3,$(1)))
+
+endef
+install_link = $(DESTDIR)$(call install_part,1,$(1))/$(call install_part,2,$(1))
+define install-link
+	ln -sf $(call install_part,3,$(1)) $(call install_link,$(1))
 
 endef
 
@@ -69,13 +80,13 @@ $(INSTALL_MADE): $(O)/packaging/%: $(PACKAGING)/%.in always
 
 install: all $(INSTALL_MADE)
 	$(foreach f,$(INSTALL_FILES),$(call install-file,$(f)))
-	ln -sf $(notdir $(LIBPDB_SO)) $(DESTDIR)$(LIBDIR)/libpdb.so
+	$(foreach l,$(INSTALL_LINKS),$(call install-link,$(l)))
 	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; \
 		*) [ -n '$(DESTDIR)' ] || echo 'Now: export PATH=$(PREFIX)/bin:$$PATH' ;; esac
 
 uninstall:
 	rm -f $(foreach f,$(INSTALL_FILES),$(DESTDIR)$(call install_part,1,$(f))/$(notdir $(call install_part,3,$(f)))) \
-		$(DESTDIR)$(LIBDIR)/libpdb.so
+		$(foreach l,$(INSTALL_LINKS),$(call install_link,$(l)))
 	-rmdir $(addprefix $(DESTDIR),$(INSTALL_FOLDERS)) 2>/dev/null
 
 .PHONY: install uninstall

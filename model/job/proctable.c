@@ -77,12 +77,11 @@ static int check_procs(const struct proctable *table, struct pdb_error *err)
 			return error_set(err, ERROR_FORMAT, "the process table has rank %d",
 					 proc->rank);
 		if (proc->rank >= most_ranks(table))
-			return error_set(
-				err, ERROR_FORMAT,
-				"the process table has rank %d, but only %zu process%s; more "
-				"than %d ranks cannot be",
-				proc->rank, table->num_procs, table->num_procs == 1 ? "" : "es",
-				most_ranks(table));
+			return error_set(err, ERROR_FORMAT,
+					 "the process table has rank %d, but only %zu process%s, "
+					 "which is too few for more than %d ranks",
+					 proc->rank, table->num_procs,
+					 table->num_procs == 1 ? "" : "es", most_ranks(table));
 		/* Negative pids mean groups of processes to kill(2) and others. */
 		if (proc->pid < 0)
 			return error_set(err, ERROR_FORMAT,

@@ -19,10 +19,10 @@ int reader_spend(struct reader *r, uint64_t bytes)
 	if (interrupt_check(r->err) < 0)
 		return -1;
 	if (bytes > r->budget)
-		return error_set(r->err, ERROR_FORMAT,
-				 "the segment claims far more than its file has stored: it is "
-				 "damaged, or made to do harm; if the rank has just started, look "
-				 "again");
+		return error_set(
+			r->err, ERROR_FORMAT,
+			"the segment claims far more than its file has stored: it is damaged or "
+			"hostile; if the rank has just started, type \"refresh\"");
 	r->budget -= bytes;
 	return 0;
 }

@@ -53,7 +53,7 @@ static int check_header(const struct seg_header *h, struct pdb_error *err)
 	if (memcmp(h->magic, nothing, sizeof(h->magic)) == 0)
 		return error_set(err, ERROR_FORMAT,
 				 "the segment is not complete: no magic; if the rank has just "
-				 "started, look again");
+				 "started, type \"refresh\"");
 	if (memcmp(h->magic, PDB_SEGMENT_MAGIC, sizeof(h->magic)) != 0)
 		return error_set(err, ERROR_FORMAT, "not a segment: the magic is wrong");
 	if (h->byte_order != PDB_SEGMENT_BYTE_ORDER)

@@ -214,14 +214,14 @@ int share_merge(struct share *into, const struct share *from, struct pdb_error *
 {
 	if (!has_same_parts(into, from))
 		return error_set(err, ERROR_FORMAT,
-				 "two nodes tell different things of their ranks");
+				 "two nodes report different things about their ranks");
 	for (size_t c = 0; c < SHARE_NUM_COLUMNS; c++) {
 		int rank = find_common(&into->columns[c], &from->columns[c]);
 
 		if (rank >= 0)
-			return error_set(err, ERROR_FORMAT, "two nodes tell of rank %d", rank);
+			return error_set(err, ERROR_FORMAT, "two nodes report rank %d", rank);
 		if (into->columns[c].items.num + from->columns[c].items.num > SHARE_MAX_ITEMS)
-			return error_set(err, ERROR_FORMAT, "nodes tell too much");
+			return error_set(err, ERROR_FORMAT, "nodes report too much");
 	}
 	for (size_t c = 0; c < SHARE_NUM_COLUMNS; c++)
 		unite_columns(&into->columns[c], &from->columns[c], c);

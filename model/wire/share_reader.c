@@ -35,7 +35,7 @@ int share_reader_refuse(const struct share_reader *r, const char *what, struct p
 {
 	if (interrupt_check(err) < 0)
 		return -1;
-	return error_set(err, ERROR_FORMAT, "what %s tells of %s %s",
+	return error_set(err, ERROR_FORMAT, "what %s reports of %s %s",
 			 r->share->teller ? r->share->teller : "a node", what,
 			 decoder_why_bad(&r->in));
 }

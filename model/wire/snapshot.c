@@ -203,7 +203,7 @@ static int open_beside(const char *path, char **name_ret, struct pdb_error *err)
 
 	if (!may_replace(path))
 		return error_set(err, ERROR_USAGE,
-				 "%s is there and is no regular file; give another name", path);
+				 "%s exists and is no regular file; give another name", path);
 	name = xasprintf("%s.XXXXXX", path);
 	fd = mkostemp(name, O_CLOEXEC);
 	if (fd < 0) {

@@ -118,8 +118,8 @@ static void ask_nodes(struct stack_order *order, const struct unknown *unknown)
 	for (size_t i = 0; i < unknown->num; i++)
 		if (!code_store_find(store, unknown->list[i].module, unknown->list[i].address))
 			code_store_set_trouble(store, unknown->list[i].module,
-					       "neither this host nor that of a rank has its file, "
-					       "or can tell where the function begins");
+					       "neither this host nor a rank's host has its file, "
+					       "or knows where the function begins");
 }
 
 /* Nodes of a path that has been seen are never below one that has not. */

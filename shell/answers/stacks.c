@@ -52,8 +52,9 @@ static int take_some(const struct stacks_options *o, struct stacks_asked *ret,
 		ret->num = extremes[i];
 	}
 	if (given > 1)
-		return error_set(err, ERROR_USAGE,
-				 "only one of -least, -most, -shortest, -longest, -first, -last");
+		return error_set(
+			err, ERROR_USAGE,
+			"give only one of -least, -most, -shortest, -longest, -first, -last");
 	return 0;
 }
 
@@ -179,7 +180,7 @@ struct calltree *stacks_make_tree(struct session *session, const struct stacks_a
 		return NULL;
 	error_set(err, ERROR_NOT_FOUND, "%s",
 		  is_empty ? "there is no stack of these ranks"
-			   : "these options leave nothing of the stacks");
+			   : "these options leave out all stacks");
 	return NULL;
 }
 

@@ -25,8 +25,7 @@ static struct traces *get(const struct job *job, struct pdb_error *err)
 		return traces;
 	traces_destroy(traces);
 	error_set(err, ERROR_NOT_FOUND,
-		  "no rank has a trace: traces are recorded where the job was started with "
-		  "\"pdb run --trace\" or PDB_TRACE");
+		  "no rank has a trace: start the job with \"pdb run --trace\" or PDB_TRACE");
 	return NULL;
 }
 

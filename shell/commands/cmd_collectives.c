@@ -46,7 +46,7 @@ static int find_collectives(struct session *session, const struct args *args, st
 	uint32_t *chosen;
 
 	if (session->comms->num_comms == 0)
-		return error_set(err, ERROR_NOT_FOUND, "nothing is known of the communicators");
+		return error_set(err, ERROR_NOT_FOUND, "no communicator of this job is known");
 	chosen = arena_array(answer->arena, session->comms->num_comms, sizeof(*chosen));
 	if (choose(session->comms, word, chosen, &answer->num_collectives, err) < 0)
 		return -1;
@@ -61,13 +61,13 @@ static int find_collectives(struct session *session, const struct args *args, st
 
 const struct command cmd_collectives = {
 	.name = "collectives",
-	.topic = TOPIC_LOOKING,
+	.topic = TOPIC_COUNTS,
 	.usage = "collectives [COMM]",
-	.summary = "Show how far the ranks of each communicator are in its collectives.",
-	.text = "Collectives are counted on each communicator. Ranks that others wait for, and\n"
-		"ranks that call something else as the same number, are marked. COMM is the\n"
-		"number in the first column, or a name; it is then shown with its members, and\n"
-		"with roots and sizes.",
+	.summary = "Show how far ranks are in the collectives of each communicator.",
+	.text = "pdb counts the collectives of each communicator. It marks ranks that others\n"
+		"wait for, and ranks that call something else as the same number. COMM is the\n"
+		"number in the first column, or a name. With COMM the answer has its members,\n"
+		"roots and sizes.",
 	.example = "collectives MPI_COMM_WORLD",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
 	.max_words = 1,

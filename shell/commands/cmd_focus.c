@@ -34,11 +34,11 @@ static int run_focus(struct session *session, const struct args *args, struct pd
 
 const struct command cmd_focus = {
 	.name = "focus",
-	.topic = TOPIC_LOOKING,
+	.topic = TOPIC_JOB,
 	.usage = "focus [RANKS]",
-	.summary = "Narrow the commands that follow to some ranks.",
-	.text = "The prompt shows them. \"focus all\" ends it; without RANKS it is only told. The\n"
-		"verdict of lp is always about the whole job.",
+	.summary = "Limit the commands that follow to some ranks.",
+	.text = "The prompt shows the ranks. \"focus all\" ends it. Without RANKS, focus shows\n"
+		"them. lp always answers for the whole job.",
 	.example = "focus group 2",
 	.flags = CMD_NEEDS_JOB,
 	.max_words = -1,

@@ -87,12 +87,10 @@ static int run_here(struct session *session, const struct proc *proc, const char
 	result =
 		child_run(call.argv, "DEBUGINFOD_URLS", session->out_fd, &watch, &ret->status, err);
 	if (result < 0 && err->code == ERROR_NOT_FOUND)
-		error_set(
-			err, ERROR_NOT_FOUND,
-			"gdb is not installed here; nothing else of pdb needs it.\n"
-			"Install it, or put one that is there into PATH. \"bt %d\" shows the stack "
-			"without it.",
-			proc->rank);
+		error_set(err, ERROR_NOT_FOUND,
+			  "gdb is not installed here.\nInstall it, or put its directory into PATH. "
+			  "\"bt %d\" shows the stack without gdb.",
+			  proc->rank);
 	gdb_guard_wait(guarded.guard);
 	gdb_call_deinit(&call);
 	ret->before = before.state;
@@ -114,8 +112,8 @@ static int run_there(struct session *session, const struct proc *proc, const cha
 	int result;
 
 	if (!daemons && err->code != ERROR_INTERRUPTED)
-		error_prefix(err, "rank %d runs on %s, where there is no daemon of pdb's",
-			     proc->rank, proc->host);
+		error_prefix(err, "rank %d runs on %s, where pdb has no daemon", proc->rank,
+			     proc->host);
 	if (!daemons)
 		return -1;
 	result = remote_gdb_run(daemons, &gdb, ret, err);
@@ -137,7 +135,7 @@ static void tell_state(const struct session *session, const struct proc *proc,
 			proc->rank, pid, on, host, on, host, proc->is_local ? "shell " : "", pid);
 	else if (session->editor)
 		printf("Rank %d (pid %d%s%s) %s.\n", proc->rank, pid, on, host,
-		       end->after == 'T' ? "is left stopped, as it was before" : "goes on");
+		       end->after == 'T' ? "stays stopped, as before" : "goes on");
 }
 
 /* "-ex COMMAND" for each, as gdb takes them. The caller frees. */
@@ -201,18 +199,18 @@ static int run_gdb(struct session *session, const struct args *args, struct pdb_
 
 const struct command cmd_gdb = {
 	.name = "gdb",
-	.topic = TOPIC_LOOKING,
+	.topic = TOPIC_STACKS,
 	.usage = "gdb RANK [-ex COMMAND]...",
 	.summary = "Put gdb on a rank, in the first frame of the program's own code.",
-	.text = "The rank stands still until you leave gdb (\"quit\" or \"detach\"); then it goes "
-		"on\n"
-		"and you are back here. One that was stopped by a signal stays stopped. The next\n"
-		"answer is of a new look. With -ex, gdb carries out these commands and returns;\n"
-		"that works in command files too. A rank of another node gets the gdb of that\n"
-		"node, with its files; Ctrl-C three times in more than a second gives up one\n"
-		"whose host does not answer.\n"
-		"gdb sees a rank in Python as the interpreter's C code: it is in the innermost\n"
-		"frame, or in the one that called MPI. \"bt RANK\" shows Python's functions.",
+	.text = "The rank stands still until you leave gdb with \"quit\" or \"detach\". Then it\n"
+		"goes on, and you are back in pdb. A rank that a signal had stopped stays\n"
+		"stopped. The next answer is of a new look. With -ex, gdb runs these commands\n"
+		"and returns; this works in command files, too.\n"
+		"A rank on another node gets the gdb and the files of that node. If its host\n"
+		"does not answer, press Ctrl-C three times, over more than a second, to give\n"
+		"up.\n"
+		"gdb shows a Python rank as the interpreter's C code: in the innermost frame,\n"
+		"or in the one that called MPI. \"bt RANK\" shows the Python functions.",
 	.example = "gdb lp -ex \"bt 3\" -ex \"info locals\"",
 	.options = &gdb_option_table,
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_TERMINAL | CMD_NO_REPEAT,

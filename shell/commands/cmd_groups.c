@@ -22,13 +22,14 @@ const struct command cmd_groups = {
 	.aliases = {"g"},
 	.topic = TOPIC_ANSWERS,
 	.usage = "groups",
-	.summary = "List the ranks by what they do, in which iteration, and since when.",
-	.text = "Ranks of one row are in the same call path and the same iteration of every loop\n"
-		"around it. \"group N\" names the ranks of row N of all groups in other commands.\n"
-		"Outside MPI they compute, or, as when they wait for a file, are asleep in a\n"
-		"system call, or stopped by a signal: as they were when their stacks were taken.\n"
-		"Without a recorder they are those of the same stack, in their temporal order, at\n"
-		"the time of the look; \"order\" takes new ones.",
+	.summary = "List ranks by what they do, in which iteration, and since when.",
+	.text = "Ranks of one row are in the same call path, and in the same iteration of every\n"
+		"loop around it. In other commands \"group N\" names the ranks of row N of all\n"
+		"groups. Ranks outside MPI compute, are asleep in a system call (such as a wait\n"
+		"for a file), or are stopped by a signal. The row shows the state in which\n"
+		"their stacks were taken.\n"
+		"Without a recorder, ranks of one row had the same stack at the look. The rows\n"
+		"are in temporal order; \"order\" takes new stacks.",
 	.example = "groups | grep MPI_Allreduce",
 	.flags = CMD_NEEDS_JOB | CMD_ANSWERS,
 	.find = find_groups,

@@ -48,41 +48,50 @@ static void list_all(const struct session *session)
 	list_topics(session->out);
 }
 
-/* Names, as many on a line as there is room for. */
+enum { NAMES_COLUMN = 39 };
+
+/* A word and blank, on a new line if there is no more room. */
+static void list_name(FILE *out, const char *name, int *column, int width)
+{
+	int length = (int)strlen(name) + 1;
+
+	if (*column + length > width) {
+		fprintf(out, "\n%*s", NAMES_COLUMN, "");
+		*column = NAMES_COLUMN;
+	}
+	fprintf(out, " %s", name);
+	*column += length;
+}
+
 static void list_names(FILE *out, enum command_topic group, int width)
 {
-	int column = 1;
+	int column = fprintf(out, "  %-9s %-*s", command_topic_words[group], NAMES_COLUMN - 12,
+			     command_topics[group]);
 
-	putc(' ', out);
-	for (size_t i = 0; command_table[i]; i++) {
-		int length = (int)strlen(command_table[i]->name) + 1;
-
-		if (command_table[i]->topic != group)
-			continue;
-		if (column + length > width) {
-			fputs("\n ", out);
-			column = 1;
-		}
-		fprintf(out, " %s", command_table[i]->name);
-		column += length;
-	}
+	for (size_t i = 0; command_table[i]; i++)
+		if (command_table[i]->topic == group)
+			list_name(out, command_table[i]->name, &column, width);
 	putc('\n', out);
 }
 
+/* The first screen: of 24 lines, so that the first lines are seen. */
 static void list_short(struct session *session)
 {
 	struct view view = session_view(session, NULL);
 	FILE *out = session->out;
+	int column;
 
-	for (int group = 0; group < NUM_TOPICS; group++) {
-		fprintf(out, "%s (help %s):\n", command_topics[group], command_topic_words[group]);
+	fprintf(out, "When a job hangs:\n%s\n", topics_first_steps);
+	fputs("All commands by purpose; \"help WORD\", such as \"help stacks\", explains a line:\n",
+	      out);
+	for (int group = 0; group < NUM_TOPICS; group++)
 		list_names(out, group, view.width);
-	}
 	list_macros(session);
-	list_topics(out);
-	fputs("\n\"help COMMAND\" or \"help TOPIC\" tells more, \"help all\" lists what commands "
-	      "do,\n"
-	      "\"apropos WORD\" finds them. New here? \"tutorial\".\n",
+	column = fprintf(out, "  %-*s", NAMES_COLUMN - 2, "topics");
+	for (const struct topic *topic = topic_table; topic->name; topic++)
+		list_name(out, topic->name, &column, view.width);
+	fputs("\n\n\"help COMMAND\" explains one, \"help all\" lists all, \"apropos WORD\" "
+	      "searches.\n\"tutorial\" goes through the first ones.\n",
 	      out);
 }
 
@@ -162,7 +171,8 @@ static int run_help(struct session *session, const struct args *args, struct pdb
 		return -1;
 	if (args->num_words == 2) {
 		if (!command->family)
-			return error_set(err, ERROR_USAGE, "\"%s\" is one word", command->name);
+			return error_set(err, ERROR_USAGE, "help: \"%s\" takes no second word",
+					 command->name);
 		if (command_find(command->family, command->name, args->words[1], &command, err) < 0)
 			return -1;
 	}
@@ -251,10 +261,9 @@ const struct command cmd_help = {
 	.topic = TOPIC_SHELL,
 	.usage = "help [COMMAND [WORD] | TOPIC | all]",
 	.summary = "Explain a command or a topic, or list them.",
-	.text = "\"help all\" lists every command with what it does, \"help answers\" those of "
-		"one\n"
-		"group. Topics tell what is common to commands: how ranks are written, where\n"
-		"output goes. Commands may be shortened as long as they are unique.",
+	.text = "\"help all\" lists every command with what it does, \"help answers\" those of\n"
+		"one group. Topics explain what commands have in common: how to write ranks,\n"
+		"where output goes. You can shorten commands as long as they are unique.",
 	.example = "help graph",
 	.max_words = 2,
 	.words = WORDS_COMMANDS,
@@ -266,8 +275,8 @@ const struct command cmd_apropos = {
 	.topic = TOPIC_SHELL,
 	.usage = "apropos RE",
 	.summary = "List what help has about a word.",
-	.text = "RE is a regular expression, looked for in the names and texts of commands,\n"
-		"settings and topics; upper and lower case are the same.",
+	.text = "RE is a regular expression. apropos searches the names and texts of commands,\n"
+		"settings and topics, and ignores upper and lower case.",
 	.example = "apropos 'deadlock|lost'",
 	.min_words = 1,
 	.max_words = -1,

@@ -96,13 +96,14 @@ static int find_similar(struct session *session, const struct args *args, struct
 
 const struct command cmd_lattice = {
 	.name = "lattice",
-	.topic = TOPIC_LOOKING,
+	.topic = TOPIC_TRACES,
 	.usage = "lattice [RANKS] [OPTION...]",
-	.summary = "Show which ranks did the same by their traces, as a lattice of concepts.",
-	.text = "A concept is a set of ranks with all that they have in common: first what all\n"
-		"ranks did, below it what fewer of them did as well. \"set threads\" applies.\n"
-		"Without options it goes by entries, and how often they were is no matter.\n"
-		"\"> FILE\" writes a picture (.dot, .svg, .png, .pdf) or .json.",
+	.summary = "Show which ranks did the same by their traces, as a lattice.",
+	.text = "A concept is a set of ranks with all that they have in common. The first is\n"
+		"what all ranks did; below it is what fewer of them did as well. \"set\n"
+		"threads\" applies. Without options, lattice compares entries and ignores how\n"
+		"often they occur. \"> FILE\" writes a picture (.dot, .svg, .png, .pdf) or\n"
+		".json.",
 	.options = &traces_option_table,
 	.users = TRACES_ATTRIBUTES,
 	.example = "lattice -attributes pairs > lattice.svg",
@@ -117,15 +118,14 @@ const struct command cmd_lattice = {
 
 const struct command cmd_similar = {
 	.name = "similar",
-	.topic = TOPIC_LOOKING,
+	.topic = TOPIC_TRACES,
 	.usage = "similar [RANKS] [OPTION...]",
-	.summary = "Show how similar the traces of the ranks are, and how they cluster.",
-	.text = "Similarity is the share of attributes that both have among those that any of\n"
-		"both has (Jaccard). Ranks that are similar are beside each other. \"set "
-		"threads\"\n"
-		"applies. Without options it goes by entries, and how often they were is no\n"
-		"matter; linkage is average.\n"
-		"\"> FILE\" writes a picture (.svg) or .json.",
+	.summary = "Show how similar the traces of ranks are, and how they cluster.",
+	.text = "The similarity of two ranks is the share of attributes that both have among\n"
+		"those that either has (Jaccard). Similar ranks stand beside each other. \"set\n"
+		"threads\" applies. Without options, similar compares entries, ignores how\n"
+		"often they occur, and clusters by average linkage. \"> FILE\" writes a picture\n"
+		"(.svg) or .json.",
 	.options = &traces_option_table,
 	.users = TRACES_ATTRIBUTES | TRACES_LINKAGE,
 	.example = "similar -frequency log10 > similar.svg",

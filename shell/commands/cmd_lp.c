@@ -32,25 +32,23 @@ const struct command cmd_lp = {
 	.aliases = {"l", "culprit"},
 	.topic = TOPIC_ANSWERS,
 	.usage = "lp",
-	.summary = "Tell which ranks hold the others up.",
-	.text = "The first line says who it is:\n"
-		"  Culprit: rank 3 of 8       it has left something out, or does not get on\n"
+	.summary = "Name the ranks that hold the others up.",
+	.text = "The first line names them:\n"
+		"  Culprit: rank 3 of 8       it left something out, or does not get on\n"
 		"  Least progressed: rank 2   only the order of progress names it\n"
-		"  Least progressed: undecided among ranks 2,5   the order cannot choose\n"
+		"  Least progressed: undecided among ranks 2,5   the order cannot decide\n"
 		"  Deadlock: ranks 2,5 of 8   they wait for each other, and none differs\n"
 		"  Message lost between: ...  neither end is to blame\n"
-		"  Crashed: ...               a fault or abort() has ended them\n"
+		"  Crashed: ...               a fault or abort() ended them\n"
 		"  No rank is behind, or Not known: who holds the others up\n"
-		"Below it: the cause, where these ranks are, in which iteration of which loop,\n"
+		"Below are the cause, where these ranks are, in which iteration of which loop,\n"
 		"the evidence, how sure pdb is, and what to type next.\n"
-		"Without a recorder it goes by stacks: ranks outside MPI that others wait for; if\n"
-		"all are inside, or several outside, those that are first in the order that\n"
-		"\"order\" shows. Where all are inside, the messages that the MPI library holds\n"
-		"tell who waits for whom, and who has left something out. If nobody can be named\n"
-		"it shows where they are, and who is elsewhere than most.\n"
-		"Where a look longer ago than \"set stale\" found no hang, you who type it get "
-		"the\n"
-		"answer of a new look.",
+		"Without a recorder lp goes by stacks. It names the ranks outside MPI that\n"
+		"others wait for. If all ranks are inside MPI, or several are outside, it names\n"
+		"the first ones of \"order\". If all are inside, the messages that the MPI\n"
+		"library holds show who waits for whom, and who left something out. If lp can\n"
+		"name nobody, it shows where the ranks are, and which are not where most are.\n"
+		"At a prompt, lp looks again if a look older than \"set stale\" found no hang.",
 	.example = "lp",
 	.flags = CMD_NEEDS_JOB | CMD_ANSWERS,
 	.find = find_lp,

@@ -17,14 +17,14 @@ static int find_messages(struct session *session, const struct args *args, struc
 
 const struct command cmd_messages = {
 	.name = "messages",
-	.topic = TOPIC_LOOKING,
+	.topic = TOPIC_COUNTS,
 	.usage = "messages [RANKS]",
-	.summary = "Compare the messages that ranks sent with those that were received.",
-	.text = "A row for each communicator, sender, receiver and tag, with the counts of both\n"
-		"ends. What differs comes first: messages that are waited for and were not sent,\n"
-		"and messages that nobody has received. Of one rank all rows are listed, of\n"
-		"several (without RANKS: those in focus, else all) only those that differ or are\n"
-		"not complete.",
+	.summary = "Compare the messages that were sent with those received.",
+	.text = "A row is a communicator, sender, receiver and tag, with the counts of both\n"
+		"ends. Differences come first: messages that a rank waits for and that were not\n"
+		"sent, and messages that nobody received. For one rank the answer lists all\n"
+		"rows. For several it lists only those that differ or are not complete. Without\n"
+		"RANKS: the ranks in focus, else all.",
 	.example = "messages 101",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
 	.max_words = -1,
@@ -42,12 +42,12 @@ static int find_requests(struct session *session, const struct args *args, struc
 
 const struct command cmd_requests = {
 	.name = "requests",
-	.topic = TOPIC_LOOKING,
+	.topic = TOPIC_COUNTS,
 	.usage = "requests RANK",
 	.summary = "List what a rank has begun and not completed.",
-	.text = "Non-blocking sends, receives and collectives, and locks of windows, with the\n"
-		"call that began them and whether the other end has done its part. Those where\n"
-		"it has not come first, then the oldest.",
+	.text = "These are non-blocking sends, receives and collectives, and locks of windows.\n"
+		"Each row shows the call that began it, and whether the other end has done its\n"
+		"part. Those where it has not come first, then the oldest.",
 	.example = "requests 101",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
 	.min_words = 1,

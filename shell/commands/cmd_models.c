@@ -14,9 +14,9 @@ const struct command cmd_graph = {
 	.topic = TOPIC_ANSWERS,
 	.usage = "graph",
 	.summary = "Draw which groups are ahead of which.",
-	.text = "An arrow goes from a group to one that is less progressed; the ends are the\n"
-		"least progressed. \"graph > FILE\" with a name that ends in .dot, .svg, .png or\n"
-		".pdf makes a picture.",
+	.text = "An arrow leads from a group to a less progressed one. The groups at the ends\n"
+		"are the least progressed. \"graph > FILE\" draws a picture if FILE ends in\n"
+		".dot, .svg, .png or .pdf.",
 	.example = "graph > hang.svg",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
 	.views = {[FORMAT_TEXT] = view_graph,
@@ -46,9 +46,9 @@ const struct command cmd_history = {
 	.name = "history",
 	.topic = TOPIC_LOOKING,
 	.usage = "history RANK [COUNT]",
-	.summary = "List the last MPI calls of a rank with times.",
-	.text = "The last COUNT transitions, or as many as fit the screen. The recorder keeps\n"
-		"some thousands of them for each thread.",
+	.summary = "List the last MPI calls of a rank, with times.",
+	.text = "history lists the last COUNT transitions, or as many as fit the screen. The\n"
+		"recorder keeps some thousands of them for each thread.",
 	.example = "history 3 20",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
 	.min_words = 1,
@@ -63,11 +63,12 @@ const struct command cmd_loops = {
 	.topic = TOPIC_LOOKING,
 	.usage = "loops",
 	.summary = "Show the loops around MPI calls, with iteration counts.",
-	.text = "Loops are found in what the ranks did, not in the source. Counts are those since\n"
-		"the enclosing loop began its present iteration; \"about\" marks counts that are\n"
-		"totals. Where one call begins a loop and another one inside it, machine code\n"
-		"tells whether there are two; if it cannot be read, they are counted as one.\n"
-		"\"loops > FILE\" with .dot, .svg, .png or .pdf makes a picture.",
+	.text = "pdb finds loops in what the ranks did, not in the source. It counts iterations\n"
+		"since the enclosing loop began its present iteration; \"about\" marks counts\n"
+		"that are totals. If one call begins a loop and another loop inside it, the\n"
+		"machine code tells whether there are two. If pdb cannot read the code, it\n"
+		"counts them as one. \"loops > FILE\" draws a picture if FILE ends in .dot,\n"
+		".svg, .png or .pdf.",
 	.example = "loops",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
 	.views = {[FORMAT_TEXT] = view_loops,
@@ -97,7 +98,7 @@ const struct command cmd_progress = {
 	.topic = TOPIC_ANSWERS,
 	.usage = "progress",
 	.summary = "Show how far each group got in the loops, as bars.",
-	.text = "Says also who moved between the two looks, so that stragglers show before\n"
+	.text = "It also shows who moved between the two looks, so you see stragglers before\n"
 		"anything hangs. \"refresh\" looks again.",
 	.example = "progress",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,

@@ -26,13 +26,14 @@ const struct command cmd_order = {
 	.name = "order",
 	.topic = TOPIC_ANSWERS,
 	.usage = "order [RANKS]",
-	.summary = "Order ranks by their stacks, from the least to the most progressed.",
-	.text = "Needs no recorder. Without RANKS: those in focus, else all. Where stacks part,\n"
-		"the machine code of the function tells which place comes first. In a loop the\n"
-		"iteration decides: by an integer variable that the loop changes by constants,\n"
-		"from a constant on, read in each rank's frame where debug information says.\n"
-		"What is told neither by a variable nor by the ways in the code stays unordered,\n"
-		"and it is said why. Snapshots have what is needed, without the program's files.",
+	.summary = "Order ranks by their stacks, the least progressed first.",
+	.text = "This needs no recorder. Without RANKS: the ranks in focus, else all. Where\n"
+		"stacks part, the machine code of the function tells which place comes first.\n"
+		"In a loop the iteration decides. pdb reads it in each rank's frame from the\n"
+		"loop variable: an integer that begins at a constant and that each iteration\n"
+		"changes by constants. This needs debug information. If neither a variable nor\n"
+		"the code decides, the ranks stay unordered, and order says why. A snapshot\n"
+		"holds all that order needs, without the program's files.",
 	.example = "order 0-31",
 	.flags = CMD_NEEDS_JOB | CMD_STACKS,
 	.max_words = -1,

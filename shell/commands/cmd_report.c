@@ -31,13 +31,13 @@ const struct command cmd_report = {
 	.name = "report",
 	.topic = TOPIC_JOB,
 	.usage = "report FILE",
-	.summary = "Write a page of HTML, or text, about the job, to be mailed to others.",
-	.text = "FILE.html becomes a page: the verdict with its evidence, the progress graph,\n"
-		"each group with its stack and source, loops, who waits for whom, collectives,\n"
-		"merged stacks, the job, and what pdb has cost it. One file that needs nothing\n"
-		"else, and no JavaScript to be read. Lines of source are those that can be read\n"
-		"here and now. Other files become text: what lp, groups, waits, tree and others\n"
-		"say.",
+	.summary = "Write an HTML page, or text, about the job, to mail to others.",
+	.text = "FILE.html becomes a page with the verdict and its evidence, the progress\n"
+		"graph, and each group with its stack and source. Loops, waits, collectives,\n"
+		"merged stacks, the job, and what pdb cost it follow. The page is one file; it\n"
+		"needs no other file and no JavaScript. It shows the source lines that pdb can\n"
+		"read here and now. Any other FILE becomes text: the answers of lp, groups,\n"
+		"waits, tree and others.",
 	.example = "report hang.html",
 	.flags = CMD_NEEDS_JOB | CMD_ANSWERS | CMD_KEEPS,
 	.min_words = 1,

@@ -152,14 +152,14 @@ static int find_sample(struct session *session, const struct args *args, struct 
 
 const struct command cmd_sample = {
 	.name = "sample",
-	.topic = TOPIC_LOOKING,
+	.topic = TOPIC_STACKS,
 	.usage = "sample [N [every T]]",
-	.summary = "Take stack samples of all ranks, once or N times, for tree and classes.",
-	.text = "Of the ranks in focus, on all nodes; of all threads with \"set threads on\". T "
-		"is\n"
-		"a time as 100ms or 2s, 100ms if it is left out. A rank stands still for some\n"
-		"microseconds each time. Stacks that cannot be followed to their beginning are\n"
-		"tried twice more. Ctrl-C ends it early. It may take 60 s in all.",
+	.summary = "Take stack samples, once or N times, for tree and classes.",
+	.text = "sample takes the ranks in focus, else all, on all nodes; with \"set threads\n"
+		"on\", all their threads. T is a time such as 2s; without it, 100ms. A rank\n"
+		"stands still for some microseconds each time. If pdb cannot follow a stack to\n"
+		"its beginning, it tries twice more. All samples together may take 60 s; Ctrl-C\n"
+		"ends it early.",
 	.example = "sample 10 every 200ms",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_STACKS,
 	.max_words = 3,

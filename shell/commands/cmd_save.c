@@ -45,13 +45,12 @@ const struct command cmd_save = {
 	.name = "save",
 	.topic = TOPIC_JOB,
 	.usage = "save FILE",
-	.summary = "Save the snapshot, to be looked at anywhere with pdb --load.",
-	.text = "Holds the process table, the models, the traces, the stack samples, all names\n"
-		"and what order goes by, so that neither the job nor its programs are needed to\n"
-		"look at it. It is the job as it was at the last look: \"refresh\" makes a new "
-		"one.\nFor a report of a wrong answer \"set evidence all\" and \"refresh\" before "
-		"it:\n"
-		"then all is in it that an answer could go by, with the recorder or without.",
+	.summary = "Save the snapshot; pdb --load shows it anywhere.",
+	.text = "The file holds the process table, models, traces, stack samples, all names and\n"
+		"what order needs. To look at it you need neither the job nor its programs. It\n"
+		"shows the job at the last look; \"refresh\" makes a new one.\n"
+		"To report a wrong answer, type \"set evidence all\" and \"refresh\" first. The\n"
+		"file then holds all that an answer could go by, with the recorder or without.",
 	.example = "save hang.pdb",
 	.flags = CMD_NEEDS_JOB | CMD_ANSWERS | CMD_KEEPS,
 	.min_words = 1,
@@ -65,8 +64,8 @@ const struct command cmd_refresh = {
 	.topic = TOPIC_JOB,
 	.usage = "refresh",
 	.summary = "Look at the job again.",
-	.text = "Reads the models twice, samples stacks and does all analyses anew. When nothing\n"
-		"is left of the job, the last snapshot stays.",
+	.text = "refresh reads the models twice, samples stacks and repeats all analyses. If\n"
+		"nothing is left of the job, the last snapshot stays.",
 	.example = "refresh",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_LIVE,
 	.run = run_refresh,

@@ -47,8 +47,9 @@ const struct command cmd_set = {
 	.topic = TOPIC_SHELL,
 	.usage = "set SETTING VALUE",
 	.summary = "Change a setting.",
-	.text = "Settings and their values may be shortened as long as they are unique.\n"
-		"\"show\" lists them all. Lines with set in ~/.pdbrc are kept.",
+	.text = "You can shorten settings and values as long as they are unique. \"show\" lists\n"
+		"them all. To keep a setting, put the line into your startup file: \"help\n"
+		"startup\".",
 	.example = "set frames function",
 	.min_words = 2,
 	.max_words = 2,
@@ -61,7 +62,7 @@ const struct command cmd_show = {
 	.topic = TOPIC_SHELL,
 	.usage = "show [SETTING]",
 	.summary = "Show one setting or all, with what they do.",
-	.text = "Each line has the setting's name, its value and what it does.",
+	.text = "Each line has the name, the value and what the setting does.",
 	.example = "show width",
 	.max_words = 1,
 	.words = WORDS_SETTINGS,

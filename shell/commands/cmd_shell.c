@@ -51,7 +51,7 @@ const struct command cmd_echo = {
 	.topic = TOPIC_SHELL,
 	.usage = "echo [WORD...]",
 	.summary = "Print its words.",
-	.text = "For command files that say what they do.",
+	.text = "Command files use it to say what they do.",
 	.example = "echo \"who it is:\"",
 	.max_words = -1,
 	.run = run_echo,
@@ -63,9 +63,8 @@ const struct command cmd_quit = {
 	.topic = TOPIC_SHELL,
 	.usage = "quit",
 	.summary = "Leave pdb; the job goes on.",
-	.text = "Ctrl-D does the same. A job that was started by \"pdb run\" goes on too, unless\n"
-		"you say otherwise when asked. pdb's exit status is 1 if the last look found a\n"
-		"hang or a fault, 2 if pdb could not do what was asked, else 0.",
+	.text = "Ctrl-D does the same. If \"pdb run\" started the job, pdb asks whether to end\n"
+		"it. The exit status says what the last look found: \"help status\".",
 	.example = "quit",
 	.flags = CMD_NO_REPEAT,
 	.run = run_quit,

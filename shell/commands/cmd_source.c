@@ -65,9 +65,10 @@ const struct command cmd_source = {
 	.name = "source",
 	.topic = TOPIC_SHELL,
 	.usage = "source FILE",
-	.summary = "Carry out the commands of a file.",
-	.text = "One command a line; empty lines and lines that begin with # are passed over.\n"
-		"It stops at the first command that fails and names the file and the line.",
+	.summary = "Run the commands of a file.",
+	.text = "The file has one command a line. pdb skips empty lines and lines that begin\n"
+		"with #. It stops at the first command that fails, and names the file and the\n"
+		"line.",
 	.example = "source look.pdb",
 	.flags = CMD_TERMINAL | CMD_NO_REPEAT,
 	.min_words = 1,
@@ -81,10 +82,9 @@ const struct command cmd_define = {
 	.topic = TOPIC_SHELL,
 	.usage = "define NAME",
 	.summary = "Give a list of commands a name.",
-	.text = "The lines that follow, up to one with the word end, are kept under NAME and\n"
-		"carried out when NAME is typed as a command. In them $arg0, $arg1, ... stand\n"
-		"for the words behind NAME, and $argc for their number. Names of pdb's own\n"
-		"commands cannot be taken.",
+	.text = "pdb keeps the lines that follow, up to a line with the word end, under NAME.\n"
+		"To run them, type NAME. In them $arg0, $arg1, ... stand for the words behind\n"
+		"NAME, and $argc for their number. NAME cannot be a command of pdb.",
 	.example = "define why0",
 	.flags = CMD_TERMINAL | CMD_NO_REPEAT,
 	.min_words = 1,
@@ -107,10 +107,10 @@ const struct command cmd_safe_path = {
 	.name = "safe-path",
 	.topic = TOPIC_SHELL,
 	.usage = "safe-path [DIRECTORY]",
-	.summary = "Allow the .pdbrc of a directory, and of those below it, to be run.",
-	.text = "For the user's own file: the commands in a project's .pdbrc can start programs,\n"
-		"so it is run at the start only if its directory was allowed there. Without\n"
-		"DIRECTORY those that are allowed are listed. See \"help startup\".",
+	.summary = "Allow pdb to run the .pdbrc of a directory and of those below it.",
+	.text = "This belongs into your own startup file. Commands in a project's .pdbrc can\n"
+		"start programs, so pdb runs it only if you allowed its directory. Without\n"
+		"DIRECTORY, safe-path lists the allowed ones. See \"help startup\".",
 	.example = "safe-path ~/src/solver",
 	.max_words = 1,
 	.words = WORDS_FILES,

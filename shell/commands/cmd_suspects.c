@@ -172,8 +172,7 @@ static int find_diff(struct session *session, const struct args *args, struct an
 		return -1;
 	asked->runs.all_threads = true;
 	if (rest.num_words != 2)
-		return error_set(err, ERROR_USAGE,
-				 "two ranks are expected, of this job or FILE:RANK");
+		return error_set(err, ERROR_USAGE, "give two ranks, of this job or as FILE:RANK");
 	for (int i = 0; i < 2; i++)
 		if (take_side(session, rest.words[i], &sides[i], answer, err) < 0)
 			return -1;
@@ -195,20 +194,20 @@ static int find_diff(struct session *session, const struct args *args, struct an
 
 const struct command cmd_suspects = {
 	.name = "suspects",
-	.topic = TOPIC_ANSWERS,
+	.topic = TOPIC_TRACES,
 	.usage = "suspects GOOD [BAD] [OPTION...]",
-	.summary = "Tell which ranks behave differently in a bad run by their traces.",
-	.text = "GOOD and BAD are snapshots (\"save\") of runs with traces; \".\" is the job "
-		"here,\n"
-		"and is BAD if only GOOD is named. Most suspicious is the rank whose similarity\n"
-		"to the others has changed most. What has changed in all ranks accuses none. It\n"
-		"is looked at by entries, pairs and bodies, each with and without how often they\n"
-		"are, and by where the bad run's traces end, if options do not say which. Runs\n"
-		"may be of different builds: calls are the same if the same functions make them\n"
-		"in the same order. With other numbers of ranks each is compared with the most\n"
-		"similar one of the good run, which is best saved at its end, or at "
+	.summary = "Find the ranks that behave differently in a bad run, by traces.",
+	.text = "GOOD and BAD are snapshots (\"save\") of runs with traces. \".\" is the\n"
+		"present job; it is BAD if you name only GOOD. The most suspicious rank is the\n"
+		"one whose similarity to the others changed most. A change in all ranks accuses\n"
+		"none.\n"
+		"Without options, suspects compares entries, pairs and bodies, each with and\n"
+		"without their frequency, and where the traces of the bad run end. The runs may\n"
+		"be of different builds: calls are the same if the same functions make them in\n"
+		"the same order. If the numbers of ranks differ, pdb compares each rank with\n"
+		"the most similar one of the good run. Save the good run at its end, or at\n"
 		"rest.\n"
-		"\"> FILE.json\" writes it as data.",
+		"\"> FILE.json\" writes the answer as data.",
 	.options = &traces_option_table,
 	.users = TRACES_ATTRIBUTES | TRACES_LINKAGE,
 	.example = "suspects good.pdb bad.pdb",
@@ -222,15 +221,14 @@ const struct command cmd_suspects = {
 
 const struct command cmd_diff = {
 	.name = "diff",
-	.topic = TOPIC_LOOKING,
+	.topic = TOPIC_TRACES,
 	.usage = "diff [FILE:]RANK [FILE:]RANK [OPTION...]",
 	.summary = "Show how the traces of two ranks, or of two runs, differ.",
-	.text = "In two columns: what both did is side by side, with loops and how often they\n"
-		"were; \"<\" and \">\" are what only one side did, \"|\" what was not as often. "
-		"FILE is\n"
-		"a snapshot, \".\" or nothing the job here. \"3.1\" is the second thread of rank "
-		"3.\n"
-		"\"> FILE\" writes a picture (.dot, .svg, .png, .pdf) or .json.",
+	.text = "The answer has two columns. What both did stands side by side, with loops and\n"
+		"their counts. \"<\" and \">\" mark what only one side did, \"|\" what differs\n"
+		"in its count. FILE is a snapshot; \".\" or no FILE is the present job. \"3.1\"\n"
+		"is the second thread of rank 3. \"> FILE\" writes a picture (.dot, .svg, .png,\n"
+		".pdf) or .json.",
 	.options = &traces_option_table,
 	.example = "diff good.pdb:3 bad.pdb:3",
 	.flags = CMD_ANSWERS,

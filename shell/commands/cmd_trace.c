@@ -60,12 +60,12 @@ static int find_trace(struct session *session, const struct args *args, struct a
 
 const struct command cmd_trace = {
 	.name = "trace",
-	.topic = TOPIC_LOOKING,
+	.topic = TOPIC_TRACES,
 	.usage = "trace RANK [THREAD] [--full]",
 	.summary = "Show the whole sequence of a rank's MPI calls, as nested loops.",
-	.text = "For jobs started with pdb run --trace, or with PDB_TRACE. \"[ A B ]^4\" is A B\n"
-		"four times, A^2 is A A. THREAD is the number of a thread, from 0 on; without it\n"
-		"the main one. Functions of programs that were compiled with\n"
+	.text = "This needs a job started with pdb run --trace, or with PDB_TRACE. \"[ A B\n"
+		"]^4\" is A B four times; A^2 is A A. THREAD is the number of a thread, from 0;\n"
+		"without it, the main thread. Functions of programs compiled with\n"
 		"-finstrument-functions are events, too.",
 	.example = "trace 3",
 	.options = &trace_option_table,

@@ -14,19 +14,17 @@ static int find_bt(struct session *session, const struct args *args, struct answ
 const struct command cmd_bt = {
 	.name = "bt",
 	.aliases = {"where"},
-	.topic = TOPIC_LOOKING,
+	.topic = TOPIC_STACKS,
 	.usage = "bt [RANKS] [OPTION...]",
 	.summary = "Sample stacks and show them merged, with the ranks at each frame.",
-	.text = "Without RANKS: those in focus, else all. A rank stands still for some\n"
-		"microseconds. \"set frames\" says what makes two frames the same, \"set threads "
-		"on\"\n"
-		"adds the other threads, \"set fold off\" shows what is inside the MPI library.\n"
-		"A function that is inlined has a line of its own, as in gdb, and so has what a\n"
-		"signal interrupted: \"<signal 14 handler called>\" stands between.\n"
-		"A snapshot shows the stacks that were saved with it. It is \"sample\" and "
-		"\"tree\"\n"
-		"in one, with the files of tree. Functions in Python (CPython 3.11\n"
-		"and 3.13) are shown in the place of the interpreter's own.",
+	.text = "Without RANKS: the ranks in focus, else all. A rank stands still for some\n"
+		"microseconds. bt is \"sample\" and \"tree\" in one, and writes the same files\n"
+		"as tree. Of a snapshot it shows the saved stacks.\n"
+		"\"set frames\" chooses which frames are merged. \"set threads on\" adds the\n"
+		"other threads. \"set fold off\" shows what is inside the MPI library. An\n"
+		"inlined function has a line of its own, as in gdb. So has code that a signal\n"
+		"interrupted: \"<signal 14 handler called>\" stands between it and the handler.\n"
+		"Python functions (CPython 3.11 and 3.13) replace those of the interpreter.",
 	.example = "bt lp",
 	.flags = CMD_NEEDS_JOB | CMD_STACKS,
 	.max_words = -1,
@@ -47,19 +45,17 @@ static int find_tree(struct session *session, const struct args *args, struct an
 
 const struct command cmd_tree = {
 	.name = "tree",
-	.topic = TOPIC_LOOKING,
+	.topic = TOPIC_STACKS,
 	.usage = "tree [RANKS] [OPTION...]",
-	.summary = "Show the stacks of the last sampling merged, with the ranks at each frame.",
-	.text = "Takes a sample if there is none since the last look; \"sample\" takes new ones.\n"
-		"\"3:[0,2-3] 12x\": 3 ranks, 12 samples. An arrow is at branches with at most a\n"
-		"quarter of the ranks. Branches of a frame are numbered in time as far as their\n"
-		"order is known: \"#1\" is the first, the least progressed. \"set frames\",\n"
-		"\"set threads\" and \"set fold\" apply; workers of OpenMP are shown in the "
-		"region\n"
-		"that they work in.\n"
-		"\"> FILE\" writes a picture (.dot, .svg, .png, .pdf), .folded for flame "
-		"graphs,\n"
-		"or .json.",
+	.summary = "Show the stacks of the last sampling, merged.",
+	.text = "Each frame has its ranks: \"3:[0,2-3] 12x\" is 3 ranks, 12 samples. If there\n"
+		"is no sample since the last look, tree takes one; \"sample\" takes new ones.\n"
+		"An arrow marks branches with at most a quarter of the ranks. Branches of a\n"
+		"frame have numbers as far as pdb knows their order in time: \"#1\" is the\n"
+		"first, the least progressed. \"set frames\", \"set threads\" and \"set fold\"\n"
+		"apply. OpenMP workers are shown in the region that they work in.\n"
+		"\"> FILE\" writes a picture (.dot, .svg, .png, .pdf), .folded for flame\n"
+		"graphs, or .json.",
 	.options = &stacks_option_table,
 	.example = "tree -search 'solve|exchange' -join",
 	.flags = CMD_NEEDS_JOB | CMD_STACKS,
@@ -74,14 +70,13 @@ const struct command cmd_tree = {
 
 const struct command cmd_classes = {
 	.name = "classes",
-	.topic = TOPIC_LOOKING,
+	.topic = TOPIC_STACKS,
 	.usage = "classes [RANKS] [OPTION...]",
-	.summary = "List the ranks that have the same stacks, with one of each to look at.",
-	.text = "Largest first, each with the stacks that its ranks had in the last sampling.\n"
-		"Takes a sample if there is none. Files are those of tree. With\n"
-		"\"-below solve\" ranks that differ only below solve() are one class. \"gdb "
-		"RANK\"\n"
-		"looks at the one that is named.",
+	.summary = "List the ranks that have equal stacks, with one rank of each.",
+	.text = "The largest class comes first, each with the stacks that its ranks had in the\n"
+		"last sampling. If there is no sample, classes takes one. \"gdb RANK\" looks at\n"
+		"the rank that is named. With \"-below solve\", ranks that differ only below\n"
+		"solve() are one class. classes writes the same files as tree.",
 	.example = "classes -below mpi",
 	.options = &stacks_option_table,
 	.flags = CMD_NEEDS_JOB | CMD_STACKS,

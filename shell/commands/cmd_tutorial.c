@@ -31,55 +31,57 @@ struct step {
 
 static const struct step steps[] = {
 	{0,
-	 "Which job is it, how was it found, and is the recorder in its ranks? Without the\n"
-	 "recorder pdb goes by stacks alone.",
+	 "Which job is this, how did pdb find it, and is the recorder in its ranks?\n"
+	 "Without the recorder pdb goes by stacks, and by the messages that the MPI\n"
+	 "library holds.",
 	 "info job"},
 	{NEEDS_LEAST,
-	 "The first question to a job that hangs. The first line is the answer: the ranks\n"
-	 "that the others wait for. Below it: where they are, in which iteration of which\n"
-	 "loop, and the evidence. \"here for ... the longest stay here before\" says how\n"
-	 "unusual that is.",
+	 "The first question about a job that hangs: who holds it up? The first line\n"
+	 "answers: the ranks that the others wait for. Below are where these ranks are,\n"
+	 "in which iteration of which loop, and the evidence. \"here for ... the longest\n"
+	 "stay here before\" shows how unusual that is.",
 	 "lp"},
 	{NEEDS_NONE,
-	 "The first question to a job that hangs: who holds it up? Here nobody does, and\n"
-	 "pdb accuses nobody of a job that moves. Of one that hangs the first line names\n"
+	 "The first question about a job that hangs: who holds it up? Here lp names\n"
+	 "nobody, as in any job that moves. In a job that hangs, the first line names\n"
 	 "the ranks that the others wait for.",
 	 "lp"},
 	{0,
-	 "Who does what? Ranks of a row are in the same call path, and in the same\n"
-	 "iteration of every loop around it; \"since\" is how long. In other commands\n"
-	 "\"group 2\" stands for the ranks of the second row.",
+	 "Who does what? Ranks of one row are in the same call path, and in the same\n"
+	 "iteration of every loop around it. \"since\" shows for how long. In other\n"
+	 "commands \"group 2\" names the ranks of the second row.",
 	 "groups"},
 	{NEEDS_LEAST | NEEDS_MODEL,
-	 "The same as a picture: an arrow goes from those who are ahead to those who are\n"
-	 "behind. \"graph > hang.svg\" makes a file of it.",
+	 "The groups as a picture: an arrow leads from those ahead to those behind.\n"
+	 "\"graph > hang.svg\" writes it to a file.",
 	 "graph"},
 	{NEEDS_WAITER | NEEDS_MODEL,
-	 "Why does rank %W wait? Each step names what is waited for, by the messages and\n"
-	 "collectives that were counted, down to the cause.",
+	 "Why does rank %W wait? Each step names what the rank waits for, by the counted\n"
+	 "messages and collectives, down to the cause.",
 	 "why %W"},
 	{NEEDS_NONE | NEEDS_MODEL,
-	 "A job that crawls: how far is each group in its loops, and who moved between the\n"
+	 "If a job crawls: how far is each group in its loops, and who moved between the\n"
 	 "two looks that pdb takes?",
 	 "progress"},
 	{NEEDS_MODEL,
-	 "The loops that these iterations are of. They were found in what the ranks did,\n"
+	 "These are the loops of the iterations. pdb found them in what the ranks did,\n"
 	 "not in the source.",
 	 "loops"},
 	{NEEDS_LEAST, "The stacks of the ranks that hold the others up, merged.", "bt lp"},
-	{NEEDS_NONE, "The stacks of all ranks, merged: which ranks are at which frame.", "bt all"},
+	{NEEDS_NONE, "The stacks of all ranks, merged: each frame has its ranks.", "bt all"},
 	{NEEDS_LIVE | NEEDS_LEAST,
-	 "For its variables: \"gdb lp\" puts gdb on that rank, on its own node, in the first\n"
-	 "frame of your code. It stands still until you leave gdb. (Not done here.)",
+	 "To see variables, type \"gdb lp\". It puts gdb on that rank, on its own node, in\n"
+	 "the first frame of your code. The rank stands still until you leave gdb. (The\n"
+	 "tutorial does not do this.)",
 	 NULL},
 	{NEEDS_LIVE,
-	 "All this is about one look at the job. \"refresh\" looks again; the prompt tells\n"
-	 "when a look is old. \"save hang.pdb\" keeps it: pdb --load hang.pdb answers the\n"
-	 "same questions anywhere, when the job is long gone.",
+	 "All these answers are of one look at the job. \"refresh\" looks again; the\n"
+	 "prompt shows when a look is old. \"save hang.pdb\" keeps the look: pdb --load\n"
+	 "hang.pdb answers the same questions anywhere, also after the job's end.",
 	 NULL},
 	{0,
-	 "That was the tutorial. \"help\" lists all commands, \"help ranks\" tells how ranks are\n"
-	 "written, \"apropos WORD\" searches. Tab completes everything.",
+	 "This was the tutorial. \"help\" lists all commands, \"help ranks\" explains how to\n"
+	 "write ranks, \"apropos WORD\" searches. Tab completes everything.",
 	 NULL},
 };
 
@@ -174,11 +176,11 @@ const struct command cmd_tutorial = {
 	.name = "tutorial",
 	.topic = TOPIC_SHELL,
 	.usage = "tutorial",
-	.summary = "Explain the first commands step by step, on the job that is here.",
-	.text = "Each step says what a command is for and carries it out. Then Enter goes on, q\n"
-		"leaves, and anything else is a command to try in between. Nothing that it does\n"
-		"stops a rank for longer than a stack sample, and no file is written. Any\n"
-		"snapshot will do as well: pdb --load FILE.",
+	.summary = "Explain the first commands step by step, on this job.",
+	.text = "Each step says what a command is for, and runs it. Then Enter goes on, q\n"
+		"leaves, and any other line is a command to try. The tutorial stops no rank for\n"
+		"longer than a stack sample, and writes no file. A snapshot does as well: pdb\n"
+		"--load FILE.",
 	.example = "tutorial",
 	.flags = CMD_NEEDS_JOB | CMD_TERMINAL | CMD_NO_REPEAT,
 	.run = run_tutorial,

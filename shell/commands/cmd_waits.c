@@ -27,14 +27,14 @@ const struct command cmd_waits = {
 	.topic = TOPIC_ANSWERS,
 	.usage = "waits [RANKS]",
 	.summary = "Show who waits for whom.",
-	.text = "By the messages and collectives that were counted; without a recorder by the\n"
-		"stacks and what the MPI library holds of messages. Ranks that wait alike stand\n"
-		"together. Those of a deadlock, who wait for each other, are marked <->, and <=>\n"
-		"where \"lp\" names them. With a recorder, and where others wait for these, or "
-		"for\n"
-		"ranks that do not wait, up to 24 groups are drawn below the table, an arrow\n"
-		"leading to those who are waited for. Without RANKS: those in focus, else all.\n"
-		"\"waits > FILE\" with .dot, .svg, .png or .pdf makes a picture.",
+	.text = "The answer goes by the counted messages and collectives. Without a recorder it\n"
+		"goes by stacks and the messages that the MPI library holds. Ranks that wait\n"
+		"alike share a row. <-> marks ranks that wait for each other, a deadlock; <=>\n"
+		"marks those of them that \"lp\" names. With a recorder, pdb draws up to 24\n"
+		"groups below the table if others wait for these, or for ranks that do not\n"
+		"wait. An arrow leads to the awaited group. Without RANKS: the ranks in focus,\n"
+		"else all.\n"
+		"\"waits > FILE\" draws a picture if FILE ends in .dot, .svg, .png or .pdf.",
 	.example = "waits > deadlock.svg",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_WAITS | CMD_ANSWERS,
 	.max_words = -1,
@@ -51,13 +51,12 @@ const struct command cmd_why = {
 	.topic = TOPIC_ANSWERS,
 	.usage = "why RANK",
 	.summary = "Explain what a rank waits for, step by step to the cause.",
-	.text = "The chain goes from the rank to what it waits for, by the messages and\n"
-		"collectives that were counted, and on to a cause that can be looked up in the\n"
-		"source: a deadlock, a lost message, a mismatch of collectives, a rank that\n"
-		"computes. Where these do not tell, it goes along the progress graph to the\n"
-		"ranks that \"lp\" names. Without a recorder it goes by the stacks and what the "
-		"MPI\n"
-		"library holds of messages.",
+	.text = "The chain goes from the rank to what it waits for, by the counted messages and\n"
+		"collectives. It ends at a cause that you can look up in the source: a\n"
+		"deadlock, a lost message, a mismatch of collectives, or a rank that computes.\n"
+		"If the counts do not tell, the chain follows the progress graph to the ranks\n"
+		"that \"lp\" names. Without a recorder it follows stacks and the messages that\n"
+		"the MPI library holds.",
 	.example = "why 7",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_WAITS | CMD_ANSWERS,
 	.min_words = 1,

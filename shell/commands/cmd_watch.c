@@ -26,18 +26,19 @@ static int run_watch(struct session *session, const struct args *args, struct pd
 
 const struct command cmd_watch = {
 	.name = "watch",
-	.topic = TOPIC_ANSWERS,
+	.topic = TOPIC_JOB,
 	.usage = "watch [OPTION...]",
 	.summary = "Watch the job until it ends or hangs, and tell why it hangs.",
-	.text = "Looks at who is inside MPI, many times a second and without stopping anybody\n"
-		"where there is a recorder, by a few stacks where there is none. A hang is told\n"
-		"when that is too unlikely in a healthy job (--alpha: false alarms in an hour),\n"
-		"when messages or collectives are certain not to match, when others wait for a\n"
-		"rank that is stopped or gone, or when nothing has moved for --max-wait. Then\n"
-		"the answer is that of \"lp\". Ranks that the others wait for most of the time,\n"
-		"and a job that has become slow, are told and are no hang.\n"
-		"Ctrl-C ends watching, never the job. For scripts: pdb watch --pid PID, and\n"
-		"pdb run --watch -- mpirun ..., with the same options.",
+	.text = "With a recorder, watch sees who is inside MPI many times a second, and stops\n"
+		"nobody. Without a recorder it takes a few stacks. It reports a hang when:\n"
+		"  what it sees is too unlikely in a healthy job (--alpha)\n"
+		"  messages or collectives certainly do not match\n"
+		"  others wait for a rank that is stopped or gone\n"
+		"  nothing has moved for --max-wait\n"
+		"It then answers as \"lp\" does. It also reports ranks that the others wait for\n"
+		"most of the time, and a job that has become slow. These are no hangs.\n"
+		"Ctrl-C ends watching, never the job. In scripts, the same options work with\n"
+		"pdb watch --pid PID, and with pdb run --watch -- mpirun ...",
 	.options = &watch_option_table,
 	.users = 1u << ACTION_WATCH,
 	.example = "watch --save hang.pdb --kill",

@@ -36,7 +36,7 @@ static void print_daemons(const struct session *session, FILE *out)
 	if (session->daemons)
 		fprintf(out, "  daemons   on %d hosts\n", session->daemons->num_hosts);
 	else if (session->daemon_trouble.code != ERROR_NONE)
-		fprintf(out, "  daemons   none, so only ranks of this host are looked at: %s\n",
+		fprintf(out, "  daemons   none, pdb looks only at ranks of this host: %s\n",
 			session->daemon_trouble.text);
 }
 
@@ -96,8 +96,8 @@ static void print_job(const struct view *view)
 		job->model ? rankset_count(job->model->ranks) : 0);
 	if (table->size_claimed)
 		fprintf(out,
-			"            %d ranks are claimed; with so few processes that is not "
-			"believed\n",
+			"            the job claims %d ranks; so few processes make that "
+			"unlikely\n",
 			table->size_claimed);
 	mpi = find_mpi(job);
 	if (*mpi)
@@ -113,8 +113,8 @@ const struct command info_job = {
 	.name = "job",
 	.topic = TOPIC_JOB,
 	.usage = "info job",
-	.summary = "Tell what is attached, how it was found, and how old the snapshot is.",
-	.text = "\"found by\" says which way to the ranks was taken, and why no other.",
+	.summary = "Show which job this is, how pdb found it, and how old the look is.",
+	.text = "\"found by\" shows how pdb found the ranks, and why it took no other way.",
 	.example = "info job",
 	.flags = CMD_NEEDS_JOB,
 	.views = {[FORMAT_TEXT] = print_job, [FORMAT_JSON] = job_json},

@@ -68,7 +68,7 @@ static void print_sampling(const struct session *session, const struct sampler_c
 	fprintf(out, "  ranks stopped    median %.0f us, longest %.0f us, all together %.1f ms\n",
 		cost->stopped_ns_median / 1e3, cost->stopped_ns_max / 1e3,
 		cost->stopped_ns_total / 1e6);
-	fprintf(out, "  last look        %.0f ms, of which ranks do not notice the reading\n",
+	fprintf(out, "  last look        %.0f ms; ranks do not notice the reading\n",
 		session->look_cost_ns / 1e6);
 }
 
@@ -111,9 +111,10 @@ const struct command info_overhead = {
 	.name = "overhead",
 	.topic = TOPIC_JOB,
 	.usage = "info overhead",
-	.summary = "Tell what pdb and the recorder have cost the job.",
-	.text = "How long ranks stood still for stack samples, how long the last look took, and\n"
-		"what the recorders keep and how often they had to unwind in full.",
+	.summary = "Show what pdb and the recorder have cost the job.",
+	.text = "The answer shows how long ranks stood still for stack samples, and how long\n"
+		"the last look took. It also shows how much the recorders keep, and how often\n"
+		"they had to unwind in full.",
 	.example = "info overhead",
 	.flags = CMD_NEEDS_JOB,
 	.find = find_overhead,

@@ -116,10 +116,10 @@ const struct command info_ranks = {
 	.name = "ranks",
 	.topic = TOPIC_JOB,
 	.usage = "info ranks [RANKS]",
-	.summary = "List ranks with host, process and what is known of them.",
-	.text = "Without RANKS: those in focus, else all. The state is that of /proc: R running,\n"
-		"S sleeping, D in the kernel, T stopped, t traced, Z ended; on other hosts it is\n"
-		"that of the last stack sample.",
+	.summary = "List ranks with host, process and what pdb knows of them.",
+	.text = "Without RANKS: the ranks in focus, else all. The state is that of /proc: R\n"
+		"running, S sleeping, D in the kernel, T stopped, t traced, Z ended. On other\n"
+		"hosts it is the state at the last stack sample.",
 	.example = "info ranks 0-3",
 	.flags = CMD_NEEDS_JOB,
 	.max_words = -1,

@@ -149,11 +149,11 @@ const struct command info_recorder = {
 	.name = "recorder",
 	.topic = TOPIC_JOB,
 	.usage = "info recorder [RANKS]",
-	.summary = "Tell what the recorders hold, and what they lost.",
-	.text = "Lost entries make answers less sure; they are counted here. \"of evidence\":\n"
-		"messages, requests and communicators that were not counted, so that less is\n"
-		"known of who waits for whom; + where tags had to be counted together. Without\n"
-		"RANKS: those in focus, else all.",
+	.summary = "Show what the recorders hold, and what they lost.",
+	.text = "Lost entries make answers less sure. \"of evidence\" shows how many messages,\n"
+		"requests and communicators were not counted; pdb then knows less of who waits\n"
+		"for whom. + marks ranks whose tags had to be counted together. Without RANKS:\n"
+		"the ranks in focus, else all.",
 	.example = "info recorder lp",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL,
 	.max_words = -1,

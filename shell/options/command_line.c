@@ -17,22 +17,23 @@ static const char *const actions[] = {
 };
 
 static const char doc[] =
-	"An interactive debugger for parallel programs: tells which rank of a hung MPI job is "
-	"least "
-	"progressed, where it is and why, and hands it to gdb.\v"
-	"Without arguments pdb lists your jobs on this machine, and attaches when there is one.\n"
+	"Finds the rank that holds up an MPI job, and why. mpidb is a second name of pdb: Python's "
+	"debugger has the first name, too.\v"
+	"Without arguments pdb lists your jobs on this machine, and attaches if there is just "
+	"one.\n"
 	"  pdb --pid PID          attach to the job of this launcher\n"
 	"  pdb run -- mpirun ...  start a job with the recorder in it\n"
 	"  pdb watch --pid PID    watch a job until it ends or hangs\n"
-	"  pdb run --watch -- mpirun ...   both\n"
-	"  pdb run --trace --save FILE -- mpirun ...   all that it did, to its end or a hang\n"
-	"  eval \"$(pdb env)\"      put the recorder into jobs started by hand\n"
-	"  pdb --load FILE        look at a saved snapshot\n"
-	"  pdb --core FILE...     look at the cores of a crashed job; or --core DIRECTORY\n"
+	"  pdb run --watch -- mpirun ...   start a job and watch it\n"
+	"  pdb run --trace --save FILE -- mpirun ...   save its traces at the end\n"
+	"  eval \"$(pdb env)\"      record the jobs that this shell starts\n"
+	"  pdb --load FILE        look at a snapshot\n"
+	"  pdb --core FILE...     look at a crashed job; or --core DIRECTORY\n"
 	"  pdb clean              remove what crashed jobs left in /dev/shm\n\n"
-	"Exit status: 0 no hang found, 1 a hang or a fault found, 2 pdb could not do what was "
-	"asked; run --watch: that of COMMAND when it ends by itself. PID and options may be "
-	"written as in gdb: -p, -x, -ex, -batch.";
+	"Exit status: 0 no certain hang, 1 hang or crash, 2 pdb failed. With run --watch, a job "
+	"that "
+	"ends by itself gives its own status. Options may be written as in gdb: -p, -x, -ex, "
+	"-batch.";
 
 enum {
 	FIRST_KEY = 256, /* of those without a letter: this and their number */
@@ -102,12 +103,11 @@ static void refuse_word(const char *word, struct argp_state *state)
 		argp_error(state, "no \"%s\"; did you mean \"%s\"?", word, nearest);
 	else if (access(word, R_OK) == 0)
 		argp_error(state,
-			   "%s is no command of pdb; a program is started by \"pdb run -- "
-			   "mpirun ...\", a snapshot is shown by --load, cores by --core",
+			   "%s is no command of pdb. For a program: pdb run -- mpirun ...; "
+			   "for a snapshot: --load; for cores: --core",
 			   word);
 	else
-		argp_error(state,
-			   "\"%s\" is neither run, watch, env nor clean; to attach: --pid PID",
+		argp_error(state, "\"%s\" is not run, watch, env or clean; to attach: --pid PID",
 			   word);
 }
 
@@ -178,7 +178,7 @@ static void check(struct argp_state *state, const struct parsing *parsing)
 	if ((program->pid != 0) + (program->load != NULL) + has_cores > 1)
 		argp_error(state, "--pid, --load and --core exclude each other");
 	if (is_watch && (program->load || has_cores))
-		argp_error(state, "only a job that runs can be watched: --pid PID");
+		argp_error(state, "only a running job can be watched: --pid PID");
 	if (options->action != ACTION_DEBUG && !is_watch && has_job)
 		argp_error(state, "--pid, --load and --core do not go with run, env or clean");
 	if (options->action == ACTION_RUN && !options->run_argv)
@@ -186,7 +186,7 @@ static void check(struct argp_state *state, const struct parsing *parsing)
 	if (program->trace_filter && !program->trace)
 		program->trace = "1M";
 	if (program->trace && !is_trace_size(program->trace))
-		argp_error(state, "\"%s\" is no size of a trace; give bytes, for example 4M",
+		argp_error(state, "\"%s\" is no size of a trace; give bytes, such as 4M",
 			   program->trace);
 }
 

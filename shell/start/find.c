@@ -55,11 +55,9 @@ static void forget_strangers(struct proctable *table, const struct launcher_info
 		num++;
 	}
 	if (num)
-		set_note(
-			table,
-			xasprintf("%zu ranks have pids of other users' processes or of none, which "
-				  "are not looked at",
-				  num));
+		set_note(table, xasprintf("%zu ranks have pids of other users' processes or of "
+					  "none; pdb does not look at these",
+					  num));
 }
 
 /* For the ranks of other hosts. */

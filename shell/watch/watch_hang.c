@@ -64,7 +64,8 @@ int watch_hang_check(const struct watch_options *options, struct pdb_error *err)
 	if (options->report && check_report(options->report, err) < 0)
 		return error_prefix(err, "--report");
 	if (options->save && options->report && strcmp(options->save, options->report) == 0)
-		return error_set(err, ERROR_USAGE, "--save and --report need a file each, not %s",
+		return error_set(err, ERROR_USAGE,
+				 "--save and --report need different files, not both %s",
 				 options->save);
 	return 0;
 }
@@ -221,12 +222,11 @@ static void tell_ended_early(pid_t pid, uint64_t began_ns, struct watch_teller *
 	struct label_time time = label_time(monotonic_ns() - began_ns);
 
 	if (end_child(pid))
-		watch_tell_note(teller, "failure", "--on-hang: %s after %s, and ended", why,
+		watch_tell_note(teller, "failure", "--on-hang: %s after %s; pdb ended it", why,
 				time.text);
 	else
-		watch_tell_note(teller, "failure",
-				"--on-hang: %s after %s, and pid %d cannot be ended", why,
-				time.text, (int)pid);
+		watch_tell_note(teller, "failure", "--on-hang: %s after %s; pdb cannot end pid %d",
+				why, time.text, (int)pid);
 }
 
 /* It gets its time, and no more: the job burns its own meanwhile. */
@@ -316,7 +316,7 @@ static void end_job(struct session *session, struct watch_teller *teller)
 		watch_tell_note(teller, "killed", "the job has been ended by its launcher");
 	else
 		watch_tell_note(teller, "failure",
-				"the launcher, pid %d, was told to end the job and has not yet",
+				"the launcher, pid %d, was told to end the job, but has not yet",
 				(int)session->launcher.pid);
 	leftovers_remove(leftovers);
 }

@@ -142,12 +142,12 @@ static bool is_spared(struct watch *watch)
 		return false;
 	arena = arena_create();
 	if (!watch->has_told_spared)
-		watch_tell_note(&watch->teller, "still",
-				"it looks like a hang, but %s: the job is ended once nobody %s for "
-				"%s",
-				describe_spared(watch, arena),
-				watch->has_recorder ? "has moved" : "was seen to move",
-				label_time(sparing).text);
+		watch_tell_note(
+			&watch->teller, "still",
+			"it looks like a hang, but %s: pdb ends the job once nobody %s for %s",
+			describe_spared(watch, arena),
+			watch->has_recorder ? "has moved" : "was seen to move",
+			label_time(sparing).text);
 	arena_destroy(arena);
 	watch->has_told_spared = true;
 	if (watch->next_still_ns > watch->moved_ns + sparing)
@@ -212,13 +212,12 @@ bool watch_is_active(struct watch *watch)
 	if (!watch->has_told_active && watch_still_ns(watch) >= TELL_STILL_NS) {
 		struct arena *arena = arena_create();
 
-		watch_tell_note(&watch->teller, "phase",
-				"nobody %s MPI for %s, but there is work done by %s: no hang",
-				watch->has_recorder ? "has entered or left"
-						    : "was seen to enter or leave",
-				label_time(watch_standstill_of(watch).ns).text,
-				is_working ? arena_printf(arena, "rank %d", watch->report.rank)
-					   : label_who(arena, watch->active, 40));
+		watch_tell_note(
+			&watch->teller, "phase", "nobody %s MPI for %s, while %s did work: no hang",
+			watch->has_recorder ? "has entered or left" : "was seen to enter or leave",
+			label_time(watch_standstill_of(watch).ns).text,
+			is_working ? arena_printf(arena, "rank %d", watch->report.rank)
+				   : label_who(arena, watch->active, 40));
 		arena_destroy(arena);
 		watch->has_told_active = true;
 	}
@@ -237,7 +236,7 @@ static void tell_still(struct watch *watch)
 	watch->tell_still_ns = 2 * watch_still_ns(watch);
 	arena = arena_create();
 	watch_tell_note(&watch->teller, "still",
-			"rank %d is %s for %s, %s%s; it will be called a hang after %s",
+			"rank %d has been %s for %s, %s%s; pdb calls it a hang after %s",
 			report->rank, describe_rank(watch->session, arena, report->rank),
 			label_time(report->stay_ns).text,
 			report->num_stays ? "before at most " : "for the first time",

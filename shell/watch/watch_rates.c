@@ -94,7 +94,7 @@ static void note_slow_ranks(struct watch_rates *rates, const struct rates_report
 		rates->ranks_seen = report->num_windows;
 	} else if (!rankset_is_empty(rates->slow_ranks) &&
 		   report->num_windows - rates->ranks_seen >= OVER_WINDOWS) {
-		tell_over(teller, "slow-rank-over", "nobody is slower than the others any more",
+		tell_over(teller, "slow-rank-over", "no rank is slower than the others now",
 			  rates->ranks_since_ns);
 		rankset_remove_set(rates->slow_ranks, rates->slow_ranks);
 	}
@@ -119,8 +119,8 @@ static void note_slow_phase(struct watch_rates *rates, const struct rates_report
 	} else if (rates->is_slow_phase &&
 		   report->num_windows - rates->phase_seen >= OVER_WINDOWS) {
 		tell_over(teller, "slow-phase-over",
-			  report->is_elsewhere ? "the job is not where it was slow any more"
-					       : "the job is not slow any more",
+			  report->is_elsewhere ? "the job has left the place where it was slow"
+					       : "the job is as fast as before",
 			  rates->phase_since_ns);
 		rates->is_slow_phase = false;
 	}

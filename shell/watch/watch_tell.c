@@ -176,18 +176,17 @@ static void tell_hang_text(struct watch_teller *teller, const struct watch_hang 
 	view.out = teller->out;
 	fprintf(view.out, "Hang: %s. Nobody %s", watch_kind_text(view.verdict), still);
 	if (hang->proof == WATCH_BY_TEST && isfinite(hang->chance))
-		fprintf(view.out, "; one that goes on as before would look so %.2g times an hour",
+		fprintf(view.out,
+			"; a job that goes on as before would look like this %.2g times an hour",
 			hang->chance);
 	else if (hang->proof == WATCH_BY_STAYS)
-		fputs("; that is too long by the stays that were seen before", view.out);
+		fputs("; that is too long, compared with earlier stays", view.out);
 	else if (hang->proof != WATCH_BY_COUNTS)
-		fputs(", and nothing like it was seen before to compare that with", view.out);
+		fputs("; there is no earlier stay to compare with", view.out);
 	fputs(".\n", view.out);
 	if (watch_is_doubted(hang))
-		fputs("Not sure that it hangs: counts of messages cannot be read of all ranks that "
-		      "were looked at, so they may have gone round between the looks and come back "
-		      "to the same "
-		      "calls.\n",
+		fputs("Not sure that it hangs: pdb cannot read the message counts of all ranks. "
+		      "They may have moved between the looks and come back to the same calls.\n",
 		      view.out);
 	view_lp(&view);
 	free(still);

@@ -40,6 +40,10 @@ for file in bin/pdb lib/pdb/libpdbrec-{openmpi,mpich}.so lib/pdb/pdbd-{openmpi,m
 	check "$file is installed" test -f "$there/$file"
 done
 path=$there/bin:$PATH
+check 'mpidb is pdb' test "$(readlink -f "$there/bin/mpidb")" = "$(realpath "$there/bin/pdb")"
+check 'mpidb says its version' says 0 '^pdb [0-9]' env PATH="$path" mpidb --version
+check 'mpidb finds the recorder' says 0 "$there/lib/pdb/libpdbrec-mpich.so" env PATH="$path" mpidb env --mpi=mpich
+check 'man mpidb has the name' in_file '^pdb, mpidb ' "$there/share/man/man1/mpidb.1"
 
 # ---- A job that hangs, by the pdb that was moved ----
 
@@ -125,6 +129,7 @@ check 'the beginning of one' test "$(completes pdb -ex 'gro')" = groups
 check 'actions' test "$(completes pdb ru)" = run
 check 'the MPIs' test "$(completes pdb run --mpi = mp)" = mpich
 check 'files' test "$(completes pdb --load "$there/share/pdb/js")" = "$there/share/pdb/json-schema.json"
+check 'the second name' test "$(bash -c '. "$0" && complete -p mpidb' "$there/share/bash-completion/completions/mpidb")" = 'complete -F _pdb mpidb'
 check 'programs to run' test "$(completes pdb run -- bas | grep -x bash | head -n 1)" = bash
 # zsh_completes WORD...: the same of zsh, whose own functions only say here what they are told to offer.
 zsh_completes() {
@@ -146,6 +151,7 @@ zsh_completes pdb -ex '' >offered
 sed -n 's/^### \([a-z-]*\)$/\1/p;/^## Settings/q' "$tree/docs/commands.md" | sort >want
 check 'zsh completes all commands' is_same want offered
 check 'zsh: actions' test "$(zsh_completes pdb '' | tr '\n' ' ')" = 'clean env run watch '
+check 'zsh: the second name' in_file '^#compdef.* mpidb( |$)' "$there/share/zsh/site-functions/_pdb"
 check 'zsh: the MPIs' test "$(zsh_completes pdb run --mpi= | tr '\n' ' ')" = 'mpich openmpi '
 check 'zsh: files' test "$(zsh_completes pdb --load '')" = files
 check 'zsh: files behind =' test "$(zsh_completes pdb --load=x)" = files

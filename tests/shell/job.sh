@@ -77,7 +77,7 @@ expect 'messages of no ranks' 2 '"x"'
 run --pid "$job" --batch -ex 'requests'
 expect 'requests of nobody' 2 'requests RANK'
 run --pid "$job" --batch -ex 'requests 0-1'
-expect 'requests of two ranks' 2 'one rank is needed'
+expect 'requests of two ranks' 2 'this needs one rank'
 run --pid "$job" --batch -ex 'collectives nosuch'
 expect 'a communicator that is none' 2 'no communicator "nosuch"'
 run --pid "$job" --batch -ex 'collectives 99'
@@ -87,7 +87,7 @@ expect 'two communicators' 2 'collectives \[COMM\]'
 run --pid "$job" --batch -ex 'why 4'
 expect 'a rank that is none' 2 '4'
 run --pid "$job" --batch -ex 'why 0-1'
-expect 'two ranks where one is needed' 2 'one rank is needed'
+expect 'two ranks where one is needed' 2 'this needs one rank'
 run --pid "$job" --batch -ex 'why group 99'
 expect 'a group that is none' 2 'group "99"'
 run --pid "$job" --batch -ex 'focus host nosuch'
@@ -186,7 +186,7 @@ fi
 rm .pdbrc
 run --load h.pdb --batch -ex tutorial
 expect 'tutorial' 1 '^Step 1 of [0-9]+$' '^Which job' '^\(pdb\) lp' '^Culprit: rank 2' '^\(pdb\) why [013]' \
-	'That was the tutorial'
+	'This was the tutorial'
 mkdir -p .config/pdb project/below
 echo 'shell echo from the user' >.config/pdb/pdbrc
 echo 'shell echo not this one' >.pdbrc

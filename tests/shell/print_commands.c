@@ -75,12 +75,11 @@ static const struct {
 	{"2D trace: one moment", "`sample`, `tree`"},
 	{"3D trace: several moments, how often", "`sample 10 every 100ms`, `tree`"},
 	{"traces by function, by line, by program counter",
-	 "`set frames function`, `line`, `address`; the samples stay, so `tree` shows the same "
-	 "ones anew"},
-	{"module and offset",
-	 "in place of a name where there is none; `tree > file.json` has both"},
+	 "`set frames function`, `line`, `address`; the samples stay, and `tree` shows "
+	 "them anew"},
+	{"module and offset", "where there is no name; `tree > file.json` has both"},
 	{"count and representative in place of all ranks", "`classes`"},
-	{"threads", "`set threads on`; those of the MPI library are apart"},
+	{"threads", "`set threads on`; the MPI library's are apart"},
 	{"OpenMP", "`set threads on`: workers are in their region (libgomp)"},
 	{"Python", "Python functions are among the others"},
 	{"CUDA by cuda-gdb", "no: stacks of the host only"},
@@ -114,7 +113,7 @@ static const struct {
 	{"focus on a class", "`tree 2,8` with its ranks, `tree group 2`"},
 	{"collapse to a depth, hide, expand", "`tree -depth 4`, `tree -hide RE`, `tree -full`"},
 	{"undo, redo, reset",
-	 "nothing to undo: options are of one answer; arrow keys recall a line"},
+	 "nothing to undo: options apply to one answer; arrow keys recall a line"},
 	{"full edge label, leaf and total counts",
 	 "`tree > file.json`: ranks, ends, count, samples"},
 	{"view source", "`gdb RANK`, which begins in the user's code; `list` there"},
@@ -124,8 +123,7 @@ static const struct {
 	 "`pdb --batch -x FILE`, `-ex COMMAND`, JSON; the exit status tells of a hang"},
 	{"merge core files", "`pdb --core FILE...`"},
 	{"emulator for large trees", "`make bench-stacks`, `make bench-share`"},
-	{"marks for lost, ended or unwalkable tasks",
-	 "told below the answer, with the reason and the ranks"},
+	{"marks for lost, ended or unwalkable tasks", "named below the answer, with the reason"},
 };
 
 static void print_stat_features(void)
@@ -224,10 +222,12 @@ int main(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], "man") == 0)
 		return print_page();
 	printf("# Commands\n\n"
-	       "Made from the command table by `make docs/commands.md`; `help` shows the same.\n"
-	       "Commands and settings may be shortened as long as they are unique; l is lp, g is "
-	       "groups and w is why.\n"
-	       "Those that answer do so in JSON with `--json` ([json.md](json.md)).\n\n");
+	       "`make docs/commands.md` makes this page from the command table. `help` shows the\n"
+	       "same. You can shorten commands and settings as long as they are unique. l is lp, "
+	       "g\n"
+	       "is groups, w is why. Behind a command that answers, `--json` makes the answer "
+	       "JSON\n"
+	       "([json.md](json.md)).\n\n");
 	for (int topic = 0; topic < NUM_TOPICS; topic++) {
 		printf("## %s\n\n", command_topics[topic]);
 		for (size_t i = 0; command_table[i]; i++)

@@ -46,7 +46,7 @@ see 'completion of two words' 'launcher  .*mpirun'
 typed 'set colo' Tab 'a' Tab Enter 'show color' Enter
 see 'completion of settings' 'color +auto'
 typed 'bt lp -' Tab Tab
-see 'options and what they are' '^  -below +cut stacks below'
+see 'options and what they are' '^  -below +cut the frames below'
 typed C-u 'why ' Tab Tab
 see 'ranks and where they are' '^  2 +computing, '
 typed C-u 'tree -below re' Tab Tab

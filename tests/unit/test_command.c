@@ -50,7 +50,7 @@ static void check_entry(const struct command *command, const char *typed)
 
 	assert_non_null(command->summary);
 	length = strlen(command->summary);
-	assert_true(length > 0 && length <= 80);
+	assert_true(length > 0 && length <= 66);
 	assert_true(isupper((unsigned char)command->summary[0]));
 	assert_int_equal(command->summary[length - 1], '.');
 	assert_null(strchr(command->summary, '\n'));
@@ -278,7 +278,7 @@ static void refused_lines(void **state)
 	assert_refused(*state, "define x", "lines to follow");
 	assert_refused(*state, "source /no/such/file", "/no/such/file");
 	assert_refused(*state, "help nosuch", "no command");
-	assert_refused(*state, "help lp twice", "is one word");
+	assert_refused(*state, "help lp twice", "takes no second word");
 	assert_refused(*state, "help grahp",
 		       "no command or topic \"grahp\"; did you mean \"graph\"?");
 	assert_refused(*state, "help r", "ambiguous: refresh, report, requests");
@@ -304,7 +304,7 @@ static void refused_lines(void **state)
 	assert_refused(*state, "diff a:1.x b:1", "\"1.x\" is no rank");
 	assert_refused(*state, "diff lp 1", "\"lp\" is no rank");
 	assert_refused(*state, "diff 0 1", "there is no job for \".\"");
-	assert_refused(*state, "diff a:0 b:1 c:2", "two ranks are expected");
+	assert_refused(*state, "diff a:0 b:1 c:2", "give two ranks");
 }
 
 static void assert_says(struct fixture *f, const char *line, const char *const *parts)
@@ -324,15 +324,16 @@ static void assert_says(struct fixture *f, const char *line, const char *const *
 static void help(void **state)
 {
 	static const struct {
-		const char *line, *parts[6];
+		const char *line, *parts[7];
 	} cases[] = {
 		{"help",
-		 {"(help answers):\n  graph groups lp", "\n  ranks        How", "tutorial"}},
-		{"help all", {"\n  lp           Tell which", "\n  collectives  Show", "Topics:"}},
+		 {"When a job hangs:\n  lp  ", "\n  why 7  ", "\n  groups  ", "\n  save FILE  ",
+		  "\n  answers   Who holds the job up        graph groups lp", "tutorial"}},
+		{"help all", {"\n  lp           Name the", "\n  collectives  Show", "Topics:"}},
 		{"help answers", {"Who holds the job up", "\n  why          Explain"}},
 		{"help lp", {"usage: lp\n", "example: lp\n"}},
 		{"help info job", {"usage: info job\n"}},
-		{"help ranks", {"How ranks are written.\n", "bt group 2"}},
+		{"help ranks", {"How to write ranks.\n", "bt group 2"}},
 		{"help stat", {"exit status"}},
 		{"help exit", {"usage: quit\n", "alias: exit\n"}},
 		{"help culprit", {"usage: lp\n", "alias: l\n", "alias: culprit\n"}},
@@ -361,6 +362,9 @@ static void help_fits_a_screen(void **state)
 	for (const char *p = text; (p = strchr(p, '\n')); p++)
 		lines++;
 	assert_true(lines < 24);
+	for (size_t i = 0; command_table[i]; i++)
+		if (!strstr(text, command_table[i]->name))
+			fail_msg("no %s in\n%s", command_table[i]->name, text);
 	free(text);
 }
 
@@ -609,18 +613,18 @@ static void options_in_help(void **state)
 		const char *name, *option;
 		bool is_told;
 	} cases[] = {
-		{"tree", "\n  -full          with what is inside the MPI library", true},
-		{"tree", "\n  -depth N       the N outermost frames\n", true},
-		{"tree", "\n  -least [N]     the stacks of fewest ranks\n", true},
-		{"tree", "\nRE is a regular expression", true},
+		{"tree", "\n  -full          show also frames inside the MPI library", true},
+		{"tree", "\n  -depth N       show only the N outermost frames\n", true},
+		{"tree", "\n  -least [N]     show the N stacks of the fewest ranks\n", true},
+		{"tree", "\npdb searches for the regular expression RE", true},
 		{"bt", "\n  -depth N ", true},
 		{"diff", "\n  -by path|line|function|call ", true},
 		{"diff", "-linkage", false},
 		{"lattice", "-linkage", false},
 		{"similar", "\n  -linkage single|complete|average|ward ", true},
 		{"watch", "\n  --on-hang SHELL-COMMAND ", true},
-		{"trace", "\n  --full  each event", true},
-		{"gdb", "\n  -ex COMMAND  gdb carries it out", true},
+		{"trace", "\n  --full  show each event", true},
+		{"gdb", "\n  -ex COMMAND  gdb runs COMMAND", true},
 		{"lp", "\n  -", false},
 	};
 

@@ -175,7 +175,7 @@ static void test_no_plan(void **state)
 		enum error_code code;
 		const char *part;
 	} refusals[] = {
-		{&launcher_other, ERROR_UNSUPPORTED, "no way to start"},
+		{&launcher_other, ERROR_UNSUPPORTED, "cannot start programs"},
 		{&launcher_slurm, ERROR_NOT_FOUND, "number of the Slurm job"},
 	};
 

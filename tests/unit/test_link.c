@@ -238,7 +238,7 @@ static void test_changed(void **state)
 		assert_ends(pair.pdb, at < 2 ? ERROR_GONE : ERROR_FORMAT,
 			    at < 2   ? "cut in the middle"
 			    : at < 4 ? "a record of"
-				     : "is not what was sent");
+				     : "differ from what was sent");
 		pair_deinit(&pair);
 	}
 	assert_int_equal(size, 4 + 8 + 7 + crypto_secretstream_xchacha20poly1305_ABYTES);
@@ -288,9 +288,9 @@ static void test_reflected(void **state)
 	assert_sends(pair.daemon, 1, "payload", 7);
 	size = steal(pair.pdb, bytes, sizeof(bytes));
 	put_bytes(pair.pdb, bytes, size);
-	assert_ends(pair.daemon, ERROR_FORMAT, "is not what was sent");
+	assert_ends(pair.daemon, ERROR_FORMAT, "differ from what was sent");
 	put_bytes(other.daemon, bytes, size);
-	assert_ends(other.pdb, ERROR_FORMAT, "is not what was sent");
+	assert_ends(other.pdb, ERROR_FORMAT, "differ from what was sent");
 	pair_deinit(&pair);
 	pair_deinit(&other);
 }

@@ -443,7 +443,7 @@ static void test_refused_merge(void **state)
 	rankset_add(ranks, 2);
 	one = send_share(job, ranks, SHARE_ALL);
 	assert_int_equal(share_merge(all, one, &err), -1);
-	assert_error(&err, ERROR_FORMAT, "two nodes tell of rank 2");
+	assert_error(&err, ERROR_FORMAT, "two nodes report rank 2");
 	share_destroy(one);
 	one = send_share(job, ranks, SHARE_DETAILS);
 	assert_int_equal(share_merge(all, one, &err), -1);

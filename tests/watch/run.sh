@@ -122,7 +122,7 @@ job=$!
 jobs="$jobs $job"
 timeout 100 "$build/pdb" -nx watch --pid $job --json >said 2>&1 </dev/null
 check "by stacks, one rank gets on in its code for long: status 0" test $? -eq 0
-check "told" says '"phase", .*there is work done by rank 0: no hang'
+check "told" says '"phase", .*while rank 0 did work: no hang'
 check "no alarm" bash -c '! grep -q "\"hang\"" said'
 wait $job 2>/dev/null
 

@@ -85,11 +85,11 @@ refuse() {
 	check "$what: the job is not started" test ! -e started
 }
 refuse "a snapshot in no folder" '--save: none/s.pdb: No such file' --save none/s.pdb
-refuse "a snapshot that is a folder" '--save: folder is there and is no regular file' --save folder
+refuse "a snapshot that is a folder" '--save: folder exists and is no regular file' --save folder
 refuse "a snapshot below a file" '--save: /dev/full/s.pdb: Not a directory' --save /dev/full/s.pdb
 refuse "a report that is a folder" '--report: folder: Is a directory' --report folder
 refuse "a report in no folder" '--report: none/r: No such file' --report none/r
-refuse "one file for both" 'need a file each' --save both --report both
+refuse "one file for both" 'need different files' --save both --report both
 check "nothing is left of trying" is "$(ls)" "$(printf 'folder\nphases-%s\nsaid' "$mpi")"
 echo before >r.txt
 timeout 20 "$build/pdb" -nx run --watch --mpi="$mpi" --report r.txt --save s.pdb -- true >said 2>&1 </dev/null
@@ -124,12 +124,12 @@ watch_job --on-hang 'kill -ABRT $$'
 check "a command that is killed: told" says '--on-hang: ended by signal 6'
 watch_job --on-hang-time 1s --on-hang 'trap "" TERM; sleep 300 & echo $! >sleeper; wait; sleep 300'
 check "a command that does not end: status 1" test $? -eq 1
-check "it is ended, and told so" says '--on-hang: not done after 1\.[0-9]* s, and ended'
+check "it is ended, and told so" says '--on-hang: not done after 1\.[0-9]* s; pdb ended it'
 check "nothing of it is left" is_gone "$(cat sleeper)"
 watch_job --on-hang-time 1s --on-hang 'kill -STOP $$'
-check "a command that stops itself: ended" says '--on-hang: not done after 1\.[0-9]* s, and ended'
+check "a command that stops itself: ended" says '--on-hang: not done after 1\.[0-9]* s; pdb ended it'
 watch_job --on-hang-time 100s --on-hang 'echo $$ >sleeper; kill -INT $PPID; exec sleep 300'
-check "a command that is interrupted: ended" says '--on-hang: interrupted after [0-9.]* m?s, and ended'
+check "a command that is interrupted: ended" says '--on-hang: interrupted after [0-9.]* m?s; pdb ended it'
 check "nothing of that is left" is_gone "$(cat sleeper)"
 watch_job --on-hang 'cat; ls -l /proc/self/fd >fds'
 check "a command that reads: there is nothing to read" test $? -eq 1
