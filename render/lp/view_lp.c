@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The verdict in words: who it is, where, what speaks for it, how sure, what next. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,23 +46,69 @@ static struct rankset *find_slow(const struct view *view)
 	return rankset_is_empty(view->verdict->waiting) ? parts_set(view) : slow;
 }
 
-static const char *headline(const struct view *view)
+/* Where nobody is named: who waits for whom. *is_fine_ret: it is known to be no hang. */
+static const char *none_text(const struct view *view, bool *is_fine_ret)
 {
 	const struct verdict *verdict = view->verdict;
-	const char *title = role_of(view)->title;
-	int room = view->width - (int)strlen(title);
-	struct rankset *slow;
+	int waiting = rankset_count(verdict->waiting), moving = rankset_count(verdict->moving);
+	int ranks = parts_num_ranks(view);
+	const struct rankset *awaited = verdict->awaited, *slow = find_slow(view);
+	const char *who = parts_who(view, awaited);
 
-	if (verdict->kind == VERDICT_UNKNOWN)
+	*is_fine_ret = false;
+	if (!rankset_is_empty(slow) && rankset_equal(slow, awaited))
+		return text_of(view, "%d of %d ranks wait for %s, which %s outside MPI", waiting,
+			       ranks, who, parts_plural(slow, "is", "are"));
+	if (!rankset_is_empty(slow))
+		return text_of(view, "%d of %d ranks wait for %s; %s %s outside MPI", waiting,
+			       ranks, who, parts_who(view, slow), parts_plural(slow, "is", "are"));
+	if (verdict->is_edge)
+		return text_of(view, "%d of %d ranks are in MPI_Init or MPI_Finalize", waiting,
+			       ranks);
+	*is_fine_ret = true;
+	if (moving > 0 && moving == ranks)
+		return ranks == 1 ? "the only rank is making progress"
+				  : text_of(view, "all %d ranks are making progress", ranks);
+	if (waiting > 0 && !rankset_is_empty(awaited))
+		return text_of(view, "%d of %d ranks wait for %s, which %s still making progress",
+			       waiting, ranks, who, parts_plural(awaited, "is", "are"));
+	if (moving > 0 && waiting == 0)
+		return text_of(view, "%d of %d ranks are making progress, no rank waits inside MPI",
+			       moving, ranks);
+	*is_fine_ret = false;
+	if (moving > 0)
+		return text_of(view, "%d of %d ranks wait inside MPI, %s %s making progress",
+			       waiting, ranks, parts_who(view, verdict->moving),
+			       parts_plural(verdict->moving, "is", "are"));
+	if (waiting > 0)
+		return text_of(view,
+			       "%d of %d ranks wait inside MPI, no rank is known to hold them up",
+			       waiting, ranks);
+	return "no rank waits inside MPI";
+}
+
+/* "No hang: ..." or "No certain hang: ...", or without that where watching has found one. */
+static const char *none_headline(const struct view *view)
+{
+	bool is_fine;
+	const char *text = none_text(view, &is_fine);
+
+	if (view->is_known_hang)
+		return text_of(view, "%c%s.", toupper((unsigned char)*text), text + 1);
+	return text_of(view, "%s: %s.", is_fine ? "No hang" : role_of(view)->title, text);
+}
+
+static const char *headline(const struct view *view)
+{
+	const char *title = role_of(view)->title;
+
+	if (view->verdict->kind == VERDICT_UNKNOWN)
 		return title;
-	if (verdict->kind != VERDICT_NONE)
-		return text_of(view, "%s%s", title, named_text(view, verdict->culprits, room));
-	slow = find_slow(view);
-	if (rankset_is_empty(slow))
-		return text_of(view, "%s.", title);
-	return text_of(view, "%s: %s %s outside MPI, others wait for %s", title,
-		       parts_who(view, slow), parts_plural(slow, "is", "are"),
-		       parts_plural(slow, "it", "them"));
+	if (view->verdict->kind == VERDICT_NONE)
+		return none_headline(view);
+	return text_of(view, "%s%s", title,
+		       named_text(view, view->verdict->culprits,
+				  view->width - (int)strlen(title)));
 }
 
 static void print_first_line(const struct view *view)
@@ -85,24 +132,34 @@ static void print_first_line(const struct view *view)
 
 /* ---- No culprit: why ---- */
 
-/* The present stay beside the longest earlier one. */
-static void print_stays(const struct view *view)
+/* Is it known of all of these how long they stayed anywhere before? */
+static bool have_history(const struct view *view, const struct rankset *ranks)
+{
+	const struct job_model *model = view->job->model;
+
+	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
+		if (!model || !rankset_contains(model->ranks, r))
+			return false;
+	return true;
+}
+
+/* The present stay of these ranks beside their longest earlier one. */
+static const char *stays_text(const struct view *view, const struct rankset *ranks)
 {
 	const struct verdict *verdict = view->verdict;
 	const struct label_time stay = label_time(verdict->stay_ns);
 	const struct label_time before = label_time(verdict->longest_before_ns);
 
+	if (!have_history(view, ranks))
+		return text_of(view, "here for %s, in all stack samples", stay.text);
 	if (verdict->is_new_state && verdict->longest_before_ns)
-		text_wrap(view, 4,
-			  "here for %s; never before was this place left again, and elsewhere the "
-			  "longest stay was %s",
-			  stay.text, before.text);
-	else if (verdict->is_new_state)
-		text_wrap(view, 4, "here for %s; never before was this place left again",
-			  stay.text);
-	else
-		text_wrap(view, 4, "here for %s; the longest stay here before was %s", stay.text,
-			  before.text);
+		return text_of(view,
+			       "here for %s, for the first time; the longest stay elsewhere was %s",
+			       stay.text, before.text);
+	if (verdict->is_new_state)
+		return text_of(view, "here for %s, for the first time", stay.text);
+	return text_of(view, "here for %s; the longest stay here before was %s", stay.text,
+		       before.text);
 }
 
 static void print_doubt(const struct view *view, const char *why)
@@ -128,59 +185,18 @@ static void print_not_sure(const struct view *view)
 		print_doubt(view, "it may just take long; look again later");
 }
 
-/* All wait for ranks of which some compute, for no longer than they did before. */
-static void print_slow(const struct view *view, const struct rankset *slow)
-{
-	const struct verdict *verdict = view->verdict;
-
-	text_wrap(view, 2, "%d of %d ranks wait inside MPI, in the end all for %s",
-		  rankset_count(verdict->waiting), parts_num_ranks(view),
-		  parts_who(view, verdict->awaited));
-	text_wrap(view, 2, "%s %s outside MPI:", parts_who(view, slow),
-		  parts_plural(slow, "is", "are"));
-	print_stays(view);
-}
-
 static void print_why_none(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
-	int waiting = rankset_count(verdict->waiting), moving = rankset_count(verdict->moving);
-	int ranks = parts_num_ranks(view);
-	struct rankset *slow = find_slow(view);
+	int moving = rankset_count(verdict->moving), ranks = parts_num_ranks(view);
+	const struct rankset *slow = find_slow(view);
 
-	if (verdict->is_edge) {
-		text_wrap(view, 2,
-			  "%d of %d ranks are in MPI_Init or MPI_Finalize: the job starts up or "
-			  "ends, which may take a while",
-			  waiting, ranks);
-	} else if (moving > 0 && moving == ranks) {
-		text_wrap(view, 2,
-			  "all ranks are moving: each went into or out of an MPI call just now");
-	} else if (!rankset_is_empty(slow)) {
-		print_slow(view, slow);
-	} else if (waiting > 0 && !rankset_is_empty(verdict->awaited)) {
-		text_wrap(view, 2,
-			  "%d of %d ranks wait inside MPI, in the end all for %s, which %s moving: "
-			  "that is no fault",
-			  waiting, ranks, parts_who(view, verdict->awaited),
-			  parts_plural(verdict->awaited, "is", "are"));
-	} else if (moving > 0 && waiting > 0) {
-		text_wrap(view, 2,
-			  "%d of %d ranks wait inside MPI while %s %s moving: waiting for a rank "
-			  "that moves is no fault",
-			  waiting, ranks, parts_who(view, verdict->moving),
-			  parts_plural(verdict->moving, "is", "are"));
-	} else if (moving > 0) {
-		text_wrap(view, 2, "%d of %d ranks are moving, and no rank waits inside MPI",
-			  moving, ranks);
-	} else if (waiting > 0) {
-		text_wrap(view, 2,
-			  "%d of %d ranks wait inside MPI, but there is no rank of which it can be "
-			  "said that it holds them up",
-			  waiting, ranks);
-	} else {
-		text_wrap(view, 2, "no rank waits inside MPI");
-	}
+	if (verdict->is_edge)
+		text_wrap(view, 2, "the job starts or ends, which may take a while");
+	else if (moving > 0 && moving == ranks)
+		text_wrap(view, 2, "each entered or left an MPI call just now");
+	if (!rankset_is_empty(slow))
+		text_wrap(view, 2, "%s: %s", parts_who(view, slow), stays_text(view, slow));
 	if (verdict->basis == VERDICT_BY_MODELS && moving < ranks)
 		text_wrap(view, 2, "last move of any rank: %s ago",
 			  label_time(verdict->quiet_ns).text);
@@ -429,12 +445,12 @@ static void print_evidence(const struct view *view)
 			  label_time(verdict->stay_ns).text);
 	} else if (verdict->basis == VERDICT_BY_MODELS) {
 		if (moving)
-			text_wrap(view, 4, "%d of %d ranks are moving", moving, ranks);
+			text_wrap(view, 4, "%d of %d ranks are making progress", moving, ranks);
 		else
 			text_wrap(view, 4, "no rank has moved for %s",
 				  label_time(verdict->quiet_ns).text);
 		if (verdict->num_culprit_groups)
-			print_stays(view);
+			text_wrap(view, 4, "%s", stays_text(view, verdict->culprits));
 	} else {
 		text_wrap(view, 4,
 			  "by stack samples%s%s%s: without the recorder there are no counts of MPI "

@@ -137,7 +137,7 @@ static void test_causes(void **state)
 		 "Recv@20 <2:7\n"
 		 "Send@24 !1:5\n"
 		 "Barrier@30 <2:-16",
-		 "Not known: who holds the others up\n"},
+		 "Not known: which rank holds up the others\n"},
 		{"Barrier@30 <1:-16\n"
 		 "Recv@20 <2:7 !2:5\n"
 		 "Send@24\n"

@@ -14,8 +14,8 @@ STOPPED = "Culprit: rank 2 of 4\n  rank 2: process 7 (state T) stopped by a sign
 LOST = "Culprit: rank 1 of 4\n  lost message: tag 7\n"
 CYCLE = "Deadlock: ranks 0,2 of 4\n  deadlock: 0 waits for 2\n"
 CRASHED = "Crashed: rank 3 of 4\n"
-NONE = "No rank is behind.\n  all ranks are moving\n"
-UNKNOWN = "Not known: who holds the others up\n"
+NONE = "No hang: all 4 ranks are making progress.\n"
+UNKNOWN = "Not known: which rank holds up the others\n"
 
 # The text, ranks, kind, whether undecided, whether sure.
 PARSED = (
