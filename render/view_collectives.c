@@ -15,7 +15,7 @@
 #include "render/words/parts.h"
 
 static const struct table_column columns[] = {
-	{.name = "number", .header = "number", .align = TABLE_RIGHT, .min_width = 4},
+	{.name = "number", .header = "number", .align = TABLE_RIGHT},
 	{.name = "ranks", .header = "ranks", .flags = TABLE_YIELDS, .min_width = 15},
 	{.name = "last", .header = "last collective", .flags = TABLE_CUT_MIDDLE, .min_width = 12},
 	{.name = "root", .header = "root", .align = TABLE_RIGHT},

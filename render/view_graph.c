@@ -222,7 +222,7 @@ static void join_boxes(const struct view *view, struct picture *picture)
 /* ---- Views ---- */
 
 static const struct table_column list_columns[] = {
-	{.name = "number", .header = "", .align = TABLE_RIGHT, .min_width = 3},
+	{.name = "number", .header = "", .align = TABLE_RIGHT},
 	{.name = "group", .header = "group", .min_width = 20},
 	{.name = "ahead", .header = "ahead of", .min_width = 8},
 };

@@ -18,7 +18,7 @@
 enum { MAX_UNNUMBERED = 4 };
 
 static const struct table_column columns[] = {
-	{.name = "group", .header = "group", .align = TABLE_RIGHT, .min_width = 5},
+	{.name = "group", .header = "group", .align = TABLE_RIGHT},
 	{.name = "ranks", .header = "ranks", .flags = TABLE_YIELDS, .min_width = 15},
 	{.name = "thread", .header = "thread", .min_width = 6},
 	{.name = "where", .header = "where", .flags = TABLE_CUT_MIDDLE, .min_width = 16},

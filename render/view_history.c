@@ -12,8 +12,8 @@
 enum { DEFAULT_ROWS = 20 };
 
 static const struct table_column columns[] = {
-	{.name = "ago", .header = "began", .align = TABLE_RIGHT, .min_width = 5},
-	{.name = "for", .header = "took", .align = TABLE_RIGHT, .min_width = 5},
+	{.name = "ago", .header = "began", .align = TABLE_RIGHT},
+	{.name = "for", .header = "took", .align = TABLE_RIGHT},
 	{.name = "state", .header = "", .flags = TABLE_CUT_MIDDLE, .min_width = 20},
 };
 

@@ -16,8 +16,8 @@ static const struct table_column columns[] = {
 	 .header = "state, and what follows it",
 	 .flags = TABLE_CUT_MIDDLE,
 	 .min_width = 20},
-	{.name = "count", .header = "times", .align = TABLE_RIGHT, .min_width = 5},
-	{.name = "share", .header = "share", .align = TABLE_RIGHT, .min_width = 5},
+	{.name = "count", .header = "times", .align = TABLE_RIGHT},
+	{.name = "share", .header = "share", .align = TABLE_RIGHT},
 };
 
 /* How often each state was left, by the rank's own numbers of states. */

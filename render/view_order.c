@@ -15,7 +15,7 @@
 enum { MAX_LOOPS = 16, MAX_REASONS = 6, RANKS_WIDTH = 30 };
 
 static const struct table_column columns[] = {
-	{.name = "group", .header = "group", .align = TABLE_RIGHT, .min_width = 5},
+	{.name = "group", .header = "group", .align = TABLE_RIGHT},
 	{.name = "after", .header = "after", .min_width = 5},
 	{.name = "ranks", .header = "ranks", .flags = TABLE_YIELDS, .min_width = 12},
 	{.name = "where", .header = "where", .flags = TABLE_CUT_MIDDLE, .min_width = 16},

@@ -18,7 +18,7 @@ static const struct table_column columns[] = {
 	{.name = "peer", .header = "peer", .align = TABLE_RIGHT},
 	{.name = "tag", .header = "tag", .align = TABLE_RIGHT},
 	{.name = "comm", .header = "on", .flags = TABLE_YIELDS | TABLE_CUT_MIDDLE, .min_width = 6},
-	{.name = "bytes", .header = "bytes", .flags = TABLE_YIELDS, .align = TABLE_RIGHT},
+	{.name = "bytes", .header = "bytes", .flags = TABLE_SPARE, .align = TABLE_RIGHT},
 	{.name = "site", .header = "begun by", .flags = TABLE_CUT_MIDDLE, .min_width = 12},
 	{.name = "age", .header = "since", .min_width = 5},
 	{.name = "match", .header = "other end", .min_width = 8},

@@ -16,7 +16,7 @@
 enum { MOST_SUSPECTS = 10, MOST_FIRST = 5 };
 
 static const struct table_column ranking_columns[] = {
-	{.name = "rank", .header = "rank", .align = TABLE_RIGHT, .min_width = 4},
+	{.name = "rank", .header = "rank", .align = TABLE_RIGHT},
 	{.name = "score", .header = "suspicion", .align = TABLE_RIGHT},
 	{.name = "first", .header = "first in", .align = TABLE_RIGHT},
 	{.name = "own", .header = "changed itself", .align = TABLE_RIGHT},

@@ -128,14 +128,17 @@ static void print_recorder(const struct view *view)
 {
 	static const struct table_column columns[] = {
 		{.name = "rank", .header = "rank", .align = TABLE_RIGHT},
-		{.name = "state", .header = "state"},
-		{.name = "threads", .header = "threads", .align = TABLE_RIGHT},
-		{.name = "sites", .header = "call paths", .align = TABLE_RIGHT},
+		{.name = "state", .header = "state", .min_width = 10},
+		{.name = "threads",
+		 .header = "threads",
+		 .align = TABLE_RIGHT,
+		 .flags = TABLE_SPARE},
+		{.name = "sites", .header = "call paths", .align = TABLE_RIGHT, .flags = TABLE_SPARE},
 		{.name = "transitions", .header = "transitions", .align = TABLE_RIGHT},
-		{.name = "kB", .header = "kB", .align = TABLE_RIGHT},
-		{.name = "lost", .header = "lost", .align = TABLE_RIGHT},
-		{.name = "evidence", .header = "of evidence", .align = TABLE_RIGHT},
-		{.name = "abandoned", .header = "abandoned", .align = TABLE_RIGHT},
+		{.name = "kB", .header = "kB", .align = TABLE_RIGHT, .flags = TABLE_SPARE},
+		{.name = "lost", .header = "entries lost", .align = TABLE_RIGHT},
+		{.name = "evidence", .header = "messages uncounted", .align = TABLE_RIGHT},
+		{.name = "abandoned", .header = "left by jump", .align = TABLE_RIGHT},
 	};
 	struct table *table = TABLE_OF(view, columns);
 	const struct job_lane *lane;
@@ -150,9 +153,10 @@ const struct command info_recorder = {
 	.topic = TOPIC_JOB,
 	.usage = "info recorder [RANKS]",
 	.summary = "Tell what the recorders hold, and what they lost.",
-	.text = "Lost entries make answers less sure; they are counted here. \"of evidence\":\n"
-		"messages, requests and communicators that were not counted, so that less is\n"
-		"known of who waits for whom; + where tags had to be counted together. Without\n"
+	.text = "\"entries lost\": call paths, transitions and threads for which there was no\n"
+		"room. \"messages uncounted\": the same of messages, requests and communicators;\n"
+		"+ where tags had to be counted together. What is lost makes answers less sure.\n"
+		"\"left by jump\": MPI calls that ended by longjmp() or an exception. Without\n"
 		"RANKS: those in focus, else all.",
 	.example = "info recorder lp",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL,
