@@ -267,8 +267,8 @@ void view_graph(const struct view *view)
 	if (picture.num_folded)
 		text_wrap(
 			view, 2,
-			"%zu of %zu groups are folded into boxes \"(N groups)\"; an arrow from or "
-			"to such a box is one of some group in it; \"graph > FILE.svg\" draws more",
+			"boxes \"(N groups)\" hold %zu of the %zu groups; an arrow from or to such "
+			"a box is of a group in it; \"graph > FILE.svg\" draws more",
 			picture.num_folded, view->groups->num_groups);
 }
 

@@ -94,12 +94,12 @@ static void print_legend(const struct view *view, const struct seen *seen)
 			  seen->nested ? ", then of the loops inside it" : "");
 	if (seen->frontier)
 		text_wrap(view, 2,
-			  "?: the last iteration before this place, from which no rank has come "
-			  "back into the loop");
+			  "?: the last iteration before this place; no rank has gone back from here "
+			  "into the loop");
 	if (seen->approximate)
 		text_wrap(view, 2,
-			  "about: counted over the whole run, not since the enclosing loop last "
-			  "began");
+			  "about: the total of the whole run, not since the enclosing loop began "
+			  "its iteration");
 }
 
 void view_groups(const struct view *view)

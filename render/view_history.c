@@ -57,7 +57,7 @@ static void print_lane(const struct view *view, const struct job_lane *lane)
 	size_t number = data->num_ring < max ? data->num_ring : max;
 	struct table *table;
 
-	text_wrap(view, 0, "rank %d%s: the last %zu of %" PRIu64 " steps into and out of MPI",
+	text_wrap(view, 0, "rank %d%s: the last %zu of %" PRIu64 " transitions",
 		  lane->rank, data->is_main ? "" : text_of(view, ", thread %d", data->tid), number,
 		  data->events);
 	table = TABLE_OF(view, columns);

@@ -141,7 +141,7 @@ void view_order(const struct view *view)
 	}
 	who = label_who(view->arena, result->groups[0].ranks, RANKS_WIDTH);
 	if (result->num_groups == 1)
-		fprintf(view->out, "All are at the same place, as far as can be told: %s.\n", who);
+		fprintf(view->out, "All seem to be at the same place: %s.\n", who);
 	else if (result->groups[1].level)
 		fprintf(view->out, "First in temporal order: %s.\n", who);
 	else

@@ -247,7 +247,7 @@ void view_requests(const struct view *view)
 		text_wrap(view, 2, "%zu persistent request%s not started", num_idle,
 			  num_idle == 1 ? " is" : "s are");
 	if (lane->model->program->dropped_requests)
-		text_wrap(view, 2, "%" PRIu64 " were not recorded for want of room",
+		text_wrap(view, 2, "%" PRIu64 " more: the recorder had no room for them",
 			  lane->model->program->dropped_requests);
 }
 

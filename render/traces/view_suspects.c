@@ -88,8 +88,8 @@ static void print_verdict(const struct view *view)
 
 	if (a->suspects->num_silent == a->suspects->num_aspects) {
 		text_wrap(view, 0,
-			  "No rank is suspicious. By what is compared here the %zu traces of %s "
-			  "are as similar to each other as those of %s.",
+			  "No rank is suspicious. The %zu traces of %s are as similar to each other "
+			  "as those of %s, by the attributes compared.",
 			  a->suspects->num_pairs, run_text(a->names[1]), run_text(a->names[0]));
 		return;
 	}

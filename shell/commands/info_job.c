@@ -36,7 +36,7 @@ static void print_daemons(const struct session *session, FILE *out)
 	if (session->daemons)
 		fprintf(out, "  daemons   on %d hosts\n", session->daemons->num_hosts);
 	else if (session->daemon_trouble.code != ERROR_NONE)
-		fprintf(out, "  daemons   none, so only ranks of this host are looked at: %s\n",
+		fprintf(out, "  daemons   none: pdb sees only the ranks of this host: %s\n",
 			session->daemon_trouble.text);
 }
 
@@ -96,8 +96,7 @@ static void print_job(const struct view *view)
 		job->model ? rankset_count(job->model->ranks) : 0);
 	if (table->size_claimed)
 		fprintf(out,
-			"            %d ranks are claimed; with so few processes that is not "
-			"believed\n",
+			"            not believed: %d ranks, too many for the processes\n",
 			table->size_claimed);
 	mpi = find_mpi(job);
 	if (*mpi)

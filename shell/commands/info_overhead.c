@@ -68,7 +68,7 @@ static void print_sampling(const struct session *session, const struct sampler_c
 	fprintf(out, "  ranks stopped    median %.0f us, longest %.0f us, all together %.1f ms\n",
 		cost->stopped_ns_median / 1e3, cost->stopped_ns_max / 1e3,
 		cost->stopped_ns_total / 1e6);
-	fprintf(out, "  last look        %.0f ms, of which ranks do not notice the reading\n",
+	fprintf(out, "  last look        %.0f ms, the reading itself does not stop ranks\n",
 		session->look_cost_ns / 1e6);
 }
 

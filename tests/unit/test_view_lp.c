@@ -137,7 +137,7 @@ static void test_evidence(void **state)
 	assert_contains(text, "1 of 8 ranks are making progress");
 	verdict->kind = VERDICT_UNDECIDED;
 	view_lp(&hung->view);
-	assert_contains(hung_text(hung), "none of them is known to be behind the others");
+	assert_contains(hung_text(hung), "none is known to be behind the others");
 	view_groups(&hung->view);
 	assert_contains(hung_text(hung), "<- least progressed?");
 	hung_destroy(hung);
@@ -190,10 +190,10 @@ static void test_process_states(void **state)
 		char state;
 		const char *text;
 	} cases[] = {
-		{'T', "rank 3: process stopped by a signal (state T); \"kill -CONT 4003\" lets it "
-		      "go on\n"},
+		{'T', "rank 3: process stopped by a signal (state T); \"kill -CONT 4003\" continues "
+		      "it\n"},
 		{'t', "rank 3: process held by a debugger (state t)"},
-		{'Z', "rank 3: process ended, waiting to be collected by its parent (state Z)"},
+		{'Z', "rank 3: process ended, its parent has not collected it (state Z)"},
 		{'D', "rank 3: process waiting inside the kernel"},
 	};
 	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
@@ -220,12 +220,12 @@ static void test_held(void **state)
 		const char *note, *next;
 	} cases[] = {
 		{'t', NULL,
-		 "next: rank 3 is held by a debugger on node: look there, or leave that and "
+		 "next: rank 3 is held by a debugger on node: look there, or detach that and "
 		 "\"refresh\"; \"why "},
 		{'t',
 		 "process 9 (lmp) cannot be stopped: it is already traced by pid 71 (gdb); detach "
 		 "that first",
-		 "next: rank 3 is held by pid 71 (gdb) on node: look there, or leave that"},
+		 "next: rank 3 is held by pid 71 (gdb) on node: look there, or detach that"},
 		/* strace lets it run. */
 		{'R',
 		 "process 9 (lmp) cannot be stopped: it is already traced by pid 72 (strace); "
