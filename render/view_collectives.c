@@ -229,8 +229,8 @@ static void print_all(const struct view *view)
 			  "\"focus RANKS\" shows those of some ranks",
 			  listing.num_left);
 	if (listing.num_freed)
-		text_wrap(view, 0, "%zu freed by the program %s not listed.",
-			  listing.num_freed, listing.num_freed == 1 ? "is" : "are");
+		text_wrap(view, 0, "%zu freed by the program %s not listed.", listing.num_freed,
+			  listing.num_freed == 1 ? "is" : "are");
 	print_moving(view);
 }
 

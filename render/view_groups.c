@@ -93,9 +93,10 @@ static void print_legend(const struct view *view, const struct seen *seen)
 		text_wrap(view, 2, "iteration: of the outermost loop there%s; see \"loops\"",
 			  seen->nested ? ", then of the loops inside it" : "");
 	if (seen->frontier)
-		text_wrap(view, 2,
-			  "?: the last iteration before this place; no rank has gone back from here "
-			  "into the loop");
+		text_wrap(
+			view, 2,
+			"?: the last iteration before this place; no rank has gone back from here "
+			"into the loop");
 	if (seen->approximate)
 		text_wrap(view, 2,
 			  "about: the total of the whole run, not since the enclosing loop began "

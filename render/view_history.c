@@ -57,8 +57,8 @@ static void print_lane(const struct view *view, const struct job_lane *lane)
 	size_t number = data->num_ring < max ? data->num_ring : max;
 	struct table *table;
 
-	text_wrap(view, 0, "rank %d%s: the last %zu of %" PRIu64 " transitions",
-		  lane->rank, data->is_main ? "" : text_of(view, ", thread %d", data->tid), number,
+	text_wrap(view, 0, "rank %d%s: the last %zu of %" PRIu64 " transitions", lane->rank,
+		  data->is_main ? "" : text_of(view, ", thread %d", data->tid), number,
 		  data->events);
 	table = TABLE_OF(view, columns);
 	for (size_t e = data->num_ring - number; e < data->num_ring; e++)

@@ -159,9 +159,9 @@ static void print_legend(const struct view *view, const struct sums *sums, size_
 		text_wrap(view, 2,
 			  "N of M: N are complete, M are begun (sends started, receives posted)");
 	if (sums->wildcards)
-		text_wrap(
-			view, 2,
-			"any: receives with a wildcard; the sender's row counts their messages, too");
+		text_wrap(view, 2,
+			  "any: receives with a wildcard; the sender's row counts their messages, "
+			  "too");
 	if (sums->many)
 		text_wrap(view, 2,
 			  "others: all tags for which the recorder had no row of their own");
@@ -173,8 +173,7 @@ static void print_legend(const struct view *view, const struct sums *sums, size_
 		text_wrap(view, 2,
 			  "%zu row%s of ranks that are moving differ%s, as they do while messages "
 			  "are on their way",
-			  sums->moving, sums->moving == 1 ? "" : "s",
-			  sums->moving == 1 ? "s" : "");
+			  sums->moving, sums->moving == 1 ? "" : "s", sums->moving == 1 ? "s" : "");
 }
 
 void view_messages(const struct view *view)

@@ -107,14 +107,13 @@ static void print_lane(const struct view *view, const struct job_lane *lane)
 	uint32_t loop = find_loop(view, lane);
 	bool has_present = false;
 
-	text_wrap(view, 0,
-		  "rank %d%s: %" PRIu64 " transitions, %zu different ones%s", lane->rank,
-		  data->is_main ? "" : ", another thread", data->events, data->num_transitions, data->is_consistent ? "" : " (it moved while this was read)");
+	text_wrap(view, 0, "rank %d%s: %" PRIu64 " transitions, %zu different ones%s", lane->rank,
+		  data->is_main ? "" : ", another thread", data->events, data->num_transitions,
+		  data->is_consistent ? "" : " (it moved while this was read)");
 	for (size_t i = 0; i < data->num_transitions; i++) {
 		const struct model_transition *transition = &data->transitions[order[i]];
 		uint64_t all = leaving[transition->from];
-		bool is_first =
-			i == 0 || data->transitions[order[i - 1]].from != transition->from;
+		bool is_first = i == 0 || data->transitions[order[i - 1]].from != transition->from;
 
 		if (!is_shown(view, lane, loop, transition->from)) {
 			num_left_out += is_first;
@@ -136,7 +135,9 @@ static void print_lane(const struct view *view, const struct job_lane *lane)
 	}
 	table_print(table);
 	if (num_left_out)
-		text_wrap(view, 2, "left out: %zu %s outside the loops of the rank; \"model --all %d\" shows all",
+		text_wrap(view, 2,
+			  "left out: %zu %s outside the loops of the rank; \"model --all %d\" "
+			  "shows all",
 			  num_left_out, num_left_out == 1 ? "state" : "states", lane->rank);
 }
 

@@ -136,8 +136,9 @@ static void print_end(const struct view *view, const struct waitfor_chain *chain
 		text_wrap(view, indent, "no message comes from it any more");
 		break;
 	case WAITFOR_END_LIBRARY:
-		text_wrap(view, indent,
-			  "nothing that it needs is missing, but the library does not end the call");
+		text_wrap(
+			view, indent,
+			"nothing that it needs is missing, but the library does not end the call");
 		break;
 	case WAITFOR_END_UNKNOWN:
 		gap = last->actor == WAITFOR_NONE ? NULL : label_wait_gap(view, last->actor);
@@ -484,9 +485,9 @@ static void write_step(struct json *json, const struct view *view, const struct 
 static void write_chain(struct json *json, const struct view *view, int rank)
 {
 	static const char *const ends[WAITFOR_NUM_ENDS] = {
-		[WAITFOR_END_CYCLE] = "cycle",       [WAITFOR_END_OUTSIDE] = "outside MPI",
-		[WAITFOR_END_MOVES] = "making progress",      [WAITFOR_END_LEFT] = "left MPI",
-		[WAITFOR_END_LIBRARY] = "library",   [WAITFOR_END_UNKNOWN] = "unknown",
+		[WAITFOR_END_CYCLE] = "cycle",           [WAITFOR_END_OUTSIDE] = "outside MPI",
+		[WAITFOR_END_MOVES] = "making progress", [WAITFOR_END_LEFT] = "left MPI",
+		[WAITFOR_END_LIBRARY] = "library",       [WAITFOR_END_UNKNOWN] = "unknown",
 		[WAITFOR_END_MISMATCH] = "mismatch",
 	};
 	const struct waitfor_chain *chain = make_chain(view, rank);

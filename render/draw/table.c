@@ -200,8 +200,7 @@ struct layout {
 
 static int least_width(const struct table_column *column, const struct layout *layout)
 {
-	return column->min_width > 0 ? column->min_width
-				     : header_width(column, layout->is_wrapped);
+	return column->min_width > 0 ? column->min_width : header_width(column, layout->is_wrapped);
 }
 
 /* The widest column that may still give way: of those with TABLE_YIELDS, else of all that are above
@@ -284,9 +283,8 @@ static void measure(const struct table *table, struct layout *layout)
 {
 	for (size_t c = 0; c < table->num_columns; c++) {
 		layout->digits[c] = column_digits(table, c);
-		layout->widths[c] =
-			MAX(natural_width(table, c, layout->digits[c]),
-			    header_width(&table->columns[c], layout->is_wrapped));
+		layout->widths[c] = MAX(natural_width(table, c, layout->digits[c]),
+					header_width(&table->columns[c], layout->is_wrapped));
 	}
 }
 
@@ -403,8 +401,9 @@ static void print_row(const struct table *table, const struct row *row, const st
 	if (row->mark && *row->mark) {
 		pending += layout->cut_marks ? MARK_GAP - GAP : 0;
 		put_cell(view->out,
-			 layout->cut_marks ? arena_strndup(scratch, row->mark, strcspn(row->mark, " "))
-				  : row->mark,
+			 layout->cut_marks
+				 ? arena_strndup(scratch, row->mark, strcspn(row->mark, " "))
+				 : row->mark,
 			 0, TABLE_LEFT, &pending);
 	}
 	if (row->mark)

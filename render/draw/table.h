@@ -31,8 +31,8 @@ enum table_flags {
 };
 
 struct table_column {
-	const char *name;   /* what code calls it: for table_hide() */
-	const char *header; /* what people read; "" for none */
+	const char *name;       /* what code calls it: for table_hide() */
+	const char *header;     /* what people read; "" for none */
 	enum table_align align; /* TABLE_RIGHT: of numbers */
 	unsigned flags;         /* enum table_flags */
 	int min_width; /* of text: narrower only when all are at their least; 0: the header's */

@@ -180,8 +180,7 @@ static void print_skipped(const struct view *view)
 		return;
 	collective = &view->waitfor->collectives[verdict->skipped];
 	text_wrap(view, 4,
-		  "%s %s further than %s, number %" PRIu64
-		  " on %s, and may have left it out",
+		  "%s %s further than %s, number %" PRIu64 " on %s, and may have left it out",
 		  parts_who(view, verdict->culprits), parts_plural(verdict->culprits, "is", "are"),
 		  collective->function, collective->number,
 		  label_comm(view, collective->comm, LABEL_FULL));
@@ -231,11 +230,10 @@ void cause_print_open(const struct view *view)
 	if (view->verdict->which == WAITFOR_NONE)
 		return;
 	deadlock = &view->waitfor->deadlocks[view->verdict->which];
-	text_wrap(
-		view, 2,
-		"likely a deadlock: %s wait for each other, as the messages in the MPI library "
-		"show. They do not show which of these ranks is wrong",
-		parts_who(view, deadlock->ranks));
+	text_wrap(view, 2,
+		  "likely a deadlock: %s wait for each other, as the messages in the MPI library "
+		  "show. They do not show which of these ranks is wrong",
+		  parts_who(view, deadlock->ranks));
 	print_waits(view, deadlock);
 }
 

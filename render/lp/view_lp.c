@@ -107,8 +107,7 @@ static const char *headline(const struct view *view)
 	if (view->verdict->kind == VERDICT_NONE)
 		return none_headline(view);
 	return text_of(view, "%s%s", title,
-		       named_text(view, view->verdict->culprits,
-				  view->width - (int)strlen(title)));
+		       named_text(view, view->verdict->culprits, view->width - (int)strlen(title)));
 }
 
 static void print_first_line(const struct view *view)
@@ -490,7 +489,8 @@ static const char *likely_reason(const struct verdict *verdict)
 		return "only the places of the ranks and the order of the calls show which rank "
 		       "left it out";
 	if (verdict->kind == VERDICT_LIBRARY)
-		return "another rank may have left out an earlier collective, so that its part went "
+		return "another rank may have left out an earlier collective, so that its part "
+		       "went "
 		       "to the wrong one";
 	if (verdict->kind == VERDICT_MISMATCH)
 		return "others wait in an earlier collective that all have called: a collective "

@@ -227,7 +227,8 @@ static int write_models(const struct report *report, struct pdb_error *err)
 		      "Ranks that do the same in the same iteration of every loop around it.");
 	write_groups(view);
 	end_section(out);
-	begin_section(out, "loops", "Loops", "Red: the ranks that hold up the others. There is a bar for each rank.");
+	begin_section(out, "loops", "Loops",
+		      "Red: the ranks that hold up the others. There is a bar for each rank.");
 	html_iterations(view);
 	view_loops(view);
 	end_section(out);
@@ -272,8 +273,9 @@ int report_write(const struct report *report, struct pdb_error *err)
 	if (view->groups && view->graph)
 		result = write_models(report, err);
 	if (view->answer->tree) {
-		begin_section(out, "stacks", "Stacks",
-			      "The merged stacks of the ranks. Red: few ranks leave the others there.");
+		begin_section(
+			out, "stacks", "Stacks",
+			"The merged stacks of the ranks. Red: few ranks leave the others there.");
 		html_calltree(view, view->answer->tree);
 		end_section(out);
 	}

@@ -93,10 +93,9 @@ static size_t tail_start(const char *clean, size_t start)
 static const char *cut(struct arena *arena, const char *clean, size_t head, size_t tail,
 		       bool use_unicode)
 {
-	return arena_printf(
-		arena, "%.*s%s%s", (int)head_size(clean, size_of(clean, head)), clean,
-		use_unicode ? "\u2026" : "...",
-		clean + tail_start(clean, size_of(clean, text_columns(clean) - tail)));
+	return arena_printf(arena, "%.*s%s%s", (int)head_size(clean, size_of(clean, head)), clean,
+			    use_unicode ? "\u2026" : "...",
+			    clean + tail_start(clean, size_of(clean, text_columns(clean) - tail)));
 }
 
 const char *text_fit(struct arena *arena, const char *text, size_t width, bool use_unicode)

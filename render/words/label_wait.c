@@ -161,8 +161,8 @@ static const char *members_text(const struct view *view, const struct waitfor_ne
 
 	waitfor_add_missing(waitfor, c, missing);
 	if (rankset_is_empty(missing))
-		return text_of(view, "%s, number %" PRIu64 " on %s, which all have called", of->function,
-			       of->number, comm);
+		return text_of(view, "%s, number %" PRIu64 " on %s, which all have called",
+			       of->function, of->number, comm);
 	return text_of(view, "%s to call %s, number %" PRIu64 " on %s", parts_who(view, missing),
 		       of->function, of->number, comm);
 }
@@ -276,8 +276,9 @@ static const char *transfer_text(const struct view *view, const struct waitfor_n
 		return text_of(view, "the end of %s, number %" PRIu64 " on %s, %s", of->function,
 			       of->number, label_comm(view, of->comm, LABEL_SHORT),
 			       of->mismatch != WAITFOR_NONE ? "where members call different things"
-			       : of->num_unknown > 0 ? "which all members have begun, as far as known"
-						     : "which all members have begun");
+			       : of->num_unknown > 0
+				       ? "which all members have begun, as far as known"
+				       : "which all members have begun");
 	}
 	if (is_token(need))
 		return text_of(view, "the end of %s of rank %" PRId32 "%s, which it has called",

@@ -90,11 +90,10 @@ static const char *no_code_text(const struct view *view, uint32_t frame)
 	if (node->module != MODULE_NONE &&
 	    modules_find_place(job->modules, node->module, node->offset))
 		return text_of(
-			view,
-			"%s() is Python; loops and variables are read from machine code only",
+			view, "%s() is Python; loops and variables are read from machine code only",
 			function);
-	return text_of(view, "the machine code of %s() is missing%s%s", function,
-		       *why ? ": " : "", why);
+	return text_of(view, "the machine code of %s() is missing%s%s", function, *why ? ": " : "",
+		       why);
 }
 
 static const char *unknown_iteration_text(const struct view *view,
@@ -228,11 +227,11 @@ static void print_choice(const struct view *view, const struct choice *choice)
 					     : text_of(view, "%" PRId64 " to %" PRId64, choice->min,
 						       choice->max);
 
-		text_wrap(view, 2,
-			  "by the order of the stacks: in %s, %s is %" PRId64 " in %s, and %s in %s",
-			  order_text_loop(view, reason->loop),
-			  reason->loop->variable.variable->name, reason->value_a, earlier, values,
-			  later);
+		text_wrap(
+			view, 2,
+			"by the order of the stacks: in %s, %s is %" PRId64 " in %s, and %s in %s",
+			order_text_loop(view, reason->loop), reason->loop->variable.variable->name,
+			reason->value_a, earlier, values, later);
 	} else {
 		text_wrap(view, 2,
 			  "by the order of the stacks: %s, where %s %s, comes before %s, where %s "

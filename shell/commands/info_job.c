@@ -95,8 +95,7 @@ static void print_job(const struct view *view)
 	fprintf(out, "  ranks     %d, recorder in %d\n", table->size,
 		job->model ? rankset_count(job->model->ranks) : 0);
 	if (table->size_claimed)
-		fprintf(out,
-			"            not believed: %d ranks, too many for the processes\n",
+		fprintf(out, "            not believed: %d ranks, too many for the processes\n",
 			table->size_claimed);
 	mpi = find_mpi(job);
 	if (*mpi)

@@ -134,8 +134,7 @@ static void test_deadlock(void **state)
 			      "MPI_Isend, halo() solver.c:125:");
 	hung->verdict.novel = 1; /* into and out of MPI_Isend */
 	view_lp(&hung->view);
-	assert_contains(hung_text(hung),
-			"    rank 3, and no other, once called MPI_Isend, ");
+	assert_contains(hung_text(hung), "    rank 3, and no other, once called MPI_Isend, ");
 	hung->verdict.novel = UINT32_MAX;
 	hung->verdict.departed_rank = 4;
 	hung->verdict.departure = (struct departure){.last = SEG_STATE_ENTER(SITE_IRECV),
@@ -160,8 +159,7 @@ static void test_deadlock(void **state)
 	hung->verdict.departure.num_own = 6;
 	hung->verdict.departure.num_memory = 4;
 	view_lp(&hung->view);
-	assert_contains(hung_text(hung),
-			"Before, it and other ranks had gone");
+	assert_contains(hung_text(hung), "Before, it and other ranks had gone");
 	/* Who has left something out may be further than those who wait for it. */
 	move_culprits(hung, 1);
 	view_lp(&hung->view);

@@ -486,8 +486,8 @@ static void test_model(void **state)
 	assert_null(strstr(text, "before its first MPI call"));
 	assert_contains(text, "  in MPI_Isend, halo() solver.c:125");
 	assert_contains(text, "<- now\n");
-	assert_contains(text,
-			"\n  left out: 1 state outside the loops of the rank; \"model --all 3\" shows all\n");
+	assert_contains(text, "\n  left out: 1 state outside the loops of the rank; \"model --all "
+			      "3\" shows all\n");
 	hung->answer.is_full = true;
 	hung_ask(hung, 3, view_model);
 	text = hung_text(hung);

@@ -190,8 +190,9 @@ static void test_process_states(void **state)
 		char state;
 		const char *text;
 	} cases[] = {
-		{'T', "rank 3: process stopped by a signal (state T); \"kill -CONT 4003\" continues "
-		      "it\n"},
+		{'T',
+		 "rank 3: process stopped by a signal (state T); \"kill -CONT 4003\" continues "
+		 "it\n"},
 		{'t', "rank 3: process held by a debugger (state t)"},
 		{'Z', "rank 3: process ended, its parent has not collected it (state Z)"},
 		{'D', "rank 3: process waiting inside the kernel"},
