@@ -444,7 +444,7 @@ struct temporal_result *temporal_compare(const struct temporal *temporal,
 
 	if (result->num_groups > max || result->num_groups > TEMPORAL_MAX_GROUPS) {
 		error_set(err, ERROR_UNSUPPORTED,
-			  "%zu different stacks are too many to compare each with each",
+			  "%zu different stacks are too many to compare",
 			  result->num_groups);
 		temporal_result_destroy(result);
 		return NULL;
