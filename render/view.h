@@ -106,7 +106,8 @@ void view_progress_json(const struct view *view);
 /* history: the last transitions of a rank with times; without a count a screenful, in JSON all. */
 void view_history(const struct view *view);
 void view_history_json(const struct view *view);
-void view_model(const struct view *view); /* the Markov model of a rank as a table */
+/* model: the Markov model of a rank as a table; unless is_full of the loops that it is in. */
+void view_model(const struct view *view);
 void view_model_dot(const struct view *view);
 void view_model_json(const struct view *view);
 

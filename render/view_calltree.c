@@ -249,7 +249,7 @@ static void print_thread_waits(const struct view *view, const struct rankset *ra
 	same_sort(&waits);
 	left = same_print(&waits, view, ": the main thread ", MAX_WAITS);
 	if (left)
-		text_wrap(view, 2, "and %zu more main threads that wait so", left);
+		text_wrap(view, 2, "and %zu more main threads that wait", left);
 }
 
 void view_calltree(const struct view *view)
@@ -262,8 +262,7 @@ void view_calltree(const struct view *view)
 		text_wrap(view, 0, "There is no stack to show.");
 	if (has_times(tree))
 		text_wrap(view, 0,
-			  "#1 is the first in time of the branches there; see \"order\" for the "
-			  "reasons.");
+			  "#1 is the branch that is first in time; \"order\" shows the reasons.");
 	print_thread_waits(view, all_ranks(view, tree));
 }
 

@@ -15,7 +15,7 @@
 #include "render/words/parts.h"
 
 static const struct table_column columns[] = {
-	{.name = "number", .header = "number", .align = TABLE_RIGHT, .min_width = 4},
+	{.name = "number", .header = "number", .align = TABLE_RIGHT},
 	{.name = "ranks", .header = "ranks", .flags = TABLE_YIELDS, .min_width = 15},
 	{.name = "last", .header = "last collective", .flags = TABLE_CUT_MIDDLE, .min_width = 12},
 	{.name = "root", .header = "root", .align = TABLE_RIGHT},
@@ -212,7 +212,7 @@ static void print_moving(const struct view *view)
 	struct rankset *moving = parts_in_focus(view, view->verdict->moving);
 
 	if (!rankset_is_empty(moving))
-		text_wrap(view, 0, "%s %s moving: numbers are those of one moment.",
+		text_wrap(view, 0, "%s %s moving: the numbers are of one moment.",
 			  parts_who(view, moving), parts_plural(moving, "is", "are"));
 }
 
@@ -226,11 +226,11 @@ static void print_all(const struct view *view)
 	if (listing.num_left)
 		text_wrap(view, 0,
 			  "... and %zu more; \"collectives COMM\" shows one by its number or name, "
-			  "\"focus RANKS\" those of some ranks",
+			  "\"focus RANKS\" shows those of some ranks",
 			  listing.num_left);
 	if (listing.num_freed)
-		text_wrap(view, 0, "%zu that the program has freed %s not listed.",
-			  listing.num_freed, listing.num_freed == 1 ? "is" : "are");
+		text_wrap(view, 0, "%zu freed by the program %s not listed.", listing.num_freed,
+			  listing.num_freed == 1 ? "is" : "are");
 	print_moving(view);
 }
 

@@ -222,7 +222,7 @@ static void join_boxes(const struct view *view, struct picture *picture)
 /* ---- Views ---- */
 
 static const struct table_column list_columns[] = {
-	{.name = "number", .header = "", .align = TABLE_RIGHT, .min_width = 3},
+	{.name = "number", .header = "", .align = TABLE_RIGHT},
 	{.name = "group", .header = "group", .min_width = 20},
 	{.name = "ahead", .header = "ahead of", .min_width = 8},
 };
@@ -267,8 +267,8 @@ void view_graph(const struct view *view)
 	if (picture.num_folded)
 		text_wrap(
 			view, 2,
-			"%zu of %zu groups are folded into boxes \"(N groups)\"; an arrow from or "
-			"to such a box is one of some group in it; \"graph > FILE.svg\" draws more",
+			"boxes \"(N groups)\" hold %zu of the %zu groups; an arrow from or to such "
+			"a box is of a group in it; \"graph > FILE.svg\" draws more",
 			picture.num_folded, view->groups->num_groups);
 }
 

@@ -18,7 +18,7 @@
 enum { MAX_UNNUMBERED = 4 };
 
 static const struct table_column columns[] = {
-	{.name = "group", .header = "group", .align = TABLE_RIGHT, .min_width = 5},
+	{.name = "group", .header = "group", .align = TABLE_RIGHT},
 	{.name = "ranks", .header = "ranks", .flags = TABLE_YIELDS, .min_width = 15},
 	{.name = "thread", .header = "thread", .min_width = 6},
 	{.name = "where", .header = "where", .flags = TABLE_CUT_MIDDLE, .min_width = 16},
@@ -93,13 +93,14 @@ static void print_legend(const struct view *view, const struct seen *seen)
 		text_wrap(view, 2, "iteration: of the outermost loop there%s; see \"loops\"",
 			  seen->nested ? ", then of the loops inside it" : "");
 	if (seen->frontier)
-		text_wrap(view, 2,
-			  "?: the last iteration before this place, from which no rank has come "
-			  "back into the loop");
+		text_wrap(
+			view, 2,
+			"?: the last iteration before this place; no rank has gone back from here "
+			"into the loop");
 	if (seen->approximate)
 		text_wrap(view, 2,
-			  "about: counted over the whole run, not since the enclosing loop last "
-			  "began");
+			  "about: the total of the whole run, not since the enclosing loop began "
+			  "its iteration");
 }
 
 void view_groups(const struct view *view)

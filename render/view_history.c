@@ -12,8 +12,8 @@
 enum { DEFAULT_ROWS = 20 };
 
 static const struct table_column columns[] = {
-	{.name = "ago", .header = "began", .align = TABLE_RIGHT, .min_width = 5},
-	{.name = "for", .header = "took", .align = TABLE_RIGHT, .min_width = 5},
+	{.name = "ago", .header = "began", .align = TABLE_RIGHT},
+	{.name = "for", .header = "took", .align = TABLE_RIGHT},
 	{.name = "state", .header = "", .flags = TABLE_CUT_MIDDLE, .min_width = 20},
 };
 
@@ -57,8 +57,8 @@ static void print_lane(const struct view *view, const struct job_lane *lane)
 	size_t number = data->num_ring < max ? data->num_ring : max;
 	struct table *table;
 
-	text_wrap(view, 0, "rank %d%s: the last %zu of %" PRIu64 " steps into and out of MPI",
-		  lane->rank, data->is_main ? "" : text_of(view, ", thread %d", data->tid), number,
+	text_wrap(view, 0, "rank %d%s: the last %zu of %" PRIu64 " transitions", lane->rank,
+		  data->is_main ? "" : text_of(view, ", thread %d", data->tid), number,
 		  data->events);
 	table = TABLE_OF(view, columns);
 	for (size_t e = data->num_ring - number; e < data->num_ring; e++)

@@ -198,8 +198,9 @@ void view_loops(const struct view *view)
 	if (!parts_have_models(view))
 		return;
 	if (!view->progress->num_loops)
-		text_wrap(view, 0,
-			  "No MPI call has been made twice from one place: no loop is known yet.");
+		text_wrap(
+			view, 0,
+			"No loop is known yet: no rank has made an MPI call twice from one place.");
 	for (uint32_t loop = 0; loop < view->progress->num_loops; loop++)
 		if (view->progress->loops[loop].parent == LOOP_NONE)
 			print_loop(view, loop);

@@ -157,24 +157,23 @@ static void print_legend(const struct view *view, const struct sums *sums, size_
 			  is_one ? " in which both ends agree" : "");
 	if (sums->pending)
 		text_wrap(view, 2,
-			  "N of M: M are begun (sends started, receives posted), N of these "
-			  "complete");
+			  "N of M: N are complete, M are begun (sends started, receives posted)");
 	if (sums->wildcards)
-		text_wrap(
-			view, 2,
-			"any: receives with a wildcard; what they got is in its sender's row, too");
+		text_wrap(view, 2,
+			  "any: receives with a wildcard; the sender's row counts their messages, "
+			  "too");
 	if (sums->many)
 		text_wrap(view, 2,
-			  "others: tags beyond those that the recorder has room for, all together");
+			  "others: all tags for which the recorder had no row of their own");
 	if (sums->unknown)
 		text_wrap(view, 2,
-			  "?, and rows with cancelled or uncounted messages: the two ends cannot "
-			  "be compared");
+			  "?: the two ends cannot be compared, as in rows with cancelled or "
+			  "uncounted messages");
 	if (sums->moving)
 		text_wrap(view, 2,
-			  "ranks that are moving differ in %zu row%s, as they do while messages "
-			  "are under way",
-			  sums->moving, sums->moving == 1 ? "" : "s");
+			  "%zu row%s of ranks that are moving differ%s, as they do while messages "
+			  "are on their way",
+			  sums->moving, sums->moving == 1 ? "" : "s", sums->moving == 1 ? "s" : "");
 }
 
 void view_messages(const struct view *view)

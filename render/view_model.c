@@ -3,6 +3,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analysis/progress/eqgroup.h"
+#include "analysis/progress/loop_nest.h"
+#include "analysis/progress/progress.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
@@ -16,8 +19,8 @@ static const struct table_column columns[] = {
 	 .header = "state, and what follows it",
 	 .flags = TABLE_CUT_MIDDLE,
 	 .min_width = 20},
-	{.name = "count", .header = "times", .align = TABLE_RIGHT, .min_width = 5},
-	{.name = "share", .header = "share", .align = TABLE_RIGHT, .min_width = 5},
+	{.name = "count", .header = "times", .align = TABLE_RIGHT},
+	{.name = "share", .header = "share", .align = TABLE_RIGHT},
 };
 
 /* How often each state was left, by the rank's own numbers of states. */
@@ -65,6 +68,26 @@ static size_t *sort_transitions(const struct view *view, const struct job_lane *
 	return order;
 }
 
+/* The outermost loop that a thread is in, or was in last; LOOP_NONE: none, or all is wanted. */
+static uint32_t find_loop(const struct view *view, const struct job_lane *lane)
+{
+	size_t l = (size_t)(lane - view->job->model->lanes);
+	const struct iteration *outermost;
+
+	if (view->answer->is_full || !view->groups)
+		return LOOP_NONE;
+	outermost = parts_outermost(view->groups->groups[view->groups->group_of[l]].place);
+	return outermost ? outermost->loop : LOOP_NONE;
+}
+
+/* Is the state in this loop, or the present one? */
+static bool is_shown(const struct view *view, const struct job_lane *lane, uint32_t loop,
+		     uint32_t state)
+{
+	return loop == LOOP_NONE || state == lane->data->state ||
+	       label_is_in_loop(view->progress, loop, job_lane_state(lane, state));
+}
+
 static void add_row(struct table *table, const struct view *view, const struct job_lane *lane,
 		    uint32_t state, bool is_next, uint64_t count, const char *share)
 {
@@ -80,22 +103,42 @@ static void print_lane(const struct view *view, const struct job_lane *lane)
 	const struct model_lane *data = lane->data;
 	struct table *table = TABLE_OF(view, columns);
 	uint64_t *leaving = count_leaving(view, lane);
-	size_t *order = sort_transitions(view, lane);
+	size_t *order = sort_transitions(view, lane), num_left_out = 0;
+	uint32_t loop = find_loop(view, lane);
+	bool has_present = false;
 
-	text_wrap(view, 0,
-		  "rank %d%s: %zu different steps into and out of MPI, %" PRIu64 " in all%s",
-		  lane->rank, data->is_main ? "" : ", another thread", data->num_transitions,
-		  data->events, data->is_consistent ? "" : " (it moved while this was read)");
+	text_wrap(view, 0, "rank %d%s: %" PRIu64 " transitions, %zu different ones%s", lane->rank,
+		  data->is_main ? "" : ", another thread", data->events, data->num_transitions,
+		  data->is_consistent ? "" : " (it moved while this was read)");
 	for (size_t i = 0; i < data->num_transitions; i++) {
 		const struct model_transition *transition = &data->transitions[order[i]];
 		uint64_t all = leaving[transition->from];
+		bool is_first = i == 0 || data->transitions[order[i - 1]].from != transition->from;
 
-		if (i == 0 || data->transitions[order[i - 1]].from != transition->from)
+		if (!is_shown(view, lane, loop, transition->from)) {
+			num_left_out += is_first;
+			continue;
+		}
+		if (is_first)
 			add_row(table, view, lane, transition->from, false, all, "");
+		if (is_first && transition->from == data->state) {
+			table_mark(table, "<- now");
+			has_present = true;
+		}
 		add_row(table, view, lane, transition->to, true, transition->count,
 			share_text(view, transition->count, all));
 	}
+	/* It may be one that was never left. */
+	if (!has_present) {
+		add_row(table, view, lane, data->state, false, 0, "");
+		table_mark(table, "<- now");
+	}
 	table_print(table);
+	if (num_left_out)
+		text_wrap(view, 2,
+			  "left out: %zu %s outside the loops of the rank; \"model --all %d\" "
+			  "shows all",
+			  num_left_out, num_left_out == 1 ? "state" : "states", lane->rank);
 }
 
 void view_model(const struct view *view)
@@ -149,8 +192,8 @@ void view_model_dot(const struct view *view)
 	if (!number)
 		return;
 	title = arena_printf(view->arena,
-			     "rank %d: steps into and out of MPI, how often, and their share of "
-			     "all that leave the state",
+			     "rank %d: transitions, how often, and their share of all that leave "
+			     "the state",
 			     rank);
 	dot = dot_create(view->arena, title, "states");
 	for (size_t i = first; i < first + number; i++)

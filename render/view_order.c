@@ -15,7 +15,7 @@
 enum { MAX_LOOPS = 16, MAX_REASONS = 6, RANKS_WIDTH = 30 };
 
 static const struct table_column columns[] = {
-	{.name = "group", .header = "group", .align = TABLE_RIGHT, .min_width = 5},
+	{.name = "group", .header = "group", .align = TABLE_RIGHT},
 	{.name = "after", .header = "after", .min_width = 5},
 	{.name = "ranks", .header = "ranks", .flags = TABLE_YIELDS, .min_width = 12},
 	{.name = "where", .header = "where", .flags = TABLE_CUT_MIDDLE, .min_width = 16},
@@ -141,7 +141,7 @@ void view_order(const struct view *view)
 	}
 	who = label_who(view->arena, result->groups[0].ranks, RANKS_WIDTH);
 	if (result->num_groups == 1)
-		fprintf(view->out, "All are at the same place, as far as can be told: %s.\n", who);
+		fprintf(view->out, "All seem to be at the same place: %s.\n", who);
 	else if (result->groups[1].level)
 		fprintf(view->out, "First in temporal order: %s.\n", who);
 	else

@@ -21,9 +21,9 @@ enum { BAR_WIDTH = 20, LEAST_SPAN = 10 };
 static const struct table_column columns[] = {
 	{.name = "ranks", .header = "ranks", .flags = TABLE_YIELDS, .min_width = 15},
 	{.name = "bar", .header = "progress", .min_width = BAR_WIDTH},
-	{.name = "iteration", .header = "iteration", .align = TABLE_RIGHT, .min_width = 6},
+	{.name = "iteration", .header = "iteration", .align = TABLE_RIGHT},
 	{.name = "doing", .header = "doing", .flags = TABLE_CUT_MIDDLE, .min_width = 10},
-	{.name = "rate", .header = "calls/s", .align = TABLE_RIGHT, .min_width = 5},
+	{.name = "rate", .header = "calls/s", .align = TABLE_RIGHT},
 	{.name = "since", .header = "since", .min_width = 5},
 };
 

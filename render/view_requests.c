@@ -18,7 +18,7 @@ static const struct table_column columns[] = {
 	{.name = "peer", .header = "peer", .align = TABLE_RIGHT},
 	{.name = "tag", .header = "tag", .align = TABLE_RIGHT},
 	{.name = "comm", .header = "on", .flags = TABLE_YIELDS | TABLE_CUT_MIDDLE, .min_width = 6},
-	{.name = "bytes", .header = "bytes", .flags = TABLE_YIELDS, .align = TABLE_RIGHT},
+	{.name = "bytes", .header = "bytes", .flags = TABLE_SPARE, .align = TABLE_RIGHT},
 	{.name = "site", .header = "begun by", .flags = TABLE_CUT_MIDDLE, .min_width = 12},
 	{.name = "age", .header = "since", .min_width = 5},
 	{.name = "match", .header = "other end", .min_width = 8},
@@ -247,7 +247,7 @@ void view_requests(const struct view *view)
 		text_wrap(view, 2, "%zu persistent request%s not started", num_idle,
 			  num_idle == 1 ? " is" : "s are");
 	if (lane->model->program->dropped_requests)
-		text_wrap(view, 2, "%" PRIu64 " were not recorded for want of room",
+		text_wrap(view, 2, "%" PRIu64 " more: the recorder had no room for them",
 			  lane->model->program->dropped_requests);
 }
 

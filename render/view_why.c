@@ -66,7 +66,7 @@ static void print_need(const struct view *view, const struct waitfor_step *step,
 	text_wrap(view, indent, "waits for %s", label_wait_need(view, step->need));
 	cause_print_unstarted(view, step->need, indent + STEP);
 	if (more && lane->is_or)
-		text_wrap(view, indent, "or for any of %zu others: \"requests %d\"", more,
+		text_wrap(view, indent, "or for any of %zu more: \"requests %d\"", more,
 			  step->rank);
 	else if (more)
 		text_wrap(view, indent, "and for %zu more: \"requests %d\"", more, step->rank);
@@ -112,11 +112,11 @@ static void print_again(const struct view *view, const struct waitfor_chain *cha
 				: label_wait_who(view, chain->steps[chain->cycle_from].actor);
 
 	if (!alike)
-		text_wrap(view, indent, "%s is the one above: they wait for each other", who);
+		text_wrap(view, indent, "%s is the one above: these wait for each other", who);
 	else if (rankset_count(alike) == 1)
 		text_wrap(view, indent, "%s waits for itself", who);
 	else
-		text_wrap(view, indent, "%s all wait so, for each other", who);
+		text_wrap(view, indent, "%s all wait in this way, for each other", who);
 }
 
 static void print_end(const struct view *view, const struct waitfor_chain *chain, int indent)
@@ -130,14 +130,15 @@ static void print_end(const struct view *view, const struct waitfor_chain *chain
 		print_again(view, chain, indent);
 		break;
 	case WAITFOR_END_MOVES:
-		text_wrap(view, indent, "it is moving: nothing wrong is seen there");
+		text_wrap(view, indent, "it is making progress: nothing is wrong there");
 		break;
 	case WAITFOR_END_LEFT:
 		text_wrap(view, indent, "no message comes from it any more");
 		break;
 	case WAITFOR_END_LIBRARY:
-		text_wrap(view, indent,
-			  "nothing that it needs is missing: the library has not ended the call");
+		text_wrap(
+			view, indent,
+			"nothing that it needs is missing, but the library does not end the call");
 		break;
 	case WAITFOR_END_UNKNOWN:
 		gap = last->actor == WAITFOR_NONE ? NULL : label_wait_gap(view, last->actor);
@@ -145,8 +146,8 @@ static void print_end(const struct view *view, const struct waitfor_chain *chain
 			text_wrap(view, indent, "what it waits for is not known: %s", gap);
 		else
 			text_wrap(view, indent,
-				  "it is waited for in turn: they wait for each other, as far as "
-				  "is known");
+				  "others wait for it in turn: as far as is known, they wait for "
+				  "each other");
 		break;
 	case WAITFOR_END_MISMATCH:
 		mismatch = find_mismatch(view->waitfor, last);
@@ -165,10 +166,10 @@ static void print_ends(const struct view *view, const struct waitfor_chain *chai
 	static const char *const words[WAITFOR_NUM_ENDS] = {
 		[WAITFOR_END_CYCLE] = "that wait for each other",
 		[WAITFOR_END_OUTSIDE] = "outside MPI",
-		[WAITFOR_END_MOVES] = "moving",
+		[WAITFOR_END_MOVES] = "making progress",
 		[WAITFOR_END_LEFT] = "that left MPI",
 		[WAITFOR_END_LIBRARY] = "inside MPI with nothing missing",
-		[WAITFOR_END_UNKNOWN] = "of which it is not known",
+		[WAITFOR_END_UNKNOWN] = "whose waits are not known",
 		[WAITFOR_END_MISMATCH] = "that call something else",
 	};
 	size_t number = 0;
@@ -184,7 +185,7 @@ static void print_ends(const struct view *view, const struct waitfor_chain *chai
 		number += (size_t)rankset_count(ranks);
 	}
 	if (number > 1 && chain->end != WAITFOR_END_CYCLE && chain->end != WAITFOR_END_MISMATCH)
-		text_wrap(view, 0, "In all, what it waits for ends at %s.", list.text);
+		text_wrap(view, 0, "All its waits lead to %s.", list.text);
 }
 
 /* ---- All steps ---- */
@@ -223,7 +224,7 @@ static bool print_chain(const struct view *view, int rank, uint32_t *group_ret, 
 
 		/* A long way, as in a pipeline: its beginning and its end. */
 		if (chain->num_steps > MAX_STEPS && i == MAX_STEPS / 2) {
-			text_wrap(view, indent, "... %zu more steps of this kind ...",
+			text_wrap(view, indent, "... %zu more steps like these ...",
 				  chain->num_steps - MAX_STEPS);
 			i = chain->num_steps - MAX_STEPS / 2 - 1;
 			continue;
@@ -385,7 +386,7 @@ static void print_no_way(const struct view *view, int indent)
 	const struct verdict *verdict = view->verdict;
 	const char *who;
 
-	text_wrap(view, indent, "no rank is known to be further behind than this");
+	text_wrap(view, indent, "no rank is known to be further behind");
 	if (rankset_is_empty(verdict->culprits))
 		return;
 	who = parts_who(view, verdict->culprits);
@@ -393,7 +394,7 @@ static void print_no_way(const struct view *view, int indent)
 		text_wrap(view, indent, "least progressed elsewhere: %s, see \"lp\"", who);
 	else
 		text_wrap(view, indent,
-			  "%s hold%s the others up, though no order shows it: see \"lp\"", who,
+			  "%s hold%s up the others, though no order shows it: see \"lp\"", who,
 			  parts_plural(verdict->culprits, "s", ""));
 }
 
@@ -407,7 +408,7 @@ static void print_way(const struct view *view, uint32_t start, int indent)
 
 		/* A long way, as in a pipeline: its beginning and its end. */
 		if (number > MAX_STEPS && i == MAX_STEPS / 2) {
-			text_wrap(view, indent + STEP, "... %zu more steps of this kind ...",
+			text_wrap(view, indent + STEP, "... %zu more steps like these ...",
 				  number - MAX_STEPS);
 			i = number - MAX_STEPS / 2 - 1;
 			continue;
@@ -428,7 +429,7 @@ static void print_order(const struct view *view, int rank, uint32_t start)
 {
 	print_place(view, start, with_others(view, &view->groups->groups[start], rank), 0);
 	if (parts_is_culprit(view, start))
-		text_wrap(view, STEP, "\"lp\" says what speaks for it");
+		text_wrap(view, STEP, "\"lp\" shows the evidence");
 	else
 		print_way(view, start, 0);
 }
@@ -484,9 +485,9 @@ static void write_step(struct json *json, const struct view *view, const struct 
 static void write_chain(struct json *json, const struct view *view, int rank)
 {
 	static const char *const ends[WAITFOR_NUM_ENDS] = {
-		[WAITFOR_END_CYCLE] = "cycle",       [WAITFOR_END_OUTSIDE] = "outside MPI",
-		[WAITFOR_END_MOVES] = "moving",      [WAITFOR_END_LEFT] = "left MPI",
-		[WAITFOR_END_LIBRARY] = "library",   [WAITFOR_END_UNKNOWN] = "unknown",
+		[WAITFOR_END_CYCLE] = "cycle",           [WAITFOR_END_OUTSIDE] = "outside MPI",
+		[WAITFOR_END_MOVES] = "making progress", [WAITFOR_END_LEFT] = "left MPI",
+		[WAITFOR_END_LIBRARY] = "library",       [WAITFOR_END_UNKNOWN] = "unknown",
 		[WAITFOR_END_MISMATCH] = "mismatch",
 	};
 	const struct waitfor_chain *chain = make_chain(view, rank);

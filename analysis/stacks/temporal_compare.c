@@ -443,8 +443,7 @@ struct temporal_result *temporal_compare(const struct temporal *temporal,
 	struct temporal_result *result = make_groups(temporal, samples, ranks);
 
 	if (result->num_groups > max || result->num_groups > TEMPORAL_MAX_GROUPS) {
-		error_set(err, ERROR_UNSUPPORTED,
-			  "%zu different stacks are too many to compare each with each",
+		error_set(err, ERROR_UNSUPPORTED, "%zu different stacks are too many to compare",
 			  result->num_groups);
 		temporal_result_destroy(result);
 		return NULL;

@@ -148,7 +148,7 @@ static const char *cell_text(const struct table *table, struct arena *arena,
 static int natural_width(const struct table *table, size_t c, int digits)
 {
 	/* No cell gets more than the line, so no cell needs to be longer than that. */
-	int widest = (int)text_columns(table->columns[c].header), most = table->view->width;
+	int widest = 0, most = table->view->width;
 
 	for (size_t r = 0; r < table->num_rows; r++) {
 		struct arena *scratch = arena_create();
@@ -161,25 +161,64 @@ static int natural_width(const struct table *table, size_t c, int digits)
 	return widest;
 }
 
-static int least_width(const struct table_column *column)
+/* Where a header is broken into two lines, so that the longer one is as short as can be: the length
+ * of the first one. All of a header that stays on one line. */
+static size_t header_break(const struct table_column *column, bool is_wrapped)
 {
-	return column->min_width > 0 ? column->min_width : (int)text_columns(column->header);
+	const char *header = column->header;
+	size_t length = strlen(header), best = length, widest = SIZE_MAX;
+
+	if (!is_wrapped || column->align != TABLE_RIGHT)
+		return length;
+
+	for (size_t i = 1; i < length; i++) {
+		size_t wider = MAX(i, length - i - 1);
+
+		if (header[i] == ' ' && wider < widest) {
+			best = i;
+			widest = wider;
+		}
+	}
+	return best;
+}
+
+static int header_width(const struct table_column *column, bool is_wrapped)
+{
+	size_t length = strlen(column->header), first = header_break(column, is_wrapped);
+
+	return (int)(first == length ? text_columns(column->header)
+				     : MAX(first, length - first - 1));
+}
+
+/* How a table is laid out. */
+struct layout {
+	int *widths, *digits;
+	bool *is_left_out; /* hidden, or no room */
+	bool is_wrapped;   /* headers of numbers take two lines */
+	bool cut_marks;    /* to their first word */
+};
+
+static int least_width(const struct table_column *column, const struct layout *layout)
+{
+	return column->min_width > 0 ? column->min_width : header_width(column, layout->is_wrapped);
 }
 
 /* The widest column that may still give way: of those with TABLE_YIELDS, else of all that are above
- * their least width, else of all. SIZE_MAX if none is wider than one. */
-static size_t choose_widest(const struct table *table, const int *widths)
+ * their least width, else (to_one) of all. Columns of numbers do not. SIZE_MAX: there is none. */
+static size_t choose_widest(const struct table *table, const struct layout *layout, bool to_one)
 {
-	for (int pass = 0; pass < 3; pass++) {
+	for (int pass = 0; pass < (to_one ? 3 : 2); pass++) {
 		size_t widest = SIZE_MAX;
 
 		for (size_t c = 0; c < table->num_columns; c++) {
 			const struct table_column *column = &table->columns[c];
-			int least = pass < 2 ? least_width(column) : 1;
+			int least = pass < 2 ? least_width(column, layout) : 1;
+			int width = layout->widths[c];
 
-			if (pass == 0 && !(column->flags & TABLE_YIELDS))
+			if (layout->is_left_out[c] || column->align == TABLE_RIGHT ||
+			    (pass == 0 && !(column->flags & TABLE_YIELDS)))
 				continue;
-			if (widths[c] > least && (widest == SIZE_MAX || widths[c] > widths[widest]))
+			if (width > least && (widest == SIZE_MAX || width > layout->widths[widest]))
 				widest = c;
 		}
 		if (widest != SIZE_MAX)
@@ -188,15 +227,42 @@ static size_t choose_widest(const struct table *table, const int *widths)
 	return SIZE_MAX;
 }
 
-static int total_width(const struct table *table, const int *widths)
+static int total_width(const struct table *table, const struct layout *layout)
 {
 	int total = INDENT, shown = 0;
 
 	for (size_t c = 0; c < table->num_columns; c++) {
-		total += widths[c];
-		shown += !table->is_hidden[c];
+		if (layout->is_left_out[c])
+			continue;
+		total += layout->widths[c];
+		shown++;
 	}
 	return total + (shown > 1 ? GAP * (shown - 1) : 0);
+}
+
+/* Let columns of text give way. */
+static void narrow(const struct table *table, struct layout *layout, int room, bool to_one)
+{
+	while (total_width(table, layout) > room) {
+		size_t widest = choose_widest(table, layout, to_one);
+
+		if (widest == SIZE_MAX)
+			break;
+		layout->widths[widest]--;
+	}
+}
+
+/* The column that is left out next: one that can be spared, else one of numbers, the last one first,
+ * and never the first of the table. SIZE_MAX: there is none. */
+static size_t choose_left_out(const struct table *table, const struct layout *layout)
+{
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t c = table->num_columns; c-- > 1;)
+			if (!layout->is_left_out[c] &&
+			    (pass ? table->columns[c].align == TABLE_RIGHT
+				  : table->columns[c].flags & TABLE_SPARE))
+				return c;
+	return SIZE_MAX;
 }
 
 /* Columns of the longest mark, or of the longest first word of one. */
@@ -213,28 +279,47 @@ static int mark_width(const struct table *table, bool first_word)
 	return widest ? MARK_GAP + widest : 0;
 }
 
-/* Returns whether marks have to be cut to their first word. */
-static bool lay_out(const struct table *table, int *widths, int *digits)
+static void measure(const struct table *table, struct layout *layout)
 {
-	int room = table->view->width - mark_width(table, false);
-	bool cut_marks = false;
-
 	for (size_t c = 0; c < table->num_columns; c++) {
-		digits[c] = column_digits(table, c);
-		widths[c] = table->is_hidden[c] ? 0 : natural_width(table, c, digits[c]);
+		layout->digits[c] = column_digits(table, c);
+		layout->widths[c] = MAX(natural_width(table, c, layout->digits[c]),
+					header_width(&table->columns[c], layout->is_wrapped));
 	}
-	if (total_width(table, widths) > room) {
-		cut_marks = true;
-		room = table->view->width - mark_width(table, true);
-	}
-	while (total_width(table, widths) > room) {
-		size_t widest = choose_widest(table, widths);
+}
 
-		if (widest == SIZE_MAX)
+static struct layout lay_out(const struct table *table)
+{
+	struct arena *arena = table->view->arena;
+	size_t num = table->num_columns;
+	struct layout layout = {
+		.widths = arena_array(arena, num, sizeof(*layout.widths)),
+		.digits = arena_array(arena, num, sizeof(*layout.digits)),
+		.is_left_out = arena_array(arena, num, sizeof(*layout.is_left_out)),
+	};
+	int room = table->view->width - mark_width(table, false);
+
+	memcpy(layout.is_left_out, table->is_hidden, num * sizeof(*table->is_hidden));
+	measure(table, &layout);
+	if (total_width(table, &layout) <= room)
+		return layout;
+	layout.cut_marks = true;
+	room = table->view->width - mark_width(table, true);
+	if (total_width(table, &layout) <= room)
+		return layout;
+	layout.is_wrapped = true;
+	for (;;) {
+		size_t left_out;
+
+		measure(table, &layout);
+		narrow(table, &layout, room, false);
+		left_out = choose_left_out(table, &layout);
+		if (total_width(table, &layout) <= room || left_out == SIZE_MAX)
 			break;
-		widths[widest]--;
+		layout.is_left_out[left_out] = true;
 	}
-	return cut_marks;
+	narrow(table, &layout, room, true);
+	return layout;
 }
 
 /* Print a cell; blanks that would end the line are left to the next cell. */
@@ -252,32 +337,51 @@ static void put_cell(FILE *out, const char *text, int width, enum table_align al
 		*pending += width - columns;
 }
 
-static void print_header(const struct table *table, const int *widths)
+/* One of the header's lines: the last one has all of those that take one. */
+static void print_header_line(const struct table *table, const struct layout *layout, bool is_last)
 {
 	const struct view *view = table->view;
 	int pending = INDENT;
-	bool has_header = false;
 
-	for (size_t c = 0; c < table->num_columns; c++)
-		has_header |= !table->is_hidden[c] && *table->columns[c].header;
-	if (!has_header)
-		return;
 	text_color(view, TEXT_STRONG);
 	for (size_t c = 0; c < table->num_columns; c++) {
-		if (table->is_hidden[c])
+		const char *header = table->columns[c].header, *text = header;
+		size_t first = header_break(&table->columns[c], layout->is_wrapped);
+
+		if (layout->is_left_out[c])
 			continue;
+		if (!is_last)
+			text = header[first] ? arena_strndup(view->arena, header, first) : "";
+		else if (header[first])
+			text = header + first + 1;
 		put_cell(view->out,
-			 text_fit(view->arena, table->columns[c].header, (size_t)widths[c],
-				  view->use_unicode),
-			 widths[c], table->columns[c].align, &pending);
+			 text_fit(view->arena, text, (size_t)layout->widths[c], view->use_unicode),
+			 layout->widths[c], table->columns[c].align, &pending);
 		pending += GAP;
 	}
 	text_color(view, TEXT_PLAIN);
 	fputc('\n', view->out);
 }
 
-static void print_row(const struct table *table, const struct row *row, const int *widths,
-		      const int *digits, bool cut_mark)
+static void print_header(const struct table *table, const struct layout *layout)
+{
+	bool has_header = false, has_two = false;
+
+	for (size_t c = 0; c < table->num_columns; c++) {
+		const char *header = table->columns[c].header;
+
+		if (layout->is_left_out[c])
+			continue;
+		has_header |= *header != '\0';
+		has_two |= header[header_break(&table->columns[c], layout->is_wrapped)] != '\0';
+	}
+	if (has_two)
+		print_header_line(table, layout, false);
+	if (has_header)
+		print_header_line(table, layout, true);
+}
+
+static void print_row(const struct table *table, const struct row *row, const struct layout *layout)
 {
 	const struct view *view = table->view;
 	struct arena *scratch = arena_create();
@@ -286,19 +390,20 @@ static void print_row(const struct table *table, const struct row *row, const in
 	if (row->mark)
 		text_color(view, TEXT_CULPRIT);
 	for (size_t c = 0; c < table->num_columns; c++) {
-		if (table->is_hidden[c])
+		if (layout->is_left_out[c])
 			continue;
 		put_cell(view->out,
 			 cell_text(table, scratch, &row->cells[c], table->columns[c].flags,
-				   digits[c], widths[c]),
-			 widths[c], table->columns[c].align, &pending);
+				   layout->digits[c], layout->widths[c]),
+			 layout->widths[c], table->columns[c].align, &pending);
 		pending += GAP;
 	}
 	if (row->mark && *row->mark) {
-		pending += cut_mark ? MARK_GAP - GAP : 0;
+		pending += layout->cut_marks ? MARK_GAP - GAP : 0;
 		put_cell(view->out,
-			 cut_mark ? arena_strndup(scratch, row->mark, strcspn(row->mark, " "))
-				  : row->mark,
+			 layout->cut_marks
+				 ? arena_strndup(scratch, row->mark, strcspn(row->mark, " "))
+				 : row->mark,
 			 0, TABLE_LEFT, &pending);
 	}
 	if (row->mark)
@@ -320,6 +425,17 @@ static void print_marks(const struct table *table)
 		if (!is_known)
 			text_wrap(table->view, INDENT, "%s", mark);
 	}
+}
+
+static void print_left_out(const struct table *table, const struct layout *layout)
+{
+	struct text_list names = {.arena = table->view->arena};
+
+	for (size_t c = 0; c < table->num_columns; c++)
+		if (layout->is_left_out[c] && !table->is_hidden[c])
+			text_list_add(&names, ", ", table->columns[c].header);
+	if (names.text)
+		text_wrap(table->view, INDENT, "no room for: %s", names.text);
 }
 
 /* ---- HTML ---- */
@@ -368,9 +484,7 @@ static void print_html(const struct table *table)
 
 void table_print(const struct table *table)
 {
-	struct arena *arena = table->view->arena;
-	int *widths, *digits;
-	bool cut_marks;
+	struct layout layout;
 
 	if (!table->num_rows)
 		return;
@@ -378,12 +492,11 @@ void table_print(const struct table *table)
 		print_html(table);
 		return;
 	}
-	widths = arena_array(arena, table->num_columns, sizeof(*widths));
-	digits = arena_array(arena, table->num_columns, sizeof(*digits));
-	cut_marks = lay_out(table, widths, digits);
-	print_header(table, widths);
+	layout = lay_out(table);
+	print_header(table, &layout);
 	for (size_t r = 0; r < table->num_rows; r++)
-		print_row(table, &table->rows[r], widths, digits, cut_marks);
-	if (cut_marks)
+		print_row(table, &table->rows[r], &layout);
+	if (layout.cut_marks)
 		print_marks(table);
+	print_left_out(table, &layout);
 }

@@ -9,9 +9,11 @@
  *	table_mark(table, "<- culprit");
  *	table_print(table);
  *
- * Columns are as wide as their widest cell. If the rows are then wider than view->width, columns
- * give way, the widest first, down to their least width; cells that do not fit are cut with an
- * ellipsis, sets of ranks at a comma. Rows are indented by two columns. */
+ * Columns are as wide as their widest cell. Rows are indented by two columns. Where they are wider
+ * than view->width, headers of numbers take two lines. Then columns of text give way, the widest
+ * first, down to their least width: cells are cut with an ellipsis, sets of ranks at a comma. Then
+ * columns that can be spared are left out, and then those of numbers, the last one first. A line
+ * below the table names them. Columns that stand to the right have numbers: these are never cut. */
 #ifndef PDB_RENDER_TABLE_H
 #define PDB_RENDER_TABLE_H
 
@@ -25,14 +27,15 @@ enum table_align { TABLE_LEFT, TABLE_RIGHT };
 enum table_flags {
 	TABLE_YIELDS = 1 << 0,     /* gives way before all columns without this flag */
 	TABLE_CUT_MIDDLE = 1 << 1, /* cells are cut in the middle: both their ends matter */
+	TABLE_SPARE = 1 << 2,      /* left out before all columns without this flag */
 };
 
 struct table_column {
-	const char *name;   /* what code calls it: for table_hide() */
-	const char *header; /* what people read; "" for none */
-	enum table_align align;
-	unsigned flags; /* enum table_flags */
-	int min_width;  /* narrower only when all are at their least; 0: the header's width */
+	const char *name;       /* what code calls it: for table_hide() */
+	const char *header;     /* what people read; "" for none */
+	enum table_align align; /* TABLE_RIGHT: of numbers */
+	unsigned flags;         /* enum table_flags */
+	int min_width; /* of text: narrower only when all are at their least; 0: the header's */
 };
 
 /* It lives in the view's arena. All that it is given is borrowed until it is printed. */

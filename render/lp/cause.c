@@ -134,13 +134,13 @@ static void print_novel(const struct view *view)
 	to = site_text(view, novel->to);
 	if (SEG_STATE_SITE(novel->from) == SEG_STATE_SITE(novel->to))
 		text_wrap(view, 4,
-			  "rank %d alone, and only once, went round to %s without what all others "
-			  "call in between: look there",
+			  "rank %d, and no other, once called %s twice in a row: all others make "
+			  "other calls in between, look there",
 			  verdict->novel_rank, to);
 	else
 		text_wrap(view, 4,
-			  "rank %d alone, and only once, came from %s, straight to %s: look "
-			  "between these",
+			  "rank %d, and no other, once went straight from %s, to %s: look between "
+			  "these",
 			  verdict->novel_rank, site_text(view, novel->from), to);
 }
 
@@ -160,13 +160,13 @@ static void print_departure(const struct view *view)
 			 ? text_of(view, ", after the same %zu calls", departure->num_memory)
 			 : "";
 	text_wrap(view, 4,
-		  "rank %d, %s, went on otherwise than before: from %s, to %s; %s had gone on to "
-		  "%s %s%s",
+		  "rank %d, %s, left its usual course: from %s, it went to %s. Before, %s had "
+		  "gone to %s %s%s",
 		  view->verdict->departed_rank,
-		  view->verdict->num_departed_later ? "before others of these"
-						    : "and no other of these",
+		  view->verdict->num_departed_later ? "as the first of these"
+						    : "as the only one of these",
 		  site_text(view, departure->last), site_text(view, departure->call),
-		  departure->num_own < departure->num_times ? "it and others" : "it",
+		  departure->num_own < departure->num_times ? "it and other ranks" : "it",
 		  site_text(view, departure->usual), often, memory);
 }
 
@@ -180,8 +180,7 @@ static void print_skipped(const struct view *view)
 		return;
 	collective = &view->waitfor->collectives[verdict->skipped];
 	text_wrap(view, 4,
-		  "%s %s further than %s, number %" PRIu64
-		  " on %s: left out, if it is to be called before",
+		  "%s %s further than %s, number %" PRIu64 " on %s, and may have left it out",
 		  parts_who(view, verdict->culprits), parts_plural(verdict->culprits, "is", "are"),
 		  collective->function, collective->number,
 		  label_comm(view, collective->comm, LABEL_FULL));
@@ -210,8 +209,8 @@ static void print_witness(const struct view *view)
 			  peer, where, who);
 	else
 		text_wrap(view, 4,
-			  "%s waits for %s, and %s is in another call, %s: it has left that out, "
-			  "called it with other arguments, or not come to it",
+			  "%s waits for %s, and %s is in another call, %s. It left that call out, "
+			  "made it with other arguments, or has not come to it",
 			  who, label_wait_need(view, verdict->need),
 			  waitfor->needs[verdict->need].peer < 0 ? text_of(view, "rank %d", peer)
 								 : "that one",
@@ -231,11 +230,10 @@ void cause_print_open(const struct view *view)
 	if (view->verdict->which == WAITFOR_NONE)
 		return;
 	deadlock = &view->waitfor->deadlocks[view->verdict->which];
-	text_wrap(
-		view, 2,
-		"a deadlock, likely: %s wait for each other, by the messages that the MPI library "
-		"holds; they do not tell which of these ranks went wrong",
-		parts_who(view, deadlock->ranks));
+	text_wrap(view, 2,
+		  "likely a deadlock: %s wait for each other, as the messages in the MPI library "
+		  "show. They do not show which of these ranks is wrong",
+		  parts_who(view, deadlock->ranks));
 	print_waits(view, deadlock);
 }
 
@@ -293,7 +291,7 @@ static void print_received(const struct view *view, const struct waitfor_lost *l
 		text_wrap(
 			view, 4,
 			"rank %d has received no message like either of these from rank %d before: "
-			"the %s of the send or that of the receive may be wrong",
+			"the send or the receive may have the wrong %s",
 			message->destination, message->source, what);
 		return;
 	}
@@ -339,22 +337,22 @@ static void print_not_arrived(const struct view *view, const char *who)
 
 	text_wrap(view, 4,
 		  "rank %" PRId32
-		  " sent it%s, and it has not arrived: the MPI library holds the receive of %s as "
-		  "one that nothing has met",
+		  " sent it%s, and it has not arrived: in the MPI library no message has met the "
+		  "receive of %s",
 		  need->peer, ago_text(view, need->peer), who);
 	switch (waitfor_way_between(view->waitfor, need->peer, receiver)) {
 	case WAITFOR_ON_ITS_WAY:
 		text_wrap(view, 4,
-			  "the network, or the part of the MPI library that does its work, has it: "
-			  "the library of rank %" PRId32 " has sent more messages to rank %d than "
-			  "that of rank %d has got",
+			  "the network or the network layer of the MPI library has it: the library "
+			  "of rank %" PRId32 " has sent more messages to rank %d than the library "
+			  "of rank %d has received",
 			  need->peer, receiver, receiver);
 		break;
 	case WAITFOR_WAY_EMPTY:
 		text_wrap(view, 4,
 			  "the MPI library of rank %" PRId32
-			  ", or what lies between it and the program, has it: the library does not "
-			  "count it as one that is in the network",
+			  ", or a layer between it and the program, has it: the library does not "
+			  "count it as in the network",
 			  need->peer);
 		break;
 	case WAITFOR_WAY_NOT_KNOWN:
@@ -381,8 +379,8 @@ static void print_lost(const struct view *view)
 	if (verdict->witness == WITNESS_GROUP)
 		text_wrap(view, 4,
 			  "rank %" PRId32
-			  " never posted to it before, and another rank that did waits for it to "
-			  "complete an access: its group seems to be wrong",
+			  " never posted to it before, and another rank that did post waits for it "
+			  "to complete an access: its group seems to be wrong",
 			  view->waitfor->needs[verdict->need].peer);
 	if (verdict->witness == WITNESS_RECEIVER)
 		print_received(view, &view->waitfor->losts[verdict->which]);
@@ -405,8 +403,8 @@ static void print_library(const struct view *view)
 		need = waitfor_next_need(waitfor, l, NULL);
 	if (!need) {
 		text_wrap(view, 2,
-			  "stuck inside MPI: nothing that %s need%s is missing, and yet the "
-			  "transfers do not end",
+			  "stuck inside MPI: nothing that %s need%s is missing, but the transfers "
+			  "do not end",
 			  parts_who(view, culprits), parts_plural(culprits, "s", ""));
 		return;
 	}

@@ -19,11 +19,11 @@ static void print_fewer(const struct view *view, uint32_t need, int indent)
 	if (!waitfor_find_updates(view->waitfor, need, view->arena, &updates))
 		return;
 	text_wrap(view, indent,
-		  "who may have to change it: %s, with %s%" PRIu64 " calls of %s, where most "
-		  "others have %" PRIu64,
+		  "%s may have to change it, with %s%" PRIu64 " calls of %s; most others have "
+		  "%" PRIu64,
 		  parts_who(view, updates.fewer),
 		  rankset_count(updates.fewer) > 1 ? "down to " : "", updates.least,
-		  updates.function ? updates.function : "MPI_Put and its kin", updates.usual);
+		  updates.function ? updates.function : "MPI_Put and the like", updates.usual);
 }
 
 void looks_print(const struct view *view, int indent)

@@ -49,7 +49,7 @@ void view_crash_verdict(const struct view *view)
 		rankset_add(others, view->job->crashes[i].rank);
 	rankset_remove_set(others, culprits);
 	if (!rankset_is_empty(others))
-		text_wrap(view, 2, "others were ended, too:");
+		text_wrap(view, 2, "others ended, too:");
 	view_crashes(view, others);
 	text_wrap(view, 2, "next: \"bt %d\", \"bt\"", rankset_first(culprits));
 }

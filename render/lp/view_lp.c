@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The verdict in words: who it is, where, what speaks for it, how sure, what next. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,23 +46,68 @@ static struct rankset *find_slow(const struct view *view)
 	return rankset_is_empty(view->verdict->waiting) ? parts_set(view) : slow;
 }
 
-static const char *headline(const struct view *view)
+/* Where nobody is named: who waits for whom. *is_fine_ret: it is known to be no hang. */
+static const char *none_text(const struct view *view, bool *is_fine_ret)
 {
 	const struct verdict *verdict = view->verdict;
-	const char *title = role_of(view)->title;
-	int room = view->width - (int)strlen(title);
-	struct rankset *slow;
+	int waiting = rankset_count(verdict->waiting), moving = rankset_count(verdict->moving);
+	int ranks = parts_num_ranks(view);
+	const struct rankset *awaited = verdict->awaited, *slow = find_slow(view);
+	const char *who = parts_who(view, awaited);
 
-	if (verdict->kind == VERDICT_UNKNOWN)
+	*is_fine_ret = false;
+	if (!rankset_is_empty(slow) && rankset_equal(slow, awaited))
+		return text_of(view, "%d of %d ranks wait for %s, which %s outside MPI", waiting,
+			       ranks, who, parts_plural(slow, "is", "are"));
+	if (!rankset_is_empty(slow))
+		return text_of(view, "%d of %d ranks wait for %s; %s %s outside MPI", waiting,
+			       ranks, who, parts_who(view, slow), parts_plural(slow, "is", "are"));
+	if (verdict->is_edge)
+		return text_of(view, "%d of %d ranks are in MPI_Init or MPI_Finalize", waiting,
+			       ranks);
+	*is_fine_ret = true;
+	if (moving > 0 && moving == ranks)
+		return ranks == 1 ? "the only rank is making progress"
+				  : text_of(view, "all %d ranks are making progress", ranks);
+	if (waiting > 0 && !rankset_is_empty(awaited))
+		return text_of(view, "%d of %d ranks wait for %s, which %s still making progress",
+			       waiting, ranks, who, parts_plural(awaited, "is", "are"));
+	if (moving > 0 && waiting == 0)
+		return text_of(view, "%d of %d ranks are making progress, no rank waits inside MPI",
+			       moving, ranks);
+	*is_fine_ret = false;
+	if (moving > 0)
+		return text_of(view, "%d of %d ranks wait inside MPI, %s %s making progress",
+			       waiting, ranks, parts_who(view, verdict->moving),
+			       parts_plural(verdict->moving, "is", "are"));
+	if (waiting > 0)
+		return text_of(view,
+			       "%d of %d ranks wait inside MPI, no rank is known to hold them up",
+			       waiting, ranks);
+	return "no rank waits inside MPI";
+}
+
+/* "No hang: ..." or "No certain hang: ...", or without that where watching has found one. */
+static const char *none_headline(const struct view *view)
+{
+	bool is_fine;
+	const char *text = none_text(view, &is_fine);
+
+	if (view->is_known_hang)
+		return text_of(view, "%c%s.", toupper((unsigned char)*text), text + 1);
+	return text_of(view, "%s: %s.", is_fine ? "No hang" : role_of(view)->title, text);
+}
+
+static const char *headline(const struct view *view)
+{
+	const char *title = role_of(view)->title;
+
+	if (view->verdict->kind == VERDICT_UNKNOWN)
 		return title;
-	if (verdict->kind != VERDICT_NONE)
-		return text_of(view, "%s%s", title, named_text(view, verdict->culprits, room));
-	slow = find_slow(view);
-	if (rankset_is_empty(slow))
-		return text_of(view, "%s.", title);
-	return text_of(view, "%s: %s %s outside MPI, others wait for %s", title,
-		       parts_who(view, slow), parts_plural(slow, "is", "are"),
-		       parts_plural(slow, "it", "them"));
+	if (view->verdict->kind == VERDICT_NONE)
+		return none_headline(view);
+	return text_of(view, "%s%s", title,
+		       named_text(view, view->verdict->culprits, view->width - (int)strlen(title)));
 }
 
 static void print_first_line(const struct view *view)
@@ -85,24 +131,34 @@ static void print_first_line(const struct view *view)
 
 /* ---- No culprit: why ---- */
 
-/* The present stay beside the longest earlier one. */
-static void print_stays(const struct view *view)
+/* Is it known of all of these how long they stayed anywhere before? */
+static bool have_history(const struct view *view, const struct rankset *ranks)
+{
+	const struct job_model *model = view->job->model;
+
+	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
+		if (!model || !rankset_contains(model->ranks, r))
+			return false;
+	return true;
+}
+
+/* The present stay of these ranks beside their longest earlier one. */
+static const char *stays_text(const struct view *view, const struct rankset *ranks)
 {
 	const struct verdict *verdict = view->verdict;
 	const struct label_time stay = label_time(verdict->stay_ns);
 	const struct label_time before = label_time(verdict->longest_before_ns);
 
+	if (!have_history(view, ranks))
+		return text_of(view, "here for %s, in all stack samples", stay.text);
 	if (verdict->is_new_state && verdict->longest_before_ns)
-		text_wrap(view, 4,
-			  "here for %s; never before was this place left again, and elsewhere the "
-			  "longest stay was %s",
-			  stay.text, before.text);
-	else if (verdict->is_new_state)
-		text_wrap(view, 4, "here for %s; never before was this place left again",
-			  stay.text);
-	else
-		text_wrap(view, 4, "here for %s; the longest stay here before was %s", stay.text,
-			  before.text);
+		return text_of(view,
+			       "here for %s, for the first time; the longest stay elsewhere was %s",
+			       stay.text, before.text);
+	if (verdict->is_new_state)
+		return text_of(view, "here for %s, for the first time", stay.text);
+	return text_of(view, "here for %s; the longest stay here before was %s", stay.text,
+		       before.text);
 }
 
 static void print_doubt(const struct view *view, const char *why)
@@ -118,69 +174,28 @@ static void print_not_sure(const struct view *view)
 	if (view->is_known_hang)
 		return;
 	if (verdict->is_uncounted)
-		print_doubt(view, "it may just take long, and ranks may move unseen between the "
-				  "samples, as counts of messages cannot be read of all");
+		print_doubt(view, "it may just take long. The messages of some ranks cannot be "
+				  "counted, so ranks may move unseen between the samples");
 	else if (verdict->basis == VERDICT_BY_STACKS && verdict->stay_ns)
 		print_doubt(
 			view,
-			"it may just take long; \"set look 5000\" and \"refresh\" look for longer");
+			"it may just take long; for a longer look: \"set look 5000\", \"refresh\"");
 	else
 		print_doubt(view, "it may just take long; look again later");
-}
-
-/* All wait for ranks of which some compute, for no longer than they did before. */
-static void print_slow(const struct view *view, const struct rankset *slow)
-{
-	const struct verdict *verdict = view->verdict;
-
-	text_wrap(view, 2, "%d of %d ranks wait inside MPI, in the end all for %s",
-		  rankset_count(verdict->waiting), parts_num_ranks(view),
-		  parts_who(view, verdict->awaited));
-	text_wrap(view, 2, "%s %s outside MPI:", parts_who(view, slow),
-		  parts_plural(slow, "is", "are"));
-	print_stays(view);
 }
 
 static void print_why_none(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
-	int waiting = rankset_count(verdict->waiting), moving = rankset_count(verdict->moving);
-	int ranks = parts_num_ranks(view);
-	struct rankset *slow = find_slow(view);
+	int moving = rankset_count(verdict->moving), ranks = parts_num_ranks(view);
+	const struct rankset *slow = find_slow(view);
 
-	if (verdict->is_edge) {
-		text_wrap(view, 2,
-			  "%d of %d ranks are in MPI_Init or MPI_Finalize: the job starts up or "
-			  "ends, which may take a while",
-			  waiting, ranks);
-	} else if (moving > 0 && moving == ranks) {
-		text_wrap(view, 2,
-			  "all ranks are moving: each went into or out of an MPI call just now");
-	} else if (!rankset_is_empty(slow)) {
-		print_slow(view, slow);
-	} else if (waiting > 0 && !rankset_is_empty(verdict->awaited)) {
-		text_wrap(view, 2,
-			  "%d of %d ranks wait inside MPI, in the end all for %s, which %s moving: "
-			  "that is no fault",
-			  waiting, ranks, parts_who(view, verdict->awaited),
-			  parts_plural(verdict->awaited, "is", "are"));
-	} else if (moving > 0 && waiting > 0) {
-		text_wrap(view, 2,
-			  "%d of %d ranks wait inside MPI while %s %s moving: waiting for a rank "
-			  "that moves is no fault",
-			  waiting, ranks, parts_who(view, verdict->moving),
-			  parts_plural(verdict->moving, "is", "are"));
-	} else if (moving > 0) {
-		text_wrap(view, 2, "%d of %d ranks are moving, and no rank waits inside MPI",
-			  moving, ranks);
-	} else if (waiting > 0) {
-		text_wrap(view, 2,
-			  "%d of %d ranks wait inside MPI, but there is no rank of which it can be "
-			  "said that it holds them up",
-			  waiting, ranks);
-	} else {
-		text_wrap(view, 2, "no rank waits inside MPI");
-	}
+	if (verdict->is_edge)
+		text_wrap(view, 2, "the job starts or ends, which may take a while");
+	else if (moving > 0 && moving == ranks)
+		text_wrap(view, 2, "each entered or left an MPI call just now");
+	if (!rankset_is_empty(slow))
+		text_wrap(view, 2, "%s: %s", parts_who(view, slow), stays_text(view, slow));
 	if (verdict->basis == VERDICT_BY_MODELS && moving < ranks)
 		text_wrap(view, 2, "last move of any rank: %s ago",
 			  label_time(verdict->quiet_ns).text);
@@ -199,8 +214,8 @@ static void print_apart(const struct view *view)
 
 	if (!rankset_is_empty(verdict->apart)) {
 		text_wrap(view, 2,
-			  "%s %s not where most are: look there first, but who waits for a message "
-			  "that was not sent is apart, too",
+			  "%s %s not where most are: look there first. A rank that waits for a "
+			  "message that was not sent is apart, too",
 			  parts_who(view, verdict->apart),
 			  parts_plural(verdict->apart, "is", "are"));
 		stack_places_print(view, verdict->apart);
@@ -216,24 +231,24 @@ static void print_why_unknown(const struct view *view)
 
 	if (waiting > 0) {
 		text_wrap(view, 2,
-			  "%d of %d ranks were inside MPI in all their stack samples, none "
-			  "outside: stacks alone do not tell which is behind",
+			  "%d of %d ranks were inside MPI in all their stack samples, none was "
+			  "outside: stacks alone do not show which is behind",
 			  waiting, parts_num_ranks(view));
 		cause_print_open(view);
 		print_apart(view);
 		order_text_print_doubt(view);
 		if (verdict->which != WAITFOR_NONE)
-			print_doubt(view, "nobody can be named; look again later");
+			print_doubt(view, "pdb can name no rank; look again later");
 		text_wrap(view, 2, "next: %s\"bt %d\", \"classes\"",
 			  view->waitfor->evidence->has_queues ? "\"waits\", " : "",
 			  rankset_first(rankset_is_empty(verdict->apart) ? verdict->waiting
 									 : verdict->apart));
 	} else {
-		text_wrap(view, 2, "too little is known: no counts of MPI calls and no stacks");
+		text_wrap(view, 2, "there are no counts of MPI calls and no stacks");
 	}
 	text_wrap(view, 2,
-		  "start the job with \"pdb run -- mpirun ...\" next time, so that its MPI calls "
-		  "are counted");
+		  "next time start the job with \"pdb run -- mpirun ...\", which counts its MPI "
+		  "calls");
 }
 
 /* ---- By stacks ---- */
@@ -289,8 +304,8 @@ static const char *remedy_text(const struct view *view, char state, const struct
 	if (state != 'T')
 		return "";
 	if (rankset_count(ranks) > MAX_CONTINUED)
-		return "; \"kill -CONT\" lets them go on, \"info ranks\" has the pids";
-	return text_of(view, "; %s lets %s go on", continue_text(view, ranks),
+		return "; \"kill -CONT\" continues them, \"info ranks\" shows the pids";
+	return text_of(view, "; %s continues %s", continue_text(view, ranks),
 		       parts_plural(ranks, "it", "them"));
 }
 
@@ -302,10 +317,9 @@ static void print_process_states(const struct view *view)
 	} states[] = {
 		{'T', "stopped by a signal"},
 		{'t', "held by a debugger"},
-		{'Z', "ended, waiting to be collected by its parent"},
-		{'X', "ended, waiting to be collected by its parent"},
-		{'D', "waiting inside the kernel (disk or network file system), cannot be "
-		      "interrupted"},
+		{'Z', "ended, its parent has not collected it"},
+		{'X', "ended, its parent has not collected it"},
+		{'D', "waiting inside the kernel, as for a disk or a network file system"},
 	};
 	const struct rankset *culprits = view->verdict->culprits;
 
@@ -425,20 +439,20 @@ static void print_evidence(const struct view *view)
 		cause_print_waits(view, 4);
 	looks_print(view, 4);
 	if (verdict->is_edge) {
-		text_wrap(view, 4, "all who have begun are in MPI_Init, for %s",
+		text_wrap(view, 4, "all ranks that have started are in MPI_Init, for %s",
 			  label_time(verdict->stay_ns).text);
 	} else if (verdict->basis == VERDICT_BY_MODELS) {
 		if (moving)
-			text_wrap(view, 4, "%d of %d ranks are moving", moving, ranks);
+			text_wrap(view, 4, "%d of %d ranks are making progress", moving, ranks);
 		else
 			text_wrap(view, 4, "no rank has moved for %s",
 				  label_time(verdict->quiet_ns).text);
 		if (verdict->num_culprit_groups)
-			print_stays(view);
+			text_wrap(view, 4, "%s", stays_text(view, verdict->culprits));
 	} else {
 		text_wrap(view, 4,
-			  "by stack samples%s%s%s: without the recorder there are no counts of MPI "
-			  "calls and no times",
+			  "by stack samples%s%s%s: without the recorder, MPI calls have no counts "
+			  "and no times",
 			  verdict->stay_ns ? " that agree for " : " of one moment",
 			  verdict->stay_ns ? label_time(verdict->stay_ns).text : "",
 			  view->waitfor->evidence->has_queues
@@ -453,10 +467,9 @@ static const char *likely_reason(const struct verdict *verdict)
 			   verdict->novel == UINT32_MAX && verdict->departure.num_times == 0;
 
 	if (verdict->witness == WITNESS_NOT_ARRIVED)
-		return verdict->is_hang
-			       ? "that it was sent is told by the counts of calls, and not "
-				 "by the MPI library"
-			       : "it may still be on its way";
+		return verdict->is_hang ? "the counts of calls say that it was sent, the MPI "
+					  "library does not"
+					: "it may still be on its way";
 	if (verdict->witness == WITNESS_GROUP)
 		return "the other rank may have left out its first post to it";
 	if (verdict->witness == WITNESS_UNSTARTED)
@@ -464,28 +477,29 @@ static const char *likely_reason(const struct verdict *verdict)
 	if (verdict->witness == WITNESS_RECEIVER)
 		return "the message that lies there may be meant for a later receive";
 	if (verdict->is_read && verdict->witness != WITNESS_NONE)
-		return "the MPI library tells which messages are missing, but not who was to send "
-		       "them";
+		return "the MPI library shows which messages are missing, not which rank should "
+		       "send them";
 	if (verdict->is_while_polling)
-		return "ranks that poll may go on to something else";
+		return "ranks that poll may stop polling and go on";
 	if (verdict->departure.num_times > 0)
-		return "that it went on otherwise than before need not be the cause";
+		return "its unusual next call need not be the cause";
 	if (is_by_order)
-		return "who has not sent it was found by the order of the calls";
+		return "the sender was found by the order of the calls alone";
 	if (verdict->kind == VERDICT_DEADLOCK && verdict->skipped != UINT32_MAX)
-		return "who has left it out is told by where the ranks are and by the order of the "
-		       "calls alone";
+		return "only the places of the ranks and the order of the calls show which rank "
+		       "left it out";
 	if (verdict->kind == VERDICT_LIBRARY)
-		return "another rank may have left out an earlier collective, so that what it gave "
-		       "was for another one";
+		return "another rank may have left out an earlier collective, so that its part "
+		       "went "
+		       "to the wrong one";
 	if (verdict->kind == VERDICT_MISMATCH)
-		return "others are held up in an earlier collective in which nobody is missing: "
-		       "one that was left out before would explain both";
+		return "others wait in an earlier collective that all have called: a collective "
+		       "left out before it would explain both";
 	if (verdict->is_read && !verdict->is_stuck)
-		return "a message may be on its way between them, which cannot be counted";
+		return "a message that cannot be counted may be on its way between them";
 	if (verdict->kind == VERDICT_LOST || verdict->kind == VERDICT_DEADLOCK)
 		return "a thread that has not called MPI so far could still help";
-	return "ranks that poll may go on to something else";
+	return "ranks that poll may stop polling and go on";
 }
 
 /* Is there nothing more to look at? */
@@ -500,26 +514,26 @@ static void print_confidence(const struct view *view)
 
 	if (verdict->kind == VERDICT_UNDECIDED)
 		text_wrap(view, 2,
-			  "not decided: all of these are inside MPI, and none of them is known to "
-			  "be behind the others");
+			  "not decided: all of these are inside MPI, and none is known to be "
+			  "behind the others");
 	else if (verdict->kind == VERDICT_LEAST && verdict->novel != UINT32_MAX)
 		text_wrap(view, 2,
-			  "all ranks that do not move are inside MPI; this one is named for its "
-			  "unusual step, which need not be the cause");
+			  "all ranks that do not move are inside MPI. This one took an unusual "
+			  "step, which need not be the cause");
 	else if (verdict->kind == VERDICT_LEAST)
 		text_wrap(view, 2,
-			  "all ranks that do not move are inside MPI; these are the least "
+			  "all ranks that do not move are inside MPI. These are the least "
 			  "progressed of them, which need not be the cause");
 	if (verdict->is_likely)
 		text_wrap(view, 2, "likely, not certain: %s", likely_reason(verdict));
 	if (!verdict->is_hang && has_cores(view))
-		print_doubt(view, "cores are of one moment");
+		print_doubt(view, "cores show one moment only");
 	else if (!verdict->is_hang)
 		print_not_sure(view);
 	if (verdict->is_approximate)
 		text_wrap(view, 2,
-			  "approximate: iterations of an inner loop were compared by their sum "
-			  "over the whole run");
+			  "approximate: iterations of an inner loop were compared by their total "
+			  "of the whole run");
 }
 
 /* gdb cannot have a rank that somebody holds already. False: nobody does. */
@@ -539,7 +553,7 @@ static bool print_tracer(const struct view *view, int rank, int waiting)
 		return false;
 	more = waiting >= 0 && view->groups ? text_of(view, "; \"why %d\"", waiting) : "";
 	text_wrap(view, 2,
-		  "next: rank %d is held by %s%s%s: look there, or leave that and \"refresh\"%s",
+		  "next: rank %d is held by %s%s%s: look there, or detach that and \"refresh\"%s",
 		  rank, who, is_far ? " on " : "", is_far ? proc->host : "", more);
 	return true;
 }

@@ -219,16 +219,16 @@ static int write_models(const struct report *report, struct pdb_error *err)
 	int result;
 
 	begin_section(out, "progress", "Progress graph",
-		      "An arrow leads to a group that is less progressed. A box leads to its group "
-		      "below, if that is there; round corners: outside MPI; thick and red: least "
-		      "progressed.");
+		      "An arrow leads to a group that is less progressed. A box links to its group "
+		      "below. Round corners: outside MPI. Thick and red: least progressed.");
 	result = graphviz_html(out, text_printed(view, view_graph_dot), "Progress graph", err);
 	end_section(out);
 	begin_section(out, "groups", "Groups",
 		      "Ranks that do the same in the same iteration of every loop around it.");
 	write_groups(view);
 	end_section(out);
-	begin_section(out, "loops", "Loops", "Red: who holds the others up. Bars are by rank.");
+	begin_section(out, "loops", "Loops",
+		      "Red: the ranks that hold up the others. There is a bar for each rank.");
 	html_iterations(view);
 	view_loops(view);
 	end_section(out);
@@ -273,14 +273,15 @@ int report_write(const struct report *report, struct pdb_error *err)
 	if (view->groups && view->graph)
 		result = write_models(report, err);
 	if (view->answer->tree) {
-		begin_section(out, "stacks", "Stacks",
-			      "The ranks' stacks merged; red where few ranks leave the others.");
+		begin_section(
+			out, "stacks", "Stacks",
+			"The merged stacks of the ranks. Red: few ranks leave the others there.");
 		html_calltree(view, view->answer->tree);
 		end_section(out);
 	}
 	begin_section(out, "job", "The job", NULL);
 	write_lines(view, report->facts);
-	fputs("<h3>What pdb has cost it</h3>\n", out);
+	fputs("<h3>What pdb cost the job</h3>\n", out);
 	write_lines(view, report->costs);
 	end_section(out);
 	fprintf(out, "</main>\n<script nonce=\"%s\">\n%s</script>\n</body>\n</html>\n", nonce,

@@ -65,13 +65,37 @@ static size_t size_of(const char *text, size_t columns)
 	return (size_t)(end - text);
 }
 
-/* So many columns of its head and tail, which are fewer than it has, with an ellipsis between. */
+static bool is_digit_at(const char *text, size_t at)
+{
+	return text[at] >= '0' && text[at] <= '9';
+}
+
+/* So much of the beginning, of `size` bytes, that no number is cut: a part of one is another one. */
+static size_t head_size(const char *clean, size_t size)
+{
+	if (!is_digit_at(clean, size))
+		return size;
+	while (size > 0 && is_digit_at(clean, size - 1))
+		size--;
+	return size;
+}
+
+/* The same of the end, which begins at `start`. */
+static size_t tail_start(const char *clean, size_t start)
+{
+	if (start == 0 || !is_digit_at(clean, start - 1))
+		return start;
+	return start + strspn(clean + start, "0123456789");
+}
+
+/* So many columns of its head and tail at most, which are fewer than it has, with an ellipsis
+ * between. */
 static const char *cut(struct arena *arena, const char *clean, size_t head, size_t tail,
 		       bool use_unicode)
 {
-	return arena_printf(arena, "%.*s%s%s", (int)size_of(clean, head), clean,
+	return arena_printf(arena, "%.*s%s%s", (int)head_size(clean, size_of(clean, head)), clean,
 			    use_unicode ? "\u2026" : "...",
-			    clean + size_of(clean, text_columns(clean) - tail));
+			    clean + tail_start(clean, size_of(clean, text_columns(clean) - tail)));
 }
 
 const char *text_fit(struct arena *arena, const char *text, size_t width, bool use_unicode)
@@ -83,7 +107,7 @@ const char *text_fit(struct arena *arena, const char *text, size_t width, bool u
 		return clean;
 	if (width > ellipsis)
 		return cut(arena, clean, width - ellipsis, 0, use_unicode);
-	clean[size_of(clean, width)] = '\0';
+	clean[head_size(clean, size_of(clean, width))] = '\0';
 	return clean;
 }
 

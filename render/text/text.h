@@ -23,7 +23,7 @@ size_t text_columns(const char *text);
 /* A printable copy. */
 char *text_clean(struct arena *arena, const char *text, bool use_unicode);
 /* A printable copy of at most `width` columns, its end replaced by an ellipsis (one column in
- * Unicode, "..." else) if it had to be cut. */
+ * Unicode, "..." else) if it had to be cut. No number is cut in two. */
 const char *text_fit(struct arena *arena, const char *text, size_t width, bool use_unicode);
 /* The same with the ellipsis in the middle: for labels that end with the line in the source. */
 const char *text_fit_middle(struct arena *arena, const char *text, size_t width, bool use_unicode);

@@ -158,8 +158,8 @@ void view_lattice(const struct view *view)
 		num += has_ranks(view, c);
 	text_wrap(view, 0,
 		  "%zu trace%s %s, by %" PRIu32
-		  " attribute%s (%s): %zu concept%s. The ranks of each have what is listed there "
-		  "and above it in common.",
+		  " attribute%s (%s): %zu concept%s. The ranks of each share what is listed "
+		  "there and above it.",
 		  a->runs->num_threads, a->runs->num_threads == 1 ? "" : "s", ways,
 		  a->lattice->context->num_attributes,
 		  a->lattice->context->num_attributes == 1 ? "" : "s", measure_text(view), num,

@@ -16,7 +16,7 @@
 enum { MOST_SUSPECTS = 10, MOST_FIRST = 5 };
 
 static const struct table_column ranking_columns[] = {
-	{.name = "rank", .header = "rank", .align = TABLE_RIGHT, .min_width = 4},
+	{.name = "rank", .header = "rank", .align = TABLE_RIGHT},
 	{.name = "score", .header = "suspicion", .align = TABLE_RIGHT},
 	{.name = "first", .header = "first in", .align = TABLE_RIGHT},
 	{.name = "own", .header = "changed itself", .align = TABLE_RIGHT},
@@ -87,10 +87,11 @@ static void print_verdict(const struct view *view)
 	uint32_t *pairs;
 
 	if (a->suspects->num_silent == a->suspects->num_aspects) {
-		text_wrap(view, 0,
-			  "No rank is suspicious. By what is compared here the %zu traces of %s "
-			  "are as similar to each other as those of %s.",
-			  a->suspects->num_pairs, run_text(a->names[1]), run_text(a->names[0]));
+		text_wrap(
+			view, 0,
+			"No rank is suspicious. The %zu traces of %s are as similar to each other "
+			"as those of %s, by the attributes compared.",
+			a->suspects->num_pairs, run_text(a->names[1]), run_text(a->names[0]));
 		return;
 	}
 	pairs = arena_array(view->arena, num, sizeof(*pairs));

@@ -161,8 +161,8 @@ static const char *members_text(const struct view *view, const struct waitfor_ne
 
 	waitfor_add_missing(waitfor, c, missing);
 	if (rankset_is_empty(missing))
-		return text_of(view, "%s, number %" PRIu64 " on %s, in which all are", of->function,
-			       of->number, comm);
+		return text_of(view, "%s, number %" PRIu64 " on %s, which all have called",
+			       of->function, of->number, comm);
 	return text_of(view, "%s to call %s, number %" PRIu64 " on %s", parts_who(view, missing),
 		       of->function, of->number, comm);
 }
@@ -212,7 +212,7 @@ static const char *lock_text(const struct view *view, uint32_t n, const char *on
 
 	waitfor_add_peers(view->waitfor, n, holders);
 	if (rankset_is_empty(holders))
-		return text_of(view, "%s, and it is not known who holds it", what);
+		return text_of(view, "%s; its holder is not known", what);
 	return text_of(view, "%s, which %s hold%s", what, parts_who(view, holders),
 		       parts_plural(holders, "s", ""));
 }
@@ -275,9 +275,10 @@ static const char *transfer_text(const struct view *view, const struct waitfor_n
 
 		return text_of(view, "the end of %s, number %" PRIu64 " on %s, %s", of->function,
 			       of->number, label_comm(view, of->comm, LABEL_SHORT),
-			       of->mismatch != WAITFOR_NONE ? "where not all call the same"
-			       : of->num_unknown > 0 ? "which all of whom it is known have begun"
-						     : "which all members have begun");
+			       of->mismatch != WAITFOR_NONE ? "where members call different things"
+			       : of->num_unknown > 0
+				       ? "which all members have begun, as far as known"
+				       : "which all members have begun");
 	}
 	if (is_token(need))
 		return text_of(view, "the end of %s of rank %" PRId32 "%s, which it has called",
@@ -285,7 +286,7 @@ static const char *transfer_text(const struct view *view, const struct waitfor_n
 	if (is_lock(view, need))
 		return text_of(view,
 			       "the lock of rank %" PRId32
-			       "%s, which nobody is known to hold: rank %" PRId32
+			       "%s, which no rank is known to hold: rank %" PRId32
 			       " may have to call MPI to give it",
 			       need->peer, on, need->peer);
 	tag = tag_text(view, need->tag);
@@ -328,8 +329,8 @@ const char *label_wait_need(const struct view *view, uint32_t n)
 		break;
 	case WAITFOR_LOOK:
 		what = text_of(view,
-			       "others to change %s, which it polls (%s times since its last "
-			       "other step)",
+			       "other ranks to change %s, which it polls (%s times since its last "
+			       "other call)",
 			       looked_at_text(view, need), times_text(view, need->number));
 		break;
 	case WAITFOR_PART:
@@ -378,9 +379,9 @@ const char *label_wait_needs(const struct view *view, uint32_t n, const struct r
 	case WAITFOR_TRANSFER:
 		break;
 	case WAITFOR_THREAD:
-		return need->tag == 1 ? "lock of an own thread"
-		       : need->tag    ? "an own thread"
-				      : "end of an own thread";
+		return need->tag == 1 ? "lock of its own thread"
+		       : need->tag    ? "its own thread"
+				      : "end of its own thread";
 	}
 	if (of)
 		return text_of(view, "the end of %s %" PRIu64 "%s", of->function, of->number, on);
@@ -397,13 +398,13 @@ const char *label_wait_gap(const struct view *view, uint32_t lane)
 {
 	static const char *const gaps[] = {
 		[WAITFOR_COMPLETE] = NULL,
-		[WAITFOR_NOT_COVERED] = "it is not recorded what this call needs",
+		[WAITFOR_NOT_COVERED] = "the recorder does not know what this call needs",
 		[WAITFOR_NO_COMM] = "the communicator is not known",
 		[WAITFOR_OVERFLOW] = "the recorder had no room for all messages or requests",
-		[WAITFOR_UNSETTLED] = "the counts do not tell whose message it is",
+		[WAITFOR_UNSETTLED] = "the counts do not show whose message it is",
 		[WAITFOR_NO_MODEL] = "the other rank has no recorder",
-		[WAITFOR_UNREADABLE] = "it went on while it was read",
-		[WAITFOR_NOT_TOLD] = "there is no recorder, and the MPI library does not tell",
+		[WAITFOR_UNREADABLE] = "it moved while it was read",
+		[WAITFOR_NOT_TOLD] = "no recorder, and the MPI library does not show it",
 	};
 
 	return gaps[view->waitfor->actors[lane].gap];

@@ -65,18 +65,18 @@ static const char *no_variable_text(const struct view *view, const struct loop_v
 		return "the function has no debug information";
 	case LOOP_VARIABLE_NO_START:
 		return text_of(view,
-			       "\"%s\" counts its iterations, but need not begin with the same "
-			       "value in all ranks",
+			       "\"%s\" counts its iterations, but may begin with different values "
+			       "in different ranks",
 			       variable->variable->name);
 	case LOOP_VARIABLE_UNREADABLE:
 		return text_of(view, "\"%s\" counts its iterations, but is optimized out here",
 			       variable->variable->name);
 	case LOOP_VARIABLE_IRREDUCIBLE:
-		return "it, or a loop in it, has several entries";
+		return "it has several entries, or a loop inside it has";
 	case LOOP_VARIABLE_UNKNOWN_JUMP:
 		return "a jump in it is not understood";
 	default:
-		return "no integer variable is changed in one direction by each iteration";
+		return "no integer variable grows or falls with each iteration";
 	}
 }
 
@@ -90,11 +90,10 @@ static const char *no_code_text(const struct view *view, uint32_t frame)
 	if (node->module != MODULE_NONE &&
 	    modules_find_place(job->modules, node->module, node->offset))
 		return text_of(
-			view,
-			"%s() is Python, and loops and variables are read of machine code only",
+			view, "%s() is Python; loops and variables are read from machine code only",
 			function);
-	return text_of(view, "the machine code of %s() is not there%s%s", function,
-		       *why ? ": " : "", why);
+	return text_of(view, "the machine code of %s() is missing%s%s", function, *why ? ": " : "",
+		       why);
 }
 
 static const char *unknown_iteration_text(const struct view *view,
@@ -128,9 +127,9 @@ const char *order_text_cause(const struct view *view, const struct temporal_reas
 	case TEMPORAL_NO_CODE:
 		return no_code_text(view, reason->frame_a);
 	case TEMPORAL_NO_STACK:
-		return "not all of them have complete stacks";
+		return "some of them have no complete stack";
 	default:
-		return "they have called different functions from the same place";
+		return "they called different functions from the same place";
 	}
 }
 
@@ -228,11 +227,11 @@ static void print_choice(const struct view *view, const struct choice *choice)
 					     : text_of(view, "%" PRId64 " to %" PRId64, choice->min,
 						       choice->max);
 
-		text_wrap(view, 2,
-			  "by the order of the stacks: in %s, %s is %" PRId64 " in %s and %s in %s",
-			  order_text_loop(view, reason->loop),
-			  reason->loop->variable.variable->name, reason->value_a, earlier, values,
-			  later);
+		text_wrap(
+			view, 2,
+			"by the order of the stacks: in %s, %s is %" PRId64 " in %s, and %s in %s",
+			order_text_loop(view, reason->loop), reason->loop->variable.variable->name,
+			reason->value_a, earlier, values, later);
 	} else {
 		text_wrap(view, 2,
 			  "by the order of the stacks: %s, where %s %s, comes before %s, where %s "
@@ -264,7 +263,7 @@ const char *order_text_no_order(const struct view *view, const struct temporal_r
 		for (size_t b = a + 1; b < order->num_groups; b++)
 			if (temporal_order_of(order, a, b, &reason) == TEMPORAL_UNORDERED)
 				return order_text_cause(view, &reason);
-	return "all are at the same place, as far as can be told";
+	return "all seem to be at the same place";
 }
 
 void order_text_print_doubt(const struct view *view)

@@ -224,8 +224,8 @@ bool parts_have_models(const struct view *view)
 		return view->groups->num_groups;
 	}
 	text_wrap(view, 0,
-		  "No rank of this job has a recorder, so nothing is known of its loops and MPI "
-		  "calls. \"lp\" and \"bt\" use the stacks.");
+		  "No rank of this job has a recorder: its loops and MPI calls are not known. "
+		  "\"lp\" and \"bt\" use the stacks.");
 	text_wrap(view, 0, "Start the job with \"pdb run -- mpirun ...\" next time.");
 	return false;
 }

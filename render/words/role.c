@@ -35,9 +35,9 @@ static bool is_even(const struct view *view)
 
 const struct role *role_of(const struct view *view)
 {
-	static const struct role nobody = {.name = "none", .title = "No rank is behind"};
+	static const struct role nobody = {.name = "none", .title = "No certain hang"};
 	static const struct role not_known = {.name = "not known",
-					      .title = "Not known: who holds the others up"};
+					      .title = "Not known: which rank holds up the others"};
 	static const struct role undecided = {"undecided", "Least progressed: undecided among ",
 					      "<- least progressed?",
 					      "may be the least progressed"};

@@ -9,8 +9,9 @@ struct view;
 /* The words are kept for scripts (docs/json.md). */
 struct role {
 	const char *name; /* in JSON: "culprit" */
-	const char
-		*title; /* the first words: "Culprit: "; of one who names nobody all of the line */
+	/* The first words: "Culprit: "; of one who names nobody without ": ". Of a job that is known not
+	 * to hang lp says "No hang" in their place. */
+	const char *title;
 	const char *mark; /* behind rows: "<- culprit"; NULL: nobody is named */
 	const char *is;   /* "is a culprit", of one rank; NULL: nobody is named */
 };

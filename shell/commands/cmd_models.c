@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * graph, history, loops, model, progress: what the models have. */
+#include <stdlib.h>
+
+#include "model/arena.h"
 #include "model/error.h"
 #include "model/job/rankset.h"
 #include "model/wire/share.h"
@@ -7,6 +10,7 @@
 #include "shell/answers/answer.h"
 #include "shell/command.h"
 #include "shell/options/args.h"
+#include "shell/options/options.h"
 #include "shell/session.h"
 
 const struct command cmd_graph = {
@@ -76,18 +80,33 @@ const struct command cmd_loops = {
 		  [FORMAT_DOT] = view_loops_dot},
 };
 
+static int find_model(struct session *session, const struct args *args, struct answer *answer,
+		      struct pdb_error *err)
+{
+	struct model_options options = {.is_full = false};
+	struct args rest;
+	int result = option_take_all(&model_option_table, 0, args, &options, &rest, err);
+
+	arena_keep(answer->arena, rest.words, free);
+	answer->is_full = options.is_full;
+	return result < 0 ? -1 : answer_take_model_rank(session, &rest, answer, err);
+}
+
 const struct command cmd_model = {
 	.name = "model",
 	.topic = TOPIC_LOOKING,
-	.usage = "model RANK",
+	.usage = "model RANK [--all]",
 	.summary = "Show the states of a rank and what followed each how often.",
-	.text = "\"model RANK > FILE\" with .dot, .svg, .png or .pdf draws it as a graph.",
+	.text = "A state is an MPI call, or what the rank computes after one. Shown are those in\n"
+		"the loops that the rank is in, and the present one. \"model RANK > FILE\" with\n"
+		".dot, .svg, .png or .pdf draws all of them as a graph.",
 	.example = "model lp > model.svg",
+	.options = &model_option_table,
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
 	.min_words = 1,
-	.max_words = 2,
+	.max_words = 3,
 	.words = WORDS_RANK,
-	.find = answer_take_model_rank,
+	.find = find_model,
 	.views = {[FORMAT_TEXT] = view_model,
 		  [FORMAT_JSON] = view_model_json,
 		  [FORMAT_DOT] = view_model_dot},

@@ -128,14 +128,20 @@ static void print_recorder(const struct view *view)
 {
 	static const struct table_column columns[] = {
 		{.name = "rank", .header = "rank", .align = TABLE_RIGHT},
-		{.name = "state", .header = "state"},
-		{.name = "threads", .header = "threads", .align = TABLE_RIGHT},
-		{.name = "sites", .header = "call paths", .align = TABLE_RIGHT},
+		{.name = "state", .header = "state", .min_width = 10},
+		{.name = "threads",
+		 .header = "threads",
+		 .align = TABLE_RIGHT,
+		 .flags = TABLE_SPARE},
+		{.name = "sites",
+		 .header = "call paths",
+		 .align = TABLE_RIGHT,
+		 .flags = TABLE_SPARE},
 		{.name = "transitions", .header = "transitions", .align = TABLE_RIGHT},
-		{.name = "kB", .header = "kB", .align = TABLE_RIGHT},
-		{.name = "lost", .header = "lost", .align = TABLE_RIGHT},
-		{.name = "evidence", .header = "of evidence", .align = TABLE_RIGHT},
-		{.name = "abandoned", .header = "abandoned", .align = TABLE_RIGHT},
+		{.name = "kB", .header = "kB", .align = TABLE_RIGHT, .flags = TABLE_SPARE},
+		{.name = "lost", .header = "entries lost", .align = TABLE_RIGHT},
+		{.name = "evidence", .header = "messages uncounted", .align = TABLE_RIGHT},
+		{.name = "abandoned", .header = "left by jump", .align = TABLE_RIGHT},
 	};
 	struct table *table = TABLE_OF(view, columns);
 	const struct job_lane *lane;
@@ -150,10 +156,11 @@ const struct command info_recorder = {
 	.topic = TOPIC_JOB,
 	.usage = "info recorder [RANKS]",
 	.summary = "Show what the recorders hold, and what they lost.",
-	.text = "Lost entries make answers less sure. \"of evidence\" shows how many messages,\n"
-		"requests and communicators were not counted; pdb then knows less of who waits\n"
-		"for whom. + marks ranks whose tags had to be counted together. Without RANKS:\n"
-		"the ranks in focus, else all.",
+	.text = "\"entries lost\": call paths, transitions and threads for which there was no\n"
+		"room. \"messages uncounted\": the same of messages, requests and communicators;\n"
+		"+ marks ranks whose tags had to be counted together. Lost entries make answers\n"
+		"less sure. \"left by jump\": MPI calls that ended by longjmp() or an exception.\n"
+		"Without RANKS: the ranks in focus, else all.",
 	.example = "info recorder lp",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL,
 	.max_words = -1,

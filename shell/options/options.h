@@ -30,7 +30,8 @@ enum traces_user { TRACES_ATTRIBUTES = 1, TRACES_LINKAGE = 2 };
 #include "shell/options/options.def"
 
 extern const struct option_table watch_option_table, stacks_option_table, traces_option_table,
-	trace_option_table, gdb_option_table, program_option_table, setting_option_table;
+	trace_option_table, model_option_table, gdb_option_table, program_option_table,
+	setting_option_table;
 
 /* Values of settings that are on, off or decided by what the output is. */
 enum setting_switch { SWITCH_OFF, SWITCH_ON, SWITCH_AUTO };

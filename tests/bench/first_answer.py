@@ -64,7 +64,7 @@ def measure(pdb, mpi, command, ranks, asleep):
         print(f"  (*) measured on {len(some)} ranks and multiplied", flush=True)
         # Nobody waits for the only one.
         right = (f"Culprit: rank {rank} of {ranks}" if ranks > 1
-                 else "No rank is behind.")
+                 else "No certain hang: no rank waits inside MPI.")
         wrong = [answer for answer in answers if answer.first_line != right]
         return wrong[0] if wrong else None
 

@@ -3,7 +3,7 @@
 
 import re
 
-from jobs.answers import TITLES
+from jobs.answers import NONE, TITLES
 
 from .faults import KINDS
 
@@ -42,7 +42,7 @@ def parse(text):
     has_places = 'next: "bt' in said or 'next: "waits", "bt' in said
     return {
         "ranks": parse_ranks(match.group(2)) if match else [],
-        "kind": kind if match else "none" if lines[0].startswith("No rank") else "unknown",
+        "kind": kind if match else "none" if lines[0].startswith(NONE) else "unknown",
         "undecided": bool(match and match.group(1)),
         "sure": bool(match and not match.group(1) and not unsure),
         "apart": parse_ranks(apart.group(1)) if apart else [] if has_places and not match else None,

@@ -21,6 +21,7 @@ import threading
 import time
 
 from jobs import process
+from jobs.answers import NONE, NOT_SURE
 from jobs.job import Job
 from jobs.mpi import find_mpis, find_pdb
 
@@ -34,10 +35,9 @@ SLACK_KIB = 2048
 START_S = 600     # of so many ranks
 LATE = "Culprit: rank {} of "
 # Who has been as late before, or while others move, is no news, but must be named.
-SLOW = "in the end all for rank {} rank {} is outside MPI: here for "
+SLOW = "ranks wait for rank {}, which is outside MPI. rank {}: here for "
 UNFINALIZED = 'called "init", but exited without calling "finalize"'
 MOVES = re.compile(r"[1-9]\d* of \d+ ranks move\.")
-NOT_SURE = "not sure that this is a hang"
 COMMANDS = ("groups", "waits", "collectives", "messages", "loops", "progress", "graph", "why {rank}",
             "history {rank}", "model {rank}", "requests {rank}", "bt {rank}", "bt all", "tree", "classes",
             "order", "sample 3", "info ranks", "info overhead", "save {file}.pdb",
@@ -214,7 +214,7 @@ class Run:
         if answer is None or self.late.look()[0] != step:
             return
         said = " ".join(" ".join(answer).split())
-        if NOT_SURE not in said and "No rank is behind" not in said:
+        if NOT_SURE not in said and not any(one in said for one in NONE):
             self.wrong.append(f"lp is sure of a hang: {said}")
         elif not is_late:
             self.others += 1

@@ -46,8 +46,9 @@ assert numbers == [4, 16], numbers
 PYTHON
 run --pid "$job" --batch -ex groups -ex graph -ex loops -ex progress -ex 'why 0'
 expect 'answers' 1 'relax'
-run --pid "$job" --batch -ex 'history 0 5' -ex 'model 0' -ex 'bt' -ex 'bt lp'
-expect 'looking closer' 1 'relax' 'main'
+run --pid "$job" --batch -ex 'history 0 5' -ex 'model 0' -ex 'model --all 0' -ex 'bt' -ex 'bt lp'
+expect 'looking closer' 1 'relax' 'main' 'left out: [0-9]+ states? outside the loops' \
+	'^  before its first MPI call'
 run --pid "$job" --batch -ex 'info ranks' -ex 'info hosts' -ex 'info overhead' -ex 'info recorder'
 expect 'info' 1 'stack samples' 'transitions'
 run --pid "$job" --batch -ex messages -ex 'messages 0' -ex 'messages lp' -ex collectives \

@@ -256,7 +256,7 @@ static void test_refusals(void **state)
 		{"tree -least 0", "-least is a number from 1"},
 		{"tree -least -most", "only one of"},
 		{"tree -first -last", "only one of"},
-		{"tree -first", "no order in time: the machine code of main() is not there"},
+		{"tree -first", "no order in time: the machine code of main() is missing"},
 		{"tree 8", "8"},
 		{"tree 7", "there is no stack of these ranks"},
 		{"classes -search nosuch", "leave out all"},
@@ -309,7 +309,7 @@ static void test_python(void **state)
 		      "          MPI_Send()\n");
 	assert_int_equal(command_execute(&f->session, "tree -first", &err), -1);
 	if (!strstr(err.text,
-		    "<module>() is Python, and loops and variables are read of machine code only"))
+		    "<module>() is Python; loops and variables are read from machine code only"))
 		fail_msg("%s", err.text);
 	destroy(f);
 }

@@ -96,6 +96,66 @@ static void test_cut(void **state)
 	      "   1:[99]    computing                     9\n");
 }
 
+/* Numbers are never cut: headers take two lines, then columns are left out. */
+static void test_numbers(void **state)
+{
+	static const struct table_column numbers[] = {
+		{.name = "rank", .header = "rank", .align = TABLE_RIGHT},
+		{.name = "state", .header = "state", .min_width = 8},
+		{.name = "paths",
+		 .header = "call paths",
+		 .align = TABLE_RIGHT,
+		 .flags = TABLE_SPARE},
+		{.name = "moves", .header = "transitions", .align = TABLE_RIGHT},
+		{.name = "lost", .header = "entries lost", .align = TABLE_RIGHT},
+		{.name = "jumps", .header = "left by jump", .align = TABLE_RIGHT},
+	};
+	static const struct {
+		int width;
+		const char *text;
+	} cases[] = {
+		{79,
+		 "  rank  state             call paths   transitions  entries lost  left by jump\n"
+		 "     0  called MPI_Abort          63  123456789012             0             0\n"
+		 "    10  running                   63          5381             0             "
+		 "0\n"},
+		{76, "                           call                entries     left\n"
+		     "  rank  state             paths   transitions     lost  by jump\n"
+		     "     0  called MPI_Abort     63  123456789012        0        0\n"
+		     "    10  running              63          5381        0        0\n"},
+		{58, "                      call                entries     left\n"
+		     "  rank  state        paths   transitions     lost  by jump\n"
+		     "     0  called M...     63  123456789012        0        0\n"
+		     "    10  running         63          5381        0        0\n"},
+		{54, "                                      entries     left\n"
+		     "  rank  state            transitions     lost  by jump\n"
+		     "     0  called MPI_...  123456789012        0        0\n"
+		     "    10  running                 5381        0        0\n"
+		     "  no room for: call paths\n"},
+		{40, "                                 entries\n"
+		     "  rank  state       transitions     lost\n"
+		     "     0  called...  123456789012        0\n"
+		     "    10  running            5381        0\n"
+		     "  no room for: call paths, left by jump\n"},
+	};
+	struct table *table;
+
+	(void)state;
+	view.arena = arena;
+	table = TABLE_OF(&view, numbers);
+	for (int r = 0; r < 2; r++) {
+		table_row(table);
+		table_cell(table, "%d", r * 10);
+		table_text(table, r ? "running" : "called MPI_Abort");
+		table_cell(table, "%d", 63);
+		table_text(table, r ? "5381" : "123456789012");
+		table_cell(table, "%d", 0);
+		table_cell(table, "%d", 0);
+	}
+	for (size_t i = 0; i < NUM_OF(cases); i++)
+		check(table, cases[i].width, false, cases[i].text);
+}
+
 static void test_marks(void **state)
 {
 	struct table *table = make_table();
@@ -200,10 +260,10 @@ static void test_widths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fits),     cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_marks),    cmocka_unit_test(test_hidden),
-		cmocka_unit_test(test_odd_rows), cmocka_unit_test(test_color),
-		cmocka_unit_test(test_widths),
+		cmocka_unit_test(test_fits),    cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_numbers), cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_hidden),  cmocka_unit_test(test_odd_rows),
+		cmocka_unit_test(test_color),   cmocka_unit_test(test_widths),
 	};
 
 	return cmocka_run_group_tests(tests, begin_arena, end_arena);

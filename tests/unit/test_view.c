@@ -98,7 +98,7 @@ static void test_stacks_only(void **state)
 	rankset_add(hung->verdict.waiting, 3);
 	view_lp(&hung->view);
 	text = hung_text(hung);
-	assert_contains(text, "  rank 3 is not where most are: look there first,");
+	assert_contains(text, "  rank 3 is not where most are: look there first.");
 	assert_contains(text, "  rank 3: in compute_forces() at force.c:88\n  ranks 0-2,4-7: in ");
 	assert_contains(text, "next: \"bt 3\", \"classes\"\n");
 	view_groups(&hung->view);
@@ -275,12 +275,12 @@ static void test_history_length(void **state)
 	hung->answer.count = 2;
 	hung_ask(hung, 2, view_history);
 	text = hung_text(hung);
-	assert_contains(text, "rank 2: the last 2 of 2470 steps");
+	assert_contains(text, "rank 2: the last 2 of 2470 transitions");
 	assert_null(strstr(text, "MPI_Isend"));
 	assert_contains(text, "<- now");
 	hung->answer.count = 1000;
 	hung_ask(hung, 2, view_history);
-	assert_contains(hung_text(hung), "rank 2: the last 4 of 2470 steps");
+	assert_contains(hung_text(hung), "rank 2: the last 4 of 2470 transitions");
 	hung_destroy(hung);
 }
 
@@ -369,7 +369,7 @@ static void test_many_groups(void **state)
 		text = hung_text(hung);
 		check_lines(text, &hung->view);
 		assert_in_range(count_lines(text), 5, 60);
-		assert_contains(text, "of 500 groups are folded");
+		assert_contains(text, "of the 500 groups; an arrow");
 		assert_contains(text, "1:[499] co");
 		assert_contains(text, "  *");
 		hung_ask(hung, 0, view_why);
@@ -406,8 +406,8 @@ static void test_why_elsewhere(void **state)
 	hung->graph.num_edges = 1; /* nothing leads to the culprit */
 	hung_ask(hung, 0, view_why);
 	text = hung_text(hung);
-	assert_contains(text, "no rank is known to be further behind than this");
-	assert_contains(text, "rank 3 holds the others up, though no order shows it: see");
+	assert_contains(text, "no rank is known to be further behind");
+	assert_contains(text, "rank 3 holds up the others, though no order shows it: see");
 	hung->verdict.kind = VERDICT_LEAST;
 	hung_ask(hung, 0, view_why);
 	assert_contains(hung_text(hung), "least progressed elsewhere: rank 3, see \"lp\"");
@@ -474,6 +474,29 @@ static void test_hostile_names(void **state)
 	hung_destroy(hung);
 }
 
+/* The state before the first call was left once, and is in no loop. */
+static void test_model(void **state)
+{
+	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
+	const char *text;
+
+	(void)state;
+	hung_ask(hung, 3, view_model);
+	text = hung_text(hung);
+	assert_null(strstr(text, "before its first MPI call"));
+	assert_contains(text, "  in MPI_Isend, halo() solver.c:125");
+	assert_contains(text, "<- now\n");
+	assert_contains(text, "\n  left out: 1 state outside the loops of the rank; \"model --all "
+			      "3\" shows all\n");
+	hung->answer.is_full = true;
+	hung_ask(hung, 3, view_model);
+	text = hung_text(hung);
+	assert_contains(text, "  before its first MPI call");
+	assert_contains(text, "<- now\n");
+	assert_null(strstr(text, "left out"));
+	hung_destroy(hung);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -484,6 +507,7 @@ int main(void)
 		cmocka_unit_test(test_ended),
 		cmocka_unit_test(test_focus),
 		cmocka_unit_test(test_history_length),
+		cmocka_unit_test(test_model),
 		cmocka_unit_test(test_rates),
 		cmocka_unit_test(test_no_calls),
 		cmocka_unit_test(test_threads_and_polls),

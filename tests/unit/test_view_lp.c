@@ -19,8 +19,8 @@ static void test_first_line(void **state)
 		{VERDICT_LEAST, "3,7-9", "Least progressed: ranks 3,7-9 of 512\n"},
 		{VERDICT_LEFT, "0", "Culprit: rank 0 of 512\n"},
 		{VERDICT_UNDECIDED, "1,5", "Least progressed: undecided among ranks 1,5 of 512\n"},
-		{VERDICT_UNKNOWN, NULL, "Not known: who holds the others up\n"},
-		{VERDICT_NONE, NULL, "No rank is behind.\n"},
+		{VERDICT_UNKNOWN, NULL, "Not known: which rank holds up the others\n"},
+		{VERDICT_NONE, NULL, "No certain hang: "},
 		{VERDICT_COMPUTATION, "0-510:2",
 		 "Culprit: ranks 0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30,32,34,..., 256 of "
 		 "512\n"},
@@ -47,14 +47,23 @@ static void test_none(void **state)
 	static const struct {
 		const char *waiting, *moving, *text;
 	} cases[] = {
-		{NULL, "0-7", "all ranks are moving"},
-		{"0-2,4-7", "3", "7 of 8 ranks wait inside MPI while rank 3 is moving"},
-		{"0-1,4-7", "2-3", "6 of 8 ranks wait inside MPI while ranks 2-3 are moving"},
-		{NULL, "0-3", "4 of 8 ranks are moving, and no rank waits inside MPI"},
-		{"0-6", NULL, "no rank of which it can be said that it holds them up"},
-		{NULL, NULL, "no rank waits inside MPI"},
+		{NULL, "0-7",
+		 "No hang: all 8 ranks are making progress.\n"
+		 "  each entered or left an MPI call just now\n"},
+		{"0-2,4-7", "3",
+		 "No certain hang: 7 of 8 ranks wait inside MPI, rank 3 is making progress.\n"},
+		{"0-1,4-7", "2-3",
+		 "No certain hang: 6 of 8 ranks wait inside MPI, ranks 2-3 are making progress.\n"},
+		{NULL, "0-3",
+		 "No hang: 4 of 8 ranks are making progress, no rank waits inside MPI.\n"},
+		{"0-6", NULL,
+		 "No certain hang: 7 of 8 ranks wait inside MPI, no rank is known to hold them "
+		 "up.\n"},
+		{NULL, NULL, "No certain hang: no rank waits inside MPI.\n"},
 	};
+	static const char known[] = "7 of 8 ranks wait for rank 3, which is outside MPI.\n";
 	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
+	const char *text;
 
 	(void)state;
 	hung->verdict.kind = VERDICT_NONE;
@@ -62,8 +71,6 @@ static void test_none(void **state)
 	set_ranks(&hung->verdict.culprits, NULL);
 	hung->view.width = 250;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
-		const char *text;
-
 		set_ranks(&hung->verdict.waiting, cases[i].waiting);
 		set_ranks(&hung->verdict.moving, cases[i].moving);
 		view_lp(&hung->view);
@@ -76,9 +83,22 @@ static void test_none(void **state)
 	set_ranks(&hung->verdict.waiting, "0-2,4-7");
 	set_ranks(&hung->verdict.awaited, "3");
 	view_lp(&hung->view);
-	assert_contains(hung_text(hung),
-			"No rank is behind: rank 3 is outside MPI, others wait for it\n"
-			"  7 of 8 ranks wait inside MPI, in the end all for rank 3\n");
+	text = hung_text(hung);
+	assert_contains(text,
+			"No certain hang: 7 of 8 ranks wait for rank 3, which is outside MPI.\n"
+			"  rank 3: here for ");
+	assert_contains(text, "\n  next: \"bt 3\", \"why 0\"\n");
+	/* Below "Hang: ..." */
+	hung->view.is_known_hang = true;
+	view_lp(&hung->view);
+	text = hung_text(hung);
+	assert_memory_equal(text, known, strlen(known));
+	assert_null(strstr(text, "ang:"));
+	assert_null(strstr(text, "not sure"));
+	set_ranks(&hung->verdict.waiting, NULL);
+	set_ranks(&hung->verdict.awaited, NULL);
+	view_lp(&hung->view);
+	assert_contains(hung_text(hung), "No rank waits inside MPI.\n");
 	hung_destroy(hung);
 }
 
@@ -96,8 +116,8 @@ static void test_evidence(void **state)
 	view_lp(&hung->view);
 	text = hung_text(hung);
 	assert_contains(text, "not sure that this is a hang");
-	assert_contains(text, "never before was this place left again, and elsewhere the longest "
-			      "stay was 210 ms");
+	assert_contains(text, "here for 72 s, for the first time; the longest stay elsewhere was "
+			      "210 ms");
 	assert_contains(text, "approximate: ");
 	hung->view.is_script = true;
 	view_lp(&hung->view);
@@ -112,12 +132,12 @@ static void test_evidence(void **state)
 	set_ranks(&verdict->moving, "1");
 	view_lp(&hung->view);
 	text = hung_text(hung);
-	assert_contains(text, "never before was this place left again\n");
+	assert_contains(text, "here for 72 s, for the first time\n");
 	assert_contains(text, "which need not be the cause");
-	assert_contains(text, "1 of 8 ranks are moving");
+	assert_contains(text, "1 of 8 ranks are making progress");
 	verdict->kind = VERDICT_UNDECIDED;
 	view_lp(&hung->view);
-	assert_contains(hung_text(hung), "none of them is known to be behind the others");
+	assert_contains(hung_text(hung), "none is known to be behind the others");
 	view_groups(&hung->view);
 	assert_contains(hung_text(hung), "<- least progressed?");
 	hung_destroy(hung);
@@ -170,10 +190,11 @@ static void test_process_states(void **state)
 		char state;
 		const char *text;
 	} cases[] = {
-		{'T', "rank 3: process stopped by a signal (state T); \"kill -CONT 4003\" lets it "
-		      "go on\n"},
+		{'T',
+		 "rank 3: process stopped by a signal (state T); \"kill -CONT 4003\" continues "
+		 "it\n"},
 		{'t', "rank 3: process held by a debugger (state t)"},
-		{'Z', "rank 3: process ended, waiting to be collected by its parent (state Z)"},
+		{'Z', "rank 3: process ended, its parent has not collected it (state Z)"},
 		{'D', "rank 3: process waiting inside the kernel"},
 	};
 	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
@@ -200,12 +221,12 @@ static void test_held(void **state)
 		const char *note, *next;
 	} cases[] = {
 		{'t', NULL,
-		 "next: rank 3 is held by a debugger on node: look there, or leave that and "
+		 "next: rank 3 is held by a debugger on node: look there, or detach that and "
 		 "\"refresh\"; \"why "},
 		{'t',
 		 "process 9 (lmp) cannot be stopped: it is already traced by pid 71 (gdb); detach "
 		 "that first",
-		 "next: rank 3 is held by pid 71 (gdb) on node: look there, or leave that"},
+		 "next: rank 3 is held by pid 71 (gdb) on node: look there, or detach that"},
 		/* strace lets it run. */
 		{'R',
 		 "process 9 (lmp) cannot be stopped: it is already traced by pid 72 (strace); "

@@ -87,8 +87,8 @@ static void test_open(void **state)
 			   "  ranks 0-3: in MPI_Recv, app+0x14\n"
 			   "  evidence: 4 of 4 ranks wait inside MPI\n"
 			   "    by stack samples that agree for 4.0 s, and by the "
-			   "messages that the MPI library holds: without the recorder "
-			   "there are no counts of MPI calls and no times\n"
+			   "messages that the MPI library holds: without the recorder, "
+			   "MPI calls have no counts and no times\n"
 			   "  next: \"waits\", \"gdb 0\", \"bt 0\"\n");
 }
 
@@ -129,15 +129,15 @@ static void test_causes(void **state)
 		 "rank 2 in MPI_Barrier on halo\n"
 		 "    rank 2 waits for the part of rank 3 in MPI_Allreduce on "
 		 "halo, and that one is in another call, in MPI_Barrier, "
-		 "app+0x28: it has left that out, called it with other arguments, "
-		 "or not come to it\n"
+		 "app+0x28. It left that call out, made it with other arguments, "
+		 "or has not come to it\n"
 		 "    ranks 0-1 wait for these\n"
 		 "  rank 3: in MPI_Barrier, app+0x28\n"},
 		{"Barrier@30 <1:-16\n"
 		 "Recv@20 <2:7\n"
 		 "Send@24 !1:5\n"
 		 "Barrier@30 <2:-16",
-		 "Not known: who holds the others up\n"},
+		 "Not known: which rank holds up the others\n"},
 		{"Barrier@30 <1:-16\n"
 		 "Recv@20 <2:7 !2:5\n"
 		 "Send@24\n"
@@ -191,12 +191,12 @@ static void test_waits(void **state)
 			   "  1:[1]  in MPI_Allreduce, app+0x1e  rank 3: part in "
 			   "MPI_Allreduce on halo\n"
 			   "  1:[2]  in MPI_Allreduce, app+0x1e  rank 3: part in "
-			   "MPI_Allreduce on halo                    <=> culprit, wait "
+			   "MPI_Allreduce on halo              <=> culprit, wait "
 			   "for each other\n"
 			   "  1:[3]  in MPI_Wait, app+0x14       rank 2: message, tag 7 "
-			   "on halo                           <-> wait for each other\n"
-			   "  1:[4]  in MPI_Iprobe, app+0x18     there is no recorder, "
-			   "and the MPI library does not tell\n"
+			   "on halo                     <-> wait for each other\n"
+			   "  1:[4]  in MPI_Iprobe, app+0x18     no recorder, "
+			   "and the MPI library does not show it\n"
 			   "\n"
 			   "  1:[0] MPI_Allreduce   1:[1] MPI_Allreduce\n"
 			   "           |                     |\n"
@@ -208,14 +208,14 @@ static void test_waits(void **state)
 		   "!4:5\nBarrier@40",
 		   ranks);
 	check_text(&shown, "  ranks    where                     waits for\n"
-			   "  2:[2-3]  in MPI_Send, app+0x1e     there is no recorder, "
-			   "and the MPI library does not tell\n"
+			   "  2:[2-3]  in MPI_Send, app+0x1e     no recorder, "
+			   "and the MPI library does not show it\n"
 			   "  1:[0]    in MPI_Waitall, app+0x14  ranks 2-3: message, tag "
 			   "7 on halo, and 2 more\n"
 			   "  1:[1]    in MPI_Waitall, app+0x14  ranks 2-3: message, tag "
 			   "7 on halo, and 2 more\n"
-			   "  1:[4]    in MPI_Barrier, app+0x28  there is no recorder, "
-			   "and the MPI library does not tell\n"
+			   "  1:[4]    in MPI_Barrier, app+0x28  no recorder, "
+			   "and the MPI library does not show it\n"
 			   "\n"
 			   "  1:[0] MPI_Waitall   1:[1] MPI_Waitall\n"
 			   "          |                   |\n"
@@ -226,8 +226,8 @@ static void test_waits(void **state)
 	check_text(&shown, "  ranks    where                     waits for\n"
 			   "  2:[1-2]  in MPI_Send, app+0x1e     rank 0: receive, tag 5 "
 			   "on halo\n"
-			   "  1:[0]    in MPI_Barrier, app+0x28  there is no recorder, "
-			   "and the MPI library does not tell\n"
+			   "  1:[0]    in MPI_Barrier, app+0x28  no recorder, "
+			   "and the MPI library does not show it\n"
 			   "\n"
 			   "  2:[1-2] MPI_Send\n"
 			   "          |\n"
@@ -272,7 +272,7 @@ static void test_why(void **state)
 			   "          <- culprit\n"
 			   "          waits for the part of rank 3 in MPI_Allreduce on "
 			   "halo\n"
-			   "            rank 3 is the one above: they wait for each other\n");
+			   "            rank 3 is the one above: these wait for each other\n");
 	show(&shown, "Recv@20 <1:7\nIprobe@24\ncompute@20");
 	show_why(&shown, 0);
 	show_why(&shown, 1);
@@ -281,11 +281,11 @@ static void test_why(void **state)
 	check_text(&shown, "rank 0: in MPI_Recv, app+0x14, for 4.0 s\n"
 			   "  waits for a message with tag 7 on halo from rank 1\n"
 			   "    rank 1: in MPI_Iprobe, app+0x18, for 4.0 s\n"
-			   "      what it waits for is not known: there is no recorder, "
-			   "and the MPI library does not tell\n"
+			   "      what it waits for is not known: no recorder, "
+			   "and the MPI library does not show it\n"
 			   "rank 1: in MPI_Iprobe, app+0x18, for 4.0 s\n"
-			   "  what it waits for is not known: there is no recorder, and "
-			   "the MPI library does not tell\n"
+			   "  what it waits for is not known: no recorder, and "
+			   "the MPI library does not show it\n"
 			   "rank 2: outside MPI, app+0x1000, for 4.0 s\n"
 			   "  <- culprit\n"
 			   "There is no rank 3 in this job of 3 ranks.\n");

@@ -9,13 +9,13 @@ NOT_SURE = BEHIND + "  not sure that this is a hang: it may just\n  take long\n"
 STACKS = "Culprit: rank {} of 4\n  rank 1: in f()\n  evidence: 3 of 4\n    by stack samples\n"
 UNDECIDED = "Least progressed: undecided among ranks 0-3 of 4\n"
 POLLING = SEVERAL + "  likely, not certain: ranks that poll\n"
-INSIDE = SEVERAL.replace("Culprit", "Least progressed") + "  all ranks that do not move are inside MPI; these are the least\n  progressed, which need not be the cause\n"
+INSIDE = SEVERAL.replace("Culprit", "Least progressed") + "  all ranks that do not move are inside MPI. These are the least\n  progressed, which need not be the cause\n"
 STOPPED = "Culprit: rank 2 of 4\n  rank 2: process 7 (state T) stopped by a signal\n"
 LOST = "Culprit: rank 1 of 4\n  lost message: tag 7\n"
 CYCLE = "Deadlock: ranks 0,2 of 4\n  deadlock: 0 waits for 2\n"
 CRASHED = "Crashed: rank 3 of 4\n"
-NONE = "No rank is behind.\n  all ranks are moving\n"
-UNKNOWN = "Not known: who holds the others up\n"
+NONE = "No hang: all 4 ranks are making progress.\n"
+UNKNOWN = "Not known: which rank holds up the others\n"
 
 # The text, ranks, kind, whether undecided, whether sure.
 PARSED = (
