@@ -3,9 +3,10 @@
  * against a server that is dying, starts threads, prints, and may abort.
  *
  * The asker is never ended from outside. When a tool's connection breaks before the server has
- * answered it, the server (PMIx 5.0.7, process_cbfunc()) takes the tool off a list that it is not on
- * yet, follows a null pointer, and the job dies with its mpirun. So after a time-out, or when pdb is
- * killed, the asker lives on until the server has answered, and takes its leave, or has ended. */
+ * answered it, the server (PMIx 5.0.7, process_cbfunc()) takes the tool off a list that it is not
+ * on yet, follows a null pointer, and the job dies with its mpirun. So after a time-out, or when
+ * pdb is killed, the asker lives on until the server has answered, and takes its leave, or has
+ * ended. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -33,8 +34,8 @@
 
 #define PIPE 3 /* the asker's end of it */
 
-/* The server of an Open MPI 4 mpirun dies of a tool that connects, and its job with it. Callers know
- * that, but a mistake is so dear that it is checked once more. */
+/* The server of an Open MPI 4 mpirun dies of a tool that connects, and its job with it. Callers
+ * know that, but a mistake is so dear that it is checked once more. */
 static int refuse_orte(pid_t pid, struct pdb_error *err)
 {
 	char *path = xasprintf("/proc/%d/maps", pid);
@@ -101,7 +102,8 @@ static int refuse_other_pids(pid_t pid, struct pdb_error *err)
 			 pid);
 }
 
-/* A child of a rank or batch step inherits it. Parameters of PMIx itself are the site's and stay. */
+/* A child of a rank or batch step inherits it. Parameters of PMIx itself are the site's and
+ * stay. */
 static void forget_pmix_identity(void)
 {
 	for (size_t i = 0; environ[i];) {
@@ -152,9 +154,9 @@ static void start_watching(pid_t server)
 		pthread_create(&thread, NULL, watch_server, (void *)(intptr_t)fd);
 }
 
-/* Servers take tools of their own user only. All of root's identity is dropped: groups, user and with
- * it the capabilities, keys, working folder. Root's memory and environment stay: that user cannot
- * read them, as the process cannot be dumped, and no program is started in it. */
+/* Servers take tools of their own user only. All of root's identity is dropped: groups, user and
+ * with it the capabilities, keys, working folder. Root's memory and environment stay: that user
+ * cannot read them, as the process cannot be dumped, and no program is started in it. */
 static int become_owner(const struct rendezvous *server, struct pdb_error *err)
 {
 	if (geteuid() != 0 || server->euid == 0)

@@ -164,8 +164,8 @@ static unsigned long number_of(const char *name)
 	return number ? strtoul(number + 1, NULL, 10) : 0;
 }
 
-/* Is job `a` rather meant than job `b`? An mpirun has one job, which may have spawned the others; who
- * starts jobs in a launcher that stays asks for the latest. */
+/* Is job `a` rather meant than job `b`? An mpirun has one job, which may have spawned the others;
+ * who starts jobs in a launcher that stays asks for the latest. */
 static bool is_rather_meant(const char *a, const char *b)
 {
 	bool has_one = strncmp(a, "prterun-", strlen("prterun-")) == 0;
@@ -234,8 +234,9 @@ int query_proctable(const struct rendezvous *server, const char *nspace, struct 
 }
 
 /* Daemons of a debugger are no part of the job: the server counts no slots for them. A daemon that
- * dies is to be nobody's failure: without "recoverable" Open MPI 5.0.7 reports one that was killed on
- * the job's terminal, ends the others, and returns its status as that of a job that ended well. */
+ * dies is to be nobody's failure: without "recoverable" Open MPI 5.0.7 reports one that was killed
+ * on the job's terminal, ends the others, and returns its status as that of a job that ended
+ * well. */
 static void load_spawn_directives(pmix_info_t info[NUM_DIRECTIVES], const char *nspace)
 {
 	pmix_proc_t target;

@@ -167,7 +167,8 @@ static bool search_variable(pid_t owner, const char *variable, pid_t pid, uid_t 
 	return found;
 }
 
-/* By its folder. What the file says is the owner's word: a tool takes on this identity (asker.c). */
+/* By its folder. What the file says is the owner's word: a tool takes on this identity
+ * (asker.c). */
 static int owner_of(pid_t pid, struct rendezvous *ret, struct pdb_error *err)
 {
 	char *path = xasprintf("/proc/%d", pid);

@@ -130,7 +130,8 @@ void view_classes_json(const struct view *view);
 void view_collectives(const struct view *view);
 void view_collectives_json(const struct view *view);
 /* waits: who waits for whom, those who wait alike together: a table, and a drawing where it fits.
- * Of a job without models, by stacks and what the MPI libraries hold of messages, who of `ranks`. */
+ * Of a job without models, by stacks and what the MPI libraries hold of messages, who of
+ * `ranks`. */
 void view_waits(const struct view *view);
 void view_waits_dot(const struct view *view);
 void view_waits_json(const struct view *view);

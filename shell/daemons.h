@@ -92,8 +92,9 @@ int daemons_get_more(struct daemons *daemons, const struct rankset *ranks, unsig
 /* Add what sampling has cost on their nodes so far. */
 int daemons_add_cost(struct daemons *daemons, struct sampler_cost *cost, struct pdb_error *err);
 
-/* Ask all of them something (pdbd.h). *ret is the merged answer, freed with link_frame_deinit(): who
- * is missing in it is told by what is not told. extra_ms: how much longer than others it may take. */
+/* Ask all of them something (pdbd.h). *ret is the merged answer, freed with link_frame_deinit():
+ * who is missing in it is told by what is not told. extra_ms: how much longer than others it may
+ * take. */
 int daemons_ask(struct daemons *daemons, uint32_t kind, const void *payload, size_t length,
 		int extra_ms, struct link_frame *ret, struct pdb_error *err);
 

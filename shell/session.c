@@ -88,8 +88,8 @@ void session_deinit(struct session *session)
 	safe_paths_clear(&session->safe_paths);
 }
 
-/* The start is that of a clock that goes on while the machine sleeps; now is not, as if all sleep was
- * the job's. */
+/* The start is that of a clock that goes on while the machine sleeps; now is not, as if all sleep
+ * was the job's. */
 uint64_t session_age_ns(const struct session *session)
 {
 	uint64_t now_ns = monotonic_ns(), start_ns;

@@ -114,8 +114,8 @@ void session_detach(struct session *session);
 /* Look again and do all analyses anew. ERROR_GONE: nothing is left; the last snapshot stays. */
 int session_refresh(struct session *session, struct pdb_error *err);
 
-/* Look once more, for longer, if that may make the verdict surer. Errors are those of a refresh; the
- * last look stays then. */
+/* Look once more, for longer, if that may make the verdict surer. Errors are those of a refresh;
+ * the last look stays then. */
 int session_be_sure(struct session *session, struct pdb_error *err);
 
 /* The processes of the job have ended: look at what was kept of those with traces, and get all

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What a session asks of the job's processes beside looks: daemons and samples; and what it says. */
+ * What a session asks of the job's processes beside looks: daemons and samples; and what it
+ * says. */
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>

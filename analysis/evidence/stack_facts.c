@@ -49,8 +49,8 @@ static const struct sample *find_after(const struct job *job, int rank, pid_t ti
 	return NULL;
 }
 
-/* Of the thread inside MPI that a thread waits for, outside MPI: it was looked at right after. NULL:
- * it waits for none. */
+/* Of the thread inside MPI that a thread waits for, outside MPI: it was looked at right after.
+ * NULL: it waits for none. */
 static const struct sample *find_awaited(const struct job *job, const struct sample *sample,
 					 uint32_t *known)
 {
@@ -147,7 +147,8 @@ static void add_sample(const struct job *job, struct stack_fact *fact, const str
 			   2 * fact->num_polling >= fact->num_samples;
 }
 
-/* Who is outside as well, for longer than it takes to look again, does something with the answers. */
+/* Who is outside as well, for longer than it takes to look again, does something with the
+ * answers. */
 static void settle_looking(struct stack_fact *fact)
 {
 	if (!fact->is_looking)

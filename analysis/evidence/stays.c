@@ -224,8 +224,8 @@ static bool *find_running(const struct stays *stays)
 	return is_run;
 }
 
-/* The longest time from one arrival at the head to the next, as far as the ring goes back, and of how
- * many. */
+/* The longest time from one arrival at the head to the next, as far as the ring goes back, and of
+ * how many. */
 static uint64_t longest_iteration(const struct job_lane *lane, uint32_t header, uint64_t *num_ret)
 {
 	uint64_t before_ns = 0, longest_ns = 0;
@@ -338,7 +338,8 @@ static void require(struct stay_judgement *judgement, uint64_t unusual_ns, doubl
 	judgement->end_ns = longer(judgement->end_ns, judgement->hang_ns);
 }
 
-/* By what a lane that has never left its place did elsewhere: a longer stay than that is unusual. */
+/* By what a lane that has never left its place did elsewhere: a longer stay than that is
+ * unusual. */
 static void require_elsewhere(struct stay_judgement *judgement, uint64_t longest_ns)
 {
 	require(judgement, longest_ns + 1, stay_limits.elsewhere_ratio * (double)longest_ns);
@@ -402,9 +403,9 @@ static uint64_t less_itself(uint64_t num)
 	return num > 0 ? num - 1 : 0;
 }
 
-/* Who waits inside a call does so for others: how long these once took says nothing of this one. The
- * same holds for those that polled here, if this one has and does so no more: its stay is since then.
- * What says nothing is not counted, either. */
+/* Who waits inside a call does so for others: how long these once took says nothing of this one.
+ * The same holds for those that polled here, if this one has and does so no more: its stay is since
+ * then. What says nothing is not counted, either. */
 static struct stay_judgement judge_known(const struct stays *stays, size_t lane, uint64_t num)
 {
 	const struct job_lane *at = &stays->jm->lanes[lane];

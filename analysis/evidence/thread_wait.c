@@ -64,8 +64,8 @@ enum thread_wait_kind thread_wait_judge(unsigned int sample_kind, enum thread_wa
 {
 	if (sample_kind == SAMPLE_WAIT_NONE || by_name != THREAD_WAIT_NONE)
 		return sample_kind == SAMPLE_WAIT_NONE ? THREAD_WAIT_NONE : by_name;
-	/* The word was in a thread's descriptor. Any other may be a thread's number by chance, above
-	 * all where numbers are small. */
+	/* The word was in a thread's descriptor. Any other may be a thread's number by chance,
+	 * above all where numbers are small. */
 	return sample_kind == SAMPLE_WAIT_JOIN ? THREAD_WAIT_JOIN : THREAD_WAIT_FUTEX;
 }
 
@@ -83,7 +83,8 @@ static bool has_thread(unsigned int sample_kind, enum thread_wait_kind kind, siz
 	       (sample_kind == SAMPLE_WAIT_OWNED && beside != SAMPLE_WAIT_RWLOCK);
 }
 
-/* Most of its functions have no names once it is stripped, and it waits for nothing but its threads. */
+/* Most of its functions have no names once it is stripped, and it waits for nothing but its
+ * threads. */
 static bool is_openmp(const struct job *job, uint32_t module)
 {
 	static const char *const libraries[] = {"libgomp.so", "libomp.so", "libiomp5.so"};
@@ -180,8 +181,8 @@ const struct sample *thread_wait_next(const struct job *job, const struct sample
 	return samples_find(job->samples, sample->rank, wait->tid);
 }
 
-/* Samples' numbers are this system's, those of lanes the process' own: the same unless it is in a pid
- * namespace. */
+/* Samples' numbers are this system's, those of lanes the process' own: the same unless it is in a
+ * pid namespace. */
 uint32_t thread_wait_lane(const struct job *job, const struct sample *sample,
 			  const struct thread_wait *wait)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The loops as people see them. Where one head is known to be that of several nested loops, each of
- * them is a loop of its own: iterations of the outermost are the arrivals of the highest level, those of one
- * inside the arrivals of its level since the last of a higher one, which has begun the first. */
+ * them is a loop of its own: iterations of the outermost are the arrivals of the highest level,
+ * those of one inside the arrivals of its level since the last of a higher one, which has begun the
+ * first. */
 #include "analysis/progress/progress_private.h"
 #include "model/arena.h"
 #include "model/job/callpath.h"

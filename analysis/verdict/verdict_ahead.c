@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Who is further, whoever tells it: the progress order of models, the temporal order of stacks, or a
- * message of an exchange. */
+ * Who is further, whoever tells it: the progress order of models, the temporal order of stacks, or
+ * a message of an exchange. */
 #include "analysis/progress/progress.h"
 #include "analysis/stacks/temporal.h"
 #include "analysis/verdict/verdict_private.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Messages that were sent and have not arrived. Whoever waits for one is a victim, and its sender has
- * done its part: the MPI library or the network has the message. Ranks that wait for each other
+ * Messages that were sent and have not arrived. Whoever waits for one is a victim, and its sender
+ * has done its part: the MPI library or the network has the message. Ranks that wait for each other
  * because of it are the consequence, so this comes before all that accuses one of them. */
 #include "analysis/verdict/verdict_private.h"
 
-/* The shortest stay of a rank whose library sends all that it can, since it is inside MPI or has left
- * it, in good order: UINT64_MAX then. 0: it may have kept the message so far, or moves. */
+/* The shortest stay of a rank whose library sends all that it can, since it is inside MPI or has
+ * left it, in good order: UINT64_MAX then. 0: it may have kept the message so far, or moves. */
 static uint64_t sender_stay(const struct judge *j, int rank)
 {
 	const struct waitfor *w = j->waitfor;

@@ -55,8 +55,8 @@ static bool is_finalizing(const struct waitfor_party *party)
 	return strcmp(party->function, "MPI_Finalize") == 0;
 }
 
-/* The smallest party went wrong; all of them if several are as small, but for those that wait for one
- * that has come to MPI_Finalize. They come by size. */
+/* The smallest party went wrong; all of them if several are as small, but for those that wait for
+ * one that has come to MPI_Finalize. They come by size. */
 static struct rankset *find_smallest(const struct judge *j, const struct waitfor_mismatch *mismatch)
 {
 	const struct waitfor_party *parties = mismatch->parties;

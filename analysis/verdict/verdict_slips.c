@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Of ranks that wait for each other: messages that lie there and may be those that are waited for, and
- * requests that were made for what is waited for and not started; groups of one-sided epochs that do not
- * fit. */
+ * Of ranks that wait for each other: messages that lie there and may be those that are waited for,
+ * and requests that were made for what is waited for and not started; groups of one-sided epochs
+ * that do not fit. */
 #include "analysis/verdict/verdict_private.h"
 
 /* ---- A message that may be the one that is waited for ---- */
@@ -40,8 +40,8 @@ static bool is_close(const struct waitfor *w, const struct waitfor_lost *lost)
 		need->tag == w->unreceived[lost->message].tag);
 }
 
-/* Was one like it received of this peer before, or from anybody? If not, it may be the receive that is
- * wrong, and not the message. */
+/* Was one like it received of this peer before, or from anybody? If not, it may be the receive that
+ * is wrong, and not the message. */
 static bool is_known_kind(const struct waitfor_need *need)
 {
 	return need->peer < 0 || need->tag < 0 || need->number != 1 || need->given > 0;
@@ -98,8 +98,8 @@ bool verdict_find_slip(struct judge *j, const struct waitfor_deadlock *deadlock,
 	return true;
 }
 
-/* Was such a message received before, and none like the one that is waited for, of the same sender? Then
- * the receive may be what is wrong. */
+/* Was such a message received before, and none like the one that is waited for, of the same sender?
+ * Then the receive may be what is wrong. */
 static bool is_of_receiver(const struct waitfor *w, const struct waitfor_lost *lost)
 {
 	const struct waitfor_need *need = &w->needs[lost->need];
@@ -110,8 +110,8 @@ static bool is_of_receiver(const struct waitfor *w, const struct waitfor_lost *l
 	       !is_known_kind(need) && message->received > 0;
 }
 
-/* A message lies there that may be the one that is waited for, by a receive as there was none before:
- * its receiver is wrong, or its sender has left out another one. */
+/* A message lies there that may be the one that is waited for, by a receive as there was none
+ * before: its receiver is wrong, or its sender has left out another one. */
 bool verdict_find_receiver(struct judge *j, const struct waitfor_deadlock *deadlock,
 			   uint64_t stay_ns)
 {
@@ -136,8 +136,8 @@ bool verdict_find_receiver(struct judge *j, const struct waitfor_deadlock *deadl
 
 /* ---- A request that was not started ---- */
 
-/* Ranks have not started a request for what others wait for, though they have gone through a round of
- * others. */
+/* Ranks have not started a request for what others wait for, though they have gone through a round
+ * of others. */
 bool verdict_find_unstarted(struct judge *j, const struct waitfor_deadlock *deadlock,
 			    uint64_t stay_ns)
 {
@@ -171,8 +171,8 @@ bool verdict_find_unstarted(struct judge *j, const struct waitfor_deadlock *dead
 
 /* ---- Groups of MPI_Win_post and MPI_Win_start ---- */
 
-/* Does another one than whom it starts with wait for the rank to complete its access, as it has done
- * before? */
+/* Does another one than whom it starts with wait for the rank to complete its access, as it has
+ * done before? */
 static bool is_awaited_by_other(const struct waitfor *w, const struct waitfor_deadlock *deadlock,
 				int rank, const struct waitfor_need *start)
 {

@@ -156,7 +156,8 @@ static bool waits_for_message(const struct waitfor *w, const struct arrivals *a,
 	return true;
 }
 
-/* Receives in other communicators that may be like this one, as far as none is known to have ended. */
+/* Receives in other communicators that may be like this one, as far as none is known to have
+ * ended. */
 static uint64_t count_like(const struct waitfor *w, const struct job_lane *lane,
 			   const struct model_transfer *transfer, int peer)
 {

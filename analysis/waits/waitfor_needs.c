@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The needs of lanes inside MPI or polling: of the operation in progress, or of its requests; and of
- * those outside that wait for another thread of their process. */
+ * The needs of lanes inside MPI or polling: of the operation in progress, or of its requests; and
+ * of those outside that wait for another thread of their process. */
 #include "analysis/evidence/thread_wait.h"
 #include "analysis/waits/waitfor_private.h"
 #include "model/job/callpath.h"

@@ -3,8 +3,8 @@
  * without a recorder, and of one whose counts do not tell whom it waits for. A collective that all
  * have begun is such a case, as is a message whose sender has no recorder.
  *
- * What is read is all that the library waits for; which of it holds the call up is not known. So one
- * of these needs is enough to let an actor go on. */
+ * What is read is all that the library waits for; which of it holds the call up is not known. So
+ * one of these needs is enough to let an actor go on. */
 #include "analysis/waits/waitfor_private.h"
 #include "model/job/callpath.h"
 #include "model/job/message_queues.h"
@@ -111,7 +111,8 @@ size_t waitfor_count_unmet(const struct waitfor *w, uint32_t l, int peer, int32_
 /* After so long in one place whatever was on its way has arrived. */
 #define ARRIVES_NS UINT64_C(3000000000)
 
-/* Messages that `queues` counts with the peer, of all communicators; false: they are not counted. */
+/* Messages that `queues` counts with the peer, of all communicators; false: they are not
+ * counted. */
 static bool count_pair(const struct message_queues *queues, int peer, uint16_t *sent,
 		       uint16_t *arrived)
 {

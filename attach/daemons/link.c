@@ -58,8 +58,8 @@ static void buffer_take(struct link_buffer *buffer, size_t size)
 
 /* ---- Life ---- */
 
-/* Two options bound all silence: probes while nothing is under way, and a limit for what is under way
- * and not acknowledged, or not taken by a process that is stopped. */
+/* Two options bound all silence: probes while nothing is under way, and a limit for what is under
+ * way and not acknowledged, or not taken by a process that is stopped. */
 void link_set_patience(struct link *link, unsigned seconds)
 {
 	int on = 1, idle = (int)(seconds + 2) / 3, interval = (int)(seconds + 5) / 6, probes = 4;

@@ -76,8 +76,8 @@ static int check_proof(const struct handshake *handshake, const uint8_t secret[L
 	return error_set(err, ERROR_PERMISSION, "%s does not know the secret", handshake->peer);
 }
 
-/* Derive the keys of both directions and start the own stream, whose header is to be sent. Until the
- * other's has come, its key is kept where its stream will be. */
+/* Derive the keys of both directions and start the own stream, whose header is to be sent. Until
+ * the other's has come, its key is kept where its stream will be. */
 static int start_sending(struct handshake *handshake, uint8_t *header, struct pdb_error *err)
 {
 	struct link_transcript *said = &handshake->transcript;

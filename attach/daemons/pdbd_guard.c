@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What a launcher starts for pdb on each node: the guard of a daemon, which starts the daemon itself
- * (pdbd.c) and ends when it has ended.
+ * What a launcher starts for pdb on each node: the guard of a daemon, which starts the daemon
+ * itself (pdbd.c) and ends when it has ended.
  *
  * - An mpirun of PRRTE does not end before all that it has started has: a daemon that somebody has
  *   stopped would hold up the end of the job. The guard ends it.
@@ -67,8 +67,8 @@ static void forget_invitation(void)
 		explicit_bzero(value, strlen(value));
 }
 
-/* Short turns on a processor that come soon (from Linux 6.12 on); what it gets in all stays the same.
- * To start a daemon takes hundreds of turns. */
+/* Short turns on a processor that come soon (from Linux 6.12 on); what it gets in all stays the
+ * same. To start a daemon takes hundreds of turns. */
 static void take_short_turns(void)
 {
 	struct sched_attr attr = {

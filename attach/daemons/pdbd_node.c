@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What a daemon answers when it is asked for its node's ranks: shares (model/wire/share.h) of looks,
- * samples and traces, digests (watch_digest.h), how many live. Nothing when the question is damaged,
- * when the look was given up, or when the job is not known. */
+ * What a daemon answers when it is asked for its node's ranks: shares (model/wire/share.h) of
+ * looks, samples and traces, digests (watch_digest.h), how many live. Nothing when the question is
+ * damaged, when the look was given up, or when the job is not known. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -73,8 +73,8 @@ static void add_variables(struct words *words, const char *const *environment, c
 	}
 }
 
-/* What all daemons are to have. One daemon on a node needs no shared memory, which would leave files
- * behind when it is killed; the network that the ranks compute with is theirs. */
+/* What all daemons are to have. One daemon on a node needs no shared memory, which would leave
+ * files behind when it is killed; the network that the ranks compute with is theirs. */
 static char **make_environment(const struct daemon_site *site, const struct daemon_plan *plan)
 {
 	const char *const *theirs = site->launcher_environment;

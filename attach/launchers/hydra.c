@@ -110,8 +110,8 @@ static bool parse_process(pid_t pid, struct hydra_proxy *ret)
 
 /* ---- Hosts ---- */
 
-/* Children of one mpiexec have one control port. In an allocation mpiexec names no nodes to the srun
- * that starts its proxies, but that one keeps a table of them. */
+/* Children of one mpiexec have one control port. In an allocation mpiexec names no nodes to the
+ * srun that starts its proxies, but that one keeps a table of them. */
 static void add_proxy(struct launcher_hosts *to, struct words *names, struct hydra_proxy *proxy,
 		      pid_t pid, const char *here, launcher_table_hosts *srun_hosts)
 {

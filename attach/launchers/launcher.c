@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A *launcher* is the process that a person starts (mpirun, srun, mpiexec) and that knows all ranks; a
+ * A *launcher* is the process that a person starts (mpirun, srun, mpiexec) and that knows all
+ * ranks; a
  * *daemon* is what it leaves on the nodes (orted, prted, hydra_pmi_proxy). */
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Finding ranks without any help: every launcher puts the rank into the environment of the processes
- * that it starts, below itself on its own node, below what it has started there on others. */
+ * Finding ranks without any help: every launcher puts the rank into the environment of the
+ * processes that it starts, below itself on its own node, below what it has started there on
+ * others. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,8 +89,8 @@ static int compare_age(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-/* Keep the oldest job, which spawned the others. A job without a name is told by its size, and a second
- * rank of the same number is of a later one. Returns how many processes are left out. */
+/* Keep the oldest job, which spawned the others. A job without a name is told by its size, and a
+ * second rank of the same number is of a later one. Returns how many processes are left out. */
 static size_t keep_first_job(struct scan *scan)
 {
 	struct rankset *ranks = rankset_create();
@@ -158,8 +159,8 @@ static int fill_table(struct scan *scan, struct proctable *table, struct pdb_err
 	return 0;
 }
 
-/* Put what was found into the table, which is *ret then or freed, and free the scan. of: whose ranks
- * they are, for people. */
+/* Put what was found into the table, which is *ret then or freed, and free the scan. of: whose
+ * ranks they are, for people. */
 static int finish(struct scan *scan, const char *of, struct proctable *table,
 		  struct proctable **ret, struct pdb_error *err)
 {

@@ -23,8 +23,8 @@
 /* Threads of a rank that are looked at twice; of further ones only the copy is known. */
 #define MAX_LANES 64
 
-/* Without any recorder only stacks tell who moves: so many samples, over at least so long. One alone
- * shows somebody outside MPI in nearly every healthy job. */
+/* Without any recorder only stacks tell who moves: so many samples, over at least so long. One
+ * alone shows somebody outside MPI in nearly every healthy job. */
 #define STACK_LOOKS 4
 #define STACK_LOOK_MS 1000
 /* Ranks of a job whose recorded ranks' message queues are read, too. */
@@ -462,8 +462,8 @@ static int begin_look(struct node *node, const struct node_look_options *options
 	return all_are_gone(node) ? error_set(err, ERROR_GONE, "the job has ended") : 0;
 }
 
-/* Of STACK_LOOKS samples, evenly within span_ns from begin_ns on, those from `first` to before `end`;
- * of these ranks (NULL: all), in the last one of all. -1: there are no stacks at all. */
+/* Of STACK_LOOKS samples, evenly within span_ns from begin_ns on, those from `first` to before
+ * `end`; of these ranks (NULL: all), in the last one of all. -1: there are no stacks at all. */
 static int sample_evenly(struct node *node, const struct node_look_options *options, unsigned flags,
 			 const struct rankset *ranks, int first, int end, uint64_t begin_ns,
 			 uint64_t span_ns, struct pdb_error *err)

@@ -26,8 +26,8 @@
 /* A rank that has no segment yet may get one: it is looked for after 1 s, 2 s, 4 s, ... */
 #define SEARCH_NS SECOND_NS
 #define SEARCH_MAX_NS (60 * SECOND_NS)
-/* How often it is looked at what a rank outside MPI reads and writes, of how many in one look (others
- * come in the next), and whether all ranks are stopped. */
+/* How often it is looked at what a rank outside MPI reads and writes, of how many in one look
+ * (others come in the next), and whether all ranks are stopped. */
 #define ACTIVITY_NS SECOND_NS
 #define MAX_ACTIVE 8
 #define SUSPENDED_NS SECOND_NS
@@ -216,7 +216,8 @@ static void forget_activity(struct watched *watched, uint64_t now_ns)
 	watched->is_active = watched->has_stays = false;
 }
 
-/* Others' stays in this place tell about it, too. They stay the same while nobody moves or polls. */
+/* Others' stays in this place tell about it, too. They stay the same while nobody moves or
+ * polls. */
 static void take_stays(struct watch_look *look, struct watched *watched)
 {
 	if (watched->has_stays)

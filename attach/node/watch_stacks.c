@@ -19,7 +19,8 @@
 
 /* Nodes of call paths after which the tables are made anew, some tens of megabytes. */
 #define MAX_NODES 200000
-/* A rank that was in MPI_Test is in a loop around it until it is outside so often, and for so long. */
+/* A rank that was in MPI_Test is in a loop around it until it is outside so often, and for so
+ * long. */
 #define POLLING_LOOKS 5
 #define POLLING_NS UINT64_C(5000000000)
 
@@ -210,7 +211,8 @@ static size_t depth_of(const struct watch_stacks *stacks, uint32_t path)
 	return depth;
 }
 
-/* In the call it changes nothing in the frames around it, of which the contents are known of some. */
+/* In the call it changes nothing in the frames around it, of which the contents are known of
+ * some. */
 static bool have_contents_changed(const struct rank_state *rank, const struct sample *sample,
 				  size_t depth)
 {

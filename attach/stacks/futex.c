@@ -49,8 +49,8 @@ bool futex_call_of(const struct user_regs_struct *regs, struct futex_call *ret)
 
 #else
 
-/* AArch64 has the result where the first argument was; /proc/PID/task/TID/syscall would tell it of a
- * thread that sleeps, before it is stopped. */
+/* AArch64 has the result where the first argument was; /proc/PID/task/TID/syscall would tell it of
+ * a thread that sleeps, before it is stopped. */
 bool futex_call_of(const struct user_regs_struct *regs, struct futex_call *ret)
 {
 	(void)regs;
@@ -149,8 +149,8 @@ struct sample_wait futex_judge(const struct futex_call *call, const uint32_t *wo
 	return wait;
 }
 
-/* A descriptor begins with two pointers to itself, of the thread's control block (sysdeps/x86_64/nptl,
- * tcbhead_t), and is aligned. */
+/* A descriptor begins with two pointers to itself, of the thread's control block
+ * (sysdeps/x86_64/nptl, tcbhead_t), and is aligned. */
 bool futex_is_of_thread(uint64_t address, const uint64_t *before)
 {
 	uint64_t begin = (address & ~UINT64_C(63)) - FUTEX_BEFORE * sizeof(*before);

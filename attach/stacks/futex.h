@@ -37,8 +37,8 @@ struct sample_wait futex_of_nobody(const struct futex_call *call);
 struct sample_wait futex_judge(const struct futex_call *call, const uint32_t *words, size_t num,
 			       pid_t own);
 
-/* Is the address within the descriptor of a thread, as glibc has it on x86-64? A number there that a
- * futex waits for is that of the thread, whose end clears it. `before`: the FUTEX_BEFORE words of
+/* Is the address within the descriptor of a thread, as glibc has it on x86-64? A number there that
+ * a futex waits for is that of the thread, whose end clears it. `before`: the FUTEX_BEFORE words of
  * memory that end where the 64 bytes begin that the address is in. */
 enum { FUTEX_BEFORE = 128 };
 bool futex_is_of_thread(uint64_t address, const uint64_t *before);

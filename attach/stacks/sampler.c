@@ -518,8 +518,8 @@ static bool has_subject(const struct subjects *subjects, size_t of, pid_t tid, s
 	return false;
 }
 
-/* Whom those wait for that were looked at, then whom these wait for, ... Each of a thread's chain is
- * in a round of its own, so a process adds no more than there are rounds for each that was asked
+/* Whom those wait for that were looked at, then whom these wait for, ... Each of a thread's chain
+ * is in a round of its own, so a process adds no more than there are rounds for each that was asked
  * for. */
 static void take_awaited(struct sampler *sampler, struct subjects *subjects, unsigned flags)
 {

@@ -267,7 +267,8 @@ static int begins_before(const void *address, const void *jump)
 	return ((const struct jump *)jump)->target <= *(const uint64_t *)address;
 }
 
-/* By the last place at or before the address that a function only jumps to, unless one begins between. */
+/* By the last place at or before the address that a function only jumps to, unless one begins
+ * between. */
 static void find_by_jump(struct symbol_table *table, uint64_t address, struct candidate *best)
 {
 	size_t at, entry;

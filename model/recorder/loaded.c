@@ -79,7 +79,8 @@ static uint32_t find_by_gnu_hash(const struct library *o, const char *name)
 	return 0;
 }
 
-/* The words: number of buckets, of symbols, ... Few such objects are left: all symbols are tried. */
+/* The words: number of buckets, of symbols, ... Few such objects are left: all symbols are
+ * tried. */
 static uint32_t find_by_sysv_hash(const struct library *o, const char *name)
 {
 	for (uint32_t i = 1; i < o->sysv_hash[1]; i++)

@@ -228,8 +228,8 @@ static void check_ring(struct model_lane *lane, const struct raw_lane *raw, uint
 	}
 }
 
-/* A one-sided call that only looks is a poll, but it may have to wait, for a lock or for its target.
- * When that takes long, the lane is inside it, as if it had been recorded. */
+/* A one-sided call that only looks is a poll, but it may have to wait, for a lock or for its
+ * target. When that takes long, the lane is inside it, as if it had been recorded. */
 static void enter_blocked_look(const struct model *model, struct model_lane *lane)
 {
 	uint32_t state = SEG_STATE_ENTER(lane->poll_site);

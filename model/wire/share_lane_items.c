@@ -56,8 +56,8 @@ static void counts_item(struct codec *c, const struct model *model, struct model
 }
 
 /* ---- The ring ----
- * States with their repetitions: a state is the number of it plus one; 0, distance, length: the entries
- * that stand so far before, again. Loops take a few bytes. */
+ * States with their repetitions: a state is the number of it plus one; 0, distance, length: the
+ * entries that stand so far before, again. Loops take a few bytes. */
 
 enum {
 	HASH_BITS = 12,

@@ -2,8 +2,8 @@
  * A snapshot: what a job is (its process table, crashes, the probes of its stacks), and a share of
  * all that is known of its ranks, in one file. docs/snapshot-format.md tells the format in words.
  *
- * Nothing in a file is trusted: what is decompressed, and all that is built of it, is charged to one
- * budget, which goes by the size of the file. */
+ * Nothing in a file is trusted: what is decompressed, and all that is built of it, is charged to
+ * one budget, which goes by the size of the file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -286,7 +286,8 @@ static int check_version(const uint8_t *bytes, size_t num, struct pdb_error *err
 	return 0;
 }
 
-/* Room for what the frame says that it holds, which is not there before it comes; false: too much. */
+/* Room for what the frame says that it holds, which is not there before it comes; false: too
+ * much. */
 static bool make_room(struct decoder *in, const ZSTD_inBuffer *from, struct buffer *all)
 {
 	unsigned long long size = ZSTD_getFrameContentSize(from->src, from->size);

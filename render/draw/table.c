@@ -252,8 +252,8 @@ static void narrow(const struct table *table, struct layout *layout, int room, b
 	}
 }
 
-/* The column that is left out next: one that can be spared, else one of numbers, the last one first,
- * and never the first of the table. SIZE_MAX: there is none. */
+/* The column that is left out next: one that can be spared, else one of numbers, the last one
+ * first, and never the first of the table. SIZE_MAX: there is none. */
 static size_t choose_left_out(const struct table *table, const struct layout *layout)
 {
 	for (int pass = 0; pass < 2; pass++)

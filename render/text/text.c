@@ -70,7 +70,8 @@ static bool is_digit_at(const char *text, size_t at)
 	return text[at] >= '0' && text[at] <= '9';
 }
 
-/* So much of the beginning, of `size` bytes, that no number is cut: a part of one is another one. */
+/* So much of the beginning, of `size` bytes, that no number is cut: a part of one is another
+ * one. */
 static size_t head_size(const char *clean, size_t size)
 {
 	if (!is_digit_at(clean, size))

@@ -101,9 +101,10 @@ const char *label_loop(const struct view *view, uint32_t loop, enum label_detail
 
 /* ---- Communicators, windows and files: label_comm.c ---- */
 
-/* One of job->comms, by its name or the call that made it. Short: "MPI_COMM_WORLD", "rows (2nd of 4)", "split at grid.c:40 (2nd of 4)".
- * Full: "split of MPI_COMM_WORLD at grid.c:40 (2nd of 4)". Those of one name, or made by one call,
- * are counted in the order of making, then of members. SEG_NO_COMM: "unknown communicator". */
+/* One of job->comms, by its name or the call that made it. Short: "MPI_COMM_WORLD", "rows (2nd of
+ * 4)", "split at grid.c:40 (2nd of 4)". Full: "split of MPI_COMM_WORLD at grid.c:40 (2nd of 4)".
+ * Those of one name, or made by one call, are counted in the order of making, then of members.
+ * SEG_NO_COMM: "unknown communicator". */
 const char *label_comm(const struct view *view, uint32_t comm, enum label_detail detail);
 /* The same for an entry of a rank's own table, also of those that job->comms leaves out. */
 const char *label_comm_local(const struct view *view, const struct model *model, uint32_t local,

@@ -107,7 +107,8 @@ struct same_entry *same_add(struct same *same, const char *text, int rank);
 void same_add_set(struct same *same, const char *text, const struct rankset *ranks);
 /* Those of most ranks first; of as many, the one with the lowest rank. */
 void same_sort(struct same *same);
-/* Print the first `max`, "ranks 4,7: in MPI_Recv", with `link` between. Returns how many are left. */
+/* Print the first `max`, "ranks 4,7: in MPI_Recv", with `link` between. Returns how many are
+ * left. */
 size_t same_print(const struct same *same, const struct view *view, const char *link, size_t max);
 /* How many ranks there are in the entries from `first` on. */
 size_t same_count_from(const struct same *same, size_t first);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What the commands about traces have in common: where they get them from, those of the last look
- * or of a snapshot; and the options of those that compare them (lattice, similar, suspects, diff). */
+ * or of a snapshot; and the options of those that compare them (lattice, similar, suspects,
+ * diff). */
 #ifndef PDB_SHELL_TRACES_OF_H
 #define PDB_SHELL_TRACES_OF_H
 
@@ -23,8 +24,8 @@ struct traces_asked {
 	struct trace_runs_options runs; /* the same of them */
 };
 
-/* Take the options, `users` of enum traces_user among them, off the words; *rest_ret has the others,
- * borrowed. All is the answer's, whose is_full is set. NULL and *err: not such options. */
+/* Take the options, `users` of enum traces_user among them, off the words; *rest_ret has the
+ * others, borrowed. All is the answer's, whose is_full is set. NULL and *err: not such options. */
 struct traces_asked *trace_options_take(struct session *session, const struct args *args,
 					unsigned int users, struct answer *answer,
 					struct args *rest_ret, struct pdb_error *err);

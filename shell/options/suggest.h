@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Which of some names a word is, by a unique beginning; and what a mistyped one was meant to be: the
- * known name that fewest typing errors lead to it from. */
+ * Which of some names a word is, by a unique beginning; and what a mistyped one was meant to be:
+ * the known name that fewest typing errors lead to it from. */
 #ifndef PDB_SHELL_SUGGEST_H
 #define PDB_SHELL_SUGGEST_H
 

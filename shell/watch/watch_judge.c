@@ -10,8 +10,9 @@
  * What the verdict has counted (deadlock, mismatch, lost message, crash) is certain and is a hang
  * at once, and so is a rank that a signal has stopped or that has ended while others wait for it.
  * All else needs the word of pace or test for it, or of lp itself by the stays that recorders know
- * (evidence/stays.h) once nobody has moved for a while, or, where these have no history to judge by,
- * that nothing has moved for --max-wait; and that those who are outside MPI do not read or write. */
+ * (evidence/stays.h) once nobody has moved for a while, or, where these have no history to judge
+ * by, that nothing has moved for --max-wait; and that those who are outside MPI do not read or
+ * write. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -87,8 +88,8 @@ static void find_hang(struct watch *watch, enum watch_proof proof)
 	watch->is_hang = true;
 }
 
-/* How long nobody must have moved until a job is ended for a rank that computes, as it may come back:
- * until its stay is that unlikely, or for --max-wait. */
+/* How long nobody must have moved until a job is ended for a rank that computes, as it may come
+ * back: until its stay is that unlikely, or for --max-wait. */
 static uint64_t sparing_ns(const struct watch *watch)
 {
 	const struct verdict *verdict = watch->session->verdict;
@@ -256,8 +257,8 @@ static bool is_too_long(struct watch *watch)
 	       !is_spared(watch);
 }
 
-/* Nobody has moved for --max-wait, and nothing is there to compare that with: the user wants to hear
- * of it even where it is too early to name anybody. */
+/* Nobody has moved for --max-wait, and nothing is there to compare that with: the user wants to
+ * hear of it even where it is too early to name anybody. */
 static bool is_hang_by_patience(const struct verdict *verdict)
 {
 	return verdict_may_be_hang(verdict) || verdict->is_edge ||

@@ -70,9 +70,9 @@ bool watch_is_active(struct watch *watch);
 /* What follows from a look, which may be that it is a hang. -1: the job cannot be looked at. */
 /* Nobody has moved for a while, or it is time to look at those who do. */
 int watch_look_closely(struct watch *watch, struct pdb_error *err);
-/* Without a recorder: was nobody ever seen to move, in a job that is so young that one rank may still
- * read what all others wait for? Then the test's word does not count yet. To be asked when it has
- * one. */
+/* Without a recorder: was nobody ever seen to move, in a job that is so young that one rank may
+ * still read what all others wait for? Then the test's word does not count yet. To be asked when it
+ * has one. */
 bool watch_may_be_starting(struct watch *watch);
 /* Without a recorder the test is sure. */
 int watch_confirm(struct watch *watch, struct pdb_error *err);
