@@ -61,9 +61,9 @@ poisson() {
 	check "$what: why" has 'before 2: '
 	# Of one look alone, although the stalled rank is at another instruction each time.
 	ask bt
-	check "$what: bt tells it" has '^#1 is the first in time'
+	check "$what: bt tells it" has '^#1 is the branch that is first in time'
 	ask 'sample 3 every 20ms' tree
-	check "$what: tree tells it" has '^#1 is the first in time'
+	check "$what: tree tells it" has '^#1 is the branch that is first in time'
 }
 in_order() {
 	has '1 before 2: doubled is 2 and 8 in the loop at counting.c' &&
