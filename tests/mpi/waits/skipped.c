@@ -2,7 +2,7 @@
  * A collective left out: in every third step all ranks agree, but the faulty one goes on to the next
  * exchange with its neighbours, which is nothing unusual in itself.
  * expect: kind=deadlock lp=R
- * says: MPI_Allreduce; left out
+ * says: MPI_Allreduce; left it out
  * ranks: 4:2 8:5 */
 #include <mpi.h>
 
