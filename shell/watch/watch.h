@@ -26,7 +26,7 @@ enum watch_end {
 /* Why pdb calls it a hang. */
 enum watch_proof {
 	WATCH_BY_TEST,    /* the share of ranks outside MPI was low for too long to be chance */
-	WATCH_BY_STAYS,   /* ranks stay longer than one in a thousand stays in these places */
+	WATCH_BY_STAYS,   /* chance of stays this long at these places: below 1 in 1,000 */
 	WATCH_BY_COUNTS,  /* counts of messages and collectives, or a stopped or ended process */
 	WATCH_BY_PATIENCE /* nothing has moved for --max-wait */
 };
