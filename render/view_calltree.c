@@ -31,8 +31,8 @@ static bool is_culprit(const struct view *view, const struct rankset *ranks)
 	       rankset_contains(view->verdict->culprits, first);
 }
 
-/* "4:[0-3]"; of a tree with several samples of a rank "4:[0-3] 37x". A branch that has a number in
- * time begins with it: "#1 4:[0-3]". */
+/* "4:[0-3]"; with several samples per rank "4:[0-3] 37x". Branches with a number in temporal order
+ * begin with it: "#1 4:[0-3]". */
 static const char *ranks_text(const struct view *view, const struct calltree *tree, uint32_t n)
 {
 	char time[24] = "", seen[24] = "";
@@ -45,7 +45,7 @@ static const char *ranks_text(const struct view *view, const struct calltree *tr
 		       label_ranks(view->arena, tree->nodes[n].ranks, RANKS_WIDTH), seen);
 }
 
-/* A frame's place, and how much of what is in it are OpenMP workers. */
+/* A frame's place, and the share of OpenMP workers in it. */
 static const char *place_text(const struct view *view, const struct calltree *tree, uint32_t n)
 {
 	const struct calltree_node *node = &tree->nodes[n];
@@ -71,12 +71,12 @@ struct drawing {
 	struct tree *lines;
 	/* By node. */
 	uint32_t *drawn; /* its line */
-	int *hang;       /* columns of the label that frames without one stand below */
+	int *hang;       /* columns of the label; frames without a label stand below it */
 	int *indent;     /* columns before its label */
 	bool *deviates;
 };
 
-/* The only callee that is to be shown on the same line. */
+/* The only callee, if it belongs on the same line. */
 static uint32_t joined_callee(const struct calltree *tree, uint32_t n)
 {
 	const struct calltree_node *node = &tree->nodes[n];
@@ -93,7 +93,7 @@ static void add_line(struct drawing *d, uint32_t n, uint32_t parent, const char 
 		tree_mark(d->lines, d->drawn[n]);
 }
 
-/* A frame and those joined to it: functions, and the place of the last, in lines that fit. */
+/* A frame and the frames joined to it: functions, and the last one's place, in lines that fit. */
 static void add_joined(struct drawing *d, uint32_t n, uint32_t parent, const char *label)
 {
 	size_t room = (size_t)(d->view->width - d->indent[n]);
@@ -148,7 +148,7 @@ static void add_node(struct drawing *d, uint32_t n)
 
 static void add_branch(struct drawing *d, uint32_t n);
 
-/* Branches as they were found, or in time where that is known. */
+/* Branches as found, or in temporal order if known. */
 static void add_branches(struct drawing *d, const uint32_t *siblings, size_t num, bool is_helper)
 {
 	uint32_t lowest = 0;
@@ -171,7 +171,7 @@ static void add_branches(struct drawing *d, const uint32_t *siblings, size_t num
 	}
 }
 
-/* Stacks can be deep: it goes down by itself as far as there are no branches. */
+/* Stacks can be deep: chains without branches are handled in a loop, not by recursion. */
 static void add_branch(struct drawing *d, uint32_t n)
 {
 	const struct calltree_node *node = &d->tree->nodes[n];
@@ -186,7 +186,7 @@ static void add_branch(struct drawing *d, uint32_t n)
 	add_branches(d, node->children, node->num_children, node->is_helper);
 }
 
-/* Draw the frames above those that `is_helper` says. Returns how many there are. */
+/* Draw the frames above those that `is_helper` names. Returns how many there are. */
 static size_t draw(const struct view *view, const struct calltree *tree, bool is_helper)
 {
 	struct drawing d = {
@@ -226,7 +226,7 @@ static const struct rankset *all_ranks(const struct view *view, const struct cal
 	return ranks;
 }
 
-/* A line for each such wait of main threads of `ranks`, of most ranks first. */
+/* Print a line for each such wait of main threads of `ranks`, most ranks first. */
 static void print_thread_waits(const struct view *view, const struct rankset *ranks)
 {
 	const struct samples *samples = view->job->samples;
@@ -268,9 +268,9 @@ void view_calltree(const struct view *view)
 
 /* ---- Classes ---- */
 
-/* By node of the tree, for one class after the other. */
+/* Indexed by node of the tree, for one class after the other. */
 struct marks {
-	size_t *class; /* the number of the last that goes through it */
+	size_t *class; /* the last class that goes through it */
 	uint32_t *drawn;
 };
 
@@ -344,7 +344,7 @@ void view_calltree_dot(const struct view *view)
 			drawn[n] = drawn[node->parent];
 			continue;
 		}
-		/* Nodes with most ranks are kept, and among these parents before children. */
+		/* Keep nodes with the most ranks; among equals, parents before children. */
 		drawn[n] = dot_node(
 			dot, dot_label(view, tree, n), (uint64_t)rankset_count(node->ranks),
 			deviates[n] || is_culprit(view, node->ranks) ? DOT_STRONG : DOT_PLAIN);
@@ -369,7 +369,7 @@ static size_t find_chain(const struct calltree *tree, uint32_t node, uint32_t *c
 
 /* ---- Folded ---- */
 
-/* A function's name without what parts frames and counts. */
+/* A function's name without the separators of frames and counts. */
 static const char *folded_name(const struct view *view, const struct name *name)
 {
 	char *text = arena_strdup(
@@ -401,7 +401,7 @@ void view_calltree_folded(const struct view *view)
 
 /* ---- JSON ---- */
 
-/* The members of a frame's object that tell where it is. */
+/* The members of a frame's object that give its place. */
 static void write_place(struct json *json, const struct view *view, uint32_t node)
 {
 	const struct calltree *tree = view->answer->tree;

@@ -77,7 +77,7 @@ static void add_row(struct table *table, const struct view *view, const struct j
 	table_mark(table, group_mark(group));
 }
 
-/* What does not fit of collectives whose rows do not show it. Returns how many lines. */
+/* Print mismatches of collectives whose rows do not show them. Returns the number of lines. */
 static size_t print_mismatches(const struct view *view, uint32_t comm)
 {
 	size_t num = 0;
@@ -156,7 +156,8 @@ static void print_heading(const struct view *view, uint32_t c, enum label_detail
 		  size == 1 ? "" : "s", rest);
 }
 
-/* One where all members are at the same number, and none is in it: one line. Returns how many. */
+/* A communicator whose members all have the same number and none is in a collective: one line.
+ * Returns the number of lines. */
 static size_t print_quiet(const struct view *view, uint32_t c,
 			  const struct collective_groups *groups)
 {
@@ -179,7 +180,7 @@ struct listing {
 	size_t num_freed, num_left; /* not listed */
 };
 
-/* First those where something is going on, then the others as far as there is room. */
+/* interesting: communicators with activity; else the others, if there is room. */
 static void print_comms(struct listing *listing, const struct view *view,
 			struct collective_groups *const *groups, bool interesting)
 {
@@ -188,7 +189,7 @@ static void print_comms(struct listing *listing, const struct view *view,
 			listing->num_freed += interesting;
 			continue;
 		}
-		/* Does it tell anything of who waits for whom? */
+		/* Does it show who waits for whom? */
 		if ((groups[c]->is_active || groups[c]->is_differing ||
 		     groups[c]->least != groups[c]->largest) != interesting ||
 		    !has_focus(view, groups[c]))
@@ -206,7 +207,7 @@ static void print_comms(struct listing *listing, const struct view *view,
 	}
 }
 
-/* Who of them moves: their numbers are those of a moment. */
+/* Print which ranks move: their numbers are of one moment. */
 static void print_moving(const struct view *view)
 {
 	struct rankset *moving = parts_in_focus(view, view->verdict->moving);

@@ -15,7 +15,7 @@
 #include "render/words/parts.h"
 
 enum {
-	RANKS_WIDTH = 24, /* of the set of ranks in a label */
+	RANKS_WIDTH = 24, /* columns of the ranks in a label */
 	MAX_LAYER = 3,    /* groups drawn on one layer; smaller ones are folded into one box */
 	KEEP_TOP = 4,     /* layers drawn at the top and bottom when there are more */
 	KEEP_BOTTOM = 6,
@@ -23,7 +23,7 @@ enum {
 
 /* ---- Labels ---- */
 
-/* What is needed to tell groups apart that do the same: the place, the iteration. */
+/* What distinguishes groups with the same activity: place, iteration. */
 static const char *more_text(const struct view *view, uint32_t g, const char *const *doing)
 {
 	const struct eqgroups *groups = view->groups;
@@ -80,7 +80,7 @@ static const char **make_labels(const struct view *view)
 
 /* ---- Folding ---- */
 
-/* The picture: boxes, each for one group or for several that are folded. */
+/* The picture: boxes of one group, or of several folded groups. */
 struct picture {
 	uint32_t *box_of; /* [groups] */
 	struct ascii_graph_node *boxes;
@@ -90,7 +90,7 @@ struct picture {
 	size_t num_folded; /* groups without a box of their own */
 };
 
-/* How many steps lead down from each group at most. The graph has no cycle. */
+/* The most steps that lead down from each group. The graph has no cycle. */
 static uint32_t *find_layers(const struct view *view, uint32_t *num_layers_ret)
 {
 	const struct progress_graph *graph = view->graph;
@@ -130,8 +130,8 @@ static uint32_t *find_layers(const struct view *view, uint32_t *num_layers_ret)
 	return layers;
 }
 
-/* Give the groups of one layer their boxes: culprits and the largest one each, the rest one
- * together. Groups come largest first. */
+/* Give the groups of one layer boxes. Culprits and the largest groups get their own; the rest
+ * shares one. Groups come largest first. */
 static void box_layer(const struct view *view, struct picture *picture, const uint32_t *layers,
 		      uint32_t layer)
 {
@@ -140,7 +140,7 @@ static void box_layer(const struct view *view, struct picture *picture, const ui
 
 	for (size_t g = 0; g < num_groups; g++)
 		number += layers[g] == layer;
-	/* A box for a rest of one would say less and take the same room. */
+	/* A box for only one remaining group would show less in the same room. */
 	if (number <= room + 1)
 		room = number;
 	for (int culprits = 1; culprits >= 0; culprits--) {

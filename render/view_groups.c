@@ -14,7 +14,7 @@
 #include "render/text/json.h"
 #include "render/words/parts.h"
 
-/* So many rows are counted at a glance. */
+/* A reader can count this many rows at a glance. */
 enum { MAX_UNNUMBERED = 4 };
 
 static const struct table_column columns[] = {
@@ -124,7 +124,7 @@ void view_groups(const struct view *view)
 
 		if (rankset_is_empty(ranks))
 			continue;
-		/* Culprits are small as a rule: room is kept for them. */
+		/* Groups of culprits are usually small: keep room for them. */
 		if (table_num_rows(table) >=
 		    (parts_is_culprit(view, g) ? 2 * PARTS_MAX_ROWS : PARTS_MAX_ROWS)) {
 			rankset_add_set(rest, ranks);
@@ -134,7 +134,8 @@ void view_groups(const struct view *view)
 			add_row(table, view, g, ranks);
 		}
 	}
-	/* Other commands know a group by the number of its row, unless rows are left out. */
+	/* Other commands name a group by the number of its row. The column is shown if rows are
+	 * left out, or are too many to count. */
 	if (!view->focus && view->groups->num_groups <= MAX_UNNUMBERED)
 		table_hide(table, "group");
 	if (!seen.threads)

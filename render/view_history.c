@@ -29,7 +29,7 @@ static void add_row(struct table *table, const struct view *view, const struct j
 		table_text(table, "-");
 		table_text(table, "-");
 	} else {
-		/* A clock read on another core may be a little behind. */
+		/* Another core's clock may be a little behind. */
 		table_cell(table, "%s ago", label_time(now > event->ns ? now - event->ns : 0).text);
 		table_cell(table, "%s", label_time(end > event->ns ? end - event->ns : 0).text);
 	}

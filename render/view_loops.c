@@ -16,7 +16,7 @@
 
 enum { STEP = 4, MAX_NAMES = 5, MAX_COUNTS = 8, MAX_DEPTH = 8 };
 
-/* How ranks stand in a loop: those of one iteration together. */
+/* Where ranks are in a loop; ranks in one iteration are together. */
 struct standing {
 	uint64_t count;
 	bool is_approximate;
@@ -28,11 +28,11 @@ struct standings {
 	const struct view *view;
 	struct standing *standings;
 	size_t number, capacity;
-	struct rankset *outside; /* run this loop's role, but are not in the loop */
+	struct rankset *outside; /* in a role that runs this loop, but not in the loop */
 };
 
-/* "MPI_Isend, MPI_Irecv, MPI_Waitall": the functions called in the loop, in the order first seen;
- * what the header calls comes first. */
+/* "MPI_Isend, MPI_Irecv, MPI_Waitall": the functions called in the loop in the order first seen,
+ * beginning with the header's. */
 static const char *functions_text(const struct view *view, uint32_t loop)
 {
 	const struct job_model *jm = view->job->model;
@@ -161,7 +161,7 @@ static void print_standings(const struct view *view, uint32_t loop, int indent)
 	for (size_t i = 0; i < all.number; i++) {
 		const struct standing *standing;
 
-		/* Many different iterations: the middle ones in one line. */
+		/* If there are many different iterations, the middle ones share a line. */
 		if (all.number > MAX_COUNTS && i == MAX_COUNTS / 2) {
 			size_t last = all.number - MAX_COUNTS / 2;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What ranks have sent each other, as both ends have counted it. */
+ * What ranks have sent each other, as counted at both ends. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -25,8 +25,8 @@ static bool is_pending(const struct message_pair *pair)
 	return pair->sends != pair->sends_done || pair->receives != pair->receives_done;
 }
 
-/* What is to be seen first: 0 a difference between ranks that stand still, 1 one between ranks that
- * move, 2 what is not complete, 3 the rest. */
+/* Order of rows: 0: the ends differ and the ranks stand still; 1: they differ and the ranks move;
+ * 2: incomplete; 3: the rest. */
 static int urgency(const struct message_pair *pair)
 {
 	if (message_pair_differs(pair))
@@ -97,13 +97,13 @@ static bool is_of(const struct message_pair *pair, const struct rankset *ranks)
 	       (pair->to >= 0 && rankset_contains(ranks, pair->to));
 }
 
-/* What the lines above and below the table tell. */
+/* Sums for the lines above and below the table. */
 struct sums {
 	size_t rows, differing, moving;
 	uint64_t sent, received;
 	bool pending, wildcards, many, unknown;
 	uint32_t comm;  /* of all rows */
-	bool has_comms; /* they are of several */
+	bool has_comms; /* rows are of several communicators */
 };
 
 static void look_at(const struct message_pair *pair, const struct rankset *ranks, struct sums *sums)
@@ -118,7 +118,7 @@ static void look_at(const struct message_pair *pair, const struct rankset *ranks
 		return;
 	if (pair->from >= 0 && rankset_contains(ranks, pair->from))
 		sums->sent += pair->sends;
-	/* Messages that a wildcard took are in their sender's row, too. */
+	/* Messages received by a wildcard are also in their sender's row. */
 	if (pair->to >= 0 && rankset_contains(ranks, pair->to) && pair->from != SEG_PEER_ANY &&
 	    pair->tag != SEG_TAG_ANY)
 		sums->received += pair->receives_done;

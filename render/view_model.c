@@ -33,7 +33,7 @@ static uint64_t *count_leaving(const struct view *view, const struct job_lane *l
 	return leaving;
 }
 
-/* In whole percent; what is neither nothing nor all is not rounded to it. */
+/* In whole percent. Only nothing is 0, only everything is 100. */
 static const char *share_text(const struct view *view, uint64_t count, uint64_t all)
 {
 	double percent = all ? 100.0 * (double)count / (double)all : 0;
@@ -128,7 +128,7 @@ static void print_lane(const struct view *view, const struct job_lane *lane)
 		add_row(table, view, lane, transition->to, true, transition->count,
 			share_text(view, transition->count, all));
 	}
-	/* It may be one that was never left. */
+	/* The state may never have been left. */
 	if (!has_present) {
 		add_row(table, view, lane, data->state, false, 0, "");
 		table_mark(table, "<- now");

@@ -53,7 +53,7 @@ static const char *variables_label(const struct view *view, size_t group)
 
 /* ---- The table ---- */
 
-/* A group that is before this one, with none between them; SIZE_MAX: none is. */
+/* A group directly before this one; SIZE_MAX: there is none. */
 static size_t group_before(const struct temporal_result *result, size_t group)
 {
 	uint32_t level = result->groups[group].level;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * How far each group has got in the outermost loop, as bars. */
+ * How far each group is in the outermost loop, as bars. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "render/text/json.h"
 #include "render/words/parts.h"
 
-/* A bar shows at least this many iterations, so that one iteration does not look like a mile. */
+/* A bar shows at least this many iterations, so that one iteration does not look large. */
 enum { BAR_WIDTH = 20, LEAST_SPAN = 10 };
 
 static const struct table_column columns[] = {
@@ -55,7 +55,7 @@ static const char *bar_text(const struct view *view, const struct scale *scale, 
 	double share = scale->last > scale->first ? (double)(count - scale->first) /
 							    (double)(scale->last - scale->first)
 						  : 1;
-	/* Only the foremost have a full bar. */
+	/* Only the most advanced groups have a full bar. */
 	int filled = count == scale->last ? BAR_WIDTH : (int)(share * (BAR_WIDTH - 1));
 	const char *full = view->use_unicode ? "\u2588" : "#";
 	const char *empty = view->use_unicode ? "\u2591" : ".";
@@ -66,7 +66,7 @@ static const char *bar_text(const struct view *view, const struct scale *scale, 
 	return text;
 }
 
-/* MPI calls of a rank of the group in a second, on average, between the two looks; each call is two
+/* Mean MPI calls per second of a rank in the group, between the last two looks. Each call is two
  * moves. -1: there was only one look. */
 static double find_rate(const struct view *view, const struct eqgroup *group)
 {

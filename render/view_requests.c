@@ -71,7 +71,7 @@ static void add_peer(struct table *table, const struct model_request *request, i
 		table_text(table, "?");
 }
 
-/* What the other end of a message has done. */
+/* What the other end of a message did. */
 static const char *message_text(const struct view *view, const struct job_lane *lane,
 				const struct model_request *request)
 {
@@ -168,7 +168,7 @@ static int compare_ages(const void *a, const void *b)
 	return (one > two) - (one < two);
 }
 
-/* Those that are begun, the oldest first. Locks are held, not waited for. */
+/* Requests that were begun, the oldest first. Locks are held, not waited for. */
 static const struct model_request **find_pending(const struct view *view, const struct model *model,
 						 size_t *num_ret, size_t *num_idle_ret)
 {
@@ -194,7 +194,7 @@ static const struct model_request **find_pending(const struct view *view, const 
 	return pending;
 }
 
-/* Are all on one communicator? Then it is told once. */
+/* Are all on one communicator? Then the head names it. */
 static bool is_one_comm(const struct model_request *const *pending, size_t number)
 {
 	for (size_t i = 1; i < number; i++)
@@ -235,7 +235,7 @@ void view_requests(const struct view *view)
 	table = TABLE_OF(view, columns);
 	if (is_one_comm(pending, number))
 		table_hide(table, "comm");
-	/* Those whose other end has not done its part come first. */
+	/* First come requests whose other end has not done its part. */
 	for (int wanted = 1; wanted >= 0; wanted--)
 		for (size_t i = 0; i < number && table_num_rows(table) < PARTS_MAX_ROWS; i++)
 			if (is_unmet(match_text(view, lane, pending[i])) == wanted)

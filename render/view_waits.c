@@ -19,14 +19,14 @@
 #include "render/words/role.h"
 
 enum {
-	RANKS_WIDTH = 24, /* of the set of ranks in a label */
+	RANKS_WIDTH = 24, /* columns of the ranks in a label */
 	PEERS_WIDTH = 16,
 	MAX_DRAWN = 24,
 };
 
 /* ---- Words ---- */
 
-/* "MPI_Recv", or what else it does. */
+/* "MPI_Recv", or its other activity. */
 static const char *doing_text(const struct view *view, const struct wait_group *group)
 {
 	const struct actor *actor = &view->waitfor->evidence->actors[group->actor];
@@ -57,7 +57,7 @@ static const char *weak_text(const struct view *view, uint32_t need)
 	return label_wait_needs(view, need, peers, PEERS_WIDTH);
 }
 
-/* What it is that ranks without a need do. */
+/* What ranks without a need do. */
 static const char *state_text(const struct view *view, const struct wait_group *group)
 {
 	const char *gap = label_wait_gap(view, group->actor);
@@ -82,7 +82,7 @@ static const char *needs_text(const struct view *view, const struct wait_group *
 	const struct waitfor_actor *lane = &view->waitfor->actors[group->actor];
 	const char *needs;
 
-	/* They wait for nothing that is missing: for the end of a transfer. */
+	/* Nothing that they wait for is missing; a transfer has not ended. */
 	if (group->need == WAITFOR_NONE && lane->num_needs)
 		return weak_text(view, lane->first_need);
 	if (group->need == WAITFOR_NONE)
@@ -285,7 +285,7 @@ void view_waits_json(const struct view *view)
 	for (size_t g = 0; g < groups->num_groups; g++)
 		write_group(json, view, &groups->groups[g]);
 	json_end_array(json);
-	/* By their places in the list, from 1 on. */
+	/* By their positions in the list, from 1. */
 	json_array(json, "edges");
 	for (size_t e = 0; e < groups->num_edges; e++)
 		json_edge(json, groups->edges[e].from, groups->edges[e].to);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * From one rank along its waits to the cause, and as far as these do not tell down the progress
- * graph to the least progressed, a step at a time. */
+ * The chain from one rank to the cause. It follows the waits; where these end without a cause, it
+ * goes down the progress graph to the least progressed, one step at a time. */
 #include <string.h>
 
 #include "analysis/progress/eqgroup.h"
@@ -55,7 +55,7 @@ static void print_waiting(const struct view *view, const struct waitfor_step *st
 		text_wrap(view, indent + STEP, "%s", role_of(view)->mark);
 }
 
-/* What the step waits for, and how much more there is. */
+/* What the step waits for, and how much else. */
 static void print_need(const struct view *view, const struct waitfor_step *step, int indent)
 {
 	const struct waitfor_actor *lane = &view->waitfor->actors[step->actor];
@@ -90,7 +90,8 @@ static const struct waitfor_mismatch *find_mismatch(const struct waitfor *waitfo
 	return &waitfor->mismatches[waitfor->collectives[c].mismatch];
 }
 
-/* The ranks of the deadlock that ends the way, if its circle is one step; NULL: it is longer. */
+/* The ranks of the deadlock at the end of the chain, if its circle is one step; NULL: it is
+ * longer. */
 static const struct rankset *find_all_alike(const struct view *view,
 					    const struct waitfor_chain *chain)
 {
@@ -160,7 +161,7 @@ static void print_end(const struct view *view, const struct waitfor_chain *chain
 	}
 }
 
-/* "in the end it waits for 3 ranks: ..." where the way that is shown is not the only one. */
+/* "in the end it waits for 3 ranks: ..." if there are other chains than the one shown. */
 static void print_ends(const struct view *view, const struct waitfor_chain *chain)
 {
 	static const char *const words[WAITFOR_NUM_ENDS] = {
@@ -190,13 +191,13 @@ static void print_ends(const struct view *view, const struct waitfor_chain *chai
 
 /* ---- All steps ---- */
 
-/* NULL: nothing is known of waits. */
+/* NULL: waits are not known */
 static const struct waitfor_chain *make_chain(const struct view *view, int rank)
 {
 	return view->waitfor ? waitfor_find_chain(view->waitfor, rank, view->arena) : NULL;
 }
 
-/* Has the end of the way a place in the order of progress? */
+/* Is the end of the chain in the progress order? */
 static bool is_recorded(const struct view *view, const struct waitfor_chain *chain)
 {
 	uint32_t end = chain->steps[chain->num_steps - 1].actor;
@@ -204,12 +205,12 @@ static bool is_recorded(const struct view *view, const struct waitfor_chain *cha
 	return end != WAITFOR_NONE && view->waitfor->evidence->actors[end].lane;
 }
 
-/* Print the way. False: the order of progress may tell more, from *group_ret on (UINT32_MAX: it
- * cannot); *indent_ret: go on there, 0: nothing is printed. */
+/* Print the chain of waits. False: the progress order may show more, from *group_ret on
+ * (UINT32_MAX: it cannot). *indent_ret: the indent for that, 0: nothing is printed. */
 static bool print_chain(const struct view *view, int rank, uint32_t *group_ret, int *indent_ret)
 {
 	const struct waitfor_chain *chain = make_chain(view, rank);
-	/* Does the way tell more than where the rank is? */
+	/* Does the chain show more than the rank's place? */
 	bool is_all =
 		chain && (chain->num_steps > 1 || chain->steps[0].need != WAITFOR_NONE ||
 			  chain->end == WAITFOR_END_LIBRARY || chain->end == WAITFOR_END_MISMATCH);
@@ -257,8 +258,8 @@ static int compare_from(const void *key, const void *element)
 	return (from > edge->from) - (from < edge->from);
 }
 
-/* The shortest way from `start` to a culprit, else to a group that nothing is behind. Returns edges
- * by number, the first step first. */
+/* The shortest path from `start` to a culprit, else to a group that none is behind. Returns numbers
+ * of edges, the first step first. */
 static size_t *find_way(const struct view *view, uint32_t start, size_t *num_ret)
 {
 	const struct progress_graph *graph = view->graph;
@@ -308,7 +309,7 @@ static const struct iteration *find_iteration(const struct place *place, uint32_
 	return NULL;
 }
 
-/* Where a group is, since when, in which iterations. */
+/* A group's place, stay and iterations. */
 static void print_place(const struct view *view, uint32_t g, const char *who, int indent)
 {
 	const struct eqgroup *group = &view->groups->groups[g];
@@ -332,7 +333,7 @@ static void print_place(const struct view *view, uint32_t g, const char *who, in
 		text_wrap(view, indent + STEP, "%s", mark);
 }
 
-/* Do they share a loop, and are they in the same iteration of all that they share? */
+/* Do they share a loop, and are they in the same iteration of all shared ones? */
 static bool is_same_iteration(const struct place *a, const struct place *b)
 {
 	size_t i;
@@ -346,7 +347,7 @@ static bool is_same_iteration(const struct place *a, const struct place *b)
 	return i > 0;
 }
 
-/* What makes the target of the edge less progressed than its source. */
+/* Why the target of the edge is less progressed than its source. */
 static void print_reason(const struct view *view, const struct progress_edge *edge, int indent)
 {
 	const struct place *from = view->groups->groups[edge->from].place;
@@ -380,7 +381,7 @@ static const char *with_others(const struct view *view, const struct eqgroup *gr
 	return text_of(view, "rank %d and %d other%s", rank, others, others == 1 ? "" : "s");
 }
 
-/* The way has ended at a group that the verdict does not name. */
+/* The chain has ended at a group that the verdict does not name. */
 static void print_no_way(const struct view *view, int indent)
 {
 	const struct verdict *verdict = view->verdict;
@@ -398,7 +399,7 @@ static void print_no_way(const struct view *view, int indent)
 			  parts_plural(verdict->culprits, "s", ""));
 }
 
-/* From group `start`, whose place is told, along the progress graph. */
+/* Go on from group `start`, whose place is already printed, along the progress graph. */
 static void print_way(const struct view *view, uint32_t start, int indent)
 {
 	size_t number, *way = find_way(view, start, &number);
@@ -424,7 +425,7 @@ static void print_way(const struct view *view, uint32_t start, int indent)
 		print_no_way(view, indent + STEP);
 }
 
-/* By the order of progress alone. */
+/* By the progress order alone. */
 static void print_order(const struct view *view, int rank, uint32_t start)
 {
 	print_place(view, start, with_others(view, &view->groups->groups[start], rank), 0);
@@ -434,7 +435,7 @@ static void print_order(const struct view *view, int rank, uint32_t start)
 		print_way(view, start, 0);
 }
 
-/* Where a rank is of which nothing else is known. */
+/* The place of a rank about which nothing else is known. */
 static void print_alone(const struct view *view, int rank)
 {
 	const struct waitfor_chain *chain = make_chain(view, rank);

@@ -14,14 +14,14 @@
 #include "shell/banner.h"
 #include "shell/session.h"
 
-/* Kinds of trouble told one by one; what is beyond is only counted. */
+/* Kinds of trouble shown one by one; the rest is counted. */
 #define MAX_KINDS 8
 
 static size_t count_hosts(const struct proctable *table)
 {
 	size_t num = 0;
 
-	/* Ranks of a host mostly follow each other; where not, look back. */
+	/* Ranks of a host are mostly neighbours; the inner loop handles the others. */
 	for (size_t i = 0; i < table->num_procs; i++) {
 		size_t j = i;
 
@@ -90,7 +90,7 @@ void banner_print(struct session *session, FILE *out)
 	banner_print_moves(session, out);
 }
 
-/* Ranks by why something is not known of them. */
+/* Ranks by the reason why something is not known about them. */
 struct kinds {
 	const char *why[MAX_KINDS];
 	struct rankset *ranks[MAX_KINDS];
@@ -137,7 +137,7 @@ static void print_kinds(struct kinds *kinds, const struct session *session, cons
 	rankset_destroy(kinds->others);
 }
 
-/* Not if all that is known is why nothing could be read. */
+/* Is there no recorder? False if all holes have other reasons. */
 static bool is_unrecorded(const struct job *job)
 {
 	for (size_t i = 0; i < job->num_holes; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The job in a few lines, and what is missing in the answers about it. */
+ * A summary of the job in a few lines, and what is missing in answers about it. */
 #ifndef PDB_SHELL_BANNER_H
 #define PDB_SHELL_BANNER_H
 
@@ -8,15 +8,16 @@
 struct rankset;
 struct session;
 
-/* What the job is, how it was found, who moves. Three lines. */
+/* Print three lines: what the job is, how it was found, which ranks move. */
 void banner_print(struct session *session, FILE *out);
 
-/* The last of them alone. */
+/* Print only the line about which ranks move. */
 void banner_print_moves(struct session *session, FILE *out);
 
-/* What is not known, a line a kind: "ranks 3,7: process has ended (2 of 512 ranks)"; or nothing. */
+/* Print what is not known, one line per kind: "ranks 3,7: process has ended (2 of 512 ranks)".
+ * Prints nothing if all is known. */
 void banner_print_holes(struct session *session, FILE *out);
-/* The same for stacks of `ranks` alone. */
+/* The same for the stacks of `ranks` only. */
 void banner_print_stack_holes(struct session *session, const struct rankset *ranks, FILE *out);
 
 #endif

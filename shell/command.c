@@ -17,7 +17,7 @@
 #include "shell/spinner.h"
 #include "shell/options/suggest.h"
 
-/* What people look for who know gdb. */
+/* Words that gdb users try. */
 static const struct {
 	const char *words; /* with blanks around each */
 	const char *advice;
@@ -146,7 +146,7 @@ static bool is_of_snapshot(const struct session *session, const struct command *
 	       (command->flags & CMD_NEEDS_JOB || session->has_given_traces);
 }
 
-/* Tell people that an answer's snapshot is old, and scripts if it is written to a file. */
+/* Print that an answer's snapshot is old: to people, and to scripts if a file is written. */
 static void tell_age(struct session *session, const struct command *command)
 {
 	double age = session_age(session);
@@ -164,7 +164,7 @@ static void tell_age(struct session *session, const struct command *command)
 		printf("(snapshot %.0f s old; refresh to look again)\n", age);
 }
 
-/* What is carried out behind a redirection: a command of the table or a user-defined one. */
+/* What runs before a redirection: a command of the table or a user-defined one. */
 struct call {
 	const struct command *command;
 	const struct macro *macro;
@@ -186,7 +186,7 @@ static bool take_json(struct args *args)
 	return true;
 }
 
-/* As the file's ending says; JSON also where it is asked for with the command or for all. */
+/* The format by the file's ending; JSON also if the command or the session asks for it. */
 static enum format choose_format(const struct session *session, const struct call *call,
 				 const struct output *output, struct args *args)
 {
@@ -209,7 +209,7 @@ static char *full_name(const struct command *command)
 	return xstrdup(command->name);
 }
 
-/* Who has been in gdb wants to know how ranks are now. */
+/* After gdb the ranks may have moved: look again. */
 static int look_anew(struct session *session, const struct command *command, struct pdb_error *err)
 {
 	if (!session->is_outdated || !(command->flags & CMD_ANSWERS))
@@ -233,7 +233,7 @@ static int run_plain(struct session *session, const struct call *call, const str
 	return answer_write(session, call->command, args, call->format, err);
 }
 
-/* An answer that fails on the way leaves no half of one. */
+/* Write a JSON document. The answer is collected first, so a failed one leaves no half document. */
 static int run_document(struct session *session, const struct call *call, const struct args *args,
 			struct pdb_error *err)
 {
@@ -256,7 +256,7 @@ static int run_document(struct session *session, const struct call *call, const 
 	return status;
 }
 
-/* Words and output are as the user typed them: parse, check, open, run, close. */
+/* Parse, check, open, run, close. Words and output are as the user typed them. */
 static int run_call(struct session *session, struct call *call, const char *rest,
 		    struct pdb_error *err)
 {
@@ -285,7 +285,7 @@ static int run_call(struct session *session, struct call *call, const char *rest
 					 : run_plain(session, call, args, err);
 		args_destroy(args);
 	}
-	/* The command's own error is told, not that of closing what it left. */
+	/* Report the command's own error rather than one from closing. */
 	if (output_close(&output, session, !result, result ? NULL : err) < 0)
 		result = -1;
 	if (!result && call->command && call->format != FORMAT_JSON)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Apart from command.c, with which the library would need all commands. */
+ * Separate from command.c, which would pull all commands into the library. */
 #include <string.h>
 
 #include "shell/command.h"

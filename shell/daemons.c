@@ -26,15 +26,15 @@
 #include "shell/interrupt.h"
 #include "shell/start/preload.h"
 
-#define START_MS 30000  /* as long as a launcher may take over a slow ssh */
-#define SLOW_MS 2000    /* after so long it is looked whether all hosts are there */
-#define REACH_MS 1000   /* that a host may take to answer then */
-#define RETURN_MS 5000  /* between two looks at whether hosts have come back */
-#define FIND_MS 3000    /* as long as it may take from a launcher's proxies to the first rank */
-#define POLL_MS 50      /* between two looks at whether the launcher still lives */
-#define STOP_MS 5000    /* that the launcher may take to end */
-#define ANSWER_MS 25000 /* a daemon's share of the time is less, see pdbd.c */
-#define SILENCE_MS 4000 /* without a sign of life; while a daemon is at work it gives some */
+#define START_MS 30000  /* a launcher may take this long over a slow ssh */
+#define SLOW_MS 2000    /* then pdb checks whether all hosts answer */
+#define REACH_MS 1000   /* for a host's answer to that check */
+#define RETURN_MS 5000  /* between two checks whether hosts are back */
+#define FIND_MS 3000    /* from a launcher's proxies to the first rank */
+#define POLL_MS 50      /* between two checks whether the launcher lives */
+#define STOP_MS 5000    /* for the launcher to end */
+#define ANSWER_MS 25000 /* daemons have less time, see pdbd.c */
+#define SILENCE_MS 4000 /* longest silence; busy daemons send signs of life */
 
 bool daemons_are_needed(const struct proctable *table)
 {
@@ -56,7 +56,7 @@ static struct link_limit limit_of(int ms)
 
 /* ---- Starting them ---- */
 
-/* The launcher's words or, with "environ", variables; free both. */
+/* The launcher's command line or, with "environ", its environment. The caller frees both. */
 static char **read_words(pid_t pid, const char *file, char **text_ret)
 {
 	size_t size = 0;
@@ -88,7 +88,7 @@ static int make_plan(const struct daemons *daemons, const struct launcher_info *
 	int result;
 
 	launcher_read_step(launcher, &step);
-	/* All of it is to be started, so it must be the words of this user's own process. */
+	/* pdb will run these words, so they must come from the user's own process. */
 	result = launcher_check_own(launcher, err);
 	if (result == 0 && !has_path)
 		result = error_set(err, ERROR_SYSTEM, "the launcher's program cannot be found");
@@ -111,7 +111,7 @@ static int make_plan(const struct daemons *daemons, const struct launcher_info *
 	return result;
 }
 
-/* Launchers would say so on the job's terminal. */
+/* Check this here: launchers would print the error on the job's terminal. */
 static int check_program(const char *path, const char *ending, struct pdb_error *err)
 {
 	char *program = xasprintf("%s%s", path, ending);
@@ -136,13 +136,13 @@ static int launch(struct daemons *daemons, const struct daemon_plan *plan,
 	return daemon_launch_start(plan, &daemons->launch, err);
 }
 
-/* Find the hosts that are not there, so that daemons are started on the others. */
+/* Find hosts that do not answer, so that daemons are started on the others. */
 static bool find_silent(struct daemons *daemons)
 {
 	const char **hosts;
 	size_t num;
 
-	/* Its own launcher starts them on all of them. */
+	/* The job's own launcher starts daemons on all nodes. */
 	if (daemons->kind->takes_pmix)
 		return false;
 	hosts = daemon_plan_hosts(daemons->job->proctable, daemons->hosts, &num);
@@ -183,7 +183,7 @@ static int await(struct daemons *daemons, struct pdb_error *err)
 
 /* ---- Asking them ---- */
 
-/* That the link has ended says nothing of the job. */
+/* A lost link does not mean that the job has ended. */
 static int lost(struct daemons *daemons, struct pdb_error *err)
 {
 	if (err->code == ERROR_GONE)
@@ -192,7 +192,8 @@ static int lost(struct daemons *daemons, struct pdb_error *err)
 	return -1;
 }
 
-/* The next frame. Waits in pieces: when this process was stopped nobody is called silent for it. */
+/* Receive the next frame. It waits in short pieces: if pdb itself was stopped, the daemon does not
+ * count as silent. */
 static int receive(struct daemons *daemons, uint64_t until_ns, struct link_frame *frame,
 		   struct pdb_error *err)
 {
@@ -222,7 +223,7 @@ int daemons_ask(struct daemons *daemons, uint32_t kind, const void *payload, siz
 	if (link_send(daemons->link, kind, payload, length, &limit, err) < 0)
 		return lost(daemons, err);
 	daemons->num_owed++;
-	/* First come the answers to questions that were given up, among signs of life. */
+	/* Answers to abandoned questions come first, mixed with signs of life. */
 	for (;;) {
 		if (receive(daemons, limit.until_ns, ret, err) < 0)
 			return lost(daemons, err);
@@ -267,7 +268,7 @@ int daemons_wait(struct daemons *daemons, const struct link_limit *limit, struct
 			return err->code == ERROR_TIMEOUT || err->code == ERROR_INTERRUPTED
 				       ? -1
 				       : lost(daemons, err);
-		/* The answer to a question that was given up. */
+		/* The answer to an abandoned question. */
 		if (frame.type != PDBD_ALIVE && daemons->num_owed > 0)
 			daemons->num_owed--;
 		link_frame_deinit(&frame);
@@ -288,7 +289,7 @@ static int tell_job(struct daemons *daemons, struct pdb_error *err)
 	return result;
 }
 
-/* One more question for ranks that are not in the table; returns how many have been found. */
+/* Ask once more for ranks that are not in the table. Returns how many were found. */
 static int scan(struct daemons *daemons, struct pdb_error *err)
 {
 	const struct launcher_hosts *hosts = daemons->hosts;
@@ -314,7 +315,7 @@ int daemons_find_ranks(struct daemons *daemons, struct pdb_error *err)
 	uint64_t end_ns = monotonic_ns() + FIND_MS * UINT64_C(1000000);
 	int num;
 
-	/* The launcher has started what starts them, so they come at any moment. */
+	/* The processes that start the ranks exist, so ranks will come soon. */
 	while ((num = scan(daemons, err)) == 0 && table->num_procs == 0 && monotonic_ns() < end_ns)
 		if (!interrupt_sleep_until(monotonic_ns() + POLL_MS * UINT64_C(1000000)))
 			return error_set(err, ERROR_INTERRUPTED, "interrupted");
@@ -356,7 +357,7 @@ static int start(struct daemons *daemons, const struct launcher_info *launcher,
 	if (result == 0)
 		result = await(daemons, err);
 	connected_ns = monotonic_ns();
-	/* That of a job without ranks would be one that has ended. */
+	/* A job without ranks would look like one that has ended. */
 	if (result == 0 && daemons->job->proctable->num_procs > 0)
 		result = tell_job(daemons, err);
 	daemons->launch_ns = launched_ns - begin_ns;
@@ -365,7 +366,7 @@ static int start(struct daemons *daemons, const struct launcher_info *launcher,
 	return result;
 }
 
-/* What start() has begun, and all that came of it. */
+/* Free what start() began, finished or not. */
 static void end(struct daemons *daemons, int timeout_ms)
 {
 	link_destroy(daemons->link);

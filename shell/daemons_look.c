@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Looks, samples and traces of ranks by the daemons on their hosts. */
+ * Looks, samples and traces of ranks, through the daemons on their hosts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +21,11 @@
 #include "model/wire/share.h"
 #include "shell/daemons.h"
 
-/* Details are the greater part of what large jobs send, the same in no two ranks, and no verdict
- * needs them: of more ranks they are asked for when somebody wants to see them. */
+/* Details are most of the data of large jobs, differ in all ranks, and no verdict needs them.
+ * Larger jobs send them only when the user asks for them. */
 enum { MOST_WITH_DETAILS = 4096 };
 
-/* Ask for a share, which share_destroy() frees; NULL: nobody had anything to tell. */
+/* Ask for a share; share_destroy() frees it. *ret is NULL: no daemon knew anything. */
 static int ask_share(struct daemons *daemons, uint32_t kind, const void *question, size_t length,
 		     int extra_ms, struct share **ret, struct pdb_error *err)
 {
@@ -43,7 +43,7 @@ static int ask_share(struct daemons *daemons, uint32_t kind, const void *questio
 	return result;
 }
 
-/* The same into daemons->answer, in terms of the job's own tables. */
+/* The same, stored in daemons->answer in terms of the job's own tables. */
 static int ask_job(struct daemons *daemons, uint32_t kind, const void *question, size_t length,
 		   int extra_ms, struct pdb_error *err)
 {
@@ -66,7 +66,7 @@ static int ask_job(struct daemons *daemons, uint32_t kind, const void *question,
 	return result;
 }
 
-/* Of which ranks has somebody told? */
+/* The ranks that the answer contains. */
 static struct rankset *list_told(const struct job *answer)
 {
 	struct rankset *told =
@@ -99,7 +99,7 @@ static void add_holes(const struct daemons *daemons, struct job *answer, double 
 			snprintf(why, sizeof(why), "process id not known");
 		else if (daemons_is_avoided(daemons, proc->host))
 			snprintf(why, sizeof(why), "on host %s, which does not answer", proc->host);
-		else if (seconds * 1000 < OVERLAY_SILENCE_MS) /* it was silent before */
+		else if (seconds * 1000 < OVERLAY_SILENCE_MS) /* known to be silent */
 			snprintf(why, sizeof(why), "on host %s, whose daemon does not answer",
 				 proc->host);
 		else
@@ -165,7 +165,7 @@ void daemons_commit(struct daemons *daemons)
 	*answer = (struct job){.model = NULL};
 }
 
-/* A question about these ranks; the caller frees its bytes. */
+/* Encode a question about these ranks. The caller frees its bytes. */
 static struct buffer put_look(const struct pdbd_look *look, const struct rankset *ranks)
 {
 	struct buffer question = {.bytes = NULL};
@@ -175,7 +175,7 @@ static struct buffer put_look(const struct pdbd_look *look, const struct rankset
 	return question;
 }
 
-/* Leaves out what differs in all ranks: of 1,000,000 ranks in 20 places come the stacks of 20. */
+/* Leaves out what differs in all ranks: 1,000,000 ranks at 20 places send only 20 stacks. */
 int daemons_sample(struct daemons *daemons, const struct rankset *ranks,
 		   const struct node_sampling *sampling, const struct code_question *code,
 		   struct pdb_error *err)

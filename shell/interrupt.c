@@ -8,7 +8,7 @@
 
 #include "shell/interrupt.h"
 
-/* Signal handlers have no context to be given: this and model/interrupt.h are the process'. */
+/* Signal handlers get no context, so these variables and model/interrupt.h are global. */
 static volatile sig_atomic_t passed_to = -1;
 static int wake_pipe[2] = {-1, -1};
 
@@ -23,7 +23,7 @@ static void handle(int number)
 	if (wake_pipe[1] >= 0) {
 		ssize_t written = write(wake_pipe[1], "", 1);
 
-		(void)written; /* full: it is readable anyway */
+		(void)written; /* a full pipe is readable anyway */
 	}
 	errno = saved;
 }
@@ -54,7 +54,7 @@ void interrupt_pass_on(int pidfd)
 void interrupt_init(void)
 {
 	const int signals[] = {SIGINT, SIGHUP, SIGTERM};
-	struct sigaction action = {.sa_handler = handle}; /* no SA_RESTART: waits end */
+	struct sigaction action = {.sa_handler = handle}; /* no SA_RESTART: signals end waits */
 	struct sigaction nothing = {.sa_handler = do_nothing};
 
 	if (wake_pipe[0] < 0 && pipe2(wake_pipe, O_CLOEXEC | O_NONBLOCK) < 0)
@@ -62,7 +62,7 @@ void interrupt_init(void)
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		struct sigaction old;
 
-		/* Started by nohup: hang-ups stay ignored. */
+		/* Started by nohup: keep ignoring hang-ups. */
 		if (signals[i] == SIGHUP && sigaction(SIGHUP, NULL, &old) == 0 &&
 		    old.sa_handler == SIG_IGN)
 			continue;

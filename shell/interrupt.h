@@ -9,19 +9,19 @@
 
 #include "model/interrupt.h" /* interrupt_pending(): any of the three since interrupt_clear() */
 
-/* Handle SIGINT, SIGHUP, SIGTERM; and do nothing at SIGPIPE and SIGXFSZ, which are errors of
- * writes then. Unlike "ignore", handlers are not inherited by programs that pdb starts. */
+/* Handle SIGINT, SIGHUP and SIGTERM. Handlers for SIGPIPE and SIGXFSZ do nothing, so that writes
+ * fail with an error. Unlike "ignore", handlers are not inherited by programs that pdb starts. */
 void interrupt_init(void);
 
-void interrupt_clear(void);     /* Ctrl-C; what ends pdb stays */
+void interrupt_clear(void);     /* forget Ctrl-C; SIGHUP and SIGTERM stay */
 bool interrupt_wants_end(void); /* SIGHUP or SIGTERM came */
-/* Was it SIGTERM? Then it is forgotten: somebody else is to be told. */
+/* Did SIGTERM come? If so, forget it: the caller passes it on to another process. */
 bool interrupt_take_termination(void);
 
 /* Pass SIGUSR1 and SIGUSR2 on to the process of this pidfd from now on; -1: ignore them. */
 void interrupt_pass_on(int pidfd);
 
-/* Readable when any of the signals came; read by interrupt_drain(). For poll(). */
+/* A descriptor for poll(): readable when any of these signals came, until interrupt_drain(). */
 int interrupt_fd(void);
 void interrupt_drain(void);
 

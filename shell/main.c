@@ -26,7 +26,8 @@
 #include "shell/spinner.h"
 #include "shell/watch/watch.h"
 
-/* For argp, in the C library, so it is not in the archive, whose names no library sees. */
+/* argp in the C library reads this symbol. Symbols of the archive are hidden, so it is defined
+ * here. */
 __attribute__((visibility("default"))) const char *argp_program_version = "pdb " PDB_VERSION;
 
 enum { STATUS_CANNOT = 2 };
@@ -42,7 +43,7 @@ static bool is_file(const struct option_word *word)
 	return strcmp(word->option->argument, "FILE") == 0;
 }
 
-/* Returns how many failed; with --batch the first one ends it. */
+/* Returns how many lines failed. With --batch the first failure ends the run. */
 static int run_start_commands(struct session *session, const struct options *options)
 {
 	const struct option_list *commands = &options->program.commands;
@@ -65,7 +66,7 @@ static int run_start_commands(struct session *session, const struct options *opt
 	return failed;
 }
 
-/* How old the answers are, where that matters; see "help prompt". The caller frees. */
+/* The age of the answers, if it matters; see "help prompt". The caller frees. */
 static char *make_age(const struct session *session)
 {
 	double age = session_age(session);
@@ -99,7 +100,7 @@ static bool is_empty(const char *line)
 	return line[strspn(line, " \t")] == '\0';
 }
 
-/* Lines of a terminal: errors are told and the next line read, an empty line repeats. */
+/* Lines of a terminal: after an error the next line is read; an empty line repeats. */
 static void interact(struct session *session)
 {
 	struct line_source *source = editor_source(session->editor);
@@ -144,7 +145,7 @@ static int debug(struct session *session, const struct options *options)
 	if (!options->program.is_batch && !session->wants_quit) {
 		if (session->editor) {
 			interact(session);
-			failed = 0; /* what was mistyped at the prompt is no failure of pdb */
+			failed = 0; /* typing errors at the prompt are no failures of pdb */
 		} else if (script_run_file(session, "/dev/stdin", &err) < 0) {
 			session_complain(&err);
 			failed++;
@@ -164,7 +165,7 @@ static int clean(void)
 	return 0;
 }
 
-/* Commands of -ex that look at files, as "suspects GOOD BAD", say so themselves. */
+/* Do all -ex commands work without a job, such as "suspects GOOD BAD"? */
 static bool needs_no_job(const struct options *options)
 {
 	const struct option_list *commands = &options->program.commands;

@@ -37,7 +37,8 @@ static const char *find_redirection(const char *line)
 	return NULL;
 }
 
-/* Endings of files. Of those with one name a command takes the first that it has a view for. */
+/* File endings. An ending may have several formats: a command uses the first one that it has a view
+ * for. */
 static const struct ending {
 	const char *name;
 	enum format format;
@@ -48,7 +49,7 @@ static const struct ending {
 	{"pdf", FORMAT_DOT, "pdf"},
 };
 
-/* The format of a file by its ending: text, unless the command has a view for that. */
+/* The format by the file's ending; text if the command has no view for it. */
 static int choose_format(const char *path, const struct command *command, struct output *output,
 			 struct pdb_error *err)
 {
@@ -126,7 +127,7 @@ int output_split(const char *line, const struct command *command, char **text_re
 	return 0;
 }
 
-/* Somebody waits at the terminal for the answer. */
+/* A user waits at the terminal for the answer. */
 static bool is_watched(const struct session *session)
 {
 	return session->editor && isatty(STDOUT_FILENO);
@@ -205,7 +206,7 @@ static int close_stream(struct output *output, struct pdb_error *err)
 		return 0;
 	case OUTPUT_PLAIN:
 		if (output->stream == output->outer) {
-			/* A reader that had enough is no failure of the answer. */
+			/* A reader that closes the pipe early is no failure of the answer. */
 			if (fflush(output->outer) != 0 && errno != EPIPE)
 				return error_errno(err, "cannot write the answer");
 			return 0;

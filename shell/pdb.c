@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A session for programs. Names that are not in pdb.h are not seen outside of the library, so all
- * of pdb's modules can be used here; but the fewer commands, the fewer libraries are needed. */
+ * libpdb: a session for other programs. The library exports only names in pdb.h, so pdb's modules
+ * can be used here. Fewer commands need fewer libraries. */
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,14 +30,14 @@
 
 struct pdb_job {
 	struct session session;
-	FILE *nowhere;       /* what the session prints to when nobody has asked */
-	struct arena *facts; /* of the last look: verdict and groups are its; NULL: not known yet */
+	FILE *nowhere;       /* the session's output outside of questions */
+	struct arena *facts; /* verdict and groups of the last look; NULL: not made yet */
 	struct pdb_verdict verdict;
 	struct pdb_group *groups;
 	size_t num_groups;
 };
 
-/* Those that ask for nothing but what a look has found, and order, which looks at stacks. */
+/* Commands that only need the last look; order also looks at stacks. */
 static const struct command *const questions[] = {
 	&cmd_collectives, &cmd_graph,    &cmd_groups, &cmd_history, &cmd_loops,
 	&cmd_lp,          &cmd_messages, &cmd_model,  &cmd_order,   &cmd_progress,
@@ -51,7 +51,7 @@ const char *pdb_version(void)
 
 /* ---- The caller's world ---- */
 
-/* Numbers with a point, text in UTF-8, whatever the language. Returns what leave() takes. */
+/* Use a decimal point and UTF-8, whatever the program's locale. Returns the argument of leave(). */
 static locale_t enter(void)
 {
 	locale_t plain = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0);
@@ -185,7 +185,7 @@ int pdb_is_live(struct pdb_job *job)
 
 /* ---- Verdict and groups ---- */
 
-/* A text that goes with the facts. */
+/* Let the facts own a text. */
 static char *keep(struct pdb_job *job, char *text)
 {
 	return arena_keep(job->facts, text, free);
@@ -211,7 +211,7 @@ static void find_verdict(struct pdb_job *job)
 	};
 }
 
-/* As the recorder tells. */
+/* Groups by the recorder. */
 static void find_model_groups(struct pdb_job *job, const struct view *view)
 {
 	const struct eqgroups *all = job->session.groups;
@@ -232,7 +232,7 @@ static void find_model_groups(struct pdb_job *job, const struct view *view)
 	}
 }
 
-/* As the stacks tell; no groups if these do not. */
+/* Groups by stacks; none if stacks do not give any. */
 static void find_stack_groups(struct pdb_job *job, const struct view *view)
 {
 	const struct temporal_result *order = stack_order_of_look(&job->session, NULL);
@@ -302,7 +302,7 @@ int pdb_next_rank(const char *ranks, int after)
 
 /* ---- Answers ---- */
 
-/* The command that is the first word of *question, which is moved behind it. */
+/* The command at the beginning of *question, which moves past it. */
 static const struct command *take_question(const char **question, struct pdb_error *err)
 {
 	const char *word = *question + strspn(*question, " \t");

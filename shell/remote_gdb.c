@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Two processes: a relay copies between the terminal and the channels' sockets, and this one serves
- * the link meanwhile. When pdb is killed the relay loses its sockets, puts the terminal back as it
- * was and ends. */
+ * Two processes work here. A relay copies between the terminal and the channels' sockets; this
+ * process serves the link meanwhile. If pdb is killed, the relay loses its sockets, restores the
+ * terminal and ends. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -27,8 +27,8 @@
 #include "shell/remote_gdb.h"
 
 #define SIZE_MS 250    /* between two looks at the terminal's size */
-#define END_MS 10000   /* for gdb to end, with all that is done to it */
-#define SETTLE_MS 1000 /* for the rank to go on then */
+#define END_MS 10000   /* for gdb to end, whatever it is doing */
+#define SETTLE_MS 1000 /* then for the rank to continue */
 #define PAUSE_MS 20
 
 enum { RELAY_DONE = 0, RELAY_FAILED = 1, RELAY_GAVE_UP = 2 };
@@ -36,17 +36,17 @@ enum { RELAY_DONE = 0, RELAY_FAILED = 1, RELAY_GAVE_UP = 2 };
 struct run {
 	struct daemons *daemons;
 	const struct remote_gdb *gdb;
-	bool is_typed; /* else it carries out commands only */
+	bool is_typed; /* the user types; else gdb only runs commands */
 	uint32_t channel;
 	struct winsize size; /* of the terminal; rows 0: there is none */
-	bool is_lost;        /* the daemons are of no more use */
-	int sockets[2];      /* the terminal's, and of standard error when it is not typed; -1 */
+	bool is_lost;        /* the daemons can no longer be used */
+	int sockets[2];      /* terminal; standard error unless is_typed; -1 */
 };
 
 /* ---- The relay ---- */
 
-/* Keep the standard descriptors and the sockets alone: a copy of the link's would keep the daemons
- * when pdb has been killed. */
+/* Keep only the standard descriptors and the sockets. A copy of the link's socket would keep the
+ * daemons alive after pdb is killed. */
 static void keep_sockets(const struct run *run, struct relay *relay)
 {
 	const int away = 16;
@@ -89,7 +89,7 @@ static void __attribute__((noreturn)) be_relay(const struct run *run)
 	sigaction(SIGHUP, &defaults, NULL);
 	sigaction(SIGTERM, &defaults, NULL);
 	sigaction(SIGPIPE, &ignore, NULL);
-	/* The terminal may be another's by the time that it is put back. */
+	/* Another process may own the terminal by the time that it is restored. */
 	sigaction(SIGTTOU, &ignore, NULL);
 	sigaction(SIGTTIN, &ignore, NULL);
 	keep_sockets(run, &relay);
@@ -266,7 +266,7 @@ static int serve(struct run *run, pid_t relay, struct pdb_error *err)
 	return result;
 }
 
-/* Let somebody speak with gdb until it ends. */
+/* Let the user talk to gdb until it ends. */
 static int converse(struct run *run, struct pdb_error *err)
 {
 	struct child_hold hold;
@@ -288,7 +288,7 @@ static int converse(struct run *run, struct pdb_error *err)
 	return result;
 }
 
-/* Until gdb has ended, which it is told to, and the rank goes on. */
+/* Tell gdb to end; wait until it has ended and the rank continues. */
 static int await_end(struct run *run, struct remote_gdb_end *ret, struct pdb_error *err)
 {
 	uint64_t until = monotonic_ns() + END_MS * UINT64_C(1000000);
@@ -336,7 +336,7 @@ int remote_gdb_run(struct daemons *daemons, const struct remote_gdb *gdb,
 			result = converse(&run, err);
 		else
 			close_channels(&run);
-		/* It may have been started, whatever was answered, and is to hear of the end. */
+		/* gdb may have started whatever the answer was, so tell it to end. */
 		if (!run.is_lost && await_end(&run, ret, &later) < 0 && result == 0) {
 			*err = later;
 			result = -1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gdb on a rank of another node, at this terminal: a daemon runs it (attach/daemons/pdbd_gdb.h). */
+ * Runs gdb on a rank of another node, at this terminal. A daemon starts gdb there
+ * (attach/daemons/pdbd_gdb.h). */
 #ifndef PDB_SHELL_REMOTE_GDB_H
 #define PDB_SHELL_REMOTE_GDB_H
 
@@ -12,22 +13,22 @@ struct pdb_error;
 
 struct remote_gdb {
 	int rank;
-	const char *host;         /* where it is */
-	const char *const *words; /* for gdb: "-ex COMMAND" and so on; none: somebody types */
+	const char *host;         /* the rank's host */
+	const char *const *words; /* gdb's arguments, "-ex COMMAND" and so on; none: a user types */
 	size_t num_words;
 	int output_fd; /* for what gdb prints */
 };
 
 struct remote_gdb_end {
 	int status;   /* gdb's: its exit status, or 128 + signal */
-	char before;  /* the rank's state before, as in /proc/PID/stat... */
-	char after;   /* ...and afterwards; 'X': it has ended */
-	bool is_lost; /* the daemons are of no more use */
+	char before;  /* the rank's state before, as in /proc/PID/stat */
+	char after;   /* the same afterwards; 'X': it has ended */
+	bool is_lost; /* the daemons can no longer be used */
 };
 
-/* Returns when gdb has ended and the rank goes on. On failure *ret tells whether the daemons are
- * lost; gdb ends then in any case. ERROR_NOT_FOUND: there is no gdb; ERROR_GONE, ERROR_PERMISSION:
- * the rank's; ERROR_TIMEOUT: the host does not answer; ERROR_INTERRUPTED. */
+/* Run gdb until it has ended and the rank continues. On failure gdb ends in any case; *ret then
+ * says whether the daemons are lost. -1: ERROR_NOT_FOUND: there is no gdb; ERROR_GONE,
+ * ERROR_PERMISSION: about the rank; ERROR_TIMEOUT: the host does not answer; ERROR_INTERRUPTED. */
 int remote_gdb_run(struct daemons *daemons, const struct remote_gdb *gdb,
 		   struct remote_gdb_end *ret, struct pdb_error *err);
 

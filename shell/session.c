@@ -88,8 +88,8 @@ void session_deinit(struct session *session)
 	safe_paths_clear(&session->safe_paths);
 }
 
-/* The start is that of a clock that goes on while the machine sleeps; now is not, as if all sleep
- * was the job's. */
+/* The start time includes sleep of the machine, the current time does not. So the age may be too
+ * short, but never too long. */
 uint64_t session_age_ns(const struct session *session)
 {
 	uint64_t now_ns = monotonic_ns(), start_ns;
@@ -132,8 +132,8 @@ static void analyse(struct session *session)
 
 /* ---- Looking at the job ---- */
 
-/* Where the launcher does not tell of the ranks of other hosts, daemons look for those that are not
- * known yet: they may have been slow to start, or their daemon to answer. */
+/* If the launcher does not list the ranks of other hosts, daemons look for ranks not known yet.
+ * These may have started late, or their daemon may have answered late. */
 static int find_ranks(struct session *session, struct pdb_error *err)
 {
 	const struct proctable *table = session->job->proctable;
@@ -156,7 +156,7 @@ static void add_other_holes(struct session *session)
 {
 	struct job *job = session->job;
 	const struct proctable *table = job->proctable;
-	/* Where none may be started, that is said in few words, and what to do. */
+	/* If daemons must not be started, say so briefly, and what to do. */
 	const char *refusal = session->daemon_trouble.code == ERROR_PERMISSION
 				      ? session->daemon_trouble.text
 				      : NULL;
@@ -216,7 +216,8 @@ static int look_here(struct session *session, struct node_look_options *options,
 	return 0;
 }
 
-/* By daemons where these are needed, or here. *begin_ret: when, after daemons were started. */
+/* Look through daemons if they are needed, else from here. *begin_ret: when, after the start of
+ * daemons. */
 static int look_once(struct session *session, struct node_look_options *options,
 		     uint64_t *begin_ret, struct pdb_error *err)
 {
@@ -252,7 +253,7 @@ static int look(struct session *session, int milliseconds, struct pdb_error *err
 	return 0;
 }
 
-/* Names come from the files here. */
+/* Names come from files of this host. */
 static void resolve_names(struct session *session)
 {
 	struct job *job = session->job;
@@ -270,7 +271,7 @@ int session_attach(struct session *session, pid_t pid, const char *nspace, struc
 	if (find_job(pid, nspace, &session->launcher, &session->hosts, &table, err) < 0)
 		return -1;
 	job = job_create();
-	/* Answers go on by what they were found in. */
+	/* Open answers keep using the results that they were made from. */
 	job->keeps_replaced = true;
 	session->job = job;
 	proctable_destroy(job->proctable);
@@ -386,14 +387,15 @@ int session_be_sure(struct session *session, struct pdb_error *err)
 {
 	int longer = session->verdict ? verdict_longer_look(session->verdict) : 0;
 
-	/* A script goes by the status; a person reads that it is not sure, and may look again. */
+	/* Scripts rely on the exit status. People see that the answer is uncertain, and can look
+	 * again. */
 	if (!session->is_live || session->look_ms >= longer || session_has_ended(session) ||
 	    (session->verdict->kind == VERDICT_COMPUTATION && !session->is_batch))
 		return 0;
 	return look_again(session, longer, err);
 }
 
-/* Nothing is started for it, and no signal cuts it short: it waits for nobody but daemons. */
+/* No new samples, and no signal stops it: it waits only for daemons. */
 static bool do_not_sleep(uint64_t until_ns)
 {
 	(void)until_ns;
@@ -431,7 +433,7 @@ static bool decide(unsigned int value, bool automatic)
 	return value == SWITCH_AUTO ? automatic : value == SWITCH_ON;
 }
 
-/* Does the output end on this terminal, be it directly or through the pager? */
+/* Does the output go to this terminal, directly or through the pager? */
 static bool is_terminal(const struct session *session)
 {
 	return isatty(STDOUT_FILENO) && (session->out == stdout || session->out_is_paged);

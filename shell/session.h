@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Everything alive: the job, what was found out about it, settings, focus, and where lines come
- * from and output goes. Passed to every command. */
+ * The state of one pdb: the job, the results about it, settings, focus, the source of lines and the
+ * place of output. All commands get it. */
 #ifndef PDB_SHELL_SESSION_H
 #define PDB_SHELL_SESSION_H
 
@@ -21,9 +21,9 @@ struct code_address;
 struct sampler_cost;
 struct segment_kept;
 
-/* The stacks that were last taken by themselves, not with a look. */
+/* The stacks that were last sampled by themselves, not as part of a look. */
 struct sampling {
-	struct rankset *ranks; /* of which there are such stacks; NULL: none since the last look */
+	struct rankset *ranks; /* ranks with such stacks; NULL: none since the last look */
 	bool all_threads;
 	uint64_t taken_ns; /* CLOCK_MONOTONIC */
 };
@@ -34,26 +34,26 @@ struct session {
 	struct safe_paths safe_paths;
 
 	struct job *job;     /* NULL: none */
-	bool is_live;        /* attached, and not seen to have ended */
-	bool is_hung;        /* `watch` has found so, and the last look shows it */
-	char *snapshot;      /* the file it was loaded from, or NULL */
-	bool has_cores;      /* it is known from its cores alone */
-	struct cores *cores; /* their files; NULL: none */
+	bool is_live;        /* attached, and not known to have ended */
+	bool is_hung;        /* `watch` found a hang, and the last look shows it */
+	char *snapshot;      /* the file that the job was loaded from, or NULL */
+	bool has_cores;      /* the job is known only from its cores */
+	struct cores *cores; /* files of the cores; NULL: none */
 	struct launcher_info launcher;
-	struct launcher_hosts hosts; /* where ranks are that the launcher does not tell of */
+	struct launcher_hosts hosts; /* hosts of ranks that the launcher does not list */
 	int launcher_fd;             /* pidfd of the launcher: readable when it has ended; -1 */
-	bool is_own;                 /* started by us: `pdb run` */
+	bool is_own;                 /* started by `pdb run` */
 	struct symbols *symbols;
-	struct stack_order *stack_order; /* what their order needs; NULL: nothing so far */
+	struct stack_order *stack_order; /* for the order of stacks; NULL: not needed so far */
 	struct sampler *sampler;
 	struct node *node;               /* the ranks of this host */
-	struct daemons *daemons;         /* on all nodes of a job that has others; NULL: none */
-	bool has_lost_daemons;           /* and has started no others yet */
-	bool keeps_traces;               /* looks keep them for session_look_at_end() */
-	bool has_saved;                  /* watching has, a hang or what that saw */
-	struct pdb_error daemon_trouble; /* why there are none where they are needed; ERROR_NONE */
+	struct daemons *daemons;         /* on all nodes, if ranks are on other hosts; NULL: none */
+	bool has_lost_daemons;           /* daemons were lost, and no others started yet */
+	bool keeps_traces;               /* looks keep traces for session_look_at_end() */
+	bool has_saved;                  /* watching has saved the hang, or what it saw */
+	struct pdb_error daemon_trouble; /* why needed daemons are missing; ERROR_NONE */
 
-	/* Of the last refresh. NULL without models, but for verdict. */
+	/* Results of the last refresh. NULL without models, except verdict. */
 	struct job_comms *comms;
 	struct progress *progress;
 	struct eqgroups *groups;
@@ -61,27 +61,26 @@ struct session {
 	struct evidence *evidence;
 	struct waitfor *waitfor;
 	struct verdict *verdict;
-	struct temporal_result *order; /* of the stacks, if the verdict could go by it; NULL */
+	struct temporal_result *order; /* of the stacks, if the verdict could use it; else NULL */
 	struct sampling sampling;
-	const struct code_question *question; /* what sampling asks beside stacks; NULL: nothing */
+	const struct code_question *question; /* what sampling also reads; NULL: nothing */
 	uint64_t looked_ns;                   /* CLOCK_MONOTONIC; 0: never */
 	uint64_t look_cost_ns;                /* how long the last refresh took */
-	int look_ms;                          /* how long it was to take at least */
-	bool is_outdated;      /* gdb has had a rank since: the next answer takes a new one */
-	char *sample_trouble;  /* why there are no stacks at all; NULL: there are */
-	bool has_given_traces; /* of that refresh, to the command that is being carried out */
+	int look_ms;                          /* how long the last refresh had to take at least */
+	bool is_outdated;      /* gdb was on a rank since: the next answer looks again */
+	char *sample_trouble;  /* why there are no stacks at all; NULL: there are some */
+	bool has_given_traces; /* the running command already got the traces of that refresh */
 
 	struct rankset *focus; /* NULL: all */
 
 	FILE *out;         /* what commands print to */
-	int out_fd;        /* where that ends, for programs that write there themselves */
-	bool out_is_paged; /* collected to be shown on the terminal */
-	bool is_json;      /* all answers are to be JSON that can be */
+	int out_fd;        /* descriptor of that output, for programs that write there directly */
+	bool out_is_paged; /* output is collected, then shown on the terminal */
+	bool is_json;      /* every answer that can be JSON is JSON */
 
-	struct line_source
-		*source; /* of the line that is being carried out; NULL: the command line */
-	int depth;       /* of nested sources */
-	/* command_execute(), for lines that scripts and commands carry out */
+	struct line_source *source; /* source of the running line; NULL: the command line */
+	int depth;                  /* nesting depth of sources */
+	/* command_execute(), for lines in scripts and user-defined commands */
 	int (*execute)(struct session *session, const char *line, struct pdb_error *err);
 	struct editor *editor; /* NULL: nobody types */
 	bool is_batch;
@@ -91,103 +90,115 @@ struct session {
 void session_init(struct session *session);
 void session_deinit(struct session *session);
 
-/* All that find a job need a session without one. The job of the launcher `pid`, looked at; nspace:
- * one of several jobs of one launcher, or NULL. */
+/* The functions that open a job need a session without one. This one attaches to the job of the
+ * launcher `pid` and looks at it. nspace: one of several jobs of one launcher, or NULL. -1 and
+ * *err. */
 int session_attach(struct session *session, pid_t pid, const char *nspace, struct pdb_error *err);
-/* A snapshot's. */
+/* Load a snapshot. -1 and *err. */
 int session_load(struct session *session, const char *path, struct pdb_error *err);
-/* One that was read from such a file; it is the session's from now on. */
+/* Take over `job`, which was read from the snapshot file `path`. */
 void session_take_loaded(struct session *session, struct job *job, const char *path);
-/* That of cores, from files and directories; what cannot be used of them is told. */
+/* Load a job from core files and directories of cores. Cores that cannot be used are reported. -1
+ * and *err. */
 int session_load_cores(struct session *session, char *const *paths, size_t num_paths,
 		       struct pdb_error *err);
-/* An ended job of this host: segments of its ranks, one at least, which the session closes. */
+/* Open an ended job of this host from the segments of its ranks, at least one. The session closes
+ * them. -1 and *err. */
 int session_open_kept(struct session *session, struct segment_kept *kept, int num,
 		      struct pdb_error *err);
 
-/* Take over those of the job's processes (fd is -1 then), for session_look_at_end(). */
+/* Take over the segments that belong to processes of the job, for session_look_at_end(). Their fd
+ * becomes -1. */
 void session_keep(struct session *session, struct segment_kept *kept, int num);
 
-/* Leave the job, which goes on; the session is without a job then. */
+/* Leave the job, which keeps running. The session then has no job. */
 void session_detach(struct session *session);
 
-/* Look again and do all analyses anew. ERROR_GONE: nothing is left; the last snapshot stays. */
+/* Look again and repeat all analyses. -1 and *err; ERROR_GONE: no process is left, and the last
+ * snapshot stays. */
 int session_refresh(struct session *session, struct pdb_error *err);
 
-/* Look once more, for longer, if that may make the verdict surer. Errors are those of a refresh;
- * the last look stays then. */
+/* Look once more, for longer, if that may make the verdict more certain. Errors as
+ * session_refresh(); the last look then stays. */
 int session_be_sure(struct session *session, struct pdb_error *err);
 
-/* The processes of the job have ended: look at what was kept of those with traces, and get all
- * traces. ERROR_GONE: nothing was kept, and the last snapshot stays. */
+/* The job's processes have ended: look at the kept segments, those with traces, and get all traces.
+ * -1: ERROR_GONE: nothing was kept, and the last snapshot stays. */
 int session_look_at_end(struct session *session, struct pdb_error *err);
 
-/* Sample the stacks of `ranks`, so many times within so many milliseconds, in the place of older
- * samples. Ctrl-C: those taken till then count, if all ranks are on this host. */
+/* Sample the stacks of `ranks`, `times` times within `milliseconds`. The samples replace older
+ * ones. After Ctrl-C the samples taken so far count, if all ranks are on this host. -1 and *err. */
 int session_sample(struct session *session, const struct rankset *ranks, int times,
 		   int milliseconds, struct pdb_error *err);
-/* Until it is NULL, sampling reads this question's probes and makes its names known. Borrowed. */
+/* Set the question whose probes sampling reads and whose names it looks up; NULL: none.
+ * Borrowed. */
 void session_ask_code(struct session *session, const struct code_question *question);
-/* Read the question's probes in the main threads' stacks of the job's latest samples, as far as
- * ranks are still there; the samples stay what they are. Nothing for a snapshot. */
+/* Read the question's probes in the main threads' stacks of the job's latest samples, where ranks
+ * are still at the same place. The samples do not change otherwise. Does nothing for a snapshot. -1
+ * and *err. */
 int session_read_values(struct session *session, struct pdb_error *err);
-/* Ask the daemons, if any, for functions that no file here has; they come into the job's code. */
+/* Ask the daemons, if any, for functions that no file on this host has. They are added to the job's
+ * code. -1 and *err. */
 int session_read_code(struct session *session, const struct code_address *functions, size_t num,
 		      struct pdb_error *err);
-/* What sampling has cost so far, on all nodes; all 0 without a live job. */
+/* Get the cost of sampling so far, on all nodes; all 0 without a live job. -1 and *err. */
 int session_get_cost(struct session *session, struct sampler_cost *ret, struct pdb_error *err);
 
-/* The daemons, started if there should be some and are none; NULL: why there are none. */
+/* The daemons; started if they are needed and do not run. NULL: *err says why there are none. */
 struct daemons *session_daemons(struct session *session, struct pdb_error *err);
-/* The daemons have failed with *err. Unless that was for other reasons than themselves, they are
- * stopped; the next look has others. Returns -1 with what is to be said of it in *err. */
+/* The daemons failed with *err. Stops them, unless the cause lies elsewhere; the next look starts
+ * others. Returns -1; *err is the message for the user. */
 int session_lose_daemons(struct session *session, struct pdb_error *err);
 
-/* How long the job has run already, at least, in ns; 0: its launcher is gone. */
+/* How long the job has run at least, in ns; 0: its launcher is gone. */
 uint64_t session_age_ns(const struct session *session);
 
-/* What daemons have of `ranks` (NULL: of all) as of the last look and a look does not bring: parts
- * SHARE_DETAILS, SHARE_TRACES, of those that lack them. Nothing to do without daemons. */
+/* Get what daemons know of `ranks` (NULL: of all) beyond a look, as of the last look. parts:
+ * SHARE_DETAILS, SHARE_TRACES, only for ranks that lack them. Does nothing without daemons. -1 and
+ * *err. */
 int session_get_more(struct session *session, const struct rankset *ranks, unsigned int parts,
 		     struct pdb_error *err);
 
-/* For session.c. Try to have daemons, and again when they were lost; where they lack, this is
- * told. -1: interrupted. */
+/* For session.c. Start daemons if they are needed, also after others were lost. If there are none,
+ * this is reported. -1: interrupted. */
 int session_ensure_daemons(struct session *session, struct pdb_error *err);
-/* After a failure: were daemons lost, so that it is worth to try with others? */
+/* After a failure: were daemons lost, so that another try with new ones makes sense? */
 bool session_can_try_again(const struct session *session, struct pdb_error *err);
-/* Nothing has been sampled since the last look. */
+/* Forget that stacks were sampled since the last look. */
 void session_drop_sampling(struct session *session);
 
-/* Has the launcher ended? Notes it: is_live becomes false. */
+/* Has the launcher ended? If so, is_live becomes false. */
 bool session_has_ended(struct session *session);
-/* "the job has ended", or that its launcher has, and how to look at ranks here that live on. */
+/* Write why the job is over: "the job has ended", or that its launcher has, and how to look at
+ * ranks on this host that still run. */
 void session_describe_end(const struct session *session, char *buffer, size_t size);
 
-/* For views, without an answer: borrowed from the session, and an arena for what they make. */
+/* A view of the session, without an answer. All is borrowed from the session; what views make goes
+ * to `arena`. */
 struct view session_view(struct session *session, struct arena *arena);
 
-/* Rank lists ("lp", "group 2", "host node7" as this session sees them) from *next to the end of the
- * words, united; without words the focus, else all ranks. On success *ret belongs to the caller. */
+/* Take rank lists ("lp", "group 2", "host node7" as this session sees them) from *next to the end
+ * of the words, and unite them. Without words: the focus, else all ranks. On success the caller
+ * owns *ret. -1: ERROR_USAGE and others. */
 int session_take_ranks(struct session *session, const struct args *args, size_t *next,
 		       struct rankset **ret, struct pdb_error *err);
-/* One rank list that must name one rank; of "lp" with several the first. */
+/* Take one rank list that names one rank; if "lp" is several ranks, the first. -1 and *err. */
 int session_take_rank(struct session *session, const struct args *args, size_t *next, int *ret,
 		      struct pdb_error *err);
-/* The same for a rank that must have a model. */
+/* The same; the rank must have a model. */
 int session_take_model_rank(struct session *session, const struct args *args, size_t *next,
 			    int *ret, struct pdb_error *err);
 
 /* Seconds since the last look. */
 double session_age(const struct session *session);
-/* 1: the last look found a hang or a fault, or watching did; 0: it did not. */
+/* 1: the last look or watching found a hang or a fault; 0: neither did. */
 int session_status(const struct session *session);
 
-/* Print an error as pdb does: "pdb: text", further lines indented, to stderr. */
+/* Print an error to stderr as pdb does: "pdb: text", further lines indented. */
 void session_complain(const struct pdb_error *err);
-/* The same of a text that is none. */
+/* The same for a text that is no error. */
 void session_note(const char *text);
-/* From now on nothing of this is printed: this process is somebody else's program. */
+/* Print no more errors and notes: this process is another program's (libpdb). */
 void session_be_quiet(void);
 
 #endif

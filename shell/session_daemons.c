@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What a session asks of the job's processes beside looks: daemons and samples; and what it
- * says. */
+ * What a session asks the job's processes besides looks, with daemons and samples; and the messages
+ * about it. */
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 #include "shell/session.h"
 #include "shell/spinner.h"
 
-/* A job's processes end before its launcher, by about so much. */
+/* A job's processes end up to about this long before its launcher. */
 #define LAUNCHER_END_MS 2000
 
 static bool is_quiet;
@@ -200,7 +200,7 @@ void session_ask_code(struct session *session, const struct code_question *quest
 				   question ? question->num_probes : 0);
 }
 
-/* Into samples of their own, which the job has in the meantime. */
+/* Sample into separate samples, which are the job's meanwhile. */
 static int sample_values(struct session *session, struct samples *samples, struct pdb_error *err)
 {
 	const struct node_sampling once = {.times = 1, .sleep_until = interrupt_sleep_until};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The ranks that a command is given, by the names that a session knows. */
+ * Rank lists of commands, resolved with the names that the session knows. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static int find_least(const struct session *session, struct rankset **ret, struc
 	return 0;
 }
 
-/* Without a recorder groups are those of the stacks' order. */
+/* Without a recorder, groups come from the temporal order of stacks. */
 static int find_group(struct session *session, const char *word, struct rankset **ret,
 		      struct pdb_error *err)
 {
@@ -63,8 +63,8 @@ static int find_host(const struct session *session, const char *host, struct ran
 	return 0;
 }
 
-/* Take one rank list off the words at *next and move *next behind it: "0,3-5", "0-63:8", "all",
- * "lp", "group 2", "host node7" (two words). It is not empty. */
+/* Take one rank list at *next and move *next past it: "0,3-5", "0-63:8", "all", "lp", "group 2",
+ * "host node7" (two words). The result is not empty. */
 static int take(struct session *session, const struct args *args, size_t *next,
 		struct rankset **ret, struct pdb_error *err)
 {

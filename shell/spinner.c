@@ -16,7 +16,7 @@
 #define TICK_NS UINT64_C(200000000)
 #define BAR_WIDTH 20
 
-/* What has begun is drawn by a thread, as the one that works has no time for it. */
+/* A thread draws the spinner, as the working thread has no time for it. */
 static struct {
 	pthread_t thread;
 	pthread_mutex_t lock;
@@ -25,7 +25,7 @@ static struct {
 	char what[40];
 	uint64_t begin_ns;
 	double expected_s; /* 0: not known */
-	size_t length;     /* of what is drawn now */
+	size_t length;     /* columns drawn now */
 	unsigned int turn;
 } spinner = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -101,7 +101,7 @@ void spinner_start(const char *what)
 	spinner.begin_ns = monotonic_ns();
 	spinner.wants_end = false;
 	spinner.expected_s = 0;
-	/* Signals are for the thread that works: they end what it waits for. */
+	/* Signals go to the working thread: they end its waits. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	spinner.is_on = pthread_create(&spinner.thread, NULL, turn, NULL) == 0;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The process' sign of life while something takes longer than a second: on standard error, if it is
- * a terminal, in the line of the cursor, which is empty then and afterwards. */
+ * Shows that pdb still works when something takes longer than a second. It is drawn on standard
+ * error if that is a terminal, in the cursor's line. That line is empty before and afterwards. */
 #ifndef PDB_SHELL_SPINNER_H
 #define PDB_SHELL_SPINNER_H
 
-/* Tell from now on that `what` (a few words, copied) is done, unless something is told already. */
+/* Show `what` (a few words, copied) from now on. Does nothing if a spinner is already shown. */
 void spinner_start(const char *what);
 
-/* It will take so many seconds: a bar is shown. Nothing if there is no spinner. */
+/* The work will take so many seconds: show a bar. Does nothing without a spinner. */
 void spinner_expect(double seconds);
 
-/* Something else is to be printed: take it off the terminal; it comes back by itself. */
+/* Erase the spinner before other output; it comes back by itself. */
 void spinner_hide(void);
 
-/* It is done. Without spinner_start() nothing. */
+/* The work is done. Does nothing without spinner_start(). */
 void spinner_stop(void);
 
 #endif

@@ -17,15 +17,15 @@
 #include "render/view.h"
 
 enum {
-	MARGIN = 2,       /* columns left of everything */
+	MARGIN = 2,       /* columns left of the drawing */
 	GAP = 3,          /* columns between two nodes */
-	LEAST_LABEL = 10, /* no label is cut below this */
+	LEAST_LABEL = 10, /* least columns of a label */
 	JOINT_WIDTH = 1,
 	ORDER_SWEEPS = 8,
 	PLACE_SWEEPS = 6,
 };
 
-/* Behind the label of a marked node, and kept when that is cut. */
+/* Printed behind the label of a marked node, also when the label is cut. */
 static const char MARK[] = "  *";
 
 /* NULL: there are too many. */
@@ -162,7 +162,7 @@ static void fill_layers(struct drawing *drawing)
 
 /* ---- Order ---- */
 
-/* Stable, so that equal wishes keep the order of before and drawings repeat. */
+/* A stable sort: equal wishes keep their order, so drawings do not change. */
 static void sort_layer(struct drawing_layer *layer)
 {
 	struct drawing_node **nodes = layer->nodes;
@@ -181,7 +181,7 @@ static void sort_layer(struct drawing_layer *layer)
 
 /* ---- Place ---- */
 
-/* Cut the longest labels of a layer until its nodes fit side by side. Returns -1 if they do not. */
+/* Cut the longest labels of a layer until its nodes fit side by side. -1: they do not fit. */
 static int fit_layer(const struct view *view, struct drawing_layer *layer)
 {
 	int room = view->width - MARGIN - GAP * (layer->num - 1), total = 0;
@@ -217,8 +217,8 @@ static int wished_left(const struct drawing_node *node)
 	return (int)(node->wish + 0.5) - node->width / 2;
 }
 
-/* Put the nodes of a layer where they wish to be, in the middle between what pushing them apart to
- * the right and to the left would give. */
+/* Place the nodes of a layer where they wish to be. Overlapping nodes are pushed right in one pass
+ * and left in another; each node gets the middle of both results. */
 static void place_layer(const struct view *view, struct drawing_layer *layer)
 {
 	int pushed[DRAWING_MAX_NODES], least = MARGIN, most = view->width;
@@ -227,7 +227,7 @@ static void place_layer(const struct view *view, struct drawing_layer *layer)
 		pushed[i] = MAX(wished_left(layer->nodes[i]), least);
 		least = pushed[i] + layer->nodes[i]->width + GAP;
 	}
-	/* Not beyond the width: what stands there is pushed back. */
+	/* Push nodes beyond the width back. */
 	for (int i = layer->num; i-- > 0;) {
 		pushed[i] = MIN(pushed[i], most - layer->nodes[i]->width);
 		most = pushed[i] - GAP;
@@ -249,7 +249,7 @@ static void place_layer(const struct view *view, struct drawing_layer *layer)
 	}
 }
 
-/* Move everything to the left until it begins at the margin. */
+/* Move the drawing to the left margin. */
 static void move_to_margin(struct drawing *drawing)
 {
 	int left = drawing->view->width;
@@ -260,7 +260,7 @@ static void move_to_margin(struct drawing *drawing)
 		drawing->nodes[n].left -= left - MARGIN;
 }
 
-/* To start from: the nodes of each layer close together, in the middle below the widest layer. */
+/* First placement: the nodes of each layer close together, centred below the widest layer. */
 static void place_in_middle(struct drawing *drawing)
 {
 	int widest = 0;
@@ -284,7 +284,8 @@ static void place_in_middle(struct drawing *drawing)
 
 /* ---- Order and place ---- */
 
-/* Wishes: the mean slot, or column, of the neighbours above or below; without any the own one. */
+/* Set wishes: the mean slot, or column, of the neighbours above or below; without neighbours its
+ * own. */
 static void wish_mean(struct drawing *drawing, struct drawing_layer *layer, bool from_above,
 		      bool is_order)
 {
@@ -306,7 +307,7 @@ static void wish_mean(struct drawing *drawing, struct drawing_layer *layer, bool
 	}
 }
 
-/* From the bottom up and from the top down in turn. */
+/* Alternate: from the bottom up, from the top down. */
 static void sweep_layers(struct drawing *drawing, int sweeps, bool is_order)
 {
 	for (int sweep = 0; sweep < sweeps; sweep++) {
@@ -348,8 +349,8 @@ static bool is_port_taken(const struct drawing *drawing, const struct drawing_ed
 	return false;
 }
 
-/* The column nearest to `wish` above the target that is no port yet and below no other node's
- * centre: so that no two vertical lines ever run into each other. -1 if there is none. */
+/* The column nearest to `wish` above the target that is not a port yet and not below another node's
+ * centre. So no two vertical lines run into each other. -1: there is none. */
 static int choose_port(const struct drawing *drawing, const struct drawing_edge *edge, int wish)
 {
 	const struct drawing_node *to = edge->to;
@@ -368,7 +369,7 @@ static int choose_port(const struct drawing *drawing, const struct drawing_edge 
 	return -1;
 }
 
-/* A joint is one column wide: move it aside rather than let two lines run into each other. */
+/* A joint is one column wide: move it aside if two lines would run into each other. */
 static int move_joint(struct drawing *drawing, struct drawing_edge *edge)
 {
 	struct drawing_node *joint = edge->to;
@@ -396,7 +397,8 @@ static int compare_sources(const void *a, const void *b)
 	return drawing_center(one->from) - drawing_center(two->from);
 }
 
-/* Ports of the edges into one node, by their sources, two columns apart. in: room for all edges. */
+/* Set the ports of the edges into one node, in the order of their sources, two columns apart. in:
+ * room for all edges. */
 static int assign_ports(struct drawing *drawing, const struct drawing_node *node,
 			struct drawing_edge **in)
 {
@@ -422,7 +424,7 @@ static int assign_ports(struct drawing *drawing, const struct drawing_node *node
 	return 0;
 }
 
-/* From the top, so that a joint is in its final place before edges leave it. */
+/* From the top, so that joints have their final place before edges leave them. */
 static int route(struct drawing *drawing)
 {
 	struct drawing_edge **in = arena_array(drawing->view->arena, drawing->num_edges,

@@ -7,10 +7,10 @@
  *	       v          v
  *	   1:[5] halo   1:[4] halo  *
  *
- * Every node is one line of text, every edge leads downwards. Edges branch only below the node
- * that they come from and never join, so each arrow can be followed to just one node; where two
- * lines cross, the vertical one is drawn through. Nodes that nothing leads to from stand at the
- * bottom: layers are counted from there. */
+ * Every node is one line of text, and every edge leads downwards. Edges branch only below their
+ * source and never join, so each arrow leads to just one node. Where two lines cross, the vertical
+ * one is drawn through. Layers are counted from the bottom: nodes without outgoing edges are in the
+ * lowest layer. */
 #ifndef PDB_RENDER_ASCII_GRAPH_H
 #define PDB_RENDER_ASCII_GRAPH_H
 
@@ -22,7 +22,7 @@ struct arena;
 struct view;
 
 struct ascii_graph_node {
-	const char *label; /* cut where the layer has no room for it */
+	const char *label; /* cut if the layer has no room for it */
 	bool is_marked;    /* drawn with " *" behind the label */
 };
 
@@ -30,17 +30,17 @@ struct ascii_graph_edge {
 	uint32_t from, to; /* indexes of nodes */
 };
 
-/* Which nodes lead to which, directly or not: [from * num_nodes + to]. */
+/* Which nodes reach which, directly or not, as [from * num_nodes + to]. In the arena. */
 bool *ascii_graph_reach(struct arena *arena, size_t num_nodes, const struct ascii_graph_edge *edges,
 			size_t num_edges);
 
-/* Leave each edge once, and none from a node to itself nor any that a way over others stands for.
- * The graph has no cycle. Returns how many are left, by from, then to. */
+/* Remove duplicate edges, edges from a node to itself, and edges that a longer path replaces. The
+ * graph has no cycle. Returns the number of edges left, sorted by from, then to. */
 size_t ascii_graph_reduce(struct arena *arena, size_t num_nodes, struct ascii_graph_edge *edges,
 			  size_t num_edges);
 
-/* Print the graph. Returns 0; or -1, with nothing printed, if it has a cycle or does not fit
- * view->width even with labels cut to a few characters: then show it as a list. */
+/* Print the graph. Returns 0. Returns -1 and prints nothing if it has a cycle, or does not fit
+ * view->width even with labels of a few characters: then show it as a list. */
 int ascii_graph_print(const struct view *view, const struct ascii_graph_node *nodes,
 		      size_t num_nodes, const struct ascii_graph_edge *edges, size_t num_edges);
 

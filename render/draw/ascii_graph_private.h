@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Shared by ascii_graph.c, which decides where everything stands, and ascii_graph_draw.c, which
- * prints it. */
+ * Shared by ascii_graph.c, which places nodes and lines, and ascii_graph_draw.c, which prints
+ * them. */
 #ifndef PDB_RENDER_ASCII_GRAPH_PRIVATE_H
 #define PDB_RENDER_ASCII_GRAPH_PRIVATE_H
 
@@ -17,7 +17,7 @@ struct drawing_node {
 	int left;    /* column where the label begins */
 	int layer;   /* 0: the bottom */
 	int slot;    /* place in the layer, from the left */
-	double wish; /* while ordering and placing: where the neighbours would have it */
+	double wish; /* while ordering and placing: where its neighbours pull it */
 };
 
 struct drawing_edge {

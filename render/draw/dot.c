@@ -69,7 +69,7 @@ void dot_edge(struct dot *dot, uint32_t from, uint32_t to, const char *label)
 	dot->edges[dot->num_edges++] = (struct dot_edge){from, to, label};
 }
 
-/* line_end: what DOT has for the end of a line that is centered or begins at the left. */
+/* line_end: DOT's escape for the end of a centred or left-aligned line. */
 static void write_quoted(FILE *out, const char *text, const char *line_end)
 {
 	bool is_left = strcmp(line_end, "\\l") == 0;
@@ -106,7 +106,7 @@ static int compare_weight(const void *a, const void *b)
 	return node_a->index < node_b->index ? -1 : 1;
 }
 
-/* Mark the nodes that are drawn by themselves; returns how many are folded. */
+/* Mark the nodes that are drawn as themselves; returns the number of folded ones. */
 static size_t keep_nodes(const struct dot *dot)
 {
 	struct dot_node **order =

@@ -9,8 +9,9 @@
 #include "render/draw/dot.h"
 #include "render/text/html.h"
 
-/* Layouts and formats are plugins, in a list that "dot -c" makes when Graphviz is installed. It
- * keeps its last complaint; what it has instead is not of interest. Returns -1. */
+/* Set *err when Graphviz cannot draw `what`; returns -1. Layouts and formats are plugins, listed in
+ * a file that "dot -c" writes when Graphviz is installed. *err has Graphviz's last message, without
+ * its list of alternatives. */
 static int explain(struct pdb_error *err, const char *what)
 {
 	char *why = aglasterr(), *end = why ? strstr(why, ". Use one of") : NULL;
@@ -40,8 +41,8 @@ static int draw(GVC_t *gvc, graph_t *graph, const char *format, FILE *out, struc
 	return result;
 }
 
-/* One context for the life of the program: Graphviz's text plugin keeps pointers into the fonts of
- * the first context, which would dangle when that is freed and another one made. */
+/* One context for the life of the program. Graphviz's text plugin keeps pointers into the fonts of
+ * the first context; they would dangle if that were freed and another one created. */
 static GVC_t *get_context(void)
 {
 	static GVC_t *gvc;
@@ -63,7 +64,7 @@ int graphviz_draw(const char *dot, const char *format, char **bytes_ret, size_t 
 
 	if (!gvc)
 		return error_set(err, ERROR_SYSTEM, "Graphviz cannot be started");
-	/* Its warnings (a font that is not there) would end up between prompt and answer. */
+	/* Graphviz's warnings (about a missing font) would appear between prompt and answer. */
 	agseterr(AGMAX);
 	graph = agmemread(dot);
 	if (!graph)

@@ -52,7 +52,7 @@ static const char *shade_of(const struct view *view, double value)
 {
 	static const char *const blocks[] = {" ·", "░░", "▒▒", "▓▓", "██"};
 	static const char *const letters[] = {" .", "..", "::", "++", "##"};
-	/* The darkest is for what is the same. */
+	/* Only equal traces are darkest. */
 	size_t shade = value >= 1 ? 4 : (size_t)(value * 4);
 
 	return view->use_unicode ? blocks[shade] : letters[shade];
@@ -63,7 +63,7 @@ static void print_cell(const struct view *view, double value, bool as_number)
 	struct color c = color_of(value);
 	int percent = (int)(value * 100 + 0.5);
 
-	/* What differs is not rounded to the same. */
+	/* Do not round a difference to "equal". */
 	if (value < 1 && percent == 100)
 		percent = 99;
 	if (view->use_color)

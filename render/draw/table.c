@@ -22,7 +22,7 @@ struct cell {
 
 struct row {
 	struct cell *cells; /* [num_columns] */
-	size_t num_cells;   /* given so far */
+	size_t num_cells;   /* cells given so far */
 	const char *mark;   /* NULL: an ordinary row */
 };
 
@@ -64,7 +64,7 @@ void table_row(struct table *table)
 		(struct row){.cells = arena_array(arena, table->num_columns, sizeof(struct cell))};
 }
 
-/* What does not fit the columns is left out. */
+/* Cells beyond the last column are dropped. */
 static void add_cell(struct table *table, struct cell cell)
 {
 	struct row *row = table->rows ? &table->rows[table->num_rows - 1] : NULL;
@@ -113,7 +113,7 @@ static int count_digits(int count)
 	return snprintf(NULL, 0, "%d", count);
 }
 
-/* Digits of the largest count in a column of rank sets: so their colons stand below each other. */
+/* Digits of the largest count in a column of rank sets, to align the colons. */
 static int column_digits(const struct table *table, size_t c)
 {
 	int widest = 0;
@@ -147,7 +147,7 @@ static const char *cell_text(const struct table *table, struct arena *arena,
 
 static int natural_width(const struct table *table, size_t c, int digits)
 {
-	/* No cell gets more than the line, so no cell needs to be longer than that. */
+	/* No cell is wider than the line, so none needs to be longer. */
 	int widest = 0, most = table->view->width;
 
 	for (size_t r = 0; r < table->num_rows; r++) {
@@ -161,8 +161,8 @@ static int natural_width(const struct table *table, size_t c, int digits)
 	return widest;
 }
 
-/* Where a header is broken into two lines, so that the longer one is as short as can be: the length
- * of the first one. All of a header that stays on one line. */
+/* Break a header into two lines so that the longer one is as short as possible. Returns the length
+ * of the first line: the whole header if it stays on one line. */
 static size_t header_break(const struct table_column *column, bool is_wrapped)
 {
 	const char *header = column->header;
@@ -195,7 +195,7 @@ struct layout {
 	int *widths, *digits;
 	bool *is_left_out; /* hidden, or no room */
 	bool is_wrapped;   /* headers of numbers take two lines */
-	bool cut_marks;    /* to their first word */
+	bool cut_marks;    /* marks show their first word */
 };
 
 static int least_width(const struct table_column *column, const struct layout *layout)
@@ -203,8 +203,9 @@ static int least_width(const struct table_column *column, const struct layout *l
 	return column->min_width > 0 ? column->min_width : header_width(column, layout->is_wrapped);
 }
 
-/* The widest column that may still give way: of those with TABLE_YIELDS, else of all that are above
- * their least width, else (to_one) of all. Columns of numbers do not. SIZE_MAX: there is none. */
+/* The widest column that can become narrower. First choice: TABLE_YIELDS columns above their least
+ * width; then all columns above it; then (to_one) all columns. Columns of numbers never do.
+ * SIZE_MAX: there is none. */
 static size_t choose_widest(const struct table *table, const struct layout *layout, bool to_one)
 {
 	for (int pass = 0; pass < (to_one ? 3 : 2); pass++) {
@@ -240,7 +241,7 @@ static int total_width(const struct table *table, const struct layout *layout)
 	return total + (shown > 1 ? GAP * (shown - 1) : 0);
 }
 
-/* Let columns of text give way. */
+/* Make columns of text narrower. */
 static void narrow(const struct table *table, struct layout *layout, int room, bool to_one)
 {
 	while (total_width(table, layout) > room) {
@@ -252,8 +253,8 @@ static void narrow(const struct table *table, struct layout *layout, int room, b
 	}
 }
 
-/* The column that is left out next: one that can be spared, else one of numbers, the last one
- * first, and never the first of the table. SIZE_MAX: there is none. */
+/* The next column to leave out: one with TABLE_SPARE, else the last one of numbers; never the first
+ * of the table. SIZE_MAX: there is none. */
 static size_t choose_left_out(const struct table *table, const struct layout *layout)
 {
 	for (int pass = 0; pass < 2; pass++)
@@ -265,7 +266,7 @@ static size_t choose_left_out(const struct table *table, const struct layout *la
 	return SIZE_MAX;
 }
 
-/* Columns of the longest mark, or of the longest first word of one. */
+/* Width of the longest mark, or of the longest first word of a mark. */
 static int mark_width(const struct table *table, bool first_word)
 {
 	int widest = 0;
@@ -337,7 +338,7 @@ static void put_cell(FILE *out, const char *text, int width, enum table_align al
 		*pending += width - columns;
 }
 
-/* One of the header's lines: the last one has all of those that take one. */
+/* Print one header line. Headers on one line appear in the last. */
 static void print_header_line(const struct table *table, const struct layout *layout, bool is_last)
 {
 	const struct view *view = table->view;

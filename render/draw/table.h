@@ -9,11 +9,12 @@
  *	table_mark(table, "<- culprit");
  *	table_print(table);
  *
- * Columns are as wide as their widest cell. Rows are indented by two columns. Where they are wider
- * than view->width, headers of numbers take two lines. Then columns of text give way, the widest
- * first, down to their least width: cells are cut with an ellipsis, sets of ranks at a comma. Then
- * columns that can be spared are left out, and then those of numbers, the last one first. A line
- * below the table names them. Columns that stand to the right have numbers: these are never cut. */
+ * Columns are as wide as their widest cell. Rows are indented by two columns. If rows are wider
+ * than view->width, these steps follow in turn. Headers of numbers take two lines. Columns of text
+ * become narrower, the widest first, down to their least width: cells are cut with an ellipsis,
+ * sets of ranks at a comma. Columns with TABLE_SPARE are left out, then columns of numbers, the
+ * last one first. A line below the table names the columns left out. Numbers (TABLE_RIGHT) are
+ * never cut. */
 #ifndef PDB_RENDER_TABLE_H
 #define PDB_RENDER_TABLE_H
 
@@ -25,38 +26,40 @@ struct view;
 enum table_align { TABLE_LEFT, TABLE_RIGHT };
 
 enum table_flags {
-	TABLE_YIELDS = 1 << 0,     /* gives way before all columns without this flag */
-	TABLE_CUT_MIDDLE = 1 << 1, /* cells are cut in the middle: both their ends matter */
+	TABLE_YIELDS = 1 << 0,     /* becomes narrower before all columns without this flag */
+	TABLE_CUT_MIDDLE = 1 << 1, /* cells are cut in the middle: both ends matter */
 	TABLE_SPARE = 1 << 2,      /* left out before all columns without this flag */
 };
 
 struct table_column {
-	const char *name;       /* what code calls it: for table_hide() */
-	const char *header;     /* what people read; "" for none */
-	enum table_align align; /* TABLE_RIGHT: of numbers */
+	const char *name;       /* name in the code, for table_hide() */
+	const char *header;     /* text above the column; "" for none */
+	enum table_align align; /* TABLE_RIGHT: a column of numbers */
 	unsigned flags;         /* enum table_flags */
-	int min_width; /* of text: narrower only when all are at their least; 0: the header's */
+	int min_width;          /* text: narrower only if all are at their least; 0: the header's */
 };
 
-/* It lives in the view's arena. All that it is given is borrowed until it is printed. */
+/* Create a table in the view's arena. Everything passed to it is borrowed until it is printed. */
 struct table *table_create(const struct view *view, const struct table_column *columns,
 			   size_t num_columns);
 #define TABLE_OF(view, columns) table_create(view, columns, sizeof(columns) / sizeof((columns)[0]))
 
-/* Leave a column out, by name: one that says nothing in this table. */
+/* Leave out the column called `name`. */
 void table_hide(struct table *table, const char *name);
 void table_row(struct table *table); /* begin a row; cells not given stay empty */
-/* The next cell of the row: text, NULL for none; text by a printf() format; a set of ranks as
- * "4:[0-3]" with the colons aligned, of which NULL or an empty set leave the cell empty. */
+/* Add the next cell of the row. table_text(): text; NULL: empty. table_cell(): text by a printf()
+ * format. table_ranks(): a set of ranks as "4:[0-3]" with aligned colons; NULL or an empty set:
+ * empty. */
 void table_text(struct table *table, const char *text);
 void table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void table_ranks(struct table *table, const struct rankset *set);
-/* Make the row stand out: `mark` stands behind it ("": colour alone; NULL: it does not). Where room
- * is short, rows have its first word, and lines below the table say it in full. */
+/* Highlight the row: `mark` is printed behind it ("": only the colour; NULL: no highlight). If
+ * there is little room, rows show the first word of the mark, and lines below the table show it in
+ * full. */
 void table_mark(struct table *table, const char *mark);
 
 size_t table_num_rows(const struct table *table);
-/* Header and rows; nothing at all without rows. */
+/* Print header and rows. Prints nothing if there are no rows. */
 void table_print(const struct table *table);
 
 #endif

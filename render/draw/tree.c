@@ -24,7 +24,7 @@ struct tree {
 	uint32_t first, last; /* outermost nodes */
 };
 
-/* What is drawn left of a node's lines: grows and shrinks on the way through the tree. */
+/* The text left of a node's line; grows and shrinks on the way through the tree. */
 struct prefix {
 	char text[512];
 	int columns;
@@ -71,7 +71,7 @@ void tree_point(struct tree *tree, uint32_t node)
 	tree->nodes[node].is_pointed_at = true;
 }
 
-/* A line: what is drawn left of the node, then as much of its text as fits. */
+/* Print a line: the prefix, then as much of the node's text as fits. */
 static void print_node(const struct view *view, const struct prefix *prefix, const char *branch,
 		       const struct node *node)
 {
@@ -111,7 +111,7 @@ static void print_rest(const struct tree *tree, const struct view *view, uint32_
 	print_node(view, prefix, "", &rest);
 }
 
-/* Recursion is as deep as the lines are wide; chains of only children take none. */
+/* The width of lines limits recursion; chains of only children do not recurse. */
 static void print_subtree(const struct tree *tree, const struct view *view, uint32_t top,
 			  struct prefix *prefix)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A tree drawn with lines, a line of text for each node:
+ * A tree drawn with lines, one line of text per node:
  *
  *	4:[0-3] main() app.c:10
  *	        run() app.c:22
@@ -7,7 +7,7 @@
  *	|             MPI_Waitall()
  *	`-- 1:[1] compute() app.c:40
  *
- * An only child stands below its parent without a line to it. */
+ * An only child stands below its parent without a connecting line. */
 #ifndef PDB_RENDER_TREE_H
 #define PDB_RENDER_TREE_H
 
@@ -24,12 +24,13 @@ struct tree *tree_create(struct arena *arena);
 /* Add a last child to `parent`. The text is borrowed. Returns its index. */
 uint32_t tree_add(struct tree *tree, uint32_t parent, const char *text);
 void tree_mark(struct tree *tree, uint32_t node); /* print it in the colour of culprits */
-/* Let the line end with an arrow, for which text that is too long makes room. */
+/* End the node's line with an arrow; long text is cut to make room for it. */
 void tree_point(struct tree *tree, uint32_t node);
 
-/* Lines are cut at view->width. Where lines to children fill half of it, the rest is counted. */
+/* Print the tree; lines are cut at view->width. Where connecting lines fill half of the width,
+ * deeper nodes are only counted. */
 void tree_print(const struct tree *tree, const struct view *view);
-/* The same, `indent` columns further right: at most 16. */
+/* The same, `indent` columns (at most 16) further right. */
 void tree_print_indented(const struct tree *tree, const struct view *view, int indent);
 
 #endif

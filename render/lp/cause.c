@@ -15,7 +15,7 @@ enum { MAX_STEPS = 6, MAX_WAITS = 4, MAX_ROUNDS = 64 };
 
 /* ---- Waits in groups ---- */
 
-/* Waits that read the same but for who waits. */
+/* Waits whose texts are the same, whoever waits. */
 static void add_wait(struct same *waits, const struct view *view, const char *text, uint32_t lane,
 		     uint32_t need)
 {
@@ -29,7 +29,8 @@ static void add_wait(struct same *waits, const struct view *view, const char *te
 	entry->need = need;
 }
 
-/* What a need reads like; collectives that several wait in by calls of their own are told once. */
+/* Add a need by its text. Ranks that wait in one collective by calls of their own share an
+ * entry. */
 static void add_need(struct same *waits, const struct view *view, uint32_t lane, uint32_t need)
 {
 	const struct waitfor_need *needs = view->waitfor->needs;
@@ -48,14 +49,14 @@ static void add_need(struct same *waits, const struct view *view, uint32_t lane,
 
 /* ---- Deadlocks ---- */
 
-/* "in MPI_Recv, exchange() at pair.c:31, waits for ...": all but who. */
+/* "in MPI_Recv, exchange() at pair.c:31, waits for ...": the text without the rank. */
 static const char *step_text(const struct view *view, uint32_t lane, uint32_t need, bool is_one)
 {
 	return text_of(view, "%s, wait%s for %s", label_wait_where(view, lane, LABEL_FULL),
 		       is_one ? "s" : "", label_wait_need(view, need));
 }
 
-/* The need to tell of a lane: that of the circle, else the first that is not weak. */
+/* The need to show for an actor: the one on the circle, else the first that is not weak. */
 static uint32_t find_need(const struct waitfor *waitfor, const struct waitfor_deadlock *deadlock,
 			  uint32_t l)
 {
@@ -70,7 +71,8 @@ static uint32_t find_need(const struct waitfor *waitfor, const struct waitfor_de
 	return WAITFOR_NONE;
 }
 
-/* All of the deadlock, those who wait alike together. False: it is too much, nothing is printed. */
+/* Print the whole deadlock, actors with equal waits together. False: too much, nothing is
+ * printed. */
 static bool print_all(const struct view *view, const struct waitfor_deadlock *deadlock)
 {
 	struct same waits = {.arena = view->arena};
@@ -121,7 +123,7 @@ static const char *site_text(const struct view *view, uint32_t state)
 	return text_of(view, "%s, %s", site->name, label_user_place(view, site->path, LABEL_SHORT));
 }
 
-/* A rank took a step as no other: between its ends lies what was skipped, or done too much. */
+/* A rank took a step that no other took: calls between its ends were left out or done too often. */
 static void print_novel(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
@@ -144,7 +146,7 @@ static void print_novel(const struct view *view)
 			  verdict->novel_rank, site_text(view, novel->from), to);
 }
 
-/* A rank went on otherwise than before: it may have left out what it used to call there. */
+/* A rank continued differently than before: it may have left out the call that used to follow. */
 static void print_departure(const struct view *view)
 {
 	const struct departure *departure = &view->verdict->departure;
@@ -170,7 +172,7 @@ static void print_departure(const struct view *view)
 		  site_text(view, departure->usual), often, memory);
 }
 
-/* Who is not where the others are has gone past it. */
+/* Ranks that are not in the others' collective have gone past it. */
 static void print_skipped(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
@@ -186,7 +188,7 @@ static void print_skipped(const struct view *view)
 		  label_comm(view, collective->comm, LABEL_FULL));
 }
 
-/* What a need of one of them tells of another, that is in a call of its own. */
+/* Print the witness: what the need of one rank shows about another rank in another call. */
 static void print_witness(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
@@ -258,7 +260,7 @@ static void print_deadlock(const struct view *view)
 
 /* ---- Lost messages ---- */
 
-/* What somebody has sent in its place. */
+/* The message that was sent instead. */
 static void print_slip(const struct view *view, const struct waitfor_lost *lost)
 {
 	const struct waitfor_unreceived *message = &view->waitfor->unreceived[lost->message];
@@ -278,7 +280,8 @@ static void print_slip(const struct view *view, const struct waitfor_lost *lost)
 		  label_comm(view, message->comm, LABEL_SHORT), slips[lost->slip]);
 }
 
-/* What the receiver has got so far: it tells which of the two is more likely wrong. */
+/* What the receiver has received so far: shows whether the sender or the receiver is more likely
+ * wrong. */
 static void print_received(const struct view *view, const struct waitfor_lost *lost)
 {
 	const struct waitfor_unreceived *message = &view->waitfor->unreceived[lost->message];
@@ -315,7 +318,7 @@ void cause_print_unstarted(const struct view *view, uint32_t need, int indent)
 		  unstarted.was_started ? " again" : "");
 }
 
-/* How long ago it was sent: before its sender came to where it stands. */
+/* How long ago the message was sent, at least: before its sender came to its present place. */
 static const char *ago_text(const struct view *view, int sender)
 {
 	const struct waitfor *waitfor = view->waitfor;
@@ -391,7 +394,7 @@ static void print_lost(const struct view *view)
 
 /* ---- In the library ---- */
 
-/* What the first of them waits for that is met by the counts of calls. */
+/* Print what the first culprit waits for although the counts of calls show that it was done. */
 static void print_library(const struct view *view)
 {
 	const struct waitfor *waitfor = view->waitfor;
@@ -449,12 +452,12 @@ bool cause_has_places(const struct view *view)
 
 /* ---- Who waits for the culprits ---- */
 
-/* Which of some ranks are waited for, by collective and by communicator that is received from with
- * a wildcard: others who wait for the same wait for the same ranks. */
+/* Cache of awaited ranks: by collective, and by communicator of wildcard receives. All who wait for
+ * the same one wait for the same ranks. */
 struct peers {
 	const struct rankset *ranks;
-	struct rankset **of_collective, **of_comm; /* NULL: not asked yet */
-	struct rankset *other;                     /* of the last need of another kind */
+	struct rankset **of_collective, **of_comm; /* NULL: not computed yet */
+	struct rankset *other;                     /* for the last need of another kind */
 };
 
 static struct rankset *list_peers(const struct peers *peers, const struct view *view, uint32_t n)
@@ -477,7 +480,7 @@ static const struct rankset *find_peers(struct peers *peers, const struct view *
 	else if (need->kind == WAITFOR_MESSAGE && need->peer < 0 && !need->is_read)
 		kept = &peers->of_comm[need->comm];
 	if (!kept) {
-		/* There may be very many of these. */
+		/* There may be many of these, so only one is kept. */
 		rankset_destroy(peers->other);
 		return peers->other = list_peers(peers, view, n);
 	}
@@ -486,8 +489,9 @@ static const struct rankset *find_peers(struct peers *peers, const struct view *
 	return *kept;
 }
 
-/* Other ranks whose needs, weak ones apart, lead to one of `ranks` at once. waits (or NULL): they
- * by what they wait for; awaited (or NULL): those of `ranks` that they wait for. */
+/* Other ranks with a need, not a weak one, that leads directly to one of `ranks`. waits (or NULL)
+ * gets them by what they wait for; awaited (or NULL) gets the ranks of `ranks` that they wait
+ * for. */
 static struct rankset *find_waiting(const struct view *view, const struct rankset *ranks,
 				    struct same *waits, struct rankset *awaited)
 {
@@ -523,7 +527,7 @@ static struct rankset *find_waiting(const struct view *view, const struct rankse
 	return waiting;
 }
 
-/* As same_sort(), but as many of the same rank stay as they are. */
+/* As same_sort(), but entries that compare equal are left in their order. */
 static int compare_waits(const void *a, const void *b)
 {
 	const struct same_entry *one = a, *two = b;
@@ -532,7 +536,7 @@ static int compare_waits(const void *a, const void *b)
 	return order ? order : rankset_first(one->ranks) - rankset_first(two->ranks);
 }
 
-/* How many of `rest` wait for `direct`, be it by way of others of them. */
+/* How many of `rest` wait for `direct`, directly or through others of `rest`. */
 static int count_behind(const struct view *view, const struct rankset *direct,
 			const struct rankset *rest)
 {
@@ -552,7 +556,7 @@ static int count_behind(const struct view *view, const struct rankset *direct,
 	return after - rankset_count(direct);
 }
 
-/* "all others wait for ranks 99,101" where that is all there is to say of them. */
+/* "all others wait for ranks 99,101", if this says everything. */
 static void print_behind(const struct view *view, const struct rankset *direct, int indent)
 {
 	struct rankset *rest = parts_copy(view, view->verdict->waiting), *near;
@@ -582,7 +586,7 @@ void cause_print_waits(const struct view *view, int indent)
 {
 	struct same waits = {.arena = view->arena};
 	struct rankset *direct;
-	/* Who waits for a lost message is told already. */
+	/* Waits for a lost message are already shown. */
 	size_t max = view->verdict->kind == VERDICT_LOST ? 0 : MAX_WAITS;
 
 	if (rankset_is_empty(view->verdict->culprits))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What does not fit together of the calls that are one collective. */
+ * How the calls of one collective do not match. */
 #include <inttypes.h>
 
 #include "analysis/waits/waitfor.h"
@@ -14,7 +14,7 @@ enum { MAX_PARTIES = 6, MAX_PAIRS = 4 };
 
 /* ---- Parties ---- */
 
-/* The job's rank of a root. */
+/* A root as a rank of the job. */
 static const char *root_text(const struct view *view, uint32_t comm, int32_t root)
 {
 	const struct job_comm *of = &view->comms->comms[comm];

@@ -19,7 +19,7 @@ enum { MAX_GROUPS = 4, MAX_PLACES = 4, MAX_COUNTS = 3 };
 
 /* ---- By models ---- */
 
-/* For which thread those of the group wait, outside MPI. */
+/* Print the thread of its process that the group waits for, outside MPI. */
 static void print_thread_wait(const struct view *view, const struct eqgroup *group)
 {
 	const char *text = NULL, *first = NULL;
@@ -41,7 +41,7 @@ static void print_thread_wait(const struct view *view, const struct eqgroup *gro
 	text_wrap(view, 4, "%s", text);
 }
 
-/* name_ranks: tell also which of the culprits are in it. */
+/* name_ranks: also name the culprits in it. */
 static void print_group(const struct view *view, const struct eqgroup *group, bool name_ranks)
 {
 	const char *who = parts_who(view, parts_both(view, group->ranks, view->verdict->culprits));
@@ -59,7 +59,8 @@ static const struct iteration *find_iteration(const struct place *place, uint32_
 	return NULL;
 }
 
-/* Those who run this loop, culprits apart, and are in iteration *count or (count NULL) in none. */
+/* Ranks that run this loop, without culprits: those in iteration *count, or with count NULL those
+ * in no iteration. */
 static struct rankset *others_in(const struct view *view, uint32_t loop, uint64_t *count)
 {
 	struct rankset *ranks = parts_set(view);
@@ -83,7 +84,7 @@ static int compare_counts(const void *a, const void *b)
 	return (count_a > count_b) - (count_a < count_b);
 }
 
-/* The different iterations that the other ranks are in, ascending. */
+/* The distinct iterations of the other ranks, ascending. */
 static uint64_t *other_counts(const struct view *view, uint32_t loop, size_t *num_ret)
 {
 	uint64_t *counts = arena_array(view->arena, view->groups->num_groups, sizeof(*counts));
@@ -113,7 +114,7 @@ static const char *others_text(const struct view *view, uint32_t loop, uint64_t 
 	size_t number;
 	uint64_t *counts = other_counts(view, loop, &number);
 	enum verdict_kind kind = view->verdict->kind;
-	/* Who has left something out may be ahead of those who wait for it. */
+	/* A rank that left something out may be ahead of the ranks that wait for it. */
 	bool has_left_out =
 		kind == VERDICT_LOST || kind == VERDICT_DEADLOCK || kind == VERDICT_MISMATCH;
 
@@ -148,7 +149,7 @@ static const char *others_text(const struct view *view, uint32_t loop, uint64_t 
 	return line.text ? line.text : "";
 }
 
-/* Are both in the same loops, and in the same iterations of these? */
+/* Are both in the same loops and the same iterations? */
 static bool is_same_place(const struct place *a, const struct place *b)
 {
 	if (a->num_iterations != b->num_iterations || a->num_iterations == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What culprits that poll windows look for. */
+ * What culprits look for in windows that they poll. */
 #include <inttypes.h>
 
 #include "analysis/evidence/evidence.h"
@@ -11,7 +11,7 @@
 
 enum { MAX_LOOKS = 3 };
 
-/* Who has changed windows less often than others may be the one that has left it out. */
+/* A rank that has changed windows less often than others may have left the change out. */
 static void print_fewer(const struct view *view, uint32_t need, int indent)
 {
 	struct waitfor_updates updates;

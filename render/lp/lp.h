@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What lp's answer is made of, and what other answers take of it. */
+ * The parts of lp's answer that other answers also use. */
 #ifndef PDB_RENDER_LP_H
 #define PDB_RENDER_LP_H
 
@@ -10,40 +10,43 @@ struct rankset;
 struct view;
 struct waitfor_mismatch;
 
-/* ---- What the waits tell of the cause: cause.c ---- */
+/* ---- What the waits show about the cause: cause.c ---- */
 
-/* The lines below the first one: "deadlock: ...", "mismatch: ...", "lost message: ..." with who
- * waits for what. Nothing for other verdicts. */
+/* Print the lines below the first one: "deadlock: ...", "mismatch: ...", "lost message: ...", with
+ * who waits for what. Prints nothing for other verdicts. */
 void cause_print(const struct view *view);
-/* Ranks that wait for each other, of whom nobody is named. */
+/* Print ranks that wait for each other when the verdict names nobody. */
 void cause_print_open(const struct view *view);
-/* Do these lines say where the culprits are? */
+/* Do the lines of cause_print() show the culprits' places? */
 bool cause_has_places(const struct view *view);
-/* Who waits for the culprits, directly and behind those. Nothing where the waits do not tell. */
+/* Print who waits for the culprits, directly and indirectly. Prints nothing if the waits do not
+ * show it. */
 void cause_print_waits(const struct view *view, int indent);
-/* "mismatch: ..." with a line for each pair and each party: cause_mismatch.c. */
+/* Print "mismatch: ..." with a line for each pair and each party: cause_mismatch.c. */
 void cause_print_mismatch(const struct view *view, const struct waitfor_mismatch *mismatch,
 			  int indent);
-/* The request of another rank that meets this need, if that is made and not started; or nothing. */
+/* Print the other rank's request that would meet this need, if it was created but not started; else
+ * nothing. */
 void cause_print_unstarted(const struct view *view, uint32_t need, int indent);
-/* The commands that show it closer; "" for other verdicts. */
+/* Commands that show the cause in more detail; "" for other verdicts. */
 const char *cause_next(const struct view *view);
 
-/* What culprits look for in windows that they poll, and who may have left that out: looks.c. */
+/* Print what culprits look for in windows that they poll, and who may have failed to write it:
+ * looks.c. */
 void looks_print(const struct view *view, int indent);
 
 /* ---- Where ranks are: culprit_places.c ---- */
 
-/* For each group of culprits, of four at most: its place and for how long, unless has_places says
- * that they are told, and in which iterations of which loops it is, beside the others'. */
+/* Print for each group of culprits, at most four, its place and its stay (unless has_places:
+ * already printed), and its iterations of loops beside the others' iterations. */
 void culprit_places_print(const struct view *view, bool has_places);
-/* "MPI_Recv, exchange() at halo.c:12": the call of MPI, if it is inside one, and the place of a
- * rank's latest sample. NULL: there is no stack. */
+/* The place of a rank's latest sample: "MPI_Recv, exchange() at halo.c:12", with the MPI call if it
+ * is inside one. NULL: there is no stack. */
 const char *stack_place(const struct view *view, int rank);
-/* "MPI_Recv"; NULL: not inside MPI, or no stack. */
+/* The MPI call of a rank's latest sample: "MPI_Recv"; NULL: not inside MPI, or no stack. */
 const char *stack_call(const struct view *view, int rank);
-/* "rank 3: in MPI_Recv, exchange() at halo.c:12": a line for each place of the main threads of
- * these ranks, most ranks first, of four at most. Nothing for ranks without a stack. */
+/* Print a line for each place of the main threads of these ranks, at most four, most ranks first:
+ * "rank 3: in MPI_Recv, exchange() at halo.c:12". Prints nothing for ranks without a stack. */
 void stack_places_print(const struct view *view, const struct rankset *ranks);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Ranks that are missing: how they were ended and where, or why nothing is known of them. */
+ * Missing ranks: how and where they ended, or why nothing is known about them. */
 #include "analysis/verdict/verdict.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The verdict in words: who it is, where, what speaks for it, how sure, what next. */
+ * The verdict in words: which ranks, where, the evidence, how certain, next steps. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,13 +31,13 @@ static const char *named_text(const struct view *view, const struct rankset *ran
 	if (!strstr(who, "..."))
 		return text_of(view, "%s%s", who, of);
 	more = text_of(view, ", %d%s", rankset_count(ranks), of);
-	/* On a narrow terminal who it is comes before how many they are. */
+	/* On a narrow terminal the ranks come before their number. */
 	if (room < LEAST_WHO + (int)strlen(more))
 		return label_who(view->arena, ranks, room);
 	return text_of(view, "%s%s", label_who(view->arena, ranks, room - (int)strlen(more)), more);
 }
 
-/* Those that all waits end at, if they do not move: they are outside MPI. */
+/* Ranks outside MPI where all waits end, without those that move. */
 static struct rankset *find_slow(const struct view *view)
 {
 	struct rankset *slow = parts_copy(view, view->verdict->awaited);
@@ -46,7 +46,7 @@ static struct rankset *find_slow(const struct view *view)
 	return rankset_is_empty(view->verdict->waiting) ? parts_set(view) : slow;
 }
 
-/* Where nobody is named: who waits for whom. *is_fine_ret: it is known to be no hang. */
+/* The first line if nobody is named: who waits for whom. *is_fine_ret: it is certainly no hang. */
 static const char *none_text(const struct view *view, bool *is_fine_ret)
 {
 	const struct verdict *verdict = view->verdict;
@@ -87,7 +87,7 @@ static const char *none_text(const struct view *view, bool *is_fine_ret)
 	return "no rank waits inside MPI";
 }
 
-/* "No hang: ..." or "No certain hang: ...", or without that where watching has found one. */
+/* "No hang: ..." or "No certain hang: ..."; neither if watching found a hang. */
 static const char *none_headline(const struct view *view)
 {
 	bool is_fine;
@@ -131,7 +131,7 @@ static void print_first_line(const struct view *view)
 
 /* ---- No culprit: why ---- */
 
-/* Is it known of all of these how long they stayed anywhere before? */
+/* Are earlier stays of all these ranks known? */
 static bool have_history(const struct view *view, const struct rankset *ranks)
 {
 	const struct job_model *model = view->job->model;
@@ -142,7 +142,7 @@ static bool have_history(const struct view *view, const struct rankset *ranks)
 	return true;
 }
 
-/* The present stay of these ranks beside their longest earlier one. */
+/* The present stay of these ranks, compared with their longest earlier one. */
 static const char *stays_text(const struct view *view, const struct rankset *ranks)
 {
 	const struct verdict *verdict = view->verdict;
@@ -206,7 +206,7 @@ static void print_why_none(const struct view *view)
 	}
 }
 
-/* Where those are that all wait by their stacks, the few that are elsewhere first. */
+/* For ranks that all wait, by their stacks: print their places; the few elsewhere come first. */
 static void print_apart(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
@@ -253,7 +253,7 @@ static void print_why_unknown(const struct view *view)
 
 /* ---- By stacks ---- */
 
-/* Those whose processes are gone. */
+/* Ranks whose processes have ended. */
 static struct rankset *find_ended(const struct view *view)
 {
 	const struct job *job = view->job;
@@ -266,7 +266,8 @@ static struct rankset *find_ended(const struct view *view)
 	return ended;
 }
 
-/* `"kill -CONT 71 72" on node7`, for each host of these ranks, named if the job has several. */
+/* `"kill -CONT 71 72" on node7` for each host of these ranks; without the host if the job has only
+ * one. */
 static const char *continue_text(const struct view *view, const struct rankset *ranks)
 {
 	const struct proctable *table = view->job->proctable;
@@ -298,7 +299,7 @@ static const char *continue_text(const struct view *view, const struct rankset *
 	return line.text ? line.text : "\"kill -CONT\"";
 }
 
-/* What ends it, "" if it is nothing that a user can do, or for more ranks than can be listed. */
+/* What the user can do; "" if nothing. Pids are left out if there are too many ranks to list. */
 static const char *remedy_text(const struct view *view, char state, const struct rankset *ranks)
 {
 	if (state != 'T')
@@ -346,7 +347,7 @@ static bool is_waiting_group(const struct eqgroup *group)
 	return group->activity == ACTIVITY_IN_MPI || group->activity == ACTIVITY_POLLING;
 }
 
-/* The culprits that wait inside MPI themselves. */
+/* Culprits that wait inside MPI. */
 static struct rankset *find_waiting_culprits(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
@@ -502,7 +503,7 @@ static const char *likely_reason(const struct verdict *verdict)
 	return "ranks that poll may stop polling and go on";
 }
 
-/* Is there nothing more to look at? */
+/* Is the job known only from cores, so that no process can be looked at? */
 static bool has_cores(const struct view *view)
 {
 	return view->job->proctable->source == PROCTABLE_CORES;
@@ -536,7 +537,7 @@ static void print_confidence(const struct view *view)
 			  "of the whole run");
 }
 
-/* gdb cannot have a rank that somebody holds already. False: nobody does. */
+/* Print which process traces the rank, as gdb cannot attach then. False: none does. */
 static bool print_tracer(const struct view *view, int rank, int waiting)
 {
 	const struct sample *sample = samples_find(view->job->samples, rank, 0);
@@ -566,7 +567,7 @@ static void print_next(const struct view *view)
 
 	if (culprit < 0)
 		return;
-	/* Nothing is left of it to look at. */
+	/* No process is left to look at. */
 	if (is_ended && waiting >= 0)
 		text_wrap(view, 2, "next: \"bt %d\", and what the job has printed", waiting);
 	if (is_ended)

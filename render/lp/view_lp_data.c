@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The verdict for other programs. */
+ * The verdict as JSON. */
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/waitfor.h"
 #include "model/job/job.h"
@@ -49,7 +49,7 @@ static void write_crashes(struct json *json, const struct view *view)
 	json_end_array(json);
 }
 
-/* The message that somebody waits for. */
+/* The message that a rank waits for. */
 static void write_message(struct json *json, const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;

@@ -102,7 +102,7 @@ static int fill_chart(const struct view *view, struct chart *chart)
 	return number;
 }
 
-/* The bars of those ranks that are, or are not, culprits; neighbours of one height are one. */
+/* The bars of ranks that are, or are not, culprits. Neighbours of equal height are one bar. */
 static void write_bars(FILE *out, const struct chart *chart, const struct rankset *culprits,
 		       bool of_culprits)
 {
@@ -121,7 +121,7 @@ static void write_bars(FILE *out, const struct chart *chart, const struct rankse
 		while (end < chart->size && chart->counts[end] == chart->counts[r] &&
 		       rankset_contains(culprits, end) == of_culprits)
 			end++;
-		/* What is last is still to be seen. */
+		/* Even the smallest bar stays visible. */
 		height = 5 + (int)((double)(chart->counts[r] - (int64_t)base) / (double)span *
 				   (CHART_HEIGHT - 5));
 		fprintf(out, "M%d %dV%dH%dV%dZ", r, CHART_HEIGHT, CHART_HEIGHT - height, end,

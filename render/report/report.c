@@ -34,7 +34,8 @@ ASSET(report_js, "render/report/report.js");
 
 /* ---- Head ---- */
 
-/* What only this page's own style and script have: markup in a name could not run. */
+/* The nonce of this page's own style and script. Markup in a name does not know it and cannot
+ * run. */
 static void make_nonce(char nonce[33])
 {
 	unsigned char bytes[16] = {0};

@@ -13,7 +13,7 @@
 struct gate {
 	FILE *below;
 	bool closes_below, is_editor, is_terminal, is_standard;
-	/* A character or mark whose end has not come yet, and a 0 behind it. */
+	/* An incomplete character or mark, and a 0 behind it. */
 	char held[32];
 	size_t num_held;
 };
@@ -56,7 +56,7 @@ const char *gate_skip(const char *text, const char *end)
 	return text + (text < end);
 }
 
-/* What a whole mark stands for. */
+/* The sequence for a complete mark. */
 static void pass_mark(struct gate *gate)
 {
 	const char *text = gate->held + 1;
@@ -75,7 +75,7 @@ static void pass_mark(struct gate *gate)
 
 /* ---- Characters ---- */
 
-/* Bytes of a character that begins so; 1: it begins none. */
+/* Bytes of a character with this first byte; 1: it begins none. */
 static size_t wanted_size(unsigned char first)
 {
 	if (first < 0xc0 || first >= 0xf8)
@@ -83,7 +83,7 @@ static size_t wanted_size(unsigned char first)
 	return first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
 }
 
-/* What is held, whole or not. */
+/* Write the held bytes, complete or not. */
 static void let_go(struct gate *gate)
 {
 	const unsigned char *at = (const unsigned char *)gate->held, *end = at + gate->num_held;
@@ -102,7 +102,7 @@ static void let_go(struct gate *gate)
 	memset(gate->held, 0, sizeof(gate->held));
 }
 
-/* Does it pass wherever it is? */
+/* Does the byte pass in any context? */
 static bool is_plain(const struct gate *gate, char c)
 {
 	if (gate->is_editor && c)
@@ -110,7 +110,7 @@ static bool is_plain(const struct gate *gate, char c)
 	return (c >= ' ' && c < 0x7f) || c == '\n' || c == '\t';
 }
 
-/* A byte that is not plain, or that something is held before. */
+/* Take a byte that is not plain, or that follows held bytes. */
 static void take(struct gate *gate, char c)
 {
 	const bool is_mark = gate->num_held && !gate->held[0];
@@ -128,7 +128,7 @@ static void take(struct gate *gate, char c)
 			return;
 		}
 	}
-	/* What is held has no end. */
+	/* The held bytes will not be completed. */
 	if (gate->num_held && (is_mark || ((unsigned char)c & 0xc0) != 0x80))
 		let_go(gate);
 	if (is_plain(gate, c) && !gate->num_held) {
@@ -158,7 +158,7 @@ static ssize_t write_gate(void *cookie, const char *bytes, size_t size)
 		if (at < end)
 			take(gate, *at++);
 	}
-	/* What has been written is not kept back: the stream before the gate has a buffer. */
+	/* Flush at once: the stream before the gate has the buffer. */
 	return fflush(gate->below) == 0 && !ferror(gate->below) ? (ssize_t)size : 0;
 }
 
@@ -177,7 +177,7 @@ static int close_gate(void *cookie)
 	return result;
 }
 
-/* Of what `kind` says, which is copied to `gate`. */
+/* Open a gate like `kind`, which is copied to `gate`. */
 static FILE *open_gate(struct gate *gate, struct gate kind)
 {
 	const cookie_io_functions_t functions = {.write = write_gate, .close = close_gate};
@@ -223,11 +223,11 @@ void gate_use_unicode(bool use_unicode)
 	is_ascii = !use_unicode;
 }
 
-/* The C library lets its variables be set. */
+/* The C library allows to assign stdout and stderr. */
 void gate_install(void)
 {
 	is_ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
-	/* One call of the system for each message, as the gate flushes it. */
+	/* One system call per message, when the gate flushes. */
 	setvbuf(stderr, NULL, _IOFBF, BUFSIZ);
 	stdout = open_gate(&standard[0], (struct gate){.below = stdout, .is_standard = true});
 	stderr = open_gate(&standard[1], (struct gate){.below = stderr, .is_standard = true});

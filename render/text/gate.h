@@ -1,38 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The one way for text out of pdb, to a terminal, a pipe or a file. Streams that are gates pass
- * printable characters (text.h), newlines and tabs; all else becomes '?'. So no caller has to clean
- * a name, and none can forget it.
+ * A gate is a stream that cleans text before it reaches a terminal, a pipe or a file. All output of
+ * pdb goes through gates. They pass printable characters (text.h), newlines and tabs; all else
+ * becomes '?'. So callers need not clean names.
  *
- * What pdb itself wants of a terminal (colours, the begin of the line) is written by the functions
- * below. They put a byte 0 before it, which no string of C has, so no name can say it; a gate makes
- * the terminal's sequence of it. It passes through memory (open_memstream) unchanged, so what was
- * collected there goes on with fwrite() and its size. */
+ * The functions below write pdb's own colours and cursor movements. They mark them with a byte 0,
+ * which no C string contains, so no name can imitate them. The gate turns a mark into the
+ * terminal's sequence. Marks pass through memory (open_memstream) unchanged; write such memory with
+ * fwrite() and its size. */
 #ifndef PDB_RENDER_GATE_H
 #define PDB_RENDER_GATE_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Make standard output and standard error of this process gates: for programs, not libraries. */
+/* Make standard output and standard error of this process gates. For programs, not for
+ * libraries. */
 void gate_install(void);
-/* A gate before `below`, which stays open. Writing fails as it does there. Never NULL. */
+/* Open a gate before `below`, which stays open. Writing fails as it does there. Never NULL;
+ * fclose() frees. */
 FILE *gate_open(FILE *below);
-/* A gate before a file that is opened as by fopen(), and closed with it. *fd_ret (or NULL) is for
- * programs that write to it themselves. NULL and errno. */
+/* Open a gate before a file, opened as by fopen() and closed with the gate. *fd_ret (or NULL): its
+ * descriptor, for programs that write to it directly. NULL and errno. */
 FILE *gate_open_file(const char *path, const char *mode, int *fd_ret);
-/* A gate before standard output for a line editor. It makes sequences of its own, of ASCII, and
- * shows control characters in what is typed as ^X: those of ASCII pass. */
+/* Open a gate before standard output for a line editor. The editor writes ASCII sequences of its
+ * own, and shows typed control characters as ^X; so this gate passes ASCII control characters. */
 FILE *gate_open_editor(void);
 
-/* Does the terminal show more than ASCII? At first as the locale says. Files are UTF-8. */
+/* Can the terminal show more than ASCII? The default is the locale's. Files are always UTF-8. */
 void gate_use_unicode(bool use_unicode);
 
-/* A colour from here on: what is between "ESC [" and "m". */
+/* Switch to a colour: the text between "ESC [" and "m". */
 void gate_color(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Back to the begin of the line; the same, and the line is empty. */
+/* Go back to the beginning of the line; gate_erase_line() also empties it. */
 void gate_return(FILE *out);
 void gate_erase_line(FILE *out);
-/* The end of what one of these three has written at `text`, which is before `end`. */
+/* The end of the mark at `text`, if one of these three functions wrote it; `end` is the end of the
+ * text. */
 const char *gate_skip(const char *text, const char *end);
 
 #endif

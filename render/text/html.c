@@ -55,7 +55,7 @@ void html_paragraph(const struct view *view, int indent, const char *text)
 
 /* ---- Source ---- */
 
-/* Is a file with this name called as sources are? */
+/* Does the name look like that of a source file? */
 static bool is_source_name(const char *path)
 {
 	static const char *const endings[] = {"c",   "h",   "cc",  "hh",  "cpp", "hpp",
@@ -69,8 +69,8 @@ static bool is_source_name(const char *path)
 	return false;
 }
 
-/* Debug information names the file: who wrote it must not choose one of the user's to be mailed
- * around. So only what is called as sources are, also where a link leads. */
+/* Debug information contains the file's name. Its author must not be able to put a private file of
+ * the user into a report. So only names of source files are read, also behind links. */
 static FILE *open_source(const char *path)
 {
 	char link[64], real[PATH_MAX];

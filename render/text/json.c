@@ -10,7 +10,7 @@
 #include "render/text/utf8.h"
 #include "render/view.h"
 
-/* Wider than any line: nothing is cut. */
+/* wide enough to cut no line */
 enum { UNLIMITED_WIDTH = 1 << 20 };
 
 /* ---- Text ---- */
@@ -49,7 +49,7 @@ void json_quote(FILE *out, const char *text)
 
 /* ---- Values ---- */
 
-/* What comes before a value. */
+/* Write the comma and key before a value. */
 static void begin(struct json *json, const char *key)
 {
 	if (json->needs_comma)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * JSON as it is written, a value after the other, without line breaks. `key` is the member's name,
- * NULL in arrays and for the outermost value. Text is other people's: quotes, backslashes and
- * control characters are escaped, bytes that are not UTF-8 become U+FFFD, so the output is always
- * JSON. docs/json.md tells what the members are. */
+ * A writer of JSON, one value after the other, without line breaks. `key` is the member's name;
+ * NULL in arrays and for the outermost value. Text may come from other people's programs. Quotes,
+ * backslashes and control characters are escaped, and bytes that are not UTF-8 become U+FFFD, so
+ * the output is always valid. docs/json.md explains the members. */
 #ifndef PDB_RENDER_JSON_H
 #define PDB_RENDER_JSON_H
 
@@ -15,7 +15,7 @@ struct view;
 
 struct json {
 	FILE *out;
-	bool needs_comma; /* before what comes next */
+	bool needs_comma; /* before the next value */
 };
 
 void json_object(struct json *json, const char *key);
@@ -31,19 +31,19 @@ void json_count(struct json *json, const char *key, uint64_t value);
 void json_real(struct json *json, const char *key, double value);  /* null if it is not finite */
 void json_fixed(struct json *json, const char *key, double value); /* with six places */
 void json_seconds(struct json *json, const char *key, uint64_t ns);
-/* Ranks as "0-2,8", all of them; NULL is the empty set. */
+/* All ranks of the set as "0-2,8"; NULL is the empty set. */
 void json_ranks(struct json *json, const char *key, const struct rankset *ranks);
-/* The members "count" and "ranks" of an object that is open. */
+/* Write the members "count" and "ranks" of the open object. */
 void json_who(struct json *json, const struct rankset *ranks);
-/* What has the number 1 for people by its index 0; null for `none`. */
+/* Write an index as the number that people see, from 1; null if it is `none`. */
 void json_number(struct json *json, const char *key, size_t index, size_t none);
-/* An object with the numbers "from" and "to" of what has these indexes. */
+/* Write an object with the numbers "from" and "to" of these indexes. */
 void json_edge(struct json *json, size_t from, size_t to);
-void json_raw(struct json *json, const char *key, const char *value); /* text that is JSON */
-/* The lines that a view prints, as an array of text, however long they are. */
+void json_raw(struct json *json, const char *key, const char *value); /* `value` is JSON */
+/* The lines that a view prints, as an array of text; lines may have any length. */
 void json_lines(struct json *json, const char *key, const struct view *view,
 		void (*print)(const struct view *view));
-/* Text as a string of JSON. */
+/* Write text as a JSON string. */
 void json_quote(FILE *out, const char *text);
 
 #endif

@@ -10,7 +10,7 @@
 #include "render/text/utf8.h"
 #include "render/view.h"
 
-/* Of a paragraph's lines, however deep they are indented. */
+/* Least widths of a paragraph's lines, however deep the indent: in all, and of text. */
 enum { LEAST_WIDTH = 40, LEAST_TEXT = 12 };
 
 char *text_printed(const struct view *view, void (*print)(const struct view *view))
@@ -70,8 +70,8 @@ static bool is_digit_at(const char *text, size_t at)
 	return text[at] >= '0' && text[at] <= '9';
 }
 
-/* So much of the beginning, of `size` bytes, that no number is cut: a part of one is another
- * one. */
+/* How much of the first `size` bytes to keep so that no number is cut: a part of a number is
+ * another number. */
 static size_t head_size(const char *clean, size_t size)
 {
 	if (!is_digit_at(clean, size))
@@ -81,7 +81,7 @@ static size_t head_size(const char *clean, size_t size)
 	return size;
 }
 
-/* The same of the end, which begins at `start`. */
+/* The same for the end, which begins at `start`. */
 static size_t tail_start(const char *clean, size_t start)
 {
 	if (start == 0 || !is_digit_at(clean, start - 1))
@@ -89,8 +89,8 @@ static size_t tail_start(const char *clean, size_t start)
 	return start + strspn(clean + start, "0123456789");
 }
 
-/* So many columns of its head and tail at most, which are fewer than it has, with an ellipsis
- * between. */
+/* At most `head` and `tail` columns of the text with an ellipsis between. The text has more columns
+ * than these. */
 static const char *cut(struct arena *arena, const char *clean, size_t head, size_t tail,
 		       bool use_unicode)
 {
@@ -117,7 +117,7 @@ const char *text_fit_middle(struct arena *arena, const char *text, size_t width,
 	size_t ellipsis = use_unicode ? 1 : 3, head;
 	const char *clean;
 
-	/* Too narrow for a part of either end that says something. */
+	/* Too narrow for useful parts of both ends. */
 	if (width < ellipsis + 12)
 		return text_fit(arena, text, width, use_unicode);
 	clean = text_clean(arena, text, use_unicode);

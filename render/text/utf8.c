@@ -4,7 +4,7 @@
 size_t utf8_next(const char *start, uint32_t *code_ret)
 {
 	const unsigned char *text = (const unsigned char *)start;
-	/* The least that is not written shorter, by the number of bytes. */
+	/* The least code that needs this number of bytes. */
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
 	size_t size = text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
 	uint32_t code = text[0] & (0x7f >> size);
@@ -22,7 +22,7 @@ size_t utf8_next(const char *start, uint32_t *code_ret)
 		}
 		code = code << 6 | (text[i] & 0x3f);
 	}
-	/* Nor are halves of surrogate pairs characters, nor what is beyond the last. */
+	/* Halves of surrogate pairs and codes beyond the last are no characters either. */
 	if (!size || code < least[size] || (code >= 0xd800 && code < 0xe000) || code > 0x10ffff) {
 		*code_ret = UTF8_BROKEN;
 		return 1;

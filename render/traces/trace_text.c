@@ -16,7 +16,7 @@ enum { MOST_LOOP_TEXT = 160 };
 
 /* ---- Events ---- */
 
-/* *job_ret: the job that the symbol is of. */
+/* *job_ret: the symbol's job. */
 static const struct traces_symbol *find_symbol(const struct trace_runs *runs, uint32_t run,
 					       uint32_t symbol, const struct job **job_ret)
 {
@@ -130,7 +130,7 @@ const char *trace_text_thread(struct arena *arena, const struct trace_thread *th
 			      : arena_printf(arena, "%d", thread->lane->rank);
 }
 
-/* The ranks whose main threads have flags; and the other threads, with a comma before each. */
+/* The ranks whose main threads have flags, then other threads, each after a comma. */
 static struct rankset *part_threads(struct arena *arena, const struct trace_runs *runs,
 				    const uint8_t *flags, char **others_ret, int *num_others_ret)
 {

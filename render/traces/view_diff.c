@@ -25,9 +25,9 @@
 #include "render/view.h"
 
 enum {
-	CONTEXT = 3,       /* lines that are the same beside those that are not */
-	SHORTEST_FOLD = 3, /* fewer are not folded */
-	MOST_ROWS = 400,   /* more are counted, without -all */
+	CONTEXT = 3,       /* equal lines shown around a difference */
+	SHORTEST_FOLD = 3, /* fewer equal lines are not folded */
+	MOST_ROWS = 400,   /* more are only counted, without -all */
 	MOST_BOX_LINES = 20,
 };
 
@@ -40,7 +40,7 @@ struct diff_line {
 	enum diff_line_role role;
 	unsigned int depth;       /* loops around it */
 	const char *left, *right; /* NULL: nothing on that side */
-	bool is_kept;             /* it differs, is near or around what does, or at an end */
+	bool is_kept;             /* it differs, is near or around a difference, or at an end */
 };
 
 /* They live in the view's arena. */
@@ -49,7 +49,7 @@ struct diff_lines {
 	const struct trace_answer *sides;
 	struct diff_line *lines;
 	size_t num, capacity;
-	uint8_t *shown; /* [bodies of the set] loops whose bodies are in lines above */
+	uint8_t *shown; /* [bodies of the set] loops whose bodies were shown above */
 };
 
 static void add_line(struct diff_lines *lines, enum trace_diff_kind kind, enum diff_line_role role,
@@ -88,7 +88,7 @@ static const char *end_text(const struct trace_element *e)
 	return e->symbol == TRACE_NONE ? NULL : "]";
 }
 
-/* A loop that has been shown on its side before. */
+/* A loop already shown on its side. */
 static const char *again_text(const struct diff_lines *lines, const struct trace_element *e)
 {
 	return e->symbol == TRACE_NONE
@@ -110,7 +110,7 @@ static void add_begin(struct diff_lines *lines, enum trace_diff_kind kind, unsig
 	add_line(lines, kind, DIFF_BEGIN, depth, begin_text(lines, left), begin_text(lines, right));
 }
 
-/* All that is in a loop, which is the same on both sides or only on one. */
+/* Everything in a loop that is the same on both sides or only on one. */
 static void add_body(struct diff_lines *lines, enum trace_diff_kind kind, unsigned int depth,
 		     const struct trace_element *left, const struct trace_element *right)
 {
@@ -120,7 +120,7 @@ static void add_body(struct diff_lines *lines, enum trace_diff_kind kind, unsign
 	const struct trace_element *row = trace_set_row(lines->sides->runs->set, loop, &num);
 
 	add_begin(lines, kind, depth, left, right);
-	/* Inside nothing differs but for the sides that there are. */
+	/* Inside the loop nothing differs if both sides have it. */
 	if (kind == TRACE_DIFF_COUNT)
 		kind = TRACE_DIFF_SAME;
 	for (size_t i = 0; i < num; i++) {
@@ -175,7 +175,7 @@ static void add_rows(struct diff_lines *lines, size_t begin, size_t end)
 	}
 }
 
-/* What is near a difference, and the loops around it. */
+/* Lines near a difference, and the loops around it. */
 static void keep_lines(struct diff_lines *lines)
 {
 	size_t *begins = arena_array(lines->arena, lines->num + 1, sizeof(*begins)), depth = 0,
@@ -222,7 +222,7 @@ static struct diff_lines *make_lines(const struct view *view)
 	return lines;
 }
 
-/* How many lines from `at` on can be left out; 0: so few that it is not worth it. */
+/* How many lines from `at` on can be folded; 0: too few. */
 static size_t count_folded(const struct diff_lines *lines, size_t at)
 {
 	size_t end = at;
@@ -368,7 +368,7 @@ static uint32_t add_box(struct dot *dot, const struct diff_lines *lines, size_t 
 			: dot_node(dot, label, num, is_common(kind) ? DOT_PLAIN : DOT_STRONG);
 }
 
-/* The end of a piece that is the same, or not, from `at` on. */
+/* The end of the equal, or different, piece that begins at `at`. */
 static size_t piece_end(const struct diff_lines *lines, size_t at)
 {
 	bool common = is_common(lines->lines[at].kind);
@@ -413,7 +413,7 @@ void view_diff_dot(const struct view *view)
 
 /* ---- JSON ---- */
 
-/* All loops inside it are written out, so that what is made for one is freed with it. */
+/* Nested loops are written out; temporary data of one element is freed with it. */
 static void write_element(struct json *json, const char *key, const struct trace_answer *sides,
 			  int side, const struct trace_element *e)
 {
@@ -455,7 +455,8 @@ static void write_rows(struct json *json, const struct trace_answer *sides, size
 		if (row->kind == TRACE_DIFF_BODY) {
 			json_count(json, "left", row->left.count);
 			json_count(json, "right", row->right.count);
-			/* What was compared before is there once. */
+			/* A body that was compared before is written only once; here its number is
+			 * enough. */
 			if (row->inside == i + 1) {
 				json_count(json, "number", i);
 				write_rows(json, sides, row->inside, row->inside + row->num_inside);

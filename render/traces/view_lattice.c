@@ -178,7 +178,7 @@ void view_lattice(const struct view *view)
 
 /* ---- DOT ---- */
 
-/* As reduced labels: the traces whose lowest concept it is, attributes whose highest it is. */
+/* Reduced labels: traces whose lowest concept this is, attributes whose highest it is. */
 static const char *picture_label(const struct view *view, size_t concept, uint32_t *num_ret)
 {
 	const struct formal_context *context = found(view)->lattice->context;

@@ -23,7 +23,7 @@ static const struct trace_answer *found(const struct view *view)
 
 /* ---- The map ---- */
 
-/* What is drawn: parts of the leaves, each of one or more. */
+/* The parts that are drawn, each of one or more leaves. */
 struct parts {
 	uint32_t *part_of; /* [num_leaves] in the order of drawing */
 	size_t num;
@@ -39,7 +39,7 @@ static void flag_part(const struct view *view, const struct parts *parts, uint32
 		flags[t] = parts->part_of[found(view)->clusters->leaves[t]] == part;
 }
 
-/* For all traces. */
+/* Make flags for all traces, all 0. */
 static uint8_t *make_flags(const struct view *view)
 {
 	return arena_array(view->arena, found(view)->runs->num_threads + 1, 1);
@@ -108,7 +108,7 @@ static struct parts *make_parts(const struct view *view, size_t most)
 	return parts;
 }
 
-/* What the numbers are. */
+/* The caption of the numbers. */
 static const char *title_of(const struct view *view)
 {
 	return arena_printf(
@@ -165,7 +165,7 @@ static void print_clusters(const struct view *view)
 		uint32_t parent = place[n];
 
 		if (n < num_nodes - 1 && parent == 0)
-			continue; /* below what is shown */
+			continue; /* below the shown merges */
 		parent = tree_add(tree, n == num_nodes - 1 ? TREE_ROOT : parent - 1,
 				  node_text(view, n));
 		if (n < c->num_leaves || n - c->num_leaves < least)

@@ -40,7 +40,7 @@ static const char *run_text(const char *name)
 	return is_here(name) ? "this job" : name;
 }
 
-/* The trace of a pair that is of the bad run; that of the good one. */
+/* The trace of a pair in the bad run; the one in the good run. */
 static const char *bad_text(const struct view *view, uint32_t pair)
 {
 	const struct trace_answer *a = view->answer->compared;
@@ -55,7 +55,7 @@ static const char *good_text(const struct view *view, uint32_t pair)
 	return trace_text_thread(view->arena, &a->runs->threads[a->suspects->pairs[pair].good]);
 }
 
-/* How many of the ranking are as suspicious as the first. */
+/* How many traces at the top of the ranking are equally suspicious. */
 static size_t count_first(const struct trace_answer *a)
 {
 	const struct trace_suspect *first = &a->suspects->ranking[0];

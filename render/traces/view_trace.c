@@ -14,8 +14,8 @@
 #include "render/words/label.h"
 
 enum {
-	MAX_ELEMENTS = 400, /* of the sequence; half of them at its beginning */
-	MAX_INLINE = 6,     /* elements of a body that stands in one line */
+	MAX_ELEMENTS = 400, /* elements of the sequence; half of them from its beginning */
+	MAX_INLINE = 6,     /* most elements of a body on one line */
 	MIN_PLACE = 24,     /* columns */
 };
 
@@ -89,7 +89,7 @@ static const char *with_count(const struct printer *p, struct trace_element e)
 
 /* ---- Loops in one line ---- */
 
-/* Do both frames lie in one function, as far as names tell? */
+/* Are both frames in one function, as far as names show? */
 static bool is_same_function(const struct printer *p, uint32_t a, uint32_t b)
 {
 	const struct name *x = names_get(p->view->job->names, a);

@@ -19,7 +19,7 @@
 const char *label_rank_list(struct arena *arena, const struct rankset *set, int width)
 {
 	static const char rest[] = ",...";
-	/* A range takes two columns with its comma, so no more than this many can fit. */
+	/* A range and its comma take at least two columns, so no more than this many fit. */
 	const char *text =
 		arena_keep(arena, rankset_encode(set, width > 2 ? width / 2 + 1 : 1), free);
 	size_t room = width > 0 ? (size_t)width : 0, length = strlen(text);
@@ -156,7 +156,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$';
 }
 
-/* What Python calls a function that has no name: "<module>", "solve.<lambda>". Its length, or 0. */
+/* Length of Python's name for a function without a name, "<module>", "solve.<lambda>"; or 0. */
 static size_t nameless(const char *function, const char *at)
 {
 	const char *end;
@@ -167,7 +167,7 @@ static size_t nameless(const char *function, const char *at)
 	return end[-1] == '>' && (!*end || *end == '.') ? (size_t)(end - at) : 0;
 }
 
-/* Copy "operator" and its symbol, which may be made of brackets: operator(), operator<<. */
+/* Copy "operator" and its symbol, which may consist of brackets: operator(), operator<<. */
 static const char *copy_operator(const char *at, char **end)
 {
 	const char *from = at;
@@ -210,11 +210,11 @@ const char *label_function(struct arena *arena, const char *function)
 		} else if (*at == ' ' && had_parameters) {
 			break; /* " const", " [clone .cold]" */
 		} else if (*at == ' ') {
-			end = label; /* what came before was the return type */
+			end = label; /* the text before was the return type */
 			at++;
 		} else {
 			if (*at == ':')
-				had_parameters = false; /* those of an enclosing function */
+				had_parameters = false; /* parameters of an enclosing function */
 			*end++ = *at++;
 		}
 	}

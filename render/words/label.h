@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The words that all answers share: ranks, times, functions, places, states, loops. Labels live as
- * long as the arena, or the view's. They may hold names of other people's programs: print them
- * through table.h, text_wrap() or text_fit(), which let no control character through. */
+ * Labels for all answers: ranks, times, functions, places, states, loops. Labels live as long as
+ * the arena, or the view's arena. They may contain names from other people's programs. So print
+ * them through table.h, text_wrap() or text_fit(), which let no control character through. */
 #ifndef PDB_RENDER_LABEL_H
 #define PDB_RENDER_LABEL_H
 
@@ -32,8 +32,8 @@ enum label_detail { LABEL_SHORT, LABEL_FULL };
 
 /* ---- Ranks and times ---- */
 
-/* Count and ranks as STAT writes them: "4:[0-2,8]", in at most `width` columns by leaving out
- * ranges at the end: "509:[0-98,...]". Only the count may be wider than asked for. */
+/* Count and ranks as STAT writes them: "4:[0-2,8]". To fit `width` columns, ranges at the end are
+ * left out: "509:[0-98,...]". Only the count may exceed the width. */
 const char *label_ranks(struct arena *arena, const struct rankset *set, int width);
 /* "0-2,8", in at most `width` columns: "0-2,...". */
 const char *label_rank_list(struct arena *arena, const struct rankset *set, int width);
@@ -50,7 +50,7 @@ const char *label_time_range(struct arena *arena, uint64_t min_ns, uint64_t max_
 
 /* A tag or enum seg_tag: "7", "any", "others" (SEG_TAG_MANY), "post", "complete", ... */
 const char *label_tag(struct arena *arena, int32_t tag);
-/* How a rank was ended: "SIGSEGV at address 0x10", "SIGABRT", "SIGTERM from another process". */
+/* What ended a rank: "SIGSEGV at address 0x10", "SIGABRT", "SIGTERM from another process". */
 const char *label_crash(struct arena *arena, const struct job_crash *crash);
 /* "412" or "about 412". */
 const char *label_iteration(struct arena *arena, const struct iteration *iteration);
@@ -59,7 +59,7 @@ const char *label_function(struct arena *arena, const char *function);
 
 /* ---- Places: label_place.c ---- */
 
-/* "halo()"; in full with the parameters that a C++ name brings along. */
+/* A function with parentheses: "halo()". In full with the parameters of a C++ name. */
 const char *label_called(const struct view *view, const struct name *name,
 			 enum label_detail detail);
 /* A node of job->callpaths as a place in the source. */
@@ -67,19 +67,19 @@ const char *label_place(const struct view *view, uint32_t node, enum label_detai
 /* The same for one of the node's names. */
 const char *label_name(const struct view *view, uint32_t node, const struct name *name,
 		       enum label_detail detail);
-/* A node of a tree of stacks, as far as it is the same in all of them: by function "halo()
+/* The frame at a node of a stack tree, as far as all its stacks agree: by function "halo()
  * solver.c", by line "halo() solver.c:141", by address "halo() solver.c:141 0x1a2b". */
 const char *label_frame(const struct view *view, const struct calltree *tree, uint32_t node);
-/* The place of the innermost frame of `path` that is the program's own code. In full with what is
- * behind it: "find() at list.cpp:12 (std::_List_iterator::operator++() at stl_list.h:284)", "tick()
- * at timer.c:20, handling signal 14 that interrupted step() at solver.c:141". */
+/* The place of the innermost frame of `path` in the program's own code. In full, what that frame
+ * called follows: "find() at list.cpp:12 (std::_List_iterator::operator++() at stl_list.h:284)",
+ * "tick() at timer.c:20, handling signal 14 that interrupted step() at solver.c:141". */
 const char *label_user_place(const struct view *view, uint32_t path, enum label_detail detail);
 
-/* What LABEL_FULL has behind the place of `user`, the frame of `path` that is the program's own. */
+/* The text that LABEL_FULL adds behind the place of `user`, the program's own frame in `path`. */
 const char *label_behind(const struct view *view, uint32_t path, uint32_t user);
-/* The call of MPI that a path is in; NULL outside MPI, or in a signal's handler. Borrowed. */
+/* The MPI call that a path is in; NULL outside MPI, or in a signal handler. Borrowed. */
 const char *label_mpi_call(const struct view *view, uint32_t path);
-/* "MPI_Recv, exchange() at halo.c:12" of a call path, which is not CALLPATH_NONE. */
+/* A call path (not CALLPATH_NONE) as text: "MPI_Recv, exchange() at halo.c:12". */
 const char *label_stack(const struct view *view, uint32_t path);
 
 /* ---- States and groups: label_state.c ---- */
@@ -87,11 +87,11 @@ const char *label_stack(const struct view *view, uint32_t path);
 /* A state of the job model: "in MPI_Allreduce, halo() solver.c:141",
  * "computing after MPI_Send, halo() solver.c:125", "before its first MPI call". */
 const char *label_state(const struct view *view, uint32_t state, enum label_detail detail);
-/* What a group does and where. Groups outside MPI are placed by the stack samples of their threads
- * as far as these agree, else by the MPI call that they came from. */
+/* A group's activity and place. Outside MPI the place comes from its threads' stack samples as far
+ * as they agree, else from their last MPI call. */
 const char *label_where(const struct view *view, const struct eqgroup *group,
 			enum label_detail detail);
-/* What a group does, in one or two words: "MPI_Allgather", "compute_forces()", "after MPI_Send". */
+/* A group's activity in one or two words: "MPI_Allgather", "compute_forces()", "after MPI_Send". */
 const char *label_doing(const struct view *view, const struct eqgroup *group);
 /* Is a state of the job model in the loop, or in one inside it? */
 bool label_is_in_loop(const struct progress *progress, uint32_t loop, uint32_t state);
@@ -101,12 +101,12 @@ const char *label_loop(const struct view *view, uint32_t loop, enum label_detail
 
 /* ---- Communicators, windows and files: label_comm.c ---- */
 
-/* One of job->comms, by its name or the call that made it. Short: "MPI_COMM_WORLD", "rows (2nd of
- * 4)", "split at grid.c:40 (2nd of 4)". Full: "split of MPI_COMM_WORLD at grid.c:40 (2nd of 4)".
- * Those of one name, or made by one call, are counted in the order of making, then of members.
- * SEG_NO_COMM: "unknown communicator". */
+/* A communicator of job->comms, by its name or the call that made it. Short: "MPI_COMM_WORLD",
+ * "rows (2nd of 4)", "split at grid.c:40 (2nd of 4)". Full: "split of MPI_COMM_WORLD at grid.c:40
+ * (2nd of 4)". Those with the same name, or made by the same call, are numbered in order of
+ * creation, then of members. SEG_NO_COMM: "unknown communicator". */
 const char *label_comm(const struct view *view, uint32_t comm, enum label_detail detail);
-/* The same for an entry of a rank's own table, also of those that job->comms leaves out. */
+/* The same for an entry of a rank's own table, also one that job->comms leaves out. */
 const char *label_comm_local(const struct view *view, const struct model *model, uint32_t local,
 			     enum label_detail detail);
 /* "communicator", "intercommunicator", "window" or "file". Static text. */
@@ -114,48 +114,54 @@ const char *label_comm_kind(const struct view *view, uint32_t comm);
 
 /* ---- Who waits for what: label_wait.c ---- */
 
-/* "rank 7", or of several threads "rank 7, main thread". lane: index in the job model. */
+/* A lane: "rank 7", or if the rank has several threads "rank 7, main thread". lane: index in the
+ * job model. */
 const char *label_wait_who(const struct view *view, uint32_t lane);
-/* "in MPI_Recv, exchange() at pair.c:31", "outside MPI, in compute() at force.c:88". */
+/* Where an actor is: "in MPI_Recv, exchange() at pair.c:31", "outside MPI, in compute() at
+ * force.c:88". */
 const char *label_wait_where(const struct view *view, uint32_t actor, enum label_detail detail);
-/* What a need is for, after "waits for": "message 413 with tag 7 from rank 100, which has sent
- * 412", "ranks 99,101 to call MPI_Allgather, number 1237 on MPI_COMM_WORLD". */
+/* A need as text after "waits for": "message 413 with tag 7 from rank 100, which has sent 412",
+ * "ranks 99,101 to call MPI_Allgather, number 1237 on MPI_COMM_WORLD". */
 const char *label_wait_need(const struct view *view, uint32_t need);
-/* The same for many needs of one kind, without numbers: "messages with tag 7 from ranks 3-9". */
+/* Many needs of one kind, without numbers: "messages with tag 7 from ranks 3-9". */
 const char *label_wait_needs(const struct view *view, uint32_t need, const struct rankset *peers,
 			     int width);
-/* Why what a lane waits for is not known, or not all of it; NULL: it is. Static text. */
+/* Why it is not, or not completely, known what an actor waits for; NULL: it is known. Static
+ * text. */
 const char *label_wait_gap(const struct view *view, uint32_t actor);
 /* " on halo", or "" for MPI_COMM_WORLD. */
 const char *label_wait_on(const struct view *view, uint32_t comm);
 
 /* ---- Who waits for threads of its own process: label_thread.c ---- */
 
-/* "waits for thread 4321 to end (pthread_join), which is in MPI_Recv, work() at x.c:12", "waits for
- * a lock that it holds itself (pthread_mutex_lock)"; NULL: for no thread, as far as is known.
- * has_numbers false: "another thread", so that ranks that do the same read the same. */
+/* What a thread waits for in its own process: "waits for thread 4321 to end (pthread_join), which
+ * is in MPI_Recv, work() at x.c:12", "waits for a lock that it holds itself (pthread_mutex_lock)".
+ * NULL: no other thread, as far as is known. has_numbers false: "another thread", so that ranks
+ * that do the same get the same text. */
 const char *label_thread_wait(const struct view *view, const struct sample *sample,
 			      bool has_numbers);
-/* "pthread_join": what it waits in for other threads; NULL: nothing that is known. */
+/* The function in which it waits for other threads, "pthread_join"; NULL: not known. */
 const char *label_thread_function(const struct view *view, const struct sample *sample);
-/* "thread_waits": the threads of `ranks` that wait so, as far as samples tell; nothing if none. */
+/* Write the member "thread_waits": threads of `ranks` that wait for other threads, as samples show.
+ * Writes nothing if there are none. */
 void label_json_thread_waits(struct json *json, const struct view *view,
 			     const struct rankset *ranks);
 
 /* ---- The temporal order of stacks: order_text.c ---- */
 
-/* Where a group of stacks is: "in MPI_Allreduce, halo() at solver.c:12". */
+/* The place of a group of stacks: "in MPI_Allreduce, halo() at solver.c:12". */
 const char *order_text_where(const struct view *view, const struct temporal_group *group);
-/* "the loop at solver.c:12 of relax()". The loop's line is the first of those of its ends, or of
- * its beginning where that is in the same file. */
+/* A loop: "the loop at solver.c:12 of relax()". Its line is the lowest line among its beginning and
+ * its ends in the same file. */
 const char *order_text_loop(const struct view *view, const struct temporal_loop *loop);
-/* Why two groups are not ordered: "they are in different branches". */
+/* Why two groups are unordered: "they are in different branches". */
 const char *order_text_cause(const struct view *view, const struct temporal_reason *reason);
 /* Why no stack is before another, or the first reason for two of them. */
 const char *order_text_no_order(const struct view *view, const struct temporal_result *order);
-/* Of a verdict by the order: what makes the culprits earlier, a paragraph for each reason. */
+/* For a verdict by the temporal order: print why the culprits are earlier, one paragraph per
+ * reason. */
 void order_text_print_choice(const struct view *view);
-/* Of a verdict that the order could not choose for: why not, if there is an order at all. */
+/* For a verdict that the temporal order could not decide: print why not, if there is an order. */
 void order_text_print_doubt(const struct view *view);
 
 #endif

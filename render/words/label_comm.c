@@ -10,7 +10,7 @@
 #include "render/view.h"
 #include "render/words/label.h"
 
-/* Functions whose names say less than a word does; "MPI_Comm_split" is "split". */
+/* Functions with a shorter word: "MPI_Comm_split" is "split". */
 static const char *origin_word(const char *function)
 {
 	static const struct {
@@ -122,7 +122,7 @@ static const char *origin_text(const struct view *view, const struct job_comm *c
 	if (!comm->made_by)
 		return text_of(view, "unnamed %s",
 			       label_comm_kind(view, (uint32_t)(comm - view->comms->comms)));
-	/* A parent is told by its name or number: its own origin would be too long. */
+	/* Name a parent by its name or number: its origin would be too long. */
 	if (detail == LABEL_FULL && comm->parent != SEG_NO_COMM) {
 		const struct job_comm *parent = &view->comms->comms[comm->parent];
 

@@ -12,7 +12,7 @@
 #include "render/view.h"
 #include "render/words/label.h"
 
-/* The last component of the module's path, NULL where the code lies in no module. */
+/* The last component of the module's path; NULL: the code is in no module. */
 static const char *module_name(const struct job *job, uint32_t node)
 {
 	uint32_t module =
@@ -84,8 +84,8 @@ const char *label_stack(const struct view *view, uint32_t path)
 	return call ? text_of(view, "%s, %s", call, place) : place;
 }
 
-/* ", handling signal 14 that interrupted step() at solver.c:141" of a signal's frame further out
- * than the user's; "". */
+/* ", handling signal 14 that interrupted step() at solver.c:141", if a signal's frame is outside of
+ * the user's frame; else "". */
 static const char *handling_text(const struct view *view, uint32_t user)
 {
 	const struct job *job = view->job;

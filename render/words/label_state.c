@@ -32,7 +32,7 @@ const char *label_state(const struct view *view, uint32_t state, enum label_deta
 		       &view->job->model->sites[SEG_STATE_SITE(state)], detail);
 }
 
-/* Does the path go through the MPI library? Then it was not computing when sampled. */
+/* Does the path go through the MPI library? Then the thread was not computing. */
 static bool is_inside_mpi(const struct job *job, uint32_t path)
 {
 	while (path != CALLPATH_NONE && !names_is_signal(job->names, path)) {
@@ -51,15 +51,15 @@ static bool is_same_text(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-/* Where the threads of a computing group are, by their samples. */
+/* The places of the threads of a computing group, by their samples. */
 struct computing_place {
-	/* CALLPATH_NONE if there is no sample of them or they are in different functions */
+	/* CALLPATH_NONE: no samples, or in different functions */
 	uint32_t frame;
 	bool is_same_line;
 	char state;             /* of all (struct sample), 0 if they differ */
 	uint32_t innermost;     /* frame of one of them */
 	bool is_same_innermost; /* function of all */
-	const char *function;   /* that one of them waits in for other threads, or NULL */
+	const char *function;   /* of one of them that waits for threads, or NULL */
 	const char *behind;     /* label_behind() of all, "" if they differ */
 };
 
@@ -110,7 +110,7 @@ static struct computing_place find_computing_place(const struct view *view,
 	return ret;
 }
 
-/* "asleep in read()"; "computing" if it is not known to do anything else. */
+/* "asleep in read()"; "computing" if nothing else is known. */
 static const char *computing_doing(const struct view *view, const struct computing_place *place)
 {
 	const struct name *innermost = names_get(view->job->names, place->innermost);
@@ -157,7 +157,7 @@ const char *label_where(const struct view *view, const struct eqgroup *group,
 		return computing_text(view, group, detail);
 	if (group->activity == ACTIVITY_POLLING && polled)
 		return at_site(view, "polling", &sites[lane->site_map[polled]], detail);
-	/* After its last MPI call, which is MPI_Finalize as a rule. */
+	/* After its last MPI call, usually MPI_Finalize. */
 	if (group->activity == ACTIVITY_ENDED)
 		return site ? at_site(view, "ended after", &sites[site], detail)
 			    : "ended without an MPI call";
@@ -184,9 +184,9 @@ const char *label_doing(const struct view *view, const struct eqgroup *group)
 	return text_of(view, "after %s", function);
 }
 
-/* The frame whose function holds the loop: all states of the loop share loop->path; the next frame
- * inwards is where their paths part, in one function but at different calls. That of the header
- * stands for the loop. */
+/* The frame whose function contains the loop. All states of the loop share loop->path. In the next
+ * inner frame their paths part: it is one function, at different calls. The header's frame stands
+ * for the loop. */
 static uint32_t loop_frame(const struct job *job, const struct job_loop *loop)
 {
 	uint32_t path = job->model->sites[SEG_STATE_SITE(loop->header)].path;
@@ -199,7 +199,7 @@ static uint32_t loop_frame(const struct job *job, const struct job_loop *loop)
 	return callpaths_at_depth(job->callpaths, path, depth);
 }
 
-/* How far within the function of their frame two calls are in the same inlined functions. */
+/* How many levels of inlined functions two calls share, within the function of their frame. */
 static size_t common_level(const struct job *job, uint32_t a, uint32_t b, size_t max)
 {
 	size_t level = 0;
@@ -225,8 +225,8 @@ bool label_is_in_loop(const struct progress *progress, uint32_t loop, uint32_t s
 	return at == loop;
 }
 
-/* The innermost function that all calls of the loop are inlined into, at the header's. What is
- * inlined is asked of the others only where something is. */
+/* The innermost inlined function, at the header, that contains all calls of the loop. The others
+ * are only looked up if the header's frame has inlined functions. */
 static const struct name *loop_name(const struct view *view, uint32_t loop)
 {
 	const struct job *job = view->job;
@@ -250,7 +250,7 @@ static const struct name *loop_name(const struct view *view, uint32_t loop)
 	return name;
 }
 
-/* Would the loop around this one read the same, for want of line numbers? */
+/* Would the loop around this one have the same text, for lack of line numbers? */
 static bool has_namesake_around(const struct view *view, uint32_t loop)
 {
 	const struct job_loop *loops = view->progress->loops;

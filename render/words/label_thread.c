@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * For which other thread of its process a thread waits, and where that is. */
+ * Which other thread of its process a thread waits for, and where that is. */
 #include <string.h>
 
 #include "analysis/evidence/thread_wait.h"
@@ -25,7 +25,7 @@ static const char *thread_text(const struct view *view, const struct sample *of,
 	return has_numbers ? text_of(view, "thread %d", (int)tid) : "another thread";
 }
 
-/* "for thread 4321 to end (pthread_join)"; NULL: no thread is known. */
+/* "for thread 4321 to end (pthread_join)"; NULL: the thread is not known. */
 static const char *wait_text(const struct view *view, const struct sample *sample,
 			     const struct thread_wait *wait, bool has_numbers)
 {
@@ -56,7 +56,7 @@ const char *label_thread_wait(const struct view *view, const struct sample *samp
 	end = thread_wait_follow(view->job, sample, way, MAX_STEPS, &num);
 	for (size_t i = 1; i < num; i++) {
 		wait = thread_wait_of(view->job, way[i]);
-		/* Inside MPI it is the call that tells. */
+		/* Inside MPI the call itself says what it waits for. */
 		next = end == THREAD_WAIT_END_IN_MPI && i + 1 == num
 			       ? NULL
 			       : wait_text(view, way[i], &wait, has_numbers);

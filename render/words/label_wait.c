@@ -56,14 +56,14 @@ const char *label_wait_on(const struct view *view, uint32_t comm)
 {
 	const struct job_comm *of = comm == SEG_NO_COMM ? NULL : &view->comms->comms[comm];
 
-	/* The world goes without saying where messages are meant. */
+	/* For messages, MPI_COMM_WORLD is not mentioned. */
 	if (!of || (of->parent == SEG_NO_COMM && of->name && !strcmp(of->name, "MPI_COMM_WORLD")))
 		return "";
 	return text_of(view, " on %s", label_comm(view, comm, LABEL_SHORT));
 }
 
-/* The same of a communicator of which only the name was read. Open MPI names most of them
- * "MPI COMMUNICATOR 3 DUP FROM 0". */
+/* The same for a communicator whose name alone was read. Open MPI calls most of them "MPI
+ * COMMUNICATOR 3 DUP FROM 0". */
 static const char *on_name(const struct view *view, const char *name)
 {
 	int number;
@@ -116,7 +116,7 @@ static const char *message_name(const struct view *view, const struct waitfor_ne
 	return is_counted(need) ? text_of(view, "message %" PRIu64, need->number) : "a message";
 }
 
-/* ", which has sent 412", as far as that tells something. */
+/* ", which has sent 412" if the count is certain, else "". */
 static const char *given_text(const struct view *view, const struct waitfor_need *need,
 			      const char *did)
 {
@@ -190,7 +190,7 @@ static const char *part_text(const struct view *view, uint32_t n, const char *on
 	bool is_any = waitfor->needs[n].peer < 0;
 	struct rankset *peers = parts_set(view);
 
-	/* Where the library takes that of anybody there is a need for each. */
+	/* If the library accepts any of several parts, there is a need for each. */
 	for (uint32_t i = actor->first_need; i < actor->first_need + actor->num_needs; i++)
 		if (i == n || (is_any && waitfor->needs[i].kind == WAITFOR_PART &&
 			       waitfor->needs[i].peer < 0))
@@ -235,7 +235,7 @@ static const char *looked_at_text(const struct view *view, const struct waitfor_
 	return text_of(view, "%s of rank %" PRId32, window, need->peer);
 }
 
-/* The call by which the other rank tells. */
+/* The call with which the other rank gives the signal. */
 static const char *token_function(int32_t tag)
 {
 	switch (tag) {
@@ -256,14 +256,15 @@ static bool is_token(const struct waitfor_need *need)
 	return need->tag <= SEG_TAG_POST;
 }
 
-/* Of windows no messages are sent: it is a lock that somebody waits for. */
+/* Windows have no messages: it is a lock that is waited for. */
 static bool is_lock(const struct view *view, const struct waitfor_need *need)
 {
 	return need->comm != SEG_NO_COMM &&
 	       view->comms->comms[need->comm].kind == SEG_COMM_WINDOW && !is_token(need);
 }
 
-/* Of a message, token or lock, or of a collective that all members have begun. */
+/* The text for the transfer of a message, token or lock, or of a collective that all members have
+ * begun. */
 static const char *transfer_text(const struct view *view, const struct waitfor_need *need,
 				 const char *on)
 {

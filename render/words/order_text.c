@@ -17,7 +17,7 @@ enum { MAX_CHOICES = 3, MAX_LOOPS = 16 };
 
 /* ---- Loops and causes ---- */
 
-/* Where the code at an address is from. */
+/* The source of the code at an address. */
 static const struct name *name_at(const struct view *view, uint32_t module, uint64_t address)
 {
 	return names_get(view->job->names, callpaths_intern(view->job->callpaths, CALLPATH_NONE,
@@ -135,12 +135,12 @@ const char *order_text_cause(const struct view *view, const struct temporal_reas
 
 /* ---- What a verdict went by ---- */
 
-/* Groups that are later than one of the culprits' for the same reason. */
+/* Groups that are later than a culprit's group for the same reason. */
 struct choice {
 	struct temporal_reason reason;
 	size_t a, b; /* the first two groups */
 	struct rankset *earlier, *later;
-	int64_t min, max; /* of the variable in the later ones */
+	int64_t min, max; /* of the variable, in the later groups */
 };
 
 static bool is_same_reason(const struct temporal_reason *a, const struct temporal_reason *b)
@@ -194,7 +194,7 @@ static size_t find_choices(const struct view *view, struct choice *choices)
 	return num;
 }
 
-/* ", with it=17 in all of them": of the loops that both places are in. */
+/* ", with it=17 in all of them": the loops that contain both places. */
 static const char *same_iterations(const struct view *view, const struct choice *choice)
 {
 	const struct temporal_loop *loops[2][MAX_LOOPS];

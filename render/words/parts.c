@@ -17,8 +17,8 @@
 #include "render/words/role.h"
 
 enum {
-	MARK_RANKS_WIDTH = 24, /* of the ranks in a mark */
-	WHO_WIDTH = 30,        /* of those in a sentence */
+	MARK_RANKS_WIDTH = 24, /* columns of the ranks in a mark */
+	WHO_WIDTH = 30,        /* columns of the ranks in a sentence */
 	MAX_ARTICLES = 120,    /* there may be a group for each rank */
 };
 
@@ -55,7 +55,7 @@ struct rankset *parts_in_focus(const struct view *view, const struct rankset *ra
 	return parts_both(view, ranks, view->focus ? view->focus : ranks);
 }
 
-/* Is the group one of the first `most` that are accused? */
+/* Is the group one of the verdict's first `most` groups? */
 static bool is_accused(const struct view *view, uint32_t group, size_t most)
 {
 	const struct verdict *verdict = view->verdict;
@@ -131,7 +131,7 @@ const char *parts_stay(const struct view *view, const struct eqgroup *group)
 	return strstr(since, "moving") ? since : text_of(view, "for %s", since);
 }
 
-/* The stack of a computing group's first thread, if it was seen whole; else CALLPATH_NONE. */
+/* The stack of a computing group's first thread, if it is complete; else CALLPATH_NONE. */
 static uint32_t computing_path(const struct view *view, const struct eqgroup *group)
 {
 	const struct job_lane *lane = &view->job->model->lanes[group->actors[0]];
@@ -150,8 +150,8 @@ size_t parts_num_iterations(const struct view *view, const struct eqgroup *group
 	const struct job_loop *loops = view->progress->loops;
 	uint32_t path = computing_path(view, group);
 
-	/* The outermost loop may go round in the frame that computes, so nothing is said of it; nor
-	 * of one whose states share no more frames than those of the loop around it. */
+	/* Only an inner loop can be found to be over, and only if its states share more frames than
+	 * those of the loop around it. The outermost loop may run in the computing frame itself. */
 	for (size_t i = 1; path != CALLPATH_NONE && i < place->num_iterations; i++) {
 		uint32_t inner = loops[place->iterations[i].loop].path;
 

@@ -9,8 +9,8 @@ static const struct role culprit = {"culprit", "Culprit: ", "<- culprit", "is a 
 static const struct role least = {"least progressed", "Least progressed: ", "<- least progressed",
 				  "is the least progressed"};
 
-/* Does the verdict name all who wait for each other? Who waits for itself has only itself to
- * blame. */
+/* Does the verdict name all ranks that wait for each other? A rank that waits for itself is alone
+ * to blame. */
 static bool is_even(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
@@ -20,8 +20,8 @@ static bool is_even(const struct view *view)
 	if (rankset_count(verdict->culprits) < 2)
 		return false;
 	deadlock = &view->waitfor->deadlocks[verdict->which];
-	/* Where all are in collectives, these do not match, and a thread that holds up another one
-	 * of its rank does so, too: somebody is to blame. */
+	/* If all are in collectives, these do not match. A thread may also hold up another thread
+	 * of its rank. In both cases some rank is to blame. */
 	for (size_t i = 0; i < deadlock->num_actors; i++) {
 		const struct waitfor_need *need = NULL;
 

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the ranks that a verdict names are called, in all answers: the first line says no more than
- * the evidence does. */
+ * The role of the ranks that a verdict names, in the words of all answers. The words claim no more
+ * than the evidence shows. */
 #ifndef PDB_RENDER_ROLE_H
 #define PDB_RENDER_ROLE_H
 
 struct view;
 
-/* The words are kept for scripts (docs/json.md). */
+/* Scripts rely on these words (docs/json.md). */
 struct role {
 	const char *name; /* in JSON: "culprit" */
-	/* The first words: "Culprit: "; of one who names nobody without ": ". Of a job that is
-	 * known not to hang lp says "No hang" in their place. */
+	/* First words of the answer: "Culprit: "; without ": " if nobody is named. For a job that
+	 * is known not to hang, lp says "No hang" instead. */
 	const char *title;
 	const char *mark; /* behind rows: "<- culprit"; NULL: nobody is named */
-	const char *is;   /* "is a culprit", of one rank; NULL: nobody is named */
+	const char *is;   /* "is a culprit", about one rank; NULL: nobody is named */
 };
 
-/* Of view->verdict. Static.
+/* The role in view->verdict. Static.
  *
- * Culprits have left something out, or do not get on; the least progressed are named by the
- * progress order alone; of a deadlock in which all are alike nobody has left out anything, and
- * neither has an end of a message that was sent and has not arrived. */
+ * Culprits left something out, or do not continue. Least progressed ranks are named by the progress
+ * order alone. In a deadlock where all ranks are alike, none left anything out; neither did the two
+ * ends of a message that was sent and has not arrived. */
 const struct role *role_of(const struct view *view);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The answer of a command: what is asked is found, then shown in the format that is wanted. */
+ * A command's answer: find the result, then show it in the requested format. */
 #ifndef PDB_SHELL_ANSWER_H
 #define PDB_SHELL_ANSWER_H
 
@@ -9,11 +9,13 @@ struct args;
 struct command;
 struct pdb_error;
 
-/* Write it to session->out. The command may run, and has a view for the format. */
+/* Write the command's answer to session->out. The caller has checked that the command may run and
+ * has a view for the format. -1 and *err. */
 int answer_write(struct session *session, const struct command *command, const struct args *args,
 		 enum format format, struct pdb_error *err);
 
-/* For commands that only take ranks (those named, in focus or all), a rank, one with a model. */
+/* For commands that take only ranks, one rank, or one rank with a model. Without words, ranks are
+ * those in focus, else all. Each sets the answer's member. -1 and *err. */
 int answer_take_ranks(struct session *session, const struct args *args, struct answer *answer,
 		      struct pdb_error *err);
 int answer_take_rank(struct session *session, const struct args *args, struct answer *answer,

@@ -127,7 +127,7 @@ static int write_page(struct session *session, FILE *out, struct pdb_error *err)
 	return result;
 }
 
-/* One command as the user would type it, its output among that of the others. */
+/* One command as the user would type it; its output joins that of the others. */
 static void report_command(struct session *session, const char *line)
 {
 	struct pdb_error err;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What `report` and `watch --report` write: a page of HTML, or text. */
+ * The file that `report` and `watch --report` write: an HTML page or text. */
 #ifndef PDB_SHELL_REPORT_FILE_H
 #define PDB_SHELL_REPORT_FILE_H
 
 struct pdb_error;
 struct session;
 
-/* A page if the file's name ends in .html, else text, with the line `about` (or NULL) above. -1:
- * it cannot be written. *undrawn: why pictures could not be drawn, or ERROR_NONE. */
+/* Write an HTML page if the file's name ends in .html, else text. `about` (or NULL) is a line above
+ * the text. *undrawn: why pictures could not be drawn, or ERROR_NONE. -1 and *err: the file cannot
+ * be written. */
 int report_file_write(struct session *session, const char *path, const char *about,
 		      struct pdb_error *undrawn, struct pdb_error *err);
 

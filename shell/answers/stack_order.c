@@ -17,7 +17,7 @@
 #include "shell/session.h"
 #include "shell/answers/stack_order.h"
 
-/* Ranks that move are at new places when they are looked at with the variables of the old ones. */
+/* Ranks that move may be at new places in each round, whose variables are not known yet. */
 #define MAX_ROUNDS 4
 
 struct stack_order {
@@ -25,13 +25,13 @@ struct stack_order {
 	struct code_reader *reader;
 	struct temporal *temporal;
 	struct code_loops *loops;
-	struct code_question question; /* its probes are those of the temporal order */
+	struct code_question question; /* with the probes of the temporal order */
 	struct code_address *names;
-	bool *seen; /* [num_seen] by call path node: the frames up to there are known */
+	bool *seen; /* [num_seen] by call path node: frames up to there are known */
 	size_t num_seen;
 };
 
-/* A snapshot is of another host, maybe: the files here need not be those of its job. */
+/* A snapshot may be from another host; files here need not be those of its job. */
 static const struct code_function *get_function(void *argument, uint32_t module, uint64_t address,
 						struct pdb_error *err)
 {
@@ -46,7 +46,7 @@ static const struct code_function *get_function(void *argument, uint32_t module,
 	return body ? body->function : NULL;
 }
 
-/* Loops of an interpreter are not those of what it runs. */
+/* Only program code counts: an interpreter's loops are not the loops of the script. */
 static const struct code_function *get_program_function(void *argument, uint32_t module,
 							uint64_t address, struct pdb_error *err)
 {
@@ -66,7 +66,7 @@ static const struct code_variables *get_variables(void *argument, uint32_t modul
 	return code_store_find(session->job->code, module, function->entry)->variables;
 }
 
-/* Functions that are not known here. */
+/* Functions that no file on this host has. */
 struct unknown {
 	struct code_address *list;
 	size_t num, capacity;
@@ -82,7 +82,7 @@ static void add_unknown(struct unknown *unknown, uint32_t module, uint64_t addre
 	unknown->list[unknown->num++] = (struct code_address){module, address};
 }
 
-/* Read the functions of the program's frames up to those that are known. */
+/* Read the functions of the program's frames, from the innermost frame up to known ones. */
 static void read_functions(struct stack_order *order, uint32_t path, struct unknown *unknown)
 {
 	struct job *job = order->session->job;
@@ -104,7 +104,7 @@ static void read_functions(struct stack_order *order, uint32_t path, struct unkn
 	}
 }
 
-/* Without an answer they stay unknown, and whatever needs them tells why. */
+/* Functions without an answer stay unknown; answers that need them say why. */
 static void ask_nodes(struct stack_order *order, const struct unknown *unknown)
 {
 	struct session *session = order->session;
@@ -122,7 +122,7 @@ static void ask_nodes(struct stack_order *order, const struct unknown *unknown)
 					       "or knows where the function begins");
 }
 
-/* Nodes of a path that has been seen are never below one that has not. */
+/* If a path's node has been seen, so have the nodes above it. */
 static void make_room(struct stack_order *order)
 {
 	size_t num = callpaths_count(order->session->job->callpaths);
@@ -132,7 +132,8 @@ static void make_room(struct stack_order *order)
 		order->seen[order->num_seen++] = false;
 }
 
-/* Look at new stacks, by files of this host, else by the node of a rank that has them. */
+/* Add new stacks. Functions come from files of this host, else from the node of a rank that has the
+ * file. */
 static bool add_stacks(struct stack_order *order, const struct samples *samples)
 {
 	struct unknown unknown = {.num = 0};
@@ -158,7 +159,8 @@ static bool add_stacks(struct stack_order *order, const struct samples *samples)
 	return is_new;
 }
 
-/* Names of loops are told by whoever has the files, and saved in snapshots, as those of frames. */
+/* The host that has the files resolves names of loops. Snapshots save these names like those of
+ * frames. */
 static void choose(struct session *session)
 {
 	struct stack_order *order = session->stack_order;
@@ -251,7 +253,7 @@ struct temporal_result *stack_order_compare(struct session *session, const struc
 					    size_t max, struct pdb_error *err)
 {
 	const struct samples *samples = session->job->samples;
-	struct pdb_error trouble; /* what could not be read is told where it would have decided */
+	struct pdb_error trouble; /* dropped: the comparison reports what it could not read */
 	bool is_new;
 
 	if (!samples || !samples->num_samples) {
@@ -259,7 +261,7 @@ struct temporal_result *stack_order_compare(struct session *session, const struc
 		return NULL;
 	}
 	is_new = stack_order_prepare(session, samples);
-	/* When these were seen it was not known what to read in them. */
+	/* The samples were taken before it was known which values to read. */
 	if (is_new || !has_values(samples))
 		stack_order_complete(session, &trouble);
 	return temporal_compare(session->stack_order->temporal, samples, ranks, max, err);

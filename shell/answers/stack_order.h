@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The temporal order of the job's stacks (analysis/stacks/temporal.h). Machine code and variables
- * come from the files of the modules; values are read in the frames while stacks are sampled. The
- * session keeps what was learned of the code. */
+ * The temporal order of the job's stacks (analysis/stacks/temporal.h). Machine code comes from the
+ * program files on this host, else from a rank's node. The values of variables are read in the
+ * frames while stacks are sampled. The session keeps the code that was read. */
 #ifndef PDB_SHELL_STACK_ORDER_H
 #define PDB_SHELL_STACK_ORDER_H
 
@@ -15,30 +15,35 @@ struct samples;
 struct session;
 struct stack_order;
 
-/* Look at the stacks of these samples: in frames at these places values are read from the next
- * sample on. Returns whether any stack was at a new place. */
+/* Add the stacks of these samples. Later samples then read values in their frames. Returns whether
+ * any stack was at a new place. */
 bool stack_order_prepare(struct session *session, const struct samples *samples);
 
-/* Sample until all ranks were seen with the variables of their places; the job's samples then. */
+/* Sample `ranks` until no stack is at a new place, in a few rounds at most. The last samples become
+ * the job's; they have the values of the variables at their places. -1 and *err: sampling
+ * failed. */
 int stack_order_sample(struct session *session, const struct rankset *ranks, struct pdb_error *err);
 
-/* Make what is known of the job's latest samples complete: the machine code of their stacks, and
- * the values in those frames in which ranks still are. The samples stay what they are. */
+/* Complete the job's latest samples: read the machine code of their stacks, and values in the
+ * frames that ranks are still in. No new samples are taken. -1 and *err: values could not be
+ * read. */
 int stack_order_complete(struct session *session, struct pdb_error *err);
 
-/* More different stacks than this are compared only when their order is asked for. */
+/* With more different stacks than this, only commands that ask for the order compare them. */
 #define STACK_ORDER_QUICK 256
 
-/* Compare the job's latest samples of these ranks. The caller destroys it, before the session's job
- * goes. NULL: ERROR_NOT_FOUND there is none, ERROR_UNSUPPORTED more than `max` are different. */
+/* Compare the job's latest samples of these ranks. The caller destroys the result, before the
+ * session leaves the job. NULL: ERROR_NOT_FOUND: there is no stack; ERROR_UNSUPPORTED: more than
+ * `max` stacks differ. */
 struct temporal_result *stack_order_compare(struct session *session, const struct rankset *ranks,
 					    size_t max, struct pdb_error *err);
 
-/* That of the last look: session->order, compared now if it was not needed before. */
+/* The order of the last look, session->order. It is compared now if nothing needed it before.
+ * Borrowed. NULL and *err as stack_order_compare(). */
 const struct temporal_result *stack_order_of_look(struct session *session, struct pdb_error *err);
 
-/* What the code tells of loops of MPI calls, by the files of this host. Valid until the next call,
- * at most as long as the session's job. */
+/* What the machine code says about loops of MPI calls, from the files on this host. Valid until the
+ * next call, and no longer than the session's job. */
 struct progress_code stack_order_loops(struct session *session);
 
 void stack_order_destroy(struct stack_order *order); /* NULL is fine */

@@ -28,7 +28,7 @@ static int compile(struct arena *arena, const char *word, struct calltree_patter
 	return ret->expression ? 0 : -1;
 }
 
-/* Which of the stacks, and how many of them. */
+/* Which stacks are selected, and how many. */
 static int take_some(const struct stacks_options *o, struct stacks_asked *ret,
 		     struct pdb_error *err)
 {
@@ -100,14 +100,14 @@ int stacks_ensure(struct session *session, const struct rankset *ranks, struct p
 	return result;
 }
 
-/* All stacks that the options leave. */
+/* The tree of all stacks, before options select some. */
 static struct calltree *make_whole_tree(struct session *session, const struct stacks_asked *o,
 					const struct rankset *ranks, bool over_time)
 {
 	const struct setting_options *settings = &session->settings;
 	const struct calltree_options how = {
 		.frames = settings->frames,
-		/* What is inside MPI is asked for. */
+		/* "-above mpi" asks for the frames inside MPI. */
 		.fold = settings->fold == SWITCH_ON && !o->is_full && !o->edit.above.is_mpi,
 		.all_threads = settings->threads == SWITCH_ON,
 		.over_time = over_time,
@@ -116,7 +116,7 @@ static struct calltree *make_whole_tree(struct session *session, const struct st
 	return calltree_create(session->job, ranks, &how);
 }
 
-/* Ranks that are in so many steps of the order; NULL: there are none, and why. */
+/* The ranks in the first or last steps of the order. NULL and *err: there are none. */
 static struct rankset *take_steps(struct session *session, const struct stacks_asked *o,
 				  const struct temporal_result *order, struct pdb_error *err)
 {

@@ -14,7 +14,7 @@
 #include "shell/command.h"
 #include "shell/session.h"
 
-/* By number or name: their indexes in chosen[], which has room for all. */
+/* Find communicators by number or name. Their indexes go to chosen[], which has room for all. */
 static int choose(const struct job_comms *comms, const char *word, uint32_t *chosen,
 		  size_t *num_ret, struct pdb_error *err)
 {

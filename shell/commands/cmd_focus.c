@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * focus: narrow what follows to some ranks. */
+ * focus: limit later answers to some ranks. */
 #include <stdlib.h>
 
 #include "model/error.h"

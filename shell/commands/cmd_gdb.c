@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gdb: put gdb on a rank, in the first frame of the program's own code, on the rank's own node. */
+ * gdb: attach gdb to a rank, on the rank's own node, in the first frame of the program's own
+ * code. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -29,7 +30,8 @@ static int check_process(struct session *session, const struct proc *proc, struc
 	return 0;
 }
 
-/* What /proc says once the debugger is off it; it may take a moment. 0: nothing. */
+/* The process state in /proc after the debugger has detached, which may take a moment. 0: not
+ * known. */
 static char settled_state(pid_t pid)
 {
 	uint64_t end = monotonic_ns() + UINT64_C(1000000000);
@@ -56,7 +58,7 @@ static void start_guard(void *context, pid_t gdb)
 	guarded->guard = gdb_guard_start(&guarded->rank, gdb);
 }
 
-/* While the rank stands still none of gdb's break points are in it. */
+/* May gdb be killed? While the rank is stopped, it contains none of gdb's break points. */
 static bool holds_rank(void *context)
 {
 	const struct guarded *guarded = context;

@@ -50,7 +50,7 @@ static void list_all(const struct session *session)
 
 enum { NAMES_COLUMN = 39 };
 
-/* A word and blank, on a new line if there is no more room. */
+/* Print a word and a blank, on a new line if there is no room. */
 static void list_name(FILE *out, const char *name, int *column, int width)
 {
 	int length = (int)strlen(name) + 1;
@@ -74,7 +74,7 @@ static void list_names(FILE *out, enum command_topic group, int width)
 	putc('\n', out);
 }
 
-/* The first screen: of 24 lines, so that the first lines are seen. */
+/* The first screen has 24 lines, so that its first lines stay visible. */
 static void list_short(struct session *session)
 {
 	struct view view = session_view(session, NULL);
@@ -130,7 +130,7 @@ static bool begins_command(const char *word)
 	return false;
 }
 
-/* What is no command: a user-defined one, a group of commands, a topic. */
+/* Help for a word that is no command: a user-defined one, a group of commands, a topic. */
 static bool explain_other(struct session *session, const char *word)
 {
 	const struct macro *macro = macros_find(&session->macros, word);
@@ -186,7 +186,7 @@ struct search {
 	size_t num_found;
 };
 
-/* Where help breaks its lines does not matter. */
+/* Line breaks in the help text do not matter. */
 static bool matches(const struct search *search, const char *text)
 {
 	char *line = text ? xstrdup(text) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * info: a family of commands, of which each has a file. */
+ * info: a family of commands, one file each. */
 #include <stddef.h>
 
 #include "shell/command.h"

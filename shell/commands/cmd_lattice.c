@@ -14,10 +14,10 @@
 #include "shell/session.h"
 #include "shell/answers/traces_of.h"
 
-/* More concepts than anybody can look at. */
+/* More concepts are not useful to read. */
 enum { MOST_CONCEPTS = 20000 };
 
-/* One frequency at most, else those of one attribute would be of several. */
+/* Only one frequency: with several, one attribute would have several values. */
 static int take_measure(const struct traces_options *options, struct trace_measure *ret,
 			struct pdb_error *err)
 {

@@ -7,7 +7,7 @@
 #include "shell/command.h"
 #include "shell/session.h"
 
-/* That there was no hang some time ago, when the job was started perhaps, helps nobody. */
+/* An old answer "no hang", perhaps from the start of the job, is of no use. */
 static bool is_worth_a_look(struct session *session)
 {
 	return session->editor && !session->snapshot && !session->has_cores &&
@@ -20,7 +20,7 @@ static int find_lp(struct session *session, const struct args *args, struct answ
 {
 	(void)args;
 	(void)answer;
-	/* Where nothing is left of the job the last look is told, with its age. */
+	/* If nothing of the job is left, the answer is that of the last look, with its age. */
 	if (is_worth_a_look(session))
 		session_refresh(session, err);
 	session_be_sure(session, err);

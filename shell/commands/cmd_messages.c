@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * messages, requests: what ranks have sent each other, counted at both ends, and what is not
- * completed. */
+ * complete. */
 #include "analysis/waits/message_pairs.h"
 #include "model/job/job.h"
 #include "render/view.h"

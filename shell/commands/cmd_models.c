@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * graph, history, loops, model, progress: what the models have. */
+ * graph, history, loops, model, progress: answers from the models. */
 #include <stdlib.h>
 
 #include "model/arena.h"

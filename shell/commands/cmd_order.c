@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * order: which stacks are of earlier moments than others. */
+ * order: which stacks are earlier in the program than others. */
 #include "analysis/stacks/temporal.h"
 #include "model/arena.h"
 #include "render/view.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * report: a page of HTML, or text, for people who were not there. */
+ * report: an HTML page or text, for people who were not there. */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -18,10 +18,10 @@
 #include "shell/spinner.h"
 #include "shell/answers/stack_order.h"
 
-/* As long as a look may take, which daemons are waited for. */
+/* The longest time that pdb waits for daemons to look. */
 #define MAX_MS 60000
 #define MAX_TIMES 10000
-#define INTERVAL_MS 100 /* where none is told */
+#define INTERVAL_MS 100 /* if none is given */
 
 /* "250ms", "2s", "0.5s"; a bare number is milliseconds. */
 static int take_time(const char *word, double *ms_ret, struct pdb_error *err)
@@ -67,9 +67,9 @@ static int take_words(const struct args *args, long *times_ret, int *ms_ret, str
 	return 0;
 }
 
-/* What has come of it. */
+/* What sampling has produced. */
 struct counts {
-	struct rankset *ranks; /* with a stack */
+	struct rankset *ranks; /* ranks with a stack */
 	size_t stacks, incomplete;
 	size_t times; /* samples of one thread, at most */
 	uint64_t stops, stopped_ns;
@@ -135,7 +135,8 @@ static int find_sample(struct session *session, const struct args *args, struct 
 	    answer_take_ranks(session, &none, answer, err) < 0)
 		return -1;
 	spinner_expect(ms / 1e3);
-	/* Most ranks are where they were: their order is known of each sample then. */
+	/* Most ranks are still at places known from earlier samples. Preparing those first gives
+	 * each new sample its place in the order. */
 	if (session->job->samples)
 		stack_order_prepare(session, session->job->samples);
 	if (session_get_cost(session, &before, err) < 0 ||

@@ -19,7 +19,7 @@ static int run_save(struct session *session, const struct args *args, struct pdb
 
 	if (access(path, F_OK) == 0 && !editor_confirm(session, "%s exists. Overwrite it?", path))
 		return error_set(err, ERROR_USAGE, "not saved");
-	/* Without that, the rest is worth saving, too. */
+	/* If this fails, the rest is still worth saving. */
 	if (stack_order_complete(session, &trouble) < 0)
 		session_complain(&trouble);
 	if (session_get_more(session, NULL, SHARE_TRACES, &trouble) < 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * suspects, diff: what a bad run does otherwise than a good one. */
+ * suspects, diff: how a bad run differs from a good one. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "shell/session.h"
 #include "shell/answers/traces_of.h"
 
-/* Two runs, which may be the same one; NULL and *err. */
+/* Open two runs, maybe the same one twice. NULL and *err. */
 static struct trace_answer *open_two(struct session *session, const char *const *words,
 				     const struct traces_asked *asked,
 				     const struct trace_input **inputs, struct answer *answer,
@@ -74,9 +74,9 @@ static int find_suspects(struct session *session, const struct args *args, struc
 	return 0;
 }
 
-/* A side as it was named. */
+/* One side as the user named it. */
 struct side {
-	const char *file; /* ".": the job here */
+	const char *file; /* ".": the session's job */
 	int rank, thread;
 };
 
@@ -95,7 +95,7 @@ static int take_number(const char **text, int *ret)
 	return 0;
 }
 
-/* "3" or "3.1"; of the job here any other word that stands for a rank. */
+/* "3" or "3.1"; for the session's job also any other word that names a rank. */
 static int take_thread(struct session *session, char *word, bool is_here, struct side *side,
 		       struct pdb_error *err)
 {

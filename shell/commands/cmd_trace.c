@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trace: all that a thread did, from its first MPI call on. */
+ * trace: everything that a thread did, from its first MPI call on. */
 #include <stdlib.h>
 
 #include "model/arena.h"
@@ -15,7 +15,7 @@
 
 ARENA_DEFINE_IN(traces)
 
-/* RANK [THREAD] [--full]; *thread_ret -1: the main one. */
+/* RANK [THREAD] [--full]; *thread_ret is -1 for the main thread. */
 static int take_words(struct session *session, const struct args *args, struct answer *answer,
 		      long *thread_ret, struct pdb_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tutorial: the first commands, carried out and explained on the job that is here. */
+ * tutorial: runs the first commands on the session's job and explains them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,15 +18,15 @@
 enum need {
 	NEEDS_MODEL = 1 << 0,
 	NEEDS_LIVE = 1 << 1,
-	NEEDS_LEAST = 1 << 2,  /* somebody is behind */
-	NEEDS_NONE = 1 << 3,   /* nobody is */
-	NEEDS_WAITER = 1 << 4, /* and somebody waits */
+	NEEDS_LEAST = 1 << 2,  /* a rank is behind */
+	NEEDS_NONE = 1 << 3,   /* no rank is behind */
+	NEEDS_WAITER = 1 << 4, /* and a rank waits */
 };
 
 struct step {
 	unsigned needs;
 	const char *text;
-	const char *command; /* carried out; "%W" is a rank that waits. NULL: only told */
+	const char *command; /* line to run; "%W": a rank that waits. NULL: only text */
 };
 
 static const struct step steps[] = {
@@ -98,7 +98,7 @@ static unsigned what_is_here(struct session *session)
 	       (has_least && !rankset_is_empty(verdict->waiting) ? NEEDS_WAITER : 0);
 }
 
-/* With the rank in the place of "%W". The caller frees. */
+/* The line with the rank in place of "%W". The caller frees. */
 static char *fill_in(const char *text, int rank)
 {
 	char *all = xstrdup(text), *place;
@@ -120,7 +120,8 @@ static void carry_out(struct session *session, const char *line)
 		session_complain(&err);
 }
 
-/* Ask to go on, or carry out commands in between. False: leave. No terminal: nobody is asked. */
+/* Ask whether to continue, and run lines that the user types in between. False: leave the tutorial.
+ * Without a terminal it does not ask. */
 static bool goes_on(struct session *session)
 {
 	struct line_source *source;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * info job: what is attached, and how it was found. */
+ * info job: the attached job, and how it was found. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

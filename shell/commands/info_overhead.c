@@ -19,7 +19,7 @@ struct recorder_sums {
 	uint64_t bytes, largest, unwinds, events;
 };
 
-/* Each model once, however many lanes it has. */
+/* Count each model once, not once per lane. */
 static struct recorder_sums sum_recorders(const struct job_model *jm)
 {
 	struct recorder_sums sums = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * info ranks: where they run, and what is known of them. */
+ * info ranks: where ranks run, and what is known about them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@
 #include "shell/command.h"
 #include "shell/session.h"
 
-/* The rank's state, now or, on another host, when it was last sampled; "": not known. */
+/* The rank's state: now, or at its last sample if it is on another host. "": not known. */
 static void find_state(const struct session *session, const struct proc *proc, char state[8])
 {
 	const struct job *job = session->job;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * info recorder: what the recorders hold, and what they lost. */
+ * info recorder: what the recorders store, and what they lost. */
 #include <inttypes.h>
 
 #include "model/job/job.h"
@@ -18,7 +18,7 @@ static uint64_t count_dropped(const struct model *model)
 	       model->program->dropped_transitions + model->program->dropped_lanes;
 }
 
-/* Of what tells who waits for whom. */
+/* Of the parts that show who waits for whom. */
 static uint64_t count_dropped_evidence(const struct model *model)
 {
 	uint64_t dropped = model->program->dropped_comms + model->program->dropped_members +
@@ -29,7 +29,7 @@ static uint64_t count_dropped_evidence(const struct model *model)
 	return dropped;
 }
 
-/* Is there a ledger in which some tags have no row of their own? */
+/* Does any ledger count several tags in one row? */
 static bool has_many_tags(const struct model *model)
 {
 	for (size_t i = 0; i < model->num_lanes; i++)
@@ -98,7 +98,7 @@ static void add_model(struct table *table, int rank, const struct model *model)
 	table_cell(table, "%" PRIu64, model->abandoned);
 }
 
-/* The first lane from *i on of each model of the ranks that are asked for; NULL: there is none. */
+/* The first lane at or after *i whose model is wanted and new. NULL: there is none. */
 static const struct job_lane *next_lane(const struct view *view, size_t *i)
 {
 	const struct job_model *jm = view->job->model;

@@ -18,12 +18,12 @@
 #include "shell/session.h"
 #include "shell/topics.h"
 
-/* So many ranks of groups are offered, and so many functions. */
+/* Most ranks per group, and most functions, that are offered. */
 #define MAX_RANKS 20
 #define MAX_FUNCTIONS 2000
 #define RANKS_WIDTH 30
 
-/* Offer `word` if it begins with what was typed and was not offered before. */
+/* Offer `word` if it begins with the typed text and was not offered before. */
 static void offer(struct completions *all, const char *word, const char *what)
 {
 	if (strncmp(word, all->typed, strlen(all->typed)) != 0)
@@ -40,7 +40,7 @@ static void offer_commands(struct completions *all, const struct command *const 
 {
 	for (size_t i = 0; table[i]; i++) {
 		offer(all, table[i]->name, table[i]->summary);
-		/* Who types one letter needs no help. */
+		/* Users who type one letter need no help. */
 		for (size_t j = 0; table[i]->aliases[j]; j++)
 			if (table[i]->aliases[j][1])
 				offer(all, table[i]->aliases[j], table[i]->summary);
@@ -62,7 +62,7 @@ static void offer_family(struct completions *all, const struct args *before)
 		offer_commands(all, family->family);
 }
 
-/* What help explains. */
+/* Words that help explains. */
 static void offer_help(struct completions *all, const struct args *before)
 {
 	if (before->num_words) {
@@ -87,7 +87,7 @@ static void offer_hosts(struct completions *all)
 			offer(all, table->procs[i].host, "");
 }
 
-/* Rows of `groups`: by their numbers, or one rank of each. */
+/* Rows of `groups`: by number, or one rank of each. */
 static void offer_groups(struct completions *all, bool by_number)
 {
 	const struct eqgroups *groups = all->session->groups;
@@ -108,7 +108,7 @@ static void offer_groups(struct completions *all, bool by_number)
 	}
 }
 
-/* takes_many: also words that stand for several. before: the word before, or NULL. */
+/* takes_many: also offer words for several ranks. before: the previous word, or NULL. */
 static void offer_ranks(struct completions *all, bool takes_many, const char *before)
 {
 	const struct verdict *verdict = all->session->verdict;
@@ -174,7 +174,7 @@ static void offer_options(struct completions *all, const struct command *command
 			      table->options[i].help);
 }
 
-/* Functions in the job's stacks and call paths, but those that would have to be quoted. */
+/* Functions in the job's stacks and call paths, except names that need quotes. */
 static void offer_functions(struct completions *all)
 {
 	const struct job *job = all->session->job;
@@ -193,7 +193,7 @@ static void offer_functions(struct completions *all)
 	}
 }
 
-/* Behind an option that takes an argument: that. */
+/* Complete the argument of the option before. */
 static bool offer_argument(struct completions *all, const struct command *command,
 			   const char *before)
 {
@@ -213,7 +213,7 @@ static bool offer_argument(struct completions *all, const struct command *comman
 	return true;
 }
 
-/* "FILE:0" and so on, as far as they begin with what was typed. */
+/* "FILE:0" and so on, if they begin with the typed text. */
 static void offer_ranks_of(struct completions *all, const char *file, const struct job *job)
 {
 	const struct proctable *table = job->proctable;
@@ -223,7 +223,7 @@ static void offer_ranks_of(struct completions *all, const char *file, const stru
 		      table->procs[i].host);
 }
 
-/* Behind "FILE:" the ranks of that snapshot, or of the job here; false: there is no colon. */
+/* After "FILE:", the ranks of that snapshot or of the session's job. False: there is no colon. */
 static bool offer_file_ranks(struct completions *all)
 {
 	const char *colon = strrchr(all->typed, ':'), *file;
@@ -298,7 +298,7 @@ struct completions complete_line(struct arena *arena, const struct session *sess
 		offer_commands(&all, command_table);
 		offer_macros(&all);
 	} else {
-		/* Without a command it may be the first word of a family. */
+		/* Without a command, the word may be the first word of a family. */
 		command_take(&rest, &command, NULL);
 		if (args_parse(rest, &args, NULL) < 0)
 			return all;

@@ -27,10 +27,10 @@ struct editor {
 	struct session *session;
 	editor_complete *complete;
 	char *history_file;  /* NULL: none */
-	bool is_interrupted; /* the line that readline returns was ended by Ctrl-C */
+	bool is_interrupted; /* Ctrl-C ended the line that readline returns */
 };
 
-/* Readline's callbacks have no context to be given. */
+/* Readline's callbacks get no context, so this is global. */
 static struct editor *active;
 
 static struct completions offers; /* kept until the next, for show_offers() */
@@ -70,7 +70,8 @@ static const char *find_what(const char *word)
 	return "";
 }
 
-/* A line a match with what it is; columns where nothing is known of them or room is short. */
+/* Show one match per line with its explanation; in columns if there are no explanations or no
+ * room. */
 static void show_offers(char **matches, int num, int longest)
 {
 	bool has_words = false;
@@ -113,7 +114,7 @@ static void tell_end(const struct session *session)
 	rl_redisplay();
 }
 
-/* The next byte for readline; waits for signals and the end of the job, too. */
+/* The next byte for readline. Meanwhile also waits for signals and the job's end. */
 static int next_byte(FILE *in)
 {
 	struct session *session = active->session;
@@ -134,7 +135,7 @@ static int next_byte(FILE *in)
 	}
 	if (interrupt_wants_end())
 		return EOF;
-	/* Ctrl-C: an empty line, which read_line() tells from one that was typed. */
+	/* Ctrl-C: an empty line; read_line() can distinguish it from a typed one. */
 	interrupt_drain();
 	interrupt_clear();
 	active->is_interrupted = true;
@@ -154,7 +155,7 @@ static char *read_line(struct editor *editor, const char *prompt, bool is_questi
 	interrupt_clear();
 	for (;;) {
 		editor->is_interrupted = false;
-		stderr = rl_outstream; /* it rings the bell there */
+		stderr = rl_outstream; /* readline would ring the bell */
 		line = readline(clean);
 		stderr = errors;
 		if (line && !editor->is_interrupted && !interrupt_wants_end())
@@ -163,7 +164,7 @@ static char *read_line(struct editor *editor, const char *prompt, bool is_questi
 			free(line);
 			line = NULL;
 			if (!editor->is_interrupted)
-				putchar('\n'); /* Ctrl-D leaves the cursor behind the prompt */
+				putchar('\n'); /* after Ctrl-D the cursor is behind the prompt */
 			break;
 		}
 		free(line);
@@ -222,7 +223,7 @@ struct editor *editor_create(struct session *session, editor_complete *complete_
 	rl_completion_display_matches_hook = show_offers;
 	rl_getc_function = next_byte;
 	rl_basic_word_break_characters = " \t\n\"'<>|,";
-	/* The shell's own handlers see signals first: see interrupt.h. */
+	/* Signals first reach the shell's own handlers: see interrupt.h. */
 	rl_catch_signals = 0;
 	rl_change_environment = 0;
 	using_history();

@@ -38,7 +38,7 @@ static bool show_by(const char *pager, const char *text, size_t size)
 {
 	FILE *pipe, *out;
 
-	/* What less should do when nobody has told it otherwise: pass colours. */
+	/* Options for less if the user has set none: pass colours. */
 	setenv("LESS", "FRX", 0);
 	fflush(stdout);
 	pipe = popen(pager, "we");
@@ -50,7 +50,7 @@ static bool show_by(const char *pager, const char *text, size_t size)
 	return pclose(pipe) != 127 << 8; /* else: no such program */
 }
 
-/* A key from the terminal; 'q' at its end and at a signal. */
+/* Read a key from the terminal; 'q' at its end or at a signal. */
 static char read_key(void)
 {
 	struct termios before, raw;
@@ -73,7 +73,7 @@ static char read_key(void)
 	return interrupt_pending() ? 'q' : key;
 }
 
-/* What the reader wants: 'q', 'c', or the next page. */
+/* The reader's choice: 'q', 'c', or the next page. */
 static char ask(void)
 {
 	char key;

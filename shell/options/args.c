@@ -102,13 +102,12 @@ char *args_join(const struct args *args, size_t next)
 	return text;
 }
 
-/* The C library writes out what is repeated: it needs memory for each copy, and time for each at
- * every character. So "((a+)+)+" has 8 and "(a{1,100}){1,100}" 10,000. What it has no bound for at
- * all are references to what was found before. */
+/* The C library expands repetitions: each copy costs memory, and time at every character. So
+ * "((a+)+)+" has 8 copies and "(a{1,100}){1,100}" 10,000. Back references have no bound at all. */
 
 enum { MAX_EXPRESSION = 1000, MAX_COPIES = 1000, MAX_NESTED = 100 };
 
-/* Behind a bracket expression that begins here. */
+/* The end of the bracket expression that begins here. */
 static const char *skip_bracket(const char *at)
 {
 	at++;
@@ -127,7 +126,8 @@ static const char *skip_bracket(const char *at)
 	return at + (*at == ']');
 }
 
-/* How often what stands before is written out; *at is moved behind the repetition, if any. */
+/* How many copies of the preceding part the repetition makes; *at moves past the repetition, if
+ * any. */
 static uint64_t take_repetition(const char **at)
 {
 	unsigned long least, most;
@@ -142,15 +142,15 @@ static uint64_t take_repetition(const char **at)
 	if (*end != '}')
 		return 1;
 	*at = end + 1;
-	/* regcomp() refuses what is above 32,767. */
+	/* regcomp() refuses more than 32,767. */
 	return least >= most ? least + 1 : most;
 }
 
-/* How many characters and sets there are when all is written out, or more than MAX_COPIES. */
+/* Number of characters and sets after expansion; more than MAX_COPIES if there are too many. */
 static uint64_t count_copies(const char *at)
 {
 	uint64_t sums[MAX_NESTED] = {0},
-		 last = 0; /* of what is in a parenthesis, before its last part */
+		 last = 0; /* of the current parenthesis, before its last part */
 	size_t depth = 0;
 
 	while (*at) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What follows a command on its line: words, quotes and numbers.
+ * The words after a command on its line, with quotes and numbers.
  *
- * Words are parted by blanks. 'single' quotes keep everything, "double" quotes keep all but \" and
- * \\, a backslash keeps the next character. An unquoted # where a word begins ends the line. */
+ * Blanks separate words. 'Single' quotes keep everything, "double" quotes keep all but \" and \\, a
+ * backslash keeps the next character. An unquoted # at the beginning of a word ends the line. */
 #ifndef PDB_SHELL_ARGS_H
 #define PDB_SHELL_ARGS_H
 
@@ -16,7 +16,7 @@ struct pdb_error;
 struct args {
 	char **words; /* without the command's own words */
 	size_t num_words;
-	char *text;       /* that they are in */
+	char *text;       /* holds the words */
 	const char *rest; /* the same text as typed, for commands that take it raw; borrowed */
 };
 
@@ -24,20 +24,22 @@ struct args {
 int args_parse(const char *text, struct args **args_ret, struct pdb_error *err);
 void args_destroy(struct args *args); /* NULL is fine */
 
-/* Take a whole number in [min, max]; `what` names it in the message. */
+/* Take a whole number in [min, max] from word *next and advance *next. `what` names it in messages.
+ * -1: ERROR_USAGE. */
 int args_take_number(const struct args *args, size_t *next, const char *what, long min, long max,
 		     long *ret, struct pdb_error *err);
 
-/* An extended regular expression for regfree(). flags: REG_ICASE or 0. -1: ERROR_USAGE. */
+/* Compile an extended regular expression; the caller gives *ret to regfree(). flags: REG_ICASE or
+ * 0. -1: ERROR_USAGE. */
 int args_compile(const char *word, int flags, regex_t *ret, struct pdb_error *err);
 
-/* The same, which the arena owns. NULL: ERROR_USAGE. */
+/* The same, but the arena frees it. NULL: ERROR_USAGE. */
 const regex_t *args_compile_in(struct arena *arena, const char *word, struct pdb_error *err);
 
-/* The words from `next` on with blanks between them. The caller frees. */
+/* The words from `next` on, joined with blanks. The caller frees. */
 char *args_join(const struct args *args, size_t next);
 
-/* ERROR_USAGE when there are words from `next` on that nobody took. */
+/* -1 and ERROR_USAGE if any words remain from `next` on. */
 int args_end(const struct args *args, size_t next, struct pdb_error *err);
 
 #endif

@@ -10,7 +10,7 @@
 #include "shell/options/options.h"
 #include "shell/options/suggest.h"
 
-/* The words that say what to do, and in the end what else takes options of its own. */
+/* The words for actions, and at the end another user of options. */
 static const char *const actions[] = {
 	[ACTION_DEBUG] = "",      [ACTION_RUN] = "run",     [ACTION_ENV] = "env",
 	[ACTION_CLEAN] = "clean", [ACTION_WATCH] = "watch", [NUM_ACTIONS] = "run --watch",
@@ -36,7 +36,7 @@ static const char doc[] =
 	"-batch.";
 
 enum {
-	FIRST_KEY = 256, /* of those without a letter: this and their number */
+	FIRST_KEY = 256, /* options without a letter: this plus their number */
 	PART_OF_WATCHING = 4,
 };
 
@@ -45,7 +45,7 @@ static size_t count_options(void)
 	return program_option_table.num + watch_option_table.num;
 }
 
-/* Those of watching are behind the others. */
+/* Options of watching come after the others. */
 static bool is_of_watching(size_t i)
 {
 	return i >= program_option_table.num;
@@ -57,7 +57,7 @@ static const struct option_spec *option_of(size_t i)
 				 : &program_option_table.options[i];
 }
 
-/* "run, env", those who take it. */
+/* "run, env": the users of an option. */
 static const char *users_of(struct arena *arena, const struct option_spec *option)
 {
 	const char *text = "";
@@ -111,7 +111,7 @@ static void refuse_word(const char *word, struct argp_state *state)
 			   word);
 }
 
-/* The first word that is no option; for run, all that follow are the job's. */
+/* The first word that is no option; for run, it and all others are the job's command. */
 static void parse_word(char *word, struct argp_state *state, struct options *options)
 {
 	if (options->action == ACTION_RUN) {
@@ -132,7 +132,8 @@ static void parse_word(char *word, struct argp_state *state, struct options *opt
 		refuse_word(word, state);
 }
 
-/* A number of bytes, maybe in k, M or G, and maybe the elements that a loop may have behind it. */
+/* A number of bytes, optionally with k, M or G, and optionally the most elements of a loop after
+ * it. */
 static bool is_trace_size(const char *text)
 {
 	size_t digits = strspn(text, "0123456789");
@@ -147,7 +148,7 @@ static bool is_trace_size(const char *text)
 	return digits > 0 && *end == '\0';
 }
 
-/* Does what is done take the option? */
+/* Check that the chosen action takes the option. */
 static void check_user(struct argp_state *state, const struct parsing *parsing,
 		       const struct option_spec *option)
 {
@@ -169,7 +170,7 @@ static void check(struct argp_state *state, const struct parsing *parsing)
 	bool has_job = program->pid || program->load || has_cores;
 	bool is_watch = options->action == ACTION_WATCH;
 
-	/* What is saved is a hang, or of traces the end: who waits for that watches. */
+	/* --save stores a hang, or the end of a traced job; both need watching. */
 	if (options->action == ACTION_RUN && options->watch.save)
 		program->is_watched = true;
 	for (size_t i = 0; i < count_options(); i++)

@@ -233,7 +233,7 @@ int option_take_all(const struct option_table *table, unsigned int users, const 
 	return 0;
 }
 
-/* The words of the text from column `at` on; later lines begin in `column`. */
+/* Write the words of the text from column `at` on; later lines begin in `column`. */
 static void print_words(FILE *out, const char *text, int at, int column)
 {
 	for (bool is_first = true; *text; is_first = false) {
@@ -259,7 +259,7 @@ static char *heading_of(const struct option_table *table, const struct option_sp
 	return heading;
 }
 
-/* Where the words begin: behind all headings that are not long. */
+/* The column where explanations begin: after all headings that are not long. */
 static int column_of(const struct option_table *table, unsigned int users)
 {
 	int column = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The options of the program and of its commands, and the settings, as options.def has them. */
+ * The options of the program and of its commands, and the settings. All are defined in
+ * options.def. */
 #ifndef PDB_SHELL_OPTIONS_H
 #define PDB_SHELL_OPTIONS_H
 
@@ -17,10 +18,11 @@ enum program_action {
 	NUM_ACTIONS,
 };
 
-/* Users of the options of traces, beside those that all of them have. */
+/* Bits for `users` of trace options. Options without users belong to all commands about traces. */
 enum traces_user { TRACES_ATTRIBUTES = 1, TRACES_LINKAGE = 2 };
 
-/* struct watch_options, ...: members as options.def says. Texts are borrowed. */
+/* Defines struct watch_options and the like, with the members that options.def lists. Texts are
+ * borrowed. */
 #define OPTIONS(owner) struct owner##_options {
 #define OPTION(owner, kind, member, ...) OPTION_IS_##kind member;
 #define OPTION_MORE(...)
@@ -33,13 +35,13 @@ extern const struct option_table watch_option_table, stacks_option_table, traces
 	trace_option_table, model_option_table, gdb_option_table, program_option_table,
 	setting_option_table;
 
-/* Values of settings that are on, off or decided by what the output is. */
+/* Values of settings that are on, off, or "auto": pdb decides. */
 enum setting_switch { SWITCH_OFF, SWITCH_ON, SWITCH_AUTO };
 
-/* What a look sees of a job with the recorder. */
+/* What a look reads from a job with the recorder. */
 enum setting_evidence { EVIDENCE_AUTO, EVIDENCE_ALL };
 
-/* The value as text, into buffer; returns buffer. */
+/* Write the setting's value as text into `buffer` of `size` bytes. Returns buffer. */
 char *setting_text(const struct setting_options *settings, const struct option_spec *setting,
 		   char *buffer, size_t size);
 
@@ -47,11 +49,12 @@ char *setting_text(const struct setting_options *settings, const struct option_s
 struct options {
 	enum program_action action;
 	struct program_options program;
-	struct watch_options watch; /* for ACTION_WATCH and program.is_watched */
+	struct watch_options watch; /* for ACTION_WATCH, or if program.is_watched */
 	char **run_argv;            /* what to run, NULL-terminated; borrowed from argv */
 };
 
-/* Parse, or print help, version or usage errors and end the program, with status 2 for errors. */
+/* Parse the command line into *ret. For help, version and usage errors it prints and ends the
+ * program; the exit status of errors is 2. */
 void options_parse(int argc, char **argv, struct options *ret);
 
 #endif

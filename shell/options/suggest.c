@@ -10,9 +10,9 @@
 #include "model/error.h"
 #include "model/xalloc.h"
 
-/* Longer words are no names of ours. */
+/* No name is longer. */
 #define MAX_LETTERS 40
-/* More names than that are not listed. */
+/* Longer lists of names are not shown. */
 #define MAX_LISTED 16
 
 static size_t least(size_t a, size_t b)
@@ -22,7 +22,7 @@ static size_t least(size_t a, size_t b)
 
 size_t suggest_distance(const char *typed, const char *name)
 {
-	size_t rows[3][MAX_LETTERS + 1]; /* of the last letters of `typed`, by letters of `name` */
+	size_t rows[3][MAX_LETTERS + 1]; /* for the last letters of `typed`, by letters of `name` */
 	size_t num_typed = strlen(typed), num_name = strlen(name);
 
 	if (num_typed > MAX_LETTERS || num_name > MAX_LETTERS)
@@ -56,7 +56,7 @@ const char *suggest_nearest(const char *typed, const char *const *names, size_t 
 	for (size_t i = 0; i < num; i++) {
 		size_t distance = names[i] ? suggest_distance(typed, names[i]) : best;
 
-		/* A word with nothing in common is not meant. */
+		/* A name that shares nothing with the word is no match. */
 		if (distance < best && distance < strlen(names[i])) {
 			best = distance;
 			nearest = names[i];
@@ -65,7 +65,7 @@ const char *suggest_nearest(const char *typed, const char *const *names, size_t 
 	return nearest;
 }
 
-/* Those that begin so. */
+/* The names with this beginning. */
 static void list(char *buffer, size_t size, const char *lead, const char *begin,
 		 const char *const *names, size_t num)
 {

@@ -19,20 +19,21 @@ struct macros {
 	struct macro *first;
 };
 
-/* A word of letters, digits, '-' and '_' that begins with a letter. */
+/* Valid names consist of letters, digits, '-' and '_' and begin with a letter. */
 bool macro_name_is_valid(const char *name);
 
 struct macro *macro_create(const char *name);
 void macro_destroy(struct macro *macro); /* NULL is fine */
 void macro_add_line(struct macro *macro, const char *line);
 
-/* Take over `macro`; one of the same name is replaced. */
+/* Take over `macro`; it replaces one of the same name. */
 void macros_set(struct macros *macros, struct macro *macro);
 /* By exact name; NULL if there is none. */
 const struct macro *macros_find(const struct macros *macros, const char *name);
 void macros_clear(struct macros *macros);
 
-/* `line` with $arg0, $arg1, ..., $argc of the call; words not given are empty. The caller frees. */
+/* `line` with $arg0, $arg1, ..., $argc replaced by the call's words; missing words are empty. The
+ * caller frees. */
 char *macro_expand(const char *line, const struct args *args);
 
 #endif

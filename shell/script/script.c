@@ -41,17 +41,17 @@ static int run(struct session *session, struct line_source *source, struct pdb_e
 	return result;
 }
 
-enum { MAX_LINE = 64 << 10 }; /* what has longer lines is no file of commands */
+enum { MAX_LINE = 64 << 10 }; /* a file with longer lines is no command file */
 
 struct file_source {
 	struct line_source base;
 	int fd;
 	char bytes[4096];
-	size_t at, num;       /* of the bytes that have been read: the next one, and how many */
-	struct pdb_error err; /* of reading; ERROR_NONE */
+	size_t at, num;       /* position in `bytes`, and their number */
+	struct pdb_error err; /* error of reading; ERROR_NONE */
 };
 
-/* Wait for bytes or their end, or a signal: which. -1: failed. */
+/* Wait for bytes, their end, or a signal, and return which. -1: failed. */
 static int wait_for_more(const struct file_source *file)
 {
 	struct pollfd fds[] = {
@@ -66,11 +66,11 @@ static int wait_for_more(const struct file_source *file)
 	return fds[0].revents != 0;
 }
 
-/* More bytes. False: there are none. Nobody may ever write to a fifo, and what a device has may
- * never end; so a signal ends this whenever it comes. */
+/* Read more bytes. False: there are none. A fifo may never get a writer, and a device may never
+ * end, so a signal always ends this. */
 static bool read_more(struct file_source *file)
 {
-	/* Before a fifo has its first writer it seems to be at its end; one that had one is. */
+	/* A fifo without a first writer looks like one at its end. */
 	bool is_ready = file->num > 0;
 
 	while (interrupt_check(&file->err) == 0) {
@@ -149,7 +149,7 @@ int script_run_open(struct session *session, int fd, const char *name, struct pd
 
 int script_run_file(struct session *session, const char *path, struct pdb_error *err)
 {
-	/* A fifo that nobody writes to yet does not hold this up. */
+	/* Do not wait here for the writer of a fifo. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), result;
 
 	if (fd < 0)
@@ -185,7 +185,7 @@ int script_run_macro(struct session *session, const struct macro *macro, const s
 	char *name = xstrdup(macro->name);
 	int result;
 
-	/* A copy: the lines may define the macro anew. */
+	/* A copy, because the lines may redefine the macro. */
 	source.base.name = name;
 	source.lines = xcalloc(macro->num_lines, sizeof(char *));
 	for (size_t i = 0; i < macro->num_lines; i++)

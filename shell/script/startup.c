@@ -14,7 +14,7 @@
 
 #define FILE_NAME ".pdbrc"
 
-/* Opened without waiting, as a pipe of that name would make it. */
+/* Open without waiting: the file may be a pipe. */
 static int open_file(const char *path)
 {
 	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -31,7 +31,7 @@ static int check_owner(const char *path, const struct stat *status, struct pdb_e
 	return 0;
 }
 
-/* Only what is open is checked: a name may be another file's a moment later. */
+/* Check the open file: its name may be another file's a moment later. */
 static int run_file(struct session *session, int fd, const char *path, struct pdb_error *err)
 {
 	struct stat status;
@@ -102,7 +102,7 @@ static int run_project_file(struct session *session, struct pdb_error *err)
 	char *directory = fd >= 0 ? realpath(".", NULL) : NULL;
 	int result = 0;
 
-	/* The home's is the user's. */
+	/* The file in the home directory is the user's. */
 	if (directory && !is_home(directory)) {
 		result = check_directory(session, directory, err);
 		if (!result)

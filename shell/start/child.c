@@ -27,7 +27,7 @@ void child_hold_terminal(struct child_hold *hold)
 	sigaction(SIGQUIT, &ignore, &hold->old_quit);
 }
 
-/* A child that died badly may leave the terminal raw, or itself its owner. */
+/* A child that crashed may leave the terminal raw or owned by its process group. */
 void child_release_terminal(const struct child_hold *hold)
 {
 	struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
@@ -78,8 +78,8 @@ struct program {
 	pid_t parent;
 };
 
-/* Should pdb be killed, the program is to end as if its terminal had gone: a gdb left alone would
- * hold its rank stopped for good, but by SIGHUP it lets the rank go on and ends. */
+/* If pdb is killed, the program gets SIGHUP, as if its terminal had gone. A gdb left alone would
+ * keep its rank stopped forever; SIGHUP makes it release the rank and end. */
 static int become(void *context)
 {
 	const struct program *program = context;
@@ -87,7 +87,7 @@ static int become(void *context)
 
 	sigaction(SIGINT, &defaults, NULL);
 	sigaction(SIGQUIT, &defaults, NULL);
-	/* nohup and some batch systems start programs with this one ignored. */
+	/* nohup and some batch systems start programs with SIGHUP ignored. */
 	sigaction(SIGHUP, &defaults, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGHUP);
 	if (getppid() != program->parent)
@@ -99,12 +99,13 @@ static int become(void *context)
 	return errno;
 }
 
-/* How it is told to end, and how long after the first time. */
+/* Signals that tell it to end, and how long after the first each is sent. */
 static const struct {
 	int after_ms, signal;
 } ways[] = {{0, SIGHUP}, {500, SIGTERM}, {2000, SIGKILL}};
 
-/* Returns the milliseconds till it is to be told again, -1: never. *num_told ways are used up. */
+/* Send the signals that are due. Returns the ms until the next one, -1: none is left. *num_told:
+ * signals already sent. */
 static int tell_to_end(pid_t pid, const struct child_watch *watch, int waited_ms, size_t *num_told)
 {
 	while (*num_told < sizeof(ways) / sizeof(ways[0]) &&
@@ -120,7 +121,8 @@ static int tell_to_end(pid_t pid, const struct child_watch *watch, int waited_ms
 							  : -1;
 }
 
-/* Returns its status. When pdb is to end so is it: a gdb holds its rank for as long as it likes. */
+/* Wait for the child; returns its status. When pdb must end, the child is told to end, too: a gdb
+ * would otherwise hold its rank without limit. */
 static int wait_for_end(pid_t pid, const struct child_watch *watch)
 {
 	struct pollfd fds[] = {{.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN},

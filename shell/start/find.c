@@ -21,7 +21,7 @@
 /* A live launcher answers in some 50 ms; one that is ending may never answer. */
 #define PMIX_TIMEOUT_MS 5000
 
-/* The first choice for this launcher; -1 and *err where there is none or it failed. */
+/* Ask the launcher in the best way for its kind. -1 and *err: there is none, or it failed. */
 static int ask_first(const struct launcher_info *launcher, const char *nspace,
 		     struct proctable **ret, struct pdb_error *err)
 {
@@ -38,8 +38,9 @@ static void set_note(struct proctable *table, char *note)
 	table->source_note = note;
 }
 
-/* Another user's table may give any pids of this host: what is not a process of his is no rank of
- * his. That includes a pid that nobody has yet: the next process to get it may be root's. */
+/* Another user's table may contain any pids. A pid counts as a rank only if the process belongs to
+ * the launcher's user. A pid without a process does not count: the next process with that pid may
+ * be root's. */
 static void forget_strangers(struct proctable *table, const struct launcher_info *launcher)
 {
 	struct procfs_status status;
@@ -82,17 +83,19 @@ int find_job(pid_t pid, const char *nspace, struct launcher_info *launcher_ret,
 		return -1;
 	launcher_find_hosts(&launcher, &hosts);
 	if (ask_first(&launcher, nspace, &table, &first) == 0) {
-		/* PMIx only speaks up when it had a choice, an MPIR table when it is odd. */
+		/* PMIx leaves a note only if there was a choice, an MPIR table only if it is
+		 * odd. */
 		if (!table->source_note)
 			set_note(table, xstrdup(launcher.kind->why));
 	} else if (launcher_scan_procfs(&launcher, &table, &second) == 0) {
-		/* Why the launcher was not asked; where none can be, the scan says so. */
+		/* Say why the launcher's table was not used; if it has none, the scan's note is
+		 * enough. */
 		if (launcher_kind_has_table(launcher.kind))
 			set_note(table, xasprintf("%s; %s", first.text, table->source_note));
 	} else if (hosts.num > 0) {
 		table = make_empty(&launcher);
 	} else {
-		/* What the launcher said tells more than that nothing was found without it. */
+		/* The launcher's error is more useful than the scan's. */
 		if (err)
 			*err = first.code == ERROR_UNSUPPORTED ? second : first;
 		return -1;
@@ -125,7 +128,7 @@ static int terminal_width(void)
 	return window.ws_col;
 }
 
-/* The program tells jobs apart, and it is far behind in the command: both its ends are shown. */
+/* The program distinguishes jobs but is late in the command line, so show both ends. */
 static void print_jobs(const struct launcher_info *infos, size_t num, FILE *out)
 {
 	static const struct table_column columns[] = {

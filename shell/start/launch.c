@@ -32,18 +32,19 @@
 
 #define WAIT_NS UINT64_C(30000000000)
 #define POLL_NS UINT64_C(100000000)
-#define SLOW_POLL_NS UINT64_C(1000000000) /* when it has taken long already */
+#define SLOW_POLL_NS UINT64_C(1000000000) /* after a long time */
 #define END_NS UINT64_C(5000000000)
 
 struct launch {
 	pid_t pid;
 	int pidfd; /* -1: signals are not passed on */
 	bool has_ended;
-	bool is_told; /* that it has ended */
-	int status;   /* of wait(), once it has ended */
+	bool is_told; /* it has ended */
+	int status;   /* status of wait(), once it has ended */
 };
 
-/* That of the MPI which was named; else those of all, as each knows its own programs. */
+/* The recorder of the MPI that the user named, else all recorders: each recognises its own
+ * programs. */
 static int find_recorders(const struct options *options, char **paths_ret, struct pdb_error *err)
 {
 	char mpirun[] = "mpirun";
@@ -69,7 +70,7 @@ int launch_print_env(const struct options *options, struct pdb_error *err)
 		lines = preload_shell_lines((enum preload_mpi)options->program.mpi, library);
 		free(library);
 	}
-	/* A shell takes them, byte for byte: they do not go through the gate. */
+	/* A shell reads these bytes, so they bypass the gate. */
 	is_written = dprintf(STDOUT_FILENO, "%s", lines) >= 0;
 	free(lines);
 	return is_written ? 0 : error_errno(err, "cannot write the lines");
@@ -102,7 +103,7 @@ static int become(void *context)
 	return errno;
 }
 
-/* Traced ranks of this host leave their segments to this process when they end. */
+/* Traced ranks of this host pass their segments to this process when they end. */
 static void set_keeper(void)
 {
 	char host[256] = "", *text;
@@ -117,7 +118,7 @@ int launch_start(const struct options *options, struct launch **ret, struct pdb_
 {
 	struct program program = {
 		.output = options->program.output,
-		/* One that reads from the terminal in the background would be stopped. */
+		/* A background process that reads from the terminal would be stopped. */
 		.has_input = options->program.is_watched && !isatty(STDIN_FILENO),
 	};
 	char *library, **argv;
@@ -176,7 +177,7 @@ static bool has_ended(struct launch *launch)
 	return launch->has_ended;
 }
 
-/* Has the process a recorder, and left MPI_Init? */
+/* Does the process have a recorder, and has it left MPI_Init? */
 static bool is_recorded(pid_t pid)
 {
 	int fd = segment_open_pid(pid, NULL);
@@ -296,7 +297,7 @@ void launch_finish(struct launch *launch, struct session *session)
 
 /* ---- What an ended job leaves ---- */
 
-/* Ranks may outlive their launcher for so long, on a busy machine. */
+/* Ranks may live this long after their launcher, on a busy machine. */
 #define LEFT_WAIT_NS UINT64_C(10000000000)
 #define LEFT_POLL_NS UINT64_C(10000000)
 
@@ -325,7 +326,8 @@ struct leftovers *leftovers_note(const struct session *session)
 	return leftovers;
 }
 
-/* Killed, it ends thread by thread, and its segment is in use until the last has, zombie or not. */
+/* A killed process ends thread by thread. Its segment is in use until the last thread has ended,
+ * even if the process is a zombie. */
 static bool is_alive(const struct segment_process *process)
 {
 	struct procfs_stat stat;
@@ -344,7 +346,7 @@ void leftovers_remove(struct leftovers *leftovers)
 		while (is_alive(&leftovers->processes[i]) && monotonic_ns() < until_ns &&
 		       interrupt_sleep_until(monotonic_ns() + LEFT_POLL_NS))
 			;
-	/* What cannot be removed is no matter: "pdb clean" says why. */
+	/* Failures do not matter here: "pdb clean" says why. */
 	if (leftovers->num)
 		segment_clean(NULL, leftovers->processes, leftovers->num, NULL);
 	free(leftovers->processes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * `pdb run`: a job with the recorder in it, started in the background with regard to the terminal,
- * and `pdb env`. */
+ * `pdb run` and `pdb env`. `pdb run` starts a job with the recorder in it, in the terminal's
+ * background. `pdb env` prints shell lines for jobs that are started by hand. */
 #ifndef PDB_SHELL_LAUNCH_H
 #define PDB_SHELL_LAUNCH_H
 
@@ -11,40 +11,45 @@ struct options;
 struct pdb_error;
 struct session;
 
-/* Start options->run_argv with the recorder of its MPI in the ranks, in a process group of its own
- * (Ctrl-C does not reach it). Input: /dev/null or, if it is watched, pdb's own that is no terminal;
- * output: the terminal or options->output. */
+/* Start options->run_argv with the recorder for its MPI in the ranks. It runs in its own process
+ * group, so Ctrl-C does not reach it. Its input is /dev/null; a watched job gets pdb's own input
+ * unless that is a terminal. Its output is the terminal or options->output. *ret is freed by
+ * launch_finish(). -1 and *err. */
 int launch_start(const struct options *options, struct launch **ret, struct pdb_error *err);
 
-/* SIGUSR1 and SIGUSR2, by which batch systems warn, are for what was started and not for pdb. */
+/* Pass SIGUSR1 and SIGUSR2, the warnings of batch systems, on to the started program. */
 void launch_pass_signals(struct launch *launch);
 
-/* Is it no launcher but something that starts them, as a script? */
+/* Was a script started (a program that starts launchers), not a launcher? */
 bool launch_is_script(const struct launch *launch);
 
-/* Send it SIGTERM, and nothing else. */
+/* Send SIGTERM to the started program, and nothing else. */
 void launch_terminate(const struct launch *launch);
 
-/* Wait until every rank on this host has a recorder and left MPI_Init, for some seconds or until
- * Ctrl-C, then attach the session. ERROR_GONE: the job ended first. */
+/* Wait until every rank on this host has a recorder and has left MPI_Init, for some seconds or
+ * until Ctrl-C. Then attach the session. -1 and *err; ERROR_GONE: the job ended first. */
 int launch_attach(struct launch *launch, struct session *session, struct pdb_error *err);
 
-/* Has it? Then *status_ret is its exit status, or 128 + signal, and launch_finish() is silent. */
+/* Has the started program ended? Then *status_ret is its exit status, or 128 + signal, and
+ * launch_finish() prints nothing. */
 bool launch_has_ended(struct launch *launch, int *status_ret);
 
-/* Tell it to end, and wait for that for some seconds. */
+/* Tell the started program to end, and wait some seconds for that. */
 void launch_end(struct launch *launch);
 
-/* Before pdb ends: leave a running job alone, or end it if the user says so. Frees; takes NULL. */
+/* Call before pdb ends: leaves a running job alone, or ends it if the user says so. Frees `launch`;
+ * NULL is fine. */
 void launch_finish(struct launch *launch, struct session *session);
 
-/* Print the lines that put the recorder into jobs started by hand, or that undo it. */
+/* Print the shell lines that put the recorder into jobs started by hand, or that undo this. -1 and
+ * *err. */
 int launch_print_env(const struct options *options, struct pdb_error *err);
 
-/* Before the job of the session is ended: who its ranks on this host are. */
+/* Note the session's ranks on this host, before its job is ended. leftovers_remove() frees. */
 struct leftovers *leftovers_note(const struct session *session);
 
-/* Wait for their end, a moment at most; remove the segments of those gone. Frees; takes NULL. */
+/* Wait a moment for these ranks to end, and remove the segments of those that have. Frees; NULL is
+ * fine. */
 void leftovers_remove(struct leftovers *leftovers);
 
 #endif

@@ -18,10 +18,10 @@
 #include "model/segment/segment.h"
 #include "model/xalloc.h"
 
-/* Open MPI's launchers hand the variables of this list to ranks on other hosts. */
+/* Open MPI's launchers pass the variables of this list to ranks on other hosts. */
 #define ENV_LIST "OMPI_MCA_mca_base_env_list"
 
-/* What ranks on other hosts have to be given. */
+/* The variables that ranks on other hosts need. */
 static const char *const forwarded[] = {
 	PDB_ENV_RECORD, PDB_ENV_DIR,   PDB_ENV_RING,         PDB_ENV_CHAIN,  PDB_ENV_PTRACER,
 	PDB_ENV_QUIET,  PDB_ENV_TRACE, PDB_ENV_TRACE_FILTER, PDB_ENV_KEEPER, NULL,
@@ -38,9 +38,9 @@ enum preload_mpi preload_mpi_of_name(const char *name)
 
 /* ---- Which MPI ---- */
 
-/* What launchers of one MPI load, and no other has, is told by its name; an MPI itself by what
- * it exports, as names are shared: libmpi.so.12, libmpi_cray.so.12, libmpi_abi.so.1. The recorder
- * goes by the same. */
+/* A library that only one MPI's launchers load identifies that MPI by its name. MPI libraries
+ * themselves share names (libmpi.so.12, libmpi_cray.so.12, libmpi_abi.so.1), so their exported
+ * symbols decide. The recorder uses the same rule. */
 static enum preload_mpi mpi_of_library(const char *name, const char *path)
 {
 	const struct launcher_kind *kind = launcher_kind_of_library(name);
@@ -91,7 +91,7 @@ static char *find_program(const char *word)
 	return NULL;
 }
 
-/* By the libraries that an ELF file needs, and those that these need; unknown for other files. */
+/* The MPI by the libraries that an ELF file needs, directly or not; unknown for other files. */
 static enum preload_mpi mpi_of_word(const char *word)
 {
 	enum preload_mpi mpi = PRELOAD_UNKNOWN;
@@ -103,7 +103,7 @@ static enum preload_mpi mpi_of_word(const char *word)
 	return mpi;
 }
 
-/* By the name of the file behind all links: "mpirun.openmpi", "mpiexec.hydra", "srun". */
+/* The launcher by its file name behind all links: "mpirun.openmpi", "mpiexec.hydra", "srun". */
 static const struct launcher_kind *find_kind(const char *word)
 {
 	char *file = find_program(word), real[PATH_MAX];
@@ -134,7 +134,7 @@ static void cut_name(char *path)
 	*strrchr(path, '/') = '\0';
 }
 
-/* The folder that the running program is in. */
+/* The folder of the running program. */
 static bool program_folder(char folder[static PATH_MAX])
 {
 	ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
@@ -146,7 +146,8 @@ static bool program_folder(char folder[static PATH_MAX])
 	return true;
 }
 
-/* The folder of the library of this code. Of a program the loader knows what it was started as. */
+/* The folder of the library that contains this code. For a program, the loader has the name that it
+ * was started with. */
 static bool library_folder(char folder[static PATH_MAX])
 {
 	static const char own;
@@ -159,9 +160,9 @@ static bool library_folder(char folder[static PATH_MAX])
 	return true;
 }
 
-/* The path of such a file, without symbolic links: in PDB_LIBDIR; beside the program that runs
- * or in ../lib/pdb from there; in pdb/, ../pdb/ or ../lib/pdb/ from the library that this is
- * part of, or in the folder above it; where it was installed. */
+/* The path of an installed file, without symbolic links. Folders, in this order: PDB_LIBDIR; the
+ * running program's folder; ../lib/pdb from there; pdb/, ../pdb/ and ../lib/pdb/ from the folder of
+ * this library, and the folder above it; the folder of the installation. */
 static int find_own_file(const char *name, char **path_ret, struct pdb_error *err)
 {
 	const char *set = getenv(PDB_ENV_LIBDIR);
@@ -216,7 +217,7 @@ int preload_find_all(enum preload_mpi first, char **paths_ret, struct pdb_error 
 
 /* ---- How a launcher is told ---- */
 
-/* `library` before what is preloaded already. */
+/* `library`, followed by what is preloaded already. */
 static char *preload_value(const char *library)
 {
 	const char *old = getenv("LD_PRELOAD");
@@ -281,7 +282,7 @@ static bool is_one_of(const char *const *names, const char *name, size_t length)
 	return false;
 }
 
-/* Is it a recorder, wherever it is? */
+/* Is it the path of a recorder, in any folder? */
 static bool is_recorder(const char *path, size_t length)
 {
 	static const char *const names[] = {"libpdbrec-openmpi.so", "libpdbrec-mpich.so", NULL};
@@ -290,7 +291,7 @@ static bool is_recorder(const char *path, size_t length)
 	return is_one_of(names, name, (size_t)(path + length - name));
 }
 
-/* Is it a name that the list has from preload_shell_lines()? */
+/* Is it a name that preload_shell_lines() puts on the list? */
 static bool is_forwarded(const char *name, size_t length)
 {
 	static const char *const preloaded[] = {"LD_PRELOAD", NULL};
@@ -298,7 +299,7 @@ static bool is_forwarded(const char *name, size_t length)
 	return is_one_of(preloaded, name, length) || is_one_of(forwarded, name, length);
 }
 
-/* A line that takes those elements from a variable that are pdb's; nothing if there are none. */
+/* Write a line that removes pdb's elements from a variable; nothing if it has none. */
 static void put_rest(FILE *out, const char *variable, char separator,
 		     bool (*is_ours)(const char *text, size_t length))
 {

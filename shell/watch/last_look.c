@@ -15,7 +15,7 @@
 #include "shell/watch/watch.h"
 #include "shell/watch/watch_tell.h"
 
-/* Ranks of which a trace is there. */
+/* Ranks that have a trace. */
 static struct rankset *find_traced(const struct job *job)
 {
 	struct rankset *traced = rankset_create();
@@ -56,7 +56,7 @@ void last_look_save(struct session *session, const char *path, struct watch_tell
 	struct pdb_error err;
 	int num = segment_take_kept(NULL, getpid(), &kept, NULL);
 
-	/* Ranks may have begun and ended between two looks. */
+	/* Ranks may have started and ended between two looks. */
 	if (num >= 0)
 		session_keep(session, kept, num);
 	if (session_look_at_end(session, &err) == 0)
@@ -67,7 +67,8 @@ void last_look_save(struct session *session, const char *path, struct watch_tell
 		segment_kept_free(kept, num);
 }
 
-/* Those of the job that began last, which are in a row: their number, and *first_ret. */
+/* Find the segments of the job that began last, which are neighbours. Returns their number;
+ * *first_ret: the first. */
 static int find_last_job(const struct segment_kept *kept, int num, int *first_ret)
 {
 	int last = 0, first, end;

@@ -19,9 +19,9 @@
 #include "shell/options/options.h"
 #include "shell/watch/watch_tell.h"
 
-#define IDLE_NS (SECOND_NS / 4)        /* between two looks that only see whether the job lives */
-#define STILL_NS SECOND_NS             /* nobody has moved for so long: a full look may tell more */
-#define SUSPENDING_NS (10 * SECOND_NS) /* until all hosts of a job are suspended */
+#define IDLE_NS (SECOND_NS / 4)        /* between checks that only see whether the job lives */
+#define STILL_NS SECOND_NS             /* after this standstill a full look may show more */
+#define SUSPENDING_NS (10 * SECOND_NS) /* time until all hosts of a job are suspended */
 
 static int start_test(struct watch *watch, struct pdb_error *err)
 {
@@ -52,7 +52,7 @@ static int start_test(struct watch *watch, struct pdb_error *err)
 	return watch->rates ? 0 : -1;
 }
 
-/* Do segments tell of most of the ranks that live? */
+/* Do most live ranks have segments? */
 static bool most_are_recorded(const struct watch_digest *digest)
 {
 	const struct watch_numbers *numbers = &digest->numbers;
@@ -74,7 +74,7 @@ static void feed_test(struct watch *watch)
 	free(looks);
 }
 
-/* Hosts are not suspended, and do not go on, all at the same moment. */
+/* Hosts are not suspended and resumed all at the same moment. */
 static bool may_be_suspended(const struct watch *watch)
 {
 	return watch->is_suspended ||
@@ -105,7 +105,7 @@ static int look_for_test(struct watch *watch, struct pdb_error *err)
 	return 0;
 }
 
-/* Without a recorder a full look takes a second, and is certain of nothing but deaths. */
+/* Is a full look due? Without a recorder it takes a second, and only deaths are certain. */
 static bool is_time(const struct watch *watch)
 {
 	uint64_t now_ns = monotonic_ns();
@@ -127,7 +127,7 @@ static int go_round(struct watch *watch, struct pdb_error *err)
 		watch->confirm_ns = 0;
 		return 0;
 	}
-	watch_is_active(watch); /* which is told */
+	watch_is_active(watch); /* for its report */
 	if (watch->has_recorder) {
 		if (watch_judge_pace(watch, err) < 0)
 			return -1;
@@ -151,7 +151,7 @@ static void tell_status(struct watch *watch)
 				  : 0);
 }
 
-/* Until the next look is due. The time is that of a clock that nobody sets. */
+/* Sleep until the next look is due, by a clock that nobody sets. */
 static void sleep_round(struct watch *watch)
 {
 	uint64_t interval_ns = watch->has_recorder ? watch_source_interval(watch->source) : IDLE_NS;
@@ -162,19 +162,19 @@ static void sleep_round(struct watch *watch)
 	interrupt_sleep_until(next_ns);
 }
 
-/* A launcher may wait for the daemons that keep traces: for these the ranks' end matters. */
+/* A launcher may wait for daemons that keep traces, so the end of the ranks counts. */
 static bool is_job_over(const struct watch *watch)
 {
 	const struct watch_numbers *numbers = &watch->digest.numbers;
 	const struct proctable *table = watch->session->job->proctable;
 
-	/* Nothing is known of ranks on hosts that are silent. */
+	/* Ranks on silent hosts are not known. */
 	return session_has_ended(watch->session) ||
 	       (watch->session->keeps_traces && numbers->num_ended > 0 &&
 		numbers->num_ended == numbers->num_ranks && numbers->num_ranks == table->num_procs);
 }
 
-/* From a look on that keeps the traces. */
+/* Keep traces from now on, which needs a look. */
 static int keep_traces(struct session *session, struct pdb_error *err)
 {
 	if (session->keeps_traces)
@@ -231,7 +231,7 @@ int watch_run(struct session *session, const struct watch_options *options, FILE
 	watch_digest_init(&watch.digest);
 	watch_tell_init(&watch.teller, session, out, options->wants_json);
 	result = watch_until(&watch, err);
-	/* Daemons and launcher end at the same time, in whatever order. */
+	/* Daemons and launcher end at about the same time, in any order. */
 	if (result < 0 && (err->code == ERROR_GONE || session_has_ended(session))) {
 		watch.is_over = true;
 		result = 0;

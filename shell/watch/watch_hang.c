@@ -74,7 +74,7 @@ static void save(struct session *session, const char *path, struct watch_teller 
 {
 	struct pdb_error err;
 
-	/* Without those of other hosts the rest is worth saving, too. */
+	/* Without the traces of other hosts, the rest is still worth saving. */
 	if (session_get_more(session, NULL, SHARE_TRACES, &err) < 0)
 		tell_failure(teller, &err, "no traces");
 	session->has_saved = true;
@@ -113,7 +113,7 @@ static void set_number(const char *name, double value)
 	setenv(name, text, 1);
 }
 
-/* As fork(): a child in a process group of its own, which can be ended with all that it starts. */
+/* As fork(), but the child gets its own process group, so that all its processes can be ended. */
 static pid_t fork_group(void)
 {
 	pid_t pid;
@@ -121,11 +121,11 @@ static pid_t fork_group(void)
 	fflush(NULL);
 	pid = fork();
 	if (pid >= 0)
-		setpgid(pid, pid); /* whoever is first */
+		setpgid(pid, pid); /* parent and child both do this; the first one wins */
 	return pid;
 }
 
-/* In the child: what is known of the hang. */
+/* In the child: pass the facts about the hang in variables. */
 static void set_facts(const struct session *session, const struct watch_options *options,
 		      const struct watch_hang *hang)
 {
@@ -144,7 +144,7 @@ static void set_facts(const struct session *session, const struct watch_options 
 	free(ranks);
 }
 
-/* It has no input that it could wait for, and what it says is no line of JSON. */
+/* No input that it could wait for; its output must not mix with JSON lines. */
 static void set_streams(const struct watch_options *options)
 {
 	int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -169,7 +169,7 @@ become(const struct session *session, const struct watch_options *options,
 	_exit(127);
 }
 
-/* Has the child ended by then? */
+/* Wait: has the child ended by then? */
 static bool wait_child(pid_t pid, uint64_t until_ns, int *status)
 {
 	for (;;) {
@@ -182,8 +182,8 @@ static bool wait_child(pid_t pid, uint64_t until_ns, int *status)
 	}
 }
 
-/* Is it a zombie by then? As long as nobody waits for it, its process group is nobody else's.
- * Signals to pdb do not cut this short. */
+/* Wait: is the child a zombie by then? It is not reaped, so its process group stays reserved.
+ * Signals to pdb do not shorten this. */
 static bool dies(pid_t pid, uint64_t until_ns)
 {
 	const struct timespec pause = {.tv_nsec = POLL_NS};
@@ -198,7 +198,7 @@ static bool dies(pid_t pid, uint64_t until_ns)
 	return false;
 }
 
-/* With its process group. False: it is in the kernel, which does not let go of it. */
+/* End the child with its process group. False: it does not die, as it is inside the kernel. */
 static bool end_child(pid_t pid)
 {
 	const int signals[] = {SIGTERM, SIGKILL};
@@ -229,7 +229,7 @@ static void tell_ended_early(pid_t pid, uint64_t began_ns, struct watch_teller *
 				why, time.text, (int)pid);
 }
 
-/* It gets its time, and no more: the job burns its own meanwhile. */
+/* The command's time is limited: the job wastes computing time meanwhile. */
 static void run_command(const struct session *session, const struct watch_options *options,
 			const struct watch_hang *hang, struct watch_teller *teller)
 {
@@ -269,7 +269,8 @@ static bool launcher_ends(struct session *session, uint64_t until_ns)
 	return true;
 }
 
-/* The controller ends the step on all its nodes, also what srun cannot reach. False: not tried. */
+/* Slurm's controller ends the step on all nodes, also on those that srun cannot reach. False: not
+ * tried. */
 static bool cancel_step(struct session *session)
 {
 	struct launcher_step step;
@@ -277,7 +278,7 @@ static bool cancel_step(struct session *session)
 	pid_t pid;
 
 	launcher_read_step(&session->launcher, &step);
-	/* Another user's srun may name a job that is not his. */
+	/* Another user's srun may name a job that is not that user's. */
 	if (!*step.job || !*step.step || launcher_check_own(&session->launcher, NULL) < 0)
 		return false;
 	pid = fork_group();
@@ -297,7 +298,8 @@ static bool cancel_step(struct session *session)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* Launchers end all ranks at SIGTERM, in their own time; a second one makes Open MPI's hurry. */
+/* Launchers end all ranks at SIGTERM, in their own time. A second SIGTERM makes Open MPI's launcher
+ * hurry. */
 static void end_job(struct session *session, struct watch_teller *teller)
 {
 	uint64_t end_ns = monotonic_ns() + END_NS;

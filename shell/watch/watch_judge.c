@@ -36,11 +36,11 @@
 #include "shell/options/options.h"
 #include "shell/watch/watch_tell.h"
 
-#define CONFIRM_NS SECOND_NS       /* between the two looks that tell a hang from a slow-down */
-#define CERTAIN_NS (SECOND_NS / 2) /* after it what is certain must be so again */
-#define SPARED_NS (5 * SECOND_NS)  /* between looks at who may come back */
-#define STILL_SHARE 20  /* full looks while nobody moves take at most this part of the time, */
-#define CHECK_SHARE 200 /* and this part otherwise */
+#define CONFIRM_NS SECOND_NS       /* between the looks that separate a hang from a slow-down */
+#define CERTAIN_NS (SECOND_NS / 2) /* then a certain result is checked again */
+#define SPARED_NS (5 * SECOND_NS)  /* between looks at ranks that may continue */
+#define STILL_SHARE 20             /* full looks in a standstill take at most 1 in this of time, */
+#define CHECK_SHARE 200            /* and 1 in this otherwise */
 
 static bool is_certain(const struct verdict *verdict)
 {
@@ -88,8 +88,8 @@ static void find_hang(struct watch *watch, enum watch_proof proof)
 	watch->is_hang = true;
 }
 
-/* How long nobody must have moved until a job is ended for a rank that computes, as it may come
- * back: until its stay is that unlikely, or for --max-wait. */
+/* How long a standstill must last before a job is ended because of a computing rank, which may
+ * continue: until such a stay is unlikely enough, or for --max-wait. */
 static uint64_t sparing_ns(const struct watch *watch)
 {
 	const struct verdict *verdict = watch->session->verdict;
@@ -104,7 +104,7 @@ static uint64_t sparing_ns(const struct watch *watch)
 		       : most_ns;
 }
 
-/* What a rank does by the last full look, if that is known. */
+/* A rank's activity in the last full look, if known. */
 static const char *describe_rank(struct session *session, struct arena *arena, int rank)
 {
 	const struct job_model *jm = session->job->model;
@@ -118,7 +118,7 @@ static const char *describe_rank(struct session *session, struct arena *arena, i
 	return "outside MPI";
 }
 
-/* Who may come back, and why. */
+/* Which ranks may continue, and why. */
 static const char *describe_spared(const struct watch *watch, struct arena *arena)
 {
 	const struct rankset *culprits = watch->session->verdict->culprits;
@@ -164,7 +164,7 @@ bool watch_has_lost_ranks(const struct watch *watch)
 	       numbers->num_ended + numbers->num_left < numbers->num_ranks;
 }
 
-/* By a verdict that goes by stays, a standstill that lasts on is a hang then; UINT64_MAX: never. */
+/* When the standstill will be a hang, for verdicts that use stays; UINT64_MAX: never. */
 static uint64_t when_too_long(const struct watch *watch, uint64_t now_ns)
 {
 	const struct verdict *verdict = watch->session->verdict;
@@ -176,7 +176,7 @@ static uint64_t when_too_long(const struct watch *watch, uint64_t now_ns)
 	return now_ns + (verdict->needed_ns - verdict->stay_ns) + SECOND_NS / 10;
 }
 
-/* As `lp` looks. ERROR_GONE is no error: the job ends. */
+/* Make a full look as for `lp`. ERROR_GONE is no error: the job is ending. */
 static int look_fully(struct watch *watch, struct pdb_error *err)
 {
 	double patience_ns = watch->options->max_wait_s * SECOND_NS;
@@ -193,7 +193,7 @@ static int look_fully(struct watch *watch, struct pdb_error *err)
 	now_ns = monotonic_ns();
 	cost_ns = now_ns - begin_ns;
 	watch->next_still_ns = now_ns + later(watch_still_ns(watch) / 2, STILL_SHARE * cost_ns);
-	/* But when the patience is over, however long looks take. */
+	/* But not later than --max-wait, however long looks take. */
 	if (watch_still_ns(watch) < patience_ns &&
 	    watch->moved_ns + patience_ns < watch->next_still_ns)
 		watch->next_still_ns = watch->moved_ns + (uint64_t)patience_ns;
@@ -225,7 +225,7 @@ bool watch_is_active(struct watch *watch)
 	return true;
 }
 
-/* A standstill that is not long enough: what is seen of it, now and again. */
+/* The standstill is too short: report it now and again. */
 static void tell_still(struct watch *watch)
 {
 	const struct pace_report *report = &watch->report;
@@ -246,7 +246,8 @@ static void tell_still(struct watch *watch)
 	arena_destroy(arena);
 }
 
-/* Nobody has moved for a while or works, and it is a hang by stays. */
+/* Is it a hang by stays: no rank has moved for a while, none works outside MPI, and none is
+ * spared? */
 static bool is_too_long(struct watch *watch)
 {
 	const struct verdict *verdict = watch->session->verdict;
@@ -257,8 +258,8 @@ static bool is_too_long(struct watch *watch)
 	       !is_spared(watch);
 }
 
-/* Nobody has moved for --max-wait, and nothing is there to compare that with: the user wants to
- * hear of it even where it is too early to name anybody. */
+/* No rank has moved for --max-wait, and there is nothing to compare that with. The user wants this
+ * reported even if it is too early to name a rank. */
 static bool is_hang_by_patience(const struct verdict *verdict)
 {
 	return verdict_may_be_hang(verdict) || verdict->is_edge ||
@@ -297,20 +298,20 @@ bool watch_may_be_starting(struct watch *watch)
 	watch->may_start = !watch->has_recorder && !watch->has_moved &&
 			   session_age_ns(watch->session) < stay_limits.edge_ns &&
 			   watch_still_ns(watch) < watch->options->max_wait_s * SECOND_NS;
-	/* What seemed to be a hang was the start. */
+	/* The apparent hang was the start of the job. */
 	if (was_starting && watch->has_moved)
 		hang_test_confirm(watch->test, true);
 	return watch->may_start || (was_starting && watch->has_moved);
 }
 
-/* By stacks the test is sure unless somebody moves: all ranks are looked at now and again later.
- * What is known of them meanwhile takes a full look, which is made in between. */
+/* Without a recorder the test counts if no rank moves between two looks at all ranks, some time
+ * apart. A full look in between shows what they do. */
 int watch_confirm(struct watch *watch, struct pdb_error *err)
 {
 	if (!watch->confirm_ns) {
 		if (watch_look(watch, watch->all, err) < 0)
 			return -1;
-		/* What they have done since they were last looked at says nothing of now. */
+		/* Moves since their last look are old; count from here. */
 		watch->confirm_ns = monotonic_ns();
 		if (look_fully(watch, err) < 0)
 			return -1;

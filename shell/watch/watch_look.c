@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A look at a watched job, and what it says of who moves. */
+ * Looks at a watched job, and which ranks moved. */
 #include "analysis/hang/hang_test.h"
 #include "analysis/hang/pace.h"
 #include "analysis/progress/eqgroup.h"
@@ -13,7 +13,7 @@
 #include "shell/watch/watch_state.h"
 #include "shell/watch/watch_tell.h"
 
-#define STEP_NS (5 * SECOND_NS) /* two looks are not further apart, full looks included */
+#define STEP_NS (5 * SECOND_NS) /* longest time between two looks, full looks included */
 
 static void feed_pace(struct watch *watch)
 {
@@ -41,12 +41,12 @@ static void feed_pace(struct watch *watch)
 	}
 	pace_add(watch->pace, monotonic_ns(), watch->looks);
 	pace_report(watch->pace, &watch->report);
-	/* Nobody is slow while nobody moves. */
+	/* No rank is slow while none moves. */
 	if (watch->report.kind == PACE_MOVING)
 		watch_rates_add(watch->rates, watch->looks, &watch->teller);
 }
 
-/* Somebody has stopped the whole job, as batch systems do, and will let it go on. */
+/* The whole job is stopped, as batch systems do; it will continue later. */
 static void note_suspension(struct watch *watch)
 {
 	const struct watch_numbers *numbers = &watch->digest.numbers;
@@ -74,7 +74,7 @@ static void note_movement(struct watch *watch)
 	uint64_t now_ns = monotonic_ns();
 	uint64_t most_ns = watch->is_suspended ? 0 : STEP_NS;
 
-	/* A watcher that was stopped did not see that nobody moved. */
+	/* If pdb itself was stopped, it did not see whether ranks moved. */
 	if (watch->looked_ns && now_ns - watch->looked_ns > most_ns)
 		watch->moved_ns += now_ns - watch->looked_ns - most_ns;
 	watch->looked_ns = now_ns;

@@ -17,11 +17,11 @@
 #include "shell/watch/watch_tell.h"
 
 #define POLL_NS (SECOND_NS / 20)
-#define END_NS (3 * SECOND_NS)       /* launchers end so long after their ranks, at most */
-#define RETRY_NS (SECOND_NS / 2)     /* a script starts its next job some time, */
-#define RETRY_MAX_NS (5 * SECOND_NS) /* and a job may have to wait for its nodes */
-#define START_NS (10 * SECOND_NS)    /* its ranks are there so soon after the first of them */
-#define EXEC_NS (2 * SECOND_NS) /* the process of a shell's child becomes the launcher so soon */
+#define END_NS (3 * SECOND_NS)       /* launchers end at most this long after their ranks */
+#define RETRY_NS (SECOND_NS / 2)     /* time in which a script starts its next job */
+#define RETRY_MAX_NS (5 * SECOND_NS) /* and in which a job gets its nodes */
+#define START_NS (10 * SECOND_NS)    /* all ranks exist this soon after the first */
+#define EXEC_NS (2 * SECOND_NS)      /* a shell's child becomes the launcher this soon */
 
 enum { STATUS_HANG = 1, STATUS_CANNOT = 2 };
 
@@ -65,7 +65,8 @@ static bool has_all_ranks(pid_t pid, const char *nspace)
 	return has_all;
 }
 
-/* Those that are not there yet would never be watched. Some may never be, as they have ended. */
+/* Ranks that are missing now would never be watched. Some may never come: they have already
+ * ended. */
 static void wait_for_ranks(pid_t pid, const char *nspace)
 {
 	uint64_t until_ns = monotonic_ns() + START_NS;
@@ -75,7 +76,7 @@ static void wait_for_ranks(pid_t pid, const char *nspace)
 			return;
 }
 
-/* A launcher that has just been started has no ranks yet, nor for as long as it waits for nodes. */
+/* A new launcher has no ranks yet, also while it waits for nodes. */
 static int attach(struct session *session, pid_t pid, const char *nspace, struct pdb_error *err)
 {
 	uint64_t begin_ns = monotonic_ns(), retry_ns = RETRY_NS;
@@ -122,8 +123,8 @@ struct run {
 	const struct options *options;
 	struct launch *launch;
 	FILE *out;
-	bool was_watched;      /* a job of it was, at least once, or has been saved */
-	struct pdb_error last; /* why it could not be the last time */
+	bool was_watched;      /* a job of it was watched or saved */
+	struct pdb_error last; /* why the last attempt failed */
 };
 
 static bool has_ended_by(struct run *run, uint64_t until_ns, int *status)
@@ -149,7 +150,7 @@ static int end_with(struct run *run, int status)
 	return finish(run->options, "ended", status);
 }
 
-/* Of a job that has ended before it could be watched there are its segments. */
+/* A job that ended before it could be watched has left its segments. */
 static void look_for_kept(struct run *run)
 {
 	const struct watch_options *options = &run->options->watch;
@@ -167,7 +168,7 @@ static int end_hung(struct run *run)
 {
 	int status;
 
-	/* What the user started is gone with its launcher, or is a script that would go on. */
+	/* A started launcher has ended with its job; a script would continue. */
 	if (run->options->watch.wants_kill && !has_ended_by(run, monotonic_ns() + END_NS, &status))
 		launch_end(run->launch);
 	if (launch_has_ended(run->launch, &status))
@@ -175,7 +176,8 @@ static int end_hung(struct run *run)
 	return finish(run->options, "hang", STATUS_HANG);
 }
 
-/* A batch system ends a script by its shell, whose place pdb has taken. True: that was all. */
+/* A batch system ends a script by a signal to its shell. pdb has the shell's place, so it passes
+ * the signal on. True: it did. */
 static bool hand_on_end(struct run *run)
 {
 	if (!launch_is_script(run->launch) || !interrupt_take_termination())
@@ -184,7 +186,8 @@ static bool hand_on_end(struct run *run)
 	return true;
 }
 
-/* Until there is a job to watch, and while it is watched. *ret: pdb's exit status, when true. */
+/* Attach to the next job if there is one, and watch it. True: watching is over, and *ret is pdb's
+ * exit status. */
 static bool watch_next(struct run *run, uint64_t *retry_ns, int *ret)
 {
 	enum watch_end end = WATCH_ENDED;
@@ -221,7 +224,7 @@ static int watch_started(struct session *session, const struct options *options)
 	struct run run = {
 		.session = session,
 		.options = options,
-		/* Standard output is the job's. */
+		/* Standard output belongs to the job. */
 		.out = options->watch.wants_json || options->program.output ? stdout : stderr,
 	};
 	uint64_t retry_ns = RETRY_NS;

@@ -13,15 +13,16 @@
 #include "shell/watch/watch_state.h"
 #include "shell/watch/watch_tell.h"
 
-/* What has not been seen for so many windows is over. */
+/* Slowness that was not seen for this many windows is over. */
 enum { OVER_WINDOWS = 10 };
 
 struct watch_rates {
 	int num_ranks;
 	struct rates *rates;
 	struct rates_look *looks; /* [num_ranks] */
-	uint64_t num_windows;     /* ended at the last report */
-	/* What was told and is not over: the ranks, and when these and the phase were last seen. */
+	uint64_t num_windows;     /* windows ended at the last report */
+	/* What was reported and is not over: the ranks, and when these and the phase were last
+	 * seen. */
 	struct rankset *slow_ranks;
 	uint64_t ranks_seen, ranks_since_ns;
 	bool is_slow_phase;

@@ -21,13 +21,14 @@
 #define HERE_NS UINT64_C(50000000)
 #define THERE_NS UINT64_C(250000000)
 
-/* Looks here take at most this part of a processor's time: of very many ranks they are rarer. */
+/* Looks on this host take at most this part of a processor's time; with very many ranks they are
+ * rarer. */
 #define HERE_SHARE 200
 #define HERE_MAX_NS UINT64_C(1000000000)
 
 struct watch_source {
 	struct session *session;
-	uint64_t cost_ns;        /* processor time of a look here, a mean of the last ones */
+	uint64_t cost_ns;        /* processor time of a look on this host, recent mean */
 	struct watch_look *look; /* NULL: the daemons look */
 };
 

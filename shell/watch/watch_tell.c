@@ -26,8 +26,8 @@
 #define STATUS_NS UINT64_C(200000000)
 enum { BAR_WIDTH = 10 };
 
-/* Events go to standard error when standard output is the job's: if that is the terminal, its lines
- * and ours would make a mess of each other. */
+/* Events go to standard error if standard output is the job's. On a terminal, its lines and pdb's
+ * would mix. */
 static bool has_terminal(FILE *out)
 {
 	return isatty(STDERR_FILENO) && isatty(STDOUT_FILENO) == (out == stdout);
@@ -131,7 +131,7 @@ char *watch_standstill_text(const struct watch_standstill *still)
 			 label_time(still->ns).text, still->is_since_begin ? " ago" : "", looks);
 }
 
-/* Are the culprits the cause, or only the likeliest? */
+/* Are the culprits certainly the cause? */
 static bool is_certain(const struct verdict *verdict)
 {
 	return !verdict->is_likely && verdict->kind != VERDICT_NONE &&

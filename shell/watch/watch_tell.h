@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What `watch` says: events, as lines for people or as JSON, and the status line of a terminal. */
+ * What `watch` prints: events, as lines for people or as JSON, and the terminal's status line. */
 #ifndef PDB_SHELL_WATCH_TELL_H
 #define PDB_SHELL_WATCH_TELL_H
 
@@ -15,39 +15,42 @@ struct watch_digest;
 
 struct watch_teller {
 	struct session *session;
-	FILE *out; /* of events */
+	FILE *out; /* for events */
 	bool is_json;
 	bool has_line;    /* a status line is kept on standard error */
-	uint64_t next_ns; /* when it is due again */
+	uint64_t next_ns; /* when the line is due again */
 };
 
-/* A status line is for a terminal that shows nothing else of the job's watching. */
+/* Initialise. The status line is used only on a terminal to which watching prints nothing else. */
 void watch_tell_init(struct watch_teller *teller, struct session *session, FILE *out, bool is_json);
-/* Take the status line away. */
+/* Erase the status line. */
 void watch_tell_clear(struct watch_teller *teller);
 
-/* Watching begins: what is watched, and by what. */
+/* Report that watching begins: which job, and how it is watched. */
 void watch_tell_begin(struct watch_teller *teller, const struct watch_digest *digest);
 
-/* Something that is worth to know and no hang. event: its name in JSON. */
+/* Report an event that is no hang. event: its name in JSON. */
 void watch_tell_note(struct watch_teller *teller, const char *event, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* "has moved for 8.0 s", "was seen to move ..., in 20 looks", after "nobody". The caller frees. */
+/* The standstill as text to follow "nobody": "has moved for 8.0 s", "was seen to move ..., in 20
+ * looks". The caller frees. */
 char *watch_standstill_text(const struct watch_standstill *still);
 
-/* Is it not sure, by what was seen, that it hangs? Counts do not depend on how often one looks. */
+/* Is the hang uncertain? A hang by counts is certain however few looks there were. */
 bool watch_is_doubted(const struct watch_hang *hang);
 
-/* The hang, with what `lp` says of it. */
+/* Report the hang, with the answer of `lp`. */
 void watch_tell_hang(struct watch_teller *teller, const struct watch_hang *hang);
 
-/* Renew the status line if it is due. needed_ns: a standstill that is a hang; 0: not known. */
+/* Renew the status line if it is due. needed_ns: how long a standstill must last to be a hang; 0:
+ * not known. */
 void watch_tell_status(struct watch_teller *teller, const struct watch_digest *digest,
 		       const struct hang_figures *figures, struct watch_standstill still,
 		       uint64_t needed_ns);
 
-/* "computation", "deadlock", "mismatch", "lost message", ...: one word or two, kept for scripts. */
+/* The verdict's kind in one or two words for scripts, kept stable: "computation", "deadlock",
+ * "mismatch", "lost message", ... */
 const char *watch_kind_text(const struct verdict *verdict);
 
 #endif
