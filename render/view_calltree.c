@@ -238,8 +238,7 @@ static void print_thread_waits(const struct view *view, const struct rankset *ra
 		const struct sample *sample = &samples->samples[i];
 		const char *text;
 
-		if (!sample->is_main || sample->wait.kind == SAMPLE_WAIT_NONE ||
-		    !rankset_contains(ranks, sample->rank) ||
+		if (!sample->is_main || !rankset_contains(ranks, sample->rank) ||
 		    sample != samples_find(samples, sample->rank, 0))
 			continue;
 		text = label_thread_wait(view, sample, is_one);
@@ -472,6 +471,7 @@ void view_calltree_json(const struct view *view)
 		write_nodes(json, view, tree->roots[i], done);
 	json_end_array(json);
 	label_json_thread_waits(json, view, all_ranks(view, tree));
+	label_json_system_calls(json, view, all_ranks(view, tree));
 }
 
 void view_classes_json(const struct view *view)

@@ -11,6 +11,7 @@
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
+#include "model/job/sample.h"
 #include "model/sorted.h"
 #include "render/lp/lp.h"
 #include "render/text/json.h"
@@ -26,11 +27,18 @@ static uint64_t stay_of(const struct actor *actor)
 	return actor->lane ? actor->lane->stay_ns : actor->stay_ns;
 }
 
+static const char *find_blocked(const struct view *view, int rank)
+{
+	const struct sample *sample = samples_find(view->job->samples, rank, 0);
+
+	return sample ? label_blocked(view, sample) : NULL;
+}
+
 static void print_waiting(const struct view *view, const struct waitfor_step *step, int indent)
 {
 	const struct actor *actor;
 	const struct eqgroup *group;
-	const char *iteration = "";
+	const char *iteration = "", *blocked;
 	bool is_moving;
 
 	if (step->actor == WAITFOR_NONE) {
@@ -53,6 +61,10 @@ static void print_waiting(const struct view *view, const struct waitfor_step *st
 		  *iteration ? ", iteration " : "", iteration);
 	if (rankset_contains(view->verdict->culprits, step->rank))
 		text_wrap(view, indent + STEP, "%s", role_of(view)->mark);
+	/* Of others it is in the line above. */
+	blocked = actor->lane && actor->is_main ? find_blocked(view, step->rank) : NULL;
+	if (blocked)
+		text_wrap(view, indent + STEP, "%s", blocked);
 }
 
 /* What the step waits for, and how much else. */

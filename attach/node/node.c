@@ -374,7 +374,8 @@ static int sample_times(struct node *node, const struct rankset *ranks,
 			const struct node_sampling *sampling, struct samples *all,
 			struct pdb_error *err)
 {
-	unsigned threads = sampling->all_threads ? SAMPLER_ALL_THREADS : SAMPLER_AWAITED;
+	unsigned threads =
+		SAMPLER_BLOCKED | (sampling->all_threads ? SAMPLER_ALL_THREADS : SAMPLER_AWAITED);
 	uint64_t begin = monotonic_ns(), span = sampling->milliseconds * UINT64_C(1000000);
 
 	for (int i = 0; i < sampling->times; i++) {
@@ -495,8 +496,8 @@ static int sample_evenly(struct node *node, const struct node_look_options *opti
 /* What a look without a recorder sees before its last sample, which is then due. */
 static void sample_before(struct node *node, const struct node_look_options *options)
 {
-	unsigned flags =
-		SAMPLER_QUEUES | (options->all_threads ? SAMPLER_ALL_THREADS : SAMPLER_AWAITED);
+	unsigned flags = SAMPLER_QUEUES | SAMPLER_BLOCKED |
+			 (options->all_threads ? SAMPLER_ALL_THREADS : SAMPLER_AWAITED);
 	uint64_t begin = monotonic_ns(), span = STACK_LOOK_MS * UINT64_C(1000000);
 	struct pdb_error err; /* the last sample has the same trouble */
 
@@ -510,7 +511,8 @@ static int sample_between(struct node *node, const struct node_look_options *opt
 {
 	int milliseconds = options->milliseconds, first, result;
 	struct rankset *unrecorded = rankset_create();
-	unsigned flags = options->all_threads ? SAMPLER_ALL_THREADS : SAMPLER_AWAITED;
+	unsigned flags =
+		SAMPLER_BLOCKED | (options->all_threads ? SAMPLER_ALL_THREADS : SAMPLER_AWAITED);
 	bool is_recorded = false;
 
 	for (size_t i = 0; i < node->num_locals; i++) {

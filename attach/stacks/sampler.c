@@ -7,6 +7,7 @@
 
 #include "attach/process/image.h"
 #include "attach/process/maps.h"
+#include "attach/blocked/blocked.h"
 #include "attach/process/memory.h"
 #include "attach/process/procfs.h"
 #include "attach/queues/mpi_queues.h"
@@ -20,6 +21,7 @@
 #include "model/error.h"
 #include "model/job/message_queues.h"
 #include "model/job/modules.h"
+#include "model/job/blocked.h"
 #include "model/job/sample.h"
 #include "model/sorted.h"
 #include "model/xalloc.h"
@@ -50,6 +52,7 @@ struct subject {
 	struct process *process;
 	struct unwind_result unwound;
 	struct message_queues *queues;
+	struct blocked *blocked;
 	struct sample_wait wait;
 	uint64_t stack_pointer;
 	uint64_t stopped_ns; /* all its stops together */
@@ -384,6 +387,10 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 			continue;
 		}
 		subjects[i]->state = stat.state;
+		/* Before it is stopped: then its call may begin again under another number. */
+		if (flags & SAMPLER_BLOCKED && subjects[i]->tid == subjects[i]->pid &&
+		    (stat.state == 'S' || stat.state == 'D'))
+			subjects[i]->blocked = blocked_read(subjects[i]->pid, subjects[i]->tid);
 		/* Another process by now: it is left alone, as no thread has the number 0. */
 		if (stat.pid == subjects[i]->pid &&
 		    stat.start_ticks != subjects[i]->process->start_ticks)
@@ -450,8 +457,10 @@ static void add_sample(struct sampler *sampler, struct subject *subject, struct 
 		.when_ns = subject->when_ns,
 		.stopped_ns = subject->stopped_ns < UINT32_MAX ? (uint32_t)subject->stopped_ns
 							       : UINT32_MAX,
+		.blocked = subject->blocked,
 	};
 
+	subject->blocked = NULL;
 	if (!subject->is_copied) {
 		sample.status = SAMPLE_FAILED;
 		sample.note = xstrdup(subject->error.text);
@@ -575,6 +584,7 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 	for (i = 0; i < subjects.num; i++) {
 		free(subjects.list[i].unwound.values);
 		message_queues_destroy(subjects.list[i].queues);
+		blocked_destroy(subjects.list[i].blocked);
 	}
 	free(subjects.list);
 	return result;

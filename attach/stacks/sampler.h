@@ -20,6 +20,7 @@ enum sampler_flags {
 	SAMPLER_ALL_THREADS = 1 << 0,
 	SAMPLER_FRESH = 1 << 1,    /* do not reuse what was learned of the ranks' maps before */
 	SAMPLER_QUEUES = 1 << 2,   /* of main threads their ranks' message queues, too */
+	SAMPLER_BLOCKED = 1 << 5,  /* of main threads that sleep, the system call */
 	SAMPLER_CONTENTS = 1 << 3, /* of frames SAMPLE_CONTENTS, where it can be told */
 	/* Of the threads of its process that a thread looked at waits for, too, and whom they wait
 	 * for, some steps far. */

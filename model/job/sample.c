@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/job/blocked.h"
 #include "model/job/callpath.h"
 #include "model/job/message_queues.h"
 #include "model/job/rankset.h"
@@ -20,6 +21,7 @@ static void destroy_one(struct samples *samples)
 		free(samples->samples[i].note);
 		free(samples->samples[i].values);
 		message_queues_destroy(samples->samples[i].queues);
+		blocked_destroy(samples->samples[i].blocked);
 	}
 	free(samples->samples);
 	free(samples);
@@ -70,6 +72,7 @@ void samples_move(struct samples *to, struct samples *from, const struct rankset
 		sample->note = NULL;
 		sample->values = NULL;
 		sample->queues = NULL;
+		sample->blocked = NULL;
 	}
 }
 
@@ -87,6 +90,19 @@ const struct sample *samples_find(const struct samples *samples, int rank, pid_t
 			found = sample;
 	}
 	return found;
+}
+
+const struct blocked *samples_blocked(const struct samples *samples, const struct sample *sample)
+{
+	const struct sample *all = samples->samples, *found = NULL;
+	size_t num = samples->num_samples,
+	       i = sorted_first_rank(sample->rank, all, num, sizeof(*all));
+
+	for (; i < num && all[i].rank == sample->rank; i++)
+		if (all[i].blocked && all[i].tid == sample->tid && all[i].path == sample->path &&
+		    (!found || all[i].when_ns >= found->when_ns))
+			found = &all[i];
+	return found ? found->blocked : NULL;
 }
 
 /* How many values of the frame at `depth` there are from *next on, which goes beyond them. */

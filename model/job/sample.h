@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct blocked;
 struct callpaths;
 struct rankset;
 
@@ -60,6 +61,8 @@ struct sample {
 	size_t num_values;
 	/* Of a main thread, read right after; NULL: not asked for, or the library is not known. */
 	struct message_queues *queues;
+	/* Of a main thread that slept, read right before; NULL: not asked for, or not known. */
+	struct blocked *blocked;
 };
 
 struct samples {
@@ -71,7 +74,8 @@ struct samples {
 
 struct samples *samples_create(void);
 void samples_destroy(struct samples *samples); /* with those replaced; NULL is fine */
-/* Append a copy of *sample; `note`, `values` and `queues` become owned. Returns the copy. */
+/* Append a copy of *sample; `note`, `values`, `queues` and `blocked` become owned. Returns the
+ * copy. */
 struct sample *samples_add(struct samples *samples, const struct sample *sample);
 /* Append one that says why there is none of the rank's main thread; the text is copied. */
 struct sample *samples_add_failed(struct samples *samples, int rank, pid_t pid, const char *why);
@@ -87,6 +91,9 @@ void samples_adopt_values(struct samples *samples, const struct samples *from,
 			  const struct callpaths *callpaths);
 /* The latest sample of the rank's main thread (tid 0) or of a thread; NULL if there is none. */
 const struct sample *samples_find(const struct samples *samples, int rank, pid_t tid);
+/* What the sample's thread slept in, by the latest sample with the same stack that shows it: a call
+ * that a stop has interrupted goes on under another number. NULL: not known. */
+const struct blocked *samples_blocked(const struct samples *samples, const struct sample *sample);
 /* Who traces the thread by its note: "pid 7 (gdb)"; NULL: nobody, or not said. The caller frees. */
 char *sample_tracer(const struct sample *sample);
 

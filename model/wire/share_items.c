@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/job/blocked.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/model.h"
@@ -12,6 +13,7 @@
 #include "model/clean_text.h"
 #include "model/wire/code_bytes.h"
 #include "model/wire/share_items.h"
+#include "model/xalloc.h"
 
 /* A node of a tree with its sets of ranks. */
 enum { FRAME_COST = 800 };
@@ -257,17 +259,35 @@ void share_item_stack(struct codec *c, struct job *job, struct sample *sample)
 	sample_path(c, job, &sample->path);
 }
 
+static void blocked_item(struct codec *c, struct blocked **ret)
+{
+	struct blocked texts = c->to ? **ret : (struct blocked){.call = NULL};
+
+	CODEC_TEXT(c, texts.call);
+	CODEC_OPTIONAL(c, texts.object);
+	CODEC_OPTIONAL(c, texts.place);
+	CODEC_OPTIONAL(c, texts.reason);
+	CODEC_OPTIONAL(c, texts.kernel);
+	if (c->to)
+		return;
+	decoder_charge(c->from, 1, sizeof(texts));
+	*ret = xcalloc(1, sizeof(texts));
+	**ret = texts;
+}
+
 void share_item_sample_times(struct codec *c, struct sample *sample)
 {
 	CODEC_INT(c, sample->tid);
 	CODEC(c, sample->when_ns);
 	CODEC(c, sample->stopped_ns);
 	/* Older ones end here, and so do those of threads that wait for nobody. */
-	if (c->to ? sample->wait.kind == SAMPLE_WAIT_NONE : c->from->at == c->from->end)
+	if (!codec_has_part(c, sample->wait.kind != SAMPLE_WAIT_NONE || sample->blocked))
 		return;
 	CODEC_BELOW(c, sample->wait.kind, SAMPLE_WAIT_OTHER);
 	CODEC_BELOW(c, sample->wait.is_timed, 1);
 	CODEC_NEAR(c, sample->wait.tid, sample->tid, 0, INT32_MAX);
+	if (codec_has_part(c, sample->blocked != NULL))
+		blocked_item(c, &sample->blocked);
 }
 
 void share_item_value(struct codec *c, struct sample_value *value, uint32_t *depth)

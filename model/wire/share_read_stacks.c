@@ -6,6 +6,7 @@
 #include <uthash.h>
 
 #include "model/arena.h"
+#include "model/job/blocked.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/message_queues.h"
@@ -98,6 +99,7 @@ int share_read_sample(struct share_reader *r, struct job *job, int rank, size_t 
 	if (r->in.is_bad) {
 		free(sample.values);
 		message_queues_destroy(sample.queues);
+		blocked_destroy(sample.blocked);
 		return 0;
 	}
 	sample.note = sample.note ? xstrdup(sample.note) : NULL;

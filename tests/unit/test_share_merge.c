@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/job/blocked.h"
 #include "model/job/model_pool.h"
 #include "model/wire/share_private.h"
 #include "model/xalloc.h"
@@ -289,6 +290,26 @@ static void add_stack(struct job *job, int rank, uint64_t offset, uint64_t when_
 	samples_add(job->samples, &sample);
 }
 
+static void check_text(const char *text, const char *expected)
+{
+	if (expected)
+		assert_string_equal(text, expected);
+	else
+		assert_null(text);
+}
+
+static void check_blocked(const struct blocked *of, const struct blocked *expected)
+{
+	assert_int_equal(of != NULL, expected != NULL);
+	if (!of)
+		return;
+	check_text(of->call, expected->call);
+	check_text(of->object, expected->object);
+	check_text(of->place, expected->place);
+	check_text(of->reason, expected->reason);
+	check_text(of->kernel, expected->kernel);
+}
+
 /* Whom threads wait for, and nobody. Of main threads alone the others have no place. */
 static void test_sample_waits(void **state)
 {
@@ -297,6 +318,10 @@ static void test_sample_waits(void **state)
 		{SAMPLE_WAIT_NONE, false, 0},
 		{SAMPLE_WAIT_OTHER, true, 0},
 		{SAMPLE_WAIT_MUTEX, true, 1003},
+	};
+	struct blocked *blocked[] = {
+		blocked_create("read", "a pipe", NULL, "nobody writes", NULL),
+		blocked_create("fsync", "/s/x", "nfs, s:/", NULL, "rpc_wait"),
 	};
 	struct job *job = job_create(), *again;
 	struct share *share;
@@ -307,6 +332,8 @@ static void test_sample_waits(void **state)
 		add_stack(job, rank, 0x10, 50);
 		job->samples->samples[rank].wait = waits[rank];
 	}
+	for (int i = 1; i < 4; i += 2) /* who waits for nobody else, and who does */
+		job->samples->samples[i].blocked = blocked[i / 2]; /* until the end */
 	add_stack(job, 3, 0x20, 50);
 	job->samples->samples[4].tid = 1300;
 	job->samples->samples[4].is_main = false;
@@ -320,6 +347,7 @@ static void test_sample_waits(void **state)
 		assert_int_equal(sample->wait.kind, i < 4 ? waits[i].kind : SAMPLE_WAIT_NONE);
 		assert_int_equal(sample->wait.tid, i < 4 ? waits[i].tid : 0);
 		assert_int_equal(sample->wait.is_timed, i < 4 && waits[i].is_timed);
+		check_blocked(sample->blocked, i == 1 || i == 3 ? blocked[i / 2] : NULL);
 	}
 	share_destroy(share);
 	job_destroy(again);

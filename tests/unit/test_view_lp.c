@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/job/blocked.h"
+#include "model/job/sample.h"
 #include "render/text/text.h"
 #include "render/words/parts.h"
 #include "tests/unit/hung_golden.h"
@@ -99,6 +101,35 @@ static void test_none(void **state)
 	set_ranks(&hung->verdict.awaited, NULL);
 	view_lp(&hung->view);
 	assert_contains(hung_text(hung), "No rank waits inside MPI.\n");
+	hung_destroy(hung);
+}
+
+/* The system call that the culprit sleeps in; inside MPI it is the library's own. */
+static void test_blocked(void **state)
+{
+	static const struct {
+		const char *call, *object, *place, *reason, *kernel, *text;
+	} cases[] = {
+		{"read", "a pipe", NULL, "nobody has it open for writing", NULL,
+		 "sleeps in read(), a pipe: nobody has it open for writing\n"},
+		{"nanosleep", NULL, NULL, "for 30 s", NULL, "sleeps in nanosleep(): for 30 s\n"},
+		{"fsync", "/s/x", "nfs, s:/", NULL, "rpc_wait",
+		 "sleeps in fsync(), /s/x (nfs, s:/); in the kernel's rpc_wait\n"},
+		{"pause", NULL, NULL, NULL, NULL, "sleeps in pause()\n"},
+	};
+	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
+	struct sample *sample = (struct sample *)samples_find(hung->view.job->samples, 3, 0);
+
+	(void)state;
+	assert_non_null(sample);
+	hung->view.width = 250;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		blocked_destroy(sample->blocked);
+		sample->blocked = blocked_create(cases[i].call, cases[i].object, cases[i].place,
+						 cases[i].reason, cases[i].kernel);
+		view_lp(&hung->view);
+		assert_contains(hung_text(hung), cases[i].text);
+	}
 	hung_destroy(hung);
 }
 
@@ -257,9 +288,10 @@ static void test_held(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_first_line),     cmocka_unit_test(test_none),
-		cmocka_unit_test(test_evidence),       cmocka_unit_test(test_group_in_part),
-		cmocka_unit_test(test_process_states), cmocka_unit_test(test_held),
+		cmocka_unit_test(test_first_line),    cmocka_unit_test(test_none),
+		cmocka_unit_test(test_blocked),       cmocka_unit_test(test_evidence),
+		cmocka_unit_test(test_group_in_part), cmocka_unit_test(test_process_states),
+		cmocka_unit_test(test_held),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * /proc/PID/net: what a socket is, and which is its other end on this machine. */
+#ifndef PDB_ATTACH_SOCKETS_H
+#define PDB_ATTACH_SOCKETS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+/* An IPv4 address in an IPv6 one is an IPv4 address here. */
+struct socket_end {
+	bool is_v6;
+	uint8_t address[16]; /* as on the network; the first four of IPv4 */
+	uint16_t port;
+};
+
+/* A line of net/tcp, tcp6, udp or udp6. */
+struct socket_inet {
+	struct socket_end local, remote;
+	unsigned state; /* of TCP, from 1 (include/net/tcp_states.h) */
+	uint64_t inode;
+};
+
+bool socket_parse_inet(const char *line, struct socket_inet *ret);
+
+/* In such a table: the socket with this inode; the one whose ends are these swapped. At most
+ * 20,000 lines are read. False: it is not in there. */
+bool sockets_find_inode(FILE *table, uint64_t inode, struct socket_inet *ret);
+bool sockets_find_other(FILE *table, const struct socket_inet *one, struct socket_inet *ret);
+
+/* "the TCP connection 10.0.0.1:4000 to 10.0.0.2:5000 (established)", "the listening TCP socket
+ * 0.0.0.0:4000", "the UDP socket [::1]:53". The caller frees. */
+char *socket_inet_words(const struct socket_inet *socket, bool is_tcp);
+
+/* From net/unix: "the listening Unix socket /run/x", "a Unix socket"; NULL: it is not in there. The
+ * caller frees. */
+char *sockets_find_unix(FILE *table, uint64_t inode);
+
+/* A socket of a process, of any kind; "a socket" if it is not in the tables. The caller frees. The
+ * inode in *other_ret is that of a connection's other end on this machine, 0: there is none. */
+char *sockets_words(pid_t pid, uint64_t inode, uint64_t *other_ret);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The system call that a thread is in, as /proc/PID/task/TID/syscall has it. */
+#ifndef PDB_ATTACH_SYSTEM_CALL_H
+#define PDB_ATTACH_SYSTEM_CALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SYSTEM_CALL_ARGS 6
+
+struct system_call {
+	long number;
+	uint64_t args[SYSTEM_CALL_ARGS];
+	uint64_t sp, pc; /* pc is behind the instruction of the call */
+};
+
+/* False: it runs ("running"), is in no system call ("-1 ..."), is the kernel's own (all numbers are
+ * 0), or the text does not parse. */
+bool system_call_parse(const char *text, struct system_call *ret);
+
+/* The bytes before the pc that say the number, where the number is loaded just before the call. -1:
+ * they do not. */
+#define SYSTEM_CALL_CODE 8
+long system_call_in_code(const uint8_t *code);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The system call that a thread sleeps in, and its object: what a rank outside MPI waits for, as the
+ * kernel shows it. Words are made where the facts are, in attach/blocked/blocked. */
+#ifndef PDB_MODEL_BLOCKED_H
+#define PDB_MODEL_BLOCKED_H
+
+struct blocked {
+	char *call;   /* "read": the system call's name; "system call 999" if it has none here */
+	char *object; /* "/scratch/restart.0007", "a pipe", "process 812 (sh)"; NULL: it has none */
+	/* Of a file its file system: "lustre, mds1@tcp:/scratch, mounted at /scratch"; NULL: none. */
+	char *place;
+	/* Who could end it, or why nobody will: "nobody has it open for writing", "process 812 (tar)
+	 * holds the lock"; "for 30 s" of a sleep; NULL: not known. */
+	char *reason;
+	char *kernel; /* in state D, the kernel's function: "rpc_wait_bit_killable"; NULL */
+};
+
+/* Of copies of the texts, all but `call` may be NULL. The caller destroys it. */
+struct blocked *blocked_create(const char *call, const char *object, const char *place,
+			       const char *reason, const char *kernel);
+void blocked_destroy(struct blocked *blocked); /* NULL is fine */
+
+#endif
