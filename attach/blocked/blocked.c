@@ -130,11 +130,17 @@ static long first_number(pid_t pid, pid_t tid, const struct system_call *call)
 	return number;
 }
 
-static struct blocked *describe(pid_t pid, pid_t tid, const struct system_call *call)
+bool blocked_may_search(struct blocked_look *look)
+{
+	return !look->searches || (*look->searches)-- > 0;
+}
+
+static struct blocked *describe(pid_t pid, pid_t tid, const struct system_call *call, int *searches)
 {
 	struct blocked *found = xcalloc(1, sizeof(*found));
 	const struct entry *entry = find_entry(call->number);
-	struct blocked_look look = {.pid = pid, .tid = tid, .call = call, .found = found};
+	struct blocked_look look = {
+		.pid = pid, .tid = tid, .call = call, .found = found, .searches = searches};
 
 	found->call = entry ? xstrdup(entry->name) : xasprintf("system call %ld", call->number);
 	if (entry && entry->describe) {
@@ -144,7 +150,7 @@ static struct blocked *describe(pid_t pid, pid_t tid, const struct system_call *
 	return found;
 }
 
-struct blocked *blocked_read(pid_t pid, pid_t tid)
+struct blocked *blocked_read(pid_t pid, pid_t tid, int *searches)
 {
 	struct system_call call;
 	struct procfs_stat stat;
@@ -157,7 +163,7 @@ struct blocked *blocked_read(pid_t pid, pid_t tid)
 	call.number = first_number(pid, tid, &call);
 	if (is_futex(call.number))
 		return NULL;
-	found = describe(pid, tid, &call);
+	found = describe(pid, tid, &call, searches);
 	if (stat.state == 'D')
 		found->kernel = read_wchan(pid, tid);
 	return found;

@@ -19,8 +19,9 @@ struct blocked;
  * is in no system call, in one that the tool knows otherwise (futex), or nothing may be read. The
  * caller destroys it. Takes some tens of microseconds. Where all processes are searched, for the
  * other end of a pipe, FIFO or connection or for children, it takes some milliseconds: at most
- * 20 ms of processor time. */
-struct blocked *blocked_read(pid_t pid, pid_t tid);
+ * 20 ms of processor time. *searches is how many of these may still be made, and is counted down;
+ * NULL: any number. */
+struct blocked *blocked_read(pid_t pid, pid_t tid, int *searches);
 
 /* The name of a system call, NULL if it has none here. */
 const char *blocked_call_name(long number);

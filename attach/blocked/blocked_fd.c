@@ -79,9 +79,9 @@ static void describe(struct blocked_look *look, enum want want)
 
 	if (!read_object(look, &object))
 		return;
-	if (object.kind == FD_PIPE && want != WANT_OBJECT)
+	if (object.kind == FD_PIPE && want != WANT_OBJECT && blocked_may_search(look))
 		look->found->reason = reason_of_pipe(look->pid, &object, want);
-	else if (object.kind == FD_SOCKET)
+	else if (object.kind == FD_SOCKET && blocked_may_search(look))
 		look->found->reason = reason_of_socket(look->pid, &object);
 	else if (object.kind == FD_FILE && want == WANT_READERS)
 		look->found->reason =

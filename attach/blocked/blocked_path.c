@@ -88,8 +88,11 @@ static void describe_fifo(struct blocked_look *look, struct path_object *object,
 	char *path = object->path;
 	struct open_by by;
 
-	open_by_find(look->pid, object->fifo, is_read ? OPEN_BY_WRITERS : OPEN_BY_READERS, &by);
-	look->found->reason = open_by_words(&by, is_read ? "writing" : "reading");
+	if (blocked_may_search(look)) {
+		open_by_find(look->pid, object->fifo, is_read ? OPEN_BY_WRITERS : OPEN_BY_READERS,
+			     &by);
+		look->found->reason = open_by_words(&by, is_read ? "writing" : "reading");
+	}
 	object->path = xasprintf("the FIFO %s", path);
 	free(path);
 	free(object->place);

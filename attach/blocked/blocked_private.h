@@ -14,8 +14,12 @@ struct blocked_look {
 	pid_t pid, tid;
 	const struct system_call *call;
 	unsigned argument; /* which one is described: its index */
+	int *searches;     /* that may still be made through all processes; NULL: any */
 	struct blocked *found;
 };
+
+/* May all processes be searched once more? Counted down. */
+bool blocked_may_search(struct blocked_look *look);
 
 /* In blocked_fd.c, of the descriptor in that argument: */
 void blocked_on_fd(struct blocked_look *look);    /* its object alone */

@@ -29,6 +29,7 @@
 #define STACK_SIZE ((size_t)64 << 10)     /* copied of each stack at first */
 #define DEEP_STACK_SIZE ((size_t)2 << 20) /* and again if that was too little */
 #define MAX_AWAITED 4      /* threads one behind the other, each of which waits for the next */
+#define MAX_SEARCHES 2     /* of all processes, in one take: some milliseconds each */
 #define MAX_AT_ONCE 64     /* threads seized at one time: bounds the memory for copies */
 #define NUM_DURATIONS 4096 /* last stops remembered for the median */
 
@@ -72,6 +73,7 @@ struct sampler {
 	uint32_t durations[NUM_DURATIONS];
 	struct sampler_cost cost;
 	struct unwind_probes probes;
+	int searches; /* left in this take (attach/blocked/blocked.h) */
 };
 
 struct sampler *sampler_create(struct modules *modules, struct callpaths *callpaths)
@@ -390,7 +392,8 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 		/* Before it is stopped: then its call may begin again under another number. */
 		if (flags & SAMPLER_BLOCKED && subjects[i]->tid == subjects[i]->pid &&
 		    (stat.state == 'S' || stat.state == 'D'))
-			subjects[i]->blocked = blocked_read(subjects[i]->pid, subjects[i]->tid);
+			subjects[i]->blocked = blocked_read(subjects[i]->pid, subjects[i]->tid,
+							    &sampler->searches);
 		/* Another process by now: it is left alone, as no thread has the number 0. */
 		if (stat.pid == subjects[i]->pid &&
 		    stat.start_ticks != subjects[i]->process->start_ticks)
@@ -566,6 +569,7 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 	for (i = 0; i < num_targets; i++)
 		add_target(sampler, &subjects, &targets[i], flags);
 	num = subjects.num;
+	sampler->searches = MAX_SEARCHES;
 	take_from(sampler, &subjects, 0, flags);
 	/* Else they are all there. */
 	if (flags & SAMPLER_AWAITED && !(flags & SAMPLER_ALL_THREADS))

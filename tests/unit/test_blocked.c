@@ -70,7 +70,7 @@ static struct blocked *look(pid_t pid, pid_t tid, const char *call)
 	struct blocked *blocked;
 
 	for (int i = 0; i < 20000; i++) {
-		blocked = blocked_read(pid, tid);
+		blocked = blocked_read(pid, tid, NULL);
 		if (blocked && !strcmp(blocked->call, call))
 			return blocked;
 		blocked_destroy(blocked);
@@ -717,7 +717,7 @@ static void interrupt(pid_t pid)
 {
 	kill(pid, SIGSTOP);
 	wait_for_state(pid, 'T');
-	assert_null(blocked_read(pid, 0));
+	assert_null(blocked_read(pid, 0, NULL));
 	kill(pid, SIGCONT);
 	wait_for_state(pid, 'S');
 }
@@ -814,7 +814,7 @@ static void test_several(void **state)
 
 		/* Which of the two depends on the machine and its libc. */
 		for (int k = 0; k < 20000 && !blocked; k++) {
-			blocked = blocked_read(pid, 0);
+			blocked = blocked_read(pid, 0, NULL);
 			if (!blocked || (strcmp(blocked->call, cases[i].calls[0]) &&
 					 strcmp(blocked->call, cases[i].calls[1]))) {
 				blocked_destroy(blocked);
@@ -837,7 +837,7 @@ static void test_signal(void **state)
 
 	(void)state;
 	wait_for_state(pid, 'S');
-	blocked = blocked_read(pid, 0);
+	blocked = blocked_read(pid, 0, NULL);
 	assert_non_null(blocked);
 	assert_string_equal(blocked->object, "a signal");
 	assert_null(blocked->reason);
@@ -887,9 +887,9 @@ static void test_thread(void **state)
 	blocked_destroy(blocked);
 	/* The main thread joins it: a futex. */
 	wait_for_state(pid, 'S');
-	assert_null(blocked_read(pid, 0));
+	assert_null(blocked_read(pid, 0, NULL));
 	/* Not a thread of this process. */
-	assert_null(blocked_read(getpid(), tid));
+	assert_null(blocked_read(getpid(), tid, NULL));
 	stop(pid);
 	close(told[0]);
 	close(told[1]);
@@ -908,69 +908,13 @@ static void test_none(void **state)
 	pid_t pid = start(body_compute, NULL);
 
 	(void)state;
-	assert_null(blocked_read(pid, 0));
+	assert_null(blocked_read(pid, 0, NULL));
 	stop(pid);
-	assert_null(blocked_read(pid, 0));
-	assert_null(blocked_read(getpid(), 0));
+	assert_null(blocked_read(pid, 0, NULL));
+	assert_null(blocked_read(getpid(), 0, NULL));
 }
 
 /* ---- Costs ---- */
-
-/* Other processes do not count. */
-static uint64_t cpu_ns(void)
-{
-	struct timespec used;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-	return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
-}
-
-static void time_path(void)
-{
-	uint64_t best = UINT64_MAX;
-
-	for (int i = 0; i < 50; i++) {
-		uint64_t begin = cpu_ns(), took;
-		struct path_object object;
-
-		path_object_read(getpid(), AT_FDCWD, "/usr/share/doc/../doc/./libc6", true,
-				 &object);
-		path_object_clear(&object);
-		took = cpu_ns() - begin;
-		best = took < best ? took : best;
-	}
-	print_message("a path: %llu us\n", (unsigned long long)best / 1000);
-}
-
-/* Of the plain ones below 0.3 ms; the last searches all processes. */
-static void test_cost(void **state)
-{
-	struct pipe_of pipe_of = {.keeps_other = true};
-	pid_t pids[] = {start(body_sleep, NULL), start(body_flock, NULL),
-			start(body_flock, "waits"), start_with_pipe(&pipe_of, NULL, 0)};
-	static const char *const calls[] = {"clock_nanosleep", "pause", "flock", "read"};
-
-	(void)state;
-	for (size_t i = 0; i < NUM_OF(pids); i++) {
-		uint64_t best = UINT64_MAX;
-
-		wait_for_state(pids[i], 'S');
-		for (int k = 0; k < 50; k++) {
-			uint64_t begin = cpu_ns(), took;
-
-			blocked_destroy(blocked_read(pids[i], 0));
-			took = cpu_ns() - begin;
-			best = took < best ? took : best;
-		}
-		print_message("%s: %llu us\n", calls[i], (unsigned long long)best / 1000);
-		assert_true(best < (i < 3 ? 300000 : 100000000));
-	}
-	time_path();
-	stop(pids[2]);
-	stop(pids[0]);
-	stop(pids[1]);
-	stop(pids[3]);
-}
 
 int main(void)
 {
@@ -992,7 +936,6 @@ int main(void)
 		cmocka_unit_test(test_signal),
 		cmocka_unit_test(test_thread),
 		cmocka_unit_test(test_none),
-		cmocka_unit_test(test_cost),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);
