@@ -130,11 +130,6 @@ static long first_number(pid_t pid, pid_t tid, const struct system_call *call)
 	return number;
 }
 
-bool blocked_may_search(struct blocked_look *look)
-{
-	return !look->searches || (*look->searches)-- > 0;
-}
-
 static struct blocked *describe(pid_t pid, pid_t tid, const struct system_call *call, int *searches)
 {
 	struct blocked *found = xcalloc(1, sizeof(*found));

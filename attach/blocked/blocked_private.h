@@ -19,7 +19,10 @@ struct blocked_look {
 };
 
 /* May all processes be searched once more? Counted down. */
-bool blocked_may_search(struct blocked_look *look);
+static inline bool blocked_may_search(struct blocked_look *look)
+{
+	return !look->searches || (*look->searches)-- > 0;
+}
 
 /* In blocked_fd.c, of the descriptor in that argument: */
 void blocked_on_fd(struct blocked_look *look);    /* its object alone */
