@@ -2,7 +2,7 @@
  * The faulty rank reads what a command of its own prints, which is stopped; the others wait for it
  * in MPI_Bcast.
  * expect: kind=computation lp=R where=ask_command
- * says: sleeps in read\(\), a pipe: process \d+ .* has it open for writing, stopped
+ * says: sleeps in read\(\), a pipe: process \d+ \(.*stopped\) has it open for writing
  * ranks: 4:1 8:6 */
 #include <mpi.h>
 #include <signal.h>
