@@ -77,7 +77,9 @@ static void print_need(const struct view *view, const struct waitfor_step *step,
 		more += n != step->need && !view->waitfor->needs[n].is_weak;
 	text_wrap(view, indent, "waits for %s", label_wait_need(view, step->need));
 	cause_print_unstarted(view, step->need, indent + STEP);
-	if (more && lane->is_or)
+	if (more && view->waitfor->needs[step->need].kind == WAITFOR_PART)
+		text_wrap(view, indent, "or for the part of any of %zu more", more);
+	else if (more && lane->is_or)
 		text_wrap(view, indent, "or for any of %zu more: \"requests %d\"", more,
 			  step->rank);
 	else if (more)

@@ -92,14 +92,26 @@ const struct sample *samples_find(const struct samples *samples, int rank, pid_t
 	return found;
 }
 
-const struct blocked *samples_blocked(const struct samples *samples, const struct sample *sample)
+/* By what has called the innermost frame: a thread that goes back to its call is a byte or two before
+ * it for a while. */
+static bool is_same_place(const struct callpaths *callpaths, uint32_t a, uint32_t b)
+{
+	if (a == CALLPATH_NONE || b == CALLPATH_NONE)
+		return a == b;
+	return callpaths_get(callpaths, a)->parent == callpaths_get(callpaths, b)->parent;
+}
+
+const struct blocked *samples_blocked(const struct samples *samples,
+				      const struct callpaths *callpaths,
+				      const struct sample *sample)
 {
 	const struct sample *all = samples->samples, *found = NULL;
 	size_t num = samples->num_samples,
 	       i = sorted_first_rank(sample->rank, all, num, sizeof(*all));
 
 	for (; i < num && all[i].rank == sample->rank; i++)
-		if (all[i].blocked && all[i].tid == sample->tid && all[i].path == sample->path &&
+		if (all[i].blocked && all[i].tid == sample->tid &&
+		    is_same_place(callpaths, all[i].path, sample->path) &&
 		    (!found || all[i].when_ns >= found->when_ns))
 			found = &all[i];
 	return found ? found->blocked : NULL;

@@ -91,9 +91,11 @@ void samples_adopt_values(struct samples *samples, const struct samples *from,
 			  const struct callpaths *callpaths);
 /* The latest sample of the rank's main thread (tid 0) or of a thread; NULL if there is none. */
 const struct sample *samples_find(const struct samples *samples, int rank, pid_t tid);
-/* What the sample's thread slept in, by the latest sample with the same stack that shows it: a call
- * that a stop has interrupted goes on under another number. NULL: not known. */
-const struct blocked *samples_blocked(const struct samples *samples, const struct sample *sample);
+/* What the sample's thread slept in, by the latest sample that shows it with the same callers. NULL:
+ * not known. */
+const struct blocked *samples_blocked(const struct samples *samples,
+				      const struct callpaths *callpaths,
+				      const struct sample *sample);
 /* Who traces the thread by its note: "pid 7 (gdb)"; NULL: nobody, or not said. The caller frees. */
 char *sample_tracer(const struct sample *sample);
 

@@ -59,6 +59,14 @@ static const struct iteration *find_iteration(const struct place *place, uint32_
 	return NULL;
 }
 
+static const struct rankset *without_culprits(const struct view *view, uint32_t group)
+{
+	struct rankset *ranks = parts_copy(view, view->groups->groups[group].ranks);
+
+	rankset_remove_set(ranks, parts_culprits(view, group));
+	return ranks;
+}
+
 /* Ranks that run this loop, without culprits: those in iteration *count, or with count NULL those
  * in no iteration. */
 static struct rankset *others_in(const struct view *view, uint32_t loop, uint64_t *count)
@@ -69,10 +77,10 @@ static struct rankset *others_in(const struct view *view, uint32_t loop, uint64_
 		const struct eqgroup *group = &view->groups->groups[g];
 		const struct iteration *iteration = find_iteration(group->place, loop);
 
-		if (group->role != view->progress->loops[loop].role || parts_is_culprit(view, g))
+		if (group->role != view->progress->loops[loop].role)
 			continue;
 		if (count ? iteration && iteration->count == *count : !iteration)
-			rankset_add_set(ranks, group->ranks);
+			rankset_add_set(ranks, without_culprits(view, g));
 	}
 	return ranks;
 }
@@ -95,7 +103,7 @@ static uint64_t *other_counts(const struct view *view, uint32_t loop, size_t *nu
 		const struct iteration *iteration = find_iteration(group->place, loop);
 
 		if (group->role == view->progress->loops[loop].role && iteration &&
-		    !parts_is_culprit(view, g))
+		    !rankset_is_empty(without_culprits(view, g)))
 			counts[number++] = iteration->count;
 	}
 	qsort(counts, number, sizeof(*counts), compare_counts);

@@ -46,7 +46,8 @@ static const char *wait_text(const struct view *view, const struct sample *sampl
 /* MPI libraries wait for messages in such calls, too; what holds up the kernel is worth a word. */
 static const struct blocked *find_blocked(const struct view *view, const struct sample *sample)
 {
-	const struct blocked *of = samples_blocked(view->job->samples, sample);
+	const struct blocked *of =
+		samples_blocked(view->job->samples, view->job->callpaths, sample);
 	bool is_in_mpi = of && sample->path != CALLPATH_NONE && label_mpi_call(view, sample->path);
 
 	return is_in_mpi && !of->kernel ? NULL : of;
