@@ -92,7 +92,7 @@ receive() {
 # What is told of stacks, without times: tell WHERE [LAST_COMMAND]
 tell() {
 	"${pdb[@]}" $1 --ex order --ex tree --ex classes --ex 'bt all' ${2:+--ex "$2"} 2>/dev/null |
-		sed -E 's/[0-9.]+ ([nmu]?s)\b/TIME/g; s/ +/ /g; /^(No recorder|"pdb run)/d'
+		sed -E 's/[0-9.]+ ([nmu]?s)\b/TIME/g; s/ +/ /g; /^(No recorder|"pdb run)|the main thread sleeps/d'
 }
 # saved NAME: a snapshot of the job tells the same when the job is gone
 saved() {
