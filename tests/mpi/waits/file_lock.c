@@ -2,7 +2,7 @@
  * In each step a rank writes under a lock of a file. Rank 0 keeps the lock in the faulty rank's step
  * and waits for it at the barrier; the faulty rank waits for the lock.
  * expect: kind=computation lp=R where=set_lock
- * says: sleeps in fcntl\(\), .*results\.lock.*process \d+ .* holds the lock
+ * says: sleeps in fcntl\(\), .*results\.\d+\.lock.*process \d+ .* holds the lock
  * ranks: 4:1 8:6 */
 #include <fcntl.h>
 #include <mpi.h>
@@ -10,6 +10,21 @@
 #include "fault.h"
 
 static int file;
+
+/* Of this job alone, and nothing is left of it. */
+static int open_together(int rank)
+{
+	char path[64];
+	int number = getpid(), fd;
+
+	MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	snprintf(path, sizeof(path), "/dev/shm/results.%d.lock", number);
+	fd = open(path, O_RDWR | O_CREAT, 0600);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == 0)
+		unlink(path);
+	return fd;
+}
 
 static void set_lock(short type)
 {
@@ -33,7 +48,7 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	fault_arguments(argc, argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	file = open("results.lock", O_RDWR | O_CREAT, 0600);
+	file = open_together(rank);
 	for (long step = 0; step < fault_steps; step++) {
 		bool is_last = fault_rank >= 0 && step == FAULT_STEP;
 
