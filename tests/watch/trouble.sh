@@ -100,7 +100,7 @@ check "a file that was not there is not" test ! -e s.pdb
 # ---- A hang, and what is done about it ----
 
 start_job deadlock 1
-(ulimit -f 1; watch_job --save small.pdb --report small.txt --on-hang 'touch done')
+(ulimit -f 2; watch_job --save small.pdb --report small.txt --on-hang 'touch done')
 check "no space for the files: status 1" test $? -eq 1
 check "no snapshot: told" says 'no snapshot: small.pdb.*File too large'
 check "no report: told" says 'no report: cannot write to small.txt: File too large'
