@@ -113,6 +113,12 @@ void view_model_json(const struct view *view);
 /* order: groups from the earliest moment to the latest, the reasons, and the unordered groups. */
 void view_order(const struct view *view);
 void view_order_json(const struct view *view);
+/* print: the values of an expression, a row for each value; of many numbers the extremes. */
+void view_print(const struct view *view);
+void view_print_json(const struct view *view);
+/* locals: a table of variables for each function that ranks are in. */
+void view_locals(const struct view *view);
+void view_locals_json(const struct view *view);
 /* bt, tree: merged stacks. Ranks are shown where the tree divides or ranks end; the number of
  * samples, if a rank has several. Arrows mark branches of few ranks. */
 void view_calltree(const struct view *view);

@@ -18,6 +18,12 @@
 #include "shell/spinner.h"
 
 /* The first `|` or `>` that no quote or backslash covers; NULL if there is none. */
+/* As in "print p->x". */
+static bool is_arrow(const char *line, const char *p)
+{
+	return p > line && p[-1] == '-';
+}
+
 static const char *find_redirection(const char *line)
 {
 	char quote = '\0';
@@ -31,7 +37,7 @@ static const char *find_redirection(const char *line)
 			quote = *p;
 		else if (!quote && *p == '#' && (p == line || isblank((unsigned char)p[-1])))
 			return NULL;
-		else if (!quote && (*p == '|' || *p == '>'))
+		else if (!quote && (*p == '|' || (*p == '>' && !is_arrow(line, p))))
 			return p;
 	}
 	return NULL;

@@ -18,7 +18,9 @@
 #include "shell/options/options.h"
 
 struct code_address;
+struct code_probe;
 struct sampler_cost;
+struct samples;
 struct segment_kept;
 
 /* The stacks that were last sampled by themselves, not as part of a look. */
@@ -137,6 +139,11 @@ void session_ask_code(struct session *session, const struct code_question *quest
  * are still at the same place. The samples do not change otherwise. Does nothing for a snapshot. -1
  * and *err. */
 int session_read_values(struct session *session, struct pdb_error *err);
+/* Sample the main threads of `ranks` once, and read `num` probes in their stacks. The job's samples
+ * and the question stay; the caller destroys *ret. -1 and *err. */
+int session_read_probes(struct session *session, const struct rankset *ranks,
+			const struct code_probe *probes, size_t num, struct samples **ret,
+			struct pdb_error *err);
 /* Ask the daemons, if any, for functions that no file on this host has. They are added to the job's
  * code. -1 and *err. */
 int session_read_code(struct session *session, const struct code_address *functions, size_t num,

@@ -190,30 +190,68 @@ static int sample_once(struct session *session, const struct rankset *ranks,
 	return session_lose_daemons(session, err);
 }
 
-void session_ask_code(struct session *session, const struct code_question *question)
+static void set_question(struct session *session, const struct code_question *question)
 {
 	session->question = question;
-	if (question)
-		job_set_probes(session->job, question->probes, question->num_probes);
 	if (session->sampler)
 		sampler_set_probes(session->sampler, question ? question->probes : NULL,
 				   question ? question->num_probes : 0);
 }
 
-/* Sample into separate samples, which are the job's meanwhile. */
-static int sample_values(struct session *session, struct samples *samples, struct pdb_error *err)
+void session_ask_code(struct session *session, const struct code_question *question)
+{
+	if (question)
+		job_set_probes(session->job, question->probes, question->num_probes);
+	set_question(session, question);
+}
+
+/* Sample into separate samples, which are the job's meanwhile. The caller destroys *ret. */
+static int sample_apart(struct session *session, const struct rankset *ranks, struct samples **ret,
+			struct pdb_error *err)
 {
 	const struct node_sampling once = {.times = 1, .sleep_until = interrupt_sleep_until};
-	struct rankset *ranks = proctable_ranks(session->job->proctable);
 	struct job *job = session->job;
+	struct samples *samples = job->samples;
 	int result;
 
 	job->samples = samples_create();
 	result = sample_once(session, ranks, &once, err);
-	if (result == 0)
-		samples_adopt_values(samples, job->samples, job->callpaths);
-	samples_destroy(job->samples);
+	*ret = job->samples;
 	job->samples = samples;
+	return result;
+}
+
+int session_read_probes(struct session *session, const struct rankset *ranks,
+			const struct code_probe *probes, size_t num, struct samples **ret,
+			struct pdb_error *err)
+{
+	const struct code_question *before = session->question;
+	const struct code_question question = {.probes = probes, .num_probes = num};
+	int result;
+
+	if (session->cores) {
+		*ret = cores_sample(session->cores, session->job, probes, num);
+		return 0;
+	}
+	set_question(session, &question);
+	result = sample_apart(session, ranks, ret, err);
+	set_question(session, before);
+	if (result == 0)
+		return 0;
+	samples_destroy(*ret);
+	*ret = NULL;
+	return -1;
+}
+
+static int sample_values(struct session *session, struct pdb_error *err)
+{
+	struct rankset *ranks = proctable_ranks(session->job->proctable);
+	struct samples *values;
+	int result = sample_apart(session, ranks, &values, err);
+
+	if (result == 0)
+		samples_adopt_values(session->job->samples, values, session->job->callpaths);
+	samples_destroy(values);
 	rankset_destroy(ranks);
 	return result;
 }
@@ -223,7 +261,7 @@ int session_read_values(struct session *session, struct pdb_error *err)
 	if (session->cores)
 		cores_read_values(session->cores, session->job);
 	else if (!session_has_ended(session))
-		return sample_values(session, session->job->samples, err);
+		return sample_values(session, err);
 	return 0;
 }
 

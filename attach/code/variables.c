@@ -2,6 +2,7 @@
 #include <dwarf.h>
 
 #include "attach/code/code_private.h"
+#include "attach/code/variables.h"
 #include "attach/process/maps.h"
 #include "model/xalloc.h"
 
@@ -221,27 +222,40 @@ static bool apply(const struct reading *reading, struct stack *stack, Dwarf_Attr
 	}
 }
 
-/* False: of another form. */
+/* Leaves on the stack the value, or else its address. False: of another form. */
+static bool evaluate(const struct reading *reading, Dwarf_Attribute *location, const Dwarf_Op *ops,
+		     size_t num, struct stack *stack, bool *is_value_ret)
+{
+	*is_value_ret = false;
+	for (size_t i = 0; i < num; i++) {
+		if (*is_value_ret)
+			return false;
+		if (ops[i].atom == DW_OP_stack_value)
+			*is_value_ret = true;
+		else if (!apply(reading, stack, location, &ops[i]))
+			return false;
+	}
+	return stack->num > 0;
+}
+
+static bool is_register(const Dwarf_Op *ops, size_t num)
+{
+	return num == 1 && ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31;
+}
+
 static bool read_expression(const struct reading *reading, Dwarf_Attribute *location,
 			    const Dwarf_Op *ops, size_t num, unsigned int size,
 			    struct code_value *ret)
 {
 	struct stack stack = {.num = 0, .valid = 8};
-	bool is_value = false;
+	bool is_value;
 
-	if (num == 1 && ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31) {
+	if (is_register(ops, num)) {
 		*ret = code_copy(code_register(ops[0].atom - DW_OP_reg0, size));
 		return true;
 	}
-	for (size_t i = 0; i < num; i++) {
-		if (is_value)
-			return false;
-		if (ops[i].atom == DW_OP_stack_value)
-			is_value = true;
-		else if (!apply(reading, &stack, location, &ops[i]))
-			return false;
-	}
-	if (!stack.num || (is_value ? stack.valid < size : !load(&stack, size)))
+	if (!evaluate(reading, location, ops, num, &stack, &is_value) ||
+	    (is_value ? stack.valid < size : !load(&stack, size)))
 		return false;
 	*ret = stack.values[stack.num - 1];
 	return ret->is_known && ret->num_terms > 0;
@@ -394,4 +408,29 @@ struct code_variables *variables_read(struct debug_file *file, const struct code
 	read_frame_base(&reading, &functions.list[0]);
 	read_scope(&reading, &functions.list[0], &functions.list[0], 0);
 	return reading.variables;
+}
+
+bool variables_locate(Dwarf_Die *function, Dwarf_Attribute *location, const Dwarf_Op *ops,
+		      size_t num, struct variables_location *ret)
+{
+	struct stack stack = {.num = 0, .valid = 8};
+	struct reading reading = {.variables = NULL};
+
+	*ret = (struct variables_location){.is_value = true};
+	if (is_register(ops, num)) {
+		ret->value = code_copy(code_register(ops[0].atom - DW_OP_reg0, 8));
+		return true;
+	}
+	ret->is_global = num > 0 && ops[0].atom == DW_OP_addr;
+	if (ret->is_global) {
+		push(&stack, code_constant((int64_t)ops[0].number));
+		ops++;
+		num--;
+	}
+	if (function)
+		read_frame_base(&reading, function);
+	if (!evaluate(&reading, location, ops, num, &stack, &ret->is_value) || stack.valid < 8)
+		return false;
+	ret->value = stack.values[stack.num - 1];
+	return ret->value.is_known && ret->is_global == !ret->value.num_terms;
 }

@@ -415,17 +415,25 @@ static void read_values(struct job *job, const struct found *found,
 	close_core(&opened);
 }
 
-void cores_read_values(const struct cores *cores, struct job *job)
+struct samples *cores_sample(const struct cores *cores, struct job *job,
+			     const struct code_probe *list, size_t num)
 {
-	struct samples *values = samples_create();
+	struct samples *samples = samples_create();
 	struct unwind_probes probes;
 
-	unwind_probes_init(&probes, job->probes, job->num_probes);
+	unwind_probes_init(&probes, list, num);
 	for (size_t i = 0; i < cores->num && !interrupt_pending(); i++)
-		read_values(job, &cores->found[i], &probes, values);
-	samples_sort(values);
-	samples_adopt_values(job->samples, values, job->callpaths);
+		read_values(job, &cores->found[i], &probes, samples);
+	samples_sort(samples);
 	unwind_probes_deinit(&probes);
+	return samples;
+}
+
+void cores_read_values(const struct cores *cores, struct job *job)
+{
+	struct samples *values = cores_sample(cores, job, job->probes, job->num_probes);
+
+	samples_adopt_values(job->samples, values, job->callpaths);
 	samples_destroy(values);
 }
 

@@ -16,22 +16,35 @@
 int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t as, unw_word_t ip, unw_dyn_info_t *table,
 				       unw_proc_info_t *info, int need_unwind_info, void *arg);
 
-/* The image of a range, and its load bias there; NULL if none. */
-static struct image *find_image(struct unwind_space *space, const struct maps_range *range,
-				uint64_t *bias_ret)
+/* The image of an object of the maps, and its load bias; NULL if none. */
+static struct image *get_image(struct unwind_space *space, size_t number, uint64_t *bias_ret)
 {
-	const struct maps_object *object;
-	struct image **image;
+	const struct maps_object *object = &space->maps->objects[number];
+	struct image **image = &space->by_object[number];
 
-	if (!range || range->object == MAPS_NO_OBJECT)
-		return NULL;
-	object = &space->maps->objects[range->object];
-	image = &space->by_object[range->object];
 	if (!*image)
 		*image = images_get(space->images, &space->memory, object);
 	if (*image)
 		*bias_ret = object->start - (*image)->first_address;
 	return *image;
+}
+
+static struct image *find_image(struct unwind_space *space, const struct maps_range *range,
+				uint64_t *bias_ret)
+{
+	return range && range->object != MAPS_NO_OBJECT ? get_image(space, range->object, bias_ret)
+							: NULL;
+}
+
+bool unwind_bias(struct unwind_space *space, uint32_t module, uint64_t *ret)
+{
+	for (size_t i = 0; i < space->maps->num_objects; i++) {
+		const struct image *image = get_image(space, i, ret);
+
+		if (image && image->module == module)
+			return true;
+	}
+	return false;
 }
 
 void unwind_locate(struct unwind_space *space, uint64_t ip, bool is_return,

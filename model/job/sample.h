@@ -22,7 +22,8 @@ enum sample_status {
  * It stays while the thread is in a call that the frame has made. */
 #define SAMPLE_CONTENTS UINT32_MAX
 
-/* What a probe (model/job/code.h) has read in one of its frames. */
+/* What a probe (model/job/code.h) has read in one of its frames. Bytes are values of 8 bytes each,
+ * one behind the other, the rest of the last one 0. */
 struct sample_value {
 	uint32_t depth; /* of the frame in the path, 0 is the outermost one */
 	uint32_t probe; /* index, or SAMPLE_CONTENTS */

@@ -76,6 +76,15 @@ void code_bytes_probe(struct codec *c, struct code_probe *probe)
 	codec_refuse(c, !probe->value.is_known);
 }
 
+static void code_read(struct codec *c, struct code_read *read)
+{
+	CODEC_BELOW(c, read->num_bytes, CODE_MAX_BYTES);
+	CODEC_BELOW(c, read->is_global, 1);
+	CODEC_BELOW(c, read->num_steps, CODE_MAX_STEPS);
+	for (unsigned int i = 0; i < read->num_steps; i++)
+		CODEC_SIGNED(c, read->steps[i]);
+}
+
 /* ---- Functions ---- */
 
 /* One that begins at `before` or later, and the next of the function's effects and targets. */
@@ -242,6 +251,7 @@ static void code_question(struct codec *c, struct code_question *question, struc
 	for (size_t i = 0; i < question->num_probes && codec_goes_on(c); i++) {
 		question_module(c, &named, &probes[i].module);
 		code_bytes_probe(c, &probes[i]);
+		code_read(c, &probes[i].read);
 	}
 	if (c->from)
 		question->probes = probes;
