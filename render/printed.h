@@ -11,8 +11,9 @@ struct value_groups;
 
 struct printed {
 	const char *expression;
-	uint32_t node;     /* frame of all that have it (job->callpaths); CALLPATH_NONE: several, or global */
-	const char *type;  /* "double"; NULL: nobody has it, or they differ */
+	uint32_t
+		node; /* frame of all that have it (job->callpaths); CALLPATH_NONE: several, or global */
+	const char *type; /* "double"; NULL: nobody has it, or they differ */
 	const struct value_groups *groups;
 };
 

@@ -123,9 +123,9 @@ static void add_variable(const struct view *view, struct table *table,
 		table_text(table, shown[i]->text);
 		table_ranks(table, shown[i]->ranks);
 		table_text(table, !shown[i]->has_value ? "no value"
-				  : is_extreme	       ? extremes[i]
+				  : is_extreme         ? extremes[i]
 				  : is_many && i + 1 == num
-					  ? text_of(view, "and %zu others", groups->num - num)
+					  ? text_of(view, "and %zu more", groups->num - num)
 					  : NULL);
 	}
 }

@@ -50,9 +50,9 @@ static void collect(struct arena *arena, const struct value_reading *readings, s
 			if (!entry)
 				abort();
 			entry->group = &ret->groups[ret->num++];
-			*entry->group = (struct value_group){
-				reading->text, reading->has_value, reading->is_number,
-				reading->number, rankset_in(arena, rankset_create())};
+			*entry->group = (struct value_group){reading->text, reading->has_value,
+							     reading->is_number, reading->number,
+							     rankset_in(arena, rankset_create())};
 			HASH_ADD_KEYPTR(hh, table, reading->text, strlen(reading->text), entry);
 		}
 		rankset_add(entry->group->ranks, reading->rank);

@@ -12,7 +12,7 @@ struct rankset;
 /* What one rank has. */
 struct value_reading {
 	int rank;
-	const char *text;  /* the value; or why there is none */
+	const char *text; /* the value; or why there is none */
 	bool has_value;
 	bool is_number;
 	double number;

@@ -70,6 +70,7 @@ static bool add_step(struct parser *parser, struct expression_step step)
 	return true;
 }
 
+/* Fortran's x(1:3) is three elements, C's x[1:3] two. */
 static bool take_index(struct parser *parser, const char *end)
 {
 	struct expression_step step = {.kind = EXPRESSION_ELEMENT};
@@ -79,7 +80,10 @@ static bool take_index(struct parser *parser, const char *end)
 			return false;
 		if (take(parser, ":")) {
 			step.kind = EXPRESSION_SLICE;
-			if (!take_number(parser, &step.last) || step.last <= step.first)
+			if (!take_number(parser, &step.last) || step.last == INT64_MAX)
+				return false;
+			step.last += *end == ')';
+			if (step.last <= step.first)
 				return false;
 		}
 		if (!add_step(parser, step))
@@ -90,8 +94,7 @@ static bool take_index(struct parser *parser, const char *end)
 
 static bool take_member(struct parser *parser)
 {
-	struct expression_step step = {.kind = EXPRESSION_MEMBER,
-				       .name = take_name(parser, false)};
+	struct expression_step step = {.kind = EXPRESSION_MEMBER, .name = take_name(parser, false)};
 
 	return step.name && add_step(parser, step);
 }

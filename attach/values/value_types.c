@@ -105,6 +105,76 @@ const struct value_type *values_array(struct arena *arena, const struct value_ty
 	return type;
 }
 
+/* ---- C++ containers ---- */
+
+/* Members of members. */
+static bool find_path(struct debug_file *file, const struct values_type *type,
+		      const char *const *names, uint64_t *offset_ret, struct values_type *ret)
+{
+	uint64_t offset;
+
+	*offset_ret = 0;
+	*ret = *type;
+	for (; *names; names++) {
+		struct values_type of = *ret;
+
+		if (of.is_void || !values_member(file, &of.die, *names, false, &offset, ret))
+			return false;
+		*offset_ret += offset;
+	}
+	return true;
+}
+
+static bool is_called(const struct values_type *type, const char *prefix)
+{
+	Dwarf_Die die = type->die;
+	const char *name = type->is_void ? NULL : dwarf_diename(&die);
+
+	return name && !strncmp(name, prefix, strlen(prefix));
+}
+
+bool values_unwrap(struct debug_file *file, const struct values_type *type, bool is_text,
+		   uint64_t *offset_ret, struct values_type *ret)
+{
+	static const char *const text[] = {"_M_dataplus", "_M_p", NULL};
+	static const char *const vector[] = {"_M_impl", "_M_start", NULL};
+
+	return is_text ? is_called(type, "basic_string<char,") &&
+				 find_path(file, type, text, offset_ret, ret)
+		       : is_called(type, "vector<") && !is_called(type, "vector<bool") &&
+				 find_path(file, type, vector, offset_ret, ret);
+}
+
+static bool build_container(struct debug_file *file, const struct values_type *from,
+			    struct value_type *type)
+{
+	static const char *const last[] = {"_M_impl", "_M_finish", NULL};
+	static const char *const num[] = {"_M_t", "_M_impl", "_M_node_count", NULL};
+	static const char *const length[] = {"_M_string_length", NULL};
+	struct values_type pointer, element;
+	uint64_t begin = 0, end = 0;
+	Dwarf_Word size = 0;
+
+	if (values_unwrap(file, from, false, &begin, &pointer)) {
+		if (!find_path(file, from, last, &end, &element) ||
+		    !values_type_of(&pointer.die, &element) ||
+		    dwarf_aggregate_size(&element.die, &size) || !size)
+			return false;
+	} else if (!((is_called(from, "map<") || is_called(from, "set<")) &&
+		     find_path(file, from, num, &begin, &element)) &&
+		   !(is_called(from, "basic_string<") &&
+		     find_path(file, from, length, &begin, &element))) {
+		return false;
+	}
+	if (begin + 8 > type->size || end + 8 > type->size)
+		return false;
+	type->kind = VALUE_CONTAINER;
+	type->begin = (uint32_t)begin;
+	type->end = (uint32_t)end;
+	type->element_size = (uint32_t)size;
+	return true;
+}
+
 /* ---- Types ---- */
 
 struct building {
@@ -200,8 +270,8 @@ static bool build_bits(Dwarf_Die *die, struct value_member *member)
 	return bits > 0 && place >= 0 && bits + place <= 64;
 }
 
-static void build_members(const struct building *building, Dwarf_Die *die,
-			  struct value_type *type, unsigned int depth)
+static void build_members(const struct building *building, Dwarf_Die *die, struct value_type *type,
+			  unsigned int depth)
 {
 	struct value_member *members = NULL;
 	size_t capacity = 0;
@@ -305,10 +375,12 @@ static const struct value_type *build(const struct building *building,
 	case DW_TAG_class_type:
 	case DW_TAG_union_type:
 		type->kind = VALUE_STRUCT;
-		build_members(building, &die, type, depth);
+		if (!build_container(building->file, from, type))
+			build_members(building, &die, type, depth);
 		break;
 	case DW_TAG_string_type: /* Fortran's character(len=n) */
 		type->kind = VALUE_ARRAY;
+		type->name = "character";
 		type->num = type->total = size;
 		type->element = arena_alloc(building->arena, sizeof(*type));
 		*(struct value_type *)type->element = (struct value_type){
@@ -320,8 +392,8 @@ static const struct value_type *build(const struct building *building,
 	return type->size ? type : NULL;
 }
 
-const struct value_type *values_build(struct debug_file *file, struct arena *arena,
-				      bool is_fortran, const struct values_type *type)
+const struct value_type *values_build(struct debug_file *file, struct arena *arena, bool is_fortran,
+				      const struct values_type *type)
 {
 	const struct building building = {file, arena, is_fortran};
 
@@ -330,9 +402,8 @@ const struct value_type *values_build(struct debug_file *file, struct arena *are
 
 /* ---- Members ---- */
 
-static bool find_member(struct debug_file *file, Dwarf_Die *type, const char *name,
-			bool is_fortran, unsigned int depth, uint64_t *offset_ret,
-			struct values_type *ret)
+static bool find_member(struct debug_file *file, Dwarf_Die *type, const char *name, bool is_fortran,
+			unsigned int depth, uint64_t *offset_ret, struct values_type *ret)
 {
 	struct values_type of;
 	Dwarf_Die child;

@@ -2,6 +2,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "attach/code/variables.h"
 #include "attach/process/maps.h"
@@ -16,11 +17,14 @@
 enum { MAX_DEPTH = 64, MAX_NAMES = 256, TEXT_BYTES = 64 };
 
 /* x86-64 numbers vector registers from here in DWARF, AArch64 from 64: what the kernel's integer
- * registers do not hold. */
+ * registers do not hold. KEPT_REGISTERS: those that a function leaves as they were to who called
+ * it. */
 #if defined(__x86_64__)
 #define NUM_REGISTERS 16
+#define KEPT_REGISTERS (1U << 3 | 1U << 6 | 1U << 7 | 0xfU << 12)
 #else
 #define NUM_REGISTERS 32
+#define KEPT_REGISTERS (0x7ffU << 19 | 1U << 31)
 #endif
 
 struct values {
@@ -64,7 +68,7 @@ static struct debug_file *get_file(struct values *values, uint32_t module)
 	files = &values->by_module[module];
 	if (!files->is_open)
 		debug_files_open(modules_get(values->modules, module), files);
-	return debug_file_dwarf(&files->main)	    ? &files->main
+	return debug_file_dwarf(&files->main)       ? &files->main
 	       : debug_file_dwarf(&files->separate) ? &files->separate
 						    : NULL;
 }
@@ -78,6 +82,7 @@ struct search {
 	bool is_fortran;
 	Dwarf_Die *function; /* the frame's; NULL: of globals */
 	Dwarf_Addr address;
+	bool is_return;
 	const char *name;
 	struct values_found *ret;
 	struct pdb_error *err;
@@ -183,8 +188,7 @@ static int take_member(struct search *search, struct place *place, const char *n
 				 search->name, type_name(&place->type), name);
 	if (place->location.is_value || !move(place, (int64_t)offset))
 		return error_set(search->err, ERROR_UNSUPPORTED,
-				 "%s: the compiler keeps it in registers, in pieces",
-				 search->name);
+				 "%s: the compiler keeps it in registers, in pieces", search->name);
 	place->type = member;
 	return 0;
 }
@@ -218,20 +222,25 @@ static int take_elements(struct search *search, struct place *place,
 			 uint64_t *slice_ret)
 {
 	struct values_shape shape;
+	struct values_type inside;
+	uint64_t offset;
 	size_t wanted;
 
 	*taken_ret = 1;
 	*slice_ret = 0;
+	if (!place->location.is_value &&
+	    values_unwrap(search->file, &place->type, false, &offset, &inside) &&
+	    move(place, (int64_t)offset))
+		place->type = inside;
 	if (is_pointer(place))
 		return take_pointed(search, place, &steps[0], slice_ret);
-	if (place->type.is_void || !values_shape_of(search->file, search->is_fortran,
-						    &place->type, &shape))
+	if (place->type.is_void ||
+	    !values_shape_of(search->file, search->is_fortran, &place->type, &shape))
 		return refuse(search, "no array, but", &place->type);
 	if (shape.is_described)
 		return error_set(search->err, ERROR_UNSUPPORTED,
-				 "%s: an array whose bounds are known only when it runs.\n"
-				 "gdb reads it: gdb RANK -ex \"print %s\"",
-				 search->name, search->name);
+				 "%s: its bounds are known only when it runs; gdb reads it",
+				 search->name);
 	wanted = search->is_fortran ? shape.num : 1;
 	if (num < wanted)
 		return error_set(search->err, ERROR_USAGE, "%s: it has %zu indexes", search->name,
@@ -282,8 +291,8 @@ static int take_steps(struct search *search, struct place *place,
 
 		taken = 1;
 		if (*slice_ret)
-			return error_set(search->err, ERROR_USAGE,
-					 "%s: nothing can follow a slice", search->name);
+			return error_set(search->err, ERROR_USAGE, "%s: nothing can follow a slice",
+					 search->name);
 		switch (step->kind) {
 		case EXPRESSION_FOLLOW:
 			result = follow(search, place);
@@ -327,16 +336,23 @@ static bool is_scalar_size(uint32_t size)
 static int finish(struct search *search, struct place *place, uint64_t slice)
 {
 	struct values_found *ret = search->ret;
-	const struct value_type *type = values_build(search->file, search->arena,
-						     search->is_fortran, &place->type);
+	const struct value_type *type;
+	struct values_type inside;
+	uint64_t offset;
 
+	if (!place->location.is_value &&
+	    values_unwrap(search->file, &place->type, true, &offset, &inside) &&
+	    move(place, (int64_t)offset))
+		place->type = inside;
+	type = values_build(search->file, search->arena, search->is_fortran, &place->type);
 	if (type && slice)
 		type = values_array(search->arena, type, slice);
 	if (!type)
 		return error_set(search->err, ERROR_UNSUPPORTED,
-				 "%s: its size is known only when it runs, or not at all.\n"
-				 "print reads parts of it: %s[0:10]",
-				 search->name, search->name);
+				 "%s: its size is known only when it runs; print reads parts: "
+				 "%s%s",
+				 search->name, search->name,
+				 search->is_fortran ? "(1:10)" : "[0:10]");
 	ret->type = type;
 	if (place->location.is_value && !is_scalar_size(type->size)) {
 		ret->trouble = "the compiler keeps it in registers, in pieces";
@@ -403,6 +419,23 @@ static const char *explain_absence(struct search *search, Dwarf_Attribute *locat
 			    maps_base(file), number);
 }
 
+/* NULL: all are there. Compilers differ in whether a variable counts as being in a register up to
+ * the end of a call that changes it. */
+static const char *explain_registers(const struct search *search, const struct code_value *value)
+{
+	for (unsigned int i = 0; i < value->num_terms; i++) {
+		unsigned int reg = value->terms[i].place.reg;
+
+		if (reg == CODE_CFA)
+			continue;
+		if (reg >= NUM_REGISTERS)
+			return "in a vector register; gdb reads it";
+		if (search->is_return && !(KEPT_REGISTERS >> reg & 1))
+			return "in a register that the call may have changed";
+	}
+	return NULL;
+}
+
 static int find_value(struct search *search, Dwarf_Die *die, const struct expression *expression)
 {
 	struct values_found *ret = search->ret;
@@ -436,12 +469,9 @@ static int find_value(struct search *search, Dwarf_Die *die, const struct expres
 				       : "pdb does not understand where it is; gdb may";
 		return 1;
 	}
-	for (unsigned int i = 0; i < place.location.value.num_terms; i++)
-		if (place.location.value.terms[i].place.reg >= NUM_REGISTERS &&
-		    place.location.value.terms[i].place.reg != CODE_CFA) {
-			ret->trouble = "in a vector register; gdb reads it";
-			return 1;
-		}
+	ret->trouble = explain_registers(search, &place.location.value);
+	if (ret->trouble)
+		return 1;
 	if (take_steps(search, &place, expression, &slice) < 0)
 		return -1;
 	return finish(search, &place, slice);
@@ -484,45 +514,57 @@ static bool find_in_block(struct search *search, Dwarf_Die *scope, const char *n
 	return is_found;
 }
 
-static const char *last_part(const char *name)
+/* Is it declared in a namespace, module or class of that name? */
+static bool is_declared_in(struct search *search, Dwarf_Die *die, const char *scope, size_t length)
 {
-	const char *colon = strrchr(name, ':');
+	Dwarf_Die declared = *die, *scopes;
+	Dwarf_Attribute attribute;
+	bool is_in = false;
+	int num;
 
-	return colon ? colon + 1 : name;
+	dwarf_formref_die(dwarf_attr(die, DW_AT_specification, &attribute), &declared);
+	num = dwarf_getscopes_die(&declared, &scopes);
+	for (int i = 1; i < num && !is_in; i++) {
+		const char *name = dwarf_diename(&scopes[i]);
+
+		is_in = name && strlen(name) == length &&
+			(search->is_fortran ? !strncasecmp(name, scope, length)
+					    : !strncmp(name, scope, length));
+	}
+	if (num > 0)
+		free(scopes);
+	return is_in;
 }
 
-/* Those that may be meant by "b" and "a::b" in the scope: its own, and in namespaces, modules and
- * classes. with: the scopes that the name has to have, before its last part. */
+/* Among a unit's variables and those in its namespaces and modules. name: "b", or "a::b", of which
+ * the last scope counts. */
 static bool find_in_scope(struct search *search, Dwarf_Die *scope, const char *name,
 			  unsigned int depth, Dwarf_Die *ret)
 {
-	size_t length = strcspn(name, ":");
+	const char *last = strrchr(name, ':'), *before = last;
+	size_t length = 0;
 	Dwarf_Die child;
 
+	last = last ? last + 1 : name;
+	for (before = before ? before - 1 : name; before > name && before[-1] != ':'; before--)
+		length++;
 	if (depth == MAX_DEPTH || dwarf_child(scope, &child))
 		return false;
 	do {
 		int tag = dwarf_tag(&child);
-		const char *own;
 
 		if (!debug_file_look(search->file))
 			return false;
-		if (tag == DW_TAG_variable && !strchr(name, ':') &&
+		if (tag == DW_TAG_variable &&
 		    (dwarf_hasattr_integrate(&child, DW_AT_location) ||
 		     dwarf_hasattr_integrate(&child, DW_AT_const_value)) &&
-		    values_name_is(&child, name, search->is_fortran)) {
+		    values_name_is(&child, last, search->is_fortran) &&
+		    (last == name || is_declared_in(search, &child, before, length))) {
 			*ret = child;
 			return true;
 		}
-		if (tag != DW_TAG_namespace && tag != DW_TAG_module)
-			continue;
-		own = dwarf_diename(&child);
-		if (name[length] && own && strlen(own) == length &&
-		    (search->is_fortran ? !strncasecmp(own, name, length)
-					: !strncmp(own, name, length)) &&
-		    find_in_scope(search, &child, last_part(name), depth + 1, ret))
-			return true;
-		if (find_in_scope(search, &child, name, depth + 1, ret))
+		if ((tag == DW_TAG_namespace || tag == DW_TAG_module) &&
+		    find_in_scope(search, &child, name, depth + 1, ret))
 			return true;
 	} while (debug_file_next(&child, &child));
 	return false;
@@ -549,8 +591,8 @@ static int find_in_object(struct search *search, Dwarf_Die *function,
 	    dwarf_tag(&type.die) != DW_TAG_pointer_type || !values_type_of(&type.die, &object) ||
 	    !values_member(search->file, &object.die, expression->name, false, &offset, &object))
 		return 0;
-	in_object.steps[0] = (struct expression_step){.kind = EXPRESSION_MEMBER,
-						      .name = expression->name};
+	in_object.steps[0] =
+		(struct expression_step){.kind = EXPRESSION_MEMBER, .name = expression->name};
 	for (size_t i = 0; i < expression->num_steps; i++)
 		in_object.steps[in_object.num_steps++] = expression->steps[i];
 	return find_value(search, &this, &in_object);
@@ -589,8 +631,8 @@ static bool begin(struct search *search, struct values *values, struct arena *ar
 }
 
 int values_find(struct values *values, struct arena *arena, const struct values_frame *frame,
-		const char *function, const struct expression *expression,
-		struct values_found *ret, struct pdb_error *err)
+		const char *function, const struct expression *expression, struct values_found *ret,
+		struct pdb_error *err)
 {
 	struct debug_functions *functions = xcalloc(1, sizeof(*functions));
 	struct cut_guard guard;
@@ -602,6 +644,7 @@ int values_find(struct values *values, struct arena *arena, const struct values_
 		ret->probe.offset = frame->offset;
 		ret->probe.is_return = frame->is_return;
 		search.address = frame->offset - frame->is_return;
+		search.is_return = frame->is_return;
 		if (debug_file_functions(search.file, search.address, functions) &&
 		    functions->num) {
 			search.unit = functions->unit;

@@ -44,8 +44,8 @@ struct values_found {
  * function is called that. function: NULL: in any. 1: *ret, which lives as long as the arena; 0:
  * the frame has no such name; -1: ERROR_USAGE, the steps do not fit its type, ERROR_UNSUPPORTED. */
 int values_find(struct values *values, struct arena *arena, const struct values_frame *frame,
-		const char *function, const struct expression *expression,
-		struct values_found *ret, struct pdb_error *err);
+		const char *function, const struct expression *expression, struct values_found *ret,
+		struct pdb_error *err);
 
 /* The same among the module's global variables. */
 int values_find_global(struct values *values, struct arena *arena, uint32_t module,

@@ -34,8 +34,8 @@ bool values_shape_of(struct debug_file *file, bool is_fortran, const struct valu
 		     struct values_shape *ret);
 
 /* Read a type. NULL: its size is not known, or is 0. */
-const struct value_type *values_build(struct debug_file *file, struct arena *arena,
-				      bool is_fortran, const struct values_type *type);
+const struct value_type *values_build(struct debug_file *file, struct arena *arena, bool is_fortran,
+				      const struct values_type *type);
 
 /* An array of so many of these. */
 const struct value_type *values_array(struct arena *arena, const struct value_type *element,
@@ -44,6 +44,11 @@ const struct value_type *values_array(struct arena *arena, const struct value_ty
 /* The member of that name, also of a base class or a struct without a name: its offset and type.
  * False: there is none. */
 bool values_member(struct debug_file *file, Dwarf_Die *type, const char *name, bool is_fortran,
+		   uint64_t *offset_ret, struct values_type *ret);
+
+/* libstdc++'s std::string is a pointer to its characters, and std::vector one to its elements, at
+ * an offset. False: it is neither. */
+bool values_unwrap(struct debug_file *file, const struct values_type *type, bool is_text,
 		   uint64_t *offset_ret, struct values_type *ret);
 
 bool values_name_is(Dwarf_Die *die, const char *name, bool is_fortran);

@@ -110,10 +110,9 @@ static char *float_text(struct arena *arena, uint32_t size, const uint8_t *bytes
 		char *text = arena_printf(arena, "%.*Lg", digits, value);
 		long double again = strtold(text, NULL);
 
-		if (size == sizeof(float) ? (float)again == (float)value || isnan(value)
-					  : size == sizeof(double)
-			    ? (double)again == (double)value || isnan(value)
-			    : again == value || isnan(value))
+		if (size == sizeof(float)    ? (float)again == (float)value || isnan(value)
+		    : size == sizeof(double) ? (double)again == (double)value || isnan(value)
+					     : again == value || isnan(value))
 			return text;
 	}
 	return arena_printf(arena, "%.21Lg", value);
@@ -160,16 +159,16 @@ static char *struct_text(struct arena *arena, const struct value_type *type, con
 	return arena_printf(arena, "%s%s}", ret, type->is_cut ? ", ..." : "");
 }
 
-static char *elements_text(struct arena *arena, const struct value_type *type,
-			   const uint8_t *bytes, unsigned int depth)
+static char *elements_text(struct arena *arena, const struct value_type *type, const uint8_t *bytes,
+			   unsigned int depth)
 {
 	uint64_t num = type->num < MAX_ELEMENTS ? type->num : MAX_ELEMENTS;
 	char *ret = arena_strdup(arena, "{");
 
 	for (uint64_t i = 0; i < num; i++)
-		ret = arena_printf(arena, "%s%s%s", ret, i ? ", " : "",
-				   text_of(arena, type->element, bytes + i * type->element->size,
-					   depth + 1));
+		ret = arena_printf(
+			arena, "%s%s%s", ret, i ? ", " : "",
+			text_of(arena, type->element, bytes + i * type->element->size, depth + 1));
 	return arena_printf(arena, "%s%s}", ret, num < type->num ? ", ..." : "");
 }
 
@@ -223,6 +222,17 @@ static char *array_text(struct arena *arena, const struct value_type *type, cons
 	return elements_text(arena, type, bytes, depth);
 }
 
+static char *container_text(struct arena *arena, const struct value_type *type,
+			    const uint8_t *bytes)
+{
+	uint64_t begin, end, num;
+
+	memcpy(&begin, bytes + type->begin, sizeof(begin));
+	memcpy(&end, bytes + type->end, sizeof(end));
+	num = type->element_size ? (end - begin) / type->element_size : begin;
+	return arena_printf(arena, "{%" PRIu64 " element%s}", num, num == 1 ? "" : "s");
+}
+
 static char *text_of(struct arena *arena, const struct value_type *type, const uint8_t *bytes,
 		     unsigned int depth)
 {
@@ -236,8 +246,7 @@ static char *text_of(struct arena *arena, const struct value_type *type, const u
 	case VALUE_BOOL:
 		return arena_strdup(arena, integer_of(type, bytes) ? "true" : "false");
 	case VALUE_CHARACTER:
-		return arena_printf(arena, "%u '%s'", bytes[0],
-				    quote_char(arena, bytes[0], '\''));
+		return arena_printf(arena, "%u '%s'", bytes[0], quote_char(arena, bytes[0], '\''));
 	case VALUE_FLOAT:
 		return float_text(arena, type->size, bytes);
 	case VALUE_COMPLEX:
@@ -251,6 +260,8 @@ static char *text_of(struct arena *arena, const struct value_type *type, const u
 		return struct_text(arena, type, bytes, depth);
 	case VALUE_ARRAY:
 		return array_text(arena, type, bytes, depth);
+	case VALUE_CONTAINER:
+		return container_text(arena, type, bytes);
 	case VALUE_OTHER:
 		break;
 	}

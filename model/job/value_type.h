@@ -21,7 +21,8 @@ enum value_kind {
 	VALUE_POINTER, /* to data, functions, or as a reference */
 	VALUE_STRUCT,  /* or a union, or a class */
 	VALUE_ARRAY,
-	VALUE_OTHER, /* bytes of which nothing more is known */
+	VALUE_CONTAINER, /* a C++ container, of which the number of elements is known */
+	VALUE_OTHER,     /* bytes of which nothing more is known */
 };
 
 struct value_name {
@@ -45,10 +46,14 @@ struct value_type {
 	size_t num_names;
 	const struct value_member *members; /* of a struct */
 	size_t num_members;
-	bool is_cut;                      /* it has more members than these */
-	const struct value_type *element; /* of an array, or of what a pointer leads to characters */
-	uint64_t num;                     /* elements of an array */
-	uint64_t total;                   /* of which the first `num` are these */
+	bool is_cut; /* it has more members than these */
+	const struct value_type
+		*element; /* of an array, or of what a pointer leads to characters */
+	uint64_t num;     /* elements of an array */
+	uint64_t total;   /* of which the first `num` are these */
+	/* Of a container: where the address of the first element is, and the one behind the last,
+	 * of so many bytes each; or where their number is, if element_size is 0. */
+	uint32_t begin, end, element_size;
 };
 
 /* The number that the bytes hold; false: they are no number. Enumerations and characters are. */

@@ -28,9 +28,9 @@ static size_t get_function(struct locals *locals, const char *name)
 	struct printed_locals *result = locals->result;
 	size_t num_names = result->num, i = 0;
 
-	while (i < result->num && (name ? !result->functions[i].name ||
-						  strcmp(result->functions[i].name, name) != 0
-					: result->functions[i].name != NULL))
+	while (i < result->num &&
+	       (name ? !result->functions[i].name || strcmp(result->functions[i].name, name) != 0
+		     : result->functions[i].name != NULL))
 		i++;
 	if (i < result->num)
 		return i;

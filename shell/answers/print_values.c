@@ -79,6 +79,20 @@ static void take_probes(struct printing *printing, struct place *place)
 		place->text = add_probe(printing, &place->found.text);
 }
 
+/* What cannot be read is no error: it may be one of many, or so in some of the ranks. */
+static void soften(struct printing *printing, const struct item *item, struct place *place)
+{
+	const char *text = printing->err->text;
+	size_t length = strlen(item->expression.name);
+
+	if (place->result >= 0 || printing->err->code != ERROR_UNSUPPORTED)
+		return;
+	if (!strncmp(text, item->expression.name, length) && text[length] == ':')
+		text += length + 2;
+	place->result = 1;
+	place->found.trouble = arena_strndup(printing->arena, text, strcspn(text, "\n"));
+}
+
 /* NULL: *err. */
 static struct place *get_place(struct printing *printing, struct item *item,
 			       const struct values_frame *frame)
@@ -92,6 +106,7 @@ static struct place *get_place(struct printing *printing, struct item *item,
 	memcpy(&place->frame, frame, sizeof(*frame));
 	place->result = values_find(printing->values, printing->arena, frame, printing->function,
 				    &item->expression, &place->found, printing->err);
+	soften(printing, item, place);
 	HASH_ADD(hh, item->places, frame, sizeof(place->frame), place);
 	take_probes(printing, place);
 	return place->result < 0 ? NULL : place;
@@ -128,9 +143,10 @@ static int find_global(struct printing *printing, struct item *item, uint32_t pa
 		id = node->parent;
 		if (print_is_own(job, node))
 			item->global.result = values_find_global(
-				printing->values, printing->arena, node->module,
-				&item->expression, &item->global.found, printing->err);
+				printing->values, printing->arena, node->module, &item->expression,
+				&item->global.found, printing->err);
 	}
+	soften(printing, item, &item->global);
 	take_probes(printing, &item->global);
 	return item->global.result < 0 ? -1 : 0;
 }
@@ -181,8 +197,7 @@ static int find_place(struct printing *printing, struct item *item, uint32_t pat
 	}
 	item->found = NULL;
 	item->found_node = CALLPATH_NONE;
-	if (!printing->function && printing->number < 0 &&
-	    find_global(printing, item, path) < 0)
+	if (!printing->function && printing->number < 0 && find_global(printing, item, path) < 0)
 		return -1;
 	if (item->global.result == 1)
 		item->found = &item->global;
@@ -210,15 +225,17 @@ static struct value_reading *add_reading(struct item *item, int rank, const char
 }
 
 /* text: what the pointer leads to, which says more than its address; or NULL. */
-static void add_value(struct printing *printing, struct item *item, int rank,
-		      const uint8_t *bytes, const char *text)
+static void add_value(struct printing *printing, struct item *item, int rank, const uint8_t *bytes,
+		      const char *text)
 {
 	const struct values_found *found = &item->found->found;
-	struct value_reading *reading =
-		add_reading(item, rank,
-			    text ? value_quote(printing->arena, text,
-					       found->text.read.num_bytes)
-				 : value_text(printing->arena, found->type, bytes));
+	size_t size = found->text.read.num_bytes;
+	bool is_cut = text && strnlen(text, size) == size;
+	struct value_reading *reading = add_reading(
+		item, rank,
+		text ? arena_printf(printing->arena, "%s%s",
+				    value_quote(printing->arena, text, size), is_cut ? "..." : "")
+		     : value_text(printing->arena, found->type, bytes));
 
 	reading->has_value = true;
 	reading->is_number = value_number(found->type, bytes, &reading->number);

@@ -30,7 +30,8 @@ static int take_words(struct session *session, const struct args *args, const ch
 
 	*frame_ret = NULL;
 	*expression_ret = args->words[0];
-	if (!is_frame && are_ranks(session, args, 1, ranks_ret, args->num_words == 2 ? &ignored : err))
+	if (!is_frame &&
+	    are_ranks(session, args, 1, ranks_ret, args->num_words == 2 ? &ignored : err))
 		return 0;
 	if (args->num_words < 2)
 		return error_set(err, ERROR_USAGE, "a frame, but no expression");
