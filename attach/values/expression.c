@@ -143,7 +143,7 @@ int expression_parse(struct arena *arena, const char *text, struct expression *r
 	}
 	return error_set(err, ERROR_UNSUPPORTED,
 			 "\"%s\" is more than a name, its members and its elements.\n"
-			 "print reads n, p->x, *p, a[3], a[0:10]. gdb computes the rest, rank by "
-			 "rank: gdb RANK -ex \"print %s\"",
+			 "print reads n, p->x, *p, a[3], a[0:10]. gdb computes the rest: gdb RANKS "
+			 "-ex \"print %s\"",
 			 text, text);
 }

@@ -70,7 +70,7 @@ const struct command cmd_print = {
 		"likewise its elements, and how many are NaN.\n"
 		"pdb stops a rank only to copy its stack, for some 50 us. It reads other memory\n"
 		"right after that, while the rank runs on. The program needs debug information\n"
-		"(-g). gdb computes other expressions: gdb RANK -ex \"print EXPRESSION\".",
+		"(-g). gdb computes other expressions: gdb RANKS -ex \"print EXPRESSION\".",
 	.example = "print res 0-31",
 	.flags = CMD_NEEDS_JOB,
 	.min_words = 1,
