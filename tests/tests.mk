@@ -19,6 +19,7 @@ include tests/inject/inject.mk
 include tests/jobs/jobs.mk
 include tests/load/load.mk
 include tests/order/order.mk
+include tests/values/values.mk
 include tests/pmix/pmix.mk
 include tests/recorder/recorder.mk
 include tests/security/security.mk

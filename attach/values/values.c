@@ -119,12 +119,14 @@ static int refuse(struct search *search, const char *what, const struct values_t
 
 /* ---- Steps ---- */
 
-static bool move(struct place *place, int64_t by)
+/* By `num` times `size` bytes. False: beyond all addresses. */
+static bool move(struct place *place, int64_t num, uint64_t size)
 {
 	int64_t *last = place->read.num_steps ? &place->read.steps[place->read.num_steps - 1]
 					      : &place->location.value.constant;
+	int64_t by;
 
-	return !__builtin_add_overflow(*last, by, last);
+	return !__builtin_mul_overflow(num, size, &by) && !__builtin_add_overflow(*last, by, last);
 }
 
 /* To what the pointer that is there leads to. */
@@ -186,7 +188,7 @@ static int take_member(struct search *search, struct place *place, const char *n
 				 "%s: %s has no member \"%s\" (or it is a bit field: print the "
 				 "whole struct)",
 				 search->name, type_name(&place->type), name);
-	if (place->location.is_value || !move(place, (int64_t)offset))
+	if (place->location.is_value || !move(place, 1, offset))
 		return error_set(search->err, ERROR_UNSUPPORTED,
 				 "%s: the compiler keeps it in registers, in pieces", search->name);
 	place->type = member;
@@ -204,9 +206,10 @@ static int take_pointed(struct search *search, struct place *place,
 	if (dwarf_aggregate_size(&place->type.die, &size) || !size)
 		return error_set(search->err, ERROR_USAGE, "%s: its elements have no size",
 				 search->name);
-	if (!move(place, step->first * (int64_t)size))
+	if (!move(place, step->first, size))
 		return error_set(search->err, ERROR_USAGE, "%s: no such element", search->name);
-	*slice_ret = step->kind == EXPRESSION_SLICE ? (uint64_t)(step->last - step->first) : 0;
+	*slice_ret =
+		step->kind == EXPRESSION_SLICE ? (uint64_t)step->last - (uint64_t)step->first : 0;
 	return 0;
 }
 
@@ -230,7 +233,7 @@ static int take_elements(struct search *search, struct place *place,
 	*slice_ret = 0;
 	if (!place->location.is_value &&
 	    values_unwrap(search->file, &place->type, false, &offset, &inside) &&
-	    move(place, (int64_t)offset))
+	    move(place, 1, offset))
 		place->type = inside;
 	if (is_pointer(place))
 		return take_pointed(search, place, &steps[0], slice_ret);
@@ -248,25 +251,27 @@ static int take_elements(struct search *search, struct place *place,
 	for (size_t i = 0; i < wanted; i++) {
 		size_t at = dimension_of(search, &shape, place->type.first_dimension, i);
 		uint64_t stride = shape.element_size, count = shape.counts[at];
-		int64_t from = steps[i].first - shape.lower[at];
-		int64_t to = steps[i].kind == EXPRESSION_SLICE ? steps[i].last - shape.lower[at]
-							       : from + 1;
+		int64_t last =
+			steps[i].kind == EXPRESSION_SLICE ? steps[i].last - 1 : steps[i].first;
+		int64_t from = 0, to = 0;
+		bool is_far = __builtin_sub_overflow(steps[i].first, shape.lower[at], &from) ||
+			      __builtin_sub_overflow(last, shape.lower[at], &to);
 
 		for (size_t k = at + 1; k < shape.num; k++)
 			stride *= shape.counts[k];
-		if (count && (from < 0 || to < from || (uint64_t)to > count))
+		if (is_far || (count && (from < 0 || (uint64_t)to >= count)))
 			return error_set(search->err, ERROR_USAGE,
 					 "%s: its indexes are %lld to %lld", search->name,
 					 (long long)shape.lower[at],
-					 (long long)(shape.lower[at] + (int64_t)count - 1));
+					 (long long)((uint64_t)shape.lower[at] + count - 1));
 		if (!stride || (steps[i].kind == EXPRESSION_SLICE && wanted > 1))
 			return error_set(search->err, ERROR_UNSUPPORTED,
 					 "%s: print does not read this part of it", search->name);
-		if (place->location.is_value || !move(place, from * (int64_t)stride))
+		if (place->location.is_value || !move(place, from, stride))
 			return error_set(search->err, ERROR_UNSUPPORTED,
 					 "%s: the compiler keeps it in registers", search->name);
 		if (steps[i].kind == EXPRESSION_SLICE)
-			*slice_ret = (uint64_t)(to - from);
+			*slice_ret = (uint64_t)to - (uint64_t)from + 1;
 	}
 	*taken_ret = wanted;
 	if (search->is_fortran || place->type.first_dimension + 1 == shape.num)
@@ -342,7 +347,7 @@ static int finish(struct search *search, struct place *place, uint64_t slice)
 
 	if (!place->location.is_value &&
 	    values_unwrap(search->file, &place->type, true, &offset, &inside) &&
-	    move(place, (int64_t)offset))
+	    move(place, 1, offset))
 		place->type = inside;
 	type = values_build(search->file, search->arena, search->is_fortran, &place->type);
 	if (type && slice)

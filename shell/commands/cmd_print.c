@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * print, locals: variables of many ranks at one moment. */
 #include <ctype.h>
+#include <string.h>
 
 #include "model/arena.h"
 #include "model/error.h"
@@ -35,6 +36,11 @@ static int take_words(struct session *session, const struct args *args, const ch
 		return 0;
 	if (args->num_words < 2)
 		return error_set(err, ERROR_USAGE, "a frame, but no expression");
+	/* "n + 1": print_values() says what is to be done with that. */
+	if (!strchr("_*(", args->words[1][0]) && !isalpha((unsigned char)args->words[1][0])) {
+		*expression_ret = args->rest;
+		return are_ranks(session, args, args->num_words, ranks_ret, err) ? 0 : -1;
+	}
 	*frame_ret = args->words[0];
 	*expression_ret = args->words[1];
 	return are_ranks(session, args, 2, ranks_ret, err) ? 0 : -1;
