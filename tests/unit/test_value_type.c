@@ -165,7 +165,7 @@ static void test_groups(void **state)
 {
 	struct arena *arena = arena_create();
 	const struct value_reading readings[] = {
-		reading(0, "7", 7),   reading(1, "3", 3),     reading(2, "3", 3),
+		reading(0, "7", 7),     reading(1, "3", 3),           reading(2, "3", 3),
 		reading(3, "nan", NAN), {4, "gone", false, false, 0}, reading(5, "40", 40),
 	};
 	const struct value_groups *groups = value_groups_create(arena, readings, 6);
@@ -190,9 +190,9 @@ static void test_groups(void **state)
 static void test_groups_of_texts(void **state)
 {
 	struct arena *arena = arena_create();
-	const struct value_reading readings[] = {
-		reading(0, "\"a\"", INFINITY), reading(1, "\"b\"", INFINITY),
-		reading(2, "\"a\"", INFINITY)};
+	const struct value_reading readings[] = {reading(0, "\"a\"", INFINITY),
+						 reading(1, "\"b\"", INFINITY),
+						 reading(2, "\"a\"", INFINITY)};
 	const struct value_groups *groups = value_groups_create(arena, readings, 3);
 
 	(void)state;
@@ -208,10 +208,10 @@ static void test_groups_of_texts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_scalars),    cmocka_unit_test(test_arrays),
-		cmocka_unit_test(test_structs),    cmocka_unit_test(test_containers),
-		cmocka_unit_test(test_long_text),  cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_groups),     cmocka_unit_test(test_groups_of_texts),
+		cmocka_unit_test(test_scalars),   cmocka_unit_test(test_arrays),
+		cmocka_unit_test(test_structs),   cmocka_unit_test(test_containers),
+		cmocka_unit_test(test_long_text), cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_groups),    cmocka_unit_test(test_groups_of_texts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

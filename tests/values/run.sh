@@ -27,11 +27,11 @@ start_job() {
 	: >"$work/output"
 	if [ $mpi = openmpi ]; then
 		local where=(--oversubscribe)
-		[ -z "$hosts" ] || where=(--bind-to none --host a:2,b:2)
+		[ -z "$hosts" ] || where=(--bind-to none --host "a:2,b:2")
 		mpirun.openmpi "${where[@]}" -n 4 "$1" >"$work/output" 2>&1 </dev/null &
 	else
 		local where=()
-		[ -z "$hosts" ] || where=(-hosts a,b -ppn 2)
+		[ -z "$hosts" ] || where=(-hosts "a,b" -ppn 2)
 		mpiexec.mpich "${where[@]}" -n 4 "$1" >"$work/output" 2>&1 </dev/null &
 	fi
 	job=$!
@@ -42,14 +42,14 @@ end_job() {
 }
 # ask WHERE COMMAND...: in one session; the answers are in answer.N, from 1.
 ask() {
-	local where=$1 commands=() number=0 command
+	local from=$1 commands=() number=0 command
 	shift
 	rm -f "$work"/answer*
 	for command; do
 		number=$((number + 1))
 		commands+=(--ex "echo @@@$number" --ex "$command")
 	done
-	"${pdb[@]}" $where "${commands[@]}" </dev/null 2>&1 |
+	"${pdb[@]}" $from "${commands[@]}" </dev/null 2>&1 |
 		awk -v work="$work" '/^@@@/ { file = work "/answer." substr($0, 4); next }
 			file { print >file }'
 }
