@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * How much memory input may take: in proportion to its real bytes, for all parts of a file
  * together. */
-#ifndef PDB_MODEL_BUDGET_H
-#define PDB_MODEL_BUDGET_H
+#pragma once
 
 #include <stdint.h>
 
@@ -26,5 +25,3 @@ static inline uint64_t budget_stored(uint64_t bytes)
 
 	return bytes > (BUDGET_MOST - least) / 16 ? BUDGET_MOST : least + bytes * 16;
 }
-
-#endif

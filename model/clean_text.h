@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef PDB_MODEL_CLEAN_TEXT_H
-#define PDB_MODEL_CLEAN_TEXT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -11,5 +10,3 @@ static inline void clean_text(char *text, size_t size)
 		if (text[i] && ((unsigned char)text[i] < ' ' || text[i] == 0x7f))
 			text[i] = '?';
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Fields to bytes and back: one function names the fields for both directions. Input out of range
  * marks the decoder bad. Writing does not change its input. */
-#ifndef PDB_MODEL_CODEC_H
-#define PDB_MODEL_CODEC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -107,5 +106,3 @@ void codec_bytes(struct codec *c, uint8_t *field, uint8_t *size, uint8_t most);
 /* The peer of a message: a rank by its distance from `base`, so that like neighbours have the same
  * bytes; what is below 0 as it is. */
 void codec_peer(struct codec *c, int32_t *peer, int32_t base);
-
-#endif

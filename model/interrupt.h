@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Has the user asked to end the present work? Loops over input check this. Signal handlers set it
  * (shell/interrupt.h); a process without such is never interrupted. */
-#ifndef PDB_MODEL_INTERRUPT_H
-#define PDB_MODEL_INTERRUPT_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -23,5 +22,3 @@ static inline int interrupt_check(struct pdb_error *err)
 {
 	return interrupt_pending() ? error_set(err, ERROR_INTERRUPTED, "interrupted") : 0;
 }
-
-#endif

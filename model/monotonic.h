@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * CLOCK_MONOTONIC: the same in all processes of a host, and no change of the date moves it. */
-#ifndef PDB_MODEL_MONOTONIC_H
-#define PDB_MODEL_MONOTONIC_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -31,5 +30,3 @@ static inline int monotonic_timeout(uint64_t until_ns)
 	ms = (until_ns - now_ns + 999999) / 1000000;
 	return ms > 3600000 ? 3600000 : (int)ms;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Sorting and binary search: the first of several equal elements, or where one would be. Inline, so
  * that the comparison is, too. */
-#ifndef PDB_MODEL_SORTED_H
-#define PDB_MODEL_SORTED_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -75,5 +74,3 @@ static inline int sorted_compare_u32(const void *a, const void *b)
 {
 	return SORTED_ORDER(*(const uint32_t *)a, *(const uint32_t *)b);
 }
-
-#endif

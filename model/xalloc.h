@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Allocation that ends the program if memory runs out. That is safe: the kernel lets seized ranks
  * run on when their tracer dies. Never in the recorder. */
-#ifndef PDB_MODEL_XALLOC_H
-#define PDB_MODEL_XALLOC_H
+#pragma once
 
 #include <stddef.h>
 
@@ -19,5 +18,3 @@ void *xgrow(void *array, size_t num, size_t *capacity, size_t element_size);
 /* Append: the new last element of such an array, not zeroed. Counts it in `num`. */
 #define XPUSH(array, num, capacity)                                                                \
 	((array) = xgrow((array), (num), &(capacity), sizeof(*(array))), &(array)[(num)++])
-
-#endif

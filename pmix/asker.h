@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The separate process that speaks PMIx, and what protects a launcher from it. See asker.c. */
-#ifndef PDB_PMIX_ASKER_H
-#define PDB_PMIX_ASKER_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -19,5 +18,3 @@ typedef int (*asker_work)(const struct rendezvous *server, const void *argument,
  * tool.h, ERROR_FORMAT. */
 int asker_ask(pid_t pid, asker_work work, const void *argument, int timeout_ms,
 	      struct buffer *reply, int *leash_ret, struct pdb_error *err);
-
-#endif

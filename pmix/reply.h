@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The reply of the process that speaks PMIx: an error, a process table, or the name of a job that
  * it has started. Nothing in it is trusted. */
-#ifndef PDB_PMIX_REPLY_H
-#define PDB_PMIX_REPLY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ void reply_put_spawned(struct buffer *reply, const char *nspace);
 int reply_take_table(const uint8_t *bytes, size_t length, struct proctable **ret,
 		     struct pdb_error *err);
 int reply_take_spawned(const uint8_t *bytes, size_t length, char **ret, struct pdb_error *err);
-
-#endif

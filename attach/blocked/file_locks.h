@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * /proc/locks: who holds the lock that a process waits for. */
-#ifndef PDB_ATTACH_FILE_LOCKS_H
-#define PDB_ATTACH_FILE_LOCKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@ struct file_lock {
 
 /* The holder's pid in the file's text; 0: not known, as of an OFD lock. */
 pid_t file_locks_holder(FILE *locks, const struct file_lock *wanted);
-
-#endif

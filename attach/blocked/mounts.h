@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * /proc/PID/mountinfo: the file systems that a process sees. Text in, no system calls. */
-#ifndef PDB_ATTACH_MOUNTS_H
-#define PDB_ATTACH_MOUNTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ bool mount_is_local(const struct mount *mount);
 /* "lustre, mds1@tcp:/scratch, mounted at /scratch". NULL: a kernel's own, as those of devices. The
  * caller frees. */
 char *mount_place(const struct mount *mount);
-
-#endif

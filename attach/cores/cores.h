@@ -4,8 +4,7 @@
  * core_file.c reads one core, core_stack.c what is on its stacks (environment, signals),
  * core_memory.c completes its memory. cores.c chooses cores and unwinds their threads like those of
  * living processes. */
-#ifndef PDB_ATTACH_CORES_H
-#define PDB_ATTACH_CORES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -29,5 +28,3 @@ void cores_destroy(struct cores *cores); /* NULL is fine */
 /* Read the job's probes in the main threads' stacks again, from the files; the values come into the
  * job's samples. Files that are not there any more are passed over. */
 void cores_read_values(const struct cores *cores, struct job *job);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A launcher that pdb runs to start its daemons on other nodes. */
-#ifndef PDB_ATTACH_DAEMON_LAUNCH_H
-#define PDB_ATTACH_DAEMON_LAUNCH_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -25,5 +24,3 @@ int daemon_launch_check(struct daemon_launch *launch, struct pdb_error *err);
 
 /* The daemons have been asked to end: wait for the launcher, then end it. */
 void daemon_launch_stop(struct daemon_launch *launch, int timeout_ms);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Shared by the parts of a daemon: pdbd.c (its life), pdbd_services.c (the questions), pdbd_node.c
  * (answers about its node's ranks), pdbd_first.c (what rank 0 does for pdb besides). */
-#ifndef PDB_ATTACH_PDBD_PRIVATE_H
-#define PDB_ATTACH_PDBD_PRIVATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,5 +72,3 @@ bool pdbd_take_turn(void *daemon);
 
 /* Rank 0: connect to pdb (NULL: no invitation), serve it to the end, tell the others to end. */
 void pdbd_run_first(struct daemon *daemon, const char *invitation);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The order of pdb to a daemon to put gdb on a rank of its node, and the reply. */
-#ifndef PDB_ATTACH_GDB_ORDER_H
-#define PDB_ATTACH_GDB_ORDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ struct gdb_state {
 	int32_t status;     /* then: its exit status, or 128 + signal */
 	uint32_t state;     /* the rank's, as in /proc/PID/stat; 'X': it has ended */
 };
-
-#endif

@@ -2,8 +2,7 @@
  * How pdb's daemons are started on the nodes of a job: through the job's own launcher if it can
  * start more programs, else through a launcher of the same kind that pdb runs on the job's
  * hosts. */
-#ifndef PDB_ATTACH_DAEMON_PLAN_H
-#define PDB_ATTACH_DAEMON_PLAN_H
+#pragma once
 
 #include <stddef.h>
 
@@ -56,5 +55,3 @@ const char **daemon_plan_hosts(const struct proctable *table, const struct launc
 int daemon_plan_make(const struct daemon_site *site, struct daemon_plan *ret,
 		     struct pdb_error *err);
 void daemon_plan_deinit(struct daemon_plan *plan);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Growing lists of words of a command line, or variables of an environment. They own their
  * strings. */
-#ifndef PDB_ATTACH_WORDS_H
-#define PDB_ATTACH_WORDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ void words_add_options(struct words *words, const char *const *argv, const char 
 
 /* For qsort(). */
 int words_compare(const void *a, const void *b);
-
-#endif

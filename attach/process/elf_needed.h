@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Which libraries a program loads at its start, by the rules of this system's loader, without
  * running anything of them. */
-#ifndef PDB_ATTACH_ELF_NEEDED_H
-#define PDB_ATTACH_ELF_NEEDED_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -12,5 +11,3 @@ typedef bool (*elf_needed_fn)(const char *name, const char *path, void *context)
 
 /* The libraries of a program or library; other files have none. True: `visit` has seen enough. */
 bool elf_needed_walk(const char *path, elf_needed_fn visit, void *context);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Shared by the parts of python.h. */
-#ifndef PDB_ATTACH_PYTHON_PRIVATE_H
-#define PDB_ATTACH_PYTHON_PRIVATE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -86,5 +85,3 @@ void python_forget_codes(struct python *python);
  * a signed difference of lines; 14 the same, then columns; 15 nothing: it has no line. No byte
  * after the first has bit 7. */
 int python_line(const uint8_t *table, size_t size, int first_line, int64_t unit);
-
-#endif

@@ -3,8 +3,7 @@
  * over while its core is read. Touching a page that is gone raises SIGBUS. Files are mapped all the
  * same: debug information may be many times larger than what is needed of it, and libdw reads whole
  * sections of files that are not mapped. */
-#ifndef PDB_ATTACH_CUT_GUARD_H
-#define PDB_ATTACH_CUT_GUARD_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -21,5 +20,3 @@ void cut_guard_enter(struct cut_guard *guard);
 
 /* End it. True if something was missing: then believe nothing that was read. */
 bool cut_guard_leave(struct cut_guard *guard);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The functions in an ELF file's symbol table, by address. */
-#ifndef PDB_ATTACH_SYMBOL_TABLE_H
-#define PDB_ATTACH_SYMBOL_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -21,5 +20,3 @@ bool symbol_table_is_full(const struct symbol_table *table); /* it is .symtab */
  * nothing but jump there (MPI_Testsome of MPICH), has that, up to where the next one begins. */
 const char *symbol_table_find(struct symbol_table *table, uint64_t address, uint64_t *start_ret,
 			      uint64_t *size_ret);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Call paths as a prefix tree, shared by all ranks of a job: a path is the id of its innermost
  * node, its frames are that node and its ancestors. Equal paths have equal ids. */
-#ifndef PDB_MODEL_CALLPATH_H
-#define PDB_MODEL_CALLPATH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ uint32_t callpaths_common(const struct callpaths *paths, uint32_t a, uint32_t b)
 bool callpaths_has_prefix(const struct callpaths *paths, uint32_t path, uint32_t prefix);
 /* The ancestor of path at `depth`; path itself if it is not that deep. */
 uint32_t callpaths_at_depth(const struct callpaths *paths, uint32_t path, uint32_t depth);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * All that is known of a job at one moment: what analyses read and snapshots hold. */
-#ifndef PDB_MODEL_JOB_H
-#define PDB_MODEL_JOB_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,5 +85,3 @@ int snapshot_save(const struct job *job, const char *path, struct pdb_error *err
 int snapshot_check_path(const char *path, struct pdb_error *err);
 /* Read one back. Untrusted input: every count and index is checked, sizes are bounded. */
 int snapshot_load(const char *path, struct job **job_ret, struct pdb_error *err);
-
-#endif

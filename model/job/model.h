@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A model: the checked copy of one rank's segment, by segment_read() or from a snapshot. Plain
  * data; ids are the segment's own. */
-#ifndef PDB_MODEL_MODEL_H
-#define PDB_MODEL_MODEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -267,5 +266,3 @@ bool model_has_valid_comm(const struct model *model, const struct model_comm *co
 /* Does a valid trace fit this model: does it name only existing sites and functions? */
 int model_validate_trace(const struct model *model, const struct trace *trace,
 			 struct pdb_error *err);
-
-#endif

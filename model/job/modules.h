@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The loaded objects (program, libraries) of a job, each once: by build-id if it has one, else by
  * path. Frames of recorded call paths and of stack samples name modules by their id here. */
-#ifndef PDB_MODEL_MODULES_H
-#define PDB_MODEL_MODULES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -59,5 +58,3 @@ const struct module_place *modules_find_place(const struct modules *modules, uin
 
 /* What kind of module a path names, by its last component. */
 enum module_kind module_kind_of_path(const char *path);
-
-#endif

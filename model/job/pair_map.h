@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef PDB_MODEL_PAIR_MAP_H
-#define PDB_MODEL_PAIR_MAP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ struct arena;
 
 /* An empty one that ends with the arena. */
 struct pair_map *pair_map_in(struct arena *arena);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The process table of a job: rank -> host, pid, executable. Plain data, filled by pmix/ or
  * attach/, kept by the session, written to snapshots. */
-#ifndef PDB_MODEL_PROCTABLE_H
-#define PDB_MODEL_PROCTABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -80,5 +79,3 @@ bool host_is_name(const char *host);
 bool host_is_local(const char *host);
 
 const char *proctable_source_text(enum proctable_source source); /* "PMIx", "MPIR table", ... */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The last different numbers seen, to tell new ones from repeated ones. */
-#ifndef PDB_MODEL_RECENT_H
-#define PDB_MODEL_RECENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,5 +16,3 @@ struct recent {
 bool recent_add(struct recent *recent, uint64_t number);
 void recent_clear(struct recent *recent);
 void recent_deinit(struct recent *recent);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The traces of a job's threads. A symbol means the same in all of them. */
-#ifndef PDB_MODEL_TRACES_H
-#define PDB_MODEL_TRACES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ const struct traces_lane *traces_find_lane(const struct traces *traces, int rank
 
 /* A symbol as text: "MPI_Send", "solve", "solve returns". The caller frees. */
 char *traces_symbol_text(const struct job *job, const struct traces_symbol *symbol);
-
-#endif

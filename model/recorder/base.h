@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The basics of the recorder: macros of the fast path, and private memory straight from the kernel,
  * since the recorder never touches the program's heap. */
-#ifndef PDB_RECORDER_BASE_H
-#define PDB_RECORDER_BASE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ static inline void pages_unmap(void *p, size_t size)
 	if (p)
 		munmap(p, size);
 }
-
-#endif

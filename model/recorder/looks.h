@@ -9,8 +9,7 @@
  * twice more in a row with no news, they are polls. An answer is compared after the call that
  * completes it (MPI_Win_flush, MPI_Win_unlock). It may have become unreadable by then, if a call
  * has failed. Nothing here knows MPI. */
-#ifndef PDB_RECORDER_LOOKS_H
-#define PDB_RECORDER_LOOKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -105,5 +104,3 @@ void looks_end(struct lane *l);
  * those looks of the last round that led from the present state to the last look. Within no
  * section. */
 void looks_resume(struct lane *l);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Time stamps: the processor's counter if it is suitable, else CLOCK_MONOTONIC. */
-#ifndef PDB_RECORDER_TICKS_H
-#define PDB_RECORDER_TICKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ static inline uint64_t ticks_now(void)
 
 	return ticks_fast(&ticks) ? ticks : ticks_ns(CLOCK_MONOTONIC);
 }
-
-#endif

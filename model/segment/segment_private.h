@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Shared by the files of the reader: segment_open.c finds a segment, segment_copy.c reads and
  * bounds it, segment_read_*.c copy the parts, segment_reader.c the whole. */
-#ifndef PDB_MODEL_SEGMENT_PRIVATE_H
-#define PDB_MODEL_SEGMENT_PRIVATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -166,5 +165,3 @@ int reader_read_lane_evidence(struct reader *r, uint64_t base, struct raw_lane *
 int reader_read_evidence(struct reader *r);
 /* Members, comms, requests and the lanes' operations and ledgers into the model. */
 int reader_finish_evidence(struct reader *r, const struct segment_clock *clock);
-
-#endif

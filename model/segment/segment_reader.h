@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The reader's end of a segment: finds it, checks whose it is, and copies it without trusting
  * it. */
-#ifndef PDB_MODEL_SEGMENT_READER_H
-#define PDB_MODEL_SEGMENT_READER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -85,5 +84,3 @@ int segment_clean(const char *dir, const struct segment_process *processes, size
 
 /* Remove what segment_sweep() does in the directory above, some hundreds at most. */
 void segment_sweep_usual(void);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What a rank is doing, read from its segment again and again, in a few reads of some words. What
  * does not change is read once. */
-#ifndef PDB_MODEL_SEGMENT_WATCH_H
-#define PDB_MODEL_SEGMENT_WATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ int segment_watch_stays(struct segment_watch *watch, uint64_t place, struct segm
 
 /* The stays of both. */
 void segment_stays_add(struct segment_stays *stays, const struct segment_stays *more);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Machine code, and questions about it, as bytes: in questions to daemons, in shares and in
  * snapshots. Input is checked, so analyses can rely on it. */
-#ifndef PDB_MODEL_CODE_BYTES_H
-#define PDB_MODEL_CODE_BYTES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ void code_bytes_put_question(struct buffer *b, const struct code_question *quest
 			     struct modules *modules);
 int code_bytes_take_question(const uint8_t *bytes, size_t size, struct modules *modules,
 			     struct code_question *ret);
-
-#endif

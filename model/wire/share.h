@@ -13,8 +13,7 @@
  *	pdb:	share_to_job(share, job, &err);
  *
  * docs/share-format.md tells the format in words. */
-#ifndef PDB_MODEL_SHARE_H
-#define PDB_MODEL_SHARE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -75,5 +74,3 @@ int share_add(const struct share *share, struct job *job, struct pdb_error *err)
 
 /* How many ranks have a model in it. */
 size_t share_num_ranks(const struct share *share);
-
-#endif

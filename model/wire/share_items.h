@@ -3,8 +3,7 @@
  * writing (share_fill.c) and for reading (share_to_job.c and what that calls). Input is not
  * trusted: a value out of range marks the decoder bad; model_validate() checks references when the
  * model is complete. */
-#ifndef PDB_MODEL_SHARE_ITEMS_H
-#define PDB_MODEL_SHARE_ITEMS_H
+#pragma once
 
 #include "model/codec.h"
 #include "model/segment/segment.h"
@@ -66,5 +65,3 @@ typedef void (*share_lane_item)(struct codec *c, const struct model *model,
 				struct model_lane *lane);
 share_lane_item share_lane_item_of(enum share_column_id id);
 void share_item_look(struct codec *c, struct job_lane *lane);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The columns of a share, for the files that fill, merge, store and read it. */
-#ifndef PDB_MODEL_SHARE_PRIVATE_H
-#define PDB_MODEL_SHARE_PRIVATE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -127,5 +126,3 @@ enum { SHARE_COMM_LISTS = 4 }; /* of a communicator */
 struct model;
 /* What distances are from: the own rank in a communicator, 0 where it is not known. */
 int32_t share_peer_base(const struct model *model, uint32_t comm);
-
-#endif
