@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "model/arena.h"
-#include "model/xalloc.h"
+#include "model/base.h"
 
 /* What is larger than a quarter has a chunk of its own: all, where the address sanitizer looks. */
 #ifdef __SANITIZE_ADDRESS__

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/hash.h"
-#include "model/arena.h"
 #include "model/blobs.h"
-#include "model/xalloc.h"
 
 #define SLOT_FREE UINT32_MAX
 

@@ -3,10 +3,7 @@
  * is not worth it, as often as it was added. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
-struct arena;
+#include "model/base.h"
 
 /* Zeroed: empty. */
 struct blobs {

@@ -3,7 +3,7 @@
  * together. */
 #pragma once
 
-#include <stdint.h>
+#include "model/base.h"
 
 /* Compressed: a job of some ten thousand ranks that do the same takes less than BUDGET_SMALL. Real
  * jobs take up to 60 bytes for each rank in the file. Files below BUDGET_SMALL are alike. */

@@ -2,8 +2,7 @@
  * A growing sequence of bytes, for snapshots and shares (docs/snapshot-format.md). */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 /* Zeroed: empty. The owner frees bytes. */
 struct buffer {

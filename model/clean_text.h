@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
-#include <stddef.h>
+#include "model/base.h"
 
 /* Replace what a terminal could take as a command, so that names can be printed as they are. */
 static inline void clean_text(char *text, size_t size)

@@ -3,14 +3,8 @@
  * marks the decoder bad. Writing does not change its input. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "model/buffer.h"
 #include "model/decoder.h"
-
-struct arena;
 
 /* One of the first two is NULL. */
 struct codec {

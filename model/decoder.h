@@ -4,9 +4,7 @@
  * a budget (budget.h) before it is allocated. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 struct decoder {
 	const uint8_t *at, *end; /* what is left */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 
-#include "model/error.h"
+#include "model/base.h"
 
 int error_set(struct pdb_error *err, enum error_code code, const char *format, ...)
 {

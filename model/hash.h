@@ -4,9 +4,7 @@
  * (docs/share-format.md). */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "model/base.h"
 
 /* Go on from the hash of what was before; 0: nothing was. */
 static inline uint64_t hash_word(uint64_t hash, uint64_t word)

@@ -4,9 +4,8 @@
 #pragma once
 
 #include <signal.h>
-#include <stdbool.h>
 
-#include "model/error.h"
+#include "model/base.h"
 
 /* Signals have no context to be given, so these belong to the process. */
 extern volatile sig_atomic_t interrupt_wanted; /* Ctrl-C */

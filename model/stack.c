@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/base.h"
 #include "model/stack.h"
 
 #include <pthread.h>
-#include <stddef.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <ucontext.h>

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "model/xalloc.h"
+#include "model/base.h"
 
 static void *or_die(void *memory)
 {

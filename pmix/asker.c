@@ -14,9 +14,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -24,9 +21,7 @@
 #include <unistd.h>
 
 #include "model/buffer.h"
-#include "model/error.h"
 #include "model/monotonic.h"
-#include "model/xalloc.h"
 #include "pmix/asker.h"
 #include "pmix/query.h"
 #include "pmix/rendezvous.h"

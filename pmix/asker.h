@@ -2,10 +2,8 @@
  * The separate process that speaks PMIx, and what protects a launcher from it. See asker.c. */
 #pragma once
 
-#include <sys/types.h>
+#include "model/base.h"
 
-struct buffer;
-struct pdb_error;
 struct rendezvous;
 
 /* As the user whose launcher it is: connect, ask, put a reply; or -1 and an error, the reply

@@ -2,8 +2,8 @@
  * Questions to a PMIx server whose rendezvous file is known. PMIx types stay in query.c. */
 #pragma once
 
-struct pdb_error;
-struct proctable;
+#include "model/base.h"
+
 struct rendezvous;
 
 /* Connect as a tool, ask, and build the process table of the job `nspace` (NULL: the latest with

@@ -5,9 +5,8 @@
 #pragma once
 
 #include <limits.h>
-#include <sys/types.h>
 
-struct pdb_error;
+#include "model/base.h"
 
 /* A file looks like this:
  *	prterun-login1-4019@0.0;tcp4://192.0.2.2:45961

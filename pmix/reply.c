@@ -3,10 +3,8 @@
  *	REPLY_ERROR: code, text
  *	REPLY_TABLE: job, note, processes
  *	REPLY_SPAWNED: name of the job */
-#include <stdlib.h>
 
 #include "model/buffer.h"
-#include "model/error.h"
 #include "model/interrupt.h"
 #include "model/job/proctable.h"
 #include "model/decoder.h"

@@ -3,12 +3,7 @@
  * it has started. Nothing in it is trusted. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
-struct buffer;
-struct pdb_error;
-struct proctable;
+#include "model/base.h"
 
 /* Larger replies are refused: 16 Mi ranks need less. */
 #define REPLY_MAX (512u << 20)

@@ -8,10 +8,7 @@
  * ERROR_GONE, ERROR_SYSTEM; the text says what to do. */
 #pragma once
 
-#include <sys/types.h>
-
-struct pdb_error;
-struct proctable;
+#include "model/base.h"
 
 /* Ask launcher `pid` for the process table of its job `nspace`; NULL: of the latest that still has
  * processes. On success *ret is finished and the caller's. Its source_note says if there were

@@ -10,7 +10,7 @@
  * file_locks.c the kernel's tables. */
 #pragma once
 
-#include <sys/types.h>
+#include "model/base.h"
 
 struct blocked;
 

@@ -2,9 +2,7 @@
  * How the calls of blocked.c's table are described: each of these fills in what it knows. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 struct blocked;
 struct system_call;

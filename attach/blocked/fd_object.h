@@ -3,9 +3,7 @@
  * local file systems are asked for their kind: no call here waits for a server. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 /* What /proc/PID/fdinfo/N says. */
 struct fd_info {

@@ -2,10 +2,7 @@
  * /proc/locks: who holds the lock that a process waits for. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 /* Which lock is waited for. The file's device is that of its file system, as in mountinfo. */
 struct file_lock {

@@ -2,8 +2,7 @@
  * /proc/PID/mountinfo: the file systems that a process sees. Text in, no system calls. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "model/base.h"
 
 /* One line: 36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue */
 struct mount {

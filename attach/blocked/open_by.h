@@ -2,9 +2,7 @@
  * Which processes of this machine have a pipe, FIFO or socket open. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 enum open_by_mode { OPEN_BY_ANY, OPEN_BY_READERS, OPEN_BY_WRITERS };
 

@@ -3,8 +3,7 @@
  * systems, so that no call here waits for a server; on others it stays a text. */
 #pragma once
 
-#include <stdbool.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 struct path_object {
 	/* Absolute, as the process names it; relative if its base is not known. At most 4096 bytes. */

@@ -2,10 +2,7 @@
  * /proc/PID/net: what a socket is, and which is its other end on this machine. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 /* An IPv4 address in an IPv6 one is an IPv4 address here. */
 struct socket_end {

@@ -2,8 +2,7 @@
  * The system call that a thread is in, as /proc/PID/task/TID/syscall has it. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "model/base.h"
 
 #define SYSTEM_CALL_ARGS 6
 

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <fnmatch.h>
 #include <gelf.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/code/code.h"
 #include "attach/code/code_private.h"
 #include "attach/symbols/cut_guard.h"
 #include "model/job/code_store.h"
-#include "model/error.h"
 #include "model/job/modules.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 #define MAX_PARTS 8
 #define MAX_LOOK 65536 /* bytes of a called function that are looked at */

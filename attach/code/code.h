@@ -8,11 +8,9 @@
  * Results are kept in a code store (model/job/code_store.h), where analyses find them. */
 #pragma once
 
-#include <stdint.h>
+#include "model/base.h"
 
 struct code_store;
-struct modules;
-struct pdb_error;
 
 /* Both are borrowed. Functions go into the store; those that are there are not looked for. */
 struct code_reader *code_reader_create(const struct modules *modules, struct code_store *store);

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <gelf.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/code/code_private.h"
 #include "attach/symbols/symbol_table.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 #define MAX_SIZE (UINT64_C(16) << 20) /* bytes of a function */
 #define RELOCATIONS 16                /* of which a look takes as long as an instruction */

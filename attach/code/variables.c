@@ -3,7 +3,6 @@
 
 #include "attach/code/code_private.h"
 #include "attach/process/maps.h"
-#include "model/xalloc.h"
 
 #define MAX_DEPTH 64         /* of nested scopes */
 #define STACK_SIZE 8         /* of location expressions */

@@ -3,19 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/procfs.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "attach/cores/core_file.h"
 #include "attach/process/memory.h"
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/interrupt.h"
 #include "model/regular_file.h"
-#include "model/sorted.h"
 
 #if defined(__x86_64__)
 #define OWN_MACHINE EM_X86_64

@@ -5,11 +5,10 @@
 #pragma once
 
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/user.h>
 
-struct pdb_error;
+#include "model/base.h"
+
 struct stat;
 
 /* PT_LOAD: a mapping of the process. Of what is behind dumped_size nothing is in the core. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <elf.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/param.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,10 +12,8 @@
 #include "attach/process/image.h"
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
-#include "model/arena.h"
 #include "model/interrupt.h"
 #include "model/regular_file.h"
-#include "model/xalloc.h"
 
 #define PAGE ((uint64_t)4096)
 /* Bytes that may be read in all: what any core needs of headers and tables, and the core itself. */

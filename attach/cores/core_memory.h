@@ -4,9 +4,7 @@
  * build-id, or, if the core does not hold that, if the file has not been written since. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 struct core_file;
 

@@ -2,9 +2,6 @@
 #include <dirent.h>
 #include <elf.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include <uthash.h>
@@ -22,14 +19,11 @@
 #include "attach/stacks/python.h"
 #include "attach/stacks/tracee.h"
 #include "attach/stacks/unwind.h"
-#include "model/error.h"
 #include "model/interrupt.h"
 #include "model/job/job.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 /* A core that is to be used: what its environment says of it. */
 struct found {

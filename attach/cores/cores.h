@@ -6,11 +6,9 @@
  * living processes. */
 #pragma once
 
-#include <stddef.h>
+#include "model/base.h"
 
 struct cores;
-struct job;
-struct pdb_error;
 struct words;
 
 /* Fill the job (as job_create() makes it) from files, and from all cores in directories: process

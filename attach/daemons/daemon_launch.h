@@ -2,10 +2,9 @@
  * A launcher that pdb runs to start its daemons on other nodes. */
 #pragma once
 
-#include <sys/types.h>
+#include "model/base.h"
 
 struct daemon_plan;
-struct pdb_error;
 
 struct daemon_launch {
 	pid_t pid;  /* of the launcher; 0: none */

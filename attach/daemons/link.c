@@ -3,16 +3,12 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "attach/daemons/link_private.h"
 #include "attach/daemons/stream.h"
 #include "model/monotonic.h"
-#include "model/xalloc.h"
 
 #define PATIENCE 30    /* seconds */
 #define LENGTH_SIZE 4  /* in front of a record */

@@ -13,13 +13,10 @@
  * and a struct link_limit bounds every wait. Not for two threads at a time. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 struct link;
 struct link_listener;
-struct pdb_error;
 
 /* How long to wait. */
 struct link_limit {

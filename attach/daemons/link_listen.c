@@ -3,15 +3,11 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netdb.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "attach/daemons/link_private.h"
 #include "model/monotonic.h"
-#include "model/xalloc.h"
 
 #define PROOF_NS UINT64_C(10000000000)
 

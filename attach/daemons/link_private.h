@@ -17,10 +17,8 @@
 #include <endian.h>
 #include <netinet/in.h>
 #include <sodium.h>
-#include <string.h>
 
 #include "attach/daemons/link.h"
-#include "model/error.h"
 
 #define LINK_VERSION "pdblink1" /* the first bytes of both sides, and of the invitation */
 #define LINK_VERSION_SIZE 8

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 
 #include "attach/daemons/overlay.h"
 #include "model/buffer.h"
 #include "model/decoder.h"
-#include "model/xalloc.h"
 
 /* The lowest bit of i that is set; of 0 one beyond all others. */
 static uint64_t lowest_bit(uint32_t i)

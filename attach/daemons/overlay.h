@@ -9,11 +9,7 @@
  * of the next question, so nobody asks through them. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct buffer;
+#include "model/base.h"
 
 #define OVERLAY_CHILDREN_MAX 32
 

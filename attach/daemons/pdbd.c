@@ -13,7 +13,6 @@
  * The launcher has started a guard (pdbd_guard.c), and that this process. */
 #include <mpi.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "attach/daemons/link.h"

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,9 +11,7 @@
 #include "attach/gdb/gdb_process.h"
 #include "attach/node/daemon_job.h"
 #include "model/buffer.h"
-#include "model/error.h"
 #include "model/monotonic.h"
-#include "model/xalloc.h"
 
 #define MAX_SILENT 3
 #define NOT_KNOWN (-1)

@@ -9,11 +9,8 @@
  * stream ends gdb, which lets the rank go. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
-struct buffer;
 struct daemon_rank;
 struct link;
 struct overlay_ranges;

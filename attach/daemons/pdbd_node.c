@@ -2,8 +2,6 @@
  * What a daemon answers when it is asked for its node's ranks: shares (model/wire/share.h) of
  * looks, samples and traces, digests (watch_digest.h), how many live. Nothing when the question is
  * damaged, when the look was given up, or when the job is not known. */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "attach/code/code.h"
@@ -20,7 +18,6 @@
 #include "model/job/code.h"
 #include "model/wire/code_bytes.h"
 #include "model/job/code_store.h"
-#include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/names.h"

@@ -3,11 +3,8 @@
  * while the daemon goes on to speak with the others. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
-struct buffer;
 struct pdbd_part;
 
 /* Appends to *ret, which is empty. */

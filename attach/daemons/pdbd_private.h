@@ -3,15 +3,9 @@
  * (answers about its node's ranks), pdbd_first.c (what rank 0 does for pdb besides). */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
 #include "attach/daemons/pdbd_tree.h"
 
 struct daemon_rank;
-struct job;
 struct link;
 struct node;
 struct pdbd_gdb;

@@ -4,14 +4,8 @@
  * waiting. Between them it sleeps, since the ranks need the processors. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "attach/daemons/overlay.h"
 #include "attach/daemons/pdbd_part.h"
-
-struct buffer;
 
 /* When a daemon makes its own part of an answer. */
 enum pdbd_when {

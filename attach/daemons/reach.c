@@ -2,14 +2,11 @@
 #include <errno.h>
 #include <netdb.h>
 #include <poll.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "attach/daemons/reach.h"
 #include "model/monotonic.h"
-#include "model/xalloc.h"
 
 #define AT_ONCE 256 /* connections, each of which takes a file descriptor */
 

@@ -2,7 +2,7 @@
  * Which hosts can be reached. A launcher waits minutes for one that cannot, and says nothing. */
 #pragma once
 
-#include <stddef.h>
+#include "model/base.h"
 
 #define REACH_PORT "22" /* that of ssh is the least likely to be closed by a firewall */
 

@@ -3,7 +3,7 @@
  * on another node, its output comes back. */
 #pragma once
 
-struct pdb_error;
+#include "model/base.h"
 
 #define RELAY_INTERRUPT 3 /* the byte that Ctrl-C is */
 #define RELAY_PATIENCE 3  /* so many of them without an answer: give up */

@@ -2,13 +2,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "attach/daemons/stream.h"
-#include "model/xalloc.h"
 
 #define CREDIT_PIECE (STREAM_WINDOW / 4)
 

@@ -7,9 +7,7 @@
  * only its own stream, with STREAM_WINDOW bytes of memory. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 #define STREAM_WINDOW 65536
 #define STREAM_PIECE 8192 /* bytes of one message */

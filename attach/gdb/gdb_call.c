@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -9,7 +6,6 @@
 #include "attach/process/maps.h"
 #include "attach/process/procfs.h"
 #include "model/job/modules.h"
-#include "model/xalloc.h"
 
 /* How far up it looks for the program's code. */
 #define MAX_FRAMES 512

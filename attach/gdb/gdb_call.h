@@ -7,7 +7,7 @@
  * function. The script is an anonymous file that gdb inherits. */
 #pragma once
 
-#include <sys/types.h>
+#include "model/base.h"
 
 struct gdb_call {
 	const char **argv; /* "gdb" first, NULL last */

@@ -6,9 +6,7 @@
  * terminal and gdb, then ends. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 /* The rank as it was before gdb was started. */
 struct gdb_guard_rank {

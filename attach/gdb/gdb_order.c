@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "attach/gdb/gdb_order.h"
 #include "model/buffer.h"
-#include "model/error.h"
-#include "model/xalloc.h"
 
 #define HEAD_SIZE offsetof(struct gdb_order, folder)
 

@@ -2,12 +2,7 @@
  * The order of pdb to a daemon to put gdb on a rank of its node, and the reply. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct buffer;
-struct pdb_error;
+#include "model/base.h"
 
 /* A question of the kind PDBD_GDB: as it is up to the folder, then the folder, the words and the
  * environment, each with a zero behind it. */

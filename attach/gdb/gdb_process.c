@@ -2,9 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -17,8 +14,6 @@
 #include "attach/gdb/gdb_order.h"
 #include "attach/gdb/gdb_process.h"
 #include "attach/process/procfs.h"
-#include "model/error.h"
-#include "model/xalloc.h"
 
 /* "gdb" in one of the folders of `path`; the caller frees. NULL: in none. */
 static char *find_in(const char *path)

@@ -9,12 +9,9 @@
  * gdb_order.c is what pdb and daemon say to each other. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 struct gdb_order;
-struct pdb_error;
 
 struct gdb_process {
 	pid_t pid;  /* of gdb */

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/launchers/daemon_plan.h"
 #include "attach/launchers/launcher.h"
 #include "attach/launchers/launcher_kind.h"
 #include "attach/launchers/words.h"
-#include "model/error.h"
 #include "model/job/proctable.h"
-#include "model/xalloc.h"
 
 /* The kernel takes no longer word of a command line. */
 #define WORD_MAX (128 * 1024 - 1)

@@ -4,11 +4,9 @@
  * hosts. */
 #pragma once
 
-#include <stddef.h>
+#include "model/base.h"
 
 struct launcher_hosts;
-struct pdb_error;
-struct proctable;
 
 /* The invitation to pdb's connection: in the environment, as everybody sees command lines. */
 #define PDBD_ENV_INVITATION "PDB_INVITATION"

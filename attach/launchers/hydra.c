@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "attach/launchers/daemon_plan.h"
@@ -12,7 +9,6 @@
 #include "attach/process/maps.h"
 #include "attach/process/procfs.h"
 #include "model/job/proctable.h"
-#include "model/xalloc.h"
 
 #define PROXY "hydra_pmi_proxy"
 

@@ -9,8 +9,7 @@
  * counts its programs: 0, and others that it spawns. The ranks are below the proxies. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "model/base.h"
 
 /* Of a process that is a proxy or starts one. The texts belong to the caller. */
 struct hydra_proxy {

@@ -3,9 +3,6 @@
  * ranks; a
  * *daemon* is what it leaves on the nodes (orted, prted, hydra_pmi_proxy). */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "attach/launchers/launcher.h"
@@ -14,7 +11,6 @@
 #include "attach/process/maps.h"
 #include "attach/process/procfs.h"
 #include "model/clean_text.h"
-#include "model/error.h"
 
 #define MAX_DEPTH 32 /* of process trees that are followed up or down */
 

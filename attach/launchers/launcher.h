@@ -3,10 +3,7 @@
  * table in its memory, and the process tree of this node. Nothing here stops or changes it. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-
+#include "model/base.h"
 #include "model/job/proctable.h"
 
 struct maps;

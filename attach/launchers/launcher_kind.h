@@ -14,15 +14,12 @@
  * somebody else (docs/security.md). */
 #pragma once
 
-#include <stdbool.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 struct daemon_site;
 struct launcher_hosts;
 struct launcher_info;
 struct launcher_step;
-struct pdb_error;
-struct proctable;
 struct words;
 
 /* A process that may be a launcher. No MPI is mapped there: it is no rank. */

@@ -4,9 +4,6 @@
  * with one entry for each rank, in the order of the ranks. Open MPI 4 and srun fill it always, not
  * only under a debugger, so that reading their memory is enough. Nothing in it is trusted. */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "attach/launchers/launcher.h"
@@ -15,9 +12,7 @@
 #include "attach/process/memory.h"
 #include "attach/process/procfs.h"
 #include "model/budget.h"
-#include "model/error.h"
 #include "model/interrupt.h"
-#include "model/xalloc.h"
 
 #define MAX_RANKS (1 << 24)
 #define MAX_TEXT 4096

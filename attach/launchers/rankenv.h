@@ -2,9 +2,7 @@
  * The rank that a process has according to its environment, whatever launcher wrote it. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 struct procfs_stat;
 

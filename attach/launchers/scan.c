@@ -3,9 +3,6 @@
  * processes that it starts, below itself on its own node, below what it has started there on
  * others. */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "attach/launchers/launcher.h"
@@ -13,10 +10,8 @@
 #include "attach/launchers/rankenv.h"
 #include "attach/launchers/words.h"
 #include "attach/process/procfs.h"
-#include "model/error.h"
 #include "model/job/rankset.h"
 #include "model/segment/segment_reader.h"
-#include "model/xalloc.h"
 
 #define MAX_DEPTH 32
 

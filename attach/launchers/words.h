@@ -3,8 +3,7 @@
  * strings. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "model/base.h"
 
 struct words {
 	char **words; /* NULL behind the last; NULL while there is none */

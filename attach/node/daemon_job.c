@@ -9,7 +9,6 @@
 #include "model/decoder.h"
 #include "model/wire/proc_bytes.h"
 #include "model/wire/share.h"
-#include "model/xalloc.h"
 
 /* ---- The job ---- */
 

@@ -2,12 +2,7 @@
  * What pdb and its daemons tell each other about a job's processes (model/wire/proc_bytes.h). */
 #pragma once
 
-#include <stdint.h>
-#include <sys/types.h>
-
-struct buffer;
-struct pdb_error;
-struct proctable;
+#include "model/base.h"
 
 /* ---- pdb tells its daemons of the job ---- */
 

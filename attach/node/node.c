@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -9,7 +8,6 @@
 #include "attach/node/starved.h"
 #include "attach/process/procfs.h"
 #include "attach/stacks/sampler.h"
-#include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
@@ -18,7 +16,6 @@
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
 #include "model/segment/segment_reader.h"
-#include "model/xalloc.h"
 
 /* Threads of a rank that are looked at twice; of further ones only the copy is known. */
 #define MAX_LANES 64

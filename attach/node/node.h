@@ -4,16 +4,10 @@
  * remembers the processes: a later one with the same pid is no rank. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
-struct job;
 struct node;
-struct pdb_error;
-struct rankset;
 struct sampler;
-struct samples;
 
 struct node_look_options {
 	int milliseconds; /* between the two looks; at least 1000 where there is no recorder */

@@ -3,8 +3,7 @@
  * computes. On a crowded node that happens to many for the length of a look. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "model/base.h"
 
 /* Of a thread outside MPI, at the second look. */
 struct starved_facts {

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/node/watch_digest.h"
 #include "model/buffer.h"
-#include "model/error.h"
 #include "model/job/rankset.h"
 #include "model/decoder.h"
 #include "model/wire/proc_bytes.h"
-#include "model/xalloc.h"
 
 static const struct watch_numbers no_numbers = {.quiet_ns = WATCH_NEVER};
 

@@ -3,11 +3,7 @@
  * Digests of several nodes are united on the way (pdbd.h). */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
-struct buffer;
-struct pdb_error;
+#include "model/base.h"
 
 #define WATCH_NEVER UINT64_MAX
 

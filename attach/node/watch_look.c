@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <poll.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,7 +14,6 @@
 #include "model/segment/segment.h"
 #include "model/segment/segment_reader.h"
 #include "model/segment/segment_watch.h"
-#include "model/xalloc.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 /* One that has polled so long ago may have had no processor since; later it computes. */

@@ -4,10 +4,9 @@
  * time. pdb does it itself if all ranks are on its own node, else its daemons do. */
 #pragma once
 
-#include <stddef.h>
+#include "model/base.h"
 
 struct daemon_rank;
-struct rankset;
 struct watch_digest;
 struct watch_look;
 

@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/node/watch_digest.h"
 #include "attach/node/watch_stacks.h"
@@ -15,7 +11,6 @@
 #include "model/job/rankset.h"
 #include "model/job/recent.h"
 #include "model/job/sample.h"
-#include "model/xalloc.h"
 
 /* Nodes of call paths after which the tables are made anew, some tens of megabytes. */
 #define MAX_NODES 200000

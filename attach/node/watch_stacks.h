@@ -3,10 +3,8 @@
  * watched. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "attach/stacks/sampler.h"
+#include "model/base.h"
 
 struct watch_digest;
 struct watch_stacks;

@@ -3,7 +3,7 @@
  * running anything of them. */
 #pragma once
 
-#include <stdbool.h>
+#include "model/base.h"
 
 /* Called for each library ("libmpi.so.40"), nearest to the program first, also for those that
  * cannot be found: their path is NULL. Returns whether it has seen enough. */

@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

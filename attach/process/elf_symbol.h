@@ -3,9 +3,7 @@
  * variable or function. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 struct maps_object;
 

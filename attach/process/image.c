@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <elf.h>
 #include <link.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <uthash.h>
 
 #include "attach/process/image.h"
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
-#include "model/arena.h"
 #include "model/job/modules.h"
-#include "model/xalloc.h"
 
 #define PAGE 4096
 #define MAX_PHDRS 128

@@ -5,8 +5,7 @@
  * once. */
 #pragma once
 
-#include <sys/types.h>
-
+#include "model/base.h"
 #include "model/job/modules.h"
 
 struct maps_object;

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/sysmacros.h>
 
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
 #include "attach/process/procfs.h"
-#include "model/xalloc.h"
 
 const char *maps_base(const char *path)
 {

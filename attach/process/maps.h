@@ -3,9 +3,7 @@
  * to. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 #define MAPS_NO_OBJECT UINT32_MAX
 

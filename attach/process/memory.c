@@ -2,13 +2,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "attach/process/memory.h"
-#include "model/sorted.h"
 
 #define PAGE 4096
 #define MAX_PLACES 512 /* that one system call reads: no more than IOV_MAX */

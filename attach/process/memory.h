@@ -3,8 +3,7 @@
  * this architecture. */
 #pragma once
 
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 /* Copy up to `size` bytes from `address`. Returns how many could be copied: less where the memory
  * ends; -1 with errno set if none could (EPERM: not allowed, ESRCH: no such process, EFAULT: no

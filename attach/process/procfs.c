@@ -4,15 +4,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "attach/process/procfs.h"
-#include "model/error.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 #define MAX_FILE ((size_t)16 << 20)
 #define MAX_SEARCHED 1024  /* threads of a process that are asked for their numbers */

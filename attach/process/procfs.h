@@ -8,11 +8,7 @@
  * that a program loads. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-struct pdb_error;
+#include "model/base.h"
 
 struct procfs_stat {
 	pid_t pid;

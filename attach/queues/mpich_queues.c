@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
 #include "attach/queues/mpi_queues.h"
 #include "attach/queues/ucx_queues.h"
-#include "model/arena.h"
 #include "model/job/message_queues.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 /* More than that is not read. */
 #define MAX_VARIABLES (16 << 20) /* bytes */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
 
 #include "attach/process/elf_symbol.h"
 #include "attach/process/maps.h"
 #include "attach/queues/openmpi_objects.h"
-#include "model/arena.h"
 #include "model/job/message_queues.h"
 
 #define MAX_COMMS 16384 /* more are not read */

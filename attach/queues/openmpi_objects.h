@@ -5,11 +5,8 @@
  * name and a size. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "attach/process/memory.h"
 
-struct arena;
 struct maps;
 
 enum openmpi_class {

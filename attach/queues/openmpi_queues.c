@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/process/memory.h"
 #include "attach/queues/mpi_queues.h"
 #include "attach/queues/openmpi_objects.h"
-#include "model/arena.h"
 #include "model/job/message_queues.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 /* More than that is not read. */
 #define MAX_MEMBERS (1 << 22) /* of all communicators together */

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/process/elf_symbol.h"
 #include "attach/process/maps.h"
 #include "attach/queues/mpi_queues.h"
 #include "attach/queues/openmpi_objects.h"
 #include "attach/queues/ucx_queues.h"
-#include "model/arena.h"
 #include "model/job/message_queues.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 #define MAX_MODULE (64 << 10) /* bytes; versions that are known have 1.5 kB */
 #define TRIES 2               /* the process may change what is just being read */

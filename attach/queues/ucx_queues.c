@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 
 #include "attach/queues/ucx_queues.h"
-#include "model/arena.h"
 #include "model/job/message_queues.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 #define MAX_ANY 64 /* members of whom a receive from any may be */
 

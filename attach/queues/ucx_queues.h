@@ -4,11 +4,8 @@
  * queues are recognized by their structure. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
-struct arena;
 struct memory;
 struct queued_comm;
 

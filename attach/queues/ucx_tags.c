@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/process/memory.h"
 #include "attach/queues/ucx_queues.h"
-#include "model/arena.h"
-#include "model/xalloc.h"
 
 #define MAX_TAGS 10000 /* receives, and as many messages: more are not read */
 /* A search ends there: damaged memory may be full of what looks like them. */

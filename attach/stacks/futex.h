@@ -4,11 +4,9 @@
  * the thread (nptl/sysdeps/pthread, bits/struct_mutex.h, bits/struct_rwlock.h). */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
 #include <sys/user.h>
+
+#include "model/base.h"
 
 struct sample_wait;
 

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/process/elf_symbol.h"
 #include "attach/process/maps.h"
@@ -9,7 +7,6 @@
 #include "attach/stacks/python_private.h"
 #include "attach/stacks/unwind.h"
 #include "model/monotonic.h"
-#include "model/xalloc.h"
 
 #define MAX_TRIES 8 /* objects by the names that it has */
 #define MAX_INTERPRETERS 16

@@ -4,13 +4,10 @@
  * 3.13 (which has them at the start of _PyRuntime). */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 struct maps;
 struct memory;
-struct modules;
 struct unwind_frame;
 
 /* What is known of the interpreter of one process. */

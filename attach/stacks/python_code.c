@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Names of Python code: from code objects, read while the process runs on. A function that is being
  * run has a code object that stays; what is read is checked all the same. */
-#include <stdlib.h>
-#include <string.h>
 
 #include <uthash.h>
 
 #include "attach/stacks/python_private.h"
 #include "model/hash.h"
 #include "model/job/modules.h"
-#include "model/xalloc.h"
 
 #define MAX_NAME 1024
 #define MAX_TABLE (1 << 20)

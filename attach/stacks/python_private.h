@@ -2,11 +2,7 @@
  * Shared by the parts of python.h. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "attach/process/memory.h"
-
-struct modules;
 
 /* No thread stands still for longer because of a copy; tests allow more, for busy machines. */
 extern uint64_t python_copy_ns;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <uthash.h>
 
@@ -18,13 +16,10 @@
 #include "attach/stacks/unwind.h"
 #include "model/job/callpath.h"
 #include "model/job/code.h"
-#include "model/error.h"
 #include "model/job/message_queues.h"
 #include "model/job/modules.h"
 #include "model/job/blocked.h"
 #include "model/job/sample.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 #define STACK_SIZE ((size_t)64 << 10)     /* copied of each stack at first */
 #define DEEP_STACK_SIZE ((size_t)2 << 20) /* and again if that was too little */

@@ -6,14 +6,9 @@
  * reads variables on the way. python.c replaces frames of the Python interpreter. */
 #pragma once
 
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
-struct callpaths;
 struct code_probe;
-struct modules;
-struct pdb_error;
-struct samples;
 
 enum sampler_flags {
 	SAMPLER_ALL_THREADS = 1 << 0,

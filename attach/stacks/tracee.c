@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/param.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>

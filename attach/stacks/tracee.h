@@ -4,9 +4,6 @@
  * that it still holds. So no tracee can stay seized or stopped. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
 #include <sys/user.h>
 
 #include "attach/stacks/futex.h"

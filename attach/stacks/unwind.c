@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 #include <ucontext.h>
 
 #include "attach/process/image.h"
@@ -12,8 +10,6 @@
 #include "model/job/code.h"
 #include "model/job/modules.h"
 #include "model/job/sample.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 #define MAX_FRAMES 4096
 

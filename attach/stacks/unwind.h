@@ -3,9 +3,9 @@
  * unwind tables from images. The process itself runs on meanwhile. */
 #pragma once
 
+#include "model/base.h"
 #include "model/job/code.h"
 
-struct callpaths;
 struct images;
 struct maps;
 struct memory;

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/process/image.h"
 #include "attach/process/maps.h"
@@ -9,7 +7,6 @@
 #include "attach/stacks/unwind_private.h"
 #include "model/interrupt.h"
 #include "model/job/modules.h"
-#include "model/xalloc.h"
 
 /* Exported by libunwind for accessors such as these (its own for ptrace and core files use it too),
  * but declared in none of its headers. Searches a binary search table by way of access_mem. */

@@ -6,7 +6,8 @@
 #pragma once
 
 #include <signal.h>
-#include <stdbool.h>
+
+#include "model/base.h"
 
 struct cut_guard {
 	sigset_t mask; /* the thread's before */

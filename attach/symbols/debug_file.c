@@ -3,9 +3,6 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -15,7 +12,6 @@
 #include "model/budget.h"
 #include "model/job/modules.h"
 #include "model/regular_file.h"
-#include "model/xalloc.h"
 
 /* In each file, and more for each 512 bytes that are stored of it. A C++ unit with the whole
  * standard library in its headers takes some 20,000 for each address. */

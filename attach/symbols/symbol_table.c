@@ -2,12 +2,8 @@
 #include <ctype.h>
 #include <gelf.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/symbols/symbol_table.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 #define NUM_SCANS 8          /* look-ups before an index pays */
 #define MAX_INSIDE 256       /* functions in one, before an address in it */

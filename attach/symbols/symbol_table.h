@@ -2,9 +2,9 @@
  * The functions in an ELF file's symbol table, by address. */
 #pragma once
 
-#include <stdbool.h>
-
 #include <libelf.h>
+
+#include "model/base.h"
 
 /* Of .symtab, or if there is none of .dynsym. NULL if the file has neither. The file is borrowed
  * and must outlive the table. Costs nothing yet: the first look-ups go through the whole table

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/process/maps.h"
 #include "attach/symbols/cut_guard.h"
@@ -10,9 +8,7 @@
 #include "attach/symbols/demangle.h"
 #include "attach/symbols/symbol_table.h"
 #include "attach/symbols/symbols.h"
-#include "model/arena.h"
 #include "model/job/modules.h"
-#include "model/xalloc.h"
 
 struct symbols {
 	const struct modules *modules;

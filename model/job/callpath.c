@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <assert.h>
-#include <stdlib.h>
 
 #include <uthash.h>
 
-#include "model/arena.h"
 #include "model/job/callpath.h"
-#include "model/xalloc.h"
 
 struct node {
 	UT_hash_handle hh;

@@ -3,9 +3,7 @@
  * node, its frames are that node and its ancestors. Equal paths have equal ids. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 #define CALLPATH_NONE UINT32_MAX /* the empty path: parent of outermost frames */
 /* Of what is read: many paths may share little room. Stacks have half as many at most. */
@@ -18,8 +16,6 @@ struct callpath_node {
 	uint32_t depth;  /* 0 for outermost frames */
 	bool is_return;  /* a return address (look up offset - 1); false: a program counter */
 };
-
-struct callpaths;
 
 struct callpaths *callpaths_create(void);
 void callpaths_destroy(struct callpaths *paths);

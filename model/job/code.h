@@ -3,9 +3,7 @@
  * and memory, and its variables. Filled by attach/. Addresses are ELF virtual ones. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 /* Registers have their DWARF numbers. One more stands for the canonical frame address, the stack
  * pointer's value in the caller, so that a stack slot is memory at CFA + displacement. */

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
-#include "model/arena.h"
 #include "model/job/code.h"
 #include "model/job/code_store.h"
-#include "model/xalloc.h"
 
 /* A part of a function. */
 struct part {

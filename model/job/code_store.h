@@ -3,8 +3,7 @@
  * rank's node, or saved in a snapshot. Each is stored once, and stays. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 struct code_function;
 struct code_store;

@@ -2,22 +2,11 @@
  * All that is known of a job at one moment: what analyses read and snapshots hold. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <sys/types.h>
+#include "model/base.h"
 
-struct callpaths;
 struct code_probe;
 struct code_store;
-struct job_model;
-struct modules;
 struct names;
-struct pdb_error;
-struct proctable;
-struct rankset;
-struct samples;
 
 /* A rank about which something is not known, and why: never stops an answer, always told. */
 struct job_hole {

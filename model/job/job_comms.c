@@ -3,17 +3,12 @@
  * *list* holds the job's ranks of one group of a communicator, in order. A list is filled once from
  * each world's point of view. Each member has then to find itself at its rank in it, which checks
  * the lists of all ranks against each other without reading them. */
-#include <stdlib.h>
-#include <string.h>
 
-#include "model/arena.h"
 #include "model/hash.h"
 #include "model/job/callpath.h"
 #include "model/job/job_comms_private.h"
 #include "model/job/model_pool.h"
 #include "model/job/rankset.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 /* Entries of all lists together that are not shared, by how many ranks were found, and how many are
  * looked at in turn: what is corrupt may claim more. Jobs have some ten lists, which each world

@@ -3,13 +3,9 @@
  * Those with members of several worlds are unified by their ids alone. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "model/base.h"
 #include "model/segment/segment.h" /* enum seg_comm_kind, enum seg_peer */
 
-struct job_model;
-struct model;
 struct model_comm;
 
 /* What one rank knows of it. */

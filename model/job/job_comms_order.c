@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Communicators in order: parents before children, then as first seen. */
-#include <stdlib.h>
 
-#include "model/arena.h"
 #include "model/job/job_comms_private.h"
 #include "model/job/model_pool.h"
-#include "model/xalloc.h"
 
 /* PAIR_NONE: it has none that is of use. */
 static uint32_t find_parent(const struct job_comms_private *p, const struct draft *draft)

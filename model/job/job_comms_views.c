@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What is asked of communicators, and the runs of views. */
 #include "model/job/job_comms_private.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 static const struct job_comms_member *find_member(const struct job_comms *comms,
 						  const struct model *model)

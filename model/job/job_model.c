@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
-#include "model/arena.h"
 #include "model/hash.h"
 #include "model/job/callpath.h"
 #include "model/job/job_model.h"
@@ -11,8 +8,6 @@
 #include "model/job/modules.h"
 #include "model/job/rankset.h"
 #include "model/trace/trace.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 static const struct function_name *intern_name(struct job_model_private *p, const char *text)
 {

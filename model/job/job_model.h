@@ -3,15 +3,9 @@
  * each transition has a table count -> ranks. Ranks with equal tables share one mapping. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "model/base.h"
 #include "model/segment/segment.h" /* SEG_STATE_*, enum seg_class: the same state ids */
 
-struct callpaths;
-struct model;
-struct modules;
 struct trace;
 
 /* Site 0 is "start", as in a segment; its states are 0 and 1. */

@@ -5,17 +5,12 @@
  * the same start function. Without symbols a function is only known by the return addresses seen in
  * it, and a lane may have called from just some of them; so the start frames of one lane's sites
  * belong together, and lanes are alike that are linked by such frames, over all ranks. */
-#include <stdlib.h>
-#include <string.h>
 
-#include "model/arena.h"
 #include "model/hash.h"
 #include "model/job/callpath.h"
 #include "model/job/job_model_private.h"
 #include "model/job/model.h"
 #include "model/job/modules.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 static uint32_t find_leader(struct job_model_private *p, uint32_t path)
 {

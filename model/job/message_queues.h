@@ -3,9 +3,7 @@
  * message has met, messages without a receive, counts by peer. Filled by attach/. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 #define MESSAGE_ANY_PEER (-1)   /* a receive from any member of the communicator */
 #define MESSAGE_OTHER_PEER (-2) /* a process that is no rank of the job */

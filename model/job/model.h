@@ -3,10 +3,7 @@
  * data; ids are the segment's own. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "model/base.h"
 #include "model/segment/segment.h"
 
 struct model_pool;
@@ -255,8 +252,6 @@ int32_t model_ledger_peer(const struct model *model, const struct model_ledger *
 struct model_stay model_lane_longest(const struct model *model, const struct model_lane *lane);
 /* The longest completed stay in a state, as far as it is known; 0: none. */
 uint64_t model_lane_stay(const struct model_lane *lane, uint32_t state);
-
-struct pdb_error;
 
 /* Check every count, index and time, but not of tables of a lender or pool: what segment_read()
  * promises. 0, or -1 with ERROR_FORMAT saying what is wrong. */

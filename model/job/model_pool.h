@@ -3,8 +3,7 @@
  * point into it; it lives until the last of them is freed. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 struct model_comm;
 

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/job/callpath.h"
-#include "model/error.h"
 #include "model/job/model.h"
 #include "model/job/model_pool.h"
 #include "model/trace/trace.h"
-#include "model/xalloc.h"
 
 static int wrong(struct pdb_error *err, const char *what, size_t index)
 {

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <assert.h>
 #include <fnmatch.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <uthash.h>
 
-#include "model/arena.h"
 #include "model/job/modules.h"
-#include "model/xalloc.h"
 
 /* What a module is known by: its build-id, or its path where it has none. */
 struct module_key {

@@ -3,8 +3,7 @@
  * path. Frames of recorded call paths and of stack samples name modules by their id here. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 #define MODULE_NONE UINT32_MAX /* code in no module; offsets are absolute addresses */
 #define BUILD_ID_MAX 32
@@ -25,8 +24,6 @@ struct module {
 	/* A process in which the path can be opened (/proc/PID/root/path); 0: none known. */
 	int32_t example_pid;
 };
-
-struct modules;
 
 struct modules *modules_create(void);
 void modules_destroy(struct modules *modules);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <ctype.h>
-#include <stdbool.h>
-#include <string.h>
 #include <strings.h>
 
 #include "model/job/mpi_name.h"

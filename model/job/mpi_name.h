@@ -2,7 +2,7 @@
  * From the symbols of an MPI library to the functions of the standard and their names. */
 #pragma once
 
-#include <stdbool.h>
+#include "model/base.h"
 
 enum { MPI_NAME_SIZE = 64 };
 

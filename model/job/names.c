@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <fnmatch.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <uthash.h>
 
-#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/modules.h"
 #include "model/job/mpi_name.h"
 #include "model/job/names.h"
-#include "model/xalloc.h"
 
 /* A string that names share: a file's name is that of many nodes. */
 struct text {

@@ -6,12 +6,7 @@
  * them all, as gdb does; a place in one line is names_get(). */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-
-struct callpaths;
-struct modules;
+#include "model/base.h"
 
 struct name {
 	/* demangled; "libfoo.so+0x1234" without symbol; "MPI_Send" of all symbols that are this

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 /* A growing map from 64-bit keys to 32-bit values; open addressing, at most half full. */
 struct pair_map {
@@ -26,8 +25,6 @@ uint32_t pair_map_get(const struct pair_map *map, uint64_t key);
 void pair_map_add(struct pair_map *map, uint64_t key, uint32_t value);
 /* It may. */
 void pair_map_set(struct pair_map *map, uint64_t key, uint32_t value);
-
-struct arena;
 
 /* An empty one that ends with the arena. */
 struct pair_map *pair_map_in(struct arena *arena);

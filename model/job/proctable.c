@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
-#include "model/error.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 enum { MAX_RANKS = 16 << 20, MISSING_EACH = 1 << 16, MAX_HOST = 255 };
 

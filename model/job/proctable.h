@@ -3,11 +3,7 @@
  * attach/, kept by the session, written to snapshots. */
 #pragma once
 
-#include <stdbool.h>
-#include <sys/types.h>
-
-struct pdb_error;
-struct rankset;
+#include "model/base.h"
 
 /* How the ranks were found. */
 enum proctable_source {

@@ -2,15 +2,10 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <roaring/roaring.h>
 
-#include "model/error.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 
 struct rankset {
 	roaring_bitmap_t *bits;

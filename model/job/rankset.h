@@ -4,14 +4,7 @@
  * As text: "0,3-5", "0-63:8" (every 8th), printed without stride as "0,3-5". */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "model/arena.h"
-
-struct pdb_error;
-struct rankset;
+#include "model/base.h"
 
 struct rankset *rankset_create(void);
 void rankset_destroy(struct rankset *set); /* NULL is fine */

@@ -2,9 +2,7 @@
  * The last different numbers seen, to tell new ones from repeated ones. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 /* All zero: empty. */
 struct recent {

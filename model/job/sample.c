@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/job/blocked.h"
 #include "model/job/callpath.h"
 #include "model/job/message_queues.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 struct samples *samples_create(void)
 {

@@ -2,14 +2,9 @@
  * Stack samples: what was seen of one thread at one moment. Plain data, filled by attach/. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 struct blocked;
-struct callpaths;
-struct rankset;
 
 enum sample_status {
 	SAMPLE_COMPLETE,   /* unwound to the outermost frame */

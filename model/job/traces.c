@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/job/traces.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
@@ -12,7 +8,6 @@
 #include "model/job/model.h"
 #include "model/job/modules.h"
 #include "model/job/names.h"
-#include "model/xalloc.h"
 
 struct builder {
 	struct traces *traces;

@@ -2,14 +2,9 @@
  * The traces of a job's threads. A symbol means the same in all of them. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "model/base.h"
 #include "model/segment/segment.h"
 #include "model/trace/trace.h"
-
-struct job;
 
 /* What happened: a symbol of the job's traces; a single trace's are rank-local. */
 struct traces_symbol {

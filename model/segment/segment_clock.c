@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdbool.h>
 #include <time.h>
 #if defined(__x86_64__)
 #include <x86intrin.h>

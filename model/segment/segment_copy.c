@@ -2,15 +2,10 @@
  * Out of a segment into own memory: by pread, bounded by the limits of the format, by the file's
  * true size and by a budget, and under the writer's sequence locks. */
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/interrupt.h"
 #include "model/segment/segment_private.h"
-#include "model/xalloc.h"
 
 enum { ENTRY_SIZE_MAX = 4096 };
 

@@ -3,21 +3,14 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "model/error.h"
 #include "model/job/proctable.h"
 #include "model/segment/segment_private.h"
 #include "model/segment/segment_reader.h"
 #include "model/segment/segment_sweep.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 /* By which a file's time and a process' may differ: they come from different clocks. */
 enum { CLOCK_SLACK_SECONDS = 2 };

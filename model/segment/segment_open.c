@@ -5,20 +5,14 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <linux/openat2.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "model/error.h"
 #include "model/regular_file.h"
 #include "model/segment/segment_private.h"
 #include "model/segment/segment_reader.h"
 #include "model/segment/segment_sweep.h"
-#include "model/xalloc.h"
 
 int segment_pread(int fd, void *buffer, size_t size, uint64_t offset, struct pdb_error *err)
 {

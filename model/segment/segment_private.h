@@ -3,15 +3,9 @@
  * bounds it, segment_read_*.c copy the parts, segment_reader.c the whole. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
 #include "model/clean_text.h"
 #include "model/segment/segment.h"
 
-struct pdb_error;
 struct stat;
 
 /* A live process, as far as its segment has to agree with it. */

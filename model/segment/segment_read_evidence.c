@@ -6,12 +6,9 @@
  * is not known, or a slot whose lock cannot be had, is no error but no evidence either: a request
  * becomes SEG_REQUEST_OTHER and who waits for it incomplete, an operation SEG_OPERATION_OTHER, a
  * communicator loses its id, a row of the ledger counts as dropped. */
-#include <stdlib.h>
 
-#include "model/error.h"
 #include "model/job/model.h"
 #include "model/segment/segment_private.h"
-#include "model/xalloc.h"
 
 /* Where an operation is, and the slots it waits for. */
 struct operation_copy {

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The lanes of a segment: what each thread does, its transitions and its last events. */
-#include <stdlib.h>
-#include <string.h>
 
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/job/model.h"
 #include "model/segment/segment_private.h"
-#include "model/xalloc.h"
 
 /* What only looks is answered sooner, even where a rank that polls gets a processor but seldom. */
 #define LOOK_BLOCKED_NS UINT64_C(10000000000)

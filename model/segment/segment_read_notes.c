@@ -2,13 +2,9 @@
  * The notes of a segment's lanes: what threads told of their last collectives. One that is being
  * written over, or is not of the communicator that has the entry now, is left out; so is what comes
  * before it. */
-#include <string.h>
 
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/job/model.h"
 #include "model/segment/segment_private.h"
-#include "model/xalloc.h"
 
 enum { HEADER = sizeof(struct seg_note) / sizeof(uint32_t) };
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The tables of a segment that give states their names: strings, modules, frames, sites. */
-#include <string.h>
 
-#include "model/error.h"
 #include "model/job/model.h"
 #include "model/segment/segment_private.h"
-#include "model/xalloc.h"
 
 static int read_strings(struct reader *r)
 {

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copy a segment. Nothing in it is trusted: all is read into own memory and then checked. */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "model/budget.h"
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/job/model.h"
 #include "model/segment/segment_reader.h"
 #include "model/segment/segment_private.h"
-#include "model/xalloc.h"
 
 static struct reader reader_of(int fd, struct model *model, struct pdb_error *err)
 {

@@ -3,12 +3,7 @@
  * it. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-struct model;
-struct pdb_error;
+#include "model/base.h"
 
 /* Open the segment of a live process of this machine: the file in PDB_SEGMENT_DIR (of its
  * environment, in its root) whose name ends in its pid (in its own pid namespace) and whose header

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/hash.h"
 #include "model/job/model.h"
 #include "model/segment/segment_private.h"
 #include "model/segment/segment_watch.h"
-#include "model/xalloc.h"
 
 /* A writer that cannot be caught between two writes: at the next look perhaps. */
 enum { LOCK_TRIES = 50, PATH_SIZE = 256 };

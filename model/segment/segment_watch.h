@@ -3,11 +3,8 @@
  * does not change is read once. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
-struct pdb_error;
 struct segment_watch;
 
 /* Completed stays in a place. */

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/trace/trace.h"
 
-#include <stdlib.h>
-
 #include "model/codec.h"
-#include "model/error.h"
-#include "model/xalloc.h"
 
 void trace_destroy(struct trace *trace)
 {

@@ -5,14 +5,8 @@
  * As text "a [ b^2 c ]^3 b": an element is a symbol or a loop, with how often it was in a row. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "model/base.h"
 #include "model/trace/trace_format.h"
-
-struct buffer;
-struct pdb_error;
 
 struct trace {
 	struct trace_element *sequence;

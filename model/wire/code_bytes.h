@@ -3,16 +3,13 @@
  * snapshots. Input is checked, so analyses can rely on it. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
-struct buffer;
 struct code_function;
 struct code_probe;
 struct code_question;
 struct code_variables;
 struct codec;
-struct modules;
 
 /* A module by what it is: path, build-id. MODULE_NONE: bad input. */
 void code_bytes_module(struct codec *c, struct modules *modules, uint32_t *id);

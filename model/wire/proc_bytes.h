@@ -3,12 +3,9 @@
  * speaks PMIx. */
 #pragma once
 
-#include <sys/types.h>
+#include "model/base.h"
 
-struct buffer;
 struct decoder;
-struct proctable;
-struct rankset;
 
 /* Rank, pid, host and executable of each. */
 void proc_bytes_put(struct buffer *b, const struct proctable *table);

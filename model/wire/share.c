@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Columns, and their union. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/budget.h"
-#include "model/error.h"
 #include "model/job/model.h"
 #include "model/wire/share_private.h"
-#include "model/xalloc.h"
 
 struct share *share_create(void)
 {

@@ -15,13 +15,8 @@
  * docs/share-format.md tells the format in words. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
-struct buffer;
-struct job;
-struct pdb_error;
-struct rankset;
 struct share;
 
 /* What a share tells of its ranks. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What a share adds to the lanes of a job: details and traces. */
-#include <stdlib.h>
 
-#include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"

@@ -3,16 +3,12 @@
  * sizes are checked against what has come, and every number against what it counts. Items stay
  * unread until share_to_job(). */
 #include <endian.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <zstd.h>
 
 #include "model/hash.h"
 #include "model/codec.h"
-#include "model/error.h"
 #include "model/wire/share_private.h"
-#include "model/xalloc.h"
 
 enum { LEVEL = 1 };
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * From a job to columns: which items a rank has. What is in them share_items.h tells. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/job/callpath.h"
 #include "model/job/code_store.h"
@@ -16,7 +14,6 @@
 #include "model/wire/code_bytes.h"
 #include "model/wire/queue_bytes.h"
 #include "model/wire/share_items.h"
-#include "model/xalloc.h"
 
 struct filler {
 	struct share *share;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Items of ranks and of samples. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/job/blocked.h"
 #include "model/job/callpath.h"
@@ -13,7 +11,6 @@
 #include "model/clean_text.h"
 #include "model/wire/code_bytes.h"
 #include "model/wire/share_items.h"
-#include "model/xalloc.h"
 
 /* A node of a tree with its sets of ranks. */
 enum { FRAME_COST = 800 };

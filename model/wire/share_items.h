@@ -9,14 +9,11 @@
 #include "model/segment/segment.h"
 #include "model/wire/share_private.h"
 
-struct job;
 struct job_lane;
-struct model;
 struct model_comm;
 struct model_lane;
 struct model_program;
 struct name;
-struct sample;
 struct sample_value;
 
 /* What an item of SHARE_PROGRAM holds. */

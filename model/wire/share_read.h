@@ -8,8 +8,6 @@
 #include "model/job/sample.h"
 #include "model/wire/share_items.h"
 
-struct job_model;
-struct model;
 struct model_pool;
 
 /* A table of the pool, made of an item once and used by all ranks that have it. */

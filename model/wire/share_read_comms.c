@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Communicators and lists of ranks, which all ranks share that have the same. */
-#include <stdlib.h>
-#include <string.h>
 
-#include "model/arena.h"
 #include "model/job/model.h"
 #include "model/job/model_pool.h"
 #include "model/wire/share_read.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A rank's model: its own words, and what it has in common with others, made once. */
-#include <stdlib.h>
 
-#include "model/arena.h"
 #include "model/job/model.h"
 #include "model/job/model_pool.h"
 #include "model/wire/share_read.h"

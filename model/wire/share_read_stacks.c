@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Samples, and names of frames. */
-#include <stdlib.h>
-#include <string.h>
 
 #include <uthash.h>
 
-#include "model/arena.h"
 #include "model/job/blocked.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
@@ -14,7 +11,6 @@
 #include "model/job/proctable.h"
 #include "model/wire/queue_bytes.h"
 #include "model/wire/share_read.h"
-#include "model/xalloc.h"
 
 /* ---- Samples ---- */
 

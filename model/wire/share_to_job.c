@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * From columns to a job, rank by rank. */
-#include <stdlib.h>
 
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/job/code_store.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"

@@ -7,17 +7,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <zstd.h>
 
 #include "model/codec.h"
-#include "model/error.h"
 #include "model/interrupt.h"
 #include "model/job/code.h"
 #include "model/job/job.h"
@@ -29,7 +24,6 @@
 #include "model/wire/proc_bytes.h"
 #include "model/wire/share_private.h"
 #include "model/wire/snapshot_format.h"
-#include "model/xalloc.h"
 
 enum { LEVEL = 6 }; /* of compression */
 
