@@ -96,12 +96,11 @@ static uint32_t *find_slot(const struct blobs *blobs, uint32_t hash, const void 
 
 	for (; blobs->slots[at] != SLOT_FREE; at = (at + 1) & (blobs->num_slots - 1)) {
 		uint32_t number = blobs->slots[at];
-		const uint8_t *known;
 		size_t known_size;
 
 		if (blobs->hashes[number] != hash)
 			continue;
-		known = blobs_get(blobs, number, &known_size);
+		const uint8_t *known = blobs_get(blobs, number, &known_size);
 		if (known_size == size && (size == 0 || memcmp(known, bytes, size) == 0))
 			break;
 	}

@@ -130,12 +130,11 @@ static bool has_no_way_out(const struct code_file *file, const struct code_range
 	const uint8_t *bytes = code_file_bytes(file, range->begin, range->end - range->begin);
 	size_t left = range->end - range->begin;
 	uint64_t address = range->begin;
-	cs_insn *decoded;
 	bool has = false;
 
 	if (!bytes || left > MAX_LOOK)
 		return false;
-	decoded = cs_malloc(file->handle);
+	cs_insn *decoded = cs_malloc(file->handle);
 	while (left && !has && code_file_spend(file, 1) &&
 	       cs_disasm_iter(file->handle, &bytes, &left, &address, decoded))
 		has = file->machine->may_leave(file->handle, decoded, range);
@@ -350,12 +349,11 @@ static const struct code_function *add(struct code_reader *reader, uint32_t modu
 	const struct code_body *known = code_store_find(reader->store, module, bounds->range.begin);
 	struct code_variables *variables;
 	struct code_function *function;
-	bool is_separate;
 
 	if (known && known->function->entry == bounds->range.begin)
 		return known->function;
 	function = decode_function(file, bounds);
-	is_separate = !debug_file_dwarf(&file->files.main);
+	bool is_separate = !debug_file_dwarf(&file->files.main);
 	variables =
 		variables_read(is_separate ? &file->files.separate : &file->files.main, function);
 	if (!reader->guard.is_cut && debug_files_are_same(&file->files))

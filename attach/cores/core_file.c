@@ -42,12 +42,11 @@ bool core_file_is_core(const char *path)
 {
 	ElfW(Ehdr) header;
 	int fd = regular_file_open(AT_FDCWD, path, 0, NULL);
-	bool result;
 
 	if (fd < 0)
 		return false;
 	/* Type and magic are at the same place in all kinds of ELF files. */
-	result = pread(fd, &header, sizeof(header), 0) == sizeof(header) && is_core(&header);
+	bool result = pread(fd, &header, sizeof(header), 0) == sizeof(header) && is_core(&header);
 	close(fd);
 	return result;
 }
@@ -106,12 +105,10 @@ static uint64_t clip(struct core_file *core, uint64_t at, uint64_t size)
 
 static void add_segment(struct core_file *core, const ElfW(Phdr) * phdr)
 {
-	struct core_segment *segment;
-
 	if (!phdr->p_memsz || phdr->p_vaddr > UINT64_MAX - phdr->p_memsz)
 		return;
-	segment = ARENA_PUSH(core->arena, core->segments, core->num_segments,
-			     core->segments_capacity);
+	struct core_segment *segment = ARENA_PUSH(core->arena, core->segments, core->num_segments,
+						  core->segments_capacity);
 	*segment = (struct core_segment){
 		.start = phdr->p_vaddr,
 		.end = phdr->p_vaddr + phdr->p_memsz,
@@ -344,7 +341,6 @@ static int load(struct core_file *core, struct pdb_error *err)
 struct core_file *core_file_open(const char *path, struct pdb_error *err)
 {
 	struct core_file *core;
-	struct arena *arena;
 	struct stat status;
 	int fd = regular_file_open(AT_FDCWD, path, 0, &status);
 
@@ -355,7 +351,7 @@ struct core_file *core_file_open(const char *path, struct pdb_error *err)
 			error_errno(err, "%s", path);
 		return NULL;
 	}
-	arena = arena_create();
+	struct arena *arena = arena_create();
 	core = arena_alloc(arena, sizeof(*core));
 	core->arena = arena;
 	core->fd = fd;

@@ -93,10 +93,9 @@ static void add_core(struct loader *loader, const char *path)
 {
 	struct cores *cores = loader->cores;
 	struct found found = {0};
-	struct core_file *core;
 	struct pdb_error err;
 
-	core = core_file_open(path, &err);
+	struct core_file *core = core_file_open(path, &err);
 	if (!core || identify(core, &found, &err) < 0) {
 		words_add(loader->notes, err.text);
 		core_file_close(core);
@@ -267,7 +266,6 @@ struct opened {
 static int open_core(const char *path, struct job *job, struct opened *ret, struct pdb_error *err)
 {
 	struct memory source = {.read = core_memory_read};
-	struct maps *maps;
 
 	ret->job = job;
 	ret->core = core_file_open(path, err);
@@ -275,7 +273,7 @@ static int open_core(const char *path, struct job *job, struct opened *ret, stru
 		return -1;
 	source.context = ret->memory = core_memory_create(ret->core);
 	ret->images = images_create(job->modules);
-	maps = core_memory_steal_maps(ret->memory);
+	struct maps *maps = core_memory_steal_maps(ret->memory);
 	ret->python = python_create(&source, maps);
 	ret->space = unwind_space_create(&source, maps, ret->images);
 	/* Few hundred looks for a frame, which takes some 50 bytes of what is mostly no stack. */
@@ -487,7 +485,6 @@ int cores_load(char *const *paths, size_t num_paths, struct job *job, struct wor
 	struct cores *cores = xcalloc(1, sizeof(*cores));
 	struct loader loader = {.job = job, .notes = notes, .cores = cores};
 	struct stat status;
-	int result;
 
 	for (size_t i = 0; i < num_paths && !interrupt_pending(); i++) {
 		if (stat(paths[i], &status) == 0 && S_ISDIR(status.st_mode))
@@ -500,7 +497,7 @@ int cores_load(char *const *paths, size_t num_paths, struct job *job, struct wor
 		load_core(&loader, &cores->found[i]);
 	tell_files(&loader);
 	samples_sort(job->samples);
-	result = interrupt_check(err);
+	int result = interrupt_check(err);
 	if (!result)
 		result = job->proctable->num_procs ? fill_table(&loader, err)
 						   : nothing_left(notes, err);

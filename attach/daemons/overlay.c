@@ -166,11 +166,10 @@ bool overlay_take(const uint8_t *bytes, size_t length, uint32_t limit, struct ov
 	struct decoder in = {.at = bytes, .end = bytes + length};
 	struct overlay_message message = {.sequence = decoder_take_below(&in, UINT32_MAX)};
 	uint32_t left = limit;
-	size_t num;
 
 	message.kind = decoder_take_below(&in, UINT32_MAX);
 	message.total_ms = decoder_take_below(&in, OVERLAY_TOTAL_MS_MAX);
-	num = decoder_take_count(&in, limit, 2);
+	size_t num = decoder_take_count(&in, limit, 2);
 	for (size_t i = 0; i < num; i++) {
 		uint32_t count = decoder_take_below(&in, left);
 

@@ -138,17 +138,15 @@ void pdbd_gdb_answer_state(struct pdbd_gdb *gdb, const uint8_t *payload, size_t 
 			   struct buffer *ret)
 {
 	struct gdb_state_question question;
-	struct stream *terminal;
 	struct gdb_state state;
-	struct held *held;
 
 	if (length != sizeof(question))
 		return;
 	memcpy(&question, payload, sizeof(question));
-	held = find_held(gdb, question.channel);
+	struct held *held = find_held(gdb, question.channel);
 	if (!held)
 		return;
-	terminal = held->streams[0];
+	struct stream *terminal = held->streams[0];
 	if (terminal && question.rows)
 		gdb_process_resize(stream_fd(terminal), question.rows, question.columns);
 	if (question.wants_end)
@@ -261,12 +259,11 @@ static void tell_end(const struct pdbd_gdb *gdb, const struct passed *passed)
 void pdbd_gdb_pass(struct pdbd_gdb *gdb, const uint8_t *bytes, size_t length)
 {
 	struct stream_message message;
-	const struct passed *passed;
 
 	if (length < STREAM_HEAD || length > sizeof(message))
 		return;
 	memcpy(&message, bytes, length);
-	passed = find_passed(gdb, message.number);
+	const struct passed *passed = find_passed(gdb, message.number);
 	if (passed && passed->daemon >= 0 && passed->daemon < pdbd_tree_size(gdb->tree))
 		send_message(gdb, passed->daemon, false, &message, length);
 	gdb->moved_ns = monotonic_ns();

@@ -54,13 +54,12 @@ static void answer_scan(void *argument, const uint8_t *payload, size_t length, s
 	struct pdbd_scan question;
 	struct proctable *table;
 	struct pdb_error err;
-	char *mark;
 
 	(void)argument;
 	if (length < sizeof(question))
 		return;
 	memcpy(&question, payload, sizeof(question));
-	mark = xstrndup((const char *)payload + sizeof(question), length - sizeof(question));
+	char *mark = xstrndup((const char *)payload + sizeof(question), length - sizeof(question));
 	if (launcher_scan_mark(mark, question.user, &table, &err) == 0) {
 		daemon_job_put_found(ret, table);
 		proctable_destroy(table);

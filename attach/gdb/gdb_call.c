@@ -63,13 +63,12 @@ static int make_script(pid_t pid)
 {
 	struct maps *maps = maps_read(pid);
 	int fd, copy;
-	FILE *out;
 
 	if (!maps)
 		return -1;
 	fd = memfd_create("pdb-frame", 0);
 	copy = fd < 0 ? -1 : dup(fd);
-	out = copy < 0 ? NULL : fdopen(copy, "w");
+	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
 	if (out) {
 		put_script(out, maps);
 		fclose(out);

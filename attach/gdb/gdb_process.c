@@ -203,7 +203,6 @@ int gdb_process_start(struct gdb_process *process, pid_t rank, const struct gdb_
 		      const char *host, int *terminal_ret, int *errors_ret, struct pdb_error *err)
 {
 	char *file = find_gdb(order);
-	int result;
 
 	*process = (struct gdb_process){.rank = rank};
 	if (!file)
@@ -211,7 +210,7 @@ int gdb_process_start(struct gdb_process *process, pid_t rank, const struct gdb_
 				 "gdb is not installed on %s, where rank %u runs.\nInstall it "
 				 "there, or put its directory into PATH before you start pdb.",
 				 host, order->rank);
-	result = check_rank(rank, order, process, err);
+	int result = check_rank(rank, order, process, err);
 	if (result == 0)
 		result = spawn(process, file, order, terminal_ret, errors_ret, err);
 	free(file);

@@ -107,7 +107,6 @@ static int plan_command(const struct daemon_site *site, struct daemon_plan *plan
 	const struct launcher_kind *kind = site->kind;
 	struct words argv = {.words = NULL};
 	char *names;
-	int result;
 
 	if (!kind->plan)
 		return error_set(err, ERROR_UNSUPPORTED,
@@ -119,7 +118,7 @@ static int plan_command(const struct daemon_site *site, struct daemon_plan *plan
 		return error_set(err, ERROR_UNSUPPORTED,
 				 "the names of %zu hosts do not fit on a command line",
 				 plan->num_hosts);
-	result = kind->plan(site, names, plan->num_hosts, &argv, err);
+	int result = kind->plan(site, names, plan->num_hosts, &argv, err);
 	free(names);
 	if (result != 0) {
 		words_free(argv.words);

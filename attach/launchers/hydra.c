@@ -53,9 +53,7 @@ bool hydra_parse(const char *cmdline, size_t size, struct hydra_proxy *ret)
 {
 	char *text = xmalloc(size + 1);
 	const char *control, *group, *launcher;
-	char **words;
 	size_t proxy = 0;
-	bool is_one;
 
 	memcpy(text, cmdline, size);
 	text[size] = '\0';
@@ -63,13 +61,13 @@ bool hydra_parse(const char *cmdline, size_t size, struct hydra_proxy *ret)
 	for (size_t i = 0; i < size; i++)
 		if (strchr(" \t\n\"'", text[i]))
 			text[i] = '\0';
-	words = words_split(text, size, true);
+	char **words = words_split(text, size, true);
 	while (words[proxy] && strcmp(maps_base(words[proxy]), PROXY) != 0)
 		proxy++;
 	control = words_value(words + proxy, "--control-port");
 	group = words_value(words + proxy, "--pgid");
 	launcher = words_value(words + proxy, "--launcher");
-	is_one = control && strchr(control, ':');
+	bool is_one = control && strchr(control, ':');
 	if (is_one) {
 		ret->control = xstrdup(control);
 		ret->launcher = xstrdup(launcher ? launcher : "");

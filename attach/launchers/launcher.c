@@ -213,11 +213,10 @@ static int follow(const struct procs *all, const struct procfs_stat *stat,
 	struct launcher_info found[2];
 	struct rankenv env;
 	bool is_rank = !rankenv_read(stat->pid, &env) && env.rank >= 0;
-	int num_found;
 
 	if (is_rank && climb(all, stat->pid, info))
 		return 0;
-	num_found = descend(all, stat->pid, 0, found, 0);
+	int num_found = descend(all, stat->pid, 0, found, 0);
 	/* The second half of one that forks is a child of the first, and not found here. */
 	if (num_found > 1)
 		return error_set(err, ERROR_USAGE,
@@ -248,7 +247,6 @@ int launcher_identify(pid_t pid, struct launcher_info *ret, struct pdb_error *er
 {
 	struct procfs_status status;
 	struct launcher_info info = {0};
-	const struct procfs_stat *stat;
 	struct procs all;
 	int result = 0;
 
@@ -262,7 +260,7 @@ int launcher_identify(pid_t pid, struct launcher_info *ret, struct pdb_error *er
 	pid = status.tgid;
 	errno = 0;
 	all.list = procfs_list(&all.num);
-	stat = find(&all, pid);
+	const struct procfs_stat *stat = find(&all, pid);
 	if (!stat && errno != 0 && errno != ENOENT && errno != ESRCH) {
 		result = error_errno(err, "/proc");
 	} else if (!stat) {

@@ -239,12 +239,11 @@ static bool is_marked(pid_t pid, uid_t user, const char *mark)
 	struct procfs_status status;
 	size_t size;
 	char *cmdline;
-	bool is;
 
 	if (procfs_status(pid, &status) || status.uid != user)
 		return false;
 	cmdline = procfs_read(pid, "cmdline", &size);
-	is = cmdline && has_mark(cmdline, size, mark);
+	bool is = cmdline && has_mark(cmdline, size, mark);
 	free(cmdline);
 	return is;
 }

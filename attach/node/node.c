@@ -243,11 +243,9 @@ static void add_holes(struct node *node)
 
 static void set_moves(struct job_lane *lane, const struct local *local)
 {
-	const struct segment_look *look;
-
 	if (lane->lane >= local->num_looks)
 		return;
-	look = &local->looks[lane->lane];
+	const struct segment_look *look = &local->looks[lane->lane];
 	lane->has_second_look = true;
 	/* Until all of the copy was made: a lane that has not moved is of one moment, the same for
 	 * all ranks, since all were looked at before any was copied. */
@@ -377,7 +375,6 @@ static int sample_times(struct node *node, const struct rankset *ranks,
 
 	for (int i = 0; i < sampling->times; i++) {
 		struct samples *some;
-		int result;
 
 		if (i > 0 && !sampling->sleep_until(begin + span * i / (sampling->times - 1)))
 			break;
@@ -385,7 +382,7 @@ static int sample_times(struct node *node, const struct rankset *ranks,
 		bool wants_queues = !node->job->model && (i == 0 || i == sampling->times - 1);
 		unsigned flags = threads | (wants_queues ? SAMPLER_QUEUES : 0);
 
-		result = take_samples(node, ranks, node->num_locals, flags, &some, err);
+		int result = take_samples(node, ranks, node->num_locals, flags, &some, err);
 		if (result == 0) {
 			try_again(node, some, flags);
 			samples_move(all, some, NULL, true);
@@ -470,7 +467,6 @@ static int sample_evenly(struct node *node, const struct node_look_options *opti
 
 	for (int i = first; i < end; i++) {
 		struct samples *more;
-		size_t num;
 
 		if (i > 0 && !options->sleep_until(begin_ns + span_ns * i / (STACK_LOOKS - 1)))
 			break;
@@ -478,7 +474,7 @@ static int sample_evenly(struct node *node, const struct node_look_options *opti
 				      options->max_samples, flags, &more, err);
 		if (result == 0 && options->prepare && i + 1 < STACK_LOOKS)
 			options->prepare(options->context, more);
-		num = more->num_samples;
+		size_t num = more->num_samples;
 		if (result == 0)
 			samples_move(node->samples, more, NULL, true);
 		samples_destroy(more);

@@ -80,7 +80,6 @@ static void take(struct decoder *in, int num_ranks, struct watch_digest *ret)
 {
 	const uint8_t *numbers = decoder_take_bytes(in, sizeof(ret->numbers));
 	struct watch_rank rank;
-	size_t num;
 
 	if (numbers)
 		memcpy(&ret->numbers, numbers, sizeof(ret->numbers));
@@ -88,7 +87,7 @@ static void take(struct decoder *in, int num_ranks, struct watch_digest *ret)
 	ret->inside = proc_bytes_take_ranks(in, num_ranks);
 	rankset_destroy(ret->outside);
 	ret->outside = proc_bytes_take_ranks(in, num_ranks);
-	num = decoder_take_count(in, UINT32_MAX, sizeof(rank));
+	size_t num = decoder_take_count(in, UINT32_MAX, sizeof(rank));
 	for (size_t i = 0; i < num; i++) {
 		memcpy(&rank, decoder_take_bytes(in, sizeof(rank)), sizeof(rank));
 		if (rank.rank < (uint32_t)num_ranks)

@@ -113,7 +113,6 @@ static void renew_tables(struct watch_stacks *stacks)
 /* By the path's outermost frame of MPI, or that in a signal's handler; kept for all on the way. */
 static enum node_is judge(struct watch_stacks *stacks, uint32_t path)
 {
-	enum node_is above;
 	uint32_t parent;
 
 	if (path == CALLPATH_NONE)
@@ -121,7 +120,7 @@ static enum node_is judge(struct watch_stacks *stacks, uint32_t path)
 	if (stacks->known[path])
 		return stacks->known[path];
 	parent = callpaths_get(stacks->callpaths, path)->parent;
-	above = judge(stacks, parent);
+	enum node_is above = judge(stacks, parent);
 	if (names_is_signal(stacks->names, path))
 		above = NODE_OUTSIDE;
 	else if (above == NODE_OUTSIDE && names_is_mpi(stacks->names, path))

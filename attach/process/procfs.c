@@ -81,14 +81,13 @@ bad:
 int procfs_stat(pid_t pid, pid_t tid, struct procfs_stat *ret)
 {
 	char name[64] = "stat", *text;
-	int result;
 
 	if (tid)
 		snprintf(name, sizeof(name), "task/%d/stat", (int)tid);
 	text = procfs_read(pid, name, NULL);
 	if (!text)
 		return -1;
-	result = parse_stat(text, ret);
+	int result = parse_stat(text, ret);
 	free(text);
 	return result;
 }
@@ -102,13 +101,11 @@ static int no_stat(pid_t pid, struct pdb_error *err)
 
 int procfs_look(pid_t pid, uint64_t start_ticks, struct procfs_stat *ret, struct pdb_error *err)
 {
-	int num_others;
-
 	if (procfs_stat(pid, 0, ret))
 		return no_stat(pid, err);
 	if (start_ticks && ret->start_ticks != start_ticks)
 		return error_set(err, ERROR_GONE, "process %d has ended", (int)pid);
-	num_others = ret->num_threads - 1;
+	int num_others = ret->num_threads - 1;
 	if (ret->state == 'Z' && num_others > 0)
 		return error_set(
 			err, ERROR_UNSUPPORTED,
@@ -200,10 +197,9 @@ bool procfs_executable(pid_t pid, char *buffer, size_t size)
 {
 	static const char deleted[] = " (deleted)";
 	char path[64], target[PATH_MAX];
-	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	n = readlink(path, target, sizeof(target) - 1);
+	ssize_t n = readlink(path, target, sizeof(target) - 1);
 	if (n < 0 || (size_t)n >= size)
 		return false;
 	memcpy(buffer, target, (size_t)n);
@@ -373,7 +369,6 @@ static int explain_refusal(pid_t pid, const struct procfs_stat *stat, const char
 {
 	struct procfs_status status;
 	char user[64];
-	int scope;
 
 	if (procfs_status(pid, &status))
 		return no_stat(pid, err);
@@ -386,7 +381,7 @@ static int explain_refusal(pid_t pid, const struct procfs_stat *stat, const char
 	}
 	if (refuse_tracer(pid, stat, status.tracer, doing, err) < 0)
 		return -1;
-	scope = yama_scope();
+	int scope = yama_scope();
 	if (scope == 1)
 		return error_set(err, ERROR_PERMISSION,
 				 "process %d (%s) cannot %s: kernel.yama.ptrace_scope is 1. Start "

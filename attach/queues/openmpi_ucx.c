@@ -90,7 +90,6 @@ static bool read_comms(struct reader *r)
 {
 	const struct openmpi_comm *list;
 	uint64_t *addresses;
-	uint8_t *groups;
 	size_t size, num = 0;
 
 	if (!openmpi_read_comms(&r->q->openmpi, r->arena, &r->all))
@@ -99,7 +98,7 @@ static bool read_comms(struct reader *r)
 	size = r->all.layout->group_size;
 	r->comms = arena_array(r->arena, r->all.num, sizeof(*r->comms));
 	addresses = arena_array(r->arena, r->all.num, sizeof(*addresses));
-	groups = arena_array(r->arena, r->all.num, size);
+	uint8_t *groups = arena_array(r->arena, r->all.num, size);
 	for (size_t i = 0; i < r->all.num; i++) {
 		if (list[i].pml)
 			return false;

@@ -154,7 +154,6 @@ struct message_queues *ucx_queues_read(const struct memory *memory, const struct
 		.meaning = meaning, .library = library, .num_comms = num_comms, .arena = arena};
 	const struct ucx_tags *tags = ucx_tags_read(memory, worker, arena);
 	struct items receives, unexpected;
-	struct message_queues *ret;
 	const int32_t *ranks;
 
 	if (!tags)
@@ -164,7 +163,7 @@ struct message_queues *ucx_queues_read(const struct memory *memory, const struct
 		m.comms[i].index = UINT32_MAX;
 	receives = take_all(&m, tags->receives, tags->num_receives);
 	unexpected = take_all(&m, tags->messages, tags->num_messages);
-	ret = message_queues_create();
+	struct message_queues *ret = message_queues_create();
 	put_comms(&m, ret);
 	if (!read_ranks(&m)) {
 		message_queues_destroy(ret);

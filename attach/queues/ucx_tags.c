@@ -259,13 +259,12 @@ static bool read_messages(struct reader *r)
 
 	while (at != head) {
 		struct message message;
-		uint64_t number;
 
 		if (ret->num_messages >= MAX_TAGS ||
 		    !get(r, at - offsetof(struct message, all), &message, sizeof(message)) ||
 		    message.all.previous != previous || !is_in_its_ring(r, &message))
 			return false;
-		number = ret->num_messages;
+		uint64_t number = ret->num_messages;
 		*ARENA_PUSH(r->arena, ret->messages, ret->num_messages, r->messages_capacity) =
 			(struct ucx_tag){message.tag, ALL_BITS, number};
 		previous = at;

@@ -340,11 +340,10 @@ bool python_merge(const struct python_copy *copy, struct modules *modules,
 	struct python *python = copy->python;
 	struct output output = {.max = max};
 	size_t num_evals = 0, next = 0, i;
-	int skip;
 
 	for (i = 0; i < *num; i++)
 		num_evals += is_eval(python, &frames[i]);
-	skip = align(copy, num_evals);
+	int skip = align(copy, num_evals);
 	if (skip < 0)
 		return !copy->is_late;
 	output.frames = xcalloc(max, sizeof(*output.frames));

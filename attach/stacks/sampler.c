@@ -553,7 +553,6 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 {
 	struct subjects subjects = {0};
 	size_t i, num;
-	int result;
 
 	if (!sampler->stacks) {
 		sampler->stacks = xmalloc(MAX_AT_ONCE * STACK_SIZE);
@@ -569,7 +568,7 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 	/* Else they are all there. */
 	if (flags & SAMPLER_AWAITED && !(flags & SAMPLER_ALL_THREADS))
 		take_awaited(sampler, &subjects, flags);
-	result = check_all_refused(&subjects, err);
+	int result = check_all_refused(&subjects, err);
 	for (i = 0; !result && i < subjects.num; i++) {
 		struct subject *subject = &subjects.list[i];
 

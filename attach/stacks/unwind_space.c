@@ -18,12 +18,11 @@ static struct image *find_image(struct unwind_space *space, const struct maps_ra
 				uint64_t *bias_ret)
 {
 	const struct maps_object *object;
-	struct image **image;
 
 	if (!range || range->object == MAPS_NO_OBJECT)
 		return NULL;
 	object = &space->maps->objects[range->object];
-	image = &space->by_object[range->object];
+	struct image **image = &space->by_object[range->object];
 	if (!*image)
 		*image = images_get(space->images, &space->memory, object);
 	if (*image)
@@ -68,8 +67,6 @@ bool walk_read_part(const struct tracee_part *part, uint64_t address, unw_word_t
 bool walk_read(struct walk *walk, uint64_t address, unw_word_t *value)
 {
 	const struct memory *memory = &walk->space->memory;
-	const struct maps_range *range;
-	struct image *image;
 	uint64_t bias;
 
 	if (!walk_look(walk, 1))
@@ -77,10 +74,10 @@ bool walk_read(struct walk *walk, uint64_t address, unw_word_t *value)
 	if (walk_read_part(&walk->tracee->stack, address, value) ||
 	    walk_read_part(&walk->tracee->other, address, value))
 		return true;
-	range = maps_find(walk->space->maps, address);
+	const struct maps_range *range = maps_find(walk->space->maps, address);
 	if (!range || !range->is_readable)
 		return false;
-	image = find_image(walk->space, range, &bias);
+	struct image *image = find_image(walk->space, range, &bias);
 	/* A writable page holds nothing that an unwinder needs, but the table entries of C++ code
 	 * point through one to their personality routine: any value will do. */
 	*value = 0;

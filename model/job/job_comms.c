@@ -207,13 +207,12 @@ static struct draft *find_draft(struct job_comms_private *p, const struct job_co
 {
 	uint64_t key = draft_key(p, member, comm);
 	uint32_t found = pair_map_get(&p->draft_of, key);
-	struct draft *draft;
 
 	if (found != PAIR_NONE)
 		return &p->drafts[found];
 	pair_map_add(&p->draft_of, key, (uint32_t)p->num_drafts);
 	p->drafts = xgrow(p->drafts, p->num_drafts, &p->drafts_capacity, sizeof(*p->drafts));
-	draft = &p->drafts[p->num_drafts++];
+	struct draft *draft = &p->drafts[p->num_drafts++];
 	*draft = (struct draft){
 		.comm =
 			{
@@ -377,15 +376,13 @@ static void seat(struct job_comms_private *p, uint32_t number, size_t index)
 	const struct model *model = member->of->model;
 	const struct model_comm *comm = model_comm(model, index);
 	int32_t own = model_comm_rank(model, index);
-	struct draft *draft;
-	int side;
 
 	if (local >= LOCAL_SPECIAL)
 		return;
-	draft = &p->drafts[local >> 1];
+	struct draft *draft = &p->drafts[local >> 1];
 	if (draft->is_bad)
 		return;
-	side = find_side(draft, comm, own, member->rank);
+	int side = find_side(draft, comm, own, member->rank);
 	if (side < 0 || own < 0 || draft->lists[side].size != comm->size ||
 	    !fill_list(p, &draft->lists[side], member->world, model, comm->members) ||
 	    (comm->kind == SEG_COMM_INTER &&

@@ -59,11 +59,9 @@ struct job_model *job_model_create(struct modules *modules, struct callpaths *ca
 
 void job_model_destroy(struct job_model *jm)
 {
-	struct job_model_private *p;
-
 	if (!jm)
 		return;
-	p = jm->private;
+	struct job_model_private *p = jm->private;
 	for (size_t i = 0; i < p->num_ranks; i++)
 		model_destroy(p->ranks[i].model);
 	for (size_t i = 0; i < jm->num_transitions; i++)
@@ -243,7 +241,6 @@ static struct shape *find_shape(struct job_model *jm, const struct model *model)
 {
 	struct job_model_private *p = jm->private;
 	uint32_t known = PAIR_NONE;
-	struct shape *shape;
 
 	/* Neighbours are mostly equal, and comparing is cheaper than hashing. */
 	if (p->last_shape && has_same_tables(p->last_shape->model, model))
@@ -252,7 +249,7 @@ static struct shape *find_shape(struct job_model *jm, const struct model *model)
 		known = pair_map_get(&p->shape_of_lender, (uintptr_t)model->lender);
 	if (known != PAIR_NONE)
 		return p->shapes[known];
-	shape = find_equal_shape(jm, model);
+	struct shape *shape = find_equal_shape(jm, model);
 	if (model->lender)
 		pair_map_add(&p->shape_of_lender, (uintptr_t)model->lender, shape->number);
 	return shape;
@@ -415,12 +412,10 @@ static bool join_class(struct job_model *jm, int rank, const struct model *model
 	struct job_model_private *p = jm->private;
 	const struct model_lane *data = &model->lanes[0];
 	uint64_t key = hash_word(shape->number, (uintptr_t)data->transitions);
-	uint32_t found;
-	struct rank_class *class;
 
 	if (!model->pool || model->num_lanes != 1 || data->num_transitions == 0)
 		return false;
-	found = pair_map_get(&p->class_of, key);
+	uint32_t found = pair_map_get(&p->class_of, key);
 	/* Where no two ranks are alike there is nothing to gain. */
 	if (found == PAIR_NONE && p->num_classes > MAX_CLASSES &&
 	    p->num_classes > p->num_ranks / RANKS_IN_CLASS)
@@ -437,7 +432,7 @@ static bool join_class(struct job_model *jm, int rank, const struct model *model
 		pair_map_add(&p->class_of, key, found);
 		add_counts(jm, -2 - (int)found, shape, data->transitions, data->num_transitions);
 	}
-	class = &p->classes[found];
+	struct rank_class *class = &p->classes[found];
 	if (class->transitions != data->transitions || class->shape != shape)
 		return false;
 	rankset_add(class->ranks, rank);
@@ -448,11 +443,10 @@ static void add_lane(struct job_model *jm, int rank, int number, const struct mo
 		     const struct shape *shape)
 {
 	const struct model_lane *data = &model->lanes[number];
-	struct job_lane *lane;
 
 	job_roles_add_lane(jm, shape, data);
 	jm->lanes = xgrow(jm->lanes, jm->num_lanes, &jm->lanes_capacity, sizeof(*jm->lanes));
-	lane = &jm->lanes[jm->num_lanes];
+	struct job_lane *lane = &jm->lanes[jm->num_lanes];
 	*lane = (struct job_lane){
 		.rank = rank,
 		.lane = number,

@@ -143,11 +143,9 @@ void modules_set_place(struct modules *modules, uint32_t id, uint64_t offset, co
 static uint32_t add_module(struct modules *modules, const char *path, const uint8_t *build_id,
 			   size_t build_id_size)
 {
-	struct module *module;
-
 	modules->modules = xgrow(modules->modules, modules->num, &modules->capacity,
 				 sizeof(*modules->modules));
-	module = &modules->modules[modules->num];
+	struct module *module = &modules->modules[modules->num];
 	*module = (struct module){
 		.path = xstrdup(path),
 		.build_id_size = (uint8_t)build_id_size,

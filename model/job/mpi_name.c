@@ -161,16 +161,14 @@ const char *mpi_name_of(const char *symbol, bool is_library, char *buffer)
 		{"ompi_mpi_abort", "MPI_Abort"},
 	};
 	bool has_upper = false, has_lower = false;
-	const char *stem;
-	size_t length;
 
 	for (size_t i = 0; i < sizeof(jumps) / sizeof(jumps[0]); i++)
 		if (strcmp(symbol, jumps[i][0]) == 0)
 			return strcpy(buffer, jumps[i][1]);
-	stem = find_stem(symbol);
+	const char *stem = find_stem(symbol);
 	if (!stem)
 		return NULL;
-	length = cut_end(stem);
+	size_t length = cut_end(stem);
 	if (!isalpha((unsigned char)stem[0]) || length + sizeof("MPI_") > MPI_NAME_SIZE)
 		return NULL;
 	memcpy(buffer, "MPI_", 4);

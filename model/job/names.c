@@ -54,11 +54,10 @@ void names_destroy(struct names *names)
 static const char *share(struct names *names, const char *string)
 {
 	struct text *text;
-	size_t length;
 
 	if (!string)
 		return NULL;
-	length = strlen(string);
+	size_t length = strlen(string);
 	HASH_FIND(hh, names->texts, string, length, text);
 	if (!text) {
 		text = arena_alloc(names->arena, sizeof(*text) + length + 1);
@@ -166,14 +165,13 @@ static bool set_by_place(struct names *names, uint32_t node)
 const struct name *names_innermost(struct names *names, uint32_t node)
 {
 	static const struct name nothing = {.function = "?"};
-	const struct callpath_node *frame;
 	struct name found = {0};
 
 	if (node == CALLPATH_NONE)
 		return &nothing;
 	if (node < names->capacity && names->names[node])
 		return names->names[node];
-	frame = callpaths_get(names->paths, node);
+	const struct callpath_node *frame = callpaths_get(names->paths, node);
 	if (frame->module != MODULE_NONE && set_by_place(names, node))
 		return names->names[node];
 	/* A return address may be the first one behind its function, after a call that never

@@ -153,16 +153,14 @@ void samples_adopt_values(struct samples *samples, const struct samples *from,
 {
 	for (size_t i = 0; i < from->num_samples; i++) {
 		const struct sample *fresh = &from->samples[i];
-		struct sample *old;
-		uint32_t common;
 
 		if (!fresh->num_values || !fresh->is_main ||
 		    fresh != samples_find(from, fresh->rank, 0))
 			continue;
-		old = (struct sample *)samples_find(samples, fresh->rank, 0);
+		struct sample *old = (struct sample *)samples_find(samples, fresh->rank, 0);
 		if (!old || old->path == CALLPATH_NONE || fresh->path == CALLPATH_NONE)
 			continue;
-		common = callpaths_common(callpaths, old->path, fresh->path);
+		uint32_t common = callpaths_common(callpaths, old->path, fresh->path);
 		if (common != CALLPATH_NONE)
 			adopt_values(old, fresh, callpaths_get(callpaths, common)->depth);
 	}

@@ -63,11 +63,9 @@ static bool read_pair(uint32_t clock, uint64_t *ticks, uint64_t *ns)
 /* ns for each tick, times 2^SHIFT; 0: not a rate that a clock can have. */
 static uint64_t rate_of(uint64_t ticks0, uint64_t ns0, uint64_t ticks1, uint64_t ns1)
 {
-	unsigned __int128 rate;
-
 	if (ticks1 <= ticks0 || ns1 <= ns0)
 		return 0;
-	rate = ((unsigned __int128)(ns1 - ns0) << SHIFT) / (ticks1 - ticks0);
+	unsigned __int128 rate = ((unsigned __int128)(ns1 - ns0) << SHIFT) / (ticks1 - ticks0);
 	if (rate == 0 || rate > (unsigned __int128)NS_PER_TICK_MAX << SHIFT)
 		return 0;
 	return (uint64_t)rate;
@@ -130,10 +128,8 @@ uint64_t segment_clock_duration(const struct segment_clock *clock, uint64_t tick
 
 uint64_t segment_clock_time(const struct segment_clock *clock, uint64_t ticks)
 {
-	uint64_t ago;
-
 	if (ticks >= clock->now_ticks)
 		return clock->now_ns;
-	ago = segment_clock_duration(clock, clock->now_ticks - ticks);
+	uint64_t ago = segment_clock_duration(clock, clock->now_ticks - ticks);
 	return ago < clock->now_ns ? clock->now_ns - ago : 0;
 }

@@ -79,8 +79,6 @@ static int copy_entries(struct reader *r, uint64_t base, const struct seg_table 
 			uint64_t first, uint64_t count, void *to, size_t size)
 {
 	uint64_t from = base + table->offset + first * table->entry_size;
-	char *raw;
-	int status;
 
 	if (count == 0)
 		return 0;
@@ -88,8 +86,8 @@ static int copy_entries(struct reader *r, uint64_t base, const struct seg_table 
 		return segment_pread(r->fd, to, count * size, from, r->err);
 	if (reader_spend(r, count * table->entry_size) < 0)
 		return -1;
-	raw = xmalloc(count * table->entry_size);
-	status = segment_pread(r->fd, raw, count * table->entry_size, from, r->err);
+	char *raw = xmalloc(count * table->entry_size);
+	int status = segment_pread(r->fd, raw, count * table->entry_size, from, r->err);
 	for (uint64_t i = 0; status == 0 && i < count; i++)
 		memcpy((char *)to + i * size, raw + i * table->entry_size, size);
 	free(raw);
@@ -111,12 +109,10 @@ int reader_copy_lane_entries(struct reader *r, uint64_t base, const struct seg_l
 void *reader_copy_lane_table(struct reader *r, uint64_t base, struct raw_lane *raw,
 			     enum seg_lane_id id, uint64_t count)
 {
-	void *entries;
-
 	if (reader_check_lane_table(r, &raw->head, id, count) < 0 ||
 	    reader_spend(r, count * lane_kinds[id].size) < 0)
 		return NULL;
-	entries = arena_array(raw->arena, count, lane_kinds[id].size);
+	void *entries = arena_array(raw->arena, count, lane_kinds[id].size);
 	if (reader_copy_lane_entries(r, base, &raw->head, id, 0, count, entries) < 0)
 		return NULL;
 	return entries;
@@ -151,12 +147,11 @@ void *reader_copy_table(struct reader *r, enum seg_table_id id, size_t *num_ret)
 	const struct seg_table *table = &r->header.tables[id];
 	uint32_t count = table->count;
 	size_t size = kinds[id].size;
-	void *entries;
 
 	if (check_table(r, &kinds[id], table, count, r->file_size) < 0 ||
 	    reader_spend(r, (uint64_t)count * size) < 0)
 		return NULL;
-	entries = xcalloc(count + 1, size);
+	void *entries = xcalloc(count + 1, size);
 	if (copy_entries(r, 0, table, 0, count, entries, size) < 0) {
 		free(entries);
 		return NULL;

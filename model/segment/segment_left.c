@@ -38,11 +38,9 @@ static bool is_left_over(int fd, const struct seg_header *header)
 static int open_segment(int dir, const char *name, uid_t uid, struct stat *st,
 			struct seg_header *header)
 {
-	int fd;
-
 	if (strncmp(name, PDB_SEGMENT_PREFIX, strlen(PDB_SEGMENT_PREFIX)) != 0)
 		return -1;
-	fd = segment_open_checked(dir, name, uid, st, NULL);
+	int fd = segment_open_checked(dir, name, uid, st, NULL);
 	if (fd >= 0 && segment_read_header(fd, header, NULL) < 0) {
 		close(fd);
 		return -1;
@@ -96,7 +94,6 @@ int segment_find_left(pid_t pid, struct segment_left **ret, struct pdb_error *er
 	struct seg_header live;
 	size_t num = 0, capacity = 0;
 	struct dirent *entry;
-	DIR *list;
 	int dir, fd = segment_open_pid(pid, err), status;
 
 	if (fd < 0)
@@ -111,7 +108,7 @@ int segment_find_left(pid_t pid, struct segment_left **ret, struct pdb_error *er
 	dir = segment_open_dir(pid, err);
 	if (dir < 0)
 		return -1;
-	list = fdopendir(dir);
+	DIR *list = fdopendir(dir);
 	if (!list) {
 		error_errno(err, "fdopendir");
 		close(dir);
@@ -189,7 +186,6 @@ int segment_take_kept(const char *dir, pid_t keeper, struct segment_kept **ret,
 		return error_errno(err, "%s", directory(dir));
 	while ((entry = readdir(list))) {
 		struct seg_header header;
-		struct segment_kept one;
 		struct stat st;
 		int fd = open_segment(dirfd(list), entry->d_name, geteuid(), &st, &header);
 
@@ -201,11 +197,11 @@ int segment_take_kept(const char *dir, pid_t keeper, struct segment_kept **ret,
 			close(fd);
 			continue;
 		}
-		one = (struct segment_kept){.fd = fd,
-					    .rank = header.rank,
-					    .size = header.size,
-					    .pid = header.pid,
-					    .start = header.pid_start};
+		struct segment_kept one = {.fd = fd,
+					   .rank = header.rank,
+					   .size = header.size,
+					   .pid = header.pid,
+					   .start = header.pid_start};
 		memcpy(one.host, header.host, sizeof(one.host));
 		memcpy(one.job, header.job, sizeof(one.job));
 		memcpy(one.executable, header.executable, sizeof(one.executable));
@@ -332,12 +328,11 @@ int segment_clean(const char *dir, const struct segment_process *processes, size
 	DIR *list = opendir(directory(dir));
 	struct live *live = NULL;
 	struct dirent *entry;
-	size_t num_live;
 	int removed = 0;
 
 	if (!list)
 		return error_errno(err, "%s", directory(dir));
-	num_live = processes ? 0 : list_live(list, &live);
+	size_t num_live = processes ? 0 : list_live(list, &live);
 	while ((entry = readdir(list))) {
 		struct seg_header header;
 		struct stat st;

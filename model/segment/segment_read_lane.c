@@ -55,7 +55,6 @@ static size_t expand_transitions(const struct seg_transition *raw, uint64_t coun
 
 	for (uint64_t i = 0; i < count; i++) {
 		uint32_t from = raw[i].from, to = raw[i].to;
-		uint64_t returns;
 
 		/* One that has just been published may not have been made yet. */
 		if (raw[i].count == 0)
@@ -64,7 +63,7 @@ static size_t expand_transitions(const struct seg_transition *raw, uint64_t coun
 			(struct model_transition){.from = from, .to = to, .count = raw[i].count};
 		if (!is_call(&raw[i]) || calls[SEG_STATE_SITE(to)] == 0)
 			continue;
-		returns = calls[SEG_STATE_SITE(to)] - (to == state);
+		uint64_t returns = calls[SEG_STATE_SITE(to)] - (to == state);
 		calls[SEG_STATE_SITE(to)] = 0;
 		if (returns)
 			ret[num++] = (struct model_transition){

@@ -129,10 +129,9 @@ static int read_all(struct reader *r)
 int segment_read(int fd, struct model **model_ret, struct pdb_error *err)
 {
 	struct reader r = reader_of(fd, model_create(), err);
-	int status;
 
 	r.arena = arena_create();
-	status = read_all(&r);
+	int status = read_all(&r);
 	for (size_t i = 0; r.raw && i < r.model->num_lanes; i++) {
 		arena_destroy(r.raw[i].arena);
 		free(r.raw[i].waited);

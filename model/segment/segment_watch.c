@@ -73,14 +73,13 @@ static int hash_module(struct segment_watch *watch, uint32_t index, uint64_t *re
 	const uint64_t strings = watch->reader.header.tables[SEG_TABLE_STRINGS].offset;
 	char path[PATH_SIZE] = "";
 	struct seg_module module;
-	struct known *known;
 
 	*ret = 0;
 	if (index == SEG_NO_FRAME)
 		return 0;
 	if (reader_copy_entry(&watch->reader, SEG_TABLE_MODULES, index, &module) < 0)
 		return -1;
-	known = know(&watch->modules, index);
+	struct known *known = know(&watch->modules, index);
 	if (!known->hash && module.build_id_size > 0 &&
 	    module.build_id_size <= sizeof(module.build_id)) {
 		known->hash = hash_bytes(module.build_id, module.build_id_size);
@@ -117,14 +116,13 @@ static int hash_path(struct segment_watch *watch, uint32_t frame, uint64_t *ret)
 static const struct known *know_site(struct segment_watch *watch, uint32_t index)
 {
 	struct seg_site site;
-	struct known *known;
 	uint64_t hash = 1;
 
 	if (index >= SEG_MAX_SITES) {
 		reader_bad_entry(&watch->reader, "site", index);
 		return NULL;
 	}
-	known = know(&watch->sites, index);
+	struct known *known = know(&watch->sites, index);
 	if (known->hash)
 		return known;
 	if (reader_copy_entry(&watch->reader, SEG_TABLE_SITES, index, &site) < 0 ||
@@ -219,7 +217,6 @@ static int take_stay(struct segment_watch *watch, size_t lane, const struct seg_
 		     struct segment_pulse *pulse)
 {
 	uint64_t base = reader_lane_base(&watch->reader, lane);
-	const struct known *known;
 	struct segment_clock clock;
 	struct seg_lane head;
 
@@ -233,7 +230,7 @@ static int take_stay(struct segment_watch *watch, size_t lane, const struct seg_
 	}
 	segment_clock_init(&clock, &watch->reader.header, current->since);
 	pulse->since_ns = segment_clock_time(&clock, current->since);
-	known = know_site(watch, SEG_STATE_SITE(current->state));
+	const struct known *known = know_site(watch, SEG_STATE_SITE(current->state));
 	if (!known ||
 	    segment_pread(watch->reader.fd, &head, sizeof(head), base, watch->reader.err) < 0 ||
 	    take_stays(watch, base, &head, current->state, &clock, &pulse->stays) < 0)

@@ -226,11 +226,10 @@ static void sample_path(struct codec *c, struct job *job, uint32_t *path)
 	for (uint32_t d = 0; d < depth && codec_goes_on(c); d++) {
 		struct callpath_node node = {.module = MODULE_NONE};
 		size_t before = callpaths_count(paths);
-		bool has_module;
 
 		if (c->to)
 			node = *callpaths_get(paths, callpaths_at_depth(paths, *path, d));
-		has_module = node.module != MODULE_NONE;
+		bool has_module = node.module != MODULE_NONE;
 		CODEC_BELOW(c, node.is_return, 1);
 		CODEC(c, node.offset);
 		CODEC_BELOW(c, has_module, 1);

@@ -41,8 +41,6 @@ static void use_site(struct share_comm *from, uint32_t site)
 static uint32_t place_list(struct share_reader *r, struct share_comm *from, int which, uint32_t id,
 			   int rank, uint32_t num)
 {
-	const struct share_list *list;
-
 	from->places[which] = from->lists[which] = UINT32_MAX;
 	if (id < SHARE_FIRST_LIST || r->in.is_bad)
 		return id == SHARE_ALL_MEMBERS  ? SEG_ALL_MEMBERS
@@ -52,7 +50,7 @@ static uint32_t place_list(struct share_reader *r, struct share_comm *from, int 
 	from->lists[which] = share_reader_item(r, SHARE_LISTS, rank, from->places[which]);
 	if (r->in.is_bad)
 		return 0;
-	list = find_list(r, from->lists[which]);
+	const struct share_list *list = find_list(r, from->lists[which]);
 	if (list->num != num)
 		r->in.is_bad = true;
 	return list->first;

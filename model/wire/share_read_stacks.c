@@ -74,12 +74,11 @@ int share_read_sample(struct share_reader *r, struct job *job, int rank, size_t 
 		      struct pdb_error *err)
 {
 	uint32_t item = share_reader_item(r, SHARE_SAMPLES, rank, number);
-	struct sample sample;
 
 	(void)err;
 	if (r->in.is_bad)
 		return 0;
-	sample = *read_stack(r, job, item);
+	struct sample sample = *read_stack(r, job, item);
 	sample.rank = rank;
 	read_sample_times(r, job, number, &sample);
 	/* Each of its frames is gone through, and has a place in trees. */
