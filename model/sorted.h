@@ -12,6 +12,15 @@
  * SORTED_ORDER(x->size, y->size) ?: SORTED_ORDER(x->name, y->name). */
 #define SORTED_ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
+/* Defines such a function, of elements `x` and `y` of a type: SORTED_BY(by_size, struct file,
+ * SORTED_ORDER(x->size, y->size)). */
+#define SORTED_BY(name_, type_, order_)                                                            \
+	static int name_(const void *a_, const void *b_)                                           \
+	{                                                                                          \
+		const type_ *x = a_, *y = b_;                                                      \
+		return order_;                                                                     \
+	}
+
 /* The index of the first of `num` elements of `size` bytes that is not before the key, `num` if all
  * are. compare(key, element) is above 0 if the element is before the key; those come first. */
 static inline size_t sorted_first(const void *key, const void *base, size_t num, size_t size,

@@ -292,11 +292,7 @@ static void decode_parts(struct code_builder *builder, const char *name)
 		decode_part(builder, name, function->targets[i]);
 }
 
-static int by_address(const void *a, const void *b)
-{
-	return SORTED_ORDER(((const struct code_insn *)a)->address,
-			    ((const struct code_insn *)b)->address);
-}
+SORTED_BY(by_address, struct code_insn, SORTED_ORDER(x->address, y->address))
 
 static struct code_function *decode_function(const struct code_file *file,
 					     const struct code_bounds *bounds)

@@ -122,11 +122,7 @@ static void add_segment(struct core_file *core, const ElfW(Phdr) * phdr)
 		segment->dumped_size = phdr->p_memsz;
 }
 
-static int by_start(const void *a, const void *b)
-{
-	return SORTED_ORDER(((const struct core_segment *)a)->start,
-			    ((const struct core_segment *)b)->start);
-}
+SORTED_BY(by_start, struct core_segment, SORTED_ORDER(x->start, y->start))
 
 /* Into order, without those that overlap one before. */
 static void sort_segments(struct core_file *core)

@@ -149,12 +149,8 @@ static void add_directory(struct loader *loader, const char *path)
 }
 
 /* By rank, the newest first. */
-static int by_rank(const void *a, const void *b)
-{
-	const struct found *x = a, *y = b;
-
-	return SORTED_ORDER(x->env.rank, y->env.rank) ?: SORTED_ORDER(y->written_ns, x->written_ns);
-}
+SORTED_BY(by_rank, struct found,
+	  SORTED_ORDER(x->env.rank, y->env.rank) ?: SORTED_ORDER(y->written_ns, x->written_ns))
 
 static void leave_out(struct loader *loader, struct found *found, char *note)
 {

@@ -75,14 +75,8 @@ static void collect_below_launcher(struct scan *scan, pid_t launcher)
 	scan->num_found = num;
 }
 
-static int compare_age(const void *a, const void *b)
-{
-	const struct found *x = a, *y = b;
-
-	if (x->start_ticks != y->start_ticks)
-		return x->start_ticks < y->start_ticks ? -1 : 1;
-	return (x->pid > y->pid) - (x->pid < y->pid);
-}
+SORTED_BY(compare_age, struct found,
+	  SORTED_ORDER(x->start_ticks, y->start_ticks) ?: SORTED_ORDER(x->pid, y->pid))
 
 /* Keep the oldest job, which spawned the others. A job without a name is told by its size, and a
  * second rank of the same number is of a later one. Returns how many processes are left out. */

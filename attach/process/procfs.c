@@ -228,11 +228,7 @@ void procfs_command(pid_t pid, char *buffer, size_t size)
 	free(text);
 }
 
-static int compare_stat(const void *a, const void *b)
-{
-	return SORTED_ORDER(((const struct procfs_stat *)a)->pid,
-			    ((const struct procfs_stat *)b)->pid);
-}
+SORTED_BY(compare_stat, struct procfs_stat, SORTED_ORDER(x->pid, y->pid))
 
 /* The numbers in a directory of /proc, behind `first` if not 0. The caller frees; NULL and
  * errno. */

@@ -222,11 +222,8 @@ static bool read_block(struct reader *r, uint64_t address, uint32_t block, size_
 	return r->num_objects <= MAX_OBJECTS && (num > 0 || r->num_comms >= most);
 }
 
-static int compare_contexts(const void *a, const void *b)
-{
-	return SORTED_ORDER(((const struct comm *)a)->object.receive_context,
-			    ((const struct comm *)b)->object.receive_context);
-}
+SORTED_BY(compare_contexts, struct comm,
+	  SORTED_ORDER(x->object.receive_context, y->object.receive_context))
 
 static bool read_comms(struct reader *r)
 {

@@ -92,13 +92,9 @@ static bool read_ranks(struct maker *m)
 	return m->meaning->read_ranks(m->library, m->members, m->num_members, m->ranks);
 }
 
-static int compare_items(const void *a, const void *b)
-{
-	const struct item *x = a, *y = b;
-
-	return SORTED_ORDER(x->of.source.comm, y->of.source.comm)
-		       ?: SORTED_ORDER(x->peer, y->peer) ?: SORTED_ORDER(x->number, y->number);
-}
+SORTED_BY(compare_items, struct item,
+	  SORTED_ORDER(x->of.source.comm, y->of.source.comm) ?: SORTED_ORDER(x->peer, y->peer)
+	  ?: SORTED_ORDER(x->number, y->number))
 
 /* ranks: the next ones, of these. */
 static struct queued_message *put_messages(const struct maker *m, struct items *items,
@@ -122,11 +118,7 @@ static struct queued_message *put_messages(const struct maker *m, struct items *
 	return messages;
 }
 
-static int compare_pairs(const void *a, const void *b)
-{
-	return SORTED_ORDER(((const struct message_pair *)a)->peer,
-			    ((const struct message_pair *)b)->peer);
-}
+SORTED_BY(compare_pairs, struct message_pair, SORTED_ORDER(x->peer, y->peer))
 
 /* UCX does not count messages. Of whom a receive from any may be are all members. */
 static void put_pairs(const struct maker *m, const int32_t *ranks, struct message_queues *ret)

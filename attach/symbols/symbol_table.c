@@ -148,15 +148,9 @@ static void consider(const struct symbol_table *table, const GElf_Sym *symbol, u
 		*best = new;
 }
 
-static int compare_entry(const void *a, const void *b)
-{
-	return SORTED_ORDER(((const struct entry *)a)->start, ((const struct entry *)b)->start);
-}
+SORTED_BY(compare_entry, struct entry, SORTED_ORDER(x->start, y->start))
 
-static int compare_jump(const void *a, const void *b)
-{
-	return SORTED_ORDER(((const struct jump *)a)->target, ((const struct jump *)b)->target);
-}
+SORTED_BY(compare_jump, struct jump, SORTED_ORDER(x->target, y->target))
 
 /* The code of a function, or NULL. */
 static const uint8_t *find_code(const struct symbol_table *table, const GElf_Sym *symbol)

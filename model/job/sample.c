@@ -166,14 +166,9 @@ void samples_adopt_values(struct samples *samples, const struct samples *from,
 	}
 }
 
-static int by_rank_and_thread(const void *a, const void *b)
-{
-	const struct sample *x = a, *y = b;
-
-	return SORTED_ORDER(x->rank, y->rank) ?: y->is_main - x->is_main
-					      ?: SORTED_ORDER(x->tid, y->tid)
-					      ?: SORTED_ORDER(x->when_ns, y->when_ns);
-}
+SORTED_BY(by_rank_and_thread, struct sample,
+	  SORTED_ORDER(x->rank, y->rank) ?: y->is_main - x->is_main ?: SORTED_ORDER(x->tid, y->tid)
+	  ?: SORTED_ORDER(x->when_ns, y->when_ns))
 
 void samples_sort(struct samples *samples)
 {

@@ -80,12 +80,8 @@ static bool is_sibling(const struct seg_header *header, const struct seg_header 
 	       strcmp(header->host, live->host) == 0 && strcmp(header->job, live->job) == 0;
 }
 
-static int compare_ranks(const void *a, const void *b)
-{
-	const struct segment_left *x = a, *y = b;
-
-	return SORTED_ORDER(x->rank, y->rank) ?: SORTED_ORDER(x->pid, y->pid);
-}
+SORTED_BY(compare_ranks, struct segment_left,
+	  SORTED_ORDER(x->rank, y->rank) ?: SORTED_ORDER(x->pid, y->pid))
 
 int segment_find_left(pid_t pid, struct segment_left **ret, struct pdb_error *err)
 {
@@ -150,14 +146,10 @@ static bool remove_segment(int dir, const char *name, const struct stat *st)
 	       unlinkat(dir, name, 0) == 0;
 }
 
-static int compare_kept(const void *a, const void *b)
-{
-	const struct segment_kept *x = a, *y = b;
-
-	/* Of several programs of a rank the last one first. */
-	return strcmp(x->job, y->job) ?: SORTED_ORDER(x->rank, y->rank)
-				      ?: SORTED_ORDER(y->start, x->start);
-}
+/* Of several programs of a rank the last one first. */
+SORTED_BY(compare_kept, struct segment_kept,
+	  strcmp(x->job, y->job) ?: SORTED_ORDER(x->rank, y->rank)
+	  ?: SORTED_ORDER(y->start, x->start))
 
 static int sort_kept(struct segment_kept *kept, int num)
 {

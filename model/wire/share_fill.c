@@ -200,12 +200,7 @@ static void add_rank(struct filler *f, const struct rank *rank, const struct job
 	add_lanes(f, rank, lanes, SHARE_RING_TIMES, SHARE_POLLS);
 }
 
-static int compare_ranks(const void *a, const void *b)
-{
-	const struct rank *x = a, *y = b;
-
-	return (x->rank > y->rank) - (x->rank < y->rank);
-}
+SORTED_BY(compare_ranks, struct rank, SORTED_ORDER(x->rank, y->rank))
 
 static bool is_wanted(const struct filler *f, int rank)
 {
