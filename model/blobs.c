@@ -109,9 +109,7 @@ static uint32_t *find_slot(const struct blobs *blobs, uint32_t hash, const void 
 
 static void put_slot(struct blobs *blobs, uint32_t *slot, uint32_t number, uint32_t hash)
 {
-	blobs->hashes = xgrow(blobs->hashes, blobs->num_hashed, &blobs->hashes_capacity,
-			      sizeof(*blobs->hashes));
-	blobs->hashes[blobs->num_hashed++] = hash;
+	*XPUSH(blobs->hashes, blobs->num_hashed, blobs->hashes_capacity) = hash;
 	*slot = number;
 }
 

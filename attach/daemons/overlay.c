@@ -49,8 +49,7 @@ void overlay_ranges_deinit(struct overlay_ranges *set)
 
 void overlay_ranges_append(struct overlay_ranges *set, uint32_t first, uint32_t count)
 {
-	set->ranges = xgrow(set->ranges, set->num, &set->capacity, sizeof(*set->ranges));
-	set->ranges[set->num++] = (struct overlay_range){first, count};
+	*XPUSH(set->ranges, set->num, set->capacity) = (struct overlay_range){first, count};
 }
 
 void overlay_ranges_add(struct overlay_ranges *set, uint32_t first, uint32_t count)

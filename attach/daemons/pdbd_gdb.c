@@ -222,8 +222,7 @@ void pdbd_gdb_hear_order(struct pdbd_gdb *gdb, const uint8_t *payload, size_t le
 
 	if (gdb_order_decode(payload, length, &order, &err) < 0)
 		return;
-	gdb->passed = xgrow(gdb->passed, gdb->num_passed, &gdb->capacity, sizeof(*gdb->passed));
-	gdb->passed[gdb->num_passed++] =
+	*XPUSH(gdb->passed, gdb->num_passed, gdb->capacity) =
 		(struct passed){.channel = order.channel, .daemon = NOT_KNOWN};
 	gdb_order_deinit(&order);
 }

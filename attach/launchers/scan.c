@@ -47,9 +47,8 @@ static void collect(struct scan *scan, pid_t pid, int depth)
 			collect(scan, stat->pid, depth + 1);
 			continue;
 		}
-		scan->found =
-			xgrow(scan->found, scan->num_found, &scan->capacity, sizeof(*scan->found));
-		scan->found[scan->num_found++] = (struct found){env, stat->pid, stat->start_ticks};
+		*XPUSH(scan->found, scan->num_found, scan->capacity) =
+			(struct found){env, stat->pid, stat->start_ticks};
 	}
 }
 

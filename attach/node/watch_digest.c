@@ -33,9 +33,7 @@ void watch_digest_clear(struct watch_digest *digest)
 
 void watch_digest_add_rank(struct watch_digest *digest, const struct watch_rank *rank)
 {
-	digest->ranks =
-		xgrow(digest->ranks, digest->num_ranks, &digest->capacity, sizeof(*digest->ranks));
-	digest->ranks[digest->num_ranks++] = *rank;
+	*XPUSH(digest->ranks, digest->num_ranks, digest->capacity) = *rank;
 }
 
 void watch_digest_add(struct watch_digest *into, const struct watch_digest *part)

@@ -90,9 +90,7 @@ const struct code_body *code_store_add(struct code_store *store, uint32_t module
 	}
 	body = arena_alloc(store->arena, sizeof(*body));
 	*body = (struct code_body){module, function, variables};
-	store->bodies = arena_grow(store->arena, store->bodies, store->num_bodies,
-				   &store->bodies_capacity, sizeof(struct code_body *));
-	store->bodies[store->num_bodies++] = body;
+	*ARENA_PUSH(store->arena, store->bodies, store->num_bodies, store->bodies_capacity) = body;
 	for (size_t i = 0; i < function->num_ranges; i++)
 		add_part(store, body, &function->ranges[i]);
 	return body;
@@ -130,9 +128,8 @@ void code_store_set_trouble(struct code_store *store, uint32_t module, const cha
 	struct trouble *trouble = find_trouble(store, module);
 
 	if (!trouble) {
-		store->troubles = arena_grow(store->arena, store->troubles, store->num_troubles,
-					     &store->troubles_capacity, sizeof(*store->troubles));
-		trouble = &store->troubles[store->num_troubles++];
+		trouble = ARENA_PUSH(store->arena, store->troubles, store->num_troubles,
+				     store->troubles_capacity);
 		*trouble = (struct trouble){.module = module};
 	}
 	if (!trouble->why || strcmp(trouble->why, why) != 0)

@@ -55,9 +55,8 @@ static void make_worlds(struct job_comms_private *p)
 		if (found == PAIR_NONE) {
 			found = (uint32_t)p->num_worlds;
 			pair_map_add(&world_of, key, found);
-			p->worlds = arena_grow(p->arena, p->worlds, p->num_worlds,
-					       &p->worlds_capacity, sizeof(*p->worlds));
-			p->worlds[p->num_worlds++] = (struct world){.is_uniform = true};
+			*ARENA_PUSH(p->arena, p->worlds, p->num_worlds, p->worlds_capacity) =
+				(struct world){.is_uniform = true};
 		}
 		p->members[i].world = found;
 		if (size > p->worlds[found].size)
@@ -211,8 +210,7 @@ static struct draft *find_draft(struct job_comms_private *p, const struct job_co
 	if (found != PAIR_NONE)
 		return &p->drafts[found];
 	pair_map_add(&p->draft_of, key, (uint32_t)p->num_drafts);
-	p->drafts = xgrow(p->drafts, p->num_drafts, &p->drafts_capacity, sizeof(*p->drafts));
-	struct draft *draft = &p->drafts[p->num_drafts++];
+	struct draft *draft = XPUSH(p->drafts, p->num_drafts, p->drafts_capacity);
 	*draft = (struct draft){
 		.comm =
 			{

@@ -211,9 +211,7 @@ static struct shape *add_shape(struct job_model *jm, const struct model *model)
 	shape->number = (uint32_t)jm->num_shapes;
 	map_modules(jm, shape);
 	map_sites(jm, shape);
-	p->shapes = arena_grow(p->arena, p->shapes, jm->num_shapes, &p->shapes_capacity,
-			       sizeof(*p->shapes));
-	p->shapes[jm->num_shapes++] = shape;
+	*ARENA_PUSH(p->arena, p->shapes, jm->num_shapes, p->shapes_capacity) = shape;
 	return shape;
 }
 
@@ -286,9 +284,7 @@ static void flush_tally(struct tally *tally)
 	    last->last + 1 == tally->rank) {
 		last->last = tally->rank;
 	} else {
-		tally->runs = xgrow(tally->runs, tally->num_runs, &tally->runs_capacity,
-				    sizeof(*tally->runs));
-		tally->runs[tally->num_runs++] = (struct run){
+		*XPUSH(tally->runs, tally->num_runs, tally->runs_capacity) = (struct run){
 			.count = tally->count,
 			.first = tally->rank < 0 ? -1 : tally->rank,
 			.last = tally->rank < 0 ? -2 - tally->rank : tally->rank,
@@ -346,10 +342,8 @@ static void build_counts(const struct job_model_private *p, struct job_transitio
 		struct rankset *ranks;
 
 		if (last == 0 || transition->counts[last - 1].count != run->count) {
-			transition->counts = arena_grow(p->arena, transition->counts, last,
-							&transition->counts_capacity,
-							sizeof(*transition->counts));
-			transition->counts[transition->num_counts++] = (struct job_count){
+			*ARENA_PUSH(p->arena, transition->counts, transition->num_counts,
+				    transition->counts_capacity) = (struct job_count){
 				.count = run->count,
 				.ranks = rankset_in(p->arena, rankset_create()),
 			};
@@ -418,13 +412,12 @@ static bool join_class(struct job_model *jm, int rank, const struct model *model
 		return false;
 	if (found == PAIR_NONE) {
 		found = (uint32_t)p->num_classes;
-		p->classes = arena_grow(p->arena, p->classes, found, &p->classes_capacity,
-					sizeof(*p->classes));
-		p->classes[p->num_classes++] = (struct rank_class){
-			.transitions = data->transitions,
-			.shape = shape,
-			.ranks = rankset_in(p->arena, rankset_create()),
-		};
+		*ARENA_PUSH(p->arena, p->classes, p->num_classes, p->classes_capacity) =
+			(struct rank_class){
+				.transitions = data->transitions,
+				.shape = shape,
+				.ranks = rankset_in(p->arena, rankset_create()),
+			};
 		pair_map_add(&p->class_of, key, found);
 		add_counts(jm, -2 - (int)found, shape, data->transitions, data->num_transitions);
 	}
@@ -464,9 +457,8 @@ void job_model_add(struct job_model *jm, int rank, struct model *model, int exam
 	if (p->first_rank < 0)
 		p->first_rank = rank;
 	p->last_shape = shape;
-	p->ranks = xgrow(p->ranks, p->num_ranks, &p->ranks_capacity, sizeof(*p->ranks));
 	model->number = (uint32_t)p->num_ranks;
-	p->ranks[p->num_ranks++] = (struct job_rank){
+	*XPUSH(p->ranks, p->num_ranks, p->ranks_capacity) = (struct job_rank){
 		.rank = rank,
 		.shape = shape->number,
 		.model = model,

@@ -112,10 +112,8 @@ static uint32_t next_role(struct job_model *jm, struct component *component, int
 		component->ordinal = 0;
 	}
 	if (component->ordinal == component->num_roles) {
-		component->roles =
-			arena_grow(jm->private->arena, component->roles, component->num_roles,
-				   &component->capacity, sizeof(*component->roles));
-		component->roles[component->num_roles++] = jm->num_roles++;
+		*ARENA_PUSH(jm->private->arena, component->roles, component->num_roles,
+			    component->capacity) = jm->num_roles++;
 	}
 	return component->roles[component->ordinal++];
 }

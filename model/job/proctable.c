@@ -31,9 +31,7 @@ void proctable_destroy(struct proctable *table)
 void proctable_add(struct proctable *table, int rank, pid_t pid, const char *host,
 		   const char *executable)
 {
-	table->procs =
-		xgrow(table->procs, table->num_procs, &table->capacity, sizeof(*table->procs));
-	table->procs[table->num_procs++] = (struct proc){
+	*XPUSH(table->procs, table->num_procs, table->capacity) = (struct proc){
 		.rank = rank,
 		.pid = pid,
 		.host = xstrdup(host ? host : ""),

@@ -35,10 +35,10 @@ void samples_destroy(struct samples *samples)
 
 struct sample *samples_add(struct samples *samples, const struct sample *sample)
 {
-	samples->samples = xgrow(samples->samples, samples->num_samples, &samples->capacity,
-				 sizeof(*samples->samples));
-	samples->samples[samples->num_samples] = *sample;
-	return &samples->samples[samples->num_samples++];
+	struct sample *copy = XPUSH(samples->samples, samples->num_samples, samples->capacity);
+
+	*copy = *sample;
+	return copy;
 }
 
 struct sample *samples_add_failed(struct samples *samples, int rank, pid_t pid, const char *why)

@@ -92,17 +92,16 @@ static void add_lane(struct builder *b, const struct job_lane *lane, const struc
 		map_symbol(b, lane, trace->sequence[i].symbol);
 	for (size_t i = 0; trace && i < trace->num_elements; i++)
 		map_symbol(b, lane, trace->elements[i].symbol);
-	traces->lanes = arena_grow(traces->arena, traces->lanes, traces->num_lanes,
-				   &b->lanes_capacity, sizeof(*traces->lanes));
-	traces->lanes[traces->num_lanes++] = (struct traces_lane){
-		.rank = lane->rank,
-		.lane = lane->lane,
-		.is_main = lane->data->is_main,
-		.trace = trace,
-		.note = lane->data->trace_note,
-		.symbols = b->map,
-		.num_local = num,
-	};
+	*ARENA_PUSH(traces->arena, traces->lanes, traces->num_lanes, b->lanes_capacity) =
+		(struct traces_lane){
+			.rank = lane->rank,
+			.lane = lane->lane,
+			.is_main = lane->data->is_main,
+			.trace = trace,
+			.note = lane->data->trace_note,
+			.symbols = b->map,
+			.num_local = num,
+		};
 }
 
 struct traces *traces_create(const struct job *job)

@@ -118,8 +118,8 @@ int segment_find_left(pid_t pid, struct segment_left **ret, struct pdb_error *er
 		if (fd < 0)
 			continue;
 		if (is_sibling(&header, &live, &parent) && is_left_over(fd, &header)) {
-			left = xgrow(left, num, &capacity, sizeof(*left));
-			left[num++] = (struct segment_left){header.rank, header.pid};
+			*XPUSH(left, num, capacity) =
+				(struct segment_left){header.rank, header.pid};
 		}
 		close(fd);
 	}
@@ -197,8 +197,7 @@ int segment_take_kept(const char *dir, pid_t keeper, struct segment_kept **ret,
 		memcpy(one.host, header.host, sizeof(one.host));
 		memcpy(one.job, header.job, sizeof(one.job));
 		memcpy(one.executable, header.executable, sizeof(one.executable));
-		*ret = xgrow(*ret, num, &capacity, sizeof(**ret));
-		(*ret)[num++] = one;
+		*XPUSH(*ret, num, capacity) = one;
 	}
 	closedir(list);
 	return sort_kept(*ret, (int)num);
@@ -296,8 +295,7 @@ static size_t list_live(DIR *list, struct live **ret)
 			continue;
 		if (!is_left_over(fd, &one.header) &&
 		    find_parent(one.header.pid, &one.header, &one.parent)) {
-			*ret = xgrow(*ret, num, &capacity, sizeof(**ret));
-			(*ret)[num++] = one;
+			*XPUSH(*ret, num, capacity) = one;
 		}
 		close(fd);
 	}

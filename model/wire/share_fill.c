@@ -35,8 +35,7 @@ struct filler {
 /* The item at hand is complete: add it to the row of this column. */
 static void end_item(struct filler *f, enum share_column_id id)
 {
-	f->row = xgrow(f->row, f->num_row, &f->row_capacity, sizeof(*f->row));
-	f->row[f->num_row++] =
+	*XPUSH(f->row, f->num_row, f->row_capacity) =
 		share_column_add_item(&f->share->columns[id], id, f->item.bytes, f->item.num);
 	f->item.num = 0;
 }
@@ -70,8 +69,7 @@ static uint32_t find_list(struct filler *f, const struct model *model, uint32_t 
 						model_members(model, first), size) == 0))
 			return SHARE_FIRST_LIST + i;
 	}
-	f->lists = xgrow(f->lists, i, &f->lists_capacity, sizeof(*f->lists));
-	f->lists[f->num_lists++] = (struct list){first, num};
+	*XPUSH(f->lists, f->num_lists, f->lists_capacity) = (struct list){first, num};
 	return SHARE_FIRST_LIST + i;
 }
 

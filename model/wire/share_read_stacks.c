@@ -55,9 +55,7 @@ static void read_values(struct share_reader *r, struct sample *sample)
 
 	while (r->in.at < r->in.end && decoder_charge(&r->in, 2, sizeof(value))) {
 		share_item_value(&r->own, &value, &depth);
-		sample->values = xgrow(sample->values, sample->num_values, &capacity,
-				       sizeof(*sample->values));
-		sample->values[sample->num_values++] = value;
+		*XPUSH(sample->values, sample->num_values, capacity) = value;
 	}
 }
 
@@ -138,8 +136,7 @@ static void take_chain(struct share_reader *r, struct frame_name *ret)
 			r->in.is_bad = true;
 			return;
 		}
-		ret->name = xgrow(ret->name, ret->num, &ret->capacity, sizeof(*ret->name));
-		name = &ret->name[ret->num++];
+		name = XPUSH(ret->name, ret->num, ret->capacity);
 		*name = (struct name){.line = 0};
 		share_item_name(&r->own, name, &has_caller);
 	}
