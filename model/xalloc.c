@@ -49,6 +49,16 @@ char *xasprintf(const char *format, ...)
 	return or_die(text);
 }
 
+void *xgrow_to(void *array, size_t *num, size_t wanted, size_t element_size)
+{
+	if (wanted <= *num)
+		return array;
+	array = xreallocarray(array, wanted, element_size);
+	memset((char *)array + *num * element_size, 0, (wanted - *num) * element_size);
+	*num = wanted;
+	return array;
+}
+
 void *xgrow(void *array, size_t num, size_t *capacity, size_t element_size)
 {
 	if (num < *capacity)

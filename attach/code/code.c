@@ -75,12 +75,7 @@ static struct code_file *get_file(struct code_reader *reader, uint32_t id)
 
 	if (id >= num)
 		return NULL;
-	if (reader->num_files < num) {
-		reader->files = xreallocarray(reader->files, num, sizeof(*reader->files));
-		memset(reader->files + reader->num_files, 0,
-		       (num - reader->num_files) * sizeof(*reader->files));
-		reader->num_files = num;
-	}
+	reader->files = xgrow_to(reader->files, &reader->num_files, num, sizeof(*reader->files));
 	if (!reader->files[id].files.is_open)
 		open_file(modules_get(reader->modules, id), &reader->files[id]);
 	reader->effort = LEAST_EFFORT + reader->files[id].stored;

@@ -50,13 +50,8 @@ static struct debug_files *get_module(struct symbols *symbols, uint32_t id)
 
 	if (id >= num)
 		return NULL;
-	if (symbols->num_modules < num) {
-		symbols->by_module =
-			xreallocarray(symbols->by_module, num, sizeof(*symbols->by_module));
-		memset(symbols->by_module + symbols->num_modules, 0,
-		       (num - symbols->num_modules) * sizeof(*symbols->by_module));
-		symbols->num_modules = num;
-	}
+	symbols->by_module = xgrow_to(symbols->by_module, &symbols->num_modules, num,
+				      sizeof(*symbols->by_module));
 	if (!symbols->by_module[id].is_open)
 		debug_files_open(modules_get(symbols->modules, id), &symbols->by_module[id]);
 	return &symbols->by_module[id];

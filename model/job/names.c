@@ -95,14 +95,9 @@ void names_set(struct names *names, uint32_t node, const struct name *name)
 	struct name *own;
 	size_t num = 0;
 
-	if (node >= names->capacity) {
-		size_t capacity = node + 1 + node / 2;
-
-		names->names = xreallocarray(names->names, capacity, sizeof(*names->names));
-		memset(names->names + names->capacity, 0,
-		       (capacity - names->capacity) * sizeof(*names->names));
-		names->capacity = capacity;
-	}
+	if (node >= names->capacity)
+		names->names = xgrow_to(names->names, &names->capacity, node + 1 + node / 2,
+					sizeof(*names->names));
 	for (const struct name *at = name; at; at = at->caller)
 		num++;
 	for (; num > NAMES_MAX_CHAIN; num--)

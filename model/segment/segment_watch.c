@@ -56,14 +56,9 @@ void segment_watch_destroy(struct segment_watch *watch)
 
 static struct known *know(struct known_table *table, uint32_t index)
 {
-	if (index >= table->num) {
-		size_t num = 2 * (size_t)index + 16;
-
-		table->entries = xreallocarray(table->entries, num, sizeof(*table->entries));
-		memset(table->entries + table->num, 0,
-		       (num - table->num) * sizeof(*table->entries));
-		table->num = num;
-	}
+	if (index >= table->num)
+		table->entries = xgrow_to(table->entries, &table->num, 2 * (size_t)index + 16,
+					  sizeof(*table->entries));
 	return &table->entries[index];
 }
 
