@@ -46,21 +46,20 @@ void code_store_destroy(struct code_store *store)
 	free(store);
 }
 
+static int begins_before(const void *key, const void *element)
+{
+	const struct part *x = key, *part = element;
+
+	return part->module != x->module ? part->module < x->module
+					 : part->range.begin <= x->range.begin;
+}
+
 /* How many parts begin at or before the address. */
 static size_t count_until(const struct code_store *store, uint32_t module, uint64_t address)
 {
-	size_t low = 0, high = store->num_parts;
+	const struct part key = {.module = module, .range.begin = address};
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct part *part = &store->parts[middle];
-
-		if (part->module != module ? part->module < module : part->range.begin <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_first(&key, store->parts, store->num_parts, sizeof(key), begins_before);
 }
 
 static void add_part(struct code_store *store, const struct code_body *body,
