@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "attach/node/node.h"
@@ -416,14 +415,6 @@ int node_sample(struct node *node, const struct rankset *ranks,
 
 /* ---- All of it ---- */
 
-static uint64_t realtime_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static bool all_are_gone(const struct node *node)
 {
 	for (size_t i = 0; i < node->num_locals; i++)
@@ -551,7 +542,7 @@ int node_look(struct node *node, const struct node_look_options *options, char *
 	}
 	for (size_t i = 0; i < node->num_locals; i++)
 		second_look(&node->locals[i]);
-	node->taken_real_ns = realtime_ns();
+	node->taken_real_ns = clock_ns(CLOCK_REALTIME);
 	node->look_seconds = (monotonic_ns() - begin) / 1e9;
 	*trouble_ret = sampled < 0 ? xstrdup(trouble.text) : NULL;
 	return 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <time.h>
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif
 
+#include "model/monotonic.h"
 #include "model/segment/segment_private.h"
 
 enum {
@@ -11,14 +11,6 @@ enum {
 	NS_PER_TICK_MAX = 1000, /* a clock of 1 MHz */
 	INEXACT_NS = 50 * 1000 * 1000,
 };
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* The counter of this processor; false: it is not the segment's kind. */
 static bool read_counter(uint32_t clock, uint64_t *ticks)
