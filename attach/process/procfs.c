@@ -363,6 +363,17 @@ int procfs_check_tracer(pid_t pid, const char *doing, struct pdb_error *err)
 static int explain_refusal(pid_t pid, const struct procfs_stat *stat, const char *doing,
 			   struct pdb_error *err)
 {
+	/* By Yama's scope. */
+	static const char *const reasons[] = {
+		"the kernel refuses. It may be set-uid or not dumpable, or pdb runs in a container "
+		"without CAP_SYS_PTRACE",
+		"kernel.yama.ptrace_scope is 1. Start the job with \"pdb run\", or as root: sysctl "
+		"kernel.yama.ptrace_scope=0",
+		"kernel.yama.ptrace_scope is 2, which allows it to root only. Run pdb as root, or "
+		"as "
+		"root: sysctl kernel.yama.ptrace_scope=0",
+		"kernel.yama.ptrace_scope is 3, which forbids it to everybody until the next boot",
+	};
 	struct procfs_status status;
 	char user[64];
 
@@ -378,27 +389,8 @@ static int explain_refusal(pid_t pid, const struct procfs_stat *stat, const char
 	if (refuse_tracer(pid, stat, status.tracer, doing, err) < 0)
 		return -1;
 	int scope = yama_scope();
-	if (scope == 1)
-		return error_set(err, ERROR_PERMISSION,
-				 "process %d (%s) cannot %s: kernel.yama.ptrace_scope is 1. Start "
-				 "the job with \"pdb run\", or as root: sysctl "
-				 "kernel.yama.ptrace_scope=0",
-				 (int)pid, stat->comm, doing);
-	if (scope == 2)
-		return error_set(err, ERROR_PERMISSION,
-				 "process %d (%s) cannot %s: kernel.yama.ptrace_scope is 2, which "
-				 "allows it to root only. Run pdb as root, or as root: sysctl "
-				 "kernel.yama.ptrace_scope=0",
-				 (int)pid, stat->comm, doing);
-	if (scope == 3)
-		return error_set(err, ERROR_PERMISSION,
-				 "process %d (%s) cannot %s: kernel.yama.ptrace_scope is 3, which "
-				 "forbids it to everybody until the next boot",
-				 (int)pid, stat->comm, doing);
-	return error_set(err, ERROR_PERMISSION,
-			 "process %d (%s) cannot %s: the kernel refuses. It may be set-uid or not "
-			 "dumpable, or pdb runs in a container without CAP_SYS_PTRACE",
-			 (int)pid, stat->comm, doing);
+	return error_set(err, ERROR_PERMISSION, "process %d (%s) cannot %s: %s", (int)pid,
+			 stat->comm, doing, reasons[scope >= 1 && scope <= 3 ? scope : 0]);
 }
 
 int procfs_explain(pid_t pid, int error, const char *doing, struct pdb_error *err)
