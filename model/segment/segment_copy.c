@@ -24,7 +24,7 @@ int reader_spend(struct reader *r, uint64_t bytes)
 
 int reader_bad_entry(struct reader *r, const char *what, size_t index)
 {
-	return error_set(r->err, ERROR_FORMAT, "the segment is corrupt: %s %zu", what, index);
+	return READER_CORRUPT(r, "%s %zu", what, index);
 }
 
 /* What entries are, and how many there may be. */
@@ -63,14 +63,12 @@ static int check_table(struct reader *r, const struct kind *kind, const struct s
 		return 0;
 	if (table->entry_size < kind->size || table->entry_size > ENTRY_SIZE_MAX ||
 	    (kind->size == 1 && table->entry_size != 1))
-		return error_set(r->err, ERROR_FORMAT, "the segment is corrupt: %s of %u bytes",
-				 kind->name, table->entry_size);
+		return READER_CORRUPT(r, "%s of %u bytes", kind->name, table->entry_size);
 	if (count > table->capacity || table->capacity > kind->most)
-		return error_set(r->err, ERROR_FORMAT, "the segment is corrupt: %llu of %u %s",
-				 (unsigned long long)count, table->capacity, kind->name);
+		return READER_CORRUPT(r, "%llu of %u %s", (unsigned long long)count,
+				      table->capacity, kind->name);
 	if (table->offset > room || count * table->entry_size > room - table->offset)
-		return error_set(r->err, ERROR_FORMAT, "the segment is corrupt: %s beyond its end",
-				 kind->name);
+		return READER_CORRUPT(r, "%s beyond its end", kind->name);
 	return 0;
 }
 
@@ -124,8 +122,7 @@ int reader_copy_entry(struct reader *r, enum seg_table_id id, uint32_t index, vo
 
 	if (index >= table->capacity || index >= kinds[id].most ||
 	    table->entry_size < kinds[id].size)
-		return error_set(r->err, ERROR_FORMAT,
-				 "the segment is corrupt: entry %u of table %d", index, id);
+		return READER_CORRUPT(r, "entry %u of table %d", index, id);
 	return segment_pread(r->fd, to, kinds[id].size,
 			     table->offset + (uint64_t)index * table->entry_size, r->err);
 }

@@ -95,7 +95,9 @@ struct reader {
 int reader_begin(struct reader *r, size_t *num_ret);
 /* Charge the budget of this segment. */
 int reader_spend(struct reader *r, uint64_t bytes);
-/* "the segment is corrupt: WHAT INDEX" */
+/* "the segment is corrupt: TEXT"; of an entry "WHAT INDEX". -1. */
+#define READER_CORRUPT(r, ...)                                                                     \
+	error_set((r)->err, ERROR_FORMAT, "the segment is corrupt: " __VA_ARGS__)
 int reader_bad_entry(struct reader *r, const char *what, size_t index);
 
 /* Do `count` entries of a lane's table lie within the lane? */

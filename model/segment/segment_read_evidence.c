@@ -46,9 +46,8 @@ int reader_read_lane_evidence(struct reader *r, uint64_t base, struct raw_lane *
 	    reader_spend(r, raw->num_waited * 2 * sizeof(*raw->waited)) < 0)
 		return -1;
 	if (raw->has_operation && raw->operation.num_waited > waited->capacity)
-		return error_set(r->err, ERROR_FORMAT,
-				 "the segment is corrupt: %u of %u requests waited for",
-				 raw->operation.num_waited, waited->capacity);
+		return READER_CORRUPT(r, "%u of %u requests waited for", raw->operation.num_waited,
+				      waited->capacity);
 	raw->num_ledger = raw->head.tables[SEG_LANE_LEDGER].count;
 	raw->ledger = reader_copy_lane_table(r, base, raw, SEG_LANE_LEDGER, raw->num_ledger);
 	return raw->ledger ? reader_spend(r, raw->num_ledger * sizeof(struct model_ledger)) : -1;

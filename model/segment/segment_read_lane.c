@@ -100,9 +100,7 @@ static int copy_ring(struct reader *r, uint64_t base, struct raw_lane *of, struc
 	if (reader_check_lane_table(r, &of->head, SEG_LANE_RING, capacity) < 0)
 		return -1;
 	if (capacity == 0 || (capacity & (capacity - 1)))
-		return error_set(r->err, ERROR_FORMAT,
-				 "the segment is corrupt: a ring of %u entries",
-				 (unsigned)capacity);
+		return READER_CORRUPT(r, "a ring of %u entries", (unsigned)capacity);
 	if (reader_spend(r, num * (sizeof(*raw) + sizeof(*lane->ring))) < 0)
 		return -1;
 	first = (events - num) & (capacity - 1);
@@ -258,8 +256,7 @@ int reader_finish_lane(struct reader *r, size_t number, const struct segment_clo
 
 	if (use > SEG_LANE_ENDED || current->state >= num_states ||
 	    current->poll_site >= model->num_sites)
-		return error_set(r->err, ERROR_FORMAT, "the segment is corrupt: state of lane %zu",
-				 number);
+		return READER_CORRUPT(r, "state of lane %zu", number);
 	lane->is_main = raw->head.is_main != 0;
 	lane->has_ended = use != SEG_LANE_ACTIVE;
 	lane->tid = raw->head.tid;

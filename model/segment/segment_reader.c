@@ -29,8 +29,7 @@ int reader_begin(struct reader *r, size_t *num_ret)
 	/* What is only claimed has no room in the file: such tables are holes. */
 	r->budget = budget_stored(r->model->bytes);
 	if (num > SEG_MAX_LANES)
-		return error_set(r->err, ERROR_FORMAT, "the segment is corrupt: %llu lanes",
-				 (unsigned long long)num);
+		return READER_CORRUPT(r, "%llu lanes", (unsigned long long)num);
 	if (num && (h->lane_offset > r->file_size || h->lane_size > r->file_size ||
 		    num > (r->file_size - h->lane_offset) / h->lane_size))
 		return error_set(r->err, ERROR_FORMAT,
