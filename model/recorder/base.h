@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The basics of the recorder: macros of the fast path, and private memory straight from the kernel,
- * since the recorder never touches the program's heap. */
+ * The basics of the recorder: types, macros of the fast path, and private memory straight from the
+ * kernel, since the recorder never touches the program's heap. */
 #pragma once
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>

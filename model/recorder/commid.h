@@ -5,8 +5,7 @@
  * number generators", OOPSLA 2014) are part of the format. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "model/recorder/base.h"
 
 /* How it came to be; the first word. */
 enum commid_origin {

@@ -4,9 +4,6 @@
  * here knows MPI. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "model/recorder/commid.h"
 #include "model/recorder/handles.h"
 #include "model/recorder/idhash.h"

@@ -7,9 +7,6 @@
  * small stays mapped, since another thread may be reading it. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "model/recorder/base.h"
 
 enum {

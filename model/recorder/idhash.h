@@ -3,8 +3,7 @@
  * private pages. The keys are in tables of their own; IDHASH_FIND() compares. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "model/recorder/base.h"
 
 #define IDHASH_NONE UINT32_MAX
 

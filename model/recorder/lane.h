@@ -3,9 +3,6 @@
  * Private copies of what the lane publishes make the fast path a row of stores. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "model/recorder/idhash.h"
 #include "model/recorder/looks.h"
 #include "model/recorder/pathcache.h"

@@ -11,9 +11,6 @@
  * has failed. Nothing here knows MPI. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "model/recorder/base.h"
 
 struct lane;

@@ -4,8 +4,6 @@
  * its file. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "model/recorder/writer.h"
 
 struct object {

@@ -14,9 +14,6 @@
 #pragma once
 
 #include <assert.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "model/recorder/base.h"
 #include "model/segment/segment.h"

@@ -17,9 +17,6 @@
  * errno, none fails towards the program. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "model/recorder/lane.h"
 
 /* One exported wrapper. */

@@ -11,10 +11,6 @@
  * key leads to; whoever listed it before the call has a reference. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "model/recorder/base.h"
 #include "model/recorder/writer.h"
 

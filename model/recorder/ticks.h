@@ -2,8 +2,6 @@
  * Time stamps: the processor's counter if it is suitable, else CLOCK_MONOTONIC. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <time.h>
 
 #include "model/recorder/base.h"

@@ -13,8 +13,8 @@
 #pragma once
 
 #include <limits.h>
-#include <stdbool.h>
-#include <stdint.h>
+
+#include "model/recorder/base.h"
 
 enum { TRACE_FILTER_PATTERNS = 64, TRACE_FILTER_TEXT = 2048 };
 

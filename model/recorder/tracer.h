@@ -4,10 +4,6 @@
  * leaves its own events for later. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "model/recorder/idhash.h"
 #include "model/recorder/trace_filter.h"
 #include "model/recorder/writer.h"

@@ -4,9 +4,6 @@
  * _Unwind_* would replace the program's own and break C++ exceptions and thread exit there. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "model/recorder/pathcache.h"
 
 /* The next frame outwards; `at`: the slot that `ip` was read from (NULL: not known). False:

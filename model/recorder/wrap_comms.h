@@ -7,7 +7,6 @@
 #pragma GCC visibility push(default)
 #include <mpi.h>
 #pragma GCC visibility pop
-#include <stddef.h>
 
 #include "model/recorder/comms.h"
 #include "model/recorder/next.h"

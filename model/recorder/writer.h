@@ -3,8 +3,6 @@
  * descriptor stays open, since a program may close all of them at any time. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 #include "model/recorder/base.h"
