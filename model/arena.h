@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A scratch arena: the memory of one answer, freed all at once by its owner. Code that uses it
  * frees nothing. Running out of memory ends the program. Not for several threads at once. */
-#ifndef PDB_MODEL_ARENA_H
-#define PDB_MODEL_ARENA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -48,5 +47,3 @@ void *arena_keep(struct arena *arena, void *object, void (*destroy)(void *));
 	{                                                                                          \
 		return (struct name *)arena_keep(arena, object, name##_end);                       \
 	}
-
-#endif

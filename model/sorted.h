@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Sorting and binary search: the first of several equal elements, or where one would be. Inline, so
  * that the comparison is, too. */
-#ifndef PDB_MODEL_SORTED_H
-#define PDB_MODEL_SORTED_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,6 +11,15 @@
 /* For qsort(): below 0 if a comes first, 0 if they are equal. By several keys:
  * SORTED_ORDER(x->size, y->size) ?: SORTED_ORDER(x->name, y->name). */
 #define SORTED_ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* Defines such a function, of elements `x` and `y` of a type: SORTED_BY(by_size, struct file,
+ * SORTED_ORDER(x->size, y->size)). */
+#define SORTED_BY(name_, type_, order_)                                                            \
+	static int name_(const void *a_, const void *b_)                                           \
+	{                                                                                          \
+		const type_ *x = a_, *y = b_;                                                      \
+		return order_;                                                                     \
+	}
 
 /* The index of the first of `num` elements of `size` bytes that is not before the key, `num` if all
  * are. compare(key, element) is above 0 if the element is before the key; those come first. */
@@ -75,5 +83,3 @@ static inline int sorted_compare_u32(const void *a, const void *b)
 {
 	return SORTED_ORDER(*(const uint32_t *)a, *(const uint32_t *)b);
 }
-
-#endif

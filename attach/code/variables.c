@@ -4,7 +4,6 @@
 #include "attach/code/code_private.h"
 #include "attach/code/variables.h"
 #include "attach/process/maps.h"
-#include "model/xalloc.h"
 
 #define MAX_DEPTH 64         /* of nested scopes */
 #define STACK_SIZE 8         /* of location expressions */
@@ -44,11 +43,9 @@ static bool push(struct stack *stack, struct code_value value)
 
 static bool push_register(struct stack *stack, uint64_t reg, int64_t constant)
 {
-	struct code_value value;
-
 	if (reg >= CODE_CFA)
 		return false;
-	value = code_copy(code_register((unsigned int)reg, 8));
+	struct code_value value = code_copy(code_register((unsigned int)reg, 8));
 	value.constant = constant;
 	return push(stack, value);
 }
@@ -56,11 +53,9 @@ static bool push_register(struct stack *stack, uint64_t reg, int64_t constant)
 /* The value in memory at the address that is on top. */
 static bool load(struct stack *stack, unsigned int size)
 {
-	struct code_value *top;
-
 	if (!stack->num || stack->valid < 8 || !is_size((int)size))
 		return false;
-	top = &stack->values[stack->num - 1];
+	struct code_value *top = &stack->values[stack->num - 1];
 	if (top->num_terms != 1 || top->terms[0].factor != 1 || top->shift ||
 	    top->terms[0].place.kind != CODE_REGISTER)
 		return false;
@@ -70,11 +65,9 @@ static bool load(struct stack *stack, unsigned int size)
 
 static bool add(struct stack *stack, int64_t factor)
 {
-	struct code_value *left;
-
 	if (stack->num < 2)
 		return false;
-	left = &stack->values[--stack->num - 1];
+	struct code_value *left = &stack->values[--stack->num - 1];
 	code_add(left, left + 1, factor);
 	return left->is_known;
 }
@@ -108,13 +101,10 @@ static void cut(struct stack *stack, unsigned int size, bool is_signed)
 /* An operation with a constant on top of the stack. */
 static bool apply_constant(struct stack *stack, uint8_t operation)
 {
-	struct code_value *value;
-	int64_t by;
-
 	if (stack->num < 2 || stack->values[stack->num - 1].num_terms)
 		return false;
-	by = stack->values[--stack->num].constant;
-	value = &stack->values[stack->num - 1];
+	int64_t by = stack->values[--stack->num].constant;
+	struct code_value *value = &stack->values[stack->num - 1];
 	switch (operation) {
 	case DW_OP_mul:
 		return multiply(value, by);
@@ -148,7 +138,6 @@ static bool convert(struct stack *stack, Dwarf_Attribute *location, const Dwarf_
 	Dwarf_Attribute attribute;
 	Dwarf_Word encoding;
 	Dwarf_Die type;
-	int size;
 
 	if (!stack->num)
 		return false;
@@ -159,7 +148,7 @@ static bool convert(struct stack *stack, Dwarf_Attribute *location, const Dwarf_
 	    dwarf_formudata(&attribute, &encoding) ||
 	    (encoding != DW_ATE_signed && encoding != DW_ATE_unsigned))
 		return false;
-	size = dwarf_bytesize(&type);
+	int size = dwarf_bytesize(&type);
 	if (!is_size(size))
 		return false;
 	cut(stack, (unsigned int)size, encoding == DW_ATE_signed);
@@ -268,7 +257,6 @@ static bool is_integer(Dwarf_Die *die, unsigned int *size_ret, bool *is_signed_r
 	Dwarf_Attribute attribute;
 	Dwarf_Die type;
 	Dwarf_Word encoding;
-	int size;
 
 	if (!dwarf_attr_integrate(die, DW_AT_type, &attribute) ||
 	    !dwarf_formref_die(&attribute, &type) || dwarf_peel_type(&type, &type) ||
@@ -276,7 +264,7 @@ static bool is_integer(Dwarf_Die *die, unsigned int *size_ret, bool *is_signed_r
 	    !dwarf_attr_integrate(&type, DW_AT_encoding, &attribute) ||
 	    dwarf_formudata(&attribute, &encoding))
 		return false;
-	size = dwarf_bytesize(&type);
+	int size = dwarf_bytesize(&type);
 	if (!is_size(size))
 		return false;
 	*size_ret = (unsigned int)size;

@@ -4,15 +4,12 @@
  * core_file.c reads one core, core_stack.c what is on its stacks (environment, signals),
  * core_memory.c completes its memory. cores.c chooses cores and unwinds their threads like those of
  * living processes. */
-#ifndef PDB_ATTACH_CORES_H
-#define PDB_ATTACH_CORES_H
+#pragma once
 
-#include <stddef.h>
+#include "model/base.h"
 
 struct code_probe;
 struct cores;
-struct job;
-struct pdb_error;
 struct samples;
 struct words;
 
@@ -36,5 +33,3 @@ struct samples *cores_sample(const struct cores *cores, struct job *job,
 /* Read the job's probes in the main threads' stacks again, from the files; the values come into the
  * job's samples. Files that are not there any more are passed over. */
 void cores_read_values(const struct cores *cores, struct job *job);
-
-#endif

@@ -2,8 +2,7 @@
  * The protocol of pdb and its daemons. pdbd is a program for each MPI, started once on each node of
  * the job, as one MPI job of its own. pdbd-openmpi and pdbd-mpich are guards; they start the
  * daemons themselves from the file beside them. */
-#ifndef PDB_ATTACH_PDBD_H
-#define PDB_ATTACH_PDBD_H
+#pragma once
 
 #include <stdint.h>
 
@@ -61,5 +60,3 @@ struct pdbd_look {
 	uint32_t parts; /* enum share_parts */
 	uint32_t times; /* PDBD_SAMPLE: samples of each thread */
 };
-
-#endif

@@ -2,8 +2,6 @@
  * What a daemon answers when it is asked for its node's ranks: shares (model/wire/share.h) of
  * looks, samples and traces, digests (watch_digest.h), how many live. Nothing when the question is
  * damaged, when the look was given up, or when the job is not known. */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "attach/code/code.h"
@@ -20,7 +18,6 @@
 #include "model/job/code.h"
 #include "model/wire/code_bytes.h"
 #include "model/job/code_store.h"
-#include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/names.h"
@@ -260,7 +257,6 @@ void pdbd_node_sample(void *argument, const uint8_t *payload, size_t length, str
 {
 	struct daemon *daemon = argument;
 	struct decoder in = decoder_of(payload, length);
-	struct job samples_only;
 	struct code_question code;
 	struct pdbd_look question;
 	struct rankset *ranks;
@@ -274,7 +270,7 @@ void pdbd_node_sample(void *argument, const uint8_t *payload, size_t length, str
 		.sleep_until = daemon->sleep_until,
 	};
 	sample(daemon, ranks, &sampling, &code);
-	samples_only = *daemon->job;
+	struct job samples_only = *daemon->job;
 	samples_only.model = NULL;
 	samples_only.holes = NULL;
 	samples_only.num_holes = 0;
@@ -290,11 +286,10 @@ void pdbd_node_more(void *argument, const uint8_t *payload, size_t length, struc
 	struct daemon *daemon = argument;
 	struct decoder in = decoder_of(payload, length);
 	struct pdbd_look question;
-	struct rankset *ranks;
 
 	if (!daemon->job || !take_question(&in, 0, SHARE_DETAILS | SHARE_TRACES, &question))
 		return;
-	ranks = proc_bytes_take_ranks(&in, (int)question.num_ranks);
+	struct rankset *ranks = proc_bytes_take_ranks(&in, (int)question.num_ranks);
 	if (!in.is_bad)
 		answer(daemon->job, ranks, question.parts, ret);
 	rankset_destroy(ranks);
@@ -305,13 +300,12 @@ void pdbd_node_watch(void *argument, const uint8_t *payload, size_t length, stru
 	struct daemon *daemon = argument;
 	struct decoder in = decoder_of(payload, length);
 	const uint8_t *size = decoder_take_bytes(&in, sizeof(uint32_t));
-	struct rankset *sampled;
 	struct watch_digest digest;
 	uint32_t num_ranks = 0;
 
 	if (size)
 		memcpy(&num_ranks, size, sizeof(num_ranks));
-	sampled = proc_bytes_take_ranks(&in, (int)num_ranks);
+	struct rankset *sampled = proc_bytes_take_ranks(&in, (int)num_ranks);
 	if (!in.is_bad && daemon->job) {
 		if (!daemon->watch)
 			daemon->watch = watch_look_create(daemon->ranks, daemon->num_ranks);

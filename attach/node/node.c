@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "attach/node/node.h"
 #include "attach/node/starved.h"
 #include "attach/process/procfs.h"
 #include "attach/stacks/sampler.h"
-#include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
@@ -18,7 +15,6 @@
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
 #include "model/segment/segment_reader.h"
-#include "model/xalloc.h"
 
 /* Threads of a rank that are looked at twice; of further ones only the copy is known. */
 #define MAX_LANES 64
@@ -246,11 +242,9 @@ static void add_holes(struct node *node)
 
 static void set_moves(struct job_lane *lane, const struct local *local)
 {
-	const struct segment_look *look;
-
 	if (lane->lane >= local->num_looks)
 		return;
-	look = &local->looks[lane->lane];
+	const struct segment_look *look = &local->looks[lane->lane];
 	lane->has_second_look = true;
 	/* Until all of the copy was made: a lane that has not moved is of one moment, the same for
 	 * all ranks, since all were looked at before any was copied. */
@@ -380,7 +374,6 @@ static int sample_times(struct node *node, const struct rankset *ranks,
 
 	for (int i = 0; i < sampling->times; i++) {
 		struct samples *some;
-		int result;
 
 		if (i > 0 && !sampling->sleep_until(begin + span * i / (sampling->times - 1)))
 			break;
@@ -388,7 +381,7 @@ static int sample_times(struct node *node, const struct rankset *ranks,
 		bool wants_queues = !node->job->model && (i == 0 || i == sampling->times - 1);
 		unsigned flags = threads | (wants_queues ? SAMPLER_QUEUES : 0);
 
-		result = take_samples(node, ranks, node->num_locals, flags, &some, err);
+		int result = take_samples(node, ranks, node->num_locals, flags, &some, err);
 		if (result == 0) {
 			try_again(node, some, flags);
 			samples_move(all, some, NULL, true);
@@ -421,14 +414,6 @@ int node_sample(struct node *node, const struct rankset *ranks,
 }
 
 /* ---- All of it ---- */
-
-static uint64_t realtime_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 static bool all_are_gone(const struct node *node)
 {
@@ -473,7 +458,6 @@ static int sample_evenly(struct node *node, const struct node_look_options *opti
 
 	for (int i = first; i < end; i++) {
 		struct samples *more;
-		size_t num;
 
 		if (i > 0 && !options->sleep_until(begin_ns + span_ns * i / (STACK_LOOKS - 1)))
 			break;
@@ -481,7 +465,7 @@ static int sample_evenly(struct node *node, const struct node_look_options *opti
 				      options->max_samples, flags, &more, err);
 		if (result == 0 && options->prepare && i + 1 < STACK_LOOKS)
 			options->prepare(options->context, more);
-		num = more->num_samples;
+		size_t num = more->num_samples;
 		if (result == 0)
 			samples_move(node->samples, more, NULL, true);
 		samples_destroy(more);
@@ -558,7 +542,7 @@ int node_look(struct node *node, const struct node_look_options *options, char *
 	}
 	for (size_t i = 0; i < node->num_locals; i++)
 		second_look(&node->locals[i]);
-	node->taken_real_ns = realtime_ns();
+	node->taken_real_ns = clock_ns(CLOCK_REALTIME);
 	node->look_seconds = (monotonic_ns() - begin) / 1e9;
 	*trouble_ret = sampled < 0 ? xstrdup(trouble.text) : NULL;
 	return 0;

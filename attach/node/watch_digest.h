@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What all ranks of a watched job do at one moment: who is inside MPI, who outside, and numbers.
  * Digests of several nodes are united on the way (pdbd.h). */
-#ifndef PDB_ATTACH_WATCH_DIGEST_H
-#define PDB_ATTACH_WATCH_DIGEST_H
+#pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
-struct buffer;
-struct pdb_error;
+#include "model/base.h"
 
 #define WATCH_NEVER UINT64_MAX
 
@@ -76,5 +71,3 @@ int watch_digest_decode(const uint8_t *bytes, size_t length, int num_ranks,
 
 /* Unite *into, which may be empty, with another part. -1, and *into as before: it is damaged. */
 int watch_digest_merge(struct buffer *into, const uint8_t *part, size_t length, int num_ranks);
-
-#endif

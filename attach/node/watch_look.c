@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <poll.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,7 +14,6 @@
 #include "model/segment/segment.h"
 #include "model/segment/segment_reader.h"
 #include "model/segment/segment_watch.h"
-#include "model/xalloc.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 /* One that has polled so long ago may have had no processor since; later it computes. */
@@ -147,15 +142,13 @@ static void look_for_suspension(struct watch_look *look, uint64_t now_ns,
 
 static void search_segment(struct watched *watched, uint64_t now_ns)
 {
-	int fd;
-
 	if (watched->segment || now_ns < watched->next_search_ns)
 		return;
 	watched->search_ns = watched->search_ns ? 2 * watched->search_ns : SEARCH_NS;
 	if (watched->search_ns > SEARCH_MAX_NS)
 		watched->search_ns = SEARCH_MAX_NS;
 	watched->next_search_ns = now_ns + watched->search_ns;
-	fd = segment_open_pid(watched->pid, NULL);
+	int fd = segment_open_pid(watched->pid, NULL);
 	if (fd >= 0)
 		watched->segment = segment_watch_create(fd, NULL);
 }
@@ -239,14 +232,13 @@ static void take_activity(struct watch_look *look, struct watched *watched, pid_
 {
 	const struct sampler_target target = {watched->rank, watched->pid, 0};
 	struct procfs_stat stat;
-	uint64_t work;
 
 	if (now_ns < watched->next_activity_ns || look->num_active >= MAX_ACTIVE)
 		return;
 	look->num_active++;
 	take_stays(look, watched);
 	watched->next_activity_ns = now_ns + ACTIVITY_NS;
-	work = read_work(watched->pid, tid);
+	uint64_t work = read_work(watched->pid, tid);
 	if (!watched->first_work)
 		watched->first_work = work;
 	work -= watched->first_work;

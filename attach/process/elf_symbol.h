@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Symbols of libraries and executables: what they export, and where a running process has a global
  * variable or function. */
-#ifndef PDB_ATTACH_ELF_SYMBOL_H
-#define PDB_ATTACH_ELF_SYMBOL_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 struct maps_object;
 
@@ -18,5 +15,3 @@ bool elf_symbol_is_exported(const char *path, const char *name);
  * define it, ENOEXEC if it is no ELF file. */
 int elf_symbol_find(pid_t pid, const struct maps_object *object, const char *name,
 		    uint64_t *address_ret, uint64_t *size_ret);
-
-#endif

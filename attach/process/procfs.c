@@ -4,15 +4,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "attach/process/procfs.h"
-#include "model/error.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 #define MAX_FILE ((size_t)16 << 20)
 #define MAX_SEARCHED 1024  /* threads of a process that are asked for their numbers */
@@ -87,14 +81,13 @@ bad:
 int procfs_stat(pid_t pid, pid_t tid, struct procfs_stat *ret)
 {
 	char name[64] = "stat", *text;
-	int result;
 
 	if (tid)
 		snprintf(name, sizeof(name), "task/%d/stat", (int)tid);
 	text = procfs_read(pid, name, NULL);
 	if (!text)
 		return -1;
-	result = parse_stat(text, ret);
+	int result = parse_stat(text, ret);
 	free(text);
 	return result;
 }
@@ -108,13 +101,11 @@ static int no_stat(pid_t pid, struct pdb_error *err)
 
 int procfs_look(pid_t pid, uint64_t start_ticks, struct procfs_stat *ret, struct pdb_error *err)
 {
-	int num_others;
-
 	if (procfs_stat(pid, 0, ret))
 		return no_stat(pid, err);
 	if (start_ticks && ret->start_ticks != start_ticks)
 		return error_set(err, ERROR_GONE, "process %d has ended", (int)pid);
-	num_others = ret->num_threads - 1;
+	int num_others = ret->num_threads - 1;
 	if (ret->state == 'Z' && num_others > 0)
 		return error_set(
 			err, ERROR_UNSUPPORTED,
@@ -206,10 +197,9 @@ bool procfs_executable(pid_t pid, char *buffer, size_t size)
 {
 	static const char deleted[] = " (deleted)";
 	char path[64], target[PATH_MAX];
-	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	n = readlink(path, target, sizeof(target) - 1);
+	ssize_t n = readlink(path, target, sizeof(target) - 1);
 	if (n < 0 || (size_t)n >= size)
 		return false;
 	memcpy(buffer, target, (size_t)n);
@@ -238,11 +228,7 @@ void procfs_command(pid_t pid, char *buffer, size_t size)
 	free(text);
 }
 
-static int compare_stat(const void *a, const void *b)
-{
-	return SORTED_ORDER(((const struct procfs_stat *)a)->pid,
-			    ((const struct procfs_stat *)b)->pid);
-}
+SORTED_BY(compare_stat, struct procfs_stat, SORTED_ORDER(x->pid, y->pid))
 
 /* The numbers in a directory of /proc, behind `first` if not 0. The caller frees; NULL and
  * errno. */
@@ -377,9 +363,19 @@ int procfs_check_tracer(pid_t pid, const char *doing, struct pdb_error *err)
 static int explain_refusal(pid_t pid, const struct procfs_stat *stat, const char *doing,
 			   struct pdb_error *err)
 {
+	/* By Yama's scope. */
+	static const char *const reasons[] = {
+		"the kernel refuses. It may be set-uid or not dumpable, or pdb runs in a container "
+		"without CAP_SYS_PTRACE",
+		"kernel.yama.ptrace_scope is 1. Start the job with \"pdb run\", or as root: sysctl "
+		"kernel.yama.ptrace_scope=0",
+		"kernel.yama.ptrace_scope is 2, which allows it to root only. Run pdb as root, or "
+		"as "
+		"root: sysctl kernel.yama.ptrace_scope=0",
+		"kernel.yama.ptrace_scope is 3, which forbids it to everybody until the next boot",
+	};
 	struct procfs_status status;
 	char user[64];
-	int scope;
 
 	if (procfs_status(pid, &status))
 		return no_stat(pid, err);
@@ -392,28 +388,9 @@ static int explain_refusal(pid_t pid, const struct procfs_stat *stat, const char
 	}
 	if (refuse_tracer(pid, stat, status.tracer, doing, err) < 0)
 		return -1;
-	scope = yama_scope();
-	if (scope == 1)
-		return error_set(err, ERROR_PERMISSION,
-				 "process %d (%s) cannot %s: kernel.yama.ptrace_scope is 1. Start "
-				 "the job with \"pdb run\", or as root: sysctl "
-				 "kernel.yama.ptrace_scope=0",
-				 (int)pid, stat->comm, doing);
-	if (scope == 2)
-		return error_set(err, ERROR_PERMISSION,
-				 "process %d (%s) cannot %s: kernel.yama.ptrace_scope is 2, which "
-				 "allows it to root only. Run pdb as root, or as root: sysctl "
-				 "kernel.yama.ptrace_scope=0",
-				 (int)pid, stat->comm, doing);
-	if (scope == 3)
-		return error_set(err, ERROR_PERMISSION,
-				 "process %d (%s) cannot %s: kernel.yama.ptrace_scope is 3, which "
-				 "forbids it to everybody until the next boot",
-				 (int)pid, stat->comm, doing);
-	return error_set(err, ERROR_PERMISSION,
-			 "process %d (%s) cannot %s: the kernel refuses. It may be set-uid or not "
-			 "dumpable, or pdb runs in a container without CAP_SYS_PTRACE",
-			 (int)pid, stat->comm, doing);
+	int scope = yama_scope();
+	return error_set(err, ERROR_PERMISSION, "process %d (%s) cannot %s: %s", (int)pid,
+			 stat->comm, doing, reasons[scope >= 1 && scope <= 3 ? scope : 0]);
 }
 
 int procfs_explain(pid_t pid, int error, const char *doing, struct pdb_error *err)

@@ -6,14 +6,9 @@
  * Beside it: maps.c and memory.c have the mappings and memory of a process, image.c the programs
  * and libraries in it, elf_symbol.c the addresses of their variables, elf_needed.c the libraries
  * that a program loads. */
-#ifndef PDB_ATTACH_PROCFS_H
-#define PDB_ATTACH_PROCFS_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-struct pdb_error;
+#include "model/base.h"
 
 struct procfs_stat {
 	pid_t pid;
@@ -91,5 +86,3 @@ int procfs_check_tracer(pid_t pid, const char *doing, struct pdb_error *err);
  * is another user's, it is being traced, it cannot be traced on this system. `doing` completes
  * "cannot ...", for example "be stopped". Returns -1. */
 int procfs_explain(pid_t pid, int error, const char *doing, struct pdb_error *err);
-
-#endif

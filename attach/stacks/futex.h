@@ -2,14 +2,11 @@
  * Whom a thread waits for in the kernel. Locks, joins and conditions all end in futex(2), whose
  * argument is the address of a word. What glibc keeps in and beside such words tells who will wake
  * the thread (nptl/sysdeps/pthread, bits/struct_mutex.h, bits/struct_rwlock.h). */
-#ifndef PDB_ATTACH_FUTEX_H
-#define PDB_ATTACH_FUTEX_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
 #include <sys/user.h>
+
+#include "model/base.h"
 
 struct sample_wait;
 
@@ -42,5 +39,3 @@ struct sample_wait futex_judge(const struct futex_call *call, const uint32_t *wo
  * memory that end where the 64 bytes begin that the address is in. */
 enum { FUTEX_BEFORE = 128 };
 bool futex_is_of_thread(uint64_t address, const uint64_t *before);
-
-#endif

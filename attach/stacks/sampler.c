@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <uthash.h>
 
@@ -18,13 +16,10 @@
 #include "attach/stacks/unwind.h"
 #include "model/job/callpath.h"
 #include "model/job/code.h"
-#include "model/error.h"
 #include "model/job/message_queues.h"
 #include "model/job/modules.h"
 #include "model/job/blocked.h"
 #include "model/job/sample.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 #define STACK_SIZE ((size_t)64 << 10)     /* copied of each stack at first */
 #define DEEP_STACK_SIZE ((size_t)2 << 20) /* and again if that was too little */
@@ -558,7 +553,6 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 {
 	struct subjects subjects = {0};
 	size_t i, num;
-	int result;
 
 	if (!sampler->stacks) {
 		sampler->stacks = xmalloc(MAX_AT_ONCE * STACK_SIZE);
@@ -574,7 +568,7 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 	/* Else they are all there. */
 	if (flags & SAMPLER_AWAITED && !(flags & SAMPLER_ALL_THREADS))
 		take_awaited(sampler, &subjects, flags);
-	result = check_all_refused(&subjects, err);
+	int result = check_all_refused(&subjects, err);
 	for (i = 0; !result && i < subjects.num; i++) {
 		struct subject *subject = &subjects.list[i];
 

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 #include <ucontext.h>
 
 #include "attach/process/image.h"
@@ -12,8 +10,6 @@
 #include "model/job/code.h"
 #include "model/job/modules.h"
 #include "model/job/sample.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 #define MAX_FRAMES 4096
 #define MAX_BYTES ((uint64_t)1 << 20) /* read behind addresses, of a stack */
@@ -62,12 +58,11 @@ static bool is_trampoline(struct walk *walk, uint64_t ip)
  * else something older may be in that place. */
 static unsigned int signal_number(struct walk *walk, unw_cursor_t *cursor)
 {
-	uint64_t added;
 	unw_word_t sp, mask, info;
 
 	if (unw_get_reg(cursor, UNW_REG_SP, &sp) || !walk_read(walk, sp + MASK_FROM_SP, &mask))
 		return 0;
-	added = walk->blocked & ~mask;
+	uint64_t added = walk->blocked & ~mask;
 	walk->blocked = mask;
 	if (!(added & (added - 1)))
 		return (unsigned int)ffsll((long long)added);

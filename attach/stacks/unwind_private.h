@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Shared by the parts of unwind.h: the process as shown to libunwind (unwind_space.c), and a walk
  * along one of its stacks (unwind.c). */
-#ifndef PDB_ATTACH_UNWIND_PRIVATE_H
-#define PDB_ATTACH_UNWIND_PRIVATE_H
+#pragma once
 
 #include <libunwind.h>
 
@@ -52,5 +51,3 @@ bool unwind_bias(struct unwind_space *space, uint32_t module, uint64_t *ret);
 /* Where code is. */
 void unwind_locate(struct unwind_space *space, uint64_t ip, bool is_return,
 		   struct unwind_frame *ret);
-
-#endif

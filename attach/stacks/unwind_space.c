@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/process/image.h"
 #include "attach/process/maps.h"
@@ -9,7 +7,6 @@
 #include "attach/stacks/unwind_private.h"
 #include "model/interrupt.h"
 #include "model/job/modules.h"
-#include "model/xalloc.h"
 
 /* Exported by libunwind for accessors such as these (its own for ptrace and core files use it too),
  * but declared in none of its headers. Searches a binary search table by way of access_mem. */
@@ -84,8 +81,6 @@ bool walk_read_part(const struct tracee_part *part, uint64_t address, unw_word_t
 bool walk_read(struct walk *walk, uint64_t address, unw_word_t *value)
 {
 	const struct memory *memory = &walk->space->memory;
-	const struct maps_range *range;
-	struct image *image;
 	uint64_t bias;
 
 	if (!walk_look(walk, 1))
@@ -93,10 +88,10 @@ bool walk_read(struct walk *walk, uint64_t address, unw_word_t *value)
 	if (walk_read_part(&walk->tracee->stack, address, value) ||
 	    walk_read_part(&walk->tracee->other, address, value))
 		return true;
-	range = maps_find(walk->space->maps, address);
+	const struct maps_range *range = maps_find(walk->space->maps, address);
 	if (!range || !range->is_readable)
 		return false;
-	image = find_image(walk->space, range, &bias);
+	struct image *image = find_image(walk->space, range, &bias);
 	/* A writable page holds nothing that an unwinder needs, but the table entries of C++ code
 	 * point through one to their personality routine: any value will do. */
 	*value = 0;

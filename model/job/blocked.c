@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 
+#include "model/base.h"
 #include "model/job/blocked.h"
-#include "model/xalloc.h"
 
 static char *copy_text(const char *text)
 {

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Machine code for analyses: the instructions of one function, their effects on integer registers
  * and memory, and its variables. Filled by attach/. Addresses are ELF virtual ones. */
-#ifndef PDB_MODEL_CODE_H
-#define PDB_MODEL_CODE_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 /* Registers have their DWARF numbers. One more stands for the canonical frame address, the stack
  * pointer's value in the caller, so that a stack slot is memory at CFA + displacement. */
@@ -160,5 +157,3 @@ void code_question_deinit(struct code_question *question);
 /* A value as the variable has it, and how a value is made of what its places hold. */
 int64_t code_extend(int64_t bits, unsigned size, bool is_signed);
 int64_t code_evaluate(const struct code_value *value, const int64_t places[CODE_MAX_TERMS]);
-
-#endif

@@ -1,24 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * All that is known of a job at one moment: what analyses read and snapshots hold. */
-#ifndef PDB_MODEL_JOB_H
-#define PDB_MODEL_JOB_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <sys/types.h>
+#include "model/base.h"
 
-struct callpaths;
 struct code_probe;
 struct code_store;
-struct job_model;
-struct modules;
 struct names;
-struct pdb_error;
-struct proctable;
-struct rankset;
-struct samples;
 
 /* A rank about which something is not known, and why: never stops an answer, always told. */
 struct job_hole {
@@ -86,5 +74,3 @@ int snapshot_save(const struct job *job, const char *path, struct pdb_error *err
 int snapshot_check_path(const char *path, struct pdb_error *err);
 /* Read one back. Untrusted input: every count and index is checked, sizes are bounded. */
 int snapshot_load(const char *path, struct job **job_ret, struct pdb_error *err);
-
-#endif

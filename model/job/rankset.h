@@ -2,17 +2,9 @@
  * A set of MPI_COMM_WORLD ranks, kept as a compressed bitmap (CRoaring).
  *
  * As text: "0,3-5", "0-63:8" (every 8th), printed without stride as "0,3-5". */
-#ifndef PDB_MODEL_RANKSET_H
-#define PDB_MODEL_RANKSET_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "model/arena.h"
-
-struct pdb_error;
-struct rankset;
+#include "model/base.h"
 
 struct rankset *rankset_create(void);
 void rankset_destroy(struct rankset *set); /* NULL is fine */
@@ -48,5 +40,3 @@ size_t rankset_serialize(const struct rankset *set, uint8_t **bytes);
 /* From untrusted bytes; NULL and *err if they are not a valid set of ranks below `size`. */
 struct rankset *rankset_deserialize(const uint8_t *bytes, size_t length, int size,
 				    struct pdb_error *err);
-
-#endif

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Stack samples: what was seen of one thread at one moment. Plain data, filled by attach/. */
-#ifndef PDB_MODEL_SAMPLE_H
-#define PDB_MODEL_SAMPLE_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 struct blocked;
-struct callpaths;
-struct rankset;
 
 enum sample_status {
 	SAMPLE_COMPLETE,   /* unwound to the outermost frame */
@@ -99,5 +93,3 @@ const struct blocked *samples_blocked(const struct samples *samples,
 				      const struct sample *sample);
 /* Who traces the thread by its note: "pid 7 (gdb)"; NULL: nobody, or not said. The caller frees. */
 char *sample_tracer(const struct sample *sample);
-
-#endif

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 
 #include "model/codec.h"
 #include "model/job/code.h"
 #include "model/job/modules.h"
 #include "model/budget.h"
 #include "model/wire/code_bytes.h"
-#include "model/xalloc.h"
 
 enum {
 	MAX_INSNS = 16 << 20, /* of a function, as bytes of code */

@@ -3,16 +3,12 @@
  * sizes are checked against what has come, and every number against what it counts. Items stay
  * unread until share_to_job(). */
 #include <endian.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <zstd.h>
 
 #include "model/hash.h"
 #include "model/codec.h"
-#include "model/error.h"
 #include "model/wire/share_private.h"
-#include "model/xalloc.h"
 
 enum { LEVEL = 1 };
 
@@ -200,13 +196,10 @@ static int refuse(const struct decoder *in, struct pdb_error *err)
 /* The bytes before compression, which the caller frees; NULL: corrupt. */
 static uint8_t *decompress(const uint8_t *bytes, size_t size, size_t raw_size)
 {
-	uint8_t *raw;
-	size_t got;
-
 	if (ZSTD_getFrameContentSize(bytes, size) != raw_size)
 		return NULL;
-	raw = xmalloc(raw_size + 1);
-	got = ZSTD_decompress(raw, raw_size, bytes, size);
+	uint8_t *raw = xmalloc(raw_size + 1);
+	size_t got = ZSTD_decompress(raw, raw_size, bytes, size);
 	if (ZSTD_isError(got) || got != raw_size) {
 		free(raw);
 		return NULL;
@@ -221,7 +214,6 @@ int share_decode(const uint8_t *bytes, size_t size, int num_ranks, struct share 
 	struct header header;
 	struct share *share;
 	uint64_t raw_size;
-	uint8_t *raw;
 
 	if (size < sizeof(header) || memcmp(bytes, SHARE_MAGIC, 8) != 0)
 		return error_set(err, ERROR_FORMAT, "not a share, or truncated");
@@ -234,7 +226,7 @@ int share_decode(const uint8_t *bytes, size_t size, int num_ranks, struct share 
 	if (le64toh(header.packed_size) != size - sizeof(header) || in.is_too_much ||
 	    le64toh(header.checksum) != checksum_of(bytes, size))
 		return refuse(&in, err);
-	raw = decompress(bytes + sizeof(header), size - sizeof(header), raw_size);
+	uint8_t *raw = decompress(bytes + sizeof(header), size - sizeof(header), raw_size);
 	if (!raw)
 		return refuse(&in, err);
 	in.at = raw;

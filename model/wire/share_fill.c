@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * From a job to columns: which items a rank has. What is in them share_items.h tells. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/job/callpath.h"
 #include "model/job/code_store.h"
@@ -16,7 +14,6 @@
 #include "model/wire/code_bytes.h"
 #include "model/wire/queue_bytes.h"
 #include "model/wire/share_items.h"
-#include "model/xalloc.h"
 
 struct filler {
 	struct share *share;
@@ -38,8 +35,7 @@ struct filler {
 /* The item at hand is complete: add it to the row of this column. */
 static void end_item(struct filler *f, enum share_column_id id)
 {
-	f->row = xgrow(f->row, f->num_row, &f->row_capacity, sizeof(*f->row));
-	f->row[f->num_row++] =
+	*XPUSH(f->row, f->num_row, f->row_capacity) =
 		share_column_add_item(&f->share->columns[id], id, f->item.bytes, f->item.num);
 	f->item.num = 0;
 }
@@ -73,8 +69,7 @@ static uint32_t find_list(struct filler *f, const struct model *model, uint32_t 
 						model_members(model, first), size) == 0))
 			return SHARE_FIRST_LIST + i;
 	}
-	f->lists = xgrow(f->lists, i, &f->lists_capacity, sizeof(*f->lists));
-	f->lists[f->num_lists++] = (struct list){first, num};
+	*XPUSH(f->lists, f->num_lists, f->lists_capacity) = (struct list){first, num};
 	return SHARE_FIRST_LIST + i;
 }
 
@@ -203,12 +198,7 @@ static void add_rank(struct filler *f, const struct rank *rank, const struct job
 	add_lanes(f, rank, lanes, SHARE_RING_TIMES, SHARE_POLLS);
 }
 
-static int compare_ranks(const void *a, const void *b)
-{
-	const struct rank *x = a, *y = b;
-
-	return (x->rank > y->rank) - (x->rank < y->rank);
-}
+SORTED_BY(compare_ranks, struct rank, SORTED_ORDER(x->rank, y->rank))
 
 static bool is_wanted(const struct filler *f, int rank)
 {

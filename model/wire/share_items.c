@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Items of ranks and of samples. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/job/blocked.h"
 #include "model/job/callpath.h"
@@ -13,7 +11,6 @@
 #include "model/clean_text.h"
 #include "model/wire/code_bytes.h"
 #include "model/wire/share_items.h"
-#include "model/xalloc.h"
 
 /* A node of a tree with its sets of ranks. */
 enum { FRAME_COST = 800 };
@@ -229,11 +226,10 @@ static void sample_path(struct codec *c, struct job *job, uint32_t *path)
 	for (uint32_t d = 0; d < depth && codec_goes_on(c); d++) {
 		struct callpath_node node = {.module = MODULE_NONE};
 		size_t before = callpaths_count(paths);
-		bool has_module;
 
 		if (c->to)
 			node = *callpaths_get(paths, callpaths_at_depth(paths, *path, d));
-		has_module = node.module != MODULE_NONE;
+		bool has_module = node.module != MODULE_NONE;
 		CODEC_BELOW(c, node.is_return, 1);
 		CODEC(c, node.offset);
 		CODEC_BELOW(c, has_module, 1);

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The columns of a share, for the files that fill, merge, store and read it. */
-#ifndef PDB_MODEL_SHARE_PRIVATE_H
-#define PDB_MODEL_SHARE_PRIVATE_H
-
-#include <stdbool.h>
+#pragma once
 
 #include "model/blobs.h"
 #include "model/decoder.h"
@@ -124,8 +121,5 @@ enum { SHARE_ID_IS_SELF = 1, SHARE_PARENT_IS_SELF = 2 };
 enum { SHARE_NO_MEMBERS, SHARE_ALL_MEMBERS, SHARE_OWN_MEMBER, SHARE_FIRST_LIST };
 enum { SHARE_COMM_LISTS = 4 }; /* of a communicator */
 
-struct model;
 /* What distances are from: the own rank in a communicator, 0 where it is not known. */
 int32_t share_peer_base(const struct model *model, uint32_t comm);
-
-#endif

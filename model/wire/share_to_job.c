@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * From columns to a job, rank by rank. */
-#include <stdlib.h>
 
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/job/code_store.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
@@ -80,13 +77,11 @@ static void init_loans(struct share_reader *r)
 
 static int read_models(struct share_reader *r, struct job *job, struct pdb_error *err)
 {
-	int status;
-
 	if (!r->share->has_model && share_num_ranks(r->share) == 0)
 		return 0;
 	job->model = job_model_create(job->modules, job->callpaths);
 	init_loans(r);
-	status = read_each(r, job, SHARE_PROCESS, read_model, err);
+	int status = read_each(r, job, SHARE_PROCESS, read_model, err);
 	for (size_t i = 0; i < r->share->columns[SHARE_SHAPE].items.num; i++)
 		model_destroy(r->shapes[i]);
 	free(r->transition_of.slots);
@@ -99,11 +94,9 @@ static int read_models(struct share_reader *r, struct job *job, struct pdb_error
 static int read_hole(struct share_reader *r, struct job *job, int rank, size_t number,
 		     struct pdb_error *err)
 {
-	char *why;
-
 	(void)err;
 	share_reader_begin(r, SHARE_HOLES, rank, number);
-	why = decoder_take_text(&r->in);
+	char *why = decoder_take_text(&r->in);
 	share_reader_end(r);
 	decoder_charge(&r->in, 1, sizeof(struct job_hole));
 	if (!r->in.is_bad)
@@ -132,13 +125,12 @@ static int read_code(struct share_reader *r, struct job *job, struct pdb_error *
 int share_to_job(const struct share *share, struct job *job, struct pdb_error *err)
 {
 	struct share_reader r;
-	int status;
 
 	share_reader_init(&r, share);
 	r.stacks = share_reader_by_item(&r, SHARE_SAMPLES, sizeof(*r.stacks));
 	job->taken_real_ns = share->taken_real_ns;
 	job->look_seconds = share->look_seconds;
-	status = read_models(&r, job, err);
+	int status = read_models(&r, job, err);
 	if (status == 0)
 		status = read_each(&r, job, SHARE_SAMPLES, share_read_sample, err);
 	if (status == 0)
