@@ -8,9 +8,10 @@
  * Beside it: system_call.c has the call itself, fd_object.c and path_object.c the words of
  * descriptors and paths, open_by.c who has the other end of a pipe, mounts.c, sockets.c and
  * file_locks.c the kernel's tables. */
-#pragma once
+#ifndef PDB_ATTACH_BLOCKED_H
+#define PDB_ATTACH_BLOCKED_H
 
-#include "model/base.h"
+#include <sys/types.h>
 
 struct blocked;
 
@@ -24,3 +25,5 @@ struct blocked *blocked_read(pid_t pid, pid_t tid, int *searches);
 
 /* The name of a system call, NULL if it has none here. */
 const char *blocked_call_name(long number);
+
+#endif

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -6,6 +9,7 @@
 #include "attach/blocked/mounts.h"
 #include "attach/process/procfs.h"
 #include "attach/blocked/sockets.h"
+#include "model/xalloc.h"
 
 #define MAX_TARGET 4096
 #define NUM_OF(array) (sizeof(array) / sizeof((array)[0]))

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What a file descriptor of another process is, in words. Nothing is opened, and only files of
  * local file systems are asked for their kind: no call here waits for a server. */
-#pragma once
+#ifndef PDB_ATTACH_FD_OBJECT_H
+#define PDB_ATTACH_FD_OBJECT_H
 
-#include "model/base.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 /* What /proc/PID/fdinfo/N says. */
 struct fd_info {
@@ -39,3 +42,5 @@ void fd_object_clear(struct fd_object *object);
 
 /* The target of a link below /proc, NULL: not known. The caller frees. */
 char *fd_object_link(const char *path);
+
+#endif

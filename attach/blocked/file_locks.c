@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
 
 #include "attach/blocked/file_locks.h"
 

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * /proc/locks: who holds the lock that a process waits for. */
-#pragma once
+#ifndef PDB_ATTACH_FILE_LOCKS_H
+#define PDB_ATTACH_FILE_LOCKS_H
 
-#include "model/base.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
 
 /* Which lock is waited for. The file's device is that of its file system, as in mountinfo. */
 struct file_lock {
@@ -14,3 +18,5 @@ struct file_lock {
 
 /* The holder's pid in the file's text; 0: not known, as of an OFD lock. */
 pid_t file_locks_holder(FILE *locks, const struct file_lock *wanted);
+
+#endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * /proc/PID/mountinfo: the file systems that a process sees. Text in, no system calls. */
-#pragma once
+#ifndef PDB_ATTACH_MOUNTS_H
+#define PDB_ATTACH_MOUNTS_H
 
-#include "model/base.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 /* One line: 36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue */
 struct mount {
@@ -29,3 +31,5 @@ bool mount_is_local(const struct mount *mount);
 /* "lustre, mds1@tcp:/scratch, mounted at /scratch". NULL: a kernel's own, as those of devices. The
  * caller frees. */
 char *mount_place(const struct mount *mount);
+
+#endif

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <string.h>
 
 #include "attach/blocked/system_call.h"
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The system call that a thread is in, as /proc/PID/task/TID/syscall has it. */
-#pragma once
+#ifndef PDB_ATTACH_SYSTEM_CALL_H
+#define PDB_ATTACH_SYSTEM_CALL_H
 
-#include "model/base.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 #define SYSTEM_CALL_ARGS 6
 
@@ -20,3 +22,5 @@ bool system_call_parse(const char *text, struct system_call *ret);
  * they do not. */
 #define SYSTEM_CALL_CODE 8
 long system_call_in_code(const uint8_t *code);
+
+#endif

@@ -4,7 +4,6 @@
  * with one entry for each rank, in the order of the ranks. Open MPI 4 and srun fill it always, not
  * only under a debugger, so that reading their memory is enough. Nothing in it is trusted. */
 #include <errno.h>
-#include <unistd.h>
 
 #include "attach/launchers/launcher.h"
 #include "attach/launchers/rankenv.h"

@@ -17,7 +17,6 @@
 #include "model/job/callpath.h"
 #include "model/job/code.h"
 #include "model/job/message_queues.h"
-#include "model/job/modules.h"
 #include "model/job/blocked.h"
 #include "model/job/sample.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
 
-#include "model/base.h"
 #include "model/job/blocked.h"
+#include "model/xalloc.h"
 
 static char *copy_text(const char *text)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The system call that a thread sleeps in, and its object: what a rank outside MPI waits for, as the
  * kernel shows it. Words are made where the facts are, in attach/blocked/blocked. */
-#pragma once
+#ifndef PDB_MODEL_BLOCKED_H
+#define PDB_MODEL_BLOCKED_H
 
 struct blocked {
 	char *call;   /* "read": the system call's name; "system call 999" if it has none here */
@@ -18,3 +19,5 @@ struct blocked {
 struct blocked *blocked_create(const char *call, const char *object, const char *place,
 			       const char *reason, const char *kernel);
 void blocked_destroy(struct blocked *blocked); /* NULL is fine */
+
+#endif
