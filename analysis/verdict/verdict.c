@@ -169,8 +169,6 @@ static struct verdict *make_verdict(void)
 		.apart = rankset_in(arena, rankset_create()),
 		.compared = rankset_in(arena, rankset_create()),
 		.which = WAITFOR_NONE,
-		.actor = WAITFOR_NONE,
-		.need = WAITFOR_NONE,
 		.novel = UINT32_MAX,
 		.novel_rank = -1,
 		.skipped = WAITFOR_NONE,

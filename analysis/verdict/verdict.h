@@ -35,7 +35,7 @@ enum verdict_kind {
 
 enum verdict_basis { VERDICT_BY_MODELS, VERDICT_BY_STACKS };
 
-/* What the need of `actor` tells, for a verdict that goes by it. */
+/* What the need tells, and the actor whose it is. */
 enum verdict_witness {
 	WITNESS_NONE,
 	WITNESS_LOST,  /* a culprit has not sent what it is for */
@@ -83,9 +83,8 @@ struct verdict {
 	bool is_while_polling; /* DEADLOCK, LOST: only if the ranks that poll go on polling */
 	/* In waitfor->deadlocks, mismatches or losts; LOST: WAITFOR_NONE if not sent at all. */
 	uint32_t which; /* UNKNOWN: a deadlock of which nobody can be named */
-	/* Who waits for it, and the need; else WAITFOR_NONE. */
 	enum verdict_witness witness;
-	uint32_t actor, need;
+	const struct waitfor_need *need; /* that is not met; NULL: it goes by none */
 	/* DEADLOCK, LOST, LEAST: a transition (of the job model) that a culprit, and nobody
 	 * else, took once, from where it is usual to go on otherwise; UINT32_MAX: none. */
 	uint32_t novel;

@@ -158,12 +158,11 @@ void verdict_accuse(struct judge *j, const struct rankset *ranks, enum verdict_k
 }
 
 void verdict_lose(struct judge *j, uint64_t stay_ns, const struct rankset *ranks, uint32_t which,
-		  uint32_t lane, uint32_t need)
+		  const struct waitfor_need *need)
 {
 	verdict_accuse(j, ranks, VERDICT_LOST, stay_ns);
 	j->verdict->which = which;
 	j->verdict->witness = WITNESS_LOST;
-	j->verdict->actor = lane;
 	j->verdict->need = need;
 }
 

@@ -23,20 +23,15 @@ static void accuse(struct judge *j, const struct stuck *stuck, const struct rank
 
 /* How many messages and tokens of the rank others of the deadlock wait for, and the first. */
 static size_t find_owed(const struct judge *j, const struct waitfor_deadlock *deadlock, int rank,
-			uint32_t *lane_ret, uint32_t *need_ret)
+			const struct waitfor_need **ret)
 {
-	const struct waitfor *w = j->waitfor;
 	const struct waitfor_need *need = NULL;
 	size_t num = 0;
 
-	for (size_t i = 0; i < deadlock->num_actors; i++)
-		while ((need = waitfor_next_need(w, deadlock->actors[i], need))) {
-			if ((need->kind != WAITFOR_MESSAGE && need->kind != WAITFOR_TOKEN) ||
-			    !need->is_certain || need->peer != rank || num++ > 0)
-				continue;
-			*lane_ret = deadlock->actors[i];
-			*need_ret = (uint32_t)(need - w->needs);
-		}
+	while ((need = waitfor_next_need_of(j->waitfor, deadlock, need)))
+		if ((need->kind == WAITFOR_MESSAGE || need->kind == WAITFOR_TOKEN) &&
+		    need->is_certain && need->peer == rank && num++ == 0)
+			*ret = need;
 	return num;
 }
 
@@ -52,13 +47,13 @@ static bool waits_for_message(const struct waitfor *w, uint32_t l)
 /* Ranks have not sent what others of the deadlock wait for. */
 static bool find_senders(struct judge *j, const struct stuck *stuck, int which)
 {
-	uint32_t lane, need;
+	const struct waitfor_need *need;
 	const struct rankset *ranks =
-		verdict_find_senders(j, stuck->deadlock, (enum verdict_senders)which, &lane, &need);
+		verdict_find_senders(j, stuck->deadlock, (enum verdict_senders)which, &need);
 
 	if (!ranks)
 		return false;
-	verdict_lose(j, stuck->stay_ns, ranks, WAITFOR_NONE, lane, need);
+	verdict_lose(j, stuck->stay_ns, ranks, WAITFOR_NONE, need);
 	j->verdict->is_likely = true;
 	return true;
 }
@@ -67,8 +62,8 @@ static bool find_senders(struct judge *j, const struct stuck *stuck, int which)
 static bool are_others_to_blame(const struct judge *j, const struct waitfor_deadlock *deadlock,
 				enum verdict_senders which, uint32_t actor)
 {
-	uint32_t lane, need;
-	const struct rankset *senders = verdict_find_senders(j, deadlock, which, &lane, &need);
+	const struct waitfor_need *need;
+	const struct rankset *senders = verdict_find_senders(j, deadlock, which, &need);
 
 	return senders && !rankset_contains(senders, j->actors[actor].rank);
 }
@@ -86,7 +81,7 @@ static bool is_send(const struct judge *j, uint32_t state)
 struct suspect {
 	uint32_t actor; /* WAITFOR_NONE: there is none */
 	bool is_owed;
-	uint32_t waiting, need; /* lane that waits for it, and for what */
+	const struct waitfor_need *need; /* for that */
 };
 
 /* Those whose main thread, or another, waits outside MPI for a thread of its process: where it has
@@ -119,8 +114,7 @@ static void accuse_suspect(struct judge *j, const struct stuck *stuck,
 
 	rankset_add(ranks, j->actors[suspect->actor].rank);
 	if (!add_waits_for_threads(j, stuck->deadlock, ranks) && suspect->is_owed)
-		verdict_lose(j, stuck->stay_ns, ranks, WAITFOR_NONE, suspect->waiting,
-			     suspect->need);
+		verdict_lose(j, stuck->stay_ns, ranks, WAITFOR_NONE, suspect->need);
 	else
 		accuse(j, stuck, ranks);
 }
@@ -139,9 +133,8 @@ static bool find_first_departed(struct judge *j, const struct waitfor_deadlock *
 	if (departure->since > 0 ? are_others_to_blame(j, deadlock, VERDICT_SENDERS_ANY, ret->actor)
 				 : *num_later_ret > 0)
 		return false;
-	ret->is_owed =
-		is_send(j, departure->usual) &&
-		find_owed(j, deadlock, j->actors[ret->actor].rank, &ret->waiting, &ret->need) == 1;
+	ret->is_owed = is_send(j, departure->usual) &&
+		       find_owed(j, deadlock, j->actors[ret->actor].rank, &ret->need) == 1;
 	return ret->is_owed ||
 	       (evidence == DEPARTED_STRONG && departure->since < DEPARTED_JUST_NOW);
 }
@@ -195,8 +188,7 @@ static bool find_novel(struct judge *j, const struct stuck *stuck, int how)
 	     are_others_to_blame(j, deadlock, VERDICT_SENDERS_ANY, suspect.actor)))
 		return false;
 	suspect.is_owed = !waits_for_message(j->waitfor, suspect.actor) &&
-			  find_owed(j, deadlock, j->actors[suspect.actor].rank, &suspect.waiting,
-				    &suspect.need) > 0;
+			  find_owed(j, deadlock, j->actors[suspect.actor].rank, &suspect.need) > 0;
 	accuse_suspect(j, stuck, &suspect);
 	verdict_set_novel(j, suspect.actor, transition);
 	return true;
@@ -227,11 +219,10 @@ static bool find_read(struct judge *j, const struct stuck *stuck, int how)
 	if (!verdict_find_read(j, stuck->deadlock, &read))
 		return false;
 	if (read.witness == WITNESS_LOST) {
-		verdict_lose(j, stuck->stay_ns, read.ranks, WAITFOR_NONE, read.actor, read.need);
+		verdict_lose(j, stuck->stay_ns, read.ranks, WAITFOR_NONE, read.need);
 	} else {
 		accuse(j, stuck, read.ranks);
 		j->verdict->witness = read.witness;
-		j->verdict->actor = read.actor;
 		j->verdict->need = read.need;
 	}
 	j->verdict->is_likely = true;
@@ -360,10 +351,9 @@ static bool has_read(const struct judge *j, const struct waitfor_deadlock *deadl
 {
 	const struct waitfor_need *need = NULL;
 
-	for (size_t i = 0; i < deadlock->num_actors; i++)
-		while ((need = waitfor_next_need(j->waitfor, deadlock->actors[i], need)))
-			if (need->is_read)
-				return true;
+	while ((need = waitfor_next_need_of(j->waitfor, deadlock, need)))
+		if (need->is_read)
+			return true;
 	return false;
 }
 

@@ -79,9 +79,9 @@ void verdict_name_culprits(struct judge *j, enum verdict_kind kind);
 /* The ranks are the culprits: their threads inside MPI, and main threads. */
 void verdict_accuse(struct judge *j, const struct rankset *ranks, enum verdict_kind kind,
 		    uint64_t stay_ns);
-/* The same of a message: in waitfor->losts, or WAITFOR_NONE; who waits for it, and the need. */
+/* The same of a message: in waitfor->losts, or WAITFOR_NONE; the need for it. */
 void verdict_lose(struct judge *j, uint64_t stay_ns, const struct rankset *ranks, uint32_t which,
-		  uint32_t lane, uint32_t need);
+		  const struct waitfor_need *need);
 /* Of a process that is gone there is no model and no stack. */
 void verdict_add_ended(struct judge *j);
 
@@ -91,7 +91,7 @@ void verdict_add_ended(struct judge *j);
 struct verdict_read {
 	enum verdict_witness witness;
 	struct rankset *ranks;
-	uint32_t actor, need;
+	const struct waitfor_need *need;
 };
 
 bool verdict_find_read(const struct judge *j, const struct waitfor_deadlock *deadlock,
@@ -207,14 +207,14 @@ enum verdict_senders {
 };
 
 /* Ranks of the deadlock that have sent what comes later, or are further by the order, and not what
- * others of it wait for, of which one lane and need are returned. NULL: none, or too many. */
+ * others of it wait for, of which one need is returned. NULL: none, or too many. */
 struct rankset *verdict_find_senders(const struct judge *j, const struct waitfor_deadlock *deadlock,
-				     enum verdict_senders which, uint32_t *lane_ret,
-				     uint32_t *need_ret);
+				     enum verdict_senders which,
+				     const struct waitfor_need **need_ret);
 /* Has the peer of a need for a receive gone past that? In the same iteration it is at a later
  * place, or by its numbers of receives and of collectives. */
 bool verdict_has_left_out_receive(const struct judge *j, const struct waitfor_deadlock *deadlock,
-				  uint32_t l, const struct waitfor_need *need);
+				  const struct waitfor_need *need);
 /* Is a thread of the rank that is in the deadlock further than this lane? */
 bool verdict_is_further(const struct judge *j, const struct waitfor_deadlock *deadlock, int rank,
 			uint32_t lane);

@@ -51,12 +51,6 @@ static bool waits_for_receive(const struct judge *j, uint32_t l, int other)
 	return false;
 }
 
-/* Also of a need that any of several may meet. */
-static int peer_of(const struct judge *j, const struct waitfor_need *need)
-{
-	return waitfor_peer(j->waitfor, (uint32_t)(need - j->waitfor->needs));
-}
-
 static bool has_needs_read(const struct judge *j, uint32_t l)
 {
 	const struct waitfor_need *need = next_need(j, l, NULL);
@@ -113,11 +107,13 @@ static bool has_sent_ahead(const struct judge *j, uint32_t l, int other)
 /* Does a rank wait for a message of the actor, with this tag? */
 static bool is_awaited(const struct judge *j, uint32_t l, int32_t tag)
 {
-	for (uint32_t i = 0; i < j->num_actors; i++)
-		for (const struct waitfor_need *need = NULL; (need = next_need(j, i, need));)
-			if (need->kind == WAITFOR_MESSAGE && need->tag == tag &&
-			    need->peer == j->actors[l].rank)
-				return true;
+	for (size_t n = 0; n < j->waitfor->num_needs; n++) {
+		const struct waitfor_need *need = &j->waitfor->needs[n];
+
+		if (need->kind == WAITFOR_MESSAGE && need->tag == tag &&
+		    need->peer == j->actors[l].rank)
+			return true;
+	}
 	return false;
 }
 
@@ -180,22 +176,15 @@ typedef bool need_test(const struct judge *j, uint32_t l, const struct waitfor_n
 static bool name_one(const struct judge *j, const struct waitfor_deadlock *deadlock,
 		     need_test *test, bool is_peer, struct verdict_read *ret)
 {
-	const struct waitfor_need *need = NULL, *first = NULL;
+	const struct waitfor_need *need = NULL;
 
+	ret->need = NULL;
 	ret->ranks = rankset_in(j->arena, rankset_create());
-	for (size_t i = 0; i < deadlock->num_actors; i++) {
-		uint32_t l = deadlock->actors[i];
-
-		while ((need = next_need(j, l, need))) {
-			if (!need->is_read || !test(j, l, need))
-				continue;
-			if (!first) {
-				first = need;
-				ret->actor = l;
-				ret->need = (uint32_t)(need - j->waitfor->needs);
-			}
-			rankset_add(ret->ranks, is_peer ? need->peer : j->actors[l].rank);
-		}
+	while ((need = waitfor_next_need_of(j->waitfor, deadlock, need))) {
+		if (!need->is_read || !test(j, need->actor, need))
+			continue;
+		ret->need = ret->need ?: need;
+		rankset_add(ret->ranks, is_peer ? need->peer : j->actors[need->actor].rank);
 	}
 	return rankset_count(ret->ranks) == 1;
 }
@@ -266,18 +255,12 @@ static bool name_apart(const struct judge *j, const struct waitfor_deadlock *dea
 		return false;
 	if (!rankset_is_empty(find_unasked(j, ret->ranks)))
 		ret->ranks = find_unasked(j, ret->ranks);
-	for (size_t i = 0; i < deadlock->num_actors; i++) {
-		uint32_t l = deadlock->actors[i];
-
-		while ((need = next_need(j, l, need))) {
-			if (!rankset_contains(ret->ranks, peer_of(j, need)) ||
-			    rankset_contains(ret->ranks, j->actors[l].rank))
-				continue;
-			ret->actor = l;
-			ret->need = (uint32_t)(need - j->waitfor->needs);
+	while ((need = waitfor_next_need_of(j->waitfor, deadlock, need)))
+		if (rankset_contains(ret->ranks, waitfor_peer(j->waitfor, need)) &&
+		    !rankset_contains(ret->ranks, j->actors[need->actor].rank)) {
+			ret->need = need;
 			return true;
 		}
-	}
 	return false;
 }
 

@@ -75,7 +75,7 @@ static bool sends_to_waiting(const struct judge *j, const struct waitfor_deadloc
 	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, l, need));)
 		if (need->kind != WAITFOR_RECEIVE ||
 		    !is_rank_in_collective(w, need->peer, collective) ||
-		    verdict_has_left_out_receive(j, deadlock, l, need))
+		    verdict_has_left_out_receive(j, deadlock, need))
 			return false;
 	return w->actors[l].num_needs > 0;
 }

@@ -182,7 +182,7 @@ static bool has_waiting_thread(const struct waitfor *w, uint32_t l)
 	int rank = w->evidence->actors[l].rank;
 
 	for (uint32_t i = waitfor_first_actor(w, rank); waitfor_is_actor_of(w, i, rank); i++)
-		if (waitfor_find_need(w, i, l) != WAITFOR_NONE)
+		if (waitfor_find_need(w, i, l))
 			return true;
 	return false;
 }
@@ -254,8 +254,7 @@ static void make_steps(const struct walker *k, struct waitfor_chain *chain, stru
 			chain->steps[--length] = (struct waitfor_step){
 				.actor = is_lane ? node : waitfor_first_actor(k->w, rank),
 				.rank = rank,
-				.need = is_end ? WAITFOR_NONE
-					       : waitfor_find_need(k->w, node, after),
+				.need = is_end ? NULL : waitfor_find_need(k->w, node, after),
 			};
 		if (k->before[node] == node)
 			break;

@@ -103,8 +103,8 @@ struct waitfor_private {
 int waitfor_rank_of(const struct waitfor *w, uint32_t node);
 /* Not of lanes and ranks. */
 const struct group_node *waitfor_group_of(const struct waitfor *w, uint32_t node);
-/* The need of a lane that leads to a node, a certain one first; WAITFOR_NONE: none does. */
-uint32_t waitfor_find_need(const struct waitfor *w, uint32_t lane, uint32_t node);
+/* The need of a lane that leads to a node, a certain one first; NULL: none does. */
+const struct waitfor_need *waitfor_find_need(const struct waitfor *w, uint32_t lane, uint32_t node);
 
 /* ---- waitfor_collectives.c ---- */
 

@@ -85,14 +85,6 @@ size_t waitfor_arrivals_of(const struct waitfor *w, int source, bool are_own,
 	return end - first;
 }
 
-bool waitfor_has_arrival(const struct waitfor *w, int source, int destination)
-{
-	const struct waitfor_arrival key = {.source = source, .destination = destination};
-
-	return w->num_arrivals &&
-	       bsearch(&key, w->arrivals, w->num_arrivals, sizeof(key), compare_arrivals);
-}
-
 /* ---- Receives that no message has met ---- */
 
 size_t waitfor_count_unmet(const struct waitfor *w, uint32_t l, int peer, int32_t tag)
@@ -196,6 +188,7 @@ static void add(struct reader *r, enum waitfor_kind kind, int peer, int32_t tag,
 	}
 	*ARENA_PUSH(p->arena, r->w->needs, r->w->num_needs, p->needs_capacity) =
 		(struct waitfor_need){
+			.actor = r->l,
 			.kind = (uint8_t)kind,
 			.is_read = true,
 			/* Another thread of the process may do what is not counted. */

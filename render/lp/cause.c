@@ -16,59 +16,55 @@ enum { MAX_STEPS = 6, MAX_WAITS = 4, MAX_ROUNDS = 64 };
 /* ---- Waits in groups ---- */
 
 /* Waits whose texts are the same, whoever waits. */
-static void add_wait(struct same *waits, const struct view *view, const char *text, uint32_t lane,
-		     uint32_t need)
+static void add_wait(struct same *waits, const struct view *view, const char *text,
+		     const struct waitfor_need *need)
 {
 	size_t before = waits->num;
 	struct same_entry *entry =
-		same_add(waits, text, view->waitfor->evidence->actors[lane].rank);
+		same_add(waits, text, view->waitfor->evidence->actors[need->actor].rank);
 
-	if (waits->num == before)
-		return;
-	entry->actor = lane;
-	entry->need = need;
+	if (waits->num > before)
+		entry->need = need;
 }
 
 /* Add a need by its text. Ranks that wait in one collective by calls of their own share an
  * entry. */
-static void add_need(struct same *waits, const struct view *view, uint32_t lane, uint32_t need)
+static void add_need(struct same *waits, const struct view *view, const struct waitfor_need *need)
 {
-	const struct waitfor_need *needs = view->waitfor->needs;
+	for (size_t i = 0; i < waits->num && need->kind == WAITFOR_MEMBERS; i++) {
+		const struct waitfor_need *known = waits->entries[i].need;
 
-	for (size_t i = 0; i < waits->num && needs[need].kind == WAITFOR_MEMBERS; i++) {
-		const struct waitfor_need *known = &needs[waits->entries[i].need];
-
-		if (known->node != needs[need].node || known->request != WAITFOR_NONE ||
-		    needs[need].request != WAITFOR_NONE)
+		if (known->node != need->node || known->request != WAITFOR_NONE ||
+		    need->request != WAITFOR_NONE)
 			continue;
-		rankset_add(waits->entries[i].ranks, view->waitfor->evidence->actors[lane].rank);
+		rankset_add(waits->entries[i].ranks,
+			    view->waitfor->evidence->actors[need->actor].rank);
 		return;
 	}
-	add_wait(waits, view, label_wait_need(view, need), lane, need);
+	add_wait(waits, view, label_wait_need(view, need), need);
 }
 
 /* ---- Deadlocks ---- */
 
 /* "in MPI_Recv, exchange() at pair.c:31, waits for ...": the text without the rank. */
-static const char *step_text(const struct view *view, uint32_t lane, uint32_t need, bool is_one)
+static const char *step_text(const struct view *view, const struct waitfor_need *need, bool is_one)
 {
-	return text_of(view, "%s, wait%s for %s", label_wait_where(view, lane, LABEL_FULL),
+	return text_of(view, "%s, wait%s for %s", label_wait_where(view, need->actor, LABEL_FULL),
 		       is_one ? "s" : "", label_wait_need(view, need));
 }
 
 /* The need to show for an actor: the one on the circle, else the first that is not weak. */
-static uint32_t find_need(const struct waitfor *waitfor, const struct waitfor_deadlock *deadlock,
-			  uint32_t l)
+static const struct waitfor_need *find_need(const struct waitfor *waitfor,
+					    const struct waitfor_deadlock *deadlock, uint32_t l)
 {
-	const struct waitfor_actor *lane = &waitfor->actors[l];
+	const struct waitfor_need *need = NULL;
 
 	for (size_t i = 0; i < deadlock->num_cycle; i++)
 		if (deadlock->cycle[i].actor == l)
 			return deadlock->cycle[i].need;
-	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
-		if (!waitfor->needs[n].is_weak)
-			return n;
-	return WAITFOR_NONE;
+	while ((need = waitfor_next_need(waitfor, l, need)) && need->is_weak)
+		;
+	return need;
 }
 
 /* Print the whole deadlock, actors with equal waits together. False: too much, nothing is
@@ -79,19 +75,20 @@ static bool print_all(const struct view *view, const struct waitfor_deadlock *de
 	bool is_fit = true;
 
 	for (size_t i = 0; i < deadlock->num_actors && is_fit; i++) {
-		uint32_t l = deadlock->actors[i], need = find_need(view->waitfor, deadlock, l);
+		const struct waitfor_need *need =
+			find_need(view->waitfor, deadlock, deadlock->actors[i]);
 
-		if (need != WAITFOR_NONE)
-			add_wait(&waits, view, step_text(view, l, need, false), l, need);
+		if (need)
+			add_wait(&waits, view, step_text(view, need, false), need);
 		is_fit = waits.num <= MAX_STEPS;
 	}
 	for (size_t i = 0; i < waits.num && is_fit; i++) {
 		const struct same_entry *wait = &waits.entries[i];
 		bool is_one = rankset_count(wait->ranks) == 1;
-		const char *who =
-			is_one ? label_wait_who(view, wait->actor) : parts_who(view, wait->ranks);
+		const char *who = is_one ? label_wait_who(view, wait->need->actor)
+					 : parts_who(view, wait->ranks);
 
-		text_wrap(view, 4, "%s, %s", who, step_text(view, wait->actor, wait->need, is_one));
+		text_wrap(view, 4, "%s, %s", who, step_text(view, wait->need, is_one));
 	}
 	return is_fit;
 }
@@ -109,7 +106,7 @@ static void print_circle(const struct view *view, const struct waitfor_deadlock 
 			continue;
 		}
 		text_wrap(view, 4, "%s, %s", label_wait_who(view, step->actor),
-			  step_text(view, step->actor, step->need, true));
+			  step_text(view, step->need, true));
 	}
 }
 
@@ -201,7 +198,7 @@ static void print_witness(const struct view *view)
 		return;
 	peer = waitfor_peer(waitfor, verdict->need);
 	other = waitfor_first_actor(waitfor, peer);
-	who = label_wait_who(view, verdict->actor);
+	who = label_wait_who(view, verdict->need->actor);
 	where = other == WAITFOR_NONE ? "not known where"
 				      : label_wait_where(view, other, LABEL_FULL);
 	if (verdict->witness == WITNESS_AHEAD)
@@ -214,8 +211,7 @@ static void print_witness(const struct view *view)
 			  "%s waits for %s, and %s is in another call, %s. It left that call out, "
 			  "made it with other arguments, or has not come to it",
 			  who, label_wait_need(view, verdict->need),
-			  waitfor->needs[verdict->need].peer < 0 ? text_of(view, "rank %d", peer)
-								 : "that one",
+			  verdict->need->peer < 0 ? text_of(view, "rank %d", peer) : "that one",
 			  where);
 }
 
@@ -304,7 +300,7 @@ static void print_received(const struct view *view, const struct waitfor_lost *l
 		  message->destination, before, message->source, what, message->source);
 }
 
-void cause_print_unstarted(const struct view *view, uint32_t need, int indent)
+void cause_print_unstarted(const struct view *view, const struct waitfor_need *need, int indent)
 {
 	struct waitfor_unstarted unstarted;
 	const struct job_site *site;
@@ -335,8 +331,8 @@ static const char *ago_text(const struct view *view, int sender)
 
 static void print_not_arrived(const struct view *view, const char *who)
 {
-	const struct waitfor_need *need = &view->waitfor->needs[view->verdict->need];
-	int receiver = view->waitfor->evidence->actors[view->verdict->actor].rank;
+	const struct waitfor_need *need = view->verdict->need;
+	int receiver = view->waitfor->evidence->actors[need->actor].rank;
 
 	text_wrap(view, 4,
 		  "rank %" PRId32
@@ -368,7 +364,8 @@ static void print_not_arrived(const struct view *view, const char *who)
 static void print_lost(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
-	const char *who = label_wait_who(view, verdict->actor);
+	uint32_t actor = verdict->need->actor;
+	const char *who = label_wait_who(view, actor);
 
 	text_wrap(view, 2, "lost message: %s waits for %s", who,
 		  label_wait_need(view, verdict->need));
@@ -376,7 +373,7 @@ static void print_lost(const struct view *view)
 		print_not_arrived(view, who);
 		return;
 	}
-	text_wrap(view, 4, "%s: %s", who, label_wait_where(view, verdict->actor, LABEL_FULL));
+	text_wrap(view, 4, "%s: %s", who, label_wait_where(view, actor, LABEL_FULL));
 	if (verdict->which != WAITFOR_NONE)
 		print_slip(view, &view->waitfor->losts[verdict->which]);
 	if (verdict->witness == WITNESS_GROUP)
@@ -384,7 +381,7 @@ static void print_lost(const struct view *view)
 			  "rank %" PRId32
 			  " never posted to it before, and another rank that did post waits for it "
 			  "to complete an access: its group seems to be wrong",
-			  view->waitfor->needs[verdict->need].peer);
+			  verdict->need->peer);
 	if (verdict->witness == WITNESS_RECEIVER)
 		print_received(view, &view->waitfor->losts[verdict->which]);
 	cause_print_unstarted(view, verdict->need, 4);
@@ -412,7 +409,7 @@ static void print_library(const struct view *view)
 		return;
 	}
 	text_wrap(view, 2, "stuck inside MPI: %s waits for %s", label_wait_who(view, l - 1),
-		  label_wait_need(view, (uint32_t)(need - waitfor->needs)));
+		  label_wait_need(view, need));
 	text_wrap(
 		view, 4,
 		"the counts of calls say that it is there, but it does not arrive: the MPI library "
@@ -460,18 +457,19 @@ struct peers {
 	struct rankset *other;                     /* for the last need of another kind */
 };
 
-static struct rankset *list_peers(const struct peers *peers, const struct view *view, uint32_t n)
+static struct rankset *list_peers(const struct peers *peers, const struct view *view,
+				  const struct waitfor_need *need)
 {
 	struct rankset *found = rankset_create();
 
-	waitfor_add_peers(view->waitfor, n, found);
+	waitfor_add_peers(view->waitfor, need, found);
 	rankset_keep_set(found, peers->ranks);
 	return found;
 }
 
-static const struct rankset *find_peers(struct peers *peers, const struct view *view, uint32_t n)
+static const struct rankset *find_peers(struct peers *peers, const struct view *view,
+					const struct waitfor_need *need)
 {
-	const struct waitfor_need *need = &view->waitfor->needs[n];
 	uint32_t collective = waitfor_collective_of(view->waitfor, need->node);
 	struct rankset **kept = NULL;
 
@@ -482,10 +480,10 @@ static const struct rankset *find_peers(struct peers *peers, const struct view *
 	if (!kept) {
 		/* There may be many of these, so only one is kept. */
 		rankset_destroy(peers->other);
-		return peers->other = list_peers(peers, view, n);
+		return peers->other = list_peers(peers, view, need);
 	}
 	if (!*kept)
-		*kept = rankset_in(view->arena, list_peers(peers, view, n));
+		*kept = rankset_in(view->arena, list_peers(peers, view, need));
 	return *kept;
 }
 
@@ -502,26 +500,22 @@ static struct rankset *find_waiting(const struct view *view, const struct rankse
 	peers.of_collective =
 		arena_array(view->arena, waitfor->num_collectives, sizeof(*peers.of_collective));
 	peers.of_comm = arena_array(view->arena, waitfor->comms->num_comms, sizeof(*peers.of_comm));
-	for (uint32_t l = 0; l < waitfor->num_actors; l++) {
-		const struct waitfor_actor *lane = &waitfor->actors[l];
-		int rank = view->waitfor->evidence->actors[l].rank;
+	for (size_t n = 0; n < waitfor->num_needs; n++) {
+		const struct waitfor_need *need = &waitfor->needs[n];
+		int rank = waitfor->evidence->actors[need->actor].rank;
+		const struct rankset *met;
 
-		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
-			const struct waitfor_need *need = &waitfor->needs[n];
-			const struct rankset *met;
-
-			if (need->is_weak || rankset_contains(ranks, rank) ||
-			    (need->peer >= 0 && !rankset_contains(ranks, need->peer)))
-				continue;
-			met = find_peers(&peers, view, n);
-			if (rankset_is_empty(met))
-				continue;
-			rankset_add(waiting, rank);
-			if (waits)
-				add_need(waits, view, l, n);
-			if (awaited)
-				rankset_add_set(awaited, met);
-		}
+		if (need->is_weak || rankset_contains(ranks, rank) ||
+		    (need->peer >= 0 && !rankset_contains(ranks, need->peer)))
+			continue;
+		met = find_peers(&peers, view, need);
+		if (rankset_is_empty(met))
+			continue;
+		rankset_add(waiting, rank);
+		if (waits)
+			add_need(waits, view, need);
+		if (awaited)
+			rankset_add_set(awaited, met);
 	}
 	rankset_destroy(peers.other);
 	return waiting;
@@ -617,6 +611,6 @@ const char *cause_next(const struct view *view)
 			       view->waitfor->mismatches[verdict->which].comm + 1);
 	if (verdict->kind == VERDICT_LOST)
 		return text_of(view, "\"messages %d\", ",
-			       view->waitfor->evidence->actors[verdict->actor].rank);
+			       view->waitfor->evidence->actors[verdict->need->actor].rank);
 	return "";
 }

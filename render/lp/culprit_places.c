@@ -212,35 +212,18 @@ void culprit_places_print(const struct view *view, bool has_places)
 
 /* ---- By stacks ---- */
 
-static const struct sample *find_sample(const struct job *job, int rank)
-{
-	const struct sample *sample = samples_find(job->samples, rank, 0);
-	bool has_stack = sample && sample->status != SAMPLE_FAILED && sample->path != CALLPATH_NONE;
-
-	return has_stack ? sample : NULL;
-}
-
+/* NULL: there is no stack. */
 static const char *place_of(const struct view *view, int rank, bool has_numbers)
 {
-	const struct sample *sample = find_sample(view->job, rank);
-	const char *place = sample ? label_stack(view, sample->path) : NULL;
-	const char *wait = NULL;
+	const struct sample *sample = samples_find(view->job->samples, rank, 0);
+	const char *place, *wait = NULL;
 
-	if (sample && !label_mpi_call(view, sample->path))
+	if (!sample || sample->status == SAMPLE_FAILED || sample->path == CALLPATH_NONE)
+		return NULL;
+	place = label_stack(view, sample->path);
+	if (!label_mpi_call(view, sample->path))
 		wait = label_thread_wait(view, sample, has_numbers);
 	return wait ? text_of(view, "%s, %s", place, wait) : place;
-}
-
-const char *stack_place(const struct view *view, int rank)
-{
-	return place_of(view, rank, true);
-}
-
-const char *stack_call(const struct view *view, int rank)
-{
-	const struct sample *sample = find_sample(view->job, rank);
-
-	return sample ? label_mpi_call(view, sample->path) : NULL;
 }
 
 void stack_places_print(const struct view *view, const struct rankset *ranks)

@@ -401,7 +401,7 @@ static void hung_verdict(struct hung *hung)
 	verdict->apart = rankset_create();
 	verdict->compared = rankset_create();
 	verdict->which = WAITFOR_NONE;
-	verdict->which = verdict->actor = verdict->need = WAITFOR_NONE;
+	verdict->need = NULL;
 	verdict->novel = UINT32_MAX;
 	verdict->is_hang = true;
 	verdict->stay_ns = verdict->quiet_ns = 72 * SECOND;

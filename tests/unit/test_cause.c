@@ -36,7 +36,7 @@ static void judge(struct hung *hung, enum verdict_kind kind)
 	hung->view.waitfor = hung->waitfor;
 	hung->verdict.kind = kind;
 	hung->verdict.which = 0;
-	hung->verdict.actor = hung->verdict.need = WAITFOR_NONE;
+	hung->verdict.need = NULL;
 	hung->verdict.novel = UINT32_MAX;
 	hung->verdict.skipped = WAITFOR_NONE;
 }
@@ -296,7 +296,6 @@ static void test_lost(void **state)
 	lane->operation.transfers[0].comm = 0;
 	judge(hung, VERDICT_LOST);
 	assert_in_range(hung->waitfor->num_losts, 1, 2);
-	hung->verdict.actor = hung->waitfor->losts[0].actor;
 	hung->verdict.need = hung->waitfor->losts[0].need;
 	view_lp(&hung->view);
 	text = hung_text(hung);
@@ -363,14 +362,13 @@ static void test_transfers(void **state)
 	need->kind = WAITFOR_TRANSFER;
 	need->request = WAITFOR_NONE;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
-		uint32_t n = (uint32_t)(need - hung->waitfor->needs);
 		const char *text, *short_text;
 
 		need->tag = cases[i].tag;
 		need->peer = cases[i].tag == SEG_TAG_ANY ? -1 : 4;
 		hung->comms->comms[need->comm].kind = cases[i].kind;
-		text = label_wait_need(&hung->view, n);
-		short_text = label_wait_needs(&hung->view, n, peers, 30);
+		text = label_wait_need(&hung->view, need);
+		short_text = label_wait_needs(&hung->view, need, peers, 30);
 		assert_string_equal(text, cases[i].text);
 		assert_string_equal(short_text, cases[i].short_text);
 	}

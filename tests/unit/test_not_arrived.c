@@ -152,8 +152,7 @@ static bool check(size_t i)
 			   strcmp(culprits, cases[i].culprits) == 0 &&
 			   a.verdict->is_hang == cases[i].is_hang &&
 			   a.verdict->is_likely == cases[i].is_likely &&
-			   a.waitfor->needs[a.verdict->need].tag == TAG_COUNTED &&
-			   a.waitfor->needs[a.verdict->need].number == 1;
+			   a.verdict->need->tag == TAG_COUNTED && a.verdict->need->number == 1;
 	if (!is_right)
 		print_error("%s: kind %d, witness %d, culprits %s, hang %d, likely %d\n",
 			    cases[i].what, a.verdict->kind, a.verdict->witness, culprits,

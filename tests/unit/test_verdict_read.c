@@ -222,7 +222,7 @@ static void test_cases(void **state)
 				    verdict->kind, verdict->witness, culprits);
 			failed++;
 		}
-		assert_int_equal(verdict->need != WAITFOR_NONE, verdict->witness != WITNESS_NONE);
+		assert_int_equal(verdict->need != NULL, verdict->witness != WITNESS_NONE);
 		if (!failed &&
 		    (verdict->kind == VERDICT_LOST || verdict->kind == VERDICT_DEADLOCK)) {
 			assert_int_equal(verdict->is_likely, !cases[i].is_sure);

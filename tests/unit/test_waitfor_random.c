@@ -342,7 +342,7 @@ static bool compare(struct job *job, const struct truth *truth, struct tally *ta
 		tally->deadlocks++;
 		assert_true(w->deadlocks[d].num_cycle > 0);
 		for (size_t i = 0; i < w->deadlocks[d].num_cycle; i++)
-			assert_true(w->deadlocks[d].cycle[i].need != WAITFOR_NONE);
+			assert_true(w->deadlocks[d].cycle[i].need);
 	}
 	arena_destroy(arena);
 	waitfor_destroy(w);
