@@ -307,6 +307,10 @@ int waitfor_peer(const struct waitfor *waitfor, const struct waitfor_need *need)
 void waitfor_add_peers(const struct waitfor *waitfor, const struct waitfor_need *need,
 		       struct rankset *ranks);
 
+/* Nodes that one of `ranks` meets, alone or with others of a group. */
+bool *waitfor_find_met(const struct waitfor *waitfor, const struct rankset *ranks,
+		       struct arena *arena);
+
 struct waitfor_updates {
 	struct rankset *fewer; /* in the arena */
 	const char *function;  /* the one that all count; NULL: several */

@@ -112,3 +112,21 @@ void waitfor_add_peers(const struct waitfor *w, const struct waitfor_need *need,
 	else if (need->kind != WAITFOR_THREAD)
 		rankset_add(ranks, waitfor_rank_of(w, need->node));
 }
+
+bool *waitfor_find_met(const struct waitfor *w, const struct rankset *ranks, struct arena *arena)
+{
+	const struct waitfor_private *p = w->private;
+	bool *is_met = arena_array(arena, p->graph->num_nodes, sizeof(*is_met));
+
+	for (uint32_t n = p->first_rank; n < p->first_collective; n++)
+		is_met[n] = rankset_contains(ranks, waitfor_rank_of(w, n));
+	/* Nodes that a group leads back to come before it. */
+	for (uint32_t n = p->first_collective; n < p->graph->num_nodes; n++) {
+		const struct group_node *group = waitfor_group_of(w, n);
+
+		is_met[n] = group->back && is_met[n - group->back];
+		for (size_t i = 0; i < group->num_ranks && !is_met[n]; i++)
+			is_met[n] = rankset_contains(ranks, group->ranks[i]);
+	}
+	return is_met;
+}

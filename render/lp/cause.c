@@ -449,44 +449,6 @@ bool cause_has_places(const struct view *view)
 
 /* ---- Who waits for the culprits ---- */
 
-/* Cache of awaited ranks: by collective, and by communicator of wildcard receives. All who wait for
- * the same one wait for the same ranks. */
-struct peers {
-	const struct rankset *ranks;
-	struct rankset **of_collective, **of_comm; /* NULL: not computed yet */
-	struct rankset *other;                     /* for the last need of another kind */
-};
-
-static struct rankset *list_peers(const struct peers *peers, const struct view *view,
-				  const struct waitfor_need *need)
-{
-	struct rankset *found = rankset_create();
-
-	waitfor_add_peers(view->waitfor, need, found);
-	rankset_keep_set(found, peers->ranks);
-	return found;
-}
-
-static const struct rankset *find_peers(struct peers *peers, const struct view *view,
-					const struct waitfor_need *need)
-{
-	uint32_t collective = waitfor_collective_of(view->waitfor, need->node);
-	struct rankset **kept = NULL;
-
-	if (collective != WAITFOR_NONE)
-		kept = &peers->of_collective[collective];
-	else if (need->kind == WAITFOR_MESSAGE && need->peer < 0 && !need->is_read)
-		kept = &peers->of_comm[need->comm];
-	if (!kept) {
-		/* There may be many of these, so only one is kept. */
-		rankset_destroy(peers->other);
-		return peers->other = list_peers(peers, view, need);
-	}
-	if (!*kept)
-		*kept = rankset_in(view->arena, list_peers(peers, view, need));
-	return *kept;
-}
-
 /* Other ranks with a need, not a weak one, that leads directly to one of `ranks`. waits (or NULL)
  * gets them by what they wait for; awaited (or NULL) gets the ranks of `ranks` that they wait
  * for. */
@@ -495,29 +457,26 @@ static struct rankset *find_waiting(const struct view *view, const struct rankse
 {
 	const struct waitfor *waitfor = view->waitfor;
 	struct rankset *waiting = parts_set(view);
-	struct peers peers = {.ranks = ranks};
+	bool *is_met = waitfor_find_met(waitfor, ranks, view->arena);
+	uint32_t last = WAITFOR_NONE;
 
-	peers.of_collective =
-		arena_array(view->arena, waitfor->num_collectives, sizeof(*peers.of_collective));
-	peers.of_comm = arena_array(view->arena, waitfor->comms->num_comms, sizeof(*peers.of_comm));
 	for (size_t n = 0; n < waitfor->num_needs; n++) {
 		const struct waitfor_need *need = &waitfor->needs[n];
 		int rank = waitfor->evidence->actors[need->actor].rank;
-		const struct rankset *met;
 
-		if (need->is_weak || rankset_contains(ranks, rank) ||
+		if (need->is_weak || rankset_contains(ranks, rank) || !is_met[need->node] ||
 		    (need->peer >= 0 && !rankset_contains(ranks, need->peer)))
 			continue;
-		met = find_peers(&peers, view, need);
-		if (rankset_is_empty(met))
-			continue;
+		/* Many wait in one collective, for the same ranks. */
+		if (awaited && need->node != last)
+			waitfor_add_peers(waitfor, need, awaited);
+		last = need->node;
 		rankset_add(waiting, rank);
 		if (waits)
 			add_need(waits, view, need);
-		if (awaited)
-			rankset_add_set(awaited, met);
 	}
-	rankset_destroy(peers.other);
+	if (awaited)
+		rankset_keep_set(awaited, ranks);
 	return waiting;
 }
 
