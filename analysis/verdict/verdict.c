@@ -137,6 +137,26 @@ static const struct rule {
 #undef RULE
 };
 
+static void find_certainty(struct judge *j)
+{
+	struct verdict *verdict = j->verdict;
+
+	if (verdict->doubt && verdict->is_read && verdict->need)
+		verdict_doubt(j, DOUBT_WHO_SENDS);
+	if (verdict->doubt && verdict->witness.kind == WITNESS_SKIPPED)
+		verdict_doubt(j, DOUBT_PLACES);
+	switch (verdict->kind) {
+	case VERDICT_NONE:
+	case VERDICT_UNKNOWN:
+	case VERDICT_LEAST:
+	case VERDICT_UNDECIDED:
+		verdict->certainty = VERDICT_POSSIBLE;
+		break;
+	default:
+		verdict->certainty = verdict->doubt ? VERDICT_LIKELY : VERDICT_CERTAIN;
+	}
+}
+
 static void judge(struct judge *j)
 {
 	struct verdict *verdict = j->verdict;
@@ -153,6 +173,7 @@ static void judge(struct judge *j)
 		verdict_find_awaited(j);
 		verdict->is_hang = false;
 	}
+	find_certainty(j);
 }
 
 static struct verdict *make_verdict(void)
@@ -168,10 +189,6 @@ static struct verdict *make_verdict(void)
 		.awaited = rankset_in(arena, rankset_create()),
 		.apart = rankset_in(arena, rankset_create()),
 		.compared = rankset_in(arena, rankset_create()),
-		.which = WAITFOR_NONE,
-		.novel = UINT32_MAX,
-		.novel_rank = -1,
-		.skipped = WAITFOR_NONE,
 	};
 	return verdict;
 }
@@ -224,7 +241,7 @@ int verdict_longer_look(const struct verdict *verdict)
 		return 0;
 	if (verdict->kind == VERDICT_COMPUTATION && verdict->basis == VERDICT_BY_STACKS)
 		return COMPUTED_MS;
-	return verdict->is_read && !verdict->is_stuck ? ARRIVED_MS : 0;
+	return verdict->is_read ? ARRIVED_MS : 0;
 }
 
 bool verdict_may_be_hang(const struct verdict *verdict)

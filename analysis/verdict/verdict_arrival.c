@@ -65,24 +65,24 @@ static bool tell(struct judge *j, const struct overdue *found)
 
 	if (!found->need || !verdict_is_unusual(j, found->need->actor))
 		return false;
-	verdict_accuse(j, found->ends, VERDICT_LOST, found->stay_ns);
-	verdict->witness = WITNESS_NOT_ARRIVED;
-	verdict->need = found->need;
+	verdict_lose(j, found->stay_ns, found->ends, found->need, WITNESS_NOT_ARRIVED);
 	verdict->is_hang = is_long;
 	/* Only where the libraries at both ends count it is it known that one has sent it. */
-	verdict->is_likely = !is_long || waitfor_way_between(j->waitfor, found->need->peer,
-							     j->actors[found->need->actor].rank) !=
-						 WAITFOR_ON_ITS_WAY;
-	verdict->is_stuck = !verdict->is_likely;
+	verdict->is_final = is_long && waitfor_way_between(j->waitfor, found->need->peer,
+							   j->actors[found->need->actor].rank) ==
+					       WAITFOR_ON_ITS_WAY;
+	if (!verdict->is_final)
+		verdict_doubt(j, is_long ? DOUBT_NOT_SHOWN : DOUBT_ON_ITS_WAY);
 	return true;
 }
 
-bool verdict_find_not_arrived_of(struct judge *j, const struct waitfor_deadlock *deadlock)
+bool verdict_find_not_arrived_of(struct judge *j, const struct stuck *stuck, int how)
 {
 	struct overdue found = {.ends = rankset_in(j->arena, rankset_create())};
 	const struct waitfor_need *need = NULL;
 
-	while ((need = waitfor_next_need_of(j->waitfor, deadlock, need)))
+	(void)how;
+	while ((need = waitfor_next_need_of(j->waitfor, stuck->deadlock, need)))
 		add_overdue(j, need, &found);
 	return tell(j, &found);
 }

@@ -291,8 +291,9 @@ bool verdict_is_departure_before(const struct judge *j, uint32_t departed,
 void verdict_set_departed(struct judge *j, uint32_t actor, const struct departure *departure,
 			  size_t num_later)
 {
-	j->verdict->departure = *departure;
-	j->verdict->departed_rank = j->actors[actor].rank;
-	j->verdict->num_departed_later = num_later;
-	j->verdict->is_likely = true;
+	j->verdict->witness = (struct verdict_witness){.kind = WITNESS_DEPARTED,
+						       .rank = j->actors[actor].rank,
+						       .departure = *departure,
+						       .num_later = num_later};
+	verdict_doubt(j, DOUBT_DEPARTURE);
 }

@@ -46,7 +46,8 @@ bool verdict_find_library(struct judge *j)
 		return true;
 	verdict_weigh(j);
 	verdict_name_culprits(j, VERDICT_LIBRARY);
-	j->verdict->is_likely = is_collective;
+	if (is_collective)
+		verdict_doubt(j, DOUBT_EARLIER);
 	return true;
 }
 
@@ -96,7 +97,8 @@ void verdict_keep_ends(struct judge *j)
 	for (uint32_t l = 0; l < w->num_actors; l++)
 		is_end[l] |= is_in_library(w, l) || is_unknown(w, l);
 	verdict_keep_if_any(j, is_end);
-	j->verdict->is_likely = is_likely;
+	if (is_likely)
+		verdict_doubt(j, j->verdict->is_read ? DOUBT_UNCOUNTED : DOUBT_POLLING);
 }
 
 void verdict_keep_awaited(struct judge *j)

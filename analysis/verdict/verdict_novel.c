@@ -153,6 +153,6 @@ uint32_t verdict_find_novel(struct judge *j, const uint32_t *lanes, size_t num,
 
 void verdict_set_novel(struct judge *j, uint32_t actor, uint32_t transition)
 {
-	j->verdict->novel = transition;
-	j->verdict->novel_rank = j->actors[actor].rank;
+	j->verdict->witness = (struct verdict_witness){
+		.kind = WITNESS_NOVEL, .rank = j->actors[actor].rank, .transition = transition};
 }

@@ -61,6 +61,38 @@ struct judge {
 #include "analysis/verdict/rules.def"
 #undef RULE
 
+/* ---- Who of a deadlock has gone wrong: each names ranks and returns true, or nobody ---- */
+
+/* Ranks that wait for each other. */
+struct stuck {
+	const struct waitfor_deadlock *deadlock;
+	uint64_t stay_ns;
+};
+
+typedef bool deadlock_rule(struct judge *j, const struct stuck *stuck, int how);
+
+/* The ranks are the culprits of the deadlock. */
+void verdict_accuse_stuck(struct judge *j, const struct stuck *stuck, const struct rankset *ranks);
+/* A message that was sent has not arrived: the rest follows from it. verdict_arrival.c */
+deadlock_rule verdict_find_not_arrived_of;
+/* Messages that nobody receives may be those that are waited for. how: close ones, which are wrong
+ * in one thing alone, between the ranks that are meant; or all others. verdict_slips.c */
+deadlock_rule verdict_find_slip;
+/* A message lies there that may be the one waited for, and the receive is one as there was none
+ * before: its receiver is wrong, or its sender has left out another one. */
+deadlock_rule verdict_find_receiver;
+/* Ranks have not started a persistent request that would meet the need, though they have done one
+ * more round of another one. */
+deadlock_rule verdict_find_unstarted;
+/* A rank starts an access to one that never posted to it, while another one that posted to it waits
+ * for it: its group is wrong. */
+deadlock_rule verdict_find_wrong_group;
+/* Ranks have gone past a collective in which others wait. how: only by their own messages or calls.
+ * verdict_skipped.c */
+deadlock_rule verdict_find_skipped;
+/* By what MPI libraries hold of messages somebody has left something out. verdict_read.c */
+deadlock_rule verdict_find_read;
+
 /* ---- verdict_candidates.c ---- */
 
 /* Has the actor stayed for longer than is usual in its place (stays_judge())? */
@@ -79,23 +111,15 @@ void verdict_name_culprits(struct judge *j, enum verdict_kind kind);
 /* The ranks are the culprits: their threads inside MPI, and main threads. */
 void verdict_accuse(struct judge *j, const struct rankset *ranks, enum verdict_kind kind,
 		    uint64_t stay_ns);
-/* The same of a message: in waitfor->losts, or WAITFOR_NONE; the need for it. */
-void verdict_lose(struct judge *j, uint64_t stay_ns, const struct rankset *ranks, uint32_t which,
-		  const struct waitfor_need *need);
+/* The same of a message that is needed. */
+void verdict_lose(struct judge *j, uint64_t stay_ns, const struct rankset *ranks,
+		  const struct waitfor_need *need, enum verdict_witness_kind witness);
+/* For this reason it is no more than likely. */
+void verdict_doubt(struct judge *j, enum verdict_doubt doubt);
 /* Of a process that is gone there is no model and no stack. */
 void verdict_add_ended(struct judge *j);
 
 /* ---- verdict_read.c ---- */
-
-/* Who of a deadlock has left something out, by what MPI libraries hold, and the need that tells. */
-struct verdict_read {
-	enum verdict_witness witness;
-	struct rankset *ranks;
-	const struct waitfor_need *need;
-};
-
-bool verdict_find_read(const struct judge *j, const struct waitfor_deadlock *deadlock,
-		       struct verdict_read *ret);
 
 /* Add those of the ranks that are not in the call that more than half of them are in. */
 void verdict_find_apart(const struct judge *j, const struct rankset *ranks, struct rankset *apart);
@@ -118,31 +142,6 @@ enum ahead verdict_ahead(const struct judge *j, uint32_t a, uint32_t b);
 bool verdict_is_before_exchange(const struct judge *j, uint32_t l, int peer, uint32_t comm);
 /* Main threads that got on between their samples, by the loops' variables in them. */
 struct rankset *verdict_find_moving(const struct judge *j);
-
-/* ---- verdict_slips.c: of a deadlock; each names ranks, or nobody ---- */
-
-/* Messages that nobody receives may be those that are waited for. is_wanted_close: they are wrong
- * in one thing alone, between the ranks that are meant. */
-bool verdict_find_slip(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns,
-		       bool is_wanted_close);
-/* A message lies there that may be the one waited for, and the receive is one as there was none
- * before: its receiver is wrong, or its sender has left out another one. */
-bool verdict_find_receiver(struct judge *j, const struct waitfor_deadlock *deadlock,
-			   uint64_t stay_ns);
-/* Ranks have not started a persistent request that would meet the need, though they have done one
- * more round of another one. */
-bool verdict_find_unstarted(struct judge *j, const struct waitfor_deadlock *deadlock,
-			    uint64_t stay_ns);
-
-/* A rank starts an access to one that never posted to it, while another one that posted to it waits
- * for it: its group is wrong. */
-bool verdict_find_wrong_group(struct judge *j, const struct waitfor_deadlock *deadlock,
-			      uint64_t stay_ns);
-
-/* ---- verdict_arrival.c ---- */
-
-/* A message of this deadlock that was sent and has not arrived. */
-bool verdict_find_not_arrived_of(struct judge *j, const struct waitfor_deadlock *deadlock);
 
 /* ---- verdict_ends.c ---- */
 
@@ -188,14 +187,6 @@ bool verdict_is_departure_before(const struct judge *j, uint32_t departed,
 /* The verdict goes by it, so that it is no more than likely. */
 void verdict_set_departed(struct judge *j, uint32_t actor, const struct departure *departure,
 			  size_t num_later);
-
-/* ---- verdict_skipped.c ---- */
-
-/* Ranks of the deadlock that have gone past a collective in which others of it wait, or NULL.
- * is_sure_only: by their own messages or calls. *is_likely_ret: these do not tell. */
-struct rankset *verdict_find_skipped(const struct judge *j, const struct waitfor_deadlock *deadlock,
-				     bool is_sure_only, uint32_t *collective_ret,
-				     bool *is_likely_ret);
 
 /* ---- verdict_senders.c ---- */
 

@@ -172,9 +172,15 @@ static bool is_left_out(const struct judge *j, uint32_t l, const struct waitfor_
 
 typedef bool need_test(const struct judge *j, uint32_t l, const struct waitfor_need *need);
 
+/* Who is named, and the need that tells. */
+struct found {
+	struct rankset *ranks;
+	const struct waitfor_need *need;
+};
+
 /* Exactly one waits so, or is waited for so; else nobody is named. */
 static bool name_one(const struct judge *j, const struct waitfor_deadlock *deadlock,
-		     need_test *test, bool is_peer, struct verdict_read *ret)
+		     need_test *test, bool is_peer, struct found *ret)
 {
 	const struct waitfor_need *need = NULL;
 
@@ -215,7 +221,7 @@ static bool has_all(const struct rankset *set, const struct rankset *ranks)
 }
 
 static bool find_few_apart(const struct judge *j, const struct waitfor_deadlock *deadlock,
-			   const struct rankset *ranks, struct verdict_read *ret)
+			   const struct rankset *ranks, struct found *ret)
 {
 	ret->ranks = rankset_in(j->arena, rankset_create());
 	verdict_find_apart(j, ranks, ret->ranks);
@@ -243,7 +249,7 @@ static struct rankset *find_unasked(const struct judge *j, const struct rankset 
 /* All but a few are in one call: of all who wait, or else of the deadlock, to which these few
  * belong. It is all of collectives, and somebody waits for one of the few. */
 static bool name_apart(const struct judge *j, const struct waitfor_deadlock *deadlock,
-		       struct verdict_read *ret)
+		       struct found *ret)
 {
 	const struct waitfor_need *need = NULL;
 
@@ -264,24 +270,39 @@ static bool name_apart(const struct judge *j, const struct waitfor_deadlock *dea
 	return false;
 }
 
-bool verdict_find_read(const struct judge *j, const struct waitfor_deadlock *deadlock,
-		       struct verdict_read *ret)
+bool verdict_find_read(struct judge *j, const struct stuck *stuck, int how)
 {
+	static const struct {
+		need_test *test;
+		bool is_peer;
+		enum verdict_witness_kind witness;
+	} tests[] = {
+		{waits_ahead, false, WITNESS_AHEAD},
+		{is_left_out, true, WITNESS_LOST},
+		{is_left_out, false, WITNESS_AHEAD},
+		{is_past_collective, true, WITNESS_APART},
+	};
+	const struct waitfor_deadlock *deadlock = stuck->deadlock;
+	size_t i = 0, num = sizeof(tests) / sizeof(tests[0]);
+	struct found found;
 	bool has_some = false;
 
-	for (size_t i = 0; i < deadlock->num_actors; i++)
-		has_some |= has_needs_read(j, deadlock->actors[i]);
+	(void)how;
+	for (size_t k = 0; k < deadlock->num_actors; k++)
+		has_some |= has_needs_read(j, deadlock->actors[k]);
 	if (!has_some)
 		return false;
-	ret->witness = WITNESS_AHEAD;
-	if (name_one(j, deadlock, waits_ahead, false, ret))
-		return true;
-	ret->witness = WITNESS_LOST;
-	if (name_one(j, deadlock, is_left_out, true, ret))
-		return true;
-	ret->witness = WITNESS_AHEAD;
-	if (name_one(j, deadlock, is_left_out, false, ret))
-		return true;
-	ret->witness = WITNESS_APART;
-	return name_one(j, deadlock, is_past_collective, true, ret) || name_apart(j, deadlock, ret);
+	while (i < num && !name_one(j, deadlock, tests[i].test, tests[i].is_peer, &found))
+		i++;
+	if (i == num && !name_apart(j, deadlock, &found))
+		return false;
+	if (i < num && tests[i].witness == WITNESS_LOST) {
+		verdict_lose(j, stuck->stay_ns, found.ranks, found.need, WITNESS_LOST);
+	} else {
+		verdict_accuse_stuck(j, stuck, found.ranks);
+		j->verdict->need = found.need;
+		j->verdict->witness.kind = i < num ? tests[i].witness : WITNESS_APART;
+	}
+	verdict_doubt(j, DOUBT_WHO_SENDS);
+	return true;
 }

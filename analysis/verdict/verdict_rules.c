@@ -28,7 +28,7 @@ bool verdict_find_crashed(struct judge *j)
 		return false;
 	verdict->kind = VERDICT_CRASHED;
 	verdict->basis = VERDICT_BY_STACKS;
-	verdict->is_hang = true;
+	verdict->is_hang = verdict->is_final = true;
 	return true;
 }
 
@@ -460,18 +460,18 @@ static bool find_least_by_stacks(struct judge *j)
 bool verdict_find_least(struct judge *j)
 {
 	size_t num_waiting, num_groups;
+	bool is_novel;
 
 	for (size_t i = 0; i < j->num_actors; i++)
 		j->is_candidate[i] = j->facts[i].is_waiting;
 	num_waiting = verdict_count_candidates(j);
 	verdict_keep_ends(j);
-	if (!keep_novel(j) && has_unrecorded(j))
+	is_novel = keep_novel(j);
+	if (!is_novel && has_unrecorded(j))
 		return find_least_by_stacks(j);
-	if (j->verdict->novel != UINT32_MAX)
-		;
-	else if (verdict_count_candidates(j) < num_waiting)
+	if (!is_novel && verdict_count_candidates(j) < num_waiting)
 		verdict_keep_least(j);
-	else
+	else if (!is_novel)
 		for (size_t i = 0; i < j->evidence->num_lanes; i++)
 			j->is_candidate[i] &= j->graph->is_least[j->groups->group_of[i]];
 	for (size_t i = 0; i < j->num_actors; i++)

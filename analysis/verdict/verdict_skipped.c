@@ -320,10 +320,9 @@ static struct rankset *find_past(const struct judge *j, const struct waitfor_dea
 	return *is_likely_ret ? out->guessed : out->sure;
 }
 
-struct rankset *verdict_find_skipped(const struct judge *j, const struct waitfor_deadlock *deadlock,
-				     bool is_sure_only, uint32_t *collective_ret,
-				     bool *is_likely_ret)
+bool verdict_find_skipped(struct judge *j, const struct stuck *stuck, int is_sure_only)
 {
+	const struct waitfor_deadlock *deadlock = stuck->deadlock;
 	const struct waitfor *w = j->waitfor;
 	struct rankset *done = rankset_in(j->arena, rankset_create()); /* collectives */
 
@@ -333,14 +332,20 @@ struct rankset *verdict_find_skipped(const struct judge *j, const struct waitfor
 				       .waiting = deadlock->actors[i],
 				       .later = WAITFOR_NONE};
 		struct rankset *ranks;
+		bool is_likely;
 
 		if (collective == WAITFOR_NONE || rankset_contains(done, (int)collective))
 			continue;
 		rankset_add(done, (int)collective);
-		ranks = find_past(j, deadlock, is_sure_only, &out, is_likely_ret);
-		*collective_ret = collective;
-		if (are_named(j, ranks, deadlock, collective))
-			return ranks;
+		ranks = find_past(j, deadlock, is_sure_only, &out, &is_likely);
+		if (!are_named(j, ranks, deadlock, collective))
+			continue;
+		verdict_accuse_stuck(j, stuck, ranks);
+		j->verdict->witness.kind = WITNESS_SKIPPED;
+		j->verdict->witness.collective = collective;
+		if (is_likely)
+			verdict_doubt(j, DOUBT_PLACES);
+		return true;
 	}
-	return NULL;
+	return false;
 }

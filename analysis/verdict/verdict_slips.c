@@ -57,14 +57,13 @@ static bool has_novel_other(struct judge *j, const struct waitfor_deadlock *dead
 	return actor != WAITFOR_NONE && !rankset_contains(ranks, j->actors[actor].rank);
 }
 
-/* There are messages, and nobody receives them, that may be those that are waited for. */
-bool verdict_find_slip(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns,
-		       bool is_wanted_close)
+bool verdict_find_slip(struct judge *j, const struct stuck *stuck, int is_wanted_close)
 {
+	const struct waitfor_deadlock *deadlock = stuck->deadlock;
 	const struct waitfor *w = j->waitfor;
 	struct rankset *ranks = rankset_in(j->arena, rankset_create());
 	const struct waitfor_need *need = NULL;
-	uint32_t first = WAITFOR_NONE;
+	const struct waitfor_lost *first = NULL;
 	bool are_both = false;
 
 	for (uint32_t i = 0; i < w->num_losts; i++) {
@@ -73,12 +72,12 @@ bool verdict_find_slip(struct judge *j, const struct waitfor_deadlock *deadlock,
 
 		/* The likeliest of each need. One of which others were received may be, too. */
 		if (!message->is_new || lost->need == need ||
-		    is_close(w, lost) != is_wanted_close ||
+		    is_close(w, lost) != (bool)is_wanted_close ||
 		    !verdict_has_lane(deadlock, lost->need->actor) ||
 		    (is_between_others(lost) && is_early(j, deadlock, message)))
 			continue;
 		need = lost->need;
-		first = first == WAITFOR_NONE ? i : first;
+		first = first ?: lost;
 		rankset_add(ranks, message->source);
 		if (lost->slip == WAITFOR_OTHER_TAG && !is_known_kind(need) &&
 		    !waitfor_was_received(w, need->comm, need->tag)) {
@@ -89,13 +88,13 @@ bool verdict_find_slip(struct judge *j, const struct waitfor_deadlock *deadlock,
 		if (lost->slip == WAITFOR_OTHER_SOURCE)
 			rankset_add(ranks, message->destination);
 	}
-	if (first == WAITFOR_NONE || (!is_wanted_close && has_novel_other(j, deadlock, ranks)))
+	if (!first || (!is_wanted_close && has_novel_other(j, deadlock, ranks)))
 		return false;
-	verdict_lose(j, stay_ns, ranks, first, w->losts[first].need);
-	if (are_both) {
-		j->verdict->witness = WITNESS_RECEIVER;
-		j->verdict->is_likely = true;
-	}
+	verdict_lose(j, stuck->stay_ns, ranks, first->need,
+		     are_both ? WITNESS_RECEIVER : WITNESS_SLIP);
+	j->verdict->witness.lost = first;
+	if (are_both)
+		verdict_doubt(j, DOUBT_LATER_RECEIVE);
 	return true;
 }
 
@@ -111,25 +110,24 @@ static bool is_of_receiver(const struct waitfor *w, const struct waitfor_lost *l
 	       !is_known_kind(need) && message->received > 0;
 }
 
-/* A message lies there that may be the one that is waited for, by a receive as there was none
- * before: its receiver is wrong, or its sender has left out another one. */
-bool verdict_find_receiver(struct judge *j, const struct waitfor_deadlock *deadlock,
-			   uint64_t stay_ns)
+bool verdict_find_receiver(struct judge *j, const struct stuck *stuck, int how)
 {
 	const struct waitfor *w = j->waitfor;
 
+	(void)how;
 	for (uint32_t i = 0; i < w->num_losts; i++) {
 		const struct waitfor_lost *lost = &w->losts[i];
 		struct rankset *ranks;
 
-		if (!is_of_receiver(w, lost) || !verdict_has_lane(deadlock, lost->need->actor))
+		if (!is_of_receiver(w, lost) ||
+		    !verdict_has_lane(stuck->deadlock, lost->need->actor))
 			continue;
 		ranks = rankset_in(j->arena, rankset_create());
 		rankset_add(ranks, w->unreceived[lost->message].source);
 		rankset_add(ranks, w->unreceived[lost->message].destination);
-		verdict_lose(j, stay_ns, ranks, i, lost->need);
-		j->verdict->witness = WITNESS_RECEIVER;
-		j->verdict->is_likely = true;
+		verdict_lose(j, stuck->stay_ns, ranks, lost->need, WITNESS_RECEIVER);
+		j->verdict->witness.lost = lost;
+		verdict_doubt(j, DOUBT_LATER_RECEIVE);
 		return true;
 	}
 	return false;
@@ -137,15 +135,14 @@ bool verdict_find_receiver(struct judge *j, const struct waitfor_deadlock *deadl
 
 /* ---- A request that was not started ---- */
 
-/* Ranks have not started a request for what others wait for, though they have gone through a round
- * of others. */
-bool verdict_find_unstarted(struct judge *j, const struct waitfor_deadlock *deadlock,
-			    uint64_t stay_ns)
+bool verdict_find_unstarted(struct judge *j, const struct stuck *stuck, int how)
 {
+	const struct waitfor_deadlock *deadlock = stuck->deadlock;
 	const struct waitfor_need *need = NULL, *first = NULL;
 	struct rankset *ranks = rankset_in(j->arena, rankset_create());
 	struct waitfor_unstarted unstarted;
 
+	(void)how;
 	while ((need = waitfor_next_need_of(j->waitfor, deadlock, need))) {
 		if (need->peer < 0 || !waitfor_find_unstarted(j->waitfor, need, &unstarted) ||
 		    !unstarted.is_left_out || !rankset_contains(deadlock->ranks, unstarted.rank))
@@ -155,9 +152,8 @@ bool verdict_find_unstarted(struct judge *j, const struct waitfor_deadlock *dead
 	}
 	if (!first)
 		return false;
-	verdict_lose(j, stay_ns, ranks, WAITFOR_NONE, first);
-	j->verdict->witness = WITNESS_UNSTARTED;
-	j->verdict->is_likely = true;
+	verdict_lose(j, stuck->stay_ns, ranks, first, WITNESS_UNSTARTED);
+	verdict_doubt(j, DOUBT_LATER_START);
 	return true;
 }
 
@@ -178,11 +174,12 @@ static bool is_awaited_by_other(const struct waitfor *w, const struct waitfor_de
 	return false;
 }
 
-bool verdict_find_wrong_group(struct judge *j, const struct waitfor_deadlock *deadlock,
-			      uint64_t stay_ns)
+bool verdict_find_wrong_group(struct judge *j, const struct stuck *stuck, int how)
 {
+	const struct waitfor_deadlock *deadlock = stuck->deadlock;
 	const struct waitfor_need *need = NULL;
 
+	(void)how;
 	while ((need = waitfor_next_need_of(j->waitfor, deadlock, need))) {
 		int rank = j->actors[need->actor].rank;
 		struct rankset *ranks;
@@ -193,9 +190,8 @@ bool verdict_find_wrong_group(struct judge *j, const struct waitfor_deadlock *de
 			continue;
 		ranks = rankset_in(j->arena, rankset_create());
 		rankset_add(ranks, rank);
-		verdict_lose(j, stay_ns, ranks, WAITFOR_NONE, need);
-		j->verdict->witness = WITNESS_GROUP;
-		j->verdict->is_likely = true;
+		verdict_lose(j, stuck->stay_ns, ranks, need, WITNESS_GROUP);
+		verdict_doubt(j, DOUBT_FIRST_POST);
 		return true;
 	}
 	return false;

@@ -123,34 +123,29 @@ static const char *site_text(const struct view *view, uint32_t state)
 /* A rank took a step that no other took: calls between its ends were left out or done too often. */
 static void print_novel(const struct view *view)
 {
-	const struct verdict *verdict = view->verdict;
-	const struct job_transition *novel;
-	const char *to;
+	const struct verdict_witness *witness = &view->verdict->witness;
+	const struct job_transition *novel = &view->job->model->transitions[witness->transition];
+	const char *to = site_text(view, novel->to);
 
-	if (verdict->novel == UINT32_MAX)
-		return;
-	novel = &view->job->model->transitions[verdict->novel];
-	to = site_text(view, novel->to);
 	if (SEG_STATE_SITE(novel->from) == SEG_STATE_SITE(novel->to))
 		text_wrap(view, 4,
 			  "rank %d, and no other, once called %s twice in a row: all others make "
 			  "other calls in between, look there",
-			  verdict->novel_rank, to);
+			  witness->rank, to);
 	else
 		text_wrap(view, 4,
 			  "rank %d, and no other, once went straight from %s, to %s: look between "
 			  "these",
-			  verdict->novel_rank, site_text(view, novel->from), to);
+			  witness->rank, site_text(view, novel->from), to);
 }
 
 /* A rank continued differently than before: it may have left out the call that used to follow. */
 static void print_departure(const struct view *view)
 {
-	const struct departure *departure = &view->verdict->departure;
+	const struct verdict_witness *witness = &view->verdict->witness;
+	const struct departure *departure = &witness->departure;
 	const char *often, *memory;
 
-	if (departure->num_times == 0)
-		return;
 	often = departure->num_usual < departure->num_times
 			? text_of(view, "%zu of %zu times", departure->num_usual,
 				  departure->num_times)
@@ -161,9 +156,8 @@ static void print_departure(const struct view *view)
 	text_wrap(view, 4,
 		  "rank %d, %s, left its usual course: from %s, it went to %s. Before, %s had "
 		  "gone to %s %s%s",
-		  view->verdict->departed_rank,
-		  view->verdict->num_departed_later ? "as the first of these"
-						    : "as the only one of these",
+		  witness->rank,
+		  witness->num_later ? "as the first of these" : "as the only one of these",
 		  site_text(view, departure->last), site_text(view, departure->call),
 		  departure->num_own < departure->num_times ? "it and other ranks" : "it",
 		  site_text(view, departure->usual), often, memory);
@@ -173,11 +167,9 @@ static void print_departure(const struct view *view)
 static void print_skipped(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
-	const struct waitfor_collective *collective;
+	const struct waitfor_collective *collective =
+		&view->waitfor->collectives[verdict->witness.collective];
 
-	if (verdict->skipped == WAITFOR_NONE)
-		return;
-	collective = &view->waitfor->collectives[verdict->skipped];
 	text_wrap(view, 4,
 		  "%s %s further than %s, number %" PRIu64 " on %s, and may have left it out",
 		  parts_who(view, verdict->culprits), parts_plural(verdict->culprits, "is", "are"),
@@ -185,23 +177,18 @@ static void print_skipped(const struct view *view)
 		  label_comm(view, collective->comm, LABEL_FULL));
 }
 
-/* Print the witness: what the need of one rank shows about another rank in another call. */
-static void print_witness(const struct view *view)
+/* What the need of one rank shows about another rank in another call. */
+static void print_other(const struct view *view)
 {
-	const struct verdict *verdict = view->verdict;
 	const struct waitfor *waitfor = view->waitfor;
-	const char *who, *where;
-	int peer;
-	uint32_t other;
+	const struct waitfor_need *need = view->verdict->need;
+	const char *who = label_wait_who(view, need->actor), *where;
+	int peer = waitfor_peer(waitfor, need);
+	uint32_t other = waitfor_first_actor(waitfor, peer);
 
-	if (verdict->witness != WITNESS_AHEAD && verdict->witness != WITNESS_APART)
-		return;
-	peer = waitfor_peer(waitfor, verdict->need);
-	other = waitfor_first_actor(waitfor, peer);
-	who = label_wait_who(view, verdict->need->actor);
 	where = other == WAITFOR_NONE ? "not known where"
 				      : label_wait_where(view, other, LABEL_FULL);
-	if (verdict->witness == WITNESS_AHEAD)
+	if (view->verdict->witness.kind == WITNESS_AHEAD)
 		text_wrap(view, 4,
 			  "rank %d, %s, has not come that far: %s seems to have left out what "
 			  "others wait for",
@@ -210,9 +197,8 @@ static void print_witness(const struct view *view)
 		text_wrap(view, 4,
 			  "%s waits for %s, and %s is in another call, %s. It left that call out, "
 			  "made it with other arguments, or has not come to it",
-			  who, label_wait_need(view, verdict->need),
-			  verdict->need->peer < 0 ? text_of(view, "rank %d", peer) : "that one",
-			  where);
+			  who, label_wait_need(view, need),
+			  need->peer < 0 ? text_of(view, "rank %d", peer) : "that one", where);
 }
 
 static void print_waits(const struct view *view, const struct waitfor_deadlock *deadlock)
@@ -223,11 +209,10 @@ static void print_waits(const struct view *view, const struct waitfor_deadlock *
 
 void cause_print_open(const struct view *view)
 {
-	const struct waitfor_deadlock *deadlock;
+	const struct waitfor_deadlock *deadlock = view->verdict->deadlock;
 
-	if (view->verdict->which == WAITFOR_NONE)
+	if (!deadlock)
 		return;
-	deadlock = &view->waitfor->deadlocks[view->verdict->which];
 	text_wrap(view, 2,
 		  "likely a deadlock: %s wait for each other, as the messages in the MPI library "
 		  "show. They do not show which of these ranks is wrong",
@@ -235,30 +220,12 @@ void cause_print_open(const struct view *view)
 	print_waits(view, deadlock);
 }
 
-static void print_deadlock(const struct view *view)
-{
-	const struct waitfor_deadlock *deadlock = &view->waitfor->deadlocks[view->verdict->which];
-	const char *who = parts_who(view, deadlock->ranks);
-
-	if (rankset_count(deadlock->ranks) == 1)
-		text_wrap(view, 2, "deadlock: %s waits for itself", who);
-	else
-		text_wrap(view, 2, "deadlock: %s wait for each other", who);
-	print_waits(view, deadlock);
-	print_novel(view);
-	print_departure(view);
-	print_skipped(view);
-	print_witness(view);
-	if (!rankset_is_empty(deadlock->behind))
-		text_wrap(view, 4, "%s wait%s for these", parts_who(view, deadlock->behind),
-			  parts_plural(deadlock->behind, "s", ""));
-}
-
 /* ---- Lost messages ---- */
 
 /* The message that was sent instead. */
-static void print_slip(const struct view *view, const struct waitfor_lost *lost)
+static void print_slip(const struct view *view)
 {
+	const struct waitfor_lost *lost = view->verdict->witness.lost;
 	const struct waitfor_unreceived *message = &view->waitfor->unreceived[lost->message];
 	static const char *const slips[] = {
 		[WAITFOR_OTHER_TAG] = "the tags differ",
@@ -278,8 +245,9 @@ static void print_slip(const struct view *view, const struct waitfor_lost *lost)
 
 /* What the receiver has received so far: shows whether the sender or the receiver is more likely
  * wrong. */
-static void print_received(const struct view *view, const struct waitfor_lost *lost)
+static void print_received(const struct view *view)
 {
+	const struct waitfor_lost *lost = view->verdict->witness.lost;
 	const struct waitfor_unreceived *message = &view->waitfor->unreceived[lost->message];
 	const char *what = lost->slip == WAITFOR_OTHER_COMM ? "communicator" : "tag";
 	const char *before = message->received == 1
@@ -361,32 +329,83 @@ static void print_not_arrived(const struct view *view, const char *who)
 	text_wrap(view, 4, "neither of the two ranks is to blame");
 }
 
-static void print_lost(const struct view *view)
-{
-	const struct verdict *verdict = view->verdict;
-	uint32_t actor = verdict->need->actor;
-	const char *who = label_wait_who(view, actor);
+/* ---- All that a verdict goes by ---- */
 
-	text_wrap(view, 2, "lost message: %s waits for %s", who,
-		  label_wait_need(view, verdict->need));
-	if (verdict->witness == WITNESS_NOT_ARRIVED) {
-		print_not_arrived(view, who);
-		return;
-	}
-	text_wrap(view, 4, "%s: %s", who, label_wait_where(view, actor, LABEL_FULL));
-	if (verdict->which != WAITFOR_NONE)
-		print_slip(view, &view->waitfor->losts[verdict->which]);
-	if (verdict->witness == WITNESS_GROUP)
+static void print_witness(const struct view *view)
+{
+	const struct waitfor_need *need = view->verdict->need;
+
+	switch (view->verdict->witness.kind) {
+	case WITNESS_RECEIVER:
+		print_slip(view);
+		print_received(view);
+		break;
+	case WITNESS_SLIP:
+		print_slip(view);
+		break;
+	case WITNESS_GROUP:
 		text_wrap(view, 4,
 			  "rank %" PRId32
 			  " never posted to it before, and another rank that did post waits for it "
 			  "to complete an access: its group seems to be wrong",
-			  verdict->need->peer);
-	if (verdict->witness == WITNESS_RECEIVER)
-		print_received(view, &view->waitfor->losts[verdict->which]);
-	cause_print_unstarted(view, verdict->need, 4);
-	print_novel(view);
-	print_departure(view);
+			  need->peer);
+		break;
+	case WITNESS_NOT_ARRIVED:
+		print_not_arrived(view, label_wait_who(view, need->actor));
+		break;
+	case WITNESS_AHEAD:
+	case WITNESS_APART:
+		print_other(view);
+		break;
+	case WITNESS_NOVEL:
+		print_novel(view);
+		break;
+	case WITNESS_DEPARTED:
+		print_departure(view);
+		break;
+	case WITNESS_SKIPPED:
+		print_skipped(view);
+		break;
+	case WITNESS_NONE:
+	case WITNESS_LOST:
+	case WITNESS_UNSTARTED:
+		break;
+	}
+}
+
+static void print_deadlock(const struct view *view)
+{
+	const struct waitfor_deadlock *deadlock = view->verdict->deadlock;
+	const char *who = parts_who(view, deadlock->ranks);
+
+	if (rankset_count(deadlock->ranks) == 1)
+		text_wrap(view, 2, "deadlock: %s waits for itself", who);
+	else
+		text_wrap(view, 2, "deadlock: %s wait for each other", who);
+	print_waits(view, deadlock);
+	print_witness(view);
+	if (!rankset_is_empty(deadlock->behind))
+		text_wrap(view, 4, "%s wait%s for these", parts_who(view, deadlock->behind),
+			  parts_plural(deadlock->behind, "s", ""));
+}
+
+static void print_lost(const struct view *view)
+{
+	enum verdict_witness_kind witness = view->verdict->witness.kind;
+	const struct waitfor_need *need = view->verdict->need;
+	const char *who = label_wait_who(view, need->actor);
+	/* A request that was not started tells more. */
+	bool is_step = witness == WITNESS_NOVEL || witness == WITNESS_DEPARTED;
+
+	text_wrap(view, 2, "lost message: %s waits for %s", who, label_wait_need(view, need));
+	if (witness != WITNESS_NOT_ARRIVED)
+		text_wrap(view, 4, "%s: %s", who, label_wait_where(view, need->actor, LABEL_FULL));
+	if (!is_step)
+		print_witness(view);
+	if (witness != WITNESS_NOT_ARRIVED)
+		cause_print_unstarted(view, need, 4);
+	if (is_step)
+		print_witness(view);
 }
 
 /* ---- In the library ---- */
@@ -425,8 +444,8 @@ void cause_print(const struct view *view)
 		print_deadlock(view);
 		break;
 	case VERDICT_MISMATCH:
-		cause_print_mismatch(view, &view->waitfor->mismatches[view->verdict->which], 2);
-		print_departure(view);
+		cause_print_mismatch(view, view->verdict->mismatch, 2);
+		print_witness(view);
 		break;
 	case VERDICT_LOST:
 		print_lost(view);
@@ -435,7 +454,7 @@ void cause_print(const struct view *view)
 		print_library(view);
 		break;
 	case VERDICT_LEAST:
-		print_novel(view);
+		print_witness(view);
 		break;
 	default:
 		break;
@@ -566,8 +585,7 @@ const char *cause_next(const struct view *view)
 	if (verdict->kind == VERDICT_DEADLOCK)
 		return "\"waits\", ";
 	if (verdict->kind == VERDICT_MISMATCH)
-		return text_of(view, "\"collectives %" PRIu32 "\", ",
-			       view->waitfor->mismatches[verdict->which].comm + 1);
+		return text_of(view, "\"collectives %" PRIu32 "\", ", verdict->mismatch->comm + 1);
 	if (verdict->kind == VERDICT_LOST)
 		return text_of(view, "\"messages %d\", ",
 			       view->waitfor->evidence->actors[verdict->need->actor].rank);

@@ -79,7 +79,7 @@ void view_lp_json(const struct view *view)
 	json_text(json, "role", role_of(view)->name);
 	json_text(json, "rule", verdict->rule);
 	json_bool(json, "hang", verdict->is_hang || view->is_known_hang);
-	json_bool(json, "likely", verdict->is_likely);
+	json_bool(json, "likely", verdict->doubt != DOUBT_NONE);
 	json_bool(json, "approximate", verdict->is_approximate);
 	json_text(json, "by", has_times ? "models" : "stacks");
 	json_who(json, verdict->culprits);

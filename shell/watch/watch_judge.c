@@ -42,22 +42,6 @@
 #define STILL_SHARE 20             /* full looks in a standstill take at most 1 in this of time, */
 #define CHECK_SHARE 200            /* and 1 in this otherwise */
 
-static bool is_certain(const struct verdict *verdict)
-{
-	switch (verdict->kind) {
-	case VERDICT_DEADLOCK:
-	case VERDICT_MISMATCH:
-	case VERDICT_LOST:
-	case VERDICT_CRASHED:
-		return verdict->is_hang && (verdict->is_stuck || !verdict->is_likely);
-	case VERDICT_STOPPED:
-	case VERDICT_LEFT:
-		return verdict->is_final;
-	default:
-		return false;
-	}
-}
-
 uint64_t watch_still_ns(const struct watch *watch)
 {
 	return monotonic_ns() - watch->moved_ns;
@@ -274,7 +258,7 @@ int watch_look_closely(struct watch *watch, struct pdb_error *err)
 		return -1;
 	if (watch->is_over || interrupt_pending())
 		return 0;
-	if (is_certain(session->verdict)) {
+	if (session->verdict->is_final) {
 		if (watch->is_certain)
 			find_hang(watch, WATCH_BY_COUNTS);
 		watch->is_certain = true;
