@@ -17,14 +17,6 @@ static uint32_t role_of(const struct judge *j, const struct actor *actor)
 	return 0;
 }
 
-/* Of a rank without a recorder it is not known. */
-static const struct stay_judgement unknown_stay = {
-	.basis = STAY_BY_ELSEWHERE,
-	.is_new = true,
-	.hang_ns = VERDICT_HANG_NEW_NS,
-	.end_ns = UINT64_MAX,
-};
-
 static void find_fact(struct judge *j, const struct stays *stays, size_t i)
 {
 	const struct actor *actor = &j->actors[i];
@@ -32,7 +24,13 @@ static void find_fact(struct judge *j, const struct stays *stays, size_t i)
 
 	fact->stay_ns = actor->stay_ns;
 	fact->role = role_of(j, actor);
-	fact->usual = unknown_stay;
+	/* Of a rank without a recorder it is not known. */
+	fact->usual = (struct stay_judgement){
+		.basis = STAY_BY_ELSEWHERE,
+		.is_new = true,
+		.hang_ns = thresholds.new_ns,
+		.end_ns = UINT64_MAX,
+	};
 	if (actor->activity == ACTIVITY_ENDED)
 		return;
 	fact->is_static = actor->activity != ACTIVITY_MOVES;
@@ -234,14 +232,11 @@ struct verdict *verdict_create(const struct verdict_input *input)
 
 int verdict_longer_look(const struct verdict *verdict)
 {
-	/* What is on its way has arrived after 3 s; many phases of programs end within 5 s. */
-	enum { ARRIVED_MS = 3100, COMPUTED_MS = 5100 };
-
 	if (verdict->is_hang)
 		return 0;
 	if (verdict->kind == VERDICT_COMPUTATION && verdict->basis == VERDICT_BY_STACKS)
-		return COMPUTED_MS;
-	return verdict->is_read ? ARRIVED_MS : 0;
+		return thresholds.computed_ms;
+	return verdict->is_read ? thresholds.arrived_ms : 0;
 }
 
 bool verdict_may_be_hang(const struct verdict *verdict)

@@ -33,7 +33,7 @@ static uint64_t overdue_ns(const struct judge *j, const struct waitfor_need *nee
 		return 0;
 	stay_ns = sender_stay(j, need->peer);
 	verdict_shorten(j, need->actor, &stay_ns);
-	return stay_ns >= VERDICT_ACCUSE_NS ? stay_ns : 0;
+	return stay_ns >= thresholds.accuse_ns ? stay_ns : 0;
 }
 
 /* Other ranks' messages may be lost as well: all ends are named, and one message is told. */
@@ -61,7 +61,7 @@ static void add_overdue(const struct judge *j, const struct waitfor_need *need,
 static bool tell(struct judge *j, const struct overdue *found)
 {
 	struct verdict *verdict = j->verdict;
-	bool is_long = found->stay_ns >= VERDICT_HANG_NEW_NS;
+	bool is_long = found->stay_ns >= thresholds.new_ns;
 
 	if (!found->need || !verdict_is_unusual(j, found->need->actor))
 		return false;

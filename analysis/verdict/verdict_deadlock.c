@@ -129,7 +129,7 @@ static bool find_first_departed(struct judge *j, const struct waitfor_deadlock *
 	ret->is_owed = is_send(j, departure->usual) &&
 		       find_owed(j, deadlock, j->actors[ret->actor].rank, &ret->need) == 1;
 	return ret->is_owed ||
-	       (evidence == DEPARTED_STRONG && departure->since < DEPARTED_JUST_NOW);
+	       (evidence == DEPARTED_STRONG && departure->since < thresholds.course_just_now);
 }
 
 /* One of them has left its course, before any other: that is where it went wrong. */
@@ -304,7 +304,7 @@ static bool judge_deadlock(struct judge *j, const struct waitfor_deadlock *deadl
 	bool has_helpers = may_have_helpers(j, deadlock);
 
 	if (is_recorded(j, deadlock) &&
-	    stuck.stay_ns < (has_helpers ? VERDICT_HANG_NEW_NS : VERDICT_ACCUSE_NS))
+	    stuck.stay_ns < (has_helpers ? thresholds.new_ns : thresholds.accuse_ns))
 		return false;
 	j->verdict->is_read = has_read(j, deadlock);
 	if (!try_rules(j, &stuck, false)) {
@@ -323,7 +323,7 @@ static bool judge_deadlock(struct judge *j, const struct waitfor_deadlock *deadl
 		verdict_doubt(j, DOUBT_UNCOUNTED);
 		j->verdict->is_final = false;
 		j->verdict->is_hang =
-			stuck.stay_ns >= VERDICT_HANG_NEW_NS && !j->verdict->is_uncounted;
+			stuck.stay_ns >= thresholds.new_ns && !j->verdict->is_uncounted;
 	}
 	if (has_helpers)
 		hope_for_helpers(j);
@@ -339,7 +339,7 @@ static bool find_gone(struct judge *j)
 	for (uint32_t l = 0; l < j->waitfor->num_actors; l++)
 		if (j->waitfor->actors[l].is_stuck)
 			verdict_shorten(j, l, &stay_ns);
-	if (rankset_is_empty(gone) || stay_ns < VERDICT_ACCUSE_NS)
+	if (rankset_is_empty(gone) || stay_ns < thresholds.accuse_ns)
 		return false;
 	if (verdict_find_not_arrived(j))
 		return true;
@@ -377,7 +377,8 @@ bool verdict_find_helpless(struct judge *j)
 	struct stuck stuck = {.deadlock = w ? w->deadlocks : NULL};
 
 	if (!w || w->num_deadlocks == 0 || stuck.deadlock->is_likely ||
-	    deadlock_stay(j, stuck.deadlock) < VERDICT_ACCUSE_NS || !are_unusual(j, stuck.deadlock))
+	    deadlock_stay(j, stuck.deadlock) < thresholds.accuse_ns ||
+	    !are_unusual(j, stuck.deadlock))
 		return false;
 	if (!try_rules(j, &stuck, false))
 		verdict_accuse_stuck(j, &stuck, stuck.deadlock->ranks);

@@ -40,7 +40,7 @@ static void find_departed_party(struct judge *j, const struct waitfor_mismatch *
 	bool is_among;
 
 	actor = verdict_find_departed(j, lanes, num, DEPARTED_STRONG, &departure, &num_later);
-	if (actor == WAITFOR_NONE || departure.since >= DEPARTED_JUST_NOW)
+	if (actor == WAITFOR_NONE || departure.since >= thresholds.course_just_now)
 		return;
 	is_among = rankset_contains(ranks, j->actors[actor].rank);
 	if (is_among ? rankset_count(ranks) == 1 : num_later == 0)
@@ -92,7 +92,7 @@ static bool find_told(struct judge *j, bool (*is_told)(const struct judge *j,
 		uint64_t stay_ns;
 
 		if (!is_told(j, mismatch) || gather_parties(j, mismatch, NULL, &stay_ns) == 0 ||
-		    stay_ns < VERDICT_ACCUSE_NS)
+		    stay_ns < thresholds.accuse_ns)
 			continue;
 		accuse_party(j, mismatch, stay_ns);
 		return true;

@@ -6,23 +6,12 @@
 #include "analysis/verdict/verdict.h"
 #include "analysis/evidence/stack_facts.h"
 #include "analysis/evidence/stays.h"
+#include "analysis/thresholds.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
 #include "model/sorted.h"
-
-/* Nobody is accused for less: such pauses are everywhere. */
-#define VERDICT_ACCUSE_NS UINT64_C(500000000)
-/* A hang by other things than stays (evidence/stays.h): so long, or so long if it may be a
- * phase. */
-#define VERDICT_HANG_NS UINT64_C(1000000000)
-#define VERDICT_HANG_NEW_NS UINT64_C(3000000000)
-/* While others move: they may do so because nothing is wrong. */
-#define VERDICT_HANG_MOVING_RATIO 100
-#define VERDICT_HANG_MOVING_NS UINT64_C(10000000000)
-/* More groups of least progress than this: the order has not picked anybody. */
-enum { VERDICT_MAX_LEAST_GROUPS = 3 };
 
 /* What is asked of an actor, beside what the evidence says of it. */
 struct actor_fact {
@@ -171,8 +160,6 @@ void verdict_set_novel(struct judge *j, uint32_t actor, uint32_t transition);
 
 /* Weak evidence is good only where something else speaks for it, too. */
 enum departed_evidence { DEPARTED_STRONG, DEPARTED_WEAK };
-/* A departure so few calls ago needs nothing else that speaks for it, if it is strong. */
-enum { DEPARTED_JUST_NOW = 64 };
 
 /* The first lane among lanes[num] that has left its course (departure_find(), by the calls of all
  * lanes or by its own), by a step that others do not take as seldom; *num_later_ret did so later.

@@ -18,8 +18,6 @@
 #include "model/job/names.h"
 #include "model/job/sample.h"
 
-enum { MAX_APART = 3 };
-
 static const struct waitfor_need *next_need(const struct judge *j, uint32_t l,
 					    const struct waitfor_need *need)
 {
@@ -225,7 +223,7 @@ static bool find_few_apart(const struct judge *j, const struct waitfor_deadlock 
 {
 	ret->ranks = rankset_in(j->arena, rankset_create());
 	verdict_find_apart(j, ranks, ret->ranks);
-	return !rankset_is_empty(ret->ranks) && rankset_count(ret->ranks) <= MAX_APART &&
+	return !rankset_is_empty(ret->ranks) && rankset_count(ret->ranks) <= thresholds.apart &&
 	       has_all(deadlock->ranks, ret->ranks);
 }
 

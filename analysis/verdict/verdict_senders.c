@@ -4,9 +4,6 @@
 #include "analysis/progress/progress.h"
 #include "analysis/verdict/verdict_private.h"
 
-/* More senders than this that the order would name: it has not picked anybody. */
-enum { MAX_SENDERS = 3 };
-
 bool verdict_has_lane(const struct waitfor_deadlock *deadlock, uint32_t lane)
 {
 	return bsearch(&lane, deadlock->actors, deadlock->num_actors, sizeof(lane),
@@ -133,5 +130,6 @@ struct rankset *verdict_find_senders(const struct judge *j, const struct waitfor
 	arena_destroy(scratch);
 	choose(&s, which);
 	*need_ret = s.need;
-	return !rankset_is_empty(s.ranks) && rankset_count(s.ranks) <= MAX_SENDERS ? s.ranks : NULL;
+	return !rankset_is_empty(s.ranks) && rankset_count(s.ranks) <= thresholds.senders ? s.ranks
+											  : NULL;
 }

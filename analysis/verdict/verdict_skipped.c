@@ -12,9 +12,6 @@
 #include "model/job/job_comms.h"
 #include "model/xalloc.h"
 
-/* Fewer visits to a place are no rule, nor are those of one other rank alone. */
-enum { FEWEST_VISITS = 10, FEWEST_VISITORS = 2 };
-
 /* With how many of those in a collective a rank's progress is compared. */
 enum { MOST_COMPARED = 16 };
 
@@ -236,12 +233,12 @@ static bool has_come_more_often(const struct judge *j, uint32_t l, uint32_t coll
 
 		if (!others)
 			continue;
-		are_equal = others >= FEWEST_VISITS && (!visits || others == visits);
+		are_equal = others >= thresholds.visits && (!visits || others == visits);
 		visits = others;
 		num_visitors++;
 	}
 	free(ways);
-	return are_equal && num_visitors >= FEWEST_VISITORS && own > visits;
+	return are_equal && num_visitors >= thresholds.visitors && own > visits;
 }
 
 /* Is it further, by the progress order, than one of the first that wait in the collective? */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * An index is the sorted rows of all lanes of a rank; totals are by communicator and peer. */
+#include "analysis/thresholds.h"
 #include "analysis/waits/waitfor_private.h"
-
-/* Tags that are numbers are at least so many. */
-enum { MANY_TAGS = 8 };
 
 /* Rows may be shared by ranks, so the peer is not in them. */
 struct row {
@@ -83,7 +81,7 @@ static void add_to_totals(struct index *index, const struct row *row)
 	last->sum.sends += ledger->sends;
 	last->sum.got += got;
 	if (got > 0)
-		last->sum.num_tags += ledger->tag == SEG_TAG_MANY ? MANY_TAGS : 1;
+		last->sum.num_tags += ledger->tag == SEG_TAG_MANY ? thresholds.many_tags : 1;
 }
 
 static struct index *get_index(struct ledgers *ledgers, int rank)
@@ -181,7 +179,7 @@ struct ledger_total ledgers_find_total(struct ledgers *ledgers, int rank, uint32
 
 bool ledgers_are_tags_numbers(struct ledgers *ledgers, int rank, uint32_t comm, int32_t peer)
 {
-	return ledgers_find_total(ledgers, rank, comm, peer).num_tags >= MANY_TAGS;
+	return ledgers_find_total(ledgers, rank, comm, peer).num_tags >= thresholds.many_tags;
 }
 
 bool ledgers_has_dropped(const struct ledgers *ledgers, int rank)

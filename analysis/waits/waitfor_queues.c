@@ -5,6 +5,7 @@
  *
  * What is read is all that the library waits for; which of it holds the call up is not known. So
  * one of these needs is enough to let an actor go on. */
+#include "analysis/thresholds.h"
 #include "analysis/waits/waitfor_private.h"
 #include "model/job/callpath.h"
 #include "model/job/message_queues.h"
@@ -100,9 +101,6 @@ size_t waitfor_count_unmet(const struct waitfor *w, uint32_t l, int peer, int32_
 
 /* ---- Is what is waited for on its way? ---- */
 
-/* After so long in one place whatever was on its way has arrived. */
-#define ARRIVES_NS UINT64_C(3000000000)
-
 /* Messages that `queues` counts with the peer, of all communicators; false: they are not
  * counted. */
 static bool count_pair(const struct message_queues *queues, int peer, uint16_t *sent,
@@ -151,7 +149,8 @@ static bool has_all_arrived(const struct waitfor *w, int rank, int peer)
 		return false;
 	if (way != WAITFOR_WAY_NOT_KNOWN)
 		return way == WAITFOR_WAY_EMPTY;
-	return stay_of(w, rank) >= ARRIVES_NS && stay_of(w, peer) >= ARRIVES_NS;
+	return stay_of(w, rank) >= thresholds.arrives_ns &&
+	       stay_of(w, peer) >= thresholds.arrives_ns;
 }
 
 /* ---- What is waited for ---- */
@@ -205,9 +204,6 @@ static void add(struct reader *r, enum waitfor_kind kind, int peer, int32_t tag,
 		};
 }
 
-/* Members of a communicator without a message on it so far, at most: they are not listed. */
-enum { MAX_SILENT = 16 };
-
 /* Are all ranks of the job members of the communicator, and nobody else? */
 static bool has_whole_job(const struct reader *r, uint32_t comm, size_t num_known)
 {
@@ -217,7 +213,7 @@ static bool has_whole_job(const struct reader *r, uint32_t comm, size_t num_know
 		if (!is_rank(r->w, r->queues->pairs[i].peer))
 			return false;
 	return num_known > 0 && size == r->w->private->num_ranks &&
-	       size <= num_known + 1 + MAX_SILENT;
+	       size <= num_known + 1 + thresholds.silent_members;
 }
 
 /* A receive from any: from those with whom there were messages on the communicator (libraries do

@@ -16,10 +16,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/evidence/stays.h"
 #include "analysis/hang/hang_test.h"
 #include "analysis/hang/pace.h"
 #include "analysis/progress/eqgroup.h"
+#include "analysis/thresholds.h"
 #include "analysis/verdict/verdict.h"
 #include "attach/node/watch_digest.h"
 #include "model/arena.h"
@@ -36,11 +36,9 @@
 #include "shell/options/options.h"
 #include "shell/watch/watch_tell.h"
 
-#define CONFIRM_NS SECOND_NS       /* between the looks that separate a hang from a slow-down */
-#define CERTAIN_NS (SECOND_NS / 2) /* then a certain result is checked again */
-#define SPARED_NS (5 * SECOND_NS)  /* between looks at ranks that may continue */
-#define STILL_SHARE 20             /* full looks in a standstill take at most 1 in this of time, */
-#define CHECK_SHARE 200            /* and 1 in this otherwise */
+#define SPARED_NS (5 * SECOND_NS) /* between looks at ranks that may continue */
+#define STILL_SHARE 20            /* full looks in a standstill take at most 1 in this of time, */
+#define CHECK_SHARE 200           /* and 1 in this otherwise */
 
 uint64_t watch_still_ns(const struct watch *watch)
 {
@@ -262,7 +260,7 @@ int watch_look_closely(struct watch *watch, struct pdb_error *err)
 		if (watch->is_certain)
 			find_hang(watch, WATCH_BY_COUNTS);
 		watch->is_certain = true;
-		watch->next_still_ns = watch->next_check_ns = monotonic_ns() + CERTAIN_NS;
+		watch->next_still_ns = watch->next_check_ns = monotonic_ns() + thresholds.again_ns;
 		return 0;
 	}
 	watch->is_certain = false;
@@ -280,7 +278,7 @@ bool watch_may_be_starting(struct watch *watch)
 	bool was_starting = watch->may_start;
 
 	watch->may_start = !watch->has_recorder && !watch->has_moved &&
-			   session_age_ns(watch->session) < stay_limits.edge_ns &&
+			   session_age_ns(watch->session) < thresholds.edge_ns &&
 			   watch_still_ns(watch) < watch->options->max_wait_s * SECOND_NS;
 	/* The apparent hang was the start of the job. */
 	if (was_starting && watch->has_moved)
@@ -301,7 +299,7 @@ int watch_confirm(struct watch *watch, struct pdb_error *err)
 			return -1;
 	}
 	if (watch->is_over || interrupt_pending() ||
-	    monotonic_ns() - watch->confirm_ns < CONFIRM_NS)
+	    monotonic_ns() - watch->confirm_ns < thresholds.confirm_ns)
 		return 0;
 	if (watch_look(watch, watch->all, err) < 0)
 		return -1;
@@ -333,7 +331,7 @@ int watch_judge_pace(struct watch *watch, struct pdb_error *err)
 		return 0;
 	if (look_fully(watch, err) < 0)
 		return -1;
-	watch->next_proof_ns = monotonic_ns() + CERTAIN_NS;
+	watch->next_proof_ns = monotonic_ns() + thresholds.again_ns;
 	if (watch->is_over || interrupt_pending())
 		return 0;
 	verdict = watch->session->verdict;
