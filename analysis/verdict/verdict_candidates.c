@@ -157,6 +157,12 @@ void verdict_accuse(struct judge *j, const struct rankset *ranks, enum verdict_k
 	j->verdict->is_hang = j->verdict->is_final = true;
 }
 
+void verdict_accuse_stuck(struct judge *j, const struct stuck *stuck, const struct rankset *ranks)
+{
+	verdict_accuse(j, ranks, VERDICT_DEADLOCK, stuck->stay_ns);
+	j->verdict->deadlock = stuck->deadlock;
+}
+
 void verdict_lose(struct judge *j, uint64_t stay_ns, const struct rankset *ranks,
 		  const struct waitfor_need *need, enum verdict_witness_kind witness)
 {

@@ -6,12 +6,6 @@
 /* What MPI_Init_thread provides at most, in all MPI libraries. */
 enum { THREAD_MULTIPLE = 3 };
 
-void verdict_accuse_stuck(struct judge *j, const struct stuck *stuck, const struct rankset *ranks)
-{
-	verdict_accuse(j, ranks, VERDICT_DEADLOCK, stuck->stay_ns);
-	j->verdict->deadlock = stuck->deadlock;
-}
-
 /* ---- A message that was not sent ---- */
 
 /* How many messages and tokens of the rank others of the deadlock wait for, and the first. */

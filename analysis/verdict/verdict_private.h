@@ -60,8 +60,6 @@ struct stuck {
 
 typedef bool deadlock_rule(struct judge *j, const struct stuck *stuck, int how);
 
-/* The ranks are the culprits of the deadlock. */
-void verdict_accuse_stuck(struct judge *j, const struct stuck *stuck, const struct rankset *ranks);
 /* A message that was sent has not arrived: the rest follows from it. verdict_arrival.c */
 deadlock_rule verdict_find_not_arrived_of;
 /* Messages that nobody receives may be those that are waited for. how: close ones, which are wrong
@@ -100,7 +98,8 @@ void verdict_name_culprits(struct judge *j, enum verdict_kind kind);
 /* The ranks are the culprits: their threads inside MPI, and main threads. */
 void verdict_accuse(struct judge *j, const struct rankset *ranks, enum verdict_kind kind,
 		    uint64_t stay_ns);
-/* The same of a message that is needed. */
+/* The same of a deadlock, and of a message that is needed. */
+void verdict_accuse_stuck(struct judge *j, const struct stuck *stuck, const struct rankset *ranks);
 void verdict_lose(struct judge *j, uint64_t stay_ns, const struct rankset *ranks,
 		  const struct waitfor_need *need, enum verdict_witness_kind witness);
 /* For this reason it is no more than likely. */
