@@ -62,7 +62,7 @@ static const char *state_text(const struct view *view, const struct wait_group *
 {
 	const char *gap = label_wait_gap(view, group->actor);
 
-	switch ((enum activity)view->waitfor->actors[group->actor].activity) {
+	switch (view->waitfor->evidence->actors[group->actor].activity) {
 	case ACTIVITY_MOVES:
 		return "moving";
 	case ACTIVITY_COMPUTING:
@@ -263,7 +263,7 @@ static void write_group(struct json *json, const struct view *view, const struct
 
 	json_object(json, NULL);
 	json_who(json, group->ranks);
-	json_text(json, "state", states[view->waitfor->actors[group->actor].activity]);
+	json_text(json, "state", states[view->waitfor->evidence->actors[group->actor].activity]);
 	json_text(json, "where", label_wait_where(view, group->actor, LABEL_FULL));
 	json_text(json, "waits_for", group->need ? label_wait_need(view, group->need) : NULL);
 	json_count(json, "needs", group->num_needs);

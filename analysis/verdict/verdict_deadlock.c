@@ -413,7 +413,7 @@ static bool is_unsettled(const struct waitfor *w, uint32_t l)
 
 	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, l, need));)
 		has_any |= need->kind == WAITFOR_MESSAGE && need->peer < 0;
-	return has_any && w->actors[l].activity == ACTIVITY_IN_MPI &&
+	return has_any && w->evidence->actors[l].activity == ACTIVITY_IN_MPI &&
 	       w->actors[l].gap == WAITFOR_UNSETTLED;
 }
 

@@ -5,18 +5,14 @@
 /* Inside MPI, and nothing is missing for going on. */
 static bool is_in_library(const struct waitfor *w, uint32_t l)
 {
-	const struct waitfor_actor *lane = &w->actors[l];
-
-	return lane->activity == ACTIVITY_IN_MPI && lane->gap == WAITFOR_COMPLETE &&
-	       !waitfor_has_strong_need(w, l);
+	return w->evidence->actors[l].activity == ACTIVITY_IN_MPI &&
+	       w->actors[l].gap == WAITFOR_COMPLETE && !waitfor_has_strong_need(w, l);
 }
 
 static bool is_unknown(const struct waitfor *w, uint32_t l)
 {
-	const struct waitfor_actor *lane = &w->actors[l];
-
-	return (lane->activity == ACTIVITY_IN_MPI || lane->activity == ACTIVITY_POLLING) &&
-	       lane->gap != WAITFOR_COMPLETE && !waitfor_has_strong_need(w, l);
+	return actor_is_waiting(&w->evidence->actors[l]) && w->actors[l].gap != WAITFOR_COMPLETE &&
+	       !waitfor_has_strong_need(w, l);
 }
 
 /* Everybody's waits end at transfers that do not finish. All who take part are named. Not certain
@@ -58,13 +54,14 @@ static uint32_t find_poller_apart(const struct waitfor *w, const struct waitfor_
 
 	for (size_t i = 0; i < deadlock->num_actors; i++) {
 		const struct waitfor_actor *lane = &w->actors[deadlock->actors[i]];
+		enum activity activity = w->evidence->actors[deadlock->actors[i]].activity;
 		uint32_t awaited;
 
-		if (lane->activity == ACTIVITY_POLLING && poller == WAITFOR_NONE) {
+		if (activity == ACTIVITY_POLLING && poller == WAITFOR_NONE) {
 			poller = deadlock->actors[i];
 			continue;
 		}
-		if (lane->activity != ACTIVITY_IN_MPI || lane->num_needs != 1)
+		if (activity != ACTIVITY_IN_MPI || lane->num_needs != 1)
 			return WAITFOR_NONE;
 		awaited = waitfor_collective_of(w, w->needs[lane->first_need].node);
 		if (awaited == WAITFOR_NONE ||

@@ -98,10 +98,9 @@ enum waitfor_gap {
 };
 
 struct waitfor_actor {
-	uint8_t activity; /* enum activity */
-	uint8_t gap;      /* enum waitfor_gap */
-	bool is_or;       /* one of the needs is enough */
-	bool is_stuck;    /* will never go on */
+	uint8_t gap;   /* enum waitfor_gap */
+	bool is_or;    /* one of the needs is enough */
+	bool is_stuck; /* will never go on */
 	bool is_likely_stuck;
 	uint32_t first_need, num_needs; /* in waitfor.needs */
 };

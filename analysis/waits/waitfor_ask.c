@@ -31,12 +31,13 @@ const struct group_node *waitfor_group_of(const struct waitfor *w, uint32_t node
 
 uint32_t waitfor_num_actors(const struct waitfor *w, int rank)
 {
-	return rank < 0 || (size_t)rank >= w->private->num_ranks ? 0 : w->private->actors[rank].num;
+	return rank < 0 || (size_t)rank >= w->evidence->num_ranks ? 0
+								  : w->evidence->ranks[rank].num;
 }
 
 uint32_t waitfor_first_actor(const struct waitfor *w, int rank)
 {
-	return waitfor_num_actors(w, rank) > 0 ? w->private->actors[rank].first : WAITFOR_NONE;
+	return waitfor_num_actors(w, rank) > 0 ? w->evidence->ranks[rank].first : WAITFOR_NONE;
 }
 
 bool waitfor_is_actor_of(const struct waitfor *w, uint32_t lane, int rank)

@@ -189,10 +189,11 @@ static bool may_come(const struct waitfor *w, const struct job_comm_view *view)
 	bool is_outside = false;
 
 	for (uint32_t l = lanes->first; l < lanes->first + lanes->num; l++) {
-		if (w->actors[l].activity == ACTIVITY_MOVES)
+		enum activity activity = w->evidence->actors[l].activity;
+
+		if (activity == ACTIVITY_MOVES)
 			return true;
-		is_outside |= w->actors[l].activity == ACTIVITY_COMPUTING ||
-			      w->actors[l].activity == ACTIVITY_POLLING;
+		is_outside |= activity == ACTIVITY_COMPUTING || activity == ACTIVITY_POLLING;
 	}
 	return is_outside && model_has_begun_collective(view->model, view->local, 0);
 }
@@ -335,8 +336,7 @@ void waitfor_find_collectives(struct waitfor *w)
 
 	memset(c.is_all, true, num_comms * sizeof(*c.is_all));
 	for (uint32_t l = 0; l < w->private->num_lanes; l++)
-		if (w->actors[l].activity == ACTIVITY_IN_MPI ||
-		    w->actors[l].activity == ACTIVITY_POLLING)
+		if (actor_is_waiting(&w->evidence->actors[l]))
 			add_lane(&c, l);
 	sorted_make(w->collectives, w->num_collectives, sizeof(*w->collectives),
 		    compare_with_functions);

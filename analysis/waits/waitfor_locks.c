@@ -27,7 +27,7 @@ static int target_of(const struct waitfor *w, const struct model *model, uint32_
 
 static bool is_lock_call(const struct waitfor *w, uint32_t l)
 {
-	return w->actors[l].activity == ACTIVITY_IN_MPI &&
+	return w->evidence->actors[l].activity == ACTIVITY_IN_MPI &&
 	       w->private->jm->lanes[l].data->operation.kind == SEG_OPERATION_LOCK;
 }
 
@@ -132,8 +132,8 @@ static bool is_inside(const struct waitfor *w, int rank)
 	const struct rank_actors *lanes = &w->private->ranks[rank];
 
 	for (uint32_t l = lanes->first; l < lanes->first + lanes->num; l++)
-		if (w->actors[l].activity == ACTIVITY_MOVES ||
-		    w->actors[l].activity == ACTIVITY_COMPUTING)
+		if (w->evidence->actors[l].activity == ACTIVITY_MOVES ||
+		    w->evidence->actors[l].activity == ACTIVITY_COMPUTING)
 			return false;
 	return lanes->num > 0;
 }

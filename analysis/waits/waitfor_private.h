@@ -78,7 +78,6 @@ struct waitfor_private {
 	const struct job_model *jm; /* NULL: no rank has a recorder */
 	uint32_t num_lanes;         /* actors before this are its lanes */
 	struct rank_actors *ranks;  /* [num_ranks] their lanes; num 0: no model */
-	struct rank_actors *actors; /* [num_ranks] */
 	size_t num_ranks;
 	bool *has_left;  /* [num_ranks] no message comes from it any more */
 	bool *is_static; /* [num_ranks] all of its actors are; false without any */
