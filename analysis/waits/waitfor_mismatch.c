@@ -298,21 +298,19 @@ static void add_leaders(struct waitfor *w, size_t *capacity)
 
 	for (size_t i = 0; i < num; i++) {
 		const struct waitfor_pair *pair = &found[i].pair;
-		const struct claim claims[2] = {
-			{.rank = pair->giver, .site = found[i].sites[0]},
-			{.rank = pair->taker, .site = found[i].sites[1]},
-		};
-		struct claim named[2];
+		struct claim claims[2];
 
-		for (int k = 0; k < 2; k++) {
-			named[k] = claims[k];
-			named[k].number = found[i].number;
-			named[k].function = w->private->jm->sites[claims[k].site].name;
-			named[k].root = SEG_PEER_NONE;
-			named[k].bytes = SEG_NO_BYTES;
-			named[k].is_in = true;
-		}
-		add_pairs(w, found[i].comm, WAITFOR_OTHER_LEADERS, named, 2, pair, 1, capacity);
+		for (int k = 0; k < 2; k++)
+			claims[k] = (struct claim){
+				.rank = k ? pair->taker : pair->giver,
+				.number = found[i].number,
+				.function = w->private->jm->sites[found[i].sites[k]].name,
+				.root = SEG_PEER_NONE,
+				.bytes = SEG_NO_BYTES,
+				.site = found[i].sites[k],
+				.is_in = true,
+			};
+		add_pairs(w, found[i].comm, WAITFOR_OTHER_LEADERS, claims, 2, pair, 1, capacity);
 	}
 }
 
