@@ -44,20 +44,9 @@ struct ledgers *ledgers_create(const struct job_model *jm, const struct rank_act
 	return ledgers;
 }
 
-static int compare_rows(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
+SORTED_BY(compare_rows, struct row, comm, peer, ledger->tag)
 
-	return SORTED_ORDER(x->comm, y->comm) ?: SORTED_ORDER(x->peer, y->peer)
-	       ?: SORTED_ORDER(x->ledger->tag, y->ledger->tag);
-}
-
-static int compare_totals(const void *a, const void *b)
-{
-	const struct total *x = a, *y = b;
-
-	return SORTED_ORDER(x->comm, y->comm) ?: SORTED_ORDER(x->peer, y->peer);
-}
+SORTED_BY(compare_totals, struct total, comm, peer)
 
 static bool is_same_total(const struct row *a, const struct row *b)
 {

@@ -97,13 +97,7 @@ static void add_lane(struct collector *c, uint32_t l)
 	}
 }
 
-static int compare_collectives(const void *a, const void *b)
-{
-	const struct waitfor_collective *x = a, *y = b;
-
-	return SORTED_ORDER(x->comm, y->comm) ?: SORTED_ORDER(x->owner, y->owner)
-	       ?: SORTED_ORDER(x->number, y->number);
-}
+SORTED_BY(compare_collectives, struct waitfor_collective, comm, owner, number)
 
 /* The same, and among equals always in one order. */
 static int compare_with_functions(const void *a, const void *b)

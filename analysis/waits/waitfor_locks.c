@@ -73,21 +73,9 @@ static void find_holders(const struct waitfor *w, struct lock_holders *found, st
 	}
 }
 
-static int compare_holders(const void *a, const void *b)
-{
-	const struct lock_holder *x = a, *y = b;
+SORTED_BY(compare_holders, struct lock_holder, comm, target, rank)
 
-	return SORTED_ORDER(x->comm, y->comm) ?: SORTED_ORDER(x->target, y->target)
-	       ?: SORTED_ORDER(x->rank, y->rank);
-}
-
-static int compare_locks(const void *a, const void *b)
-{
-	const struct lock_node *x = a, *y = b;
-
-	return SORTED_ORDER(x->comm, y->comm) ?: SORTED_ORDER(x->is_exclusive, y->is_exclusive)
-	       ?: SORTED_ORDER(x->target, y->target);
-}
+SORTED_BY(compare_locks, struct lock_node, comm, is_exclusive, target)
 
 static void add_lock(struct waitfor_private *p, uint32_t comm, int target, bool is_exclusive)
 {

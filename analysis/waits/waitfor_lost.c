@@ -96,13 +96,7 @@ static void look_at_lane(struct searcher *s, uint32_t l)
 	}
 }
 
-static int compare_unreceived(const void *a, const void *b)
-{
-	const struct waitfor_unreceived *x = a, *y = b;
-
-	return SORTED_ORDER(x->destination, y->destination) ?: SORTED_ORDER(x->source, y->source)
-	       ?: SORTED_ORDER(x->comm, y->comm) ?: SORTED_ORDER(x->tag, y->tag);
-}
+SORTED_BY(compare_unreceived, struct waitfor_unreceived, destination, source, comm, tag)
 
 static void search(struct searcher *s)
 {

@@ -60,12 +60,7 @@ static int compare_numbers(const void *a, const void *b)
 	return SORTED_ORDER(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
-static int compare_claims(const void *a, const void *b)
-{
-	const struct claim *x = a, *y = b;
-
-	return SORTED_ORDER(x->number, y->number) ?: SORTED_ORDER(x->rank, y->rank);
-}
+SORTED_BY(compare_claims, struct claim, number, rank)
 
 /* Of each member that stands still the collectives that it has started lately. */
 static void collect(const struct waitfor *w, uint32_t comm, struct claims *claims)

@@ -30,13 +30,7 @@ static bool is_rank(const struct waitfor *w, int peer)
 
 /* ---- Messages that no receive has met ---- */
 
-static int compare_arrivals(const void *a, const void *b)
-{
-	const struct waitfor_arrival *x = a, *y = b;
-
-	return SORTED_ORDER(x->is_own, y->is_own) ?: SORTED_ORDER(x->source, y->source)
-	       ?: SORTED_ORDER(x->destination, y->destination);
-}
+SORTED_BY(compare_arrivals, struct waitfor_arrival, is_own, source, destination)
 
 void waitfor_find_arrivals(struct waitfor *w)
 {
@@ -64,13 +58,7 @@ void waitfor_find_arrivals(struct waitfor *w)
 	sorted_make(w->arrivals, w->num_arrivals, sizeof(*w->arrivals), compare_arrivals);
 }
 
-static int compare_sources(const void *key, const void *element)
-{
-	const struct waitfor_arrival *wanted = key, *arrival = element;
-
-	return SORTED_ORDER(wanted->is_own, arrival->is_own)
-		       ?: SORTED_ORDER(wanted->source, arrival->source);
-}
+SORTED_BY(compare_sources, struct waitfor_arrival, is_own, source)
 
 size_t waitfor_arrivals_of(const struct waitfor *w, int source, bool are_own,
 			   const struct waitfor_arrival **ret)

@@ -96,13 +96,7 @@ static bool read_ranks(struct maker *m)
 	return m->meaning->read_ranks(m->library, m->members, m->num_members, m->ranks);
 }
 
-static int compare_items(const void *a, const void *b)
-{
-	const struct item *x = a, *y = b;
-
-	return SORTED_ORDER(x->of.source.comm, y->of.source.comm)
-		       ?: SORTED_ORDER(x->peer, y->peer) ?: SORTED_ORDER(x->number, y->number);
-}
+SORTED_BY(compare_items, struct item, of.source.comm, peer, number)
 
 /* ranks: the next ones, of these. */
 static struct queued_message *put_messages(const struct maker *m, struct items *items,

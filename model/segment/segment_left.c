@@ -89,12 +89,7 @@ static bool is_sibling(const struct seg_header *header, const struct seg_header 
 	       strcmp(header->host, live->host) == 0 && strcmp(header->job, live->job) == 0;
 }
 
-static int compare_ranks(const void *a, const void *b)
-{
-	const struct segment_left *x = a, *y = b;
-
-	return SORTED_ORDER(x->rank, y->rank) ?: SORTED_ORDER(x->pid, y->pid);
-}
+SORTED_BY(compare_ranks, struct segment_left, rank, pid)
 
 int segment_find_left(pid_t pid, struct segment_left **ret, struct pdb_error *err)
 {

@@ -12,6 +12,7 @@
 #include "model/job/names.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
+#include "model/sorted.h"
 #include "model/trace/trace.h"
 #include "model/wire/code_bytes.h"
 #include "model/wire/queue_bytes.h"
@@ -203,12 +204,7 @@ static void add_rank(struct filler *f, const struct rank *rank, const struct job
 	add_lanes(f, rank, lanes, SHARE_RING_TIMES, SHARE_POLLS);
 }
 
-static int compare_ranks(const void *a, const void *b)
-{
-	const struct rank *x = a, *y = b;
-
-	return (x->rank > y->rank) - (x->rank < y->rank);
-}
+SORTED_BY(compare_ranks, struct rank, rank)
 
 static bool is_wanted(const struct filler *f, int rank)
 {

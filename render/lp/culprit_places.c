@@ -12,6 +12,7 @@
 #include "model/job/model.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
+#include "model/sorted.h"
 #include "render/lp/lp.h"
 #include "render/words/parts.h"
 
@@ -65,12 +66,7 @@ struct others {
 	struct rankset *ranks;
 };
 
-static int compare_others(const void *a, const void *b)
-{
-	const struct others *one = a, *two = b;
-
-	return (one->count > two->count) - (one->count < two->count);
-}
+SORTED_BY(compare_others, struct others, count)
 
 /* The iterations that others who run the loop are in, ascending; *num_outside_ret are in none. */
 static struct others *find_others(const struct view *view, uint32_t loop, size_t *num_ret,
