@@ -176,8 +176,3 @@ void verdict_doubt(struct judge *j, enum verdict_doubt doubt)
 	if (j->verdict->doubt == DOUBT_NONE || doubt < j->verdict->doubt)
 		j->verdict->doubt = doubt;
 }
-
-void verdict_add_ended(struct judge *j)
-{
-	rankset_add_set(j->verdict->culprits, j->evidence->ended);
-}

@@ -22,15 +22,6 @@ static size_t find_owed(const struct judge *j, const struct waitfor_deadlock *de
 	return num;
 }
 
-/* Does it wait for a message itself? Then what it owes may be to come after that. */
-static bool waits_for_message(const struct waitfor *w, uint32_t l)
-{
-	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, l, need));)
-		if (need->kind == WAITFOR_MESSAGE)
-			return true;
-	return false;
-}
-
 /* Ranks have not sent what others of the deadlock wait for. */
 static bool find_senders(struct judge *j, const struct stuck *stuck, int which)
 {
@@ -174,7 +165,8 @@ static bool find_novel(struct judge *j, const struct stuck *stuck, int how)
 	    (!stands_after(j, suspect.actor, transition) &&
 	     are_others_to_blame(j, deadlock, VERDICT_SENDERS_ANY, suspect.actor)))
 		return false;
-	suspect.is_owed = !waits_for_message(j->waitfor, suspect.actor) &&
+	/* If it waits for a message itself, what it owes may be to come after that. */
+	suspect.is_owed = !(waitfor_kinds_of(j->waitfor, suspect.actor) & 1U << WAITFOR_MESSAGE) &&
 			  find_owed(j, deadlock, j->actors[suspect.actor].rank, &suspect.need) > 0;
 	accuse_suspect(j, stuck, &suspect);
 	verdict_set_novel(j, suspect.actor, transition);

@@ -104,8 +104,6 @@ void verdict_lose(struct judge *j, uint64_t stay_ns, const struct rankset *ranks
 		  const struct waitfor_need *need, enum verdict_witness_kind witness);
 /* For this reason it is no more than likely. */
 void verdict_doubt(struct judge *j, enum verdict_doubt doubt);
-/* Of a process that is gone there is no model and no stack. */
-void verdict_add_ended(struct judge *j);
 
 /* ---- verdict_read.c ---- */
 

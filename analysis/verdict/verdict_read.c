@@ -18,20 +18,13 @@
 #include "model/job/names.h"
 #include "model/job/sample.h"
 
-static const struct waitfor_need *next_need(const struct judge *j, uint32_t l,
-					    const struct waitfor_need *need)
-{
-	return waitfor_next_need(j->waitfor, l, need);
-}
-
 /* Does it wait in a collective, by the library's own messages or by who has not come, and for
  * nothing else? */
 static bool is_in_collective(const struct judge *j, uint32_t l)
 {
-	for (const struct waitfor_need *need = NULL; (need = next_need(j, l, need));)
-		if (need->kind != WAITFOR_PART && need->kind != WAITFOR_MEMBERS)
-			return false;
-	return next_need(j, l, NULL) != NULL;
+	unsigned kinds = waitfor_kinds_of(j->waitfor, l);
+
+	return kinds && !(kinds & ~(1U << WAITFOR_PART | 1U << WAITFOR_MEMBERS));
 }
 
 static bool is_rank_in_collective(const struct judge *j, int rank)
@@ -43,17 +36,11 @@ static bool is_rank_in_collective(const struct judge *j, int rank)
 
 static bool waits_for_receive(const struct judge *j, uint32_t l, int other)
 {
-	for (const struct waitfor_need *need = NULL; (need = next_need(j, l, need));)
+	for (const struct waitfor_need *need = NULL;
+	     (need = waitfor_next_need(j->waitfor, l, need));)
 		if (need->kind == WAITFOR_RECEIVE && need->peer == other)
 			return true;
 	return false;
-}
-
-static bool has_needs_read(const struct judge *j, uint32_t l)
-{
-	const struct waitfor_need *need = next_need(j, l, NULL);
-
-	return need && need->is_read;
 }
 
 static uint32_t call_of(const struct judge *j, int rank)
@@ -80,7 +67,8 @@ static bool is_further(const struct judge *j, int rank, uint32_t than)
  * one tag and waits for another. */
 static bool is_of_exchange(const struct judge *j, uint32_t l, int32_t tag)
 {
-	for (const struct waitfor_need *need = NULL; (need = next_need(j, l, need));)
+	for (const struct waitfor_need *need = NULL;
+	     (need = waitfor_next_need(j->waitfor, l, need));)
 		if (need->kind == WAITFOR_RECEIVE || need->tag == tag || need->tag == SEG_TAG_ANY)
 			return true;
 	return false;
@@ -117,24 +105,24 @@ static bool is_awaited(const struct judge *j, uint32_t l, int32_t tag)
 
 /* Has the other end gone past the receive that is waited for? Where another one waits for such a
  * message, its sender has not come further than that one. */
-static bool is_not_received(const struct judge *j, uint32_t l, const struct waitfor_need *need)
+static bool is_not_received(const struct judge *j, const struct waitfor_need *need)
 {
 	return need->kind == WAITFOR_RECEIVE && is_rank_in_collective(j, need->peer) &&
-	       (is_further(j, need->peer, l) || is_awaited(j, l, need->tag));
+	       (is_further(j, need->peer, need->actor) || is_awaited(j, need->actor, need->tag));
 }
 
 /* Who waits for a message, or that one is received, is further than the other end. */
-static bool waits_ahead(const struct judge *j, uint32_t l, const struct waitfor_need *need)
+static bool waits_ahead(const struct judge *j, const struct waitfor_need *need)
 {
 	return need->peer >= 0 && need->kind != WAITFOR_PART &&
-	       is_rank_in_collective(j, need->peer) && has_sent_ahead(j, l, need->peer) &&
-	       !is_not_received(j, l, need);
+	       is_rank_in_collective(j, need->peer) && has_sent_ahead(j, need->actor, need->peer) &&
+	       !is_not_received(j, need);
 }
 
 /* Is the need for a collective of the whole job, from which nobody goes on before all have come? */
-static bool holds_all(const struct judge *j, uint32_t l, const struct waitfor_need *need)
+static bool holds_all(const struct judge *j, const struct waitfor_need *need)
 {
-	const struct stack_fact *fact = j->actors[l].stack;
+	const struct stack_fact *fact = j->actors[need->actor].stack;
 	const struct message_queues *queues = fact->latest ? fact->latest->queues : NULL;
 
 	if (names_mpi_kind(j->job->names, fact->function) == NAMES_MPI_ONE_WAY)
@@ -147,28 +135,29 @@ static bool holds_all(const struct judge *j, uint32_t l, const struct waitfor_ne
 
 /* Whoever is to take part in the collective is in a later call. If that holds all of them, so many
  * may be in a later call only because it was not theirs. */
-static bool is_past_collective(const struct judge *j, uint32_t l, const struct waitfor_need *need)
+static bool is_past_collective(const struct judge *j, const struct waitfor_need *need)
 {
-	return need->peer >= 0 && need->kind == WAITFOR_PART && !holds_all(j, l, need) &&
-	       call_of(j, j->actors[l].rank) != call_of(j, need->peer) &&
-	       is_further(j, need->peer, l);
+	return need->peer >= 0 && need->kind == WAITFOR_PART && !holds_all(j, need) &&
+	       call_of(j, j->actors[need->actor].rank) != call_of(j, need->peer) &&
+	       is_further(j, need->peer, need->actor);
 }
 
 /* Whoever is to send the message, or to receive it, has gone past that. */
-static bool is_left_out(const struct judge *j, uint32_t l, const struct waitfor_need *need)
+static bool is_left_out(const struct judge *j, const struct waitfor_need *need)
 {
 	uint32_t peer;
 
 	if (need->peer < 0 || need->kind != WAITFOR_MESSAGE)
-		return need->peer >= 0 && is_not_received(j, l, need);
+		return need->peer >= 0 && is_not_received(j, need);
 	peer = waitfor_first_actor(j->waitfor, need->peer);
-	if (is_further(j, need->peer, l))
+	if (is_further(j, need->peer, need->actor))
 		return true;
 	return peer != WAITFOR_NONE && is_in_collective(j, peer) &&
-	       !has_sent_ahead(j, l, need->peer) && verdict_ahead(j, l, peer) == AHEAD_NOT;
+	       !has_sent_ahead(j, need->actor, need->peer) &&
+	       verdict_ahead(j, need->actor, peer) == AHEAD_NOT;
 }
 
-typedef bool need_test(const struct judge *j, uint32_t l, const struct waitfor_need *need);
+typedef bool need_test(const struct judge *j, const struct waitfor_need *need);
 
 /* Who is named, and the need that tells. */
 struct found {
@@ -185,7 +174,7 @@ static bool name_one(const struct judge *j, const struct waitfor_deadlock *deadl
 	ret->need = NULL;
 	ret->ranks = rankset_in(j->arena, rankset_create());
 	while ((need = waitfor_next_need_of(j->waitfor, deadlock, need))) {
-		if (!need->is_read || !test(j, need->actor, need))
+		if (!need->is_read || !test(j, need))
 			continue;
 		ret->need = ret->need ?: need;
 		rankset_add(ret->ranks, is_peer ? need->peer : j->actors[need->actor].rank);
@@ -282,12 +271,13 @@ bool verdict_find_read(struct judge *j, const struct stuck *stuck, int how)
 	};
 	const struct waitfor_deadlock *deadlock = stuck->deadlock;
 	size_t i = 0, num = sizeof(tests) / sizeof(tests[0]);
+	const struct waitfor_need *need = NULL;
 	struct found found;
 	bool has_some = false;
 
 	(void)how;
-	for (size_t k = 0; k < deadlock->num_actors; k++)
-		has_some |= has_needs_read(j, deadlock->actors[k]);
+	while ((need = waitfor_next_need_of(j->waitfor, deadlock, need)))
+		has_some |= need->is_read;
 	if (!has_some)
 		return false;
 	while (i < num && !name_one(j, deadlock, tests[i].test, tests[i].is_peer, &found))

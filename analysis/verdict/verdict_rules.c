@@ -391,7 +391,8 @@ bool verdict_find_left(struct judge *j)
 				     (lane->model->life == SEG_LIFE_FINALIZED ||
 				      lane->model->life == SEG_LIFE_ABORTED);
 	}
-	verdict_add_ended(j);
+	/* Of a process that is gone there is no model and no stack. */
+	rankset_add_set(j->verdict->culprits, j->evidence->ended);
 	is_ended = !rankset_is_empty(j->verdict->culprits);
 	if (verdict_count_candidates(j) == 0 && !is_ended)
 		return false;

@@ -18,14 +18,9 @@ enum { MOST_COMPARED = 16 };
 /* Does it wait for messages, or in an exchange of them, and for nothing else? */
 static bool waits_for_messages(const struct waitfor *w, uint32_t l)
 {
-	bool has_message = false;
+	unsigned kinds = waitfor_kinds_of(w, l), message = 1U << WAITFOR_MESSAGE;
 
-	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, l, need));) {
-		if (need->kind != WAITFOR_MESSAGE && need->kind != WAITFOR_RECEIVE)
-			return false;
-		has_message |= need->kind == WAITFOR_MESSAGE;
-	}
-	return has_message;
+	return kinds & message && !(kinds & ~(message | 1U << WAITFOR_RECEIVE));
 }
 
 /* The collective that the lane waits in, and for nothing else; WAITFOR_NONE: there is none. */

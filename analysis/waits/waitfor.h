@@ -289,6 +289,8 @@ waitfor_next_need(const struct waitfor *waitfor, uint32_t lane, const struct wai
 const struct waitfor_need *waitfor_next_need_of(const struct waitfor *waitfor,
 						const struct waitfor_deadlock *deadlock,
 						const struct waitfor_need *need);
+/* The kinds of the actor's needs: 1U << enum waitfor_kind of each. */
+unsigned waitfor_kinds_of(const struct waitfor *waitfor, uint32_t lane);
 /* Does the actor wait for more than transfers? */
 bool waitfor_has_strong_need(const struct waitfor *waitfor, uint32_t lane);
 

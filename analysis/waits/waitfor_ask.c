@@ -55,6 +55,15 @@ const struct waitfor_need *waitfor_find_need(const struct waitfor *w, uint32_t l
 	return found;
 }
 
+unsigned waitfor_kinds_of(const struct waitfor *w, uint32_t lane)
+{
+	unsigned kinds = 0;
+
+	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, lane, need));)
+		kinds |= 1U << need->kind;
+	return kinds;
+}
+
 bool waitfor_has_strong_need(const struct waitfor *w, uint32_t lane)
 {
 	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, lane, need));)
