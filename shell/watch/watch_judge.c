@@ -7,8 +7,9 @@
  *	both:        nobody moves for 1 s, 1.5 s, 2.3 s, ... -----------------------/
  *	recorder:    the verdict's own: too long by all stays in these places
  *
- * What the verdict has counted (deadlock, mismatch, lost message, crash) is certain and is a hang
- * at once, and so is a rank that a signal has stopped or that has ended while others wait for it.
+ * What the verdict says can never go on (is_final) is a hang at once: what was counted (deadlock,
+ * mismatch, lost message), a crash, a rank that a signal has stopped, that has ended while others
+ * wait for it, or whose signal's handler wants a lock that it holds.
  * All else needs the word of pace or test for it, or of lp itself by the stays that recorders know
  * (evidence/stays.h) once nobody has moved for a while, or, where these have no history to judge
  * by, that nothing has moved for --max-wait; and that those who are outside MPI do not read or
