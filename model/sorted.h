@@ -12,9 +12,25 @@
  * SORTED_ORDER(x->size, y->size) ?: SORTED_ORDER(x->name, y->name). */
 #define SORTED_ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* Defines such a function, of elements `x` and `y` of a type: SORTED_BY(by_size, struct file,
- * SORTED_ORDER(x->size, y->size)). */
-#define SORTED_BY(name_, type_, order_)                                                            \
+/* Defines such a function, ascending by one to six members:
+ * SORTED_BY(compare_files, struct file, size, name). */
+#define SORTED_BY(function, type, ...)                                                             \
+	static int function(const void *a, const void *b)                                          \
+	{                                                                                          \
+		const type *x = a, *y = b;                                                         \
+                                                                                                   \
+		return SORTED_SEVENTH(__VA_ARGS__, SORTED_BY6, SORTED_BY5, SORTED_BY4, SORTED_BY3, \
+				      SORTED_BY2, SORTED_BY1, )(__VA_ARGS__);                      \
+	}
+#define SORTED_SEVENTH(a, b, c, d, e, f, seventh, ...) seventh
+#define SORTED_BY1(member) SORTED_ORDER(x->member, y->member)
+#define SORTED_BY2(member, ...) SORTED_BY1(member) ?: SORTED_BY1(__VA_ARGS__)
+#define SORTED_BY3(member, ...) SORTED_BY1(member) ?: SORTED_BY2(__VA_ARGS__)
+#define SORTED_BY4(member, ...) SORTED_BY1(member) ?: SORTED_BY3(__VA_ARGS__)
+#define SORTED_BY5(member, ...) SORTED_BY1(member) ?: SORTED_BY4(__VA_ARGS__)
+#define SORTED_BY6(member, ...) SORTED_BY1(member) ?: SORTED_BY5(__VA_ARGS__)
+/* The same by an expression of elements `x` and `y`. */
+#define SORTED_BY_ORDER(name_, type_, order_)                                                            \
 	static int name_(const void *a_, const void *b_)                                           \
 	{                                                                                          \
 		const type_ *x = a_, *y = b_;                                                      \

@@ -42,10 +42,10 @@ static const char *doing_text(const struct view *view, const struct wait_group *
 }
 
 /* "mismatch: MPI_Barrier 26", "rank 3: transfer, tag 7" */
-static const char *weak_text(const struct view *view, uint32_t need)
+static const char *weak_text(const struct view *view, const struct waitfor_need *need)
 {
 	const struct waitfor *waitfor = view->waitfor;
-	uint32_t c = waitfor_collective_of(waitfor, waitfor->needs[need].node);
+	uint32_t c = waitfor_collective_of(waitfor, need->node);
 	struct rankset *peers;
 
 	if (c != WAITFOR_NONE && waitfor->collectives[c].mismatch != WAITFOR_NONE)
@@ -62,7 +62,7 @@ static const char *state_text(const struct view *view, const struct wait_group *
 {
 	const char *gap = label_wait_gap(view, group->actor);
 
-	switch ((enum activity)view->waitfor->actors[group->actor].activity) {
+	switch (view->waitfor->evidence->actors[group->actor].activity) {
 	case ACTIVITY_MOVES:
 		return "moving";
 	case ACTIVITY_COMPUTING:
@@ -83,9 +83,9 @@ static const char *needs_text(const struct view *view, const struct wait_group *
 	const char *needs;
 
 	/* Nothing that they wait for is missing; a transfer has not ended. */
-	if (group->need == WAITFOR_NONE && lane->num_needs)
-		return weak_text(view, lane->first_need);
-	if (group->need == WAITFOR_NONE)
+	if (!group->need && lane->num_needs)
+		return weak_text(view, &view->waitfor->needs[lane->first_need]);
+	if (!group->need)
 		return state_text(view, group);
 	needs = label_wait_needs(view, group->need, group->peers, PEERS_WIDTH);
 	if (group->num_needs < 2)
@@ -239,9 +239,9 @@ void view_waits_dot(const struct view *view)
 	for (size_t g = 0; g < groups->num_groups; g++) {
 		const struct wait_group *group = &groups->groups[g];
 		bool is_strong = group->is_apart || group->is_deadlocked;
-		const char *label = text_of(view, "%s\n%s%s", box_label(view, group),
-					    group->need == WAITFOR_NONE ? "" : "waits for ",
-					    needs_text(view, group));
+		const char *label =
+			text_of(view, "%s\n%s%s", box_label(view, group),
+				group->need ? "waits for " : "", needs_text(view, group));
 
 		dot_node(dot, label, is_strong ? UINT64_MAX : (uint64_t)rankset_count(group->ranks),
 			 is_strong ? DOT_STRONG : DOT_PLAIN);
@@ -263,10 +263,9 @@ static void write_group(struct json *json, const struct view *view, const struct
 
 	json_object(json, NULL);
 	json_who(json, group->ranks);
-	json_text(json, "state", states[view->waitfor->actors[group->actor].activity]);
+	json_text(json, "state", states[view->waitfor->evidence->actors[group->actor].activity]);
 	json_text(json, "where", label_wait_where(view, group->actor, LABEL_FULL));
-	json_text(json, "waits_for",
-		  group->need == WAITFOR_NONE ? NULL : label_wait_need(view, group->need));
+	json_text(json, "waits_for", group->need ? label_wait_need(view, group->need) : NULL);
 	json_count(json, "needs", group->num_needs);
 	json_ranks(json, "peers", group->peers);
 	json_text(json, "unknown", label_wait_gap(view, group->actor));

@@ -71,13 +71,14 @@ static void print_waiting(const struct view *view, const struct waitfor_step *st
 static void print_need(const struct view *view, const struct waitfor_step *step, int indent)
 {
 	const struct waitfor_actor *lane = &view->waitfor->actors[step->actor];
+	const struct waitfor_need *need = NULL;
 	size_t more = 0;
 
-	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
-		more += n != step->need && !view->waitfor->needs[n].is_weak;
+	while ((need = waitfor_next_need(view->waitfor, step->actor, need)))
+		more += need != step->need && !need->is_weak;
 	text_wrap(view, indent, "waits for %s", label_wait_need(view, step->need));
 	cause_print_unstarted(view, step->need, indent + STEP);
-	if (more && view->waitfor->needs[step->need].kind == WAITFOR_PART)
+	if (more && step->need->kind == WAITFOR_PART)
 		text_wrap(view, indent, "or for the part of any of %zu more", more);
 	else if (more && lane->is_or)
 		text_wrap(view, indent, "or for any of %zu more: \"requests %d\"", more,
@@ -93,12 +94,12 @@ static const struct waitfor_mismatch *find_mismatch(const struct waitfor *waitfo
 {
 	uint32_t c;
 
-	if (step->need == WAITFOR_NONE) {
+	if (!step->need) {
 		c = step->actor == WAITFOR_NONE ? WAITFOR_NONE
 						: waitfor_mismatch_of(waitfor, step->actor);
 		return c == WAITFOR_NONE ? NULL : &waitfor->mismatches[c];
 	}
-	c = waitfor_collective_of(waitfor, waitfor->needs[step->need].node);
+	c = waitfor_collective_of(waitfor, step->need->node);
 	if (c == WAITFOR_NONE || waitfor->collectives[c].mismatch == WAITFOR_NONE)
 		return NULL;
 	return &waitfor->mismatches[waitfor->collectives[c].mismatch];
@@ -226,7 +227,7 @@ static bool print_chain(const struct view *view, int rank, uint32_t *group_ret, 
 	const struct waitfor_chain *chain = make_chain(view, rank);
 	/* Does the chain show more than the rank's place? */
 	bool is_all =
-		chain && (chain->num_steps > 1 || chain->steps[0].need != WAITFOR_NONE ||
+		chain && (chain->num_steps > 1 || chain->steps[0].need ||
 			  chain->end == WAITFOR_END_LIBRARY || chain->end == WAITFOR_END_MISMATCH);
 	int indent = 0;
 
@@ -246,7 +247,7 @@ static bool print_chain(const struct view *view, int rank, uint32_t *group_ret, 
 		}
 		print_waiting(view, step, indent);
 		indent += STEP;
-		if (step->need == WAITFOR_NONE)
+		if (!step->need)
 			continue;
 		print_need(view, step, indent);
 		indent += STEP;
@@ -491,8 +492,7 @@ static void write_step(struct json *json, const struct view *view, const struct 
 		json_bool(json, "moving",
 			  actor->lane ? actor->lane->has_moved : actor->activity == ACTIVITY_MOVES);
 	}
-	json_text(json, "waits_for",
-		  step->need == WAITFOR_NONE ? NULL : label_wait_need(view, step->need));
+	json_text(json, "waits_for", step->need ? label_wait_need(view, step->need) : NULL);
 	json_bool(json, "least_progressed", rankset_contains(view->verdict->culprits, step->rank));
 	json_end_object(json);
 }

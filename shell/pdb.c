@@ -203,7 +203,7 @@ static void find_verdict(struct pdb_job *job)
 	job->verdict = (struct pdb_verdict){
 		.kind = view_verdict_name(verdict),
 		.is_hang = verdict->is_hang,
-		.is_likely = verdict->is_likely,
+		.is_likely = verdict->doubt != DOUBT_NONE,
 		.ranks = keep_ranks(job, verdict->culprits),
 		.num_ranks = rankset_count(verdict->culprits),
 		.waiting = keep_ranks(job, verdict->waiting),

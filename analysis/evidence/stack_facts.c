@@ -3,6 +3,7 @@
 
 #include "analysis/evidence/stack_facts.h"
 #include "analysis/evidence/thread_wait.h"
+#include "analysis/thresholds.h"
 #include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
@@ -67,9 +68,6 @@ static const struct sample *find_awaited(const struct job *job, const struct sam
 	}
 	return NULL;
 }
-
-/* One that looks into windows is outside for less than this part of its samples. */
-enum { LOOKING_PART = 4 };
 
 static bool is_look(const struct job *job, uint32_t function)
 {
@@ -153,7 +151,7 @@ static void settle_looking(struct stack_fact *fact)
 {
 	if (!fact->is_looking)
 		return;
-	fact->has_moved |= fact->num_outside * LOOKING_PART > fact->num_samples;
+	fact->has_moved |= fact->num_outside * thresholds.looking_part > fact->num_samples;
 	fact->is_polling = !fact->has_moved;
 }
 

@@ -17,13 +17,7 @@ struct place_in_code {
 	uint32_t state;
 };
 
-static int compare_code(const void *a, const void *b)
-{
-	const struct place_in_code *x = a, *y = b;
-
-	return SORTED_ORDER(x->module, y->module) ?: SORTED_ORDER(x->offset, y->offset)
-						  ?: SORTED_ORDER(x->state, y->state);
-}
+SORTED_BY(compare_code, struct place_in_code, module, offset, state)
 
 static struct place_in_code find_in_code(const struct job_heads *jh, uint32_t around,
 					 uint32_t state)

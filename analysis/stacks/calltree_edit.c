@@ -216,12 +216,7 @@ struct candidate {
 	uint64_t place; /* in the order: smallest first */
 };
 
-static int compare_candidates(const void *a, const void *b)
-{
-	const struct candidate *x = a, *y = b;
-
-	return SORTED_ORDER(x->place, y->place) ?: SORTED_ORDER(x->end, y->end);
-}
+SORTED_BY(compare_candidates, struct candidate, place, end)
 
 static uint64_t place_of(const struct calltree *tree, uint32_t end, enum calltree_extreme extreme)
 {

@@ -53,12 +53,7 @@ static void add_value_slots(struct symbolic *symbolic, const struct code_value *
 		add_slot(symbolic, &value->terms[i].place, of);
 }
 
-static int by_displacement(const void *a, const void *b)
-{
-	const struct slot *x = a, *y = b;
-
-	return SORTED_ORDER(x->displacement, y->displacement);
-}
+SORTED_BY(by_displacement, struct slot, displacement)
 
 static bool in_loop(const struct symbolic *symbolic, uint32_t block)
 {

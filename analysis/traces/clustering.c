@@ -95,13 +95,7 @@ static void merge_all(struct arena *arena, struct building *b)
 	}
 }
 
-static int compare_merges(const void *a, const void *b)
-{
-	const struct merge *x = a, *y = b;
-
-	return SORTED_ORDER(x->height, y->height) ?: SORTED_ORDER(x->a, y->a)
-						  ?: SORTED_ORDER(x->b, y->b);
-}
+SORTED_BY(compare_merges, struct merge, height, a, b)
 
 static uint32_t find(uint32_t *up, uint32_t at)
 {

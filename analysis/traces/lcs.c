@@ -25,12 +25,7 @@ struct search {
 	size_t num;
 };
 
-static int compare_keys(const void *a, const void *b)
-{
-	const struct key *x = a, *y = b;
-
-	return SORTED_ORDER(x->key, y->key) ?: SORTED_ORDER(x->at, y->at);
-}
+SORTED_BY(compare_keys, struct key, key, at)
 
 /* b's keys and where they are; backwards, from its end. */
 static struct key *sort_keys(const struct side *b, int backwards)

@@ -143,23 +143,9 @@ static void collect_sites(struct matching *m, uint32_t run)
 	}
 }
 
-static int compare_sites(const void *a, const void *b)
-{
-	const struct site *x = a, *y = b;
+SORTED_BY(compare_sites, struct site, group, run, line, callee, offset, index)
 
-	return SORTED_ORDER(x->group, y->group) ?: SORTED_ORDER(x->run, y->run)
-						?: SORTED_ORDER(x->line, y->line)
-						?: SORTED_ORDER(x->callee, y->callee)
-						?: SORTED_ORDER(x->offset, y->offset)
-						?: SORTED_ORDER(x->index, y->index);
-}
-
-static int compare_indexes(const void *a, const void *b)
-{
-	const struct site *x = a, *y = b;
-
-	return SORTED_ORDER(x->index, y->index);
-}
+SORTED_BY(compare_indexes, struct site, index)
 
 /* The sites of one function in two runs, each by line, then by what is called. */
 struct group {

@@ -150,12 +150,7 @@ static struct near *list_pids(struct scan *scan, size_t *num_ret)
 	return list;
 }
 
-static int compare_near(const void *a, const void *b)
-{
-	const struct near *x = a, *y = b;
-
-	return SORTED_ORDER(x->distance, y->distance) ?: SORTED_ORDER(x->pid, y->pid);
-}
+SORTED_BY(compare_near, struct near, distance, pid)
 
 /* Who shares a pipe has mostly started at about the same time, so has a pid close by. */
 static void scan_all(struct scan *scan)

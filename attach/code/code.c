@@ -287,7 +287,7 @@ static void decode_parts(struct code_builder *builder, const char *name)
 		decode_part(builder, name, function->targets[i]);
 }
 
-SORTED_BY(by_address, struct code_insn, SORTED_ORDER(x->address, y->address))
+SORTED_BY(by_address, struct code_insn, address)
 
 static struct code_function *decode_function(const struct code_file *file,
 					     const struct code_bounds *bounds)

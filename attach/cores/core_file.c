@@ -122,7 +122,7 @@ static void add_segment(struct core_file *core, const ElfW(Phdr) * phdr)
 		segment->dumped_size = phdr->p_memsz;
 }
 
-SORTED_BY(by_start, struct core_segment, SORTED_ORDER(x->start, y->start))
+SORTED_BY(by_start, struct core_segment, start)
 
 /* Into order, without those that overlap one before. */
 static void sort_segments(struct core_file *core)

@@ -74,8 +74,7 @@ static void collect_below_launcher(struct scan *scan, pid_t launcher)
 	scan->num_found = num;
 }
 
-SORTED_BY(compare_age, struct found,
-	  SORTED_ORDER(x->start_ticks, y->start_ticks) ?: SORTED_ORDER(x->pid, y->pid))
+SORTED_BY(compare_age, struct found, start_ticks, pid)
 
 /* Keep the oldest job, which spawned the others. A job without a name is told by its size, and a
  * second rank of the same number is of a later one. Returns how many processes are left out. */

@@ -228,7 +228,7 @@ void procfs_command(pid_t pid, char *buffer, size_t size)
 	free(text);
 }
 
-SORTED_BY(compare_stat, struct procfs_stat, SORTED_ORDER(x->pid, y->pid))
+SORTED_BY(compare_stat, struct procfs_stat, pid)
 
 /* The numbers in a directory of /proc, behind `first` if not 0. The caller frees; NULL and
  * errno. */

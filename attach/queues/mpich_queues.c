@@ -222,8 +222,7 @@ static bool read_block(struct reader *r, uint64_t address, uint32_t block, size_
 	return r->num_objects <= MAX_OBJECTS && (num > 0 || r->num_comms >= most);
 }
 
-SORTED_BY(compare_contexts, struct comm,
-	  SORTED_ORDER(x->object.receive_context, y->object.receive_context))
+SORTED_BY(compare_contexts, struct comm, object.receive_context)
 
 static bool read_comms(struct reader *r)
 {

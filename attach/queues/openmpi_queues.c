@@ -240,9 +240,7 @@ static bool add_members(struct reader *r, size_t comm)
 	return true;
 }
 
-SORTED_BY(compare_peers, struct peer,
-	  SORTED_ORDER(x->comm, y->comm) ?: SORTED_ORDER(x->rank, y->rank)
-	  ?: SORTED_ORDER(x->in_comm, y->in_comm))
+SORTED_BY(compare_peers, struct peer, comm, rank, in_comm)
 
 static bool read_peers(struct reader *r)
 {

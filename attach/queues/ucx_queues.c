@@ -92,9 +92,7 @@ static bool read_ranks(struct maker *m)
 	return m->meaning->read_ranks(m->library, m->members, m->num_members, m->ranks);
 }
 
-SORTED_BY(compare_items, struct item,
-	  SORTED_ORDER(x->of.source.comm, y->of.source.comm) ?: SORTED_ORDER(x->peer, y->peer)
-	  ?: SORTED_ORDER(x->number, y->number))
+SORTED_BY(compare_items, struct item, of.source.comm, peer, number)
 
 /* ranks: the next ones, of these. */
 static struct queued_message *put_messages(const struct maker *m, struct items *items,
@@ -118,7 +116,7 @@ static struct queued_message *put_messages(const struct maker *m, struct items *
 	return messages;
 }
 
-SORTED_BY(compare_pairs, struct message_pair, SORTED_ORDER(x->peer, y->peer))
+SORTED_BY(compare_pairs, struct message_pair, peer)
 
 /* UCX does not count messages. Of whom a receive from any may be are all members. */
 static void put_pairs(const struct maker *m, const int32_t *ranks, struct message_queues *ret)

@@ -148,9 +148,9 @@ static void consider(const struct symbol_table *table, const GElf_Sym *symbol, u
 		*best = new;
 }
 
-SORTED_BY(compare_entry, struct entry, SORTED_ORDER(x->start, y->start))
+SORTED_BY(compare_entry, struct entry, start)
 
-SORTED_BY(compare_jump, struct jump, SORTED_ORDER(x->target, y->target))
+SORTED_BY(compare_jump, struct jump, target)
 
 /* The code of a function, or NULL. */
 static const uint8_t *find_code(const struct symbol_table *table, const GElf_Sym *symbol)

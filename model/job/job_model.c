@@ -327,8 +327,7 @@ static uint32_t map_transition(struct job_model *jm, struct shape *shape, size_t
 	return known->index;
 }
 
-SORTED_BY(compare_runs, struct run,
-	  SORTED_ORDER(x->count, y->count) ?: SORTED_ORDER(x->first, y->first))
+SORTED_BY(compare_runs, struct run, count, first)
 
 /* Make the table of a transition from its runs. */
 static void build_counts(const struct job_model_private *p, struct job_transition *transition,

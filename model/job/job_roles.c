@@ -118,8 +118,7 @@ static uint32_t next_role(struct job_model *jm, struct component *component, int
 	return component->roles[component->ordinal++];
 }
 
-SORTED_BY(compare_lanes, struct job_lane,
-	  SORTED_ORDER(x->rank, y->rank) ?: SORTED_ORDER(x->lane, y->lane))
+SORTED_BY(compare_lanes, struct job_lane, rank, lane)
 
 static void sort_lanes(struct job_model *jm)
 {

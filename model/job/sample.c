@@ -166,7 +166,7 @@ void samples_adopt_values(struct samples *samples, const struct samples *from,
 	}
 }
 
-SORTED_BY(by_rank_and_thread, struct sample,
+SORTED_BY_ORDER(by_rank_and_thread, struct sample,
 	  SORTED_ORDER(x->rank, y->rank) ?: y->is_main - x->is_main ?: SORTED_ORDER(x->tid, y->tid)
 	  ?: SORTED_ORDER(x->when_ns, y->when_ns))
 

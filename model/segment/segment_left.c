@@ -80,8 +80,7 @@ static bool is_sibling(const struct seg_header *header, const struct seg_header 
 	       strcmp(header->host, live->host) == 0 && strcmp(header->job, live->job) == 0;
 }
 
-SORTED_BY(compare_ranks, struct segment_left,
-	  SORTED_ORDER(x->rank, y->rank) ?: SORTED_ORDER(x->pid, y->pid))
+SORTED_BY(compare_ranks, struct segment_left, rank, pid)
 
 int segment_find_left(pid_t pid, struct segment_left **ret, struct pdb_error *err)
 {
@@ -147,7 +146,7 @@ static bool remove_segment(int dir, const char *name, const struct stat *st)
 }
 
 /* Of several programs of a rank the last one first. */
-SORTED_BY(compare_kept, struct segment_kept,
+SORTED_BY_ORDER(compare_kept, struct segment_kept,
 	  strcmp(x->job, y->job) ?: SORTED_ORDER(x->rank, y->rank)
 	  ?: SORTED_ORDER(y->start, x->start))
 

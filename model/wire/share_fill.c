@@ -10,6 +10,7 @@
 #include "model/job/names.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
+#include "model/sorted.h"
 #include "model/trace/trace.h"
 #include "model/wire/code_bytes.h"
 #include "model/wire/queue_bytes.h"
@@ -198,7 +199,7 @@ static void add_rank(struct filler *f, const struct rank *rank, const struct job
 	add_lanes(f, rank, lanes, SHARE_RING_TIMES, SHARE_POLLS);
 }
 
-SORTED_BY(compare_ranks, struct rank, SORTED_ORDER(x->rank, y->rank))
+SORTED_BY(compare_ranks, struct rank, rank)
 
 static bool is_wanted(const struct filler *f, int rank)
 {

@@ -237,7 +237,7 @@ static void print_why_unknown(const struct view *view)
 		cause_print_open(view);
 		print_apart(view);
 		order_text_print_doubt(view);
-		if (verdict->which != WAITFOR_NONE)
+		if (verdict->deadlock)
 			print_doubt(view, "pdb can name no rank; look again later");
 		text_wrap(view, 2, "next: %s\"bt %d\", \"classes\"",
 			  view->waitfor->evidence->has_queues ? "\"waits\", " : "",
@@ -462,46 +462,26 @@ static void print_evidence(const struct view *view)
 	}
 }
 
-static const char *likely_reason(const struct verdict *verdict)
-{
-	bool is_by_order = verdict->kind == VERDICT_LOST && verdict->which == WAITFOR_NONE &&
-			   verdict->novel == UINT32_MAX && verdict->departure.num_times == 0;
-
-	if (verdict->witness == WITNESS_NOT_ARRIVED)
-		return verdict->is_hang ? "the counts of calls say that it was sent, the MPI "
-					  "library does not"
-					: "it may still be on its way";
-	if (verdict->witness == WITNESS_GROUP)
-		return "the other rank may have left out its first post to it";
-	if (verdict->witness == WITNESS_UNSTARTED)
-		return "the request may be one that is to be started later";
-	if (verdict->witness == WITNESS_RECEIVER)
-		return "the message that lies there may be meant for a later receive";
-	if (verdict->is_read && verdict->witness != WITNESS_NONE)
-		return "the MPI library shows which messages are missing, not which rank should "
-		       "send them";
-	if (verdict->is_while_polling)
-		return "ranks that poll may stop polling and go on";
-	if (verdict->departure.num_times > 0)
-		return "its unusual next call need not be the cause";
-	if (is_by_order)
-		return "the sender was found by the order of the calls alone";
-	if (verdict->kind == VERDICT_DEADLOCK && verdict->skipped != UINT32_MAX)
-		return "only the places of the ranks and the order of the calls show which rank "
-		       "left it out";
-	if (verdict->kind == VERDICT_LIBRARY)
-		return "another rank may have left out an earlier collective, so that its part "
-		       "went "
-		       "to the wrong one";
-	if (verdict->kind == VERDICT_MISMATCH)
-		return "others wait in an earlier collective that all have called: a collective "
-		       "left out before it would explain both";
-	if (verdict->is_read && !verdict->is_stuck)
-		return "a message that cannot be counted may be on its way between them";
-	if (verdict->kind == VERDICT_LOST || verdict->kind == VERDICT_DEADLOCK)
-		return "a thread that has not called MPI so far could still help";
-	return "ranks that poll may stop polling and go on";
-}
+static const char *const doubts[NUM_DOUBTS] = {
+	[DOUBT_ON_ITS_WAY] = "it may still be on its way",
+	[DOUBT_NOT_SHOWN] = "the counts of calls say that it was sent, the MPI library does not",
+	[DOUBT_FIRST_POST] = "the other rank may have left out its first post to it",
+	[DOUBT_LATER_START] = "the request may be one that is to be started later",
+	[DOUBT_LATER_RECEIVE] = "the message that lies there may be meant for a later receive",
+	[DOUBT_WHO_SENDS] = "the MPI library shows which messages are missing, not which rank "
+			    "should send them",
+	[DOUBT_POLLING] = "ranks that poll may stop polling and go on",
+	[DOUBT_DEPARTURE] = "its unusual next call need not be the cause",
+	[DOUBT_ORDER] = "the sender was found by the order of the calls alone",
+	[DOUBT_PLACES] = "only the places of the ranks and the order of the calls show which rank "
+			 "left it out",
+	[DOUBT_EARLIER] = "another rank may have left out an earlier collective, so that its part "
+			  "went to the wrong one",
+	[DOUBT_SHIFTED] = "others wait in an earlier collective that all have called: a collective "
+			  "left out before it would explain both",
+	[DOUBT_UNCOUNTED] = "a message that cannot be counted may be on its way between them",
+	[DOUBT_THREAD] = "a thread that has not called MPI so far could still help",
+};
 
 /* Is the job known only from cores, so that no process can be looked at? */
 static bool has_cores(const struct view *view)
@@ -517,7 +497,7 @@ static void print_confidence(const struct view *view)
 		text_wrap(view, 2,
 			  "not decided: all of these are inside MPI, and none is known to be "
 			  "behind the others");
-	else if (verdict->kind == VERDICT_LEAST && verdict->novel != UINT32_MAX)
+	else if (verdict->kind == VERDICT_LEAST && verdict->witness.kind == WITNESS_NOVEL)
 		text_wrap(view, 2,
 			  "all ranks that do not move are inside MPI. This one took an unusual "
 			  "step, which need not be the cause");
@@ -525,8 +505,8 @@ static void print_confidence(const struct view *view)
 		text_wrap(view, 2,
 			  "all ranks that do not move are inside MPI. These are the least "
 			  "progressed of them, which need not be the cause");
-	if (verdict->is_likely)
-		text_wrap(view, 2, "likely, not certain: %s", likely_reason(verdict));
+	if (verdict->doubt)
+		text_wrap(view, 2, "likely, not certain: %s", doubts[verdict->doubt]);
 	if (!verdict->is_hang && has_cores(view))
 		print_doubt(view, "cores show one moment only");
 	else if (!verdict->is_hang)

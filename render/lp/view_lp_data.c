@@ -53,17 +53,14 @@ static void write_crashes(struct json *json, const struct view *view)
 static void write_message(struct json *json, const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
-	const struct waitfor_need *need;
+	const struct waitfor_need *need = verdict->need;
 
-	if (verdict->kind != VERDICT_LOST || verdict->need == WAITFOR_NONE)
-		return;
-	need = &view->waitfor->needs[verdict->need];
-	if (need->kind == WAITFOR_TOKEN)
+	if (verdict->kind != VERDICT_LOST || !need || need->kind == WAITFOR_TOKEN)
 		return;
 	json_object(json, "message");
 	if (need->peer >= 0)
 		json_int(json, "from", need->peer);
-	json_int(json, "to", view->waitfor->evidence->actors[verdict->actor].rank);
+	json_int(json, "to", view->waitfor->evidence->actors[need->actor].rank);
 	if (need->tag >= 0)
 		json_int(json, "tag", need->tag);
 	if (need->number != WAITFOR_NOT_KNOWN && need->number > 0)
@@ -82,7 +79,7 @@ void view_lp_json(const struct view *view)
 	json_text(json, "role", role_of(view)->name);
 	json_text(json, "rule", verdict->rule);
 	json_bool(json, "hang", verdict->is_hang || view->is_known_hang);
-	json_bool(json, "likely", verdict->is_likely);
+	json_bool(json, "likely", verdict->doubt != DOUBT_NONE);
 	json_bool(json, "approximate", verdict->is_approximate);
 	json_text(json, "by", has_times ? "models" : "stacks");
 	json_who(json, verdict->culprits);

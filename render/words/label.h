@@ -24,6 +24,7 @@ struct temporal_loop;
 struct temporal_reason;
 struct temporal_result;
 struct view;
+struct waitfor_need;
 
 /* Short for tables and pictures: C++ names without template arguments and parameters,
  * "halo() solver.c:141". Full for sentences: "halo() at solver.c:141",
@@ -122,10 +123,10 @@ const char *label_wait_who(const struct view *view, uint32_t lane);
 const char *label_wait_where(const struct view *view, uint32_t actor, enum label_detail detail);
 /* A need as text after "waits for": "message 413 with tag 7 from rank 100, which has sent 412",
  * "ranks 99,101 to call MPI_Allgather, number 1237 on MPI_COMM_WORLD". */
-const char *label_wait_need(const struct view *view, uint32_t need);
+const char *label_wait_need(const struct view *view, const struct waitfor_need *need);
 /* Many needs of one kind, without numbers: "messages with tag 7 from ranks 3-9". */
-const char *label_wait_needs(const struct view *view, uint32_t need, const struct rankset *peers,
-			     int width);
+const char *label_wait_needs(const struct view *view, const struct waitfor_need *need,
+			     const struct rankset *peers, int width);
 /* Why it is not, or not completely, known what an actor waits for; NULL: it is known. Static
  * text. */
 const char *label_wait_gap(const struct view *view, uint32_t actor);

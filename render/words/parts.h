@@ -93,8 +93,8 @@ void parts_json_iterations(struct json *json, const char *key, const struct iter
 
 struct same_entry {
 	const char *text;
-	struct rankset *ranks; /* ranks with this text */
-	uint32_t actor, need;  /* free for the caller: of the first rank */
+	struct rankset *ranks;           /* ranks with this text */
+	const struct waitfor_need *need; /* free for the caller: of the first rank */
 };
 
 /* Entries in the order of adding, until same_sort(). Initialise with zeros, except the arena. */

@@ -14,22 +14,18 @@ static const struct role least = {"least progressed", "Least progressed: ", "<- 
 static bool is_even(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
-	const struct waitfor_deadlock *deadlock;
+	const struct waitfor_deadlock *deadlock = verdict->deadlock;
+	const struct waitfor_need *need = NULL;
 	bool has_message = false;
 
 	if (rankset_count(verdict->culprits) < 2)
 		return false;
-	deadlock = &view->waitfor->deadlocks[verdict->which];
 	/* If all are in collectives, these do not match. A thread may also hold up another thread
 	 * of its rank. In both cases some rank is to blame. */
-	for (size_t i = 0; i < deadlock->num_actors; i++) {
-		const struct waitfor_need *need = NULL;
-
-		while ((need = waitfor_next_need(view->waitfor, deadlock->actors[i], need))) {
-			if (need->kind == WAITFOR_THREAD)
-				return false;
-			has_message |= need->kind != WAITFOR_MEMBERS && need->kind != WAITFOR_PART;
-		}
+	while ((need = waitfor_next_need_of(view->waitfor, deadlock, need))) {
+		if (need->kind == WAITFOR_THREAD)
+			return false;
+		has_message |= need->kind != WAITFOR_MEMBERS && need->kind != WAITFOR_PART;
 	}
 	return has_message && rankset_equal(deadlock->ranks, verdict->culprits);
 }
@@ -50,7 +46,7 @@ const struct role *role_of(const struct view *view)
 					    "Message lost between: ", "<- message lost between",
 					    "is an end of a message that was lost"};
 
-	if (view->verdict->witness == WITNESS_NOT_ARRIVED)
+	if (view->verdict->witness.kind == WITNESS_NOT_ARRIVED)
 		return &between;
 	switch (view->verdict->kind) {
 	case VERDICT_NONE:

@@ -5,6 +5,7 @@
 
 #include "analysis/hang/pace.h"
 #include "analysis/hang/rates.h"
+#include "analysis/thresholds.h"
 #include "model/arena.h"
 #include "model/job/rankset.h"
 #include "model/monotonic.h"
@@ -12,9 +13,6 @@
 #include "render/words/label.h"
 #include "shell/watch/watch_state.h"
 #include "shell/watch/watch_tell.h"
-
-/* Slowness that was not seen for this many windows is over. */
-enum { OVER_WINDOWS = 10 };
 
 struct watch_rates {
 	int num_ranks;
@@ -94,7 +92,7 @@ static void note_slow_ranks(struct watch_rates *rates, const struct rates_report
 	if (report->num_slow_ranks > 0 || !report->are_compared) {
 		rates->ranks_seen = report->num_windows;
 	} else if (!rankset_is_empty(rates->slow_ranks) &&
-		   report->num_windows - rates->ranks_seen >= OVER_WINDOWS) {
+		   report->num_windows - rates->ranks_seen >= thresholds.over_windows) {
 		tell_over(teller, "slow-rank-over", "no rank is slower than the others now",
 			  rates->ranks_since_ns);
 		rankset_remove_set(rates->slow_ranks, rates->slow_ranks);
@@ -118,7 +116,7 @@ static void note_slow_phase(struct watch_rates *rates, const struct rates_report
 			"hang",
 			report->rate, report->slow_seconds, report->usual);
 	} else if (rates->is_slow_phase &&
-		   report->num_windows - rates->phase_seen >= OVER_WINDOWS) {
+		   report->num_windows - rates->phase_seen >= thresholds.over_windows) {
 		tell_over(teller, "slow-phase-over",
 			  report->is_elsewhere ? "the job has left the place where it was slow"
 					       : "the job is as fast as before",

@@ -131,14 +131,6 @@ char *watch_standstill_text(const struct watch_standstill *still)
 			 label_time(still->ns).text, still->is_since_begin ? " ago" : "", looks);
 }
 
-/* Are the culprits certainly the cause? */
-static bool is_certain(const struct verdict *verdict)
-{
-	return !verdict->is_likely && verdict->kind != VERDICT_NONE &&
-	       verdict->kind != VERDICT_LEAST && verdict->kind != VERDICT_UNDECIDED &&
-	       verdict->kind != VERDICT_UNKNOWN;
-}
-
 bool watch_is_doubted(const struct watch_hang *hang)
 {
 	return hang->still.is_unsure && hang->proof != WATCH_BY_COUNTS;
@@ -153,7 +145,7 @@ static void tell_hang_json(struct watch_teller *teller, const struct watch_hang 
 		[WATCH_BY_PATIENCE] = "max-wait",
 	};
 	const struct verdict *verdict = teller->session->verdict;
-	bool is_sure = is_certain(verdict) && !watch_is_doubted(hang);
+	bool is_sure = verdict->certainty == VERDICT_CERTAIN && !watch_is_doubted(hang);
 	char *ranks = rankset_encode(
 		verdict->kind == VERDICT_NONE ? verdict->awaited : verdict->culprits, 0);
 

@@ -15,7 +15,7 @@
 static const struct {
 	const char *what, *job;
 	enum verdict_kind kind;
-	enum verdict_witness witness;
+	enum verdict_witness_kind witness;
 	const char *culprits;
 	bool is_sure; /* that they are those who wait for each other */
 } cases[] = {
@@ -216,16 +216,16 @@ static void test_cases(void **state)
 		const struct verdict *verdict = a.verdict;
 		char *culprits = rankset_encode(verdict->culprits, 0);
 
-		if (verdict->kind != cases[i].kind || verdict->witness != cases[i].witness ||
+		if (verdict->kind != cases[i].kind || verdict->witness.kind != cases[i].witness ||
 		    strcmp(culprits, cases[i].culprits) != 0) {
 			print_error("%s: kind %d, witness %d, culprits %s\n", cases[i].what,
-				    verdict->kind, verdict->witness, culprits);
+				    verdict->kind, verdict->witness.kind, culprits);
 			failed++;
 		}
-		assert_int_equal(verdict->need != WAITFOR_NONE, verdict->witness != WITNESS_NONE);
+		assert_int_equal(verdict->need != NULL, verdict->witness.kind != WITNESS_NONE);
 		if (!failed &&
 		    (verdict->kind == VERDICT_LOST || verdict->kind == VERDICT_DEADLOCK)) {
-			assert_int_equal(verdict->is_likely, !cases[i].is_sure);
+			assert_int_equal(verdict->certainty == VERDICT_CERTAIN, cases[i].is_sure);
 			assert_true(verdict->is_hang);
 			assert_true(verdict->is_read);
 			assert_false(rankset_contains(verdict->waiting,
