@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Missing ranks: how and where they ended, or why nothing is known about them. */
+#include <string.h>
+
 #include "analysis/verdict/verdict.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
+#include "model/job/job_model.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
 #include "render/words/parts.h"
@@ -54,12 +57,23 @@ void view_crash_verdict(const struct view *view)
 	text_wrap(view, 2, "next: \"bt %d\", \"bt\"", rankset_first(culprits));
 }
 
+/* Of a rank that has ended its recorder may tell what it did before. */
+static bool is_known(const struct job *job, const struct job_hole *hole)
+{
+	return job->model && strcmp(hole->why, JOB_HOLE_ENDED) == 0 &&
+	       rankset_contains(job->model->ranks, hole->rank);
+}
+
 void view_holes(const struct view *view)
 {
 	struct same reasons = {.arena = view->arena};
 
-	for (size_t i = 0; i < view->job->num_holes; i++)
-		same_add(&reasons, view->job->holes[i].why, view->job->holes[i].rank);
+	for (size_t i = 0; i < view->job->num_holes; i++) {
+		const struct job_hole *hole = &view->job->holes[i];
+
+		if (!is_known(view->job, hole))
+			same_add(&reasons, hole->why, hole->rank);
+	}
 	for (size_t i = 0; i < reasons.num; i++)
 		text_wrap(view, 0, "Not known: %s (%d of %d): %s.",
 			  label_who(view->arena, reasons.entries[i].ranks, 40),

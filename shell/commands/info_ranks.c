@@ -6,6 +6,7 @@
 #include "attach/node/node.h"
 #include "attach/process/procfs.h"
 #include "model/job/job.h"
+#include "model/job/job_model.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
@@ -38,12 +39,19 @@ static void find_state(const struct session *session, const struct proc *proc, c
 	}
 }
 
+/* Why the recorder tells nothing of the rank; NULL: it does, as of one that has ended since. */
+static const char *find_hole(const struct job *job, int rank)
+{
+	return job->model && rankset_contains(job->model->ranks, rank) ? NULL
+								       : job_find_hole(job, rank);
+}
+
 static void add_rank(const struct view *view, struct table *out, int rank)
 {
 	const struct session *session = view->session;
 	const struct proc *proc = proctable_find(session->job->proctable, rank);
 	const struct job_crash *crash = job_find_crash(session->job, rank);
-	const char *hole = job_find_hole(session->job, rank);
+	const char *hole = find_hole(session->job, rank);
 	char state[8] = "";
 
 	if (proc && !crash)
@@ -65,7 +73,7 @@ static void rank_json(struct json *json, const struct view *view, int rank)
 	const struct session *session = view->session;
 	const struct proc *proc = proctable_find(session->job->proctable, rank);
 	const struct job_crash *crash = job_find_crash(session->job, rank);
-	const char *hole = job_find_hole(session->job, rank);
+	const char *hole = find_hole(session->job, rank);
 	char state[8] = "";
 
 	if (proc && !crash)
