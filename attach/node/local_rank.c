@@ -6,7 +6,6 @@
 #include "attach/node/local_rank.h"
 #include "attach/node/starved.h"
 #include "attach/process/procfs.h"
-#include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/proctable.h"
@@ -161,6 +160,7 @@ void local_rank_forget(struct local_rank *local)
 	local->lanes_starved = NULL;
 	local->num_looks = 0;
 	local->model = NULL;
+	local->end = (struct job_end){.how = JOB_END_UNKNOWN};
 	error_clear(&local->trouble);
 }
 
@@ -168,7 +168,7 @@ const char *local_rank_hole(const struct local_rank *local)
 {
 	if (local->trouble.code == ERROR_NOT_FOUND)
 		return "no recorder";
-	return local->trouble.code == ERROR_GONE ? JOB_HOLE_ENDED : local->trouble.text;
+	return local->trouble.text;
 }
 
 void local_rank_set_moves(const struct local_rank *local, struct job_lane *lane)

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "model/error.h"
+#include "model/job/job.h"
 
 struct job_lane;
 struct model;
@@ -28,6 +29,7 @@ struct local_rank {
 	uint64_t cpu_ticks;  /* that the process had used at the first look */
 	bool *lanes_starved; /* [num_looks] at the second look, see attach/node/starved.h */
 	struct pdb_error trouble;
+	struct job_end end; /* if that is the trouble */
 	struct model *model;
 };
 
@@ -52,7 +54,8 @@ void local_rank_set_moves(const struct local_rank *local, struct job_lane *lane)
 /* Back to before the first look. */
 void local_rank_forget(struct local_rank *local);
 
-/* The same trouble in the same words for every rank, so that ranks can be counted by them. */
+/* The same trouble in the same words for every rank, so that ranks can be counted by them. Of one
+ * that has not ended. */
 const char *local_rank_hole(const struct local_rank *local);
 
 #endif

@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "attach/node/ending.h"
 #include "attach/node/local_rank.h"
 #include "attach/node/node.h"
 #include "attach/process/procfs.h"
@@ -112,13 +113,43 @@ static void look_at_left(struct node *node)
 	}
 }
 
+/* How those ended that have. Nothing is read if none has. */
+static void find_ends(struct node *node)
+{
+	pid_t *living = xcalloc(node->num_locals, sizeof(*living));
+	struct endings *endings = NULL;
+	size_t num_ended = 0, num_living = 0;
+
+	for (size_t i = 0; i < node->num_locals; i++)
+		num_ended += node->locals[i].trouble.code == ERROR_GONE;
+	for (size_t i = 0; i < node->num_locals && num_ended; i++)
+		if (node->locals[i].trouble.code != ERROR_GONE)
+			living[num_living++] = node->locals[i].pid;
+	if (num_living)
+		endings = endings_create(living, num_living);
+	for (size_t i = 0; i < node->num_locals && endings; i++) {
+		struct local_rank *local = &node->locals[i];
+		const struct proc *proc = proctable_find(node->job->proctable, local->rank);
+
+		if (local->trouble.code == ERROR_GONE)
+			endings_find(endings, local->pid, local->start_ticks,
+				     proc ? proc->executable : NULL, &local->end);
+	}
+	endings_destroy(endings);
+	free(living);
+}
+
 static void add_holes(struct node *node)
 {
 	job_clear_holes(node->job);
-	for (size_t i = 0; i < node->num_locals; i++)
-		if (node->locals[i].trouble.code != ERROR_NONE)
-			job_add_hole(node->job, node->locals[i].rank,
-				     local_rank_hole(&node->locals[i]));
+	for (size_t i = 0; i < node->num_locals; i++) {
+		const struct local_rank *local = &node->locals[i];
+
+		if (local->trouble.code == ERROR_GONE)
+			job_add_ended(node->job, local->rank, &local->end);
+		else if (local->trouble.code != ERROR_NONE)
+			job_add_hole(node->job, local->rank, local_rank_hole(local));
+	}
 }
 
 /* A new job model of what was read; NULL if nothing was. */
@@ -418,6 +449,7 @@ int node_look(struct node *node, const struct node_look_options *options, char *
 	}
 	for (size_t i = 0; i < node->num_locals; i++)
 		local_rank_read(&node->locals[i]);
+	find_ends(node);
 	node->taken_real_ns = realtime_ns();
 	node->look_seconds = (monotonic_ns() - begin) / 1e9;
 	*trouble_ret = sampled < 0 ? xstrdup(trouble.text) : NULL;

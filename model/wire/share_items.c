@@ -290,6 +290,21 @@ void share_item_sample_times(struct codec *c, struct sample *sample)
 		blocked_item(c, &sample->blocked);
 }
 
+void share_item_hole(struct codec *c, struct job_hole *hole)
+{
+	struct job_end *end = &hole->end;
+
+	CODEC_TEXT(c, hole->why);
+	/* Older ones end here. */
+	if (!codec_has_part(c, end->how != JOB_END_UNKNOWN || end->oom_kills))
+		return;
+	CODEC_BELOW(c, end->how, JOB_END_KILLED);
+	CODEC_BELOW(c, end->number, INT32_MAX);
+	CODEC_FLAGS(c, &end->has_core, &end->is_chosen, &end->has_cgroup);
+	CODEC(c, end->oom_kills);
+	CODEC(c, end->ago_ns);
+}
+
 void share_item_value(struct codec *c, struct sample_value *value, uint32_t *depth)
 {
 	CODEC_FIELD(c, value->depth, buffer_put(c->to, value->depth - *depth),

@@ -11,6 +11,7 @@
 #include "render/words/parts.h"
 
 #define MAX_GROUPS 8
+#define MAX_ENDS 3
 
 /* "SIGSEGV at address 0x10, in halo() at solver.c:141" */
 static const char *crash_text(const struct view *view, const struct job_crash *crash)
@@ -57,6 +58,23 @@ void view_crash_verdict(const struct view *view)
 	text_wrap(view, 2, "next: \"bt %d\", \"bt\"", rankset_first(culprits));
 }
 
+void view_ended(const struct view *view, const struct rankset *ended)
+{
+	struct same ends = {.arena = view->arena};
+
+	for (int r = rankset_first(ended); r >= 0; r = rankset_next(ended, r))
+		same_add(&ends, label_end(view->arena, job_find_end(view->job, r)), r);
+	same_sort(&ends);
+	for (size_t i = 0; i < ends.num && i < MAX_ENDS; i++)
+		text_wrap(view, 2, "%s: process %s%s", parts_who(view, ends.entries[i].ranks),
+			  ends.entries[i].text,
+			  strcmp(ends.entries[i].text, label_end(view->arena, NULL))
+				  ? "; the others wait"
+				  : " while the others wait");
+	if (ends.num > MAX_ENDS)
+		text_wrap(view, 2, "and others in other ways; see \"info ranks\"");
+}
+
 /* Of a rank that has ended its recorder may tell what it did before. */
 static bool is_known(const struct job *job, const struct job_hole *hole)
 {
@@ -71,8 +89,16 @@ void view_holes(const struct view *view)
 	for (size_t i = 0; i < view->job->num_holes; i++) {
 		const struct job_hole *hole = &view->job->holes[i];
 
-		if (!is_known(view->job, hole))
-			same_add(&reasons, hole->why, hole->rank);
+		if (is_known(view->job, hole))
+			continue;
+		same_add(&reasons,
+			 strcmp(hole->why, JOB_HOLE_ENDED) ||
+					 rankset_contains(view->verdict->culprits, hole->rank)
+				 ? hole->why
+				 : text_of(view, "process %s",
+					   label_end(view->arena,
+						     job_find_end(view->job, hole->rank))),
+			 hole->rank);
 	}
 	for (size_t i = 0; i < reasons.num; i++)
 		text_wrap(view, 0, "Not known: %s (%d of %d): %s.",

@@ -585,7 +585,6 @@ static void print_next(const struct view *view)
 void view_lp(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
-	struct rankset *ended;
 
 	print_first_line(view);
 	if (verdict->kind == VERDICT_NONE) {
@@ -602,10 +601,7 @@ void view_lp(const struct view *view)
 			stack_places_print(view, verdict->culprits);
 		order_text_print_choice(view);
 		print_process_states(view);
-		ended = find_ended(view);
-		if (!rankset_is_empty(ended))
-			text_wrap(view, 2, "%s: %s while the others wait", parts_who(view, ended),
-				  JOB_HOLE_ENDED);
+		view_ended(view, find_ended(view));
 		print_evidence(view);
 		print_confidence(view);
 		print_next(view);

@@ -13,6 +13,7 @@ struct calltree;
 struct eqgroup;
 struct iteration;
 struct job_crash;
+struct job_end;
 struct json;
 struct model;
 struct name;
@@ -52,6 +53,11 @@ const char *label_time_range(struct arena *arena, uint64_t min_ns, uint64_t max_
 const char *label_tag(struct arena *arena, int32_t tag);
 /* What ended a rank: "SIGSEGV at address 0x10", "SIGABRT", "SIGTERM from another process". */
 const char *label_crash(struct arena *arena, const struct job_crash *crash);
+/* "was killed by SIGKILL 40 s ago, most likely out of memory: its cgroup counts 1 oom kill", "has
+ * exited with status 3"; "has ended" where nothing is known (NULL). */
+const char *label_end(struct arena *arena, const struct job_end *end);
+/* The same for a column: "SIGKILL, out of memory?", "exit 3"; NULL: nothing is known. */
+const char *label_end_short(struct arena *arena, const struct job_end *end);
 /* "412" or "about 412". */
 const char *label_iteration(struct arena *arena, const struct iteration *iteration);
 /* A demangled name without types and parameters: "void ns::sum<double>(int) const" is "ns::sum". */

@@ -39,6 +39,15 @@ static void find_state(const struct session *session, const struct proc *proc, c
 	}
 }
 
+/* How the rank ended; NULL: it has not, or nothing is known of how. */
+static const char *find_end(const struct view *view, int rank)
+{
+	const struct job_crash *crash = job_find_crash(view->session->job, rank);
+
+	return crash ? label_crash(view->arena, crash)
+		     : label_end_short(view->arena, job_find_end(view->session->job, rank));
+}
+
 /* Why the recorder tells nothing of the rank; NULL: it does, as of one that has ended since. */
 static const char *find_hole(const struct job *job, int rank)
 {
@@ -50,11 +59,10 @@ static void add_rank(const struct view *view, struct table *out, int rank)
 {
 	const struct session *session = view->session;
 	const struct proc *proc = proctable_find(session->job->proctable, rank);
-	const struct job_crash *crash = job_find_crash(session->job, rank);
-	const char *hole = find_hole(session->job, rank);
+	const char *how = find_end(view, rank), *hole = find_hole(session->job, rank);
 	char state[8] = "";
 
-	if (proc && !crash)
+	if (proc && !how)
 		find_state(session, proc, state);
 	table_row(out);
 	table_cell(out, "%d", rank);
@@ -63,7 +71,7 @@ static void add_rank(const struct view *view, struct table *out, int rank)
 		table_cell(out, "%d", (int)proc->pid);
 	else
 		table_cell(out, "%s", "");
-	table_cell(out, "%s", crash ? label_crash(view->arena, crash) : state);
+	table_cell(out, "%s", how ? how : state);
 	table_cell(out, "%s", hole ? hole : "yes");
 	table_cell(out, "%s", proc ? proc->executable : "");
 }
@@ -72,11 +80,10 @@ static void rank_json(struct json *json, const struct view *view, int rank)
 {
 	const struct session *session = view->session;
 	const struct proc *proc = proctable_find(session->job->proctable, rank);
-	const struct job_crash *crash = job_find_crash(session->job, rank);
-	const char *hole = find_hole(session->job, rank);
+	const char *how = find_end(view, rank), *hole = find_hole(session->job, rank);
 	char state[8] = "";
 
-	if (proc && !crash)
+	if (proc && !how)
 		find_state(session, proc, state);
 	json_object(json, NULL);
 	json_int(json, "rank", rank);
@@ -85,7 +92,7 @@ static void rank_json(struct json *json, const struct view *view, int rank)
 		json_int(json, "pid", proc->pid);
 	json_text(json, "executable", proc ? proc->executable : NULL);
 	json_text(json, "state", *state ? state : NULL);
-	json_text(json, "ended_by", crash ? label_crash(view->arena, crash) : NULL);
+	json_text(json, "ended_by", how);
 	json_bool(json, "recorded", !hole);
 	json_text(json, "hole", hole);
 	json_end_object(json);
