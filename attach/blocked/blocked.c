@@ -145,6 +145,12 @@ static struct blocked *describe(pid_t pid, pid_t tid, const struct system_call *
 	return found;
 }
 
+struct blocked *blocked_describe(pid_t pid, pid_t tid, struct system_call *call, int *searches)
+{
+	call->number = first_number(pid, tid, call);
+	return is_futex(call->number) ? NULL : describe(pid, tid, call, searches);
+}
+
 struct blocked *blocked_read(pid_t pid, pid_t tid, int *searches)
 {
 	struct system_call call;
@@ -155,11 +161,8 @@ struct blocked *blocked_read(pid_t pid, pid_t tid, int *searches)
 	if (procfs_stat(pid, tid, &stat) || !strchr("SD", stat.state) ||
 	    !read_call(pid, tid, &call))
 		return NULL;
-	call.number = first_number(pid, tid, &call);
-	if (is_futex(call.number))
-		return NULL;
-	found = describe(pid, tid, &call, searches);
-	if (stat.state == 'D')
+	found = blocked_describe(pid, tid, &call, searches);
+	if (found && stat.state == 'D')
 		found->kernel = read_wchan(pid, tid);
 	return found;
 }

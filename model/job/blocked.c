@@ -33,5 +33,6 @@ void blocked_destroy(struct blocked *blocked)
 	free(blocked->place);
 	free(blocked->reason);
 	free(blocked->kernel);
+	free(blocked->limit);
 	free(blocked);
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The system call that a thread sleeps in, and its object: what a rank outside MPI waits for, as the
- * kernel shows it. Words are made where the facts are, in attach/blocked/blocked. */
+ * What a rank outside MPI waits for, as the kernel shows it: the system call that a thread sleeps
+ * in, and its object; limits that its process has reached. Words are made where the facts are, in
+ * attach/blocked. */
 #ifndef PDB_MODEL_BLOCKED_H
 #define PDB_MODEL_BLOCKED_H
 
 struct blocked {
-	char *call;   /* "read": the system call's name; "system call 999" if it has none here */
+	/* "read": the system call's name; "system call 999" if it has none here. NULL: it is in none,
+	 * or that is not known; all but the limit are NULL then. */
+	char *call;
 	char *object; /* "/scratch/restart.0007", "a pipe", "process 812 (sh)"; NULL: it has none */
 	/* Of a file its file system: "lustre, mds1@tcp:/scratch, mounted at /scratch"; NULL: none. */
 	char *place;
@@ -13,9 +16,10 @@ struct blocked {
 	 * holds the lock"; "for 30 s" of a sleep; NULL: not known. */
 	char *reason;
 	char *kernel; /* in state D, the kernel's function: "rpc_wait_bit_killable"; NULL */
+	char *limit;  /* "all 64 file descriptors that it may have are open"; NULL: none */
 };
 
-/* Of copies of the texts, all but `call` may be NULL. The caller destroys it. */
+/* Of copies of the texts, all but `call` may be NULL; without a limit. The caller destroys it. */
 struct blocked *blocked_create(const char *call, const char *object, const char *place,
 			       const char *reason, const char *kernel);
 void blocked_destroy(struct blocked *blocked); /* NULL is fine */

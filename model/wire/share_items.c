@@ -259,17 +259,28 @@ void share_item_stack(struct codec *c, struct job *job, struct sample *sample)
 	sample_path(c, job, &sample->path);
 }
 
+/* Of no call the name is empty. */
 static void blocked_item(struct codec *c, struct blocked **ret)
 {
 	struct blocked texts = c->to ? **ret : (struct blocked){.call = NULL};
+	char none[] = "";
 
+	if (c->to && !texts.call)
+		texts.call = none;
 	CODEC_TEXT(c, texts.call);
 	CODEC_OPTIONAL(c, texts.object);
 	CODEC_OPTIONAL(c, texts.place);
 	CODEC_OPTIONAL(c, texts.reason);
 	CODEC_OPTIONAL(c, texts.kernel);
+	/* Older ones end here. */
+	if (codec_has_part(c, texts.limit != NULL))
+		CODEC_OPTIONAL(c, texts.limit);
 	if (c->to)
 		return;
+	if (texts.call && !*texts.call) {
+		free(texts.call);
+		texts.call = NULL;
+	}
 	decoder_charge(c->from, 1, sizeof(texts));
 	*ret = xcalloc(1, sizeof(texts));
 	**ret = texts;

@@ -49,4 +49,8 @@ const char *stack_call(const struct view *view, int rank);
  * "rank 3: in MPI_Recv, exchange() at halo.c:12". Prints nothing for ranks without a stack. */
 void stack_places_print(const struct view *view, const struct rankset *ranks);
 
+/* What the kernel says of the culprits' processes: whether they are stopped, held or inside it, and
+ * limits that they have reached. */
+void view_process_states(const struct view *view);
+
 #endif

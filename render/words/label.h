@@ -158,6 +158,8 @@ void label_json_thread_waits(struct json *json, const struct view *view,
 /* Write the member "system_calls": what main threads of `ranks` sleep in. Nothing if not known. */
 void label_json_system_calls(struct json *json, const struct view *view,
 			     const struct rankset *ranks);
+/* "limits": those that processes of these ranks have reached. Nothing if none has. */
+void label_json_limits(struct json *json, const struct view *view, const struct rankset *ranks);
 
 /* ---- The temporal order of stacks: order_text.c ---- */
 

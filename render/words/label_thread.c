@@ -167,3 +167,24 @@ void label_json_system_calls(struct json *json, const struct view *view,
 	if (written)
 		json_end_array(json);
 }
+
+void label_json_limits(struct json *json, const struct view *view, const struct rankset *ranks)
+{
+	size_t written = 0;
+
+	for (int r = rankset_first(ranks); r >= 0 && written < MOST_IN_JSON;
+	     r = rankset_next(ranks, r)) {
+		const char *limit = samples_limit(view->job->samples, r);
+
+		if (!limit)
+			continue;
+		if (written++ == 0)
+			json_array(json, "limits");
+		json_object(json, NULL);
+		json_int(json, "rank", r);
+		json_text(json, "limit", limit);
+		json_end_object(json);
+	}
+	if (written)
+		json_end_array(json);
+}
