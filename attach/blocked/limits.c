@@ -87,9 +87,8 @@ static void ask_mount(struct scan *scan, int id, const char *path, const char *f
 		how = find_full(scan, path);
 	if (how) {
 		place = mount_place(&mount);
-		add_words(scan, xasprintf("the file system of %s%s%s%s %s", file,
-					  place ? " (" : "", place ? place : "", place ? ")" : "",
-					  how));
+		add_words(scan, xasprintf("the file system of %s%s%s%s %s", file, place ? " (" : "",
+					  place ? place : "", place ? ")" : "", how));
 		free(place);
 	}
 	mount_clear(&mount);
@@ -141,9 +140,8 @@ static void ask_descriptors(struct scan *scan)
 	if (dir)
 		closedir(dir);
 	if (!is_cut && scan->num_open == limit)
-		add_words(scan,
-			  xasprintf("all %llu file descriptors that it may have are open",
-				    (unsigned long long)limit));
+		add_words(scan, xasprintf("all %llu file descriptors that it may have are open",
+					  (unsigned long long)limit));
 }
 
 /* Shared memory of MPI libraries is there, and mostly not open any more. */
@@ -158,8 +156,7 @@ static void ask_shared_memory(struct scan *scan)
 	if (!scan->mounts || !mounts_find_path(scan->mounts, "/dev/shm", &mount))
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/root/dev/shm", (int)scan->pid);
-	if (!strcmp(mount.point, "/dev/shm") && mount_is_local(&mount) &&
-	    !is_asked(scan, mount.id))
+	if (!strcmp(mount.point, "/dev/shm") && mount_is_local(&mount) && !is_asked(scan, mount.id))
 		how = find_full(scan, path);
 	if (how)
 		add_words(scan, xasprintf("/dev/shm %s", how));

@@ -82,6 +82,7 @@ struct sampler *sampler_create(struct modules *modules, struct callpaths *callpa
 	sampler->modules = modules;
 	sampler->callpaths = callpaths;
 	sampler->images = images_create(modules);
+	sample_blocked_init(&sampler->budget);
 	return sampler;
 }
 
@@ -107,6 +108,7 @@ void sampler_destroy(struct sampler *sampler)
 		free(sampler->python_copies[i]);
 	free(sampler->stacks);
 	unwind_probes_deinit(&sampler->probes);
+	sample_blocked_deinit(&sampler->budget);
 	free(sampler);
 }
 
@@ -595,6 +597,7 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 	for (i = 0; !result && i < subjects.num; i++) {
 		struct subject *subject = &subjects.list[i];
 
+		sample_blocked_end(&sampler->budget, subject->blocked);
 		/* A thread that ended between list and look is no loss to report. */
 		if (subject->is_copied || subject->tid == subject->pid ||
 		    subject->error.code != ERROR_GONE)

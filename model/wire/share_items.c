@@ -273,8 +273,11 @@ static void blocked_item(struct codec *c, struct blocked **ret)
 	CODEC_OPTIONAL(c, texts.reason);
 	CODEC_OPTIONAL(c, texts.kernel);
 	/* Older ones end here. */
-	if (codec_has_part(c, texts.limit != NULL))
+	if (codec_has_part(c, texts.stack || texts.around || texts.limit)) {
+		CODEC_OPTIONAL(c, texts.stack);
+		CODEC_OPTIONAL(c, texts.around);
 		CODEC_OPTIONAL(c, texts.limit);
+	}
 	if (c->to)
 		return;
 	if (texts.call && !*texts.call) {

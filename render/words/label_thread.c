@@ -53,16 +53,28 @@ static const struct blocked *find_blocked(const struct view *view, const struct 
 	return is_in_mpi && !of->kernel ? NULL : of;
 }
 
+static const char *call_text(const struct view *view, const struct blocked *of)
+{
+	if (!strcmp(of->call, BLOCKED_PAGE_FAULT))
+		return "waits in a page fault, as for a file or for swapped memory";
+	if (!strcmp(of->call, BLOCKED_NO_CALL))
+		return "waits in the kernel, in no system call";
+	return text_of(view, "sleeps in %s()", of->call);
+}
+
 const char *label_blocked(const struct view *view, const struct sample *sample)
 {
 	const struct blocked *of = find_blocked(view, sample);
+	const char *kernel;
 
 	if (!of)
 		return NULL;
-	return text_of(view, "sleeps in %s()%s%s%s%s%s%s%s%s%s", of->call, of->object ? ", " : "",
-		       of->object ?: "", of->place ? " (" : "", of->place ?: "",
-		       of->place ? ")" : "", of->reason ? ": " : "", of->reason ?: "",
-		       of->kernel ? "; in the kernel's " : "", of->kernel ?: "");
+	kernel = of->stack ?: of->kernel;
+	return text_of(view, "%s%s%s%s%s%s%s%s%s%s%s%s", call_text(view, of),
+		       of->object ? ", " : "", of->object ?: "", of->place ? " (" : "",
+		       of->place ?: "", of->place ? ")" : "", of->reason ? ": " : "",
+		       of->reason ?: "", kernel ? "; in the kernel's " : "", kernel ?: "",
+		       of->around ? "; " : "", of->around ?: "");
 }
 
 const char *label_thread_wait(const struct view *view, const struct sample *sample,
@@ -162,6 +174,8 @@ void label_json_system_calls(struct json *json, const struct view *view,
 		json_text(json, "place", of->place);
 		json_text(json, "reason", of->reason);
 		json_text(json, "kernel", of->kernel);
+		json_text(json, "kernel_stack", of->stack);
+		json_text(json, "around", of->around);
 		json_end_object(json);
 	}
 	if (written)

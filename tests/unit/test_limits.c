@@ -79,8 +79,8 @@ static void test_full(void **state)
 		{"size=1m", FOLDER, O_WRONLY, true, false,
 		 "the file system of " FOLDER "/out (tmpfs, small, mounted at " FOLDER ") is full"},
 		{"size=1m,nr_inodes=20", FOLDER, O_WRONLY, false, true,
-		 "the file system of " FOLDER
-		 "/out (tmpfs, small, mounted at " FOLDER ") has no inodes left"},
+		 "the file system of " FOLDER "/out (tmpfs, small, mounted at " FOLDER
+		 ") has no inodes left"},
 		{"size=1m", "/dev/shm", -1, true, false, "/dev/shm is full"},
 		/* With room; without a limit; only read; not open. */
 		{"size=1m", FOLDER, O_WRONLY, false, false, NULL},
