@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "attach/blocked/kernel_place.h"
+#include "attach/blocked/mount_probe.h"
 #include "attach/process/procfs.h"
 #include "model/monotonic.h"
 #include "model/xalloc.h"
@@ -45,7 +46,7 @@ static bool begins(const char *text, const char *prefix)
 static bool is_entry(const char *function)
 {
 	static const char *const entries[] = {
-		"do_syscall_64", "x64_sys_call", "entry_SYSCALL", "asm_",          "ret_from_",
+		"do_syscall_64", "x64_sys_call", "entry_SYSCALL",  "asm_",         "ret_from_",
 		"el0",           "do_el0_svc",   "invoke_syscall", "__arm64_sys_", "__x64_sys_",
 	};
 
@@ -99,7 +100,7 @@ static bool sleeps_in(pid_t pid, const char *function)
 	char *other;
 	bool does;
 
-	if (procfs_stat(pid, 0, &stat) || stat.state != 'D')
+	if (procfs_stat(pid, 0, &stat) || stat.state != 'D' || !strcmp(stat.comm, MOUNT_PROBE_NAME))
 		return false;
 	other = kernel_place_function(pid, pid);
 	does = other && !strcmp(other, function);

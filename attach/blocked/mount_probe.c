@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -60,6 +61,7 @@ static _Noreturn void ask(const char *path, int out)
 	struct statfs stat;
 	char answer;
 
+	prctl(PR_SET_NAME, MOUNT_PROBE_NAME);
 	setsid();
 	if (dup2(out, 0) < 0 || chdir("/") < 0)
 		_exit(1);
@@ -117,8 +119,7 @@ static bool hear(struct probe *probe, uint64_t deadline_ns)
 		if (num <= 0)
 			return false;
 		if (!probe->pid) {
-			if (read(probe->fd, &probe->pid, sizeof(probe->pid)) !=
-			    sizeof(probe->pid))
+			if (read(probe->fd, &probe->pid, sizeof(probe->pid)) != sizeof(probe->pid))
 				end(probe);
 			continue;
 		}

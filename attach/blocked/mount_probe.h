@@ -15,6 +15,8 @@ enum mount_answer {
 
 /* At most so long an answer may take. */
 #define MOUNT_PROBE_MS 200
+/* The name of the process that asks. */
+#define MOUNT_PROBE_NAME "pdb-asks-mount"
 
 struct mount_probes;
 

@@ -103,3 +103,22 @@ void view_process_states(const struct view *view)
 	}
 	print_limits(view);
 }
+
+void view_unstoppable(const struct view *view)
+{
+	const struct samples *samples = view->job->samples;
+	struct same waits = {.arena = view->arena};
+
+	for (size_t i = 0; i < samples->num_samples; i++) {
+		const struct sample *sample = &samples->samples[i];
+		const char *wait = NULL;
+
+		if (sample->is_main && sample->status == SAMPLE_FAILED &&
+		    sample == samples_find(samples, sample->rank, 0))
+			wait = label_blocked(view, sample);
+		if (wait)
+			same_add(&waits, wait, sample->rank);
+	}
+	same_sort(&waits);
+	same_print(&waits, view, " without a stack: ", MAX_LIMITS);
+}

@@ -235,6 +235,7 @@ static void print_why_unknown(const struct view *view)
 			  "outside: stacks alone do not show which is behind",
 			  waiting, parts_num_ranks(view));
 		cause_print_open(view);
+		view_unstoppable(view);
 		print_apart(view);
 		order_text_print_doubt(view);
 		if (verdict->which != WAITFOR_NONE)

@@ -92,8 +92,7 @@ void silent_fuse_serve(int fd, bool answers_statfs)
 	static char request[1 << 16];
 	ssize_t size;
 
-	while ((size = read(fd, request, sizeof(request))) > 0 || errno == EINTR ||
-	       errno == ENOENT)
+	while ((size = read(fd, request, sizeof(request))) > 0 || errno == EINTR || errno == ENOENT)
 		if (size >= (ssize_t)sizeof(struct fuse_in_header))
 			serve_one(fd, (const void *)request, answers_statfs);
 }
