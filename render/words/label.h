@@ -149,6 +149,11 @@ const char *label_thread_wait(const struct view *view, const struct sample *samp
 /* The system call in which the thread sleeps outside MPI: "sleeps in read(), a pipe: process 812
  * (sh) has it open for writing"; NULL: not known. */
 const char *label_blocked(const struct view *view, const struct sample *sample);
+/* The same for a column: "read()", "page fault"; NULL: not known. */
+const char *label_blocked_short(const struct view *view, const struct sample *sample);
+/* What the system knows of the rank's process: how it ended, else the limit that it has reached,
+ * else label_blocked(); NULL: nothing. */
+const char *label_process(const struct view *view, int rank);
 /* The function in which it waits for other threads, "pthread_join"; NULL: not known. */
 const char *label_thread_function(const struct view *view, const struct sample *sample);
 /* Write the member "thread_waits": threads of `ranks` that wait for other threads, as samples show.

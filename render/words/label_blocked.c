@@ -106,11 +106,30 @@ const char *label_blocked(const struct view *view, const struct sample *sample)
 	object = object_text(view, sample->rank, of);
 	reason = with_ranks(view, sample->rank, of->reason);
 	kernel = of->stack ?: of->kernel;
-	return text_of(view, "%s%s%s%s%s%s%s%s%s%s%s%s", call_text(view, of),
-		       object ? ", " : "", object ?: "", of->place ? " (" : "",
-		       of->place ?: "", of->place ? ")" : "", reason ? ": " : "",
-		       reason ?: "", kernel ? "; in the kernel's " : "", kernel ?: "",
-		       of->around ? "; " : "", of->around ?: "");
+	return text_of(view, "%s%s%s%s%s%s%s%s%s%s%s%s", call_text(view, of), object ? ", " : "",
+		       object ?: "", of->place ? " (" : "", of->place ?: "", of->place ? ")" : "",
+		       reason ? ": " : "", reason ?: "", kernel ? "; in the kernel's " : "",
+		       kernel ?: "", of->around ? "; " : "", of->around ?: "");
+}
+
+const char *label_blocked_short(const struct view *view, const struct sample *sample)
+{
+	const struct blocked *of = find_blocked(view, sample);
+
+	if (!of)
+		return NULL;
+	return strchr(of->call, ' ') ? of->call : text_of(view, "%s()", of->call);
+}
+
+const char *label_process(const struct view *view, int rank)
+{
+	const struct sample *sample = samples_find(view->job->samples, rank, 0);
+	const struct job_end *end = job_find_end(view->job, rank);
+	const char *limit = samples_limit(view->job->samples, rank);
+
+	if (end)
+		return text_of(view, "process %s", label_end(view->arena, end));
+	return limit ? limit : sample ? label_blocked(view, sample) : NULL;
 }
 
 void label_json_system_calls(struct json *json, const struct view *view,
