@@ -71,6 +71,8 @@ static void print_waiting(const struct view *view, const struct waitfor_step *st
 	limit = samples_limit(view->job->samples, step->rank);
 	if (limit)
 		text_wrap(view, indent + STEP, "%s", limit);
+	if (job_find_end(view->job, step->rank))
+		text_wrap(view, indent + STEP, "%s", label_process(view, step->rank));
 }
 
 /* What the step waits for, and how much else. */

@@ -126,8 +126,9 @@ const char *label_process(const struct view *view, int rank)
 	const struct sample *sample = samples_find(view->job->samples, rank, 0);
 	const struct job_end *end = job_find_end(view->job, rank);
 	const char *limit = samples_limit(view->job->samples, rank);
+	const char *hole = job_find_hole(view->job, rank);
 
-	if (end)
+	if (hole && !strcmp(hole, JOB_HOLE_ENDED))
 		return text_of(view, "process %s", label_end(view->arena, end));
 	return limit ? limit : sample ? label_blocked(view, sample) : NULL;
 }
