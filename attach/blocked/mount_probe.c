@@ -69,7 +69,7 @@ static _Noreturn void ask(const char *path, int out)
 	if (write(0, &pid, sizeof(pid)) != sizeof(pid))
 		_exit(1);
 	answer = statfs(path, &stat) ? 'n' : 'y';
-	_exit(write(0, &answer, 1) != 1);
+	_exit(write(0, &answer, 1) == 1 ? 0 : 1);
 }
 
 /* Its parent ends at once, so that it is nobody's here. */

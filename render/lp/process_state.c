@@ -4,6 +4,7 @@
 
 #include "analysis/verdict/verdict.h"
 #include "model/job/job.h"
+#include "model/job/job_model.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
@@ -59,6 +60,27 @@ static const char *remedy_text(const struct view *view, char state, const struct
 		       parts_plural(ranks, "it", "them"));
 }
 
+void view_unstoppable(const struct view *view)
+{
+	const struct job *job = view->job;
+	const struct samples *samples = job->samples;
+	struct same waits = {.arena = view->arena};
+
+	for (size_t i = 0; i < samples->num_samples; i++) {
+		const struct sample *sample = &samples->samples[i];
+		bool is_told = job->model && rankset_contains(job->model->ranks, sample->rank);
+		const char *wait = NULL;
+
+		if (sample->is_main && !is_told && sample->status == SAMPLE_FAILED &&
+		    sample == samples_find(samples, sample->rank, 0))
+			wait = label_blocked(view, sample);
+		if (wait)
+			same_add(&waits, wait, sample->rank);
+	}
+	same_sort(&waits);
+	same_print(&waits, view, " without a stack: ", MAX_LIMITS);
+}
+
 static void print_limits(const struct view *view)
 {
 	const struct rankset *culprits = view->verdict->culprits;
@@ -101,24 +123,6 @@ void view_process_states(const struct view *view)
 				  states[i].text, states[i].state,
 				  remedy_text(view, states[i].state, ranks));
 	}
+	view_unstoppable(view);
 	print_limits(view);
-}
-
-void view_unstoppable(const struct view *view)
-{
-	const struct samples *samples = view->job->samples;
-	struct same waits = {.arena = view->arena};
-
-	for (size_t i = 0; i < samples->num_samples; i++) {
-		const struct sample *sample = &samples->samples[i];
-		const char *wait = NULL;
-
-		if (sample->is_main && sample->status == SAMPLE_FAILED &&
-		    sample == samples_find(samples, sample->rank, 0))
-			wait = label_blocked(view, sample);
-		if (wait)
-			same_add(&waits, wait, sample->rank);
-	}
-	same_sort(&waits);
-	same_print(&waits, view, " without a stack: ", MAX_LIMITS);
 }
