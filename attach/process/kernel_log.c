@@ -9,7 +9,7 @@
 #include "attach/process/procfs.h"
 #include "model/xalloc.h"
 
-#define MOST_READ (256 << 10)
+#define MOST_READ (128 << 10)
 #define READ_ALL 3 /* SYSLOG_ACTION_READ_ALL of man 2 syslog */
 
 char *kernel_log_read(void)
@@ -92,11 +92,18 @@ bool kernel_log_find(const char *log, pid_t pid, const char *comm, uint64_t sinc
 		     struct kernel_log_end *ret)
 {
 	bool found = false;
+	char digits[16];
 
-	while (log && *log) {
-		const char *end = strchrnul(log, '\n'), *text;
-		char *line = xstrndup(log, (size_t)(end - log));
+	snprintf(digits, sizeof(digits), "%d", (int)pid);
+	for (const char *end; log && *log; log = *end ? end + 1 : end) {
 		struct kernel_log_end one = {0};
+		const char *text;
+		char *line;
+
+		end = strchrnul(log, '\n');
+		if (!memmem(log, (size_t)(end - log), digits, strlen(digits)))
+			continue;
+		line = xstrndup(log, (size_t)(end - log));
 
 		text = skip_head(line, &one.ns);
 		if (text && one.ns >= since_ns) {
@@ -108,7 +115,6 @@ bool kernel_log_find(const char *log, pid_t pid, const char *comm, uint64_t sinc
 			found = true;
 		}
 		free(line);
-		log = *end ? end + 1 : end;
 	}
 	return found;
 }
