@@ -78,6 +78,8 @@ void view_holes(const struct view *view);
 
 /* How ranks ended and where, by their cores; of all if `ranks` is NULL. */
 void view_crashes(const struct view *view, const struct rankset *ranks);
+/* How these ranks ended, for whom the others wait. */
+void view_ended(const struct view *view, const struct rankset *ended);
 /* What view_lp() prints about a crashed job, below the first line. */
 void view_crash_verdict(const struct view *view);
 

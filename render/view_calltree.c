@@ -472,6 +472,7 @@ void view_calltree_json(const struct view *view)
 	json_end_array(json);
 	label_json_thread_waits(json, view, all_ranks(view, tree));
 	label_json_system_calls(json, view, all_ranks(view, tree));
+	label_json_limits(json, view, all_ranks(view, tree));
 }
 
 void view_classes_json(const struct view *view)

@@ -38,12 +38,15 @@ static void print_waiting(const struct view *view, const struct waitfor_step *st
 {
 	const struct actor *actor;
 	const struct eqgroup *group;
-	const char *iteration = "", *blocked;
+	const char *iteration = "", *blocked, *limit;
 	bool is_moving;
 
 	if (step->actor == WAITFOR_NONE) {
+		const struct job_end *end = job_find_end(view->job, step->rank);
 		const char *why = job_find_hole(view->job, step->rank);
 
+		if (end)
+			why = text_of(view, "process %s", label_end(view->arena, end));
 		text_wrap(view, indent, "rank %d: %s", step->rank, why ? why : "no recorder");
 		return;
 	}
@@ -65,6 +68,11 @@ static void print_waiting(const struct view *view, const struct waitfor_step *st
 	blocked = actor->lane && actor->is_main ? find_blocked(view, step->rank) : NULL;
 	if (blocked)
 		text_wrap(view, indent + STEP, "%s", blocked);
+	limit = samples_limit(view->job->samples, step->rank);
+	if (limit)
+		text_wrap(view, indent + STEP, "%s", limit);
+	if (job_find_end(view->job, step->rank))
+		text_wrap(view, indent + STEP, "%s", label_process(view, step->rank));
 }
 
 /* What the step waits for, and how much else. */

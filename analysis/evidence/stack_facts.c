@@ -5,6 +5,7 @@
 #include "analysis/evidence/thread_wait.h"
 #include "analysis/thresholds.h"
 #include "model/arena.h"
+#include "model/job/blocked.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/message_queues.h"
@@ -93,6 +94,13 @@ static bool looks_on(const struct job *job, const struct stack_fact *fact, uint3
 	return parent_of(job, at) == parent_of(job, was_at);
 }
 
+/* Some calls, as of FUSE, are uninterruptible only once somebody has tried. */
+static bool is_held_by_kernel(const struct sample *sample)
+{
+	return sample->state == 'D' || (sample->state == 'S' && sample->status == SAMPLE_FAILED &&
+					sample->blocked && sample->blocked->call);
+}
+
 static void add_sample(const struct job *job, struct stack_fact *fact, const struct sample *sample,
 		       uint32_t *known)
 {
@@ -107,7 +115,8 @@ static void add_sample(const struct job *job, struct stack_fact *fact, const str
 		fact->has_moved |= message_queues_have_moved(fact->queues, sample->queues);
 	if (sample->queues)
 		fact->queues = sample->queues;
-	fact->is_uninterruptible = sample->state == 'D' && (is_first || fact->is_uninterruptible);
+	fact->is_uninterruptible =
+		is_held_by_kernel(sample) && (is_first || fact->is_uninterruptible);
 	if (!fact->latest || sample->when_ns >= fact->latest->when_ns)
 		fact->latest = sample;
 	fact->is_traced = fact->latest->state == 't';

@@ -19,8 +19,6 @@
 #define MAX_NS (5 * MAX_CPU_NS) /* on a machine whose processors are busy */
 #define LOOKS_PER_CLOCK 16
 #define MAX_TARGET 4096
-/* The first pid namespace of a machine (include/linux/proc_ns.h): others do not see all. */
-#define WHOLE_MACHINE "pid:[4026531836]"
 
 struct scan {
 	const char *link;
@@ -165,15 +163,6 @@ static void scan_all(struct scan *scan)
 	free(list);
 }
 
-static bool sees_machine(void)
-{
-	char target[64];
-	ssize_t n = readlink("/proc/self/ns/pid", target, sizeof(target));
-
-	return geteuid() == 0 && n == (ssize_t)strlen(WHOLE_MACHINE) &&
-	       !memcmp(target, WHOLE_MACHINE, (size_t)n);
-}
-
 void open_by_find(pid_t own, const char *link, enum open_by_mode mode, struct open_by *ret)
 {
 	struct scan scan = {
@@ -189,7 +178,8 @@ void open_by_find(pid_t own, const char *link, enum open_by_mode mode, struct op
 	*ret = (struct open_by){0};
 	ret->is_own = has_it_open(&scan, own);
 	scan_all(&scan);
-	ret->is_whole = !scan.is_cut && !scan.is_refused && scan.has_init && sees_machine();
+	ret->is_whole = !scan.is_cut && !scan.is_refused && scan.has_init && geteuid() == 0 &&
+			procfs_sees_machine();
 }
 
 static char *name_of(const struct open_by_process *process)

@@ -3,8 +3,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "attach/node/ending.h"
+#include "attach/node/local_rank.h"
 #include "attach/node/node.h"
-#include "attach/node/starved.h"
 #include "attach/process/procfs.h"
 #include "attach/stacks/sampler.h"
 #include "model/job/job.h"
@@ -16,9 +17,6 @@
 #include "model/job/sample.h"
 #include "model/segment/segment_reader.h"
 
-/* Threads of a rank that are looked at twice; of further ones only the copy is known. */
-#define MAX_LANES 64
-
 /* Without any recorder only stacks tell who moves: so many samples, over at least so long. One
  * alone shows somebody outside MPI in nearly every healthy job. */
 #define STACK_LOOKS 4
@@ -29,27 +27,10 @@
 /* How often a stack that is not complete is tried again. */
 #define RETRIES 2
 
-/* A rank that is a process of this host. */
-struct local {
-	int rank;
-	pid_t pid;
-	uint64_t start_ticks; /* 0: not known */
-	bool has_ended;       /* before the first look */
-
-	int fd;   /* the segment while looking; -1: none */
-	int kept; /* a segment with a trace, from a look that keeps it on; -1: none */
-	struct segment_look *looks;
-	int num_looks;
-	uint64_t cpu_ticks;  /* that the process had used at the first look */
-	bool *lanes_starved; /* [num_looks] at the second look, see is_starved() */
-	struct pdb_error trouble;
-	struct model *model;
-};
-
 struct node {
 	struct job *job;
 	struct sampler *sampler;
-	struct local *locals; /* by rank */
+	struct local_rank *locals; /* by rank */
 	size_t num_locals;
 
 	/* Between look and commit, as are the models of the locals. */
@@ -68,28 +49,14 @@ struct node *node_create(struct job *job, struct sampler *sampler)
 	node->locals = xcalloc(table->num_procs, sizeof(*node->locals));
 	for (size_t i = 0; i < table->num_procs; i++) {
 		const struct proc *proc = &table->procs[i];
-		struct local *local = &node->locals[node->num_locals];
-		struct procfs_stat stat;
 
-		if (!proc->is_local || proc->pid <= 0)
-			continue;
-		node->num_locals++;
-		local->rank = proc->rank;
-		local->pid = proc->pid;
-		local->fd = local->kept = -1;
-		local->has_ended = proc->has_ended || procfs_has_ended(proc->pid, 0);
-		if (procfs_stat(proc->pid, 0, &stat) == 0)
-			local->start_ticks = stat.start_ticks;
+		if (proc->is_local && proc->pid > 0)
+			local_rank_init(&node->locals[node->num_locals++], proc);
 	}
 	return node;
 }
 
-static bool is_alive(const struct local *local)
-{
-	return !local->has_ended && !procfs_has_ended(local->pid, local->start_ticks);
-}
-
-static struct local *find_local(const struct node *node, int rank)
+static struct local_rank *find_local(const struct node *node, int rank)
 {
 	for (size_t i = 0; i < node->num_locals; i++)
 		if (node->locals[i].rank == rank)
@@ -99,9 +66,9 @@ static struct local *find_local(const struct node *node, int rank)
 
 bool node_is_alive(const struct node *node, int rank)
 {
-	const struct local *local = find_local(node, rank);
+	const struct local_rank *local = find_local(node, rank);
 
-	return local && is_alive(local);
+	return local && local_rank_is_alive(local);
 }
 
 /* ---- The segments ---- */
@@ -116,144 +83,69 @@ void node_raise_file_limit(size_t needed)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static void keep(struct local *local, int fd)
-{
-	if (fd < 0)
-		return;
-	if (local->kept >= 0)
-		close(local->kept);
-	local->kept = fd;
-}
-
 void node_keep(struct node *node, int rank, int fd)
 {
-	struct local *local = find_local(node, rank);
+	struct local_rank *local = find_local(node, rank);
 
 	if (local)
-		keep(local, fd);
+		local_rank_keep(local, fd);
 	else if (fd >= 0)
 		close(fd);
 }
 
-/* Of one that has ended there is still what was kept. */
-static int open_segment(struct local *local, bool is_last)
+/* What ranks that have ended have left, found beside a living one. */
+static void look_at_left(struct node *node)
 {
-	struct procfs_stat stat;
+	pid_t living = 0;
 
-	if (is_last && local->kept >= 0)
-		return fcntl(local->kept, F_DUPFD_CLOEXEC, 0);
-	if (local->has_ended)
-		return error_set(&local->trouble, ERROR_GONE, JOB_HOLE_ENDED);
-	if (procfs_look(local->pid, local->start_ticks, &stat, &local->trouble) < 0)
-		return -1;
-	return segment_open_pid(local->pid, &local->trouble);
-}
+	for (size_t i = 0; i < node->num_locals && !living; i++)
+		if (node->locals[i].fd >= 0)
+			living = node->locals[i].pid;
+	for (size_t i = 0; i < node->num_locals && living; i++) {
+		struct local_rank *local = &node->locals[i];
 
-static void first_look(struct local *local, bool is_last)
-{
-	struct procfs_stat stat;
-
-	local->fd = open_segment(local, is_last);
-	if (local->fd < 0)
-		return;
-	if (procfs_stat(local->pid, 0, &stat) == 0)
-		local->cpu_ticks = stat.cpu_ticks;
-	local->looks = xcalloc(MAX_LANES, sizeof(*local->looks));
-	local->num_looks = segment_look(local->fd, local->looks, MAX_LANES, &local->trouble);
-}
-
-static bool is_starved(const struct local *local, const struct model_lane *lane)
-{
-	struct starved_facts facts = {
-		.polls = lane->polls,
-		.now_ns = local->model->now_ns,
-		.last_poll_ns = lane->last_poll_ns,
-		.cpu_ticks_before = local->cpu_ticks,
-	};
-	struct procfs_stat all, thread;
-
-	if (procfs_stat(local->pid, 0, &all) < 0 ||
-	    procfs_stat(local->pid, lane->is_main ? local->pid : lane->tid, &thread) < 0)
-		return false;
-	facts.cpu_ticks = all.cpu_ticks;
-	facts.state = thread.state;
-	return starved_is(&facts);
-}
-
-static void find_starved(struct local *local)
-{
-	local->lanes_starved = xcalloc(local->num_looks, sizeof(*local->lanes_starved));
-	for (int i = 0; i < local->num_looks && (size_t)i < local->model->num_lanes; i++)
-		if (local->model->lanes[i].polls > 0)
-			local->lanes_starved[i] = is_starved(local, &local->model->lanes[i]);
-}
-
-static void second_look(struct local *local)
-{
-	if (local->fd < 0)
-		return;
-	error_clear(&local->trouble);
-	if (segment_read(local->fd, &local->model, &local->trouble) < 0) {
-		local->model = NULL;
-		return;
+		if (local->fd < 0 && local->trouble.code == ERROR_GONE)
+			local_rank_look_left(local, living);
 	}
-	if (local->num_looks > 0)
-		find_starved(local);
-	if (local->model->life != SEG_LIFE_STOPPED)
-		return;
-	/* It stands where the rank was then, which would look like a rank that does not move. */
-	model_destroy(local->model);
-	local->model = NULL;
-	error_set(&local->trouble, ERROR_SYSTEM,
-		  "recording ended early: no space left for segments; set PDB_SEGMENT_DIR to a "
-		  "directory with space");
 }
 
-static void forget_look(struct local *local)
+/* How those ended that have. Nothing is read if none has. */
+static void find_ends(struct node *node)
 {
-	if (local->fd >= 0)
-		close(local->fd);
-	free(local->looks);
-	free(local->lanes_starved);
-	model_destroy(local->model);
-	local->fd = -1;
-	local->looks = NULL;
-	local->lanes_starved = NULL;
-	local->num_looks = 0;
-	local->model = NULL;
-	error_clear(&local->trouble);
-}
+	pid_t *living = xcalloc(node->num_locals, sizeof(*living));
+	struct endings *endings = NULL;
+	size_t num_ended = 0, num_living = 0;
 
-/* The same trouble in the same words for every rank, so that ranks can be counted by them. */
-static const char *hole_text(const struct local *local)
-{
-	if (local->trouble.code == ERROR_NOT_FOUND)
-		return "no recorder";
-	return local->trouble.code == ERROR_GONE ? JOB_HOLE_ENDED : local->trouble.text;
+	for (size_t i = 0; i < node->num_locals; i++)
+		num_ended += node->locals[i].trouble.code == ERROR_GONE;
+	for (size_t i = 0; i < node->num_locals && num_ended; i++)
+		if (node->locals[i].trouble.code != ERROR_GONE)
+			living[num_living++] = node->locals[i].pid;
+	if (num_living)
+		endings = endings_create(living, num_living);
+	for (size_t i = 0; i < node->num_locals && endings; i++) {
+		struct local_rank *local = &node->locals[i];
+		const struct proc *proc = proctable_find(node->job->proctable, local->rank);
+
+		if (local->trouble.code == ERROR_GONE)
+			endings_find(endings, local->pid, local->start_ticks,
+				     proc ? proc->executable : NULL, &local->end);
+	}
+	endings_destroy(endings);
+	free(living);
 }
 
 static void add_holes(struct node *node)
 {
 	job_clear_holes(node->job);
-	for (size_t i = 0; i < node->num_locals; i++)
-		if (node->locals[i].trouble.code != ERROR_NONE)
-			job_add_hole(node->job, node->locals[i].rank, hole_text(&node->locals[i]));
-}
+	for (size_t i = 0; i < node->num_locals; i++) {
+		const struct local_rank *local = &node->locals[i];
 
-static void set_moves(struct job_lane *lane, const struct local *local)
-{
-	if (lane->lane >= local->num_looks)
-		return;
-	const struct segment_look *look = &local->looks[lane->lane];
-	lane->has_second_look = true;
-	/* Until all of the copy was made: a lane that has not moved is of one moment, the same for
-	 * all ranks, since all were looked at before any was copied. */
-	lane->has_moved = lane->data->last_events != look->events;
-	lane->moves =
-		lane->data->last_events > look->events ? lane->data->last_events - look->events : 0;
-	/* One that has polled where it is does so still when it has done nothing else since. */
-	lane->has_polled = lane->data->polls > (lane->has_moved ? 0 : look->polls) ||
-			   (local->lanes_starved && local->lanes_starved[lane->lane]);
+		if (local->trouble.code == ERROR_GONE)
+			job_add_ended(node->job, local->rank, &local->end);
+		else if (local->trouble.code != ERROR_NONE)
+			job_add_hole(node->job, local->rank, local_rank_hole(local));
+	}
 }
 
 /* A new job model of what was read; NULL if nothing was. */
@@ -264,7 +156,7 @@ static struct job_model *make_model(struct node *node)
 	size_t next = 0;
 
 	for (size_t i = 0; i < node->num_locals; i++) {
-		struct local *local = &node->locals[i];
+		struct local_rank *local = &node->locals[i];
 
 		if (!local->model)
 			continue;
@@ -280,7 +172,7 @@ static struct job_model *make_model(struct node *node)
 	for (size_t i = 0; i < jm->num_lanes; i++) {
 		while (node->locals[next].rank < jm->lanes[i].rank)
 			next++;
-		set_moves(&jm->lanes[i], &node->locals[next]);
+		local_rank_set_moves(&node->locals[next], &jm->lanes[i]);
 	}
 	return jm;
 }
@@ -296,9 +188,9 @@ static int take_samples(struct node *node, const struct rankset *ranks, int max,
 	int result = 0;
 
 	for (size_t i = 0; i < node->num_locals && num < (size_t)max; i++) {
-		const struct local *local = &node->locals[i];
+		const struct local_rank *local = &node->locals[i];
 
-		if ((!ranks || rankset_contains(ranks, local->rank)) && is_alive(local))
+		if ((!ranks || rankset_contains(ranks, local->rank)) && local_rank_is_alive(local))
 			targets[num++] = (struct sampler_target){local->rank, local->pid,
 								 local->start_ticks};
 	}
@@ -403,9 +295,9 @@ int node_sample(struct node *node, const struct rankset *ranks,
 		return -1;
 	}
 	for (size_t i = 0; i < node->num_locals; i++) {
-		const struct local *local = &node->locals[i];
+		const struct local_rank *local = &node->locals[i];
 
-		if (rankset_contains(ranks, local->rank) && !is_alive(local))
+		if (rankset_contains(ranks, local->rank) && !local_rank_is_alive(local))
 			samples_add_failed(fresh, local->rank, local->pid, JOB_HOLE_ENDED)
 				->when_ns = monotonic_ns();
 	}
@@ -426,7 +318,7 @@ static bool all_are_gone(const struct node *node)
 static void forget_looks(struct node *node)
 {
 	for (size_t i = 0; i < node->num_locals; i++)
-		forget_look(&node->locals[i]);
+		local_rank_forget(&node->locals[i]);
 	samples_destroy(node->samples);
 	node->samples = NULL;
 }
@@ -438,13 +330,14 @@ static int begin_look(struct node *node, const struct node_look_options *options
 	/* One descriptor a rank is open during a look, and one that is kept. */
 	node_raise_file_limit(2 * node->num_locals);
 	for (size_t i = 0; i < node->num_locals; i++) {
-		struct local *local = &node->locals[i];
+		struct local_rank *local = &node->locals[i];
 
-		first_look(local, options->is_last);
+		local_rank_look(local, options->is_last);
 		/* The same file once more, as long as it is the rank's. */
 		if (options->keeps && local->fd >= 0 && segment_has_traces(local->fd))
-			keep(local, fcntl(local->fd, F_DUPFD_CLOEXEC, 0));
+			local_rank_keep(local, fcntl(local->fd, F_DUPFD_CLOEXEC, 0));
 	}
+	look_at_left(node);
 	return all_are_gone(node) ? error_set(err, ERROR_GONE, "the job has ended") : 0;
 }
 
@@ -541,7 +434,8 @@ int node_look(struct node *node, const struct node_look_options *options, char *
 		return error_set(err, ERROR_INTERRUPTED, "interrupted");
 	}
 	for (size_t i = 0; i < node->num_locals; i++)
-		second_look(&node->locals[i]);
+		local_rank_read(&node->locals[i]);
+	find_ends(node);
 	node->taken_real_ns = clock_ns(CLOCK_REALTIME);
 	node->look_seconds = (monotonic_ns() - begin) / 1e9;
 	*trouble_ret = sampled < 0 ? xstrdup(trouble.text) : NULL;
@@ -569,8 +463,7 @@ void node_destroy(struct node *node)
 		return;
 	forget_looks(node);
 	for (size_t i = 0; i < node->num_locals; i++)
-		if (node->locals[i].kept >= 0)
-			close(node->locals[i].kept);
+		local_rank_deinit(&node->locals[i]);
 	free(node->locals);
 	free(node);
 }

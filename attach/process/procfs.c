@@ -9,7 +9,9 @@
 #include "attach/process/procfs.h"
 
 #define MAX_FILE ((size_t)16 << 20)
-#define MAX_SEARCHED 1024  /* threads of a process that are asked for their numbers */
+#define MAX_SEARCHED 1024 /* threads of a process that are asked for their numbers */
+/* The first pid namespace of a machine (include/linux/proc_ns.h). */
+#define WHOLE_MACHINE "pid:[4026531836]"
 #define KERNEL_EXITING 0x4 /* PF_EXITING of linux/sched.h, among the flags in stat */
 
 static char *read_all(const char *path, size_t *size_ret)
@@ -122,6 +124,35 @@ bool procfs_has_ended(pid_t pid, uint64_t start_ticks)
 	struct procfs_stat stat;
 
 	return procfs_look(pid, start_ticks, &stat, &err) < 0 && err.code == ERROR_GONE;
+}
+
+/* The last field of stat. The kernel says 0 to those who may not know. */
+bool procfs_exit_status(pid_t pid, int *ret)
+{
+	struct procfs_status status;
+	struct procfs_stat stat;
+	char *text = procfs_read(pid, "stat", NULL);
+	const char *last;
+	bool is_known;
+
+	if (!text)
+		return false;
+	text[strcspn(text, "\n")] = '\0';
+	last = strrchr(text, ' ');
+	is_known = !parse_stat(text, &stat) && stat.state == 'Z' && last && last[1] &&
+		   !procfs_status(pid, &status) && (geteuid() == 0 || status.uid == geteuid());
+	if (is_known)
+		*ret = (int)strtol(last + 1, NULL, 10);
+	free(text);
+	return is_known;
+}
+
+bool procfs_sees_machine(void)
+{
+	char target[64];
+	ssize_t n = readlink("/proc/self/ns/pid", target, sizeof(target));
+
+	return n == (ssize_t)strlen(WHOLE_MACHINE) && !memcmp(target, WHOLE_MACHINE, (size_t)n);
 }
 
 static const char *status_value(const char *text, const char *key)

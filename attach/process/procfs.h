@@ -32,6 +32,13 @@ int procfs_look(pid_t pid, uint64_t start_ticks, struct procfs_stat *ret, struct
 /* Sure that it has, with all of its threads. */
 bool procfs_has_ended(pid_t pid, uint64_t start_ticks);
 
+/* Of a process that has ended and is still there (state Z): its status as of wait(). False: it is
+ * not such a one, or not this user's. */
+bool procfs_exit_status(pid_t pid, int *ret);
+
+/* Is this the first pid namespace of the machine, whose /proc has all processes? */
+bool procfs_sees_machine(void);
+
 /* What /proc/PID/status has, also of a thread. */
 struct procfs_status {
 	uid_t uid;    /* effective */

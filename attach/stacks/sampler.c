@@ -5,12 +5,12 @@
 
 #include "attach/process/image.h"
 #include "attach/process/maps.h"
-#include "attach/blocked/blocked.h"
 #include "attach/process/memory.h"
 #include "attach/process/procfs.h"
 #include "attach/queues/mpi_queues.h"
 #include "attach/stacks/futex.h"
 #include "attach/stacks/python.h"
+#include "attach/stacks/sample_blocked.h"
 #include "attach/stacks/sampler.h"
 #include "attach/stacks/tracee.h"
 #include "attach/stacks/unwind.h"
@@ -23,7 +23,6 @@
 #define STACK_SIZE ((size_t)64 << 10)     /* copied of each stack at first */
 #define DEEP_STACK_SIZE ((size_t)2 << 20) /* and again if that was too little */
 #define MAX_AWAITED 4      /* threads one behind the other, each of which waits for the next */
-#define MAX_SEARCHES 2     /* of all processes, in one take: some milliseconds each */
 #define MAX_AT_ONCE 64     /* threads seized at one time: bounds the memory for copies */
 #define NUM_DURATIONS 4096 /* last stops remembered for the median */
 
@@ -67,7 +66,7 @@ struct sampler {
 	uint32_t durations[NUM_DURATIONS];
 	struct sampler_cost cost;
 	struct unwind_probes probes;
-	int searches; /* left in this take (attach/blocked/blocked.h) */
+	struct sample_blocked_budget budget; /* left in this take */
 };
 
 struct sampler *sampler_create(struct modules *modules, struct callpaths *callpaths)
@@ -77,6 +76,7 @@ struct sampler *sampler_create(struct modules *modules, struct callpaths *callpa
 	sampler->modules = modules;
 	sampler->callpaths = callpaths;
 	sampler->images = images_create(modules);
+	sample_blocked_init(&sampler->budget);
 	return sampler;
 }
 
@@ -102,6 +102,7 @@ void sampler_destroy(struct sampler *sampler)
 		free(sampler->python_copies[i]);
 	free(sampler->stacks);
 	unwind_probes_deinit(&sampler->probes);
+	sample_blocked_deinit(&sampler->budget);
 	free(sampler);
 }
 
@@ -365,6 +366,20 @@ static void read_queues(struct subject *subject)
 		subject->queues = mpi_queues_read(process->queues);
 }
 
+/* Does the thread compute, or sleep, outside MPI? */
+static bool is_outside_mpi(const struct sampler *sampler, uint32_t path)
+{
+	for (uint32_t at = path; at != CALLPATH_NONE;) {
+		const struct callpath_node *frame = callpaths_get(sampler->callpaths, at);
+
+		if (frame->module != MODULE_NONE &&
+		    modules_get(sampler->modules, frame->module)->kind == MODULE_MPI)
+			return false;
+		at = frame->parent;
+	}
+	return path != CALLPATH_NONE;
+}
+
 static void take_some(struct sampler *sampler, struct subject **subjects, size_t num,
 		      unsigned flags)
 {
@@ -384,10 +399,9 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 		}
 		subjects[i]->state = stat.state;
 		/* Before it is stopped: then its call may begin again under another number. */
-		if (flags & SAMPLER_BLOCKED && subjects[i]->tid == subjects[i]->pid &&
-		    (stat.state == 'S' || stat.state == 'D'))
-			subjects[i]->blocked = blocked_read(subjects[i]->pid, subjects[i]->tid,
-							    &sampler->searches);
+		if (flags & SAMPLER_BLOCKED && subjects[i]->tid == subjects[i]->pid)
+			subjects[i]->blocked = sample_blocked_before(&sampler->budget,
+								     subjects[i]->pid, stat.state);
 		/* Another process by now: it is left alone, as no thread has the number 0. */
 		if (stat.pid == subjects[i]->pid &&
 		    stat.start_ticks != subjects[i]->process->start_ticks)
@@ -422,6 +436,11 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 		if (subjects[i]->is_copied &&
 		    (subjects[i]->unwound.missing || subjects[i]->unwound.is_late))
 			copy_deeper(sampler, subjects[i]);
+	for (size_t i = 0; flags & SAMPLER_BLOCKED && i < num; i++)
+		if (subjects[i]->is_copied && subjects[i]->tid == subjects[i]->pid &&
+		    is_outside_mpi(sampler, subjects[i]->unwound.path))
+			sample_blocked_after(&sampler->budget, subjects[i]->pid, &tracees[i].regs,
+					     &subjects[i]->blocked);
 	free(tracees);
 }
 
@@ -562,7 +581,7 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 	for (i = 0; i < num_targets; i++)
 		add_target(sampler, &subjects, &targets[i], flags);
 	num = subjects.num;
-	sampler->searches = MAX_SEARCHES;
+	sample_blocked_begin(&sampler->budget);
 	take_from(sampler, &subjects, 0, flags);
 	/* Else they are all there. */
 	if (flags & SAMPLER_AWAITED && !(flags & SAMPLER_ALL_THREADS))
@@ -571,6 +590,7 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 	for (i = 0; !result && i < subjects.num; i++) {
 		struct subject *subject = &subjects.list[i];
 
+		sample_blocked_end(&sampler->budget, subject->blocked);
 		/* A thread that ended between list and look is no loss to report. */
 		if (subject->is_copied || subject->tid == subject->pid ||
 		    subject->error.code != ERROR_GONE)

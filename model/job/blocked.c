@@ -33,5 +33,9 @@ void blocked_destroy(struct blocked *blocked)
 	free(blocked->place);
 	free(blocked->reason);
 	free(blocked->kernel);
+	free(blocked->stack);
+	free(blocked->around);
+	free(blocked->point);
+	free(blocked->limit);
 	free(blocked);
 }

@@ -8,10 +8,22 @@ struct code_probe;
 struct code_store;
 struct names;
 
+/* How a process ended, as far as its host still knows; nothing of it: all is zero. */
+struct job_end {
+	enum { JOB_END_UNKNOWN, JOB_END_EXITED, JOB_END_KILLED } how;
+	int number;         /* the exit status, or the signal */
+	bool has_core;      /* the kernel wrote a core of it */
+	bool is_chosen;     /* the kernel says that it killed this process as memory was out */
+	bool has_cgroup;    /* the counted cgroup is its own; else that of the other ranks there */
+	uint64_t oom_kills; /* processes that the kernel killed in that cgroup as memory was out */
+	uint64_t ago_ns;    /* before it was looked at; 0: not known */
+};
+
 /* A rank about which something is not known, and why: never stops an answer, always told. */
 struct job_hole {
 	int rank;
 	char *why; /* "no recorder", JOB_HOLE_ENDED, "segment is corrupt: ..." */
+	struct job_end end;
 };
 
 /* Why nothing is known of a rank whose process is gone; a verdict goes by it. */
@@ -52,8 +64,12 @@ struct job {
 struct job *job_create(void);
 void job_destroy(struct job *job);
 void job_add_hole(struct job *job, int rank, const char *why);
+/* The same, JOB_HOLE_ENDED. */
+void job_add_ended(struct job *job, int rank, const struct job_end *end);
 /* The first reason that was told; NULL: none. */
 const char *job_find_hole(const struct job *job, int rank);
+/* How the rank ended; NULL: it has not, or nothing is known of how. */
+const struct job_end *job_find_end(const struct job *job, int rank);
 /* In the order of ranks. */
 void job_add_crash(struct job *job, const struct job_crash *crash);
 /* NULL: nothing is known of a signal. */

@@ -106,11 +106,23 @@ const struct blocked *samples_blocked(const struct samples *samples,
 	       i = sorted_first_rank(sample->rank, all, num, sizeof(*all));
 
 	for (; i < num && all[i].rank == sample->rank; i++)
-		if (all[i].blocked && all[i].tid == sample->tid &&
+		if (all[i].blocked && all[i].blocked->call && all[i].tid == sample->tid &&
 		    is_same_place(callpaths, all[i].path, sample->path) &&
 		    (!found || all[i].when_ns >= found->when_ns))
 			found = &all[i];
 	return found ? found->blocked : NULL;
+}
+
+const char *samples_limit(const struct samples *samples, int rank)
+{
+	const struct sample *all = samples->samples;
+	size_t i = sorted_first_rank(rank, all, samples->num_samples, sizeof(*all));
+	const struct sample *found = NULL;
+
+	for (; i < samples->num_samples && all[i].rank == rank; i++)
+		if (all[i].is_main && (!found || all[i].when_ns >= found->when_ns))
+			found = &all[i];
+	return found && found->blocked ? found->blocked->limit : NULL;
 }
 
 /* How many values of the frame at `depth` there are from *next on, which goes beyond them. */

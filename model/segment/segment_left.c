@@ -82,51 +82,100 @@ static bool is_sibling(const struct seg_header *header, const struct seg_header 
 
 SORTED_BY(compare_ranks, struct segment_left, rank, pid)
 
+/* The directory of the live process' segment, its header and who started it. NULL and *err as
+ * segment_open_pid(), or ERROR_NONE: nothing can be said. */
+static DIR *open_beside(pid_t pid, struct seg_header *live, struct segment_owner *parent,
+			struct pdb_error *err)
+{
+	int dir, fd = segment_open_pid(pid, err), status;
+	DIR *list;
+
+	if (fd < 0)
+		return NULL;
+	status = segment_read_header(fd, live, err);
+	close(fd);
+	if (status < 0)
+		return NULL;
+	error_clear(err);
+	if (!find_parent(pid, live, parent))
+		return NULL;
+	dir = segment_open_dir(pid, err);
+	if (dir < 0)
+		return NULL;
+	list = fdopendir(dir);
+	if (!list) {
+		error_errno(err, "fdopendir");
+		close(dir);
+	}
+	return list;
+}
+
+/* The segment `name` if it is left of a rank of the live one's job, or -1. */
+static int open_left(DIR *list, const char *name, const struct seg_header *live,
+		     const struct segment_owner *parent, struct seg_header *header)
+{
+	struct stat st;
+	int fd = open_segment(dirfd(list), name, live->uid, &st, header);
+
+	if (fd < 0 || (is_sibling(header, live, parent) && is_left_over(fd, header)))
+		return fd;
+	close(fd);
+	return -1;
+}
+
 int segment_find_left(pid_t pid, struct segment_left **ret, struct pdb_error *err)
 {
+	struct pdb_error why = {0};
 	struct segment_left *left = NULL;
 	struct segment_owner parent;
 	struct seg_header live;
 	size_t num = 0, capacity = 0;
 	struct dirent *entry;
-	int dir, fd = segment_open_pid(pid, err), status;
+	DIR *list = open_beside(pid, &live, &parent, &why);
 
-	if (fd < 0)
-		return -1;
-	status = segment_read_header(fd, &live, err);
-	close(fd);
-	if (status < 0)
-		return -1;
-	*ret = NULL;
-	if (!find_parent(pid, &live, &parent))
-		return 0;
-	dir = segment_open_dir(pid, err);
-	if (dir < 0)
-		return -1;
-	DIR *list = fdopendir(dir);
-	if (!list) {
-		error_errno(err, "fdopendir");
-		close(dir);
+	if (!list && why.code != ERROR_NONE) {
+		if (err)
+			*err = why;
 		return -1;
 	}
-	while ((entry = readdir(list))) {
+	while (list && (entry = readdir(list))) {
 		struct seg_header header;
-		struct stat st;
+		int fd = open_left(list, entry->d_name, &live, &parent, &header);
 
-		fd = open_segment(dirfd(list), entry->d_name, live.uid, &st, &header);
 		if (fd < 0)
 			continue;
-		if (is_sibling(&header, &live, &parent) && is_left_over(fd, &header)) {
-			*XPUSH(left, num, capacity) =
-				(struct segment_left){header.rank, header.pid};
-		}
+		*XPUSH(left, num, capacity) = (struct segment_left){header.rank, header.pid};
 		close(fd);
 	}
-	closedir(list);
+	if (list)
+		closedir(list);
 	*ret = left;
 	sorted_make(left, num, sizeof(*left), compare_ranks);
 	/* A rank may have had several programs, one after the other. */
 	return (int)sorted_unique(left, num, sizeof(*left), sorted_compare_int);
+}
+
+int segment_open_left(pid_t pid, const struct segment_left *left)
+{
+	struct segment_owner parent;
+	struct pdb_error err = {0};
+	struct seg_header live, header;
+	struct dirent *entry;
+	DIR *list = open_beside(pid, &live, &parent, &err);
+	int fd = -1, job_length;
+
+	while (list && fd < 0 && (entry = readdir(list))) {
+		if (segment_name_pid(entry->d_name, &job_length) != left->pid)
+			continue;
+		fd = open_left(list, entry->d_name, &live, &parent, &header);
+		if (fd >= 0 && (header.rank != left->rank || header.pid != left->pid)) {
+			close(fd);
+			fd = -1;
+		}
+	}
+	if (list)
+		closedir(list);
+	return fd;
 }
 
 /* ---- For a keeper ---- */

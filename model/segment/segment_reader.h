@@ -47,6 +47,10 @@ struct segment_left {
  * segment_open_pid(). */
 int segment_find_left(pid_t pid, struct segment_left **ret, struct pdb_error *err);
 
+/* One of these, for reading, asked beside the same live process. An open fd, or -1: it is not
+ * there. */
+int segment_open_left(pid_t pid, const struct segment_left *left);
+
 /* A segment that was left for a keeper. */
 struct segment_kept {
 	int fd;

@@ -307,14 +307,14 @@ static void add_samples(struct filler *f, const struct samples *samples)
 static void add_holes(struct filler *f, const struct job *job)
 {
 	for (size_t i = 0; i < job->num_holes; i++) {
-		const struct job_hole *hole = &job->holes[i];
+		struct job_hole hole = job->holes[i];
 
-		if (!is_wanted(f, hole->rank))
+		if (!is_wanted(f, hole.rank))
 			continue;
-		buffer_put_text(&f->item, hole->why);
+		share_item_hole(&f->codec, &hole);
 		end_item(f, SHARE_HOLES);
-		if (i + 1 == job->num_holes || hole[1].rank != hole->rank)
-			end_row(f, SHARE_HOLES, hole->rank);
+		if (i + 1 == job->num_holes || job->holes[i + 1].rank != hole.rank)
+			end_row(f, SHARE_HOLES, hole.rank);
 	}
 }
 

@@ -255,17 +255,31 @@ void share_item_stack(struct codec *c, struct job *job, struct sample *sample)
 	sample_path(c, job, &sample->path);
 }
 
+/* Of no call the name is empty. */
 static void blocked_item(struct codec *c, struct blocked **ret)
 {
 	struct blocked texts = c->to ? **ret : (struct blocked){.call = NULL};
+	char none[] = "";
 
+	if (c->to && !texts.call)
+		texts.call = none;
 	CODEC_TEXT(c, texts.call);
 	CODEC_OPTIONAL(c, texts.object);
 	CODEC_OPTIONAL(c, texts.place);
 	CODEC_OPTIONAL(c, texts.reason);
 	CODEC_OPTIONAL(c, texts.kernel);
+	/* Older ones end here. */
+	if (codec_has_part(c, texts.stack || texts.around || texts.limit)) {
+		CODEC_OPTIONAL(c, texts.stack);
+		CODEC_OPTIONAL(c, texts.around);
+		CODEC_OPTIONAL(c, texts.limit);
+	}
 	if (c->to)
 		return;
+	if (texts.call && !*texts.call) {
+		free(texts.call);
+		texts.call = NULL;
+	}
 	decoder_charge(c->from, 1, sizeof(texts));
 	*ret = xcalloc(1, sizeof(texts));
 	**ret = texts;
@@ -284,6 +298,21 @@ void share_item_sample_times(struct codec *c, struct sample *sample)
 	CODEC_NEAR(c, sample->wait.tid, sample->tid, 0, INT32_MAX);
 	if (codec_has_part(c, sample->blocked != NULL))
 		blocked_item(c, &sample->blocked);
+}
+
+void share_item_hole(struct codec *c, struct job_hole *hole)
+{
+	struct job_end *end = &hole->end;
+
+	CODEC_TEXT(c, hole->why);
+	/* Older ones end here. */
+	if (!codec_has_part(c, end->how != JOB_END_UNKNOWN || end->oom_kills))
+		return;
+	CODEC_BELOW(c, end->how, JOB_END_KILLED);
+	CODEC_BELOW(c, end->number, INT32_MAX);
+	CODEC_FLAGS(c, &end->has_core, &end->is_chosen, &end->has_cgroup);
+	CODEC(c, end->oom_kills);
+	CODEC(c, end->ago_ns);
 }
 
 void share_item_value(struct codec *c, struct sample_value *value, uint32_t *depth)

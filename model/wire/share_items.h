@@ -9,6 +9,7 @@
 #include "model/segment/segment.h"
 #include "model/wire/share_private.h"
 
+struct job_hole;
 struct job_lane;
 struct model_comm;
 struct model_lane;
@@ -52,6 +53,7 @@ void share_item_sample_times(struct codec *c, struct sample *sample);
 /* One of the item; *depth: of the one before it. */
 void share_item_value(struct codec *c, struct sample_value *value, uint32_t *depth);
 /* The frame, and then each of its names, the innermost first. */
+void share_item_hole(struct codec *c, struct job_hole *hole);
 void share_item_frame(struct codec *c, struct job *job, struct share_frame *frame);
 void share_item_name(struct codec *c, struct name *name, bool *has_caller);
 

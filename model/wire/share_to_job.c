@@ -7,6 +7,7 @@
 #include "model/job/model.h"
 #include "model/job/model_pool.h"
 #include "model/wire/code_bytes.h"
+#include "model/wire/share_items.h"
 #include "model/wire/share_read.h"
 
 /* Read each item of a column, by rank. read() returns -1 and *err, or leaves r->in.is_bad. */
@@ -94,14 +95,18 @@ static int read_models(struct share_reader *r, struct job *job, struct pdb_error
 static int read_hole(struct share_reader *r, struct job *job, int rank, size_t number,
 		     struct pdb_error *err)
 {
+	struct job_hole hole = {.rank = rank};
+
 	(void)err;
 	share_reader_begin(r, SHARE_HOLES, rank, number);
-	char *why = decoder_take_text(&r->in);
+	share_item_hole(&r->own, &hole);
 	share_reader_end(r);
-	decoder_charge(&r->in, 1, sizeof(struct job_hole));
-	if (!r->in.is_bad)
-		job_add_hole(job, rank, why);
-	free(why);
+	decoder_charge(&r->in, 1, sizeof(hole));
+	if (!r->in.is_bad && !strcmp(hole.why, JOB_HOLE_ENDED))
+		job_add_ended(job, rank, &hole.end);
+	else if (!r->in.is_bad)
+		job_add_hole(job, rank, hole.why);
+	free(hole.why);
 	return 0;
 }
 

@@ -45,4 +45,11 @@ void culprit_places_print(const struct view *view, bool has_places);
  * "rank 3: in MPI_Recv, exchange() at halo.c:12". Prints nothing for ranks without a stack. */
 void stack_places_print(const struct view *view, const struct rankset *ranks);
 
+/* What the kernel says of the culprits' processes: whether they are stopped, held or inside it, and
+ * limits that they have reached. */
+void view_process_states(const struct view *view);
+/* Ranks without a stack and a recorder, as the kernel does not let them stop, and what they wait
+ * for there. */
+void view_unstoppable(const struct view *view);
+
 #endif

@@ -18,7 +18,7 @@
 #include "render/words/parts.h"
 #include "render/words/role.h"
 
-enum { MAX_COUNTS = 3, LEAST_WHO = 14, MAX_CONTINUED = 8 };
+enum { MAX_COUNTS = 3, LEAST_WHO = 14 };
 
 /* ---- The first line ---- */
 
@@ -235,6 +235,7 @@ static void print_why_unknown(const struct view *view)
 			  "outside: stacks alone do not show which is behind",
 			  waiting, parts_num_ranks(view));
 		cause_print_open(view);
+		view_unstoppable(view);
 		print_apart(view);
 		order_text_print_doubt(view);
 		if (verdict->deadlock)
@@ -264,80 +265,6 @@ static struct rankset *find_ended(const struct view *view)
 		    strcmp(job->holes[i].why, JOB_HOLE_ENDED) == 0)
 			rankset_add(ended, job->holes[i].rank);
 	return ended;
-}
-
-/* `"kill -CONT 71 72" on node7` for each host of these ranks; without the host if the job has only
- * one. */
-static const char *continue_text(const struct view *view, const struct rankset *ranks)
-{
-	const struct proctable *table = view->job->proctable;
-	struct rankset *left = parts_copy(view, ranks);
-	struct text_list line = {.arena = view->arena};
-	bool has_hosts = false;
-
-	for (size_t i = 1; i < table->num_procs; i++)
-		has_hosts |= strcmp(table->procs[i].host, table->procs[0].host) != 0;
-	for (int first = rankset_first(left); first >= 0; first = rankset_first(left)) {
-		const struct proc *of_host = proctable_find(table, first);
-		struct text_list pids = {.arena = view->arena};
-
-		for (int r = first; r >= 0; r = rankset_next(left, r)) {
-			const struct proc *proc = proctable_find(table, r);
-
-			if (proc && of_host && strcmp(proc->host, of_host->host) != 0)
-				continue;
-			rankset_remove(left, r);
-			if (proc && proc->pid > 0)
-				text_list_add(&pids, " ", text_of(view, "%d", (int)proc->pid));
-		}
-		if (pids.text)
-			text_list_add(&line, " and ",
-				      text_of(view, "\"kill -CONT %s\"%s%s", pids.text,
-					      has_hosts ? " on " : "",
-					      has_hosts ? of_host->host : ""));
-	}
-	return line.text ? line.text : "\"kill -CONT\"";
-}
-
-/* What the user can do; "" if nothing. Pids are left out if there are too many ranks to list. */
-static const char *remedy_text(const struct view *view, char state, const struct rankset *ranks)
-{
-	if (state != 'T')
-		return "";
-	if (rankset_count(ranks) > MAX_CONTINUED)
-		return "; \"kill -CONT\" continues them, \"info ranks\" shows the pids";
-	return text_of(view, "; %s continues %s", continue_text(view, ranks),
-		       parts_plural(ranks, "it", "them"));
-}
-
-static void print_process_states(const struct view *view)
-{
-	static const struct {
-		char state;
-		const char *text;
-	} states[] = {
-		{'T', "stopped by a signal"},
-		{'t', "held by a debugger"},
-		{'Z', "ended, its parent has not collected it"},
-		{'X', "ended, its parent has not collected it"},
-		{'D', "waiting inside the kernel, as for a disk or a network file system"},
-	};
-	const struct rankset *culprits = view->verdict->culprits;
-
-	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
-		struct rankset *ranks = parts_set(view);
-
-		for (int r = rankset_first(culprits); r >= 0; r = rankset_next(culprits, r)) {
-			const struct sample *sample = samples_find(view->job->samples, r, 0);
-
-			if (sample && sample->state == states[i].state)
-				rankset_add(ranks, r);
-		}
-		if (!rankset_is_empty(ranks))
-			text_wrap(view, 2, "%s: process %s (state %c)%s", parts_who(view, ranks),
-				  states[i].text, states[i].state,
-				  remedy_text(view, states[i].state, ranks));
-	}
 }
 
 /* ---- Evidence ---- */
@@ -565,7 +492,6 @@ static void print_next(const struct view *view)
 void view_lp(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
-	struct rankset *ended;
 
 	print_first_line(view);
 	if (verdict->kind == VERDICT_NONE) {
@@ -581,11 +507,8 @@ void view_lp(const struct view *view)
 		else
 			stack_places_print(view, verdict->culprits);
 		order_text_print_choice(view);
-		print_process_states(view);
-		ended = find_ended(view);
-		if (!rankset_is_empty(ended))
-			text_wrap(view, 2, "%s: %s while the others wait", parts_who(view, ended),
-				  JOB_HOLE_ENDED);
+		view_process_states(view);
+		view_ended(view, find_ended(view));
 		print_evidence(view);
 		print_confidence(view);
 		print_next(view);

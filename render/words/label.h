@@ -13,6 +13,7 @@ struct calltree;
 struct eqgroup;
 struct iteration;
 struct job_crash;
+struct job_end;
 struct json;
 struct model;
 struct name;
@@ -53,6 +54,11 @@ const char *label_time_range(struct arena *arena, uint64_t min_ns, uint64_t max_
 const char *label_tag(struct arena *arena, int32_t tag);
 /* What ended a rank: "SIGSEGV at address 0x10", "SIGABRT", "SIGTERM from another process". */
 const char *label_crash(struct arena *arena, const struct job_crash *crash);
+/* "was killed by SIGKILL 40 s ago, most likely out of memory: its cgroup counts 1 oom kill", "has
+ * exited with status 3"; "has ended" where nothing is known (NULL). */
+const char *label_end(struct arena *arena, const struct job_end *end);
+/* The same for a column: "SIGKILL, out of memory?", "exit 3"; NULL: nothing is known. */
+const char *label_end_short(struct arena *arena, const struct job_end *end);
 /* "412" or "about 412". */
 const char *label_iteration(struct arena *arena, const struct iteration *iteration);
 /* A demangled name without types and parameters: "void ns::sum<double>(int) const" is "ns::sum". */
@@ -144,6 +150,11 @@ const char *label_thread_wait(const struct view *view, const struct sample *samp
 /* The system call in which the thread sleeps outside MPI: "sleeps in read(), a pipe: process 812
  * (sh) has it open for writing"; NULL: not known. */
 const char *label_blocked(const struct view *view, const struct sample *sample);
+/* The same for a column: "read()", "page fault"; NULL: not known. */
+const char *label_blocked_short(const struct view *view, const struct sample *sample);
+/* What the system knows of the rank's process: how it ended, else the limit that it has reached,
+ * else label_blocked(); NULL: nothing. */
+const char *label_process(const struct view *view, int rank);
 /* The function in which it waits for other threads, "pthread_join"; NULL: not known. */
 const char *label_thread_function(const struct view *view, const struct sample *sample);
 /* Write the member "thread_waits": threads of `ranks` that wait for other threads, as samples show.
@@ -153,6 +164,8 @@ void label_json_thread_waits(struct json *json, const struct view *view,
 /* Write the member "system_calls": what main threads of `ranks` sleep in. Nothing if not known. */
 void label_json_system_calls(struct json *json, const struct view *view,
 			     const struct rankset *ranks);
+/* "limits": those that processes of these ranks have reached. Nothing if none has. */
+void label_json_limits(struct json *json, const struct view *view, const struct rankset *ranks);
 
 /* ---- The temporal order of stacks: order_text.c ---- */
 

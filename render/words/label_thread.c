@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "analysis/evidence/thread_wait.h"
-#include "model/job/blocked.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/rankset.h"
@@ -41,28 +40,6 @@ static const char *wait_text(const struct view *view, const struct sample *sampl
 	if (wait->is_own)
 		return text_of(view, "for a lock that it holds itself%s", by);
 	return text_of(view, "for a lock that %s holds%s", who, by);
-}
-
-/* MPI libraries wait for messages in such calls, too; what holds up the kernel is worth a word. */
-static const struct blocked *find_blocked(const struct view *view, const struct sample *sample)
-{
-	const struct blocked *of =
-		samples_blocked(view->job->samples, view->job->callpaths, sample);
-	bool is_in_mpi = of && sample->path != CALLPATH_NONE && label_mpi_call(view, sample->path);
-
-	return is_in_mpi && !of->kernel ? NULL : of;
-}
-
-const char *label_blocked(const struct view *view, const struct sample *sample)
-{
-	const struct blocked *of = find_blocked(view, sample);
-
-	if (!of)
-		return NULL;
-	return text_of(view, "sleeps in %s()%s%s%s%s%s%s%s%s%s", of->call, of->object ? ", " : "",
-		       of->object ?: "", of->place ? " (" : "", of->place ?: "",
-		       of->place ? ")" : "", of->reason ? ": " : "", of->reason ?: "",
-		       of->kernel ? "; in the kernel's " : "", of->kernel ?: "");
 }
 
 const char *label_thread_wait(const struct view *view, const struct sample *sample,
@@ -131,37 +108,6 @@ void label_json_thread_waits(struct json *json, const struct view *view,
 			json_int(json, "for", wait.tid);
 		json_text(json, "function", wait.function);
 		json_text(json, "where", label_user_place(view, sample->path, LABEL_FULL));
-		json_end_object(json);
-	}
-	if (written)
-		json_end_array(json);
-}
-
-void label_json_system_calls(struct json *json, const struct view *view,
-			     const struct rankset *ranks)
-{
-	const struct samples *samples = view->job->samples;
-	size_t written = 0;
-
-	for (size_t i = 0; samples && i < samples->num_samples && written < MOST_IN_JSON; i++) {
-		const struct sample *sample = &samples->samples[i];
-		const struct blocked *of;
-
-		if (!sample->is_main || !rankset_contains(ranks, sample->rank) ||
-		    sample != samples_find(samples, sample->rank, 0))
-			continue;
-		of = find_blocked(view, sample);
-		if (!of)
-			continue;
-		if (written++ == 0)
-			json_array(json, "system_calls");
-		json_object(json, NULL);
-		json_int(json, "rank", sample->rank);
-		json_text(json, "call", of->call);
-		json_text(json, "object", of->object);
-		json_text(json, "place", of->place);
-		json_text(json, "reason", of->reason);
-		json_text(json, "kernel", of->kernel);
 		json_end_object(json);
 	}
 	if (written)

@@ -12,12 +12,15 @@
 #include <unistd.h>
 
 #include "analysis/verdict/verdict.h"
+#include "model/arena.h"
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/monotonic.h"
 #include "model/xalloc.h"
+#include "render/text/text.h"
+#include "render/view.h"
 #include "render/words/label.h"
 #include "shell/interrupt.h"
 #include "shell/start/launch.h"
@@ -125,6 +128,17 @@ static pid_t fork_group(void)
 	return pid;
 }
 
+/* What the system knows of the first culprit's process. */
+static void set_process(const struct session *session, int rank)
+{
+	struct arena *arena = arena_create();
+	struct view view = session_view((struct session *)session, arena);
+	const char *text = rank >= 0 ? label_process(&view, rank) : NULL;
+
+	setenv("PDB_HANG_PROCESS", text ? text_of(&view, "rank %d: %s", rank, text) : "", 1);
+	arena_destroy(arena);
+}
+
 /* In the child: pass the facts about the hang in variables. */
 static void set_facts(const struct session *session, const struct watch_options *options,
 		      const struct watch_hang *hang)
@@ -135,6 +149,7 @@ static void set_facts(const struct session *session, const struct watch_options 
 
 	setenv("PDB_HANG_KIND", watch_kind_text(verdict), 1);
 	setenv("PDB_HANG_RANKS", ranks, 1);
+	set_process(session, rankset_first(verdict->culprits));
 	set_number("PDB_HANG_SECONDS", hang->still.ns / 1e9);
 	setenv("PDB_JOB", table->job ? table->job : "", 1);
 	set_number("PDB_JOB_SIZE", table->size);

@@ -116,9 +116,26 @@ static void test_blocked(void **state)
 		{"fsync", "/s/x", "nfs, s:/", NULL, "rpc_wait",
 		 "sleeps in fsync(), /s/x (nfs, s:/); in the kernel's rpc_wait\n"},
 		{"pause", NULL, NULL, NULL, NULL, "sleeps in pause()\n"},
+		{BLOCKED_PAGE_FAULT, NULL, NULL, NULL, "filemap_fault",
+		 "waits in a page fault, as for a file or for swapped memory; in the kernel's "
+		 "filemap_fault\n"},
+		/* Ranks in place of their processes; rank 5 is process 4005. */
+		{"fcntl", "/s/x", NULL, "process 4005 (lmp, stopped) holds the lock", NULL,
+		 "sleeps in fcntl(), /s/x: rank 5 (process 4005, lmp, stopped) holds the lock\n"},
+		{"read", "a pipe", NULL, "processes 4005 (a), 40 (b) and 7 more have it open", NULL,
+		 "sleeps in read(), a pipe: rank 5 (process 4005, a), process 40 (b) and 7 more "
+		 "have it open\n"},
+		{"read", "a pipe", NULL, "processes 40 (b) and 4006 (a) have it open", NULL,
+		 "sleeps in read(), a pipe: process 40 (b) and rank 6 (process 4006, a) have it "
+		 "open\n"},
+		{"wait4", "process 4005 (a)", NULL, NULL, NULL,
+		 "sleeps in wait4(), rank 5 (process 4005, a)\n"},
+		{"read", "/s/process 4005 (a)", NULL, "process 4005 has ended, 4005 (a)", NULL,
+		 "sleeps in read(), /s/process 4005 (a): process 4005 has ended, 4005 (a)\n"},
 	};
 	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
 	struct sample *sample = (struct sample *)samples_find(hung->view.job->samples, 3, 0);
+	const char *text;
 
 	(void)state;
 	assert_non_null(sample);
@@ -130,6 +147,13 @@ static void test_blocked(void **state)
 		view_lp(&hung->view);
 		assert_contains(hung_text(hung), cases[i].text);
 	}
+	sample->blocked->limit = strdup("/dev/shm is full");
+	sample->blocked->stack = strdup("a < b");
+	sample->blocked->around = strdup("the mount answers statfs()");
+	view_lp(&hung->view);
+	text = hung_text(hung);
+	assert_contains(text, "  rank 3: /dev/shm is full\n");
+	assert_contains(text, "; in the kernel's a < b; the mount answers statfs()\n");
 	hung_destroy(hung);
 }
 
