@@ -118,7 +118,8 @@ struct verdict {
  * the counts: they are reported, and are a hang, from 500 ms on, also while others move.
  *
  * A rank without a recorder is judged by its stacks alone: how long it was elsewhere is not known.
- * So a hang takes 3 s of samples that agree, and counted messages of all ranks. */
+ * So a hang takes 3 s of samples that agree, and counted messages of all ranks. It is not named
+ * if all that wait and have a recorder have waited as long before. */
 struct verdict_input {
 	const struct evidence *evidence;
 	/* NULL without a recorder. */

@@ -278,6 +278,22 @@ static bool has_unrecorded(const struct judge *j)
 	return false;
 }
 
+/* How long a rank without a recorder usually stays is not known. But have all that wait, and have a
+ * recorder, waited as long before? */
+static bool are_waits_usual(const struct judge *j)
+{
+	size_t num = 0;
+
+	for (size_t i = 0; i < j->evidence->num_lanes; i++) {
+		if (!j->facts[i].is_waiting)
+			continue;
+		if (verdict_is_unusual(j, i))
+			return false;
+		num++;
+	}
+	return num > 0;
+}
+
 /* Outside MPI, half of the ranks or more are no exception, unless the order tells some apart. */
 static bool are_few(struct judge *j)
 {
@@ -363,7 +379,8 @@ bool verdict_find_computing(struct judge *j)
 		j->is_candidate[i] &= verdict_is_unusual(j, i);
 	if (has_unrecorded(j))
 		verdict_keep_awaited(j);
-	if (verdict_count_candidates(j) == 0 || !are_few(j))
+	if (verdict_count_candidates(j) == 0 || !are_few(j) ||
+	    (has_unrecorded(j) && are_waits_usual(j)))
 		return num_outside > 0;
 	is_common = verdict_count_candidates(j) * 2 > j->num_actors;
 	verdict_keep_awaited(j);
