@@ -12,6 +12,9 @@
  *		 where that collective holds the whole job
  *	apart	 all ranks are in one collective but for a few, that are awaited there
  *
+ * Where one waits in a collective of the whole job, and more ranks where it is waited for, these have
+ * not all gone past the collective: it has left something out itself.
+ *
  * Each names exactly one rank (apart: a few), or nobody. */
 #include "analysis/verdict/verdict_private.h"
 #include "model/job/message_queues.h"
@@ -121,22 +124,6 @@ static bool is_awaited(const struct judge *j, uint32_t l, int32_t tag)
 	return false;
 }
 
-/* Has the other end gone past the receive that is waited for? Where another one waits for such a
- * message, its sender has not come further than that one. */
-static bool is_not_received(const struct judge *j, uint32_t l, const struct waitfor_need *need)
-{
-	return need->kind == WAITFOR_RECEIVE && is_rank_in_collective(j, need->peer) &&
-	       (is_further(j, need->peer, l) || is_awaited(j, l, need->tag));
-}
-
-/* Who waits for a message, or that one is received, is further than the other end. */
-static bool waits_ahead(const struct judge *j, uint32_t l, const struct waitfor_need *need)
-{
-	return need->peer >= 0 && need->kind != WAITFOR_PART &&
-	       is_rank_in_collective(j, need->peer) && has_sent_ahead(j, l, need->peer) &&
-	       !is_not_received(j, l, need);
-}
-
 /* Is the need for a collective of the whole job, from which nobody goes on before all have come? */
 static bool holds_all(const struct judge *j, uint32_t l, const struct waitfor_need *need)
 {
@@ -149,6 +136,42 @@ static bool holds_all(const struct judge *j, uint32_t l, const struct waitfor_ne
 		if (queues->comms[i].name == need->comm_name)
 			return queues->comms[i].size == j->evidence->num_ranks;
 	return false;
+}
+
+/* Are more ranks where the actor waits than in the collective of the whole job that the peer waits in?
+ * Had the actor gone past that, so had all of these: rather the peer has left out what they wait
+ * for. */
+static bool are_most_outside(const struct judge *j, uint32_t l, int peer)
+{
+	uint32_t other = waitfor_first_actor(j->waitfor, peer);
+	int num_inside = 0, num_outside = 0;
+
+	if (!is_rank_in_collective(j, peer) || !holds_all(j, other, next_need(j, other, NULL)))
+		return false;
+	for (size_t i = 0; i < j->num_actors; i++) {
+		if (!j->actors[i].is_main || !j->facts[i].is_waiting)
+			continue;
+		num_inside += call_of(j, j->actors[i].rank) == call_of(j, peer);
+		num_outside += call_of(j, j->actors[i].rank) == call_of(j, j->actors[l].rank);
+	}
+	return num_outside > num_inside;
+}
+
+/* Has the other end gone past the receive that is waited for? Where another one waits for such a
+ * message, its sender has not come further than that one. */
+static bool is_not_received(const struct judge *j, uint32_t l, const struct waitfor_need *need)
+{
+	return need->kind == WAITFOR_RECEIVE && is_rank_in_collective(j, need->peer) &&
+	       (is_further(j, need->peer, l) || is_awaited(j, l, need->tag) ||
+		are_most_outside(j, l, need->peer));
+}
+
+/* Who waits for a message, or that one is received, is further than the other end. */
+static bool waits_ahead(const struct judge *j, uint32_t l, const struct waitfor_need *need)
+{
+	return need->peer >= 0 && need->kind != WAITFOR_PART &&
+	       is_rank_in_collective(j, need->peer) && has_sent_ahead(j, l, need->peer) &&
+	       !is_not_received(j, l, need) && !are_most_outside(j, l, need->peer);
 }
 
 /* Whoever is to take part in the collective is in a later call. If that holds all of them, so many
@@ -168,7 +191,7 @@ static bool is_left_out(const struct judge *j, uint32_t l, const struct waitfor_
 	if (need->peer < 0 || need->kind != WAITFOR_MESSAGE)
 		return need->peer >= 0 && is_not_received(j, l, need);
 	peer = waitfor_first_actor(j->waitfor, need->peer);
-	if (is_further(j, need->peer, l))
+	if (is_further(j, need->peer, l) || are_most_outside(j, l, need->peer))
 		return true;
 	return peer != WAITFOR_NONE && is_in_collective(j, peer) &&
 	       !has_sent_ahead(j, l, need->peer) && verdict_ahead(j, l, peer) == AHEAD_NOT;
