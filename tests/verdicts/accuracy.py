@@ -36,6 +36,9 @@ programs that hang ("of its own"): those of `tests/mpi`, and some written after 
 - *wrong*: `lp` names only others and claims to be sure. In a program after a report an
   untrue statement is wrong, too.
 
+Some programs also ask for words, as "iteration 5". With hidden recorders, the least that is asked for
+is what is asked for without any, and the rank.
+
 Each moment is asked about three times:
 
 - *recorder*: all ranks have the recorder.

@@ -31,13 +31,22 @@ def replay_all(replay, paths):
         return [one for part in pool.map(lambda part: _replay_some(replay, part), parts) for one in part]
 
 
+def _wanted(truth, by):
+    """Lists of expressions: an answer is to match all of one list. Where recorders are hidden, the least that is wanted is
+    what is wanted without any; if that is nothing, it is the right ranks: the first of what is wanted with recorders."""
+    words = truth["words"]
+    if by == "recorder":
+        return [words["recorder"]]
+    names_ranks = words["recorder"][0].startswith("(Culprit|")
+    return [words["recorder"], words["stacks"] or (words["recorder"][:1] if names_ranks else words["recorder"])]
+
+
 def _judge_words(truth, by, text, answer):
     """Of a program whose answer is to match expressions."""
     said = " ".join(text.split())
     if truth.get("never") and re.search(truth["never"], said):
         return "wrong"
-    wanted = truth["words"]["stacks" if by == "stacks" else "recorder"]
-    if wanted and all(re.search(one, said) for one in wanted):
+    if any(all(re.search(one, said) for one in wanted) for wanted in _wanted(truth, by)):
         return "right"
     if by == "recorder" and answer["sure"]:
         return "wrong"
