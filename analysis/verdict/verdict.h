@@ -141,6 +141,10 @@ bool verdict_wants_order(const struct evidence *evidence);
  * these. For a rank without a recorder that computes it is not known how long it has done so. */
 int verdict_longer_look(const struct verdict *verdict);
 
+/* Do the culprits compute, and did the look, without a recorder, take too short a time to tell a
+ * hang from a long step? */
+bool verdict_is_brief(const struct verdict *verdict);
+
 /* May it be reported as a hang if something else says that there is one? A rank is named, and not
  * for computing while others move, unless that is a hang by itself. */
 bool verdict_may_be_hang(const struct verdict *verdict);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/waitfor.h"
+#include "model/job/job.h"
+#include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "render/view.h"
 #include "render/words/role.h"
@@ -34,6 +36,13 @@ static bool is_even(const struct view *view)
 	return has_message && rankset_equal(deadlock->ranks, verdict->culprits);
 }
 
+/* A process of which a core is left does not go on. */
+static bool may_be_slow(const struct view *view)
+{
+	return verdict_is_brief(view->verdict) && !view->is_known_hang &&
+	       view->job->proctable->source != PROCTABLE_CORES;
+}
+
 const struct role *role_of(const struct view *view)
 {
 	static const struct role nobody = {.name = "none", .title = "No certain hang"};
@@ -46,6 +55,8 @@ const struct role *role_of(const struct view *view)
 					     "is a part of the deadlock"};
 	static const struct role crashed = {"crashed", "Crashed: ", "<- crashed", "has crashed"};
 
+	static const struct role slow = {"slow or hung", "Slow or hung: ", "<- slow or hung",
+					 "is slow or hangs"};
 	static const struct role between = {"lost between",
 					    "Message lost between: ", "<- message lost between",
 					    "is an end of a message that was lost"};
@@ -65,6 +76,10 @@ const struct role *role_of(const struct view *view)
 		return &crashed;
 	case VERDICT_DEADLOCK:
 		return is_even(view) ? &deadlock : &culprit;
+	case VERDICT_COMPUTATION:
+		if (may_be_slow(view))
+			return &slow;
+		/* fall through */
 	default:
 		return view->verdict->is_by_order ? &least : &culprit;
 	}

@@ -30,7 +30,8 @@ own code and a random moment ([list](testing.md#the-fault-campaign)), or none. T
 programs that hang ("of its own"): those of `tests/mpi`, and some written after public reports.
 
 - *right*: `lp` names the rank of the fault (in a deadlock: one of the two). In a slow job it names
-  nobody else, in a healthy one nobody.
+  nobody else, in a healthy one nobody. It may call ranks "slow or hung" there if the others do wait
+  for them, as the recorders of the same moment say.
 - *undecided*: `lp` says so, or names nobody.
 - *unsure*: `lp` names only others, but says that it is not sure.
 - *wrong*: `lp` names only others and claims to be sure. In a program after a report an
@@ -43,6 +44,8 @@ Each moment is asked about three times:
 
 - *recorder*: all ranks have the recorder.
 - *stacks*: none has. `lp` uses stacks and the MPI library's message queues, four times in a second.
+  A second does not tell a hang from a long step: {slow} of the right answers about hangs say "slow or
+  hung". In a live job, `lp` in a script then looks for five seconds.
   After a loop, a sleep or SIGSTOP one rank is elsewhere than those that wait for it. After a lost
   message, a skipped collective, a deadlock or a turned branch all ranks may be inside MPI, with the
   stacks of a healthy job. Only the recorder's counts tell whose call is missing.
@@ -133,7 +136,9 @@ def main():
         explained = json.load(file)
     runs = {(one["program"], one["what"], one["mpi"]) if "seed" not in one else (one["seed"], one["run"])
             for one in truth.values()}
-    parts = [HEAD.format(snapshots=len(truth), runs=len(runs)).rstrip("\n")]
+    slow = [name for (name, by), answer in answers.items() if by == "stacks" and answer.judgement == "right" and
+            (answer.kind, answer.certainty) == ("computation", "unsure") and truth[name]["outcome"] == "hung"]
+    parts = [HEAD.format(snapshots=len(truth), runs=len(runs), slow=len(slow)).rstrip("\n")]
     parts += ["\n## By fault and program", *tables(truth, answers)]
     parts.append(TAIL)
     parts += wrong_answers(truth, answers, explained)
