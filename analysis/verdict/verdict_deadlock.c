@@ -234,7 +234,7 @@ static bool find_read(struct judge *j, const struct stuck *stuck, int how)
 		j->verdict->actor = read.actor;
 		j->verdict->need = read.need;
 	}
-	j->verdict->is_likely = true;
+	j->verdict->is_likely = j->verdict->is_read = true;
 	return true;
 }
 

@@ -60,6 +60,13 @@ static int peer_of(const struct judge *j, const struct waitfor_need *need)
 	return waitfor_peer(j->waitfor, (uint32_t)(need - j->waitfor->needs));
 }
 
+/* Where not all ranks have a recorder, counts do not tell of all, and rules that need those of all find
+ * nobody. */
+static bool has_unrecorded(const struct judge *j)
+{
+	return j->evidence->num_lanes < j->num_actors;
+}
+
 static bool has_needs_read(const struct judge *j, uint32_t l)
 {
 	const struct waitfor_need *need = next_need(j, l, NULL);
@@ -210,7 +217,7 @@ static bool name_one(const struct judge *j, const struct waitfor_deadlock *deadl
 		uint32_t l = deadlock->actors[i];
 
 		while ((need = next_need(j, l, need))) {
-			if (!need->is_read || !test(j, l, need))
+			if ((!need->is_read && !has_unrecorded(j)) || !test(j, l, need))
 				continue;
 			if (!first) {
 				first = need;
@@ -307,7 +314,7 @@ static bool name_apart(const struct judge *j, const struct waitfor_deadlock *dea
 bool verdict_find_read(const struct judge *j, const struct waitfor_deadlock *deadlock,
 		       struct verdict_read *ret)
 {
-	bool has_some = false;
+	bool has_some = has_unrecorded(j);
 
 	for (size_t i = 0; i < deadlock->num_actors; i++)
 		has_some |= has_needs_read(j, deadlock->actors[i]);
