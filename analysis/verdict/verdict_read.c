@@ -4,6 +4,8 @@
  *
  *	skipped  a rank waits for messages of ranks in a collective, and these, or others in that
  *		 collective, have not come to receive what it sent: it has left something out
+ *	fewest	 several in a collective have not sent what others wait for, and one has not come
+ *		 there: that one has left out the collective
  *	lost	 a rank waits for a message of one that is in a collective, or further by messages
  *		 that it has sent since or by the order of the calls: that one has left it out; or
  *		 waits for one in a collective to receive, where it is the order that tells, or that
@@ -311,6 +313,36 @@ static bool name_apart(const struct judge *j, const struct waitfor_deadlock *dea
 	return false;
 }
 
+/* Several ranks in a collective have not sent what others wait for, and one has not come there: it
+ * is more likely that this one has left out the collective than that all of those have left out
+ * their messages. */
+static bool name_fewest(const struct judge *j, const struct waitfor_deadlock *deadlock,
+			struct verdict_read *ret)
+{
+	struct rankset *silent = rankset_in(j->arena, rankset_create());
+	const struct waitfor_need *need = NULL;
+
+	ret->ranks = rankset_in(j->arena, rankset_create());
+	for (uint32_t l = 0; l < j->num_actors; l++)
+		while ((need = next_need(j, l, need))) {
+			int peer = peer_of(j, need);
+
+			if (peer < 0 || peer == j->actors[l].rank)
+				continue;
+			if (need->kind == WAITFOR_MESSAGE && is_rank_in_collective(j, peer)) {
+				/* Of several, each may be the one that would do. */
+				if (j->waitfor->actors[l].num_needs == 1)
+					rankset_add(silent, peer);
+			} else if (is_in_collective(j, l) && !is_rank_in_collective(j, peer)) {
+				rankset_add(ret->ranks, peer);
+				ret->actor = l;
+				ret->need = (uint32_t)(need - j->waitfor->needs);
+			}
+		}
+	return rankset_count(ret->ranks) == 1 && has_all(deadlock->ranks, ret->ranks) &&
+	       rankset_count(silent) > 1;
+}
+
 bool verdict_find_read(const struct judge *j, const struct waitfor_deadlock *deadlock,
 		       struct verdict_read *ret)
 {
@@ -322,6 +354,9 @@ bool verdict_find_read(const struct judge *j, const struct waitfor_deadlock *dea
 		return false;
 	ret->witness = WITNESS_AHEAD;
 	if (name_one(j, deadlock, waits_ahead, false, ret))
+		return true;
+	ret->witness = WITNESS_APART;
+	if (name_fewest(j, deadlock, ret))
 		return true;
 	ret->witness = WITNESS_LOST;
 	if (name_one(j, deadlock, is_left_out, true, ret))

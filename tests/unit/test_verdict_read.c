@@ -98,6 +98,13 @@ static const struct {
 	 "Wait@20 <1:7\n"
 	 "Wait@20 <0:7",
 	 VERDICT_DEADLOCK, WITNESS_AHEAD, "1", false},
+	{"one has not come to a collective; or have several there left out their messages?",
+	 "Recv@20 <1:7\n"
+	 "Recv@20 <2:7\n"
+	 "Bcast@30 <1:-17\n"
+	 "Bcast@30 <1:-17\n"
+	 "Recv@20 <3:7",
+	 VERDICT_DEADLOCK, WITNESS_APART, "1", false},
 	{"all are in the same collective: two wait for each other, not known why",
 	 "Allreduce@30 <2:-12\n"
 	 "Allreduce@30 <3:-12\n"
