@@ -229,10 +229,11 @@ int verdict_longer_look(const struct verdict *verdict)
 	return verdict->is_read && !verdict->is_stuck ? ARRIVED_MS : 0;
 }
 
-bool verdict_is_brief(const struct verdict *verdict)
+bool verdict_may_be_slow(const struct verdict *verdict)
 {
 	return verdict->kind == VERDICT_COMPUTATION && verdict->basis == VERDICT_BY_STACKS &&
-	       !verdict->is_hang && verdict->stay_ns < VERDICT_HANG_NEW_NS;
+	       !verdict->is_hang &&
+	       (verdict->stay_ns < VERDICT_HANG_NEW_NS || !rankset_is_empty(verdict->moving));
 }
 
 bool verdict_may_be_hang(const struct verdict *verdict)

@@ -118,7 +118,8 @@ struct verdict {
  * the counts: they are reported, and are a hang, from 500 ms on, also while others move.
  *
  * A rank without a recorder is judged by its stacks alone: how long it was elsewhere is not known.
- * So a hang takes 3 s of samples that agree, and counted messages of all ranks. It is not named
+ * So a hang takes 3 s of samples that agree, and counted messages of all ranks. While others move it
+ * is named only if most wait, and is no hang. It is not named
  * if all that wait and have a recorder have waited as long before. */
 struct verdict_input {
 	const struct evidence *evidence;
@@ -141,9 +142,9 @@ bool verdict_wants_order(const struct evidence *evidence);
  * these. For a rank without a recorder that computes it is not known how long it has done so. */
 int verdict_longer_look(const struct verdict *verdict);
 
-/* Do the culprits compute, and did the look, without a recorder, take too short a time to tell a
- * hang from a long step? */
-bool verdict_is_brief(const struct verdict *verdict);
+/* Do the culprits compute, and does a look without a recorder not tell a hang from a long step, as it
+ * took too short a time, or others move? */
+bool verdict_may_be_slow(const struct verdict *verdict);
 
 /* May it be reported as a hang if something else says that there is one? A rank is named, and not
  * for computing while others move, unless that is a hang by itself. */

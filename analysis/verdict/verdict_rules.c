@@ -365,6 +365,11 @@ bool verdict_find_edge(struct judge *j)
 
 /* ---- Outside MPI ---- */
 
+static bool do_most_wait(const struct judge *j)
+{
+	return 2 * (size_t)rankset_count(j->verdict->waiting) > j->evidence->num_ranks;
+}
+
 bool verdict_find_computing(struct judge *j)
 {
 	size_t num_outside;
@@ -390,10 +395,12 @@ bool verdict_find_computing(struct judge *j)
 	if ((is_common && j->verdict->is_new_state) || (j->verdict->is_hang && can_do_without(j)))
 		j->verdict->is_hang = false;
 	are_moving = !rankset_is_empty(j->verdict->moving);
-	/* Without a recorder it is not known whether they have been inside MPI meanwhile. */
-	if (!are_moving || (j->verdict->is_hang && !has_unrecorded(j)))
+	/* Without a recorder it is not known whether they have been inside MPI meanwhile. So it is
+	 * no certain hang then, and is told only if most wait. */
+	if (!are_moving || (has_unrecorded(j) ? do_most_wait(j) : j->verdict->is_hang))
 		verdict_name_culprits(j, VERDICT_COMPUTATION);
-	j->verdict->is_hang &= !are_moving || is_hang_beside_moving(j->verdict);
+	j->verdict->is_hang &=
+		!are_moving || (!has_unrecorded(j) && is_hang_beside_moving(j->verdict));
 	return true;
 }
 

@@ -39,7 +39,7 @@ static bool is_even(const struct view *view)
 /* A process of which a core is left does not go on. */
 static bool may_be_slow(const struct view *view)
 {
-	return verdict_is_brief(view->verdict) && !view->is_known_hang &&
+	return verdict_may_be_slow(view->verdict) && !view->is_known_hang &&
 	       view->job->proctable->source != PROCTABLE_CORES;
 }
 
