@@ -109,7 +109,7 @@ static bool looks_on(const struct job *job, const struct stack_fact *fact, uint3
 	if ((!is_inside && function != CALLPATH_NONE) ||
 	    (!was_inside && fact->function != CALLPATH_NONE) || (!is_inside && !was_inside))
 		return false;
-	return parent_of(job, at) == parent_of(job, was_at);
+	return parent_of(job, skip_recorder(job, at)) == parent_of(job, skip_recorder(job, was_at));
 }
 
 static void add_sample(const struct job *job, struct stack_fact *fact, const struct sample *sample,
@@ -146,9 +146,9 @@ static void add_sample(const struct job *job, struct stack_fact *fact, const str
 		fact->is_finalizing = strcasestr(name, "mpi_finalize");
 		fact->is_initializing = strcasestr(name, "mpi_init");
 		/* Neither what MPI does meanwhile nor to and fro around a poll is a move. */
-		if (is_polling)
+		if (is_polling || is_look(job, function))
 			fact->poller = skip_recorder(job, parent_of(job, function));
-		else
+		if (!is_polling)
 			call = parent_of(job, function);
 	} else {
 		fact->num_outside++;
@@ -177,7 +177,8 @@ static void settle_looking(struct stack_fact *fact)
 {
 	if (!fact->is_looking)
 		return;
-	fact->has_moved |= fact->num_outside * LOOKING_PART > fact->num_samples;
+	fact->has_moved |=
+		(fact->num_outside - fact->num_between) * LOOKING_PART > fact->num_samples;
 	fact->is_polling = !fact->has_moved;
 }
 
@@ -202,7 +203,7 @@ static void add_between(const struct job *job, struct stack_facts *facts,
 {
 	struct stack_fact *fact = sample->rank < 0 ? NULL : &facts->ranks[sample->rank];
 
-	if (sample->is_main && fact && fact->num_polling > 0 && sample->path != CALLPATH_NONE &&
+	if (sample->is_main && fact && sample->path != CALLPATH_NONE &&
 	    find_function(job, sample->path, known) == CALLPATH_NONE)
 		fact->num_between += is_at_poll(job, fact->poller, sample->path);
 }
