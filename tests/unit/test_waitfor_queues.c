@@ -301,6 +301,21 @@ static void test_unknown_members(void **state)
 	}
 }
 
+/* Rank 0 holds a lock and waits in a barrier for rank 2, which wants it. Of rank 3 nothing is known. */
+static void test_unknown_holders(void **state)
+{
+	static const char *const programs[] = {"L1 b", "b", "L1", "b", NULL};
+	struct job *job = mixed_job(programs, "3", "");
+	struct answers a = answers_of(job);
+
+	(void)state;
+	assert_int_equal(a.waitfor->num_deadlocks, 1);
+	assert_true(rankset_contains(a.waitfor->deadlocks[0].ranks, 0));
+	assert_true(rankset_contains(a.waitfor->deadlocks[0].ranks, 2));
+	answers_deinit(&a);
+	job_destroy(job);
+}
+
 /* ---- Messages that no receive has met ---- */
 
 static void test_arrivals(void **state)
@@ -331,9 +346,13 @@ static void test_arrivals(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_read),     cmocka_unit_test(test_certain),
-		cmocka_unit_test(test_soon),     cmocka_unit_test(test_mixed),
-		cmocka_unit_test(test_begun),    cmocka_unit_test(test_unknown_members),
+		cmocka_unit_test(test_read),
+		cmocka_unit_test(test_certain),
+		cmocka_unit_test(test_soon),
+		cmocka_unit_test(test_mixed),
+		cmocka_unit_test(test_begun),
+		cmocka_unit_test(test_unknown_members),
+		cmocka_unit_test(test_unknown_holders),
 		cmocka_unit_test(test_arrivals),
 	};
 
