@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/evidence/evidence.h"
+#include "analysis/evidence/stack_facts.h"
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/waitfor.h"
 #include "model/job/job.h"
@@ -25,8 +27,11 @@ static bool is_even(const struct view *view)
 	/* If all are in collectives, these do not match. A thread may also hold up another thread
 	 * of its rank. In both cases some rank is to blame. */
 	for (size_t i = 0; i < deadlock->num_actors; i++) {
+		const struct actor *actor = &view->waitfor->evidence->actors[deadlock->actors[i]];
 		const struct waitfor_need *need = NULL;
 
+		if (!actor->lane && actor->stack->awaited)
+			return false;
 		while ((need = waitfor_next_need(view->waitfor, deadlock->actors[i], need))) {
 			if (need->kind == WAITFOR_THREAD)
 				return false;
