@@ -63,6 +63,10 @@ TAIL = """
 
 Every wrong one, and with the recorder every one that is not right. The file's name has the seed and
 number of a campaign's run, the program, MPI and fault.
+
+Without recorders, most answers that are not right would need what no stack and no queue shows: whose
+message a master has not got, whom `MPI_Win_lock`, `MPI_Win_wait`, `MPI_Probe` or a partitioned
+receive waits for, what the other threads of a rank do, and whether a rank still moves after a second.
 """
 
 
