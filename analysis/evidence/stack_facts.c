@@ -80,6 +80,20 @@ static uint32_t parent_of(const struct job *job, uint32_t path)
 	return path == CALLPATH_NONE ? CALLPATH_NONE : callpaths_get(job->callpaths, path)->parent;
 }
 
+/* The program's frame, below those of the recorder, if these are the last ones. */
+static uint32_t skip_recorder(const struct job *job, uint32_t path)
+{
+	uint32_t module;
+
+	for (; path != CALLPATH_NONE; path = parent_of(job, path)) {
+		module = callpaths_get(job->callpaths, path)->module;
+		if (module == MODULE_NONE ||
+		    modules_get(job->modules, module)->kind != MODULE_RECORDER)
+			break;
+	}
+	return path;
+}
+
 /* Is it, now and before, in calls of one function that may look, or between these? */
 static bool looks_on(const struct job *job, const struct stack_fact *fact, uint32_t before,
 		     uint32_t function, uint32_t path)
@@ -91,7 +105,7 @@ static bool looks_on(const struct job *job, const struct stack_fact *fact, uint3
 	if ((!is_inside && function != CALLPATH_NONE) ||
 	    (!was_inside && fact->function != CALLPATH_NONE) || (!is_inside && !was_inside))
 		return false;
-	return parent_of(job, at) == parent_of(job, was_at);
+	return parent_of(job, skip_recorder(job, at)) == parent_of(job, skip_recorder(job, was_at));
 }
 
 /* Some calls, as of FUSE, are uninterruptible only once somebody has tried. */
@@ -136,8 +150,10 @@ static void add_sample(const struct job *job, struct stack_fact *fact, const str
 		fact->is_finalizing = strcasestr(name, "mpi_finalize");
 		fact->is_initializing = strcasestr(name, "mpi_init");
 		/* Neither what MPI does meanwhile nor to and fro around a poll is a move. */
+		if (is_polling || is_look(job, function))
+			fact->poller = skip_recorder(job, parent_of(job, function));
 		if (!is_polling)
-			call = callpaths_get(job->callpaths, function)->parent;
+			call = parent_of(job, function);
 	} else {
 		fact->num_outside++;
 	}
@@ -150,8 +166,13 @@ static void add_sample(const struct job *job, struct stack_fact *fact, const str
 	fact->call = call;
 	fact->function = function;
 	fact->num_polling += is_polling;
+}
+
+/* Who is mostly in polls, or where they are called, polls. */
+static void settle_polling(struct stack_fact *fact)
+{
 	fact->is_polling = !fact->has_moved && fact->num_polling > 0 &&
-			   2 * fact->num_polling >= fact->num_samples;
+			   2 * (fact->num_polling + fact->num_between) >= fact->num_samples;
 }
 
 /* Who is outside as well, for longer than it takes to look again, does something with the
@@ -160,8 +181,35 @@ static void settle_looking(struct stack_fact *fact)
 {
 	if (!fact->is_looking)
 		return;
-	fact->has_moved |= fact->num_outside * thresholds.looking_part > fact->num_samples;
+	fact->has_moved |= (fact->num_outside - fact->num_between) * thresholds.looking_part >
+			   fact->num_samples;
 	fact->is_polling = !fact->has_moved;
+}
+
+/* Does the thread look at what a poll has answered? It is where the poll is called, not anywhere in
+ * that function, which may well compute, too. */
+static bool is_at_poll(const struct job *job, uint32_t poller, uint32_t path)
+{
+	const struct callpath_node *a, *b;
+
+	path = skip_recorder(job, path);
+	if (poller == CALLPATH_NONE || path == CALLPATH_NONE ||
+	    parent_of(job, poller) != parent_of(job, path))
+		return false;
+	a = callpaths_get(job->callpaths, poller);
+	b = callpaths_get(job->callpaths, path);
+	return a->module == b->module && a->offset - b->offset + thresholds.near_poll <= 2 * thresholds.near_poll;
+}
+
+/* It is also between polls before the first that was seen. */
+static void add_between(const struct job *job, struct stack_facts *facts,
+			const struct sample *sample, uint32_t *known)
+{
+	struct stack_fact *fact = sample->rank < 0 ? NULL : &facts->ranks[sample->rank];
+
+	if (sample->is_main && fact && sample->path != CALLPATH_NONE &&
+	    find_function(job, sample->path, known) == CALLPATH_NONE)
+		fact->num_between += is_at_poll(job, fact->poller, sample->path);
 }
 
 struct stack_facts *stack_facts_create(const struct job *job, struct arena *arena)
@@ -184,8 +232,12 @@ struct stack_facts *stack_facts_create(const struct job *job, struct arena *aren
 		if (sample->is_main && sample->rank >= 0)
 			add_sample(job, &facts->ranks[sample->rank], sample, known);
 	}
-	for (size_t i = 0; i < facts->num_ranks; i++)
+	for (size_t i = 0; i < job->samples->num_samples; i++)
+		add_between(job, facts, &job->samples->samples[i], known);
+	for (size_t i = 0; i < facts->num_ranks; i++) {
+		settle_polling(&facts->ranks[i]);
 		settle_looking(&facts->ranks[i]);
+	}
 	return facts;
 }
 

@@ -239,6 +239,13 @@ int verdict_longer_look(const struct verdict *verdict)
 	return verdict->is_read ? thresholds.arrived_ms : 0;
 }
 
+bool verdict_may_be_slow(const struct verdict *verdict)
+{
+	return verdict->kind == VERDICT_COMPUTATION && verdict->basis == VERDICT_BY_STACKS &&
+	       !verdict->is_hang &&
+	       (verdict->stay_ns < thresholds.new_ns || !rankset_is_empty(verdict->moving));
+}
+
 bool verdict_may_be_hang(const struct verdict *verdict)
 {
 	if (verdict->kind == VERDICT_COMPUTATION)

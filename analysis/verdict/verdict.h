@@ -147,7 +147,9 @@ struct verdict {
  * the counts: they are reported, and are a hang, from 500 ms on, also while others move.
  *
  * A rank without a recorder is judged by its stacks alone: how long it was elsewhere is not known.
- * So a hang takes 3 s of samples that agree, and counted messages of all ranks. */
+ * So a hang takes 3 s of samples that agree, and counted messages of all ranks. While others move it
+ * is named only if most wait, and is no hang. It is not named
+ * if all that wait and have a recorder have waited as long before. */
 struct verdict_input {
 	const struct evidence *evidence;
 	/* NULL without a recorder. */
@@ -168,6 +170,10 @@ bool verdict_wants_order(const struct evidence *evidence);
  * be on its way between ranks that seem to wait for each other, and not all MPI libraries count
  * these. For a rank without a recorder that computes it is not known how long it has done so. */
 int verdict_longer_look(const struct verdict *verdict);
+
+/* Do the culprits compute, and does a look without a recorder not tell a hang from a long step, as it
+ * took too short a time, or others move? */
+bool verdict_may_be_slow(const struct verdict *verdict);
 
 /* May it be reported as a hang if something else says that there is one? A rank is named, and not
  * for computing while others move, unless that is a hang by itself. */

@@ -74,10 +74,12 @@ static bool add_waits_for_threads(const struct judge *j, const struct waitfor_de
 
 		const struct waitfor_need *need =
 			waitfor_next_need(j->waitfor, deadlock->actors[i], NULL);
+		/* Without a recorder the rank is where the awaited thread is. */
+		bool is_outside = actor->lane ? actor->activity == ACTIVITY_COMPUTING
+					      : actor->stack->awaited != NULL;
 
 		/* Workers that have nothing to do are no exception. */
-		if (actor->activity != ACTIVITY_COMPUTING ||
-		    (!actor->is_main && need && need->tag == 2))
+		if (!is_outside || (!actor->is_main && need && need->tag == 2))
 			continue;
 		rankset_add(ranks, actor->rank);
 		has_some = true;

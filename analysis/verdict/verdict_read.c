@@ -4,6 +4,8 @@
  *
  *	skipped  a rank waits for messages of ranks in a collective, and these, or others in that
  *		 collective, have not come to receive what it sent: it has left something out
+ *	fewest	 several in a collective have not sent what others wait for, and one has not come
+ *		 there: that one has left out the collective
  *	lost	 a rank waits for a message of one that is in a collective, or further by messages
  *		 that it has sent since or by the order of the calls: that one has left it out; or
  *		 waits for one in a collective to receive, where it is the order that tells, or that
@@ -11,6 +13,9 @@
  *	past	 who is awaited in a collective is in another one, and further by the order; not
  *		 where that collective holds the whole job
  *	apart	 all ranks are in one collective but for a few, that are awaited there
+ *
+ * Where one waits in a collective of the whole job, and more ranks where it is waited for, these have
+ * not all gone past the collective: it has left something out itself.
  *
  * Each names exactly one rank (apart: a few), or nobody. */
 #include "analysis/verdict/verdict_private.h"
@@ -41,6 +46,13 @@ static bool waits_for_receive(const struct judge *j, uint32_t l, int other)
 		if (need->kind == WAITFOR_RECEIVE && need->peer == other)
 			return true;
 	return false;
+}
+
+/* Where not all ranks have a recorder, counts do not tell of all, and rules that need those of all
+ * find nobody. */
+static bool has_unrecorded(const struct judge *j)
+{
+	return j->evidence->num_lanes < j->num_actors;
 }
 
 static uint32_t call_of(const struct judge *j, int rank)
@@ -103,22 +115,6 @@ static bool is_awaited(const struct judge *j, uint32_t l, int32_t tag)
 	return false;
 }
 
-/* Has the other end gone past the receive that is waited for? Where another one waits for such a
- * message, its sender has not come further than that one. */
-static bool is_not_received(const struct judge *j, const struct waitfor_need *need)
-{
-	return need->kind == WAITFOR_RECEIVE && is_rank_in_collective(j, need->peer) &&
-	       (is_further(j, need->peer, need->actor) || is_awaited(j, need->actor, need->tag));
-}
-
-/* Who waits for a message, or that one is received, is further than the other end. */
-static bool waits_ahead(const struct judge *j, const struct waitfor_need *need)
-{
-	return need->peer >= 0 && need->kind != WAITFOR_PART &&
-	       is_rank_in_collective(j, need->peer) && has_sent_ahead(j, need->actor, need->peer) &&
-	       !is_not_received(j, need);
-}
-
 /* Is the need for a collective of the whole job, from which nobody goes on before all have come? */
 static bool holds_all(const struct judge *j, const struct waitfor_need *need)
 {
@@ -131,6 +127,44 @@ static bool holds_all(const struct judge *j, const struct waitfor_need *need)
 		if (queues->comms[i].name == need->comm_name)
 			return queues->comms[i].size == j->evidence->num_ranks;
 	return false;
+}
+
+/* Are more ranks where the actor waits than in the collective of the whole job that the peer waits
+ * in? Had the actor gone past that, so had all of these: rather the peer has left out what they
+ * wait for. */
+static bool are_most_outside(const struct judge *j, uint32_t l, int peer)
+{
+	uint32_t other = waitfor_first_actor(j->waitfor, peer);
+	int num_inside = 0, num_outside = 0;
+
+	if (!is_rank_in_collective(j, peer) ||
+	    !holds_all(j, waitfor_next_need(j->waitfor, other, NULL)))
+		return false;
+	for (size_t i = 0; i < j->num_actors; i++) {
+		if (!j->actors[i].is_main || !j->facts[i].is_waiting)
+			continue;
+		num_inside += call_of(j, j->actors[i].rank) == call_of(j, peer);
+		num_outside += call_of(j, j->actors[i].rank) == call_of(j, j->actors[l].rank);
+	}
+	return num_outside > num_inside;
+}
+
+/* Has the other end gone past the receive that is waited for? Where another one waits for such a
+ * message, its sender has not come further than that one. */
+static bool is_not_received(const struct judge *j, const struct waitfor_need *need)
+{
+	return need->kind == WAITFOR_RECEIVE && is_rank_in_collective(j, need->peer) &&
+	       (is_further(j, need->peer, need->actor) || is_awaited(j, need->actor, need->tag) ||
+		are_most_outside(j, need->actor, need->peer));
+}
+
+/* Who waits for a message, or that one is received, is further than the other end. */
+static bool waits_ahead(const struct judge *j, const struct waitfor_need *need)
+{
+	return need->peer >= 0 && need->kind != WAITFOR_PART &&
+	       is_rank_in_collective(j, need->peer) &&
+	       has_sent_ahead(j, need->actor, need->peer) && !is_not_received(j, need) &&
+	       !are_most_outside(j, need->actor, need->peer);
 }
 
 /* Whoever is to take part in the collective is in a later call. If that holds all of them, so many
@@ -150,7 +184,8 @@ static bool is_left_out(const struct judge *j, const struct waitfor_need *need)
 	if (need->peer < 0 || need->kind != WAITFOR_MESSAGE)
 		return need->peer >= 0 && is_not_received(j, need);
 	peer = waitfor_first_actor(j->waitfor, need->peer);
-	if (is_further(j, need->peer, need->actor))
+	if (is_further(j, need->peer, need->actor) ||
+	    are_most_outside(j, need->actor, need->peer))
 		return true;
 	return peer != WAITFOR_NONE && is_in_collective(j, peer) &&
 	       !has_sent_ahead(j, need->actor, need->peer) &&
@@ -174,7 +209,7 @@ static bool name_one(const struct judge *j, const struct waitfor_deadlock *deadl
 	ret->need = NULL;
 	ret->ranks = rankset_in(j->arena, rankset_create());
 	while ((need = waitfor_next_need_of(j->waitfor, deadlock, need))) {
-		if (!need->is_read || !test(j, need))
+		if ((!need->is_read && !has_unrecorded(j)) || !test(j, need))
 			continue;
 		ret->need = ret->need ?: need;
 		rankset_add(ret->ranks, is_peer ? need->peer : j->actors[need->actor].rank);
@@ -257,14 +292,43 @@ static bool name_apart(const struct judge *j, const struct waitfor_deadlock *dea
 	return false;
 }
 
+/* Several ranks in a collective have not sent what others wait for, and one has not come there: it
+ * is more likely that this one has left out the collective than that all of those have left out
+ * their messages. */
+static bool name_fewest(const struct judge *j, const struct waitfor_deadlock *deadlock,
+			struct found *ret)
+{
+	struct rankset *silent = rankset_in(j->arena, rankset_create());
+
+	ret->ranks = rankset_in(j->arena, rankset_create());
+	for (size_t i = 0; i < j->waitfor->num_needs; i++) {
+		const struct waitfor_need *need = &j->waitfor->needs[i];
+		int peer = waitfor_peer(j->waitfor, need);
+
+		if (peer < 0 || peer == j->actors[need->actor].rank)
+			continue;
+		if (need->kind == WAITFOR_MESSAGE && is_rank_in_collective(j, peer)) {
+			/* Of several, each may be the one that would do. */
+			if (j->waitfor->actors[need->actor].num_needs == 1)
+				rankset_add(silent, peer);
+		} else if (is_in_collective(j, need->actor) && !is_rank_in_collective(j, peer)) {
+			rankset_add(ret->ranks, peer);
+			ret->need = need;
+		}
+	}
+	return rankset_count(ret->ranks) == 1 && has_all(deadlock->ranks, ret->ranks) &&
+	       rankset_count(silent) > 1;
+}
+
 bool verdict_find_read(struct judge *j, const struct stuck *stuck, int how)
 {
 	static const struct {
-		need_test *test;
+		need_test *test; /* NULL: name_fewest() */
 		bool is_peer;
 		enum verdict_witness_kind witness;
 	} tests[] = {
 		{waits_ahead, false, WITNESS_AHEAD},
+		{NULL, false, WITNESS_APART},
 		{is_left_out, true, WITNESS_LOST},
 		{is_left_out, false, WITNESS_AHEAD},
 		{is_past_collective, true, WITNESS_APART},
@@ -273,17 +337,20 @@ bool verdict_find_read(struct judge *j, const struct stuck *stuck, int how)
 	size_t i = 0, num = sizeof(tests) / sizeof(tests[0]);
 	const struct waitfor_need *need = NULL;
 	struct found found;
-	bool has_some = false;
+	bool has_some = has_unrecorded(j);
 
 	(void)how;
 	while ((need = waitfor_next_need_of(j->waitfor, deadlock, need)))
 		has_some |= need->is_read;
 	if (!has_some)
 		return false;
-	while (i < num && !name_one(j, deadlock, tests[i].test, tests[i].is_peer, &found))
+	while (i < num &&
+	       !(tests[i].test ? name_one(j, deadlock, tests[i].test, tests[i].is_peer, &found)
+			       : name_fewest(j, deadlock, &found)))
 		i++;
 	if (i == num && !name_apart(j, deadlock, &found))
 		return false;
+	j->verdict->is_read = true;
 	if (i < num && tests[i].witness == WITNESS_LOST) {
 		verdict_lose(j, stuck->stay_ns, found.ranks, found.need, WITNESS_LOST);
 	} else {

@@ -278,6 +278,22 @@ static bool has_unrecorded(const struct judge *j)
 	return false;
 }
 
+/* How long a rank without a recorder usually stays is not known. But have all that wait, and have a
+ * recorder, waited as long before? */
+static bool are_waits_usual(const struct judge *j)
+{
+	size_t num = 0;
+
+	for (size_t i = 0; i < j->evidence->num_lanes; i++) {
+		if (!j->facts[i].is_waiting)
+			continue;
+		if (verdict_is_unusual(j, i))
+			return false;
+		num++;
+	}
+	return num > 0;
+}
+
 /* Outside MPI, half of the ranks or more are no exception, unless the order tells some apart. */
 static bool are_few(struct judge *j)
 {
@@ -349,6 +365,11 @@ bool verdict_find_edge(struct judge *j)
 
 /* ---- Outside MPI ---- */
 
+static bool do_most_wait(const struct judge *j)
+{
+	return 2 * (size_t)rankset_count(j->verdict->waiting) > j->evidence->num_ranks;
+}
+
 bool verdict_find_computing(struct judge *j)
 {
 	size_t num_outside;
@@ -363,7 +384,8 @@ bool verdict_find_computing(struct judge *j)
 		j->is_candidate[i] &= verdict_is_unusual(j, i);
 	if (has_unrecorded(j))
 		verdict_keep_awaited(j);
-	if (verdict_count_candidates(j) == 0 || !are_few(j))
+	if (verdict_count_candidates(j) == 0 || !are_few(j) ||
+	    (has_unrecorded(j) && are_waits_usual(j)))
 		return num_outside > 0;
 	is_common = verdict_count_candidates(j) * 2 > j->num_actors;
 	verdict_keep_awaited(j);
@@ -373,10 +395,12 @@ bool verdict_find_computing(struct judge *j)
 	if ((is_common && j->verdict->is_new_state) || (j->verdict->is_hang && can_do_without(j)))
 		j->verdict->is_hang = false;
 	are_moving = !rankset_is_empty(j->verdict->moving);
-	/* Without a recorder it is not known whether they have been inside MPI meanwhile. */
-	if (!are_moving || (j->verdict->is_hang && !has_unrecorded(j)))
+	/* Without a recorder it is not known whether they have been inside MPI meanwhile. So it is
+	 * no certain hang then, and is told only if most wait. */
+	if (!are_moving || (has_unrecorded(j) ? do_most_wait(j) : j->verdict->is_hang))
 		verdict_name_culprits(j, VERDICT_COMPUTATION);
-	j->verdict->is_hang &= !are_moving || is_hang_beside_moving(j->verdict);
+	j->verdict->is_hang &=
+		!are_moving || (!has_unrecorded(j) && is_hang_beside_moving(j->verdict));
 	return true;
 }
 

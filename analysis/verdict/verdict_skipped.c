@@ -282,12 +282,30 @@ static int count_waiting(const struct judge *j, const struct waitfor_deadlock *d
 	return num;
 }
 
+static uint32_t call_of(const struct judge *j, int rank)
+{
+	return stack_facts_get(j->evidence->stacks, rank)->call;
+}
+
+/* Ranks without a recorder that are where the first of these ranks is. */
+static int count_unrecorded(const struct judge *j, const struct rankset *ranks)
+{
+	uint32_t call = call_of(j, rankset_first(ranks));
+	int num = 0;
+
+	for (size_t i = j->evidence->num_lanes; i < j->num_actors; i++)
+		num += j->facts[i].is_waiting && call_of(j, j->actors[i].rank) == call;
+	return num;
+}
+
 /* Some, but not most, nor more than wait in the collective: else these may be there in vain. */
 static bool are_named(const struct judge *j, const struct rankset *ranks,
 		      const struct waitfor_deadlock *deadlock, uint32_t collective)
 {
 	int num = rankset_count(ranks);
 
+	if (num > 0 && j->waitfor->collectives[collective].needs_all)
+		num += count_unrecorded(j, ranks);
 	return num > 0 && 2 * num < rankset_count(deadlock->ranks) + 1 &&
 	       num <= count_waiting(j, deadlock, collective);
 }

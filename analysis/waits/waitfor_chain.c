@@ -113,10 +113,13 @@ static void leave_rank(struct walker *k, int rank)
 
 static void leave_collective(struct walker *k, const struct waitfor_collective *collective)
 {
-	/* Nobody is known to be missing: it may be any of whom nothing is known. */
-	const struct rankset *unknown = collective->num_missing == 0 && collective->num_unknown > 0
-						? k->p->unknown[collective->comm]
-						: NULL;
+	/* It may be any of whom nothing is known, unless all are needed and some are known to be
+	 * missing. */
+	const struct rankset *unknown =
+		collective->num_unknown > 0 &&
+				(collective->num_missing == 0 || !collective->needs_all)
+			? k->p->unknown[collective->comm]
+			: NULL;
 
 	if (collective->mismatch != WAITFOR_NONE)
 		end_at_mismatch(k, collective->mismatch);

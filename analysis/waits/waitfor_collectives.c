@@ -214,6 +214,7 @@ static void add_others(struct members *m, bool is_all)
 	const struct job_comm *comm = &m->w->comms->comms[m->comm];
 	struct waitfor_private *p = m->w->private;
 	uint32_t num_unknown = 0;
+	bool is_elsewhere = false;
 
 	for (int side = 0; side < 2; side++) {
 		for (size_t i = 0; i < comm->sizes[side]; i++) {
@@ -229,12 +230,13 @@ static void add_others(struct members *m, bool is_all)
 				p->unknown[m->comm] = rankset_in(p->arena, rankset_create());
 			if (rank >= 0)
 				rankset_add(p->unknown[m->comm], rank);
+			is_elsewhere |= rank < 0;
 			num_unknown++;
 		}
 	}
 	for (uint32_t c = m->first; num_unknown > 0 && c < m->end; c++) {
 		m->w->collectives[c].num_unknown = num_unknown;
-		p->collectives[c].may_go_on |= !is_all;
+		p->collectives[c].may_go_on |= !is_all && is_elsewhere;
 	}
 }
 

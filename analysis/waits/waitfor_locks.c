@@ -142,8 +142,6 @@ static void fill_locks(struct waitfor *w, const struct lock_holders *found)
 			found->holders + sorted_first(&key, found->holders, found->num,
 						      sizeof(*holder), compare_holders);
 
-		group->may_go_on = comm->num_views < comm->sizes[0] ||
-				   (lock->target >= 0 && !is_inside(w, lock->target));
 		group->ranks = ranks;
 		for (; holder < found->holders + found->num && holder->comm == lock->comm &&
 		       holder->target == lock->target;
@@ -152,11 +150,14 @@ static void fill_locks(struct waitfor *w, const struct lock_holders *found)
 				ranks[group->num_ranks++] = holder->rank;
 		ranks += group->num_ranks;
 		group->num_all = group->num_ranks;
-		if (lock->target == ALL_TARGETS)
-			continue;
-		/* Which comes before it, and is filled. */
-		group->back = i - find_lock(p, lock->comm, ALL_TARGETS, lock->is_exclusive);
-		group->num_all += p->locks[i - group->back].group.num_all;
+		if (lock->target != ALL_TARGETS) {
+			/* Which comes before it, and is filled. */
+			group->back = i - find_lock(p, lock->comm, ALL_TARGETS, lock->is_exclusive);
+			group->num_all += p->locks[i - group->back].group.num_all;
+		}
+		/* Who is known to hold it is in the way, whoever else does, too. */
+		group->may_go_on = (group->num_all == 0 && comm->num_views < comm->sizes[0]) ||
+				   (lock->target >= 0 && !is_inside(w, lock->target));
 	}
 }
 

@@ -51,6 +51,19 @@ static enum wait_mode add_rank(const struct waitfor *w, int rank)
 	return first == WAITFOR_NONE ? WAIT_FREE : WAIT_ANY;
 }
 
+/* Of a collective that not all need: those of whom nothing is counted may have its parts, too. What
+ * is behind an earlier one has them already. */
+static void add_unknown(const struct waitfor *w, const struct waitfor_collective *collective)
+{
+	const struct waitfor_private *p = w->private;
+	const struct rankset *ranks =
+		collective->num_unknown > 0 ? p->unknown[collective->comm] : NULL;
+
+	for (int r = ranks ? rankset_first(ranks) : -1; r >= 0; r = rankset_next(ranks, r))
+		if (!p->has_left[r])
+			wait_graph_add_edge(p->graph, p->first_rank + (uint32_t)r);
+}
+
 static enum wait_mode add_group(const struct waitfor *w, uint32_t node)
 {
 	const struct waitfor_private *p = w->private;
@@ -63,6 +76,8 @@ static enum wait_mode add_group(const struct waitfor *w, uint32_t node)
 		wait_graph_add_edge(p->graph, p->first_rank + (uint32_t)group->ranks[i]);
 	if (group->num_all > group->num_ranks)
 		wait_graph_add_edge(p->graph, node - group->back);
+	else if (collective != WAITFOR_NONE && !w->collectives[collective].needs_all)
+		add_unknown(w, &w->collectives[collective]);
 	return collective != WAITFOR_NONE && w->collectives[collective].needs_all ? WAIT_ALL
 										  : WAIT_ANY;
 }

@@ -35,6 +35,7 @@ const struct command cmd_lp = {
 	.summary = "Name the ranks that hold the others up.",
 	.text = "The first line names them:\n"
 		"  Culprit: rank 3 of 8       it left something out, or does not get on\n"
+		"  Slow or hung: rank 2 of 8  others wait for it; look for longer\n"
 		"  Least progressed: rank 2   only the order of progress names it\n"
 		"  Least progressed: undecided among ranks 2,5   the order cannot decide\n"
 		"  Deadlock: ranks 2,5 of 8   they wait for each other, and none differs\n"

@@ -80,6 +80,31 @@ static const struct {
 	 "Allreduce@30 <3:-12 !3:7\n"
 	 "Send@20",
 	 VERDICT_DEADLOCK, WITNESS_AHEAD, "3", false},
+	{"the same, but all others send, too: who waits alone in it has left out the receive",
+	 "Allreduce@30 <1:-12 !1:7\n"
+	 "Send@20\n"
+	 "Send@20 !3:7\n"
+	 "Send@20",
+	 VERDICT_LOST, WITNESS_LOST, "0", false},
+	{"who waits alone in a collective has left out its message",
+	 "Allreduce@30 <1:-12 !1:7\n"
+	 "Wait@20 <0:7\n"
+	 "Wait@20 <1:7\n"
+	 "Wait@20 <0:7",
+	 VERDICT_LOST, WITNESS_LOST, "0", false},
+	{"the same with a collective that not all need wait in",
+	 "Bcast@30 <1:-17 !1:7\n"
+	 "Wait@20 <0:7\n"
+	 "Wait@20 <1:7\n"
+	 "Wait@20 <0:7",
+	 VERDICT_DEADLOCK, WITNESS_AHEAD, "1", false},
+	{"one has not come to a collective; or have several there left out their messages?",
+	 "Recv@20 <1:7\n"
+	 "Recv@20 <2:7\n"
+	 "Bcast@30 <1:-17\n"
+	 "Bcast@30 <1:-17\n"
+	 "Recv@20 <3:7",
+	 VERDICT_DEADLOCK, WITNESS_APART, "1", false},
 	{"all are in the same collective: two wait for each other, not known why",
 	 "Allreduce@30 <2:-12\n"
 	 "Allreduce@30 <3:-12\n"

@@ -125,6 +125,37 @@ static void test_apart_by_stacks(void **state)
 	}
 }
 
+/* One computes, and another moves: the former is told if most wait, however long the look was, and is no
+ * certain hang. */
+static void test_beside_moving(void **state)
+{
+	(void)state;
+	for (int size = 3; size <= 6; size++) {
+		bool do_most_wait = size > 4;
+		struct job *job = job_create();
+		struct answers a;
+
+		for (uint64_t look = 0; look < 2; look++) {
+			uint64_t when = look * 20000 * SIM_MS + 1;
+
+			add_sample(job, 0, 'R', APP, "compute", when);
+			add_sample(job, 1, 'R', look ? APP : LIBMPI, look ? "work" : "PMPI_Recv",
+				   when);
+			for (int r = 2; r < size; r++)
+				add_sample(job, r, 'R', LIBMPI, "PMPI_Recv", when);
+		}
+		a = answers_of(job);
+		assert_int_equal(a.verdict->kind,
+				 do_most_wait ? VERDICT_COMPUTATION : VERDICT_NONE);
+		assert_ranks(a.verdict->culprits, do_most_wait ? "0" : "");
+		assert_ranks(a.verdict->moving, "1");
+		assert_false(a.verdict->is_hang);
+		assert_int_equal(verdict_may_be_slow(a.verdict), do_most_wait);
+		answers_deinit(&a);
+		job_destroy(job);
+	}
+}
+
 struct stack_spec {
 	const char *module, *function;
 	char process_state;
@@ -447,9 +478,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ended_by_stacks), cmocka_unit_test(test_late_by_stacks),
-		cmocka_unit_test(test_by_stacks),       cmocka_unit_test(test_apart_by_stacks),
-		cmocka_unit_test(test_moves_by_stacks), cmocka_unit_test(test_without_stack),
-		cmocka_unit_test(test_nothing_known),   cmocka_unit_test(test_crashed),
+		cmocka_unit_test(test_by_stacks),       cmocka_unit_test(test_beside_moving),
+		cmocka_unit_test(test_apart_by_stacks), cmocka_unit_test(test_moves_by_stacks),
+		cmocka_unit_test(test_zombie),          cmocka_unit_test(test_without_stack),
+		cmocka_unit_test(test_nothing_known),
+		cmocka_unit_test(test_crashed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

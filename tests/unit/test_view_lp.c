@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "model/job/blocked.h"
+#include "model/job/proctable.h"
 #include "model/job/sample.h"
 #include "render/text/text.h"
 #include "render/words/parts.h"
@@ -39,6 +40,39 @@ static void test_first_line(void **state)
 		text = hung_text(hung);
 		assert_memory_equal(text, cases[i].line, strlen(cases[i].line));
 		check_lines(text, &hung->view);
+	}
+	hung_destroy(hung);
+}
+
+/* Without a recorder, a look of a second does not tell a hang from a long step. */
+static void test_brief(void **state)
+{
+	static const struct {
+		uint64_t stay_ns;
+		bool is_hang, is_known_hang;
+		enum proctable_source source;
+		const char *line;
+	} cases[] = {
+		{1000000000, false, false, PROCTABLE_SNAPSHOT, "Slow or hung: rank 3 of 8\n"},
+		{1000000000, false, true, PROCTABLE_SNAPSHOT, "Culprit: rank 3 of 8\n"},
+		{1000000000, true, false, PROCTABLE_SNAPSHOT, "Culprit: rank 3 of 8\n"},
+		{5000000000, false, false, PROCTABLE_SNAPSHOT, "Culprit: rank 3 of 8\n"},
+		{0, false, false, PROCTABLE_CORES, "Culprit: rank 3 of 8\n"},
+	};
+	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
+
+	(void)state;
+	hung->verdict.basis = VERDICT_BY_STACKS;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		const char *text;
+
+		hung->verdict.stay_ns = cases[i].stay_ns;
+		hung->verdict.is_hang = cases[i].is_hang;
+		hung->view.is_known_hang = cases[i].is_known_hang;
+		hung->job.proctable->source = cases[i].source;
+		view_lp(&hung->view);
+		text = hung_text(hung);
+		assert_memory_equal(text, cases[i].line, strlen(cases[i].line));
 	}
 	hung_destroy(hung);
 }
@@ -312,10 +346,10 @@ static void test_held(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_first_line),    cmocka_unit_test(test_none),
-		cmocka_unit_test(test_blocked),       cmocka_unit_test(test_evidence),
-		cmocka_unit_test(test_group_in_part), cmocka_unit_test(test_process_states),
-		cmocka_unit_test(test_held),
+		cmocka_unit_test(test_first_line),     cmocka_unit_test(test_brief),
+		cmocka_unit_test(test_none),           cmocka_unit_test(test_blocked),
+		cmocka_unit_test(test_evidence),       cmocka_unit_test(test_group_in_part),
+		cmocka_unit_test(test_process_states), cmocka_unit_test(test_held),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
