@@ -16,6 +16,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct slow;
+
 /* The formats of an answer. */
 enum format {
 	FORMAT_TEXT,
@@ -88,6 +90,12 @@ void view_lp(const struct view *view);
 void view_lp_json(const struct view *view);
 /* The kind of a verdict in JSON: "computation", "deadlock", ... Static text. */
 const char *view_verdict_name(const struct verdict *verdict);
+/* slow: who holds the others up in a job that moves, and why; view->answer->own is the slow. */
+void view_slow(const struct view *view);
+void view_slow_json(const struct view *view);
+/* What lp says of it: one paragraph, a member "slow". */
+void view_slow_glance(const struct view *view, const struct slow *slow);
+void view_slow_glance_json(const struct view *view, const struct slow *slow);
 /* groups: a row per group: ranks, where, iteration, since. */
 void view_groups(const struct view *view);
 void view_groups_json(const struct view *view);

@@ -132,6 +132,8 @@ static void add_sample(const struct job *job, struct stack_fact *fact, const str
 		if (!is_polling)
 			call = callpaths_get(job->callpaths, function)->parent;
 	} else {
+		if (fact->num_samples <= 64)
+			fact->outside |= UINT64_C(1) << (fact->num_samples - 1);
 		fact->num_outside++;
 	}
 	if (fact->num_samples > 1 && call != fact->call) {

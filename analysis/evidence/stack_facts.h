@@ -12,6 +12,7 @@ struct job;
 
 struct stack_fact {
 	int num_samples;            /* of the main thread, with frames */
+	uint64_t outside;           /* of the first 64: bit i is set if sample i is such a one */
 	int num_outside;            /* of these, how many have no frame of MPI, */
 	int num_polling;            /* and how many are in MPI_Test, MPI_Iprobe and their kin */
 	uint64_t first_ns, span_ns; /* when the first of them was, and how long after it the last */

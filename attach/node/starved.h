@@ -6,6 +6,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
+
+struct model;
+struct model_lane;
 
 /* Of a thread outside MPI, at the second look. */
 struct starved_facts {
@@ -23,5 +27,9 @@ static inline bool starved_is(const struct starved_facts *facts)
 	return facts->polls > 0 && facts->now_ns - facts->last_poll_ns < 1000000000 &&
 	       facts->cpu_ticks <= facts->cpu_ticks_before + 1 && facts->state == 'R';
 }
+
+/* The same of a lane that was just copied, by /proc now. */
+bool starved_now(pid_t pid, uint64_t cpu_ticks_before, const struct model *model,
+		 const struct model_lane *lane);
 
 #endif

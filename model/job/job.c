@@ -12,6 +12,7 @@
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
+#include "model/job/usage.h"
 #include "model/sorted.h"
 #include "model/xalloc.h"
 
@@ -35,6 +36,7 @@ void job_destroy(struct job *job)
 	job_clear_holes(job);
 	free(job->crashes);
 	samples_destroy(job->samples);
+	usage_destroy(job->usage);
 	free(job->probes);
 	job_model_destroy(job->model);
 	code_store_destroy(job->code);

@@ -19,6 +19,7 @@ struct pdb_error;
 struct proctable;
 struct rankset;
 struct samples;
+struct usage;
 
 /* A rank about which something is not known, and why: never stops an answer, always told. */
 struct job_hole {
@@ -49,6 +50,7 @@ struct job {
 	struct code_store *code; /* of functions in which stacks are, as far as it was looked for */
 	struct job_model *model; /* NULL: no rank has a recorder */
 	struct samples *samples; /* may be empty */
+	struct usage *usage;     /* during the look; NULL: that was not measured */
 	bool keeps_replaced;     /* samples that are replaced stay until the next look */
 	struct code_probe *probes; /* what the values of samples are of, by number */
 	size_t num_probes;
