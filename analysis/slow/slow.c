@@ -12,6 +12,8 @@
 /* The last of many ranks that vary a little is late each time. */
 static const double least_turns = 0.2;
 
+static const char too_little[] = "too little was seen of them yet";
+
 /* Over steps [from, to). */
 struct sums {
 	double outside, all; /* of the rank */
@@ -178,6 +180,12 @@ static void find_ranks(struct arena *arena, const struct job *job, const struct 
 		struct sums sums = sum_up(steps, totals, i, steps->now, steps->num_steps);
 
 		is_slow[i] = holds_up(&sums, num);
+		/* It may have been in few long stays all the time. */
+		if (is_slow[i] && steps->num_stays &&
+		    steps->num_stays[i] < 2 * slow_limits.least_steps) {
+			slow->why = too_little;
+			return;
+		}
 		if (is_slow[i])
 			worst = fmax(worst, sums.mean);
 	}
@@ -226,14 +234,15 @@ static struct slow *judge(struct arena *arena, const struct job *job,
 		most += totals[k].most;
 	}
 	if (all <= 0 || slow->num_steps < least_steps(steps)) {
-		slow->why = "too little was seen of them yet";
+		slow->why = too_little;
 		return slow;
 	}
 	slow->span_ns = all;
 	slow->inside = 1 - outside / all;
 	slow->turns = (most - outside) / all;
 	find_ranks(arena, job, steps, totals, stacks, slow);
-	slow->kind = find_kind(slow);
+	if (!slow->why)
+		slow->kind = find_kind(slow);
 	return slow;
 }
 

@@ -29,6 +29,7 @@ struct slow_steps {
 	const struct job_lane **lanes; /* [num_ranks] */
 	struct slow_time *times;       /* [num_ranks][num_steps] */
 	uint64_t (*span)[2];   /* [num_ranks] of the steps from `now` on, on its own clock */
+	uint32_t *num_stays;   /* [num_ranks] outside MPI, begun since; slices only */
 	bool *is_seen_outside; /* [num_ranks] by stacks */
 	const char *why;       /* there are none */
 };

@@ -335,7 +335,7 @@ static const struct rule {
 
 static void add(struct reasons *r, struct slow_reason *reason)
 {
-	reason->is_also = has_found(r, SLOW_REASON_SHARED, SLOW_REASON_OTHERS);
+	reason->is_also = has_found(r, SLOW_REASON_THROTTLED, SLOW_REASON_OTHERS);
 	r->found[r->num_found++] = *reason;
 }
 
@@ -399,13 +399,14 @@ static void ask_all(struct reasons *r, struct slow *slow)
 }
 
 /* What is told of a slow rank. */
-static void leave_out(struct slow *slow, const struct reasons *r)
+static void leave_out(struct slow *slow, const struct reasons *r, int rank)
 {
 	size_t num = 0;
 
 	for (size_t i = 0; i < slow->num_reasons; i++)
 		if (!has_found(r, slow->reasons[i].kind, slow->reasons[i].kind) ||
-		    slow->reasons[i].kind == SLOW_REASON_THROTTLED)
+		    (slow->reasons[i].kind == SLOW_REASON_THROTTLED &&
+		     slow->reasons[i].worst != rank))
 			slow->reasons[num++] = slow->reasons[i];
 	slow->num_reasons = num;
 }
@@ -449,6 +450,6 @@ void slow_reasons_find(struct arena *arena, const struct job *job, const struct 
 		ask(&r, &subject);
 		rank->reasons = r.found;
 		rank->num_reasons = r.num_found;
-		leave_out(slow, &r);
+		leave_out(slow, &r, rank->rank);
 	}
 }

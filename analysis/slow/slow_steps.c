@@ -251,6 +251,7 @@ static bool take_slices(struct arena *arena, const struct job *job, struct slow_
 	steps->first = 0;
 	steps->num_steps = SLICES;
 	steps->times = arena_array(arena, (size_t)steps->num_ranks * SLICES, sizeof(*steps->times));
+	steps->num_stays = arena_array(arena, steps->num_ranks, sizeof(*steps->num_stays));
 	for (uint32_t i = 0; i < steps->num_ranks; i++) {
 		const struct job_lane *lane = steps->lanes[i];
 		struct slow_time *times = &steps->times[(size_t)i * SLICES];
@@ -260,13 +261,15 @@ static bool take_slices(struct arena *arena, const struct job *job, struct slow_
 		steps->span[i][0] = lane->model->now_ns - (uint64_t)known;
 		steps->span[i][1] = lane->model->now_ns;
 		for (size_t e = 0; e < lane->data->num_ring; e++)
-			if (slow_is_outside(steps, i, e))
+			if (slow_is_outside(steps, i, e)) {
+				steps->num_stays[i] += lane->data->ring[e].ns >= steps->span[i][0];
 				add_outside(times, 0, slice,
 					    (double)(int64_t)(lane->data->ring[e].ns -
 							      steps->span[i][0]),
 					    (double)(int64_t)(lane->data->ring[e].ns -
 							      steps->span[i][0] +
 							      stay_ns(lane, e)));
+			}
 	}
 	return true;
 }

@@ -30,7 +30,7 @@
 #define STACK_LOOKS 4
 #define STACK_LOOK_MS 1000
 /* In a look that measures, so many: shares of time can be told from them. */
-#define MEASURE_LOOKS 25
+#define MEASURE_LOOKS 50
 /* Ranks of a job whose recorded ranks' message queues are read, too. */
 #define MOST_WITH_QUEUES 4096
 

@@ -47,7 +47,7 @@ const struct command cmd_slow = {
 		"  Not known ...          too little was seen\n"
 		"With a recorder slow compares the last iterations of the outermost loop that\n"
 		"the ranks share. It shows the calls between which a rank loses its time, and\n"
-		"since which iteration. Without one it takes 25 stack samples of each rank.\n"
+		"since which iteration. Without one it takes 50 stack samples of each rank.\n"
 		"Below are causes that were measured in the same time: no processor (a quota,\n"
 		"ranks bound to one, other processes), its frequency, page faults, disks, sleep.\n"
 		"For a snapshot slow tells what was measured before it was saved.",
