@@ -16,8 +16,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct slow;
-
 /* The formats of an answer. */
 enum format {
 	FORMAT_TEXT,
@@ -93,9 +91,9 @@ const char *view_verdict_name(const struct verdict *verdict);
 /* slow: who holds the others up in a job that moves, and why; view->answer->own is the slow. */
 void view_slow(const struct view *view);
 void view_slow_json(const struct view *view);
-/* What lp says of it: one paragraph, a member "slow". */
-void view_slow_glance(const struct view *view, const struct slow *slow);
-void view_slow_glance_json(const struct view *view, const struct slow *slow);
+/* What lp says of it: one paragraph; a member "slow". Nothing if view->answer has none. */
+void view_slow_glance(const struct view *view);
+void view_slow_glance_json(const struct view *view);
 /* groups: a row per group: ranks, where, iteration, since. */
 void view_groups(const struct view *view);
 void view_groups_json(const struct view *view);

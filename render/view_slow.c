@@ -260,12 +260,11 @@ static void print_headline(const struct view *view, const struct slow *slow)
 			  percent(slow->turns), steps);
 		break;
 	case SLOW_MPI:
-		text_wrap(
-			view, 0,
-			"MPI: ranks are inside MPI for %.0f %% of the time, in %s, and wait for "
-			"no slow rank. The calls themselves take it, the network, or the order in "
-			"which ranks wait for each other.",
-			percent(slow->inside), steps);
+		text_wrap(view, 0,
+			  "MPI: ranks are inside MPI for %.0f %% of the time, in %s, and wait for "
+			  "no slow rank. The calls themselves take it, the network, a lack of "
+			  "processors, or the order in which ranks wait for each other.",
+			  percent(slow->inside), steps);
 		break;
 	}
 }
@@ -295,11 +294,16 @@ void view_slow(const struct view *view)
 			  reason_text(view, &slow->reasons[i]));
 }
 
-void view_slow_glance(const struct view *view, const struct slow *slow)
+void view_slow_glance(const struct view *view)
 {
-	const struct rankset *ranks = named(view, slow);
-	const struct slow_rank *worst = &slow->ranks[0];
+	const struct slow *slow = view->answer ? slow_of(view) : NULL;
+	const struct slow_rank *worst;
+	const struct rankset *ranks;
 
+	if (!slow)
+		return;
+	worst = &slow->ranks[0];
+	ranks = named(view, slow);
 	text_wrap(view, 2,
 		  "slow: %s %s the others up for %.0f %% of the time, in %s%s; \"slow\" says why",
 		  parts_who(view, ranks), parts_plural(ranks, "holds", "hold"),
@@ -368,10 +372,13 @@ static void write_rank(struct json *json, const struct view *view, const struct 
 	json_end_object(json);
 }
 
-void view_slow_glance_json(const struct view *view, const struct slow *slow)
+void view_slow_glance_json(const struct view *view)
 {
+	const struct slow *slow = view->answer ? slow_of(view) : NULL;
 	struct json *json = view->json;
 
+	if (!slow)
+		return;
 	json_object(json, "slow");
 	json_ranks(json, "ranks", named(view, slow));
 	json_fixed(json, "loss", slow->ranks[0].loss);

@@ -239,7 +239,8 @@ static struct slow *judge(struct arena *arena, const struct job *job,
 	}
 	slow->span_ns = all;
 	slow->inside = 1 - outside / all;
-	slow->turns = (most - outside) / all;
+	/* Ranks that do not wait for each other in each step lose nothing by it. */
+	slow->turns = fmin((most - outside) / all, slow->inside);
 	find_ranks(arena, job, steps, totals, stacks, slow);
 	if (!slow->why)
 		slow->kind = find_kind(slow);
@@ -262,5 +263,8 @@ struct slow *slow_glance(struct arena *arena, const struct job *job,
 {
 	struct slow *slow = judge(arena, job, slow_steps_find(arena, job, progress, NULL), NULL);
 
-	return slow->kind == SLOW_RANKS && slow->source == SLOW_BY_ITERATIONS ? slow : NULL;
+	return slow->kind == SLOW_RANKS && slow->source == SLOW_BY_ITERATIONS &&
+			       slow->ranks[0].loss >= slow_limits.clear_loss
+		       ? slow
+		       : NULL;
 }

@@ -35,6 +35,8 @@ struct usage_rank;
 struct slow_limits {
 	/* A loss below a tenth is usual: programs cannot divide their work evenly. */
 	double least_loss;
+	/* Who was not asked says nothing of less: most programs lose so much at times. */
+	double clear_loss;
 	/* With so many steps on one side only, chance has at most 3 % (sign test, 1 of 2^5). */
 	uint32_t least_steps;
 	/* Stack samples and slices say less each: a share of time from so many is known to 0.1. */

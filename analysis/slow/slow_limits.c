@@ -3,6 +3,7 @@
 
 const struct slow_limits slow_limits = {
 	.least_loss = 0.1,
+	.clear_loss = 0.25,
 	.least_steps = 5,
 	.least_samples = 20,
 	.least_errors = 3,

@@ -178,8 +178,12 @@ static bool find_shared(const struct reasons *r, const struct subject *s, struct
 {
 	struct rankset *sharers;
 
-	if (rankset_is_empty(s->used->allowed) || !lacks_processor(r, s, ret))
-		return false;
+	if (rankset_is_empty(s->used->allowed) || !lacks_processor(r, s, ret)) {
+		/* Who is inside MPI waits for ranks that have none. */
+		ret->share = s->used->has_queue ? share(s->used->queued_ns, s->used) : 0;
+		if (s->slow || rankset_is_empty(s->used->allowed) || ret->share < r->least)
+			return false;
+	}
 	sharers = find_sharers(r, s->used);
 	ret->ranks = sharers;
 	ret->is_bound =

@@ -105,6 +105,7 @@ void view_lp_json(const struct view *view)
 	json_end_array(json);
 	label_json_thread_waits(json, view, verdict->culprits);
 	label_json_system_calls(json, view, verdict->culprits);
+	view_slow_glance_json(view);
 	write_message(json, view);
 	write_crashes(json, view);
 	write_holes(json, view->job);
