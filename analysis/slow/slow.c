@@ -14,6 +14,9 @@ static const double least_turns = 0.2;
 
 static const char too_little[] = "too little was seen of them yet";
 
+/* Of each ring, for a glance: 20 us a rank. */
+enum { GLANCE_EVENTS = 2048 };
+
 /* Over steps [from, to). */
 struct sums {
 	double outside, all; /* of the rank */
@@ -250,7 +253,7 @@ static struct slow *judge(struct arena *arena, const struct job *job,
 struct slow *slow_find(struct arena *arena, const struct job *job, const struct progress *progress,
 		       const struct stack_facts *stacks)
 {
-	struct slow_steps *steps = slow_steps_find(arena, job, progress, stacks);
+	struct slow_steps *steps = slow_steps_find(arena, job, progress, stacks, 0);
 	struct slow *slow = judge(arena, job, steps, stacks);
 
 	if (slow->kind != SLOW_NOT_KNOWN)
@@ -261,7 +264,8 @@ struct slow *slow_find(struct arena *arena, const struct job *job, const struct 
 struct slow *slow_glance(struct arena *arena, const struct job *job,
 			 const struct progress *progress)
 {
-	struct slow *slow = judge(arena, job, slow_steps_find(arena, job, progress, NULL), NULL);
+	struct slow *slow =
+		judge(arena, job, slow_steps_find(arena, job, progress, NULL, GLANCE_EVENTS), NULL);
 
 	return slow->kind == SLOW_RANKS && slow->source == SLOW_BY_ITERATIONS &&
 			       slow->ranks[0].loss >= slow_limits.clear_loss

@@ -23,9 +23,10 @@ struct slow_steps {
 	enum slow_source source;
 	uint32_t loop;
 	uint32_t num_ranks, num_steps;
-	uint64_t first;   /* number of the first step */
-	uint32_t now;     /* steps from here on are judged; those before are the past */
-	const int *ranks; /* [num_ranks] ascending */
+	uint64_t first; /* number of the first step */
+	uint32_t now;   /* steps from here on are judged; those before are the past */
+	uint32_t max_events;
+	const int *ranks;              /* [num_ranks] ascending */
 	const struct job_lane **lanes; /* [num_ranks] */
 	struct slow_time *times;       /* [num_ranks][num_steps] */
 	uint64_t (*span)[2];   /* [num_ranks] of the steps from `now` on, on its own clock */
@@ -40,10 +41,10 @@ static inline const struct slow_time *slow_time_of(const struct slow_steps *step
 	return &steps->times[(size_t)rank * steps->num_steps + step];
 }
 
-/* stacks NULL: without samples. */
+/* stacks NULL: without samples. max_events: of each ring, the last ones; 0: all. */
 struct slow_steps *slow_steps_find(struct arena *arena, const struct job *job,
 				   const struct progress *progress,
-				   const struct stack_facts *stacks);
+				   const struct stack_facts *stacks, uint32_t max_events);
 
 /* Is the time of the event's state waiting, or outside MPI? Not of the last event of a ring. */
 bool slow_is_outside(const struct slow_steps *steps, uint32_t rank, size_t event);

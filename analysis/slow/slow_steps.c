@@ -96,17 +96,26 @@ struct arrivals {
 	uint64_t total;
 };
 
+/* The first event of a ring that counts. */
+static size_t begin_of(const struct slow_steps *steps, const struct job_lane *lane)
+{
+	size_t num = lane->data->num_ring;
+
+	return steps->max_events && num > steps->max_events ? num - steps->max_events : 0;
+}
+
 static bool is_at(const struct job_lane *lane, uint32_t local, uint32_t state)
 {
 	return job_lane_state(lane, local) == state;
 }
 
-static struct arrivals count_arrivals(const struct job_lane *lane, uint32_t header)
+static struct arrivals count_arrivals(const struct slow_steps *steps, const struct job_lane *lane,
+				      uint32_t header)
 {
 	const struct model_lane *data = lane->data;
 	struct arrivals found = {0};
 
-	for (size_t i = 0; i < data->num_ring; i++)
+	for (size_t i = begin_of(steps, lane); i < data->num_ring; i++)
 		found.in_ring += is_at(lane, data->ring[i].state, header);
 	for (size_t i = 0; i < data->num_transitions; i++)
 		if (is_at(lane, data->transitions[i].to, header))
@@ -121,7 +130,7 @@ static bool find_common(const struct slow_steps *steps, uint32_t header, uint64_
 	*first_ret = 1;
 	*last_ret = UINT64_MAX;
 	for (uint32_t i = 0; i < steps->num_ranks; i++) {
-		struct arrivals found = count_arrivals(steps->lanes[i], header);
+		struct arrivals found = count_arrivals(steps, steps->lanes[i], header);
 		uint64_t first = found.total - found.in_ring + 1, last = found.total - 1;
 
 		/* One that moved while it was copied may have one more in its ring. */
@@ -138,11 +147,11 @@ static void fill_iterations(struct slow_steps *steps, uint32_t rank, uint32_t he
 {
 	const struct job_lane *lane = steps->lanes[rank];
 	const struct model_lane *data = lane->data;
-	struct arrivals found = count_arrivals(lane, header);
+	struct arrivals found = count_arrivals(steps, lane, header);
 	uint64_t number = found.total - found.in_ring, last = steps->first + steps->num_steps;
 	struct slow_time *times = &steps->times[(size_t)rank * steps->num_steps];
 
-	for (size_t i = 0; i < data->num_ring && number <= last; i++) {
+	for (size_t i = begin_of(steps, lane); i < data->num_ring && number <= last; i++) {
 		float stay;
 
 		number += is_at(lane, data->ring[i].state, header);
@@ -311,10 +320,11 @@ static bool take_samples(struct arena *arena, const struct stack_facts *stacks,
 
 struct slow_steps *slow_steps_find(struct arena *arena, const struct job *job,
 				   const struct progress *progress,
-				   const struct stack_facts *stacks)
+				   const struct stack_facts *stacks, uint32_t max_events)
 {
 	struct slow_steps *steps = arena_alloc(arena, sizeof(*steps));
 
+	steps->max_events = max_events;
 	steps->loop = LOOP_NONE;
 	if (job->model && progress)
 		find_lanes(arena, job->model, steps);
