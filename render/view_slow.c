@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Who holds the others up in a job that moves, and why. */
 #include <inttypes.h>
+#include <limits.h>
 
 #include "analysis/progress/loop_nest.h"
 #include "analysis/slow/slow.h"
@@ -170,8 +171,8 @@ static const char *reason_text(const struct view *view, const struct slow_reason
 	case SLOW_REASON_COMPUTES:
 		return text_of(
 			view,
-			"it computes for %.0f %% of the time, the others for %.0f %%: it has "
-			"more to do there, or its memory is slower",
+			"it computes for %.0f %% of the time or more, the others for %.0f %% "
+			"or less: it has more to do there, or a slower processor or memory",
 			percent(reason->own), percent(reason->usual));
 	case SLOW_NUM_REASONS:
 		break;
@@ -323,6 +324,26 @@ static const char *const reason_names[] = {
 #undef SLOW_REASON
 };
 
+static void write_others(struct json *json, const struct view *view,
+			 const struct slow_reason *reason)
+{
+	if (!reason->num_others)
+		return;
+	json_array(json, "processes");
+	for (size_t i = 0; i < reason->num_others; i++) {
+		const struct usage_process *other = &reason->others[i];
+
+		json_object(json, NULL);
+		json_int(json, "pid", other->pid);
+		json_text(json, "name", other->name);
+		json_seconds(json, "ran_s", other->ran_ns);
+		json_text(json, "processors",
+			  label_rank_list(view->arena, other->processors, INT_MAX));
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 static void write_reasons(struct json *json, const struct view *view,
 			  const struct slow_reason *reasons, size_t num)
 {
@@ -332,6 +353,7 @@ static void write_reasons(struct json *json, const struct view *view,
 		json_text(json, "kind", reason_names[reasons[i].kind]);
 		json_fixed(json, "share", reasons[i].share);
 		json_text(json, "text", reason_text(view, &reasons[i]));
+		write_others(json, view, &reasons[i]);
 		if (reasons[i].having)
 			json_ranks(json, "ranks", reasons[i].having);
 		json_end_object(json);

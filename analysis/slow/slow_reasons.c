@@ -17,6 +17,8 @@ static const double wants_processor = 0.5;
 static const double usual_frequency = 0.85;
 /* Faults in a second: each takes 0.1 ms on a fast disk and 10 ms on a slow one. */
 static const double least_faults = 20;
+/* In the same steps: less may be chance, or a colder cache. */
+static const double more_computing = 1.3, least_computing = 0.02;
 /* So many more calls in a step are another way through the program. */
 static const double more_calls = 1.25;
 
@@ -63,10 +65,18 @@ static double queued(const struct reasons *r, const struct usage_rank *used)
 	return share(used->queued_ns, used) < outside ? share(used->queued_ns, used) : outside;
 }
 
-/* On a processor outside MPI: not in the time in which it had none there. */
-static double computing(const struct reasons *r, const struct usage_rank *used)
+/* On a processor outside MPI, at least and at most: how much of the time without one was inside is
+ * not known. */
+static double computing_least(const struct reasons *r, const struct usage_rank *used)
 {
 	double outside = outside_of(r, used->rank) - queued(r, used);
+
+	return share(used->ran_ns, used) < outside ? share(used->ran_ns, used) : outside;
+}
+
+static double computing_most(const struct reasons *r, const struct usage_rank *used)
+{
+	double outside = outside_of(r, used->rank);
 
 	return share(used->ran_ns, used) < outside ? share(used->ran_ns, used) : outside;
 }
@@ -320,10 +330,11 @@ static bool find_calls(const struct reasons *r, const struct subject *s, struct 
 
 static bool find_computes(const struct reasons *r, const struct subject *s, struct slow_reason *ret)
 {
-	ret->own = computing(r, s->used);
-	ret->usual = usual(r, s->used->rank, computing);
+	ret->own = computing_least(r, s->used);
+	ret->usual = usual(r, s->used->rank, computing_most);
 	ret->share = ret->own - ret->usual;
-	return s->used->has_queue && ret->share >= r->least;
+	return s->used->has_queue && ret->share >= least_computing &&
+	       ret->own >= more_computing * ret->usual;
 }
 
 /* ---- All rules ---- */

@@ -11,7 +11,7 @@
 
 struct rankset;
 
-enum { USAGE_MAX_OTHERS = 8, USAGE_MAX_PROCESSORS = 1 << 16 };
+enum { USAGE_MAX_OTHERS = 16, USAGE_MAX_PROCESSORS = 1 << 16 };
 
 /* The main thread of a rank, if nothing else is said. */
 struct usage_rank {
