@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -114,16 +113,6 @@ bool node_is_alive(const struct node *node, int rank)
 }
 
 /* ---- The segments ---- */
-
-void node_raise_file_limit(size_t needed)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= needed + 64)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 static void keep(struct local *local, int fd)
 {
@@ -459,6 +448,14 @@ static int num_looks(const struct node_look_options *options)
 	return options->measures ? MEASURE_LOOKS : STACK_LOOKS;
 }
 
+/* What is not read in each of the many samples of a look that measures. */
+static unsigned too_costly(const struct node_look_options *options, int number)
+{
+	if (!options->measures || number == 0)
+		return 0;
+	return number % 10 ? SAMPLER_QUEUES | SAMPLER_BLOCKED : SAMPLER_QUEUES;
+}
+
 /* Of num_looks() samples, evenly within span_ns from begin_ns on, those from `first` to before
  * `end`; of these ranks (NULL: all), in the last one of all. -1: there are no stacks at all. */
 static int sample_evenly(struct node *node, const struct node_look_options *options, unsigned flags,
@@ -468,8 +465,7 @@ static int sample_evenly(struct node *node, const struct node_look_options *opti
 	int result = 0, last = num_looks(options) - 1;
 
 	for (int i = first; i < end; i++) {
-		/* More often would cost more than it tells. */
-		unsigned without = options->measures && i > 0 && i < last ? SAMPLER_QUEUES : 0;
+		unsigned without = i < last ? too_costly(options, i) : 0;
 		struct samples *more;
 		size_t num;
 

@@ -15,6 +15,7 @@ void usage_bytes_rank(struct codec *c, struct usage_rank *rank)
 {
 	CODEC_NEAR(c, rank->node_rank, rank->rank, 0, SHARE_MAX_RANKS);
 	CODEC(c, rank->interval_ns);
+	codec_refuse(c, !rank->interval_ns);
 	CODEC_FLAGS(c, &rank->has_queue, &rank->is_uninterruptible);
 	CODEC(c, rank->ran_ns);
 	CODEC(c, rank->queued_ns);
