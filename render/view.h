@@ -16,6 +16,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct slow_rank;
+
 /* The formats of an answer. */
 enum format {
 	FORMAT_TEXT,
@@ -94,6 +96,8 @@ void view_slow_json(const struct view *view);
 /* What lp says of it: one paragraph; a member "slow". Nothing if view->answer has none. */
 void view_slow_glance(const struct view *view);
 void view_slow_glance_json(const struct view *view);
+/* Why a rank is slow, in one line; it has reasons. */
+const char *view_slow_reasons(const struct view *view, const struct slow_rank *rank);
 /* groups: a row per group: ranks, where, iteration, since. */
 void view_groups(const struct view *view);
 void view_groups_json(const struct view *view);

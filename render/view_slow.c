@@ -180,6 +180,15 @@ static const char *reason_text(const struct view *view, const struct slow_reason
 	return "";
 }
 
+const char *view_slow_reasons(const struct view *view, const struct slow_rank *rank)
+{
+	struct text_list list = {view->arena, NULL};
+
+	for (size_t i = 0; i < rank->num_reasons; i++)
+		text_list_add(&list, "; ", reason_text(view, &rank->reasons[i]));
+	return list.text;
+}
+
 static void print_why(const struct view *view, const struct slow *slow,
 		      const struct slow_rank *rank)
 {
