@@ -25,9 +25,15 @@ static double percent(double share)
 	return 100 * share;
 }
 
+/* What a snapshot claims may be anything. */
+static uint64_t whole(double ns)
+{
+	return ns > 0 ? (ns < 1e18 ? (uint64_t)ns : (uint64_t)1e18) : 0;
+}
+
 static struct label_time time_of(double ns)
 {
-	return label_time(ns > 0 ? (uint64_t)ns : 0);
+	return label_time(whole(ns));
 }
 
 static struct rankset *named(const struct view *view, const struct slow *slow)
@@ -198,7 +204,7 @@ static void print_why(const struct view *view, const struct slow *slow,
 		return;
 	if (slow->is_measured)
 		text_wrap(view, 2,
-			  "why: not known. It lacked no processor, and waited for no disk");
+			  "why: not known: nothing that was measured takes enough of the time");
 	else
 		text_wrap(view, 2, "why: not measured; \"slow\" in the running job does that");
 }
@@ -294,6 +300,12 @@ void view_slow(const struct view *view)
 	const struct slow *slow = slow_of(view);
 
 	print_headline(view, slow);
+	if (slow->is_quiet)
+		text_wrap(view, 2,
+			  "That was before: no rank has begun an iteration for %s; \"lp\" says who "
+			  "is "
+			  "waited for now",
+			  time_of(slow->quiet_ns).text);
 	for (size_t i = 0; i < slow->num_slow && i < MOST_RANKS; i++)
 		print_rank(view, slow, &slow->ranks[i]);
 	if (slow->num_slow > MOST_RANKS)
@@ -376,10 +388,10 @@ static void write_stretch(struct json *json, const struct view *view,
 	json_object(json, "stretch");
 	json_text(json, "from", call_text(view, stretch->from));
 	json_text(json, "to", call_text(view, stretch->to));
-	json_seconds(json, "own_s", (uint64_t)stretch->own_ns);
-	json_seconds(json, "others_s", (uint64_t)stretch->others_ns);
-	json_seconds(json, "most_s", (uint64_t)stretch->most_ns);
-	json_seconds(json, "before_s", (uint64_t)stretch->before_ns);
+	json_seconds(json, "own_s", whole(stretch->own_ns));
+	json_seconds(json, "others_s", whole(stretch->others_ns));
+	json_seconds(json, "most_s", whole(stretch->most_ns));
+	json_seconds(json, "before_s", whole(stretch->before_ns));
 	json_end_object(json);
 }
 
@@ -395,7 +407,7 @@ static void write_rank(struct json *json, const struct view *view, const struct 
 		write_stretch(json, view, &rank->stretch);
 	if (rank->since_iteration) {
 		json_count(json, "since_iteration", rank->since_iteration);
-		json_seconds(json, "since_s", (uint64_t)rank->since_ns);
+		json_seconds(json, "since_s", whole(rank->since_ns));
 	}
 	if (rank->sample)
 		json_text(json, "where", label_user_place(view, rank->sample->path, LABEL_FULL));
@@ -434,7 +446,8 @@ void view_slow_json(const struct view *view)
 		json_text(json, "loop", label_loop(view, slow->loop, LABEL_FULL));
 		json_count(json, "first_iteration", slow->first_step);
 		json_count(json, "last_iteration", slow->last_step);
-		json_seconds(json, "span_s", (uint64_t)slow->span_ns);
+		json_seconds(json, "span_s", whole(slow->span_ns));
+		json_bool(json, "past", slow->is_quiet);
 	}
 	json_array(json, "slow");
 	for (size_t i = 0; i < slow->num_slow; i++)

@@ -8,6 +8,8 @@
 #include "analysis/slow/slow_private.h"
 #include "model/arena.h"
 #include "model/job/job.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
 
 /* The last of many ranks that vary a little is late each time. */
 static const double least_turns = 0.2;
@@ -250,12 +252,31 @@ static struct slow *judge(struct arena *arena, const struct job *job,
 	return slow;
 }
 
+/* Have the iterations ended, as in a hang? */
+static void find_quiet(const struct job *job, const struct slow_steps *steps, struct slow *slow)
+{
+	double longest = job->look_seconds > 1 ? job->look_seconds * 1e9 : 1e9;
+
+	if (slow->kind == SLOW_NOT_KNOWN || slow->source != SLOW_BY_ITERATIONS)
+		return;
+	slow->quiet_ns = INFINITY;
+	for (uint32_t i = 0; i < steps->num_ranks; i++) {
+		uint64_t now = steps->lanes[i]->model->now_ns, end = steps->span[i][1];
+
+		slow->quiet_ns = fmin(slow->quiet_ns, now > end ? (double)(now - end) : 0);
+	}
+	for (uint32_t k = steps->now; k < steps->num_steps; k++)
+		longest = fmax(longest, 2.0 * slow_time_of(steps, 0, k)->all);
+	slow->is_quiet = slow->quiet_ns > longest;
+}
+
 struct slow *slow_find(struct arena *arena, const struct job *job, const struct progress *progress,
 		       const struct stack_facts *stacks)
 {
 	struct slow_steps *steps = slow_steps_find(arena, job, progress, stacks, 0);
 	struct slow *slow = judge(arena, job, steps, stacks);
 
+	find_quiet(job, steps, slow);
 	if (slow->kind != SLOW_NOT_KNOWN)
 		slow_reasons_find(arena, job, steps, stacks, slow);
 	return slow;
@@ -264,10 +285,11 @@ struct slow *slow_find(struct arena *arena, const struct job *job, const struct 
 struct slow *slow_glance(struct arena *arena, const struct job *job,
 			 const struct progress *progress)
 {
-	struct slow *slow =
-		judge(arena, job, slow_steps_find(arena, job, progress, NULL, GLANCE_EVENTS), NULL);
+	struct slow_steps *steps = slow_steps_find(arena, job, progress, NULL, GLANCE_EVENTS);
+	struct slow *slow = judge(arena, job, steps, NULL);
 
-	return slow->kind == SLOW_RANKS && slow->source == SLOW_BY_ITERATIONS &&
+	find_quiet(job, steps, slow);
+	return slow->kind == SLOW_RANKS && slow->source == SLOW_BY_ITERATIONS && !slow->is_quiet &&
 			       slow->ranks[0].loss >= slow_limits.clear_loss
 		       ? slow
 		       : NULL;

@@ -128,9 +128,11 @@ struct slow {
 	uint32_t num_ranks, num_steps;
 	uint64_t first_step, last_step; /* iterations, as `loops` counts them */
 	double span_ns;                 /* of all steps */
-	double inside;                  /* mean share of time inside MPI */
-	double turns;                   /* lost to whoever is last in each step */
-	struct slow_rank *ranks;        /* SLOW_RANKS: by loss, the worst first */
+	double quiet_ns;                /* since a rank last began an iteration */
+	bool is_quiet;           /* that is longer than iterations take: these are of the past */
+	double inside;           /* mean share of time inside MPI */
+	double turns;            /* lost to whoever is last in each step */
+	struct slow_rank *ranks; /* SLOW_RANKS: by loss, the worst first */
 	size_t num_slow;
 	/* What half of the ranks or more suffer from, and any that is throttled; each as the worst
 	 * of its `having` has it. */

@@ -57,8 +57,8 @@ static uint64_t work_little(int rank, int step)
 	return 1;
 }
 
-/* calls: MPI_Test without success in each step of rank 2, as an extra call. */
-static struct job *make_job(work_fn *work, int num_steps, uint64_t mpi_ms)
+/* after_ms: since then nobody has moved. */
+static struct job *make_stuck_job(work_fn *work, int num_steps, uint64_t mpi_ms, uint64_t after_ms)
 {
 	struct job *job = job_create();
 	struct sim_rank *sim[RANKS];
@@ -80,11 +80,18 @@ static struct job *make_job(work_fn *work, int num_steps, uint64_t mpi_ms)
 			sim_leave(sim[r]);
 		}
 	}
-	for (int r = 0; r < RANKS; r++)
+	for (int r = 0; r < RANKS; r++) {
+		sim_stay(sim[r], after_ms);
 		sim_add(job, sim[r]);
+	}
 	job_model_finish(job->model);
 	job->look_seconds = 1;
 	return job;
+}
+
+static struct job *make_job(work_fn *work, int num_steps, uint64_t mpi_ms)
+{
+	return make_stuck_job(work, num_steps, mpi_ms, 0);
 }
 
 struct found {
@@ -181,6 +188,21 @@ static void test_stretch(void **state)
 	assert_int_equal(found.slow->ranks[0].since_iteration, 0);
 	assert_float_equal(found.slow->ranks[0].stretch.own_ns / SIM_MS, 20.5, 0.5);
 	assert_float_equal(found.slow->ranks[0].loss, 10.5 / 21.5, 0.05);
+	done(&found);
+}
+
+/* What was before a hang is told as such, and not by lp. */
+static void test_stuck(void **state)
+{
+	struct found found = find(make_stuck_job(work_double, STEPS, 1, 20000));
+
+	(void)state;
+	assert_int_equal(found.slow->kind, SLOW_RANKS);
+	assert_true(found.slow->is_quiet);
+	assert_null(slow_glance(found.arena, found.job, found.progress));
+	done(&found);
+	found = find(make_stuck_job(work_double, STEPS, 1, 30));
+	assert_false(found.slow->is_quiet);
 	done(&found);
 }
 
@@ -433,6 +455,7 @@ int main(void)
 		cmocka_unit_test(test_kinds),   cmocka_unit_test(test_stretch),
 		cmocka_unit_test(test_glance),  cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_reasons), cmocka_unit_test(test_healthy),
+		cmocka_unit_test(test_stuck),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
