@@ -387,10 +387,7 @@ int session_refresh(struct session *session, struct pdb_error *err)
 
 int session_measure(struct session *session, int milliseconds, struct pdb_error *err)
 {
-	if (look_again(session, milliseconds, true, err) < 0)
-		return -1;
-	/* Of very large jobs looks leave them out. */
-	return session_get_more(session, NULL, SHARE_DETAILS, err);
+	return look_again(session, milliseconds, true, err);
 }
 
 int session_be_sure(struct session *session, struct pdb_error *err)

@@ -10,6 +10,7 @@
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
+#include "model/sorted.h"
 
 /* The last of many ranks that vary a little is late each time. */
 static const double least_turns = 0.2;
@@ -136,20 +137,29 @@ static const struct sample *find_sample(struct arena *arena, const struct job *j
 	return best;
 }
 
-static void tell_rank(struct arena *arena, const struct job *job, const struct slow_steps *steps,
-		      const struct step_total *totals, const struct stack_facts *stacks,
-		      uint32_t index, struct slow_rank *rank)
+static struct slow_rank make_rank(const struct slow_steps *steps, const struct step_total *totals,
+				  uint32_t index)
 {
-	uint32_t num = steps->num_steps - steps->now, change;
+	uint32_t num = steps->num_steps - steps->now;
 	struct sums sums = sum_up(steps, totals, index, steps->now, steps->num_steps);
 
-	*rank = (struct slow_rank){
+	return (struct slow_rank){
 		.rank = steps->ranks[index],
 		.loss = sums.mean * num / ((sums.all + sums.others_all) / 2),
 		.outside = sums.outside / sums.all,
 		.others = sums.others_outside / sums.others_all,
 		.num_longer = sums.num_longer,
 	};
+}
+
+static void tell_rank(struct arena *arena, const struct job *job, const struct slow_steps *steps,
+		      const struct step_total *totals, const struct stack_facts *stacks,
+		      struct slow_rank *rank)
+{
+	uint32_t index = (uint32_t)sorted_first_rank(rank->rank, steps->ranks, steps->num_ranks,
+						     sizeof(*steps->ranks));
+	uint32_t change;
+
 	if (stacks)
 		rank->sample =
 			find_sample(arena, job, stack_facts_get(stacks, rank->rank), rank->rank);
@@ -197,9 +207,10 @@ static void find_ranks(struct arena *arena, const struct job *job, const struct 
 	for (uint32_t i = 0; i < steps->num_ranks; i++)
 		if (is_slow[i] && sum_up(steps, totals, i, steps->now, steps->num_steps).mean >=
 					  slow_limits.like_worst * worst)
-			tell_rank(arena, job, steps, totals, stacks, i,
-				  &slow->ranks[slow->num_slow++]);
+			slow->ranks[slow->num_slow++] = make_rank(steps, totals, i);
 	qsort(slow->ranks, slow->num_slow, sizeof(*slow->ranks), compare_loss);
+	for (size_t i = 0; i < slow->num_slow && i < SLOW_MAX_TOLD; i++)
+		tell_rank(arena, job, steps, totals, stacks, &slow->ranks[i]);
 }
 
 static enum slow_kind find_kind(const struct slow *slow)

@@ -58,6 +58,8 @@ struct slow_limits {
 };
 extern const struct slow_limits slow_limits;
 
+enum { SLOW_MAX_TOLD = 16 };
+
 enum slow_source { SLOW_BY_NOTHING, SLOW_BY_ITERATIONS, SLOW_BY_SLICES, SLOW_BY_SAMPLES };
 
 enum slow_kind {
@@ -129,9 +131,10 @@ struct slow {
 	uint64_t first_step, last_step; /* iterations, as `loops` counts them */
 	double span_ns;                 /* of all steps */
 	double quiet_ns;                /* since a rank last began an iteration */
-	bool is_quiet;           /* that is longer than iterations take: these are of the past */
-	double inside;           /* mean share of time inside MPI */
-	double turns;            /* lost to whoever is last in each step */
+	bool is_quiet; /* that is longer than iterations take: these are of the past */
+	double inside; /* mean share of time inside MPI */
+	double turns;  /* lost to whoever is last in each step */
+	/* The worst SLOW_MAX_TOLD have a stretch, a sample and reasons. */
 	struct slow_rank *ranks; /* SLOW_RANKS: by loss, the worst first */
 	size_t num_slow;
 	/* What half of the ranks or more suffer from, and any that is throttled; each as the worst

@@ -11,7 +11,7 @@ struct stack_fact;
 struct stack_facts;
 
 /* Of what is known, so many steps count at most. */
-enum { SLOW_MAX_STEPS = 1024 };
+enum { SLOW_MAX_STEPS = 1024, SLOW_MIN_STEPS = 64, SLOW_MAX_TIMES = 16 << 20 };
 
 /* A rank in a step: ns, or 0 and 1 of a sample. */
 struct slow_time {

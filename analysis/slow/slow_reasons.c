@@ -48,10 +48,9 @@ static double share(uint64_t part_ns, const struct usage_rank *used)
 
 static double outside_of(const struct reasons *r, int rank)
 {
-	for (uint32_t i = 0; i < r->num_ranks; i++)
-		if (r->ranks[i] == rank)
-			return r->outside[i];
-	return 0;
+	size_t at = sorted_first_rank(rank, r->ranks, r->num_ranks, sizeof(*r->ranks));
+
+	return at < r->num_ranks && r->ranks[at] == rank ? r->outside[at] : 0;
 }
 
 /* Ready without a processor, as far as it was outside MPI: one that waits inside by looking again
@@ -279,7 +278,7 @@ static bool find_frequency(const struct reasons *r, const struct subject *s,
 static bool find_faults(const struct reasons *r, const struct subject *s, struct slow_reason *ret)
 {
 	ret->own = faults(r, s->used);
-	ret->usual = usual(r, s->used->rank, faults);
+	ret->usual = s->slow ? usual(r, s->used->rank, faults) : 0;
 	ret->number = s->node ? s->node->swapped_in : 0;
 	return ret->own >= least_faults && (!s->slow || ret->own >= 4 * ret->usual);
 }
@@ -455,7 +454,7 @@ void slow_reasons_find(struct arena *arena, const struct job *job, const struct 
 		return;
 	find_outside(&r, steps);
 	ask_all(&r, slow);
-	for (size_t i = 0; i < slow->num_slow; i++) {
+	for (size_t i = 0; i < slow->num_slow && i < SLOW_MAX_TOLD; i++) {
 		struct slow_rank *rank = &slow->ranks[i];
 		struct subject subject = subject_of(&r, rank->rank, rank);
 

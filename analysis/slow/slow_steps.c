@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Steps of ranks: iterations, slices of time, or samples. */
+#include <math.h>
+
 #include "analysis/evidence/stack_facts.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
@@ -185,6 +187,14 @@ static double look_ns(const struct job *job)
 	return (job->look_seconds > 1 ? job->look_seconds : 1) * (double)SECOND_NS;
 }
 
+/* So that the times of a million ranks fit into memory, too. */
+static uint64_t max_steps(const struct slow_steps *steps)
+{
+	uint64_t fit = SLOW_MAX_TIMES / steps->num_ranks;
+
+	return fit > SLOW_MAX_STEPS ? SLOW_MAX_STEPS : fit < SLOW_MIN_STEPS ? SLOW_MIN_STEPS : fit;
+}
+
 static bool take_iterations(struct arena *arena, const struct job *job,
 			    const struct progress *progress, struct slow_steps *steps)
 {
@@ -198,8 +208,8 @@ static bool take_iterations(struct arena *arena, const struct job *job,
 	if (loop == progress->num_loops)
 		return false;
 	header = progress->loops[loop].header;
-	if (last - first + 1 > SLOW_MAX_STEPS)
-		first = last - SLOW_MAX_STEPS + 1;
+	if (last - first + 1 > max_steps(steps))
+		first = last - max_steps(steps) + 1;
 	steps->source = SLOW_BY_ITERATIONS;
 	steps->loop = loop;
 	steps->first = first;
@@ -225,7 +235,9 @@ static bool take_iterations(struct arena *arena, const struct job *job,
 static void add_outside(struct slow_time *times, double from, double slice, double begin,
 			double end)
 {
-	for (int k = 0; k < SLICES; k++) {
+	int first = begin > from ? (int)fmin((begin - from) / slice, SLICES) : 0;
+
+	for (int k = first; k < SLICES && from + k * slice < end; k++) {
 		double left = from + k * slice, right = left + slice;
 		double a = begin > left ? begin : left, b = end < right ? end : right;
 

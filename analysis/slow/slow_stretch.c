@@ -9,6 +9,7 @@
 #include "model/job/model.h"
 #include "model/job/names.h"
 #include "model/job/sample.h"
+#include "model/sorted.h"
 
 /* Of a transition out of a call: the rank's own time, and that of the others. */
 struct stretch_sums {
@@ -134,10 +135,14 @@ struct slow_samples slow_samples_outside(struct arena *arena, const struct job *
 		.user = arena_array(arena, 64, sizeof(*found.user)),
 	};
 
-	for (size_t i = 0; i < job->samples->num_samples && found.num_all < 64; i++) {
-		const struct sample *sample = &job->samples->samples[i];
+	const struct sample *all = job->samples->samples;
+	size_t num = job->samples->num_samples;
 
-		if (sample->rank != rank || !sample->is_main || sample->path == CALLPATH_NONE)
+	for (size_t i = sorted_first_rank(rank, all, num, sizeof(*all));
+	     i < num && all[i].rank == rank && found.num_all < 64; i++) {
+		const struct sample *sample = &all[i];
+
+		if (!sample->is_main || sample->path == CALLPATH_NONE)
 			continue;
 		if (fact->outside >> found.num_all++ & 1) {
 			found.samples[found.num] = sample;
