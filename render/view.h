@@ -16,6 +16,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct slow_rank;
+
 /* The formats of an answer. */
 enum format {
 	FORMAT_TEXT,
@@ -90,6 +92,14 @@ void view_lp(const struct view *view);
 void view_lp_json(const struct view *view);
 /* The kind of a verdict in JSON: "computation", "deadlock", ... Static text. */
 const char *view_verdict_name(const struct verdict *verdict);
+/* slow: who holds the others up in a job that moves, and why; view->answer->own is the slow. */
+void view_slow(const struct view *view);
+void view_slow_json(const struct view *view);
+/* What lp says of it: one paragraph; a member "slow". Nothing if view->answer has none. */
+void view_slow_glance(const struct view *view);
+void view_slow_glance_json(const struct view *view);
+/* Why a rank is slow, in one line; it has reasons. */
+const char *view_slow_reasons(const struct view *view, const struct slow_rank *rank);
 /* groups: a row per group: ranks, where, iteration, since. */
 void view_groups(const struct view *view);
 void view_groups_json(const struct view *view);

@@ -20,6 +20,7 @@
 #include "model/monotonic.h"
 #include "model/job/proctable.h"
 #include "model/job/sample.h"
+#include "model/job/usage.h"
 #include "model/wire/proc_bytes.h"
 #include "model/xalloc.h"
 #include "shell/daemons.h"
@@ -412,7 +413,9 @@ void daemons_forget_answer(struct daemons *daemons)
 	job_model_destroy(daemons->answer.model);
 	samples_destroy(daemons->answer.samples);
 	daemons->answer.model = NULL;
+	usage_destroy(daemons->answer.usage);
 	daemons->answer.samples = NULL;
+	daemons->answer.usage = NULL;
 }
 
 void daemons_stop(struct daemons *daemons)

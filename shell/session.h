@@ -120,6 +120,10 @@ void session_detach(struct session *session);
  * snapshot stays. */
 int session_refresh(struct session *session, struct pdb_error *err);
 
+/* Look again for so long, and read meanwhile what ranks use (job->usage). Errors as
+ * session_refresh(). */
+int session_measure(struct session *session, int milliseconds, struct pdb_error *err);
+
 /* Look once more, for longer, if that may make the verdict more certain. Errors as
  * session_refresh(); the last look then stays. */
 int session_be_sure(struct session *session, struct pdb_error *err);

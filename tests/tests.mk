@@ -26,6 +26,7 @@ include tests/security/security.mk
 include tests/traces/traces.mk
 include tests/tracing/tracing.mk
 include tests/watch/watch.mk
+include tests/slow/slow.mk
 include tests/slurm/slurm.mk
 include tests/campaign/campaign.mk
 include tests/verdicts/verdicts.mk

@@ -155,6 +155,8 @@ static void add_sample(const struct job *job, struct stack_fact *fact, const str
 		if (!is_polling)
 			call = parent_of(job, function);
 	} else {
+		if (fact->num_samples <= 64)
+			fact->outside |= UINT64_C(1) << (fact->num_samples - 1);
 		fact->num_outside++;
 	}
 	if (fact->num_samples > 1 && call != fact->call) {

@@ -24,6 +24,7 @@
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
+#include "model/job/usage.h"
 #include "model/decoder.h"
 #include "model/wire/proc_bytes.h"
 #include "model/wire/share.h"
@@ -157,6 +158,8 @@ static void forget_all(struct job *job)
 	job->model = NULL;
 	samples_destroy(job->samples);
 	job->samples = samples_create();
+	usage_destroy(job->usage);
+	job->usage = NULL;
 	for (size_t i = 0; i < table->num_procs; i++)
 		job_add_hole(job, table->procs[i].rank, JOB_HOLE_ENDED);
 }
@@ -189,6 +192,7 @@ void pdbd_node_look(void *argument, const uint8_t *payload, size_t length, struc
 		.all_evidence = question.all_evidence,
 		.keeps = question.keeps,
 		.is_last = question.is_last,
+		.measures = question.measures,
 		.sleep_until = daemon->sleep_until,
 	};
 	if (node_look(daemon->node, &options, &trouble, &err) == 0) {
@@ -272,6 +276,7 @@ void pdbd_node_sample(void *argument, const uint8_t *payload, size_t length, str
 	sample(daemon, ranks, &sampling, &code);
 	struct job samples_only = *daemon->job;
 	samples_only.model = NULL;
+	samples_only.usage = NULL;
 	samples_only.holes = NULL;
 	samples_only.num_holes = 0;
 	samples_only.code = read_code(daemon->job, &code);

@@ -8,6 +8,7 @@
 #include "attach/node/node.h"
 #include "attach/process/procfs.h"
 #include "attach/stacks/sampler.h"
+#include "attach/usage/usage_take.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
@@ -15,12 +16,15 @@
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
+#include "model/job/usage.h"
 #include "model/segment/segment_reader.h"
 
 /* Without any recorder only stacks tell who moves: so many samples, over at least so long. One
  * alone shows somebody outside MPI in nearly every healthy job. */
 #define STACK_LOOKS 4
 #define STACK_LOOK_MS 1000
+/* In a look that measures, so many: shares of time can be told from them. */
+#define MEASURE_LOOKS 50
 /* Ranks of a job whose recorded ranks' message queues are read, too. */
 #define MOST_WITH_QUEUES 4096
 
@@ -35,6 +39,7 @@ struct node {
 
 	/* Between look and commit, as are the models of the locals. */
 	struct samples *samples;
+	struct usage *usage; /* NULL: not measured */
 	uint64_t taken_real_ns;
 	double look_seconds;
 };
@@ -321,6 +326,8 @@ static void forget_looks(struct node *node)
 		local_rank_forget(&node->locals[i]);
 	samples_destroy(node->samples);
 	node->samples = NULL;
+	usage_destroy(node->usage);
+	node->usage = NULL;
 }
 
 /* Open the segments and look at them; -1 when no process is left. */
@@ -341,29 +348,44 @@ static int begin_look(struct node *node, const struct node_look_options *options
 	return all_are_gone(node) ? error_set(err, ERROR_GONE, "the job has ended") : 0;
 }
 
-/* Of STACK_LOOKS samples, evenly within span_ns from begin_ns on, those from `first` to before
+static int num_looks(const struct node_look_options *options)
+{
+	return options->measures ? MEASURE_LOOKS : STACK_LOOKS;
+}
+
+/* What is not read in each of the many samples of a look that measures. */
+static unsigned too_costly(const struct node_look_options *options, int number)
+{
+	if (!options->measures || number == 0)
+		return 0;
+	return number % 10 ? SAMPLER_QUEUES | SAMPLER_BLOCKED : SAMPLER_QUEUES;
+}
+
+/* Of num_looks() samples, evenly within span_ns from begin_ns on, those from `first` to before
  * `end`; of these ranks (NULL: all), in the last one of all. -1: there are no stacks at all. */
 static int sample_evenly(struct node *node, const struct node_look_options *options, unsigned flags,
 			 const struct rankset *ranks, int first, int end, uint64_t begin_ns,
 			 uint64_t span_ns, struct pdb_error *err)
 {
-	int result = 0;
+	int result = 0, last = num_looks(options) - 1;
 
 	for (int i = first; i < end; i++) {
+		unsigned without = i < last ? too_costly(options, i) : 0;
 		struct samples *more;
 
-		if (i > 0 && !options->sleep_until(begin_ns + span_ns * i / (STACK_LOOKS - 1)))
+		if (i > 0 &&
+		    !options->sleep_until(begin_ns + span_ns * (uint64_t)i / (uint64_t)last))
 			break;
-		result = take_samples(node, i + 1 < STACK_LOOKS ? ranks : NULL,
-				      options->max_samples, flags, &more, err);
-		if (result == 0 && options->prepare && i + 1 < STACK_LOOKS)
+		result = take_samples(node, i < last ? ranks : NULL, options->max_samples,
+				      flags & ~without, &more, err);
+		if (result == 0 && options->prepare && i < last)
 			options->prepare(options->context, more);
 		size_t num = more->num_samples;
 		if (result == 0)
 			samples_move(node->samples, more, NULL, true);
 		samples_destroy(more);
 		/* Some may have ended or be refused, and the rest not. */
-		if (i == first && (!ranks || i + 1 == STACK_LOOKS) && (result < 0 || num == 0))
+		if (i == first && (!ranks || i == last) && (result < 0 || num == 0))
 			return result;
 	}
 	samples_sort(node->samples);
@@ -390,7 +412,7 @@ static int sample_between(struct node *node, const struct node_look_options *opt
 	struct rankset *unrecorded = rankset_create();
 	unsigned flags =
 		SAMPLER_BLOCKED | (options->all_threads ? SAMPLER_ALL_THREADS : SAMPLER_AWAITED);
-	bool is_recorded = false;
+	bool is_recorded = false, is_once;
 
 	for (size_t i = 0; i < node->num_locals; i++) {
 		is_recorded |= node->locals[i].fd >= 0;
@@ -400,13 +422,15 @@ static int sample_between(struct node *node, const struct node_look_options *opt
 		if (node->locals[i].num_looks > 1)
 			flags |= SAMPLER_ALL_THREADS;
 	}
-	first = rankset_is_empty(unrecorded) || options->all_evidence ? STACK_LOOKS - 1 : 0;
+	is_once = rankset_is_empty(unrecorded) || options->all_evidence;
+	first = is_once && !options->measures ? STACK_LOOKS - 1 : 0;
 	/* Who waits for whom inside a collective only these tell. Of so big a job it is not asked. */
 	if (!is_recorded || node->job->proctable->size <= MOST_WITH_QUEUES || options->all_evidence)
 		flags |= SAMPLER_QUEUES;
 	if (milliseconds < STACK_LOOK_MS && first == 0)
 		milliseconds = STACK_LOOK_MS;
-	result = sample_evenly(node, options, flags, unrecorded, first, STACK_LOOKS, begin,
+	result = sample_evenly(node, options, flags, options->measures ? NULL : unrecorded, first,
+			       num_looks(options), begin,
 			       first == 0 ? milliseconds * UINT64_C(1000000) : 0, err);
 	rankset_destroy(unrecorded);
 	if (is_recorded)
@@ -421,18 +445,22 @@ int node_look(struct node *node, const struct node_look_options *options, char *
 
 	forget_looks(node);
 	node->samples = samples_create();
-	if (options->all_evidence)
+	if (options->all_evidence && !options->measures)
 		sample_before(node, options);
 	uint64_t begin = monotonic_ns();
 	if (begin_look(node, options, err) < 0) {
 		forget_looks(node);
 		return -1;
 	}
+	struct usage_reading *reading =
+		options->measures ? usage_take_begin(node->job->proctable) : NULL;
 	int sampled = sample_between(node, options, begin, &trouble);
 	if (!options->sleep_until(0)) {
+		usage_take_destroy(reading);
 		forget_looks(node);
 		return error_set(err, ERROR_INTERRUPTED, "interrupted");
 	}
+	node->usage = usage_take_end(reading);
 	for (size_t i = 0; i < node->num_locals; i++)
 		local_rank_read(&node->locals[i]);
 	find_ends(node);
@@ -454,6 +482,9 @@ void node_commit(struct node *node)
 	samples_destroy(job->samples);
 	job->samples = node->samples;
 	node->samples = NULL;
+	usage_destroy(job->usage);
+	job->usage = node->usage;
+	node->usage = NULL;
 	forget_looks(node);
 }
 

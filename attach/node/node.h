@@ -17,6 +17,9 @@ struct node_look_options {
 	bool all_evidence;
 	bool keeps;   /* segments with traces stay open, so that a last look finds them */
 	bool is_last; /* ranks have ended: what was kept of them answers */
+	/* Also read between the two looks what ranks use (model/job/usage.h), and take more stacks
+	 * of all of them, for `slow`. */
+	bool measures;
 	/* Sleep until then (CLOCK_MONOTONIC); false: the look is to be given up, now. */
 	bool (*sleep_until)(uint64_t until_ns);
 	/* Called between the samples of a job without a recorder, or with all evidence, with the

@@ -14,7 +14,7 @@
 #define WHOLE_MACHINE "pid:[4026531836]"
 #define KERNEL_EXITING 0x4 /* PF_EXITING of linux/sched.h, among the flags in stat */
 
-static char *read_all(const char *path, size_t *size_ret)
+char *procfs_read_path(const char *path, size_t *size_ret)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), saved;
 	size_t size = 0, capacity = 1024;
@@ -47,25 +47,31 @@ char *procfs_read(pid_t pid, const char *name, size_t *size_ret)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	return read_all(path, size_ret);
+	return procfs_read_path(path, size_ret);
 }
 
 /* "4019 (name) S 1 ...": the name may hold blanks and brackets, so look for the last one. */
 static int parse_stat(const char *text, struct procfs_stat *ret)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
-	unsigned long long user, system, start;
+	unsigned long long user, system, start, faults, blocked = 0;
 	unsigned int flags;
-	int ppid, num_threads;
+	int ppid, num_threads, processor = -1, last = 0;
 	char state;
 
 	if (!open || !close || close < open)
 		goto bad;
 	if (sscanf(close + 1,
-		   " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %d "
-		   "%*d %llu",
-		   &state, &ppid, &flags, &user, &system, &num_threads, &start) != 7)
+		   " %c %d %*d %*d %*d %*d %u %*u %*u %llu %*u %llu %llu %*d %*d %*d %*d %d "
+		   "%*d %llu%n",
+		   &state, &ppid, &flags, &faults, &user, &system, &num_threads, &start,
+		   &last) != 8)
 		goto bad;
+	if (sscanf(close + 1 + last,
+		   " %*u %*d %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*d %d %*u %*u "
+		   "%llu",
+		   &processor, &blocked) < 1)
+		processor = -1;
 	ret->pid = (pid_t)strtol(text, NULL, 10);
 	ret->ppid = ppid;
 	ret->state = state;
@@ -73,6 +79,9 @@ static int parse_stat(const char *text, struct procfs_stat *ret)
 	ret->is_ending = state == 'Z' || state == 'X' || flags & KERNEL_EXITING;
 	ret->start_ticks = start;
 	ret->cpu_ticks = user + system;
+	ret->major_faults = faults;
+	ret->block_ticks = blocked;
+	ret->processor = processor;
 	snprintf(ret->comm, sizeof(ret->comm), "%.*s", (int)(close - open - 1), open + 1);
 	return 0;
 bad:
@@ -330,7 +339,7 @@ void procfs_user_name(uid_t uid, char *buffer, size_t size)
 /* 0 also where the kernel has no Yama. */
 static int yama_scope(void)
 {
-	char *text = read_all("/proc/sys/kernel/yama/ptrace_scope", NULL);
+	char *text = procfs_read_path("/proc/sys/kernel/yama/ptrace_scope", NULL);
 	int scope = text ? atoi(text) : 0;
 
 	free(text);

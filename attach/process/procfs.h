@@ -19,6 +19,9 @@ struct procfs_stat {
 	char comm[32];        /* the kernel's short name */
 	uint64_t start_ticks; /* tells a process from a later one with the same pid */
 	uint64_t cpu_ticks;   /* processor time used so far, sysconf(_SC_CLK_TCK) a second */
+	uint64_t major_faults; /* page faults that waited for a disk so far */
+	uint64_t block_ticks; /* waited for disks so far; 0, too, if the kernel does not count it */
+	int processor;        /* that it runs on, or ran on last; -1: not told */
 };
 
 /* Of a process (tid 0) or of one of its threads. -1: no such process. */
@@ -63,6 +66,9 @@ void procfs_user_name(uid_t uid, char *buffer, size_t size);
 /* All of /proc/PID/NAME, at most 16 MiB, with a zero byte behind it. The caller frees. NULL with
  * errno set. *size_ret (may be NULL) is without that byte. */
 char *procfs_read(pid_t pid, const char *name, size_t *size_ret);
+
+/* The same of any file, such as /proc/stat. */
+char *procfs_read_path(const char *path, size_t *size_ret);
 
 /* The value of a variable in the text of /proc/PID/environ; NULL if it is not in there. */
 const char *procfs_getenv(const char *variables, size_t size, const char *name);

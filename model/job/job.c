@@ -10,6 +10,7 @@
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
+#include "model/job/usage.h"
 
 struct job *job_create(void)
 {
@@ -31,6 +32,7 @@ void job_destroy(struct job *job)
 	job_clear_holes(job);
 	free(job->crashes);
 	samples_destroy(job->samples);
+	usage_destroy(job->usage);
 	free(job->probes);
 	job_model_destroy(job->model);
 	code_store_destroy(job->code);

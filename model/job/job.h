@@ -7,6 +7,7 @@
 struct code_probe;
 struct code_store;
 struct names;
+struct usage;
 
 /* How a process ended, as far as its host still knows; nothing of it: all is zero. */
 struct job_end {
@@ -49,6 +50,7 @@ struct job {
 	struct code_store *code; /* of functions in which stacks are, as far as it was looked for */
 	struct job_model *model; /* NULL: no rank has a recorder */
 	struct samples *samples; /* may be empty */
+	struct usage *usage;     /* during the look; NULL: that was not measured */
 	bool keeps_replaced;     /* samples that are replaced stay until the next look */
 	struct code_probe *probes; /* what the values of samples are of, by number */
 	size_t num_probes;

@@ -144,8 +144,10 @@ static void share_fields(struct codec *c, struct share *share, int num_ranks)
 	if (c->from)
 		memcpy(&share->look_seconds, &bits, sizeof(bits));
 	codec_refuse(c, !(share->look_seconds >= 0 && share->look_seconds < 1e9));
-	for (size_t i = 0; i < SHARE_NUM_COLUMNS && codec_goes_on(c); i++)
+	for (size_t i = 0; i < SHARE_USAGE && codec_goes_on(c); i++)
 		column_fields(c, &share->columns[i], num_ranks);
+	if (codec_has_part(c, share->columns[SHARE_USAGE].num_places > 0))
+		column_fields(c, &share->columns[SHARE_USAGE], num_ranks);
 }
 
 void share_put(const struct share *share, struct buffer *b)

@@ -10,11 +10,13 @@
 #include "model/job/names.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
+#include "model/job/usage.h"
 #include "model/sorted.h"
 #include "model/trace/trace.h"
 #include "model/wire/code_bytes.h"
 #include "model/wire/queue_bytes.h"
 #include "model/wire/share_items.h"
+#include "model/wire/usage_bytes.h"
 
 struct filler {
 	struct share *share;
@@ -318,6 +320,24 @@ static void add_holes(struct filler *f, const struct job *job)
 	}
 }
 
+static void add_usage(struct filler *f, const struct usage *usage)
+{
+	for (size_t i = 0; i < usage->num_ranks; i++) {
+		struct usage_rank *rank = &usage->ranks[i];
+		const struct usage_node *node = usage_node(usage, rank);
+
+		if (!is_wanted(f, rank->rank))
+			continue;
+		usage_bytes_rank(&f->codec, rank);
+		end_item(f, SHARE_USAGE);
+		if (node && node->rank == rank->rank) {
+			usage_bytes_node(&f->codec, (struct usage_node *)node);
+			end_item(f, SHARE_USAGE);
+		}
+		end_row(f, SHARE_USAGE, rank->rank);
+	}
+}
+
 /* Frames in no module are of one process: nobody else can tell what is there. */
 static void add_names(struct filler *f)
 {
@@ -373,6 +393,8 @@ void share_fill(struct share *share, const struct job *job, const struct rankset
 	if (parts & SHARE_ANSWERS) {
 		add_samples(&f, job->samples);
 		add_holes(&f, job);
+		if (job->usage)
+			add_usage(&f, job->usage);
 	}
 	if (parts & SHARE_NAMES)
 		add_names(&f);

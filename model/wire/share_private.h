@@ -39,6 +39,8 @@ enum share_column_id {
 	SHARE_CODE_COLUMN,  /* items only: functions of machine code */
 	SHARE_TRACE_COLUMN, /* of each lane: its trace */
 	SHARE_QUEUES,       /* of each sample: message queues; an empty item: none are known */
+	/* What the rank used; of the lowest rank of a node its node, too. Older shares have none. */
+	SHARE_USAGE,
 	SHARE_NUM_COLUMNS
 };
 
@@ -49,7 +51,7 @@ enum { SHARE_TRACE_NONE, SHARE_TRACE_IS_THERE, SHARE_TRACE_NOTE };
 /* Are items of the column practically never the same, so that nobody looks? */
 static inline bool share_is_own(enum share_column_id id)
 {
-	return id == SHARE_PROCESS || id == SHARE_TIMES || id == SHARE_STAYS ||
+	return id == SHARE_PROCESS || id == SHARE_TIMES || id == SHARE_USAGE || id == SHARE_STAYS ||
 	       id == SHARE_RING_TIMES || id == SHARE_SAMPLE_TIMES;
 }
 

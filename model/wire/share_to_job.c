@@ -6,9 +6,11 @@
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/model_pool.h"
+#include "model/job/usage.h"
 #include "model/wire/code_bytes.h"
 #include "model/wire/share_items.h"
 #include "model/wire/share_read.h"
+#include "model/wire/usage_bytes.h"
 
 /* Read each item of a column, by rank. read() returns -1 and *err, or leaves r->in.is_bad. */
 static int read_each(struct share_reader *r, struct job *job, enum share_column_id id,
@@ -110,6 +112,35 @@ static int read_hole(struct share_reader *r, struct job *job, int rank, size_t n
 	return 0;
 }
 
+/* The first item is the rank's, the second one that of the node. */
+static int read_usage(struct share_reader *r, struct job *job, int rank, size_t number,
+		      struct pdb_error *err)
+{
+	struct usage_rank used = {.rank = rank};
+	struct usage_node node = {.rank = rank};
+
+	(void)err;
+	if (!job->usage)
+		job->usage = usage_create();
+	share_reader_begin(r, SHARE_USAGE, rank, number);
+	if (number == 0)
+		usage_bytes_rank(&r->own, &used);
+	else
+		usage_bytes_node(&r->own, &node);
+	share_reader_end(r);
+	r->in.is_bad |= number > 1;
+	decoder_charge(&r->in, 1, sizeof(used) + sizeof(node));
+	if (number == 0 && !r->in.is_bad)
+		usage_add_rank(job->usage, &used);
+	else if (!r->in.is_bad)
+		usage_add_node(job->usage, &node);
+	if (r->in.is_bad) {
+		usage_rank_deinit(&used);
+		usage_node_deinit(&node);
+	}
+	return 0;
+}
+
 static int read_code(struct share_reader *r, struct job *job, struct pdb_error *err)
 {
 	size_t num = r->share->columns[SHARE_CODE_COLUMN].items.num;
@@ -140,6 +171,8 @@ int share_to_job(const struct share *share, struct job *job, struct pdb_error *e
 		status = read_each(&r, job, SHARE_SAMPLES, share_read_sample, err);
 	if (status == 0)
 		status = read_each(&r, job, SHARE_HOLES, read_hole, err);
+	if (status == 0)
+		status = read_each(&r, job, SHARE_USAGE, read_usage, err);
 	if (status == 0)
 		status = share_read_names(&r, job, err);
 	if (status == 0)

@@ -496,6 +496,7 @@ void view_lp(const struct view *view)
 	print_first_line(view);
 	if (verdict->kind == VERDICT_NONE) {
 		print_why_none(view);
+		view_slow_glance(view);
 	} else if (verdict->kind == VERDICT_UNKNOWN) {
 		print_why_unknown(view);
 	} else if (verdict->kind == VERDICT_CRASHED) {

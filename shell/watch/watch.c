@@ -135,6 +135,8 @@ static int go_round(struct watch *watch, struct pdb_error *err)
 		return watch_confirm(watch, err);
 	}
 	watch->confirm_ns = 0;
+	if (!watch->is_hang && !watch->is_over && watch->wants_why)
+		return watch_tell_why(watch, err);
 	if (!watch->is_hang && !watch->is_over && is_time(watch))
 		return watch_look_closely(watch, err);
 	return 0;

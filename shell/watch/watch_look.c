@@ -43,7 +43,7 @@ static void feed_pace(struct watch *watch)
 	pace_report(watch->pace, &watch->report);
 	/* No rank is slow while none moves. */
 	if (watch->report.kind == PACE_MOVING)
-		watch_rates_add(watch->rates, watch->looks, &watch->teller);
+		watch->wants_why |= watch_rates_add(watch->rates, watch->looks, &watch->teller);
 }
 
 /* The whole job is stopped, as batch systems do; it will continue later. */

@@ -76,7 +76,8 @@ static void tell_slow_ranks(struct watch_rates *rates, const struct rates_report
 	arena_destroy(arena);
 }
 
-static void note_slow_ranks(struct watch_rates *rates, const struct rates_report *report,
+/* True: some were not reported before. */
+static bool note_slow_ranks(struct watch_rates *rates, const struct rates_report *report,
 			    struct watch_teller *teller)
 {
 	struct rankset *ranks = rankset_create();
@@ -98,6 +99,7 @@ static void note_slow_ranks(struct watch_rates *rates, const struct rates_report
 		rankset_remove_set(rates->slow_ranks, rates->slow_ranks);
 	}
 	rankset_destroy(ranks);
+	return is_news;
 }
 
 static void note_slow_phase(struct watch_rates *rates, const struct rates_report *report,
@@ -125,10 +127,11 @@ static void note_slow_phase(struct watch_rates *rates, const struct rates_report
 	}
 }
 
-void watch_rates_add(struct watch_rates *rates, const struct pace_look *looks,
+bool watch_rates_add(struct watch_rates *rates, const struct pace_look *looks,
 		     struct watch_teller *teller)
 {
 	struct rates_report report;
+	bool is_news;
 
 	for (int i = 0; i < rates->num_ranks; i++)
 		rates->looks[i] = (struct rates_look){
@@ -139,8 +142,9 @@ void watch_rates_add(struct watch_rates *rates, const struct pace_look *looks,
 	rates_add(rates->rates, monotonic_ns(), rates->looks);
 	rates_report(rates->rates, &report);
 	if (report.num_windows == rates->num_windows)
-		return;
+		return false;
 	rates->num_windows = report.num_windows;
-	note_slow_ranks(rates, &report, teller);
+	is_news = note_slow_ranks(rates, &report, teller);
 	note_slow_phase(rates, &report, teller);
+	return is_news;
 }
