@@ -19,6 +19,7 @@
 
 struct code_address;
 struct sampler_cost;
+struct samples;
 struct segment_kept;
 
 /* The stacks that were last sampled by themselves, not as part of a look. */
@@ -134,9 +135,9 @@ int session_sample(struct session *session, const struct rankset *ranks, int tim
  * Borrowed. */
 void session_ask_code(struct session *session, const struct code_question *question);
 /* Read the question's probes in the main threads' stacks of the job's latest samples, where ranks
- * are still at the same place. The samples do not change otherwise. Does nothing for a snapshot. -1
- * and *err. */
-int session_read_values(struct session *session, struct pdb_error *err);
+ * are still at the same place. The samples do not change otherwise. *later_ret: the samples that were
+ * taken for that, which the caller destroys; NULL for cores, snapshots and errors. -1 and *err. */
+int session_read_values(struct session *session, struct samples **later_ret, struct pdb_error *err);
 /* Ask the daemons, if any, for functions that no file on this host has. They are added to the job's
  * code. -1 and *err. */
 int session_read_code(struct session *session, const struct code_address *functions, size_t num,

@@ -200,31 +200,32 @@ void session_ask_code(struct session *session, const struct code_question *quest
 				   question ? question->num_probes : 0);
 }
 
-/* Sample into separate samples, which are the job's meanwhile. */
-static int sample_values(struct session *session, struct samples *samples, struct pdb_error *err)
+int session_read_values(struct session *session, struct samples **later_ret, struct pdb_error *err)
 {
 	const struct node_sampling once = {.times = 1, .sleep_until = interrupt_sleep_until};
-	struct rankset *ranks = proctable_ranks(session->job->proctable);
 	struct job *job = session->job;
+	struct samples *samples = job->samples;
+	struct rankset *ranks;
 	int result;
 
+	*later_ret = NULL;
+	if (session->cores)
+		cores_read_values(session->cores, job);
+	if (session->cores || session_has_ended(session))
+		return 0;
+	/* Sample into separate samples, which are the job's meanwhile. */
+	ranks = proctable_ranks(job->proctable);
 	job->samples = samples_create();
 	result = sample_once(session, ranks, &once, err);
-	if (result == 0)
+	if (result == 0) {
 		samples_adopt_values(samples, job->samples, job->callpaths);
-	samples_destroy(job->samples);
+		*later_ret = job->samples;
+	} else {
+		samples_destroy(job->samples);
+	}
 	job->samples = samples;
 	rankset_destroy(ranks);
 	return result;
-}
-
-int session_read_values(struct session *session, struct pdb_error *err)
-{
-	if (session->cores)
-		cores_read_values(session->cores, session->job);
-	else if (!session_has_ended(session))
-		return sample_values(session, session->job->samples, err);
-	return 0;
 }
 
 int session_read_code(struct session *session, const struct code_address *functions, size_t num,

@@ -9,6 +9,8 @@
 #include "model/job/code.h"
 #include "model/xalloc.h"
 
+#define MAX_MORE 512
+
 struct temporal *temporal_create(const struct callpaths *callpaths, const struct modules *modules,
 				 const struct temporal_source *source)
 {
@@ -208,49 +210,83 @@ bool temporal_add(struct temporal *temporal, uint32_t path)
 	return is_new;
 }
 
-/* The probe for a site: that of the last choice if it reads the same. */
-static uint32_t choose_probe(struct temporal *temporal, const struct temporal_body_loop *loop,
-			     size_t site)
+/* The number of a probe: of an equal one, if there is any. */
+static uint32_t add_probe(struct temporal *temporal, const struct code_probe *probe)
 {
-	const struct loop_variable *variable = &loop->public.variable;
-	const struct temporal_site_key *key = &loop->sites[site]->key;
-	uint32_t before = site < loop->num_chosen ? loop->probes[site] : TEMPORAL_NO_PROBE;
-	struct code_probe probe;
+	for (size_t i = 0; i < temporal->num_probes; i++)
+		if (code_probe_is_same(&temporal->probes[i], probe))
+			return (uint32_t)i;
+	temporal->probes = xgrow(temporal->probes, temporal->num_probes, &temporal->probes_capacity,
+				 sizeof(*temporal->probes));
+	temporal->probes[temporal->num_probes] = *probe;
+	return (uint32_t)temporal->num_probes++;
+}
 
-	if (variable->result != LOOP_VARIABLE_FOUND || !variable->sites[site].is_readable)
-		return TEMPORAL_NO_PROBE;
-	probe = (struct code_probe){
+static uint32_t choose_probe(struct temporal *temporal, const struct loop_variable *variable,
+			     size_t site, const struct temporal_site_key *key)
+{
+	const struct code_probe probe = {
 		.module = key->module,
 		.offset = key->offset,
 		.is_return = key->is_return,
-		.size = variable->variable->size,
-		.is_signed = variable->variable->is_signed,
+		.size = variable->variable ? variable->variable->size : 0,
+		.is_signed = variable->variable && variable->variable->is_signed,
 		.value = variable->sites[site].value,
 	};
-	if (before != TEMPORAL_NO_PROBE && code_probe_is_same(&temporal->probes[before], &probe))
-		return before;
-	temporal->probes = xgrow(temporal->probes, temporal->num_probes, &temporal->probes_capacity,
-				 sizeof(*temporal->probes));
-	temporal->probes[temporal->num_probes] = probe;
-	return (uint32_t)temporal->num_probes++;
+
+	return variable->result == LOOP_VARIABLE_FOUND && variable->sites[site].is_readable
+		       ? add_probe(temporal, &probe)
+		       : TEMPORAL_NO_PROBE;
+}
+
+/* Where a rank that was interrupted in a frame may be in a moment: the other instructions of the
+ * innermost loop there. Else values could be read in a loop that never ends only by chance. */
+static size_t find_more(const struct temporal_body_loop *loop, struct flow_place *places)
+{
+	bool *is_in = NULL;
+	size_t num = 0;
+
+	for (size_t i = 0; i < loop->num_sites; i++) {
+		const struct temporal_site *site = loop->sites[i];
+		const struct flow *flow = site->body->flow;
+		uint32_t inner = flow_loop(flow, site->place);
+
+		if (site->key.is_return || site->place.is_inside)
+			continue;
+		is_in = is_in ?: xcalloc(flow->code->num_insns, sizeof(*is_in));
+		for (uint32_t k = 0; k < flow->code->num_insns && num < MAX_MORE; k++) {
+			if (is_in[k] || !loop_nest_contains(flow->nest, inner, flow->block_of[k]))
+				continue;
+			is_in[k] = true;
+			places[num++] = (struct flow_place){k, false};
+		}
+	}
+	free(is_in);
+	return num;
 }
 
 static void choose_for_loop(struct temporal *temporal, const struct temporal_body *body,
 			    uint32_t index)
 {
 	struct temporal_body_loop *loop = &body->loops[index];
-	struct flow_place *places = xcalloc(loop->num_sites, sizeof(*places));
-	struct loop_variable_site *before = loop->public.variable.sites;
+	struct flow_place *places = xcalloc(loop->num_sites + MAX_MORE, sizeof(*places));
+	struct loop_variable *variable = &loop->public.variable;
+	size_t num = loop->num_sites, num_more = find_more(loop, places + num);
 
-	for (size_t i = 0; i < loop->num_sites; i++)
+	free(variable->sites);
+	for (size_t i = 0; i < num; i++)
 		places[i] = loop->sites[i]->place;
-	loop_variables_choose(body->flow, body->variables, index, places, loop->num_sites,
-			      &loop->public.variable);
-	loop->probes = xreallocarray(loop->probes, loop->num_sites, sizeof(*loop->probes));
-	for (size_t i = 0; i < loop->num_sites; i++)
-		loop->probes[i] = choose_probe(temporal, loop, i);
-	loop->num_chosen = loop->num_sites;
-	free(before);
+	loop_variables_choose(body->flow, body->variables, index, places, num, num_more, variable);
+	loop->probes = xreallocarray(loop->probes, num, sizeof(*loop->probes));
+	for (size_t i = 0; i < num; i++)
+		loop->probes[i] = choose_probe(temporal, variable, i, &loop->sites[i]->key);
+	for (size_t i = num; i < num + num_more; i++)
+		choose_probe(temporal, variable, i,
+			     &(struct temporal_site_key){
+				     .offset = body->code->insns[places[i].insn].address,
+				     .module = loop->public.module,
+			     });
+	loop->num_chosen = num;
 	free(places);
 }
 

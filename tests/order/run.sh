@@ -64,6 +64,10 @@ poisson() {
 	check "$what: bt tells it" has '^#1 is the branch that is first in time'
 	ask 'sample 3 every 20ms' tree
 	check "$what: tree tells it" has '^#1 is the branch that is first in time'
+	ask "save $work/poisson.pdb"
+	"${pdb[@]}" --load "$work/poisson.pdb" --ex order >"$work/answer" 2>&1
+	check "$what: so does a snapshot" has "^First in temporal order: rank $3\\.$"
+	rm "$work/poisson.pdb"
 }
 in_order() {
 	has '1 before 2: doubled is 2 and 8 in the loop at counting.c' &&
