@@ -10,6 +10,7 @@
 #include "model/xalloc.h"
 
 #define MAX_MORE 512
+#define MAX_PLACES 16
 
 struct temporal *temporal_create(const struct callpaths *callpaths, const struct modules *modules,
 				 const struct temporal_source *source)
@@ -27,7 +28,7 @@ static void destroy_body(struct temporal_body *body)
 	for (size_t i = 0; i < body->flow->nest->num_loops; i++) {
 		struct temporal_body_loop *loop = &body->loops[i];
 
-		free(loop->public.latches);
+		free(loop->public.places);
 		free(loop->public.variable.sites);
 		free(loop->sites);
 		free(loop->probes);
@@ -58,6 +59,12 @@ void temporal_destroy(struct temporal *temporal)
 	free(temporal);
 }
 
+static void add_place(struct temporal_loop *loop, uint64_t address)
+{
+	loop->places = xreallocarray(loop->places, loop->num_places + 1, sizeof(*loop->places));
+	loop->places[loop->num_places++] = address;
+}
+
 static void find_latches(struct temporal_body *body)
 {
 	const struct flow *flow = body->flow;
@@ -67,15 +74,26 @@ static void find_latches(struct temporal_body *body)
 		const uint32_t *successors = graph_successors(flow->graph, block, &num);
 
 		for (size_t i = 0; i < num; i++) {
-			struct temporal_loop *loop;
+			uint32_t loop = flow->nest->loop_of[successors[i]];
 
-			if (!flow_is_back_edge(flow, block, successors[i]))
-				continue;
-			loop = &body->loops[flow->nest->loop_of[successors[i]]].public;
-			loop->latches = xreallocarray(loop->latches, loop->num_latches + 1,
-						      sizeof(*loop->latches));
-			loop->latches[loop->num_latches++] = flow_last_insn(flow, block)->address;
+			if (flow_is_back_edge(flow, block, successors[i]))
+				add_place(&body->loops[loop].public,
+					  flow_last_insn(flow, block)->address);
 		}
+	}
+}
+
+/* A loop's first and last instructions may be those of an inlined function; others tell. */
+static void find_places(struct temporal_body *body)
+{
+	const struct flow *flow = body->flow;
+
+	for (uint32_t block = 0; block < flow->num_blocks; block++) {
+		uint32_t index = flow->nest->loop_of[block];
+		struct temporal_loop *loop = index == LOOP_NONE ? NULL : &body->loops[index].public;
+
+		if (loop && loop->num_places < MAX_PLACES)
+			add_place(loop, flow_last_insn(flow, block)->address);
 	}
 }
 
@@ -101,6 +119,7 @@ static struct temporal_body *get_body(struct temporal *temporal, uint32_t module
 			code->insns[body->flow->blocks[header].first].address;
 	}
 	find_latches(body);
+	find_places(body);
 	HASH_ADD_PTR(temporal->bodies, code, body);
 	return body;
 }
@@ -340,7 +359,7 @@ bool temporal_is_innermost_loop(const struct temporal *temporal, const struct te
 	return innermost != LOOP_NONE && &site->body->loops[innermost].public == loop;
 }
 
-size_t temporal_loop_ends(const struct temporal *temporal, struct code_address **ret)
+size_t temporal_loop_places(const struct temporal *temporal, struct code_address **ret)
 {
 	struct temporal_body *body, *next;
 	struct code_address *list = NULL;
@@ -351,11 +370,10 @@ size_t temporal_loop_ends(const struct temporal *temporal, struct code_address *
 		for (uint32_t i = 0; i < body->flow->nest->num_loops; i++) {
 			const struct temporal_loop *loop = &body->loops[i].public;
 
-			for (size_t k = 0; body->loops[i].num_sites && k <= loop->num_latches;
-			     k++) {
+			for (size_t k = 0; body->loops[i].num_sites && k <= loop->num_places; k++) {
 				list = xgrow(list, num, &capacity, sizeof(*list));
 				list[num++] = (struct code_address){
-					loop->module, k ? loop->latches[k - 1] : loop->header};
+					loop->module, k ? loop->places[k - 1] : loop->header};
 			}
 		}
 	}

@@ -172,7 +172,7 @@ static bool choose(struct session *session)
 
 	question->probes = temporal_choose(order->temporal, &question->num_probes);
 	free(order->names);
-	question->num_names = temporal_loop_ends(order->temporal, &order->names);
+	question->num_names = temporal_loop_places(order->temporal, &order->names);
 	question->names = order->names;
 	for (size_t i = 0; i < question->num_names; i++)
 		callpaths_intern(session->job->callpaths, CALLPATH_NONE, order->names[i].module,
