@@ -71,6 +71,7 @@ struct session {
 	bool is_outdated;      /* gdb was on a rank since: the next answer looks again */
 	char *sample_trouble;  /* why there are no stacks at all; NULL: there are some */
 	bool has_given_traces; /* the running command already got the traces of that refresh */
+	bool has_shown_ranks; /* a user has seen how sets of ranks are written, and what that means */
 
 	struct rankset *focus; /* NULL: all */
 

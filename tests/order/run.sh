@@ -61,9 +61,9 @@ poisson() {
 	check "$what: why" has 'before 2: '
 	# Of one look alone, although the stalled rank is at another instruction each time.
 	ask bt
-	check "$what: bt tells it" has '^#1 is the branch that is first in time'
+	check "$what: bt tells it" has '^#1: the least progressed branch'
 	ask 'sample 3 every 20ms' tree
-	check "$what: tree tells it" has '^#1 is the branch that is first in time'
+	check "$what: tree tells it" has '^#1: the least progressed branch'
 	ask "save $work/poisson.pdb"
 	"${pdb[@]}" --load "$work/poisson.pdb" --ex order >"$work/answer" 2>&1
 	check "$what: so does a snapshot" has "^First in temporal order: rank $3\\.$"
