@@ -4,6 +4,8 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "attach/cores/cores.h"
 #include "attach/node/node.h"
@@ -18,6 +20,8 @@
 #include "model/job/sample.h"
 #include "model/monotonic.h"
 #include "model/wire/share.h"
+#include "render/text/text.h"
+#include "render/view.h"
 #include "shell/daemons.h"
 #include "shell/interrupt.h"
 #include "shell/session.h"
@@ -35,10 +39,19 @@ void session_be_quiet(void)
 
 void session_note(const char *text)
 {
+	struct view view = {.out = stderr, .use_unicode = true};
+	struct winsize window;
+
 	if (is_quiet)
 		return;
 	fflush(stdout);
 	spinner_hide();
+	/* Files and pipes get each line in one. */
+	if (isatty(STDERR_FILENO) && ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0) {
+		view.width = window.ws_col ?: 80;
+		text_wrap_behind(&view, "pdb: ", text);
+		return;
+	}
 	for (const char *lead = "pdb: "; text; lead = "     ") {
 		int length = (int)strcspn(text, "\n");
 
