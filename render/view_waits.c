@@ -117,7 +117,8 @@ static const struct table_column columns[] = {
 	 .header = "where",
 	 .flags = TABLE_YIELDS | TABLE_CUT_MIDDLE,
 	 .min_width = 16},
-	{.name = "needs", .header = "waits for", .flags = TABLE_YIELDS, .min_width = 18},
+	/* Last to yield: a number at its end would be lost. */
+	{.name = "needs", .header = "waits for", .min_width = 18},
 };
 
 static void print_table(const struct view *view, const struct wait_groups *groups)

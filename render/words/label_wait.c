@@ -167,8 +167,9 @@ static const char *members_text(const struct view *view, const struct waitfor_ne
 		       of->function, of->number, comm);
 }
 
-/* "MPI_Scatterv, number 25": the collective that the need's actor is in. */
-static const char *collective_name(const struct view *view, uint32_t n)
+/* "MPI_Scatterv, number 25": the collective that the need's actor is in. In tables, where lines
+ * are cut, the link is a blank. */
+static const char *collective_name(const struct view *view, uint32_t n, const char *link)
 {
 	const struct waitfor_need *need = &view->waitfor->needs[n];
 	uint32_t l = waitfor_actor_of_need(view->waitfor, n);
@@ -180,7 +181,7 @@ static const char *collective_name(const struct view *view, uint32_t n)
 		call = "the collective";
 	return need->number == WAITFOR_NOT_KNOWN
 		       ? call
-		       : text_of(view, "%s, number %" PRIu64, call, need->number);
+		       : text_of(view, "%s%s%" PRIu64, call, link, need->number);
 }
 
 static const char *part_text(const struct view *view, uint32_t n, const char *on)
@@ -196,7 +197,7 @@ static const char *part_text(const struct view *view, uint32_t n, const char *on
 			       waitfor->needs[i].peer < 0))
 			waitfor_add_peers(waitfor, i, peers);
 	return text_of(view, "the part of %s%s in %s%s", rankset_count(peers) > 1 ? "one of " : "",
-		       parts_who(view, peers), collective_name(view, n), on);
+		       parts_who(view, peers), collective_name(view, n, ", number "), on);
 }
 
 static const char *lock_text(const struct view *view, uint32_t n, const char *on)
@@ -376,7 +377,7 @@ const char *label_wait_needs(const struct view *view, uint32_t n, const struct r
 	case WAITFOR_LOOK:
 		return text_of(view, "others: change of %s", looked_at_text(view, need));
 	case WAITFOR_PART:
-		return text_of(view, "%s: part in %s%s", who, collective_name(view, n), on);
+		return text_of(view, "%s: part in %s%s", who, collective_name(view, n, " "), on);
 	case WAITFOR_TRANSFER:
 		break;
 	case WAITFOR_THREAD:
