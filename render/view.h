@@ -63,6 +63,7 @@ struct view {
 	bool use_color;                  /* ANSI colours; marks show the same without them */
 	bool is_script;                  /* nobody types: a doubtful answer names the exit status */
 	bool is_known_hang;              /* watching found the hang: the answer does not doubt it */
+	bool is_past;                    /* a snapshot, or ended: no gdb, no other look */
 	bool is_html;                    /* paragraphs and tables for report.h, no drawings */
 	const struct job *job;           /* names are resolved through job->names */
 	const struct progress *progress; /* these are NULL if no rank has a recorder, */

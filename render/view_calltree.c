@@ -209,12 +209,25 @@ static size_t draw(const struct view *view, const struct calltree *tree, bool is
 	return num;
 }
 
-static bool has_times(const struct calltree *tree)
+/* What the marks of the lines above mean. */
+static void print_legend(const struct view *view, const struct calltree *tree)
 {
-	for (size_t n = 0; n < tree->num_nodes; n++)
-		if (tree->nodes[n].time)
-			return true;
-	return false;
+	struct text_list legend = {.arena = view->arena};
+	bool has_times = false, has_arrows = false;
+
+	for (uint32_t n = 0; n < tree->num_nodes; n++) {
+		has_times |= tree->nodes[n].time > 0;
+		has_arrows |= calltree_deviates(tree, n);
+	}
+	if (has_times)
+		text_list_add(&legend, "; ",
+			      "#1: the least progressed branch, \"order\" shows why");
+	if (has_arrows)
+		text_list_add(&legend, "; ", "<-: few ranks");
+	if (tree->has_repeats)
+		text_list_add(&legend, "; ", "2x: in 2 samples");
+	if (legend.text)
+		text_wrap(view, 0, "%s", legend.text);
 }
 
 static const struct rankset *all_ranks(const struct view *view, const struct calltree *tree)
@@ -259,9 +272,7 @@ void view_calltree(const struct view *view)
 	num += draw(view, tree, true);
 	if (!num)
 		text_wrap(view, 0, "There is no stack to show.");
-	if (has_times(tree))
-		text_wrap(view, 0,
-			  "#1 is the branch that is first in time; \"order\" shows the reasons.");
+	print_legend(view, tree);
 	print_thread_waits(view, all_ranks(view, tree));
 }
 

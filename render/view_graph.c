@@ -264,6 +264,12 @@ void view_graph(const struct view *view)
 	if (ascii_graph_print(view, picture.boxes, picture.num_boxes, picture.edges,
 			      picture.num_edges))
 		print_list(view, &picture);
+	for (size_t b = 0; b < picture.num_boxes; b++) {
+		if (picture.boxes[b].is_marked) {
+			parts_print_star(view);
+			break;
+		}
+	}
 	if (picture.num_folded)
 		text_wrap(
 			view, 2,

@@ -100,7 +100,7 @@ static void add_row(struct table *table, const struct view *view, const struct s
 	else
 		table_cell(table, "%.*f", rate > 0 && rate < 10 ? 1 : 0, rate);
 	table_text(table, parts_since(view, group));
-	table_mark(table, parts_mark_as(view, g, ranks, "*"));
+	table_mark(table, parts_mark(view, g, ranks));
 }
 
 static void print_title(const struct view *view, const struct scale *scale)

@@ -117,7 +117,8 @@ static const struct table_column columns[] = {
 	 .header = "where",
 	 .flags = TABLE_YIELDS | TABLE_CUT_MIDDLE,
 	 .min_width = 16},
-	{.name = "needs", .header = "waits for", .flags = TABLE_YIELDS, .min_width = 18},
+	/* Last to yield: a number at its end would be lost. */
+	{.name = "needs", .header = "waits for", .min_width = 18},
 };
 
 static void print_table(const struct view *view, const struct wait_groups *groups)
@@ -200,6 +201,7 @@ static void print_drawing(const struct view *view, const struct wait_groups *gro
 	size_t num_boxes, num_edges = groups->num_edges;
 	struct ascii_graph_edge *edges = arena_array(view->arena, num_edges, sizeof(*edges));
 	struct ascii_graph_node *nodes;
+	bool is_any_marked = false;
 	uint32_t *boxes;
 
 	for (size_t e = 0; e < num_edges; e++)
@@ -209,14 +211,17 @@ static void print_drawing(const struct view *view, const struct wait_groups *gro
 		edges[e] = (struct ascii_graph_edge){boxes[edges[e].from], boxes[edges[e].to]};
 	num_edges = ascii_graph_reduce(view->arena, num_boxes, edges, num_edges);
 	nodes = arena_array(view->arena, num_boxes, sizeof(*nodes));
-	for (uint32_t b = 0; b < num_boxes; b++)
+	for (uint32_t b = 0; b < num_boxes; b++) {
 		label_box(view, groups, boxes, b, &nodes[b]);
-	if (num_edges) {
-		fputc('\n', view->out);
-		if (ascii_graph_print(view, nodes, num_boxes, edges, num_edges))
-			text_wrap(view, 2,
-				  "too wide to draw here: \"waits > FILE.svg\" makes a picture");
+		is_any_marked |= nodes[b].is_marked;
 	}
+	if (!num_edges)
+		return;
+	fputc('\n', view->out);
+	if (ascii_graph_print(view, nodes, num_boxes, edges, num_edges))
+		text_wrap(view, 2, "too wide to draw here: \"waits > FILE.svg\" makes a picture");
+	else if (is_any_marked)
+		parts_print_star(view);
 }
 
 void view_waits(const struct view *view)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <limits.h>
 #include <string.h>
 
 #include "analysis/verdict/verdict.h"
@@ -123,11 +124,16 @@ static void print_kinds(struct kinds *kinds, const struct session *session, cons
 	int size = session->job->proctable->size;
 	struct arena *arena = arena_create();
 	struct view view = session_view((struct session *)session, arena);
+	int width = view.width / 3;
 
+	view.out = out;
+	/* Scripts get each in one line. */
+	if (session->is_batch)
+		view.width = INT_MAX;
 	for (size_t i = 0; i < kinds->num; i++) {
-		fprintf(out, "%s%s: %s (%d of %d ranks)\n",
-			label_who(arena, kinds->ranks[i], view.width / 3), what, kinds->why[i],
-			rankset_count(kinds->ranks[i]), size);
+		text_wrap(&view, 0, "%s%s: %s (%d of %d ranks)",
+			  label_who(arena, kinds->ranks[i], width), what, kinds->why[i],
+			  rankset_count(kinds->ranks[i]), size);
 		rankset_destroy(kinds->ranks[i]);
 	}
 	arena_destroy(arena);

@@ -146,13 +146,14 @@ static bool is_of_snapshot(const struct session *session, const struct command *
 	       (command->flags & CMD_NEEDS_JOB || session->has_given_traces);
 }
 
-/* Print that an answer's snapshot is old: to people, and to scripts if a file is written. */
+/* Print that an answer's snapshot is old: to people, and to scripts if a file is written; once for
+ * all answers that a command collects. */
 static void tell_age(struct session *session, const struct command *command)
 {
 	double age = session_age(session);
 	char end[128];
 
-	if (!is_of_snapshot(session, command) ||
+	if (!is_of_snapshot(session, command) || session->out != stdout ||
 	    (!session->editor && !(command->flags & CMD_KEEPS)))
 		return;
 	if (session_has_ended(session)) {

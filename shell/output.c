@@ -228,6 +228,23 @@ static int close_stream(struct output *output, struct pdb_error *err)
 	}
 }
 
+/* Explain "3:[0-1,7]" below the first answer that has such a set. */
+static void explain_ranks(struct output *output, struct session *session)
+{
+	const char *text = output->memory, *end = text + output->memory_size;
+	bool is_there = false;
+
+	for (const char *p = text; p + 3 < end && !is_there; p++)
+		is_there = isdigit((unsigned char)p[0]) && p[1] == ':' && p[2] == '[' &&
+			   isdigit((unsigned char)p[3]);
+	if (!is_there)
+		return;
+	session->has_shown_ranks = true;
+	output->memory = xreallocarray(output->memory, output->memory_size + 128, 1);
+	output->memory_size += (size_t)sprintf(output->memory + output->memory_size,
+					       "(3:[0-1,7] stands for 3 ranks: 0, 1 and 7)\n");
+}
+
 int output_close(struct output *output, struct session *session, bool keep, struct pdb_error *err)
 {
 	int result = 0;
@@ -240,6 +257,8 @@ int output_close(struct output *output, struct session *session, bool keep, stru
 	}
 	if (output->kind == OUTPUT_PLAIN)
 		spinner_stop();
+	if (output->memory && output->kind == OUTPUT_PLAIN && !session->has_shown_ranks)
+		explain_ranks(output, session);
 	if (!result && output->memory && output->kind == OUTPUT_PLAIN &&
 	    session->settings.pager == SWITCH_ON)
 		pager_show(output->memory, output->memory_size);

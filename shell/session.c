@@ -33,6 +33,7 @@
 #include "shell/start/find.h"
 #include "shell/interrupt.h"
 #include "shell/session.h"
+#include "shell/spinner.h"
 #include "shell/answers/stack_order.h"
 
 void session_init(struct session *session)
@@ -394,11 +395,9 @@ int session_be_sure(struct session *session, struct pdb_error *err)
 {
 	int longer = session->verdict ? verdict_longer_look(session->verdict) : 0;
 
-	/* Scripts rely on the exit status. People see that the answer is uncertain, and can look
-	 * again. */
-	if (!session->is_live || session->look_ms >= longer || session_has_ended(session) ||
-	    (session->verdict->kind == VERDICT_COMPUTATION && !session->is_batch))
+	if (!session->is_live || session->look_ms >= longer || session_has_ended(session))
 		return 0;
+	spinner_expect(longer / 1e3);
 	return look_again(session, longer, false, err);
 }
 
@@ -474,6 +473,7 @@ struct view session_view(struct session *session, struct arena *arena)
 								     strcmp(term, "dumb") != 0),
 		.is_script = session->is_batch,
 		.is_known_hang = session->is_hung,
+		.is_past = session->job && !session->is_live,
 		.job = session->job,
 		.progress = session->progress,
 		.groups = session->groups,

@@ -72,6 +72,7 @@ struct session {
 	bool is_outdated;      /* gdb was on a rank since: the next answer looks again */
 	char *sample_trouble;  /* why there are no stacks at all; NULL: there are some */
 	bool has_given_traces; /* the running command already got the traces of that refresh */
+	bool has_shown_ranks; /* a user has seen how sets of ranks are written, and what that means */
 
 	struct rankset *focus; /* NULL: all */
 
@@ -140,9 +141,9 @@ int session_sample(struct session *session, const struct rankset *ranks, int tim
  * Borrowed. */
 void session_ask_code(struct session *session, const struct code_question *question);
 /* Read the question's probes in the main threads' stacks of the job's latest samples, where ranks
- * are still at the same place. The samples do not change otherwise. Does nothing for a snapshot. -1
- * and *err. */
-int session_read_values(struct session *session, struct pdb_error *err);
+ * are still at the same place. The samples do not change otherwise. *later_ret: the samples that were
+ * taken for that, which the caller destroys; NULL for cores, snapshots and errors. -1 and *err. */
+int session_read_values(struct session *session, struct samples **later_ret, struct pdb_error *err);
 /* Sample the main threads of `ranks` once, and read `num` probes in their stacks. The job's samples
  * and the question stay; the caller destroys *ret. -1 and *err. */
 int session_read_probes(struct session *session, const struct rankset *ranks,

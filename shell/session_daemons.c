@@ -4,6 +4,8 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "attach/cores/cores.h"
 #include "attach/node/node.h"
@@ -18,6 +20,8 @@
 #include "model/job/sample.h"
 #include "model/monotonic.h"
 #include "model/wire/share.h"
+#include "render/text/text.h"
+#include "render/view.h"
 #include "shell/daemons.h"
 #include "shell/interrupt.h"
 #include "shell/session.h"
@@ -35,10 +39,19 @@ void session_be_quiet(void)
 
 void session_note(const char *text)
 {
+	struct view view = {.out = stderr, .use_unicode = true};
+	struct winsize window;
+
 	if (is_quiet)
 		return;
 	fflush(stdout);
 	spinner_hide();
+	/* Files and pipes get each line in one. */
+	if (isatty(STDERR_FILENO) && ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0) {
+		view.width = window.ws_col ?: 80;
+		text_wrap_behind(&view, "pdb: ", text);
+		return;
+	}
 	for (const char *lead = "pdb: "; text; lead = "     ") {
 		int length = (int)strcspn(text, "\n");
 
@@ -205,7 +218,8 @@ void session_ask_code(struct session *session, const struct code_question *quest
 	set_question(session, question);
 }
 
-/* Sample into separate samples, which are the job's meanwhile. The caller destroys *ret. */
+/* Sample into separate samples, which are the job's meanwhile. The caller destroys *ret, NULL on
+ * failure. */
 static int sample_apart(struct session *session, const struct rankset *ranks, struct samples **ret,
 			struct pdb_error *err)
 {
@@ -218,7 +232,11 @@ static int sample_apart(struct session *session, const struct rankset *ranks, st
 	result = sample_once(session, ranks, &once, err);
 	*ret = job->samples;
 	job->samples = samples;
-	return result;
+	if (result == 0)
+		return 0;
+	samples_destroy(*ret);
+	*ret = NULL;
+	return -1;
 }
 
 int session_read_probes(struct session *session, const struct rankset *ranks,
@@ -236,33 +254,25 @@ int session_read_probes(struct session *session, const struct rankset *ranks,
 	set_question(session, &question);
 	result = sample_apart(session, ranks, ret, err);
 	set_question(session, before);
-	if (result == 0)
-		return 0;
-	samples_destroy(*ret);
-	*ret = NULL;
-	return -1;
-}
-
-static int sample_values(struct session *session, struct pdb_error *err)
-{
-	struct rankset *ranks = proctable_ranks(session->job->proctable);
-	struct samples *values;
-	int result = sample_apart(session, ranks, &values, err);
-
-	if (result == 0)
-		samples_adopt_values(session->job->samples, values, session->job->callpaths);
-	samples_destroy(values);
-	rankset_destroy(ranks);
 	return result;
 }
 
-int session_read_values(struct session *session, struct pdb_error *err)
+int session_read_values(struct session *session, struct samples **later_ret, struct pdb_error *err)
 {
+	struct rankset *ranks;
+	int result;
+
+	*later_ret = NULL;
 	if (session->cores)
 		cores_read_values(session->cores, session->job);
-	else if (!session_has_ended(session))
-		return sample_values(session, err);
-	return 0;
+	if (session->cores || session_has_ended(session))
+		return 0;
+	ranks = proctable_ranks(session->job->proctable);
+	result = sample_apart(session, ranks, later_ret, err);
+	if (result == 0)
+		samples_adopt_values(session->job->samples, *later_ret, session->job->callpaths);
+	rankset_destroy(ranks);
+	return result;
 }
 
 int session_read_code(struct session *session, const struct code_address *functions, size_t num,

@@ -123,6 +123,16 @@ void job_replace_samples(struct job *job, const struct rankset *ranks, struct sa
 	samples_sort(fresh);
 }
 
+void job_add_samples(struct job *job, const struct rankset *ranks, struct samples *later)
+{
+	struct samples *all = samples_create();
+	struct rankset *nobody = rankset_create();
+
+	samples_move(all, later, ranks, true);
+	job_replace_samples(job, nobody, all);
+	rankset_destroy(nobody);
+}
+
 /* old_num probes, of which each has a number below `num` or is not there any more. */
 static void renumber_values(struct sample *sample, const size_t *numbers, size_t old_num,
 			    size_t num)

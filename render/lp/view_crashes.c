@@ -100,9 +100,17 @@ void view_holes(const struct view *view)
 						     job_find_end(view->job, hole->rank))),
 			 hole->rank);
 	}
-	for (size_t i = 0; i < reasons.num; i++)
-		text_wrap(view, 0, "Not known: %s (%d of %d): %s.",
-			  label_who(view->arena, reasons.entries[i].ranks, 40),
-			  rankset_count(reasons.entries[i].ranks), parts_num_ranks(view),
-			  reasons.entries[i].text);
+	for (size_t i = 0; i < reasons.num; i++) {
+		int num = rankset_count(reasons.entries[i].ranks);
+
+		if (num == parts_num_ranks(view) && !strcmp(reasons.entries[i].text, "no recorder"))
+			text_wrap(view, 0, "No rank has the recorder%s.",
+				  view->verdict->kind == VERDICT_UNKNOWN
+					  ? ""
+					  : ": start the next job with \"pdb run -- mpirun ...\"");
+		else
+			text_wrap(view, 0, "Not known: %s (%d of %d): %s.",
+				  label_who(view->arena, reasons.entries[i].ranks, 40), num,
+				  parts_num_ranks(view), reasons.entries[i].text);
+	}
 }

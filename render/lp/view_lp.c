@@ -177,9 +177,9 @@ static void print_not_sure(const struct view *view)
 		print_doubt(view, "it may just take long. The messages of some ranks cannot be "
 				  "counted, so ranks may move unseen between the samples");
 	else if (verdict->basis == VERDICT_BY_STACKS && verdict->stay_ns)
-		print_doubt(
-			view,
-			"it may just take long; for a longer look: \"set look 5000\", \"refresh\"");
+		print_doubt(view, view->is_past ? "it may just take long"
+						: "it may just take long; for a longer look: \"set "
+						  "look 30000\", \"refresh\"");
 	else
 		print_doubt(view, "it may just take long; look again later");
 }
@@ -483,9 +483,10 @@ static void print_next(const struct view *view)
 		text_wrap(view, 2, "next: \"bt %d\"", culprit);
 		return;
 	}
-	if (print_tracer(view, culprit, waiting))
+	if (!view->is_past && print_tracer(view, culprit, waiting))
 		return;
-	text_wrap(view, 2, "next: %s\"gdb %d\", \"bt %d\"%s", cause_next(view), culprit, culprit,
+	text_wrap(view, 2, "next: %s%s\"bt %d\"%s", cause_next(view),
+		  view->is_past ? "" : text_of(view, "\"gdb %d\", ", culprit), culprit,
 		  waiting >= 0 && view->groups ? text_of(view, ", \"why %d\"", waiting) : "");
 }
 

@@ -167,8 +167,10 @@ static const char *members_text(const struct view *view, const struct waitfor_ne
 		       of->function, of->number, comm);
 }
 
-/* "MPI_Scatterv, number 25": the collective that the need's actor is in. */
-static const char *collective_name(const struct view *view, const struct waitfor_need *need)
+/* "MPI_Scatterv, number 25": the collective that the need's actor is in. In tables, where lines
+ * are cut, the link is a blank. */
+static const char *collective_name(const struct view *view, const struct waitfor_need *need,
+				   const char *link)
 {
 	const struct actor *actor = &view->waitfor->evidence->actors[need->actor];
 	const char *call = actor->lane ? view->job->model->sites[need->site].name
@@ -178,7 +180,7 @@ static const char *collective_name(const struct view *view, const struct waitfor
 		call = "the collective";
 	return need->number == WAITFOR_NOT_KNOWN
 		       ? call
-		       : text_of(view, "%s, number %" PRIu64, call, need->number);
+		       : text_of(view, "%s%s%" PRIu64, call, link, need->number);
 }
 
 static const char *part_text(const struct view *view, const struct waitfor_need *need,
@@ -194,7 +196,7 @@ static const char *part_text(const struct view *view, const struct waitfor_need 
 		    (need->peer < 0 && other->kind == WAITFOR_PART && other->peer < 0))
 			waitfor_add_peers(waitfor, other, peers);
 	return text_of(view, "the part of %s%s in %s%s", rankset_count(peers) > 1 ? "one of " : "",
-		       parts_who(view, peers), collective_name(view, need), on);
+		       parts_who(view, peers), collective_name(view, need, ", number "), on);
 }
 
 static const char *lock_text(const struct view *view, const struct waitfor_need *need,
@@ -372,7 +374,7 @@ const char *label_wait_needs(const struct view *view, const struct waitfor_need 
 	case WAITFOR_LOOK:
 		return text_of(view, "others: change of %s", looked_at_text(view, need));
 	case WAITFOR_PART:
-		return text_of(view, "%s: part in %s%s", who, collective_name(view, need), on);
+		return text_of(view, "%s: part in %s%s", who, collective_name(view, need, " "), on);
 	case WAITFOR_TRANSFER:
 		break;
 	case WAITFOR_THREAD:

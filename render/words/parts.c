@@ -93,10 +93,10 @@ struct rankset *parts_culprits(const struct view *view, uint32_t group)
 					     : parts_set(view);
 }
 
-const char *parts_mark_as(const struct view *view, uint32_t group, const struct rankset *shown,
-			  const char *words)
+const char *parts_mark(const struct view *view, uint32_t group, const struct rankset *shown)
 {
 	struct rankset *culprits = parts_both(view, parts_culprits(view, group), shown);
+	const char *words = role_of(view)->mark;
 
 	if (rankset_count(culprits) == rankset_count(shown))
 		return words;
@@ -106,9 +106,12 @@ const char *parts_mark_as(const struct view *view, uint32_t group, const struct 
 		       label_rank_list(view->arena, culprits, MARK_RANKS_WIDTH));
 }
 
-const char *parts_mark(const struct view *view, uint32_t group, const struct rankset *shown)
+void parts_print_star(const struct view *view)
 {
-	return parts_mark_as(view, group, shown, role_of(view)->mark);
+	const char *mark = role_of(view)->mark;
+
+	if (mark)
+		text_wrap(view, 2, "* %s", mark + strlen("<- "));
 }
 
 const char *parts_since(const struct view *view, const struct eqgroup *group)

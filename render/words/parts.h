@@ -48,9 +48,8 @@ struct rankset *parts_culprits(const struct view *view, uint32_t group);
  * the verdict names all of them, "<- culprit: 3-4" if it names only these, NULL if it names
  * none. */
 const char *parts_mark(const struct view *view, uint32_t group, const struct rankset *shown);
-/* The same with `words` as the mark: "*", "*: 3-4". */
-const char *parts_mark_as(const struct view *view, uint32_t group, const struct rankset *shown,
-			  const char *words);
+/* Print what a star in a drawing marks: "* culprit". */
+void parts_print_star(const struct view *view);
 
 /* How long a group has been where it is: "72 s", "3 to 72 s", "moving", "0.1 to 72 s, 3 moving". */
 const char *parts_since(const struct view *view, const struct eqgroup *group);

@@ -8,6 +8,7 @@
 #include "model/error.h"
 #include "model/xalloc.h"
 #include "render/view.h"
+#include "render/text/text.h"
 #include "shell/command.h"
 #include "shell/session.h"
 #include "shell/topics.h"
@@ -95,9 +96,10 @@ static void list_short(struct session *session)
 	      out);
 }
 
-static void explain(const struct command *command, FILE *out)
+static void explain(const struct command *command, const struct view *view)
 {
 	char *text = command_text(command);
+	FILE *out = view->out;
 
 	fprintf(out, "%s\n", command->summary);
 	fprintf(out, "usage: %s\n", command->usage);
@@ -107,8 +109,10 @@ static void explain(const struct command *command, FILE *out)
 	if (command->family) {
 		putc('\n', out);
 		for (size_t i = 0; command->family[i]; i++)
-			fprintf(out, "  %s %-10s %s\n", command->name, command->family[i]->name,
-				command->family[i]->summary);
+			text_wrap_behind(view,
+					 text_of(view, "  %s %-9s ", command->name,
+						 command->family[i]->name),
+					 command->family[i]->summary);
 	}
 	fprintf(out, "\nexample: %s\n", command->example);
 	free(text);
@@ -160,6 +164,8 @@ static bool explain_other(struct session *session, const char *word)
 static int run_help(struct session *session, const struct args *args, struct pdb_error *err)
 {
 	const struct command *command;
+	struct arena *arena;
+	struct view view;
 
 	if (args->num_words == 0) {
 		list_short(session);
@@ -176,7 +182,10 @@ static int run_help(struct session *session, const struct args *args, struct pdb
 		if (command_find(command->family, command->name, args->words[1], &command, err) < 0)
 			return -1;
 	}
-	explain(command, session->out);
+	arena = arena_create();
+	view = session_view(session, arena);
+	explain(command, &view);
+	arena_destroy(arena);
 	return 0;
 }
 

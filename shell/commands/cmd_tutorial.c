@@ -130,7 +130,7 @@ static bool goes_on(struct session *session)
 		return !interrupt_pending();
 	source = editor_source(session->editor);
 	for (;;) {
-		char *line = source->next(source, "\n(Enter: go on, q: leave, or a command) ");
+		char *line = source->next(source, "\nEnter goes on, q leaves, or type a command: ");
 		const char *word = line ? line + strspn(line, " \t") : "q";
 		bool is_empty = !*word, is_end = strcmp(word, "q") == 0 || session->wants_quit;
 

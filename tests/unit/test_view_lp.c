@@ -252,7 +252,7 @@ static void test_group_in_part(void **state)
 	view_groups(&hung->view);
 	assert_contains(hung_text(hung), "<- culprit: 4\n");
 	view_progress(&hung->view);
-	assert_contains(hung_text(hung), "*: 4\n");
+	assert_contains(hung_text(hung), "<- culprit: 4\n");
 	hung_ask(hung, 2, view_why);
 	assert_contains(hung_text(hung), "<- culprit: 4\n");
 	view_graph(&hung->view);
