@@ -78,14 +78,13 @@ static void add_standing(struct standings *all, const struct iteration *iteratio
 			return;
 		}
 	}
-	all->standings = arena_grow(all->view->arena, all->standings, all->number, &all->capacity,
-				    sizeof(*all->standings));
-	all->standings[all->number++] = (struct standing){
-		.count = iteration->count,
-		.is_approximate = iteration->is_approximate,
-		.has_left = has_left,
-		.ranks = parts_copy(all->view, ranks),
-	};
+	*ARENA_PUSH(all->view->arena, all->standings, all->number, all->capacity) =
+		(struct standing){
+			.count = iteration->count,
+			.is_approximate = iteration->is_approximate,
+			.has_left = has_left,
+			.ranks = parts_copy(all->view, ranks),
+		};
 }
 
 /* Most progressed first. */

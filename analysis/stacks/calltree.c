@@ -95,15 +95,13 @@ static uint32_t add_node(struct calltree *tree, uint32_t parent, uint32_t path, 
 		.is_helper = parent == NO_NODE ? is_helper : tree->nodes[parent].is_helper,
 	};
 	if (parent == NO_NODE) {
-		tree->roots = arena_grow(tree->arena, tree->roots, tree->num_roots,
-					 &tree->roots_capacity, sizeof(*tree->roots));
-		tree->roots[tree->num_roots++] = index;
+		*ARENA_PUSH(tree->arena, tree->roots, tree->num_roots, tree->roots_capacity) =
+			index;
 	} else {
 		struct calltree_node *node = &tree->nodes[parent];
 
-		node->children = arena_grow(tree->arena, node->children, node->num_children,
-					    &node->capacity, sizeof(*node->children));
-		node->children[node->num_children++] = index;
+		*ARENA_PUSH(tree->arena, node->children, node->num_children, node->capacity) =
+			index;
 	}
 	return index;
 }

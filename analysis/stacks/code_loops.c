@@ -70,9 +70,7 @@ static uint32_t add_flow(struct code_loops *loops, uint32_t module, uint64_t add
 		flow_destroy(flow);
 		return 0;
 	}
-	loops->flows = arena_grow(loops->arena, loops->flows, loops->num_flows, &loops->capacity,
-				  sizeof(*loops->flows));
-	loops->flows[loops->num_flows++] = flow;
+	*ARENA_PUSH(loops->arena, loops->flows, loops->num_flows, loops->capacity) = flow;
 	return (uint32_t)loops->num_flows - 1;
 }
 

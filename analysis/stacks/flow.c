@@ -285,9 +285,8 @@ static void find_taken(struct flow *flow, const struct flow_frame *frame,
 
 		if (place->kind != CODE_REGISTER || !frame->is_known[place->reg])
 			continue;
-		flow->taken = arena_grow(flow->arena, flow->taken, flow->num_taken,
-					 &flow->taken_capacity, sizeof(*flow->taken));
-		flow->taken[flow->num_taken++] = frame->offset[place->reg] + value->constant;
+		*ARENA_PUSH(flow->arena, flow->taken, flow->num_taken, flow->taken_capacity) =
+			frame->offset[place->reg] + value->constant;
 	}
 }
 

@@ -35,9 +35,7 @@ static void add_slot(struct symbolic *symbolic, const struct code_place *place,
 {
 	if (place->kind != CODE_MEMORY || place->reg != CODE_CFA)
 		return;
-	symbolic->slots = xgrow(symbolic->slots, symbolic->num_slots, &symbolic->capacity,
-				sizeof(*symbolic->slots));
-	symbolic->slots[symbolic->num_slots++] = (struct slot){
+	*XPUSH(symbolic->slots, symbolic->num_slots, symbolic->capacity) = (struct slot){
 		.displacement = place->displacement,
 		.size = place->size,
 		.is_variable = of != NULL,

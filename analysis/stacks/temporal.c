@@ -133,8 +133,7 @@ static void add_to_loops(struct temporal_site *site)
 	for (; loop != LOOP_NONE; loop = nest->loops[loop].parent) {
 		struct temporal_body_loop *of = &site->body->loops[loop];
 
-		of->sites = xgrow(of->sites, of->num_sites, &of->capacity, sizeof(*of->sites));
-		of->sites[of->num_sites++] = site;
+		*XPUSH(of->sites, of->num_sites, of->capacity) = site;
 	}
 }
 
@@ -229,10 +228,8 @@ static uint32_t choose_probe(struct temporal *temporal, const struct temporal_bo
 	};
 	if (before != TEMPORAL_NO_PROBE && code_probe_is_same(&temporal->probes[before], &probe))
 		return before;
-	temporal->probes = xgrow(temporal->probes, temporal->num_probes, &temporal->probes_capacity,
-				 sizeof(*temporal->probes));
-	temporal->probes[temporal->num_probes] = probe;
-	return (uint32_t)temporal->num_probes++;
+	*XPUSH(temporal->probes, temporal->num_probes, temporal->probes_capacity) = probe;
+	return (uint32_t)temporal->num_probes - 1;
 }
 
 static void choose_for_loop(struct temporal *temporal, const struct temporal_body *body,
@@ -317,8 +314,7 @@ size_t temporal_loop_ends(const struct temporal *temporal, struct code_address *
 
 			for (size_t k = 0; body->loops[i].num_sites && k <= loop->num_latches;
 			     k++) {
-				list = xgrow(list, num, &capacity, sizeof(*list));
-				list[num++] = (struct code_address){
+				*XPUSH(list, num, capacity) = (struct code_address){
 					loop->module, k ? loop->latches[k - 1] : loop->header};
 			}
 		}

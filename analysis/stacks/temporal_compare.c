@@ -428,9 +428,7 @@ static struct temporal_result *make_groups(const struct temporal *temporal,
 
 		if (!sample)
 			continue;
-		result->groups = xgrow(result->groups, result->num_groups, &capacity,
-				       sizeof(*result->groups));
-		result->groups[result->num_groups++] = make_group(temporal, sample);
+		*XPUSH(result->groups, result->num_groups, capacity) = make_group(temporal, sample);
 	}
 	merge_groups(result);
 	return result;

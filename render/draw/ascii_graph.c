@@ -46,9 +46,8 @@ static struct drawing_node *add_node(struct drawing *drawing, const char *label,
 
 static void add_edge(struct drawing *drawing, struct drawing_node *from, struct drawing_node *to)
 {
-	drawing->edges = arena_grow(drawing->view->arena, drawing->edges, drawing->num_edges,
-				    &drawing->edges_capacity, sizeof(*drawing->edges));
-	drawing->edges[drawing->num_edges++] =
+	*ARENA_PUSH(drawing->view->arena, drawing->edges, drawing->num_edges,
+		    drawing->edges_capacity) =
 		(struct drawing_edge){.from = from, .to = to, .port = -1};
 }
 

@@ -58,9 +58,7 @@ void table_row(struct table *table)
 {
 	struct arena *arena = table->view->arena;
 
-	table->rows = arena_grow(arena, table->rows, table->num_rows, &table->capacity,
-				 sizeof(*table->rows));
-	table->rows[table->num_rows++] =
+	*ARENA_PUSH(arena, table->rows, table->num_rows, table->capacity) =
 		(struct row){.cells = arena_array(arena, table->num_columns, sizeof(struct cell))};
 }
 

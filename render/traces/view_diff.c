@@ -55,9 +55,7 @@ struct diff_lines {
 static void add_line(struct diff_lines *lines, enum trace_diff_kind kind, enum diff_line_role role,
 		     unsigned int depth, const char *left, const char *right)
 {
-	lines->lines = arena_grow(lines->arena, lines->lines, lines->num, &lines->capacity,
-				  sizeof(*lines->lines));
-	lines->lines[lines->num++] =
+	*ARENA_PUSH(lines->arena, lines->lines, lines->num, lines->capacity) =
 		(struct diff_line){kind, role, depth, left, right, kind != TRACE_DIFF_SAME};
 }
 

@@ -254,11 +254,9 @@ static struct same_entry *entry_of(struct same *same, const char *text)
 	number = blobs_intern(same->texts, text, strlen(text));
 	if (number < same->num)
 		return &same->entries[number];
-	same->entries = arena_grow(same->arena, same->entries, same->num, &same->capacity,
-				   sizeof(*same->entries));
-	same->entries[same->num] = (struct same_entry){
+	*ARENA_PUSH(same->arena, same->entries, same->num, same->capacity) = (struct same_entry){
 		.text = text, .ranks = rankset_in(same->arena, rankset_create())};
-	return &same->entries[same->num++];
+	return &same->entries[number];
 }
 
 struct same_entry *same_add(struct same *same, const char *text, int rank)

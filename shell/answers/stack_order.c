@@ -77,9 +77,8 @@ static void add_unknown(struct unknown *unknown, uint32_t module, uint64_t addre
 	for (size_t i = 0; i < unknown->num; i++)
 		if (unknown->list[i].module == module && unknown->list[i].address == address)
 			return;
-	unknown->list =
-		xgrow(unknown->list, unknown->num, &unknown->capacity, sizeof(*unknown->list));
-	unknown->list[unknown->num++] = (struct code_address){module, address};
+	*XPUSH(unknown->list, unknown->num, unknown->capacity) =
+		(struct code_address){module, address};
 }
 
 /* Read the functions of the program's frames, from the innermost frame up to known ones. */

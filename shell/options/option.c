@@ -95,8 +95,7 @@ static int set_rate(const char *name, const char *text, double *ret, struct pdb_
 
 void option_list_add(struct option_list *list, const struct option_spec *option, const char *text)
 {
-	list->words = xgrow(list->words, list->num, &list->capacity, sizeof(*list->words));
-	list->words[list->num++] = (struct option_word){option, text};
+	*XPUSH(list->words, list->num, list->capacity) = (struct option_word){option, text};
 }
 
 int option_set(const struct option_table *table, const struct option_spec *option, const char *text,

@@ -39,8 +39,7 @@ void macro_destroy(struct macro *macro)
 
 void macro_add_line(struct macro *macro, const char *line)
 {
-	macro->lines = xgrow(macro->lines, macro->num_lines, &macro->capacity, sizeof(char *));
-	macro->lines[macro->num_lines++] = xstrdup(line);
+	*XPUSH(macro->lines, macro->num_lines, macro->capacity) = xstrdup(line);
 }
 
 void macros_set(struct macros *macros, struct macro *macro)

@@ -25,8 +25,7 @@ int safe_paths_add(struct safe_paths *safe, const char *directory, struct pdb_er
 		free(path);
 		return error_set(err, ERROR_USAGE, "safe-path: %s is no directory", directory);
 	}
-	safe->paths = xgrow(safe->paths, safe->num, &safe->capacity, sizeof(char *));
-	safe->paths[safe->num++] = path;
+	*XPUSH(safe->paths, safe->num, safe->capacity) = path;
 	return 0;
 }
 
