@@ -4,8 +4,6 @@
 #ifndef PDB_ANALYSIS_CODE_LOOPS_H
 #define PDB_ANALYSIS_CODE_LOOPS_H
 
-#include <stdint.h>
-
 #include "analysis/progress/progress.h"
 #include "analysis/stacks/temporal.h"
 

@@ -6,7 +6,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 enum { DRAWING_MAX_NODES = 200 }; /* joints included */
 

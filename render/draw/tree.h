@@ -11,7 +11,6 @@
 #ifndef PDB_RENDER_TREE_H
 #define PDB_RENDER_TREE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #define TREE_ROOT UINT32_MAX /* parent of outermost nodes */

@@ -5,7 +5,6 @@
 
 #include "model/error.h"
 #include "render/text/gate.h"
-#include "render/view.h"
 #include "shell/command.h"
 #include "shell/session.h"
 

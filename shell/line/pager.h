@@ -3,7 +3,6 @@
 #ifndef PDB_SHELL_PAGER_H
 #define PDB_SHELL_PAGER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* Write text[size], with the colours of gate.h, to standard output, a terminal. Text longer than

@@ -7,7 +7,6 @@
 #define PDB_SHELL_ARGS_H
 
 #include <regex.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 struct arena;

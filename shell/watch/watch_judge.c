@@ -14,7 +14,6 @@
  * by, that nothing has moved for --max-wait; and that those who are outside MPI do not read or
  * write. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "analysis/evidence/stays.h"
 #include "analysis/hang/hang_test.h"

@@ -2,7 +2,6 @@
  * Looks at a watched job, and which ranks moved. */
 #include "analysis/hang/hang_test.h"
 #include "analysis/hang/pace.h"
-#include "analysis/progress/eqgroup.h"
 #include "attach/node/watch_digest.h"
 #include "model/error.h"
 #include "model/job/job.h"

@@ -5,7 +5,6 @@
 #define PDB_SHELL_WATCH_STATE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/hang/pace.h"
