@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The chain from one rank to the cause. It follows the waits; where these end without a cause, it
  * goes down the progress graph to the least progressed, one step at a time. */
-
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"

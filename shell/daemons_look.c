@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Looks, samples and traces of ranks, through the daemons on their hosts. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
-#include <string.h>
 
 #include "analysis/hang/rates.h"
 #include "analysis/hang/statistics.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Equal paths are joined first, so that names are compared once for each different stack. */
-#include <string.h>
-
 #include "analysis/stacks/calltree_private.h"
 #include "model/arena.h"
 #include "model/job/callpath.h"

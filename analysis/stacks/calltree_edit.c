@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Trees made of trees: each stack is taken as its chain of nodes, some of these are left out, and
  * the rest is put into a new tree, where stacks that have become equal meet. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/stacks/calltree_private.h"
 #include "model/arena.h"
 #include "model/interrupt.h"

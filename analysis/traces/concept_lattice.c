@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/traces/concept_lattice.h"
 #include "model/arena.h"
 #include "model/error.h"

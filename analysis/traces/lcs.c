@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Words: L(i, j) is the length for the first i keys of a and the first j of b. Bit j of row i is 0
  * where L(i, j + 1) is L(i, j) + 1, else 1. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/traces/lcs.h"
 #include "model/sorted.h"
 #include "model/xalloc.h"

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-
 #include "analysis/traces/trace_attributes.h"
 #include "model/arena.h"
 #include "model/sorted.h"

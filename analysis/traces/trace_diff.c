@@ -9,9 +9,6 @@
  * Where one side leaves a loop in the middle, as a rank that hangs does, the iteration in which it
  * does is aligned with the other side's next one. */
 #include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/traces/trace_diff.h"
 #include "analysis/traces/lcs.h"

@@ -2,10 +2,6 @@
  * A site is a call in a function: its line and what is called. Sites of one function are a
  * group. First all sites of both runs are collected, then those of each group get common numbers,
  * then a call path is the sequence of its sites' numbers. */
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/traces/trace_match.h"
 #include "analysis/traces/lcs.h"
 #include "model/blobs.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
-#include <stdlib.h>
 
 #include "analysis/traces/trace_suspects.h"
 #include "analysis/traces/trace_similarity.h"

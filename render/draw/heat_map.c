@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "render/draw/heat_map.h"
 
-#include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/param.h>
 

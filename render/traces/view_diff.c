@@ -12,7 +12,6 @@
  * both traces have is one box below the other, and what only one of them has is beside: DiffTrace's
  * diffNLR. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "analysis/traces/trace_diff.h"

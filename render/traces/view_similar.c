@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * similar: how similar the traces of the ranks are, and how they cluster. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "analysis/traces/trace_similarity.h"

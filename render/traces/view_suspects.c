@@ -2,7 +2,6 @@
  * suspects: which ranks behave differently in a bad run. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "analysis/traces/trace_suspects.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * help, apropos: the command table and the topics for people. */
-#include <regex.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * lp: the verdict. */
-#include <stdbool.h>
-
 #include "model/error.h"
 #include "render/view.h"
 #include "shell/command.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * set, show: the settings. */
-#include <stdio.h>
 #include <string.h>
 
 #include "model/error.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * source, define, safe-path: lines from files and under names. */
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

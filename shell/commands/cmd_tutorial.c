@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tutorial: runs the first commands on the session's job and explains them. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

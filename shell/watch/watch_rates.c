@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "analysis/hang/pace.h"

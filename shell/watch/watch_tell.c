@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "analysis/hang/hang_test.h"
