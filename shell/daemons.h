@@ -22,7 +22,6 @@ struct link_frame;
 struct link_limit;
 struct node_look_options;
 struct node_sampling;
-struct rankset;
 struct sampler_cost;
 
 struct daemons {

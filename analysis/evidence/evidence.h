@@ -15,9 +15,6 @@
 #include "analysis/evidence/stack_facts.h"
 #include "analysis/progress/eqgroup.h"
 
-struct job;
-struct job_lane;
-
 struct actor {
 	int rank;
 	bool is_main;

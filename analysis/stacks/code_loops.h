@@ -7,7 +7,6 @@
 #include "analysis/progress/progress.h"
 #include "analysis/stacks/temporal.h"
 
-struct callpaths;
 struct code_loops;
 
 /* Borrows both; source->get_variables is not called, NULL from get_function: not known. */

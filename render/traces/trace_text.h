@@ -10,7 +10,6 @@
 #include "analysis/traces/trace_attributes.h"
 #include "analysis/traces/trace_runs.h"
 
-struct arena;
 struct view;
 
 /* A symbol that is no loop, as it appears in this run, else in the other one: "MPI_Send, halo()

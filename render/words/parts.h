@@ -14,8 +14,6 @@
 #include "render/words/label.h"
 
 struct blobs;
-struct eqgroup;
-struct iteration;
 struct job_lane;
 struct place;
 
