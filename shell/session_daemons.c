@@ -144,21 +144,18 @@ int session_get_more(struct session *session, const struct rankset *ranks, unsig
 		     struct pdb_error *err)
 {
 	const struct job_model *jm = session->job->model;
-	struct rankset *missing;
-	int result = 0;
+	struct rankset *missing SCOPED(rankset) = rankset_create();
 
 	if (!session->daemons || !jm || session_has_ended(session))
 		return 0;
-	missing = rankset_create();
 	for (size_t i = 0; i < jm->num_lanes; i++)
 		if ((!ranks || rankset_contains(ranks, jm->lanes[i].rank)) &&
 		    lacks(jm->lanes[i].data, parts))
 			rankset_add(missing, jm->lanes[i].rank);
-	if (!rankset_is_empty(missing) &&
-	    daemons_get_more(session->daemons, missing, parts, err) < 0)
-		result = session_lose_daemons(session, err);
-	rankset_destroy(missing);
-	return result;
+	if (rankset_is_empty(missing) ||
+	    daemons_get_more(session->daemons, missing, parts, err) == 0)
+		return 0;
+	return session_lose_daemons(session, err);
 }
 
 bool session_can_try_again(const struct session *session, struct pdb_error *err)
@@ -203,7 +200,7 @@ void session_ask_code(struct session *session, const struct code_question *quest
 static int sample_values(struct session *session, struct samples *samples, struct pdb_error *err)
 {
 	const struct node_sampling once = {.times = 1, .sleep_until = interrupt_sleep_until};
-	struct rankset *ranks = proctable_ranks(session->job->proctable);
+	struct rankset *ranks SCOPED(rankset) = proctable_ranks(session->job->proctable);
 	struct job *job = session->job;
 	int result;
 
@@ -213,7 +210,6 @@ static int sample_values(struct session *session, struct samples *samples, struc
 		samples_adopt_values(samples, job->samples, job->callpaths);
 	samples_destroy(job->samples);
 	job->samples = samples;
-	rankset_destroy(ranks);
 	return result;
 }
 
@@ -231,15 +227,12 @@ int session_read_code(struct session *session, const struct code_address *functi
 {
 	const struct code_question question = {.functions = functions, .num_functions = num};
 	const struct node_sampling sampling = {.times = 1};
-	struct rankset *nobody;
-	int result;
+	struct rankset *nobody SCOPED(rankset) = rankset_create();
 
-	if (!session->daemons)
+	if (!session->daemons ||
+	    daemons_sample(session->daemons, nobody, &sampling, &question, err) == 0)
 		return 0;
-	nobody = rankset_create();
-	result = daemons_sample(session->daemons, nobody, &sampling, &question, err);
-	rankset_destroy(nobody);
-	return result < 0 ? session_lose_daemons(session, err) : 0;
+	return session_lose_daemons(session, err);
 }
 
 int session_sample(struct session *session, const struct rankset *ranks, int times,

@@ -193,15 +193,12 @@ void calltree_sort(const struct calltree *tree, uint32_t *siblings, size_t num,
 
 static int count_ranks(const struct calltree *tree)
 {
-	struct rankset *all = rankset_create();
-	int num;
+	struct rankset *all SCOPED(rankset) = rankset_create();
 
 	for (size_t i = 0; i < tree->num_roots; i++)
 		if (!tree->nodes[tree->roots[i]].is_helper)
 			rankset_add_set(all, tree->nodes[tree->roots[i]].ranks);
-	num = rankset_count(all);
-	rankset_destroy(all);
-	return num;
+	return rankset_count(all);
 }
 
 void calltree_finish(struct calltree *tree)
@@ -295,7 +292,7 @@ struct calltree *calltree_create(const struct job *job, const struct rankset *ra
 {
 	size_t num_paths = callpaths_count(job->callpaths);
 	struct calltree *tree = calltree_begin(job, options->frames);
-	struct arena *scratch = arena_create();
+	struct arena *scratch SCOPED(arena) = arena_create();
 	struct builder b = {
 		.job = job,
 		.options = options,
@@ -307,7 +304,6 @@ struct calltree *calltree_create(const struct job *job, const struct rankset *ra
 
 	add_samples(&b, ranks);
 	calltree_finish(tree);
-	arena_destroy(scratch);
 	return tree;
 }
 

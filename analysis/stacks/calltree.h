@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/scope.h"
+
 struct job;
 struct rankset;
 struct temporal_result;
@@ -60,6 +62,7 @@ struct calltree_options {
 struct calltree *calltree_create(const struct job *job, const struct rankset *ranks,
 				 const struct calltree_options *options);
 void calltree_destroy(struct calltree *tree); /* NULL is fine */
+SCOPE_DEFINE(calltree)
 /* The name of a node; borrowed as from names_at(). */
 const struct name *calltree_name(const struct calltree *tree, uint32_t node);
 

@@ -243,7 +243,7 @@ static enum progress_nesting ask_way_out(struct code_loops *loops,
 	const struct callpaths *paths = loops->callpaths;
 	const struct callpath_node *node = frame_at(paths, calls->last, depth);
 	const struct flow *flow = find_flow(loops, node);
-	struct arena *arena = arena_create();
+	struct arena *arena SCOPED(arena) = arena_create();
 	enum progress_nesting result = PROGRESS_NESTED;
 	struct flow_place place, first;
 	struct frame frame;
@@ -270,7 +270,6 @@ static enum progress_nesting ask_way_out(struct code_loops *loops,
 		    has_way(&frame, flow->blocks[flow->entry].first, NO_BLOCK, LOOP_NONE, arena))
 			result = PROGRESS_MAYBE_SKIPPED;
 	}
-	arena_destroy(arena);
 	return result;
 }
 

@@ -389,7 +389,7 @@ struct reach {
 /* Does a way lead between blocks within an iteration of the loop (LOOP_NONE: the function)? */
 static struct reach find_way(const struct flow *flow, uint32_t from, uint32_t to, uint32_t loop)
 {
-	struct arena *scratch = arena_create();
+	struct arena *scratch SCOPED(arena) = arena_create();
 	bool *seen = arena_array(scratch, flow->num_blocks, sizeof(*seen));
 	uint32_t *stack = arena_array(scratch, flow->num_blocks, sizeof(*stack));
 	struct reach reach = {false, false};
@@ -415,7 +415,6 @@ static struct reach find_way(const struct flow *flow, uint32_t from, uint32_t to
 			seen[next] = true;
 		}
 	}
-	arena_destroy(scratch);
 	return reach;
 }
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/graph.h"
@@ -236,8 +235,8 @@ static void choose_for_loop(struct temporal *temporal, const struct temporal_bod
 			    uint32_t index)
 {
 	struct temporal_body_loop *loop = &body->loops[index];
-	struct flow_place *places = xcalloc(loop->num_sites, sizeof(*places));
-	struct loop_variable_site *before = loop->public.variable.sites;
+	struct flow_place *places SCOPED(free) = xcalloc(loop->num_sites, sizeof(*places));
+	struct loop_variable_site *before SCOPED(free) = loop->public.variable.sites;
 
 	for (size_t i = 0; i < loop->num_sites; i++)
 		places[i] = loop->sites[i]->place;
@@ -247,8 +246,6 @@ static void choose_for_loop(struct temporal *temporal, const struct temporal_bod
 	for (size_t i = 0; i < loop->num_sites; i++)
 		loop->probes[i] = choose_probe(temporal, loop, i);
 	loop->num_chosen = loop->num_sites;
-	free(before);
-	free(places);
 }
 
 const struct code_probe *temporal_choose(struct temporal *temporal, size_t *num_ret)

@@ -96,10 +96,10 @@ static uint32_t add_intent(struct building *b, const uint64_t *intent, uint32_t 
 		uint32_t candidate = b->concepts[generator].parents[i];
 
 		if (!is_subset(b, b->concepts[candidate].intent, intent)) {
-			uint64_t *both = intersect(b, b->concepts[candidate].intent, intent);
+			uint64_t *both SCOPED(free) =
+				intersect(b, b->concepts[candidate].intent, intent);
 
 			candidate = add_intent(b, both, candidate);
-			free(both);
 		}
 		offer_parent(b, &parents, candidate);
 	}

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-
 #include "analysis/traces/trace_set.h"
 #include "model/arena.h"
 #include "model/blobs.h"
@@ -108,7 +106,8 @@ static void map_row(struct row *row, const struct trace_element *elements, size_
 
 size_t trace_set_add(struct trace_set *set, const struct trace *trace, const uint32_t *symbols)
 {
-	struct trace_element *meanings = xcalloc(trace->num_bodies + 1, sizeof(*meanings));
+	struct trace_element *meanings SCOPED(free) =
+		xcalloc(trace->num_bodies + 1, sizeof(*meanings));
 	struct row row = {.num = 0};
 
 	for (size_t i = 0; i < trace->num_bodies; i++) {
@@ -125,6 +124,5 @@ size_t trace_set_add(struct trace_set *set, const struct trace *trace, const uin
 	*ARENA_PUSH(set->arena, set->roots, set->num_traces, set->traces_capacity) =
 		intern(set, &row);
 	free(row.elements);
-	free(meanings);
 	return set->num_traces - 1;
 }

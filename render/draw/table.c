@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
 
@@ -147,12 +146,11 @@ static int natural_width(const struct table *table, size_t c, int digits)
 	int widest = 0, most = table->view->width;
 
 	for (size_t r = 0; r < table->num_rows; r++) {
-		struct arena *scratch = arena_create();
+		struct arena *scratch SCOPED(arena) = arena_create();
 		int columns = (int)text_columns(
 			cell_text(table, scratch, &table->rows[r].cells[c], 0, digits, most));
 
 		widest = MAX(widest, columns);
-		arena_destroy(scratch);
 	}
 	return widest;
 }
@@ -381,7 +379,7 @@ static void print_header(const struct table *table, const struct layout *layout)
 static void print_row(const struct table *table, const struct row *row, const struct layout *layout)
 {
 	const struct view *view = table->view;
-	struct arena *scratch = arena_create();
+	struct arena *scratch SCOPED(arena) = arena_create();
 	int pending = INDENT;
 
 	if (row->mark)
@@ -406,7 +404,6 @@ static void print_row(const struct table *table, const struct row *row, const st
 	if (row->mark)
 		text_color(view, TEXT_PLAIN);
 	fputc('\n', view->out);
-	arena_destroy(scratch);
 }
 
 /* The marks in full, each once. */

@@ -3,7 +3,6 @@
 
 #include <langinfo.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

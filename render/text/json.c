@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/job/rankset.h"
@@ -156,10 +155,9 @@ void json_seconds(struct json *json, const char *key, uint64_t ns)
 
 void json_ranks(struct json *json, const char *key, const struct rankset *ranks)
 {
-	char *text = ranks ? rankset_encode(ranks, 0) : NULL;
+	char *text SCOPED(free) = ranks ? rankset_encode(ranks, 0) : NULL;
 
 	json_text(json, key, text ? text : "");
-	free(text);
 }
 
 void json_who(struct json *json, const struct rankset *ranks)

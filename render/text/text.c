@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "render/text/gate.h"
@@ -195,7 +194,7 @@ static void wrap_line(const struct view *view, struct arena *scratch, size_t ind
 
 void text_wrap(const struct view *view, int indent, const char *format, ...)
 {
-	struct arena *scratch = arena_create();
+	struct arena *scratch SCOPED(arena) = arena_create();
 	char *text, *line, *rest;
 	va_list ap;
 
@@ -213,7 +212,6 @@ void text_wrap(const struct view *view, int indent, const char *format, ...)
 			wrap_line(view, scratch, (size_t)indent, clean);
 	}
 	free(text);
-	arena_destroy(scratch);
 }
 
 void text_list_add(struct text_list *list, const char *separator, const char *more)

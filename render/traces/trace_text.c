@@ -2,7 +2,6 @@
 #include "render/traces/trace_text.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "model/job/callpath.h"
 #include "model/job/job.h"

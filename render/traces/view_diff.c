@@ -12,7 +12,6 @@
  * both traces have is one box below the other, and what only one of them has is beside: DiffTrace's
  * diffNLR. */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "analysis/traces/trace_diff.h"
 #include "analysis/traces/trace_runs.h"
@@ -425,11 +424,10 @@ static void write_element(struct json *json, const char *key, const struct trace
 			write_element(json, NULL, sides, side, &row[i]);
 		json_end_array(json);
 	} else {
-		struct arena *arena = arena_create();
+		struct arena *arena SCOPED(arena) = arena_create();
 		uint32_t run = sides->runs->threads[sides->threads[side]].run;
 
 		json_text(json, "event", trace_text_event(arena, sides->runs, run, e->symbol));
-		arena_destroy(arena);
 	}
 	json_end_object(json);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * similar: how similar the traces of the ranks are, and how they cluster. */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "analysis/traces/trace_similarity.h"
 #include "model/xalloc.h"
@@ -121,7 +120,7 @@ static const char *title_of(const struct view *view)
 static void flag_below(const struct view *view, uint32_t node, uint8_t *flags)
 {
 	const struct clustering *c = found(view)->clusters->clustering;
-	uint8_t *below = xcalloc(2 * (size_t)c->num_leaves, 1);
+	uint8_t *below SCOPED(free) = xcalloc(2 * (size_t)c->num_leaves, 1);
 
 	below[node] = 1;
 	for (uint32_t n = node; n >= c->num_leaves; n--)
@@ -130,7 +129,6 @@ static void flag_below(const struct view *view, uint32_t node, uint8_t *flags)
 				below[c->merges[n - c->num_leaves].b] = 1;
 	for (size_t t = 0; t < found(view)->clusters->num; t++)
 		flags[t] = below[found(view)->clusters->leaves[t]];
-	free(below);
 }
 
 static const char *node_text(const struct view *view, uint32_t node)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "shell/answers/traces_of.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/arena.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * gdb: attach gdb to a rank, on the rank's own node, in the first frame of the program's own
  * code. */
-#include <stdlib.h>
-
 #include "attach/gdb/gdb_call.h"
 #include "attach/gdb/gdb_guard.h"
 #include "attach/node/node.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * suspects, diff: how a bad run differs from a good one. */
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/traces/trace_diff.h"

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <readline/history.h>
@@ -46,13 +45,12 @@ static char *next_completion(const char *typed, int state)
 
 static char **complete(const char *typed, int start, int end)
 {
-	char *line = xstrndup(rl_line_buffer, end);
+	char *line SCOPED(free) = xstrndup(rl_line_buffer, end);
 	char **matches = NULL;
 
 	arena_destroy(offers_arena);
 	offers_arena = arena_create();
 	offers = active->complete(offers_arena, active->session, line, (size_t)start);
-	free(line);
 	rl_sort_completion_matches = offers.are_files;
 	if (!offers.are_files) {
 		rl_attempted_completion_over = 1;
@@ -82,7 +80,7 @@ static void show_offers(char **matches, int num, int longest)
 	if (!has_words || num > rows - 2) {
 		rl_display_match_list(matches, num, longest);
 	} else {
-		struct arena *arena = arena_create();
+		struct arena *arena SCOPED(arena) = arena_create();
 		bool use_unicode = session_view(active->session, arena).use_unicode;
 
 		fflush(rl_outstream);
@@ -95,7 +93,6 @@ static void show_offers(char **matches, int num, int longest)
 					use_unicode));
 		}
 		fflush(stdout);
-		arena_destroy(arena);
 	}
 	rl_forced_update_display();
 }
@@ -144,7 +141,7 @@ static int next_byte(FILE *in)
 
 static char *read_line(struct editor *editor, const char *prompt, bool is_question)
 {
-	struct arena *arena = arena_create();
+	struct arena *arena SCOPED(arena) = arena_create();
 	const char *clean = text_clean(arena, prompt, true); /* readline writes it as it is */
 	FILE *errors = stderr;
 	char *line;
@@ -168,7 +165,6 @@ static char *read_line(struct editor *editor, const char *prompt, bool is_questi
 		}
 		free(line);
 	}
-	arena_destroy(arena);
 	return line;
 }
 

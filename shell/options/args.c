@@ -2,7 +2,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/arena.h"

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/error.h"
@@ -149,7 +148,7 @@ const struct option_spec *option_find(const struct option_table *table, unsigned
 				      const char *word, size_t length, struct pdb_error *err)
 {
 	size_t dashes = strspn(word, "-");
-	const char **names = xcalloc(table->num, sizeof(*names));
+	const char **names SCOPED(free) = xcalloc(table->num, sizeof(*names));
 	int found;
 
 	for (size_t i = 0; i < table->num; i++)
@@ -157,7 +156,6 @@ const struct option_spec *option_find(const struct option_table *table, unsigned
 			names[i] = table->options[i].name;
 	found = suggest_find(*table->dashes ? "option" : "setting", table->dashes, word + dashes,
 			     length - dashes, names, table->num, err);
-	free(names);
 	return found < 0 ? NULL : &table->options[found];
 }
 
@@ -180,12 +178,10 @@ char *option_argument(const struct option_spec *option)
 static int refuse_argument(const struct option_table *table, const struct option_spec *option,
 			   struct pdb_error *err)
 {
-	char *argument = option_argument(option);
+	char *argument SCOPED(free) = option_argument(option);
 
-	error_set(err, ERROR_USAGE, "%s%s takes %s", table->dashes, option->name,
-		  argument ? argument : "no value");
-	free(argument);
-	return -1;
+	return error_set(err, ERROR_USAGE, "%s%s takes %s", table->dashes, option->name,
+			 argument ? argument : "no value");
 }
 
 /* The option whose word is at *next, with its argument. */
@@ -250,11 +246,10 @@ static void print_words(FILE *out, const char *text, int at, int column)
 /* "-depth N". The caller frees. */
 static char *heading_of(const struct option_table *table, const struct option_spec *option)
 {
-	char *argument = option_argument(option);
+	char *argument SCOPED(free) = option_argument(option);
 	char *heading = xasprintf("  %s%s%s%s", table->dashes, option->name, argument ? " " : "",
 				  argument ? argument : "");
 
-	free(argument);
 	return heading;
 }
 
@@ -264,13 +259,12 @@ static int column_of(const struct option_table *table, unsigned int users)
 	int column = 0;
 
 	for (size_t i = 0; i < table->num; i++) {
-		char *heading = heading_of(table, &table->options[i]);
+		char *heading SCOPED(free) = heading_of(table, &table->options[i]);
 		int length = (int)strlen(heading) + 2;
 
 		if (option_is_for(&table->options[i], users) && length > column &&
 		    length <= HELP_COLUMN)
 			column = length;
-		free(heading);
 	}
 	return column;
 }
@@ -285,7 +279,7 @@ char *option_help(const struct option_table *table, unsigned int users)
 	if (!out)
 		abort();
 	for (size_t i = 0; i < table->num; i++) {
-		char *heading = heading_of(table, &table->options[i]);
+		char *heading SCOPED(free) = heading_of(table, &table->options[i]);
 		int length = (int)strlen(heading);
 
 		length = length + 2 <= HELP_COLUMN ? column : length + 3;
@@ -293,7 +287,6 @@ char *option_help(const struct option_table *table, unsigned int users)
 			fprintf(out, "%s%-*s", ftell(out) ? "\n" : "", length, heading);
 			print_words(out, table->options[i].help, length, column);
 		}
-		free(heading);
 	}
 	if (table->note)
 		fprintf(out, "\n%s", table->note);

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-
 #include "analysis/hang/pace.h"
 #include "analysis/hang/rates.h"
 #include "model/arena.h"
@@ -63,7 +61,7 @@ static void tell_slow_ranks(struct watch_rates *rates, const struct rates_report
 			    const struct rankset *ranks, struct watch_teller *teller)
 {
 	const struct slow_rank *first = &report->slow_ranks[0];
-	struct arena *arena = arena_create();
+	struct arena *arena SCOPED(arena) = arena_create();
 
 	watch_tell_note(teller, "slow-rank",
 			"slow: %s. For %s the others have waited for %s: rank %d was outside MPI "
@@ -73,13 +71,12 @@ static void tell_slow_ranks(struct watch_rates *rates, const struct rates_report
 			report->num_slow_ranks > 1 ? "them" : "it", first->rank,
 			100 * first->outside, 100 * first->usual);
 	rates->ranks_since_ns = monotonic_ns() - (uint64_t)(first->seconds * 1e9);
-	arena_destroy(arena);
 }
 
 static void note_slow_ranks(struct watch_rates *rates, const struct rates_report *report,
 			    struct watch_teller *teller)
 {
-	struct rankset *ranks = rankset_create();
+	struct rankset *ranks SCOPED(rankset) = rankset_create();
 	bool is_news = false;
 
 	for (size_t i = 0; i < report->num_slow_ranks; i++) {
@@ -97,7 +94,6 @@ static void note_slow_ranks(struct watch_rates *rates, const struct rates_report
 			  rates->ranks_since_ns);
 		rankset_remove_set(rates->slow_ranks, rates->slow_ranks);
 	}
-	rankset_destroy(ranks);
 }
 
 static void note_slow_phase(struct watch_rates *rates, const struct rates_report *report,
