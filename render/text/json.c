@@ -93,6 +93,17 @@ void json_end_array(struct json *json)
 	close_bracket(json, ']');
 }
 
+bool json_next_object(struct json *json, size_t i, size_t num)
+{
+	if (i > 0)
+		json_end_object(json);
+	if (i < num)
+		json_object(json, NULL);
+	else
+		json_end_array(json);
+	return i < num;
+}
+
 void json_raw(struct json *json, const char *key, const char *value)
 {
 	begin(json, key);

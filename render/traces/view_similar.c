@@ -225,13 +225,9 @@ void view_similar_json(const struct view *view)
 	}
 	json_end_array(json);
 	json_text(json, "linkage", trace_text_linkage(a->measure.linkage));
-	json_array(json, "merges");
-	for (uint32_t m = 0; m < c->num_merges; m++) {
+	JSON_OBJECTS(json, "merges", m, c->num_merges) {
 		flag_below(view, c->num_leaves + m, flags);
-		json_object(json, NULL);
 		json_text(json, "ranks", trace_text_thread_list(view->arena, a->runs, flags));
 		json_fixed(json, "distance", c->merges[m].height);
-		json_end_object(json);
 	}
-	json_end_array(json);
 }

@@ -307,15 +307,11 @@ size_t same_count_from(const struct same *same, size_t first)
 void parts_json_iterations(struct json *json, const char *key, const struct iteration *iterations,
 			   size_t num)
 {
-	json_array(json, key);
-	for (size_t i = 0; i < num; i++) {
-		json_object(json, NULL);
+	JSON_OBJECTS(json, key, i, num) {
 		json_count(json, "loop", iterations[i].loop + 1);
 		json_count(json, "iteration", iterations[i].count);
 		json_bool(json, "approximate", iterations[i].is_approximate);
-		json_end_object(json);
 	}
-	json_end_array(json);
 }
 
 const char *parts_activity(const struct eqgroup *group)
