@@ -25,7 +25,6 @@ struct segment_kept;
 struct sampling {
 	struct rankset *ranks; /* ranks with such stacks; NULL: none since the last look */
 	bool all_threads;
-	uint64_t taken_ns; /* CLOCK_MONOTONIC */
 };
 
 struct session {

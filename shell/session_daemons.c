@@ -15,7 +15,6 @@
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "model/monotonic.h"
 #include "model/wire/share.h"
 #include "shell/daemons.h"
 #include "shell/interrupt.h"
@@ -255,7 +254,6 @@ int session_sample(struct session *session, const struct rankset *ranks, int tim
 		sampling->ranks = rankset_create();
 	rankset_add_set(sampling->ranks, ranks);
 	sampling->all_threads = how.all_threads;
-	sampling->taken_ns = monotonic_ns();
 	return 0;
 }
 

@@ -35,7 +35,6 @@ static void feed_pace(struct watch *watch)
 			.num_stays = rank->num_stays,
 			.stack = rank->stack,
 			.work = rank->work,
-			.cpu_ns = rank->cpu_ns,
 		};
 	}
 	pace_add(watch->pace, monotonic_ns(), watch->looks);

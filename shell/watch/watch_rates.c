@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/hang/pace.h"
 #include "analysis/hang/rates.h"
 #include "model/arena.h"
 #include "model/job/rankset.h"
@@ -13,10 +12,8 @@
 enum { OVER_WINDOWS = 10 };
 
 struct watch_rates {
-	int num_ranks;
 	struct rates *rates;
-	struct rates_look *looks; /* [num_ranks] */
-	uint64_t num_windows;     /* windows ended at the last report */
+	uint64_t num_windows; /* windows ended at the last report */
 	/* What was reported and is not over: the ranks, and when these and the phase were last
 	 * seen. */
 	struct rankset *slow_ranks;
@@ -29,13 +26,11 @@ struct watch_rates *watch_rates_create(int num_ranks, double alpha, struct pdb_e
 {
 	struct watch_rates *rates = xcalloc(1, sizeof(*rates));
 
-	rates->num_ranks = num_ranks;
 	rates->rates = rates_create(num_ranks, alpha, err);
 	if (!rates->rates) {
 		free(rates);
 		return NULL;
 	}
-	rates->looks = xcalloc((size_t)num_ranks, sizeof(*rates->looks));
 	rates->slow_ranks = rankset_create();
 	return rates;
 }
@@ -46,7 +41,6 @@ void watch_rates_destroy(struct watch_rates *rates)
 		return;
 	rates_destroy(rates->rates);
 	rankset_destroy(rates->slow_ranks);
-	free(rates->looks);
 	free(rates);
 }
 
@@ -126,13 +120,7 @@ void watch_rates_add(struct watch_rates *rates, const struct pace_look *looks,
 {
 	struct rates_report report;
 
-	for (int i = 0; i < rates->num_ranks; i++)
-		rates->looks[i] = (struct rates_look){
-			.look = looks[i].look,
-			.moves = looks[i].moves,
-			.place = looks[i].place,
-		};
-	rates_add(rates->rates, monotonic_ns(), rates->looks);
+	rates_add(rates->rates, monotonic_ns(), looks);
 	rates_report(rates->rates, &report);
 	if (report.num_windows == rates->num_windows)
 		return;
