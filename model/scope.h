@@ -7,7 +7,7 @@
 #ifndef PDB_MODEL_SCOPE_H
 #define PDB_MODEL_SCOPE_H
 
-#include <stdlib.h>
+#include "model/std.h"
 
 #define SCOPED(what) __attribute__((cleanup(scoped_##what)))
 

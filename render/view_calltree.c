@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Merged stacks, and ranks with the same stacks. */
-#include <inttypes.h>
-#include <string.h>
-
 #include "analysis/stacks/calltree.h"
 #include "analysis/verdict/verdict.h"
 #include "model/job/callpath.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * How far the members of each communicator are in its collectives. */
-#include <inttypes.h>
-
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/collective_groups.h"
 #include "analysis/waits/waitfor.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What a rank did last. */
-#include <inttypes.h>
-
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"

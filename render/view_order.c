@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The temporal order of stacks: groups of ranks, what tells them apart, and what does not. */
-#include <inttypes.h>
-
 #include "analysis/stacks/temporal.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <ctype.h>
-#include <string.h>
-
 #include "model/error.h"
 #include "model/xalloc.h"
 #include "shell/answers/answer.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <libgen.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "attach/launchers/daemon_plan.h"

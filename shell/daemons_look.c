@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Looks, samples and traces of ranks, through the daemons on their hosts. */
-#include <string.h>
-
 #include "attach/daemons/link.h"
 #include "attach/daemons/overlay.h"
 #include "attach/daemons/pdbd.h"

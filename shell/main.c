@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * pdb: options, session, loop. */
 #include <locale.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "model/error.h"

@@ -4,9 +4,6 @@
 #ifndef PDB_SHELL_SESSION_H
 #define PDB_SHELL_SESSION_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <sys/types.h>
 
 #include "attach/launchers/launcher.h"

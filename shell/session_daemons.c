@@ -2,7 +2,6 @@
  * What a session asks the job's processes besides looks, with daemons and samples; and the messages
  * about it. */
 #include <poll.h>
-#include <string.h>
 
 #include "attach/cores/cores.h"
 #include "attach/node/node.h"

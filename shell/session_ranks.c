@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Rank lists of commands, resolved with the names that the session knows. */
-#include <ctype.h>
-#include <string.h>
-
 #include "analysis/progress/eqgroup.h"
 #include "analysis/stacks/temporal.h"
 #include "analysis/verdict/verdict.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "model/monotonic.h"

@@ -8,7 +8,6 @@
  *
  * The present stretch is not part of the model until it ends: it would make itself look usual. */
 #include <math.h>
-#include <string.h>
 
 #include "analysis/hang/hang_model.h"
 #include "analysis/hang/statistics.h"

@@ -10,9 +10,6 @@
 #ifndef PDB_ANALYSIS_PACE_H
 #define PDB_ANALYSIS_PACE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "analysis/hang/hang_test.h"
 
 struct pace_settings {

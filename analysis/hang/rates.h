@@ -17,10 +17,6 @@
 #ifndef PDB_ANALYSIS_RATES_H
 #define PDB_ANALYSIS_RATES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "analysis/hang/pace.h"
 
 struct slow_rank {

@@ -10,8 +10,6 @@
 #define PDB_ANALYSIS_CALLTREE_H
 
 #include <regex.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "model/scope.h"
 

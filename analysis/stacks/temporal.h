@@ -9,10 +9,6 @@
 #ifndef PDB_ANALYSIS_TEMPORAL_H
 #define PDB_ANALYSIS_TEMPORAL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "analysis/stacks/loop_variables.h"
 #include "model/scope.h"
 

@@ -7,7 +7,6 @@
  *   place    columns: as near to the neighbours' middle as the order and the width allow
  *   route    between two layers each node's edges share one horizontal line (its track) and end
  *            in ports, columns of their own above the target */
-#include <string.h>
 #include <sys/param.h>
 
 #include "render/draw/ascii_graph.h"

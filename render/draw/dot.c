@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "model/arena.h"
 #include "render/draw/dot.h"
 #include "render/text/utf8.h"

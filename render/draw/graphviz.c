@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <graphviz/gvc.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/error.h"
 #include "render/draw/dot.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "render/draw/heat_map.h"
 
-#include <string.h>
 #include <sys/param.h>
 
 #include "render/text/gate.h"

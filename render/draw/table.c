@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdarg.h>
-#include <string.h>
 #include <sys/param.h>
 
 #include "model/job/rankset.h"

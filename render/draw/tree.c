@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "render/draw/tree.h"
 #include "render/text/text.h"
 #include "render/view.h"

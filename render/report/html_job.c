@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The parts of a report that are drawn from the job: merged stacks and iterations by rank. */
-#include <inttypes.h>
 #include <sys/param.h>
 
 #include "analysis/progress/loop_nest.h"

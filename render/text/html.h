@@ -5,7 +5,7 @@
 #ifndef PDB_RENDER_HTML_H
 #define PDB_RENDER_HTML_H
 
-#include <stdio.h>
+#include "model/std.h"
 
 struct view;
 

@@ -6,9 +6,7 @@
 #ifndef PDB_RENDER_JSON_H
 #define PDB_RENDER_JSON_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "model/std.h"
 
 struct rankset;
 struct view;

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdarg.h>
-#include <string.h>
-
 #include "render/text/gate.h"
 #include "render/text/html.h"
 #include "render/text/text.h"

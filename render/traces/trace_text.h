@@ -4,8 +4,6 @@
 #ifndef PDB_RENDER_TRACE_TEXT_H
 #define PDB_RENDER_TRACE_TEXT_H
 
-#include <stdint.h>
-
 #include "analysis/traces/clustering.h"
 #include "analysis/traces/trace_attributes.h"
 #include "analysis/traces/trace_runs.h"

@@ -11,8 +11,6 @@
  * "<" is on the left side only, ">" on the right one, "|" not as often on both. In the picture what
  * both traces have is one box below the other, and what only one of them has is beside: DiffTrace's
  * diffNLR. */
-#include <inttypes.h>
-
 #include "analysis/traces/trace_diff.h"
 #include "analysis/traces/trace_runs.h"
 #include "render/draw/dot.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * lattice: what ranks have in common. */
-#include <inttypes.h>
-
 #include "analysis/traces/concept_lattice.h"
 #include "analysis/traces/trace_runs.h"
 #include "analysis/traces/trace_similarity.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * similar: how similar the traces of the ranks are, and how they cluster. */
-#include <inttypes.h>
-
 #include "analysis/traces/trace_similarity.h"
 #include "model/xalloc.h"
 #include "render/draw/heat_map.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * suspects: which ranks behave differently in a bad run. */
-#include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "analysis/traces/trace_suspects.h"
 #include "render/draw/table.h"

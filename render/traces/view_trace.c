@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "render/traces/view_traces.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/names.h"

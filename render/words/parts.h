@@ -5,10 +5,6 @@
 #ifndef PDB_RENDER_PARTS_H
 #define PDB_RENDER_PARTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "render/text/text.h"
 #include "render/view.h"
 #include "render/words/label.h"

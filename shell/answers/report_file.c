@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "shell/answers/report_file.h"
 
-#include <string.h>
 #include <time.h>
 
 #include "analysis/stacks/calltree.h"

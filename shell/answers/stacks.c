@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "analysis/stacks/temporal.h"
 #include "model/error.h"
 #include "model/interrupt.h"

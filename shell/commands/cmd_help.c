@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * help, apropos: the command table and the topics for people. */
-#include <string.h>
-
 #include "model/error.h"
 #include "model/xalloc.h"
 #include "render/view.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * set, show: the settings. */
-#include <string.h>
-
 #include "model/error.h"
 #include "render/text/gate.h"
 #include "shell/command.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tutorial: runs the first commands on the session's job and explains them. */
-#include <string.h>
-
 #include "analysis/verdict/verdict.h"
 #include "model/error.h"
 #include "model/job/job.h"

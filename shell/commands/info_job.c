@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * info job: the attached job, and how it was found. */
 #include <math.h>
-#include <string.h>
 
 #include "model/error.h"
 #include "model/job/job.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <ctype.h>
 #include <errno.h>
 #include <poll.h>
-#include <stdarg.h>
-#include <string.h>
 
 #include <readline/history.h>
 #include <readline/readline.h>

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <ctype.h>
 #include <errno.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "model/arena.h"
 #include "model/error.h"

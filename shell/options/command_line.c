@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * pdb's own command line, by argp. */
 #include <argp.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "model/arena.h"

@@ -2,8 +2,6 @@
 #include "shell/options/option.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "model/error.h"
 #include "model/xalloc.h"

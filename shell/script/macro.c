@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <ctype.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "model/xalloc.h"
 #include "shell/options/args.h"
 #include "shell/script/macro.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
 #include <sys/stat.h>
 
 #include "model/error.h"

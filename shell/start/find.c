@@ -2,7 +2,6 @@
 #include "shell/start/find.h"
 
 #include <langinfo.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

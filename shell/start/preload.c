@@ -2,9 +2,6 @@
 #include "shell/start/preload.h"
 
 #include <dlfcn.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
-#include <stdarg.h>
 #include <unistd.h>
 
 #include "analysis/hang/hang_test.h"
