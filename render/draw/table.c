@@ -440,17 +440,14 @@ static void write_html_row(const struct table *table, const struct row *row)
 	for (size_t c = 0; c < table->num_columns; c++) {
 		if (table->is_hidden[c])
 			continue;
-		fputs(table->columns[c].align == TABLE_RIGHT ? "<td class=\"right\">" : "<td>",
-		      out);
-		html_text(out, cell_text(table, table->view->arena, &row->cells[c], 0, 0,
-					 HTML_CELL_WIDTH));
-		fputs("</td>", out);
+		html_printf(out,
+			    table->columns[c].align == TABLE_RIGHT ? "<td class=\"right\">%s</td>"
+								   : "<td>%s</td>",
+			    cell_text(table, table->view->arena, &row->cells[c], 0, 0,
+				      HTML_CELL_WIDTH));
 	}
-	if (row->mark && *row->mark) {
-		fputs("<td class=\"mark\">", out);
-		html_text(out, row->mark);
-		fputs("</td>", out);
-	}
+	if (row->mark && *row->mark)
+		html_printf(out, "<td class=\"mark\">%s</td>", row->mark);
 	fputs("</tr>\n", out);
 }
 
@@ -462,11 +459,11 @@ static void print_html(const struct table *table)
 	for (size_t c = 0; c < table->num_columns; c++) {
 		if (table->is_hidden[c])
 			continue;
-		fputs(table->columns[c].align == TABLE_RIGHT ? "<th scope=\"col\" class=\"right\">"
-							     : "<th scope=\"col\">",
-		      out);
-		html_text(out, table->columns[c].header);
-		fputs("</th>", out);
+		html_printf(out,
+			    table->columns[c].align == TABLE_RIGHT
+				    ? "<th scope=\"col\" class=\"right\">%s</th>"
+				    : "<th scope=\"col\">%s</th>",
+			    table->columns[c].header);
 	}
 	fputs("</tr></thead><tbody>\n", out);
 	for (size_t r = 0; r < table->num_rows; r++)

@@ -12,6 +12,7 @@ struct view;
 /* Write the text of an element or an attribute. Markup is escaped; characters that are not
  * printable become '?'. */
 void html_text(FILE *out, const char *text);
+/* Write markup as it is, and in it %s as html_text() does; also %d, %u, %zu. */
 void html_printf(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Write a paragraph, indented by `indent` columns as its line of text would be. */
 void html_paragraph(const struct view *view, int indent, const char *text);
