@@ -46,7 +46,7 @@ struct watched {
 	bool has_stays;
 	struct segment_stays stays;
 	uint64_t next_activity_ns;
-	uint64_t first_work; /* of its thread, when it was looked at first; 0: it was not */
+	uint64_t first_work;  /* of its thread, when it was looked at first; 0: it was not */
 	uint64_t stack, work; /* work: since then */
 	bool is_active;
 };
