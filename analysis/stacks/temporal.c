@@ -234,12 +234,13 @@ static void choose_for_loop(struct temporal *temporal, const struct temporal_bod
 {
 	struct temporal_body_loop *loop = &body->loops[index];
 	struct flow_place *places SCOPED(free) = xcalloc(loop->num_sites, sizeof(*places));
-	struct loop_variable_site *before SCOPED(free) = loop->public.variable.sites;
+	struct loop_variable_site *before = loop->public.variable.sites;
 
 	for (size_t i = 0; i < loop->num_sites; i++)
 		places[i] = loop->sites[i]->place;
 	loop_variables_choose(body->flow, body->variables, index, places, loop->num_sites,
 			      &loop->public.variable);
+	free(before);
 	loop->probes = xreallocarray(loop->probes, loop->num_sites, sizeof(*loop->probes));
 	for (size_t i = 0; i < loop->num_sites; i++)
 		loop->probes[i] = choose_probe(temporal, loop, i);
