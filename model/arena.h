@@ -5,11 +5,14 @@
 
 #include <stddef.h>
 
+#include "model/scope.h"
+
 struct arena;
 
 struct arena *arena_create(void);
 /* Takes NULL. What arena_keep() was given is destroyed first, the latest before others. */
 void arena_destroy(struct arena *arena);
+SCOPE_DEFINE(arena)
 /* Free all that is in it, to use it again. */
 void arena_clear(struct arena *arena);
 

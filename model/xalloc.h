@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include "model/scope.h"
+
 void *xmalloc(size_t size);
 void *xcalloc(size_t number, size_t size);
 void *xreallocarray(void *old, size_t number, size_t size);

@@ -12,9 +12,7 @@
 #ifndef PDB_RENDER_VIEW_H
 #define PDB_RENDER_VIEW_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "model/std.h"
 
 struct slow_rank;
 

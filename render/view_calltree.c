@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Merged stacks, and ranks with the same stacks. */
-#include <inttypes.h>
-#include <string.h>
-
 #include "analysis/stacks/calltree.h"
 #include "analysis/verdict/verdict.h"
 #include "model/job/callpath.h"
@@ -493,27 +490,18 @@ void view_classes_json(const struct view *view)
 	uint32_t *chain = arena_array(view->arena, tree->num_nodes, sizeof(*chain));
 	struct json *json = view->json;
 
-	json_array(json, "classes");
-	for (size_t i = 0; i < classes->num_classes; i++) {
+	JSON_OBJECTS(json, "classes", i, classes->num_classes) {
 		const struct calltree_class *class = &classes->classes[i];
 
-		json_object(json, NULL);
 		json_who(json, class->ranks);
 		json_int(json, "representative", rankset_first(class->ranks));
 		json_array(json, "stacks");
 		for (size_t k = 0; k < class->num_ends; k++) {
 			size_t num = find_chain(tree, class->ends[k], chain);
 
-			json_array(json, NULL);
-			for (size_t f = 0; f < num; f++) {
-				json_object(json, NULL);
+			JSON_OBJECTS(json, NULL, f, num)
 				write_place(json, view, chain[f]);
-				json_end_object(json);
-			}
-			json_end_array(json);
 		}
 		json_end_array(json);
-		json_end_object(json);
 	}
-	json_end_array(json);
 }

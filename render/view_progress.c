@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * How far each group is in the outermost loop, as bars. */
-#include <inttypes.h>
 #include <math.h>
-#include <string.h>
 #include <sys/param.h>
 
 #include "analysis/progress/eqgroup.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Who waits for whom. */
-#include <inttypes.h>
-#include <string.h>
-
 #include "analysis/progress/eqgroup.h"
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/wait_groups.h"
@@ -266,7 +263,6 @@ static void write_group(struct json *json, const struct view *view, const struct
 		[ACTIVITY_ENDED] = "left MPI",
 	};
 
-	json_object(json, NULL);
 	json_who(json, group->ranks);
 	json_text(json, "state", states[view->waitfor->evidence->actors[group->actor].activity]);
 	json_text(json, "where", label_wait_where(view, group->actor, LABEL_FULL));
@@ -277,7 +273,6 @@ static void write_group(struct json *json, const struct view *view, const struct
 	json_bool(json, "deadlocked", group->is_deadlocked);
 	json_bool(json, "likely", group->is_likely);
 	json_bool(json, "least_progressed", group->is_apart);
-	json_end_object(json);
 }
 
 void view_waits_json(const struct view *view)
@@ -285,10 +280,8 @@ void view_waits_json(const struct view *view)
 	const struct wait_groups *groups = view->answer->waits;
 	struct json *json = view->json;
 
-	json_array(json, "groups");
-	for (size_t g = 0; g < groups->num_groups; g++)
+	JSON_OBJECTS(json, "groups", g, groups->num_groups)
 		write_group(json, view, &groups->groups[g]);
-	json_end_array(json);
 	/* By their positions in the list, from 1. */
 	json_array(json, "edges");
 	for (size_t e = 0; e < groups->num_edges; e++)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The chain from one rank to the cause. It follows the waits; where these end without a cause, it
  * goes down the progress graph to the least progressed, one step at a time. */
-#include <string.h>
-
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
@@ -490,7 +488,6 @@ void view_why(const struct view *view)
 
 static void write_step(struct json *json, const struct view *view, const struct waitfor_step *step)
 {
-	json_object(json, NULL);
 	json_int(json, "rank", step->rank);
 	if (step->actor != WAITFOR_NONE) {
 		const struct actor *actor = &view->waitfor->evidence->actors[step->actor];
@@ -502,7 +499,6 @@ static void write_step(struct json *json, const struct view *view, const struct 
 	}
 	json_text(json, "waits_for", step->need ? label_wait_need(view, step->need) : NULL);
 	json_bool(json, "least_progressed", rankset_contains(view->verdict->culprits, step->rank));
-	json_end_object(json);
 }
 
 static void write_chain(struct json *json, const struct view *view, int rank)
@@ -515,10 +511,8 @@ static void write_chain(struct json *json, const struct view *view, int rank)
 	};
 	const struct waitfor_chain *chain = make_chain(view, rank);
 
-	json_array(json, "steps");
-	for (size_t i = 0; chain && i < chain->num_steps; i++)
+	JSON_OBJECTS(json, "steps", i, chain ? chain->num_steps : 0)
 		write_step(json, view, &chain->steps[i]);
-	json_end_array(json);
 	json_text(json, "end", chain ? ends[chain->end] : NULL);
 	if (chain && chain->end == WAITFOR_END_CYCLE)
 		json_count(json, "cycle_from", chain->cycle_from + 1);

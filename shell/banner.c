@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <limits.h>
-#include <string.h>
 
 #include "analysis/verdict/verdict.h"
 #include "analysis/evidence/evidence.h"
@@ -56,12 +55,11 @@ void banner_print_moves(struct session *session, FILE *out)
 	int moving = rankset_count(verdict->moving);
 
 	if (session->job->num_crashes) {
-		struct arena *arena = arena_create();
+		struct arena *arena SCOPED(arena) = arena_create();
 		struct view view = session_view(session, arena);
 
 		view.out = out;
 		view_crashes(&view, NULL);
-		arena_destroy(arena);
 	}
 	if (!session->job->model) {
 		fprintf(out, "Try \"bt\" or \"lp\".\n");
@@ -122,7 +120,7 @@ static void print_kinds(struct kinds *kinds, const struct session *session, cons
 			FILE *out)
 {
 	int size = session->job->proctable->size;
-	struct arena *arena = arena_create();
+	struct arena *arena SCOPED(arena) = arena_create();
 	struct view view = session_view((struct session *)session, arena);
 	int width = view.width / 3;
 
@@ -136,7 +134,6 @@ static void print_kinds(struct kinds *kinds, const struct session *session, cons
 			  rankset_count(kinds->ranks[i]), size);
 		rankset_destroy(kinds->ranks[i]);
 	}
-	arena_destroy(arena);
 	if (!rankset_is_empty(kinds->others))
 		fprintf(out, "%d of %d ranks%s: other reasons\n", rankset_count(kinds->others),
 			size, what);
@@ -163,7 +160,7 @@ static void print_model_holes(const struct session *session, FILE *out)
 			add_kind(&kinds, job->holes[i].rank, job->holes[i].why);
 	print_kinds(&kinds, session, "", out);
 	if (!job->model && is_unrecorded(job)) {
-		struct arena *arena = arena_create();
+		struct arena *arena SCOPED(arena) = arena_create();
 		struct view view = session_view((struct session *)session, arena);
 
 		view.out = out;
@@ -173,7 +170,6 @@ static void print_model_holes(const struct session *session, FILE *out)
 			  has_waits ? "lp, groups, waits and why" : "lp and groups",
 			  has_waits ? " and by the messages that the MPI library holds" : "");
 		text_wrap(&view, 0, "Start with \"pdb run -- mpirun ...\" next time.");
-		arena_destroy(arena);
 	}
 }
 

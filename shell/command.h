@@ -4,9 +4,6 @@
 #ifndef PDB_SHELL_COMMAND_H
 #define PDB_SHELL_COMMAND_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "render/view.h"
 
 struct args;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Every command, by name, and the topics they belong to. */
-#include <stddef.h>
-
 #include "shell/command.h"
 
 const char *const command_topics[NUM_TOPICS] = {

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Looks, samples and traces of ranks, through the daemons on their hosts. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "attach/daemons/link.h"
 #include "attach/daemons/overlay.h"
 #include "attach/daemons/pdbd.h"
@@ -82,7 +78,7 @@ static struct rankset *list_told(const struct job *answer)
 static void add_holes(const struct daemons *daemons, struct job *answer, double seconds)
 {
 	const struct proctable *table = answer->proctable;
-	struct rankset *told = list_told(answer);
+	struct rankset *told SCOPED(rankset) = list_told(answer);
 	char why[400];
 
 	for (int rank = 0; rank < table->size; rank++) {
@@ -109,7 +105,6 @@ static void add_holes(const struct daemons *daemons, struct job *answer, double 
 				 seconds);
 		job_add_hole(answer, rank, why);
 	}
-	rankset_destroy(told);
 }
 
 static bool is_all_ended(const struct job *answer)

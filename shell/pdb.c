@@ -2,9 +2,6 @@
  * libpdb: a session for other programs. The library exports only names in pdb.h, so pdb's modules
  * can be used here. Fewer commands need fewer libraries. */
 #include <locale.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/stacks/temporal.h"

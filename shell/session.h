@@ -4,9 +4,6 @@
 #ifndef PDB_SHELL_SESSION_H
 #define PDB_SHELL_SESSION_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <sys/types.h>
 
 #include "attach/launchers/launcher.h"
@@ -27,7 +24,6 @@ struct segment_kept;
 struct sampling {
 	struct rankset *ranks; /* ranks with such stacks; NULL: none since the last look */
 	bool all_threads;
-	uint64_t taken_ns; /* CLOCK_MONOTONIC */
 };
 
 struct session {

@@ -2,8 +2,6 @@
  * What a session asks the job's processes besides looks, with daemons and samples; and the messages
  * about it. */
 #include <poll.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -18,7 +16,6 @@
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "model/monotonic.h"
 #include "model/wire/share.h"
 #include "render/text/text.h"
 #include "render/view.h"
@@ -158,21 +155,18 @@ int session_get_more(struct session *session, const struct rankset *ranks, unsig
 		     struct pdb_error *err)
 {
 	const struct job_model *jm = session->job->model;
-	struct rankset *missing;
-	int result = 0;
+	struct rankset *missing SCOPED(rankset) = rankset_create();
 
 	if (!session->daemons || !jm || session_has_ended(session))
 		return 0;
-	missing = rankset_create();
 	for (size_t i = 0; i < jm->num_lanes; i++)
 		if ((!ranks || rankset_contains(ranks, jm->lanes[i].rank)) &&
 		    lacks(jm->lanes[i].data, parts))
 			rankset_add(missing, jm->lanes[i].rank);
-	if (!rankset_is_empty(missing) &&
-	    daemons_get_more(session->daemons, missing, parts, err) < 0)
-		result = session_lose_daemons(session, err);
-	rankset_destroy(missing);
-	return result;
+	if (rankset_is_empty(missing) ||
+	    daemons_get_more(session->daemons, missing, parts, err) == 0)
+		return 0;
+	return session_lose_daemons(session, err);
 }
 
 bool session_can_try_again(const struct session *session, struct pdb_error *err)
@@ -280,15 +274,12 @@ int session_read_code(struct session *session, const struct code_address *functi
 {
 	const struct code_question question = {.functions = functions, .num_functions = num};
 	const struct node_sampling sampling = {.times = 1};
-	struct rankset *nobody;
-	int result;
+	struct rankset *nobody SCOPED(rankset) = rankset_create();
 
-	if (!session->daemons)
+	if (!session->daemons ||
+	    daemons_sample(session->daemons, nobody, &sampling, &question, err) == 0)
 		return 0;
-	nobody = rankset_create();
-	result = daemons_sample(session->daemons, nobody, &sampling, &question, err);
-	rankset_destroy(nobody);
-	return result < 0 ? session_lose_daemons(session, err) : 0;
+	return session_lose_daemons(session, err);
 }
 
 int session_sample(struct session *session, const struct rankset *ranks, int times,
@@ -311,7 +302,6 @@ int session_sample(struct session *session, const struct rankset *ranks, int tim
 		sampling->ranks = rankset_create();
 	rankset_add_set(sampling->ranks, ranks);
 	sampling->all_threads = how.all_threads;
-	sampling->taken_ns = monotonic_ns();
 	return 0;
 }
 

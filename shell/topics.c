@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stddef.h>
-#include <string.h>
-
+#include "model/std.h"
 #include "shell/topics.h"
 
 #define FIRST_STEPS                                                                                \

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "analysis/evidence/stack_facts.h"
 #include "analysis/evidence/thread_wait.h"
 #include "analysis/thresholds.h"

@@ -3,9 +3,7 @@
 #ifndef PDB_ANALYSIS_STACK_FACTS_H
 #define PDB_ANALYSIS_STACK_FACTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/std.h"
 
 struct arena;
 struct job;

@@ -29,9 +29,7 @@
 #ifndef PDB_ANALYSIS_EVIDENCE_STAYS_H
 #define PDB_ANALYSIS_EVIDENCE_STAYS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/std.h"
 
 struct arena;
 struct job_model;

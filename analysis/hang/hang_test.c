@@ -9,7 +9,6 @@
  * where somebody moves at each look that is a proof, whatever S_out is. It may cause half of the
  * false alarms. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "analysis/hang/hang_model.h"
 #include "analysis/hang/hang_test.h"

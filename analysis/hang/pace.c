@@ -34,7 +34,6 @@ struct pace_rank {
 	double entered_ns;    /* watched time at which this stay was first seen */
 	double before_ns;     /* how long it had lasted by then */
 	double worked_ns;     /* and at which it last worked; -1: not in this stay */
-	double cpu_ns;        /* and at which it last used processor time */
 	struct recent stacks; /* of this stay */
 };
 
@@ -129,7 +128,6 @@ static void begin_stay(struct pace *pace, struct pace_rank *rank, const struct p
 		rank->before_ns = fmin(rank->before_ns, (double)MAX_STEP_MS * MS);
 	rank->entered_ns = pace->watched_ns;
 	rank->worked_ns = -1;
-	rank->cpu_ns = -1;
 	recent_clear(&rank->stacks);
 	is_new_stack(rank, look->stack);
 }
@@ -165,8 +163,6 @@ static bool look_at(struct pace *pace, int number, const struct pace_look *look)
 
 		if (is_candidate(look) && (is_new || look->work != rank->last.work))
 			rank->worked_ns = pace->watched_ns;
-		if (look->cpu_ns != rank->last.cpu_ns)
-			rank->cpu_ns = pace->watched_ns;
 	}
 	if (rank->place)
 		learn_place(rank->place, look);
@@ -416,8 +412,6 @@ static void report_still(const struct pace *pace, struct pace_report *report)
 	if (!who)
 		judgement = judge_inside(pace);
 	report->rank = rank;
-	report->is_running = who && who->cpu_ns >= 0 && who->cpu_ns >= pace->since_ns;
-	report->place = who ? who->last.place : 0;
 	report->stay_ns = to_ns(judgement.stay_ns);
 	report->longest_ns = to_ns(judgement.longest);
 	report->num_stays = judgement.num;
@@ -439,7 +433,6 @@ void pace_report(const struct pace *pace, struct pace_report *report_ret)
 		.still_ns = to_ns(pace->watched_ns - pace->since_ns),
 		.rank = -1,
 		.chance = INFINITY,
-		.watched_ns = to_ns(pace->watched_ns),
 	};
 	if (pace->num_known &&
 	    pace->watched_ns - pace->moved_ns >= (double)thresholds.standstill_ns)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
-#include <string.h>
 
 #include "analysis/hang/rates.h"
 #include "analysis/hang/statistics.h"
@@ -302,7 +301,7 @@ static bool is_new_place(struct rates *rates, uint64_t key)
 	return now - first < thresholds.new_windows;
 }
 
-static void look_at(struct rates *rates, struct rates_rank *rank, const struct rates_look *look,
+static void look_at(struct rates *rates, struct rates_rank *rank, const struct pace_look *look,
 		    double step_ns)
 {
 	if (look->look == HANG_UNKNOWN)
@@ -316,7 +315,7 @@ static void look_at(struct rates *rates, struct rates_rank *rank, const struct r
 	rates->present.new_looks += is_new_place(rates, look->place);
 }
 
-void rates_add(struct rates *rates, uint64_t now_ns, const struct rates_look *looks)
+void rates_add(struct rates *rates, uint64_t now_ns, const struct pace_look *looks)
 {
 	double step_ns = rates->has_looked && now_ns > rates->last_ns
 				 ? (double)(now_ns - rates->last_ns)

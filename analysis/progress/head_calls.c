@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Heads of loops that are made of several calls. A call here is one of the innermost function that
  * all of the loop is in: of MPI, or of a function with all the calls of MPI in it. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/progress/job_heads.h"
 #include "model/arena.h"
 #include "model/job/callpath.h"

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/progress/loop_nest.h"
 #include "analysis/stacks/loop_variables.h"
 #include "analysis/stacks/symbolic.h"

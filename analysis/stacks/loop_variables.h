@@ -10,10 +10,6 @@
 #ifndef PDB_ANALYSIS_LOOP_VARIABLES_H
 #define PDB_ANALYSIS_LOOP_VARIABLES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "analysis/stacks/flow.h"
 #include "model/job/code.h"
 

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/graph.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/stacks/symbolic.h"
@@ -35,9 +32,7 @@ static void add_slot(struct symbolic *symbolic, const struct code_place *place,
 {
 	if (place->kind != CODE_MEMORY || place->reg != CODE_CFA)
 		return;
-	symbolic->slots = xgrow(symbolic->slots, symbolic->num_slots, &symbolic->capacity,
-				sizeof(*symbolic->slots));
-	symbolic->slots[symbolic->num_slots++] = (struct slot){
+	*XPUSH(symbolic->slots, symbolic->num_slots, symbolic->capacity) = (struct slot){
 		.displacement = place->displacement,
 		.size = place->size,
 		.is_variable = of != NULL,

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/graph.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/stacks/temporal_private.h"
@@ -154,8 +151,7 @@ static void add_to_loops(struct temporal_site *site)
 	for (; loop != LOOP_NONE; loop = nest->loops[loop].parent) {
 		struct temporal_body_loop *of = &site->body->loops[loop];
 
-		of->sites = xgrow(of->sites, of->num_sites, &of->capacity, sizeof(*of->sites));
-		of->sites[of->num_sites++] = site;
+		*XPUSH(of->sites, of->num_sites, of->capacity) = site;
 	}
 }
 
@@ -288,7 +284,8 @@ static void choose_for_loop(struct temporal *temporal, const struct temporal_bod
 			    uint32_t index)
 {
 	struct temporal_body_loop *loop = &body->loops[index];
-	struct flow_place *places = xcalloc(loop->num_sites + MAX_MORE, sizeof(*places));
+	struct flow_place *places SCOPED(free) =
+		xcalloc(loop->num_sites + MAX_MORE, sizeof(*places));
 	struct loop_variable *variable = &loop->public.variable;
 	size_t num = loop->num_sites, num_more = find_more(loop, places + num);
 
@@ -306,7 +303,6 @@ static void choose_for_loop(struct temporal *temporal, const struct temporal_bod
 				     .module = loop->public.module,
 			     });
 	loop->num_chosen = num;
-	free(places);
 }
 
 const struct code_probe *temporal_choose(struct temporal *temporal, size_t *num_ret)
@@ -371,8 +367,7 @@ size_t temporal_loop_places(const struct temporal *temporal, struct code_address
 			const struct temporal_loop *loop = &body->loops[i].public;
 
 			for (size_t k = 0; body->loops[i].num_sites && k <= loop->num_places; k++) {
-				list = xgrow(list, num, &capacity, sizeof(*list));
-				list[num++] = (struct code_address){
+				*XPUSH(list, num, capacity) = (struct code_address){
 					loop->module, k ? loop->places[k - 1] : loop->header};
 			}
 		}

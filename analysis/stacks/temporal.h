@@ -9,11 +9,8 @@
 #ifndef PDB_ANALYSIS_TEMPORAL_H
 #define PDB_ANALYSIS_TEMPORAL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "analysis/stacks/loop_variables.h"
+#include "model/scope.h"
 
 struct callpaths;
 struct modules;
@@ -110,6 +107,7 @@ struct temporal_result *temporal_compare(const struct temporal *temporal,
 					 const struct samples *samples, const struct rankset *ranks,
 					 size_t max, struct pdb_error *err);
 void temporal_result_destroy(struct temporal_result *result); /* NULL is fine */
+SCOPE_DEFINE(temporal_result)
 
 /* The order of two groups, by index. reason_ret may be NULL. */
 enum temporal_order temporal_order_of(const struct temporal_result *result, size_t a, size_t b,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/traces/clustering.h"
 #include "model/arena.h"
@@ -253,11 +251,10 @@ double clustering_compare(const struct clustering *a, const uint32_t *leaves_a,
 	double sum = 0;
 
 	for (uint32_t k = least; k <= most; k++) {
-		struct arena *scratch = arena_create();
+		struct arena *scratch SCOPED(arena) = arena_create();
 
 		sum += bscore(scratch, num_objects, label(scratch, a, k, leaves_a, num_objects),
 			      label(scratch, b, k, leaves_b, num_objects));
-		arena_destroy(scratch);
 	}
 	return most == 0 ? 1 : sum / (most - least + 1);
 }

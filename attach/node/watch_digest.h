@@ -42,9 +42,8 @@ struct watch_rank {
 	/* Of earlier stays there, and after a second outside those of all ranks of the node. */
 	uint64_t longest_ns, num_stays;
 	/* Of one that has stayed outside or in such a call for a second, else 0: */
-	uint64_t stack;  /* a number for its functions on the stack */
-	uint64_t work;   /* bytes and system calls of I/O since it was looked at first there */
-	uint64_t cpu_ns; /* that it has used */
+	uint64_t stack; /* a number for its functions on the stack */
+	uint64_t work;  /* bytes and system calls of I/O since it was looked at first there */
 };
 
 struct watch_digest {

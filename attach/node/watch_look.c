@@ -41,8 +41,8 @@ struct watched {
 	bool has_stays;
 	struct segment_stays stays;
 	uint64_t next_activity_ns;
-	uint64_t first_work; /* of its thread, when it was looked at first; 0: it was not */
-	uint64_t stack, work, cpu_ns; /* work: since then */
+	uint64_t first_work;  /* of its thread, when it was looked at first; 0: it was not */
+	uint64_t stack, work; /* work: since then */
 	bool is_active;
 };
 
@@ -205,7 +205,7 @@ static uint64_t read_work(pid_t pid, pid_t tid)
 static void forget_activity(struct watched *watched, uint64_t now_ns)
 {
 	watched->next_activity_ns = now_ns + ACTIVITY_NS;
-	watched->stack = watched->work = watched->first_work = watched->cpu_ns = 0;
+	watched->stack = watched->work = watched->first_work = 0;
 	watched->is_active = watched->has_stays = false;
 }
 
@@ -231,7 +231,6 @@ static void take_activity(struct watch_look *look, struct watched *watched, pid_
 			  uint64_t now_ns)
 {
 	const struct sampler_target target = {watched->rank, watched->pid, 0};
-	struct procfs_stat stat;
 
 	if (now_ns < watched->next_activity_ns || look->num_active >= MAX_ACTIVE)
 		return;
@@ -244,8 +243,6 @@ static void take_activity(struct watch_look *look, struct watched *watched, pid_
 	work -= watched->first_work;
 	watched->is_active = work != watched->work;
 	watched->work = work;
-	if (procfs_stat(watched->pid, tid, &stat) == 0)
-		watched->cpu_ns = stat.cpu_ticks * (SECOND_NS / sysconf(_SC_CLK_TCK));
 	if (!look->stacks)
 		look->stacks = watch_stacks_create();
 	watched->stack = watch_stacks_number(look->stacks, &target);
@@ -292,7 +289,6 @@ static void add_rank(struct watch_look *look, struct watched *watched, uint64_t 
 	rank.num_stays = stays->num;
 	rank.stack = watched->stack;
 	rank.work = watched->work;
-	rank.cpu_ns = watched->cpu_ns;
 	rankset_add(outside ? digest->outside : digest->inside, watched->rank);
 	if (outside && rank.stay_ns > digest->numbers.outside_ns)
 		digest->numbers.outside_ns = rank.stay_ns;

@@ -10,6 +10,7 @@ struct rankset *rankset_create(void);
 void rankset_destroy(struct rankset *set); /* NULL is fine */
 struct rankset *rankset_copy(const struct rankset *set);
 ARENA_DEFINE_IN(rankset)
+SCOPE_DEFINE(rankset)
 
 void rankset_add(struct rankset *set, int rank); /* rank >= 0 */
 void rankset_add_range(struct rankset *set, int first, int last);

@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "render/text/gate.h"
 #include "render/text/html.h"
 #include "render/text/text.h"
@@ -200,7 +195,7 @@ static void wrap_line(const struct view *view, struct arena *scratch, const char
 
 void text_wrap(const struct view *view, int indent, const char *format, ...)
 {
-	struct arena *scratch = arena_create();
+	struct arena *scratch SCOPED(arena) = arena_create();
 	char *text, *line, *rest;
 	va_list ap;
 
@@ -218,7 +213,6 @@ void text_wrap(const struct view *view, int indent, const char *format, ...)
 			wrap_line(view, scratch, NULL, (size_t)indent, (size_t)indent + 2, clean);
 	}
 	free(text);
-	arena_destroy(scratch);
 }
 
 void text_wrap_behind(const struct view *view, const char *lead, const char *text)

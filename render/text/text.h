@@ -7,9 +7,6 @@
 #ifndef PDB_RENDER_TEXT_H
 #define PDB_RENDER_TEXT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "model/arena.h"
 
 struct view;

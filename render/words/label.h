@@ -5,8 +5,7 @@
 #ifndef PDB_RENDER_LABEL_H
 #define PDB_RENDER_LABEL_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "model/std.h"
 
 struct arena;
 struct calltree;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * States, groups and loops. */
-#include <string.h>
-
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"

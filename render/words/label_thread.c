@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Which other thread of its process a thread waits for, and where that is; or in which system call
  * it sleeps. */
-#include <string.h>
-
 #include "analysis/evidence/thread_wait.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"

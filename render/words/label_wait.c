@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "analysis/progress/eqgroup.h"
 #include "analysis/waits/waitfor.h"
 #include "model/job/callpath.h"

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <inttypes.h>
-#include <string.h>
 #include <sys/param.h>
 
 #include "analysis/stacks/temporal.h"

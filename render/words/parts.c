@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/progress/eqgroup.h"
 #include "analysis/verdict/verdict.h"
 #include "model/blobs.h"
@@ -257,11 +254,9 @@ static struct same_entry *entry_of(struct same *same, const char *text)
 	number = blobs_intern(same->texts, text, strlen(text));
 	if (number < same->num)
 		return &same->entries[number];
-	same->entries = arena_grow(same->arena, same->entries, same->num, &same->capacity,
-				   sizeof(*same->entries));
-	same->entries[same->num] = (struct same_entry){
+	*ARENA_PUSH(same->arena, same->entries, same->num, same->capacity) = (struct same_entry){
 		.text = text, .ranks = rankset_in(same->arena, rankset_create())};
-	return &same->entries[same->num++];
+	return &same->entries[number];
 }
 
 struct same_entry *same_add(struct same *same, const char *text, int rank)
@@ -313,15 +308,11 @@ size_t same_count_from(const struct same *same, size_t first)
 void parts_json_iterations(struct json *json, const char *key, const struct iteration *iterations,
 			   size_t num)
 {
-	json_array(json, key);
-	for (size_t i = 0; i < num; i++) {
-		json_object(json, NULL);
+	JSON_OBJECTS(json, key, i, num) {
 		json_count(json, "loop", iterations[i].loop + 1);
 		json_count(json, "iteration", iterations[i].count);
 		json_bool(json, "approximate", iterations[i].is_approximate);
-		json_end_object(json);
 	}
-	json_end_array(json);
 }
 
 const char *parts_activity(const struct eqgroup *group)

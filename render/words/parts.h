@@ -5,17 +5,11 @@
 #ifndef PDB_RENDER_PARTS_H
 #define PDB_RENDER_PARTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "render/text/text.h"
 #include "render/view.h"
 #include "render/words/label.h"
 
 struct blobs;
-struct eqgroup;
-struct iteration;
 struct job_lane;
 struct place;
 

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-
 #include "analysis/stacks/code_loops.h"
 #include "analysis/stacks/temporal.h"
 #include "attach/code/code.h"
@@ -80,9 +78,8 @@ static void add_unknown(struct unknown *unknown, uint32_t module, uint64_t addre
 	for (size_t i = 0; i < unknown->num; i++)
 		if (unknown->list[i].module == module && unknown->list[i].address == address)
 			return;
-	unknown->list =
-		xgrow(unknown->list, unknown->num, &unknown->capacity, sizeof(*unknown->list));
-	unknown->list[unknown->num++] = (struct code_address){module, address};
+	*XPUSH(unknown->list, unknown->num, unknown->capacity) =
+		(struct code_address){module, address};
 }
 
 /* Read the functions of the program's frames, from the innermost frame up to known ones. */
@@ -140,7 +137,7 @@ static void make_room(struct stack_order *order)
 static bool add_stacks(struct stack_order *order, const struct samples *samples)
 {
 	struct unknown unknown = {.num = 0};
-	uint32_t *paths = xreallocarray(NULL, samples->num_samples, sizeof(*paths));
+	uint32_t *paths SCOPED(free) = xreallocarray(NULL, samples->num_samples, sizeof(*paths));
 	bool is_new = false;
 	size_t num = 0;
 
@@ -158,7 +155,6 @@ static bool add_stacks(struct stack_order *order, const struct samples *samples)
 	for (size_t i = 0; i < num; i++)
 		is_new |= temporal_add(order->temporal, paths[i]);
 	free(unknown.list);
-	free(paths);
 	return is_new;
 }
 
@@ -324,10 +320,9 @@ struct temporal_result *stack_order_compare(struct session *session, const struc
 
 const struct temporal_result *stack_order_of_look(struct session *session, struct pdb_error *err)
 {
-	struct rankset *all = proctable_ranks(session->job->proctable);
+	struct rankset *all SCOPED(rankset) = proctable_ranks(session->job->proctable);
 
 	if (!session->order)
 		session->order = stack_order_compare(session, all, STACK_ORDER_QUICK, err);
-	rankset_destroy(all);
 	return session->order;
 }

@@ -5,8 +5,7 @@
 #ifndef PDB_SHELL_STACK_ORDER_H
 #define PDB_SHELL_STACK_ORDER_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "model/std.h"
 
 struct pdb_error;
 struct progress_code;

@@ -2,14 +2,10 @@
  * gdb: attach gdb to a rank, on the rank's own node, in the first frame of the program's own
  * code. With commands also to several ranks, one after the other; equal output is shown once. */
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "analysis/values/value_groups.h"
-
 #include "attach/gdb/gdb_call.h"
 #include "attach/gdb/gdb_guard.h"
 #include "attach/node/node.h"

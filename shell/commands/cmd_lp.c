@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * lp: the verdict. */
-#include <stdbool.h>
-
 #include "analysis/slow/slow.h"
 #include "analysis/verdict/verdict.h"
 #include "model/error.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * shell, echo, quit: around the debugging. */
-#include <stdio.h>
-
 #include "model/error.h"
 #include "shell/start/child.h"
 #include "shell/command.h"

@@ -2,9 +2,6 @@
  * info job: the attached job, and how it was found. */
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/error.h"
 #include "model/job/job.h"
@@ -76,7 +73,7 @@ static void job_json(const struct view *view)
 	const struct job *job = session->job;
 	const struct proctable *table = job->proctable;
 	const char *command = session->launcher.command;
-	char *mpi = find_mpi(job);
+	char *mpi SCOPED(free) = find_mpi(job);
 	struct json *json = view->json;
 
 	if (table->launcher_pid) {
@@ -86,7 +83,6 @@ static void job_json(const struct view *view)
 	}
 	json_text(json, "command", *command ? command : NULL);
 	json_text(json, "mpi", mpi);
-	free(mpi);
 	json_text(json, "found_by", proctable_source_text(table->source));
 	json_text(json, "found_note", table->source_note);
 	json_int(json, "daemons", session->daemons ? session->daemons->num_hosts : 0);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * info ranks: where ranks run, and what is known about them. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "attach/node/node.h"
 #include "attach/process/procfs.h"
 #include "model/job/job.h"

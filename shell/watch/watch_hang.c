@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "analysis/verdict/verdict.h"
@@ -90,14 +85,13 @@ static void save(struct session *session, const char *path, struct watch_teller 
 static void report(struct session *session, const char *path, const struct watch_hang *hang,
 		   struct watch_teller *teller)
 {
-	char *still = watch_standstill_text(&hang->still);
-	char *about = xasprintf("Hang: %s; nobody %s, the job was watched for %.1f s.",
-				watch_kind_text(session->verdict), still, hang->watched_ns / 1e9);
+	char *still SCOPED(free) = watch_standstill_text(&hang->still);
+	char *about SCOPED(free) =
+		xasprintf("Hang: %s; nobody %s, the job was watched for %.1f s.",
+			  watch_kind_text(session->verdict), still, hang->watched_ns / 1e9);
 	struct pdb_error err, undrawn;
 	int result = report_file_write(session, path, about, &undrawn, &err);
 
-	free(still);
-	free(about);
 	if (undrawn.code != ERROR_NONE)
 		tell_failure(teller, &undrawn, "no pictures in the report");
 	if (result < 0)
@@ -145,7 +139,7 @@ static void set_facts(const struct session *session, const struct watch_options 
 {
 	const struct verdict *verdict = session->verdict;
 	const struct proctable *table = session->job->proctable;
-	char *ranks = rankset_encode(verdict->culprits, 0);
+	char *ranks SCOPED(free) = rankset_encode(verdict->culprits, 0);
 
 	setenv("PDB_HANG_KIND", watch_kind_text(verdict), 1);
 	setenv("PDB_HANG_RANKS", ranks, 1);
@@ -156,7 +150,6 @@ static void set_facts(const struct session *session, const struct watch_options 
 	set_number("PDB_LAUNCHER_PID", session->launcher.pid);
 	setenv("PDB_SNAPSHOT", options->save ? options->save : "", 1);
 	setenv("PDB_REPORT", options->report ? options->report : "", 1);
-	free(ranks);
 }
 
 /* No input that it could wait for; its output must not mix with JSON lines. */

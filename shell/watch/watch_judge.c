@@ -15,7 +15,6 @@
  * by, that nothing has moved for --max-wait; and that those who are outside MPI do not read or
  * write. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "analysis/hang/hang_test.h"
 #include "analysis/hang/pace.h"
@@ -120,19 +119,19 @@ static const char *describe_spared(const struct watch *watch, struct arena *aren
 static bool is_spared(struct watch *watch)
 {
 	uint64_t sparing = sparing_ns(watch);
-	struct arena *arena;
 
 	if (!watch->options->wants_kill || watch_still_ns(watch) >= sparing)
 		return false;
-	arena = arena_create();
-	if (!watch->has_told_spared)
+	if (!watch->has_told_spared) {
+		struct arena *arena SCOPED(arena) = arena_create();
+
 		watch_tell_note(
 			&watch->teller, "still",
 			"it looks like a hang, but %s: pdb ends the job once nobody %s for %s",
 			describe_spared(watch, arena),
 			watch->has_recorder ? "has moved" : "was seen to move",
 			label_time(sparing).text);
-	arena_destroy(arena);
+	}
 	watch->has_told_spared = true;
 	if (watch->next_still_ns > watch->moved_ns + sparing)
 		watch->next_still_ns = watch->moved_ns + sparing;
@@ -194,7 +193,7 @@ bool watch_is_active(struct watch *watch)
 	if (!is_working && (!watch->active_ns || monotonic_ns() - watch->active_ns > 2 * SECOND_NS))
 		return false;
 	if (!watch->has_told_active && watch_still_ns(watch) >= TELL_STILL_NS) {
-		struct arena *arena = arena_create();
+		struct arena *arena SCOPED(arena) = arena_create();
 
 		watch_tell_note(
 			&watch->teller, "phase", "nobody %s MPI for %s, while %s did work: no hang",
@@ -202,7 +201,6 @@ bool watch_is_active(struct watch *watch)
 			label_time(watch_standstill_of(watch).ns).text,
 			is_working ? arena_printf(arena, "rank %d", watch->report.rank)
 				   : label_who(arena, watch->active, 40));
-		arena_destroy(arena);
 		watch->has_told_active = true;
 	}
 	return true;

@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include "analysis/hang/pace.h"
 #include "analysis/hang/rates.h"
 #include "analysis/thresholds.h"
 #include "model/arena.h"
@@ -15,10 +10,8 @@
 #include "shell/watch/watch_tell.h"
 
 struct watch_rates {
-	int num_ranks;
 	struct rates *rates;
-	struct rates_look *looks; /* [num_ranks] */
-	uint64_t num_windows;     /* windows ended at the last report */
+	uint64_t num_windows; /* windows ended at the last report */
 	/* What was reported and is not over: the ranks, and when these and the phase were last
 	 * seen. */
 	struct rankset *slow_ranks;
@@ -31,13 +24,11 @@ struct watch_rates *watch_rates_create(int num_ranks, double alpha, struct pdb_e
 {
 	struct watch_rates *rates = xcalloc(1, sizeof(*rates));
 
-	rates->num_ranks = num_ranks;
 	rates->rates = rates_create(num_ranks, alpha, err);
 	if (!rates->rates) {
 		free(rates);
 		return NULL;
 	}
-	rates->looks = xcalloc((size_t)num_ranks, sizeof(*rates->looks));
 	rates->slow_ranks = rankset_create();
 	return rates;
 }
@@ -48,7 +39,6 @@ void watch_rates_destroy(struct watch_rates *rates)
 		return;
 	rates_destroy(rates->rates);
 	rankset_destroy(rates->slow_ranks);
-	free(rates->looks);
 	free(rates);
 }
 
@@ -63,7 +53,7 @@ static void tell_slow_ranks(struct watch_rates *rates, const struct rates_report
 			    const struct rankset *ranks, struct watch_teller *teller)
 {
 	const struct slow_rank *first = &report->slow_ranks[0];
-	struct arena *arena = arena_create();
+	struct arena *arena SCOPED(arena) = arena_create();
 
 	watch_tell_note(teller, "slow-rank",
 			"slow: %s. For %s the others have waited for %s: rank %d was outside MPI "
@@ -73,14 +63,13 @@ static void tell_slow_ranks(struct watch_rates *rates, const struct rates_report
 			report->num_slow_ranks > 1 ? "them" : "it", first->rank,
 			100 * first->outside, 100 * first->usual);
 	rates->ranks_since_ns = monotonic_ns() - (uint64_t)(first->seconds * 1e9);
-	arena_destroy(arena);
 }
 
 /* True: some were not reported before. */
 static bool note_slow_ranks(struct watch_rates *rates, const struct rates_report *report,
 			    struct watch_teller *teller)
 {
-	struct rankset *ranks = rankset_create();
+	struct rankset *ranks SCOPED(rankset) = rankset_create();
 	bool is_news = false;
 
 	for (size_t i = 0; i < report->num_slow_ranks; i++) {
@@ -98,7 +87,6 @@ static bool note_slow_ranks(struct watch_rates *rates, const struct rates_report
 			  rates->ranks_since_ns);
 		rankset_remove_set(rates->slow_ranks, rates->slow_ranks);
 	}
-	rankset_destroy(ranks);
 	return is_news;
 }
 
@@ -133,13 +121,7 @@ bool watch_rates_add(struct watch_rates *rates, const struct pace_look *looks,
 	struct rates_report report;
 	bool is_news;
 
-	for (int i = 0; i < rates->num_ranks; i++)
-		rates->looks[i] = (struct rates_look){
-			.look = looks[i].look,
-			.moves = looks[i].moves,
-			.place = looks[i].place,
-		};
-	rates_add(rates->rates, monotonic_ns(), rates->looks);
+	rates_add(rates->rates, monotonic_ns(), looks);
 	rates_report(rates->rates, &report);
 	if (report.num_windows == rates->num_windows)
 		return false;

@@ -4,10 +4,6 @@
 #ifndef PDB_SHELL_WATCH_STATE_H
 #define PDB_SHELL_WATCH_STATE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "analysis/hang/pace.h"
 #include "attach/node/watch_digest.h"
 #include "shell/watch/watch.h"
