@@ -20,7 +20,7 @@ static const struct {
 	{" continue cont resume ", "ranks run on by themselves; \"refresh\" looks at them again"},
 	{" break delete next n step finish until jump call ",
 	 "that is for gdb: \"gdb RANK\" or \"gdb lp\""},
-	{" print x list frame up down thread threads disassemble ptype locals ",
+	{" x list frame up down thread threads disassemble ptype ",
 	 "that is for gdb: \"gdb RANK\" or \"gdb lp\""},
 	{" backtrace stack stacks ", "did you mean \"bt\"?"},
 	{" attach run start load core ",

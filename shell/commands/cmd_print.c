@@ -63,6 +63,7 @@ static int find_print(struct session *session, const struct args *args, struct a
 
 const struct command cmd_print = {
 	.name = "print",
+	.aliases = {"p"},
 	.topic = TOPIC_STACKS,
 	.usage = "print [FRAME] EXPRESSION [RANKS]",
 	.summary = "Show the value of a variable in all ranks, equal values together.",
@@ -100,7 +101,7 @@ const struct command cmd_locals = {
 	.name = "locals",
 	.topic = TOPIC_STACKS,
 	.usage = "locals [RANKS]",
-	.summary = "Show all local variables of the innermost frame of the program's own code.",
+	.summary = "Show all variables of the innermost frame of the program.",
 	.text = "Ranks in one function share a table. Equal values share a row, as in \"print\";\n"
 		"of more than three values the first row is that of the most ranks. Parameters\n"
 		"and variables of functions inlined there are included. Without RANKS: the\n"
