@@ -369,8 +369,7 @@ bool verdict_find_edge(struct judge *j)
 static bool do_most_wait(const struct judge *j)
 {
 	for (size_t i = 0; i < j->num_actors; i++)
-		if (j->is_candidate[i] &&
-		    rankset_contains(j->verdict->moving, j->actors[i].rank))
+		if (j->is_candidate[i] && rankset_contains(j->verdict->moving, j->actors[i].rank))
 			return false;
 	return 2 * (size_t)rankset_count(j->verdict->waiting) > j->evidence->num_ranks;
 }
