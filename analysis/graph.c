@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/graph.h"
-#include "model/arena.h"
 #include "model/job/pair_map.h"
 
 struct node {

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * All that decides by how long, how often or how many: thresholds.def has the values and reasons. */
-#ifndef PDB_ANALYSIS_THRESHOLDS_H
-#define PDB_ANALYSIS_THRESHOLDS_H
+#pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 struct thresholds {
 #define THRESHOLD(type, name, value) type name;
@@ -13,5 +11,3 @@ struct thresholds {
 };
 
 extern const struct thresholds thresholds;
-
-#endif

@@ -4,6 +4,10 @@
  * that the recorder has, too. */
 #pragma once
 
+#include <ctype.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -4,10 +4,9 @@
  *	char *name SCOPED(free) = xstrdup(word);
  *
  * Such a variable has an initial value, and nothing else ends what it owns; NULL is fine. */
-#ifndef PDB_MODEL_SCOPE_H
-#define PDB_MODEL_SCOPE_H
+#pragma once
 
-#include "model/std.h"
+#include <stdlib.h>
 
 #define SCOPED(what) __attribute__((cleanup(scoped_##what)))
 
@@ -22,5 +21,3 @@ static inline void scoped_free(void *pointer)
 {
 	free(*(void **)pointer);
 }
-
-#endif

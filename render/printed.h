@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What print has found, for its views. */
-#ifndef PDB_RENDER_PRINTED_H
-#define PDB_RENDER_PRINTED_H
+#pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
-struct rankset;
 struct value_groups;
 
 struct printed {
@@ -29,5 +26,3 @@ struct printed_locals {
 	struct printed_function *functions;
 	size_t num;
 };
-
-#endif

@@ -9,10 +9,9 @@
  * The verdict's views are in lp/, those of traces in traces/; report/ makes a page of them all.
  * Labels (words/), tables, trees and graphs (draw/) are their parts; text/ writes lines, HTML and
  * JSON. Temporary results live in view->arena. */
-#ifndef PDB_RENDER_VIEW_H
-#define PDB_RENDER_VIEW_H
+#pragma once
 
-#include "model/std.h"
+#include "model/base.h"
 
 struct slow_rank;
 
@@ -159,5 +158,3 @@ void view_messages_json(const struct view *view);
  * met. */
 void view_requests(const struct view *view);
 void view_requests_json(const struct view *view);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * print: the values of an expression, equal ones together. */
-#include <string.h>
 
 #include "analysis/values/value_groups.h"
 #include "model/job/callpath.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Who holds the others up in a job that moves, and why. */
-#include <inttypes.h>
-#include <limits.h>
 
 #include "analysis/progress/loop_nest.h"
 #include "analysis/slow/slow.h"

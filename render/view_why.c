@@ -10,7 +10,6 @@
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "model/sorted.h"
 #include "render/lp/lp.h"
 #include "render/text/json.h"
 #include "render/words/parts.h"

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A summary of the job in a few lines, and what is missing in answers about it. */
-#ifndef PDB_SHELL_BANNER_H
-#define PDB_SHELL_BANNER_H
+#pragma once
 
-#include "model/std.h"
+#include "model/base.h"
 
-struct rankset;
 struct session;
 
 /* Print three lines: what the job is, how it was found, which ranks move. */
@@ -19,5 +17,3 @@ void banner_print_moves(struct session *session, FILE *out);
 void banner_print_holes(struct session *session, FILE *out);
 /* The same for the stacks of `ranks` only. */
 void banner_print_stack_holes(struct session *session, const struct rankset *ranks, FILE *out);
-
-#endif

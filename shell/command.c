@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "model/error.h"
-#include "model/xalloc.h"
 #include "shell/answers/answer.h"
 #include "shell/options/args.h"
 #include "shell/options/option.h"

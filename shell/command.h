@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The command table, and how a line is parsed, checked and run. Help, usage errors, completion and
  * docs/commands.md come from the same entries. */
-#ifndef PDB_SHELL_COMMAND_H
-#define PDB_SHELL_COMMAND_H
+#pragma once
 
 #include "render/view.h"
 
 struct args;
-struct pdb_error;
 
 /* What a command needs (the dispatcher checks it), and how it runs. */
 enum command_flags {
@@ -123,5 +121,3 @@ bool command_needs_no_job(const char *line);
 
 /* Should an empty line at the prompt repeat this line? */
 bool command_repeats(const char *line);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What must be there before a command runs. */
 #include "analysis/evidence/evidence.h"
-#include "model/error.h"
 #include "model/job/job.h"
 #include "shell/options/args.h"
 #include "shell/command.h"

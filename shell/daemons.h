@@ -4,12 +4,10 @@
  *
  * Errors of all questions: ERROR_GONE: no process of the job is left. ERROR_INTERRUPTED: Ctrl-C.
  * After any other error the daemons are lost or damaged; only daemons_stop() may then be called. */
-#ifndef PDB_SHELL_DAEMONS_H
-#define PDB_SHELL_DAEMONS_H
+#pragma once
 
 #include "attach/daemons/daemon_launch.h"
 #include "model/job/job.h"
-#include "model/std.h"
 #include "pmix/tool.h"
 
 struct code_question;
@@ -102,5 +100,3 @@ uint32_t daemons_take_channels(struct daemons *daemons);
 /* Serve the channels until the limit. Returns 0, or -1: ERROR_TIMEOUT, ERROR_INTERRUPTED
  * (cancel_fd), others. */
 int daemons_wait(struct daemons *daemons, const struct link_limit *limit, struct pdb_error *err);
-
-#endif

@@ -7,7 +7,6 @@
 #include "model/buffer.h"
 #include "model/job/code.h"
 #include "model/wire/code_bytes.h"
-#include "model/error.h"
 #include "model/job/job_model.h"
 #include "model/monotonic.h"
 #include "model/job/proctable.h"

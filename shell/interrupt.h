@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Ctrl-C interrupts the command in progress, never the job and never pdb. Hang-up and termination
  * end pdb as `quit` does, between commands. */
-#ifndef PDB_SHELL_INTERRUPT_H
-#define PDB_SHELL_INTERRUPT_H
+#pragma once
 
+#include "model/base.h"
 #include "model/interrupt.h" /* interrupt_pending(): any of the three since interrupt_clear() */
-#include "model/std.h"
 
 /* Handle SIGINT, SIGHUP and SIGTERM. Handlers for SIGPIPE and SIGXFSZ do nothing, so that writes
  * fail with an error. Unlike "ignore", handlers are not inherited by programs that pdb starts. */
@@ -25,5 +24,3 @@ void interrupt_drain(void);
 
 /* Sleep until `until_ns` of monotonic_ns(); false if a signal cut it short. */
 bool interrupt_sleep_until(uint64_t until_ns);
-
-#endif

@@ -3,11 +3,9 @@
 #include <locale.h>
 #include <unistd.h>
 
-#include "model/error.h"
 #include "model/job/rankset.h"
 #include "model/segment/segment_reader.h"
 #include "model/stack.h"
-#include "model/xalloc.h"
 #include "render/text/gate.h"
 #include "shell/banner.h"
 #include "shell/command.h"

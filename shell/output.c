@@ -2,8 +2,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "model/error.h"
-#include "model/xalloc.h"
 #include "render/draw/dot.h"
 #include "render/text/gate.h"
 #include "render/view.h"

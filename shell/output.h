@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A command's output: terminal or pager, `| command`, `> file`, `>> file`. The file's ending
  * chooses the format, pictures included. */
-#ifndef PDB_SHELL_OUTPUT_H
-#define PDB_SHELL_OUTPUT_H
+#pragma once
 
 #include "render/view.h"
 
 struct command;
-struct pdb_error;
 
 enum output_kind {
 	OUTPUT_PLAIN,
@@ -45,5 +43,3 @@ int output_open(struct output *output, struct session *session, bool is_collecte
  * collected for a file is written only if `keep` (the command succeeded). -1 and *err: writing
  * failed. */
 int output_close(struct output *output, struct session *session, bool keep, struct pdb_error *err);
-
-#endif

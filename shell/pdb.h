@@ -12,8 +12,7 @@
  * program ends. The library prints nothing and never starts, stops or ends a job. While it reads
  * names from program files it handles SIGBUS, the kernel's signal that a file was cut short. It
  * passes on all other SIGBUS signals and leaves no signal handlers behind. */
-#ifndef PDB_H
-#define PDB_H
+#pragma once
 
 #include <stddef.h>
 
@@ -116,6 +115,4 @@ char *pdb_json(struct pdb_job *job, const char *question, char *error);
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }
-#endif
-
 #endif

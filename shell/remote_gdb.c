@@ -15,7 +15,6 @@
 #include "attach/daemons/relay.h"
 #include "attach/gdb/gdb_order.h"
 #include "model/buffer.h"
-#include "model/error.h"
 #include "model/monotonic.h"
 #include "shell/start/child.h"
 #include "shell/daemons.h"

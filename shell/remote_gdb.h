@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Runs gdb on a rank of another node, at this terminal. A daemon starts gdb there
  * (attach/daemons/pdbd_gdb.h). */
-#ifndef PDB_SHELL_REMOTE_GDB_H
-#define PDB_SHELL_REMOTE_GDB_H
+#pragma once
 
-#include "model/std.h"
+#include "model/base.h"
 
 struct daemons;
-struct pdb_error;
 
 struct remote_gdb {
 	int rank;
@@ -29,5 +27,3 @@ struct remote_gdb_end {
  * ERROR_PERMISSION: about the rank; ERROR_TIMEOUT: the host does not answer; ERROR_INTERRUPTED. */
 int remote_gdb_run(struct daemons *daemons, const struct remote_gdb *gdb,
 		   struct remote_gdb_end *ret, struct pdb_error *err);
-
-#endif

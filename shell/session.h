@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The state of one pdb: the job, the results about it, settings, focus, the source of lines and the
  * place of output. All commands get it. */
-#ifndef PDB_SHELL_SESSION_H
-#define PDB_SHELL_SESSION_H
-
-#include <sys/types.h>
+#pragma once
 
 #include "attach/launchers/launcher.h"
-#include "model/error.h"
 #include "render/view.h"
 #include "shell/options/args.h"
 #include "shell/script/macro.h"
@@ -17,7 +13,6 @@
 struct code_address;
 struct code_probe;
 struct sampler_cost;
-struct samples;
 struct segment_kept;
 
 /* The stacks that were last sampled by themselves, not as part of a look. */
@@ -208,5 +203,3 @@ void session_complain(const struct pdb_error *err);
 void session_note(const char *text);
 /* Print no more errors and notes: this process is another program's (libpdb). */
 void session_be_quiet(void);
-
-#endif

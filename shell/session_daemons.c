@@ -8,7 +8,6 @@
 #include "attach/cores/cores.h"
 #include "attach/node/node.h"
 #include "attach/stacks/sampler.h"
-#include "model/error.h"
 #include "model/job/code.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"

@@ -3,7 +3,6 @@
 #include "analysis/progress/eqgroup.h"
 #include "analysis/stacks/temporal.h"
 #include "analysis/verdict/verdict.h"
-#include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/proctable.h"

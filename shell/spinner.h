@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Shows that pdb still works when something takes longer than a second. It is drawn on standard
  * error if that is a terminal, in the cursor's line. That line is empty before and afterwards. */
-#ifndef PDB_SHELL_SPINNER_H
-#define PDB_SHELL_SPINNER_H
+#pragma once
 
 /* Show `what` (a few words, copied) from now on. Does nothing if a spinner is already shown. */
 void spinner_start(const char *what);
@@ -15,5 +14,3 @@ void spinner_hide(void);
 
 /* The work is done. Does nothing without spinner_start(). */
 void spinner_stop(void);
-
-#endif

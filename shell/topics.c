@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "model/std.h"
+#include "model/base.h"
 #include "shell/topics.h"
 
 #define FIRST_STEPS                                                                                \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Help topics other than commands, for `help`, docs/commands.md and docs/man/pdb.1. */
-#ifndef PDB_SHELL_TOPICS_H
-#define PDB_SHELL_TOPICS_H
+#pragma once
 
 struct topic {
 	const char *name;
@@ -17,5 +16,3 @@ extern const struct topic topic_table[];
 
 /* Find by exact name or unique prefix; NULL: none, or several. */
 const struct topic *topics_find(const char *word);
-
-#endif

@@ -5,8 +5,7 @@
  * main thread of the rank, as its stack samples show it. A job in which only some ranks have a
  * recorder is the normal case. Sources add to each other: the main thread of a recorded rank also
  * has a stack and message queues. */
-#ifndef PDB_ANALYSIS_EVIDENCE_H
-#define PDB_ANALYSIS_EVIDENCE_H
+#pragma once
 
 #include "analysis/evidence/stack_facts.h"
 #include "analysis/progress/eqgroup.h"
@@ -55,5 +54,3 @@ static inline bool actor_is_waiting(const struct actor *actor)
 {
 	return actor->activity == ACTIVITY_IN_MPI || actor->activity == ACTIVITY_POLLING;
 }
-
-#endif

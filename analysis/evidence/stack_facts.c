@@ -2,7 +2,6 @@
 #include "analysis/evidence/stack_facts.h"
 #include "analysis/evidence/thread_wait.h"
 #include "analysis/thresholds.h"
-#include "model/arena.h"
 #include "model/job/blocked.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
@@ -10,7 +9,6 @@
 #include "model/job/modules.h"
 #include "model/job/names.h"
 #include "model/job/sample.h"
-#include "model/sorted.h"
 
 #define NOT_ASKED (CALLPATH_NONE - 1)
 enum { MAX_THREADS = 16 }; /* each of which waits for the next */

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What stack samples show of main threads: inside MPI, stopped, or waiting for other threads. */
-#ifndef PDB_ANALYSIS_STACK_FACTS_H
-#define PDB_ANALYSIS_STACK_FACTS_H
+#pragma once
 
-#include "model/std.h"
-
-struct arena;
-struct job;
+#include "model/base.h"
 
 struct stack_fact {
 	int num_samples;  /* of the main thread, with frames */
@@ -59,5 +55,3 @@ static inline const struct sample *stack_fact_place(const struct stack_fact *fac
  * or may be, inside MPI? By what was read of whom it waits for, else by names. */
 bool stack_facts_waits_for_threads(const struct stack_facts *facts, const struct job *job,
 				   int rank);
-
-#endif

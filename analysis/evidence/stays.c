@@ -5,7 +5,6 @@
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/progress.h"
 #include "analysis/thresholds.h"
-#include "model/arena.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/pair_map.h"

@@ -26,13 +26,10 @@
  *
  * A lane that has not communicated yet is starting, and one that has come to MPI_Finalize is
  * ending: their stays say nothing before edge_ns. */
-#ifndef PDB_ANALYSIS_EVIDENCE_STAYS_H
-#define PDB_ANALYSIS_EVIDENCE_STAYS_H
+#pragma once
 
-#include "model/std.h"
+#include "model/base.h"
 
-struct arena;
-struct job_model;
 struct progress;
 
 enum stay_basis { STAY_BY_PLACE, STAY_BY_LOOP, STAY_BY_OTHERS, STAY_BY_ELSEWHERE };
@@ -66,5 +63,3 @@ uint64_t stays_needed(uint64_t num, uint64_t longest_ns, double error, double le
 bool stays_is_starting(const struct job_model *jm, size_t lane);
 /* Has it come to MPI_Finalize? */
 bool stays_is_ending(const struct job_model *jm, size_t lane);
-
-#endif

@@ -2,15 +2,9 @@
  * For which other thread of its process a thread waits outside MPI. The answer comes from the
  * kernel and from the words of locks (struct sample_wait), unless the functions on the stack
  * contradict it. */
-#ifndef PDB_ANALYSIS_THREAD_WAIT_H
-#define PDB_ANALYSIS_THREAD_WAIT_H
+#pragma once
 
-#include <sys/types.h>
-
-#include "model/std.h"
-
-struct job;
-struct sample;
+#include "model/base.h"
 
 enum thread_wait_kind {
 	THREAD_WAIT_NONE,      /* it does not wait so, or that is not known */
@@ -70,5 +64,3 @@ enum thread_wait_lead thread_wait_leads(const struct job *job, const struct samp
 /* The decision as such: by what the sampler has read and the kind that the functions say, NONE:
  * they say nothing. */
 enum thread_wait_kind thread_wait_judge(unsigned int sample_kind, enum thread_wait_kind by_name);
-
-#endif

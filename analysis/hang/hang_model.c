@@ -11,7 +11,6 @@
 
 #include "analysis/hang/hang_model.h"
 #include "analysis/hang/statistics.h"
-#include "model/xalloc.h"
 
 enum {
 	FEW_TAILS = 5,           /* so many stretches at least tell how long they last */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The statistics of hang_test.h, without ranks and times: what S_out was in a healthy job so far,
  * and how long it may stay low before that is a hang. */
-#ifndef PDB_ANALYSIS_HANG_MODEL_H
-#define PDB_ANALYSIS_HANG_MODEL_H
+#pragma once
 
-#include "model/std.h"
+#include "model/base.h"
 
 enum {
 	HANG_TOP = 100,       /* S_out in hundredths, rounded up, so that 0 is nobody outside MPI */
@@ -69,5 +68,3 @@ double hang_model_chance(const struct hang_model *model);
 
 /* Samples that the next or first level needs, by what is known now. */
 uint32_t hang_model_wanted(const struct hang_model *model);
-
-#endif

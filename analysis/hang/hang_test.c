@@ -15,9 +15,6 @@
 #include "analysis/hang/statistics.h"
 #include "analysis/hang/stay_history.h"
 #include "analysis/thresholds.h"
-#include "model/error.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 enum { TURN = 30, NUM_SETS = 2, SET_SIZE = 10, MS = 1000000 };
 /* I, the mean time between looks, at first and at most; see hang_model.h. */

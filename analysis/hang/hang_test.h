@@ -11,12 +11,9 @@
  *	HANG_FOUND: report
  *
  * Times are nanoseconds of any clock; only differences count. */
-#ifndef PDB_ANALYSIS_HANG_TEST_H
-#define PDB_ANALYSIS_HANG_TEST_H
+#pragma once
 
-#include "model/std.h"
-
-struct pdb_error;
+#include "model/base.h"
 
 struct hang_settings {
 	int num_ranks;
@@ -86,5 +83,3 @@ void hang_test_confirm(struct hang_test *test, bool has_moved);
 
 enum hang_state hang_test_state(const struct hang_test *test);
 void hang_test_figures(const struct hang_test *test, struct hang_figures *figures_ret);
-
-#endif

@@ -13,7 +13,6 @@
 #include "analysis/hang/pace.h"
 #include "analysis/hang/stay_history.h"
 #include "analysis/thresholds.h"
-#include "model/arena.h"
 #include "model/job/pair_map.h"
 #include "model/job/recent.h"
 

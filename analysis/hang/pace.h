@@ -7,8 +7,7 @@
  * no rank is outside, the time without movement is compared with earlier such times of the whole
  * job. A rank outside MPI that reads or writes, or gets to new places of its code, works, however
  * long. */
-#ifndef PDB_ANALYSIS_PACE_H
-#define PDB_ANALYSIS_PACE_H
+#pragma once
 
 #include "analysis/hang/hang_test.h"
 
@@ -65,5 +64,3 @@ void pace_destroy(struct pace *pace);            /* NULL is fine */
 void pace_add(struct pace *pace, uint64_t now_ns, const struct pace_look *looks);
 
 void pace_report(const struct pace *pace, struct pace_report *report_ret);
-
-#endif

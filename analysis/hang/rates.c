@@ -4,9 +4,7 @@
 #include "analysis/hang/rates.h"
 #include "analysis/hang/statistics.h"
 #include "analysis/thresholds.h"
-#include "model/arena.h"
 #include "model/job/pair_map.h"
-#include "model/sorted.h"
 
 enum { MS = 1000000, MAX_STEP_MS = 1000, HISTORY = 64, COMPARED = 24 };
 

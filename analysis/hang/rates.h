@@ -14,8 +14,7 @@
  * any order the w smallest of h + w come last with probability 1 / (h + w choose w) (the extreme
  * case of Mann and Whitney's test). The job stays slow until it is as fast as it was then, or
  * somewhere else: fast windows are forgotten after 64. */
-#ifndef PDB_ANALYSIS_RATES_H
-#define PDB_ANALYSIS_RATES_H
+#pragma once
 
 #include "analysis/hang/pace.h"
 
@@ -49,5 +48,3 @@ void rates_destroy(struct rates *rates); /* NULL is fine */
 void rates_add(struct rates *rates, uint64_t now_ns, const struct pace_look *looks);
 
 void rates_report(const struct rates *rates, struct rates_report *report_ret);
-
-#endif

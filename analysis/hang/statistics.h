@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Statistics for hangs. They are exact, since samples are few when they matter most. */
-#ifndef PDB_ANALYSIS_STATISTICS_H
-#define PDB_ANALYSIS_STATISTICS_H
+#pragma once
 
-#include "model/std.h"
+#include "model/base.h"
 
 /* The largest probability of success that is still compatible with `successes` out of `trials`
  * (Clopper and Pearson 1934, one-sided): with a larger one so few are seen with a probability below
@@ -35,5 +34,3 @@ struct runs_test statistics_runs_test(const uint8_t *values, size_t num, double 
 /* Numbers that are the same for the same seed (SplitMix64: Steele, Lea, Flood, OOPSLA 2014). */
 uint64_t statistics_random(uint64_t *state);
 double statistics_random_unit(uint64_t *state); /* in [0, 1) */
-
-#endif

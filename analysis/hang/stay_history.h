@@ -9,10 +9,9 @@
  * %), the larger of two: from the mean of ln t over these stays, about a sum of exponential
  * variables (as Hill's estimator, Annals of Statistics 1975), and from how far the longest stands
  * out, with Gumbel's distribution. The slope is at least 0.5. */
-#ifndef PDB_ANALYSIS_STAY_HISTORY_H
-#define PDB_ANALYSIS_STAY_HISTORY_H
+#pragma once
 
-#include "model/std.h"
+#include "model/base.h"
 
 enum { STAYS_KEPT = 32 };
 
@@ -32,5 +31,3 @@ double stay_history_chance(const struct stay_history *history, double stay_ns, d
 
 /* The shortest stay of chance alpha at most, and twice any before. INFINITY with fewer than 8. */
 double stay_history_needed(const struct stay_history *history, double alpha, double noise_ns);
-
-#endif

@@ -3,8 +3,6 @@
 #include "analysis/graph.h"
 #include "analysis/progress/job_loops.h"
 #include "model/job/job_model.h"
-#include "model/arena.h"
-#include "model/sorted.h"
 
 /* The state's index in the part, which must contain it. */
 static size_t find_member(const struct loop_part *part, uint32_t state)

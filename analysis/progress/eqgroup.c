@@ -5,8 +5,6 @@
 #include "model/job/model.h"
 #include "model/job/pair_map.h"
 #include "model/job/rankset.h"
-#include "model/arena.h"
-#include "model/sorted.h"
 
 enum {
 	/* A program that polls does so again within this time, or some of its usual periods. */

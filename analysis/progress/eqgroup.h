@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What each actor does. Equivalence groups: actors of one role with one state and one iteration
  * vector. The progress dependency graph over these groups. */
-#ifndef PDB_ANALYSIS_EQGROUP_H
-#define PDB_ANALYSIS_EQGROUP_H
+#pragma once
 
 #include "analysis/progress/progress.h"
 
@@ -62,5 +61,3 @@ struct progress_graph {
 /* It lives as long as the progress. */
 struct progress_graph *progress_graph_create(const struct progress *progress,
 					     const struct eqgroups *groups);
-
-#endif

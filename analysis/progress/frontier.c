@@ -8,8 +8,6 @@
  * iterations, as happens after a loop whose length depends on the rank. */
 #include "analysis/progress/progress_private.h"
 #include "model/job/job_model.h"
-#include "model/arena.h"
-#include "model/sorted.h"
 
 /* The loops of an actor with their counts, for sorting. */
 struct chain {

@@ -2,10 +2,8 @@
  * Heads of loops that are made of several calls. A call here is one of the innermost function that
  * all of the loop is in: of MPI, or of a function with all the calls of MPI in it. */
 #include "analysis/progress/job_heads.h"
-#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/model.h"
-#include "model/sorted.h"
 
 /* A state of the part, by where the loop's innermost common function calls. */
 struct place_in_code {

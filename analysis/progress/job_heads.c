@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/graph.h"
 #include "analysis/progress/job_heads.h"
-#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Finds the states of a loop that mark its iterations, as defined in job_loops.h. */
-#ifndef PDB_ANALYSIS_JOB_HEADS_H
-#define PDB_ANALYSIS_JOB_HEADS_H
+#pragma once
 
 #include "analysis/progress/job_loops.h"
 #include "model/job/job_model.h"
@@ -119,5 +118,3 @@ void job_heads_leave_repeated_call(struct job_heads *jh, struct job_loop *loop,
 /* For a loop without a call that all ranks make. False if none of its calls will do. */
 bool job_heads_choose_first_calls(struct job_heads *jh, struct job_loop *loop,
 				  struct loop_part *part);
-
-#endif

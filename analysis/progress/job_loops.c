@@ -5,7 +5,6 @@
 #include "model/job/callpath.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
-#include "model/arena.h"
 
 struct builder {
 	struct arena *arena, *scratch; /* of what is found, and of all else */

@@ -13,8 +13,7 @@
  *      how often they came there from the others;
  *   6. else there is none, and iterations of different ranks cannot be compared.
  * The loops inside are the strongly connected parts without the arrivals at the head. */
-#ifndef PDB_ANALYSIS_JOB_LOOPS_H
-#define PDB_ANALYSIS_JOB_LOOPS_H
+#pragma once
 
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
@@ -83,5 +82,3 @@ struct body_search *body_search_create(struct arena *arena, const struct job_loo
  * inside (of a tail: the outermost loop) and any state of it. */
 void body_search_run(struct body_search *search, uint32_t loop, uint32_t state, uint32_t child,
 		     body_reached_fn reached, void *context);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/progress/loop_nest.h"
-#include "model/arena.h"
 
 #define NO_NODE UINT32_MAX
 

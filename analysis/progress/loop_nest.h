@@ -4,8 +4,7 @@
  * After Wei, Mao, Zou and Chen, "A New Algorithm for Identifying Loops in Decompilation" (SAS
  * 2007): one depth-first search. Deterministic: successors are visited in the order the edges were
  * added, so the caller adds them in the order first seen. */
-#ifndef PDB_ANALYSIS_LOOP_NEST_H
-#define PDB_ANALYSIS_LOOP_NEST_H
+#pragma once
 
 #include "analysis/graph.h"
 
@@ -34,5 +33,3 @@ struct loop_nest *loop_nest_create(struct arena *arena, const struct graph *grap
 bool loop_nest_contains(const struct loop_nest *nest, uint32_t loop, uint32_t node);
 /* The innermost loop that contains both, or LOOP_NONE. */
 uint32_t loop_nest_common(const struct loop_nest *nest, uint32_t node_a, uint32_t node_b);
-
-#endif

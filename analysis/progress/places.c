@@ -6,7 +6,6 @@
 #include "analysis/progress/progress_private.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
-#include "model/arena.h"
 
 #define NO_NODE UINT32_MAX
 

@@ -5,7 +5,6 @@
 #include "analysis/progress/progress_private.h"
 #include "model/hash.h"
 #include "model/job/job_model.h"
-#include "model/arena.h"
 #include "model/job/pair_map.h"
 
 /* A node of a body at which some actor is. */

@@ -2,13 +2,9 @@
  * Relative progress: the loop nest of the job, each actor's place in it, and the partial order.
  *
  * An actor is a lane of the job model: a thread of a rank that calls MPI. */
-#ifndef PDB_ANALYSIS_PROGRESS_H
-#define PDB_ANALYSIS_PROGRESS_H
+#pragma once
 
-#include "model/std.h"
-
-struct arena;
-struct job_model;
+#include "model/base.h"
 
 enum progress_order { PROGRESS_LESS, PROGRESS_SAME, PROGRESS_MORE, PROGRESS_UNORDERED };
 
@@ -94,5 +90,3 @@ enum progress_order progress_compare(const struct progress *progress, uint32_t a
 /* Why: the loop that decided (LOOP_NONE: reachability did), for explanations. */
 enum progress_order progress_explain(const struct progress *progress, uint32_t a, uint32_t b,
 				     uint32_t *loop_ret);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/progress/eqgroup.h"
-#include "model/arena.h"
 
 /* Comparing all pairs and reducing the order is cubic (in words of 64 groups). With more groups
  * than this, edges are drawn to the least progressed groups only. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Shared by the files that make up progress. */
-#ifndef PDB_ANALYSIS_PROGRESS_PRIVATE_H
-#define PDB_ANALYSIS_PROGRESS_PRIVATE_H
+#pragma once
 
 #include "analysis/progress/job_loops.h"
 #include "analysis/progress/progress.h"
@@ -80,5 +79,3 @@ uint32_t progress_find_decisive(const struct progress_private *p, uint32_t itera
 
 /* Equal for actors that progress_compare() calls the same. */
 uint64_t progress_hash_place(const struct progress *progress, uint32_t actor);
-
-#endif

@@ -4,7 +4,6 @@
  * those of one inside the arrivals of its level since the last of a higher one, which has begun the
  * first. */
 #include "analysis/progress/progress_private.h"
-#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job_model.h"
 

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Who holds the others up, and since when. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "analysis/evidence/stack_facts.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/slow/slow_private.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
-#include "model/sorted.h"
 
 /* The last of many ranks that vary a little is late each time. */
 static const double least_turns = 0.2;

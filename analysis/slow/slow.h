@@ -15,18 +15,11 @@
  * Time between failed polls counts as inside, since a rank that polls waits. Only main threads are
  * compared. Why a rank is slow is told by what the kernel counted during the look
  * (model/job/usage.h), by rules in reasons.def: never by what was not measured. */
-#ifndef PDB_ANALYSIS_SLOW_H
-#define PDB_ANALYSIS_SLOW_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
-struct arena;
-struct job;
 struct progress;
-struct rankset;
-struct sample;
 struct stack_facts;
 struct usage_process;
 struct usage_rank;
@@ -152,5 +145,3 @@ struct slow *slow_find(struct arena *arena, const struct job *job, const struct 
  * holds the others up. */
 struct slow *slow_glance(struct arena *arena, const struct job *job,
 			 const struct progress *progress);
-
-#endif

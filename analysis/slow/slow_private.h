@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Shared by the files that find who is slow: steps of ranks (slow_steps.c), who holds the others up
  * in them (slow.c), where (slow_stretch.c), and why (slow_reasons.c). */
-#ifndef PDB_ANALYSIS_SLOW_PRIVATE_H
-#define PDB_ANALYSIS_SLOW_PRIVATE_H
+#pragma once
 
 #include "analysis/slow/slow.h"
 
@@ -65,5 +64,3 @@ struct slow_samples slow_samples_outside(struct arena *arena, const struct job *
 /* What kept the slow ranks, and what keeps all of them. stacks NULL: without samples. */
 void slow_reasons_find(struct arena *arena, const struct job *job, const struct slow_steps *steps,
 		       const struct stack_facts *stacks, struct slow *slow);
-
-#endif

@@ -2,12 +2,10 @@
  * Why a rank is slow: a table of rules on what was counted in the interval (reasons.def). */
 #include "analysis/evidence/stack_facts.h"
 #include "analysis/slow/slow_private.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
 #include "model/job/usage.h"
-#include "model/sorted.h"
 
 /* Who used less of the processors that a rank may use did not keep it waiting. */
 static const double least_competition = 0.05;

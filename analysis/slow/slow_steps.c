@@ -6,7 +6,6 @@
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
 #include "analysis/slow/slow_private.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"

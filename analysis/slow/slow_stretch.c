@@ -2,14 +2,12 @@
  * Where a rank loses its time: between which calls, and in which of the program's functions. */
 #include "analysis/evidence/stack_facts.h"
 #include "analysis/slow/slow_private.h"
-#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/names.h"
 #include "model/job/sample.h"
-#include "model/sorted.h"
 
 /* Of a transition out of a call: the rank's own time, and that of the others. */
 struct stretch_sums {

@@ -6,15 +6,13 @@
  * A tree is made of samples. Other trees are made of it: with less of each stack (calltree_edit()),
  * or with fewer stacks (calltree_select()). In each tree a stack is the chain of nodes from a root
  * to the node whose `ends` contains its rank. */
-#ifndef PDB_ANALYSIS_CALLTREE_H
-#define PDB_ANALYSIS_CALLTREE_H
+#pragma once
 
 #include <regex.h>
 
+#include "model/base.h"
 #include "model/scope.h"
 
-struct job;
-struct rankset;
 struct temporal_result;
 
 enum calltree_frames { CALLTREE_FUNCTION, CALLTREE_LINE, CALLTREE_ADDRESS };
@@ -119,5 +117,3 @@ struct calltree_classes {
 
 /* They live as long as the tree. */
 struct calltree_classes *calltree_classes_create(const struct calltree *tree);
-
-#endif

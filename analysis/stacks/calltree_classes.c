@@ -2,9 +2,7 @@
  * All ranks are one class at first; each node in which stacks end parts every class into those that
  * have such a stack and those that have not. */
 #include "analysis/stacks/calltree_private.h"
-#include "model/arena.h"
 #include "model/job/rankset.h"
-#include "model/sorted.h"
 
 struct parting {
 	struct arena *arena;

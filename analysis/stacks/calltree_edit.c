@@ -2,15 +2,12 @@
  * Trees made of trees: each stack is taken as its chain of nodes, some of these are left out, and
  * the rest is put into a new tree, where stacks that have become equal meet. */
 #include "analysis/stacks/calltree_private.h"
-#include "model/arena.h"
 #include "model/interrupt.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/modules.h"
 #include "model/job/names.h"
 #include "model/job/rankset.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 /* Of a name, for a regular expression. */
 enum { MAX_TEXT = 2000 };

@@ -2,8 +2,6 @@
 #include "analysis/stacks/calltree_private.h"
 #include "analysis/stacks/temporal.h"
 #include "model/job/rankset.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 /* Is each stack of one branch before each of the other? */
 static bool is_before(const struct temporal_result *order, const bool *a, const bool *b)

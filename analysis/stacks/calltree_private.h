@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * How trees are put together, for the files that make one. */
-#ifndef PDB_ANALYSIS_CALLTREE_PRIVATE_H
-#define PDB_ANALYSIS_CALLTREE_PRIVATE_H
+#pragma once
 
 #include "analysis/stacks/calltree.h"
 #include "model/job/modules.h"
 
 #define NO_NODE UINT32_MAX
-
-struct sample;
 
 /* An empty tree. */
 struct calltree *calltree_begin(const struct job *job, enum calltree_frames frames);
@@ -40,5 +37,3 @@ struct calltree_region {
  * rank, in that of the nearest moment. False: not such a stack, or its region is not known. */
 bool calltree_find_region(const struct job *job, const struct sample *first, size_t num,
 			  const struct sample *worker, struct calltree_region *ret);
-
-#endif

@@ -5,7 +5,6 @@
 #include "analysis/progress/loop_nest.h"
 #include "analysis/stacks/code_loops.h"
 #include "analysis/stacks/flow.h"
-#include "model/arena.h"
 #include "model/hash.h"
 #include "model/job/callpath.h"
 #include "model/job/pair_map.h"

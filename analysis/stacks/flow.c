@@ -2,8 +2,6 @@
 #include "analysis/graph.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/stacks/flow.h"
-#include "model/arena.h"
-#include "model/sorted.h"
 
 static uint32_t insn_at(const struct code_function *code, uint64_t address)
 {

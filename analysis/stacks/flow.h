@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The control flow of one function: basic blocks and their loop nest, which of two places comes
  * first, and how registers relate to the frame. */
-#ifndef PDB_ANALYSIS_FLOW_H
-#define PDB_ANALYSIS_FLOW_H
+#pragma once
 
 #include "model/job/code.h"
-#include "model/std.h"
 
 struct flow_block {
 	uint32_t first, num; /* instructions */
@@ -83,5 +81,3 @@ struct code_place flow_resolve(const struct flow_frame *frame, struct code_place
 /* Can others change the stack slot? Those that the function makes a pointer to, and what is above
  * one, which may be a part of the same array, unless it is known to be a variable. */
 bool flow_is_shared(const struct flow *flow, int64_t slot, unsigned int size, bool is_variable);
-
-#endif

@@ -2,8 +2,6 @@
 #include "analysis/progress/loop_nest.h"
 #include "analysis/stacks/loop_variables.h"
 #include "analysis/stacks/symbolic.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 #define MAX_TRIES 64
 

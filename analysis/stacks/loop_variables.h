@@ -7,8 +7,7 @@
  *
  * After the loop order variables of Ahn et al., "Scalable Temporal Order Analysis for Large Scale
  * Debugging" (SC 2009), which are found in source code. */
-#ifndef PDB_ANALYSIS_LOOP_VARIABLES_H
-#define PDB_ANALYSIS_LOOP_VARIABLES_H
+#pragma once
 
 #include "analysis/stacks/flow.h"
 #include "model/job/code.h"
@@ -57,5 +56,3 @@ void loop_variables_choose(const struct flow *flow, const struct code_variables 
  * values do not tell, since what is multiplied or shifted has come to an end. */
 bool loop_variable_compare(const struct loop_variable *variable, size_t site_a, int64_t value_a,
 			   size_t site_b, int64_t value_b, int *order_ret);
-
-#endif

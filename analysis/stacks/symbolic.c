@@ -2,8 +2,6 @@
 #include "analysis/graph.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/stacks/symbolic.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 #define MAX_SLOTS 1024
 #define NO_INDEX UINT32_MAX

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * One iteration of a loop, followed symbolically: what registers and stack slots hold at each
  * place, as sums of what they held at the loop's header. */
-#ifndef PDB_ANALYSIS_SYMBOLIC_H
-#define PDB_ANALYSIS_SYMBOLIC_H
+#pragma once
 
 #include "analysis/stacks/flow.h"
 
@@ -27,5 +26,3 @@ struct code_value symbolic_entry(const struct symbolic *symbolic, uint32_t inner
 
 /* What a place holds at the end of the iteration. */
 struct code_value symbolic_next(const struct symbolic *symbolic, struct code_place place);
-
-#endif

@@ -4,7 +4,6 @@
 #include "analysis/stacks/temporal_private.h"
 #include "model/job/callpath.h"
 #include "model/job/code.h"
-#include "model/xalloc.h"
 
 #define MAX_MORE 512
 #define MAX_PLACES 16

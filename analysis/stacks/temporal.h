@@ -6,18 +6,11 @@
  *
  * The order of Ahn et al., "Scalable Temporal Order Analysis for Large Scale Debugging" (SC 2009),
  * from machine code. */
-#ifndef PDB_ANALYSIS_TEMPORAL_H
-#define PDB_ANALYSIS_TEMPORAL_H
+#pragma once
 
 #include "analysis/stacks/loop_variables.h"
 #include "model/scope.h"
 
-struct callpaths;
-struct modules;
-struct pdb_error;
-struct rankset;
-struct sample;
-struct samples;
 struct temporal;
 
 /* Where machine code comes from. What is returned must live as long as the struct temporal. */
@@ -137,5 +130,3 @@ bool temporal_is_known(const struct temporal_result *result, size_t group);
 size_t temporal_loops_of(const struct temporal_result *result, size_t group, uint32_t frame,
 			 const struct temporal_loop **loops, int64_t *values, bool *has_value,
 			 size_t max);
-
-#endif

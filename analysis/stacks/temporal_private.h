@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What temporal.c finds in functions, for temporal_compare.c. */
-#ifndef PDB_ANALYSIS_TEMPORAL_PRIVATE_H
-#define PDB_ANALYSIS_TEMPORAL_PRIVATE_H
+#pragma once
 
 #include <uthash.h>
 
@@ -56,5 +55,3 @@ const struct temporal_site *temporal_find_site(const struct temporal *temporal, 
 enum module_kind temporal_kind(const struct temporal *temporal, uint32_t node);
 /* The path without what is inside MPI and inside other libraries at its inner end. */
 uint32_t temporal_program_path(const struct temporal *temporal, uint32_t path);
-
-#endif

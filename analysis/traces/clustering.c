@@ -2,8 +2,6 @@
 #include <math.h>
 
 #include "analysis/traces/clustering.h"
-#include "model/arena.h"
-#include "model/sorted.h"
 
 /* Clusters keep the place of one of their leaves until the end. */
 struct building {

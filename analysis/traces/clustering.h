@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Agglomerative hierarchical clustering by distances, and how much two clusterings agree. */
-#ifndef PDB_ANALYSIS_CLUSTERING_H
-#define PDB_ANALYSIS_CLUSTERING_H
+#pragma once
 
-#include "model/std.h"
-
-struct arena;
+#include "model/base.h"
 
 /* The distance of two clusters. */
 enum linkage {
@@ -45,5 +42,3 @@ void clustering_cut(struct arena *arena, const struct clustering *clustering, ui
 double clustering_compare(const struct clustering *a, const uint32_t *leaves_a,
 			  const struct clustering *b, const uint32_t *leaves_b,
 			  uint32_t num_objects);
-
-#endif

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/traces/concept_lattice.h"
-#include "model/arena.h"
-#include "model/error.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 struct building {
 	struct arena *arena;

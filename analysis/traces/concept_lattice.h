@@ -4,12 +4,10 @@
  * all objects that have these attributes. A concept is below another if its extent is part of the
  * other's. Made one row after the other with AddIntent (van der Merwe, Obiedkov and Kourie,
  * "AddIntent: A New Incremental Algorithm for Constructing Concept Lattices", ICFCA 2004). */
-#ifndef PDB_ANALYSIS_CONCEPT_LATTICE_H
-#define PDB_ANALYSIS_CONCEPT_LATTICE_H
+#pragma once
 
 #include "analysis/traces/formal_context.h"
-
-struct pdb_error;
+#include "model/base.h"
 
 struct concept {
 	uint64_t *intent;  /* as a row of the context */
@@ -33,5 +31,3 @@ struct concept_lattice {
 struct concept_lattice *concept_lattice_create(struct arena *arena,
 					       const struct formal_context *context, size_t most,
 					       struct pdb_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/traces/formal_context.h"
-#include "model/arena.h"
 #include "model/blobs.h"
 
 struct formal_context *formal_context_create(struct arena *arena, uint32_t num_objects,

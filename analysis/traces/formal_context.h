@@ -2,12 +2,9 @@
  * A formal context (Ganter and Wille): which objects have which attributes, and how similar the
  * objects are. Objects with the same attributes share a row, so that equal ranks are worked out
  * once. All of it lives in the arena. */
-#ifndef PDB_ANALYSIS_FORMAL_CONTEXT_H
-#define PDB_ANALYSIS_FORMAL_CONTEXT_H
+#pragma once
 
-#include "model/std.h"
-
-struct arena;
+#include "model/base.h"
 
 struct formal_context {
 	uint32_t num_objects, num_attributes, num_rows;
@@ -25,5 +22,3 @@ struct formal_context *formal_context_create(struct arena *arena, uint32_t num_o
 /* Jaccard similarity of each row to each: [num_rows * num_rows] of the number of attributes that
  * both have by that of those that any of both has; 1 of two without any. */
 double *formal_context_similarity(struct arena *arena, const struct formal_context *context);
-
-#endif

@@ -2,8 +2,6 @@
  * Words: L(i, j) is the length for the first i keys of a and the first j of b. Bit j of row i is 0
  * where L(i, j + 1) is L(i, j) + 1, else 1. */
 #include "analysis/traces/lcs.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 enum { MATRIX_WORDS = 1 << 24 }; /* 128 MiB */
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/traces/trace_attributes.h"
-#include "model/arena.h"
-#include "model/sorted.h"
 
 /* The attributes of one trace, each once at the end. */
 struct counted {

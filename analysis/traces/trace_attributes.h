@@ -2,8 +2,7 @@
  * Attributes of traces, to compare them (DiffTrace): single entries, pairs of events that followed
  * each other, and loop bodies, each with its frequency or without, and how the trace ended. They
  * are counted on the loops, so a loop costs as much as its body. */
-#ifndef PDB_ANALYSIS_TRACE_ATTRIBUTES_H
-#define PDB_ANALYSIS_TRACE_ATTRIBUTES_H
+#pragma once
 
 #include "analysis/traces/trace_set.h"
 
@@ -40,5 +39,3 @@ struct trace_attributes {
 struct trace_attributes *trace_attributes_create(struct arena *arena, const struct trace_set *set,
 						 unsigned int kinds,
 						 enum attribute_frequency frequency);
-
-#endif

@@ -12,10 +12,7 @@
 
 #include "analysis/traces/trace_diff.h"
 #include "analysis/traces/lcs.h"
-#include "model/arena.h"
 #include "model/job/pair_map.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 enum { SMALL_GAP = 64, MOST_WORDS = 64, MOST_UNROLLED = 256 };
 

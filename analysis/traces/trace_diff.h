@@ -3,8 +3,7 @@
  * side. Elements are compared, whole loops among them, not events. If one side leaves a loop in the
  * middle of an iteration, the iterations of the other side are split: those that both did, the next
  * one with its elements, and the rest. */
-#ifndef PDB_ANALYSIS_TRACE_DIFF_H
-#define PDB_ANALYSIS_TRACE_DIFF_H
+#pragma once
 
 #include "analysis/traces/trace_set.h"
 
@@ -36,5 +35,3 @@ struct trace_diff {
 /* Of two bodies of the set, as the roots of two traces. It lives in the arena. */
 struct trace_diff *trace_diff_create(struct arena *arena, const struct trace_set *set,
 				     uint32_t left, uint32_t right);
-
-#endif

@@ -9,8 +9,6 @@
 #include "model/job/job.h"
 #include "model/job/modules.h"
 #include "model/job/names.h"
-#include "model/sorted.h"
-#include "model/arena.h"
 
 /* More pairs of sites than that are not tried: lines are taken as they are. */
 enum { MOST_PAIRS = 1 << 20 };

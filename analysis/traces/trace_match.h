@@ -4,11 +4,9 @@
  * build-id in both jobs, equal offsets are the same. Other call sites are matched in each function
  * by what they call and by line: first those whose line has moved as far as most, then, between
  * these, calls in the same order. */
-#ifndef PDB_ANALYSIS_TRACE_MATCH_H
-#define PDB_ANALYSIS_TRACE_MATCH_H
+#pragma once
 
 #include "model/job/traces.h"
-#include "model/std.h"
 
 /* How much of a call's place makes it another one. */
 enum trace_detail {
@@ -29,5 +27,3 @@ enum { TRACE_MAX_RUNS = 2 };
 /* numbers[r][s]: of symbol s of run r, equal for equal ones; in the arena. Returns how many. */
 uint32_t trace_match(struct arena *arena, const struct trace_run *runs, size_t num_runs,
 		     enum trace_detail detail, uint32_t **numbers);
-
-#endif

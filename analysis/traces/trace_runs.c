@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/traces/trace_runs.h"
 #include "model/job/callpath.h"
-#include "model/arena.h"
 #include "model/interrupt.h"
 #include "model/job/job.h"
 #include "model/job/names.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 
 /* Of a name, for a regular expression. */
 enum { MAX_TEXT = 2000 };

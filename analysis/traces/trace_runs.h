@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The traces of one job or two in one set, with the same symbol for what is the same in both. */
-#ifndef PDB_ANALYSIS_TRACE_RUNS_H
-#define PDB_ANALYSIS_TRACE_RUNS_H
+#pragma once
 
 #include <regex.h>
 
@@ -51,5 +50,3 @@ struct trace_runs *trace_runs_create(struct arena *arena, const struct trace_run
 
 /* The index of the trace; -1: there is none. */
 ptrdiff_t trace_runs_find(const struct trace_runs *runs, uint32_t run, int rank, int thread);
-
-#endif

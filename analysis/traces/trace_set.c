@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/traces/trace_set.h"
-#include "model/arena.h"
 #include "model/blobs.h"
-#include "model/xalloc.h"
 
 struct trace_set *trace_set_create(struct arena *arena)
 {

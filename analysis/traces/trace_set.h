@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Traces of many ranks or several runs in one set. Equal loops have equal numbers in all of them,
  * and so have equal traces: comparing them is comparing numbers. */
-#ifndef PDB_ANALYSIS_TRACE_SET_H
-#define PDB_ANALYSIS_TRACE_SET_H
+#pragma once
 
-#include "model/std.h"
 #include "model/trace/trace.h"
-
-struct arena;
 
 /* A body is a row of elements: that of a loop, or a whole trace. Loops in it have lower numbers.
  * Unlike in a trace it may have one element (or, as a whole trace, none). */
@@ -36,5 +32,3 @@ uint64_t trace_set_length(const struct trace_set *set, uint32_t symbol);
 /* The first and the last event of a symbol or body, given with TRACE_LOOP; not of an empty body. */
 uint32_t trace_set_first(const struct trace_set *set, uint32_t symbol);
 uint32_t trace_set_last(const struct trace_set *set, uint32_t symbol);
-
-#endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/traces/trace_similarity.h"
 
-#include "model/arena.h"
-
 struct trace_similarity *trace_similarity_create(struct arena *arena, const struct trace_set *set,
 						 unsigned int kinds,
 						 enum attribute_frequency frequency)

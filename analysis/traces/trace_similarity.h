@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * How similar the traces of a set are by their attributes, and how they cluster. All of it lives in
  * the arena. */
-#ifndef PDB_ANALYSIS_TRACE_SIMILARITY_H
-#define PDB_ANALYSIS_TRACE_SIMILARITY_H
+#pragma once
 
 #include "analysis/traces/clustering.h"
 #include "analysis/traces/formal_context.h"
@@ -37,5 +36,3 @@ struct trace_clusters *trace_clusters_create(struct arena *arena,
 					     const struct trace_similarity *similarity,
 					     const uint32_t *traces, size_t num,
 					     enum linkage linkage);
-
-#endif

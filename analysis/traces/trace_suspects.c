@@ -3,8 +3,6 @@
 
 #include "analysis/traces/trace_suspects.h"
 #include "analysis/traces/trace_similarity.h"
-#include "model/arena.h"
-#include "model/sorted.h"
 
 enum { NUM_KINDS = 4, NUM_FREQUENCIES = FREQUENCY_LOG10 + 1 };
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Which ranks behave differently in a bad run, as in DiffTrace: by several kinds of attributes,
  * each with and without frequency, combined in one ranking. */
-#ifndef PDB_ANALYSIS_TRACE_SUSPECTS_H
-#define PDB_ANALYSIS_TRACE_SUSPECTS_H
+#pragma once
 
 #include "analysis/traces/trace_runs.h"
 #include "analysis/traces/trace_similarity.h"
@@ -61,5 +60,3 @@ struct trace_suspects {
 struct trace_suspects *trace_suspects_create(struct arena *arena, const struct trace_runs *runs,
 					     unsigned int kinds, unsigned int frequencies,
 					     enum linkage linkage);
-
-#endif

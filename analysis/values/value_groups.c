@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <uthash.h>
 
 #include "analysis/values/value_groups.h"
-#include "model/arena.h"
 #include "model/job/rankset.h"
-#include "model/sorted.h"
 
 struct entry {
 	struct value_group *group;

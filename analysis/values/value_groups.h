@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The values that one expression has in many ranks, equal ones together. */
-#ifndef PDB_ANALYSIS_VALUE_GROUPS_H
-#define PDB_ANALYSIS_VALUE_GROUPS_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
-struct arena;
-struct rankset;
+#include "model/base.h"
 
 /* What one rank has. */
 struct value_reading {
@@ -41,5 +36,3 @@ struct value_groups {
 /* The arena owns the result. Texts are borrowed. */
 struct value_groups *value_groups_create(struct arena *arena, const struct value_reading *readings,
 					 size_t num);
-
-#endif

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/verdict/call_contexts.h"
 
-#include <stdbool.h>
-
-#include "model/arena.h"
-#include "model/sorted.h"
-
 static void name_kinds(struct call_contexts *c, struct arena *arena)
 {
 	c->kinds = arena_array(arena, c->num_calls, sizeof(*c->kinds));

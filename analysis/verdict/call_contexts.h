@@ -4,18 +4,14 @@
  * sequences have equal names; names are in the order of the calls read backwards (U. Manber, G.
  * Myers, "Suffix arrays: a new method for on-line string searches", SIAM J. Comput. 22(5),
  * 1993). */
-#ifndef PDB_ANALYSIS_CALL_CONTEXTS_H
-#define PDB_ANALYSIS_CALL_CONTEXTS_H
+#pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 enum {
 	CALL_CONTEXT_LEVELS = 9,
 	CALL_CONTEXT_MEMORY = 1 << (CALL_CONTEXT_LEVELS - 1), /* most calls that are compared */
 };
-
-struct arena;
 
 /* The last calls of one lane, oldest first. */
 struct call_list {
@@ -54,5 +50,3 @@ struct call_range call_contexts_find_alike(const struct call_contexts *c, uint32
 					   size_t memory);
 /* In followed[] the first place from `place` on that the call follows, or kind_first[call + 1]. */
 size_t call_contexts_find_followed(const struct call_contexts *c, uint32_t call, size_t place);
-
-#endif

@@ -2,10 +2,6 @@
 #include "analysis/thresholds.h"
 #include "analysis/verdict/departure.h"
 
-#include <stdlib.h>
-
-#include "model/xalloc.h"
-
 /* A call of a lane, and the moment before it. What the lane did from then on is not before. */
 struct step {
 	uint32_t moment, call;

@@ -10,10 +10,8 @@
  * uses as much memory as it takes to say what comes next. A call counts as new after more memory
  * only if chance would have brought it several times by now. A rank that does new things again and
  * again has no course. */
-#ifndef PDB_ANALYSIS_DEPARTURE_H
-#define PDB_ANALYSIS_DEPARTURE_H
+#pragma once
 
-#include <stdbool.h>
 #include "analysis/verdict/call_contexts.h"
 
 enum { DEPARTURE_MAX_CALLS = 4096 }; /* the last ones are looked at */
@@ -48,5 +46,3 @@ enum course departure_find(const struct call_contexts *c, size_t lane,
 /* Did any lane make such a step at another time, after as many of the same calls? */
 bool departure_is_known(const struct call_contexts *c, size_t lane,
 			const struct departure *departure);
-
-#endif

@@ -9,8 +9,7 @@
  *	novel		steps that are new
  *	departed	steps that leave a course, by departure and call_contexts
  * ahead is the relation "is ahead of"; candidates names who is meant. */
-#ifndef PDB_ANALYSIS_VERDICT_H
-#define PDB_ANALYSIS_VERDICT_H
+#pragma once
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/verdict/departure.h"
@@ -180,5 +179,3 @@ bool verdict_may_be_slow(const struct verdict *verdict);
 bool verdict_may_be_hang(const struct verdict *verdict);
 
 void verdict_destroy(struct verdict *verdict);
-
-#endif

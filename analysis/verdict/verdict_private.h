@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Shared by the rules of the verdict. */
-#ifndef PDB_ANALYSIS_VERDICT_PRIVATE_H
-#define PDB_ANALYSIS_VERDICT_PRIVATE_H
+#pragma once
 
 #include "analysis/verdict/verdict.h"
 #include "analysis/evidence/stack_facts.h"
@@ -11,7 +10,6 @@
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
-#include "model/sorted.h"
 
 /* What is asked of an actor, beside what the evidence says of it. */
 struct actor_fact {
@@ -194,5 +192,3 @@ bool verdict_has_left_out_receive(const struct judge *j, const struct waitfor_de
 bool verdict_is_further(const struct judge *j, const struct waitfor_deadlock *deadlock, int rank,
 			uint32_t lane);
 bool verdict_has_lane(const struct waitfor_deadlock *deadlock, uint32_t lane);
-
-#endif

@@ -10,7 +10,6 @@
 #include "analysis/progress/progress.h"
 #include "analysis/verdict/verdict_private.h"
 #include "model/job/job_comms.h"
-#include "model/xalloc.h"
 
 /* With how many of those in a collective a rank's progress is compared. */
 enum { MOST_COMPARED = 16 };

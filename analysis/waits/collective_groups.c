@@ -6,7 +6,6 @@
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
-#include "model/sorted.h"
 
 /* One collective of one rank. */
 struct record {

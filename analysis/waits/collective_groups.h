@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * How far the members of a communicator are in its collectives: ranks by the last one they
  * started. */
-#ifndef PDB_ANALYSIS_COLLECTIVE_GROUPS_H
-#define PDB_ANALYSIS_COLLECTIVE_GROUPS_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
-struct arena;
 struct job_comms;
-struct job_model;
 
 /* What a member does in a collective. */
 enum collective_stage {
@@ -53,5 +48,3 @@ struct collective_groups {
 struct collective_groups *collective_groups_create(const struct job_model *jm,
 						   const struct job_comms *comms, uint32_t comm,
 						   struct arena *arena);
-
-#endif

@@ -2,12 +2,9 @@
  * A ledger's row gives a half for what it sent and one for what it received; halves are added
  * up. */
 #include "analysis/waits/message_pairs.h"
-#include "model/arena.h"
 #include "model/job/job_comms.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 /* What has to be known of a rank as a whole. */
 struct end {

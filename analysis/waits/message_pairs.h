@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Messages by receiver, sender and tag: the counts of both ends' ledgers, side by side. */
-#ifndef PDB_ANALYSIS_MESSAGE_PAIRS_H
-#define PDB_ANALYSIS_MESSAGE_PAIRS_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
-struct arena;
 struct job_comms;
-struct job_model;
 
 /* A row of the ledgers of two ranks, all their threads together. */
 struct message_pair {
@@ -48,5 +43,3 @@ enum message_match { MESSAGE_MATCH_UNKNOWN, MESSAGE_MATCH_YES, MESSAGE_MATCH_NO 
  * are received in the order sent. pair NULL and ordinal 0: not known. */
 enum message_match message_pair_match(const struct message_pair *pair, bool is_send,
 				      uint64_t ordinal);
-
-#endif

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/waits/wait_graph.h"
 
-#include <string.h>
-
-#include "model/arena.h"
-
 /* A way from a node that waits back to it takes two edges at least. */
 enum { SHORTEST = 2 };
 

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The wait-for graph as an AND/OR graph, by counts and message queues (waitfor): which nodes may go
  * on, and which wait only for each other. */
-#ifndef PDB_ANALYSIS_WAIT_GRAPH_H
-#define PDB_ANALYSIS_WAIT_GRAPH_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct arena;
+#include "model/base.h"
 
 enum wait_mode {
 	WAIT_FREE,      /* released */
@@ -73,5 +68,3 @@ typedef bool wait_way_test(const void *context, uint32_t start, const struct wai
 /* The length of the first shortest way in a knot from a start back to it, or 0. test: or NULL. */
 size_t wait_knots_circle(struct wait_knots *knots, const uint32_t *starts, size_t num,
 			 wait_way_test *test, const void *context, struct wait_way **way_ret);
-
-#endif

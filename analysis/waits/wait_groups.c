@@ -6,7 +6,6 @@
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"
-#include "model/sorted.h"
 
 /* What makes lanes alike. */
 struct record {

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Groups of ranks that wait alike, and which of these groups wait for which: the wait-for graph for
  * display. */
-#ifndef PDB_ANALYSIS_WAIT_GROUPS_H
-#define PDB_ANALYSIS_WAIT_GROUPS_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
-struct arena;
 struct eqgroups;
 struct waitfor;
 struct waitfor_need;
@@ -43,5 +39,3 @@ struct wait_groups {
 struct wait_groups *wait_groups_create(const struct waitfor *waitfor, const struct eqgroups *groups,
 				       const struct rankset *ranks, const struct rankset *apart,
 				       size_t max_groups, struct arena *arena);
-
-#endif

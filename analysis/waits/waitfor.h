@@ -23,17 +23,10 @@
  *
  * A lane that polls may do something else next, so it is released. `is_likely_stuck` says what
  * holds if it goes on polling for the same. */
-#ifndef PDB_ANALYSIS_WAITFOR_H
-#define PDB_ANALYSIS_WAITFOR_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "analysis/evidence/evidence.h"
 
-struct arena;
-struct job;
 struct job_comms;
 
 #define WAITFOR_NONE UINT32_MAX
@@ -381,5 +374,3 @@ bool waitfor_was_received(const struct waitfor *waitfor, uint32_t comm, int32_t 
  * though receives may be posted for them; else as waitfor.unreceived. The caller frees. */
 struct waitfor_unreceived *waitfor_find_pending(const struct waitfor *waitfor, uint32_t comm,
 						int32_t tag, size_t *num_ret);
-
-#endif

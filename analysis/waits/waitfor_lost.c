@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Messages that nobody receives, and receives for which one of them may be meant. */
 #include "analysis/waits/waitfor_private.h"
-#include "model/xalloc.h"
 
 enum {
 	MAX_UNRECEIVED = 4096,

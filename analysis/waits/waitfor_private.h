@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Shared by the files of the wait-for graph. */
-#ifndef PDB_ANALYSIS_WAITFOR_PRIVATE_H
-#define PDB_ANALYSIS_WAITFOR_PRIVATE_H
+#pragma once
 
 #include "analysis/waits/wait_graph.h"
 #include "analysis/waits/waitfor.h"
@@ -10,7 +9,6 @@
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
-#include "model/sorted.h"
 
 /* ---- ledgers.c ----
  * How many messages a rank has sent to, received and taken from a peer, over all of its threads. A
@@ -185,5 +183,3 @@ void waitfor_settle_wildcards(struct waitfor *w);
 void waitfor_find_stuck(struct waitfor *w);
 void waitfor_find_mismatches(struct waitfor *w);
 void waitfor_find_losts(struct waitfor *w);
-
-#endif

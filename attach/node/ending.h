@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * How processes of ranks ended, by what this host still knows: the status of one that its parent
  * has not collected, the kernel's log, and the counts of their cgroup. */
-#ifndef PDB_ATTACH_ENDING_H
-#define PDB_ATTACH_ENDING_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ void endings_destroy(struct endings *endings);
  * a process with another name than that, or than the living ones', is not the rank's. */
 void endings_find(const struct endings *endings, pid_t pid, uint64_t start_ticks,
 		  const char *executable, struct job_end *ret);
-
-#endif

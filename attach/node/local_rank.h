@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A rank that is a process of this host, and its segment in the two looks of node.h. */
-#ifndef PDB_ATTACH_LOCAL_RANK_H
-#define PDB_ATTACH_LOCAL_RANK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,5 +56,3 @@ void local_rank_forget(struct local_rank *local);
 /* The same trouble in the same words for every rank, so that ranks can be counted by them. Of one
  * that has not ended. */
 const char *local_rank_hole(const struct local_rank *local);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Shared by the files that read: of a group of processes, the counts that limits of processor time
  * have. */
-#ifndef PDB_ATTACH_USAGE_PRIVATE_H
-#define PDB_ATTACH_USAGE_PRIVATE_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -18,5 +17,3 @@ struct usage_group usage_group_find(pid_t pid);
 /* Its counts now; 0 where it is gone. */
 void usage_group_read(struct usage_group *group);
 void usage_group_deinit(struct usage_group *group);
-
-#endif

@@ -2,8 +2,7 @@
  * Two readings of /proc about the ranks of this host, and what happened between them
  * (model/job/usage.h). Stops nobody. A reading takes about 60 us for each rank and 15 us for each
  * other process. What cannot be read is 0. */
-#ifndef PDB_ATTACH_USAGE_TAKE_H
-#define PDB_ATTACH_USAGE_TAKE_H
+#pragma once
 
 struct proctable;
 struct usage;
@@ -16,5 +15,3 @@ struct usage_reading *usage_take_begin(const struct proctable *table);
 struct usage *usage_take_end(struct usage_reading *reading);
 /* It is not needed any more; NULL is fine. */
 void usage_take_destroy(struct usage_reading *reading);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Files of /proc and /sys/fs/cgroup as text, as kernels from 5.14 on write them. Whatever is not
  * there is 0: a kernel may be built without it. */
-#ifndef PDB_ATTACH_USAGE_TEXT_H
-#define PDB_ATTACH_USAGE_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ bool usage_text_group(const char *text, bool is_v1, char *path, size_t size);
 
 /* cpu.max of version 2, "max 100000" or "50000 100000": percent of a processor; 0: no limit. */
 uint64_t usage_text_cpu_max(const char *text);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Expressions that name a place: NAME, with members, elements, and what pointers lead to. What
  * computes (sums, calls, casts) is none: gdb does that. */
-#ifndef PDB_ATTACH_EXPRESSION_H
-#define PDB_ATTACH_EXPRESSION_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ struct expression {
 /* Parse. Texts live in the arena. -1: ERROR_UNSUPPORTED, the message says what can be read. */
 int expression_parse(struct arena *arena, const char *text, struct expression *ret,
 		     struct pdb_error *err);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * expression.c parses. values.c finds names in scopes and follows the steps of an expression.
  * value_types.c reads types. */
-#ifndef PDB_ATTACH_VALUES_H
-#define PDB_ATTACH_VALUES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -60,5 +59,3 @@ size_t values_names(struct values *values, struct arena *arena, const struct val
 
 /* Has the module debug information? */
 bool values_has_information(struct values *values, uint32_t module);
-
-#endif

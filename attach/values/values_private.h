@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Shared by the parts of values.h. */
-#ifndef PDB_ATTACH_VALUES_PRIVATE_H
-#define PDB_ATTACH_VALUES_PRIVATE_H
+#pragma once
 
 #include "attach/symbols/debug_file.h"
 #include "attach/values/values.h"
@@ -52,5 +51,3 @@ bool values_unwrap(struct debug_file *file, const struct values_type *type, bool
 		   uint64_t *offset_ret, struct values_type *ret);
 
 bool values_name_is(Dwarf_Die *die, const char *name, bool is_fortran);
-
-#endif

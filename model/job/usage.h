@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What the kernel counted for ranks and their nodes between two readings of /proc: how long each
  * had a processor, and what kept it from one. All of it is differences, over interval_ns. */
-#ifndef PDB_MODEL_USAGE_H
-#define PDB_MODEL_USAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,5 +71,3 @@ void usage_node_deinit(struct usage_node *node);
 /* NULL: it was not read. */
 const struct usage_rank *usage_find(const struct usage *usage, int rank);
 const struct usage_node *usage_node(const struct usage *usage, const struct usage_rank *rank);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Types of a program's values, as debug information has them, and values as text. Plain data,
  * filled by attach/values. */
-#ifndef PDB_MODEL_VALUE_TYPE_H
-#define PDB_MODEL_VALUE_TYPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,5 +65,3 @@ char *value_text(struct arena *arena, const struct value_type *type, const void 
 
 /* A text in C's quotes, up to its zero or so many bytes. */
 char *value_quote(struct arena *arena, const char *text, size_t size);
-
-#endif

@@ -11,12 +11,10 @@
  * source and never join, so each arrow leads to just one node. Where two lines cross, the vertical
  * one is drawn through. Layers are counted from the bottom: nodes without outgoing edges are in the
  * lowest layer. */
-#ifndef PDB_RENDER_ASCII_GRAPH_H
-#define PDB_RENDER_ASCII_GRAPH_H
+#pragma once
 
-#include "model/std.h"
+#include "model/base.h"
 
-struct arena;
 struct view;
 
 struct ascii_graph_node {
@@ -41,5 +39,3 @@ size_t ascii_graph_reduce(struct arena *arena, size_t num_nodes, struct ascii_gr
  * view->width even with labels of a few characters: then show it as a list. */
 int ascii_graph_print(const struct view *view, const struct ascii_graph_node *nodes,
 		      size_t num_nodes, const struct ascii_graph_edge *edges, size_t num_edges);
-
-#endif

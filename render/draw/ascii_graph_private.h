@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Shared by ascii_graph.c, which places nodes and lines, and ascii_graph_draw.c, which prints
  * them. */
-#ifndef PDB_RENDER_ASCII_GRAPH_PRIVATE_H
-#define PDB_RENDER_ASCII_GRAPH_PRIVATE_H
+#pragma once
 
-#include "model/std.h"
+#include "model/base.h"
 
 enum { DRAWING_MAX_NODES = 200 }; /* joints included */
 
@@ -49,5 +48,3 @@ static inline int drawing_center(const struct drawing_node *node)
 void drawing_print_layer(const struct drawing *drawing, int layer);
 /* The lines between a layer and the one below: a stub, the tracks, the arrows. */
 void drawing_print_edges(const struct drawing *drawing, int layer);
-
-#endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "model/arena.h"
 #include "render/draw/dot.h"
 #include "render/text/utf8.h"
 

@@ -3,10 +3,9 @@
  * large graphs can be folded. The nodes of most weight stay; all others become one box with their
  * number. A graph has at most DOT_MAX_EDGES edges, so that Graphviz can lay it out while a user
  * waits; a note counts the rest. */
-#ifndef PDB_RENDER_DOT_H
-#define PDB_RENDER_DOT_H
+#pragma once
 
-#include "model/std.h"
+#include "model/base.h"
 
 enum { DOT_MAX_NODES = 300, DOT_MAX_EDGES = 1000 };
 
@@ -17,9 +16,6 @@ enum dot_style {
 	DOT_ROUNDED = 2, /* states outside MPI; states inside MPI have corners */
 	DOT_STRONG_ROUNDED = DOT_STRONG | DOT_ROUNDED,
 };
-
-struct arena;
-struct pdb_error;
 
 /* title: above the picture. what: what the nodes are, "groups". Texts are borrowed until
  * dot_write(). The result lives in the arena. */
@@ -52,5 +48,3 @@ int graphviz_write(const char *dot, const char *format, const char *path, struct
 /* Write DOT text as an SVG element. -1: it cannot be drawn; *err says why, and so does a sentence
  * in `out`. */
 int graphviz_html(FILE *out, const char *dot, const char *label, struct pdb_error *err);
-
-#endif

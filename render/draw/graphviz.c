@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <graphviz/gvc.h>
 
-#include "model/error.h"
 #include "render/draw/dot.h"
 #include "render/text/html.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A square of values from 0 to 1 as colours: on a terminal, and as SVG. */
-#ifndef PDB_RENDER_HEAT_MAP_H
-#define PDB_RENDER_HEAT_MAP_H
+#pragma once
 
-#include "model/std.h"
+#include "model/base.h"
 
 struct view;
 
@@ -22,5 +21,3 @@ size_t heat_map_capacity(const struct view *view, size_t label_width);
 void heat_map_print(const struct view *view, const struct heat_map *map);
 /* Write the map as an SVG document. The values are tool tips. */
 void heat_map_svg(const struct view *view, const struct heat_map *map);
-
-#endif

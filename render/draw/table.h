@@ -15,12 +15,10 @@
  * sets of ranks at a comma. Columns with TABLE_SPARE are left out, then columns of numbers, the
  * last one first. A line below the table names the columns left out. Numbers (TABLE_RIGHT) are
  * never cut. */
-#ifndef PDB_RENDER_TABLE_H
-#define PDB_RENDER_TABLE_H
+#pragma once
 
-#include "model/std.h"
+#include "model/base.h"
 
-struct rankset;
 struct view;
 
 enum table_align { TABLE_LEFT, TABLE_RIGHT };
@@ -61,5 +59,3 @@ void table_mark(struct table *table, const char *mark);
 size_t table_num_rows(const struct table *table);
 /* Print header and rows. Prints nothing if there are no rows. */
 void table_print(const struct table *table);
-
-#endif

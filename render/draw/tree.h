@@ -8,14 +8,12 @@
  *	`-- 1:[1] compute() app.c:40
  *
  * An only child stands below its parent without a connecting line. */
-#ifndef PDB_RENDER_TREE_H
-#define PDB_RENDER_TREE_H
+#pragma once
 
-#include "model/std.h"
+#include "model/base.h"
 
 #define TREE_ROOT UINT32_MAX /* parent of outermost nodes */
 
-struct arena;
 struct view;
 
 struct tree *tree_create(struct arena *arena);
@@ -31,5 +29,3 @@ void tree_point(struct tree *tree, uint32_t node);
 void tree_print(const struct tree *tree, const struct view *view);
 /* The same, `indent` columns (at most 16) further right. */
 void tree_print_indented(const struct tree *tree, const struct view *view, int indent);
-
-#endif

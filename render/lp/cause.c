@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <inttypes.h>
-#include <stdlib.h>
 
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/waitfor.h"

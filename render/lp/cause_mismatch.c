@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * How the calls of one collective do not match. */
-#include <inttypes.h>
 
 #include "analysis/waits/waitfor.h"
 #include "model/job/job.h"

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/progress.h"
@@ -12,7 +9,6 @@
 #include "model/job/model.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "model/sorted.h"
 #include "render/lp/lp.h"
 #include "render/words/parts.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What culprits look for in windows that they poll. */
-#include <inttypes.h>
 
 #include "analysis/evidence/evidence.h"
 #include "analysis/verdict/verdict.h"

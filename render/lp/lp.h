@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The parts of lp's answer that other answers also use. */
-#ifndef PDB_RENDER_LP_H
-#define PDB_RENDER_LP_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "model/base.h"
 
-struct rankset;
 struct view;
 struct waitfor_mismatch;
 struct waitfor_need;
@@ -51,5 +48,3 @@ void view_process_states(const struct view *view);
 /* Ranks without a stack and a recorder, as the kernel does not let them stop, and what they wait
  * for there. */
 void view_unstoppable(const struct view *view);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What the kernel says of the processes of ranks that hold the others up. */
-#include <string.h>
 
 #include "analysis/verdict/verdict.h"
 #include "model/job/job.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Missing ranks: how and where they ended, or why nothing is known about them. */
-#include <string.h>
 
 #include "analysis/verdict/verdict.h"
 #include "model/job/callpath.h"

@@ -2,11 +2,11 @@
  * An HTML page about a job, for people who were not there. It is one file that loads nothing from
  * elsewhere and is readable without JavaScript. It includes render/report/report.css and
  * report.js. */
-#ifndef PDB_RENDER_REPORT_H
-#define PDB_RENDER_REPORT_H
+#pragma once
+
+#include "model/base.h"
 
 struct calltree;
-struct pdb_error;
 
 struct report {
 	/* Written to view->out. Its answer has the tree, if there is one; and with models the
@@ -27,5 +27,3 @@ int report_write(const struct report *report, struct pdb_error *err);
 void html_calltree(const struct view *view, const struct calltree *tree);
 /* How far each rank is in the outermost loops, one chart per loop. */
 void html_iterations(const struct view *view);
-
-#endif

@@ -4,7 +4,6 @@
 #include <langinfo.h>
 #include <unistd.h>
 
-#include "model/xalloc.h"
 #include "render/text/utf8.h"
 
 struct gate {

@@ -7,10 +7,9 @@
  * which no C string contains, so no name can imitate them. The gate turns a mark into the
  * terminal's sequence. Marks pass through memory (open_memstream) unchanged; write such memory with
  * fwrite() and its size. */
-#ifndef PDB_RENDER_GATE_H
-#define PDB_RENDER_GATE_H
+#pragma once
 
-#include "model/std.h"
+#include "model/base.h"
 
 /* Make standard output and standard error of this process gates. For programs, not for
  * libraries. */
@@ -36,5 +35,3 @@ void gate_erase_line(FILE *out);
 /* The end of the mark at `text`, if one of these three functions wrote it; `end` is the end of the
  * text. */
 const char *gate_skip(const char *text, const char *end);
-
-#endif

@@ -2,10 +2,9 @@
  * HTML: what views print if view->is_html, and the pieces of a report. Names come from other
  * people's programs, so all text goes through html_text(). Style attributes are not used: the
  * page's security policy refuses them. */
-#ifndef PDB_RENDER_HTML_H
-#define PDB_RENDER_HTML_H
+#pragma once
 
-#include "model/std.h"
+#include "model/base.h"
 
 struct view;
 
@@ -19,5 +18,3 @@ void html_paragraph(const struct view *view, int indent, const char *text);
 /* Write some source lines around `line`. Writes nothing if the file cannot be read here or its name
  * is not that of a source file. */
 void html_source(FILE *out, const char *path, int line);
-
-#endif

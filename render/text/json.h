@@ -3,12 +3,10 @@
  * NULL in arrays and for the outermost value. Text may come from other people's programs. Quotes,
  * backslashes and control characters are escaped, and bytes that are not UTF-8 become U+FFFD, so
  * the output is always valid. docs/json.md explains the members. */
-#ifndef PDB_RENDER_JSON_H
-#define PDB_RENDER_JSON_H
+#pragma once
 
-#include "model/std.h"
+#include "model/base.h"
 
-struct rankset;
 struct view;
 
 struct json {
@@ -48,5 +46,3 @@ void json_lines(struct json *json, const char *key, const struct view *view,
 		void (*print)(const struct view *view));
 /* Write text as a JSON string. */
 void json_quote(FILE *out, const char *text);
-
-#endif

@@ -4,10 +4,9 @@
  * Copies are printable (utf8.h); without Unicode, characters beyond ASCII become '?', too. They are
  * cleaned here and not only at the gate (gate.h), because they are measured or must be one line. A
  * character counts as one column. Copies live as long as the arena. */
-#ifndef PDB_RENDER_TEXT_H
-#define PDB_RENDER_TEXT_H
+#pragma once
 
-#include "model/arena.h"
+#include "model/base.h"
 
 struct view;
 
@@ -44,5 +43,3 @@ void text_list_add(struct text_list *list, const char *separator, const char *mo
 /* Switch to a colour on view->out, TEXT_PLAIN for none; does nothing without view->use_color. */
 enum text_color { TEXT_PLAIN, TEXT_STRONG, TEXT_CULPRIT };
 void text_color(const struct view *view, enum text_color color);
-
-#endif

@@ -2,10 +2,9 @@
  * Checks characters of text that other people's programs made. Control characters, invisible ones,
  * those that turn the direction of reading, and broken UTF-8 are not printable. They become '?', or
  * what a format has for them. */
-#ifndef PDB_RENDER_UTF8_H
-#define PDB_RENDER_UTF8_H
+#pragma once
 
-#include "model/std.h"
+#include "model/base.h"
 
 /* The number of bytes of the first character of `text`, which is not empty; 1 for a byte that
  * begins no UTF-8 character. *code_ret: its number in Unicode, or UTF8_BROKEN for such a byte. */
@@ -16,5 +15,3 @@ size_t utf8_next(const char *text, uint32_t *code_ret);
 bool utf8_is_printable(uint32_t code);
 /* Write the first character of `text`, or '?'. Returns how many bytes of `text` it took. */
 size_t utf8_put(FILE *out, const char *text);
-
-#endif

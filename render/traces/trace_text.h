@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Texts for answers about traces: events, loops, threads, attributes. Texts live as long as the
  * arena. They contain names from other people's programs, so print them as label.h says. */
-#ifndef PDB_RENDER_TRACE_TEXT_H
-#define PDB_RENDER_TRACE_TEXT_H
+#pragma once
 
 #include "analysis/traces/clustering.h"
 #include "analysis/traces/trace_attributes.h"
@@ -40,5 +39,3 @@ const char *trace_text_linkage(enum linkage linkage);
 /* Print which threads have no trace or an incomplete one, and why. names: of the runs, or NULL. */
 void trace_text_print_holes(const struct view *view, const struct trace_runs *runs,
 			    const char *const *names);
-
-#endif

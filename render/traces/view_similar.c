@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * similar: how similar the traces of the ranks are, and how they cluster. */
 #include "analysis/traces/trace_similarity.h"
-#include "model/xalloc.h"
 #include "render/draw/heat_map.h"
 #include "render/draw/tree.h"
 #include "render/text/json.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The views of commands about traces of several ranks or runs. The rules of view.h apply, but no
  * job is needed: traces bring their own. */
-#ifndef PDB_RENDER_VIEW_TRACES_H
-#define PDB_RENDER_VIEW_TRACES_H
+#pragma once
 
 #include "analysis/traces/clustering.h"
 #include "analysis/traces/trace_attributes.h"
@@ -58,5 +57,3 @@ void view_diff_json(const struct view *view);
 void view_trace(const struct view *view);
 /* An object with symbols, bodies and sequence; docs/traces.md explains it. */
 void view_trace_json(const struct view *view);
-
-#endif

@@ -5,7 +5,7 @@
 #ifndef PDB_RENDER_LABEL_H
 #define PDB_RENDER_LABEL_H
 
-#include "model/std.h"
+#include "model/base.h"
 
 struct arena;
 struct calltree;

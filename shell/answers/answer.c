@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/job/rankset.h"
 #include "render/text/json.h"
 #include "shell/answers/answer.h"

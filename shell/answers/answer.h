@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A command's answer: find the result, then show it in the requested format. */
-#ifndef PDB_SHELL_ANSWER_H
-#define PDB_SHELL_ANSWER_H
+#pragma once
 
 #include "render/view.h"
 
 struct args;
 struct command;
-struct pdb_error;
 
 /* Write the command's answer to session->out. The caller has checked that the command may run and
  * has a view for the format. -1 and *err. */
@@ -22,5 +20,3 @@ int answer_take_rank(struct session *session, const struct args *args, struct an
 		     struct pdb_error *err);
 int answer_take_model_rank(struct session *session, const struct args *args, struct answer *answer,
 			   struct pdb_error *err);
-
-#endif

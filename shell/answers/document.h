@@ -2,15 +2,13 @@
  * Answers as JSON documents, one per line. A document names the version of pdb, the command and the
  * job. The command's answer is its member "result"; without an answer, "error" says why. See
  * docs/json.md. */
-#ifndef PDB_SHELL_DOCUMENT_H
-#define PDB_SHELL_DOCUMENT_H
+#pragma once
 
 #include <time.h>
 
-#include "model/std.h"
+#include "model/base.h"
 
 struct json;
-struct pdb_error;
 struct session;
 
 /* Increased when a member is renamed, removed or changes its meaning. New members do not increase
@@ -26,5 +24,3 @@ void document_write_time(struct json *json, const char *name, time_t seconds);
  * command as typed. result: the answer, as JSON; NULL: there is no answer, and *err says why. */
 void document_write(struct session *session, FILE *out, const char *command, const char *line,
 		    const char *result, const struct pdb_error *err);
-
-#endif

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <uthash.h>
 
 #include "analysis/values/value_groups.h"
 #include "attach/values/expression.h"
 #include "attach/values/values.h"
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/modules.h"

@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The values of expressions in many ranks: which frame has the name, a probe for each place, one
  * sampling of all ranks, and equal values together. */
-#ifndef PDB_SHELL_PRINT_VALUES_H
-#define PDB_SHELL_PRINT_VALUES_H
-
-#include <stdbool.h>
-#include <stddef.h>
+#pragma once
 
 #include "attach/values/values.h"
 
-struct arena;
 struct callpath_node;
-struct job;
-struct pdb_error;
 struct printed;
 struct printed_locals;
-struct rankset;
 struct session;
 
 /* frame: a function's name, or the number of a frame of the program's own code, 0 the innermost;
@@ -35,5 +27,3 @@ int print_locals(struct session *session, struct arena *arena, const struct rank
 bool print_is_own(const struct job *job, const struct callpath_node *node);
 /* The node as a frame; its padding is 0, so that it can be a key. */
 struct values_frame print_frame(const struct callpath_node *node);
-
-#endif

@@ -7,8 +7,6 @@
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/collective_groups.h"
 #include "analysis/waits/wait_groups.h"
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_comms.h"
 #include "model/job/proctable.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The file that `report` and `watch --report` write: an HTML page or text. */
-#ifndef PDB_SHELL_REPORT_FILE_H
-#define PDB_SHELL_REPORT_FILE_H
+#pragma once
 
-struct pdb_error;
+#include "model/base.h"
+
 struct session;
 
 /* Write an HTML page if the file's name ends in .html, else text. `about` (or NULL) is a line above
@@ -11,5 +11,3 @@ struct session;
  * be written. */
 int report_file_write(struct session *session, const char *path, const char *about,
 		      struct pdb_error *undrawn, struct pdb_error *err);
-
-#endif

@@ -2,15 +2,11 @@
  * The temporal order of the job's stacks (analysis/stacks/temporal.h). Machine code comes from the
  * program files on this host, else from a rank's node. The values of variables are read in the
  * frames while stacks are sampled. The session keeps the code that was read. */
-#ifndef PDB_SHELL_STACK_ORDER_H
-#define PDB_SHELL_STACK_ORDER_H
+#pragma once
 
-#include "model/std.h"
+#include "model/base.h"
 
-struct pdb_error;
 struct progress_code;
-struct rankset;
-struct samples;
 struct session;
 struct stack_order;
 
@@ -47,5 +43,3 @@ const struct temporal_result *stack_order_of_look(struct session *session, struc
 struct progress_code stack_order_loops(struct session *session);
 
 void stack_order_destroy(struct stack_order *order); /* NULL is fine */
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/stacks/temporal.h"
-#include "model/error.h"
 #include "model/interrupt.h"
 #include "model/job/rankset.h"
 #include "render/words/label.h"

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What the commands about stacks (sample, bt, tree, classes) share: their options, taking the
  * stacks, and making trees of them. */
-#ifndef PDB_SHELL_STACKS_H
-#define PDB_SHELL_STACKS_H
+#pragma once
 
 #include "analysis/stacks/calltree.h"
 
 struct answer;
 struct args;
-struct pdb_error;
 struct session;
 
 struct stacks_asked {
@@ -41,5 +39,3 @@ struct calltree *stacks_make_tree(struct session *session, const struct stacks_a
  * why. -1 and *err. */
 int stacks_find_tree(struct session *session, const struct args *args, bool over_time,
 		     struct answer *answer, struct pdb_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What the commands about traces share: where traces come from (the last look or a snapshot), and
  * the options of the commands that compare them (lattice, similar, suspects, diff). */
-#ifndef PDB_SHELL_TRACES_OF_H
-#define PDB_SHELL_TRACES_OF_H
+#pragma once
 
 #include "analysis/traces/trace_runs.h"
 #include "render/traces/view_traces.h"
@@ -45,5 +44,3 @@ static inline struct trace_run trace_input_run(const struct trace_input *input)
 {
 	return (struct trace_run){input->job, input->traces};
 }
-
-#endif

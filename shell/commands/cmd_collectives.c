@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * collectives: how far each communicator's ranks are. */
 #include "analysis/waits/collective_groups.h"
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_comms.h"
 #include "render/view.h"

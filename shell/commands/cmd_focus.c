@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * focus: limit later answers to some ranks. */
-#include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * gdb: attach gdb to a rank, on the rank's own node, in the first frame of the program's own
  * code. With commands also to several ranks, one after the other; equal output is shown once. */
-#include <ctype.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,13 +9,10 @@
 #include "attach/gdb/gdb_guard.h"
 #include "attach/node/node.h"
 #include "attach/process/procfs.h"
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/job/job.h"
 #include "model/monotonic.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 #include "render/text/text.h"
 #include "render/words/label.h"
 #include "shell/start/child.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * groups: ranks with one state and one iteration. */
-#include "model/error.h"
 #include "model/job/job.h"
 #include "render/view.h"
 #include "shell/command.h"

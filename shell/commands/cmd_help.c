@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * help, apropos: the command table and the topics for people. */
-#include "model/error.h"
-#include "model/xalloc.h"
 #include "render/view.h"
 #include "render/text/text.h"
 #include "shell/command.h"

@@ -2,8 +2,6 @@
  * lattice, similar: what the traces of the ranks have in common. */
 #include "analysis/traces/concept_lattice.h"
 #include "analysis/traces/trace_similarity.h"
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/interrupt.h"
 #include "render/view.h"
 #include "shell/answers/answer.h"

@@ -2,7 +2,6 @@
  * lp: the verdict. */
 #include "analysis/slow/slow.h"
 #include "analysis/verdict/verdict.h"
-#include "model/error.h"
 #include "model/job/rankset.h"
 #include "render/view.h"
 #include "shell/command.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * graph, history, loops, model, progress: answers from the models. */
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/job/rankset.h"
 #include "model/wire/share.h"
 #include "render/view.h"

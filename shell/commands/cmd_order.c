@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * order: which stacks are earlier in the program than others. */
 #include "analysis/stacks/temporal.h"
-#include "model/arena.h"
 #include "render/view.h"
 #include "shell/answers/answer.h"
 #include "shell/command.h"

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * print, locals: variables of many ranks at one moment. */
-#include <ctype.h>
-#include <string.h>
 
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/job/rankset.h"
 #include "render/printed.h"
 #include "render/view.h"

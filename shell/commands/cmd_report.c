@@ -2,7 +2,6 @@
  * report: an HTML page or text, for people who were not there. */
 #include <unistd.h>
 
-#include "model/error.h"
 #include "shell/options/args.h"
 #include "shell/command.h"
 #include "shell/line/editor.h"

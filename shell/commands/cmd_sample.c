@@ -3,8 +3,6 @@
 #include <errno.h>
 
 #include "attach/stacks/sampler.h"
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"

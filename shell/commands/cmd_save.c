@@ -2,7 +2,6 @@
  * save, refresh: the snapshot. */
 #include <unistd.h>
 
-#include "model/error.h"
 #include "model/job/job.h"
 #include "shell/banner.h"
 #include "shell/command.h"

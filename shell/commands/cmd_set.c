@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * set, show: the settings. */
-#include "model/error.h"
 #include "render/text/gate.h"
 #include "shell/command.h"
 #include "shell/session.h"

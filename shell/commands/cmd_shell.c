@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * shell, echo, quit: around the debugging. */
-#include "model/error.h"
 #include "shell/start/child.h"
 #include "shell/command.h"
 #include "shell/session.h"

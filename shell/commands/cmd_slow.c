@@ -2,8 +2,6 @@
  * slow: who holds the others up in a job that moves, and why. */
 #include "analysis/evidence/evidence.h"
 #include "analysis/slow/slow.h"
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/job/job.h"
 #include "render/view.h"
 #include "shell/command.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * source, define, safe-path: lines from files and under names. */
-#include "model/error.h"
 #include "shell/command.h"
 #include "shell/script/script.h"
 #include "shell/session.h"

@@ -2,8 +2,6 @@
  * suspects, diff: how a bad run differs from a good one. */
 #include "analysis/traces/trace_diff.h"
 #include "analysis/traces/trace_suspects.h"
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/interrupt.h"
 #include "render/traces/trace_text.h"
 #include "render/view.h"

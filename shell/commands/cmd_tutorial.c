@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tutorial: runs the first commands on the session's job and explains them. */
 #include "analysis/verdict/verdict.h"
-#include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 #include "shell/command.h"
 #include "shell/line/editor.h"
 #include "shell/interrupt.h"

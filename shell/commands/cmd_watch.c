@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * watch: until the job ends or hangs. */
-#include "model/error.h"
 #include "shell/command.h"
 #include "shell/session.h"
 #include "shell/watch/watch.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * info hosts: where the ranks run. */
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * info job: the attached job, and how it was found. */
 #include <math.h>
-#include <stdarg.h>
 
-#include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 #include "render/text/json.h"
 #include "render/text/text.h"
 #include "render/words/label.h"

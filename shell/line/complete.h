@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Completes the last word of a line: commands, options, ranks, hosts, functions, settings and their
  * values. Each offer has a few words that explain it. */
-#ifndef PDB_SHELL_COMPLETE_H
-#define PDB_SHELL_COMPLETE_H
+#pragma once
 
-#include "model/std.h"
+#include "model/base.h"
 
 struct completion {
 	const char *word;
@@ -24,5 +23,3 @@ struct completions {
  * the arena. */
 struct completions complete_line(struct arena *arena, const struct session *session,
 				 const char *line, size_t start);
-
-#endif

@@ -5,8 +5,6 @@
 #include <readline/history.h>
 #include <readline/readline.h>
 
-#include "model/arena.h"
-#include "model/xalloc.h"
 #include "render/text/gate.h"
 #include "render/text/text.h"
 #include "shell/line/complete.h"

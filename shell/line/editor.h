@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The prompt: line editing, history, completion. Readline stays inside. */
-#ifndef PDB_SHELL_EDITOR_H
-#define PDB_SHELL_EDITOR_H
+#pragma once
 
-#include "model/std.h"
+#include "model/base.h"
 #include "shell/script/script.h"
-
-struct arena;
 
 /* The function that completes words: complete_line(). */
 typedef struct completions editor_complete(struct arena *arena, const struct session *session,
@@ -31,5 +28,3 @@ void editor_remember(struct editor *editor, const char *line);
  * Ctrl-C mean no. */
 bool editor_confirm(struct session *session, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-
-#endif

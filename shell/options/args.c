@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 
-#include "model/arena.h"
-#include "model/error.h"
-#include "model/xalloc.h"
 #include "shell/options/args.h"
 
 /* Copy one word from *text to `out`, quotes removed, and move *text behind it. -1: open quote. */

@@ -3,15 +3,11 @@
  *
  * Blanks separate words. 'Single' quotes keep everything, "double" quotes keep all but \" and \\, a
  * backslash keeps the next character. An unquoted # at the beginning of a word ends the line. */
-#ifndef PDB_SHELL_ARGS_H
-#define PDB_SHELL_ARGS_H
+#pragma once
 
 #include <regex.h>
 
-#include "model/std.h"
-
-struct arena;
-struct pdb_error;
+#include "model/base.h"
 
 struct args {
 	char **words; /* without the command's own words */
@@ -41,5 +37,3 @@ char *args_join(const struct args *args, size_t next);
 
 /* -1 and ERROR_USAGE if any words remain from `next` on. */
 int args_end(const struct args *args, size_t next, struct pdb_error *err);
-
-#endif

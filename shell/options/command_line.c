@@ -3,8 +3,6 @@
 #include <argp.h>
 #include <unistd.h>
 
-#include "model/arena.h"
-#include "model/error.h"
 #include "shell/options/options.h"
 #include "shell/options/suggest.h"
 

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 
-#include "model/error.h"
-#include "model/xalloc.h"
 #include "shell/options/args.h"
 #include "shell/options/suggest.h"
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * An option of the program, an option of a command at the prompt, or a setting. It has a name, an
  * argument, a place where its value is stored, and help. All are lines of options.def. */
-#ifndef PDB_SHELL_OPTION_H
-#define PDB_SHELL_OPTION_H
+#pragma once
 
-#include "model/std.h"
+#include "model/base.h"
 
 struct args;
-struct pdb_error;
 
 enum option_kind {
 	OPTION_FLAG,    /* becomes true */
@@ -97,5 +95,3 @@ static inline bool option_is_for(const struct option_spec *option, unsigned int 
 {
 	return !option->users || option->users & users;
 }
-
-#endif

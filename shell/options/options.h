@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The options of the program and of its commands, and the settings. All are defined in
  * options.def. */
-#ifndef PDB_SHELL_OPTIONS_H
-#define PDB_SHELL_OPTIONS_H
+#pragma once
 
 #include "shell/options/option.h"
 
@@ -53,5 +52,3 @@ struct options {
 /* Parse the command line into *ret. For help, version and usage errors it prints and ends the
  * program; the exit status of errors is 2. */
 void options_parse(int argc, char **argv, struct options *ret);
-
-#endif

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "shell/options/suggest.h"
 
-#include "model/error.h"
-#include "model/xalloc.h"
-
 /* No name is longer. */
 #define MAX_LETTERS 40
 /* Longer lists of names are not shown. */

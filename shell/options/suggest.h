@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Finds the name that a word stands for: by a unique beginning, or, for a mistyped word, the name
  * with the fewest typing errors. */
-#ifndef PDB_SHELL_SUGGEST_H
-#define PDB_SHELL_SUGGEST_H
+#pragma once
 
-#include "model/std.h"
-
-struct pdb_error;
+#include "model/base.h"
 
 /* Number of typing errors between the two: letters left out, added, changed, or swapped with the
  * next one ("optimal string alignment"; Damerau 1964). Case is ignored. */
@@ -21,5 +18,3 @@ const char *suggest_nearest(const char *typed, const char *const *names, size_t 
  * for the message ("setting"). lead: text before each name ("-"). */
 int suggest_find(const char *what, const char *lead, const char *word, size_t length,
 		 const char *const *names, size_t num, struct pdb_error *err);
-
-#endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "model/xalloc.h"
 #include "shell/options/args.h"
 #include "shell/script/macro.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * User-defined commands: names for lists of lines. */
-#ifndef PDB_SHELL_MACRO_H
-#define PDB_SHELL_MACRO_H
+#pragma once
 
-#include "model/std.h"
+#include "model/base.h"
 
 struct args;
 
@@ -34,5 +33,3 @@ void macros_clear(struct macros *macros);
 /* `line` with $arg0, $arg1, ..., $argc replaced by the call's words; missing words are empty. The
  * caller frees. */
 char *macro_expand(const char *line, const struct args *args);
-
-#endif

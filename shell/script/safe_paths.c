@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/stat.h>
 
-#include "model/error.h"
-#include "model/xalloc.h"
 #include "shell/script/safe_paths.h"
 
 int safe_paths_add(struct safe_paths *safe, const char *directory, struct pdb_error *err)

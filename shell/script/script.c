@@ -4,8 +4,6 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "model/error.h"
-#include "model/xalloc.h"
 #include "shell/interrupt.h"
 #include "shell/script/macro.h"
 #include "shell/script/script.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Sources of lines: the prompt, command files, user-defined commands. */
-#ifndef PDB_SHELL_SCRIPT_H
-#define PDB_SHELL_SCRIPT_H
+#pragma once
+
+#include "model/base.h"
 
 struct args;
 struct macro;
-struct pdb_error;
 struct session;
 
 struct line_source {
@@ -31,5 +31,3 @@ int script_run_macro(struct session *session, const struct macro *macro, const s
  * allow the directory of ./.pdbrc. Files that are not run or fail are reported; this is no
  * error. */
 void startup_run(struct session *session);
-
-#endif

@@ -3,8 +3,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/error.h"
-#include "model/xalloc.h"
 #include "shell/script/safe_paths.h"
 #include "shell/script/script.h"
 #include "shell/session.h"

@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "model/error.h"
 #include "model/monotonic.h"
 #include "shell/start/child.h"
 #include "shell/interrupt.h"

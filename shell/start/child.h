@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Programs that pdb starts in the foreground. They get the terminal, and pdb waits for them. */
-#ifndef PDB_SHELL_CHILD_H
-#define PDB_SHELL_CHILD_H
+#pragma once
 
 #include <signal.h>
-#include <sys/types.h>
 #include <termios.h>
 
-#include "model/std.h"
-
-struct pdb_error;
+#include "model/base.h"
 
 /* Start a child that calls `become`. That function returns only on failure, with an errno. Returns
  * 0, that errno, or the errno of a failed start; *pid_ret is the child's. */
@@ -41,5 +37,3 @@ struct child_hold {
 
 void child_hold_terminal(struct child_hold *hold);
 void child_release_terminal(const struct child_hold *hold);
-
-#endif

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Finds the processes of a job: identifies its launcher and lists the ranks in a way that is safe
  * for that launcher. Also lists the user's jobs on this machine. */
-#ifndef PDB_SHELL_FIND_H
-#define PDB_SHELL_FIND_H
+#pragma once
 
-#include <sys/types.h>
-
-#include "model/std.h"
+#include "model/base.h"
 
 struct launcher_hosts;
 struct launcher_info;
-struct pdb_error;
-struct proctable;
 
 /* Identify the launcher `pid` and get its process table: as launcher_kind.h says for this launcher,
  * else from this node's processes. nspace: one of several jobs of a launcher that takes PMIx tools,
@@ -27,5 +22,3 @@ bool find_is_complete(const struct proctable *table, const struct launcher_hosts
 /* Find the user's only launcher. -1: ERROR_USAGE: there are several, listed on `out`;
  * ERROR_NOT_FOUND: there is none. */
 int joblist_choose(pid_t *pid_ret, FILE *out, struct pdb_error *err);
-
-#endif

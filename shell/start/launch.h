@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * `pdb run` and `pdb env`. `pdb run` starts a job with the recorder in it, in the terminal's
  * background. `pdb env` prints shell lines for jobs that are started by hand. */
-#ifndef PDB_SHELL_LAUNCH_H
-#define PDB_SHELL_LAUNCH_H
+#pragma once
 
-#include "model/std.h"
+#include "model/base.h"
 
 struct launch;
 struct options;
-struct pdb_error;
 struct session;
 
 /* Start options->run_argv with the recorder for its MPI in the ranks. It runs in its own process
@@ -51,5 +49,3 @@ struct leftovers *leftovers_note(const struct session *session);
 /* Wait a moment for these ranks to end, and remove the segments of those that have. Frees; NULL is
  * fine. */
 void leftovers_remove(struct leftovers *leftovers);
-
-#endif

@@ -9,9 +9,7 @@
 #include "attach/launchers/words.h"
 #include "attach/process/elf_needed.h"
 #include "attach/process/elf_symbol.h"
-#include "model/error.h"
 #include "model/segment/segment.h"
-#include "model/xalloc.h"
 
 /* Open MPI's launchers pass the variables of this list to ranks on other hosts. */
 #define ENV_LIST "OMPI_MCA_mca_base_env_list"

@@ -2,10 +2,9 @@
  * Finds the recorder that a program needs, and the command line that makes its launcher preload it
  * into all ranks. Recorders and daemons are found relative to pdb or libpdb, so all can be moved
  * together. */
-#ifndef PDB_SHELL_PRELOAD_H
-#define PDB_SHELL_PRELOAD_H
+#pragma once
 
-struct pdb_error;
+#include "model/base.h"
 
 /* Values of --mpi, from 1. */
 enum preload_mpi { PRELOAD_UNKNOWN, PRELOAD_OPENMPI, PRELOAD_MPICH };
@@ -36,5 +35,3 @@ char **preload_command(char *const argv[], const char *library);
  * often and for whichever MPI those were run. The caller frees. */
 char *preload_shell_lines(enum preload_mpi mpi, const char *library);
 char *preload_unset_lines(void);
-
-#endif

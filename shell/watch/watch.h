@@ -2,16 +2,14 @@
  * Watches a job until it ends or hangs. Cheap looks feed a statistical test
  * (analysis/hang/hang_test.h). When the test suspects a hang, or nothing has moved for long, a full
  * look as for `lp` decides. The job never waits for any of this. */
-#ifndef PDB_SHELL_WATCH_H
-#define PDB_SHELL_WATCH_H
+#pragma once
 
-#include "model/std.h"
+#include "model/base.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 
 struct options;
 struct watch_teller;
-struct pdb_error;
 struct session;
 struct watch_options;
 
@@ -75,5 +73,3 @@ void last_look_save(struct session *session, const char *path, struct watch_tell
  * Then the segments of the job that began last are saved first; the session must have no job, and
  * has none afterwards. */
 void last_look_clean(struct session *session, const char *path, struct watch_teller *teller);
-
-#endif

@@ -7,13 +7,10 @@
 #include <unistd.h>
 
 #include "analysis/verdict/verdict.h"
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/monotonic.h"
-#include "model/xalloc.h"
 #include "render/text/text.h"
 #include "render/view.h"
 #include "render/words/label.h"

@@ -22,8 +22,6 @@
 #include "analysis/thresholds.h"
 #include "analysis/verdict/verdict.h"
 #include "attach/node/watch_digest.h"
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/rankset.h"

@@ -3,7 +3,6 @@
 #include "analysis/hang/hang_test.h"
 #include "analysis/hang/pace.h"
 #include "attach/node/watch_digest.h"
-#include "model/error.h"
 #include "model/job/job.h"
 #include "model/monotonic.h"
 #include "model/job/proctable.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "attach/launchers/launcher.h"
-#include "model/error.h"
 #include "model/job/proctable.h"
 #include "model/monotonic.h"
 #include "render/text/json.h"

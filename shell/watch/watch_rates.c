@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/hang/rates.h"
 #include "analysis/thresholds.h"
-#include "model/arena.h"
 #include "model/job/rankset.h"
 #include "model/monotonic.h"
-#include "model/xalloc.h"
 #include "render/words/label.h"
 #include "shell/watch/watch_state.h"
 #include "shell/watch/watch_tell.h"

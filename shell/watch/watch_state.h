@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * State of watching, shared by its parts: looks (watch_look.c) and what follows from them
  * (watch_judge.c). */
-#ifndef PDB_SHELL_WATCH_STATE_H
-#define PDB_SHELL_WATCH_STATE_H
+#pragma once
 
 #include "analysis/hang/pace.h"
 #include "attach/node/watch_digest.h"
@@ -103,5 +102,3 @@ bool watch_rates_add(struct watch_rates *rates, const struct pace_look *looks,
 /* Look for a second and report why ranks are slow, if that shows. -1 and *err: the job cannot be
  * looked at. */
 int watch_tell_why(struct watch *watch, struct pdb_error *err);
-
-#endif

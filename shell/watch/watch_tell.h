@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What `watch` prints: events, as lines for people or as JSON, and the terminal's status line. */
-#ifndef PDB_SHELL_WATCH_TELL_H
-#define PDB_SHELL_WATCH_TELL_H
+#pragma once
 
 #include "shell/watch/watch.h"
 
@@ -48,5 +47,3 @@ void watch_tell_status(struct watch_teller *teller, const struct watch_digest *d
 /* The verdict's kind in one or two words for scripts, kept stable: "computation", "deadlock",
  * "mismatch", "lost message", ... */
 const char *watch_kind_text(const struct verdict *verdict);
-
-#endif

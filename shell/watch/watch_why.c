@@ -2,8 +2,6 @@
  * Why ranks have become slow: one look that measures, as for `slow`. */
 #include "analysis/evidence/evidence.h"
 #include "analysis/slow/slow.h"
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/job/job.h"
 #include "render/view.h"
 #include "shell/session.h"
