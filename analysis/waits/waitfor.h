@@ -48,8 +48,8 @@ enum waitfor_kind {
 	WAITFOR_TOKEN,
 	WAITFOR_TRANSFER, /* matched at both ends and not finished; always weak */
 	WAITFOR_PART,     /* the library's own message of `peer` in a collective */
-	/* outside MPI: the thread of the rank that is to end (`tag` 0), to release a lock (1), or
-	 * to do what one waits for that is the only other thread (2) */
+	/* outside MPI: the thread of the rank that is to end (`tag` 0), to release a lock (1) that
+	 * it likely holds (3), or to do what one waits for that is the only other thread (2) */
 	WAITFOR_THREAD,
 	/* It polls a window of `peer` (-1: not one alone), which any other member may change; never
 	 * certain. `number`: polls since its last other step */

@@ -8,10 +8,11 @@
 #include "attach/process/image.h"
 #include "attach/process/maps.h"
 #include "attach/blocked/blocked.h"
+#include "attach/blocked/blocked_lock.h"
 #include "attach/process/memory.h"
 #include "attach/process/procfs.h"
 #include "attach/queues/mpi_queues.h"
-#include "attach/stacks/futex.h"
+#include "attach/stacks/lock_look.h"
 #include "attach/stacks/python.h"
 #include "attach/stacks/sampler.h"
 #include "attach/stacks/tracee.h"
@@ -30,6 +31,7 @@
 #define DEEP_STACK_SIZE ((size_t)2 << 20) /* and again if that was too little */
 #define MAX_AWAITED 4      /* threads one behind the other, each of which waits for the next */
 #define MAX_SEARCHES 2     /* of all processes, in one take: some milliseconds each */
+#define MAX_HOLDERS 32     /* threads of a process that may hold a lock: all or none */
 #define MAX_AT_ONCE 64     /* threads seized at one time: bounds the memory for copies */
 #define NUM_DURATIONS 4096 /* last stops remembered for the median */
 
@@ -58,6 +60,7 @@ struct subject {
 	uint64_t stack_pointer;
 	uint64_t stopped_ns; /* all its stops together */
 	uint64_t when_ns;
+	bool is_anybody; /* of the process may hold what it waits for */
 	bool is_copied;
 	struct pdb_error error; /* if it is not */
 };
@@ -73,6 +76,7 @@ struct sampler {
 	uint32_t durations[NUM_DURATIONS];
 	struct sampler_cost cost;
 	struct unwind_probes probes;
+	struct lock_names *lock_names;
 	int searches; /* left in this take (attach/blocked/blocked.h) */
 };
 
@@ -83,6 +87,7 @@ struct sampler *sampler_create(struct modules *modules, struct callpaths *callpa
 	sampler->modules = modules;
 	sampler->callpaths = callpaths;
 	sampler->images = images_create(modules);
+	sampler->lock_names = lock_names_create();
 	return sampler;
 }
 
@@ -104,6 +109,7 @@ void sampler_destroy(struct sampler *sampler)
 	HASH_ITER(hh, sampler->processes, process, next)
 	forget_process(sampler, process);
 	images_destroy(sampler->images);
+	lock_names_destroy(sampler->lock_names);
 	for (size_t i = 0; i < MAX_AT_ONCE; i++)
 		free(sampler->python_copies[i]);
 	free(sampler->stacks);
@@ -238,34 +244,25 @@ static void note_stop(struct sampler *sampler, struct subject *subject, const st
 		cost->stopped_ns_max = ns;
 }
 
-/* It stays there as long as somebody waits for the thread's end. */
-static bool is_of_thread(pid_t tid, uint64_t address)
+static void find_lock(struct sampler *sampler, struct subject *subject, const struct tracee *tracee,
+		      unsigned flags)
 {
-	uint64_t before[FUTEX_BEFORE];
+	struct lock_look look = {
+		.pid = subject->pid,
+		.reader = subject->process->reader,
+		.tracee = tracee,
+		.path = subject->unwound.path,
+		.modules = sampler->modules,
+		.callpaths = sampler->callpaths,
+	};
 
-	return address > sizeof(before) + 64 &&
-	       memory_read_all(tid, (address & ~UINT64_C(63)) - sizeof(before), before,
-			       sizeof(before)) == 0 &&
-	       futex_is_of_thread(address, before);
-}
-
-static void judge_wait(struct subject *subject, const struct tracee *tracee)
-{
-	struct sample_wait *wait = &subject->wait;
-	struct procfs_status status;
-
-	*wait = (struct sample_wait){.kind = SAMPLE_WAIT_NONE};
-	if (tracee->num_futex_words == 0 || procfs_status(subject->tid, &status))
-		return;
-	*wait = futex_judge(&tracee->futex, tracee->futex_words, tracee->num_futex_words,
-			    status.own);
-	if (wait->kind == SAMPLE_WAIT_JOIN && !is_of_thread(subject->tid, tracee->futex.address))
-		wait->tid = 0;
-	/* What may have been anything is a thread's number only if there is that thread. */
-	if (wait->tid)
-		wait->tid = procfs_find_thread(subject->pid, wait->tid);
-	if (!wait->tid && wait->kind != SAMPLE_WAIT_NONE)
-		*wait = futex_of_nobody(&tracee->futex);
+	lock_look_take(&look, flags & SAMPLER_BLOCKED ? sampler->lock_names : NULL);
+	subject->wait = look.wait;
+	subject->is_anybody = look.is_anybody;
+	if (look.blocked) {
+		blocked_destroy(subject->blocked);
+		subject->blocked = look.blocked;
+	}
 }
 
 static void explain_failure(struct subject *subject, const struct tracee *tracee)
@@ -334,7 +331,7 @@ static struct python_copy *prepare_python(struct python_copy **copy, const struc
 
 /* The first copy was too short, or had no time for all: take one more of the stack, and of another
  * place if the walk left the stack (a signal handler's own) for another. */
-static void copy_deeper(struct sampler *sampler, struct subject *subject)
+static void copy_deeper(struct sampler *sampler, struct subject *subject, unsigned flags)
 {
 	struct tracee tracee = {.tid = subject->tid,
 				.maps = unwind_space_maps(subject->process->space)};
@@ -351,8 +348,8 @@ static void copy_deeper(struct sampler *sampler, struct subject *subject)
 	/* If it has ended meanwhile, the first look stands. */
 	if (tracee.result == TRACEE_COPIED) {
 		note_stop(sampler, subject, &tracee);
-		judge_wait(subject, &tracee);
 		unwind(sampler, subject, &tracee);
+		find_lock(sampler, subject, &tracee, flags);
 	}
 	free(bytes);
 }
@@ -421,13 +418,13 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 			subject->state = '?';
 		subject->stack_pointer = tracee_sp(&tracees[i].regs);
 		note_stop(sampler, subject, &tracees[i]);
-		judge_wait(subject, &tracees[i]);
 		unwind(sampler, subject, &tracees[i]);
+		find_lock(sampler, subject, &tracees[i], flags);
 	}
 	for (size_t i = 0; i < num; i++)
 		if (subjects[i]->is_copied &&
 		    (subjects[i]->unwound.missing || subjects[i]->unwound.is_late))
-			copy_deeper(sampler, subjects[i]);
+			copy_deeper(sampler, subjects[i], flags);
 	free(tracees);
 }
 
@@ -530,9 +527,23 @@ static bool has_subject(const struct subjects *subjects, size_t of, pid_t tid, s
 	return false;
 }
 
+/* Any of the process may be the one that it waits for. */
+static void add_holders(struct subjects *subjects, size_t i, size_t asked)
+{
+	const struct subject of = subjects->list[i];
+	const struct sampler_target target = {.rank = of.rank, .pid = of.pid};
+	size_t num = 0;
+	pid_t *tids = procfs_threads(of.pid, &num);
+
+	for (size_t t = 0; tids && num <= MAX_HOLDERS && t < num; t++)
+		if (!has_subject(subjects, i, tids[t], asked))
+			add_subject(subjects, &target, tids[t])->process = of.process;
+	free(tids);
+}
+
 /* Whom those wait for that were looked at, then whom these wait for, ... Each of a thread's chain
  * is in a round of its own, so a process adds no more than there are rounds for each that was asked
- * for. */
+ * for, and in the first one those that may hold a lock. */
 static void take_awaited(struct sampler *sampler, struct subjects *subjects, unsigned flags)
 {
 	size_t asked = subjects->num, first = 0;
@@ -547,6 +558,8 @@ static void take_awaited(struct sampler *sampler, struct subjects *subjects, uns
 			if (of.is_copied && of.wait.tid &&
 			    !has_subject(subjects, i, of.wait.tid, asked))
 				add_subject(subjects, &target, of.wait.tid)->process = of.process;
+			else if (of.is_copied && of.is_anybody && round == 0)
+				add_holders(subjects, i, asked);
 		}
 		first = end;
 		take_from(sampler, subjects, end, flags);

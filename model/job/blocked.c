@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/job/blocked.h"
 #include "model/xalloc.h"
@@ -34,4 +35,9 @@ void blocked_destroy(struct blocked *blocked)
 	free(blocked->reason);
 	free(blocked->kernel);
 	free(blocked);
+}
+
+bool blocked_is_lock(const struct blocked *blocked)
+{
+	return strcmp(blocked->call, "futex") == 0;
 }

@@ -339,7 +339,8 @@ const char *label_wait_need(const struct view *view, uint32_t n)
 		break;
 	case WAITFOR_THREAD:
 		return text_of(view,
-			       need->tag == 2   ? "its %s, the only other one"
+			       need->tag == 3   ? "a lock that its %s likely holds"
+			       : need->tag == 2 ? "its %s, the only other one"
 			       : need->tag == 1 ? "a lock that its %s holds"
 						: "its %s to end",
 			       thread_name(view, &view->job->model->lanes[need->node]));
@@ -380,9 +381,9 @@ const char *label_wait_needs(const struct view *view, uint32_t n, const struct r
 	case WAITFOR_TRANSFER:
 		break;
 	case WAITFOR_THREAD:
-		return need->tag == 1 ? "lock of its own thread"
-		       : need->tag    ? "its own thread"
-				      : "end of its own thread";
+		return need->tag == 1 || need->tag == 3 ? "lock of its own thread"
+		       : need->tag                      ? "its own thread"
+							: "end of its own thread";
 	}
 	if (of)
 		return text_of(view, "the end of %s %" PRIu64 "%s", of->function, of->number, on);
