@@ -57,7 +57,7 @@ enum waitfor_kind {
 };
 
 /* One thing that a lane waits for. Certain: by the counts of ranks that stand still it is not met.
- * Weak: by the counts it is met, and only its transfer is left. Neither: it may be met or not, such
+ * Weak: by the counts it is met, and only its transfer is left; or it is a guess. Neither: it may be met or not, such
  * as a non-blocking send that the library may have buffered, or a peer that moves. */
 struct waitfor_need {
 	uint8_t kind; /* enum waitfor_kind */

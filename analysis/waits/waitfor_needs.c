@@ -301,6 +301,7 @@ static void find_thread(struct lane_needs *n)
 	add_need(n, &(struct waitfor_need){
 			    .kind = WAITFOR_THREAD,
 			    .is_certain = !likely,
+			    .is_weak = likely,
 			    .peer = n->lane->rank,
 			    .tag = likely     ? 3
 				   : wait.tid ? wait.kind == THREAD_WAIT_LOCK

@@ -79,8 +79,7 @@ static bool is_shared_with(pid_t other, const struct maps *own, uint64_t address
 	bool is_there = false;
 
 	for (size_t i = 0; maps && i < maps->num_ranges && !is_there; i++)
-		is_there = maps->ranges[i].is_shared &&
-			   maps->ranges[i].device == range->device &&
+		is_there = maps->ranges[i].is_shared && maps->ranges[i].device == range->device &&
 			   maps->ranges[i].inode == range->inode;
 	maps_destroy(maps);
 	return is_there;
@@ -107,8 +106,8 @@ static char *describe_other(pid_t pid, const struct tracee *tracee, pid_t holder
 	return xasprintf("process %d (%s) holds it", (int)status.tgid, stat.comm);
 }
 
-static char *describe_holder(pid_t pid, const struct tracee *tracee,
-			     const struct sample_wait *wait, pid_t holder)
+static char *describe_holder(pid_t pid, const struct tracee *tracee, const struct sample_wait *wait,
+			     pid_t holder)
 {
 	const struct futex_call *call = &tracee->futex;
 	uint32_t all, num;
@@ -139,10 +138,9 @@ static struct blocked *describe(const struct lock_look *look, struct lock_names 
 	uint64_t address = tracee->futex.address;
 
 	found->call = xstrdup("futex");
-	found->object =
-		look->wait.kind == SAMPLE_WAIT_STREAM
-			? blocked_lock_stream(names, look->reader, tracee->maps, address)
-			: blocked_lock_name(names, look->reader, tracee->maps, address);
+	found->object = look->wait.kind == SAMPLE_WAIT_STREAM
+				? blocked_lock_stream(names, look->reader, tracee->maps, address)
+				: blocked_lock_name(names, look->reader, tracee->maps, address);
 	found->reason = describe_holder(look->pid, tracee, &look->wait, holder);
 	return found;
 }

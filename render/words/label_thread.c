@@ -72,7 +72,12 @@ static const char *lock_text(const struct view *view, const struct blocked *of,
 		return noun;
 	if (what == THREAD_WAIT_ON_STREAM)
 		return text_of(view, "the lock of %s", of->object);
-	if (what == THREAD_WAIT_ON_OMP_LOCK || what == THREAD_WAIT_ON_GOMP_LOCK)
+	/* One without a name is libgomp's own. */
+	if ((what == THREAD_WAIT_ON_CRITICAL && *of->object == '\'') ||
+	    strstr(of->object, "' in libgomp.so"))
+		return noun;
+	if (what == THREAD_WAIT_ON_CRITICAL || what == THREAD_WAIT_ON_OMP_LOCK ||
+	    what == THREAD_WAIT_ON_GOMP_LOCK)
 		return text_of(view, "OpenMP %s%s", *of->object == '\'' ? "lock " : "", of->object);
 	return text_of(view, "%s %s", strchr(noun, ' ') + 1, of->object);
 }
@@ -195,6 +200,14 @@ const char *label_thread_wait(const struct view *view, const struct sample *samp
 	if (end == THREAD_WAIT_END_CIRCLE && !wait.is_own)
 		text = text_of(view, "%s: they wait for each other", text);
 	return text;
+}
+
+const char *label_lock(const struct view *view, const struct sample *sample)
+{
+	const struct blocked *of = sample ? find_lock(view, sample) : NULL;
+
+	return lock_text(view, of,
+			 of ? thread_wait_of(view->job, sample).what : THREAD_WAIT_ON_NOTHING);
 }
 
 const char *label_thread_function(const struct view *view, const struct sample *sample)

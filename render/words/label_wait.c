@@ -302,6 +302,25 @@ static const char *transfer_text(const struct view *view, const struct waitfor_n
 		       tag, need->peer, on);
 }
 
+static const char *thread_text(const struct view *view, uint32_t n)
+{
+	const struct waitfor_need *need = &view->waitfor->needs[n];
+	const struct job_lane *lanes = view->job->model->lanes;
+	const struct job_lane *lane = &lanes[waitfor_actor_of_need(view->waitfor, n)];
+	const char *who = thread_name(view, &lanes[need->node]);
+	const struct sample *sample = NULL;
+
+	if (need->tag == 0)
+		return text_of(view, "its %s to end", who);
+	if (need->tag == 2)
+		return text_of(view, "its %s, the only other one", who);
+	if (view->job->samples)
+		sample = samples_find(view->job->samples, lane->rank,
+				      lane->data->is_main ? 0 : lane->data->tid);
+	return text_of(view, "%s that its %s %sholds", label_lock(view, sample), who,
+		       need->tag == 3 ? "likely " : "");
+}
+
 const char *label_wait_need(const struct view *view, uint32_t n)
 {
 	const struct waitfor_need *need = &view->waitfor->needs[n];
@@ -338,12 +357,7 @@ const char *label_wait_need(const struct view *view, uint32_t n)
 		what = part_text(view, n, on);
 		break;
 	case WAITFOR_THREAD:
-		return text_of(view,
-			       need->tag == 3   ? "a lock that its %s likely holds"
-			       : need->tag == 2 ? "its %s, the only other one"
-			       : need->tag == 1 ? "a lock that its %s holds"
-						: "its %s to end",
-			       thread_name(view, &view->job->model->lanes[need->node]));
+		return thread_text(view, n);
 	}
 	return text_of(view, "%s%s", what, begun);
 }

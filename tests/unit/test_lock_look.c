@@ -49,15 +49,12 @@ static struct lock_look look_at(const uint32_t *word, int operation, struct lock
 {
 	static struct tracee tracee;
 	struct maps *maps = maps_read(getpid());
-	struct lock_look look = {.pid = getpid(),
-				 .reader = getpid(),
-				 .tracee = &tracee,
-				 .path = CALLPATH_NONE};
+	struct lock_look look = {
+		.pid = getpid(), .reader = getpid(), .tracee = &tracee, .path = CALLPATH_NONE};
 
 	tracee = (struct tracee){.tid = getpid(), .maps = maps};
-	tracee.futex = (struct futex_call){.address = (uint64_t)word,
-					   .operation = (uint32_t)operation,
-					   .value = word[0]};
+	tracee.futex = (struct futex_call){
+		.address = (uint64_t)word, .operation = (uint32_t)operation, .value = word[0]};
 	memcpy(tracee.futex.before, word - 2, sizeof(tracee.futex.before));
 	memcpy(tracee.futex_words, word, sizeof(tracee.futex_words));
 	tracee.num_futex_words = FUTEX_WORDS;
