@@ -46,19 +46,18 @@ void lock_names_destroy(struct lock_names *names)
 	free(names);
 }
 
-/* The object that has a variable at the address, NULL: none. */
+/* The object that has a variable at the address, NULL: none. What begins as 0 follows the rest of
+ * its variables, without a file. */
 static const struct maps_object *find_object(const struct maps *maps, uint64_t address)
 {
 	const struct maps_range *range = maps ? maps_find(maps, address) : NULL;
-	uint64_t start, end;
 
 	if (!range || !range->is_writable)
 		return NULL;
-	for (size_t i = 0; i < maps->num_objects; i++)
-		if (maps_find_variables(maps, &maps->objects[i], &start, &end) &&
-		    address >= start && address < end)
-			return &maps->objects[i];
-	return NULL;
+	while (range->object == MAPS_NO_OBJECT && !range->inode && range > maps->ranges &&
+	       range[-1].end == range->start)
+		range--;
+	return range->object == MAPS_NO_OBJECT ? NULL : &maps->objects[range->object];
 }
 
 /* Named critical sections of OpenMP are variables, of LLVM with an ending. NULL: it is none. */

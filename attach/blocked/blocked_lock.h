@@ -18,7 +18,7 @@ void lock_names_destroy(struct lock_names *names); /* NULL is fine */
 /* The global or static variable that the address is in: "'table'", "'pool' in libwork.so"; if it is
  * larger than a lock, where in it, "'cells'+16"; "critical section 'update'" of OpenMP. NULL: it is in none, as on the heap or on a stack, or its file has no symbol for it.
  * The caller frees. `pid`: the process, or a thread that lives. Of a variable not seen before, the
- * symbols of its file are read: a millisecond for 200,000 of them, and no more than twice that. */
+ * symbols of its file are read, of no more than 250,000: some two milliseconds. */
 char *blocked_lock_name(struct lock_names *names, pid_t pid, const struct maps *maps,
 			uint64_t address);
 

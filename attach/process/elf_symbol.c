@@ -15,7 +15,7 @@
 /* Some file systems compress, or tell only later what they have stored. */
 #define LEAST_STORED ((uint64_t)16 << 20)
 /* Symbols that are read to find the one at an address, and how many at once. */
-#define MOST_SYMBOLS ((size_t)350000)
+#define MOST_SYMBOLS ((size_t)250000)
 #define SYMBOLS_AT_ONCE 2048
 
 /* An object's file as the process sees it: /proc/PID/root/PATH, /proc/PID/exe for its executable if

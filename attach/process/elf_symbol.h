@@ -28,7 +28,7 @@ struct elf_variable {
 
 /* The one that holds the address in that process, by .symtab or .dynsym of the object's file. Of
  * several names the first without leading underscore. -1: none, no name that fits, the file is not
- * the one that is mapped, or it has more than some 350,000 symbols. */
+ * the one that is mapped, or it has more than 250,000 symbols. */
 int elf_symbol_at(pid_t pid, const struct maps_object *object, uint64_t address,
 		  struct elf_variable *ret);
 

@@ -30,8 +30,8 @@ static uint32_t path_of(struct job *job, const char *text)
 		uint32_t module;
 
 		if (colon)
-			snprintf(library, sizeof(library), "/lib/%.*s",
-				 (int)(colon - frames[num]), frames[num]);
+			snprintf(library, sizeof(library), "/lib/%.*s", (int)(colon - frames[num]),
+				 frames[num]);
 		if (!strcmp(frames[num], "signal"))
 			strcpy(library, MODULES_SIGNAL);
 		module = modules_intern(job->modules, library, NULL, 0);
@@ -171,11 +171,7 @@ static void test_likely(void **state)
 		 {"region" IN_TEAM, "libgomp.so.1:GOMP_critical_start region" IN_TEAM},
 		 {0, 0},
 		 101},
-		{CRITICAL,
-		 SAMPLE_WAIT_GOMP,
-		 {"region" IN_TEAM, "region" IN_TEAM},
-		 {0, 0},
-		 0},
+		{CRITICAL, SAMPLE_WAIT_GOMP, {"region" IN_TEAM, "region" IN_TEAM}, {0, 0}, 0},
 		/* Of no team. */
 		{CRITICAL, SAMPLE_WAIT_GOMP, {"libc.so.6:read helper"}, {0}, 0},
 		/* One whose stack is not known may be it. */
