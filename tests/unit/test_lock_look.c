@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "attach/blocked/blocked_lock.h"
 #include "attach/process/elf_symbol.h"
 #include "attach/process/maps.h"
+#include "attach/process/memory.h"
 #include "attach/stacks/lock_look.h"
 #include "attach/stacks/tracee.h"
 #include "model/job/blocked.h"
@@ -55,8 +57,13 @@ static struct lock_look look_at(const uint32_t *word, int operation, struct lock
 	tracee = (struct tracee){.tid = getpid(), .maps = maps};
 	tracee.futex = (struct futex_call){
 		.address = (uint64_t)word, .operation = (uint32_t)operation, .value = word[0]};
-	memcpy(tracee.futex.before, word - 2, sizeof(tracee.futex.before));
-	memcpy(tracee.futex_words, word, sizeof(tracee.futex_words));
+	/* Of what is around it, too. */
+	assert_int_equal(memory_read_all(getpid(), (uint64_t)(word - 2), tracee.futex.before,
+					 sizeof(tracee.futex.before)),
+			 0);
+	assert_int_equal(memory_read_all(getpid(), (uint64_t)word, tracee.futex_words,
+					 sizeof(tracee.futex_words)),
+			 0);
 	tracee.num_futex_words = FUTEX_WORDS;
 	lock_look_take(&look, names);
 	maps_destroy(maps);
@@ -326,9 +333,11 @@ static int set_up(void **state)
 		_exit(0);
 	waitpid(ended, NULL, 0);
 	living = fork();
-	if (living == 0)
+	if (living == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (;;)
 			pause();
+	}
 	return heap && living > 0 ? 0 : -1;
 }
 
