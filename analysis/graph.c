@@ -34,9 +34,7 @@ void graph_add_edge(struct graph *graph, uint32_t from, uint32_t to)
 	if (pair_map_get(graph->edges, pair_key(from, to)) != PAIR_NONE)
 		return;
 	pair_map_add(graph->edges, pair_key(from, to), 0);
-	node->successors = arena_grow(graph->arena, node->successors, node->num, &node->capacity,
-				      sizeof(*node->successors));
-	node->successors[node->num++] = to;
+	*ARENA_PUSH(graph->arena, node->successors, node->num, node->capacity) = to;
 }
 
 size_t graph_num_nodes(const struct graph *graph)

@@ -3,8 +3,7 @@
 #ifndef PDB_ANALYSIS_GRAPH_H
 #define PDB_ANALYSIS_GRAPH_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "model/std.h"
 
 struct arena;
 struct graph;

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "model/arena.h"
-#include "model/xalloc.h"
+#include "model/base.h"
 
 /* What is larger than a quarter has a chunk of its own: all, where the address sanitizer looks. */
 #ifdef __SANITIZE_ADDRESS__
@@ -115,14 +108,13 @@ static bool has_own_chunk(size_t size)
 void *arena_alloc(struct arena *arena, size_t size)
 {
 	struct chunk *chunk = arena->chunks;
-	void *memory;
 
 	size = rounded(size);
 	if (has_own_chunk(size))
 		chunk = add_chunk(arena, size, true);
 	else if (!chunk || chunk->size - chunk->used < size)
 		chunk = add_chunk(arena, CHUNK_SIZE, false);
-	memory = (char *)chunk->bytes + chunk->used;
+	void *memory = (char *)chunk->bytes + chunk->used;
 	chunk->used += size;
 	return memory;
 }
@@ -151,13 +143,11 @@ char *arena_strdup(struct arena *arena, const char *text)
 char *arena_printf(struct arena *arena, const char *format, ...)
 {
 	va_list ap, again;
-	char *text;
-	int length;
 
 	va_start(ap, format);
 	va_copy(again, ap);
-	length = vsnprintf(NULL, 0, format, ap);
-	text = arena_alloc(arena, length < 0 ? 1 : (size_t)length + 1);
+	int length = vsnprintf(NULL, 0, format, ap);
+	char *text = arena_alloc(arena, length < 0 ? 1 : (size_t)length + 1);
 	if (length > 0)
 		vsnprintf(text, (size_t)length + 1, format, again);
 	va_end(again);

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A scratch arena: the memory of one answer, freed all at once by its owner. Code that uses it
  * frees nothing. Running out of memory ends the program. Not for several threads at once. */
-#ifndef PDB_MODEL_ARENA_H
-#define PDB_MODEL_ARENA_H
+#pragma once
 
 #include <stddef.h>
+
+#include "model/scope.h"
 
 struct arena;
 
 struct arena *arena_create(void);
 /* Takes NULL. What arena_keep() was given is destroyed first, the latest before others. */
 void arena_destroy(struct arena *arena);
+SCOPE_DEFINE(arena)
 /* Free all that is in it, to use it again. */
 void arena_clear(struct arena *arena);
 
@@ -48,5 +50,3 @@ void *arena_keep(struct arena *arena, void *object, void (*destroy)(void *));
 	{                                                                                          \
 		return (struct name *)arena_keep(arena, object, name##_end);                       \
 	}
-
-#endif

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/hash.h"
-#include "model/arena.h"
 #include "model/blobs.h"
-#include "model/xalloc.h"
 
 #define SLOT_FREE UINT32_MAX
 
@@ -100,12 +96,11 @@ static uint32_t *find_slot(const struct blobs *blobs, uint32_t hash, const void 
 
 	for (; blobs->slots[at] != SLOT_FREE; at = (at + 1) & (blobs->num_slots - 1)) {
 		uint32_t number = blobs->slots[at];
-		const uint8_t *known;
 		size_t known_size;
 
 		if (blobs->hashes[number] != hash)
 			continue;
-		known = blobs_get(blobs, number, &known_size);
+		const uint8_t *known = blobs_get(blobs, number, &known_size);
 		if (known_size == size && (size == 0 || memcmp(known, bytes, size) == 0))
 			break;
 	}
@@ -114,9 +109,7 @@ static uint32_t *find_slot(const struct blobs *blobs, uint32_t hash, const void 
 
 static void put_slot(struct blobs *blobs, uint32_t *slot, uint32_t number, uint32_t hash)
 {
-	blobs->hashes = xgrow(blobs->hashes, blobs->num_hashed, &blobs->hashes_capacity,
-			      sizeof(*blobs->hashes));
-	blobs->hashes[blobs->num_hashed++] = hash;
+	*XPUSH(blobs->hashes, blobs->num_hashed, blobs->hashes_capacity) = hash;
 	*slot = number;
 }
 

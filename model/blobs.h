@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A set of byte strings, numbered from 0 in the order added. Each is stored once, or, if comparing
  * is not worth it, as often as it was added. */
-#ifndef PDB_MODEL_BLOBS_H
-#define PDB_MODEL_BLOBS_H
+#pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
-struct arena;
+#include "model/base.h"
 
 /* Zeroed: empty. */
 struct blobs {
@@ -36,5 +32,3 @@ void blobs_add_all(struct blobs *blobs, const struct blobs *from);
 void blobs_reserve(struct blobs *blobs, size_t num, size_t num_bytes);
 /* Borrowed, valid until the next intern; number < blobs->num. */
 const uint8_t *blobs_get(const struct blobs *blobs, uint32_t number, size_t *size_ret);
-
-#endif

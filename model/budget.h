@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * How much memory input may take: in proportion to its real bytes, for all parts of a file
  * together. */
-#ifndef PDB_MODEL_BUDGET_H
-#define PDB_MODEL_BUDGET_H
+#pragma once
 
-#include <stdint.h>
+#include "model/base.h"
 
 /* Compressed: a job of some ten thousand ranks that do the same takes less than BUDGET_SMALL. Real
  * jobs take up to 60 bytes for each rank in the file. Files below BUDGET_SMALL are alike. */
@@ -26,5 +25,3 @@ static inline uint64_t budget_stored(uint64_t bytes)
 
 	return bytes > (BUDGET_MOST - least) / 16 ? BUDGET_MOST : least + bytes * 16;
 }
-
-#endif

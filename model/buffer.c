@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
 
 #include "model/buffer.h"
-#include "model/xalloc.h"
 
 void buffer_put_bytes(struct buffer *b, const void *bytes, size_t num)
 {

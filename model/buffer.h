@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A growing sequence of bytes, for snapshots and shares (docs/snapshot-format.md). */
-#ifndef PDB_MODEL_BUFFER_H
-#define PDB_MODEL_BUFFER_H
+#pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 /* Zeroed: empty. The owner frees bytes. */
 struct buffer {
@@ -21,5 +19,3 @@ void buffer_put_signed(struct buffer *b, int64_t value);
 void buffer_put_index(struct buffer *b, uint32_t index);
 /* Its length, its bytes. NULL: as an empty one. */
 void buffer_put_text(struct buffer *b, const char *text);
-
-#endif

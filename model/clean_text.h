@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef PDB_MODEL_CLEAN_TEXT_H
-#define PDB_MODEL_CLEAN_TEXT_H
+#pragma once
 
-#include <stddef.h>
+#include "model/base.h"
 
 /* Replace what a terminal could take as a command, so that names can be printed as they are. */
 static inline void clean_text(char *text, size_t size)
@@ -11,5 +10,3 @@ static inline void clean_text(char *text, size_t size)
 		if (text[i] && ((unsigned char)text[i] < ' ' || text[i] == 0x7f))
 			text[i] = '?';
 }
-
-#endif

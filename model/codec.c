@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "model/arena.h"
 #include "model/codec.h"
 
 void codec_count(struct codec *c, size_t *num, uint64_t most, size_t each)

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Fields to bytes and back: one function names the fields for both directions. Input out of range
  * marks the decoder bad. Writing does not change its input. */
-#ifndef PDB_MODEL_CODEC_H
-#define PDB_MODEL_CODEC_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "model/buffer.h"
 #include "model/decoder.h"
-
-struct arena;
 
 /* One of the first two is NULL. */
 struct codec {
@@ -107,5 +100,3 @@ void codec_bytes(struct codec *c, uint8_t *field, uint8_t *size, uint8_t most);
 /* The peer of a message: a rank by its distance from `base`, so that like neighbours have the same
  * bytes; what is below 0 as it is. */
 void codec_peer(struct codec *c, int32_t *peer, int32_t base);
-
-#endif

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/interrupt.h"
 #include "model/clean_text.h"
 #include "model/decoder.h"
-#include "model/xalloc.h"
 
 enum { ALLOCATION_COST = 32 }; /* what the allocator needs itself, for nothing, too */
 

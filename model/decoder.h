@@ -2,12 +2,9 @@
  * Reads values from untrusted bytes, as written by buffer.h. Reading past the end or a value out of
  * range marks the decoder bad and yields 0, so one check at the end is enough. Memory is charged to
  * a budget (budget.h) before it is allocated. */
-#ifndef PDB_MODEL_DECODER_H
-#define PDB_MODEL_DECODER_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 struct decoder {
 	const uint8_t *at, *end; /* what is left */
@@ -40,5 +37,3 @@ extern const char decoder_too_much[];
 bool decoder_charge(struct decoder *d, size_t num, size_t size);
 /* Charged and zeroed; never NULL, but empty when the decoder is bad. */
 void *decoder_allocate(struct decoder *d, size_t num, size_t size);
-
-#endif

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 
-#include "model/error.h"
+#include "model/base.h"
 
 int error_set(struct pdb_error *err, enum error_code code, const char *format, ...)
 {
@@ -54,14 +52,13 @@ int error_errno(struct pdb_error *err, const char *format, ...)
 	char reason[128];
 	int saved = errno;
 	va_list ap;
-	int length;
 
 	if (!err)
 		return -1;
 	describe(saved, reason, sizeof(reason));
 	err->code = code_of_errno(saved);
 	va_start(ap, format);
-	length = vsnprintf(err->text, sizeof(err->text), format, ap);
+	int length = vsnprintf(err->text, sizeof(err->text), format, ap);
 	va_end(ap);
 	if (length >= 0 && (size_t)length < sizeof(err->text))
 		snprintf(err->text + length, sizeof(err->text) - length, ": %s", reason);
@@ -73,13 +70,12 @@ int error_prefix(struct pdb_error *err, const char *format, ...)
 {
 	char old[sizeof(err->text)];
 	va_list ap;
-	int length;
 
 	if (!err)
 		return -1;
 	memcpy(old, err->text, sizeof(old));
 	va_start(ap, format);
-	length = vsnprintf(err->text, sizeof(err->text), format, ap);
+	int length = vsnprintf(err->text, sizeof(err->text), format, ap);
 	va_end(ap);
 	if (length >= 0 && (size_t)length < sizeof(err->text))
 		snprintf(err->text + length, sizeof(err->text) - length, ": %s", old);

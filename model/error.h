@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Errors as values: the caller owns a struct pdb_error and passes it down. */
-#ifndef PDB_MODEL_ERROR_H
-#define PDB_MODEL_ERROR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -39,5 +38,3 @@ int error_prefix(struct pdb_error *err, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 void error_clear(struct pdb_error *err);
-
-#endif

@@ -2,12 +2,9 @@
  * Hashes of words and bytes, not safe against intention. Each step can be undone, so no change of
  * one word or byte leaves the hash the same. It is the checksum of shares
  * (docs/share-format.md). */
-#ifndef PDB_MODEL_HASH_H
-#define PDB_MODEL_HASH_H
+#pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "model/base.h"
 
 /* Go on from the hash of what was before; 0: nothing was. */
 static inline uint64_t hash_word(uint64_t hash, uint64_t word)
@@ -32,5 +29,3 @@ static inline uint64_t hash_bytes(const void *bytes, size_t size)
 	}
 	return hash;
 }
-
-#endif

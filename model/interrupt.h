@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Has the user asked to end the present work? Loops over input check this. Signal handlers set it
  * (shell/interrupt.h); a process without such is never interrupted. */
-#ifndef PDB_MODEL_INTERRUPT_H
-#define PDB_MODEL_INTERRUPT_H
+#pragma once
 
 #include <signal.h>
-#include <stdbool.h>
 
-#include "model/error.h"
+#include "model/base.h"
 
 /* Signals have no context to be given, so these belong to the process. */
 extern volatile sig_atomic_t interrupt_wanted; /* Ctrl-C */
@@ -23,5 +21,3 @@ static inline int interrupt_check(struct pdb_error *err)
 {
 	return interrupt_pending() ? error_set(err, ERROR_INTERRUPTED, "interrupted") : 0;
 }
-
-#endif

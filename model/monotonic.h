@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * CLOCK_MONOTONIC: the same in all processes of a host, and no change of the date moves it. */
-#ifndef PDB_MODEL_MONOTONIC_H
-#define PDB_MODEL_MONOTONIC_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
 
-static inline uint64_t monotonic_ns(void)
+static inline uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static inline uint64_t monotonic_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 static inline int64_t monotonic_ms(void)
@@ -31,5 +35,3 @@ static inline int monotonic_timeout(uint64_t until_ns)
 	ms = (until_ns - now_ns + 999999) / 1000000;
 	return ms > 3600000 ? 3600000 : (int)ms;
 }
-
-#endif

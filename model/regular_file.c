@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
 
+#include "model/base.h"
 #include "model/regular_file.h"
 
 int regular_file_open(int dir, const char *path, int flags, struct stat *status_ret)

@@ -2,8 +2,7 @@
  * Opens regular files only, by names that come from outside (a process, a core, a shared
  * directory). Anything may be there, and opening can do harm: it rewinds a tape, starts a watchdog,
  * or lets a fifo's writer go on. */
-#ifndef PDB_MODEL_REGULAR_FILE_H
-#define PDB_MODEL_REGULAR_FILE_H
+#pragma once
 
 #include <sys/stat.h>
 
@@ -11,5 +10,3 @@
  * *status_ret (may be NULL) is what it is. Returns a descriptor, closed on exec; -1 and errno:
  * ENXIO if it is no regular file, ELOOP for a link with O_NOFOLLOW. */
 int regular_file_open(int dir, const char *path, int flags, struct stat *status_ret);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Sorting and binary search: the first of several equal elements, or where one would be. Inline, so
  * that the comparison is, too. */
-#ifndef PDB_MODEL_SORTED_H
-#define PDB_MODEL_SORTED_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,6 +11,31 @@
 /* For qsort(): below 0 if a comes first, 0 if they are equal. By several keys:
  * SORTED_ORDER(x->size, y->size) ?: SORTED_ORDER(x->name, y->name). */
 #define SORTED_ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* Defines such a function, ascending by one to six members:
+ * SORTED_BY(compare_files, struct file, size, name). */
+#define SORTED_BY(function, type, ...)                                                             \
+	static int function(const void *a, const void *b)                                          \
+	{                                                                                          \
+		const type *x = a, *y = b;                                                         \
+                                                                                                   \
+		return SORTED_SEVENTH(__VA_ARGS__, SORTED_BY6, SORTED_BY5, SORTED_BY4, SORTED_BY3, \
+				      SORTED_BY2, SORTED_BY1, )(__VA_ARGS__);                      \
+	}
+#define SORTED_SEVENTH(a, b, c, d, e, f, seventh, ...) seventh
+#define SORTED_BY1(member) SORTED_ORDER(x->member, y->member)
+#define SORTED_BY2(member, ...) SORTED_BY1(member) ?: SORTED_BY1(__VA_ARGS__)
+#define SORTED_BY3(member, ...) SORTED_BY1(member) ?: SORTED_BY2(__VA_ARGS__)
+#define SORTED_BY4(member, ...) SORTED_BY1(member) ?: SORTED_BY3(__VA_ARGS__)
+#define SORTED_BY5(member, ...) SORTED_BY1(member) ?: SORTED_BY4(__VA_ARGS__)
+#define SORTED_BY6(member, ...) SORTED_BY1(member) ?: SORTED_BY5(__VA_ARGS__)
+/* The same by an expression of elements `x` and `y`. */
+#define SORTED_BY_ORDER(name_, type_, order_)                                                            \
+	static int name_(const void *a_, const void *b_)                                           \
+	{                                                                                          \
+		const type_ *x = a_, *y = b_;                                                      \
+		return order_;                                                                     \
+	}
 
 /* The index of the first of `num` elements of `size` bytes that is not before the key, `num` if all
  * are. compare(key, element) is above 0 if the element is before the key; those come first. */
@@ -75,5 +99,3 @@ static inline int sorted_compare_u32(const void *a, const void *b)
 {
 	return SORTED_ORDER(*(const uint32_t *)a, *(const uint32_t *)b);
 }
-
-#endif

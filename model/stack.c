@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/base.h"
 #include "model/stack.h"
 
 #include <pthread.h>
-#include <stddef.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <ucontext.h>
@@ -37,13 +37,12 @@ static void give_to_threads(void)
 int stack_run(int (*body)(int argc, char **argv), int argc, char **argv)
 {
 	struct rlimit limit;
-	void *stack;
 
 	if (getrlimit(RLIMIT_STACK, &limit) < 0 || limit.rlim_cur >= ENOUGH)
 		return body(argc, argv);
 	give_to_threads();
-	stack = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+	void *stack = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
 	if (stack == MAP_FAILED || mprotect(stack, 65536, PROT_NONE) < 0 ||
 	    getcontext(&run.there) < 0)
 		return body(argc, argv);

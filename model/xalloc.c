@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "model/xalloc.h"
+#include "model/base.h"
 
 static void *or_die(void *memory)
 {
@@ -50,6 +47,16 @@ char *xasprintf(const char *format, ...)
 		text = NULL;
 	va_end(ap);
 	return or_die(text);
+}
+
+void *xgrow_to(void *array, size_t *num, size_t wanted, size_t element_size)
+{
+	if (wanted <= *num)
+		return array;
+	array = xreallocarray(array, wanted, element_size);
+	memset((char *)array + *num * element_size, 0, (wanted - *num) * element_size);
+	*num = wanted;
+	return array;
 }
 
 void *xgrow(void *array, size_t num, size_t *capacity, size_t element_size)

@@ -14,9 +14,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -24,9 +21,7 @@
 #include <unistd.h>
 
 #include "model/buffer.h"
-#include "model/error.h"
 #include "model/monotonic.h"
-#include "model/xalloc.h"
 #include "pmix/asker.h"
 #include "pmix/query.h"
 #include "pmix/rendezvous.h"
@@ -68,7 +63,6 @@ static int refuse_stopped(pid_t pid, struct pdb_error *err)
 	char *path = xasprintf("/proc/%d/stat", pid);
 	FILE *file = fopen(path, "re");
 	char line[512] = "";
-	const char *end_of_name;
 
 	free(path);
 	if (!file)
@@ -76,7 +70,7 @@ static int refuse_stopped(pid_t pid, struct pdb_error *err)
 	if (!fgets(line, sizeof(line), file))
 		line[0] = '\0';
 	fclose(file);
-	end_of_name = strrchr(line, ')');
+	const char *end_of_name = strrchr(line, ')');
 	if (end_of_name && (end_of_name[2] == 'T' || end_of_name[2] == 't'))
 		return error_set(
 			err, ERROR_TIMEOUT,
@@ -246,7 +240,6 @@ static int read_reply(int fd, int64_t deadline_ms, struct buffer *reply, struct 
 		struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
 		int64_t left_ms = deadline_ms - monotonic_ms();
 		int ready = left_ms > 0 ? poll(&poll_fd, 1, left_ms) : 0;
-		ssize_t length;
 
 		if (ready < 0 && errno == EINTR)
 			continue;
@@ -256,7 +249,7 @@ static int read_reply(int fd, int64_t deadline_ms, struct buffer *reply, struct 
 			return error_set(err, ERROR_TIMEOUT,
 					 "the launcher does not answer; it may be ending. If not, "
 					 "run pdb again");
-		length = read(fd, bytes, sizeof(bytes));
+		ssize_t length = read(fd, bytes, sizeof(bytes));
 		if (length < 0 && errno == EINTR)
 			continue;
 		if (length < 0)

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The separate process that speaks PMIx, and what protects a launcher from it. See asker.c. */
-#ifndef PDB_PMIX_ASKER_H
-#define PDB_PMIX_ASKER_H
+#pragma once
 
-#include <sys/types.h>
+#include "model/base.h"
 
-struct buffer;
-struct pdb_error;
 struct rendezvous;
 
 /* As the user whose launcher it is: connect, ask, put a reply; or -1 and an error, the reply
@@ -19,5 +16,3 @@ typedef int (*asker_work)(const struct rendezvous *server, const void *argument,
  * tool.h, ERROR_FORMAT. */
 int asker_ask(pid_t pid, asker_work work, const void *argument, int timeout_ms,
 	      struct buffer *reply, int *leash_ret, struct pdb_error *err);
-
-#endif

@@ -2,12 +2,8 @@
  * A PRRTE server lists as namespaces its jobs ("prterun-login1-4019@1") and every tool that is
  * connected to it, us included. Only jobs have a process table. */
 #include <pmix_tool.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "model/error.h"
 #include "model/job/proctable.h"
-#include "model/xalloc.h"
 #include "pmix/query.h"
 #include "pmix/rendezvous.h"
 

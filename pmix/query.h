@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Questions to a PMIx server whose rendezvous file is known. PMIx types stay in query.c. */
-#ifndef PDB_PMIX_QUERY_H
-#define PDB_PMIX_QUERY_H
+#pragma once
 
-struct pdb_error;
-struct proctable;
+#include "model/base.h"
+
 struct rendezvous;
 
 /* Connect as a tool, ask, and build the process table of the job `nspace` (NULL: the latest with
@@ -21,5 +20,3 @@ int query_spawn(const struct rendezvous *server, const char *nspace, const char 
 
 /* Disconnect from the server, if connected. May block as well. */
 void query_disconnect(void);
-
-#endif

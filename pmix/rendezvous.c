@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/error.h"
 #include "model/regular_file.h"
-#include "model/xalloc.h"
 #include "pmix/rendezvous.h"
 
 /* PRRTE: TMPDIR/prterun.HOST.PID.UID/pmix.HOST.tool.PID; a site may put one directory between. */

@@ -2,13 +2,11 @@
  * Where a PMIx server waits for tools: it writes a small file that says so. PMIx itself finds it by
  * a prefix of its name (123 matches 1234) anywhere below the temporary directory, and gives up on
  * stale ones. So the exact file is found and checked here. */
-#ifndef PDB_PMIX_RENDEZVOUS_H
-#define PDB_PMIX_RENDEZVOUS_H
+#pragma once
 
 #include <limits.h>
-#include <sys/types.h>
 
-struct pdb_error;
+#include "model/base.h"
 
 /* A file looks like this:
  *	prterun-login1-4019@0.0;tcp4://192.0.2.2:45961
@@ -35,5 +33,3 @@ int rendezvous_search(const char *directory, pid_t pid, uid_t euid, struct rende
 
 /* Parse the text of such a file. -1 with ERROR_FORMAT if it is not one. Sets all but the path. */
 int rendezvous_parse(const char *text, struct rendezvous *ret, struct pdb_error *err);
-
-#endif

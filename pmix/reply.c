@@ -3,10 +3,8 @@
  *	REPLY_ERROR: code, text
  *	REPLY_TABLE: job, note, processes
  *	REPLY_SPAWNED: name of the job */
-#include <stdlib.h>
 
 #include "model/buffer.h"
-#include "model/error.h"
 #include "model/interrupt.h"
 #include "model/job/proctable.h"
 #include "model/decoder.h"
@@ -51,20 +49,16 @@ static int end(struct decoder *in, struct pdb_error *err)
 static int begin(struct decoder *in, const uint8_t *bytes, size_t length, enum reply_kind wanted,
 		 struct pdb_error *err)
 {
-	enum reply_kind kind;
-	enum error_code code;
-	char *text;
-
 	*in = (struct decoder){.at = bytes, .end = bytes + length, .memory = UINT64_MAX};
 	if (length == 0)
 		return error_set(err, ERROR_FORMAT, "PMIx has failed to ask the launcher");
-	kind = decoder_take_below(in, REPLY_SPAWNED);
+	enum reply_kind kind = decoder_take_below(in, REPLY_SPAWNED);
 	in->is_bad |= kind != wanted && kind != REPLY_ERROR;
 	if (kind == wanted)
 		return 0;
-	code = decoder_take_below(in, ERROR_INTERRUPTED);
+	enum error_code code = decoder_take_below(in, ERROR_INTERRUPTED);
 	in->is_bad |= code == ERROR_NONE;
-	text = decoder_take_text(in);
+	char *text = decoder_take_text(in);
 	if (end(in, err) == 0)
 		error_set(err, code, "%s", text);
 	free(text);
@@ -74,12 +68,11 @@ static int begin(struct decoder *in, const uint8_t *bytes, size_t length, enum r
 int reply_take_table(const uint8_t *bytes, size_t length, struct proctable **ret,
 		     struct pdb_error *err)
 {
-	struct proctable *table;
 	struct decoder in;
 
 	if (begin(&in, bytes, length, REPLY_TABLE, err) < 0)
 		return -1;
-	table = proctable_create();
+	struct proctable *table = proctable_create();
 	table->source = PROCTABLE_PMIX;
 	table->job = decoder_take_text(&in);
 	table->source_note = decoder_take_text(&in);
@@ -101,11 +94,10 @@ int reply_take_table(const uint8_t *bytes, size_t length, struct proctable **ret
 int reply_take_spawned(const uint8_t *bytes, size_t length, char **ret, struct pdb_error *err)
 {
 	struct decoder in;
-	char *nspace;
 
 	if (begin(&in, bytes, length, REPLY_SPAWNED, err) < 0)
 		return -1;
-	nspace = decoder_take_text(&in);
+	char *nspace = decoder_take_text(&in);
 	in.is_bad |= !*nspace;
 	if (end(&in, err) == 0) {
 		*ret = nspace;

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The reply of the process that speaks PMIx: an error, a process table, or the name of a job that
  * it has started. Nothing in it is trusted. */
-#ifndef PDB_PMIX_REPLY_H
-#define PDB_PMIX_REPLY_H
+#pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
-struct buffer;
-struct pdb_error;
-struct proctable;
+#include "model/base.h"
 
 /* Larger replies are refused: 16 Mi ranks need less. */
 #define REPLY_MAX (512u << 20)
@@ -24,5 +18,3 @@ void reply_put_spawned(struct buffer *reply, const char *nspace);
 int reply_take_table(const uint8_t *bytes, size_t length, struct proctable **ret,
 		     struct pdb_error *err);
 int reply_take_spawned(const uint8_t *bytes, size_t length, char **ret, struct pdb_error *err);
-
-#endif

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "model/buffer.h"
-#include "model/error.h"
 #include "model/job/proctable.h"
 #include "pmix/asker.h"
 #include "pmix/query.h"

@@ -6,13 +6,9 @@
  * Errors of both: ERROR_TIMEOUT (also when the launcher is stopped), ERROR_NOT_FOUND (no rendezvous
  * file, or no job yet), ERROR_UNSUPPORTED (no PRRTE launcher, or in a container), ERROR_PERMISSION,
  * ERROR_GONE, ERROR_SYSTEM; the text says what to do. */
-#ifndef PDB_PMIX_TOOL_H
-#define PDB_PMIX_TOOL_H
+#pragma once
 
-#include <sys/types.h>
-
-struct pdb_error;
-struct proctable;
+#include "model/base.h"
 
 /* Ask launcher `pid` for the process table of its job `nspace`; NULL: of the latest that still has
  * processes. On success *ret is finished and the caller's. Its source_note says if there were
@@ -35,5 +31,3 @@ int pmix_spawn_daemons(pid_t pid, const char *nspace, const char *program,
 		       struct pdb_error *err);
 
 void pmix_release_daemons(struct pmix_daemons *daemons);
-
-#endif

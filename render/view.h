@@ -12,9 +12,9 @@
 #ifndef PDB_RENDER_VIEW_H
 #define PDB_RENDER_VIEW_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "model/std.h"
+
+struct slow_rank;
 
 /* The formats of an answer. */
 enum format {
@@ -61,6 +61,7 @@ struct view {
 	bool use_color;                  /* ANSI colours; marks show the same without them */
 	bool is_script;                  /* nobody types: a doubtful answer names the exit status */
 	bool is_known_hang;              /* watching found the hang: the answer does not doubt it */
+	bool is_past;                    /* a snapshot, or ended: no gdb, no other look */
 	bool is_html;                    /* paragraphs and tables for report.h, no drawings */
 	const struct job *job;           /* names are resolved through job->names */
 	const struct progress *progress; /* these are NULL if no rank has a recorder, */
@@ -78,6 +79,8 @@ void view_holes(const struct view *view);
 
 /* How ranks ended and where, by their cores; of all if `ranks` is NULL. */
 void view_crashes(const struct view *view, const struct rankset *ranks);
+/* How these ranks ended, for whom the others wait. */
+void view_ended(const struct view *view, const struct rankset *ended);
 /* What view_lp() prints about a crashed job, below the first line. */
 void view_crash_verdict(const struct view *view);
 
@@ -88,6 +91,14 @@ void view_lp(const struct view *view);
 void view_lp_json(const struct view *view);
 /* The kind of a verdict in JSON: "computation", "deadlock", ... Static text. */
 const char *view_verdict_name(const struct verdict *verdict);
+/* slow: who holds the others up in a job that moves, and why; view->answer->own is the slow. */
+void view_slow(const struct view *view);
+void view_slow_json(const struct view *view);
+/* What lp says of it: one paragraph; a member "slow". Nothing if view->answer has none. */
+void view_slow_glance(const struct view *view);
+void view_slow_glance_json(const struct view *view);
+/* Why a rank is slow, in one line; it has reasons. */
+const char *view_slow_reasons(const struct view *view, const struct slow_rank *rank);
 /* groups: a row per group: ranks, where, iteration, since. */
 void view_groups(const struct view *view);
 void view_groups_json(const struct view *view);
@@ -113,6 +124,12 @@ void view_model_json(const struct view *view);
 /* order: groups from the earliest moment to the latest, the reasons, and the unordered groups. */
 void view_order(const struct view *view);
 void view_order_json(const struct view *view);
+/* print: the values of an expression, a row for each value; of many numbers the extremes. */
+void view_print(const struct view *view);
+void view_print_json(const struct view *view);
+/* locals: a table of variables for each function that ranks are in. */
+void view_locals(const struct view *view);
+void view_locals_json(const struct view *view);
 /* bt, tree: merged stacks. Ranks are shown where the tree divides or ranks end; the number of
  * samples, if a rank has several. Arrows mark branches of few ranks. */
 void view_calltree(const struct view *view);

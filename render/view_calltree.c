@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Merged stacks, and ranks with the same stacks. */
-#include <inttypes.h>
-#include <string.h>
-
 #include "analysis/stacks/calltree.h"
 #include "analysis/verdict/verdict.h"
 #include "model/job/callpath.h"
@@ -209,12 +206,25 @@ static size_t draw(const struct view *view, const struct calltree *tree, bool is
 	return num;
 }
 
-static bool has_times(const struct calltree *tree)
+/* What the marks of the lines above mean. */
+static void print_legend(const struct view *view, const struct calltree *tree)
 {
-	for (size_t n = 0; n < tree->num_nodes; n++)
-		if (tree->nodes[n].time)
-			return true;
-	return false;
+	struct text_list legend = {.arena = view->arena};
+	bool has_times = false, has_arrows = false;
+
+	for (uint32_t n = 0; n < tree->num_nodes; n++) {
+		has_times |= tree->nodes[n].time > 0;
+		has_arrows |= calltree_deviates(tree, n);
+	}
+	if (has_times)
+		text_list_add(&legend, "; ",
+			      "#1: the least progressed branch, \"order\" shows why");
+	if (has_arrows)
+		text_list_add(&legend, "; ", "<-: few ranks");
+	if (tree->has_repeats)
+		text_list_add(&legend, "; ", "2x: in 2 samples");
+	if (legend.text)
+		text_wrap(view, 0, "%s", legend.text);
 }
 
 static const struct rankset *all_ranks(const struct view *view, const struct calltree *tree)
@@ -259,9 +269,7 @@ void view_calltree(const struct view *view)
 	num += draw(view, tree, true);
 	if (!num)
 		text_wrap(view, 0, "There is no stack to show.");
-	if (has_times(tree))
-		text_wrap(view, 0,
-			  "#1 is the branch that is first in time; \"order\" shows the reasons.");
+	print_legend(view, tree);
 	print_thread_waits(view, all_ranks(view, tree));
 }
 
@@ -472,6 +480,7 @@ void view_calltree_json(const struct view *view)
 	json_end_array(json);
 	label_json_thread_waits(json, view, all_ranks(view, tree));
 	label_json_system_calls(json, view, all_ranks(view, tree));
+	label_json_limits(json, view, all_ranks(view, tree));
 }
 
 void view_classes_json(const struct view *view)
@@ -481,27 +490,18 @@ void view_classes_json(const struct view *view)
 	uint32_t *chain = arena_array(view->arena, tree->num_nodes, sizeof(*chain));
 	struct json *json = view->json;
 
-	json_array(json, "classes");
-	for (size_t i = 0; i < classes->num_classes; i++) {
+	JSON_OBJECTS(json, "classes", i, classes->num_classes) {
 		const struct calltree_class *class = &classes->classes[i];
 
-		json_object(json, NULL);
 		json_who(json, class->ranks);
 		json_int(json, "representative", rankset_first(class->ranks));
 		json_array(json, "stacks");
 		for (size_t k = 0; k < class->num_ends; k++) {
 			size_t num = find_chain(tree, class->ends[k], chain);
 
-			json_array(json, NULL);
-			for (size_t f = 0; f < num; f++) {
-				json_object(json, NULL);
+			JSON_OBJECTS(json, NULL, f, num)
 				write_place(json, view, chain[f]);
-				json_end_object(json);
-			}
-			json_end_array(json);
 		}
 		json_end_array(json);
-		json_end_object(json);
 	}
-	json_end_array(json);
 }

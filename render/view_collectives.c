@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * How far the members of each communicator are in its collectives. */
-#include <inttypes.h>
-#include <string.h>
-
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/collective_groups.h"
 #include "analysis/waits/waitfor.h"
@@ -307,7 +304,6 @@ static void write_group(struct json *json, const struct view *view, const struct
 	bool has_root = group->root >= 0 && comm->kind != SEG_COMM_INTER &&
 			(size_t)group->root < comm->sizes[0] && comm->groups[0][group->root] >= 0;
 
-	json_object(json, NULL);
 	json_count(json, "number", group->number);
 	json_who(json, group->ranks);
 	json_text(json, "function", group->function);
@@ -323,7 +319,6 @@ static void write_group(struct json *json, const struct view *view, const struct
 	json_bool(json, "other_function", group->differences & COLLECTIVE_OTHER_FUNCTION);
 	json_bool(json, "other_root", group->differences & COLLECTIVE_OTHER_ROOT);
 	json_bool(json, "other_bytes", group->differences & COLLECTIVE_OTHER_BYTES);
-	json_end_object(json);
 }
 
 static void write_comm(struct json *json, const struct view *view, uint32_t c,
@@ -339,10 +334,8 @@ static void write_comm(struct json *json, const struct view *view, uint32_t c,
 	json_ranks(json, "members", members(view, comm, 0));
 	json_text(json, "made_by", comm->made_by);
 	json_bool(json, "freed", is_freed(comm));
-	json_array(json, "groups");
-	for (size_t g = 0; g < groups->num_groups; g++)
+	JSON_OBJECTS(json, "groups", g, groups->num_groups)
 		write_group(json, view, comm, &groups->groups[g]);
-	json_end_array(json);
 	json_ranks(json, "unknown", groups->unknown);
 	json_end_object(json);
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The progress dependency graph, most progressed groups at the top. */
-#include <inttypes.h>
-#include <string.h>
-
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/loop_nest.h"
 #include "model/job/job.h"
@@ -264,6 +261,12 @@ void view_graph(const struct view *view)
 	if (ascii_graph_print(view, picture.boxes, picture.num_boxes, picture.edges,
 			      picture.num_edges))
 		print_list(view, &picture);
+	for (size_t b = 0; b < picture.num_boxes; b++) {
+		if (picture.boxes[b].is_marked) {
+			parts_print_star(view);
+			break;
+		}
+	}
 	if (picture.num_folded)
 		text_wrap(
 			view, 2,
@@ -311,21 +314,13 @@ void view_graph_json(const struct view *view)
 	const struct progress_graph *graph = view->graph;
 	struct json *json = view->json;
 
-	json_array(json, "groups");
-	for (uint32_t g = 0; graph && g < graph->groups->num_groups; g++) {
-		json_object(json, NULL);
+	JSON_OBJECTS(json, "groups", g, graph ? graph->groups->num_groups : 0) {
 		parts_json_group(json, view, g, graph->groups->groups[g].ranks);
 		json_bool(json, "least", graph->is_least[g]);
-		json_end_object(json);
 	}
-	json_end_array(json);
-	json_array(json, "edges");
-	for (size_t e = 0; graph && e < graph->num_edges; e++) {
-		json_object(json, NULL);
+	JSON_OBJECTS(json, "edges", e, graph ? graph->num_edges : 0) {
 		json_count(json, "from", graph->edges[e].from + 1);
 		json_count(json, "to", graph->edges[e].to + 1);
 		json_number(json, "loop", graph->edges[e].loop, LOOP_NONE);
-		json_end_object(json);
 	}
-	json_end_array(json);
 }

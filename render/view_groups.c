@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The equivalence groups as a table. */
-#include <inttypes.h>
-#include <string.h>
-
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What a rank did last. */
-#include <inttypes.h>
-
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
@@ -82,7 +80,6 @@ static void write_event(struct json *json, const struct view *view, const struct
 	uint64_t end = e + 1 == lane->data->num_ring ? now : event[1].ns;
 	uint32_t state = job_lane_state(lane, event->state);
 
-	json_object(json, NULL);
 	if (!lane->data->is_borrowing) {
 		json_seconds(json, "ago_s", now > event->ns ? now - event->ns : 0);
 		json_seconds(json, "took_s", end > event->ns ? end - event->ns : 0);
@@ -90,7 +87,6 @@ static void write_event(struct json *json, const struct view *view, const struct
 	json_bool(json, "in_mpi", !SEG_STATE_IS_EXIT(state));
 	json_text(json, "function", view->job->model->sites[SEG_STATE_SITE(state)].name);
 	json_text(json, "state", label_state(view, state, LABEL_FULL));
-	json_end_object(json);
 }
 
 void view_history_json(const struct view *view)
@@ -100,21 +96,15 @@ void view_history_json(const struct view *view)
 	struct json *json = view->json;
 
 	json_int(json, "rank", rank);
-	json_array(json, "threads");
-	for (size_t i = first; i < first + num_lanes; i++) {
-		const struct job_lane *lane = &view->job->model->lanes[i];
+	JSON_OBJECTS(json, "threads", i, num_lanes) {
+		const struct job_lane *lane = &view->job->model->lanes[first + i];
 		size_t known = lane->data->num_ring;
 		size_t number = max > 0 && (size_t)max < known ? (size_t)max : known;
 
-		json_object(json, NULL);
 		json_int(json, "thread", lane->data->is_main ? 0 : lane->lane);
 		json_count(json, "transitions", lane->data->events);
 		json_count(json, "polls", lane->data->polls);
-		json_array(json, "events");
-		for (size_t e = known - number; e < known; e++)
-			write_event(json, view, lane, e);
-		json_end_array(json);
-		json_end_object(json);
+		JSON_OBJECTS(json, "events", e, number)
+			write_event(json, view, lane, known - number + e);
 	}
-	json_end_array(json);
 }

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The loop nest, and who is in which iteration. */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
@@ -78,14 +74,13 @@ static void add_standing(struct standings *all, const struct iteration *iteratio
 			return;
 		}
 	}
-	all->standings = arena_grow(all->view->arena, all->standings, all->number, &all->capacity,
-				    sizeof(*all->standings));
-	all->standings[all->number++] = (struct standing){
-		.count = iteration->count,
-		.is_approximate = iteration->is_approximate,
-		.has_left = has_left,
-		.ranks = parts_copy(all->view, ranks),
-	};
+	*ARENA_PUSH(all->view->arena, all->standings, all->number, all->capacity) =
+		(struct standing){
+			.count = iteration->count,
+			.is_approximate = iteration->is_approximate,
+			.has_left = has_left,
+			.ranks = parts_copy(all->view, ranks),
+		};
 }
 
 /* Most progressed first. */
@@ -252,18 +247,14 @@ static void write_standings(struct json *json, const struct view *view, uint32_t
 {
 	struct standings all = find_standings(view, loop);
 
-	json_array(json, "iterations");
-	for (size_t i = 0; i < all.number; i++) {
+	JSON_OBJECTS(json, "iterations", i, all.number) {
 		const struct standing *standing = &all.standings[i];
 
-		json_object(json, NULL);
 		json_count(json, "iteration", standing->count);
 		json_bool(json, "approximate", standing->is_approximate);
 		json_bool(json, "last_seen", standing->has_left);
 		json_who(json, standing->ranks);
-		json_end_object(json);
 	}
-	json_end_array(json);
 	json_ranks(json, "outside", all.outside);
 }
 
@@ -271,18 +262,14 @@ void view_loops_json(const struct view *view)
 {
 	struct json *json = view->json;
 
-	json_array(json, "loops");
-	for (uint32_t l = 0; view->progress && l < view->progress->num_loops; l++) {
+	JSON_OBJECTS(json, "loops", l, view->progress ? view->progress->num_loops : 0) {
 		const struct job_loop *loop = &view->progress->loops[l];
 
-		json_object(json, NULL);
 		json_count(json, "loop", l + 1);
 		json_number(json, "inside", loop->parent, LOOP_NONE);
 		json_text(json, "where", label_loop(view, l, LABEL_FULL));
 		json_text(json, "functions", functions_text(view, l));
 		json_bool(json, "comparable", loop->is_comparable);
 		write_standings(json, view, l);
-		json_end_object(json);
 	}
-	json_end_array(json);
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What ranks have sent each other, as counted at both ends. */
-#include <inttypes.h>
-#include <string.h>
-
 #include "analysis/waits/message_pairs.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"

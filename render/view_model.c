@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The Markov model of a rank: which MPI call follows which, how often. */
-#include <inttypes.h>
-#include <stdlib.h>
-
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
@@ -208,25 +205,19 @@ static void write_lane(struct json *json, const struct view *view, const struct 
 	const struct model_lane *data = lane->data;
 	size_t *order = sort_transitions(view, lane);
 
-	json_object(json, NULL);
 	json_int(json, "thread", data->is_main ? 0 : lane->lane);
 	json_count(json, "transitions", data->events);
 	json_bool(json, "consistent", data->is_consistent);
 	json_text(json, "state", label_state(view, job_lane_state(lane, data->state), LABEL_FULL));
-	json_array(json, "edges");
-	for (size_t i = 0; i < data->num_transitions; i++) {
+	JSON_OBJECTS(json, "edges", i, data->num_transitions) {
 		const struct model_transition *transition = &data->transitions[order[i]];
 		uint32_t from = job_lane_state(lane, transition->from);
 		uint32_t to = job_lane_state(lane, transition->to);
 
-		json_object(json, NULL);
 		json_text(json, "from", label_state(view, from, LABEL_FULL));
 		json_text(json, "to", label_state(view, to, LABEL_FULL));
 		json_count(json, "count", transition->count);
-		json_end_object(json);
 	}
-	json_end_array(json);
-	json_end_object(json);
 }
 
 void view_model_json(const struct view *view)
@@ -236,8 +227,6 @@ void view_model_json(const struct view *view)
 	struct json *json = view->json;
 
 	json_int(json, "rank", rank);
-	json_array(json, "threads");
-	for (size_t i = first; i < first + num_lanes; i++)
-		write_lane(json, view, &view->job->model->lanes[i]);
-	json_end_array(json);
+	JSON_OBJECTS(json, "threads", i, num_lanes)
+		write_lane(json, view, &view->job->model->lanes[first + i]);
 }

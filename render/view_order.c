@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The temporal order of stacks: groups of ranks, what tells them apart, and what does not. */
-#include <inttypes.h>
-#include <string.h>
-
 #include "analysis/stacks/temporal.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
@@ -163,18 +160,14 @@ void view_order_json(const struct view *view)
 	const struct temporal_result *result = view->answer->order;
 	struct json *json = view->json;
 
-	json_array(json, "groups");
-	for (size_t i = 0; i < result->num_groups; i++) {
+	JSON_OBJECTS(json, "groups", i, result->num_groups) {
 		const struct temporal_group *group = &result->groups[i];
-		json_object(json, NULL);
 		json_count(json, "group", i + 1);
 		json_who(json, group->ranks);
 		json_count(json, "level", group->level);
 		json_number(json, "after", group_before(result, i), SIZE_MAX);
 		json_text(json, "where", order_text_where(view, group));
 		json_text(json, "variables", variables_label(view, i));
-		json_end_object(json);
 	}
-	json_end_array(json);
 	json_lines(json, "text", view, view_order);
 }

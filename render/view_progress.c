@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * How far each group is in the outermost loop, as bars. */
-#include <inttypes.h>
 #include <math.h>
-#include <string.h>
 #include <sys/param.h>
 
 #include "analysis/progress/eqgroup.h"
@@ -100,7 +98,7 @@ static void add_row(struct table *table, const struct view *view, const struct s
 	else
 		table_cell(table, "%.*f", rate > 0 && rate < 10 ? 1 : 0, rate);
 	table_text(table, parts_since(view, group));
-	table_mark(table, parts_mark_as(view, g, ranks, "*"));
+	table_mark(table, parts_mark(view, g, ranks));
 }
 
 static void print_title(const struct view *view, const struct scale *scale)

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What a rank has begun and not completed. */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/waits/message_pairs.h"
 #include "model/job/job.h"
 #include "model/job/job_comms.h"
@@ -262,7 +258,6 @@ static void write_request(struct json *json, const struct view *view, const stru
 	int peer = peer_rank(view, lane, request);
 	const char *match = match_text(view, lane, request);
 
-	json_object(json, NULL);
 	json_text(json, "kind", kind_text(view, request));
 	if (has_peer && request->peer != SEG_PEER_ANY && peer >= 0)
 		json_int(json, "peer", peer);
@@ -280,7 +275,6 @@ static void write_request(struct json *json, const struct view *view, const stru
 	json_seconds(json, "age_s", model->now_ns - request->since_ns);
 	json_text(json, "other_end", *match ? match : NULL);
 	json_bool(json, "unmet", is_unmet(match));
-	json_end_object(json);
 }
 
 void view_requests_json(const struct view *view)
@@ -293,10 +287,8 @@ void view_requests_json(const struct view *view)
 	struct json *json = view->json;
 
 	json_int(json, "rank", rank);
-	json_array(json, "requests");
-	for (size_t i = 0; i < number; i++)
+	JSON_OBJECTS(json, "requests", i, number)
 		write_request(json, view, lane, pending[i]);
-	json_end_array(json);
 	json_count(json, "idle", num_idle);
 	json_count(json, "lost", num_lanes ? lane->model->program->dropped_requests : 0);
 }

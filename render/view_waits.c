@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Who waits for whom. */
-#include <inttypes.h>
-#include <string.h>
-
 #include "analysis/progress/eqgroup.h"
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/wait_groups.h"
@@ -42,10 +39,10 @@ static const char *doing_text(const struct view *view, const struct wait_group *
 }
 
 /* "mismatch: MPI_Barrier 26", "rank 3: transfer, tag 7" */
-static const char *weak_text(const struct view *view, uint32_t need)
+static const char *weak_text(const struct view *view, const struct waitfor_need *need)
 {
 	const struct waitfor *waitfor = view->waitfor;
-	uint32_t c = waitfor_collective_of(waitfor, waitfor->needs[need].node);
+	uint32_t c = waitfor_collective_of(waitfor, need->node);
 	struct rankset *peers;
 
 	if (c != WAITFOR_NONE && waitfor->collectives[c].mismatch != WAITFOR_NONE)
@@ -62,7 +59,7 @@ static const char *state_text(const struct view *view, const struct wait_group *
 {
 	const char *gap = label_wait_gap(view, group->actor);
 
-	switch ((enum activity)view->waitfor->actors[group->actor].activity) {
+	switch (view->waitfor->evidence->actors[group->actor].activity) {
 	case ACTIVITY_MOVES:
 		return "moving";
 	case ACTIVITY_COMPUTING:
@@ -83,9 +80,9 @@ static const char *needs_text(const struct view *view, const struct wait_group *
 	const char *needs;
 
 	/* Nothing that they wait for is missing; a transfer has not ended. */
-	if (group->need == WAITFOR_NONE && lane->num_needs)
-		return weak_text(view, lane->first_need);
-	if (group->need == WAITFOR_NONE)
+	if (!group->need && lane->num_needs)
+		return weak_text(view, &view->waitfor->needs[lane->first_need]);
+	if (!group->need)
 		return state_text(view, group);
 	needs = label_wait_needs(view, group->need, group->peers, PEERS_WIDTH);
 	if (group->num_needs < 2)
@@ -117,7 +114,8 @@ static const struct table_column columns[] = {
 	 .header = "where",
 	 .flags = TABLE_YIELDS | TABLE_CUT_MIDDLE,
 	 .min_width = 16},
-	{.name = "needs", .header = "waits for", .flags = TABLE_YIELDS, .min_width = 18},
+	/* Last to yield: a number at its end would be lost. */
+	{.name = "needs", .header = "waits for", .min_width = 18},
 };
 
 static void print_table(const struct view *view, const struct wait_groups *groups)
@@ -200,6 +198,7 @@ static void print_drawing(const struct view *view, const struct wait_groups *gro
 	size_t num_boxes, num_edges = groups->num_edges;
 	struct ascii_graph_edge *edges = arena_array(view->arena, num_edges, sizeof(*edges));
 	struct ascii_graph_node *nodes;
+	bool is_any_marked = false;
 	uint32_t *boxes;
 
 	for (size_t e = 0; e < num_edges; e++)
@@ -209,14 +208,17 @@ static void print_drawing(const struct view *view, const struct wait_groups *gro
 		edges[e] = (struct ascii_graph_edge){boxes[edges[e].from], boxes[edges[e].to]};
 	num_edges = ascii_graph_reduce(view->arena, num_boxes, edges, num_edges);
 	nodes = arena_array(view->arena, num_boxes, sizeof(*nodes));
-	for (uint32_t b = 0; b < num_boxes; b++)
+	for (uint32_t b = 0; b < num_boxes; b++) {
 		label_box(view, groups, boxes, b, &nodes[b]);
-	if (num_edges) {
-		fputc('\n', view->out);
-		if (ascii_graph_print(view, nodes, num_boxes, edges, num_edges))
-			text_wrap(view, 2,
-				  "too wide to draw here: \"waits > FILE.svg\" makes a picture");
+		is_any_marked |= nodes[b].is_marked;
 	}
+	if (!num_edges)
+		return;
+	fputc('\n', view->out);
+	if (ascii_graph_print(view, nodes, num_boxes, edges, num_edges))
+		text_wrap(view, 2, "too wide to draw here: \"waits > FILE.svg\" makes a picture");
+	else if (is_any_marked)
+		parts_print_star(view);
 }
 
 void view_waits(const struct view *view)
@@ -239,9 +241,9 @@ void view_waits_dot(const struct view *view)
 	for (size_t g = 0; g < groups->num_groups; g++) {
 		const struct wait_group *group = &groups->groups[g];
 		bool is_strong = group->is_apart || group->is_deadlocked;
-		const char *label = text_of(view, "%s\n%s%s", box_label(view, group),
-					    group->need == WAITFOR_NONE ? "" : "waits for ",
-					    needs_text(view, group));
+		const char *label =
+			text_of(view, "%s\n%s%s", box_label(view, group),
+				group->need ? "waits for " : "", needs_text(view, group));
 
 		dot_node(dot, label, is_strong ? UINT64_MAX : (uint64_t)rankset_count(group->ranks),
 			 is_strong ? DOT_STRONG : DOT_PLAIN);
@@ -261,19 +263,16 @@ static void write_group(struct json *json, const struct view *view, const struct
 		[ACTIVITY_ENDED] = "left MPI",
 	};
 
-	json_object(json, NULL);
 	json_who(json, group->ranks);
-	json_text(json, "state", states[view->waitfor->actors[group->actor].activity]);
+	json_text(json, "state", states[view->waitfor->evidence->actors[group->actor].activity]);
 	json_text(json, "where", label_wait_where(view, group->actor, LABEL_FULL));
-	json_text(json, "waits_for",
-		  group->need == WAITFOR_NONE ? NULL : label_wait_need(view, group->need));
+	json_text(json, "waits_for", group->need ? label_wait_need(view, group->need) : NULL);
 	json_count(json, "needs", group->num_needs);
 	json_ranks(json, "peers", group->peers);
 	json_text(json, "unknown", label_wait_gap(view, group->actor));
 	json_bool(json, "deadlocked", group->is_deadlocked);
 	json_bool(json, "likely", group->is_likely);
 	json_bool(json, "least_progressed", group->is_apart);
-	json_end_object(json);
 }
 
 void view_waits_json(const struct view *view)
@@ -281,10 +280,8 @@ void view_waits_json(const struct view *view)
 	const struct wait_groups *groups = view->answer->waits;
 	struct json *json = view->json;
 
-	json_array(json, "groups");
-	for (size_t g = 0; g < groups->num_groups; g++)
+	JSON_OBJECTS(json, "groups", g, groups->num_groups)
 		write_group(json, view, &groups->groups[g]);
-	json_end_array(json);
 	/* By their positions in the list, from 1. */
 	json_array(json, "edges");
 	for (size_t e = 0; e < groups->num_edges; e++)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The chain from one rank to the cause. It follows the waits; where these end without a cause, it
  * goes down the progress graph to the least progressed, one step at a time. */
-#include <string.h>
-
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
@@ -40,12 +38,15 @@ static void print_waiting(const struct view *view, const struct waitfor_step *st
 {
 	const struct actor *actor;
 	const struct eqgroup *group;
-	const char *iteration = "", *blocked;
+	const char *iteration = "", *blocked, *limit;
 	bool is_moving;
 
 	if (step->actor == WAITFOR_NONE) {
+		const struct job_end *end = job_find_end(view->job, step->rank);
 		const char *why = job_find_hole(view->job, step->rank);
 
+		if (end)
+			why = text_of(view, "process %s", label_end(view->arena, end));
 		text_wrap(view, indent, "rank %d: %s", step->rank, why ? why : "no recorder");
 		return;
 	}
@@ -67,19 +68,25 @@ static void print_waiting(const struct view *view, const struct waitfor_step *st
 	blocked = actor->lane && actor->is_main ? find_blocked(view, actor) : NULL;
 	if (blocked)
 		text_wrap(view, indent + STEP, "%s", blocked);
+	limit = samples_limit(view->job->samples, step->rank);
+	if (limit)
+		text_wrap(view, indent + STEP, "%s", limit);
+	if (job_find_end(view->job, step->rank))
+		text_wrap(view, indent + STEP, "%s", label_process(view, step->rank));
 }
 
 /* What the step waits for, and how much else. */
 static void print_need(const struct view *view, const struct waitfor_step *step, int indent)
 {
 	const struct waitfor_actor *lane = &view->waitfor->actors[step->actor];
+	const struct waitfor_need *need = NULL;
 	size_t more = 0;
 
-	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
-		more += n != step->need && !view->waitfor->needs[n].is_weak;
+	while ((need = waitfor_next_need(view->waitfor, step->actor, need)))
+		more += need != step->need && !need->is_weak;
 	text_wrap(view, indent, "waits for %s", label_wait_need(view, step->need));
 	cause_print_unstarted(view, step->need, indent + STEP);
-	if (more && view->waitfor->needs[step->need].kind == WAITFOR_PART)
+	if (more && step->need->kind == WAITFOR_PART)
 		text_wrap(view, indent, "or for the part of any of %zu more", more);
 	else if (more && lane->is_or)
 		text_wrap(view, indent, "or for any of %zu more: \"requests %d\"", more,
@@ -95,12 +102,12 @@ static const struct waitfor_mismatch *find_mismatch(const struct waitfor *waitfo
 {
 	uint32_t c;
 
-	if (step->need == WAITFOR_NONE) {
+	if (!step->need) {
 		c = step->actor == WAITFOR_NONE ? WAITFOR_NONE
 						: waitfor_mismatch_of(waitfor, step->actor);
 		return c == WAITFOR_NONE ? NULL : &waitfor->mismatches[c];
 	}
-	c = waitfor_collective_of(waitfor, waitfor->needs[step->need].node);
+	c = waitfor_collective_of(waitfor, step->need->node);
 	if (c == WAITFOR_NONE || waitfor->collectives[c].mismatch == WAITFOR_NONE)
 		return NULL;
 	return &waitfor->mismatches[waitfor->collectives[c].mismatch];
@@ -228,7 +235,7 @@ static bool print_chain(const struct view *view, int rank, uint32_t *group_ret, 
 	const struct waitfor_chain *chain = make_chain(view, rank);
 	/* Does the chain show more than the rank's place? */
 	bool is_all =
-		chain && (chain->num_steps > 1 || chain->steps[0].need != WAITFOR_NONE ||
+		chain && (chain->num_steps > 1 || chain->steps[0].need ||
 			  chain->end == WAITFOR_END_LIBRARY || chain->end == WAITFOR_END_MISMATCH);
 	int indent = 0;
 
@@ -248,7 +255,7 @@ static bool print_chain(const struct view *view, int rank, uint32_t *group_ret, 
 		}
 		print_waiting(view, step, indent);
 		indent += STEP;
-		if (step->need == WAITFOR_NONE)
+		if (!step->need)
 			continue;
 		print_need(view, step, indent);
 		indent += STEP;
@@ -483,7 +490,6 @@ void view_why(const struct view *view)
 
 static void write_step(struct json *json, const struct view *view, const struct waitfor_step *step)
 {
-	json_object(json, NULL);
 	json_int(json, "rank", step->rank);
 	if (step->actor != WAITFOR_NONE) {
 		const struct actor *actor = &view->waitfor->evidence->actors[step->actor];
@@ -493,10 +499,8 @@ static void write_step(struct json *json, const struct view *view, const struct 
 		json_bool(json, "moving",
 			  actor->lane ? actor->lane->has_moved : actor->activity == ACTIVITY_MOVES);
 	}
-	json_text(json, "waits_for",
-		  step->need == WAITFOR_NONE ? NULL : label_wait_need(view, step->need));
+	json_text(json, "waits_for", step->need ? label_wait_need(view, step->need) : NULL);
 	json_bool(json, "least_progressed", rankset_contains(view->verdict->culprits, step->rank));
-	json_end_object(json);
 }
 
 static void write_chain(struct json *json, const struct view *view, int rank)
@@ -509,10 +513,8 @@ static void write_chain(struct json *json, const struct view *view, int rank)
 	};
 	const struct waitfor_chain *chain = make_chain(view, rank);
 
-	json_array(json, "steps");
-	for (size_t i = 0; chain && i < chain->num_steps; i++)
+	JSON_OBJECTS(json, "steps", i, chain ? chain->num_steps : 0)
 		write_step(json, view, &chain->steps[i]);
-	json_end_array(json);
 	json_text(json, "end", chain ? ends[chain->end] : NULL);
 	if (chain && chain->end == WAITFOR_END_CYCLE)
 		json_count(json, "cycle_from", chain->cycle_from + 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
+#include <limits.h>
 
 #include "analysis/verdict/verdict.h"
 #include "analysis/evidence/evidence.h"
@@ -55,12 +55,11 @@ void banner_print_moves(struct session *session, FILE *out)
 	int moving = rankset_count(verdict->moving);
 
 	if (session->job->num_crashes) {
-		struct arena *arena = arena_create();
+		struct arena *arena SCOPED(arena) = arena_create();
 		struct view view = session_view(session, arena);
 
 		view.out = out;
 		view_crashes(&view, NULL);
-		arena_destroy(arena);
 	}
 	if (!session->job->model) {
 		fprintf(out, "Try \"bt\" or \"lp\".\n");
@@ -121,16 +120,20 @@ static void print_kinds(struct kinds *kinds, const struct session *session, cons
 			FILE *out)
 {
 	int size = session->job->proctable->size;
-	struct arena *arena = arena_create();
+	struct arena *arena SCOPED(arena) = arena_create();
 	struct view view = session_view((struct session *)session, arena);
+	int width = view.width / 3;
 
+	view.out = out;
+	/* Scripts get each in one line. */
+	if (session->is_batch)
+		view.width = INT_MAX;
 	for (size_t i = 0; i < kinds->num; i++) {
-		fprintf(out, "%s%s: %s (%d of %d ranks)\n",
-			label_who(arena, kinds->ranks[i], view.width / 3), what, kinds->why[i],
-			rankset_count(kinds->ranks[i]), size);
+		text_wrap(&view, 0, "%s%s: %s (%d of %d ranks)",
+			  label_who(arena, kinds->ranks[i], width), what, kinds->why[i],
+			  rankset_count(kinds->ranks[i]), size);
 		rankset_destroy(kinds->ranks[i]);
 	}
-	arena_destroy(arena);
 	if (!rankset_is_empty(kinds->others))
 		fprintf(out, "%d of %d ranks%s: other reasons\n", rankset_count(kinds->others),
 			size, what);
@@ -157,7 +160,7 @@ static void print_model_holes(const struct session *session, FILE *out)
 			add_kind(&kinds, job->holes[i].rank, job->holes[i].why);
 	print_kinds(&kinds, session, "", out);
 	if (!job->model && is_unrecorded(job)) {
-		struct arena *arena = arena_create();
+		struct arena *arena SCOPED(arena) = arena_create();
 		struct view view = session_view((struct session *)session, arena);
 
 		view.out = out;
@@ -167,7 +170,6 @@ static void print_model_holes(const struct session *session, FILE *out)
 			  has_waits ? "lp, groups, waits and why" : "lp and groups",
 			  has_waits ? " and by the messages that the MPI library holds" : "");
 		text_wrap(&view, 0, "Start with \"pdb run -- mpirun ...\" next time.");
-		arena_destroy(arena);
 	}
 }
 

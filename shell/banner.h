@@ -3,7 +3,7 @@
 #ifndef PDB_SHELL_BANNER_H
 #define PDB_SHELL_BANNER_H
 
-#include <stdio.h>
+#include "model/std.h"
 
 struct rankset;
 struct session;

@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "model/error.h"
 #include "model/xalloc.h"
 #include "shell/answers/answer.h"
@@ -70,14 +65,10 @@ int command_find(const struct command *const *table, const char *what, const cha
 
 char *command_text(const struct command *command)
 {
-	char *options, *text;
+	char *options SCOPED(free) =
+		command->options ? option_help(command->options, command->users) : NULL;
 
-	if (!command->options)
-		return xstrdup(command->text);
-	options = option_help(command->options, command->users);
-	text = xasprintf("%s\n%s", command->text, options);
-	free(options);
-	return text;
+	return options ? xasprintf("%s\n%s", command->text, options) : xstrdup(command->text);
 }
 
 static const char *skip_blanks(const char *text)
@@ -146,13 +137,14 @@ static bool is_of_snapshot(const struct session *session, const struct command *
 	       (command->flags & CMD_NEEDS_JOB || session->has_given_traces);
 }
 
-/* Print that an answer's snapshot is old: to people, and to scripts if a file is written. */
+/* Print that an answer's snapshot is old: to people, and to scripts if a file is written; once for
+ * all answers that a command collects. */
 static void tell_age(struct session *session, const struct command *command)
 {
 	double age = session_age(session);
 	char end[128];
 
-	if (!is_of_snapshot(session, command) ||
+	if (!is_of_snapshot(session, command) || session->out != stdout ||
 	    (!session->editor && !(command->flags & CMD_KEEPS)))
 		return;
 	if (session_has_ended(session)) {
@@ -311,13 +303,11 @@ int command_execute(struct session *session, const char *line, struct pdb_error 
 	const char *p = skip_blanks(line);
 	const char *rest = p;
 	struct call call = {.line = p};
-	char *word;
+	char *word SCOPED(free) = take_word(&rest);
 
 	if (!*p || *p == '#')
 		return 0;
-	word = take_word(&rest);
 	call.macro = macros_find(&session->macros, word);
-	free(word);
 	if (call.macro)
 		return run_call(session, &call, rest, err);
 	if (command_take(&p, &call.command, err) < 0)

@@ -36,7 +36,7 @@ int command_check_needs(struct session *session, unsigned flags, struct pdb_erro
 	    ((flags & CMD_NEEDS_WAITS) && !has_waits))
 		return error_set(
 			err, ERROR_NOT_FOUND,
-			"no recorder in this job, so no models: lp, groups, order, bt, tree%s\n"
+			"no recorder in this job, so no models: lp, groups, order, bt, tree%s "
 			"and watch go by stacks.\n"
 			"Start with \"pdb run -- mpirun ...\" next time.",
 			has_waits ? ", waits, why" : "");

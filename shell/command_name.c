@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Separate from command.c, which would pull all commands into the library. */
-#include <string.h>
-
 #include "shell/command.h"
 
 static bool is_word(const char *name, const char *word, size_t length)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <libgen.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "attach/launchers/daemon_plan.h"
@@ -20,6 +18,7 @@
 #include "model/monotonic.h"
 #include "model/job/proctable.h"
 #include "model/job/sample.h"
+#include "model/job/usage.h"
 #include "model/wire/proc_bytes.h"
 #include "model/xalloc.h"
 #include "shell/daemons.h"
@@ -68,11 +67,12 @@ static char **read_words(pid_t pid, const char *file, char **text_ret)
 static int make_plan(const struct daemons *daemons, const struct launcher_info *launcher,
 		     const char *invitation, struct daemon_plan *plan, struct pdb_error *err)
 {
-	char *text, **argv = read_words(launcher->pid, "cmdline", &text), *library = NULL;
-	char *variables, **environment = read_words(launcher->pid, "environ", &variables);
-	char path[4096] = "";
+	char *text SCOPED(free) = NULL, *variables SCOPED(free) = NULL;
+	char *library SCOPED(free) = NULL, path[4096] = "";
+	char **argv SCOPED(free) = read_words(launcher->pid, "cmdline", &text);
+	char **environment SCOPED(free) = read_words(launcher->pid, "environ", &variables);
 	struct launcher_step step;
-	enum preload_mpi mpi = PRELOAD_UNKNOWN;
+	enum preload_mpi mpi;
 	struct daemon_site site = {
 		.table = daemons->job->proctable,
 		.kind = launcher->kind,
@@ -84,43 +84,28 @@ static int make_plan(const struct daemons *daemons, const struct launcher_info *
 		.invitation = invitation,
 		.avoided = daemons->avoided,
 	};
-	bool has_path = procfs_executable(launcher->pid, path, sizeof(path));
-	int result;
 
 	launcher_read_step(launcher, &step);
 	/* pdb will run these words, so they must come from the user's own process. */
-	result = launcher_check_own(launcher, err);
-	if (result == 0 && !has_path)
-		result = error_set(err, ERROR_SYSTEM, "the launcher's program cannot be found");
-	if (result == 0) {
-		mpi = launcher->kind->mpi ? preload_mpi_of_name(launcher->kind->mpi)
-					  : preload_guess(argv);
-		site.mpi = mpi == PRELOAD_MPICH ? "mpich" : "openmpi";
-		/* The daemons are installed beside the recorders. */
-		result = preload_find(mpi, &library, err);
-	}
-	if (result == 0) {
-		site.pdbd_folder = dirname(library);
-		result = daemon_plan_make(&site, plan, err);
-	}
-	free(library);
-	free(environment);
-	free(variables);
-	free(argv);
-	free(text);
-	return result;
+	if (launcher_check_own(launcher, err) < 0)
+		return -1;
+	if (!procfs_executable(launcher->pid, path, sizeof(path)))
+		return error_set(err, ERROR_SYSTEM, "the launcher's program cannot be found");
+	mpi = launcher->kind->mpi ? preload_mpi_of_name(launcher->kind->mpi) : preload_guess(argv);
+	site.mpi = mpi == PRELOAD_MPICH ? "mpich" : "openmpi";
+	/* The daemons are installed beside the recorders. */
+	if (preload_find(mpi, &library, err) < 0)
+		return -1;
+	site.pdbd_folder = dirname(library);
+	return daemon_plan_make(&site, plan, err);
 }
 
 /* Check this here: launchers would print the error on the job's terminal. */
 static int check_program(const char *path, const char *ending, struct pdb_error *err)
 {
-	char *program = xasprintf("%s%s", path, ending);
-	int result = 0;
+	char *program SCOPED(free) = xasprintf("%s%s", path, ending);
 
-	if (access(program, X_OK) != 0)
-		result = error_errno(err, "%s cannot be started", program);
-	free(program);
-	return result;
+	return access(program, X_OK) == 0 ? 0 : error_errno(err, "%s cannot be started", program);
 }
 
 static int launch(struct daemons *daemons, const struct daemon_plan *plan,
@@ -412,7 +397,9 @@ void daemons_forget_answer(struct daemons *daemons)
 	job_model_destroy(daemons->answer.model);
 	samples_destroy(daemons->answer.samples);
 	daemons->answer.model = NULL;
+	usage_destroy(daemons->answer.usage);
 	daemons->answer.samples = NULL;
+	daemons->answer.usage = NULL;
 }
 
 void daemons_stop(struct daemons *daemons)

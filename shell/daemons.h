@@ -7,12 +7,9 @@
 #ifndef PDB_SHELL_DAEMONS_H
 #define PDB_SHELL_DAEMONS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "attach/daemons/daemon_launch.h"
 #include "model/job/job.h"
+#include "model/std.h"
 #include "pmix/tool.h"
 
 struct code_question;
@@ -22,7 +19,6 @@ struct link_frame;
 struct link_limit;
 struct node_look_options;
 struct node_sampling;
-struct rankset;
 struct sampler_cost;
 
 struct daemons {

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Looks, samples and traces of ranks, through the daemons on their hosts. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "attach/daemons/link.h"
 #include "attach/daemons/overlay.h"
 #include "attach/daemons/pdbd.h"
@@ -17,6 +13,7 @@
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
+#include "model/job/usage.h"
 #include "model/wire/proc_bytes.h"
 #include "model/wire/share.h"
 #include "shell/daemons.h"
@@ -57,6 +54,7 @@ static int ask_job(struct daemons *daemons, uint32_t kind, const void *question,
 	daemons->answer.model = NULL;
 	daemons->answer.holes = NULL;
 	daemons->answer.num_holes = 0;
+	daemons->answer.usage = NULL;
 	daemons->answer.samples = samples_create();
 	if (share)
 		result = share_to_job(share, &daemons->answer, err);
@@ -80,7 +78,7 @@ static struct rankset *list_told(const struct job *answer)
 static void add_holes(const struct daemons *daemons, struct job *answer, double seconds)
 {
 	const struct proctable *table = answer->proctable;
-	struct rankset *told = list_told(answer);
+	struct rankset *told SCOPED(rankset) = list_told(answer);
 	char why[400];
 
 	for (int rank = 0; rank < table->size; rank++) {
@@ -107,7 +105,6 @@ static void add_holes(const struct daemons *daemons, struct job *answer, double 
 				 seconds);
 		job_add_hole(answer, rank, why);
 	}
-	rankset_destroy(told);
 }
 
 static bool is_all_ended(const struct job *answer)
@@ -132,6 +129,7 @@ int daemons_look(struct daemons *daemons, const struct node_look_options *option
 		.all_evidence = options->all_evidence,
 		.keeps = options->keeps,
 		.is_last = options->is_last,
+		.measures = options->measures,
 		.parts = SHARE_ANSWERS | SHARE_NAMES |
 			 (table->size <= MOST_WITH_DETAILS || options->all_evidence ? SHARE_DETAILS
 										    : 0),
@@ -156,8 +154,10 @@ void daemons_commit(struct daemons *daemons)
 	job_clear_holes(job);
 	job_model_destroy(job->model);
 	samples_destroy(job->samples);
+	usage_destroy(job->usage);
 	job->model = answer->model;
 	job->samples = answer->samples;
+	job->usage = answer->usage;
 	job->holes = answer->holes;
 	job->num_holes = answer->num_holes;
 	job->taken_real_ns = answer->taken_real_ns;

@@ -4,10 +4,8 @@
 #ifndef PDB_SHELL_INTERRUPT_H
 #define PDB_SHELL_INTERRUPT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "model/interrupt.h" /* interrupt_pending(): any of the three since interrupt_clear() */
+#include "model/std.h"
 
 /* Handle SIGINT, SIGHUP and SIGTERM. Handlers for SIGPIPE and SIGXFSZ do nothing, so that writes
  * fail with an error. Unlike "ignore", handlers are not inherited by programs that pdb starts. */

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * pdb: options, session, loop. */
 #include <locale.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "model/error.h"
@@ -86,12 +83,10 @@ static char *make_age(const struct session *session)
 
 static char *make_prompt(const struct session *session)
 {
-	char *age = make_age(session);
-	char *ranks = session->focus ? rankset_encode(session->focus, 3) : NULL;
+	char *age SCOPED(free) = make_age(session);
+	char *ranks SCOPED(free) = session->focus ? rankset_encode(session->focus, 3) : NULL;
 	char *prompt = xasprintf("(pdb%s%s%s) ", ranks ? " " : "", ranks ? ranks : "", age);
 
-	free(ranks);
-	free(age);
 	return prompt;
 }
 
@@ -107,11 +102,10 @@ static void interact(struct session *session)
 	char *last = xstrdup("");
 
 	while (!session->wants_quit && !interrupt_wants_end()) {
-		char *prompt = make_prompt(session);
-		char *line = source->next(source, prompt);
+		char *prompt SCOPED(free) = make_prompt(session);
+		char *line SCOPED(free) = source->next(source, prompt);
 		struct pdb_error err;
 
-		free(prompt);
 		if (!line)
 			break;
 		if (!is_empty(line)) {
@@ -123,7 +117,6 @@ static void interact(struct session *session)
 		if (command_execute(session, is_empty(line) ? last : line, &err) < 0)
 			session_complain(&err);
 		interrupt_clear();
-		free(line);
 	}
 	free(last);
 }
@@ -179,14 +172,11 @@ static bool needs_no_job(const struct options *options)
 static int load_cores(struct session *session, const struct option_list *cores,
 		      struct pdb_error *err)
 {
-	const char **paths = xcalloc(cores->num, sizeof(*paths));
-	int result;
+	const char **paths SCOPED(free) = xcalloc(cores->num, sizeof(*paths));
 
 	for (size_t i = 0; i < cores->num; i++)
 		paths[i] = cores->words[i].text;
-	result = session_load_cores(session, (char *const *)paths, cores->num, err);
-	free(paths);
-	return result;
+	return session_load_cores(session, (char *const *)paths, cores->num, err);
 }
 
 static int open_job(struct session *session, const struct options *options, struct launch **launch,

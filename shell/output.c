@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <ctype.h>
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "model/error.h"
@@ -18,6 +15,12 @@
 #include "shell/spinner.h"
 
 /* The first `|` or `>` that no quote or backslash covers; NULL if there is none. */
+/* As in "print p->x". */
+static bool is_arrow(const char *line, const char *p)
+{
+	return p > line && p[-1] == '-';
+}
+
 static const char *find_redirection(const char *line)
 {
 	char quote = '\0';
@@ -31,7 +34,7 @@ static const char *find_redirection(const char *line)
 			quote = *p;
 		else if (!quote && *p == '#' && (p == line || isblank((unsigned char)p[-1])))
 			return NULL;
-		else if (!quote && (*p == '|' || *p == '>'))
+		else if (!quote && (*p == '|' || (*p == '>' && !is_arrow(line, p))))
 			return p;
 	}
 	return NULL;
@@ -222,6 +225,23 @@ static int close_stream(struct output *output, struct pdb_error *err)
 	}
 }
 
+/* Explain "3:[0-1,7]" below the first answer that has such a set. */
+static void explain_ranks(struct output *output, struct session *session)
+{
+	const char *text = output->memory, *end = text + output->memory_size;
+	bool is_there = false;
+
+	for (const char *p = text; p + 3 < end && !is_there; p++)
+		is_there = isdigit((unsigned char)p[0]) && p[1] == ':' && p[2] == '[' &&
+			   isdigit((unsigned char)p[3]);
+	if (!is_there)
+		return;
+	session->has_shown_ranks = true;
+	output->memory = xreallocarray(output->memory, output->memory_size + 128, 1);
+	output->memory_size += (size_t)sprintf(output->memory + output->memory_size,
+					       "(3:[0-1,7] stands for 3 ranks: 0, 1 and 7)\n");
+}
+
 int output_close(struct output *output, struct session *session, bool keep, struct pdb_error *err)
 {
 	int result = 0;
@@ -234,6 +254,8 @@ int output_close(struct output *output, struct session *session, bool keep, stru
 	}
 	if (output->kind == OUTPUT_PLAIN)
 		spinner_stop();
+	if (output->memory && output->kind == OUTPUT_PLAIN && !session->has_shown_ranks)
+		explain_ranks(output, session);
 	if (!result && output->memory && output->kind == OUTPUT_PLAIN &&
 	    session->settings.pager == SWITCH_ON)
 		pager_show(output->memory, output->memory_size);

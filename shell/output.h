@@ -4,9 +4,6 @@
 #ifndef PDB_SHELL_OUTPUT_H
 #define PDB_SHELL_OUTPUT_H
 
-#include <stdbool.h>
-#include <stdio.h>
-
 #include "render/view.h"
 
 struct command;

@@ -2,9 +2,6 @@
  * libpdb: a session for other programs. The library exports only names in pdb.h, so pdb's modules
  * can be used here. Fewer commands need fewer libraries. */
 #include <locale.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/stacks/temporal.h"
@@ -203,7 +200,7 @@ static void find_verdict(struct pdb_job *job)
 	job->verdict = (struct pdb_verdict){
 		.kind = view_verdict_name(verdict),
 		.is_hang = verdict->is_hang,
-		.is_likely = verdict->is_likely,
+		.is_likely = verdict->doubt != DOUBT_NONE,
 		.ranks = keep_ranks(job, verdict->culprits),
 		.num_ranks = rankset_count(verdict->culprits),
 		.waiting = keep_ranks(job, verdict->waiting),

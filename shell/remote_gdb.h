@@ -4,9 +4,7 @@
 #ifndef PDB_SHELL_REMOTE_GDB_H
 #define PDB_SHELL_REMOTE_GDB_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/std.h"
 
 struct daemons;
 struct pdb_error;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <langinfo.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -33,6 +30,7 @@
 #include "shell/start/find.h"
 #include "shell/interrupt.h"
 #include "shell/session.h"
+#include "shell/spinner.h"
 #include "shell/answers/stack_order.h"
 
 void session_init(struct session *session)
@@ -228,7 +226,7 @@ static int look_once(struct session *session, struct node_look_options *options,
 				: look_here(session, options, err);
 }
 
-static int look(struct session *session, int milliseconds, struct pdb_error *err)
+static int look(struct session *session, int milliseconds, bool measures, struct pdb_error *err)
 {
 	const struct setting_options *settings = &session->settings;
 	struct node_look_options options = {
@@ -237,6 +235,7 @@ static int look(struct session *session, int milliseconds, struct pdb_error *err
 		.all_threads = settings->threads == SWITCH_ON,
 		.all_evidence = settings->evidence == EVIDENCE_ALL,
 		.keeps = session->keeps_traces,
+		.measures = measures,
 		.sleep_until = interrupt_sleep_until,
 	};
 	uint64_t begin;
@@ -281,7 +280,7 @@ int session_attach(struct session *session, pid_t pid, const char *nspace, struc
 	session->node = node_create(job, session->sampler);
 	session->launcher_fd = syscall(SYS_pidfd_open, session->launcher.pid, 0);
 	session->is_live = true;
-	if (look(session, session->settings.look, err) < 0) {
+	if (look(session, session->settings.look, false, err) < 0) {
 		session_detach(session);
 		return error_prefix(err, "attaching to %d", (int)pid);
 	}
@@ -366,9 +365,10 @@ int session_open_kept(struct session *session, struct segment_kept *kept, int nu
 	return -1;
 }
 
-static int look_again(struct session *session, int milliseconds, struct pdb_error *err)
+static int look_again(struct session *session, int milliseconds, bool measures,
+		      struct pdb_error *err)
 {
-	if (look(session, milliseconds, err) == 0)
+	if (look(session, milliseconds, measures, err) == 0)
 		return 0;
 	if (err->code == ERROR_GONE) {
 		session->is_live = false;
@@ -380,19 +380,22 @@ static int look_again(struct session *session, int milliseconds, struct pdb_erro
 
 int session_refresh(struct session *session, struct pdb_error *err)
 {
-	return look_again(session, session->settings.look, err);
+	return look_again(session, session->settings.look, false, err);
+}
+
+int session_measure(struct session *session, int milliseconds, struct pdb_error *err)
+{
+	return look_again(session, milliseconds, true, err);
 }
 
 int session_be_sure(struct session *session, struct pdb_error *err)
 {
 	int longer = session->verdict ? verdict_longer_look(session->verdict) : 0;
 
-	/* Scripts rely on the exit status. People see that the answer is uncertain, and can look
-	 * again. */
-	if (!session->is_live || session->look_ms >= longer || session_has_ended(session) ||
-	    (session->verdict->kind == VERDICT_COMPUTATION && !session->is_batch))
+	if (!session->is_live || session->look_ms >= longer || session_has_ended(session))
 		return 0;
-	return look_again(session, longer, err);
+	spinner_expect(longer / 1e3);
+	return look_again(session, longer, false, err);
 }
 
 /* No new samples, and no signal stops it: it waits only for daemons. */
@@ -467,6 +470,7 @@ struct view session_view(struct session *session, struct arena *arena)
 								     strcmp(term, "dumb") != 0),
 		.is_script = session->is_batch,
 		.is_known_hang = session->is_hung,
+		.is_past = session->job && !session->is_live,
 		.job = session->job,
 		.progress = session->progress,
 		.groups = session->groups,

@@ -4,9 +4,6 @@
 #ifndef PDB_SHELL_SESSION_H
 #define PDB_SHELL_SESSION_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <sys/types.h>
 
 #include "attach/launchers/launcher.h"
@@ -18,14 +15,15 @@
 #include "shell/options/options.h"
 
 struct code_address;
+struct code_probe;
 struct sampler_cost;
+struct samples;
 struct segment_kept;
 
 /* The stacks that were last sampled by themselves, not as part of a look. */
 struct sampling {
 	struct rankset *ranks; /* ranks with such stacks; NULL: none since the last look */
 	bool all_threads;
-	uint64_t taken_ns; /* CLOCK_MONOTONIC */
 };
 
 struct session {
@@ -70,6 +68,7 @@ struct session {
 	bool is_outdated;      /* gdb was on a rank since: the next answer looks again */
 	char *sample_trouble;  /* why there are no stacks at all; NULL: there are some */
 	bool has_given_traces; /* the running command already got the traces of that refresh */
+	bool has_shown_ranks; /* a user has seen how sets of ranks are written, and what that means */
 
 	struct rankset *focus; /* NULL: all */
 
@@ -118,6 +117,10 @@ void session_detach(struct session *session);
  * snapshot stays. */
 int session_refresh(struct session *session, struct pdb_error *err);
 
+/* Look again for so long, and read meanwhile what ranks use (job->usage). Errors as
+ * session_refresh(). */
+int session_measure(struct session *session, int milliseconds, struct pdb_error *err);
+
 /* Look once more, for longer, if that may make the verdict more certain. Errors as
  * session_refresh(); the last look then stays. */
 int session_be_sure(struct session *session, struct pdb_error *err);
@@ -134,9 +137,14 @@ int session_sample(struct session *session, const struct rankset *ranks, int tim
  * Borrowed. */
 void session_ask_code(struct session *session, const struct code_question *question);
 /* Read the question's probes in the main threads' stacks of the job's latest samples, where ranks
- * are still at the same place. The samples do not change otherwise. Does nothing for a snapshot. -1
- * and *err. */
-int session_read_values(struct session *session, struct pdb_error *err);
+ * are still at the same place. The samples do not change otherwise. *later_ret: the samples that were
+ * taken for that, which the caller destroys; NULL for cores, snapshots and errors. -1 and *err. */
+int session_read_values(struct session *session, struct samples **later_ret, struct pdb_error *err);
+/* Sample the main threads of `ranks` once, and read `num` probes in their stacks. The job's samples
+ * and the question stay; the caller destroys *ret. -1 and *err. */
+int session_read_probes(struct session *session, const struct rankset *ranks,
+			const struct code_probe *probes, size_t num, struct samples **ret,
+			struct pdb_error *err);
 /* Ask the daemons, if any, for functions that no file on this host has. They are added to the job's
  * code. -1 and *err. */
 int session_read_code(struct session *session, const struct code_address *functions, size_t num,

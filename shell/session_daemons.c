@@ -2,8 +2,8 @@
  * What a session asks the job's processes besides looks, with daemons and samples; and the messages
  * about it. */
 #include <poll.h>
-#include <stdio.h>
-#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "attach/cores/cores.h"
 #include "attach/node/node.h"
@@ -16,8 +16,9 @@
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "model/monotonic.h"
 #include "model/wire/share.h"
+#include "render/text/text.h"
+#include "render/view.h"
 #include "shell/daemons.h"
 #include "shell/interrupt.h"
 #include "shell/session.h"
@@ -35,10 +36,19 @@ void session_be_quiet(void)
 
 void session_note(const char *text)
 {
+	struct view view = {.out = stderr, .use_unicode = true};
+	struct winsize window;
+
 	if (is_quiet)
 		return;
 	fflush(stdout);
 	spinner_hide();
+	/* Files and pipes get each line in one. */
+	if (isatty(STDERR_FILENO) && ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0) {
+		view.width = window.ws_col ?: 80;
+		text_wrap_behind(&view, "pdb: ", text);
+		return;
+	}
 	for (const char *lead = "pdb: "; text; lead = "     ") {
 		int length = (int)strcspn(text, "\n");
 
@@ -145,21 +155,18 @@ int session_get_more(struct session *session, const struct rankset *ranks, unsig
 		     struct pdb_error *err)
 {
 	const struct job_model *jm = session->job->model;
-	struct rankset *missing;
-	int result = 0;
+	struct rankset *missing SCOPED(rankset) = rankset_create();
 
 	if (!session->daemons || !jm || session_has_ended(session))
 		return 0;
-	missing = rankset_create();
 	for (size_t i = 0; i < jm->num_lanes; i++)
 		if ((!ranks || rankset_contains(ranks, jm->lanes[i].rank)) &&
 		    lacks(jm->lanes[i].data, parts))
 			rankset_add(missing, jm->lanes[i].rank);
-	if (!rankset_is_empty(missing) &&
-	    daemons_get_more(session->daemons, missing, parts, err) < 0)
-		result = session_lose_daemons(session, err);
-	rankset_destroy(missing);
-	return result;
+	if (rankset_is_empty(missing) ||
+	    daemons_get_more(session->daemons, missing, parts, err) == 0)
+		return 0;
+	return session_lose_daemons(session, err);
 }
 
 bool session_can_try_again(const struct session *session, struct pdb_error *err)
@@ -190,41 +197,76 @@ static int sample_once(struct session *session, const struct rankset *ranks,
 	return session_lose_daemons(session, err);
 }
 
-void session_ask_code(struct session *session, const struct code_question *question)
+static void set_question(struct session *session, const struct code_question *question)
 {
 	session->question = question;
-	if (question)
-		job_set_probes(session->job, question->probes, question->num_probes);
 	if (session->sampler)
 		sampler_set_probes(session->sampler, question ? question->probes : NULL,
 				   question ? question->num_probes : 0);
 }
 
-/* Sample into separate samples, which are the job's meanwhile. */
-static int sample_values(struct session *session, struct samples *samples, struct pdb_error *err)
+void session_ask_code(struct session *session, const struct code_question *question)
+{
+	if (question)
+		job_set_probes(session->job, question->probes, question->num_probes);
+	set_question(session, question);
+}
+
+/* Sample into separate samples, which are the job's meanwhile. The caller destroys *ret, NULL on
+ * failure. */
+static int sample_apart(struct session *session, const struct rankset *ranks, struct samples **ret,
+			struct pdb_error *err)
 {
 	const struct node_sampling once = {.times = 1, .sleep_until = interrupt_sleep_until};
-	struct rankset *ranks = proctable_ranks(session->job->proctable);
 	struct job *job = session->job;
+	struct samples *samples = job->samples;
 	int result;
 
 	job->samples = samples_create();
 	result = sample_once(session, ranks, &once, err);
-	if (result == 0)
-		samples_adopt_values(samples, job->samples, job->callpaths);
-	samples_destroy(job->samples);
+	*ret = job->samples;
 	job->samples = samples;
-	rankset_destroy(ranks);
+	if (result == 0)
+		return 0;
+	samples_destroy(*ret);
+	*ret = NULL;
+	return -1;
+}
+
+int session_read_probes(struct session *session, const struct rankset *ranks,
+			const struct code_probe *probes, size_t num, struct samples **ret,
+			struct pdb_error *err)
+{
+	const struct code_question *before = session->question;
+	const struct code_question question = {.probes = probes, .num_probes = num};
+	int result;
+
+	if (session->cores) {
+		*ret = cores_sample(session->cores, session->job, probes, num);
+		return 0;
+	}
+	set_question(session, &question);
+	result = sample_apart(session, ranks, ret, err);
+	set_question(session, before);
 	return result;
 }
 
-int session_read_values(struct session *session, struct pdb_error *err)
+int session_read_values(struct session *session, struct samples **later_ret, struct pdb_error *err)
 {
+	struct rankset *ranks;
+	int result;
+
+	*later_ret = NULL;
 	if (session->cores)
 		cores_read_values(session->cores, session->job);
-	else if (!session_has_ended(session))
-		return sample_values(session, session->job->samples, err);
-	return 0;
+	if (session->cores || session_has_ended(session))
+		return 0;
+	ranks = proctable_ranks(session->job->proctable);
+	result = sample_apart(session, ranks, later_ret, err);
+	if (result == 0)
+		samples_adopt_values(session->job->samples, *later_ret, session->job->callpaths);
+	rankset_destroy(ranks);
+	return result;
 }
 
 int session_read_code(struct session *session, const struct code_address *functions, size_t num,
@@ -232,15 +274,12 @@ int session_read_code(struct session *session, const struct code_address *functi
 {
 	const struct code_question question = {.functions = functions, .num_functions = num};
 	const struct node_sampling sampling = {.times = 1};
-	struct rankset *nobody;
-	int result;
+	struct rankset *nobody SCOPED(rankset) = rankset_create();
 
-	if (!session->daemons)
+	if (!session->daemons ||
+	    daemons_sample(session->daemons, nobody, &sampling, &question, err) == 0)
 		return 0;
-	nobody = rankset_create();
-	result = daemons_sample(session->daemons, nobody, &sampling, &question, err);
-	rankset_destroy(nobody);
-	return result < 0 ? session_lose_daemons(session, err) : 0;
+	return session_lose_daemons(session, err);
 }
 
 int session_sample(struct session *session, const struct rankset *ranks, int times,
@@ -263,7 +302,6 @@ int session_sample(struct session *session, const struct rankset *ranks, int tim
 		sampling->ranks = rankset_create();
 	rankset_add_set(sampling->ranks, ranks);
 	sampling->all_threads = how.all_threads;
-	sampling->taken_ns = monotonic_ns();
 	return 0;
 }
 

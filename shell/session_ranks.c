@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Rank lists of commands, resolved with the names that the session knows. */
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/progress/eqgroup.h"
 #include "analysis/stacks/temporal.h"
 #include "analysis/verdict/verdict.h"
@@ -129,18 +125,15 @@ int session_take_rank(struct session *session, const struct args *args, size_t *
 		      struct pdb_error *err)
 {
 	size_t first = *next;
-	struct rankset *set;
-	int result = take(session, args, next, &set, err);
+	struct rankset *set SCOPED(rankset) = NULL;
 
-	if (result)
+	if (take(session, args, next, &set, err) < 0)
 		return -1;
 	if (rankset_count(set) > 1 && strcmp(args->words[first], "lp") != 0)
-		result = error_set(err, ERROR_USAGE, "this needs one rank, \"%s\" is %d",
-				   args->words[first], rankset_count(set));
-	else
-		*ret = rankset_first(set);
-	rankset_destroy(set);
-	return result;
+		return error_set(err, ERROR_USAGE, "this needs one rank, \"%s\" is %d",
+				 args->words[first], rankset_count(set));
+	*ret = rankset_first(set);
+	return 0;
 }
 
 int session_take_model_rank(struct session *session, const struct args *args, size_t *next,

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "model/monotonic.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stddef.h>
-#include <string.h>
-
+#include "model/std.h"
 #include "shell/topics.h"
 
 #define FIRST_STEPS                                                                                \
@@ -87,7 +85,17 @@ static const char about_status[] =
 	"  pdb --pid PID --batch -ex \"set look 30000\" -ex refresh -ex lp\n"
 	"\"pdb run --watch\" passes on the status of a job that ends by itself.";
 
+static const char about_batch[] =
+	"  pdb --pid PID --batch -ex lp           ask a running job; repeat -ex for more\n"
+	"  pdb --load FILE --batch -ex lp         ask a snapshot\n"
+	"  pdb run --watch -- mpirun ...          start a job, and watch it\n"
+	"  pdb watch --pid PID                    wait until the job hangs or ends\n"
+	"--batch runs the -ex commands and leaves; nobody is asked anything. --json\n"
+	"makes every answer JSON. The first command that fails ends pdb with status 2;\n"
+	"\"help status\" explains the others. Messages go to standard error.";
+
 const struct topic topic_table[] = {
+	{"batch", "How scripts and batch jobs use pdb.", about_batch},
 	{"hang", "What to type when a job hangs.", about_hang},
 	{"keys", "What keys do at the prompt.", about_keys},
 	{"output", "Where answers go: terminal, pager, pipe, file, picture.", about_output},

@@ -19,12 +19,14 @@ include tests/inject/inject.mk
 include tests/jobs/jobs.mk
 include tests/load/load.mk
 include tests/order/order.mk
+include tests/values/values.mk
 include tests/pmix/pmix.mk
 include tests/recorder/recorder.mk
 include tests/security/security.mk
 include tests/traces/traces.mk
 include tests/tracing/tracing.mk
 include tests/watch/watch.mk
+include tests/slow/slow.mk
 include tests/slurm/slurm.mk
 include tests/campaign/campaign.mk
 include tests/verdicts/verdicts.mk

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "analysis/evidence/evidence.h"
 #include "model/arena.h"
 #include "model/job/job.h"
@@ -70,8 +68,10 @@ static void add_stacks(struct evidence *e)
 	for (size_t rank = 0; rank < e->stacks->num_ranks; rank++) {
 		const struct stack_fact *fact = &e->stacks->ranks[rank];
 
-		/* Of a zombie there is no stack, and still it is known what it does. */
-		if ((fact->num_samples == 0 && !fact->is_stopped) || e->ranks[rank].num > 0)
+		/* Of a zombie, and of what the kernel lets nobody stop, there is no stack, and
+		 * still it is known what it does. */
+		if ((fact->num_samples == 0 && !fact->is_stopped && !fact->is_uninterruptible) ||
+		    e->ranks[rank].num > 0)
 			continue;
 		e->actors[e->num_actors++] = (struct actor){
 			.rank = (int)rank,

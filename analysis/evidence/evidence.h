@@ -8,15 +8,8 @@
 #ifndef PDB_ANALYSIS_EVIDENCE_H
 #define PDB_ANALYSIS_EVIDENCE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "analysis/evidence/stack_facts.h"
 #include "analysis/progress/eqgroup.h"
-
-struct job;
-struct job_lane;
 
 struct actor {
 	int rank;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "analysis/evidence/stack_facts.h"
 #include "analysis/evidence/thread_wait.h"
+#include "analysis/thresholds.h"
 #include "model/arena.h"
+#include "model/job/blocked.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/message_queues.h"
@@ -68,9 +68,6 @@ static const struct sample *find_awaited(const struct job *job, const struct sam
 	return NULL;
 }
 
-/* One that looks into windows is outside for less than this part of its samples. */
-enum { LOOKING_PART = 4 };
-
 static bool is_look(const struct job *job, uint32_t function)
 {
 	return function != CALLPATH_NONE && names_mpi_kind(job->names, function) == NAMES_MPI_LOOK;
@@ -79,6 +76,20 @@ static bool is_look(const struct job *job, uint32_t function)
 static uint32_t parent_of(const struct job *job, uint32_t path)
 {
 	return path == CALLPATH_NONE ? CALLPATH_NONE : callpaths_get(job->callpaths, path)->parent;
+}
+
+/* The program's frame, below those of the recorder, if these are the last ones. */
+static uint32_t skip_recorder(const struct job *job, uint32_t path)
+{
+	uint32_t module;
+
+	for (; path != CALLPATH_NONE; path = parent_of(job, path)) {
+		module = callpaths_get(job->callpaths, path)->module;
+		if (module == MODULE_NONE ||
+		    modules_get(job->modules, module)->kind != MODULE_RECORDER)
+			break;
+	}
+	return path;
 }
 
 /* Is it, now and before, in calls of one function that may look, or between these? */
@@ -92,7 +103,14 @@ static bool looks_on(const struct job *job, const struct stack_fact *fact, uint3
 	if ((!is_inside && function != CALLPATH_NONE) ||
 	    (!was_inside && fact->function != CALLPATH_NONE) || (!is_inside && !was_inside))
 		return false;
-	return parent_of(job, at) == parent_of(job, was_at);
+	return parent_of(job, skip_recorder(job, at)) == parent_of(job, skip_recorder(job, was_at));
+}
+
+/* Some calls, as of FUSE, are uninterruptible only once somebody has tried. */
+static bool is_held_by_kernel(const struct sample *sample)
+{
+	return sample->state == 'D' || (sample->state == 'S' && sample->status == SAMPLE_FAILED &&
+					sample->blocked && sample->blocked->call);
 }
 
 static void add_sample(const struct job *job, struct stack_fact *fact, const struct sample *sample,
@@ -109,7 +127,8 @@ static void add_sample(const struct job *job, struct stack_fact *fact, const str
 		fact->has_moved |= message_queues_have_moved(fact->queues, sample->queues);
 	if (sample->queues)
 		fact->queues = sample->queues;
-	fact->is_uninterruptible = sample->state == 'D' && (is_first || fact->is_uninterruptible);
+	fact->is_uninterruptible =
+		is_held_by_kernel(sample) && (is_first || fact->is_uninterruptible);
 	if (!fact->latest || sample->when_ns >= fact->latest->when_ns)
 		fact->latest = sample;
 	fact->is_traced = fact->latest->state == 't';
@@ -129,9 +148,13 @@ static void add_sample(const struct job *job, struct stack_fact *fact, const str
 		fact->is_finalizing = strcasestr(name, "mpi_finalize");
 		fact->is_initializing = strcasestr(name, "mpi_init");
 		/* Neither what MPI does meanwhile nor to and fro around a poll is a move. */
+		if (is_polling || is_look(job, function))
+			fact->poller = skip_recorder(job, parent_of(job, function));
 		if (!is_polling)
-			call = callpaths_get(job->callpaths, function)->parent;
+			call = parent_of(job, function);
 	} else {
+		if (fact->num_samples <= 64)
+			fact->outside |= UINT64_C(1) << (fact->num_samples - 1);
 		fact->num_outside++;
 	}
 	if (fact->num_samples > 1 && call != fact->call) {
@@ -143,8 +166,13 @@ static void add_sample(const struct job *job, struct stack_fact *fact, const str
 	fact->call = call;
 	fact->function = function;
 	fact->num_polling += is_polling;
+}
+
+/* Who is mostly in polls, or where they are called, polls. */
+static void settle_polling(struct stack_fact *fact)
+{
 	fact->is_polling = !fact->has_moved && fact->num_polling > 0 &&
-			   2 * fact->num_polling >= fact->num_samples;
+			   2 * (fact->num_polling + fact->num_between) >= fact->num_samples;
 }
 
 /* Who is outside as well, for longer than it takes to look again, does something with the
@@ -153,8 +181,35 @@ static void settle_looking(struct stack_fact *fact)
 {
 	if (!fact->is_looking)
 		return;
-	fact->has_moved |= fact->num_outside * LOOKING_PART > fact->num_samples;
+	fact->has_moved |= (fact->num_outside - fact->num_between) * thresholds.looking_part >
+			   fact->num_samples;
 	fact->is_polling = !fact->has_moved;
+}
+
+/* Does the thread look at what a poll has answered? It is where the poll is called, not anywhere in
+ * that function, which may well compute, too. */
+static bool is_at_poll(const struct job *job, uint32_t poller, uint32_t path)
+{
+	const struct callpath_node *a, *b;
+
+	path = skip_recorder(job, path);
+	if (poller == CALLPATH_NONE || path == CALLPATH_NONE ||
+	    parent_of(job, poller) != parent_of(job, path))
+		return false;
+	a = callpaths_get(job->callpaths, poller);
+	b = callpaths_get(job->callpaths, path);
+	return a->module == b->module && a->offset - b->offset + thresholds.near_poll <= 2 * thresholds.near_poll;
+}
+
+/* It is also between polls before the first that was seen. */
+static void add_between(const struct job *job, struct stack_facts *facts,
+			const struct sample *sample, uint32_t *known)
+{
+	struct stack_fact *fact = sample->rank < 0 ? NULL : &facts->ranks[sample->rank];
+
+	if (sample->is_main && fact && sample->path != CALLPATH_NONE &&
+	    find_function(job, sample->path, known) == CALLPATH_NONE)
+		fact->num_between += is_at_poll(job, fact->poller, sample->path);
 }
 
 struct stack_facts *stack_facts_create(const struct job *job, struct arena *arena)
@@ -177,8 +232,12 @@ struct stack_facts *stack_facts_create(const struct job *job, struct arena *aren
 		if (sample->is_main && sample->rank >= 0)
 			add_sample(job, &facts->ranks[sample->rank], sample, known);
 	}
-	for (size_t i = 0; i < facts->num_ranks; i++)
+	for (size_t i = 0; i < job->samples->num_samples; i++)
+		add_between(job, facts, &job->samples->samples[i], known);
+	for (size_t i = 0; i < facts->num_ranks; i++) {
+		settle_polling(&facts->ranks[i]);
 		settle_looking(&facts->ranks[i]);
+	}
 	return facts;
 }
 

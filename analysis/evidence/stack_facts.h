@@ -3,17 +3,20 @@
 #ifndef PDB_ANALYSIS_STACK_FACTS_H
 #define PDB_ANALYSIS_STACK_FACTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/std.h"
 
 struct arena;
 struct job;
 
 struct stack_fact {
-	int num_samples;            /* of the main thread, with frames */
-	int num_outside;            /* of these, how many have no frame of MPI, */
-	int num_polling;            /* and how many are in MPI_Test, MPI_Iprobe and their kin */
+	int num_samples; /* of the main thread, with frames */
+	int num_outside; /* of these, how many have no frame of MPI, */
+	uint64_t outside; /* of the first 64: bit i is set if sample i is such a one */
+	int num_polling; /* and how many are in MPI_Test, MPI_Iprobe and their kin */
+	/* How many are outside, but where one of these is called, or a call that may only look into
+	 * a window; and the frame that calls the last of them. */
+	int num_between;
+	uint32_t poller;
 	uint64_t first_ns, span_ns; /* when the first of them was, and how long after it the last */
 	uint32_t function; /* the outermost of MPI in the last of them, CALLPATH_NONE if none */
 	uint32_t call; /* the frame that calls MPI in the last; CALLPATH_NONE: none, or a poll */

@@ -4,32 +4,11 @@
 #include "analysis/evidence/stays.h"
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/progress.h"
+#include "analysis/thresholds.h"
 #include "model/arena.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/pair_map.h"
-
-#define SECOND_NS UINT64_C(1000000000)
-
-/* How these were found: docs/hang-detection.md. */
-const struct stay_limits stay_limits = {
-	.unusual_error = 0.1,
-	.hang_error = 0.001,
-	.end_error = 0.0001,
-	.unusual_ratio = 1.2,
-	.hang_ratio = 5,
-	.elsewhere_ratio = 10,
-	.alone_ratio = 5,
-	.noise_ns = 20 * (SECOND_NS / 1000),
-	.unusual_ns = SECOND_NS / 2,
-	.hang_ns = SECOND_NS,
-	.new_ns = 3 * SECOND_NS,
-	.end_ns = 10 * SECOND_NS,
-	.edge_ns = 60 * SECOND_NS,
-};
-
-/* Iterations that tell how long one takes, at least. */
-enum { FEW_ITERATIONS = 3 };
 
 /* Completed stays of all lanes of a role in a state. */
 struct place_stays {
@@ -201,10 +180,10 @@ static uint64_t longest_alone(const struct stays *stays, size_t lane)
 	     s += 2) {
 		uint64_t ns = at->data->longest_ns[s], others_ns;
 
-		if (ns <= longest_ns || ns < stay_limits.noise_ns * stay_limits.alone_ratio)
+		if (ns <= longest_ns || ns < thresholds.noise_ns * thresholds.alone_ratio)
 			continue;
 		others_ns = others_longest(get_stays(stays, at->role, job_lane_state(at, s)), lane);
-		if ((double)ns >= stay_limits.alone_ratio * (double)others_ns)
+		if ((double)ns >= thresholds.alone_ratio * (double)others_ns)
 			longest_ns = ns;
 	}
 	return longest_ns;
@@ -264,7 +243,7 @@ static bool find_loop(const struct stays *stays, size_t lane, uint64_t *num_ret,
 	while (num-- > 0) {
 		const struct iteration *in = &iterations[num];
 
-		if (in->total < FEW_ITERATIONS ||
+		if (in->total < thresholds.few_iterations ||
 		    (place->num_iterations == 0 && !stays->is_run[in->loop]))
 			continue;
 		*longest_ret =
@@ -305,7 +284,7 @@ uint64_t stays_needed(uint64_t num, uint64_t longest_ns, double error, double le
 {
 	double odds = 1 / (error * ((double)num + 1));
 	double longer_ns = fmax(sqrt(odds), least_ratio) * (double)longest_ns;
-	double unlike_ns = odds * (double)stay_limits.noise_ns;
+	double unlike_ns = odds * (double)thresholds.noise_ns;
 
 	return to_ns(fmax(longer_ns, unlike_ns));
 }
@@ -322,12 +301,12 @@ static struct stay_judgement judge_by(enum stay_basis basis, uint64_t num, uint6
 		.basis = basis,
 		.num = num,
 		.longest_ns = longest_ns,
-		.unusual_ns = stays_needed(num, longest_ns, stay_limits.unusual_error,
-					   stay_limits.unusual_ratio),
-		.hang_ns = stays_needed(num, longest_ns, stay_limits.hang_error,
-					stay_limits.hang_ratio),
-		.end_ns = stays_needed(num, longest_ns, stay_limits.end_error,
-				       stay_limits.hang_ratio),
+		.unusual_ns = stays_needed(num, longest_ns, thresholds.unusual_error,
+					   thresholds.unusual_ratio),
+		.hang_ns =
+			stays_needed(num, longest_ns, thresholds.hang_error, thresholds.hang_ratio),
+		.end_ns =
+			stays_needed(num, longest_ns, thresholds.end_error, thresholds.hang_ratio),
 	};
 }
 
@@ -342,7 +321,7 @@ static void require(struct stay_judgement *judgement, uint64_t unusual_ns, doubl
  * unusual. */
 static void require_elsewhere(struct stay_judgement *judgement, uint64_t longest_ns)
 {
-	require(judgement, longest_ns + 1, stay_limits.elsewhere_ratio * (double)longest_ns);
+	require(judgement, longest_ns + 1, thresholds.elsewhere_ratio * (double)longest_ns);
 }
 
 static struct stay_judgement judge_by_others(const struct stays *stays, size_t lane,
@@ -386,7 +365,7 @@ static struct stay_judgement judge_new(const struct stays *stays, size_t lane)
 		if (place->num_left == 0 || by_loop.hang_ns < judgement.hang_ns)
 			judgement = by_loop;
 	}
-	require(&judgement, 0, (double)stay_limits.new_ns);
+	require(&judgement, 0, (double)thresholds.new_ns);
 	judgement.is_new = true;
 	return judgement;
 }
@@ -430,11 +409,11 @@ struct stay_judgement stays_judge(const struct stays *stays, size_t lane)
 
 	/* Between two polls it may just have no processor, as others spin as well. */
 	if (has_polled(at))
-		require(&judgement, 0, (double)stay_limits.new_ns);
+		require(&judgement, 0, (double)thresholds.new_ns);
 	judgement.is_edge = stays->is_edge || stays_is_starting(stays->jm, lane);
-	require(&judgement, stay_limits.unusual_ns, (double)stay_limits.hang_ns);
-	judgement.end_ns = longer(judgement.end_ns, stay_limits.end_ns);
+	require(&judgement, thresholds.accuse_ns, (double)thresholds.hang_ns);
+	judgement.end_ns = longer(judgement.end_ns, thresholds.end_ns);
 	if (judgement.is_edge)
-		require(&judgement, stay_limits.edge_ns, (double)stay_limits.edge_ns);
+		require(&judgement, thresholds.edge_ns, (double)thresholds.edge_ns);
 	return judgement;
 }

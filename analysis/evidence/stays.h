@@ -25,42 +25,17 @@
  *	ELSEWHERE  Nobody has: its own longest stay on that side of calls, anywhere.
  *
  * A lane that has not communicated yet is starting, and one that has come to MPI_Finalize is
- * ending: their stays say nothing before stay_limits.edge_ns. */
+ * ending: their stays say nothing before edge_ns. */
 #ifndef PDB_ANALYSIS_EVIDENCE_STAYS_H
 #define PDB_ANALYSIS_EVIDENCE_STAYS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/std.h"
 
 struct arena;
 struct job_model;
 struct progress;
 
 enum stay_basis { STAY_BY_PLACE, STAY_BY_LOOP, STAY_BY_OTHERS, STAY_BY_ELSEWHERE };
-
-/* By what it is decided; times in ns. */
-struct stay_limits {
-	double unusual_error; /* of a stay that is named: this share of healthy ones is, too */
-	double hang_error;    /* of one that is called a hang, */
-	double end_error; /* and of one for which a job may be ended, which nothing brings back */
-	double unusual_ratio; /* least multiple of M, and the same for a hang */
-	double hang_ratio;
-	/* Without stays in this place or loop, the least multiple of the longest elsewhere: a step
-	 * may well take some times as long as all that the lane has done before. */
-	double elsewhere_ratio;
-	/* A lane that stayed so many times as long as all others somewhere does things alone. */
-	double alone_ratio;
-	uint64_t noise_ns;   /* s0: what a busy system adds to any stay */
-	uint64_t unusual_ns; /* nobody is accused for less: such pauses are everywhere */
-	uint64_t hang_ns;    /* nor is anything a hang for less, */
-	/* nor in a place that the lane has never left, or for its time since a poll; */
-	uint64_t new_ns;
-	uint64_t end_ns; /* nor is a job ended for less, since a few seconds cost nothing then */
-	uint64_t
-		edge_ns; /* at start and end, which take as long as file systems and launchers do */
-};
-extern const struct stay_limits stay_limits;
 
 struct stay_judgement {
 	enum stay_basis basis;

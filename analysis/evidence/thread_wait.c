@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "analysis/evidence/thread_wait.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
@@ -9,7 +7,6 @@
 #include "model/job/modules.h"
 #include "model/job/names.h"
 #include "model/job/sample.h"
-#include "model/sorted.h"
 
 /* A library's functions that wait are a few frames, one in the other. */
 enum { MAX_FRAMES = 12 };

@@ -5,10 +5,9 @@
 #ifndef PDB_ANALYSIS_THREAD_WAIT_H
 #define PDB_ANALYSIS_THREAD_WAIT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
+
+#include "model/std.h"
 
 struct job;
 struct sample;

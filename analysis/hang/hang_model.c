@@ -8,8 +8,6 @@
  *
  * The present stretch is not part of the model until it ends: it would make itself look usual. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/hang/hang_model.h"
 #include "analysis/hang/statistics.h"
@@ -239,8 +237,7 @@ bool hang_model_add(struct hang_model *model, int value, bool has_moved)
 	is_low = model->level >= 0 && value <= model->threshold;
 	if (!is_low)
 		hang_model_end_stretch(model);
-	model->values = xgrow(model->values, model->num, &model->capacity, sizeof(*model->values));
-	model->values[model->num++] = (uint8_t)value;
+	*XPUSH(model->values, model->num, model->capacity) = (uint8_t)value;
 	model->num_unchecked++;
 	if (is_low) {
 		go_on(model, value, has_moved);

@@ -4,9 +4,7 @@
 #ifndef PDB_ANALYSIS_HANG_MODEL_H
 #define PDB_ANALYSIS_HANG_MODEL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/std.h"
 
 enum {
 	HANG_TOP = 100,       /* S_out in hundredths, rounded up, so that 0 is nobody outside MPI */

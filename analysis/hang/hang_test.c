@@ -9,19 +9,19 @@
  * where somebody moves at each look that is a proof, whatever S_out is. It may cause half of the
  * false alarms. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "analysis/hang/hang_model.h"
 #include "analysis/hang/hang_test.h"
 #include "analysis/hang/statistics.h"
 #include "analysis/hang/stay_history.h"
+#include "analysis/thresholds.h"
 #include "model/error.h"
 #include "model/sorted.h"
 #include "model/xalloc.h"
 
 enum { TURN = 30, NUM_SETS = 2, SET_SIZE = 10, MS = 1000000 };
 /* I, the mean time between looks, at first and at most; see hang_model.h. */
-enum { INTERVAL_MS = 400, MAX_INTERVAL_MS = 6400, SHORTEST_MS = 8000, NOVEL_MS = 12000 };
+enum { INTERVAL_MS = 400, MAX_INTERVAL_MS = 6400 };
 
 static const double min_alpha = 1e-12, max_alpha = 0.5;
 
@@ -113,8 +113,8 @@ struct hang_test *hang_test_create(const struct hang_settings *settings, uint64_
 
 		hang_model_init(model);
 		model->alpha = settings->alpha / (double)test->num_models / 2;
-		model->shortest_ns = (double)SHORTEST_MS * MS;
-		model->novel_ns = (double)NOVEL_MS * MS;
+		model->shortest_ns = (double)thresholds.sampled_ns;
+		model->novel_ns = (double)thresholds.sampled_new_ns;
 		model->interval_ns = (double)INTERVAL_MS * MS;
 		model->max_interval_ns = (double)MAX_INTERVAL_MS * MS;
 	}
@@ -214,7 +214,7 @@ static double noise_of(const struct hang_test *test)
 
 static bool is_long_gap(const struct hang_test *test)
 {
-	return test->still_ns >= NOVEL_MS * (uint64_t)MS &&
+	return test->still_ns >= thresholds.sampled_new_ns &&
 	       (double)test->still_ns >=
 		       stay_history_needed(&test->gaps, test->settings.alpha / 2, noise_of(test));
 }

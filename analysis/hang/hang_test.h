@@ -14,9 +14,7 @@
 #ifndef PDB_ANALYSIS_HANG_TEST_H
 #define PDB_ANALYSIS_HANG_TEST_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/std.h"
 
 struct pdb_error;
 

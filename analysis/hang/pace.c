@@ -12,20 +12,12 @@
 
 #include "analysis/hang/pace.h"
 #include "analysis/hang/stay_history.h"
+#include "analysis/thresholds.h"
 #include "model/arena.h"
 #include "model/job/pair_map.h"
 #include "model/job/recent.h"
 
-/* A place is known after so many stays. */
-enum { KNOWN_STAYS = 10 };
-/* By a standstill alone nobody is accused whose stay is not so many times as long as any before. */
-enum { LEAST_FACTOR = 3 };
-
 enum { MS = 1000000, MAX_STEP_MS = 1000 };
-/* Nobody moves for so long now and then, for reasons of the system. */
-enum { NOISE_MS = 100 };
-/* Nobody has to have moved for so long, in any case, and in a call that never ended before. */
-enum { SHORTEST_MS = 3000, NOVEL_MS = 20000 };
 
 /* A place, and the stays in it of any rank. */
 struct place {
@@ -42,7 +34,6 @@ struct pace_rank {
 	double entered_ns;    /* watched time at which this stay was first seen */
 	double before_ns;     /* how long it had lasted by then */
 	double worked_ns;     /* and at which it last worked; -1: not in this stay */
-	double cpu_ns;        /* and at which it last used processor time */
 	struct recent stacks; /* of this stay */
 };
 
@@ -78,7 +69,7 @@ struct pace *pace_create(const struct pace_settings *settings, uint64_t watched_
 	pace = arena_alloc(arena, sizeof(*pace));
 	pace->arena = arena;
 	pace->settings = *settings;
-	pace->noise_ns = fmax((double)NOISE_MS * MS, (double)settings->interval_ns);
+	pace->noise_ns = fmax((double)thresholds.pause_ns, (double)settings->interval_ns);
 	pace->ranks = arena_array(arena, (size_t)settings->num_ranks, sizeof(*pace->ranks));
 	pace->index_of = pair_map_in(arena);
 	pace->recorded_ns = (double)watched_ns;
@@ -137,7 +128,6 @@ static void begin_stay(struct pace *pace, struct pace_rank *rank, const struct p
 		rank->before_ns = fmin(rank->before_ns, (double)MAX_STEP_MS * MS);
 	rank->entered_ns = pace->watched_ns;
 	rank->worked_ns = -1;
-	rank->cpu_ns = -1;
 	recent_clear(&rank->stacks);
 	is_new_stack(rank, look->stack);
 }
@@ -173,8 +163,6 @@ static bool look_at(struct pace *pace, int number, const struct pace_look *look)
 
 		if (is_candidate(look) && (is_new || look->work != rank->last.work))
 			rank->worked_ns = pace->watched_ns;
-		if (look->cpu_ns != rank->last.cpu_ns)
-			rank->cpu_ns = pace->watched_ns;
 	}
 	if (rank->place)
 		learn_place(rank->place, look);
@@ -205,7 +193,8 @@ static void learn_gap(struct pace *pace, double since_ns)
 
 static bool is_known(const struct place *place)
 {
-	return place->num_stays >= KNOWN_STAYS || place->stays.num >= KNOWN_STAYS;
+	return place->num_stays >= thresholds.known_stays ||
+	       place->stays.num >= thresholds.known_stays;
 }
 
 /* Are all candidates in known places, and few? What most ranks do is the course of the program. */
@@ -277,7 +266,7 @@ static struct stay_history place_history(const struct pace *pace, const struct p
 	struct stay_history history = place->stays;
 
 	history.watched = pace->watched_ns - place->first_ns;
-	if (history.num < KNOWN_STAYS && place->num_stays >= KNOWN_STAYS) {
+	if (history.num < thresholds.known_stays && place->num_stays >= thresholds.known_stays) {
 		while (history.num < STAYS_KEPT)
 			stay_history_add(&history, pace->noise_ns);
 		history.num = place->num_stays;
@@ -332,8 +321,8 @@ static struct judgement judge_gap(const struct pace *pace, const struct stay_his
 		.num = history->num,
 		.longest = history->longest[0],
 		.stay_ns = stay_ns,
-		.needed_ns =
-			fmax(needed_ns + stay_ns - still_ns, LEAST_FACTOR * history->longest[0]),
+		.needed_ns = fmax(needed_ns + stay_ns - still_ns,
+				  thresholds.standstill_ratio * history->longest[0]),
 		.chance = 2 * stay_history_chance(&pace->outside, still_ns, pace->noise_ns),
 	};
 }
@@ -382,7 +371,8 @@ static struct judgement judge_inside(const struct pace *pace)
 		.chance = stay_history_chance(&history, stay_ns, pace->noise_ns),
 	};
 	if (is_novel(pace))
-		judgement.needed_ns = fmax(judgement.needed_ns, (double)NOVEL_MS * MS);
+		judgement.needed_ns =
+			fmax(judgement.needed_ns, (double)thresholds.standstill_new_ns);
 	take_proof(settings, &judgement);
 	return judgement;
 }
@@ -422,8 +412,6 @@ static void report_still(const struct pace *pace, struct pace_report *report)
 	if (!who)
 		judgement = judge_inside(pace);
 	report->rank = rank;
-	report->is_running = who && who->cpu_ns >= 0 && who->cpu_ns >= pace->since_ns;
-	report->place = who ? who->last.place : 0;
 	report->stay_ns = to_ns(judgement.stay_ns);
 	report->longest_ns = to_ns(judgement.longest);
 	report->num_stays = judgement.num;
@@ -432,7 +420,7 @@ static void report_still(const struct pace *pace, struct pace_report *report)
 		report->num_stays = who->place->num_stays;
 	report->chance = judgement.chance;
 	report->needed_ns = to_ns(judgement.needed_ns);
-	if (report->still_ns < SHORTEST_MS * (uint64_t)MS)
+	if (report->still_ns < thresholds.standstill_ns)
 		report->kind = PACE_WORKING;
 	else
 		report->kind = report->stay_ns >= report->needed_ns ? PACE_HANG : PACE_STILL;
@@ -445,8 +433,8 @@ void pace_report(const struct pace *pace, struct pace_report *report_ret)
 		.still_ns = to_ns(pace->watched_ns - pace->since_ns),
 		.rank = -1,
 		.chance = INFINITY,
-		.watched_ns = to_ns(pace->watched_ns),
 	};
-	if (pace->num_known && pace->watched_ns - pace->moved_ns >= (double)SHORTEST_MS * MS)
+	if (pace->num_known &&
+	    pace->watched_ns - pace->moved_ns >= (double)thresholds.standstill_ns)
 		report_still(pace, report_ret);
 }

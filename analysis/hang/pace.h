@@ -10,9 +10,6 @@
 #ifndef PDB_ANALYSIS_PACE_H
 #define PDB_ANALYSIS_PACE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "analysis/hang/hang_test.h"
 
 struct pace_settings {
@@ -35,7 +32,6 @@ struct pace_look {
 	uint64_t num_stays;  /* the same */
 	uint64_t stack;      /* hash of its call path now */
 	uint64_t work;       /* sum of the counters of I/O, of this thread */
-	uint64_t cpu_ns;     /* used by this thread */
 };
 
 enum pace_kind {
@@ -51,13 +47,10 @@ struct pace_report {
 	uint64_t still_ns; /* since anybody moved or worked, as far as it was watched */
 	/* Unless it moves or nothing is known: */
 	int rank;         /* the one by which this is most plausible; -1: nobody is outside MPI */
-	bool is_running;  /* it uses processor time */
-	uint64_t place;   /* its */
 	uint64_t stay_ns; /* its, or how long nobody has moved */
 	uint64_t longest_ns, num_stays; /* in its place, by any rank; or of nobody moving before */
-	double chance;       /* per hour, in a healthy job; INFINITY: nothing to compare with */
-	uint64_t needed_ns;  /* a hang if stay_ns is as long as this */
-	uint64_t watched_ns; /* in any case */
+	double chance;      /* per hour, in a healthy job; INFINITY: nothing to compare with */
+	uint64_t needed_ns; /* a hang if stay_ns is as long as this */
 };
 
 struct pace;

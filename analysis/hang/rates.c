@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
-#include <string.h>
 
 #include "analysis/hang/rates.h"
 #include "analysis/hang/statistics.h"
+#include "analysis/thresholds.h"
 #include "model/arena.h"
 #include "model/job/pair_map.h"
 #include "model/sorted.h"
 
-enum { MS = 1000000, MAX_STEP_MS = 1000, HISTORY = 64, FEW_WINDOWS = 8, COMPARED = 24 };
-/* A place is new for so many windows, and so much of the time in such places makes a phase new. */
-enum { NEW_WINDOWS = 16 };
-static const double new_share = 0.2;
-/* So much more time outside MPI makes a slow rank, so many fewer transitions a slow job; shares. */
-static const double least_time = 0.2, least_rate = 0.5;
+enum { MS = 1000000, MAX_STEP_MS = 1000, HISTORY = 64, COMPARED = 24 };
 
 /* A rank in one window: shares of time outside MPI. */
 struct share {
@@ -140,7 +135,7 @@ static void find_slow_ranks(struct rates *rates)
 
 		if (statistics_binomial_tail(num_longer, num, 0.5) >
 			    rates->alpha / rates->num_ranks ||
-		    mean.own - mean.median < least_time)
+		    mean.own - mean.median < thresholds.slow_time)
 			continue;
 		rates->slow_ranks[rates->num_slow_ranks++] = (struct slow_rank){
 			.rank = r,
@@ -157,7 +152,7 @@ static bool are_most_empty(const struct rates *rates)
 
 	for (uint32_t i = 0; i < rates->num_windows; i++)
 		num += rates->history[i].moves <= 0;
-	return rates->num_windows >= FEW_WINDOWS && 2 * num > rates->num_windows;
+	return rates->num_windows >= thresholds.few_windows && 2 * num > rates->num_windows;
 }
 
 /* Windows in which nothing is ever seen are too short. */
@@ -216,12 +211,12 @@ static bool is_known_phase(const struct rates *rates, uint32_t num)
 		looks += rates->history[i].looks;
 		new_looks += rates->history[i].new_looks;
 	}
-	return new_looks <= new_share * looks;
+	return new_looks <= thresholds.new_share * looks;
 }
 
 static bool is_slower(double rate, double usual)
 {
-	return rate <= (1 - least_rate) * usual;
+	return rate <= (1 - thresholds.slow_rate) * usual;
 }
 
 /* Of all ranks that were seen in the last window. */
@@ -246,7 +241,7 @@ static struct slowness find_slowness(const struct rates *rates)
 	struct slowness found;
 
 	if (!slow)
-		last = rates->slow_usual ? FEW_WINDOWS : 1;
+		last = rates->slow_usual ? thresholds.few_windows : 1;
 	if (last > rates->num_windows)
 		last = rates->num_windows;
 	before = rates->num_windows - last;
@@ -303,10 +298,10 @@ static bool is_new_place(struct rates *rates, uint64_t key)
 		first = now;
 		pair_map_add(rates->places, key, now);
 	}
-	return now - first < NEW_WINDOWS;
+	return now - first < thresholds.new_windows;
 }
 
-static void look_at(struct rates *rates, struct rates_rank *rank, const struct rates_look *look,
+static void look_at(struct rates *rates, struct rates_rank *rank, const struct pace_look *look,
 		    double step_ns)
 {
 	if (look->look == HANG_UNKNOWN)
@@ -320,7 +315,7 @@ static void look_at(struct rates *rates, struct rates_rank *rank, const struct r
 	rates->present.new_looks += is_new_place(rates, look->place);
 }
 
-void rates_add(struct rates *rates, uint64_t now_ns, const struct rates_look *looks)
+void rates_add(struct rates *rates, uint64_t now_ns, const struct pace_look *looks)
 {
 	double step_ns = rates->has_looked && now_ns > rates->last_ns
 				 ? (double)(now_ns - rates->last_ns)

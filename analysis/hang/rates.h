@@ -17,17 +17,7 @@
 #ifndef PDB_ANALYSIS_RATES_H
 #define PDB_ANALYSIS_RATES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "analysis/hang/hang_test.h"
-
-struct rates_look {
-	enum hang_look look;
-	uint64_t moves; /* transitions ever made */
-	uint64_t place; /* the same number in all ranks that are there */
-};
+#include "analysis/hang/pace.h"
 
 struct slow_rank {
 	int rank;
@@ -56,7 +46,7 @@ void rates_destroy(struct rates *rates); /* NULL is fine */
 
 /* looks[num_ranks] at now_ns, some times in each window of a second, which is doubled while most
  * windows see no transition. Between two looks a second at most counts, as in pace.h. */
-void rates_add(struct rates *rates, uint64_t now_ns, const struct rates_look *looks);
+void rates_add(struct rates *rates, uint64_t now_ns, const struct pace_look *looks);
 
 void rates_report(const struct rates *rates, struct rates_report *report_ret);
 

@@ -3,9 +3,7 @@
 #ifndef PDB_ANALYSIS_STATISTICS_H
 #define PDB_ANALYSIS_STATISTICS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/std.h"
 
 /* The largest probability of success that is still compatible with `successes` out of `trials`
  * (Clopper and Pearson 1934, one-sided): with a larger one so few are seen with a probability below

@@ -12,7 +12,7 @@
 #ifndef PDB_ANALYSIS_STAY_HISTORY_H
 #define PDB_ANALYSIS_STAY_HISTORY_H
 
-#include <stdint.h>
+#include "model/std.h"
 
 enum { STAYS_KEPT = 32 };
 

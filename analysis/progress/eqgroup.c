@@ -77,17 +77,15 @@ static uint32_t find_group(struct grouping *g, uint32_t actor, enum activity act
 		    progress_compare(g->progress, group->actors[0], actor) == PROGRESS_SAME)
 			return known;
 	}
-	result->groups = arena_grow(g->progress->arena, result->groups, result->num_groups,
-				    &g->groups_capacity, sizeof(*result->groups));
-	group = &result->groups[result->num_groups++];
-	*group = (struct eqgroup){
-		.ranks = rankset_in(g->progress->arena, rankset_create()),
-		.role = lane->role,
-		.state = lane->state,
-		.activity = activity,
-		.place = &g->progress->places[actor],
-		.stay_min_ns = UINT64_MAX,
-	};
+	*ARENA_PUSH(g->progress->arena, result->groups, result->num_groups, g->groups_capacity) =
+		(struct eqgroup){
+			.ranks = rankset_in(g->progress->arena, rankset_create()),
+			.role = lane->role,
+			.state = lane->state,
+			.activity = activity,
+			.place = &g->progress->places[actor],
+			.stay_min_ns = UINT64_MAX,
+		};
 	pair_map_add(g->group_of, key, (uint32_t)result->num_groups - 1);
 	return (uint32_t)result->num_groups - 1;
 }
@@ -99,9 +97,8 @@ static void add_actor(struct grouping *g, uint32_t actor)
 	struct eqgroup *group = &g->result->groups[index];
 	uint64_t stay_ns = activity_stay_ns(lane);
 
-	group->actors = arena_grow(g->progress->arena, group->actors, group->num_actors,
-				   &group->actors_capacity, sizeof(*group->actors));
-	group->actors[group->num_actors++] = actor;
+	*ARENA_PUSH(g->progress->arena, group->actors, group->num_actors, group->actors_capacity) =
+		actor;
 	group->has_moved |= lane->has_second_look && lane->has_moved;
 	if (stay_ns < group->stay_min_ns)
 		group->stay_min_ns = stay_ns;

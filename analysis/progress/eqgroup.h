@@ -4,10 +4,6 @@
 #ifndef PDB_ANALYSIS_EQGROUP_H
 #define PDB_ANALYSIS_EQGROUP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "analysis/progress/progress.h"
 
 /* What an actor does, as far as model, second look and stack sample tell. */

@@ -6,9 +6,6 @@
  * shows that the loop is not over: the state lies within it. Without such a rank it may be either,
  * and the order says only what holds for both. The same if several ranks went there from different
  * iterations, as happens after a loop whose length depends on the rank. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/progress/progress_private.h"
 #include "model/job/job_model.h"
 #include "model/arena.h"

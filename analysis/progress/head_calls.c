@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Heads of loops that are made of several calls. A call here is one of the innermost function that
  * all of the loop is in: of MPI, or of a function with all the calls of MPI in it. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/progress/job_heads.h"
 #include "model/arena.h"
 #include "model/job/callpath.h"
@@ -17,13 +14,7 @@ struct place_in_code {
 	uint32_t state;
 };
 
-static int compare_code(const void *a, const void *b)
-{
-	const struct place_in_code *x = a, *y = b;
-
-	return SORTED_ORDER(x->module, y->module) ?: SORTED_ORDER(x->offset, y->offset)
-						  ?: SORTED_ORDER(x->state, y->state);
-}
+SORTED_BY(compare_code, struct place_in_code, module, offset, state)
 
 static struct place_in_code find_in_code(const struct job_heads *jh, uint32_t around,
 					 uint32_t state)

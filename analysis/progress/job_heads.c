@@ -19,12 +19,11 @@ static void collect_shapes(struct job_heads *jh)
 		if (shape == PAIR_NONE) {
 			shape = (uint32_t)jh->num_shapes;
 			pair_map_add(jh->shape_of, key, shape);
-			jh->shapes = arena_grow(jh->scratch, jh->shapes, jh->num_shapes,
-						&jh->shapes_capacity, sizeof(*jh->shapes));
-			jh->shapes[jh->num_shapes++] = (struct shape){
-				.site_map = lane->site_map,
-				.num_sites = lane->model->num_sites,
-			};
+			*ARENA_PUSH(jh->scratch, jh->shapes, jh->num_shapes, jh->shapes_capacity) =
+				(struct shape){
+					.site_map = lane->site_map,
+					.num_sites = lane->model->num_sites,
+				};
 		}
 		if (i > 0 && jm->lanes[i - 1].rank == lane->rank)
 			continue;

@@ -3,10 +3,6 @@
 #ifndef PDB_ANALYSIS_JOB_HEADS_H
 #define PDB_ANALYSIS_JOB_HEADS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "analysis/progress/job_loops.h"
 #include "model/job/job_model.h"
 

@@ -41,12 +41,10 @@ static void add_loop(struct builder *b, uint32_t parent, const struct loop *foun
 	job_heads_choose(b->heads, &loop, &part);
 	for (size_t i = 0; i < part.num_states; i++)
 		jl->loop_of[part.states[i]] = (uint32_t)jl->num_loops;
-	jl->loops = arena_grow(b->arena, jl->loops, jl->num_loops, &jl->loops_capacity,
-			       sizeof(*jl->loops));
 	jl->parts = arena_grow(b->arena, jl->parts, jl->num_loops, &jl->parts_capacity,
 			       sizeof(*jl->parts));
-	jl->loops[jl->num_loops] = loop;
-	jl->parts[jl->num_loops++] = part;
+	jl->parts[jl->num_loops] = part;
+	*ARENA_PUSH(b->arena, jl->loops, jl->num_loops, jl->loops_capacity) = loop;
 }
 
 /* The graph of the states of `loop` without arrivals at its head. */
@@ -89,9 +87,7 @@ static void take_apart(struct builder *b, uint32_t loop, const uint32_t *states,
 		if (nest->loop_of[i] == LOOP_NONE)
 			continue;
 		part = &parts[outermost[nest->loop_of[i]]];
-		part->states = arena_grow(b->arena, part->states, part->num_states, &part->capacity,
-					  sizeof(*part->states));
-		part->states[part->num_states++] = states[i];
+		*ARENA_PUSH(b->arena, part->states, part->num_states, part->capacity) = states[i];
 	}
 	for (uint32_t l = 0; l < nest->num_loops; l++) {
 		struct loop found = nest->loops[l];

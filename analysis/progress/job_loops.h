@@ -16,10 +16,6 @@
 #ifndef PDB_ANALYSIS_JOB_LOOPS_H
 #define PDB_ANALYSIS_JOB_LOOPS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
 

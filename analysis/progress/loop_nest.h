@@ -7,10 +7,6 @@
 #ifndef PDB_ANALYSIS_LOOP_NEST_H
 #define PDB_ANALYSIS_LOOP_NEST_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "analysis/graph.h"
 
 #define LOOP_NONE UINT32_MAX

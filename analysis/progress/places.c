@@ -3,8 +3,6 @@
  *
  * The count of an outermost loop is that of all arrivals. Further in, what counts is since the
  * head of the loop around was last reached, found by going back through the ring. */
-#include <string.h>
-
 #include "analysis/progress/progress_private.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"

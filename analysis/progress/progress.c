@@ -49,9 +49,8 @@ static uint32_t add_node(struct progress_private *p, uint32_t loop, uint32_t sta
 	if (index != PAIR_NONE)
 		return index;
 	index = (uint32_t)body->num_nodes;
-	body->nodes = arena_grow(p->arena, body->nodes, index, &body->nodes_capacity,
-				 sizeof(*body->nodes));
-	body->nodes[body->num_nodes++] = (struct body_node){.state = state, .child = child};
+	*ARENA_PUSH(p->arena, body->nodes, body->num_nodes, body->nodes_capacity) =
+		(struct body_node){.state = state, .child = child};
 	pair_map_add(p->index_of, key_of(p, loop, state, child), index);
 	return index;
 }
@@ -67,9 +66,8 @@ static void add_position(struct progress_private *p, uint32_t state, struct posi
 
 		if (i < depth)
 			child = p->iterations[position_iteration(position, i)].loop;
-		p->nodes =
-			arena_grow(p->arena, p->nodes, p->num_nodes, capacity, sizeof(*p->nodes));
-		p->nodes[p->num_nodes++] = add_node(p, loop, state, child);
+		*ARENA_PUSH(p->arena, p->nodes, p->num_nodes, *capacity) =
+			add_node(p, loop, state, child);
 		loop = child;
 	}
 	/* In the body of the loop before it, for those who are still in there. */

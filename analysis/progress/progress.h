@@ -5,9 +5,7 @@
 #ifndef PDB_ANALYSIS_PROGRESS_H
 #define PDB_ANALYSIS_PROGRESS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/std.h"
 
 struct arena;
 struct job_model;

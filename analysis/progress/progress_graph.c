@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "analysis/progress/eqgroup.h"
 #include "model/arena.h"
 
@@ -27,9 +25,7 @@ static void add_edge(struct builder *b, size_t from, size_t to)
 	struct progress_edge edge = {.from = (uint32_t)from, .to = (uint32_t)to};
 
 	compare(b, from, to, &edge.loop);
-	graph->edges = arena_grow(b->groups->progress->arena, graph->edges, graph->num_edges,
-				  &b->capacity, sizeof(*graph->edges));
-	graph->edges[graph->num_edges++] = edge;
+	*ARENA_PUSH(b->groups->progress->arena, graph->edges, graph->num_edges, b->capacity) = edge;
 }
 
 static bool has_bit(const uint64_t *bits, size_t i)

@@ -7,7 +7,6 @@
 #include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job_model.h"
-#include "model/job/model.h"
 
 /* So many loops are shown for a loop: one if it is not known that they are several. */
 static unsigned int num_levels(const struct progress_private *p, uint32_t loop)

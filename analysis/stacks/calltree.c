@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Equal paths are joined first, so that names are compared once for each different stack. */
-#include <string.h>
-
 #include "analysis/stacks/calltree_private.h"
 #include "model/arena.h"
 #include "model/job/callpath.h"
@@ -95,15 +93,13 @@ static uint32_t add_node(struct calltree *tree, uint32_t parent, uint32_t path, 
 		.is_helper = parent == NO_NODE ? is_helper : tree->nodes[parent].is_helper,
 	};
 	if (parent == NO_NODE) {
-		tree->roots = arena_grow(tree->arena, tree->roots, tree->num_roots,
-					 &tree->roots_capacity, sizeof(*tree->roots));
-		tree->roots[tree->num_roots++] = index;
+		*ARENA_PUSH(tree->arena, tree->roots, tree->num_roots, tree->roots_capacity) =
+			index;
 	} else {
 		struct calltree_node *node = &tree->nodes[parent];
 
-		node->children = arena_grow(tree->arena, node->children, node->num_children,
-					    &node->capacity, sizeof(*node->children));
-		node->children[node->num_children++] = index;
+		*ARENA_PUSH(tree->arena, node->children, node->num_children, node->capacity) =
+			index;
 	}
 	return index;
 }
@@ -197,15 +193,12 @@ void calltree_sort(const struct calltree *tree, uint32_t *siblings, size_t num,
 
 static int count_ranks(const struct calltree *tree)
 {
-	struct rankset *all = rankset_create();
-	int num;
+	struct rankset *all SCOPED(rankset) = rankset_create();
 
 	for (size_t i = 0; i < tree->num_roots; i++)
 		if (!tree->nodes[tree->roots[i]].is_helper)
 			rankset_add_set(all, tree->nodes[tree->roots[i]].ranks);
-	num = rankset_count(all);
-	rankset_destroy(all);
-	return num;
+	return rankset_count(all);
 }
 
 void calltree_finish(struct calltree *tree)
@@ -299,7 +292,7 @@ struct calltree *calltree_create(const struct job *job, const struct rankset *ra
 {
 	size_t num_paths = callpaths_count(job->callpaths);
 	struct calltree *tree = calltree_begin(job, options->frames);
-	struct arena *scratch = arena_create();
+	struct arena *scratch SCOPED(arena) = arena_create();
 	struct builder b = {
 		.job = job,
 		.options = options,
@@ -311,7 +304,6 @@ struct calltree *calltree_create(const struct job *job, const struct rankset *ra
 
 	add_samples(&b, ranks);
 	calltree_finish(tree);
-	arena_destroy(scratch);
 	return tree;
 }
 

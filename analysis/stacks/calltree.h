@@ -10,8 +10,8 @@
 #define PDB_ANALYSIS_CALLTREE_H
 
 #include <regex.h>
-#include <stdbool.h>
-#include <stdint.h>
+
+#include "model/scope.h"
 
 struct job;
 struct rankset;
@@ -60,6 +60,7 @@ struct calltree_options {
 struct calltree *calltree_create(const struct job *job, const struct rankset *ranks,
 				 const struct calltree_options *options);
 void calltree_destroy(struct calltree *tree); /* NULL is fine */
+SCOPE_DEFINE(calltree)
 /* The name of a node; borrowed as from names_at(). */
 const struct name *calltree_name(const struct calltree *tree, uint32_t node);
 

@@ -21,9 +21,7 @@ static struct calltree_class *add_class(struct parting *p, struct rankset *ranks
 
 static void add_end(struct arena *arena, struct calltree_class *class, uint32_t end)
 {
-	class->ends = arena_grow(arena, class->ends, class->num_ends, &class->capacity,
-				 sizeof(*class->ends));
-	class->ends[class->num_ends++] = end;
+	*ARENA_PUSH(arena, class->ends, class->num_ends, class->capacity) = end;
 }
 
 /* Take those that end there out of a class; if these are not all of it, they become another. */

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Trees made of trees: each stack is taken as its chain of nodes, some of these are left out, and
  * the rest is put into a new tree, where stacks that have become equal meet. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/stacks/calltree_private.h"
 #include "model/arena.h"
 #include "model/interrupt.h"
@@ -74,13 +71,12 @@ static bool matches(const struct calltree *tree, uint32_t node, const regex_t *e
 	const char *file = name->full_file ? name->full_file : name->file;
 	/* Demangled C++ names end with their parameters. */
 	const char *call = strchr(name->function, '(') || !name->is_symbol ? "" : "()";
-	char *text = file ? xasprintf("%.*s%s at %.*s:%d", MAX_TEXT, name->function, call, MAX_TEXT,
-				      file, name->line)
-			  : xasprintf("%.*s%s", MAX_TEXT, name->function, call);
+	char *text SCOPED(free) = file ? xasprintf("%.*s%s at %.*s:%d", MAX_TEXT, name->function,
+						   call, MAX_TEXT, file, name->line)
+				       : xasprintf("%.*s%s", MAX_TEXT, name->function, call);
 	/* Once all is to end, whoever asked for the tree drops it. */
 	bool result = !interrupt_pending() && regexec(expression, text, 0, NULL, 0) == 0;
 
-	free(text);
 	return result;
 }
 
@@ -180,7 +176,7 @@ static size_t take_chain(const struct calltree *tree, uint32_t end, uint32_t *ch
 struct calltree *calltree_edit(const struct calltree *tree, const struct calltree_edit *edit)
 {
 	struct calltree *into = calltree_begin(tree->job, tree->frames);
-	struct arena *scratch = arena_create();
+	struct arena *scratch SCOPED(arena) = arena_create();
 	uint32_t *chain = arena_array(scratch, tree->num_nodes, sizeof(*chain));
 	struct marks marks = {
 		.search = find_matches(scratch, tree, &edit->search),
@@ -194,7 +190,6 @@ struct calltree *calltree_edit(const struct calltree *tree, const struct calltre
 		if (is_end(&tree->nodes[n]))
 			edit_stack(into, tree, &marks, edit, chain, take_chain(tree, n, chain), n);
 	calltree_finish(into);
-	arena_destroy(scratch);
 	return into;
 }
 
@@ -216,12 +211,7 @@ struct candidate {
 	uint64_t place; /* in the order: smallest first */
 };
 
-static int compare_candidates(const void *a, const void *b)
-{
-	const struct candidate *x = a, *y = b;
-
-	return SORTED_ORDER(x->place, y->place) ?: SORTED_ORDER(x->end, y->end);
-}
+SORTED_BY(compare_candidates, struct candidate, place, end)
 
 static uint64_t place_of(const struct calltree *tree, uint32_t end, enum calltree_extreme extreme)
 {
@@ -245,7 +235,7 @@ struct calltree *calltree_select(const struct calltree *tree, enum calltree_extr
 				 size_t num)
 {
 	struct calltree *into = calltree_begin(tree->job, tree->frames);
-	struct arena *scratch = arena_create();
+	struct arena *scratch SCOPED(arena) = arena_create();
 	struct candidate *all = arena_array(scratch, tree->num_nodes, sizeof(*all));
 	uint32_t *chain = arena_array(scratch, tree->num_nodes, sizeof(*chain));
 	size_t num_all = 0;
@@ -257,7 +247,6 @@ struct calltree *calltree_select(const struct calltree *tree, enum calltree_extr
 	for (size_t i = 0; i < num_all && (i < num || all[i].place == all[num - 1].place); i++)
 		add_chain(into, tree, chain, take_chain(tree, all[i].end, chain), all[i].end);
 	calltree_finish(into);
-	arena_destroy(scratch);
 	return into;
 }
 

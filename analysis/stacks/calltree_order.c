@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-
 #include "analysis/stacks/calltree_private.h"
 #include "analysis/stacks/temporal.h"
 #include "model/job/rankset.h"

@@ -9,8 +9,6 @@
  * worker in it is put below the frame of libgomp that f has called in the main thread; when f has
  * been inlined, below the innermost such frame. The main thread may have left the region's code
  * already: then it waits for the workers in libgomp, which has no names beyond its interface. */
-#include <string.h>
-
 #include "analysis/stacks/calltree_private.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"

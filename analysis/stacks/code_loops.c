@@ -70,9 +70,7 @@ static uint32_t add_flow(struct code_loops *loops, uint32_t module, uint64_t add
 		flow_destroy(flow);
 		return 0;
 	}
-	loops->flows = arena_grow(loops->arena, loops->flows, loops->num_flows, &loops->capacity,
-				  sizeof(*loops->flows));
-	loops->flows[loops->num_flows++] = flow;
+	*ARENA_PUSH(loops->arena, loops->flows, loops->num_flows, loops->capacity) = flow;
 	return (uint32_t)loops->num_flows - 1;
 }
 
@@ -245,7 +243,7 @@ static enum progress_nesting ask_way_out(struct code_loops *loops,
 	const struct callpaths *paths = loops->callpaths;
 	const struct callpath_node *node = frame_at(paths, calls->last, depth);
 	const struct flow *flow = find_flow(loops, node);
-	struct arena *arena = arena_create();
+	struct arena *arena SCOPED(arena) = arena_create();
 	enum progress_nesting result = PROGRESS_NESTED;
 	struct flow_place place, first;
 	struct frame frame;
@@ -272,7 +270,6 @@ static enum progress_nesting ask_way_out(struct code_loops *loops,
 		    has_way(&frame, flow->blocks[flow->entry].first, NO_BLOCK, LOOP_NONE, arena))
 			result = PROGRESS_MAYBE_SKIPPED;
 	}
-	arena_destroy(arena);
 	return result;
 }
 

@@ -4,12 +4,9 @@
 #ifndef PDB_ANALYSIS_CODE_LOOPS_H
 #define PDB_ANALYSIS_CODE_LOOPS_H
 
-#include <stdint.h>
-
 #include "analysis/progress/progress.h"
 #include "analysis/stacks/temporal.h"
 
-struct callpaths;
 struct code_loops;
 
 /* Borrows both; source->get_variables is not called, NULL from get_function: not known. */

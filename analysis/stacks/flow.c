@@ -285,9 +285,8 @@ static void find_taken(struct flow *flow, const struct flow_frame *frame,
 
 		if (place->kind != CODE_REGISTER || !frame->is_known[place->reg])
 			continue;
-		flow->taken = arena_grow(flow->arena, flow->taken, flow->num_taken,
-					 &flow->taken_capacity, sizeof(*flow->taken));
-		flow->taken[flow->num_taken++] = frame->offset[place->reg] + value->constant;
+		*ARENA_PUSH(flow->arena, flow->taken, flow->num_taken, flow->taken_capacity) =
+			frame->offset[place->reg] + value->constant;
 	}
 }
 
@@ -390,7 +389,7 @@ struct reach {
 /* Does a way lead between blocks within an iteration of the loop (LOOP_NONE: the function)? */
 static struct reach find_way(const struct flow *flow, uint32_t from, uint32_t to, uint32_t loop)
 {
-	struct arena *scratch = arena_create();
+	struct arena *scratch SCOPED(arena) = arena_create();
 	bool *seen = arena_array(scratch, flow->num_blocks, sizeof(*seen));
 	uint32_t *stack = arena_array(scratch, flow->num_blocks, sizeof(*stack));
 	struct reach reach = {false, false};
@@ -416,7 +415,6 @@ static struct reach find_way(const struct flow *flow, uint32_t from, uint32_t to
 			seen[next] = true;
 		}
 	}
-	arena_destroy(scratch);
 	return reach;
 }
 

@@ -4,11 +4,8 @@
 #ifndef PDB_ANALYSIS_FLOW_H
 #define PDB_ANALYSIS_FLOW_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "model/job/code.h"
+#include "model/std.h"
 
 struct flow_block {
 	uint32_t first, num; /* instructions */

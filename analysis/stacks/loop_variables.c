@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/progress/loop_nest.h"
 #include "analysis/stacks/loop_variables.h"
 #include "analysis/stacks/symbolic.h"
@@ -35,7 +32,7 @@ struct search {
 	struct around *around; /* by depth: 0 is the function */
 	uint32_t loop;
 	const struct flow_place *places;
-	size_t num_places;
+	size_t num_places, num_more;
 };
 
 static bool same_place(const struct code_place *a, const struct code_place *b)
@@ -225,7 +222,7 @@ static struct loop_variable_site make_site(const struct reading *reading,
 struct candidate {
 	struct loop_variable variable;
 	size_t num_readable;
-	unsigned int num_terms;
+	struct reading first; /* of the form that is compared */
 };
 
 /* The readings at all places, compared with the first of the form that most of them have. */
@@ -254,9 +251,10 @@ static void try_variable(const struct search *search, const struct code_variable
 			.kind = readings[best].kind,
 			.is_down = readings[best].is_down,
 			.is_from_start = readings[best].has_start,
-			.sites = xcalloc(search->num_places, sizeof(*ret->variable.sites)),
+			.sites = xcalloc(search->num_places + search->num_more,
+					 sizeof(*ret->variable.sites)),
 		};
-		ret->num_terms = readings[best].sum.num_terms;
+		ret->first = readings[best];
 	}
 	for (size_t i = 0; i < search->num_places && best_num; i++)
 		if (readings[i].is_readable && is_same_form(&readings[i], &readings[best]))
@@ -270,9 +268,20 @@ static bool is_better(const struct candidate *new, const struct candidate *old)
 		return new->num_readable > old->num_readable;
 	if (new->num_readable == 0)
 		return false;
-	if (new->num_terms != old->num_terms)
-		return new->num_terms < old->num_terms;
+	if (new->first.sum.num_terms != old->first.sum.num_terms)
+		return new->first.sum.num_terms < old->first.sum.num_terms;
 	return new->variable.kind < old->variable.kind;
+}
+
+static void read_more(const struct search *search, struct candidate *best)
+{
+	for (size_t i = search->num_places; i < search->num_places + search->num_more; i++) {
+		struct reading reading =
+			read_at(search, best->variable.variable, search->places[i]);
+
+		if (reading.is_readable && is_same_form(&reading, &best->first))
+			best->variable.sites[i] = make_site(&reading, &best->first);
+	}
 }
 
 /* What the variable is anywhere in the loop, as far as a few blocks show. */
@@ -312,7 +321,7 @@ static void explain(const struct search *search, const struct code_variables *va
 
 void loop_variables_choose(const struct flow *flow, const struct code_variables *variables,
 			   uint32_t loop, const struct flow_place *places, size_t num_places,
-			   struct loop_variable *ret)
+			   size_t num_more, struct loop_variable *ret)
 {
 	size_t num_around = flow->nest->loops[loop].depth + 1;
 	struct search search = {
@@ -322,6 +331,7 @@ void loop_variables_choose(const struct flow *flow, const struct code_variables 
 		.loop = loop,
 		.places = places,
 		.num_places = num_places,
+		.num_more = num_more,
 	};
 	struct candidate best = {.num_readable = 0}, next;
 	enum symbolic_result result;
@@ -338,6 +348,8 @@ void loop_variables_choose(const struct flow *flow, const struct code_variables 
 			free(next.variable.sites);
 		}
 	}
+	if (best.num_readable)
+		read_more(&search, &best);
 	*ret = best.variable;
 	ret->result = LOOP_VARIABLE_FOUND;
 	if (!symbolic)
@@ -346,7 +358,7 @@ void loop_variables_choose(const struct flow *flow, const struct code_variables 
 	else if (!best.num_readable)
 		explain(&search, variables, ret);
 	if (!ret->sites)
-		ret->sites = xcalloc(num_places, sizeof(*ret->sites));
+		ret->sites = xcalloc(num_places + num_more, sizeof(*ret->sites));
 	for (size_t i = 0; i < num_around; i++)
 		symbolic_destroy(search.around[i].symbolic);
 	free(search.around);

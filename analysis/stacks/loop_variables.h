@@ -10,10 +10,6 @@
 #ifndef PDB_ANALYSIS_LOOP_VARIABLES_H
 #define PDB_ANALYSIS_LOOP_VARIABLES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "analysis/stacks/flow.h"
 #include "model/job/code.h"
 
@@ -50,11 +46,12 @@ struct loop_variable {
 	struct loop_variable_site *sites;
 };
 
-/* Choose the variable of the loop that can be read at most of `places`, which are all in it.
- * ret->sites has as many elements; the caller frees it. */
+/* Choose the variable of the loop that can be read at most of the first num_places of `places`.
+ * num_more others follow them. All are in the loop. ret->sites has an element for each; the caller
+ * frees it. */
 void loop_variables_choose(const struct flow *flow, const struct code_variables *variables,
 			   uint32_t loop, const struct flow_place *places, size_t num_places,
-			   struct loop_variable *ret);
+			   size_t num_more, struct loop_variable *ret);
 
 /* Which of two iterations is the earlier one? Negative: a; 0: they are the same. False: these
  * values do not tell, since what is multiplied or shifted has come to an end. */

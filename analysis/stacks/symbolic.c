@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/graph.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/stacks/symbolic.h"
@@ -35,9 +32,7 @@ static void add_slot(struct symbolic *symbolic, const struct code_place *place,
 {
 	if (place->kind != CODE_MEMORY || place->reg != CODE_CFA)
 		return;
-	symbolic->slots = xgrow(symbolic->slots, symbolic->num_slots, &symbolic->capacity,
-				sizeof(*symbolic->slots));
-	symbolic->slots[symbolic->num_slots++] = (struct slot){
+	*XPUSH(symbolic->slots, symbolic->num_slots, symbolic->capacity) = (struct slot){
 		.displacement = place->displacement,
 		.size = place->size,
 		.is_variable = of != NULL,
@@ -53,12 +48,7 @@ static void add_value_slots(struct symbolic *symbolic, const struct code_value *
 		add_slot(symbolic, &value->terms[i].place, of);
 }
 
-static int by_displacement(const void *a, const void *b)
-{
-	const struct slot *x = a, *y = b;
-
-	return SORTED_ORDER(x->displacement, y->displacement);
-}
+SORTED_BY(by_displacement, struct slot, displacement)
 
 static bool in_loop(const struct symbolic *symbolic, uint32_t block)
 {

@@ -4,8 +4,6 @@
 #ifndef PDB_ANALYSIS_SYMBOLIC_H
 #define PDB_ANALYSIS_SYMBOLIC_H
 
-#include <stdint.h>
-
 #include "analysis/stacks/flow.h"
 
 struct symbolic;

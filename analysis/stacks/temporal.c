@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/graph.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/stacks/temporal_private.h"
 #include "model/job/callpath.h"
 #include "model/job/code.h"
 #include "model/xalloc.h"
+
+#define MAX_MORE 512
+#define MAX_PLACES 16
 
 struct temporal *temporal_create(const struct callpaths *callpaths, const struct modules *modules,
 				 const struct temporal_source *source)
@@ -25,7 +25,7 @@ static void destroy_body(struct temporal_body *body)
 	for (size_t i = 0; i < body->flow->nest->num_loops; i++) {
 		struct temporal_body_loop *loop = &body->loops[i];
 
-		free(loop->public.latches);
+		free(loop->public.places);
 		free(loop->public.variable.sites);
 		free(loop->sites);
 		free(loop->probes);
@@ -56,6 +56,12 @@ void temporal_destroy(struct temporal *temporal)
 	free(temporal);
 }
 
+static void add_place(struct temporal_loop *loop, uint64_t address)
+{
+	loop->places = xreallocarray(loop->places, loop->num_places + 1, sizeof(*loop->places));
+	loop->places[loop->num_places++] = address;
+}
+
 static void find_latches(struct temporal_body *body)
 {
 	const struct flow *flow = body->flow;
@@ -65,15 +71,26 @@ static void find_latches(struct temporal_body *body)
 		const uint32_t *successors = graph_successors(flow->graph, block, &num);
 
 		for (size_t i = 0; i < num; i++) {
-			struct temporal_loop *loop;
+			uint32_t loop = flow->nest->loop_of[successors[i]];
 
-			if (!flow_is_back_edge(flow, block, successors[i]))
-				continue;
-			loop = &body->loops[flow->nest->loop_of[successors[i]]].public;
-			loop->latches = xreallocarray(loop->latches, loop->num_latches + 1,
-						      sizeof(*loop->latches));
-			loop->latches[loop->num_latches++] = flow_last_insn(flow, block)->address;
+			if (flow_is_back_edge(flow, block, successors[i]))
+				add_place(&body->loops[loop].public,
+					  flow_last_insn(flow, block)->address);
 		}
+	}
+}
+
+/* A loop's first and last instructions may be those of an inlined function; others tell. */
+static void find_places(struct temporal_body *body)
+{
+	const struct flow *flow = body->flow;
+
+	for (uint32_t block = 0; block < flow->num_blocks; block++) {
+		uint32_t index = flow->nest->loop_of[block];
+		struct temporal_loop *loop = index == LOOP_NONE ? NULL : &body->loops[index].public;
+
+		if (loop && loop->num_places < MAX_PLACES)
+			add_place(loop, flow_last_insn(flow, block)->address);
 	}
 }
 
@@ -99,6 +116,7 @@ static struct temporal_body *get_body(struct temporal *temporal, uint32_t module
 			code->insns[body->flow->blocks[header].first].address;
 	}
 	find_latches(body);
+	find_places(body);
 	HASH_ADD_PTR(temporal->bodies, code, body);
 	return body;
 }
@@ -133,8 +151,7 @@ static void add_to_loops(struct temporal_site *site)
 	for (; loop != LOOP_NONE; loop = nest->loops[loop].parent) {
 		struct temporal_body_loop *of = &site->body->loops[loop];
 
-		of->sites = xgrow(of->sites, of->num_sites, &of->capacity, sizeof(*of->sites));
-		of->sites[of->num_sites++] = site;
+		*XPUSH(of->sites, of->num_sites, of->capacity) = site;
 	}
 }
 
@@ -208,50 +225,84 @@ bool temporal_add(struct temporal *temporal, uint32_t path)
 	return is_new;
 }
 
-/* The probe for a site: that of the last choice if it reads the same. */
-static uint32_t choose_probe(struct temporal *temporal, const struct temporal_body_loop *loop,
-			     size_t site)
+/* The number of a probe: of an equal one, if there is any. */
+static uint32_t add_probe(struct temporal *temporal, const struct code_probe *probe)
 {
-	const struct loop_variable *variable = &loop->public.variable;
-	const struct temporal_site_key *key = &loop->sites[site]->key;
-	uint32_t before = site < loop->num_chosen ? loop->probes[site] : TEMPORAL_NO_PROBE;
-	struct code_probe probe;
+	for (size_t i = 0; i < temporal->num_probes; i++)
+		if (code_probe_is_same(&temporal->probes[i], probe))
+			return (uint32_t)i;
+	temporal->probes = xgrow(temporal->probes, temporal->num_probes, &temporal->probes_capacity,
+				 sizeof(*temporal->probes));
+	temporal->probes[temporal->num_probes] = *probe;
+	return (uint32_t)temporal->num_probes++;
+}
 
-	if (variable->result != LOOP_VARIABLE_FOUND || !variable->sites[site].is_readable)
-		return TEMPORAL_NO_PROBE;
-	probe = (struct code_probe){
+static uint32_t choose_probe(struct temporal *temporal, const struct loop_variable *variable,
+			     size_t site, const struct temporal_site_key *key)
+{
+	const struct code_probe probe = {
 		.module = key->module,
 		.offset = key->offset,
 		.is_return = key->is_return,
-		.size = variable->variable->size,
-		.is_signed = variable->variable->is_signed,
+		.size = variable->variable ? variable->variable->size : 0,
+		.is_signed = variable->variable && variable->variable->is_signed,
 		.value = variable->sites[site].value,
 	};
-	if (before != TEMPORAL_NO_PROBE && code_probe_is_same(&temporal->probes[before], &probe))
-		return before;
-	temporal->probes = xgrow(temporal->probes, temporal->num_probes, &temporal->probes_capacity,
-				 sizeof(*temporal->probes));
-	temporal->probes[temporal->num_probes] = probe;
-	return (uint32_t)temporal->num_probes++;
+
+	return variable->result == LOOP_VARIABLE_FOUND && variable->sites[site].is_readable
+		       ? add_probe(temporal, &probe)
+		       : TEMPORAL_NO_PROBE;
+}
+
+/* Where a rank that was interrupted in a frame may be in a moment: the other instructions of the
+ * innermost loop there. Else values could be read in a loop that never ends only by chance. */
+static size_t find_more(const struct temporal_body_loop *loop, struct flow_place *places)
+{
+	bool *is_in = NULL;
+	size_t num = 0;
+
+	for (size_t i = 0; i < loop->num_sites; i++) {
+		const struct temporal_site *site = loop->sites[i];
+		const struct flow *flow = site->body->flow;
+		uint32_t inner = flow_loop(flow, site->place);
+
+		if (site->key.is_return || site->place.is_inside)
+			continue;
+		is_in = is_in ?: xcalloc(flow->code->num_insns, sizeof(*is_in));
+		for (uint32_t k = 0; k < flow->code->num_insns && num < MAX_MORE; k++) {
+			if (is_in[k] || !loop_nest_contains(flow->nest, inner, flow->block_of[k]))
+				continue;
+			is_in[k] = true;
+			places[num++] = (struct flow_place){k, false};
+		}
+	}
+	free(is_in);
+	return num;
 }
 
 static void choose_for_loop(struct temporal *temporal, const struct temporal_body *body,
 			    uint32_t index)
 {
 	struct temporal_body_loop *loop = &body->loops[index];
-	struct flow_place *places = xcalloc(loop->num_sites, sizeof(*places));
-	struct loop_variable_site *before = loop->public.variable.sites;
+	struct flow_place *places SCOPED(free) =
+		xcalloc(loop->num_sites + MAX_MORE, sizeof(*places));
+	struct loop_variable *variable = &loop->public.variable;
+	size_t num = loop->num_sites, num_more = find_more(loop, places + num);
 
-	for (size_t i = 0; i < loop->num_sites; i++)
+	free(variable->sites);
+	for (size_t i = 0; i < num; i++)
 		places[i] = loop->sites[i]->place;
-	loop_variables_choose(body->flow, body->variables, index, places, loop->num_sites,
-			      &loop->public.variable);
-	loop->probes = xreallocarray(loop->probes, loop->num_sites, sizeof(*loop->probes));
-	for (size_t i = 0; i < loop->num_sites; i++)
-		loop->probes[i] = choose_probe(temporal, loop, i);
-	loop->num_chosen = loop->num_sites;
-	free(before);
-	free(places);
+	loop_variables_choose(body->flow, body->variables, index, places, num, num_more, variable);
+	loop->probes = xreallocarray(loop->probes, num, sizeof(*loop->probes));
+	for (size_t i = 0; i < num; i++)
+		loop->probes[i] = choose_probe(temporal, variable, i, &loop->sites[i]->key);
+	for (size_t i = num; i < num + num_more; i++)
+		choose_probe(temporal, variable, i,
+			     &(struct temporal_site_key){
+				     .offset = body->code->insns[places[i].insn].address,
+				     .module = loop->public.module,
+			     });
+	loop->num_chosen = num;
 }
 
 const struct code_probe *temporal_choose(struct temporal *temporal, size_t *num_ret)
@@ -304,7 +355,7 @@ bool temporal_is_innermost_loop(const struct temporal *temporal, const struct te
 	return innermost != LOOP_NONE && &site->body->loops[innermost].public == loop;
 }
 
-size_t temporal_loop_ends(const struct temporal *temporal, struct code_address **ret)
+size_t temporal_loop_places(const struct temporal *temporal, struct code_address **ret)
 {
 	struct temporal_body *body, *next;
 	struct code_address *list = NULL;
@@ -315,11 +366,9 @@ size_t temporal_loop_ends(const struct temporal *temporal, struct code_address *
 		for (uint32_t i = 0; i < body->flow->nest->num_loops; i++) {
 			const struct temporal_loop *loop = &body->loops[i].public;
 
-			for (size_t k = 0; body->loops[i].num_sites && k <= loop->num_latches;
-			     k++) {
-				list = xgrow(list, num, &capacity, sizeof(*list));
-				list[num++] = (struct code_address){
-					loop->module, k ? loop->latches[k - 1] : loop->header};
+			for (size_t k = 0; body->loops[i].num_sites && k <= loop->num_places; k++) {
+				*XPUSH(list, num, capacity) = (struct code_address){
+					loop->module, k ? loop->places[k - 1] : loop->header};
 			}
 		}
 	}

@@ -9,11 +9,8 @@
 #ifndef PDB_ANALYSIS_TEMPORAL_H
 #define PDB_ANALYSIS_TEMPORAL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "analysis/stacks/loop_variables.h"
+#include "model/scope.h"
 
 struct callpaths;
 struct modules;
@@ -35,9 +32,10 @@ struct temporal_source {
 /* A loop in which stacks are. */
 struct temporal_loop {
 	uint32_t module;
-	uint64_t header;   /* where it begins */
-	uint64_t *latches; /* the last instructions of its iterations */
-	size_t num_latches;
+	uint64_t header; /* where it begins */
+	/* Instructions that are in no loop within it, those that end its iterations among them. */
+	uint64_t *places;
+	size_t num_places;
 	struct loop_variable variable;
 };
 
@@ -53,8 +51,9 @@ bool temporal_add(struct temporal *temporal, uint32_t path);
  * that have been read stay what they are; of a loop with another variable now they are not used. */
 const struct code_probe *temporal_choose(struct temporal *temporal, size_t *num_ret);
 
-/* Where the loops that stacks are in begin and end. Returns how many; the caller frees *ret. */
-size_t temporal_loop_ends(const struct temporal *temporal, struct code_address **ret);
+/* The headers and places of the loops that stacks are in. Returns how many; the caller frees
+ * *ret. */
+size_t temporal_loop_places(const struct temporal *temporal, struct code_address **ret);
 
 enum temporal_order { TEMPORAL_BEFORE, TEMPORAL_SAME, TEMPORAL_AFTER, TEMPORAL_UNORDERED };
 
@@ -108,6 +107,7 @@ struct temporal_result *temporal_compare(const struct temporal *temporal,
 					 const struct samples *samples, const struct rankset *ranks,
 					 size_t max, struct pdb_error *err);
 void temporal_result_destroy(struct temporal_result *result); /* NULL is fine */
+SCOPE_DEFINE(temporal_result)
 
 /* The order of two groups, by index. reason_ret may be NULL. */
 enum temporal_order temporal_order_of(const struct temporal_result *result, size_t a, size_t b,

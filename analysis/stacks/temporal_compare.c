@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-
 #include "analysis/progress/loop_nest.h"
 #include "analysis/stacks/temporal_private.h"
 #include "model/job/callpath.h"
@@ -368,8 +366,8 @@ static void find_levels(struct temporal_result *result)
 {
 	size_t num = result->num_groups, num_ready = 0;
 	struct temporal_group *groups = result->groups;
-	uint32_t *num_before = xcalloc(num + 1, sizeof(*num_before));
-	size_t *ready = xcalloc(num + 1, sizeof(*ready));
+	uint32_t *num_before SCOPED(free) = xcalloc(num + 1, sizeof(*num_before));
+	size_t *ready SCOPED(free) = xcalloc(num + 1, sizeof(*ready));
 
 	result->is_before = xcalloc(num * num + 1, sizeof(*result->is_before));
 	for (size_t i = 0; i < num; i++) {
@@ -398,8 +396,6 @@ static void find_levels(struct temporal_result *result)
 				ready[num_ready++] = j;
 		}
 	}
-	free(ready);
-	free(num_before);
 }
 
 bool temporal_has_moved(const struct temporal *temporal, const struct sample *a,
@@ -428,9 +424,7 @@ static struct temporal_result *make_groups(const struct temporal *temporal,
 
 		if (!sample)
 			continue;
-		result->groups = xgrow(result->groups, result->num_groups, &capacity,
-				       sizeof(*result->groups));
-		result->groups[result->num_groups++] = make_group(temporal, sample);
+		*XPUSH(result->groups, result->num_groups, capacity) = make_group(temporal, sample);
 	}
 	merge_groups(result);
 	return result;
@@ -467,9 +461,9 @@ void temporal_result_destroy(struct temporal_result *result)
 struct rankset *temporal_steps(const struct temporal_result *result, size_t num, bool from_last)
 {
 	struct rankset *ranks = rankset_create();
-	bool *is_related = xcalloc(result->num_groups + 1, sizeof(*is_related));
+	bool *is_related SCOPED(free) = xcalloc(result->num_groups + 1, sizeof(*is_related));
 	/* The longest chain of groups that are behind each. */
-	uint32_t *behind = xcalloc(result->num_groups + 1, sizeof(*behind));
+	uint32_t *behind SCOPED(free) = xcalloc(result->num_groups + 1, sizeof(*behind));
 
 	/* Groups are by level: those behind a group come later. */
 	for (size_t i = result->num_groups; i-- > 0;) {
@@ -484,7 +478,5 @@ struct rankset *temporal_steps(const struct temporal_result *result, size_t num,
 	for (size_t i = 0; i < result->num_groups; i++)
 		if (is_related[i] && (from_last ? behind[i] : result->groups[i].level) < num)
 			rankset_add_set(ranks, result->groups[i].ranks);
-	free(behind);
-	free(is_related);
 	return ranks;
 }

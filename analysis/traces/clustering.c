@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/traces/clustering.h"
 #include "model/arena.h"
@@ -95,13 +93,7 @@ static void merge_all(struct arena *arena, struct building *b)
 	}
 }
 
-static int compare_merges(const void *a, const void *b)
-{
-	const struct merge *x = a, *y = b;
-
-	return SORTED_ORDER(x->height, y->height) ?: SORTED_ORDER(x->a, y->a)
-						  ?: SORTED_ORDER(x->b, y->b);
-}
+SORTED_BY(compare_merges, struct merge, height, a, b)
 
 static uint32_t find(uint32_t *up, uint32_t at)
 {
@@ -259,11 +251,10 @@ double clustering_compare(const struct clustering *a, const uint32_t *leaves_a,
 	double sum = 0;
 
 	for (uint32_t k = least; k <= most; k++) {
-		struct arena *scratch = arena_create();
+		struct arena *scratch SCOPED(arena) = arena_create();
 
 		sum += bscore(scratch, num_objects, label(scratch, a, k, leaves_a, num_objects),
 			      label(scratch, b, k, leaves_b, num_objects));
-		arena_destroy(scratch);
 	}
 	return most == 0 ? 1 : sum / (most - least + 1);
 }

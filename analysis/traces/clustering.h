@@ -3,7 +3,7 @@
 #ifndef PDB_ANALYSIS_CLUSTERING_H
 #define PDB_ANALYSIS_CLUSTERING_H
 
-#include <stdint.h>
+#include "model/std.h"
 
 struct arena;
 

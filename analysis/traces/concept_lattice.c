@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/traces/concept_lattice.h"
 #include "model/arena.h"
 #include "model/error.h"
@@ -38,18 +34,15 @@ static uint32_t add_concept(struct building *b, const uint64_t *intent)
 {
 	size_t size = b->context->num_words * sizeof(*intent);
 
-	b->concepts = arena_grow(b->arena, b->concepts, b->num, &b->capacity, sizeof(*b->concepts));
-	b->concepts[b->num] = (struct concept){
+	*ARENA_PUSH(b->arena, b->concepts, b->num, b->capacity) = (struct concept){
 		.intent = memcpy(arena_alloc(b->arena, size), intent, size),
 	};
-	return (uint32_t)b->num++;
+	return (uint32_t)b->num - 1;
 }
 
 static void add_parent(const struct building *b, struct concept *c, uint32_t parent)
 {
-	c->parents = arena_grow(b->arena, c->parents, c->num_parents, &c->parents_capacity,
-				sizeof(*c->parents));
-	c->parents[c->num_parents++] = parent;
+	*ARENA_PUSH(b->arena, c->parents, c->num_parents, c->parents_capacity) = parent;
 }
 
 static void remove_parent(struct concept *c, uint32_t parent)
@@ -103,10 +96,10 @@ static uint32_t add_intent(struct building *b, const uint64_t *intent, uint32_t 
 		uint32_t candidate = b->concepts[generator].parents[i];
 
 		if (!is_subset(b, b->concepts[candidate].intent, intent)) {
-			uint64_t *both = intersect(b, b->concepts[candidate].intent, intent);
+			uint64_t *both SCOPED(free) =
+				intersect(b, b->concepts[candidate].intent, intent);
 
 			candidate = add_intent(b, both, candidate);
-			free(both);
 		}
 		offer_parent(b, &parents, candidate);
 	}
@@ -187,9 +180,7 @@ static void find_extents(struct arena *arena, struct concept_lattice *lattice)
 			uint32_t at = stack[--num];
 			struct concept *c = &lattice->concepts[at];
 
-			c->extent = arena_grow(arena, c->extent, c->num_extent, &capacity[at],
-					       sizeof(*c->extent));
-			c->extent[c->num_extent++] = row;
+			*ARENA_PUSH(arena, c->extent, c->num_extent, capacity[at]) = row;
 			for (size_t p = 0; p < c->num_parents; p++) {
 				if (seen[c->parents[p]] == row + 1)
 					continue;

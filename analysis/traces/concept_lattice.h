@@ -7,9 +7,6 @@
 #ifndef PDB_ANALYSIS_CONCEPT_LATTICE_H
 #define PDB_ANALYSIS_CONCEPT_LATTICE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "analysis/traces/formal_context.h"
 
 struct pdb_error;

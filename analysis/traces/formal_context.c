@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "analysis/traces/formal_context.h"
 #include "model/arena.h"
 #include "model/blobs.h"

@@ -5,8 +5,7 @@
 #ifndef PDB_ANALYSIS_FORMAL_CONTEXT_H
 #define PDB_ANALYSIS_FORMAL_CONTEXT_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "model/std.h"
 
 struct arena;
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Words: L(i, j) is the length for the first i keys of a and the first j of b. Bit j of row i is 0
  * where L(i, j + 1) is L(i, j) + 1, else 1. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/traces/lcs.h"
 #include "model/sorted.h"
 #include "model/xalloc.h"
@@ -25,12 +22,7 @@ struct search {
 	size_t num;
 };
 
-static int compare_keys(const void *a, const void *b)
-{
-	const struct key *x = a, *y = b;
-
-	return SORTED_ORDER(x->key, y->key) ?: SORTED_ORDER(x->at, y->at);
-}
+SORTED_BY(compare_keys, struct key, key, at)
 
 /* b's keys and where they are; backwards, from its end. */
 static struct key *sort_keys(const struct side *b, int backwards)
@@ -69,9 +61,9 @@ static void next_row(const struct key *sorted, size_t num, uint64_t key, const u
 static void find_small(struct search *search, const struct side *a, const struct side *b)
 {
 	size_t words = b->num / 64 + 1, i = a->num, j = b->num, num = 0, end;
-	uint64_t *rows = xcalloc((a->num + 1) * words, sizeof(*rows));
-	uint64_t *same = xcalloc(words, sizeof(*same));
-	struct key *sorted = sort_keys(b, 0);
+	uint64_t *rows SCOPED(free) = xcalloc((a->num + 1) * words, sizeof(*rows));
+	uint64_t *same SCOPED(free) = xcalloc(words, sizeof(*same));
+	struct key *sorted SCOPED(free) = sort_keys(b, 0);
 
 	memset(rows, 0xff, words * sizeof(*rows));
 	for (size_t r = 0; r < a->num; r++)
@@ -93,9 +85,6 @@ static void find_small(struct search *search, const struct side *a, const struct
 								    (uint32_t)(b->begin + j)};
 		}
 	}
-	free(rows);
-	free(same);
-	free(sorted);
 }
 
 /* lengths[j], j to b->num: L(a->num, j), of both from their ends when backwards. */
@@ -103,8 +92,9 @@ static void find_lengths(const struct side *a, const struct side *b, int backwar
 			 uint32_t *lengths)
 {
 	size_t words = b->num / 64 + 1;
-	uint64_t *row = xcalloc(words, sizeof(*row)), *same = xcalloc(words, sizeof(*same));
-	struct key *sorted = sort_keys(b, backwards);
+	uint64_t *row SCOPED(free) = xcalloc(words, sizeof(*row));
+	uint64_t *same SCOPED(free) = xcalloc(words, sizeof(*same));
+	struct key *sorted SCOPED(free) = sort_keys(b, backwards);
 
 	memset(row, 0xff, words * sizeof(*row));
 	for (size_t i = 0; i < a->num; i++)
@@ -113,9 +103,6 @@ static void find_lengths(const struct side *a, const struct side *b, int backwar
 	lengths[0] = 0;
 	for (size_t j = 0; j < b->num; j++)
 		lengths[j + 1] = lengths[j] + !(row[j / 64] >> j % 64 & 1);
-	free(row);
-	free(same);
-	free(sorted);
 }
 
 static void find(struct search *search, struct side a, struct side b)

@@ -6,8 +6,7 @@
 #ifndef PDB_ANALYSIS_LCS_H
 #define PDB_ANALYSIS_LCS_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "model/std.h"
 
 struct lcs_match {
 	uint32_t a, b; /* indexes; both ascend */

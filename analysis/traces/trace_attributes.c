@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-
 #include "analysis/traces/trace_attributes.h"
 #include "model/arena.h"
 #include "model/sorted.h"
@@ -39,9 +37,8 @@ static void count(struct counting *c, enum attribute_kind kind, uint32_t symbol,
 
 	if (!(c->kinds & kind) || times == 0)
 		return;
-	counted->items = arena_grow(c->arena, counted->items, counted->num, &counted->capacity,
-				    sizeof(*counted->items));
-	counted->items[counted->num++] = (struct trace_attribute){kind, symbol, next, times};
+	*ARENA_PUSH(c->arena, counted->items, counted->num, counted->capacity) =
+		(struct trace_attribute){kind, symbol, next, times};
 }
 
 /* One body, all of its iterations; what it has inside of it is to be counted later. */
@@ -132,9 +129,8 @@ static void number_trace(struct arena *arena, struct trace_attributes *result,
 			bsearch(&counted->items[i], result->attributes, result->num_attributes,
 				sizeof(*found), compare_attributes);
 
-		result->numbers = arena_grow(arena, result->numbers, *num, capacity,
-					     sizeof(*result->numbers));
-		result->numbers[(*num)++] = (uint32_t)(found - result->attributes);
+		*ARENA_PUSH(arena, result->numbers, *num, *capacity) =
+			(uint32_t)(found - result->attributes);
 	}
 }
 

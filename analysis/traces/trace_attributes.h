@@ -5,9 +5,6 @@
 #ifndef PDB_ANALYSIS_TRACE_ATTRIBUTES_H
 #define PDB_ANALYSIS_TRACE_ATTRIBUTES_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "analysis/traces/trace_set.h"
 
 enum attribute_kind {

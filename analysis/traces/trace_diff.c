@@ -9,9 +9,6 @@
  * Where one side leaves a loop in the middle, as a rank that hangs does, the iteration in which it
  * does is aligned with the other side's next one. */
 #include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/traces/trace_diff.h"
 #include "analysis/traces/lcs.h"
@@ -62,9 +59,7 @@ static void collect_symbols(struct comparing *c)
 		for (size_t i = 0; i < num_row; i++) {
 			if (TRACE_IS_LOOP(row[i].symbol))
 				continue;
-			c->symbols = arena_grow(c->arena, c->symbols, num, &capacity,
-						sizeof(*c->symbols));
-			c->symbols[num++] = row[i].symbol;
+			*ARENA_PUSH(c->arena, c->symbols, num, capacity) = row[i].symbol;
 		}
 	}
 	c->num_symbols =
@@ -244,9 +239,7 @@ static void add_row(struct comparing *c, enum trace_diff_kind kind, unsigned int
 	static const struct trace_element nothing = {TRACE_NONE, 0};
 	struct trace_diff *diff = c->diff;
 
-	diff->rows =
-		arena_grow(c->arena, diff->rows, diff->num, &diff->capacity, sizeof(*diff->rows));
-	diff->rows[diff->num++] = (struct trace_diff_row){
+	*ARENA_PUSH(c->arena, diff->rows, diff->num, diff->capacity) = (struct trace_diff_row){
 		.kind = kind,
 		.depth = depth,
 		.left = left ? *left : nothing,

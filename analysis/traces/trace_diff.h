@@ -6,9 +6,6 @@
 #ifndef PDB_ANALYSIS_TRACE_DIFF_H
 #define PDB_ANALYSIS_TRACE_DIFF_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "analysis/traces/trace_set.h"
 
 enum trace_diff_kind {

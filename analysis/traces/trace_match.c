@@ -2,10 +2,6 @@
  * A site is a call in a function: its line and what is called. Sites of one function are a
  * group. First all sites of both runs are collected, then those of each group get common numbers,
  * then a call path is the sequence of its sites' numbers. */
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/traces/trace_match.h"
 #include "analysis/traces/lcs.h"
 #include "model/blobs.h"
@@ -77,9 +73,7 @@ static void take_frames(struct matching *m, const struct job *job, uint32_t path
 
 		if (!module || module->kind != MODULE_PROGRAM)
 			continue;
-		m->frames = arena_grow(m->arena, m->frames, m->num_frames, &m->frames_capacity,
-				       sizeof(*m->frames));
-		m->frames[m->num_frames++] = path;
+		*ARENA_PUSH(m->arena, m->frames, m->num_frames, m->frames_capacity) = path;
 	}
 	for (size_t i = 0; i < m->num_frames / 2; i++) {
 		uint32_t frame = m->frames[i];
@@ -101,8 +95,7 @@ static uint32_t intern_site(struct matching *m, uint32_t run, uint32_t node, uin
 
 	if (index < m->num_sites)
 		return index;
-	m->sites = arena_grow(m->arena, m->sites, m->num_sites, &m->capacity, sizeof(*m->sites));
-	m->sites[m->num_sites++] = (struct site){
+	*ARENA_PUSH(m->arena, m->sites, m->num_sites, m->capacity) = (struct site){
 		.run = run,
 		.group = intern_function(m, name, module),
 		.line = name->line,
@@ -143,23 +136,9 @@ static void collect_sites(struct matching *m, uint32_t run)
 	}
 }
 
-static int compare_sites(const void *a, const void *b)
-{
-	const struct site *x = a, *y = b;
+SORTED_BY(compare_sites, struct site, group, run, line, callee, offset, index)
 
-	return SORTED_ORDER(x->group, y->group) ?: SORTED_ORDER(x->run, y->run)
-						?: SORTED_ORDER(x->line, y->line)
-						?: SORTED_ORDER(x->callee, y->callee)
-						?: SORTED_ORDER(x->offset, y->offset)
-						?: SORTED_ORDER(x->index, y->index);
-}
-
-static int compare_indexes(const void *a, const void *b)
-{
-	const struct site *x = a, *y = b;
-
-	return SORTED_ORDER(x->index, y->index);
-}
+SORTED_BY(compare_indexes, struct site, index)
 
 /* The sites of one function in two runs, each by line, then by what is called. */
 struct group {

@@ -7,10 +7,8 @@
 #ifndef PDB_ANALYSIS_TRACE_MATCH_H
 #define PDB_ANALYSIS_TRACE_MATCH_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "model/job/traces.h"
+#include "model/std.h"
 
 /* How much of a call's place makes it another one. */
 enum trace_detail {

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-
 #include "analysis/traces/trace_runs.h"
 #include "model/job/callpath.h"
 #include "model/arena.h"

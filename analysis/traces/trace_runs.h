@@ -4,9 +4,6 @@
 #define PDB_ANALYSIS_TRACE_RUNS_H
 
 #include <regex.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "analysis/traces/trace_match.h"
 #include "analysis/traces/trace_set.h"

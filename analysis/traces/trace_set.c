@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-
 #include "analysis/traces/trace_set.h"
 #include "model/arena.h"
 #include "model/blobs.h"
@@ -61,9 +59,7 @@ static uint32_t intern(struct trace_set *set, const struct row *row)
 
 	if (body < set->num_bodies)
 		return body;
-	set->lengths = arena_grow(set->arena, set->lengths, set->num_bodies, &set->lengths_capacity,
-				  sizeof(*set->lengths));
-	set->lengths[set->num_bodies++] = 0;
+	*ARENA_PUSH(set->arena, set->lengths, set->num_bodies, set->lengths_capacity) = 0;
 	for (size_t i = 0; i < row->num; i++)
 		set->lengths[body] +=
 			row->elements[i].count * trace_set_length(set, row->elements[i].symbol);
@@ -79,8 +75,7 @@ static void append(struct row *row, struct trace_element e)
 		last->count += e.count;
 		return;
 	}
-	row->elements = xgrow(row->elements, row->num, &row->capacity, sizeof(e));
-	row->elements[row->num++] = e;
+	*XPUSH(row->elements, row->num, row->capacity) = e;
 }
 
 /* meanings: the element that a body of the trace is in the set; TRACE_NONE: nothing. */
@@ -111,7 +106,8 @@ static void map_row(struct row *row, const struct trace_element *elements, size_
 
 size_t trace_set_add(struct trace_set *set, const struct trace *trace, const uint32_t *symbols)
 {
-	struct trace_element *meanings = xcalloc(trace->num_bodies + 1, sizeof(*meanings));
+	struct trace_element *meanings SCOPED(free) =
+		xcalloc(trace->num_bodies + 1, sizeof(*meanings));
 	struct row row = {.num = 0};
 
 	for (size_t i = 0; i < trace->num_bodies; i++) {
@@ -125,10 +121,8 @@ size_t trace_set_add(struct trace_set *set, const struct trace *trace, const uin
 				row.num ? TRACE_LOOP | intern(set, &row) : TRACE_NONE, 1};
 	}
 	map_row(&row, trace->sequence, trace->num, symbols, meanings);
-	set->roots = arena_grow(set->arena, set->roots, set->num_traces, &set->traces_capacity,
-				sizeof(*set->roots));
-	set->roots[set->num_traces] = intern(set, &row);
+	*ARENA_PUSH(set->arena, set->roots, set->num_traces, set->traces_capacity) =
+		intern(set, &row);
 	free(row.elements);
-	free(meanings);
-	return set->num_traces++;
+	return set->num_traces - 1;
 }

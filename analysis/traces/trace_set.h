@@ -4,9 +4,7 @@
 #ifndef PDB_ANALYSIS_TRACE_SET_H
 #define PDB_ANALYSIS_TRACE_SET_H
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "model/std.h"
 #include "model/trace/trace.h"
 
 struct arena;

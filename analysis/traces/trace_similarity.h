@@ -4,9 +4,6 @@
 #ifndef PDB_ANALYSIS_TRACE_SIMILARITY_H
 #define PDB_ANALYSIS_TRACE_SIMILARITY_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "analysis/traces/clustering.h"
 #include "analysis/traces/formal_context.h"
 #include "analysis/traces/trace_attributes.h"

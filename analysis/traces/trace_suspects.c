@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
-#include <stdlib.h>
 
 #include "analysis/traces/trace_suspects.h"
 #include "analysis/traces/trace_similarity.h"
@@ -124,7 +123,7 @@ static struct trace_aspect look(struct arena *arena, const struct trace_suspects
 {
 	struct trace_aspect aspect = {.kind = kind, .frequency = frequency};
 	/* Matrices are large, and there are several aspects. */
-	struct arena *scratch = arena_create();
+	struct arena *scratch SCOPED(arena) = arena_create();
 	struct trace_similarity *similarity =
 		trace_similarity_create(scratch, runs->set, kind, frequency);
 	size_t num = suspects->num_pairs;
@@ -143,7 +142,6 @@ static struct trace_aspect look(struct arena *arena, const struct trace_suspects
 	for (size_t i = 0; i < num && kind == ATTRIBUTE_END; i++)
 		aspect.suspects[i].own = 0;
 	aspect.is_silent = aspect.suspects[0].change == 0;
-	arena_destroy(scratch);
 	return aspect;
 }
 

@@ -4,10 +4,6 @@
 #ifndef PDB_ANALYSIS_TRACE_SUSPECTS_H
 #define PDB_ANALYSIS_TRACE_SUSPECTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "analysis/traces/trace_runs.h"
 #include "analysis/traces/trace_similarity.h"
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/thresholds.h"
 #include "analysis/verdict/departure.h"
 
 #include <stdlib.h>
 
 #include "model/xalloc.h"
-
-/* A lane with more steps than that to something new, where many new things come, has no course. */
-enum { MAX_ODD_STEPS = 32 };
 
 /* A call of a lane, and the moment before it. What the lane did from then on is not before. */
 struct step {
@@ -104,7 +102,7 @@ static void find_usual(const struct call_contexts *c, const struct step *step,
 			ret->num_usual = counts[k];
 			ret->usual = c->kinds[k];
 		}
-		*num_seldom_ret += counts[k] > 0 && counts[k] < DEPARTURE_SELDOM;
+		*num_seldom_ret += counts[k] > 0 && counts[k] < thresholds.course_seldom;
 	}
 	free(counts);
 }
@@ -121,7 +119,7 @@ static bool is_departure(const struct call_contexts *c, const struct step *step,
 	if (memory > CALL_CONTEXT_MEMORY)
 		return false;
 	range = call_contexts_find_alike(c, step->moment, memory);
-	if (range.end - range.first <= DEPARTURE_OFTEN)
+	if (range.end - range.first <= thresholds.course_often)
 		return false;
 	*ret = (struct departure){.since = step->end - 1 - step->moment,
 				  .last = c->kinds[c->calls[step->moment]],
@@ -129,7 +127,7 @@ static bool is_departure(const struct call_contexts *c, const struct step *step,
 				  .num_memory = memory};
 	ret->num_times = count_before(c, step, &range, &ret->num_own);
 	num_others = c->num_lanes > 1 ? ret->num_times - ret->num_own : ret->num_times;
-	if (num_others < DEPARTURE_OFTEN || ret->num_own < DEPARTURE_OWN ||
+	if (num_others < thresholds.course_often || ret->num_own < thresholds.course_own ||
 	    (memory > 1 && expected_times(c, step, memory - 1, ret->num_times) < expected))
 		return false;
 	find_usual(c, step, &range, ret, &num_seldom);
@@ -141,10 +139,10 @@ enum course departure_find(const struct call_contexts *c, size_t lane,
 			   const struct departure_limits *limits, struct departure *ret)
 {
 	uint32_t first = c->first[lane], end = c->first[lane + 1];
-	size_t looked = 2 * limits->window + DEPARTURE_CLEAN, num = end - first, kept = 0;
+	size_t looked = 2 * limits->window + thresholds.course_kept, num = end - first, kept = 0;
 	size_t num_departures = 0, num_late = 0, num_odd = 0;
 
-	if (num < DEPARTURE_MIN_CALLS)
+	if (num < thresholds.course_calls)
 		return COURSE_UNKNOWN;
 	/* The first of all has no call before it. */
 	if (looked > num - 1)
@@ -156,18 +154,18 @@ enum course departure_find(const struct call_contexts *c, size_t lane,
 
 		if (!is_departure(c, &step, limits->expected, &departure, &is_odd)) {
 			num_odd += is_odd;
-			if (num_odd > MAX_ODD_STEPS)
+			if (num_odd > thresholds.course_odd)
 				return COURSE_UNKNOWN;
 			continue;
 		}
 		if (departure.since < limits->window &&
-		    kept >= departure.since + 1 + DEPARTURE_CLEAN &&
+		    kept >= departure.since + 1 + thresholds.course_kept &&
 		    (!limits->is_only || num_departures == 0)) {
 			*ret = departure;
 			return COURSE_LEFT;
 		}
 		num_departures++;
-		num_late += departure.since < limits->window + DEPARTURE_CLEAN;
+		num_late += departure.since < limits->window + thresholds.course_kept;
 		kept = 0;
 	}
 	return num_late > 0 || (limits->is_only && num_departures > 0) ? COURSE_UNKNOWN

@@ -16,15 +16,7 @@
 #include <stdbool.h>
 #include "analysis/verdict/call_contexts.h"
 
-enum {
-	DEPARTURE_MIN_CALLS = 512,  /* of fewer nobody knows what is usual */
-	DEPARTURE_MAX_CALLS = 4096, /* the last ones are looked at */
-	/* so many calls, and as many as since then, it must have kept its course before */
-	DEPARTURE_CLEAN = 64,
-	DEPARTURE_OFTEN = 20, /* times that others, or itself if alone, must have come by there */
-	DEPARTURE_OWN = 5,    /* times that it must have done so itself */
-	DEPARTURE_SELDOM = 4, /* what followed more seldom may be the first of many kinds */
-};
+enum { DEPARTURE_MAX_CALLS = 4096 }; /* the last ones are looked at */
 
 enum course {
 	COURSE_KEPT,

@@ -17,14 +17,6 @@ static uint32_t role_of(const struct judge *j, const struct actor *actor)
 	return 0;
 }
 
-/* Of a rank without a recorder it is not known. */
-static const struct stay_judgement unknown_stay = {
-	.basis = STAY_BY_ELSEWHERE,
-	.is_new = true,
-	.hang_ns = VERDICT_HANG_NEW_NS,
-	.end_ns = UINT64_MAX,
-};
-
 static void find_fact(struct judge *j, const struct stays *stays, size_t i)
 {
 	const struct actor *actor = &j->actors[i];
@@ -32,7 +24,13 @@ static void find_fact(struct judge *j, const struct stays *stays, size_t i)
 
 	fact->stay_ns = actor->stay_ns;
 	fact->role = role_of(j, actor);
-	fact->usual = unknown_stay;
+	/* Of a rank without a recorder it is not known. */
+	fact->usual = (struct stay_judgement){
+		.basis = STAY_BY_ELSEWHERE,
+		.is_new = true,
+		.hang_ns = thresholds.new_ns,
+		.end_ns = UINT64_MAX,
+	};
 	if (actor->activity == ACTIVITY_ENDED)
 		return;
 	fact->is_static = actor->activity != ACTIVITY_MOVES;
@@ -137,6 +135,26 @@ static const struct rule {
 #undef RULE
 };
 
+static void find_certainty(struct judge *j)
+{
+	struct verdict *verdict = j->verdict;
+
+	if (verdict->doubt && verdict->is_read && verdict->need)
+		verdict_doubt(j, DOUBT_WHO_SENDS);
+	if (verdict->doubt && verdict->witness.kind == WITNESS_SKIPPED)
+		verdict_doubt(j, DOUBT_PLACES);
+	switch (verdict->kind) {
+	case VERDICT_NONE:
+	case VERDICT_UNKNOWN:
+	case VERDICT_LEAST:
+	case VERDICT_UNDECIDED:
+		verdict->certainty = VERDICT_POSSIBLE;
+		break;
+	default:
+		verdict->certainty = verdict->doubt ? VERDICT_LIKELY : VERDICT_CERTAIN;
+	}
+}
+
 static void judge(struct judge *j)
 {
 	struct verdict *verdict = j->verdict;
@@ -153,6 +171,7 @@ static void judge(struct judge *j)
 		verdict_find_awaited(j);
 		verdict->is_hang = false;
 	}
+	find_certainty(j);
 }
 
 static struct verdict *make_verdict(void)
@@ -168,12 +187,6 @@ static struct verdict *make_verdict(void)
 		.awaited = rankset_in(arena, rankset_create()),
 		.apart = rankset_in(arena, rankset_create()),
 		.compared = rankset_in(arena, rankset_create()),
-		.which = WAITFOR_NONE,
-		.actor = WAITFOR_NONE,
-		.need = WAITFOR_NONE,
-		.novel = UINT32_MAX,
-		.novel_rank = -1,
-		.skipped = WAITFOR_NONE,
 	};
 	return verdict;
 }
@@ -219,14 +232,18 @@ struct verdict *verdict_create(const struct verdict_input *input)
 
 int verdict_longer_look(const struct verdict *verdict)
 {
-	/* What is on its way has arrived after 3 s; many phases of programs end within 5 s. */
-	enum { ARRIVED_MS = 3100, COMPUTED_MS = 5100 };
-
 	if (verdict->is_hang)
 		return 0;
 	if (verdict->kind == VERDICT_COMPUTATION && verdict->basis == VERDICT_BY_STACKS)
-		return COMPUTED_MS;
-	return verdict->is_read && !verdict->is_stuck ? ARRIVED_MS : 0;
+		return thresholds.computed_ms;
+	return verdict->is_read ? thresholds.arrived_ms : 0;
+}
+
+bool verdict_may_be_slow(const struct verdict *verdict)
+{
+	return verdict->kind == VERDICT_COMPUTATION && verdict->basis == VERDICT_BY_STACKS &&
+	       !verdict->is_hang &&
+	       (verdict->stay_ns < thresholds.new_ns || !rankset_is_empty(verdict->moving));
 }
 
 bool verdict_may_be_hang(const struct verdict *verdict)

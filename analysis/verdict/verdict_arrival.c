@@ -25,69 +25,65 @@ static uint64_t sender_stay(const struct judge *j, int rank)
 }
 
 /* How long both ends have stood still; 0: it may be on its way. */
-static uint64_t overdue_ns(const struct judge *j, uint32_t l, const struct waitfor_need *need)
+static uint64_t overdue_ns(const struct judge *j, const struct waitfor_need *need)
 {
 	uint64_t stay_ns;
 
-	if (!need->is_sent || need->peer < 0 || !j->facts[l].is_waiting)
+	if (!need->is_sent || need->peer < 0 || !j->facts[need->actor].is_waiting)
 		return 0;
 	stay_ns = sender_stay(j, need->peer);
-	verdict_shorten(j, l, &stay_ns);
-	return stay_ns >= VERDICT_ACCUSE_NS ? stay_ns : 0;
+	verdict_shorten(j, need->actor, &stay_ns);
+	return stay_ns >= thresholds.accuse_ns ? stay_ns : 0;
 }
 
 /* Other ranks' messages may be lost as well: all ends are named, and one message is told. */
 struct overdue {
 	struct rankset *ends;
-	uint32_t actor;
 	const struct waitfor_need *need; /* the one that is overdue for longest */
 	uint64_t stay_ns;
 };
 
-static void add_overdue(const struct judge *j, uint32_t l, struct overdue *found)
+static void add_overdue(const struct judge *j, const struct waitfor_need *need,
+			struct overdue *found)
 {
-	for (const struct waitfor_need *need = NULL;
-	     (need = waitfor_next_need(j->waitfor, l, need));) {
-		uint64_t stay_ns = overdue_ns(j, l, need);
+	uint64_t stay_ns = overdue_ns(j, need);
 
-		if (stay_ns == 0)
-			continue;
-		rankset_add(found->ends, j->actors[l].rank);
-		rankset_add(found->ends, need->peer);
-		if (found->need && stay_ns <= found->stay_ns)
-			continue;
-		found->actor = l;
-		found->need = need;
-		found->stay_ns = stay_ns;
-	}
+	if (stay_ns == 0)
+		return;
+	rankset_add(found->ends, j->actors[need->actor].rank);
+	rankset_add(found->ends, need->peer);
+	if (found->need && stay_ns <= found->stay_ns)
+		return;
+	found->need = need;
+	found->stay_ns = stay_ns;
 }
 
 static bool tell(struct judge *j, const struct overdue *found)
 {
 	struct verdict *verdict = j->verdict;
-	bool is_long = found->stay_ns >= VERDICT_HANG_NEW_NS;
+	bool is_long = found->stay_ns >= thresholds.new_ns;
 
-	if (!found->need || !verdict_is_unusual(j, found->actor))
+	if (!found->need || !verdict_is_unusual(j, found->need->actor))
 		return false;
-	verdict_accuse(j, found->ends, VERDICT_LOST, found->stay_ns);
-	verdict->witness = WITNESS_NOT_ARRIVED;
-	verdict->actor = found->actor;
-	verdict->need = (uint32_t)(found->need - j->waitfor->needs);
+	verdict_lose(j, found->stay_ns, found->ends, found->need, WITNESS_NOT_ARRIVED);
 	verdict->is_hang = is_long;
 	/* Only where the libraries at both ends count it is it known that one has sent it. */
-	verdict->is_likely =
-		!is_long || waitfor_way_between(j->waitfor, found->need->peer,
-						j->actors[found->actor].rank) != WAITFOR_ON_ITS_WAY;
-	verdict->is_stuck = !verdict->is_likely;
+	verdict->is_final = is_long && waitfor_way_between(j->waitfor, found->need->peer,
+							   j->actors[found->need->actor].rank) ==
+					       WAITFOR_ON_ITS_WAY;
+	if (!verdict->is_final)
+		verdict_doubt(j, is_long ? DOUBT_NOT_SHOWN : DOUBT_ON_ITS_WAY);
 	return true;
 }
 
-bool verdict_find_not_arrived_of(struct judge *j, const struct waitfor_deadlock *deadlock)
+bool verdict_find_not_arrived_of(struct judge *j, const struct stuck *stuck, int how)
 {
 	struct overdue found = {.ends = rankset_in(j->arena, rankset_create())};
+	const struct waitfor_need *need = NULL;
 
-	for (size_t i = 0; i < deadlock->num_actors; i++)
-		add_overdue(j, deadlock->actors[i], &found);
+	(void)how;
+	while ((need = waitfor_next_need_of(j->waitfor, stuck->deadlock, need)))
+		add_overdue(j, need, &found);
 	return tell(j, &found);
 }
 
@@ -95,7 +91,7 @@ bool verdict_find_not_arrived(struct judge *j)
 {
 	struct overdue found = {.ends = rankset_in(j->arena, rankset_create())};
 
-	for (uint32_t l = 0; j->waitfor && l < j->waitfor->num_actors; l++)
-		add_overdue(j, l, &found);
+	for (size_t n = 0; j->waitfor && n < j->waitfor->num_needs; n++)
+		add_overdue(j, &j->waitfor->needs[n], &found);
 	return tell(j, &found);
 }

@@ -154,20 +154,25 @@ void verdict_accuse(struct judge *j, const struct rankset *ranks, enum verdict_k
 	verdict_weigh(j);
 	verdict_name_culprits(j, kind);
 	j->verdict->stay_ns = stay_ns;
-	j->verdict->is_hang = j->verdict->is_stuck = true;
+	j->verdict->is_hang = j->verdict->is_final = true;
 }
 
-void verdict_lose(struct judge *j, uint64_t stay_ns, const struct rankset *ranks, uint32_t which,
-		  uint32_t lane, uint32_t need)
+void verdict_accuse_stuck(struct judge *j, const struct stuck *stuck, const struct rankset *ranks)
+{
+	verdict_accuse(j, ranks, VERDICT_DEADLOCK, stuck->stay_ns);
+	j->verdict->deadlock = stuck->deadlock;
+}
+
+void verdict_lose(struct judge *j, uint64_t stay_ns, const struct rankset *ranks,
+		  const struct waitfor_need *need, enum verdict_witness_kind witness)
 {
 	verdict_accuse(j, ranks, VERDICT_LOST, stay_ns);
-	j->verdict->which = which;
-	j->verdict->witness = WITNESS_LOST;
-	j->verdict->actor = lane;
 	j->verdict->need = need;
+	j->verdict->witness.kind = witness;
 }
 
-void verdict_add_ended(struct judge *j)
+void verdict_doubt(struct judge *j, enum verdict_doubt doubt)
 {
-	rankset_add_set(j->verdict->culprits, j->evidence->ended);
+	if (j->verdict->doubt == DOUBT_NONE || doubt < j->verdict->doubt)
+		j->verdict->doubt = doubt;
 }

@@ -6,60 +6,33 @@
 /* What MPI_Init_thread provides at most, in all MPI libraries. */
 enum { THREAD_MULTIPLE = 3 };
 
-/* The ranks that are looked at. */
-struct stuck {
-	const struct waitfor_deadlock *deadlock;
-	uint32_t which; /* in waitfor->deadlocks */
-	uint64_t stay_ns;
-};
-
-static void accuse(struct judge *j, const struct stuck *stuck, const struct rankset *ranks)
-{
-	verdict_accuse(j, ranks, VERDICT_DEADLOCK, stuck->stay_ns);
-	j->verdict->which = stuck->which;
-}
-
 /* ---- A message that was not sent ---- */
 
 /* How many messages and tokens of the rank others of the deadlock wait for, and the first. */
 static size_t find_owed(const struct judge *j, const struct waitfor_deadlock *deadlock, int rank,
-			uint32_t *lane_ret, uint32_t *need_ret)
+			const struct waitfor_need **ret)
 {
-	const struct waitfor *w = j->waitfor;
 	const struct waitfor_need *need = NULL;
 	size_t num = 0;
 
-	for (size_t i = 0; i < deadlock->num_actors; i++)
-		while ((need = waitfor_next_need(w, deadlock->actors[i], need))) {
-			if ((need->kind != WAITFOR_MESSAGE && need->kind != WAITFOR_TOKEN) ||
-			    !need->is_certain || need->peer != rank || num++ > 0)
-				continue;
-			*lane_ret = deadlock->actors[i];
-			*need_ret = (uint32_t)(need - w->needs);
-		}
+	while ((need = waitfor_next_need_of(j->waitfor, deadlock, need)))
+		if ((need->kind == WAITFOR_MESSAGE || need->kind == WAITFOR_TOKEN) &&
+		    need->is_certain && need->peer == rank && num++ == 0)
+			*ret = need;
 	return num;
-}
-
-/* Does it wait for a message itself? Then what it owes may be to come after that. */
-static bool waits_for_message(const struct waitfor *w, uint32_t l)
-{
-	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, l, need));)
-		if (need->kind == WAITFOR_MESSAGE)
-			return true;
-	return false;
 }
 
 /* Ranks have not sent what others of the deadlock wait for. */
 static bool find_senders(struct judge *j, const struct stuck *stuck, int which)
 {
-	uint32_t lane, need;
+	const struct waitfor_need *need;
 	const struct rankset *ranks =
-		verdict_find_senders(j, stuck->deadlock, (enum verdict_senders)which, &lane, &need);
+		verdict_find_senders(j, stuck->deadlock, (enum verdict_senders)which, &need);
 
 	if (!ranks)
 		return false;
-	verdict_lose(j, stuck->stay_ns, ranks, WAITFOR_NONE, lane, need);
-	j->verdict->is_likely = true;
+	verdict_lose(j, stuck->stay_ns, ranks, need, WITNESS_LOST);
+	verdict_doubt(j, DOUBT_ORDER);
 	return true;
 }
 
@@ -67,8 +40,8 @@ static bool find_senders(struct judge *j, const struct stuck *stuck, int which)
 static bool are_others_to_blame(const struct judge *j, const struct waitfor_deadlock *deadlock,
 				enum verdict_senders which, uint32_t actor)
 {
-	uint32_t lane, need;
-	const struct rankset *senders = verdict_find_senders(j, deadlock, which, &lane, &need);
+	const struct waitfor_need *need;
+	const struct rankset *senders = verdict_find_senders(j, deadlock, which, &need);
 
 	return senders && !rankset_contains(senders, j->actors[actor].rank);
 }
@@ -86,7 +59,7 @@ static bool is_send(const struct judge *j, uint32_t state)
 struct suspect {
 	uint32_t actor; /* WAITFOR_NONE: there is none */
 	bool is_owed;
-	uint32_t waiting, need; /* lane that waits for it, and for what */
+	const struct waitfor_need *need; /* for that */
 };
 
 /* Those whose main thread, or another, waits outside MPI for a thread of its process: where it has
@@ -101,10 +74,12 @@ static bool add_waits_for_threads(const struct judge *j, const struct waitfor_de
 
 		const struct waitfor_need *need =
 			waitfor_next_need(j->waitfor, deadlock->actors[i], NULL);
+		/* Without a recorder the rank is where the awaited thread is. */
+		bool is_outside = actor->lane ? actor->activity == ACTIVITY_COMPUTING
+					      : actor->stack->awaited != NULL;
 
 		/* Workers that have nothing to do are no exception. */
-		if (actor->activity != ACTIVITY_COMPUTING ||
-		    (!actor->is_main && need && need->tag == 2))
+		if (!is_outside || (!actor->is_main && need && need->tag == 2))
 			continue;
 		rankset_add(ranks, actor->rank);
 		has_some = true;
@@ -119,10 +94,9 @@ static void accuse_suspect(struct judge *j, const struct stuck *stuck,
 
 	rankset_add(ranks, j->actors[suspect->actor].rank);
 	if (!add_waits_for_threads(j, stuck->deadlock, ranks) && suspect->is_owed)
-		verdict_lose(j, stuck->stay_ns, ranks, WAITFOR_NONE, suspect->waiting,
-			     suspect->need);
+		verdict_lose(j, stuck->stay_ns, ranks, suspect->need, WITNESS_LOST);
 	else
-		accuse(j, stuck, ranks);
+		verdict_accuse_stuck(j, stuck, ranks);
 }
 
 /* The first of the deadlock that has left its course; owed is a message that it left out, if just
@@ -139,11 +113,10 @@ static bool find_first_departed(struct judge *j, const struct waitfor_deadlock *
 	if (departure->since > 0 ? are_others_to_blame(j, deadlock, VERDICT_SENDERS_ANY, ret->actor)
 				 : *num_later_ret > 0)
 		return false;
-	ret->is_owed =
-		is_send(j, departure->usual) &&
-		find_owed(j, deadlock, j->actors[ret->actor].rank, &ret->waiting, &ret->need) == 1;
+	ret->is_owed = is_send(j, departure->usual) &&
+		       find_owed(j, deadlock, j->actors[ret->actor].rank, &ret->need) == 1;
 	return ret->is_owed ||
-	       (evidence == DEPARTED_STRONG && departure->since < DEPARTED_JUST_NOW);
+	       (evidence == DEPARTED_STRONG && departure->since < thresholds.course_just_now);
 }
 
 /* One of them has left its course, before any other: that is where it went wrong. */
@@ -194,104 +167,36 @@ static bool find_novel(struct judge *j, const struct stuck *stuck, int how)
 	    (!stands_after(j, suspect.actor, transition) &&
 	     are_others_to_blame(j, deadlock, VERDICT_SENDERS_ANY, suspect.actor)))
 		return false;
-	suspect.is_owed = !waits_for_message(j->waitfor, suspect.actor) &&
-			  find_owed(j, deadlock, j->actors[suspect.actor].rank, &suspect.waiting,
-				    &suspect.need) > 0;
+	/* If it waits for a message itself, what it owes may be to come after that. */
+	suspect.is_owed = !(waitfor_kinds_of(j->waitfor, suspect.actor) & 1U << WAITFOR_MESSAGE) &&
+			  find_owed(j, deadlock, j->actors[suspect.actor].rank, &suspect.need) > 0;
 	accuse_suspect(j, stuck, &suspect);
 	verdict_set_novel(j, suspect.actor, transition);
 	return true;
-}
-
-/* Ranks have left out a collective that others of the deadlock wait in. */
-static bool find_skipped(struct judge *j, const struct stuck *stuck, int is_sure_only)
-{
-	bool is_likely;
-	uint32_t collective;
-	const struct rankset *ranks =
-		verdict_find_skipped(j, stuck->deadlock, is_sure_only, &collective, &is_likely);
-
-	if (!ranks)
-		return false;
-	accuse(j, stuck, ranks);
-	j->verdict->skipped = collective;
-	j->verdict->is_likely = is_likely;
-	return true;
-}
-
-/* By what MPI libraries hold somebody has left something out. */
-static bool find_read(struct judge *j, const struct stuck *stuck, int how)
-{
-	struct verdict_read read;
-
-	(void)how;
-	if (!verdict_find_read(j, stuck->deadlock, &read))
-		return false;
-	if (read.witness == WITNESS_LOST) {
-		verdict_lose(j, stuck->stay_ns, read.ranks, WAITFOR_NONE, read.actor, read.need);
-	} else {
-		accuse(j, stuck, read.ranks);
-		j->verdict->witness = read.witness;
-		j->verdict->actor = read.actor;
-		j->verdict->need = read.need;
-	}
-	j->verdict->is_likely = true;
-	return true;
-}
-
-/* What was sent and has not arrived comes first: the rest follows from it. */
-static bool find_not_arrived(struct judge *j, const struct stuck *stuck, int how)
-{
-	(void)how;
-	return verdict_find_not_arrived_of(j, stuck->deadlock);
-}
-
-/* ---- What goes by messages and requests alone ---- */
-
-static bool find_slip(struct judge *j, const struct stuck *stuck, int is_wanted_close)
-{
-	return verdict_find_slip(j, stuck->deadlock, stuck->stay_ns, is_wanted_close);
-}
-
-static bool find_receiver(struct judge *j, const struct stuck *stuck, int how)
-{
-	(void)how;
-	return verdict_find_receiver(j, stuck->deadlock, stuck->stay_ns);
-}
-
-static bool find_wrong_group(struct judge *j, const struct stuck *stuck, int how)
-{
-	(void)how;
-	return verdict_find_wrong_group(j, stuck->deadlock, stuck->stay_ns);
-}
-
-static bool find_unstarted(struct judge *j, const struct stuck *stuck, int how)
-{
-	(void)how;
-	return verdict_find_unstarted(j, stuck->deadlock, stuck->stay_ns);
 }
 
 /* ---- Deadlocks ---- */
 
 /* What is tried, in this order. */
 static const struct rule {
-	bool (*find)(struct judge *j, const struct stuck *stuck, int how);
+	deadlock_rule *find;
 	int how;
 	bool is_for_polling; /* tells also of ranks that poll for each other */
 } rules[] = {
-	{find_not_arrived, 0, false},
-	{find_slip, true, false},
+	{verdict_find_not_arrived_of, 0, false},
+	{verdict_find_slip, true, false},
 	{find_senders, VERDICT_SENDERS_BY_MESSAGES, false},
-	{find_slip, false, false},
-	{find_skipped, true, false},
+	{verdict_find_slip, false, false},
+	{verdict_find_skipped, true, false},
 	{find_novel, 0, false},
 	{find_departed, DEPARTED_STRONG, true},
 	{find_departed, DEPARTED_WEAK, true},
-	{find_unstarted, 0, true},
-	{find_skipped, false, true},
-	{find_receiver, 0, true},
-	{find_wrong_group, 0, true},
+	{verdict_find_unstarted, 0, true},
+	{verdict_find_skipped, false, true},
+	{verdict_find_receiver, 0, true},
+	{verdict_find_wrong_group, 0, true},
 	{find_senders, VERDICT_SENDERS_ALL, true},
-	{find_read, 0, false},
+	{verdict_find_read, 0, false},
 };
 
 static bool try_rules(struct judge *j, const struct stuck *stuck, bool are_polling)
@@ -301,6 +206,13 @@ static bool try_rules(struct judge *j, const struct stuck *stuck, bool are_polli
 		    rules[i].find(j, stuck, rules[i].how))
 			return true;
 	return false;
+}
+
+/* A thread that has not called MPI so far, or a message that was not counted, may end it. */
+static void hope_for_helpers(struct judge *j)
+{
+	verdict_doubt(j, j->verdict->is_read ? DOUBT_UNCOUNTED : DOUBT_THREAD);
+	j->verdict->is_final = false;
 }
 
 /* Where any thread may call MPI, one that never did may come to help. */
@@ -360,10 +272,9 @@ static bool has_read(const struct judge *j, const struct waitfor_deadlock *deadl
 {
 	const struct waitfor_need *need = NULL;
 
-	for (size_t i = 0; i < deadlock->num_actors; i++)
-		while ((need = waitfor_next_need(j->waitfor, deadlock->actors[i], need)))
-			if (need->is_read)
-				return true;
+	while ((need = waitfor_next_need_of(j->waitfor, deadlock, need)))
+		if (need->is_read)
+			return true;
 	return false;
 }
 
@@ -375,38 +286,35 @@ static bool is_small(const struct judge *j, const struct waitfor_deadlock *deadl
 	return num <= 2 || 4 * num <= j->evidence->num_ranks;
 }
 
-static bool judge_deadlock(struct judge *j, uint32_t d)
+static bool judge_deadlock(struct judge *j, const struct waitfor_deadlock *deadlock)
 {
-	const struct waitfor_deadlock *deadlock = &j->waitfor->deadlocks[d];
-	struct stuck stuck = {deadlock, d, deadlock_stay(j, deadlock)};
+	const struct stuck stuck = {deadlock, deadlock_stay(j, deadlock)};
 	bool has_helpers = may_have_helpers(j, deadlock);
 
 	if (is_recorded(j, deadlock) &&
-	    stuck.stay_ns < (has_helpers ? VERDICT_HANG_NEW_NS : VERDICT_ACCUSE_NS))
+	    stuck.stay_ns < (has_helpers ? thresholds.new_ns : thresholds.accuse_ns))
 		return false;
 	j->verdict->is_read = has_read(j, deadlock);
 	if (!try_rules(j, &stuck, false)) {
 		/* So many may wait for each other for a moment: if somebody computes or moves, that
 		 * tells more. */
 		if (!deadlock->is_sure && !is_small(j, deadlock)) {
-			j->verdict->which = d;
+			j->verdict->deadlock = deadlock;
 			return false;
 		}
-		accuse(j, &stuck, deadlock->ranks);
+		verdict_accuse_stuck(j, &stuck, deadlock->ranks);
 	}
 	/* It says itself how sure it is, and nobody else could send it. */
-	if (j->verdict->witness == WITNESS_NOT_ARRIVED)
+	if (j->verdict->witness.kind == WITNESS_NOT_ARRIVED)
 		return true;
 	if (!deadlock->is_sure) {
-		j->verdict->is_likely = true;
-		j->verdict->is_stuck = false;
+		verdict_doubt(j, DOUBT_UNCOUNTED);
+		j->verdict->is_final = false;
 		j->verdict->is_hang =
-			stuck.stay_ns >= VERDICT_HANG_NEW_NS && !j->verdict->is_uncounted;
+			stuck.stay_ns >= thresholds.new_ns && !j->verdict->is_uncounted;
 	}
-	if (has_helpers) {
-		j->verdict->is_likely = true;
-		j->verdict->is_stuck = false;
-	}
+	if (has_helpers)
+		hope_for_helpers(j);
 	return true;
 }
 
@@ -419,11 +327,12 @@ static bool find_gone(struct judge *j)
 	for (uint32_t l = 0; l < j->waitfor->num_actors; l++)
 		if (j->waitfor->actors[l].is_stuck)
 			verdict_shorten(j, l, &stay_ns);
-	if (rankset_is_empty(gone) || stay_ns < VERDICT_ACCUSE_NS)
+	if (rankset_is_empty(gone) || stay_ns < thresholds.accuse_ns)
 		return false;
 	if (verdict_find_not_arrived(j))
 		return true;
 	verdict_accuse(j, gone, VERDICT_LEFT, stay_ns);
+	j->verdict->is_final = false;
 	/* One that is gone altogether has no place. */
 	rankset_add_set(j->verdict->culprits, gone);
 	return true;
@@ -434,7 +343,8 @@ bool verdict_find_deadlock(struct judge *j)
 	if (!j->waitfor)
 		return false;
 	for (uint32_t d = 0; d < j->waitfor->num_deadlocks; d++)
-		if (!j->waitfor->deadlocks[d].is_likely && judge_deadlock(j, d))
+		if (!j->waitfor->deadlocks[d].is_likely &&
+		    judge_deadlock(j, &j->waitfor->deadlocks[d]))
 			return true;
 	return find_gone(j);
 }
@@ -455,13 +365,13 @@ bool verdict_find_helpless(struct judge *j)
 	struct stuck stuck = {.deadlock = w ? w->deadlocks : NULL};
 
 	if (!w || w->num_deadlocks == 0 || stuck.deadlock->is_likely ||
-	    deadlock_stay(j, stuck.deadlock) < VERDICT_ACCUSE_NS || !are_unusual(j, stuck.deadlock))
+	    deadlock_stay(j, stuck.deadlock) < thresholds.accuse_ns ||
+	    !are_unusual(j, stuck.deadlock))
 		return false;
 	if (!try_rules(j, &stuck, false))
-		accuse(j, &stuck, stuck.deadlock->ranks);
+		verdict_accuse_stuck(j, &stuck, stuck.deadlock->ranks);
 	verdict_weigh(j);
-	j->verdict->is_likely = true;
-	j->verdict->is_stuck = false;
+	hope_for_helpers(j);
 	return true;
 }
 
@@ -474,7 +384,7 @@ bool verdict_find_polling(struct judge *j)
 
 	for (uint32_t d = 0; w && d < w->num_deadlocks; d++) {
 		const struct waitfor_deadlock *deadlock = &w->deadlocks[d];
-		const struct stuck stuck = {deadlock, d, 0};
+		const struct stuck stuck = {.deadlock = deadlock};
 
 		if (!deadlock->is_likely || !are_unusual(j, deadlock))
 			continue;
@@ -483,8 +393,8 @@ bool verdict_find_polling(struct judge *j)
 		    !try_rules(j, &stuck, true))
 			continue;
 		verdict_weigh(j);
-		j->verdict->is_likely = j->verdict->is_while_polling = true;
-		j->verdict->is_stuck = false;
+		verdict_doubt(j, DOUBT_POLLING);
+		j->verdict->is_final = false;
 		return true;
 	}
 	return false;
@@ -497,7 +407,7 @@ static bool is_unsettled(const struct waitfor *w, uint32_t l)
 
 	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, l, need));)
 		has_any |= need->kind == WAITFOR_MESSAGE && need->peer < 0;
-	return has_any && w->actors[l].activity == ACTIVITY_IN_MPI &&
+	return has_any && w->evidence->actors[l].activity == ACTIVITY_IN_MPI &&
 	       w->actors[l].gap == WAITFOR_UNSETTLED;
 }
 
@@ -507,7 +417,7 @@ bool verdict_find_unsettled(struct judge *j)
 {
 	const struct waitfor *w = j->waitfor;
 	struct waitfor_deadlock all = {.ranks = rankset_in(j->arena, rankset_create())};
-	const struct stuck stuck = {&all, WAITFOR_NONE, 0};
+	const struct stuck stuck = {.deadlock = &all};
 	uint32_t transition, actor;
 	bool has_some = false;
 
@@ -529,6 +439,6 @@ bool verdict_find_unsettled(struct judge *j)
 	     !find_senders(j, &stuck, VERDICT_SENDERS_UNSETTLED)))
 		return false;
 	verdict_weigh(j);
-	j->verdict->is_stuck = false;
+	j->verdict->is_final = false;
 	return true;
 }

@@ -6,18 +6,19 @@
 /* Most lanes that are compared, calls of all of them, and times that this is done (in a job of more
  * lanes others are taken besides each time); lanes that are asked by their own calls alone. */
 enum { MAX_LANES = 256, MAX_CALLS = 1 << 18, MAX_TIMES = 4, MAX_ALONE = 256 };
-/* So much earlier one must have left its course than another. The clocks of two hosts differ. */
-#define SLACK_NS UINT64_C(10000)
-#define SLACK_HOSTS_NS UINT64_C(10000000)
 
 /* By its own calls a lane must have left its course just now; by all others' it may have gone on
  * for as long as its messages let it. */
 enum { BY_OWN = DEPARTED_WEAK + 1, NUM_WAYS };
-static const struct departure_limits limits[NUM_WAYS] = {
-	[DEPARTED_STRONG] = {512, 7, false},
-	[DEPARTED_WEAK] = {512, 3.5, true},
-	[BY_OWN] = {DEPARTED_JUST_NOW, 7, false},
-};
+static struct departure_limits limits_of(int way)
+{
+	return (struct departure_limits){
+		.window = way == BY_OWN ? thresholds.course_just_now : thresholds.course_window,
+		.expected =
+			way == DEPARTED_WEAK ? thresholds.course_weak : thresholds.course_expected,
+		.is_only = way == DEPARTED_WEAK,
+	};
+}
 
 struct answer {
 	bool is_known;
@@ -62,7 +63,8 @@ static size_t choose_lanes(const struct judge *j, const uint32_t *lanes, size_t 
 		size_t l = i * all / room;
 
 		/* Threads that hardly call MPI tell nothing. */
-		if (index[l] == UINT32_MAX && j->jm->lanes[l].data->num_ring >= DEPARTURE_MIN_CALLS)
+		if (index[l] == UINT32_MAX &&
+		    j->jm->lanes[l].data->num_ring >= thresholds.course_calls)
 			index[l] = (uint32_t)chosen++;
 	}
 	return chosen;
@@ -122,10 +124,11 @@ static bool compare(struct judge *j, const uint32_t *lanes, size_t num)
 static const struct answer *ask_all(struct judge *j, uint32_t l, enum departed_evidence evidence)
 {
 	struct answer *answer = &j->courses->answers[l][evidence];
+	const struct departure_limits limits = limits_of((int)evidence);
 
 	if (!answer->is_known)
-		answer->course = departure_find(j->courses->contexts, j->courses->index[l],
-						&limits[evidence], &answer->departure);
+		answer->course = departure_find(j->courses->contexts, j->courses->index[l], &limits,
+						&answer->departure);
 	answer->is_known = true;
 	return answer;
 }
@@ -133,6 +136,7 @@ static const struct answer *ask_all(struct judge *j, uint32_t l, enum departed_e
 static const struct answer *ask_alone(struct judge *j, uint32_t l)
 {
 	struct answer *answer = &j->courses->answers[l][BY_OWN];
+	const struct departure_limits limits = limits_of(BY_OWN);
 	struct arena *scratch;
 	struct call_list list;
 
@@ -145,7 +149,7 @@ static const struct answer *ask_alone(struct judge *j, uint32_t l)
 	list = list_calls(&j->jm->lanes[l], scratch);
 	answer->course =
 		departure_find(call_contexts_create(&list, 1, DEPARTURE_MAX_CALLS, scratch), 0,
-			       &limits[BY_OWN], &answer->departure);
+			       &limits, &answer->departure);
 	arena_destroy(scratch);
 	return answer;
 }
@@ -230,8 +234,8 @@ static bool is_earlier(const struct judge *j, const struct moment *a, const stru
 	if (a->ns == 0 || b->ns == 0)
 		return false;
 	if (strcmp(of_a->host, of_b->host) == 0)
-		return a->ns < b->ns && b->ns - a->ns > SLACK_NS;
-	return a->real_ns < b->real_ns && b->real_ns - a->real_ns > SLACK_HOSTS_NS;
+		return a->ns < b->ns && b->ns - a->ns > thresholds.earlier_ns;
+	return a->real_ns < b->real_ns && b->real_ns - a->real_ns > thresholds.earlier_hosts_ns;
 }
 
 /* The one that is earlier than all others; NULL: none is. */
@@ -291,8 +295,9 @@ bool verdict_is_departure_before(const struct judge *j, uint32_t departed,
 void verdict_set_departed(struct judge *j, uint32_t actor, const struct departure *departure,
 			  size_t num_later)
 {
-	j->verdict->departure = *departure;
-	j->verdict->departed_rank = j->actors[actor].rank;
-	j->verdict->num_departed_later = num_later;
-	j->verdict->is_likely = true;
+	j->verdict->witness = (struct verdict_witness){.kind = WITNESS_DEPARTED,
+						       .rank = j->actors[actor].rank,
+						       .departure = *departure,
+						       .num_later = num_later};
+	verdict_doubt(j, DOUBT_DEPARTURE);
 }

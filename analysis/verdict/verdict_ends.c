@@ -5,18 +5,14 @@
 /* Inside MPI, and nothing is missing for going on. */
 static bool is_in_library(const struct waitfor *w, uint32_t l)
 {
-	const struct waitfor_actor *lane = &w->actors[l];
-
-	return lane->activity == ACTIVITY_IN_MPI && lane->gap == WAITFOR_COMPLETE &&
-	       !waitfor_has_strong_need(w, l);
+	return w->evidence->actors[l].activity == ACTIVITY_IN_MPI &&
+	       w->actors[l].gap == WAITFOR_COMPLETE && !waitfor_has_strong_need(w, l);
 }
 
 static bool is_unknown(const struct waitfor *w, uint32_t l)
 {
-	const struct waitfor_actor *lane = &w->actors[l];
-
-	return (lane->activity == ACTIVITY_IN_MPI || lane->activity == ACTIVITY_POLLING) &&
-	       lane->gap != WAITFOR_COMPLETE && !waitfor_has_strong_need(w, l);
+	return actor_is_waiting(&w->evidence->actors[l]) && w->actors[l].gap != WAITFOR_COMPLETE &&
+	       !waitfor_has_strong_need(w, l);
 }
 
 /* Everybody's waits end at transfers that do not finish. All who take part are named. Not certain
@@ -46,7 +42,8 @@ bool verdict_find_library(struct judge *j)
 		return true;
 	verdict_weigh(j);
 	verdict_name_culprits(j, VERDICT_LIBRARY);
-	j->verdict->is_likely = is_collective;
+	if (is_collective)
+		verdict_doubt(j, DOUBT_EARLIER);
 	return true;
 }
 
@@ -57,13 +54,14 @@ static uint32_t find_poller_apart(const struct waitfor *w, const struct waitfor_
 
 	for (size_t i = 0; i < deadlock->num_actors; i++) {
 		const struct waitfor_actor *lane = &w->actors[deadlock->actors[i]];
+		enum activity activity = w->evidence->actors[deadlock->actors[i]].activity;
 		uint32_t awaited;
 
-		if (lane->activity == ACTIVITY_POLLING && poller == WAITFOR_NONE) {
+		if (activity == ACTIVITY_POLLING && poller == WAITFOR_NONE) {
 			poller = deadlock->actors[i];
 			continue;
 		}
-		if (lane->activity != ACTIVITY_IN_MPI || lane->num_needs != 1)
+		if (activity != ACTIVITY_IN_MPI || lane->num_needs != 1)
 			return WAITFOR_NONE;
 		awaited = waitfor_collective_of(w, w->needs[lane->first_need].node);
 		if (awaited == WAITFOR_NONE ||
@@ -96,7 +94,8 @@ void verdict_keep_ends(struct judge *j)
 	for (uint32_t l = 0; l < w->num_actors; l++)
 		is_end[l] |= is_in_library(w, l) || is_unknown(w, l);
 	verdict_keep_if_any(j, is_end);
-	j->verdict->is_likely = is_likely;
+	if (is_likely)
+		verdict_doubt(j, j->verdict->is_read ? DOUBT_UNCOUNTED : DOUBT_POLLING);
 }
 
 void verdict_keep_awaited(struct judge *j)

@@ -40,7 +40,7 @@ static void find_departed_party(struct judge *j, const struct waitfor_mismatch *
 	bool is_among;
 
 	actor = verdict_find_departed(j, lanes, num, DEPARTED_STRONG, &departure, &num_later);
-	if (actor == WAITFOR_NONE || departure.since >= DEPARTED_JUST_NOW)
+	if (actor == WAITFOR_NONE || departure.since >= thresholds.course_just_now)
 		return;
 	is_among = rankset_contains(ranks, j->actors[actor].rank);
 	if (is_among ? rankset_count(ranks) == 1 : num_later == 0)
@@ -74,14 +74,13 @@ static struct rankset *find_smallest(const struct judge *j, const struct waitfor
 	return ranks;
 }
 
-static void accuse_party(struct judge *j, uint32_t m, uint64_t stay_ns)
+static void accuse_party(struct judge *j, const struct waitfor_mismatch *mismatch, uint64_t stay_ns)
 {
-	const struct waitfor_mismatch *mismatch = &j->waitfor->mismatches[m];
 	struct rankset *ranks = find_smallest(j, mismatch);
 
 	find_departed_party(j, mismatch, ranks);
 	verdict_accuse(j, ranks, VERDICT_MISMATCH, stay_ns);
-	j->verdict->which = m;
+	j->verdict->mismatch = mismatch;
 }
 
 /* The first that is told, and all who take part in it have stayed for a while. */
@@ -89,13 +88,13 @@ static bool find_told(struct judge *j, bool (*is_told)(const struct judge *j,
 						       const struct waitfor_mismatch *mismatch))
 {
 	for (uint32_t m = 0; j->waitfor && m < j->waitfor->num_mismatches; m++) {
+		const struct waitfor_mismatch *mismatch = &j->waitfor->mismatches[m];
 		uint64_t stay_ns;
 
-		if (!is_told(j, &j->waitfor->mismatches[m]) ||
-		    gather_parties(j, &j->waitfor->mismatches[m], NULL, &stay_ns) == 0 ||
-		    stay_ns < VERDICT_ACCUSE_NS)
+		if (!is_told(j, mismatch) || gather_parties(j, mismatch, NULL, &stay_ns) == 0 ||
+		    stay_ns < thresholds.accuse_ns)
 			continue;
-		accuse_party(j, m, stay_ns);
+		accuse_party(j, mismatch, stay_ns);
 		return true;
 	}
 	return false;
@@ -136,7 +135,7 @@ bool verdict_find_shifted(struct judge *j)
 {
 	if (!find_told(j, holds_up))
 		return false;
-	j->verdict->is_likely = true;
-	j->verdict->is_stuck = false;
+	verdict_doubt(j, DOUBT_SHIFTED);
+	j->verdict->is_final = false;
 	return true;
 }

@@ -4,11 +4,6 @@
 #include "analysis/verdict/verdict_private.h"
 #include "model/job/callpath.h"
 
-/* Another way out of the state is well used from so many steps on, in the whole job. */
-enum { WELL_USED = 10 };
-/* Outermost iterations that are searched: a rank may go on for a while after a fault. */
-enum { MAX_ARRIVALS = 2 };
-
 struct verdict_steps {
 	const struct job_model *jm;
 	uint64_t *leaves; /* [states] how often any rank went on from it */
@@ -36,8 +31,10 @@ static bool is_novel(const struct verdict_steps *steps, uint32_t from, uint32_t 
 	/* From "start" each thread goes on once. Who alone has a part in the program goes ways of
 	 * its own; but it may wait at once in what it has long done after something else. */
 	if (index == SIZE_MAX || SEG_STATE_SITE(from) == 0 ||
-	    (!steps->is_shared[from] && (!is_last || steps->enters[to] <= WELL_USED + 1)) ||
-	    count_steps(&steps->jm->transitions[index]) != 1 || steps->leaves[from] <= WELL_USED)
+	    (!steps->is_shared[from] &&
+	     (!is_last || steps->enters[to] <= thresholds.well_used + 1)) ||
+	    count_steps(&steps->jm->transitions[index]) != 1 ||
+	    steps->leaves[from] <= thresholds.well_used)
 		return false;
 	*ret = (uint32_t)index;
 	return true;
@@ -75,7 +72,8 @@ static enum found search(const struct judge *j, const struct verdict_steps *step
 	const struct job_loop *loop = find_loop(j, actor);
 	int arrivals = 0;
 
-	for (size_t i = lane->data->num_ring; i > 1 && arrivals < MAX_ARRIVALS; i--) {
+	for (size_t i = lane->data->num_ring; i > 1 && arrivals < thresholds.novel_iterations;
+	     i--) {
 		uint32_t from = job_lane_state(lane, lane->data->ring[i - 2].state);
 		uint32_t to = job_lane_state(lane, lane->data->ring[i - 1].state);
 		bool is_last = i == lane->data->num_ring;
@@ -153,6 +151,6 @@ uint32_t verdict_find_novel(struct judge *j, const uint32_t *lanes, size_t num,
 
 void verdict_set_novel(struct judge *j, uint32_t actor, uint32_t transition)
 {
-	j->verdict->novel = transition;
-	j->verdict->novel_rank = j->actors[actor].rank;
+	j->verdict->witness = (struct verdict_witness){
+		.kind = WITNESS_NOVEL, .rank = j->actors[actor].rank, .transition = transition};
 }

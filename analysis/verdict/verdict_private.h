@@ -6,23 +6,12 @@
 #include "analysis/verdict/verdict.h"
 #include "analysis/evidence/stack_facts.h"
 #include "analysis/evidence/stays.h"
+#include "analysis/thresholds.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"
 #include "model/sorted.h"
-
-/* Nobody is accused for less: such pauses are everywhere. */
-#define VERDICT_ACCUSE_NS UINT64_C(500000000)
-/* A hang by other things than stays (evidence/stays.h): so long, or so long if it may be a
- * phase. */
-#define VERDICT_HANG_NS UINT64_C(1000000000)
-#define VERDICT_HANG_NEW_NS UINT64_C(3000000000)
-/* While others move: they may do so because nothing is wrong. */
-#define VERDICT_HANG_MOVING_RATIO 100
-#define VERDICT_HANG_MOVING_NS UINT64_C(10000000000)
-/* More groups of least progress than this: the order has not picked anybody. */
-enum { VERDICT_MAX_LEAST_GROUPS = 3 };
 
 /* What is asked of an actor, beside what the evidence says of it. */
 struct actor_fact {
@@ -61,6 +50,36 @@ struct judge {
 #include "analysis/verdict/rules.def"
 #undef RULE
 
+/* ---- Who of a deadlock has gone wrong: each names ranks and returns true, or nobody ---- */
+
+/* Ranks that wait for each other. */
+struct stuck {
+	const struct waitfor_deadlock *deadlock;
+	uint64_t stay_ns;
+};
+
+typedef bool deadlock_rule(struct judge *j, const struct stuck *stuck, int how);
+
+/* A message that was sent has not arrived: the rest follows from it. verdict_arrival.c */
+deadlock_rule verdict_find_not_arrived_of;
+/* Messages that nobody receives may be those that are waited for. how: close ones, which are wrong
+ * in one thing alone, between the ranks that are meant; or all others. verdict_slips.c */
+deadlock_rule verdict_find_slip;
+/* A message lies there that may be the one waited for, and the receive is one as there was none
+ * before: its receiver is wrong, or its sender has left out another one. */
+deadlock_rule verdict_find_receiver;
+/* Ranks have not started a persistent request that would meet the need, though they have done one
+ * more round of another one. */
+deadlock_rule verdict_find_unstarted;
+/* A rank starts an access to one that never posted to it, while another one that posted to it waits
+ * for it: its group is wrong. */
+deadlock_rule verdict_find_wrong_group;
+/* Ranks have gone past a collective in which others wait. how: only by their own messages or calls.
+ * verdict_skipped.c */
+deadlock_rule verdict_find_skipped;
+/* By what MPI libraries hold of messages somebody has left something out. verdict_read.c */
+deadlock_rule verdict_find_read;
+
 /* ---- verdict_candidates.c ---- */
 
 /* Has the actor stayed for longer than is usual in its place (stays_judge())? */
@@ -79,23 +98,14 @@ void verdict_name_culprits(struct judge *j, enum verdict_kind kind);
 /* The ranks are the culprits: their threads inside MPI, and main threads. */
 void verdict_accuse(struct judge *j, const struct rankset *ranks, enum verdict_kind kind,
 		    uint64_t stay_ns);
-/* The same of a message: in waitfor->losts, or WAITFOR_NONE; who waits for it, and the need. */
-void verdict_lose(struct judge *j, uint64_t stay_ns, const struct rankset *ranks, uint32_t which,
-		  uint32_t lane, uint32_t need);
-/* Of a process that is gone there is no model and no stack. */
-void verdict_add_ended(struct judge *j);
+/* The same of a deadlock, and of a message that is needed. */
+void verdict_accuse_stuck(struct judge *j, const struct stuck *stuck, const struct rankset *ranks);
+void verdict_lose(struct judge *j, uint64_t stay_ns, const struct rankset *ranks,
+		  const struct waitfor_need *need, enum verdict_witness_kind witness);
+/* For this reason it is no more than likely. */
+void verdict_doubt(struct judge *j, enum verdict_doubt doubt);
 
 /* ---- verdict_read.c ---- */
-
-/* Who of a deadlock has left something out, by what MPI libraries hold, and the need that tells. */
-struct verdict_read {
-	enum verdict_witness witness;
-	struct rankset *ranks;
-	uint32_t actor, need;
-};
-
-bool verdict_find_read(const struct judge *j, const struct waitfor_deadlock *deadlock,
-		       struct verdict_read *ret);
 
 /* Add those of the ranks that are not in the call that more than half of them are in. */
 void verdict_find_apart(const struct judge *j, const struct rankset *ranks, struct rankset *apart);
@@ -118,31 +128,6 @@ enum ahead verdict_ahead(const struct judge *j, uint32_t a, uint32_t b);
 bool verdict_is_before_exchange(const struct judge *j, uint32_t l, int peer, uint32_t comm);
 /* Main threads that got on between their samples, by the loops' variables in them. */
 struct rankset *verdict_find_moving(const struct judge *j);
-
-/* ---- verdict_slips.c: of a deadlock; each names ranks, or nobody ---- */
-
-/* Messages that nobody receives may be those that are waited for. is_wanted_close: they are wrong
- * in one thing alone, between the ranks that are meant. */
-bool verdict_find_slip(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns,
-		       bool is_wanted_close);
-/* A message lies there that may be the one waited for, and the receive is one as there was none
- * before: its receiver is wrong, or its sender has left out another one. */
-bool verdict_find_receiver(struct judge *j, const struct waitfor_deadlock *deadlock,
-			   uint64_t stay_ns);
-/* Ranks have not started a persistent request that would meet the need, though they have done one
- * more round of another one. */
-bool verdict_find_unstarted(struct judge *j, const struct waitfor_deadlock *deadlock,
-			    uint64_t stay_ns);
-
-/* A rank starts an access to one that never posted to it, while another one that posted to it waits
- * for it: its group is wrong. */
-bool verdict_find_wrong_group(struct judge *j, const struct waitfor_deadlock *deadlock,
-			      uint64_t stay_ns);
-
-/* ---- verdict_arrival.c ---- */
-
-/* A message of this deadlock that was sent and has not arrived. */
-bool verdict_find_not_arrived_of(struct judge *j, const struct waitfor_deadlock *deadlock);
 
 /* ---- verdict_ends.c ---- */
 
@@ -172,8 +157,6 @@ void verdict_set_novel(struct judge *j, uint32_t actor, uint32_t transition);
 
 /* Weak evidence is good only where something else speaks for it, too. */
 enum departed_evidence { DEPARTED_STRONG, DEPARTED_WEAK };
-/* A departure so few calls ago needs nothing else that speaks for it, if it is strong. */
-enum { DEPARTED_JUST_NOW = 64 };
 
 /* The first lane among lanes[num] that has left its course (departure_find(), by the calls of all
  * lanes or by its own), by a step that others do not take as seldom; *num_later_ret did so later.
@@ -189,14 +172,6 @@ bool verdict_is_departure_before(const struct judge *j, uint32_t departed,
 void verdict_set_departed(struct judge *j, uint32_t actor, const struct departure *departure,
 			  size_t num_later);
 
-/* ---- verdict_skipped.c ---- */
-
-/* Ranks of the deadlock that have gone past a collective in which others of it wait, or NULL.
- * is_sure_only: by their own messages or calls. *is_likely_ret: these do not tell. */
-struct rankset *verdict_find_skipped(const struct judge *j, const struct waitfor_deadlock *deadlock,
-				     bool is_sure_only, uint32_t *collective_ret,
-				     bool *is_likely_ret);
-
 /* ---- verdict_senders.c ---- */
 
 enum verdict_senders {
@@ -207,14 +182,14 @@ enum verdict_senders {
 };
 
 /* Ranks of the deadlock that have sent what comes later, or are further by the order, and not what
- * others of it wait for, of which one lane and need are returned. NULL: none, or too many. */
+ * others of it wait for, of which one need is returned. NULL: none, or too many. */
 struct rankset *verdict_find_senders(const struct judge *j, const struct waitfor_deadlock *deadlock,
-				     enum verdict_senders which, uint32_t *lane_ret,
-				     uint32_t *need_ret);
+				     enum verdict_senders which,
+				     const struct waitfor_need **need_ret);
 /* Has the peer of a need for a receive gone past that? In the same iteration it is at a later
  * place, or by its numbers of receives and of collectives. */
 bool verdict_has_left_out_receive(const struct judge *j, const struct waitfor_deadlock *deadlock,
-				  uint32_t l, const struct waitfor_need *need);
+				  const struct waitfor_need *need);
 /* Is a thread of the rank that is in the deadlock further than this lane? */
 bool verdict_is_further(const struct judge *j, const struct waitfor_deadlock *deadlock, int rank,
 			uint32_t lane);

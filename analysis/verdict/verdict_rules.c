@@ -28,7 +28,7 @@ bool verdict_find_crashed(struct judge *j)
 		return false;
 	verdict->kind = VERDICT_CRASHED;
 	verdict->basis = VERDICT_BY_STACKS;
-	verdict->is_hang = true;
+	verdict->is_hang = verdict->is_final = true;
 	return true;
 }
 
@@ -61,7 +61,7 @@ bool verdict_find_stopped(struct judge *j)
 	verdict_name_culprits(j, VERDICT_STOPPED);
 	/* A stopped process does not go on by itself, however long its stays were before. */
 	if (is_certain)
-		j->verdict->is_hang = j->verdict->stay_ns >= VERDICT_HANG_NS;
+		j->verdict->is_hang = j->verdict->stay_ns >= thresholds.hang_ns;
 	/* When all are stopped it was somebody's will. */
 	if (rankset_is_empty(j->verdict->waiting))
 		j->verdict->is_hang = false;
@@ -201,8 +201,8 @@ static bool can_do_without(const struct judge *j)
  * well take ten times as long as all that the program has done there before. */
 static bool is_hang_beside_moving(const struct verdict *verdict)
 {
-	return verdict->stay_ns >= VERDICT_HANG_MOVING_NS &&
-	       verdict->stay_ns / VERDICT_HANG_MOVING_RATIO >= verdict->longest_before_ns;
+	return verdict->stay_ns >= thresholds.moving_ns &&
+	       verdict->stay_ns / thresholds.moving_ratio >= verdict->longest_before_ns;
 }
 
 /* ---- The order of stacks ---- */
@@ -278,6 +278,22 @@ static bool has_unrecorded(const struct judge *j)
 	return false;
 }
 
+/* How long a rank without a recorder usually stays is not known. But have all that wait, and have a
+ * recorder, waited as long before? */
+static bool are_waits_usual(const struct judge *j)
+{
+	size_t num = 0;
+
+	for (size_t i = 0; i < j->evidence->num_lanes; i++) {
+		if (!j->facts[i].is_waiting)
+			continue;
+		if (verdict_is_unusual(j, i))
+			return false;
+		num++;
+	}
+	return num > 0;
+}
+
 /* Outside MPI, half of the ranks or more are no exception, unless the order tells some apart. */
 static bool are_few(struct judge *j)
 {
@@ -341,13 +357,18 @@ bool verdict_find_edge(struct judge *j)
 	/* By stacks: it has been starting for as long as it has run. */
 	if (is_start && j->evidence->num_lanes == 0 && rankset_is_empty(j->verdict->moving))
 		stay_ns = j->age_ns;
-	if (stay_ns >= stay_limits.edge_ns)
+	if (stay_ns >= thresholds.edge_ns)
 		return is_start && find_late(j, stay_ns);
 	j->verdict->is_edge = true;
 	return true;
 }
 
 /* ---- Outside MPI ---- */
+
+static bool do_most_wait(const struct judge *j)
+{
+	return 2 * (size_t)rankset_count(j->verdict->waiting) > j->evidence->num_ranks;
+}
 
 bool verdict_find_computing(struct judge *j)
 {
@@ -363,7 +384,8 @@ bool verdict_find_computing(struct judge *j)
 		j->is_candidate[i] &= verdict_is_unusual(j, i);
 	if (has_unrecorded(j))
 		verdict_keep_awaited(j);
-	if (verdict_count_candidates(j) == 0 || !are_few(j))
+	if (verdict_count_candidates(j) == 0 || !are_few(j) ||
+	    (has_unrecorded(j) && are_waits_usual(j)))
 		return num_outside > 0;
 	is_common = verdict_count_candidates(j) * 2 > j->num_actors;
 	verdict_keep_awaited(j);
@@ -373,10 +395,12 @@ bool verdict_find_computing(struct judge *j)
 	if ((is_common && j->verdict->is_new_state) || (j->verdict->is_hang && can_do_without(j)))
 		j->verdict->is_hang = false;
 	are_moving = !rankset_is_empty(j->verdict->moving);
-	/* Without a recorder it is not known whether they have been inside MPI meanwhile. */
-	if (!are_moving || (j->verdict->is_hang && !has_unrecorded(j)))
+	/* Without a recorder it is not known whether they have been inside MPI meanwhile. So it is
+	 * no certain hang then, and is told only if most wait. */
+	if (!are_moving || (has_unrecorded(j) ? do_most_wait(j) : j->verdict->is_hang))
 		verdict_name_culprits(j, VERDICT_COMPUTATION);
-	j->verdict->is_hang &= !are_moving || is_hang_beside_moving(j->verdict);
+	j->verdict->is_hang &=
+		!are_moving || (!has_unrecorded(j) && is_hang_beside_moving(j->verdict));
 	return true;
 }
 
@@ -391,7 +415,8 @@ bool verdict_find_left(struct judge *j)
 				     (lane->model->life == SEG_LIFE_FINALIZED ||
 				      lane->model->life == SEG_LIFE_ABORTED);
 	}
-	verdict_add_ended(j);
+	/* Of a process that is gone there is no model and no stack. */
+	rankset_add_set(j->verdict->culprits, j->evidence->ended);
 	is_ended = !rankset_is_empty(j->verdict->culprits);
 	if (verdict_count_candidates(j) == 0 && !is_ended)
 		return false;
@@ -399,7 +424,7 @@ bool verdict_find_left(struct judge *j)
 	verdict_name_culprits(j, VERDICT_LEFT);
 	/* It does not come back; but all may wait for the program's end, as slow as that is. */
 	if (is_ended) {
-		j->verdict->is_hang = j->verdict->quiet_ns >= VERDICT_HANG_NEW_NS;
+		j->verdict->is_hang = j->verdict->quiet_ns >= thresholds.new_ns;
 		/* How long nobody has moved is not known without a recorder. */
 		j->verdict->is_final = j->verdict->is_hang || j->evidence->num_lanes == 0;
 	}
@@ -444,7 +469,7 @@ static bool find_least_by_stacks(struct judge *j)
 	struct verdict *verdict = j->verdict;
 	struct least least;
 
-	if (!keep_first_by_stacks(j, &least) || least.num_groups > VERDICT_MAX_LEAST_GROUPS) {
+	if (!keep_first_by_stacks(j, &least) || least.num_groups > thresholds.least_groups) {
 		verdict->kind = VERDICT_UNKNOWN;
 		verdict->basis = VERDICT_BY_STACKS;
 		verdict_find_apart(j, verdict->waiting, verdict->apart);
@@ -460,18 +485,18 @@ static bool find_least_by_stacks(struct judge *j)
 bool verdict_find_least(struct judge *j)
 {
 	size_t num_waiting, num_groups;
+	bool is_novel;
 
 	for (size_t i = 0; i < j->num_actors; i++)
 		j->is_candidate[i] = j->facts[i].is_waiting;
 	num_waiting = verdict_count_candidates(j);
 	verdict_keep_ends(j);
-	if (!keep_novel(j) && has_unrecorded(j))
+	is_novel = keep_novel(j);
+	if (!is_novel && has_unrecorded(j))
 		return find_least_by_stacks(j);
-	if (j->verdict->novel != UINT32_MAX)
-		;
-	else if (verdict_count_candidates(j) < num_waiting)
+	if (!is_novel && verdict_count_candidates(j) < num_waiting)
 		verdict_keep_least(j);
-	else
+	else if (!is_novel)
 		for (size_t i = 0; i < j->evidence->num_lanes; i++)
 			j->is_candidate[i] &= j->graph->is_least[j->groups->group_of[i]];
 	for (size_t i = 0; i < j->num_actors; i++)
@@ -482,7 +507,7 @@ bool verdict_find_least(struct judge *j)
 		return true;
 	num_groups = count_groups(j);
 	verdict_name_culprits(j, VERDICT_LEAST);
-	if (num_groups > VERDICT_MAX_LEAST_GROUPS || rankset_is_empty(j->verdict->waiting))
+	if (num_groups > thresholds.least_groups || rankset_is_empty(j->verdict->waiting))
 		j->verdict->kind = VERDICT_UNDECIDED;
 	return true;
 }

@@ -4,9 +4,6 @@
 #include "analysis/progress/progress.h"
 #include "analysis/verdict/verdict_private.h"
 
-/* More senders than this that the order would name: it has not picked anybody. */
-enum { MAX_SENDERS = 3 };
-
 bool verdict_has_lane(const struct waitfor_deadlock *deadlock, uint32_t lane)
 {
 	return bsearch(&lane, deadlock->actors, deadlock->num_actors, sizeof(lane),
@@ -37,10 +34,10 @@ static bool misses_one(const struct judge *j, const struct waitfor_need *need, u
 }
 
 bool verdict_has_left_out_receive(const struct judge *j, const struct waitfor_deadlock *deadlock,
-				  uint32_t l, const struct waitfor_need *need)
+				  const struct waitfor_need *need)
 {
 	const struct waitfor *w = j->waitfor;
-	uint32_t peer = waitfor_first_actor(w, need->peer), loop;
+	uint32_t l = need->actor, peer = waitfor_first_actor(w, need->peer), loop;
 
 	for (; waitfor_is_actor_of(w, peer, need->peer); peer++) {
 		if (!verdict_has_lane(deadlock, peer))
@@ -67,41 +64,38 @@ static bool is_asked(const struct waitfor_need *need, enum verdict_senders which
 
 struct senders {
 	struct rankset *ranks;
-	struct rankset *sure;    /* of these, by messages */
-	struct rankset *waiting; /* who wait for them */
-	uint32_t lane, need;     /* of the first of them, by messages if there are such */
+	struct rankset *sure;            /* of these, by messages */
+	struct rankset *waiting;         /* who wait for them */
+	const struct waitfor_need *need; /* for the first of them, by messages if there are such */
 };
 
-static void add_sender(struct senders *s, int rank, bool is_sure, uint32_t l, uint32_t n)
+static void add_sender(struct senders *s, int rank, bool is_sure, const struct waitfor_need *need)
 {
-	if (rankset_is_empty(s->ranks) || (is_sure && rankset_is_empty(s->sure))) {
-		s->lane = l;
-		s->need = n;
-	}
+	if (rankset_is_empty(s->ranks) || (is_sure && rankset_is_empty(s->sure)))
+		s->need = need;
 	rankset_add(s->ranks, rank);
 	if (is_sure)
 		rankset_add(s->sure, rank);
 }
 
-/* Add those who could be meant to send what lane `l` needs, and are past that. */
-static void add_past(const struct judge *j, const struct waitfor_deadlock *deadlock, uint32_t l,
-		     uint32_t n, struct senders *s, struct arena *scratch)
+/* Add those who could be meant to send what is needed, and are past that. */
+static void add_past(const struct judge *j, const struct waitfor_deadlock *deadlock,
+		     const struct waitfor_need *need, struct senders *s, struct arena *scratch)
 {
-	const struct waitfor_need *need = &j->waitfor->needs[n];
-	int own = j->actors[l].rank;
 	bool are_past, is_past;
-	struct rankset *givers = waitfor_find_givers(j->waitfor, n, &are_past, scratch);
+	struct rankset *givers = waitfor_find_givers(j->waitfor, need, &are_past, scratch);
 
 	for (int rank = rankset_first(givers); rank >= 0; rank = rankset_next(givers, rank)) {
 		/* What is to be received has been sent. */
 		is_past = need->kind == WAITFOR_RECEIVE
-				  ? verdict_has_left_out_receive(j, deadlock, l, need)
-				  : verdict_is_further(j, deadlock, rank, l) &&
-					    !verdict_is_before_exchange(j, l, rank, need->comm);
+				  ? verdict_has_left_out_receive(j, deadlock, need)
+				  : verdict_is_further(j, deadlock, rank, need->actor) &&
+					    !verdict_is_before_exchange(j, need->actor, rank,
+									need->comm);
 		if (!rankset_contains(deadlock->ranks, rank) || !(are_past || is_past))
 			continue;
-		add_sender(s, rank, are_past, l, n);
-		rankset_add(s->waiting, own);
+		add_sender(s, rank, are_past, need);
+		rankset_add(s->waiting, j->actors[need->actor].rank);
 	}
 	arena_clear(scratch);
 }
@@ -119,10 +113,9 @@ static void choose(struct senders *s, enum verdict_senders which)
 }
 
 struct rankset *verdict_find_senders(const struct judge *j, const struct waitfor_deadlock *deadlock,
-				     enum verdict_senders which, uint32_t *lane_ret,
-				     uint32_t *need_ret)
+				     enum verdict_senders which,
+				     const struct waitfor_need **need_ret)
 {
-	const struct waitfor *w = j->waitfor;
 	const struct waitfor_need *need = NULL;
 	struct arena *scratch = arena_create();
 	struct senders s = {
@@ -131,14 +124,12 @@ struct rankset *verdict_find_senders(const struct judge *j, const struct waitfor
 		.waiting = rankset_in(j->arena, rankset_create()),
 	};
 
-	for (size_t i = 0; i < deadlock->num_actors; i++)
-		while ((need = waitfor_next_need(w, deadlock->actors[i], need)))
-			if (is_asked(need, which))
-				add_past(j, deadlock, deadlock->actors[i],
-					 (uint32_t)(need - w->needs), &s, scratch);
+	while ((need = waitfor_next_need_of(j->waitfor, deadlock, need)))
+		if (is_asked(need, which))
+			add_past(j, deadlock, need, &s, scratch);
 	arena_destroy(scratch);
 	choose(&s, which);
-	*lane_ret = s.lane;
 	*need_ret = s.need;
-	return !rankset_is_empty(s.ranks) && rankset_count(s.ranks) <= MAX_SENDERS ? s.ranks : NULL;
+	return !rankset_is_empty(s.ranks) && rankset_count(s.ranks) <= thresholds.senders ? s.ranks
+											  : NULL;
 }

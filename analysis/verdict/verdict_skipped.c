@@ -12,23 +12,15 @@
 #include "model/job/job_comms.h"
 #include "model/xalloc.h"
 
-/* Fewer visits to a place are no rule, nor are those of one other rank alone. */
-enum { FEWEST_VISITS = 10, FEWEST_VISITORS = 2 };
-
 /* With how many of those in a collective a rank's progress is compared. */
 enum { MOST_COMPARED = 16 };
 
 /* Does it wait for messages, or in an exchange of them, and for nothing else? */
 static bool waits_for_messages(const struct waitfor *w, uint32_t l)
 {
-	bool has_message = false;
+	unsigned kinds = waitfor_kinds_of(w, l), message = 1U << WAITFOR_MESSAGE;
 
-	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, l, need));) {
-		if (need->kind != WAITFOR_MESSAGE && need->kind != WAITFOR_RECEIVE)
-			return false;
-		has_message |= need->kind == WAITFOR_MESSAGE;
-	}
-	return has_message;
+	return kinds & message && !(kinds & ~(message | 1U << WAITFOR_RECEIVE));
 }
 
 /* The collective that the lane waits in, and for nothing else; WAITFOR_NONE: there is none. */
@@ -75,7 +67,7 @@ static bool sends_to_waiting(const struct judge *j, const struct waitfor_deadloc
 	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, l, need));)
 		if (need->kind != WAITFOR_RECEIVE ||
 		    !is_rank_in_collective(w, need->peer, collective) ||
-		    verdict_has_left_out_receive(j, deadlock, l, need))
+		    verdict_has_left_out_receive(j, deadlock, need))
 			return false;
 	return w->actors[l].num_needs > 0;
 }
@@ -236,12 +228,12 @@ static bool has_come_more_often(const struct judge *j, uint32_t l, uint32_t coll
 
 		if (!others)
 			continue;
-		are_equal = others >= FEWEST_VISITS && (!visits || others == visits);
+		are_equal = others >= thresholds.visits && (!visits || others == visits);
 		visits = others;
 		num_visitors++;
 	}
 	free(ways);
-	return are_equal && num_visitors >= FEWEST_VISITORS && own > visits;
+	return are_equal && num_visitors >= thresholds.visitors && own > visits;
 }
 
 /* Is it further, by the progress order, than one of the first that wait in the collective? */
@@ -290,12 +282,30 @@ static int count_waiting(const struct judge *j, const struct waitfor_deadlock *d
 	return num;
 }
 
+static uint32_t call_of(const struct judge *j, int rank)
+{
+	return stack_facts_get(j->evidence->stacks, rank)->call;
+}
+
+/* Ranks without a recorder that are where the first of these ranks is. */
+static int count_unrecorded(const struct judge *j, const struct rankset *ranks)
+{
+	uint32_t call = call_of(j, rankset_first(ranks));
+	int num = 0;
+
+	for (size_t i = j->evidence->num_lanes; i < j->num_actors; i++)
+		num += j->facts[i].is_waiting && call_of(j, j->actors[i].rank) == call;
+	return num;
+}
+
 /* Some, but not most, nor more than wait in the collective: else these may be there in vain. */
 static bool are_named(const struct judge *j, const struct rankset *ranks,
 		      const struct waitfor_deadlock *deadlock, uint32_t collective)
 {
 	int num = rankset_count(ranks);
 
+	if (num > 0 && j->waitfor->collectives[collective].needs_all)
+		num += count_unrecorded(j, ranks);
 	return num > 0 && 2 * num < rankset_count(deadlock->ranks) + 1 &&
 	       num <= count_waiting(j, deadlock, collective);
 }
@@ -320,10 +330,9 @@ static struct rankset *find_past(const struct judge *j, const struct waitfor_dea
 	return *is_likely_ret ? out->guessed : out->sure;
 }
 
-struct rankset *verdict_find_skipped(const struct judge *j, const struct waitfor_deadlock *deadlock,
-				     bool is_sure_only, uint32_t *collective_ret,
-				     bool *is_likely_ret)
+bool verdict_find_skipped(struct judge *j, const struct stuck *stuck, int is_sure_only)
 {
+	const struct waitfor_deadlock *deadlock = stuck->deadlock;
 	const struct waitfor *w = j->waitfor;
 	struct rankset *done = rankset_in(j->arena, rankset_create()); /* collectives */
 
@@ -333,14 +342,20 @@ struct rankset *verdict_find_skipped(const struct judge *j, const struct waitfor
 				       .waiting = deadlock->actors[i],
 				       .later = WAITFOR_NONE};
 		struct rankset *ranks;
+		bool is_likely;
 
 		if (collective == WAITFOR_NONE || rankset_contains(done, (int)collective))
 			continue;
 		rankset_add(done, (int)collective);
-		ranks = find_past(j, deadlock, is_sure_only, &out, is_likely_ret);
-		*collective_ret = collective;
-		if (are_named(j, ranks, deadlock, collective))
-			return ranks;
+		ranks = find_past(j, deadlock, is_sure_only, &out, &is_likely);
+		if (!are_named(j, ranks, deadlock, collective))
+			continue;
+		verdict_accuse_stuck(j, stuck, ranks);
+		j->verdict->witness.kind = WITNESS_SKIPPED;
+		j->verdict->witness.collective = collective;
+		if (is_likely)
+			verdict_doubt(j, DOUBT_PLACES);
+		return true;
 	}
-	return NULL;
+	return false;
 }

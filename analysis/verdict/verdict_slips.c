@@ -33,7 +33,7 @@ static bool is_between_others(const struct waitfor_lost *lost)
 /* Is it of the need's ranks and wrong in one thing alone? Others may be for a later receive. */
 static bool is_close(const struct waitfor *w, const struct waitfor_lost *lost)
 {
-	const struct waitfor_need *need = &w->needs[lost->need];
+	const struct waitfor_need *need = lost->need;
 
 	return !is_between_others(lost) &&
 	       (lost->slip == WAITFOR_OTHER_TAG || need->tag == SEG_TAG_ANY ||
@@ -57,13 +57,13 @@ static bool has_novel_other(struct judge *j, const struct waitfor_deadlock *dead
 	return actor != WAITFOR_NONE && !rankset_contains(ranks, j->actors[actor].rank);
 }
 
-/* There are messages, and nobody receives them, that may be those that are waited for. */
-bool verdict_find_slip(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns,
-		       bool is_wanted_close)
+bool verdict_find_slip(struct judge *j, const struct stuck *stuck, int is_wanted_close)
 {
+	const struct waitfor_deadlock *deadlock = stuck->deadlock;
 	const struct waitfor *w = j->waitfor;
 	struct rankset *ranks = rankset_in(j->arena, rankset_create());
-	uint32_t first = WAITFOR_NONE, need = WAITFOR_NONE;
+	const struct waitfor_need *need = NULL;
+	const struct waitfor_lost *first = NULL;
 	bool are_both = false;
 
 	for (uint32_t i = 0; i < w->num_losts; i++) {
@@ -72,15 +72,15 @@ bool verdict_find_slip(struct judge *j, const struct waitfor_deadlock *deadlock,
 
 		/* The likeliest of each need. One of which others were received may be, too. */
 		if (!message->is_new || lost->need == need ||
-		    is_close(w, lost) != is_wanted_close ||
-		    !verdict_has_lane(deadlock, lost->actor) ||
+		    is_close(w, lost) != (bool)is_wanted_close ||
+		    !verdict_has_lane(deadlock, lost->need->actor) ||
 		    (is_between_others(lost) && is_early(j, deadlock, message)))
 			continue;
 		need = lost->need;
-		first = first == WAITFOR_NONE ? i : first;
+		first = first ?: lost;
 		rankset_add(ranks, message->source);
-		if (lost->slip == WAITFOR_OTHER_TAG && !is_known_kind(&w->needs[lost->need]) &&
-		    !waitfor_was_received(w, w->needs[lost->need].comm, w->needs[lost->need].tag)) {
+		if (lost->slip == WAITFOR_OTHER_TAG && !is_known_kind(need) &&
+		    !waitfor_was_received(w, need->comm, need->tag)) {
 			rankset_add(ranks, message->destination);
 			are_both = true;
 		}
@@ -88,13 +88,13 @@ bool verdict_find_slip(struct judge *j, const struct waitfor_deadlock *deadlock,
 		if (lost->slip == WAITFOR_OTHER_SOURCE)
 			rankset_add(ranks, message->destination);
 	}
-	if (first == WAITFOR_NONE || (!is_wanted_close && has_novel_other(j, deadlock, ranks)))
+	if (!first || (!is_wanted_close && has_novel_other(j, deadlock, ranks)))
 		return false;
-	verdict_lose(j, stay_ns, ranks, first, w->losts[first].actor, w->losts[first].need);
-	if (are_both) {
-		j->verdict->witness = WITNESS_RECEIVER;
-		j->verdict->is_likely = true;
-	}
+	verdict_lose(j, stuck->stay_ns, ranks, first->need,
+		     are_both ? WITNESS_RECEIVER : WITNESS_SLIP);
+	j->verdict->witness.lost = first;
+	if (are_both)
+		verdict_doubt(j, DOUBT_LATER_RECEIVE);
 	return true;
 }
 
@@ -102,7 +102,7 @@ bool verdict_find_slip(struct judge *j, const struct waitfor_deadlock *deadlock,
  * Then the receive may be what is wrong. */
 static bool is_of_receiver(const struct waitfor *w, const struct waitfor_lost *lost)
 {
-	const struct waitfor_need *need = &w->needs[lost->need];
+	const struct waitfor_need *need = lost->need;
 	const struct waitfor_unreceived *message = &w->unreceived[lost->message];
 
 	return (lost->slip == WAITFOR_OTHER_TAG ||
@@ -110,25 +110,24 @@ static bool is_of_receiver(const struct waitfor *w, const struct waitfor_lost *l
 	       !is_known_kind(need) && message->received > 0;
 }
 
-/* A message lies there that may be the one that is waited for, by a receive as there was none
- * before: its receiver is wrong, or its sender has left out another one. */
-bool verdict_find_receiver(struct judge *j, const struct waitfor_deadlock *deadlock,
-			   uint64_t stay_ns)
+bool verdict_find_receiver(struct judge *j, const struct stuck *stuck, int how)
 {
 	const struct waitfor *w = j->waitfor;
 
+	(void)how;
 	for (uint32_t i = 0; i < w->num_losts; i++) {
 		const struct waitfor_lost *lost = &w->losts[i];
 		struct rankset *ranks;
 
-		if (!is_of_receiver(w, lost) || !verdict_has_lane(deadlock, lost->actor))
+		if (!is_of_receiver(w, lost) ||
+		    !verdict_has_lane(stuck->deadlock, lost->need->actor))
 			continue;
 		ranks = rankset_in(j->arena, rankset_create());
 		rankset_add(ranks, w->unreceived[lost->message].source);
 		rankset_add(ranks, w->unreceived[lost->message].destination);
-		verdict_lose(j, stay_ns, ranks, i, lost->actor, lost->need);
-		j->verdict->witness = WITNESS_RECEIVER;
-		j->verdict->is_likely = true;
+		verdict_lose(j, stuck->stay_ns, ranks, lost->need, WITNESS_RECEIVER);
+		j->verdict->witness.lost = lost;
+		verdict_doubt(j, DOUBT_LATER_RECEIVE);
 		return true;
 	}
 	return false;
@@ -136,36 +135,25 @@ bool verdict_find_receiver(struct judge *j, const struct waitfor_deadlock *deadl
 
 /* ---- A request that was not started ---- */
 
-/* Ranks have not started a request for what others wait for, though they have gone through a round
- * of others. */
-bool verdict_find_unstarted(struct judge *j, const struct waitfor_deadlock *deadlock,
-			    uint64_t stay_ns)
+bool verdict_find_unstarted(struct judge *j, const struct stuck *stuck, int how)
 {
-	const struct waitfor *w = j->waitfor;
-	const struct waitfor_need *need = NULL;
+	const struct waitfor_deadlock *deadlock = stuck->deadlock;
+	const struct waitfor_need *need = NULL, *first = NULL;
 	struct rankset *ranks = rankset_in(j->arena, rankset_create());
 	struct waitfor_unstarted unstarted;
-	uint32_t actor = WAITFOR_NONE, first = WAITFOR_NONE;
 
-	for (size_t i = 0; i < deadlock->num_actors; i++)
-		while ((need = waitfor_next_need(w, deadlock->actors[i], need))) {
-			uint32_t n = (uint32_t)(need - w->needs);
-
-			if (need->peer < 0 || !waitfor_find_unstarted(w, n, &unstarted) ||
-			    !unstarted.is_left_out ||
-			    !rankset_contains(deadlock->ranks, unstarted.rank))
-				continue;
-			rankset_add(ranks, unstarted.rank);
-			if (first != WAITFOR_NONE)
-				continue;
-			actor = deadlock->actors[i];
-			first = n;
-		}
-	if (first == WAITFOR_NONE)
+	(void)how;
+	while ((need = waitfor_next_need_of(j->waitfor, deadlock, need))) {
+		if (need->peer < 0 || !waitfor_find_unstarted(j->waitfor, need, &unstarted) ||
+		    !unstarted.is_left_out || !rankset_contains(deadlock->ranks, unstarted.rank))
+			continue;
+		rankset_add(ranks, unstarted.rank);
+		first = first ?: need;
+	}
+	if (!first)
 		return false;
-	verdict_lose(j, stay_ns, ranks, WAITFOR_NONE, actor, first);
-	j->verdict->witness = WITNESS_UNSTARTED;
-	j->verdict->is_likely = true;
+	verdict_lose(j, stuck->stay_ns, ranks, first, WITNESS_UNSTARTED);
+	verdict_doubt(j, DOUBT_LATER_START);
 	return true;
 }
 
@@ -178,40 +166,33 @@ static bool is_awaited_by_other(const struct waitfor *w, const struct waitfor_de
 {
 	const struct waitfor_need *need = NULL;
 
-	for (size_t i = 0; i < deadlock->num_actors; i++)
-		while ((need = waitfor_next_need(w, deadlock->actors[i], need)))
-			if (need->kind == WAITFOR_TOKEN && need->tag == SEG_TAG_COMPLETE &&
-			    need->is_certain && need->peer == rank && need->comm == start->comm &&
-			    need->number > 1 &&
-			    w->evidence->actors[deadlock->actors[i]].rank != start->peer)
-				return true;
+	while ((need = waitfor_next_need_of(w, deadlock, need)))
+		if (need->kind == WAITFOR_TOKEN && need->tag == SEG_TAG_COMPLETE &&
+		    need->is_certain && need->peer == rank && need->comm == start->comm &&
+		    need->number > 1 && w->evidence->actors[need->actor].rank != start->peer)
+			return true;
 	return false;
 }
 
-bool verdict_find_wrong_group(struct judge *j, const struct waitfor_deadlock *deadlock,
-			      uint64_t stay_ns)
+bool verdict_find_wrong_group(struct judge *j, const struct stuck *stuck, int how)
 {
-	const struct waitfor *w = j->waitfor;
+	const struct waitfor_deadlock *deadlock = stuck->deadlock;
 	const struct waitfor_need *need = NULL;
 
-	for (size_t i = 0; i < deadlock->num_actors; i++) {
-		uint32_t l = deadlock->actors[i];
+	(void)how;
+	while ((need = waitfor_next_need_of(j->waitfor, deadlock, need))) {
+		int rank = j->actors[need->actor].rank;
+		struct rankset *ranks;
 
-		while ((need = waitfor_next_need(w, l, need))) {
-			struct rankset *ranks;
-
-			if (need->kind != WAITFOR_TOKEN || need->tag != SEG_TAG_POST ||
-			    !need->is_certain || need->number != 1 || need->given != 0 ||
-			    !is_awaited_by_other(w, deadlock, j->actors[l].rank, need))
-				continue;
-			ranks = rankset_in(j->arena, rankset_create());
-			rankset_add(ranks, j->actors[l].rank);
-			verdict_lose(j, stay_ns, ranks, WAITFOR_NONE, l,
-				     (uint32_t)(need - w->needs));
-			j->verdict->witness = WITNESS_GROUP;
-			j->verdict->is_likely = true;
-			return true;
-		}
+		if (need->kind != WAITFOR_TOKEN || need->tag != SEG_TAG_POST || !need->is_certain ||
+		    need->number != 1 || need->given != 0 ||
+		    !is_awaited_by_other(j->waitfor, deadlock, rank, need))
+			continue;
+		ranks = rankset_in(j->arena, rankset_create());
+		rankset_add(ranks, rank);
+		verdict_lose(j, stuck->stay_ns, ranks, need, WITNESS_GROUP);
+		verdict_doubt(j, DOUBT_FIRST_POST);
+		return true;
 	}
 	return false;
 }

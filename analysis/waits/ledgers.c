@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * An index is the sorted rows of all lanes of a rank; totals are by communicator and peer. */
+#include "analysis/thresholds.h"
 #include "analysis/waits/waitfor_private.h"
-
-/* Tags that are numbers are at least so many. */
-enum { MANY_TAGS = 8 };
 
 /* Rows may be shared by ranks, so the peer is not in them. */
 struct row {
@@ -46,20 +44,9 @@ struct ledgers *ledgers_create(const struct job_model *jm, const struct rank_act
 	return ledgers;
 }
 
-static int compare_rows(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
+SORTED_BY(compare_rows, struct row, comm, peer, ledger->tag)
 
-	return SORTED_ORDER(x->comm, y->comm) ?: SORTED_ORDER(x->peer, y->peer)
-	       ?: SORTED_ORDER(x->ledger->tag, y->ledger->tag);
-}
-
-static int compare_totals(const void *a, const void *b)
-{
-	const struct total *x = a, *y = b;
-
-	return SORTED_ORDER(x->comm, y->comm) ?: SORTED_ORDER(x->peer, y->peer);
-}
+SORTED_BY(compare_totals, struct total, comm, peer)
 
 static bool is_same_total(const struct row *a, const struct row *b)
 {
@@ -83,7 +70,7 @@ static void add_to_totals(struct index *index, const struct row *row)
 	last->sum.sends += ledger->sends;
 	last->sum.got += got;
 	if (got > 0)
-		last->sum.num_tags += ledger->tag == SEG_TAG_MANY ? MANY_TAGS : 1;
+		last->sum.num_tags += ledger->tag == SEG_TAG_MANY ? thresholds.many_tags : 1;
 }
 
 static struct index *get_index(struct ledgers *ledgers, int rank)
@@ -181,7 +168,7 @@ struct ledger_total ledgers_find_total(struct ledgers *ledgers, int rank, uint32
 
 bool ledgers_are_tags_numbers(struct ledgers *ledgers, int rank, uint32_t comm, int32_t peer)
 {
-	return ledgers_find_total(ledgers, rank, comm, peer).num_tags >= MANY_TAGS;
+	return ledgers_find_total(ledgers, rank, comm, peer).num_tags >= thresholds.many_tags;
 }
 
 bool ledgers_has_dropped(const struct ledgers *ledgers, int rank)

@@ -84,13 +84,7 @@ static void add_lanes(struct builder *builder, const struct job_model *jm,
 	}
 }
 
-static int compare_pairs(const void *a, const void *b)
-{
-	const struct message_pair *one = a, *two = b;
-
-	return SORTED_ORDER(one->comm, two->comm) ?: SORTED_ORDER(one->to, two->to)
-	       ?: SORTED_ORDER(one->from, two->from) ?: SORTED_ORDER(one->tag, two->tag);
-}
+SORTED_BY(compare_pairs, struct message_pair, comm, to, from, tag)
 
 static void add_up(struct message_pairs *result)
 {

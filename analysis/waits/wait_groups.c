@@ -19,7 +19,8 @@ struct record {
 	int32_t tag;
 	uint32_t num_needs;
 
-	uint32_t actor, need;
+	const struct waitfor_need *need; /* that one; NULL: there is none */
+	uint32_t actor;
 	int rank;
 };
 
@@ -59,12 +60,11 @@ static void add_need(struct record *record, const struct waitfor *waitfor)
 {
 	const struct waitfor_need *need = NULL;
 
-	record->need = WAITFOR_NONE;
 	record->kind = NO_KIND;
 	while ((need = waitfor_next_need(waitfor, record->actor, need))) {
 		if (need->is_weak || record->num_needs++ > 0)
 			continue;
-		record->need = (uint32_t)(need - waitfor->needs);
+		record->need = need;
 		record->kind = need->kind;
 		record->comm = need->comm;
 		record->node = need->node;
@@ -123,12 +123,11 @@ static void add_peers(struct wait_group *group, const struct waitfor *waitfor, u
 
 	while ((need = waitfor_next_need(waitfor, lane, need))) {
 		bool is_same = lane != group->actor && !need->is_weak &&
-			       need->node == waitfor->needs[group->need].node &&
-			       need->kind != WAITFOR_LOCK;
+			       need->node == group->need->node && need->kind != WAITFOR_LOCK;
 
 		/* Who needs the same has the same peers, but for himself where he is one. */
 		if (!need->is_weak && !is_same)
-			waitfor_add_peers(waitfor, (uint32_t)(need - waitfor->needs), group->peers);
+			waitfor_add_peers(waitfor, need, group->peers);
 		if (is_same && need->peer < 0 && need->kind == WAITFOR_MESSAGE &&
 		    actors[lane].rank != actors[group->actor].rank)
 			rankset_add(group->peers, actors[group->actor].rank);

@@ -11,16 +11,17 @@
 struct arena;
 struct eqgroups;
 struct waitfor;
+struct waitfor_need;
 
 struct wait_group {
 	struct rankset *ranks;
-	uint32_t actor;        /* the first of them */
-	uint32_t need;         /* its first one that is not weak; WAITFOR_NONE: none is known */
-	uint32_t num_needs;    /* that one's, weak ones apart */
-	struct rankset *peers; /* whom all of them wait for */
-	bool is_deadlocked;    /* all of them, with each other or with other groups */
-	bool is_likely;        /* only if those that poll go on polling */
-	bool is_apart;         /* of the ranks that were to be kept apart */
+	uint32_t actor;                  /* the first of them */
+	uint32_t num_needs;              /* that one's, weak ones apart */
+	const struct waitfor_need *need; /* the first of these; NULL: none is known */
+	struct rankset *peers;           /* whom all of them wait for */
+	bool is_deadlocked;              /* all of them, with each other or with other groups */
+	bool is_likely;                  /* only if those that poll go on polling */
+	bool is_apart;                   /* of the ranks that were to be kept apart */
 };
 
 /* Somebody in group `from` waits for somebody in `to`, which may be the same group. */

@@ -21,15 +21,11 @@ static void find_actors(struct waitfor *w)
 
 	for (uint32_t l = 0; l < w->num_actors; l++) {
 		const struct actor *actor = &w->evidence->actors[l];
-		struct rank_actors *of = &p->actors[actor->rank];
 
-		w->actors[l].activity = (uint8_t)actor->activity;
-		if (of->num++ == 0) {
-			of->first = l;
+		if (l == w->evidence->ranks[actor->rank].first)
 			p->is_static[actor->rank] = p->has_left[actor->rank] = true;
-		}
 		if (l < p->num_lanes)
-			p->ranks[actor->rank] = *of;
+			p->ranks[actor->rank] = w->evidence->ranks[actor->rank];
 		p->is_static[actor->rank] &= actor->activity != ACTIVITY_MOVES && !actor->is_torn;
 		p->has_left[actor->rank] &=
 			actor->activity == ACTIVITY_ENDED ||
@@ -58,7 +54,6 @@ struct waitfor *waitfor_create(const struct evidence *evidence, const struct job
 	w->actors = arena_array(arena, w->num_actors, sizeof(*w->actors));
 	p->num_ranks = count_ranks(evidence, comms);
 	p->ranks = arena_array(arena, p->num_ranks, sizeof(*p->ranks));
-	p->actors = arena_array(arena, p->num_ranks, sizeof(*p->actors));
 	p->has_left = arena_array(arena, p->num_ranks, sizeof(*p->has_left));
 	p->is_static = arena_array(arena, p->num_ranks, sizeof(*p->is_static));
 	p->unknown = arena_array(arena, comms->num_comms, sizeof(*p->unknown));

@@ -60,7 +60,8 @@ enum waitfor_kind {
  * Weak: by the counts it is met, and only its transfer is left; or it is a guess. Neither: it may be met or not, such
  * as a non-blocking send that the library may have buffered, or a peer that moves. */
 struct waitfor_need {
-	uint8_t kind; /* enum waitfor_kind */
+	uint32_t actor; /* whose it is */
+	uint8_t kind;   /* enum waitfor_kind */
 	bool is_certain, is_weak;
 	bool is_read; /* in what the MPI library holds of messages, and not counted */
 	/* The other end has counted it as sent, but this end's MPI library holds the receive for it
@@ -97,10 +98,9 @@ enum waitfor_gap {
 };
 
 struct waitfor_actor {
-	uint8_t activity; /* enum activity */
-	uint8_t gap;      /* enum waitfor_gap */
-	bool is_or;       /* one of the needs is enough */
-	bool is_stuck;    /* will never go on */
+	uint8_t gap;   /* enum waitfor_gap */
+	bool is_or;    /* one of the needs is enough */
+	bool is_stuck; /* will never go on */
 	bool is_likely_stuck;
 	uint32_t first_need, num_needs; /* in waitfor.needs */
 };
@@ -189,15 +189,15 @@ enum waitfor_slip {
 /* A message that is waited for, and one that nobody receives which may be meant for it. */
 struct waitfor_lost {
 	enum waitfor_slip slip;
-	uint32_t actor, need; /* who waits, and the need */
-	uint32_t message;     /* index in waitfor.unreceived */
+	const struct waitfor_need *need;
+	uint32_t message; /* index in waitfor.unreceived */
 };
 
 /* An actor of a chain or cycle. It waits for the next step's by `need`. */
 struct waitfor_step {
 	uint32_t actor; /* WAITFOR_NONE: a rank about which nothing is known */
 	int rank;
-	uint32_t need; /* in waitfor.needs; WAITFOR_NONE: the end */
+	const struct waitfor_need *need; /* NULL: the end */
 };
 
 /* Lanes that all wait for each other and for nothing else: none will ever go on. */
@@ -285,8 +285,12 @@ waitfor_next_need(const struct waitfor *waitfor, uint32_t lane, const struct wai
 	return next < of->first_need + of->num_needs ? &waitfor->needs[next] : NULL;
 }
 
-/* Whose need it is. */
-uint32_t waitfor_actor_of_need(const struct waitfor *waitfor, uint32_t need);
+/* The same of all actors of a deadlock, one after the other. */
+const struct waitfor_need *waitfor_next_need_of(const struct waitfor *waitfor,
+						const struct waitfor_deadlock *deadlock,
+						const struct waitfor_need *need);
+/* The kinds of the actor's needs: 1U << enum waitfor_kind of each. */
+unsigned waitfor_kinds_of(const struct waitfor *waitfor, uint32_t lane);
 /* Does the actor wait for more than transfers? */
 bool waitfor_has_strong_need(const struct waitfor *waitfor, uint32_t lane);
 
@@ -298,10 +302,15 @@ uint32_t waitfor_mismatch_of(const struct waitfor *waitfor, uint32_t lane);
 void waitfor_add_missing(const struct waitfor *waitfor, uint32_t collective, struct rankset *ranks);
 
 /* The rank that a need is for; -1: several may meet it. */
-int waitfor_peer(const struct waitfor *waitfor, uint32_t need);
+int waitfor_peer(const struct waitfor *waitfor, const struct waitfor_need *need);
 
 /* Add whom a need is for: peer, missing members, all members but oneself, or lock holders. */
-void waitfor_add_peers(const struct waitfor *waitfor, uint32_t need, struct rankset *ranks);
+void waitfor_add_peers(const struct waitfor *waitfor, const struct waitfor_need *need,
+		       struct rankset *ranks);
+
+/* Nodes that one of `ranks` meets, alone or with others of a group. */
+bool *waitfor_find_met(const struct waitfor *waitfor, const struct rankset *ranks,
+		       struct arena *arena);
 
 struct waitfor_updates {
 	struct rankset *fewer; /* in the arena */
@@ -311,13 +320,13 @@ struct waitfor_updates {
 
 /* Of a need to have a window changed (WAITFOR_LOOK): those of its members that have called what
  * changes windows less often than more than half of them. False: nobody. */
-bool waitfor_find_updates(const struct waitfor *waitfor, uint32_t need, struct arena *arena,
-			  struct waitfor_updates *ret);
+bool waitfor_find_updates(const struct waitfor *waitfor, const struct waitfor_need *need,
+			  struct arena *arena, struct waitfor_updates *ret);
 
 /* Who may be meant to send the message or token that a need is for: the peer; with a wildcard,
  * those who have sent such ones before and do not wait for the same. *are_past_ret: they are past
  * that, since messages of theirs with other numbers are on their way. */
-struct rankset *waitfor_find_givers(const struct waitfor *waitfor, uint32_t need,
+struct rankset *waitfor_find_givers(const struct waitfor *waitfor, const struct waitfor_need *need,
 				    bool *are_past_ret, struct arena *arena);
 
 /* A persistent request that is made and not started now, and would meet a need. */
@@ -332,7 +341,7 @@ struct waitfor_unstarted {
 
 /* What would be the message or the receive that a need is for, which is certain or by the counts
  * not met, if its rank, which stands still, had started it. False: there is none. */
-bool waitfor_find_unstarted(const struct waitfor *waitfor, uint32_t need,
+bool waitfor_find_unstarted(const struct waitfor *waitfor, const struct waitfor_need *need,
 			    struct waitfor_unstarted *ret);
 
 /* The shortest way from a rank to the nearest end of its waits; ends that explain something before
@@ -356,8 +365,6 @@ struct rankset *waitfor_find_gone(const struct waitfor *waitfor, struct arena *a
  * first. */
 size_t waitfor_arrivals_of(const struct waitfor *waitfor, int source, bool are_own,
 			   const struct waitfor_arrival **ret);
-/* Is there one of the program of `source` that `destination` has not come to receive? */
-bool waitfor_has_arrival(const struct waitfor *waitfor, int source, int destination);
 
 /* What the MPI libraries at both ends count of the messages of one rank to another. */
 enum waitfor_way {

@@ -31,12 +31,13 @@ const struct group_node *waitfor_group_of(const struct waitfor *w, uint32_t node
 
 uint32_t waitfor_num_actors(const struct waitfor *w, int rank)
 {
-	return rank < 0 || (size_t)rank >= w->private->num_ranks ? 0 : w->private->actors[rank].num;
+	return rank < 0 || (size_t)rank >= w->evidence->num_ranks ? 0
+								  : w->evidence->ranks[rank].num;
 }
 
 uint32_t waitfor_first_actor(const struct waitfor *w, int rank)
 {
-	return waitfor_num_actors(w, rank) > 0 ? w->private->actors[rank].first : WAITFOR_NONE;
+	return waitfor_num_actors(w, rank) > 0 ? w->evidence->ranks[rank].first : WAITFOR_NONE;
 }
 
 bool waitfor_is_actor_of(const struct waitfor *w, uint32_t lane, int rank)
@@ -44,14 +45,23 @@ bool waitfor_is_actor_of(const struct waitfor *w, uint32_t lane, int rank)
 	return lane < w->num_actors && w->evidence->actors[lane].rank == rank;
 }
 
-uint32_t waitfor_find_need(const struct waitfor *w, uint32_t lane, uint32_t node)
+const struct waitfor_need *waitfor_find_need(const struct waitfor *w, uint32_t lane, uint32_t node)
 {
 	const struct waitfor_need *need = NULL, *found = NULL;
 
 	while ((need = waitfor_next_need(w, lane, need)))
 		if (need->node == node && (!found || (need->is_certain && !found->is_certain)))
 			found = need;
-	return found ? (uint32_t)(found - w->needs) : WAITFOR_NONE;
+	return found;
+}
+
+unsigned waitfor_kinds_of(const struct waitfor *w, uint32_t lane)
+{
+	unsigned kinds = 0;
+
+	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, lane, need));)
+		kinds |= 1U << need->kind;
+	return kinds;
 }
 
 bool waitfor_has_strong_need(const struct waitfor *w, uint32_t lane)
@@ -62,21 +72,19 @@ bool waitfor_has_strong_need(const struct waitfor *w, uint32_t lane)
 	return false;
 }
 
-/* A need, and a lane that may have it. */
-static int compare_needs(const void *key, const void *element)
+const struct waitfor_need *waitfor_next_need_of(const struct waitfor *w,
+						const struct waitfor_deadlock *deadlock,
+						const struct waitfor_need *need)
 {
-	uint32_t need = *(const uint32_t *)key;
-	const struct waitfor_actor *lane = element;
+	size_t i = 0;
 
-	return need < lane->first_need ? -1 : need - lane->first_need >= lane->num_needs;
-}
-
-uint32_t waitfor_actor_of_need(const struct waitfor *w, uint32_t need)
-{
-	const struct waitfor_actor *lane =
-		bsearch(&need, w->actors, w->num_actors, sizeof(*w->actors), compare_needs);
-
-	return (uint32_t)(lane - w->actors);
+	if (need)
+		i = sorted_first(&need->actor, deadlock->actors, deadlock->num_actors,
+				 sizeof(need->actor), sorted_compare_u32);
+	for (; i < deadlock->num_actors; i++, need = NULL)
+		if ((need = waitfor_next_need(w, deadlock->actors[i], need)))
+			return need;
+	return NULL;
 }
 
 static void add_group(const struct waitfor *w, uint32_t node, int except, struct rankset *ranks)
@@ -97,22 +105,38 @@ void waitfor_add_missing(const struct waitfor *w, uint32_t collective, struct ra
 	add_group(w, w->private->first_collective + collective, -1, ranks);
 }
 
-int waitfor_peer(const struct waitfor *w, uint32_t need)
+int waitfor_peer(const struct waitfor *w, const struct waitfor_need *need)
 {
-	return w->needs[need].peer >= 0 ? w->needs[need].peer
-					: waitfor_rank_of(w, w->needs[need].node);
+	return need->peer >= 0 ? need->peer : waitfor_rank_of(w, need->node);
 }
 
-void waitfor_add_peers(const struct waitfor *w, uint32_t need, struct rankset *ranks)
+void waitfor_add_peers(const struct waitfor *w, const struct waitfor_need *need,
+		       struct rankset *ranks)
 {
 	const struct waitfor_private *p = w->private;
-	uint32_t node = w->needs[need].node;
-	bool is_any = node >= p->first_any && node < p->first_lock;
+	bool is_any = need->node >= p->first_any && need->node < p->first_lock;
 
-	if (node >= p->first_collective)
-		add_group(w, node,
-			  is_any ? w->evidence->actors[waitfor_actor_of_need(w, need)].rank : -1,
+	if (need->node >= p->first_collective)
+		add_group(w, need->node, is_any ? w->evidence->actors[need->actor].rank : -1,
 			  ranks);
-	else if (w->needs[need].kind != WAITFOR_THREAD)
-		rankset_add(ranks, waitfor_rank_of(w, node));
+	else if (need->kind != WAITFOR_THREAD)
+		rankset_add(ranks, waitfor_rank_of(w, need->node));
+}
+
+bool *waitfor_find_met(const struct waitfor *w, const struct rankset *ranks, struct arena *arena)
+{
+	const struct waitfor_private *p = w->private;
+	bool *is_met = arena_array(arena, p->graph->num_nodes, sizeof(*is_met));
+
+	for (uint32_t n = p->first_rank; n < p->first_collective; n++)
+		is_met[n] = rankset_contains(ranks, waitfor_rank_of(w, n));
+	/* Nodes that a group leads back to come before it. */
+	for (uint32_t n = p->first_collective; n < p->graph->num_nodes; n++) {
+		const struct group_node *group = waitfor_group_of(w, n);
+
+		is_met[n] = group->back && is_met[n - group->back];
+		for (size_t i = 0; i < group->num_ranks && !is_met[n]; i++)
+			is_met[n] = rankset_contains(ranks, group->ranks[i]);
+	}
+	return is_met;
 }

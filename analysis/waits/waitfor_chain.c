@@ -68,12 +68,13 @@ static void leave_lane(struct walker *k, uint32_t l)
 		[ACTIVITY_ENDED] = WAITFOR_END_LEFT,
 	};
 	const struct waitfor_actor *lane = &k->w->actors[l];
-	int rank = k->w->evidence->actors[l].rank;
+	const struct actor *actor = &k->w->evidence->actors[l];
+	int rank = actor->rank;
 	bool is_held = waitfor_has_strong_need(k->w, l);
 	uint32_t mismatch = is_held ? WAITFOR_NONE : waitfor_mismatch_of(k->w, l);
 
-	if (lane->activity != ACTIVITY_IN_MPI && lane->activity != ACTIVITY_POLLING && !is_held) {
-		end_at_rank(k, ends[lane->activity], rank);
+	if (!actor_is_waiting(actor) && !is_held) {
+		end_at_rank(k, ends[actor->activity], rank);
 		return;
 	}
 	if (k->cycle_of && k->cycle_of[l]) {
@@ -98,24 +99,27 @@ static void leave_lane(struct walker *k, uint32_t l)
 
 static void leave_rank(struct walker *k, int rank)
 {
-	const struct rank_actors *lanes = &k->p->actors[rank];
+	uint32_t l = waitfor_first_actor(k->w, rank);
 
 	if (k->p->has_left[rank])
 		end_at_rank(k, WAITFOR_END_LEFT, rank);
-	else if (lanes->num == 0)
+	else if (l == WAITFOR_NONE)
 		end_at_rank(k, WAITFOR_END_UNKNOWN, rank);
 	else
-		for (uint32_t l = 0; l < lanes->num; l++)
-			if (k->w->actors[lanes->first + l].activity != ACTIVITY_ENDED)
-				go_to(k, lanes->first + l);
+		for (; waitfor_is_actor_of(k->w, l, rank); l++)
+			if (k->w->evidence->actors[l].activity != ACTIVITY_ENDED)
+				go_to(k, l);
 }
 
 static void leave_collective(struct walker *k, const struct waitfor_collective *collective)
 {
-	/* Nobody is known to be missing: it may be any of whom nothing is known. */
-	const struct rankset *unknown = collective->num_missing == 0 && collective->num_unknown > 0
-						? k->p->unknown[collective->comm]
-						: NULL;
+	/* It may be any of whom nothing is known, unless all are needed and some are known to be
+	 * missing. */
+	const struct rankset *unknown =
+		collective->num_unknown > 0 &&
+				(collective->num_missing == 0 || !collective->needs_all)
+			? k->p->unknown[collective->comm]
+			: NULL;
 
 	if (collective->mismatch != WAITFOR_NONE)
 		end_at_mismatch(k, collective->mismatch);
@@ -182,7 +186,7 @@ static bool has_waiting_thread(const struct waitfor *w, uint32_t l)
 	int rank = w->evidence->actors[l].rank;
 
 	for (uint32_t i = waitfor_first_actor(w, rank); waitfor_is_actor_of(w, i, rank); i++)
-		if (waitfor_find_need(w, i, l) != WAITFOR_NONE)
+		if (waitfor_find_need(w, i, l))
 			return true;
 	return false;
 }
@@ -196,7 +200,8 @@ static void walk(struct walker *k, int rank)
 	     l++) {
 		is_stuck &= k->w->actors[l].is_stuck;
 		is_likely_stuck &= k->w->actors[l].is_likely_stuck;
-		if (!has_waiting_thread(k->w, l) && k->w->actors[l].activity != ACTIVITY_ENDED)
+		if (!has_waiting_thread(k->w, l) &&
+		    k->w->evidence->actors[l].activity != ACTIVITY_ENDED)
 			start_at(k, l);
 	}
 	/* They all wait for each other, or have all ended. */
@@ -254,8 +259,7 @@ static void make_steps(const struct walker *k, struct waitfor_chain *chain, stru
 			chain->steps[--length] = (struct waitfor_step){
 				.actor = is_lane ? node : waitfor_first_actor(k->w, rank),
 				.rank = rank,
-				.need = is_end ? WAITFOR_NONE
-					       : waitfor_find_need(k->w, node, after),
+				.need = is_end ? NULL : waitfor_find_need(k->w, node, after),
 			};
 		if (k->before[node] == node)
 			break;
@@ -330,8 +334,7 @@ bool *waitfor_find_awaited(const struct waitfor *w, struct rankset **ends, struc
 	struct walker k = walker_of(w, ends, arena);
 
 	for (uint32_t l = 0; l < w->num_actors; l++)
-		if (w->actors[l].activity == ACTIVITY_IN_MPI ||
-		    w->actors[l].activity == ACTIVITY_POLLING)
+		if (actor_is_waiting(&w->evidence->actors[l]))
 			start_at(&k, l);
 	walk_on(&k);
 	for (size_t l = 0; l < w->num_actors; l++)

@@ -97,13 +97,7 @@ static void add_lane(struct collector *c, uint32_t l)
 	}
 }
 
-static int compare_collectives(const void *a, const void *b)
-{
-	const struct waitfor_collective *x = a, *y = b;
-
-	return SORTED_ORDER(x->comm, y->comm) ?: SORTED_ORDER(x->owner, y->owner)
-	       ?: SORTED_ORDER(x->number, y->number);
-}
+SORTED_BY(compare_collectives, struct waitfor_collective, comm, owner, number)
 
 /* The same, and among equals always in one order. */
 static int compare_with_functions(const void *a, const void *b)
@@ -189,10 +183,11 @@ static bool may_come(const struct waitfor *w, const struct job_comm_view *view)
 	bool is_outside = false;
 
 	for (uint32_t l = lanes->first; l < lanes->first + lanes->num; l++) {
-		if (w->actors[l].activity == ACTIVITY_MOVES)
+		enum activity activity = w->evidence->actors[l].activity;
+
+		if (activity == ACTIVITY_MOVES)
 			return true;
-		is_outside |= w->actors[l].activity == ACTIVITY_COMPUTING ||
-			      w->actors[l].activity == ACTIVITY_POLLING;
+		is_outside |= activity == ACTIVITY_COMPUTING || activity == ACTIVITY_POLLING;
 	}
 	return is_outside && model_has_begun_collective(view->model, view->local, 0);
 }
@@ -219,6 +214,7 @@ static void add_others(struct members *m, bool is_all)
 	const struct job_comm *comm = &m->w->comms->comms[m->comm];
 	struct waitfor_private *p = m->w->private;
 	uint32_t num_unknown = 0;
+	bool is_elsewhere = false;
 
 	for (int side = 0; side < 2; side++) {
 		for (size_t i = 0; i < comm->sizes[side]; i++) {
@@ -234,12 +230,13 @@ static void add_others(struct members *m, bool is_all)
 				p->unknown[m->comm] = rankset_in(p->arena, rankset_create());
 			if (rank >= 0)
 				rankset_add(p->unknown[m->comm], rank);
+			is_elsewhere |= rank < 0;
 			num_unknown++;
 		}
 	}
 	for (uint32_t c = m->first; num_unknown > 0 && c < m->end; c++) {
 		m->w->collectives[c].num_unknown = num_unknown;
-		p->collectives[c].may_go_on |= !is_all;
+		p->collectives[c].may_go_on |= !is_all && is_elsewhere;
 	}
 }
 
@@ -335,8 +332,7 @@ void waitfor_find_collectives(struct waitfor *w)
 
 	memset(c.is_all, true, num_comms * sizeof(*c.is_all));
 	for (uint32_t l = 0; l < w->private->num_lanes; l++)
-		if (w->actors[l].activity == ACTIVITY_IN_MPI ||
-		    w->actors[l].activity == ACTIVITY_POLLING)
+		if (actor_is_waiting(&w->evidence->actors[l]))
 			add_lane(&c, l);
 	sorted_make(w->collectives, w->num_collectives, sizeof(*w->collectives),
 		    compare_with_functions);

@@ -115,16 +115,15 @@ static bool keep_past(const struct waitfor *w, int rank, uint32_t comm, struct r
 	return true;
 }
 
-struct rankset *waitfor_find_givers(const struct waitfor *w, uint32_t n, bool *are_past_ret,
-				    struct arena *arena)
+struct rankset *waitfor_find_givers(const struct waitfor *w, const struct waitfor_need *need,
+				    bool *are_past_ret, struct arena *arena)
 {
-	const struct waitfor_need *need = &w->needs[n];
 	struct sources sources = {
 		.ranks = rankset_in(arena, rankset_create()),
 		.given = rankset_in(arena, rankset_create()),
 	};
 	struct rankset *givers = rankset_in(arena, rankset_create());
-	int own = w->evidence->actors[waitfor_actor_of_need(w, n)].rank;
+	int own = w->evidence->actors[need->actor].rank;
 
 	*are_past_ret = false;
 	if (need->is_read) {

@@ -27,7 +27,7 @@ static int target_of(const struct waitfor *w, const struct model *model, uint32_
 
 static bool is_lock_call(const struct waitfor *w, uint32_t l)
 {
-	return w->actors[l].activity == ACTIVITY_IN_MPI &&
+	return w->evidence->actors[l].activity == ACTIVITY_IN_MPI &&
 	       w->private->jm->lanes[l].data->operation.kind == SEG_OPERATION_LOCK;
 }
 
@@ -73,21 +73,9 @@ static void find_holders(const struct waitfor *w, struct lock_holders *found, st
 	}
 }
 
-static int compare_holders(const void *a, const void *b)
-{
-	const struct lock_holder *x = a, *y = b;
+SORTED_BY(compare_holders, struct lock_holder, comm, target, rank)
 
-	return SORTED_ORDER(x->comm, y->comm) ?: SORTED_ORDER(x->target, y->target)
-	       ?: SORTED_ORDER(x->rank, y->rank);
-}
-
-static int compare_locks(const void *a, const void *b)
-{
-	const struct lock_node *x = a, *y = b;
-
-	return SORTED_ORDER(x->comm, y->comm) ?: SORTED_ORDER(x->is_exclusive, y->is_exclusive)
-	       ?: SORTED_ORDER(x->target, y->target);
-}
+SORTED_BY(compare_locks, struct lock_node, comm, is_exclusive, target)
 
 static void add_lock(struct waitfor_private *p, uint32_t comm, int target, bool is_exclusive)
 {
@@ -132,8 +120,8 @@ static bool is_inside(const struct waitfor *w, int rank)
 	const struct rank_actors *lanes = &w->private->ranks[rank];
 
 	for (uint32_t l = lanes->first; l < lanes->first + lanes->num; l++)
-		if (w->actors[l].activity == ACTIVITY_MOVES ||
-		    w->actors[l].activity == ACTIVITY_COMPUTING)
+		if (w->evidence->actors[l].activity == ACTIVITY_MOVES ||
+		    w->evidence->actors[l].activity == ACTIVITY_COMPUTING)
 			return false;
 	return lanes->num > 0;
 }
@@ -154,8 +142,6 @@ static void fill_locks(struct waitfor *w, const struct lock_holders *found)
 			found->holders + sorted_first(&key, found->holders, found->num,
 						      sizeof(*holder), compare_holders);
 
-		group->may_go_on = comm->num_views < comm->sizes[0] ||
-				   (lock->target >= 0 && !is_inside(w, lock->target));
 		group->ranks = ranks;
 		for (; holder < found->holders + found->num && holder->comm == lock->comm &&
 		       holder->target == lock->target;
@@ -164,11 +150,14 @@ static void fill_locks(struct waitfor *w, const struct lock_holders *found)
 				ranks[group->num_ranks++] = holder->rank;
 		ranks += group->num_ranks;
 		group->num_all = group->num_ranks;
-		if (lock->target == ALL_TARGETS)
-			continue;
-		/* Which comes before it, and is filled. */
-		group->back = i - find_lock(p, lock->comm, ALL_TARGETS, lock->is_exclusive);
-		group->num_all += p->locks[i - group->back].group.num_all;
+		if (lock->target != ALL_TARGETS) {
+			/* Which comes before it, and is filled. */
+			group->back = i - find_lock(p, lock->comm, ALL_TARGETS, lock->is_exclusive);
+			group->num_all += p->locks[i - group->back].group.num_all;
+		}
+		/* Who is known to hold it is in the way, whoever else does, too. */
+		group->may_go_on = (group->num_all == 0 && comm->num_views < comm->sizes[0]) ||
+				   (lock->target >= 0 && !is_inside(w, lock->target));
 	}
 }
 

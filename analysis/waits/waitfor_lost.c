@@ -96,13 +96,7 @@ static void look_at_lane(struct searcher *s, uint32_t l)
 	}
 }
 
-static int compare_unreceived(const void *a, const void *b)
-{
-	const struct waitfor_unreceived *x = a, *y = b;
-
-	return SORTED_ORDER(x->destination, y->destination) ?: SORTED_ORDER(x->source, y->source)
-	       ?: SORTED_ORDER(x->comm, y->comm) ?: SORTED_ORDER(x->tag, y->tag);
-}
+SORTED_BY(compare_unreceived, struct waitfor_unreceived, destination, source, comm, tag)
 
 static void search(struct searcher *s)
 {
@@ -146,8 +140,10 @@ bool waitfor_was_received(const struct waitfor *w, uint32_t comm, int32_t tag)
 }
 
 /* A receive or probe that keeps a stuck lane, or one that polls. */
-static bool is_in_vain(const struct waitfor_actor *lane, const struct waitfor_need *need)
+static bool is_in_vain(const struct waitfor *w, const struct waitfor_need *need)
 {
+	const struct waitfor_actor *lane = &w->actors[need->actor];
+
 	return need->kind == WAITFOR_MESSAGE && need->is_certain &&
 	       (lane->is_stuck || lane->is_likely_stuck);
 }
@@ -155,17 +151,17 @@ static bool is_in_vain(const struct waitfor_actor *lane, const struct waitfor_ne
 /* Ranks at both ends of such receives; false: there are none. */
 static bool find_wanted(const struct waitfor *w, bool *is_wanted)
 {
-	const struct waitfor_need *need = NULL;
 	bool has_some = false;
 
-	for (uint32_t l = 0; l < w->num_actors; l++)
-		while ((need = waitfor_next_need(w, l, need))) {
-			if (!is_in_vain(&w->actors[l], need))
-				continue;
-			has_some = is_wanted[w->evidence->actors[l].rank] = true;
-			if (need->peer >= 0)
-				is_wanted[need->peer] = true;
-		}
+	for (size_t n = 0; n < w->num_needs; n++) {
+		const struct waitfor_need *need = &w->needs[n];
+
+		if (!is_in_vain(w, need))
+			continue;
+		has_some = is_wanted[w->evidence->actors[need->actor].rank] = true;
+		if (need->peer >= 0)
+			is_wanted[need->peer] = true;
+	}
 	return has_some;
 }
 
@@ -227,32 +223,33 @@ static int compare_destination(const void *key, const void *element)
 	return SORTED_ORDER(*(const int *)key, message->destination);
 }
 
-static void try_message(struct waitfor *w, uint32_t l, uint32_t n, uint32_t message, size_t first)
+static void try_message(struct waitfor *w, const struct waitfor_need *need, uint32_t message,
+			size_t first)
 {
-	struct waitfor_lost lost = {.actor = l, .need = n, .message = message};
+	struct waitfor_lost lost = {.need = need, .message = message};
 
-	if (find_slip(&w->needs[n], w->evidence->actors[l].rank, &w->unreceived[message],
+	if (find_slip(need, w->evidence->actors[need->actor].rank, &w->unreceived[message],
 		      &lost.slip))
 		add_lost(w, first, &lost);
 }
 
 /* Messages to who waits, and others of whom it waits for. */
-static void find_for_need(struct waitfor *w, uint32_t l, uint32_t n)
+static void find_for_need(struct waitfor *w, const struct waitfor_need *need)
 {
-	int rank = w->evidence->actors[l].rank, peer = w->needs[n].peer, num_tried = 0;
+	int rank = w->evidence->actors[need->actor].rank, peer = need->peer, num_tried = 0;
 	size_t first = w->num_losts, end;
 	size_t at = sorted_first(&rank, w->unreceived, w->num_unreceived, sizeof(*w->unreceived),
 				 compare_destination);
 
 	end = at + MAX_TRIED_PER_NEED;
 	for (; at < end && at < w->num_unreceived && w->unreceived[at].destination == rank; at++)
-		try_message(w, l, n, (uint32_t)at, first);
+		try_message(w, need, (uint32_t)at, first);
 	for (at = 0; peer >= 0 && at < w->num_unreceived && num_tried < MAX_TRIED_PER_NEED; at++) {
 		if (w->unreceived[at].source != peer)
 			continue;
 		num_tried++;
 		if (w->unreceived[at].destination != rank)
-			try_message(w, l, n, (uint32_t)at, first);
+			try_message(w, need, (uint32_t)at, first);
 	}
 }
 
@@ -260,15 +257,13 @@ void waitfor_find_losts(struct waitfor *w)
 {
 	bool *is_wanted = xcalloc(w->private->num_ranks, sizeof(*is_wanted));
 	struct searcher s = {.w = w, .p = w->private, .is_wanted = is_wanted, .comm = SEG_NO_COMM};
-	const struct waitfor_need *need = NULL;
 
 	if (find_wanted(w, is_wanted))
 		search(&s);
 	free(is_wanted);
 	w->unreceived = arena_keep(w->private->arena, s.found, free);
 	w->num_unreceived = s.num_found;
-	for (uint32_t l = 0; s.num_found > 0 && l < w->num_actors; l++)
-		while ((need = waitfor_next_need(w, l, need)))
-			if (is_in_vain(&w->actors[l], need))
-				find_for_need(w, l, (uint32_t)(need - w->needs));
+	for (size_t n = 0; s.num_found > 0 && n < w->num_needs; n++)
+		if (is_in_vain(w, &w->needs[n]))
+			find_for_need(w, &w->needs[n]);
 }

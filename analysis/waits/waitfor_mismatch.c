@@ -60,12 +60,7 @@ static int compare_numbers(const void *a, const void *b)
 	return SORTED_ORDER(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
-static int compare_claims(const void *a, const void *b)
-{
-	const struct claim *x = a, *y = b;
-
-	return SORTED_ORDER(x->number, y->number) ?: SORTED_ORDER(x->rank, y->rank);
-}
+SORTED_BY(compare_claims, struct claim, number, rank)
 
 /* Of each member that stands still the collectives that it has started lately. */
 static void collect(const struct waitfor *w, uint32_t comm, struct claims *claims)
@@ -298,21 +293,19 @@ static void add_leaders(struct waitfor *w, size_t *capacity)
 
 	for (size_t i = 0; i < num; i++) {
 		const struct waitfor_pair *pair = &found[i].pair;
-		const struct claim claims[2] = {
-			{.rank = pair->giver, .site = found[i].sites[0]},
-			{.rank = pair->taker, .site = found[i].sites[1]},
-		};
-		struct claim named[2];
+		struct claim claims[2];
 
-		for (int k = 0; k < 2; k++) {
-			named[k] = claims[k];
-			named[k].number = found[i].number;
-			named[k].function = w->private->jm->sites[claims[k].site].name;
-			named[k].root = SEG_PEER_NONE;
-			named[k].bytes = SEG_NO_BYTES;
-			named[k].is_in = true;
-		}
-		add_pairs(w, found[i].comm, WAITFOR_OTHER_LEADERS, named, 2, pair, 1, capacity);
+		for (int k = 0; k < 2; k++)
+			claims[k] = (struct claim){
+				.rank = k ? pair->taker : pair->giver,
+				.number = found[i].number,
+				.function = w->private->jm->sites[found[i].sites[k]].name,
+				.root = SEG_PEER_NONE,
+				.bytes = SEG_NO_BYTES,
+				.site = found[i].sites[k],
+				.is_in = true,
+			};
+		add_pairs(w, found[i].comm, WAITFOR_OTHER_LEADERS, claims, 2, pair, 1, capacity);
 	}
 }
 

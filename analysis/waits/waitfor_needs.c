@@ -21,6 +21,7 @@ static void add_need(struct lane_needs *n, const struct waitfor_need *need)
 	struct waitfor_private *p = w->private;
 
 	*ARENA_PUSH(p->arena, w->needs, w->num_needs, p->needs_capacity) = *need;
+	w->needs[w->num_needs - 1].actor = n->l;
 	n->result->num_needs++;
 }
 

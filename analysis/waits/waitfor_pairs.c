@@ -318,7 +318,8 @@ static const struct model_note *leader_note(const struct waitfor *w, uint32_t l,
 	const struct model_operation *op = &lane->data->operation;
 	const struct model_note *note = NULL;
 
-	if (w->actors[l].activity != ACTIVITY_IN_MPI || op->kind != SEG_OPERATION_WAIT_ALL)
+	if (w->evidence->actors[l].activity != ACTIVITY_IN_MPI ||
+	    op->kind != SEG_OPERATION_WAIT_ALL)
 		return NULL;
 	/* The latest first. */
 	for (size_t i = 0; i < lane->data->num_notes && !note; i++)

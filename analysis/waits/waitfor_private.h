@@ -78,7 +78,6 @@ struct waitfor_private {
 	const struct job_model *jm; /* NULL: no rank has a recorder */
 	uint32_t num_lanes;         /* actors before this are its lanes */
 	struct rank_actors *ranks;  /* [num_ranks] their lanes; num 0: no model */
-	struct rank_actors *actors; /* [num_ranks] */
 	size_t num_ranks;
 	bool *has_left;  /* [num_ranks] no message comes from it any more */
 	bool *is_static; /* [num_ranks] all of its actors are; false without any */
@@ -103,8 +102,8 @@ struct waitfor_private {
 int waitfor_rank_of(const struct waitfor *w, uint32_t node);
 /* Not of lanes and ranks. */
 const struct group_node *waitfor_group_of(const struct waitfor *w, uint32_t node);
-/* The need of a lane that leads to a node, a certain one first; WAITFOR_NONE: none does. */
-uint32_t waitfor_find_need(const struct waitfor *w, uint32_t lane, uint32_t node);
+/* The need of a lane that leads to a node, a certain one first; NULL: none does. */
+const struct waitfor_need *waitfor_find_need(const struct waitfor *w, uint32_t lane, uint32_t node);
 
 /* ---- waitfor_collectives.c ---- */
 

@@ -5,6 +5,7 @@
  *
  * What is read is all that the library waits for; which of it holds the call up is not known. So
  * one of these needs is enough to let an actor go on. */
+#include "analysis/thresholds.h"
 #include "analysis/waits/waitfor_private.h"
 #include "model/job/callpath.h"
 #include "model/job/message_queues.h"
@@ -29,13 +30,7 @@ static bool is_rank(const struct waitfor *w, int peer)
 
 /* ---- Messages that no receive has met ---- */
 
-static int compare_arrivals(const void *a, const void *b)
-{
-	const struct waitfor_arrival *x = a, *y = b;
-
-	return SORTED_ORDER(x->is_own, y->is_own) ?: SORTED_ORDER(x->source, y->source)
-	       ?: SORTED_ORDER(x->destination, y->destination);
-}
+SORTED_BY(compare_arrivals, struct waitfor_arrival, is_own, source, destination)
 
 void waitfor_find_arrivals(struct waitfor *w)
 {
@@ -63,13 +58,7 @@ void waitfor_find_arrivals(struct waitfor *w)
 	sorted_make(w->arrivals, w->num_arrivals, sizeof(*w->arrivals), compare_arrivals);
 }
 
-static int compare_sources(const void *key, const void *element)
-{
-	const struct waitfor_arrival *wanted = key, *arrival = element;
-
-	return SORTED_ORDER(wanted->is_own, arrival->is_own)
-		       ?: SORTED_ORDER(wanted->source, arrival->source);
-}
+SORTED_BY(compare_sources, struct waitfor_arrival, is_own, source)
 
 size_t waitfor_arrivals_of(const struct waitfor *w, int source, bool are_own,
 			   const struct waitfor_arrival **ret)
@@ -83,14 +72,6 @@ size_t waitfor_arrivals_of(const struct waitfor *w, int source, bool are_own,
 	while (end < w->num_arrivals && compare_sources(&key, &w->arrivals[end]) == 0)
 		end++;
 	return end - first;
-}
-
-bool waitfor_has_arrival(const struct waitfor *w, int source, int destination)
-{
-	const struct waitfor_arrival key = {.source = source, .destination = destination};
-
-	return w->num_arrivals &&
-	       bsearch(&key, w->arrivals, w->num_arrivals, sizeof(key), compare_arrivals);
 }
 
 /* ---- Receives that no message has met ---- */
@@ -107,9 +88,6 @@ size_t waitfor_count_unmet(const struct waitfor *w, uint32_t l, int peer, int32_
 }
 
 /* ---- Is what is waited for on its way? ---- */
-
-/* After so long in one place whatever was on its way has arrived. */
-#define ARRIVES_NS UINT64_C(3000000000)
 
 /* Messages that `queues` counts with the peer, of all communicators; false: they are not
  * counted. */
@@ -159,7 +137,8 @@ static bool has_all_arrived(const struct waitfor *w, int rank, int peer)
 		return false;
 	if (way != WAITFOR_WAY_NOT_KNOWN)
 		return way == WAITFOR_WAY_EMPTY;
-	return stay_of(w, rank) >= ARRIVES_NS && stay_of(w, peer) >= ARRIVES_NS;
+	return stay_of(w, rank) >= thresholds.arrives_ns &&
+	       stay_of(w, peer) >= thresholds.arrives_ns;
 }
 
 /* ---- What is waited for ---- */
@@ -196,6 +175,7 @@ static void add(struct reader *r, enum waitfor_kind kind, int peer, int32_t tag,
 	}
 	*ARENA_PUSH(p->arena, r->w->needs, r->w->num_needs, p->needs_capacity) =
 		(struct waitfor_need){
+			.actor = r->l,
 			.kind = (uint8_t)kind,
 			.is_read = true,
 			/* Another thread of the process may do what is not counted. */
@@ -212,9 +192,6 @@ static void add(struct reader *r, enum waitfor_kind kind, int peer, int32_t tag,
 		};
 }
 
-/* Members of a communicator without a message on it so far, at most: they are not listed. */
-enum { MAX_SILENT = 16 };
-
 /* Are all ranks of the job members of the communicator, and nobody else? */
 static bool has_whole_job(const struct reader *r, uint32_t comm, size_t num_known)
 {
@@ -224,7 +201,7 @@ static bool has_whole_job(const struct reader *r, uint32_t comm, size_t num_know
 		if (!is_rank(r->w, r->queues->pairs[i].peer))
 			return false;
 	return num_known > 0 && size == r->w->private->num_ranks &&
-	       size <= num_known + 1 + MAX_SILENT;
+	       size <= num_known + 1 + thresholds.silent_members;
 }
 
 /* A receive from any: from those with whom there were messages on the communicator (libraries do

@@ -22,14 +22,14 @@ static enum wait_mode add_needs(const struct waitfor *w, uint32_t l)
 	for (const struct waitfor_need *need = NULL; (need = waitfor_next_need(w, l, need));)
 		if (!takes_all || need->is_certain)
 			wait_graph_add_edge(w->private->graph, need->node);
-	if (lane->activity == ACTIVITY_POLLING)
+	if (w->evidence->actors[l].activity == ACTIVITY_POLLING)
 		return takes_all ? WAIT_POLLS_ALL : WAIT_POLLS_ANY;
 	return takes_all ? WAIT_ALL : WAIT_ANY;
 }
 
 static enum wait_mode add_lane(const struct waitfor *w, uint32_t l)
 {
-	enum activity activity = (enum activity)w->actors[l].activity;
+	enum activity activity = w->evidence->actors[l].activity;
 
 	if (activity == ACTIVITY_ENDED)
 		return WAIT_ANY;
@@ -38,17 +38,30 @@ static enum wait_mode add_lane(const struct waitfor *w, uint32_t l)
 	return activity == ACTIVITY_MOVES ? WAIT_FREE : add_needs(w, l);
 }
 
-static enum wait_mode add_rank(const struct waitfor *w, size_t rank)
+static enum wait_mode add_rank(const struct waitfor *w, int rank)
 {
-	const struct rank_actors *lanes = &w->private->actors[rank];
+	uint32_t first = waitfor_first_actor(w, rank);
 
 	if (w->private->has_left[rank])
 		return WAIT_ANY;
 	/* From a thread that has ended nothing comes, so there is no way on from there either. */
-	for (uint32_t l = 0; l < lanes->num; l++)
-		if (w->actors[lanes->first + l].activity != ACTIVITY_ENDED)
-			wait_graph_add_edge(w->private->graph, lanes->first + l);
-	return lanes->num > 0 ? WAIT_ANY : WAIT_FREE;
+	for (uint32_t l = first; waitfor_is_actor_of(w, l, rank); l++)
+		if (w->evidence->actors[l].activity != ACTIVITY_ENDED)
+			wait_graph_add_edge(w->private->graph, l);
+	return first == WAITFOR_NONE ? WAIT_FREE : WAIT_ANY;
+}
+
+/* Of a collective that not all need: those of whom nothing is counted may have its parts, too. What
+ * is behind an earlier one has them already. */
+static void add_unknown(const struct waitfor *w, const struct waitfor_collective *collective)
+{
+	const struct waitfor_private *p = w->private;
+	const struct rankset *ranks =
+		collective->num_unknown > 0 ? p->unknown[collective->comm] : NULL;
+
+	for (int r = ranks ? rankset_first(ranks) : -1; r >= 0; r = rankset_next(ranks, r))
+		if (!p->has_left[r])
+			wait_graph_add_edge(p->graph, p->first_rank + (uint32_t)r);
 }
 
 static enum wait_mode add_group(const struct waitfor *w, uint32_t node)
@@ -63,6 +76,8 @@ static enum wait_mode add_group(const struct waitfor *w, uint32_t node)
 		wait_graph_add_edge(p->graph, p->first_rank + (uint32_t)group->ranks[i]);
 	if (group->num_all > group->num_ranks)
 		wait_graph_add_edge(p->graph, node - group->back);
+	else if (collective != WAITFOR_NONE && !w->collectives[collective].needs_all)
+		add_unknown(w, &w->collectives[collective]);
 	return collective != WAITFOR_NONE && w->collectives[collective].needs_all ? WAIT_ALL
 										  : WAIT_ANY;
 }
@@ -103,7 +118,7 @@ static void make_graph(struct waitfor *w)
 	for (uint32_t n = 0; n < num_nodes; n++)
 		wait_graph_end_node(p->graph, n < p->first_rank ? add_lane(w, n)
 					      : n < p->first_collective
-						      ? add_rank(w, n - p->first_rank)
+						      ? add_rank(w, (int)(n - p->first_rank))
 						      : add_group(w, n));
 }
 
@@ -114,8 +129,7 @@ bool waitfor_can_do_without(const struct waitfor *w, const bool *is_lane_held)
 	size_t num_waiting = 0;
 
 	for (size_t l = 0; l < w->num_actors; l++) {
-		if (w->actors[l].activity != ACTIVITY_IN_MPI &&
-		    w->actors[l].activity != ACTIVITY_POLLING)
+		if (!actor_is_waiting(&w->evidence->actors[l]))
 			continue;
 		if (w->private->graph->mode[l] == WAIT_FREE || !is_released[l])
 			return false;
@@ -229,7 +243,7 @@ void waitfor_find_stuck(struct waitfor *w)
 	p->is_released = wait_graph_release(p->graph, false, NULL, 0);
 	p->is_likely_released = wait_graph_release(p->graph, true, NULL, 0);
 	for (size_t l = 0; l < w->num_actors; l++) {
-		bool has_left = w->actors[l].activity == ACTIVITY_ENDED;
+		bool has_left = w->evidence->actors[l].activity == ACTIVITY_ENDED;
 
 		w->actors[l].is_stuck = !has_left && !p->is_released[l];
 		w->actors[l].is_likely_stuck = !has_left && !p->is_likely_released[l];

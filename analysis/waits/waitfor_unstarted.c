@@ -64,11 +64,10 @@ static bool find_of(const struct waitfor *w, const struct waitfor_need *need, in
 	return false;
 }
 
-bool waitfor_find_unstarted(const struct waitfor *w, uint32_t n, struct waitfor_unstarted *ret)
+bool waitfor_find_unstarted(const struct waitfor *w, const struct waitfor_need *need,
+			    struct waitfor_unstarted *ret)
 {
-	const struct waitfor_need *need = &w->needs[n];
-	int waiting = w->evidence->actors[waitfor_actor_of_need(w, n)].rank;
-
+	int waiting = w->evidence->actors[need->actor].rank;
 	bool is_short = need->number != WAITFOR_NOT_KNOWN && need->given < need->number;
 
 	if ((need->kind != WAITFOR_MESSAGE && need->kind != WAITFOR_RECEIVE) ||

@@ -49,8 +49,8 @@ static void count_updates(struct updates *u, const struct job_model *jm)
 	}
 }
 
-bool waitfor_find_updates(const struct waitfor *w, uint32_t need, struct arena *arena,
-			  struct waitfor_updates *ret)
+bool waitfor_find_updates(const struct waitfor *w, const struct waitfor_need *need,
+			  struct arena *arena, struct waitfor_updates *ret)
 {
 	struct updates u = {.num_ranks = w->evidence->num_ranks};
 	struct rankset *members = rankset_in(arena, rankset_create());

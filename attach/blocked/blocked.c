@@ -6,13 +6,13 @@
 
 #include "attach/blocked/blocked.h"
 #include "attach/blocked/blocked_private.h"
+#include "attach/blocked/kernel_place.h"
 #include "attach/process/memory.h"
 #include "attach/process/procfs.h"
 #include "attach/blocked/system_call.h"
 #include "model/job/blocked.h"
 #include "model/xalloc.h"
 
-#define MAX_WCHAN 64
 #define NUM_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- The table ---- */
@@ -80,21 +80,6 @@ static bool read_call(pid_t pid, pid_t tid, struct system_call *ret)
 	return is_in;
 }
 
-/* NULL: not known; the kernel says "0" where it may not. */
-static char *read_wchan(pid_t pid, pid_t tid)
-{
-	char name[64], *text, *wchan;
-
-	snprintf(name, sizeof(name), "task/%d/wchan", (int)tid);
-	text = procfs_read(pid, name, NULL);
-	if (!text)
-		return NULL;
-	text[strcspn(text, "\n")] = '\0';
-	wchan = *text && strcmp(text, "0") != 0 ? xstrndup(text, MAX_WCHAN) : NULL;
-	free(text);
-	return wchan;
-}
-
 /* The kernel leaves its sleeping functions out, so that a sleep shows as the entry to all system
  * calls: do_syscall_64, invoke_syscall. clock_nanosleep() has a clock's number in the first
  * argument, nanosleep() an address. */
@@ -124,7 +109,7 @@ static long first_number(pid_t pid, pid_t tid, const struct system_call *call)
 		number = system_call_in_code(code);
 	if (number >= 0)
 		return number;
-	wchan = read_wchan(pid, tid);
+	wchan = kernel_place_function(pid, tid);
 	number = wchan ? number_by_wchan(wchan, call) : SYS_futex;
 	free(wchan);
 	return number;
@@ -145,21 +130,68 @@ static struct blocked *describe(pid_t pid, pid_t tid, const struct system_call *
 	return found;
 }
 
+struct blocked *blocked_describe(pid_t pid, pid_t tid, struct system_call *call, int *searches)
+{
+	call->number = first_number(pid, tid, call);
+	return is_futex(call->number) ? NULL : describe(pid, tid, call, searches);
+}
+
+/* Outside a system call, as it has touched memory that is not there. */
+static struct blocked *describe_fault(pid_t pid, pid_t tid)
+{
+	char *function = kernel_place_function(pid, tid), *stack = kernel_place_stack(pid, tid);
+	bool is_fault = kernel_place_is_fault(function, stack);
+
+	free(function);
+	free(stack);
+	return blocked_create(is_fault ? BLOCKED_PAGE_FAULT : BLOCKED_NO_CALL, NULL, NULL, NULL,
+			      NULL);
+}
+
+static void describe_kernel(struct blocked *found, pid_t pid, pid_t tid, int *searches)
+{
+	struct blocked_look look = {.searches = searches};
+	size_t num;
+
+	found->kernel = kernel_place_function(pid, tid);
+	found->stack = kernel_place_stack(pid, tid);
+	if (!found->kernel || !blocked_may_search(&look))
+		return;
+	num = kernel_place_count(pid, found->kernel);
+	if (num)
+		found->around = xasprintf("%zu other process%s there wait%s in the same function",
+					  num, num == 1 ? "" : "es", num == 1 ? "s" : "");
+}
+
+/* Sleeps it outside any? Of one that runs the kernel says "running". */
+static bool sleeps_in_none(pid_t pid, pid_t tid)
+{
+	struct procfs_stat stat;
+	char name[64], *text;
+	bool is_in;
+
+	snprintf(name, sizeof(name), "task/%d/syscall", (int)tid);
+	text = procfs_read(pid, name, NULL);
+	is_in = text && !strncmp(text, "-1 ", 3);
+	free(text);
+	/* Not as it has been stopped just now. */
+	return is_in && !procfs_stat(pid, tid, &stat) && strchr("SD", stat.state);
+}
+
 struct blocked *blocked_read(pid_t pid, pid_t tid, int *searches)
 {
 	struct system_call call;
 	struct procfs_stat stat;
-	struct blocked *found;
+	struct blocked *found = NULL;
 
 	tid = tid ? tid : pid;
-	if (procfs_stat(pid, tid, &stat) || !strchr("SD", stat.state) ||
-	    !read_call(pid, tid, &call))
+	if (procfs_stat(pid, tid, &stat) || !strchr("SD", stat.state))
 		return NULL;
-	call.number = first_number(pid, tid, &call);
-	if (is_futex(call.number))
-		return NULL;
-	found = describe(pid, tid, &call, searches);
-	if (stat.state == 'D')
-		found->kernel = read_wchan(pid, tid);
+	if (read_call(pid, tid, &call))
+		found = blocked_describe(pid, tid, &call, searches);
+	else if (sleeps_in_none(pid, tid))
+		found = describe_fault(pid, tid);
+	if (found && stat.state == 'D')
+		describe_kernel(found, pid, tid, searches);
 	return found;
 }

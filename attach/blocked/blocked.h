@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 struct blocked;
+struct system_call;
 
 /* What thread `tid` of process `pid` sleeps in (tid 0: its main thread). NULL: it runs, is stopped,
  * is in no system call, in one that the tool knows otherwise (futex), or nothing may be read. The
@@ -22,6 +23,10 @@ struct blocked;
  * 20 ms of processor time. *searches is how many of these may still be made, and is counted down;
  * NULL: any number. */
 struct blocked *blocked_read(pid_t pid, pid_t tid, int *searches);
+
+/* The same of a thread that is known to be in that call, as its registers say. NULL: the tool knows
+ * the call otherwise. */
+struct blocked *blocked_describe(pid_t pid, pid_t tid, struct system_call *call, int *searches);
 
 /* The name of a system call, NULL if it has none here. */
 const char *blocked_call_name(long number);

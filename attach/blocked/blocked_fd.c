@@ -59,11 +59,12 @@ static char *reason_of_file(pid_t pid, int fd, const struct fd_object *object)
 static void take_words(struct blocked *found, struct fd_object *object)
 {
 	found->object = object->words;
-	found->place = object->kind == FD_FILE ? object->place : NULL;
-	if (object->kind != FD_FILE)
-		free(object->place);
 	object->words = NULL;
-	object->place = NULL;
+	if (object->kind != FD_FILE)
+		return;
+	found->place = object->place;
+	found->point = object->point;
+	object->place = object->point = NULL;
 }
 
 static bool read_object(struct blocked_look *look, struct fd_object *object)

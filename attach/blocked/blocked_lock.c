@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "attach/blocked/blocked_lock.h"
 #include "attach/blocked/fd_object.h"
 #include "attach/process/elf_symbol.h"
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
 #include "attach/symbols/demangle.h"
-#include "model/xalloc.h"
 
 /* Of glibc's FILE on 64-bit machines (bits/types/struct_FILE.h), which programs are compiled with
  * and so never changes. */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What lock the word is of that a thread waits for in futex(2): by its variable, or by what it
  * protects. */
-#ifndef PDB_ATTACH_BLOCKED_LOCK_H
-#define PDB_ATTACH_BLOCKED_LOCK_H
+#pragma once
 
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 struct maps;
 
@@ -32,5 +30,3 @@ char *blocked_lock_arrived(uint32_t num, uint32_t all);
 
 /* The same of a barrier of libgomp; NULL: the address is in none. The caller frees. */
 char *blocked_lock_team(pid_t pid, uint64_t address);
-
-#endif

@@ -29,8 +29,8 @@ static void take_words(struct blocked *found, struct path_object *object)
 {
 	found->object = object->path;
 	found->place = object->place;
-	object->path = NULL;
-	object->place = NULL;
+	found->point = object->point;
+	object->path = object->place = object->point = NULL;
 	path_object_clear(object);
 }
 

@@ -125,6 +125,7 @@ static void look_at_file(pid_t pid, int fd, struct fd_object *object)
 	if (mounts && mounts_find_id(mounts, object->info.mount_id, &mount)) {
 		object->is_local = mount_is_local(&mount);
 		object->place = mount_place(&mount);
+		object->point = mount_far_point(&mount);
 		object->major = mount.major;
 		object->minor = mount.minor;
 	}
@@ -181,5 +182,6 @@ void fd_object_clear(struct fd_object *object)
 	free(object->link);
 	free(object->words);
 	free(object->place);
+	free(object->point);
 	*object = (struct fd_object){.kind = FD_OTHER};
 }

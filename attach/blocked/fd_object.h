@@ -28,7 +28,7 @@ struct fd_object {
 	enum fd_kind kind;
 	char *link;  /* of /proc/PID/fd: "pipe:[123]" */
 	char *words; /* "a pipe", "the FIFO /tmp/x", "/tmp/file", "the terminal /dev/pts/3" */
-	char *place; /* as in struct blocked */
+	char *place, *point; /* as in struct blocked */
 	struct fd_info info;
 	bool is_local;         /* of a file: mount_is_local() */
 	uint32_t major, minor; /* of its file system, 0: not known */

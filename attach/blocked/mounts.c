@@ -168,13 +168,24 @@ bool mount_is_local(const struct mount *mount)
 	return mount->type && is_one_of(mount->type, types, NUM_OF(types));
 }
 
-char *mount_place(const struct mount *mount)
+static bool is_kernels(const struct mount *mount)
 {
 	static const char *const types[] = {"devtmpfs", "devpts", "proc",    "sysfs",
 					    "mqueue",   "cgroup", "cgroup2", "rootfs"};
+
+	return !mount->type || is_one_of(mount->type, types, NUM_OF(types));
+}
+
+char *mount_far_point(const struct mount *mount)
+{
+	return is_kernels(mount) || mount_is_local(mount) ? NULL : xstrdup(mount->point);
+}
+
+char *mount_place(const struct mount *mount)
+{
 	const char *source = mount->source;
 
-	if (!mount->type || is_one_of(mount->type, types, NUM_OF(types)))
+	if (is_kernels(mount))
 		return NULL;
 	if (!*source || !strcmp(source, "none") || !strcmp(source, mount->type))
 		return xasprintf("%s, mounted at %s", mount->type, mount->point);

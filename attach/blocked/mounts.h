@@ -28,6 +28,10 @@ bool mounts_find_path(const char *text, const char *path, struct mount *ret);
 /* Is it of a type whose calls do not wait for a server or for another process? */
 bool mount_is_local(const struct mount *mount);
 
+/* Where it is mounted, if it has a server or another process that may not answer. The caller frees;
+ * NULL: it has none. */
+char *mount_far_point(const struct mount *mount);
+
 /* "lustre, mds1@tcp:/scratch, mounted at /scratch". NULL: a kernel's own, as those of devices. The
  * caller frees. */
 char *mount_place(const struct mount *mount);

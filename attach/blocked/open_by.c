@@ -19,8 +19,6 @@
 #define MAX_NS (5 * MAX_CPU_NS) /* on a machine whose processors are busy */
 #define LOOKS_PER_CLOCK 16
 #define MAX_TARGET 4096
-/* The first pid namespace of a machine (include/linux/proc_ns.h): others do not see all. */
-#define WHOLE_MACHINE "pid:[4026531836]"
 
 struct scan {
 	const char *link;
@@ -150,12 +148,7 @@ static struct near *list_pids(struct scan *scan, size_t *num_ret)
 	return list;
 }
 
-static int compare_near(const void *a, const void *b)
-{
-	const struct near *x = a, *y = b;
-
-	return SORTED_ORDER(x->distance, y->distance) ?: SORTED_ORDER(x->pid, y->pid);
-}
+SORTED_BY(compare_near, struct near, distance, pid)
 
 /* Who shares a pipe has mostly started at about the same time, so has a pid close by. */
 static void scan_all(struct scan *scan)
@@ -168,15 +161,6 @@ static void scan_all(struct scan *scan)
 		if (has_it_open(scan, list[i].pid))
 			add_process(scan->found, list[i].pid);
 	free(list);
-}
-
-static bool sees_machine(void)
-{
-	char target[64];
-	ssize_t n = readlink("/proc/self/ns/pid", target, sizeof(target));
-
-	return geteuid() == 0 && n == (ssize_t)strlen(WHOLE_MACHINE) &&
-	       !memcmp(target, WHOLE_MACHINE, (size_t)n);
 }
 
 void open_by_find(pid_t own, const char *link, enum open_by_mode mode, struct open_by *ret)
@@ -194,7 +178,8 @@ void open_by_find(pid_t own, const char *link, enum open_by_mode mode, struct op
 	*ret = (struct open_by){0};
 	ret->is_own = has_it_open(&scan, own);
 	scan_all(&scan);
-	ret->is_whole = !scan.is_cut && !scan.is_refused && scan.has_init && sees_machine();
+	ret->is_whole = !scan.is_cut && !scan.is_refused && scan.has_init && geteuid() == 0 &&
+			procfs_sees_machine();
 }
 
 static char *name_of(const struct open_by_process *process)

@@ -185,15 +185,15 @@ static bool walk_once(struct walk *w)
 	return false;
 }
 
-static char *place_of(const char *mounts, const char *path)
+static void place_of(const char *mounts, const char *path, struct path_object *object)
 {
 	struct mount mount;
-	char *place = NULL;
 
-	if (mounts_find_path(mounts, *path ? path : "/", &mount))
-		place = mount_place(&mount);
+	if (!mounts_find_path(mounts, *path ? path : "/", &mount))
+		return;
+	object->place = mount_place(&mount);
+	object->point = mount_far_point(&mount);
 	mount_clear(&mount);
-	return place;
 }
 
 static void find_place(pid_t pid, bool follows, struct path_object *object)
@@ -207,7 +207,7 @@ static void find_place(pid_t pid, bool follows, struct path_object *object)
 	for (int i = 0; i < MAX_TURNS && strlen(w.path) < MAX_PATH; i++)
 		if (!walk_once(&w))
 			break;
-	object->place = place_of(mounts, w.path);
+	place_of(mounts, w.path, object);
 	object->fifo = w.fifo;
 	close_walk(&w);
 	free(w.path);
@@ -236,6 +236,7 @@ void path_object_clear(struct path_object *object)
 {
 	free(object->path);
 	free(object->place);
+	free(object->point);
 	free(object->fifo);
 	*object = (struct path_object){0};
 }

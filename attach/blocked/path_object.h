@@ -11,6 +11,7 @@ struct path_object {
 	/* Absolute, as the process names it; relative if its base is not known. At most 4096 bytes. */
 	char *path;
 	char *place; /* as in struct blocked: where the path leads to, links followed */
+	char *point; /* the same of struct blocked */
 	char *fifo;  /* it is one: how a link of /proc/PID/fd names it; NULL */
 };
 

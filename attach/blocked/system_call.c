@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <string.h>
+#include <sys/user.h>
 
 #include "attach/blocked/system_call.h"
 
@@ -21,6 +22,25 @@ bool system_call_parse(const char *text, struct system_call *ret)
 
 #if defined(__x86_64__)
 
+/* What a call returns inside the kernel when it is to begin again (include/linux/errno.h). */
+static bool is_interrupted(long result)
+{
+	return (result <= -512 && result >= -514) || result == -516;
+}
+
+bool system_call_of_registers(const struct user_regs_struct *regs, struct system_call *ret)
+{
+	if ((long)regs->orig_rax < 0 || !is_interrupted((long)regs->rax) || !regs->rip)
+		return false;
+	*ret = (struct system_call){
+		.number = (long)regs->orig_rax,
+		.args = {regs->rdi, regs->rsi, regs->rdx, regs->r10, regs->r8, regs->r9},
+		.sp = regs->rsp,
+		.pc = regs->rip,
+	};
+	return true;
+}
+
 long system_call_in_code(const uint8_t *code)
 {
 	uint32_t number;
@@ -32,7 +52,18 @@ long system_call_in_code(const uint8_t *code)
 	return (long)number;
 }
 
-#elif defined(__aarch64__)
+#else
+
+/* arm64 has the first argument and the result in one register. */
+bool system_call_of_registers(const struct user_regs_struct *regs, struct system_call *ret)
+{
+	(void)regs, (void)ret;
+	return false;
+}
+
+#endif
+
+#if defined(__aarch64__)
 
 long system_call_in_code(const uint8_t *code)
 {
@@ -45,7 +76,7 @@ long system_call_in_code(const uint8_t *code)
 	return (long)(words[0] >> 5 & 0xffff);
 }
 
-#else
+#elif !defined(__x86_64__)
 
 long system_call_in_code(const uint8_t *code)
 {

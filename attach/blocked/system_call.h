@@ -18,6 +18,11 @@ struct system_call {
  * 0), or the text does not parse. */
 bool system_call_parse(const char *text, struct system_call *ret);
 
+/* By the registers of a stopped thread: the stop has interrupted its call, which the kernel begins
+ * again when it goes on. False: it was in none, or one that ends in another way; on arm64. */
+struct user_regs_struct;
+bool system_call_of_registers(const struct user_regs_struct *regs, struct system_call *ret);
+
 /* The bytes before the pc that say the number, where the number is loaded just before the call. -1:
  * they do not. */
 #define SYSTEM_CALL_CODE 8

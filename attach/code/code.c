@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <fnmatch.h>
 #include <gelf.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/code/code.h"
 #include "attach/code/code_private.h"
 #include "attach/symbols/cut_guard.h"
 #include "model/job/code_store.h"
-#include "model/error.h"
 #include "model/job/modules.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 #define MAX_PARTS 8
 #define MAX_LOOK 65536 /* bytes of a called function that are looked at */
@@ -80,12 +75,7 @@ static struct code_file *get_file(struct code_reader *reader, uint32_t id)
 
 	if (id >= num)
 		return NULL;
-	if (reader->num_files < num) {
-		reader->files = xreallocarray(reader->files, num, sizeof(*reader->files));
-		memset(reader->files + reader->num_files, 0,
-		       (num - reader->num_files) * sizeof(*reader->files));
-		reader->num_files = num;
-	}
+	reader->files = xgrow_to(reader->files, &reader->num_files, num, sizeof(*reader->files));
 	if (!reader->files[id].files.is_open)
 		open_file(modules_get(reader->modules, id), &reader->files[id]);
 	reader->effort = LEAST_EFFORT + reader->files[id].stored;
@@ -135,12 +125,11 @@ static bool has_no_way_out(const struct code_file *file, const struct code_range
 	const uint8_t *bytes = code_file_bytes(file, range->begin, range->end - range->begin);
 	size_t left = range->end - range->begin;
 	uint64_t address = range->begin;
-	cs_insn *decoded;
 	bool has = false;
 
 	if (!bytes || left > MAX_LOOK)
 		return false;
-	decoded = cs_malloc(file->handle);
+	cs_insn *decoded = cs_malloc(file->handle);
 	while (left && !has && code_file_spend(file, 1) &&
 	       cs_disasm_iter(file->handle, &bytes, &left, &address, decoded))
 		has = file->machine->may_leave(file->handle, decoded, range);
@@ -298,11 +287,7 @@ static void decode_parts(struct code_builder *builder, const char *name)
 		decode_part(builder, name, function->targets[i]);
 }
 
-static int by_address(const void *a, const void *b)
-{
-	return SORTED_ORDER(((const struct code_insn *)a)->address,
-			    ((const struct code_insn *)b)->address);
-}
+SORTED_BY(by_address, struct code_insn, address)
 
 static struct code_function *decode_function(const struct code_file *file,
 					     const struct code_bounds *bounds)
@@ -355,12 +340,11 @@ static const struct code_function *add(struct code_reader *reader, uint32_t modu
 	const struct code_body *known = code_store_find(reader->store, module, bounds->range.begin);
 	struct code_variables *variables;
 	struct code_function *function;
-	bool is_separate;
 
 	if (known && known->function->entry == bounds->range.begin)
 		return known->function;
 	function = decode_function(file, bounds);
-	is_separate = !debug_file_dwarf(&file->files.main);
+	bool is_separate = !debug_file_dwarf(&file->files.main);
 	variables =
 		variables_read(is_separate ? &file->files.separate : &file->files.main, function);
 	if (!reader->guard.is_cut && debug_files_are_same(&file->files))

@@ -6,14 +6,11 @@
  * instruction; code_build.c has what both make: effects, sums, tables of switches. code_file.c
  * finds where functions begin and end in a file, variables.c where integer variables are, by DWARF.
  * Results are kept in a code store (model/job/code_store.h), where analyses find them. */
-#ifndef PDB_ATTACH_CODE_H
-#define PDB_ATTACH_CODE_H
+#pragma once
 
-#include <stdint.h>
+#include "model/base.h"
 
 struct code_store;
-struct modules;
-struct pdb_error;
 
 /* Both are borrowed. Functions go into the store; those that are there are not looked for. */
 struct code_reader *code_reader_create(const struct modules *modules, struct code_store *store);
@@ -24,5 +21,3 @@ void code_reader_destroy(struct code_reader *reader); /* NULL is fine */
  * NULL: ERROR_NOT_FOUND no such file or function, ERROR_UNSUPPORTED another architecture. */
 const struct code_function *code_reader_get(struct code_reader *reader, uint32_t module,
 					    uint64_t address, struct pdb_error *err);
-
-#endif

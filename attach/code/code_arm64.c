@@ -165,16 +165,14 @@ static void decode_memory(struct code_builder *builder, const cs_insn *decoded,
 	const cs_arm64_op *memory = &arm64->operands[access->num];
 	unsigned int size, base = register_number(memory->mem.base, &size);
 	bool is_post = arm64->op_count > access->num + 1;
-	struct code_value moved;
-	struct table table;
 
 	if (memory->type != ARM64_OP_MEM || base == CODE_NO_REGISTER) {
 		for (uint8_t i = 0; access->is_load && i < access->num; i++)
 			set_register(builder, insn, arm64->operands[i].reg, code_unknown);
 		return;
 	}
-	table = builder->tables[base];
-	moved = code_copy(code_register(base, 8));
+	struct table table = builder->tables[base];
+	struct code_value moved = code_copy(code_register(base, 8));
 	moved.constant = is_post ? arm64->operands[access->num + 1].imm : memory->mem.disp;
 	if (decoded->detail->arm64.writeback && !is_post)
 		code_add_effect(builder, insn, code_register(base, 8), moved);
@@ -221,11 +219,10 @@ static void follow_table(struct code_builder *builder, const cs_insn *decoded, s
 	const cs_arm64 *arm64 = &decoded->detail->arm64;
 	const cs_arm64_op *last = &arm64->operands[arm64->op_count ? arm64->op_count - 1 : 0];
 	unsigned int size, reg = register_number(arm64->operands[0].reg, &size);
-	struct table *table;
 
 	if (!arm64->op_count || arm64->operands[0].type != ARM64_OP_REG || reg == CODE_NO_REGISTER)
 		return;
-	table = &builder->tables[reg];
+	struct table *table = &builder->tables[reg];
 	if (decoded->id == ARM64_INS_ADRP || decoded->id == ARM64_INS_ADR) {
 		*table = (struct table){.step = TABLE_CONSTANT, .address = (uint64_t)last->imm};
 	} else if (decoded->id == ARM64_INS_ADD && last->type == ARM64_OP_IMM &&

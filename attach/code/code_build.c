@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
 
 #include "attach/code/code_private.h"
-#include "model/xalloc.h"
 
 #define MAX_TABLE 4096 /* entries of a switch's table */
 

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <gelf.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/code/code_private.h"
 #include "attach/symbols/symbol_table.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 #define MAX_SIZE (UINT64_C(16) << 20) /* bytes of a function */
 #define RELOCATIONS 16                /* of which a look takes as long as an instruction */
@@ -90,13 +86,12 @@ static bool find_frame(const struct code_file *file, uint64_t address, struct co
 	uint64_t begin, place;
 	struct frame frame;
 	uint32_t num, words[4];
-	size_t behind;
 
 	if (!header || memcmp(header, expected, sizeof(expected)) != 0)
 		return false;
 	memcpy(&num, header + 8, sizeof(num));
 	table = code_file_bytes(file, file->frames + 12, num * sizeof(frame));
-	behind = table ? sorted_first(&key, table, num, sizeof(frame), begins_before) : 0;
+	size_t behind = table ? sorted_first(&key, table, num, sizeof(frame), begins_before) : 0;
 	if (!behind)
 		return false;
 	memcpy(&frame, table + (behind - 1) * sizeof(frame), sizeof(frame));
@@ -135,13 +130,12 @@ const char *code_file_relocated_name(const struct code_file *file, uint64_t addr
 
 	while ((section = elf_nextscn(file->files.main.elf, section))) {
 		Elf_Data *data, *names;
-		size_t num;
 
 		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_RELA ||
 		    !header.sh_entsize)
 			continue;
 		data = elf_getdata(section, NULL);
-		num = data ? data->d_size / header.sh_entsize : 0;
+		size_t num = data ? data->d_size / header.sh_entsize : 0;
 		if (!code_file_spend(file, num / RELOCATIONS))
 			return NULL;
 		for (size_t i = 0; i < num; i++) {

@@ -2,8 +2,7 @@
  * Shared by the parts of code.h: files with code (code_file.c), a function under construction
  * (code_build.c), decoders of the architectures (code_x86.c, code_arm64.c), variables
  * (variables.c). */
-#ifndef PDB_ATTACH_CODE_PRIVATE_H
-#define PDB_ATTACH_CODE_PRIVATE_H
+#pragma once
 
 #include <capstone/capstone.h>
 
@@ -133,5 +132,3 @@ void code_note_call(struct code_builder *builder, struct code_insn *insn, uint64
 /* A jump through a table: read what entries say as targets of the instruction. */
 void code_add_table(struct code_builder *builder, struct code_insn *insn,
 		    const struct table *table);
-
-#endif

@@ -2,8 +2,8 @@
 #include <dwarf.h>
 
 #include "attach/code/code_private.h"
+#include "attach/code/variables.h"
 #include "attach/process/maps.h"
-#include "model/xalloc.h"
 
 #define MAX_DEPTH 64         /* of nested scopes */
 #define STACK_SIZE 8         /* of location expressions */
@@ -43,11 +43,9 @@ static bool push(struct stack *stack, struct code_value value)
 
 static bool push_register(struct stack *stack, uint64_t reg, int64_t constant)
 {
-	struct code_value value;
-
 	if (reg >= CODE_CFA)
 		return false;
-	value = code_copy(code_register((unsigned int)reg, 8));
+	struct code_value value = code_copy(code_register((unsigned int)reg, 8));
 	value.constant = constant;
 	return push(stack, value);
 }
@@ -55,11 +53,9 @@ static bool push_register(struct stack *stack, uint64_t reg, int64_t constant)
 /* The value in memory at the address that is on top. */
 static bool load(struct stack *stack, unsigned int size)
 {
-	struct code_value *top;
-
 	if (!stack->num || stack->valid < 8 || !is_size((int)size))
 		return false;
-	top = &stack->values[stack->num - 1];
+	struct code_value *top = &stack->values[stack->num - 1];
 	if (top->num_terms != 1 || top->terms[0].factor != 1 || top->shift ||
 	    top->terms[0].place.kind != CODE_REGISTER)
 		return false;
@@ -69,11 +65,9 @@ static bool load(struct stack *stack, unsigned int size)
 
 static bool add(struct stack *stack, int64_t factor)
 {
-	struct code_value *left;
-
 	if (stack->num < 2)
 		return false;
-	left = &stack->values[--stack->num - 1];
+	struct code_value *left = &stack->values[--stack->num - 1];
 	code_add(left, left + 1, factor);
 	return left->is_known;
 }
@@ -107,13 +101,10 @@ static void cut(struct stack *stack, unsigned int size, bool is_signed)
 /* An operation with a constant on top of the stack. */
 static bool apply_constant(struct stack *stack, uint8_t operation)
 {
-	struct code_value *value;
-	int64_t by;
-
 	if (stack->num < 2 || stack->values[stack->num - 1].num_terms)
 		return false;
-	by = stack->values[--stack->num].constant;
-	value = &stack->values[stack->num - 1];
+	int64_t by = stack->values[--stack->num].constant;
+	struct code_value *value = &stack->values[stack->num - 1];
 	switch (operation) {
 	case DW_OP_mul:
 		return multiply(value, by);
@@ -147,7 +138,6 @@ static bool convert(struct stack *stack, Dwarf_Attribute *location, const Dwarf_
 	Dwarf_Attribute attribute;
 	Dwarf_Word encoding;
 	Dwarf_Die type;
-	int size;
 
 	if (!stack->num)
 		return false;
@@ -158,7 +148,7 @@ static bool convert(struct stack *stack, Dwarf_Attribute *location, const Dwarf_
 	    dwarf_formudata(&attribute, &encoding) ||
 	    (encoding != DW_ATE_signed && encoding != DW_ATE_unsigned))
 		return false;
-	size = dwarf_bytesize(&type);
+	int size = dwarf_bytesize(&type);
 	if (!is_size(size))
 		return false;
 	cut(stack, (unsigned int)size, encoding == DW_ATE_signed);
@@ -221,27 +211,40 @@ static bool apply(const struct reading *reading, struct stack *stack, Dwarf_Attr
 	}
 }
 
-/* False: of another form. */
+/* Leaves on the stack the value, or else its address. False: of another form. */
+static bool evaluate(const struct reading *reading, Dwarf_Attribute *location, const Dwarf_Op *ops,
+		     size_t num, struct stack *stack, bool *is_value_ret)
+{
+	*is_value_ret = false;
+	for (size_t i = 0; i < num; i++) {
+		if (*is_value_ret)
+			return false;
+		if (ops[i].atom == DW_OP_stack_value)
+			*is_value_ret = true;
+		else if (!apply(reading, stack, location, &ops[i]))
+			return false;
+	}
+	return stack->num > 0;
+}
+
+static bool is_register(const Dwarf_Op *ops, size_t num)
+{
+	return num == 1 && ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31;
+}
+
 static bool read_expression(const struct reading *reading, Dwarf_Attribute *location,
 			    const Dwarf_Op *ops, size_t num, unsigned int size,
 			    struct code_value *ret)
 {
 	struct stack stack = {.num = 0, .valid = 8};
-	bool is_value = false;
+	bool is_value;
 
-	if (num == 1 && ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31) {
+	if (is_register(ops, num)) {
 		*ret = code_copy(code_register(ops[0].atom - DW_OP_reg0, size));
 		return true;
 	}
-	for (size_t i = 0; i < num; i++) {
-		if (is_value)
-			return false;
-		if (ops[i].atom == DW_OP_stack_value)
-			is_value = true;
-		else if (!apply(reading, &stack, location, &ops[i]))
-			return false;
-	}
-	if (!stack.num || (is_value ? stack.valid < size : !load(&stack, size)))
+	if (!evaluate(reading, location, ops, num, &stack, &is_value) ||
+	    (is_value ? stack.valid < size : !load(&stack, size)))
 		return false;
 	*ret = stack.values[stack.num - 1];
 	return ret->is_known && ret->num_terms > 0;
@@ -254,7 +257,6 @@ static bool is_integer(Dwarf_Die *die, unsigned int *size_ret, bool *is_signed_r
 	Dwarf_Attribute attribute;
 	Dwarf_Die type;
 	Dwarf_Word encoding;
-	int size;
 
 	if (!dwarf_attr_integrate(die, DW_AT_type, &attribute) ||
 	    !dwarf_formref_die(&attribute, &type) || dwarf_peel_type(&type, &type) ||
@@ -262,7 +264,7 @@ static bool is_integer(Dwarf_Die *die, unsigned int *size_ret, bool *is_signed_r
 	    !dwarf_attr_integrate(&type, DW_AT_encoding, &attribute) ||
 	    dwarf_formudata(&attribute, &encoding))
 		return false;
-	size = dwarf_bytesize(&type);
+	int size = dwarf_bytesize(&type);
 	if (!is_size(size))
 		return false;
 	*size_ret = (unsigned int)size;
@@ -394,4 +396,29 @@ struct code_variables *variables_read(struct debug_file *file, const struct code
 	read_frame_base(&reading, &functions.list[0]);
 	read_scope(&reading, &functions.list[0], &functions.list[0], 0);
 	return reading.variables;
+}
+
+bool variables_locate(Dwarf_Die *function, Dwarf_Attribute *location, const Dwarf_Op *ops,
+		      size_t num, struct variables_location *ret)
+{
+	struct stack stack = {.num = 0, .valid = 8};
+	struct reading reading = {.variables = NULL};
+
+	*ret = (struct variables_location){.is_value = true};
+	if (is_register(ops, num)) {
+		ret->value = code_copy(code_register(ops[0].atom - DW_OP_reg0, 8));
+		return true;
+	}
+	ret->is_global = num > 0 && ops[0].atom == DW_OP_addr;
+	if (ret->is_global) {
+		push(&stack, code_constant((int64_t)ops[0].number));
+		ops++;
+		num--;
+	}
+	if (function)
+		read_frame_base(&reading, function);
+	if (!evaluate(&reading, location, ops, num, &stack, &ret->is_value) || stack.valid < 8)
+		return false;
+	ret->value = stack.values[stack.num - 1];
+	return ret->value.is_known && ret->is_global == !ret->value.num_terms;
 }

@@ -3,19 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/procfs.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "attach/cores/core_file.h"
 #include "attach/process/memory.h"
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/interrupt.h"
 #include "model/regular_file.h"
-#include "model/sorted.h"
 
 #if defined(__x86_64__)
 #define OWN_MACHINE EM_X86_64
@@ -47,12 +42,11 @@ bool core_file_is_core(const char *path)
 {
 	ElfW(Ehdr) header;
 	int fd = regular_file_open(AT_FDCWD, path, 0, NULL);
-	bool result;
 
 	if (fd < 0)
 		return false;
 	/* Type and magic are at the same place in all kinds of ELF files. */
-	result = pread(fd, &header, sizeof(header), 0) == sizeof(header) && is_core(&header);
+	bool result = pread(fd, &header, sizeof(header), 0) == sizeof(header) && is_core(&header);
 	close(fd);
 	return result;
 }
@@ -111,12 +105,10 @@ static uint64_t clip(struct core_file *core, uint64_t at, uint64_t size)
 
 static void add_segment(struct core_file *core, const ElfW(Phdr) * phdr)
 {
-	struct core_segment *segment;
-
 	if (!phdr->p_memsz || phdr->p_vaddr > UINT64_MAX - phdr->p_memsz)
 		return;
-	segment = ARENA_PUSH(core->arena, core->segments, core->num_segments,
-			     core->segments_capacity);
+	struct core_segment *segment = ARENA_PUSH(core->arena, core->segments, core->num_segments,
+						  core->segments_capacity);
 	*segment = (struct core_segment){
 		.start = phdr->p_vaddr,
 		.end = phdr->p_vaddr + phdr->p_memsz,
@@ -130,11 +122,7 @@ static void add_segment(struct core_file *core, const ElfW(Phdr) * phdr)
 		segment->dumped_size = phdr->p_memsz;
 }
 
-static int by_start(const void *a, const void *b)
-{
-	return SORTED_ORDER(((const struct core_segment *)a)->start,
-			    ((const struct core_segment *)b)->start);
-}
+SORTED_BY(by_start, struct core_segment, start)
 
 /* Into order, without those that overlap one before. */
 static void sort_segments(struct core_file *core)
@@ -349,7 +337,6 @@ static int load(struct core_file *core, struct pdb_error *err)
 struct core_file *core_file_open(const char *path, struct pdb_error *err)
 {
 	struct core_file *core;
-	struct arena *arena;
 	struct stat status;
 	int fd = regular_file_open(AT_FDCWD, path, 0, &status);
 
@@ -360,7 +347,7 @@ struct core_file *core_file_open(const char *path, struct pdb_error *err)
 			error_errno(err, "%s", path);
 		return NULL;
 	}
-	arena = arena_create();
+	struct arena *arena = arena_create();
 	core = arena_alloc(arena, sizeof(*core));
 	core->arena = arena;
 	core->fd = fd;

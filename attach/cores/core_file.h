@@ -2,15 +2,13 @@
  * One core file, as written by Linux and gdb's gcore: the dumped memory of the process, its
  * mappings and its threads. It is untrusted input: every offset, size and count is checked. If the
  * file changes or ends early, reading fails, nothing else. */
-#ifndef PDB_ATTACH_CORE_FILE_H
-#define PDB_ATTACH_CORE_FILE_H
+#pragma once
 
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/user.h>
 
-struct pdb_error;
+#include "model/base.h"
+
 struct stat;
 
 /* PT_LOAD: a mapping of the process. Of what is behind dumped_size nothing is in the core. */
@@ -89,5 +87,3 @@ char *core_file_environ(const struct core_file *core, size_t *size_ret);
  * information (si_signo 0: none); where a handler caught a fault and sent the signal again, as Open
  * MPI's and UCX's do, that of the fault if it is still on the stack. */
 const struct core_thread *core_file_culprit(const struct core_file *core, siginfo_t *info_ret);
-
-#endif

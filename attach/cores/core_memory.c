@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <elf.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/param.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,10 +12,8 @@
 #include "attach/process/image.h"
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
-#include "model/arena.h"
 #include "model/interrupt.h"
 #include "model/regular_file.h"
-#include "model/xalloc.h"
 
 #define PAGE ((uint64_t)4096)
 /* Bytes that may be read in all: what any core needs of headers and tables, and the core itself. */
@@ -179,11 +175,10 @@ static void open_object(struct core_memory *memory, struct maps_object *object)
 	struct file *file = memory->files[object->inode - 1];
 	ssize_t build_id_size = 0;
 	struct stat status;
-	int fd;
 
 	if (file->state != MAPPED_UNUSED || !take(memory, COST_OPEN))
 		return;
-	fd = regular_file_open(AT_FDCWD, object->path, 0, &status);
+	int fd = regular_file_open(AT_FDCWD, object->path, 0, &status);
 	file->state = fd < 0 ? MAPPED_MISSING
 			     : check_file(memory, object->start, fd, &status, &build_id_size);
 	if (file->state == MAPPED_SAME || file->state == MAPPED_UNCHECKED) {
@@ -260,19 +255,16 @@ enum mapped_state core_memory_file(const struct core_memory *memory, size_t i,
 static int read_file(const struct core_memory *memory, uint64_t address, void *buffer, size_t size)
 {
 	const struct maps_range *range = maps_find(memory->maps, address);
-	struct file *file;
-	uint64_t at;
-	ssize_t n;
 
 	if (!range || range->device != DEVICE_FILES || range->end - address < size)
 		return -1;
-	file = memory->files[range->inode - 1];
+	struct file *file = memory->files[range->inode - 1];
 	file->is_needed = true;
-	at = range->file_offset + (address - range->start);
+	uint64_t at = range->file_offset + (address - range->start);
 	if (file->fd < 0 || at > INT64_MAX - size ||
 	    at + size > ((file->size + PAGE - 1) & ~(PAGE - 1)))
 		return -1;
-	n = pread(file->fd, buffer, size, (off_t)at);
+	ssize_t n = pread(file->fd, buffer, size, (off_t)at);
 	if (n < 0)
 		return -1;
 	memset((char *)buffer + n, 0, size - (size_t)n);

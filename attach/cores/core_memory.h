@@ -2,12 +2,9 @@
  * The memory of a process from its core, completed by the files that it had mapped, since a core
  * holds neither code nor constants. A file is used only if it is the one that was mapped: by
  * build-id, or, if the core does not hold that, if the file has not been written since. */
-#ifndef PDB_ATTACH_CORE_MEMORY_H
-#define PDB_ATTACH_CORE_MEMORY_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 struct core_file;
 
@@ -39,5 +36,3 @@ enum mapped_state core_memory_file(const struct core_memory *memory, size_t i,
 /* For struct memory: `context` is a struct core_memory. What is read in all is bounded by the
  * core's budget, and ends when somebody interrupts: then nothing can be read any more. */
 int core_memory_read(void *context, uint64_t address, void *buffer, size_t size);
-
-#endif

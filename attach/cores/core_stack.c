@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What is found on the stacks of a core: the environment, and what a signal handler was told. */
 #include <elf.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/cores/core_file.h"
 #include "attach/stacks/tracee.h"
-#include "model/xalloc.h"
 
 /* Linux allows three quarters of the stack's limit, mostly 8 MiB, for arguments and environment. */
 #define MAX_STRINGS ((uint64_t)8 << 20)

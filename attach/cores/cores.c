@@ -2,9 +2,6 @@
 #include <dirent.h>
 #include <elf.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include <uthash.h>
@@ -22,14 +19,11 @@
 #include "attach/stacks/python.h"
 #include "attach/stacks/tracee.h"
 #include "attach/stacks/unwind.h"
-#include "model/error.h"
 #include "model/interrupt.h"
 #include "model/job/job.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 /* A core that is to be used: what its environment says of it. */
 struct found {
@@ -99,10 +93,9 @@ static void add_core(struct loader *loader, const char *path)
 {
 	struct cores *cores = loader->cores;
 	struct found found = {0};
-	struct core_file *core;
 	struct pdb_error err;
 
-	core = core_file_open(path, &err);
+	struct core_file *core = core_file_open(path, &err);
 	if (!core || identify(core, &found, &err) < 0) {
 		words_add(loader->notes, err.text);
 		core_file_close(core);
@@ -156,12 +149,8 @@ static void add_directory(struct loader *loader, const char *path)
 }
 
 /* By rank, the newest first. */
-static int by_rank(const void *a, const void *b)
-{
-	const struct found *x = a, *y = b;
-
-	return SORTED_ORDER(x->env.rank, y->env.rank) ?: SORTED_ORDER(y->written_ns, x->written_ns);
-}
+SORTED_BY_ORDER(by_rank, struct found,
+	  SORTED_ORDER(x->env.rank, y->env.rank) ?: SORTED_ORDER(y->written_ns, x->written_ns))
 
 static void leave_out(struct loader *loader, struct found *found, char *note)
 {
@@ -273,7 +262,6 @@ struct opened {
 static int open_core(const char *path, struct job *job, struct opened *ret, struct pdb_error *err)
 {
 	struct memory source = {.read = core_memory_read};
-	struct maps *maps;
 
 	ret->job = job;
 	ret->core = core_file_open(path, err);
@@ -281,7 +269,7 @@ static int open_core(const char *path, struct job *job, struct opened *ret, stru
 		return -1;
 	source.context = ret->memory = core_memory_create(ret->core);
 	ret->images = images_create(job->modules);
-	maps = core_memory_steal_maps(ret->memory);
+	struct maps *maps = core_memory_steal_maps(ret->memory);
 	ret->python = python_create(&source, maps);
 	ret->space = unwind_space_create(&source, maps, ret->images);
 	/* Few hundred looks for a frame, which takes some 50 bytes of what is mostly no stack. */
@@ -415,17 +403,25 @@ static void read_values(struct job *job, const struct found *found,
 	close_core(&opened);
 }
 
-void cores_read_values(const struct cores *cores, struct job *job)
+struct samples *cores_sample(const struct cores *cores, struct job *job,
+			     const struct code_probe *list, size_t num)
 {
-	struct samples *values = samples_create();
+	struct samples *samples = samples_create();
 	struct unwind_probes probes;
 
-	unwind_probes_init(&probes, job->probes, job->num_probes);
+	unwind_probes_init(&probes, list, num);
 	for (size_t i = 0; i < cores->num && !interrupt_pending(); i++)
-		read_values(job, &cores->found[i], &probes, values);
-	samples_sort(values);
-	samples_adopt_values(job->samples, values, job->callpaths);
+		read_values(job, &cores->found[i], &probes, samples);
+	samples_sort(samples);
 	unwind_probes_deinit(&probes);
+	return samples;
+}
+
+void cores_read_values(const struct cores *cores, struct job *job)
+{
+	struct samples *values = cores_sample(cores, job, job->probes, job->num_probes);
+
+	samples_adopt_values(job->samples, values, job->callpaths);
 	samples_destroy(values);
 }
 
@@ -493,7 +489,6 @@ int cores_load(char *const *paths, size_t num_paths, struct job *job, struct wor
 	struct cores *cores = xcalloc(1, sizeof(*cores));
 	struct loader loader = {.job = job, .notes = notes, .cores = cores};
 	struct stat status;
-	int result;
 
 	for (size_t i = 0; i < num_paths && !interrupt_pending(); i++) {
 		if (stat(paths[i], &status) == 0 && S_ISDIR(status.st_mode))
@@ -506,7 +501,7 @@ int cores_load(char *const *paths, size_t num_paths, struct job *job, struct wor
 		load_core(&loader, &cores->found[i]);
 	tell_files(&loader);
 	samples_sort(job->samples);
-	result = interrupt_check(err);
+	int result = interrupt_check(err);
 	if (!result)
 		result = job->proctable->num_procs ? fill_table(&loader, err)
 						   : nothing_left(notes, err);

@@ -4,14 +4,13 @@
  * core_file.c reads one core, core_stack.c what is on its stacks (environment, signals),
  * core_memory.c completes its memory. cores.c chooses cores and unwinds their threads like those of
  * living processes. */
-#ifndef PDB_ATTACH_CORES_H
-#define PDB_ATTACH_CORES_H
+#pragma once
 
-#include <stddef.h>
+#include "model/base.h"
 
+struct code_probe;
 struct cores;
-struct job;
-struct pdb_error;
+struct samples;
 struct words;
 
 /* Fill the job (as job_create() makes it) from files, and from all cores in directories: process
@@ -26,8 +25,11 @@ int cores_load(char *const *paths, size_t num_paths, struct job *job, struct wor
 /* Which file is the core of which rank. */
 void cores_destroy(struct cores *cores); /* NULL is fine */
 
+/* The main threads' stacks, from the files again, with the values of `num` probes. The caller
+ * destroys. Files that are not there any more are passed over. */
+struct samples *cores_sample(const struct cores *cores, struct job *job,
+			     const struct code_probe *probes, size_t num);
+
 /* Read the job's probes in the main threads' stacks again, from the files; the values come into the
  * job's samples. Files that are not there any more are passed over. */
 void cores_read_values(const struct cores *cores, struct job *job);
-
-#endif

@@ -3,9 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -16,7 +13,6 @@
 #include "attach/launchers/daemon_plan.h"
 #include "attach/launchers/launcher_kind.h"
 #include "attach/launchers/words.h"
-#include "model/error.h"
 
 #define GRACE_MS 1000 /* after a SIGTERM: a launcher ends what it has started on other nodes */
 #define LAST_MS 5000  /* after the last one: a busy machine */

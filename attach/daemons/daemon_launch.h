@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A launcher that pdb runs to start its daemons on other nodes. */
-#ifndef PDB_ATTACH_DAEMON_LAUNCH_H
-#define PDB_ATTACH_DAEMON_LAUNCH_H
+#pragma once
 
-#include <sys/types.h>
+#include "model/base.h"
 
 struct daemon_plan;
-struct pdb_error;
 
 struct daemon_launch {
 	pid_t pid;  /* of the launcher; 0: none */
@@ -25,5 +23,3 @@ int daemon_launch_check(struct daemon_launch *launch, struct pdb_error *err);
 
 /* The daemons have been asked to end: wait for the launcher, then end it. */
 void daemon_launch_stop(struct daemon_launch *launch, int timeout_ms);
-
-#endif

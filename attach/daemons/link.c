@@ -3,16 +3,12 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "attach/daemons/link_private.h"
 #include "attach/daemons/stream.h"
 #include "model/monotonic.h"
-#include "model/xalloc.h"
 
 #define PATIENCE 30    /* seconds */
 #define LENGTH_SIZE 4  /* in front of a record */
@@ -234,13 +230,12 @@ void link_pass_streams(struct link *link)
 static int take_message(struct link *link, const struct link_frame *frame)
 {
 	struct stream_message message;
-	size_t i;
 
 	if (frame->type != LINK_STREAM || frame->length < STREAM_HEAD ||
 	    frame->length > sizeof(message))
 		return break_link(link, ERROR_FORMAT, "a frame of unknown type %#x", frame->type);
 	memcpy(&message, frame->payload, frame->length);
-	i = find_channel(link, message.number);
+	size_t i = find_channel(link, message.number);
 	if (i < link->num_channels)
 		stream_take(link->channels[i], &message, frame->length);
 	else if (message.kind == STREAM_DATA)
@@ -329,8 +324,6 @@ static int add_to_frame(struct link *link, const uint8_t *bytes, size_t length)
 
 static int end_frame(struct link *link)
 {
-	int result;
-
 	if (link->frame_have != link->frame.length)
 		return break_link(link, ERROR_FORMAT, "a frame is shorter than it says");
 	link->has_frame_start = false;
@@ -338,7 +331,7 @@ static int end_frame(struct link *link)
 			  (link->frame.type == LINK_STREAM && link->passes_streams);
 	if (link->has_frame)
 		return 0;
-	result = take_message(link, &link->frame);
+	int result = take_message(link, &link->frame);
 	link_frame_deinit(&link->frame);
 	return result;
 }
@@ -432,7 +425,6 @@ static int wait_once(struct link *link, const struct link_limit *limit, struct p
 {
 	struct pollfd fds[2 + LINK_MAX_CHANNELS] = {{limit->cancel_fd, POLLIN, 0}, {-1, 0, 0}};
 	bool is_last = limit->until_ns <= monotonic_ns();
-	int n;
 
 	if (wants_input(link))
 		fds[1].events |= POLLIN;
@@ -441,7 +433,7 @@ static int wait_once(struct link *link, const struct link_limit *limit, struct p
 	if (fds[1].events)
 		fds[1].fd = link->fd;
 	poll_channels(link, fds + 2);
-	n = poll(fds, 2 + link->num_channels, monotonic_timeout(limit->until_ns));
+	int n = poll(fds, 2 + link->num_channels, monotonic_timeout(limit->until_ns));
 	if (n < 0 && errno != EINTR)
 		return error_errno(err, "cannot wait for %s", link->peer);
 	if (n > 0 && fds[0].revents)

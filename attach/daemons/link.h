@@ -11,16 +11,12 @@
  *
  * A link and its channels work only inside link_send() and link_receive(). There are no threads,
  * and a struct link_limit bounds every wait. Not for two threads at a time. */
-#ifndef PDB_ATTACH_LINK_H
-#define PDB_ATTACH_LINK_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 struct link;
 struct link_listener;
-struct pdb_error;
 
 /* How long to wait. */
 struct link_limit {
@@ -123,5 +119,3 @@ void link_pass_streams(struct link *link);
 
 /* Send a message of a stream, without waiting. False: an end has sent more than its window. */
 bool link_pass(struct link *link, const void *message, size_t length);
-
-#endif

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "attach/daemons/link_private.h"
-#include "model/xalloc.h"
 
 /* Why the addresses tried so far did not do; "" or a text that was allocated. */
 static void add_reason(char **reasons, const char *text)

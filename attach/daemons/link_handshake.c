@@ -11,8 +11,6 @@
 #include <errno.h>
 #include <netdb.h>
 #include <poll.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -236,11 +234,9 @@ static void drop(struct handshake_race *race, size_t i)
 void race_add(struct handshake_race *race, enum handshake_side side, int fd, bool is_connecting,
 	      uint64_t until_ns, const struct sockaddr *address)
 {
-	struct handshake *peer;
-
 	if (race->num_peers == RACE_MAX)
 		drop(race, 0);
-	peer = &race->peers[race->num_peers++];
+	struct handshake *peer = &race->peers[race->num_peers++];
 	*peer = (struct handshake){
 		.fd = fd, .side = side, .is_connecting = is_connecting, .until_ns = until_ns};
 	link_address_text(address, peer->peer);
@@ -284,7 +280,6 @@ int race_wait(struct handshake_race *race, const int listen_fds[], size_t num_li
 	struct pollfd fds[RACE_MAX + LINK_MAX_ADDRESSES + 1];
 	size_t num = 0, first_listen, cancel;
 	uint64_t until_ns = limit->until_ns;
-	int n;
 
 	*listen_ret = -1;
 	for (; num < race->num_peers; num++) {
@@ -299,7 +294,7 @@ int race_wait(struct handshake_race *race, const int listen_fds[], size_t num_li
 		fds[num++] = (struct pollfd){listen_fds[i], POLLIN, 0};
 	cancel = num;
 	fds[num++] = (struct pollfd){limit->cancel_fd, POLLIN, 0};
-	n = poll(fds, num, monotonic_timeout(until_ns));
+	int n = poll(fds, num, monotonic_timeout(until_ns));
 	if (n < 0 && errno != EINTR)
 		return error_errno(err, "cannot wait for connections");
 	if (n < 0)

@@ -3,15 +3,11 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netdb.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "attach/daemons/link_private.h"
 #include "model/monotonic.h"
-#include "model/xalloc.h"
 
 #define PROOF_NS UINT64_C(10000000000)
 
@@ -195,10 +191,9 @@ char *link_invitation(const struct link_listener *listener)
 	size_t size = LINK_VERSION_SIZE + 1 + 2 * LINK_SECRET + 1 +
 		      LINK_MAX_ADDRESSES * (LINK_ADDRESS_TEXT + 1);
 	char secret[2 * LINK_SECRET + 1], *text = xmalloc(size);
-	size_t length;
 
 	sodium_bin2hex(secret, sizeof(secret), listener->race.secret, LINK_SECRET);
-	length = (size_t)snprintf(text, size, "%s/%s", LINK_VERSION, secret);
+	size_t length = (size_t)snprintf(text, size, "%s/%s", LINK_VERSION, secret);
 	sodium_memzero(secret, sizeof(secret));
 	for (size_t i = 0; i < listener->num_addresses; i++)
 		length += (size_t)snprintf(text + length, size - length, "%c%s", i ? ',' : '/',

@@ -12,16 +12,13 @@
  * record or several: type (4 bytes), length of what follows (4 bytes), bytes. The secretstream's
  * tag is PUSH in a frame's last record, MESSAGE in those before it, and FINAL in the last record of
  * all, which is empty. A connection that ends without it was cut. */
-#ifndef PDB_ATTACH_LINK_PRIVATE_H
-#define PDB_ATTACH_LINK_PRIVATE_H
+#pragma once
 
 #include <endian.h>
 #include <netinet/in.h>
 #include <sodium.h>
-#include <string.h>
 
 #include "attach/daemons/link.h"
-#include "model/error.h"
 
 #define LINK_VERSION "pdblink1" /* the first bytes of both sides, and of the invitation */
 #define LINK_VERSION_SIZE 8
@@ -173,5 +170,3 @@ struct link *link_create(struct handshake *handshake);
 
 /* Put a frame of at most LINK_CHUNK - 8 bytes into the output. */
 void link_put_frame(struct link *link, uint32_t type, const void *bytes, size_t length);
-
-#endif

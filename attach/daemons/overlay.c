@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 
 #include "attach/daemons/overlay.h"
 #include "model/buffer.h"
 #include "model/decoder.h"
-#include "model/xalloc.h"
 
 /* The lowest bit of i that is set; of 0 one beyond all others. */
 static uint64_t lowest_bit(uint32_t i)
@@ -51,8 +49,7 @@ void overlay_ranges_deinit(struct overlay_ranges *set)
 
 void overlay_ranges_append(struct overlay_ranges *set, uint32_t first, uint32_t count)
 {
-	set->ranges = xgrow(set->ranges, set->num, &set->capacity, sizeof(*set->ranges));
-	set->ranges[set->num++] = (struct overlay_range){first, count};
+	*XPUSH(set->ranges, set->num, set->capacity) = (struct overlay_range){first, count};
 }
 
 void overlay_ranges_add(struct overlay_ranges *set, uint32_t first, uint32_t count)
@@ -168,11 +165,10 @@ bool overlay_take(const uint8_t *bytes, size_t length, uint32_t limit, struct ov
 	struct decoder in = {.at = bytes, .end = bytes + length};
 	struct overlay_message message = {.sequence = decoder_take_below(&in, UINT32_MAX)};
 	uint32_t left = limit;
-	size_t num;
 
 	message.kind = decoder_take_below(&in, UINT32_MAX);
 	message.total_ms = decoder_take_below(&in, OVERLAY_TOTAL_MS_MAX);
-	num = decoder_take_count(&in, limit, 2);
+	size_t num = decoder_take_count(&in, limit, 2);
 	for (size_t i = 0; i < num; i++) {
 		uint32_t count = decoder_take_below(&in, left);
 

@@ -7,14 +7,9 @@
  * gaps from 0, the daemon that speaks to pdb. The subtree of i has consecutive numbers from i on,
  * so who is missing below a silent member is two numbers. Daemons that were silent are no members
  * of the next question, so nobody asks through them. */
-#ifndef PDB_ATTACH_OVERLAY_H
-#define PDB_ATTACH_OVERLAY_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct buffer;
+#include "model/base.h"
 
 #define OVERLAY_CHILDREN_MAX 32
 
@@ -112,5 +107,3 @@ void overlay_put(struct buffer *ret, const struct overlay_message *message);
  * beyond its bounds: ranges are not empty, in 0 .. limit-1 and no more than `limit` numbers in
  * all. */
 bool overlay_take(const uint8_t *bytes, size_t length, uint32_t limit, struct overlay_message *ret);
-
-#endif

@@ -13,7 +13,6 @@
  * The launcher has started a guard (pdbd_guard.c), and that this process. */
 #include <mpi.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "attach/daemons/link.h"
@@ -68,11 +67,10 @@ static void __attribute__((noreturn)) end_mpi(void)
 static int run(int argc, char **argv)
 {
 	struct daemon daemon = {.parent = getppid(), .sleep_until = pdbd_sleep_until};
-	char *invitation;
 	int level;
 
 	catch_signals();
-	invitation = link_invitation_take(PDBD_ENV_INVITATION);
+	char *invitation = link_invitation_take(PDBD_ENV_INVITATION);
 	alarm(INIT_SECONDS);
 	if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS)
 		return 0;

@@ -2,8 +2,7 @@
  * The protocol of pdb and its daemons. pdbd is a program for each MPI, started once on each node of
  * the job, as one MPI job of its own. pdbd-openmpi and pdbd-mpich are guards; they start the
  * daemons themselves from the file beside them. */
-#ifndef PDB_ATTACH_PDBD_H
-#define PDB_ATTACH_PDBD_H
+#pragma once
 
 #include <stdint.h>
 
@@ -51,15 +50,14 @@ struct pdbd_scan {
 /* How to look. The nodes of a job have one byte order. */
 struct pdbd_look {
 	uint32_t num_ranks;    /* of the job; first, as in other questions */
-	uint32_t milliseconds; /* as in struct node_look_options, as the next five */
+	uint32_t milliseconds; /* as in struct node_look_options, as the next six */
 	uint32_t max_samples;  /* on each node */
 	uint32_t all_threads;
 	uint32_t all_evidence;
 	/* also: the daemons wait some seconds for the last look when ranks have ended */
 	uint32_t keeps;
 	uint32_t is_last;
+	uint32_t measures;
 	uint32_t parts; /* enum share_parts */
 	uint32_t times; /* PDBD_SAMPLE: samples of each thread */
 };
-
-#endif

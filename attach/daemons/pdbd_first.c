@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Rank 0 of the daemons: what pdb asks it asks all of them, and hands the merged answer on. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/daemons/link.h"
 #include "attach/daemons/pdbd.h"
@@ -10,7 +8,6 @@
 #include "attach/daemons/pdbd_tree.h"
 #include "attach/node/daemon_job.h"
 #include "model/buffer.h"
-#include "model/error.h"
 #include "model/monotonic.h"
 
 #define LOOK_MS 300       /* between two looks at whether this node's ranks live */

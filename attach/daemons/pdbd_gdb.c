@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,9 +11,7 @@
 #include "attach/gdb/gdb_process.h"
 #include "attach/node/daemon_job.h"
 #include "model/buffer.h"
-#include "model/error.h"
 #include "model/monotonic.h"
-#include "model/xalloc.h"
 
 #define MAX_SILENT 3
 #define NOT_KNOWN (-1)
@@ -142,17 +138,15 @@ void pdbd_gdb_answer_state(struct pdbd_gdb *gdb, const uint8_t *payload, size_t 
 			   struct buffer *ret)
 {
 	struct gdb_state_question question;
-	struct stream *terminal;
 	struct gdb_state state;
-	struct held *held;
 
 	if (length != sizeof(question))
 		return;
 	memcpy(&question, payload, sizeof(question));
-	held = find_held(gdb, question.channel);
+	struct held *held = find_held(gdb, question.channel);
 	if (!held)
 		return;
-	terminal = held->streams[0];
+	struct stream *terminal = held->streams[0];
 	if (terminal && question.rows)
 		gdb_process_resize(stream_fd(terminal), question.rows, question.columns);
 	if (question.wants_end)
@@ -228,8 +222,7 @@ void pdbd_gdb_hear_order(struct pdbd_gdb *gdb, const uint8_t *payload, size_t le
 
 	if (gdb_order_decode(payload, length, &order, &err) < 0)
 		return;
-	gdb->passed = xgrow(gdb->passed, gdb->num_passed, &gdb->capacity, sizeof(*gdb->passed));
-	gdb->passed[gdb->num_passed++] =
+	*XPUSH(gdb->passed, gdb->num_passed, gdb->capacity) =
 		(struct passed){.channel = order.channel, .daemon = NOT_KNOWN};
 	gdb_order_deinit(&order);
 }
@@ -265,12 +258,11 @@ static void tell_end(const struct pdbd_gdb *gdb, const struct passed *passed)
 void pdbd_gdb_pass(struct pdbd_gdb *gdb, const uint8_t *bytes, size_t length)
 {
 	struct stream_message message;
-	const struct passed *passed;
 
 	if (length < STREAM_HEAD || length > sizeof(message))
 		return;
 	memcpy(&message, bytes, length);
-	passed = find_passed(gdb, message.number);
+	const struct passed *passed = find_passed(gdb, message.number);
 	if (passed && passed->daemon >= 0 && passed->daemon < pdbd_tree_size(gdb->tree))
 		send_message(gdb, passed->daemon, false, &message, length);
 	gdb->moved_ns = monotonic_ns();

@@ -7,14 +7,10 @@
  *
  * Nothing listens anywhere. A part that ends also ends the stream for the next. The end of the
  * stream ends gdb, which lets the rank go. */
-#ifndef PDB_ATTACH_PDBD_GDB_H
-#define PDB_ATTACH_PDBD_GDB_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
-struct buffer;
 struct daemon_rank;
 struct link;
 struct overlay_ranges;
@@ -54,5 +50,3 @@ void pdbd_gdb_turn(struct pdbd_gdb *gdb);
 
 /* Data has moved in the last second, so more may come. */
 bool pdbd_gdb_is_busy(const struct pdbd_gdb *gdb);
-
-#endif

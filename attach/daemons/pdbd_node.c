@@ -2,8 +2,6 @@
  * What a daemon answers when it is asked for its node's ranks: shares (model/wire/share.h) of
  * looks, samples and traces, digests (watch_digest.h), how many live. Nothing when the question is
  * damaged, when the look was given up, or when the job is not known. */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "attach/code/code.h"
@@ -20,13 +18,13 @@
 #include "model/job/code.h"
 #include "model/wire/code_bytes.h"
 #include "model/job/code_store.h"
-#include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/names.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
+#include "model/job/usage.h"
 #include "model/decoder.h"
 #include "model/wire/proc_bytes.h"
 #include "model/wire/share.h"
@@ -160,6 +158,8 @@ static void forget_all(struct job *job)
 	job->model = NULL;
 	samples_destroy(job->samples);
 	job->samples = samples_create();
+	usage_destroy(job->usage);
+	job->usage = NULL;
 	for (size_t i = 0; i < table->num_procs; i++)
 		job_add_hole(job, table->procs[i].rank, JOB_HOLE_ENDED);
 }
@@ -192,6 +192,7 @@ void pdbd_node_look(void *argument, const uint8_t *payload, size_t length, struc
 		.all_evidence = question.all_evidence,
 		.keeps = question.keeps,
 		.is_last = question.is_last,
+		.measures = question.measures,
 		.sleep_until = daemon->sleep_until,
 	};
 	if (node_look(daemon->node, &options, &trouble, &err) == 0) {
@@ -260,7 +261,6 @@ void pdbd_node_sample(void *argument, const uint8_t *payload, size_t length, str
 {
 	struct daemon *daemon = argument;
 	struct decoder in = decoder_of(payload, length);
-	struct job samples_only;
 	struct code_question code;
 	struct pdbd_look question;
 	struct rankset *ranks;
@@ -274,8 +274,9 @@ void pdbd_node_sample(void *argument, const uint8_t *payload, size_t length, str
 		.sleep_until = daemon->sleep_until,
 	};
 	sample(daemon, ranks, &sampling, &code);
-	samples_only = *daemon->job;
+	struct job samples_only = *daemon->job;
 	samples_only.model = NULL;
+	samples_only.usage = NULL;
 	samples_only.holes = NULL;
 	samples_only.num_holes = 0;
 	samples_only.code = read_code(daemon->job, &code);
@@ -290,11 +291,10 @@ void pdbd_node_more(void *argument, const uint8_t *payload, size_t length, struc
 	struct daemon *daemon = argument;
 	struct decoder in = decoder_of(payload, length);
 	struct pdbd_look question;
-	struct rankset *ranks;
 
 	if (!daemon->job || !take_question(&in, 0, SHARE_DETAILS | SHARE_TRACES, &question))
 		return;
-	ranks = proc_bytes_take_ranks(&in, (int)question.num_ranks);
+	struct rankset *ranks = proc_bytes_take_ranks(&in, (int)question.num_ranks);
 	if (!in.is_bad)
 		answer(daemon->job, ranks, question.parts, ret);
 	rankset_destroy(ranks);
@@ -305,13 +305,12 @@ void pdbd_node_watch(void *argument, const uint8_t *payload, size_t length, stru
 	struct daemon *daemon = argument;
 	struct decoder in = decoder_of(payload, length);
 	const uint8_t *size = decoder_take_bytes(&in, sizeof(uint32_t));
-	struct rankset *sampled;
 	struct watch_digest digest;
 	uint32_t num_ranks = 0;
 
 	if (size)
 		memcpy(&num_ranks, size, sizeof(num_ranks));
-	sampled = proc_bytes_take_ranks(&in, (int)num_ranks);
+	struct rankset *sampled = proc_bytes_take_ranks(&in, (int)num_ranks);
 	if (!in.is_bad && daemon->job) {
 		if (!daemon->watch)
 			daemon->watch = watch_look_create(daemon->ranks, daemon->num_ranks);

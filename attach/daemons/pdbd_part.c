@@ -2,13 +2,11 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "attach/daemons/pdbd_part.h"
 #include "model/buffer.h"
 #include "model/monotonic.h"
-#include "model/xalloc.h"
 
 struct pdbd_part {
 	void *node;

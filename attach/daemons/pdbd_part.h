@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A node's own part of an answer. It can take seconds, so a thread makes it, one part at a time,
  * while the daemon goes on to speak with the others. */
-#ifndef PDB_ATTACH_PDBD_PART_H
-#define PDB_ATTACH_PDBD_PART_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
-struct buffer;
 struct pdbd_part;
 
 /* Appends to *ret, which is empty. */
@@ -28,5 +24,3 @@ void pdbd_part_begin(struct pdbd_part *part, pdbd_part_fn *make, const uint8_t *
 
 /* The part, once it is made: its bytes are the caller's. False: it is not. */
 bool pdbd_part_take(struct pdbd_part *part, struct buffer *ret);
-
-#endif

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Shared by the parts of a daemon: pdbd.c (its life), pdbd_services.c (the questions), pdbd_node.c
  * (answers about its node's ranks), pdbd_first.c (what rank 0 does for pdb besides). */
-#ifndef PDB_ATTACH_PDBD_PRIVATE_H
-#define PDB_ATTACH_PDBD_PRIVATE_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
+#pragma once
 
 #include "attach/daemons/pdbd_tree.h"
 
 struct daemon_rank;
-struct job;
 struct link;
 struct node;
 struct pdbd_gdb;
@@ -73,5 +66,3 @@ bool pdbd_take_turn(void *daemon);
 
 /* Rank 0: connect to pdb (NULL: no invitation), serve it to the end, tell the others to end. */
 void pdbd_run_first(struct daemon *daemon, const char *invitation);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What is asked of each daemon: a kind of question is added in pdbd.h and in the table below. */
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,10 +11,8 @@
 #include "attach/launchers/launcher.h"
 #include "attach/node/daemon_job.h"
 #include "model/buffer.h"
-#include "model/error.h"
 #include "model/job/proctable.h"
 #include "model/monotonic.h"
-#include "model/xalloc.h"
 
 #define PIECE_NS 100000000L /* of a sleep: how long it may take to end */
 
@@ -58,13 +54,12 @@ static void answer_scan(void *argument, const uint8_t *payload, size_t length, s
 	struct pdbd_scan question;
 	struct proctable *table;
 	struct pdb_error err;
-	char *mark;
 
 	(void)argument;
 	if (length < sizeof(question))
 		return;
 	memcpy(&question, payload, sizeof(question));
-	mark = xstrndup((const char *)payload + sizeof(question), length - sizeof(question));
+	char *mark = xstrndup((const char *)payload + sizeof(question), length - sizeof(question));
 	if (launcher_scan_mark(mark, question.user, &table, &err) == 0) {
 		daemon_job_put_found(ret, table);
 		proctable_destroy(table);

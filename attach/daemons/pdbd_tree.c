@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "attach/daemons/pdbd_tree.h"
 #include "model/buffer.h"
-#include "model/error.h"
 #include "model/monotonic.h"
-#include "model/xalloc.h"
 
 #define PART_END_MS 1000 /* how long the end waits for a part that is being made */
 

@@ -2,17 +2,10 @@
  * Questions to all of pdb's daemons and their merged answers, over MPI, along the tree of
  * overlay.h. It uses only point-to-point calls that return at once, so that no daemon keeps another
  * waiting. Between them it sleeps, since the ranks need the processors. */
-#ifndef PDB_ATTACH_PDBD_TREE_H
-#define PDB_ATTACH_PDBD_TREE_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "attach/daemons/overlay.h"
 #include "attach/daemons/pdbd_part.h"
-
-struct buffer;
 
 /* When a daemon makes its own part of an answer. */
 enum pdbd_when {
@@ -81,5 +74,3 @@ uint8_t *pdbd_tree_take(struct pdbd_tree *tree, int *from_ret, size_t *length_re
 
 /* Nothing of ours is on its way any more, within timeout_ms. */
 bool pdbd_tree_is_flushed(struct pdbd_tree *tree, int timeout_ms);
-
-#endif

@@ -2,14 +2,11 @@
 #include <errno.h>
 #include <netdb.h>
 #include <poll.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "attach/daemons/reach.h"
 #include "model/monotonic.h"
-#include "model/xalloc.h"
 
 #define AT_ONCE 256 /* connections, each of which takes a file descriptor */
 
@@ -24,11 +21,10 @@ static int begin(const char *host, const char *port)
 {
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
 	struct addrinfo *address;
-	int fd;
 
 	if (getaddrinfo(host, port, &hints, &address) != 0)
 		return -1;
-	fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd >= 0 &&
 	    (connect(fd, address->ai_addr, address->ai_addrlen) == 0 || is_answer(errno))) {
 		close(fd);

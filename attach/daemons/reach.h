@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Which hosts can be reached. A launcher waits minutes for one that cannot, and says nothing. */
-#ifndef PDB_ATTACH_REACH_H
-#define PDB_ATTACH_REACH_H
+#pragma once
 
-#include <stddef.h>
+#include "model/base.h"
 
 #define REACH_PORT "22" /* that of ssh is the least likely to be closed by a firewall */
 
@@ -13,5 +12,3 @@
  * borrowed. */
 size_t reach_find_silent(const char *const *hosts, size_t num, const char *port, int timeout_ms,
 			 int cancel_fd, const char ***ret);
-
-#endif

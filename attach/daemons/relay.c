@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <poll.h>
-#include <stdbool.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "attach/daemons/relay.h"
-#include "model/error.h"
+#include "model/base.h"
 #include "model/monotonic.h"
 
 #define PIECE 16384

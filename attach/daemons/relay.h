@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Relays between a terminal or pipes and the sockets of channels (link.h): input goes to a program
  * on another node, its output comes back. */
-#ifndef PDB_ATTACH_RELAY_H
-#define PDB_ATTACH_RELAY_H
+#pragma once
 
-struct pdb_error;
+#include "model/base.h"
 
 #define RELAY_INTERRUPT 3 /* the byte that Ctrl-C is */
 #define RELAY_PATIENCE 3  /* so many of them without an answer: give up */
@@ -22,5 +21,3 @@ struct relay {
  * SIGPIPE. -1: ERROR_SYSTEM; ERROR_GONE: an output or the socket takes no more; ERROR_TIMEOUT:
  * nothing followed RELAY_PATIENCE interrupts in a row, more than a second from first to last. */
 int relay_run(const struct relay *relay, struct pdb_error *err);
-
-#endif

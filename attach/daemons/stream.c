@@ -2,13 +2,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "attach/daemons/stream.h"
-#include "model/xalloc.h"
 
 #define CREDIT_PIECE (STREAM_WINDOW / 4)
 
@@ -184,11 +181,10 @@ static size_t make(const struct stream *stream, struct stream_message *ret, enum
 static size_t read_piece(struct stream *stream, struct stream_message *ret)
 {
 	size_t room = stream->credit < STREAM_PIECE ? stream->credit : STREAM_PIECE;
-	ssize_t n;
 
 	if (room == 0 || stream->has_read_all)
 		return 0;
-	n = read(stream->fd, ret->bytes, room);
+	ssize_t n = read(stream->fd, ret->bytes, room);
 	if (n > 0) {
 		stream->credit -= (size_t)n;
 		return make(stream, ret, STREAM_DATA, (size_t)n);
@@ -201,11 +197,8 @@ static size_t read_piece(struct stream *stream, struct stream_message *ret)
 
 size_t stream_next(struct stream *stream, struct stream_message *ret)
 {
-	uint32_t credit;
-	size_t length;
-
 	write_pending(stream);
-	credit = (uint32_t)stream->consumed;
+	uint32_t credit = (uint32_t)stream->consumed;
 	if (credit >= CREDIT_PIECE) {
 		stream->consumed = 0;
 		memcpy(ret->bytes, &credit, sizeof(credit));
@@ -213,7 +206,7 @@ size_t stream_next(struct stream *stream, struct stream_message *ret)
 	}
 	if (stream->has_told_end)
 		return 0;
-	length = read_piece(stream, ret);
+	size_t length = read_piece(stream, ret);
 	if (length || !stream->has_read_all)
 		return length;
 	stream->has_told_end = true;

@@ -5,12 +5,9 @@
  * At most STREAM_WINDOW bytes are on the way that the other end has not yet written to its
  * descriptor. It returns what it has written as credit. So a descriptor that nobody reads blocks
  * only its own stream, with STREAM_WINDOW bytes of memory. */
-#ifndef PDB_ATTACH_STREAM_H
-#define PDB_ATTACH_STREAM_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 #define STREAM_WINDOW 65536
 #define STREAM_PIECE 8192 /* bytes of one message */
@@ -63,5 +60,3 @@ void stream_hang_up(struct stream *stream);
 
 /* All has been sent and received: destroy it. */
 bool stream_is_over(const struct stream *stream);
-
-#endif

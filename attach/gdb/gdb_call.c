@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -9,7 +6,6 @@
 #include "attach/process/maps.h"
 #include "attach/process/procfs.h"
 #include "model/job/modules.h"
-#include "model/xalloc.h"
 
 /* How far up it looks for the program's code. */
 #define MAX_FRAMES 512
@@ -67,13 +63,12 @@ static int make_script(pid_t pid)
 {
 	struct maps *maps = maps_read(pid);
 	int fd, copy;
-	FILE *out;
 
 	if (!maps)
 		return -1;
 	fd = memfd_create("pdb-frame", 0);
 	copy = fd < 0 ? -1 : dup(fd);
-	out = copy < 0 ? NULL : fdopen(copy, "w");
+	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
 	if (out) {
 		put_script(out, maps);
 		fclose(out);

@@ -5,10 +5,9 @@
  * gdb finds that frame itself, with a short script that goes up until the program counter is in a
  * module of the program. pdb cannot give its number: gdb counts one more frame for each inlined
  * function. The script is an anonymous file that gdb inherits. */
-#ifndef PDB_ATTACH_GDB_CALL_H
-#define PDB_ATTACH_GDB_CALL_H
+#pragma once
 
-#include <sys/types.h>
+#include "model/base.h"
 
 struct gdb_call {
 	const char **argv; /* "gdb" first, NULL last */
@@ -20,5 +19,3 @@ struct gdb_call {
  * With them gdb ends after the last. */
 void gdb_call_init(struct gdb_call *call, pid_t pid, const char *const words[], size_t num_words);
 void gdb_call_deinit(struct gdb_call *call);
-
-#endif

@@ -4,12 +4,9 @@
  * pdb was killed), the rank would stay stopped for good; the guard lets it go on. A rank that its
  * user had stopped before, or stops while gdb is on it, stays stopped. The guard outlives pdb, its
  * terminal and gdb, then ends. */
-#ifndef PDB_ATTACH_GDB_GUARD_H
-#define PDB_ATTACH_GDB_GUARD_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 /* The rank as it was before gdb was started. */
 struct gdb_guard_rank {
@@ -24,5 +21,3 @@ pid_t gdb_guard_start(const struct gdb_guard_rank *rank, pid_t gdb);
 
 /* gdb has ended: wait, 0.2 s at most, until the rank is surely as it was. Takes no guard, too. */
 void gdb_guard_wait(pid_t guard);
-
-#endif

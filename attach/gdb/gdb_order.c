@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "attach/gdb/gdb_order.h"
 #include "model/buffer.h"
-#include "model/error.h"
-#include "model/xalloc.h"
 
 #define HEAD_SIZE offsetof(struct gdb_order, folder)
 
@@ -30,12 +26,11 @@ int gdb_order_decode(const uint8_t *payload, size_t length, struct gdb_order *re
 {
 	const char *text = (const char *)payload + HEAD_SIZE;
 	const char *end = (const char *)payload + length;
-	uint64_t num;
 
 	if (length < HEAD_SIZE)
 		return error_set(err, ERROR_FORMAT, "an order for gdb of %zu bytes", length);
 	memcpy(ret, payload, HEAD_SIZE);
-	num = 1 + (uint64_t)ret->num_words + ret->num_environment;
+	uint64_t num = 1 + (uint64_t)ret->num_words + ret->num_environment;
 	/* Each has its zero at least. */
 	if (num > length - HEAD_SIZE)
 		return error_set(err, ERROR_FORMAT, "an order for gdb that is cut off");

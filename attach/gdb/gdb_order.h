@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The order of pdb to a daemon to put gdb on a rank of its node, and the reply. */
-#ifndef PDB_ATTACH_GDB_ORDER_H
-#define PDB_ATTACH_GDB_ORDER_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct buffer;
-struct pdb_error;
+#include "model/base.h"
 
 /* A question of the kind PDBD_GDB: as it is up to the folder, then the folder, the words and the
  * environment, each with a zero behind it. */
@@ -56,5 +50,3 @@ struct gdb_state {
 	int32_t status;     /* then: its exit status, or 128 + signal */
 	uint32_t state;     /* the rank's, as in /proc/PID/stat; 'X': it has ended */
 };
-
-#endif

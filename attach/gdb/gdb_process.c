@@ -2,9 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -17,8 +14,6 @@
 #include "attach/gdb/gdb_order.h"
 #include "attach/gdb/gdb_process.h"
 #include "attach/process/procfs.h"
-#include "model/error.h"
-#include "model/xalloc.h"
 
 /* "gdb" in one of the folders of `path`; the caller frees. NULL: in none. */
 static char *find_in(const char *path)
@@ -208,7 +203,6 @@ int gdb_process_start(struct gdb_process *process, pid_t rank, const struct gdb_
 		      const char *host, int *terminal_ret, int *errors_ret, struct pdb_error *err)
 {
 	char *file = find_gdb(order);
-	int result;
 
 	*process = (struct gdb_process){.rank = rank};
 	if (!file)
@@ -216,7 +210,7 @@ int gdb_process_start(struct gdb_process *process, pid_t rank, const struct gdb_
 				 "gdb is not installed on %s, where rank %u runs.\nInstall it "
 				 "there, or put its directory into PATH before you start pdb.",
 				 host, order->rank);
-	result = check_rank(rank, order, process, err);
+	int result = check_rank(rank, order, process, err);
 	if (result == 0)
 		result = spawn(process, file, order, terminal_ret, errors_ret, err);
 	free(file);

@@ -7,15 +7,11 @@
  *
  * gdb_call.c makes the command line of gdb, gdb_guard.c is a process that keeps the rank as it was,
  * gdb_order.c is what pdb and daemon say to each other. */
-#ifndef PDB_ATTACH_GDB_PROCESS_H
-#define PDB_ATTACH_GDB_PROCESS_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 struct gdb_order;
-struct pdb_error;
 
 struct gdb_process {
 	pid_t pid;  /* of gdb */
@@ -55,5 +51,3 @@ void gdb_process_end(struct gdb_process *process, uint64_t now_ns);
 
 /* The rank's state, as in /proc/PID/stat; 'X' when it has ended. */
 char gdb_process_rank_state(const struct gdb_process *process);
-
-#endif

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/launchers/daemon_plan.h"
 #include "attach/launchers/launcher.h"
 #include "attach/launchers/launcher_kind.h"
 #include "attach/launchers/words.h"
-#include "model/error.h"
 #include "model/job/proctable.h"
-#include "model/xalloc.h"
 
 /* The kernel takes no longer word of a command line. */
 #define WORD_MAX (128 * 1024 - 1)
@@ -112,7 +107,6 @@ static int plan_command(const struct daemon_site *site, struct daemon_plan *plan
 	const struct launcher_kind *kind = site->kind;
 	struct words argv = {.words = NULL};
 	char *names;
-	int result;
 
 	if (!kind->plan)
 		return error_set(err, ERROR_UNSUPPORTED,
@@ -124,7 +118,7 @@ static int plan_command(const struct daemon_site *site, struct daemon_plan *plan
 		return error_set(err, ERROR_UNSUPPORTED,
 				 "the names of %zu hosts do not fit on a command line",
 				 plan->num_hosts);
-	result = kind->plan(site, names, plan->num_hosts, &argv, err);
+	int result = kind->plan(site, names, plan->num_hosts, &argv, err);
 	free(names);
 	if (result != 0) {
 		words_free(argv.words);

@@ -2,14 +2,11 @@
  * How pdb's daemons are started on the nodes of a job: through the job's own launcher if it can
  * start more programs, else through a launcher of the same kind that pdb runs on the job's
  * hosts. */
-#ifndef PDB_ATTACH_DAEMON_PLAN_H
-#define PDB_ATTACH_DAEMON_PLAN_H
+#pragma once
 
-#include <stddef.h>
+#include "model/base.h"
 
 struct launcher_hosts;
-struct pdb_error;
-struct proctable;
 
 /* The invitation to pdb's connection: in the environment, as everybody sees command lines. */
 #define PDBD_ENV_INVITATION "PDB_INVITATION"
@@ -56,5 +53,3 @@ const char **daemon_plan_hosts(const struct proctable *table, const struct launc
 int daemon_plan_make(const struct daemon_site *site, struct daemon_plan *ret,
 		     struct pdb_error *err);
 void daemon_plan_deinit(struct daemon_plan *plan);
-
-#endif

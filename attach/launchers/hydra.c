@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "attach/launchers/daemon_plan.h"
@@ -12,7 +9,6 @@
 #include "attach/process/maps.h"
 #include "attach/process/procfs.h"
 #include "model/job/proctable.h"
-#include "model/xalloc.h"
 
 #define PROXY "hydra_pmi_proxy"
 
@@ -57,9 +53,7 @@ bool hydra_parse(const char *cmdline, size_t size, struct hydra_proxy *ret)
 {
 	char *text = xmalloc(size + 1);
 	const char *control, *group, *launcher;
-	char **words;
 	size_t proxy = 0;
-	bool is_one;
 
 	memcpy(text, cmdline, size);
 	text[size] = '\0';
@@ -67,13 +61,13 @@ bool hydra_parse(const char *cmdline, size_t size, struct hydra_proxy *ret)
 	for (size_t i = 0; i < size; i++)
 		if (strchr(" \t\n\"'", text[i]))
 			text[i] = '\0';
-	words = words_split(text, size, true);
+	char **words = words_split(text, size, true);
 	while (words[proxy] && strcmp(maps_base(words[proxy]), PROXY) != 0)
 		proxy++;
 	control = words_value(words + proxy, "--control-port");
 	group = words_value(words + proxy, "--pgid");
 	launcher = words_value(words + proxy, "--launcher");
-	is_one = control && strchr(control, ':');
+	bool is_one = control && strchr(control, ':');
 	if (is_one) {
 		ret->control = xstrdup(control);
 		ret->launcher = xstrdup(launcher ? launcher : "");

@@ -7,11 +7,9 @@
  * on its own host without ssh, under Slurm by one srun for all. The control port, where mpiexec
  * listens, is the same for all proxies of a job and no other's as long as the job lives; pgid
  * counts its programs: 0, and others that it spawns. The ranks are below the proxies. */
-#ifndef PDB_ATTACH_HYDRA_H
-#define PDB_ATTACH_HYDRA_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "model/base.h"
 
 /* Of a process that is a proxy or starts one. The texts belong to the caller. */
 struct hydra_proxy {
@@ -26,5 +24,3 @@ struct hydra_proxy {
  * what tells its job from others. */
 bool hydra_parse(const char *cmdline, size_t size, struct hydra_proxy *ret);
 void hydra_proxy_deinit(struct hydra_proxy *proxy);
-
-#endif

@@ -3,9 +3,6 @@
  * ranks; a
  * *daemon* is what it leaves on the nodes (orted, prted, hydra_pmi_proxy). */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "attach/launchers/launcher.h"
@@ -14,7 +11,6 @@
 #include "attach/process/maps.h"
 #include "attach/process/procfs.h"
 #include "model/clean_text.h"
-#include "model/error.h"
 
 #define MAX_DEPTH 32 /* of process trees that are followed up or down */
 
@@ -217,11 +213,10 @@ static int follow(const struct procs *all, const struct procfs_stat *stat,
 	struct launcher_info found[2];
 	struct rankenv env;
 	bool is_rank = !rankenv_read(stat->pid, &env) && env.rank >= 0;
-	int num_found;
 
 	if (is_rank && climb(all, stat->pid, info))
 		return 0;
-	num_found = descend(all, stat->pid, 0, found, 0);
+	int num_found = descend(all, stat->pid, 0, found, 0);
 	/* The second half of one that forks is a child of the first, and not found here. */
 	if (num_found > 1)
 		return error_set(err, ERROR_USAGE,
@@ -252,7 +247,6 @@ int launcher_identify(pid_t pid, struct launcher_info *ret, struct pdb_error *er
 {
 	struct procfs_status status;
 	struct launcher_info info = {0};
-	const struct procfs_stat *stat;
 	struct procs all;
 	int result = 0;
 
@@ -266,7 +260,7 @@ int launcher_identify(pid_t pid, struct launcher_info *ret, struct pdb_error *er
 	pid = status.tgid;
 	errno = 0;
 	all.list = procfs_list(&all.num);
-	stat = find(&all, pid);
+	const struct procfs_stat *stat = find(&all, pid);
 	if (!stat && errno != 0 && errno != ENOENT && errno != ESRCH) {
 		result = error_errno(err, "/proc");
 	} else if (!stat) {

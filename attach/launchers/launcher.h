@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What kind of launcher a process is, and two ways to find its ranks without its help: the MPIR
  * table in its memory, and the process tree of this node. Nothing here stops or changes it. */
-#ifndef PDB_ATTACH_LAUNCHER_H
-#define PDB_ATTACH_LAUNCHER_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-
+#include "model/base.h"
 #include "model/job/proctable.h"
 
 struct maps;
@@ -76,5 +72,3 @@ int launcher_scan_mark(const char *mark, uid_t user, struct proctable **ret, str
 
 /* The user's launchers on this machine (root: all users'), by pid. Returns how many. */
 size_t launcher_list(struct launcher_info *infos, size_t max);
-
-#endif

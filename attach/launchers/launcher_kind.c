@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
 
 #include "attach/launchers/launcher.h"
 #include "attach/launchers/launcher_kind.h"

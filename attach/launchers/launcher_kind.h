@@ -12,18 +12,14 @@
  * Words from a launcher's command line or environment are used in commands that run as this user.
  * So take only whole names from a list, never prefixes, and none that names a program or file of
  * somebody else (docs/security.md). */
-#ifndef PDB_ATTACH_LAUNCHER_KIND_H
-#define PDB_ATTACH_LAUNCHER_KIND_H
+#pragma once
 
-#include <stdbool.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 struct daemon_site;
 struct launcher_hosts;
 struct launcher_info;
 struct launcher_step;
-struct pdb_error;
-struct proctable;
 struct words;
 
 /* A process that may be a launcher. No MPI is mapped there: it is no rank. */
@@ -133,5 +129,3 @@ bool launcher_variables_have(const struct launcher_variables *variables, const c
 /* The version in a variable of the launcher's library, as text; "" if it cannot be read. */
 void launcher_kind_version(const struct launcher_look *look, const char *library,
 			   const char *symbol, char *buffer, size_t size);
-
-#endif

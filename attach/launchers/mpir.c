@@ -4,10 +4,6 @@
  * with one entry for each rank, in the order of the ranks. Open MPI 4 and srun fill it always, not
  * only under a debugger, so that reading their memory is enough. Nothing in it is trusted. */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "attach/launchers/launcher.h"
 #include "attach/launchers/rankenv.h"
@@ -15,9 +11,7 @@
 #include "attach/process/memory.h"
 #include "attach/process/procfs.h"
 #include "model/budget.h"
-#include "model/error.h"
 #include "model/interrupt.h"
-#include "model/xalloc.h"
 
 #define MAX_RANKS (1 << 24)
 #define MAX_TEXT 4096
@@ -51,12 +45,11 @@ static int find_table(const struct launcher_info *launcher, uint64_t *table_ret,
 		      struct pdb_error *err)
 {
 	struct maps *maps = maps_read(launcher->pid);
-	bool has_table;
 
 	if (!maps)
 		return procfs_explain(launcher->pid, errno, "be looked into", err);
-	has_table = launcher_find_variable(launcher, maps, "MPIR_proctable", table_ret) &&
-		    launcher_find_variable(launcher, maps, "MPIR_proctable_size", size_ret);
+	bool has_table = launcher_find_variable(launcher, maps, "MPIR_proctable", table_ret) &&
+			 launcher_find_variable(launcher, maps, "MPIR_proctable_size", size_ret);
 	maps_destroy(maps);
 	if (!has_table)
 		return error_set(err, ERROR_UNSUPPORTED, "%s (pid %d) exports no MPIR_proctable",
@@ -127,7 +120,6 @@ static int add_entry(struct reader *reader, struct proctable *table, const struc
 	pid_t pid = entry->pid > 0 ? entry->pid : 0;
 	char executable[MAX_TEXT];
 	int rank = index;
-	size_t cost;
 
 	if (read_text(launcher, &reader->host, entry->host_name, index, "host", err))
 		return -1;
@@ -140,7 +132,7 @@ static int add_entry(struct reader *reader, struct proctable *table, const struc
 	strcpy(executable, reader->executable.text);
 	if (host_is_local(reader->host.text))
 		check_local(reader, &rank, &pid, executable);
-	cost = sizeof(struct proc) + strlen(reader->host.text) + strlen(executable);
+	size_t cost = sizeof(struct proc) + strlen(reader->host.text) + strlen(executable);
 	if (cost > reader->budget)
 		return error_set(err, ERROR_FORMAT,
 				 "the launcher's MPIR table is damaged: its names are too long");
@@ -218,7 +210,6 @@ static char *name_job(const struct reader *reader)
 static int finish(struct reader *reader, struct proctable *table, struct pdb_error *err)
 {
 	const struct launcher_info *launcher = reader->launcher;
-	size_t num_duplicates;
 
 	table->job = name_job(reader);
 	table->launcher_name = xstrdup(launcher->name);
@@ -227,7 +218,7 @@ static int finish(struct reader *reader, struct proctable *table, struct pdb_err
 	if (proctable_finish(table, err))
 		return error_prefix(err, "the launcher's MPIR table is damaged");
 	proctable_claim(table, reader->size);
-	num_duplicates = forget_duplicate_pids(table);
+	size_t num_duplicates = forget_duplicate_pids(table);
 	if (num_duplicates)
 		table->source_note = xasprintf("%zu ranks share a pid with another in the table; "
 					       "their pids are not used",
@@ -246,7 +237,6 @@ int launcher_read_mpir(const struct launcher_info *launcher, struct proctable **
 	struct proctable *table;
 	struct reader *reader;
 	int32_t size;
-	int result;
 
 	if (find_table(launcher, &table_at, &size_at, err) ||
 	    read_bytes(launcher->pid, size_at, &size, sizeof(size), "its size", err) ||
@@ -266,7 +256,7 @@ int launcher_read_mpir(const struct launcher_info *launcher, struct proctable **
 	reader->budget = budget_compressed((uint64_t)size * sizeof(struct procdesc));
 	reader->list = procfs_list(&reader->num_list);
 	table = proctable_create();
-	result = read_entries(reader, table, address, size, err);
+	int result = read_entries(reader, table, address, size, err);
 	if (!result)
 		result = finish(reader, table, err);
 	if (result)

@@ -2,9 +2,6 @@
  * ORTE, the launcher of Open MPI 4. A PMIx tool connection kills it and the job: its server answers
  * "not supported" and then follows a null pointer. Its MPIR table is always filled. */
 #include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,7 +9,6 @@
 #include "attach/launchers/launcher_kind.h"
 #include "attach/launchers/words.h"
 #include "attach/process/maps.h"
-#include "model/xalloc.h"
 
 /* ---- What it is ---- */
 

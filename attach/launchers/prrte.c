@@ -2,9 +2,6 @@
  * PRRTE, the launcher of Open MPI 5. It has no MPIR table, but answers PMIx tools. If a connection
  * breaks before it has answered the handshake, it crashes: pmix/ never ends the process that asks
  * it, and only pdb's own waiting for that is bounded. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/launchers/launcher_kind.h"
 #include "attach/process/maps.h"

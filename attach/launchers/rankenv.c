@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/launchers/launcher_kind.h"
 #include "attach/launchers/rankenv.h"
@@ -17,12 +14,11 @@ static int first_number(const char *variables, size_t size, const char *const *n
 	for (; names && *names; names++) {
 		const char *text = procfs_getenv(variables, size, *names);
 		char *end;
-		long value;
 
 		if (!text || !*text)
 			continue;
 		errno = 0;
-		value = strtol(text, &end, 10);
+		long value = strtol(text, &end, 10);
 		if (!errno && !*end && value >= 0 && value < INT_MAX) {
 			*name_ret = *names;
 			return (int)value;

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The rank that a process has according to its environment, whatever launcher wrote it. */
-#ifndef PDB_ATTACH_RANKENV_H
-#define PDB_ATTACH_RANKENV_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 struct procfs_stat;
 
@@ -31,5 +28,3 @@ bool rankenv_has_mpi(pid_t pid);
  * rank and job and an MPI library mapped. */
 pid_t rankenv_process(const struct procfs_stat *list, size_t num, pid_t pid,
 		      const struct rankenv *env);
-
-#endif

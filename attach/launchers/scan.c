@@ -3,9 +3,6 @@
  * processes that it starts, below itself on its own node, below what it has started there on
  * others. */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "attach/launchers/launcher.h"
@@ -13,10 +10,8 @@
 #include "attach/launchers/rankenv.h"
 #include "attach/launchers/words.h"
 #include "attach/process/procfs.h"
-#include "model/error.h"
 #include "model/job/rankset.h"
 #include "model/segment/segment_reader.h"
-#include "model/xalloc.h"
 
 #define MAX_DEPTH 32
 
@@ -52,9 +47,8 @@ static void collect(struct scan *scan, pid_t pid, int depth)
 			collect(scan, stat->pid, depth + 1);
 			continue;
 		}
-		scan->found =
-			xgrow(scan->found, scan->num_found, &scan->capacity, sizeof(*scan->found));
-		scan->found[scan->num_found++] = (struct found){env, stat->pid, stat->start_ticks};
+		*XPUSH(scan->found, scan->num_found, scan->capacity) =
+			(struct found){env, stat->pid, stat->start_ticks};
 	}
 }
 
@@ -80,14 +74,7 @@ static void collect_below_launcher(struct scan *scan, pid_t launcher)
 	scan->num_found = num;
 }
 
-static int compare_age(const void *a, const void *b)
-{
-	const struct found *x = a, *y = b;
-
-	if (x->start_ticks != y->start_ticks)
-		return x->start_ticks < y->start_ticks ? -1 : 1;
-	return (x->pid > y->pid) - (x->pid < y->pid);
-}
+SORTED_BY(compare_age, struct found, start_ticks, pid)
 
 /* Keep the oldest job, which spawned the others. A job without a name is told by its size, and a
  * second rank of the same number is of a later one. Returns how many processes are left out. */
@@ -244,12 +231,11 @@ static bool is_marked(pid_t pid, uid_t user, const char *mark)
 	struct procfs_status status;
 	size_t size;
 	char *cmdline;
-	bool is;
 
 	if (procfs_status(pid, &status) || status.uid != user)
 		return false;
 	cmdline = procfs_read(pid, "cmdline", &size);
-	is = cmdline && has_mark(cmdline, size, mark);
+	bool is = cmdline && has_mark(cmdline, size, mark);
 	free(cmdline);
 	return is;
 }

@@ -3,8 +3,6 @@
  * which is always filled, in the parent of two processes, and beside it the numbers of its job and
  * step, as TotalView wants them:
  *     char *totalview_jobid, *totalview_stepid; */
-#include <stdio.h>
-#include <string.h>
 
 #include "attach/launchers/daemon_plan.h"
 #include "attach/launchers/launcher.h"
@@ -12,8 +10,6 @@
 #include "attach/launchers/words.h"
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
-#include "model/error.h"
-#include "model/xalloc.h"
 
 static bool is_one(const struct launcher_look *look)
 {

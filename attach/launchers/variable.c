@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Variables in a launcher's memory. */
-#include <string.h>
 
 #include "attach/launchers/launcher.h"
 #include "attach/launchers/launcher_kind.h"

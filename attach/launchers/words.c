@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/launchers/launcher.h"
 #include "attach/launchers/words.h"
-#include "model/xalloc.h"
 
 void words_add_owned(struct words *words, char *word)
 {

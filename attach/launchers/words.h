@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Growing lists of words of a command line, or variables of an environment. They own their
  * strings. */
-#ifndef PDB_ATTACH_WORDS_H
-#define PDB_ATTACH_WORDS_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "model/base.h"
 
 struct words {
 	char **words; /* NULL behind the last; NULL while there is none */
@@ -38,5 +36,3 @@ void words_add_options(struct words *words, const char *const *argv, const char 
 
 /* For qsort(). */
 int words_compare(const void *a, const void *b);
-
-#endif

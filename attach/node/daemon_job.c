@@ -9,7 +9,6 @@
 #include "model/decoder.h"
 #include "model/wire/proc_bytes.h"
 #include "model/wire/share.h"
-#include "model/xalloc.h"
 
 /* ---- The job ---- */
 
@@ -30,9 +29,8 @@ static void take_rank(void *context, int rank, pid_t pid, const char *host, cons
 	taking->host = host;
 	if (!taking->is_host_here || rank < 0 || pid <= 0)
 		return;
-	taking->ranks =
-		xgrow(taking->ranks, taking->num, &taking->capacity, sizeof(*taking->ranks));
-	taking->ranks[taking->num++] = (struct daemon_rank){.rank = rank, .pid = pid};
+	*XPUSH(taking->ranks, taking->num, taking->capacity) =
+		(struct daemon_rank){.rank = rank, .pid = pid};
 }
 
 size_t daemon_job_take(const uint8_t *bytes, size_t length, struct daemon_rank **ret)

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What pdb and its daemons tell each other about a job's processes (model/wire/proc_bytes.h). */
-#ifndef PDB_ATTACH_DAEMON_JOB_H
-#define PDB_ATTACH_DAEMON_JOB_H
+#pragma once
 
-#include <stdint.h>
-#include <sys/types.h>
-
-struct buffer;
-struct pdb_error;
-struct proctable;
+#include "model/base.h"
 
 /* ---- pdb tells its daemons of the job ---- */
 
@@ -38,5 +32,3 @@ void daemon_job_put_found(struct buffer *ret, struct proctable *table);
  * Returns how many ranks were added; -1 when the table cannot be. */
 int daemon_job_take_found(const uint8_t *bytes, size_t length, struct proctable *table,
 			  struct pdb_error *err);
-
-#endif

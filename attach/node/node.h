@@ -2,19 +2,12 @@
  * A node's part of looking at a job: two looks at the segment of each of its ranks, with stack
  * samples in between. pdb does it itself if all ranks are on its own node, else its daemons do. It
  * remembers the processes: a later one with the same pid is no rank. */
-#ifndef PDB_ATTACH_NODE_H
-#define PDB_ATTACH_NODE_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
-struct job;
 struct node;
-struct pdb_error;
-struct rankset;
 struct sampler;
-struct samples;
 
 struct node_look_options {
 	int milliseconds; /* between the two looks; at least 1000 where there is no recorder */
@@ -24,6 +17,9 @@ struct node_look_options {
 	bool all_evidence;
 	bool keeps;   /* segments with traces stay open, so that a last look finds them */
 	bool is_last; /* ranks have ended: what was kept of them answers */
+	/* Also read between the two looks what ranks use (model/job/usage.h), and take more stacks
+	 * of all of them, for `slow`. */
+	bool measures;
 	/* Sleep until then (CLOCK_MONOTONIC); false: the look is to be given up, now. */
 	bool (*sleep_until)(uint64_t until_ns);
 	/* Called between the samples of a job without a recorder, or with all evidence, with the
@@ -68,5 +64,3 @@ void node_raise_file_limit(size_t needed);
 
 /* Is the rank's process still there, and the same as when the node was made? */
 bool node_is_alive(const struct node *node, int rank);
-
-#endif

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Threads that poll but get no processor. Such a thread makes no poll, so it looks like one that
  * computes. On a crowded node that happens to many for the length of a look. */
-#ifndef PDB_ATTACH_STARVED_H
-#define PDB_ATTACH_STARVED_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "model/base.h"
 
 /* Of a thread outside MPI, at the second look. */
 struct starved_facts {
@@ -23,5 +21,3 @@ static inline bool starved_is(const struct starved_facts *facts)
 	return facts->polls > 0 && facts->now_ns - facts->last_poll_ns < 1000000000 &&
 	       facts->cpu_ticks <= facts->cpu_ticks_before + 1 && facts->state == 'R';
 }
-
-#endif

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/node/watch_digest.h"
 #include "model/buffer.h"
-#include "model/error.h"
 #include "model/job/rankset.h"
 #include "model/decoder.h"
 #include "model/wire/proc_bytes.h"
-#include "model/xalloc.h"
 
 static const struct watch_numbers no_numbers = {.quiet_ns = WATCH_NEVER};
 
@@ -37,9 +33,7 @@ void watch_digest_clear(struct watch_digest *digest)
 
 void watch_digest_add_rank(struct watch_digest *digest, const struct watch_rank *rank)
 {
-	digest->ranks =
-		xgrow(digest->ranks, digest->num_ranks, &digest->capacity, sizeof(*digest->ranks));
-	digest->ranks[digest->num_ranks++] = *rank;
+	*XPUSH(digest->ranks, digest->num_ranks, digest->capacity) = *rank;
 }
 
 void watch_digest_add(struct watch_digest *into, const struct watch_digest *part)
@@ -84,7 +78,6 @@ static void take(struct decoder *in, int num_ranks, struct watch_digest *ret)
 {
 	const uint8_t *numbers = decoder_take_bytes(in, sizeof(ret->numbers));
 	struct watch_rank rank;
-	size_t num;
 
 	if (numbers)
 		memcpy(&ret->numbers, numbers, sizeof(ret->numbers));
@@ -92,7 +85,7 @@ static void take(struct decoder *in, int num_ranks, struct watch_digest *ret)
 	ret->inside = proc_bytes_take_ranks(in, num_ranks);
 	rankset_destroy(ret->outside);
 	ret->outside = proc_bytes_take_ranks(in, num_ranks);
-	num = decoder_take_count(in, UINT32_MAX, sizeof(rank));
+	size_t num = decoder_take_count(in, UINT32_MAX, sizeof(rank));
 	for (size_t i = 0; i < num; i++) {
 		memcpy(&rank, decoder_take_bytes(in, sizeof(rank)), sizeof(rank));
 		if (rank.rank < (uint32_t)num_ranks)

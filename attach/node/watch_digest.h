@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What all ranks of a watched job do at one moment: who is inside MPI, who outside, and numbers.
  * Digests of several nodes are united on the way (pdbd.h). */
-#ifndef PDB_ATTACH_WATCH_DIGEST_H
-#define PDB_ATTACH_WATCH_DIGEST_H
+#pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
-struct buffer;
-struct pdb_error;
+#include "model/base.h"
 
 #define WATCH_NEVER UINT64_MAX
 
@@ -47,9 +42,8 @@ struct watch_rank {
 	/* Of earlier stays there, and after a second outside those of all ranks of the node. */
 	uint64_t longest_ns, num_stays;
 	/* Of one that has stayed outside or in such a call for a second, else 0: */
-	uint64_t stack;  /* a number for its functions on the stack */
-	uint64_t work;   /* bytes and system calls of I/O since it was looked at first there */
-	uint64_t cpu_ns; /* that it has used */
+	uint64_t stack; /* a number for its functions on the stack */
+	uint64_t work;  /* bytes and system calls of I/O since it was looked at first there */
 };
 
 struct watch_digest {
@@ -76,5 +70,3 @@ int watch_digest_decode(const uint8_t *bytes, size_t length, int num_ranks,
 
 /* Unite *into, which may be empty, with another part. -1, and *into as before: it is damaged. */
 int watch_digest_merge(struct buffer *into, const uint8_t *part, size_t length, int num_ranks);
-
-#endif

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <poll.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,7 +14,6 @@
 #include "model/segment/segment.h"
 #include "model/segment/segment_reader.h"
 #include "model/segment/segment_watch.h"
-#include "model/xalloc.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 /* One that has polled so long ago may have had no processor since; later it computes. */
@@ -46,8 +41,8 @@ struct watched {
 	bool has_stays;
 	struct segment_stays stays;
 	uint64_t next_activity_ns;
-	uint64_t first_work; /* of its thread, when it was looked at first; 0: it was not */
-	uint64_t stack, work, cpu_ns; /* work: since then */
+	uint64_t first_work;  /* of its thread, when it was looked at first; 0: it was not */
+	uint64_t stack, work; /* work: since then */
 	bool is_active;
 };
 
@@ -147,15 +142,13 @@ static void look_for_suspension(struct watch_look *look, uint64_t now_ns,
 
 static void search_segment(struct watched *watched, uint64_t now_ns)
 {
-	int fd;
-
 	if (watched->segment || now_ns < watched->next_search_ns)
 		return;
 	watched->search_ns = watched->search_ns ? 2 * watched->search_ns : SEARCH_NS;
 	if (watched->search_ns > SEARCH_MAX_NS)
 		watched->search_ns = SEARCH_MAX_NS;
 	watched->next_search_ns = now_ns + watched->search_ns;
-	fd = segment_open_pid(watched->pid, NULL);
+	int fd = segment_open_pid(watched->pid, NULL);
 	if (fd >= 0)
 		watched->segment = segment_watch_create(fd, NULL);
 }
@@ -212,7 +205,7 @@ static uint64_t read_work(pid_t pid, pid_t tid)
 static void forget_activity(struct watched *watched, uint64_t now_ns)
 {
 	watched->next_activity_ns = now_ns + ACTIVITY_NS;
-	watched->stack = watched->work = watched->first_work = watched->cpu_ns = 0;
+	watched->stack = watched->work = watched->first_work = 0;
 	watched->is_active = watched->has_stays = false;
 }
 
@@ -238,22 +231,18 @@ static void take_activity(struct watch_look *look, struct watched *watched, pid_
 			  uint64_t now_ns)
 {
 	const struct sampler_target target = {watched->rank, watched->pid, 0};
-	struct procfs_stat stat;
-	uint64_t work;
 
 	if (now_ns < watched->next_activity_ns || look->num_active >= MAX_ACTIVE)
 		return;
 	look->num_active++;
 	take_stays(look, watched);
 	watched->next_activity_ns = now_ns + ACTIVITY_NS;
-	work = read_work(watched->pid, tid);
+	uint64_t work = read_work(watched->pid, tid);
 	if (!watched->first_work)
 		watched->first_work = work;
 	work -= watched->first_work;
 	watched->is_active = work != watched->work;
 	watched->work = work;
-	if (procfs_stat(watched->pid, tid, &stat) == 0)
-		watched->cpu_ns = stat.cpu_ticks * (SECOND_NS / sysconf(_SC_CLK_TCK));
 	if (!look->stacks)
 		look->stacks = watch_stacks_create();
 	watched->stack = watch_stacks_number(look->stacks, &target);
@@ -300,7 +289,6 @@ static void add_rank(struct watch_look *look, struct watched *watched, uint64_t 
 	rank.num_stays = stays->num;
 	rank.stack = watched->stack;
 	rank.work = watched->work;
-	rank.cpu_ns = watched->cpu_ns;
 	rankset_add(outside ? digest->outside : digest->inside, watched->rank);
 	if (outside && rank.stay_ns > digest->numbers.outside_ns)
 		digest->numbers.outside_ns = rank.stay_ns;

@@ -2,13 +2,11 @@
  * A node's part of watching a job: who of its ranks is inside MPI, and who has moved. It reads
  * their segments cheaply, again and again, or takes stacks of the few ranks that are named each
  * time. pdb does it itself if all ranks are on its own node, else its daemons do. */
-#ifndef PDB_ATTACH_WATCH_LOOK_H
-#define PDB_ATTACH_WATCH_LOOK_H
+#pragma once
 
-#include <stddef.h>
+#include "model/base.h"
 
 struct daemon_rank;
-struct rankset;
 struct watch_digest;
 struct watch_look;
 
@@ -21,5 +19,3 @@ void watch_look_destroy(struct watch_look *look); /* NULL is fine */
  * fails: what cannot be seen is not counted. */
 void watch_look_take(struct watch_look *look, const struct rankset *sampled,
 		     struct watch_digest *ret);
-
-#endif

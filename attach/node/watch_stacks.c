@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/node/watch_digest.h"
 #include "attach/node/watch_stacks.h"
@@ -15,7 +11,6 @@
 #include "model/job/rankset.h"
 #include "model/job/recent.h"
 #include "model/job/sample.h"
-#include "model/xalloc.h"
 
 /* Nodes of call paths after which the tables are made anew, some tens of megabytes. */
 #define MAX_NODES 200000
@@ -118,7 +113,6 @@ static void renew_tables(struct watch_stacks *stacks)
 /* By the path's outermost frame of MPI, or that in a signal's handler; kept for all on the way. */
 static enum node_is judge(struct watch_stacks *stacks, uint32_t path)
 {
-	enum node_is above;
 	uint32_t parent;
 
 	if (path == CALLPATH_NONE)
@@ -126,7 +120,7 @@ static enum node_is judge(struct watch_stacks *stacks, uint32_t path)
 	if (stacks->known[path])
 		return stacks->known[path];
 	parent = callpaths_get(stacks->callpaths, path)->parent;
-	above = judge(stacks, parent);
+	enum node_is above = judge(stacks, parent);
 	if (names_is_signal(stacks->names, path))
 		above = NODE_OUTSIDE;
 	else if (above == NODE_OUTSIDE && names_is_mpi(stacks->names, path))
@@ -143,27 +137,10 @@ static uint32_t find_call(struct watch_stacks *stacks, uint32_t path)
 	return path;
 }
 
-static void grow(struct watch_stacks *stacks)
-{
-	size_t num = callpaths_count(stacks->callpaths);
-
-	if (num <= stacks->num_known)
-		return;
-	stacks->known = xreallocarray(stacks->known, num, 1);
-	memset(stacks->known + stacks->num_known, NODE_UNKNOWN, num - stacks->num_known);
-	stacks->num_known = num;
-}
-
 static struct rank_state *find_rank(struct watch_stacks *stacks, int rank)
 {
-	size_t num = (size_t)rank + 1;
-
-	if (num > stacks->num_ranks) {
-		stacks->ranks = xreallocarray(stacks->ranks, num, sizeof(*stacks->ranks));
-		memset(stacks->ranks + stacks->num_ranks, 0,
-		       (num - stacks->num_ranks) * sizeof(*stacks->ranks));
-		stacks->num_ranks = num;
-	}
+	stacks->ranks = xgrow_to(stacks->ranks, &stacks->num_ranks, (size_t)rank + 1,
+				 sizeof(*stacks->ranks));
 	return &stacks->ranks[rank];
 }
 
@@ -202,15 +179,6 @@ static bool goes_on_polling(struct rank_state *rank, uint64_t now_ns)
 
 /* ---- Has a rank that is where it was gone round meanwhile? ---- */
 
-static size_t depth_of(const struct watch_stacks *stacks, uint32_t path)
-{
-	size_t depth = 0;
-
-	while ((path = callpaths_get(stacks->callpaths, path)->parent) != CALLPATH_NONE)
-		depth++;
-	return depth;
-}
-
 /* In the call it changes nothing in the frames around it, of which the contents are known of
  * some. */
 static bool have_contents_changed(const struct rank_state *rank, const struct sample *sample,
@@ -238,7 +206,8 @@ static bool has_gone_round(const struct watch_stacks *stacks, const struct rank_
 	    message_queues_have_moved(rank->queues, sample->queues))
 		return true;
 	return rank->call != CALLPATH_NONE &&
-	       have_contents_changed(rank, sample, depth_of(stacks, rank->call));
+	       have_contents_changed(rank, sample,
+				     callpaths_get(stacks->callpaths, rank->call)->depth);
 }
 
 /* For the next look. What the sample has becomes the rank's. */
@@ -304,7 +273,8 @@ void watch_stacks_take(struct watch_stacks *stacks, const struct sampler_target 
 		digest->numbers.num_refused += num;
 		return;
 	}
-	grow(stacks);
+	stacks->known = xgrow_to(stacks->known, &stacks->num_known,
+				 callpaths_count(stacks->callpaths), sizeof(*stacks->known));
 	for (size_t i = 0; i < samples->num_samples; i++) {
 		struct sample *sample = &samples->samples[i];
 

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Who is inside MPI, by the stacks of a few ranks without a recorder, for as long as a job is
  * watched. */
-#ifndef PDB_ATTACH_WATCH_STACKS_H
-#define PDB_ATTACH_WATCH_STACKS_H
-
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "attach/stacks/sampler.h"
+#include "model/base.h"
 
 struct watch_digest;
 struct watch_stacks;
@@ -26,5 +23,3 @@ void watch_stacks_take(struct watch_stacks *stacks, const struct sampler_target 
 
 /* A number for the functions that the main thread is in, equal for equal ones. 0: no stack. */
 uint64_t watch_stacks_number(struct watch_stacks *stacks, const struct sampler_target *target);
-
-#endif

@@ -3,14 +3,10 @@
 #include <limits.h>
 #include <link.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "attach/process/elf_needed.h"
-#include "model/xalloc.h"
 
 /* The loader that this process itself was started by. */
 static int find_loader(struct dl_phdr_info *info, size_t size, void *path)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Which libraries a program loads at its start, by the rules of this system's loader, without
  * running anything of them. */
-#ifndef PDB_ATTACH_ELF_NEEDED_H
-#define PDB_ATTACH_ELF_NEEDED_H
+#pragma once
 
-#include <stdbool.h>
+#include "model/base.h"
 
 /* Called for each library ("libmpi.so.40"), nearest to the program first, also for those that
  * cannot be found: their path is NULL. Returns whether it has seen enough. */
@@ -12,5 +11,3 @@ typedef bool (*elf_needed_fn)(const char *name, const char *path, void *context)
 
 /* The libraries of a program or library; other files have none. True: `visit` has seen enough. */
 bool elf_needed_walk(const char *path, elf_needed_fn visit, void *context);
-
-#endif

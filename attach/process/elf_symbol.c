@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,11 +22,10 @@ static int open_object(pid_t pid, const struct maps_object *object)
 {
 	char path[PATH_MAX + 32];
 	struct stat status;
-	int fd;
 
 	/* The executable's link leads to the file itself, even if its name is another's by now. */
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	fd = regular_file_open(AT_FDCWD, path, 0, &status);
+	int fd = regular_file_open(AT_FDCWD, path, 0, &status);
 	/* Only the inode: on btrfs and overlayfs the two device numbers are not the same. */
 	if (fd >= 0 && status.st_ino == object->inode)
 		return fd;
@@ -70,21 +67,17 @@ static int find_in_section(Elf *elf, Elf_Scn *section, const char *name, GElf_Sy
 {
 	Elf_Data *data = elf_getdata(section, NULL);
 	GElf_Shdr header;
-	size_t num;
 
 	if (!data || !gelf_getshdr(section, &header) || !header.sh_entsize)
 		return -1;
-	num = data->d_size / header.sh_entsize;
+	size_t num = data->d_size / header.sh_entsize;
 	for (size_t i = 0; i < num && i < INT_MAX; i++) {
-		const char *text;
-		int type;
-
 		if (!gelf_getsym(data, (int)i, ret) || ret->st_shndx == SHN_UNDEF)
 			continue;
-		type = GELF_ST_TYPE(ret->st_info);
+		int type = GELF_ST_TYPE(ret->st_info);
 		if (type != STT_OBJECT && type != STT_FUNC)
 			continue;
-		text = elf_strptr(elf, header.sh_link, ret->st_name);
+		const char *text = elf_strptr(elf, header.sh_link, ret->st_name);
 		if (text && !strcmp(text, name))
 			return 0;
 	}
@@ -112,12 +105,10 @@ static int find_in_file(int fd, Elf *elf, GElf_Word type, const char *name, GElf
 /* NULL, and the file is closed, if it is none. */
 static Elf *open_elf(int fd)
 {
-	Elf *elf;
-
 	if (fd < 0)
 		return NULL;
 	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF)
 		return elf;
 	elf_end(elf);
@@ -131,11 +122,10 @@ bool elf_symbol_is_exported(const char *path, const char *name)
 	int fd = regular_file_open(AT_FDCWD, path, 0, NULL);
 	Elf *elf = open_elf(fd);
 	GElf_Sym symbol;
-	bool is_exported;
 
 	if (!elf)
 		return false;
-	is_exported = find_in_file(fd, elf, SHT_DYNSYM, name, &symbol) == 0;
+	bool is_exported = find_in_file(fd, elf, SHT_DYNSYM, name, &symbol) == 0;
 	elf_end(elf);
 	close(fd);
 	return is_exported;

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Symbols of libraries and executables: what they export, and where a running process has a global
  * variable or function. */
-#ifndef PDB_ATTACH_ELF_SYMBOL_H
-#define PDB_ATTACH_ELF_SYMBOL_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 struct maps_object;
 
@@ -31,5 +28,3 @@ struct elf_variable {
  * the one that is mapped, or it has more than 250,000 symbols. */
 int elf_symbol_at(pid_t pid, const struct maps_object *object, uint64_t address,
 		  struct elf_variable *ret);
-
-#endif

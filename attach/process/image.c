@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <elf.h>
 #include <link.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <uthash.h>
 
 #include "attach/process/image.h"
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
-#include "model/arena.h"
 #include "model/job/modules.h"
-#include "model/xalloc.h"
 
 #define PAGE 4096
 #define MAX_PHDRS 128
@@ -129,12 +125,10 @@ static size_t build_id_of(const struct memory *memory, uint64_t bias, const ElfW
 	size_t i, length = 0, left = MAX_NOTES;
 
 	for (i = 0; i < num && !length; i++) {
-		uint8_t *notes;
-
 		if (phdrs[i].p_type != PT_NOTE || phdrs[i].p_memsz > left)
 			continue;
 		left -= phdrs[i].p_memsz;
-		notes = xmalloc(phdrs[i].p_memsz);
+		uint8_t *notes = xmalloc(phdrs[i].p_memsz);
 		if (!memory_get(memory, bias + phdrs[i].p_vaddr, notes, phdrs[i].p_memsz))
 			length = find_build_id(notes, phdrs[i].p_memsz, build_id);
 		free(notes);
@@ -174,11 +168,10 @@ static int fill(struct images *images, struct image *image, const struct memory 
 	uint8_t build_id[BUILD_ID_MAX];
 	struct module *module;
 	size_t num, length;
-	uint64_t bias;
 
 	if (read_headers(memory, object->start, phdrs, &num) || measure(image, phdrs, num))
 		return -1;
-	bias = object->start - image->first_address;
+	uint64_t bias = object->start - image->first_address;
 	length = build_id_of(memory, bias, phdrs, num, build_id);
 	find_table(image, memory, bias, phdrs, num);
 	image->module =

@@ -3,11 +3,9 @@
  * read from a process (or core) that has the object mapped. Its file may have been replaced or be
  * in another mount namespace. Pages that are never written to are equal in all processes and read
  * once. */
-#ifndef PDB_ATTACH_IMAGE_H
-#define PDB_ATTACH_IMAGE_H
+#pragma once
 
-#include <sys/types.h>
-
+#include "model/base.h"
 #include "model/job/modules.h"
 
 struct maps_object;
@@ -43,5 +41,3 @@ struct image *images_get(struct images *images, const struct memory *memory,
  * from the cache, or from memory that has the image at load bias `bias`. -1: no such memory. */
 int image_read_word(struct image *image, const struct memory *memory, uint64_t bias,
 		    uint64_t address, uint64_t *ret);
-
-#endif

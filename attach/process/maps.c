@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/sysmacros.h>
 
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
 #include "attach/process/procfs.h"
-#include "model/xalloc.h"
 
 const char *maps_base(const char *path)
 {
@@ -75,10 +71,8 @@ static void parse_line(struct maps *maps, char *line)
 {
 	unsigned long long start, end, offset, inode;
 	unsigned int major_number, minor_number;
-	struct maps_range range;
 	char flags[5];
 	int used = 0;
-	char *path;
 
 	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end, flags, &offset,
 		   &major_number, &minor_number, &inode, &used) < 7 ||
@@ -86,7 +80,7 @@ static void parse_line(struct maps *maps, char *line)
 		return;
 	if (maps->num_ranges && start < maps->ranges[maps->num_ranges - 1].end)
 		return;
-	range = (struct maps_range){
+	struct maps_range range = {
 		.start = start,
 		.end = end,
 		.file_offset = offset,
@@ -97,7 +91,7 @@ static void parse_line(struct maps *maps, char *line)
 		.is_executable = flags[2] == 'x',
 		.is_shared = flags[3] == 's',
 	};
-	path = line + used;
+	char *path = line + used;
 	unescape(path);
 	maps_add(maps, &range, path[0] == '/' || !strcmp(path, "[vdso]") ? path : NULL);
 }
@@ -120,11 +114,10 @@ struct maps *maps_parse(char *text)
 struct maps *maps_read(pid_t pid)
 {
 	char *text = procfs_read(pid, "maps", NULL);
-	struct maps *maps;
 
 	if (!text)
 		return NULL;
-	maps = maps_parse(text);
+	struct maps *maps = maps_parse(text);
 	free(text);
 	/* A process that is ending has no memory any more, and neither has a kernel thread. */
 	if (!maps->num_ranges) {

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * /proc/PID/maps: the mappings of a process, and the objects (program, libraries) they belong
  * to. */
-#ifndef PDB_ATTACH_MAPS_H
-#define PDB_ATTACH_MAPS_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 #define MAPS_NO_OBJECT UINT32_MAX
 
@@ -63,5 +60,3 @@ bool maps_has_mpi(const struct maps *maps);
 
 /* The last component of a path. */
 const char *maps_base(const char *path);
-
-#endif

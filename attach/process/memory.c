@@ -2,13 +2,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "attach/process/memory.h"
-#include "model/sorted.h"
 
 #define PAGE 4096
 #define MAX_PLACES 512 /* that one system call reads: no more than IOV_MAX */
@@ -16,7 +13,6 @@
 static ssize_t read_through_file(pid_t pid, uint64_t address, void *buffer, size_t size)
 {
 	char path[64];
-	ssize_t n;
 	int fd, saved;
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
@@ -28,7 +24,7 @@ static ssize_t read_through_file(pid_t pid, uint64_t address, void *buffer, size
 			errno = ESRCH;
 		return -1;
 	}
-	n = pread(fd, buffer, size, (off_t)address);
+	ssize_t n = pread(fd, buffer, size, (off_t)address);
 	saved = errno;
 	close(fd);
 	errno = n == 0 ? ESRCH : saved == EIO ? EFAULT : saved;
@@ -39,13 +35,12 @@ ssize_t memory_read(pid_t pid, uint64_t address, void *buffer, size_t size)
 {
 	struct iovec to = {buffer, size};
 	struct iovec from = {(void *)(uintptr_t)address, size};
-	ssize_t n;
 
 	if (address >= (uint64_t)INT64_MAX || size > SSIZE_MAX) {
 		errno = EFAULT;
 		return -1;
 	}
-	n = process_vm_readv(pid, &to, 1, &from, 1, 0);
+	ssize_t n = process_vm_readv(pid, &to, 1, &from, 1, 0);
 	if (n < 0 && (errno == ENOSYS || errno == EPERM))
 		n = read_through_file(pid, address, buffer, size);
 	return n;
@@ -71,15 +66,13 @@ ssize_t memory_read_string(pid_t pid, uint64_t address, char *buffer, size_t siz
 	/* Page by page: the string may end just before memory that cannot be read. */
 	while (have < size) {
 		size_t want = PAGE - (address + have) % PAGE;
-		ssize_t n;
-		char *end;
 
 		if (want > size - have)
 			want = size - have;
-		n = memory_read(pid, address + have, buffer + have, want);
+		ssize_t n = memory_read(pid, address + have, buffer + have, want);
 		if (n < 0)
 			return -1;
-		end = memchr(buffer + have, '\0', (size_t)n);
+		char *end = memchr(buffer + have, '\0', (size_t)n);
 		if (end)
 			return end - buffer;
 		if ((size_t)n < want) {
@@ -104,14 +97,13 @@ static size_t read_places(pid_t pid, const uint64_t *addresses, size_t num, void
 			  size_t size)
 {
 	struct iovec to = {buffer, 0}, from[MAX_PLACES];
-	ssize_t n;
 
 	if (num > MAX_PLACES)
 		num = MAX_PLACES;
 	for (size_t i = 0; i < num; i++)
 		from[i] = (struct iovec){(void *)(uintptr_t)addresses[i], size};
 	to.iov_len = num * size;
-	n = process_vm_readv(pid, &to, 1, from, num, 0);
+	ssize_t n = process_vm_readv(pid, &to, 1, from, num, 0);
 	return n < 0 ? 0 : (size_t)n / size;
 }
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Reading the memory of another process while it runs, or of a core. Works on 64-bit processes of
  * this architecture. */
-#ifndef PDB_ATTACH_MEMORY_H
-#define PDB_ATTACH_MEMORY_H
+#pragma once
 
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 /* Copy up to `size` bytes from `address`. Returns how many could be copied: less where the memory
  * ends; -1 with errno set if none could (EPERM: not allowed, ESRCH: no such process, EFAULT: no
@@ -37,5 +35,3 @@ int memory_get_each(const struct memory *memory, const uint64_t *addresses, size
 /* The one of `num` elements of `size` bytes that holds the address, NULL: none. They begin with a
  * range of addresses (start, first one behind it), ascending, not overlapping. */
 const void *memory_find_range(const void *ranges, size_t num, size_t size, uint64_t address);
-
-#endif

@@ -4,21 +4,17 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "attach/process/procfs.h"
-#include "model/error.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 #define MAX_FILE ((size_t)16 << 20)
-#define MAX_SEARCHED 1024  /* threads of a process that are asked for their numbers */
+#define MAX_SEARCHED 1024 /* threads of a process that are asked for their numbers */
+/* The first pid namespace of a machine (include/linux/proc_ns.h). */
+#define WHOLE_MACHINE "pid:[4026531836]"
 #define KERNEL_EXITING 0x4 /* PF_EXITING of linux/sched.h, among the flags in stat */
 
-static char *read_all(const char *path, size_t *size_ret)
+char *procfs_read_path(const char *path, size_t *size_ret)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), saved;
 	size_t size = 0, capacity = 1024;
@@ -51,25 +47,31 @@ char *procfs_read(pid_t pid, const char *name, size_t *size_ret)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	return read_all(path, size_ret);
+	return procfs_read_path(path, size_ret);
 }
 
 /* "4019 (name) S 1 ...": the name may hold blanks and brackets, so look for the last one. */
 static int parse_stat(const char *text, struct procfs_stat *ret)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
-	unsigned long long user, system, start;
+	unsigned long long user, system, start, faults, blocked = 0;
 	unsigned int flags;
-	int ppid, num_threads;
+	int ppid, num_threads, processor = -1, last = 0;
 	char state;
 
 	if (!open || !close || close < open)
 		goto bad;
 	if (sscanf(close + 1,
-		   " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %d "
-		   "%*d %llu",
-		   &state, &ppid, &flags, &user, &system, &num_threads, &start) != 7)
+		   " %c %d %*d %*d %*d %*d %u %*u %*u %llu %*u %llu %llu %*d %*d %*d %*d %d "
+		   "%*d %llu%n",
+		   &state, &ppid, &flags, &faults, &user, &system, &num_threads, &start,
+		   &last) != 8)
 		goto bad;
+	if (sscanf(close + 1 + last,
+		   " %*u %*d %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*d %d %*u %*u "
+		   "%llu",
+		   &processor, &blocked) < 1)
+		processor = -1;
 	ret->pid = (pid_t)strtol(text, NULL, 10);
 	ret->ppid = ppid;
 	ret->state = state;
@@ -77,6 +79,9 @@ static int parse_stat(const char *text, struct procfs_stat *ret)
 	ret->is_ending = state == 'Z' || state == 'X' || flags & KERNEL_EXITING;
 	ret->start_ticks = start;
 	ret->cpu_ticks = user + system;
+	ret->major_faults = faults;
+	ret->block_ticks = blocked;
+	ret->processor = processor;
 	snprintf(ret->comm, sizeof(ret->comm), "%.*s", (int)(close - open - 1), open + 1);
 	return 0;
 bad:
@@ -87,14 +92,13 @@ bad:
 int procfs_stat(pid_t pid, pid_t tid, struct procfs_stat *ret)
 {
 	char name[64] = "stat", *text;
-	int result;
 
 	if (tid)
 		snprintf(name, sizeof(name), "task/%d/stat", (int)tid);
 	text = procfs_read(pid, name, NULL);
 	if (!text)
 		return -1;
-	result = parse_stat(text, ret);
+	int result = parse_stat(text, ret);
 	free(text);
 	return result;
 }
@@ -108,13 +112,11 @@ static int no_stat(pid_t pid, struct pdb_error *err)
 
 int procfs_look(pid_t pid, uint64_t start_ticks, struct procfs_stat *ret, struct pdb_error *err)
 {
-	int num_others;
-
 	if (procfs_stat(pid, 0, ret))
 		return no_stat(pid, err);
 	if (start_ticks && ret->start_ticks != start_ticks)
 		return error_set(err, ERROR_GONE, "process %d has ended", (int)pid);
-	num_others = ret->num_threads - 1;
+	int num_others = ret->num_threads - 1;
 	if (ret->state == 'Z' && num_others > 0)
 		return error_set(
 			err, ERROR_UNSUPPORTED,
@@ -131,6 +133,35 @@ bool procfs_has_ended(pid_t pid, uint64_t start_ticks)
 	struct procfs_stat stat;
 
 	return procfs_look(pid, start_ticks, &stat, &err) < 0 && err.code == ERROR_GONE;
+}
+
+/* The last field of stat. The kernel says 0 to those who may not know. */
+bool procfs_exit_status(pid_t pid, int *ret)
+{
+	struct procfs_status status;
+	struct procfs_stat stat;
+	char *text = procfs_read(pid, "stat", NULL);
+	const char *last;
+	bool is_known;
+
+	if (!text)
+		return false;
+	text[strcspn(text, "\n")] = '\0';
+	last = strrchr(text, ' ');
+	is_known = !parse_stat(text, &stat) && stat.state == 'Z' && last && last[1] &&
+		   !procfs_status(pid, &status) && (geteuid() == 0 || status.uid == geteuid());
+	if (is_known)
+		*ret = (int)strtol(last + 1, NULL, 10);
+	free(text);
+	return is_known;
+}
+
+bool procfs_sees_machine(void)
+{
+	char target[64];
+	ssize_t n = readlink("/proc/self/ns/pid", target, sizeof(target));
+
+	return n == (ssize_t)strlen(WHOLE_MACHINE) && !memcmp(target, WHOLE_MACHINE, (size_t)n);
 }
 
 static const char *status_value(const char *text, const char *key)
@@ -206,10 +237,9 @@ bool procfs_executable(pid_t pid, char *buffer, size_t size)
 {
 	static const char deleted[] = " (deleted)";
 	char path[64], target[PATH_MAX];
-	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	n = readlink(path, target, sizeof(target) - 1);
+	ssize_t n = readlink(path, target, sizeof(target) - 1);
 	if (n < 0 || (size_t)n >= size)
 		return false;
 	memcpy(buffer, target, (size_t)n);
@@ -238,11 +268,7 @@ void procfs_command(pid_t pid, char *buffer, size_t size)
 	free(text);
 }
 
-static int compare_stat(const void *a, const void *b)
-{
-	return SORTED_ORDER(((const struct procfs_stat *)a)->pid,
-			    ((const struct procfs_stat *)b)->pid);
-}
+SORTED_BY(compare_stat, struct procfs_stat, pid)
 
 /* The numbers in a directory of /proc, behind `first` if not 0. The caller frees; NULL and
  * errno. */
@@ -313,7 +339,7 @@ void procfs_user_name(uid_t uid, char *buffer, size_t size)
 /* 0 also where the kernel has no Yama. */
 static int yama_scope(void)
 {
-	char *text = read_all("/proc/sys/kernel/yama/ptrace_scope", NULL);
+	char *text = procfs_read_path("/proc/sys/kernel/yama/ptrace_scope", NULL);
 	int scope = text ? atoi(text) : 0;
 
 	free(text);
@@ -377,9 +403,19 @@ int procfs_check_tracer(pid_t pid, const char *doing, struct pdb_error *err)
 static int explain_refusal(pid_t pid, const struct procfs_stat *stat, const char *doing,
 			   struct pdb_error *err)
 {
+	/* By Yama's scope. */
+	static const char *const reasons[] = {
+		"the kernel refuses. It may be set-uid or not dumpable, or pdb runs in a container "
+		"without CAP_SYS_PTRACE",
+		"kernel.yama.ptrace_scope is 1. Start the job with \"pdb run\", or as root: sysctl "
+		"kernel.yama.ptrace_scope=0",
+		"kernel.yama.ptrace_scope is 2, which allows it to root only. Run pdb as root, or "
+		"as "
+		"root: sysctl kernel.yama.ptrace_scope=0",
+		"kernel.yama.ptrace_scope is 3, which forbids it to everybody until the next boot",
+	};
 	struct procfs_status status;
 	char user[64];
-	int scope;
 
 	if (procfs_status(pid, &status))
 		return no_stat(pid, err);
@@ -392,28 +428,9 @@ static int explain_refusal(pid_t pid, const struct procfs_stat *stat, const char
 	}
 	if (refuse_tracer(pid, stat, status.tracer, doing, err) < 0)
 		return -1;
-	scope = yama_scope();
-	if (scope == 1)
-		return error_set(err, ERROR_PERMISSION,
-				 "process %d (%s) cannot %s: kernel.yama.ptrace_scope is 1. Start "
-				 "the job with \"pdb run\", or as root: sysctl "
-				 "kernel.yama.ptrace_scope=0",
-				 (int)pid, stat->comm, doing);
-	if (scope == 2)
-		return error_set(err, ERROR_PERMISSION,
-				 "process %d (%s) cannot %s: kernel.yama.ptrace_scope is 2, which "
-				 "allows it to root only. Run pdb as root, or as root: sysctl "
-				 "kernel.yama.ptrace_scope=0",
-				 (int)pid, stat->comm, doing);
-	if (scope == 3)
-		return error_set(err, ERROR_PERMISSION,
-				 "process %d (%s) cannot %s: kernel.yama.ptrace_scope is 3, which "
-				 "forbids it to everybody until the next boot",
-				 (int)pid, stat->comm, doing);
-	return error_set(err, ERROR_PERMISSION,
-			 "process %d (%s) cannot %s: the kernel refuses. It may be set-uid or not "
-			 "dumpable, or pdb runs in a container without CAP_SYS_PTRACE",
-			 (int)pid, stat->comm, doing);
+	int scope = yama_scope();
+	return error_set(err, ERROR_PERMISSION, "process %d (%s) cannot %s: %s", (int)pid,
+			 stat->comm, doing, reasons[scope >= 1 && scope <= 3 ? scope : 0]);
 }
 
 int procfs_explain(pid_t pid, int error, const char *doing, struct pdb_error *err)

@@ -6,14 +6,9 @@
  * Beside it: maps.c and memory.c have the mappings and memory of a process, image.c the programs
  * and libraries in it, elf_symbol.c the addresses of their variables, elf_needed.c the libraries
  * that a program loads. */
-#ifndef PDB_ATTACH_PROCFS_H
-#define PDB_ATTACH_PROCFS_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-struct pdb_error;
+#include "model/base.h"
 
 struct procfs_stat {
 	pid_t pid;
@@ -24,6 +19,9 @@ struct procfs_stat {
 	char comm[32];        /* the kernel's short name */
 	uint64_t start_ticks; /* tells a process from a later one with the same pid */
 	uint64_t cpu_ticks;   /* processor time used so far, sysconf(_SC_CLK_TCK) a second */
+	uint64_t major_faults; /* page faults that waited for a disk so far */
+	uint64_t block_ticks; /* waited for disks so far; 0, too, if the kernel does not count it */
+	int processor;        /* that it runs on, or ran on last; -1: not told */
 };
 
 /* Of a process (tid 0) or of one of its threads. -1: no such process. */
@@ -36,6 +34,13 @@ int procfs_look(pid_t pid, uint64_t start_ticks, struct procfs_stat *ret, struct
 
 /* Sure that it has, with all of its threads. */
 bool procfs_has_ended(pid_t pid, uint64_t start_ticks);
+
+/* Of a process that has ended and is still there (state Z): its status as of wait(). False: it is
+ * not such a one, or not this user's. */
+bool procfs_exit_status(pid_t pid, int *ret);
+
+/* Is this the first pid namespace of the machine, whose /proc has all processes? */
+bool procfs_sees_machine(void);
 
 /* What /proc/PID/status has, also of a thread. */
 struct procfs_status {
@@ -61,6 +66,9 @@ void procfs_user_name(uid_t uid, char *buffer, size_t size);
 /* All of /proc/PID/NAME, at most 16 MiB, with a zero byte behind it. The caller frees. NULL with
  * errno set. *size_ret (may be NULL) is without that byte. */
 char *procfs_read(pid_t pid, const char *name, size_t *size_ret);
+
+/* The same of any file, such as /proc/stat. */
+char *procfs_read_path(const char *path, size_t *size_ret);
 
 /* The value of a variable in the text of /proc/PID/environ; NULL if it is not in there. */
 const char *procfs_getenv(const char *variables, size_t size, const char *name);
@@ -91,5 +99,3 @@ int procfs_check_tracer(pid_t pid, const char *doing, struct pdb_error *err);
  * is another user's, it is being traced, it cannot be traced on this system. `doing` completes
  * "cannot ...", for example "be stopped". Returns -1. */
 int procfs_explain(pid_t pid, int error, const char *doing, struct pdb_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 
 #include "attach/queues/mpi_queues.h"
-#include "model/xalloc.h"
+#include "model/base.h"
 
 /* Those that may be: which way Open MPI sends is seen only when it does. */
 struct mpi_queues {

@@ -4,8 +4,7 @@
  * is believed only if it identifies itself. openmpi_objects.c reads Open MPI's objects,
  * openmpi_queues.c its own protocol. ucx_tags.c reads what UCX holds; ucx_queues.c makes queues of
  * it, using what the library above says of tags (openmpi_ucx.c, mpich_queues.c). */
-#ifndef PDB_ATTACH_MPI_QUEUES_H
-#define PDB_ATTACH_MPI_QUEUES_H
+#pragma once
 
 struct maps;
 struct memory;
@@ -41,5 +40,3 @@ struct message_queues *openmpi_ucx_read(struct openmpi_ucx *queues);
 /* MPICH that sends by UCX (the device "ch4:ucx"). */
 struct mpich_queues *mpich_queues_create(const struct memory *memory, const struct maps *maps);
 struct message_queues *mpich_queues_read(struct mpich_queues *queues);
-
-#endif

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
 #include "attach/queues/mpi_queues.h"
 #include "attach/queues/ucx_queues.h"
-#include "model/arena.h"
 #include "model/job/message_queues.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 /* More than that is not read. */
 #define MAX_VARIABLES (16 << 20) /* bytes */
@@ -227,11 +222,7 @@ static bool read_block(struct reader *r, uint64_t address, uint32_t block, size_
 	return r->num_objects <= MAX_OBJECTS && (num > 0 || r->num_comms >= most);
 }
 
-static int compare_contexts(const void *a, const void *b)
-{
-	return SORTED_ORDER(((const struct comm *)a)->object.receive_context,
-			    ((const struct comm *)b)->object.receive_context);
-}
+SORTED_BY(compare_contexts, struct comm, object.receive_context)
 
 static bool read_comms(struct reader *r)
 {

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
 
 #include "attach/process/elf_symbol.h"
 #include "attach/process/maps.h"
 #include "attach/queues/openmpi_objects.h"
-#include "model/arena.h"
 #include "model/job/message_queues.h"
 
 #define MAX_COMMS 16384 /* more are not read */
@@ -131,7 +129,6 @@ static bool read_comm(struct openmpi *openmpi, struct arena *arena, struct openm
 {
 	const struct openmpi_layout *layout = comms->layout;
 	uint8_t object[OPENMPI_MAX_OBJECT];
-	struct openmpi_comm *comm;
 
 	/* What has a number already and is just being made is none yet. */
 	if (!openmpi_get(openmpi, address, object, layout ? layout->comm_size : sizeof(uint64_t)) ||
@@ -142,7 +139,7 @@ static bool read_comm(struct openmpi *openmpi, struct arena *arena, struct openm
 		if (!layout || !openmpi_get(openmpi, address, object, layout->comm_size))
 			return false;
 	}
-	comm = ARENA_PUSH(arena, comms->list, comms->num, comms->capacity);
+	struct openmpi_comm *comm = ARENA_PUSH(arena, comms->list, comms->num, comms->capacity);
 	comm->number = number;
 	comm->pml = openmpi_word_at(object, layout->comm_pml);
 	comm->group = openmpi_word_at(object, layout->comm_group);

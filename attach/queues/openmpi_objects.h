@@ -3,14 +3,10 @@
  * processes. No debug information is needed: object layouts are known for these versions. An object
  * is believed only if it identifies itself: it begins with the address of its class, which has a
  * name and a size. */
-#ifndef PDB_ATTACH_OPENMPI_OBJECTS_H
-#define PDB_ATTACH_OPENMPI_OBJECTS_H
-
-#include <stdbool.h>
+#pragma once
 
 #include "attach/process/memory.h"
 
-struct arena;
 struct maps;
 
 enum openmpi_class {
@@ -101,5 +97,3 @@ bool openmpi_read_job(struct openmpi *openmpi, const struct openmpi_layout *layo
 int32_t *openmpi_read_ranks(struct openmpi *openmpi, struct arena *arena,
 			    const struct openmpi_layout *layout, const uint64_t *addresses,
 			    size_t num);
-
-#endif

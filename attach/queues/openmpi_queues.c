@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/process/memory.h"
 #include "attach/queues/mpi_queues.h"
 #include "attach/queues/openmpi_objects.h"
-#include "model/arena.h"
 #include "model/job/message_queues.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 /* More than that is not read. */
 #define MAX_MEMBERS (1 << 22) /* of all communicators together */
@@ -149,13 +144,12 @@ static bool read_comm(struct reader *r, const struct openmpi_comm *from)
 	const struct openmpi_layout *layout = r->layout;
 	struct openmpi *openmpi = &r->q->openmpi;
 	uint8_t pml[OPENMPI_MAX_OBJECT];
-	struct comm *comm;
 
 	if (!get(r->q, from->pml, pml, layout->pml_comm_size) ||
 	    !openmpi_is_a(openmpi, pml, OPENMPI_PML_COMM) ||
 	    !has_size(r->q, OPENMPI_PML_COMM, layout->pml_comm_size))
 		return false;
-	comm = &r->comms[r->num_comms++];
+	struct comm *comm = &r->comms[r->num_comms++];
 	memcpy(comm->name, from->name, sizeof(comm->name));
 	comm->peers = openmpi_word_at(pml, layout->peers);
 	comm->num_peers = openmpi_word_at(pml, layout->num_peers);
@@ -210,7 +204,6 @@ static bool read_objects(struct reader *r, struct peer *peers, size_t num)
 	struct openmpi *openmpi = &r->q->openmpi;
 	uint8_t *objects = arena_array(r->arena, num, layout->peer_size);
 	uint64_t *addresses = arena_array(r->arena, num, sizeof(*addresses));
-	const int32_t *ranks;
 
 	for (size_t i = 0; i < num; i++)
 		addresses[i] = peers[i].address;
@@ -223,7 +216,7 @@ static bool read_objects(struct reader *r, struct peer *peers, size_t num)
 			return false;
 		addresses[i] = openmpi_word_at(object, layout->peer_proc);
 	}
-	ranks = openmpi_read_ranks(openmpi, r->arena, layout, addresses, num);
+	const int32_t *ranks = openmpi_read_ranks(openmpi, r->arena, layout, addresses, num);
 	for (size_t i = 0; ranks && i < num; i++)
 		peers[i].rank = ranks[i];
 	return ranks;
@@ -247,14 +240,7 @@ static bool add_members(struct reader *r, size_t comm)
 	return true;
 }
 
-static int compare_peers(const void *a, const void *b)
-{
-	const struct peer *x = a, *y = b;
-
-	return SORTED_ORDER(x->comm, y->comm)
-		       ?: SORTED_ORDER(x->rank, y->rank)
-			       ?: SORTED_ORDER(x->in_comm, y->in_comm);
-}
+SORTED_BY(compare_peers, struct peer, comm, rank, in_comm)
 
 static bool read_peers(struct reader *r)
 {

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/process/elf_symbol.h"
 #include "attach/process/maps.h"
 #include "attach/queues/mpi_queues.h"
 #include "attach/queues/openmpi_objects.h"
 #include "attach/queues/ucx_queues.h"
-#include "model/arena.h"
 #include "model/job/message_queues.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 #define MAX_MODULE (64 << 10) /* bytes; versions that are known have 1.5 kB */
 #define TRIES 2               /* the process may change what is just being read */
@@ -95,7 +90,6 @@ static bool read_comms(struct reader *r)
 {
 	const struct openmpi_comm *list;
 	uint64_t *addresses;
-	uint8_t *groups;
 	size_t size, num = 0;
 
 	if (!openmpi_read_comms(&r->q->openmpi, r->arena, &r->all))
@@ -104,7 +98,7 @@ static bool read_comms(struct reader *r)
 	size = r->all.layout->group_size;
 	r->comms = arena_array(r->arena, r->all.num, sizeof(*r->comms));
 	addresses = arena_array(r->arena, r->all.num, sizeof(*addresses));
-	groups = arena_array(r->arena, r->all.num, size);
+	uint8_t *groups = arena_array(r->arena, r->all.num, size);
 	for (size_t i = 0; i < r->all.num; i++) {
 		if (list[i].pml)
 			return false;

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 
 #include "attach/queues/ucx_queues.h"
-#include "model/arena.h"
 #include "model/job/message_queues.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 #define MAX_ANY 64 /* members of whom a receive from any may be */
 
@@ -96,13 +92,7 @@ static bool read_ranks(struct maker *m)
 	return m->meaning->read_ranks(m->library, m->members, m->num_members, m->ranks);
 }
 
-static int compare_items(const void *a, const void *b)
-{
-	const struct item *x = a, *y = b;
-
-	return SORTED_ORDER(x->of.source.comm, y->of.source.comm)
-		       ?: SORTED_ORDER(x->peer, y->peer) ?: SORTED_ORDER(x->number, y->number);
-}
+SORTED_BY(compare_items, struct item, of.source.comm, peer, number)
 
 /* ranks: the next ones, of these. */
 static struct queued_message *put_messages(const struct maker *m, struct items *items,
@@ -126,11 +116,7 @@ static struct queued_message *put_messages(const struct maker *m, struct items *
 	return messages;
 }
 
-static int compare_pairs(const void *a, const void *b)
-{
-	return SORTED_ORDER(((const struct message_pair *)a)->peer,
-			    ((const struct message_pair *)b)->peer);
-}
+SORTED_BY(compare_pairs, struct message_pair, peer)
 
 /* UCX does not count messages. Of whom a receive from any may be are all members. */
 static void put_pairs(const struct maker *m, const int32_t *ranks, struct message_queues *ret)
@@ -158,7 +144,6 @@ struct message_queues *ucx_queues_read(const struct memory *memory, const struct
 		.meaning = meaning, .library = library, .num_comms = num_comms, .arena = arena};
 	const struct ucx_tags *tags = ucx_tags_read(memory, worker, arena);
 	struct items receives, unexpected;
-	struct message_queues *ret;
 	const int32_t *ranks;
 
 	if (!tags)
@@ -168,7 +153,7 @@ struct message_queues *ucx_queues_read(const struct memory *memory, const struct
 		m.comms[i].index = UINT32_MAX;
 	receives = take_all(&m, tags->receives, tags->num_receives);
 	unexpected = take_all(&m, tags->messages, tags->num_messages);
-	ret = message_queues_create();
+	struct message_queues *ret = message_queues_create();
 	put_comms(&m, ret);
 	if (!read_ranks(&m)) {
 		message_queues_destroy(ret);

@@ -2,14 +2,10 @@
  * The message queues of an MPI library over UCX (libucp): what UCX holds, and what the library says
  * of the meaning of tags. Read from memory while the process runs, without debug information: UCX's
  * queues are recognized by their structure. */
-#ifndef PDB_ATTACH_UCX_QUEUES_H
-#define PDB_ATTACH_UCX_QUEUES_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
-struct arena;
 struct memory;
 struct queued_comm;
 
@@ -92,5 +88,3 @@ struct ucx_place {
  * found it comes at the first take, the second, the fourth and so on. */
 bool ucx_place_is_known(struct ucx_place *place, const struct memory *memory,
 			bool (*find)(void *library, struct ucx_worker *ret), void *library);
-
-#endif

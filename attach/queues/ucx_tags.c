@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/process/memory.h"
 #include "attach/queues/ucx_queues.h"
-#include "model/arena.h"
-#include "model/xalloc.h"
 
 #define MAX_TAGS 10000 /* receives, and as many messages: more are not read */
 /* A search ends there: damaged memory may be full of what looks like them. */
@@ -263,13 +259,12 @@ static bool read_messages(struct reader *r)
 
 	while (at != head) {
 		struct message message;
-		uint64_t number;
 
 		if (ret->num_messages >= MAX_TAGS ||
 		    !get(r, at - offsetof(struct message, all), &message, sizeof(message)) ||
 		    message.all.previous != previous || !is_in_its_ring(r, &message))
 			return false;
-		number = ret->num_messages;
+		uint64_t number = ret->num_messages;
 		*ARENA_PUSH(r->arena, ret->messages, ret->num_messages, r->messages_capacity) =
 			(struct ucx_tag){message.tag, ALL_BITS, number};
 		previous = at;

@@ -2,14 +2,11 @@
  * Whom a thread waits for in the kernel. Locks, joins and conditions all end in futex(2), whose
  * argument is the address of a word. What glibc keeps in and beside such words tells who will wake
  * the thread (nptl/sysdeps/pthread, bits/struct_mutex.h, bits/struct_rwlock.h). */
-#ifndef PDB_ATTACH_FUTEX_H
-#define PDB_ATTACH_FUTEX_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
 #include <sys/user.h>
+
+#include "model/base.h"
 
 struct sample_wait;
 
@@ -64,5 +61,3 @@ enum { FUTEX_DESCRIPTOR = 3 };
 bool futex_is_descriptor(uint64_t address, const uint64_t *words);
 /* Where it has the thread's number, in bytes (glibc 2.31 to 2.41 on x86-64, struct pthread). */
 enum { FUTEX_DESCRIPTOR_TID = 720 };
-
-#endif

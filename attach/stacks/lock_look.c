@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <linux/futex.h>
-#include <string.h>
 
 #include "attach/blocked/blocked_lock.h"
 #include "attach/process/maps.h"
@@ -12,7 +11,6 @@
 #include "model/job/blocked.h"
 #include "model/job/callpath.h"
 #include "model/job/modules.h"
-#include "model/xalloc.h"
 
 /* It stays there as long as somebody waits for the thread's end. */
 static bool is_of_thread(pid_t tid, uint64_t address)
@@ -190,9 +188,10 @@ void lock_look_take(struct lock_look *look, struct lock_names *names)
 	pid_t holder;
 
 	look->wait = find_wait(look->pid, tracee, &holder);
+	look->is_outside_mpi = look->path != CALLPATH_NONE && !is_in_mpi(look);
 	look->is_anybody = false;
 	look->blocked = NULL;
-	if (!names || is_in_mpi(look))
+	if (!names || (!look->is_outside_mpi && look->path != CALLPATH_NONE))
 		return;
 	if (look->wait.kind == SAMPLE_WAIT_NONE)
 		look->is_anybody = tracee->num_futex_words == 0 && is_spinning(look);

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What a thread waits for in a futex call: by what was copied of it (futex.h), and by what else the
  * process' memory and /proc tell. */
-#ifndef PDB_ATTACH_LOCK_LOOK_H
-#define PDB_ATTACH_LOCK_LOOK_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-
+#include "model/base.h"
 #include "model/job/sample.h"
 
-struct callpaths;
 struct lock_names;
-struct modules;
 struct tracee;
 
 struct lock_look {
@@ -25,6 +19,7 @@ struct lock_look {
 	const struct callpaths *callpaths;
 	/* Out. */
 	struct sample_wait wait;
+	bool is_outside_mpi; /* its stack is known, and no MPI library's function is on it */
 	/* Any thread of the process may hold it, and it does not say which. So may it be if a thread
 	 * runs in LLVM's OpenMP library, which spins for its locks. */
 	bool is_anybody;
@@ -35,5 +30,3 @@ struct lock_look {
 
 /* names NULL: only the wait. */
 void lock_look_take(struct lock_look *look, struct lock_names *names);
-
-#endif

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/process/elf_symbol.h"
 #include "attach/process/maps.h"
@@ -9,7 +7,6 @@
 #include "attach/stacks/python_private.h"
 #include "attach/stacks/unwind.h"
 #include "model/monotonic.h"
-#include "model/xalloc.h"
 
 #define MAX_TRIES 8 /* objects by the names that it has */
 #define MAX_INTERPRETERS 16
@@ -343,11 +340,10 @@ bool python_merge(const struct python_copy *copy, struct modules *modules,
 	struct python *python = copy->python;
 	struct output output = {.max = max};
 	size_t num_evals = 0, next = 0, i;
-	int skip;
 
 	for (i = 0; i < *num; i++)
 		num_evals += is_eval(python, &frames[i]);
-	skip = align(copy, num_evals);
+	int skip = align(copy, num_evals);
 	if (skip < 0)
 		return !copy->is_late;
 	output.frames = xcalloc(max, sizeof(*output.frames));

@@ -2,16 +2,12 @@
  * The Python functions that a CPython process is in. They are read from the interpreter's own
  * frames and replace the native frames that run them. CPython 3.11 (offsets from its headers) and
  * 3.13 (which has them at the start of _PyRuntime). */
-#ifndef PDB_ATTACH_PYTHON_H
-#define PDB_ATTACH_PYTHON_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 struct maps;
 struct memory;
-struct modules;
 struct unwind_frame;
 
 /* What is known of the interpreter of one process. */
@@ -59,5 +55,3 @@ void python_copy_frames(struct python_copy *copy);
  * missing: more than can be copied, or no time. */
 bool python_merge(const struct python_copy *copy, struct modules *modules,
 		  struct unwind_frame *frames, size_t *num, size_t max);
-
-#endif

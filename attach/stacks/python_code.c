@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Names of Python code: from code objects, read while the process runs on. A function that is being
  * run has a code object that stays; what is read is checked all the same. */
-#include <stdlib.h>
-#include <string.h>
 
 #include <uthash.h>
 
 #include "attach/stacks/python_private.h"
 #include "model/hash.h"
 #include "model/job/modules.h"
-#include "model/xalloc.h"
 
 #define MAX_NAME 1024
 #define MAX_TABLE (1 << 20)
@@ -92,11 +89,10 @@ static bool read_at(const struct python *python, uint64_t address, void *buffer,
 static size_t put_utf8(char *to, uint32_t c)
 {
 	static const uint8_t heads[] = {0, 0xc0, 0xe0, 0xf0};
-	size_t more;
 
 	if (c < 0x20 || c > 0x10ffff)
 		c = '?';
-	more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+	size_t more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
 	to[0] = (char)(heads[more] | c >> 6 * more);
 	for (size_t i = 1; i <= more; i++)
 		to[i] = (char)(0x80 | (c >> 6 * (more - i) & 63));
@@ -110,7 +106,6 @@ static char *read_string(const struct python *python, uint64_t object)
 	uint8_t bytes[4 * MAX_NAME];
 	uint32_t state, kind;
 	uint64_t length, data;
-	char *text;
 	size_t at = 0;
 
 	if (!read_at(python, object + offsets->string.length, &length, sizeof(length)) ||
@@ -123,7 +118,7 @@ static char *read_string(const struct python *python, uint64_t object)
 					: offsets->string.ascii_size + (python->is_3_11 ? 24 : 16));
 	if (!read_at(python, data, bytes, length * kind))
 		return NULL;
-	text = xmalloc(4 * length + 1);
+	char *text = xmalloc(4 * length + 1);
 	for (uint64_t i = 0; i < length; i++) {
 		uint32_t c = 0;
 
@@ -229,14 +224,12 @@ int python_locate(struct python *python, uint64_t address, uint64_t instruction,
 		  struct modules *modules, uint32_t *module_ret, uint64_t *offset_ret)
 {
 	struct python_code *code = get_code(python, address);
-	int64_t unit;
-	int line;
 
 	if (!code || code->table_size > python->line_bytes)
 		return -1;
 	python->line_bytes -= code->table_size;
-	unit = (int64_t)(instruction - address - python->offsets.code.code_adaptive) / 2;
-	line = python_line(code->table, code->table_size, code->first_line, unit);
+	int64_t unit = (int64_t)(instruction - address - python->offsets.code.code_adaptive) / 2;
+	int line = python_line(code->table, code->table_size, code->first_line, unit);
 	/* The same in all processes that run the same file. */
 	*offset_ret = hash_bytes(code->function, strlen(code->function)) << 32 | (uint32_t)line;
 	*module_ret = modules_intern(modules, code->file, NULL, 0);

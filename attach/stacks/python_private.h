@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Shared by the parts of python.h. */
-#ifndef PDB_ATTACH_PYTHON_PRIVATE_H
-#define PDB_ATTACH_PYTHON_PRIVATE_H
-
-#include <stdbool.h>
+#pragma once
 
 #include "attach/process/memory.h"
-
-struct modules;
 
 /* No thread stands still for longer because of a copy; tests allow more, for busy machines. */
 extern uint64_t python_copy_ns;
@@ -86,5 +81,3 @@ void python_forget_codes(struct python *python);
  * a signed difference of lines; 14 the same, then columns; 15 nothing: it has no line. No byte
  * after the first has bit 7. */
 int python_line(const uint8_t *table, size_t size, int first_line, int64_t unit);
-
-#endif

@@ -1,36 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <uthash.h>
 
 #include "attach/process/image.h"
 #include "attach/process/maps.h"
-#include "attach/blocked/blocked.h"
 #include "attach/blocked/blocked_lock.h"
 #include "attach/process/memory.h"
 #include "attach/process/procfs.h"
 #include "attach/queues/mpi_queues.h"
 #include "attach/stacks/lock_look.h"
 #include "attach/stacks/python.h"
+#include "attach/stacks/sample_blocked.h"
 #include "attach/stacks/sampler.h"
 #include "attach/stacks/tracee.h"
 #include "attach/stacks/unwind.h"
 #include "model/job/callpath.h"
 #include "model/job/code.h"
-#include "model/error.h"
 #include "model/job/message_queues.h"
-#include "model/job/modules.h"
 #include "model/job/blocked.h"
 #include "model/job/sample.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 #define STACK_SIZE ((size_t)64 << 10)     /* copied of each stack at first */
 #define DEEP_STACK_SIZE ((size_t)2 << 20) /* and again if that was too little */
 #define MAX_AWAITED 4      /* threads one behind the other, each of which waits for the next */
-#define MAX_SEARCHES 2     /* of all processes, in one take: some milliseconds each */
 #define MAX_HOLDERS 32     /* threads of a process that may hold a lock: all or none */
 #define MAX_AT_ONCE 64     /* threads seized at one time: bounds the memory for copies */
 #define NUM_DURATIONS 4096 /* last stops remembered for the median */
@@ -60,7 +53,7 @@ struct subject {
 	uint64_t stack_pointer;
 	uint64_t stopped_ns; /* all its stops together */
 	uint64_t when_ns;
-	bool is_anybody; /* of the process may hold what it waits for */
+	bool is_outside_mpi, is_anybody; /* see lock_look.h */
 	bool is_copied;
 	struct pdb_error error; /* if it is not */
 };
@@ -77,7 +70,7 @@ struct sampler {
 	struct sampler_cost cost;
 	struct unwind_probes probes;
 	struct lock_names *lock_names;
-	int searches; /* left in this take (attach/blocked/blocked.h) */
+	struct sample_blocked_budget budget; /* left in this take */
 };
 
 struct sampler *sampler_create(struct modules *modules, struct callpaths *callpaths)
@@ -88,6 +81,7 @@ struct sampler *sampler_create(struct modules *modules, struct callpaths *callpa
 	sampler->callpaths = callpaths;
 	sampler->images = images_create(modules);
 	sampler->lock_names = lock_names_create();
+	sample_blocked_init(&sampler->budget);
 	return sampler;
 }
 
@@ -114,6 +108,7 @@ void sampler_destroy(struct sampler *sampler)
 		free(sampler->python_copies[i]);
 	free(sampler->stacks);
 	unwind_probes_deinit(&sampler->probes);
+	sample_blocked_deinit(&sampler->budget);
 	free(sampler);
 }
 
@@ -258,6 +253,7 @@ static void find_lock(struct sampler *sampler, struct subject *subject, const st
 
 	lock_look_take(&look, flags & SAMPLER_BLOCKED ? sampler->lock_names : NULL);
 	subject->wait = look.wait;
+	subject->is_outside_mpi = look.is_outside_mpi;
 	subject->is_anybody = look.is_anybody;
 	if (look.blocked) {
 		blocked_destroy(subject->blocked);
@@ -387,10 +383,9 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 		}
 		subjects[i]->state = stat.state;
 		/* Before it is stopped: then its call may begin again under another number. */
-		if (flags & SAMPLER_BLOCKED && subjects[i]->tid == subjects[i]->pid &&
-		    (stat.state == 'S' || stat.state == 'D'))
-			subjects[i]->blocked = blocked_read(subjects[i]->pid, subjects[i]->tid,
-							    &sampler->searches);
+		if (flags & SAMPLER_BLOCKED && subjects[i]->tid == subjects[i]->pid)
+			subjects[i]->blocked = sample_blocked_before(&sampler->budget,
+								     subjects[i]->pid, stat.state);
 		/* Another process by now: it is left alone, as no thread has the number 0. */
 		if (stat.pid == subjects[i]->pid &&
 		    stat.start_ticks != subjects[i]->process->start_ticks)
@@ -425,6 +420,11 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 		if (subjects[i]->is_copied &&
 		    (subjects[i]->unwound.missing || subjects[i]->unwound.is_late))
 			copy_deeper(sampler, subjects[i], flags);
+	for (size_t i = 0; flags & SAMPLER_BLOCKED && i < num; i++)
+		if (subjects[i]->is_copied && subjects[i]->tid == subjects[i]->pid &&
+		    subjects[i]->is_outside_mpi)
+			sample_blocked_after(&sampler->budget, subjects[i]->pid, &tracees[i].regs,
+					     &subjects[i]->blocked);
 	free(tracees);
 }
 
@@ -571,7 +571,6 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 {
 	struct subjects subjects = {0};
 	size_t i, num;
-	int result;
 
 	if (!sampler->stacks) {
 		sampler->stacks = xmalloc(MAX_AT_ONCE * STACK_SIZE);
@@ -582,15 +581,16 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 	for (i = 0; i < num_targets; i++)
 		add_target(sampler, &subjects, &targets[i], flags);
 	num = subjects.num;
-	sampler->searches = MAX_SEARCHES;
+	sample_blocked_begin(&sampler->budget);
 	take_from(sampler, &subjects, 0, flags);
 	/* Else they are all there. */
 	if (flags & SAMPLER_AWAITED && !(flags & SAMPLER_ALL_THREADS))
 		take_awaited(sampler, &subjects, flags);
-	result = check_all_refused(&subjects, err);
+	int result = check_all_refused(&subjects, err);
 	for (i = 0; !result && i < subjects.num; i++) {
 		struct subject *subject = &subjects.list[i];
 
+		sample_blocked_end(&sampler->budget, subject->blocked);
 		/* A thread that ended between list and look is no loss to report. */
 		if (subject->is_copied || subject->tid == subject->pid ||
 		    subject->error.code != ERROR_GONE)

@@ -4,17 +4,11 @@
  *
  * tracee.c speaks ptrace. futex.c and lock_look.c tell what a thread waits for. unwind_space.c shows a process to libunwind. unwind.c walks stacks and
  * reads variables on the way. python.c replaces frames of the Python interpreter. */
-#ifndef PDB_ATTACH_SAMPLER_H
-#define PDB_ATTACH_SAMPLER_H
+#pragma once
 
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
-struct callpaths;
 struct code_probe;
-struct modules;
-struct pdb_error;
-struct samples;
 
 enum sampler_flags {
 	SAMPLER_ALL_THREADS = 1 << 0,
@@ -61,5 +55,3 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 void sampler_set_probes(struct sampler *sampler, const struct code_probe *probes, size_t num);
 
 void sampler_get_cost(const struct sampler *sampler, struct sampler_cost *ret);
-
-#endif

@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/param.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -65,12 +64,11 @@ static void copy_part(const struct tracee *tracee, struct tracee_part *part)
 	const struct maps_range *range =
 		tracee->maps ? maps_find(tracee->maps, part->address) : NULL;
 	size_t size = part->capacity;
-	ssize_t n;
 
 	/* Without a known end (a thread younger than the maps) the kernel copies what it can. */
 	if (range && range->end - part->address < size)
 		size = range->end - part->address;
-	n = memory_read(tracee->tid, part->address, part->bytes, size);
+	ssize_t n = memory_read(tracee->tid, part->address, part->bytes, size);
 	part->size = n > 0 ? (size_t)n : 0;
 }
 
@@ -79,12 +77,12 @@ static void copy_futex(struct tracee *tracee)
 {
 	struct futex_call *call = &tracee->futex;
 	uint32_t words[FUTEX_WORDS + 2];
-	ssize_t n;
 
 	tracee->num_futex_words = 0;
 	if (!futex_call_of(&tracee->regs, call))
 		return;
-	n = memory_read(tracee->tid, call->address - sizeof(call->before), words, sizeof(words));
+	ssize_t n = memory_read(tracee->tid, call->address - sizeof(call->before), words,
+				sizeof(words));
 	if (n >= (ssize_t)sizeof(call->before)) {
 		memcpy(call->before, words, sizeof(call->before));
 		n -= (ssize_t)sizeof(call->before);
@@ -153,13 +151,12 @@ static bool handle_one(struct tracer *tracer)
 {
 	uint64_t before_ns = monotonic_ns();
 	siginfo_t info = {0};
-	struct tracee *tracee;
 
 	if (waitid(P_ALL, 0, &info, WSTOPPED | WNOHANG | __WALL | __WNOTHREAD) || !info.si_pid) {
 		tracer->none_ns = before_ns;
 		return false;
 	}
-	tracee = find(tracer, info.si_pid);
+	struct tracee *tracee = find(tracer, info.si_pid);
 	if (tracee)
 		handle_stop(tracer, tracee, info.si_status);
 	return true;
@@ -313,7 +310,6 @@ void tracee_copy(struct tracee *tracees, size_t num)
 	struct tracer tracer = {.tracees = tracees, .num = num};
 	sigset_t all, old;
 	pthread_t thread;
-	int error;
 
 	for (size_t i = 0; i < num; i++)
 		tracees[i].is_wanted = true;
@@ -321,7 +317,7 @@ void tracee_copy(struct tracee *tracees, size_t num)
 	 * wait as well: a Ctrl-Z stops all threads, and tracees would stand still for as long. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	error = pthread_create(&thread, NULL, trace, &tracer);
+	int error = pthread_create(&thread, NULL, trace, &tracer);
 	if (!error)
 		pthread_join(thread, NULL);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);

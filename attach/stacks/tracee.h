@@ -2,12 +2,8 @@
  * Stops threads of other processes for a moment, to copy what an unwinder needs. Only this module
  * uses ptrace, and only in a thread made for it: when that thread ends, the kernel releases all
  * that it still holds. So no tracee can stay seized or stopped. */
-#ifndef PDB_ATTACH_TRACEE_H
-#define PDB_ATTACH_TRACEE_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
 #include <sys/user.h>
 
 #include "attach/stacks/futex.h"
@@ -61,5 +57,3 @@ void tracee_copy(struct tracee *tracees, size_t num);
 /* Program counter and stack pointer of a set of registers. */
 uint64_t tracee_pc(const struct user_regs_struct *regs);
 uint64_t tracee_sp(const struct user_regs_struct *regs);
-
-#endif

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 #include <ucontext.h>
 
 #include "attach/process/image.h"
@@ -12,10 +10,9 @@
 #include "model/job/code.h"
 #include "model/job/modules.h"
 #include "model/job/sample.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 #define MAX_FRAMES 4096
+#define MAX_BYTES ((uint64_t)1 << 20) /* read behind addresses, of a stack */
 
 /* Unwind tables have loops and stacks of their own, and libunwind follows them. A look is that at a
  * word of memory; the largest functions of real programs take some 10,000 in a step. */
@@ -61,12 +58,11 @@ static bool is_trampoline(struct walk *walk, uint64_t ip)
  * else something older may be in that place. */
 static unsigned int signal_number(struct walk *walk, unw_cursor_t *cursor)
 {
-	uint64_t added;
 	unw_word_t sp, mask, info;
 
 	if (unw_get_reg(cursor, UNW_REG_SP, &sp) || !walk_read(walk, sp + MASK_FROM_SP, &mask))
 		return 0;
-	added = walk->blocked & ~mask;
+	uint64_t added = walk->blocked & ~mask;
 	walk->blocked = mask;
 	if (!(added & (added - 1)))
 		return (unsigned int)ffsll((long long)added);
@@ -173,18 +169,63 @@ static void add_value(struct walk *walk, size_t frame, uint32_t number, int64_t 
 		(struct sample_value){(uint32_t)frame, number, value};
 }
 
+/* As it was when the thread stood still, where that was copied; else as it is now. */
+static bool read_memory(struct walk *walk, uint64_t address, void *ret, size_t size)
+{
+	const struct tracee_part *parts[] = {&walk->tracee->stack, &walk->tracee->other};
+
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t offset = address - parts[i]->address;
+
+		if (address >= parts[i]->address && offset <= parts[i]->size &&
+		    parts[i]->size - offset >= size) {
+			memcpy(ret, parts[i]->bytes + offset, size);
+			return true;
+		}
+	}
+	return memory_get(&walk->space->memory, address, ret, size) == 0;
+}
+
+static void read_bytes(struct walk *walk, uint64_t address, const struct code_read *read,
+		       uint32_t number, size_t frame)
+{
+	size_t num_words = (read->num_bytes + 7) / 8;
+	int64_t *words;
+
+	for (unsigned int i = 0; i < read->num_steps; i++) {
+		if (!read_memory(walk, address, &address, sizeof(address)))
+			return;
+		address += (uint64_t)read->steps[i];
+	}
+	if (walk->bytes_read + read->num_bytes > MAX_BYTES)
+		return;
+	walk->bytes_read += read->num_bytes;
+	words = xcalloc(num_words, sizeof(*words));
+	/* finish_values() turns the order of all values. */
+	if (read_memory(walk, address, words, read->num_bytes))
+		for (size_t i = num_words; i-- > 0;)
+			add_value(walk, frame, number, words[i]);
+	free(words);
+}
+
 static void read_probe(struct walk *walk, unw_cursor_t *cursor, const struct code_probe *probe,
 		       uint32_t number, size_t frame)
 {
 	int64_t places[CODE_MAX_TERMS] = {0}, value;
+	uint64_t bias = 0;
 
 	for (unsigned int i = 0; i < probe->value.num_terms; i++)
 		if (walk->is_guessed ||
 		    !read_place(walk, cursor, &probe->value.terms[i].place, &places[i]) ||
 		    walk->is_guessed)
 			return;
-	value = code_extend(code_evaluate(&probe->value, places), probe->size, probe->is_signed);
-	add_value(walk, frame, number, value);
+	if (probe->read.is_global && !unwind_bias(walk->space, probe->module, &bias))
+		return;
+	value = code_evaluate(&probe->value, places);
+	if (probe->read.num_bytes)
+		read_bytes(walk, (uint64_t)value + bias, &probe->read, number, frame);
+	else
+		add_value(walk, frame, number, code_extend(value, probe->size, probe->is_signed));
 }
 
 static void read_probes(struct walk *walk, unw_cursor_t *cursor, const struct unwind_frame *frame,
@@ -195,7 +236,13 @@ static void read_probes(struct walk *walk, unw_cursor_t *cursor, const struct un
 	for (size_t i = sorted_first(frame, probes->list, probes->num, sizeof(*probes->list),
 				     compare_frame);
 	     i < probes->num && !compare_frame(frame, &probes->list[i]); i++)
-		read_probe(walk, cursor, &probes->list[i].probe, probes->list[i].number, number);
+		if (!probes->list[i].probe.read.is_global)
+			read_probe(walk, cursor, &probes->list[i].probe, probes->list[i].number,
+				   number);
+	for (size_t i = 0; number == 0 && i < probes->num; i++)
+		if (probes->list[i].probe.read.is_global)
+			read_probe(walk, cursor, &probes->list[i].probe, probes->list[i].number,
+				   number);
 }
 
 /* Number frames from the outermost one, and sort by that. */

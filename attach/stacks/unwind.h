@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Unwinds copied stacks with libunwind. Its accessors get the copied registers and stack, and the
  * unwind tables from images. The process itself runs on meanwhile. */
-#ifndef PDB_ATTACH_UNWIND_H
-#define PDB_ATTACH_UNWIND_H
+#pragma once
 
+#include "model/base.h"
 #include "model/job/code.h"
 
-struct callpaths;
 struct images;
 struct maps;
 struct memory;
@@ -66,5 +65,3 @@ void unwind_probes_deinit(struct unwind_probes *probes);
 void unwind_walk(struct unwind_space *space, const struct tracee *tracee,
 		 const struct unwind_probes *probes, struct callpaths *callpaths,
 		 struct unwind_result *ret);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Shared by the parts of unwind.h: the process as shown to libunwind (unwind_space.c), and a walk
  * along one of its stacks (unwind.c). */
-#ifndef PDB_ATTACH_UNWIND_PRIVATE_H
-#define PDB_ATTACH_UNWIND_PRIVATE_H
+#pragma once
 
 #include <libunwind.h>
 
@@ -31,6 +30,7 @@ struct walk {
 	uint64_t blocked;    /* signals in the frame at hand; 0 where that is not known */
 	bool is_guessed; /* a frame had no unwind information: registers of those outside are not
 			  * known */
+	uint64_t bytes_read;         /* by probes, behind addresses */
 	struct sample_value *values; /* depth: from the innermost frame, until all are known */
 	size_t num_values, values_capacity;
 };
@@ -44,8 +44,10 @@ bool walk_look(struct walk *walk, uint64_t num);
 bool walk_read_part(const struct tracee_part *part, uint64_t address, unw_word_t *value);
 bool walk_read(struct walk *walk, uint64_t address, unw_word_t *value);
 
+/* The module's addresses in the process are so much above those in its file. False: it is not
+ * loaded. */
+bool unwind_bias(struct unwind_space *space, uint32_t module, uint64_t *ret);
+
 /* Where code is. */
 void unwind_locate(struct unwind_space *space, uint64_t ip, bool is_return,
 		   struct unwind_frame *ret);
-
-#endif

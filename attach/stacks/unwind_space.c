@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/process/image.h"
 #include "attach/process/maps.h"
@@ -9,29 +7,41 @@
 #include "attach/stacks/unwind_private.h"
 #include "model/interrupt.h"
 #include "model/job/modules.h"
-#include "model/xalloc.h"
 
 /* Exported by libunwind for accessors such as these (its own for ptrace and core files use it too),
  * but declared in none of its headers. Searches a binary search table by way of access_mem. */
 int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t as, unw_word_t ip, unw_dyn_info_t *table,
 				       unw_proc_info_t *info, int need_unwind_info, void *arg);
 
-/* The image of a range, and its load bias there; NULL if none. */
-static struct image *find_image(struct unwind_space *space, const struct maps_range *range,
-				uint64_t *bias_ret)
+/* The image of an object of the maps, and its load bias; NULL if none. */
+static struct image *get_image(struct unwind_space *space, size_t number, uint64_t *bias_ret)
 {
-	const struct maps_object *object;
-	struct image **image;
+	const struct maps_object *object = &space->maps->objects[number];
+	struct image **image = &space->by_object[number];
 
-	if (!range || range->object == MAPS_NO_OBJECT)
-		return NULL;
-	object = &space->maps->objects[range->object];
-	image = &space->by_object[range->object];
 	if (!*image)
 		*image = images_get(space->images, &space->memory, object);
 	if (*image)
 		*bias_ret = object->start - (*image)->first_address;
 	return *image;
+}
+
+static struct image *find_image(struct unwind_space *space, const struct maps_range *range,
+				uint64_t *bias_ret)
+{
+	return range && range->object != MAPS_NO_OBJECT ? get_image(space, range->object, bias_ret)
+							: NULL;
+}
+
+bool unwind_bias(struct unwind_space *space, uint32_t module, uint64_t *ret)
+{
+	for (size_t i = 0; i < space->maps->num_objects; i++) {
+		const struct image *image = get_image(space, i, ret);
+
+		if (image && image->module == module)
+			return true;
+	}
+	return false;
 }
 
 void unwind_locate(struct unwind_space *space, uint64_t ip, bool is_return,
@@ -71,8 +81,6 @@ bool walk_read_part(const struct tracee_part *part, uint64_t address, unw_word_t
 bool walk_read(struct walk *walk, uint64_t address, unw_word_t *value)
 {
 	const struct memory *memory = &walk->space->memory;
-	const struct maps_range *range;
-	struct image *image;
 	uint64_t bias;
 
 	if (!walk_look(walk, 1))
@@ -80,10 +88,10 @@ bool walk_read(struct walk *walk, uint64_t address, unw_word_t *value)
 	if (walk_read_part(&walk->tracee->stack, address, value) ||
 	    walk_read_part(&walk->tracee->other, address, value))
 		return true;
-	range = maps_find(walk->space->maps, address);
+	const struct maps_range *range = maps_find(walk->space->maps, address);
 	if (!range || !range->is_readable)
 		return false;
-	image = find_image(walk->space, range, &bias);
+	struct image *image = find_image(walk->space, range, &bias);
 	/* A writable page holds nothing that an unwinder needs, but the table entries of C++ code
 	 * point through one to their personality routine: any value will do. */
 	*value = 0;

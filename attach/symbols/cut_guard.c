@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <pthread.h>
-#include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -3,11 +3,11 @@
  * over while its core is read. Touching a page that is gone raises SIGBUS. Files are mapped all the
  * same: debug information may be many times larger than what is needed of it, and libdw reads whole
  * sections of files that are not mapped. */
-#ifndef PDB_ATTACH_CUT_GUARD_H
-#define PDB_ATTACH_CUT_GUARD_H
+#pragma once
 
 #include <signal.h>
-#include <stdbool.h>
+
+#include "model/base.h"
 
 struct cut_guard {
 	sigset_t mask; /* the thread's before */
@@ -21,5 +21,3 @@ void cut_guard_enter(struct cut_guard *guard);
 
 /* End it. True if something was missing: then believe nothing that was read. */
 bool cut_guard_leave(struct cut_guard *guard);
-
-#endif

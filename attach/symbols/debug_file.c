@@ -3,9 +3,6 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -15,7 +12,6 @@
 #include "model/budget.h"
 #include "model/job/modules.h"
 #include "model/regular_file.h"
-#include "model/xalloc.h"
 
 /* In each file, and more for each 512 bytes that are stored of it. A C++ unit with the whole
  * standard library in its headers takes some 20,000 for each address. */
@@ -85,14 +81,13 @@ Elf_Scn *debug_file_section(Elf *elf, const char *wanted)
 /* Bytes that a section has once libdw has unpacked it, as it claims; 0 if it is not packed. */
 static uint64_t unpacked_size(Elf_Scn *section, const GElf_Shdr *header, const char *name)
 {
-	const Elf_Data *data;
 	GElf_Chdr packed;
 	uint64_t size = 0;
 
 	if (header->sh_flags & SHF_COMPRESSED)
 		return gelf_getchdr(section, &packed) ? packed.ch_size : 0;
 	/* As it was done before: "ZLIB", and the size. */
-	data = strncmp(name, ".zdebug", 7) == 0 ? elf_rawdata(section, NULL) : NULL;
+	const Elf_Data *data = strncmp(name, ".zdebug", 7) == 0 ? elf_rawdata(section, NULL) : NULL;
 	for (size_t i = 4; data && data->d_buf && data->d_size >= 12 && i < 12; i++)
 		size = size << 8 | ((const uint8_t *)data->d_buf)[i];
 	return size;
@@ -255,7 +250,6 @@ static int open_separate(const struct module *module, const struct debug_file *m
 	const char *base = maps_base(module->path);
 	int length = (int)(base - module->path);
 	char path[PATH_MAX];
-	const char *name;
 	GElf_Word checksum;
 
 	/* Without a build-id nothing would tell whether a file belongs to the module. */
@@ -263,7 +257,7 @@ static int open_separate(const struct module *module, const struct debug_file *m
 		return -1;
 	if (!open_by_build_id(module, ret))
 		return 0;
-	name = dwelf_elf_gnu_debuglink(main->elf, &checksum);
+	const char *name = dwelf_elf_gnu_debuglink(main->elf, &checksum);
 	if (!name || strchr(name, '/') || !strcmp(name, base))
 		return -1;
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The files that hold a module's symbols and debug information. */
-#ifndef PDB_ATTACH_DEBUG_FILE_H
-#define PDB_ATTACH_DEBUG_FILE_H
+#pragma once
 
 #include <elfutils/libdw.h>
 #include <sys/stat.h>
@@ -64,5 +63,3 @@ bool debug_file_functions(struct debug_file *file, Dwarf_Addr address, struct de
 /* The file's debug information, NULL where it has none. Borrowed. The first call of a file takes
  * some milliseconds for a compressed one, which is read as a whole. */
 Dwarf *debug_file_dwarf(struct debug_file *file);
-
-#endif

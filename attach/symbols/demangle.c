@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <ctype.h>
 #include <dlfcn.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/symbols/demangle.h"
-#include "model/xalloc.h"
+#include "model/base.h"
 
 typedef char *(*cxa_demangle_fn)(const char *mangled, char *buffer, size_t *length, int *status);
 

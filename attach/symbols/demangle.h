@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * From linker symbols to the names in the source. */
-#ifndef PDB_ATTACH_DEMANGLE_H
-#define PDB_ATTACH_DEMANGLE_H
+#pragma once
 
 /* The name in the source of the function that a linker symbol stands for; the caller frees.
  *   C++        _ZN5Verlet3runEi         Verlet::run       (without parameters; as it is if no
@@ -12,5 +11,3 @@
  *   versions   memcpy@@GLIBC_2.14       memcpy
  * All else stays as it is, MAIN__ included. */
 char *demangle(const char *symbol);
-
-#endif

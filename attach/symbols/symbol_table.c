@@ -2,12 +2,8 @@
 #include <ctype.h>
 #include <gelf.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/symbols/symbol_table.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 #define NUM_SCANS 8          /* look-ups before an index pays */
 #define MAX_INSIDE 256       /* functions in one, before an address in it */
@@ -152,29 +148,21 @@ static void consider(const struct symbol_table *table, const GElf_Sym *symbol, u
 		*best = new;
 }
 
-static int compare_entry(const void *a, const void *b)
-{
-	return SORTED_ORDER(((const struct entry *)a)->start, ((const struct entry *)b)->start);
-}
+SORTED_BY(compare_entry, struct entry, start)
 
-static int compare_jump(const void *a, const void *b)
-{
-	return SORTED_ORDER(((const struct jump *)a)->target, ((const struct jump *)b)->target);
-}
+SORTED_BY(compare_jump, struct jump, target)
 
 /* The code of a function, or NULL. */
 static const uint8_t *find_code(const struct symbol_table *table, const GElf_Sym *symbol)
 {
 	Elf_Scn *section = elf_getscn(table->elf, symbol->st_shndx);
-	Elf_Data *data;
 	GElf_Shdr header;
-	uint64_t at;
 
 	if (!section || !gelf_getshdr(section, &header) || header.sh_type != SHT_PROGBITS ||
 	    symbol->st_value < header.sh_addr)
 		return NULL;
-	at = symbol->st_value - header.sh_addr;
-	data = elf_rawdata(section, NULL);
+	uint64_t at = symbol->st_value - header.sh_addr;
+	Elf_Data *data = elf_rawdata(section, NULL);
 	if (!data || !data->d_buf || at > data->d_size || symbol->st_size > data->d_size - at)
 		return NULL;
 	return (const uint8_t *)data->d_buf + at;
@@ -201,14 +189,13 @@ static bool read_jump(const uint8_t *code, uint64_t size, int32_t *distance)
 
 static bool find_jump(const struct symbol_table *table, const GElf_Sym *symbol, uint64_t *target)
 {
-	const uint8_t *code;
 	GElf_Ehdr header;
 	int32_t distance;
 
 	if (symbol->st_size < 2 || symbol->st_size > 9 || !gelf_getehdr(table->elf, &header) ||
 	    header.e_machine != EM_X86_64)
 		return false;
-	code = find_code(table, symbol);
+	const uint8_t *code = find_code(table, symbol);
 	if (!code || !read_jump(code, symbol->st_size, &distance))
 		return false;
 	*target = symbol->st_value + symbol->st_size + (uint64_t)(int64_t)distance;

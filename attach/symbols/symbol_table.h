@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The functions in an ELF file's symbol table, by address. */
-#ifndef PDB_ATTACH_SYMBOL_TABLE_H
-#define PDB_ATTACH_SYMBOL_TABLE_H
-
-#include <stdbool.h>
+#pragma once
 
 #include <libelf.h>
+
+#include "model/base.h"
 
 /* Of .symtab, or if there is none of .dynsym. NULL if the file has neither. The file is borrowed
  * and must outlive the table. Costs nothing yet: the first look-ups go through the whole table
@@ -21,5 +20,3 @@ bool symbol_table_is_full(const struct symbol_table *table); /* it is .symtab */
  * nothing but jump there (MPI_Testsome of MPICH), has that, up to where the next one begins. */
 const char *symbol_table_find(struct symbol_table *table, uint64_t address, uint64_t *start_ret,
 			      uint64_t *size_ret);
-
-#endif

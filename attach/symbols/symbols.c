@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/process/maps.h"
 #include "attach/symbols/cut_guard.h"
@@ -10,9 +8,7 @@
 #include "attach/symbols/demangle.h"
 #include "attach/symbols/symbol_table.h"
 #include "attach/symbols/symbols.h"
-#include "model/arena.h"
 #include "model/job/modules.h"
-#include "model/xalloc.h"
 
 struct symbols {
 	const struct modules *modules;
@@ -54,13 +50,8 @@ static struct debug_files *get_module(struct symbols *symbols, uint32_t id)
 
 	if (id >= num)
 		return NULL;
-	if (symbols->num_modules < num) {
-		symbols->by_module =
-			xreallocarray(symbols->by_module, num, sizeof(*symbols->by_module));
-		memset(symbols->by_module + symbols->num_modules, 0,
-		       (num - symbols->num_modules) * sizeof(*symbols->by_module));
-		symbols->num_modules = num;
-	}
+	symbols->by_module = xgrow_to(symbols->by_module, &symbols->num_modules, num,
+				      sizeof(*symbols->by_module));
 	if (!symbols->by_module[id].is_open)
 		debug_files_open(modules_get(symbols->modules, id), &symbols->by_module[id]);
 	return &symbols->by_module[id];
@@ -185,8 +176,6 @@ static void add_place(struct places *places, struct debug_file *file, Dwarf_Die 
 static void find_in_dwarf(struct debug_file *file, Dwarf_Addr address, struct places *ret)
 {
 	struct debug_functions functions;
-	struct place *innermost;
-	Dwarf_Line *line;
 
 	if (ret->num || !debug_file_functions(file, address, &functions))
 		return;
@@ -196,8 +185,8 @@ static void find_in_dwarf(struct debug_file *file, Dwarf_Addr address, struct pl
 	if (!ret->num)
 		ret->list[ret->num++] = (struct place){0};
 	ret->is_cxx = is_cxx(&functions.unit);
-	innermost = &ret->list[ret->num - 1];
-	line = dwarf_getsrc_die(&functions.unit, address);
+	struct place *innermost = &ret->list[ret->num - 1];
+	Dwarf_Line *line = dwarf_getsrc_die(&functions.unit, address);
 	if (line && !dwarf_lineno(line, &innermost->line) && innermost->line > 0)
 		innermost->file = dwarf_linesrc(line, NULL, NULL);
 	if (!innermost->file)
@@ -298,16 +287,14 @@ int symbols_resolve(void *argument, uint32_t module, uint64_t address, struct na
 {
 	struct symbols *symbols = argument;
 	const struct name *name = NULL;
-	struct debug_files *entry;
 	struct cut_guard guard;
-	bool is_whole;
 
 	cut_guard_enter(&guard);
-	entry = get_module(symbols, module);
+	struct debug_files *entry = get_module(symbols, module);
 	if (entry)
 		name = resolve(symbols, entry, modules_get(symbols->modules, module)->kind,
 			       address);
-	is_whole = !cut_guard_leave(&guard);
+	bool is_whole = !cut_guard_leave(&guard);
 	if (entry && (!is_whole || !debug_files_are_same(entry))) {
 		/* Somebody writes to it: it is another file's names now, or half of one's. */
 		debug_files_close(entry);

@@ -7,8 +7,7 @@
  * debug_file.c opens a module's files, debug_functions.c finds the functions at an address,
  * symbol_table.c those of the linker, demangle.c makes names of symbols. cut_guard.c protects
  * against files that get shorter while they are read. */
-#ifndef PDB_ATTACH_SYMBOLS_H
-#define PDB_ATTACH_SYMBOLS_H
+#pragma once
 
 #include "model/job/names.h"
 
@@ -17,5 +16,3 @@ void symbols_destroy(struct symbols *symbols);
 
 /* A names_resolve_fn: `symbols` is a struct symbols. */
 int symbols_resolve(void *symbols, uint32_t module, uint64_t address, struct name *ret);
-
-#endif

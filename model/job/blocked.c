@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
-
 #include "model/job/blocked.h"
-#include "model/xalloc.h"
 
 static char *copy_text(const char *text)
 {
@@ -34,10 +30,14 @@ void blocked_destroy(struct blocked *blocked)
 	free(blocked->place);
 	free(blocked->reason);
 	free(blocked->kernel);
+	free(blocked->stack);
+	free(blocked->around);
+	free(blocked->point);
+	free(blocked->limit);
 	free(blocked);
 }
 
 bool blocked_is_lock(const struct blocked *blocked)
 {
-	return strcmp(blocked->call, "futex") == 0;
+	return blocked->call && strcmp(blocked->call, "futex") == 0;
 }

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <assert.h>
-#include <stdlib.h>
 
 #include <uthash.h>
 
-#include "model/arena.h"
 #include "model/job/callpath.h"
-#include "model/xalloc.h"
 
 struct node {
 	UT_hash_handle hh;
@@ -65,8 +62,7 @@ uint32_t callpaths_intern(struct callpaths *paths, uint32_t parent, uint32_t mod
 		.is_return = is_return,
 	};
 	HASH_ADD(hh, paths->table, key, sizeof(node->key), node);
-	paths->nodes = xgrow(paths->nodes, paths->num, &paths->capacity, sizeof(struct node *));
-	paths->nodes[paths->num++] = node;
+	*XPUSH(paths->nodes, paths->num, paths->capacity) = node;
 	return node->id;
 }
 

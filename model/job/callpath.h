@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Call paths as a prefix tree, shared by all ranks of a job: a path is the id of its innermost
  * node, its frames are that node and its ancestors. Equal paths have equal ids. */
-#ifndef PDB_MODEL_CALLPATH_H
-#define PDB_MODEL_CALLPATH_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 #define CALLPATH_NONE UINT32_MAX /* the empty path: parent of outermost frames */
 /* Of what is read: many paths may share little room. Stacks have half as many at most. */
@@ -19,8 +16,6 @@ struct callpath_node {
 	uint32_t depth;  /* 0 for outermost frames */
 	bool is_return;  /* a return address (look up offset - 1); false: a program counter */
 };
-
-struct callpaths;
 
 struct callpaths *callpaths_create(void);
 void callpaths_destroy(struct callpaths *paths);
@@ -38,5 +33,3 @@ uint32_t callpaths_common(const struct callpaths *paths, uint32_t a, uint32_t b)
 bool callpaths_has_prefix(const struct callpaths *paths, uint32_t path, uint32_t prefix);
 /* The ancestor of path at `depth`; path itself if it is not that deep. */
 uint32_t callpaths_at_depth(const struct callpaths *paths, uint32_t path, uint32_t depth);
-
-#endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 
 #include "model/job/code.h"
 
@@ -14,21 +13,18 @@ void code_function_destroy(struct code_function *function)
 	free(function);
 }
 
+static int begins_before(const void *address, const void *insn)
+{
+	return ((const struct code_insn *)insn)->address <= *(const uint64_t *)address;
+}
+
 const struct code_insn *code_function_find(const struct code_function *function, uint64_t address)
 {
-	size_t low = 0, high = function->num_insns;
+	const struct code_insn *insns = function->insns;
+	size_t at =
+		sorted_first(&address, insns, function->num_insns, sizeof(*insns), begins_before);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (function->insns[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || address - function->insns[low - 1].address >= function->insns[low - 1].length)
-		return NULL;
-	return &function->insns[low - 1];
+	return at && address - insns[at - 1].address < insns[at - 1].length ? &insns[at - 1] : NULL;
 }
 
 void code_variables_destroy(struct code_variables *variables)

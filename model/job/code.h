@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Machine code for analyses: the instructions of one function, their effects on integer registers
  * and memory, and its variables. Filled by attach/. Addresses are ELF virtual ones. */
-#ifndef PDB_MODEL_CODE_H
-#define PDB_MODEL_CODE_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 /* Registers have their DWARF numbers. One more stands for the canonical frame address, the stack
  * pointer's value in the caller, so that a stack slot is memory at CFA + displacement. */
@@ -111,6 +108,18 @@ struct code_variables {
 
 void code_variables_destroy(struct code_variables *variables); /* NULL is fine */
 
+#define CODE_MAX_STEPS 8
+#define CODE_MAX_BYTES 65536
+
+/* What is behind an address: at each step the pointer that is there, plus a constant, is the next
+ * address. Of the last one num_bytes are read, or nothing if one of these memories is not there. */
+struct code_read {
+	uint32_t num_bytes; /* 0: the value itself is what is wanted */
+	uint8_t num_steps;
+	int64_t steps[CODE_MAX_STEPS];
+	bool is_global; /* the value is an ELF virtual address of the module; once for each stack */
+};
+
 /* What is to be read in every frame that is at this place. */
 struct code_probe {
 	uint32_t module;
@@ -119,6 +128,7 @@ struct code_probe {
 	uint8_t size; /* of the variable: the value is cut to so many bytes */
 	bool is_signed;
 	struct code_value value;
+	struct code_read read; /* for questions only: neither shares nor snapshots keep it */
 };
 
 bool code_value_is_same(const struct code_value *a, const struct code_value *b);
@@ -147,5 +157,3 @@ void code_question_deinit(struct code_question *question);
 /* A value as the variable has it, and how a value is made of what its places hold. */
 int64_t code_extend(int64_t bits, unsigned size, bool is_signed);
 int64_t code_evaluate(const struct code_value *value, const int64_t places[CODE_MAX_TERMS]);
-
-#endif

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
-#include "model/arena.h"
 #include "model/job/code.h"
 #include "model/job/code_store.h"
-#include "model/xalloc.h"
 
 /* A part of a function. */
 struct part {
@@ -50,21 +46,20 @@ void code_store_destroy(struct code_store *store)
 	free(store);
 }
 
+static int begins_before(const void *key, const void *element)
+{
+	const struct part *x = key, *part = element;
+
+	return part->module != x->module ? part->module < x->module
+					 : part->range.begin <= x->range.begin;
+}
+
 /* How many parts begin at or before the address. */
 static size_t count_until(const struct code_store *store, uint32_t module, uint64_t address)
 {
-	size_t low = 0, high = store->num_parts;
+	const struct part key = {.module = module, .range.begin = address};
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct part *part = &store->parts[middle];
-
-		if (part->module != module ? part->module < module : part->range.begin <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_first(&key, store->parts, store->num_parts, sizeof(key), begins_before);
 }
 
 static void add_part(struct code_store *store, const struct code_body *body,
@@ -94,9 +89,7 @@ const struct code_body *code_store_add(struct code_store *store, uint32_t module
 	}
 	body = arena_alloc(store->arena, sizeof(*body));
 	*body = (struct code_body){module, function, variables};
-	store->bodies = arena_grow(store->arena, store->bodies, store->num_bodies,
-				   &store->bodies_capacity, sizeof(struct code_body *));
-	store->bodies[store->num_bodies++] = body;
+	*ARENA_PUSH(store->arena, store->bodies, store->num_bodies, store->bodies_capacity) = body;
 	for (size_t i = 0; i < function->num_ranges; i++)
 		add_part(store, body, &function->ranges[i]);
 	return body;
@@ -134,9 +127,8 @@ void code_store_set_trouble(struct code_store *store, uint32_t module, const cha
 	struct trouble *trouble = find_trouble(store, module);
 
 	if (!trouble) {
-		store->troubles = arena_grow(store->arena, store->troubles, store->num_troubles,
-					     &store->troubles_capacity, sizeof(*store->troubles));
-		trouble = &store->troubles[store->num_troubles++];
+		trouble = ARENA_PUSH(store->arena, store->troubles, store->num_troubles,
+				     store->troubles_capacity);
 		*trouble = (struct trouble){.module = module};
 	}
 	if (!trouble->why || strcmp(trouble->why, why) != 0)

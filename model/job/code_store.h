@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The functions of a job whose machine code is known: decoded from files of this host, sent by a
  * rank's node, or saved in a snapshot. Each is stored once, and stays. */
-#ifndef PDB_MODEL_CODE_STORE_H
-#define PDB_MODEL_CODE_STORE_H
+#pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 struct code_function;
 struct code_store;
@@ -37,5 +35,3 @@ const struct code_body *code_store_get(const struct code_store *store, size_t in
 /* Why functions of a module are not known: the latest reason; "" for none. */
 void code_store_set_trouble(struct code_store *store, uint32_t module, const char *why);
 const char *code_store_trouble(const struct code_store *store, uint32_t module);
-
-#endif

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/job/callpath.h"
 #include "model/job/code.h"
@@ -12,8 +10,7 @@
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
+#include "model/job/usage.h"
 
 struct job *job_create(void)
 {
@@ -35,6 +32,7 @@ void job_destroy(struct job *job)
 	job_clear_holes(job);
 	free(job->crashes);
 	samples_destroy(job->samples);
+	usage_destroy(job->usage);
 	free(job->probes);
 	job_model_destroy(job->model);
 	code_store_destroy(job->code);
@@ -45,24 +43,50 @@ void job_destroy(struct job *job)
 	free(job);
 }
 
-void job_add_hole(struct job *job, int rank, const char *why)
+static void add_hole(struct job *job, const struct job_hole *hole)
 {
 	size_t at = job->num_holes;
 
 	/* They mostly come in order. No capacity is kept: the allocator doubles on its own. */
-	while (at > 0 && job->holes[at - 1].rank > rank)
+	while (at > 0 && job->holes[at - 1].rank > hole->rank)
 		at--;
 	job->holes = xreallocarray(job->holes, job->num_holes + 1, sizeof(*job->holes));
 	memmove(job->holes + at + 1, job->holes + at,
 		(job->num_holes++ - at) * sizeof(*job->holes));
-	job->holes[at] = (struct job_hole){.rank = rank, .why = xstrdup(why)};
+	job->holes[at] = *hole;
+}
+
+void job_add_hole(struct job *job, int rank, const char *why)
+{
+	add_hole(job, &(struct job_hole){.rank = rank, .why = xstrdup(why)});
+}
+
+void job_add_ended(struct job *job, int rank, const struct job_end *end)
+{
+	add_hole(job,
+		 &(struct job_hole){.rank = rank, .why = xstrdup(JOB_HOLE_ENDED), .end = *end});
+}
+
+static const struct job_hole *find_hole(const struct job *job, int rank)
+{
+	size_t i = sorted_first_rank(rank, job->holes, job->num_holes, sizeof(*job->holes));
+
+	return i < job->num_holes && job->holes[i].rank == rank ? &job->holes[i] : NULL;
 }
 
 const char *job_find_hole(const struct job *job, int rank)
 {
-	size_t i = sorted_first_rank(rank, job->holes, job->num_holes, sizeof(*job->holes));
+	const struct job_hole *hole = find_hole(job, rank);
 
-	return i < job->num_holes && job->holes[i].rank == rank ? job->holes[i].why : NULL;
+	return hole ? hole->why : NULL;
+}
+
+const struct job_end *job_find_end(const struct job *job, int rank)
+{
+	const struct job_hole *hole = find_hole(job, rank);
+
+	return hole && (hole->end.how != JOB_END_UNKNOWN || hole->end.oom_kills) ? &hole->end
+										 : NULL;
 }
 
 void job_add_crash(struct job *job, const struct job_crash *crash)
@@ -97,6 +121,16 @@ void job_replace_samples(struct job *job, const struct rankset *ranks, struct sa
 		samples_destroy(job->samples);
 	job->samples = fresh;
 	samples_sort(fresh);
+}
+
+void job_add_samples(struct job *job, const struct rankset *ranks, struct samples *later)
+{
+	struct samples *all = samples_create();
+	struct rankset *nobody = rankset_create();
+
+	samples_move(all, later, ranks, true);
+	job_replace_samples(job, nobody, all);
+	rankset_destroy(nobody);
 }
 
 /* old_num probes, of which each has a number below `num` or is not there any more. */

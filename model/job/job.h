@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * All that is known of a job at one moment: what analyses read and snapshots hold. */
-#ifndef PDB_MODEL_JOB_H
-#define PDB_MODEL_JOB_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <sys/types.h>
+#include "model/base.h"
 
-struct callpaths;
 struct code_probe;
 struct code_store;
-struct job_model;
-struct modules;
 struct names;
-struct pdb_error;
-struct proctable;
-struct rankset;
-struct samples;
+struct usage;
+
+/* How a process ended, as far as its host still knows; nothing of it: all is zero. */
+struct job_end {
+	enum { JOB_END_UNKNOWN, JOB_END_EXITED, JOB_END_KILLED } how;
+	int number;         /* the exit status, or the signal */
+	bool has_core;      /* the kernel wrote a core of it */
+	bool is_chosen;     /* the kernel says that it killed this process as memory was out */
+	bool has_cgroup;    /* the counted cgroup is its own; else that of the other ranks there */
+	uint64_t oom_kills; /* processes that the kernel killed in that cgroup as memory was out */
+	uint64_t ago_ns;    /* before it was looked at; 0: not known */
+};
 
 /* A rank about which something is not known, and why: never stops an answer, always told. */
 struct job_hole {
 	int rank;
 	char *why; /* "no recorder", JOB_HOLE_ENDED, "segment is corrupt: ..." */
+	struct job_end end;
 };
 
 /* Why nothing is known of a rank whose process is gone; a verdict goes by it. */
@@ -49,6 +50,7 @@ struct job {
 	struct code_store *code; /* of functions in which stacks are, as far as it was looked for */
 	struct job_model *model; /* NULL: no rank has a recorder */
 	struct samples *samples; /* may be empty */
+	struct usage *usage;     /* during the look; NULL: that was not measured */
 	bool keeps_replaced;     /* samples that are replaced stay until the next look */
 	struct code_probe *probes; /* what the values of samples are of, by number */
 	size_t num_probes;
@@ -64,8 +66,12 @@ struct job {
 struct job *job_create(void);
 void job_destroy(struct job *job);
 void job_add_hole(struct job *job, int rank, const char *why);
+/* The same, JOB_HOLE_ENDED. */
+void job_add_ended(struct job *job, int rank, const struct job_end *end);
 /* The first reason that was told; NULL: none. */
 const char *job_find_hole(const struct job *job, int rank);
+/* How the rank ended; NULL: it has not, or nothing is known of how. */
+const struct job_end *job_find_end(const struct job *job, int rank);
 /* In the order of ranks. */
 void job_add_crash(struct job *job, const struct job_crash *crash);
 /* NULL: nothing is known of a signal. */
@@ -75,6 +81,8 @@ void job_clear_holes(struct job *job);
  * keeps_replaced all that was borrowed of the samples before stays valid, but that of ranks that
  * are not replaced its owner has changed: their notes, values and queues are fresh's. */
 void job_replace_samples(struct job *job, const struct rankset *ranks, struct samples *fresh);
+/* Add the samples of `ranks` from `later`, which loses what they own. What was borrowed as above. */
+void job_add_samples(struct job *job, const struct rankset *ranks, struct samples *later);
 /* Values are of these probes (copied) from now on. Those that samples have keep what they are of
  * if that is among them, under its new number; others are dropped. */
 void job_set_probes(struct job *job, const struct code_probe *probes, size_t num);
@@ -86,5 +94,3 @@ int snapshot_save(const struct job *job, const char *path, struct pdb_error *err
 int snapshot_check_path(const char *path, struct pdb_error *err);
 /* Read one back. Untrusted input: every count and index is checked, sizes are bounded. */
 int snapshot_load(const char *path, struct job **job_ret, struct pdb_error *err);
-
-#endif

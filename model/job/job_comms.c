@@ -3,17 +3,12 @@
  * *list* holds the job's ranks of one group of a communicator, in order. A list is filled once from
  * each world's point of view. Each member has then to find itself at its rank in it, which checks
  * the lists of all ranks against each other without reading them. */
-#include <stdlib.h>
-#include <string.h>
 
-#include "model/arena.h"
 #include "model/hash.h"
 #include "model/job/callpath.h"
 #include "model/job/job_comms_private.h"
 #include "model/job/model_pool.h"
 #include "model/job/rankset.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 /* Entries of all lists together that are not shared, by how many ranks were found, and how many are
  * looked at in turn: what is corrupt may claim more. Jobs have some ten lists, which each world
@@ -60,9 +55,8 @@ static void make_worlds(struct job_comms_private *p)
 		if (found == PAIR_NONE) {
 			found = (uint32_t)p->num_worlds;
 			pair_map_add(&world_of, key, found);
-			p->worlds = arena_grow(p->arena, p->worlds, p->num_worlds,
-					       &p->worlds_capacity, sizeof(*p->worlds));
-			p->worlds[p->num_worlds++] = (struct world){.is_uniform = true};
+			*ARENA_PUSH(p->arena, p->worlds, p->num_worlds, p->worlds_capacity) =
+				(struct world){.is_uniform = true};
 		}
 		p->members[i].world = found;
 		if (size > p->worlds[found].size)
@@ -212,13 +206,11 @@ static struct draft *find_draft(struct job_comms_private *p, const struct job_co
 {
 	uint64_t key = draft_key(p, member, comm);
 	uint32_t found = pair_map_get(&p->draft_of, key);
-	struct draft *draft;
 
 	if (found != PAIR_NONE)
 		return &p->drafts[found];
 	pair_map_add(&p->draft_of, key, (uint32_t)p->num_drafts);
-	p->drafts = xgrow(p->drafts, p->num_drafts, &p->drafts_capacity, sizeof(*p->drafts));
-	draft = &p->drafts[p->num_drafts++];
+	struct draft *draft = XPUSH(p->drafts, p->num_drafts, p->drafts_capacity);
 	*draft = (struct draft){
 		.comm =
 			{
@@ -382,15 +374,13 @@ static void seat(struct job_comms_private *p, uint32_t number, size_t index)
 	const struct model *model = member->of->model;
 	const struct model_comm *comm = model_comm(model, index);
 	int32_t own = model_comm_rank(model, index);
-	struct draft *draft;
-	int side;
 
 	if (local >= LOCAL_SPECIAL)
 		return;
-	draft = &p->drafts[local >> 1];
+	struct draft *draft = &p->drafts[local >> 1];
 	if (draft->is_bad)
 		return;
-	side = find_side(draft, comm, own, member->rank);
+	int side = find_side(draft, comm, own, member->rank);
 	if (side < 0 || own < 0 || draft->lists[side].size != comm->size ||
 	    !fill_list(p, &draft->lists[side], member->world, model, comm->members) ||
 	    (comm->kind == SEG_COMM_INTER &&

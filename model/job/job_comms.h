@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The communicators, windows and files of a job, unified by their ids within each MPI_COMM_WORLD.
  * Those with members of several worlds are unified by their ids alone. */
-#ifndef PDB_MODEL_JOB_COMMS_H
-#define PDB_MODEL_JOB_COMMS_H
+#pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "model/base.h"
 #include "model/segment/segment.h" /* enum seg_comm_kind, enum seg_peer */
 
-struct job_model;
-struct model;
 struct model_comm;
 
 /* What one rank knows of it. */
@@ -75,5 +70,3 @@ const struct model_comm *job_comm_seen(const struct job_comm_view *view);
 struct job_comm_view job_comm_view(const struct job_comm *comm, size_t i);
 /* The view of a rank; without a model: it is no member, or has none. */
 struct job_comm_view job_comm_view_of(const struct job_comm *comm, int rank);
-
-#endif

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Communicators in order: parents before children, then as first seen. */
-#include <stdlib.h>
 
-#include "model/arena.h"
 #include "model/job/job_comms_private.h"
 #include "model/job/model_pool.h"
-#include "model/xalloc.h"
 
 /* PAIR_NONE: it has none that is of use. */
 static uint32_t find_parent(const struct job_comms_private *p, const struct draft *draft)
@@ -74,11 +71,9 @@ static uint32_t *sort_drafts(struct job_comms_private *p, size_t *num_ret)
 /* From the number of a draft to that of a communicator. */
 static void put_in_order(uint32_t *local, const uint32_t *places)
 {
-	uint32_t place;
-
 	if (*local >= LOCAL_SPECIAL)
 		return;
-	place = places[*local >> 1];
+	uint32_t place = places[*local >> 1];
 	*local = place == SEG_NO_COMM ? LOCAL_NONE : place << 1 | (*local & 1);
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Shared by job_comms.c, which finds them, job_comms_order.c, which sorts them, and
  * job_comms_views.c, which answers for them. */
-#ifndef PDB_MODEL_JOB_COMMS_PRIVATE_H
-#define PDB_MODEL_JOB_COMMS_PRIVATE_H
+#pragma once
 
 #include "model/hash.h"
 #include "model/job/job_comms.h"
@@ -99,5 +98,3 @@ void job_comms_finish(struct job_comms *comms);
 
 /* Add the view of a member, above all that are there. */
 void job_comm_add_view(struct job_comm *comm, uint32_t member, uint32_t local, uint32_t side);
-
-#endif

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What is asked of communicators, and the runs of views. */
 #include "model/job/job_comms_private.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 static const struct job_comms_member *find_member(const struct job_comms *comms,
 						  const struct model *model)
 {
 	const struct job_comms_private *p = comms->private;
-	const struct job_comms_member *member;
 
 	if (model->number >= p->num_members)
 		return NULL;
-	member = &p->members[p->member_of[model->number]];
+	const struct job_comms_member *member = &p->members[p->member_of[model->number]];
 	return member->of->model == model ? member : NULL;
 }
 
@@ -37,13 +34,12 @@ int job_comms_peer(const struct job_comms *comms, const struct model *model, uin
 		   int32_t peer)
 {
 	uint32_t found = find_local(comms, model, local), side;
-	const struct job_comm *comm;
 
 	if (found == LOCAL_SELF)
 		return peer == 0 ? find_member(comms, model)->rank : -1;
 	if (found >= LOCAL_SPECIAL || peer < 0)
 		return -1;
-	comm = &comms->comms[found >> 1];
+	const struct job_comm *comm = &comms->comms[found >> 1];
 	side = comm->kind == SEG_COMM_INTER ? !(found & 1) : 0;
 	return (size_t)peer < comm->sizes[side] ? comm->groups[side][peer] : -1;
 }
@@ -120,7 +116,6 @@ struct job_comm_view job_comm_view(const struct job_comm *comm, size_t i)
 struct job_comm_view job_comm_view_of(const struct job_comm *comm, int rank)
 {
 	const struct job_comms_member *members = comm->members;
-	const struct job_comm_run *run;
 	uint32_t member = (uint32_t)(rank - members[0].rank), after;
 
 	/* As it is when all ranks from the first on have a model. */
@@ -130,7 +125,7 @@ struct job_comm_view job_comm_view_of(const struct job_comm *comm, int rank)
 		if (member == comm->num_members || members[member].rank != rank)
 			return (struct job_comm_view){.rank = rank};
 	}
-	run = find_run(comm, member, true);
+	const struct job_comm_run *run = find_run(comm, member, true);
 	after = member - run->first;
 	if (member < run->first || after % run->step || after / run->step >= run->num)
 		return (struct job_comm_view){.rank = rank};

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
-#include "model/arena.h"
 #include "model/hash.h"
 #include "model/job/callpath.h"
 #include "model/job/job_model.h"
@@ -11,8 +8,6 @@
 #include "model/job/modules.h"
 #include "model/job/rankset.h"
 #include "model/trace/trace.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 static const struct function_name *intern_name(struct job_model_private *p, const char *text)
 {
@@ -64,11 +59,9 @@ struct job_model *job_model_create(struct modules *modules, struct callpaths *ca
 
 void job_model_destroy(struct job_model *jm)
 {
-	struct job_model_private *p;
-
 	if (!jm)
 		return;
-	p = jm->private;
+	struct job_model_private *p = jm->private;
 	for (size_t i = 0; i < p->num_ranks; i++)
 		model_destroy(p->ranks[i].model);
 	for (size_t i = 0; i < jm->num_transitions; i++)
@@ -218,9 +211,7 @@ static struct shape *add_shape(struct job_model *jm, const struct model *model)
 	shape->number = (uint32_t)jm->num_shapes;
 	map_modules(jm, shape);
 	map_sites(jm, shape);
-	p->shapes = arena_grow(p->arena, p->shapes, jm->num_shapes, &p->shapes_capacity,
-			       sizeof(*p->shapes));
-	p->shapes[jm->num_shapes++] = shape;
+	*ARENA_PUSH(p->arena, p->shapes, jm->num_shapes, p->shapes_capacity) = shape;
 	return shape;
 }
 
@@ -248,7 +239,6 @@ static struct shape *find_shape(struct job_model *jm, const struct model *model)
 {
 	struct job_model_private *p = jm->private;
 	uint32_t known = PAIR_NONE;
-	struct shape *shape;
 
 	/* Neighbours are mostly equal, and comparing is cheaper than hashing. */
 	if (p->last_shape && has_same_tables(p->last_shape->model, model))
@@ -257,7 +247,7 @@ static struct shape *find_shape(struct job_model *jm, const struct model *model)
 		known = pair_map_get(&p->shape_of_lender, (uintptr_t)model->lender);
 	if (known != PAIR_NONE)
 		return p->shapes[known];
-	shape = find_equal_shape(jm, model);
+	struct shape *shape = find_equal_shape(jm, model);
 	if (model->lender)
 		pair_map_add(&p->shape_of_lender, (uintptr_t)model->lender, shape->number);
 	return shape;
@@ -294,9 +284,7 @@ static void flush_tally(struct tally *tally)
 	    last->last + 1 == tally->rank) {
 		last->last = tally->rank;
 	} else {
-		tally->runs = xgrow(tally->runs, tally->num_runs, &tally->runs_capacity,
-				    sizeof(*tally->runs));
-		tally->runs[tally->num_runs++] = (struct run){
+		*XPUSH(tally->runs, tally->num_runs, tally->runs_capacity) = (struct run){
 			.count = tally->count,
 			.first = tally->rank < 0 ? -1 : tally->rank,
 			.last = tally->rank < 0 ? -2 - tally->rank : tally->rank,
@@ -339,12 +327,7 @@ static uint32_t map_transition(struct job_model *jm, struct shape *shape, size_t
 	return known->index;
 }
 
-static int compare_runs(const void *a, const void *b)
-{
-	const struct run *x = a, *y = b;
-
-	return SORTED_ORDER(x->count, y->count) ?: SORTED_ORDER(x->first, y->first);
-}
+SORTED_BY(compare_runs, struct run, count, first)
 
 /* Make the table of a transition from its runs. */
 static void build_counts(const struct job_model_private *p, struct job_transition *transition,
@@ -358,10 +341,8 @@ static void build_counts(const struct job_model_private *p, struct job_transitio
 		struct rankset *ranks;
 
 		if (last == 0 || transition->counts[last - 1].count != run->count) {
-			transition->counts = arena_grow(p->arena, transition->counts, last,
-							&transition->counts_capacity,
-							sizeof(*transition->counts));
-			transition->counts[transition->num_counts++] = (struct job_count){
+			*ARENA_PUSH(p->arena, transition->counts, transition->num_counts,
+				    transition->counts_capacity) = (struct job_count){
 				.count = run->count,
 				.ranks = rankset_in(p->arena, rankset_create()),
 			};
@@ -420,29 +401,26 @@ static bool join_class(struct job_model *jm, int rank, const struct model *model
 	struct job_model_private *p = jm->private;
 	const struct model_lane *data = &model->lanes[0];
 	uint64_t key = hash_word(shape->number, (uintptr_t)data->transitions);
-	uint32_t found;
-	struct rank_class *class;
 
 	if (!model->pool || model->num_lanes != 1 || data->num_transitions == 0)
 		return false;
-	found = pair_map_get(&p->class_of, key);
+	uint32_t found = pair_map_get(&p->class_of, key);
 	/* Where no two ranks are alike there is nothing to gain. */
 	if (found == PAIR_NONE && p->num_classes > MAX_CLASSES &&
 	    p->num_classes > p->num_ranks / RANKS_IN_CLASS)
 		return false;
 	if (found == PAIR_NONE) {
 		found = (uint32_t)p->num_classes;
-		p->classes = arena_grow(p->arena, p->classes, found, &p->classes_capacity,
-					sizeof(*p->classes));
-		p->classes[p->num_classes++] = (struct rank_class){
-			.transitions = data->transitions,
-			.shape = shape,
-			.ranks = rankset_in(p->arena, rankset_create()),
-		};
+		*ARENA_PUSH(p->arena, p->classes, p->num_classes, p->classes_capacity) =
+			(struct rank_class){
+				.transitions = data->transitions,
+				.shape = shape,
+				.ranks = rankset_in(p->arena, rankset_create()),
+			};
 		pair_map_add(&p->class_of, key, found);
 		add_counts(jm, -2 - (int)found, shape, data->transitions, data->num_transitions);
 	}
-	class = &p->classes[found];
+	struct rank_class *class = &p->classes[found];
 	if (class->transitions != data->transitions || class->shape != shape)
 		return false;
 	rankset_add(class->ranks, rank);
@@ -453,11 +431,10 @@ static void add_lane(struct job_model *jm, int rank, int number, const struct mo
 		     const struct shape *shape)
 {
 	const struct model_lane *data = &model->lanes[number];
-	struct job_lane *lane;
 
 	job_roles_add_lane(jm, shape, data);
 	jm->lanes = xgrow(jm->lanes, jm->num_lanes, &jm->lanes_capacity, sizeof(*jm->lanes));
-	lane = &jm->lanes[jm->num_lanes];
+	struct job_lane *lane = &jm->lanes[jm->num_lanes];
 	*lane = (struct job_lane){
 		.rank = rank,
 		.lane = number,
@@ -479,9 +456,8 @@ void job_model_add(struct job_model *jm, int rank, struct model *model, int exam
 	if (p->first_rank < 0)
 		p->first_rank = rank;
 	p->last_shape = shape;
-	p->ranks = xgrow(p->ranks, p->num_ranks, &p->ranks_capacity, sizeof(*p->ranks));
 	model->number = (uint32_t)p->num_ranks;
-	p->ranks[p->num_ranks++] = (struct job_rank){
+	*XPUSH(p->ranks, p->num_ranks, p->ranks_capacity) = (struct job_rank){
 		.rank = rank,
 		.shape = shape->number,
 		.model = model,

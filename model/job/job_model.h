@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The job model: the union of the ranks' models. States are unified by call path and MPI function;
  * each transition has a table count -> ranks. Ranks with equal tables share one mapping. */
-#ifndef PDB_MODEL_JOB_MODEL_H
-#define PDB_MODEL_JOB_MODEL_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "model/base.h"
 #include "model/segment/segment.h" /* SEG_STATE_*, enum seg_class: the same state ids */
 
-struct callpaths;
-struct model;
-struct modules;
 struct trace;
 
 /* Site 0 is "start", as in a segment; its states are 0 and 1. */
@@ -110,5 +103,3 @@ struct model *job_model_rank(const struct job_model *jm, size_t index, int *rank
 
 /* After job_model_finish(): the index of a rank's first lane; *num_ret: how many it has, or 0. */
 size_t job_model_lanes(const struct job_model *jm, int rank, size_t *num_ret);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Shared by job_model.c and job_roles.c. */
-#ifndef PDB_MODEL_JOB_MODEL_PRIVATE_H
-#define PDB_MODEL_JOB_MODEL_PRIVATE_H
+#pragma once
 
 #include <uthash.h>
 
@@ -102,5 +101,3 @@ void job_roles_add_lane(struct job_model *jm, const struct shape *shape,
 			const struct model_lane *lane);
 /* Sort lanes and give them roles. */
 void job_roles_finish(struct job_model *jm);
-
-#endif

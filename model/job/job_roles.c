@@ -5,17 +5,12 @@
  * the same start function. Without symbols a function is only known by the return addresses seen in
  * it, and a lane may have called from just some of them; so the start frames of one lane's sites
  * belong together, and lanes are alike that are linked by such frames, over all ranks. */
-#include <stdlib.h>
-#include <string.h>
 
-#include "model/arena.h"
 #include "model/hash.h"
 #include "model/job/callpath.h"
 #include "model/job/job_model_private.h"
 #include "model/job/model.h"
 #include "model/job/modules.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 static uint32_t find_leader(struct job_model_private *p, uint32_t path)
 {
@@ -117,20 +112,13 @@ static uint32_t next_role(struct job_model *jm, struct component *component, int
 		component->ordinal = 0;
 	}
 	if (component->ordinal == component->num_roles) {
-		component->roles =
-			arena_grow(jm->private->arena, component->roles, component->num_roles,
-				   &component->capacity, sizeof(*component->roles));
-		component->roles[component->num_roles++] = jm->num_roles++;
+		*ARENA_PUSH(jm->private->arena, component->roles, component->num_roles,
+			    component->capacity) = jm->num_roles++;
 	}
 	return component->roles[component->ordinal++];
 }
 
-static int compare_lanes(const void *a, const void *b)
-{
-	const struct job_lane *x = a, *y = b;
-
-	return SORTED_ORDER(x->rank, y->rank) ?: SORTED_ORDER(x->lane, y->lane);
-}
+SORTED_BY(compare_lanes, struct job_lane, rank, lane)
 
 static void sort_lanes(struct job_model *jm)
 {

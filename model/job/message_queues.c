@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/job/message_queues.h"
 #include "model/clean_text.h"
-#include "model/xalloc.h"
 
 void queued_comm_set_name(struct queued_comm *comm, const void *bytes, size_t length)
 {

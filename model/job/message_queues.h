@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The message queues of one rank's MPI library, with a recorder or without: receives that no
  * message has met, messages without a receive, counts by peer. Filled by attach/. */
-#ifndef PDB_MODEL_MESSAGE_QUEUES_H
-#define PDB_MODEL_MESSAGE_QUEUES_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 #define MESSAGE_ANY_PEER (-1)   /* a receive from any member of the communicator */
 #define MESSAGE_OTHER_PEER (-2) /* a process that is no rank of the job */
@@ -61,5 +58,3 @@ void message_queues_destroy(struct message_queues *queues); /* NULL is fine */
  * that was received and replaced by another like it is not noticed. */
 bool message_queues_have_moved(const struct message_queues *before,
 			       const struct message_queues *after);
-
-#endif

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A model: the checked copy of one rank's segment, by segment_read() or from a snapshot. Plain
  * data; ids are the segment's own. */
-#ifndef PDB_MODEL_MODEL_H
-#define PDB_MODEL_MODEL_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "model/base.h"
 #include "model/segment/segment.h"
 
 struct model_pool;
@@ -257,8 +253,6 @@ struct model_stay model_lane_longest(const struct model *model, const struct mod
 /* The longest completed stay in a state, as far as it is known; 0: none. */
 uint64_t model_lane_stay(const struct model_lane *lane, uint32_t state);
 
-struct pdb_error;
-
 /* Check every count, index and time, but not of tables of a lender or pool: what segment_read()
  * promises. 0, or -1 with ERROR_FORMAT saying what is wrong. */
 int model_validate(const struct model *model, struct pdb_error *err);
@@ -267,5 +261,3 @@ bool model_has_valid_comm(const struct model *model, const struct model_comm *co
 /* Does a valid trace fit this model: does it name only existing sites and functions? */
 int model_validate_trace(const struct model *model, const struct trace *trace,
 			 struct pdb_error *err);
-
-#endif

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 
-#include "model/arena.h"
 #include "model/job/model.h"
 #include "model/job/model_pool.h"
-#include "model/xalloc.h"
 
 struct model_pool *model_pool_create(void)
 {

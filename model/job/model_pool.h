@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What the models of many ranks have in common, stored once. Models that use a pool are in it and
  * point into it; it lives until the last of them is freed. */
-#ifndef PDB_MODEL_MODEL_POOL_H
-#define PDB_MODEL_MODEL_POOL_H
+#pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 struct model_comm;
 
@@ -31,5 +29,3 @@ void model_pool_release(struct model_pool *pool);
 uint32_t model_pool_add_comm(struct model_pool *pool, const struct model_comm *comm);
 /* Room for `num` more members, at num_members, which grows by as many. Those there are may move. */
 int32_t *model_pool_add_members(struct model_pool *pool, size_t num);
-
-#endif

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/job/callpath.h"
-#include "model/error.h"
 #include "model/job/model.h"
 #include "model/job/model_pool.h"
 #include "model/trace/trace.h"
-#include "model/xalloc.h"
 
 static int wrong(struct pdb_error *err, const char *what, size_t index)
 {
@@ -19,11 +15,10 @@ enum { MAX_NAME = 4096 };
 static bool has_string(const struct model *model, const char *string)
 {
 	uintptr_t at = (uintptr_t)string, base = (uintptr_t)model->strings;
-	size_t left;
 
 	if (!string || at < base || at >= base + model->num_strings)
 		return false;
-	left = base + model->num_strings - at;
+	size_t left = base + model->num_strings - at;
 	return memchr(string, '\0', left < MAX_NAME ? left : MAX_NAME) != NULL;
 }
 
@@ -113,13 +108,11 @@ bool model_has_valid_comm(const struct model *model, const struct model_comm *co
 /* peer and tag mean something where there is a communicator. */
 static bool is_valid_partner(const struct model *model, uint32_t comm, int32_t peer, int32_t tag)
 {
-	const struct model_comm *at;
-
 	if (comm == SEG_NO_COMM)
 		return true;
 	if (comm >= model->num_comms || tag < SEG_TAG_GROUP || peer < SEG_PEER_NONE)
 		return false;
-	at = model_comm(model, comm);
+	const struct model_comm *at = model_comm(model, comm);
 	return peer < 0 ||
 	       (uint32_t)peer < (at->kind == SEG_COMM_INTER ? at->remote_size : at->size);
 }

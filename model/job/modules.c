@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <assert.h>
 #include <fnmatch.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <uthash.h>
 
-#include "model/arena.h"
 #include "model/job/modules.h"
-#include "model/xalloc.h"
 
 /* What a module is known by: its build-id, or its path where it has none. */
 struct module_key {
@@ -148,11 +143,9 @@ void modules_set_place(struct modules *modules, uint32_t id, uint64_t offset, co
 static uint32_t add_module(struct modules *modules, const char *path, const uint8_t *build_id,
 			   size_t build_id_size)
 {
-	struct module *module;
-
 	modules->modules = xgrow(modules->modules, modules->num, &modules->capacity,
 				 sizeof(*modules->modules));
-	module = &modules->modules[modules->num];
+	struct module *module = &modules->modules[modules->num];
 	*module = (struct module){
 		.path = xstrdup(path),
 		.build_id_size = (uint8_t)build_id_size,

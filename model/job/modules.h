@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The loaded objects (program, libraries) of a job, each once: by build-id if it has one, else by
  * path. Frames of recorded call paths and of stack samples name modules by their id here. */
-#ifndef PDB_MODEL_MODULES_H
-#define PDB_MODEL_MODULES_H
+#pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 #define MODULE_NONE UINT32_MAX /* code in no module; offsets are absolute addresses */
 #define BUILD_ID_MAX 32
@@ -26,8 +24,6 @@ struct module {
 	/* A process in which the path can be opened (/proc/PID/root/path); 0: none known. */
 	int32_t example_pid;
 };
-
-struct modules;
 
 struct modules *modules_create(void);
 void modules_destroy(struct modules *modules);
@@ -59,5 +55,3 @@ const struct module_place *modules_find_place(const struct modules *modules, uin
 
 /* What kind of module a path names, by its last component. */
 enum module_kind module_kind_of_path(const char *path);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <ctype.h>
-#include <stdbool.h>
-#include <string.h>
 #include <strings.h>
 
 #include "model/job/mpi_name.h"
@@ -47,112 +45,26 @@ static const char *find_stem(const char *symbol)
 /* One that a program is likely to be found in; its own functions cannot be called so. */
 static bool is_known(const char *name)
 {
-	static const char *const known[] = {
-		"accumulate",
-		"allgather",
-		"allgatherv",
-		"allreduce",
-		"alltoall",
-		"alltoallv",
-		"alltoallw",
-		"barrier",
-		"bcast",
-		"bsend",
-		"cart_create",
-		"comm_accept",
-		"comm_connect",
-		"comm_create",
-		"comm_create_group",
-		"comm_disconnect",
-		"comm_dup",
-		"comm_free",
-		"comm_idup",
-		"comm_spawn",
-		"comm_spawn_multiple",
-		"comm_split",
-		"comm_split_type",
-		"compare_and_swap",
-		"dist_graph_create",
-		"dist_graph_create_adjacent",
-		"exscan",
-		"fetch_and_op",
-		"file_close",
-		"file_open",
-		"file_read_all",
-		"file_read_at_all",
-		"file_set_view",
-		"file_write_all",
-		"file_write_at_all",
-		"finalize",
-		"gather",
-		"gatherv",
-		"get",
-		"get_accumulate",
-		"graph_create",
-		"iallreduce",
-		"ibarrier",
-		"ibcast",
-		"improbe",
-		"init",
-		"init_thread",
-		"intercomm_create",
-		"intercomm_merge",
-		"iprobe",
-		"irecv",
-		"isend",
-		"mprobe",
-		"mrecv",
-		"neighbor_allgather",
-		"neighbor_allgatherv",
-		"neighbor_alltoall",
-		"neighbor_alltoallv",
-		"neighbor_alltoallw",
-		"probe",
-		"put",
-		"recv",
-		"reduce",
-		"reduce_scatter",
-		"reduce_scatter_block",
-		"rget",
-		"rput",
-		"rsend",
-		"scan",
-		"scatter",
-		"scatterv",
-		"send",
-		"sendrecv",
-		"sendrecv_replace",
-		"ssend",
-		"start",
-		"startall",
-		"test",
-		"testall",
-		"testany",
-		"testsome",
-		"wait",
-		"waitall",
-		"waitany",
-		"waitsome",
-		"win_allocate",
-		"win_complete",
-		"win_create",
-		"win_fence",
-		"win_flush",
-		"win_flush_all",
-		"win_free",
-		"win_lock",
-		"win_lock_all",
-		"win_post",
-		"win_start",
-		"win_unlock",
-		"win_unlock_all",
-		"win_wait",
-	};
+	static const char known[] =
+		" accumulate allgather allgatherv allreduce alltoall alltoallv alltoallw barrier"
+		" bcast bsend cart_create comm_accept comm_connect comm_create comm_create_group"
+		" comm_disconnect comm_dup comm_free comm_idup comm_spawn comm_spawn_multiple"
+		" comm_split comm_split_type compare_and_swap dist_graph_create"
+		" dist_graph_create_adjacent exscan fetch_and_op file_close file_open"
+		" file_read_all file_read_at_all file_set_view file_write_all file_write_at_all"
+		" finalize gather gatherv get get_accumulate graph_create iallreduce ibarrier"
+		" ibcast improbe init init_thread intercomm_create intercomm_merge iprobe irecv"
+		" isend mprobe mrecv neighbor_allgather neighbor_allgatherv neighbor_alltoall"
+		" neighbor_alltoallv neighbor_alltoallw probe put recv reduce reduce_scatter"
+		" reduce_scatter_block rget rput rsend scan scatter scatterv send sendrecv"
+		" sendrecv_replace ssend start startall test testall testany testsome wait"
+		" waitall waitany waitsome win_allocate win_complete win_create win_fence"
+		" win_flush win_flush_all win_free win_lock win_lock_all win_post win_start"
+		" win_unlock win_unlock_all win_wait ";
+	char word[MPI_NAME_SIZE + 2];
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (strcasecmp(known[i], name) == 0)
-			return true;
-	return false;
+	snprintf(word, sizeof(word), " %s ", name);
+	return strcasestr(known, word);
 }
 
 const char *mpi_name_of(const char *symbol, bool is_library, char *buffer)
@@ -163,16 +75,14 @@ const char *mpi_name_of(const char *symbol, bool is_library, char *buffer)
 		{"ompi_mpi_abort", "MPI_Abort"},
 	};
 	bool has_upper = false, has_lower = false;
-	const char *stem;
-	size_t length;
 
 	for (size_t i = 0; i < sizeof(jumps) / sizeof(jumps[0]); i++)
 		if (strcmp(symbol, jumps[i][0]) == 0)
 			return strcpy(buffer, jumps[i][1]);
-	stem = find_stem(symbol);
+	const char *stem = find_stem(symbol);
 	if (!stem)
 		return NULL;
-	length = cut_end(stem);
+	size_t length = cut_end(stem);
 	if (!isalpha((unsigned char)stem[0]) || length + sizeof("MPI_") > MPI_NAME_SIZE)
 		return NULL;
 	memcpy(buffer, "MPI_", 4);

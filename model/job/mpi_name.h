@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * From the symbols of an MPI library to the functions of the standard and their names. */
-#ifndef PDB_MODEL_MPI_NAME_H
-#define PDB_MODEL_MPI_NAME_H
+#pragma once
 
-#include <stdbool.h>
+#include "model/base.h"
 
 enum { MPI_NAME_SIZE = 64 };
 
@@ -13,5 +12,3 @@ enum { MPI_NAME_SIZE = 64 };
  * is_library: of an MPI library. Else it may be any program's own, as mpi_setup(), and is one of
  * these only by the name of a function that programs call and wait in. */
 const char *mpi_name_of(const char *symbol, bool is_library, char *buffer);
-
-#endif

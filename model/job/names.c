@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <fnmatch.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <uthash.h>
 
-#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/modules.h"
 #include "model/job/mpi_name.h"
 #include "model/job/names.h"
-#include "model/xalloc.h"
 
 /* A string that names share: a file's name is that of many nodes. */
 struct text {
@@ -58,11 +54,10 @@ void names_destroy(struct names *names)
 static const char *share(struct names *names, const char *string)
 {
 	struct text *text;
-	size_t length;
 
 	if (!string)
 		return NULL;
-	length = strlen(string);
+	size_t length = strlen(string);
 	HASH_FIND(hh, names->texts, string, length, text);
 	if (!text) {
 		text = arena_alloc(names->arena, sizeof(*text) + length + 1);
@@ -100,14 +95,9 @@ void names_set(struct names *names, uint32_t node, const struct name *name)
 	struct name *own;
 	size_t num = 0;
 
-	if (node >= names->capacity) {
-		size_t capacity = node + 1 + node / 2;
-
-		names->names = xreallocarray(names->names, capacity, sizeof(*names->names));
-		memset(names->names + names->capacity, 0,
-		       (capacity - names->capacity) * sizeof(*names->names));
-		names->capacity = capacity;
-	}
+	if (node >= names->capacity)
+		names->names = xgrow_to(names->names, &names->capacity, node + 1 + node / 2,
+					sizeof(*names->names));
 	for (const struct name *at = name; at; at = at->caller)
 		num++;
 	for (; num > NAMES_MAX_CHAIN; num--)
@@ -170,14 +160,13 @@ static bool set_by_place(struct names *names, uint32_t node)
 const struct name *names_innermost(struct names *names, uint32_t node)
 {
 	static const struct name nothing = {.function = "?"};
-	const struct callpath_node *frame;
 	struct name found = {0};
 
 	if (node == CALLPATH_NONE)
 		return &nothing;
 	if (node < names->capacity && names->names[node])
 		return names->names[node];
-	frame = callpaths_get(names->paths, node);
+	const struct callpath_node *frame = callpaths_get(names->paths, node);
 	if (frame->module != MODULE_NONE && set_by_place(names, node))
 		return names->names[node];
 	/* A return address may be the first one behind its function, after a call that never

@@ -4,15 +4,9 @@
  *
  * A node has a chain of names, from the innermost inlined function to the frame's own. Stacks show
  * them all, as gdb does; a place in one line is names_get(). */
-#ifndef PDB_MODEL_NAMES_H
-#define PDB_MODEL_NAMES_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-
-struct callpaths;
-struct modules;
+#include "model/base.h"
 
 struct name {
 	/* demangled; "libfoo.so+0x1234" without symbol; "MPI_Send" of all symbols that are this
@@ -91,5 +85,3 @@ enum names_mpi_kind names_mpi_kind(struct names *names, uint32_t node);
 
 /* "function() at file.c:88", "function() in libfoo.so", into a buffer of `size`. Returns buffer. */
 char *names_place(struct names *names, uint32_t node, char *buffer, size_t size);
-
-#endif

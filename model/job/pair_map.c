@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 
 #include "model/hash.h"
-#include "model/arena.h"
 #include "model/job/pair_map.h"
-#include "model/xalloc.h"
 
 /* The key's slot, or the free one where it would be. */
 static struct pair_slot *find_slot(const struct pair_map *map, uint64_t key)

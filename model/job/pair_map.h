@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef PDB_MODEL_PAIR_MAP_H
-#define PDB_MODEL_PAIR_MAP_H
+#pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 /* A growing map from 64-bit keys to 32-bit values; open addressing, at most half full. */
 struct pair_map {
@@ -28,9 +26,5 @@ void pair_map_add(struct pair_map *map, uint64_t key, uint32_t value);
 /* It may. */
 void pair_map_set(struct pair_map *map, uint64_t key, uint32_t value);
 
-struct arena;
-
 /* An empty one that ends with the arena. */
 struct pair_map *pair_map_in(struct arena *arena);
-
-#endif

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
-#include "model/error.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 enum { MAX_RANKS = 16 << 20, MISSING_EACH = 1 << 16, MAX_HOST = 255 };
 
@@ -36,9 +31,7 @@ void proctable_destroy(struct proctable *table)
 void proctable_add(struct proctable *table, int rank, pid_t pid, const char *host,
 		   const char *executable)
 {
-	table->procs =
-		xgrow(table->procs, table->num_procs, &table->capacity, sizeof(*table->procs));
-	table->procs[table->num_procs++] = (struct proc){
+	*XPUSH(table->procs, table->num_procs, table->capacity) = (struct proc){
 		.rank = rank,
 		.pid = pid,
 		.host = xstrdup(host ? host : ""),

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The process table of a job: rank -> host, pid, executable. Plain data, filled by pmix/ or
  * attach/, kept by the session, written to snapshots. */
-#ifndef PDB_MODEL_PROCTABLE_H
-#define PDB_MODEL_PROCTABLE_H
+#pragma once
 
-#include <stdbool.h>
-#include <sys/types.h>
-
-struct pdb_error;
-struct rankset;
+#include "model/base.h"
 
 /* How the ranks were found. */
 enum proctable_source {
@@ -80,5 +75,3 @@ bool host_is_name(const char *host);
 bool host_is_local(const char *host);
 
 const char *proctable_source_text(enum proctable_source source); /* "PMIx", "MPIR table", ... */
-
-#endif

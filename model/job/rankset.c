@@ -2,15 +2,10 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <roaring/roaring.h>
 
-#include "model/error.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 
 struct rankset {
 	roaring_bitmap_t *bits;
@@ -154,12 +149,11 @@ static int range_end(const struct rankset *set, int first)
 static int parse_number(const char **text)
 {
 	char *end;
-	unsigned long value;
 
 	if (!isdigit((unsigned char)**text))
 		return -1;
 	errno = 0;
-	value = strtoul(*text, &end, 10);
+	unsigned long value = strtoul(*text, &end, 10);
 	*text = end;
 	return errno || value >= INT_MAX ? -1 : (int)value;
 }
@@ -245,10 +239,9 @@ char *rankset_encode(const struct rankset *set, int max_ranges)
 size_t rankset_serialize(const struct rankset *set, uint8_t **bytes)
 {
 	struct rankset *packed = rankset_copy(set);
-	size_t length;
 
 	roaring_bitmap_run_optimize(packed->bits);
-	length = roaring_bitmap_portable_size_in_bytes(packed->bits);
+	size_t length = roaring_bitmap_portable_size_in_bytes(packed->bits);
 	*bytes = xmalloc(length);
 	roaring_bitmap_portable_serialize(packed->bits, (char *)*bytes);
 	rankset_destroy(packed);
@@ -284,12 +277,11 @@ struct rankset *rankset_deserialize(const uint8_t *bytes, size_t length, int siz
 {
 	struct rebuild re = {.set = rankset_create(), .first = 0, .last = -1, .size = size};
 	roaring_bitmap_t *raw = NULL;
-	bool good;
 
 	if (roaring_bitmap_portable_deserialize_size((const char *)bytes, length) == length &&
 	    length)
 		raw = roaring_bitmap_portable_deserialize_safe((const char *)bytes, length);
-	good = raw && roaring_iterate(raw, rebuild_add, &re);
+	bool good = raw && roaring_iterate(raw, rebuild_add, &re);
 	if (raw)
 		roaring_bitmap_free(raw);
 	if (!good) {

@@ -2,22 +2,15 @@
  * A set of MPI_COMM_WORLD ranks, kept as a compressed bitmap (CRoaring).
  *
  * As text: "0,3-5", "0-63:8" (every 8th), printed without stride as "0,3-5". */
-#ifndef PDB_MODEL_RANKSET_H
-#define PDB_MODEL_RANKSET_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "model/arena.h"
-
-struct pdb_error;
-struct rankset;
+#include "model/base.h"
 
 struct rankset *rankset_create(void);
 void rankset_destroy(struct rankset *set); /* NULL is fine */
 struct rankset *rankset_copy(const struct rankset *set);
 ARENA_DEFINE_IN(rankset)
+SCOPE_DEFINE(rankset)
 
 void rankset_add(struct rankset *set, int rank); /* rank >= 0 */
 void rankset_add_range(struct rankset *set, int first, int last);
@@ -48,5 +41,3 @@ size_t rankset_serialize(const struct rankset *set, uint8_t **bytes);
 /* From untrusted bytes; NULL and *err if they are not a valid set of ranks below `size`. */
 struct rankset *rankset_deserialize(const uint8_t *bytes, size_t length, int size,
 				    struct pdb_error *err);
-
-#endif

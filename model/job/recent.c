@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 
 #include "model/job/recent.h"
-#include "model/xalloc.h"
 
 enum { KEPT = 64 };
 

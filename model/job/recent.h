@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The last different numbers seen, to tell new ones from repeated ones. */
-#ifndef PDB_MODEL_RECENT_H
-#define PDB_MODEL_RECENT_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
 /* All zero: empty. */
 struct recent {
@@ -17,5 +14,3 @@ struct recent {
 bool recent_add(struct recent *recent, uint64_t number);
 void recent_clear(struct recent *recent);
 void recent_deinit(struct recent *recent);
-
-#endif

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/job/blocked.h"
 #include "model/job/callpath.h"
 #include "model/job/message_queues.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 struct samples *samples_create(void)
 {
@@ -39,10 +35,10 @@ void samples_destroy(struct samples *samples)
 
 struct sample *samples_add(struct samples *samples, const struct sample *sample)
 {
-	samples->samples = xgrow(samples->samples, samples->num_samples, &samples->capacity,
-				 sizeof(*samples->samples));
-	samples->samples[samples->num_samples] = *sample;
-	return &samples->samples[samples->num_samples++];
+	struct sample *copy = XPUSH(samples->samples, samples->num_samples, samples->capacity);
+
+	*copy = *sample;
+	return copy;
 }
 
 struct sample *samples_add_failed(struct samples *samples, int rank, pid_t pid, const char *why)
@@ -110,11 +106,23 @@ const struct blocked *samples_blocked(const struct samples *samples,
 	       i = sorted_first_rank(sample->rank, all, num, sizeof(*all));
 
 	for (; i < num && all[i].rank == sample->rank; i++)
-		if (all[i].blocked && all[i].tid == sample->tid &&
+		if (all[i].blocked && all[i].blocked->call && all[i].tid == sample->tid &&
 		    is_same_place(callpaths, all[i].path, sample->path) &&
 		    (!found || all[i].when_ns >= found->when_ns))
 			found = &all[i];
 	return found ? found->blocked : NULL;
+}
+
+const char *samples_limit(const struct samples *samples, int rank)
+{
+	const struct sample *all = samples->samples;
+	size_t i = sorted_first_rank(rank, all, samples->num_samples, sizeof(*all));
+	const struct sample *found = NULL;
+
+	for (; i < samples->num_samples && all[i].rank == rank; i++)
+		if (all[i].is_main && (!found || all[i].when_ns >= found->when_ns))
+			found = &all[i];
+	return found && found->blocked ? found->blocked->limit : NULL;
 }
 
 /* How many values of the frame at `depth` there are from *next on, which goes beyond them. */
@@ -157,29 +165,22 @@ void samples_adopt_values(struct samples *samples, const struct samples *from,
 {
 	for (size_t i = 0; i < from->num_samples; i++) {
 		const struct sample *fresh = &from->samples[i];
-		struct sample *old;
-		uint32_t common;
 
 		if (!fresh->num_values || !fresh->is_main ||
 		    fresh != samples_find(from, fresh->rank, 0))
 			continue;
-		old = (struct sample *)samples_find(samples, fresh->rank, 0);
+		struct sample *old = (struct sample *)samples_find(samples, fresh->rank, 0);
 		if (!old || old->path == CALLPATH_NONE || fresh->path == CALLPATH_NONE)
 			continue;
-		common = callpaths_common(callpaths, old->path, fresh->path);
+		uint32_t common = callpaths_common(callpaths, old->path, fresh->path);
 		if (common != CALLPATH_NONE)
 			adopt_values(old, fresh, callpaths_get(callpaths, common)->depth);
 	}
 }
 
-static int by_rank_and_thread(const void *a, const void *b)
-{
-	const struct sample *x = a, *y = b;
-
-	return SORTED_ORDER(x->rank, y->rank) ?: y->is_main - x->is_main
-					      ?: SORTED_ORDER(x->tid, y->tid)
-					      ?: SORTED_ORDER(x->when_ns, y->when_ns);
-}
+SORTED_BY_ORDER(by_rank_and_thread, struct sample,
+	  SORTED_ORDER(x->rank, y->rank) ?: y->is_main - x->is_main ?: SORTED_ORDER(x->tid, y->tid)
+	  ?: SORTED_ORDER(x->when_ns, y->when_ns))
 
 void samples_sort(struct samples *samples)
 {

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Stack samples: what was seen of one thread at one moment. Plain data, filled by attach/. */
-#ifndef PDB_MODEL_SAMPLE_H
-#define PDB_MODEL_SAMPLE_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 struct blocked;
-struct callpaths;
-struct rankset;
 
 enum sample_status {
 	SAMPLE_COMPLETE,   /* unwound to the outermost frame */
@@ -22,7 +16,8 @@ enum sample_status {
  * It stays while the thread is in a call that the frame has made. */
 #define SAMPLE_CONTENTS UINT32_MAX
 
-/* What a probe (model/job/code.h) has read in one of its frames. */
+/* What a probe (model/job/code.h) has read in one of its frames. Bytes are values of 8 bytes each,
+ * one behind the other, the rest of the last one 0. */
 struct sample_value {
 	uint32_t depth; /* of the frame in the path, 0 is the outermost one */
 	uint32_t probe; /* index, or SAMPLE_CONTENTS */
@@ -68,8 +63,8 @@ struct sample {
 	size_t num_values;
 	/* Of a main thread, read right after; NULL: not asked for, or the library is not known. */
 	struct message_queues *queues;
-	/* Of a main thread that slept, read right before, and of any in a futex call outside MPI, read
-	 * right after; NULL: not asked for, or not known. */
+	/* Of a main thread that slept, read right before, or that has reached a limit, and of any in a
+	 * futex call outside MPI, read right after; NULL: not asked for, or not known. */
 	struct blocked *blocked;
 };
 
@@ -104,7 +99,8 @@ const struct sample *samples_find(const struct samples *samples, int rank, pid_t
 const struct blocked *samples_blocked(const struct samples *samples,
 				      const struct callpaths *callpaths,
 				      const struct sample *sample);
+/* The limit that the rank's process had reached at the latest sample of its main thread, as in struct
+ * blocked; NULL: none that is known. */
+const char *samples_limit(const struct samples *samples, int rank);
 /* Who traces the thread by its note: "pid 7 (gdb)"; NULL: nobody, or not said. The caller frees. */
 char *sample_tracer(const struct sample *sample);
-
-#endif

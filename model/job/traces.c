@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/job/traces.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
@@ -12,7 +8,6 @@
 #include "model/job/model.h"
 #include "model/job/modules.h"
 #include "model/job/names.h"
-#include "model/xalloc.h"
 
 struct builder {
 	struct traces *traces;
@@ -97,17 +92,16 @@ static void add_lane(struct builder *b, const struct job_lane *lane, const struc
 		map_symbol(b, lane, trace->sequence[i].symbol);
 	for (size_t i = 0; trace && i < trace->num_elements; i++)
 		map_symbol(b, lane, trace->elements[i].symbol);
-	traces->lanes = arena_grow(traces->arena, traces->lanes, traces->num_lanes,
-				   &b->lanes_capacity, sizeof(*traces->lanes));
-	traces->lanes[traces->num_lanes++] = (struct traces_lane){
-		.rank = lane->rank,
-		.lane = lane->lane,
-		.is_main = lane->data->is_main,
-		.trace = trace,
-		.note = lane->data->trace_note,
-		.symbols = b->map,
-		.num_local = num,
-	};
+	*ARENA_PUSH(traces->arena, traces->lanes, traces->num_lanes, b->lanes_capacity) =
+		(struct traces_lane){
+			.rank = lane->rank,
+			.lane = lane->lane,
+			.is_main = lane->data->is_main,
+			.trace = trace,
+			.note = lane->data->trace_note,
+			.symbols = b->map,
+			.num_local = num,
+		};
 }
 
 struct traces *traces_create(const struct job *job)

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The traces of a job's threads. A symbol means the same in all of them. */
-#ifndef PDB_MODEL_TRACES_H
-#define PDB_MODEL_TRACES_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "model/base.h"
 #include "model/segment/segment.h"
 #include "model/trace/trace.h"
-
-struct job;
 
 /* What happened: a symbol of the job's traces; a single trace's are rank-local. */
 struct traces_symbol {
@@ -52,5 +46,3 @@ const struct traces_lane *traces_find_lane(const struct traces *traces, int rank
 
 /* A symbol as text: "MPI_Send", "solve", "solve returns". The caller frees. */
 char *traces_symbol_text(const struct job *job, const struct traces_symbol *symbol);
-
-#endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The basics of the recorder: macros of the fast path, and private memory straight from the kernel,
- * since the recorder never touches the program's heap. */
-#ifndef PDB_RECORDER_BASE_H
-#define PDB_RECORDER_BASE_H
+ * The basics of the recorder: types, macros of the fast path, and private memory straight from the
+ * kernel, since the recorder never touches the program's heap. */
+#pragma once
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -51,5 +51,3 @@ static inline void pages_unmap(void *p, size_t size)
 	if (p)
 		munmap(p, size);
 }
-
-#endif

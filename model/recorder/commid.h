@@ -3,11 +3,9 @@
  * (docs/segment-format.md, "Ids"). A 64-bit hash of words that all members know; the order and the
  * mixing function (the finalizer of SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom
  * number generators", OOPSLA 2014) are part of the format. */
-#ifndef PDB_RECORDER_COMMID_H
-#define PDB_RECORDER_COMMID_H
+#pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "model/recorder/base.h"
 
 /* How it came to be; the first word. */
 enum commid_origin {
@@ -54,5 +52,3 @@ static inline uint64_t commid(enum commid_origin origin, uint64_t parent, uint64
 	hash = commid_step(hash, members);
 	return hash ? hash : 1;
 }
-
-#endif

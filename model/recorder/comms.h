@@ -2,11 +2,7 @@
  * The communicators, windows and files of this process, and the numbers of their collectives.
  * Looking up takes no lock; adding and freeing need the recorder's lock. Handles are words: nothing
  * here knows MPI. */
-#ifndef PDB_RECORDER_COMMS_H
-#define PDB_RECORDER_COMMS_H
-
-#include <stdbool.h>
-#include <stdint.h>
+#pragma once
 
 #include "model/recorder/commid.h"
 #include "model/recorder/handles.h"
@@ -229,5 +225,3 @@ void comms_name(struct comms *c, struct writer *w, uint32_t index, const char *t
 /* A collective starts: its number, from 1; 0 when index is SEG_NO_COMM. Takes no lock: the members'
  * threads may not start two on one communicator at the same time. */
 uint64_t comms_start(struct comms *c, uint32_t index, uint32_t site, int32_t root, uint64_t bytes);
-
-#endif

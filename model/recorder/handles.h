@@ -5,11 +5,7 @@
  * Not an idhash, whose keys stay. Open addressing with linear probing. A key is within HANDLES_NEAR
  * slots of its place, so that slots of removed keys can be used again. A table that became too
  * small stays mapped, since another thread may be reading it. */
-#ifndef PDB_RECORDER_HANDLES_H
-#define PDB_RECORDER_HANDLES_H
-
-#include <stdbool.h>
-#include <stdint.h>
+#pragma once
 
 #include "model/recorder/base.h"
 
@@ -68,5 +64,3 @@ static ALWAYS_INLINE uint32_t handles_find(const struct handles *h, uint64_t key
 
 /* From now on the key means `index`; HANDLES_UNKNOWN: nothing. False when there is no room. */
 bool handles_map(struct handles *h, uint64_t key, uint32_t index);
-
-#endif

@@ -46,11 +46,10 @@ static void name_job(char *job, size_t size)
 static int find_keeper(const char *text)
 {
 	char host[64] = "", *end;
-	long pid;
 
 	if (!text)
 		return 0;
-	pid = strtol(text, &end, 10);
+	long pid = strtol(text, &end, 10);
 	gethostname(host, sizeof(host) - 1);
 	return *end == '@' && strcmp(end + 1, host) == 0 && pid > 0 && pid <= INT_MAX ? (int)pid
 										      : 0;

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A set of ids, found by the hash of what they stand for: open addressing with linear probing in
  * private pages. The keys are in tables of their own; IDHASH_FIND() compares. */
-#ifndef PDB_RECORDER_IDHASH_H
-#define PDB_RECORDER_IDHASH_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "model/recorder/base.h"
 
 #define IDHASH_NONE UINT32_MAX
 
@@ -64,5 +62,3 @@ static inline uint32_t idhash_next(const struct idhash *h, struct idhash_probe *
 /* Add `id` under `key`; it must not be there yet. False when there is no memory: not added. */
 bool idhash_add(struct idhash *h, uint64_t key, uint32_t id);
 void idhash_clear(struct idhash *h);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * From a call path to its site in the segment: frames as a prefix tree, sites by frame and
  * function. Callers hold the recorder's lock. */
-#ifndef PDB_RECORDER_INTERN_H
-#define PDB_RECORDER_INTERN_H
+#pragma once
 
 #include "model/recorder/idhash.h"
 #include "model/recorder/objects.h"
@@ -25,5 +24,3 @@ uint32_t intern_site(struct intern *in, struct objects *objects, struct writer *
  * not fit. */
 uint32_t intern_function(struct intern *in, struct objects *objects, struct writer *w,
 			 uintptr_t address);
-
-#endif

@@ -7,8 +7,7 @@
  *	struct recorder_function jump_SYMBOL   begins with the target, at first jump_first_SYMBOL
  *	recorded_SYMBOL()                      the wrapper
  * and JUMP_RESOLVE() once in the library. */
-#ifndef PDB_RECORDER_JUMP_H
-#define PDB_RECORDER_JUMP_H
+#pragma once
 
 /* clang-format off */ /* assembly is laid out by hand */
 
@@ -144,5 +143,3 @@ struct jump_frame {
 #define JUMP_RESOLVE()                                                                             \
 	__asm__(".pushsection .text.unlikely\n.globl jump_resolve\n.hidden "                       \
 		"jump_resolve\n" JUMP_FUNCTION("jump_resolve", JUMP_RESOLVE_CODE) ".popsection\n")
-
-#endif

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A thread's lane: its present state, transitions, ring, statistics. Only its thread calls these.
  * Private copies of what the lane publishes make the fast path a row of stores. */
-#ifndef PDB_RECORDER_LANE_H
-#define PDB_RECORDER_LANE_H
-
-#include <stdbool.h>
-#include <stdint.h>
+#pragma once
 
 #include "model/recorder/idhash.h"
 #include "model/recorder/looks.h"
@@ -245,5 +241,3 @@ static ALWAYS_INLINE void lane_leave(struct lane *l, uint64_t now)
 	__builtin_prefetch(&l->hints[hint->likely.site]);
 	__builtin_prefetch(&l->transitions[hint->likely.transition]);
 }
-
-#endif

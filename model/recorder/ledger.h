@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A lane's ledger: messages counted by (communicator, peer, tag). Only its thread calls these. */
-#ifndef PDB_RECORDER_LEDGER_H
-#define PDB_RECORDER_LEDGER_H
+#pragma once
 
 #include "model/recorder/lane.h"
 
@@ -120,5 +119,3 @@ void ledger_cancelled(struct lane *l, uint32_t row);
 
 /* A wildcard has got a message. */
 void ledger_taken(struct lane *l, uint32_t comm, int32_t source, int32_t tag);
-
-#endif

@@ -93,13 +93,12 @@ static int look_into(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct search *search = data;
 	struct library o;
-	uint32_t found;
 
 	(void)size;
 	if (!open_object(info, &o))
 		return 0;
-	found = o.gnu_hash ? find_by_gnu_hash(&o, search->name)
-			   : find_by_sysv_hash(&o, search->name);
+	uint32_t found = o.gnu_hash ? find_by_gnu_hash(&o, search->name)
+				    : find_by_sysv_hash(&o, search->name);
 	if (found && search->num++ == 0)
 		search->first = (void *)(o.base + o.symbols[found].st_value);
 	return 0;

@@ -48,12 +48,11 @@ static bool hash_memory(const void *at, uint32_t bytes, uint64_t *hash_ret)
 static bool take_answer(struct look_entry *e)
 {
 	uint64_t value;
-	bool is_new;
 
 	e->is_pending = false;
 	if (!hash_memory(e->answer, e->bytes, &value))
 		return true;
-	is_new = e->has_value && value != e->value;
+	bool is_new = e->has_value && value != e->value;
 	e->has_value = true;
 	e->value = value;
 	return is_new || (e->kind == LOOK_SWAPS && value == e->other) ||

@@ -9,11 +9,7 @@
  * twice more in a row with no news, they are polls. An answer is compared after the call that
  * completes it (MPI_Win_flush, MPI_Win_unlock). It may have become unreadable by then, if a call
  * has failed. Nothing here knows MPI. */
-#ifndef PDB_RECORDER_LOOKS_H
-#define PDB_RECORDER_LOOKS_H
-
-#include <stdbool.h>
-#include <stdint.h>
+#pragma once
 
 #include "model/recorder/base.h"
 
@@ -105,5 +101,3 @@ void looks_end(struct lane *l);
  * those looks of the last round that led from the present state to the last look. Within no
  * section. */
 void looks_resume(struct lane *l);
-
-#endif

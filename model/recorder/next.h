@@ -4,8 +4,7 @@
  * sees the call; with PDB_CHAIN=pmpi it goes to MPI's own. In a process of another MPI it goes
  * straight to that next function. Which MPI it is is decided at the first call, by what is loaded,
  * before MPI is asked. */
-#ifndef PDB_RECORDER_NEXT_H
-#define PDB_RECORDER_NEXT_H
+#pragma once
 
 #include "model/recorder/jump.h"
 #include "model/recorder/recorder.h"
@@ -27,5 +26,3 @@ void *next_resolve(struct recorder_function *function, const struct jump_info *i
  * all use (a copy relocation). NULL: it has none of that name. */
 void *next_symbol(const char *name);
 void *next_variable(const char *name);
-
-#endif

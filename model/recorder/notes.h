@@ -7,8 +7,7 @@
  *		notes_end(lane);
  *	}
  */
-#ifndef PDB_RECORDER_NOTES_H
-#define PDB_RECORDER_NOTES_H
+#pragma once
 
 #include "model/recorder/lane.h"
 
@@ -27,5 +26,3 @@ static inline uint32_t notes_entry(int64_t value)
 {
 	return value < 0 || value >= INT32_MAX ? UINT32_MAX : (uint32_t)value;
 }
-
-#endif

@@ -2,10 +2,7 @@
  * The loaded objects of this process: from a return address to (module, offset), for callers with
  * the recorder's lock; which object has a function of a given name; the name of a function, from
  * its file. */
-#ifndef PDB_RECORDER_OBJECTS_H
-#define PDB_RECORDER_OBJECTS_H
-
-#include <stdbool.h>
+#pragma once
 
 #include "model/recorder/writer.h"
 
@@ -40,5 +37,3 @@ unsigned loaded_count(const char *function, void **first_ret);
 /* The function at this ELF virtual address of a file. False: it cannot be read, or has no symbol
  * there. */
 bool elf_name_find(const char *path, uint64_t address, char *name, size_t size);
-
-#endif

@@ -4,8 +4,7 @@
  *	operation_transfer(&op, 0, comm, peer, tag, ordinal, bytes);
  *	operation_end(&op);
  */
-#ifndef PDB_RECORDER_OPERATION_H
-#define PDB_RECORDER_OPERATION_H
+#pragma once
 
 #include "model/recorder/lane.h"
 
@@ -96,5 +95,3 @@ static inline void operation_local(struct lane *l)
 	else
 		operation_plain(l, SEG_OPERATION_LOCAL, OPERATION_CALL);
 }
-
-#endif

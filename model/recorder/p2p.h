@@ -2,8 +2,7 @@
  * Evidence of point-to-point calls and requests, for the lane's operation, its ledger and the table
  * of requests. Functions that take a message come before the call's event; those that take its
  * outcome come after it. Nothing here knows MPI. */
-#ifndef PDB_RECORDER_P2P_H
-#define PDB_RECORDER_P2P_H
+#pragma once
 
 #include "model/recorder/ledger.h"
 #include "model/recorder/operation.h"
@@ -182,5 +181,3 @@ bool p2p_complete_all(struct lane *l);
 /* MPI_Cancel and MPI_Request_free were called for the first one looked up. */
 void p2p_cancelled(struct lane *l);
 void p2p_freed(struct lane *l);
-
-#endif

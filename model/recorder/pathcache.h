@@ -11,13 +11,9 @@
  * Unloaded code is noticed at the next full unwind, which forgets everything. Until then an entry
  * is wrong if another library came to the same address and made a call with the same stack pointer
  * and the same return address in every slot. */
-#ifndef PDB_RECORDER_PATHCACHE_H
-#define PDB_RECORDER_PATHCACHE_H
+#pragma once
 
 #include <assert.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "model/recorder/base.h"
 #include "model/segment/segment.h"
@@ -177,5 +173,3 @@ static ALWAYS_INLINE void path_entry_prefetch(const struct path_entry *e)
 const struct path_entry *pathcache_find(const struct pathcache *c,
 					const struct recorder_function *function, uintptr_t ra,
 					uintptr_t cfa);
-
-#endif

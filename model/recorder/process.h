@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Life of the recorder in a process, and what all its threads share. Functions keep errno. None
  * reports a failure to the program. */
-#ifndef PDB_RECORDER_PROCESS_H
-#define PDB_RECORDER_PROCESS_H
+#pragma once
 
 #include <pthread.h>
 
@@ -88,5 +87,3 @@ void process_made(const struct comms_new *made);
 void process_unmap(uint32_t index);
 void process_freed(uint32_t index);
 void process_name(uint32_t index, const char *text, size_t length);
-
-#endif

@@ -15,11 +15,7 @@
  * Here is what the wrappers call. A wrapper asks recorder_begin() before the MPI function and, if
  * that gave it a lane, calls recorder_enter(), and recorder_leave() after the function. All keep
  * errno, none fails towards the program. */
-#ifndef PDB_RECORDER_RECORDER_H
-#define PDB_RECORDER_RECORDER_H
-
-#include <stdbool.h>
-#include <stdint.h>
+#pragma once
 
 #include "model/recorder/lane.h"
 
@@ -79,5 +75,3 @@ void recorder_leave_poll(struct lane *lane, bool failed);
  * not. */
 void recorder_enter_look(struct lane *lane);
 void recorder_leave_look(struct lane *lane);
-
-#endif

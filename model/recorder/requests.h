@@ -9,12 +9,7 @@
  * MPI may give a handle out again before the call that completed its request is counted. So another
  * thread may add a request with that handle. The first request's slot is an orphan then, which no
  * key leads to; whoever listed it before the call has a reference. */
-#ifndef PDB_RECORDER_REQUESTS_H
-#define PDB_RECORDER_REQUESTS_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "model/recorder/base.h"
 #include "model/recorder/writer.h"
@@ -329,5 +324,3 @@ static inline void requests_unlock(struct requests *r)
 	if (unlikely(r->is_shared))
 		atomic_store_explicit(&r->owner, 0, memory_order_release);
 }
-
-#endif

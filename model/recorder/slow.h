@@ -7,8 +7,7 @@
  * block signals: some programs make thousands of windows a second, and the system call would take
  * longer than the rest. They are only for the inside of an MPI call, which no handler jumps out of
  * without harm. */
-#ifndef PDB_RECORDER_SLOW_H
-#define PDB_RECORDER_SLOW_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -27,5 +26,3 @@ void slow_end(const struct slow *s);
 bool slow_is_inside(void);
 void slow_left(void);  /* if a handler jumped out of one, that is over */
 void slow_reset(void); /* in the child of a fork(): no thread is in one */
-
-#endif

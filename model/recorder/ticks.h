@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Time stamps: the processor's counter if it is suitable, else CLOCK_MONOTONIC. */
-#ifndef PDB_RECORDER_TICKS_H
-#define PDB_RECORDER_TICKS_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <time.h>
 
 #include "model/recorder/base.h"
@@ -42,5 +39,3 @@ static inline uint64_t ticks_now(void)
 
 	return ticks_fast(&ticks) ? ticks : ticks_ns(CLOCK_MONOTONIC);
 }
-
-#endif

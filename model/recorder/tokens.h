@@ -2,8 +2,7 @@
  * Tokens: what ranks tell each other, other than messages, before a call can go on. They are
  * counted like messages, with the tags SEG_TAG_POST and below. Also locks of windows. Nothing here
  * knows MPI. */
-#ifndef PDB_RECORDER_TOKENS_H
-#define PDB_RECORDER_TOKENS_H
+#pragma once
 
 #include "model/recorder/p2p.h"
 
@@ -48,5 +47,3 @@ void tokens_unlocked(struct lane *l, uint32_t window, int32_t target);
 /* The collective with that number is needed, and perhaps more: list it like a token. */
 void tokens_list_collective(struct lane *l, struct p2p_list *list, uint32_t comm, int32_t root,
 			    uint64_t number);
-
-#endif

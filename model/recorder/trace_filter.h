@@ -10,12 +10,11 @@
  *
  * Patterns have * and ?. What has a pattern for it is traced if one of them fits, and none that is
  * against it. */
-#ifndef PDB_RECORDER_TRACE_FILTER_H
-#define PDB_RECORDER_TRACE_FILTER_H
+#pragma once
 
 #include <limits.h>
-#include <stdbool.h>
-#include <stdint.h>
+
+#include "model/recorder/base.h"
 
 enum { TRACE_FILTER_PATTERNS = 64, TRACE_FILTER_TEXT = 2048 };
 
@@ -42,5 +41,3 @@ bool trace_filter_has_function(const struct trace_filter *filter, const char *na
 			       const char *library);
 /* Does anything depend on the names of functions? */
 bool trace_filter_needs_names(const struct trace_filter *filter);
-
-#endif

@@ -2,12 +2,7 @@
  * The trace of a lane (PDB_TRACE): model/trace/trace_writer.h in the lane's arena, and the symbols
  * of the program's functions. Only the lane's thread writes it. A signal handler that interrupts it
  * leaves its own events for later. */
-#ifndef PDB_RECORDER_TRACER_H
-#define PDB_RECORDER_TRACER_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "model/recorder/idhash.h"
 #include "model/recorder/trace_filter.h"
@@ -77,5 +72,3 @@ void tracer_add_function(struct tracer *t, uintptr_t address, uint32_t frame);
 void tracer_forget_functions(struct tracer *t);
 /* No more events: there is no room for what has to be in them. */
 void tracer_end(struct tracer *t);
-
-#endif

@@ -2,11 +2,7 @@
  * The full unwind of the calling thread: the slow way to a call path. Its libraries are loaded when
  * recording starts, with their symbols private. If they were linked in, their backtrace() and
  * _Unwind_* would replace the program's own and break C++ exceptions and thread exit there. */
-#ifndef PDB_RECORDER_UNWIND_H
-#define PDB_RECORDER_UNWIND_H
-
-#include <stdbool.h>
-#include <stdint.h>
+#pragma once
 
 #include "model/recorder/pathcache.h"
 
@@ -56,5 +52,3 @@ void unwind_flush(void);
  * unloaded, or NULL: the walk ends at a frame of it from which on all slots still hold. */
 void unwind_call_path(uintptr_t ra, uintptr_t cfa, uintptr_t low, uintptr_t high,
 		      const struct call_path *known, struct call_path *ret);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The parts of the generated wrappers; included by nothing else. */
-#ifndef PDB_RECORDER_WRAP_H
-#define PDB_RECORDER_WRAP_H
+#pragma once
 
 #include "model/recorder/wrap_looks.h"
 
@@ -36,5 +35,3 @@
 		(next_)(__VA_ARGS__);                                                              \
 		ierror ? *ierror : MPI_SUCCESS;                                                    \
 	})
-
-#endif

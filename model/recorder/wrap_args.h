@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * From the arguments of a wrapper to the recorder's terms: indexes, words, ranks, tags. */
-#ifndef PDB_RECORDER_WRAP_ARGS_H
-#define PDB_RECORDER_WRAP_ARGS_H
+#pragma once
 
 #include <string.h>
 
@@ -116,5 +115,3 @@ static inline bool wrap_ignores_status(const void *status, bool is_fortran)
 		return status == MPI_STATUS_IGNORE || status == MPI_STATUSES_IGNORE;
 	return wrap_is_fortran_ignore(status);
 }
-
-#endif

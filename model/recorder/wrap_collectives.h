@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The hooks of collective calls: a number, the root, and the bytes that this rank gives if all must
  * give as many. Arguments that are not significant in this rank may be garbage and are not read. */
-#ifndef PDB_RECORDER_WRAP_COLLECTIVES_H
-#define PDB_RECORDER_WRAP_COLLECTIVES_H
+#pragma once
 
 #include "model/recorder/wrap_p2p.h"
 
@@ -135,5 +134,3 @@ static inline void wrap_finalize_before(struct wrap_call *w)
 {
 	wrap_collective(w, 0, wrap_uneven, 0);
 }
-
-#endif

@@ -2,13 +2,11 @@
  * The first header of what is compiled for each MPI: a call, MPI's own functions, and handles,
  * which differ between libraries, and between C and Fortran. The recorder is not linked to
  * libmpi. */
-#ifndef PDB_RECORDER_WRAP_COMMS_H
-#define PDB_RECORDER_WRAP_COMMS_H
+#pragma once
 
 #pragma GCC visibility push(default)
 #include <mpi.h>
 #pragma GCC visibility pop
-#include <stddef.h>
 
 #include "model/recorder/comms.h"
 #include "model/recorder/next.h"
@@ -135,5 +133,3 @@ static inline MPI_Comm wrap_world_comm(void)
 {
 	return WRAP_CONSTANT(MPI_COMM_WORLD, "ompi_mpi_comm_world");
 }
-
-#endif

@@ -65,11 +65,9 @@ static int64_t count_at(struct wrap_counts counts, uint32_t i)
 static void note_bytes(struct wrap_call *w, enum seg_note_kind kind, uint32_t comm,
 		       struct wrap_counts counts, const void *types, uint32_t num)
 {
-	uint32_t *entries;
-
 	if (!counts.at || !types || num == 0)
 		return;
-	entries = notes_begin(w->lane, kind, comm, last_of(comm), 1, num);
+	uint32_t *entries = notes_begin(w->lane, kind, comm, last_of(comm), 1, num);
 	if (!entries)
 		return;
 	for (uint32_t i = 0; i < num; i++) {
@@ -243,14 +241,13 @@ static enum seg_error error_of(int ret)
 void wrap_failed(struct wrap_call *w, int ret)
 {
 	const struct seg_operation *op = &w->lane->seg->operation;
-	uint32_t *entry;
 
 	/* That of this call, if it was one. */
 	if (relaxed_get(&op->kind) != SEG_OPERATION_COLLECTIVE ||
 	    relaxed_get(&op->event) != relaxed_get(&w->lane->current->events))
 		return;
-	entry = notes_begin(w->lane, SEG_NOTE_ERROR, relaxed_get(&op->transfers[0].comm),
-			    relaxed_get(&op->number), 1, 1);
+	uint32_t *entry = notes_begin(w->lane, SEG_NOTE_ERROR, relaxed_get(&op->transfers[0].comm),
+				      relaxed_get(&op->number), 1, 1);
 	if (!entry)
 		return;
 	*entry = error_of(ret);

@@ -2,8 +2,7 @@
  * The hooks of collectives in which ranks give each other different amounts; they note what each
  * gives and takes. Also notes of calls that have returned with an error. Arguments that are not
  * significant in this rank may be garbage and are not read. */
-#ifndef PDB_RECORDER_WRAP_COUNTS_H
-#define PDB_RECORDER_WRAP_COUNTS_H
+#pragma once
 
 #include "model/recorder/wrap_collectives.h"
 
@@ -110,5 +109,3 @@ WRAP_NOTED(neighbor_alltoallw, wrap_uneven, true,
 		   wrap_note_neighbors_w(w, counts, types, from_counts, from_types, comm),
 	   struct wrap_counts counts, const void *types, struct wrap_counts from_counts,
 	   const void *from_types)
-
-#endif

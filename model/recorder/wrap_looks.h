@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * One-sided calls that may only look: what each asks for. They run before those of one shape in
  * wrap_tokens.h, once in a while or while they repeat. */
-#ifndef PDB_RECORDER_WRAP_LOOKS_H
-#define PDB_RECORDER_WRAP_LOOKS_H
+#pragma once
 
 #include "model/recorder/wrap_tokens.h"
 
@@ -21,5 +20,3 @@ void wrap_look_other(struct wrap_call *w, uint32_t window);
 void wrap_look_sync(struct wrap_call *w, int target, uint32_t window);
 
 #define wrap_look_sync_all wrap_look_sync
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The hooks of calls that make and free communicators, windows and files. MPI is asked only for
  * local properties of a new one: its groups and its topology. */
-#ifndef PDB_RECORDER_WRAP_MADE_H
-#define PDB_RECORDER_WRAP_MADE_H
+#pragma once
 
 #include "model/recorder/wrap_counts.h"
 
@@ -37,5 +36,3 @@ void wrap_free_comm_before(struct wrap_call *w, const void *at);
 void wrap_free_win_before(struct wrap_call *w, const void *at);
 void wrap_close_file_before(struct wrap_call *w, const void *at);
 void wrap_freed_after(struct wrap_call *w, int ret);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The hooks of point-to-point calls and of requests; mpi_calls.def says when the wrappers call
  * them. Pointers may be NULL before MPI has accepted them, or if it has refused. */
-#ifndef PDB_RECORDER_WRAP_P2P_H
-#define PDB_RECORDER_WRAP_P2P_H
+#pragma once
 
 #include "model/recorder/p2p.h"
 #include "model/recorder/wrap_args.h"
@@ -438,5 +437,3 @@ WRAP_WAIT(testsome, count, WAIT_ANY, OPERATION_POLL, count, int count)
 WRAP_WAIT(get_status, 1, WAIT_ALL, OPERATION_POLL, 0)
 WRAP_WAIT(get_status_all, count, WAIT_ALL, OPERATION_POLL, 0, int count)
 WRAP_WAIT(get_status_any, count, WAIT_ANY, OPERATION_POLL, 0, int count)
-
-#endif

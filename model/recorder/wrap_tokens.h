@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The hooks of one-sided calls, and of calls that make communicators of groups and between groups:
  * ranks tell each other something that is no message. */
-#ifndef PDB_RECORDER_WRAP_TOKENS_H
-#define PDB_RECORDER_WRAP_TOKENS_H
+#pragma once
 
 #include "model/recorder/tokens.h"
 #include "model/recorder/wrap_made.h"
@@ -91,5 +90,3 @@ static inline void wrap_one_sided_request_before(struct wrap_call *w, uint32_t w
 	comms_leave_pending(&comms_here, window, pending);
 	wrap_irequest_before(w);
 }
-
-#endif

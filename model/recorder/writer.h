@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The writer's end of the segment file. Callers hold the recorder's lock and save errno. No file
  * descriptor stays open, since a program may close all of them at any time. */
-#ifndef PDB_RECORDER_WRITER_H
-#define PDB_RECORDER_WRITER_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 #include "model/recorder/base.h"
@@ -72,5 +69,3 @@ void writer_stamp(struct writer *w);
 
 /* Unlink the file if it is still ours. The mapping stays: other threads may still write to it. */
 void writer_remove(struct writer *w);
-
-#endif

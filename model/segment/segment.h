@@ -30,8 +30,7 @@
  *  - The file has its full size from the start, but only parts that hold entries have pages
  *    (`allocated` of each table, by posix_fallocate), so that a full tmpfs is an error for the
  *    writer and never a SIGBUS. Readers use pread, never mmap. */
-#ifndef PDB_MODEL_SEGMENT_H
-#define PDB_MODEL_SEGMENT_H
+#pragma once
 
 #include <assert.h>
 #include <stdatomic.h>
@@ -577,5 +576,3 @@ struct seg_event {
 	uint32_t reserved;
 };
 static_assert(sizeof(struct seg_event) == 16, "layout");
-
-#endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdbool.h>
-#include <time.h>
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif
 
+#include "model/monotonic.h"
 #include "model/segment/segment_private.h"
 
 enum {
@@ -12,14 +11,6 @@ enum {
 	NS_PER_TICK_MAX = 1000, /* a clock of 1 MHz */
 	INEXACT_NS = 50 * 1000 * 1000,
 };
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* The counter of this processor; false: it is not the segment's kind. */
 static bool read_counter(uint32_t clock, uint64_t *ticks)
@@ -64,11 +55,9 @@ static bool read_pair(uint32_t clock, uint64_t *ticks, uint64_t *ns)
 /* ns for each tick, times 2^SHIFT; 0: not a rate that a clock can have. */
 static uint64_t rate_of(uint64_t ticks0, uint64_t ns0, uint64_t ticks1, uint64_t ns1)
 {
-	unsigned __int128 rate;
-
 	if (ticks1 <= ticks0 || ns1 <= ns0)
 		return 0;
-	rate = ((unsigned __int128)(ns1 - ns0) << SHIFT) / (ticks1 - ticks0);
+	unsigned __int128 rate = ((unsigned __int128)(ns1 - ns0) << SHIFT) / (ticks1 - ticks0);
 	if (rate == 0 || rate > (unsigned __int128)NS_PER_TICK_MAX << SHIFT)
 		return 0;
 	return (uint64_t)rate;
@@ -131,10 +120,8 @@ uint64_t segment_clock_duration(const struct segment_clock *clock, uint64_t tick
 
 uint64_t segment_clock_time(const struct segment_clock *clock, uint64_t ticks)
 {
-	uint64_t ago;
-
 	if (ticks >= clock->now_ticks)
 		return clock->now_ns;
-	ago = segment_clock_duration(clock, clock->now_ticks - ticks);
+	uint64_t ago = segment_clock_duration(clock, clock->now_ticks - ticks);
 	return ago < clock->now_ns ? clock->now_ns - ago : 0;
 }

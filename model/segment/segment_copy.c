@@ -2,15 +2,10 @@
  * Out of a segment into own memory: by pread, bounded by the limits of the format, by the file's
  * true size and by a budget, and under the writer's sequence locks. */
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/interrupt.h"
 #include "model/segment/segment_private.h"
-#include "model/xalloc.h"
 
 enum { ENTRY_SIZE_MAX = 4096 };
 
@@ -29,7 +24,7 @@ int reader_spend(struct reader *r, uint64_t bytes)
 
 int reader_bad_entry(struct reader *r, const char *what, size_t index)
 {
-	return error_set(r->err, ERROR_FORMAT, "the segment is corrupt: %s %zu", what, index);
+	return READER_CORRUPT(r, "%s %zu", what, index);
 }
 
 /* What entries are, and how many there may be. */
@@ -68,14 +63,12 @@ static int check_table(struct reader *r, const struct kind *kind, const struct s
 		return 0;
 	if (table->entry_size < kind->size || table->entry_size > ENTRY_SIZE_MAX ||
 	    (kind->size == 1 && table->entry_size != 1))
-		return error_set(r->err, ERROR_FORMAT, "the segment is corrupt: %s of %u bytes",
-				 kind->name, table->entry_size);
+		return READER_CORRUPT(r, "%s of %u bytes", kind->name, table->entry_size);
 	if (count > table->capacity || table->capacity > kind->most)
-		return error_set(r->err, ERROR_FORMAT, "the segment is corrupt: %llu of %u %s",
-				 (unsigned long long)count, table->capacity, kind->name);
+		return READER_CORRUPT(r, "%llu of %u %s", (unsigned long long)count,
+				      table->capacity, kind->name);
 	if (table->offset > room || count * table->entry_size > room - table->offset)
-		return error_set(r->err, ERROR_FORMAT, "the segment is corrupt: %s beyond its end",
-				 kind->name);
+		return READER_CORRUPT(r, "%s beyond its end", kind->name);
 	return 0;
 }
 
@@ -84,8 +77,6 @@ static int copy_entries(struct reader *r, uint64_t base, const struct seg_table 
 			uint64_t first, uint64_t count, void *to, size_t size)
 {
 	uint64_t from = base + table->offset + first * table->entry_size;
-	char *raw;
-	int status;
 
 	if (count == 0)
 		return 0;
@@ -93,8 +84,8 @@ static int copy_entries(struct reader *r, uint64_t base, const struct seg_table 
 		return segment_pread(r->fd, to, count * size, from, r->err);
 	if (reader_spend(r, count * table->entry_size) < 0)
 		return -1;
-	raw = xmalloc(count * table->entry_size);
-	status = segment_pread(r->fd, raw, count * table->entry_size, from, r->err);
+	char *raw = xmalloc(count * table->entry_size);
+	int status = segment_pread(r->fd, raw, count * table->entry_size, from, r->err);
 	for (uint64_t i = 0; status == 0 && i < count; i++)
 		memcpy((char *)to + i * size, raw + i * table->entry_size, size);
 	free(raw);
@@ -116,12 +107,10 @@ int reader_copy_lane_entries(struct reader *r, uint64_t base, const struct seg_l
 void *reader_copy_lane_table(struct reader *r, uint64_t base, struct raw_lane *raw,
 			     enum seg_lane_id id, uint64_t count)
 {
-	void *entries;
-
 	if (reader_check_lane_table(r, &raw->head, id, count) < 0 ||
 	    reader_spend(r, count * lane_kinds[id].size) < 0)
 		return NULL;
-	entries = arena_array(raw->arena, count, lane_kinds[id].size);
+	void *entries = arena_array(raw->arena, count, lane_kinds[id].size);
 	if (reader_copy_lane_entries(r, base, &raw->head, id, 0, count, entries) < 0)
 		return NULL;
 	return entries;
@@ -133,8 +122,7 @@ int reader_copy_entry(struct reader *r, enum seg_table_id id, uint32_t index, vo
 
 	if (index >= table->capacity || index >= kinds[id].most ||
 	    table->entry_size < kinds[id].size)
-		return error_set(r->err, ERROR_FORMAT,
-				 "the segment is corrupt: entry %u of table %d", index, id);
+		return READER_CORRUPT(r, "entry %u of table %d", index, id);
 	return segment_pread(r->fd, to, kinds[id].size,
 			     table->offset + (uint64_t)index * table->entry_size, r->err);
 }
@@ -156,12 +144,11 @@ void *reader_copy_table(struct reader *r, enum seg_table_id id, size_t *num_ret)
 	const struct seg_table *table = &r->header.tables[id];
 	uint32_t count = table->count;
 	size_t size = kinds[id].size;
-	void *entries;
 
 	if (check_table(r, &kinds[id], table, count, r->file_size) < 0 ||
 	    reader_spend(r, (uint64_t)count * size) < 0)
 		return NULL;
-	entries = xcalloc(count + 1, size);
+	void *entries = xcalloc(count + 1, size);
 	if (copy_entries(r, 0, table, 0, count, entries, size) < 0) {
 		free(entries);
 		return NULL;

@@ -3,21 +3,14 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "model/error.h"
 #include "model/job/proctable.h"
 #include "model/segment/segment_private.h"
 #include "model/segment/segment_reader.h"
 #include "model/segment/segment_sweep.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 /* By which a file's time and a process' may differ: they come from different clocks. */
 enum { CLOCK_SLACK_SECONDS = 2 };
@@ -45,11 +38,9 @@ static bool is_left_over(int fd, const struct seg_header *header)
 static int open_segment(int dir, const char *name, uid_t uid, struct stat *st,
 			struct seg_header *header)
 {
-	int fd;
-
 	if (strncmp(name, PDB_SEGMENT_PREFIX, strlen(PDB_SEGMENT_PREFIX)) != 0)
 		return -1;
-	fd = segment_open_checked(dir, name, uid, st, NULL);
+	int fd = segment_open_checked(dir, name, uid, st, NULL);
 	if (fd >= 0 && segment_read_header(fd, header, NULL) < 0) {
 		close(fd);
 		return -1;
@@ -89,59 +80,102 @@ static bool is_sibling(const struct seg_header *header, const struct seg_header 
 	       strcmp(header->host, live->host) == 0 && strcmp(header->job, live->job) == 0;
 }
 
-static int compare_ranks(const void *a, const void *b)
-{
-	const struct segment_left *x = a, *y = b;
+SORTED_BY(compare_ranks, struct segment_left, rank, pid)
 
-	return SORTED_ORDER(x->rank, y->rank) ?: SORTED_ORDER(x->pid, y->pid);
+/* The directory of the live process' segment, its header and who started it. NULL and *err as
+ * segment_open_pid(), or ERROR_NONE: nothing can be said. */
+static DIR *open_beside(pid_t pid, struct seg_header *live, struct segment_owner *parent,
+			struct pdb_error *err)
+{
+	int dir, fd = segment_open_pid(pid, err), status;
+	DIR *list;
+
+	if (fd < 0)
+		return NULL;
+	status = segment_read_header(fd, live, err);
+	close(fd);
+	if (status < 0)
+		return NULL;
+	error_clear(err);
+	if (!find_parent(pid, live, parent))
+		return NULL;
+	dir = segment_open_dir(pid, err);
+	if (dir < 0)
+		return NULL;
+	list = fdopendir(dir);
+	if (!list) {
+		error_errno(err, "fdopendir");
+		close(dir);
+	}
+	return list;
+}
+
+/* The segment `name` if it is left of a rank of the live one's job, or -1. */
+static int open_left(DIR *list, const char *name, const struct seg_header *live,
+		     const struct segment_owner *parent, struct seg_header *header)
+{
+	struct stat st;
+	int fd = open_segment(dirfd(list), name, live->uid, &st, header);
+
+	if (fd < 0 || (is_sibling(header, live, parent) && is_left_over(fd, header)))
+		return fd;
+	close(fd);
+	return -1;
 }
 
 int segment_find_left(pid_t pid, struct segment_left **ret, struct pdb_error *err)
 {
+	struct pdb_error why = {0};
 	struct segment_left *left = NULL;
 	struct segment_owner parent;
 	struct seg_header live;
 	size_t num = 0, capacity = 0;
 	struct dirent *entry;
-	DIR *list;
-	int dir, fd = segment_open_pid(pid, err), status;
+	DIR *list = open_beside(pid, &live, &parent, &why);
 
-	if (fd < 0)
-		return -1;
-	status = segment_read_header(fd, &live, err);
-	close(fd);
-	if (status < 0)
-		return -1;
-	*ret = NULL;
-	if (!find_parent(pid, &live, &parent))
-		return 0;
-	dir = segment_open_dir(pid, err);
-	if (dir < 0)
-		return -1;
-	list = fdopendir(dir);
-	if (!list) {
-		error_errno(err, "fdopendir");
-		close(dir);
+	if (!list && why.code != ERROR_NONE) {
+		if (err)
+			*err = why;
 		return -1;
 	}
-	while ((entry = readdir(list))) {
+	while (list && (entry = readdir(list))) {
 		struct seg_header header;
-		struct stat st;
+		int fd = open_left(list, entry->d_name, &live, &parent, &header);
 
-		fd = open_segment(dirfd(list), entry->d_name, live.uid, &st, &header);
 		if (fd < 0)
 			continue;
-		if (is_sibling(&header, &live, &parent) && is_left_over(fd, &header)) {
-			left = xgrow(left, num, &capacity, sizeof(*left));
-			left[num++] = (struct segment_left){header.rank, header.pid};
-		}
+		*XPUSH(left, num, capacity) = (struct segment_left){header.rank, header.pid};
 		close(fd);
 	}
-	closedir(list);
+	if (list)
+		closedir(list);
 	*ret = left;
 	sorted_make(left, num, sizeof(*left), compare_ranks);
 	/* A rank may have had several programs, one after the other. */
 	return (int)sorted_unique(left, num, sizeof(*left), sorted_compare_int);
+}
+
+int segment_open_left(pid_t pid, const struct segment_left *left)
+{
+	struct segment_owner parent;
+	struct pdb_error err = {0};
+	struct seg_header live, header;
+	struct dirent *entry;
+	DIR *list = open_beside(pid, &live, &parent, &err);
+	int fd = -1, job_length;
+
+	while (list && fd < 0 && (entry = readdir(list))) {
+		if (segment_name_pid(entry->d_name, &job_length) != left->pid)
+			continue;
+		fd = open_left(list, entry->d_name, &live, &parent, &header);
+		if (fd >= 0 && (header.rank != left->rank || header.pid != left->pid)) {
+			close(fd);
+			fd = -1;
+		}
+	}
+	if (list)
+		closedir(list);
+	return fd;
 }
 
 /* ---- For a keeper ---- */
@@ -160,14 +194,10 @@ static bool remove_segment(int dir, const char *name, const struct stat *st)
 	       unlinkat(dir, name, 0) == 0;
 }
 
-static int compare_kept(const void *a, const void *b)
-{
-	const struct segment_kept *x = a, *y = b;
-
-	/* Of several programs of a rank the last one first. */
-	return strcmp(x->job, y->job) ?: SORTED_ORDER(x->rank, y->rank)
-				      ?: SORTED_ORDER(y->start, x->start);
-}
+/* Of several programs of a rank the last one first. */
+SORTED_BY_ORDER(compare_kept, struct segment_kept,
+	  strcmp(x->job, y->job) ?: SORTED_ORDER(x->rank, y->rank)
+	  ?: SORTED_ORDER(y->start, x->start))
 
 static int sort_kept(struct segment_kept *kept, int num)
 {
@@ -196,7 +226,6 @@ int segment_take_kept(const char *dir, pid_t keeper, struct segment_kept **ret,
 		return error_errno(err, "%s", directory(dir));
 	while ((entry = readdir(list))) {
 		struct seg_header header;
-		struct segment_kept one;
 		struct stat st;
 		int fd = open_segment(dirfd(list), entry->d_name, geteuid(), &st, &header);
 
@@ -208,16 +237,15 @@ int segment_take_kept(const char *dir, pid_t keeper, struct segment_kept **ret,
 			close(fd);
 			continue;
 		}
-		one = (struct segment_kept){.fd = fd,
-					    .rank = header.rank,
-					    .size = header.size,
-					    .pid = header.pid,
-					    .start = header.pid_start};
+		struct segment_kept one = {.fd = fd,
+					   .rank = header.rank,
+					   .size = header.size,
+					   .pid = header.pid,
+					   .start = header.pid_start};
 		memcpy(one.host, header.host, sizeof(one.host));
 		memcpy(one.job, header.job, sizeof(one.job));
 		memcpy(one.executable, header.executable, sizeof(one.executable));
-		*ret = xgrow(*ret, num, &capacity, sizeof(**ret));
-		(*ret)[num++] = one;
+		*XPUSH(*ret, num, capacity) = one;
 	}
 	closedir(list);
 	return sort_kept(*ret, (int)num);
@@ -315,8 +343,7 @@ static size_t list_live(DIR *list, struct live **ret)
 			continue;
 		if (!is_left_over(fd, &one.header) &&
 		    find_parent(one.header.pid, &one.header, &one.parent)) {
-			*ret = xgrow(*ret, num, &capacity, sizeof(**ret));
-			(*ret)[num++] = one;
+			*XPUSH(*ret, num, capacity) = one;
 		}
 		close(fd);
 	}
@@ -339,12 +366,11 @@ int segment_clean(const char *dir, const struct segment_process *processes, size
 	DIR *list = opendir(directory(dir));
 	struct live *live = NULL;
 	struct dirent *entry;
-	size_t num_live;
 	int removed = 0;
 
 	if (!list)
 		return error_errno(err, "%s", directory(dir));
-	num_live = processes ? 0 : list_live(list, &live);
+	size_t num_live = processes ? 0 : list_live(list, &live);
 	while ((entry = readdir(list))) {
 		struct seg_header header;
 		struct stat st;

@@ -5,20 +5,14 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <linux/openat2.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "model/error.h"
 #include "model/regular_file.h"
 #include "model/segment/segment_private.h"
 #include "model/segment/segment_reader.h"
 #include "model/segment/segment_sweep.h"
-#include "model/xalloc.h"
 
 int segment_pread(int fd, void *buffer, size_t size, uint64_t offset, struct pdb_error *err)
 {
@@ -99,18 +93,16 @@ static char *read_proc(pid_t pid, const char *name, const char *key)
 {
 	char path[64], *text = NULL, *found = NULL;
 	size_t size = 0;
-	FILE *file;
-	int saved;
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	file = fopen(path, "re");
+	FILE *file = fopen(path, "re");
 	if (!file)
 		return NULL;
 	errno = 0;
 	while (!found && getdelim(&text, &size, '\0', file) >= 0)
 		if (strncmp(text, key, strlen(key)) == 0)
 			found = xstrdup(text + strlen(key));
-	saved = errno;
+	int saved = errno;
 	fclose(file);
 	free(text);
 	errno = saved;
@@ -128,11 +120,10 @@ int segment_find_owner(pid_t pid, struct segment_owner *owner, struct pdb_error 
 {
 	char *text = read_proc(pid, "stat", "");
 	const char *line, *end;
-	bool good;
 
 	if (!text)
 		return no_process(pid, err);
-	good = segment_parse_stat(text, &owner->state, &owner->start);
+	bool good = segment_parse_stat(text, &owner->state, &owner->start);
 	free(text);
 	if (!good)
 		return error_set(err, ERROR_SYSTEM, "/proc/%d/stat cannot be understood", (int)pid);
@@ -205,7 +196,6 @@ static int open_dir_of(pid_t pid, const char *dir)
 int segment_open_dir(pid_t pid, struct pdb_error *err)
 {
 	char *dir = segment_dir(pid, err);
-	int fd;
 
 	if (!dir)
 		return -1;
@@ -216,7 +206,7 @@ int segment_open_dir(pid_t pid, struct pdb_error *err)
 		free(dir);
 		return -1;
 	}
-	fd = open_dir_of(pid, dir);
+	int fd = open_dir_of(pid, dir);
 	if (fd < 0 && errno == ENOENT)
 		error_set(err, ERROR_NOT_FOUND, "process %d has no recorder: it has no %s",
 			  (int)pid, dir);
@@ -308,12 +298,11 @@ static int find_segment(int dir, const struct segment_owner *owner, pid_t pid,
 int segment_open_pid(pid_t pid, struct pdb_error *err)
 {
 	struct segment_owner owner;
-	int fd;
 
 	if (pid <= 0)
 		return error_set(err, ERROR_GONE, "no process %d", (int)pid);
 	if (segment_find_owner(pid, &owner, err) < 0)
 		return -1;
-	fd = segment_open_dir(pid, err);
+	int fd = segment_open_dir(pid, err);
 	return fd < 0 ? -1 : find_segment(fd, &owner, pid, err);
 }

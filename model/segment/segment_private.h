@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Shared by the files of the reader: segment_open.c finds a segment, segment_copy.c reads and
  * bounds it, segment_read_*.c copy the parts, segment_reader.c the whole. */
-#ifndef PDB_MODEL_SEGMENT_PRIVATE_H
-#define PDB_MODEL_SEGMENT_PRIVATE_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
+#pragma once
 
 #include "model/clean_text.h"
 #include "model/segment/segment.h"
 
-struct pdb_error;
 struct stat;
 
 /* A live process, as far as its segment has to agree with it. */
@@ -102,7 +95,9 @@ struct reader {
 int reader_begin(struct reader *r, size_t *num_ret);
 /* Charge the budget of this segment. */
 int reader_spend(struct reader *r, uint64_t bytes);
-/* "the segment is corrupt: WHAT INDEX" */
+/* "the segment is corrupt: TEXT"; of an entry "WHAT INDEX". -1. */
+#define READER_CORRUPT(r, ...)                                                                     \
+	error_set((r)->err, ERROR_FORMAT, "the segment is corrupt: " __VA_ARGS__)
 int reader_bad_entry(struct reader *r, const char *what, size_t index);
 
 /* Do `count` entries of a lane's table lie within the lane? */
@@ -166,5 +161,3 @@ int reader_read_lane_evidence(struct reader *r, uint64_t base, struct raw_lane *
 int reader_read_evidence(struct reader *r);
 /* Members, comms, requests and the lanes' operations and ledgers into the model. */
 int reader_finish_evidence(struct reader *r, const struct segment_clock *clock);
-
-#endif

@@ -6,12 +6,9 @@
  * is not known, or a slot whose lock cannot be had, is no error but no evidence either: a request
  * becomes SEG_REQUEST_OTHER and who waits for it incomplete, an operation SEG_OPERATION_OTHER, a
  * communicator loses its id, a row of the ledger counts as dropped. */
-#include <stdlib.h>
 
-#include "model/error.h"
 #include "model/job/model.h"
 #include "model/segment/segment_private.h"
-#include "model/xalloc.h"
 
 /* Where an operation is, and the slots it waits for. */
 struct operation_copy {
@@ -49,9 +46,8 @@ int reader_read_lane_evidence(struct reader *r, uint64_t base, struct raw_lane *
 	    reader_spend(r, raw->num_waited * 2 * sizeof(*raw->waited)) < 0)
 		return -1;
 	if (raw->has_operation && raw->operation.num_waited > waited->capacity)
-		return error_set(r->err, ERROR_FORMAT,
-				 "the segment is corrupt: %u of %u requests waited for",
-				 raw->operation.num_waited, waited->capacity);
+		return READER_CORRUPT(r, "%u of %u requests waited for", raw->operation.num_waited,
+				      waited->capacity);
 	raw->num_ledger = raw->head.tables[SEG_LANE_LEDGER].count;
 	raw->ledger = reader_copy_lane_table(r, base, raw, SEG_LANE_LEDGER, raw->num_ledger);
 	return raw->ledger ? reader_spend(r, raw->num_ledger * sizeof(struct model_ledger)) : -1;

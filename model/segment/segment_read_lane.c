@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The lanes of a segment: what each thread does, its transitions and its last events. */
-#include <stdlib.h>
-#include <string.h>
 
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/job/model.h"
 #include "model/segment/segment_private.h"
-#include "model/xalloc.h"
 
 /* What only looks is answered sooner, even where a rank that polls gets a processor but seldom. */
 #define LOOK_BLOCKED_NS UINT64_C(10000000000)
@@ -60,7 +55,6 @@ static size_t expand_transitions(const struct seg_transition *raw, uint64_t coun
 
 	for (uint64_t i = 0; i < count; i++) {
 		uint32_t from = raw[i].from, to = raw[i].to;
-		uint64_t returns;
 
 		/* One that has just been published may not have been made yet. */
 		if (raw[i].count == 0)
@@ -69,7 +63,7 @@ static size_t expand_transitions(const struct seg_transition *raw, uint64_t coun
 			(struct model_transition){.from = from, .to = to, .count = raw[i].count};
 		if (!is_call(&raw[i]) || calls[SEG_STATE_SITE(to)] == 0)
 			continue;
-		returns = calls[SEG_STATE_SITE(to)] - (to == state);
+		uint64_t returns = calls[SEG_STATE_SITE(to)] - (to == state);
 		calls[SEG_STATE_SITE(to)] = 0;
 		if (returns)
 			ret[num++] = (struct model_transition){
@@ -106,9 +100,7 @@ static int copy_ring(struct reader *r, uint64_t base, struct raw_lane *of, struc
 	if (reader_check_lane_table(r, &of->head, SEG_LANE_RING, capacity) < 0)
 		return -1;
 	if (capacity == 0 || (capacity & (capacity - 1)))
-		return error_set(r->err, ERROR_FORMAT,
-				 "the segment is corrupt: a ring of %u entries",
-				 (unsigned)capacity);
+		return READER_CORRUPT(r, "a ring of %u entries", (unsigned)capacity);
 	if (reader_spend(r, num * (sizeof(*raw) + sizeof(*lane->ring))) < 0)
 		return -1;
 	first = (events - num) & (capacity - 1);
@@ -264,8 +256,7 @@ int reader_finish_lane(struct reader *r, size_t number, const struct segment_clo
 
 	if (use > SEG_LANE_ENDED || current->state >= num_states ||
 	    current->poll_site >= model->num_sites)
-		return error_set(r->err, ERROR_FORMAT, "the segment is corrupt: state of lane %zu",
-				 number);
+		return READER_CORRUPT(r, "state of lane %zu", number);
 	lane->is_main = raw->head.is_main != 0;
 	lane->has_ended = use != SEG_LANE_ACTIVE;
 	lane->tid = raw->head.tid;

@@ -2,13 +2,9 @@
  * The notes of a segment's lanes: what threads told of their last collectives. One that is being
  * written over, or is not of the communicator that has the entry now, is left out; so is what comes
  * before it. */
-#include <string.h>
 
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/job/model.h"
 #include "model/segment/segment_private.h"
-#include "model/xalloc.h"
 
 enum { HEADER = sizeof(struct seg_note) / sizeof(uint32_t) };
 
@@ -22,9 +18,7 @@ int reader_read_notes(struct reader *r, uint64_t base, struct raw_lane *raw)
 	if (words == 0 || words > SEG_NOTE_WORDS || (words & (words - 1)) ||
 	    offset > r->header.lane_size ||
 	    words * sizeof(*raw->notes) > r->header.lane_size - offset)
-		return error_set(r->err, ERROR_FORMAT,
-				 "the segment is corrupt: %llu words of notes",
-				 (unsigned long long)words);
+		return READER_CORRUPT(r, "%llu words of notes", (unsigned long long)words);
 	if (reader_spend(r, words * sizeof(*raw->notes)) < 0)
 		return -1;
 	raw->notes = arena_array(raw->arena, words, sizeof(*raw->notes));

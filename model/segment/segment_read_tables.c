@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The tables of a segment that give states their names: strings, modules, frames, sites. */
-#include <string.h>
 
-#include "model/error.h"
 #include "model/job/model.h"
 #include "model/segment/segment_private.h"
-#include "model/xalloc.h"
 
 static int read_strings(struct reader *r)
 {
@@ -69,7 +66,7 @@ static int read_sites(struct reader *r)
 	if (!raw)
 		return -1;
 	if (num == 0 || raw[0].frame != SEG_NO_FRAME)
-		return error_set(r->err, ERROR_FORMAT, "the segment is corrupt: no site 0");
+		return READER_CORRUPT(r, "no site 0");
 	model->sites = xcalloc(num, sizeof(*model->sites));
 	for (size_t i = 0; i < num; i++) {
 		if ((raw[i].frame != SEG_NO_FRAME && raw[i].frame >= model->num_frames) ||

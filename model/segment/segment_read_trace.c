@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The traces of a segment's lanes. One that cannot be had leaves a note, and the rest of the model
  * is as good without it. */
-#include <stdlib.h>
 
-#include "model/error.h"
 #include "model/job/model.h"
 #include "model/segment/segment_private.h"
 #include "model/trace/trace.h"
-#include "model/xalloc.h"
 
 struct source {
 	int fd;

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copy a segment. Nothing in it is trusted: all is read into own memory and then checked. */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "model/budget.h"
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/job/model.h"
 #include "model/segment/segment_reader.h"
 #include "model/segment/segment_private.h"
-#include "model/xalloc.h"
 
 static struct reader reader_of(int fd, struct model *model, struct pdb_error *err)
 {
@@ -34,8 +29,7 @@ int reader_begin(struct reader *r, size_t *num_ret)
 	/* What is only claimed has no room in the file: such tables are holes. */
 	r->budget = budget_stored(r->model->bytes);
 	if (num > SEG_MAX_LANES)
-		return error_set(r->err, ERROR_FORMAT, "the segment is corrupt: %llu lanes",
-				 (unsigned long long)num);
+		return READER_CORRUPT(r, "%llu lanes", (unsigned long long)num);
 	if (num && (h->lane_offset > r->file_size || h->lane_size > r->file_size ||
 		    num > (r->file_size - h->lane_offset) / h->lane_size))
 		return error_set(r->err, ERROR_FORMAT,
@@ -134,10 +128,9 @@ static int read_all(struct reader *r)
 int segment_read(int fd, struct model **model_ret, struct pdb_error *err)
 {
 	struct reader r = reader_of(fd, model_create(), err);
-	int status;
 
 	r.arena = arena_create();
-	status = read_all(&r);
+	int status = read_all(&r);
 	for (size_t i = 0; r.raw && i < r.model->num_lanes; i++) {
 		arena_destroy(r.raw[i].arena);
 		free(r.raw[i].waited);

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The reader's end of a segment: finds it, checks whose it is, and copies it without trusting
  * it. */
-#ifndef PDB_MODEL_SEGMENT_READER_H
-#define PDB_MODEL_SEGMENT_READER_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-struct model;
-struct pdb_error;
+#include "model/base.h"
 
 /* Open the segment of a live process of this machine: the file in PDB_SEGMENT_DIR (of its
  * environment, in its root) whose name ends in its pid (in its own pid namespace) and whose header
@@ -53,6 +47,10 @@ struct segment_left {
  * segment_open_pid(). */
 int segment_find_left(pid_t pid, struct segment_left **ret, struct pdb_error *err);
 
+/* One of these, for reading, asked beside the same live process. An open fd, or -1: it is not
+ * there. */
+int segment_open_left(pid_t pid, const struct segment_left *left);
+
 /* A segment that was left for a keeper. */
 struct segment_kept {
 	int fd;
@@ -85,5 +83,3 @@ int segment_clean(const char *dir, const struct segment_process *processes, size
 
 /* Remove what segment_sweep() does in the directory above, some hundreds at most. */
 void segment_sweep_usual(void);
-
-#endif

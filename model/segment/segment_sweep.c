@@ -39,14 +39,12 @@ int64_t segment_process_start(pid_t pid)
 {
 	char path[32], text[1024], state;
 	uint64_t start;
-	ssize_t n;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT && kill(pid, 0) < 0 && errno == ESRCH ? 0 : -1;
-	n = read(fd, text, sizeof(text) - 1);
+	ssize_t n = read(fd, text, sizeof(text) - 1);
 	if (n < 0)
 		n = errno == ESRCH ? 0 : -1;
 	close(fd);
@@ -108,15 +106,13 @@ struct listing {
 
 static const char *next_name(struct listing *l)
 {
-	const struct dirent64 *entry;
-
 	if (l->at >= l->have) {
 		l->have = syscall(SYS_getdents64, l->fd, l->bytes, sizeof(l->bytes));
 		l->at = 0;
 	}
 	if (l->have <= 0)
 		return NULL;
-	entry = (const struct dirent64 *)(l->bytes + l->at);
+	const struct dirent64 *entry = (const struct dirent64 *)(l->bytes + l->at);
 	l->at += entry->d_reclen;
 	return entry->d_name;
 }

@@ -2,8 +2,7 @@
  * Removes segments of jobs that are over, a few at a time, when a recorder starts and when pdb
  * leaves; and recognizes left segments. Also used in the recorder: it allocates no memory, keeps no
  * descriptor open, and leaves saving errno to the caller. */
-#ifndef PDB_MODEL_SEGMENT_SWEEP_H
-#define PDB_MODEL_SEGMENT_SWEEP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ pid_t segment_name_pid(const char *name, int *job_length);
  * SEGMENT_SWEEP_SECONDS ago. When first seen they are marked: mode 0400, which no writer leaves,
  * and the time of now. Returns how many were removed. */
 int segment_sweep(const char *dir, unsigned most, unsigned seed);
-
-#endif

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/hash.h"
 #include "model/job/model.h"
 #include "model/segment/segment_private.h"
 #include "model/segment/segment_watch.h"
-#include "model/xalloc.h"
 
 /* A writer that cannot be caught between two writes: at the next look perhaps. */
 enum { LOCK_TRIES = 50, PATH_SIZE = 256 };
@@ -61,14 +56,9 @@ void segment_watch_destroy(struct segment_watch *watch)
 
 static struct known *know(struct known_table *table, uint32_t index)
 {
-	if (index >= table->num) {
-		size_t num = 2 * (size_t)index + 16;
-
-		table->entries = xreallocarray(table->entries, num, sizeof(*table->entries));
-		memset(table->entries + table->num, 0,
-		       (num - table->num) * sizeof(*table->entries));
-		table->num = num;
-	}
+	if (index >= table->num)
+		table->entries = xgrow_to(table->entries, &table->num, 2 * (size_t)index + 16,
+					  sizeof(*table->entries));
 	return &table->entries[index];
 }
 
@@ -78,14 +68,13 @@ static int hash_module(struct segment_watch *watch, uint32_t index, uint64_t *re
 	const uint64_t strings = watch->reader.header.tables[SEG_TABLE_STRINGS].offset;
 	char path[PATH_SIZE] = "";
 	struct seg_module module;
-	struct known *known;
 
 	*ret = 0;
 	if (index == SEG_NO_FRAME)
 		return 0;
 	if (reader_copy_entry(&watch->reader, SEG_TABLE_MODULES, index, &module) < 0)
 		return -1;
-	known = know(&watch->modules, index);
+	struct known *known = know(&watch->modules, index);
 	if (!known->hash && module.build_id_size > 0 &&
 	    module.build_id_size <= sizeof(module.build_id)) {
 		known->hash = hash_bytes(module.build_id, module.build_id_size);
@@ -122,14 +111,13 @@ static int hash_path(struct segment_watch *watch, uint32_t frame, uint64_t *ret)
 static const struct known *know_site(struct segment_watch *watch, uint32_t index)
 {
 	struct seg_site site;
-	struct known *known;
 	uint64_t hash = 1;
 
 	if (index >= SEG_MAX_SITES) {
 		reader_bad_entry(&watch->reader, "site", index);
 		return NULL;
 	}
-	known = know(&watch->sites, index);
+	struct known *known = know(&watch->sites, index);
 	if (known->hash)
 		return known;
 	if (reader_copy_entry(&watch->reader, SEG_TABLE_SITES, index, &site) < 0 ||
@@ -224,7 +212,6 @@ static int take_stay(struct segment_watch *watch, size_t lane, const struct seg_
 		     struct segment_pulse *pulse)
 {
 	uint64_t base = reader_lane_base(&watch->reader, lane);
-	const struct known *known;
 	struct segment_clock clock;
 	struct seg_lane head;
 
@@ -238,7 +225,7 @@ static int take_stay(struct segment_watch *watch, size_t lane, const struct seg_
 	}
 	segment_clock_init(&clock, &watch->reader.header, current->since);
 	pulse->since_ns = segment_clock_time(&clock, current->since);
-	known = know_site(watch, SEG_STATE_SITE(current->state));
+	const struct known *known = know_site(watch, SEG_STATE_SITE(current->state));
 	if (!known ||
 	    segment_pread(watch->reader.fd, &head, sizeof(head), base, watch->reader.err) < 0 ||
 	    take_stays(watch, base, &head, current->state, &clock, &pulse->stays) < 0)

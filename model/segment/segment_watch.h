@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What a rank is doing, read from its segment again and again, in a few reads of some words. What
  * does not change is read once. */
-#ifndef PDB_MODEL_SEGMENT_WATCH_H
-#define PDB_MODEL_SEGMENT_WATCH_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
-struct pdb_error;
 struct segment_watch;
 
 /* Completed stays in a place. */
@@ -47,5 +43,3 @@ int segment_watch_stays(struct segment_watch *watch, uint64_t place, struct segm
 
 /* The stays of both. */
 void segment_stays_add(struct segment_stays *stays, const struct segment_stays *more);
-
-#endif

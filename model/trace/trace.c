@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/trace/trace.h"
 
-#include <stdlib.h>
-
 #include "model/codec.h"
-#include "model/error.h"
-#include "model/xalloc.h"
 
 void trace_destroy(struct trace *trace)
 {
@@ -124,14 +120,13 @@ static void append(struct trace *trace, size_t *capacity, uint32_t symbol, uint3
 /* So many of a symbol; one iteration of a loop is its elements. */
 static void append_times(struct trace *trace, size_t *capacity, uint32_t symbol, uint64_t count)
 {
-	const struct trace_element *row;
 	uint32_t num;
 
 	if (count > 1 || (count == 1 && !TRACE_IS_LOOP(symbol)))
 		append(trace, capacity, symbol, (uint32_t)count);
 	if (count != 1 || !TRACE_IS_LOOP(symbol))
 		return;
-	row = trace_body_of(trace, symbol, &num);
+	const struct trace_element *row = trace_body_of(trace, symbol, &num);
 	for (uint32_t i = 0; i < num; i++)
 		append(trace, capacity, row[i].symbol, row[i].count);
 }

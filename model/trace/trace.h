@@ -3,17 +3,10 @@
  * a trace_writer has made.
  *
  * As text "a [ b^2 c ]^3 b": an element is a symbol or a loop, with how often it was in a row. */
-#ifndef PDB_MODEL_TRACE_H
-#define PDB_MODEL_TRACE_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "model/base.h"
 #include "model/trace/trace_format.h"
-
-struct buffer;
-struct pdb_error;
 
 struct trace {
 	struct trace_element *sequence;
@@ -74,5 +67,3 @@ struct trace_walk {
 void trace_walk_init(struct trace_walk *walk, const struct trace *trace);
 /* The next symbol and how often it comes in a row here; false at the end. */
 bool trace_walk_next(struct trace_walk *walk, uint32_t *symbol_ret, uint32_t *count_ret);
-
-#endif

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A consistent copy of an untrusted trace out of an arena that its writer may be writing to. */
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "model/error.h"
 #include "model/trace/trace.h"
-#include "model/xalloc.h"
 
 /* So often is it read again at once, giving way after half, and then a millisecond apart. */
 enum { ATTEMPTS = 200, NAPS = 20 };

@@ -30,8 +30,7 @@
  *
  * So a reader, trace_copy(), takes the head under its lock, the sequence, and looks whether `folds`
  * is the same; if not, it need not copy what is below `stable` again. Then bodies and elements. */
-#ifndef PDB_MODEL_TRACE_FORMAT_H
-#define PDB_MODEL_TRACE_FORMAT_H
+#pragma once
 
 #include <assert.h>
 #include <stdatomic.h>
@@ -102,5 +101,3 @@ struct trace_head {
 	uint32_t reserved2[5];
 };
 static_assert(sizeof(struct trace_head) == 192, "layout");
-
-#endif

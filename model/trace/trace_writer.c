@@ -86,14 +86,13 @@ static bool has_memory(struct trace_writer *w, enum trace_table_id id, uint64_t 
 bool trace_writer_init(struct trace_writer *w, void *arena, size_t arena_size, void *private_memory,
 		       const struct trace_writer_settings *settings)
 {
-	struct layout layout;
 	char *at = private_memory;
 
 	if (arena_size < TRACE_ARENA_MIN || arena_size > UINT32_MAX)
 		return false;
 	if (settings->reserve && !settings->reserve(settings->owner, 0, sizeof(struct trace_head)))
 		return false;
-	layout = layout_of(arena_size);
+	struct layout layout = layout_of(arena_size);
 	*w = (struct trace_writer){
 		.expected = TRACE_NONE,
 		.open = TRACE_NONE,
@@ -538,8 +537,6 @@ void trace_writer_end(struct trace_writer *w, enum trace_end end)
 
 void trace_writer_other(struct trace_writer *w, uint32_t symbol)
 {
-	uint32_t seq;
-
 	if (!w->has_ended && w->is_busy)
 		trace_writer_end(w, TRACE_IS_BROKEN);
 	if (!w->has_ended && !has_memory(w, TRACE_SEQUENCE, w->num_closed + most_closed(w)))
@@ -551,7 +548,7 @@ void trace_writer_other(struct trace_writer *w, uint32_t symbol)
 	}
 	w->is_busy = true;
 	atomic_signal_fence(memory_order_seq_cst);
-	seq = section_begin(w->head);
+	uint32_t seq = section_begin(w->head);
 	if (w->open != TRACE_NONE) {
 		spill(w);
 		take_apart(w, symbol);

@@ -14,8 +14,7 @@
  *
  * While the program does what the loop at the end predicts, an event costs one comparison and a
  * store. Else the part of the iteration becomes elements, in proportion to the loop's elements. */
-#ifndef PDB_MODEL_TRACE_WRITER_H
-#define PDB_MODEL_TRACE_WRITER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -108,5 +107,3 @@ static inline void trace_writer_feed(struct trace_writer *w, uint32_t symbol)
 	if (--w->run_left == 0)
 		trace_writer_advance(w);
 }
-
-#endif

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 
 #include "model/codec.h"
 #include "model/job/code.h"
 #include "model/job/modules.h"
 #include "model/budget.h"
 #include "model/wire/code_bytes.h"
-#include "model/xalloc.h"
 
 enum {
 	MAX_INSNS = 16 << 20, /* of a function, as bytes of code */
@@ -74,6 +72,15 @@ void code_bytes_probe(struct codec *c, struct code_probe *probe)
 	CODEC_BELOW(c, probe->is_signed, 1);
 	code_value(c, &probe->value);
 	codec_refuse(c, !probe->value.is_known);
+}
+
+static void code_read(struct codec *c, struct code_read *read)
+{
+	CODEC_BELOW(c, read->num_bytes, CODE_MAX_BYTES);
+	CODEC_BELOW(c, read->is_global, 1);
+	CODEC_BELOW(c, read->num_steps, CODE_MAX_STEPS);
+	for (unsigned int i = 0; i < read->num_steps; i++)
+		CODEC_SIGNED(c, read->steps[i]);
 }
 
 /* ---- Functions ---- */
@@ -242,6 +249,7 @@ static void code_question(struct codec *c, struct code_question *question, struc
 	for (size_t i = 0; i < question->num_probes && codec_goes_on(c); i++) {
 		question_module(c, &named, &probes[i].module);
 		code_bytes_probe(c, &probes[i]);
+		code_read(c, &probes[i].read);
 	}
 	if (c->from)
 		question->probes = probes;

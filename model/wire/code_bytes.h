@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Machine code, and questions about it, as bytes: in questions to daemons, in shares and in
  * snapshots. Input is checked, so analyses can rely on it. */
-#ifndef PDB_MODEL_CODE_BYTES_H
-#define PDB_MODEL_CODE_BYTES_H
+#pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
-struct buffer;
 struct code_function;
 struct code_probe;
 struct code_question;
 struct code_variables;
 struct codec;
-struct modules;
 
 /* A module by what it is: path, build-id. MODULE_NONE: bad input. */
 void code_bytes_module(struct codec *c, struct modules *modules, uint32_t *id);
@@ -30,5 +26,3 @@ void code_bytes_put_question(struct buffer *b, const struct code_question *quest
 			     struct modules *modules);
 int code_bytes_take_question(const uint8_t *bytes, size_t size, struct modules *modules,
 			     struct code_question *ret);
-
-#endif

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The processes of a job as bytes: in snapshots, and between pdb, its daemons and the process that
  * speaks PMIx. */
-#ifndef PDB_MODEL_PROC_BYTES_H
-#define PDB_MODEL_PROC_BYTES_H
+#pragma once
 
-#include <sys/types.h>
+#include "model/base.h"
 
-struct buffer;
 struct decoder;
-struct proctable;
-struct rankset;
 
 /* Rank, pid, host and executable of each. */
 void proc_bytes_put(struct buffer *b, const struct proctable *table);
@@ -28,5 +24,3 @@ void proc_bytes_take_table(struct decoder *in, struct proctable *table);
 /* A set of ranks; those that are taken are below num_ranks. Never NULL, the caller destroys it. */
 void proc_bytes_put_ranks(struct buffer *b, const struct rankset *ranks);
 struct rankset *proc_bytes_take_ranks(struct decoder *in, int num_ranks);
-
-#endif

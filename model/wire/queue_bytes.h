@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Message queues as bytes, in shares and in snapshots. Input is checked, so analyses can rely on
  * it. */
-#ifndef PDB_MODEL_QUEUE_BYTES_H
-#define PDB_MODEL_QUEUE_BYTES_H
+#pragma once
 
 struct codec;
 struct message_queues;
@@ -10,5 +9,3 @@ struct message_queues;
 /* Those of `rank`. Peers are told as distances from it, so that ranks that do the same with their
  * neighbours have the same bytes. What is read belongs to the caller; NULL: bad input. */
 void queue_bytes(struct codec *c, struct message_queues **queues, int rank);
-
-#endif

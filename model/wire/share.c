@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Columns, and their union. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/budget.h"
-#include "model/error.h"
 #include "model/job/model.h"
 #include "model/wire/share_private.h"
-#include "model/xalloc.h"
 
 struct share *share_create(void)
 {
@@ -68,9 +64,8 @@ size_t share_column_num_ranks(const struct share_column *column)
 struct share_place *share_column_place(struct share_column *column, size_t n)
 {
 	while (n >= column->num_places) {
-		column->places = xgrow(column->places, column->num_places, &column->capacity,
-				       sizeof(*column->places));
-		column->places[column->num_places++] = (struct share_place){0};
+		*XPUSH(column->places, column->num_places, column->capacity) =
+			(struct share_place){0};
 	}
 	return &column->places[n];
 }
@@ -94,8 +89,7 @@ void share_place_add_run(struct share_place *place, const struct share_run *run)
 {
 	if (place->num_runs && join_runs(&place->runs[place->num_runs - 1], run))
 		return;
-	place->runs = xgrow(place->runs, place->num_runs, &place->capacity, sizeof(*place->runs));
-	place->runs[place->num_runs++] = *run;
+	*XPUSH(place->runs, place->num_runs, place->capacity) = *run;
 }
 
 void share_column_add(struct share_column *column, int rank, const uint32_t *items, size_t num)

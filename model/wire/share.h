@@ -13,16 +13,10 @@
  *	pdb:	share_to_job(share, job, &err);
  *
  * docs/share-format.md tells the format in words. */
-#ifndef PDB_MODEL_SHARE_H
-#define PDB_MODEL_SHARE_H
+#pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "model/base.h"
 
-struct buffer;
-struct job;
-struct pdb_error;
-struct rankset;
 struct share;
 
 /* What a share tells of its ranks. */
@@ -75,5 +69,3 @@ int share_add(const struct share *share, struct job *job, struct pdb_error *err)
 
 /* How many ranks have a model in it. */
 size_t share_num_ranks(const struct share *share);
-
-#endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What a share adds to the lanes of a job: details and traces. */
-#include <stdlib.h>
 
-#include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
@@ -115,10 +113,9 @@ static int add_details(struct share_reader *r, struct job_model *jm, struct pdb_
 int share_add(const struct share *share, struct job *job, struct pdb_error *err)
 {
 	struct share_reader reader;
-	int status;
 
 	share_reader_init(&reader, share);
-	status = add_details(&reader, job->model, err);
+	int status = add_details(&reader, job->model, err);
 	if (status == 0)
 		status = share_read_traces(&reader, job->model, err);
 	share_reader_deinit(&reader);

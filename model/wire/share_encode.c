@@ -3,16 +3,12 @@
  * sizes are checked against what has come, and every number against what it counts. Items stay
  * unread until share_to_job(). */
 #include <endian.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <zstd.h>
 
 #include "model/hash.h"
 #include "model/codec.h"
-#include "model/error.h"
 #include "model/wire/share_private.h"
-#include "model/xalloc.h"
 
 enum { LEVEL = 1 };
 
@@ -148,8 +144,10 @@ static void share_fields(struct codec *c, struct share *share, int num_ranks)
 	if (c->from)
 		memcpy(&share->look_seconds, &bits, sizeof(bits));
 	codec_refuse(c, !(share->look_seconds >= 0 && share->look_seconds < 1e9));
-	for (size_t i = 0; i < SHARE_NUM_COLUMNS && codec_goes_on(c); i++)
+	for (size_t i = 0; i < SHARE_USAGE && codec_goes_on(c); i++)
 		column_fields(c, &share->columns[i], num_ranks);
+	if (codec_has_part(c, share->columns[SHARE_USAGE].num_places > 0))
+		column_fields(c, &share->columns[SHARE_USAGE], num_ranks);
 }
 
 void share_put(const struct share *share, struct buffer *b)
@@ -200,13 +198,10 @@ static int refuse(const struct decoder *in, struct pdb_error *err)
 /* The bytes before compression, which the caller frees; NULL: corrupt. */
 static uint8_t *decompress(const uint8_t *bytes, size_t size, size_t raw_size)
 {
-	uint8_t *raw;
-	size_t got;
-
 	if (ZSTD_getFrameContentSize(bytes, size) != raw_size)
 		return NULL;
-	raw = xmalloc(raw_size + 1);
-	got = ZSTD_decompress(raw, raw_size, bytes, size);
+	uint8_t *raw = xmalloc(raw_size + 1);
+	size_t got = ZSTD_decompress(raw, raw_size, bytes, size);
 	if (ZSTD_isError(got) || got != raw_size) {
 		free(raw);
 		return NULL;
@@ -221,7 +216,6 @@ int share_decode(const uint8_t *bytes, size_t size, int num_ranks, struct share 
 	struct header header;
 	struct share *share;
 	uint64_t raw_size;
-	uint8_t *raw;
 
 	if (size < sizeof(header) || memcmp(bytes, SHARE_MAGIC, 8) != 0)
 		return error_set(err, ERROR_FORMAT, "not a share, or truncated");
@@ -234,7 +228,7 @@ int share_decode(const uint8_t *bytes, size_t size, int num_ranks, struct share 
 	if (le64toh(header.packed_size) != size - sizeof(header) || in.is_too_much ||
 	    le64toh(header.checksum) != checksum_of(bytes, size))
 		return refuse(&in, err);
-	raw = decompress(bytes + sizeof(header), size - sizeof(header), raw_size);
+	uint8_t *raw = decompress(bytes + sizeof(header), size - sizeof(header), raw_size);
 	if (!raw)
 		return refuse(&in, err);
 	in.at = raw;

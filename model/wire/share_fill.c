@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * From a job to columns: which items a rank has. What is in them share_items.h tells. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/job/callpath.h"
 #include "model/job/code_store.h"
@@ -12,11 +10,13 @@
 #include "model/job/names.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
+#include "model/job/usage.h"
+#include "model/sorted.h"
 #include "model/trace/trace.h"
 #include "model/wire/code_bytes.h"
 #include "model/wire/queue_bytes.h"
 #include "model/wire/share_items.h"
-#include "model/xalloc.h"
+#include "model/wire/usage_bytes.h"
 
 struct filler {
 	struct share *share;
@@ -38,8 +38,7 @@ struct filler {
 /* The item at hand is complete: add it to the row of this column. */
 static void end_item(struct filler *f, enum share_column_id id)
 {
-	f->row = xgrow(f->row, f->num_row, &f->row_capacity, sizeof(*f->row));
-	f->row[f->num_row++] =
+	*XPUSH(f->row, f->num_row, f->row_capacity) =
 		share_column_add_item(&f->share->columns[id], id, f->item.bytes, f->item.num);
 	f->item.num = 0;
 }
@@ -73,8 +72,7 @@ static uint32_t find_list(struct filler *f, const struct model *model, uint32_t 
 						model_members(model, first), size) == 0))
 			return SHARE_FIRST_LIST + i;
 	}
-	f->lists = xgrow(f->lists, i, &f->lists_capacity, sizeof(*f->lists));
-	f->lists[f->num_lists++] = (struct list){first, num};
+	*XPUSH(f->lists, f->num_lists, f->lists_capacity) = (struct list){first, num};
 	return SHARE_FIRST_LIST + i;
 }
 
@@ -203,12 +201,7 @@ static void add_rank(struct filler *f, const struct rank *rank, const struct job
 	add_lanes(f, rank, lanes, SHARE_RING_TIMES, SHARE_POLLS);
 }
 
-static int compare_ranks(const void *a, const void *b)
-{
-	const struct rank *x = a, *y = b;
-
-	return (x->rank > y->rank) - (x->rank < y->rank);
-}
+SORTED_BY(compare_ranks, struct rank, rank)
 
 static bool is_wanted(const struct filler *f, int rank)
 {
@@ -316,14 +309,32 @@ static void add_samples(struct filler *f, const struct samples *samples)
 static void add_holes(struct filler *f, const struct job *job)
 {
 	for (size_t i = 0; i < job->num_holes; i++) {
-		const struct job_hole *hole = &job->holes[i];
+		struct job_hole hole = job->holes[i];
 
-		if (!is_wanted(f, hole->rank))
+		if (!is_wanted(f, hole.rank))
 			continue;
-		buffer_put_text(&f->item, hole->why);
+		share_item_hole(&f->codec, &hole);
 		end_item(f, SHARE_HOLES);
-		if (i + 1 == job->num_holes || hole[1].rank != hole->rank)
-			end_row(f, SHARE_HOLES, hole->rank);
+		if (i + 1 == job->num_holes || job->holes[i + 1].rank != hole.rank)
+			end_row(f, SHARE_HOLES, hole.rank);
+	}
+}
+
+static void add_usage(struct filler *f, const struct usage *usage)
+{
+	for (size_t i = 0; i < usage->num_ranks; i++) {
+		struct usage_rank *rank = &usage->ranks[i];
+		const struct usage_node *node = usage_node(usage, rank);
+
+		if (!is_wanted(f, rank->rank))
+			continue;
+		usage_bytes_rank(&f->codec, rank);
+		end_item(f, SHARE_USAGE);
+		if (node && node->rank == rank->rank) {
+			usage_bytes_node(&f->codec, (struct usage_node *)node);
+			end_item(f, SHARE_USAGE);
+		}
+		end_row(f, SHARE_USAGE, rank->rank);
 	}
 }
 
@@ -382,6 +393,8 @@ void share_fill(struct share *share, const struct job *job, const struct rankset
 	if (parts & SHARE_ANSWERS) {
 		add_samples(&f, job->samples);
 		add_holes(&f, job);
+		if (job->usage)
+			add_usage(&f, job->usage);
 	}
 	if (parts & SHARE_NAMES)
 		add_names(&f);

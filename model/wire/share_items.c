@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Items of ranks and of samples. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/job/blocked.h"
 #include "model/job/callpath.h"
@@ -13,7 +11,6 @@
 #include "model/clean_text.h"
 #include "model/wire/code_bytes.h"
 #include "model/wire/share_items.h"
-#include "model/xalloc.h"
 
 /* A node of a tree with its sets of ranks. */
 enum { FRAME_COST = 800 };
@@ -229,11 +226,10 @@ static void sample_path(struct codec *c, struct job *job, uint32_t *path)
 	for (uint32_t d = 0; d < depth && codec_goes_on(c); d++) {
 		struct callpath_node node = {.module = MODULE_NONE};
 		size_t before = callpaths_count(paths);
-		bool has_module;
 
 		if (c->to)
 			node = *callpaths_get(paths, callpaths_at_depth(paths, *path, d));
-		has_module = node.module != MODULE_NONE;
+		bool has_module = node.module != MODULE_NONE;
 		CODEC_BELOW(c, node.is_return, 1);
 		CODEC(c, node.offset);
 		CODEC_BELOW(c, has_module, 1);
@@ -259,17 +255,31 @@ void share_item_stack(struct codec *c, struct job *job, struct sample *sample)
 	sample_path(c, job, &sample->path);
 }
 
+/* Of no call the name is empty. */
 static void blocked_item(struct codec *c, struct blocked **ret)
 {
 	struct blocked texts = c->to ? **ret : (struct blocked){.call = NULL};
+	char none[] = "";
 
+	if (c->to && !texts.call)
+		texts.call = none;
 	CODEC_TEXT(c, texts.call);
 	CODEC_OPTIONAL(c, texts.object);
 	CODEC_OPTIONAL(c, texts.place);
 	CODEC_OPTIONAL(c, texts.reason);
 	CODEC_OPTIONAL(c, texts.kernel);
+	/* Older ones end here. */
+	if (codec_has_part(c, texts.stack || texts.around || texts.limit)) {
+		CODEC_OPTIONAL(c, texts.stack);
+		CODEC_OPTIONAL(c, texts.around);
+		CODEC_OPTIONAL(c, texts.limit);
+	}
 	if (c->to)
 		return;
+	if (texts.call && !*texts.call) {
+		free(texts.call);
+		texts.call = NULL;
+	}
 	decoder_charge(c->from, 1, sizeof(texts));
 	*ret = xcalloc(1, sizeof(texts));
 	**ret = texts;
@@ -288,6 +298,21 @@ void share_item_sample_times(struct codec *c, struct sample *sample)
 	CODEC_NEAR(c, sample->wait.tid, sample->tid, 0, INT32_MAX);
 	if (codec_has_part(c, sample->blocked != NULL))
 		blocked_item(c, &sample->blocked);
+}
+
+void share_item_hole(struct codec *c, struct job_hole *hole)
+{
+	struct job_end *end = &hole->end;
+
+	CODEC_TEXT(c, hole->why);
+	/* Older ones end here. */
+	if (!codec_has_part(c, end->how != JOB_END_UNKNOWN || end->oom_kills))
+		return;
+	CODEC_BELOW(c, end->how, JOB_END_KILLED);
+	CODEC_BELOW(c, end->number, INT32_MAX);
+	CODEC_FLAGS(c, &end->has_core, &end->is_chosen, &end->has_cgroup);
+	CODEC(c, end->oom_kills);
+	CODEC(c, end->ago_ns);
 }
 
 void share_item_value(struct codec *c, struct sample_value *value, uint32_t *depth)

@@ -3,21 +3,18 @@
  * writing (share_fill.c) and for reading (share_to_job.c and what that calls). Input is not
  * trusted: a value out of range marks the decoder bad; model_validate() checks references when the
  * model is complete. */
-#ifndef PDB_MODEL_SHARE_ITEMS_H
-#define PDB_MODEL_SHARE_ITEMS_H
+#pragma once
 
 #include "model/codec.h"
 #include "model/segment/segment.h"
 #include "model/wire/share_private.h"
 
-struct job;
+struct job_hole;
 struct job_lane;
-struct model;
 struct model_comm;
 struct model_lane;
 struct model_program;
 struct name;
-struct sample;
 struct sample_value;
 
 /* What an item of SHARE_PROGRAM holds. */
@@ -56,6 +53,7 @@ void share_item_sample_times(struct codec *c, struct sample *sample);
 /* One of the item; *depth: of the one before it. */
 void share_item_value(struct codec *c, struct sample_value *value, uint32_t *depth);
 /* The frame, and then each of its names, the innermost first. */
+void share_item_hole(struct codec *c, struct job_hole *hole);
 void share_item_frame(struct codec *c, struct job *job, struct share_frame *frame);
 void share_item_name(struct codec *c, struct name *name, bool *has_caller);
 
@@ -66,5 +64,3 @@ typedef void (*share_lane_item)(struct codec *c, const struct model *model,
 				struct model_lane *lane);
 share_lane_item share_lane_item_of(enum share_column_id id);
 void share_item_look(struct codec *c, struct job_lane *lane);
-
-#endif

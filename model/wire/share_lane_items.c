@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Items of lanes. */
-#include <stdlib.h>
 
 #include "model/job/job_model.h"
 #include "model/job/model.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The columns of a share, for the files that fill, merge, store and read it. */
-#ifndef PDB_MODEL_SHARE_PRIVATE_H
-#define PDB_MODEL_SHARE_PRIVATE_H
-
-#include <stdbool.h>
+#pragma once
 
 #include "model/blobs.h"
 #include "model/decoder.h"
@@ -42,6 +39,8 @@ enum share_column_id {
 	SHARE_CODE_COLUMN,  /* items only: functions of machine code */
 	SHARE_TRACE_COLUMN, /* of each lane: its trace */
 	SHARE_QUEUES,       /* of each sample: message queues; an empty item: none are known */
+	/* What the rank used; of the lowest rank of a node its node, too. Older shares have none. */
+	SHARE_USAGE,
 	SHARE_NUM_COLUMNS
 };
 
@@ -52,7 +51,7 @@ enum { SHARE_TRACE_NONE, SHARE_TRACE_IS_THERE, SHARE_TRACE_NOTE };
 /* Are items of the column practically never the same, so that nobody looks? */
 static inline bool share_is_own(enum share_column_id id)
 {
-	return id == SHARE_PROCESS || id == SHARE_TIMES || id == SHARE_STAYS ||
+	return id == SHARE_PROCESS || id == SHARE_TIMES || id == SHARE_USAGE || id == SHARE_STAYS ||
 	       id == SHARE_RING_TIMES || id == SHARE_SAMPLE_TIMES;
 }
 
@@ -124,8 +123,5 @@ enum { SHARE_ID_IS_SELF = 1, SHARE_PARENT_IS_SELF = 2 };
 enum { SHARE_NO_MEMBERS, SHARE_ALL_MEMBERS, SHARE_OWN_MEMBER, SHARE_FIRST_LIST };
 enum { SHARE_COMM_LISTS = 4 }; /* of a communicator */
 
-struct model;
 /* What distances are from: the own rank in a communicator, 0 where it is not known. */
 int32_t share_peer_base(const struct model *model, uint32_t comm);
-
-#endif

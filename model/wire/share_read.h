@@ -2,15 +2,12 @@
  * Reading the items of a share: share_reader.c finds them, share_to_job.c makes a job of them, with
  * share_read_rank.c and share_read_comms.c for its ranks, share_read_stacks.c for samples and
  * names. */
-#ifndef PDB_MODEL_SHARE_READ_H
-#define PDB_MODEL_SHARE_READ_H
+#pragma once
 
 #include "model/job/pair_map.h"
 #include "model/job/sample.h"
 #include "model/wire/share_items.h"
 
-struct job_model;
-struct model;
 struct model_pool;
 
 /* A table of the pool, made of an item once and used by all ranks that have it. */
@@ -117,5 +114,3 @@ int share_read_traces(struct share_reader *r, struct job_model *jm, struct pdb_e
 int share_read_sample(struct share_reader *r, struct job *job, int rank, size_t number,
 		      struct pdb_error *err);
 int share_read_names(struct share_reader *r, struct job *job, struct pdb_error *err);
-
-#endif

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Communicators and lists of ranks, which all ranks share that have the same. */
-#include <stdlib.h>
-#include <string.h>
 
-#include "model/arena.h"
 #include "model/job/model.h"
 #include "model/job/model_pool.h"
 #include "model/wire/share_read.h"
@@ -44,8 +41,6 @@ static void use_site(struct share_comm *from, uint32_t site)
 static uint32_t place_list(struct share_reader *r, struct share_comm *from, int which, uint32_t id,
 			   int rank, uint32_t num)
 {
-	const struct share_list *list;
-
 	from->places[which] = from->lists[which] = UINT32_MAX;
 	if (id < SHARE_FIRST_LIST || r->in.is_bad)
 		return id == SHARE_ALL_MEMBERS  ? SEG_ALL_MEMBERS
@@ -55,7 +50,7 @@ static uint32_t place_list(struct share_reader *r, struct share_comm *from, int 
 	from->lists[which] = share_reader_item(r, SHARE_LISTS, rank, from->places[which]);
 	if (r->in.is_bad)
 		return 0;
-	list = find_list(r, from->lists[which]);
+	const struct share_list *list = find_list(r, from->lists[which]);
 	if (list->num != num)
 		r->in.is_bad = true;
 	return list->first;

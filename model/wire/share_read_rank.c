@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A rank's model: its own words, and what it has in common with others, made once. */
-#include <stdlib.h>
 
-#include "model/arena.h"
 #include "model/job/model.h"
 #include "model/job/model_pool.h"
 #include "model/wire/share_read.h"
@@ -88,7 +86,6 @@ static void borrow_transitions(struct share_reader *r, const struct model *model
 	uint32_t item = share_reader_item(r, SHARE_TRANSITIONS, rank, number);
 	uint32_t counts = share_reader_item(r, SHARE_COUNTS, rank, number);
 	uint32_t found = pair_map_get(&r->transition_of, pair_key(item, counts));
-	struct share_loan *loan;
 
 	if (r->in.is_bad)
 		return;
@@ -99,7 +96,7 @@ static void borrow_transitions(struct share_reader *r, const struct model *model
 		make_transitions(r, model, &r->transitions[found], item, counts);
 		pair_map_add(&r->transition_of, pair_key(item, counts), found);
 	}
-	loan = &r->transitions[found];
+	struct share_loan *loan = &r->transitions[found];
 	if (loan->num_needed > 2 * model->num_sites)
 		r->in.is_bad = true;
 	lane->transitions = loan->table;
@@ -190,12 +187,11 @@ static void read_lane(struct share_reader *r, struct model *model, size_t number
 	static const enum share_column_id own[] = {SHARE_LANES, SHARE_TIMES, SHARE_STAYS,
 						   SHARE_OPERATIONS};
 	struct model_lane *lane = &model->lanes[number];
-	uint32_t item;
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		read_own(r, model, lane, own[i], number, rank);
 	borrow_transitions(r, model, lane, number, rank);
-	item = share_reader_item(r, SHARE_LEDGERS, rank, number);
+	uint32_t item = share_reader_item(r, SHARE_LEDGERS, rank, number);
 	if (!r->in.is_bad)
 		borrow_ledger(r, model, lane, item);
 	if (share_has_details(r, number, rank)) {

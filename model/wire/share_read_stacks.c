@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Samples, and names of frames. */
-#include <stdlib.h>
-#include <string.h>
 
 #include <uthash.h>
 
-#include "model/arena.h"
 #include "model/job/blocked.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
@@ -14,7 +11,6 @@
 #include "model/job/proctable.h"
 #include "model/wire/queue_bytes.h"
 #include "model/wire/share_read.h"
-#include "model/xalloc.h"
 
 /* ---- Samples ---- */
 
@@ -59,9 +55,7 @@ static void read_values(struct share_reader *r, struct sample *sample)
 
 	while (r->in.at < r->in.end && decoder_charge(&r->in, 2, sizeof(value))) {
 		share_item_value(&r->own, &value, &depth);
-		sample->values = xgrow(sample->values, sample->num_values, &capacity,
-				       sizeof(*sample->values));
-		sample->values[sample->num_values++] = value;
+		*XPUSH(sample->values, sample->num_values, capacity) = value;
 	}
 }
 
@@ -78,12 +72,11 @@ int share_read_sample(struct share_reader *r, struct job *job, int rank, size_t 
 		      struct pdb_error *err)
 {
 	uint32_t item = share_reader_item(r, SHARE_SAMPLES, rank, number);
-	struct sample sample;
 
 	(void)err;
 	if (r->in.is_bad)
 		return 0;
-	sample = *read_stack(r, job, item);
+	struct sample sample = *read_stack(r, job, item);
 	sample.rank = rank;
 	read_sample_times(r, job, number, &sample);
 	/* Each of its frames is gone through, and has a place in trees. */
@@ -143,8 +136,7 @@ static void take_chain(struct share_reader *r, struct frame_name *ret)
 			r->in.is_bad = true;
 			return;
 		}
-		ret->name = xgrow(ret->name, ret->num, &ret->capacity, sizeof(*ret->name));
-		name = &ret->name[ret->num++];
+		name = XPUSH(ret->name, ret->num, ret->capacity);
 		*name = (struct name){.line = 0};
 		share_item_name(&r->own, name, &has_caller);
 	}

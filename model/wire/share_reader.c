@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Rows and values of a share that is being read. */
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/interrupt.h"
 #include "model/wire/share_read.h"
 

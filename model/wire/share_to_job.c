@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * From columns to a job, rank by rank. */
-#include <stdlib.h>
 
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/job/code_store.h"
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/model_pool.h"
+#include "model/job/usage.h"
 #include "model/wire/code_bytes.h"
+#include "model/wire/share_items.h"
 #include "model/wire/share_read.h"
+#include "model/wire/usage_bytes.h"
 
 /* Read each item of a column, by rank. read() returns -1 and *err, or leaves r->in.is_bad. */
 static int read_each(struct share_reader *r, struct job *job, enum share_column_id id,
@@ -80,13 +80,11 @@ static void init_loans(struct share_reader *r)
 
 static int read_models(struct share_reader *r, struct job *job, struct pdb_error *err)
 {
-	int status;
-
 	if (!r->share->has_model && share_num_ranks(r->share) == 0)
 		return 0;
 	job->model = job_model_create(job->modules, job->callpaths);
 	init_loans(r);
-	status = read_each(r, job, SHARE_PROCESS, read_model, err);
+	int status = read_each(r, job, SHARE_PROCESS, read_model, err);
 	for (size_t i = 0; i < r->share->columns[SHARE_SHAPE].items.num; i++)
 		model_destroy(r->shapes[i]);
 	free(r->transition_of.slots);
@@ -99,16 +97,47 @@ static int read_models(struct share_reader *r, struct job *job, struct pdb_error
 static int read_hole(struct share_reader *r, struct job *job, int rank, size_t number,
 		     struct pdb_error *err)
 {
-	char *why;
+	struct job_hole hole = {.rank = rank};
 
 	(void)err;
 	share_reader_begin(r, SHARE_HOLES, rank, number);
-	why = decoder_take_text(&r->in);
+	share_item_hole(&r->own, &hole);
 	share_reader_end(r);
-	decoder_charge(&r->in, 1, sizeof(struct job_hole));
-	if (!r->in.is_bad)
-		job_add_hole(job, rank, why);
-	free(why);
+	decoder_charge(&r->in, 1, sizeof(hole));
+	if (!r->in.is_bad && !strcmp(hole.why, JOB_HOLE_ENDED))
+		job_add_ended(job, rank, &hole.end);
+	else if (!r->in.is_bad)
+		job_add_hole(job, rank, hole.why);
+	free(hole.why);
+	return 0;
+}
+
+/* The first item is the rank's, the second one that of the node. */
+static int read_usage(struct share_reader *r, struct job *job, int rank, size_t number,
+		      struct pdb_error *err)
+{
+	struct usage_rank used = {.rank = rank};
+	struct usage_node node = {.rank = rank};
+
+	(void)err;
+	if (!job->usage)
+		job->usage = usage_create();
+	share_reader_begin(r, SHARE_USAGE, rank, number);
+	if (number == 0)
+		usage_bytes_rank(&r->own, &used);
+	else
+		usage_bytes_node(&r->own, &node);
+	share_reader_end(r);
+	r->in.is_bad |= number > 1;
+	decoder_charge(&r->in, 1, sizeof(used) + sizeof(node));
+	if (number == 0 && !r->in.is_bad)
+		usage_add_rank(job->usage, &used);
+	else if (!r->in.is_bad)
+		usage_add_node(job->usage, &node);
+	if (r->in.is_bad) {
+		usage_rank_deinit(&used);
+		usage_node_deinit(&node);
+	}
 	return 0;
 }
 
@@ -132,17 +161,18 @@ static int read_code(struct share_reader *r, struct job *job, struct pdb_error *
 int share_to_job(const struct share *share, struct job *job, struct pdb_error *err)
 {
 	struct share_reader r;
-	int status;
 
 	share_reader_init(&r, share);
 	r.stacks = share_reader_by_item(&r, SHARE_SAMPLES, sizeof(*r.stacks));
 	job->taken_real_ns = share->taken_real_ns;
 	job->look_seconds = share->look_seconds;
-	status = read_models(&r, job, err);
+	int status = read_models(&r, job, err);
 	if (status == 0)
 		status = read_each(&r, job, SHARE_SAMPLES, share_read_sample, err);
 	if (status == 0)
 		status = read_each(&r, job, SHARE_HOLES, read_hole, err);
+	if (status == 0)
+		status = read_each(&r, job, SHARE_USAGE, read_usage, err);
 	if (status == 0)
 		status = share_read_names(&r, job, err);
 	if (status == 0)

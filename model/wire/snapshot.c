@@ -7,17 +7,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <zstd.h>
 
 #include "model/codec.h"
-#include "model/error.h"
 #include "model/interrupt.h"
 #include "model/job/code.h"
 #include "model/job/job.h"
@@ -29,7 +24,6 @@
 #include "model/wire/proc_bytes.h"
 #include "model/wire/share_private.h"
 #include "model/wire/snapshot_format.h"
-#include "model/xalloc.h"
 
 enum { LEVEL = 6 }; /* of compression */
 
@@ -199,13 +193,12 @@ static bool may_replace(const char *path)
 static int open_beside(const char *path, char **name_ret, struct pdb_error *err)
 {
 	char *name;
-	int fd;
 
 	if (!may_replace(path))
 		return error_set(err, ERROR_USAGE,
 				 "%s exists and is no regular file; give another name", path);
 	name = xasprintf("%s.XXXXXX", path);
-	fd = mkostemp(name, O_CLOEXEC);
+	int fd = mkostemp(name, O_CLOEXEC);
 	if (fd < 0) {
 		free(name);
 		return error_errno(err, "%s", path);
@@ -231,13 +224,12 @@ int snapshot_save(const struct job *job, const char *path, struct pdb_error *err
 {
 	struct buffer bytes;
 	char *beside;
-	FILE *file;
 	int fd, status;
 
 	fd = open_beside(path, &beside, err);
 	if (fd < 0)
 		return -1;
-	file = fdopen(fd, "w");
+	FILE *file = fdopen(fd, "w");
 	if (!file) {
 		status = error_errno(err, "%s", path);
 		close(fd);
@@ -310,7 +302,6 @@ static int decompress(FILE *file, ZSTD_DStream *zstd, struct decoder *in, struct
 	size_t left = 1;
 
 	while (left > 0) {
-		ZSTD_outBuffer to;
 		size_t before = from.pos;
 
 		if (from.pos == from.size) {
@@ -323,7 +314,7 @@ static int decompress(FILE *file, ZSTD_DStream *zstd, struct decoder *in, struct
 			return error_set(err, ERROR_FORMAT, "the snapshot is truncated");
 		if ((!all->bytes && !make_room(in, &from, all)) || interrupt_pending())
 			return refuse(in, err);
-		to = (ZSTD_outBuffer){all->bytes, all->capacity, all->num};
+		ZSTD_outBuffer to = (ZSTD_outBuffer){all->bytes, all->capacity, all->num};
 		left = ZSTD_decompressStream(zstd, &to, &from);
 		if (ZSTD_isError(left))
 			return error_set(err, ERROR_FORMAT, "not a snapshot, or damaged: %s",
@@ -413,15 +404,13 @@ static FILE *open_file(const char *path, uint64_t *size_ret, struct pdb_error *e
 int snapshot_load(const char *path, struct job **job_ret, struct pdb_error *err)
 {
 	struct pdb_error own = {0};
-	struct job *job;
 	uint64_t size = 0;
 	FILE *file = open_file(path, &size, err);
-	int status;
 
 	if (!file)
 		return -1;
-	job = job_create();
-	status = load(file, size, job, &own);
+	struct job *job = job_create();
+	int status = load(file, size, job, &own);
 	fclose(file);
 	if (status == 0) {
 		*job_ret = job;

@@ -7,8 +7,6 @@
  *   place    columns: as near to the neighbours' middle as the order and the width allow
  *   route    between two layers each node's edges share one horizontal line (its track) and end
  *            in ports, columns of their own above the target */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/param.h>
 
 #include "render/draw/ascii_graph.h"
@@ -46,9 +44,8 @@ static struct drawing_node *add_node(struct drawing *drawing, const char *label,
 
 static void add_edge(struct drawing *drawing, struct drawing_node *from, struct drawing_node *to)
 {
-	drawing->edges = arena_grow(drawing->view->arena, drawing->edges, drawing->num_edges,
-				    &drawing->edges_capacity, sizeof(*drawing->edges));
-	drawing->edges[drawing->num_edges++] =
+	*ARENA_PUSH(drawing->view->arena, drawing->edges, drawing->num_edges,
+		    drawing->edges_capacity) =
 		(struct drawing_edge){.from = from, .to = to, .port = -1};
 }
 

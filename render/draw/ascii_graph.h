@@ -14,9 +14,7 @@
 #ifndef PDB_RENDER_ASCII_GRAPH_H
 #define PDB_RENDER_ASCII_GRAPH_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/std.h"
 
 struct arena;
 struct view;

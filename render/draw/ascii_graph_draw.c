@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
-
 #include "render/draw/ascii_graph_private.h"
 #include "render/text/text.h"
 #include "render/view.h"

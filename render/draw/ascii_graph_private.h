@@ -4,9 +4,7 @@
 #ifndef PDB_RENDER_ASCII_GRAPH_PRIVATE_H
 #define PDB_RENDER_ASCII_GRAPH_PRIVATE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "model/std.h"
 
 enum { DRAWING_MAX_NODES = 200 }; /* joints included */
 

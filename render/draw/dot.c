@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "model/arena.h"
 #include "render/draw/dot.h"
 #include "render/text/utf8.h"
@@ -64,9 +60,8 @@ void dot_link(struct dot *dot, uint32_t node, const char *link)
 
 void dot_edge(struct dot *dot, uint32_t from, uint32_t to, const char *label)
 {
-	dot->edges = arena_grow(dot->arena, dot->edges, dot->num_edges, &dot->edges_capacity,
-				sizeof(*dot->edges));
-	dot->edges[dot->num_edges++] = (struct dot_edge){from, to, label};
+	*ARENA_PUSH(dot->arena, dot->edges, dot->num_edges, dot->edges_capacity) =
+		(struct dot_edge){from, to, label};
 }
 
 /* line_end: DOT's escape for the end of a centred or left-aligned line. */

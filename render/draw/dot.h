@@ -6,8 +6,7 @@
 #ifndef PDB_RENDER_DOT_H
 #define PDB_RENDER_DOT_H
 
-#include <stdint.h>
-#include <stdio.h>
+#include "model/std.h"
 
 enum { DOT_MAX_NODES = 300, DOT_MAX_EDGES = 1000 };
 

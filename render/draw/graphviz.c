@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <graphviz/gvc.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/error.h"
 #include "render/draw/dot.h"
@@ -124,13 +120,14 @@ int graphviz_html(FILE *out, const char *dot, const char *label, struct pdb_erro
 			error_set(&why, ERROR_UNSUPPORTED, "Graphviz has drawn no SVG");
 	}
 	if (begin) {
-		fputs("<div class=\"graph\" tabindex=\"0\" role=\"group\" aria-label=\"", out);
-		html_text(out, label);
-		fprintf(out, "\">\n%s</div>\n", begin);
+		html_printf(
+			out,
+			"<div class=\"graph\" tabindex=\"0\" role=\"group\" aria-label=\"%s\">\n",
+			label);
+		fprintf(out, "%s</div>\n", begin);
 	} else {
-		fputs("<p>There is no picture, but the table says the same: ", out);
-		html_text(out, why.text);
-		fputs("</p>\n", out);
+		html_printf(out, "<p>There is no picture, but the table says the same: %s</p>\n",
+			    why.text);
 		if (err)
 			*err = why;
 	}

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "render/draw/heat_map.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/param.h>
 
 #include "render/text/gate.h"
@@ -111,9 +108,7 @@ static void write_cell(FILE *out, const struct heat_map *map, size_t row, size_t
 		"fill=\"#%02x%02x%02x\"><title>",
 		left + column * CELL, top + row * CELL, CELL, CELL, (unsigned int)c.red,
 		(unsigned int)c.green, (unsigned int)c.blue);
-	html_text(out, map->labels[row]);
-	fputs(" and ", out);
-	html_text(out, map->labels[column]);
+	html_printf(out, "%s and %s", map->labels[row], map->labels[column]);
 	fprintf(out, ": %.3f</title></rect>\n", value);
 }
 
@@ -124,23 +119,18 @@ void heat_map_svg(const struct view *view, const struct heat_map *map)
 	       title = strlen(map->title) * 7 + 20;
 	FILE *out = view->out;
 
-	fprintf(out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" height=\"%zu\" "
-		"font-family=\"sans-serif\" font-size=\"%d\">\n"
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n"
-		"<text x=\"10\" y=\"20\">",
-		width > title ? width : title, top + size + 20, FONT);
-	html_text(out, map->title);
-	fputs("</text>\n", out);
-	for (size_t i = 0; i < map->num; i++) {
-		fprintf(out, "<text x=\"%zu\" y=\"%zu\" text-anchor=\"end\">", left - 6,
-			top + i * CELL + CELL - 5);
-		html_text(out, map->labels[i]);
-		fprintf(out, "</text>\n<text transform=\"translate(%zu %zu) rotate(-90)\">",
-			left + i * CELL + CELL - 5, top - 6);
-		html_text(out, map->labels[i]);
-		fputs("</text>\n", out);
-	}
+	html_printf(out,
+		    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" height=\"%zu\" "
+		    "font-family=\"sans-serif\" font-size=\"%d\">\n<rect width=\"%s\" "
+		    "height=\"%s\" fill=\"#ffffff\"/>\n<text x=\"10\" y=\"20\">%s</text>\n",
+		    width > title ? width : title, top + size + 20, FONT, "100%", "100%",
+		    map->title);
+	for (size_t i = 0; i < map->num; i++)
+		html_printf(out,
+			    "<text x=\"%zu\" y=\"%zu\" text-anchor=\"end\">%s</text>\n"
+			    "<text transform=\"translate(%zu %zu) rotate(-90)\">%s</text>\n",
+			    left - 6, top + i * CELL + CELL - 5, map->labels[i],
+			    left + i * CELL + CELL - 5, top - 6, map->labels[i]);
 	for (size_t row = 0; row < map->num; row++)
 		for (size_t column = 0; column < map->num; column++)
 			write_cell(out, map, row, column, left, top);

@@ -3,7 +3,7 @@
 #ifndef PDB_RENDER_HEAT_MAP_H
 #define PDB_RENDER_HEAT_MAP_H
 
-#include <stddef.h>
+#include "model/std.h"
 
 struct view;
 

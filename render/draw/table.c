@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/param.h>
 
 #include "model/job/rankset.h"
@@ -58,9 +53,7 @@ void table_row(struct table *table)
 {
 	struct arena *arena = table->view->arena;
 
-	table->rows = arena_grow(arena, table->rows, table->num_rows, &table->capacity,
-				 sizeof(*table->rows));
-	table->rows[table->num_rows++] =
+	*ARENA_PUSH(arena, table->rows, table->num_rows, table->capacity) =
 		(struct row){.cells = arena_array(arena, table->num_columns, sizeof(struct cell))};
 }
 
@@ -151,12 +144,11 @@ static int natural_width(const struct table *table, size_t c, int digits)
 	int widest = 0, most = table->view->width;
 
 	for (size_t r = 0; r < table->num_rows; r++) {
-		struct arena *scratch = arena_create();
+		struct arena *scratch SCOPED(arena) = arena_create();
 		int columns = (int)text_columns(
 			cell_text(table, scratch, &table->rows[r].cells[c], 0, digits, most));
 
 		widest = MAX(widest, columns);
-		arena_destroy(scratch);
 	}
 	return widest;
 }
@@ -385,7 +377,7 @@ static void print_header(const struct table *table, const struct layout *layout)
 static void print_row(const struct table *table, const struct row *row, const struct layout *layout)
 {
 	const struct view *view = table->view;
-	struct arena *scratch = arena_create();
+	struct arena *scratch SCOPED(arena) = arena_create();
 	int pending = INDENT;
 
 	if (row->mark)
@@ -410,7 +402,6 @@ static void print_row(const struct table *table, const struct row *row, const st
 	if (row->mark)
 		text_color(view, TEXT_PLAIN);
 	fputc('\n', view->out);
-	arena_destroy(scratch);
 }
 
 /* The marks in full, each once. */
@@ -449,17 +440,14 @@ static void write_html_row(const struct table *table, const struct row *row)
 	for (size_t c = 0; c < table->num_columns; c++) {
 		if (table->is_hidden[c])
 			continue;
-		fputs(table->columns[c].align == TABLE_RIGHT ? "<td class=\"right\">" : "<td>",
-		      out);
-		html_text(out, cell_text(table, table->view->arena, &row->cells[c], 0, 0,
-					 HTML_CELL_WIDTH));
-		fputs("</td>", out);
+		html_printf(out,
+			    table->columns[c].align == TABLE_RIGHT ? "<td class=\"right\">%s</td>"
+								   : "<td>%s</td>",
+			    cell_text(table, table->view->arena, &row->cells[c], 0, 0,
+				      HTML_CELL_WIDTH));
 	}
-	if (row->mark && *row->mark) {
-		fputs("<td class=\"mark\">", out);
-		html_text(out, row->mark);
-		fputs("</td>", out);
-	}
+	if (row->mark && *row->mark)
+		html_printf(out, "<td class=\"mark\">%s</td>", row->mark);
 	fputs("</tr>\n", out);
 }
 
@@ -471,11 +459,11 @@ static void print_html(const struct table *table)
 	for (size_t c = 0; c < table->num_columns; c++) {
 		if (table->is_hidden[c])
 			continue;
-		fputs(table->columns[c].align == TABLE_RIGHT ? "<th scope=\"col\" class=\"right\">"
-							     : "<th scope=\"col\">",
-		      out);
-		html_text(out, table->columns[c].header);
-		fputs("</th>", out);
+		html_printf(out,
+			    table->columns[c].align == TABLE_RIGHT
+				    ? "<th scope=\"col\" class=\"right\">%s</th>"
+				    : "<th scope=\"col\">%s</th>",
+			    table->columns[c].header);
 	}
 	fputs("</tr></thead><tbody>\n", out);
 	for (size_t r = 0; r < table->num_rows; r++)

@@ -18,7 +18,7 @@
 #ifndef PDB_RENDER_TABLE_H
 #define PDB_RENDER_TABLE_H
 
-#include <stddef.h>
+#include "model/std.h"
 
 struct rankset;
 struct view;

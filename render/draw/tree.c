@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "render/draw/tree.h"
 #include "render/text/text.h"
 #include "render/view.h"
@@ -42,9 +38,7 @@ uint32_t tree_add(struct tree *tree, uint32_t parent, const char *text)
 {
 	uint32_t self = (uint32_t)tree->num_nodes, *first, *last;
 
-	tree->nodes = arena_grow(tree->arena, tree->nodes, tree->num_nodes, &tree->capacity,
-				 sizeof(*tree->nodes));
-	tree->nodes[tree->num_nodes++] = (struct node){
+	*ARENA_PUSH(tree->arena, tree->nodes, tree->num_nodes, tree->capacity) = (struct node){
 		.text = text,
 		.parent = parent,
 		.first = TREE_ROOT,

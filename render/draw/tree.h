@@ -11,8 +11,7 @@
 #ifndef PDB_RENDER_TREE_H
 #define PDB_RENDER_TREE_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "model/std.h"
 
 #define TREE_ROOT UINT32_MAX /* parent of outermost nodes */
 

@@ -16,59 +16,55 @@ enum { MAX_STEPS = 6, MAX_WAITS = 4, MAX_ROUNDS = 64 };
 /* ---- Waits in groups ---- */
 
 /* Waits whose texts are the same, whoever waits. */
-static void add_wait(struct same *waits, const struct view *view, const char *text, uint32_t lane,
-		     uint32_t need)
+static void add_wait(struct same *waits, const struct view *view, const char *text,
+		     const struct waitfor_need *need)
 {
 	size_t before = waits->num;
 	struct same_entry *entry =
-		same_add(waits, text, view->waitfor->evidence->actors[lane].rank);
+		same_add(waits, text, view->waitfor->evidence->actors[need->actor].rank);
 
-	if (waits->num == before)
-		return;
-	entry->actor = lane;
-	entry->need = need;
+	if (waits->num > before)
+		entry->need = need;
 }
 
 /* Add a need by its text. Ranks that wait in one collective by calls of their own share an
  * entry. */
-static void add_need(struct same *waits, const struct view *view, uint32_t lane, uint32_t need)
+static void add_need(struct same *waits, const struct view *view, const struct waitfor_need *need)
 {
-	const struct waitfor_need *needs = view->waitfor->needs;
+	for (size_t i = 0; i < waits->num && need->kind == WAITFOR_MEMBERS; i++) {
+		const struct waitfor_need *known = waits->entries[i].need;
 
-	for (size_t i = 0; i < waits->num && needs[need].kind == WAITFOR_MEMBERS; i++) {
-		const struct waitfor_need *known = &needs[waits->entries[i].need];
-
-		if (known->node != needs[need].node || known->request != WAITFOR_NONE ||
-		    needs[need].request != WAITFOR_NONE)
+		if (known->node != need->node || known->request != WAITFOR_NONE ||
+		    need->request != WAITFOR_NONE)
 			continue;
-		rankset_add(waits->entries[i].ranks, view->waitfor->evidence->actors[lane].rank);
+		rankset_add(waits->entries[i].ranks,
+			    view->waitfor->evidence->actors[need->actor].rank);
 		return;
 	}
-	add_wait(waits, view, label_wait_need(view, need), lane, need);
+	add_wait(waits, view, label_wait_need(view, need), need);
 }
 
 /* ---- Deadlocks ---- */
 
 /* "in MPI_Recv, exchange() at pair.c:31, waits for ...": the text without the rank. */
-static const char *step_text(const struct view *view, uint32_t lane, uint32_t need, bool is_one)
+static const char *step_text(const struct view *view, const struct waitfor_need *need, bool is_one)
 {
-	return text_of(view, "%s, wait%s for %s", label_wait_where(view, lane, LABEL_FULL),
+	return text_of(view, "%s, wait%s for %s", label_wait_where(view, need->actor, LABEL_FULL),
 		       is_one ? "s" : "", label_wait_need(view, need));
 }
 
 /* The need to show for an actor: the one on the circle, else the first that is not weak. */
-static uint32_t find_need(const struct waitfor *waitfor, const struct waitfor_deadlock *deadlock,
-			  uint32_t l)
+static const struct waitfor_need *find_need(const struct waitfor *waitfor,
+					    const struct waitfor_deadlock *deadlock, uint32_t l)
 {
-	const struct waitfor_actor *lane = &waitfor->actors[l];
+	const struct waitfor_need *need = NULL;
 
 	for (size_t i = 0; i < deadlock->num_cycle; i++)
 		if (deadlock->cycle[i].actor == l)
 			return deadlock->cycle[i].need;
-	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
-		if (!waitfor->needs[n].is_weak)
-			return n;
-	return WAITFOR_NONE;
+	while ((need = waitfor_next_need(waitfor, l, need)) && need->is_weak)
+		;
+	return need;
 }
 
 /* Print the whole deadlock, actors with equal waits together. False: too much, nothing is
@@ -79,19 +75,20 @@ static bool print_all(const struct view *view, const struct waitfor_deadlock *de
 	bool is_fit = true;
 
 	for (size_t i = 0; i < deadlock->num_actors && is_fit; i++) {
-		uint32_t l = deadlock->actors[i], need = find_need(view->waitfor, deadlock, l);
+		const struct waitfor_need *need =
+			find_need(view->waitfor, deadlock, deadlock->actors[i]);
 
-		if (need != WAITFOR_NONE)
-			add_wait(&waits, view, step_text(view, l, need, false), l, need);
+		if (need)
+			add_wait(&waits, view, step_text(view, need, false), need);
 		is_fit = waits.num <= MAX_STEPS;
 	}
 	for (size_t i = 0; i < waits.num && is_fit; i++) {
 		const struct same_entry *wait = &waits.entries[i];
 		bool is_one = rankset_count(wait->ranks) == 1;
-		const char *who =
-			is_one ? label_wait_who(view, wait->actor) : parts_who(view, wait->ranks);
+		const char *who = is_one ? label_wait_who(view, wait->need->actor)
+					 : parts_who(view, wait->ranks);
 
-		text_wrap(view, 4, "%s, %s", who, step_text(view, wait->actor, wait->need, is_one));
+		text_wrap(view, 4, "%s, %s", who, step_text(view, wait->need, is_one));
 	}
 	return is_fit;
 }
@@ -109,7 +106,7 @@ static void print_circle(const struct view *view, const struct waitfor_deadlock 
 			continue;
 		}
 		text_wrap(view, 4, "%s, %s", label_wait_who(view, step->actor),
-			  step_text(view, step->actor, step->need, true));
+			  step_text(view, step->need, true));
 	}
 }
 
@@ -126,34 +123,29 @@ static const char *site_text(const struct view *view, uint32_t state)
 /* A rank took a step that no other took: calls between its ends were left out or done too often. */
 static void print_novel(const struct view *view)
 {
-	const struct verdict *verdict = view->verdict;
-	const struct job_transition *novel;
-	const char *to;
+	const struct verdict_witness *witness = &view->verdict->witness;
+	const struct job_transition *novel = &view->job->model->transitions[witness->transition];
+	const char *to = site_text(view, novel->to);
 
-	if (verdict->novel == UINT32_MAX)
-		return;
-	novel = &view->job->model->transitions[verdict->novel];
-	to = site_text(view, novel->to);
 	if (SEG_STATE_SITE(novel->from) == SEG_STATE_SITE(novel->to))
 		text_wrap(view, 4,
 			  "rank %d, and no other, once called %s twice in a row: all others make "
 			  "other calls in between, look there",
-			  verdict->novel_rank, to);
+			  witness->rank, to);
 	else
 		text_wrap(view, 4,
 			  "rank %d, and no other, once went straight from %s, to %s: look between "
 			  "these",
-			  verdict->novel_rank, site_text(view, novel->from), to);
+			  witness->rank, site_text(view, novel->from), to);
 }
 
 /* A rank continued differently than before: it may have left out the call that used to follow. */
 static void print_departure(const struct view *view)
 {
-	const struct departure *departure = &view->verdict->departure;
+	const struct verdict_witness *witness = &view->verdict->witness;
+	const struct departure *departure = &witness->departure;
 	const char *often, *memory;
 
-	if (departure->num_times == 0)
-		return;
 	often = departure->num_usual < departure->num_times
 			? text_of(view, "%zu of %zu times", departure->num_usual,
 				  departure->num_times)
@@ -164,9 +156,8 @@ static void print_departure(const struct view *view)
 	text_wrap(view, 4,
 		  "rank %d, %s, left its usual course: from %s, it went to %s. Before, %s had "
 		  "gone to %s %s%s",
-		  view->verdict->departed_rank,
-		  view->verdict->num_departed_later ? "as the first of these"
-						    : "as the only one of these",
+		  witness->rank,
+		  witness->num_later ? "as the first of these" : "as the only one of these",
 		  site_text(view, departure->last), site_text(view, departure->call),
 		  departure->num_own < departure->num_times ? "it and other ranks" : "it",
 		  site_text(view, departure->usual), often, memory);
@@ -176,11 +167,9 @@ static void print_departure(const struct view *view)
 static void print_skipped(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
-	const struct waitfor_collective *collective;
+	const struct waitfor_collective *collective =
+		&view->waitfor->collectives[verdict->witness.collective];
 
-	if (verdict->skipped == WAITFOR_NONE)
-		return;
-	collective = &view->waitfor->collectives[verdict->skipped];
 	text_wrap(view, 4,
 		  "%s %s further than %s, number %" PRIu64 " on %s, and may have left it out",
 		  parts_who(view, verdict->culprits), parts_plural(verdict->culprits, "is", "are"),
@@ -188,23 +177,18 @@ static void print_skipped(const struct view *view)
 		  label_comm(view, collective->comm, LABEL_FULL));
 }
 
-/* Print the witness: what the need of one rank shows about another rank in another call. */
-static void print_witness(const struct view *view)
+/* What the need of one rank shows about another rank in another call. */
+static void print_other(const struct view *view)
 {
-	const struct verdict *verdict = view->verdict;
 	const struct waitfor *waitfor = view->waitfor;
-	const char *who, *where;
-	int peer;
-	uint32_t other;
+	const struct waitfor_need *need = view->verdict->need;
+	const char *who = label_wait_who(view, need->actor), *where;
+	int peer = waitfor_peer(waitfor, need);
+	uint32_t other = waitfor_first_actor(waitfor, peer);
 
-	if (verdict->witness != WITNESS_AHEAD && verdict->witness != WITNESS_APART)
-		return;
-	peer = waitfor_peer(waitfor, verdict->need);
-	other = waitfor_first_actor(waitfor, peer);
-	who = label_wait_who(view, verdict->actor);
 	where = other == WAITFOR_NONE ? "not known where"
 				      : label_wait_where(view, other, LABEL_FULL);
-	if (verdict->witness == WITNESS_AHEAD)
+	if (view->verdict->witness.kind == WITNESS_AHEAD)
 		text_wrap(view, 4,
 			  "rank %d, %s, has not come that far: %s seems to have left out what "
 			  "others wait for",
@@ -213,10 +197,8 @@ static void print_witness(const struct view *view)
 		text_wrap(view, 4,
 			  "%s waits for %s, and %s is in another call, %s. It left that call out, "
 			  "made it with other arguments, or has not come to it",
-			  who, label_wait_need(view, verdict->need),
-			  waitfor->needs[verdict->need].peer < 0 ? text_of(view, "rank %d", peer)
-								 : "that one",
-			  where);
+			  who, label_wait_need(view, need),
+			  need->peer < 0 ? text_of(view, "rank %d", peer) : "that one", where);
 }
 
 static void print_waits(const struct view *view, const struct waitfor_deadlock *deadlock)
@@ -227,11 +209,10 @@ static void print_waits(const struct view *view, const struct waitfor_deadlock *
 
 void cause_print_open(const struct view *view)
 {
-	const struct waitfor_deadlock *deadlock;
+	const struct waitfor_deadlock *deadlock = view->verdict->deadlock;
 
-	if (view->verdict->which == WAITFOR_NONE)
+	if (!deadlock)
 		return;
-	deadlock = &view->waitfor->deadlocks[view->verdict->which];
 	text_wrap(view, 2,
 		  "likely a deadlock: %s wait for each other, as the messages in the MPI library "
 		  "show. They do not show which of these ranks is wrong",
@@ -239,30 +220,12 @@ void cause_print_open(const struct view *view)
 	print_waits(view, deadlock);
 }
 
-static void print_deadlock(const struct view *view)
-{
-	const struct waitfor_deadlock *deadlock = &view->waitfor->deadlocks[view->verdict->which];
-	const char *who = parts_who(view, deadlock->ranks);
-
-	if (rankset_count(deadlock->ranks) == 1)
-		text_wrap(view, 2, "deadlock: %s waits for itself", who);
-	else
-		text_wrap(view, 2, "deadlock: %s wait for each other", who);
-	print_waits(view, deadlock);
-	print_novel(view);
-	print_departure(view);
-	print_skipped(view);
-	print_witness(view);
-	if (!rankset_is_empty(deadlock->behind))
-		text_wrap(view, 4, "%s wait%s for these", parts_who(view, deadlock->behind),
-			  parts_plural(deadlock->behind, "s", ""));
-}
-
 /* ---- Lost messages ---- */
 
 /* The message that was sent instead. */
-static void print_slip(const struct view *view, const struct waitfor_lost *lost)
+static void print_slip(const struct view *view)
 {
+	const struct waitfor_lost *lost = view->verdict->witness.lost;
 	const struct waitfor_unreceived *message = &view->waitfor->unreceived[lost->message];
 	static const char *const slips[] = {
 		[WAITFOR_OTHER_TAG] = "the tags differ",
@@ -282,8 +245,9 @@ static void print_slip(const struct view *view, const struct waitfor_lost *lost)
 
 /* What the receiver has received so far: shows whether the sender or the receiver is more likely
  * wrong. */
-static void print_received(const struct view *view, const struct waitfor_lost *lost)
+static void print_received(const struct view *view)
 {
+	const struct waitfor_lost *lost = view->verdict->witness.lost;
 	const struct waitfor_unreceived *message = &view->waitfor->unreceived[lost->message];
 	const char *what = lost->slip == WAITFOR_OTHER_COMM ? "communicator" : "tag";
 	const char *before = message->received == 1
@@ -304,7 +268,7 @@ static void print_received(const struct view *view, const struct waitfor_lost *l
 		  message->destination, before, message->source, what, message->source);
 }
 
-void cause_print_unstarted(const struct view *view, uint32_t need, int indent)
+void cause_print_unstarted(const struct view *view, const struct waitfor_need *need, int indent)
 {
 	struct waitfor_unstarted unstarted;
 	const struct job_site *site;
@@ -335,8 +299,8 @@ static const char *ago_text(const struct view *view, int sender)
 
 static void print_not_arrived(const struct view *view, const char *who)
 {
-	const struct waitfor_need *need = &view->waitfor->needs[view->verdict->need];
-	int receiver = view->waitfor->evidence->actors[view->verdict->actor].rank;
+	const struct waitfor_need *need = view->verdict->need;
+	int receiver = view->waitfor->evidence->actors[need->actor].rank;
 
 	text_wrap(view, 4,
 		  "rank %" PRId32
@@ -365,31 +329,83 @@ static void print_not_arrived(const struct view *view, const char *who)
 	text_wrap(view, 4, "neither of the two ranks is to blame");
 }
 
-static void print_lost(const struct view *view)
-{
-	const struct verdict *verdict = view->verdict;
-	const char *who = label_wait_who(view, verdict->actor);
+/* ---- All that a verdict goes by ---- */
 
-	text_wrap(view, 2, "lost message: %s waits for %s", who,
-		  label_wait_need(view, verdict->need));
-	if (verdict->witness == WITNESS_NOT_ARRIVED) {
-		print_not_arrived(view, who);
-		return;
-	}
-	text_wrap(view, 4, "%s: %s", who, label_wait_where(view, verdict->actor, LABEL_FULL));
-	if (verdict->which != WAITFOR_NONE)
-		print_slip(view, &view->waitfor->losts[verdict->which]);
-	if (verdict->witness == WITNESS_GROUP)
+static void print_witness(const struct view *view)
+{
+	const struct waitfor_need *need = view->verdict->need;
+
+	switch (view->verdict->witness.kind) {
+	case WITNESS_RECEIVER:
+		print_slip(view);
+		print_received(view);
+		break;
+	case WITNESS_SLIP:
+		print_slip(view);
+		break;
+	case WITNESS_GROUP:
 		text_wrap(view, 4,
 			  "rank %" PRId32
 			  " never posted to it before, and another rank that did post waits for it "
 			  "to complete an access: its group seems to be wrong",
-			  view->waitfor->needs[verdict->need].peer);
-	if (verdict->witness == WITNESS_RECEIVER)
-		print_received(view, &view->waitfor->losts[verdict->which]);
-	cause_print_unstarted(view, verdict->need, 4);
-	print_novel(view);
-	print_departure(view);
+			  need->peer);
+		break;
+	case WITNESS_NOT_ARRIVED:
+		print_not_arrived(view, label_wait_who(view, need->actor));
+		break;
+	case WITNESS_AHEAD:
+	case WITNESS_APART:
+		print_other(view);
+		break;
+	case WITNESS_NOVEL:
+		print_novel(view);
+		break;
+	case WITNESS_DEPARTED:
+		print_departure(view);
+		break;
+	case WITNESS_SKIPPED:
+		print_skipped(view);
+		break;
+	case WITNESS_NONE:
+	case WITNESS_LOST:
+	case WITNESS_UNSTARTED:
+		break;
+	}
+}
+
+static void print_deadlock(const struct view *view)
+{
+	const struct waitfor_deadlock *deadlock = view->verdict->deadlock;
+	const char *who = parts_who(view, deadlock->ranks);
+
+	if (rankset_count(deadlock->ranks) == 1)
+		text_wrap(view, 2, "deadlock: %s waits for itself", who);
+	else
+		text_wrap(view, 2, "deadlock: %s wait for each other", who);
+	print_waits(view, deadlock);
+	print_witness(view);
+	if (!rankset_is_empty(deadlock->behind))
+		text_wrap(view, 4, "%s wait%s for these", parts_who(view, deadlock->behind),
+			  parts_plural(deadlock->behind, "s", ""));
+}
+
+static void print_lost(const struct view *view)
+{
+	enum verdict_witness_kind witness = view->verdict->witness.kind;
+	const struct waitfor_need *need = view->verdict->need;
+	const char *who = label_wait_who(view, need->actor);
+	/* A request that was not started tells more. */
+	bool is_step = witness == WITNESS_NOVEL || witness == WITNESS_DEPARTED;
+
+	text_wrap(view, 2, "lost message: %s waits for %s", who, label_wait_need(view, need));
+	if (witness != WITNESS_NOT_ARRIVED)
+		text_wrap(view, 4, "%s: %s", who, label_wait_where(view, need->actor, LABEL_FULL));
+	if (!is_step)
+		print_witness(view);
+	if (witness != WITNESS_NOT_ARRIVED)
+		cause_print_unstarted(view, need, 4);
+	if (is_step)
+		print_witness(view);
 }
 
 /* ---- In the library ---- */
@@ -412,7 +428,7 @@ static void print_library(const struct view *view)
 		return;
 	}
 	text_wrap(view, 2, "stuck inside MPI: %s waits for %s", label_wait_who(view, l - 1),
-		  label_wait_need(view, (uint32_t)(need - waitfor->needs)));
+		  label_wait_need(view, need));
 	text_wrap(
 		view, 4,
 		"the counts of calls say that it is there, but it does not arrive: the MPI library "
@@ -428,8 +444,8 @@ void cause_print(const struct view *view)
 		print_deadlock(view);
 		break;
 	case VERDICT_MISMATCH:
-		cause_print_mismatch(view, &view->waitfor->mismatches[view->verdict->which], 2);
-		print_departure(view);
+		cause_print_mismatch(view, view->verdict->mismatch, 2);
+		print_witness(view);
 		break;
 	case VERDICT_LOST:
 		print_lost(view);
@@ -438,7 +454,7 @@ void cause_print(const struct view *view)
 		print_library(view);
 		break;
 	case VERDICT_LEAST:
-		print_novel(view);
+		print_witness(view);
 		break;
 	default:
 		break;
@@ -452,43 +468,6 @@ bool cause_has_places(const struct view *view)
 
 /* ---- Who waits for the culprits ---- */
 
-/* Cache of awaited ranks: by collective, and by communicator of wildcard receives. All who wait for
- * the same one wait for the same ranks. */
-struct peers {
-	const struct rankset *ranks;
-	struct rankset **of_collective, **of_comm; /* NULL: not computed yet */
-	struct rankset *other;                     /* for the last need of another kind */
-};
-
-static struct rankset *list_peers(const struct peers *peers, const struct view *view, uint32_t n)
-{
-	struct rankset *found = rankset_create();
-
-	waitfor_add_peers(view->waitfor, n, found);
-	rankset_keep_set(found, peers->ranks);
-	return found;
-}
-
-static const struct rankset *find_peers(struct peers *peers, const struct view *view, uint32_t n)
-{
-	const struct waitfor_need *need = &view->waitfor->needs[n];
-	uint32_t collective = waitfor_collective_of(view->waitfor, need->node);
-	struct rankset **kept = NULL;
-
-	if (collective != WAITFOR_NONE)
-		kept = &peers->of_collective[collective];
-	else if (need->kind == WAITFOR_MESSAGE && need->peer < 0 && !need->is_read)
-		kept = &peers->of_comm[need->comm];
-	if (!kept) {
-		/* There may be many of these, so only one is kept. */
-		rankset_destroy(peers->other);
-		return peers->other = list_peers(peers, view, n);
-	}
-	if (!*kept)
-		*kept = rankset_in(view->arena, list_peers(peers, view, n));
-	return *kept;
-}
-
 /* Other ranks with a need, not a weak one, that leads directly to one of `ranks`. waits (or NULL)
  * gets them by what they wait for; awaited (or NULL) gets the ranks of `ranks` that they wait
  * for. */
@@ -497,33 +476,26 @@ static struct rankset *find_waiting(const struct view *view, const struct rankse
 {
 	const struct waitfor *waitfor = view->waitfor;
 	struct rankset *waiting = parts_set(view);
-	struct peers peers = {.ranks = ranks};
+	bool *is_met = waitfor_find_met(waitfor, ranks, view->arena);
+	uint32_t last = WAITFOR_NONE;
 
-	peers.of_collective =
-		arena_array(view->arena, waitfor->num_collectives, sizeof(*peers.of_collective));
-	peers.of_comm = arena_array(view->arena, waitfor->comms->num_comms, sizeof(*peers.of_comm));
-	for (uint32_t l = 0; l < waitfor->num_actors; l++) {
-		const struct waitfor_actor *lane = &waitfor->actors[l];
-		int rank = view->waitfor->evidence->actors[l].rank;
+	for (size_t n = 0; n < waitfor->num_needs; n++) {
+		const struct waitfor_need *need = &waitfor->needs[n];
+		int rank = waitfor->evidence->actors[need->actor].rank;
 
-		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
-			const struct waitfor_need *need = &waitfor->needs[n];
-			const struct rankset *met;
-
-			if (need->is_weak || rankset_contains(ranks, rank) ||
-			    (need->peer >= 0 && !rankset_contains(ranks, need->peer)))
-				continue;
-			met = find_peers(&peers, view, n);
-			if (rankset_is_empty(met))
-				continue;
-			rankset_add(waiting, rank);
-			if (waits)
-				add_need(waits, view, l, n);
-			if (awaited)
-				rankset_add_set(awaited, met);
-		}
+		if (need->is_weak || rankset_contains(ranks, rank) || !is_met[need->node] ||
+		    (need->peer >= 0 && !rankset_contains(ranks, need->peer)))
+			continue;
+		/* Many wait in one collective, for the same ranks. */
+		if (awaited && need->node != last)
+			waitfor_add_peers(waitfor, need, awaited);
+		last = need->node;
+		rankset_add(waiting, rank);
+		if (waits)
+			add_need(waits, view, need);
 	}
-	rankset_destroy(peers.other);
+	if (awaited)
+		rankset_keep_set(awaited, ranks);
 	return waiting;
 }
 
@@ -613,10 +585,9 @@ const char *cause_next(const struct view *view)
 	if (verdict->kind == VERDICT_DEADLOCK)
 		return "\"waits\", ";
 	if (verdict->kind == VERDICT_MISMATCH)
-		return text_of(view, "\"collectives %" PRIu32 "\", ",
-			       view->waitfor->mismatches[verdict->which].comm + 1);
+		return text_of(view, "\"collectives %" PRIu32 "\", ", verdict->mismatch->comm + 1);
 	if (verdict->kind == VERDICT_LOST)
 		return text_of(view, "\"messages %d\", ",
-			       view->waitfor->evidence->actors[verdict->actor].rank);
+			       view->waitfor->evidence->actors[verdict->need->actor].rank);
 	return "";
 }

@@ -12,6 +12,7 @@
 #include "model/job/model.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
+#include "model/sorted.h"
 #include "render/lp/lp.h"
 #include "render/words/parts.h"
 
@@ -67,94 +68,78 @@ static const struct iteration *find_iteration(const struct place *place, uint32_
 	return NULL;
 }
 
-static const struct rankset *without_culprits(const struct view *view, uint32_t group)
+/* Ranks in one iteration of a loop, without culprits. */
+struct others {
+	uint64_t count;
+	struct rankset *ranks;
+};
+
+SORTED_BY(compare_others, struct others, count)
+
+/* The iterations that others who run the loop are in, ascending; *num_outside_ret are in none. */
+static struct others *find_others(const struct view *view, uint32_t loop, size_t *num_ret,
+				  int *num_outside_ret)
 {
-	struct rankset *ranks = parts_copy(view, view->groups->groups[group].ranks);
-
-	rankset_remove_set(ranks, parts_culprits(view, group));
-	return ranks;
-}
-
-/* Ranks that run this loop, without culprits: those in iteration *count, or with count NULL those
- * in no iteration. */
-static struct rankset *others_in(const struct view *view, uint32_t loop, uint64_t *count)
-{
-	struct rankset *ranks = parts_set(view);
-
-	for (uint32_t g = 0; g < view->groups->num_groups; g++) {
-		const struct eqgroup *group = &view->groups->groups[g];
-		const struct iteration *iteration = find_iteration(group->place, loop);
-
-		if (group->role != view->progress->loops[loop].role)
-			continue;
-		if (count ? iteration && iteration->count == *count : !iteration)
-			rankset_add_set(ranks, without_culprits(view, g));
-	}
-	return ranks;
-}
-
-static int compare_counts(const void *a, const void *b)
-{
-	uint64_t count_a = *(const uint64_t *)a, count_b = *(const uint64_t *)b;
-
-	return (count_a > count_b) - (count_a < count_b);
-}
-
-/* The distinct iterations of the other ranks, ascending. */
-static uint64_t *other_counts(const struct view *view, uint32_t loop, size_t *num_ret)
-{
-	uint64_t *counts = arena_array(view->arena, view->groups->num_groups, sizeof(*counts));
+	struct others *others = arena_array(view->arena, view->groups->num_groups, sizeof(*others));
+	struct rankset *outside = parts_set(view);
 	size_t number = 0, kept = 0;
 
 	for (uint32_t g = 0; g < view->groups->num_groups; g++) {
 		const struct eqgroup *group = &view->groups->groups[g];
 		const struct iteration *iteration = find_iteration(group->place, loop);
+		struct rankset *ranks = parts_copy(view, group->ranks);
 
-		if (group->role == view->progress->loops[loop].role && iteration &&
-		    !rankset_is_empty(without_culprits(view, g)))
-			counts[number++] = iteration->count;
+		rankset_remove_set(ranks, parts_culprits(view, g));
+		if (group->role != view->progress->loops[loop].role || rankset_is_empty(ranks))
+			continue;
+		if (iteration)
+			others[number++] = (struct others){iteration->count, ranks};
+		else
+			rankset_add_set(outside, ranks);
 	}
-	qsort(counts, number, sizeof(*counts), compare_counts);
+	qsort(others, number, sizeof(*others), compare_others);
 	for (size_t i = 0; i < number; i++)
-		if (!kept || counts[kept - 1] != counts[i])
-			counts[kept++] = counts[i];
+		if (kept && others[kept - 1].count == others[i].count)
+			rankset_add_set(others[kept - 1].ranks, others[i].ranks);
+		else
+			others[kept++] = others[i];
 	*num_ret = kept;
-	return counts;
+	*num_outside_ret = rankset_count(outside);
+	return others;
 }
 
 /* "; other ranks: 509 in iteration 413, 2 in 412, 3 outside this loop" */
 static const char *others_text(const struct view *view, uint32_t loop, uint64_t own)
 {
 	struct text_list line = {.arena = view->arena};
-	int num_outside = rankset_count(others_in(view, loop, NULL));
+	int num_outside;
 	size_t number;
-	uint64_t *counts = other_counts(view, loop, &number);
+	const struct others *others = find_others(view, loop, &number, &num_outside);
 	enum verdict_kind kind = view->verdict->kind;
 	/* A rank that left something out may be ahead of the ranks that wait for it. */
 	bool has_left_out =
 		kind == VERDICT_LOST || kind == VERDICT_DEADLOCK || kind == VERDICT_MISMATCH;
 
-	if (number == 1 && num_outside == 0 && counts[0] == own) {
+	if (number == 1 && num_outside == 0 && others[0].count == own) {
 		text_list_add(&line, "", ", as are all others");
 	} else if (number == 1 && num_outside == 0) {
 		text_list_add(&line, "",
 			      text_of(view, "; all others %sin %" PRIu64,
-				      has_left_out && own != UINT64_MAX && own > counts[0]
+				      has_left_out && own != UINT64_MAX && own > others[0].count
 					      ? "still "
 					      : "",
-				      counts[0]));
+				      others[0].count));
 	} else if (number > MAX_COUNTS) {
 		text_list_add(&line, "",
-			      text_of(view, "; other ranks in %" PRIu64 " to %" PRIu64, counts[0],
-				      counts[number - 1]));
+			      text_of(view, "; other ranks in %" PRIu64 " to %" PRIu64,
+				      others[0].count, others[number - 1].count));
 	} else {
 		for (size_t i = 0; i < number; i++)
 			text_list_add(&line, ", ",
 				      text_of(view,
 					      i ? "%d in %" PRIu64
 						: "; other ranks: %d in iteration %" PRIu64,
-					      rankset_count(others_in(view, loop, &counts[i])),
-					      counts[i]));
+					      rankset_count(others[i].ranks), others[i].count));
 	}
 	if (num_outside && number)
 		text_list_add(&line, ", ", text_of(view, "%d outside this loop", num_outside));
@@ -220,35 +205,18 @@ void culprit_places_print(const struct view *view, bool has_places)
 
 /* ---- By stacks ---- */
 
-static const struct sample *find_sample(const struct job *job, int rank)
-{
-	const struct sample *sample = samples_find(job->samples, rank, 0);
-	bool has_stack = sample && sample->status != SAMPLE_FAILED && sample->path != CALLPATH_NONE;
-
-	return has_stack ? sample : NULL;
-}
-
+/* NULL: there is no stack. */
 static const char *place_of(const struct view *view, int rank, bool has_numbers)
 {
-	const struct sample *sample = find_sample(view->job, rank);
-	const char *place = sample ? label_stack(view, sample->path) : NULL;
-	const char *wait = NULL;
+	const struct sample *sample = samples_find(view->job->samples, rank, 0);
+	const char *place, *wait = NULL;
 
-	if (sample && !label_mpi_call(view, sample->path))
+	if (!sample || sample->status == SAMPLE_FAILED || sample->path == CALLPATH_NONE)
+		return NULL;
+	place = label_stack(view, sample->path);
+	if (!label_mpi_call(view, sample->path))
 		wait = label_thread_wait(view, sample, has_numbers);
 	return wait ? text_of(view, "%s, %s", place, wait) : place;
-}
-
-const char *stack_place(const struct view *view, int rank)
-{
-	return place_of(view, rank, true);
-}
-
-const char *stack_call(const struct view *view, int rank)
-{
-	const struct sample *sample = find_sample(view->job, rank);
-
-	return sample ? label_mpi_call(view, sample->path) : NULL;
 }
 
 void stack_places_print(const struct view *view, const struct rankset *ranks)

@@ -12,7 +12,7 @@
 enum { MAX_LOOKS = 3 };
 
 /* A rank that has changed windows less often than others may have left the change out. */
-static void print_fewer(const struct view *view, uint32_t need, int indent)
+static void print_fewer(const struct view *view, const struct waitfor_need *need, int indent)
 {
 	struct waitfor_updates updates;
 
@@ -39,8 +39,8 @@ void looks_print(const struct view *view, int indent)
 		if (!need || need->kind != WAITFOR_LOOK)
 			continue;
 		text_wrap(view, indent, "%s waits for %s", label_wait_who(view, l),
-			  label_wait_need(view, (uint32_t)(need - w->needs)));
+			  label_wait_need(view, need));
 		if (num++ == 0)
-			print_fewer(view, (uint32_t)(need - w->needs), indent);
+			print_fewer(view, need, indent);
 	}
 }

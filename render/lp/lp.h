@@ -9,6 +9,7 @@
 struct rankset;
 struct view;
 struct waitfor_mismatch;
+struct waitfor_need;
 
 /* ---- What the waits show about the cause: cause.c ---- */
 
@@ -27,7 +28,7 @@ void cause_print_mismatch(const struct view *view, const struct waitfor_mismatch
 			  int indent);
 /* Print the other rank's request that would meet this need, if it was created but not started; else
  * nothing. */
-void cause_print_unstarted(const struct view *view, uint32_t need, int indent);
+void cause_print_unstarted(const struct view *view, const struct waitfor_need *need, int indent);
 /* Commands that show the cause in more detail; "" for other verdicts. */
 const char *cause_next(const struct view *view);
 
@@ -40,13 +41,15 @@ void looks_print(const struct view *view, int indent);
 /* Print for each group of culprits, at most four, its place and its stay (unless has_places:
  * already printed), and its iterations of loops beside the others' iterations. */
 void culprit_places_print(const struct view *view, bool has_places);
-/* The place of a rank's latest sample: "MPI_Recv, exchange() at halo.c:12", with the MPI call if it
- * is inside one. NULL: there is no stack. */
-const char *stack_place(const struct view *view, int rank);
-/* The MPI call of a rank's latest sample: "MPI_Recv"; NULL: not inside MPI, or no stack. */
-const char *stack_call(const struct view *view, int rank);
 /* Print a line for each place of the main threads of these ranks, at most four, most ranks first:
  * "rank 3: in MPI_Recv, exchange() at halo.c:12". Prints nothing for ranks without a stack. */
 void stack_places_print(const struct view *view, const struct rankset *ranks);
+
+/* What the kernel says of the culprits' processes: whether they are stopped, held or inside it, and
+ * limits that they have reached. */
+void view_process_states(const struct view *view);
+/* Ranks without a stack and a recorder, as the kernel does not let them stop, and what they wait
+ * for there. */
+void view_unstoppable(const struct view *view);
 
 #endif

@@ -18,7 +18,7 @@
 #include "render/words/parts.h"
 #include "render/words/role.h"
 
-enum { MAX_COUNTS = 3, LEAST_WHO = 14, MAX_CONTINUED = 8 };
+enum { MAX_COUNTS = 3, LEAST_WHO = 14 };
 
 /* ---- The first line ---- */
 
@@ -177,9 +177,9 @@ static void print_not_sure(const struct view *view)
 		print_doubt(view, "it may just take long. The messages of some ranks cannot be "
 				  "counted, so ranks may move unseen between the samples");
 	else if (verdict->basis == VERDICT_BY_STACKS && verdict->stay_ns)
-		print_doubt(
-			view,
-			"it may just take long; for a longer look: \"set look 5000\", \"refresh\"");
+		print_doubt(view, view->is_past ? "it may just take long"
+						: "it may just take long; for a longer look: \"set "
+						  "look 30000\", \"refresh\"");
 	else
 		print_doubt(view, "it may just take long; look again later");
 }
@@ -235,9 +235,10 @@ static void print_why_unknown(const struct view *view)
 			  "outside: stacks alone do not show which is behind",
 			  waiting, parts_num_ranks(view));
 		cause_print_open(view);
+		view_unstoppable(view);
 		print_apart(view);
 		order_text_print_doubt(view);
-		if (verdict->which != WAITFOR_NONE)
+		if (verdict->deadlock)
 			print_doubt(view, "pdb can name no rank; look again later");
 		text_wrap(view, 2, "next: %s\"bt %d\", \"classes\"",
 			  view->waitfor->evidence->has_queues ? "\"waits\", " : "",
@@ -264,80 +265,6 @@ static struct rankset *find_ended(const struct view *view)
 		    strcmp(job->holes[i].why, JOB_HOLE_ENDED) == 0)
 			rankset_add(ended, job->holes[i].rank);
 	return ended;
-}
-
-/* `"kill -CONT 71 72" on node7` for each host of these ranks; without the host if the job has only
- * one. */
-static const char *continue_text(const struct view *view, const struct rankset *ranks)
-{
-	const struct proctable *table = view->job->proctable;
-	struct rankset *left = parts_copy(view, ranks);
-	struct text_list line = {.arena = view->arena};
-	bool has_hosts = false;
-
-	for (size_t i = 1; i < table->num_procs; i++)
-		has_hosts |= strcmp(table->procs[i].host, table->procs[0].host) != 0;
-	for (int first = rankset_first(left); first >= 0; first = rankset_first(left)) {
-		const struct proc *of_host = proctable_find(table, first);
-		struct text_list pids = {.arena = view->arena};
-
-		for (int r = first; r >= 0; r = rankset_next(left, r)) {
-			const struct proc *proc = proctable_find(table, r);
-
-			if (proc && of_host && strcmp(proc->host, of_host->host) != 0)
-				continue;
-			rankset_remove(left, r);
-			if (proc && proc->pid > 0)
-				text_list_add(&pids, " ", text_of(view, "%d", (int)proc->pid));
-		}
-		if (pids.text)
-			text_list_add(&line, " and ",
-				      text_of(view, "\"kill -CONT %s\"%s%s", pids.text,
-					      has_hosts ? " on " : "",
-					      has_hosts ? of_host->host : ""));
-	}
-	return line.text ? line.text : "\"kill -CONT\"";
-}
-
-/* What the user can do; "" if nothing. Pids are left out if there are too many ranks to list. */
-static const char *remedy_text(const struct view *view, char state, const struct rankset *ranks)
-{
-	if (state != 'T')
-		return "";
-	if (rankset_count(ranks) > MAX_CONTINUED)
-		return "; \"kill -CONT\" continues them, \"info ranks\" shows the pids";
-	return text_of(view, "; %s continues %s", continue_text(view, ranks),
-		       parts_plural(ranks, "it", "them"));
-}
-
-static void print_process_states(const struct view *view)
-{
-	static const struct {
-		char state;
-		const char *text;
-	} states[] = {
-		{'T', "stopped by a signal"},
-		{'t', "held by a debugger"},
-		{'Z', "ended, its parent has not collected it"},
-		{'X', "ended, its parent has not collected it"},
-		{'D', "waiting inside the kernel, as for a disk or a network file system"},
-	};
-	const struct rankset *culprits = view->verdict->culprits;
-
-	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
-		struct rankset *ranks = parts_set(view);
-
-		for (int r = rankset_first(culprits); r >= 0; r = rankset_next(culprits, r)) {
-			const struct sample *sample = samples_find(view->job->samples, r, 0);
-
-			if (sample && sample->state == states[i].state)
-				rankset_add(ranks, r);
-		}
-		if (!rankset_is_empty(ranks))
-			text_wrap(view, 2, "%s: process %s (state %c)%s", parts_who(view, ranks),
-				  states[i].text, states[i].state,
-				  remedy_text(view, states[i].state, ranks));
-	}
 }
 
 /* ---- Evidence ---- */
@@ -462,46 +389,26 @@ static void print_evidence(const struct view *view)
 	}
 }
 
-static const char *likely_reason(const struct verdict *verdict)
-{
-	bool is_by_order = verdict->kind == VERDICT_LOST && verdict->which == WAITFOR_NONE &&
-			   verdict->novel == UINT32_MAX && verdict->departure.num_times == 0;
-
-	if (verdict->witness == WITNESS_NOT_ARRIVED)
-		return verdict->is_hang ? "the counts of calls say that it was sent, the MPI "
-					  "library does not"
-					: "it may still be on its way";
-	if (verdict->witness == WITNESS_GROUP)
-		return "the other rank may have left out its first post to it";
-	if (verdict->witness == WITNESS_UNSTARTED)
-		return "the request may be one that is to be started later";
-	if (verdict->witness == WITNESS_RECEIVER)
-		return "the message that lies there may be meant for a later receive";
-	if (verdict->is_read && verdict->witness != WITNESS_NONE)
-		return "the MPI library shows which messages are missing, not which rank should "
-		       "send them";
-	if (verdict->is_while_polling)
-		return "ranks that poll may stop polling and go on";
-	if (verdict->departure.num_times > 0)
-		return "its unusual next call need not be the cause";
-	if (is_by_order)
-		return "the sender was found by the order of the calls alone";
-	if (verdict->kind == VERDICT_DEADLOCK && verdict->skipped != UINT32_MAX)
-		return "only the places of the ranks and the order of the calls show which rank "
-		       "left it out";
-	if (verdict->kind == VERDICT_LIBRARY)
-		return "another rank may have left out an earlier collective, so that its part "
-		       "went "
-		       "to the wrong one";
-	if (verdict->kind == VERDICT_MISMATCH)
-		return "others wait in an earlier collective that all have called: a collective "
-		       "left out before it would explain both";
-	if (verdict->is_read && !verdict->is_stuck)
-		return "a message that cannot be counted may be on its way between them";
-	if (verdict->kind == VERDICT_LOST || verdict->kind == VERDICT_DEADLOCK)
-		return "a thread that has not called MPI so far could still help";
-	return "ranks that poll may stop polling and go on";
-}
+static const char *const doubts[NUM_DOUBTS] = {
+	[DOUBT_ON_ITS_WAY] = "it may still be on its way",
+	[DOUBT_NOT_SHOWN] = "the counts of calls say that it was sent, the MPI library does not",
+	[DOUBT_FIRST_POST] = "the other rank may have left out its first post to it",
+	[DOUBT_LATER_START] = "the request may be one that is to be started later",
+	[DOUBT_LATER_RECEIVE] = "the message that lies there may be meant for a later receive",
+	[DOUBT_WHO_SENDS] = "the MPI library shows which messages are missing, not which rank "
+			    "should send them",
+	[DOUBT_POLLING] = "ranks that poll may stop polling and go on",
+	[DOUBT_DEPARTURE] = "its unusual next call need not be the cause",
+	[DOUBT_ORDER] = "the sender was found by the order of the calls alone",
+	[DOUBT_PLACES] = "only the places of the ranks and the order of the calls show which rank "
+			 "left it out",
+	[DOUBT_EARLIER] = "another rank may have left out an earlier collective, so that its part "
+			  "went to the wrong one",
+	[DOUBT_SHIFTED] = "others wait in an earlier collective that all have called: a collective "
+			  "left out before it would explain both",
+	[DOUBT_UNCOUNTED] = "a message that cannot be counted may be on its way between them",
+	[DOUBT_THREAD] = "a thread that has not called MPI so far could still help",
+};
 
 /* Is the job known only from cores, so that no process can be looked at? */
 static bool has_cores(const struct view *view)
@@ -517,7 +424,7 @@ static void print_confidence(const struct view *view)
 		text_wrap(view, 2,
 			  "not decided: all of these are inside MPI, and none is known to be "
 			  "behind the others");
-	else if (verdict->kind == VERDICT_LEAST && verdict->novel != UINT32_MAX)
+	else if (verdict->kind == VERDICT_LEAST && verdict->witness.kind == WITNESS_NOVEL)
 		text_wrap(view, 2,
 			  "all ranks that do not move are inside MPI. This one took an unusual "
 			  "step, which need not be the cause");
@@ -525,8 +432,8 @@ static void print_confidence(const struct view *view)
 		text_wrap(view, 2,
 			  "all ranks that do not move are inside MPI. These are the least "
 			  "progressed of them, which need not be the cause");
-	if (verdict->is_likely)
-		text_wrap(view, 2, "likely, not certain: %s", likely_reason(verdict));
+	if (verdict->doubt)
+		text_wrap(view, 2, "likely, not certain: %s", doubts[verdict->doubt]);
 	if (!verdict->is_hang && has_cores(view))
 		print_doubt(view, "cores show one moment only");
 	else if (!verdict->is_hang)
@@ -576,20 +483,21 @@ static void print_next(const struct view *view)
 		text_wrap(view, 2, "next: \"bt %d\"", culprit);
 		return;
 	}
-	if (print_tracer(view, culprit, waiting))
+	if (!view->is_past && print_tracer(view, culprit, waiting))
 		return;
-	text_wrap(view, 2, "next: %s\"gdb %d\", \"bt %d\"%s", cause_next(view), culprit, culprit,
+	text_wrap(view, 2, "next: %s%s\"bt %d\"%s", cause_next(view),
+		  view->is_past ? "" : text_of(view, "\"gdb %d\", ", culprit), culprit,
 		  waiting >= 0 && view->groups ? text_of(view, ", \"why %d\"", waiting) : "");
 }
 
 void view_lp(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
-	struct rankset *ended;
 
 	print_first_line(view);
 	if (verdict->kind == VERDICT_NONE) {
 		print_why_none(view);
+		view_slow_glance(view);
 	} else if (verdict->kind == VERDICT_UNKNOWN) {
 		print_why_unknown(view);
 	} else if (verdict->kind == VERDICT_CRASHED) {
@@ -601,11 +509,8 @@ void view_lp(const struct view *view)
 		else
 			stack_places_print(view, verdict->culprits);
 		order_text_print_choice(view);
-		print_process_states(view);
-		ended = find_ended(view);
-		if (!rankset_is_empty(ended))
-			text_wrap(view, 2, "%s: %s while the others wait", parts_who(view, ended),
-				  JOB_HOLE_ENDED);
+		view_process_states(view);
+		view_ended(view, find_ended(view));
 		print_evidence(view);
 		print_confidence(view);
 		print_next(view);

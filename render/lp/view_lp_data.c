@@ -22,13 +22,28 @@ const char *view_verdict_name(const struct verdict *verdict)
 	return names[verdict->kind];
 }
 
-static void write_holes(struct json *json, const struct job *job)
+/* How the rank ended, as far as it is known. */
+static void write_end(struct json *json, const struct view *view, const struct job_end *end)
 {
+	json_text(json, "ended", label_end(view->arena, end));
+	if (end->how != JOB_END_UNKNOWN)
+		json_int(json, end->how == JOB_END_KILLED ? "signal" : "exit_status", end->number);
+	if (end->oom_kills)
+		json_count(json, "oom_kills", end->oom_kills);
+	json_bool(json, "killed_for_memory", end->is_chosen);
+}
+
+static void write_holes(struct json *json, const struct view *view)
+{
+	const struct job *job = view->job;
+
 	json_array(json, "holes");
 	for (size_t i = 0; i < job->num_holes; i++) {
 		json_object(json, NULL);
 		json_int(json, "rank", job->holes[i].rank);
 		json_text(json, "why", job->holes[i].why);
+		if (job_find_end(job, job->holes[i].rank))
+			write_end(json, view, job_find_end(job, job->holes[i].rank));
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -53,17 +68,14 @@ static void write_crashes(struct json *json, const struct view *view)
 static void write_message(struct json *json, const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
-	const struct waitfor_need *need;
+	const struct waitfor_need *need = verdict->need;
 
-	if (verdict->kind != VERDICT_LOST || verdict->need == WAITFOR_NONE)
-		return;
-	need = &view->waitfor->needs[verdict->need];
-	if (need->kind == WAITFOR_TOKEN)
+	if (verdict->kind != VERDICT_LOST || !need || need->kind == WAITFOR_TOKEN)
 		return;
 	json_object(json, "message");
 	if (need->peer >= 0)
 		json_int(json, "from", need->peer);
-	json_int(json, "to", view->waitfor->evidence->actors[verdict->actor].rank);
+	json_int(json, "to", view->waitfor->evidence->actors[need->actor].rank);
 	if (need->tag >= 0)
 		json_int(json, "tag", need->tag);
 	if (need->number != WAITFOR_NOT_KNOWN && need->number > 0)
@@ -82,7 +94,7 @@ void view_lp_json(const struct view *view)
 	json_text(json, "role", role_of(view)->name);
 	json_text(json, "rule", verdict->rule);
 	json_bool(json, "hang", verdict->is_hang || view->is_known_hang);
-	json_bool(json, "likely", verdict->is_likely);
+	json_bool(json, "likely", verdict->doubt != DOUBT_NONE);
 	json_bool(json, "approximate", verdict->is_approximate);
 	json_text(json, "by", has_times ? "models" : "stacks");
 	json_who(json, verdict->culprits);
@@ -105,8 +117,10 @@ void view_lp_json(const struct view *view)
 	json_end_array(json);
 	label_json_thread_waits(json, view, verdict->culprits);
 	label_json_system_calls(json, view, verdict->culprits);
+	label_json_limits(json, view, verdict->culprits);
+	view_slow_glance_json(view);
 	write_message(json, view);
 	write_crashes(json, view);
-	write_holes(json, view->job);
+	write_holes(json, view);
 	json_lines(json, "text", view, view_lp);
 }

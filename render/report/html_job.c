@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The parts of a report that are drawn from the job: merged stacks and iterations by rank. */
-#include <inttypes.h>
 #include <sys/param.h>
 
 #include "analysis/progress/loop_nest.h"
@@ -44,10 +43,9 @@ static void write_frame(struct writer *writer, uint32_t n, uint32_t depth)
 	fputs(is_rare ? "<li class=\"rare\">" : "<li>", out);
 	if (node->num_children)
 		fputs(depth < MAX_OPEN ? "<details open><summary>" : "<details><summary>", out);
-	html_text(out, label_frame(writer->view, writer->tree, n));
-	fputs(" <span class=\"ranks\">", out);
-	html_text(out, label_ranks(writer->view->arena, node->ranks, LABEL_WIDTH));
-	fputs("</span>", out);
+	html_printf(out, "%s <span class=\"ranks\">%s</span>",
+		    label_frame(writer->view, writer->tree, n),
+		    label_ranks(writer->view->arena, node->ranks, LABEL_WIDTH));
 	if (node->num_children) {
 		fputs("</summary><ul>\n", out);
 		for (size_t i = 0; i < node->num_children; i++)
@@ -136,15 +134,12 @@ static void write_chart(const struct view *view, const struct chart *chart, int 
 	const char *loop = label_loop(view, chart->loop, LABEL_FULL);
 	FILE *out = view->out;
 
-	fputs("<figure class=\"chart\"><figcaption>", out);
-	html_printf(out, "%s: %d ranks, iterations %" PRIu64 " to %" PRIu64, loop, number,
-		    chart->first, chart->last);
-	fprintf(out,
-		"</figcaption><svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" role=\"img\" "
-		"aria-label=\"",
-		chart->size, CHART_HEIGHT);
-	html_printf(out, "Iteration of each rank, from 0 to %d, in the %s", chart->size - 1, loop);
-	fputs("\">", out);
+	html_printf(out,
+		    "<figure class=\"chart\"><figcaption>%s: %d ranks, iterations %zu to "
+		    "%zu</figcaption><svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" "
+		    "role=\"img\" aria-label=\"Iteration of each rank, from 0 to %d, in the %s\">",
+		    loop, number, (size_t)chart->first, (size_t)chart->last, chart->size,
+		    CHART_HEIGHT, chart->size - 1, loop);
 	write_bars(out, chart, view->verdict->culprits, false);
 	write_bars(out, chart, view->verdict->culprits, true);
 	fprintf(out,

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 
 #include "analysis/progress/eqgroup.h"
@@ -77,12 +75,8 @@ static void write_head(const struct report *report, const char *nonce)
 	fprintf(out, "<a class=\"skip\" href=\"#verdict\">To the verdict</a>\n<header%s><h1>",
 		report->view->verdict->is_hang || report->view->is_known_hang ? " class=\"hang\""
 									      : "");
-	html_text(out, verdict);
-	fputs("</h1>\n<p>", out);
-	html_text(out, report->title);
-	fputs("</p>\n<p>", out);
-	html_text(out, report->made);
-	fputs("</p></header>\n", out);
+	html_printf(out, "%s</h1>\n<p>%s</p>\n<p>%s</p></header>\n", verdict, report->title,
+		    report->made);
 }
 
 /* ---- Sections ---- */
@@ -135,9 +129,8 @@ static void write_stack(const struct view *view, uint32_t path, uint32_t own, in
 		for (; name; name = name->caller) {
 			bool is_own = node == own && name == names_get(view->job->names, own);
 
-			fputs(is_own ? "<li class=\"own\">" : "<li>", out);
-			html_text(out, label_name(view, node, name, LABEL_FULL));
-			fputs("</li>\n", out);
+			html_printf(out, is_own ? "<li class=\"own\">%s</li>\n" : "<li>%s</li>\n",
+				    label_name(view, node, name, LABEL_FULL));
 		}
 	}
 	fputs("</ol>\n", out);
@@ -156,15 +149,11 @@ static void write_group(const struct view *view, uint32_t g)
 	fprintf(out, "<article id=\"group-%u\" data-ranks=\"%s\"%s><h3>Group %u: ", g + 1,
 		(char *)arena_keep(view->arena, rankset_encode(group->ranks, 0), free),
 		parts_is_culprit(view, g) ? " class=\"least\"" : "", g + 1);
-	html_text(out, label_where(view, group, LABEL_FULL));
-	fputs("</h3>\n<p>", out);
-	html_printf(out, "%s%s%s, %s", label_who(view->arena, group->ranks, RANKS_WIDTH),
+	html_printf(out, "%s</h3>\n<p>%s%s%s, %s", label_where(view, group, LABEL_FULL),
+		    label_who(view->arena, group->ranks, RANKS_WIDTH),
 		    *iterations ? ", in iteration " : "", iterations, parts_stay(view, group));
-	if (mark) {
-		fputs(" <span class=\"mark\">", out);
-		html_text(out, mark);
-		fputs("</span>", out);
-	}
+	if (mark)
+		html_printf(out, " <span class=\"mark\">%s</span>", mark);
 	fputs("</p>\n", out);
 	if (path == CALLPATH_NONE)
 		path = view->job->model->sites[SEG_STATE_SITE(group->state)].path;

@@ -2,9 +2,6 @@
 #include "render/text/gate.h"
 
 #include <langinfo.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "model/xalloc.h"

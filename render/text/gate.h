@@ -10,8 +10,7 @@
 #ifndef PDB_RENDER_GATE_H
 #define PDB_RENDER_GATE_H
 
-#include <stdbool.h>
-#include <stdio.h>
+#include "model/std.h"
 
 /* Make standard output and standard error of this process gates. For programs, not for
  * libraries. */

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
-#include <limits.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "model/regular_file.h"
@@ -33,24 +28,31 @@ void html_text(FILE *out, const char *text)
 
 void html_printf(FILE *out, const char *format, ...)
 {
-	char *text;
 	va_list ap;
 
 	va_start(ap, format);
-	if (vasprintf(&text, format, ap) < 0)
-		abort();
+	for (const char *at = format; *at; at++) {
+		if (*at != '%')
+			fputc(*at, out);
+		else if (*++at == 's')
+			html_text(out, va_arg(ap, const char *));
+		else if (*at == 'd')
+			fprintf(out, "%d", va_arg(ap, int));
+		else if (*at == 'u')
+			fprintf(out, "%u", va_arg(ap, unsigned int));
+		else if (*at++ == 'z')
+			fprintf(out, "%zu", va_arg(ap, size_t));
+		else
+			abort();
+	}
 	va_end(ap);
-	html_text(out, text);
-	free(text);
 }
 
 void html_paragraph(const struct view *view, int indent, const char *text)
 {
 	int depth = indent / 2 < MAX_INDENT ? indent / 2 : MAX_INDENT;
 
-	fprintf(view->out, "<p class=\"i%d\">", depth);
-	html_text(view->out, text);
-	fputs("</p>\n", view->out);
+	html_printf(view->out, "<p class=\"i%d\">%s</p>\n", depth, text);
 }
 
 /* ---- Source ---- */
@@ -105,9 +107,9 @@ void html_source(FILE *out, const char *path, int line)
 		if (number < line - AROUND)
 			continue;
 		if (!has_begun) {
-			fputs("<figure class=\"source\"><figcaption>", out);
-			html_text(out, path);
-			fputs("</figcaption><pre>", out);
+			html_printf(out,
+				    "<figure class=\"source\"><figcaption>%s</figcaption><pre>",
+				    path);
 			has_begun = true;
 		}
 		text[strcspn(text, "\r\n")] = '\0';
@@ -115,8 +117,8 @@ void html_source(FILE *out, const char *path, int line)
 			*tab = ' ';
 		if (strlen(text) > MAX_LINE)
 			text[MAX_LINE] = '\0';
-		fputs(number == line ? "<mark>" : "", out);
-		html_printf(out, "%5d  %s", number, text);
+		fprintf(out, "%s%5d  ", number == line ? "<mark>" : "", number);
+		html_text(out, text);
 		fputs(number == line ? "</mark>\n" : "\n", out);
 	}
 	if (has_begun)

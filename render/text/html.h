@@ -5,13 +5,14 @@
 #ifndef PDB_RENDER_HTML_H
 #define PDB_RENDER_HTML_H
 
-#include <stdio.h>
+#include "model/std.h"
 
 struct view;
 
 /* Write the text of an element or an attribute. Markup is escaped; characters that are not
  * printable become '?'. */
 void html_text(FILE *out, const char *text);
+/* Write markup as it is, and in it %s as html_text() does; also %d, %u, %zu. */
 void html_printf(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Write a paragraph, indented by `indent` columns as its line of text would be. */
 void html_paragraph(const struct view *view, int indent, const char *text);

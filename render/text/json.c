@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/job/rankset.h"
 #include "render/text/json.h"
@@ -94,6 +91,17 @@ void json_end_array(struct json *json)
 	close_bracket(json, ']');
 }
 
+bool json_next_object(struct json *json, size_t i, size_t num)
+{
+	if (i > 0)
+		json_end_object(json);
+	if (i < num)
+		json_object(json, NULL);
+	else
+		json_end_array(json);
+	return i < num;
+}
+
 void json_raw(struct json *json, const char *key, const char *value)
 {
 	begin(json, key);
@@ -156,10 +164,9 @@ void json_seconds(struct json *json, const char *key, uint64_t ns)
 
 void json_ranks(struct json *json, const char *key, const struct rankset *ranks)
 {
-	char *text = ranks ? rankset_encode(ranks, 0) : NULL;
+	char *text SCOPED(free) = ranks ? rankset_encode(ranks, 0) : NULL;
 
 	json_text(json, key, text ? text : "");
-	free(text);
 }
 
 void json_who(struct json *json, const struct rankset *ranks)

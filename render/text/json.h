@@ -6,9 +6,7 @@
 #ifndef PDB_RENDER_JSON_H
 #define PDB_RENDER_JSON_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "model/std.h"
 
 struct rankset;
 struct view;
@@ -31,6 +29,11 @@ void json_count(struct json *json, const char *key, uint64_t value);
 void json_real(struct json *json, const char *key, double value);  /* null if it is not finite */
 void json_fixed(struct json *json, const char *key, double value); /* with six places */
 void json_seconds(struct json *json, const char *key, uint64_t ns);
+/* Loop: an array of `num` objects. Its body writes the members of object `i`, and reaches its end. */
+#define JSON_OBJECTS(json, key, i, num)                                                            \
+	for (size_t i = (json_array((json), (key)), 0); json_next_object((json), (i), (num)); i++)
+/* For JSON_OBJECTS(). */
+bool json_next_object(struct json *json, size_t i, size_t num);
 /* All ranks of the set as "0-2,8"; NULL is the empty set. */
 void json_ranks(struct json *json, const char *key, const struct rankset *ranks);
 /* Write the members "count" and "ranks" of the open object. */

@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "render/text/gate.h"
 #include "render/text/html.h"
 #include "render/text/text.h"
@@ -159,13 +154,17 @@ static size_t begin_line(const struct view *view, size_t indent, size_t width)
 	return margin;
 }
 
-/* Print one line of a paragraph, broken where it has to be. */
-static void wrap_line(const struct view *view, struct arena *scratch, size_t indent,
-		      const char *line)
+/* Print one line of a paragraph, broken where it has to be: behind a text of `indent` columns (NULL:
+ * blanks), and other lines behind `rest` blanks. */
+static void wrap_line(const struct view *view, struct arena *scratch, const char *lead,
+		      size_t indent, size_t rest, const char *line)
 {
 	size_t width = view->width > LEAST_WIDTH ? (size_t)view->width : LEAST_WIDTH;
-	size_t column = begin_line(view, indent, width), length;
+	size_t column = lead ? indent : begin_line(view, indent, width), length;
 	bool is_empty = true; /* nothing on this line yet but the margin */
+
+	if (lead)
+		fputs(lead, view->out);
 
 	for (; *line; line += length + strspn(line + length, " ")) {
 		const char *word;
@@ -174,7 +173,7 @@ static void wrap_line(const struct view *view, struct arena *scratch, size_t ind
 		word = arena_strndup(scratch, line, length);
 		if (!is_empty && column + 1 + text_columns(word) > width) {
 			fputc('\n', view->out);
-			column = begin_line(view, indent + 2, width);
+			column = begin_line(view, rest, width);
 			is_empty = true;
 		}
 		if (!is_empty)
@@ -184,7 +183,7 @@ static void wrap_line(const struct view *view, struct arena *scratch, size_t ind
 			size_t size = size_of(word, width - column);
 
 			fprintf(view->out, "%.*s\n", (int)size, word);
-			column = begin_line(view, indent + 2, width);
+			column = begin_line(view, rest, width);
 			word += size;
 		}
 		fputs(word, view->out);
@@ -196,7 +195,7 @@ static void wrap_line(const struct view *view, struct arena *scratch, size_t ind
 
 void text_wrap(const struct view *view, int indent, const char *format, ...)
 {
-	struct arena *scratch = arena_create();
+	struct arena *scratch SCOPED(arena) = arena_create();
 	char *text, *line, *rest;
 	va_list ap;
 
@@ -211,9 +210,20 @@ void text_wrap(const struct view *view, int indent, const char *format, ...)
 		if (view->is_html)
 			html_paragraph(view, indent, clean);
 		else
-			wrap_line(view, scratch, (size_t)indent, clean);
+			wrap_line(view, scratch, NULL, (size_t)indent, (size_t)indent + 2, clean);
 	}
 	free(text);
+}
+
+void text_wrap_behind(const struct view *view, const char *lead, const char *text)
+{
+	struct arena *scratch = arena_create();
+	char *rest = arena_strndup(scratch, text, strlen(text)), *line;
+	size_t indent = text_columns(lead);
+
+	for (; (line = strsep(&rest, "\n")); lead = NULL)
+		wrap_line(view, scratch, lead, indent, indent,
+			  text_clean(scratch, line, view->use_unicode));
 	arena_destroy(scratch);
 }
 

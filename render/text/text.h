@@ -7,9 +7,6 @@
 #ifndef PDB_RENDER_TEXT_H
 #define PDB_RENDER_TEXT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "model/arena.h"
 
 struct view;
@@ -33,6 +30,9 @@ const char *text_fit_middle(struct arena *arena, const char *text, size_t width,
  * indent. */
 void text_wrap(const struct view *view, int indent, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* The same behind a short lead, with all other lines below the text's first column. */
+void text_wrap_behind(const struct view *view, const char *lead, const char *text);
 
 /* A list of texts with separators. */
 struct text_list {

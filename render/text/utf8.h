@@ -5,10 +5,7 @@
 #ifndef PDB_RENDER_UTF8_H
 #define PDB_RENDER_UTF8_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "model/std.h"
 
 /* The number of bytes of the first character of `text`, which is not empty; 1 for a byte that
  * begins no UTF-8 character. *code_ret: its number in Unicode, or UTF8_BROKEN for such a byte. */

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "render/traces/trace_text.h"
 
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stdlib.h>
-
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/names.h"

@@ -4,13 +4,10 @@
 #ifndef PDB_RENDER_TRACE_TEXT_H
 #define PDB_RENDER_TRACE_TEXT_H
 
-#include <stdint.h>
-
 #include "analysis/traces/clustering.h"
 #include "analysis/traces/trace_attributes.h"
 #include "analysis/traces/trace_runs.h"
 
-struct arena;
 struct view;
 
 /* A symbol that is no loop, as it appears in this run, else in the other one: "MPI_Send, halo()

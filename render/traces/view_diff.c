@@ -11,10 +11,6 @@
  * "<" is on the left side only, ">" on the right one, "|" not as often on both. In the picture what
  * both traces have is one box below the other, and what only one of them has is beside: DiffTrace's
  * diffNLR. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "analysis/traces/trace_diff.h"
 #include "analysis/traces/trace_runs.h"
 #include "render/draw/dot.h"
@@ -55,9 +51,7 @@ struct diff_lines {
 static void add_line(struct diff_lines *lines, enum trace_diff_kind kind, enum diff_line_role role,
 		     unsigned int depth, const char *left, const char *right)
 {
-	lines->lines = arena_grow(lines->arena, lines->lines, lines->num, &lines->capacity,
-				  sizeof(*lines->lines));
-	lines->lines[lines->num++] =
+	*ARENA_PUSH(lines->arena, lines->lines, lines->num, lines->capacity) =
 		(struct diff_line){kind, role, depth, left, right, kind != TRACE_DIFF_SAME};
 }
 
@@ -428,11 +422,10 @@ static void write_element(struct json *json, const char *key, const struct trace
 			write_element(json, NULL, sides, side, &row[i]);
 		json_end_array(json);
 	} else {
-		struct arena *arena = arena_create();
+		struct arena *arena SCOPED(arena) = arena_create();
 		uint32_t run = sides->runs->threads[sides->threads[side]].run;
 
 		json_text(json, "event", trace_text_event(arena, sides->runs, run, e->symbol));
-		arena_destroy(arena);
 	}
 	json_end_object(json);
 }

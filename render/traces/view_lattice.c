@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * lattice: what ranks have in common. */
-#include <inttypes.h>
-#include <string.h>
-
 #include "analysis/traces/concept_lattice.h"
 #include "analysis/traces/trace_runs.h"
 #include "analysis/traces/trace_similarity.h"
@@ -236,7 +233,6 @@ static void write_concept(struct json *json, const struct view *view, size_t con
 	uint8_t *flags = flag_traces(view, concept, false, &num);
 	uint8_t *own = flag_traces(view, concept, true, &num_own);
 
-	json_object(json, NULL);
 	json_count(json, "number", concept + 1);
 	json_count(json, "count", num);
 	json_text(json, "ranks", trace_text_thread_list(view->arena, runs, flags));
@@ -250,15 +246,12 @@ static void write_concept(struct json *json, const struct view *view, size_t con
 		if (found(view)->lattice->concept_of_attribute[a] == concept)
 			json_text(json, NULL, attribute_text(view, a));
 	json_end_array(json);
-	json_end_object(json);
 }
 
 void view_lattice_json(const struct view *view)
 {
 	struct json *json = view->json;
 
-	json_array(json, "concepts");
-	for (size_t c = 0; c < found(view)->lattice->num_concepts; c++)
+	JSON_OBJECTS(json, "concepts", c, found(view)->lattice->num_concepts)
 		write_concept(json, view, c);
-	json_end_array(json);
 }

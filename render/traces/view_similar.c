@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * similar: how similar the traces of the ranks are, and how they cluster. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "analysis/traces/trace_similarity.h"
 #include "model/xalloc.h"
 #include "render/draw/heat_map.h"
@@ -122,7 +118,7 @@ static const char *title_of(const struct view *view)
 static void flag_below(const struct view *view, uint32_t node, uint8_t *flags)
 {
 	const struct clustering *c = found(view)->clusters->clustering;
-	uint8_t *below = xcalloc(2 * (size_t)c->num_leaves, 1);
+	uint8_t *below SCOPED(free) = xcalloc(2 * (size_t)c->num_leaves, 1);
 
 	below[node] = 1;
 	for (uint32_t n = node; n >= c->num_leaves; n--)
@@ -131,7 +127,6 @@ static void flag_below(const struct view *view, uint32_t node, uint8_t *flags)
 				below[c->merges[n - c->num_leaves].b] = 1;
 	for (size_t t = 0; t < found(view)->clusters->num; t++)
 		flags[t] = below[found(view)->clusters->leaves[t]];
-	free(below);
 }
 
 static const char *node_text(const struct view *view, uint32_t node)
@@ -228,13 +223,9 @@ void view_similar_json(const struct view *view)
 	}
 	json_end_array(json);
 	json_text(json, "linkage", trace_text_linkage(a->measure.linkage));
-	json_array(json, "merges");
-	for (uint32_t m = 0; m < c->num_merges; m++) {
+	JSON_OBJECTS(json, "merges", m, c->num_merges) {
 		flag_below(view, c->num_leaves + m, flags);
-		json_object(json, NULL);
 		json_text(json, "ranks", trace_text_thread_list(view->arena, a->runs, flags));
 		json_fixed(json, "distance", c->merges[m].height);
-		json_end_object(json);
 	}
-	json_end_array(json);
 }

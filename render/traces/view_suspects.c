@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * suspects: which ranks behave differently in a bad run. */
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "analysis/traces/trace_suspects.h"
 #include "render/draw/table.h"
@@ -184,23 +181,17 @@ void view_suspects(const struct view *view)
 static void write_aspect(struct json *json, const struct view *view,
 			 const struct trace_aspect *aspect)
 {
-	json_object(json, NULL);
 	json_text(json, "attributes", trace_text_kind(aspect->kind));
 	json_text(json, "frequency", trace_text_frequency(aspect->frequency));
 	if (!isnan(aspect->bscore))
 		json_fixed(json, "bscore", aspect->bscore);
-	json_array(json, "changes");
-	for (size_t i = 0; i < view->answer->compared->suspects->num_pairs; i++) {
+	JSON_OBJECTS(json, "changes", i, view->answer->compared->suspects->num_pairs) {
 		const struct suspect *s = &aspect->suspects[i];
 
-		json_object(json, NULL);
 		json_text(json, "rank", bad_text(view, s->index));
 		json_fixed(json, "change", s->change);
 		json_fixed(json, "own", s->own);
-		json_end_object(json);
 	}
-	json_end_array(json);
-	json_end_object(json);
 }
 
 void view_suspects_json(const struct view *view)
@@ -210,21 +201,15 @@ void view_suspects_json(const struct view *view)
 
 	json_text(json, "good", a->names[0]);
 	json_text(json, "bad", a->names[1]);
-	json_array(json, "ranking");
-	for (size_t i = 0; i < a->suspects->num_pairs; i++) {
+	JSON_OBJECTS(json, "ranking", i, a->suspects->num_pairs) {
 		const struct trace_suspect *s = &a->suspects->ranking[i];
 
-		json_object(json, NULL);
 		json_text(json, "rank", bad_text(view, s->pair));
 		json_text(json, "compared", good_text(view, s->pair));
 		json_fixed(json, "suspicion", s->score);
 		json_fixed(json, "own", s->own);
 		json_count(json, "first", s->times_first);
-		json_end_object(json);
 	}
-	json_end_array(json);
-	json_array(json, "aspects");
-	for (size_t i = 0; i < a->suspects->num_aspects; i++)
+	JSON_OBJECTS(json, "aspects", i, a->suspects->num_aspects)
 		write_aspect(json, view, &a->suspects->aspects[i]);
-	json_end_array(json);
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "render/traces/view_traces.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/names.h"
@@ -289,15 +286,11 @@ static void write_symbols(struct json *json, const struct printer *p)
 static void write_row(struct json *json, const char *key, const struct trace_element *row,
 		      size_t num)
 {
-	json_array(json, key);
-	for (size_t i = 0; i < num; i++) {
-		json_object(json, NULL);
+	JSON_OBJECTS(json, key, i, num) {
 		json_count(json, TRACE_IS_LOOP(row[i].symbol) ? "loop" : "symbol",
 			   TRACE_BODY(row[i].symbol));
 		json_count(json, "count", row[i].count);
-		json_end_object(json);
 	}
-	json_end_array(json);
 }
 
 void view_trace_json(const struct view *view)

@@ -4,9 +4,6 @@
 #ifndef PDB_RENDER_VIEW_TRACES_H
 #define PDB_RENDER_VIEW_TRACES_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "analysis/traces/clustering.h"
 #include "analysis/traces/trace_attributes.h"
 

@@ -1,10 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <ctype.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/progress/progress.h"
 #include "model/arena.h"
 #include "model/job/job.h"
@@ -110,17 +104,6 @@ const char *label_tag(struct arena *arena, int32_t tag)
 		return "group";
 	}
 	return arena_printf(arena, "%" PRId32, tag);
-}
-
-const char *label_crash(struct arena *arena, const struct job_crash *crash)
-{
-	const char *name = sigabbrev_np(crash->signal);
-	const char *text = name ? arena_printf(arena, "SIG%s", name)
-				: arena_printf(arena, "signal %d", crash->signal);
-
-	if (crash->has_address)
-		return arena_printf(arena, "%s at address 0x%" PRIx64, text, crash->address);
-	return crash->is_sent ? arena_printf(arena, "%s from another process", text) : text;
 }
 
 const char *label_iteration(struct arena *arena, const struct iteration *iteration)

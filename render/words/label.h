@@ -5,14 +5,14 @@
 #ifndef PDB_RENDER_LABEL_H
 #define PDB_RENDER_LABEL_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "model/std.h"
 
 struct arena;
 struct calltree;
 struct eqgroup;
 struct iteration;
 struct job_crash;
+struct job_end;
 struct json;
 struct model;
 struct name;
@@ -24,6 +24,7 @@ struct temporal_loop;
 struct temporal_reason;
 struct temporal_result;
 struct view;
+struct waitfor_need;
 
 /* Short for tables and pictures: C++ names without template arguments and parameters,
  * "halo() solver.c:141". Full for sentences: "halo() at solver.c:141",
@@ -52,6 +53,11 @@ const char *label_time_range(struct arena *arena, uint64_t min_ns, uint64_t max_
 const char *label_tag(struct arena *arena, int32_t tag);
 /* What ended a rank: "SIGSEGV at address 0x10", "SIGABRT", "SIGTERM from another process". */
 const char *label_crash(struct arena *arena, const struct job_crash *crash);
+/* "was killed by SIGKILL 40 s ago, most likely out of memory: its cgroup counts 1 oom kill", "has
+ * exited with status 3"; "has ended" where nothing is known (NULL). */
+const char *label_end(struct arena *arena, const struct job_end *end);
+/* The same for a column: "SIGKILL, out of memory?", "exit 3"; NULL: nothing is known. */
+const char *label_end_short(struct arena *arena, const struct job_end *end);
 /* "412" or "about 412". */
 const char *label_iteration(struct arena *arena, const struct iteration *iteration);
 /* A demangled name without types and parameters: "void ns::sum<double>(int) const" is "ns::sum". */
@@ -122,10 +128,10 @@ const char *label_wait_who(const struct view *view, uint32_t lane);
 const char *label_wait_where(const struct view *view, uint32_t actor, enum label_detail detail);
 /* A need as text after "waits for": "message 413 with tag 7 from rank 100, which has sent 412",
  * "ranks 99,101 to call MPI_Allgather, number 1237 on MPI_COMM_WORLD". */
-const char *label_wait_need(const struct view *view, uint32_t need);
+const char *label_wait_need(const struct view *view, const struct waitfor_need *need);
 /* Many needs of one kind, without numbers: "messages with tag 7 from ranks 3-9". */
-const char *label_wait_needs(const struct view *view, uint32_t need, const struct rankset *peers,
-			     int width);
+const char *label_wait_needs(const struct view *view, const struct waitfor_need *need,
+			     const struct rankset *peers, int width);
 /* Why it is not, or not completely, known what an actor waits for; NULL: it is known. Static
  * text. */
 const char *label_wait_gap(const struct view *view, uint32_t actor);
@@ -146,6 +152,11 @@ const char *label_thread_wait(const struct view *view, const struct sample *samp
 const char *label_blocked(const struct view *view, const struct sample *sample);
 /* The lock that it waits for: "mutex 'table'"; "a lock" if no more is known, or sample is NULL. */
 const char *label_lock(const struct view *view, const struct sample *sample);
+/* The same for a column: "read()", "page fault"; NULL: not known. */
+const char *label_blocked_short(const struct view *view, const struct sample *sample);
+/* What the system knows of the rank's process: how it ended, else the limit that it has reached,
+ * else label_blocked(); NULL: nothing. */
+const char *label_process(const struct view *view, int rank);
 /* The function in which it waits for other threads, "pthread_join"; NULL: not known. */
 const char *label_thread_function(const struct view *view, const struct sample *sample);
 /* Write the member "thread_waits": threads of `ranks` that wait for other threads, as samples show.
@@ -155,6 +166,8 @@ void label_json_thread_waits(struct json *json, const struct view *view,
 /* Write the member "system_calls": what main threads of `ranks` sleep in. Nothing if not known. */
 void label_json_system_calls(struct json *json, const struct view *view,
 			     const struct rankset *ranks);
+/* "limits": those that processes of these ranks have reached. Nothing if none has. */
+void label_json_limits(struct json *json, const struct view *view, const struct rankset *ranks);
 
 /* ---- The temporal order of stacks: order_text.c ---- */
 

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/job_comms.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Places in the source, by call paths and names. */
-#include <inttypes.h>
-#include <string.h>
-
 #include "analysis/stacks/calltree.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * States, groups and loops. */
-#include <string.h>
-
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
@@ -146,6 +144,11 @@ static const char *computing_text(const struct view *view, const struct eqgroup 
 	return text_of(view, "outside MPI, %s, in %s%s", doing, place, found.behind);
 }
 
+static bool is_ended_inside(const struct job_lane *lane, const struct eqgroup *group)
+{
+	return lane->data->has_ended && !SEG_STATE_IS_EXIT(group->state);
+}
+
 const char *label_where(const struct view *view, const struct eqgroup *group,
 			enum label_detail detail)
 {
@@ -157,9 +160,11 @@ const char *label_where(const struct view *view, const struct eqgroup *group,
 		return computing_text(view, group, detail);
 	if (group->activity == ACTIVITY_POLLING && polled)
 		return at_site(view, "polling", &sites[lane->site_map[polled]], detail);
-	/* After its last MPI call, usually MPI_Finalize. */
+	/* After its last MPI call, usually MPI_Finalize; or in it, as by a signal. */
 	if (group->activity == ACTIVITY_ENDED)
-		return site ? at_site(view, "ended after", &sites[site], detail)
+		return site ? at_site(view,
+				      is_ended_inside(lane, group) ? "ended in" : "ended after",
+				      &sites[site], detail)
 			    : "ended without an MPI call";
 	return label_state(view, group->state, detail);
 }

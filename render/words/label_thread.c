@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Which other thread of its process a thread waits for, and where that is; or in which system call
- * it sleeps. */
-#include <string.h>
-
+ * Which other thread of its process a thread waits for, or for which lock, and where that is. */
 #include "analysis/evidence/thread_wait.h"
 #include "model/job/blocked.h"
 #include "model/job/callpath.h"
@@ -13,6 +10,7 @@
 #include "render/text/text.h"
 #include "render/view.h"
 #include "render/words/label.h"
+#include "render/words/label_private.h"
 
 enum { MAX_STEPS = 8, MOST_IN_JSON = 256 };
 
@@ -27,23 +25,10 @@ static const char *thread_text(const struct view *view, const struct sample *of,
 	return has_numbers ? text_of(view, "thread %d", (int)tid) : "another thread";
 }
 
-/* MPI libraries wait for messages in such calls, too; what holds up the kernel is worth a word. */
-static const struct blocked *find_blocked(const struct view *view, const struct sample *sample)
-{
-	const struct blocked *of =
-		samples_blocked(view->job->samples, view->job->callpaths, sample);
-	bool is_in_mpi = of && sample->path != CALLPATH_NONE && label_mpi_call(view, sample->path);
-
-	if (is_in_mpi && !of->kernel)
-		return NULL;
-	/* Of a lock only what this look has seen. */
-	return of && blocked_is_lock(of) ? sample->blocked : of;
-}
-
 /* What was read of the lock that it waits for, NULL: none, or nothing. */
 static const struct blocked *find_lock(const struct view *view, const struct sample *sample)
 {
-	const struct blocked *of = find_blocked(view, sample);
+	const struct blocked *of = label_find_blocked(view, sample);
 
 	return of && blocked_is_lock(of) ? of : NULL;
 }
@@ -127,7 +112,7 @@ static const char *nobody_text(const struct view *view, const struct sample *sam
 	    (!of && wait->kind != THREAD_WAIT_NONE))
 		return NULL;
 	if (of && is_about(sample->wait.kind, wait->what))
-		reason = of->reason;
+		reason = label_with_ranks(view, sample->rank, of->reason);
 	switch (wait->what) {
 	case THREAD_WAIT_ON_CONDITION:
 	case THREAD_WAIT_ON_SEMAPHORE:
@@ -158,20 +143,6 @@ static const char *wait_text(const struct view *view, const struct sample *sampl
 	if (wait->is_own)
 		return text_of(view, "for %s that it holds itself%s", what, by);
 	return text_of(view, "for %s that %s holds%s", what, who, by);
-}
-
-const char *label_blocked(const struct view *view, const struct sample *sample)
-{
-	const struct blocked *of = find_blocked(view, sample);
-
-	if (!of)
-		return NULL;
-	return text_of(view, "sleeps in %s()%s%s%s%s%s%s%s%s%s", of->call, of->object ? ", " : "",
-		       of->object ?: "", of->place ? " (" : "", of->place ?: "",
-		       of->place ? ")" : "",
-		       of->reason && !blocked_is_lock(of) ? ": " : "",
-		       blocked_is_lock(of) ? "" : of->reason ?: "",
-		       of->kernel ? "; in the kernel's " : "", of->kernel ?: "");
 }
 
 const char *label_thread_wait(const struct view *view, const struct sample *sample,
@@ -266,7 +237,7 @@ static void json_lock(struct json *json, const struct view *view, const struct s
 	else if (wait.tid)
 		reason = text_of(view, "%s holds it", thread_text(view, sample, wait.tid, true));
 	else if (is_about(sample->wait.kind, wait.what))
-		reason = of->reason;
+		reason = label_with_ranks(view, sample->rank, of->reason);
 	else
 		reason = likely_text(view, sample, &wait, true);
 	json_text(json, "object",
@@ -289,7 +260,7 @@ void label_json_system_calls(struct json *json, const struct view *view,
 		if (!sample->is_main || !rankset_contains(ranks, sample->rank) ||
 		    sample != samples_find(samples, sample->rank, 0))
 			continue;
-		of = find_blocked(view, sample);
+		of = label_find_blocked(view, sample);
 		if (!of)
 			continue;
 		if (written++ == 0)
@@ -300,11 +271,13 @@ void label_json_system_calls(struct json *json, const struct view *view,
 		if (blocked_is_lock(of)) {
 			json_lock(json, view, sample);
 		} else {
-			json_text(json, "object", of->object);
+			json_text(json, "object", label_blocked_object(view, sample->rank, of));
 			json_text(json, "place", of->place);
-			json_text(json, "reason", of->reason);
+			json_text(json, "reason", label_with_ranks(view, sample->rank, of->reason));
 		}
 		json_text(json, "kernel", of->kernel);
+		json_text(json, "kernel_stack", of->stack);
+		json_text(json, "around", of->around);
 		json_end_object(json);
 	}
 	if (written)

@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "analysis/progress/eqgroup.h"
 #include "analysis/waits/waitfor.h"
 #include "model/job/callpath.h"
@@ -167,12 +163,12 @@ static const char *members_text(const struct view *view, const struct waitfor_ne
 		       of->function, of->number, comm);
 }
 
-/* "MPI_Scatterv, number 25": the collective that the need's actor is in. */
-static const char *collective_name(const struct view *view, uint32_t n)
+/* "MPI_Scatterv, number 25": the collective that the need's actor is in. In tables, where lines
+ * are cut, the link is a blank. */
+static const char *collective_name(const struct view *view, const struct waitfor_need *need,
+				   const char *link)
 {
-	const struct waitfor_need *need = &view->waitfor->needs[n];
-	uint32_t l = waitfor_actor_of_need(view->waitfor, n);
-	const struct actor *actor = &view->waitfor->evidence->actors[l];
+	const struct actor *actor = &view->waitfor->evidence->actors[need->actor];
 	const char *call = actor->lane ? view->job->model->sites[need->site].name
 				       : label_mpi_call(view, stack_fact_place(actor->stack)->path);
 
@@ -180,28 +176,28 @@ static const char *collective_name(const struct view *view, uint32_t n)
 		call = "the collective";
 	return need->number == WAITFOR_NOT_KNOWN
 		       ? call
-		       : text_of(view, "%s, number %" PRIu64, call, need->number);
+		       : text_of(view, "%s%s%" PRIu64, call, link, need->number);
 }
 
-static const char *part_text(const struct view *view, uint32_t n, const char *on)
+static const char *part_text(const struct view *view, const struct waitfor_need *need,
+			     const char *on)
 {
 	const struct waitfor *waitfor = view->waitfor;
-	const struct waitfor_actor *actor = &waitfor->actors[waitfor_actor_of_need(waitfor, n)];
-	bool is_any = waitfor->needs[n].peer < 0;
+	const struct waitfor_need *other = NULL;
 	struct rankset *peers = parts_set(view);
 
 	/* If the library accepts any of several parts, there is a need for each. */
-	for (uint32_t i = actor->first_need; i < actor->first_need + actor->num_needs; i++)
-		if (i == n || (is_any && waitfor->needs[i].kind == WAITFOR_PART &&
-			       waitfor->needs[i].peer < 0))
-			waitfor_add_peers(waitfor, i, peers);
+	while ((other = waitfor_next_need(waitfor, need->actor, other)))
+		if (other == need ||
+		    (need->peer < 0 && other->kind == WAITFOR_PART && other->peer < 0))
+			waitfor_add_peers(waitfor, other, peers);
 	return text_of(view, "the part of %s%s in %s%s", rankset_count(peers) > 1 ? "one of " : "",
-		       parts_who(view, peers), collective_name(view, n), on);
+		       parts_who(view, peers), collective_name(view, need, ", number "), on);
 }
 
-static const char *lock_text(const struct view *view, uint32_t n, const char *on)
+static const char *lock_text(const struct view *view, const struct waitfor_need *need,
+			     const char *on)
 {
-	const struct waitfor_need *need = &view->waitfor->needs[n];
 	struct rankset *holders = parts_set(view);
 	const char *of = need->number == WAITFOR_NOT_KNOWN
 				 ? "a window"
@@ -210,7 +206,7 @@ static const char *lock_text(const struct view *view, uint32_t n, const char *on
 	const char *what =
 		text_of(view, "the %slock of %s%s", need->tag == 1 ? "exclusive " : "", of, on);
 
-	waitfor_add_peers(view->waitfor, n, holders);
+	waitfor_add_peers(view->waitfor, need, holders);
 	if (rankset_is_empty(holders))
 		return text_of(view, "%s; its holder is not known", what);
 	return text_of(view, "%s, which %s hold%s", what, parts_who(view, holders),
@@ -302,11 +298,10 @@ static const char *transfer_text(const struct view *view, const struct waitfor_n
 		       tag, need->peer, on);
 }
 
-static const char *thread_text(const struct view *view, uint32_t n)
+static const char *thread_text(const struct view *view, const struct waitfor_need *need)
 {
-	const struct waitfor_need *need = &view->waitfor->needs[n];
 	const struct job_lane *lanes = view->job->model->lanes;
-	const struct job_lane *lane = &lanes[waitfor_actor_of_need(view->waitfor, n)];
+	const struct job_lane *lane = &lanes[need->actor];
 	const char *who = thread_name(view, &lanes[need->node]);
 	const struct sample *sample = NULL;
 
@@ -321,9 +316,8 @@ static const char *thread_text(const struct view *view, uint32_t n)
 		       need->tag == 3 ? "likely " : "");
 }
 
-const char *label_wait_need(const struct view *view, uint32_t n)
+const char *label_wait_need(const struct view *view, const struct waitfor_need *need)
 {
-	const struct waitfor_need *need = &view->waitfor->needs[n];
 	const char *on = on_text(view, need), *begun = begun_text(view, need);
 	const char *what = NULL;
 
@@ -336,7 +330,7 @@ const char *label_wait_need(const struct view *view, uint32_t n)
 		what = members_text(view, need);
 		break;
 	case WAITFOR_LOCK:
-		what = lock_text(view, n, on);
+		what = lock_text(view, need, on);
 		break;
 	case WAITFOR_TOKEN:
 		what = text_of(view, "rank %" PRId32 " to call %s%s", need->peer,
@@ -354,20 +348,19 @@ const char *label_wait_need(const struct view *view, uint32_t n)
 			       looked_at_text(view, need), times_text(view, need->number));
 		break;
 	case WAITFOR_PART:
-		what = part_text(view, n, on);
+		what = part_text(view, need, on);
 		break;
 	case WAITFOR_THREAD:
-		return thread_text(view, n);
+		return thread_text(view, need);
 	}
 	return text_of(view, "%s%s", what, begun);
 }
 
 /* ---- Many needs ---- */
 
-const char *label_wait_needs(const struct view *view, uint32_t n, const struct rankset *peers,
-			     int width)
+const char *label_wait_needs(const struct view *view, const struct waitfor_need *need,
+			     const struct rankset *peers, int width)
 {
-	const struct waitfor_need *need = &view->waitfor->needs[n];
 	const char *on = on_text(view, need);
 	const char *tag =
 		need->tag == WAITFOR_NO_TAG ? "" : text_of(view, ", %s", tag_text(view, need->tag));
@@ -391,7 +384,7 @@ const char *label_wait_needs(const struct view *view, uint32_t n, const struct r
 	case WAITFOR_LOOK:
 		return text_of(view, "others: change of %s", looked_at_text(view, need));
 	case WAITFOR_PART:
-		return text_of(view, "%s: part in %s%s", who, collective_name(view, n), on);
+		return text_of(view, "%s: part in %s%s", who, collective_name(view, need, " "), on);
 	case WAITFOR_TRANSFER:
 		break;
 	case WAITFOR_THREAD:

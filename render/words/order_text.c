@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <inttypes.h>
-#include <string.h>
 #include <sys/param.h>
 
 #include "analysis/stacks/temporal.h"
@@ -17,11 +15,39 @@ enum { MAX_CHOICES = 3, MAX_LOOPS = 16 };
 
 /* ---- Loops and causes ---- */
 
-/* The source of the code at an address. */
-static const struct name *name_at(const struct view *view, uint32_t module, uint64_t address)
+static uint32_t node_at(const struct view *view, uint32_t module, uint64_t address)
 {
-	return names_get(view->job->names, callpaths_intern(view->job->callpaths, CALLPATH_NONE,
-							    module, address, false));
+	return callpaths_intern(view->job->callpaths, CALLPATH_NONE, module, address, false);
+}
+
+/* To which level do both chains name the same functions, inlined by the same calls? */
+static size_t common_level(struct names *names, uint32_t a, uint32_t b, size_t max)
+{
+	size_t level = 0;
+
+	while (level < max && names_at(names, a, level)->line == names_at(names, b, level)->line &&
+	       name_level(names_at(names, b, level + 1)) == level + 1 &&
+	       !strcmp(names_at(names, a, level + 1)->function,
+		       names_at(names, b, level + 1)->function))
+		level++;
+	return level;
+}
+
+/* The level of the function that the loop is written in: all its places are in that, or inlined
+ * into it. */
+static size_t loop_level(const struct view *view, const struct temporal_loop *loop)
+{
+	struct names *names = view->job->names;
+	uint32_t header = node_at(view, loop->module, loop->header);
+	size_t level = name_level(names_get(names, header));
+
+	for (size_t i = 0; i < loop->num_places; i++) {
+		uint32_t place = node_at(view, loop->module, loop->places[i]);
+
+		if (names_innermost(names, place)->line)
+			level = common_level(names, header, place, level);
+	}
+	return level;
 }
 
 const char *order_text_where(const struct view *view, const struct temporal_group *group)
@@ -42,11 +68,15 @@ const char *order_text_where(const struct view *view, const struct temporal_grou
 
 const char *order_text_loop(const struct view *view, const struct temporal_loop *loop)
 {
-	const struct name *header = name_at(view, loop->module, loop->header), *first = header;
-	const char *function = label_function(view->arena, header->function);
+	struct names *names = view->job->names;
+	size_t level = loop_level(view, loop);
+	const struct name *first =
+		names_at(names, node_at(view, loop->module, loop->header), level);
+	const char *function = label_function(view->arena, first->function);
 
-	for (size_t i = 0; i < loop->num_latches; i++) {
-		const struct name *end = name_at(view, loop->module, loop->latches[i]);
+	for (size_t i = 0; i < loop->num_places; i++) {
+		const struct name *end =
+			names_at(names, node_at(view, loop->module, loop->places[i]), level);
 
 		if (end->line && (!first->line || (first->file && !strcmp(first->file, end->file) &&
 						   end->line < first->line)))

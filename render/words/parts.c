@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/progress/eqgroup.h"
 #include "analysis/verdict/verdict.h"
 #include "model/blobs.h"
@@ -93,10 +90,10 @@ struct rankset *parts_culprits(const struct view *view, uint32_t group)
 					     : parts_set(view);
 }
 
-const char *parts_mark_as(const struct view *view, uint32_t group, const struct rankset *shown,
-			  const char *words)
+const char *parts_mark(const struct view *view, uint32_t group, const struct rankset *shown)
 {
 	struct rankset *culprits = parts_both(view, parts_culprits(view, group), shown);
+	const char *words = role_of(view)->mark;
 
 	if (rankset_count(culprits) == rankset_count(shown))
 		return words;
@@ -106,9 +103,12 @@ const char *parts_mark_as(const struct view *view, uint32_t group, const struct 
 		       label_rank_list(view->arena, culprits, MARK_RANKS_WIDTH));
 }
 
-const char *parts_mark(const struct view *view, uint32_t group, const struct rankset *shown)
+void parts_print_star(const struct view *view)
 {
-	return parts_mark_as(view, group, shown, role_of(view)->mark);
+	const char *mark = role_of(view)->mark;
+
+	if (mark)
+		text_wrap(view, 2, "* %s", mark + strlen("<- "));
 }
 
 const char *parts_since(const struct view *view, const struct eqgroup *group)
@@ -254,11 +254,9 @@ static struct same_entry *entry_of(struct same *same, const char *text)
 	number = blobs_intern(same->texts, text, strlen(text));
 	if (number < same->num)
 		return &same->entries[number];
-	same->entries = arena_grow(same->arena, same->entries, same->num, &same->capacity,
-				   sizeof(*same->entries));
-	same->entries[same->num] = (struct same_entry){
+	*ARENA_PUSH(same->arena, same->entries, same->num, same->capacity) = (struct same_entry){
 		.text = text, .ranks = rankset_in(same->arena, rankset_create())};
-	return &same->entries[same->num++];
+	return &same->entries[number];
 }
 
 struct same_entry *same_add(struct same *same, const char *text, int rank)
@@ -310,15 +308,11 @@ size_t same_count_from(const struct same *same, size_t first)
 void parts_json_iterations(struct json *json, const char *key, const struct iteration *iterations,
 			   size_t num)
 {
-	json_array(json, key);
-	for (size_t i = 0; i < num; i++) {
-		json_object(json, NULL);
+	JSON_OBJECTS(json, key, i, num) {
 		json_count(json, "loop", iterations[i].loop + 1);
 		json_count(json, "iteration", iterations[i].count);
 		json_bool(json, "approximate", iterations[i].is_approximate);
-		json_end_object(json);
 	}
-	json_end_array(json);
 }
 
 const char *parts_activity(const struct eqgroup *group)

@@ -5,17 +5,11 @@
 #ifndef PDB_RENDER_PARTS_H
 #define PDB_RENDER_PARTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "render/text/text.h"
 #include "render/view.h"
 #include "render/words/label.h"
 
 struct blobs;
-struct eqgroup;
-struct iteration;
 struct job_lane;
 struct place;
 
@@ -48,9 +42,8 @@ struct rankset *parts_culprits(const struct view *view, uint32_t group);
  * the verdict names all of them, "<- culprit: 3-4" if it names only these, NULL if it names
  * none. */
 const char *parts_mark(const struct view *view, uint32_t group, const struct rankset *shown);
-/* The same with `words` as the mark: "*", "*: 3-4". */
-const char *parts_mark_as(const struct view *view, uint32_t group, const struct rankset *shown,
-			  const char *words);
+/* Print what a star in a drawing marks: "* culprit". */
+void parts_print_star(const struct view *view);
 
 /* How long a group has been where it is: "72 s", "3 to 72 s", "moving", "0.1 to 72 s, 3 moving". */
 const char *parts_since(const struct view *view, const struct eqgroup *group);
@@ -93,8 +86,8 @@ void parts_json_iterations(struct json *json, const char *key, const struct iter
 
 struct same_entry {
 	const char *text;
-	struct rankset *ranks; /* ranks with this text */
-	uint32_t actor, need;  /* free for the caller: of the first rank */
+	struct rankset *ranks;           /* ranks with this text */
+	const struct waitfor_need *need; /* free for the caller: of the first rank */
 };
 
 /* Entries in the order of adding, until same_sort(). Initialise with zeros, except the arena. */

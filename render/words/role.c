@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/evidence/evidence.h"
+#include "analysis/evidence/stack_facts.h"
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/waitfor.h"
+#include "model/job/job.h"
+#include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "render/view.h"
 #include "render/words/role.h"
@@ -14,24 +18,33 @@ static const struct role least = {"least progressed", "Least progressed: ", "<- 
 static bool is_even(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
-	const struct waitfor_deadlock *deadlock;
+	const struct waitfor_deadlock *deadlock = verdict->deadlock;
+	const struct waitfor_need *need = NULL;
 	bool has_message = false;
 
 	if (rankset_count(verdict->culprits) < 2)
 		return false;
-	deadlock = &view->waitfor->deadlocks[verdict->which];
 	/* If all are in collectives, these do not match. A thread may also hold up another thread
 	 * of its rank. In both cases some rank is to blame. */
 	for (size_t i = 0; i < deadlock->num_actors; i++) {
-		const struct waitfor_need *need = NULL;
+		const struct actor *actor = &view->waitfor->evidence->actors[deadlock->actors[i]];
 
-		while ((need = waitfor_next_need(view->waitfor, deadlock->actors[i], need))) {
-			if (need->kind == WAITFOR_THREAD)
-				return false;
-			has_message |= need->kind != WAITFOR_MEMBERS && need->kind != WAITFOR_PART;
-		}
+		if (!actor->lane && actor->stack->awaited)
+			return false;
+	}
+	while ((need = waitfor_next_need_of(view->waitfor, deadlock, need))) {
+		if (need->kind == WAITFOR_THREAD)
+			return false;
+		has_message |= need->kind != WAITFOR_MEMBERS && need->kind != WAITFOR_PART;
 	}
 	return has_message && rankset_equal(deadlock->ranks, verdict->culprits);
+}
+
+/* A process of which a core is left does not go on. */
+static bool may_be_slow(const struct view *view)
+{
+	return verdict_may_be_slow(view->verdict) && !view->is_known_hang &&
+	       view->job->proctable->source != PROCTABLE_CORES;
 }
 
 const struct role *role_of(const struct view *view)
@@ -46,11 +59,13 @@ const struct role *role_of(const struct view *view)
 					     "is a part of the deadlock"};
 	static const struct role crashed = {"crashed", "Crashed: ", "<- crashed", "has crashed"};
 
+	static const struct role slow = {"slow or hung", "Slow or hung: ", "<- slow or hung",
+					 "is slow or hangs"};
 	static const struct role between = {"lost between",
 					    "Message lost between: ", "<- message lost between",
 					    "is an end of a message that was lost"};
 
-	if (view->verdict->witness == WITNESS_NOT_ARRIVED)
+	if (view->verdict->witness.kind == WITNESS_NOT_ARRIVED)
 		return &between;
 	switch (view->verdict->kind) {
 	case VERDICT_NONE:
@@ -65,6 +80,10 @@ const struct role *role_of(const struct view *view)
 		return &crashed;
 	case VERDICT_DEADLOCK:
 		return is_even(view) ? &deadlock : &culprit;
+	case VERDICT_COMPUTATION:
+		if (may_be_slow(view))
+			return &slow;
+		/* fall through */
 	default:
 		return view->verdict->is_by_order ? &least : &culprit;
 	}

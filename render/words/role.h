@@ -18,7 +18,8 @@ struct role {
 
 /* The role in view->verdict. Static.
  *
- * Culprits left something out, or do not continue. Least progressed ranks are named by the progress
+ * Culprits left something out, or do not continue. Of ranks that a short look without the recorder
+ * has found outside MPI, it is not known whether they continue. Least progressed ranks are named by the progress
  * order alone. In a deadlock where all ranks are alike, none left anything out; neither did the two
  * ends of a message that was sent and has not arrived. */
 const struct role *role_of(const struct view *view);

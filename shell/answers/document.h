@@ -5,8 +5,9 @@
 #ifndef PDB_SHELL_DOCUMENT_H
 #define PDB_SHELL_DOCUMENT_H
 
-#include <stdio.h>
 #include <time.h>
+
+#include "model/std.h"
 
 struct json;
 struct pdb_error;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "shell/answers/report_file.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "analysis/stacks/calltree.h"
@@ -96,7 +94,7 @@ static char *made_text(struct arena *arena, const struct session *session)
 static int write_page(struct session *session, FILE *out, struct pdb_error *err)
 {
 	const struct proctable *table = session->job->proctable;
-	struct arena *arena = arena_create();
+	struct arena *arena SCOPED(arena) = arena_create();
 	const struct rankset *ranks = rankset_in(arena, proctable_ranks(table));
 	struct answer answer = {.arena = arena};
 	struct report report = {
@@ -107,7 +105,6 @@ static int write_page(struct session *session, FILE *out, struct pdb_error *err)
 				      table->job && *table->job ? table->job : "without a name"),
 	};
 	struct view view;
-	int result;
 
 	answer.tree = make_tree(arena, session);
 	answer.collectives = make_collectives(arena, session);
@@ -122,9 +119,7 @@ static int write_page(struct session *session, FILE *out, struct pdb_error *err)
 	view.focus = NULL;
 	view.answer = &answer;
 	report.view = &view;
-	result = report_write(&report, err);
-	arena_destroy(arena);
-	return result;
+	return report_write(&report, err);
 }
 
 /* One command as the user would type it; its output joins that of the others. */

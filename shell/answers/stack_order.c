@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-
 #include "analysis/stacks/code_loops.h"
 #include "analysis/stacks/temporal.h"
 #include "attach/code/code.h"
@@ -9,6 +7,7 @@
 #include "model/job/code_store.h"
 #include "model/error.h"
 #include "model/job/job.h"
+#include "model/job/job_model.h"
 #include "model/job/modules.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
@@ -19,6 +18,8 @@
 
 /* Ranks that move may be at new places in each round, whose variables are not known yet. */
 #define MAX_ROUNDS 4
+/* Samples of a rank without a recorder that are further apart say nothing of what is in between. */
+#define MAX_LATER_NS UINT64_C(1000000000)
 
 struct stack_order {
 	struct session *session;
@@ -77,9 +78,8 @@ static void add_unknown(struct unknown *unknown, uint32_t module, uint64_t addre
 	for (size_t i = 0; i < unknown->num; i++)
 		if (unknown->list[i].module == module && unknown->list[i].address == address)
 			return;
-	unknown->list =
-		xgrow(unknown->list, unknown->num, &unknown->capacity, sizeof(*unknown->list));
-	unknown->list[unknown->num++] = (struct code_address){module, address};
+	*XPUSH(unknown->list, unknown->num, unknown->capacity) =
+		(struct code_address){module, address};
 }
 
 /* Read the functions of the program's frames, from the innermost frame up to known ones. */
@@ -137,7 +137,7 @@ static void make_room(struct stack_order *order)
 static bool add_stacks(struct stack_order *order, const struct samples *samples)
 {
 	struct unknown unknown = {.num = 0};
-	uint32_t *paths = xreallocarray(NULL, samples->num_samples, sizeof(*paths));
+	uint32_t *paths SCOPED(free) = xreallocarray(NULL, samples->num_samples, sizeof(*paths));
 	bool is_new = false;
 	size_t num = 0;
 
@@ -155,25 +155,26 @@ static bool add_stacks(struct stack_order *order, const struct samples *samples)
 	for (size_t i = 0; i < num; i++)
 		is_new |= temporal_add(order->temporal, paths[i]);
 	free(unknown.list);
-	free(paths);
 	return is_new;
 }
 
-/* The host that has the files resolves names of loops. Snapshots save these names like those of
- * frames. */
-static void choose(struct session *session)
+/* Returns whether there are values that no sample could have. The host that has the files resolves
+ * names of loops. Snapshots save these names like those of frames. */
+static bool choose(struct session *session)
 {
 	struct stack_order *order = session->stack_order;
 	struct code_question *question = &order->question;
+	size_t num_before = question->num_probes;
 
 	question->probes = temporal_choose(order->temporal, &question->num_probes);
 	free(order->names);
-	question->num_names = temporal_loop_ends(order->temporal, &order->names);
+	question->num_names = temporal_loop_places(order->temporal, &order->names);
 	question->names = order->names;
 	for (size_t i = 0; i < question->num_names; i++)
 		callpaths_intern(session->job->callpaths, CALLPATH_NONE, order->names[i].module,
 				 order->names[i].address, false);
 	session_ask_code(session, question);
+	return question->num_probes > num_before;
 }
 
 static struct stack_order *get(struct session *session)
@@ -216,11 +217,7 @@ void stack_order_destroy(struct stack_order *order)
 
 bool stack_order_prepare(struct session *session, const struct samples *samples)
 {
-	bool is_new = add_stacks(get(session), samples);
-
-	if (is_new)
-		choose(session);
-	return is_new;
+	return add_stacks(get(session), samples) && choose(session);
 }
 
 int stack_order_sample(struct session *session, const struct rankset *ranks, struct pdb_error *err)
@@ -228,17 +225,71 @@ int stack_order_sample(struct session *session, const struct rankset *ranks, str
 	for (int round = 0; round < MAX_ROUNDS; round++) {
 		if (session_sample(session, ranks, 1, 0, err) < 0)
 			return -1;
-		if (!add_stacks(get(session), session->job->samples))
+		if (!stack_order_prepare(session, session->job->samples))
 			break;
-		choose(session);
 	}
 	return 0;
 }
 
+static size_t num_read(const struct sample *sample)
+{
+	size_t num = 0;
+
+	for (size_t i = 0; i < sample->num_values; i++)
+		num += sample->values[i].probe != SAMPLE_CONTENTS;
+	return num;
+}
+
+/* Has the rank gone on in its innermost frame, so that only the later sample has its values? */
+static bool is_worth_adding(const struct job *job, const struct sample *later)
+{
+	const struct sample *latest = samples_find(job->samples, later->rank, 0);
+	size_t num_lanes = 0;
+	uint32_t common;
+
+	if (!latest || latest->path == CALLPATH_NONE || later->path == CALLPATH_NONE)
+		return false;
+	if (job->model)
+		job_model_lanes(job->model, later->rank, &num_lanes);
+	common = callpaths_common(job->callpaths, latest->path, later->path);
+	return common != CALLPATH_NONE && common != latest->path &&
+	       callpaths_get(job->callpaths, common)->depth + 1 >=
+		       callpaths_get(job->callpaths, latest->path)->depth &&
+	       num_read(later) > num_read(latest) &&
+	       (num_lanes || later->when_ns - latest->when_ns < MAX_LATER_NS);
+}
+
+static void add_later(struct job *job, struct samples *later)
+{
+	struct rankset *ranks = rankset_create();
+
+	for (size_t i = 0; i < later->num_samples; i++)
+		if (later->samples[i].is_main && is_worth_adding(job, &later->samples[i]))
+			rankset_add(ranks, later->samples[i].rank);
+	if (!rankset_is_empty(ranks))
+		job_add_samples(job, ranks, later);
+	rankset_destroy(ranks);
+}
+
 int stack_order_complete(struct session *session, struct pdb_error *err)
 {
-	stack_order_prepare(session, session->job->samples);
-	return session->stack_order->question.num_probes ? session_read_values(session, err) : 0;
+	struct samples *later = NULL;
+	int result = 0;
+
+	for (int round = 0; round < MAX_ROUNDS && result == 0; round++) {
+		bool is_new = stack_order_prepare(session, later ? later : session->job->samples);
+
+		if (!session->stack_order->question.num_probes || (later && !is_new))
+			break;
+		samples_destroy(later);
+		result = session_read_values(session, &later, err);
+		if (!later)
+			break;
+	}
+	if (later)
+		add_later(session->job, later);
+	samples_destroy(later);
+	return result;
 }
 
 static bool has_values(const struct samples *samples)
@@ -269,10 +320,9 @@ struct temporal_result *stack_order_compare(struct session *session, const struc
 
 const struct temporal_result *stack_order_of_look(struct session *session, struct pdb_error *err)
 {
-	struct rankset *all = proctable_ranks(session->job->proctable);
+	struct rankset *all SCOPED(rankset) = proctable_ranks(session->job->proctable);
 
 	if (!session->order)
 		session->order = stack_order_compare(session, all, STACK_ORDER_QUICK, err);
-	rankset_destroy(all);
 	return session->order;
 }

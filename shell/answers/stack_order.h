@@ -5,8 +5,7 @@
 #ifndef PDB_SHELL_STACK_ORDER_H
 #define PDB_SHELL_STACK_ORDER_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "model/std.h"
 
 struct pdb_error;
 struct progress_code;
@@ -16,17 +15,18 @@ struct session;
 struct stack_order;
 
 /* Add the stacks of these samples. Later samples then read values in their frames. Returns whether
- * any stack was at a new place. */
+ * these samples lack any of that. */
 bool stack_order_prepare(struct session *session, const struct samples *samples);
 
-/* Sample `ranks` until no stack is at a new place, in a few rounds at most. The last samples become
+/* Sample `ranks` until all values are read, in a few rounds at most. The last samples become
  * the job's; they have the values of the variables at their places. -1 and *err: sampling
  * failed. */
 int stack_order_sample(struct session *session, const struct rankset *ranks, struct pdb_error *err);
 
 /* Complete the job's latest samples: read the machine code of their stacks, and values in the
- * frames that ranks are still in. No new samples are taken. -1 and *err: values could not be
- * read. */
+ * frames that ranks are still in. If a rank has gone on within its innermost frame, the sample that
+ * has its values is added: soon after the look, and of a rank with a recorder at any time. -1 and
+ * *err: values could not be read. */
 int stack_order_complete(struct session *session, struct pdb_error *err);
 
 /* With more different stacks than this, only commands that ask for the order compare them. */

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/stacks/temporal.h"
 #include "model/error.h"
 #include "model/interrupt.h"
@@ -86,18 +83,13 @@ int stacks_ensure(struct session *session, const struct rankset *ranks, struct p
 {
 	const struct sampling *sampling = &session->sampling;
 	bool all_threads = session->settings.threads == SWITCH_ON;
-	struct rankset *missing;
-	int result = 0;
+	struct rankset *missing SCOPED(rankset) = rankset_copy(ranks);
 
-	if (session_has_ended(session))
-		return 0;
-	missing = rankset_copy(ranks);
 	if (sampling->ranks && (sampling->all_threads || !all_threads))
 		rankset_remove_set(missing, sampling->ranks);
-	if (!rankset_is_empty(missing))
-		result = stack_order_sample(session, ranks, err);
-	rankset_destroy(missing);
-	return result;
+	if (session_has_ended(session) || rankset_is_empty(missing))
+		return 0;
+	return stack_order_sample(session, ranks, err);
 }
 
 /* The tree of all stacks, before options select some. */
@@ -138,14 +130,14 @@ static struct rankset *take_steps(struct session *session, const struct stacks_a
 static struct calltree *edit_tree(const struct stacks_asked *o, const struct calltree *all)
 {
 	struct calltree_edit edit = o->edit;
-	struct calltree *tree, *more;
+	struct calltree *tree;
 
 	edit.hide_starts = !o->is_full;
 	tree = calltree_edit(all, &edit);
 	if (o->is_selected) {
-		more = tree;
+		struct calltree *more SCOPED(calltree) = tree;
+
 		tree = calltree_select(more, o->extreme, o->num);
-		calltree_destroy(more);
 	}
 	if (o->is_joined)
 		calltree_join(tree);
@@ -155,32 +147,24 @@ static struct calltree *edit_tree(const struct stacks_asked *o, const struct cal
 struct calltree *stacks_make_tree(struct session *session, const struct stacks_asked *o,
 				  bool over_time, struct pdb_error *err)
 {
-	struct temporal_result *order =
+	struct temporal_result *order SCOPED(temporal_result) =
 		stack_order_compare(session, o->ranks, STACK_ORDER_QUICK, o->is_timed ? err : NULL);
-	struct rankset *steps = NULL;
-	struct calltree *all, *tree = NULL;
-	bool is_empty = true;
+	struct rankset *steps SCOPED(rankset) = NULL;
+	struct calltree *all SCOPED(calltree) = NULL, *tree;
 
-	if (o->is_timed && (!order || !(steps = take_steps(session, o, order, err)))) {
-		temporal_result_destroy(order);
+	if (o->is_timed && (!order || !(steps = take_steps(session, o, order, err))))
 		return NULL;
-	}
 	all = make_whole_tree(session, o, steps ? steps : o->ranks, over_time);
-	is_empty = all->num_nodes == 0;
 	tree = edit_tree(o, all);
-	calltree_destroy(all);
 	if (order)
 		calltree_order(tree, order);
-	rankset_destroy(steps);
-	temporal_result_destroy(order);
 	if (interrupt_check(err) == 0 && tree->num_nodes > 0)
 		return tree;
 	calltree_destroy(tree);
-	if (interrupt_pending())
-		return NULL;
-	error_set(err, ERROR_NOT_FOUND, "%s",
-		  is_empty ? "there is no stack of these ranks"
-			   : "these options leave out all stacks");
+	if (!interrupt_pending())
+		error_set(err, ERROR_NOT_FOUND, "%s",
+			  all->num_nodes ? "these options leave out all stacks"
+					 : "there is no stack of these ranks");
 	return NULL;
 }
 

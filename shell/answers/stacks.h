@@ -4,8 +4,6 @@
 #ifndef PDB_SHELL_STACKS_H
 #define PDB_SHELL_STACKS_H
 
-#include <stdbool.h>
-
 #include "analysis/stacks/calltree.h"
 
 struct answer;

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "shell/answers/traces_of.h"
 
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "model/arena.h"
 #include "model/error.h"
 #include "model/job/job.h"
-#include "model/job/job_model.h"
-#include "model/job/model.h"
 #include "model/job/rankset.h"
 #include "model/job/traces.h"
 #include "model/wire/share.h"
-#include "shell/daemons.h"
 #include "shell/options/args.h"
 #include "shell/session.h"
 

@@ -4,8 +4,6 @@
 #ifndef PDB_SHELL_TRACES_OF_H
 #define PDB_SHELL_TRACES_OF_H
 
-#include <stdbool.h>
-
 #include "analysis/traces/trace_runs.h"
 #include "render/traces/view_traces.h"
 #include "shell/options/options.h"

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * collectives: how far each communicator's ranks are. */
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/waits/collective_groups.h"
 #include "model/arena.h"
 #include "model/error.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * focus: limit later answers to some ranks. */
-#include <stdlib.h>
-
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/proctable.h"
@@ -15,10 +13,9 @@ static int run_focus(struct session *session, const struct args *args, struct pd
 	size_t next = 0;
 
 	if (args->num_words == 0) {
-		char *text = session->focus ? rankset_encode(session->focus, 0) : NULL;
+		char *text SCOPED(free) = session->focus ? rankset_encode(session->focus, 0) : NULL;
 
 		fprintf(session->out, "focus: %s\n", text ? text : "all ranks");
-		free(text);
 		return 0;
 	}
 	if (session_take_ranks(session, args, &next, &ranks, err) < 0)

@@ -24,10 +24,10 @@ const struct command cmd_groups = {
 	.usage = "groups",
 	.summary = "List ranks by what they do, in which iteration, and since when.",
 	.text = "Ranks of one row are in the same call path, and in the same iteration of every\n"
-		"loop around it. In other commands \"group N\" names the ranks of row N of all\n"
-		"groups. Ranks outside MPI compute, are asleep in a system call (such as a wait\n"
-		"for a file), or are stopped by a signal. The row shows the state in which\n"
-		"their stacks were taken.\n"
+		"loop around it; the first iteration is 1. In other commands \"group N\" names\n"
+		"the ranks of row N of all groups. Ranks outside MPI compute, are asleep in a\n"
+		"system call (such as a wait for a file), or are stopped by a signal. The row\n"
+		"shows the state in which their stacks were taken.\n"
 		"Without a recorder, ranks of one row had the same stack at the look. The rows\n"
 		"are in temporal order; \"order\" takes new stacks.",
 	.example = "groups | grep MPI_Allreduce",

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * help, apropos: the command table and the topics for people. */
-#include <regex.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "model/error.h"
 #include "model/xalloc.h"
 #include "render/view.h"
+#include "render/text/text.h"
 #include "shell/command.h"
 #include "shell/session.h"
 #include "shell/topics.h"
@@ -95,9 +91,10 @@ static void list_short(struct session *session)
 	      out);
 }
 
-static void explain(const struct command *command, FILE *out)
+static void explain(const struct command *command, const struct view *view)
 {
-	char *text = command_text(command);
+	char *text SCOPED(free) = command_text(command);
+	FILE *out = view->out;
 
 	fprintf(out, "%s\n", command->summary);
 	fprintf(out, "usage: %s\n", command->usage);
@@ -107,11 +104,12 @@ static void explain(const struct command *command, FILE *out)
 	if (command->family) {
 		putc('\n', out);
 		for (size_t i = 0; command->family[i]; i++)
-			fprintf(out, "  %s %-10s %s\n", command->name, command->family[i]->name,
-				command->family[i]->summary);
+			text_wrap_behind(view,
+					 text_of(view, "  %s %-9s ", command->name,
+						 command->family[i]->name),
+					 command->family[i]->summary);
 	}
 	fprintf(out, "\nexample: %s\n", command->example);
-	free(text);
 }
 
 static void explain_macro(const struct macro *macro, FILE *out)
@@ -160,6 +158,8 @@ static bool explain_other(struct session *session, const char *word)
 static int run_help(struct session *session, const struct args *args, struct pdb_error *err)
 {
 	const struct command *command;
+	struct arena *arena;
+	struct view view;
 
 	if (args->num_words == 0) {
 		list_short(session);
@@ -176,7 +176,10 @@ static int run_help(struct session *session, const struct args *args, struct pdb
 		if (command_find(command->family, command->name, args->words[1], &command, err) < 0)
 			return -1;
 	}
-	explain(command, session->out);
+	arena = arena_create();
+	view = session_view(session, arena);
+	explain(command, &view);
+	arena_destroy(arena);
 	return 0;
 }
 
@@ -189,23 +192,19 @@ struct search {
 /* Line breaks in the help text do not matter. */
 static bool matches(const struct search *search, const char *text)
 {
-	char *line = text ? xstrdup(text) : NULL;
-	bool does_match;
+	char *line SCOPED(free) = text ? xstrdup(text) : NULL;
 
 	for (char *at = line; at && *at; at++)
 		if (*at == '\n')
 			*at = ' ';
-	does_match = line && regexec(&search->expression, line, 0, NULL, 0) == 0;
-	free(line);
-	return does_match;
+	return line && regexec(&search->expression, line, 0, NULL, 0) == 0;
 }
 
 static void found(struct search *search, const char *family, const char *name, const char *summary)
 {
-	char *words = xasprintf("%s%s", family, name);
+	char *words SCOPED(free) = xasprintf("%s%s", family, name);
 
 	fprintf(search->out, "  %-14s %s\n", words, summary);
-	free(words);
 	search->num_found++;
 }
 
@@ -214,7 +213,7 @@ static void search_commands(struct search *search, const struct command *const *
 {
 	for (size_t i = 0; table[i]; i++) {
 		const struct command *command = table[i];
-		char *text = command_text(command);
+		char *text SCOPED(free) = command_text(command);
 
 		if (matches(search, command->name) || matches(search, command->aliases[0]) ||
 		    matches(search, command->aliases[1]) || matches(search, command->usage) ||
@@ -222,20 +221,17 @@ static void search_commands(struct search *search, const struct command *const *
 			found(search, family, command->name, command->summary);
 		if (command->family)
 			search_commands(search, command->family, "info ");
-		free(text);
 	}
 }
 
 static int run_apropos(struct session *session, const struct args *args, struct pdb_error *err)
 {
 	struct search search = {.out = session->out};
-	char *expression = args_join(args, 0);
+	char *expression SCOPED(free) = args_join(args, 0);
 	int result = args_compile(expression, REG_ICASE, &search.expression, err);
 
-	if (result < 0) {
-		free(expression);
+	if (result < 0)
 		return -1;
-	}
 	search_commands(&search, command_table, "");
 	for (size_t i = 0; i < setting_option_table.num; i++) {
 		const struct option_spec *setting = &setting_option_table.options[i];
@@ -251,7 +247,6 @@ static int run_apropos(struct session *session, const struct args *args, struct 
 	if (!search.num_found)
 		result = error_set(err, ERROR_NOT_FOUND, "help has nothing about \"%s\"",
 				   expression);
-	free(expression);
 	return result;
 }
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * info: a family of commands, one file each. */
-#include <stddef.h>
-
 #include "shell/command.h"
 
 static const struct command *const info_family[] = {

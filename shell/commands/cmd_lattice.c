@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * lattice, similar: what the traces of the ranks have in common. */
-#include <stdint.h>
-
 #include "analysis/traces/concept_lattice.h"
 #include "analysis/traces/trace_similarity.h"
 #include "model/arena.h"

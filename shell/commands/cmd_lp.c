@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * lp: the verdict. */
-#include <stdbool.h>
-
+#include "analysis/slow/slow.h"
+#include "analysis/verdict/verdict.h"
 #include "model/error.h"
+#include "model/job/rankset.h"
 #include "render/view.h"
 #include "shell/command.h"
 #include "shell/session.h"
@@ -15,15 +16,27 @@ static bool is_worth_a_look(struct session *session)
 	       session_age(session) > session->settings.stale;
 }
 
+/* Who clearly holds the others up, if that is no hang; not one that waits itself. */
+static const struct slow *glance(struct session *session, struct arena *arena)
+{
+	const struct verdict *verdict = session->verdict;
+	const struct slow *slow;
+
+	if (!verdict || verdict->kind != VERDICT_NONE || verdict->is_edge)
+		return NULL;
+	slow = slow_glance(arena, session->job, session->progress);
+	return slow && rankset_contains(verdict->waiting, slow->ranks[0].rank) ? NULL : slow;
+}
+
 static int find_lp(struct session *session, const struct args *args, struct answer *answer,
 		   struct pdb_error *err)
 {
 	(void)args;
-	(void)answer;
 	/* If nothing of the job is left, the answer is that of the last look, with its age. */
 	if (is_worth_a_look(session))
 		session_refresh(session, err);
 	session_be_sure(session, err);
+	answer->own = glance(session, answer->arena);
 	return 0;
 }
 
@@ -35,6 +48,7 @@ const struct command cmd_lp = {
 	.summary = "Name the ranks that hold the others up.",
 	.text = "The first line names them:\n"
 		"  Culprit: rank 3 of 8       it left something out, or does not get on\n"
+		"  Slow or hung: rank 2 of 8  others wait for it; look for longer\n"
 		"  Least progressed: rank 2   only the order of progress names it\n"
 		"  Least progressed: undecided among ranks 2,5   the order cannot decide\n"
 		"  Deadlock: ranks 2,5 of 8   they wait for each other, and none differs\n"
@@ -50,6 +64,8 @@ const struct command cmd_lp = {
 		"the first ones of \"order\". If all are inside, the messages that the MPI\n"
 		"library holds show who waits for whom, and who left something out. If lp can\n"
 		"name nobody, it shows where the ranks are, and which are not where most are.\n"
+		"If there is no hang and a rank clearly holds the others up, lp says so; \"slow\"\n"
+		"tells more.\n"
 		"At a prompt, lp looks again if a look older than \"set stale\" found no hang.",
 	.example = "lp",
 	.flags = CMD_NEEDS_JOB | CMD_ANSWERS,

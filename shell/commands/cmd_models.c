@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * graph, history, loops, model, progress: answers from the models. */
-#include <stdlib.h>
-
 #include "model/arena.h"
 #include "model/error.h"
 #include "model/job/rankset.h"
@@ -68,11 +66,11 @@ const struct command cmd_loops = {
 	.usage = "loops",
 	.summary = "Show the loops around MPI calls, with iteration counts.",
 	.text = "pdb finds loops in what the ranks did, not in the source. It counts iterations\n"
-		"since the enclosing loop began its present iteration; \"about\" marks counts\n"
-		"that are totals. If one call begins a loop and another loop inside it, the\n"
-		"machine code tells whether there are two. If pdb cannot read the code, it\n"
-		"counts them as one. \"loops > FILE\" draws a picture if FILE ends in .dot,\n"
-		".svg, .png or .pdf.",
+		"since the enclosing loop began its present iteration; the first is 1. \"about\"\n"
+		"marks counts that are totals. If one call begins a loop and another loop\n"
+		"inside it, the machine code tells whether there are two. If pdb cannot read\n"
+		"the code, it counts them as one. \"loops > FILE\" draws a picture if FILE ends\n"
+		"in .dot, .svg, .png or .pdf.",
 	.example = "loops",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
 	.views = {[FORMAT_TEXT] = view_loops,

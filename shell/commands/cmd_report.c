@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * report: an HTML page or text, for people who were not there. */
-#include <stdio.h>
 #include <unistd.h>
 
 #include "model/error.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * sample: take stacks, once or over time. */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/stacks/sampler.h"
 #include "model/arena.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * save, refresh: the snapshot. */
-#include <stdio.h>
 #include <unistd.h>
 
 #include "model/error.h"

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * set, show: the settings. */
-#include <stdio.h>
-#include <string.h>
-
 #include "model/error.h"
 #include "render/text/gate.h"
-#include "render/view.h"
 #include "shell/command.h"
 #include "shell/session.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * shell, echo, quit: around the debugging. */
-#include <stdio.h>
-
 #include "model/error.h"
 #include "shell/start/child.h"
 #include "shell/command.h"
@@ -63,8 +61,9 @@ const struct command cmd_quit = {
 	.topic = TOPIC_SHELL,
 	.usage = "quit",
 	.summary = "Leave pdb; the job goes on.",
-	.text = "Ctrl-D does the same. If \"pdb run\" started the job, pdb asks whether to end\n"
-		"it. The exit status says what the last look found: \"help status\".",
+	.text = "Ctrl-D does the same. A job that pdb attached to goes on. If \"pdb run\" started\n"
+		"the job and it still runs, pdb asks whether to end it: y ends it, n lets it\n"
+		"go on. The exit status says what the last look found: \"help status\".",
 	.example = "quit",
 	.flags = CMD_NO_REPEAT,
 	.run = run_quit,

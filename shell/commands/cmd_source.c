@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * source, define, safe-path: lines from files and under names. */
-#include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "model/error.h"
 #include "shell/command.h"
 #include "shell/script/script.h"

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * suspects, diff: how a bad run differs from a good one. */
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/traces/trace_diff.h"
 #include "analysis/traces/trace_suspects.h"
 #include "model/arena.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * trace: everything that a thread did, from its first MPI call on. */
-#include <stdlib.h>
-
 #include "model/arena.h"
 #include "model/error.h"
 #include "model/job/rankset.h"

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tutorial: runs the first commands on the session's job and explains them. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/verdict/verdict.h"
 #include "model/error.h"
 #include "model/job/job.h"
@@ -130,13 +126,13 @@ static bool goes_on(struct session *session)
 		return !interrupt_pending();
 	source = editor_source(session->editor);
 	for (;;) {
-		char *line = source->next(source, "\n(Enter: go on, q: leave, or a command) ");
+		char *line SCOPED(free) =
+			source->next(source, "\nEnter goes on, q leaves, or type a command: ");
 		const char *word = line ? line + strspn(line, " \t") : "q";
 		bool is_empty = !*word, is_end = strcmp(word, "q") == 0 || session->wants_quit;
 
 		if (!is_empty && !is_end)
 			carry_out(session, word);
-		free(line);
 		if (is_empty || is_end || session->wants_quit)
 			return is_empty;
 	}

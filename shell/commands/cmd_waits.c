@@ -2,7 +2,6 @@
  * waits, why: who waits for whom, and from one rank to the cause. */
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/wait_groups.h"
-#include "model/job/job.h"
 #include "render/view.h"
 #include "shell/answers/answer.h"
 #include "shell/command.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * info hosts: where the ranks run. */
-#include <string.h>
-
 #include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/proctable.h"
@@ -63,18 +61,14 @@ static void hosts_json(const struct view *view)
 	const struct hosts *found = view->answer->own;
 	struct json *json = view->json;
 
-	json_array(json, "hosts");
-	for (size_t i = 0; i < found->num; i++) {
+	JSON_OBJECTS(json, "hosts", i, found->num) {
 		const struct host *host = &found->hosts[i];
 
-		json_object(json, NULL);
 		json_text(json, "host", host->name);
 		json_int(json, "count", rankset_count(host->ranks));
 		json_ranks(json, "ranks", host->ranks);
 		json_text(json, "note", host_note(view->session, host));
-		json_end_object(json);
 	}
-	json_end_array(json);
 }
 
 static void print_hosts(const struct view *view)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * info overhead: what pdb and the recorder have cost the job. */
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "attach/stacks/sampler.h"
 #include "model/arena.h"
 #include "model/error.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * info recorder: what the recorders store, and what they lost. */
-#include <inttypes.h>
-
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "analysis/progress/eqgroup.h"
 #include "analysis/verdict/verdict.h"
 #include "model/arena.h"
@@ -31,8 +29,7 @@ static void offer(struct completions *all, const char *word, const char *what)
 	for (size_t i = 0; i < all->num; i++)
 		if (strcmp(all->all[i].word, word) == 0)
 			return;
-	all->all = arena_grow(all->arena, all->all, all->num, &all->capacity, sizeof(*all->all));
-	all->all[all->num++] =
+	*ARENA_PUSH(all->arena, all->all, all->num, all->capacity) =
 		(struct completion){arena_strdup(all->arena, word), arena_strdup(all->arena, what)};
 }
 

@@ -4,8 +4,7 @@
 #ifndef PDB_SHELL_COMPLETE_H
 #define PDB_SHELL_COMPLETE_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "model/std.h"
 
 struct completion {
 	const char *word;

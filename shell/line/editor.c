@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <ctype.h>
 #include <errno.h>
 #include <poll.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <readline/history.h>
 #include <readline/readline.h>
@@ -47,13 +42,12 @@ static char *next_completion(const char *typed, int state)
 
 static char **complete(const char *typed, int start, int end)
 {
-	char *line = xstrndup(rl_line_buffer, end);
+	char *line SCOPED(free) = xstrndup(rl_line_buffer, end);
 	char **matches = NULL;
 
 	arena_destroy(offers_arena);
 	offers_arena = arena_create();
 	offers = active->complete(offers_arena, active->session, line, (size_t)start);
-	free(line);
 	rl_sort_completion_matches = offers.are_files;
 	if (!offers.are_files) {
 		rl_attempted_completion_over = 1;
@@ -83,7 +77,7 @@ static void show_offers(char **matches, int num, int longest)
 	if (!has_words || num > rows - 2) {
 		rl_display_match_list(matches, num, longest);
 	} else {
-		struct arena *arena = arena_create();
+		struct arena *arena SCOPED(arena) = arena_create();
 		bool use_unicode = session_view(active->session, arena).use_unicode;
 
 		fflush(rl_outstream);
@@ -96,7 +90,6 @@ static void show_offers(char **matches, int num, int longest)
 					use_unicode));
 		}
 		fflush(stdout);
-		arena_destroy(arena);
 	}
 	rl_forced_update_display();
 }
@@ -145,7 +138,7 @@ static int next_byte(FILE *in)
 
 static char *read_line(struct editor *editor, const char *prompt, bool is_question)
 {
-	struct arena *arena = arena_create();
+	struct arena *arena SCOPED(arena) = arena_create();
 	const char *clean = text_clean(arena, prompt, true); /* readline writes it as it is */
 	FILE *errors = stderr;
 	char *line;
@@ -169,7 +162,6 @@ static char *read_line(struct editor *editor, const char *prompt, bool is_questi
 		}
 		free(line);
 	}
-	arena_destroy(arena);
 	return line;
 }
 

@@ -3,9 +3,7 @@
 #ifndef PDB_SHELL_EDITOR_H
 #define PDB_SHELL_EDITOR_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
+#include "model/std.h"
 #include "shell/script/script.h"
 
 struct arena;

@@ -3,8 +3,7 @@
 #ifndef PDB_SHELL_PAGER_H
 #define PDB_SHELL_PAGER_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "model/std.h"
 
 /* Write text[size], with the colours of gate.h, to standard output, a terminal. Text longer than
  * the terminal goes through $PAGER. Without $PAGER pdb shows pages: Enter or space bar: next page;

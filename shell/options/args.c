@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <ctype.h>
 #include <errno.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/arena.h"
 #include "model/error.h"
@@ -48,8 +44,7 @@ int args_parse(const char *text, struct args **args_ret, struct pdb_error *err)
 		p += strspn(p, " \t");
 		if (!*p || *p == '#')
 			break;
-		args->words = xgrow(args->words, args->num_words, &capacity, sizeof(char *));
-		args->words[args->num_words++] = to;
+		*XPUSH(args->words, args->num_words, capacity) = to;
 		if (copy_word(&p, to) < 0) {
 			args_destroy(args);
 			return error_set(err, ERROR_USAGE, "a quote is left open in: %s", text);

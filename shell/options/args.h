@@ -7,8 +7,8 @@
 #define PDB_SHELL_ARGS_H
 
 #include <regex.h>
-#include <stdbool.h>
-#include <stddef.h>
+
+#include "model/std.h"
 
 struct arena;
 struct pdb_error;

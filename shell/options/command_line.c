@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * pdb's own command line, by argp. */
 #include <argp.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "model/arena.h"

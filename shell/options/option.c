@@ -2,9 +2,6 @@
 #include "shell/options/option.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/error.h"
 #include "model/xalloc.h"
@@ -95,8 +92,7 @@ static int set_rate(const char *name, const char *text, double *ret, struct pdb_
 
 void option_list_add(struct option_list *list, const struct option_spec *option, const char *text)
 {
-	list->words = xgrow(list->words, list->num, &list->capacity, sizeof(*list->words));
-	list->words[list->num++] = (struct option_word){option, text};
+	*XPUSH(list->words, list->num, list->capacity) = (struct option_word){option, text};
 }
 
 int option_set(const struct option_table *table, const struct option_spec *option, const char *text,
@@ -150,7 +146,7 @@ const struct option_spec *option_find(const struct option_table *table, unsigned
 				      const char *word, size_t length, struct pdb_error *err)
 {
 	size_t dashes = strspn(word, "-");
-	const char **names = xcalloc(table->num, sizeof(*names));
+	const char **names SCOPED(free) = xcalloc(table->num, sizeof(*names));
 	int found;
 
 	for (size_t i = 0; i < table->num; i++)
@@ -158,7 +154,6 @@ const struct option_spec *option_find(const struct option_table *table, unsigned
 			names[i] = table->options[i].name;
 	found = suggest_find(*table->dashes ? "option" : "setting", table->dashes, word + dashes,
 			     length - dashes, names, table->num, err);
-	free(names);
 	return found < 0 ? NULL : &table->options[found];
 }
 
@@ -181,12 +176,10 @@ char *option_argument(const struct option_spec *option)
 static int refuse_argument(const struct option_table *table, const struct option_spec *option,
 			   struct pdb_error *err)
 {
-	char *argument = option_argument(option);
+	char *argument SCOPED(free) = option_argument(option);
 
-	error_set(err, ERROR_USAGE, "%s%s takes %s", table->dashes, option->name,
-		  argument ? argument : "no value");
-	free(argument);
-	return -1;
+	return error_set(err, ERROR_USAGE, "%s%s takes %s", table->dashes, option->name,
+			 argument ? argument : "no value");
 }
 
 /* The option whose word is at *next, with its argument. */
@@ -251,11 +244,10 @@ static void print_words(FILE *out, const char *text, int at, int column)
 /* "-depth N". The caller frees. */
 static char *heading_of(const struct option_table *table, const struct option_spec *option)
 {
-	char *argument = option_argument(option);
+	char *argument SCOPED(free) = option_argument(option);
 	char *heading = xasprintf("  %s%s%s%s", table->dashes, option->name, argument ? " " : "",
 				  argument ? argument : "");
 
-	free(argument);
 	return heading;
 }
 
@@ -265,13 +257,12 @@ static int column_of(const struct option_table *table, unsigned int users)
 	int column = 0;
 
 	for (size_t i = 0; i < table->num; i++) {
-		char *heading = heading_of(table, &table->options[i]);
+		char *heading SCOPED(free) = heading_of(table, &table->options[i]);
 		int length = (int)strlen(heading) + 2;
 
 		if (option_is_for(&table->options[i], users) && length > column &&
 		    length <= HELP_COLUMN)
 			column = length;
-		free(heading);
 	}
 	return column;
 }
@@ -286,7 +277,7 @@ char *option_help(const struct option_table *table, unsigned int users)
 	if (!out)
 		abort();
 	for (size_t i = 0; i < table->num; i++) {
-		char *heading = heading_of(table, &table->options[i]);
+		char *heading SCOPED(free) = heading_of(table, &table->options[i]);
 		int length = (int)strlen(heading);
 
 		length = length + 2 <= HELP_COLUMN ? column : length + 3;
@@ -294,7 +285,6 @@ char *option_help(const struct option_table *table, unsigned int users)
 			fprintf(out, "%s%-*s", ftell(out) ? "\n" : "", length, heading);
 			print_words(out, table->options[i].help, length, column);
 		}
-		free(heading);
 	}
 	if (table->note)
 		fprintf(out, "\n%s", table->note);

@@ -4,8 +4,7 @@
 #ifndef PDB_SHELL_OPTION_H
 #define PDB_SHELL_OPTION_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "model/std.h"
 
 struct args;
 struct pdb_error;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "shell/options/options.h"
 
-#include <limits.h>
-#include <stdio.h>
-
 #define FOR(action) (1u << ACTION_##action)
 #define WATCHING .users = FOR(WATCH) | 1u << NUM_ACTIONS
 #define SOME .min = 1, .max = 100000, .otherwise = "1"

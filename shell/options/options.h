@@ -4,9 +4,6 @@
 #ifndef PDB_SHELL_OPTIONS_H
 #define PDB_SHELL_OPTIONS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "shell/options/option.h"
 
 enum program_action {

@@ -4,7 +4,7 @@
 #ifndef PDB_SHELL_SUGGEST_H
 #define PDB_SHELL_SUGGEST_H
 
-#include <stddef.h>
+#include "model/std.h"
 
 struct pdb_error;
 

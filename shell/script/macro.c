@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "model/xalloc.h"
 #include "shell/options/args.h"
 #include "shell/script/macro.h"
@@ -39,8 +34,7 @@ void macro_destroy(struct macro *macro)
 
 void macro_add_line(struct macro *macro, const char *line)
 {
-	macro->lines = xgrow(macro->lines, macro->num_lines, &macro->capacity, sizeof(char *));
-	macro->lines[macro->num_lines++] = xstrdup(line);
+	*XPUSH(macro->lines, macro->num_lines, macro->capacity) = xstrdup(line);
 }
 
 void macros_set(struct macros *macros, struct macro *macro)

@@ -3,8 +3,7 @@
 #ifndef PDB_SHELL_MACRO_H
 #define PDB_SHELL_MACRO_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "model/std.h"
 
 struct args;
 

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "model/error.h"
@@ -25,8 +23,7 @@ int safe_paths_add(struct safe_paths *safe, const char *directory, struct pdb_er
 		free(path);
 		return error_set(err, ERROR_USAGE, "safe-path: %s is no directory", directory);
 	}
-	safe->paths = xgrow(safe->paths, safe->num, &safe->capacity, sizeof(char *));
-	safe->paths[safe->num++] = path;
+	*XPUSH(safe->paths, safe->num, safe->capacity) = path;
 	return 0;
 }
 

@@ -3,8 +3,7 @@
 #ifndef PDB_SHELL_SAFE_PATHS_H
 #define PDB_SHELL_SAFE_PATHS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "model/std.h"
 
 struct pdb_error;
 

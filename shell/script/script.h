@@ -3,8 +3,6 @@
 #ifndef PDB_SHELL_SCRIPT_H
 #define PDB_SHELL_SCRIPT_H
 
-#include <stdbool.h>
-
 struct args;
 struct macro;
 struct pdb_error;

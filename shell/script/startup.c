@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -72,10 +69,9 @@ static int run_user_file(struct session *session, struct pdb_error *err)
 static bool is_home(const char *directory)
 {
 	const char *home = getenv("HOME");
-	char *path = home ? realpath(home, NULL) : NULL;
+	char *path SCOPED(free) = home ? realpath(home, NULL) : NULL;
 	bool is_same = path && strcmp(path, directory) == 0;
 
-	free(path);
 	return is_same;
 }
 
@@ -99,7 +95,7 @@ static int check_directory(const struct session *session, const char *directory,
 static int run_project_file(struct session *session, struct pdb_error *err)
 {
 	int fd = open_file(FILE_NAME);
-	char *directory = fd >= 0 ? realpath(".", NULL) : NULL;
+	char *directory SCOPED(free) = fd >= 0 ? realpath(".", NULL) : NULL;
 	int result = 0;
 
 	/* The file in the home directory is the user's. */
@@ -108,7 +104,6 @@ static int run_project_file(struct session *session, struct pdb_error *err)
 		if (!result)
 			result = run_file(session, fd, FILE_NAME, err);
 	}
-	free(directory);
 	if (fd >= 0)
 		close(fd);
 	return result;

@@ -4,9 +4,10 @@
 #define PDB_SHELL_CHILD_H
 
 #include <signal.h>
-#include <stdbool.h>
 #include <sys/types.h>
 #include <termios.h>
+
+#include "model/std.h"
 
 struct pdb_error;
 

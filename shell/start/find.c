@@ -2,8 +2,6 @@
 #include "shell/start/find.h"
 
 #include <langinfo.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -165,7 +163,7 @@ static void print_jobs(const struct launcher_info *infos, size_t num, FILE *out)
 
 int joblist_choose(pid_t *pid_ret, FILE *out, struct pdb_error *err)
 {
-	struct launcher_info *infos = xcalloc(MAX_JOBS, sizeof(*infos));
+	struct launcher_info *infos SCOPED(free) = xcalloc(MAX_JOBS, sizeof(*infos));
 	size_t num = launcher_list(infos, MAX_JOBS);
 	int result = 0;
 
@@ -185,6 +183,5 @@ int joblist_choose(pid_t *pid_ret, FILE *out, struct pdb_error *err)
 				  : error_set(err, ERROR_USAGE,
 					      "%zu jobs: choose one with --pid PID", num);
 	}
-	free(infos);
 	return result;
 }

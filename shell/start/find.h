@@ -4,9 +4,9 @@
 #ifndef PDB_SHELL_FIND_H
 #define PDB_SHELL_FIND_H
 
-#include <stdbool.h>
-#include <stdio.h>
 #include <sys/types.h>
+
+#include "model/std.h"
 
 struct launcher_hosts;
 struct launcher_info;

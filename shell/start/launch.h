@@ -4,7 +4,7 @@
 #ifndef PDB_SHELL_LAUNCH_H
 #define PDB_SHELL_LAUNCH_H
 
-#include <stdbool.h>
+#include "model/std.h"
 
 struct launch;
 struct options;

@@ -2,11 +2,6 @@
 #include "shell/start/preload.h"
 
 #include <dlfcn.h>
-#include <limits.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -95,11 +90,10 @@ static char *find_program(const char *word)
 static enum preload_mpi mpi_of_word(const char *word)
 {
 	enum preload_mpi mpi = PRELOAD_UNKNOWN;
-	char *file = find_program(word);
+	char *file SCOPED(free) = find_program(word);
 
 	if (file)
 		elf_needed_walk(file, take_mpi, &mpi);
-	free(file);
 	return mpi;
 }
 
@@ -227,7 +221,7 @@ static char *preload_value(const char *library)
 
 char **preload_command(char *const argv[], const char *library)
 {
-	char *value = preload_value(library);
+	char *value SCOPED(free) = preload_value(library);
 	const struct launcher_kind *kind = find_kind(argv[0]);
 	struct words words = {.words = NULL};
 
@@ -237,7 +231,6 @@ char **preload_command(char *const argv[], const char *library)
 	else
 		setenv("LD_PRELOAD", value, 1);
 	words_add_all(&words, (const char *const *)argv + 1);
-	free(value);
 	return words.words;
 }
 

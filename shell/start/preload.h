@@ -5,8 +5,6 @@
 #ifndef PDB_SHELL_PRELOAD_H
 #define PDB_SHELL_PRELOAD_H
 
-#include <stddef.h>
-
 struct pdb_error;
 
 /* Values of --mpi, from 1. */

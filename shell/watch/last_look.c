@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "model/arena.h"
@@ -28,26 +26,23 @@ static struct rankset *find_traced(const struct job *job)
 
 static void save(struct session *session, const char *path, struct watch_teller *teller)
 {
-	struct rankset *traced = find_traced(session->job), *missing;
+	struct rankset *traced SCOPED(rankset) = find_traced(session->job);
+	struct rankset *missing SCOPED(rankset) = rankset_create();
 	struct pdb_error err;
 
-	missing = rankset_create();
 	for (int rank = 0; rank < session->job->proctable->size; rank++)
 		if (!rankset_contains(traced, rank))
 			rankset_add(missing, rank);
 	if (!rankset_is_empty(missing)) {
-		struct arena *arena = arena_create();
+		struct arena *arena SCOPED(arena) = arena_create();
 
 		watch_tell_note(teller, "failure", "no trace of %s", label_who(arena, missing, 40));
-		arena_destroy(arena);
 	}
 	if (snapshot_save(session->job, path, &err) < 0)
 		watch_tell_note(teller, "failure", "no snapshot: %s", err.text);
 	else
 		watch_tell_note(teller, "saved", "snapshot of the job's end: pdb --load %s", path);
 	session->has_saved = true;
-	rankset_destroy(traced);
-	rankset_destroy(missing);
 }
 
 void last_look_save(struct session *session, const char *path, struct watch_teller *teller)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The loop of watching. Its looks are in watch_look.c, what follows from them in watch_judge.c. */
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "analysis/hang/hang_test.h"
@@ -64,14 +63,13 @@ static void feed_test(struct watch *watch)
 {
 	size_t num;
 	const int *ranks = hang_test_ranks(watch->test, &num);
-	enum hang_look *looks = xcalloc(num, sizeof(*looks));
+	enum hang_look *looks SCOPED(free) = xcalloc(num, sizeof(*looks));
 
 	for (size_t i = 0; i < num; i++)
 		looks[i] = rankset_contains(watch->digest.inside, ranks[i])    ? HANG_INSIDE
 			   : rankset_contains(watch->digest.outside, ranks[i]) ? HANG_OUTSIDE
 									       : HANG_UNKNOWN;
 	hang_test_sample(watch->test, monotonic_ns(), looks);
-	free(looks);
 }
 
 /* Hosts are not suspended and resumed all at the same moment. */
@@ -83,7 +81,7 @@ static bool may_be_suspended(const struct watch *watch)
 
 static int look_for_test(struct watch *watch, struct pdb_error *err)
 {
-	struct rankset *sampled = rankset_create();
+	struct rankset *sampled SCOPED(rankset) = rankset_create();
 	size_t num;
 	const int *ranks = hang_test_ranks(watch->test, &num);
 	int result;
@@ -91,7 +89,6 @@ static int look_for_test(struct watch *watch, struct pdb_error *err)
 	for (size_t i = 0; i < num; i++)
 		rankset_add(sampled, ranks[i]);
 	result = watch_look(watch, sampled, err);
-	rankset_destroy(sampled);
 	if (result < 0)
 		return -1;
 	if (most_are_recorded(&watch->digest) != watch->has_recorder) {
@@ -135,6 +132,8 @@ static int go_round(struct watch *watch, struct pdb_error *err)
 		return watch_confirm(watch, err);
 	}
 	watch->confirm_ns = 0;
+	if (!watch->is_hang && !watch->is_over && watch->wants_why)
+		return watch_tell_why(watch, err);
 	if (!watch->is_hang && !watch->is_over && is_time(watch))
 		return watch_look_closely(watch, err);
 	return 0;

@@ -5,9 +5,7 @@
 #ifndef PDB_SHELL_WATCH_H
 #define PDB_SHELL_WATCH_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "model/std.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 

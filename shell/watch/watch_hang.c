@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "analysis/verdict/verdict.h"
+#include "model/arena.h"
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/monotonic.h"
 #include "model/xalloc.h"
+#include "render/text/text.h"
+#include "render/view.h"
 #include "render/words/label.h"
 #include "shell/interrupt.h"
 #include "shell/start/launch.h"
@@ -87,14 +85,13 @@ static void save(struct session *session, const char *path, struct watch_teller 
 static void report(struct session *session, const char *path, const struct watch_hang *hang,
 		   struct watch_teller *teller)
 {
-	char *still = watch_standstill_text(&hang->still);
-	char *about = xasprintf("Hang: %s; nobody %s, the job was watched for %.1f s.",
-				watch_kind_text(session->verdict), still, hang->watched_ns / 1e9);
+	char *still SCOPED(free) = watch_standstill_text(&hang->still);
+	char *about SCOPED(free) =
+		xasprintf("Hang: %s; nobody %s, the job was watched for %.1f s.",
+			  watch_kind_text(session->verdict), still, hang->watched_ns / 1e9);
 	struct pdb_error err, undrawn;
 	int result = report_file_write(session, path, about, &undrawn, &err);
 
-	free(still);
-	free(about);
 	if (undrawn.code != ERROR_NONE)
 		tell_failure(teller, &undrawn, "no pictures in the report");
 	if (result < 0)
@@ -125,23 +122,34 @@ static pid_t fork_group(void)
 	return pid;
 }
 
+/* What the system knows of the first culprit's process. */
+static void set_process(const struct session *session, int rank)
+{
+	struct arena *arena = arena_create();
+	struct view view = session_view((struct session *)session, arena);
+	const char *text = rank >= 0 ? label_process(&view, rank) : NULL;
+
+	setenv("PDB_HANG_PROCESS", text ? text_of(&view, "rank %d: %s", rank, text) : "", 1);
+	arena_destroy(arena);
+}
+
 /* In the child: pass the facts about the hang in variables. */
 static void set_facts(const struct session *session, const struct watch_options *options,
 		      const struct watch_hang *hang)
 {
 	const struct verdict *verdict = session->verdict;
 	const struct proctable *table = session->job->proctable;
-	char *ranks = rankset_encode(verdict->culprits, 0);
+	char *ranks SCOPED(free) = rankset_encode(verdict->culprits, 0);
 
 	setenv("PDB_HANG_KIND", watch_kind_text(verdict), 1);
 	setenv("PDB_HANG_RANKS", ranks, 1);
+	set_process(session, rankset_first(verdict->culprits));
 	set_number("PDB_HANG_SECONDS", hang->still.ns / 1e9);
 	setenv("PDB_JOB", table->job ? table->job : "", 1);
 	set_number("PDB_JOB_SIZE", table->size);
 	set_number("PDB_LAUNCHER_PID", session->launcher.pid);
 	setenv("PDB_SNAPSHOT", options->save ? options->save : "", 1);
 	setenv("PDB_REPORT", options->report ? options->report : "", 1);
-	free(ranks);
 }
 
 /* No input that it could wait for; its output must not mix with JSON lines. */

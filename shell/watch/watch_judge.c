@@ -7,19 +7,19 @@
  *	both:        nobody moves for 1 s, 1.5 s, 2.3 s, ... -----------------------/
  *	recorder:    the verdict's own: too long by all stays in these places
  *
- * What the verdict has counted (deadlock, mismatch, lost message, crash) is certain and is a hang
- * at once, and so is a rank that a signal has stopped or that has ended while others wait for it.
+ * What the verdict says can never go on (is_final) is a hang at once: what was counted (deadlock,
+ * mismatch, lost message), a crash, a rank that a signal has stopped, that has ended while others
+ * wait for it, or whose signal's handler wants a lock that it holds.
  * All else needs the word of pace or test for it, or of lp itself by the stays that recorders know
  * (evidence/stays.h) once nobody has moved for a while, or, where these have no history to judge
  * by, that nothing has moved for --max-wait; and that those who are outside MPI do not read or
  * write. */
 #include <math.h>
-#include <stdlib.h>
 
-#include "analysis/evidence/stays.h"
 #include "analysis/hang/hang_test.h"
 #include "analysis/hang/pace.h"
 #include "analysis/progress/eqgroup.h"
+#include "analysis/thresholds.h"
 #include "analysis/verdict/verdict.h"
 #include "attach/node/watch_digest.h"
 #include "model/arena.h"
@@ -36,27 +36,9 @@
 #include "shell/options/options.h"
 #include "shell/watch/watch_tell.h"
 
-#define CONFIRM_NS SECOND_NS       /* between the looks that separate a hang from a slow-down */
-#define CERTAIN_NS (SECOND_NS / 2) /* then a certain result is checked again */
-#define SPARED_NS (5 * SECOND_NS)  /* between looks at ranks that may continue */
-#define STILL_SHARE 20             /* full looks in a standstill take at most 1 in this of time, */
-#define CHECK_SHARE 200            /* and 1 in this otherwise */
-
-static bool is_certain(const struct verdict *verdict)
-{
-	switch (verdict->kind) {
-	case VERDICT_DEADLOCK:
-	case VERDICT_MISMATCH:
-	case VERDICT_LOST:
-	case VERDICT_CRASHED:
-		return verdict->is_hang && (verdict->is_stuck || !verdict->is_likely);
-	case VERDICT_STOPPED:
-	case VERDICT_LEFT:
-		return verdict->is_final;
-	default:
-		return false;
-	}
-}
+#define SPARED_NS (5 * SECOND_NS) /* between looks at ranks that may continue */
+#define STILL_SHARE 20            /* full looks in a standstill take at most 1 in this of time, */
+#define CHECK_SHARE 200           /* and 1 in this otherwise */
 
 uint64_t watch_still_ns(const struct watch *watch)
 {
@@ -137,19 +119,19 @@ static const char *describe_spared(const struct watch *watch, struct arena *aren
 static bool is_spared(struct watch *watch)
 {
 	uint64_t sparing = sparing_ns(watch);
-	struct arena *arena;
 
 	if (!watch->options->wants_kill || watch_still_ns(watch) >= sparing)
 		return false;
-	arena = arena_create();
-	if (!watch->has_told_spared)
+	if (!watch->has_told_spared) {
+		struct arena *arena SCOPED(arena) = arena_create();
+
 		watch_tell_note(
 			&watch->teller, "still",
 			"it looks like a hang, but %s: pdb ends the job once nobody %s for %s",
 			describe_spared(watch, arena),
 			watch->has_recorder ? "has moved" : "was seen to move",
 			label_time(sparing).text);
-	arena_destroy(arena);
+	}
 	watch->has_told_spared = true;
 	if (watch->next_still_ns > watch->moved_ns + sparing)
 		watch->next_still_ns = watch->moved_ns + sparing;
@@ -211,7 +193,7 @@ bool watch_is_active(struct watch *watch)
 	if (!is_working && (!watch->active_ns || monotonic_ns() - watch->active_ns > 2 * SECOND_NS))
 		return false;
 	if (!watch->has_told_active && watch_still_ns(watch) >= TELL_STILL_NS) {
-		struct arena *arena = arena_create();
+		struct arena *arena SCOPED(arena) = arena_create();
 
 		watch_tell_note(
 			&watch->teller, "phase", "nobody %s MPI for %s, while %s did work: no hang",
@@ -219,7 +201,6 @@ bool watch_is_active(struct watch *watch)
 			label_time(watch_standstill_of(watch).ns).text,
 			is_working ? arena_printf(arena, "rank %d", watch->report.rank)
 				   : label_who(arena, watch->active, 40));
-		arena_destroy(arena);
 		watch->has_told_active = true;
 	}
 	return true;
@@ -274,11 +255,11 @@ int watch_look_closely(struct watch *watch, struct pdb_error *err)
 		return -1;
 	if (watch->is_over || interrupt_pending())
 		return 0;
-	if (is_certain(session->verdict)) {
+	if (session->verdict->is_final) {
 		if (watch->is_certain)
 			find_hang(watch, WATCH_BY_COUNTS);
 		watch->is_certain = true;
-		watch->next_still_ns = watch->next_check_ns = monotonic_ns() + CERTAIN_NS;
+		watch->next_still_ns = watch->next_check_ns = monotonic_ns() + thresholds.again_ns;
 		return 0;
 	}
 	watch->is_certain = false;
@@ -296,7 +277,7 @@ bool watch_may_be_starting(struct watch *watch)
 	bool was_starting = watch->may_start;
 
 	watch->may_start = !watch->has_recorder && !watch->has_moved &&
-			   session_age_ns(watch->session) < stay_limits.edge_ns &&
+			   session_age_ns(watch->session) < thresholds.edge_ns &&
 			   watch_still_ns(watch) < watch->options->max_wait_s * SECOND_NS;
 	/* The apparent hang was the start of the job. */
 	if (was_starting && watch->has_moved)
@@ -317,7 +298,7 @@ int watch_confirm(struct watch *watch, struct pdb_error *err)
 			return -1;
 	}
 	if (watch->is_over || interrupt_pending() ||
-	    monotonic_ns() - watch->confirm_ns < CONFIRM_NS)
+	    monotonic_ns() - watch->confirm_ns < thresholds.confirm_ns)
 		return 0;
 	if (watch_look(watch, watch->all, err) < 0)
 		return -1;
@@ -349,7 +330,7 @@ int watch_judge_pace(struct watch *watch, struct pdb_error *err)
 		return 0;
 	if (look_fully(watch, err) < 0)
 		return -1;
-	watch->next_proof_ns = monotonic_ns() + CERTAIN_NS;
+	watch->next_proof_ns = monotonic_ns() + thresholds.again_ns;
 	if (watch->is_over || interrupt_pending())
 		return 0;
 	verdict = watch->session->verdict;

@@ -2,7 +2,6 @@
  * Looks at a watched job, and which ranks moved. */
 #include "analysis/hang/hang_test.h"
 #include "analysis/hang/pace.h"
-#include "analysis/progress/eqgroup.h"
 #include "attach/node/watch_digest.h"
 #include "model/error.h"
 #include "model/job/job.h"
@@ -36,14 +35,13 @@ static void feed_pace(struct watch *watch)
 			.num_stays = rank->num_stays,
 			.stack = rank->stack,
 			.work = rank->work,
-			.cpu_ns = rank->cpu_ns,
 		};
 	}
 	pace_add(watch->pace, monotonic_ns(), watch->looks);
 	pace_report(watch->pace, &watch->report);
 	/* No rank is slow while none moves. */
 	if (watch->report.kind == PACE_MOVING)
-		watch_rates_add(watch->rates, watch->looks, &watch->teller);
+		watch->wants_why |= watch_rates_add(watch->rates, watch->looks, &watch->teller);
 }
 
 /* The whole job is stopped, as batch systems do; it will continue later. */

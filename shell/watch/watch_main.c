@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <signal.h>
-#include <stdio.h>
-
 #include "attach/launchers/launcher.h"
 #include "model/error.h"
 #include "model/job/proctable.h"

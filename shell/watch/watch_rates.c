@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include "analysis/hang/pace.h"
 #include "analysis/hang/rates.h"
+#include "analysis/thresholds.h"
 #include "model/arena.h"
 #include "model/job/rankset.h"
 #include "model/monotonic.h"
@@ -13,14 +9,9 @@
 #include "shell/watch/watch_state.h"
 #include "shell/watch/watch_tell.h"
 
-/* Slowness that was not seen for this many windows is over. */
-enum { OVER_WINDOWS = 10 };
-
 struct watch_rates {
-	int num_ranks;
 	struct rates *rates;
-	struct rates_look *looks; /* [num_ranks] */
-	uint64_t num_windows;     /* windows ended at the last report */
+	uint64_t num_windows; /* windows ended at the last report */
 	/* What was reported and is not over: the ranks, and when these and the phase were last
 	 * seen. */
 	struct rankset *slow_ranks;
@@ -33,13 +24,11 @@ struct watch_rates *watch_rates_create(int num_ranks, double alpha, struct pdb_e
 {
 	struct watch_rates *rates = xcalloc(1, sizeof(*rates));
 
-	rates->num_ranks = num_ranks;
 	rates->rates = rates_create(num_ranks, alpha, err);
 	if (!rates->rates) {
 		free(rates);
 		return NULL;
 	}
-	rates->looks = xcalloc((size_t)num_ranks, sizeof(*rates->looks));
 	rates->slow_ranks = rankset_create();
 	return rates;
 }
@@ -50,7 +39,6 @@ void watch_rates_destroy(struct watch_rates *rates)
 		return;
 	rates_destroy(rates->rates);
 	rankset_destroy(rates->slow_ranks);
-	free(rates->looks);
 	free(rates);
 }
 
@@ -65,7 +53,7 @@ static void tell_slow_ranks(struct watch_rates *rates, const struct rates_report
 			    const struct rankset *ranks, struct watch_teller *teller)
 {
 	const struct slow_rank *first = &report->slow_ranks[0];
-	struct arena *arena = arena_create();
+	struct arena *arena SCOPED(arena) = arena_create();
 
 	watch_tell_note(teller, "slow-rank",
 			"slow: %s. For %s the others have waited for %s: rank %d was outside MPI "
@@ -75,13 +63,13 @@ static void tell_slow_ranks(struct watch_rates *rates, const struct rates_report
 			report->num_slow_ranks > 1 ? "them" : "it", first->rank,
 			100 * first->outside, 100 * first->usual);
 	rates->ranks_since_ns = monotonic_ns() - (uint64_t)(first->seconds * 1e9);
-	arena_destroy(arena);
 }
 
-static void note_slow_ranks(struct watch_rates *rates, const struct rates_report *report,
+/* True: some were not reported before. */
+static bool note_slow_ranks(struct watch_rates *rates, const struct rates_report *report,
 			    struct watch_teller *teller)
 {
-	struct rankset *ranks = rankset_create();
+	struct rankset *ranks SCOPED(rankset) = rankset_create();
 	bool is_news = false;
 
 	for (size_t i = 0; i < report->num_slow_ranks; i++) {
@@ -94,12 +82,12 @@ static void note_slow_ranks(struct watch_rates *rates, const struct rates_report
 	if (report->num_slow_ranks > 0 || !report->are_compared) {
 		rates->ranks_seen = report->num_windows;
 	} else if (!rankset_is_empty(rates->slow_ranks) &&
-		   report->num_windows - rates->ranks_seen >= OVER_WINDOWS) {
+		   report->num_windows - rates->ranks_seen >= thresholds.over_windows) {
 		tell_over(teller, "slow-rank-over", "no rank is slower than the others now",
 			  rates->ranks_since_ns);
 		rankset_remove_set(rates->slow_ranks, rates->slow_ranks);
 	}
-	rankset_destroy(ranks);
+	return is_news;
 }
 
 static void note_slow_phase(struct watch_rates *rates, const struct rates_report *report,
@@ -118,7 +106,7 @@ static void note_slow_phase(struct watch_rates *rates, const struct rates_report
 			"hang",
 			report->rate, report->slow_seconds, report->usual);
 	} else if (rates->is_slow_phase &&
-		   report->num_windows - rates->phase_seen >= OVER_WINDOWS) {
+		   report->num_windows - rates->phase_seen >= thresholds.over_windows) {
 		tell_over(teller, "slow-phase-over",
 			  report->is_elsewhere ? "the job has left the place where it was slow"
 					       : "the job is as fast as before",
@@ -127,22 +115,18 @@ static void note_slow_phase(struct watch_rates *rates, const struct rates_report
 	}
 }
 
-void watch_rates_add(struct watch_rates *rates, const struct pace_look *looks,
+bool watch_rates_add(struct watch_rates *rates, const struct pace_look *looks,
 		     struct watch_teller *teller)
 {
 	struct rates_report report;
+	bool is_news;
 
-	for (int i = 0; i < rates->num_ranks; i++)
-		rates->looks[i] = (struct rates_look){
-			.look = looks[i].look,
-			.moves = looks[i].moves,
-			.place = looks[i].place,
-		};
-	rates_add(rates->rates, monotonic_ns(), rates->looks);
+	rates_add(rates->rates, monotonic_ns(), looks);
 	rates_report(rates->rates, &report);
 	if (report.num_windows == rates->num_windows)
-		return;
+		return false;
 	rates->num_windows = report.num_windows;
-	note_slow_ranks(rates, &report, teller);
+	is_news = note_slow_ranks(rates, &report, teller);
 	note_slow_phase(rates, &report, teller);
+	return is_news;
 }

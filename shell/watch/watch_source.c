@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 #include <time.h>
 
 #include "attach/daemons/link.h"
@@ -34,8 +33,7 @@ struct watch_source {
 
 static struct watch_look *look_here(const struct proctable *table)
 {
-	struct daemon_rank *ranks = xcalloc(table->num_procs + 1, sizeof(*ranks));
-	struct watch_look *look;
+	struct daemon_rank *ranks SCOPED(free) = xcalloc(table->num_procs + 1, sizeof(*ranks));
 	size_t num = 0;
 
 	for (size_t i = 0; i < table->num_procs; i++)
@@ -43,9 +41,7 @@ static struct watch_look *look_here(const struct proctable *table)
 			ranks[num++] = (struct daemon_rank){.rank = table->procs[i].rank,
 							    .pid = table->procs[i].pid};
 	daemon_job_note_start(ranks, num);
-	look = watch_look_create(ranks, num);
-	free(ranks);
-	return look;
+	return watch_look_create(ranks, num);
 }
 
 struct watch_source *watch_source_create(struct session *session)

@@ -4,10 +4,6 @@
 #ifndef PDB_SHELL_WATCH_STATE_H
 #define PDB_SHELL_WATCH_STATE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "analysis/hang/pace.h"
 #include "attach/node/watch_digest.h"
 #include "shell/watch/watch.h"
@@ -44,6 +40,7 @@ struct watch {
 	uint64_t next_proof_ns; /* and if pace calls it a hang */
 	uint64_t confirm_ns;    /* when the looks that confirm began; 0: they have not */
 	bool has_told_active, has_told_spared;
+	bool wants_why;         /* ranks have become slow, and it is not told yet why */
 	bool is_suspended;      /* all ranks are stopped by a signal: no time passes */
 	uint64_t partly_ns;     /* since when all ranks of only some hosts are stopped; 0: none */
 	uint64_t tell_still_ns; /* a standstill this long is reported */
@@ -98,8 +95,13 @@ struct watch_rates *watch_rates_create(int num_ranks, double alpha,
 				       struct pdb_error *err); /* NULL: ERROR_USAGE */
 void watch_rates_destroy(struct watch_rates *rates);           /* NULL is fine */
 
-/* Add a look at all ranks, made just now: looks[num_ranks]. Reports what has changed. */
-void watch_rates_add(struct watch_rates *rates, const struct pace_look *looks,
+/* Add a look at all ranks, made just now: looks[num_ranks]. Reports what has changed. True: ranks
+ * have become slow. */
+bool watch_rates_add(struct watch_rates *rates, const struct pace_look *looks,
 		     struct watch_teller *teller);
+
+/* Look for a second and report why ranks are slow, if that shows. -1 and *err: the job cannot be
+ * looked at. */
+int watch_tell_why(struct watch *watch, struct pdb_error *err);
 
 #endif

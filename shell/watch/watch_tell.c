@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "analysis/hang/hang_test.h"
@@ -131,14 +128,6 @@ char *watch_standstill_text(const struct watch_standstill *still)
 			 label_time(still->ns).text, still->is_since_begin ? " ago" : "", looks);
 }
 
-/* Are the culprits certainly the cause? */
-static bool is_certain(const struct verdict *verdict)
-{
-	return !verdict->is_likely && verdict->kind != VERDICT_NONE &&
-	       verdict->kind != VERDICT_LEAST && verdict->kind != VERDICT_UNDECIDED &&
-	       verdict->kind != VERDICT_UNKNOWN;
-}
-
 bool watch_is_doubted(const struct watch_hang *hang)
 {
 	return hang->still.is_unsure && hang->proof != WATCH_BY_COUNTS;
@@ -153,8 +142,8 @@ static void tell_hang_json(struct watch_teller *teller, const struct watch_hang 
 		[WATCH_BY_PATIENCE] = "max-wait",
 	};
 	const struct verdict *verdict = teller->session->verdict;
-	bool is_sure = is_certain(verdict) && !watch_is_doubted(hang);
-	char *ranks = rankset_encode(
+	bool is_sure = verdict->certainty == VERDICT_CERTAIN && !watch_is_doubted(hang);
+	char *ranks SCOPED(free) = rankset_encode(
 		verdict->kind == VERDICT_NONE ? verdict->awaited : verdict->culprits, 0);
 
 	fprintf(teller->out,
@@ -164,14 +153,13 @@ static void tell_hang_json(struct watch_teller *teller, const struct watch_hang 
 		hang->still.ns / 1e9, hang->watched_ns / 1e9, hang->num_samples);
 	if (hang->proof == WATCH_BY_TEST && isfinite(hang->chance))
 		fprintf(teller->out, ", \"chance_per_hour\": %.3g", hang->chance);
-	free(ranks);
 }
 
 static void tell_hang_text(struct watch_teller *teller, const struct watch_hang *hang)
 {
-	struct arena *arena = arena_create();
+	struct arena *arena SCOPED(arena) = arena_create();
 	struct view view = session_view(teller->session, arena);
-	char *still = watch_standstill_text(&hang->still);
+	char *still SCOPED(free) = watch_standstill_text(&hang->still);
 
 	view.out = teller->out;
 	fprintf(view.out, "Hang: %s. Nobody %s", watch_kind_text(view.verdict), still);
@@ -189,8 +177,6 @@ static void tell_hang_text(struct watch_teller *teller, const struct watch_hang 
 		      "They may have moved between the looks and come back to the same calls.\n",
 		      view.out);
 	view_lp(&view);
-	free(still);
-	arena_destroy(arena);
 }
 
 void watch_tell_hang(struct watch_teller *teller, const struct watch_hang *hang)

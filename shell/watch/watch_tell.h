@@ -3,10 +3,6 @@
 #ifndef PDB_SHELL_WATCH_TELL_H
 #define PDB_SHELL_WATCH_TELL_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #include "shell/watch/watch.h"
 
 struct hang_figures;

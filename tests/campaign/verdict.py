@@ -11,6 +11,7 @@ _FIRST = re.compile(f"^(?:{'|'.join(TITLES)})" r"(undecided among )?ranks? (\d+(
 _CLAIMS = (("deadlock", "deadlock: "), ("mismatch", "mismatch: "), ("lost", "lost message: "))
 _WORDS = (("stopped", "stopped by a signal"), ("left", "while the others wait"),
           ("computation", "outside MPI"), ("computation", "by stack samples"))
+_AWAITED = re.compile(r"^No (?:certain )?hang: .*? wait for ranks? (\d+(?:[-,]\d+)*)", re.DOTALL)
 _APART = re.compile(r"ranks? (\d+(?:[-,]\d+)*) (?:is|are) not where most are")
 _UNSURE = ("not sure that this is a hang", "need not be the cause", "likely, not certain")
 
@@ -28,7 +29,8 @@ def parse_ranks(text):
 
 
 def parse(text):
-    """{"ranks", "kind", "undecided", "sure", "apart"} of the text of `lp`. "apart": the ranks of which it says
+    """{"ranks", "kind", "undecided", "sure", "awaited", "apart"} of the text of `lp`. "awaited": the ranks that are
+    named, or that it says others wait for. "apart": the ranks of which it says
     so, none if it says of no rank; None: it shows no places of all that wait."""
     lines = text.split("\n")
     match = _FIRST.match(lines[0])
@@ -39,12 +41,14 @@ def parse(text):
         kind = next((kind for kind, word in _WORDS if word in said), "likely")
     unsure = any(word in said for word in _UNSURE)
     apart = _APART.search(said)
+    awaited = match or _AWAITED.search(text)
     has_places = 'next: "bt' in said or 'next: "waits", "bt' in said
     return {
         "ranks": parse_ranks(match.group(2)) if match else [],
         "kind": kind if match else "none" if lines[0].startswith(NONE) else "unknown",
         "undecided": bool(match and match.group(1)),
         "sure": bool(match and not match.group(1) and not unsure),
+        "awaited": parse_ranks(awaited.groups()[-1]) if awaited else [],
         "apart": parse_ranks(apart.group(1)) if apart else [] if has_places and not match else None,
     }
 

@@ -7,6 +7,8 @@
 
 #include <zstd.h>
 
+#include "analysis/slow/slow.h"
+#include "model/arena.h"
 #include "model/xalloc.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/answers.h"
@@ -62,6 +64,9 @@ char *fuzz_text(const uint8_t *bytes, size_t size)
 void fuzz_analyse(struct job *job)
 {
 	struct answers answers = answers_of(job);
+	struct arena *arena = arena_create();
 
+	slow_find(arena, job, answers.progress, answers.evidence->stacks);
+	arena_destroy(arena);
 	answers_deinit(&answers);
 }

@@ -27,7 +27,7 @@ uint32_t fuzz_take(const uint8_t **bytes, size_t *size, unsigned int num);
 /* The bytes as text. The caller frees. */
 char *fuzz_text(const uint8_t *bytes, size_t size);
 
-/* All analyses that verdicts are made by. Those go by what the readers have checked. */
+/* All analyses that verdicts are made by, and who is slow. Those go by what the readers have checked. */
 void fuzz_analyse(struct job *job);
 
 #endif

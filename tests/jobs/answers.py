@@ -7,7 +7,7 @@ from .job import QUIET_NEW_S, ask_job
 from .report import check
 
 # The first words of an answer that names somebody.
-TITLES = ("Culprit: ", "Deadlock: ", "Least progressed: ", "Message lost between: ", "Crashed: ")
+TITLES = ("Culprit: ", "Deadlock: ", "Least progressed: ", "Message lost between: ", "Crashed: ", "Slow or hung: ")
 # And of one that names nobody: none is likely, or none is certain.
 NONE = ("No hang", "No certain hang")
 NOT_SURE = "not sure that this is a hang"

@@ -35,7 +35,7 @@ $(ORDER)/order-stripped: $(ORDER)/order-O2
 	$(Q)strip -o $@ $<
 
 # Under each MPI.
-ORDER_JOBS = $(foreach mpi,openmpi mpich,$(ORDER)/counting-$(mpi) \
+ORDER_JOBS = $(foreach mpi,openmpi mpich,$(ORDER)/counting-$(mpi) $(ORDER)/inlined-$(mpi) \
 	$(foreach level,O0 O2,$(ORDER)/poisson-$(mpi)-$(level) $(ORDER)/poisson_f-$(mpi)-$(level)))
 
 define order_programs
@@ -48,6 +48,9 @@ $(ORDER)/poisson_f-$(1)-%: tests/order/poisson_f.f90 | $(O)/.deps-check
 $(ORDER)/counting-$(1): tests/order/counting.c | $(O)/.deps-check
 	$$(call say,MPICC,$$@)
 	$(Q)mkdir -p $$(@D) && mpicc.$(1) -O0 -g -o $$@ $$<
+$(ORDER)/inlined-$(1): tests/order/inlined.c | $(O)/.deps-check
+	$$(call say,MPICC,$$@)
+	$(Q)mkdir -p $$(@D) && mpicc.$(1) -O2 -g -o $$@ $$<
 endef
 $(foreach mpi,openmpi mpich,$(eval $(call order_programs,$(mpi))))
 

@@ -231,3 +231,17 @@ void irregular(int n)
 			k++;
 	}
 }
+
+/* Goes round for ever in iteration `which`, at many instructions. */
+void endless(int n)
+{
+	static volatile double field[64];
+
+#define STEP(k) field[(k) + 1] = field[k] * n + field[(k) + 2]
+#define STEPS(k) STEP(k), STEP(k + 1), STEP(k + 2), STEP(k + 3), STEP(k + 4), STEP(k + 5)
+	for (int i = 0; i < n; i++) {
+		visit(i);
+		while (i == which && field[0] < 1)
+			STEPS(0), STEPS(6), STEPS(12), STEPS(18), STEPS(24), STEPS(30), STEPS(36);
+	}
+}

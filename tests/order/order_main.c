@@ -54,6 +54,7 @@ static const struct {
 	{"changed", changed},
 	{"longs", longs},
 	{"irregular", irregular},
+	{"endless", endless},
 	{"part", part},
 	{"part_down", part_down},
 	{"triangle", triangle},

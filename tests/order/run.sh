@@ -61,9 +61,13 @@ poisson() {
 	check "$what: why" has 'before 2: '
 	# Of one look alone, although the stalled rank is at another instruction each time.
 	ask bt
-	check "$what: bt tells it" has '^#1 is the branch that is first in time'
+	check "$what: bt tells it" has '^#1: the least progressed branch'
 	ask 'sample 3 every 20ms' tree
-	check "$what: tree tells it" has '^#1 is the branch that is first in time'
+	check "$what: tree tells it" has '^#1: the least progressed branch'
+	ask "save $work/poisson.pdb"
+	"${pdb[@]}" --load "$work/poisson.pdb" --ex order >"$work/answer" 2>&1
+	check "$what: so does a snapshot" has "^First in temporal order: rank $3\\.$"
+	rm "$work/poisson.pdb"
 }
 in_order() {
 	has '1 before 2: doubled is 2 and 8 in the loop at counting.c' &&
@@ -76,6 +80,15 @@ counting() {
 	wait_for has_lines '^stopped' 4
 	wait_for says order '3 before 4'
 	check "$mpi counting${1:+ on $1}" in_order
+}
+# A loop whose first and last instructions are those of a function that is inlined into its own.
+inlined() {
+	start_job '' 3 "$order/inlined-$mpi"
+	wait_for has_lines '^stalled' 3
+	wait_for says order '2 before 3'
+	line=$(sed -n '/LOOP/=' "$tests/order/inlined.c")
+	check "$mpi inlined: the loop is the caller's" \
+		has "1 before 2: sweep is 10 and 11 in the loop at inlined.c:$line of smooth()"
 }
 # receive HOSTS RANKS RANK: the stalled rank, too, is inside MPI. Not with MPICH, whose ranks poll: their
 # stacks inside MPI differ from sample to sample.
@@ -128,6 +141,8 @@ on_one_host() {
 		end_job
 	done
 	[ $mpi != openmpi ] || receive '' $big $stalled
+	end_job
+	inlined
 	end_job
 	counting '' "$order/counting-$mpi"
 	! command -v gcore >/dev/null || cores "$order/counting-$mpi"

@@ -39,12 +39,12 @@ wait_for hung || fail 'the hang is not seen' "$said"
 timeout 120 "$pdb" --pid "$job" --batch --json -ex lp -ex groups -ex graph -ex loops -ex progress \
 	-ex 'why 0' -ex waits -ex messages -ex 'messages 0' -ex 'requests 0' -ex collectives \
 	-ex 'collectives 1' -ex 'history 0 3' -ex 'model 2' -ex order -ex tree -ex classes -ex 'bt 0' \
-	-ex 'sample 2' -ex 'info job' -ex 'info ranks' -ex 'info hosts' -ex 'info overhead' \
+	-ex 'sample 2' -ex slow -ex 'info job' -ex 'info ranks' -ex 'info hosts' -ex 'info overhead' \
 	-ex 'info recorder' -ex 'trace 0' -ex similar -ex lattice -ex 'diff 0 2' \
 	>"$work/live" 2>"$work/errors" </dev/null
 run --pid "$job" --batch -ex "save $work/hang.pdb"
 same 'all commands' "$work/live" "lp,groups,graph,loops,progress,why,waits,messages,messages,requests,\
-collectives,collectives,history,model,order,tree,classes,bt,sample,info job,info ranks,info hosts,\
+collectives,collectives,history,model,order,tree,classes,bt,sample,slow,info job,info ranks,info hosts,\
 info overhead,info recorder,trace,similar,lattice,diff"
 
 # ---- Its snapshot ----
@@ -72,8 +72,8 @@ mpirun --oversubscribe -n 2 "$work/nested" 1 >"$work/bare" 2>&1 &
 bare=$!
 jobs="$jobs $bare"
 wait_for grep -q 'fault: rank 1' "$work/bare" || fail 'the job without a recorder'
-timeout 60 "$pdb" --pid "$bare" --batch --json -ex lp -ex groups -ex order -ex 'info job' -ex waits -ex progress \
+timeout 60 "$pdb" --pid "$bare" --batch --json -ex lp -ex groups -ex order -ex slow -ex 'info job' -ex waits -ex progress \
 	>"$work/stacks" 2>/dev/null </dev/null
-same 'without a recorder' "$work/stacks" 'lp,groups,order,info job,waits,progress error'
+same 'without a recorder' "$work/stacks" 'lp,groups,order,slow,info job,waits,progress error'
 
 finish

@@ -114,6 +114,10 @@ typed 'set stale 1' Enter 'focus 1' Enter 'shell sleep 2' Enter
 see 'the age in the prompt' '^\(pdb 1 [0-9]+ (s|min) old\)'
 typed 'save aged.pdb' Enter
 see 'the age of what is saved' '^\(snapshot [0-9]+ (s|min) old; refresh to look again\)'
+typed 'report aged.txt' Enter
+see 'a report' '^written: aged.txt'
+see 'the prompt after it' '^\(pdb 1.*\) *$'
+if [ "$(screen | grep -c 'refresh to look again')" -le 1 ]; then pass; else fail 'a report says its age once'; fi
 typed 'gdb 1 -ex "print 6 * 7"' Enter
 see 'gdb carries out a command' '= 42'
 typed 'groups' Enter

@@ -4,6 +4,7 @@
 #define PDB_TESTS_UNIT_CHILD_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,8 +12,10 @@
 #include "attach/process/procfs.h"
 #include "tests/unit/unit.h"
 
-/* Run body(argument, ready) in a child and wait until that calls tell(ready). */
-static inline pid_t start(void (*body)(const void *argument, int ready), const void *argument)
+/* Run body(argument, ready) in a child and wait until that calls tell(ready), or writes a byte:
+ * *is_ready is whether that is not "n". */
+static inline pid_t start_told(void (*body)(const void *argument, int ready), const void *argument,
+			       bool *is_ready)
 {
 	int fds[2];
 	char byte;
@@ -30,7 +33,15 @@ static inline pid_t start(void (*body)(const void *argument, int ready), const v
 	close(fds[1]);
 	assert_int_equal(read(fds[0], &byte, 1), 1);
 	close(fds[0]);
+	*is_ready = byte != 'n';
 	return pid;
+}
+
+static inline pid_t start(void (*body)(const void *argument, int ready), const void *argument)
+{
+	bool is_ready;
+
+	return start_told(body, argument, &is_ready);
 }
 
 static inline void stop(pid_t pid)

@@ -400,9 +400,6 @@ static void hung_verdict(struct hung *hung)
 	verdict->awaited = rankset_create();
 	verdict->apart = rankset_create();
 	verdict->compared = rankset_create();
-	verdict->which = WAITFOR_NONE;
-	verdict->which = verdict->actor = verdict->need = WAITFOR_NONE;
-	verdict->novel = UINT32_MAX;
 	verdict->is_hang = true;
 	verdict->stay_ns = verdict->quiet_ns = 72 * SECOND;
 	verdict->longest_before_ns = 210 * SECOND / 1000;

@@ -35,10 +35,10 @@ static void judge(struct hung *hung, enum verdict_kind kind)
 	hung->waitfor = waitfor_create(hung->evidence, hung->comms);
 	hung->view.waitfor = hung->waitfor;
 	hung->verdict.kind = kind;
-	hung->verdict.which = 0;
-	hung->verdict.actor = hung->verdict.need = WAITFOR_NONE;
-	hung->verdict.novel = UINT32_MAX;
-	hung->verdict.skipped = WAITFOR_NONE;
+	hung->verdict.deadlock = hung->waitfor->deadlocks;
+	hung->verdict.mismatch = hung->waitfor->mismatches;
+	hung->verdict.need = NULL;
+	hung->verdict.witness.kind = WITNESS_NONE;
 }
 
 /* Rank 3 waits in MPI_Waitall for a message with tag 8 from rank 4, which waits for one of it. */
@@ -124,26 +124,26 @@ static void test_deadlock(void **state)
 			      "  waits for ranks 2-4 to call MPI_Allgather, number 1237 on "
 			      "MPI_COMM_WORLD\n");
 	assert_contains(text, " is the one above: these wait for each other\n");
-	hung->verdict.is_likely = true;
-	hung->verdict.novel = 0;
-	hung->verdict.novel_rank = 3;
+	hung->verdict.doubt = DOUBT_THREAD;
+	hung->verdict.witness =
+		(struct verdict_witness){.kind = WITNESS_NOVEL, .rank = 3, .transition = 0};
 	view_lp(&hung->view);
 	text = hung_text(hung);
 	assert_contains(text, "  likely, not certain: ");
 	assert_contains(text, "    rank 3, and no other, once went straight from the start, to "
 			      "MPI_Isend, halo() solver.c:125:");
-	hung->verdict.novel = 1; /* into and out of MPI_Isend */
+	hung->verdict.witness.transition = 1; /* into and out of MPI_Isend */
 	view_lp(&hung->view);
 	assert_contains(hung_text(hung), "    rank 3, and no other, once called MPI_Isend, ");
-	hung->verdict.novel = UINT32_MAX;
-	hung->verdict.departed_rank = 4;
-	hung->verdict.departure = (struct departure){.last = SEG_STATE_ENTER(SITE_IRECV),
-						     .call = SEG_STATE_ENTER(SITE_WAITALL),
-						     .usual = SEG_STATE_ENTER(SITE_ISEND),
-						     .num_usual = 30,
-						     .num_times = 30,
-						     .num_own = 30,
-						     .num_memory = 1};
+	hung->verdict.doubt = DOUBT_DEPARTURE;
+	hung->verdict.witness = (struct verdict_witness){.kind = WITNESS_DEPARTED, .rank = 4};
+	hung->verdict.witness.departure = (struct departure){.last = SEG_STATE_ENTER(SITE_IRECV),
+							     .call = SEG_STATE_ENTER(SITE_WAITALL),
+							     .usual = SEG_STATE_ENTER(SITE_ISEND),
+							     .num_usual = 30,
+							     .num_times = 30,
+							     .num_own = 30,
+							     .num_memory = 1};
 	view_lp(&hung->view);
 	text = hung_text(hung);
 	check_lines(text, &hung->view);
@@ -154,10 +154,10 @@ static void test_deadlock(void **state)
 			      "      solver.c:125 30 times\n");
 	assert_contains(text, "  likely, not certain: its unusual next call need not be the "
 			      "cause\n");
-	hung->verdict.num_departed_later = 2;
-	hung->verdict.departure.num_usual = 21;
-	hung->verdict.departure.num_own = 6;
-	hung->verdict.departure.num_memory = 4;
+	hung->verdict.witness.num_later = 2;
+	hung->verdict.witness.departure.num_usual = 21;
+	hung->verdict.witness.departure.num_own = 6;
+	hung->verdict.witness.departure.num_memory = 4;
 	view_lp(&hung->view);
 	assert_contains(hung_text(hung), "Before, it and other ranks had gone");
 	/* Who has left something out may be further than those who wait for it. */
@@ -296,8 +296,9 @@ static void test_lost(void **state)
 	lane->operation.transfers[0].comm = 0;
 	judge(hung, VERDICT_LOST);
 	assert_in_range(hung->waitfor->num_losts, 1, 2);
-	hung->verdict.actor = hung->waitfor->losts[0].actor;
 	hung->verdict.need = hung->waitfor->losts[0].need;
+	hung->verdict.witness.kind = WITNESS_SLIP;
+	hung->verdict.witness.lost = hung->waitfor->losts;
 	view_lp(&hung->view);
 	text = hung_text(hung);
 	check_lines(text, &hung->view);
@@ -309,10 +310,11 @@ static void test_lost(void **state)
 			"that no receive takes: meant\n      for this one? (the tags differ)\n"
 			"  rank 3: in MPI_Allgather, exchange() at solver.c:141, for 72 s\n");
 	assert_contains(text, "next: \"messages 4\", ");
-	hung->verdict.is_likely = true;
+	hung->verdict.doubt = DOUBT_THREAD;
 	view_lp(&hung->view);
 	assert_contains(hung_text(hung), "a thread that has not called MPI so far could");
-	hung->verdict.which = WAITFOR_NONE;
+	hung->verdict.doubt = DOUBT_ORDER;
+	hung->verdict.witness.kind = WITNESS_LOST;
 	view_lp(&hung->view);
 	text = hung_text(hung);
 	assert_null(strstr(text, "meant"));
@@ -363,14 +365,13 @@ static void test_transfers(void **state)
 	need->kind = WAITFOR_TRANSFER;
 	need->request = WAITFOR_NONE;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
-		uint32_t n = (uint32_t)(need - hung->waitfor->needs);
 		const char *text, *short_text;
 
 		need->tag = cases[i].tag;
 		need->peer = cases[i].tag == SEG_TAG_ANY ? -1 : 4;
 		hung->comms->comms[need->comm].kind = cases[i].kind;
-		text = label_wait_need(&hung->view, n);
-		short_text = label_wait_needs(&hung->view, n, peers, 30);
+		text = label_wait_need(&hung->view, need);
+		short_text = label_wait_needs(&hung->view, need, peers, 30);
 		assert_string_equal(text, cases[i].text);
 		assert_string_equal(short_text, cases[i].short_text);
 	}

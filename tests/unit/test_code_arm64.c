@@ -340,7 +340,7 @@ static void check_loop(size_t i)
 		if (opened.code->insns[j].kind == CODE_CALL)
 			place.insn = j;
 	assert_true(place.insn != UINT32_MAX && flow_loop(opened.flow, place) == 0);
-	loop_variables_choose(opened.flow, &variables, 0, &place, 1, &found);
+	loop_variables_choose(opened.flow, &variables, 0, &place, 1, 0, &found);
 	if (found.result != loops[i].result)
 		fail_msg("%s: result %d", loops[i].name, found.result);
 	if (found.result == LOOP_VARIABLE_FOUND &&

@@ -101,14 +101,15 @@ static void test_departure(void **state)
 /* Of few calls nobody knows what is usual. */
 static void test_few_calls(void **state)
 {
-	uint32_t calls[DEPARTURE_MIN_CALLS] = {0};
+	enum { MIN_CALLS = 512 };
+	uint32_t calls[MIN_CALLS] = {0};
 	struct departure departure;
 
 	(void)state;
-	calls[DEPARTURE_MIN_CALLS - 1] = 1;
+	calls[MIN_CALLS - 1] = 1;
 	assert_int_equal(find(calls, 0, &departure), COURSE_UNKNOWN);
-	assert_int_equal(find(calls + 1, DEPARTURE_MIN_CALLS - 1, &departure), COURSE_UNKNOWN);
-	assert_int_equal(find(calls, DEPARTURE_MIN_CALLS, &departure), COURSE_LEFT);
+	assert_int_equal(find(calls + 1, MIN_CALLS - 1, &departure), COURSE_UNKNOWN);
+	assert_int_equal(find(calls, MIN_CALLS, &departure), COURSE_LEFT);
 }
 
 /* ---- Several lanes ---- */

@@ -179,12 +179,50 @@ static void test_ended(void **state)
 	job_destroy(job);
 }
 
+/* Polls once in four samples, called at 0x1000 of a function that main calls at 0x10. */
+static void test_between_polls(void **state)
+{
+	static const struct {
+		uint64_t outside, caller;
+		enum activity activity;
+	} cases[] = {
+		{0x1010, 0x10, ACTIVITY_POLLING},
+		{0xff0, 0x10, ACTIVITY_POLLING},
+		{0x1100, 0x10, ACTIVITY_MOVES}, /* somewhere else in that function, */
+		{0x1010, 0x20, ACTIVITY_MOVES}, /* or in another one */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct job *job = job_create();
+		uint32_t app = modules_intern(job->modules, APP, NULL, 0);
+		struct evidence *evidence;
+
+		for (int s = 0; s < 4; s++) {
+			struct sample sample = {.is_main = true, .state = 'R'};
+
+			sample.when_ns = (uint64_t)(s + 1) * SIM_MS;
+			sample.path = callpaths_intern(job->callpaths, CALLPATH_NONE, app,
+						       s == 2 ? 0x10 : cases[i].caller, true);
+			sample.path = callpaths_intern(job->callpaths, sample.path, app,
+						       s == 2 ? 0x1000 : cases[i].outside, s == 2);
+			if (s == 2)
+				sample.path =
+					add_frame(job, sample.path, LIBMPI, "MPI_Test", false);
+			samples_add(job->samples, &sample);
+		}
+		evidence = evidence_create(job);
+		assert_int_equal(evidence->actors[0].activity, cases[i].activity);
+		evidence_destroy(evidence);
+		job_destroy(job);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_actors),
-		cmocka_unit_test(test_models),
-		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_actors),        cmocka_unit_test(test_models),
+		cmocka_unit_test(test_between_polls), cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_ended),
 	};
 

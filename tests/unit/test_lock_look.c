@@ -3,9 +3,6 @@
  * of gcc 12 and 14 lay them out, and of some that only look so. */
 #include <linux/futex.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>

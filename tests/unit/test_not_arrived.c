@@ -17,7 +17,7 @@ enum { TAG_LOST = 80, TAG_COUNTED = 7 };
 static const struct {
 	const char *what, *programs[5], *stacks;
 	uint64_t stay_ms;
-	enum verdict_witness witness;
+	enum verdict_witness_kind witness;
 	const char *culprits;
 	bool is_hang, is_likely;
 } cases[] = {
@@ -145,19 +145,18 @@ static bool check(size_t i)
 	lose(job, cases[i].stay_ms);
 	a = answers_of(job);
 	culprits = rankset_encode(a.verdict->culprits, 0);
-	is_right = (a.verdict->witness == WITNESS_NOT_ARRIVED) ==
+	is_right = (a.verdict->witness.kind == WITNESS_NOT_ARRIVED) ==
 		   (cases[i].witness == WITNESS_NOT_ARRIVED);
 	if (is_right && cases[i].witness == WITNESS_NOT_ARRIVED)
 		is_right = a.verdict->kind == VERDICT_LOST &&
 			   strcmp(culprits, cases[i].culprits) == 0 &&
 			   a.verdict->is_hang == cases[i].is_hang &&
-			   a.verdict->is_likely == cases[i].is_likely &&
-			   a.waitfor->needs[a.verdict->need].tag == TAG_COUNTED &&
-			   a.waitfor->needs[a.verdict->need].number == 1;
+			   (a.verdict->doubt != DOUBT_NONE) == cases[i].is_likely &&
+			   a.verdict->need->tag == TAG_COUNTED && a.verdict->need->number == 1;
 	if (!is_right)
 		print_error("%s: kind %d, witness %d, culprits %s, hang %d, likely %d\n",
-			    cases[i].what, a.verdict->kind, a.verdict->witness, culprits,
-			    a.verdict->is_hang, a.verdict->is_likely);
+			    cases[i].what, a.verdict->kind, a.verdict->witness.kind, culprits,
+			    a.verdict->is_hang, a.verdict->doubt);
 	free(culprits);
 	answers_deinit(&a);
 	job_destroy(job);

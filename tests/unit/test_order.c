@@ -486,12 +486,59 @@ static void test_later_place(void **state)
 	stop_all(pids, NUM_OF(pids));
 }
 
+static bool is_in_program(const struct look *look)
+{
+	uint32_t path = look->samples->samples[0].path;
+
+	return modules_get(look->modules, callpaths_get(look->callpaths, path)->module)->kind ==
+	       MODULE_PROGRAM;
+}
+
+/* Samples of an endless loop are at other instructions each time. One of them is enough to read
+ * the loop's variable at all of them. */
+static void test_endless(void **state)
+{
+	(void)state;
+	for (size_t p = 0; p < NUM_LEVELS; p++) {
+		pid_t pid = start(programs[p], "endless", 2, 2);
+		struct sampler_target target = {0, pid, 0};
+		const struct code_probe *probes;
+		size_t num, num_now;
+		struct look look;
+
+		look_at(&look, &pid, 1);
+		kill(pid, SIGCONT);
+		do
+			take(&look, &target, 1);
+		while (!is_in_program(&look));
+		/* The first one may still be in visit(). */
+		take(&look, &target, 1);
+		temporal_add(look.temporal, look.samples->samples[0].path);
+		probes = temporal_choose(look.temporal, &num);
+		sampler_set_probes(look.sampler, probes, num);
+		for (int i = 0; i < 50; i++) {
+			const struct sample_value *last;
+
+			take(&look, &target, 1);
+			temporal_add(look.temporal, look.samples->samples[0].path);
+			temporal_choose(look.temporal, &num_now);
+			assert_int_equal(num_now, num);
+			assert_true(look.samples->samples[0].num_values > 0);
+			last = &look.samples->samples[0]
+					.values[look.samples->samples[0].num_values - 1];
+			assert_int_equal(last->value, 2);
+		}
+		look_away(&look);
+		stop_all(&pid, 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_later_place), cmocka_unit_test(test_loops),
 		cmocka_unit_test(test_pairs),       cmocka_unit_test(test_traps),
-		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_reasons),     cmocka_unit_test(test_endless),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

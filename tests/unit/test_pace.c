@@ -109,14 +109,9 @@ static void test_endless_loop(void **state)
 	report = report_of(&job);
 	assert_int_equal(report.kind, PACE_HANG);
 	assert_int_equal(report.rank, 2);
-	assert_int_equal(report.place, COMPUTE);
 	assert_int_equal(report.longest_ns, 60 * MS);
 	assert_true(report.stay_ns >= report.needed_ns);
 	assert_true(report.chance <= 0.001);
-	assert_false(report.is_running);
-	job.looks[2].cpu_ns++;
-	look(&job);
-	assert_true(report_of(&job).is_running);
 	pace_destroy(job.pace);
 }
 
@@ -348,7 +343,6 @@ static void test_clock(void **state)
 	look(&job);
 	assert_int_equal(report_of(&job).kind, PACE_MOVING);
 	iterate(&job, 1);
-	assert_in_range(report_of(&job).watched_ns, SECONDS(60), SECONDS(63));
 	pace_destroy(job.pace);
 }
 

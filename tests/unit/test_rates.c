@@ -33,7 +33,7 @@ static struct job start_job(double speed)
 static void run(struct job *job, double seconds)
 {
 	for (int i = 0; i < (int)(seconds * 10); i++) {
-		struct rates_look looks[RANKS];
+		struct pace_look looks[RANKS];
 
 		job->now += 100 * MS;
 		for (int r = 0; r < RANKS; r++) {
@@ -213,12 +213,12 @@ static void test_long_stays(void **state)
 static void test_unknown(void **state)
 {
 	struct job job = start_job(100);
-	struct rates_look looks[RANKS];
+	struct pace_look looks[RANKS];
 
 	(void)state;
 	run(&job, 20);
 	for (int r = 0; r < RANKS; r++)
-		looks[r] = (struct rates_look){.look = HANG_UNKNOWN};
+		looks[r] = (struct pace_look){.look = HANG_UNKNOWN};
 	rates_add(job.rates, 5, looks);
 	rates_add(job.rates, UINT64_MAX / 2, looks);
 	for (uint64_t i = 0; i < 100; i++)

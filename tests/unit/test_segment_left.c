@@ -92,6 +92,14 @@ static void test_left_many(void **state)
 	assert_int_equal(left[0].rank, 0);
 	assert_int_equal(left[1].rank, 2);
 	assert_int_equal(left[2].rank, 7);
+	for (int i = 0; i < 3; i++) {
+		int fd = segment_open_left(fix->child.pid, &left[i]);
+
+		assert_true(fd >= 0);
+		close(fd);
+		left[i].rank++;
+		assert_int_equal(segment_open_left(fix->child.pid, &left[i]), -1);
+	}
 	free(left);
 }
 

@@ -314,9 +314,7 @@ static void test_situations(void **state)
 		    (s->kind && strcmp(kind, s->kind) != 0) ||
 		    (s->culprits && strcmp(culprits, s->culprits) != 0) ||
 		    /* Without anybody who is stuck for certain it is one of polling. */
-		    a.verdict->is_while_polling != (!stuck[0] && is_of_waits(a.verdict->kind)) ||
-		    (is_of_waits(a.verdict->kind) &&
-		     a.verdict->is_stuck == a.verdict->is_while_polling)) {
+		    (is_of_waits(a.verdict->kind) && a.verdict->is_final != (stuck[0] != 0))) {
 			print_error("%s: stuck %s, %s by %s; expected %s, %s by %s\n", s->what,
 				    stuck, kind, culprits, s->stuck, s->kind, s->culprits);
 			num_wrong++;
@@ -373,8 +371,8 @@ static void test_unsettled(void **state)
 		assert_int_equal(a.waitfor->num_deadlocks, 0);
 		assert_int_equal(a.verdict->kind, VERDICT_LOST);
 		assert_string_equal(culprits, "3");
-		assert_true(a.verdict->is_likely);
-		assert_false(a.verdict->is_stuck);
+		assert_int_equal(a.verdict->certainty, VERDICT_LIKELY);
+		assert_false(a.verdict->is_final);
 		free(culprits);
 		forget(&a);
 	}

@@ -159,6 +159,7 @@ static void assert_file(struct fixture *f, const char *line, const char *ending,
 		fail_msg("%s: \"%s\" is not in\n%s", line, expected, text);
 }
 
+#define REPEATED "<-: few ranks; 2x: in 2 samples\n"
 #define GONE "rank 7 without stack: process has ended (1 of 8 ranks)\n"
 
 static const struct {
@@ -168,27 +169,28 @@ static const struct {
 		 "           run() app.c:20\n"
 		 "|-- 7:[0-6] 7x halo() halo.c:30\n"
 		 "|              MPI_Send()\n"
-		 "`-- 1:[6] 1x ns::solve() solve.cc:40  <-\n" GONE},
+		 "`-- 1:[6] 1x ns::solve() solve.cc:40  <-\n" REPEATED GONE},
 	{"bt", "7:[0-6] main() app.c:10\n"
 	       "        run() app.c:20\n"
 	       "|-- 6:[0-5] halo() halo.c:30\n"
 	       "|           MPI_Send()\n"
-	       "`-- 1:[6] ns::solve() solve.cc:40  <-\n" GONE},
+	       "`-- 1:[6] ns::solve() solve.cc:40  <-\n<-: few ranks\n" GONE},
 	{"tree -join 0-6", "7:[0-6] 8x main() > run() app.c:20\n"
 			   "|-- 7:[0-6] 7x halo() > MPI_Send()\n"
-			   "`-- 1:[6] 1x ns::solve() solve.cc:40  <-\n"},
+			   "`-- 1:[6] 1x ns::solve() solve.cc:40  <-\n" REPEATED},
 	{"tree -full 5", "1:[5] __libc_start_main()\n"
 			 "      main() app.c:10\n"
 			 "      run() app.c:20\n"
 			 "      halo() halo.c:30\n"
 			 "      MPI_Send()\n"
 			 "      poll_all()\n"},
-	{"tree 4-6 --depth 1", "3:[4-6] 4x main() app.c:10\n"},
+	{"tree 4-6 --depth 1", "3:[4-6] 4x main() app.c:10\n2x: in 2 samples\n"},
 	{"tree host a -above mpi", "4:[0-3] MPI_Send()\n"
 				   "        poll_all()\n"},
-	{"tree 6 -above run -below mpi -hide halo", "1:[6] 2x run() app.c:20\n"
-						    "|-- 1:[6] 1x MPI_Send()\n"
-						    "`-- 1:[6] 1x ns::solve() solve.cc:40\n"},
+	{"tree 6 -above run -below mpi -hide halo",
+	 "1:[6] 2x run() app.c:20\n"
+	 "|-- 1:[6] 1x MPI_Send()\n"
+	 "`-- 1:[6] 1x ns::solve() solve.cc:40\n2x: in 2 samples\n"},
 	{"tree -least 0-6", "1:[6] main() app.c:10\n"
 			    "      run() app.c:20\n"
 			    "      ns::solve() solve.cc:40\n"},
@@ -339,7 +341,7 @@ static void test_threads(void **state)
 		      "           run._omp_fn.0() app.c:22  (6 of 8 by OpenMP workers)\n"
 		      "2:[0-1] 2x halo() halo.c:30\n"
 		      "Threads of the MPI library:\n"
-		      "2:[0-1] 2x progress_engine()\n");
+		      "2:[0-1] 2x progress_engine()\n2x: in 2 samples\n");
 	assert_output(f, "set threads off", "");
 	assert_output(f, "tree 0-1 -above run -join",
 		      "2:[0-1] run() > run._omp_fn.0() > halo() halo.c:30\n");

@@ -139,6 +139,29 @@ static void test_wrap(void **state)
 	}
 }
 
+static void test_wrap_behind(void **state)
+{
+	static const char *const cases[][2] = {
+		{"short", "pdb: short\n"},
+		{"the launcher has no table of processes; the job has not started",
+		 "pdb: the launcher has no table of\n     processes; the job has not started\n"},
+		{"one\ntwo", "pdb: one\n     two\n"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct view view = {.width = 40, .arena = arena};
+		char *text;
+		size_t length;
+
+		view.out = open_memstream(&text, &length);
+		text_wrap_behind(&view, "pdb: ", cases[i][0]);
+		fclose(view.out);
+		assert_string_equal(text, cases[i][1]);
+		free(text);
+	}
+}
+
 static void test_color(void **state)
 {
 	(void)state;
@@ -159,9 +182,10 @@ static void test_color(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_columns), cmocka_unit_test(test_clean),
-		cmocka_unit_test(test_fit),     cmocka_unit_test(test_fit_middle),
-		cmocka_unit_test(test_wrap),    cmocka_unit_test(test_color),
+		cmocka_unit_test(test_columns),     cmocka_unit_test(test_clean),
+		cmocka_unit_test(test_fit),         cmocka_unit_test(test_fit_middle),
+		cmocka_unit_test(test_wrap_behind), cmocka_unit_test(test_wrap),
+		cmocka_unit_test(test_color),
 	};
 
 	return cmocka_run_group_tests(tests, begin_arena, end_arena);

@@ -396,21 +396,31 @@ static void test_waits_for_own_threads(void **state)
 	}
 }
 
-/* A rank without a recorder, while all that have one wait. */
+/* A rank without a recorder, while all that have one wait: as these many have waited for long before. */
 static void test_unrecorded(void **state)
 {
-	struct job *job = case_job(find_case("all inside, in one place"));
-	struct answers answer;
-
 	(void)state;
-	add_sample(job, 4, 'R', APP, "compute", 1);
-	answer = answers_of(job);
-	assert_int_equal(answer.verdict->kind, VERDICT_COMPUTATION);
-	assert_int_equal(answer.verdict->basis, VERDICT_BY_STACKS);
-	assert_ranks(answer.verdict->culprits, "4");
-	assert_false(answer.verdict->is_hang);
-	answers_deinit(&answer);
-	job_destroy(job);
+	for (size_t num_usual = 0; num_usual <= 4; num_usual++) {
+		struct job *job = case_job(find_case("all inside, in one place"));
+		bool is_usual = num_usual == 4;
+		struct answers answer;
+
+		for (size_t i = 0; i < num_usual; i++) {
+			const struct model_lane *lane = job->model->lanes[i].data;
+
+			lane->longest_ns[lane->state] = (uint64_t)10000 * SIM_MS;
+		}
+		add_sample(job, 4, 'R', APP, "compute", 1);
+		answer = answers_of(job);
+		assert_int_equal(answer.verdict->kind,
+				 is_usual ? VERDICT_NONE : VERDICT_COMPUTATION);
+		assert_ranks(answer.verdict->culprits, is_usual ? "" : "4");
+		assert_false(answer.verdict->is_hang);
+		if (!is_usual)
+			assert_int_equal(answer.verdict->basis, VERDICT_BY_STACKS);
+		answers_deinit(&answer);
+		job_destroy(job);
+	}
 }
 
 /* Rank 4 is gone: named when all others wait, not while somebody computes or moves. */

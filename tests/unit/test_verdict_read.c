@@ -15,7 +15,7 @@
 static const struct {
 	const char *what, *job;
 	enum verdict_kind kind;
-	enum verdict_witness witness;
+	enum verdict_witness_kind witness;
 	const char *culprits;
 	bool is_sure; /* that they are those who wait for each other */
 } cases[] = {
@@ -80,6 +80,31 @@ static const struct {
 	 "Allreduce@30 <3:-12 !3:7\n"
 	 "Send@20",
 	 VERDICT_DEADLOCK, WITNESS_AHEAD, "3", false},
+	{"the same, but all others send, too: who waits alone in it has left out the receive",
+	 "Allreduce@30 <1:-12 !1:7\n"
+	 "Send@20\n"
+	 "Send@20 !3:7\n"
+	 "Send@20",
+	 VERDICT_LOST, WITNESS_LOST, "0", false},
+	{"who waits alone in a collective has left out its message",
+	 "Allreduce@30 <1:-12 !1:7\n"
+	 "Wait@20 <0:7\n"
+	 "Wait@20 <1:7\n"
+	 "Wait@20 <0:7",
+	 VERDICT_LOST, WITNESS_LOST, "0", false},
+	{"the same with a collective that not all need wait in",
+	 "Bcast@30 <1:-17 !1:7\n"
+	 "Wait@20 <0:7\n"
+	 "Wait@20 <1:7\n"
+	 "Wait@20 <0:7",
+	 VERDICT_DEADLOCK, WITNESS_AHEAD, "1", false},
+	{"one has not come to a collective; or have several there left out their messages?",
+	 "Recv@20 <1:7\n"
+	 "Recv@20 <2:7\n"
+	 "Bcast@30 <1:-17\n"
+	 "Bcast@30 <1:-17\n"
+	 "Recv@20 <3:7",
+	 VERDICT_DEADLOCK, WITNESS_APART, "1", false},
 	{"all are in the same collective: two wait for each other, not known why",
 	 "Allreduce@30 <2:-12\n"
 	 "Allreduce@30 <3:-12\n"
@@ -216,16 +241,16 @@ static void test_cases(void **state)
 		const struct verdict *verdict = a.verdict;
 		char *culprits = rankset_encode(verdict->culprits, 0);
 
-		if (verdict->kind != cases[i].kind || verdict->witness != cases[i].witness ||
+		if (verdict->kind != cases[i].kind || verdict->witness.kind != cases[i].witness ||
 		    strcmp(culprits, cases[i].culprits) != 0) {
 			print_error("%s: kind %d, witness %d, culprits %s\n", cases[i].what,
-				    verdict->kind, verdict->witness, culprits);
+				    verdict->kind, verdict->witness.kind, culprits);
 			failed++;
 		}
-		assert_int_equal(verdict->need != WAITFOR_NONE, verdict->witness != WITNESS_NONE);
+		assert_int_equal(verdict->need != NULL, verdict->witness.kind != WITNESS_NONE);
 		if (!failed &&
 		    (verdict->kind == VERDICT_LOST || verdict->kind == VERDICT_DEADLOCK)) {
-			assert_int_equal(verdict->is_likely, !cases[i].is_sure);
+			assert_int_equal(verdict->certainty == VERDICT_CERTAIN, cases[i].is_sure);
 			assert_true(verdict->is_hang);
 			assert_true(verdict->is_read);
 			assert_false(rankset_contains(verdict->waiting,

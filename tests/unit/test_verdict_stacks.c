@@ -4,6 +4,7 @@
 
 #include "tests/unit/unit.h"
 
+#include "model/job/blocked.h"
 #include "model/job/message_queues.h"
 #include "model/job/rankset.h"
 #include "tests/unit/answers.h"
@@ -119,6 +120,37 @@ static void test_apart_by_stacks(void **state)
 		assert_ranks(a.verdict->culprits, "");
 		assert_ranks(a.verdict->apart, stacks[i].apart);
 		assert_false(a.verdict->is_hang);
+		answers_deinit(&a);
+		job_destroy(job);
+	}
+}
+
+/* One computes, and another moves: the former is told if most wait, however long the look was, and is no
+ * certain hang. */
+static void test_beside_moving(void **state)
+{
+	(void)state;
+	for (int size = 3; size <= 6; size++) {
+		bool do_most_wait = size > 4;
+		struct job *job = job_create();
+		struct answers a;
+
+		for (uint64_t look = 0; look < 2; look++) {
+			uint64_t when = look * 20000 * SIM_MS + 1;
+
+			add_sample(job, 0, 'R', APP, "compute", when);
+			add_sample(job, 1, 'R', look ? APP : LIBMPI, look ? "work" : "PMPI_Recv",
+				   when);
+			for (int r = 2; r < size; r++)
+				add_sample(job, r, 'R', LIBMPI, "PMPI_Recv", when);
+		}
+		a = answers_of(job);
+		assert_int_equal(a.verdict->kind,
+				 do_most_wait ? VERDICT_COMPUTATION : VERDICT_NONE);
+		assert_ranks(a.verdict->culprits, do_most_wait ? "0" : "");
+		assert_ranks(a.verdict->moving, "1");
+		assert_false(a.verdict->is_hang);
+		assert_int_equal(verdict_may_be_slow(a.verdict), do_most_wait);
 		answers_deinit(&a);
 		job_destroy(job);
 	}
@@ -336,20 +368,23 @@ static void test_moves_by_stacks(void **state)
 	job_destroy(job);
 }
 
-/* A zombie has no stack any more. */
-static void test_zombie(void **state)
+/* Ranks 0 and 1 wait; of rank 2 there is no stack, in a process of this state. `call`: NULL, or
+ * what it sleeps in. */
+static void check_without_stack(char process_state, const char *call, bool is_named)
 {
+	struct blocked *blocked = call ? blocked_create(call, NULL, NULL, NULL, NULL) : NULL;
 	struct job *job = job_create();
 	struct answers a;
 
-	(void)state;
 	for (int r = 0; r < 2; r++)
 		add_sample(job, r, 'S', LIBMPI, "PMPI_Recv", 1);
 	samples_add(job->samples, &(struct sample){.rank = 2,
 						   .is_main = true,
-						   .state = 'Z',
+						   .status = SAMPLE_FAILED,
+						   .state = process_state,
 						   .when_ns = 1,
-						   .path = CALLPATH_NONE});
+						   .path = CALLPATH_NONE,
+						   .blocked = blocked});
 	/* Of one whose stack could not be read nothing is known. */
 	samples_add(job->samples, &(struct sample){.rank = 3,
 						   .is_main = true,
@@ -357,12 +392,24 @@ static void test_zombie(void **state)
 						   .when_ns = 1,
 						   .path = CALLPATH_NONE});
 	a = answers_of(job);
-	assert_int_equal(a.evidence->num_actors, 3);
-	assert_int_equal(a.verdict->kind, VERDICT_STOPPED);
-	assert_ranks(a.verdict->culprits, "2");
+	assert_int_equal(a.evidence->num_actors, is_named ? 3 : 2);
+	assert_int_equal(a.verdict->kind, is_named ? VERDICT_STOPPED : VERDICT_UNKNOWN);
+	assert_ranks(a.verdict->culprits, is_named ? "2" : "");
 	assert_ranks(a.verdict->waiting, "0-1");
 	answers_deinit(&a);
 	job_destroy(job);
+}
+
+/* A zombie has no stack any more, and what is held by the kernel cannot be stopped. */
+static void test_without_stack(void **state)
+{
+	(void)state;
+	check_without_stack('Z', NULL, true);
+	check_without_stack('D', NULL, true);
+	check_without_stack('D', "read", true);
+	check_without_stack('S', "read", true);
+	check_without_stack('S', NULL, false);
+	check_without_stack('R', NULL, false);
 }
 
 static void test_nothing_known(void **state)
@@ -431,9 +478,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ended_by_stacks), cmocka_unit_test(test_late_by_stacks),
-		cmocka_unit_test(test_by_stacks),       cmocka_unit_test(test_apart_by_stacks),
-		cmocka_unit_test(test_moves_by_stacks), cmocka_unit_test(test_zombie),
-		cmocka_unit_test(test_nothing_known),   cmocka_unit_test(test_crashed),
+		cmocka_unit_test(test_by_stacks),       cmocka_unit_test(test_beside_moving),
+		cmocka_unit_test(test_apart_by_stacks), cmocka_unit_test(test_moves_by_stacks),
+		cmocka_unit_test(test_zombie),          cmocka_unit_test(test_without_stack),
+		cmocka_unit_test(test_nothing_known),
+		cmocka_unit_test(test_crashed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,8 +46,8 @@ static void test_patience(void **state)
 		print_message("case %zu\n", i);
 		assert_int_equal(a.verdict->kind, cases[i].kind);
 		assert_int_equal(a.verdict->is_hang, cases[i].is_hang);
-		assert_int_equal(a.verdict->is_likely, cases[i].is_likely);
-		assert_int_equal(a.verdict->is_stuck, cases[i].is_stuck);
+		assert_int_equal(a.verdict->doubt != DOUBT_NONE, cases[i].is_likely);
+		assert_int_equal(a.verdict->is_final, cases[i].is_stuck);
 		forget(&a);
 	}
 }
@@ -124,8 +124,10 @@ static void test_uncertain(void **state)
 		print_message("case %zu\n", i);
 		assert_int_equal(a.verdict->kind, cases[i].kind);
 		assert_string_equal(culprits, cases[i].culprits);
-		assert_int_equal(a.verdict->novel_rank, cases[i].novel_rank);
-		assert_int_equal(a.verdict->is_likely, cases[i].is_likely);
+		assert_int_equal(a.verdict->witness.kind == WITNESS_NOVEL ? a.verdict->witness.rank
+									  : -1,
+				 cases[i].novel_rank);
+		assert_int_equal(a.verdict->doubt != DOUBT_NONE, cases[i].is_likely);
 		free(culprits);
 		forget(&a);
 	}
@@ -137,7 +139,7 @@ static void test_receiver(void **state)
 	static const struct {
 		const char *programs[5];
 		const char *culprits;
-		enum verdict_witness witness;
+		enum verdict_witness_kind witness;
 		bool is_likely;
 	} cases[] = {
 		/* The receive has a tag as never before. */
@@ -151,20 +153,20 @@ static void test_receiver(void **state)
 		 WITNESS_RECEIVER,
 		 true},
 		/* The message has. */
-		{{"{10 r1:7 a}", "{9 s0:7 a} =0 s0:8 =1 a", "{10 a}"}, "1", WITNESS_LOST, false},
+		{{"{10 r1:7 a}", "{9 s0:7 a} =0 s0:8 =1 a", "{10 a}"}, "1", WITNESS_SLIP, false},
 		/* Neither was there before. */
 		{{"r1:7 a", "s0:8 a", "a"}, "0-1", WITNESS_RECEIVER, true},
 		/* Another one has received such, and nobody one like the message. */
-		{{"r1:7 a", "s0:8 a", "s3:7 a", "r2:7 a"}, "1", WITNESS_LOST, false},
+		{{"r1:7 a", "s0:8 a", "s3:7 a", "r2:7 a"}, "1", WITNESS_SLIP, false},
 		/* Both were: the message is for a later receive, and one was left out. */
 		{{"{9 r1:7 r1:8 a} =0 r1:7 =1 r1:8 =2 a", "{9 s0:7 s0:8 a} =1 s0:8 =2 a", "{10 a}"},
 		 "1",
-		 WITNESS_LOST,
+		 WITNESS_NOVEL,
 		 false},
 		/* Nothing lies there. */
 		{{"{9 r1:7 a} =0 r1:8 =1 a", "{9 s0:7 a} =1 a", "{10 a}"},
 		 "1",
-		 WITNESS_LOST,
+		 WITNESS_NOVEL,
 		 false},
 	};
 	int failed = 0;
@@ -176,17 +178,25 @@ static void test_receiver(void **state)
 		char *culprits = rankset_encode(a.verdict->culprits, 0);
 
 		if (a.verdict->kind != VERDICT_LOST || strcmp(culprits, cases[i].culprits) != 0 ||
-		    a.verdict->witness != cases[i].witness ||
-		    a.verdict->is_likely != cases[i].is_likely) {
+		    a.verdict->witness.kind != cases[i].witness ||
+		    (a.verdict->doubt != DOUBT_NONE) != cases[i].is_likely) {
 			print_error("case %zu: kind %d, culprits %s, witness %d, likely %d\n", i,
-				    a.verdict->kind, culprits, a.verdict->witness,
-				    a.verdict->is_likely);
+				    a.verdict->kind, culprits, a.verdict->witness.kind,
+				    a.verdict->doubt);
 			failed++;
 		}
 		free(culprits);
 		forget(&a);
 	}
 	assert_int_equal(failed, 0);
+}
+
+/* All zero: it does not go by a departure. */
+static const struct verdict_witness *departed_of(const struct verdict *verdict)
+{
+	static const struct verdict_witness none;
+
+	return verdict->witness.kind == WITNESS_DEPARTED ? &verdict->witness : &none;
 }
 
 /* Each step of a rank is usual, but not after those before it: by the counts either may be the
@@ -274,16 +284,18 @@ static void test_departed(void **state)
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
 		struct job *job = run(cases[i].programs, 5000);
 		struct answers a = answers_of(job);
+		const struct verdict_witness *witness;
 		char *culprits = rankset_encode(a.verdict->culprits, 0);
 
 		print_message("case %zu\n", i);
 		assert_int_equal(a.verdict->kind, cases[i].kind);
 		assert_string_equal(culprits, cases[i].culprits);
-		assert_int_equal(a.verdict->departed_rank, cases[i].rank);
-		assert_int_equal(a.verdict->departure.num_usual, cases[i].num_usual);
-		assert_int_equal(a.verdict->departure.num_times, cases[i].num_times);
-		assert_int_equal(a.verdict->departure.num_memory, cases[i].num_memory);
-		assert_int_equal(a.verdict->is_likely, cases[i].num_times > 0);
+		witness = departed_of(a.verdict);
+		assert_int_equal(witness->rank, cases[i].rank);
+		assert_int_equal(witness->departure.num_usual, cases[i].num_usual);
+		assert_int_equal(witness->departure.num_times, cases[i].num_times);
+		assert_int_equal(witness->departure.num_memory, cases[i].num_memory);
+		assert_int_equal(a.verdict->doubt != DOUBT_NONE, cases[i].num_times > 0);
 		free(culprits);
 		forget(&a);
 	}
@@ -400,7 +412,7 @@ static void test_departed_first(void **state)
 		print_message("case %zu\n", i);
 		assert_int_equal(a.verdict->kind, cases[i].kind);
 		assert_string_equal(culprits, cases[i].culprits);
-		assert_int_equal(a.verdict->num_departed_later, cases[i].num_later);
+		assert_int_equal(departed_of(a.verdict)->num_later, cases[i].num_later);
 		free(culprits);
 		forget(&a);
 	}
@@ -430,7 +442,7 @@ static void test_apart(void **state)
 		print_message("case %zu: %d %s\n", i, a.verdict->kind, culprits);
 		assert_int_equal(a.verdict->kind, cases[i].kind);
 		assert_string_equal(culprits, cases[i].culprits);
-		assert_true(a.verdict->is_likely);
+		assert_true(a.verdict->doubt != DOUBT_NONE);
 		free(culprits);
 		forget(&a);
 	}

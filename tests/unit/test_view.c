@@ -121,7 +121,7 @@ static void test_stacks_only(void **state)
 static void add_hole(struct job *job, int rank, const char *why)
 {
 	job->holes = xreallocarray(job->holes, job->num_holes + 1, sizeof(*job->holes));
-	job->holes[job->num_holes++] = (struct job_hole){rank, xstrdup(why)};
+	job->holes[job->num_holes++] = (struct job_hole){.rank = rank, .why = xstrdup(why)};
 }
 
 static void test_holes(void **state)

@@ -202,7 +202,8 @@ static void test_waits(void **state)
 			   "           |                     |\n"
 			   "           +-------+ +-----------+\n"
 			   "                   v v\n"
-			   "    (wait for each other) 2:[2-3]  *   1:[4] MPI_Iprobe\n");
+			   "    (wait for each other) 2:[2-3]  *   1:[4] MPI_Iprobe\n"
+			   "  * culprit\n");
 	show_waits(&shown,
 		   "Waitall@20 <2:7 <3:7 <3:8\nWaitall@20 <3:7 <2:7 <3:8\nSend@30 !4:5\nSend@30 "
 		   "!4:5\nBarrier@40",

@@ -322,7 +322,8 @@ static bool compare(struct job *job, const struct truth *truth, struct tally *ta
 	tally->jobs++;
 	for (size_t l = 0; l < w->num_actors; l++) {
 		int rank = job->model->lanes[l].rank;
-		bool is_stuck = !truth->can_go[rank] && w->actors[l].activity == ACTIVITY_IN_MPI;
+		bool is_stuck =
+			!truth->can_go[rank] && w->evidence->actors[l].activity == ACTIVITY_IN_MPI;
 		struct waitfor_chain *chain = waitfor_find_chain(w, rank, arena);
 
 		tally->stuck += is_stuck;
@@ -342,7 +343,7 @@ static bool compare(struct job *job, const struct truth *truth, struct tally *ta
 		tally->deadlocks++;
 		assert_true(w->deadlocks[d].num_cycle > 0);
 		for (size_t i = 0; i < w->deadlocks[d].num_cycle; i++)
-			assert_true(w->deadlocks[d].cycle[i].need != WAITFOR_NONE);
+			assert_true(w->deadlocks[d].cycle[i].need);
 	}
 	arena_destroy(arena);
 	waitfor_destroy(w);

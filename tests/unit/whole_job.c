@@ -249,6 +249,12 @@ struct job *whole_job_create(bool in_order)
 	add_values(job);
 	job->samples->samples[1].queues = whole_job_queues();
 	job_add_hole(job, 3, "no recorder");
+	job_add_ended(job, 3,
+		      &(struct job_end){.how = JOB_END_KILLED,
+					.number = 9,
+					.has_core = true,
+					.oom_kills = 2,
+					.ago_ns = 40});
 	job->taken_real_ns = 1700000000123456789;
 	job->look_seconds = 0.25;
 	return job;
@@ -568,5 +574,10 @@ void assert_same_contents(const struct job *a, const struct job *b)
 	for (size_t i = 0; i < a->num_holes; i++) {
 		assert_int_equal(a->holes[i].rank, b->holes[i].rank);
 		assert_string_equal(a->holes[i].why, b->holes[i].why);
+		assert_int_equal(a->holes[i].end.how, b->holes[i].end.how);
+		assert_int_equal(a->holes[i].end.number, b->holes[i].end.number);
+		assert_int_equal(a->holes[i].end.has_core, b->holes[i].end.has_core);
+		assert_int_equal(a->holes[i].end.oom_kills, b->holes[i].end.oom_kills);
+		assert_int_equal(a->holes[i].end.ago_ns, b->holes[i].end.ago_ns);
 	}
 }

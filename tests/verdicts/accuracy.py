@@ -30,16 +30,22 @@ own code and a random moment ([list](testing.md#the-fault-campaign)), or none. T
 programs that hang ("of its own"): those of `tests/mpi`, and some written after public reports.
 
 - *right*: `lp` names the rank of the fault (in a deadlock: one of the two). In a slow job it names
-  nobody else, in a healthy one nobody.
+  nobody else, in a healthy one nobody. It may call ranks "slow or hung" there if the others do wait
+  for them, as the recorders of the same moment say.
 - *undecided*: `lp` says so, or names nobody.
 - *unsure*: `lp` names only others, but says that it is not sure.
 - *wrong*: `lp` names only others and claims to be sure. In a program after a report an
   untrue statement is wrong, too.
 
+Some programs also ask for words, as "iteration 5". With hidden recorders, the least that is asked for
+is what is asked for without any, and the rank.
+
 Each moment is asked about three times:
 
 - *recorder*: all ranks have the recorder.
 - *stacks*: none has. `lp` uses stacks and the MPI library's message queues, four times in a second.
+  A second does not tell a hang from a long step: {slow} of the right answers about hangs say "slow or
+  hung". In a live job, `lp` in a script then looks for five seconds.
   After a loop, a sleep or SIGSTOP one rank is elsewhere than those that wait for it. After a lost
   message, a skipped collective, a deadlock or a turned branch all ranks may be inside MPI, with the
   stacks of a healthy job. Only the recorder's counts tell whose call is missing.
@@ -57,6 +63,10 @@ TAIL = """
 
 Every wrong one, and with the recorder every one that is not right. The file's name has the seed and
 number of a campaign's run, the program, MPI and fault.
+
+Without recorders, most answers that are not right would need what no stack and no queue shows: whose
+message a master has not got, whom `MPI_Win_lock`, `MPI_Win_wait`, `MPI_Probe` or a partitioned
+receive waits for, what the other threads of a rank do, and whether a rank still moves after a second.
 """
 
 
@@ -130,7 +140,9 @@ def main():
         explained = json.load(file)
     runs = {(one["program"], one["what"], one["mpi"]) if "seed" not in one else (one["seed"], one["run"])
             for one in truth.values()}
-    parts = [HEAD.format(snapshots=len(truth), runs=len(runs)).rstrip("\n")]
+    slow = [name for (name, by), answer in answers.items() if by == "stacks" and answer.judgement == "right" and
+            (answer.kind, answer.certainty) == ("computation", "unsure") and truth[name]["outcome"] == "hung"]
+    parts = [HEAD.format(snapshots=len(truth), runs=len(runs), slow=len(slow)).rstrip("\n")]
     parts += ["\n## By fault and program", *tables(truth, answers)]
     parts.append(TAIL)
     parts += wrong_answers(truth, answers, explained)

@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import time
 
-from jobs.job import Job, JobError, ask_job
+from jobs.job import QUIET_NEW_S, Job, JobError, ask_job
 from jobs.mpi import find_mpis, find_pdb
 from jobs.report import Failure
 from jobs.run import choose_ranks, start_surely, wait_until_hung
@@ -82,6 +82,10 @@ class Gatherer:
             with Job([*mpi.launcher(size, mpi.recorder), binary], size, mpi.environment(), cwd=folder) as job:
                 end = time.monotonic() + float(how["wait"])
                 job.wait_for(lambda: time.monotonic() > end, "it did not come to stand still")
+                try:  # a busy machine takes longer
+                    job.wait_until_quiet(QUIET_NEW_S)
+                except JobError as error:
+                    print(f"is it a hang that keeps calling MPI? {error}", flush=True)
                 words = {by: [one for one in lines(f"lp-{by}") if one != "-"] for by in ("recorder", "stacks")}
                 self.keep(job, {"program": "reports", "what": os.path.basename(path), "mpi": mpi.name,
                                 "fault": "report", "ranks": size, "truth": [], "words": words,

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Are pdb's answers read and judged as they should be (tests/campaign/verdict.py)?"""
+"""Are pdb's answers read and judged as they should be (tests/campaign/verdict.py, judge.py)?"""
 
 from campaign import verdict
+from verdicts import judge
 
 BEHIND = "Culprit: rank {} of 4\n  outside MPI, in compute(), for 5 s\n"
 SEVERAL = "Culprit: ranks 1-2,5 of 8\n"
@@ -14,6 +15,8 @@ STOPPED = "Culprit: rank 2 of 4\n  rank 2: process 7 (state T) stopped by a sign
 LOST = "Culprit: rank 1 of 4\n  lost message: tag 7\n"
 CYCLE = "Deadlock: ranks 0,2 of 4\n  deadlock: 0 waits for 2\n"
 CRASHED = "Crashed: rank 3 of 4\n"
+SLOW = STACKS.replace("Culprit", "Slow or hung") + "  not sure that this is a hang\n"
+AWAITED = "No certain hang: 3 of 4\n  ranks wait for rank 2, which is outside MPI.\n"
 NONE = "No hang: all 4 ranks are making progress.\n"
 UNKNOWN = "Not known: which rank holds up the others\n"
 
@@ -24,6 +27,7 @@ PARSED = (
     (SEVERAL, [1, 2, 5], "likely", False, True),
     (NOT_SURE.format(3), [3], "computation", False, False),
     (STACKS.format(1), [1], "computation", False, True),
+    (SLOW.format(1), [1], "computation", False, False),
     (UNDECIDED, [0, 1, 2, 3], "likely", True, False),
     (POLLING, [1, 2, 5], "likely", False, False),
     (INSIDE, [1, 2, 5], "likely", False, False),
@@ -33,6 +37,7 @@ PARSED = (
     (CRASHED, [3], "likely", False, True),
     (NONE, [], "none", False, False),
     (UNKNOWN, [], "unknown", False, False),
+    (AWAITED, [], "none", False, False),
     ("", [], "unknown", False, False),
 )
 
@@ -63,6 +68,16 @@ JUDGED = (
     ("healthy", [], NOT_SURE.format(1), "unsure", 0, True),
 )
 
+# Text without the recorder, the text with it, of a healthy job.
+SLOW_JUDGED = (
+    (SLOW.format(2), AWAITED, "right"),
+    (SLOW.format(2), BEHIND.format(2), "right"),
+    (SLOW.format(1), AWAITED, "unsure"),
+    (SLOW.format(2), NONE, "unsure"),
+    (NOT_SURE.format(2), AWAITED, "unsure"),
+    (BEHIND.format(2), AWAITED, "wrong"),
+)
+
 
 def _check(counts, text, got, expected):
     counts[got == expected] += 1
@@ -82,4 +97,7 @@ def check():
         _check(counts, f"{fault}: {text}",
               [verdict.judge(fault, truth, answer), verdict.precision(truth, answer),
                verdict.is_kind_right(fault, answer)], expected)
+    healthy = {"fault": "healthy", "truth": [], "outcome": "healthy"}
+    for text, recorded, expected in SLOW_JUDGED:
+        _check(counts, text, judge.judge(healthy, "stacks", text, recorded), expected)
     return counts[True], counts[False]

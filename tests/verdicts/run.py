@@ -44,7 +44,9 @@ class Replay:
         self.paths = corpus.unpack(os.path.join(build, "verdicts"))
         said = judge.replay_all(os.path.join(build, "tests", "verdicts", "replay"), self.paths.values())
         self.texts = {(one["file"], one["by"]): one["text"] for one in said}
-        self.answers = {(one["file"], one["by"]): judge.answer_of(self.truth[one["file"]], one) for one in said}
+        self.answers = {(one["file"], one["by"]): judge.answer_of(self.truth[one["file"]], one,
+                                                                  self.texts[one["file"], "recorder"])
+                        for one in said}
 
 
 def kind_of_change(before, now):

@@ -37,6 +37,7 @@ for mpi; do
 	watch_run "$mpi" slow 25 1 --json
 	check "$mpi: one rank is slow, status 0" test $? -eq 0
 	check "$mpi: it is named" says '"slow-rank", .*"slow: rank 1\. .*no hang'
+	check "$mpi: and why" says '"slow-why", .*"rank 1 is slow: .*asleep outside MPI'
 	check "$mpi: no alarm" bash -c '! grep -q "\"hang\"" said'
 	hang "$mpi" deadlock '"deadlock", "ranks": "[12,]*"'
 	hang "$mpi" endless '"computation", "ranks": "1"' --max-wait 15s

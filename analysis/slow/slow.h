@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A job that moves: which ranks hold the others up, where, by how much, since when, and why.
+ *
+ * Definition. In a step each rank is outside MPI for some time, and inside for the rest. A rank
+ * holds the others up if it is outside for longer than they are on average, and they are inside MPI
+ * meanwhile: what they have more of inside is waiting that ends when this rank arrives. Its loss is
+ * that difference, as a share of all time.
+ *
+ * A step is, by the best source that there is:
+ *	- an iteration of the outermost loop that enough ranks went round often enough, by the times
+ *	  that recorders keep of the last transitions. Iterations of one number are compared.
+ *	- a slice of the time before the look, if the ranks share no such loop, by the same times.
+ *	- a stack sample, in which a rank is outside or inside.
+ *
+ * Time between failed polls counts as inside, since a rank that polls waits. Only main threads are
+ * compared. Why a rank is slow is told by what the kernel counted during the look
+ * (model/job/usage.h), by rules in reasons.def: never by what was not measured. */
+#ifndef PDB_ANALYSIS_SLOW_H
+#define PDB_ANALYSIS_SLOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct job;
+struct progress;
+struct rankset;
+struct sample;
+struct stack_facts;
+struct usage_process;
+struct usage_rank;
+
+/* What must be exceeded, and why so much. */
+struct slow_limits {
+	/* A loss below a tenth is usual: programs cannot divide their work evenly. */
+	double least_loss;
+	/* Who was not asked says nothing of less: most programs lose so much at times. */
+	double clear_loss;
+	/* With so many steps on one side only, chance has at most 3 % (sign test, 1 of 2^5). */
+	uint32_t least_steps;
+	/* Stack samples and slices say less each: a share of time from so many is known to 0.1. */
+	uint32_t least_samples;
+	/* The mean difference must be so many of its standard errors: chance has 0.1 %. */
+	double least_errors;
+	/* Ranks that lose at least so much of what the worst one does are named with it. */
+	double like_worst;
+	/* A rank was faster before if its difference was below this part of the present one. */
+	double was_faster;
+	/* A cause must take so much of the time more than in other ranks, */
+	double least_cause;
+	/* and this part of the loss, or it explains nothing. */
+	double least_part;
+	/* All ranks are told of causes that take so much of their time. */
+	double least_of_all;
+	/* MPI is told to be slow when ranks are inside for so much, and wait for nobody. */
+	double least_inside;
+};
+extern const struct slow_limits slow_limits;
+
+enum { SLOW_MAX_TOLD = 16 };
+
+enum slow_source { SLOW_BY_NOTHING, SLOW_BY_ITERATIONS, SLOW_BY_SLICES, SLOW_BY_SAMPLES };
+
+enum slow_kind {
+	SLOW_NOT_KNOWN, /* too little was seen; see slow.why */
+	SLOW_BALANCED,
+	SLOW_RANKS, /* some hold the others up */
+	SLOW_TURNS, /* in each step others do, so that none is to blame */
+	SLOW_MPI,   /* nobody does: it is the calls themselves that take the time */
+};
+
+enum slow_reason_kind {
+#define SLOW_REASON(id, name, scope, find) SLOW_REASON_##id,
+#include "analysis/slow/reasons.def"
+#undef SLOW_REASON
+	SLOW_NUM_REASONS
+};
+
+struct slow_reason {
+	enum slow_reason_kind kind;
+	double share; /* of the interval, of what the kind counts; 0: it is no time */
+	/* Whatever the kind needs, else NULL or 0. */
+	const struct usage_rank *used;
+	const struct rankset *having; /* of slow.reasons: the ranks, */
+	int worst;                    /* and the worst of them */
+	const struct rankset *ranks;  /* who share processors */
+	bool is_bound;                /* to those, of more that the node has */
+	bool is_also;                 /* a reason before it tells that it had no processor */
+	const struct usage_process *others;
+	size_t num_others;
+	uint64_t number;             /* faults; frequency in MHz */
+	double own, usual;           /* of it and of others: calls in a step, MHz */
+	const struct sample *sample; /* of one that sleeps */
+};
+
+/* The code between two calls, or a call: a transition of the Markov model. */
+struct slow_stretch {
+	uint32_t from, to; /* job states: after this call, until that one */
+	/* Mean time in a step: of the rank, of the others, of the slowest of them. */
+	double own_ns, others_ns, most_ns;
+	/* How often in a step. */
+	double own_count, others_count;
+	double before_ns;    /* of the rank, before it became slow; 0: it always was */
+	uint32_t num_others; /* of them do it at all */
+};
+
+struct slow_rank {
+	int rank;
+	double loss;            /* share of all time */
+	double outside, others; /* shares of time outside MPI: its, that of the others on average */
+	uint32_t num_longer;    /* in so many steps it was outside for longer than they */
+	bool has_stretch;       /* SLOW_BY_ITERATIONS and SLOW_BY_SLICES */
+	struct slow_stretch stretch;
+	double calls, others_calls;  /* in a step */
+	const struct sample *sample; /* outside MPI, where it was most often; NULL: none */
+	/* It became slow within what is known, so many iterations and so long ago; 0: it always
+	 * was. */
+	uint64_t since_iteration;
+	double since_ns;
+	struct slow_reason *reasons;
+	size_t num_reasons;
+};
+
+struct slow {
+	enum slow_kind kind;
+	enum slow_source source;
+	const char *why; /* SLOW_NOT_KNOWN: what was missing. Static text */
+	uint32_t loop;   /* in progress->loops; LOOP_NONE: none */
+	uint32_t num_ranks, num_steps;
+	uint64_t first_step, last_step; /* iterations, as `loops` counts them */
+	double span_ns;                 /* of all steps */
+	double quiet_ns;                /* since a rank last began an iteration */
+	bool is_quiet; /* that is longer than iterations take: these are of the past */
+	double inside; /* mean share of time inside MPI */
+	double turns;  /* lost to whoever is last in each step */
+	/* The worst SLOW_MAX_TOLD have a stretch, a sample and reasons. */
+	struct slow_rank *ranks; /* SLOW_RANKS: by loss, the worst first */
+	size_t num_slow;
+	/* What half of the ranks or more suffer from, and any that is throttled; each as the worst
+	 * of its `having` has it. */
+	struct slow_reason *reasons;
+	size_t num_reasons;
+	bool is_measured; /* there is a usage, so that causes could be told */
+};
+
+/* progress NULL: without models. All of it lives in the arena and borrows from the job. */
+struct slow *slow_find(struct arena *arena, const struct job *job, const struct progress *progress,
+		       const struct stack_facts *stacks);
+
+/* The same without reasons, where nothing new may be read or cost much: NULL if nobody clearly
+ * holds the others up. */
+struct slow *slow_glance(struct arena *arena, const struct job *job,
+			 const struct progress *progress);
+
+#endif

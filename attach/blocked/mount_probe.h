@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Does a mount answer? A process of its own asks it by statfs(), which may never return: nobody
+ * waits for that process, and init collects it. */
+#ifndef PDB_ATTACH_MOUNT_PROBE_H
+#define PDB_ATTACH_MOUNT_PROBE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+enum mount_answer {
+	MOUNT_UNKNOWN, /* it could not be asked, or refuses */
+	MOUNT_ANSWERS,
+	MOUNT_SILENT,
+};
+
+/* At most so long an answer may take. */
+#define MOUNT_PROBE_MS 200
+/* The name of the process that asks. */
+#define MOUNT_PROBE_NAME "pdb-asks-mount"
+
+struct mount_probes;
+
+struct mount_probes *mount_probes_create(void);
+void mount_probes_destroy(struct mount_probes *probes); /* NULL is fine */
+
+/* Ask the mount at `point`, as process `pid` sees it. Returns at once. A mount that was silent is
+ * not asked again while its process is still there, nor for some seconds. */
+void mount_probes_ask(struct mount_probes *probes, pid_t pid, const char *point);
+
+/* What it has answered. Waits until MOUNT_PROBE_MS after it was asked. */
+enum mount_answer mount_probes_answer(struct mount_probes *probes, const char *point);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Shared by the files that read: of a group of processes, the counts that limits of processor time
+ * have. */
+#ifndef PDB_ATTACH_USAGE_PRIVATE_H
+#define PDB_ATTACH_USAGE_PRIVATE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct usage_group {
+	char *folder; /* of the group with a quota, below /sys/fs/cgroup; NULL: none has one */
+	char *path;   /* its name, as /proc/PID/cgroup has it */
+	uint64_t periods, throttled, quota_percent;
+};
+
+/* Of the group of a process and those around it, the one that was throttled most often. */
+struct usage_group usage_group_find(pid_t pid);
+/* Its counts now; 0 where it is gone. */
+void usage_group_read(struct usage_group *group);
+void usage_group_deinit(struct usage_group *group);
+
+#endif

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <dwarf.h>
+#include <string.h>
+#include <strings.h>
+
+#include "attach/values/values_private.h"
+#include "model/arena.h"
+
+enum { MAX_MEMBERS = 64, MAX_NAMES = 1024, MAX_DEPTH = 6 };
+
+bool values_name_is(Dwarf_Die *die, const char *name, bool is_fortran)
+{
+	const char *own = dwarf_diename(die);
+
+	return own && (is_fortran ? !strcasecmp(own, name) : !strcmp(own, name));
+}
+
+bool values_type_of(Dwarf_Die *die, struct values_type *ret)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die type;
+
+	*ret = (struct values_type){.is_void = true};
+	if (!dwarf_attr_integrate(die, DW_AT_type, &attribute) ||
+	    !dwarf_formref_die(&attribute, &type) || dwarf_peel_type(&type, &ret->die))
+		return false;
+	ret->is_void = false;
+	return true;
+}
+
+static bool constant_of(Dwarf_Die *die, unsigned int name, int64_t *ret)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Sword value;
+
+	if (!dwarf_attr_integrate(die, name, &attribute) || dwarf_formsdata(&attribute, &value))
+		return false;
+	*ret = value;
+	return true;
+}
+
+/* ---- Arrays ---- */
+
+static void read_dimension(Dwarf_Die *range, bool is_fortran, int64_t *lower, uint64_t *count)
+{
+	int64_t value;
+
+	*lower = is_fortran;
+	*count = 0;
+	constant_of(range, DW_AT_lower_bound, lower);
+	if (constant_of(range, DW_AT_count, &value))
+		*count = value > 0 ? (uint64_t)value : 0;
+	else if (constant_of(range, DW_AT_upper_bound, &value) && value >= *lower)
+		*count = (uint64_t)value - (uint64_t)*lower + 1;
+}
+
+bool values_shape_of(struct debug_file *file, bool is_fortran, const struct values_type *type,
+		     struct values_shape *ret)
+{
+	Dwarf_Die die = type->die, child;
+	struct values_type element;
+	Dwarf_Word size;
+
+	*ret = (struct values_shape){.num = 0};
+	if (dwarf_tag(&die) != DW_TAG_array_type || !values_type_of(&die, &element) ||
+	    dwarf_aggregate_size(&element.die, &size) || !size || dwarf_child(&die, &child))
+		return false;
+	ret->element = element.die;
+	ret->element_size = size;
+	ret->is_described = dwarf_hasattr(&die, DW_AT_data_location);
+	do {
+		if (dwarf_tag(&child) != DW_TAG_subrange_type)
+			continue;
+		if (ret->num == VALUES_MAX_DIMENSIONS || !debug_file_look(file))
+			return false;
+		read_dimension(&child, is_fortran, &ret->lower[ret->num], &ret->counts[ret->num]);
+		ret->num++;
+	} while (debug_file_next(&child, &child));
+	/* Fortran's last dimension has the longest stride. */
+	for (size_t i = 0; is_fortran && i < ret->num / 2; i++) {
+		size_t j = ret->num - 1 - i;
+		int64_t lower = ret->lower[i];
+		uint64_t count = ret->counts[i];
+
+		ret->lower[i] = ret->lower[j];
+		ret->counts[i] = ret->counts[j];
+		ret->lower[j] = lower;
+		ret->counts[j] = count;
+	}
+	return ret->num > type->first_dimension;
+}
+
+const struct value_type *values_array(struct arena *arena, const struct value_type *element,
+				      uint64_t num)
+{
+	struct value_type *type = arena_alloc(arena, sizeof(*type));
+	uint64_t most = CODE_MAX_BYTES / element->size;
+
+	if (!num || !most)
+		return NULL;
+	*type = (struct value_type){.kind = VALUE_ARRAY, .element = element, .total = num};
+	type->num = num < most ? num : most;
+	type->size = (uint32_t)(type->num * element->size);
+	type->name = arena_printf(arena, "%s[%llu]", element->name, (unsigned long long)num);
+	return type;
+}
+
+/* ---- C++ containers ---- */
+
+/* Members of members. */
+static bool find_path(struct debug_file *file, const struct values_type *type,
+		      const char *const *names, uint64_t *offset_ret, struct values_type *ret)
+{
+	uint64_t offset;
+
+	*offset_ret = 0;
+	*ret = *type;
+	for (; *names; names++) {
+		struct values_type of = *ret;
+
+		if (of.is_void || !values_member(file, &of.die, *names, false, &offset, ret))
+			return false;
+		*offset_ret += offset;
+	}
+	return true;
+}
+
+static bool is_called(const struct values_type *type, const char *prefix)
+{
+	Dwarf_Die die = type->die;
+	const char *name = type->is_void ? NULL : dwarf_diename(&die);
+
+	return name && !strncmp(name, prefix, strlen(prefix));
+}
+
+bool values_unwrap(struct debug_file *file, const struct values_type *type, bool is_text,
+		   uint64_t *offset_ret, struct values_type *ret)
+{
+	static const char *const text[] = {"_M_dataplus", "_M_p", NULL};
+	static const char *const vector[] = {"_M_impl", "_M_start", NULL};
+
+	return is_text ? is_called(type, "basic_string<char,") &&
+				 find_path(file, type, text, offset_ret, ret)
+		       : is_called(type, "vector<") && !is_called(type, "vector<bool") &&
+				 find_path(file, type, vector, offset_ret, ret);
+}
+
+static bool build_container(struct debug_file *file, const struct values_type *from,
+			    struct value_type *type)
+{
+	static const char *const last[] = {"_M_impl", "_M_finish", NULL};
+	static const char *const num[] = {"_M_t", "_M_impl", "_M_node_count", NULL};
+	static const char *const length[] = {"_M_string_length", NULL};
+	struct values_type pointer, element;
+	uint64_t begin = 0, end = 0;
+	Dwarf_Word size = 0;
+
+	if (values_unwrap(file, from, false, &begin, &pointer)) {
+		if (!find_path(file, from, last, &end, &element) ||
+		    !values_type_of(&pointer.die, &element) ||
+		    dwarf_aggregate_size(&element.die, &size) || !size)
+			return false;
+	} else if (!((is_called(from, "map<") || is_called(from, "set<")) &&
+		     find_path(file, from, num, &begin, &element)) &&
+		   !(is_called(from, "basic_string<") &&
+		     find_path(file, from, length, &begin, &element))) {
+		return false;
+	}
+	if (begin + 8 > type->size || end + 8 > type->size)
+		return false;
+	type->kind = VALUE_CONTAINER;
+	type->begin = (uint32_t)begin;
+	type->end = (uint32_t)end;
+	type->element_size = (uint32_t)size;
+	return true;
+}
+
+/* ---- Types ---- */
+
+struct building {
+	struct debug_file *file;
+	struct arena *arena;
+	bool is_fortran;
+};
+
+static const struct value_type *build(const struct building *building,
+				      const struct values_type *type, unsigned int depth);
+
+static enum value_kind kind_of_base(Dwarf_Die *die)
+{
+	int64_t encoding = 0;
+
+	constant_of(die, DW_AT_encoding, &encoding);
+	switch (encoding) {
+	case DW_ATE_boolean:
+		return VALUE_BOOL;
+	case DW_ATE_float:
+		return VALUE_FLOAT;
+	case DW_ATE_complex_float:
+		return VALUE_COMPLEX;
+	case DW_ATE_signed:
+		return VALUE_SIGNED;
+	case DW_ATE_unsigned:
+		return VALUE_UNSIGNED;
+	case DW_ATE_signed_char:
+	case DW_ATE_unsigned_char:
+	case DW_ATE_UTF:
+		return dwarf_bytesize(die) == 1 ? VALUE_CHARACTER : VALUE_UNSIGNED;
+	default:
+		return VALUE_OTHER;
+	}
+}
+
+static void build_names(const struct building *building, Dwarf_Die *die, struct value_type *type)
+{
+	struct value_name *names = NULL;
+	size_t capacity = 0;
+	Dwarf_Die child;
+
+	if (dwarf_child(die, &child))
+		return;
+	do {
+		struct value_name name = {.name = dwarf_diename(&child)};
+
+		if (dwarf_tag(&child) == DW_TAG_enumerator && name.name &&
+		    constant_of(&child, DW_AT_const_value, &name.value)) {
+			name.name = arena_strdup(building->arena, name.name);
+			*ARENA_PUSH(building->arena, names, type->num_names, capacity) = name;
+		}
+	} while (type->num_names < MAX_NAMES && debug_file_look(building->file) &&
+		 debug_file_next(&child, &child));
+	type->names = names;
+}
+
+static bool is_member(Dwarf_Die *die)
+{
+	int tag = dwarf_tag(die);
+
+	/* Static members are variables, and virtual bases lie elsewhere. */
+	return (tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
+	       !dwarf_hasattr(die, DW_AT_external) && !dwarf_hasattr(die, DW_AT_virtuality);
+}
+
+/* Within a struct; false: it is not known before the program runs. */
+static bool offset_of(Dwarf_Die *member, uint64_t *ret)
+{
+	int64_t offset = 0;
+
+	if (dwarf_hasattr(member, DW_AT_data_member_location) &&
+	    !constant_of(member, DW_AT_data_member_location, &offset))
+		return false;
+	*ret = (uint64_t)offset;
+	return offset >= 0;
+}
+
+static bool build_bits(Dwarf_Die *die, struct value_member *member)
+{
+	int64_t bits = 0, place = 0;
+
+	if (!constant_of(die, DW_AT_bit_size, &bits))
+		return true;
+	if (constant_of(die, DW_AT_data_bit_offset, &place)) {
+		member->offset = (uint32_t)(place / 8 / member->type->size * member->type->size);
+		place -= 8 * (int64_t)member->offset;
+	} else if (constant_of(die, DW_AT_bit_offset, &place)) {
+		place = 8 * (int64_t)member->type->size - place - bits;
+	}
+	member->num_bits = (uint8_t)bits;
+	member->shift = (uint8_t)place;
+	return bits > 0 && place >= 0 && bits + place <= 64;
+}
+
+static void build_members(const struct building *building, Dwarf_Die *die, struct value_type *type,
+			  unsigned int depth)
+{
+	struct value_member *members = NULL;
+	size_t capacity = 0;
+	Dwarf_Die child;
+
+	if (dwarf_child(die, &child))
+		return;
+	do {
+		struct value_member member = {.name = dwarf_diename(&child)};
+		struct values_type of;
+		uint64_t offset;
+
+		if (!is_member(&child))
+			continue;
+		if (type->num_members == MAX_MEMBERS || !debug_file_look(building->file)) {
+			type->is_cut = true;
+			break;
+		}
+		if (!values_type_of(&child, &of) || !offset_of(&child, &offset))
+			continue;
+		member.type = build(building, &of, depth + 1);
+		member.offset = (uint32_t)offset;
+		if (dwarf_tag(&child) == DW_TAG_inheritance)
+			member.name = NULL;
+		if (!member.type || !build_bits(&child, &member) || member.offset > type->size ||
+		    type->size - member.offset < member.type->size)
+			continue;
+		if (member.name)
+			member.name = arena_strdup(building->arena, member.name);
+		*ARENA_PUSH(building->arena, members, type->num_members, capacity) = member;
+	} while (debug_file_next(&child, &child));
+	type->members = members;
+}
+
+static void build_pointer(const struct building *building, Dwarf_Die *die, struct value_type *type,
+			  unsigned int depth)
+{
+	const char *name = "void";
+	struct values_type to;
+
+	type->kind = VALUE_POINTER;
+	type->size = 8;
+	if (values_type_of(die, &to)) {
+		const struct value_type *base = NULL;
+
+		if (dwarf_tag(&to.die) == DW_TAG_base_type)
+			base = build(building, &to, depth + 1);
+		if (base && base->kind == VALUE_CHARACTER)
+			type->element = base;
+		name = dwarf_diename(&to.die) ?: "...";
+	}
+	type->name = arena_printf(building->arena, "%s *", name);
+}
+
+static const struct value_type *build_array(const struct building *building,
+					    const struct values_type *type, unsigned int depth)
+{
+	struct values_shape shape;
+	const struct value_type *ret;
+
+	if (!values_shape_of(building->file, building->is_fortran, type, &shape) ||
+	    shape.is_described)
+		return NULL;
+	ret = build(building, &(struct values_type){.die = shape.element}, depth + 1);
+	for (size_t i = shape.num; ret && i-- > type->first_dimension;)
+		ret = values_array(building->arena, ret, shape.counts[i]);
+	return ret;
+}
+
+static const struct value_type *build(const struct building *building,
+				      const struct values_type *from, unsigned int depth)
+{
+	struct value_type *type = arena_alloc(building->arena, sizeof(*type));
+	Dwarf_Die die = from->die;
+	Dwarf_Word size = 0;
+	const char *name;
+
+	if (from->is_void || depth == MAX_DEPTH || !debug_file_look(building->file))
+		return NULL;
+	if (dwarf_tag(&die) == DW_TAG_array_type)
+		return build_array(building, from, depth);
+	dwarf_aggregate_size(&die, &size);
+	name = dwarf_diename(&die);
+	*type = (struct value_type){.kind = VALUE_OTHER,
+				    .size = size <= CODE_MAX_BYTES ? (uint32_t)size : 0,
+				    .name = arena_strdup(building->arena, name ? name : "...")};
+	switch (dwarf_tag(&die)) {
+	case DW_TAG_base_type:
+		type->kind = kind_of_base(&die);
+		break;
+	case DW_TAG_enumeration_type:
+		type->kind = VALUE_ENUM;
+		build_names(building, &die, type);
+		break;
+	case DW_TAG_pointer_type:
+	case DW_TAG_reference_type:
+	case DW_TAG_rvalue_reference_type:
+		build_pointer(building, &die, type, depth);
+		break;
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+		type->kind = VALUE_STRUCT;
+		if (!build_container(building->file, from, type))
+			build_members(building, &die, type, depth);
+		break;
+	case DW_TAG_string_type: /* Fortran's character(len=n) */
+		type->kind = VALUE_ARRAY;
+		type->name = "character";
+		type->num = type->total = size;
+		type->element = arena_alloc(building->arena, sizeof(*type));
+		*(struct value_type *)type->element = (struct value_type){
+			.kind = VALUE_CHARACTER, .size = 1, .name = "character"};
+		break;
+	default:
+		break;
+	}
+	return type->size ? type : NULL;
+}
+
+const struct value_type *values_build(struct debug_file *file, struct arena *arena, bool is_fortran,
+				      const struct values_type *type)
+{
+	const struct building building = {file, arena, is_fortran};
+
+	return build(&building, type, 0);
+}
+
+/* ---- Members ---- */
+
+static bool find_member(struct debug_file *file, Dwarf_Die *type, const char *name, bool is_fortran,
+			unsigned int depth, uint64_t *offset_ret, struct values_type *ret)
+{
+	struct values_type of;
+	Dwarf_Die child;
+	uint64_t offset;
+
+	if (depth == MAX_DEPTH || dwarf_child(type, &child))
+		return false;
+	do {
+		const char *own = dwarf_diename(&child);
+
+		if (!debug_file_look(file))
+			return false;
+		if (!is_member(&child) || !offset_of(&child, &offset) ||
+		    !values_type_of(&child, &of) || dwarf_hasattr(&child, DW_AT_bit_size))
+			continue;
+		if (values_name_is(&child, name, is_fortran)) {
+			*offset_ret += offset;
+			*ret = of;
+			return true;
+		}
+		if ((!own || dwarf_tag(&child) == DW_TAG_inheritance) &&
+		    find_member(file, &of.die, name, is_fortran, depth + 1, offset_ret, ret)) {
+			*offset_ret += offset;
+			return true;
+		}
+	} while (debug_file_next(&child, &child));
+	return false;
+}
+
+bool values_member(struct debug_file *file, Dwarf_Die *type, const char *name, bool is_fortran,
+		   uint64_t *offset_ret, struct values_type *ret)
+{
+	*offset_ret = 0;
+	return find_member(file, type, name, is_fortran, 0, offset_ret, ret);
+}

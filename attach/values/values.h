@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Where the values of expressions are in frames of a program, and of which type, by its debug
+ * information. Nothing is read from processes here: the result is a probe for sampling
+ * (model/job/code.h), so that all ranks' values come with their stacks.
+ *
+ * expression.c parses. values.c finds names in scopes and follows the steps of an expression.
+ * value_types.c reads types. */
+#ifndef PDB_ATTACH_VALUES_H
+#define PDB_ATTACH_VALUES_H
+
+#include <stdbool.h>
+
+#include "model/job/code.h"
+
+struct arena;
+struct expression;
+struct modules;
+struct pdb_error;
+struct values;
+
+/* The modules are borrowed. */
+struct values *values_create(const struct modules *modules);
+void values_destroy(struct values *values); /* NULL is fine */
+
+/* Of a frame, as in a call path node. */
+struct values_frame {
+	uint32_t module;
+	uint64_t offset;
+	bool is_return;
+};
+
+struct values_found {
+	const struct value_type *type;
+	const char *function;    /* whose variable it is; NULL: a global one */
+	const char *trouble;     /* the name is there, but no value: why; NULL: there is one */
+	const uint8_t *constant; /* the value, where no rank need be asked; else NULL */
+	struct code_probe probe; /* else what reads it */
+	/* If it is a pointer to characters, what reads some of these. Its number of bytes is 0
+	 * else. */
+	struct code_probe text;
+};
+
+/* Find the expression's name in the frame, in the innermost scope that has it, or where its
+ * function is called that. function: NULL: in any. 1: *ret, which lives as long as the arena; 0:
+ * the frame has no such name; -1: ERROR_USAGE, the steps do not fit its type, ERROR_UNSUPPORTED. */
+int values_find(struct values *values, struct arena *arena, const struct values_frame *frame,
+		const char *function, const struct expression *expression, struct values_found *ret,
+		struct pdb_error *err);
+
+/* The same among the module's global variables. */
+int values_find_global(struct values *values, struct arena *arena, uint32_t module,
+		       const struct expression *expression, struct values_found *ret,
+		       struct pdb_error *err);
+
+/* The variables and parameters of the functions that the frame is in, in the blocks that hold it,
+ * inner ones first, each name once. *function_ret: the one that is no inlined one, NULL: not known.
+ * The arena owns all. Returns how many. */
+size_t values_names(struct values *values, struct arena *arena, const struct values_frame *frame,
+		    const char ***names_ret, const char **function_ret);
+
+/* Has the module debug information? */
+bool values_has_information(struct values *values, uint32_t module);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Shared by the parts of values.h. */
+#ifndef PDB_ATTACH_VALUES_PRIVATE_H
+#define PDB_ATTACH_VALUES_PRIVATE_H
+
+#include "attach/symbols/debug_file.h"
+#include "attach/values/values.h"
+#include "model/job/value_type.h"
+
+enum { VALUES_MAX_DIMENSIONS = 8 };
+
+/* The type of what is at hand: a type's entry; of an array, which of its dimensions are left. */
+struct values_type {
+	Dwarf_Die die; /* no typedef, no const */
+	bool is_void;
+	size_t first_dimension;
+};
+
+/* An array, its dimensions as they lie in memory, the one with the longest stride first. */
+struct values_shape {
+	Dwarf_Die element;
+	uint64_t element_size;
+	size_t num;
+	int64_t lower[VALUES_MAX_DIMENSIONS];
+	uint64_t counts[VALUES_MAX_DIMENSIONS]; /* 0: known only when it runs */
+	bool is_described; /* by a descriptor of the program: what is there is not the array */
+};
+
+/* The type of a variable, member, pointer or array. False: the entry has none, or it is void. */
+bool values_type_of(Dwarf_Die *die, struct values_type *ret);
+
+/* False: the type is no array, or its element has no size. */
+bool values_shape_of(struct debug_file *file, bool is_fortran, const struct values_type *type,
+		     struct values_shape *ret);
+
+/* Read a type. NULL: its size is not known, or is 0. */
+const struct value_type *values_build(struct debug_file *file, struct arena *arena, bool is_fortran,
+				      const struct values_type *type);
+
+/* An array of so many of these. */
+const struct value_type *values_array(struct arena *arena, const struct value_type *element,
+				      uint64_t num);
+
+/* The member of that name, also of a base class or a struct without a name: its offset and type.
+ * False: there is none. */
+bool values_member(struct debug_file *file, Dwarf_Die *type, const char *name, bool is_fortran,
+		   uint64_t *offset_ret, struct values_type *ret);
+
+/* libstdc++'s std::string is a pointer to its characters, and std::vector one to its elements, at
+ * an offset. False: it is neither. */
+bool values_unwrap(struct debug_file *file, const struct values_type *type, bool is_text,
+		   uint64_t *offset_ret, struct values_type *ret);
+
+bool values_name_is(Dwarf_Die *die, const char *name, bool is_fortran);
+
+#endif

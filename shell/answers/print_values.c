@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+#include "analysis/values/value_groups.h"
+#include "attach/values/expression.h"
+#include "attach/values/values.h"
+#include "model/arena.h"
+#include "model/error.h"
+#include "model/job/callpath.h"
+#include "model/job/job.h"
+#include "model/job/modules.h"
+#include "model/job/rankset.h"
+#include "model/job/sample.h"
+#include "model/job/value_type.h"
+#include "render/printed.h"
+#include "shell/answers/print_values.h"
+#include "shell/session.h"
+
+/* Ranks that move may be at new places in each round, whose variables are not known yet. */
+#define MAX_ROUNDS 4
+
+/* A frame's place, and what the expression is there. */
+struct place {
+	struct values_frame frame; /* the key */
+	int result;                /* of values_find() */
+	struct values_found found;
+	uint32_t probe, text; /* their numbers */
+	UT_hash_handle hh;
+};
+
+/* One expression. */
+struct item {
+	struct expression expression;
+	struct place *places;
+	struct place global; /* result -2: not looked for */
+	struct value_reading *readings;
+	size_t num_readings;
+	const char *type;
+	uint32_t node;
+	bool is_mixed, has_value;
+	/* Of the sample at hand. */
+	const struct place *found;
+	uint32_t found_node;
+	const char *why; /* there is none */
+};
+
+struct printing {
+	struct session *session;
+	struct arena *arena;
+	struct values *values;
+	const char *function; /* of the frame; NULL: any */
+	long number;          /* of the frame; -1: any */
+	struct item *items;
+	size_t num_items;
+	struct code_probe *probes;
+	size_t num_probes, probes_capacity;
+	struct pdb_error *err;
+};
+
+/* ---- Where the name is ---- */
+
+static uint32_t add_probe(struct printing *printing, const struct code_probe *probe)
+{
+	*ARENA_PUSH(printing->arena, printing->probes, printing->num_probes,
+		    printing->probes_capacity) = *probe;
+	return (uint32_t)printing->num_probes - 1;
+}
+
+static void take_probes(struct printing *printing, struct place *place)
+{
+	if (place->result != 1 || place->found.trouble || place->found.constant)
+		return;
+	place->probe = add_probe(printing, &place->found.probe);
+	if (place->found.text.read.num_bytes)
+		place->text = add_probe(printing, &place->found.text);
+}
+
+/* What cannot be read is no error: it may be one of many, or so in some of the ranks. */
+static void soften(struct printing *printing, const struct item *item, struct place *place)
+{
+	const char *text = printing->err->text;
+	size_t length = strlen(item->expression.name);
+
+	if (place->result >= 0 || printing->err->code != ERROR_UNSUPPORTED)
+		return;
+	if (!strncmp(text, item->expression.name, length) && text[length] == ':')
+		text += length + 2;
+	place->result = 1;
+	place->found.trouble = arena_strndup(printing->arena, text, strcspn(text, "\n"));
+}
+
+/* NULL: *err. */
+static struct place *get_place(struct printing *printing, struct item *item,
+			       const struct values_frame *frame)
+{
+	struct place *place;
+
+	HASH_FIND(hh, item->places, frame, sizeof(*frame), place);
+	if (place)
+		return place->result < 0 ? NULL : place;
+	place = arena_alloc(printing->arena, sizeof(*place));
+	memcpy(&place->frame, frame, sizeof(*frame));
+	place->result = values_find(printing->values, printing->arena, frame, printing->function,
+				    &item->expression, &place->found, printing->err);
+	soften(printing, item, place);
+	HASH_ADD(hh, item->places, frame, sizeof(place->frame), place);
+	take_probes(printing, place);
+	return place->result < 0 ? NULL : place;
+}
+
+bool print_is_own(const struct job *job, const struct callpath_node *node)
+{
+	return node->module != MODULE_NONE &&
+	       modules_get(job->modules, node->module)->kind == MODULE_PROGRAM &&
+	       !modules_find_place(job->modules, node->module, node->offset);
+}
+
+struct values_frame print_frame(const struct callpath_node *node)
+{
+	struct values_frame frame;
+
+	memset(&frame, 0, sizeof(frame));
+	frame.module = node->module;
+	frame.offset = node->offset;
+	frame.is_return = node->is_return;
+	return frame;
+}
+
+static int find_global(struct printing *printing, struct item *item, uint32_t path)
+{
+	const struct job *job = printing->session->job;
+
+	if (item->global.result != -2)
+		return 0;
+	item->global.result = 0;
+	for (uint32_t id = path; id != CALLPATH_NONE && !item->global.result;) {
+		const struct callpath_node *node = callpaths_get(job->callpaths, id);
+
+		id = node->parent;
+		if (print_is_own(job, node))
+			item->global.result = values_find_global(
+				printing->values, printing->arena, node->module, &item->expression,
+				&item->global.found, printing->err);
+	}
+	soften(printing, item, &item->global);
+	take_probes(printing, &item->global);
+	return item->global.result < 0 ? -1 : 0;
+}
+
+static const char *explain_missing(struct printing *printing, const struct item *item,
+				   uint32_t path)
+{
+	const struct job *job = printing->session->job;
+	bool is_known = false;
+
+	if (printing->function)
+		return arena_printf(printing->arena, "not in %s(), or no \"%s\" there",
+				    printing->function, item->expression.name);
+	for (uint32_t id = path; id != CALLPATH_NONE && !is_known;) {
+		const struct callpath_node *node = callpaths_get(job->callpaths, id);
+
+		id = node->parent;
+		is_known = print_is_own(job, node) &&
+			   values_has_information(printing->values, node->module);
+	}
+	return is_known ? arena_printf(printing->arena, "no \"%s\" in its stack",
+				       item->expression.name)
+			: "no debug information here of what it runs: compile with -g";
+}
+
+/* The place of the expression in a stack, or why there is none. -1: *err. */
+static int find_place(struct printing *printing, struct item *item, uint32_t path)
+{
+	const struct job *job = printing->session->job;
+	long number = 0;
+
+	item->found = NULL;
+	item->found_node = CALLPATH_NONE;
+	for (uint32_t id = path; id != CALLPATH_NONE;) {
+		const struct callpath_node *node = callpaths_get(job->callpaths, id);
+		struct values_frame frame = print_frame(node);
+
+		item->found_node = id;
+		id = node->parent;
+		if (!print_is_own(job, node) ||
+		    (printing->number >= 0 && number++ != printing->number))
+			continue;
+		item->found = get_place(printing, item, &frame);
+		if (!item->found)
+			return -1;
+		if (item->found->result == 1)
+			return 0;
+	}
+	item->found = NULL;
+	item->found_node = CALLPATH_NONE;
+	if (!printing->function && printing->number < 0 && find_global(printing, item, path) < 0)
+		return -1;
+	if (item->global.result == 1)
+		item->found = &item->global;
+	else
+		item->why = explain_missing(printing, item, path);
+	return 0;
+}
+
+static int find_places(struct printing *printing, uint32_t path)
+{
+	for (size_t i = 0; i < printing->num_items; i++)
+		if (find_place(printing, &printing->items[i], path) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- What ranks have ---- */
+
+static struct value_reading *add_reading(struct item *item, int rank, const char *text)
+{
+	struct value_reading *reading = &item->readings[item->num_readings++];
+
+	*reading = (struct value_reading){.rank = rank, .text = text};
+	return reading;
+}
+
+/* text: what the pointer leads to, which says more than its address; or NULL. */
+static void add_value(struct printing *printing, struct item *item, int rank, const uint8_t *bytes,
+		      const char *text)
+{
+	const struct values_found *found = &item->found->found;
+	size_t size = found->text.read.num_bytes;
+	bool is_cut = text && strnlen(text, size) == size;
+	struct value_reading *reading = add_reading(
+		item, rank,
+		text ? arena_printf(printing->arena, "%s%s",
+				    value_quote(printing->arena, text, size), is_cut ? "..." : "")
+		     : value_text(printing->arena, found->type, bytes));
+
+	reading->has_value = true;
+	reading->is_number = value_number(found->type, bytes, &reading->number);
+}
+
+/* The words of a probe, in the frame at that depth, or whichever frame if it is a global's. NULL:
+ * they were not read. */
+static const uint8_t *words_of(struct printing *printing, const struct sample *sample,
+			       uint32_t number, uint32_t depth)
+{
+	const struct code_read *read = &printing->probes[number].read;
+	size_t wanted = read->num_bytes ? (read->num_bytes + 7) / 8 : 1, num = 0;
+	int64_t *words = arena_array(printing->arena, wanted, sizeof(*words));
+
+	for (size_t i = 0; i < sample->num_values && num < wanted; i++)
+		if (sample->values[i].probe == number &&
+		    (read->is_global || sample->values[i].depth == depth))
+			words[num++] = sample->values[i].value;
+	return num == wanted ? (const uint8_t *)words : NULL;
+}
+
+static void note_place(struct item *item)
+{
+	const struct value_type *type = item->found->found.type;
+	const char *name = type ? type->name : NULL;
+
+	if (!item->has_value) {
+		item->type = name;
+		item->node = item->found_node;
+	}
+	item->has_value = true;
+	item->is_mixed |= item->node != item->found_node;
+	if (name && item->type && strcmp(name, item->type) != 0)
+		item->type = NULL;
+}
+
+static void read_item(struct printing *printing, struct item *item, const struct sample *sample)
+{
+	const struct callpaths *callpaths = printing->session->job->callpaths;
+	const struct place *place = item->found;
+	uint32_t depth = item->found_node == CALLPATH_NONE
+				 ? 0
+				 : callpaths_get(callpaths, item->found_node)->depth;
+	const uint8_t *bytes, *text = NULL;
+
+	if (!place) {
+		add_reading(item, sample->rank, item->why);
+		return;
+	}
+	note_place(item);
+	if (place->found.trouble) {
+		add_reading(item, sample->rank, place->found.trouble);
+		return;
+	}
+	bytes = place->found.constant ?: words_of(printing, sample, place->probe, depth);
+	if (!bytes) {
+		add_reading(item, sample->rank, "not readable: no memory at that address");
+		return;
+	}
+	if (!place->found.constant && place->found.text.read.num_bytes)
+		text = words_of(printing, sample, place->text, depth);
+	add_value(printing, item, sample->rank, bytes, (const char *)text);
+}
+
+/* Was what reads them among the probes that were asked for? */
+static bool were_asked(const struct printing *printing, size_t num_asked)
+{
+	for (size_t i = 0; i < printing->num_items; i++) {
+		const struct place *place = printing->items[i].found;
+
+		if (place && !place->found.trouble && !place->found.constant &&
+		    place->probe >= num_asked)
+			return false;
+	}
+	return true;
+}
+
+static void add_failure(struct printing *printing, const struct sample *sample)
+{
+	for (size_t i = 0; i < printing->num_items; i++)
+		add_reading(&printing->items[i], sample->rank,
+			    arena_strdup(printing->arena, sample->note ?: "no stack"));
+}
+
+/* Ranks whose places were known before they were sampled are no longer missing. -1: *err. */
+static int take_samples(struct printing *printing, const struct samples *samples, size_t num_asked,
+			struct rankset *missing)
+{
+	for (size_t i = 0; i < samples->num_samples; i++) {
+		const struct sample *sample = &samples->samples[i];
+
+		if (!sample->is_main || !rankset_contains(missing, sample->rank))
+			continue;
+		if (sample->path == CALLPATH_NONE) {
+			add_failure(printing, sample);
+		} else {
+			if (find_places(printing, sample->path) < 0)
+				return -1;
+			if (!were_asked(printing, num_asked))
+				continue;
+			for (size_t k = 0; k < printing->num_items; k++)
+				read_item(printing, &printing->items[k], sample);
+		}
+		rankset_remove(missing, sample->rank);
+	}
+	return 0;
+}
+
+/* What the last look's stacks lead to is most often what the ranks are at now. */
+static int prepare(struct printing *printing, const struct rankset *ranks)
+{
+	const struct samples *samples = printing->session->job->samples;
+
+	for (size_t i = 0; samples && i < samples->num_samples; i++) {
+		const struct sample *sample = &samples->samples[i];
+
+		if (sample->is_main && sample->path != CALLPATH_NONE &&
+		    rankset_contains(ranks, sample->rank) &&
+		    find_places(printing, sample->path) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_all(struct printing *printing, const struct rankset *ranks)
+{
+	struct rankset *missing = rankset_in(printing->arena, rankset_copy(ranks));
+
+	if (prepare(printing, ranks) < 0)
+		return -1;
+	for (int round = 0; round < MAX_ROUNDS && !rankset_is_empty(missing); round++) {
+		size_t num_asked = printing->num_probes;
+		struct samples *samples;
+		int result = session_read_probes(printing->session, missing, printing->probes,
+						 num_asked, &samples, printing->err);
+
+		if (result < 0)
+			return -1;
+		result = take_samples(printing, samples, num_asked, missing);
+		samples_destroy(samples);
+		if (result < 0)
+			return -1;
+	}
+	for (int rank = rankset_first(missing); rank >= 0; rank = rankset_next(missing, rank))
+		for (size_t i = 0; i < printing->num_items; i++)
+			add_reading(&printing->items[i], rank,
+				    "it was never seen twice at one place");
+	return 0;
+}
+
+/* ---- Public ---- */
+
+static int check_job(const struct session *session, struct pdb_error *err)
+{
+	if (session->snapshot)
+		return error_set(err, ERROR_UNSUPPORTED,
+				 "a snapshot does not hold the program's variables.\n\"order\" "
+				 "shows the loop variables that it holds.");
+	return 0;
+}
+
+/* "3" is a frame, "solve" a function. */
+static void take_frame(struct printing *printing, const char *frame)
+{
+	printing->number = -1;
+	if (frame && isdigit((unsigned char)*frame))
+		printing->number = strtol(frame, NULL, 10);
+	else
+		printing->function = frame;
+}
+
+static int take_expressions(struct printing *printing, const char *const *expressions, size_t num,
+			    int num_ranks)
+{
+	printing->items = arena_array(printing->arena, num, sizeof(*printing->items));
+	printing->num_items = num;
+	for (size_t i = 0; i < num; i++) {
+		struct item *item = &printing->items[i];
+
+		item->global.result = -2;
+		item->readings = arena_array(printing->arena, (size_t)num_ranks + 1,
+					     sizeof(*item->readings));
+		if (expression_parse(printing->arena, expressions[i], &item->expression,
+				     printing->err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int print_values(struct session *session, struct arena *arena, const char *const *expressions,
+		 size_t num, const char *frame, const struct rankset *ranks, struct printed *ret,
+		 struct pdb_error *err)
+{
+	struct printing printing = {.session = session, .arena = arena, .err = err};
+	int result;
+
+	if (check_job(session, err) < 0 ||
+	    take_expressions(&printing, expressions, num, rankset_count(ranks)) < 0)
+		return -1;
+	take_frame(&printing, frame);
+	printing.values = values_create(session->job->modules);
+	result = read_all(&printing, ranks);
+	values_destroy(printing.values);
+	for (size_t i = 0; i < num; i++) {
+		struct item *item = &printing.items[i];
+
+		HASH_CLEAR(hh, item->places);
+		ret[i] = (struct printed){
+			.expression = expressions[i],
+			.node = item->is_mixed || !item->has_value ? CALLPATH_NONE : item->node,
+			.type = item->type,
+			.groups = value_groups_create(arena, item->readings, item->num_readings),
+		};
+	}
+	return result;
+}

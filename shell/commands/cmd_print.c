@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * print, locals: variables of many ranks at one moment. */
+#include <ctype.h>
+#include <string.h>
+
+#include "model/arena.h"
+#include "model/error.h"
+#include "model/job/rankset.h"
+#include "render/printed.h"
+#include "render/view.h"
+#include "shell/answers/answer.h"
+#include "shell/answers/print_values.h"
+#include "shell/command.h"
+#include "shell/options/args.h"
+#include "shell/session.h"
+
+/* Do the words from `first` on name ranks? */
+static bool are_ranks(struct session *session, const struct args *args, size_t first,
+		      struct rankset **ret, struct pdb_error *err)
+{
+	return session_take_ranks(session, args, &first, ret, err) == 0;
+}
+
+/* EXPRESSION [RANKS], or FRAME EXPRESSION [RANKS], where the second word names no ranks. */
+static int take_words(struct session *session, const struct args *args, const char **frame_ret,
+		      const char **expression_ret, struct rankset **ranks_ret,
+		      struct pdb_error *err)
+{
+	bool is_frame = isdigit((unsigned char)args->words[0][0]);
+	struct pdb_error ignored;
+
+	*frame_ret = NULL;
+	*expression_ret = args->words[0];
+	if (!is_frame &&
+	    are_ranks(session, args, 1, ranks_ret, args->num_words == 2 ? &ignored : err))
+		return 0;
+	if (args->num_words < 2)
+		return error_set(err, ERROR_USAGE, "a frame, but no expression");
+	/* "n + 1": print_values() says what is to be done with that. */
+	if (!strchr("_*(", args->words[1][0]) && !isalpha((unsigned char)args->words[1][0])) {
+		*expression_ret = args->rest;
+		return are_ranks(session, args, args->num_words, ranks_ret, err) ? 0 : -1;
+	}
+	*frame_ret = args->words[0];
+	*expression_ret = args->words[1];
+	return are_ranks(session, args, 2, ranks_ret, err) ? 0 : -1;
+}
+
+static int find_print(struct session *session, const struct args *args, struct answer *answer,
+		      struct pdb_error *err)
+{
+	struct printed *printed = arena_alloc(answer->arena, sizeof(*printed));
+	struct rankset *ranks;
+	const char *frame, *expression;
+
+	if (take_words(session, args, &frame, &expression, &ranks, err) < 0)
+		return -1;
+	answer->ranks = rankset_in(answer->arena, ranks);
+	answer->own = printed;
+	return print_values(session, answer->arena, &expression, 1, frame, answer->ranks, printed,
+			    err);
+}
+
+const struct command cmd_print = {
+	.name = "print",
+	.topic = TOPIC_STACKS,
+	.usage = "print [FRAME] EXPRESSION [RANKS]",
+	.summary = "Show the value of a variable in all ranks, equal values together.",
+	.text = "EXPRESSION is a variable, a member, an element, or what a pointer leads to:\n"
+		"n, p->x, grid.nx, *p, a[3], a[0:10] (without 10), solver::tol. Without FRAME,\n"
+		"pdb takes the innermost frame of each rank's stack that has the variable, then\n"
+		"global ones. FRAME is a function's name, or a number: 0 is the innermost frame\n"
+		"of the program's own code. Without RANKS: the ranks in focus, else all.\n"
+		"A row is a value with its ranks, the most ranks first. Of many different\n"
+		"numbers pdb shows the smallest, the median and the largest; of a long array\n"
+		"likewise its elements, and how many are NaN.\n"
+		"pdb stops a rank only to copy its stack, for some 50 us. It reads other memory\n"
+		"right after that, while the rank runs on. The program needs debug information\n"
+		"(-g). gdb computes other expressions: gdb RANKS -ex \"print EXPRESSION\".",
+	.example = "print res 0-31",
+	.flags = CMD_NEEDS_JOB,
+	.min_words = 1,
+	.max_words = -1,
+	.find = find_print,
+	.views = {[FORMAT_TEXT] = view_print, [FORMAT_JSON] = view_print_json},
+};
+
+static int find_locals(struct session *session, const struct args *args, struct answer *answer,
+		       struct pdb_error *err)
+{
+	struct printed_locals *locals = arena_alloc(answer->arena, sizeof(*locals));
+
+	answer->own = locals;
+	if (answer_take_ranks(session, args, answer, err) < 0)
+		return -1;
+	return print_locals(session, answer->arena, answer->ranks, locals, err);
+}
+
+const struct command cmd_locals = {
+	.name = "locals",
+	.topic = TOPIC_STACKS,
+	.usage = "locals [RANKS]",
+	.summary = "Show all local variables of the innermost frame of the program's own code.",
+	.text = "Ranks in one function share a table. Equal values share a row, as in \"print\";\n"
+		"of more than three values the first row is that of the most ranks. Parameters\n"
+		"and variables of functions inlined there are included. Without RANKS: the\n"
+		"ranks in focus, else all.",
+	.example = "locals lp",
+	.flags = CMD_NEEDS_JOB,
+	.max_words = -1,
+	.words = WORDS_RANKS,
+	.find = find_locals,
+	.views = {[FORMAT_TEXT] = view_locals, [FORMAT_JSON] = view_locals_json},
+};

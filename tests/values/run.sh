@@ -1,0 +1,173 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# usage: run.sh BUILD [hosts]
+# print, locals and gdb for several ranks, on programs whose values are known: C, C++ and Fortran,
+# optimized or not, under each MPI of the machine. What an optimized program does not hold any more
+# may be missing, but is never another value. With "hosts" on two hosts (tests/hosts/hosts.sh).
+set -u
+build=$(realpath "$1")
+tests=$(realpath "$(dirname "$0")/..")
+. "$tests/suite/checks.bash"
+
+[ "${2:-}" != hosts ] || on_hosts "$tests/hosts/hosts.sh" 2 bash "$0" "$build" here
+
+work=$(mktemp -d)
+job=
+trap 'end_job; rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+export OMPI_MCA_mpi_yield_when_idle=1
+pdb=(env COLUMNS=100 LC_ALL=C.UTF-8 "$build/pdb" --nx)
+values=$build/tests/values
+has() { grep -qE -- "$1" "$work/answer"; }
+explain() { cat "$work/answer"; }
+is_ready() { grep -q '^ready' "$work/output"; }
+
+# start_job PROGRAM: four ranks, of two hosts if these were made.
+start_job() {
+	: >"$work/output"
+	if [ $mpi = openmpi ]; then
+		local where=(--oversubscribe)
+		[ -z "$hosts" ] || where=(--bind-to none --host "a:2,b:2")
+		mpirun.openmpi "${where[@]}" -n 4 "$1" >"$work/output" 2>&1 </dev/null &
+	else
+		local where=()
+		[ -z "$hosts" ] || where=(-hosts "a,b" -ppn 2)
+		mpiexec.mpich "${where[@]}" -n 4 "$1" >"$work/output" 2>&1 </dev/null &
+	fi
+	job=$!
+}
+end_job() {
+	[ -z "$job" ] || { kill "$job"; wait "$job"; } 2>/dev/null
+	job=
+}
+# ask WHERE COMMAND...: in one session; the answers are in answer.N, from 1.
+ask() {
+	local from=$1 commands=() number=0 command
+	shift
+	rm -f "$work"/answer*
+	for command; do
+		number=$((number + 1))
+		commands+=(--ex "echo @@@$number" --ex "$command")
+	done
+	"${pdb[@]}" $from "${commands[@]}" </dev/null 2>&1 |
+		awk -v work="$work" '/^@@@/ { file = work "/answer." substr($0, 4); next }
+			file { print >file }'
+}
+# Ranks 0 to 2 are in the barrier.
+is_inside() {
+	ask "--pid $job" bt
+	grep -qE 'MPI_Barrier.* 3:\[0-2\]| 3:\[0-2\].*MPI_Barrier' "$work/answer.1"
+}
+
+# A question and what lines of its answer must have: tells WHAT COMMAND PATTERN...
+tells() { questions+=("tells$(printf '\037%s' "$@")"); }
+# As tells, but an optimized program may not hold the value any more, which is said.
+right() { questions+=("right$(printf '\037%s' "$@")"); }
+
+has_all() {
+	local pattern
+	for pattern; do has "$pattern" || return 1; done
+}
+is_right() { has_all "$@" || { [ $level != O0 ] && has 'no value$' && ! has ' 4:\[0-3\]$'; }; }
+
+# Ask all of them at once, and check the answers.
+check_all() {
+	local question commands=() number=0 words
+	for question in "${questions[@]}"; do
+		IFS=$'\037' read -r -a words <<<"$question"
+		commands+=("${words[2]}")
+	done
+	ask "--pid $job" "${commands[@]}"
+	for question in "${questions[@]}"; do
+		IFS=$'\037' read -r -a words <<<"$question"
+		number=$((number + 1))
+		# One that only writes a file has none.
+		cat "$work/answer.$number" >"$work/answer" 2>/dev/null
+		if [ "${words[0]}" = right ]; then
+			check "$what: ${words[1]}" is_right "${words[@]:3}"
+		else
+			check "$what: ${words[1]}" has_all "${words[@]:3}"
+		fi
+	done
+	questions=()
+}
+
+in_c() {
+	right "equal in all" 'print n' '^n, int' '^  1000 +4:\[0-3\]'
+	tells "one differs" 'print main grid.nx' '^  10 +3:\[0-1,3\]' '^  11 +1:\[2\]'
+	tells "a global" 'print per_rank' '^  7 +1:\[0\]' '^  10 +1:\[3\]'
+	tells "an element" 'print grids[1].nx' '^  99 +4:\[0-3\]'
+	right "text" 'print label' '"conjugate gradient" +4:\[0-3\]'
+	tells "an array of characters" 'print main grid.name' '"main grid" +4:\[0-3\]'
+	right "NaN is counted" 'print work' '1:\[1\]' '1 NaN' 'max 57'
+	right "a slice" 'print work[0:3]' '\{0, 3, 6\} +1:\[3\]'
+	right "two dimensions" 'print matrix' '\{\{1, 2, 3\}, \{4, 5, 6\}\} +4:\[0-3\]'
+	right "and one of them" 'print matrix[1][2]' '^  6 +4:\[0-3\]'
+	tells "enumerations" 'print main grid.color' 'GREEN +3:\[1-3\]' 'RED +1:\[0\]'
+	tells "bit fields" 'print main grid.in' 'k = -2, low = 5, high = 17\} +1:\[2\]'
+	tells "through a pointer" 'print main grid.data[2]' '^  6 +1:\[3\]'
+	tells "through two" 'print main grid.next->nx' '^  99 +4:\[0-3\]'
+	tells "no memory" 'print main grid.next->next->nx' 'no memory at that address'
+	tells "some ranks" 'print main rank 1,3' '^  1 +1:\[1\]' '^  3 +1:\[3\]'
+	tells "no such name" 'print nothing' 'no "nothing" in its stack +4:\[0-3\]'
+	tells "no such member" 'print main grid.zz' 'no member "zz"'
+	tells "an expression is for gdb" 'print n + 1' 'gdb RANKS -ex "print n \+ 1"'
+	tells "locals" locals '^ranks 0-3 in wait_for_all\(\):$' '^  size +4 +4:\[0-3\]'
+	tells "gdb on several ranks" 'gdb 0-1 -ex "print per_rank - per_rank"' \
+		'^ranks 0-1:$' '^  \$1 = 0$'
+	tells "gdb, each differs" 'gdb 0-1 -ex "print per_rank"' \
+		'^rank 0:$' '^  \$1 = 7$' '^rank 1:$' '^  \$1 = 8$'
+	tells "JSON is written" "print per_rank > $work/values.json"
+	tells "a snapshot is saved" "save $work/job.pdb"
+}
+# What the last two have written.
+files_of_c() {
+	cp "$work/values.json" "$work/answer"
+	check "$what: JSON has numbers" has '"number": 10'
+	ask "--load $work/job.pdb" 'print n'
+	mv "$work/answer.1" "$work/answer"
+	check "$what: a snapshot has no variables" has 'does not hold the program'
+}
+in_cxx() {
+	tells "in a namespace" 'print physics::gravity' '^  9.81 +4:\[0-3\]'
+	tells "in none" 'print chemistry::gravity' 'no "chemistry::gravity"'
+	tells "std::string" 'print main field.name' '"a name that is longer than'
+	tells "std::vector" 'print main field.data' '\{5 elements\} +4:\[0-3\]'
+	tells "its elements" 'print main field.data[1:3]' '\{1.5, 1.5\} +4:\[0-3\]'
+	tells "std::map" 'print main field.owners' '\{1 element\} +4:\[0-3\]'
+	tells "of a base class" 'print main field.id' '^  4 +4:\[0-3\]'
+	right "of the object" 'print last' '^  0 +1:\[0\]' '^  3 +1:\[3\]'
+	right "a reference" 'print sweep seen' '^  200 +1:\[2\]'
+	right "enum class" 'print mode' 'Slow +3:\[1-3\]' 'Fast +1:\[0\]'
+}
+in_f() {
+	tells "of a module" 'print tol' '^  1e-08 +4:\[0-3\]'
+	tells "by its module" 'print state::tol' '^  1e-08 +4:\[0-3\]'
+	tells "two dimensions" 'print grid(2,3)' '^  10 +4:\[0-3\]'
+	tells "no such element" 'print grid(5,1)' 'its indexes are 1 to 4'
+	tells "a component" 'print cells(2)%tag' '"cell    " +4:\[0-3\]'
+	tells "an element of one" 'print cells(3)%v(2)' '^  3 +4:\[0-3\]'
+	tells "COMMON" 'print count' '^  12 +1:\[0\]' '^  15 +1:\[3\]'
+	right "an argument" 'print x(1:2)' '^  \{3, 2\} +1:\[2\]'
+	right "logical" 'print DONE' 'false +3:\[0,2-3\]' 'true +1:\[1\]'
+	right "complex" 'print z' '\(1, -2\) +4:\[0-3\]'
+}
+
+hosts=${2:+two}
+questions=()
+for mpi in openmpi mpich; do
+	command -v mpirun.$mpi >/dev/null || continue
+	for level in O0 O2; do
+		for language in c cxx f; do
+			what="$mpi $language -$level${hosts:+ on two hosts}"
+			start_job "$values/values_$language-$mpi-$level"
+			wait_for is_ready
+			wait_for is_inside
+			in_$language
+			check_all
+			[ $language != c ] || files_of_c
+			end_job
+		done
+	done
+done
+finish_checks

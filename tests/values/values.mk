@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# print and locals: programs whose values are known, optimized or not, under each MPI.
+VALUES = $(O)/tests/values
+VALUES_JOBS = $(foreach mpi,openmpi mpich,$(foreach level,O0 O2,\
+	$(addsuffix -$(mpi)-$(level),$(addprefix $(VALUES)/values_,c cxx f))))
+
+define values_programs
+$(VALUES)/values_c-$(1)-%: tests/values/values_c.c | $(O)/.deps-check
+	$$(call say,MPICC,$$@)
+	$(Q)mkdir -p $$(@D) && mpicc.$(1) -$$* -g -o $$@ $$< -lm
+$(VALUES)/values_cxx-$(1)-%: tests/values/values_cxx.cc | $(O)/.deps-check
+	$$(call say,MPICXX,$$@)
+	$(Q)mkdir -p $$(@D) && mpicxx.$(1) -$$* -g -o $$@ $$<
+$(VALUES)/values_f-$(1)-%: tests/values/values_f.f90 | $(O)/.deps-check
+	$$(call say,MPIFC,$$@)
+	$(Q)mkdir -p $$(@D)/$$*-$(1) && mpifort.$(1) -J$$(@D)/$$*-$(1) -$$* -g -o $$@ $$<
+endef
+$(foreach mpi,openmpi mpich,$(eval $(call values_programs,$(mpi))))
+
+NEEDS_check-values = $(VALUES_JOBS)
+check-values: all $(NEEDS_check-values)
+	@bash tests/values/run.sh $(O)
+NEEDS_check-values-hosts = $(VALUES_JOBS)
+check-values-hosts: all $(NEEDS_check-values-hosts) | $(has_hosts)
+	@bash tests/values/run.sh $(O) hosts
+
+.PHONY: check-values check-values-hosts
