@@ -30,7 +30,7 @@
 #define SORTED_BY5(member, ...) SORTED_BY1(member) ?: SORTED_BY4(__VA_ARGS__)
 #define SORTED_BY6(member, ...) SORTED_BY1(member) ?: SORTED_BY5(__VA_ARGS__)
 /* The same by an expression of elements `x` and `y`. */
-#define SORTED_BY_ORDER(name_, type_, order_)                                                            \
+#define SORTED_BY_ORDER(name_, type_, order_)                                                      \
 	static int name_(const void *a_, const void *b_)                                           \
 	{                                                                                          \
 		const type_ *x = a_, *y = b_;                                                      \

@@ -198,7 +198,8 @@ static bool is_at_poll(const struct job *job, uint32_t poller, uint32_t path)
 		return false;
 	a = callpaths_get(job->callpaths, poller);
 	b = callpaths_get(job->callpaths, path);
-	return a->module == b->module && a->offset - b->offset + thresholds.near_poll <= 2 * thresholds.near_poll;
+	return a->module == b->module &&
+	       a->offset - b->offset + thresholds.near_poll <= 2 * thresholds.near_poll;
 }
 
 /* It is also between polls before the first that was seen. */

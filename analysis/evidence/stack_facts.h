@@ -9,10 +9,10 @@ struct arena;
 struct job;
 
 struct stack_fact {
-	int num_samples; /* of the main thread, with frames */
-	int num_outside; /* of these, how many have no frame of MPI, */
+	int num_samples;  /* of the main thread, with frames */
+	int num_outside;  /* of these, how many have no frame of MPI, */
 	uint64_t outside; /* of the first 64: bit i is set if sample i is such a one */
-	int num_polling; /* and how many are in MPI_Test, MPI_Iprobe and their kin */
+	int num_polling;  /* and how many are in MPI_Test, MPI_Iprobe and their kin */
 	/* How many are outside, but where one of these is called, or a call that may only look into
 	 * a window; and the frame that calls the last of them. */
 	int num_between;

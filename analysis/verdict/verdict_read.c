@@ -162,9 +162,8 @@ static bool is_not_received(const struct judge *j, const struct waitfor_need *ne
 static bool waits_ahead(const struct judge *j, const struct waitfor_need *need)
 {
 	return need->peer >= 0 && need->kind != WAITFOR_PART &&
-	       is_rank_in_collective(j, need->peer) &&
-	       has_sent_ahead(j, need->actor, need->peer) && !is_not_received(j, need) &&
-	       !are_most_outside(j, need->actor, need->peer);
+	       is_rank_in_collective(j, need->peer) && has_sent_ahead(j, need->actor, need->peer) &&
+	       !is_not_received(j, need) && !are_most_outside(j, need->actor, need->peer);
 }
 
 /* Whoever is to take part in the collective is in a later call. If that holds all of them, so many
@@ -184,8 +183,7 @@ static bool is_left_out(const struct judge *j, const struct waitfor_need *need)
 	if (need->peer < 0 || need->kind != WAITFOR_MESSAGE)
 		return need->peer >= 0 && is_not_received(j, need);
 	peer = waitfor_first_actor(j->waitfor, need->peer);
-	if (is_further(j, need->peer, need->actor) ||
-	    are_most_outside(j, need->actor, need->peer))
+	if (is_further(j, need->peer, need->actor) || are_most_outside(j, need->actor, need->peer))
 		return true;
 	return peer != WAITFOR_NONE && is_in_collective(j, peer) &&
 	       !has_sent_ahead(j, need->actor, need->peer) &&
@@ -327,10 +325,8 @@ bool verdict_find_read(struct judge *j, const struct stuck *stuck, int how)
 		bool is_peer;
 		enum verdict_witness_kind witness;
 	} tests[] = {
-		{waits_ahead, false, WITNESS_AHEAD},
-		{NULL, false, WITNESS_APART},
-		{is_left_out, true, WITNESS_LOST},
-		{is_left_out, false, WITNESS_AHEAD},
+		{waits_ahead, false, WITNESS_AHEAD},       {NULL, false, WITNESS_APART},
+		{is_left_out, true, WITNESS_LOST},         {is_left_out, false, WITNESS_AHEAD},
 		{is_past_collective, true, WITNESS_APART},
 	};
 	const struct waitfor_deadlock *deadlock = stuck->deadlock;

@@ -150,7 +150,8 @@ static void add_directory(struct loader *loader, const char *path)
 
 /* By rank, the newest first. */
 SORTED_BY_ORDER(by_rank, struct found,
-	  SORTED_ORDER(x->env.rank, y->env.rank) ?: SORTED_ORDER(y->written_ns, x->written_ns))
+		SORTED_ORDER(x->env.rank, y->env.rank)
+			?: SORTED_ORDER(y->written_ns, x->written_ns))
 
 static void leave_out(struct loader *loader, struct found *found, char *note)
 {

@@ -480,8 +480,7 @@ int main(void)
 		cmocka_unit_test(test_ended_by_stacks), cmocka_unit_test(test_late_by_stacks),
 		cmocka_unit_test(test_by_stacks),       cmocka_unit_test(test_beside_moving),
 		cmocka_unit_test(test_apart_by_stacks), cmocka_unit_test(test_moves_by_stacks),
-		cmocka_unit_test(test_zombie),          cmocka_unit_test(test_without_stack),
-		cmocka_unit_test(test_nothing_known),
+		cmocka_unit_test(test_without_stack),   cmocka_unit_test(test_nothing_known),
 		cmocka_unit_test(test_crashed),
 	};
 
