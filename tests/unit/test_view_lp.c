@@ -211,6 +211,10 @@ static void test_locks(void **state)
 		{"pthread_mutex_lock", "'table'", "thread 7 held it and has ended",
 		 SAMPLE_WAIT_MUTEX, 0,
 		 "waits for mutex 'table' (pthread_mutex_lock): thread 7 held it and has ended\n"},
+		{"pthread_mutex_lock", "'table'", "process 4005 (lmp) holds it", SAMPLE_WAIT_MUTEX,
+		 0,
+		 "waits for mutex 'table' (pthread_mutex_lock): rank 5 (process 4005, lmp) holds "
+		 "it\n"},
 		/* What was read is not what it is. */
 		{"pthread_rwlock_rdlock", "'table'", "thread 7 held it and has ended",
 		 SAMPLE_WAIT_MUTEX, 0, "waits for rwlock 'table' (pthread_rwlock_rdlock)\n"},
@@ -272,6 +276,35 @@ static void test_locks(void **state)
 		assert_contains(hung_text(hung), cases[i].text);
 		hung_destroy(hung);
 	}
+}
+
+/* Of a lock only the latest look counts, and that has found no more than a limit. */
+static void test_lock_before(void **state)
+{
+	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
+	struct samples *samples = hung->view.job->samples;
+	struct sample *sample = (struct sample *)samples_find(samples, 3, 0);
+	struct sample before = *sample;
+	const char *text;
+
+	(void)state;
+	sample->when_ns++;
+	before.note = NULL;
+	before.values = NULL;
+	before.num_values = 0;
+	before.queues = NULL;
+	before.blocked = blocked_create("futex", "'table'", NULL, NULL, NULL);
+	sample->blocked = blocked_create("futex", NULL, NULL, NULL, NULL);
+	free(sample->blocked->call);
+	sample->blocked->call = NULL;
+	sample->blocked->limit = strdup("/dev/shm is full");
+	samples_add(samples, &before);
+	samples_sort(samples);
+	view_lp(&hung->view);
+	text = hung_text(hung);
+	assert_contains(text, "  rank 3: /dev/shm is full\n");
+	assert_null(strstr(text, "'table'"));
+	hung_destroy(hung);
 }
 
 static void test_evidence(void **state)
@@ -429,11 +462,11 @@ static void test_held(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_first_line),    cmocka_unit_test(test_brief),
-		cmocka_unit_test(test_none),          cmocka_unit_test(test_blocked),
-		cmocka_unit_test(test_locks),         cmocka_unit_test(test_evidence),
-		cmocka_unit_test(test_group_in_part), cmocka_unit_test(test_process_states),
-		cmocka_unit_test(test_held),
+		cmocka_unit_test(test_first_line),     cmocka_unit_test(test_brief),
+		cmocka_unit_test(test_none),           cmocka_unit_test(test_blocked),
+		cmocka_unit_test(test_locks),          cmocka_unit_test(test_lock_before),
+		cmocka_unit_test(test_evidence),       cmocka_unit_test(test_group_in_part),
+		cmocka_unit_test(test_process_states), cmocka_unit_test(test_held),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
