@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <semaphore.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "analysis/evidence/thread_wait.h"

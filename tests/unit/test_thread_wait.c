@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What a thread waits for by its stack, and who likely holds that. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/evidence/thread_wait.h"
 #include "model/job/callpath.h"
