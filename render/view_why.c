@@ -24,10 +24,12 @@ static uint64_t stay_of(const struct actor *actor)
 	return actor->lane ? actor->lane->stay_ns : actor->stay_ns;
 }
 
-static const char *find_blocked(const struct view *view, int rank)
+static const char *find_blocked(const struct view *view, const struct actor *actor)
 {
-	const struct sample *sample = samples_find(view->job->samples, rank, 0);
+	const struct sample *sample = samples_find(view->job->samples, actor->rank, 0);
 
+	if (sample && actor->activity == ACTIVITY_COMPUTING)
+		return label_thread_wait(view, sample, true);
 	return sample ? label_blocked(view, sample) : NULL;
 }
 
@@ -62,7 +64,7 @@ static void print_waiting(const struct view *view, const struct waitfor_step *st
 	if (rankset_contains(view->verdict->culprits, step->rank))
 		text_wrap(view, indent + STEP, "%s", role_of(view)->mark);
 	/* Of others it is in the line above. */
-	blocked = actor->lane && actor->is_main ? find_blocked(view, step->rank) : NULL;
+	blocked = actor->lane && actor->is_main ? find_blocked(view, actor) : NULL;
 	if (blocked)
 		text_wrap(view, indent + STEP, "%s", blocked);
 	limit = samples_limit(view->job->samples, step->rank);

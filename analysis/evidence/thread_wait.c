@@ -12,36 +12,51 @@
 enum { MAX_FRAMES = 12 };
 enum { MAX_THREADS = 16 }; /* each of which waits for the next */
 
+#define MUTEX THREAD_WAIT_LOCK, THREAD_WAIT_ON_MUTEX, SAMPLE_WAIT_MUTEX
+#define CONDITION(what) THREAD_WAIT_CONDITION, THREAD_WAIT_ON_##what, SAMPLE_WAIT_NONE
+#define REGION(what) THREAD_WAIT_REGION, THREAD_WAIT_ON_##what, SAMPLE_WAIT_NONE
+
 /* Parts of the names that glibc, musl, libgomp and the OpenMP library of LLVM have for it, and what
  * to call it; NULL: as it calls itself, from there on. */
 static const struct {
 	const char *part;
 	const char *called;
 	enum thread_wait_kind kind;
+	enum thread_wait_what what;
 	uint8_t beside; /* what holds such a lock is said so (enum sample_wait_kind) */
 } functions[] = {
-	{"pthread_join", "pthread_join", THREAD_WAIT_JOIN, SAMPLE_WAIT_NONE},
-	{"pthread_clockjoin", "pthread_join", THREAD_WAIT_JOIN, SAMPLE_WAIT_NONE},
-	{"pthread_timedjoin", "pthread_join", THREAD_WAIT_JOIN, SAMPLE_WAIT_NONE},
-	{"thrd_join", "thrd_join", THREAD_WAIT_JOIN, SAMPLE_WAIT_NONE},
-	{"pthread_mutex_", "pthread_mutex_lock", THREAD_WAIT_LOCK, SAMPLE_WAIT_MUTEX},
-	{"mtx_lock", "mtx_lock", THREAD_WAIT_LOCK, SAMPLE_WAIT_MUTEX},
-	{"mtx_timedlock", "mtx_timedlock", THREAD_WAIT_LOCK, SAMPLE_WAIT_MUTEX},
-	{"pthread_rwlock_", NULL, THREAD_WAIT_LOCK, SAMPLE_WAIT_RWLOCK},
-	{"pthread_cond_", "pthread_cond_wait", THREAD_WAIT_CONDITION, SAMPLE_WAIT_NONE},
-	{"cnd_wait", "cnd_wait", THREAD_WAIT_CONDITION, SAMPLE_WAIT_NONE},
-	{"cnd_timedwait", "cnd_timedwait", THREAD_WAIT_CONDITION, SAMPLE_WAIT_NONE},
-	{"pthread_barrier_wait", "pthread_barrier_wait", THREAD_WAIT_CONDITION, SAMPLE_WAIT_NONE},
-	{"new_sem_wait", "sem_wait", THREAD_WAIT_CONDITION, SAMPLE_WAIT_NONE},
-	{"sem_wait", "sem_wait", THREAD_WAIT_CONDITION, SAMPLE_WAIT_NONE},
-	{"sem_timedwait", "sem_timedwait", THREAD_WAIT_CONDITION, SAMPLE_WAIT_NONE},
-	{"sem_clockwait", "sem_clockwait", THREAD_WAIT_CONDITION, SAMPLE_WAIT_NONE},
-	{"GOMP_", NULL, THREAD_WAIT_REGION, SAMPLE_WAIT_NONE},
-	{"gomp_", NULL, THREAD_WAIT_REGION, SAMPLE_WAIT_NONE},
-	{"__kmp", NULL, THREAD_WAIT_REGION, SAMPLE_WAIT_NONE},
+	{"pthread_join", "pthread_join", THREAD_WAIT_JOIN, 0, SAMPLE_WAIT_NONE},
+	{"pthread_clockjoin", "pthread_join", THREAD_WAIT_JOIN, 0, SAMPLE_WAIT_NONE},
+	{"pthread_timedjoin", "pthread_join", THREAD_WAIT_JOIN, 0, SAMPLE_WAIT_NONE},
+	{"thrd_join", "thrd_join", THREAD_WAIT_JOIN, 0, SAMPLE_WAIT_NONE},
+	{"pthread_mutex_", "pthread_mutex_lock", MUTEX},
+	{"mtx_lock", "mtx_lock", MUTEX},
+	{"mtx_timedlock", "mtx_timedlock", MUTEX},
+	{"pthread_rwlock_", NULL, THREAD_WAIT_LOCK, THREAD_WAIT_ON_RWLOCK, SAMPLE_WAIT_RWLOCK},
+	{"pthread_cond_", "pthread_cond_wait", CONDITION(CONDITION)},
+	{"cnd_wait", "cnd_wait", CONDITION(CONDITION)},
+	{"cnd_timedwait", "cnd_timedwait", CONDITION(CONDITION)},
+	{"pthread_barrier_wait", "pthread_barrier_wait", CONDITION(BARRIER)},
+	{"new_sem_wait", "sem_wait", CONDITION(SEMAPHORE)},
+	{"sem_wait", "sem_wait", CONDITION(SEMAPHORE)},
+	{"sem_timedwait", "sem_timedwait", CONDITION(SEMAPHORE)},
+	{"sem_clockwait", "sem_clockwait", CONDITION(SEMAPHORE)},
+	{"GOMP_critical", NULL, REGION(CRITICAL)},
+	{"__kmpc_critical", NULL, REGION(CRITICAL)},
+	{"omp_set_lock", "omp_set_lock", REGION(OMP_LOCK)},
+	{"omp_set_nest_lock", "omp_set_nest_lock", REGION(OMP_LOCK)},
+	{"__kmpc_set_lock", NULL, REGION(OMP_LOCK)},
+	{"__kmpc_set_nest_lock", NULL, REGION(OMP_LOCK)},
+	{"GOMP_", NULL, REGION(TEAM)},
+	{"gomp_", NULL, REGION(TEAM)},
+	{"__kmp", NULL, REGION(TEAM)},
 	/* By its module. */
-	{"", NULL, THREAD_WAIT_REGION, SAMPLE_WAIT_NONE},
+	{"", NULL, REGION(TEAM)},
 };
+
+#undef MUTEX
+#undef CONDITION
+#undef REGION
 
 enum { NUM_FUNCTIONS = sizeof(functions) / sizeof(functions[0]), IN_OPENMP = NUM_FUNCTIONS - 1 };
 
@@ -62,8 +77,10 @@ enum thread_wait_kind thread_wait_judge(unsigned int sample_kind, enum thread_wa
 {
 	if (sample_kind == SAMPLE_WAIT_NONE || by_name != THREAD_WAIT_NONE)
 		return sample_kind == SAMPLE_WAIT_NONE ? THREAD_WAIT_NONE : by_name;
-	/* The word was in a thread's descriptor. Any other may be a thread's number by chance,
-	 * above all where numbers are small. */
+	/* The word was in a thread's descriptor, or beside the address of one. Any other may be a
+	 * thread's number by chance, above all where numbers are small. */
+	if (sample_kind == SAMPLE_WAIT_STREAM)
+		return THREAD_WAIT_LOCK;
 	return sample_kind == SAMPLE_WAIT_JOIN ? THREAD_WAIT_JOIN : THREAD_WAIT_FUTEX;
 }
 
@@ -77,6 +94,8 @@ static bool has_thread(unsigned int sample_kind, enum thread_wait_kind kind, siz
 		return sample_kind == SAMPLE_WAIT_JOIN;
 	if (kind != THREAD_WAIT_LOCK)
 		return false;
+	if (sample_kind == SAMPLE_WAIT_STREAM)
+		return beside == SAMPLE_WAIT_NONE;
 	return sample_kind == beside ||
 	       (sample_kind == SAMPLE_WAIT_OWNED && beside != SAMPLE_WAIT_RWLOCK);
 }
@@ -92,6 +111,15 @@ static bool is_openmp(const struct job *job, uint32_t module)
 		if (strncmp(basename(path), libraries[i], strlen(libraries[i])) == 0)
 			return true;
 	return false;
+}
+
+/* Has the function `found` called `last`, the one before, for the same wait? LLVM's OpenMP library
+ * waits on condition variables. */
+static bool is_of_call(size_t last, size_t found)
+{
+	return last == NUM_FUNCTIONS || functions[found].kind == functions[last].kind ||
+	       (functions[last].what == THREAD_WAIT_ON_CONDITION &&
+		functions[found].kind == THREAD_WAIT_REGION);
 }
 
 /* By the frames that are nearest to the kernel: from the first with a known name to the last of the
@@ -111,8 +139,7 @@ static size_t find_names(const struct job *job, uint32_t path, struct thread_wai
 			break;
 		if (found == NUM_FUNCTIONS && is_openmp(job, node->module))
 			found = IN_OPENMP;
-		if (found < NUM_FUNCTIONS &&
-		    (last == NUM_FUNCTIONS || functions[found].kind == functions[last].kind)) {
+		if (found < NUM_FUNCTIONS && is_of_call(last, found)) {
 			last = found;
 			wait->function = called ? called : wait->function;
 			wait->caller = node->parent;
@@ -142,21 +169,126 @@ static uint32_t find_interrupted(const struct job *job, uint32_t path)
 	return path == CALLPATH_NONE ? path : callpaths_get(job->callpaths, path)->parent;
 }
 
+/* "fputs": the outermost of the functions of the library that the thread is in. */
+static const char *find_called(const struct job *job, uint32_t path, uint32_t caller)
+{
+	uint32_t at = path;
+
+	while (callpaths_get(job->callpaths, at)->parent != caller)
+		at = callpaths_get(job->callpaths, at)->parent;
+	return names_function(job->names, at)->is_symbol ? names_function(job->names, at)->function
+							 : NULL;
+}
+
+static bool is_allocator(const char *function)
+{
+	static const char *const names[] = {"malloc",        "free",           "calloc",
+					    "realloc",       "posix_memalign", "memalign",
+					    "aligned_alloc", "valloc",         "reallocarray",
+					    "pvalloc",       "mallinfo2",      "malloc_trim"};
+
+	if (!strncmp(function, "__libc_", strlen("__libc_")))
+		function += strlen("__libc_");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(function, names[i]))
+			return true;
+	return false;
+}
+
+/* The frame of glibc's allocator that the thread is in, as the innermost that is no unnamed one of
+ * that library; CALLPATH_NONE: none. */
+static uint32_t find_allocator(const struct job *job, uint32_t path)
+{
+	for (int i = 0; i < MAX_FRAMES && path != CALLPATH_NONE; i++) {
+		uint32_t module = callpaths_get(job->callpaths, path)->module;
+
+		if (module == MODULE_NONE ||
+		    modules_get(job->modules, module)->kind != MODULE_SYSTEM)
+			return CALLPATH_NONE;
+		if (is_allocator(names_function(job->names, path)->function))
+			return path;
+		path = callpaths_get(job->callpaths, path)->parent;
+	}
+	return CALLPATH_NONE;
+}
+
+/* A wait in which the stack shows none of the functions above. */
+static void find_in_library(const struct job *job, const struct sample *sample,
+			    struct thread_wait *wait)
+{
+	uint32_t at;
+
+	if (wait->kind == THREAD_WAIT_JOIN) {
+		wait->function = "pthread_join";
+		wait->caller = find_caller(job, sample->path);
+	} else if (sample->wait.kind == SAMPLE_WAIT_STREAM) {
+		wait->what = THREAD_WAIT_ON_STREAM;
+		wait->caller = find_caller(job, sample->path);
+		wait->function = find_called(job, sample->path, wait->caller);
+	} else if (sample->wait.kind == SAMPLE_WAIT_OTHER && !sample->wait.is_timed &&
+		   (at = find_allocator(job, sample->path)) != CALLPATH_NONE) {
+		wait->what = THREAD_WAIT_ON_HEAP;
+		wait->caller = callpaths_get(job->callpaths, at)->parent;
+		wait->function = names_function(job->names, at)->function;
+	}
+}
+
+/* Is what the thread does, down to the kernel, the OpenMP library's? */
+static bool is_inside_openmp(const struct job *job, uint32_t path)
+{
+	for (int i = 0; i < MAX_FRAMES && path != CALLPATH_NONE; i++) {
+		uint32_t module = callpaths_get(job->callpaths, path)->module;
+
+		if (is_openmp(job, module))
+			return true;
+		if (module == MODULE_NONE ||
+		    modules_get(job->modules, module)->kind != MODULE_SYSTEM)
+			return false;
+		path = callpaths_get(job->callpaths, path)->parent;
+	}
+	return false;
+}
+
+static bool is_openmp_lock(enum thread_wait_what what)
+{
+	return what == THREAD_WAIT_ON_CRITICAL || what == THREAD_WAIT_ON_OMP_LOCK ||
+	       what == THREAD_WAIT_ON_GOMP_LOCK;
+}
+
+/* What it waits for is known only of those that wait in the kernel, but some locks are spun for. */
+static struct thread_wait find_spinning(const struct job *job, const struct sample *sample)
+{
+	struct thread_wait wait = {.caller = CALLPATH_NONE, .interrupted = CALLPATH_NONE}, found;
+	size_t i;
+
+	if (!sample || !is_inside_openmp(job, sample->path))
+		return wait;
+	found = wait;
+	i = find_names(job, sample->path, &found);
+	if (i == NUM_FUNCTIONS || !is_openmp_lock(functions[i].what))
+		return wait;
+	found.what = functions[i].what;
+	return found;
+}
+
 struct thread_wait thread_wait_of(const struct job *job, const struct sample *sample)
 {
 	struct thread_wait wait = {.caller = CALLPATH_NONE, .interrupted = CALLPATH_NONE};
 	size_t found;
 
 	if (!sample || sample->path == CALLPATH_NONE || sample->wait.kind == SAMPLE_WAIT_NONE)
-		return wait;
+		return find_spinning(job, sample);
 	found = find_names(job, sample->path, &wait);
 	wait.kind =
 		thread_wait_judge(sample->wait.kind,
 				  found < NUM_FUNCTIONS ? functions[found].kind : THREAD_WAIT_NONE);
-	if (found == NUM_FUNCTIONS && wait.kind == THREAD_WAIT_JOIN) {
-		wait.function = "pthread_join";
-		wait.caller = find_caller(job, sample->path);
-	}
+	if (found < NUM_FUNCTIONS)
+		wait.what = functions[found].what;
+	/* Its functions may have no names, and those that only jump to others are not on the stack. */
+	if (sample->wait.kind == SAMPLE_WAIT_GOMP && wait.what == THREAD_WAIT_ON_TEAM)
+		wait.what = THREAD_WAIT_ON_GOMP_LOCK;
+	if (found == NUM_FUNCTIONS)
+		find_in_library(job, sample, &wait);
 	wait.interrupted = find_interrupted(job, sample->path);
 	wait.is_timed = sample->wait.is_timed;
 	if (!has_thread(sample->wait.kind, wait.kind, found))
@@ -181,8 +313,7 @@ const struct sample *thread_wait_next(const struct job *job, const struct sample
 
 /* Samples' numbers are this system's, those of lanes the process' own: the same unless it is in a
  * pid namespace. */
-uint32_t thread_wait_lane(const struct job *job, const struct sample *sample,
-			  const struct thread_wait *wait)
+uint32_t thread_wait_lane_of(const struct job *job, const struct sample *sample, pid_t tid)
 {
 	const struct job_model *jm = job->model;
 	const struct sample *main = samples_find(job->samples, sample->rank, 0);
@@ -190,16 +321,73 @@ uint32_t thread_wait_lane(const struct job *job, const struct sample *sample,
 	uint32_t found = UINT32_MAX;
 	bool is_same_namespace = false;
 
-	if (!wait->tid || wait->is_own || !main)
+	if (!tid || !main)
 		return UINT32_MAX;
 	for (size_t l = first; l < first + num; l++) {
 		const struct model_lane *lane = jm->lanes[l].data;
 
 		is_same_namespace |= lane->is_main && lane->tid == main->tid;
-		if (lane->tid == wait->tid && !lane->has_ended)
+		if (lane->tid == tid && !lane->has_ended)
 			found = (uint32_t)l;
 	}
 	return is_same_namespace ? found : UINT32_MAX;
+}
+
+uint32_t thread_wait_lane(const struct job *job, const struct sample *sample,
+			  const struct thread_wait *wait)
+{
+	return wait->is_own ? UINT32_MAX : thread_wait_lane_of(job, sample, wait->tid);
+}
+
+static bool is_in_team(const struct job *job, uint32_t path)
+{
+	while (path != CALLPATH_NONE &&
+	       !is_openmp(job, callpaths_get(job->callpaths, path)->module))
+		path = callpaths_get(job->callpaths, path)->parent;
+	return path != CALLPATH_NONE;
+}
+
+/* Is it where a thread may be that holds what the other one waits for? */
+static bool may_hold(const struct job *job, const struct sample *sample,
+		     const struct thread_wait *wait)
+{
+	if (wait->what == THREAD_WAIT_ON_HEAP)
+		return thread_wait_of(job, sample).what != THREAD_WAIT_ON_HEAP &&
+		       find_allocator(job, sample->path) != CALLPATH_NONE;
+	/* Who waits for others of the team may have the lock, too, but seldom has. */
+	return is_in_team(job, sample->path) && !is_inside_openmp(job, sample->path);
+}
+
+const struct sample *thread_wait_likely(const struct job *job, const struct sample *sample,
+					const struct thread_wait *wait)
+{
+	const struct samples *samples = job->samples;
+	const struct sample *found = NULL;
+
+	/* A signal's handler has interrupted the allocator and wants its lock. */
+	if (wait->what == THREAD_WAIT_ON_HEAP && wait->interrupted != CALLPATH_NONE &&
+	    find_allocator(job, wait->interrupted) != CALLPATH_NONE)
+		return sample;
+	if (wait->tid || (wait->what != THREAD_WAIT_ON_HEAP && !is_openmp_lock(wait->what)))
+		return NULL;
+	for (size_t i = sorted_first_rank(sample->rank, samples->samples, samples->num_samples,
+					  sizeof(*samples->samples));
+	     i < samples->num_samples && samples->samples[i].rank == sample->rank; i++) {
+		const struct sample *other = &samples->samples[i];
+
+		if (other->tid == sample->tid ||
+		    other != samples_find(samples, sample->rank, other->tid))
+			continue;
+		/* Then it may be that one. */
+		if (other->path == CALLPATH_NONE)
+			return NULL;
+		if (!may_hold(job, other, wait))
+			continue;
+		if (found)
+			return NULL;
+		found = other;
+	}
+	return found;
 }
 
 /* What a signal's handler has interrupted stands still, and does not count. */

@@ -15,8 +15,26 @@ enum thread_wait_kind {
 	THREAD_WAIT_FUTEX,     /* for something that has no name here */
 };
 
+/* What it waits for or at, by the functions on the stack. */
+enum thread_wait_what {
+	THREAD_WAIT_ON_NOTHING, /* nothing that is known here */
+	THREAD_WAIT_ON_MUTEX,
+	THREAD_WAIT_ON_RWLOCK,
+	THREAD_WAIT_ON_CONDITION,
+	THREAD_WAIT_ON_SEMAPHORE,
+	THREAD_WAIT_ON_BARRIER,
+	THREAD_WAIT_ON_STREAM,   /* a lock of glibc's own: of stdio */
+	THREAD_WAIT_ON_HEAP,     /* a lock of the memory allocator */
+	THREAD_WAIT_ON_CRITICAL, /* the next are OpenMP's */
+	THREAD_WAIT_ON_OMP_LOCK,
+	THREAD_WAIT_ON_GOMP_LOCK, /* a critical section or lock */
+	THREAD_WAIT_ON_TEAM,
+};
+
 struct thread_wait {
 	enum thread_wait_kind kind;
+	/* Also of a thread whose kind is NONE, as it may spin. */
+	enum thread_wait_what what;
 	pid_t tid;            /* of a join or lock: the thread waited for; 0: not known */
 	bool is_own;          /* of a lock: it holds it itself, so nobody will ever release it */
 	bool is_timed;        /* it ends after some time anyway */
@@ -35,10 +53,18 @@ bool thread_wait_is_for_threads(const struct thread_wait *wait);
 const struct sample *thread_wait_next(const struct job *job, const struct sample *sample,
 				      const struct thread_wait *wait);
 
+/* Of a lock that does not say who holds it: the latest sample of the thread that likely does, the
+ * only one looked at that is where a holder may be; the sample itself if a signal's handler waits
+ * for what the interrupted code likely holds. NULL: none, or several. */
+const struct sample *thread_wait_likely(const struct job *job, const struct sample *sample,
+					const struct thread_wait *wait);
+
 /* The lane of the thread that it waits for; UINT32_MAX: it does not call MPI, its lane has ended,
  * or it is not known which it is. job->model must be there. */
 uint32_t thread_wait_lane(const struct job *job, const struct sample *sample,
 			  const struct thread_wait *wait);
+/* The same of any thread of the sample's rank. */
+uint32_t thread_wait_lane_of(const struct job *job, const struct sample *sample, pid_t tid);
 
 /* Where it leads from thread to thread, as far as these are known. */
 enum thread_wait_end {

@@ -41,8 +41,8 @@ enum waitfor_kind {
 	WAITFOR_TOKEN,
 	WAITFOR_TRANSFER, /* matched at both ends and not finished; always weak */
 	WAITFOR_PART,     /* the library's own message of `peer` in a collective */
-	/* outside MPI: the thread of the rank that is to end (`tag` 0), to release a lock (1), or
-	 * to do what one waits for that is the only other thread (2) */
+	/* outside MPI: the thread of the rank that is to end (`tag` 0), to release a lock (1) that
+	 * it likely holds (3), or to do what one waits for that is the only other thread (2) */
 	WAITFOR_THREAD,
 	/* It polls a window of `peer` (-1: not one alone), which any other member may change; never
 	 * certain. `number`: polls since its last other step */
@@ -50,7 +50,7 @@ enum waitfor_kind {
 };
 
 /* One thing that a lane waits for. Certain: by the counts of ranks that stand still it is not met.
- * Weak: by the counts it is met, and only its transfer is left. Neither: it may be met or not, such
+ * Weak: by the counts it is met, and only its transfer is left; or it is a guess. Neither: it may be met or not, such
  * as a non-blocking send that the library may have buffered, or a peer that moves. */
 struct waitfor_need {
 	uint32_t actor; /* whose it is */

@@ -284,7 +284,7 @@ static uint32_t find_only_other(const struct lane_needs *n, const struct sample 
 static void find_thread(struct lane_needs *n)
 {
 	const struct job *job = n->w->job;
-	const struct sample *sample = NULL;
+	const struct sample *sample = NULL, *likely = NULL;
 	struct thread_wait wait;
 	uint32_t other;
 
@@ -295,13 +295,18 @@ static void find_thread(struct lane_needs *n)
 	if (wait.kind == THREAD_WAIT_NONE || wait.kind == THREAD_WAIT_FUTEX || wait.is_timed)
 		return;
 	other = wait.tid ? thread_wait_lane(job, sample, &wait) : find_only_other(n, sample);
+	if (other == UINT32_MAX && (likely = thread_wait_likely(job, sample, &wait)))
+		other = thread_wait_lane_of(job, sample, likely->tid);
 	if (other == UINT32_MAX || other == n->l)
 		return;
 	add_need(n, &(struct waitfor_need){
 			    .kind = WAITFOR_THREAD,
-			    .is_certain = true,
+			    .is_certain = !likely,
+			    .is_weak = likely,
 			    .peer = n->lane->rank,
-			    .tag = !wait.tid ? 2 : wait.kind == THREAD_WAIT_LOCK,
+			    .tag = likely     ? 3
+				   : wait.tid ? wait.kind == THREAD_WAIT_LOCK
+					      : 2,
 			    .comm = SEG_NO_COMM,
 			    .node = other,
 			    .site = SEG_STATE_SITE(n->lane->state),

@@ -12,6 +12,9 @@
 
 /* Some file systems compress, or tell only later what they have stored. */
 #define LEAST_STORED ((uint64_t)16 << 20)
+/* Symbols that are read to find the one at an address, and how many at once. */
+#define MOST_SYMBOLS ((size_t)250000)
+#define SYMBOLS_AT_ONCE 2048
 
 /* An object's file as the process sees it: /proc/PID/root/PATH, /proc/PID/exe for its executable if
  * that has been replaced or deleted, or PATH. */
@@ -151,4 +154,90 @@ int elf_symbol_find(pid_t pid, const struct maps_object *object, const char *nam
 	close(fd);
 	errno = error;
 	return error ? -1 : 0;
+}
+
+/* ---- By address ---- */
+
+static bool holds(const Elf64_Sym *symbol, uint64_t address)
+{
+	return ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT && symbol->st_shndx != SHN_UNDEF &&
+	       address >= symbol->st_value && address - symbol->st_value < symbol->st_size;
+}
+
+/* True: there is no better name for it. */
+static bool take_name(int fd, const GElf_Shdr *names, const Elf64_Sym *symbol, uint64_t address,
+		      struct elf_variable *ret)
+{
+	char name[sizeof(ret->name)];
+	ssize_t n =
+		symbol->st_name < names->sh_size
+			? pread(fd, name, sizeof(name), (off_t)(names->sh_offset + symbol->st_name))
+			: 0;
+
+	if (n <= 0 || !*name || !memchr(name, 0, (size_t)n) || (*ret->name && *name == '_'))
+		return false;
+	strcpy(ret->name, name);
+	ret->offset = address - symbol->st_value;
+	ret->size = symbol->st_size;
+	return *name != '_';
+}
+
+/* Its entries one after the other: libelf would read them all, with all names. */
+static void find_at(int fd, Elf *elf, const GElf_Shdr *table, uint64_t address,
+		    struct elf_variable *ret)
+{
+	Elf64_Sym symbols[SYMBOLS_AT_ONCE];
+	size_t num = table->sh_size / sizeof(*symbols);
+	GElf_Shdr names;
+
+	if (table->sh_entsize != sizeof(*symbols) || num > MOST_SYMBOLS ||
+	    !gelf_getshdr(elf_getscn(elf, table->sh_link), &names))
+		return;
+	for (size_t begin = 0; begin < num; begin += SYMBOLS_AT_ONCE) {
+		size_t left = num - begin,
+		       bytes = (left < SYMBOLS_AT_ONCE ? left : SYMBOLS_AT_ONCE) * sizeof(*symbols);
+		ssize_t n = pread(fd, symbols, bytes,
+				  (off_t)(table->sh_offset + begin * sizeof(*symbols)));
+
+		for (size_t i = 0; n > 0 && i < (size_t)n / sizeof(*symbols); i++)
+			if (holds(&symbols[i], address) &&
+			    take_name(fd, &names, &symbols[i], address, ret))
+				return;
+		if (n < (ssize_t)bytes)
+			return;
+	}
+}
+
+static void find_in_tables(int fd, Elf *elf, uint64_t address, struct elf_variable *ret)
+{
+	static const GElf_Word types[] = {SHT_SYMTAB, SHT_DYNSYM};
+
+	for (size_t i = 0; i < 2 && !*ret->name; i++) {
+		Elf_Scn *section = NULL;
+		GElf_Shdr header;
+
+		while (!*ret->name && (section = elf_nextscn(elf, section)))
+			if (gelf_getshdr(section, &header) && header.sh_type == types[i])
+				find_at(fd, elf, &header, address, ret);
+	}
+}
+
+int elf_symbol_at(pid_t pid, const struct maps_object *object, uint64_t address,
+		  struct elf_variable *ret)
+{
+	int fd = open_object(pid, object);
+	Elf *elf = open_elf(fd);
+	struct stat status;
+	uint64_t bias;
+
+	*ret->name = '\0';
+	if (!elf)
+		return -1;
+	/* Another file may have its name by now. */
+	if (gelf_getclass(elf) == ELFCLASS64 && fstat(fd, &status) == 0 &&
+	    status.st_ino == object->inode && load_bias(elf, object->start, &bias) == 0)
+		find_in_tables(fd, elf, address - bias, ret);
+	elf_end(elf);
+	close(fd);
+	return *ret->name ? 0 : -1;
 }

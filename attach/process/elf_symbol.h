@@ -15,3 +15,16 @@ bool elf_symbol_is_exported(const char *path, const char *name);
  * define it, ENOEXEC if it is no ELF file. */
 int elf_symbol_find(pid_t pid, const struct maps_object *object, const char *name,
 		    uint64_t *address_ret, uint64_t *size_ret);
+
+/* A variable, by an address in it. */
+struct elf_variable {
+	char name[256];
+	uint64_t offset; /* of the address in it */
+	uint64_t size;   /* of all of it, in bytes */
+};
+
+/* The one that holds the address in that process, by .symtab or .dynsym of the object's file. Of
+ * several names the first without leading underscore. -1: none, no name that fits, the file is not
+ * the one that is mapped, or it has more than 250,000 symbols. */
+int elf_symbol_at(pid_t pid, const struct maps_object *object, uint64_t address,
+		  struct elf_variable *ret);

@@ -89,6 +89,7 @@ static void parse_line(struct maps *maps, char *line)
 		.is_readable = flags[0] == 'r',
 		.is_writable = flags[1] == 'w',
 		.is_executable = flags[2] == 'x',
+		.is_shared = flags[3] == 's',
 	};
 	char *path = line + used;
 	unescape(path);

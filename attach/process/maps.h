@@ -13,6 +13,7 @@ struct maps_range {
 	uint64_t file_offset;
 	uint64_t device, inode; /* both 0: memory without a file */
 	bool is_readable, is_writable, is_executable;
+	bool is_shared;  /* with whoever maps it: what is written is there, too */
 	uint32_t object; /* index into objects, or MAPS_NO_OBJECT */
 };
 

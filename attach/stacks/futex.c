@@ -23,6 +23,14 @@ enum { MUTEX_OWNER = 2, MUTEX_KIND = 4 };
  * that somebody waits; and from either how far it is to who writes, and to a 0 or 1. */
 #define RWLOCK_WRITING 1u
 #define RWLOCK_USED 2u
+/* The word of readers, two before the one that a writer waits for: bits, and above them how many. */
+#define RWLOCK_READING 1u /* is clear while readers have it */
+#define RWLOCK_WANTED 2u
+#define RWLOCK_READERS 3
+/* Of struct pthread_barrier (internaltypes.h): more threads are at no barrier. */
+#define MOST_AT_BARRIER 65536u
+/* Of a lock of libgomp that others want, too (config/linux/mutex.h). */
+#define GOMP_CONTENDED UINT32_MAX
 
 #if defined(__x86_64__)
 
@@ -44,6 +52,7 @@ bool futex_call_of(const struct user_regs_struct *regs, struct futex_call *ret)
 	ret->operation = (uint32_t)regs->rsi;
 	ret->value = (uint32_t)regs->rdx;
 	ret->is_timed = regs->r10 != 0 || ret->is_restarted;
+	ret->before[0] = ret->before[1] = 0;
 	return true;
 }
 
@@ -81,6 +90,23 @@ static bool is_mutex(const struct futex_call *call, const uint32_t *words, size_
 	       !(words[MUTEX_KIND] & MUTEX_SHARED) == is_private;
 }
 
+/* A writer waits in __wrphase_futex for those who read. */
+static bool is_read(const struct futex_call *call, const uint32_t *words, size_t num)
+{
+	return num > 5 && words[0] == RWLOCK_USED && call->value == words[0] && words[4] == 0 &&
+	       words[5] <= 1 && !(call->before[0] & RWLOCK_READING) &&
+	       call->before[0] & RWLOCK_WANTED && futex_readers(call) > 0;
+}
+
+/* In current_round: `in` is before, `count` and `shared` are behind. */
+static bool is_barrier(const struct futex_call *call, const uint32_t *words, size_t num)
+{
+	uint32_t all = 0, here = num > 1 ? futex_arrived(call, words, &all) : 0;
+
+	return num > 2 && words[0] == call->value && words[2] <= 1 && all <= MOST_AT_BARRIER &&
+	       here > 0 && here < all;
+}
+
 static struct sample_wait judge_wait(const struct futex_call *call, const uint32_t *words,
 				     size_t num, pid_t own)
 {
@@ -93,6 +119,8 @@ static struct sample_wait judge_wait(const struct futex_call *call, const uint32
 	if (!(call->operation & FUTEX_PRIVATE_FLAG) && word == call->value && is_tid(word) &&
 	    (pid_t)word != own)
 		return waits(SAMPLE_WAIT_JOIN, word);
+	if (futex_is_simple(call) && word == GOMP_CONTENDED && word == call->value)
+		return waits(SAMPLE_WAIT_GOMP, 0);
 	if (word == call->value && word & FUTEX_WAITERS && word != MUSL_BUSY &&
 	    is_tid(word & FUTEX_TID_MASK))
 		return waits(SAMPLE_WAIT_OWNED, word & FUTEX_TID_MASK);
@@ -103,17 +131,56 @@ static struct sample_wait judge_wait(const struct futex_call *call, const uint32
 		if (num > 4 && is_tid(words[3]) && words[4] <= 1)
 			return waits(SAMPLE_WAIT_RWLOCK, words[3]);
 	}
+	if (is_read(call, words, num))
+		return waits(SAMPLE_WAIT_READERS, 0);
+	if (is_barrier(call, words, num))
+		return waits(SAMPLE_WAIT_BARRIER, 0);
 	return waits(SAMPLE_WAIT_OTHER, 0);
 }
 
-struct sample_wait futex_of_nobody(const struct futex_call *call)
+uint32_t futex_readers(const struct futex_call *call)
+{
+	return call->before[0] >> RWLOCK_READERS;
+}
+
+uint32_t futex_arrived(const struct futex_call *call, const uint32_t *words, uint32_t *all_ret)
+{
+	*all_ret = words[1];
+	return call->before[1] - words[0];
+}
+
+bool futex_is_simple(const struct futex_call *call)
+{
+	return (call->operation & (uint32_t)FUTEX_CMD_MASK) == FUTEX_WAIT &&
+	       call->operation & FUTEX_PRIVATE_FLAG && !call->is_timed;
+}
+
+bool futex_is_plain(const struct futex_call *call, const uint32_t *words, size_t num)
+{
+	return futex_is_simple(call) && num > 0 && words[0] == call->value &&
+	       words[0] == MUTEX_CONTENDED;
+}
+
+uint64_t futex_holder(const struct futex_call *call, const uint32_t *words, size_t num)
+{
+	uint64_t holder = num > 3 ? (uint64_t)words[3] << 32 | words[2] : 0;
+
+	return futex_is_plain(call, words, num) && holder % 64 == 0 ? holder : 0;
+}
+
+bool futex_is_descriptor(uint64_t address, const uint64_t *words)
+{
+	return words[0] == address && words[2] == address;
+}
+
+struct sample_wait futex_of_nobody(const struct futex_call *call, unsigned kind)
 {
 	struct sample_wait wait = {.kind = SAMPLE_WAIT_NONE};
 
 	/* It may as well sleep or poll. */
 	if (call->is_restarted)
 		return wait;
-	wait.kind = SAMPLE_WAIT_OTHER;
+	wait.kind = (uint8_t)kind;
 	/* Another process may wake it. */
 	wait.is_timed = call->is_timed || !(call->operation & FUTEX_PRIVATE_FLAG);
 	return wait;
@@ -143,9 +210,11 @@ struct sample_wait futex_judge(const struct futex_call *call, const uint32_t *wo
 		wait = waits(SAMPLE_WAIT_OTHER, 0);
 		break;
 	}
-	if (wait.kind == SAMPLE_WAIT_OTHER)
-		return futex_of_nobody(call);
-	wait.is_timed = wait.kind != SAMPLE_WAIT_NONE && call->is_timed;
+	if (wait.kind == SAMPLE_WAIT_NONE)
+		return wait;
+	if (!wait.tid)
+		return futex_of_nobody(call, wait.kind);
+	wait.is_timed = call->is_timed;
 	return wait;
 }
 
@@ -156,7 +225,7 @@ bool futex_is_of_thread(uint64_t address, const uint64_t *before)
 	uint64_t begin = (address & ~UINT64_C(63)) - FUTEX_BEFORE * sizeof(*before);
 
 	for (size_t i = 0; i < FUTEX_BEFORE; i += 64 / sizeof(*before))
-		if (before[i] == begin + i * sizeof(*before) && before[i + 2] == before[i])
+		if (futex_is_descriptor(begin + i * sizeof(*before), before + i))
 			return true;
 	return false;
 }

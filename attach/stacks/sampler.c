@@ -5,10 +5,11 @@
 
 #include "attach/process/image.h"
 #include "attach/process/maps.h"
+#include "attach/blocked/blocked_lock.h"
 #include "attach/process/memory.h"
 #include "attach/process/procfs.h"
 #include "attach/queues/mpi_queues.h"
-#include "attach/stacks/futex.h"
+#include "attach/stacks/lock_look.h"
 #include "attach/stacks/python.h"
 #include "attach/stacks/sample_blocked.h"
 #include "attach/stacks/sampler.h"
@@ -23,6 +24,7 @@
 #define STACK_SIZE ((size_t)64 << 10)     /* copied of each stack at first */
 #define DEEP_STACK_SIZE ((size_t)2 << 20) /* and again if that was too little */
 #define MAX_AWAITED 4      /* threads one behind the other, each of which waits for the next */
+#define MAX_HOLDERS 32     /* threads of a process that may hold a lock: all or none */
 #define MAX_AT_ONCE 64     /* threads seized at one time: bounds the memory for copies */
 #define NUM_DURATIONS 4096 /* last stops remembered for the median */
 
@@ -51,6 +53,7 @@ struct subject {
 	uint64_t stack_pointer;
 	uint64_t stopped_ns; /* all its stops together */
 	uint64_t when_ns;
+	bool is_outside_mpi, is_anybody; /* see lock_look.h */
 	bool is_copied;
 	struct pdb_error error; /* if it is not */
 };
@@ -66,6 +69,7 @@ struct sampler {
 	uint32_t durations[NUM_DURATIONS];
 	struct sampler_cost cost;
 	struct unwind_probes probes;
+	struct lock_names *lock_names;
 	struct sample_blocked_budget budget; /* left in this take */
 };
 
@@ -76,6 +80,7 @@ struct sampler *sampler_create(struct modules *modules, struct callpaths *callpa
 	sampler->modules = modules;
 	sampler->callpaths = callpaths;
 	sampler->images = images_create(modules);
+	sampler->lock_names = lock_names_create();
 	sample_blocked_init(&sampler->budget);
 	return sampler;
 }
@@ -98,6 +103,7 @@ void sampler_destroy(struct sampler *sampler)
 	HASH_ITER(hh, sampler->processes, process, next)
 	forget_process(sampler, process);
 	images_destroy(sampler->images);
+	lock_names_destroy(sampler->lock_names);
 	for (size_t i = 0; i < MAX_AT_ONCE; i++)
 		free(sampler->python_copies[i]);
 	free(sampler->stacks);
@@ -233,34 +239,26 @@ static void note_stop(struct sampler *sampler, struct subject *subject, const st
 		cost->stopped_ns_max = ns;
 }
 
-/* It stays there as long as somebody waits for the thread's end. */
-static bool is_of_thread(pid_t tid, uint64_t address)
+static void find_lock(struct sampler *sampler, struct subject *subject, const struct tracee *tracee,
+		      unsigned flags)
 {
-	uint64_t before[FUTEX_BEFORE];
+	struct lock_look look = {
+		.pid = subject->pid,
+		.reader = subject->process->reader,
+		.tracee = tracee,
+		.path = subject->unwound.path,
+		.modules = sampler->modules,
+		.callpaths = sampler->callpaths,
+	};
 
-	return address > sizeof(before) + 64 &&
-	       memory_read_all(tid, (address & ~UINT64_C(63)) - sizeof(before), before,
-			       sizeof(before)) == 0 &&
-	       futex_is_of_thread(address, before);
-}
-
-static void judge_wait(struct subject *subject, const struct tracee *tracee)
-{
-	struct sample_wait *wait = &subject->wait;
-	struct procfs_status status;
-
-	*wait = (struct sample_wait){.kind = SAMPLE_WAIT_NONE};
-	if (tracee->num_futex_words == 0 || procfs_status(subject->tid, &status))
-		return;
-	*wait = futex_judge(&tracee->futex, tracee->futex_words, tracee->num_futex_words,
-			    status.own);
-	if (wait->kind == SAMPLE_WAIT_JOIN && !is_of_thread(subject->tid, tracee->futex.address))
-		wait->tid = 0;
-	/* What may have been anything is a thread's number only if there is that thread. */
-	if (wait->tid)
-		wait->tid = procfs_find_thread(subject->pid, wait->tid);
-	if (!wait->tid && wait->kind != SAMPLE_WAIT_NONE)
-		*wait = futex_of_nobody(&tracee->futex);
+	lock_look_take(&look, flags & SAMPLER_BLOCKED ? sampler->lock_names : NULL);
+	subject->wait = look.wait;
+	subject->is_outside_mpi = look.is_outside_mpi;
+	subject->is_anybody = look.is_anybody;
+	if (look.blocked) {
+		blocked_destroy(subject->blocked);
+		subject->blocked = look.blocked;
+	}
 }
 
 static void explain_failure(struct subject *subject, const struct tracee *tracee)
@@ -329,7 +327,7 @@ static struct python_copy *prepare_python(struct python_copy **copy, const struc
 
 /* The first copy was too short, or had no time for all: take one more of the stack, and of another
  * place if the walk left the stack (a signal handler's own) for another. */
-static void copy_deeper(struct sampler *sampler, struct subject *subject)
+static void copy_deeper(struct sampler *sampler, struct subject *subject, unsigned flags)
 {
 	struct tracee tracee = {.tid = subject->tid,
 				.maps = unwind_space_maps(subject->process->space)};
@@ -346,8 +344,8 @@ static void copy_deeper(struct sampler *sampler, struct subject *subject)
 	/* If it has ended meanwhile, the first look stands. */
 	if (tracee.result == TRACEE_COPIED) {
 		note_stop(sampler, subject, &tracee);
-		judge_wait(subject, &tracee);
 		unwind(sampler, subject, &tracee);
+		find_lock(sampler, subject, &tracee, flags);
 	}
 	free(bytes);
 }
@@ -364,20 +362,6 @@ static void read_queues(struct subject *subject)
 	}
 	if (process->queues)
 		subject->queues = mpi_queues_read(process->queues);
-}
-
-/* Does the thread compute, or sleep, outside MPI? */
-static bool is_outside_mpi(const struct sampler *sampler, uint32_t path)
-{
-	for (uint32_t at = path; at != CALLPATH_NONE;) {
-		const struct callpath_node *frame = callpaths_get(sampler->callpaths, at);
-
-		if (frame->module != MODULE_NONE &&
-		    modules_get(sampler->modules, frame->module)->kind == MODULE_MPI)
-			return false;
-		at = frame->parent;
-	}
-	return path != CALLPATH_NONE;
 }
 
 static void take_some(struct sampler *sampler, struct subject **subjects, size_t num,
@@ -429,16 +413,16 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 			subject->state = '?';
 		subject->stack_pointer = tracee_sp(&tracees[i].regs);
 		note_stop(sampler, subject, &tracees[i]);
-		judge_wait(subject, &tracees[i]);
 		unwind(sampler, subject, &tracees[i]);
+		find_lock(sampler, subject, &tracees[i], flags);
 	}
 	for (size_t i = 0; i < num; i++)
 		if (subjects[i]->is_copied &&
 		    (subjects[i]->unwound.missing || subjects[i]->unwound.is_late))
-			copy_deeper(sampler, subjects[i]);
+			copy_deeper(sampler, subjects[i], flags);
 	for (size_t i = 0; flags & SAMPLER_BLOCKED && i < num; i++)
 		if (subjects[i]->is_copied && subjects[i]->tid == subjects[i]->pid &&
-		    is_outside_mpi(sampler, subjects[i]->unwound.path))
+		    subjects[i]->is_outside_mpi)
 			sample_blocked_after(&sampler->budget, subjects[i]->pid, &tracees[i].regs,
 					     &subjects[i]->blocked);
 	free(tracees);
@@ -543,9 +527,23 @@ static bool has_subject(const struct subjects *subjects, size_t of, pid_t tid, s
 	return false;
 }
 
+/* Any of the process may be the one that it waits for. */
+static void add_holders(struct subjects *subjects, size_t i, size_t asked)
+{
+	const struct subject of = subjects->list[i];
+	const struct sampler_target target = {.rank = of.rank, .pid = of.pid};
+	size_t num = 0;
+	pid_t *tids = procfs_threads(of.pid, &num);
+
+	for (size_t t = 0; tids && num <= MAX_HOLDERS && t < num; t++)
+		if (!has_subject(subjects, i, tids[t], asked))
+			add_subject(subjects, &target, tids[t])->process = of.process;
+	free(tids);
+}
+
 /* Whom those wait for that were looked at, then whom these wait for, ... Each of a thread's chain
  * is in a round of its own, so a process adds no more than there are rounds for each that was asked
- * for. */
+ * for, and in the first one those that may hold a lock. */
 static void take_awaited(struct sampler *sampler, struct subjects *subjects, unsigned flags)
 {
 	size_t asked = subjects->num, first = 0;
@@ -560,6 +558,8 @@ static void take_awaited(struct sampler *sampler, struct subjects *subjects, uns
 			if (of.is_copied && of.wait.tid &&
 			    !has_subject(subjects, i, of.wait.tid, asked))
 				add_subject(subjects, &target, of.wait.tid)->process = of.process;
+			else if (of.is_copied && of.is_anybody && round == 0)
+				add_holders(subjects, i, asked);
 		}
 		first = end;
 		take_from(sampler, subjects, end, flags);

@@ -2,7 +2,7 @@
  * Stack samples of local ranks: seize, interrupt, copy registers and stack, resume, and unwind the
  * copies with libunwind. Threads are detached before the call returns.
  *
- * tracee.c speaks ptrace. unwind_space.c shows a process to libunwind. unwind.c walks stacks and
+ * tracee.c speaks ptrace. futex.c and lock_look.c tell what a thread waits for. unwind_space.c shows a process to libunwind. unwind.c walks stacks and
  * reads variables on the way. python.c replaces frames of the Python interpreter. */
 #pragma once
 
@@ -12,9 +12,10 @@ struct code_probe;
 
 enum sampler_flags {
 	SAMPLER_ALL_THREADS = 1 << 0,
-	SAMPLER_FRESH = 1 << 1,    /* do not reuse what was learned of the ranks' maps before */
-	SAMPLER_QUEUES = 1 << 2,   /* of main threads their ranks' message queues, too */
-	SAMPLER_BLOCKED = 1 << 5,  /* of main threads that sleep, the system call */
+	SAMPLER_FRESH = 1 << 1,  /* do not reuse what was learned of the ranks' maps before */
+	SAMPLER_QUEUES = 1 << 2, /* of main threads their ranks' message queues, too */
+	/* Of main threads that sleep, the system call; of all in a futex call, the lock. */
+	SAMPLER_BLOCKED = 1 << 5,
 	SAMPLER_CONTENTS = 1 << 3, /* of frames SAMPLE_CONTENTS, where it can be told */
 	/* Of the threads of its process that a thread looked at waits for, too, and whom they wait
 	 * for, some steps far. */

@@ -75,11 +75,23 @@ static void copy_part(const struct tracee *tracee, struct tracee_part *part)
 /* Only now is it sure that nobody else has got what it waits for. */
 static void copy_futex(struct tracee *tracee)
 {
+	struct futex_call *call = &tracee->futex;
+	uint32_t words[FUTEX_WORDS + 2];
+
 	tracee->num_futex_words = 0;
-	if (!futex_call_of(&tracee->regs, &tracee->futex))
+	if (!futex_call_of(&tracee->regs, call))
 		return;
-	ssize_t n = memory_read(tracee->tid, tracee->futex.address, tracee->futex_words,
+	ssize_t n = memory_read(tracee->tid, call->address - sizeof(call->before), words,
+				sizeof(words));
+	if (n >= (ssize_t)sizeof(call->before)) {
+		memcpy(call->before, words, sizeof(call->before));
+		n -= (ssize_t)sizeof(call->before);
+		memcpy(tracee->futex_words, words + 2, (size_t)n);
+	} else {
+		/* It begins a page, and there is none before. */
+		n = memory_read(tracee->tid, call->address, tracee->futex_words,
 				sizeof(tracee->futex_words));
+	}
 	tracee->num_futex_words = n > 0 ? (size_t)n / sizeof(*tracee->futex_words) : 0;
 }
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-
 #include "model/job/blocked.h"
-#include "model/xalloc.h"
 
 static char *copy_text(const char *text)
 {
@@ -38,4 +35,9 @@ void blocked_destroy(struct blocked *blocked)
 	free(blocked->point);
 	free(blocked->limit);
 	free(blocked);
+}
+
+bool blocked_is_lock(const struct blocked *blocked)
+{
+	return blocked->call && strcmp(blocked->call, "futex") == 0;
 }

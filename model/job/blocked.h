@@ -2,8 +2,9 @@
  * What a rank outside MPI waits for, as the kernel shows it: the system call that a thread sleeps
  * in, and its object; limits that its process has reached. Words are made where the facts are, in
  * attach/blocked. */
-#ifndef PDB_MODEL_BLOCKED_H
-#define PDB_MODEL_BLOCKED_H
+#pragma once
+
+#include "model/base.h"
 
 #define BLOCKED_PAGE_FAULT "page fault"
 #define BLOCKED_NO_CALL "no system call"
@@ -13,11 +14,14 @@ struct blocked {
 	 * D that is in none BLOCKED_PAGE_FAULT or BLOCKED_NO_CALL. NULL: it is in none, or that is
 	 * not known; all but the limit are NULL then. */
 	char *call;
-	char *object; /* "/scratch/restart.0007", "a pipe", "process 812 (sh)"; NULL: it has none */
+	/* "/scratch/restart.0007", "a pipe", "process 812 (sh)"; of a lock (futex) the variable that it
+	 * is, "'table'", or of glibc's own what it is of, "stdout"; NULL: it has none. */
+	char *object;
 	/* Of a file its file system: "lustre, mds1@tcp:/scratch, mounted at /scratch"; NULL: none. */
 	char *place;
 	/* Who could end it, or why nobody will: "nobody has it open for writing", "process 812 (tar)
-	 * holds the lock"; "for 30 s" of a sleep; NULL: not known. */
+	 * holds the lock"; "for 30 s" of a sleep; of a lock, if it is what the thread's stack shows
+	 * (struct sample_wait): "2 readers hold it"; NULL: not known. */
 	char *reason;
 	char *kernel; /* in state D, the kernel's function: "rpc_wait_bit_killable"; NULL */
 	/* In state D, where it may be read, that function and who has called it, at most six:
@@ -34,5 +38,5 @@ struct blocked {
 struct blocked *blocked_create(const char *call, const char *object, const char *place,
 			       const char *reason, const char *kernel);
 void blocked_destroy(struct blocked *blocked); /* NULL is fine */
-
-#endif
+/* Is it a wait in futex(), for a lock or the like? Not if it is in no call. */
+bool blocked_is_lock(const struct blocked *blocked);

@@ -31,13 +31,20 @@ enum sample_wait_kind {
 	SAMPLE_WAIT_MUTEX,  /* tid is said beside what looks like a mutex to hold it */
 	SAMPLE_WAIT_OWNED,  /* tid is said in the word itself to hold it */
 	SAMPLE_WAIT_RWLOCK, /* tid is said beside what looks like a lock to write */
-	SAMPLE_WAIT_OTHER,  /* nobody is said who would end it, or no thread that lives */
+	SAMPLE_WAIT_OTHER,  /* nobody is said who would end it */
+	/* Later than the others: numbers are in shares. */
+	SAMPLE_WAIT_STREAM,  /* tid is said to hold a lock of glibc's own, by its descriptor */
+	SAMPLE_WAIT_READERS, /* readers are said to hold what looks like a lock to read */
+	SAMPLE_WAIT_BARRIER, /* what looks like a barrier at which others are missing */
+	SAMPLE_WAIT_GOMP, /* what looks like a lock of libgomp, which does not say who holds it */
+	SAMPLE_WAIT_LAST = SAMPLE_WAIT_GOMP,
 };
 
 struct sample_wait {
 	uint8_t kind;  /* enum sample_wait_kind */
 	bool is_timed; /* it ends after some time anyway, or another process may end it */
-	pid_t tid;     /* a thread of the process, maybe itself, as in struct sample; 0: nobody */
+	/* A living thread of the process, maybe itself, as in struct sample; 0: none is known. */
+	pid_t tid;
 };
 
 struct sample {
@@ -56,8 +63,8 @@ struct sample {
 	size_t num_values;
 	/* Of a main thread, read right after; NULL: not asked for, or the library is not known. */
 	struct message_queues *queues;
-	/* Of a main thread that slept, read right before, or that has reached a limit; NULL: not
-	 * asked for, or not known. */
+	/* Of a main thread that slept, read right before, or that has reached a limit, and of any in a
+	 * futex call outside MPI, read right after; NULL: not asked for, or not known. */
 	struct blocked *blocked;
 };
 

@@ -293,7 +293,7 @@ void share_item_sample_times(struct codec *c, struct sample *sample)
 	/* Older ones end here, and so do those of threads that wait for nobody. */
 	if (!codec_has_part(c, sample->wait.kind != SAMPLE_WAIT_NONE || sample->blocked))
 		return;
-	CODEC_BELOW(c, sample->wait.kind, SAMPLE_WAIT_OTHER);
+	CODEC_BELOW(c, sample->wait.kind, SAMPLE_WAIT_LAST);
 	CODEC_BELOW(c, sample->wait.is_timed, 1);
 	CODEC_NEAR(c, sample->wait.tid, sample->tid, 0, INT32_MAX);
 	if (codec_has_part(c, sample->blocked != NULL))

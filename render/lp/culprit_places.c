@@ -16,11 +16,12 @@ enum { MAX_GROUPS = 4, MAX_PLACES = 4, MAX_COUNTS = 3 };
 
 /* ---- By models ---- */
 
-/* Print the thread of its process that the group waits for, outside MPI. */
+/* Print what its threads wait for outside MPI: once if that is the same for all. */
 static void print_thread_wait(const struct view *view, const struct eqgroup *group)
 {
-	const char *text = NULL, *first = NULL;
+	struct same waits = {.arena = view->arena};
 	bool is_one = group->num_actors == 1;
+	size_t num = 0, left;
 
 	for (size_t i = 0; i < group->num_actors; i++) {
 		const struct job_lane *lane = &view->job->model->lanes[group->actors[i]];
@@ -29,13 +30,20 @@ static void print_thread_wait(const struct view *view, const struct eqgroup *gro
 				? NULL
 				: samples_find(view->job->samples, lane->rank,
 					       lane->data->is_main ? 0 : lane->data->tid);
+		const char *text = sample ? label_thread_wait(view, sample, is_one) : NULL;
 
-		text = sample ? label_thread_wait(view, sample, is_one) : NULL;
-		first = i == 0 ? text : first;
-		if (!text || strcmp(text, first) != 0)
-			return;
+		if (text)
+			same_add(&waits, text, lane->rank);
+		num += text != NULL;
 	}
-	text_wrap(view, 4, "%s", text);
+	if (num == group->num_actors && waits.num == 1) {
+		text_wrap(view, 4, "%s", waits.entries[0].text);
+		return;
+	}
+	same_sort(&waits);
+	left = same_print(&waits, view, ": ", MAX_PLACES);
+	if (left)
+		text_wrap(view, 2, "and %zu more such waits", left);
 }
 
 /* name_ranks: also name the culprits in it. */

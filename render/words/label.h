@@ -141,14 +141,17 @@ const char *label_wait_on(const struct view *view, uint32_t comm);
 /* ---- Who waits for threads of its own process: label_thread.c ---- */
 
 /* What a thread waits for in its own process: "waits for thread 4321 to end (pthread_join), which
- * is in MPI_Recv, work() at x.c:12", "waits for a lock that it holds itself (pthread_mutex_lock)";
- * if no other thread is known, label_blocked(). has_numbers false: "another thread", so that ranks
+ * is in MPI_Recv, work() at x.c:12", "waits for mutex 'table' that it holds itself
+ * (pthread_mutex_lock)"; of other locks that it waits for outside MPI, what is known of them; if it
+ * waits for none, label_blocked(). has_numbers false: "another thread", so that ranks
  * that do the same get the same text. */
 const char *label_thread_wait(const struct view *view, const struct sample *sample,
 			      bool has_numbers);
 /* The system call in which the thread sleeps outside MPI: "sleeps in read(), a pipe: process 812
  * (sh) has it open for writing"; NULL: not known. */
 const char *label_blocked(const struct view *view, const struct sample *sample);
+/* The lock that it waits for: "mutex 'table'"; "a lock" if no more is known, or sample is NULL. */
+const char *label_lock(const struct view *view, const struct sample *sample);
 /* The same for a column: "read()", "page fault"; NULL: not known. */
 const char *label_blocked_short(const struct view *view, const struct sample *sample);
 /* What the system knows of the rank's process: how it ended, else the limit that it has reached,

@@ -13,17 +13,23 @@
 #include "render/text/text.h"
 #include "render/view.h"
 #include "render/words/label.h"
+#include "render/words/label_private.h"
 
 enum { MOST_IN_JSON = 256 };
 
 /* MPI libraries wait for messages in such calls, too; what holds up the kernel is worth a word. */
-static const struct blocked *find_blocked(const struct view *view, const struct sample *sample)
+const struct blocked *label_find_blocked(const struct view *view, const struct sample *sample)
 {
 	const struct blocked *of =
 		samples_blocked(view->job->samples, view->job->callpaths, sample);
 	bool is_in_mpi = of && sample->path != CALLPATH_NONE && label_mpi_call(view, sample->path);
 
-	return is_in_mpi && !of->kernel ? NULL : of;
+	if (is_in_mpi && !of->kernel)
+		return NULL;
+	/* Of a lock only what this look has seen. */
+	if (of && blocked_is_lock(of) && of != sample->blocked)
+		return sample->blocked && sample->blocked->call ? sample->blocked : NULL;
+	return of;
 }
 
 static const char *call_text(const struct view *view, const struct blocked *of)
@@ -59,7 +65,7 @@ static bool ends_with(const char *text, size_t length, const char *end)
 
 /* "process 812 (lmp)" becomes "rank 2 (process 812, lmp)"; so do those of a list "processes 812
  * (lmp) and 813 (sh)", in which the others become "process 813 (sh)". */
-static const char *with_ranks(const struct view *view, int rank, const char *text)
+const char *label_with_ranks(const struct view *view, int rank, const char *text)
 {
 	const char *result = "", *at = text, *from = text;
 	bool is_list = false;
@@ -91,20 +97,22 @@ static const char *with_ranks(const struct view *view, int rank, const char *tex
 }
 
 /* A path is no list of processes. */
-static const char *object_text(const struct view *view, int rank, const struct blocked *of)
+const char *label_blocked_object(const struct view *view, int rank, const struct blocked *of)
 {
-	return of->object && *of->object == 'p' ? with_ranks(view, rank, of->object) : of->object;
+	return of->object && *of->object == 'p' ? label_with_ranks(view, rank, of->object)
+						: of->object;
 }
 
 const char *label_blocked(const struct view *view, const struct sample *sample)
 {
-	const struct blocked *of = find_blocked(view, sample);
+	const struct blocked *of = label_find_blocked(view, sample);
 	const char *kernel, *object, *reason;
 
 	if (!of)
 		return NULL;
-	object = object_text(view, sample->rank, of);
-	reason = with_ranks(view, sample->rank, of->reason);
+	object = label_blocked_object(view, sample->rank, of);
+	/* Of a lock it holds only together with the stack. */
+	reason = blocked_is_lock(of) ? NULL : label_with_ranks(view, sample->rank, of->reason);
 	kernel = of->stack ?: of->kernel;
 	return text_of(view, "%s%s%s%s%s%s%s%s%s%s%s%s", call_text(view, of), object ? ", " : "",
 		       object ?: "", of->place ? " (" : "", of->place ?: "", of->place ? ")" : "",
@@ -114,7 +122,7 @@ const char *label_blocked(const struct view *view, const struct sample *sample)
 
 const char *label_blocked_short(const struct view *view, const struct sample *sample)
 {
-	const struct blocked *of = find_blocked(view, sample);
+	const struct blocked *of = label_find_blocked(view, sample);
 
 	if (!of)
 		return NULL;
@@ -131,39 +139,6 @@ const char *label_process(const struct view *view, int rank)
 	if (hole && !strcmp(hole, JOB_HOLE_ENDED))
 		return text_of(view, "process %s", label_end(view->arena, end));
 	return limit ? limit : sample ? label_blocked(view, sample) : NULL;
-}
-
-void label_json_system_calls(struct json *json, const struct view *view,
-			     const struct rankset *ranks)
-{
-	const struct samples *samples = view->job->samples;
-	size_t written = 0;
-
-	for (size_t i = 0; samples && i < samples->num_samples && written < MOST_IN_JSON; i++) {
-		const struct sample *sample = &samples->samples[i];
-		const struct blocked *of;
-
-		if (!sample->is_main || !rankset_contains(ranks, sample->rank) ||
-		    sample != samples_find(samples, sample->rank, 0))
-			continue;
-		of = find_blocked(view, sample);
-		if (!of)
-			continue;
-		if (written++ == 0)
-			json_array(json, "system_calls");
-		json_object(json, NULL);
-		json_int(json, "rank", sample->rank);
-		json_text(json, "call", of->call);
-		json_text(json, "object", object_text(view, sample->rank, of));
-		json_text(json, "place", of->place);
-		json_text(json, "reason", with_ranks(view, sample->rank, of->reason));
-		json_text(json, "kernel", of->kernel);
-		json_text(json, "kernel_stack", of->stack);
-		json_text(json, "around", of->around);
-		json_end_object(json);
-	}
-	if (written)
-		json_end_array(json);
 }
 
 void label_json_limits(struct json *json, const struct view *view, const struct rankset *ranks)

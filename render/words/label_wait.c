@@ -298,6 +298,24 @@ static const char *transfer_text(const struct view *view, const struct waitfor_n
 		       tag, need->peer, on);
 }
 
+static const char *thread_text(const struct view *view, const struct waitfor_need *need)
+{
+	const struct job_lane *lanes = view->job->model->lanes;
+	const struct job_lane *lane = &lanes[need->actor];
+	const char *who = thread_name(view, &lanes[need->node]);
+	const struct sample *sample = NULL;
+
+	if (need->tag == 0)
+		return text_of(view, "its %s to end", who);
+	if (need->tag == 2)
+		return text_of(view, "its %s, the only other one", who);
+	if (view->job->samples)
+		sample = samples_find(view->job->samples, lane->rank,
+				      lane->data->is_main ? 0 : lane->data->tid);
+	return text_of(view, "%s that its %s %sholds", label_lock(view, sample), who,
+		       need->tag == 3 ? "likely " : "");
+}
+
 const char *label_wait_need(const struct view *view, const struct waitfor_need *need)
 {
 	const char *on = on_text(view, need), *begun = begun_text(view, need);
@@ -333,11 +351,7 @@ const char *label_wait_need(const struct view *view, const struct waitfor_need *
 		what = part_text(view, need, on);
 		break;
 	case WAITFOR_THREAD:
-		return text_of(view,
-			       need->tag == 2   ? "its %s, the only other one"
-			       : need->tag == 1 ? "a lock that its %s holds"
-						: "its %s to end",
-			       thread_name(view, &view->job->model->lanes[need->node]));
+		return thread_text(view, need);
 	}
 	return text_of(view, "%s%s", what, begun);
 }
@@ -374,9 +388,9 @@ const char *label_wait_needs(const struct view *view, const struct waitfor_need 
 	case WAITFOR_TRANSFER:
 		break;
 	case WAITFOR_THREAD:
-		return need->tag == 1 ? "lock of its own thread"
-		       : need->tag    ? "its own thread"
-				      : "end of its own thread";
+		return need->tag == 1 || need->tag == 3 ? "lock of its own thread"
+		       : need->tag                      ? "its own thread"
+							: "end of its own thread";
 	}
 	if (of)
 		return text_of(view, "the end of %s %" PRIu64 "%s", of->function, of->number, on);

@@ -4,7 +4,7 @@
 # a job of its own, and end with one line: N passed, N failed.
 set -u
 . tests/suite/beside.bash
-names='cli inlined job json mpis stacks terminal'
+names='cli inlined job json locks mpis stacks terminal'
 folder=$1/tests/shell
 passed=0 failed=0
 run_script() { sh "tests/shell/$1.sh" "$2" >"$folder/$1.out" 2>&1; }

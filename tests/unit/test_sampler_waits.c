@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "analysis/evidence/thread_wait.h"
+#include "model/job/blocked.h"
 #include "model/job/job.h"
 #include "tests/unit/sampler_fixture.h"
 
@@ -24,6 +25,8 @@ KEEP_FRAME static void *hold(void *argument)
 		pthread_rwlock_wrlock(&rwlock);
 	else if (argument == &mutex)
 		pthread_mutex_lock(&mutex);
+	else if (argument == stderr)
+		flockfile(stderr);
 	pthread_barrier_wait(&both);
 	for (;;)
 		pause();
@@ -100,6 +103,40 @@ static void body_write_lock(const void *argument, int ready)
 	start_holder(&rwlock);
 	tell(ready);
 	pthread_rwlock_wrlock(&rwlock);
+}
+
+static void body_readers(const void *argument, int ready)
+{
+	(void)argument;
+	pthread_rwlock_rdlock(&rwlock);
+	start_holder(NULL);
+	tell(ready);
+	pthread_rwlock_wrlock(&rwlock);
+}
+
+static void body_stream(const void *argument, int ready)
+{
+	(void)argument;
+	start_holder(stderr);
+	tell(ready);
+	fflush(stderr);
+}
+
+static void *hold_and_end(void *argument)
+{
+	pthread_mutex_lock(&mutex);
+	return argument;
+}
+
+static void body_ended(const void *argument, int ready)
+{
+	pthread_t thread;
+
+	start_holder(NULL);
+	pthread_create(&thread, NULL, hold_and_end, (void *)argument);
+	pthread_join(thread, NULL);
+	tell(ready);
+	pthread_mutex_lock(&mutex);
 }
 
 static void body_condition(const void *argument, int ready)
@@ -211,7 +248,7 @@ static const struct sample *take_waiting(struct fixture *f, pid_t pid, size_t nu
 	for (int i = 0; i < 20000; i++) {
 		samples_destroy(f->samples);
 		f->samples = samples_create();
-		take(f, pid, SAMPLER_AWAITED);
+		take(f, pid, SAMPLER_AWAITED | SAMPLER_BLOCKED);
 		if (count_waiting(f) == num)
 			return samples_find(f->samples, 5, 0);
 		usleep(100);
@@ -243,6 +280,26 @@ static const struct mutex_kind kinds[] = {
 	{.shared = PTHREAD_PROCESS_SHARED},
 };
 
+/* Numbers of threads are not known before. */
+static void check_lock(const struct blocked *of, const char *lock, const char *reason)
+{
+	char text[64];
+	const char *number = of && of->reason ? strpbrk(of->reason, "0123456789") : NULL;
+
+	assert_int_equal(of != NULL, lock != NULL);
+	if (!of)
+		return;
+	assert_true(blocked_is_lock(of));
+	assert_string_equal(of->object, lock);
+	if (number && strstr(reason, "NUMBER")) {
+		snprintf(text, sizeof(text), "%.*sNUMBER%s", (int)(number - of->reason), of->reason,
+			 number + strspn(number, "0123456789"));
+		assert_string_equal(text, reason);
+	} else {
+		assert_string_equal(of->reason ? of->reason : "", reason ? reason : "");
+	}
+}
+
 static void test_thread(void **state)
 {
 	static const struct {
@@ -251,23 +308,43 @@ static void test_thread(void **state)
 		enum thread_wait_kind kind;
 		bool has_thread;
 		const char *function;
+		const char *lock, *reason; /* of struct blocked */
 	} table[] = {
-		{body_join, NULL, THREAD_WAIT_JOIN, true, "pthread_join"},
-		{body_join, kinds, THREAD_WAIT_JOIN, true, "pthread_join"},
-		{body_mutex, &kinds[0], THREAD_WAIT_LOCK, true, "pthread_mutex_lock"},
-		{body_mutex, &kinds[1], THREAD_WAIT_LOCK, true, "pthread_mutex_lock"},
-		{body_mutex, &kinds[2], THREAD_WAIT_LOCK, true, "pthread_mutex_lock"},
-		{body_mutex, &kinds[3], THREAD_WAIT_LOCK, true, "pthread_mutex_lock"},
-		{body_mutex, &kinds[4], THREAD_WAIT_LOCK, true, "pthread_mutex_lock"},
-		{body_mutex, &kinds[5], THREAD_WAIT_LOCK, true, "pthread_mutex_lock"},
-		{body_mutex, &kinds[6], THREAD_WAIT_LOCK, true, "pthread_mutex_lock"},
-		{body_mutex, &kinds[7], THREAD_WAIT_LOCK, true, "pthread_mutex_lock"},
-		{body_timed_mutex, &kinds[0], THREAD_WAIT_LOCK, true, "pthread_mutex_lock"},
-		{body_read_lock, NULL, THREAD_WAIT_LOCK, true, "pthread_rwlock_rdlock"},
-		{body_write_lock, NULL, THREAD_WAIT_LOCK, true, "pthread_rwlock_wrlock"},
-		{body_condition, NULL, THREAD_WAIT_CONDITION, false, "pthread_cond_wait"},
-		{body_semaphore, NULL, THREAD_WAIT_CONDITION, false, "sem_wait"},
-		{body_barrier, NULL, THREAD_WAIT_CONDITION, false, "pthread_barrier_wait"},
+		{body_join, NULL, THREAD_WAIT_JOIN, true, "pthread_join", NULL, NULL},
+		{body_join, kinds, THREAD_WAIT_JOIN, true, "pthread_join", NULL, NULL},
+		{body_mutex, &kinds[0], THREAD_WAIT_LOCK, true, "pthread_mutex_lock", "'mutex'",
+		 NULL},
+		{body_mutex, &kinds[1], THREAD_WAIT_LOCK, true, "pthread_mutex_lock", "'mutex'",
+		 NULL},
+		{body_mutex, &kinds[2], THREAD_WAIT_LOCK, true, "pthread_mutex_lock", "'mutex'",
+		 NULL},
+		{body_mutex, &kinds[3], THREAD_WAIT_LOCK, true, "pthread_mutex_lock", "'mutex'",
+		 NULL},
+		{body_mutex, &kinds[4], THREAD_WAIT_LOCK, true, "pthread_mutex_lock", "'mutex'",
+		 NULL},
+		{body_mutex, &kinds[5], THREAD_WAIT_LOCK, true, "pthread_mutex_lock", "'mutex'",
+		 NULL},
+		{body_mutex, &kinds[6], THREAD_WAIT_LOCK, true, "pthread_mutex_lock", "'mutex'",
+		 NULL},
+		{body_mutex, &kinds[7], THREAD_WAIT_LOCK, true, "pthread_mutex_lock", "'mutex'",
+		 NULL},
+		{body_timed_mutex, &kinds[0], THREAD_WAIT_LOCK, true, "pthread_mutex_lock",
+		 "'mutex'", NULL},
+		{body_read_lock, NULL, THREAD_WAIT_LOCK, true, "pthread_rwlock_rdlock", "'rwlock'",
+		 NULL},
+		{body_write_lock, NULL, THREAD_WAIT_LOCK, true, "pthread_rwlock_wrlock", "'rwlock'",
+		 NULL},
+		{body_readers, NULL, THREAD_WAIT_LOCK, false, "pthread_rwlock_wrlock", "'rwlock'",
+		 "a reader holds it"},
+		{body_stream, NULL, THREAD_WAIT_LOCK, true, "fflush", "stderr", NULL},
+		{body_ended, NULL, THREAD_WAIT_LOCK, false, "pthread_mutex_lock", "'mutex'",
+		 "thread NUMBER held it and has ended"},
+		{body_condition, NULL, THREAD_WAIT_CONDITION, false, "pthread_cond_wait",
+		 "'condition'", NULL},
+		{body_semaphore, NULL, THREAD_WAIT_CONDITION, false, "sem_wait", "'semaphore'",
+		 NULL},
+		{body_barrier, NULL, THREAD_WAIT_CONDITION, false, "pthread_barrier_wait", "'both'",
+		 "1 of 2 threads is there"},
 	};
 	struct fixture *f = *state;
 
@@ -281,11 +358,13 @@ static void test_thread(void **state)
 			struct thread_wait wait = thread_wait_of(&job, sample);
 
 			if (wait.kind != table[i].kind || !wait.tid != !table[i].has_thread ||
-			    !wait.function || strcmp(wait.function, table[i].function) != 0)
+			    !wait.function ||
+			    (table[i].function && strcmp(wait.function, table[i].function) != 0))
 				fail_msg("%s, entry %zu: kind %d, thread %d, %s", table[i].function,
 					 i, wait.kind, (int)wait.tid,
 					 wait.function ? wait.function : "-");
 			assert_false(wait.is_own);
+			check_lock(sample->blocked, table[i].lock, table[i].reason);
 			assert_int_equal(wait.is_timed,
 					 table[i].argument && (table[i].body == body_join ||
 							       table[i].body == body_timed_mutex));
@@ -377,6 +456,9 @@ static void test_names_decide(void **state)
 		{SAMPLE_WAIT_MUTEX, THREAD_WAIT_NONE, THREAD_WAIT_FUTEX},
 		{SAMPLE_WAIT_MUTEX, THREAD_WAIT_CONDITION, THREAD_WAIT_CONDITION},
 		{SAMPLE_WAIT_RWLOCK, THREAD_WAIT_NONE, THREAD_WAIT_FUTEX},
+		{SAMPLE_WAIT_STREAM, THREAD_WAIT_NONE, THREAD_WAIT_LOCK},
+		{SAMPLE_WAIT_READERS, THREAD_WAIT_NONE, THREAD_WAIT_FUTEX},
+		{SAMPLE_WAIT_GOMP, THREAD_WAIT_REGION, THREAD_WAIT_REGION},
 		{SAMPLE_WAIT_OTHER, THREAD_WAIT_CONDITION, THREAD_WAIT_CONDITION},
 		{SAMPLE_WAIT_OTHER, THREAD_WAIT_NONE, THREAD_WAIT_FUTEX},
 	};

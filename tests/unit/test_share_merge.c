@@ -317,7 +317,7 @@ static void test_sample_waits(void **state)
 		{SAMPLE_WAIT_JOIN, false, 1200},
 		{SAMPLE_WAIT_NONE, false, 0},
 		{SAMPLE_WAIT_OTHER, true, 0},
-		{SAMPLE_WAIT_MUTEX, true, 1003},
+		{SAMPLE_WAIT_LAST, true, 1003},
 	};
 	struct blocked *blocked[] = {
 		blocked_create("read", "a pipe", NULL, "nobody writes", NULL),

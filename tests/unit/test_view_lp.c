@@ -191,6 +191,122 @@ static void test_blocked(void **state)
 	hung_destroy(hung);
 }
 
+/* What the culprit's main thread waits for in futex(), and who holds it. */
+static void test_locks(void **state)
+{
+	static const struct {
+		const char *function, *object, *reason;
+		enum sample_wait_kind kind;
+		pid_t tid; /* 1: another thread's; 2: its own */
+		const char *text;
+	} cases[] = {
+		{"pthread_mutex_lock", "'table'", NULL, SAMPLE_WAIT_MUTEX, 1,
+		 "waits for mutex 'table' that thread 99999 holds (pthread_mutex_lock), which is "
+		 "in "
+		 "update() at a.c:7\n"},
+		{"pthread_mutex_lock", NULL, NULL, SAMPLE_WAIT_MUTEX, 1,
+		 "waits for a mutex that thread 99999 holds (pthread_mutex_lock), which"},
+		{"pthread_mutex_lock", "'table'", NULL, SAMPLE_WAIT_MUTEX, 2,
+		 "waits for mutex 'table' that it holds itself (pthread_mutex_lock)\n"},
+		{"pthread_mutex_lock", "'table'", "thread 7 held it and has ended",
+		 SAMPLE_WAIT_MUTEX, 0,
+		 "waits for mutex 'table' (pthread_mutex_lock): thread 7 held it and has ended\n"},
+		{"pthread_mutex_lock", "'table'", "process 4005 (lmp) holds it", SAMPLE_WAIT_MUTEX,
+		 0,
+		 "waits for mutex 'table' (pthread_mutex_lock): rank 5 (process 4005, lmp) holds "
+		 "it\n"},
+		/* What was read is not what it is. */
+		{"pthread_rwlock_rdlock", "'table'", "thread 7 held it and has ended",
+		 SAMPLE_WAIT_MUTEX, 0, "waits for rwlock 'table' (pthread_rwlock_rdlock)\n"},
+		{"pthread_rwlock_wrlock", "'tree'", "2 readers hold it", SAMPLE_WAIT_READERS, 0,
+		 "waits for rwlock 'tree' (pthread_rwlock_wrlock): 2 readers hold it\n"},
+		{"pthread_cond_wait", "'ready'", NULL, SAMPLE_WAIT_OTHER, 0,
+		 "waits on condition variable 'ready' (pthread_cond_wait), which no thread "
+		 "holds\n"},
+		{"sem_wait", NULL, "1 of 4 threads is there", SAMPLE_WAIT_OTHER, 0,
+		 "waits on a semaphore (sem_wait), which no thread holds\n"},
+		{"pthread_barrier_wait", "'both'", "1 of 4 threads is there", SAMPLE_WAIT_BARRIER,
+		 0, "waits at barrier 'both' (pthread_barrier_wait): 1 of 4 threads is there\n"},
+		{"fputs", "stdout", NULL, SAMPLE_WAIT_STREAM, 1,
+		 "waits for the lock of stdout that thread 99999 holds"},
+		{"fputs", NULL, NULL, SAMPLE_WAIT_STREAM, 1,
+		 "waits for a lock of the C library that thread 99999 holds"},
+		{"GOMP_critical_start", "critical section 'sum'", NULL, SAMPLE_WAIT_GOMP, 0,
+		 "waits for OpenMP critical section 'sum' (GOMP_critical_start)\n"},
+		{"omp_set_lock", "'lock'", NULL, SAMPLE_WAIT_GOMP, 0,
+		 "waits for OpenMP lock 'lock' (omp_set_lock)\n"},
+		{"gomp_mutex", NULL, NULL, SAMPLE_WAIT_GOMP, 0,
+		 "waits for an OpenMP lock or critical section (gomp_mutex)\n"},
+		{"gomp_mutex", "critical section 'sum'", NULL, SAMPLE_WAIT_GOMP, 0,
+		 "waits for OpenMP critical section 'sum' (gomp_mutex)\n"},
+		{"GOMP_barrier", "'x'", "3 of 4 threads are there", SAMPLE_WAIT_OTHER, 0,
+		 "waits for others of its OpenMP team (GOMP_barrier): 3 of 4 threads are there\n"},
+		{"acquire", "'spin'", "3 of 4 threads are there", SAMPLE_WAIT_OTHER, 0,
+		 "sleeps in futex(), 'spin'\n"},
+	};
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
+		const struct job *job = hung->view.job;
+		struct sample *sample = (struct sample *)samples_find(job->samples, 3, 0);
+		pid_t own = sample->tid;
+		uint32_t path =
+			callpaths_intern(job->callpaths, CALLPATH_NONE, MODULE_NONE, 0x7777, false);
+		struct sample other = {
+			.rank = 3, .tid = 99999, .path = path, .when_ns = sample->when_ns};
+
+		hung->view.width = 250;
+		names_set(
+			job->names, path,
+			&(struct name){
+				.function = "update", .file = "a.c", .line = 7, .is_symbol = true});
+		sample->path =
+			callpaths_intern(job->callpaths, sample->path, MODULE_NONE, 0x8888, false);
+		names_set(job->names, sample->path,
+			  &(struct name){.function = cases[i].function, .is_symbol = true});
+		sample->wait = (struct sample_wait){.kind = (uint8_t)cases[i].kind,
+						    .tid = cases[i].tid == 1   ? other.tid
+							   : cases[i].tid == 2 ? own
+									       : 0};
+		sample->blocked =
+			blocked_create("futex", cases[i].object, NULL, cases[i].reason, NULL);
+		samples_add(job->samples, &other);
+		samples_sort(job->samples);
+		view_lp(&hung->view);
+		assert_contains(hung_text(hung), cases[i].text);
+		hung_destroy(hung);
+	}
+}
+
+/* Of a lock only the latest look counts, and that has found no more than a limit. */
+static void test_lock_before(void **state)
+{
+	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
+	struct samples *samples = hung->view.job->samples;
+	struct sample *sample = (struct sample *)samples_find(samples, 3, 0);
+	struct sample before = *sample;
+	const char *text;
+
+	(void)state;
+	sample->when_ns++;
+	before.note = NULL;
+	before.values = NULL;
+	before.num_values = 0;
+	before.queues = NULL;
+	before.blocked = blocked_create("futex", "'table'", NULL, NULL, NULL);
+	sample->blocked = blocked_create("futex", NULL, NULL, NULL, NULL);
+	free(sample->blocked->call);
+	sample->blocked->call = NULL;
+	sample->blocked->limit = strdup("/dev/shm is full");
+	samples_add(samples, &before);
+	samples_sort(samples);
+	view_lp(&hung->view);
+	text = hung_text(hung);
+	assert_contains(text, "  rank 3: /dev/shm is full\n");
+	assert_null(strstr(text, "'table'"));
+	hung_destroy(hung);
+}
+
 static void test_evidence(void **state)
 {
 	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
@@ -348,6 +464,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_first_line),     cmocka_unit_test(test_brief),
 		cmocka_unit_test(test_none),           cmocka_unit_test(test_blocked),
+		cmocka_unit_test(test_locks),          cmocka_unit_test(test_lock_before),
 		cmocka_unit_test(test_evidence),       cmocka_unit_test(test_group_in_part),
 		cmocka_unit_test(test_process_states), cmocka_unit_test(test_held),
 	};

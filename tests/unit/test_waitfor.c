@@ -354,6 +354,55 @@ static void test_only_other_thread(void **state)
 	}
 }
 
+/* It waits for a lock that does not say who holds it: one thread is where a holder may be. */
+static void test_likely_holder(void **state)
+{
+	static const char *const programs[] = {"r1", "r0"};
+
+	(void)state;
+	for (int num_others = 1; num_others <= 2; num_others++) {
+		struct sm_job *small = sm_create(programs, 2, 0);
+		const struct waitfor_need *need;
+		uint32_t team, region, library, path;
+		struct answers a;
+		struct job *job;
+
+		sim_add_thread(small->ranks[0].sim);
+		sm_run(small, INT_MAX);
+		job = sm_finish(small, 5000);
+		library = modules_intern(job->modules, "/lib/libgomp.so.1", NULL, 0);
+		team = callpaths_intern(job->callpaths, CALLPATH_NONE, library, 1, true);
+		region = callpaths_intern(job->callpaths, team, MODULE_NONE, 2, true);
+		path = callpaths_intern(job->callpaths, region, library, 3, false);
+		for (int l = 0; l < 2; l++)
+			model_of(job, 0)->lanes[l].tid = 100 + l;
+		samples_add(job->samples, &(struct sample){.tid = 100,
+							   .is_main = true,
+							   .path = path,
+							   .state = 'S',
+							   .wait = {.kind = SAMPLE_WAIT_GOMP}});
+		/* The last one calls no MPI. */
+		for (int t = 1; t <= num_others + 1; t++)
+			samples_add(job->samples,
+				    &(struct sample){.tid = 100 + t,
+						     .path = t <= num_others ? region : path,
+						     .state = 'S'});
+		a = answers_of(job);
+		need = waitfor_next_need(a.waitfor, 0, NULL);
+		assert_int_equal(need != NULL, num_others == 1);
+		if (need) {
+			assert_int_equal(need->kind, WAITFOR_THREAD);
+			assert_int_equal(need->node, 1);
+			assert_int_equal(need->tag, 3);
+			assert_false(need->is_certain);
+			assert_true(need->is_weak);
+		}
+		assert_false(a.waitfor->actors[0].is_stuck);
+		assert_int_equal(a.waitfor->num_deadlocks, 0);
+		forget(&a);
+	}
+}
+
 /* ---- Intercommunicators ---- */
 
 /* Communicator 1 becomes one between rank 0 and rank 1, each of which is rank 0 of its group. */
@@ -547,11 +596,17 @@ static void test_do_without(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_do_without),   cmocka_unit_test(test_needs),
-		cmocka_unit_test(test_chains),       cmocka_unit_test(test_parties),
-		cmocka_unit_test(test_thread_waits), cmocka_unit_test(test_only_other_thread),
-		cmocka_unit_test(test_threads),      cmocka_unit_test(test_intercommunicator),
-		cmocka_unit_test(test_unreceived),   cmocka_unit_test(test_unstarted),
+		cmocka_unit_test(test_do_without),
+		cmocka_unit_test(test_needs),
+		cmocka_unit_test(test_chains),
+		cmocka_unit_test(test_parties),
+		cmocka_unit_test(test_thread_waits),
+		cmocka_unit_test(test_only_other_thread),
+		cmocka_unit_test(test_likely_holder),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_intercommunicator),
+		cmocka_unit_test(test_unreceived),
+		cmocka_unit_test(test_unstarted),
 		cmocka_unit_test(test_left_out),
 	};
 

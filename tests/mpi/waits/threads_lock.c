@@ -4,7 +4,7 @@
  * the lock before it has asked: it waits for its thread, this one for the answer, and the partner for
  * the question.
  * expect: kind=deadlock lp=R-1,R
- * says: waits for a lock that its thread \d+ holds; pthread_mutex_lock\(\), in take\(\); MPI_Recv, helper\(\)
+ * says: waits for mutex 'lock' that its thread \d+ holds; pthread_mutex_lock\(\), in take\(\); MPI_Recv, helper\(\)
  * ranks: 4:1 8:5
  * launch: openmpi5 --mca mpi_yield_when_idle 0
  * flags: -pthread */
