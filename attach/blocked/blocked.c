@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 
 #include "attach/blocked/blocked.h"
@@ -11,7 +8,6 @@
 #include "attach/process/procfs.h"
 #include "attach/blocked/system_call.h"
 #include "model/job/blocked.h"
-#include "model/xalloc.h"
 
 #define NUM_OF(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -8,10 +8,9 @@
  * Beside it: system_call.c has the call itself, fd_object.c and path_object.c the words of
  * descriptors and paths, open_by.c who has the other end of a pipe, mounts.c, sockets.c and
  * file_locks.c the kernel's tables. */
-#ifndef PDB_ATTACH_BLOCKED_H
-#define PDB_ATTACH_BLOCKED_H
+#pragma once
 
-#include <sys/types.h>
+#include "model/base.h"
 
 struct blocked;
 struct system_call;
@@ -30,5 +29,3 @@ struct blocked *blocked_describe(pid_t pid, pid_t tid, struct system_call *call,
 
 /* The name of a system call, NULL if it has none here. */
 const char *blocked_call_name(long number);
-
-#endif

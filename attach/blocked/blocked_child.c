@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dirent.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #include "attach/blocked/blocked_private.h"
@@ -12,7 +8,6 @@
 #include "attach/blocked/system_call.h"
 #include "model/job/blocked.h"
 #include "model/monotonic.h"
-#include "model/xalloc.h"
 
 #define MAX_CHILDREN 1024
 #define MAX_THREADS 1024

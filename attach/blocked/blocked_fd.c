@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
@@ -12,7 +10,6 @@
 #include "attach/process/procfs.h"
 #include "attach/blocked/system_call.h"
 #include "model/job/blocked.h"
-#include "model/xalloc.h"
 
 enum want { WANT_OBJECT, WANT_WRITERS, WANT_READERS };
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
-#include <stdlib.h>
 
 #include "attach/blocked/blocked_private.h"
 #include "attach/process/memory.h"
@@ -8,7 +7,6 @@
 #include "attach/blocked/path_object.h"
 #include "attach/blocked/system_call.h"
 #include "model/job/blocked.h"
-#include "model/xalloc.h"
 
 #define MAX_PATH 4096
 

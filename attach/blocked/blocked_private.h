@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * How the calls of blocked.c's table are described: each of these fills in what it knows. */
-#ifndef PDB_ATTACH_BLOCKED_PRIVATE_H
-#define PDB_ATTACH_BLOCKED_PRIVATE_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 struct blocked;
 struct system_call;
@@ -55,5 +52,3 @@ void blocked_on_epoll2(struct blocked_look *look);
 /* In blocked_child.c: */
 void blocked_on_wait4(struct blocked_look *look);
 void blocked_on_waitid(struct blocked_look *look);
-
-#endif

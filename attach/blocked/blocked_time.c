@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/time.h>
 #include <time.h>
 
@@ -12,7 +9,6 @@
 #include "attach/process/procfs.h"
 #include "attach/blocked/system_call.h"
 #include "model/job/blocked.h"
-#include "model/xalloc.h"
 
 #define MAX_FDS 64
 #define MAX_SELECTED 1024

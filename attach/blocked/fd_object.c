@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,7 +6,6 @@
 #include "attach/blocked/mounts.h"
 #include "attach/process/procfs.h"
 #include "attach/blocked/sockets.h"
-#include "model/xalloc.h"
 
 #define MAX_TARGET 4096
 #define NUM_OF(array) (sizeof(array) / sizeof((array)[0]))

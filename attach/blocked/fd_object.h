@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What a file descriptor of another process is, in words. Nothing is opened, and only files of
  * local file systems are asked for their kind: no call here waits for a server. */
-#ifndef PDB_ATTACH_FD_OBJECT_H
-#define PDB_ATTACH_FD_OBJECT_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 /* What /proc/PID/fdinfo/N says. */
 struct fd_info {
@@ -42,5 +39,3 @@ void fd_object_clear(struct fd_object *object);
 
 /* The target of a link below /proc, NULL: not known. The caller frees. */
 char *fd_object_link(const char *path);
-
-#endif

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * /proc/locks: who holds the lock that a process waits for. */
-#ifndef PDB_ATTACH_FILE_LOCKS_H
-#define PDB_ATTACH_FILE_LOCKS_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 /* Which lock is waited for. The file's device is that of its file system, as in mountinfo. */
 struct file_lock {
@@ -18,5 +14,3 @@ struct file_lock {
 
 /* The holder's pid in the file's text; 0: not known, as of an OFD lock. */
 pid_t file_locks_holder(FILE *locks, const struct file_lock *wanted);
-
-#endif

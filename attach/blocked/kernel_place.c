@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dirent.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/blocked/kernel_place.h"
 #include "attach/blocked/mount_probe.h"
 #include "attach/process/procfs.h"
 #include "model/monotonic.h"
-#include "model/xalloc.h"
 
 #define MAX_WCHAN 64
 #define MAX_FUNCTIONS 6

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Where a thread is inside the kernel, in state D. */
-#ifndef PDB_ATTACH_KERNEL_PLACE_H
-#define PDB_ATTACH_KERNEL_PLACE_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 /* The function that it sleeps in (/proc/PID/task/TID/wchan). The caller frees; NULL: not known. */
 char *kernel_place_function(pid_t pid, pid_t tid);
@@ -20,5 +17,3 @@ bool kernel_place_is_fault(const char *function, const char *stack);
 
 /* How many other processes sleep in that function, in state D. Takes at most 20 ms. */
 size_t kernel_place_count(pid_t pid, const char *function);
-
-#endif

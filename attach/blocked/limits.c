@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/statvfs.h>
 
 #include "attach/blocked/fd_object.h"
@@ -11,7 +8,6 @@
 #include "attach/blocked/mounts.h"
 #include "attach/process/procfs.h"
 #include "model/monotonic.h"
-#include "model/xalloc.h"
 
 #define MAX_NS (2 * UINT64_C(1000000))
 #define MAX_MOUNTS 16

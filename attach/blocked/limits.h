@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Limits that a process has reached: full file systems of files that it writes, and its number of
  * open descriptors. */
-#ifndef PDB_ATTACH_LIMITS_H
-#define PDB_ATTACH_LIMITS_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 /* "the file system of /tmp/x/out (tmpfs, mounted at /tmp/x) is full; all 64 file descriptors that
  * it may have are open". Only of local file systems. Takes at most 2 ms; what is not reached by
@@ -15,5 +12,3 @@ char *limits_reached(pid_t pid);
 
 /* The soft limit of open files in the text of /proc/PID/limits. False: there is none. */
 bool limits_parse_files(const char *text, uint64_t *ret);
-
-#endif

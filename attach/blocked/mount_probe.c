@@ -3,10 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
@@ -15,7 +11,6 @@
 
 #include "attach/blocked/mount_probe.h"
 #include "model/monotonic.h"
-#include "model/xalloc.h"
 
 #define MAX_PROBES 8
 #define MS UINT64_C(1000000)

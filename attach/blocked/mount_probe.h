@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Does a mount answer? A process of its own asks it by statfs(), which may never return: nobody
  * waits for that process, and init collects it. */
-#ifndef PDB_ATTACH_MOUNT_PROBE_H
-#define PDB_ATTACH_MOUNT_PROBE_H
+#pragma once
 
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 enum mount_answer {
 	MOUNT_UNKNOWN, /* it could not be asked, or refuses */
@@ -29,5 +27,3 @@ void mount_probes_ask(struct mount_probes *probes, pid_t pid, const char *point)
 
 /* What it has answered. Waits until MOUNT_PROBE_MS after it was asked. */
 enum mount_answer mount_probes_answer(struct mount_probes *probes, const char *point);
-
-#endif

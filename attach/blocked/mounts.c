@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/blocked/mounts.h"
-#include "model/xalloc.h"
 
 #define MAX_PATH ((size_t)4096)
 #define MAX_TYPE ((size_t)64)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * /proc/PID/mountinfo: the file systems that a process sees. Text in, no system calls. */
-#ifndef PDB_ATTACH_MOUNTS_H
-#define PDB_ATTACH_MOUNTS_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "model/base.h"
 
 /* One line: 36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue */
 struct mount {
@@ -35,5 +33,3 @@ char *mount_far_point(const struct mount *mount);
 /* "lustre, mds1@tcp:/scratch, mounted at /scratch". NULL: a kernel's own, as those of devices. The
  * caller frees. */
 char *mount_place(const struct mount *mount);
-
-#endif

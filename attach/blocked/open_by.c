@@ -2,17 +2,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "attach/blocked/open_by.h"
 #include "attach/process/procfs.h"
 #include "model/monotonic.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 #define MAX_LINKS 20000
 #define MAX_CPU_NS (20 * UINT64_C(1000000))

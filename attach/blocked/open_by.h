@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Which processes of this machine have a pipe, FIFO or socket open. */
-#ifndef PDB_ATTACH_OPEN_BY_H
-#define PDB_ATTACH_OPEN_BY_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 enum open_by_mode { OPEN_BY_ANY, OPEN_BY_READERS, OPEN_BY_WRITERS };
 
@@ -34,5 +31,3 @@ char *open_by_words(const struct open_by *by, const char *doing);
 /* "process 812 (sh)", "processes 812 (sh, stopped), 813 (tar) and 3 more"; "this process" if no
  * other has it; NULL: none is known. The caller frees. */
 char *open_by_names(const struct open_by *by);
-
-#endif

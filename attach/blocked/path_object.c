@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,7 +8,6 @@
 #include "attach/blocked/mounts.h"
 #include "attach/blocked/path_object.h"
 #include "attach/process/procfs.h"
-#include "model/xalloc.h"
 
 #define MAX_PATH ((size_t)4096)
 #define MAX_TURNS 40 /* symbolic links and "..", as the kernel's limit of links */

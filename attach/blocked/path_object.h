@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The file that another process names by a path. The path is walked only through local file
  * systems, so that no call here waits for a server; on others it stays a text. */
-#ifndef PDB_ATTACH_PATH_OBJECT_H
-#define PDB_ATTACH_PATH_OBJECT_H
+#pragma once
 
-#include <stdbool.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 struct path_object {
 	/* Absolute, as the process names it; relative if its base is not known. At most 4096 bytes. */
@@ -19,5 +17,3 @@ struct path_object {
  * descriptor). follows: also a symbolic link at its end. path_object_clear() frees. */
 void path_object_read(pid_t pid, int base, const char *path, bool follows, struct path_object *ret);
 void path_object_clear(struct path_object *object);
-
-#endif

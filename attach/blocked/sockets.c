@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <arpa/inet.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/blocked/sockets.h"
-#include "model/xalloc.h"
 
 #define MAX_LINES 20000
 #define MAX_LINE 512

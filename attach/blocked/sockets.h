@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * /proc/PID/net: what a socket is, and which is its other end on this machine. */
-#ifndef PDB_ATTACH_SOCKETS_H
-#define PDB_ATTACH_SOCKETS_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 /* An IPv4 address in an IPv6 one is an IPv4 address here. */
 struct socket_end {
@@ -40,5 +36,3 @@ char *sockets_find_unix(FILE *table, uint64_t inode);
 /* A socket of a process, of any kind; "a socket" if it is not in the tables. The caller frees. The
  * inode in *other_ret is that of a connection's other end on this machine, 0: there is none. */
 char *sockets_words(pid_t pid, uint64_t inode, uint64_t *other_ret);
-
-#endif

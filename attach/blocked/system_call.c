@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
-#include <string.h>
 #include <sys/user.h>
 
 #include "attach/blocked/system_call.h"

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The system call that a thread is in, as /proc/PID/task/TID/syscall has it. */
-#ifndef PDB_ATTACH_SYSTEM_CALL_H
-#define PDB_ATTACH_SYSTEM_CALL_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "model/base.h"
 
 #define SYSTEM_CALL_ARGS 6
 
@@ -27,5 +25,3 @@ bool system_call_of_registers(const struct user_regs_struct *regs, struct system
  * they do not. */
 #define SYSTEM_CALL_CODE 8
 long system_call_in_code(const uint8_t *code);
-
-#endif

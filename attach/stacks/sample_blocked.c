@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 
 #include "attach/stacks/sample_blocked.h"
 #include "attach/blocked/blocked.h"
@@ -7,7 +6,6 @@
 #include "attach/blocked/mount_probe.h"
 #include "attach/blocked/system_call.h"
 #include "model/job/blocked.h"
-#include "model/xalloc.h"
 
 #define MAX_SEARCHES 2 /* of all processes: some milliseconds each */
 /* Of at most 2 ms each. In a hung job few are outside MPI; of many nobody asks for all. */

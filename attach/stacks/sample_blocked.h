@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What a sample of a main thread tells of the kernel (attach/blocked), within what it may cost. */
-#ifndef PDB_ATTACH_SAMPLE_BLOCKED_H
-#define PDB_ATTACH_SAMPLE_BLOCKED_H
+#pragma once
 
-#include <sys/types.h>
 #include <sys/user.h>
+
+#include "model/base.h"
 
 struct blocked;
 
@@ -29,5 +29,3 @@ void sample_blocked_after(struct sample_blocked_budget *budget, pid_t pid,
 
 /* At the end: whether the mount answers that it waits for. Waits up to MOUNT_PROBE_MS for that. */
 void sample_blocked_end(struct sample_blocked_budget *budget, struct blocked *blocked);
-
-#endif

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Quotas of processor time, of version 1 and 2 of control groups. In a container the names of
  * groups may not be those of folders here; then none is found. */
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/process/procfs.h"
 #include "attach/usage/usage_private.h"
 #include "attach/usage/usage_text.h"
-#include "model/xalloc.h"
 
 enum { MAX_PATH = 4096, MAX_DEPTH = 32 };
 

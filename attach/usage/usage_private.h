@@ -3,8 +3,7 @@
  * have. */
 #pragma once
 
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 struct usage_group {
 	char *folder; /* of the group with a quota, below /sys/fs/cgroup; NULL: none has one */

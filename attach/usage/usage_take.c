@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "attach/process/procfs.h"
@@ -12,8 +9,6 @@
 #include "model/job/rankset.h"
 #include "model/job/usage.h"
 #include "model/monotonic.h"
-#include "model/sorted.h"
-#include "model/xalloc.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 enum { MAX_THREADS = 256 };

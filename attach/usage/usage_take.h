@@ -4,7 +4,8 @@
  * other process. What cannot be read is 0. */
 #pragma once
 
-struct proctable;
+#include "model/base.h"
+
 struct usage;
 struct usage_reading;
 

@@ -3,11 +3,7 @@
  * there is 0: a kernel may be built without it. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct rankset;
+#include "model/base.h"
 
 /* /proc/PID/task/TID/schedstat: time on a processor, and ready without one. False: not counted. */
 bool usage_text_schedstat(const char *text, uint64_t *ran_ns_ret, uint64_t *queued_ns_ret);

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <ctype.h>
 #include <errno.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/values/expression.h"
-#include "model/arena.h"
-#include "model/error.h"
 
 enum { MAX_DEPTH = 16 };
 

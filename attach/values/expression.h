@@ -3,11 +3,7 @@
  * computes (sums, calls, casts) is none: gdb does that. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
-struct arena;
-struct pdb_error;
+#include "model/base.h"
 
 enum expression_kind {
 	EXPRESSION_FOLLOW,  /* *x */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dwarf.h>
-#include <string.h>
 #include <strings.h>
 
 #include "attach/values/values_private.h"
-#include "model/arena.h"
 
 enum { MAX_MEMBERS = 64, MAX_NAMES = 1024, MAX_DEPTH = 6 };
 

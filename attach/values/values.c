@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dwarf.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "attach/code/variables.h"
@@ -9,10 +7,7 @@
 #include "attach/symbols/cut_guard.h"
 #include "attach/values/expression.h"
 #include "attach/values/values_private.h"
-#include "model/arena.h"
-#include "model/error.h"
 #include "model/job/modules.h"
-#include "model/xalloc.h"
 
 enum { MAX_DEPTH = 64, MAX_NAMES = 256, TEXT_BYTES = 64 };
 

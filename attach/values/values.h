@@ -7,14 +7,9 @@
  * value_types.c reads types. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "model/job/code.h"
 
-struct arena;
 struct expression;
-struct modules;
-struct pdb_error;
 struct values;
 
 /* The modules are borrowed. */

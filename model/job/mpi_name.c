@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <ctype.h>
 #include <strings.h>
 
 #include "model/job/mpi_name.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <fnmatch.h>
-#include <inttypes.h>
 
 #include <uthash.h>
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <limits.h>
 #include <strings.h>
 #include <unistd.h>
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <ctype.h>
 #include <errno.h>
-#include <limits.h>
 
 #include <roaring/roaring.h>
 

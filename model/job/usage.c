@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 
 #include "model/job/rankset.h"
 #include "model/job/usage.h"
-#include "model/xalloc.h"
 
 struct usage *usage_create(void)
 {

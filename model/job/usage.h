@@ -3,12 +3,7 @@
  * had a processor, and what kept it from one. All of it is differences, over interval_ns. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-struct rankset;
+#include "model/base.h"
 
 enum { USAGE_MAX_OTHERS = 16, USAGE_MAX_PROCESSORS = 1 << 16 };
 

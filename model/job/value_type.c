@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <ctype.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "model/arena.h"
 #include "model/job/code.h"
 #include "model/job/value_type.h"
-#include "model/sorted.h"
 
 enum {
 	MAX_ELEMENTS = 8, /* of an array that is shown whole */

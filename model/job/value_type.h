@@ -3,11 +3,7 @@
  * filled by attach/values. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct arena;
+#include "model/base.h"
 
 enum value_kind {
 	VALUE_SIGNED,

@@ -11,7 +11,6 @@
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
 #include "model/job/usage.h"
-#include "model/sorted.h"
 #include "model/trace/trace.h"
 #include "model/wire/code_bytes.h"
 #include "model/wire/queue_bytes.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/progress/progress.h"
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/model.h"
 #include "model/job/rankset.h"

@@ -2,23 +2,18 @@
  * Labels for all answers: ranks, times, functions, places, states, loops. Labels live as long as
  * the arena, or the view's arena. They may contain names from other people's programs. So print
  * them through table.h, text_wrap() or text_fit(), which let no control character through. */
-#ifndef PDB_RENDER_LABEL_H
-#define PDB_RENDER_LABEL_H
+#pragma once
 
 #include "model/base.h"
 
-struct arena;
 struct calltree;
 struct eqgroup;
 struct iteration;
 struct job_crash;
 struct job_end;
 struct json;
-struct model;
 struct name;
 struct progress;
-struct rankset;
-struct sample;
 struct temporal_group;
 struct temporal_loop;
 struct temporal_reason;
@@ -185,5 +180,3 @@ const char *order_text_no_order(const struct view *view, const struct temporal_r
 void order_text_print_choice(const struct view *view);
 /* For a verdict that the temporal order could not decide: print why not, if there is an order. */
 void order_text_print_doubt(const struct view *view);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What threads wait for in the kernel. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/job/blocked.h"
 #include "model/job/callpath.h"

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * How ranks ended: by their cores, and by what their hosts still know. */
-#include <inttypes.h>
 #include <signal.h>
-#include <string.h>
 
-#include "model/arena.h"
 #include "model/job/job.h"
 #include "render/words/label.h"
 

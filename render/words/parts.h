@@ -2,8 +2,7 @@
  * What several answers share beyond labels (label.h): marks, iterations, stays, and texts for what
  * is not known. Texts and sets live in the view's arena. Users of this header need not include
  * view.h, label.h or text.h. */
-#ifndef PDB_RENDER_PARTS_H
-#define PDB_RENDER_PARTS_H
+#pragma once
 
 #include "render/text/text.h"
 #include "render/view.h"
@@ -108,5 +107,3 @@ void same_sort(struct same *same);
 size_t same_print(const struct same *same, const struct view *view, const char *link, size_t max);
 /* Number of ranks in the entries from `first` on. */
 size_t same_count_from(const struct same *same, size_t first);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The role of the ranks that a verdict names, in the words of all answers. The words claim no more
  * than the evidence shows. */
-#ifndef PDB_RENDER_ROLE_H
-#define PDB_RENDER_ROLE_H
+#pragma once
 
 struct view;
 
@@ -23,5 +22,3 @@ struct role {
  * order alone. In a deadlock where all ranks are alike, none left anything out; neither did the two
  * ends of a message that was sent and has not arrived. */
 const struct role *role_of(const struct view *view);
-
-#endif
