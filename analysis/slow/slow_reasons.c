@@ -39,9 +39,12 @@ struct subject {
 	const struct slow_rank *slow;
 };
 
+/* The kernel's counters and the interval are not read in one moment. */
 static double share(uint64_t part_ns, const struct usage_rank *used)
 {
-	return (double)part_ns / (double)used->interval_ns;
+	double ret = (double)part_ns / (double)used->interval_ns;
+
+	return ret < 1 ? ret : 1;
 }
 
 static double outside_of(const struct reasons *r, int rank)

@@ -161,7 +161,7 @@ expect 'gdb without a terminal' 2 'terminal'
 run --pid "$job" --batch -ex 'gdb 2 -ex'
 expect 'gdb -ex without a command' 2 '-ex takes COMMAND'
 run --pid "$job" --batch -ex 'gdb 2 bt'
-expect 'gdb with other words' 2 'one word too many'
+expect 'gdb with other words' 2 'is no list of ranks'
 
 # ---- Snapshots ----
 

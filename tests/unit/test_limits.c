@@ -99,7 +99,10 @@ static void test_full(void **state)
 			stop(pid);
 			skip();
 		}
+		/* A busy machine may need longer than a look is given. */
 		words = limits_reached(pid);
+		for (int tries = 0; !words && disks[i].expected && tries < 50; tries++)
+			words = limits_reached(pid);
 		if (!words != !disks[i].expected ||
 		    (words && strcmp(words, disks[i].expected) != 0))
 			fail_msg("case %zu: %s", i, words ? words : "nothing");
