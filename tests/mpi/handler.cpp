@@ -2,7 +2,7 @@
 // The handler of a timer's signal takes a lock that the interrupted code holds. All of it is inlined: the
 // lock's library into the handler, and the interrupted function into main().
 // expect: lp=R kind=computation where=on_alarm()
-// says: handling signal 14 that interrupted update\(\) at handler\.cpp; __gthread_mutex_lock\(\); waits for a lock that it holds itself
+// says: handling signal 14 that interrupted update\(\) at handler\.cpp; __gthread_mutex_lock\(\); waits for mutex 'table' that it holds itself
 // ranks: 4:2 8:5
 #include <csignal>
 #include <mpi.h>
