@@ -59,9 +59,9 @@ const struct command cmd_collectives = {
 	.usage = "collectives [COMM]",
 	.summary = "Show how far ranks are in the collectives of each communicator.",
 	.text = "pdb counts the collectives of each communicator. It marks ranks that others\n"
-		"wait for, and ranks that call something else as the same number. COMM is the\n"
-		"number in the first column, or a name. With COMM the answer has its members,\n"
-		"roots and sizes.",
+		"wait for, and ranks that call another collective under the same number. COMM is\n"
+		"the number in the first column, or a name. With COMM, the answer shows its\n"
+		"members, roots and sizes.",
 	.example = "collectives MPI_COMM_WORLD",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
 	.max_words = 1,

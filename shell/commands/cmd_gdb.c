@@ -360,15 +360,15 @@ const struct command cmd_gdb = {
 	.summary = "Put gdb on a rank, in the first frame of the program's own code.",
 	.text = "The rank stands still until you leave gdb with \"quit\" or \"detach\". Then it\n"
 		"goes on, and you are back in pdb. A rank that a signal had stopped stays\n"
-		"stopped. The next answer is of a new look. With -ex, gdb runs these commands\n"
-		"and returns; this works in command files, too. Commands also run on several\n"
-		"ranks, one after the other. Ranks with equal output share it; \"...\" stands for\n"
-		"addresses and numbers of processes.\n"
-		"A rank on another node gets the gdb and the files of that node. If its host\n"
-		"does not answer, press Ctrl-C three times, over more than a second, to give\n"
-		"up.\n"
-		"gdb shows a Python rank as the interpreter's C code: in the innermost frame,\n"
-		"or in the one that called MPI. \"bt RANK\" shows the Python functions.",
+		"stopped. For the next answer, pdb looks at the job again.\n"
+		"With -ex, gdb runs these commands and returns. This works in command files, and\n"
+		"on several ranks, one after the other. pdb shows equal output once, with its\n"
+		"ranks; \"...\" stands for addresses and numbers of processes.\n"
+		"For a rank on another node, pdb uses the gdb and the files of that node. If its\n"
+		"host does not answer, press Ctrl-C three times, over more than a second, to\n"
+		"give up.\n"
+		"gdb shows a Python rank as the interpreter's C code: in the innermost frame, or\n"
+		"in the one that called MPI. \"bt RANK\" shows the Python functions.",
 	.example = "gdb lp -ex \"bt 3\" -ex \"info locals\"",
 	.options = &gdb_option_table,
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_TERMINAL | CMD_NO_REPEAT,

@@ -152,11 +152,11 @@ const struct command cmd_sample = {
 	.topic = TOPIC_STACKS,
 	.usage = "sample [N [every T]]",
 	.summary = "Take stack samples, once or N times, for tree and classes.",
-	.text = "sample takes the ranks in focus, else all, on all nodes; with \"set threads\n"
-		"on\", all their threads. T is a time such as 2s; without it, 100ms. A rank\n"
-		"stands still for some microseconds each time. If pdb cannot follow a stack to\n"
-		"its beginning, it tries twice more. All samples together may take 60 s; Ctrl-C\n"
-		"ends it early.",
+	.text = "sample takes stacks of the ranks in focus, else of all, on all nodes. With \"set\n"
+		"threads on\" it takes all their threads. T is a time such as 2s; without it,\n"
+		"100ms. A rank stands still for some microseconds each time. If pdb cannot\n"
+		"follow a stack to its beginning, it tries twice more. All samples together may\n"
+		"take up to 60 s. Ctrl-C ends it early.",
 	.example = "sample 10 every 200ms",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_STACKS,
 	.max_words = 3,

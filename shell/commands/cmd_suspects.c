@@ -191,16 +191,16 @@ const struct command cmd_suspects = {
 	.topic = TOPIC_TRACES,
 	.usage = "suspects GOOD [BAD] [OPTION...]",
 	.summary = "Find the ranks that behave differently in a bad run, by traces.",
-	.text = "GOOD and BAD are snapshots (\"save\") of runs with traces. \".\" is the\n"
-		"present job; it is BAD if you name only GOOD. The most suspicious rank is the\n"
-		"one whose similarity to the others changed most. A change in all ranks accuses\n"
-		"none.\n"
+	.text = "GOOD and BAD are snapshots (\"save\") of runs with traces. \".\" is the present\n"
+		"job. If you name only GOOD, the present job is BAD. The most suspicious rank is\n"
+		"the one whose similarity to the others changed most. A change in all ranks\n"
+		"accuses none.\n"
 		"Without options, suspects compares entries, pairs and bodies, each with and\n"
-		"without their frequency, and where the traces of the bad run end. The runs may\n"
-		"be of different builds: calls are the same if the same functions make them in\n"
-		"the same order. If the numbers of ranks differ, pdb compares each rank with\n"
-		"the most similar one of the good run. Save the good run at its end, or at\n"
-		"rest.\n"
+		"without their frequency. It also compares where the traces of the bad run end.\n"
+		"The runs may be of different builds: calls are the same if the same functions\n"
+		"make them in the same order. If the numbers of ranks differ, pdb compares each\n"
+		"rank with the most similar one of the good run. Save the good run at its end,\n"
+		"or at rest.\n"
 		"\"> FILE.json\" writes the answer as data.",
 	.options = &traces_option_table,
 	.users = TRACES_ATTRIBUTES | TRACES_LINKAGE,
