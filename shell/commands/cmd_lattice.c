@@ -20,7 +20,8 @@ static int take_measure(const struct traces_options *options, struct trace_measu
 	unsigned int frequencies = options->frequencies ? options->frequencies : 1;
 
 	if (frequencies & (frequencies - 1))
-		return error_set(err, ERROR_USAGE, "-frequency: one of no, actual, log10");
+		return error_set(err, ERROR_USAGE,
+				 "-frequency takes only one of no, actual, log10");
 	*ret = (struct trace_measure){
 		.kinds = options->kinds ? options->kinds : ATTRIBUTE_ENTRY,
 		.frequency = (enum attribute_frequency)__builtin_ctz(frequencies),
@@ -54,7 +55,9 @@ static struct trace_answer *compare(struct session *session, const struct args *
 	if (interrupt_check(err) < 0)
 		return NULL;
 	if (found->runs->num_threads == 0) {
-		error_set(err, ERROR_NOT_FOUND, "none of these ranks has a trace");
+		error_set(
+			err, ERROR_NOT_FOUND,
+			"none of these ranks has a trace; start the job with \"pdb run --trace\"");
 		return NULL;
 	}
 	found->similarity = trace_similarity_create(answer->arena, found->runs->set,

@@ -31,7 +31,8 @@ static int take_words(struct session *session, const struct args *args, const ch
 	    are_ranks(session, args, 1, ranks_ret, args->num_words == 2 ? &ignored : err))
 		return 0;
 	if (args->num_words < 2)
-		return error_set(err, ERROR_USAGE, "a frame, but no expression");
+		return error_set(err, ERROR_USAGE,
+				 "the expression is missing: print FRAME EXPRESSION");
 	/* "n + 1": print_values() says what is to be done with that. */
 	if (!strchr("_*(", args->words[1][0]) && !isalpha((unsigned char)args->words[1][0])) {
 		*expression_ret = args->rest;

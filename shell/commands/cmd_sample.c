@@ -33,7 +33,7 @@ static int take_time(const char *word, double *ms_ret, struct pdb_error *err)
 		time = -1;
 	if (errno || !(time >= 1 && time <= MAX_MS))
 		return error_set(err, ERROR_USAGE,
-				 "\"%s\" is not a time from 1ms to %ds, as 100ms or 2s", word,
+				 "\"%s\" is not a time from 1ms to %ds, such as 100ms or 2s", word,
 				 MAX_MS / 1000);
 	*ms_ret = time;
 	return 0;
@@ -57,7 +57,8 @@ static int take_words(const struct args *args, long *times_ret, int *ms_ret, str
 			return -1;
 	}
 	if (interval * (double)(*times_ret - 1) > MAX_MS)
-		return error_set(err, ERROR_USAGE, "%ld samples every %g ms take longer than %d s",
+		return error_set(err, ERROR_USAGE,
+				 "%ld samples every %g ms take longer than %d s; take fewer",
 				 *times_ret, interval, MAX_MS / 1000);
 	*ms_ret = (int)(interval * (double)(*times_ret - 1));
 	return 0;

@@ -36,11 +36,16 @@ static int run_define(struct session *session, const struct args *args, struct p
 
 	if (!macro_name_is_valid(name))
 		return error_set(err, ERROR_USAGE,
-				 "\"%s\" is no name: letters, digits, - and _ only", name);
+				 "\"%s\" is no name: begin with a letter; letters, digits, - and _ "
+				 "may follow",
+				 name);
 	if (is_own_command(name))
-		return error_set(err, ERROR_USAGE, "\"%s\" is a command of pdb", name);
+		return error_set(err, ERROR_USAGE,
+				 "\"%s\" is a command of pdb; choose another name", name);
 	if (!session->source)
-		return error_set(err, ERROR_USAGE, "define needs lines to follow: use a file");
+		return error_set(err, ERROR_USAGE,
+				 "define needs lines to follow it: put them all into a file, then "
+				 "type: source FILE");
 	macro = macro_create(name);
 	while ((line = session->source->next(session->source, "> ")) && !is_end(line)) {
 		macro_add_line(macro, line);

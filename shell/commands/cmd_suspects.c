@@ -108,8 +108,7 @@ static int take_thread(struct session *session, char *word, bool is_here, struct
 	}
 	if (is_here && session->job)
 		return session_take_rank(session, &one, &next, &side->rank, err);
-	return error_set(err, ERROR_USAGE, "\"%s\" is no rank; RANK or FILE:RANK is expected",
-			 word);
+	return error_set(err, ERROR_USAGE, "\"%s\" is no rank; give RANK or FILE:RANK", word);
 }
 
 static int take_side(struct session *session, const char *word, struct side *side,
@@ -145,9 +144,9 @@ static int find_thread(const struct trace_runs *runs, uint32_t i, const struct s
 		return 0;
 	}
 	lane = traces_find(input->traces, side->rank);
-	return error_set(err, ERROR_NOT_FOUND, "%s%srank %d%s has no trace%s%s",
+	return error_set(err, ERROR_NOT_FOUND, "%s%srank %d has no trace%s%s%s",
 			 input->is_own ? side->file : "", input->is_own ? ": " : "", side->rank,
-			 side->thread ? ", of that thread," : "", lane && lane->note ? ": " : "",
+			 side->thread ? " of that thread" : "", lane && lane->note ? ": " : "",
 			 lane && lane->note ? lane->note : "");
 }
 
