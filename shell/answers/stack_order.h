@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The temporal order of the job's stacks (analysis/stacks/temporal.h). Machine code comes from the
- * program files on this host, else from a rank's node. The values of variables are read in the
- * frames while stacks are sampled. The session keeps the code that was read. */
+ * Finds the temporal order of the job's stacks (analysis/stacks/temporal.h). It reads machine code
+ * from the program files on this host, else from a rank's node. Sampling also reads the values of
+ * variables in the frames. The session keeps the code. */
 #pragma once
 
 #include "model/base.h"
