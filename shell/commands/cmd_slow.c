@@ -34,7 +34,7 @@ const struct command cmd_slow = {
 	.name = "slow",
 	.topic = TOPIC_ANSWERS,
 	.usage = "slow [SECONDS]",
-	.summary = "Name ranks that the others wait for in a job that moves, and why.",
+	.summary = "Name the ranks that slow a moving job down, and say why.",
 	.text = "slow looks at the job for a second, or for SECONDS. A rank holds the others up\n"
 		"if it is outside MPI for longer than they are, while they wait inside MPI. The\n"
 		"first line begins with\n"

@@ -73,7 +73,7 @@ const struct command cmd_classes = {
 	.name = "classes",
 	.topic = TOPIC_STACKS,
 	.usage = "classes [RANKS] [OPTION...]",
-	.summary = "List the ranks that have equal stacks, with one rank of each.",
+	.summary = "List classes of ranks with equal stacks, and one rank of each.",
 	.text = "The largest class comes first. Each class has the stacks of its ranks in the\n"
 		"last sampling. If there is no sample, classes takes one. To look at the rank\n"
 		"that a class names, type \"gdb RANK\". With \"-below solve\", ranks that differ\n"
