@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What print has found, for its views. */
+ * The results of print and locals, for their views. */
 #pragma once
 
 #include "model/base.h"

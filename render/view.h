@@ -150,7 +150,7 @@ void view_collectives_json(const struct view *view);
 void view_waits(const struct view *view);
 void view_waits_dot(const struct view *view);
 void view_waits_json(const struct view *view);
-/* messages: the counts of both ends; differences come first. For several ranks, rows are left out
+/* messages: the counts of both ends; differences come first. For several ranks it leaves out rows
  * whose messages are complete and whose ends agree. */
 void view_messages(const struct view *view);
 void view_messages_json(const struct view *view);

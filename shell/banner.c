@@ -163,11 +163,11 @@ static void print_model_holes(const struct session *session, FILE *out)
 
 		view.out = out;
 		text_wrap(&view, 0,
-			  "No recorder in this job, so no counts of loops and calls: %s go by "
-			  "stacks%s.",
+			  "No recorder in this job, so pdb has no counts of loops and calls: %s go "
+			  "by stacks%s.",
 			  has_waits ? "lp, groups, waits and why" : "lp and groups",
 			  has_waits ? " and by the messages that the MPI library holds" : "");
-		text_wrap(&view, 0, "Start with \"pdb run -- mpirun ...\" next time.");
+		text_wrap(&view, 0, "Start the job with \"pdb run -- mpirun ...\" next time.");
 	}
 }
 
@@ -190,7 +190,7 @@ void banner_print_holes(struct session *session, FILE *out)
 {
 	print_model_holes(session, out);
 	if (session->sample_trouble)
-		fprintf(out, "%s\nStacks are off; models, lp and why still work.\n",
+		fprintf(out, "%s\nThere are no stacks; models, lp and why still work.\n",
 			session->sample_trouble);
 	else
 		banner_print_stack_holes(session, NULL, out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A summary of the job in a few lines, and what is missing in answers about it. */
+ * Prints a summary of the job in a few lines, and what answers about it will lack. */
 #pragma once
 
 #include "model/base.h"

@@ -23,7 +23,7 @@ static const struct {
 	{" backtrace stack stacks ", "did you mean \"bt\"?"},
 	{" attach run start load core ",
 	 "give it when you start pdb: pdb --pid PID, pdb run -- mpirun ..., pdb --load FILE"},
-	{" detach kill bye stop ", "\"quit\" leaves the job, which goes on"},
+	{" detach kill bye stop ", "\"quit\" leaves pdb, and the job goes on"},
 	{" status hang least ", "did you mean \"lp\"?"},
 	{" man ? ", "did you mean \"help\"?"},
 };

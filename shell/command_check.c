@@ -28,7 +28,7 @@ int command_check_needs(struct session *session, unsigned flags, struct pdb_erro
 		session_describe_end(session, end, sizeof(end));
 		return error_set(err, ERROR_GONE,
 				 "%s; its last snapshot is still "
-				 "here for lp, groups, graph, why, bt, save",
+				 "here for lp, groups, graph, why, bt and save",
 				 end);
 	}
 	if (((flags & CMD_NEEDS_MODEL) && !session->job->model) ||
@@ -37,7 +37,7 @@ int command_check_needs(struct session *session, unsigned flags, struct pdb_erro
 			err, ERROR_NOT_FOUND,
 			"no recorder in this job, so no models: lp, groups, order, bt, tree%s "
 			"and watch go by stacks.\n"
-			"Start with \"pdb run -- mpirun ...\" next time.",
+			"Start the job with \"pdb run -- mpirun ...\" next time.",
 			has_waits ? ", waits, why" : "");
 	return 0;
 }

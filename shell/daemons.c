@@ -88,7 +88,7 @@ static int make_plan(const struct daemons *daemons, const struct launcher_info *
 	if (launcher_check_own(launcher, err) < 0)
 		return -1;
 	if (!procfs_executable(launcher->pid, path, sizeof(path)))
-		return error_set(err, ERROR_SYSTEM, "the launcher's program cannot be found");
+		return error_set(err, ERROR_SYSTEM, "pdb cannot find the launcher's program");
 	mpi = launcher->kind->mpi ? preload_mpi_of_name(launcher->kind->mpi) : preload_guess(argv);
 	site.mpi = mpi == PRELOAD_MPICH ? "mpich" : "openmpi";
 	/* The daemons are installed beside the recorders. */
@@ -305,10 +305,11 @@ int daemons_find_ranks(struct daemons *daemons, struct pdb_error *err)
 	if (num < 0)
 		return -1;
 	if (table->num_procs == 0)
-		return error_set(err, ERROR_NOT_FOUND,
-				 "no rank of the job is on its %zu hosts: it has not started yet, "
-				 "or it has ended",
-				 daemons->hosts->num);
+		return error_set(
+			err, ERROR_NOT_FOUND,
+			"the job has no rank on its %zu hosts: it has not started yet, or it "
+			"has ended; try again",
+			daemons->hosts->num);
 	free(table->source_note);
 	table->source_note = xstrdup("this launcher keeps no table of its ranks; pdb's daemons "
 				     "have found them on its hosts");

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * pdb's daemons on the nodes of a job that has ranks on other hosts: starting them, and asking
- * them.
+ * Starts pdb's daemons on the nodes of a job that has ranks on other hosts, and asks them.
  *
  * Errors of all questions: ERROR_GONE: no process of the job is left. ERROR_INTERRUPTED: Ctrl-C.
  * After any other error the daemons are lost or damaged; only daemons_stop() may then be called. */

@@ -70,8 +70,9 @@ static int choose_format(const char *path, const struct command *command, struct
 	if (known && known->picture)
 		return error_set(err, ERROR_USAGE, "this command draws no %s picture", known->name);
 	if (known && known->format == FORMAT_FOLDED && command && command->views[FORMAT_JSON])
-		return error_set(err, ERROR_USAGE,
-				 "this command writes no folded stacks; .json holds all of it");
+		return error_set(
+			err, ERROR_USAGE,
+			"this command writes no folded stacks; a .json file has the whole answer");
 	return 0;
 }
 
@@ -86,12 +87,12 @@ static int split_file(const char *p, const struct command *command, struct outpu
 	if (args_parse(p + (*p == '>'), &args, err) < 0)
 		return -1;
 	if (args->num_words != 1)
-		result = error_set(err, ERROR_USAGE, "one file name is expected after \">\"");
+		result = error_set(err, ERROR_USAGE, "give one file name after \">\"");
 	else
 		result = choose_format(args->words[0], command, output, err);
 	if (!result && output->format != FORMAT_TEXT && output->kind == OUTPUT_APPEND)
 		result = error_set(err, ERROR_USAGE,
-				   "pictures and data cannot be appended to a file");
+				   "pictures and data cannot be appended to a file; use \">\"");
 	if (!result) {
 		if (output->format != FORMAT_TEXT)
 			output->kind = OUTPUT_COLLECTED;
@@ -120,7 +121,7 @@ int output_split(const char *line, const struct command *command, char **text_re
 		while (isblank((unsigned char)*p))
 			p++;
 		if (!*p)
-			return error_set(err, ERROR_USAGE, "a command is expected after \"|\"");
+			return error_set(err, ERROR_USAGE, "give a command after \"|\"");
 		output->kind = OUTPUT_PIPE;
 		output->target = xstrdup(p);
 	}

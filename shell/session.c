@@ -280,7 +280,7 @@ int session_attach(struct session *session, pid_t pid, const char *nspace, struc
 	session->is_live = true;
 	if (look(session, session->settings.look, false, err) < 0) {
 		session_detach(session);
-		return error_prefix(err, "attaching to %d", (int)pid);
+		return error_prefix(err, "cannot attach to %d", (int)pid);
 	}
 	return 0;
 }
@@ -371,7 +371,7 @@ static int look_again(struct session *session, int milliseconds, bool measures,
 	if (err->code == ERROR_GONE) {
 		session->is_live = false;
 		return error_set(err, ERROR_GONE,
-				 "the job has ended; the answers stay those of the last look");
+				 "the job has ended; all answers are those of the last look");
 	}
 	return -1;
 }

@@ -112,7 +112,7 @@ int session_ensure_daemons(struct session *session, struct pdb_error *err)
 	if (!table->num_procs)
 		return error_prefix(err, "all ranks are on other hosts");
 	session->daemon_trouble = *err;
-	error_prefix(err, "only the ranks of this host are looked at");
+	error_prefix(err, "pdb looks only at the ranks of this host");
 	session_complain(err);
 	return 0;
 }
@@ -173,7 +173,7 @@ bool session_can_try_again(const struct session *session, struct pdb_error *err)
 	if (session->daemons || !session->has_lost_daemons || err->code == ERROR_GONE ||
 	    err->code == ERROR_INTERRUPTED)
 		return false;
-	error_prefix(err, "others are started");
+	error_prefix(err, "pdb starts new daemons");
 	session_complain(err);
 	return true;
 }

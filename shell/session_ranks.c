@@ -13,7 +13,8 @@
 static int find_least(const struct session *session, struct rankset **ret, struct pdb_error *err)
 {
 	if (session->verdict && session->verdict->kind == VERDICT_UNKNOWN)
-		return error_set(err, ERROR_NOT_FOUND, "lp: it is not known which rank is behind");
+		return error_set(err, ERROR_NOT_FOUND,
+				 "lp: pdb does not know which rank is behind");
 	if (!session->verdict || rankset_is_empty(session->verdict->culprits))
 		return error_set(err, ERROR_NOT_FOUND, "lp: no rank is behind");
 	*ret = rankset_copy(session->verdict->culprits);
@@ -33,8 +34,9 @@ static int find_group(struct session *session, const char *word, struct rankset 
 	if (!order && !session->groups)
 		return -1;
 	if (!*word || *end || number < 1 || number > num)
-		return error_set(err, ERROR_USAGE, "group \"%s\" is not a number from 1 to %zu",
-				 word, num);
+		return error_set(err, ERROR_USAGE,
+				 "group \"%s\" is not a number from 1 to %zu; see \"groups\"", word,
+				 num);
 	*ret = rankset_copy(order ? order->groups[number - 1].ranks
 				  : session->groups->groups[number - 1].ranks);
 	return 0;
@@ -52,7 +54,7 @@ static int find_host(const struct session *session, const char *host, struct ran
 	if (rankset_is_empty(set)) {
 		rankset_destroy(set);
 		return error_set(err, ERROR_NOT_FOUND,
-				 "no rank runs on host \"%s\"; see info hosts", host);
+				 "no rank runs on host \"%s\"; see \"info hosts\"", host);
 	}
 	*ret = set;
 	return 0;
@@ -71,11 +73,11 @@ static int take(struct session *session, const struct args *args, size_t *next,
 
 	if (!word)
 		return error_set(err, ERROR_USAGE,
-				 "ranks are missing: 0,3-5, all, lp, group N or host NAME");
+				 "ranks are missing: give 0,3-5, all, lp, group N or host NAME");
 	if (isdigit((unsigned char)word[0])) {
 		result = rankset_decode(word, table->size, ret, err);
 	} else if (strcmp(word, "all") == 0 && table->size == 0) {
-		result = error_set(err, ERROR_NOT_FOUND, "there are no ranks");
+		result = error_set(err, ERROR_NOT_FOUND, "the job has no ranks");
 	} else if (strcmp(word, "all") == 0) {
 		*ret = proctable_ranks(table);
 		result = 0;
@@ -84,9 +86,11 @@ static int take(struct session *session, const struct args *args, size_t *next,
 	} else if (!is_group && strcmp(word, "host") != 0) {
 		result = error_set(
 			err, ERROR_USAGE,
-			"\"%s\" is no list of ranks: 0,3-5, all, lp, group N or host NAME", word);
+			"\"%s\" is no list of ranks: give 0,3-5, all, lp, group N or host NAME",
+			word);
 	} else if (at >= args->num_words) {
-		result = error_set(err, ERROR_USAGE, "\"%s\" needs a word after it", word);
+		result = error_set(err, ERROR_USAGE,
+				   "\"%s\" needs a word after it: group N, host NAME", word);
 	} else {
 		result = is_group ? find_group(session, args->words[at], ret, err)
 				  : find_host(session, args->words[at], ret, err);
@@ -129,7 +133,7 @@ int session_take_rank(struct session *session, const struct args *args, size_t *
 	if (take(session, args, next, &set, err) < 0)
 		return -1;
 	if (rankset_count(set) > 1 && strcmp(args->words[first], "lp") != 0)
-		return error_set(err, ERROR_USAGE, "this needs one rank, \"%s\" is %d",
+		return error_set(err, ERROR_USAGE, "this needs one rank, and \"%s\" names %d",
 				 args->words[first], rankset_count(set));
 	*ret = rankset_first(set);
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Shows that pdb still works when something takes longer than a second. It is drawn on standard
- * error if that is a terminal, in the cursor's line. That line is empty before and afterwards. */
+ * Shows that pdb still works when something takes longer than a second. It draws on standard error
+ * if that is a terminal, in the cursor's line. That line is empty before and afterwards. */
 #pragma once
 
 /* Show `what` (a few words, copied) from now on. Does nothing if a spinner is already shown. */

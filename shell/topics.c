@@ -15,7 +15,7 @@ const char topics_first_steps[] = FIRST_STEPS;
 static const char about_hang[] = FIRST_STEPS
 	"\"tutorial\" goes through them on this job. If the job only crawls, type\n"
 	"\"progress\" or \"watch\". lp finds these causes: a deadlock, a lost message,\n"
-	"collectives that do not match, a rank that computes for ever.";
+	"collectives that do not match, or a rank that computes for ever.";
 
 static const char about_keys[] =
 	"  Tab          completes commands, options, ranks, files and functions; twice\n"
@@ -41,9 +41,9 @@ static const char about_prompt[] =
 	"  (pdb 0-3)              about these ranks: \"focus 0-3\"; \"focus all\" ends it\n"
 	"  (pdb 40 s old)         the answers are of a look 40 s ago: \"refresh\"\n"
 	"  (pdb ended)            the job has ended; its last snapshot is still here\n"
-	"All answers are of the same look, so that they fit together. A new look comes\n"
-	"with \"refresh\", after gdb, or with lp if an old look found no hang. pdb shows\n"
-	"the age after \"set stale\" seconds.";
+	"All answers are of the same look, so they fit together. pdb looks again at\n"
+	"\"refresh\", after gdb, and at lp if an old look found no hang. It shows the age\n"
+	"of a look after \"set stale\" seconds.";
 
 static const char about_ranks[] =
 	"  why 7                  one rank\n"
@@ -52,15 +52,15 @@ static const char about_ranks[] =
 	"  gdb lp                 the first that \"lp\" names\n"
 	"  bt group 2             those in row 2 of \"groups\"\n"
 	"  info ranks host node7  those of a host\n"
-	"Without ranks a command is about those in focus, else about all.";
+	"Without ranks a command is about the ranks in focus, else about all.";
 
 static const char about_recorder[] =
 	"  pdb run -- mpirun -n 64 ./app    starts a job with it\n"
 	"  eval \"$(pdb env)\"; mpirun ...    records jobs started by scripts\n"
 	"The recorder is a library, preloaded into the ranks. It counts their MPI\n"
-	"calls, for some tens of nanoseconds each. From it pdb knows iterations,\n"
-	"messages and collectives, and stops nobody to read them.\n"
-	"Without it there are stacks: lp, groups, order, bt, tree, watch and gdb work.\n"
+	"calls. A call then takes some tens of nanoseconds longer. pdb reads iterations,\n"
+	"messages and collectives from the recorder, and stops no rank for that.\n"
+	"Without it pdb goes by stacks: lp, groups, order, bt, tree, watch and gdb work.\n"
 	"waits and why work if pdb can read the messages that the MPI library holds.\n"
 	"The other commands say that they need the recorder.";
 
@@ -68,20 +68,20 @@ static const char about_startup[] =
 	"  ~/.config/pdb/pdbrc    your commands, such as \"set frames function\";\n"
 	"                         if it does not exist: ~/.pdbrc\n"
 	"  ./.pdbrc               commands of the project in this directory\n"
-	"Each must belong to you or root, and nobody else may write to it. pdb runs the\n"
-	"file of a project only if your file allows its directory by \"safe-path\n"
-	"DIRECTORY\": commands can start programs. pdb -n reads neither.\n"
+	"Each must belong to you or root, and nobody else may write to it. Commands can\n"
+	"start programs. So pdb runs the file of a project only if your own file allows\n"
+	"its directory: \"safe-path DIRECTORY\". pdb -n reads neither file.\n"
 	"(Python's debugger, also called pdb, reads ~/.pdbrc too.)";
 
 static const char about_status[] =
 	"  0   no certain hang\n"
 	"  1   the last look found a hang, a fault or a crash\n"
 	"  2   pdb failed; a message says why\n"
-	"As in: pdb --pid PID --batch -ex lp. If lp says \"not sure that this is a\n"
-	"hang\", the status is 0, although lp may name ranks. A later look may be sure:\n"
-	"run the line again. Without a recorder, lp looks for up to 5 s if it is not\n"
-	"sure. It calls it a hang if a rank computes all that time while the others\n"
-	"wait, and if it can count the MPI library's messages. For longer phases:\n"
+	"An example is: pdb --pid PID --batch -ex lp. If lp says \"not sure that this is\n"
+	"a hang\", the status is 0, although lp may name ranks. A later look may be sure,\n"
+	"so run the line again. Without a recorder, lp looks for up to 5 s if it is not\n"
+	"sure. It calls it a hang if a rank computes all that time, the others wait, and\n"
+	"pdb can count the MPI library's messages. If a rank may compute for longer:\n"
 	"  pdb --pid PID --batch -ex \"set look 30000\" -ex refresh -ex lp\n"
 	"\"pdb run --watch\" passes on the status of a job that ends by itself.";
 
@@ -90,8 +90,8 @@ static const char about_batch[] =
 	"  pdb --load FILE --batch -ex lp         ask a snapshot\n"
 	"  pdb run --watch -- mpirun ...          start a job, and watch it\n"
 	"  pdb watch --pid PID                    wait until the job hangs or ends\n"
-	"--batch runs the -ex commands and leaves; nobody is asked anything. --json\n"
-	"makes every answer JSON. The first command that fails ends pdb with status 2;\n"
+	"--batch runs the -ex commands and leaves. It asks no questions. With --json\n"
+	"every answer is JSON. The first command that fails ends pdb with status 2;\n"
 	"\"help status\" explains the others. Messages go to standard error.";
 
 const struct topic topic_table[] = {

@@ -2,19 +2,20 @@
  * A job that moves: which ranks hold the others up, where, by how much, since when, and why.
  *
  * Definition. In a step each rank is outside MPI for some time, and inside for the rest. A rank
- * holds the others up if it is outside for longer than they are on average, and they are inside MPI
- * meanwhile: what they have more of inside is waiting that ends when this rank arrives. Its loss is
- * that difference, as a share of all time.
+ * holds the others up if it is outside for longer than the others on average, and they are inside
+ * MPI meanwhile. Their extra time inside is waiting, which ends when this rank arrives. The rank's
+ * loss is this difference, as a share of all time.
  *
- * A step is, by the best source that there is:
- *	- an iteration of the outermost loop that enough ranks went round often enough, by the times
- *	  that recorders keep of the last transitions. Iterations of one number are compared.
- *	- a slice of the time before the look, if the ranks share no such loop, by the same times.
+ * A step is the first of these that the job has:
+ *	- an iteration of the outermost loop that enough ranks went round often enough. The times
+ *	  are those of the last transitions, which recorders keep. Iterations of one number are
+ *	  compared.
+ *	- a slice of the time before the look, by the same times, if the ranks share no such loop.
  *	- a stack sample, in which a rank is outside or inside.
  *
  * Time between failed polls counts as inside, since a rank that polls waits. Only main threads are
- * compared. Why a rank is slow is told by what the kernel counted during the look
- * (model/job/usage.h), by rules in reasons.def: never by what was not measured. */
+ * compared. The rules in reasons.def say why a rank is slow. They go by what the kernel counted
+ * during the look (model/job/usage.h), and never by what was not measured. */
 #pragma once
 
 #include "model/base.h"
@@ -24,29 +25,31 @@ struct stack_facts;
 struct usage_process;
 struct usage_rank;
 
-/* What must be exceeded, and why so much. */
+/* Limits that a job must exceed, and why they are so high. */
 struct slow_limits {
 	/* A loss below a tenth is usual: programs cannot divide their work evenly. */
 	double least_loss;
-	/* Who was not asked says nothing of less: most programs lose so much at times. */
+	/* An answer that nobody asked for needs this loss: smaller ones occur in most programs at
+	 * times. */
 	double clear_loss;
-	/* With so many steps on one side only, chance has at most 3 % (sign test, 1 of 2^5). */
+	/* If this many steps all differ in one direction, chance explains it with at most 3 % (sign
+	 * test, 1 of 2^5). */
 	uint32_t least_steps;
-	/* Stack samples and slices say less each: a share of time from so many is known to 0.1. */
+	/* Stack samples and slices say less each. This many give a share of time to within 0.1. */
 	uint32_t least_samples;
-	/* The mean difference must be so many of its standard errors: chance has 0.1 %. */
+	/* The mean difference must be this many of its standard errors: chance has 0.1 %. */
 	double least_errors;
-	/* Ranks that lose at least so much of what the worst one does are named with it. */
+	/* Ranks are named with the worst one if they lose at least this part of its loss. */
 	double like_worst;
 	/* A rank was faster before if its difference was below this part of the present one. */
 	double was_faster;
-	/* A cause must take so much of the time more than in other ranks, */
+	/* A cause must take this much more of the time than in other ranks, */
 	double least_cause;
 	/* and this part of the loss, or it explains nothing. */
 	double least_part;
-	/* All ranks are told of causes that take so much of their time. */
+	/* A cause is told of all ranks if it takes this much of their time. */
 	double least_of_all;
-	/* MPI is told to be slow when ranks are inside for so much, and wait for nobody. */
+	/* MPI counts as slow if ranks are inside for this share of time, and wait for nobody. */
 	double least_inside;
 };
 extern const struct slow_limits slow_limits;
@@ -90,7 +93,7 @@ struct slow_reason {
 /* The code between two calls, or a call: a transition of the Markov model. */
 struct slow_stretch {
 	uint32_t from, to; /* job states: after this call, until that one */
-	/* Mean time in a step: of the rank, of the others, of the slowest of them. */
+	/* Mean time in a step: of the rank, of the others, of the slowest of the others. */
 	double own_ns, others_ns, most_ns;
 	/* How often in a step. */
 	double own_count, others_count;
@@ -107,8 +110,8 @@ struct slow_rank {
 	struct slow_stretch stretch;
 	double calls, others_calls;  /* in a step */
 	const struct sample *sample; /* outside MPI, where it was most often; NULL: none */
-	/* It became slow within what is known, so many iterations and so long ago; 0: it always
-	 * was. */
+	/* The rank became slow so many iterations and so long ago; 0: it was slow in all that is
+	 * known. */
 	uint64_t since_iteration;
 	double since_ns;
 	struct slow_reason *reasons;
@@ -130,8 +133,8 @@ struct slow {
 	/* The worst SLOW_MAX_TOLD have a stretch, a sample and reasons. */
 	struct slow_rank *ranks; /* SLOW_RANKS: by loss, the worst first */
 	size_t num_slow;
-	/* What half of the ranks or more suffer from, and any that is throttled; each as the worst
-	 * of its `having` has it. */
+	/* Causes that half of the ranks or more have, and any throttling. Each is that of the worst
+	 * rank of its `having`. */
 	struct slow_reason *reasons;
 	size_t num_reasons;
 	bool is_measured; /* there is a usage, so that causes could be told */
@@ -141,7 +144,7 @@ struct slow {
 struct slow *slow_find(struct arena *arena, const struct job *job, const struct progress *progress,
 		       const struct stack_facts *stacks);
 
-/* The same without reasons, where nothing new may be read or cost much: NULL if nobody clearly
- * holds the others up. */
+/* The same without reasons. It reads nothing new and costs little. NULL: nobody clearly holds the
+ * others up. */
 struct slow *slow_glance(struct arena *arena, const struct job *job,
 			 const struct progress *progress);

@@ -9,15 +9,15 @@ struct job_lane;
 struct stack_fact;
 struct stack_facts;
 
-/* Of what is known, so many steps count at most. */
+/* At most this many of the known steps count. */
 enum { SLOW_MAX_STEPS = 1024, SLOW_MIN_STEPS = 64, SLOW_MAX_TIMES = 16 << 20 };
 
-/* A rank in a step: ns, or 0 and 1 of a sample. */
+/* A rank's times in a step: in ns; for a stack sample 0 or 1. */
 struct slow_time {
 	float outside, all;
 };
 
-/* The ranks in all steps that all of them have. */
+/* All ranks, in the steps that all of them have. */
 struct slow_steps {
 	enum slow_source source;
 	uint32_t loop;
@@ -40,7 +40,8 @@ static inline const struct slow_time *slow_time_of(const struct slow_steps *step
 	return &steps->times[(size_t)rank * steps->num_steps + step];
 }
 
-/* stacks NULL: without samples. max_events: of each ring, the last ones; 0: all. */
+/* stacks NULL: without samples. max_events: how many of the last events of each ring count; 0:
+ * all. */
 struct slow_steps *slow_steps_find(struct arena *arena, const struct job *job,
 				   const struct progress *progress,
 				   const struct stack_facts *stacks, uint32_t max_events);

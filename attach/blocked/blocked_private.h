@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * How the calls of blocked.c's table are described: each of these fills in what it knows. */
+ * Functions that describe the system calls in blocked.c's table. Each fills in what it knows. */
 #pragma once
 
 #include "model/base.h"
@@ -15,7 +15,7 @@ struct blocked_look {
 	struct blocked *found;
 };
 
-/* May all processes be searched once more? Counted down. */
+/* May a call search all processes once more? Counts down. */
 static inline bool blocked_may_search(struct blocked_look *look)
 {
 	return !look->searches || (*look->searches)-- > 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What a file descriptor of another process is, in words. Nothing is opened, and only files of
- * local file systems are asked for their kind: no call here waits for a server. */
+ * Puts a file descriptor of another process into words. It opens nothing. It asks only files of
+ * local file systems for their kind, so no call here waits for a server. */
 #pragma once
 
 #include "model/base.h"
@@ -32,7 +32,7 @@ struct fd_object {
 	uint64_t other_inode;  /* of a connection: the socket of the other end here, 0: none */
 };
 
-/* False: the process has no such descriptor, or it may not be looked at; *ret is empty then.
+/* False: the process has no such descriptor, or pdb may not look at it; *ret is empty then.
  * Otherwise fd_object_clear() frees. */
 bool fd_object_read(pid_t pid, int fd, struct fd_object *ret);
 void fd_object_clear(struct fd_object *object);

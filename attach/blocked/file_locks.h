@@ -12,5 +12,5 @@ struct file_lock {
 	pid_t waiter;  /* -1: not by a process, as an OFD lock */
 };
 
-/* The holder's pid in the file's text; 0: not known, as of an OFD lock. */
+/* The holder's pid in the file's text. 0: not known, such as for an OFD lock. */
 pid_t file_locks_holder(FILE *locks, const struct file_lock *wanted);

@@ -7,8 +7,9 @@
 /* The function that it sleeps in (/proc/PID/task/TID/wchan). The caller frees; NULL: not known. */
 char *kernel_place_function(pid_t pid, pid_t tid);
 
-/* That and its callers, without those that all calls have: "a < b < c", at most six, by
- * /proc/PID/task/TID/stack, which root alone may read. The caller frees; NULL: not known. */
+/* That function and its callers, without those that all calls have: "a < b < c", at most six. They
+ * come from /proc/PID/task/TID/stack, which only root may read. The caller frees. NULL: not
+ * known. */
 char *kernel_place_stack(pid_t pid, pid_t tid);
 char *kernel_place_parse(const char *text);
 

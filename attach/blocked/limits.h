@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Limits that a process has reached: full file systems of files that it writes, and its number of
- * open descriptors. */
+ * Finds the limits that a process has reached: full file systems of files that it writes, and its
+ * number of open descriptors. */
 #pragma once
 
 #include "model/base.h"
 
 /* "the file system of /tmp/x/out (tmpfs, mounted at /tmp/x) is full; all 64 file descriptors that
- * it may have are open". Only of local file systems. Takes at most 2 ms; what is not reached by
- * then is not told. The caller frees; NULL: no limit is known to be reached. */
+ * it may have are open". Only for local file systems. It takes at most 2 ms, and leaves out what it
+ * has not found by then. The caller frees. NULL: no limit is known to be reached. */
 char *limits_reached(pid_t pid);
 
 /* The soft limit of open files in the text of /proc/PID/limits. False: there is none. */

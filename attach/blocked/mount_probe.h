@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Does a mount answer? A process of its own asks it by statfs(), which may never return: nobody
- * waits for that process, and init collects it. */
+ * Does a mount answer? A process of its own asks the mount by statfs(), which may never return.
+ * Nobody waits for that process, and init collects it. */
 #pragma once
 
 #include "model/base.h"
@@ -11,7 +11,7 @@ enum mount_answer {
 	MOUNT_SILENT,
 };
 
-/* At most so long an answer may take. */
+/* An answer may take at most this long. */
 #define MOUNT_PROBE_MS 200
 /* The name of the process that asks. */
 #define MOUNT_PROBE_NAME "pdb-asks-mount"
@@ -25,5 +25,5 @@ void mount_probes_destroy(struct mount_probes *probes); /* NULL is fine */
  * not asked again while its process is still there, nor for some seconds. */
 void mount_probes_ask(struct mount_probes *probes, pid_t pid, const char *point);
 
-/* What it has answered. Waits until MOUNT_PROBE_MS after it was asked. */
+/* The mount's answer. Waits until MOUNT_PROBE_MS after the question. */
 enum mount_answer mount_probes_answer(struct mount_probes *probes, const char *point);

@@ -19,9 +19,9 @@ struct open_by {
 	bool is_whole;           /* every process of the machine was looked at */
 };
 
-/* Look for what is a link /proc/PID/fd/N with this text ("pipe:[123]", a path), asked for process
- * `own`; those with pids close to it first. Takes at most 20,000 links and 20 ms of processor time,
- * 100 ms on a busy machine. What is cut short is not whole. */
+/* Find the processes with a link /proc/PID/fd/N of this text ("pipe:[123]", a path), for process
+ * `own`. It looks first at pids close to that one. It reads at most 20,000 links, for at most 20 ms
+ * of processor time, 100 ms on a busy machine. If it stops early, is_whole is false. */
 void open_by_find(pid_t own, const char *link, enum open_by_mode mode, struct open_by *ret);
 
 /* "process 812 (sh) has it open for writing", "nobody has ..." if that is sure; NULL: nothing is

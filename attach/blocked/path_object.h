@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The file that another process names by a path. The path is walked only through local file
- * systems, so that no call here waits for a server; on others it stays a text. */
+ * The file that another process names by a path. pdb walks the path only through local file
+ * systems, so no call here waits for a server. On other file systems the path stays a text. */
 #pragma once
 
 #include "model/base.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * /proc/PID/net: what a socket is, and which is its other end on this machine. */
+ * /proc/PID/net: what a socket is, and which socket of this machine is its other end. */
 #pragma once
 
 #include "model/base.h"
@@ -20,8 +20,8 @@ struct socket_inet {
 
 bool socket_parse_inet(const char *line, struct socket_inet *ret);
 
-/* In such a table: the socket with this inode; the one whose ends are these swapped. At most
- * 20,000 lines are read. False: it is not in there. */
+/* In such a table, find the socket with this inode, or the one whose ends are the two of `one`,
+ * swapped. Reads at most 20,000 lines. False: the table does not have it. */
 bool sockets_find_inode(FILE *table, uint64_t inode, struct socket_inet *ret);
 bool sockets_find_other(FILE *table, const struct socket_inet *one, struct socket_inet *ret);
 
@@ -33,6 +33,6 @@ char *socket_inet_words(const struct socket_inet *socket, bool is_tcp);
  * caller frees. */
 char *sockets_find_unix(FILE *table, uint64_t inode);
 
-/* A socket of a process, of any kind; "a socket" if it is not in the tables. The caller frees. The
- * inode in *other_ret is that of a connection's other end on this machine, 0: there is none. */
+/* A socket of a process, of any kind; "a socket" if the tables do not have it. The caller frees.
+ * *other_ret: the inode of the connection's other end on this machine; 0: there is none. */
 char *sockets_words(pid_t pid, uint64_t inode, uint64_t *other_ret);

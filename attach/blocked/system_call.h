@@ -16,12 +16,13 @@ struct system_call {
  * 0), or the text does not parse. */
 bool system_call_parse(const char *text, struct system_call *ret);
 
-/* By the registers of a stopped thread: the stop has interrupted its call, which the kernel begins
- * again when it goes on. False: it was in none, or one that ends in another way; on arm64. */
+/* By the registers of a stopped thread. The stop has interrupted its call, and the kernel begins
+ * the call again when the thread goes on. False: the thread was in no call, or in one that ends in
+ * another way; on arm64 always. */
 struct user_regs_struct;
 bool system_call_of_registers(const struct user_regs_struct *regs, struct system_call *ret);
 
-/* The bytes before the pc that say the number, where the number is loaded just before the call. -1:
- * they do not. */
+/* Find the number in the bytes before the pc. Only code that loads the number just before the call
+ * has it there. -1: these bytes do not. */
 #define SYSTEM_CALL_CODE 8
 long system_call_in_code(const uint8_t *code);

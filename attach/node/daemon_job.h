@@ -12,11 +12,12 @@ struct daemon_rank {
 	uint64_t start_ticks; /* 0: there is no such process */
 };
 
-/* The ranks of this host that proc_bytes_put() has put, without start times. Returns how many; the
- * caller frees *ret. */
+/* Read the ranks of this host that proc_bytes_put() has written, without start times. Returns how
+ * many there are; the caller frees *ret. */
 size_t daemon_job_take(const uint8_t *bytes, size_t length, struct daemon_rank **ret);
 
-/* Remember when the processes were started, so that later ones with their pids are not theirs. */
+/* Note when the processes were started, so that later processes with the same pids are not taken
+ * for them. */
 void daemon_job_note_start(struct daemon_rank *ranks, size_t num);
 
 /* How many of them have not ended. */
@@ -24,11 +25,11 @@ size_t daemon_job_count_living(const struct daemon_rank *ranks, size_t num);
 
 /* ---- The daemons tell pdb of the ranks that they have found on their hosts ---- */
 
-/* Append a table, whose pids of ranks that have ended become negative. */
+/* Append a table. Pids of ranks that have ended become negative. */
 void daemon_job_put_found(struct buffer *ret, struct proctable *table);
 
-/* Add the ranks that the table does not have yet, of all that was put one behind the other, and
- * finish it again. What cannot be is passed over; of several processes of one rank the first stays.
- * Returns how many ranks were added; -1 when the table cannot be. */
+/* Add the ranks that the table does not have yet, and finish it again. The bytes are tables, one
+ * behind the other. Ranks that cannot be are left out; of several processes of one rank the first
+ * stays. Returns how many ranks were added; -1 when the table cannot be. */
 int daemon_job_take_found(const uint8_t *bytes, size_t length, struct proctable *table,
 			  struct pdb_error *err);

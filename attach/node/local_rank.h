@@ -41,8 +41,8 @@ bool local_rank_is_alive(const struct local_rank *local);
 /* Keep this segment for the last look, in place of one kept before. -1: nothing happens. */
 void local_rank_keep(struct local_rank *local, int fd);
 
-/* The first look, if there is a segment; else why not is the trouble. In the last look a kept one
- * is, whose process has ended. */
+/* Take the first look, if there is a segment. Else the trouble is why there is none. The last look
+ * uses a kept segment, whose process has ended. */
 void local_rank_look(struct local_rank *local, bool is_last);
 /* The same with what an ended process has left, beside the living process of another rank. */
 void local_rank_look_left(struct local_rank *local, pid_t living);
@@ -53,6 +53,6 @@ void local_rank_set_moves(const struct local_rank *local, struct job_lane *lane)
 /* Back to before the first look. */
 void local_rank_forget(struct local_rank *local);
 
-/* The same trouble in the same words for every rank, so that ranks can be counted by them. Of one
- * that has not ended. */
+/* Why nothing is known of the rank, which has not ended. Equal troubles have equal words in all
+ * ranks, so that ranks can be counted by them. */
 const char *local_rank_hole(const struct local_rank *local);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A node's part of looking at a job: two looks at the segment of each of its ranks, with stack
- * samples in between. pdb does it itself if all ranks are on its own node, else its daemons do. It
- * remembers the processes: a later one with the same pid is no rank. */
+ * A node's part of a look at a job: two looks at the segment of each of its ranks, with stack
+ * samples in between. If all ranks are on pdb's own node, pdb does this itself, else its daemons
+ * do. A node remembers the processes: a later one with the same pid is no rank. */
 #pragma once
 
 #include "model/base.h"
@@ -43,23 +43,24 @@ void node_destroy(struct node *node); /* NULL is fine */
 /* The segment of a rank that has ended, for the last look: the node's from now on. */
 void node_keep(struct node *node, int rank, int fd);
 
-/* Look, and keep what was seen; nothing on failure (ERROR_INTERRUPTED; ERROR_GONE: no process is
- * left). *trouble_ret: why there are no stacks at all, NULL if there are; the caller frees. */
+/* Look, and keep what was seen. On failure nothing is kept (ERROR_INTERRUPTED; ERROR_GONE: no
+ * process is left). *trouble_ret: why there are no stacks at all; NULL if there are some. The
+ * caller frees it. */
 int node_look(struct node *node, const struct node_look_options *options, char **trouble_ret,
 	      struct pdb_error *err);
 
-/* Put what node_look() kept into the job: its model, samples and holes are new, its tables of
- * modules, call paths and names grow. Holes are those of this node's processes. Analyses of the old
- * model must have been destroyed. */
+/* Put what node_look() kept into the job. Its model, samples and holes are new. Its tables of
+ * modules, call paths and names grow. The holes are those of this node's processes. The analyses of
+ * the old model must have been destroyed. */
 void node_commit(struct node *node);
 
-/* Sample the stacks of those of `ranks` that are on this host; they replace older samples. Stacks
- * that cannot be followed to their beginning are tried twice more. If it is given up after the
- * first time, what is there counts. */
+/* Sample the stacks of those of `ranks` that are on this host. The samples replace older ones. If a
+ * stack cannot be followed to its beginning, it is tried twice more. If sampling is given up after
+ * the first time, the samples so far count. */
 int node_sample(struct node *node, const struct rankset *ranks,
 		const struct node_sampling *sampling, struct pdb_error *err);
 
-/* Let this process have so many open files beside a few, if it may. */
+/* Allow this process `needed` open files and a few more, if the system permits. */
 void node_raise_file_limit(size_t needed);
 
 /* Is the rank's process still there, and the same as when the node was made? */

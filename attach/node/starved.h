@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Threads that poll but get no processor. Such a thread makes no poll, so it looks like one that
- * computes. On a crowded node that happens to many for the length of a look. */
+ * computes. On a crowded node many threads get no processor for the length of a look. */
 #pragma once
 
 #include "model/base.h"
@@ -13,9 +13,10 @@ struct starved_facts {
 	char state;                           /* of the thread, as in /proc/PID/stat */
 };
 
-/* Could the thread have been polling, but got no processor between the looks, nor did any other
- * thread of its process? Only for a second after its last poll: a thread that computes for ever
- * gets none in some look, too. Ticks are of 10 ms: one may pass without any time in it. */
+/* Could the thread have been polling, although it and all other threads of its process got no
+ * processor between the looks? True only for a second after its last poll: a thread that computes
+ * for ever gets no processor in some looks, too. A tick is 10 ms. One may pass without any time in
+ * it. */
 static inline bool starved_is(const struct starved_facts *facts)
 {
 	return facts->polls > 0 && facts->now_ns - facts->last_poll_ns < 1000000000 &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What all ranks of a watched job do at one moment: who is inside MPI, who outside, and numbers.
- * Digests of several nodes are united on the way (pdbd.h). */
+ * What all ranks of a watched job do at one moment: who is inside MPI, who is outside, and numbers.
+ * The daemons unite the digests of several nodes on the way (pdbd.h). */
 #pragma once
 
 #include "model/base.h"
@@ -68,5 +68,6 @@ void watch_digest_encode(const struct watch_digest *digest, struct buffer *ret);
 int watch_digest_decode(const uint8_t *bytes, size_t length, int num_ranks,
 			struct watch_digest *ret, struct pdb_error *err);
 
-/* Unite *into, which may be empty, with another part. -1, and *into as before: it is damaged. */
+/* Unite *into, which may be empty, with another part. -1: the part is damaged, and *into is as
+ * before. */
 int watch_digest_merge(struct buffer *into, const uint8_t *part, size_t length, int num_ranks);

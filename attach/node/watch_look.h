@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A node's part of watching a job: who of its ranks is inside MPI, and who has moved. It reads
- * their segments cheaply, again and again, or takes stacks of the few ranks that are named each
- * time. pdb does it itself if all ranks are on its own node, else its daemons do. */
+ * A node's part of watching a job: which of its ranks are inside MPI, and which have moved. It
+ * reads their segments again and again, at little cost. For ranks without a recorder it takes the
+ * stacks of the few that each call names. If all ranks are on pdb's own node, pdb does this itself,
+ * else its daemons do. */
 #pragma once
 
 #include "model/base.h"
@@ -14,8 +15,8 @@ struct watch_look;
 struct watch_look *watch_look_create(const struct daemon_rank *ranks, size_t num);
 void watch_look_destroy(struct watch_look *look); /* NULL is fine */
 
-/* Look at all ranks that have a recorder, and at the stacks of those of `sampled` (NULL: none) that
- * have none; add what is seen to *ret. Takes some microseconds a rank, some tens for a stack. Never
- * fails: what cannot be seen is not counted. */
+/* Look at all ranks that have a recorder, and at the stacks of those ranks of `sampled` (NULL:
+ * none) that have none. Add what is seen to *ret. Takes some microseconds a rank, and some tens for
+ * a stack. Never fails: what cannot be seen is not counted. */
 void watch_look_take(struct watch_look *look, const struct rankset *sampled,
 		     struct watch_digest *ret);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Shared by the files that read: of a group of processes, the counts that limits of processor time
- * have. */
+ * Groups of processes (cgroups) with a limit of processor time, and their counts. Shared by the
+ * files that read them. */
 #pragma once
 
 #include "model/base.h"
@@ -11,7 +11,7 @@ struct usage_group {
 	uint64_t periods, throttled, quota_percent;
 };
 
-/* Of the group of a process and those around it, the one that was throttled most often. */
+/* Find the group of a process, or one around it: the one that the kernel throttled most often. */
 struct usage_group usage_group_find(pid_t pid);
 /* Its counts now; 0 where it is gone. */
 void usage_group_read(struct usage_group *group);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Two readings of /proc about the ranks of this host, and what happened between them
- * (model/job/usage.h). Stops nobody. A reading takes about 60 us for each rank and 15 us for each
- * other process. What cannot be read is 0. */
+ * Reads /proc twice about the ranks of this host, and finds what happened between the two readings
+ * (model/job/usage.h). It stops nobody. A reading takes about 60 us for each rank and 15 us for
+ * each other process. Values that cannot be read are 0. */
 #pragma once
 
 #include "model/base.h"
@@ -11,8 +11,8 @@ struct usage_reading;
 
 /* The first reading, of the processes of this host in the table. */
 struct usage_reading *usage_take_begin(const struct proctable *table);
-/* The second one; destroys the first. The caller destroys what is returned: without ranks that have
- * ended meanwhile. reading NULL: NULL. */
+/* Make the second reading, and destroy the first. The result has no ranks that have ended
+ * meanwhile. The caller destroys it. reading NULL: NULL. */
 struct usage *usage_take_end(struct usage_reading *reading);
-/* It is not needed any more; NULL is fine. */
+/* Drop a first reading that is not needed any more; NULL is fine. */
 void usage_take_destroy(struct usage_reading *reading);

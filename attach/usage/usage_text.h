@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Files of /proc and /sys/fs/cgroup as text, as kernels from 5.14 on write them. Whatever is not
- * there is 0: a kernel may be built without it. */
+ * Parses files of /proc and /sys/fs/cgroup, as kernels from 5.14 on write them. A value that is not
+ * in a file is 0: a kernel may be built without it. */
 #pragma once
 
 #include "model/base.h"
@@ -8,7 +8,8 @@
 /* /proc/PID/task/TID/schedstat: time on a processor, and ready without one. False: not counted. */
 bool usage_text_schedstat(const char *text, uint64_t *ran_ns_ret, uint64_t *queued_ns_ret);
 
-/* The processors of /proc/PID/status that it may use. Never NULL, the caller destroys it. */
+/* The processors that the process may use, by its /proc/PID/status. Never NULL, the caller destroys
+ * it. */
 struct rankset *usage_text_allowed(const char *status);
 
 /* The number behind `key`, which begins a line: "pswpin ", "nr_throttled ". */

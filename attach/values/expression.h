@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Expressions that name a place: NAME, with members, elements, and what pointers lead to. What
- * computes (sums, calls, casts) is none: gdb does that. */
+ * Expressions that name a place: NAME, with members, elements, and what pointers lead to. Sums,
+ * calls and casts are no such expressions: gdb computes these. */
 #pragma once
 
 #include "model/base.h"

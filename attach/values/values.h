@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Where the values of expressions are in frames of a program, and of which type, by its debug
- * information. Nothing is read from processes here: the result is a probe for sampling
- * (model/job/code.h), so that all ranks' values come with their stacks.
+ * Finds where in the frames of a program the values of expressions are, and their types, from its
+ * debug information. It reads nothing from processes. The result is a probe for sampling
+ * (model/job/code.h), so the values of all ranks come with their stacks.
  *
  * expression.c parses. values.c finds names in scopes and follows the steps of an expression.
  * value_types.c reads types. */
@@ -34,9 +34,9 @@ struct values_found {
 	struct code_probe text;
 };
 
-/* Find the expression's name in the frame, in the innermost scope that has it, or where its
- * function is called that. function: NULL: in any. 1: *ret, which lives as long as the arena; 0:
- * the frame has no such name; -1: ERROR_USAGE, the steps do not fit its type, ERROR_UNSUPPORTED. */
+/* Find the expression's name in the frame, in the innermost scope that has it. function: only in
+ * the function of this name; NULL: in any. Returns 1: *ret, which lives as long as the arena. 0:
+ * the frame has no such name. -1: ERROR_USAGE: the steps do not fit its type; ERROR_UNSUPPORTED. */
 int values_find(struct values *values, struct arena *arena, const struct values_frame *frame,
 		const char *function, const struct expression *expression, struct values_found *ret,
 		struct pdb_error *err);
@@ -46,9 +46,9 @@ int values_find_global(struct values *values, struct arena *arena, uint32_t modu
 		       const struct expression *expression, struct values_found *ret,
 		       struct pdb_error *err);
 
-/* The variables and parameters of the functions that the frame is in, in the blocks that hold it,
- * inner ones first, each name once. *function_ret: the one that is no inlined one, NULL: not known.
- * The arena owns all. Returns how many. */
+/* The variables and parameters of the functions that the frame is in, from the blocks around its
+ * place. Those of inner blocks come first, each name once. *function_ret: the function that is not
+ * inlined; NULL: not known. The arena owns all. Returns how many there are. */
 size_t values_names(struct values *values, struct arena *arena, const struct values_frame *frame,
 		    const char ***names_ret, const char **function_ret);
 

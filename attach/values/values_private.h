@@ -8,14 +8,15 @@
 
 enum { VALUES_MAX_DIMENSIONS = 8 };
 
-/* The type of what is at hand: a type's entry; of an array, which of its dimensions are left. */
+/* The type of a value, by its entry. first_dimension: of an array, the first dimension that is
+ * left. */
 struct values_type {
 	Dwarf_Die die; /* no typedef, no const */
 	bool is_void;
 	size_t first_dimension;
 };
 
-/* An array, its dimensions as they lie in memory, the one with the longest stride first. */
+/* An array. The dimensions are in the order of memory: the one with the longest stride is first. */
 struct values_shape {
 	Dwarf_Die element;
 	uint64_t element_size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A square of values from 0 to 1 as colours: on a terminal, and as SVG. */
+ * A square of values from 0 to 1, drawn as colours on a terminal and as SVG. */
 #pragma once
 
 #include "model/base.h"

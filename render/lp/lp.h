@@ -45,6 +45,6 @@ void stack_places_print(const struct view *view, const struct rankset *ranks);
 /* What the kernel says of the culprits' processes: whether they are stopped, held or inside it, and
  * limits that they have reached. */
 void view_process_states(const struct view *view);
-/* Ranks without a stack and a recorder, as the kernel does not let them stop, and what they wait
- * for there. */
+/* Print the ranks that have neither a stack nor a recorder because the kernel does not let them
+ * stop, and what they wait for in the kernel. */
 void view_unstoppable(const struct view *view);

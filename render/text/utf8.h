@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Checks characters of text that other people's programs made. Control characters, invisible ones,
- * those that turn the direction of reading, and broken UTF-8 are not printable. They become '?', or
- * what a format has for them. */
+ * Checks characters of text that other people's programs made. These characters are not printable:
+ * control characters, invisible ones, those that turn the direction of reading, and broken UTF-8.
+ * They become '?', or what a format has for them. */
 #pragma once
 
 #include "model/base.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The views of commands about traces of several ranks or runs. The rules of view.h apply, but no
- * job is needed: traces bring their own. */
+ * The views of commands about traces of several ranks or runs. The rules of view.h apply, but these
+ * views need no job: traces bring their own. */
 #pragma once
 
 #include "analysis/traces/clustering.h"

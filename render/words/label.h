@@ -127,7 +127,7 @@ const char *label_wait_need(const struct view *view, const struct waitfor_need *
 /* Many needs of one kind, without numbers: "messages with tag 7 from ranks 3-9". */
 const char *label_wait_needs(const struct view *view, const struct waitfor_need *need,
 			     const struct rankset *peers, int width);
-/* Why it is not, or not completely, known what an actor waits for; NULL: it is known. Static
+/* Why pdb does not know, or not completely, what an actor waits for. NULL: it knows. Static
  * text. */
 const char *label_wait_gap(const struct view *view, uint32_t actor);
 /* " on halo", or "" for MPI_COMM_WORLD. */
@@ -137,9 +137,9 @@ const char *label_wait_on(const struct view *view, uint32_t comm);
 
 /* What a thread waits for in its own process: "waits for thread 4321 to end (pthread_join), which
  * is in MPI_Recv, work() at x.c:12", "waits for mutex 'table' that it holds itself
- * (pthread_mutex_lock)"; of other locks that it waits for outside MPI, what is known of them; if it
- * waits for none, label_blocked(). has_numbers false: "another thread", so that ranks
- * that do the same get the same text. */
+ * (pthread_mutex_lock)". For other locks outside MPI, what is known of them. If it waits for no
+ * lock, label_blocked(). has_numbers false: "another thread", so that ranks that do the same get
+ * the same text. */
 const char *label_thread_wait(const struct view *view, const struct sample *sample,
 			      bool has_numbers);
 /* The system call in which the thread sleeps outside MPI: "sleeps in read(), a pipe: process 812

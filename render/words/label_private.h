@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What label_blocked.c, about the kernel, has for label_thread.c, about locks. */
+ * Functions of label_blocked.c (waits in the kernel) that label_thread.c (waits for locks) uses. */
 #pragma once
 
 #include "model/base.h"
@@ -12,5 +12,5 @@ const struct blocked *label_find_blocked(const struct view *view, const struct s
 /* "process 812 (lmp)" becomes "rank 2 (process 812, lmp)" if that is a rank of this job, on the host
  * of `rank`. NULL stays NULL. */
 const char *label_with_ranks(const struct view *view, int rank, const char *text);
-/* What it sleeps in, with ranks in place of their processes; NULL: it has none. */
+/* The object that it sleeps in, with ranks in place of their processes. NULL: it has none. */
 const char *label_blocked_object(const struct view *view, int rank, const struct blocked *of);

@@ -164,7 +164,7 @@ static const char *explain_missing(struct printing *printing, const struct item 
 	}
 	return is_known ? arena_printf(printing->arena, "no \"%s\" in its stack",
 				       item->expression.name)
-			: "no debug information here of what it runs: compile with -g";
+			: "pdb has no debug information of what it runs: compile with -g";
 }
 
 /* The place of the expression in a stack, or why there is none. -1: *err. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The values of expressions in many ranks: which frame has the name, a probe for each place, one
- * sampling of all ranks, and equal values together. */
+ * Finds the values of expressions in many ranks: it finds the frame that has the name, makes a
+ * probe for each place, samples all ranks once, and puts equal values together. */
 #pragma once
 
 #include "attach/values/values.h"

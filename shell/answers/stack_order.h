@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The temporal order of the job's stacks (analysis/stacks/temporal.h). Machine code comes from the
- * program files on this host, else from a rank's node. The values of variables are read in the
- * frames while stacks are sampled. The session keeps the code that was read. */
+ * Finds the temporal order of the job's stacks (analysis/stacks/temporal.h). It reads machine code
+ * from the program files on this host, else from a rank's node. Sampling also reads the values of
+ * variables in the frames. The session keeps the code. */
 #pragma once
 
 #include "model/base.h"
@@ -20,9 +20,9 @@ bool stack_order_prepare(struct session *session, const struct samples *samples)
 int stack_order_sample(struct session *session, const struct rankset *ranks, struct pdb_error *err);
 
 /* Complete the job's latest samples: read the machine code of their stacks, and values in the
- * frames that ranks are still in. If a rank has gone on within its innermost frame, the sample that
- * has its values is added: soon after the look, and of a rank with a recorder at any time. -1 and
- * *err: values could not be read. */
+ * frames that ranks are still in. A rank may have gone on within its innermost frame. Then the
+ * sample that has its values is added: for a rank with a recorder always, else only soon after the
+ * look. -1 and *err: values could not be read. */
 int stack_order_complete(struct session *session, struct pdb_error *err);
 
 /* With more different stacks than this, only commands that ask for the order compare them. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the commands about stacks (sample, bt, tree, classes) share: their options, taking the
- * stacks, and making trees of them. */
+ * Shared by the commands about stacks (sample, bt, tree, classes): it takes their options and the
+ * stacks, and makes trees of them. */
 #pragma once
 
 #include "analysis/stacks/calltree.h"

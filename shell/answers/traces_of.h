@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the commands about traces share: where traces come from (the last look or a snapshot), and
+ * Shared by the commands about traces: where traces come from (the last look or a snapshot), and
  * the options of the commands that compare them (lattice, similar, suspects, diff). */
 #pragma once
 

@@ -25,7 +25,7 @@ static int choose(const struct job_comms *comms, const char *word, uint32_t *cho
 	number = strtoul(word, &end, 10);
 	if (!isdigit((unsigned char)*word) || *end || number < 1 || number > comms->num_comms)
 		return error_set(err, ERROR_NOT_FOUND,
-				 "no communicator \"%s\"; \"collectives\" lists %zu of them", word,
+				 "no communicator \"%s\"; \"collectives\" lists all %zu", word,
 				 comms->num_comms);
 	chosen[0] = (uint32_t)number - 1;
 	*num_ret = 1;
@@ -40,7 +40,7 @@ static int find_collectives(struct session *session, const struct args *args, st
 	uint32_t *chosen;
 
 	if (session->comms->num_comms == 0)
-		return error_set(err, ERROR_NOT_FOUND, "no communicator of this job is known");
+		return error_set(err, ERROR_NOT_FOUND, "pdb knows no communicator of this job");
 	chosen = arena_array(answer->arena, session->comms->num_comms, sizeof(*chosen));
 	if (choose(session->comms, word, chosen, &answer->num_collectives, err) < 0)
 		return -1;
@@ -59,9 +59,9 @@ const struct command cmd_collectives = {
 	.usage = "collectives [COMM]",
 	.summary = "Show how far ranks are in the collectives of each communicator.",
 	.text = "pdb counts the collectives of each communicator. It marks ranks that others\n"
-		"wait for, and ranks that call something else as the same number. COMM is the\n"
-		"number in the first column, or a name. With COMM the answer has its members,\n"
-		"roots and sizes.",
+		"wait for, and ranks that call another collective under the same number. COMM is\n"
+		"the number in the first column, or a name. With COMM, the answer shows its\n"
+		"members, roots and sizes.",
 	.example = "collectives MPI_COMM_WORLD",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
 	.max_words = 1,

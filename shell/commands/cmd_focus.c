@@ -33,8 +33,9 @@ const struct command cmd_focus = {
 	.topic = TOPIC_JOB,
 	.usage = "focus [RANKS]",
 	.summary = "Limit the commands that follow to some ranks.",
-	.text = "The prompt shows the ranks. \"focus all\" ends it. Without RANKS, focus shows\n"
-		"them. lp always answers for the whole job.",
+	.text = "The prompt shows these ranks. \"focus all\" goes back to all ranks. Without\n"
+		"RANKS, focus shows which ranks are in focus. lp always answers for the whole\n"
+		"job.",
 	.example = "focus group 2",
 	.flags = CMD_NEEDS_JOB,
 	.max_words = -1,

@@ -179,7 +179,9 @@ static int run_on(struct session *session, int rank, const struct order *order,
 	int result;
 
 	if (!proc || proc->pid <= 0)
-		return error_set(err, ERROR_NOT_FOUND, "the process of rank %d is not known", rank);
+		return error_set(err, ERROR_NOT_FOUND,
+				 "pdb does not know the process of rank %d; see \"info ranks\"",
+				 rank);
 	fflush(session->out);
 	result = proc->is_local ? run_here(session, proc, order, &end, err)
 				: run_there(session, proc, order, &end, err);
@@ -298,15 +300,17 @@ static int run_on_ranks(struct session *session, const struct rankset *ranks,
 
 	order.words = words;
 	if (order.num_words == 0 && num > 1)
-		result = error_set(err, ERROR_USAGE,
-				   "gdb without commands needs one rank; these are %d", num);
+		result = error_set(
+			err, ERROR_USAGE,
+			"gdb takes one rank, not %d; for several ranks give it commands: -ex bt",
+			num);
 	else if (order.num_words == 0 && !session->editor)
 		result = error_set(err, ERROR_USAGE,
 				   "gdb needs a terminal, or commands: gdb %d -ex bt",
 				   rankset_first(ranks));
 	else if (num > MAX_RANKS)
 		result = error_set(err, ERROR_USAGE,
-				   "gdb takes about a second for each rank: at most %d ranks.\n"
+				   "gdb takes at most %d ranks, about a second for each.\n"
 				   "\"print\" reads variables of all ranks at once.",
 				   MAX_RANKS);
 	else
@@ -342,7 +346,7 @@ static int run_gdb(struct session *session, const struct args *args, struct pdb_
 
 	result = option_take_all(&gdb_option_table, 0, args, &options, &rest, err);
 	if (result == 0 && rest.num_words == 0)
-		result = error_set(err, ERROR_USAGE, "gdb needs a rank");
+		result = error_set(err, ERROR_USAGE, "gdb needs a rank: gdb 3, or gdb lp");
 	if (result == 0)
 		result = take_ranks(session, &rest, &ranks, err);
 	if (result == 0)
@@ -360,15 +364,15 @@ const struct command cmd_gdb = {
 	.summary = "Put gdb on a rank, in the first frame of the program's own code.",
 	.text = "The rank stands still until you leave gdb with \"quit\" or \"detach\". Then it\n"
 		"goes on, and you are back in pdb. A rank that a signal had stopped stays\n"
-		"stopped. The next answer is of a new look. With -ex, gdb runs these commands\n"
-		"and returns; this works in command files, too. Commands also run on several\n"
-		"ranks, one after the other. Ranks with equal output share it; \"...\" stands for\n"
-		"addresses and numbers of processes.\n"
-		"A rank on another node gets the gdb and the files of that node. If its host\n"
-		"does not answer, press Ctrl-C three times, over more than a second, to give\n"
-		"up.\n"
-		"gdb shows a Python rank as the interpreter's C code: in the innermost frame,\n"
-		"or in the one that called MPI. \"bt RANK\" shows the Python functions.",
+		"stopped. For the next answer, pdb looks at the job again.\n"
+		"With -ex, gdb runs these commands and returns. This works in command files, and\n"
+		"on several ranks, one after the other. pdb shows equal output once, with its\n"
+		"ranks; \"...\" stands for addresses and numbers of processes.\n"
+		"For a rank on another node, pdb uses the gdb and the files of that node. If its\n"
+		"host does not answer, press Ctrl-C three times, over more than a second, to\n"
+		"give up.\n"
+		"gdb shows a Python rank as the interpreter's C code: in the innermost frame, or\n"
+		"in the one that called MPI. \"bt RANK\" shows the Python functions.",
 	.example = "gdb lp -ex \"bt 3\" -ex \"info locals\"",
 	.options = &gdb_option_table,
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_TERMINAL | CMD_NO_REPEAT,

@@ -26,7 +26,7 @@ const struct command cmd_groups = {
 		"loop around it; the first iteration is 1. In other commands \"group N\" names\n"
 		"the ranks of row N of all groups. Ranks outside MPI compute, are asleep in a\n"
 		"system call (such as a wait for a file), or are stopped by a signal. The row\n"
-		"shows the state in which their stacks were taken.\n"
+		"shows what they did when pdb took their stacks.\n"
 		"Without a recorder, ranks of one row had the same stack at the look. The rows\n"
 		"are in temporal order; \"order\" takes new stacks.",
 	.example = "groups | grep MPI_Allreduce",

@@ -20,7 +20,8 @@ static int take_measure(const struct traces_options *options, struct trace_measu
 	unsigned int frequencies = options->frequencies ? options->frequencies : 1;
 
 	if (frequencies & (frequencies - 1))
-		return error_set(err, ERROR_USAGE, "-frequency: one of no, actual, log10");
+		return error_set(err, ERROR_USAGE,
+				 "-frequency takes only one of no, actual, log10");
 	*ret = (struct trace_measure){
 		.kinds = options->kinds ? options->kinds : ATTRIBUTE_ENTRY,
 		.frequency = (enum attribute_frequency)__builtin_ctz(frequencies),
@@ -54,7 +55,9 @@ static struct trace_answer *compare(struct session *session, const struct args *
 	if (interrupt_check(err) < 0)
 		return NULL;
 	if (found->runs->num_threads == 0) {
-		error_set(err, ERROR_NOT_FOUND, "none of these ranks has a trace");
+		error_set(
+			err, ERROR_NOT_FOUND,
+			"none of these ranks has a trace; start the job with \"pdb run --trace\"");
 		return NULL;
 	}
 	found->similarity = trace_similarity_create(answer->arena, found->runs->set,
@@ -94,11 +97,11 @@ const struct command cmd_lattice = {
 	.name = "lattice",
 	.topic = TOPIC_TRACES,
 	.usage = "lattice [RANKS] [OPTION...]",
-	.summary = "Show which ranks did the same by their traces, as a lattice.",
-	.text = "A concept is a set of ranks with all that they have in common. The first is\n"
-		"what all ranks did; below it is what fewer of them did as well. \"set\n"
-		"threads\" applies. Without options, lattice compares entries and ignores how\n"
-		"often they occur. \"> FILE\" writes a picture (.dot, .svg, .png, .pdf) or\n"
+	.summary = "Show which ranks did the same, as a lattice of their traces.",
+	.text = "A concept is a set of ranks with all that they have in common. The first\n"
+		"concept is what all ranks did. The concepts below it add what fewer ranks did.\n"
+		"\"set threads\" applies. Without options, lattice compares entries and ignores\n"
+		"how often they occur. \"> FILE\" writes a picture (.dot, .svg, .png, .pdf) or\n"
 		".json.",
 	.options = &traces_option_table,
 	.users = TRACES_ATTRIBUTES,
@@ -117,11 +120,11 @@ const struct command cmd_similar = {
 	.topic = TOPIC_TRACES,
 	.usage = "similar [RANKS] [OPTION...]",
 	.summary = "Show how similar the traces of ranks are, and how they cluster.",
-	.text = "The similarity of two ranks is the share of attributes that both have among\n"
-		"those that either has (Jaccard). Similar ranks stand beside each other. \"set\n"
-		"threads\" applies. Without options, similar compares entries, ignores how\n"
-		"often they occur, and clusters by average linkage. \"> FILE\" writes a picture\n"
-		"(.svg) or .json.",
+	.text = "pdb counts the attributes that both ranks have. The similarity is this number,\n"
+		"divided by the number of attributes that at least one of them has (Jaccard).\n"
+		"Similar ranks stand beside each other. \"set threads\" applies. Without options,\n"
+		"similar compares entries, ignores how often they occur, and clusters by average\n"
+		"linkage. \"> FILE\" writes a picture (.svg) or .json.",
 	.options = &traces_option_table,
 	.users = TRACES_ATTRIBUTES | TRACES_LINKAGE,
 	.example = "similar -frequency log10 > similar.svg",

@@ -19,9 +19,9 @@ const struct command cmd_messages = {
 	.name = "messages",
 	.topic = TOPIC_COUNTS,
 	.usage = "messages [RANKS]",
-	.summary = "Compare the messages that were sent with those received.",
-	.text = "A row is a communicator, sender, receiver and tag, with the counts of both\n"
-		"ends. Differences come first: messages that a rank waits for and that were not\n"
+	.summary = "Compare the messages sent with those received.",
+	.text = "A row stands for a communicator, sender, receiver and tag. It has the counts of\n"
+		"both ends. Differences come first: messages that a rank waits for and nobody\n"
 		"sent, and messages that nobody received. For one rank the answer lists all\n"
 		"rows. For several it lists only those that differ or are not complete. Without\n"
 		"RANKS: the ranks in focus, else all.",
@@ -47,7 +47,7 @@ const struct command cmd_requests = {
 	.summary = "List what a rank has begun and not completed.",
 	.text = "These are non-blocking sends, receives and collectives, and locks of windows.\n"
 		"Each row shows the call that began it, and whether the other end has done its\n"
-		"part. Those where it has not come first, then the oldest.",
+		"part. The rows whose other end has not done it come first, then the oldest.",
 	.example = "requests 101",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
 	.min_words = 1,

@@ -65,10 +65,10 @@ const struct command cmd_loops = {
 	.summary = "Show the loops around MPI calls, with iteration counts.",
 	.text = "pdb finds loops in what the ranks did, not in the source. It counts iterations\n"
 		"since the enclosing loop began its present iteration; the first is 1. \"about\"\n"
-		"marks counts that are totals. If one call begins a loop and another loop\n"
-		"inside it, the machine code tells whether there are two. If pdb cannot read\n"
-		"the code, it counts them as one. \"loops > FILE\" draws a picture if FILE ends\n"
-		"in .dot, .svg, .png or .pdf.",
+		"marks counts that are totals. One call may begin a loop and another loop inside\n"
+		"it. The machine code shows whether there are two. If pdb cannot read the code,\n"
+		"it counts them as one. \"loops > FILE\" draws a picture if FILE ends in .dot,\n"
+		".svg, .png or .pdf.",
 	.example = "loops",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
 	.views = {[FORMAT_TEXT] = view_loops,
@@ -92,10 +92,10 @@ const struct command cmd_model = {
 	.name = "model",
 	.topic = TOPIC_LOOKING,
 	.usage = "model RANK [--all]",
-	.summary = "Show the states of a rank and what followed each how often.",
-	.text = "A state is an MPI call, or what the rank computes after one. Shown are those in\n"
-		"the loops that the rank is in, and the present one. \"model RANK > FILE\" with\n"
-		".dot, .svg, .png or .pdf draws all of them as a graph.",
+	.summary = "Show the states of a rank, and how often one followed another.",
+	.text = "A state is an MPI call, or what the rank computes after one. model shows the\n"
+		"present state, and those in the loops that the rank is in. \"model RANK > FILE\"\n"
+		"with .dot, .svg, .png or .pdf draws all states as a graph.",
 	.example = "model lp > model.svg",
 	.options = &model_option_table,
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
@@ -113,8 +113,8 @@ const struct command cmd_progress = {
 	.topic = TOPIC_ANSWERS,
 	.usage = "progress",
 	.summary = "Show how far each group got in the loops, as bars.",
-	.text = "It also shows who moved between the two looks, so you see stragglers before\n"
-		"anything hangs. \"refresh\" looks again.",
+	.text = "progress also shows which ranks moved between the two looks. So you see\n"
+		"stragglers before anything hangs. \"refresh\" looks again.",
 	.example = "progress",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
 	.views = {[FORMAT_TEXT] = view_progress, [FORMAT_JSON] = view_progress_json},

@@ -31,7 +31,8 @@ static int take_words(struct session *session, const struct args *args, const ch
 	    are_ranks(session, args, 1, ranks_ret, args->num_words == 2 ? &ignored : err))
 		return 0;
 	if (args->num_words < 2)
-		return error_set(err, ERROR_USAGE, "a frame, but no expression");
+		return error_set(err, ERROR_USAGE,
+				 "the expression is missing: print FRAME EXPRESSION");
 	/* "n + 1": print_values() says what is to be done with that. */
 	if (!strchr("_*(", args->words[1][0]) && !isalpha((unsigned char)args->words[1][0])) {
 		*expression_ret = args->rest;
@@ -63,14 +64,15 @@ const struct command cmd_print = {
 	.topic = TOPIC_STACKS,
 	.usage = "print [FRAME] EXPRESSION [RANKS]",
 	.summary = "Show the value of a variable in all ranks, equal values together.",
-	.text = "EXPRESSION is a variable, a member, an element, or what a pointer leads to:\n"
-		"n, p->x, grid.nx, *p, a[3], a[0:10] (without 10), solver::tol. Without FRAME,\n"
-		"pdb takes the innermost frame of each rank's stack that has the variable, then\n"
+	.text = "EXPRESSION is a variable, a member, an element, or what a pointer leads to: n,\n"
+		"p->x, grid.nx, *p, a[3], a[0:10] (without 10), solver::tol. Without FRAME, pdb\n"
+		"takes the innermost frame of each rank's stack that has the variable, then\n"
 		"global ones. FRAME is a function's name, or a number: 0 is the innermost frame\n"
 		"of the program's own code. Without RANKS: the ranks in focus, else all.\n"
-		"A row is a value with its ranks, the most ranks first. Of many different\n"
-		"numbers pdb shows the smallest, the median and the largest; of a long array\n"
-		"likewise its elements, and how many are NaN.\n"
+		"A row is a value with its ranks. The value of the most ranks comes first. If\n"
+		"there are many different numbers, pdb shows the smallest, the median and the\n"
+		"largest. For the elements of a long array it shows these three, and how many\n"
+		"are NaN.\n"
 		"pdb stops a rank only to copy its stack, for some 50 us. It reads other memory\n"
 		"right after that, while the rank runs on. The program needs debug information\n"
 		"(-g). gdb computes other expressions: gdb RANKS -ex \"print EXPRESSION\".",
@@ -98,10 +100,10 @@ const struct command cmd_locals = {
 	.topic = TOPIC_STACKS,
 	.usage = "locals [RANKS]",
 	.summary = "Show all variables of the innermost frame of the program.",
-	.text = "Ranks in one function share a table. Equal values share a row, as in \"print\";\n"
-		"of more than three values the first row is that of the most ranks. Parameters\n"
-		"and variables of functions inlined there are included. Without RANKS: the\n"
-		"ranks in focus, else all.",
+	.text = "Ranks in one function share a table. Equal values share a row, as in \"print\".\n"
+		"If there are more than three values, the first row is that of the most ranks.\n"
+		"locals also shows parameters, and variables of functions that are inlined\n"
+		"there. Without RANKS: the ranks in focus, else all.",
 	.example = "locals lp",
 	.flags = CMD_NEEDS_JOB,
 	.max_words = -1,

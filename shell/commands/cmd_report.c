@@ -30,12 +30,12 @@ const struct command cmd_report = {
 	.topic = TOPIC_JOB,
 	.usage = "report FILE",
 	.summary = "Write an HTML page, or text, about the job, to mail to others.",
-	.text = "FILE.html becomes a page with the verdict and its evidence, the progress\n"
-		"graph, and each group with its stack and source. Loops, waits, collectives,\n"
-		"merged stacks, the job, and what pdb cost it follow. The page is one file; it\n"
-		"needs no other file and no JavaScript. It shows the source lines that pdb can\n"
-		"read here and now. Any other FILE becomes text: the answers of lp, groups,\n"
-		"waits, tree and others.",
+	.text = "FILE.html becomes a page with the verdict and its evidence, the progress graph,\n"
+		"and each group with its stack and source. Below are loops, waits, collectives,\n"
+		"merged stacks, the job, and what pdb cost it. The page is one file. It needs no\n"
+		"other file and no JavaScript. It shows the source lines that pdb can read here\n"
+		"and now. Any other FILE becomes text: the answers of lp, groups, waits, tree\n"
+		"and others.",
 	.example = "report hang.html",
 	.flags = CMD_NEEDS_JOB | CMD_ANSWERS | CMD_KEEPS,
 	.min_words = 1,

@@ -33,7 +33,7 @@ static int take_time(const char *word, double *ms_ret, struct pdb_error *err)
 		time = -1;
 	if (errno || !(time >= 1 && time <= MAX_MS))
 		return error_set(err, ERROR_USAGE,
-				 "\"%s\" is not a time from 1ms to %ds, as 100ms or 2s", word,
+				 "\"%s\" is not a time from 1ms to %ds, such as 100ms or 2s", word,
 				 MAX_MS / 1000);
 	*ms_ret = time;
 	return 0;
@@ -57,7 +57,8 @@ static int take_words(const struct args *args, long *times_ret, int *ms_ret, str
 			return -1;
 	}
 	if (interval * (double)(*times_ret - 1) > MAX_MS)
-		return error_set(err, ERROR_USAGE, "%ld samples every %g ms take longer than %d s",
+		return error_set(err, ERROR_USAGE,
+				 "%ld samples every %g ms take longer than %d s; take fewer",
 				 *times_ret, interval, MAX_MS / 1000);
 	*ms_ret = (int)(interval * (double)(*times_ret - 1));
 	return 0;
@@ -152,11 +153,11 @@ const struct command cmd_sample = {
 	.topic = TOPIC_STACKS,
 	.usage = "sample [N [every T]]",
 	.summary = "Take stack samples, once or N times, for tree and classes.",
-	.text = "sample takes the ranks in focus, else all, on all nodes; with \"set threads\n"
-		"on\", all their threads. T is a time such as 2s; without it, 100ms. A rank\n"
-		"stands still for some microseconds each time. If pdb cannot follow a stack to\n"
-		"its beginning, it tries twice more. All samples together may take 60 s; Ctrl-C\n"
-		"ends it early.",
+	.text = "sample takes stacks of the ranks in focus, else of all, on all nodes. With \"set\n"
+		"threads on\" it takes all their threads. T is a time such as 2s; without it,\n"
+		"100ms. A rank stands still for some microseconds each time. If pdb cannot\n"
+		"follow a stack to its beginning, it tries twice more. All samples together may\n"
+		"take up to 60 s. Ctrl-C ends it early.",
 	.example = "sample 10 every 200ms",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_STACKS,
 	.max_words = 3,

@@ -48,7 +48,7 @@ const struct command cmd_save = {
 		"what order needs. To look at it you need neither the job nor its programs. It\n"
 		"shows the job at the last look; \"refresh\" makes a new one.\n"
 		"To report a wrong answer, type \"set evidence all\" and \"refresh\" first. The\n"
-		"file then holds all that an answer could go by, with the recorder or without.",
+		"file then holds all evidence that pdb uses, with a recorder or without.",
 	.example = "save hang.pdb",
 	.flags = CMD_NEEDS_JOB | CMD_ANSWERS | CMD_KEEPS,
 	.min_words = 1,

@@ -61,8 +61,8 @@ const struct command cmd_quit = {
 	.usage = "quit",
 	.summary = "Leave pdb; the job goes on.",
 	.text = "Ctrl-D does the same. A job that pdb attached to goes on. If \"pdb run\" started\n"
-		"the job and it still runs, pdb asks whether to end it: y ends it, n lets it\n"
-		"go on. The exit status says what the last look found: \"help status\".",
+		"the job and it still runs, pdb asks whether to end it: y ends it, n lets it go\n"
+		"on. The exit status says what the last look found: \"help status\".",
 	.example = "quit",
 	.flags = CMD_NO_REPEAT,
 	.run = run_quit,

@@ -34,21 +34,21 @@ const struct command cmd_slow = {
 	.name = "slow",
 	.topic = TOPIC_ANSWERS,
 	.usage = "slow [SECONDS]",
-	.summary = "Name ranks that the others wait for in a job that moves, and why.",
+	.summary = "Name the ranks that slow a moving job down, and say why.",
 	.text = "slow looks at the job for a second, or for SECONDS. A rank holds the others up\n"
 		"if it is outside MPI for longer than they are, while they wait inside MPI. The\n"
 		"first line begins with\n"
 		"  Slow: rank 3 of 8      it holds the others up\n"
 		"  Balanced: ...          no rank does\n"
-		"  In turns: ...          each time another one does\n"
-		"  MPI: ...               none does, but MPI takes most of the time\n"
-		"  Not known ...          too little was seen\n"
+		"  In turns: ...          each time another rank does\n"
+		"  MPI: ...               no rank does, but MPI takes most of the time\n"
+		"  Not known ...          pdb saw too little\n"
 		"With a recorder slow compares the last iterations of the outermost loop that\n"
-		"the ranks share. It shows the calls between which a rank loses its time, and\n"
-		"since which iteration. Without one it takes 50 stack samples of each rank.\n"
-		"Below are causes that were measured in the same time: no processor (a quota,\n"
+		"the ranks share. It shows between which calls a rank loses its time, and since\n"
+		"which iteration. Without one it takes 50 stack samples of each rank.\n"
+		"Below are causes that pdb measured in the same time: no processor (a quota,\n"
 		"ranks bound to one, other processes), its frequency, page faults, disks, sleep.\n"
-		"For a snapshot slow tells what was measured before it was saved.",
+		"For a snapshot, slow shows what pdb measured before it saved the snapshot.",
 	.example = "slow 5",
 	.flags = CMD_NEEDS_JOB | CMD_ANSWERS,
 	.max_words = 1,

@@ -36,11 +36,16 @@ static int run_define(struct session *session, const struct args *args, struct p
 
 	if (!macro_name_is_valid(name))
 		return error_set(err, ERROR_USAGE,
-				 "\"%s\" is no name: letters, digits, - and _ only", name);
+				 "\"%s\" is no name: begin with a letter; letters, digits, - and _ "
+				 "may follow",
+				 name);
 	if (is_own_command(name))
-		return error_set(err, ERROR_USAGE, "\"%s\" is a command of pdb", name);
+		return error_set(err, ERROR_USAGE,
+				 "\"%s\" is a command of pdb; choose another name", name);
 	if (!session->source)
-		return error_set(err, ERROR_USAGE, "define needs lines to follow: use a file");
+		return error_set(err, ERROR_USAGE,
+				 "define needs lines to follow it: put them all into a file, then "
+				 "type: source FILE");
 	macro = macro_create(name);
 	while ((line = session->source->next(session->source, "> ")) && !is_end(line)) {
 		macro_add_line(macro, line);
@@ -76,7 +81,7 @@ const struct command cmd_define = {
 	.topic = TOPIC_SHELL,
 	.usage = "define NAME",
 	.summary = "Give a list of commands a name.",
-	.text = "pdb keeps the lines that follow, up to a line with the word end, under NAME.\n"
+	.text = "pdb keeps the lines that follow under NAME, until a line has only the word end.\n"
 		"To run them, type NAME. In them $arg0, $arg1, ... stand for the words behind\n"
 		"NAME, and $argc for their number. NAME cannot be a command of pdb.",
 	.example = "define why0",
@@ -102,7 +107,7 @@ const struct command cmd_safe_path = {
 	.topic = TOPIC_SHELL,
 	.usage = "safe-path [DIRECTORY]",
 	.summary = "Allow pdb to run the .pdbrc of a directory and of those below it.",
-	.text = "This belongs into your own startup file. Commands in a project's .pdbrc can\n"
+	.text = "Put this line into your own startup file. Commands in a project's .pdbrc can\n"
 		"start programs, so pdb runs it only if you allowed its directory. Without\n"
 		"DIRECTORY, safe-path lists the allowed ones. See \"help startup\".",
 	.example = "safe-path ~/src/solver",

@@ -108,8 +108,7 @@ static int take_thread(struct session *session, char *word, bool is_here, struct
 	}
 	if (is_here && session->job)
 		return session_take_rank(session, &one, &next, &side->rank, err);
-	return error_set(err, ERROR_USAGE, "\"%s\" is no rank; RANK or FILE:RANK is expected",
-			 word);
+	return error_set(err, ERROR_USAGE, "\"%s\" is no rank; give RANK or FILE:RANK", word);
 }
 
 static int take_side(struct session *session, const char *word, struct side *side,
@@ -145,9 +144,9 @@ static int find_thread(const struct trace_runs *runs, uint32_t i, const struct s
 		return 0;
 	}
 	lane = traces_find(input->traces, side->rank);
-	return error_set(err, ERROR_NOT_FOUND, "%s%srank %d%s has no trace%s%s",
+	return error_set(err, ERROR_NOT_FOUND, "%s%srank %d has no trace%s%s%s",
 			 input->is_own ? side->file : "", input->is_own ? ": " : "", side->rank,
-			 side->thread ? ", of that thread," : "", lane && lane->note ? ": " : "",
+			 side->thread ? " of that thread" : "", lane && lane->note ? ": " : "",
 			 lane && lane->note ? lane->note : "");
 }
 
@@ -191,16 +190,16 @@ const struct command cmd_suspects = {
 	.topic = TOPIC_TRACES,
 	.usage = "suspects GOOD [BAD] [OPTION...]",
 	.summary = "Find the ranks that behave differently in a bad run, by traces.",
-	.text = "GOOD and BAD are snapshots (\"save\") of runs with traces. \".\" is the\n"
-		"present job; it is BAD if you name only GOOD. The most suspicious rank is the\n"
-		"one whose similarity to the others changed most. A change in all ranks accuses\n"
-		"none.\n"
+	.text = "GOOD and BAD are snapshots (\"save\") of runs with traces. \".\" is the present\n"
+		"job. If you name only GOOD, the present job is BAD. The most suspicious rank is\n"
+		"the one whose similarity to the others changed most. A change in all ranks\n"
+		"accuses none.\n"
 		"Without options, suspects compares entries, pairs and bodies, each with and\n"
-		"without their frequency, and where the traces of the bad run end. The runs may\n"
-		"be of different builds: calls are the same if the same functions make them in\n"
-		"the same order. If the numbers of ranks differ, pdb compares each rank with\n"
-		"the most similar one of the good run. Save the good run at its end, or at\n"
-		"rest.\n"
+		"without their frequency. It also compares where the traces of the bad run end.\n"
+		"The runs may be of different builds: calls are the same if the same functions\n"
+		"make them in the same order. If the numbers of ranks differ, pdb compares each\n"
+		"rank with the most similar one of the good run. Save the good run at its end,\n"
+		"or at rest.\n"
 		"\"> FILE.json\" writes the answer as data.",
 	.options = &traces_option_table,
 	.users = TRACES_ATTRIBUTES | TRACES_LINKAGE,

@@ -49,7 +49,7 @@ static int find_trace(struct session *session, const struct args *args, struct a
 	if (!answer->lane && thread < 0)
 		return error_set(err, ERROR_NOT_FOUND, "rank %d has no trace", answer->rank);
 	if (!answer->lane)
-		return error_set(err, ERROR_NOT_FOUND, "rank %d has no trace of a thread %ld",
+		return error_set(err, ERROR_NOT_FOUND, "rank %d has no trace of thread %ld",
 				 answer->rank, thread);
 	return 0;
 }

@@ -31,9 +31,9 @@ static const struct step steps[] = {
 	 "info job"},
 	{NEEDS_LEAST,
 	 "The first question about a job that hangs: who holds it up? The first line\n"
-	 "answers: the ranks that the others wait for. Below are where these ranks are,\n"
-	 "in which iteration of which loop, and the evidence. \"here for ... the longest\n"
-	 "stay here before\" shows how unusual that is.",
+	 "names the ranks that the others wait for. Below are where these ranks are, in\n"
+	 "which iteration of which loop, and the evidence. \"here for ... the longest stay\n"
+	 "here before\" shows how unusual that is.",
 	 "lp"},
 	{NEEDS_NONE,
 	 "The first question about a job that hangs: who holds it up? Here lp names\n"
@@ -46,7 +46,7 @@ static const struct step steps[] = {
 	 "commands \"group 2\" names the ranks of the second row.",
 	 "groups"},
 	{NEEDS_LEAST | NEEDS_MODEL,
-	 "The groups as a picture: an arrow leads from those ahead to those behind.\n"
+	 "This draws the groups: an arrow leads from those ahead to those behind.\n"
 	 "\"graph > hang.svg\" writes it to a file.",
 	 "graph"},
 	{NEEDS_WAITER | NEEDS_MODEL,
@@ -54,15 +54,16 @@ static const struct step steps[] = {
 	 "messages and collectives, down to the cause.",
 	 "why %W"},
 	{NEEDS_NONE | NEEDS_MODEL,
-	 "If a job crawls: how far is each group in its loops, and who moved between the\n"
-	 "two looks that pdb takes?",
+	 "If a job crawls, ask: how far is each group in its loops, and who moved between\n"
+	 "the two looks that pdb takes?",
 	 "progress"},
 	{NEEDS_MODEL,
 	 "These are the loops of the iterations. pdb found them in what the ranks did,\n"
 	 "not in the source.",
 	 "loops"},
-	{NEEDS_LEAST, "The stacks of the ranks that hold the others up, merged.", "bt lp"},
-	{NEEDS_NONE, "The stacks of all ranks, merged: each frame has its ranks.", "bt all"},
+	{NEEDS_LEAST, "These are the merged stacks of the ranks that hold the others up.", "bt lp"},
+	{NEEDS_NONE, "These are the merged stacks of all ranks. Each frame has its ranks.",
+	 "bt all"},
 	{NEEDS_LIVE | NEEDS_LEAST,
 	 "To see variables, type \"gdb lp\". It puts gdb on that rank, on its own node, in\n"
 	 "the first frame of your code. The rank stands still until you leave gdb. (The\n"
@@ -174,8 +175,8 @@ const struct command cmd_tutorial = {
 	.summary = "Explain the first commands step by step, on this job.",
 	.text = "Each step says what a command is for, and runs it. Then Enter goes on, q\n"
 		"leaves, and any other line is a command to try. The tutorial stops no rank for\n"
-		"longer than a stack sample, and writes no file. A snapshot does as well: pdb\n"
-		"--load FILE.",
+		"longer than a stack sample, and writes no file. It also works with a snapshot:\n"
+		"pdb --load FILE.",
 	.example = "tutorial",
 	.flags = CMD_NEEDS_JOB | CMD_TERMINAL | CMD_NO_REPEAT,
 	.run = run_tutorial,

@@ -28,11 +28,11 @@ const struct command cmd_waits = {
 	.summary = "Show who waits for whom.",
 	.text = "The answer goes by the counted messages and collectives. Without a recorder it\n"
 		"goes by stacks and the messages that the MPI library holds. Ranks that wait\n"
-		"alike share a row. <-> marks ranks that wait for each other, a deadlock; <=>\n"
+		"alike share a row. <-> marks ranks that wait for each other, a deadlock. <=>\n"
 		"marks those of them that \"lp\" names. With a recorder, pdb draws up to 24\n"
-		"groups below the table if others wait for these, or for ranks that do not\n"
-		"wait. An arrow leads to the awaited group. Without RANKS: the ranks in focus,\n"
-		"else all.\n"
+		"groups below the table, if a group waits for another one, or for ranks that do\n"
+		"not wait. An arrow leads to the group that is waited for. Without RANKS: the\n"
+		"ranks in focus, else all.\n"
 		"\"waits > FILE\" draws a picture if FILE ends in .dot, .svg, .png or .pdf.",
 	.example = "waits > deadlock.svg",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_WAITS | CMD_ANSWERS,

@@ -141,9 +141,10 @@ const struct command info_ranks = {
 	.usage = "info ranks [RANKS]",
 	.summary = "List ranks with host, process and what pdb knows of them.",
 	.text = "Without RANKS: the ranks in focus, else all. The state is that of /proc: R\n"
-		"running, S sleeping, D in the kernel, T stopped, t traced, Z ended; or how the\n"
-		"process ended. Outside MPI the system call of the last stack sample is behind\n"
-		"it. On other hosts the state is that of this sample.",
+		"running, S sleeping, D in the kernel, T stopped, t traced, Z ended. If pdb\n"
+		"knows how the process ended, it shows that. For a rank outside MPI, the system\n"
+		"call of its last stack sample follows. For ranks on other hosts, the state is\n"
+		"also that of this sample.",
 	.example = "info ranks 0-3",
 	.flags = CMD_NEEDS_JOB,
 	.max_words = -1,

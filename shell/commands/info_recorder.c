@@ -154,11 +154,11 @@ const struct command info_recorder = {
 	.topic = TOPIC_JOB,
 	.usage = "info recorder [RANKS]",
 	.summary = "Show what the recorders hold, and what they lost.",
-	.text = "\"entries lost\": call paths, transitions and threads for which there was no\n"
-		"room. \"messages uncounted\": the same of messages, requests and communicators;\n"
-		"+ marks ranks whose tags had to be counted together. Lost entries make answers\n"
-		"less sure. \"left by jump\": MPI calls that ended by longjmp() or an exception.\n"
-		"Without RANKS: the ranks in focus, else all.",
+	.text = "\"entries lost\" counts call paths, transitions and threads that had no room.\n"
+		"\"messages uncounted\" counts messages, requests and communicators that had\n"
+		"none. + marks ranks whose tags the recorder had to count together. Lost entries\n"
+		"make answers less sure. \"left by jump\": MPI calls that ended by longjmp() or\n"
+		"an exception. Without RANKS: the ranks in focus, else all.",
 	.example = "info recorder lp",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL,
 	.max_words = -1,

@@ -44,7 +44,8 @@ int args_parse(const char *text, struct args **args_ret, struct pdb_error *err)
 		*XPUSH(args->words, args->num_words, capacity) = to;
 		if (copy_word(&p, to) < 0) {
 			args_destroy(args);
-			return error_set(err, ERROR_USAGE, "a quote is left open in: %s", text);
+			return error_set(err, ERROR_USAGE, "a closing quote is missing in: %s",
+					 text);
 		}
 		to += strlen(to) + 1;
 	}
@@ -194,11 +195,10 @@ static bool has_reference(const char *at)
 
 int args_compile(const char *word, int flags, regex_t *ret, struct pdb_error *err)
 {
-	const char *wrong =
-		has_reference(word) ? "it refers to what was found before (\\1)"
-		: strlen(word) > MAX_EXPRESSION || count_copies(word) > MAX_COPIES
-			? "it has more than a thousand parts, with each repetition counted"
-			: NULL;
+	const char *wrong = has_reference(word) ? "it has a back reference, such as \\1"
+			    : strlen(word) > MAX_EXPRESSION || count_copies(word) > MAX_COPIES
+				    ? "it has more than a thousand parts, all repetitions counted"
+				    : NULL;
 	int code = wrong ? 0 : regcomp(ret, word, REG_EXTENDED | REG_NOSUB | flags);
 	char why[200];
 

@@ -16,7 +16,8 @@ struct args {
 	const char *rest; /* the same text as typed, for commands that take it raw; borrowed */
 };
 
-/* Split text. On success *args_ret belongs to the caller. ERROR_USAGE: a quote is left open. */
+/* Split text. On success *args_ret belongs to the caller. ERROR_USAGE: a closing quote is
+ * missing. */
 int args_parse(const char *text, struct args **args_ret, struct pdb_error *err);
 void args_destroy(struct args *args); /* NULL is fine */
 

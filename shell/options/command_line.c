@@ -26,10 +26,9 @@ static const char doc[] =
 	"  pdb --load FILE        look at a snapshot\n"
 	"  pdb --core FILE...     look at a crashed job; or --core DIRECTORY\n"
 	"  pdb clean              remove what crashed jobs left in /dev/shm\n\n"
-	"Exit status: 0 no certain hang, 1 hang or crash, 2 pdb failed. With run --watch, a job "
-	"that "
-	"ends by itself gives its own status. Options may be written as in gdb: -p, -x, -ex, "
-	"-batch.";
+	"Exit status: 0 no certain hang, 1 hang or crash, 2 pdb failed. With run --watch, pdb "
+	"returns the status of a job that ends by itself. You can write options as in gdb: -p, -x, "
+	"-ex, -batch.";
 
 enum {
 	FIRST_KEY = 256, /* options without a letter: this plus their number */
@@ -173,9 +172,9 @@ static void check(struct argp_state *state, const struct parsing *parsing)
 		if (parsing->is_given[i])
 			check_user(state, parsing, option_of(i));
 	if ((program->pid != 0) + (program->load != NULL) + has_cores > 1)
-		argp_error(state, "--pid, --load and --core exclude each other");
+		argp_error(state, "give only one of --pid, --load and --core");
 	if (is_watch && (program->load || has_cores))
-		argp_error(state, "only a running job can be watched: --pid PID");
+		argp_error(state, "pdb can watch only a running job: --pid PID");
 	if (options->action != ACTION_DEBUG && !is_watch && has_job)
 		argp_error(state, "--pid, --load and --core do not go with run, env or clean");
 	if (options->action == ACTION_RUN && !options->run_argv)

@@ -212,7 +212,7 @@ int option_take_all(const struct option_table *table, unsigned int users, const 
 
 		if (!is_option && !rest)
 			return error_set(err, ERROR_USAGE,
-					 "\"%s\" is no option; they begin with %s", word,
+					 "\"%s\" is no option; options begin with %s", word,
 					 table->dashes);
 		if (!is_option) {
 			rest->words[rest->num_words++] = word;

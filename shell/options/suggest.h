@@ -13,8 +13,8 @@ size_t suggest_distance(const char *typed, const char *name);
  * Returns NULL if typing errors cannot explain the word: at most one in three letters. */
 const char *suggest_nearest(const char *typed, const char *const *names, size_t num);
 
-/* The index in names[num] of the name that the first `length` bytes of `word` are or uniquely
- * begin. names[] may contain NULL. -1: ERROR_USAGE, which lists the names. what: the kind of name
- * for the message ("setting"). lead: text before each name ("-"). */
+/* Find the name that equals the first `length` bytes of `word`, or that these begin uniquely.
+ * Returns its index in names[num], which may contain NULL. -1: ERROR_USAGE, which lists the names.
+ * what: the kind of name for the message ("setting"). lead: text before each name ("-"). */
 int suggest_find(const char *what, const char *lead, const char *word, size_t length,
 		 const char *const *names, size_t num, struct pdb_error *err);

@@ -18,11 +18,13 @@ static int open_file(const char *path)
 static int check_owner(const char *path, const struct stat *status, struct pdb_error *err)
 {
 	if (status->st_uid != geteuid() && status->st_uid != 0)
-		return error_set(err, ERROR_PERMISSION, "%s belongs to another user; not run",
-				 path);
-	if (status->st_mode & (S_IWGRP | S_IWOTH))
 		return error_set(err, ERROR_PERMISSION,
-				 "%s can be written by others; not run. chmod go-w %s", path, path);
+				 "%s belongs to another user, so pdb does not run it", path);
+	if (status->st_mode & (S_IWGRP | S_IWOTH))
+		return error_set(
+			err, ERROR_PERMISSION,
+			"%s can be written by others, so pdb does not run it. Type: chmod go-w %s",
+			path, path);
 	return 0;
 }
 
@@ -34,7 +36,8 @@ static int run_file(struct session *session, int fd, const char *path, struct pd
 	if (fstat(fd, &status) < 0)
 		return error_errno(err, "cannot read %s", path);
 	if (!S_ISREG(status.st_mode))
-		return error_set(err, ERROR_PERMISSION, "%s is no file; not run", path);
+		return error_set(err, ERROR_PERMISSION,
+				 "%s is no regular file, so pdb does not run it", path);
 	if (check_owner(path, &status, err) < 0)
 		return -1;
 	return script_run_open(session, fd, path, err);
@@ -84,7 +87,7 @@ static int check_directory(const struct session *session, const char *directory,
 		return error_prefix(err, FILE_NAME);
 	if (!safe_paths_contain(&session->safe_paths, directory))
 		return error_set(err, ERROR_PERMISSION,
-				 "%s/" FILE_NAME " is not run. If you trust it, put this into "
+				 "%s/" FILE_NAME " is not run. If you trust it, put this line into "
 				 "~/.config/pdb/pdbrc:\nsafe-path %s",
 				 directory, directory);
 	return 0;

@@ -21,8 +21,8 @@ enum preload_mpi preload_guess(char *const argv[]);
 int preload_find(enum preload_mpi mpi, char **path_ret, struct pdb_error *err);
 
 /* Get the paths of all recorders, separated by colons. A recorder is active only in programs of its
- * own MPI. In others it costs a jump per call, so that of `first` comes first. The caller frees
- * *paths_ret. -1 and *err. */
+ * own MPI, and costs a jump per call in other programs. So the recorder of `first` comes first. The
+ * caller frees *paths_ret. -1 and *err. */
 int preload_find_all(enum preload_mpi first, char **paths_ret, struct pdb_error *err);
 
 /* The command line that makes its launcher preload `library` (or several, with colons) into the
@@ -31,7 +31,7 @@ int preload_find_all(enum preload_mpi first, char **paths_ret, struct pdb_error 
 char **preload_command(char *const argv[], const char *library);
 
 /* The shell lines of `pdb env`, for one MPI, or for all if `mpi` is unknown; and those of `pdb env
- * --unset`, for a shell with this process' environment. The latter undo exactly the former, however
- * often and for whichever MPI those were run. The caller frees. */
+ * --unset`, for a shell with this process' environment. --unset undoes exactly what `pdb env` did,
+ * even if it ran several times or for another MPI. The caller frees. */
 char *preload_shell_lines(enum preload_mpi mpi, const char *library);
 char *preload_unset_lines(void);

@@ -247,7 +247,7 @@ static void run_command(const struct session *session, const struct watch_option
 	if (pid == 0)
 		become(session, options, hang);
 	if (pid < 0) {
-		error_errno(&err, "it cannot be started");
+		error_errno(&err, "cannot start the command");
 		tell_failure(teller, &err, "--on-hang");
 		return;
 	}
@@ -320,10 +320,10 @@ static void end_job(struct session *session, struct watch_teller *teller)
 		launcher_ends(session, monotonic_ns() + END_NS / 3);
 	}
 	if (launcher_ends(session, end_ns))
-		watch_tell_note(teller, "killed", "the job has been ended by its launcher");
+		watch_tell_note(teller, "killed", "the launcher has ended the job");
 	else
 		watch_tell_note(teller, "failure",
-				"the launcher, pid %d, was told to end the job, but has not yet",
+				"pdb told the launcher, pid %d, to end the job, but it still runs",
 				(int)session->launcher.pid);
 	leftovers_remove(leftovers);
 }

@@ -219,7 +219,7 @@ static void tell_still(struct watch *watch)
 			"rank %d has been %s for %s, %s%s; pdb calls it a hang after %s",
 			report->rank, describe_rank(watch->session, arena, report->rank),
 			label_time(report->stay_ns).text,
-			report->num_stays ? "before at most " : "for the first time",
+			report->num_stays ? "earlier stays took at most " : "for the first time",
 			report->num_stays ? label_time(report->longest_ns).text : "",
 			label_time(report->needed_ns).text);
 	arena_destroy(arena);

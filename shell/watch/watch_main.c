@@ -136,7 +136,7 @@ static bool has_ended_by(struct run *run, uint64_t until_ns, int *status)
 static int end_with(struct run *run, int status)
 {
 	if (!run->was_watched && run->last.code != ERROR_NONE && run->last.code != ERROR_GONE) {
-		error_prefix(&run->last, "the job was not watched");
+		error_prefix(&run->last, "pdb did not watch the job");
 		session_complain(&run->last);
 	}
 	if (status >= 128)

@@ -55,7 +55,7 @@ static void tell_slow_ranks(struct watch_rates *rates, const struct rates_report
 
 	watch_tell_note(teller, "slow-rank",
 			"slow: %s. For %s the others have waited for %s: rank %d was outside MPI "
-			"for %.0f %% of the time, most for %.0f %%; no hang",
+			"for %.0f %% of the time, most others for %.0f %%; no hang",
 			label_who(arena, ranks, 40),
 			label_time((uint64_t)(first->seconds * 1e9)).text,
 			report->num_slow_ranks > 1 ? "them" : "it", first->rank,

@@ -69,9 +69,9 @@ bool watch_is_active(struct watch *watch);
  * ---- */
 /* Full look: no rank has moved for a while, or it is time to check ranks that move. */
 int watch_look_closely(struct watch *watch, struct pdb_error *err);
-/* Without a recorder: has no rank ever been seen to move, in a job so young that one rank may still
- * read input that all others wait for? Then the test's result does not count yet. Call only when
- * the test has a result. */
+/* For a job without a recorder: is it so young that one rank may still read input that all others
+ * wait for, and was no rank ever seen to move? Then the test's result does not count yet. Call only
+ * when the test has a result. */
 bool watch_may_be_starting(struct watch *watch);
 /* Without a recorder: the test is sure; confirm by more looks. */
 int watch_confirm(struct watch *watch, struct pdb_error *err);

@@ -175,7 +175,7 @@ check_killed() {
 			signal_worker KILL "$last"
 			check "$how: an answer in time" has_answer $((4 + restart)) "$how"
 		fi
-		check "$how: pdb says so" says 'others are started: the daemons on the job.s nodes were lost'
+		check "$how: pdb says so" says 'pdb starts new daemons: the daemons on the job.s nodes were lost'
 		check "$how: the answer is whole" is_whole
 	done
 }

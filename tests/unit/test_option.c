@@ -130,7 +130,7 @@ static void test_no_other_words(void **state)
 	(void)state;
 	assert_int_equal(args_parse("-full x", &args, &err), 0);
 	assert_int_equal(option_take_all(&table, 0, args, &taken, NULL, &err), -1);
-	assert_error(&err, ERROR_USAGE, "\"x\" is no option; they begin with -");
+	assert_error(&err, ERROR_USAGE, "\"x\" is no option; options begin with -");
 	args_destroy(args);
 }
 

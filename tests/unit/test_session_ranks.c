@@ -129,7 +129,7 @@ static void one_rank(void **state)
 	assert_int_equal(take_one("5 x", &rank, &err), 0);
 	assert_int_equal(rank, 5);
 	assert_int_equal(take_one("group 2", &rank, &err), -1);
-	assert_error(&err, ERROR_USAGE, "this needs one rank, \"group\" is 2");
+	assert_error(&err, ERROR_USAGE, "this needs one rank, and \"group\" names 2");
 	assert_int_equal(take_one("", &rank, &err), -1);
 	assert_error(&err, ERROR_USAGE, "ranks are missing");
 }
