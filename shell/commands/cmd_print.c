@@ -35,7 +35,7 @@ static int take_words(struct session *session, const struct args *args, const ch
 				 "the expression is missing: print FRAME EXPRESSION");
 	/* "n + 1": print_values() says what is to be done with that. */
 	if (!strchr("_*(", args->words[1][0]) && !isalpha((unsigned char)args->words[1][0])) {
-		*expression_ret = args->rest;
+		*expression_ret = args->rest + strspn(args->rest, " \t");
 		return are_ranks(session, args, args->num_words, ranks_ret, err) ? 0 : -1;
 	}
 	*frame_ret = args->words[0];

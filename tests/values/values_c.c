@@ -37,6 +37,7 @@ static void __attribute__((noinline)) wait_for_all(int rank, int size)
 			pause();
 	}
 	MPI_Barrier(MPI_COMM_WORLD);
+	sink += size; /* the call is not the last thing done: else its frame may be left out */
 }
 
 static void __attribute__((noinline))
