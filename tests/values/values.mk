@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # print and locals: programs whose values are known, optimized or not, under each MPI.
 VALUES = $(O)/tests/values
-VALUES_JOBS = $(foreach mpi,openmpi mpich,$(foreach level,O0 O2,\
-	$(addsuffix -$(mpi)-$(level),$(addprefix $(VALUES)/values_,c cxx f))))
+VALUES_JOBS = $(foreach job,openmpi-O2 mpich-O0,$(addsuffix -$(job),$(addprefix $(VALUES)/values_,c cxx f)))
 
 define values_programs
 $(VALUES)/values_c-$(1)-%: tests/values/values_c.c | $(O)/.deps-check
