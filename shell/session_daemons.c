@@ -232,6 +232,20 @@ static int sample_apart(struct session *session, const struct rankset *ranks, st
 	return -1;
 }
 
+int session_check_memory(struct session *session, struct pdb_error *err)
+{
+	char why[200];
+
+	if (session->snapshot)
+		return error_set(err, ERROR_UNSUPPORTED,
+				 "a snapshot does not hold the program's variables.\n\"order\" "
+				 "shows the loop variables that it holds.");
+	if (session->cores || !session_has_ended(session))
+		return 0;
+	session_describe_end(session, why, sizeof(why));
+	return error_set(err, ERROR_GONE, "%s", why);
+}
+
 int session_read_probes(struct session *session, const struct rankset *ranks,
 			const struct code_probe *probes, size_t num, struct samples **ret,
 			struct pdb_error *err)

@@ -109,7 +109,8 @@ int print_locals(struct session *session, struct arena *arena, const struct rank
 	int result = 0;
 
 	*ret = (struct printed_locals){.num = 0};
-	if (session_read_probes(session, ranks, NULL, 0, &samples, err) < 0)
+	if (session_check_memory(session, err) < 0 ||
+	    session_read_probes(session, ranks, NULL, 0, &samples, err) < 0)
 		return -1;
 	values = values_create(session->job->modules);
 	for (size_t i = 0; i < samples->num_samples; i++)

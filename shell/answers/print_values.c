@@ -383,15 +383,6 @@ static int read_all(struct printing *printing, const struct rankset *ranks)
 
 /* ---- Public ---- */
 
-static int check_job(const struct session *session, struct pdb_error *err)
-{
-	if (session->snapshot)
-		return error_set(err, ERROR_UNSUPPORTED,
-				 "a snapshot does not hold the program's variables.\n\"order\" "
-				 "shows the loop variables that it holds.");
-	return 0;
-}
-
 /* "3" is a frame, "solve" a function. */
 static void take_frame(struct printing *printing, const char *frame)
 {
@@ -427,7 +418,7 @@ int print_values(struct session *session, struct arena *arena, const char *const
 	struct printing printing = {.session = session, .arena = arena, .err = err};
 	int result;
 
-	if (check_job(session, err) < 0 ||
+	if (session_check_memory(session, err) < 0 ||
 	    take_expressions(&printing, expressions, num, rankset_count(ranks)) < 0)
 		return -1;
 	take_frame(&printing, frame);
