@@ -433,7 +433,7 @@ static void bad_outputs(void **state)
 {
 	assert_refused(*state, "echo a >", "one file name");
 	assert_refused(*state, "echo a > b c", "one file name");
-	assert_refused(*state, "echo a |", "command is expected");
+	assert_refused(*state, "echo a |", "give a command after");
 	assert_refused(*state, "echo a > /no/such/folder/x", "/no/such/folder/x");
 	assert_refused(*state, "echo a > x.svg", "draws no svg picture");
 	assert_refused(*state, "graph >> x.svg", "cannot be appended");
