@@ -44,9 +44,11 @@ static void set_graph(struct job *job, int rank, const int32_t *sources, uint32_
 
 	model->num_members = num + num_sources + num_destinations;
 	model->members = xreallocarray(model->members, model->num_members, sizeof(*model->members));
-	memcpy(model->members + num, sources, num_sources * sizeof(*sources));
-	memcpy(model->members + num + num_sources, destinations,
-	       num_destinations * sizeof(*destinations));
+	if (num_sources)
+		memcpy(model->members + num, sources, num_sources * sizeof(*sources));
+	if (num_destinations)
+		memcpy(model->members + num + num_sources, destinations,
+		       num_destinations * sizeof(*destinations));
 	comm->sources = (uint32_t)num;
 	comm->num_sources = num_sources;
 	comm->destinations = (uint32_t)num + num_sources;
