@@ -360,15 +360,6 @@ static void read_scope(struct reading *reading, Dwarf_Die *scope, Dwarf_Die *wit
 	} while (debug_file_next(&child, &child));
 }
 
-static bool is_fortran(Dwarf_Die *unit)
-{
-	int language = dwarf_srclang(unit);
-
-	return language == DW_LANG_Fortran77 || language == DW_LANG_Fortran90 ||
-	       language == DW_LANG_Fortran95 || language == DW_LANG_Fortran03 ||
-	       language == DW_LANG_Fortran08;
-}
-
 static void read_frame_base(struct reading *reading, Dwarf_Die *function)
 {
 	Dwarf_Attribute attribute;
@@ -391,27 +382,62 @@ struct code_variables *variables_read(struct debug_file *file, const struct code
 
 	if (!debug_file_functions(file, function->entry, &functions) || !functions.num)
 		return reading.variables;
-	reading.is_fortran = is_fortran(&functions.unit);
+	reading.is_fortran = debug_file_is_fortran(&functions.unit);
 	reading.variables->has_debug_info = true;
 	read_frame_base(&reading, &functions.list[0]);
 	read_scope(&reading, &functions.list[0], &functions.list[0], 0);
 	return reading.variables;
 }
 
+#if defined(__x86_64__)
+static const struct code_machine *const machine = &code_machine_x86;
+#define NUM_REGISTERS 16 /* that are integers, by DWARF's numbers; vector registers follow */
+#else
+static const struct code_machine *const machine = &code_machine_arm64;
+#define NUM_REGISTERS 32
+#endif
+
+static enum variables_doubt find_doubt(const struct code_value *value, bool is_return)
+{
+	for (unsigned int i = 0; i < value->num_terms; i++) {
+		unsigned int reg = value->terms[i].place.reg;
+
+		if (reg >= NUM_REGISTERS && reg != CODE_CFA)
+			return VARIABLES_VECTOR;
+		if (is_return && !(machine->preserved >> reg & 1))
+			return VARIABLES_CHANGED;
+	}
+	return VARIABLES_SURE;
+}
+
+/* Of the address that the first operation names; DWARF 5 has some in a table. */
+static bool is_address(Dwarf_Attribute *location, const Dwarf_Op *op, Dwarf_Addr *ret)
+{
+	Dwarf_Attribute address;
+
+	*ret = op->number;
+	if (op->atom == DW_OP_addr)
+		return true;
+	return (op->atom == DW_OP_addrx || op->atom == DW_OP_GNU_addr_index) &&
+	       !dwarf_getlocation_attr(location, op, &address) && !dwarf_formaddr(&address, ret);
+}
+
 bool variables_locate(Dwarf_Die *function, Dwarf_Attribute *location, const Dwarf_Op *ops,
-		      size_t num, struct variables_location *ret)
+		      size_t num, bool is_return, struct variables_location *ret)
 {
 	struct stack stack = {.num = 0, .valid = 8};
 	struct reading reading = {.variables = NULL};
+	Dwarf_Addr address;
 
 	*ret = (struct variables_location){.is_value = true};
 	if (is_register(ops, num)) {
 		ret->value = code_copy(code_register(ops[0].atom - DW_OP_reg0, 8));
+		ret->doubt = find_doubt(&ret->value, is_return);
 		return true;
 	}
-	ret->is_global = num > 0 && ops[0].atom == DW_OP_addr;
+	ret->is_global = num > 0 && is_address(location, &ops[0], &address);
 	if (ret->is_global) {
-		push(&stack, code_constant((int64_t)ops[0].number));
+		push(&stack, code_constant((int64_t)address));
 		ops++;
 		num--;
 	}
@@ -420,5 +446,8 @@ bool variables_locate(Dwarf_Die *function, Dwarf_Attribute *location, const Dwar
 	if (!evaluate(&reading, location, ops, num, &stack, &ret->is_value) || stack.valid < 8)
 		return false;
 	ret->value = stack.values[stack.num - 1];
-	return ret->value.is_known && ret->is_global == !ret->value.num_terms;
+	ret->doubt = find_doubt(&ret->value, is_return);
+	/* A constant is a value, and a global address has no registers. */
+	return ret->value.is_known &&
+	       (ret->value.num_terms ? !ret->is_global : ret->is_global || ret->is_value);
 }

@@ -221,9 +221,9 @@ static void read_probe(struct walk *walk, unw_cursor_t *cursor, const struct cod
 			return;
 	if (probe->read.is_global && !unwind_bias(walk->space, probe->module, &bias))
 		return;
-	value = code_evaluate(&probe->value, places);
+	value = (int64_t)((uint64_t)code_evaluate(&probe->value, places) + bias);
 	if (probe->read.num_bytes)
-		read_bytes(walk, (uint64_t)value + bias, &probe->read, number, frame);
+		read_bytes(walk, (uint64_t)value, &probe->read, number, frame);
 	else
 		add_value(walk, frame, number, code_extend(value, probe->size, probe->is_signed));
 }

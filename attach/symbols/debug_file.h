@@ -45,6 +45,9 @@ Elf_Scn *debug_file_section(Elf *elf, const char *name);
  * that share a long list of ranges. False: none is left. */
 bool debug_file_look(struct debug_file *file);
 
+/* Is the unit's language a version of Fortran? */
+bool debug_file_is_fortran(Dwarf_Die *unit);
+
 /* The next entry of a scope. A damaged file may name one before it, which would go on for ever. */
 bool debug_file_next(Dwarf_Die *die, Dwarf_Die *ret);
 

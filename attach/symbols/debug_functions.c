@@ -35,6 +35,15 @@ static bool find_unit(struct debug_file *file, Dwarf_Addr address, Dwarf_Die *re
 	return false;
 }
 
+bool debug_file_is_fortran(Dwarf_Die *unit)
+{
+	int language = dwarf_srclang(unit);
+
+	return language == DW_LANG_Fortran77 || language == DW_LANG_Fortran90 ||
+	       language == DW_LANG_Fortran95 || language == DW_LANG_Fortran03 ||
+	       language == DW_LANG_Fortran08;
+}
+
 bool debug_file_next(Dwarf_Die *die, Dwarf_Die *ret)
 {
 	Dwarf_Off offset = dwarf_dieoffset(die);

@@ -52,7 +52,7 @@ static void read_dimension(Dwarf_Die *range, bool is_fortran, int64_t *lower, ui
 		*count = (uint64_t)value - (uint64_t)*lower + 1;
 }
 
-bool values_shape_of(struct debug_file *file, bool is_fortran, const struct values_type *type,
+bool values_shape_of(const struct values_search *search, const struct values_type *type,
 		     struct values_shape *ret)
 {
 	Dwarf_Die die = type->die, child;
@@ -69,13 +69,14 @@ bool values_shape_of(struct debug_file *file, bool is_fortran, const struct valu
 	do {
 		if (dwarf_tag(&child) != DW_TAG_subrange_type)
 			continue;
-		if (ret->num == VALUES_MAX_DIMENSIONS || !debug_file_look(file))
+		if (ret->num == VALUES_MAX_DIMENSIONS || !debug_file_look(search->file))
 			return false;
-		read_dimension(&child, is_fortran, &ret->lower[ret->num], &ret->counts[ret->num]);
+		read_dimension(&child, search->is_fortran, &ret->lower[ret->num],
+			       &ret->counts[ret->num]);
 		ret->num++;
 	} while (debug_file_next(&child, &child));
 	/* Fortran's last dimension has the longest stride. */
-	for (size_t i = 0; is_fortran && i < ret->num / 2; i++) {
+	for (size_t i = 0; search->is_fortran && i < ret->num / 2; i++) {
 		size_t j = ret->num - 1 - i;
 		int64_t lower = ret->lower[i];
 		uint64_t count = ret->counts[i];
@@ -88,25 +89,26 @@ bool values_shape_of(struct debug_file *file, bool is_fortran, const struct valu
 	return ret->num > type->first_dimension;
 }
 
-const struct value_type *values_array(struct arena *arena, const struct value_type *element,
-				      uint64_t num)
+const struct value_type *values_array(const struct values_search *search,
+				      const struct value_type *element, uint64_t num)
 {
-	struct value_type *type = arena_alloc(arena, sizeof(*type));
-	uint64_t most = CODE_MAX_BYTES / element->size;
+	struct value_type *type = arena_alloc(search->arena, sizeof(*type));
+	uint64_t most = search->max_bytes / element->size;
 
 	if (!num || !most)
 		return NULL;
 	*type = (struct value_type){.kind = VALUE_ARRAY, .element = element, .total = num};
 	type->num = num < most ? num : most;
 	type->size = (uint32_t)(type->num * element->size);
-	type->name = arena_printf(arena, "%s[%llu]", element->name, (unsigned long long)num);
+	type->name =
+		arena_printf(search->arena, "%s[%llu]", element->name, (unsigned long long)num);
 	return type;
 }
 
 /* ---- C++ containers ---- */
 
 /* Members of members. */
-static bool find_path(struct debug_file *file, const struct values_type *type,
+static bool find_path(const struct values_search *search, const struct values_type *type,
 		      const char *const *names, uint64_t *offset_ret, struct values_type *ret)
 {
 	uint64_t offset;
@@ -116,7 +118,7 @@ static bool find_path(struct debug_file *file, const struct values_type *type,
 	for (; *names; names++) {
 		struct values_type of = *ret;
 
-		if (of.is_void || !values_member(file, &of.die, *names, false, &offset, ret))
+		if (of.is_void || !values_member(search, &of.die, *names, &offset, ret))
 			return false;
 		*offset_ret += offset;
 	}
@@ -131,19 +133,19 @@ static bool is_called(const struct values_type *type, const char *prefix)
 	return name && !strncmp(name, prefix, strlen(prefix));
 }
 
-bool values_unwrap(struct debug_file *file, const struct values_type *type, bool is_text,
+bool values_unwrap(const struct values_search *search, const struct values_type *type, bool is_text,
 		   uint64_t *offset_ret, struct values_type *ret)
 {
 	static const char *const text[] = {"_M_dataplus", "_M_p", NULL};
 	static const char *const vector[] = {"_M_impl", "_M_start", NULL};
 
 	return is_text ? is_called(type, "basic_string<char,") &&
-				 find_path(file, type, text, offset_ret, ret)
+				 find_path(search, type, text, offset_ret, ret)
 		       : is_called(type, "vector<") && !is_called(type, "vector<bool") &&
-				 find_path(file, type, vector, offset_ret, ret);
+				 find_path(search, type, vector, offset_ret, ret);
 }
 
-static bool build_container(struct debug_file *file, const struct values_type *from,
+static bool build_container(const struct values_search *search, const struct values_type *from,
 			    struct value_type *type)
 {
 	static const char *const last[] = {"_M_impl", "_M_finish", NULL};
@@ -153,15 +155,15 @@ static bool build_container(struct debug_file *file, const struct values_type *f
 	uint64_t begin = 0, end = 0;
 	Dwarf_Word size = 0;
 
-	if (values_unwrap(file, from, false, &begin, &pointer)) {
-		if (!find_path(file, from, last, &end, &element) ||
+	if (values_unwrap(search, from, false, &begin, &pointer)) {
+		if (!find_path(search, from, last, &end, &element) ||
 		    !values_type_of(&pointer.die, &element) ||
 		    dwarf_aggregate_size(&element.die, &size) || !size)
 			return false;
 	} else if (!((is_called(from, "map<") || is_called(from, "set<")) &&
-		     find_path(file, from, num, &begin, &element)) &&
+		     find_path(search, from, num, &begin, &element)) &&
 		   !(is_called(from, "basic_string<") &&
-		     find_path(file, from, length, &begin, &element))) {
+		     find_path(search, from, length, &begin, &element))) {
 		return false;
 	}
 	if (begin + 8 > type->size || end + 8 > type->size)
@@ -175,13 +177,7 @@ static bool build_container(struct debug_file *file, const struct values_type *f
 
 /* ---- Types ---- */
 
-struct building {
-	struct debug_file *file;
-	struct arena *arena;
-	bool is_fortran;
-};
-
-static const struct value_type *build(const struct building *building,
+static const struct value_type *build(const struct values_search *search,
 				      const struct values_type *type, unsigned int depth);
 
 static enum value_kind kind_of_base(Dwarf_Die *die)
@@ -209,7 +205,7 @@ static enum value_kind kind_of_base(Dwarf_Die *die)
 	}
 }
 
-static void build_names(const struct building *building, Dwarf_Die *die, struct value_type *type)
+static void build_names(const struct values_search *search, Dwarf_Die *die, struct value_type *type)
 {
 	struct value_name *names = NULL;
 	size_t capacity = 0;
@@ -222,10 +218,10 @@ static void build_names(const struct building *building, Dwarf_Die *die, struct 
 
 		if (dwarf_tag(&child) == DW_TAG_enumerator && name.name &&
 		    constant_of(&child, DW_AT_const_value, &name.value)) {
-			name.name = arena_strdup(building->arena, name.name);
-			*ARENA_PUSH(building->arena, names, type->num_names, capacity) = name;
+			name.name = arena_strdup(search->arena, name.name);
+			*ARENA_PUSH(search->arena, names, type->num_names, capacity) = name;
 		}
-	} while (type->num_names < MAX_NAMES && debug_file_look(building->file) &&
+	} while (type->num_names < MAX_NAMES && debug_file_look(search->file) &&
 		 debug_file_next(&child, &child));
 	type->names = names;
 }
@@ -268,8 +264,8 @@ static bool build_bits(Dwarf_Die *die, struct value_member *member)
 	return bits > 0 && place >= 0 && bits + place <= 64;
 }
 
-static void build_members(const struct building *building, Dwarf_Die *die, struct value_type *type,
-			  unsigned int depth)
+static void build_members(const struct values_search *search, Dwarf_Die *die,
+			  struct value_type *type, unsigned int depth)
 {
 	struct value_member *members = NULL;
 	size_t capacity = 0;
@@ -284,13 +280,13 @@ static void build_members(const struct building *building, Dwarf_Die *die, struc
 
 		if (!is_member(&child))
 			continue;
-		if (type->num_members == MAX_MEMBERS || !debug_file_look(building->file)) {
+		if (type->num_members == MAX_MEMBERS || !debug_file_look(search->file)) {
 			type->is_cut = true;
 			break;
 		}
 		if (!values_type_of(&child, &of) || !offset_of(&child, &offset))
 			continue;
-		member.type = build(building, &of, depth + 1);
+		member.type = build(search, &of, depth + 1);
 		member.offset = (uint32_t)offset;
 		if (dwarf_tag(&child) == DW_TAG_inheritance)
 			member.name = NULL;
@@ -298,14 +294,14 @@ static void build_members(const struct building *building, Dwarf_Die *die, struc
 		    type->size - member.offset < member.type->size)
 			continue;
 		if (member.name)
-			member.name = arena_strdup(building->arena, member.name);
-		*ARENA_PUSH(building->arena, members, type->num_members, capacity) = member;
+			member.name = arena_strdup(search->arena, member.name);
+		*ARENA_PUSH(search->arena, members, type->num_members, capacity) = member;
 	} while (debug_file_next(&child, &child));
 	type->members = members;
 }
 
-static void build_pointer(const struct building *building, Dwarf_Die *die, struct value_type *type,
-			  unsigned int depth)
+static void build_pointer(const struct values_search *search, Dwarf_Die *die,
+			  struct value_type *type, unsigned int depth)
 {
 	const char *name = "void";
 	struct values_type to;
@@ -316,71 +312,70 @@ static void build_pointer(const struct building *building, Dwarf_Die *die, struc
 		const struct value_type *base = NULL;
 
 		if (dwarf_tag(&to.die) == DW_TAG_base_type)
-			base = build(building, &to, depth + 1);
+			base = build(search, &to, depth + 1);
 		if (base && base->kind == VALUE_CHARACTER)
 			type->element = base;
 		name = dwarf_diename(&to.die) ?: "...";
 	}
-	type->name = arena_printf(building->arena, "%s *", name);
+	type->name = arena_printf(search->arena, "%s *", name);
 }
 
-static const struct value_type *build_array(const struct building *building,
+static const struct value_type *build_array(const struct values_search *search,
 					    const struct values_type *type, unsigned int depth)
 {
 	struct values_shape shape;
 	const struct value_type *ret;
 
-	if (!values_shape_of(building->file, building->is_fortran, type, &shape) ||
-	    shape.is_described)
+	if (!values_shape_of(search, type, &shape) || shape.is_described)
 		return NULL;
-	ret = build(building, &(struct values_type){.die = shape.element}, depth + 1);
+	ret = build(search, &(struct values_type){.die = shape.element}, depth + 1);
 	for (size_t i = shape.num; ret && i-- > type->first_dimension;)
-		ret = values_array(building->arena, ret, shape.counts[i]);
+		ret = values_array(search, ret, shape.counts[i]);
 	return ret;
 }
 
-static const struct value_type *build(const struct building *building,
+static const struct value_type *build(const struct values_search *search,
 				      const struct values_type *from, unsigned int depth)
 {
-	struct value_type *type = arena_alloc(building->arena, sizeof(*type));
+	struct value_type *type = arena_alloc(search->arena, sizeof(*type));
 	Dwarf_Die die = from->die;
 	Dwarf_Word size = 0;
 	const char *name;
 
-	if (from->is_void || depth == MAX_DEPTH || !debug_file_look(building->file))
+	if (from->is_void || depth == MAX_DEPTH || !debug_file_look(search->file))
 		return NULL;
 	if (dwarf_tag(&die) == DW_TAG_array_type)
-		return build_array(building, from, depth);
+		return build_array(search, from, depth);
 	dwarf_aggregate_size(&die, &size);
 	name = dwarf_diename(&die);
 	*type = (struct value_type){.kind = VALUE_OTHER,
-				    .size = size <= CODE_MAX_BYTES ? (uint32_t)size : 0,
-				    .name = arena_strdup(building->arena, name ? name : "...")};
+				    .size = size <= search->max_bytes ? (uint32_t)size : 0,
+				    .name = arena_strdup(search->arena, name ? name : "...")};
 	switch (dwarf_tag(&die)) {
 	case DW_TAG_base_type:
 		type->kind = kind_of_base(&die);
 		break;
 	case DW_TAG_enumeration_type:
 		type->kind = VALUE_ENUM;
-		build_names(building, &die, type);
+		build_names(search, &die, type);
 		break;
 	case DW_TAG_pointer_type:
 	case DW_TAG_reference_type:
 	case DW_TAG_rvalue_reference_type:
-		build_pointer(building, &die, type, depth);
+		build_pointer(search, &die, type, depth);
 		break;
 	case DW_TAG_structure_type:
 	case DW_TAG_class_type:
 	case DW_TAG_union_type:
 		type->kind = VALUE_STRUCT;
-		if (!build_container(building->file, from, type))
-			build_members(building, &die, type, depth);
+		if (!build_container(search, from, type))
+			build_members(search, &die, type, depth);
 		break;
 	case DW_TAG_string_type: /* Fortran's character(len=n) */
 		type->kind = VALUE_ARRAY;
 		type->name = "character";
 		type->num = type->total = size;
-		type->element = arena_alloc(building->arena, sizeof(*type));
+		type->element = arena_alloc(search->arena, sizeof(*type));
 		*(struct value_type *)type->element = (struct value_type){
 			.kind = VALUE_CHARACTER, .size = 1, .name = "character"};
 		break;
@@ -390,17 +385,15 @@ static const struct value_type *build(const struct building *building,
 	return type->size ? type : NULL;
 }
 
-const struct value_type *values_build(struct debug_file *file, struct arena *arena, bool is_fortran,
+const struct value_type *values_build(const struct values_search *search,
 				      const struct values_type *type)
 {
-	const struct building building = {file, arena, is_fortran};
-
-	return build(&building, type, 0);
+	return build(search, type, 0);
 }
 
 /* ---- Members ---- */
 
-static bool find_member(struct debug_file *file, Dwarf_Die *type, const char *name, bool is_fortran,
+static bool find_member(const struct values_search *search, Dwarf_Die *type, const char *name,
 			unsigned int depth, uint64_t *offset_ret, struct values_type *ret)
 {
 	struct values_type of;
@@ -412,18 +405,18 @@ static bool find_member(struct debug_file *file, Dwarf_Die *type, const char *na
 	do {
 		const char *own = dwarf_diename(&child);
 
-		if (!debug_file_look(file))
+		if (!debug_file_look(search->file))
 			return false;
 		if (!is_member(&child) || !offset_of(&child, &offset) ||
 		    !values_type_of(&child, &of) || dwarf_hasattr(&child, DW_AT_bit_size))
 			continue;
-		if (values_name_is(&child, name, is_fortran)) {
+		if (values_name_is(&child, name, search->is_fortran)) {
 			*offset_ret += offset;
 			*ret = of;
 			return true;
 		}
 		if ((!own || dwarf_tag(&child) == DW_TAG_inheritance) &&
-		    find_member(file, &of.die, name, is_fortran, depth + 1, offset_ret, ret)) {
+		    find_member(search, &of.die, name, depth + 1, offset_ret, ret)) {
 			*offset_ret += offset;
 			return true;
 		}
@@ -431,9 +424,9 @@ static bool find_member(struct debug_file *file, Dwarf_Die *type, const char *na
 	return false;
 }
 
-bool values_member(struct debug_file *file, Dwarf_Die *type, const char *name, bool is_fortran,
+bool values_member(const struct values_search *search, Dwarf_Die *type, const char *name,
 		   uint64_t *offset_ret, struct values_type *ret)
 {
 	*offset_ret = 0;
-	return find_member(file, type, name, is_fortran, 0, offset_ret, ret);
+	return find_member(search, type, name, 0, offset_ret, ret);
 }

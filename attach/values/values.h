@@ -3,8 +3,8 @@
  * debug information. It reads nothing from processes. The result is a probe for sampling
  * (model/job/code.h), so the values of all ranks come with their stacks.
  *
- * expression.c parses. values.c finds names in scopes and follows the steps of an expression.
- * value_types.c reads types. */
+ * expression.c parses. values.c finds names in scopes. values_follow.c follows the steps of an
+ * expression. value_types.c reads types. */
 #pragma once
 
 #include "model/job/code.h"
@@ -12,8 +12,9 @@
 struct expression;
 struct values;
 
-/* The modules are borrowed. */
-struct values *values_create(const struct modules *modules);
+/* The modules are borrowed. Of a value at most so many bytes are read, and never more than
+ * CODE_MAX_BYTES: of arrays the first elements. */
+struct values *values_create(const struct modules *modules, uint32_t max_bytes);
 void values_destroy(struct values *values); /* NULL is fine */
 
 /* Of a frame, as in a call path node. */
@@ -25,8 +26,8 @@ struct values_frame {
 
 struct values_found {
 	const struct value_type *type;
-	const char *function;    /* whose variable it is; NULL: a global one */
 	const char *trouble;     /* the name is there, but no value: why; NULL: there is one */
+	bool is_pointed;         /* the value is what a pointer leads to */
 	const uint8_t *constant; /* the value, where no rank need be asked; else NULL */
 	struct code_probe probe; /* else what reads it */
 	/* If it is a pointer to characters, what reads some of these. Its number of bytes is 0

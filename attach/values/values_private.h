@@ -8,6 +8,26 @@
 
 enum { VALUES_MAX_DIMENSIONS = 8 };
 
+/* For a name, in a frame or among a module's global variables. */
+struct values_search {
+	struct debug_file *file;
+	struct arena *arena;
+	Dwarf_Die unit;
+	bool is_fortran;
+	Dwarf_Die *function; /* the frame's; NULL: of globals */
+	Dwarf_Addr address;
+	bool is_return;
+	const char *name;
+	uint32_t max_bytes; /* that may be read of a value */
+	struct values_found *ret;
+	struct pdb_error *err;
+};
+
+/* As values_find(), of the variable that the entry is of. */
+struct expression;
+int values_follow(struct values_search *search, Dwarf_Die *die,
+		  const struct expression *expression);
+
 /* The type of a value, by its entry. first_dimension: of an array, the first dimension that is
  * left. */
 struct values_type {
@@ -30,25 +50,25 @@ struct values_shape {
 bool values_type_of(Dwarf_Die *die, struct values_type *ret);
 
 /* False: the type is no array, or its element has no size. */
-bool values_shape_of(struct debug_file *file, bool is_fortran, const struct values_type *type,
+bool values_shape_of(const struct values_search *search, const struct values_type *type,
 		     struct values_shape *ret);
 
 /* Read a type. NULL: its size is not known, or is 0. */
-const struct value_type *values_build(struct debug_file *file, struct arena *arena, bool is_fortran,
+const struct value_type *values_build(const struct values_search *search,
 				      const struct values_type *type);
 
-/* An array of so many of these. */
-const struct value_type *values_array(struct arena *arena, const struct value_type *element,
-				      uint64_t num);
+/* An array of so many of these, or of as many as may be read. NULL: none may. */
+const struct value_type *values_array(const struct values_search *search,
+				      const struct value_type *element, uint64_t num);
 
 /* The member of that name, also of a base class or a struct without a name: its offset and type.
  * False: there is none. */
-bool values_member(struct debug_file *file, Dwarf_Die *type, const char *name, bool is_fortran,
+bool values_member(const struct values_search *search, Dwarf_Die *type, const char *name,
 		   uint64_t *offset_ret, struct values_type *ret);
 
 /* libstdc++'s std::string is a pointer to its characters, and std::vector one to its elements, at
  * an offset. False: it is neither. */
-bool values_unwrap(struct debug_file *file, const struct values_type *type, bool is_text,
+bool values_unwrap(const struct values_search *search, const struct values_type *type, bool is_text,
 		   uint64_t *offset_ret, struct values_type *ret);
 
 bool values_name_is(Dwarf_Die *die, const char *name, bool is_fortran);

@@ -190,3 +190,9 @@ struct module *modules_get(const struct modules *modules, uint32_t id)
 	assert(id < modules->num);
 	return &modules->modules[id];
 }
+
+bool modules_is_own_code(const struct modules *modules, uint32_t id, uint64_t offset)
+{
+	return id != MODULE_NONE && modules_get(modules, id)->kind == MODULE_PROGRAM &&
+	       !modules_find_place(modules, id, offset);
+}

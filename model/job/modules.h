@@ -53,5 +53,8 @@ void modules_set_place(struct modules *modules, uint32_t id, uint64_t offset, co
 const struct module_place *modules_find_place(const struct modules *modules, uint32_t id,
 					      uint64_t offset);
 
+/* Is it machine code of the program or one of its libraries, not of MPI or the system? */
+bool modules_is_own_code(const struct modules *modules, uint32_t id, uint64_t offset);
+
 /* What kind of module a path names, by its last component. */
 enum module_kind module_kind_of_path(const char *path);

@@ -2,6 +2,7 @@
 
 #include "model/job/callpath.h"
 #include "model/job/job.h"
+#include "model/job/modules.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
 #include "render/printed.h"
@@ -56,8 +57,13 @@ static void add_names(struct locals *locals, struct names *to, const char *const
 /* The innermost frame of the program's own code; CALLPATH_NONE: there is none. */
 static uint32_t own_frame(const struct job *job, uint32_t path)
 {
-	while (path != CALLPATH_NONE && !print_is_own(job, callpaths_get(job->callpaths, path)))
-		path = callpaths_get(job->callpaths, path)->parent;
+	const struct callpath_node *node;
+
+	for (; path != CALLPATH_NONE; path = node->parent) {
+		node = callpaths_get(job->callpaths, path);
+		if (modules_is_own_code(job->modules, node->module, node->offset))
+			break;
+	}
 	return path;
 }
 
@@ -112,7 +118,7 @@ int print_locals(struct session *session, struct arena *arena, const struct rank
 	if (session_check_memory(session, err) < 0 ||
 	    session_read_probes(session, ranks, NULL, 0, &samples, err) < 0)
 		return -1;
-	values = values_create(session->job->modules);
+	values = values_create(session->job->modules, 0);
 	for (size_t i = 0; i < samples->num_samples; i++)
 		if (samples->samples[i].is_main)
 			add_sample(&locals, values, session->job, &samples->samples[i]);

@@ -18,6 +18,10 @@
 /* Ranks that move may be at new places in each round, whose variables are not known yet. */
 #define MAX_ROUNDS 4
 
+#define MAX_BYTES (UINT64_C(64) << 20)
+#define MAX_BYTES_RANK (UINT64_C(1) << 20) /* as sampling bounds it (attach/stacks/unwind.c) */
+#define LEAST_BYTES 512
+
 /* A frame's place, and what the expression is there. */
 struct place {
 	struct values_frame frame; /* the key */
@@ -43,6 +47,13 @@ struct item {
 	const char *why; /* there is none */
 };
 
+/* Values of a sample that one probe has read in one frame. */
+struct run {
+	uint32_t probe, depth;
+	const struct sample_value *values;
+	size_t num;
+};
+
 struct printing {
 	struct session *session;
 	struct arena *arena;
@@ -53,6 +64,8 @@ struct printing {
 	size_t num_items;
 	struct code_probe *probes;
 	size_t num_probes, probes_capacity;
+	struct run *runs; /* of the sample at hand */
+	size_t num_runs, runs_capacity;
 	struct pdb_error *err;
 };
 
@@ -74,20 +87,6 @@ static void take_probes(struct printing *printing, struct place *place)
 		place->text = add_probe(printing, &place->found.text);
 }
 
-/* What cannot be read is no error: it may be one of many, or so in some of the ranks. */
-static void soften(struct printing *printing, const struct item *item, struct place *place)
-{
-	const char *text = printing->err->text;
-	size_t length = strlen(item->expression.name);
-
-	if (place->result >= 0 || printing->err->code != ERROR_UNSUPPORTED)
-		return;
-	if (!strncmp(text, item->expression.name, length) && text[length] == ':')
-		text += length + 2;
-	place->result = 1;
-	place->found.trouble = arena_strndup(printing->arena, text, strcspn(text, "\n"));
-}
-
 /* NULL: *err. */
 static struct place *get_place(struct printing *printing, struct item *item,
 			       const struct values_frame *frame)
@@ -101,17 +100,9 @@ static struct place *get_place(struct printing *printing, struct item *item,
 	memcpy(&place->frame, frame, sizeof(*frame));
 	place->result = values_find(printing->values, printing->arena, frame, printing->function,
 				    &item->expression, &place->found, printing->err);
-	soften(printing, item, place);
 	HASH_ADD(hh, item->places, frame, sizeof(place->frame), place);
 	take_probes(printing, place);
 	return place->result < 0 ? NULL : place;
-}
-
-bool print_is_own(const struct job *job, const struct callpath_node *node)
-{
-	return node->module != MODULE_NONE &&
-	       modules_get(job->modules, node->module)->kind == MODULE_PROGRAM &&
-	       !modules_find_place(job->modules, node->module, node->offset);
 }
 
 struct values_frame print_frame(const struct callpath_node *node)
@@ -136,12 +127,11 @@ static int find_global(struct printing *printing, struct item *item, uint32_t pa
 		const struct callpath_node *node = callpaths_get(job->callpaths, id);
 
 		id = node->parent;
-		if (print_is_own(job, node))
+		if (modules_is_own_code(job->modules, node->module, node->offset))
 			item->global.result = values_find_global(
 				printing->values, printing->arena, node->module, &item->expression,
 				&item->global.found, printing->err);
 	}
-	soften(printing, item, &item->global);
 	take_probes(printing, &item->global);
 	return item->global.result < 0 ? -1 : 0;
 }
@@ -159,7 +149,7 @@ static const char *explain_missing(struct printing *printing, const struct item 
 		const struct callpath_node *node = callpaths_get(job->callpaths, id);
 
 		id = node->parent;
-		is_known = print_is_own(job, node) &&
+		is_known = modules_is_own_code(job->modules, node->module, node->offset) &&
 			   values_has_information(printing->values, node->module);
 	}
 	return is_known ? arena_printf(printing->arena, "no \"%s\" in its stack",
@@ -181,7 +171,7 @@ static int find_place(struct printing *printing, struct item *item, uint32_t pat
 
 		item->found_node = id;
 		id = node->parent;
-		if (!print_is_own(job, node) ||
+		if (!modules_is_own_code(job->modules, node->module, node->offset) ||
 		    (printing->number >= 0 && number++ != printing->number))
 			continue;
 		item->found = get_place(printing, item, &frame);
@@ -236,20 +226,42 @@ static void add_value(struct printing *printing, struct item *item, int rank, co
 	reading->is_number = value_number(found->type, bytes, &reading->number);
 }
 
+static void find_runs(struct printing *printing, const struct sample *sample)
+{
+	struct run *run = NULL;
+
+	printing->num_runs = 0;
+	for (size_t i = 0; i < sample->num_values; i++) {
+		const struct sample_value *value = &sample->values[i];
+
+		if (!run || run->probe != value->probe || run->depth != value->depth) {
+			run = ARENA_PUSH(printing->arena, printing->runs, printing->num_runs,
+					 printing->runs_capacity);
+			*run = (struct run){value->probe, value->depth, value, 0};
+		}
+		run->num++;
+	}
+}
+
 /* The words of a probe, in the frame at that depth, or whichever frame if it is a global's. NULL:
  * they were not read. */
-static const uint8_t *words_of(struct printing *printing, const struct sample *sample,
-			       uint32_t number, uint32_t depth)
+static const uint8_t *words_of(struct printing *printing, uint32_t number, uint32_t depth)
 {
 	const struct code_read *read = &printing->probes[number].read;
-	size_t wanted = read->num_bytes ? (read->num_bytes + 7) / 8 : 1, num = 0;
+	size_t wanted = read->num_bytes ? (read->num_bytes + 7) / 8 : 1;
 	int64_t *words = arena_array(printing->arena, wanted, sizeof(*words));
 
-	for (size_t i = 0; i < sample->num_values && num < wanted; i++)
-		if (sample->values[i].probe == number &&
-		    (read->is_global || sample->values[i].depth == depth))
-			words[num++] = sample->values[i].value;
-	return num == wanted ? (const uint8_t *)words : NULL;
+	for (size_t i = 0; i < printing->num_runs; i++) {
+		const struct run *run = &printing->runs[i];
+
+		if (run->probe != number || (!read->is_global && run->depth != depth) ||
+		    run->num < wanted)
+			continue;
+		for (size_t k = 0; k < wanted; k++)
+			words[k] = run->values[k].value;
+		return (const uint8_t *)words;
+	}
+	return NULL;
 }
 
 static void note_place(struct item *item)
@@ -285,13 +297,16 @@ static void read_item(struct printing *printing, struct item *item, const struct
 		add_reading(item, sample->rank, place->found.trouble);
 		return;
 	}
-	bytes = place->found.constant ?: words_of(printing, sample, place->probe, depth);
+	bytes = place->found.constant ?: words_of(printing, place->probe, depth);
 	if (!bytes) {
-		add_reading(item, sample->rank, "not readable: no memory at that address");
+		add_reading(item, sample->rank,
+			    place->found.is_pointed
+				    ? "not readable: no memory at that address"
+				    : "not readable: where it was saved is not known");
 		return;
 	}
 	if (!place->found.constant && place->found.text.read.num_bytes)
-		text = words_of(printing, sample, place->text, depth);
+		text = words_of(printing, place->text, depth);
 	add_value(printing, item, sample->rank, bytes, (const char *)text);
 }
 
@@ -331,6 +346,7 @@ static int take_samples(struct printing *printing, const struct samples *samples
 				return -1;
 			if (!were_asked(printing, num_asked))
 				continue;
+			find_runs(printing, sample);
 			for (size_t k = 0; k < printing->num_items; k++)
 				read_item(printing, &printing->items[k], sample);
 		}
@@ -377,7 +393,7 @@ static int read_all(struct printing *printing, const struct rankset *ranks)
 	for (int rank = rankset_first(missing); rank >= 0; rank = rankset_next(missing, rank))
 		for (size_t i = 0; i < printing->num_items; i++)
 			add_reading(&printing->items[i], rank,
-				    "it was never seen twice at one place");
+				    "it moves too fast: it was never seen twice at one place");
 	return 0;
 }
 
@@ -411,6 +427,17 @@ static int take_expressions(struct printing *printing, const char *const *expres
 	return 0;
 }
 
+/* Of one value: all that is read of all ranks has its bound, and that of one rank. */
+static uint32_t bytes_each(const struct rankset *ranks, size_t num)
+{
+	uint64_t of_rank = MAX_BYTES / ((uint64_t)rankset_count(ranks) + 1);
+
+	if (of_rank > MAX_BYTES_RANK)
+		of_rank = MAX_BYTES_RANK;
+	of_rank /= num;
+	return of_rank < LEAST_BYTES ? LEAST_BYTES : (uint32_t)of_rank;
+}
+
 int print_values(struct session *session, struct arena *arena, const char *const *expressions,
 		 size_t num, const char *frame, const struct rankset *ranks, struct printed *ret,
 		 struct pdb_error *err)
@@ -422,7 +449,7 @@ int print_values(struct session *session, struct arena *arena, const char *const
 	    take_expressions(&printing, expressions, num, rankset_count(ranks)) < 0)
 		return -1;
 	take_frame(&printing, frame);
-	printing.values = values_create(session->job->modules);
+	printing.values = values_create(session->job->modules, bytes_each(ranks, num));
 	result = read_all(&printing, ranks);
 	values_destroy(printing.values);
 	for (size_t i = 0; i < num; i++) {

@@ -23,7 +23,5 @@ int print_values(struct session *session, struct arena *arena, const char *const
 int print_locals(struct session *session, struct arena *arena, const struct rankset *ranks,
 		 struct printed_locals *ret, struct pdb_error *err);
 
-/* Is it machine code of the program or its libraries, not of MPI or the system? */
-bool print_is_own(const struct job *job, const struct callpath_node *node);
 /* The node as a frame; its padding is 0, so that it can be a key. */
 struct values_frame print_frame(const struct callpath_node *node);

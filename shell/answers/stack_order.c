@@ -92,9 +92,7 @@ static void read_functions(struct stack_order *order, uint32_t path, struct unkn
 
 		order->seen[id] = true;
 		id = node->parent;
-		if (node->module == MODULE_NONE ||
-		    modules_get(job->modules, node->module)->kind != MODULE_PROGRAM ||
-		    modules_find_place(job->modules, node->module, node->offset) ||
+		if (!modules_is_own_code(job->modules, node->module, node->offset) ||
 		    get_function(order->session, node->module, address, &err))
 			continue;
 		code_store_set_trouble(job->code, node->module, err.text);
