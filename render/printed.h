@@ -8,8 +8,8 @@ struct value_groups;
 
 struct printed {
 	const char *expression;
-	uint32_t
-		node; /* frame of all that have it (job->callpaths); CALLPATH_NONE: several, or global */
+	/* The frame of all that have it (job->callpaths); CALLPATH_NONE: several, or global. */
+	uint32_t node;
 	const char *type; /* "double"; NULL: nobody has it, or they differ */
 	const struct value_groups *groups;
 };

@@ -306,3 +306,22 @@ bool debug_file_look(struct debug_file *file)
 {
 	return file->looks > 0 && file->looks--;
 }
+
+struct debug_files *debug_modules_get(struct debug_modules *of, uint32_t module)
+{
+	size_t num = modules_count(of->modules);
+
+	if (module >= num)
+		return NULL;
+	of->files = xgrow_to(of->files, &of->num, num, sizeof(*of->files));
+	if (!of->files[module].is_open)
+		debug_files_open(modules_get(of->modules, module), &of->files[module]);
+	return &of->files[module];
+}
+
+void debug_modules_close(struct debug_modules *of)
+{
+	for (size_t i = 0; i < of->num; i++)
+		debug_files_close(&of->files[i]);
+	free(of->files);
+}

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 struct module;
+struct modules;
 
 /* Mapped: reading one, from its opening on, is for within a struct cut_guard. */
 struct debug_file {
@@ -37,6 +38,17 @@ int debug_files_open(const struct module *module, struct debug_files *ret);
 void debug_files_close(struct debug_files *files);
 /* False if one has been written to since it was opened: then what was read may be of either. */
 bool debug_files_are_same(const struct debug_files *files);
+
+/* The files of all modules, opened as they are asked for. `modules` is borrowed, the rest zeroed. */
+struct debug_modules {
+	const struct modules *modules;
+	struct debug_files *files; /* by module */
+	size_t num;
+};
+
+/* NULL: there is no such module. Valid until the next call. */
+struct debug_files *debug_modules_get(struct debug_modules *of, uint32_t module);
+void debug_modules_close(struct debug_modules *of);
 
 /* The section of that name with content; NULL: there is none. */
 Elf_Scn *debug_file_section(Elf *elf, const char *name);

@@ -11,9 +11,7 @@
 #include "model/job/modules.h"
 
 struct symbols {
-	const struct modules *modules;
-	struct debug_files *by_module;
-	size_t num_modules;
+	struct debug_modules files;
 	struct arena *answer; /* the last one */
 };
 
@@ -40,30 +38,15 @@ struct symbols *symbols_create(const struct modules *modules)
 {
 	struct symbols *symbols = xcalloc(1, sizeof(*symbols));
 
-	symbols->modules = modules;
+	symbols->files.modules = modules;
 	return symbols;
-}
-
-static struct debug_files *get_module(struct symbols *symbols, uint32_t id)
-{
-	size_t num = modules_count(symbols->modules);
-
-	if (id >= num)
-		return NULL;
-	symbols->by_module = xgrow_to(symbols->by_module, &symbols->num_modules, num,
-				      sizeof(*symbols->by_module));
-	if (!symbols->by_module[id].is_open)
-		debug_files_open(modules_get(symbols->modules, id), &symbols->by_module[id]);
-	return &symbols->by_module[id];
 }
 
 void symbols_destroy(struct symbols *symbols)
 {
 	if (!symbols)
 		return;
-	for (size_t i = 0; i < symbols->num_modules; i++)
-		debug_files_close(&symbols->by_module[i]);
-	free(symbols->by_module);
+	debug_modules_close(&symbols->files);
 	arena_destroy(symbols->answer);
 	free(symbols);
 }
@@ -290,9 +273,9 @@ int symbols_resolve(void *argument, uint32_t module, uint64_t address, struct na
 	struct cut_guard guard;
 
 	cut_guard_enter(&guard);
-	struct debug_files *entry = get_module(symbols, module);
+	struct debug_files *entry = debug_modules_get(&symbols->files, module);
 	if (entry)
-		name = resolve(symbols, entry, modules_get(symbols->modules, module)->kind,
+		name = resolve(symbols, entry, modules_get(symbols->files.modules, module)->kind,
 			       address);
 	bool is_whole = !cut_guard_leave(&guard);
 	if (entry && (!is_whole || !debug_files_are_same(entry))) {

@@ -10,9 +10,7 @@
 enum { MAX_DEPTH = 64, MAX_NAMES = 256 };
 
 struct values {
-	const struct modules *modules;
-	struct debug_files *by_module;
-	size_t num_modules;
+	struct debug_modules files;
 	uint32_t max_bytes;
 };
 
@@ -20,7 +18,7 @@ struct values *values_create(const struct modules *modules, uint32_t max_bytes)
 {
 	struct values *values = xcalloc(1, sizeof(*values));
 
-	values->modules = modules;
+	values->files.modules = modules;
 	values->max_bytes = max_bytes < CODE_MAX_BYTES ? max_bytes : CODE_MAX_BYTES;
 	return values;
 }
@@ -29,29 +27,17 @@ void values_destroy(struct values *values)
 {
 	if (!values)
 		return;
-	for (size_t i = 0; i < values->num_modules; i++)
-		debug_files_close(&values->by_module[i]);
-	free(values->by_module);
+	debug_modules_close(&values->files);
 	free(values);
 }
 
 /* The file with the module's debug information; NULL: there is none. */
 static struct debug_file *get_file(struct values *values, uint32_t module)
 {
-	size_t num = modules_count(values->modules);
-	struct debug_files *files;
+	struct debug_files *files = debug_modules_get(&values->files, module);
 
-	if (module >= num)
+	if (!files)
 		return NULL;
-	if (num > values->num_modules) {
-		values->by_module = xreallocarray(values->by_module, num, sizeof(*files));
-		memset(values->by_module + values->num_modules, 0,
-		       (num - values->num_modules) * sizeof(*files));
-		values->num_modules = num;
-	}
-	files = &values->by_module[module];
-	if (!files->is_open)
-		debug_files_open(modules_get(values->modules, module), files);
 	return debug_file_dwarf(&files->main)       ? &files->main
 	       : debug_file_dwarf(&files->separate) ? &files->separate
 						    : NULL;

@@ -152,13 +152,11 @@ static int take_elements(struct values_search *search, struct place *place,
 	*taken_ret = 1;
 	*slice_ret = 0;
 	if (!place->location.is_value &&
-	    values_unwrap(search, &place->type, false, &offset, &inside) &&
-	    move(place, 1, offset))
+	    values_unwrap(search, &place->type, false, &offset, &inside) && move(place, 1, offset))
 		place->type = inside;
 	if (is_pointer(place))
 		return take_pointed(search, place, &steps[0], slice_ret);
-	if (place->type.is_void ||
-	    !values_shape_of(search, &place->type, &shape))
+	if (place->type.is_void || !values_shape_of(search, &place->type, &shape))
 		return refuse(search, "no array, but", &place->type);
 	if (shape.is_described)
 		return give_up(search, "its bounds are known only when it runs; gdb reads it");
@@ -255,8 +253,7 @@ static int finish(struct values_search *search, struct place *place, uint64_t sl
 	Dwarf_Word size;
 
 	if (!place->location.is_value &&
-	    values_unwrap(search, &place->type, true, &offset, &inside) &&
-	    move(place, 1, offset))
+	    values_unwrap(search, &place->type, true, &offset, &inside) && move(place, 1, offset))
 		place->type = inside;
 	type = values_build(search, &place->type);
 	if (type && slice)
@@ -268,7 +265,8 @@ static int finish(struct values_search *search, struct place *place, uint64_t sl
 			       arena_printf(search->arena,
 					    "its size is known only when it runs; print reads "
 					    "parts: %s%s",
-					    search->name, search->is_fortran ? "(1:10)" : "[0:10]"));
+					    search->name,
+					    search->is_fortran ? "(1:10)" : "[0:10]"));
 	ret->type = type;
 	if (place->location.is_value && !is_scalar_size(type->size))
 		return give_up(search, "the compiler keeps it in registers, in pieces");
@@ -350,8 +348,7 @@ static bool is_former(const Dwarf_Op *op)
 	       op->atom == DW_OP_implicit_pointer || op->atom == DW_OP_GNU_implicit_pointer;
 }
 
-int values_follow(struct values_search *search, Dwarf_Die *die,
-		  const struct expression *expression)
+int values_follow(struct values_search *search, Dwarf_Die *die, const struct expression *expression)
 {
 	struct place place = {.read.num_bytes = 0};
 	Dwarf_Attribute attribute;

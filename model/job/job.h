@@ -81,7 +81,8 @@ void job_clear_holes(struct job *job);
  * keeps_replaced all that was borrowed of the samples before stays valid, but that of ranks that
  * are not replaced its owner has changed: their notes, values and queues are fresh's. */
 void job_replace_samples(struct job *job, const struct rankset *ranks, struct samples *fresh);
-/* Add the samples of `ranks` from `later`, which loses what they own. What was borrowed as above. */
+/* Add the samples of `ranks` from `later`, which loses what they own. What was borrowed of others
+ * stays, as above. */
 void job_add_samples(struct job *job, const struct rankset *ranks, struct samples *later);
 /* Values are of these probes (copied) from now on. Those that samples have keep what they are of
  * if that is among them, under its new number; others are dropped. */
