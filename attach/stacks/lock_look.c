@@ -83,6 +83,18 @@ static bool is_shared_with(pid_t other, const struct maps *own, uint64_t address
 	return is_there;
 }
 
+/* Does it say so still, now that the thread was not found? Else that one let go of it before its
+ * end. `own`: the number by which the waiting thread knows itself. */
+static bool is_still_held(const struct tracee *tracee, pid_t own, pid_t holder)
+{
+	const struct futex_call *call = &tracee->futex;
+	uint32_t words[FUTEX_WORDS];
+	size_t num = tracee->num_futex_words;
+
+	return memory_read_all(tracee->tid, call->address, words, num * sizeof(*words)) == 0 &&
+	       futex_judge(call, words, num, own).tid == holder;
+}
+
 /* Who holds it that is no living thread of the process. */
 static char *describe_other(pid_t pid, const struct tracee *tracee, pid_t holder)
 {
@@ -90,13 +102,15 @@ static char *describe_other(pid_t pid, const struct tracee *tracee, pid_t holder
 	struct procfs_status own, status;
 	struct procfs_stat stat;
 
-	if (call->operation & FUTEX_PRIVATE_FLAG)
-		return xasprintf("thread %d held it and has ended", (int)holder);
-	/* In another pid namespace the number may be anybody's. */
-	if (procfs_status(pid, &own) || own.own != pid)
+	if (procfs_status(pid, &own))
 		return NULL;
-	if (procfs_status(holder, &status))
-		return xasprintf("thread %d held it and has ended", (int)holder);
+	/* In another pid namespace the number may be anybody's. */
+	if (!(call->operation & FUTEX_PRIVATE_FLAG) && own.own != pid)
+		return NULL;
+	if (call->operation & FUTEX_PRIVATE_FLAG || procfs_status(holder, &status))
+		return is_still_held(tracee, own.own, holder)
+			       ? xasprintf("thread %d held it and has ended", (int)holder)
+			       : NULL;
 	/* It may have come to life just now, or have the number after another. */
 	if (status.tgid == pid || procfs_stat(status.tgid, 0, &stat) ||
 	    !is_shared_with(status.tgid, tracee->maps, call->address))

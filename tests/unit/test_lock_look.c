@@ -43,8 +43,9 @@ static const char *or_none(const char *text)
 	return text ? text : "-";
 }
 
-/* A look at a thread that waits at this word. */
-static struct lock_look look_at(const uint32_t *word, int operation, struct lock_names *names)
+/* A look at a thread that waits at this word. `now`, if not NULL, is what is there after the copy. */
+static struct lock_look look_later(uint32_t *word, int operation, struct lock_names *names,
+				   const uint32_t *now)
 {
 	static struct tracee tracee;
 	struct maps *maps = maps_read(getpid());
@@ -62,9 +63,16 @@ static struct lock_look look_at(const uint32_t *word, int operation, struct lock
 					 sizeof(tracee.futex_words)),
 			 0);
 	tracee.num_futex_words = FUTEX_WORDS;
+	if (now)
+		memcpy(word, now, FUTEX_WORDS * sizeof(*now));
 	lock_look_take(&look, names);
 	maps_destroy(maps);
 	return look;
+}
+
+static struct lock_look look_at(uint32_t *word, int operation, struct lock_names *names)
+{
+	return look_later(word, operation, names, NULL);
 }
 
 static void fill_mutex(uint32_t *lock, pid_t owner, uint32_t kind)
@@ -132,6 +140,25 @@ static void test_mutex(void **state)
 	table_lock[0] = FUTEX_WAITERS | (uint32_t)getpid();
 	look = look_at(table_lock, FUTEX_LOCK_PI | FUTEX_PRIVATE_FLAG, names);
 	check(&look, SAMPLE_WAIT_OWNED, getpid(), "'table_lock'", "-");
+}
+
+/* The thread let go of it after the copy, and ended: it does not hold it for ever. */
+static void test_let_go(void **state)
+{
+	static const uint32_t nobody[FUTEX_WORDS];
+	uint32_t other[FUTEX_WORDS] = {2};
+	struct lock_look look;
+
+	other[MUTEX_OWNER] = (uint32_t)getpid();
+	fill_mutex(table_lock, ended, 0);
+	look = look_later(table_lock, PRIVATE_WAIT, *state, nobody);
+	check(&look, SAMPLE_WAIT_MUTEX, 0, "'table_lock'", "-");
+	fill_mutex(table_lock, ended, 0);
+	look = look_later(table_lock, PRIVATE_WAIT, *state, other);
+	check(&look, SAMPLE_WAIT_MUTEX, 0, "'table_lock'", "-");
+	fill_mutex(shared_lock, ended, GLIBC_SHARED);
+	look = look_later(shared_lock, FUTEX_WAIT, *state, nobody);
+	check(&look, SAMPLE_WAIT_MUTEX, 0, "-", "-");
 }
 
 static void test_rwlock(void **state)
@@ -353,7 +380,7 @@ int main(void)
 		cmocka_unit_test(test_mutex),   cmocka_unit_test(test_rwlock),
 		cmocka_unit_test(test_barrier), cmocka_unit_test(test_stream),
 		cmocka_unit_test(test_openmp),  cmocka_unit_test(test_stream_circle),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_names),   cmocka_unit_test(test_let_go),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
