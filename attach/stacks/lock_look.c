@@ -11,6 +11,7 @@
 #include "model/job/blocked.h"
 #include "model/job/callpath.h"
 #include "model/job/modules.h"
+#include "model/monotonic.h"
 
 /* It stays there as long as somebody waits for the thread's end. */
 static bool is_of_thread(pid_t tid, uint64_t address)
@@ -147,13 +148,14 @@ static struct blocked *describe(const struct lock_look *look, struct lock_names 
 {
 	struct blocked *found = xcalloc(1, sizeof(*found));
 	const struct tracee *tracee = look->tracee;
-	uint64_t address = tracee->futex.address;
+	uint64_t address = tracee->futex.address, begin_ns = monotonic_ns();
 
 	found->call = xstrdup("futex");
 	found->object = look->wait.kind == SAMPLE_WAIT_STREAM
 				? blocked_lock_stream(names, look->reader, tracee->maps, address)
 				: blocked_lock_name(names, look->reader, tracee->maps, address);
 	found->reason = describe_holder(look->pid, tracee, &look->wait, holder);
+	*look->left_ns -= (int64_t)(monotonic_ns() - begin_ns);
 	return found;
 }
 
@@ -215,6 +217,7 @@ void lock_look_take(struct lock_look *look, struct lock_names *names)
 				    futex_is_plain(&tracee->futex, tracee->futex_words,
 						   tracee->num_futex_words));
 	/* Of a thread's end there is nothing more to say. */
-	if (look->wait.kind != SAMPLE_WAIT_NONE && look->wait.kind != SAMPLE_WAIT_JOIN)
+	if (look->wait.kind != SAMPLE_WAIT_NONE && look->wait.kind != SAMPLE_WAIT_JOIN &&
+	    *look->left_ns > 0)
 		look->blocked = describe(look, names, holder);
 }

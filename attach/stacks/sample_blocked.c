@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-
 #include "attach/stacks/sample_blocked.h"
 #include "attach/blocked/blocked.h"
 #include "attach/blocked/limits.h"
@@ -10,6 +9,8 @@
 #define MAX_SEARCHES 2 /* of all processes: some milliseconds each */
 /* Of at most 2 ms each. In a hung job few are outside MPI; of many nobody asks for all. */
 #define MAX_LIMITS 16
+/* Some tens of microseconds each, two milliseconds where a variable is new. */
+#define MAX_LOCKS_NS INT64_C(100000000)
 
 void sample_blocked_init(struct sample_blocked_budget *budget)
 {
@@ -25,6 +26,7 @@ void sample_blocked_begin(struct sample_blocked_budget *budget)
 {
 	budget->searches = MAX_SEARCHES;
 	budget->limits = MAX_LIMITS;
+	budget->locks_ns = MAX_LOCKS_NS;
 }
 
 struct blocked *sample_blocked_before(struct sample_blocked_budget *budget, pid_t pid, char state)

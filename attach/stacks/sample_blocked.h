@@ -12,6 +12,7 @@ struct blocked;
 struct sample_blocked_budget {
 	int searches;                /* that may still be made, see attach/blocked/blocked.h */
 	int limits;                  /* processes that may still be asked for limits */
+	int64_t locks_ns;            /* that words of locks may still take */
 	struct mount_probes *mounts; /* of the sampler, for all its samples */
 };
 

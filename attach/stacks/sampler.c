@@ -249,6 +249,7 @@ static void find_lock(struct sampler *sampler, struct subject *subject, const st
 		.path = subject->unwound.path,
 		.modules = sampler->modules,
 		.callpaths = sampler->callpaths,
+		.left_ns = &sampler->budget.locks_ns,
 	};
 
 	lock_look_take(&look, flags & SAMPLER_BLOCKED ? sampler->lock_names : NULL);

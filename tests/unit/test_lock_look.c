@@ -37,6 +37,7 @@ uint32_t gcc_critical[2] __asm__(".gomp_critical_user_update");
 uint32_t clang_critical[8] __asm__(".gomp_critical_user_sum.var");
 
 static pid_t ended, living;
+static int64_t left_ns = INT64_MAX; /* for words of locks */
 
 static const char *or_none(const char *text)
 {
@@ -49,8 +50,11 @@ static struct lock_look look_later(uint32_t *word, int operation, struct lock_na
 {
 	static struct tracee tracee;
 	struct maps *maps = maps_read(getpid());
-	struct lock_look look = {
-		.pid = getpid(), .reader = getpid(), .tracee = &tracee, .path = CALLPATH_NONE};
+	struct lock_look look = {.pid = getpid(),
+				 .reader = getpid(),
+				 .tracee = &tracee,
+				 .path = CALLPATH_NONE,
+				 .left_ns = &left_ns};
 
 	tracee = (struct tracee){.tid = getpid(), .maps = maps};
 	tracee.futex = (struct futex_call){
@@ -323,6 +327,25 @@ static void test_openmp(void **state)
 	check(&look, SAMPLE_WAIT_GOMP, 0, "critical section 'sum'", "-");
 }
 
+/* All looks of a take have so much time for words; the waits are found in any case. */
+static void test_no_time(void **state)
+{
+	struct lock_look look;
+
+	fill_mutex(table_lock, getpid(), 0);
+	gcc_critical[0] = UINT32_MAX;
+	left_ns = 1;
+	look = look_at(table_lock, PRIVATE_WAIT, *state);
+	check(&look, SAMPLE_WAIT_MUTEX, getpid(), "'table_lock'", "-");
+	assert_true(left_ns <= 0);
+	look = look_at(table_lock, PRIVATE_WAIT, *state);
+	check(&look, SAMPLE_WAIT_MUTEX, getpid(), NULL, NULL);
+	look = look_at(gcc_critical, PRIVATE_WAIT, *state);
+	assert_true(look.is_anybody);
+	check(&look, SAMPLE_WAIT_GOMP, 0, NULL, NULL);
+	left_ns = INT64_MAX;
+}
+
 static void test_names(void **state)
 {
 	struct maps *maps = maps_read(getpid());
@@ -381,6 +404,7 @@ int main(void)
 		cmocka_unit_test(test_barrier), cmocka_unit_test(test_stream),
 		cmocka_unit_test(test_openmp),  cmocka_unit_test(test_stream_circle),
 		cmocka_unit_test(test_names),   cmocka_unit_test(test_let_go),
+		cmocka_unit_test(test_no_time),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
