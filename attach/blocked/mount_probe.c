@@ -67,7 +67,11 @@ static _Noreturn void ask(const char *path, int out)
 	_exit(write(0, &answer, 1) == 1 ? 0 : 1);
 }
 
-/* Its parent ends at once, so that it is nobody's here. */
+/* Its parent ends at once, so that it is nobody's here.
+ *
+ * posix_spawn() would have to read a program, perhaps from the mount that does not answer. After
+ * vfork() this thread would stand still until statfs() returns. Between fork() and the end the
+ * processes only make system calls, so that locks of other threads here do not matter. */
 static int start(const char *path)
 {
 	int fds[2];
