@@ -6,8 +6,9 @@
 #include "model/base.h"
 
 /* "the file system of /tmp/x/out (tmpfs, mounted at /tmp/x) is full; all 64 file descriptors that
- * it may have are open". Only for local file systems. It takes at most 2 ms, and leaves out what it
- * has not found by then. The caller frees. NULL: no limit is known to be reached. */
+ * it may have are open". Only for local file systems. It looks at files for 2 ms, and may count
+ * descriptors for 20 ms more; it leaves out what it has not found by then. The caller frees. NULL:
+ * no limit is known to be reached. */
 char *limits_reached(pid_t pid);
 
 /* The soft limit of open files in the text of /proc/PID/limits. False: there is none. */
