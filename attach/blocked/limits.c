@@ -144,6 +144,18 @@ static void ask_descriptors(struct scan *scan)
 					  (unsigned long long)limit));
 }
 
+/* The kernel asks them for each part of a path that leads through them. */
+static bool is_far(const char *mounts, const char *path)
+{
+	struct mount mount = {0};
+	char *point = mounts_find_path(mounts, path, &mount) ? mount_far_point(&mount) : NULL;
+	bool is_it = point != NULL;
+
+	free(point);
+	mount_clear(&mount);
+	return is_it;
+}
+
 /* Shared memory of MPI libraries is there, and mostly not open any more. */
 static void ask_shared_memory(struct scan *scan)
 {
@@ -153,7 +165,8 @@ static void ask_shared_memory(struct scan *scan)
 
 	if (!scan->mounts)
 		scan->mounts = procfs_read(scan->pid, "mountinfo", NULL);
-	if (!scan->mounts || !mounts_find_path(scan->mounts, "/dev/shm", &mount))
+	if (!scan->mounts || is_far(scan->mounts, "/") || is_far(scan->mounts, "/dev") ||
+	    !mounts_find_path(scan->mounts, "/dev/shm", &mount))
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/root/dev/shm", (int)scan->pid);
 	if (!strcmp(mount.point, "/dev/shm") && mount_is_local(&mount) && !is_asked(scan, mount.id))

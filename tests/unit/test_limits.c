@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "attach/blocked/limits.h"
 #include "tests/unit/child.h"
@@ -111,6 +112,35 @@ static void test_full(void **state)
 	}
 }
 
+/* In the way to /dev/shm is a file system that pdb does not know as a local one. */
+static void use_far_root(const void *argument, int ready)
+{
+	const struct disk disk = {"size=1m", "/dev/shm", -1, true, false, NULL};
+
+	(void)argument;
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("far", FOLDER, "ramfs", 0, NULL) || mkdir(FOLDER "/dev", 0755) ||
+	    mkdir(FOLDER "/dev/shm", 0755) || chroot(FOLDER) || chdir("/"))
+		tell_and_wait(ready, "n");
+	use_disk(&disk, ready);
+}
+
+static void test_far_root(void **state)
+{
+	bool is_mounted;
+	pid_t pid = start_told(use_far_root, NULL, &is_mounted);
+	char *words;
+
+	(void)state;
+	if (!is_mounted) {
+		stop(pid);
+		skip();
+	}
+	words = limits_reached(pid);
+	assert_null(words);
+	stop(pid);
+}
+
 /* ---- Descriptors ---- */
 
 static void use_descriptors(const void *argument, int ready)
@@ -167,6 +197,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_far_root),
 		cmocka_unit_test(test_descriptors),
 		cmocka_unit_test(test_parse),
 	};
