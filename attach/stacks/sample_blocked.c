@@ -7,7 +7,8 @@
 #include "model/job/blocked.h"
 
 #define MAX_SEARCHES 2 /* of all processes: some milliseconds each */
-/* Of 2 ms each, rarely 22 (attach/blocked/limits.h). In a hung job few are outside MPI; of many nobody asks for all. */
+/* Of 2 ms each, rarely 22 (attach/blocked/limits.h). In a hung job few are outside MPI; of many
+ * nobody asks for all. */
 #define MAX_LIMITS 16
 /* Some tens of microseconds each, two milliseconds where a variable is new. */
 #define MAX_LOCKS_NS INT64_C(100000000)

@@ -44,7 +44,7 @@ static const char *or_none(const char *text)
 	return text ? text : "-";
 }
 
-/* A look at a thread that waits at this word. `now`, if not NULL, is what is there after the copy. */
+/* A look at a thread that waits at this word. `now` (may be NULL): what is there after the copy. */
 static struct lock_look look_later(uint32_t *word, int operation, struct lock_names *names,
 				   const uint32_t *now)
 {
@@ -259,7 +259,7 @@ static void test_stream(void **state)
 	fill_stream_lock(table_lock, (uint64_t)descriptor);
 	look = look_at(table_lock, PRIVATE_WAIT, *state);
 	check(&look, SAMPLE_WAIT_STREAM, getpid(), "-", "-");
-	/* No descriptor, none that can be read, and none of a thread that lives: the lock says nothing. */
+	/* No descriptor, none that can be read, and none of a living thread: it says nothing. */
 	descriptor[2] = 0;
 	look = look_at(table_lock, PRIVATE_WAIT, *state);
 	assert_true(look.is_anybody);
