@@ -55,14 +55,14 @@ static const char *answer_words(enum mount_answer answer)
 	return NULL;
 }
 
-void sample_blocked_end(struct sample_blocked_budget *budget, struct blocked *blocked)
+void sample_blocked_end(struct sample_blocked_budget *budget, pid_t pid, struct blocked *blocked)
 {
 	const char *words;
 	char *around;
 
 	if (!blocked || !blocked->point)
 		return;
-	words = answer_words(mount_probes_answer(budget->mounts, blocked->point));
+	words = answer_words(mount_probes_answer(budget->mounts, pid, blocked->point));
 	if (!words)
 		return;
 	around = blocked->around ? xasprintf("%s; %s", words, blocked->around) : xstrdup(words);

@@ -29,4 +29,4 @@ void sample_blocked_after(struct sample_blocked_budget *budget, pid_t pid,
 			  const struct user_regs_struct *regs, struct blocked **blocked);
 
 /* At the end: whether the mount answers that it waits for. Waits up to MOUNT_PROBE_MS for that. */
-void sample_blocked_end(struct sample_blocked_budget *budget, struct blocked *blocked);
+void sample_blocked_end(struct sample_blocked_budget *budget, pid_t pid, struct blocked *blocked);

@@ -599,7 +599,7 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 	for (i = 0; !result && i < subjects.num; i++) {
 		struct subject *subject = &subjects.list[i];
 
-		sample_blocked_end(&sampler->budget, subject->blocked);
+		sample_blocked_end(&sampler->budget, subject->pid, subject->blocked);
 		/* A thread that ended between list and look is no loss to report. */
 		if (subject->is_copied || subject->tid == subject->pid ||
 		    subject->error.code != ERROR_GONE)
