@@ -39,7 +39,7 @@ static pid_t find_by_descriptor(const struct tracee *tracee)
 }
 
 /* *holder_ret is the number of who is said to hold it, in the pid namespace of the process; 0:
- * nobody is. */
+ * nobody is, or it is not known whether that thread lives. */
 static struct sample_wait find_wait(pid_t pid, const struct tracee *tracee, pid_t *holder_ret)
 {
 	struct sample_wait wait = {.kind = SAMPLE_WAIT_NONE};
@@ -51,7 +51,7 @@ static struct sample_wait find_wait(pid_t pid, const struct tracee *tracee, pid_
 		return wait;
 	/* A descriptor proves itself, and so does a thread of its number. */
 	tid = find_by_descriptor(tracee);
-	if (tid && (tid = procfs_find_thread(pid, tid)))
+	if (tid && (tid = procfs_find_thread(pid, tid)) > 0)
 		return (struct sample_wait){.kind = SAMPLE_WAIT_STREAM, .tid = tid};
 	wait = futex_judge(&tracee->futex, tracee->futex_words, tracee->num_futex_words,
 			   status.own);
@@ -60,9 +60,10 @@ static struct sample_wait find_wait(pid_t pid, const struct tracee *tracee, pid_
 	if (wait.kind == SAMPLE_WAIT_JOIN && !is_of_thread(tracee->tid, tracee->futex.address))
 		return futex_of_nobody(&tracee->futex, SAMPLE_WAIT_OTHER);
 	/* What may have been anything is a thread's number only if there is that thread. */
-	*holder_ret = wait.tid;
-	wait.tid = procfs_find_thread(pid, wait.tid);
-	if (wait.tid)
+	tid = procfs_find_thread(pid, wait.tid);
+	*holder_ret = tid < 0 ? 0 : wait.tid;
+	wait.tid = tid;
+	if (tid > 0)
 		return wait;
 	return futex_of_nobody(&tracee->futex,
 			       wait.kind == SAMPLE_WAIT_JOIN ? SAMPLE_WAIT_OTHER : wait.kind);

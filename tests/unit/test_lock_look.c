@@ -2,6 +2,8 @@
  * What is told of locks: this process' memory has images of them as glibc 2.36 and 2.41 and libgomp
  * of gcc 12 and 14 lay them out, and of some that only look so. */
 #include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -12,6 +14,7 @@
 #include "attach/process/elf_symbol.h"
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
+#include "attach/process/procfs.h"
 #include "attach/stacks/lock_look.h"
 #include "attach/stacks/tracee.h"
 #include "model/job/blocked.h"
@@ -368,6 +371,64 @@ static void test_names(void **state)
 	maps_destroy(maps);
 }
 
+static void *stay(void *unused)
+{
+	for (;;)
+		pause();
+	return unused;
+}
+
+/* Process 1 of a pid namespace, with threads 2 to 1101. */
+static void live_in_namespace(int out)
+{
+	pid_t pid = unshare(CLONE_NEWPID) ? -1 : fork();
+	pthread_attr_t small;
+	pthread_t thread;
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pthread_attr_init(&small);
+		pthread_attr_setstacksize(&small, 65536);
+		/* -1: this machine does not allow so many. */
+		for (int i = 0; i < 1100 && !pid; i++)
+			pid = pthread_create(&thread, &small, stay, NULL) ? -1 : 0;
+	}
+	if (write(out, &pid, sizeof(pid)) == sizeof(pid))
+		stay(NULL);
+	_exit(1);
+}
+
+/* Not all of so many threads are asked for their numbers: then none is said to have ended. */
+static void test_many_threads(void **state)
+{
+	pid_t child, first = 1, second = 1, pid;
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(pipe(fds), 0);
+	child = fork();
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		live_in_namespace(fds[1]);
+	}
+	assert_int_equal(read(fds[0], &first, sizeof(first)), sizeof(first));
+	if (first >= 0)
+		assert_int_equal(read(fds[0], &second, sizeof(second)), sizeof(second));
+	pid = first > 0 ? first : second;
+	if (first >= 0 && second >= 0) {
+		assert_int_equal(procfs_find_thread(pid, 1), pid);
+		assert_int_equal(procfs_find_thread(pid, 1101), -1);
+		assert_int_equal(procfs_find_thread(pid, 4000), -1);
+	}
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	close(fds[0]);
+	close(fds[1]);
+	assert_int_equal(procfs_find_thread(child, child), -1);
+	if (first < 0 || second < 0)
+		skip();
+}
+
 static int set_up(void **state)
 {
 	*state = lock_names_create();
@@ -404,7 +465,7 @@ int main(void)
 		cmocka_unit_test(test_barrier), cmocka_unit_test(test_stream),
 		cmocka_unit_test(test_openmp),  cmocka_unit_test(test_stream_circle),
 		cmocka_unit_test(test_names),   cmocka_unit_test(test_let_go),
-		cmocka_unit_test(test_no_time),
+		cmocka_unit_test(test_no_time), cmocka_unit_test(test_many_threads),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
