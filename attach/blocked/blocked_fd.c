@@ -6,6 +6,7 @@
 #include "attach/blocked/blocked_private.h"
 #include "attach/blocked/fd_object.h"
 #include "attach/blocked/file_locks.h"
+#include "attach/blocked/limits.h"
 #include "attach/blocked/open_by.h"
 #include "attach/process/procfs.h"
 #include "attach/blocked/system_call.h"
@@ -46,8 +47,7 @@ static char *reason_of_file(pid_t pid, int fd, const struct fd_object *object)
 	if (!object->is_local)
 		return NULL;
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
-	/* tmpfs without a limit says 0 blocks of 0. */
-	if (statvfs(path, &stat) || !stat.f_blocks || stat.f_bavail)
+	if (statvfs(path, &stat) || !limits_is_full(&stat, limits_is_root(pid)))
 		return NULL;
 	return xstrdup("the file system is full");
 }

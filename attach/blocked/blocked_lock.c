@@ -27,6 +27,7 @@ struct known_name {
 struct lock_names {
 	struct known_name known[MAX_NAMES];
 	size_t num;
+	struct known_name streams; /* where the last libc has its list of them */
 };
 
 struct lock_names *lock_names_create(void)
@@ -161,6 +162,21 @@ static const struct maps_object *find_libc(const struct maps *maps)
 	return NULL;
 }
 
+/* Where it has its list of streams. Ranks on a host mostly have the same. */
+static bool find_streams(struct lock_names *names, pid_t pid, const struct maps_object *libc,
+			 uint64_t *ret)
+{
+	struct known_name *known = &names->streams;
+
+	if (!known->offset || known->device != libc->device || known->inode != libc->inode) {
+		if (elf_symbol_find(pid, libc, "_IO_list_all", ret, NULL))
+			return false;
+		*known = (struct known_name){libc->device, libc->inode, *ret - libc->start, NULL};
+	}
+	*ret = libc->start + known->offset;
+	return true;
+}
+
 char *blocked_lock_stream(struct lock_names *names, pid_t pid, const struct maps *maps,
 			  uint64_t address)
 {
@@ -168,7 +184,7 @@ char *blocked_lock_stream(struct lock_names *names, pid_t pid, const struct maps
 	uint64_t at;
 	uint8_t bytes[FILE_BYTES];
 
-	if (!libc || elf_symbol_find(pid, libc, "_IO_list_all", &at, NULL) ||
+	if (!libc || !find_streams(names, pid, libc, &at) ||
 	    memory_read_all(pid, at, &at, sizeof(at)))
 		return NULL;
 	for (int i = 0; i < MAX_STREAMS && at; i++) {

@@ -15,7 +15,7 @@
 
 struct scan {
 	pid_t pid;
-	bool is_root; /* what is kept free for root is room for it */
+	bool is_root;
 	char *mounts; /* mountinfo, once it is needed */
 	int asked[MAX_MOUNTS];
 	size_t num_asked;
@@ -36,6 +36,13 @@ bool limits_parse_files(const char *text, uint64_t *ret)
 	return true;
 }
 
+bool limits_is_root(pid_t pid)
+{
+	struct procfs_status status;
+
+	return !procfs_status(pid, &status) && status.uid == 0;
+}
+
 static void add_words(struct scan *scan, char *more)
 {
 	char *words = scan->words ? xasprintf("%s; %s", scan->words, more) : xstrdup(more);
@@ -45,15 +52,20 @@ static void add_words(struct scan *scan, char *more)
 	scan->words = words;
 }
 
+bool limits_is_full(const struct statvfs *stat, bool is_root)
+{
+	/* tmpfs without a limit says 0 of 0. */
+	return stat->f_blocks && !(is_root ? stat->f_bfree : stat->f_bavail);
+}
+
 /* Of `path`, a link below /proc that leads to a local file system. NULL: there is room. */
 static const char *find_full(const struct scan *scan, const char *path)
 {
 	struct statvfs stat;
 
-	/* tmpfs without a limit says 0 of 0. */
 	if (statvfs(path, &stat))
 		return NULL;
-	if (stat.f_blocks && !(scan->is_root ? stat.f_bfree : stat.f_bavail))
+	if (limits_is_full(&stat, scan->is_root))
 		return "is full";
 	if (stat.f_files && !(scan->is_root ? stat.f_ffree : stat.f_favail))
 		return "has no inodes left";
@@ -144,6 +156,18 @@ static void ask_descriptors(struct scan *scan)
 					  (unsigned long long)limit));
 }
 
+/* The kernel asks them for each part of a path that leads through them. */
+static bool is_far(const char *mounts, const char *path)
+{
+	struct mount mount = {0};
+	char *point = mounts_find_path(mounts, path, &mount) ? mount_far_point(&mount) : NULL;
+	bool is_it = point != NULL;
+
+	free(point);
+	mount_clear(&mount);
+	return is_it;
+}
+
 /* Shared memory of MPI libraries is there, and mostly not open any more. */
 static void ask_shared_memory(struct scan *scan)
 {
@@ -153,7 +177,8 @@ static void ask_shared_memory(struct scan *scan)
 
 	if (!scan->mounts)
 		scan->mounts = procfs_read(scan->pid, "mountinfo", NULL);
-	if (!scan->mounts || !mounts_find_path(scan->mounts, "/dev/shm", &mount))
+	if (!scan->mounts || is_far(scan->mounts, "/") || is_far(scan->mounts, "/dev") ||
+	    !mounts_find_path(scan->mounts, "/dev/shm", &mount))
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/root/dev/shm", (int)scan->pid);
 	if (!strcmp(mount.point, "/dev/shm") && mount_is_local(&mount) && !is_asked(scan, mount.id))
@@ -166,9 +191,8 @@ static void ask_shared_memory(struct scan *scan)
 char *limits_reached(pid_t pid)
 {
 	struct scan scan = {.pid = pid};
-	struct procfs_status status;
 
-	scan.is_root = !procfs_status(pid, &status) && status.uid == 0;
+	scan.is_root = limits_is_root(pid);
 	ask_descriptors(&scan);
 	ask_shared_memory(&scan);
 	free(scan.mounts);

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -19,8 +20,9 @@
 
 struct probe {
 	char *point;
-	int fd;    /* what the asking process writes; -1: it has ended, or none was started */
-	pid_t pid; /* 0: not known */
+	ino_t space; /* the mount namespace that it is in */
+	int fd;      /* what the asking process writes; -1: it has ended, or none was started */
+	pid_t pid;   /* 0: not known */
 	uint64_t asked_ns;
 	enum mount_answer answer;
 };
@@ -67,7 +69,11 @@ static _Noreturn void ask(const char *path, int out)
 	_exit(write(0, &answer, 1) == 1 ? 0 : 1);
 }
 
-/* Its parent ends at once, so that it is nobody's here. */
+/* Its parent ends at once, so that it is nobody's here.
+ *
+ * posix_spawn() would have to read a program, perhaps from the mount that does not answer. After
+ * vfork() this thread would stand still until statfs() returns. Between fork() and the end the
+ * processes only make system calls, so that locks of other threads here do not matter. */
 static int start(const char *path)
 {
 	int fds[2];
@@ -125,24 +131,35 @@ static bool hear(struct probe *probe, uint64_t deadline_ns)
 	return true;
 }
 
-static struct probe *find(struct mount_probes *probes, const char *point)
+/* Containers have other mounts at the same place. 0: not known. */
+static ino_t space_of(pid_t pid)
+{
+	struct stat stat_of;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
+	return stat(path, &stat_of) ? 0 : stat_of.st_ino;
+}
+
+static struct probe *find(struct mount_probes *probes, ino_t space, const char *point)
 {
 	for (size_t i = 0; i < probes->num; i++)
-		if (!strcmp(probes->list[i].point, point))
+		if (probes->list[i].space == space && !strcmp(probes->list[i].point, point))
 			return &probes->list[i];
 	return NULL;
 }
 
 void mount_probes_ask(struct mount_probes *probes, pid_t pid, const char *point)
 {
-	struct probe *probe = find(probes, point);
+	ino_t space = space_of(pid);
+	struct probe *probe = find(probes, space, point);
 	char *path;
 
-	if (!probe && probes->num == MAX_PROBES)
+	if (!space || (!probe && probes->num == MAX_PROBES))
 		return;
 	if (!probe) {
 		probe = &probes->list[probes->num++];
-		*probe = (struct probe){.point = xstrdup(point), .fd = -1};
+		*probe = (struct probe){.point = xstrdup(point), .space = space, .fd = -1};
 	} else if (!hear(probe, 0) || (probe->answer == MOUNT_SILENT &&
 				       monotonic_ns() - probe->asked_ns < SILENT_NS)) {
 		return;
@@ -154,9 +171,9 @@ void mount_probes_ask(struct mount_probes *probes, pid_t pid, const char *point)
 	free(path);
 }
 
-enum mount_answer mount_probes_answer(struct mount_probes *probes, const char *point)
+enum mount_answer mount_probes_answer(struct mount_probes *probes, pid_t pid, const char *point)
 {
-	struct probe *probe = find(probes, point);
+	struct probe *probe = find(probes, space_of(pid), point);
 
 	if (!probe)
 		return MOUNT_UNKNOWN;

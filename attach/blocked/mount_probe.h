@@ -25,5 +25,6 @@ void mount_probes_destroy(struct mount_probes *probes); /* NULL is fine */
  * not asked again while its process is still there, nor for some seconds. */
 void mount_probes_ask(struct mount_probes *probes, pid_t pid, const char *point);
 
-/* The mount's answer. Waits until MOUNT_PROBE_MS after the question. */
-enum mount_answer mount_probes_answer(struct mount_probes *probes, const char *point);
+/* The mount's answer, if it was asked as a process in the mount namespace of `pid` sees it. Waits
+ * until MOUNT_PROBE_MS after the question. */
+enum mount_answer mount_probes_answer(struct mount_probes *probes, pid_t pid, const char *point);

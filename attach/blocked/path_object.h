@@ -6,7 +6,7 @@
 #include "model/base.h"
 
 struct path_object {
-	/* Absolute, as the process names it; relative if its base is not known. At most 4096 bytes. */
+	/* Absolute, as the process names it; relative if its base is not known. <= 4096 bytes. */
 	char *path;
 	char *place; /* as in struct blocked: where the path leads to, links followed */
 	char *point; /* the same of struct blocked */

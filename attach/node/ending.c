@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,7 +8,6 @@
 #include "attach/process/procfs.h"
 #include "model/job/job.h"
 #include "model/monotonic.h"
-#include "model/xalloc.h"
 
 #define MAX_COMM 15 /* the kernel cuts names there */
 #define SECOND_NS UINT64_C(1000000000)

@@ -3,9 +3,7 @@
  * not collected, the kernel's log, and the counts of their cgroup. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 struct endings;
 struct job_end;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "attach/node/local_rank.h"
@@ -10,7 +9,6 @@
 #include "model/job/model.h"
 #include "model/job/proctable.h"
 #include "model/segment/segment_reader.h"
-#include "model/xalloc.h"
 
 /* Threads of a rank that are looked at twice; of further ones only the copy is known. */
 #define MAX_LANES 64

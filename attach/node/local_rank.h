@@ -2,15 +2,10 @@
  * A rank that is a process of this host, and its segment in the two looks of node.h. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-#include "model/error.h"
+#include "model/base.h"
 #include "model/job/job.h"
 
 struct job_lane;
-struct model;
 struct proc;
 struct segment_look;
 

@@ -274,7 +274,7 @@ static int sample_times(struct node *node, const struct rankset *ranks,
 
 		if (i > 0 && !sampling->sleep_until(begin + span * i / (sampling->times - 1)))
 			break;
-		/* A recorder tells more of messages; without one, how they are at first and last. */
+		/* A recorder tells more of messages; else, how they are at first and last. */
 		bool wants_queues = !node->job->model && (i == 0 || i == sampling->times - 1);
 		unsigned flags = threads | (wants_queues ? SAMPLER_QUEUES : 0);
 
@@ -424,7 +424,7 @@ static int sample_between(struct node *node, const struct node_look_options *opt
 	}
 	is_once = rankset_is_empty(unrecorded) || options->all_evidence;
 	first = is_once && !options->measures ? STACK_LOOKS - 1 : 0;
-	/* Who waits for whom inside a collective only these tell. Of so big a job it is not asked. */
+	/* Who waits for whom inside a collective only these tell. So big a job is not asked. */
 	if (!is_recorded || node->job->proctable->size <= MOST_WITH_QUEUES || options->all_evidence)
 		flags |= SAMPLER_QUEUES;
 	if (milliseconds < STACK_LOOK_MS && first == 0)

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "attach/process/cgroup.h"
 #include "attach/process/procfs.h"
-#include "model/xalloc.h"
 
 #define MAX_PATH ((size_t)4096)
 

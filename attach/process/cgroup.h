@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Memory cgroups of processes, of version 1 and 2: whether the kernel has killed in them as memory
  * was out. */
-#ifndef PDB_ATTACH_CGROUP_H
-#define PDB_ATTACH_CGROUP_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 /* The path of a process' memory cgroup in the text of /proc/PID/cgroup: of version 1 if the
  * controller is there, else of version 2. The caller frees; NULL: there is none, or it is not
@@ -24,5 +20,3 @@ bool cgroup_parse_kills(const char *text, uint64_t *ret);
 /* How many processes the kernel has killed, as memory was out, in the cgroup that all of `pids`
  * are in: their own, or the nearest around them. False: not known. */
 bool cgroup_oom_kills(const pid_t *pids, size_t num, uint64_t *ret);
-
-#endif

@@ -212,13 +212,15 @@ static void find_in_tables(int fd, Elf *elf, uint64_t address, struct elf_variab
 {
 	static const GElf_Word types[] = {SHT_SYMTAB, SHT_DYNSYM};
 
+	/* A file has at most one of each; of a broken one the first is enough. */
 	for (size_t i = 0; i < 2 && !*ret->name; i++) {
 		Elf_Scn *section = NULL;
-		GElf_Shdr header;
+		GElf_Shdr header = {0};
 
-		while (!*ret->name && (section = elf_nextscn(elf, section)))
-			if (gelf_getshdr(section, &header) && header.sh_type == types[i])
-				find_at(fd, elf, &header, address, ret);
+		while (header.sh_type != types[i] && (section = elf_nextscn(elf, section)))
+			gelf_getshdr(section, &header);
+		if (header.sh_type == types[i])
+			find_at(fd, elf, &header, address, ret);
 	}
 }
 

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/klog.h>
 
 #include "attach/process/kernel_log.h"
 #include "attach/process/procfs.h"
-#include "model/xalloc.h"
 
 #define MOST_READ (128 << 10)
 #define READ_ALL 3 /* SYSLOG_ACTION_READ_ALL of man 2 syslog */

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The kernel's log, where it may be read: which processes the kernel itself has ended. */
-#ifndef PDB_ATTACH_KERNEL_LOG_H
-#define PDB_ATTACH_KERNEL_LOG_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "model/base.h"
 
 /* The newest part of it, as of `dmesg --raw`: "<4>[ 12.345678] text". The caller frees; NULL: it
  * may not be read, or this is not the pid namespace whose pids are in it. */
@@ -21,5 +18,3 @@ struct kernel_log_end {
  * for main threads, and only of programs that do not catch the signal. */
 bool kernel_log_find(const char *log, pid_t pid, const char *comm, uint64_t since_ns,
 		     struct kernel_log_end *ret);
-
-#endif

@@ -376,7 +376,7 @@ pid_t procfs_find_thread(pid_t pid, pid_t own)
 	size_t num = 0;
 
 	if (procfs_status(pid, &status))
-		return 0;
+		return -1;
 	/* Not in a pid namespace of its own, as mostly. */
 	if (status.own == pid)
 		return has_thread(pid, own) ? own : 0;
@@ -385,6 +385,8 @@ pid_t procfs_find_thread(pid_t pid, pid_t own)
 		if (procfs_status(tids[i], &status) == 0 && status.own == own &&
 		    has_thread(pid, tids[i]))
 			found = tids[i];
+	if (!found && (!tids || num > MAX_SEARCHED))
+		found = -1;
 	free(tids);
 	return found;
 }

@@ -88,8 +88,8 @@ const struct procfs_stat *procfs_find(const struct procfs_stat *list, size_t num
 /* The threads of a process, main thread first. The caller frees; NULL with errno set. */
 pid_t *procfs_threads(pid_t pid, size_t *num_ret);
 
-/* The living thread that knows itself by this number, in the pid namespace of its process; 0: there
- * is none. */
+/* The living thread that knows itself by this number, in the pid namespace of its process. 0: there
+ * is none. -1: not known, as the process has ended, or has too many threads to ask each. */
 pid_t procfs_find_thread(pid_t pid, pid_t own);
 
 /* -1 if another process traces this one, and who; procfs_explain() says the same. */

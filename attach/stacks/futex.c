@@ -23,7 +23,7 @@ enum { MUTEX_OWNER = 2, MUTEX_KIND = 4 };
  * that somebody waits; and from either how far it is to who writes, and to a 0 or 1. */
 #define RWLOCK_WRITING 1u
 #define RWLOCK_USED 2u
-/* The word of readers, two before the one that a writer waits for: bits, and above them how many. */
+/* The word of readers, two before the one that a writer waits for: bits, above them how many. */
 #define RWLOCK_READING 1u /* is clear while readers have it */
 #define RWLOCK_WANTED 2u
 #define RWLOCK_READERS 3

@@ -11,6 +11,7 @@
 #include "model/job/blocked.h"
 #include "model/job/callpath.h"
 #include "model/job/modules.h"
+#include "model/monotonic.h"
 
 /* It stays there as long as somebody waits for the thread's end. */
 static bool is_of_thread(pid_t tid, uint64_t address)
@@ -38,7 +39,7 @@ static pid_t find_by_descriptor(const struct tracee *tracee)
 }
 
 /* *holder_ret is the number of who is said to hold it, in the pid namespace of the process; 0:
- * nobody is. */
+ * nobody is, or it is not known whether that thread lives. */
 static struct sample_wait find_wait(pid_t pid, const struct tracee *tracee, pid_t *holder_ret)
 {
 	struct sample_wait wait = {.kind = SAMPLE_WAIT_NONE};
@@ -50,7 +51,7 @@ static struct sample_wait find_wait(pid_t pid, const struct tracee *tracee, pid_
 		return wait;
 	/* A descriptor proves itself, and so does a thread of its number. */
 	tid = find_by_descriptor(tracee);
-	if (tid && (tid = procfs_find_thread(pid, tid)))
+	if (tid && (tid = procfs_find_thread(pid, tid)) > 0)
 		return (struct sample_wait){.kind = SAMPLE_WAIT_STREAM, .tid = tid};
 	wait = futex_judge(&tracee->futex, tracee->futex_words, tracee->num_futex_words,
 			   status.own);
@@ -59,9 +60,10 @@ static struct sample_wait find_wait(pid_t pid, const struct tracee *tracee, pid_
 	if (wait.kind == SAMPLE_WAIT_JOIN && !is_of_thread(tracee->tid, tracee->futex.address))
 		return futex_of_nobody(&tracee->futex, SAMPLE_WAIT_OTHER);
 	/* What may have been anything is a thread's number only if there is that thread. */
-	*holder_ret = wait.tid;
-	wait.tid = procfs_find_thread(pid, wait.tid);
-	if (wait.tid)
+	tid = procfs_find_thread(pid, wait.tid);
+	*holder_ret = tid < 0 ? 0 : wait.tid;
+	wait.tid = tid;
+	if (tid > 0)
 		return wait;
 	return futex_of_nobody(&tracee->futex,
 			       wait.kind == SAMPLE_WAIT_JOIN ? SAMPLE_WAIT_OTHER : wait.kind);
@@ -83,6 +85,18 @@ static bool is_shared_with(pid_t other, const struct maps *own, uint64_t address
 	return is_there;
 }
 
+/* Does it say so still, now that the thread was not found? Else that one let go of it before its
+ * end. `own`: the number by which the waiting thread knows itself. */
+static bool is_still_held(const struct tracee *tracee, pid_t own, pid_t holder)
+{
+	const struct futex_call *call = &tracee->futex;
+	uint32_t words[FUTEX_WORDS];
+	size_t num = tracee->num_futex_words;
+
+	return memory_read_all(tracee->tid, call->address, words, num * sizeof(*words)) == 0 &&
+	       futex_judge(call, words, num, own).tid == holder;
+}
+
 /* Who holds it that is no living thread of the process. */
 static char *describe_other(pid_t pid, const struct tracee *tracee, pid_t holder)
 {
@@ -90,13 +104,15 @@ static char *describe_other(pid_t pid, const struct tracee *tracee, pid_t holder
 	struct procfs_status own, status;
 	struct procfs_stat stat;
 
-	if (call->operation & FUTEX_PRIVATE_FLAG)
-		return xasprintf("thread %d held it and has ended", (int)holder);
-	/* In another pid namespace the number may be anybody's. */
-	if (procfs_status(pid, &own) || own.own != pid)
+	if (procfs_status(pid, &own))
 		return NULL;
-	if (procfs_status(holder, &status))
-		return xasprintf("thread %d held it and has ended", (int)holder);
+	/* In another pid namespace the number may be anybody's. */
+	if (!(call->operation & FUTEX_PRIVATE_FLAG) && own.own != pid)
+		return NULL;
+	if (call->operation & FUTEX_PRIVATE_FLAG || procfs_status(holder, &status))
+		return is_still_held(tracee, own.own, holder)
+			       ? xasprintf("thread %d held it and has ended", (int)holder)
+			       : NULL;
 	/* It may have come to life just now, or have the number after another. */
 	if (status.tgid == pid || procfs_stat(status.tgid, 0, &stat) ||
 	    !is_shared_with(status.tgid, tracee->maps, call->address))
@@ -133,13 +149,14 @@ static struct blocked *describe(const struct lock_look *look, struct lock_names 
 {
 	struct blocked *found = xcalloc(1, sizeof(*found));
 	const struct tracee *tracee = look->tracee;
-	uint64_t address = tracee->futex.address;
+	uint64_t address = tracee->futex.address, begin_ns = monotonic_ns();
 
 	found->call = xstrdup("futex");
 	found->object = look->wait.kind == SAMPLE_WAIT_STREAM
 				? blocked_lock_stream(names, look->reader, tracee->maps, address)
 				: blocked_lock_name(names, look->reader, tracee->maps, address);
 	found->reason = describe_holder(look->pid, tracee, &look->wait, holder);
+	*look->left_ns -= (int64_t)(monotonic_ns() - begin_ns);
 	return found;
 }
 
@@ -201,6 +218,7 @@ void lock_look_take(struct lock_look *look, struct lock_names *names)
 				    futex_is_plain(&tracee->futex, tracee->futex_words,
 						   tracee->num_futex_words));
 	/* Of a thread's end there is nothing more to say. */
-	if (look->wait.kind != SAMPLE_WAIT_NONE && look->wait.kind != SAMPLE_WAIT_JOIN)
+	if (look->wait.kind != SAMPLE_WAIT_NONE && look->wait.kind != SAMPLE_WAIT_JOIN &&
+	    *look->left_ns > 0)
 		look->blocked = describe(look, names, holder);
 }

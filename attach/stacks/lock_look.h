@@ -17,14 +17,16 @@ struct lock_look {
 	uint32_t path; /* its stack, in these: */
 	const struct modules *modules;
 	const struct callpaths *callpaths;
+	int64_t *left_ns; /* that words of locks may still take; it is counted down */
 	/* Out. */
 	struct sample_wait wait;
 	bool is_outside_mpi; /* its stack is known, and no MPI library's function is on it */
-	/* Any thread of the process may hold it, and it does not say which. So may it be if a thread
-	 * runs in LLVM's OpenMP library, which spins for its locks. */
+	/* Any thread of the process may hold it, and it does not say which. So may it be if a
+	 * thread runs in LLVM's OpenMP library, which spins for its locks. */
 	bool is_anybody;
-	/* As struct blocked has it, the caller destroys it; NULL: it waits for no lock, or inside MPI,
-	 * as MPI libraries have locks of their own that nobody asks about. */
+	/* As struct blocked has it, the caller destroys it. NULL: it waits for no lock, no time was
+	 * left, or it waits inside MPI, as MPI libraries have locks of their own that nobody asks
+	 * about. */
 	struct blocked *blocked;
 };
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-
 #include "attach/stacks/sample_blocked.h"
 #include "attach/blocked/blocked.h"
 #include "attach/blocked/limits.h"
@@ -8,8 +7,11 @@
 #include "model/job/blocked.h"
 
 #define MAX_SEARCHES 2 /* of all processes: some milliseconds each */
-/* Of at most 2 ms each. In a hung job few are outside MPI; of many nobody asks for all. */
+/* Of 2 ms each, rarely 22 (attach/blocked/limits.h). In a hung job few are outside MPI; of many
+ * nobody asks for all. */
 #define MAX_LIMITS 16
+/* Some tens of microseconds each, two milliseconds where a variable is new. */
+#define MAX_LOCKS_NS INT64_C(100000000)
 
 void sample_blocked_init(struct sample_blocked_budget *budget)
 {
@@ -25,6 +27,7 @@ void sample_blocked_begin(struct sample_blocked_budget *budget)
 {
 	budget->searches = MAX_SEARCHES;
 	budget->limits = MAX_LIMITS;
+	budget->locks_ns = MAX_LOCKS_NS;
 }
 
 struct blocked *sample_blocked_before(struct sample_blocked_budget *budget, pid_t pid, char state)
@@ -52,14 +55,14 @@ static const char *answer_words(enum mount_answer answer)
 	return NULL;
 }
 
-void sample_blocked_end(struct sample_blocked_budget *budget, struct blocked *blocked)
+void sample_blocked_end(struct sample_blocked_budget *budget, pid_t pid, struct blocked *blocked)
 {
 	const char *words;
 	char *around;
 
 	if (!blocked || !blocked->point)
 		return;
-	words = answer_words(mount_probes_answer(budget->mounts, blocked->point));
+	words = answer_words(mount_probes_answer(budget->mounts, pid, blocked->point));
 	if (!words)
 		return;
 	around = blocked->around ? xasprintf("%s; %s", words, blocked->around) : xstrdup(words);

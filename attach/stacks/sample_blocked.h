@@ -12,6 +12,7 @@ struct blocked;
 struct sample_blocked_budget {
 	int searches;                /* that may still be made, see attach/blocked/blocked.h */
 	int limits;                  /* processes that may still be asked for limits */
+	int64_t locks_ns;            /* that words of locks may still take */
 	struct mount_probes *mounts; /* of the sampler, for all its samples */
 };
 
@@ -28,4 +29,4 @@ void sample_blocked_after(struct sample_blocked_budget *budget, pid_t pid,
 			  const struct user_regs_struct *regs, struct blocked **blocked);
 
 /* At the end: whether the mount answers that it waits for. Waits up to MOUNT_PROBE_MS for that. */
-void sample_blocked_end(struct sample_blocked_budget *budget, struct blocked *blocked);
+void sample_blocked_end(struct sample_blocked_budget *budget, pid_t pid, struct blocked *blocked);

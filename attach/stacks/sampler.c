@@ -249,6 +249,7 @@ static void find_lock(struct sampler *sampler, struct subject *subject, const st
 		.path = subject->unwound.path,
 		.modules = sampler->modules,
 		.callpaths = sampler->callpaths,
+		.left_ns = &sampler->budget.locks_ns,
 	};
 
 	lock_look_take(&look, flags & SAMPLER_BLOCKED ? sampler->lock_names : NULL);
@@ -325,9 +326,15 @@ static struct python_copy *prepare_python(struct python_copy **copy, const struc
 	return python_prepare(subject->process->python, subject->tid, *copy) ? *copy : NULL;
 }
 
+static bool is_cut(const struct subject *subject)
+{
+	return subject->unwound.missing || subject->unwound.is_late;
+}
+
 /* The first copy was too short, or had no time for all: take one more of the stack, and of another
- * place if the walk left the stack (a signal handler's own) for another. */
-static void copy_deeper(struct sampler *sampler, struct subject *subject, unsigned flags)
+ * place if the walk left the stack (a signal handler's own) for another. False: it has ended
+ * meanwhile, and the first look stands. */
+static bool copy_deeper(struct sampler *sampler, struct subject *subject, unsigned flags)
 {
 	struct tracee tracee = {.tid = subject->tid,
 				.maps = unwind_space_maps(subject->process->space)};
@@ -341,13 +348,13 @@ static void copy_deeper(struct sampler *sampler, struct subject *subject, unsign
 	tracee.other.address = other_place(subject, &tracee);
 	tracee.python = prepare_python(&sampler->python_copies[0], subject);
 	tracee_copy(&tracee, 1);
-	/* If it has ended meanwhile, the first look stands. */
 	if (tracee.result == TRACEE_COPIED) {
 		note_stop(sampler, subject, &tracee);
 		unwind(sampler, subject, &tracee);
 		find_lock(sampler, subject, &tracee, flags);
 	}
 	free(bytes);
+	return tracee.result == TRACEE_COPIED;
 }
 
 /* It runs while they are read. */
@@ -414,12 +421,14 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 		subject->stack_pointer = tracee_sp(&tracees[i].regs);
 		note_stop(sampler, subject, &tracees[i]);
 		unwind(sampler, subject, &tracees[i]);
-		find_lock(sampler, subject, &tracees[i], flags);
+		/* Of one that is copied again only that copy tells. */
+		if (!is_cut(subject))
+			find_lock(sampler, subject, &tracees[i], flags);
 	}
 	for (size_t i = 0; i < num; i++)
-		if (subjects[i]->is_copied &&
-		    (subjects[i]->unwound.missing || subjects[i]->unwound.is_late))
-			copy_deeper(sampler, subjects[i], flags);
+		if (subjects[i]->is_copied && is_cut(subjects[i]) &&
+		    !copy_deeper(sampler, subjects[i], flags))
+			find_lock(sampler, subjects[i], &tracees[i], flags);
 	for (size_t i = 0; flags & SAMPLER_BLOCKED && i < num; i++)
 		if (subjects[i]->is_copied && subjects[i]->tid == subjects[i]->pid &&
 		    subjects[i]->is_outside_mpi)
@@ -590,7 +599,7 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 	for (i = 0; !result && i < subjects.num; i++) {
 		struct subject *subject = &subjects.list[i];
 
-		sample_blocked_end(&sampler->budget, subject->blocked);
+		sample_blocked_end(&sampler->budget, subject->pid, subject->blocked);
 		/* A thread that ended between list and look is no loss to report. */
 		if (subject->is_copied || subject->tid == subject->pid ||
 		    subject->error.code != ERROR_GONE)

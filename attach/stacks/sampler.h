@@ -2,8 +2,9 @@
  * Stack samples of local ranks: seize, interrupt, copy registers and stack, resume, and unwind the
  * copies with libunwind. Threads are detached before the call returns.
  *
- * tracee.c speaks ptrace. futex.c and lock_look.c tell what a thread waits for. unwind_space.c shows a process to libunwind. unwind.c walks stacks and
- * reads variables on the way. python.c replaces frames of the Python interpreter. */
+ * tracee.c speaks ptrace. futex.c and lock_look.c tell what a thread waits for. unwind_space.c
+ * shows a process to libunwind. unwind.c walks stacks and reads variables on the way. python.c
+ * replaces frames of the Python interpreter. */
 #pragma once
 
 #include "model/base.h"

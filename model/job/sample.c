@@ -88,8 +88,8 @@ const struct sample *samples_find(const struct samples *samples, int rank, pid_t
 	return found;
 }
 
-/* By what has called the innermost frame: a thread that goes back to its call is a byte or two before
- * it for a while. */
+/* By what has called the innermost frame: a thread that goes back to its call is a byte or two
+ * before it for a while. */
 static bool is_same_place(const struct callpaths *callpaths, uint32_t a, uint32_t b)
 {
 	if (a == CALLPATH_NONE || b == CALLPATH_NONE)

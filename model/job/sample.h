@@ -63,8 +63,8 @@ struct sample {
 	size_t num_values;
 	/* Of a main thread, read right after; NULL: not asked for, or the library is not known. */
 	struct message_queues *queues;
-	/* Of a main thread that slept, read right before, or that has reached a limit, and of any in a
-	 * futex call outside MPI, read right after; NULL: not asked for, or not known. */
+	/* Of a main thread that slept, read right before, or that has reached a limit, and of any
+	 * in a futex call outside MPI, read right after; NULL: not asked for, or not known. */
 	struct blocked *blocked;
 };
 
@@ -94,13 +94,13 @@ void samples_adopt_values(struct samples *samples, const struct samples *from,
 			  const struct callpaths *callpaths);
 /* The latest sample of the rank's main thread (tid 0) or of a thread; NULL if there is none. */
 const struct sample *samples_find(const struct samples *samples, int rank, pid_t tid);
-/* What the sample's thread slept in, by the latest sample that shows it with the same callers. NULL:
- * not known. */
+/* What the sample's thread slept in, by the latest sample that shows it with the same callers.
+ * NULL: not known. */
 const struct blocked *samples_blocked(const struct samples *samples,
 				      const struct callpaths *callpaths,
 				      const struct sample *sample);
-/* The limit that the rank's process had reached at the latest sample of its main thread, as in struct
- * blocked; NULL: none that is known. */
+/* The limit that the rank's process had reached at the latest sample of its main thread, as in
+ * struct blocked; NULL: none that is known. */
 const char *samples_limit(const struct samples *samples, int rank);
 /* Who traces the thread by its note: "pid 7 (gdb)"; NULL: nobody, or not said. The caller frees. */
 char *sample_tracer(const struct sample *sample);

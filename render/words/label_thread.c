@@ -100,7 +100,7 @@ static const char *likely_text(const struct view *view, const struct sample *sam
 }
 
 /* The same if no thread of the process is known that holds it: "on condition variable 'ready'
- * (pthread_cond_wait), which no thread holds"; NULL: it waits for no lock, or none that was read. */
+ * (pthread_cond_wait), which no thread holds"; NULL: it waits for no lock, or none was read. */
 static const char *nobody_text(const struct view *view, const struct sample *sample,
 			       const struct thread_wait *wait, bool has_numbers)
 {

@@ -4,6 +4,7 @@
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,14 +140,14 @@ static enum mount_answer ask_mount(pid_t user, enum mount_answer expected)
 		struct mount_probes *probes = mount_probes_create();
 
 		mount_probes_ask(probes, user, point);
-		answer = mount_probes_answer(probes, point);
+		answer = mount_probes_answer(probes, user, point);
 		/* Known; one that is silent is not asked again. */
 		if (answer == MOUNT_SILENT)
 			mount_probes_ask(probes, user, point);
-		assert_int_equal(mount_probes_answer(probes, point), answer);
-		assert_int_equal(mount_probes_answer(probes, "/nowhere"), MOUNT_UNKNOWN);
+		assert_int_equal(mount_probes_answer(probes, user, point), answer);
+		assert_int_equal(mount_probes_answer(probes, user, "/nowhere"), MOUNT_UNKNOWN);
 		mount_probes_ask(probes, user, "/nowhere");
-		assert_int_equal(mount_probes_answer(probes, "/nowhere"), MOUNT_UNKNOWN);
+		assert_int_equal(mount_probes_answer(probes, user, "/nowhere"), MOUNT_UNKNOWN);
 		mount_probes_destroy(probes);
 	}
 	return answer;
@@ -175,6 +176,40 @@ static void test_read(void **state)
 		/* No child is left. */
 		assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	}
+}
+
+static void live_elsewhere(const void *argument, int ready)
+{
+	const char *told = unshare(CLONE_NEWNS) ? "n" : "y";
+
+	(void)argument;
+	if (write(ready, told, 1) == 1)
+		for (;;)
+			pause();
+}
+
+/* In another mount namespace another mount may be at that place. */
+static void test_elsewhere(void **state)
+{
+	enum mount_answer answer = MOUNT_UNKNOWN;
+	bool is_elsewhere;
+	pid_t other = start_told(live_elsewhere, NULL, &is_elsewhere);
+
+	(void)state;
+	if (!is_elsewhere) {
+		stop(other);
+		skip();
+	}
+	for (int i = 0; i < 50 && answer != MOUNT_ANSWERS; i++) {
+		struct mount_probes *probes = mount_probes_create();
+
+		mount_probes_ask(probes, getpid(), "/");
+		answer = mount_probes_answer(probes, getpid(), "/");
+		assert_int_equal(mount_probes_answer(probes, other, "/"), MOUNT_UNKNOWN);
+		mount_probes_destroy(probes);
+	}
+	assert_int_equal(answer, MOUNT_ANSWERS);
+	stop(other);
 }
 
 static void test_fault(void **state)
@@ -264,9 +299,8 @@ static int remove_point(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stacks),
-		cmocka_unit_test(test_read),
-		cmocka_unit_test(test_fault),
+		cmocka_unit_test(test_stacks),    cmocka_unit_test(test_read),
+		cmocka_unit_test(test_elsewhere), cmocka_unit_test(test_fault),
 #ifdef __x86_64__
 		cmocka_unit_test(test_registers),
 #endif

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include "attach/blocked/limits.h"
 #include "tests/unit/child.h"
@@ -111,6 +113,56 @@ static void test_full(void **state)
 	}
 }
 
+static void test_room_of_root(void **state)
+{
+	static const struct {
+		unsigned long blocks, free, available;
+		bool of_root, of_others;
+	} cases[] = {{100, 5, 0, false, true},
+		     {100, 0, 0, true, true},
+		     {100, 9, 4, false, false},
+		     {0, 0, 0, false, false}};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		const struct statvfs stat = {.f_blocks = cases[i].blocks,
+					     .f_bfree = cases[i].free,
+					     .f_bavail = cases[i].available};
+
+		assert_int_equal(limits_is_full(&stat, true), cases[i].of_root);
+		assert_int_equal(limits_is_full(&stat, false), cases[i].of_others);
+	}
+}
+
+/* In the way to /dev/shm is a file system that pdb does not know as a local one. */
+static void use_far_root(const void *argument, int ready)
+{
+	const struct disk disk = {"size=1m", "/dev/shm", -1, true, false, NULL};
+
+	(void)argument;
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("far", FOLDER, "ramfs", 0, NULL) || mkdir(FOLDER "/dev", 0755) ||
+	    mkdir(FOLDER "/dev/shm", 0755) || chroot(FOLDER) || chdir("/"))
+		tell_and_wait(ready, "n");
+	use_disk(&disk, ready);
+}
+
+static void test_far_root(void **state)
+{
+	bool is_mounted;
+	pid_t pid = start_told(use_far_root, NULL, &is_mounted);
+	char *words;
+
+	(void)state;
+	if (!is_mounted) {
+		stop(pid);
+		skip();
+	}
+	words = limits_reached(pid);
+	assert_null(words);
+	stop(pid);
+}
+
 /* ---- Descriptors ---- */
 
 static void use_descriptors(const void *argument, int ready)
@@ -166,8 +218,8 @@ static void test_parse(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_full),
-		cmocka_unit_test(test_descriptors),
+		cmocka_unit_test(test_full),         cmocka_unit_test(test_far_root),
+		cmocka_unit_test(test_room_of_root), cmocka_unit_test(test_descriptors),
 		cmocka_unit_test(test_parse),
 	};
 

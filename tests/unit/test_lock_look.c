@@ -2,6 +2,8 @@
  * What is told of locks: this process' memory has images of them as glibc 2.36 and 2.41 and libgomp
  * of gcc 12 and 14 lay them out, and of some that only look so. */
 #include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -12,6 +14,7 @@
 #include "attach/process/elf_symbol.h"
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
+#include "attach/process/procfs.h"
 #include "attach/stacks/lock_look.h"
 #include "attach/stacks/tracee.h"
 #include "model/job/blocked.h"
@@ -37,19 +40,24 @@ uint32_t gcc_critical[2] __asm__(".gomp_critical_user_update");
 uint32_t clang_critical[8] __asm__(".gomp_critical_user_sum.var");
 
 static pid_t ended, living;
+static int64_t left_ns = INT64_MAX; /* for words of locks */
 
 static const char *or_none(const char *text)
 {
 	return text ? text : "-";
 }
 
-/* A look at a thread that waits at this word. */
-static struct lock_look look_at(const uint32_t *word, int operation, struct lock_names *names)
+/* A look at a thread that waits at this word. `now` (may be NULL): what is there after the copy. */
+static struct lock_look look_later(uint32_t *word, int operation, struct lock_names *names,
+				   const uint32_t *now)
 {
 	static struct tracee tracee;
 	struct maps *maps = maps_read(getpid());
-	struct lock_look look = {
-		.pid = getpid(), .reader = getpid(), .tracee = &tracee, .path = CALLPATH_NONE};
+	struct lock_look look = {.pid = getpid(),
+				 .reader = getpid(),
+				 .tracee = &tracee,
+				 .path = CALLPATH_NONE,
+				 .left_ns = &left_ns};
 
 	tracee = (struct tracee){.tid = getpid(), .maps = maps};
 	tracee.futex = (struct futex_call){
@@ -62,9 +70,16 @@ static struct lock_look look_at(const uint32_t *word, int operation, struct lock
 					 sizeof(tracee.futex_words)),
 			 0);
 	tracee.num_futex_words = FUTEX_WORDS;
+	if (now)
+		memcpy(word, now, FUTEX_WORDS * sizeof(*now));
 	lock_look_take(&look, names);
 	maps_destroy(maps);
 	return look;
+}
+
+static struct lock_look look_at(uint32_t *word, int operation, struct lock_names *names)
+{
+	return look_later(word, operation, names, NULL);
 }
 
 static void fill_mutex(uint32_t *lock, pid_t owner, uint32_t kind)
@@ -132,6 +147,25 @@ static void test_mutex(void **state)
 	table_lock[0] = FUTEX_WAITERS | (uint32_t)getpid();
 	look = look_at(table_lock, FUTEX_LOCK_PI | FUTEX_PRIVATE_FLAG, names);
 	check(&look, SAMPLE_WAIT_OWNED, getpid(), "'table_lock'", "-");
+}
+
+/* The thread let go of it after the copy, and ended: it does not hold it for ever. */
+static void test_let_go(void **state)
+{
+	static const uint32_t nobody[FUTEX_WORDS];
+	uint32_t other[FUTEX_WORDS] = {2};
+	struct lock_look look;
+
+	other[MUTEX_OWNER] = (uint32_t)getpid();
+	fill_mutex(table_lock, ended, 0);
+	look = look_later(table_lock, PRIVATE_WAIT, *state, nobody);
+	check(&look, SAMPLE_WAIT_MUTEX, 0, "'table_lock'", "-");
+	fill_mutex(table_lock, ended, 0);
+	look = look_later(table_lock, PRIVATE_WAIT, *state, other);
+	check(&look, SAMPLE_WAIT_MUTEX, 0, "'table_lock'", "-");
+	fill_mutex(shared_lock, ended, GLIBC_SHARED);
+	look = look_later(shared_lock, FUTEX_WAIT, *state, nobody);
+	check(&look, SAMPLE_WAIT_MUTEX, 0, "-", "-");
 }
 
 static void test_rwlock(void **state)
@@ -228,7 +262,7 @@ static void test_stream(void **state)
 	fill_stream_lock(table_lock, (uint64_t)descriptor);
 	look = look_at(table_lock, PRIVATE_WAIT, *state);
 	check(&look, SAMPLE_WAIT_STREAM, getpid(), "-", "-");
-	/* No descriptor, none that can be read, and none of a thread that lives: the lock says nothing. */
+	/* No descriptor, none that can be read, and none of a living thread: it says nothing. */
 	descriptor[2] = 0;
 	look = look_at(table_lock, PRIVATE_WAIT, *state);
 	assert_true(look.is_anybody);
@@ -296,6 +330,25 @@ static void test_openmp(void **state)
 	check(&look, SAMPLE_WAIT_GOMP, 0, "critical section 'sum'", "-");
 }
 
+/* All looks of a take have so much time for words; the waits are found in any case. */
+static void test_no_time(void **state)
+{
+	struct lock_look look;
+
+	fill_mutex(table_lock, getpid(), 0);
+	gcc_critical[0] = UINT32_MAX;
+	left_ns = 1;
+	look = look_at(table_lock, PRIVATE_WAIT, *state);
+	check(&look, SAMPLE_WAIT_MUTEX, getpid(), "'table_lock'", "-");
+	assert_true(left_ns <= 0);
+	look = look_at(table_lock, PRIVATE_WAIT, *state);
+	check(&look, SAMPLE_WAIT_MUTEX, getpid(), NULL, NULL);
+	look = look_at(gcc_critical, PRIVATE_WAIT, *state);
+	assert_true(look.is_anybody);
+	check(&look, SAMPLE_WAIT_GOMP, 0, NULL, NULL);
+	left_ns = INT64_MAX;
+}
+
 static void test_names(void **state)
 {
 	struct maps *maps = maps_read(getpid());
@@ -316,6 +369,64 @@ static void test_names(void **state)
 	object.inode++;
 	assert_int_equal(elf_symbol_at(getpid(), &object, (uint64_t)&cells, &variable), -1);
 	maps_destroy(maps);
+}
+
+static void *stay(void *unused)
+{
+	for (;;)
+		pause();
+	return unused;
+}
+
+/* Process 1 of a pid namespace, with threads 2 to 1101. */
+static void live_in_namespace(int out)
+{
+	pid_t pid = unshare(CLONE_NEWPID) ? -1 : fork();
+	pthread_attr_t small;
+	pthread_t thread;
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pthread_attr_init(&small);
+		pthread_attr_setstacksize(&small, 65536);
+		/* -1: this machine does not allow so many. */
+		for (int i = 0; i < 1100 && !pid; i++)
+			pid = pthread_create(&thread, &small, stay, NULL) ? -1 : 0;
+	}
+	if (write(out, &pid, sizeof(pid)) == sizeof(pid))
+		stay(NULL);
+	_exit(1);
+}
+
+/* Not all of so many threads are asked for their numbers: then none is said to have ended. */
+static void test_many_threads(void **state)
+{
+	pid_t child, first = 1, second = 1, pid;
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(pipe(fds), 0);
+	child = fork();
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		live_in_namespace(fds[1]);
+	}
+	assert_int_equal(read(fds[0], &first, sizeof(first)), sizeof(first));
+	if (first >= 0)
+		assert_int_equal(read(fds[0], &second, sizeof(second)), sizeof(second));
+	pid = first > 0 ? first : second;
+	if (first >= 0 && second >= 0) {
+		assert_int_equal(procfs_find_thread(pid, 1), pid);
+		assert_int_equal(procfs_find_thread(pid, 1101), -1);
+		assert_int_equal(procfs_find_thread(pid, 4000), -1);
+	}
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	close(fds[0]);
+	close(fds[1]);
+	assert_int_equal(procfs_find_thread(child, child), -1);
+	if (first < 0 || second < 0)
+		skip();
 }
 
 static int set_up(void **state)
@@ -353,7 +464,8 @@ int main(void)
 		cmocka_unit_test(test_mutex),   cmocka_unit_test(test_rwlock),
 		cmocka_unit_test(test_barrier), cmocka_unit_test(test_stream),
 		cmocka_unit_test(test_openmp),  cmocka_unit_test(test_stream_circle),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_names),   cmocka_unit_test(test_let_go),
+		cmocka_unit_test(test_no_time), cmocka_unit_test(test_many_threads),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * In each step a rank writes under a lock of a file. Rank 0 keeps the lock in the faulty rank's step
- * and waits for it at the barrier; the faulty rank waits for the lock.
+ * In each step a rank writes under a lock of a file. Rank 0 keeps the lock in the faulty rank's
+ * step and waits for it at the barrier; the faulty rank waits for the lock.
  * expect: kind=computation lp=R where=set_lock
  * says: sleeps in fcntl\(\), .*results\.\d+\.lock.*: rank 0 \(process \d+, .*\) holds the lock
  * ranks: 4:1 8:6 */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * MPI_THREAD_MULTIPLE: a rank of a pair asks its partner, and a thread of it receives the answer while
- * it holds the lock of a table, which the main thread takes then. The faulty rank's main thread takes
- * the lock before it has asked: it waits for its thread, this one for the answer, and the partner for
- * the question.
+ * MPI_THREAD_MULTIPLE: a rank of a pair asks its partner, and a thread of it receives the answer
+ * while it holds the lock of a table, which the main thread takes then. The faulty rank's main
+ * thread takes the lock before it has asked: it waits for its thread, this one for the answer, and
+ * the partner for the question.
  * expect: kind=deadlock lp=R-1,R
  * says: waits for mutex 'lock' that its thread \d+ holds; pthread_mutex_lock\(\), in take\(\); MPI_Recv, helper\(\)
  * ranks: 4:1 8:5

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * MPI_THREAD_MULTIPLE: a rank of a pair asks its partner, and a thread of it receives the answer while
- * it holds the lock of a stdio stream, to which the main thread writes then. The faulty rank's main
- * thread writes before it has asked: it waits for its thread, this one for the answer, and the partner
- * for the question.
+ * MPI_THREAD_MULTIPLE: a rank of a pair asks its partner, and a thread of it receives the answer
+ * while it holds the lock of a stdio stream, to which the main thread writes then. The faulty
+ * rank's main thread writes before it has asked: it waits for its thread, this one for the answer,
+ * and the partner for the question.
  * expect: kind=deadlock lp=R-1,R
  * says: in take\(\); MPI_Recv, helper\(\); waits for the lock of descriptor \d+ \(/dev/null\) that its thread \d+ holds
  * ranks: 4:1 8:5
