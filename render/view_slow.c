@@ -298,6 +298,11 @@ void view_slow(const struct view *view)
 	const struct slow *slow = slow_of(view);
 
 	print_headline(view, slow);
+	if (slow->kind != SLOW_NOT_KNOWN && slow->kind != SLOW_RANKS &&
+	    !rankset_is_empty(slow->left_out))
+		text_wrap(view, 2, "%s could not be compared: the others may wait for %s",
+			  parts_who(view, slow->left_out),
+			  parts_plural(slow->left_out, "it", "them"));
 	if (slow->is_quiet)
 		text_wrap(view, 2,
 			  "That was before: no rank has begun an iteration for %s; \"lp\" says who "
@@ -437,6 +442,7 @@ void view_slow_json(const struct view *view)
 	json_bool(json, "measured", slow->is_measured);
 	json_count(json, "steps", slow->num_steps);
 	if (slow->kind != SLOW_NOT_KNOWN) {
+		json_ranks(json, "left_out", slow->left_out);
 		json_fixed(json, "inside", slow->inside);
 		json_fixed(json, "turns", slow->turns);
 	}

@@ -8,14 +8,13 @@
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
+#include "model/job/proctable.h"
+#include "model/job/rankset.h"
 
 /* The last of many ranks that vary a little is late each time. */
 static const double least_turns = 0.2;
 
 static const char too_little[] = "too little was seen of them yet";
-
-/* Of each ring, for a glance: 20 us a rank. */
-enum { GLANCE_EVENTS = 2048 };
 
 /* Over steps [from, to). */
 struct sums {
@@ -218,7 +217,25 @@ static enum slow_kind find_kind(const struct slow *slow)
 		return SLOW_BALANCED;
 	if (slow->turns >= least_turns)
 		return SLOW_TURNS;
+	/* It may be one of those that they wait for. */
+	if (!rankset_is_empty(slow->left_out))
+		return SLOW_BALANCED;
 	return slow->inside - slow->turns >= slow_limits.least_inside ? SLOW_MPI : SLOW_BALANCED;
+}
+
+static struct rankset *find_left_out(struct arena *arena, const struct job *job,
+				     const struct slow_steps *steps)
+{
+	struct rankset *ranks = rankset_in(arena, rankset_create());
+
+	if (job->proctable->size > 0)
+		rankset_add_range(ranks, 0, job->proctable->size - 1);
+	for (uint32_t i = 0; i < steps->num_ranks; i++)
+		rankset_remove(ranks, steps->ranks[i]);
+	for (size_t i = 0; i < job->num_holes; i++)
+		if (strcmp(job->holes[i].why, JOB_HOLE_ENDED) == 0)
+			rankset_remove(ranks, job->holes[i].rank);
+	return ranks;
 }
 
 static struct slow *judge(struct arena *arena, const struct job *job,
@@ -235,6 +252,7 @@ static struct slow *judge(struct arena *arena, const struct job *job,
 			      .is_measured = job->usage != NULL};
 	if (steps->why)
 		return slow;
+	slow->left_out = find_left_out(arena, job, steps);
 	slow->num_steps = steps->num_steps - steps->now;
 	slow->first_step = steps->first + steps->now;
 	slow->last_step = steps->first + steps->num_steps - 1;
@@ -281,9 +299,18 @@ static void find_quiet(const struct job *job, const struct slow_steps *steps, st
 struct slow *slow_find(struct arena *arena, const struct job *job, const struct progress *progress,
 		       const struct stack_facts *stacks)
 {
-	struct slow_steps *steps = slow_steps_find(arena, job, progress, stacks, 0);
+	struct slow_steps *steps = slow_steps_by_times(arena, job, progress, stacks, false);
 	struct slow *slow = judge(arena, job, steps, stacks);
 
+	/* The slow one may be among those without times, of whom stacks tell. */
+	if (slow->kind != SLOW_RANKS && stacks) {
+		struct slow_steps *seen = slow_steps_by_samples(arena, stacks);
+
+		if (seen->num_ranks > steps->num_timed) {
+			steps = seen;
+			slow = judge(arena, job, steps, stacks);
+		}
+	}
 	find_quiet(job, steps, slow);
 	if (slow->kind != SLOW_NOT_KNOWN)
 		slow_reasons_find(arena, job, steps, stacks, slow);
@@ -293,11 +320,11 @@ struct slow *slow_find(struct arena *arena, const struct job *job, const struct 
 struct slow *slow_glance(struct arena *arena, const struct job *job,
 			 const struct progress *progress)
 {
-	struct slow_steps *steps = slow_steps_find(arena, job, progress, NULL, GLANCE_EVENTS);
+	struct slow_steps *steps = slow_steps_by_times(arena, job, progress, NULL, true);
 	struct slow *slow = judge(arena, job, steps, NULL);
 
 	find_quiet(job, steps, slow);
-	return slow->kind == SLOW_RANKS && slow->source == SLOW_BY_ITERATIONS && !slow->is_quiet &&
+	return slow->kind == SLOW_RANKS && !slow->is_quiet &&
 			       slow->ranks[0].loss >= slow_limits.clear_loss
 		       ? slow
 		       : NULL;

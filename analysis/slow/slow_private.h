@@ -22,9 +22,10 @@ struct slow_steps {
 	enum slow_source source;
 	uint32_t loop;
 	uint32_t num_ranks, num_steps;
-	uint64_t first; /* number of the first step */
+	uint32_t num_timed; /* ranks with times; some of them may do something else */
+	uint64_t first;     /* number of the first step */
 	uint32_t now;   /* steps from here on are judged; those before are the past */
-	uint32_t max_events;
+	uint32_t max_events;           /* the last ones of each ring that count; 0: all */
 	const int *ranks;              /* [num_ranks] ascending */
 	const struct job_lane **lanes; /* [num_ranks] */
 	struct slow_time *times;       /* [num_ranks][num_steps] */
@@ -40,11 +41,12 @@ static inline const struct slow_time *slow_time_of(const struct slow_steps *step
 	return &steps->times[(size_t)rank * steps->num_steps + step];
 }
 
-/* stacks NULL: without samples. max_events: how many of the last events of each ring count; 0:
- * all. */
-struct slow_steps *slow_steps_find(struct arena *arena, const struct job *job,
-				   const struct progress *progress,
-				   const struct stack_facts *stacks, uint32_t max_events);
+/* By the times that recorders keep. stacks NULL: without samples. is_glance: only iterations, among
+ * the last events of each ring. */
+struct slow_steps *slow_steps_by_times(struct arena *arena, const struct job *job,
+				       const struct progress *progress,
+				       const struct stack_facts *stacks, bool is_glance);
+struct slow_steps *slow_steps_by_samples(struct arena *arena, const struct stack_facts *stacks);
 
 /* Is the time of the event's state waiting, or outside MPI? Not of the last event of a ring. */
 bool slow_is_outside(const struct slow_steps *steps, uint32_t rank, size_t event);

@@ -7,6 +7,7 @@
 #include "analysis/progress/progress.h"
 #include "analysis/slow/slow.h"
 #include "model/arena.h"
+#include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/usage.h"
 #include "tests/unit/simulation.h"
@@ -231,17 +232,22 @@ static void test_glance(void **state)
 
 /* ---- Without a recorder ---- */
 
-/* outside[rank] of 40 samples are outside MPI. */
-static struct job *make_samples(const int outside[RANKS], int num)
+/* outside[rank] of `num` samples are outside MPI. */
+static void add_samples(struct job *job, const int *outside, int num_ranks, int num)
 {
-	struct job *job = job_create();
-
-	for (int r = 0; r < RANKS; r++)
+	for (int r = 0; r < num_ranks; r++)
 		for (int i = 0; i < num; i++)
 			if (i * 7 % num < outside[r])
 				add_sample(job, r, 'R', APP, "work", (uint64_t)i + 1);
 			else
 				add_sample(job, r, 'R', LIBMPI, "MPI_Allreduce", (uint64_t)i + 1);
+}
+
+static struct job *make_samples(const int *outside, int num)
+{
+	struct job *job = job_create();
+
+	add_samples(job, outside, RANKS, num);
 	return job;
 }
 
@@ -268,6 +274,28 @@ static void test_samples(void **state)
 		assert_slow(found.slow, cases[i].ranks);
 		done(&found);
 	}
+}
+
+/* The others may wait for a rank without a recorder: only stacks show that. */
+static void test_left_out(void **state)
+{
+	struct job *job = make_job(work_little, STEPS, 10);
+	struct found found;
+
+	(void)state;
+	job->proctable->size = RANKS + 1;
+	found = find(job);
+	assert_int_equal(found.slow->kind, SLOW_BALANCED);
+	assert_int_equal(rankset_first(found.slow->left_out), RANKS);
+	done(&found);
+	job = make_job(work_little, STEPS, 10);
+	job->proctable->size = RANKS + 1;
+	add_samples(job, (const int[RANKS + 1]){2, 1, 2, 1, 40}, RANKS + 1, 40);
+	found = find(job);
+	assert_int_equal(found.slow->source, SLOW_BY_SAMPLES);
+	assert_true(rankset_is_empty(found.slow->left_out));
+	assert_slow(found.slow, "4");
+	done(&found);
 }
 
 /* ---- Why ---- */
@@ -455,7 +483,7 @@ int main(void)
 		cmocka_unit_test(test_kinds),   cmocka_unit_test(test_stretch),
 		cmocka_unit_test(test_glance),  cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_reasons), cmocka_unit_test(test_healthy),
-		cmocka_unit_test(test_stuck),
+		cmocka_unit_test(test_stuck),   cmocka_unit_test(test_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
