@@ -203,6 +203,8 @@ static void print_why(const struct view *view, const struct slow *slow,
 	if (slow->is_measured)
 		text_wrap(view, 2,
 			  "why: not known: nothing that was measured takes enough of the time");
+	else if (slow->is_quiet)
+		text_wrap(view, 2, "why: not known: pdb measured only after that");
 	else
 		text_wrap(view, 2, "why: not measured; \"slow\" in the running job does that");
 }

@@ -312,7 +312,10 @@ struct slow *slow_find(struct arena *arena, const struct job *job, const struct 
 		}
 	}
 	find_quiet(job, steps, slow);
-	if (slow->kind != SLOW_NOT_KNOWN)
+	/* Counted after these iterations. */
+	if (slow->is_quiet)
+		slow->is_measured = false;
+	if (slow->kind != SLOW_NOT_KNOWN && slow->is_measured)
 		slow_reasons_find(arena, job, steps, stacks, slow);
 	return slow;
 }

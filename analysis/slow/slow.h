@@ -139,7 +139,7 @@ struct slow {
 	 * rank of its `having`. */
 	struct slow_reason *reasons;
 	size_t num_reasons;
-	bool is_measured; /* there is a usage, so that causes could be told */
+	bool is_measured; /* there is a usage of these steps, so that causes could be told */
 };
 
 /* progress NULL: without models. All of it lives in the arena and borrows from the job. */

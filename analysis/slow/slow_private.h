@@ -64,6 +64,7 @@ struct slow_samples {
 struct slow_samples slow_samples_outside(struct arena *arena, const struct job *job,
 					 const struct stack_fact *fact, int rank);
 
-/* What kept the slow ranks, and what keeps all of them. stacks NULL: without samples. */
+/* What kept the slow ranks, and what keeps all of them, of a job with a usage. stacks NULL: without
+ * samples. */
 void slow_reasons_find(struct arena *arena, const struct job *job, const struct slow_steps *steps,
 		       const struct stack_facts *stacks, struct slow *slow);

@@ -451,8 +451,6 @@ void slow_reasons_find(struct arena *arena, const struct job *job, const struct 
 		.num_ranks = steps->num_ranks,
 	};
 
-	if (!job->usage)
-		return;
 	find_outside(&r, steps);
 	ask_all(&r, slow);
 	for (size_t i = 0; i < slow->num_slow && i < SLOW_MAX_TOLD; i++) {

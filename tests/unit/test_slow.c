@@ -394,6 +394,23 @@ static void use_steal(struct usage_rank *rank, struct usage_node *node)
 	node->steal_ns = 2000 * (uint64_t)SIM_MS;
 }
 
+/* use: of rank 2. */
+static void add_usage(struct job *job, void (*use)(struct usage_rank *, struct usage_node *))
+{
+	struct usage_node node = {.interval_ns = 1000 * (uint64_t)SIM_MS, .num_processors = 8};
+
+	job->usage = usage_create();
+	for (int r = 0; r < RANKS; r++) {
+		struct usage_rank used = usual_use(r);
+
+		rankset_add(used.allowed, r);
+		if (r == 2)
+			use(&used, &node);
+		usage_add_rank(job->usage, &used);
+	}
+	usage_add_node(job->usage, &node);
+}
+
 static void test_reasons(void **state)
 {
 	static const struct {
@@ -423,22 +440,11 @@ static void test_reasons(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct job *job = make_job(work_double, STEPS, 1);
-		struct usage_node node = {.interval_ns = 1000 * (uint64_t)SIM_MS,
-					  .num_processors = 8};
 		struct found found;
 		char text[200] = "";
 
 		print_message("%s\n", cases[i].what);
-		job->usage = usage_create();
-		for (int r = 0; r < RANKS; r++) {
-			struct usage_rank used = usual_use(r);
-
-			rankset_add(used.allowed, r);
-			if (r == 2)
-				cases[i].use(&used, &node);
-			usage_add_rank(job->usage, &used);
-		}
-		usage_add_node(job->usage, &node);
+		add_usage(job, cases[i].use);
 		found = find(job);
 		assert_true(found.slow->is_measured);
 		assert_slow(found.slow, "2");
@@ -451,6 +457,22 @@ static void test_reasons(void **state)
 				 i + 1 == sizeof(cases) / sizeof(cases[0]));
 		done(&found);
 	}
+}
+
+/* What was counted after the iterations says nothing about them. */
+static void test_reasons_later(void **state)
+{
+	struct job *job = make_stuck_job(work_double, STEPS, 1, 20000);
+	struct found found;
+
+	(void)state;
+	add_usage(job, use_queue);
+	found = find(job);
+	assert_true(found.slow->is_quiet);
+	assert_slow(found.slow, "2");
+	assert_int_equal(found.slow->ranks[0].num_reasons, 0);
+	assert_int_equal(found.slow->num_reasons, 0);
+	done(&found);
 }
 
 /* A balanced job whose counters are all well has no cause. */
@@ -484,6 +506,7 @@ int main(void)
 		cmocka_unit_test(test_glance),  cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_reasons), cmocka_unit_test(test_healthy),
 		cmocka_unit_test(test_stuck),   cmocka_unit_test(test_left_out),
+		cmocka_unit_test(test_reasons_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
