@@ -148,26 +148,35 @@ static struct slow_rank make_rank(const struct slow_steps *steps, const struct s
 	};
 }
 
-static void tell_rank(struct arena *arena, const struct job *job, const struct slow_steps *steps,
-		      const struct step_total *totals, const struct stack_facts *stacks,
-		      struct slow_rank *rank)
+static uint32_t index_of(const struct slow_steps *steps, int rank)
 {
-	uint32_t index = (uint32_t)sorted_first_rank(rank->rank, steps->ranks, steps->num_ranks,
-						     sizeof(*steps->ranks));
-	uint32_t change;
+	return (uint32_t)sorted_first_rank(rank, steps->ranks, steps->num_ranks,
+					   sizeof(*steps->ranks));
+}
 
+static void find_since(const struct slow_steps *steps, const struct step_total *totals,
+		       struct slow_rank *rank)
+{
+	uint32_t index = index_of(steps, rank->rank);
+	uint32_t change =
+		steps->source == SLOW_BY_ITERATIONS ? find_change(steps, totals, index) : 0;
+
+	if (!change)
+		return;
+	rank->since_iteration = steps->first + change;
+	for (uint32_t k = change; k < steps->num_steps; k++)
+		rank->since_ns += slow_time_of(steps, index, k)->all;
+}
+
+/* Where it loses its time. */
+static void find_where(struct arena *arena, const struct job *job, const struct slow_steps *steps,
+		       const struct stack_facts *stacks, struct slow_rank *rank)
+{
 	if (stacks)
 		rank->sample =
 			find_sample(arena, job, stack_facts_get(stacks, rank->rank), rank->rank);
-	if (steps->source == SLOW_BY_SAMPLES)
-		return;
-	change = steps->source == SLOW_BY_ITERATIONS ? find_change(steps, totals, index) : 0;
-	if (change) {
-		rank->since_iteration = steps->first + change;
-		for (uint32_t k = change; k < steps->num_steps; k++)
-			rank->since_ns += slow_time_of(steps, index, k)->all;
-	}
-	slow_stretch_find(arena, job, steps, index, rank);
+	if (steps->source != SLOW_BY_SAMPLES)
+		slow_stretch_find(arena, job, steps, index_of(steps, rank->rank), rank);
 }
 
 static int compare_loss(const void *a, const void *b)
@@ -178,9 +187,8 @@ static int compare_loss(const void *a, const void *b)
 				  : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static void find_ranks(struct arena *arena, const struct job *job, const struct slow_steps *steps,
-		       const struct step_total *totals, const struct stack_facts *stacks,
-		       struct slow *slow)
+static void find_ranks(struct arena *arena, const struct slow_steps *steps,
+		       const struct step_total *totals, struct slow *slow)
 {
 	uint32_t num = steps->num_steps - steps->now;
 	bool *is_slow = arena_array(arena, steps->num_ranks, sizeof(*is_slow));
@@ -206,7 +214,7 @@ static void find_ranks(struct arena *arena, const struct job *job, const struct 
 			slow->ranks[slow->num_slow++] = make_rank(steps, totals, i);
 	qsort(slow->ranks, slow->num_slow, sizeof(*slow->ranks), compare_loss);
 	for (size_t i = 0; i < slow->num_slow && i < SLOW_MAX_TOLD; i++)
-		tell_rank(arena, job, steps, totals, stacks, &slow->ranks[i]);
+		find_since(steps, totals, &slow->ranks[i]);
 }
 
 static enum slow_kind find_kind(const struct slow *slow)
@@ -239,7 +247,7 @@ static struct rankset *find_left_out(struct arena *arena, const struct job *job,
 }
 
 static struct slow *judge(struct arena *arena, const struct job *job,
-			  const struct slow_steps *steps, const struct stack_facts *stacks)
+			  const struct slow_steps *steps)
 {
 	struct slow *slow = arena_alloc(arena, sizeof(*slow));
 	struct step_total *totals = arena_array(arena, steps->num_steps + 1, sizeof(*totals));
@@ -272,7 +280,7 @@ static struct slow *judge(struct arena *arena, const struct job *job,
 	slow->inside = 1 - outside / all;
 	/* Ranks that do not wait for each other in each step lose nothing by it. */
 	slow->turns = fmin((most - outside) / all, slow->inside);
-	find_ranks(arena, job, steps, totals, stacks, slow);
+	find_ranks(arena, steps, totals, slow);
 	if (!slow->why)
 		slow->kind = find_kind(slow);
 	return slow;
@@ -300,7 +308,7 @@ struct slow *slow_find(struct arena *arena, const struct job *job, const struct 
 		       const struct stack_facts *stacks)
 {
 	struct slow_steps *steps = slow_steps_by_times(arena, job, progress, stacks, false);
-	struct slow *slow = judge(arena, job, steps, stacks);
+	struct slow *slow = judge(arena, job, steps);
 
 	/* The slow one may be among those without times, of whom stacks tell. */
 	if (slow->kind != SLOW_RANKS && stacks) {
@@ -308,9 +316,11 @@ struct slow *slow_find(struct arena *arena, const struct job *job, const struct 
 
 		if (seen->num_ranks > steps->num_timed) {
 			steps = seen;
-			slow = judge(arena, job, steps, stacks);
+			slow = judge(arena, job, steps);
 		}
 	}
+	for (size_t i = 0; i < slow->num_slow && i < SLOW_MAX_TOLD; i++)
+		find_where(arena, job, steps, stacks, &slow->ranks[i]);
 	find_quiet(job, steps, slow);
 	/* Counted after these iterations. */
 	if (slow->is_quiet)
@@ -324,7 +334,7 @@ struct slow *slow_glance(struct arena *arena, const struct job *job,
 			 const struct progress *progress)
 {
 	struct slow_steps *steps = slow_steps_by_times(arena, job, progress, NULL, true);
-	struct slow *slow = judge(arena, job, steps, NULL);
+	struct slow *slow = judge(arena, job, steps);
 
 	find_quiet(job, steps, slow);
 	return slow->kind == SLOW_RANKS && !slow->is_quiet &&

@@ -146,7 +146,7 @@ struct slow {
 struct slow *slow_find(struct arena *arena, const struct job *job, const struct progress *progress,
 		       const struct stack_facts *stacks);
 
-/* The same without reasons. It reads nothing new and costs little. NULL: nobody clearly holds the
- * others up. */
+/* The same without places and reasons. It reads nothing new and costs little. NULL: nobody clearly
+ * holds the others up. */
 struct slow *slow_glance(struct arena *arena, const struct job *job,
 			 const struct progress *progress);
