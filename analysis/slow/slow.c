@@ -79,13 +79,18 @@ static uint32_t least_steps(const struct slow_steps *steps)
 						   : slow_limits.least_samples;
 }
 
+/* Share of all time. The others may go over to the next step earlier, so that theirs is shorter. */
+static double loss_of(const struct sums *sums, uint32_t num)
+{
+	return fmin(1, sums->mean * num / ((sums->all + sums->others_all) / 2));
+}
+
 /* Do the others wait that much longer inside MPI, and is it no chance? */
 static bool holds_up(const struct sums *sums, uint32_t num)
 {
 	double waits = (sums->others_all - sums->others_outside) - (sums->all - sums->outside);
-	double all = (sums->all + sums->others_all) / 2;
 
-	return sums->mean * num >= slow_limits.least_loss * all && waits >= sums->mean * num / 2 &&
+	return loss_of(sums, num) >= slow_limits.least_loss && waits >= sums->mean * num / 2 &&
 	       sums->mean >= slow_limits.least_errors * sums->error;
 }
 
@@ -141,7 +146,7 @@ static struct slow_rank make_rank(const struct slow_steps *steps, const struct s
 
 	return (struct slow_rank){
 		.rank = steps->ranks[index],
-		.loss = sums.mean * num / ((sums.all + sums.others_all) / 2),
+		.loss = loss_of(&sums, num),
 		.outside = sums.outside / sums.all,
 		.others = sums.others_outside / sums.others_all,
 		.num_longer = sums.num_longer,

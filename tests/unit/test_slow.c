@@ -52,6 +52,12 @@ static uint64_t work_seldom(int rank, int step)
 	return rank == 2 && step == 57 ? 40 : 10;
 }
 
+/* The others do nothing, and arrive at the last step before the rank begins it. */
+static uint64_t work_alone(int rank, int step)
+{
+	return rank == 2 ? (step == 8 ? 90 : 30) : 0;
+}
+
 static uint64_t work_little(int rank, int step)
 {
 	(void)rank, (void)step;
@@ -189,6 +195,16 @@ static void test_stretch(void **state)
 	assert_int_equal(found.slow->ranks[0].since_iteration, 0);
 	assert_float_equal(found.slow->ranks[0].stretch.own_ns / SIM_MS, 20.5, 0.5);
 	assert_float_equal(found.slow->ranks[0].loss, 10.5 / 21.5, 0.05);
+	done(&found);
+}
+
+static void test_whole_loss(void **state)
+{
+	struct found found = find(make_job(work_alone, 9, 0));
+
+	(void)state;
+	assert_slow(found.slow, "2");
+	assert_float_equal(found.slow->ranks[0].loss, 1, 0.001);
 	done(&found);
 }
 
@@ -506,7 +522,7 @@ int main(void)
 		cmocka_unit_test(test_glance),  cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_reasons), cmocka_unit_test(test_healthy),
 		cmocka_unit_test(test_stuck),   cmocka_unit_test(test_left_out),
-		cmocka_unit_test(test_reasons_later),
+		cmocka_unit_test(test_reasons_later), cmocka_unit_test(test_whole_loss),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
