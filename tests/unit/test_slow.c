@@ -346,8 +346,9 @@ static void use_quota(struct usage_rank *rank, struct usage_node *node)
 {
 	use_queue(rank, node);
 	rank->group = xstrdup("/job");
+	/* Not read in one moment, or of a snapshot that claims anything. */
 	rank->periods = 10;
-	rank->throttled = 9;
+	rank->throttled = 11;
 	rank->quota_percent = 50;
 }
 
@@ -467,6 +468,7 @@ static void test_reasons(void **state)
 		for (size_t k = 0; k < found.slow->ranks[0].num_reasons; k++) {
 			strcat(text, names[found.slow->ranks[0].reasons[k].kind]);
 			strcat(text, " ");
+			assert_true(found.slow->ranks[0].reasons[k].share <= 1);
 		}
 		assert_string_equal(text, cases[i].reasons);
 		assert_int_equal(found.slow->num_reasons,
