@@ -308,8 +308,7 @@ void view_slow(const struct view *view)
 	if (slow->is_quiet)
 		text_wrap(view, 2,
 			  "That was before: no rank has begun an iteration for %s; \"lp\" says who "
-			  "is "
-			  "waited for now",
+			  "is waited for now",
 			  time_of(slow->quiet_ns).text);
 	for (size_t i = 0; i < slow->num_slow && i < MOST_RANKS; i++)
 		print_rank(view, slow, &slow->ranks[i]);

@@ -44,7 +44,8 @@ pid_of() { sed -n "s/^rank $1 is //p" "$work/out"; }
 
 # ask SECONDS: what slow says, in "$work/said".
 ask() {
-	"$build/pdb" -nx --pid "$launcher" -batch --json -ex "slow $1" >"$work/said" 2>"$work/errors"
+	"$build/pdb" -nx --pid "$launcher" -batch --json -ex "slow $1" \
+		>"$work/said" 2>"$work/errors"
 }
 explain() { cat "$work/said" "$work/errors" "$work/out"; }
 
@@ -63,7 +64,8 @@ with open(sys.argv[1], encoding="utf-8") as said:
     r = json.loads(said.readline())["result"]
 slow = {rank["rank"]: rank for rank in r["slow"]}
 why = {number: [reason["kind"] for reason in rank["reasons"]] for number, rank in slow.items()}
-every = [reason["kind"] for reason in r["reasons"]] + [kind for kinds in why.values() for kind in kinds]
+every = [reason["kind"] for reason in r["reasons"]]
+every += [kind for kinds in why.values() for kind in kinds]
 sys.exit(not eval(sys.argv[2]))
 END
 }
@@ -78,8 +80,10 @@ causes() {
 	start work 1
 	check "more work, by $how" says '"computes" in why.get(1, [])'
 	check "only that rank, by $how" holds 'r["ranks"] == "1"'
-	check "its function, by $how" holds '"compute" in slow[1]["where"] or "more_work" in slow[1]["where"]'
-	"$build/pdb" -nx --pid "$launcher" -batch -ex "slow 3" -ex "save $work/saved" >/dev/null 2>&1
+	check "its function, by $how" holds \
+		'"compute" in slow[1]["where"] or "more_work" in slow[1]["where"]'
+	"$build/pdb" -nx --pid "$launcher" -batch -ex "slow 3" -ex "save $work/saved" \
+		>/dev/null 2>&1
 	"$build/pdb" -nx --load "$work/saved" -batch --json -ex slow >"$work/said" 2>"$work/errors"
 	check "saved and told again, by $how" holds 'r["measured"] and 1 in slow and why[1]'
 	end_job
@@ -110,7 +114,8 @@ causes() {
 		start work 1
 		pid_of 1 >"$group/cgroup.procs"
 		check "a quota, by $how" says '"throttled" in every'
-		check "its size is told, by $how" holds '"its quota of 0.1 processors" in json.dumps(r)'
+		check "its size is told, by $how" holds \
+			'"its quota of 0.1 processors" in json.dumps(r)'
 		end_job
 	else
 		echo "skip: no group with a quota can be made here"
