@@ -14,8 +14,6 @@
 /* The last of many ranks that vary a little is late each time. */
 static const double least_turns = 0.2;
 
-static const char too_little[] = "too little was seen of them yet";
-
 /* Over steps [from, to). */
 struct sums {
 	double outside, all; /* of the rank */
@@ -207,7 +205,7 @@ static void find_ranks(struct arena *arena, const struct slow_steps *steps,
 		/* It may have been in few long stays all the time. */
 		if (is_slow[i] && steps->num_stays &&
 		    steps->num_stays[i] < 2 * slow_limits.least_steps) {
-			slow->why = too_little;
+			slow->why = slow_too_little;
 			return;
 		}
 		if (is_slow[i])
@@ -278,7 +276,7 @@ static struct slow *judge(struct arena *arena, const struct job *job,
 		most += totals[k].most;
 	}
 	if (all <= 0 || slow->num_steps < least_steps(steps)) {
-		slow->why = too_little;
+		slow->why = slow_too_little;
 		return slow;
 	}
 	slow->span_ns = all;

@@ -12,6 +12,9 @@ struct stack_facts;
 /* At most this many of the known steps count. */
 enum { SLOW_MAX_STEPS = 1024, SLOW_MIN_STEPS = 64, SLOW_MAX_TIMES = 16 << 20 };
 
+/* Why it is not known who is slow. */
+extern const char slow_too_little[];
+
 /* A rank's times in a step: in ns; for a stack sample 0 or 1. */
 struct slow_time {
 	float outside, all;
@@ -22,11 +25,11 @@ struct slow_steps {
 	enum slow_source source;
 	uint32_t loop;
 	uint32_t num_ranks, num_steps;
-	uint32_t num_timed; /* ranks with times; some of them may do something else */
-	uint64_t first;     /* number of the first step */
-	uint32_t now;   /* steps from here on are judged; those before are the past */
-	uint32_t max_events;           /* the last ones of each ring that count; 0: all */
-	const int *ranks;              /* [num_ranks] ascending */
+	uint32_t num_timed;  /* ranks with times; some of them may do something else */
+	uint64_t first;      /* number of the first step */
+	uint32_t now;        /* steps from here on are judged; those before are the past */
+	uint32_t max_events; /* the last ones of each ring that count; 0: all */
+	const int *ranks;    /* [num_ranks] ascending */
 	const struct job_lane **lanes; /* [num_ranks] */
 	struct slow_time *times;       /* [num_ranks][num_steps] */
 	uint64_t (*span)[2];   /* [num_ranks] of the steps from `now` on, on its own clock */

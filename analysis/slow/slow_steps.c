@@ -16,7 +16,7 @@ enum { SLICES = 25, FEW_STEPS = 8 };
 enum { GLANCE_EVENTS = 2048 };
 
 static const char too_few_ranks[] = "fewer than two ranks can be compared";
-static const char too_few_steps[] = "too little was seen of them yet";
+const char slow_too_little[] = "too little was seen of them yet";
 
 /* ---- Lanes ---- */
 
@@ -357,6 +357,6 @@ struct slow_steps *slow_steps_by_times(struct arena *arena, const struct job *jo
 	steps->span = arena_array(arena, steps->num_ranks, sizeof(*steps->span));
 	if (!take_iterations(arena, job, progress, steps) &&
 	    (is_glance || !take_slices(arena, job, steps)))
-		steps->why = too_few_steps;
+		steps->why = slow_too_little;
 	return steps;
 }

@@ -520,10 +520,10 @@ static void test_healthy(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds),   cmocka_unit_test(test_stretch),
-		cmocka_unit_test(test_glance),  cmocka_unit_test(test_samples),
-		cmocka_unit_test(test_reasons), cmocka_unit_test(test_healthy),
-		cmocka_unit_test(test_stuck),   cmocka_unit_test(test_left_out),
+		cmocka_unit_test(test_kinds),         cmocka_unit_test(test_stretch),
+		cmocka_unit_test(test_glance),        cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_reasons),       cmocka_unit_test(test_healthy),
+		cmocka_unit_test(test_stuck),         cmocka_unit_test(test_left_out),
 		cmocka_unit_test(test_reasons_later), cmocka_unit_test(test_whole_loss),
 	};
 
