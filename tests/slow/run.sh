@@ -159,7 +159,7 @@ causes_elsewhere() {
 }
 
 recorder=LD_PRELOAD=$build/libpdbrec-openmpi.so
-[ "${2:-}" != here ] || where=(--host a:2,b:1)
+[ "${2:-}" != here ] || where=(--host "a:2,b:1")
 for preload in "$recorder" ""; do
 	how=${preload:+the recorder}
 	how=${how:-stacks}
