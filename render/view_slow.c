@@ -203,6 +203,8 @@ static void print_why(const struct view *view, const struct slow *slow,
 	if (slow->is_measured)
 		text_wrap(view, 2,
 			  "why: not known: nothing that was measured takes enough of the time");
+	else if (slow->is_quiet)
+		text_wrap(view, 2, "why: not known: pdb measured only after that");
 	else
 		text_wrap(view, 2, "why: not measured; \"slow\" in the running job does that");
 }
@@ -298,11 +300,15 @@ void view_slow(const struct view *view)
 	const struct slow *slow = slow_of(view);
 
 	print_headline(view, slow);
+	if (slow->kind != SLOW_NOT_KNOWN && slow->kind != SLOW_RANKS &&
+	    !rankset_is_empty(slow->left_out))
+		text_wrap(view, 2, "%s could not be compared: the others may wait for %s",
+			  parts_who(view, slow->left_out),
+			  parts_plural(slow->left_out, "it", "them"));
 	if (slow->is_quiet)
 		text_wrap(view, 2,
 			  "That was before: no rank has begun an iteration for %s; \"lp\" says who "
-			  "is "
-			  "waited for now",
+			  "is waited for now",
 			  time_of(slow->quiet_ns).text);
 	for (size_t i = 0; i < slow->num_slow && i < MOST_RANKS; i++)
 		print_rank(view, slow, &slow->ranks[i]);
@@ -348,36 +354,28 @@ static void write_others(struct json *json, const struct view *view,
 {
 	if (!reason->num_others)
 		return;
-	json_array(json, "processes");
-	for (size_t i = 0; i < reason->num_others; i++) {
+	JSON_OBJECTS(json, "processes", i, reason->num_others) {
 		const struct usage_process *other = &reason->others[i];
 
-		json_object(json, NULL);
 		json_int(json, "pid", other->pid);
 		json_text(json, "name", other->name);
 		json_seconds(json, "ran_s", other->ran_ns);
 		json_text(json, "processors",
 			  label_rank_list(view->arena, other->processors, INT_MAX));
-		json_end_object(json);
 	}
-	json_end_array(json);
 }
 
 static void write_reasons(struct json *json, const struct view *view,
 			  const struct slow_reason *reasons, size_t num)
 {
-	json_array(json, "reasons");
-	for (size_t i = 0; i < num; i++) {
-		json_object(json, NULL);
+	JSON_OBJECTS(json, "reasons", i, num) {
 		json_text(json, "kind", reason_names[reasons[i].kind]);
 		json_fixed(json, "share", reasons[i].share);
 		json_text(json, "text", reason_text(view, &reasons[i]));
 		write_others(json, view, &reasons[i]);
 		if (reasons[i].having)
 			json_ranks(json, "ranks", reasons[i].having);
-		json_end_object(json);
 	}
-	json_end_array(json);
 }
 
 static void write_stretch(struct json *json, const struct view *view,
@@ -395,7 +393,6 @@ static void write_stretch(struct json *json, const struct view *view,
 
 static void write_rank(struct json *json, const struct view *view, const struct slow_rank *rank)
 {
-	json_object(json, NULL);
 	json_int(json, "rank", rank->rank);
 	json_fixed(json, "loss", rank->loss);
 	json_fixed(json, "outside", rank->outside);
@@ -410,7 +407,6 @@ static void write_rank(struct json *json, const struct view *view, const struct 
 	if (rank->sample)
 		json_text(json, "where", label_user_place(view, rank->sample->path, LABEL_FULL));
 	write_reasons(json, view, rank->reasons, rank->num_reasons);
-	json_end_object(json);
 }
 
 void view_slow_glance_json(const struct view *view)
@@ -437,6 +433,7 @@ void view_slow_json(const struct view *view)
 	json_bool(json, "measured", slow->is_measured);
 	json_count(json, "steps", slow->num_steps);
 	if (slow->kind != SLOW_NOT_KNOWN) {
+		json_ranks(json, "left_out", slow->left_out);
 		json_fixed(json, "inside", slow->inside);
 		json_fixed(json, "turns", slow->turns);
 	}
@@ -447,9 +444,7 @@ void view_slow_json(const struct view *view)
 		json_seconds(json, "span_s", whole(slow->span_ns));
 		json_bool(json, "past", slow->is_quiet);
 	}
-	json_array(json, "slow");
-	for (size_t i = 0; i < slow->num_slow; i++)
+	JSON_OBJECTS(json, "slow", i, slow->num_slow)
 		write_rank(json, view, &slow->ranks[i]);
-	json_end_array(json);
 	write_reasons(json, view, slow->reasons, slow->num_reasons);
 }

@@ -8,14 +8,11 @@
 #include "model/job/job.h"
 #include "model/job/job_model.h"
 #include "model/job/model.h"
+#include "model/job/proctable.h"
+#include "model/job/rankset.h"
 
 /* The last of many ranks that vary a little is late each time. */
 static const double least_turns = 0.2;
-
-static const char too_little[] = "too little was seen of them yet";
-
-/* Of each ring, for a glance: 20 us a rank. */
-enum { GLANCE_EVENTS = 2048 };
 
 /* Over steps [from, to). */
 struct sums {
@@ -80,13 +77,18 @@ static uint32_t least_steps(const struct slow_steps *steps)
 						   : slow_limits.least_samples;
 }
 
+/* Share of all time. The others may go over to the next step earlier, so that theirs is shorter. */
+static double loss_of(const struct sums *sums, uint32_t num)
+{
+	return fmin(1, sums->mean * num / ((sums->all + sums->others_all) / 2));
+}
+
 /* Do the others wait that much longer inside MPI, and is it no chance? */
 static bool holds_up(const struct sums *sums, uint32_t num)
 {
 	double waits = (sums->others_all - sums->others_outside) - (sums->all - sums->outside);
-	double all = (sums->all + sums->others_all) / 2;
 
-	return sums->mean * num >= slow_limits.least_loss * all && waits >= sums->mean * num / 2 &&
+	return loss_of(sums, num) >= slow_limits.least_loss && waits >= sums->mean * num / 2 &&
 	       sums->mean >= slow_limits.least_errors * sums->error;
 }
 
@@ -142,33 +144,42 @@ static struct slow_rank make_rank(const struct slow_steps *steps, const struct s
 
 	return (struct slow_rank){
 		.rank = steps->ranks[index],
-		.loss = sums.mean * num / ((sums.all + sums.others_all) / 2),
+		.loss = loss_of(&sums, num),
 		.outside = sums.outside / sums.all,
 		.others = sums.others_outside / sums.others_all,
 		.num_longer = sums.num_longer,
 	};
 }
 
-static void tell_rank(struct arena *arena, const struct job *job, const struct slow_steps *steps,
-		      const struct step_total *totals, const struct stack_facts *stacks,
-		      struct slow_rank *rank)
+static uint32_t index_of(const struct slow_steps *steps, int rank)
 {
-	uint32_t index = (uint32_t)sorted_first_rank(rank->rank, steps->ranks, steps->num_ranks,
-						     sizeof(*steps->ranks));
-	uint32_t change;
+	return (uint32_t)sorted_first_rank(rank, steps->ranks, steps->num_ranks,
+					   sizeof(*steps->ranks));
+}
 
+static void find_since(const struct slow_steps *steps, const struct step_total *totals,
+		       struct slow_rank *rank)
+{
+	uint32_t index = index_of(steps, rank->rank);
+	uint32_t change =
+		steps->source == SLOW_BY_ITERATIONS ? find_change(steps, totals, index) : 0;
+
+	if (!change)
+		return;
+	rank->since_iteration = steps->first + change;
+	for (uint32_t k = change; k < steps->num_steps; k++)
+		rank->since_ns += slow_time_of(steps, index, k)->all;
+}
+
+/* Where it loses its time. */
+static void find_where(struct arena *arena, const struct job *job, const struct slow_steps *steps,
+		       const struct stack_facts *stacks, struct slow_rank *rank)
+{
 	if (stacks)
 		rank->sample =
 			find_sample(arena, job, stack_facts_get(stacks, rank->rank), rank->rank);
-	if (steps->source == SLOW_BY_SAMPLES)
-		return;
-	change = steps->source == SLOW_BY_ITERATIONS ? find_change(steps, totals, index) : 0;
-	if (change) {
-		rank->since_iteration = steps->first + change;
-		for (uint32_t k = change; k < steps->num_steps; k++)
-			rank->since_ns += slow_time_of(steps, index, k)->all;
-	}
-	slow_stretch_find(arena, job, steps, index, rank);
+	if (steps->source != SLOW_BY_SAMPLES)
+		slow_stretch_find(arena, job, steps, index_of(steps, rank->rank), rank);
 }
 
 static int compare_loss(const void *a, const void *b)
@@ -179,9 +190,8 @@ static int compare_loss(const void *a, const void *b)
 				  : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static void find_ranks(struct arena *arena, const struct job *job, const struct slow_steps *steps,
-		       const struct step_total *totals, const struct stack_facts *stacks,
-		       struct slow *slow)
+static void find_ranks(struct arena *arena, const struct slow_steps *steps,
+		       const struct step_total *totals, struct slow *slow)
 {
 	uint32_t num = steps->num_steps - steps->now;
 	bool *is_slow = arena_array(arena, steps->num_ranks, sizeof(*is_slow));
@@ -195,7 +205,7 @@ static void find_ranks(struct arena *arena, const struct job *job, const struct 
 		/* It may have been in few long stays all the time. */
 		if (is_slow[i] && steps->num_stays &&
 		    steps->num_stays[i] < 2 * slow_limits.least_steps) {
-			slow->why = too_little;
+			slow->why = slow_too_little;
 			return;
 		}
 		if (is_slow[i])
@@ -207,7 +217,7 @@ static void find_ranks(struct arena *arena, const struct job *job, const struct 
 			slow->ranks[slow->num_slow++] = make_rank(steps, totals, i);
 	qsort(slow->ranks, slow->num_slow, sizeof(*slow->ranks), compare_loss);
 	for (size_t i = 0; i < slow->num_slow && i < SLOW_MAX_TOLD; i++)
-		tell_rank(arena, job, steps, totals, stacks, &slow->ranks[i]);
+		find_since(steps, totals, &slow->ranks[i]);
 }
 
 static enum slow_kind find_kind(const struct slow *slow)
@@ -218,11 +228,29 @@ static enum slow_kind find_kind(const struct slow *slow)
 		return SLOW_BALANCED;
 	if (slow->turns >= least_turns)
 		return SLOW_TURNS;
+	/* It may be one of those that they wait for. */
+	if (!rankset_is_empty(slow->left_out))
+		return SLOW_BALANCED;
 	return slow->inside - slow->turns >= slow_limits.least_inside ? SLOW_MPI : SLOW_BALANCED;
 }
 
+static struct rankset *find_left_out(struct arena *arena, const struct job *job,
+				     const struct slow_steps *steps)
+{
+	struct rankset *ranks = rankset_in(arena, rankset_create());
+
+	if (job->proctable->size > 0)
+		rankset_add_range(ranks, 0, job->proctable->size - 1);
+	for (uint32_t i = 0; i < steps->num_ranks; i++)
+		rankset_remove(ranks, steps->ranks[i]);
+	for (size_t i = 0; i < job->num_holes; i++)
+		if (strcmp(job->holes[i].why, JOB_HOLE_ENDED) == 0)
+			rankset_remove(ranks, job->holes[i].rank);
+	return ranks;
+}
+
 static struct slow *judge(struct arena *arena, const struct job *job,
-			  const struct slow_steps *steps, const struct stack_facts *stacks)
+			  const struct slow_steps *steps)
 {
 	struct slow *slow = arena_alloc(arena, sizeof(*slow));
 	struct step_total *totals = arena_array(arena, steps->num_steps + 1, sizeof(*totals));
@@ -235,6 +263,7 @@ static struct slow *judge(struct arena *arena, const struct job *job,
 			      .is_measured = job->usage != NULL};
 	if (steps->why)
 		return slow;
+	slow->left_out = find_left_out(arena, job, steps);
 	slow->num_steps = steps->num_steps - steps->now;
 	slow->first_step = steps->first + steps->now;
 	slow->last_step = steps->first + steps->num_steps - 1;
@@ -247,14 +276,14 @@ static struct slow *judge(struct arena *arena, const struct job *job,
 		most += totals[k].most;
 	}
 	if (all <= 0 || slow->num_steps < least_steps(steps)) {
-		slow->why = too_little;
+		slow->why = slow_too_little;
 		return slow;
 	}
 	slow->span_ns = all;
 	slow->inside = 1 - outside / all;
 	/* Ranks that do not wait for each other in each step lose nothing by it. */
 	slow->turns = fmin((most - outside) / all, slow->inside);
-	find_ranks(arena, job, steps, totals, stacks, slow);
+	find_ranks(arena, steps, totals, slow);
 	if (!slow->why)
 		slow->kind = find_kind(slow);
 	return slow;
@@ -281,11 +310,25 @@ static void find_quiet(const struct job *job, const struct slow_steps *steps, st
 struct slow *slow_find(struct arena *arena, const struct job *job, const struct progress *progress,
 		       const struct stack_facts *stacks)
 {
-	struct slow_steps *steps = slow_steps_find(arena, job, progress, stacks, 0);
-	struct slow *slow = judge(arena, job, steps, stacks);
+	struct slow_steps *steps = slow_steps_by_times(arena, job, progress, stacks, false);
+	struct slow *slow = judge(arena, job, steps);
 
+	/* The slow one may be among those without times, of whom stacks tell. */
+	if (slow->kind != SLOW_RANKS && stacks) {
+		struct slow_steps *seen = slow_steps_by_samples(arena, stacks);
+
+		if (seen->num_ranks > steps->num_timed) {
+			steps = seen;
+			slow = judge(arena, job, steps);
+		}
+	}
+	for (size_t i = 0; i < slow->num_slow && i < SLOW_MAX_TOLD; i++)
+		find_where(arena, job, steps, stacks, &slow->ranks[i]);
 	find_quiet(job, steps, slow);
-	if (slow->kind != SLOW_NOT_KNOWN)
+	/* Counted after these iterations. */
+	if (slow->is_quiet)
+		slow->is_measured = false;
+	if (slow->kind != SLOW_NOT_KNOWN && slow->is_measured)
 		slow_reasons_find(arena, job, steps, stacks, slow);
 	return slow;
 }
@@ -293,11 +336,11 @@ struct slow *slow_find(struct arena *arena, const struct job *job, const struct 
 struct slow *slow_glance(struct arena *arena, const struct job *job,
 			 const struct progress *progress)
 {
-	struct slow_steps *steps = slow_steps_find(arena, job, progress, NULL, GLANCE_EVENTS);
-	struct slow *slow = judge(arena, job, steps, NULL);
+	struct slow_steps *steps = slow_steps_by_times(arena, job, progress, NULL, true);
+	struct slow *slow = judge(arena, job, steps);
 
 	find_quiet(job, steps, slow);
-	return slow->kind == SLOW_RANKS && slow->source == SLOW_BY_ITERATIONS && !slow->is_quiet &&
+	return slow->kind == SLOW_RANKS && !slow->is_quiet &&
 			       slow->ranks[0].loss >= slow_limits.clear_loss
 		       ? slow
 		       : NULL;

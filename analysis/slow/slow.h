@@ -11,7 +11,8 @@
  *	  are those of the last transitions, which recorders keep. Iterations of one number are
  *	  compared.
  *	- a slice of the time before the look, by the same times, if the ranks share no such loop.
- *	- a stack sample, in which a rank is outside or inside.
+ *	- a stack sample, in which a rank is outside or inside; also if the steps above show nobody,
+ *	  and there are samples of more ranks than have times.
  *
  * Time between failed polls counts as inside, since a rank that polls waits. Only main threads are
  * compared. The rules in reasons.def say why a rank is slow. They go by what the kernel counted
@@ -124,6 +125,7 @@ struct slow {
 	const char *why; /* SLOW_NOT_KNOWN: what was missing. Static text */
 	uint32_t loop;   /* in progress->loops; LOOP_NONE: none */
 	uint32_t num_ranks, num_steps;
+	const struct rankset *left_out; /* not compared, and not ended; NULL: SLOW_NOT_KNOWN */
 	uint64_t first_step, last_step; /* iterations, as `loops` counts them */
 	double span_ns;                 /* of all steps */
 	double quiet_ns;                /* since a rank last began an iteration */
@@ -137,14 +139,14 @@ struct slow {
 	 * rank of its `having`. */
 	struct slow_reason *reasons;
 	size_t num_reasons;
-	bool is_measured; /* there is a usage, so that causes could be told */
+	bool is_measured; /* there is a usage of these steps, so that causes could be told */
 };
 
 /* progress NULL: without models. All of it lives in the arena and borrows from the job. */
 struct slow *slow_find(struct arena *arena, const struct job *job, const struct progress *progress,
 		       const struct stack_facts *stacks);
 
-/* The same without reasons. It reads nothing new and costs little. NULL: nobody clearly holds the
- * others up. */
+/* The same without places and reasons. It reads nothing new and costs little. NULL: nobody clearly
+ * holds the others up. */
 struct slow *slow_glance(struct arena *arena, const struct job *job,
 			 const struct progress *progress);

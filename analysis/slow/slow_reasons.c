@@ -40,11 +40,14 @@ struct subject {
 };
 
 /* The kernel's counters and the interval are not read in one moment. */
+static double part_of(uint64_t part, uint64_t whole)
+{
+	return part < whole ? (double)part / (double)whole : 1;
+}
+
 static double share(uint64_t part_ns, const struct usage_rank *used)
 {
-	double ret = (double)part_ns / (double)used->interval_ns;
-
-	return ret < 1 ? ret : 1;
+	return part_of(part_ns, used->interval_ns);
 }
 
 static double outside_of(const struct reasons *r, int rank)
@@ -90,7 +93,7 @@ static double blocked(const struct reasons *r, const struct usage_rank *used)
 static double throttled(const struct reasons *r, const struct usage_rank *used)
 {
 	(void)r;
-	return used->periods ? (double)used->throttled / (double)used->periods : 0;
+	return used->periods ? part_of(used->throttled, used->periods) : 0;
 }
 
 static double faults(const struct reasons *r, const struct usage_rank *used)
@@ -240,7 +243,7 @@ static bool find_others(const struct reasons *r, const struct subject *s, struct
 static double stolen(const struct usage_node *node)
 {
 	return node && node->num_processors && node->interval_ns
-		       ? (double)node->steal_ns / (double)node->interval_ns / node->num_processors
+		       ? part_of(node->steal_ns / node->num_processors, node->interval_ns)
 		       : 0;
 }
 
@@ -451,8 +454,6 @@ void slow_reasons_find(struct arena *arena, const struct job *job, const struct 
 		.num_ranks = steps->num_ranks,
 	};
 
-	if (!job->usage)
-		return;
 	find_outside(&r, steps);
 	ask_all(&r, slow);
 	for (size_t i = 0; i < slow->num_slow && i < SLOW_MAX_TOLD; i++) {

@@ -12,9 +12,11 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 enum { SLICES = 25, FEW_STEPS = 8 };
+/* Of each ring, for a glance: 20 us a rank. */
+enum { GLANCE_EVENTS = 2048 };
 
 static const char too_few_ranks[] = "fewer than two ranks can be compared";
-static const char too_few_steps[] = "too little was seen of them yet";
+const char slow_too_little[] = "too little was seen of them yet";
 
 /* ---- Lanes ---- */
 
@@ -45,7 +47,10 @@ static void find_lanes(struct arena *arena, const struct job_model *jm, struct s
 	for (size_t i = 0; i < jm->num_lanes; i++) {
 		const struct job_lane *lane = &jm->lanes[i];
 
-		if (!has_times(lane) || lane->role != role)
+		if (!has_times(lane))
+			continue;
+		steps->num_timed++;
+		if (lane->role != role)
 			continue;
 		ranks[steps->num_ranks] = lane->rank;
 		steps->lanes[steps->num_ranks++] = lane;
@@ -296,13 +301,14 @@ static bool take_slices(struct arena *arena, const struct job *job, struct slow_
 
 /* ---- Samples ---- */
 
-static bool take_samples(struct arena *arena, const struct stack_facts *stacks,
-			 struct slow_steps *steps)
+struct slow_steps *slow_steps_by_samples(struct arena *arena, const struct stack_facts *stacks)
 {
+	struct slow_steps *steps = arena_alloc(arena, sizeof(*steps));
 	int *ranks = arena_array(arena, stacks->num_ranks + 1, sizeof(*ranks));
 	uint32_t num = 64;
 
-	steps->num_ranks = 0;
+	steps->loop = LOOP_NONE;
+	steps->ranks = ranks;
 	for (size_t r = 0; r < stacks->num_ranks; r++) {
 		const struct stack_fact *fact = &stacks->ranks[r];
 
@@ -312,11 +318,13 @@ static bool take_samples(struct arena *arena, const struct stack_facts *stacks,
 		ranks[steps->num_ranks++] = (int)r;
 		num = (uint32_t)fact->num_samples < num ? (uint32_t)fact->num_samples : num;
 	}
-	steps->ranks = ranks;
+	if (steps->num_ranks < 2) {
+		steps->why = too_few_ranks;
+		return steps;
+	}
 	steps->source = SLOW_BY_SAMPLES;
 	steps->num_steps = num;
-	steps->times =
-		arena_array(arena, (size_t)steps->num_ranks * num + 1, sizeof(*steps->times));
+	steps->times = arena_array(arena, (size_t)steps->num_ranks * num, sizeof(*steps->times));
 	for (uint32_t i = 0; i < steps->num_ranks; i++) {
 		const struct stack_fact *fact = &stacks->ranks[ranks[i]];
 
@@ -326,29 +334,29 @@ static bool take_samples(struct arena *arena, const struct stack_facts *stacks,
 				.all = 1,
 			};
 	}
-	return steps->num_ranks >= 2;
+	return steps;
 }
 
-struct slow_steps *slow_steps_find(struct arena *arena, const struct job *job,
-				   const struct progress *progress,
-				   const struct stack_facts *stacks, uint32_t max_events)
+/* ---- Iterations or slices ---- */
+
+struct slow_steps *slow_steps_by_times(struct arena *arena, const struct job *job,
+				       const struct progress *progress,
+				       const struct stack_facts *stacks, bool is_glance)
 {
 	struct slow_steps *steps = arena_alloc(arena, sizeof(*steps));
 
-	steps->max_events = max_events;
 	steps->loop = LOOP_NONE;
+	steps->max_events = is_glance ? GLANCE_EVENTS : 0;
 	if (job->model && progress)
 		find_lanes(arena, job->model, steps);
-	find_seen_outside(arena, stacks, steps);
-	steps->span = arena_array(arena, steps->num_ranks + 1, sizeof(*steps->span));
-	if (steps->num_ranks >= 2 &&
-	    (take_iterations(arena, job, progress, steps) || take_slices(arena, job, steps)))
-		return steps;
-	steps->why = steps->num_ranks >= 2 ? too_few_steps : too_few_ranks;
-	if (stacks && steps->num_ranks < 2 && take_samples(arena, stacks, steps)) {
-		steps->why = NULL;
+	if (steps->num_ranks < 2) {
+		steps->why = too_few_ranks;
 		return steps;
 	}
-	steps->source = SLOW_BY_NOTHING;
+	find_seen_outside(arena, stacks, steps);
+	steps->span = arena_array(arena, steps->num_ranks, sizeof(*steps->span));
+	if (!take_iterations(arena, job, progress, steps) &&
+	    (is_glance || !take_slices(arena, job, steps)))
+		steps->why = slow_too_little;
 	return steps;
 }

@@ -27,7 +27,8 @@ void json_count(struct json *json, const char *key, uint64_t value);
 void json_real(struct json *json, const char *key, double value);  /* null if it is not finite */
 void json_fixed(struct json *json, const char *key, double value); /* with six places */
 void json_seconds(struct json *json, const char *key, uint64_t ns);
-/* Loop: an array of `num` objects. Its body writes the members of object `i`, and reaches its end. */
+/* Loop: an array of `num` objects. Its body writes the members of object `i`, and reaches its
+ * end. */
 #define JSON_OBJECTS(json, key, i, num)                                                            \
 	for (size_t i = (json_array((json), (key)), 0); json_next_object((json), (i), (num)); i++)
 /* For JSON_OBJECTS(). */

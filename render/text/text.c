@@ -154,8 +154,8 @@ static size_t begin_line(const struct view *view, size_t indent, size_t width)
 	return margin;
 }
 
-/* Print one line of a paragraph, broken where it has to be: behind a text of `indent` columns (NULL:
- * blanks), and other lines behind `rest` blanks. */
+/* Print one line of a paragraph, broken where it has to be: behind `lead`, of `indent` columns
+ * (NULL: blanks), and what is broken off behind `rest` blanks. */
 static void wrap_line(const struct view *view, struct arena *scratch, const char *lead,
 		      size_t indent, size_t rest, const char *line)
 {
@@ -165,7 +165,6 @@ static void wrap_line(const struct view *view, struct arena *scratch, const char
 
 	if (lead)
 		fputs(lead, view->out);
-
 	for (; *line; line += length + strspn(line + length, " ")) {
 		const char *word;
 
@@ -217,14 +216,13 @@ void text_wrap(const struct view *view, int indent, const char *format, ...)
 
 void text_wrap_behind(const struct view *view, const char *lead, const char *text)
 {
-	struct arena *scratch = arena_create();
+	struct arena *scratch SCOPED(arena) = arena_create();
 	char *rest = arena_strndup(scratch, text, strlen(text)), *line;
 	size_t indent = text_columns(lead);
 
 	for (; (line = strsep(&rest, "\n")); lead = NULL)
 		wrap_line(view, scratch, lead, indent, indent,
 			  text_clean(scratch, line, view->use_unicode));
-	arena_destroy(scratch);
 }
 
 void text_list_add(struct text_list *list, const char *separator, const char *more)

@@ -156,7 +156,7 @@ static bool explain_other(struct session *session, const char *word)
 static int run_help(struct session *session, const struct args *args, struct pdb_error *err)
 {
 	const struct command *command;
-	struct arena *arena;
+	struct arena *arena SCOPED(arena) = NULL;
 	struct view view;
 
 	if (args->num_words == 0) {
@@ -177,7 +177,6 @@ static int run_help(struct session *session, const struct args *args, struct pdb
 	arena = arena_create();
 	view = session_view(session, arena);
 	explain(command, &view);
-	arena_destroy(arena);
 	return 0;
 }
 

@@ -13,7 +13,7 @@ enum { MEASURE_MS = 1000 };
 int watch_tell_why(struct watch *watch, struct pdb_error *err)
 {
 	struct session *session = watch->session;
-	struct arena *arena;
+	struct arena *arena SCOPED(arena) = arena_create();
 	const struct slow *slow;
 	struct view view;
 
@@ -22,13 +22,11 @@ int watch_tell_why(struct watch *watch, struct pdb_error *err)
 		watch->is_over |= err->code == ERROR_GONE;
 		return err->code == ERROR_GONE || err->code == ERROR_INTERRUPTED ? 0 : -1;
 	}
-	arena = arena_create();
 	view = session_view(session, arena);
 	slow = slow_find(arena, session->job, session->progress,
 			 session->evidence ? session->evidence->stacks : NULL);
 	if (slow->num_slow && slow->ranks[0].num_reasons)
 		watch_tell_note(&watch->teller, "slow-why", "rank %d is slow: %s",
 				slow->ranks[0].rank, view_slow_reasons(&view, &slow->ranks[0]));
-	arena_destroy(arena);
 	return 0;
 }

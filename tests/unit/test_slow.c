@@ -7,6 +7,7 @@
 #include "analysis/progress/progress.h"
 #include "analysis/slow/slow.h"
 #include "model/arena.h"
+#include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/usage.h"
 #include "tests/unit/simulation.h"
@@ -49,6 +50,12 @@ static uint64_t work_two_slow(int rank, int step)
 static uint64_t work_seldom(int rank, int step)
 {
 	return rank == 2 && step == 57 ? 40 : 10;
+}
+
+/* The others do nothing, and arrive at the last step before the rank begins it. */
+static uint64_t work_alone(int rank, int step)
+{
+	return rank == 2 ? (step == 8 ? 90 : 30) : 0;
 }
 
 static uint64_t work_little(int rank, int step)
@@ -191,6 +198,16 @@ static void test_stretch(void **state)
 	done(&found);
 }
 
+static void test_whole_loss(void **state)
+{
+	struct found found = find(make_job(work_alone, 9, 0));
+
+	(void)state;
+	assert_slow(found.slow, "2");
+	assert_float_equal(found.slow->ranks[0].loss, 1, 0.001);
+	done(&found);
+}
+
 /* What was before a hang is told as such, and not by lp. */
 static void test_stuck(void **state)
 {
@@ -231,17 +248,22 @@ static void test_glance(void **state)
 
 /* ---- Without a recorder ---- */
 
-/* outside[rank] of 40 samples are outside MPI. */
-static struct job *make_samples(const int outside[RANKS], int num)
+/* outside[rank] of `num` samples are outside MPI. */
+static void add_samples(struct job *job, const int *outside, int num_ranks, int num)
 {
-	struct job *job = job_create();
-
-	for (int r = 0; r < RANKS; r++)
+	for (int r = 0; r < num_ranks; r++)
 		for (int i = 0; i < num; i++)
 			if (i * 7 % num < outside[r])
 				add_sample(job, r, 'R', APP, "work", (uint64_t)i + 1);
 			else
 				add_sample(job, r, 'R', LIBMPI, "MPI_Allreduce", (uint64_t)i + 1);
+}
+
+static struct job *make_samples(const int *outside, int num)
+{
+	struct job *job = job_create();
+
+	add_samples(job, outside, RANKS, num);
 	return job;
 }
 
@@ -268,6 +290,28 @@ static void test_samples(void **state)
 		assert_slow(found.slow, cases[i].ranks);
 		done(&found);
 	}
+}
+
+/* The others may wait for a rank without a recorder: only stacks show that. */
+static void test_left_out(void **state)
+{
+	struct job *job = make_job(work_little, STEPS, 10);
+	struct found found;
+
+	(void)state;
+	job->proctable->size = RANKS + 1;
+	found = find(job);
+	assert_int_equal(found.slow->kind, SLOW_BALANCED);
+	assert_int_equal(rankset_first(found.slow->left_out), RANKS);
+	done(&found);
+	job = make_job(work_little, STEPS, 10);
+	job->proctable->size = RANKS + 1;
+	add_samples(job, (const int[RANKS + 1]){2, 1, 2, 1, 40}, RANKS + 1, 40);
+	found = find(job);
+	assert_int_equal(found.slow->source, SLOW_BY_SAMPLES);
+	assert_true(rankset_is_empty(found.slow->left_out));
+	assert_slow(found.slow, "4");
+	done(&found);
 }
 
 /* ---- Why ---- */
@@ -302,8 +346,9 @@ static void use_quota(struct usage_rank *rank, struct usage_node *node)
 {
 	use_queue(rank, node);
 	rank->group = xstrdup("/job");
+	/* Not read in one moment, or of a snapshot that claims anything. */
 	rank->periods = 10;
-	rank->throttled = 9;
+	rank->throttled = 11;
 	rank->quota_percent = 50;
 }
 
@@ -366,6 +411,23 @@ static void use_steal(struct usage_rank *rank, struct usage_node *node)
 	node->steal_ns = 2000 * (uint64_t)SIM_MS;
 }
 
+/* use: of rank 2. */
+static void add_usage(struct job *job, void (*use)(struct usage_rank *, struct usage_node *))
+{
+	struct usage_node node = {.interval_ns = 1000 * (uint64_t)SIM_MS, .num_processors = 8};
+
+	job->usage = usage_create();
+	for (int r = 0; r < RANKS; r++) {
+		struct usage_rank used = usual_use(r);
+
+		rankset_add(used.allowed, r);
+		if (r == 2)
+			use(&used, &node);
+		usage_add_rank(job->usage, &used);
+	}
+	usage_add_node(job->usage, &node);
+}
+
 static void test_reasons(void **state)
 {
 	static const struct {
@@ -395,34 +457,40 @@ static void test_reasons(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct job *job = make_job(work_double, STEPS, 1);
-		struct usage_node node = {.interval_ns = 1000 * (uint64_t)SIM_MS,
-					  .num_processors = 8};
 		struct found found;
 		char text[200] = "";
 
 		print_message("%s\n", cases[i].what);
-		job->usage = usage_create();
-		for (int r = 0; r < RANKS; r++) {
-			struct usage_rank used = usual_use(r);
-
-			rankset_add(used.allowed, r);
-			if (r == 2)
-				cases[i].use(&used, &node);
-			usage_add_rank(job->usage, &used);
-		}
-		usage_add_node(job->usage, &node);
+		add_usage(job, cases[i].use);
 		found = find(job);
 		assert_true(found.slow->is_measured);
 		assert_slow(found.slow, "2");
 		for (size_t k = 0; k < found.slow->ranks[0].num_reasons; k++) {
 			strcat(text, names[found.slow->ranks[0].reasons[k].kind]);
 			strcat(text, " ");
+			assert_true(found.slow->ranks[0].reasons[k].share <= 1);
 		}
 		assert_string_equal(text, cases[i].reasons);
 		assert_int_equal(found.slow->num_reasons,
 				 i + 1 == sizeof(cases) / sizeof(cases[0]));
 		done(&found);
 	}
+}
+
+/* What was counted after the iterations says nothing about them. */
+static void test_reasons_later(void **state)
+{
+	struct job *job = make_stuck_job(work_double, STEPS, 1, 20000);
+	struct found found;
+
+	(void)state;
+	add_usage(job, use_queue);
+	found = find(job);
+	assert_true(found.slow->is_quiet);
+	assert_slow(found.slow, "2");
+	assert_int_equal(found.slow->ranks[0].num_reasons, 0);
+	assert_int_equal(found.slow->num_reasons, 0);
+	done(&found);
 }
 
 /* A balanced job whose counters are all well has no cause. */
@@ -452,10 +520,11 @@ static void test_healthy(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds),   cmocka_unit_test(test_stretch),
-		cmocka_unit_test(test_glance),  cmocka_unit_test(test_samples),
-		cmocka_unit_test(test_reasons), cmocka_unit_test(test_healthy),
-		cmocka_unit_test(test_stuck),
+		cmocka_unit_test(test_kinds),         cmocka_unit_test(test_stretch),
+		cmocka_unit_test(test_glance),        cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_reasons),       cmocka_unit_test(test_healthy),
+		cmocka_unit_test(test_stuck),         cmocka_unit_test(test_left_out),
+		cmocka_unit_test(test_reasons_later), cmocka_unit_test(test_whole_loss),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
