@@ -27,7 +27,7 @@ struct rank_reading {
 };
 
 struct node_reading {
-	uint64_t when_ns, steal_ticks, io_us, swapped_in;
+	uint64_t when_ns, steal_ticks, swapped_in;
 	uint32_t num_processors;
 	struct procfs_stat *list;
 	size_t num_list;
@@ -100,10 +100,6 @@ static struct node_reading read_node(void)
 	if (text)
 		usage_text_stat(text, &reading.steal_ticks, &reading.num_processors);
 	free(text);
-	text = procfs_read_path("/proc/pressure/io", NULL);
-	if (text)
-		reading.io_us = usage_text_pressure(text);
-	free(text);
 	reading.swapped_in = read_number("/proc/vmstat", "pswpin ");
 	reading.list = procfs_list(&reading.num_list);
 	return reading;
@@ -163,8 +159,6 @@ static void add_rank(struct usage *usage, struct rank_reading *before)
 		.process_ns = ticks_ns(since(before->stat.cpu_ticks, now.stat.cpu_ticks)),
 		.major_faults = since(before->stat.major_faults, now.stat.major_faults),
 		.block_ns = ticks_ns(since(before->stat.block_ticks, now.stat.block_ticks)),
-		.is_uninterruptible = before->stat.state == 'D' && now.stat.state == 'D',
-		.processor = now.stat.processor,
 		.khz = before->khz && now.khz ? (before->khz + now.khz) / 2 : 0,
 	};
 
@@ -257,7 +251,6 @@ static void add_node(struct usage *usage, const struct usage_reading *reading)
 		.interval_ns = since(before->when_ns, now.when_ns),
 		.num_processors = now.num_processors,
 		.steal_ns = ticks_ns(since(before->steal_ticks, now.steal_ticks)),
-		.io_stall_ns = since(before->io_us, now.io_us) * 1000,
 		.swapped_in = since(before->swapped_in, now.swapped_in),
 	};
 

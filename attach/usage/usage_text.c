@@ -53,13 +53,6 @@ void usage_text_stat(const char *text, uint64_t *steal_ticks_ret, uint32_t *num_
 		*num_processors_ret += *at >= '0' && *at <= '9';
 }
 
-uint64_t usage_text_pressure(const char *text)
-{
-	const char *some = value_of(text, "some "), *total = some ? strstr(some, "total=") : NULL;
-
-	return total ? strtoull(total + strlen("total="), NULL, 10) : 0;
-}
-
 /* "4:cpu,cpuacct:/job/step": is `cpu` among the names? */
 static bool is_for_processors(const char *names, size_t length)
 {

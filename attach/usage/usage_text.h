@@ -18,9 +18,6 @@ uint64_t usage_text_number(const char *text, const char *key);
 /* /proc/stat: ticks taken by the hypervisor, of all processors; how many there are. */
 void usage_text_stat(const char *text, uint64_t *steal_ticks_ret, uint32_t *num_processors_ret);
 
-/* /proc/pressure/io: microseconds in which some process waited. */
-uint64_t usage_text_pressure(const char *text);
-
 /* /proc/PID/cgroup: the path of the group that limits processor time. is_v1: of version 1, else of
  * version 2. False: there is none, or it does not fit. */
 bool usage_text_group(const char *text, bool is_v1, char *path, size_t size);

@@ -17,8 +17,6 @@ struct usage_rank {
 	uint64_t process_ns;        /* processor time of all threads, in steps of a clock tick */
 	uint64_t major_faults;      /* of all threads */
 	uint64_t block_ns;          /* waited for disks; 0 where the kernel does not count it */
-	bool is_uninterruptible;    /* in state D at both readings */
-	int processor;              /* the last one, at the second reading; -1: not known */
 	struct rankset *allowed;    /* processors that it may use; empty: not known */
 	uint64_t khz;               /* of its processor, mean of both readings; 0: not known */
 	/* The group of processes that limits it, of its own and those around it; NULL: none does.
@@ -40,9 +38,8 @@ struct usage_node {
 	int rank; /* its lowest rank that was read */
 	uint64_t interval_ns;
 	uint32_t num_processors;
-	uint64_t steal_ns;    /* taken by the hypervisor from all processors together */
-	uint64_t io_stall_ns; /* some process here waited for a disk; 0: or not known */
-	uint64_t swapped_in;  /* pages */
+	uint64_t steal_ns;   /* taken by the hypervisor from all processors together */
+	uint64_t swapped_in; /* pages */
 	struct usage_process others[USAGE_MAX_OTHERS]; /* by processor time, the most first */
 	size_t num_others;
 };

@@ -16,13 +16,12 @@ void usage_bytes_rank(struct codec *c, struct usage_rank *rank)
 	CODEC_NEAR(c, rank->node_rank, rank->rank, 0, SHARE_MAX_RANKS);
 	CODEC(c, rank->interval_ns);
 	codec_refuse(c, !rank->interval_ns);
-	CODEC_FLAGS(c, &rank->has_queue, &rank->is_uninterruptible);
+	CODEC_BELOW(c, rank->has_queue, 1);
 	CODEC(c, rank->ran_ns);
 	CODEC(c, rank->queued_ns);
 	CODEC(c, rank->process_ns);
 	CODEC(c, rank->major_faults);
 	CODEC(c, rank->block_ns);
-	CODEC_NEAR(c, rank->processor, 0, -1, USAGE_MAX_PROCESSORS);
 	processors(c, &rank->allowed);
 	CODEC(c, rank->khz);
 	CODEC_OPTIONAL(c, rank->group);
@@ -36,7 +35,6 @@ void usage_bytes_node(struct codec *c, struct usage_node *node)
 	CODEC(c, node->interval_ns);
 	CODEC(c, node->num_processors);
 	CODEC(c, node->steal_ns);
-	CODEC(c, node->io_stall_ns);
 	CODEC(c, node->swapped_in);
 	codec_count(c, &node->num_others, USAGE_MAX_OTHERS, 4);
 	for (size_t i = 0; i < node->num_others; i++) {

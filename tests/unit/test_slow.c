@@ -324,7 +324,6 @@ static struct usage_rank usual_use(int rank)
 		.has_queue = true,
 		.ran_ns = 980 * (uint64_t)SIM_MS,
 		.process_ns = 980 * (uint64_t)SIM_MS,
-		.processor = rank,
 		.allowed = rankset_create(),
 		.khz = 2400000,
 	};

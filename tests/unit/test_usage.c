@@ -121,10 +121,6 @@ static void test_numbers(void **state)
 	assert_int_equal(usage_text_number(v1, "throttled "), 0);
 	assert_int_equal(usage_text_number("nr_free_pages 5\npswpin 77\npswpout 3", "pswpin "), 77);
 	assert_int_equal(usage_text_number("", "pswpin "), 0);
-	assert_int_equal(usage_text_pressure("some avg10=0.00 avg60=0.12 avg300=0.05 total=123456\n"
-					     "full avg10=0.00 avg60=0.00 avg300=0.00 total=99\n"),
-			 123456);
-	assert_int_equal(usage_text_pressure("full avg10=0.00 total=99\n"), 0);
 	assert_int_equal(usage_text_cpu_max("max 100000\n"), 0);
 	assert_int_equal(usage_text_cpu_max("50000 100000\n"), 50);
 	assert_int_equal(usage_text_cpu_max("150000 100000\n"), 150);
@@ -232,8 +228,6 @@ static struct job *make_job(void)
 			.process_ns = 9,
 			.major_faults = 10,
 			.block_ns = 11,
-			.is_uninterruptible = r == 1,
-			.processor = r == 3 ? -1 : r,
 			.allowed = rankset_create(),
 			.khz = 12,
 			.group = r == 2 ? xstrdup("/job") : NULL,
@@ -302,8 +296,6 @@ static void test_share(void **state)
 		assert_int_equal(rank->node_rank, old->node_rank);
 		assert_int_equal(rank->ran_ns, 7);
 		assert_int_equal(rank->quota_percent, 15);
-		assert_int_equal(rank->processor, old->processor);
-		assert_int_equal(rank->is_uninterruptible, old->is_uninterruptible);
 		assert_true(rankset_equal(rank->allowed, old->allowed));
 		assert_int_equal(usage_node(again->usage, rank)->rank, r & ~1);
 	}
