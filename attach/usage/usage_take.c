@@ -227,7 +227,8 @@ static void add_other(struct usage_node *node, const struct procfs_stat *before,
 static void find_others(const struct usage_reading *reading, const struct node_reading *now,
 			struct usage_node *node)
 {
-	for (size_t i = 0; i < now->num_list; i++) {
+	/* Those that the first reading has not are new, if that could be made. */
+	for (size_t i = 0; reading->node.num_list && i < now->num_list; i++) {
 		const struct procfs_stat *process = &now->list[i];
 		const struct procfs_stat *before =
 			procfs_find(reading->node.list, reading->node.num_list, process->pid);
