@@ -19,6 +19,6 @@ struct role {
  *
  * Culprits left something out, or do not continue. Of ranks that a short look without the recorder
  * has found outside MPI, it is not known whether they continue. Least progressed ranks are named by
- * the progress order alone. A deadlock is that of ranks of which nothing tells who has gone wrong, if
- * any. The two ends of a message that was sent and has not arrived have left nothing out. */
+ * the progress order alone. Of a deadlock's ranks nothing tells who has gone wrong, if anyone. The
+ * two ends of a message that was sent and has not arrived have left nothing out. */
 const struct role *role_of(const struct view *view);
