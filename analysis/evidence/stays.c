@@ -316,6 +316,11 @@ static void require(struct stay_judgement *judgement, uint64_t unusual_ns, doubl
 	judgement->end_ns = longer(judgement->end_ns, judgement->hang_ns);
 }
 
+void stays_allow(struct stay_judgement *judgement, uint64_t awaited_ns)
+{
+	require(judgement, 0, thresholds.hang_ratio * (double)awaited_ns);
+}
+
 /* By what a lane that has never left its place did elsewhere: a longer stay than that is
  * unusual. */
 static void require_elsewhere(struct stay_judgement *judgement, uint64_t longest_ns)
