@@ -45,8 +45,8 @@ static void find_fact(struct judge *j, const struct stays *stays, size_t i)
 		rankset_add(j->verdict->moving, actor->rank);
 }
 
-/* Who came to its place only after all that wait had begun to do so has kept them waiting by what it did
- * before, too, and moved. So what it does alone takes its time, and may take some times as long. */
+/* Who came to its place only after all that wait had begun to do so has kept them waiting before,
+ * too, and moved. So what it does alone takes its time, and may take some times as long. */
 static void allow_for_phases(struct judge *j)
 {
 	size_t num_roles = j->jm ? j->jm->num_roles : 1;
