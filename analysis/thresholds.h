@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * All that decides by how long, how often or how many: thresholds.def has the values and reasons. */
+ * What decides by how long, how often or how many: thresholds.def has the values and reasons. */
 #pragma once
 
 #include "model/base.h"

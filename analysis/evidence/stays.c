@@ -43,7 +43,8 @@ static bool is_of_start(enum seg_class class_id)
 	       class_id == SEG_CLASS_COMM;
 }
 
-bool stays_is_starting(const struct job_model *jm, size_t lane)
+/* Has the lane completed no call that communicates, and is it in none but MPI_Init? */
+static bool is_starting(const struct job_model *jm, size_t lane)
 {
 	const struct job_lane *at = &jm->lanes[lane];
 	enum seg_class class_id = class_of(jm, at->state);
@@ -59,7 +60,8 @@ bool stays_is_starting(const struct job_model *jm, size_t lane)
 	return true;
 }
 
-bool stays_is_ending(const struct job_model *jm, size_t lane)
+/* Has it come to MPI_Finalize? */
+static bool has_come_to_end(const struct job_model *jm, size_t lane)
 {
 	return jm->lanes[lane].model->life >= SEG_LIFE_FINALIZING ||
 	       class_of(jm, jm->lanes[lane].state) == SEG_CLASS_FINALIZE;
@@ -71,7 +73,7 @@ static bool are_all_at_edge(const struct job_model *jm)
 
 	for (size_t i = 0; i < jm->num_lanes; i++) {
 		const struct job_lane *lane = &jm->lanes[i];
-		bool is_ending = stays_is_ending(jm, i);
+		bool is_ending = has_come_to_end(jm, i);
 
 		if (SEG_STATE_IS_EXIT(lane->state) && !is_ending)
 			continue;
@@ -316,6 +318,11 @@ static void require(struct stay_judgement *judgement, uint64_t unusual_ns, doubl
 	judgement->end_ns = longer(judgement->end_ns, judgement->hang_ns);
 }
 
+void stays_allow(struct stay_judgement *judgement, uint64_t awaited_ns)
+{
+	require(judgement, 0, thresholds.hang_ratio * (double)awaited_ns);
+}
+
 /* By what a lane that has never left its place did elsewhere: a longer stay than that is
  * unusual. */
 static void require_elsewhere(struct stay_judgement *judgement, uint64_t longest_ns)
@@ -409,7 +416,7 @@ struct stay_judgement stays_judge(const struct stays *stays, size_t lane)
 	/* Between two polls it may just have no processor, as others spin as well. */
 	if (has_polled(at))
 		require(&judgement, 0, (double)thresholds.new_ns);
-	judgement.is_edge = stays->is_edge || stays_is_starting(stays->jm, lane);
+	judgement.is_edge = stays->is_edge || is_starting(stays->jm, lane);
 	require(&judgement, thresholds.accuse_ns, (double)thresholds.hang_ns);
 	judgement.end_ns = longer(judgement.end_ns, thresholds.end_ns);
 	if (judgement.is_edge)

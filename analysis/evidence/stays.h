@@ -56,10 +56,9 @@ struct stays *stays_create(struct arena *arena, const struct job_model *jm,
  * places where they are not now) is missing. Never fails. */
 struct stay_judgement stays_judge(const struct stays *stays, size_t lane);
 
+/* The lane was awaited for so long, too, before it came to its place: a hang takes hang_ratio times
+ * that. */
+void stays_allow(struct stay_judgement *judgement, uint64_t awaited_ns);
+
 /* The stay that is too long for an error rate, from n earlier stays and the longest of them. */
 uint64_t stays_needed(uint64_t num, uint64_t longest_ns, double error, double least_ratio);
-
-/* Has the lane completed no call that communicates, and is it in none but MPI_Init? */
-bool stays_is_starting(const struct job_model *jm, size_t lane);
-/* Has it come to MPI_Finalize? */
-bool stays_is_ending(const struct job_model *jm, size_t lane);

@@ -284,7 +284,7 @@ struct thread_wait thread_wait_of(const struct job *job, const struct sample *sa
 				  found < NUM_FUNCTIONS ? functions[found].kind : THREAD_WAIT_NONE);
 	if (found < NUM_FUNCTIONS)
 		wait.what = functions[found].what;
-	/* Its functions may have no names, and those that only jump to others are not on the stack. */
+	/* Its functions may have no names, and those that only jump on are not on the stack. */
 	if (sample->wait.kind == SAMPLE_WAIT_GOMP && wait.what == THREAD_WAIT_ON_TEAM)
 		wait.what = THREAD_WAIT_ON_GOMP_LOCK;
 	if (found == NUM_FUNCTIONS)

@@ -45,6 +45,26 @@ static void find_fact(struct judge *j, const struct stays *stays, size_t i)
 		rankset_add(j->verdict->moving, actor->rank);
 }
 
+/* Who came to its place only after all that wait had begun to do so has kept them waiting before,
+ * too, and moved. So what it does alone takes its time, and may take some times as long. */
+static void allow_for_phases(struct judge *j)
+{
+	size_t num_roles = j->jm ? j->jm->num_roles : 1;
+	uint64_t *wait_ns = arena_array(j->arena, num_roles, sizeof(*wait_ns));
+
+	memset(wait_ns, 0xff, num_roles * sizeof(*wait_ns));
+	for (uint32_t i = 0; i < j->num_actors; i++)
+		if (j->facts[i].is_waiting)
+			verdict_shorten(j, i, &wait_ns[j->facts[i].role]);
+	for (size_t i = 0; i < j->evidence->num_lanes; i++) {
+		uint64_t shortest_ns = wait_ns[j->facts[i].role];
+
+		if (j->actors[i].activity == ACTIVITY_COMPUTING && shortest_ns != UINT64_MAX &&
+		    shortest_ns > j->facts[i].stay_ns)
+			stays_allow(&j->facts[i].usual, shortest_ns - j->facts[i].stay_ns);
+	}
+}
+
 /* Since when nobody has moved; 0: somebody does, or it is not known. */
 static uint64_t find_quiet(const struct judge *j)
 {
@@ -91,6 +111,7 @@ static void find_facts(struct judge *j)
 	j->has_waiting = arena_array(j->arena, j->jm ? j->jm->num_roles : 1, sizeof(bool));
 	for (size_t i = 0; i < j->num_actors; i++)
 		find_fact(j, stays, i);
+	allow_for_phases(j);
 	rankset_remove_set(verdict->waiting, verdict->moving);
 	if (j->jm)
 		j->visitors = arena_array(j->arena, job_model_num_states(j->jm),

@@ -50,8 +50,9 @@ enum waitfor_kind {
 };
 
 /* One thing that a lane waits for. Certain: by the counts of ranks that stand still it is not met.
- * Weak: by the counts it is met, and only its transfer is left; or it is a guess. Neither: it may be met or not, such
- * as a non-blocking send that the library may have buffered, or a peer that moves. */
+ * Weak: by the counts it is met, and only its transfer is left; or it is a guess. Neither: it may be
+ * met or not, such as a non-blocking send that the library may have buffered, or a peer that
+ * moves. */
 struct waitfor_need {
 	uint32_t actor; /* whose it is */
 	uint8_t kind;   /* enum waitfor_kind */

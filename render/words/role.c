@@ -13,31 +13,12 @@ static const struct role culprit = {"culprit", "Culprit: ", "<- culprit", "is a 
 static const struct role least = {"least progressed", "Least progressed: ", "<- least progressed",
 				  "is the least progressed"};
 
-/* Does the verdict name all ranks that wait for each other? A rank that waits for itself is alone
- * to blame. */
-static bool is_even(const struct view *view)
+/* Does the verdict name all ranks that wait for each other, as nothing tells one of them apart? A
+ * rank that waits for itself is alone to blame. */
+static bool is_even(const struct verdict *verdict)
 {
-	const struct verdict *verdict = view->verdict;
-	const struct waitfor_deadlock *deadlock = verdict->deadlock;
-	const struct waitfor_need *need = NULL;
-	bool has_message = false;
-
-	if (rankset_count(verdict->culprits) < 2)
-		return false;
-	/* If all are in collectives, these do not match. A thread may also hold up another thread
-	 * of its rank. In both cases some rank is to blame. */
-	for (size_t i = 0; i < deadlock->num_actors; i++) {
-		const struct actor *actor = &view->waitfor->evidence->actors[deadlock->actors[i]];
-
-		if (!actor->lane && actor->stack->awaited)
-			return false;
-	}
-	while ((need = waitfor_next_need_of(view->waitfor, deadlock, need))) {
-		if (need->kind == WAITFOR_THREAD)
-			return false;
-		has_message |= need->kind != WAITFOR_MEMBERS && need->kind != WAITFOR_PART;
-	}
-	return has_message && rankset_equal(deadlock->ranks, verdict->culprits);
+	return verdict->witness.kind == WITNESS_NONE && rankset_count(verdict->culprits) > 1 &&
+	       rankset_equal(verdict->deadlock->ranks, verdict->culprits);
 }
 
 /* A process of which a core is left does not go on. */
@@ -79,7 +60,7 @@ const struct role *role_of(const struct view *view)
 	case VERDICT_CRASHED:
 		return &crashed;
 	case VERDICT_DEADLOCK:
-		return is_even(view) ? &deadlock : &culprit;
+		return is_even(view->verdict) ? &deadlock : &culprit;
 	case VERDICT_COMPUTATION:
 		if (may_be_slow(view))
 			return &slow;

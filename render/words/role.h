@@ -18,7 +18,7 @@ struct role {
 /* The role in view->verdict. Static.
  *
  * Culprits left something out, or do not continue. Of ranks that a short look without the recorder
- * has found outside MPI, it is not known whether they continue. Least progressed ranks are named by the progress
- * order alone. In a deadlock where all ranks are alike, none left anything out; neither did the two
- * ends of a message that was sent and has not arrived. */
+ * has found outside MPI, it is not known whether they continue. Least progressed ranks are named by
+ * the progress order alone. Of a deadlock's ranks nothing tells who has gone wrong, if anyone. The
+ * two ends of a message that was sent and has not arrived have left nothing out. */
 const struct role *role_of(const struct view *view);

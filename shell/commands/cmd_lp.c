@@ -50,7 +50,7 @@ const struct command cmd_lp = {
 		"  Slow or hung: rank 2 of 8  others wait for it; look for longer\n"
 		"  Least progressed: rank 2   only the order of progress names it\n"
 		"  Least progressed: undecided among ranks 2,5   the order cannot decide\n"
-		"  Deadlock: ranks 2,5 of 8   they wait for each other, and none differs\n"
+		"  Deadlock: ranks 2,5 of 8   they wait for each other, and none stands out\n"
 		"  Message lost between: ...  neither end is to blame\n"
 		"  Crashed: ...               a fault or abort() ended them\n"
 		"  No hang: ...               no rank waits for one that makes no progress\n"

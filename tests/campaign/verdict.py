@@ -29,9 +29,9 @@ def parse_ranks(text):
 
 
 def parse(text):
-    """{"ranks", "kind", "undecided", "sure", "awaited", "apart"} of the text of `lp`. "awaited": the ranks that are
-    named, or that it says others wait for. "apart": the ranks of which it says
-    so, none if it says of no rank; None: it shows no places of all that wait."""
+    """{"ranks", "kind", "undecided", "sure", "awaited", "apart"} of the text of `lp`. "awaited": the
+    ranks that are named and decided, or that it says others wait for. "apart": the ranks of which it
+    says so, none if it says of no rank; None: it shows no places of all that wait."""
     lines = text.split("\n")
     match = _FIRST.match(lines[0])
     said = " ".join(text.split())
@@ -41,7 +41,7 @@ def parse(text):
         kind = next((kind for kind, word in _WORDS if word in said), "likely")
     unsure = any(word in said for word in _UNSURE)
     apart = _APART.search(said)
-    awaited = match or _AWAITED.search(text)
+    awaited = match if match and not match.group(1) else _AWAITED.search(text)
     has_places = 'next: "bt' in said or 'next: "waits", "bt' in said
     return {
         "ranks": parse_ranks(match.group(2)) if match else [],

@@ -151,6 +151,21 @@ static void test_causes(void **state)
 		 "    ranks 0,3 wait for these\n"
 		 "  rank 1: in MPI_Recv, app+0x14\n"
 		 "  rank 2: in MPI_Send, app+0x18\n"},
+		/* Roots differ: one is wrong, and nothing tells which. */
+		{"Reduce@30 <1:-12\n"
+		 "Reduce@30 <2:-12\n"
+		 "Reduce@30 <0:-12\n"
+		 "Reduce@30 <2:-12",
+		 "Deadlock: ranks 0-2 of 4\n"
+		 "  deadlock: ranks 0-2 wait for each other\n"
+		 "    rank 0, in MPI_Reduce, app+0x1e, waits for the part of "
+		 "rank 1 in MPI_Reduce on halo\n"
+		 "    rank 1, in MPI_Reduce, app+0x1e, waits for the part of "
+		 "rank 2 in MPI_Reduce on halo\n"
+		 "    rank 2, in MPI_Reduce, app+0x1e, waits for the part of "
+		 "rank 0 in MPI_Reduce on halo\n"
+		 "    rank 3 waits for these\n"
+		 "  ranks 0-2: in MPI_Reduce, app+0x1e\n"},
 	};
 
 	(void)state;

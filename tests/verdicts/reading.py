@@ -74,6 +74,7 @@ SLOW_JUDGED = (
     (SLOW.format(2), BEHIND.format(2), "right"),
     (SLOW.format(1), AWAITED, "unsure"),
     (SLOW.format(2), NONE, "unsure"),
+    (SLOW.format(2), UNDECIDED, "unsure"),
     (NOT_SURE.format(2), AWAITED, "unsure"),
     (BEHIND.format(2), AWAITED, "wrong"),
 )
