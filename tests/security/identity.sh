@@ -134,7 +134,7 @@ watch() {
 }
 watch 0
 check "root's pdb cancels no step that a user names" has_not_run scancel
-check "but ends his hung job" says "the job has been ended"
+check "but ends his hung job" says "the launcher has ended the job"
 end_job
 watch 65534
 check "the user's own does" has_run_as scancel 65534
