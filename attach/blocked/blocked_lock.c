@@ -71,13 +71,11 @@ static char *name_critical(const char *symbol)
 	return xasprintf("critical section '%.*s'", (int)length, symbol);
 }
 
-static char *look_up(pid_t pid, const struct maps *maps, const struct maps_object *object,
-		     uint64_t address)
+static char *look_up(pid_t pid, const struct maps_object *object, uint64_t address)
 {
 	char *name, *text, offset[32] = "";
 	struct elf_variable variable;
-	/* The first is the program itself, which needs not be told. */
-	bool is_program = object == &maps->objects[0];
+	bool is_program = elf_is_program(pid, object); /* which needs not be told */
 
 	if (elf_symbol_at(pid, object, address, &variable))
 		return NULL;
@@ -111,7 +109,7 @@ char *blocked_lock_name(struct lock_names *names, pid_t pid, const struct maps *
 	}
 	if (names->num == MAX_NAMES)
 		return NULL;
-	key.name = look_up(pid, maps, object, address);
+	key.name = look_up(pid, object, address);
 	names->known[names->num++] = key;
 	return key.name ? xstrdup(key.name) : NULL;
 }

@@ -16,14 +16,13 @@
 #define MOST_SYMBOLS ((size_t)250000)
 #define SYMBOLS_AT_ONCE 2048
 
-/* An object's file as the process sees it: /proc/PID/root/PATH, /proc/PID/exe for its executable if
- * that has been replaced or deleted, or PATH. */
-static int open_object(pid_t pid, const struct maps_object *object)
+/* The program's file if the object is that, or -1. The link leads to the file itself, even if its
+ * name is another's by now. */
+static int open_program(pid_t pid, const struct maps_object *object)
 {
-	char path[PATH_MAX + 32];
+	char path[64];
 	struct stat status;
 
-	/* The executable's link leads to the file itself, even if its name is another's by now. */
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
 	int fd = regular_file_open(AT_FDCWD, path, 0, &status);
 	/* Only the inode: on btrfs and overlayfs the two device numbers are not the same. */
@@ -31,6 +30,27 @@ static int open_object(pid_t pid, const struct maps_object *object)
 		return fd;
 	if (fd >= 0)
 		close(fd);
+	return -1;
+}
+
+bool elf_is_program(pid_t pid, const struct maps_object *object)
+{
+	int fd = open_program(pid, object);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* An object's file as the process sees it: /proc/PID/root/PATH, /proc/PID/exe for its executable if
+ * that has been replaced or deleted, or PATH. */
+static int open_object(pid_t pid, const struct maps_object *object)
+{
+	char path[PATH_MAX + 32];
+
+	int fd = open_program(pid, object);
+	if (fd >= 0)
+		return fd;
 	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, object->path);
 	fd = regular_file_open(AT_FDCWD, path, 0, NULL);
 	if (fd < 0)

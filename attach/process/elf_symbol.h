@@ -10,6 +10,9 @@ struct maps_object;
 /* Does the library export a variable or function of that name itself? */
 bool elf_symbol_is_exported(const char *path, const char *name);
 
+/* Is the object the program that the process runs? */
+bool elf_is_program(pid_t pid, const struct maps_object *object);
+
 /* The address of `name` in that process, looked up in .dynsym and .symtab of the object's file.
  * *size_ret (may be NULL) is its size in bytes. -1 with errno set: ENOENT if the object does not
  * define it, ENOEXEC if it is no ELF file. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What is told of locks: this process' memory has images of them as glibc 2.36 and 2.41 and libgomp
  * of gcc 12 and 14 lay them out, and of some that only look so. */
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -371,6 +372,25 @@ static void test_names(void **state)
 	maps_destroy(maps);
 }
 
+/* Another file may be mapped below the program. */
+static void test_program_is_not_lowest(void **state)
+{
+	int fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
+	void *low =
+		mmap((void *)0x200000, 4096, PROT_READ, MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, 0);
+	struct maps *maps = maps_read(getpid());
+	char *name;
+
+	assert_ptr_equal(low, (void *)0x200000);
+	assert_string_equal(maps->objects[0].path, "/etc/passwd");
+	name = blocked_lock_name(*state, getpid(), maps, (uint64_t)table_lock);
+	assert_string_equal(name, "'table_lock'");
+	free(name);
+	maps_destroy(maps);
+	munmap(low, 4096);
+	close(fd);
+}
+
 static void *stay(void *unused)
 {
 	for (;;)
@@ -461,11 +481,12 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mutex),   cmocka_unit_test(test_rwlock),
-		cmocka_unit_test(test_barrier), cmocka_unit_test(test_stream),
-		cmocka_unit_test(test_openmp),  cmocka_unit_test(test_stream_circle),
-		cmocka_unit_test(test_names),   cmocka_unit_test(test_let_go),
-		cmocka_unit_test(test_no_time), cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_mutex),        cmocka_unit_test(test_rwlock),
+		cmocka_unit_test(test_barrier),      cmocka_unit_test(test_stream),
+		cmocka_unit_test(test_openmp),       cmocka_unit_test(test_stream_circle),
+		cmocka_unit_test(test_names),        cmocka_unit_test(test_program_is_not_lowest),
+		cmocka_unit_test(test_let_go),       cmocka_unit_test(test_no_time),
+		cmocka_unit_test(test_many_threads),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -6,7 +6,7 @@
  * ranks: 4:1 8:4
  * mpi: openmpi
  * launch: openmpi4 --mca orte_allowed_exit_without_sync 1 --mca orte_abort_on_non_zero_status 0
- * launch: openmpi5 --prtemca prte_allowed_exit_without_sync 1 --prtemca prte_abort_on_non_zero_status 0 */
+ * launch: openmpi5 --runtime-options recoverable */
 #include <mpi.h>
 #include <signal.h>
 
