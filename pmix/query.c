@@ -139,12 +139,15 @@ static struct proctable *ask_table(const char *nspace, bool *is_alive_ret)
 		table->job = xstrdup(nspace);
 		for (size_t i = 0; i < array->size; i++) {
 			bool is_alive = infos[i].state < PMIX_PROC_STATE_UNTERMINATED;
+			const char *host = infos[i].hostname ? infos[i].hostname : "";
 
-			/* A pid that has ended may be somebody else's by now. */
-			proctable_add(table, infos[i].proc.rank, is_alive ? infos[i].pid : 0,
-				      infos[i].hostname ? infos[i].hostname : "",
-				      infos[i].executable_name ? infos[i].executable_name : "");
 			*is_alive_ret |= is_alive;
+			if (!is_alive) {
+				proctable_add_ended(table, infos[i].proc.rank, infos[i].pid, host);
+				continue;
+			}
+			proctable_add(table, infos[i].proc.rank, infos[i].pid, host,
+				      infos[i].executable_name ? infos[i].executable_name : "");
 		}
 	}
 	if (results)

@@ -81,8 +81,6 @@ int reply_take_table(const uint8_t *bytes, size_t length, struct proctable **ret
 		table->source_note = NULL;
 	}
 	proc_bytes_take_table(&in, table);
-	for (size_t i = 0; i < table->num_procs; i++)
-		in.is_bad |= table->procs[i].pid < 0;
 	if (end(&in, err) < 0 || proctable_finish(table, err) < 0) {
 		proctable_destroy(table);
 		return -1;

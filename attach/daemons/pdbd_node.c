@@ -40,7 +40,11 @@ void pdbd_node_tell(struct daemon *daemon, struct daemon_rank *ranks, size_t num
 	daemon->num_ranks = num_ranks;
 	gethostname(host, sizeof(host) - 1);
 	for (size_t i = 0; i < num_ranks; i++)
-		proctable_add(job->proctable, ranks[i].rank, ranks[i].pid, host, "");
+		proctable_add_like(job->proctable,
+				   &(struct proc){.rank = ranks[i].rank,
+						  .pid = ranks[i].pid,
+						  .host = host,
+						  .has_ended = !ranks[i].start_ticks});
 	if (proctable_finish(job->proctable, &err) < 0) {
 		job_destroy(job);
 		return;
@@ -86,7 +90,6 @@ void pdbd_node_job(void *argument, const uint8_t *payload, size_t length, struct
 	struct daemon_rank *ranks;
 	size_t num = daemon_job_take(payload, length, &ranks);
 
-	daemon_job_note_start(ranks, num);
 	pdbd_node_tell(daemon, ranks, num);
 	daemon->knows_job = true;
 	pdbd_node_living(daemon, NULL, 0, ret);

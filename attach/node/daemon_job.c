@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <limits.h>
-
 #include "attach/node/daemon_job.h"
 #include "attach/process/procfs.h"
 #include "model/buffer.h"
@@ -19,18 +17,25 @@ struct taking {
 	size_t num, capacity;
 };
 
-static void take_rank(void *context, int rank, pid_t pid, const char *host, const char *executable)
+static void take_rank(void *context, const struct proc *proc)
 {
 	struct taking *taking = context;
 
-	(void)executable;
-	if (host != taking->host)
-		taking->is_host_here = host_is_local(host);
-	taking->host = host;
-	if (!taking->is_host_here || rank < 0 || pid <= 0)
-		return;
-	*XPUSH(taking->ranks, taking->num, taking->capacity) =
-		(struct daemon_rank){.rank = rank, .pid = pid};
+	if (proc->host != taking->host)
+		taking->is_host_here = host_is_local(proc->host);
+	taking->host = proc->host;
+	if (taking->is_host_here && proc->rank >= 0 && proc->pid > 0)
+		*XPUSH(taking->ranks, taking->num, taking->capacity) = daemon_rank_of(proc);
+}
+
+struct daemon_rank daemon_rank_of(const struct proc *proc)
+{
+	struct procfs_stat stat;
+	bool lives = !proc->has_ended && procfs_stat(proc->pid, 0, &stat) == 0 &&
+		     !procfs_has_ended(proc->pid, 0);
+
+	return (struct daemon_rank){
+		.rank = proc->rank, .pid = proc->pid, .start_ticks = lives ? stat.start_ticks : 0};
 }
 
 size_t daemon_job_take(const uint8_t *bytes, size_t length, struct daemon_rank **ret)
@@ -41,17 +46,6 @@ size_t daemon_job_take(const uint8_t *bytes, size_t length, struct daemon_rank *
 	proc_bytes_take(&in, take_rank, &taking);
 	*ret = taking.ranks;
 	return taking.num;
-}
-
-void daemon_job_note_start(struct daemon_rank *ranks, size_t num)
-{
-	for (size_t i = 0; i < num; i++) {
-		struct procfs_stat stat;
-		bool lives = procfs_stat(ranks[i].pid, 0, &stat) == 0 &&
-			     !procfs_has_ended(ranks[i].pid, 0);
-
-		ranks[i].start_ticks = lives ? stat.start_ticks : 0;
-	}
 }
 
 size_t daemon_job_count_living(const struct daemon_rank *ranks, size_t num)
@@ -66,11 +60,8 @@ size_t daemon_job_count_living(const struct daemon_rank *ranks, size_t num)
 
 /* ---- What was found ---- */
 
-void daemon_job_put_found(struct buffer *ret, struct proctable *table)
+void daemon_job_put_found(struct buffer *ret, const struct proctable *table)
 {
-	for (size_t i = 0; i < table->num_procs; i++)
-		if (table->procs[i].has_ended)
-			table->procs[i].pid = -table->procs[i].pid;
 	buffer_put(ret, (uint64_t)table->size);
 	proc_bytes_put(ret, table);
 }
@@ -80,18 +71,15 @@ struct adding {
 	struct rankset *known;
 };
 
-static void add_found(void *context, int rank, pid_t pid, const char *host, const char *executable)
+static void add_found(void *context, const struct proc *proc)
 {
 	const struct adding *adding = context;
 
-	if (rank < 0 || rank >= SHARE_MAX_RANKS || pid == 0 || pid == INT_MIN ||
-	    !host_is_name(host) || rankset_contains(adding->known, rank))
+	if (proc->rank < 0 || proc->rank >= SHARE_MAX_RANKS || proc->pid == 0 ||
+	    !host_is_name(proc->host) || rankset_contains(adding->known, proc->rank))
 		return;
-	rankset_add(adding->known, rank);
-	if (pid < 0)
-		proctable_add_ended(adding->table, rank, -pid, host);
-	else
-		proctable_add(adding->table, rank, pid, host, executable);
+	rankset_add(adding->known, proc->rank);
+	proctable_add_like(adding->table, proc);
 }
 
 int daemon_job_take_found(const uint8_t *bytes, size_t length, struct proctable *table,

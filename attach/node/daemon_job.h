@@ -6,27 +6,29 @@
 
 /* ---- pdb tells its daemons of the job ---- */
 
+struct proc;
+
 struct daemon_rank {
 	int rank;
 	pid_t pid;
 	uint64_t start_ticks; /* 0: there is no such process */
 };
 
-/* Read the ranks of this host that proc_bytes_put() has written, without start times. Returns how
- * many there are; the caller frees *ret. */
-size_t daemon_job_take(const uint8_t *bytes, size_t length, struct daemon_rank **ret);
+/* With the time when the process was started, so that a later one with its pid is not taken for
+ * it. */
+struct daemon_rank daemon_rank_of(const struct proc *proc);
 
-/* Note when the processes were started, so that later processes with the same pids are not taken
- * for them. */
-void daemon_job_note_start(struct daemon_rank *ranks, size_t num);
+/* Read the ranks of this host that proc_bytes_put() has written. Returns how many there are; the
+ * caller frees *ret. */
+size_t daemon_job_take(const uint8_t *bytes, size_t length, struct daemon_rank **ret);
 
 /* How many of them have not ended. */
 size_t daemon_job_count_living(const struct daemon_rank *ranks, size_t num);
 
 /* ---- The daemons tell pdb of the ranks that they have found on their hosts ---- */
 
-/* Append a table. Pids of ranks that have ended become negative. */
-void daemon_job_put_found(struct buffer *ret, struct proctable *table);
+/* Append a table. */
+void daemon_job_put_found(struct buffer *ret, const struct proctable *table);
 
 /* Add the ranks that the table does not have yet, and finish it again. The bytes are tables, one
  * behind the other. Ranks that cannot be are left out; of several processes of one rank the first

@@ -44,6 +44,12 @@ void proctable_add_ended(struct proctable *table, int rank, pid_t pid, const cha
 	table->procs[table->num_procs - 1].has_ended = true;
 }
 
+void proctable_add_like(struct proctable *table, const struct proc *proc)
+{
+	proctable_add(table, proc->rank, proc->pid, proc->host, proc->executable);
+	table->procs[table->num_procs - 1].has_ended = proc->has_ended;
+}
+
 /* How many ranks there can be. */
 static int most_ranks(const struct proctable *table)
 {

@@ -44,8 +44,11 @@ void proctable_destroy(struct proctable *table); /* NULL is fine */
 void proctable_add(struct proctable *table, int rank, pid_t pid, const char *host,
 		   const char *executable);
 
-/* The same for a process of this host that is known to have ended. */
+/* The same for a process that is known to have ended. */
 void proctable_add_ended(struct proctable *table, int rank, pid_t pid, const char *host);
+
+/* The same by another table's entry. */
+void proctable_add_like(struct proctable *table, const struct proc *proc);
 
 /* Sort, set size and is_local. Refuses negative, duplicate and far too high ranks and hosts that
  * are no names: tables come from other programs' memory. */

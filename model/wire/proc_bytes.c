@@ -37,12 +37,13 @@ void proc_bytes_put(struct buffer *b, const struct proctable *table)
 
 	for (size_t i = 0; i < table->num_procs; i++) {
 		const struct proc *proc = &table->procs[i];
+		pid_t signed_pid = proc->has_ended ? -proc->pid : proc->pid;
 
 		buffer_put_signed(&procs, (int64_t)proc->rank - (int64_t)i);
-		buffer_put_signed(&procs, proc->pid - pid - 1);
+		buffer_put_signed(&procs, (int64_t)signed_pid - pid - 1);
 		buffer_put(&procs, add_text(&texts, proc->host));
 		buffer_put(&procs, add_text(&texts, proc->executable));
-		pid = proc->pid;
+		pid = signed_pid;
 	}
 	put_texts(b, &texts);
 	buffer_put(b, table->num_procs);
@@ -76,22 +77,28 @@ void proc_bytes_take(struct decoder *in, proc_bytes_fn *tell, void *context)
 		pid += decoder_take_signed(in, -(int64_t)UINT32_MAX, UINT32_MAX) + 1;
 		host = decoder_take_below(in, num_texts - 1);
 		executable = decoder_take_below(in, num_texts - 1);
-		if (rank > INT32_MAX || pid < INT32_MIN || pid > INT32_MAX || !num_texts)
+		if (rank > INT32_MAX || pid < -INT32_MAX || pid > INT32_MAX || !num_texts)
 			in->is_bad = true;
 		/* Each proc owns its strings, so a long one may come many times. */
 		if (!in->is_bad &&
 		    decoder_charge(in, strlen(texts[host]) + strlen(texts[executable]) + PROC_COST,
 				   1))
-			tell(context, (int)rank, (pid_t)pid, texts[host], texts[executable]);
+			tell(context, &(struct proc){
+					      .rank = (int)rank,
+					      .pid = (pid_t)(pid < 0 ? -pid : pid),
+					      .host = texts[host],
+					      .executable = texts[executable],
+					      .has_ended = pid < 0,
+				      });
 	}
 	for (size_t i = 0; i < num_texts; i++)
 		free(texts[i]);
 	free(texts);
 }
 
-static void add_proc(void *table, int rank, pid_t pid, const char *host, const char *executable)
+static void add_proc(void *table, const struct proc *proc)
 {
-	proctable_add(table, rank, pid, host, executable);
+	proctable_add_like(table, proc);
 }
 
 void proc_bytes_take_table(struct decoder *in, struct proctable *table)

@@ -6,14 +6,14 @@
 #include "model/base.h"
 
 struct decoder;
+struct proc;
 
-/* Rank, pid, host and executable of each. */
+/* Rank, pid, host and executable of each, and whether it has ended. */
 void proc_bytes_put(struct buffer *b, const struct proctable *table);
 
-/* Told of each process in turn. Of the numbers nothing is known; the texts are borrowed, and equal
- * ones have equal pointers. */
-typedef void proc_bytes_fn(void *context, int rank, pid_t pid, const char *host,
-			   const char *executable);
+/* Told of each process in turn. Of its rank nothing is known; it and the texts are borrowed, and
+ * equal texts have equal pointers. */
+typedef void proc_bytes_fn(void *context, const struct proc *proc);
 
 /* Those before it turns bad. Each is charged with its texts, as if it was kept. */
 void proc_bytes_take(struct decoder *in, proc_bytes_fn *tell, void *context);

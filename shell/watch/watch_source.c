@@ -36,9 +36,7 @@ static struct watch_look *look_here(const struct proctable *table)
 
 	for (size_t i = 0; i < table->num_procs; i++)
 		if (table->procs[i].is_local && table->procs[i].pid > 0)
-			ranks[num++] = (struct daemon_rank){.rank = table->procs[i].rank,
-							    .pid = table->procs[i].pid};
-	daemon_job_note_start(ranks, num);
+			ranks[num++] = daemon_rank_of(&table->procs[i]);
 	return watch_look_create(ranks, num);
 }
 

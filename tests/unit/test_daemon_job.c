@@ -91,8 +91,10 @@ static void put_odd(struct buffer *b, const struct odd *odd, size_t num)
 {
 	struct proctable *table = proctable_create();
 
-	for (size_t i = 0; i < num && odd[i].host; i++)
+	for (size_t i = 0; i < num && odd[i].host; i++) {
 		proctable_add(table, odd[i].rank, odd[i].pid, odd[i].host, "p");
+		table->procs[i].has_ended = odd[i].pid == 5;
+	}
 	table->size = 4;
 	daemon_job_put_found(b, table);
 	proctable_destroy(table);
@@ -106,9 +108,8 @@ static void test_odd(void **state)
 		const char *table;
 	} cases[] = {
 		{{{0, 0, "a"}, {-1, 3, "a"}, {3, 7, "a"}, {1 << 24, 1, "a"}}, "4: 3 a 7 p;"},
-		{{{0, -0x7fffffff - 1, "a"}, {1, -5, "a"}}, "4: 1 a -5 ;"},
 		/* The rank is more than the size allows, and rank 1 is there twice. */
-		{{{1, 5, "a"}, {7, 6, "a"}, {1, 8, "b"}}, "8: 1 a 5 p; 7 a 6 p;"},
+		{{{1, 5, "a"}, {7, 6, "a"}, {1, 8, "b"}}, "8: 1 a -5 p; 7 a 6 p;"},
 		/* Hosts that could be no words of a command line. */
 		{{{0, 1, "-x"}, {1, 1, "a b"}, {2, 1, "a,b"}, {3, 1, ""}}, "4:"},
 	};
@@ -166,7 +167,6 @@ static void test_job(void **state)
 	proctable_add(table, 0, 100, "localhost", "p");
 	proctable_add(table, 1, 101, "elsewhere", "p");
 	proctable_add(table, 2, 0, "localhost", "p"); /* not known */
-	proctable_add(table, 3, -1, "localhost", "p");
 	proctable_add(table, -1, 104, "localhost", "p");
 	proctable_add(table, 5, 105, "localhost", "q");
 	proc_bytes_put(&b, table);
@@ -183,16 +183,27 @@ static void test_job(void **state)
 	proctable_destroy(table);
 }
 
-/* This process, and one that there is not. */
+/* This process, one that there is not, and one whose pid is this process' by now. */
 static void test_lives(void **state)
 {
-	struct daemon_rank ranks[] = {{.rank = 0, .pid = getpid()}, {.rank = 1, .pid = 0x3fffffff}};
+	struct proctable *table = proctable_create();
+	struct buffer b = {.bytes = NULL};
+	struct daemon_rank *ranks;
 
 	(void)state;
-	daemon_job_note_start(ranks, 2);
-	assert_int_equal(daemon_job_count_living(ranks, 2), 1);
+	proctable_add(table, 0, getpid(), "localhost", "");
+	proctable_add(table, 1, 0x3fffffff, "localhost", "");
+	proctable_add_ended(table, 2, getpid(), "localhost");
+	proc_bytes_put(&b, table);
+	assert_int_equal(daemon_job_take(b.bytes, b.num, &ranks), 3);
+	assert_int_equal(daemon_job_count_living(ranks, 3), 1);
+	assert_true(daemon_job_count_living(&ranks[0], 1));
+	assert_int_equal(ranks[2].pid, getpid());
 	ranks[0].start_ticks++; /* another process with this pid */
-	assert_int_equal(daemon_job_count_living(ranks, 2), 0);
+	assert_int_equal(daemon_job_count_living(ranks, 3), 0);
+	free(ranks);
+	free(b.bytes);
+	proctable_destroy(table);
 }
 
 int main(void)
