@@ -164,10 +164,10 @@ def choose_ranks(mpi, program):
 
 
 def one_of_each_kind(programs):
-    """The first that is expected to end in each way."""
+    """The first that is expected to end in each way, and of which pdb is to say more than that."""
     first = {}
     for program in programs:
-        first.setdefault(program.expected("kind"), program)
+        first.setdefault((program.expected("kind"), bool(program.says)), program)
     return list(first.values())
 
 
