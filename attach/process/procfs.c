@@ -361,12 +361,14 @@ static int refuse_tracer(pid_t pid, const struct procfs_stat *stat, pid_t tracer
 			 (int)pid, stat->comm, doing, (int)tracer, other.comm);
 }
 
-/* Does the process have this thread, and does it live? */
-static bool has_thread(pid_t pid, pid_t tid)
+/* The thread of the process if it lives, 0 if it does not, -1 if that cannot be seen. */
+static pid_t find_living(pid_t pid, pid_t tid)
 {
 	struct procfs_stat stat;
 
-	return procfs_stat(pid, tid, &stat) == 0 && !strchr("ZX", stat.state);
+	if (procfs_stat(pid, tid, &stat))
+		return errno == ENOENT || errno == ESRCH ? 0 : -1;
+	return strchr("ZX", stat.state) ? 0 : tid;
 }
 
 pid_t procfs_find_thread(pid_t pid, pid_t own)
@@ -379,12 +381,11 @@ pid_t procfs_find_thread(pid_t pid, pid_t own)
 		return -1;
 	/* Not in a pid namespace of its own, as mostly. */
 	if (status.own == pid)
-		return has_thread(pid, own) ? own : 0;
+		return find_living(pid, own);
 	tids = procfs_threads(pid, &num);
 	for (size_t i = 0; i < num && i < MAX_SEARCHED && !found; i++)
-		if (procfs_status(tids[i], &status) == 0 && status.own == own &&
-		    has_thread(pid, tids[i]))
-			found = tids[i];
+		if (procfs_status(tids[i], &status) == 0 && status.own == own)
+			found = find_living(pid, tids[i]);
 	if (!found && (!tids || num > MAX_SEARCHED))
 		found = -1;
 	free(tids);

@@ -89,7 +89,8 @@ const struct procfs_stat *procfs_find(const struct procfs_stat *list, size_t num
 pid_t *procfs_threads(pid_t pid, size_t *num_ret);
 
 /* The living thread that knows itself by this number, in the pid namespace of its process. 0: there
- * is none. -1: not known, as the process has ended, or has too many threads to ask each. */
+ * is none. -1: not known, as the process has ended, has too many threads to ask each, or
+ * pdb has no descriptor left. */
 pid_t procfs_find_thread(pid_t pid, pid_t own);
 
 /* -1 if another process traces this one, and who; procfs_explain() says the same. */
