@@ -262,8 +262,7 @@ int verdict_longer_look(const struct verdict *verdict)
 
 bool verdict_may_be_slow(const struct verdict *verdict)
 {
-	return verdict->kind == VERDICT_COMPUTATION && verdict->basis == VERDICT_BY_STACKS &&
-	       !verdict->is_hang &&
+	return verdict->kind == VERDICT_COMPUTATION && !verdict->is_hang &&
 	       (verdict->stay_ns < thresholds.new_ns || !rankset_is_empty(verdict->moving));
 }
 

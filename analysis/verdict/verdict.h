@@ -170,8 +170,8 @@ bool verdict_wants_order(const struct evidence *evidence);
  * these. For a rank without a recorder that computes it is not known how long it has done so. */
 int verdict_longer_look(const struct verdict *verdict);
 
-/* Do the culprits compute, and does a look without a recorder not tell a hang from a long step, as it
- * took too short a time, or others move? */
+/* Do the culprits compute, and is a hang not to be told from a long step, as it took too short a
+ * time, or others move? */
 bool verdict_may_be_slow(const struct verdict *verdict);
 
 /* May it be reported as a hang if something else says that there is one? A rank is named, and not
