@@ -99,11 +99,10 @@ size_t usage_memory_choose(const struct maps *maps, uint64_t page_size,
 		while (num < USAGE_MAX_PAGES && next < before + here) {
 			addresses[num++] = range->start + (next - before) * page_size;
 			/* In this order, as few pages are all taken, and many cannot overflow. */
-			next = num_pages <= USAGE_MAX_PAGES
-				       ? num
-				       : num_pages / USAGE_MAX_PAGES * num +
-						 num_pages % USAGE_MAX_PAGES * num /
-							 USAGE_MAX_PAGES;
+			next = num_pages <= USAGE_MAX_PAGES ? num
+							    : num_pages / USAGE_MAX_PAGES * num +
+								      num_pages % USAGE_MAX_PAGES *
+									      num / USAGE_MAX_PAGES;
 		}
 		before += here;
 	}
