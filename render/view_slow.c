@@ -172,6 +172,13 @@ static const char *reason_text(const struct view *view, const struct slow_reason
 		return text_of(view,
 			       "more to do: it leaves %.3g MPI calls in each step, the others %.3g",
 			       reason->own, reason->usual);
+	case SLOW_REASON_REMOTE:
+		return text_of(view,
+			       "it was seen on NUMA node %u, but of %u sampled pages of its memory "
+			       "%u are on other nodes, the most on node %u; of ranks that are not "
+			       "slow at most %.0f %% of the pages",
+			       used->own_node, used->num_pages, used->num_far, used->far_node,
+			       percent(reason->usual));
 	case SLOW_REASON_COMPUTES:
 		return text_of(
 			view,

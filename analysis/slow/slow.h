@@ -86,8 +86,9 @@ struct slow_reason {
 	bool is_also;                 /* a reason before it tells that it had no processor */
 	const struct usage_process *others;
 	size_t num_others;
-	uint64_t number;             /* faults; frequency in MHz */
-	double own, usual;           /* of it and of others: calls in a step, MHz */
+	uint64_t number; /* faults; frequency in MHz */
+	/* Of it and of others: calls in a step, MHz, shares of pages (at most, of the others) */
+	double own, usual;
 	const struct sample *sample; /* of one that sleeps */
 };
 

@@ -19,6 +19,10 @@ static const double least_faults = 20;
 static const double more_computing = 1.3, least_computing = 0.02;
 /* So many more calls in a step are another way through the program. */
 static const double more_calls = 1.25;
+/* Pages that are far away: a clear share of a sample, and clearly more than in any other rank. So
+ * many give a share to within 0.12. */
+static const double least_far = 0.5, more_far = 2;
+static const uint32_t least_pages = 64;
 
 struct reasons {
 	struct arena *arena;
@@ -27,6 +31,7 @@ struct reasons {
 	const int *ranks; /* who is compared */
 	double *outside;  /* [num_ranks] shares of time outside MPI */
 	uint32_t num_ranks;
+	const struct slow *slow;
 	struct slow_reason *found; /* of the rank at hand */
 	size_t num_found;
 	double least; /* share of time that a cause must take */
@@ -331,6 +336,34 @@ static bool find_calls(const struct reasons *r, const struct subject *s, struct 
 	return ret->usual > 0 && ret->own >= more_calls * ret->usual && ret->own >= ret->usual + 1;
 }
 
+static bool is_slow(const struct reasons *r, int rank)
+{
+	for (size_t i = 0; i < r->slow->num_slow; i++)
+		if (r->slow->ranks[i].rank == rank)
+			return true;
+	return false;
+}
+
+static double far_pages(const struct usage_rank *used)
+{
+	return part_of(used->num_far, used->num_pages);
+}
+
+/* Of the ranks that are not slow; below 0: of none are pages known. */
+static double most_far_pages(const struct reasons *r)
+{
+	double most = -1;
+
+	for (uint32_t i = 0; i < r->num_ranks; i++) {
+		const struct usage_rank *used = usage_find(r->job->usage, r->ranks[i]);
+
+		if (used && used->num_pages >= least_pages && !is_slow(r, r->ranks[i]) &&
+		    far_pages(used) > most)
+			most = far_pages(used);
+	}
+	return most;
+}
+
 static bool find_computes(const struct reasons *r, const struct subject *s, struct slow_reason *ret)
 {
 	ret->own = computing_least(r, s->used);
@@ -338,6 +371,19 @@ static bool find_computes(const struct reasons *r, const struct subject *s, stru
 	ret->share = ret->own - ret->usual;
 	return s->used->has_queue && ret->share >= least_computing &&
 	       ret->own >= more_computing * ret->usual;
+}
+
+/* Memory slows only a rank that uses it. */
+static bool find_remote(const struct reasons *r, const struct subject *s, struct slow_reason *ret)
+{
+	struct slow_reason computes = {.share = 0};
+
+	ret->used = s->used;
+	if (s->used->num_pages < least_pages || !find_computes(r, s, &computes))
+		return false;
+	ret->own = far_pages(s->used);
+	ret->usual = most_far_pages(r);
+	return ret->usual >= 0 && ret->own >= least_far && ret->own >= more_far * ret->usual;
 }
 
 /* ---- All rules ---- */
@@ -452,6 +498,7 @@ void slow_reasons_find(struct arena *arena, const struct job *job, const struct 
 		.stacks = stacks,
 		.ranks = steps->ranks,
 		.num_ranks = steps->num_ranks,
+		.slow = slow,
 	};
 
 	find_outside(&r, steps);

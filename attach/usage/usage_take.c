@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "attach/process/procfs.h"
+#include "attach/usage/usage_memory.h"
 #include "attach/usage/usage_private.h"
 #include "attach/usage/usage_take.h"
 #include "attach/usage/usage_text.h"
@@ -14,6 +15,8 @@
 enum { MAX_THREADS = 256 };
 /* A process that used less of a processor keeps nobody waiting. */
 static const double least_other = 0.05;
+/* Other threads of a rank that ran for less do not work with its memory. */
+static const double least_threads = 0.05;
 
 /* A rank at one reading. */
 struct rank_reading {
@@ -146,7 +149,20 @@ static struct rankset *read_allowed(pid_t pid)
 	return allowed;
 }
 
-static void add_rank(struct usage *usage, struct rank_reading *before)
+/* What its other threads use may be near them. */
+static void look_at_memory(const struct usage_numa *numa, const struct rank_reading *before,
+			   const struct rank_reading *now, struct usage_rank *rank)
+{
+	int own = usage_numa_of(numa, now->stat.processor);
+	uint64_t threads_ns = since(rank->ran_ns, rank->process_ns);
+
+	if (own >= 0 && own == usage_numa_of(numa, before->stat.processor) && rank->has_queue &&
+	    (double)threads_ns < least_threads * (double)rank->interval_ns)
+		usage_memory_take(numa, before->pid, own, rank);
+}
+
+static void add_rank(struct usage *usage, const struct usage_numa *numa,
+		     struct rank_reading *before)
 {
 	struct rank_reading now = read_rank(before->rank, before->pid);
 	struct usage_group group = before->group;
@@ -172,6 +188,8 @@ static void add_rank(struct usage *usage, struct rank_reading *before)
 	rank.throttled = since(before->group.throttled, group.throttled);
 	rank.quota_percent = group.quota_percent;
 	rank.group = group.path ? xstrdup(group.path) : NULL;
+	if (numa)
+		look_at_memory(numa, before, &now, &rank);
 	usage_add_rank(usage, &rank);
 }
 
@@ -262,13 +280,16 @@ static void add_node(struct usage *usage, const struct usage_reading *reading)
 
 struct usage *usage_take_end(struct usage_reading *reading)
 {
+	struct usage_numa *numa;
 	struct usage *usage;
 
 	if (!reading)
 		return NULL;
 	usage = usage_create();
+	numa = usage_numa_read("/sys/devices/system/node");
 	for (size_t i = 0; i < reading->num_ranks; i++)
-		add_rank(usage, &reading->ranks[i]);
+		add_rank(usage, numa, &reading->ranks[i]);
+	usage_numa_destroy(numa);
 	if (usage->num_ranks)
 		add_node(usage, reading);
 	usage_take_destroy(reading);

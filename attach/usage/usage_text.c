@@ -27,17 +27,23 @@ uint64_t usage_text_number(const char *text, const char *key)
 	return value ? strtoull(value, NULL, 10) : 0;
 }
 
-struct rankset *usage_text_allowed(const char *status)
+struct rankset *usage_text_list(const char *text, int most)
 {
-	const char *value = value_of(status, "Cpus_allowed_list:\t");
-	size_t length = value ? strcspn(value, "\n") : 0;
-	char *list = strndup(value ? value : "", length);
+	size_t length = strcspn(text, "\n");
+	char *list = strndup(text, length);
 	struct rankset *set = NULL;
 
-	if (!list || !length || rankset_decode(list, USAGE_MAX_PROCESSORS, &set, NULL) < 0)
+	if (!list || !length || rankset_decode(list, most, &set, NULL) < 0)
 		set = rankset_create();
 	free(list);
 	return set;
+}
+
+struct rankset *usage_text_allowed(const char *status)
+{
+	const char *value = value_of(status, "Cpus_allowed_list:\t");
+
+	return usage_text_list(value ? value : "", USAGE_MAX_PROCESSORS);
 }
 
 void usage_text_stat(const char *text, uint64_t *steal_ticks_ret, uint32_t *num_processors_ret)

@@ -8,8 +8,11 @@
 /* /proc/PID/task/TID/schedstat: time on a processor, and ready without one. False: not counted. */
 bool usage_text_schedstat(const char *text, uint64_t *ran_ns_ret, uint64_t *queued_ns_ret);
 
-/* The processors that the process may use, by its /proc/PID/status. Never NULL, the caller destroys
- * it. */
+/* The numbers below `most` in a file of one list, such as "0-3,8\n"; none if it does not fit. Never
+ * NULL, the caller destroys it. */
+struct rankset *usage_text_list(const char *text, int most);
+
+/* The processors that the process may use, by its /proc/PID/status, in the same way. */
 struct rankset *usage_text_allowed(const char *status);
 
 /* The number behind `key`, which begins a line: "pswpin ", "nr_throttled ". */

@@ -24,6 +24,10 @@ struct usage_rank {
 	char *group;
 	uint64_t periods, throttled;
 	uint64_t quota_percent; /* of one processor: 150 is one and a half; 0: not known */
+	/* A sample of its memory: so many pages, and how many of these are on other NUMA nodes than
+	 * own_node, where it was at both readings; the most on far_node. num_pages 0: not
+	 * looked at, as where its host has one node, or other threads of its process ran. */
+	uint32_t num_pages, num_far, own_node, far_node;
 };
 
 /* Another process that used a processor for at least 5 % of the interval. */

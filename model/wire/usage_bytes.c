@@ -28,6 +28,12 @@ void usage_bytes_rank(struct codec *c, struct usage_rank *rank)
 	CODEC(c, rank->periods);
 	CODEC(c, rank->throttled);
 	CODEC(c, rank->quota_percent);
+	if (!codec_has_part(c, rank->num_pages > 0))
+		return;
+	CODEC(c, rank->num_pages);
+	CODEC_BELOW(c, rank->num_far, rank->num_pages);
+	CODEC(c, rank->own_node);
+	CODEC(c, rank->far_node);
 }
 
 void usage_bytes_node(struct codec *c, struct usage_node *node)

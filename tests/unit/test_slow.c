@@ -410,8 +410,42 @@ static void use_steal(struct usage_rank *rank, struct usage_node *node)
 	node->steal_ns = 2000 * (uint64_t)SIM_MS;
 }
 
+/* Of a rank on node 0. */
+static void use_pages(struct usage_rank *rank, uint32_t num, uint32_t num_far)
+{
+	rank->num_pages = num;
+	rank->num_far = num_far;
+	rank->far_node = 1;
+}
+
+static void use_far_memory(struct usage_rank *rank, struct usage_node *node)
+{
+	(void)node;
+	use_pages(rank, 240, 200);
+}
+
+static void use_half_far_memory(struct usage_rank *rank, struct usage_node *node)
+{
+	(void)node;
+	use_pages(rank, 240, 110);
+}
+
+static void use_few_pages(struct usage_rank *rank, struct usage_node *node)
+{
+	(void)node;
+	use_pages(rank, 40, 40);
+}
+
+/* It waits for a processor, and would do so with near memory, too. */
+static void use_far_memory_queued(struct usage_rank *rank, struct usage_node *node)
+{
+	use_queue(rank, node);
+	use_pages(rank, 240, 240);
+}
+
 /* use: of rank 2. */
-static void add_usage(struct job *job, void (*use)(struct usage_rank *, struct usage_node *))
+static void add_usage_near(struct job *job, void (*use)(struct usage_rank *, struct usage_node *),
+			   uint32_t num_pages, uint32_t num_far)
 {
 	struct usage_node node = {.interval_ns = 1000 * (uint64_t)SIM_MS, .num_processors = 8};
 
@@ -420,6 +454,7 @@ static void add_usage(struct job *job, void (*use)(struct usage_rank *, struct u
 		struct usage_rank used = usual_use(r);
 
 		rankset_add(used.allowed, r);
+		use_pages(&used, num_pages, num_far);
 		if (r == 2)
 			use(&used, &node);
 		usage_add_rank(job->usage, &used);
@@ -427,12 +462,37 @@ static void add_usage(struct job *job, void (*use)(struct usage_rank *, struct u
 	usage_add_node(job->usage, &node);
 }
 
+static void add_usage(struct job *job, void (*use)(struct usage_rank *, struct usage_node *))
+{
+	add_usage_near(job, use, 0, 0);
+}
+
+/* The reasons of the one slow rank. */
+static void assert_reasons(const struct slow *slow, const char *reasons)
+{
+	static const char *const names[] = {
+#define SLOW_REASON(id, name, scope, find) name,
+#include "analysis/slow/reasons.def"
+#undef SLOW_REASON
+	};
+	char text[200] = "";
+
+	assert_true(slow->is_measured);
+	assert_slow(slow, "2");
+	for (size_t k = 0; k < slow->ranks[0].num_reasons; k++) {
+		strcat(text, names[slow->ranks[0].reasons[k].kind]);
+		strcat(text, " ");
+		assert_true(slow->ranks[0].reasons[k].share <= 1);
+	}
+	assert_string_equal(text, reasons);
+}
+
 static void test_reasons(void **state)
 {
 	static const struct {
 		const char *what;
 		void (*use)(struct usage_rank *rank, struct usage_node *node); /* of rank 2 */
-		const char *reasons;                                           /* of rank 2 */
+		const char *reasons;
 	} cases[] = {
 		{"it only computes", use_nothing, "computes "},
 		{"no processor", use_queue, "no_processor "},
@@ -447,31 +507,50 @@ static void test_reasons(void **state)
 		/* All ranks are on that node. */
 		{"steal", use_steal, "computes "},
 	};
-	static const char *const names[] = {
-#define SLOW_REASON(id, name, scope, find) name,
-#include "analysis/slow/reasons.def"
-#undef SLOW_REASON
-	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct job *job = make_job(work_double, STEPS, 1);
 		struct found found;
-		char text[200] = "";
 
 		print_message("%s\n", cases[i].what);
 		add_usage(job, cases[i].use);
 		found = find(job);
-		assert_true(found.slow->is_measured);
-		assert_slow(found.slow, "2");
-		for (size_t k = 0; k < found.slow->ranks[0].num_reasons; k++) {
-			strcat(text, names[found.slow->ranks[0].reasons[k].kind]);
-			strcat(text, " ");
-			assert_true(found.slow->ranks[0].reasons[k].share <= 1);
-		}
-		assert_string_equal(text, cases[i].reasons);
+		assert_reasons(found.slow, cases[i].reasons);
 		assert_int_equal(found.slow->num_reasons,
 				 i + 1 == sizeof(cases) / sizeof(cases[0]));
+		done(&found);
+	}
+}
+
+static void test_far_memory(void **state)
+{
+	static const struct {
+		const char *what;
+		void (*use)(struct usage_rank *rank, struct usage_node *node);
+		uint32_t num_pages, num_far; /* of the others */
+		const char *reasons;
+	} cases[] = {
+		{"far", use_far_memory, 256, 25, "remote_memory computes "},
+		{"all others' is near", use_far_memory, 256, 0, "remote_memory computes "},
+		{"as far as others", use_far_memory, 256, 250, "computes "},
+		{"further than others, but theirs, too", use_far_memory, 200, 90, "computes "},
+		{"theirs is not known", use_far_memory, 0, 0, "computes "},
+		{"of theirs too little is known", use_far_memory, 63, 0, "computes "},
+		{"less than half", use_half_far_memory, 256, 0, "computes "},
+		{"few pages", use_few_pages, 256, 0, "computes "},
+		{"it does not compute", use_far_memory_queued, 256, 0, "no_processor "},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct job *job = make_job(work_double, STEPS, 1);
+		struct found found;
+
+		print_message("%s\n", cases[i].what);
+		add_usage_near(job, cases[i].use, cases[i].num_pages, cases[i].num_far);
+		found = find(job);
+		assert_reasons(found.slow, cases[i].reasons);
 		done(&found);
 	}
 }
@@ -524,6 +603,7 @@ int main(void)
 		cmocka_unit_test(test_reasons),       cmocka_unit_test(test_healthy),
 		cmocka_unit_test(test_stuck),         cmocka_unit_test(test_left_out),
 		cmocka_unit_test(test_reasons_later), cmocka_unit_test(test_whole_loss),
+		cmocka_unit_test(test_far_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

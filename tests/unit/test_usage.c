@@ -3,12 +3,19 @@
  * share. */
 #include "tests/unit/unit.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "attach/process/maps.h"
 #include "attach/process/procfs.h"
+#include "attach/usage/usage_memory.h"
 #include "attach/usage/usage_take.h"
 #include "attach/usage/usage_text.h"
 #include "model/buffer.h"
@@ -161,7 +168,196 @@ static void test_group(void **state)
 	assert_false(usage_text_group(both, true, small, sizeof(small)));
 }
 
+/* ---- NUMA nodes ---- */
+
+/* A folder like /sys/devices/system/node. NULL: the file is not there. */
+struct numa_files {
+	const char *has_memory, *cpulist[3];
+};
+
+static void write_file(const char *folder, const char *name, const char *text)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	file = text ? fopen(path, "w") : NULL;
+	if (!text)
+		return;
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static struct usage_numa *read_numa(const struct numa_files *files)
+{
+	char folder[] = "/tmp/pdb-test-numa-XXXXXX", name[64];
+	struct usage_numa *numa;
+
+	assert_non_null(mkdtemp(folder));
+	write_file(folder, "has_memory", files->has_memory);
+	for (int i = 0; i < 3; i++) {
+		snprintf(name, sizeof(name), "%s/node%d", folder, i);
+		assert_int_equal(mkdir(name, 0700), 0);
+		write_file(name, "cpulist", files->cpulist[i]);
+	}
+	numa = usage_numa_read(folder);
+	for (int i = 0; i < 3; i++) {
+		snprintf(name, sizeof(name), "%s/node%d/cpulist", folder, i);
+		unlink(name);
+		snprintf(name, sizeof(name), "%s/node%d", folder, i);
+		rmdir(name);
+	}
+	snprintf(name, sizeof(name), "%s/has_memory", folder);
+	unlink(name);
+	assert_int_equal(rmdir(folder), 0);
+	return numa;
+}
+
+static void test_numa(void **state)
+{
+	static const struct {
+		const char *what;
+		struct numa_files files;
+		bool is_there;
+		int of_0, of_5, of_9; /* nodes of these processors */
+	} cases[] = {
+		{"two", {"0-1\n", {"0-3,8-11\n", "4-7,12-15\n", NULL}}, true, 0, 1, 0},
+		{"one", {"0\n", {"0-15\n", NULL, NULL}}, false, 0, 0, 0},
+		{"one has no memory", {"0\n", {"0-3\n", "4-7\n", NULL}}, false, 0, 0, 0},
+		{"fast memory alone", {"0,2\n", {"0-7\n", NULL, "\n"}}, false, 0, 0, 0},
+		{"two and fast memory", {"0-2\n", {"0-4\n", "5-7\n", "\n"}}, true, 0, 1, -1},
+		{"a gap", {"0,2\n", {"0\n", NULL, "5\n"}}, true, 0, 2, -1},
+		{"nothing", {NULL, {NULL, NULL, NULL}}, false, 0, 0, 0},
+		{"rubbish", {"x-y\n", {"0\n", "1\n", "2\n"}}, false, 0, 0, 0},
+		{"many", {"0-99999999\n", {"0\n", "1\n", "2\n"}}, false, 0, 0, 0},
+		{"bad processors", {"0-1\n", {"0\n", "1-\n", NULL}}, false, 0, 0, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct usage_numa *numa = read_numa(&cases[i].files);
+
+		print_message("%s\n", cases[i].what);
+		assert_int_equal(numa != NULL, cases[i].is_there);
+		if (numa) {
+			assert_int_equal(usage_numa_of(numa, 0), cases[i].of_0);
+			assert_int_equal(usage_numa_of(numa, 5), cases[i].of_5);
+			assert_int_equal(usage_numa_of(numa, 9), cases[i].of_9);
+			assert_int_equal(usage_numa_of(numa, -1), -1);
+		}
+		usage_numa_destroy(numa);
+	}
+	usage_numa_destroy(NULL);
+}
+
+static void test_count_pages(void **state)
+{
+	static const struct numa_files files = {"0-2\n", {"0-3\n", "4-7\n", "8-11\n"}};
+	/* -2 and -14: no memory there, and the page of zeros. 7: a node that came later. */
+	static const int nodes[] = {0, 1, 1, -2, 2, 0, 1, -14, 7};
+	struct usage_numa *numa = read_numa(&files);
+	struct usage_rank rank = {.rank = 0};
+
+	(void)state;
+	usage_memory_count(numa, 0, nodes, NUM_OF(nodes), &rank);
+	assert_int_equal(rank.num_pages, 7);
+	assert_int_equal(rank.num_far, 4);
+	assert_int_equal(rank.own_node, 0);
+	assert_int_equal(rank.far_node, 1);
+	usage_memory_count(numa, 1, nodes, NUM_OF(nodes), &rank);
+	assert_int_equal(rank.num_far, 3);
+	assert_int_equal(rank.far_node, 0);
+	usage_memory_count(numa, 1, nodes, 0, &rank);
+	assert_int_equal(rank.num_pages, 0);
+	usage_numa_destroy(numa);
+}
+
+/* A program's mappings: only its own writable memory is asked for, by its size. */
+static void test_choose_pages(void **state)
+{
+	static const char small[] = "00400000-00402000 r-xp 00000000 fe:00 12 /bin/x\n"
+				    "00402000-00405000 rw-p 00002000 fe:00 12 /bin/x\n"
+				    "7f0000000000-7f0000100000 rw-s 00000000 00:01 9 /dev/shm/x\n"
+				    "7f0000200000-7f0000201000 rw-p 00000000 00:00 0\n";
+	static const char large[] = "00402000-00502000 rw-p 00002000 fe:00 12 /bin/x\n"
+				    "7f0000000000-7f0000300000 rw-p 00000000 00:00 0\n"
+				    "7f0000400000-7f0000401000 ---p 00000000 00:00 0\n";
+	static const char all[] = "00001000-fffffffffffff000 rw-p 00000000 00:00 0\n";
+	static const struct {
+		const char *text;
+		size_t num, below; /* of these, addresses below 7f... */
+		uint64_t last;
+	} cases[] = {
+		{small, 4, 3, 0x7f0000200000},
+		{large, 256, 64, 0x7f00002fc000},
+		{all, 256, 0, 0},
+		{"", 0, 0, 0},
+	};
+	uint64_t addresses[USAGE_MAX_PAGES];
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		char *text = xstrdup(cases[i].text);
+		struct maps *maps = maps_parse(text);
+		size_t num = usage_memory_choose(maps, 4096, addresses), below = 0;
+
+		assert_int_equal(num, cases[i].num);
+		for (size_t k = 0; k < num; k++) {
+			below += addresses[k] < 0x7f0000000000;
+			assert_int_equal(addresses[k] % 4096, 0);
+			assert_true(k == 0 || addresses[k] > addresses[k - 1]);
+			assert_true(maps_find(maps, addresses[k])->is_writable);
+		}
+		if (cases[i].last) {
+			assert_int_equal(below, cases[i].below);
+			assert_int_equal(addresses[num - 1], cases[i].last);
+		}
+		maps_destroy(maps);
+		free(text);
+	}
+}
+
 /* ---- This process ---- */
+
+static void test_own_pages(void **state)
+{
+	static const struct numa_files files = {"0-1\n", {"0-3\n", "4-7\n", NULL}};
+	struct usage_numa *numa = read_numa(&files);
+	struct usage_rank rank = {.num_pages = 0};
+	int nodes[2];
+	size_t size = 64 << 20;
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t addresses[2] = {(uint64_t)(uintptr_t)memory, 0};
+
+	(void)state;
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	addresses[1] = addresses[0] + size / 2;
+	madvise(memory, size, MADV_NOHUGEPAGE);
+	memory[0] = 1;
+	if (usage_memory_ask(getpid(), addresses, 2, nodes) < 0) {
+		/* A container may forbid it; then nothing is known. */
+		assert_true(errno == EPERM || errno == ENOSYS);
+		usage_memory_take(numa, getpid(), 0, &rank);
+		assert_int_equal(rank.num_pages, 0);
+	} else {
+		assert_true(nodes[0] >= 0);
+		assert_true(nodes[1] < 0);
+		memset(memory, 1, size);
+		usage_memory_take(numa, getpid(), nodes[0], &rank);
+#ifndef __SANITIZE_ADDRESS__
+		/* Nearly all of this process is that memory. */
+		assert_in_range(rank.num_pages, 128, USAGE_MAX_PAGES);
+#endif
+		assert_int_equal(rank.own_node, rank.num_pages ? nodes[0] : 0);
+		if (access("/sys/devices/system/node/node1", F_OK) < 0)
+			assert_int_equal(rank.num_far, 0);
+	}
+	munmap(memory, size);
+	assert_int_equal(usage_memory_ask(getpid(), addresses, USAGE_MAX_PAGES + 1, nodes), -1);
+	assert_int_equal(usage_memory_ask(INT_MAX, addresses, 1, nodes), -1);
+	usage_numa_destroy(numa);
+}
 
 static void test_self(void **state)
 {
@@ -234,6 +430,10 @@ static struct job *make_job(void)
 			.periods = 13,
 			.throttled = 14,
 			.quota_percent = 15,
+			.num_pages = r == 1 ? 200 : 0,
+			.num_far = r == 1 ? 150 : 0,
+			.own_node = r == 1 ? 4 : 0,
+			.far_node = r == 1 ? 3 : 0,
 		};
 
 		rankset_add_range(rank.allowed, r, r + 1);
@@ -296,6 +496,10 @@ static void test_share(void **state)
 		assert_int_equal(rank->node_rank, old->node_rank);
 		assert_int_equal(rank->ran_ns, 7);
 		assert_int_equal(rank->quota_percent, 15);
+		assert_int_equal(rank->num_pages, old->num_pages);
+		assert_int_equal(rank->num_far, old->num_far);
+		assert_int_equal(rank->own_node, old->own_node);
+		assert_int_equal(rank->far_node, old->far_node);
 		assert_true(rankset_equal(rank->allowed, old->allowed));
 		assert_int_equal(usage_node(again->usage, rank)->rank, r & ~1);
 	}
@@ -315,10 +519,12 @@ static void test_share(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_schedstat), cmocka_unit_test(test_allowed),
-		cmocka_unit_test(test_stat),      cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_group),     cmocka_unit_test(test_self),
-		cmocka_unit_test(test_share),
+		cmocka_unit_test(test_schedstat),    cmocka_unit_test(test_allowed),
+		cmocka_unit_test(test_stat),         cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_group),        cmocka_unit_test(test_self),
+		cmocka_unit_test(test_share),        cmocka_unit_test(test_numa),
+		cmocka_unit_test(test_own_pages),    cmocka_unit_test(test_count_pages),
+		cmocka_unit_test(test_choose_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
