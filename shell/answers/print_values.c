@@ -12,6 +12,7 @@
 #include "model/job/sample.h"
 #include "model/job/value_type.h"
 #include "render/printed.h"
+#include "shell/answers/frame.h"
 #include "shell/answers/print_values.h"
 #include "shell/session.h"
 
@@ -58,8 +59,8 @@ struct printing {
 	struct session *session;
 	struct arena *arena;
 	struct values *values;
+	const struct frame *frame;
 	const char *function; /* of the frame; NULL: any */
-	long number;          /* of the frame; -1: any */
 	struct item *items;
 	size_t num_items;
 	struct code_probe *probes;
@@ -136,6 +137,12 @@ static int find_global(struct printing *printing, struct item *item, uint32_t pa
 	return item->global.result < 0 ? -1 : 0;
 }
 
+/* May only one frame of a stack be meant? */
+static bool is_one_frame(const struct frame *frame)
+{
+	return frame->kind == FRAME_NUMBER || frame->kind == FRAME_PARTED;
+}
+
 static const char *explain_missing(struct printing *printing, const struct item *item,
 				   uint32_t path)
 {
@@ -145,6 +152,11 @@ static const char *explain_missing(struct printing *printing, const struct item 
 	if (printing->function)
 		return arena_printf(printing->arena, "not in %s(), or no \"%s\" there",
 				    printing->function, item->expression.name);
+	if (is_one_frame(printing->frame))
+		return frame_find(job, printing->frame, path) == CALLPATH_NONE
+			       ? frame_missing(printing->arena, printing->frame)
+			       : arena_printf(printing->arena, "no \"%s\" in that frame",
+					      item->expression.name);
 	for (uint32_t id = path; id != CALLPATH_NONE && !is_known;) {
 		const struct callpath_node *node = callpaths_get(job->callpaths, id);
 
@@ -161,18 +173,18 @@ static const char *explain_missing(struct printing *printing, const struct item 
 static int find_place(struct printing *printing, struct item *item, uint32_t path)
 {
 	const struct job *job = printing->session->job;
-	long number = 0;
+	bool is_one = is_one_frame(printing->frame);
+	uint32_t id = is_one ? frame_find(job, printing->frame, path) : path;
 
 	item->found = NULL;
 	item->found_node = CALLPATH_NONE;
-	for (uint32_t id = path; id != CALLPATH_NONE;) {
+	while (id != CALLPATH_NONE) {
 		const struct callpath_node *node = callpaths_get(job->callpaths, id);
 		struct values_frame frame = print_frame(node);
 
 		item->found_node = id;
-		id = node->parent;
-		if (!modules_is_own_code(job->modules, node->module, node->offset) ||
-		    (printing->number >= 0 && number++ != printing->number))
+		id = is_one ? CALLPATH_NONE : node->parent;
+		if (!modules_is_own_code(job->modules, node->module, node->offset))
 			continue;
 		item->found = get_place(printing, item, &frame);
 		if (!item->found)
@@ -182,7 +194,7 @@ static int find_place(struct printing *printing, struct item *item, uint32_t pat
 	}
 	item->found = NULL;
 	item->found_node = CALLPATH_NONE;
-	if (!printing->function && printing->number < 0 && find_global(printing, item, path) < 0)
+	if (printing->frame->kind == FRAME_ANY && find_global(printing, item, path) < 0)
 		return -1;
 	if (item->global.result == 1)
 		item->found = &item->global;
@@ -399,16 +411,6 @@ static int read_all(struct printing *printing, const struct rankset *ranks)
 
 /* ---- Public ---- */
 
-/* "3" is a frame, "solve" a function. */
-static void take_frame(struct printing *printing, const char *frame)
-{
-	printing->number = -1;
-	if (frame && isdigit((unsigned char)*frame))
-		printing->number = strtol(frame, NULL, 10);
-	else
-		printing->function = frame;
-}
-
 static int take_expressions(struct printing *printing, const char *const *expressions, size_t num,
 			    int num_ranks)
 {
@@ -439,16 +441,21 @@ static uint32_t bytes_each(const struct rankset *ranks, size_t num)
 }
 
 int print_values(struct session *session, struct arena *arena, const char *const *expressions,
-		 size_t num, const char *frame, const struct rankset *ranks, struct printed *ret,
-		 struct pdb_error *err)
+		 size_t num, const struct frame *frame, const struct rankset *ranks,
+		 struct printed *ret, struct pdb_error *err)
 {
-	struct printing printing = {.session = session, .arena = arena, .err = err};
+	struct printing printing = {
+		.session = session,
+		.arena = arena,
+		.frame = frame,
+		.function = frame->kind == FRAME_FUNCTION ? frame->function : NULL,
+		.err = err,
+	};
 	int result;
 
 	if (session_check_memory(session, err) < 0 ||
 	    take_expressions(&printing, expressions, num, rankset_count(ranks)) < 0)
 		return -1;
-	take_frame(&printing, frame);
 	printing.values = values_create(session->job->modules, bytes_each(ranks, num));
 	result = read_all(&printing, ranks);
 	values_destroy(printing.values);

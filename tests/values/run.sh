@@ -112,7 +112,23 @@ in_c() {
 	tells "no such name" 'print nothing' 'no "nothing" in its stack +4:\[0-3\]'
 	tells "no such member" 'print main grid.zz' 'no member "zz"'
 	tells "an expression is for gdb" 'print n + 1' 'gdb RANKS -ex "print n \+ 1"'
-	tells "locals" locals '^ranks 0-3 in wait_for_all\(\):$' '^  size +4 '
+	tells "arguments" 'info args' '^ranks 0-3 in wait_for_all\(\):$' '^  size +4 '
+	tells "no locals" locals '^ranks 0-3 in wait_for_all\(\):$' 'no variables but its arguments'
+	tells "locals of a function" 'locals solve' '^ranks 0-3 in solve\(\):$' '^  many ' \
+		'^  matrix +\{\{1, 2, 3\}, \{4, 5, 6\}\} +4:'
+	tells "arguments of a frame" 'info args frame 1 2-3' '^ranks 2-3 in solve\(\):$' \
+		'^  grid +0x'
+	tells "the frame that parts" 'info args parted' '^ranks 0-3 in wait_for_all\(\):$'
+	tells "no such frame" 'locals frame 9' '^ranks 0-3: no frame 9 of the program'
+	tells "source with its ranks" list '^ranks 0-2: wait_for_all\(\) at values_c.c:' \
+		'^3:\[0-2\] > +[0-9]+ +MPI_Barrier' '^  1:\[3\] > +[0-9]+ +pause\(\);'
+	tells "list goes on" list 'values_c.c$' '^ +44  solve\(struct grid'
+	tells "and before that" 'list -' '1:\[3\] > +[0-9]+ +pause'
+	tells "list of a frame" 'list parted 3' '^1:\[3\] > +[0-9]+ +pause'
+	tells "list of a function" 'list main' '^4:\[0-3\] > +[0-9]+ +solve\(&grid'
+	tells "list of a line" 'list values_c.c:14' '^ +10  enum color'
+	tells "no such function" 'list nowhere' 'no rank is in nowhere\(\)'
+	tells "no such line" 'list values_c.c:4000' 'there is no line'
 	tells "gdb on several ranks" 'gdb 0-1 -ex "print per_rank - per_rank"' \
 		'^ranks 0-1:$' '^  \$1 = 0$'
 	tells "gdb, each differs" 'gdb 0-1 -ex "print per_rank"' \
