@@ -32,16 +32,23 @@ void variables_add(struct variables *variables, const struct variable *variable)
 const struct variable *variables_find(const struct variables *variables, uint32_t depth,
 				      const char *name)
 {
-	const struct variable *found = NULL;
-
 	for (size_t i = 0; variables && i < variables->num; i++) {
 		const struct variable *variable = &variables->list[i];
 
-		if (variable->depth == depth && !strcmp(variable->name, name) &&
-		    (!found || found->kind == VARIABLE_GLOBAL))
-			found = variable;
+		if (variable->depth == depth && variable->kind != VARIABLE_GLOBAL &&
+		    !strcmp(variable->name, name))
+			return variable;
 	}
-	return found;
+	return NULL;
+}
+
+const struct variable *variables_find_global(const struct variables *variables, const char *name)
+{
+	for (size_t i = 0; variables && i < variables->num; i++)
+		if (variables->list[i].kind == VARIABLE_GLOBAL &&
+		    !strcmp(variables->list[i].name, name))
+			return &variables->list[i];
+	return NULL;
 }
 
 bool variables_has_frame(const struct variables *variables, uint32_t depth)

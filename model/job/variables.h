@@ -31,9 +31,10 @@ void variables_destroy(struct variables *variables); /* NULL is fine */
 /* Append a copy of *variable with copies of its texts. */
 void variables_add(struct variables *variables, const struct variable *variable);
 
-/* The variable of that name in the frame at that depth, those that are not global first; NULL: it
- * has none. variables may be NULL. */
+/* The variable of that name in the frame at that depth; a global one that any frame can see. NULL:
+ * there is none. variables may be NULL. */
 const struct variable *variables_find(const struct variables *variables, uint32_t depth,
 				      const char *name);
+const struct variable *variables_find_global(const struct variables *variables, const char *name);
 /* Are there any of that frame? */
 bool variables_has_frame(const struct variables *variables, uint32_t depth);

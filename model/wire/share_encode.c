@@ -157,7 +157,8 @@ static void share_fields(struct codec *c, struct share *share, int num_ranks)
 		column_fields(c, &share->columns[i], num_ranks);
 	/* Older ones have less. */
 	for (size_t i = SHARE_USAGE;
-	     i < SHARE_NUM_COLUMNS && codec_goes_on(c) && codec_has_part(c, has_items(share, i)); i++)
+	     i < SHARE_NUM_COLUMNS && codec_goes_on(c) && codec_has_part(c, has_items(share, i));
+	     i++)
 		column_fields(c, &share->columns[i], num_ranks);
 }
 

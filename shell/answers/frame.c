@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <strings.h>
+
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/modules.h"
+#include "model/job/names.h"
 #include "model/job/proctable.h"
 #include "model/job/sample.h"
+#include "render/words/label.h"
 #include "shell/answers/frame.h"
 #include "shell/options/args.h"
 #include "shell/session.h"
@@ -81,11 +85,24 @@ int frame_take(struct session *session, const struct args *args, size_t *next, s
 	return frame_parse(session, args->words[(*next)++], ret, err);
 }
 
+bool frame_is_called(struct arena *arena, const struct name *name, const char *function)
+{
+	const char *called = label_function(arena, name->function);
+	size_t length = strlen(called), wanted = strlen(function);
+
+	return name->is_symbol && length >= wanted &&
+	       !strcasecmp(called + length - wanted, function) &&
+	       (length == wanted || strchr(":.", called[length - wanted - 1]));
+}
+
 uint32_t frame_find(const struct job *job, const struct frame *frame, uint32_t path)
 {
 	long number = frame->kind == FRAME_NUMBER ? frame->number : 0;
 	uint32_t id = path;
 
+	if (frame->kind == FRAME_NODE)
+		return callpaths_has_prefix(job->callpaths, path, frame->common) ? frame->common
+										 : CALLPATH_NONE;
 	if (frame->kind == FRAME_PARTED) {
 		if (!callpaths_has_prefix(job->callpaths, path, frame->common))
 			return CALLPATH_NONE;
@@ -107,6 +124,8 @@ const char *frame_missing(struct arena *arena, const struct frame *frame)
 		return "its stack has left the frame where the ranks part";
 	case FRAME_FUNCTION:
 		return arena_printf(arena, "not in %s()", frame->function);
+	case FRAME_NODE:
+		return "it has left that frame";
 	case FRAME_ANY:
 		break;
 	}

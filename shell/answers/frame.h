@@ -5,6 +5,7 @@
 #include "model/base.h"
 
 struct args;
+struct name;
 struct session;
 
 enum frame_kind {
@@ -12,6 +13,7 @@ enum frame_kind {
 	FRAME_NUMBER,   /* of those of the program's own code, 0 the innermost */
 	FRAME_FUNCTION, /* the innermost of this function */
 	FRAME_PARTED,   /* the outermost in which ranks differ */
+	FRAME_NODE,     /* `common`, in the stacks that have it */
 };
 
 struct frame {
@@ -32,6 +34,9 @@ int frame_parse(struct session *session, const char *word, struct frame *ret,
  * next one begins a list of ranks. ret: FRAME_ANY then. -1: as above, ERROR_USAGE. */
 int frame_take(struct session *session, const struct args *args, size_t *next, struct frame *ret,
 	       struct pdb_error *err);
+
+/* Is it the function that a user means: by its whole name, or its last components? */
+bool frame_is_called(struct arena *arena, const struct name *name, const char *function);
 
 /* The only frame of the stack that can be meant, of FRAME_NUMBER and FRAME_PARTED: of others the
  * innermost of the program's own code. CALLPATH_NONE: there is none. */

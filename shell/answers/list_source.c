@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <strings.h>
 #include <sys/stat.h>
 
 #include "attach/symbols/debug_file.h"
@@ -11,7 +10,6 @@
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
 #include "render/listed.h"
-#include "render/words/label.h"
 #include "shell/answers/frame.h"
 #include "shell/answers/list_source.h"
 #include "shell/answers/stack_order.h"
@@ -34,16 +32,6 @@ struct listing {
 
 /* ---- Where ranks are ---- */
 
-static bool is_function(struct arena *arena, const struct name *name, const char *function)
-{
-	const char *called = label_function(arena, name->function);
-	size_t length = strlen(called), wanted = strlen(function);
-
-	return name->is_symbol && length >= wanted &&
-	       !strcasecmp(called + length - wanted, function) &&
-	       (length == wanted || called[length - wanted - 1] == ':');
-}
-
 /* The place of a stack in the frame. *why_ret: there is none. */
 static const struct name *find_place(struct listing *listing, const struct frame *frame,
 				     uint32_t path, uint32_t *node_ret, const char **why_ret)
@@ -59,7 +47,7 @@ static const struct name *find_place(struct listing *listing, const struct frame
 	while (frame->kind == FRAME_FUNCTION && !name && id != CALLPATH_NONE) {
 		if (frame_is_own(job, id))
 			name = names_innermost(job->names, id);
-		while (name && !is_function(listing->arena, name, frame->function))
+		while (name && !frame_is_called(listing->arena, name, frame->function))
 			name = name->caller;
 		if (!name)
 			id = callpaths_get(job->callpaths, id)->parent;

@@ -3,9 +3,12 @@
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/modules.h"
+#include "model/job/names.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
+#include "model/job/variables.h"
 #include "render/printed.h"
+#include "render/words/label.h"
 #include "shell/answers/frame.h"
 #include "shell/answers/print_values.h"
 #include "shell/session.h"
@@ -62,43 +65,104 @@ static void add_names(struct locals *locals, struct names *to, const char *const
 	}
 }
 
-/* Of one frame. NULL: it is not that function. */
+/* What came with the sample of the frame `id`. NULL: it is not that function. */
+static const char *names_of_sample(struct locals *locals, const struct job *job,
+				   const struct sample *sample, uint32_t id, const char ***list_ret,
+				   size_t *num_ret)
+{
+	const struct variables *variables = sample->variables;
+	uint32_t depth = callpaths_get(job->callpaths, id)->depth;
+	const struct name *name = names_innermost(job->names, id);
+	enum variable_kind wanted = locals->are_arguments ? VARIABLE_ARGUMENT : VARIABLE_LOCAL;
+
+	while (name && locals->frame->kind == FRAME_FUNCTION &&
+	       !frame_is_called(locals->arena, name, locals->frame->function))
+		name = name->caller;
+	if (!name || !variables_has_frame(variables, depth))
+		return NULL;
+	*list_ret = arena_array(locals->arena, variables->num, sizeof(char *));
+	for (size_t i = 0; i < variables->num; i++)
+		if (variables->list[i].depth == depth && variables->list[i].kind == wanted)
+			(*list_ret)[(*num_ret)++] =
+				arena_strdup(locals->arena, variables->list[i].name);
+	return label_function(locals->arena, names_function(job->names, id)->function);
+}
+
+/* Of one frame. NULL: it is not that function, or nothing is known of it. */
 static const char *names_of(struct locals *locals, struct values *values, const struct job *job,
-			    uint32_t id, const char ***list_ret, size_t *num_ret)
+			    const struct sample *sample, uint32_t id, const char ***list_ret,
+			    size_t *num_ret)
 {
 	const struct callpath_node *node = callpaths_get(job->callpaths, id);
 	const struct values_frame frame = print_frame(node);
-	const char *name = NULL;
+	const char *name;
 
 	*num_ret = 0;
-	if (modules_is_own_code(job->modules, node->module, node->offset))
+	name = names_of_sample(locals, job, sample, id, list_ret, num_ret);
+	if (!name && values && modules_is_own_code(job->modules, node->module, node->offset))
 		*num_ret = values_names(values, locals->arena, &frame, locals->frame->function,
 					locals->are_arguments ? VALUES_ARGUMENTS : VALUES_LOCALS,
 					list_ret, &name);
 	return name;
 }
 
+/* values: NULL if there is no memory to read them from. */
 static void add_sample(struct locals *locals, struct values *values, const struct job *job,
 		       const struct sample *sample)
 {
 	bool is_any = locals->frame->kind == FRAME_FUNCTION;
-	uint32_t id = is_any ? sample->path : frame_find(job, locals->frame, sample->path);
+	bool has_stack = sample->path != CALLPATH_NONE;
+	uint32_t id =
+		is_any || !has_stack ? sample->path : frame_find(job, locals->frame, sample->path);
 	const char **list = NULL, *name = NULL, *why = NULL;
 	size_t num = 0, function;
 
-	if (id == CALLPATH_NONE)
+	if (!has_stack)
+		why = arena_strdup(locals->arena, sample->note ?: "no stack");
+	else if (!values && !sample->variables)
+		why = PRINT_NOT_KEPT;
+	else if (id == CALLPATH_NONE)
 		why = frame_missing(locals->arena, locals->frame);
-	for (; id != CALLPATH_NONE && !name; id = callpaths_get(job->callpaths, id)->parent) {
-		name = names_of(locals, values, job, id, &list, &num);
+	for (; id != CALLPATH_NONE && !name && !why;
+	     id = callpaths_get(job->callpaths, id)->parent) {
+		name = names_of(locals, values, job, sample, id, &list, &num);
 		if (!is_any)
 			break;
 	}
 	if (!name && !why)
-		why = is_any ? frame_missing(locals->arena, locals->frame)
-			     : "no debug information of what runs there; compile with -g";
+		why = is_any    ? frame_missing(locals->arena, locals->frame)
+		      : !values ? "not kept of that frame"
+				: print_no_information(locals->arena, job, sample->path);
 	function = get_function(locals, name, why);
 	rankset_add(locals->result->functions[function].ranks, sample->rank);
 	add_names(locals, &locals->names[function], list, num);
+}
+
+/* All that a snapshot has. */
+static void add_kept(struct locals *locals, const struct job *job, const struct rankset *ranks)
+{
+	for (int rank = rankset_first(ranks); rank >= 0; rank = rankset_next(ranks, rank)) {
+		const struct sample none = {.rank = rank, .path = CALLPATH_NONE};
+
+		add_sample(locals, NULL, job, samples_find(job->samples, rank, 0) ?: &none);
+	}
+}
+
+static int add_sampled(struct session *session, struct locals *locals, const struct rankset *ranks,
+		       struct pdb_error *err)
+{
+	struct values *values;
+	struct samples *samples;
+
+	if (session_read_probes(session, ranks, NULL, 0, &samples, err) < 0)
+		return -1;
+	values = values_create(session->job->modules, 0);
+	for (size_t i = 0; i < samples->num_samples; i++)
+		if (samples->samples[i].is_main)
+			add_sample(locals, values, session->job, &samples->samples[i]);
+	values_destroy(values);
+	samples_destroy(samples);
+	return 0;
 }
 
 static int read_function(struct session *session, struct locals *locals, size_t number,
@@ -138,20 +202,15 @@ int print_locals(struct session *session, struct arena *arena, const struct fram
 		.are_arguments = are_arguments,
 		.result = ret,
 	};
-	struct values *values;
-	struct samples *samples;
 	int result = 0;
 
 	*ret = (struct printed_locals){.are_arguments = are_arguments};
-	if (session_check_memory(session, err) < 0 ||
-	    session_read_probes(session, ranks, NULL, 0, &samples, err) < 0)
+	if (print_check(session, err) < 0)
 		return -1;
-	values = values_create(session->job->modules, 0);
-	for (size_t i = 0; i < samples->num_samples; i++)
-		if (samples->samples[i].is_main)
-			add_sample(&locals, values, session->job, &samples->samples[i]);
-	values_destroy(values);
-	samples_destroy(samples);
+	if (print_is_kept(session))
+		add_kept(&locals, session->job, ranks);
+	else
+		result = add_sampled(session, &locals, ranks, err);
 	for (size_t i = 0; i < ret->num && result == 0; i++)
 		result = read_function(session, &locals, i, err);
 	sorted_make(ret->functions, ret->num, sizeof(*ret->functions), by_ranks);

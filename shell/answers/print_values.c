@@ -8,9 +8,11 @@
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/modules.h"
+#include "model/job/names.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
 #include "model/job/value_type.h"
+#include "model/job/variables.h"
 #include "render/printed.h"
 #include "shell/answers/frame.h"
 #include "shell/answers/print_values.h"
@@ -34,7 +36,10 @@ struct place {
 
 /* One expression. */
 struct item {
+	const char *text;
+	const struct frame *frame;
 	struct expression expression;
+	const char *unparsed; /* it cannot be read from memory: why; NULL: it can */
 	struct place *places;
 	struct place global; /* result -2: not looked for */
 	struct value_reading *readings;
@@ -44,6 +49,7 @@ struct item {
 	bool is_mixed, has_value;
 	/* Of the sample at hand. */
 	const struct place *found;
+	const struct variable *variable; /* what came with the sample; NULL: `found` */
 	uint32_t found_node;
 	const char *why; /* there is none */
 };
@@ -59,8 +65,7 @@ struct printing {
 	struct session *session;
 	struct arena *arena;
 	struct values *values;
-	const struct frame *frame;
-	const char *function; /* of the frame; NULL: any */
+	bool is_keeping; /* what comes with samples goes to the job's */
 	struct item *items;
 	size_t num_items;
 	struct code_probe *probes;
@@ -99,7 +104,7 @@ static struct place *get_place(struct printing *printing, struct item *item,
 		return place->result < 0 ? NULL : place;
 	place = arena_alloc(printing->arena, sizeof(*place));
 	memcpy(&place->frame, frame, sizeof(*frame));
-	place->result = values_find(printing->values, printing->arena, frame, printing->function,
+	place->result = values_find(printing->values, printing->arena, frame, item->frame->function,
 				    &item->expression, &place->found, printing->err);
 	HASH_ADD(hh, item->places, frame, sizeof(place->frame), place);
 	take_probes(printing, place);
@@ -140,23 +145,15 @@ static int find_global(struct printing *printing, struct item *item, uint32_t pa
 /* May only one frame of a stack be meant? */
 static bool is_one_frame(const struct frame *frame)
 {
-	return frame->kind == FRAME_NUMBER || frame->kind == FRAME_PARTED;
+	return frame->kind == FRAME_NUMBER || frame->kind == FRAME_PARTED ||
+	       frame->kind == FRAME_NODE;
 }
 
-static const char *explain_missing(struct printing *printing, const struct item *item,
-				   uint32_t path)
+static bool has_information(struct printing *printing, uint32_t path)
 {
 	const struct job *job = printing->session->job;
 	bool is_known = false;
 
-	if (printing->function)
-		return arena_printf(printing->arena, "not in %s(), or no \"%s\" there",
-				    printing->function, item->expression.name);
-	if (is_one_frame(printing->frame))
-		return frame_find(job, printing->frame, path) == CALLPATH_NONE
-			       ? frame_missing(printing->arena, printing->frame)
-			       : arena_printf(printing->arena, "no \"%s\" in that frame",
-					      item->expression.name);
 	for (uint32_t id = path; id != CALLPATH_NONE && !is_known;) {
 		const struct callpath_node *node = callpaths_get(job->callpaths, id);
 
@@ -164,49 +161,106 @@ static const char *explain_missing(struct printing *printing, const struct item 
 		is_known = modules_is_own_code(job->modules, node->module, node->offset) &&
 			   values_has_information(printing->values, node->module);
 	}
-	return is_known ? arena_printf(printing->arena, "no \"%s\" in its stack",
-				       item->expression.name)
-			: "pdb has no debug information of what it runs: compile with -g";
+	return is_known;
+}
+
+static const char *explain_missing(struct printing *printing, const struct item *item,
+				   const struct sample *sample)
+{
+	const struct job *job = printing->session->job;
+	const char *name = item->unparsed ? item->text : item->expression.name;
+
+	if (print_is_kept(printing->session) && !sample->variables)
+		return PRINT_NOT_KEPT;
+	if (print_is_kept(printing->session) && !item->unparsed && item->expression.num_steps)
+		return arena_printf(printing->arena, "only whole variables are kept: print %s",
+				    name);
+	if (is_one_frame(item->frame))
+		return frame_find(job, item->frame, sample->path) == CALLPATH_NONE
+			       ? frame_missing(printing->arena, item->frame)
+			       : arena_printf(printing->arena, "no \"%s\" in that frame", name);
+	if (item->frame->kind == FRAME_FUNCTION)
+		return arena_printf(printing->arena, "not in %s(), or no \"%s\" there",
+				    item->frame->function, name);
+	if (item->unparsed)
+		return item->unparsed;
+	return sample->variables || has_information(printing, sample->path)
+		       ? arena_printf(printing->arena, "no \"%s\" in its stack", name)
+		       : print_no_information(printing->arena, job, sample->path);
+}
+
+/* What came with the sample, in the frame `id`. */
+static const struct variable *find_variable(struct printing *printing, const struct item *item,
+					    const struct sample *sample, uint32_t id)
+{
+	const struct job *job = printing->session->job;
+	const struct name *name = names_innermost(job->names, id);
+
+	if (item->frame->kind == FRAME_FUNCTION)
+		while (name && !frame_is_called(printing->arena, name, item->frame->function))
+			name = name->caller;
+	return name ? variables_find(sample->variables, callpaths_get(job->callpaths, id)->depth,
+				     item->text)
+		    : NULL;
+}
+
+/* The variable or place of the expression in a frame. -1: *err; 0: it has none. */
+static int find_in_frame(struct printing *printing, struct item *item, const struct sample *sample,
+			 uint32_t id)
+{
+	const struct job *job = printing->session->job;
+	const struct callpath_node *node = callpaths_get(job->callpaths, id);
+	struct values_frame frame = print_frame(node);
+
+	item->found_node = id;
+	if (sample->variables &&
+	    (item->variable = find_variable(printing, item, sample, id)) != NULL)
+		return 1;
+	if (print_is_kept(printing->session) || item->unparsed ||
+	    !modules_is_own_code(job->modules, node->module, node->offset))
+		return 0;
+	item->found = get_place(printing, item, &frame);
+	return item->found ? item->found->result : -1;
 }
 
 /* The place of the expression in a stack, or why there is none. -1: *err. */
-static int find_place(struct printing *printing, struct item *item, uint32_t path)
+static int find_place(struct printing *printing, struct item *item, const struct sample *sample)
 {
 	const struct job *job = printing->session->job;
-	bool is_one = is_one_frame(printing->frame);
-	uint32_t id = is_one ? frame_find(job, printing->frame, path) : path;
+	bool is_one = is_one_frame(item->frame);
+	uint32_t id = is_one ? frame_find(job, item->frame, sample->path) : sample->path;
 
 	item->found = NULL;
-	item->found_node = CALLPATH_NONE;
-	while (id != CALLPATH_NONE) {
-		const struct callpath_node *node = callpaths_get(job->callpaths, id);
-		struct values_frame frame = print_frame(node);
+	item->variable = NULL;
+	for (; id != CALLPATH_NONE; id = callpaths_get(job->callpaths, id)->parent) {
+		int result = find_in_frame(printing, item, sample, id);
 
-		item->found_node = id;
-		id = is_one ? CALLPATH_NONE : node->parent;
-		if (!modules_is_own_code(job->modules, node->module, node->offset))
-			continue;
-		item->found = get_place(printing, item, &frame);
-		if (!item->found)
-			return -1;
-		if (item->found->result == 1)
-			return 0;
+		if (result)
+			return result < 0 ? -1 : 0;
+		if (is_one)
+			break;
 	}
 	item->found = NULL;
 	item->found_node = CALLPATH_NONE;
-	if (printing->frame->kind == FRAME_ANY && find_global(printing, item, path) < 0)
-		return -1;
+	if (item->frame->kind == FRAME_ANY) {
+		item->variable = variables_find_global(sample->variables, item->text);
+		if (item->variable)
+			return 0;
+		if (!print_is_kept(printing->session) && !item->unparsed &&
+		    find_global(printing, item, sample->path) < 0)
+			return -1;
+	}
 	if (item->global.result == 1)
 		item->found = &item->global;
 	else
-		item->why = explain_missing(printing, item, path);
+		item->why = explain_missing(printing, item, sample);
 	return 0;
 }
 
-static int find_places(struct printing *printing, uint32_t path)
+static int find_places(struct printing *printing, const struct sample *sample)
 {
 	for (size_t i = 0; i < printing->num_items; i++)
-		if (find_place(printing, &printing->items[i], path) < 0)
+		if (find_place(printing, &printing->items[i], sample) < 0)
 			return -1;
 	return 0;
 }
@@ -276,11 +330,8 @@ static const uint8_t *words_of(struct printing *printing, uint32_t number, uint3
 	return NULL;
 }
 
-static void note_place(struct item *item)
+static void note_place(struct item *item, const char *name)
 {
-	const struct value_type *type = item->found->found.type;
-	const char *name = type ? type->name : NULL;
-
 	if (!item->has_value) {
 		item->type = name;
 		item->node = item->found_node;
@@ -289,6 +340,18 @@ static void note_place(struct item *item)
 	item->is_mixed |= item->node != item->found_node;
 	if (name && item->type && strcmp(name, item->type) != 0)
 		item->type = NULL;
+}
+
+static void read_variable(struct printing *printing, struct item *item, int rank)
+{
+	const struct variable *variable = item->variable;
+	struct value_reading *reading =
+		add_reading(item, rank, arena_strdup(printing->arena, variable->text));
+
+	note_place(item, variable->type ? arena_strdup(printing->arena, variable->type) : NULL);
+	reading->has_value = variable->has_value;
+	reading->is_number = variable->is_number;
+	reading->number = variable->number;
 }
 
 static void read_item(struct printing *printing, struct item *item, const struct sample *sample)
@@ -300,11 +363,15 @@ static void read_item(struct printing *printing, struct item *item, const struct
 				 : callpaths_get(callpaths, item->found_node)->depth;
 	const uint8_t *bytes, *text = NULL;
 
+	if (item->variable) {
+		read_variable(printing, item, sample->rank);
+		return;
+	}
 	if (!place) {
 		add_reading(item, sample->rank, item->why);
 		return;
 	}
-	note_place(item);
+	note_place(item, place->found.type ? place->found.type->name : NULL);
 	if (place->found.trouble) {
 		add_reading(item, sample->rank, place->found.trouble);
 		return;
@@ -354,8 +421,10 @@ static int take_samples(struct printing *printing, const struct samples *samples
 		if (sample->path == CALLPATH_NONE) {
 			add_failure(printing, sample);
 		} else {
-			if (find_places(printing, sample->path) < 0)
+			if (find_places(printing, sample) < 0)
 				return -1;
+			if (printing->is_keeping)
+				print_keep_sample(printing->session->job, sample);
 			if (!were_asked(printing, num_asked))
 				continue;
 			find_runs(printing, sample);
@@ -376,9 +445,29 @@ static int prepare(struct printing *printing, const struct rankset *ranks)
 		const struct sample *sample = &samples->samples[i];
 
 		if (sample->is_main && sample->path != CALLPATH_NONE &&
-		    rankset_contains(ranks, sample->rank) &&
-		    find_places(printing, sample->path) < 0)
+		    rankset_contains(ranks, sample->rank) && find_places(printing, sample) < 0)
 			return -1;
+	}
+	return 0;
+}
+
+/* Those of a snapshot are all there are. */
+static int read_kept(struct printing *printing, const struct rankset *ranks)
+{
+	const struct samples *samples = printing->session->job->samples;
+
+	for (int rank = rankset_first(ranks); rank >= 0; rank = rankset_next(ranks, rank)) {
+		const struct sample none = {.rank = rank}, *sample;
+
+		sample = samples_find(samples, rank, 0) ?: &none;
+		if (sample == &none || sample->path == CALLPATH_NONE) {
+			add_failure(printing, sample);
+			continue;
+		}
+		if (find_places(printing, sample) < 0)
+			return -1;
+		for (size_t k = 0; k < printing->num_items; k++)
+			read_item(printing, &printing->items[k], sample);
 	}
 	return 0;
 }
@@ -387,6 +476,8 @@ static int read_all(struct printing *printing, const struct rankset *ranks)
 {
 	struct rankset *missing = rankset_in(printing->arena, rankset_copy(ranks));
 
+	if (print_is_kept(printing->session))
+		return read_kept(printing, ranks);
 	if (prepare(printing, ranks) < 0)
 		return -1;
 	for (int round = 0; round < MAX_ROUNDS && !rankset_is_empty(missing); round++) {
@@ -411,20 +502,30 @@ static int read_all(struct printing *printing, const struct rankset *ranks)
 
 /* ---- Public ---- */
 
-static int take_expressions(struct printing *printing, const char *const *expressions, size_t num,
-			    int num_ranks)
+/* Variables that come with samples are known by their text alone. */
+static int take_items(struct printing *printing, const struct print_ask *asks, size_t num,
+		      int num_ranks)
 {
+	struct pdb_error why;
+
 	printing->items = arena_array(printing->arena, num, sizeof(*printing->items));
 	printing->num_items = num;
 	for (size_t i = 0; i < num; i++) {
 		struct item *item = &printing->items[i];
 
+		item->text = asks[i].expression;
+		item->frame = &asks[i].frame;
 		item->global.result = -2;
 		item->readings = arena_array(printing->arena, (size_t)num_ranks + 1,
 					     sizeof(*item->readings));
-		if (expression_parse(printing->arena, expressions[i], &item->expression,
-				     printing->err) < 0)
-			return -1;
+		if (expression_parse(printing->arena, asks[i].expression, &item->expression, &why) <
+		    0) {
+			item->unparsed = arena_strdup(printing->arena, why.text);
+			if (num == 1) {
+				*printing->err = why;
+				return -1;
+			}
+		}
 	}
 	return 0;
 }
@@ -440,35 +541,72 @@ static uint32_t bytes_each(const struct rankset *ranks, size_t num)
 	return of_rank < LEAST_BYTES ? LEAST_BYTES : (uint32_t)of_rank;
 }
 
-int print_values(struct session *session, struct arena *arena, const char *const *expressions,
-		 size_t num, const struct frame *frame, const struct rankset *ranks,
-		 struct printed *ret, struct pdb_error *err)
+int print_check(struct session *session, struct pdb_error *err)
+{
+	const struct samples *samples = session->job->samples;
+
+	if (!print_is_kept(session))
+		return session_check_memory(session, err);
+	for (size_t i = 0; samples && i < samples->num_samples; i++)
+		if (samples->samples[i].variables)
+			return 0;
+	return error_set(err, ERROR_UNSUPPORTED,
+			 "this snapshot holds no variables: it was saved without the job's "
+			 "processes, by an older pdb, or the program has no debug information.\n"
+			 "\"order\" shows the loop variables that it holds.");
+}
+
+int print_read(struct session *session, struct arena *arena, const struct print_ask *asks,
+	       size_t num, const struct rankset *ranks, struct values *values, bool is_keeping,
+	       struct print_read *ret, struct pdb_error *err)
 {
 	struct printing printing = {
 		.session = session,
 		.arena = arena,
-		.frame = frame,
-		.function = frame->kind == FRAME_FUNCTION ? frame->function : NULL,
+		.is_keeping = is_keeping,
 		.err = err,
 	};
 	int result;
 
-	if (session_check_memory(session, err) < 0 ||
-	    take_expressions(&printing, expressions, num, rankset_count(ranks)) < 0)
+	if (print_check(session, err) < 0 ||
+	    take_items(&printing, asks, num, rankset_count(ranks)) < 0)
 		return -1;
-	printing.values = values_create(session->job->modules, bytes_each(ranks, num));
+	printing.values =
+		values ?: values_create(session->job->modules, bytes_each(ranks, num ? num : 1));
 	result = read_all(&printing, ranks);
-	values_destroy(printing.values);
+	if (!values)
+		values_destroy(printing.values);
 	for (size_t i = 0; i < num; i++) {
 		struct item *item = &printing.items[i];
 
 		HASH_CLEAR(hh, item->places);
-		ret[i] = (struct printed){
-			.expression = expressions[i],
+		ret[i] = (struct print_read){
 			.node = item->is_mixed || !item->has_value ? CALLPATH_NONE : item->node,
 			.type = item->type,
-			.groups = value_groups_create(arena, item->readings, item->num_readings),
+			.readings = item->readings,
+			.num = item->num_readings,
 		};
 	}
 	return result;
+}
+
+int print_values(struct session *session, struct arena *arena, const char *const *expressions,
+		 size_t num, const struct frame *frame, const struct rankset *ranks,
+		 struct printed *ret, struct pdb_error *err)
+{
+	struct print_ask *asks = arena_array(arena, num, sizeof(*asks));
+	struct print_read *read = arena_array(arena, num, sizeof(*read));
+
+	for (size_t i = 0; i < num; i++)
+		asks[i] = (struct print_ask){expressions[i], *frame};
+	if (print_read(session, arena, asks, num, ranks, NULL, false, read, err) < 0)
+		return -1;
+	for (size_t i = 0; i < num; i++)
+		ret[i] = (struct printed){
+			.expression = expressions[i],
+			.node = read[i].node,
+			.type = read[i].type,
+			.groups = value_groups_create(arena, read[i].readings, read[i].num),
+		};
+	return 0;
 }

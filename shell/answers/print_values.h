@@ -4,9 +4,9 @@
 #pragma once
 
 #include "attach/values/values.h"
+#include "shell/answers/frame.h"
 
 struct callpath_node;
-struct frame;
 struct printed;
 struct printed_locals;
 struct session;
@@ -24,6 +24,38 @@ int print_values(struct session *session, struct arena *arena, const char *const
 int print_locals(struct session *session, struct arena *arena, const struct frame *frame,
 		 bool are_arguments, const struct rankset *ranks, struct printed_locals *ret,
 		 struct pdb_error *err);
+
+/* One expression in one frame, and what ranks have there. */
+struct print_ask {
+	const char *expression;
+	struct frame frame;
+};
+
+struct print_read {
+	uint32_t node;    /* as in struct printed */
+	const char *type; /* the same */
+	struct value_reading *readings;
+	size_t num;
+};
+
+/* What print_values() makes of it. values: to find them with; NULL: new ones. is_keeping: variables that come with the stacks (of Python
+ * frames) become those of the job's samples, where ranks are at the same places. ret: `num`; the
+ * arena owns what is in there. -1: as above. */
+int print_read(struct session *session, struct arena *arena, const struct print_ask *asks,
+	       size_t num, const struct rankset *ranks, struct values *values, bool is_keeping,
+	       struct print_read *ret, struct pdb_error *err);
+
+/* Do answers come from what a snapshot keeps? */
+bool print_is_kept(const struct session *session);
+#define PRINT_NOT_KEPT "not in the snapshot; \"help save\" says which ranks are"
+/* Is there memory, or anything kept? -1: *err. */
+int print_check(struct session *session, struct pdb_error *err);
+/* Do two stacks have the same frame at that depth? */
+bool print_is_same_frame(const struct callpaths *paths, uint32_t depth, uint32_t a, uint32_t b);
+/* The variables of a sample become those of the job's, in frames that both have. */
+void print_keep_sample(struct job *job, const struct sample *sample);
+/* Why nothing is known of the variables of a stack. */
+const char *print_no_information(struct arena *arena, const struct job *job, uint32_t path);
 
 /* The node as a frame; its padding is 0, so that it can be a key. */
 struct values_frame print_frame(const struct callpath_node *node);

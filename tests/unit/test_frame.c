@@ -149,7 +149,8 @@ static void numbers(void **state)
 		const struct frame frame = {.kind = FRAME_NUMBER, .number = i};
 		uint32_t found = frame_find(session.job, &frame, make_path(session.job, stacks[0]));
 
-		assert_int_equal(found, i < 3 ? make_path(session.job, expected[i]) : CALLPATH_NONE);
+		assert_int_equal(found,
+				 i < 3 ? make_path(session.job, expected[i]) : CALLPATH_NONE);
 	}
 	job_destroy(session.job);
 }

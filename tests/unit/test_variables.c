@@ -35,6 +35,9 @@ static void test_find(void **state)
 	(void)state;
 	assert_string_equal(variables_find(variables, 1, "x")->text, "-1.5");
 	assert_true(variables_find(variables, 1, "size")->number == 4);
+	assert_true(variables_find_global(variables, "size")->number == 7);
+	assert_null(variables_find_global(variables, "x"));
+	assert_null(variables_find_global(NULL, "x"));
 	assert_null(variables_find(variables, 0, "x"));
 	assert_null(variables_find(variables, 1, "z"));
 	assert_null(variables_find(NULL, 1, "x"));
@@ -72,8 +75,8 @@ static struct job *make_job(void)
 	for (int rank = 0; rank < 4; rank++) {
 		struct sample sample = {.rank = rank, .tid = 100 + rank, .is_main = true};
 
-		sample.path = callpaths_intern(job->callpaths, CALLPATH_NONE, MODULE_NONE, 16,
-					       false);
+		sample.path =
+			callpaths_intern(job->callpaths, CALLPATH_NONE, MODULE_NONE, 16, false);
 		proctable_add(job->proctable, rank, 100 + rank, "a", "app");
 		samples_add(job->samples, &sample);
 	}

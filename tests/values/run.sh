@@ -140,10 +140,17 @@ in_c() {
 files_of_c() {
 	cp "$work/values.json" "$work/answer"
 	check "$what: JSON has numbers" has '"number": 10'
-	ask "--load $work/job.pdb" 'print n' locals
+	ask "--load $work/job.pdb" 'print main grid' 'locals solve 3' 'info args solve' \
+		'print main grid.nx 3' 'print parted size' list
+	cat "$work"/answer.? >"$work/answer"
+	check "$what: a snapshot has variables" has_all '^    \{nx = 10, ny = 20,' \
+		'^rank 3 in solve\(\):$' '^  grid +0x' '1:\[3\] > +[0-9]+ +pause'
+	check "$what: of some ranks, as a whole" has_all 'not in the snapshot.* 2:\[1-2\]' \
+		'only whole variables are kept: print grid'
+	ask "--load $tests/../docs/snapshots/lammps.pdb" 'print n' locals
 	cat "$work/answer.1" "$work/answer.2" >"$work/answer"
-	check "$what: a snapshot has no variables" \
-		test "$(grep -c 'does not hold the program' "$work/answer")" -eq 2
+	check "$what: an old snapshot has none" \
+		test "$(grep -c 'this snapshot holds no variables' "$work/answer")" -eq 2
 }
 in_cxx() {
 	tells "in a namespace" 'print physics::gravity' '^  9.81 +4:\[0-3\]'

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Variables that a snapshot keeps, and why others are not known. */
+#include "attach/process/maps.h"
+#include "model/job/callpath.h"
+#include "model/job/job.h"
+#include "model/job/modules.h"
+#include "model/job/sample.h"
+#include "model/job/variables.h"
+#include "shell/answers/print_values.h"
+#include "shell/session.h"
+
+bool print_is_kept(const struct session *session)
+{
+	return session->snapshot != NULL;
+}
+
+bool print_is_same_frame(const struct callpaths *paths, uint32_t depth, uint32_t a, uint32_t b)
+{
+	return a != CALLPATH_NONE && b != CALLPATH_NONE && depth <= callpaths_get(paths, a)->depth &&
+	       depth <= callpaths_get(paths, b)->depth &&
+	       callpaths_at_depth(paths, a, depth) == callpaths_at_depth(paths, b, depth);
+}
+
+void print_keep_sample(struct job *job, const struct sample *sample)
+{
+	const struct variables *variables = sample->variables;
+	struct sample *kept = (struct sample *)samples_find(job->samples, sample->rank, 0);
+
+	for (size_t i = 0; kept && variables && i < variables->num; i++) {
+		const struct variable *variable = &variables->list[i];
+
+		if (!print_is_same_frame(job->callpaths, variable->depth, kept->path, sample->path))
+			continue;
+		if (!kept->variables)
+			kept->variables = variables_create();
+		if (kept->variables->num < VARIABLES_MAX)
+			variables_add(kept->variables, variable);
+	}
+}
+
+/* The interpreter in the stack that pdb cannot look into; NULL: there is none. */
+static const char *unknown_python(const struct job *job, uint32_t path)
+{
+	for (uint32_t id = path; id != CALLPATH_NONE;) {
+		const struct callpath_node *node = callpaths_get(job->callpaths, id);
+		const char *name = "";
+
+		id = node->parent;
+		if (node->module != MODULE_NONE)
+			name = maps_base(modules_get(job->modules, node->module)->path);
+		if (!strncmp(name, "python", 6) || !strncmp(name, "libpython", 9))
+			return name;
+	}
+	return NULL;
+}
+
+const char *print_no_information(struct arena *arena, const struct job *job, uint32_t path)
+{
+	const char *python = unknown_python(job, path);
+
+	return python ? arena_printf(arena,
+				     "pdb knows the variables of CPython 3.11 and 3.13, not of %s",
+				     python)
+		      : "pdb has no debug information of what it runs: compile with -g";
+}
