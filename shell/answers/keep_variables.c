@@ -47,7 +47,8 @@ static uint32_t place_of(const struct job *job, int rank)
 
 static void choose_first(struct keeping *keeping, const struct rankset *from, int most)
 {
-	for (int rank = rankset_first(from); rank >= 0 && most > 0; rank = rankset_next(from, rank)) {
+	for (int rank = rankset_first(from); rank >= 0 && most > 0;
+	     rank = rankset_next(from, rank)) {
 		if (rankset_count(keeping->ranks) == MAX_RANKS)
 			return;
 		if (place_of(keeping->session->job, rank) == CALLPATH_NONE)

@@ -14,10 +14,25 @@ bool print_is_kept(const struct session *session)
 	return session->snapshot != NULL;
 }
 
+int print_check(struct session *session, struct pdb_error *err)
+{
+	const struct samples *samples = session->job->samples;
+
+	if (!print_is_kept(session))
+		return session_check_memory(session, err);
+	for (size_t i = 0; samples && i < samples->num_samples; i++)
+		if (samples->samples[i].variables)
+			return 0;
+	return error_set(err, ERROR_UNSUPPORTED,
+			 "this snapshot holds no variables: it was saved without the job's "
+			 "processes, by an older pdb, or the program has no debug information.\n"
+			 "\"order\" shows the loop variables that it holds.");
+}
+
 bool print_is_same_frame(const struct callpaths *paths, uint32_t depth, uint32_t a, uint32_t b)
 {
-	return a != CALLPATH_NONE && b != CALLPATH_NONE && depth <= callpaths_get(paths, a)->depth &&
-	       depth <= callpaths_get(paths, b)->depth &&
+	return a != CALLPATH_NONE && b != CALLPATH_NONE &&
+	       depth <= callpaths_get(paths, a)->depth && depth <= callpaths_get(paths, b)->depth &&
 	       callpaths_at_depth(paths, a, depth) == callpaths_at_depth(paths, b, depth);
 }
 
@@ -38,8 +53,7 @@ void print_keep_sample(struct job *job, const struct sample *sample)
 	}
 }
 
-/* The interpreter in the stack that pdb cannot look into; NULL: there is none. */
-static const char *unknown_python(const struct job *job, uint32_t path)
+const char *print_unknown_python(struct arena *arena, const struct job *job, uint32_t path)
 {
 	for (uint32_t id = path; id != CALLPATH_NONE;) {
 		const struct callpath_node *node = callpaths_get(job->callpaths, id);
@@ -49,17 +63,14 @@ static const char *unknown_python(const struct job *job, uint32_t path)
 		if (node->module != MODULE_NONE)
 			name = maps_base(modules_get(job->modules, node->module)->path);
 		if (!strncmp(name, "python", 6) || !strncmp(name, "libpython", 9))
-			return name;
+			return arena_printf(
+				arena, "pdb knows CPython 3.11 and 3.13, not what %s holds", name);
 	}
 	return NULL;
 }
 
 const char *print_no_information(struct arena *arena, const struct job *job, uint32_t path)
 {
-	const char *python = unknown_python(job, path);
-
-	return python ? arena_printf(arena,
-				     "pdb knows the variables of CPython 3.11 and 3.13, not of %s",
-				     python)
-		      : "pdb has no debug information of what it runs: compile with -g";
+	return print_unknown_python(arena, job, path)
+		       ?: "pdb has no debug information of what it runs: compile with -g";
 }

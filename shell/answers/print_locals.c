@@ -122,7 +122,8 @@ static void add_sample(struct locals *locals, struct values *values, const struc
 	else if (!values && !sample->variables)
 		why = PRINT_NOT_KEPT;
 	else if (id == CALLPATH_NONE)
-		why = frame_missing(locals->arena, locals->frame);
+		why = print_unknown_python(locals->arena, job, sample->path)
+			      ?: frame_missing(locals->arena, locals->frame);
 	for (; id != CALLPATH_NONE && !name && !why;
 	     id = callpaths_get(job->callpaths, id)->parent) {
 		name = names_of(locals, values, job, sample, id, &list, &num);

@@ -172,8 +172,8 @@ static const char *explain_missing(struct printing *printing, const struct item 
 
 	if (print_is_kept(printing->session) && !sample->variables)
 		return PRINT_NOT_KEPT;
-	if (print_is_kept(printing->session) && !item->unparsed && item->expression.num_steps)
-		return arena_printf(printing->arena, "only whole variables are kept: print %s",
+	if (sample->variables && !item->unparsed && item->expression.num_steps)
+		return arena_printf(printing->arena, "only whole variables are known: print %s",
 				    name);
 	if (is_one_frame(item->frame))
 		return frame_find(job, item->frame, sample->path) == CALLPATH_NONE
@@ -539,21 +539,6 @@ static uint32_t bytes_each(const struct rankset *ranks, size_t num)
 		of_rank = MAX_BYTES_RANK;
 	of_rank /= num;
 	return of_rank < LEAST_BYTES ? LEAST_BYTES : (uint32_t)of_rank;
-}
-
-int print_check(struct session *session, struct pdb_error *err)
-{
-	const struct samples *samples = session->job->samples;
-
-	if (!print_is_kept(session))
-		return session_check_memory(session, err);
-	for (size_t i = 0; samples && i < samples->num_samples; i++)
-		if (samples->samples[i].variables)
-			return 0;
-	return error_set(err, ERROR_UNSUPPORTED,
-			 "this snapshot holds no variables: it was saved without the job's "
-			 "processes, by an older pdb, or the program has no debug information.\n"
-			 "\"order\" shows the loop variables that it holds.");
 }
 
 int print_read(struct session *session, struct arena *arena, const struct print_ask *asks,
