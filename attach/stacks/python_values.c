@@ -309,11 +309,10 @@ static bool read_array(struct reading *reading, uint64_t object, struct variable
 	}
 	if (type < sizeof(array_types) / sizeof(array_types[0]))
 		of = array_types[type];
-	return set_text(ret,
-			xasprintf("array (%s%s) %s%s", shape, array.num_dimensions == 1 ? "," : "",
-				  of.name,
-				  order == '>' ? ""
-					       : text_of_elements(reading, &array, &of, total)));
+	return set_text(
+		ret,
+		xasprintf("array (%s%s) %s%s", shape, array.num_dimensions == 1 ? "," : "", of.name,
+			  order == '>' ? "" : text_of_elements(reading, &array, &of, total)));
 }
 
 /* A number of NumPy: its value is behind the object's head, as in C. False: it is none. */

@@ -20,7 +20,6 @@ enum {
 	MAX_FRAMES = 4, /* of a stack */
 	MAX_ASKS = 400,
 	MAX_VALUE = 4096,     /* bytes that are read of a value, at most */
-	MAX_TEXT = 240,       /* of what is said of it */
 	MAX_BYTES = 48 << 10, /* of all texts */
 };
 
@@ -167,8 +166,8 @@ static size_t keep_reading(struct keeping *keeping, size_t ask, const struct pri
 	if (!sample || sample->path == CALLPATH_NONE ||
 	    !callpaths_has_prefix(job->callpaths, sample->path, id))
 		return 0;
-	if (strlen(text) > MAX_TEXT)
-		text = arena_printf(keeping->arena, "%.*s...", MAX_TEXT, text);
+	if (strlen(text) > PRINT_KEPT_TEXT)
+		text = arena_printf(keeping->arena, "%.*s...", PRINT_KEPT_TEXT, text);
 	variable.text = (char *)text;
 	variable.depth = callpaths_get(job->callpaths, id)->depth;
 	if (!sample->variables)

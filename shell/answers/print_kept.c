@@ -9,6 +9,8 @@
 #include "shell/answers/print_values.h"
 #include "shell/session.h"
 
+enum { MAX_KEPT = 64 }; /* of a sample, of Python: frames from the innermost on */
+
 bool print_is_kept(const struct session *session)
 {
 	return session->snapshot != NULL;
@@ -43,13 +45,18 @@ void print_keep_sample(struct job *job, const struct sample *sample)
 
 	for (size_t i = 0; kept && variables && i < variables->num; i++) {
 		const struct variable *variable = &variables->list[i];
+		struct variable copy = *variable;
+		char text[PRINT_KEPT_TEXT + 4];
 
 		if (!print_is_same_frame(job->callpaths, variable->depth, kept->path, sample->path))
 			continue;
 		if (!kept->variables)
 			kept->variables = variables_create();
-		if (kept->variables->num < VARIABLES_MAX)
-			variables_add(kept->variables, variable);
+		snprintf(text, sizeof(text), "%.*s%s", PRINT_KEPT_TEXT, variable->text,
+			 strlen(variable->text) > PRINT_KEPT_TEXT ? "..." : "");
+		copy.text = text;
+		if (kept->variables->num < MAX_KEPT)
+			variables_add(kept->variables, &copy);
 	}
 }
 

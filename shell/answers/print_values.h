@@ -50,6 +50,8 @@ bool print_is_kept(const struct session *session);
 #define PRINT_NOT_KEPT "not in the snapshot; \"help save\" says which ranks are"
 /* Is there memory, or anything kept? -1: *err. */
 int print_check(struct session *session, struct pdb_error *err);
+/* Bytes of a value's text in a snapshot. */
+#define PRINT_KEPT_TEXT 240
 /* Do two stacks have the same frame at that depth? */
 bool print_is_same_frame(const struct callpaths *paths, uint32_t depth, uint32_t a, uint32_t b);
 /* The variables of a sample become those of the job's, in frames that both have. */

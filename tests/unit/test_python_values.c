@@ -45,17 +45,19 @@ static void test_values(void **state)
 		"LIMIT = -12\n"
 		"class Solver:\n"
 		"    def step(self, x, *more, tol=1e-8, **rest):\n"
-		"        zero = 0; small = -7; large = 2 ** 62; huge = -2 ** 100; most = 1 << 2000\n"
+		"        zero = 0; small = -7; large = 2 ** 62; huge = -2 ** 100; most = 1 << "
+		"2000\n"
 		"        yes = True; no = False; none = None\n"
 		"        f = 0.1; whole = 2.0; inf = -float('inf'); nan = float('nan'); e = 1e300\n"
-		"        text = 'h\303\251'; long = 'ab' * 100; empty = ''; wide = '\360\240\200\200'\n"
-		"        raw = b'abc'; items = [1, 2, 3]; pair = (1, 2); table = {1: 2}; some = {1, 2}\n"
+		"        text = 'h\303\251'; long = 'ab' * 100; empty = ''; wide = "
+		"'\360\240\200\200'\n"
+		"        raw = b'abc'; items = [1, 2, 3]; pair = (1, 2); table = {1: 2}; some = "
+		"{1, 2}\n"
 		"        if x == 0: unbound = 1\n"
 		"        shared = 5\n"
 		"        def inner():\n"
 		"            own = shared\n"
-		"            " WAIT
-		"        inner()\n"
+		"            " WAIT "        inner()\n"
 		"Solver().step(3, 4, 5, extra=1)\n";
 	static const struct {
 		const char *name, *text, *type;

@@ -187,8 +187,8 @@ in_python() {
 		'^  pair +tuple of 2 ' '^  table +dict of 1 ' '^  nothing +None ' '^  missing +nan '
 	tells "its arguments" 'info args step 2' '^  self +a Solver ' '^  x +7 ' '^  tol +1e-08 ' \
 		'^  rest +dict of 1 '
-	tells "one in all ranks" 'print rank' '^rank, int, Solver.step\(\) at values_py.py:' \
-		'^  2 +1:\[2\]'
+	tells "one in all ranks" 'print rank' '^rank, int' '^  2 +1:\[2\]'
+	tells "its type and place" 'print ratio' '^ratio, float, Solver.step\(\) at values_py.py:'
 	tells "of an outer function" 'print count' '^  7 +4:\[0-3\]'
 	tells "of a closure" 'print step rank 3' '^  3 +1:\[3\]'
 	tells "of the module" 'print LIMIT' '^  12 +4:\[0-3\]'
@@ -197,7 +197,7 @@ in_python() {
 	tells "Python's source" list '^  1:\[3\] > +[0-9]+ .*time.sleep\(0.01\)' \
 		'^3:\[0-2\] > +[0-9]+ .*time.sleep\(100000\)'
 	$python -c 'import numpy' 2>/dev/null &&
-		tells "NumPy" 'locals step 0' 'grid +array \(3, 4\) float64 \{12 elements: ' '2 NaN'
+		tells "NumPy" 'print grid' 'array \(3, 4\) float64 \{12 elements: ' '2 NaN'
 	tells "Python's variables are saved" "save $work/job.pdb"
 }
 files_of_python() {
