@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Variables that a snapshot keeps, and why others are not known. */
+ * What print and locals share: variables that a snapshot keeps, and why others are not known. */
 #include "attach/process/maps.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
@@ -58,6 +58,25 @@ void print_keep_sample(struct job *job, const struct sample *sample)
 		if (kept->variables->num < MAX_KEPT)
 			variables_add(kept->variables, &copy);
 	}
+}
+
+struct values_frame print_frame(const struct callpath_node *node)
+{
+	struct values_frame frame;
+
+	memset(&frame, 0, sizeof(frame));
+	frame.module = node->module;
+	frame.offset = node->offset;
+	frame.is_return = node->is_return;
+	return frame;
+}
+
+const char *print_no_sample(const struct job *job, int rank)
+{
+	const char *hole = job_find_hole(job, rank);
+
+	/* That is no reason for having no stack. */
+	return hole && strcmp(hole, "no recorder") != 0 ? hole : "no stack";
 }
 
 const char *print_unknown_python(struct arena *arena, const struct job *job, uint32_t path)

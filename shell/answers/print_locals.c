@@ -158,9 +158,15 @@ static int add_sampled(struct session *session, struct locals *locals, const str
 	if (session_read_probes(session, ranks, NULL, 0, &samples, err) < 0)
 		return -1;
 	values = values_create(session->job->modules, 0);
-	for (size_t i = 0; i < samples->num_samples; i++)
-		if (samples->samples[i].is_main)
-			add_sample(locals, values, session->job, &samples->samples[i]);
+	for (int rank = rankset_first(ranks); rank >= 0; rank = rankset_next(ranks, rank)) {
+		const struct sample none = {
+			.rank = rank,
+			.path = CALLPATH_NONE,
+			.note = (char *)print_no_sample(session->job, rank),
+		};
+
+		add_sample(locals, values, session->job, samples_find(samples, rank, 0) ?: &none);
+	}
 	values_destroy(values);
 	samples_destroy(samples);
 	return 0;

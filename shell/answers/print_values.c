@@ -111,17 +111,6 @@ static struct place *get_place(struct printing *printing, struct item *item,
 	return place->result < 0 ? NULL : place;
 }
 
-struct values_frame print_frame(const struct callpath_node *node)
-{
-	struct values_frame frame;
-
-	memset(&frame, 0, sizeof(frame));
-	frame.module = node->module;
-	frame.offset = node->offset;
-	frame.is_return = node->is_return;
-	return frame;
-}
-
 static int find_global(struct printing *printing, struct item *item, uint32_t path)
 {
 	const struct job *job = printing->session->job;
@@ -212,6 +201,7 @@ static int find_in_frame(struct printing *printing, struct item *item, const str
 	const struct callpath_node *node = callpaths_get(job->callpaths, id);
 	struct values_frame frame = print_frame(node);
 
+	item->found = NULL;
 	item->found_node = id;
 	if (sample->variables &&
 	    (item->variable = find_variable(printing, item, sample, id)) != NULL)
@@ -230,7 +220,6 @@ static int find_place(struct printing *printing, struct item *item, const struct
 	bool is_one = is_one_frame(item->frame);
 	uint32_t id = is_one ? frame_find(job, item->frame, sample->path) : sample->path;
 
-	item->found = NULL;
 	item->variable = NULL;
 	for (; id != CALLPATH_NONE; id = callpaths_get(job->callpaths, id)->parent) {
 		int result = find_in_frame(printing, item, sample, id);
@@ -475,6 +464,7 @@ static int read_kept(struct printing *printing, const struct rankset *ranks)
 static int read_all(struct printing *printing, const struct rankset *ranks)
 {
 	struct rankset *missing = rankset_in(printing->arena, rankset_copy(ranks));
+	struct rankset *seen = rankset_in(printing->arena, rankset_create());
 
 	if (print_is_kept(printing->session))
 		return read_kept(printing, ranks);
@@ -488,6 +478,8 @@ static int read_all(struct printing *printing, const struct rankset *ranks)
 
 		if (result < 0)
 			return -1;
+		for (size_t i = 0; i < samples->num_samples; i++)
+			rankset_add(seen, samples->samples[i].rank);
 		result = take_samples(printing, samples, num_asked, missing);
 		samples_destroy(samples);
 		if (result < 0)
@@ -496,7 +488,10 @@ static int read_all(struct printing *printing, const struct rankset *ranks)
 	for (int rank = rankset_first(missing); rank >= 0; rank = rankset_next(missing, rank))
 		for (size_t i = 0; i < printing->num_items; i++)
 			add_reading(&printing->items[i], rank,
-				    "it moves too fast: it was never seen twice at one place");
+				    rankset_contains(seen, rank)
+					    ? "it moves too fast: it was never seen twice at one "
+					      "place"
+					    : print_no_sample(printing->session->job, rank));
 	return 0;
 }
 

@@ -56,6 +56,8 @@ int print_check(struct session *session, struct pdb_error *err);
 bool print_is_same_frame(const struct callpaths *paths, uint32_t depth, uint32_t a, uint32_t b);
 /* The variables of a sample become those of the job's, in frames that both have. */
 void print_keep_sample(struct job *job, const struct sample *sample);
+/* Why a rank was not sampled. */
+const char *print_no_sample(const struct job *job, int rank);
 /* An interpreter in the stack that pdb cannot look into; NULL: there is none. */
 const char *print_unknown_python(struct arena *arena, const struct job *job, uint32_t path);
 /* Why nothing is known of the variables of a stack. */
