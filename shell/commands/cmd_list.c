@@ -31,8 +31,11 @@ static int take_ranks(struct session *session, const struct args *args, size_t n
 {
 	struct rankset *ranks;
 
-	if (session_take_ranks(session, args, &next, &ranks, err) < 0)
+	if (session_take_ranks(session, args, &next, &ranks, err) < 0) {
+		if (err->code == ERROR_USAGE && isdigit((unsigned char)args->words[0][0]))
+			error_prefix(err, "numbers are ranks here; a line is FILE:LINE");
 		return -1;
+	}
 	answer->ranks = rankset_in(answer->arena, ranks);
 	return 0;
 }

@@ -128,6 +128,7 @@ in_c() {
 	tells "list of a function" 'list main' '^4:\[0-3\] > +[0-9]+ +solve\(&grid'
 	tells "list of a line" 'list values_c.c:14' '^ +10  enum color'
 	tells "no such function" 'list nowhere' 'no rank is in nowhere\(\)'
+	tells "a number is a rank" 'list 120' 'a line is FILE:LINE: there is no rank 120'
 	tells "no such line" 'list values_c.c:4000' 'there is no line'
 	tells "gdb on several ranks" 'gdb 0-1 -ex "print per_rank - per_rank"' \
 		'^ranks 0-1:$' '^  \$1 = 0$'
