@@ -16,13 +16,15 @@ struct printed {
 
 /* The variables of one function, and the ranks whose innermost frame it is. */
 struct printed_function {
-	const char *name; /* NULL: these have no such frame with debug information */
+	const char *name; /* NULL: these have no such frame with debug information, */
+	const char *why;  /* for this reason */
 	struct rankset *ranks;
 	struct printed *list;
 	size_t num;
 };
 
 struct printed_locals {
+	bool are_arguments;
 	struct printed_function *functions;
 	size_t num;
 };

@@ -129,6 +129,9 @@ void view_print_json(const struct view *view);
 /* locals: a table of variables for each function that ranks are in. */
 void view_locals(const struct view *view);
 void view_locals_json(const struct view *view);
+/* list: sources around the places of ranks, whose lines are marked with them. */
+void view_list(const struct view *view);
+void view_list_json(const struct view *view);
 /* bt, tree: merged stacks. Ranks are shown where the tree divides or ranks end; the number of
  * samples, if a rank has several. Arrows mark branches of few ranks. */
 void view_calltree(const struct view *view);

@@ -148,9 +148,14 @@ void view_locals(const struct view *view)
 				  label_who(view->arena, function->ranks, view->width / 2),
 				  function->name);
 		else
-			text_wrap(view, 0,
-				  "%s: no debug information of what runs there; compile with -g",
-				  label_who(view->arena, function->ranks, view->width / 2));
+			text_wrap(view, 0, "%s: %s",
+				  label_who(view->arena, function->ranks, view->width / 2),
+				  function->why);
+		if (function->name && !function->num)
+			text_wrap(view, 2,
+				  locals->are_arguments
+					  ? "no arguments"
+					  : "no variables but its arguments: info args");
 		for (size_t k = 0; k < function->num; k++)
 			add_variable(view, table, &function->list[k]);
 		table_print(table);
@@ -209,6 +214,7 @@ void view_locals_json(const struct view *view)
 
 		json_object(json, NULL);
 		json_text(json, "function", function->name);
+		json_text(json, "reason", function->why);
 		json_who(json, function->ranks);
 		json_array(json, "variables");
 		for (size_t k = 0; k < function->num; k++) {

@@ -187,6 +187,7 @@ int daemons_sample(struct daemons *daemons, const struct rankset *ranks,
 			 (sampling->all_threads ? 0 : SHARE_STACKS_ONLY) |
 			 (code && code->num_functions ? SHARE_CODE : 0),
 		.times = (uint32_t)sampling->times,
+		.variables = code && code->wants_variables,
 	};
 	struct buffer question = put_look(&look, ranks);
 	int result;

@@ -112,6 +112,7 @@ static void interact(struct session *session)
 			last = command_repeats(line) ? xstrdup(line) : xstrdup("");
 		}
 		session->source = source;
+		session->is_repeated = is_empty(line);
 		if (command_execute(session, is_empty(line) ? last : line, &err) < 0)
 			session_complain(&err);
 		interrupt_clear();

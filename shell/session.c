@@ -82,6 +82,8 @@ void session_deinit(struct session *session)
 	rankset_destroy(session->focus);
 	macros_clear(&session->macros);
 	safe_paths_clear(&session->safe_paths);
+	arena_destroy(session->texts);
+	free(session->listed.file);
 }
 
 /* The start time includes sleep of the machine, the current time does not. So the age may be too

@@ -21,8 +21,16 @@ struct sampling {
 	bool all_threads;
 };
 
+/* The last lines that `list` has shown. */
+struct listed_last {
+	char *file; /* NULL: none */
+	int first, last;
+	uint64_t looked_ns; /* the look that they are of */
+};
+
 struct session {
 	struct setting_options settings;
+	struct arena *texts; /* values of settings; NULL: none is set */
 	struct macros macros;
 	struct safe_paths safe_paths;
 
@@ -66,6 +74,8 @@ struct session {
 	bool has_shown_ranks; /* a user has seen how sets of ranks are written, and what that means */
 
 	struct rankset *focus; /* NULL: all */
+	struct listed_last listed;
+	bool is_repeated; /* the running line is the last one again, by an empty line */
 
 	FILE *out;         /* what commands print to */
 	int out_fd;        /* descriptor of that output, for programs that write there directly */

@@ -202,6 +202,8 @@ static void set_question(struct session *session, const struct code_question *qu
 	if (session->sampler)
 		sampler_set_probes(session->sampler, question ? question->probes : NULL,
 				   question ? question->num_probes : 0);
+	if (session->sampler)
+		sampler_set_variables(session->sampler, question && question->wants_variables);
 }
 
 void session_ask_code(struct session *session, const struct code_question *question)
@@ -251,7 +253,8 @@ int session_read_probes(struct session *session, const struct rankset *ranks,
 			struct pdb_error *err)
 {
 	const struct code_question *before = session->question;
-	const struct code_question question = {.probes = probes, .num_probes = num};
+	const struct code_question question = {
+		.probes = probes, .num_probes = num, .wants_variables = true};
 	int result;
 
 	if (session->cores) {

@@ -398,6 +398,7 @@ static void read_values(struct job *job, const struct found *found,
 						     .tid = thread->tid,
 						     .is_main = true,
 						     .path = unwound.path,
+						     .variables = unwound.variables,
 						     .values = unwound.values,
 						     .num_values = unwound.num_values});
 	}
@@ -411,6 +412,7 @@ struct samples *cores_sample(const struct cores *cores, struct job *job,
 	struct unwind_probes probes;
 
 	unwind_probes_init(&probes, list, num);
+	probes.wants_variables = true;
 	for (size_t i = 0; i < cores->num && !interrupt_pending(); i++)
 		read_values(job, &cores->found[i], &probes, samples);
 	samples_sort(samples);

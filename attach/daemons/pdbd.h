@@ -58,6 +58,7 @@ struct pdbd_look {
 	uint32_t keeps;
 	uint32_t is_last;
 	uint32_t measures;
-	uint32_t parts; /* enum share_parts */
-	uint32_t times; /* PDBD_SAMPLE: samples of each thread */
+	uint32_t parts;     /* enum share_parts */
+	uint32_t times;     /* PDBD_SAMPLE: samples of each thread, */
+	uint32_t variables; /* and also the variables of Python frames */
 };

@@ -276,7 +276,9 @@ void pdbd_node_sample(void *argument, const uint8_t *payload, size_t length, str
 		.milliseconds = (int)question.milliseconds,
 		.sleep_until = daemon->sleep_until,
 	};
+	sampler_set_variables(daemon->sampler, question.variables);
 	sample(daemon, ranks, &sampling, &code);
+	sampler_set_variables(daemon->sampler, false);
 	struct job samples_only = *daemon->job;
 	samples_only.model = NULL;
 	samples_only.usage = NULL;

@@ -26,8 +26,11 @@ static const struct python_offsets offsets_3_11 = {
 	.runtime.interpreters_head = 40,
 	.interpreter = {.next = 0, .threads_head = 16},
 	.thread = {.next = 8, .native_thread_id = 160, .current_frame = 56},
-	.frame = {.executable = 32, .previous = 48, .instr_ptr = 56, .owner = 68},
+	.frame = {.executable = 32, .previous = 48, .instr_ptr = 56, .localsplus = 72, .owner = 68},
 	.code = {.firstlineno = 72,
+		 .argcount = 56,
+		 .localsplusnames = 96,
+		 .localspluskinds = 104,
 		 .filename = 112,
 		 .qualname = 128,
 		 .linetable = 136,
@@ -239,6 +242,7 @@ static bool get_frame(struct reader *reader, uint64_t address, struct python_fra
 	    !get(reader, address + offsets->frame.instr_ptr, &frame->instruction, 8) ||
 	    !get(reader, address + offsets->frame.owner, &entry, 1))
 		return false;
+	frame->address = address;
 	*is_mark_ret = !python->is_3_11 && entry == OWNED_BY_C_STACK;
 	frame->is_entry = python->is_3_11 && entry;
 	return true;
@@ -259,7 +263,7 @@ void python_copy_frames(struct python_copy *copy)
 	while (address && copy->num_frames < PYTHON_MAX_FRAMES) {
 		struct python_frame *last =
 			copy->num_frames ? &copy->frames[copy->num_frames - 1] : NULL;
-		struct python_frame frame;
+		struct python_frame frame = {.place = 0};
 		bool is_mark;
 
 		if (!get_frame(&reader, address, &frame, &address, &is_mark))
@@ -308,34 +312,41 @@ struct output {
 	size_t num, max;
 };
 
-static void put(struct output *output, const struct unwind_frame *frame)
+/* Returns its place, from 1 on; 0: there is no room. */
+static size_t put(struct output *output, const struct unwind_frame *frame)
 {
-	if (output->num < output->max)
-		output->frames[output->num++] = *frame;
+	if (output->num == output->max)
+		return 0;
+	output->frames[output->num++] = *frame;
+	return output->num;
 }
 
 /* The frames of one native call, from number `next` on. Returns the number behind them. */
-static size_t put_entry(const struct python_copy *copy, size_t next,
-			const struct unwind_frame *native, struct modules *modules,
-			struct output *output)
+static size_t put_entry(struct python_copy *copy, size_t next, const struct unwind_frame *native,
+			struct modules *modules, struct output *output)
 {
 	while (next < copy->num_frames) {
-		const struct python_frame *frame = &copy->frames[next++];
+		struct python_frame *frame = &copy->frames[next++];
 		struct unwind_frame named = *native;
+		size_t place = 0;
 
 		if (frame->code && !python_locate(copy->python, frame->code, frame->instruction,
 						  modules, &named.module, &named.offset))
 			named.is_return = false;
 		if (frame->code)
-			put(output, &named);
+			place = put(output, &named);
+		if (frame->code && !named.is_return) {
+			frame->place = place;
+			frame->module = named.module;
+		}
 		if (frame->is_entry)
 			break;
 	}
 	return next;
 }
 
-bool python_merge(const struct python_copy *copy, struct modules *modules,
-		  struct unwind_frame *frames, size_t *num, size_t max)
+bool python_merge(struct python_copy *copy, struct modules *modules, struct unwind_frame *frames,
+		  size_t *num, size_t max)
 {
 	struct python *python = copy->python;
 	struct output output = {.max = max};
@@ -343,6 +354,8 @@ bool python_merge(const struct python_copy *copy, struct modules *modules,
 
 	for (i = 0; i < *num; i++)
 		num_evals += is_eval(python, &frames[i]);
+	for (i = 0; i < copy->num_frames; i++)
+		copy->frames[i].place = 0;
 	int skip = align(copy, num_evals);
 	if (skip < 0)
 		return !copy->is_late;

@@ -9,6 +9,7 @@
 struct maps;
 struct memory;
 struct unwind_frame;
+struct variables;
 
 /* What is known of the interpreter of one process. */
 struct python;
@@ -25,6 +26,11 @@ struct python_frame {
 	uint64_t code;        /* its code object; 0: none yet */
 	uint64_t instruction; /* where it is in there */
 	bool is_entry;        /* outermost of those that one native call of the interpreter runs */
+	uint64_t address;     /* of the frame itself */
+	/* By python_merge(): its module, and its place among the frames, 1 the innermost; 0: it has
+	 * none. */
+	uint32_t module;
+	size_t place;
 };
 
 /* What is copied of a thread while it stands still. */
@@ -53,5 +59,11 @@ void python_copy_frames(struct python_copy *copy);
  * what it runs; nothing is changed where the two do not fit together. Frames of Python code have
  * the source file as module, with function and line (modules_set_place). False if the outermost are
  * missing: more than can be copied, or no time. */
-bool python_merge(const struct python_copy *copy, struct modules *modules,
-		  struct unwind_frame *frames, size_t *num, size_t max);
+bool python_merge(struct python_copy *copy, struct modules *modules, struct unwind_frame *frames,
+		  size_t *num, size_t max);
+
+/* The variables of the program's own Python frames, after python_merge(), with what they are now:
+ * the process runs on. Numbers, texts, and how large others are. num_frames: of the whole stack.
+ * NULL: there are none. The caller destroys it. */
+struct variables *python_variables(const struct python_copy *copy, const struct modules *modules,
+				   size_t num_frames);

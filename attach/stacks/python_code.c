@@ -99,8 +99,8 @@ static size_t put_utf8(char *to, uint32_t c)
 	return more + 1;
 }
 
-/* A str as UTF-8, from 1, 2 or 4 bytes a character. The caller frees; NULL if it is none. */
-static char *read_string(const struct python *python, uint64_t object)
+/* From 1, 2 or 4 bytes a character. */
+char *python_string(const struct python *python, uint64_t object, uint64_t most, bool *is_cut_ret)
 {
 	const struct python_offsets *offsets = &python->offsets;
 	uint8_t bytes[4 * MAX_NAME];
@@ -112,7 +112,12 @@ static char *read_string(const struct python *python, uint64_t object)
 	    !read_at(python, object + offsets->string.state, &state, sizeof(state)))
 		return NULL;
 	kind = state >> 2 & 7;
-	if (length > MAX_NAME || (kind != 1 && kind != 2 && kind != 4) || !(state & 1 << 5))
+	if (length > most && is_cut_ret) {
+		*is_cut_ret = true;
+		length = most;
+	}
+	if (length > most || length > MAX_NAME || (kind != 1 && kind != 2 && kind != 4) ||
+	    !(state & 1 << 5))
 		return NULL;
 	data = object + (state & 1 << 6 ? offsets->string.ascii_size
 					: offsets->string.ascii_size + (python->is_3_11 ? 24 : 16));
@@ -180,8 +185,8 @@ static bool read_code(const struct python *python, struct python_code *code)
 	const struct python_offsets *offsets = &python->offsets;
 	uint64_t size;
 
-	code->file = read_string(python, code->file_object);
-	code->function = read_string(python, code->name_object);
+	code->file = python_string(python, code->file_object, MAX_NAME, NULL);
+	code->function = python_string(python, code->name_object, MAX_NAME, NULL);
 	if (!code->file || !code->file[0] || !code->function ||
 	    !read_at(python, code->table_object + offsets->bytes.ob_size, &size, sizeof(size)) ||
 	    size > MAX_TABLE || size > python->line_bytes)

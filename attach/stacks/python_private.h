@@ -73,6 +73,9 @@ struct python {
 /* A frame's module (source file) and offset there. -1: the code object cannot be read any more. */
 int python_locate(struct python *python, uint64_t code, uint64_t instruction,
 		  struct modules *modules, uint32_t *module_ret, uint64_t *offset_ret);
+/* A str as UTF-8. The caller frees; NULL if it is none, or has more characters than `most`. With
+ * is_cut_ret those beyond are left out. At most 1024. */
+char *python_string(const struct python *python, uint64_t object, uint64_t most, bool *is_cut_ret);
 void python_forget_codes(struct python *python);
 
 /* The line of the code unit `unit` (2 bytes each) by a location table of CPython 3.11 or later; 0

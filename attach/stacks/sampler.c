@@ -20,6 +20,7 @@
 #include "model/job/message_queues.h"
 #include "model/job/blocked.h"
 #include "model/job/sample.h"
+#include "model/job/variables.h"
 
 #define STACK_SIZE ((size_t)64 << 10)     /* copied of each stack at first */
 #define DEEP_STACK_SIZE ((size_t)2 << 20) /* and again if that was too little */
@@ -69,6 +70,7 @@ struct sampler {
 	uint32_t durations[NUM_DURATIONS];
 	struct sampler_cost cost;
 	struct unwind_probes probes;
+	bool wants_variables;
 	struct lock_names *lock_names;
 	struct sample_blocked_budget budget; /* left in this take */
 };
@@ -116,6 +118,11 @@ void sampler_set_probes(struct sampler *sampler, const struct code_probe *probes
 {
 	unwind_probes_deinit(&sampler->probes);
 	unwind_probes_init(&sampler->probes, probes, num);
+}
+
+void sampler_set_variables(struct sampler *sampler, bool are_wanted)
+{
+	sampler->wants_variables = are_wanted;
 }
 
 /* ---- Processes ---- */
@@ -286,6 +293,8 @@ static void explain_failure(struct subject *subject, const struct tracee *tracee
 static void walk(struct sampler *sampler, struct subject *subject, const struct tracee *tracee)
 {
 	free(subject->unwound.values);
+	variables_destroy(subject->unwound.variables);
+	sampler->probes.wants_variables = sampler->wants_variables && subject->tid == subject->pid;
 	unwind_walk(subject->process->space, tracee, &sampler->probes, sampler->callpaths,
 		    &subject->unwound);
 }
@@ -480,6 +489,8 @@ static void add_sample(struct sampler *sampler, struct subject *subject, struct 
 		sample.values = subject->unwound.values;
 		sample.num_values = subject->unwound.num_values;
 		subject->unwound.values = NULL;
+		sample.variables = subject->unwound.variables;
+		subject->unwound.variables = NULL;
 		sample.queues = subject->queues;
 		subject->queues = NULL;
 		sample.status = subject->unwound.is_complete ? SAMPLE_COMPLETE : SAMPLE_INCOMPLETE;
@@ -609,6 +620,7 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 		samples_sort(samples);
 	for (i = 0; i < subjects.num; i++) {
 		free(subjects.list[i].unwound.values);
+		variables_destroy(subjects.list[i].unwound.variables);
 		message_queues_destroy(subjects.list[i].queues);
 		blocked_destroy(subjects.list[i].blocked);
 	}

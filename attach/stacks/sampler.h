@@ -54,5 +54,7 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 /* From now on read these in the frames that they are for, and put the values into samples, where
  * the index of a probe is its number. The probes are copied; none: end that. */
 void sampler_set_probes(struct sampler *sampler, const struct code_probe *probes, size_t num);
+/* Also read the variables of Python frames, of main threads. */
+void sampler_set_variables(struct sampler *sampler, bool are_wanted);
 
 void sampler_get_cost(const struct sampler *sampler, struct sampler_cost *ret);

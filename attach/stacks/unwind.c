@@ -363,6 +363,9 @@ void unwind_walk(struct unwind_space *space, const struct tracee *tracee,
 		ret->is_late = tracee->python->is_late;
 		ret->is_too_deep = !ret->is_late;
 	}
+	if (tracee->python && probes && probes->wants_variables)
+		ret->variables =
+			python_variables(tracee->python, images_modules(space->images), num);
 	ret->path = intern(callpaths, frames, num);
 	ret->missing = ret->is_complete ? 0 : walk.missing;
 	/* Probes are for frames of machine code alone. */

@@ -10,6 +10,7 @@ struct images;
 struct maps;
 struct memory;
 struct tracee;
+struct variables;
 
 /* What is known of one process and kept from sample to sample. */
 struct unwind_space;
@@ -41,6 +42,7 @@ struct unwind_result {
 	uint64_t missing; /* stack memory that would have been needed and was not copied; 0: none */
 	struct sample_value *values; /* of probes, by depth; the caller frees */
 	size_t num_values;
+	struct variables *variables; /* NULL: not asked for, or none; the caller destroys it */
 };
 
 struct unwind_probe {
@@ -52,7 +54,8 @@ struct unwind_probe {
 struct unwind_probes {
 	struct unwind_probe *list; /* by module, offset and is_return */
 	size_t num;
-	bool wants_contents; /* of each frame SAMPLE_CONTENTS, too */
+	bool wants_contents;  /* of each frame SAMPLE_CONTENTS, too */
+	bool wants_variables; /* of Python frames */
 };
 
 /* The probes are copied; a probe's number is its place among them. */

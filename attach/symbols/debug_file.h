@@ -5,8 +5,9 @@
 #include <elfutils/libdw.h>
 #include <sys/stat.h>
 
+#include "model/base.h"
+
 struct module;
-struct modules;
 
 /* Mapped: reading one, from its opening on, is for within a struct cut_guard. */
 struct debug_file {
@@ -59,6 +60,12 @@ bool debug_file_look(struct debug_file *file);
 
 /* Is the unit's language a version of Fortran? */
 bool debug_file_is_fortran(Dwarf_Die *unit);
+
+/* The directory that a unit was compiled in; NULL: it does not say. */
+const char *debug_file_directory(Dwarf_Die *unit);
+/* The path of a source file, which may be relative to that directory. The arena owns it; NULL for
+ * NULL. */
+char *debug_file_path(struct arena *arena, const char *directory, const char *file);
 
 /* The next entry of a scope. A damaged file may name one before it, which would go on for ever. */
 bool debug_file_next(Dwarf_Die *die, Dwarf_Die *ret);

@@ -35,6 +35,22 @@ static bool find_unit(struct debug_file *file, Dwarf_Addr address, Dwarf_Die *re
 	return false;
 }
 
+const char *debug_file_directory(Dwarf_Die *unit)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+}
+
+char *debug_file_path(struct arena *arena, const char *directory, const char *file)
+{
+	if (!file)
+		return NULL;
+	if (*file == '/' || !directory || !*directory)
+		return arena_strdup(arena, file);
+	return arena_printf(arena, "%s/%s", directory, file + (strncmp(file, "./", 2) ? 0 : 2));
+}
+
 bool debug_file_is_fortran(Dwarf_Die *unit)
 {
 	int language = dwarf_srclang(unit);

@@ -32,6 +32,7 @@ struct places {
 	struct place list[DEBUG_MAX_DEPTH];
 	size_t num;
 	bool is_cxx;
+	const char *dir; /* in which it was compiled; NULL: not known */
 };
 
 struct symbols *symbols_create(const struct modules *modules)
@@ -168,6 +169,7 @@ static void find_in_dwarf(struct debug_file *file, Dwarf_Addr address, struct pl
 	if (!ret->num)
 		ret->list[ret->num++] = (struct place){0};
 	ret->is_cxx = is_cxx(&functions.unit);
+	ret->dir = debug_file_directory(&functions.unit);
 	struct place *innermost = &ret->list[ret->num - 1];
 	Dwarf_Line *line = dwarf_getsrc_die(&functions.unit, address);
 	if (line && !dwarf_lineno(line, &innermost->line) && innermost->line > 0)
@@ -199,15 +201,15 @@ static char *function_of(struct arena *arena, struct place *place)
 			      : function;
 }
 
-static struct name *make_name(struct arena *arena, struct place *place, enum module_kind kind,
-			      const struct name *caller)
+static struct name *make_name(struct arena *arena, struct place *place, const char *dir,
+			      enum module_kind kind, const struct name *caller)
 {
 	const char *file = place->declared ? place->declared : place->file;
 	struct name *name = arena_alloc(arena, sizeof(*name));
 
 	*name = (struct name){
 		.function = function_of(arena, place),
-		.full_file = place->file ? arena_strdup(arena, place->file) : NULL,
+		.full_file = debug_file_path(arena, dir, place->file),
 		.line = place->line,
 		.is_symbol = true,
 		.is_library = kind != MODULE_PROGRAM || (file && names_is_library_file(file)),
@@ -257,12 +259,13 @@ static const struct name *resolve(struct symbols *symbols, struct debug_files *e
 
 	places.num = 0; /* the list is large: it is not zeroed */
 	places.is_cxx = false;
+	places.dir = NULL;
 	find_chain(entry, kind, address, &places);
 	arena_destroy(symbols->answer);
 	symbols->answer = arena_create();
 	for (size_t i = 0; i < places.num; i++)
 		if (places.list[i].symbol)
-			name = make_name(symbols->answer, &places.list[i], kind, name);
+			name = make_name(symbols->answer, &places.list[i], places.dir, kind, name);
 	return name;
 }
 

@@ -158,23 +158,34 @@ static int find_in_object(struct values_search *search, Dwarf_Die *function,
 	return values_follow(search, &this, &in_object);
 }
 
+static int find_in_function(struct values_search *search, Dwarf_Die *scope,
+			    const struct expression *expression)
+{
+	Dwarf_Die die;
+
+	return find_in_block(search, scope, expression->name, 0, &die)
+		       ? values_follow(search, &die, expression)
+		       : find_in_object(search, scope, expression);
+}
+
+/* In the function of that name, then in those that are inlined into it; NULL: from the innermost
+ * on. */
 static int find_in_functions(struct values_search *search, struct debug_functions *functions,
 			     const char *function, const struct expression *expression)
 {
-	for (size_t i = functions->num; i-- > 0;) {
-		Dwarf_Die *scope = &functions->list[i], die;
-		int result = 0;
+	size_t i = functions->num;
+	int result = 0;
 
-		if (function && !values_name_is(scope, function, search->is_fortran))
-			continue;
-		if (find_in_block(search, scope, expression->name, 0, &die))
-			result = values_follow(search, &die, expression);
-		else
-			result = find_in_object(search, scope, expression);
-		if (result)
-			return result;
+	if (!function) {
+		while (i-- > 0 && !result)
+			result = find_in_function(search, &functions->list[i], expression);
+		return result;
 	}
-	return 0;
+	while (i > 0 && !values_name_is(&functions->list[i - 1], function, search->is_fortran))
+		i--;
+	for (; i > 0 && i <= functions->num && !result; i++)
+		result = find_in_function(search, &functions->list[i - 1], expression);
+	return result;
 }
 
 /* ---- Public ---- */
@@ -262,7 +273,7 @@ static void add_name(struct values_search *search, struct names *names, const ch
 }
 
 static void add_names(struct values_search *search, Dwarf_Die *scope, unsigned int depth,
-		      struct names *names)
+		      int wanted, struct names *names)
 {
 	Dwarf_Die child;
 
@@ -276,17 +287,19 @@ static void add_names(struct values_search *search, Dwarf_Die *scope, unsigned i
 			return;
 		if (tag == DW_TAG_common_block ||
 		    (tag == DW_TAG_lexical_block && dwarf_haspc(&child, search->address) > 0))
-			add_names(search, &child, depth + 1, names);
-		else if (is_variable(&child) && name &&
+			add_names(search, &child, depth + 1, wanted, names);
+		else if (tag == wanted && name &&
 			 !dwarf_hasattr_integrate(&child, DW_AT_artificial))
 			add_name(search, names, name);
 	} while (names->num < MAX_NAMES && debug_file_next(&child, &child));
 }
 
 size_t values_names(struct values *values, struct arena *arena, const struct values_frame *frame,
-		    const char ***names_ret, const char **function_ret)
+		    const char *function, enum values_kind kind, const char ***names_ret,
+		    const char **function_ret)
 {
 	struct debug_functions *functions = xcalloc(1, sizeof(*functions));
+	int wanted = kind == VALUES_ARGUMENTS ? DW_TAG_formal_parameter : DW_TAG_variable;
 	struct names names = {.num = 0};
 	struct cut_guard guard;
 	struct values_search search = {.arena = arena, .address = frame->offset - frame->is_return};
@@ -296,11 +309,16 @@ size_t values_names(struct values *values, struct arena *arena, const struct val
 	search.file = get_file(values, frame->module);
 	if (search.file && debug_file_functions(search.file, search.address, functions) &&
 	    functions->num) {
-		const char *name = dwarf_diename(&functions->list[0]);
+		bool is_fortran = debug_file_is_fortran(&functions->unit);
 
-		*function_ret = name ? arena_strdup(arena, name) : NULL;
-		for (size_t i = functions->num; i-- > 0;)
-			add_names(&search, &functions->list[i], 0, &names);
+		for (size_t i = functions->num; i-- > 0;) {
+			const char *name = dwarf_diename(&functions->list[i]);
+
+			if (function && !values_name_is(&functions->list[i], function, is_fortran))
+				continue;
+			add_names(&search, &functions->list[i], 0, wanted, &names);
+			*function_ret = name ? arena_strdup(arena, name) : NULL;
+		}
 	}
 	if (cut_guard_leave(&guard))
 		names.num = 0;

@@ -47,11 +47,15 @@ int values_find_global(struct values *values, struct arena *arena, uint32_t modu
 		       const struct expression *expression, struct values_found *ret,
 		       struct pdb_error *err);
 
-/* The variables and parameters of the functions that the frame is in, from the blocks around its
- * place. Those of inner blocks come first, each name once. *function_ret: the function that is not
- * inlined; NULL: not known. The arena owns all. Returns how many there are. */
+enum values_kind { VALUES_LOCALS, VALUES_ARGUMENTS };
+
+/* The variables, or the arguments, of the functions that the frame is in, from the blocks around
+ * its place. Those of inner blocks come first, each name once. function: of the function of this
+ * name; NULL: of all. *function_ret: the function that is not inlined, or that; NULL: not known, or
+ * it is not there. The arena owns all. Returns how many there are. */
 size_t values_names(struct values *values, struct arena *arena, const struct values_frame *frame,
-		    const char ***names_ret, const char **function_ret);
+		    const char *function, enum values_kind kind, const char ***names_ret,
+		    const char **function_ret);
 
 /* Has the module debug information? */
 bool values_has_information(struct values *values, uint32_t module);

@@ -149,6 +149,7 @@ struct code_question {
 	size_t num_names;
 	const struct code_address *functions; /* those that hold these */
 	size_t num_functions;
+	bool wants_variables; /* of Python frames, too */
 };
 
 /* Free what a question that was taken from bytes holds. */

@@ -5,6 +5,7 @@
 #include "model/job/message_queues.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
+#include "model/job/variables.h"
 
 struct samples *samples_create(void)
 {
@@ -18,6 +19,7 @@ static void destroy_one(struct samples *samples)
 		free(samples->samples[i].values);
 		message_queues_destroy(samples->samples[i].queues);
 		blocked_destroy(samples->samples[i].blocked);
+		variables_destroy(samples->samples[i].variables);
 	}
 	free(samples->samples);
 	free(samples);
@@ -69,6 +71,7 @@ void samples_move(struct samples *to, struct samples *from, const struct rankset
 		sample->values = NULL;
 		sample->queues = NULL;
 		sample->blocked = NULL;
+		sample->variables = NULL;
 	}
 }
 

@@ -5,6 +5,7 @@
 #include "model/base.h"
 
 struct blocked;
+struct variables;
 
 enum sample_status {
 	SAMPLE_COMPLETE,   /* unwound to the outermost frame */
@@ -66,6 +67,8 @@ struct sample {
 	/* Of a main thread that slept, read right before, or that has reached a limit, and of any
 	 * in a futex call outside MPI, read right after; NULL: not asked for, or not known. */
 	struct blocked *blocked;
+	/* Of a main thread's frames; NULL: not asked for, or none are known. */
+	struct variables *variables;
 };
 
 struct samples {
@@ -77,8 +80,8 @@ struct samples {
 
 struct samples *samples_create(void);
 void samples_destroy(struct samples *samples); /* with those replaced; NULL is fine */
-/* Append a copy of *sample; `note`, `values`, `queues` and `blocked` become owned. Returns the
- * copy. */
+/* Append a copy of *sample; `note`, `values`, `queues`, `blocked` and `variables` become owned.
+ * Returns the copy. */
 struct sample *samples_add(struct samples *samples, const struct sample *sample);
 /* Append one that says why there is none of the rank's main thread; the text is copied. */
 struct sample *samples_add_failed(struct samples *samples, int rank, pid_t pid, const char *why);

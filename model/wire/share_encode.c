@@ -132,6 +132,15 @@ static void column_fields(struct codec *c, struct share_column *column, int num_
 	}
 }
 
+/* In this column, or a later one. */
+static bool has_items(const struct share *share, size_t column)
+{
+	for (; column < SHARE_NUM_COLUMNS; column++)
+		if (share->columns[column].num_places > 0)
+			return true;
+	return false;
+}
+
 static void share_fields(struct codec *c, struct share *share, int num_ranks)
 {
 	uint64_t bits;
@@ -146,8 +155,11 @@ static void share_fields(struct codec *c, struct share *share, int num_ranks)
 	codec_refuse(c, !(share->look_seconds >= 0 && share->look_seconds < 1e9));
 	for (size_t i = 0; i < SHARE_USAGE && codec_goes_on(c); i++)
 		column_fields(c, &share->columns[i], num_ranks);
-	if (codec_has_part(c, share->columns[SHARE_USAGE].num_places > 0))
-		column_fields(c, &share->columns[SHARE_USAGE], num_ranks);
+	/* Older ones have less. */
+	for (size_t i = SHARE_USAGE;
+	     i < SHARE_NUM_COLUMNS && codec_goes_on(c) && codec_has_part(c, has_items(share, i));
+	     i++)
+		column_fields(c, &share->columns[i], num_ranks);
 }
 
 void share_put(const struct share *share, struct buffer *b)

@@ -16,6 +16,7 @@
 #include "model/wire/queue_bytes.h"
 #include "model/wire/share_items.h"
 #include "model/wire/usage_bytes.h"
+#include "model/wire/variable_bytes.h"
 
 struct filler {
 	struct share *share;
@@ -243,6 +244,14 @@ static bool has_values(const struct sample *const *samples, size_t num)
 	return false;
 }
 
+static bool has_variables(const struct sample *const *samples, size_t num)
+{
+	for (size_t i = 0; i < num; i++)
+		if (samples[i]->variables)
+			return true;
+	return false;
+}
+
 static int compare_samples(const void *a, const void *b)
 {
 	const struct sample *x = *(const struct sample *const *)a;
@@ -284,6 +293,14 @@ static void add_samples_of(struct filler *f, const struct sample *const *samples
 		end_item(f, SHARE_QUEUES);
 	}
 	end_row(f, SHARE_QUEUES, rank);
+	for (size_t k = 0; k < num && has_variables(samples, num); k++) {
+		struct variables *variables = samples[k]->variables;
+
+		if (variables)
+			variable_bytes(&f->codec, &variables);
+		end_item(f, SHARE_VARIABLES);
+	}
+	end_row(f, SHARE_VARIABLES, rank);
 }
 
 static void add_samples(struct filler *f, const struct samples *samples)

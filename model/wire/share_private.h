@@ -41,6 +41,7 @@ enum share_column_id {
 	SHARE_QUEUES,       /* of each sample: message queues; an empty item: none are known */
 	/* What the rank used; of the lowest rank of a node its node, too. Older shares have none. */
 	SHARE_USAGE,
+	SHARE_VARIABLES, /* of each sample: its variables. Older shares have none */
 	SHARE_NUM_COLUMNS
 };
 

@@ -9,8 +9,10 @@
 #include "model/job/message_queues.h"
 #include "model/job/names.h"
 #include "model/job/proctable.h"
+#include "model/job/variables.h"
 #include "model/wire/queue_bytes.h"
 #include "model/wire/share_read.h"
+#include "model/wire/variable_bytes.h"
 
 /* ---- Samples ---- */
 
@@ -89,9 +91,14 @@ int share_read_sample(struct share_reader *r, struct job *job, int rank, size_t 
 		queue_bytes(&r->own, &sample.queues, rank);
 		share_reader_end(r);
 	}
+	if (begin_optional(r, SHARE_VARIABLES, rank, number)) {
+		variable_bytes(&r->own, &sample.variables);
+		share_reader_end(r);
+	}
 	if (r->in.is_bad) {
 		free(sample.values);
 		message_queues_destroy(sample.queues);
+		variables_destroy(sample.variables);
 		blocked_destroy(sample.blocked);
 		return 0;
 	}

@@ -8,10 +8,13 @@
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/modules.h"
+#include "model/job/names.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
 #include "model/job/value_type.h"
+#include "model/job/variables.h"
 #include "render/printed.h"
+#include "shell/answers/frame.h"
 #include "shell/answers/print_values.h"
 #include "shell/session.h"
 
@@ -33,7 +36,10 @@ struct place {
 
 /* One expression. */
 struct item {
+	const char *text;
+	const struct frame *frame;
 	struct expression expression;
+	const char *unparsed; /* it cannot be read from memory: why; NULL: it can */
 	struct place *places;
 	struct place global; /* result -2: not looked for */
 	struct value_reading *readings;
@@ -43,6 +49,7 @@ struct item {
 	bool is_mixed, has_value;
 	/* Of the sample at hand. */
 	const struct place *found;
+	const struct variable *variable; /* what came with the sample; NULL: `found` */
 	uint32_t found_node;
 	const char *why; /* there is none */
 };
@@ -58,8 +65,7 @@ struct printing {
 	struct session *session;
 	struct arena *arena;
 	struct values *values;
-	const char *function; /* of the frame; NULL: any */
-	long number;          /* of the frame; -1: any */
+	bool is_keeping; /* what comes with samples goes to the job's */
 	struct item *items;
 	size_t num_items;
 	struct code_probe *probes;
@@ -98,22 +104,11 @@ static struct place *get_place(struct printing *printing, struct item *item,
 		return place->result < 0 ? NULL : place;
 	place = arena_alloc(printing->arena, sizeof(*place));
 	memcpy(&place->frame, frame, sizeof(*frame));
-	place->result = values_find(printing->values, printing->arena, frame, printing->function,
+	place->result = values_find(printing->values, printing->arena, frame, item->frame->function,
 				    &item->expression, &place->found, printing->err);
 	HASH_ADD(hh, item->places, frame, sizeof(place->frame), place);
 	take_probes(printing, place);
 	return place->result < 0 ? NULL : place;
-}
-
-struct values_frame print_frame(const struct callpath_node *node)
-{
-	struct values_frame frame;
-
-	memset(&frame, 0, sizeof(frame));
-	frame.module = node->module;
-	frame.offset = node->offset;
-	frame.is_return = node->is_return;
-	return frame;
 }
 
 static int find_global(struct printing *printing, struct item *item, uint32_t path)
@@ -136,15 +131,18 @@ static int find_global(struct printing *printing, struct item *item, uint32_t pa
 	return item->global.result < 0 ? -1 : 0;
 }
 
-static const char *explain_missing(struct printing *printing, const struct item *item,
-				   uint32_t path)
+/* May only one frame of a stack be meant? */
+static bool is_one_frame(const struct frame *frame)
+{
+	return frame->kind == FRAME_NUMBER || frame->kind == FRAME_PARTED ||
+	       frame->kind == FRAME_NODE;
+}
+
+static bool has_information(struct printing *printing, uint32_t path)
 {
 	const struct job *job = printing->session->job;
 	bool is_known = false;
 
-	if (printing->function)
-		return arena_printf(printing->arena, "not in %s(), or no \"%s\" there",
-				    printing->function, item->expression.name);
 	for (uint32_t id = path; id != CALLPATH_NONE && !is_known;) {
 		const struct callpath_node *node = callpaths_get(job->callpaths, id);
 
@@ -152,49 +150,106 @@ static const char *explain_missing(struct printing *printing, const struct item 
 		is_known = modules_is_own_code(job->modules, node->module, node->offset) &&
 			   values_has_information(printing->values, node->module);
 	}
-	return is_known ? arena_printf(printing->arena, "no \"%s\" in its stack",
-				       item->expression.name)
-			: "pdb has no debug information of what it runs: compile with -g";
+	return is_known;
+}
+
+static const char *explain_missing(struct printing *printing, const struct item *item,
+				   const struct sample *sample)
+{
+	const struct job *job = printing->session->job;
+	const char *name = item->unparsed ? item->text : item->expression.name;
+
+	if (print_is_kept(printing->session) && !sample->variables)
+		return PRINT_NOT_KEPT;
+	if (sample->variables && !item->unparsed && item->expression.num_steps)
+		return arena_printf(printing->arena, "only whole variables are known: print %s",
+				    name);
+	if (is_one_frame(item->frame))
+		return frame_find(job, item->frame, sample->path) == CALLPATH_NONE
+			       ? frame_missing(printing->arena, item->frame)
+			       : arena_printf(printing->arena, "no \"%s\" in that frame", name);
+	if (item->frame->kind == FRAME_FUNCTION)
+		return arena_printf(printing->arena, "not in %s(), or no \"%s\" there",
+				    item->frame->function, name);
+	if (item->unparsed)
+		return item->unparsed;
+	return sample->variables || has_information(printing, sample->path)
+		       ? arena_printf(printing->arena, "no \"%s\" in its stack", name)
+		       : print_no_information(printing->arena, job, sample->path);
+}
+
+/* What came with the sample, in the frame `id`. */
+static const struct variable *find_variable(struct printing *printing, const struct item *item,
+					    const struct sample *sample, uint32_t id)
+{
+	const struct job *job = printing->session->job;
+	const struct name *name = names_innermost(job->names, id);
+
+	if (item->frame->kind == FRAME_FUNCTION)
+		while (name && !frame_is_called(printing->arena, name, item->frame->function))
+			name = name->caller;
+	return name ? variables_find(sample->variables, callpaths_get(job->callpaths, id)->depth,
+				     item->text)
+		    : NULL;
+}
+
+/* The variable or place of the expression in a frame. -1: *err; 0: it has none. */
+static int find_in_frame(struct printing *printing, struct item *item, const struct sample *sample,
+			 uint32_t id)
+{
+	const struct job *job = printing->session->job;
+	const struct callpath_node *node = callpaths_get(job->callpaths, id);
+	struct values_frame frame = print_frame(node);
+
+	item->found = NULL;
+	item->found_node = id;
+	if (sample->variables &&
+	    (item->variable = find_variable(printing, item, sample, id)) != NULL)
+		return 1;
+	if (print_is_kept(printing->session) || item->unparsed ||
+	    !modules_is_own_code(job->modules, node->module, node->offset))
+		return 0;
+	item->found = get_place(printing, item, &frame);
+	return item->found ? item->found->result : -1;
 }
 
 /* The place of the expression in a stack, or why there is none. -1: *err. */
-static int find_place(struct printing *printing, struct item *item, uint32_t path)
+static int find_place(struct printing *printing, struct item *item, const struct sample *sample)
 {
 	const struct job *job = printing->session->job;
-	long number = 0;
+	bool is_one = is_one_frame(item->frame);
+	uint32_t id = is_one ? frame_find(job, item->frame, sample->path) : sample->path;
 
-	item->found = NULL;
-	item->found_node = CALLPATH_NONE;
-	for (uint32_t id = path; id != CALLPATH_NONE;) {
-		const struct callpath_node *node = callpaths_get(job->callpaths, id);
-		struct values_frame frame = print_frame(node);
+	item->variable = NULL;
+	for (; id != CALLPATH_NONE; id = callpaths_get(job->callpaths, id)->parent) {
+		int result = find_in_frame(printing, item, sample, id);
 
-		item->found_node = id;
-		id = node->parent;
-		if (!modules_is_own_code(job->modules, node->module, node->offset) ||
-		    (printing->number >= 0 && number++ != printing->number))
-			continue;
-		item->found = get_place(printing, item, &frame);
-		if (!item->found)
-			return -1;
-		if (item->found->result == 1)
-			return 0;
+		if (result)
+			return result < 0 ? -1 : 0;
+		if (is_one)
+			break;
 	}
 	item->found = NULL;
 	item->found_node = CALLPATH_NONE;
-	if (!printing->function && printing->number < 0 && find_global(printing, item, path) < 0)
-		return -1;
+	if (item->frame->kind == FRAME_ANY) {
+		item->variable = variables_find_global(sample->variables, item->text);
+		if (item->variable)
+			return 0;
+		if (!print_is_kept(printing->session) && !item->unparsed &&
+		    find_global(printing, item, sample->path) < 0)
+			return -1;
+	}
 	if (item->global.result == 1)
 		item->found = &item->global;
 	else
-		item->why = explain_missing(printing, item, path);
+		item->why = explain_missing(printing, item, sample);
 	return 0;
 }
 
-static int find_places(struct printing *printing, uint32_t path)
+static int find_places(struct printing *printing, const struct sample *sample)
 {
 	for (size_t i = 0; i < printing->num_items; i++)
-		if (find_place(printing, &printing->items[i], path) < 0)
+		if (find_place(printing, &printing->items[i], sample) < 0)
 			return -1;
 	return 0;
 }
@@ -264,11 +319,8 @@ static const uint8_t *words_of(struct printing *printing, uint32_t number, uint3
 	return NULL;
 }
 
-static void note_place(struct item *item)
+static void note_place(struct item *item, const char *name)
 {
-	const struct value_type *type = item->found->found.type;
-	const char *name = type ? type->name : NULL;
-
 	if (!item->has_value) {
 		item->type = name;
 		item->node = item->found_node;
@@ -277,6 +329,18 @@ static void note_place(struct item *item)
 	item->is_mixed |= item->node != item->found_node;
 	if (name && item->type && strcmp(name, item->type) != 0)
 		item->type = NULL;
+}
+
+static void read_variable(struct printing *printing, struct item *item, int rank)
+{
+	const struct variable *variable = item->variable;
+	struct value_reading *reading =
+		add_reading(item, rank, arena_strdup(printing->arena, variable->text));
+
+	note_place(item, variable->type ? arena_strdup(printing->arena, variable->type) : NULL);
+	reading->has_value = variable->has_value;
+	reading->is_number = variable->is_number;
+	reading->number = variable->number;
 }
 
 static void read_item(struct printing *printing, struct item *item, const struct sample *sample)
@@ -288,11 +352,15 @@ static void read_item(struct printing *printing, struct item *item, const struct
 				 : callpaths_get(callpaths, item->found_node)->depth;
 	const uint8_t *bytes, *text = NULL;
 
+	if (item->variable) {
+		read_variable(printing, item, sample->rank);
+		return;
+	}
 	if (!place) {
 		add_reading(item, sample->rank, item->why);
 		return;
 	}
-	note_place(item);
+	note_place(item, place->found.type ? place->found.type->name : NULL);
 	if (place->found.trouble) {
 		add_reading(item, sample->rank, place->found.trouble);
 		return;
@@ -342,8 +410,10 @@ static int take_samples(struct printing *printing, const struct samples *samples
 		if (sample->path == CALLPATH_NONE) {
 			add_failure(printing, sample);
 		} else {
-			if (find_places(printing, sample->path) < 0)
+			if (find_places(printing, sample) < 0)
 				return -1;
+			if (printing->is_keeping)
+				print_keep_sample(printing->session->job, sample);
 			if (!were_asked(printing, num_asked))
 				continue;
 			find_runs(printing, sample);
@@ -364,9 +434,29 @@ static int prepare(struct printing *printing, const struct rankset *ranks)
 		const struct sample *sample = &samples->samples[i];
 
 		if (sample->is_main && sample->path != CALLPATH_NONE &&
-		    rankset_contains(ranks, sample->rank) &&
-		    find_places(printing, sample->path) < 0)
+		    rankset_contains(ranks, sample->rank) && find_places(printing, sample) < 0)
 			return -1;
+	}
+	return 0;
+}
+
+/* Those of a snapshot are all there are. */
+static int read_kept(struct printing *printing, const struct rankset *ranks)
+{
+	const struct samples *samples = printing->session->job->samples;
+
+	for (int rank = rankset_first(ranks); rank >= 0; rank = rankset_next(ranks, rank)) {
+		const struct sample none = {.rank = rank}, *sample;
+
+		sample = samples_find(samples, rank, 0) ?: &none;
+		if (sample == &none || sample->path == CALLPATH_NONE) {
+			add_failure(printing, sample);
+			continue;
+		}
+		if (find_places(printing, sample) < 0)
+			return -1;
+		for (size_t k = 0; k < printing->num_items; k++)
+			read_item(printing, &printing->items[k], sample);
 	}
 	return 0;
 }
@@ -374,7 +464,10 @@ static int prepare(struct printing *printing, const struct rankset *ranks)
 static int read_all(struct printing *printing, const struct rankset *ranks)
 {
 	struct rankset *missing = rankset_in(printing->arena, rankset_copy(ranks));
+	struct rankset *seen = rankset_in(printing->arena, rankset_create());
 
+	if (print_is_kept(printing->session))
+		return read_kept(printing, ranks);
 	if (prepare(printing, ranks) < 0)
 		return -1;
 	for (int round = 0; round < MAX_ROUNDS && !rankset_is_empty(missing); round++) {
@@ -385,6 +478,8 @@ static int read_all(struct printing *printing, const struct rankset *ranks)
 
 		if (result < 0)
 			return -1;
+		for (size_t i = 0; i < samples->num_samples; i++)
+			rankset_add(seen, samples->samples[i].rank);
 		result = take_samples(printing, samples, num_asked, missing);
 		samples_destroy(samples);
 		if (result < 0)
@@ -393,36 +488,39 @@ static int read_all(struct printing *printing, const struct rankset *ranks)
 	for (int rank = rankset_first(missing); rank >= 0; rank = rankset_next(missing, rank))
 		for (size_t i = 0; i < printing->num_items; i++)
 			add_reading(&printing->items[i], rank,
-				    "it moves too fast: it was never seen twice at one place");
+				    rankset_contains(seen, rank)
+					    ? "it moves too fast: it was never seen twice at one "
+					      "place"
+					    : print_no_sample(printing->session->job, rank));
 	return 0;
 }
 
 /* ---- Public ---- */
 
-/* "3" is a frame, "solve" a function. */
-static void take_frame(struct printing *printing, const char *frame)
+/* Variables that come with samples are known by their text alone. */
+static int take_items(struct printing *printing, const struct print_ask *asks, size_t num,
+		      int num_ranks)
 {
-	printing->number = -1;
-	if (frame && isdigit((unsigned char)*frame))
-		printing->number = strtol(frame, NULL, 10);
-	else
-		printing->function = frame;
-}
+	struct pdb_error why;
 
-static int take_expressions(struct printing *printing, const char *const *expressions, size_t num,
-			    int num_ranks)
-{
 	printing->items = arena_array(printing->arena, num, sizeof(*printing->items));
 	printing->num_items = num;
 	for (size_t i = 0; i < num; i++) {
 		struct item *item = &printing->items[i];
 
+		item->text = asks[i].expression;
+		item->frame = &asks[i].frame;
 		item->global.result = -2;
 		item->readings = arena_array(printing->arena, (size_t)num_ranks + 1,
 					     sizeof(*item->readings));
-		if (expression_parse(printing->arena, expressions[i], &item->expression,
-				     printing->err) < 0)
-			return -1;
+		if (expression_parse(printing->arena, asks[i].expression, &item->expression, &why) <
+		    0) {
+			item->unparsed = arena_strdup(printing->arena, why.text);
+			if (num == 1) {
+				*printing->err = why;
+				return -1;
+			}
+		}
 	}
 	return 0;
 }
@@ -438,30 +536,57 @@ static uint32_t bytes_each(const struct rankset *ranks, size_t num)
 	return of_rank < LEAST_BYTES ? LEAST_BYTES : (uint32_t)of_rank;
 }
 
-int print_values(struct session *session, struct arena *arena, const char *const *expressions,
-		 size_t num, const char *frame, const struct rankset *ranks, struct printed *ret,
-		 struct pdb_error *err)
+int print_read(struct session *session, struct arena *arena, const struct print_ask *asks,
+	       size_t num, const struct rankset *ranks, struct values *values, bool is_keeping,
+	       struct print_read *ret, struct pdb_error *err)
 {
-	struct printing printing = {.session = session, .arena = arena, .err = err};
+	struct printing printing = {
+		.session = session,
+		.arena = arena,
+		.is_keeping = is_keeping,
+		.err = err,
+	};
 	int result;
 
-	if (session_check_memory(session, err) < 0 ||
-	    take_expressions(&printing, expressions, num, rankset_count(ranks)) < 0)
+	if (print_check(session, err) < 0 ||
+	    take_items(&printing, asks, num, rankset_count(ranks)) < 0)
 		return -1;
-	take_frame(&printing, frame);
-	printing.values = values_create(session->job->modules, bytes_each(ranks, num));
+	printing.values =
+		values ?: values_create(session->job->modules, bytes_each(ranks, num ? num : 1));
 	result = read_all(&printing, ranks);
-	values_destroy(printing.values);
+	if (!values)
+		values_destroy(printing.values);
 	for (size_t i = 0; i < num; i++) {
 		struct item *item = &printing.items[i];
 
 		HASH_CLEAR(hh, item->places);
-		ret[i] = (struct printed){
-			.expression = expressions[i],
+		ret[i] = (struct print_read){
 			.node = item->is_mixed || !item->has_value ? CALLPATH_NONE : item->node,
 			.type = item->type,
-			.groups = value_groups_create(arena, item->readings, item->num_readings),
+			.readings = item->readings,
+			.num = item->num_readings,
 		};
 	}
 	return result;
+}
+
+int print_values(struct session *session, struct arena *arena, const char *const *expressions,
+		 size_t num, const struct frame *frame, const struct rankset *ranks,
+		 struct printed *ret, struct pdb_error *err)
+{
+	struct print_ask *asks = arena_array(arena, num, sizeof(*asks));
+	struct print_read *read = arena_array(arena, num, sizeof(*read));
+
+	for (size_t i = 0; i < num; i++)
+		asks[i] = (struct print_ask){expressions[i], *frame};
+	if (print_read(session, arena, asks, num, ranks, NULL, false, read, err) < 0)
+		return -1;
+	for (size_t i = 0; i < num; i++)
+		ret[i] = (struct printed){
+			.expression = expressions[i],
+			.node = read[i].node,
+			.type = read[i].type,
+			.groups = value_groups_create(arena, read[i].readings, read[i].num),
+		};
+	return 0;
 }

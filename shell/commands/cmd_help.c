@@ -42,7 +42,7 @@ static void list_all(const struct session *session)
 	list_topics(session->out);
 }
 
-enum { NAMES_COLUMN = 39 };
+enum { NAMES_COLUMN = 35 };
 
 /* Print a word and a blank, on a new line if there is no room. */
 static void list_name(FILE *out, const char *name, int *column, int width)

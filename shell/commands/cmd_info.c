@@ -3,14 +3,15 @@
 #include "shell/command.h"
 
 static const struct command *const info_family[] = {
-	&info_hosts, &info_job, &info_overhead, &info_ranks, &info_recorder, NULL,
+	&info_args,     &info_hosts, &info_job,      &info_locals,
+	&info_overhead, &info_ranks, &info_recorder, NULL,
 };
 
 const struct command cmd_info = {
 	.name = "info",
 	.topic = TOPIC_JOB,
-	.usage = "info hosts|job|overhead|ranks|recorder",
-	.summary = "Show facts about the job and about pdb itself.",
+	.usage = "info args|hosts|job|locals|overhead|ranks|recorder",
+	.summary = "Show facts about the job, its variables, and pdb itself.",
 	.text = "The second word chooses which.",
 	.example = "info job",
 	.words = WORDS_RANKS,

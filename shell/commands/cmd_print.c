@@ -5,6 +5,7 @@
 #include "render/printed.h"
 #include "render/view.h"
 #include "shell/answers/answer.h"
+#include "shell/answers/frame.h"
 #include "shell/answers/print_values.h"
 #include "shell/command.h"
 #include "shell/options/args.h"
@@ -48,13 +49,16 @@ static int find_print(struct session *session, const struct args *args, struct a
 {
 	struct printed *printed = arena_alloc(answer->arena, sizeof(*printed));
 	struct rankset *ranks;
-	const char *frame, *expression;
+	struct frame frame = {.kind = FRAME_ANY};
+	const char *word, *expression;
 
-	if (take_words(session, args, &frame, &expression, &ranks, err) < 0)
+	if (take_words(session, args, &word, &expression, &ranks, err) < 0)
 		return -1;
 	answer->ranks = rankset_in(answer->arena, ranks);
 	answer->own = printed;
-	return print_values(session, answer->arena, &expression, 1, frame, answer->ranks, printed,
+	if (word && frame_parse(session, word, &frame, err) < 0)
+		return -1;
+	return print_values(session, answer->arena, &expression, 1, &frame, answer->ranks, printed,
 			    err);
 }
 
@@ -67,12 +71,15 @@ const struct command cmd_print = {
 	.text = "EXPRESSION is a variable, a member, an element, or what a pointer leads to: n,\n"
 		"p->x, grid.nx, *p, a[3], a[0:10] (without 10), solver::tol. Without FRAME, pdb\n"
 		"takes the innermost frame of each rank's stack that has the variable, then\n"
-		"global ones. FRAME is a function's name, or a number: 0 is the innermost frame\n"
-		"of the program's own code. Without RANKS: the ranks in focus, else all.\n"
+		"global ones. FRAME is a function's name; a number: 0 is the innermost frame of\n"
+		"the program's own code; or \"parted\": the frame where the ranks' stacks part.\n"
+		"Without RANKS: the ranks in focus, else all.\n"
 		"A row is a value with its ranks. The value of the most ranks comes first. If\n"
 		"there are many different numbers, pdb shows the smallest, the median and the\n"
 		"largest. For the elements of a long array it shows these three, and how many\n"
 		"are NaN.\n"
+		"Of a Python frame (CPython 3.11 and 3.13) it shows numbers, texts, the length of\n"
+		"lists, and the shape and elements of NumPy's arrays.\n"
 		"pdb stops a rank only to copy its stack, for some 50 us. It reads other memory\n"
 		"right after that, while the rank runs on. The program needs debug information\n"
 		"(-g). gdb computes other expressions: gdb RANKS -ex \"print EXPRESSION\".",
@@ -84,30 +91,81 @@ const struct command cmd_print = {
 	.views = {[FORMAT_TEXT] = view_print, [FORMAT_JSON] = view_print_json},
 };
 
+static int find_variables(struct session *session, const struct args *args, bool are_arguments,
+			  struct answer *answer, struct pdb_error *err)
+{
+	struct printed_locals *locals = arena_alloc(answer->arena, sizeof(*locals));
+	struct rankset *ranks;
+	struct frame frame;
+	size_t next = 0;
+
+	answer->own = locals;
+	if (frame_take(session, args, &next, &frame, err) < 0 ||
+	    session_take_ranks(session, args, &next, &ranks, err) < 0)
+		return -1;
+	answer->ranks = rankset_in(answer->arena, ranks);
+	return print_locals(session, answer->arena, &frame, are_arguments, answer->ranks, locals,
+			    err);
+}
+
 static int find_locals(struct session *session, const struct args *args, struct answer *answer,
 		       struct pdb_error *err)
 {
-	struct printed_locals *locals = arena_alloc(answer->arena, sizeof(*locals));
-
-	answer->own = locals;
-	if (answer_take_ranks(session, args, answer, err) < 0)
-		return -1;
-	return print_locals(session, answer->arena, answer->ranks, locals, err);
+	return find_variables(session, args, false, answer, err);
 }
+
+static int find_arguments(struct session *session, const struct args *args, struct answer *answer,
+			  struct pdb_error *err)
+{
+	return find_variables(session, args, true, answer, err);
+}
+
+#define LOCALS_TEXT                                                                                \
+	"Ranks in one function share a table. Equal values share a row, as in \"print\".\n"        \
+	"If there are more than three values, the first row is that of the most ranks.\n"          \
+	"Variables of functions that are inlined there are shown, too. Without FRAME it\n"         \
+	"is the innermost frame of the program's own code. FRAME is a function's name,\n"          \
+	"\"frame N\" (0 is the innermost), or \"parted\": the frame where the ranks' stacks\n"     \
+	"part. Without RANKS: the ranks in focus, else all.\n"
 
 const struct command cmd_locals = {
 	.name = "locals",
 	.topic = TOPIC_STACKS,
-	.usage = "locals [RANKS]",
-	.summary = "Show all variables of the innermost frame of the program.",
-	.text = "Ranks in one function share a table. Equal values share a row, as in \"print\".\n"
-		"If there are more than three values, the first row is that of the most ranks.\n"
-		"locals also shows parameters, and variables of functions that are inlined\n"
-		"there. Without RANKS: the ranks in focus, else all.",
+	.usage = "locals [FRAME] [RANKS]",
+	.summary = "Show all variables of a frame of the program.",
+	.text = LOCALS_TEXT "\"info args\" shows the arguments.",
 	.example = "locals lp",
 	.flags = CMD_NEEDS_JOB,
 	.max_words = -1,
-	.words = WORDS_RANKS,
+	.words = WORDS_FRAME_RANKS,
 	.find = find_locals,
+	.views = {[FORMAT_TEXT] = view_locals, [FORMAT_JSON] = view_locals_json},
+};
+
+const struct command info_locals = {
+	.name = "locals",
+	.topic = TOPIC_JOB,
+	.usage = "info locals [FRAME] [RANKS]",
+	.summary = "Show all variables of a frame, as \"locals\".",
+	.text = LOCALS_TEXT "\"info args\" shows the arguments.",
+	.example = "info locals lp",
+	.flags = CMD_NEEDS_JOB,
+	.max_words = -1,
+	.words = WORDS_FRAME_RANKS,
+	.find = find_locals,
+	.views = {[FORMAT_TEXT] = view_locals, [FORMAT_JSON] = view_locals_json},
+};
+
+const struct command info_args = {
+	.name = "args",
+	.topic = TOPIC_JOB,
+	.usage = "info args [FRAME] [RANKS]",
+	.summary = "Show the arguments of a frame of the program.",
+	.text = LOCALS_TEXT "\"locals\" shows the other variables.",
+	.example = "info args solve 0-3",
+	.flags = CMD_NEEDS_JOB,
+	.max_words = -1,
+	.words = WORDS_FRAME_RANKS,
+	.find = find_arguments,
 	.views = {[FORMAT_TEXT] = view_locals, [FORMAT_JSON] = view_locals_json},
 };

@@ -7,6 +7,7 @@
 #include "shell/command.h"
 #include "shell/line/editor.h"
 #include "shell/session.h"
+#include "shell/answers/keep_variables.h"
 #include "shell/answers/stack_order.h"
 #include "model/wire/share.h"
 
@@ -22,6 +23,7 @@ static int run_save(struct session *session, const struct args *args, struct pdb
 		session_complain(&trouble);
 	if (session_get_more(session, NULL, SHARE_TRACES, &trouble) < 0)
 		session_complain(&trouble);
+	keep_variables(session);
 	if (snapshot_save(session->job, path, err) < 0)
 		return -1;
 	fprintf(session->out, "saved: look at it with \"pdb --load %s\"\n", path);
@@ -47,6 +49,10 @@ const struct command cmd_save = {
 	.text = "The file holds the process table, models, traces, stack samples, all names and\n"
 		"what order needs. To look at it you need neither the job nor its programs. It\n"
 		"shows the job at the last look; \"refresh\" makes a new one.\n"
+		"For print, locals and info args, save keeps variables, as text: those of up to\n"
+		"four frames of the ranks that lp names (at most eight), and of one rank of each\n"
+		"other group or place. It reads them when it is typed. A variable is left out if\n"
+		"its rank has left the frame since the last look.\n"
 		"To report a wrong answer, type \"set evidence all\" and \"refresh\" first. The\n"
 		"file then holds all evidence that pdb uses, with a recorder or without.",
 	.example = "save hang.pdb",

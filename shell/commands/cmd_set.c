@@ -9,9 +9,13 @@ static int run_set(struct session *session, const struct args *args, struct pdb_
 	const char *name = args->words[0];
 	const struct option_spec *setting =
 		option_find(&setting_option_table, 0, name, strlen(name), err);
+	const char *value;
 
-	if (!setting ||
-	    option_set(&setting_option_table, setting, args->words[1], &session->settings, err) < 0)
+	if (!setting)
+		return -1;
+	session->texts = session->texts ?: arena_create();
+	value = arena_strdup(session->texts, args->words[1]);
+	if (option_set(&setting_option_table, setting, value, &session->settings, err) < 0)
 		return -1;
 	gate_use_unicode(session_view(session, NULL).use_unicode);
 	return 0;
@@ -27,7 +31,7 @@ static int run_show(struct session *session, const struct args *args, struct pdb
 		return -1;
 	for (size_t i = 0; i < setting_option_table.num; i++) {
 		const struct option_spec *one = &setting_option_table.options[i];
-		char value[32];
+		char value[PATH_MAX];
 
 		if (!setting || setting == one)
 			fprintf(session->out, "  %-8s %-8s  %s\n", one->name,

@@ -189,6 +189,13 @@ static void offer_functions(struct completions *all)
 	}
 }
 
+static void offer_frames(struct completions *all)
+{
+	offer(all, "frame", "a frame by its number");
+	offer(all, "parted", "the frame where the ranks part");
+	offer_functions(all);
+}
+
 /* Complete the argument of the option before. */
 static bool offer_argument(struct completions *all, const struct command *command,
 			   const char *before)
@@ -247,10 +254,14 @@ static void offer_words(struct completions *all, const struct command *command,
 	if (offer_argument(all, command, last))
 		return;
 	switch (command->words) {
+	case WORDS_FRAME_RANKS:
+		if (!before->num_words && !is_option)
+			offer_frames(all);
+		__attribute__((fallthrough));
 	case WORDS_RANKS:
 	case WORDS_RANK:
 		if (!is_option)
-			offer_ranks(all, command->words == WORDS_RANKS, last);
+			offer_ranks(all, command->words != WORDS_RANK, last);
 		break;
 	case WORDS_COMMS:
 		offer_comms(all);

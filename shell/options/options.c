@@ -34,6 +34,9 @@ char *setting_text(const struct setting_options *settings, const struct option_s
 
 	if (setting->kind == OPTION_CHOICE)
 		snprintf(buffer, size, "%s", setting->choices[value]);
+	else if (setting->kind == OPTION_TEXT)
+		snprintf(buffer, size, "%s",
+			 *(const char *const *)((const char *)settings + setting->place));
 	else
 		snprintf(buffer, size, "%u", value);
 	return buffer;

@@ -14,6 +14,7 @@
 #include "render/text/text.h"
 #include "render/view.h"
 #include "render/words/label.h"
+#include "shell/answers/keep_variables.h"
 #include "shell/interrupt.h"
 #include "shell/start/launch.h"
 #include "shell/answers/report_file.h"
@@ -73,6 +74,7 @@ static void save(struct session *session, const char *path, struct watch_teller 
 	if (session_get_more(session, NULL, SHARE_TRACES, &err) < 0)
 		tell_failure(teller, &err, "no traces");
 	session->has_saved = true;
+	keep_variables(session);
 	if (snapshot_save(session->job, path, &err) < 0)
 		tell_failure(teller, &err, "no snapshot");
 	else

@@ -40,12 +40,13 @@ timeout 120 "$pdb" --pid "$job" --batch --json -ex lp -ex groups -ex graph -ex l
 	-ex 'why 0' -ex waits -ex messages -ex 'messages 0' -ex 'requests 0' -ex collectives \
 	-ex 'collectives 1' -ex 'history 0 3' -ex 'model 2' -ex order -ex tree -ex classes -ex 'bt 0' \
 	-ex 'sample 2' -ex slow -ex 'info job' -ex 'info ranks' -ex 'info hosts' -ex 'info overhead' \
-	-ex 'info recorder' -ex 'trace 0' -ex similar -ex lattice -ex 'diff 0 2' \
+	-ex 'info recorder' -ex list -ex 'print rank' -ex locals -ex 'info locals 0' -ex 'info args 1-2' \
+	-ex 'trace 0' -ex similar -ex lattice -ex 'diff 0 2' \
 	>"$work/live" 2>"$work/errors" </dev/null
 run --pid "$job" --batch -ex "save $work/hang.pdb"
 same 'all commands' "$work/live" "lp,groups,graph,loops,progress,why,waits,messages,messages,requests,\
 collectives,collectives,history,model,order,tree,classes,bt,sample,slow,info job,info ranks,info hosts,\
-info overhead,info recorder,trace,similar,lattice,diff"
+info overhead,info recorder,list,print,locals,info locals,info args,trace,similar,lattice,diff"
 
 # ---- Its snapshot ----
 

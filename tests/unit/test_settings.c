@@ -67,7 +67,7 @@ static void refusals(void **state)
 	} cases[] = {
 		{"nosuch", "1", "setting \"nosuch\" is not one of: color, confirm"},
 		{"", "1", "not one of"},
-		{"s", "1", "ambiguous: samples, stale"},
+		{"s", "1", "ambiguous: samples, sources, stale"},
 		{"color", "blue", "not one of: off, on, auto"},
 		{"color", "o", "ambiguous: off, on"},
 		{"color", "", "not one of"},

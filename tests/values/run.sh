@@ -22,17 +22,17 @@ has() { grep -qE -- "$1" "$work/answer"; }
 explain() { cat "$work/answer"; }
 is_ready() { grep -q '^ready' "$work/output"; }
 
-# start_job PROGRAM: four ranks, of two hosts if these were made.
+# start_job PROGRAM...: four ranks, of two hosts if these were made.
 start_job() {
 	: >"$work/output"
 	if [ $mpi = openmpi ]; then
 		local where=(--oversubscribe)
 		[ -z "$hosts" ] || where=(--bind-to none --host "a:2,b:2")
-		mpirun.openmpi "${where[@]}" -n 4 "$1" >"$work/output" 2>&1 </dev/null &
+		mpirun.openmpi "${where[@]}" -n 4 "$@" >"$work/output" 2>&1 </dev/null &
 	else
 		local where=()
 		[ -z "$hosts" ] || where=(-hosts "a,b" -ppn 2)
-		mpiexec.mpich "${where[@]}" -n 4 "$1" >"$work/output" 2>&1 </dev/null &
+		mpiexec.mpich "${where[@]}" -n 4 "$@" >"$work/output" 2>&1 </dev/null &
 	fi
 	job=$!
 }
@@ -112,7 +112,24 @@ in_c() {
 	tells "no such name" 'print nothing' 'no "nothing" in its stack +4:\[0-3\]'
 	tells "no such member" 'print main grid.zz' 'no member "zz"'
 	tells "an expression is for gdb" 'print n + 1' 'gdb RANKS -ex "print n \+ 1"'
-	tells "locals" locals '^ranks 0-3 in wait_for_all\(\):$' '^  size +4 '
+	tells "arguments" 'info args' '^ranks 0-3 in wait_for_all\(\):$' '^  size +4 '
+	tells "no locals" locals '^ranks 0-3 in wait_for_all\(\):$' 'no variables but its arguments'
+	tells "locals of a function" 'locals solve' '^ranks 0-3 in solve\(\):$' '^  many ' \
+		'^  matrix +\{\{1, 2, 3\}, \{4, 5, 6\}\} +4:'
+	tells "arguments of a frame" 'info args frame 1 2-3' '^ranks 2-3 in solve\(\):$' \
+		'^  grid +0x'
+	tells "the frame that parts" 'info args parted' '^ranks 0-3 in wait_for_all\(\):$'
+	tells "no such frame" 'locals frame 9' '^ranks 0-3: no frame 9 of the program'
+	tells "source with its ranks" list '^ranks 0-2: wait_for_all\(\) at values_c.c:' \
+		'^3:\[0-2\] > +[0-9]+ +MPI_Barrier' '^  1:\[3\] > +[0-9]+ +pause\(\);'
+	tells "list goes on" list 'values_c.c$' '^ +44  solve\(struct grid'
+	tells "and before that" 'list -' '1:\[3\] > +[0-9]+ +pause'
+	tells "list of a frame" 'list parted 3' '^1:\[3\] > +[0-9]+ +pause'
+	tells "list of a function" 'list main' '^4:\[0-3\] > +[0-9]+ +solve\(&grid'
+	tells "list of a line" 'list values_c.c:14' '^ +10  enum color'
+	tells "no such function" 'list nowhere' 'no rank is in nowhere\(\)'
+	tells "a number is a rank" 'list 120' 'a line is FILE:LINE: there is no rank 120'
+	tells "no such line" 'list values_c.c:4000' 'there is no line'
 	tells "gdb on several ranks" 'gdb 0-1 -ex "print per_rank - per_rank"' \
 		'^ranks 0-1:$' '^  \$1 = 0$'
 	tells "gdb, each differs" 'gdb 0-1 -ex "print per_rank"' \
@@ -124,10 +141,17 @@ in_c() {
 files_of_c() {
 	cp "$work/values.json" "$work/answer"
 	check "$what: JSON has numbers" has '"number": 10'
-	ask "--load $work/job.pdb" 'print n' locals
+	ask "--load $work/job.pdb" 'print main grid' 'locals solve 3' 'info args solve' \
+		'print main grid.nx 3' 'print parted size' list
+	cat "$work"/answer.? >"$work/answer"
+	check "$what: a snapshot has variables" has_all '^    \{nx = 10, ny = 20,' \
+		'^rank 3 in solve\(\):$' '^  grid +0x' '1:\[3\] > +[0-9]+ +pause'
+	check "$what: of some ranks, as a whole" has_all 'not in the snapshot.* 2:\[1-2\]' \
+		'only whole variables are known: print grid'
+	ask "--load $tests/../docs/snapshots/lammps.pdb" 'print n' locals
 	cat "$work/answer.1" "$work/answer.2" >"$work/answer"
-	check "$what: a snapshot has no variables" \
-		test "$(grep -c 'does not hold the program' "$work/answer")" -eq 2
+	check "$what: an old snapshot has none" \
+		test "$(grep -c 'this snapshot holds no variables' "$work/answer")" -eq 2
 }
 in_cxx() {
 	tells "in a namespace" 'print physics::gravity' '^  9.81 +4:\[0-3\]'
@@ -154,6 +178,40 @@ in_f() {
 	right "complex" 'print z' '\(1, -2\) +4:\[0-3\]'
 }
 
+# Of the system's Python, with NumPy where it is there.
+python=/usr/bin/python3
+knows_python() { $python -c 'import sys; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 13)))'; }
+in_python() {
+	tells "Python's numbers" 'locals step' '^ranks 0-3 in Solver.step\(\):$' \
+		'^  big +1267650600228229401496703205376 ' '^  ratio +0.1 ' '^  done +False +3:\[0-1,3\]'
+	tells "its other objects" 'locals step' "^  text +'h" '^  items +list of 3 ' \
+		'^  pair +tuple of 2 ' '^  table +dict of 1 ' '^  nothing +None ' '^  missing +nan '
+	tells "its arguments" 'info args step 2' '^  self +a Solver ' '^  x +7 ' '^  tol +1e-08 ' \
+		'^  rest +dict of 1 '
+	tells "one in all ranks" 'print rank' '^rank, int' '^  2 +1:\[2\]'
+	tells "its type and place" 'print ratio' '^ratio, float, Solver.step\(\) at values_py.py:'
+	tells "of an outer function" 'print count' '^  7 +4:\[0-3\]'
+	tells "of a closure" 'print step rank 3' '^  3 +1:\[3\]'
+	tells "of the module" 'print LIMIT' '^  12 +4:\[0-3\]'
+	tells "no such name in Python" 'print nowhere' 'no "nowhere" in its stack +4:\[0-3\]'
+	tells "a member of an object" 'print self.n' 'only whole variables are known: print self'
+	tells "Python's source" list '^  1:\[3\] > +[0-9]+ .*time.sleep\(0.01\)' \
+		'^3:\[0-2\] > +[0-9]+ .*time.sleep\(100000\)'
+	$python -c 'import numpy' 2>/dev/null &&
+		tells "NumPy" 'print grid' 'array \(3, 4\) float64 \{12 elements: ' '2 NaN'
+	tells "Python's variables are saved" "save $work/job.pdb"
+}
+files_of_python() {
+	ask "--load $work/job.pdb" 'locals step 3' 'print count'
+	cat "$work"/answer.? >"$work/answer"
+	check "$what: a snapshot has Python's variables" has_all '^  ratio +0.1 +1:\[3\]' \
+		'^  7 +2:\[0,3\]'
+}
+are_asleep() {
+	ask "--pid $job" bt
+	[ "$(grep -c 'sleep' "$work/answer.1")" -ge 1 ] && grep -q 'Solver.step' "$work/answer.1"
+}
+
 hosts=${2:+two}
 questions=()
 for mpi in openmpi mpich; do
@@ -171,5 +229,14 @@ for mpi in openmpi mpich; do
 		[ $language != c ] || files_of_c
 		end_job
 	done
+	knows_python || continue
+	what="$mpi Python${hosts:+ on two hosts}"
+	start_job $python "$tests/values/values_py.py"
+	wait_for is_ready
+	wait_for are_asleep
+	in_python
+	check_all
+	files_of_python
+	end_job
 done
 finish_checks
