@@ -53,6 +53,7 @@ struct unwind_probes {
 	struct unwind_probe *list; /* by module, offset and is_return */
 	size_t num;
 	bool wants_contents; /* of each frame SAMPLE_CONTENTS, too */
+	bool wants_vectors;  /* some read vector registers */
 };
 
 /* The probes are copied; a probe's number is its place among them. */

@@ -67,12 +67,16 @@ static bool add_step(struct parser *parser, struct expression_step step)
 /* Fortran's x(1:3) is three elements, C's x[1:3] two. */
 static bool take_index(struct parser *parser, const char *end)
 {
-	struct expression_step step = {.kind = EXPRESSION_ELEMENT};
+	struct expression_step step;
 
 	do {
-		if (!take_number(parser, &step.first))
+		step = (struct expression_step){.kind = EXPRESSION_ELEMENT};
+		step.is_all = *end == ')' && take(parser, ":");
+		if (step.is_all)
+			step.kind = EXPRESSION_SLICE;
+		else if (!take_number(parser, &step.first))
 			return false;
-		if (take(parser, ":")) {
+		if (!step.is_all && take(parser, ":")) {
 			step.kind = EXPRESSION_SLICE;
 			if (!take_number(parser, &step.last) || step.last == INT64_MAX)
 				return false;
@@ -82,7 +86,7 @@ static bool take_index(struct parser *parser, const char *end)
 		}
 		if (!add_step(parser, step))
 			return false;
-	} while (step.kind == EXPRESSION_ELEMENT && take(parser, ","));
+	} while (*end == ')' && take(parser, ","));
 	return take(parser, end);
 }
 
