@@ -79,8 +79,8 @@ static uint64_t find_number(const struct unwind_space *space, uint64_t list, uin
 			uint64_t loaded;
 
 			/* Number 0 is no module's, whatever is there. */
-			if (!(first + k) || !slots[k].map || !get(space, slots[k].map, &loaded, sizeof(loaded)) ||
-			    loaded != bias)
+			if (!(first + k) || !slots[k].map ||
+			    !get(space, slots[k].map, &loaded, sizeof(loaded)) || loaded != bias)
 				continue;
 			*generation_ret = slots[k].generation;
 			return first + k;

@@ -21,22 +21,17 @@
 /* INFO_FROM_SP, MASK_FROM_SP: in the frame that the kernel makes for a handler (struct
  * rt_sigframe), from where the stack pointer is when the handler has returned, the signal's
  * information, and the signals that were blocked before. trampoline: the code that Linux has
- * handlers return to, which calls rt_sigreturn. NUM_REGISTERS: integer registers, whose numbers in
- * libunwind are those of DWARF. KEPT_REGISTERS: those that a function leaves as they were to who
+ * handlers return to, which calls rt_sigreturn. KEPT_REGISTERS: those that a function leaves as they were to who
  * called it, a bit each. */
 #if defined(__x86_64__)
 #define INFO_FROM_SP 304
 #define MASK_FROM_SP offsetof(ucontext_t, uc_sigmask)
 static const uint8_t trampoline[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
-#define NUM_REGISTERS UNW_X86_64_RIP
-_Static_assert(UNW_X86_64_RAX == 0 && UNW_X86_64_RSP == 7 && UNW_X86_64_R15 == 15, "as in DWARF");
 #define KEPT_REGISTERS (1U << UNW_X86_64_RBX | 1U << UNW_X86_64_RBP | 0xfU << UNW_X86_64_R12)
 #elif defined(__aarch64__)
 #define INFO_FROM_SP 0
 #define MASK_FROM_SP (sizeof(siginfo_t) + offsetof(ucontext_t, uc_sigmask))
 static const uint8_t trampoline[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4};
-#define NUM_REGISTERS (UNW_AARCH64_SP + 1)
-_Static_assert(UNW_AARCH64_X0 == 0 && UNW_AARCH64_SP == 31, "as in DWARF");
 #define KEPT_REGISTERS (0x7ffU << UNW_AARCH64_X19)
 #endif
 
@@ -135,16 +130,6 @@ void unwind_probes_deinit(struct unwind_probes *probes)
 	*probes = (struct unwind_probes){.num = 0};
 }
 
-bool walk_register(const unw_cursor_t *cursor, unsigned int number, unw_word_t *ret)
-{
-	unw_cursor_t caller = *cursor;
-
-	/* The frame's address is what the stack pointer is in its caller. */
-	if (number == CODE_CFA)
-		return unw_step(&caller) > 0 && !unw_get_reg(&caller, UNW_REG_SP, ret);
-	return number < NUM_REGISTERS && !unw_get_reg(&caller, (int)number, ret);
-}
-
 static bool read_place(struct walk *walk, unw_cursor_t *cursor, const struct code_place *place,
 		       int64_t *ret)
 {
@@ -163,12 +148,6 @@ static bool read_place(struct walk *walk, unw_cursor_t *cursor, const struct cod
 	}
 	*ret = code_extend((int64_t)word, place->size, place->is_signed);
 	return true;
-}
-
-void walk_add_value(struct walk *walk, size_t frame, uint32_t number, int64_t value)
-{
-	*XPUSH(walk->values, walk->num_values, walk->values_capacity) =
-		(struct sample_value){(uint32_t)frame, number, value};
 }
 
 static void read_probe(struct walk *walk, unw_cursor_t *cursor, const struct code_probe *probe,
@@ -227,7 +206,7 @@ static uint64_t hash_registers(const struct walk *walk, unw_cursor_t *cursor)
 	uint64_t hash = 1;
 	unw_word_t word;
 
-	for (int i = 0; i < NUM_REGISTERS; i++) {
+	for (int i = 0; i < WALK_REGISTERS; i++) {
 		if (!(KEPT_REGISTERS >> i & 1))
 			continue;
 		if (walk->is_guessed || unw_get_reg(cursor, i, &word))

@@ -10,6 +10,15 @@
 
 struct tracee_part;
 
+/* Integer registers, whose numbers in libunwind are those of DWARF. */
+#if defined(__x86_64__)
+#define WALK_REGISTERS UNW_X86_64_RIP
+_Static_assert(UNW_X86_64_RAX == 0 && UNW_X86_64_RSP == 7 && UNW_X86_64_R15 == 15, "as in DWARF");
+#elif defined(__aarch64__)
+#define WALK_REGISTERS (UNW_AARCH64_SP + 1)
+_Static_assert(UNW_AARCH64_X0 == 0 && UNW_AARCH64_SP == 31, "as in DWARF");
+#endif
+
 struct unwind_space {
 	struct memory memory;
 	struct maps *maps;

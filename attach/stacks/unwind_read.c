@@ -7,6 +7,7 @@
 #include "attach/stacks/tracee.h"
 #include "attach/stacks/unwind_private.h"
 #include "model/job/code.h"
+#include "model/job/sample.h"
 
 #define MAX_BYTES ((uint64_t)1 << 20) /* read behind addresses, of a stack */
 #define MAX_ROW ((uint64_t)256 << 10) /* that is read at once though not all of it is wanted */
@@ -51,6 +52,22 @@ static bool read_memory(struct machine *machine, uint64_t address, void *ret, si
 		}
 	}
 	return memory_get(&machine->walk->space->memory, address, ret, size) == 0;
+}
+
+bool walk_register(const unw_cursor_t *cursor, unsigned int number, unw_word_t *ret)
+{
+	unw_cursor_t caller = *cursor;
+
+	/* The frame's address is what the stack pointer is in its caller. */
+	if (number == CODE_CFA)
+		return unw_step(&caller) > 0 && !unw_get_reg(&caller, UNW_REG_SP, ret);
+	return number < WALK_REGISTERS && !unw_get_reg(&caller, (int)number, ret);
+}
+
+void walk_add_value(struct walk *walk, size_t frame, uint32_t number, int64_t value)
+{
+	*XPUSH(walk->values, walk->num_values, walk->values_capacity) =
+		(struct sample_value){(uint32_t)frame, number, value};
 }
 
 /* ---- The result ---- */
@@ -274,8 +291,8 @@ static enum code_status take_dimension(struct machine *machine, bool is_range, b
 	for (size_t i = machine->num_dimensions++; i > 0; i--)
 		machine->dimensions[i] = machine->dimensions[i - 1];
 	dimension = &machine->dimensions[0];
-	*dimension = (struct dimension){last < first ? 0 : (uint64_t)last - (uint64_t)first + 1,
-					stride};
+	*dimension =
+		(struct dimension){last < first ? 0 : (uint64_t)last - (uint64_t)first + 1, stride};
 	return CODE_READ;
 }
 
@@ -426,8 +443,7 @@ static void add_result(struct machine *machine, enum code_status status, uint32_
 			walk_add_value(walk, frame, number, word);
 		}
 		for (size_t i = machine->num_dimensions; i-- > 0;)
-			walk_add_value(walk, frame, number,
-				       (int64_t)machine->dimensions[i].count);
+			walk_add_value(walk, frame, number, (int64_t)machine->dimensions[i].count);
 	} else if (status == CODE_NO_ELEMENT) {
 		walk_add_value(walk, frame, number, machine->bounds[1]);
 		walk_add_value(walk, frame, number, machine->bounds[0]);

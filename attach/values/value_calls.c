@@ -8,8 +8,6 @@
 
 enum { MAX_SCOPES = 64 };
 
-static const char unknown[] = "optimized away: its caller does not tell what it was";
-
 static bool is_call(Dwarf_Die *die)
 {
 	return dwarf_tag(die) == DW_TAG_call_site || dwarf_tag(die) == DW_TAG_GNU_call_site;
@@ -17,8 +15,7 @@ static bool is_call(Dwarf_Die *die)
 
 static bool is_tail_call(Dwarf_Die *die)
 {
-	return dwarf_hasattr(die, DW_AT_call_tail_call) ||
-	       dwarf_hasattr(die, DW_AT_GNU_tail_call);
+	return dwarf_hasattr(die, DW_AT_call_tail_call) || dwarf_hasattr(die, DW_AT_GNU_tail_call);
 }
 
 /* The calls of a function and of what is inlined there: the one that returns to the address; or, if
@@ -39,13 +36,12 @@ static bool find_call(struct debug_file *file, Dwarf_Die *scope, Dwarf_Addr addr
 		if (!debug_file_look(file))
 			return false;
 		if (is_call(&child)) {
-			bool is_it = !address
-					     ? is_tail_call(&child)
-					     : (dwarf_attr(&child, DW_AT_call_return_pc,
-							   &attribute) ||
-						dwarf_attr(&child, DW_AT_low_pc, &attribute)) &&
-						       !dwarf_formaddr(&attribute, &returns) &&
-						       returns == address && !is_tail_call(&child);
+			bool is_it =
+				!address ? is_tail_call(&child)
+					 : (dwarf_attr(&child, DW_AT_call_return_pc, &attribute) ||
+					    dwarf_attr(&child, DW_AT_low_pc, &attribute)) &&
+						   !dwarf_formaddr(&attribute, &returns) &&
+						   returns == address && !is_tail_call(&child);
 			if (is_it) {
 				*ret = child;
 				return true;
@@ -117,53 +113,41 @@ static bool find_parameter(Dwarf_Die *call, uint64_t reg, Dwarf_Attribute *value
 	return false;
 }
 
-static const char *compute(struct values_search *search, const struct values_level *level,
-			   struct debug_functions *functions, uint64_t reg, struct values_ops *ret)
+static bool find(struct values_search *search, const struct values_level *level, uint64_t reg,
+		 struct debug_functions *functions, struct values_level *above,
+		 Dwarf_Attribute *value_ret)
 {
 	const struct values_frame *caller = &search->callers[level->up];
-	struct values_level above = {
-		.file = values_file(search->values, caller->module),
+	Dwarf_Die call;
+
+	*above = (struct values_level){
+		.file = values_file(search->files, caller->module),
 		.module = caller->module,
 		.address = caller->offset - 1,
 		.is_return = true,
 		.up = level->up + 1,
 	};
-	Dwarf_Attribute value;
-	Dwarf_Die call;
-	const char *trouble;
-	Dwarf_Op *ops;
-	size_t num, before;
-
-	if (!above.file || !caller->is_return ||
-	    /* It may be there by a jump from itself, by way of others. */
-	    find_call(level->file, level->function, 0, 0, &call) ||
-	    !debug_file_functions(above.file, above.address, functions) || !functions->num)
-		return unknown;
-	above.function = &functions->list[0];
-	if (!find_call(above.file, above.function, caller->offset, 0, &call) ||
-	    !is_call_of(&call, level->function) || !find_parameter(&call, reg, &value) ||
-	    dwarf_getlocation_addr(&value, above.address, &ops, &num, 1) != 1)
-		return unknown;
-	values_add_op(search, ret, CODE_OP_FRAME, (int64_t)above.up);
-	before = ret->num;
-	trouble = values_compute(search, &above, &value, ops, num, ret);
-	/* Memory may have changed since the call. */
-	for (size_t i = before; i < ret->num && !trouble; i++)
-		if (ret->list[i].kind == CODE_OP_LOAD)
-			trouble = unknown;
-	return trouble;
+	return above->file && caller->is_return &&
+	       /* It may be there by a jump from itself, by way of others. */
+	       !find_call(level->file, level->function, 0, 0, &call) &&
+	       debug_file_functions(above->file, above->address, functions) && functions->num &&
+	       find_call(above->file, &functions->list[0], caller->offset, 0, &call) &&
+	       is_call_of(&call, level->function) && find_parameter(&call, reg, value_ret);
 }
 
-const char *values_compute_entry(struct values_search *search, const struct values_level *level,
-				 uint64_t reg, struct values_ops *ret)
+bool values_find_passed(struct values_search *search, const struct values_level *level,
+			uint64_t reg, struct values_level *above_ret, Dwarf_Die *function_ret,
+			Dwarf_Attribute *value_ret)
 {
 	struct debug_functions *functions;
-	const char *trouble;
+	bool is_found;
 
 	if (!level->function || level->up >= search->num_callers)
-		return unknown;
+		return false;
 	functions = xcalloc(1, sizeof(*functions));
-	trouble = compute(search, level, functions, reg, ret);
+	is_found = find(search, level, reg, functions, above_ret, value_ret);
+	*function_ret = functions->list[0];
+	above_ret->function = function_ret;
 	free(functions);
-	return trouble;
+	return is_found;
 }

@@ -26,23 +26,6 @@ struct compiler {
 	size_t num;
 };
 
-void values_add_op(struct values_search *search, struct values_ops *ops, enum code_op_kind kind,
-		   int64_t operand)
-{
-	*ARENA_PUSH(search->arena, ops->list, ops->num, ops->capacity) =
-		(struct code_op){.kind = (uint8_t)kind, .operand = operand};
-	ops->has_registers |= kind == CODE_OP_REGISTER;
-}
-
-void values_add_ops(struct values_search *search, struct values_ops *ops,
-		    const struct values_ops *more)
-{
-	for (size_t i = 0; i < more->num; i++)
-		values_add_op(search, ops, (enum code_op_kind)more->list[i].kind,
-			      more->list[i].operand);
-	ops->has_registers |= more->has_registers;
-}
-
 static void add(struct compiler *compiler, enum code_op_kind kind, int64_t operand)
 {
 	values_add_op(compiler->search, compiler->ops, kind, operand);
@@ -117,9 +100,8 @@ static const char *push_address(struct compiler *compiler, const Dwarf_Op *op)
 	Dwarf_Attribute attribute;
 	const char *trouble;
 
-	if (op->atom != DW_OP_addr &&
-	    (dwarf_getlocation_attr(compiler->location, op, &attribute) ||
-	     dwarf_formaddr(&attribute, &address)))
+	if (op->atom != DW_OP_addr && (dwarf_getlocation_attr(compiler->location, op, &attribute) ||
+				       dwarf_formaddr(&attribute, &address)))
 		return values_not_understood;
 	/* A read has one module. */
 	if (compiler->level->file != compiler->search->level.file)
@@ -312,9 +294,7 @@ static const char *with_constant(struct compiler *compiler, enum code_op_kind ki
 static const char *rearrange(struct compiler *compiler, const Dwarf_Op *op)
 {
 	struct number *end = compiler->stack + compiler->num, number;
-	size_t depth = op->atom == DW_OP_dup    ? 0
-		       : op->atom == DW_OP_over ? 1
-						: (size_t)op->number;
+	size_t depth = op->atom == DW_OP_dup ? 0 : op->atom == DW_OP_over ? 1 : (size_t)op->number;
 
 	switch (op->atom) {
 	case DW_OP_dup:
@@ -353,22 +333,45 @@ static const char *rearrange(struct compiler *compiler, const Dwarf_Op *op)
 	}
 }
 
+/* What was in the register as the function was called. Where it was in the caller's memory, that
+ * may have changed since. */
+static const char *push_passed(struct compiler *compiler, uint64_t reg)
+{
+	static const char unknown[] = "optimized away: its caller does not tell what it was";
+	struct values_level above;
+	Dwarf_Attribute value;
+	const char *trouble;
+	Dwarf_Die function;
+	size_t num, before;
+	Dwarf_Op *ops;
+
+	if (!values_find_passed(compiler->search, compiler->level, reg, &above, &function,
+				&value) ||
+	    dwarf_getlocation_addr(&value, above.address, &ops, &num, 1) != 1)
+		return unknown;
+	add(compiler, CODE_OP_FRAME, (int64_t)above.up);
+	before = compiler->ops->num;
+	trouble = values_compute(compiler->search, &above, &value, ops, num, compiler->ops);
+	for (size_t i = before; i < compiler->ops->num && !trouble; i++)
+		if (compiler->ops->list[i].kind == CODE_OP_LOAD)
+			trouble = unknown;
+	add(compiler, CODE_OP_FRAME, (int64_t)compiler->level->up);
+	return trouble;
+}
+
 static const char *push_entry(struct compiler *compiler, const Dwarf_Op *op)
 {
 	Dwarf_Attribute attribute;
-	const char *trouble;
 	Dwarf_Op *ops;
 	uint64_t reg;
 	size_t num;
 
 	if (dwarf_getlocation_attr(compiler->location, op, &attribute) ||
-	    dwarf_getlocation(&attribute, &ops, &num) || num != 1 || !values_is_register(&ops[0], &reg) ||
-	    compiler->num == MAX_STACK)
+	    dwarf_getlocation(&attribute, &ops, &num) || num != 1 ||
+	    !values_is_register(&ops[0], &reg) || compiler->num == MAX_STACK)
 		return values_not_understood;
 	compiler->stack[compiler->num++] = (struct number){.size = 0};
-	trouble = values_compute_entry(compiler->search, compiler->level, reg, compiler->ops);
-	add(compiler, CODE_OP_FRAME, (int64_t)compiler->level->up);
-	return trouble;
+	return push_passed(compiler, reg);
 }
 
 static const char *push_thread(struct compiler *compiler)
@@ -438,8 +441,7 @@ static const char *apply(struct compiler *compiler, const Dwarf_Op *op)
 	case DW_OP_reinterpret:
 	case DW_OP_GNU_reinterpret:
 		return convert(compiler, op,
-			       op->atom == DW_OP_reinterpret ||
-				       op->atom == DW_OP_GNU_reinterpret);
+			       op->atom == DW_OP_reinterpret || op->atom == DW_OP_GNU_reinterpret);
 	case DW_OP_entry_value:
 	case DW_OP_GNU_entry_value:
 		return push_entry(compiler, op);

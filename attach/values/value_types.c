@@ -1,41 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dwarf.h>
-#include <strings.h>
 
 #include "attach/values/values_private.h"
 
 enum { MAX_MEMBERS = 64, MAX_NAMES = 1024, MAX_DEPTH = 6 };
-
-bool values_name_is(Dwarf_Die *die, const char *name, bool is_fortran)
-{
-	const char *own = dwarf_diename(die);
-
-	return own && (is_fortran ? !strcasecmp(own, name) : !strcmp(own, name));
-}
-
-bool values_type_of(Dwarf_Die *die, struct values_type *ret)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Die type;
-
-	*ret = (struct values_type){.is_void = true};
-	if (!dwarf_attr_integrate(die, DW_AT_type, &attribute) ||
-	    !dwarf_formref_die(&attribute, &type) || dwarf_peel_type(&type, &ret->die))
-		return false;
-	ret->is_void = false;
-	return true;
-}
-
-bool values_constant_of(Dwarf_Die *die, unsigned int name, int64_t *ret)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Sword value;
-
-	if (!dwarf_attr_integrate(die, name, &attribute) || dwarf_formsdata(&attribute, &value))
-		return false;
-	*ret = value;
-	return true;
-}
 
 /* ---- C++ containers ---- */
 

@@ -31,17 +31,6 @@ void values_destroy(struct values *values)
 	free(values);
 }
 
-struct debug_file *values_file(struct values *values, uint32_t module)
-{
-	struct debug_files *files = debug_modules_get(&values->files, module);
-
-	if (!files)
-		return NULL;
-	return debug_file_dwarf(&files->main)       ? &files->main
-	       : debug_file_dwarf(&files->separate) ? &files->separate
-						    : NULL;
-}
-
 /* ---- Scopes ---- */
 
 static bool is_variable(Dwarf_Die *die)
@@ -184,13 +173,13 @@ static bool begin(struct values_search *search, struct values *values, struct ar
 		  struct pdb_error *err)
 {
 	*ret = (struct values_found){.probe.module = module};
-	*search = (struct values_search){.values = values,
+	*search = (struct values_search){.files = &values->files,
 					 .arena = arena,
 					 .name = expression->name,
 					 .max_bytes = values->max_bytes,
 					 .ret = ret,
 					 .err = err};
-	search->file = values_file(values, module);
+	search->file = values_file(&values->files, module);
 	search->level.file = search->file;
 	search->level.module = module;
 	return search->file != NULL;
@@ -309,7 +298,7 @@ size_t values_names(struct values *values, struct arena *arena, const struct val
 	*function_ret = NULL;
 	search.level.address = frame->offset - frame->is_return;
 	cut_guard_enter(&guard);
-	search.file = values_file(values, frame->module);
+	search.file = values_file(&values->files, frame->module);
 	if (search.file && debug_file_functions(search.file, search.level.address, functions) &&
 	    functions->num) {
 		const char *name = dwarf_diename(&functions->list[0]);
@@ -331,7 +320,7 @@ bool values_has_information(struct values *values, uint32_t module)
 	bool has;
 
 	cut_guard_enter(&guard);
-	has = values_file(values, module) != NULL;
+	has = values_file(&values->files, module) != NULL;
 	cut_guard_leave(&guard);
 	return has;
 }

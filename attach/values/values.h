@@ -4,9 +4,9 @@
  * (model/job/code.h), so the values of all ranks come with their stacks.
  *
  * expression.c parses. values.c finds names in scopes. values_follow.c follows the steps of an
- * expression, values_finish.c makes the probe. value_types.c reads types, value_arrays.c the bounds of arrays. value_locations.c
- * makes operations of DWARF's location expressions, which value_pieces.c uses, and value_calls.c of
- * what a caller has passed. */
+ * expression, values_finish.c makes the probe. value_types.c reads types, value_arrays.c the bounds
+ * of arrays. value_locations.c makes operations of DWARF's location expressions, which
+ * value_pieces.c uses; value_calls.c finds what a caller has passed. */
 #pragma once
 
 #include "model/job/code.h"

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * From a place to the probe that reads it. */
+ * From a variable's entry to the probe that reads what an expression makes of it. */
 #include <dwarf.h>
 
+#include "attach/process/maps.h"
+#include "attach/values/expression.h"
 #include "attach/values/values_private.h"
 
 enum { TEXT_BYTES = 64 };
@@ -36,9 +38,10 @@ static int gather(struct values_search *search, const struct values_place *place
 			continue;
 		values_add_ops(search, ops, &piece->ops);
 		if (piece->kind == VALUES_LOST)
-			return values_leave_to_gdb(search, place->location.num > 1
-							    ? "a part of it is optimized away here"
-							    : "optimized away here");
+			return values_leave_to_gdb(search,
+						   place->location.num > 1
+							   ? "a part of it is optimized away here"
+							   : "optimized away here");
 		if (piece->kind == VALUES_MEMORY) {
 			values_add_op(search, ops, CODE_OP_ADD_CONSTANT, (int64_t)skip);
 			values_add_op(search, ops, CODE_OP_BYTES, (int64_t)num);
@@ -51,7 +54,7 @@ static int gather(struct values_search *search, const struct values_place *place
 			values_add_op(search, ops, CODE_OP_WORD, (int64_t)num);
 		} else {
 			return values_leave_to_gdb(search,
-					    "the compiler keeps it in registers, in pieces");
+						   "the compiler keeps it in registers, in pieces");
 		}
 	}
 	return at < end ? values_leave_to_gdb(search, "the compiler keeps only a part of it") : 0;
@@ -140,7 +143,7 @@ static int finish_shape(struct values_search *search, struct values_place *place
 	return finish_array(search, place);
 }
 
-int values_finish(struct values_search *search, struct values_place *place)
+static int finish(struct values_search *search, struct values_place *place)
 {
 	struct values_found *ret = search->ret;
 	struct values_ops ops;
@@ -177,3 +180,113 @@ int values_finish(struct values_search *search, struct values_place *place)
 	return 1;
 }
 
+/* ---- Variables ---- */
+
+/* Of a value that is in the debug information itself. */
+static int take_constant(struct values_search *search, const struct values_type *type,
+			 const void *bytes, size_t size)
+{
+	struct values_found *ret = search->ret;
+	uint8_t *copy;
+
+	ret->type = values_build(search, type);
+	if (!ret->type || size < ret->type->size)
+		return 0;
+	copy = arena_alloc(search->arena, size);
+	memcpy(copy, bytes, size);
+	ret->constant = copy;
+	return 1;
+}
+
+static int find_constant(struct values_search *search, Dwarf_Die *die,
+			 const struct values_type *type)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Block block;
+	Dwarf_Sword value;
+
+	if (!dwarf_attr_integrate(die, DW_AT_const_value, &attribute))
+		return 0;
+	if (!dwarf_formblock(&attribute, &block))
+		return take_constant(search, type, block.data, block.length);
+	return dwarf_formsdata(&attribute, &value)
+		       ? 0
+		       : take_constant(search, type, &value, sizeof(value));
+}
+
+/* What it was in the caller, or what a pointer would lead to: it is nowhere itself. */
+static bool is_former(const Dwarf_Op *ops, size_t num)
+{
+	return !num || ops[0].atom == DW_OP_entry_value || ops[0].atom == DW_OP_GNU_entry_value ||
+	       ops[0].atom == DW_OP_implicit_pointer || ops[0].atom == DW_OP_GNU_implicit_pointer;
+}
+
+/* "optimized away here; known until solve.c:120" */
+static const char *explain_absence(struct values_search *search, Dwarf_Attribute *location)
+{
+	Dwarf_Addr base, begin, end, last = 0;
+	ptrdiff_t offset = 0;
+	Dwarf_Line *line;
+	Dwarf_Op *ops;
+	size_t num;
+	int number = 0;
+	const char *file;
+
+	while (debug_file_look(search->file) &&
+	       (offset = dwarf_getlocations(location, offset, &base, &begin, &end, &ops, &num)) > 0)
+		if (end <= search->level.address && end > last && !is_former(ops, num))
+			last = end;
+	line = last ? dwarf_getsrc_die(&search->unit, last - 1) : NULL;
+	file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
+	if (!file || dwarf_lineno(line, &number) || !number)
+		return "optimized away here";
+	return arena_printf(search->arena, "optimized away here; known until %s:%d",
+			    maps_base(file), number);
+}
+
+/* In memory, or in pieces. */
+static void set_place(struct values_place *place, const struct values_location *location)
+{
+	const struct values_piece *piece = &location->pieces[0];
+
+	place->location = *location;
+	place->is_value =
+		location->num != 1 || piece->kind != VALUES_MEMORY || piece->size != UINT64_MAX;
+	if (!place->is_value)
+		place->ops = piece->ops;
+}
+
+int values_follow(struct values_search *search, Dwarf_Die *die, const struct expression *expression)
+{
+	struct values_place place = {.offset = 0};
+	struct values_location location;
+	Dwarf_Attribute attribute;
+	const char *trouble;
+	Dwarf_Op *ops;
+	size_t num;
+	int result;
+
+	if (!values_type_of(die, &place.type))
+		return 0;
+	if (!dwarf_attr_integrate(die, DW_AT_location, &attribute)) {
+		if (!expression->num_steps && find_constant(search, die, &place.type))
+			return 1;
+		/* The definition is elsewhere. */
+		if (dwarf_hasattr_integrate(die, DW_AT_declaration))
+			return 0;
+		return values_give_up(search, "optimized away");
+	}
+	if (dwarf_getlocation_addr(&attribute, search->level.address, &ops, &num, 1) != 1)
+		return values_give_up(search, explain_absence(search, &attribute));
+	trouble = values_locate(search, &search->level, &attribute, ops, num, &location);
+	if (trouble && strncmp(trouble, "optimized away", 14) != 0)
+		return values_leave_to_gdb(search, trouble);
+	if (trouble || !location.num ||
+	    (location.num == 1 && location.pieces[0].kind == VALUES_LOST))
+		return values_give_up(search, explain_absence(search, &attribute));
+	set_place(&place, &location);
+	result = values_take_steps(search, &place, expression) ?: finish(search, &place);
+	if (result == 1 && !search->ret->trouble && search->ret->probe.read.num_ops > CODE_MAX_OPS)
+		return values_leave_to_gdb(search, "it takes too many operations");
+	return result;
+}

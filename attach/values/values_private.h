@@ -20,7 +20,7 @@ struct values_level {
 
 /* For a name, in a frame or among a module's global variables. */
 struct values_search {
-	struct values *values;
+	struct debug_modules *files;
 	struct debug_file *file;
 	struct arena *arena;
 	Dwarf_Die unit;
@@ -36,7 +36,7 @@ struct values_search {
 };
 
 /* The module's file with debug information; NULL: there is none. */
-struct debug_file *values_file(struct values *values, uint32_t module);
+struct debug_file *values_file(struct debug_modules *modules, uint32_t module);
 
 /* As values_find(), of the variable that the entry is of. */
 int values_follow(struct values_search *search, Dwarf_Die *die,
@@ -109,10 +109,11 @@ const char *values_compute_property(struct values_search *search, Dwarf_Attribut
 const char *values_compute_length(struct values_search *search, Dwarf_Die *type,
 				  Dwarf_Attribute *property, struct values_ops *ret);
 
-/* What was in the register as the level's function was called, from the debug information of the
- * call. NULL, or why that is not known. */
-const char *values_compute_entry(struct values_search *search, const struct values_level *level,
-				 uint64_t reg, struct values_ops *ret);
+/* The call that a level's function is in: the caller's level, its function, and the property that
+ * says what was in the register. False: that is not known. */
+bool values_find_passed(struct values_search *search, const struct values_level *level,
+			uint64_t reg, struct values_level *above_ret, Dwarf_Die *function_ret,
+			Dwarf_Attribute *value_ret);
 
 /* ---- Arrays ---- */
 
@@ -173,8 +174,9 @@ int values_take_rest(struct values_search *search, struct values_place *place,
 /* From an array's place to its elements. */
 int values_begin(struct values_search *search, struct values_place *place);
 
-/* Fill search->ret. Returns 1. */
-int values_finish(struct values_search *search, struct values_place *place);
+/* Follow the expression's steps. */
+int values_take_steps(struct values_search *search, struct values_place *place,
+		      const struct expression *expression);
 
 /* ---- Types ---- */
 

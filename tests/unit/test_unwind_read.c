@@ -33,9 +33,8 @@ static size_t carry_out(const struct code_op *ops, size_t num, uint32_t num_byte
 	struct unwind_space space = {.memory = {.read = read_memory}};
 	struct tracee tracee = {.tid = 0};
 	struct walk walk = {.space = &space, .tracee = &tracee};
-	struct code_probe probe = {.read = {.num_bytes = num_bytes,
-					    .ops = (struct code_op *)ops,
-					    .num_ops = num}};
+	struct code_probe probe = {
+		.read = {.num_bytes = num_bytes, .ops = (struct code_op *)ops, .num_ops = num}};
 	unw_cursor_t cursor;
 	size_t num_words;
 
