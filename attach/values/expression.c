@@ -36,7 +36,8 @@ static const char *take_name(struct parser *parser, bool with_scopes)
 	while (isalnum((unsigned char)*parser->at) || *parser->at == '_' || *parser->at == '$' ||
 	       (with_scopes && parser->at[0] == ':' && parser->at[1] == ':' && ++parser->at))
 		parser->at++;
-	if (parser->at == begin || isdigit((unsigned char)*begin))
+	/* $rip and the like are gdb's own. */
+	if (parser->at == begin || isdigit((unsigned char)*begin) || *begin == '$')
 		return NULL;
 	return arena_strndup(parser->arena, begin, (size_t)(parser->at - begin));
 }
@@ -141,7 +142,6 @@ int expression_parse(struct arena *arena, const char *text, struct expression *r
 	}
 	return error_set(err, ERROR_UNSUPPORTED,
 			 "\"%s\" is more than a name, its members and its elements.\n"
-			 "print reads n, p->x, *p, a[3], a[0:10]. gdb computes the rest: gdb RANKS "
-			 "-ex \"print %s\"",
-			 text, text);
+			 "Of cores and snapshots, print reads n, p->x, *p, a[3], a[0:10].",
+			 text);
 }

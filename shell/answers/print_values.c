@@ -13,6 +13,7 @@
 #include "model/job/sample.h"
 #include "model/job/value_type.h"
 #include "render/printed.h"
+#include "shell/answers/print_gdb.h"
 #include "shell/answers/print_values.h"
 #include "shell/session.h"
 
@@ -41,6 +42,7 @@ struct item {
 	struct place global; /* result -2: not looked for */
 	struct value_reading *readings;
 	size_t num_readings;
+	struct rankset *for_gdb; /* ranks whose value it may know */
 	const char *type;
 	uint32_t node;
 	bool is_mixed, has_value;
@@ -368,6 +370,8 @@ static void read_item(struct printing *printing, struct item *item, const struct
 	if (place->found.trouble) {
 		note_place(item, place->found.type);
 		add_reading(item, sample->rank, place->found.trouble);
+		if (place->found.is_for_gdb)
+			rankset_add(item->for_gdb, sample->rank);
 		return;
 	}
 	bytes = read_value(printing, place, depth, &type, &why);
@@ -494,6 +498,7 @@ static int take_expressions(struct printing *printing, const char *const *expres
 		struct item *item = &printing->items[i];
 
 		item->global.result = -2;
+		item->for_gdb = rankset_in(printing->arena, rankset_create());
 		item->readings = arena_array(printing->arena, (size_t)num_ranks + 1,
 					     sizeof(*item->readings));
 		if (expression_parse(printing->arena, expressions[i], &item->expression,
@@ -514,6 +519,54 @@ static uint32_t bytes_each(const struct rankset *ranks, size_t num)
 	return of_rank < LEAST_BYTES ? LEAST_BYTES : (uint32_t)of_rank;
 }
 
+/* gdb may know what pdb cannot read, where it may ask for so many ranks. */
+static int ask_gdb(struct printing *printing, struct item *item, const char *expression,
+		   struct pdb_error *err)
+{
+	size_t num = (size_t)rankset_count(item->for_gdb);
+	struct value_reading *readings;
+
+	if (!num || num > PRINT_GDB_MAX_RANKS || printing->number >= 0 || printing->session->cores)
+		return 0;
+	readings = arena_array(printing->arena, num, sizeof(*readings));
+	if (print_gdb(printing->session, printing->arena, expression, printing->function,
+		      item->for_gdb, readings, err) < 0)
+		return -1;
+	for (size_t i = 0; i < item->num_readings; i++)
+		for (size_t k = 0; k < num; k++)
+			if (item->readings[i].rank == readings[k].rank && readings[k].has_value)
+				item->readings[i] = readings[k];
+	return 0;
+}
+
+/* What is no name, member or element, computed by gdb alone. */
+static int print_any(struct session *session, struct arena *arena, const char *expression,
+		     const char *frame, const struct rankset *ranks, struct printed *ret,
+		     struct pdb_error *err)
+{
+	size_t num = (size_t)rankset_count(ranks);
+	struct value_reading *readings = arena_array(arena, num + 1, sizeof(*readings));
+
+	if (num > PRINT_GDB_MAX_RANKS)
+		return error_set(err, ERROR_USAGE,
+				 "\"%s\" is more than a name, its members and its elements: gdb "
+				 "computes it, for at most %d ranks.\nName ranks: print \"%s\" 0-3",
+				 expression, PRINT_GDB_MAX_RANKS, expression);
+	if (frame && isdigit((unsigned char)*frame))
+		return error_set(err, ERROR_USAGE,
+				 "gdb computes \"%s\". Name the function of the frame, not its "
+				 "number.",
+				 expression);
+	if (print_gdb(session, arena, expression, frame, ranks, readings, err) < 0)
+		return -1;
+	*ret = (struct printed){
+		.expression = expression,
+		.node = CALLPATH_NONE,
+		.groups = value_groups_create(arena, readings, num),
+	};
+	return 0;
+}
+
 int print_values(struct session *session, struct arena *arena, const char *const *expressions,
 		 size_t num, const char *frame, const struct rankset *ranks, struct printed *ret,
 		 struct pdb_error *err)
@@ -521,13 +574,19 @@ int print_values(struct session *session, struct arena *arena, const char *const
 	struct printing printing = {.session = session, .arena = arena, .err = err};
 	int result;
 
-	if (session_check_memory(session, err) < 0 ||
-	    take_expressions(&printing, expressions, num, rankset_count(ranks)) < 0)
+	if (session_check_memory(session, err) < 0)
 		return -1;
+	if (take_expressions(&printing, expressions, num, rankset_count(ranks)) < 0)
+		return num == 1 && !session->cores && err->code == ERROR_UNSUPPORTED
+			       ? print_any(session, arena, expressions[0], frame, ranks, ret, err)
+			       : -1;
 	take_frame(&printing, frame);
 	printing.values = values_create(session->job->modules, bytes_each(ranks, num));
 	result = read_all(&printing, ranks);
 	values_destroy(printing.values);
+	/* Of all variables it would take too long. */
+	if (result == 0 && num == 1)
+		result = ask_gdb(&printing, &printing.items[0], expressions[0], err);
 	for (size_t i = 0; i < num; i++) {
 		struct item *item = &printing.items[i];
 

@@ -65,17 +65,24 @@ const struct command cmd_print = {
 	.usage = "print [FRAME] EXPRESSION [RANKS]",
 	.summary = "Show the value of a variable in all ranks, equal values together.",
 	.text = "EXPRESSION is a variable, a member, an element, or what a pointer leads to: n,\n"
-		"p->x, grid.nx, *p, a[3], a[0:10] (without 10), solver::tol. Without FRAME, pdb\n"
-		"takes the innermost frame of each rank's stack that has the variable, then\n"
-		"global ones. FRAME is a function's name, or a number: 0 is the innermost frame\n"
-		"of the program's own code. Without RANKS: the ranks in focus, else all.\n"
+		"p->x, grid.nx, *p, a[3], a[0:10] (without 10), solver::tol. In Fortran: a(3,4),\n"
+		"a(2:5,1), a(:,3). Without FRAME, pdb takes the innermost frame of each rank's\n"
+		"stack that has the variable, then global ones. FRAME is a function's name, or a\n"
+		"number: 0 is the innermost frame of the program's own code. Without RANKS: the\n"
+		"ranks in focus, else all.\n"
 		"A row is a value with its ranks. The value of the most ranks comes first. If\n"
 		"there are many different numbers, pdb shows the smallest, the median and the\n"
 		"largest. For the elements of a long array it shows these three, and how many\n"
 		"are NaN.\n"
 		"pdb stops a rank only to copy its stack, for some 50 us. It reads other memory\n"
 		"right after that, while the rank runs on. The program needs debug information\n"
-		"(-g). gdb computes other expressions: gdb RANKS -ex \"print EXPRESSION\".",
+		"(-g).\n"
+		"gdb computes other expressions, for at most 16 ranks: print \"n * sizeof(*p)\" "
+		"0-3.\n"
+		"With spaces, and with ranks or a frame, an expression is in quotes. A rank "
+		"stands\n"
+		"still as long as its gdb runs, about half a second. gdb may neither write to the\n"
+		"rank's memory nor call its functions; for that, use the command gdb.",
 	.example = "print res 0-31",
 	.flags = CMD_NEEDS_JOB,
 	.min_words = 1,
