@@ -32,12 +32,14 @@ enum {
 
 /* In gdb's Python: up from the program's own frame, which pdb's script has selected, to one that has
  * the names. Looking a name up has no effects; so an expression is computed once. */
-static const char script[] = "import gdb\\n"
+static const char script[] = "import gdb, re\\n"
 			     "text = bytes.fromhex('%s').decode('utf-8', 'replace')\\n"
 			     "wanted = bytes.fromhex('%s').decode('utf-8', 'replace')\\n"
 			     "def name_of(frame):\\n"
-			     "    name = (frame.name() or '').split('(')[0].split('<')[0]\\n"
-			     "    return name.split('::')[-1]\\n"
+			     "    name = frame.name() or ''\\n"
+			     "    while re.search('<[^<>]*>', name):\\n"
+			     "        name = re.sub('<[^<>]*>', '', name)\\n"
+			     "    return name.split('(')[0].split('::')[-1]\\n"
 			     "frame = gdb.selected_frame()\\n"
 			     "reason = 'not in %%s()' %% wanted if wanted else 'no stack'\\n"
 			     "for level in range(256):\\n"

@@ -23,8 +23,12 @@ $(foreach mpi,openmpi mpich,$(eval $(call values_programs,$(mpi))))
 NEEDS_check-values = $(VALUES_JOBS)
 check-values: all $(NEEDS_check-values)
 	@bash tests/values/run.sh $(O)
+	@python3 tests/values/against_gdb.py --num 160 $(O) $(VALUES_JOBS)
+# All of it: 1,000 expressions, or those of other programs with debug information.
+check-values-gdb: all $(VALUES_JOBS)
+	@python3 tests/values/against_gdb.py $(O) $(or $(PROGRAMS),$(VALUES_JOBS))
 NEEDS_check-values-hosts = $(VALUES_JOBS)
 check-values-hosts: all $(NEEDS_check-values-hosts) | $(has_hosts)
 	@bash tests/values/run.sh $(O) hosts
 
-.PHONY: check-values check-values-hosts
+.PHONY: check-values check-values-gdb check-values-hosts
