@@ -267,6 +267,7 @@ static const struct value_type *build(const struct values_search *search,
 				      const struct values_type *from, unsigned int depth)
 {
 	struct value_type *type = arena_alloc(search->arena, sizeof(*type));
+	struct values_type number;
 	Dwarf_Die die = from->die;
 	Dwarf_Word size = 0;
 	const char *name;
@@ -287,6 +288,8 @@ static const struct value_type *build(const struct values_search *search,
 	case DW_TAG_enumeration_type:
 		type->kind = VALUE_ENUM;
 		build_names(search, &die, type);
+		type->is_unsigned = values_type_of(&die, &number) &&
+				    kind_of_base(&number.die) == VALUE_UNSIGNED;
 		break;
 	case DW_TAG_pointer_type:
 	case DW_TAG_reference_type:

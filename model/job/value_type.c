@@ -63,7 +63,8 @@ static int64_t integer_of(const struct value_type *type, const uint8_t *bytes)
 
 	memcpy(&bits, bytes, type->size < 8 ? type->size : 8);
 	return code_extend((int64_t)bits, type->size < 8 ? type->size : 8,
-			   type->kind == VALUE_SIGNED || type->kind == VALUE_ENUM);
+			   type->kind == VALUE_SIGNED ||
+				   (type->kind == VALUE_ENUM && !type->is_unsigned));
 }
 
 static bool float_of(uint32_t size, const uint8_t *bytes, long double *ret)

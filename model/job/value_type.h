@@ -38,6 +38,7 @@ struct value_type {
 	uint32_t size; /* bytes */
 	const char *name;
 	const struct value_name *names; /* of an enumeration */
+	bool is_unsigned;               /* its numbers are */
 	size_t num_names;
 	const struct value_member *members; /* of a struct */
 	size_t num_members;

@@ -97,9 +97,8 @@ static const char *hex_of(struct arena *arena, const char *text)
 /* What would change the rank is forbidden before gdb attaches to it: later it cannot be. */
 static void make_words(struct asking *asking, const char *expression, const char *function)
 {
-	const char *code =
-		arena_printf(asking->arena, script, hex_of(asking->arena, expression),
-			     hex_of(asking->arena, function ? function : ""));
+	const char *code = arena_printf(asking->arena, script, hex_of(asking->arena, expression),
+					hex_of(asking->arena, function ? function : ""));
 	const char *const words[] = {
 		"-iex", "set may-write-memory off",
 		"-iex", "set may-write-registers off",
@@ -165,9 +164,9 @@ static bool start_here(struct asking *asking, struct asked *asked)
 	};
 	struct pdb_error err;
 
-	asked->is_running = gdb_process_start(&asked->process, asked->proc->pid, &order,
-					      asked->proc->host, &asked->fds[0], &asked->fds[1],
-					      &err) == 0;
+	asked->is_running =
+		gdb_process_start(&asked->process, asked->proc->pid, &order, asked->proc->host,
+				  &asked->fds[0], &asked->fds[1], &err) == 0;
 	free(folder);
 	asked->until_ns = monotonic_ns() + PATIENCE_S * UINT64_C(1000000000);
 	if (!asked->is_running)

@@ -53,6 +53,8 @@ static void test_scalars(void **state)
 	check(&character, "'", "39 '\\''");
 	check(&color, &(int){5}, "GREEN");
 	check(&color, &(int){-7}, "-7");
+	check(&(struct value_type){.kind = VALUE_ENUM, .size = 4, .is_unsigned = true}, &(int){-1},
+	      "4294967295");
 	check(&pointer, &(uint64_t){0x1234}, "0x1234");
 	check(&complex_type, (double[]){1, -2.5}, "(1, -2.5)");
 	check(&other, "abc", "(3 bytes)");

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """print against gdb: expressions by chance, of ranks that stand still in a hang.
 
-usage: against_gdb.py [--num N] [--seed N] [-v] BUILD PROGRAM...
+usage: against_gdb.py [--num N] [--seed N] [--stop SECONDS] [-v] BUILD PROGRAM...
 
 Each program is started with two ranks, under the MPI that its name tells; it prints "ready" when what it
-has is there. gdb makes N expressions for all programs together, and pdb prints them. A value is equal, or
+has is there. With --stop, ranks that never do are stopped after that time, wherever they are. gdb makes N expressions for all programs together, and pdb prints them. A value is equal, or
 refused with a reason; else it is different, and the check fails."""
 import argparse
 import json
@@ -228,7 +228,10 @@ class Job:
 
     def end(self):
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
 
 
 def wait_for(condition, seconds=60):
@@ -282,16 +285,29 @@ def judge(entry, answer):
     return "equal", text
 
 
-def check_program(build, program, num, seed, work):
+def stop(pid):
+    """Until it stands still: gdb lets it go on."""
+    os.kill(pid, signal.SIGSTOP)
+    wait_for(lambda: pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
+
+
+def check_program(build, program, num, seed, seconds, work):
     job = Job(program, work)
     try:
-        wait_for(job.is_ready)
+        if seconds:
+            time.sleep(seconds)
+        else:
+            wait_for(job.is_ready)
         wait_for(lambda: ask(build, job, [f"info ranks > {work}/ranks.json"]) is not None and
                  (work / "ranks.json").exists())
         ranks = {entry["rank"]: entry["pid"] for entry in result_of(work / "ranks.json")["ranks"]}
         results = []
+        for pid in ranks.values() if seconds else ():
+            stop(pid)
         for rank in (0, 1):
             entries = make_expressions(program, ranks[rank], num // 2, seed + rank, work)
+            if seconds:
+                stop(ranks[rank])
             commands = [f"print {entry['function'] or ''} \"{entry['expression']}\" {rank} > {work}/{i}.json"
                         for i, entry in enumerate(entries)]
             for path in work.glob("[0-9]*.json"):
@@ -312,6 +328,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--num", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=random.randrange(10 ** 6))
+    parser.add_argument("--stop", type=float)
     parser.add_argument("-v", action="store_true")
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("programs", nargs="+", type=pathlib.Path)
@@ -321,7 +338,7 @@ def main():
     for program in args.programs:
         with tempfile.TemporaryDirectory() as work:
             results = check_program(args.build.resolve(), program.resolve(), args.num // len(args.programs),
-                                    args.seed, pathlib.Path(work))
+                                    args.seed, args.stop, pathlib.Path(work))
         counts = {}
         for word, rank, entry, why in results:
             counts[word] = counts.get(word, 0) + 1
