@@ -27,7 +27,8 @@ int values_give_up(struct values_search *search, const char *why)
 
 int values_leave_to_gdb(struct values_search *search, const char *why)
 {
-	search->ret->is_for_gdb = true;
+	/* Of such a register gdb says what is in it now, as if that was the variable. */
+	search->ret->is_for_gdb = why != values_changed;
 	return values_give_up(search, why);
 }
 
