@@ -397,57 +397,12 @@ static const struct code_machine *const machine = &code_machine_arm64;
 #define NUM_REGISTERS 32
 #endif
 
-static enum variables_doubt find_doubt(const struct code_value *value, bool is_return)
+bool variables_is_integer_register(uint64_t reg)
 {
-	for (unsigned int i = 0; i < value->num_terms; i++) {
-		unsigned int reg = value->terms[i].place.reg;
-
-		if (reg >= NUM_REGISTERS && reg != CODE_CFA)
-			return VARIABLES_VECTOR;
-		if (is_return && !(machine->preserved >> reg & 1))
-			return VARIABLES_CHANGED;
-	}
-	return VARIABLES_SURE;
+	return reg < NUM_REGISTERS;
 }
 
-/* Of the address that the first operation names; DWARF 5 has some in a table. */
-static bool is_address(Dwarf_Attribute *location, const Dwarf_Op *op, Dwarf_Addr *ret)
+bool variables_is_kept(uint64_t reg)
 {
-	Dwarf_Attribute address;
-
-	*ret = op->number;
-	if (op->atom == DW_OP_addr)
-		return true;
-	return (op->atom == DW_OP_addrx || op->atom == DW_OP_GNU_addr_index) &&
-	       !dwarf_getlocation_attr(location, op, &address) && !dwarf_formaddr(&address, ret);
-}
-
-bool variables_locate(Dwarf_Die *function, Dwarf_Attribute *location, const Dwarf_Op *ops,
-		      size_t num, bool is_return, struct variables_location *ret)
-{
-	struct stack stack = {.num = 0, .valid = 8};
-	struct reading reading = {.variables = NULL};
-	Dwarf_Addr address;
-
-	*ret = (struct variables_location){.is_value = true};
-	if (is_register(ops, num)) {
-		ret->value = code_copy(code_register(ops[0].atom - DW_OP_reg0, 8));
-		ret->doubt = find_doubt(&ret->value, is_return);
-		return true;
-	}
-	ret->is_global = num > 0 && is_address(location, &ops[0], &address);
-	if (ret->is_global) {
-		push(&stack, code_constant((int64_t)address));
-		ops++;
-		num--;
-	}
-	if (function)
-		read_frame_base(&reading, function);
-	if (!evaluate(&reading, location, ops, num, &stack, &ret->is_value) || stack.valid < 8)
-		return false;
-	ret->value = stack.values[stack.num - 1];
-	ret->doubt = find_doubt(&ret->value, is_return);
-	/* A constant is a value, and a global address has no registers. */
-	return ret->value.is_known &&
-	       (ret->value.num_terms ? !ret->is_global : ret->is_global || ret->is_value);
+	return reg < NUM_REGISTERS && machine->preserved >> reg & 1;
 }

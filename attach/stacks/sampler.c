@@ -346,7 +346,8 @@ static bool is_cut(const struct subject *subject)
 static bool copy_deeper(struct sampler *sampler, struct subject *subject, unsigned flags)
 {
 	struct tracee tracee = {.tid = subject->tid,
-				.maps = unwind_space_maps(subject->process->space)};
+				.maps = unwind_space_maps(subject->process->space),
+				.wants_vectors = sampler->probes.wants_vectors};
 	uint8_t *bytes = xmalloc(2 * DEEP_STACK_SIZE);
 
 	/* Touched beforehand, so that no page fault prolongs the stop. */
@@ -391,6 +392,7 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 		tracees[i].maps = unwind_space_maps(subjects[i]->process->space);
 		tracees[i].stack.bytes = sampler->stacks + i * STACK_SIZE;
 		tracees[i].stack.capacity = STACK_SIZE;
+		tracees[i].wants_vectors = sampler->probes.wants_vectors;
 		if (procfs_stat(subjects[i]->pid, subjects[i]->tid, &stat)) {
 			/* It may be another process's thread by now. */
 			if (subjects[i]->tid != subjects[i]->pid)

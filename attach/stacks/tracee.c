@@ -95,6 +95,27 @@ static void copy_futex(struct tracee *tracee)
 	tracee->num_futex_words = n > 0 ? (size_t)n / sizeof(*tracee->futex_words) : 0;
 }
 
+static void copy_vectors(struct tracee *tracee)
+{
+#if defined(__x86_64__)
+	struct user_fpregs_struct set;
+	const void *from = set.xmm_space;
+	enum { NUM = sizeof(set.xmm_space) / sizeof(tracee->vectors.bytes[0]) };
+#elif defined(__aarch64__)
+	struct user_fpsimd_struct set;
+	const void *from = set.vregs;
+	enum { NUM = sizeof(set.vregs) / sizeof(tracee->vectors.bytes[0]) };
+#endif
+	struct iovec part = {&set, sizeof(set)};
+
+	_Static_assert(sizeof(tracee->vectors.bytes) >= sizeof(tracee->vectors.bytes[0]) * NUM,
+		       "room for all");
+	if (ptrace(PTRACE_GETREGSET, tracee->tid, NT_PRFPREG, &part) || part.iov_len < sizeof(set))
+		return;
+	tracee->vectors.num = NUM;
+	memcpy(tracee->vectors.bytes, from, NUM * sizeof(tracee->vectors.bytes[0]));
+}
+
 /* The thread stands still. Nothing here may take long. */
 static int copy_state(struct tracee *tracee)
 {
@@ -105,6 +126,8 @@ static int copy_state(struct tracee *tracee)
 	if (ptrace(PTRACE_GETSIGMASK, tracee->tid, sizeof(tracee->blocked), &tracee->blocked))
 		tracee->blocked = 0;
 	tracee->stack.address = (tracee_sp(&tracee->regs) - RED_ZONE) & ~(uint64_t)7;
+	if (tracee->wants_vectors)
+		copy_vectors(tracee);
 	copy_futex(tracee);
 	copy_part(tracee, &tracee->stack);
 	if (tracee->other.address)

@@ -15,6 +15,14 @@ struct tracee_part {
 	size_t size, capacity;
 };
 
+/* Registers of vectors and floating point numbers, as xmm0 (x86-64) or v0 (AArch64). */
+enum { TRACEE_MAX_VECTORS = 32 };
+
+struct tracee_vectors {
+	size_t num; /* 0: they were not copied */
+	uint8_t bytes[TRACEE_MAX_VECTORS][16];
+};
+
 enum tracee_result {
 	TRACEE_COPIED,
 	TRACEE_REFUSED, /* error holds errno */
@@ -29,10 +37,12 @@ struct tracee {
 	struct tracee_part stack;   /* filled from the stack pointer upwards */
 	struct tracee_part other;   /* filled from other.address, if that is not 0 */
 	struct python_copy *python; /* filled, too, if it is not NULL (python_prepare) */
+	bool wants_vectors;
 	/* Out. */
 	enum tracee_result result;
 	int error;
 	struct user_regs_struct regs;
+	struct tracee_vectors vectors;
 	uint64_t blocked; /* signals, by number less one; 0 where that is not known */
 	bool is_stopped;  /* it was found stopped by a signal */
 	/* In a futex call: it, and words of memory from its address on. */

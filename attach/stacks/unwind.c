@@ -12,7 +12,6 @@
 #include "model/job/sample.h"
 
 #define MAX_FRAMES 4096
-#define MAX_BYTES ((uint64_t)1 << 20) /* read behind addresses, of a stack */
 
 /* Unwind tables have loops and stacks of their own, and libunwind follows them. A look is that at a
  * word of memory; the largest functions of real programs take some 10,000 in a step. */
@@ -22,22 +21,17 @@
 /* INFO_FROM_SP, MASK_FROM_SP: in the frame that the kernel makes for a handler (struct
  * rt_sigframe), from where the stack pointer is when the handler has returned, the signal's
  * information, and the signals that were blocked before. trampoline: the code that Linux has
- * handlers return to, which calls rt_sigreturn. NUM_REGISTERS: integer registers, whose numbers in
- * libunwind are those of DWARF. KEPT_REGISTERS: those that a function leaves as they were to who
+ * handlers return to, which calls rt_sigreturn. KEPT_REGISTERS: those that a function leaves as they were to who
  * called it, a bit each. */
 #if defined(__x86_64__)
 #define INFO_FROM_SP 304
 #define MASK_FROM_SP offsetof(ucontext_t, uc_sigmask)
 static const uint8_t trampoline[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
-#define NUM_REGISTERS UNW_X86_64_RIP
-_Static_assert(UNW_X86_64_RAX == 0 && UNW_X86_64_RSP == 7 && UNW_X86_64_R15 == 15, "as in DWARF");
 #define KEPT_REGISTERS (1U << UNW_X86_64_RBX | 1U << UNW_X86_64_RBP | 0xfU << UNW_X86_64_R12)
 #elif defined(__aarch64__)
 #define INFO_FROM_SP 0
 #define MASK_FROM_SP (sizeof(siginfo_t) + offsetof(ucontext_t, uc_sigmask))
 static const uint8_t trampoline[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4};
-#define NUM_REGISTERS (UNW_AARCH64_SP + 1)
-_Static_assert(UNW_AARCH64_X0 == 0 && UNW_AARCH64_SP == 31, "as in DWARF");
 #define KEPT_REGISTERS (0x7ffU << UNW_AARCH64_X19)
 #endif
 
@@ -122,8 +116,11 @@ static int compare_frame(const void *key, const void *probe)
 void unwind_probes_init(struct unwind_probes *probes, const struct code_probe *list, size_t num)
 {
 	*probes = (struct unwind_probes){.list = xcalloc(num, sizeof(*probes->list)), .num = num};
-	for (size_t i = 0; i < num; i++)
+	for (size_t i = 0; i < num; i++) {
 		probes->list[i] = (struct unwind_probe){list[i], (uint32_t)i};
+		for (size_t k = 0; k < list[i].read.num_ops; k++)
+			probes->wants_vectors |= list[i].read.ops[k].kind == CODE_OP_VECTOR;
+	}
 	sorted_make(probes->list, num, sizeof(*probes->list), compare_probes);
 }
 
@@ -133,22 +130,12 @@ void unwind_probes_deinit(struct unwind_probes *probes)
 	*probes = (struct unwind_probes){.num = 0};
 }
 
-static bool read_register(unw_cursor_t *cursor, unsigned int number, unw_word_t *ret)
-{
-	unw_cursor_t caller = *cursor;
-
-	/* The frame's address is what the stack pointer is in its caller. */
-	if (number == CODE_CFA)
-		return unw_step(&caller) > 0 && !unw_get_reg(&caller, UNW_REG_SP, ret);
-	return number < NUM_REGISTERS && !unw_get_reg(cursor, (int)number, ret);
-}
-
 static bool read_place(struct walk *walk, unw_cursor_t *cursor, const struct code_place *place,
 		       int64_t *ret)
 {
 	unw_word_t word;
 
-	if (!read_register(cursor, place->reg, &word))
+	if (!walk_register(cursor, place->reg, &word))
 		return false;
 	if (place->kind == CODE_MEMORY) {
 		uint64_t address = word + (uint64_t)place->displacement;
@@ -163,69 +150,22 @@ static bool read_place(struct walk *walk, unw_cursor_t *cursor, const struct cod
 	return true;
 }
 
-static void add_value(struct walk *walk, size_t frame, uint32_t number, int64_t value)
-{
-	*XPUSH(walk->values, walk->num_values, walk->values_capacity) =
-		(struct sample_value){(uint32_t)frame, number, value};
-}
-
-/* As it was when the thread stood still, where that was copied; else as it is now. */
-static bool read_memory(struct walk *walk, uint64_t address, void *ret, size_t size)
-{
-	const struct tracee_part *parts[] = {&walk->tracee->stack, &walk->tracee->other};
-
-	for (size_t i = 0; i < 2; i++) {
-		uint64_t offset = address - parts[i]->address;
-
-		if (address >= parts[i]->address && offset <= parts[i]->size &&
-		    parts[i]->size - offset >= size) {
-			memcpy(ret, parts[i]->bytes + offset, size);
-			return true;
-		}
-	}
-	return memory_get(&walk->space->memory, address, ret, size) == 0;
-}
-
-static void read_bytes(struct walk *walk, uint64_t address, const struct code_read *read,
-		       uint32_t number, size_t frame)
-{
-	size_t num_words = (read->num_bytes + 7) / 8;
-	int64_t *words;
-
-	for (unsigned int i = 0; i < read->num_steps; i++) {
-		if (!read_memory(walk, address, &address, sizeof(address)))
-			return;
-		address += (uint64_t)read->steps[i];
-	}
-	if (walk->bytes_read + read->num_bytes > MAX_BYTES)
-		return;
-	walk->bytes_read += read->num_bytes;
-	words = xcalloc(num_words, sizeof(*words));
-	/* finish_values() turns the order of all values. */
-	if (read_memory(walk, address, words, read->num_bytes))
-		for (size_t i = num_words; i-- > 0;)
-			add_value(walk, frame, number, words[i]);
-	free(words);
-}
-
 static void read_probe(struct walk *walk, unw_cursor_t *cursor, const struct code_probe *probe,
 		       uint32_t number, size_t frame)
 {
 	int64_t places[CODE_MAX_TERMS] = {0}, value;
-	uint64_t bias = 0;
 
+	if (probe->read.num_bytes) {
+		walk_read_ops(walk, cursor, probe, number, frame);
+		return;
+	}
 	for (unsigned int i = 0; i < probe->value.num_terms; i++)
 		if (walk->is_guessed ||
 		    !read_place(walk, cursor, &probe->value.terms[i].place, &places[i]) ||
 		    walk->is_guessed)
 			return;
-	if (probe->read.is_global && !unwind_bias(walk->space, probe->module, &bias))
-		return;
-	value = (int64_t)((uint64_t)code_evaluate(&probe->value, places) + bias);
-	if (probe->read.num_bytes)
-		read_bytes(walk, (uint64_t)value, &probe->read, number, frame);
-	else
-		add_value(walk, frame, number, code_extend(value, probe->size, probe->is_signed));
+	value = code_evaluate(&probe->value, places);
+	walk_add_value(walk, frame, number, code_extend(value, probe->size, probe->is_signed));
 }
 
 static void read_probes(struct walk *walk, unw_cursor_t *cursor, const struct unwind_frame *frame,
@@ -266,7 +206,7 @@ static uint64_t hash_registers(const struct walk *walk, unw_cursor_t *cursor)
 	uint64_t hash = 1;
 	unw_word_t word;
 
-	for (int i = 0; i < NUM_REGISTERS; i++) {
+	for (int i = 0; i < WALK_REGISTERS; i++) {
 		if (!(KEPT_REGISTERS >> i & 1))
 			continue;
 		if (walk->is_guessed || unw_get_reg(cursor, i, &word))
@@ -289,7 +229,7 @@ static void note_contents(struct walk *walk, unw_cursor_t *cursor, uint64_t hash
 			return;
 		hash = hash_word(hash, word);
 	}
-	add_value(walk, frame, SAMPLE_CONTENTS, (int64_t)hash);
+	walk_add_value(walk, frame, SAMPLE_CONTENTS, (int64_t)hash);
 }
 
 /* ---- Walks ---- */

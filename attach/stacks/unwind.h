@@ -56,6 +56,7 @@ struct unwind_probes {
 	size_t num;
 	bool wants_contents;  /* of each frame SAMPLE_CONTENTS, too */
 	bool wants_variables; /* of Python frames */
+	bool wants_vectors;   /* some read vector registers */
 };
 
 /* The probes are copied; a probe's number is its place among them. */

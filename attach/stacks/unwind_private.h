@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Shared by the parts of unwind.h: the process as shown to libunwind (unwind_space.c), and a walk
- * along one of its stacks (unwind.c). */
+ * Shared by the parts of unwind.h: the process as shown to libunwind (unwind_space.c), a walk
+ * along one of its stacks (unwind.c), and what is read in its frames (unwind_read.c). */
 #pragma once
 
 #include <libunwind.h>
@@ -9,6 +9,15 @@
 #include "attach/stacks/unwind.h"
 
 struct tracee_part;
+
+/* Integer registers, whose numbers in libunwind are those of DWARF. */
+#if defined(__x86_64__)
+#define WALK_REGISTERS UNW_X86_64_RIP
+_Static_assert(UNW_X86_64_RAX == 0 && UNW_X86_64_RSP == 7 && UNW_X86_64_R15 == 15, "as in DWARF");
+#elif defined(__aarch64__)
+#define WALK_REGISTERS (UNW_AARCH64_SP + 1)
+_Static_assert(UNW_AARCH64_X0 == 0 && UNW_AARCH64_SP == 31, "as in DWARF");
+#endif
 
 struct unwind_space {
 	struct memory memory;
@@ -51,3 +60,13 @@ bool unwind_bias(struct unwind_space *space, uint32_t module, uint64_t *ret);
 /* Where code is. */
 void unwind_locate(struct unwind_space *space, uint64_t ip, bool is_return,
 		   struct unwind_frame *ret);
+
+/* A register of the frame by its DWARF number, or CODE_CFA. False: it is not known. */
+bool walk_register(const unw_cursor_t *cursor, unsigned int number, unw_word_t *ret);
+
+/* Of a probe with that number; frame: 0 is the innermost. Words come in reverse order. */
+void walk_add_value(struct walk *walk, size_t frame, uint32_t number, int64_t value);
+
+/* Carry out the operations of the probe's read, and add how it ended and what it has read. */
+void walk_read_ops(struct walk *walk, const unw_cursor_t *cursor, const struct code_probe *probe,
+		   uint32_t number, size_t frame);

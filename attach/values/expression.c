@@ -36,7 +36,8 @@ static const char *take_name(struct parser *parser, bool with_scopes)
 	while (isalnum((unsigned char)*parser->at) || *parser->at == '_' || *parser->at == '$' ||
 	       (with_scopes && parser->at[0] == ':' && parser->at[1] == ':' && ++parser->at))
 		parser->at++;
-	if (parser->at == begin || isdigit((unsigned char)*begin))
+	/* $rip and the like are gdb's own. */
+	if (parser->at == begin || isdigit((unsigned char)*begin) || *begin == '$')
 		return NULL;
 	return arena_strndup(parser->arena, begin, (size_t)(parser->at - begin));
 }
@@ -67,12 +68,16 @@ static bool add_step(struct parser *parser, struct expression_step step)
 /* Fortran's x(1:3) is three elements, C's x[1:3] two. */
 static bool take_index(struct parser *parser, const char *end)
 {
-	struct expression_step step = {.kind = EXPRESSION_ELEMENT};
+	struct expression_step step;
 
 	do {
-		if (!take_number(parser, &step.first))
+		step = (struct expression_step){.kind = EXPRESSION_ELEMENT};
+		step.is_all = *end == ')' && take(parser, ":");
+		if (step.is_all)
+			step.kind = EXPRESSION_SLICE;
+		else if (!take_number(parser, &step.first))
 			return false;
-		if (take(parser, ":")) {
+		if (!step.is_all && take(parser, ":")) {
 			step.kind = EXPRESSION_SLICE;
 			if (!take_number(parser, &step.last) || step.last == INT64_MAX)
 				return false;
@@ -82,7 +87,7 @@ static bool take_index(struct parser *parser, const char *end)
 		}
 		if (!add_step(parser, step))
 			return false;
-	} while (step.kind == EXPRESSION_ELEMENT && take(parser, ","));
+	} while (*end == ')' && take(parser, ","));
 	return take(parser, end);
 }
 
@@ -137,7 +142,6 @@ int expression_parse(struct arena *arena, const char *text, struct expression *r
 	}
 	return error_set(err, ERROR_UNSUPPORTED,
 			 "\"%s\" is more than a name, its members and its elements.\n"
-			 "print reads n, p->x, *p, a[3], a[0:10]. gdb computes the rest: gdb RANKS "
-			 "-ex \"print %s\"",
-			 text, text);
+			 "Of cores and snapshots, print reads n, p->x, *p, a[3], a[0:10].",
+			 text);
 }

@@ -9,13 +9,14 @@ enum expression_kind {
 	EXPRESSION_FOLLOW,  /* *x */
 	EXPRESSION_MEMBER,  /* x.name, x->name, x%name */
 	EXPRESSION_ELEMENT, /* x[first], x(first) in Fortran, whose arrays begin at 1 */
-	EXPRESSION_SLICE,   /* x[first:last], without `last` */
+	EXPRESSION_SLICE,   /* x[first:last], without `last`; x(:) */
 };
 
 struct expression_step {
 	enum expression_kind kind;
 	const char *name;
 	int64_t first, last;
+	bool is_all; /* a slice: of all elements */
 };
 
 enum { EXPRESSION_MAX_STEPS = 16 };

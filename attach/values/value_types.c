@@ -1,109 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dwarf.h>
-#include <strings.h>
 
 #include "attach/values/values_private.h"
 
 enum { MAX_MEMBERS = 64, MAX_NAMES = 1024, MAX_DEPTH = 6 };
-
-bool values_name_is(Dwarf_Die *die, const char *name, bool is_fortran)
-{
-	const char *own = dwarf_diename(die);
-
-	return own && (is_fortran ? !strcasecmp(own, name) : !strcmp(own, name));
-}
-
-bool values_type_of(Dwarf_Die *die, struct values_type *ret)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Die type;
-
-	*ret = (struct values_type){.is_void = true};
-	if (!dwarf_attr_integrate(die, DW_AT_type, &attribute) ||
-	    !dwarf_formref_die(&attribute, &type) || dwarf_peel_type(&type, &ret->die))
-		return false;
-	ret->is_void = false;
-	return true;
-}
-
-static bool constant_of(Dwarf_Die *die, unsigned int name, int64_t *ret)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Sword value;
-
-	if (!dwarf_attr_integrate(die, name, &attribute) || dwarf_formsdata(&attribute, &value))
-		return false;
-	*ret = value;
-	return true;
-}
-
-/* ---- Arrays ---- */
-
-static void read_dimension(Dwarf_Die *range, bool is_fortran, int64_t *lower, uint64_t *count)
-{
-	int64_t value;
-
-	*lower = is_fortran;
-	*count = 0;
-	constant_of(range, DW_AT_lower_bound, lower);
-	if (constant_of(range, DW_AT_count, &value))
-		*count = value > 0 ? (uint64_t)value : 0;
-	else if (constant_of(range, DW_AT_upper_bound, &value) && value >= *lower)
-		*count = (uint64_t)value - (uint64_t)*lower + 1;
-}
-
-bool values_shape_of(const struct values_search *search, const struct values_type *type,
-		     struct values_shape *ret)
-{
-	Dwarf_Die die = type->die, child;
-	struct values_type element;
-	Dwarf_Word size;
-
-	*ret = (struct values_shape){.num = 0};
-	if (dwarf_tag(&die) != DW_TAG_array_type || !values_type_of(&die, &element) ||
-	    dwarf_aggregate_size(&element.die, &size) || !size || dwarf_child(&die, &child))
-		return false;
-	ret->element = element.die;
-	ret->element_size = size;
-	ret->is_described = dwarf_hasattr(&die, DW_AT_data_location);
-	do {
-		if (dwarf_tag(&child) != DW_TAG_subrange_type)
-			continue;
-		if (ret->num == VALUES_MAX_DIMENSIONS || !debug_file_look(search->file))
-			return false;
-		read_dimension(&child, search->is_fortran, &ret->lower[ret->num],
-			       &ret->counts[ret->num]);
-		ret->num++;
-	} while (debug_file_next(&child, &child));
-	/* Fortran's last dimension has the longest stride. */
-	for (size_t i = 0; search->is_fortran && i < ret->num / 2; i++) {
-		size_t j = ret->num - 1 - i;
-		int64_t lower = ret->lower[i];
-		uint64_t count = ret->counts[i];
-
-		ret->lower[i] = ret->lower[j];
-		ret->counts[i] = ret->counts[j];
-		ret->lower[j] = lower;
-		ret->counts[j] = count;
-	}
-	return ret->num > type->first_dimension;
-}
-
-const struct value_type *values_array(const struct values_search *search,
-				      const struct value_type *element, uint64_t num)
-{
-	struct value_type *type = arena_alloc(search->arena, sizeof(*type));
-	uint64_t most = search->max_bytes / element->size;
-
-	if (!num || !most)
-		return NULL;
-	*type = (struct value_type){.kind = VALUE_ARRAY, .element = element, .total = num};
-	type->num = num < most ? num : most;
-	type->size = (uint32_t)(type->num * element->size);
-	type->name =
-		arena_printf(search->arena, "%s[%llu]", element->name, (unsigned long long)num);
-	return type;
-}
 
 /* ---- C++ containers ---- */
 
@@ -184,7 +84,7 @@ static enum value_kind kind_of_base(Dwarf_Die *die)
 {
 	int64_t encoding = 0;
 
-	constant_of(die, DW_AT_encoding, &encoding);
+	values_constant_of(die, DW_AT_encoding, &encoding);
 	switch (encoding) {
 	case DW_ATE_boolean:
 		return VALUE_BOOL;
@@ -217,7 +117,7 @@ static void build_names(const struct values_search *search, Dwarf_Die *die, stru
 		struct value_name name = {.name = dwarf_diename(&child)};
 
 		if (dwarf_tag(&child) == DW_TAG_enumerator && name.name &&
-		    constant_of(&child, DW_AT_const_value, &name.value)) {
+		    values_constant_of(&child, DW_AT_const_value, &name.value)) {
 			name.name = arena_strdup(search->arena, name.name);
 			*ARENA_PUSH(search->arena, names, type->num_names, capacity) = name;
 		}
@@ -241,7 +141,7 @@ static bool offset_of(Dwarf_Die *member, uint64_t *ret)
 	int64_t offset = 0;
 
 	if (dwarf_hasattr(member, DW_AT_data_member_location) &&
-	    !constant_of(member, DW_AT_data_member_location, &offset))
+	    !values_constant_of(member, DW_AT_data_member_location, &offset))
 		return false;
 	*ret = (uint64_t)offset;
 	return offset >= 0;
@@ -251,12 +151,12 @@ static bool build_bits(Dwarf_Die *die, struct value_member *member)
 {
 	int64_t bits = 0, place = 0;
 
-	if (!constant_of(die, DW_AT_bit_size, &bits))
+	if (!values_constant_of(die, DW_AT_bit_size, &bits))
 		return true;
-	if (constant_of(die, DW_AT_data_bit_offset, &place)) {
+	if (values_constant_of(die, DW_AT_data_bit_offset, &place)) {
 		member->offset = (uint32_t)(place / 8 / member->type->size * member->type->size);
 		place -= 8 * (int64_t)member->offset;
-	} else if (constant_of(die, DW_AT_bit_offset, &place)) {
+	} else if (values_constant_of(die, DW_AT_bit_offset, &place)) {
 		place = 8 * (int64_t)member->type->size - place - bits;
 	}
 	member->num_bits = (uint8_t)bits;
@@ -275,6 +175,7 @@ static void build_members(const struct values_search *search, Dwarf_Die *die,
 		return;
 	do {
 		struct value_member member = {.name = dwarf_diename(&child)};
+		bool is_cut = type->is_cut;
 		struct values_type of;
 		uint64_t offset;
 
@@ -284,6 +185,7 @@ static void build_members(const struct values_search *search, Dwarf_Die *die,
 			type->is_cut = true;
 			break;
 		}
+		type->is_cut = true;
 		if (!values_type_of(&child, &of) || !offset_of(&child, &offset))
 			continue;
 		member.type = build(search, &of, depth + 1);
@@ -293,6 +195,7 @@ static void build_members(const struct values_search *search, Dwarf_Die *die,
 		if (!member.type || !build_bits(&child, &member) || member.offset > type->size ||
 		    type->size - member.offset < member.type->size)
 			continue;
+		type->is_cut = is_cut;
 		if (member.name)
 			member.name = arena_strdup(search->arena, member.name);
 		*ARENA_PUSH(search->arena, members, type->num_members, capacity) = member;
@@ -320,17 +223,43 @@ static void build_pointer(const struct values_search *search, Dwarf_Die *die,
 	type->name = arena_printf(search->arena, "%s *", name);
 }
 
+/* All of its bounds are constants. */
+static bool count_of(const struct values_search *search, Dwarf_Die *range, uint64_t *ret)
+{
+	int64_t lower = search->is_fortran, value;
+
+	*ret = 0;
+	if (dwarf_hasattr(range, DW_AT_byte_stride) ||
+	    (dwarf_hasattr(range, DW_AT_lower_bound) &&
+	     !values_constant_of(range, DW_AT_lower_bound, &lower)))
+		return false;
+	if (values_constant_of(range, DW_AT_count, &value))
+		*ret = value > 0 ? (uint64_t)value : 0;
+	else if (values_constant_of(range, DW_AT_upper_bound, &value))
+		*ret = value >= lower ? (uint64_t)value - (uint64_t)lower + 1 : 0;
+	else
+		return false;
+	return true;
+}
+
 static const struct value_type *build_array(const struct values_search *search,
 					    const struct values_type *type, unsigned int depth)
 {
-	struct values_shape shape;
+	Dwarf_Die die = type->die;
 	const struct value_type *ret;
+	struct values_shape shape;
+	uint64_t count;
 
-	if (!values_shape_of(search, type, &shape) || shape.is_described)
+	if (dwarf_hasattr(&die, DW_AT_data_location) || !values_shape_of(search, type, &shape) ||
+	    !shape.element_size)
 		return NULL;
 	ret = build(search, &(struct values_type){.die = shape.element}, depth + 1);
-	for (size_t i = shape.num; ret && i-- > type->first_dimension;)
-		ret = values_array(search, ret, shape.counts[i]);
+	/* From the shortest stride to the longest. */
+	for (size_t i = 0; ret && i + type->first_dimension < shape.num; i++)
+		ret = count_of(search, &shape.ranges[search->is_fortran ? i : shape.num - 1 - i],
+			       &count)
+			      ? value_array(search->arena, ret, count, search->max_bytes)
+			      : NULL;
 	return ret;
 }
 
@@ -338,6 +267,7 @@ static const struct value_type *build(const struct values_search *search,
 				      const struct values_type *from, unsigned int depth)
 {
 	struct value_type *type = arena_alloc(search->arena, sizeof(*type));
+	struct values_type number;
 	Dwarf_Die die = from->die;
 	Dwarf_Word size = 0;
 	const char *name;
@@ -358,6 +288,8 @@ static const struct value_type *build(const struct values_search *search,
 	case DW_TAG_enumeration_type:
 		type->kind = VALUE_ENUM;
 		build_names(search, &die, type);
+		type->is_unsigned = values_type_of(&die, &number) &&
+				    kind_of_base(&number.die) == VALUE_UNSIGNED;
 		break;
 	case DW_TAG_pointer_type:
 	case DW_TAG_reference_type:

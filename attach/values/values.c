@@ -31,18 +31,6 @@ void values_destroy(struct values *values)
 	free(values);
 }
 
-/* The file with the module's debug information; NULL: there is none. */
-static struct debug_file *get_file(struct values *values, uint32_t module)
-{
-	struct debug_files *files = debug_modules_get(&values->files, module);
-
-	if (!files)
-		return NULL;
-	return debug_file_dwarf(&files->main)       ? &files->main
-	       : debug_file_dwarf(&files->separate) ? &files->separate
-						    : NULL;
-}
-
 /* ---- Scopes ---- */
 
 static bool is_variable(Dwarf_Die *die)
@@ -66,7 +54,8 @@ static bool find_in_block(struct values_search *search, Dwarf_Die *scope, const 
 
 		if (!debug_file_look(search->file))
 			break;
-		if ((tag == DW_TAG_lexical_block && dwarf_haspc(&child, search->address) > 0 &&
+		if ((tag == DW_TAG_lexical_block &&
+		     dwarf_haspc(&child, search->level.address) > 0 &&
 		     find_in_block(search, &child, name, depth + 1, ret)) ||
 		    (tag == DW_TAG_common_block &&
 		     find_in_block(search, &child, name, depth + 1, ret)))
@@ -195,20 +184,24 @@ static bool begin(struct values_search *search, struct values *values, struct ar
 		  struct pdb_error *err)
 {
 	*ret = (struct values_found){.probe.module = module};
-	*search = (struct values_search){.arena = arena,
+	*search = (struct values_search){.files = &values->files,
+					 .arena = arena,
 					 .name = expression->name,
 					 .max_bytes = values->max_bytes,
 					 .ret = ret,
 					 .err = err};
-	search->file = get_file(values, module);
+	search->file = values_file(&values->files, module);
+	search->level.file = search->file;
+	search->level.module = module;
 	return search->file != NULL;
 }
 
-int values_find(struct values *values, struct arena *arena, const struct values_frame *frame,
-		const char *function, const struct expression *expression, struct values_found *ret,
-		struct pdb_error *err)
+int values_find(struct values *values, struct arena *arena, const struct values_frame *frames,
+		size_t num_frames, const char *function, const struct expression *expression,
+		struct values_found *ret, struct pdb_error *err)
 {
 	struct debug_functions *functions = xcalloc(1, sizeof(*functions));
+	const struct values_frame *frame = &frames[0];
 	struct cut_guard guard;
 	struct values_search search;
 	int result = 0;
@@ -217,13 +210,15 @@ int values_find(struct values *values, struct arena *arena, const struct values_
 	if (begin(&search, values, arena, frame->module, expression, ret, err)) {
 		ret->probe.offset = frame->offset;
 		ret->probe.is_return = frame->is_return;
-		search.address = frame->offset - frame->is_return;
-		search.is_return = frame->is_return;
-		if (debug_file_functions(search.file, search.address, functions) &&
+		search.level.address = frame->offset - frame->is_return;
+		search.level.is_return = frame->is_return;
+		search.callers = frames + 1;
+		search.num_callers = num_frames - 1;
+		if (debug_file_functions(search.file, search.level.address, functions) &&
 		    functions->num) {
 			search.unit = functions->unit;
 			search.is_fortran = debug_file_is_fortran(&functions->unit);
-			search.function = &functions->list[0];
+			search.level.function = &functions->list[0];
 			result = find_in_functions(&search, functions, function, expression);
 		}
 	}
@@ -272,6 +267,14 @@ static void add_name(struct values_search *search, struct names *names, const ch
 		arena_strdup(search->arena, name);
 }
 
+/* gfortran calls arguments artificial that have a descriptor. */
+static bool is_described(Dwarf_Die *die)
+{
+	struct values_type type;
+
+	return values_type_of(die, &type) && dwarf_hasattr(&type.die, DW_AT_data_location);
+}
+
 static void add_names(struct values_search *search, Dwarf_Die *scope, unsigned int depth,
 		      int wanted, struct names *names)
 {
@@ -286,10 +289,11 @@ static void add_names(struct values_search *search, Dwarf_Die *scope, unsigned i
 		if (!debug_file_look(search->file))
 			return;
 		if (tag == DW_TAG_common_block ||
-		    (tag == DW_TAG_lexical_block && dwarf_haspc(&child, search->address) > 0))
+		    (tag == DW_TAG_lexical_block && dwarf_haspc(&child, search->level.address) > 0))
 			add_names(search, &child, depth + 1, wanted, names);
 		else if (tag == wanted && name &&
-			 !dwarf_hasattr_integrate(&child, DW_AT_artificial))
+			 (!dwarf_hasattr_integrate(&child, DW_AT_artificial) ||
+			  is_described(&child)))
 			add_name(search, names, name);
 	} while (names->num < MAX_NAMES && debug_file_next(&child, &child));
 }
@@ -302,12 +306,13 @@ size_t values_names(struct values *values, struct arena *arena, const struct val
 	int wanted = kind == VALUES_ARGUMENTS ? DW_TAG_formal_parameter : DW_TAG_variable;
 	struct names names = {.num = 0};
 	struct cut_guard guard;
-	struct values_search search = {.arena = arena, .address = frame->offset - frame->is_return};
+	struct values_search search = {.arena = arena};
 
 	*function_ret = NULL;
+	search.level.address = frame->offset - frame->is_return;
 	cut_guard_enter(&guard);
-	search.file = get_file(values, frame->module);
-	if (search.file && debug_file_functions(search.file, search.address, functions) &&
+	search.file = values_file(&values->files, frame->module);
+	if (search.file && debug_file_functions(search.file, search.level.address, functions) &&
 	    functions->num) {
 		bool is_fortran = debug_file_is_fortran(&functions->unit);
 
@@ -333,7 +338,7 @@ bool values_has_information(struct values *values, uint32_t module)
 	bool has;
 
 	cut_guard_enter(&guard);
-	has = get_file(values, module) != NULL;
+	has = values_file(&values->files, module) != NULL;
 	cut_guard_leave(&guard);
 	return has;
 }

@@ -4,7 +4,9 @@
  * (model/job/code.h), so the values of all ranks come with their stacks.
  *
  * expression.c parses. values.c finds names in scopes. values_follow.c follows the steps of an
- * expression. value_types.c reads types. */
+ * expression, values_finish.c makes the probe. value_types.c reads types, value_arrays.c the bounds
+ * of arrays. value_locations.c makes operations of DWARF's location expressions, which
+ * value_pieces.c uses; value_calls.c finds what a caller has passed. */
 #pragma once
 
 #include "model/job/code.h"
@@ -27,7 +29,9 @@ struct values_frame {
 struct values_found {
 	const struct value_type *type;
 	const char *trouble;     /* the name is there, but no value: why; NULL: there is one */
-	bool is_pointed;         /* the value is what a pointer leads to */
+	bool is_for_gdb;         /* then: gdb may know it */
+	size_t num_dimensions;   /* if not 0: an array whose counts come first (CODE_READ), and
+				  * `type` is of its elements; the shortest stride is the last */
 	const uint8_t *constant; /* the value, where no rank need be asked; else NULL */
 	struct code_probe probe; /* else what reads it */
 	/* If it is a pointer to characters, what reads some of these. Its number of bytes is 0
@@ -35,12 +39,13 @@ struct values_found {
 	struct code_probe text;
 };
 
-/* Find the expression's name in the frame, in the innermost scope that has it. function: only in
- * the function of this name; NULL: in any. Returns 1: *ret, which lives as long as the arena. 0:
+/* Find the expression's name in the first of these frames, in the innermost scope that has it. The
+ * others are its callers, which may tell what a parameter was. function: only in the function of
+ * this name; NULL: in any. Returns 1: *ret, which lives as long as the arena. 0:
  * the frame has no such name. -1: ERROR_USAGE: the steps do not fit its type; ERROR_UNSUPPORTED. */
-int values_find(struct values *values, struct arena *arena, const struct values_frame *frame,
-		const char *function, const struct expression *expression, struct values_found *ret,
-		struct pdb_error *err);
+int values_find(struct values *values, struct arena *arena, const struct values_frame *frames,
+		size_t num_frames, const char *function, const struct expression *expression,
+		struct values_found *ret, struct pdb_error *err);
 
 /* The same among the module's global variables. */
 int values_find_global(struct values *values, struct arena *arena, uint32_t module,

@@ -67,6 +67,8 @@ bool code_probe_is_same(const struct code_probe *a, const struct code_probe *b)
 
 void code_question_deinit(struct code_question *question)
 {
+	for (size_t i = 0; i < question->num_probes; i++)
+		free(question->probes[i].read.ops);
 	free((struct code_probe *)question->probes);
 	free((struct code_address *)question->names);
 	free((struct code_address *)question->functions);

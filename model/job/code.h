@@ -108,16 +108,85 @@ struct code_variables {
 
 void code_variables_destroy(struct code_variables *variables); /* NULL is fine */
 
-#define CODE_MAX_STEPS 8
 #define CODE_MAX_BYTES 65536
+#define CODE_MAX_OPS 1024
+#define CODE_MAX_DIMENSIONS 8
 
-/* What is behind an address: at each step the pointer that is there, plus a constant, is the next
- * address. Of the last one num_bytes are read, or nothing if one of these memories is not there. */
+/* What the operations of a read do, on a stack of 64-bit words. They have no loops. */
+enum code_op_kind {
+	CODE_OP_CONSTANT,     /* push the operand */
+	CODE_OP_REGISTER,     /* push the register of that number */
+	CODE_OP_BIAS,         /* push how far the module's addresses are above those of its file */
+	CODE_OP_LOAD,         /* so many bytes at the address on top take its place */
+	CODE_OP_ADD_CONSTANT, /* add the operand to what is on top */
+	CODE_OP_SIGNED,       /* keep so many low bytes, as a signed or an unsigned number */
+	CODE_OP_UNSIGNED,
+	/* Of the two on top, whose place the result takes. */
+	CODE_OP_ADD,
+	CODE_OP_SUBTRACT,
+	CODE_OP_MULTIPLY,
+	CODE_OP_DIVIDE,
+	CODE_OP_MODULO,
+	CODE_OP_AND,
+	CODE_OP_OR,
+	CODE_OP_XOR,
+	CODE_OP_SHIFT_LEFT,
+	CODE_OP_SHIFT_RIGHT,
+	CODE_OP_SHIFT_RIGHT_SIGNED,
+	CODE_OP_EQUAL,
+	CODE_OP_NOT_EQUAL,
+	CODE_OP_LESS,
+	CODE_OP_LESS_EQUAL,
+	CODE_OP_GREATER,
+	CODE_OP_GREATER_EQUAL,
+	CODE_OP_PICK, /* push the one that is so far below the top */
+	CODE_OP_DROP,
+	CODE_OP_SWAP,
+	CODE_OP_ROTATE,      /* the top goes below the next two */
+	CODE_OP_FRAME,       /* registers are those of so many frames up from here on */
+	CODE_OP_THREAD,      /* an offset among the module's thread-locals becomes an address */
+	CODE_OP_OBJECT,      /* what is on top, and stays, is where the object is */
+	CODE_OP_PUSH_OBJECT, /* push that */
+	CODE_OP_REQUIRE,     /* pop it; if it is 0, end with the operand, an enum code_status */
+	/* Pop a dimension's stride, upper and lower bound; the address below moves to that index. */
+	CODE_OP_INDEX,
+	/* Pop the last index that is wanted, the first and the same three; the address moves to the
+	 * first, and the dimension is one of the result. With operand 1: all of it, and nothing but
+	 * the three to pop. */
+	CODE_OP_RANGE,
+	/* What gives bytes of the result. */
+	CODE_OP_WORD,     /* so many low bytes of what is popped */
+	CODE_OP_BYTES,    /* so many at the address that is popped */
+	CODE_OP_TEXT,     /* the same, fewer where the memory ends, then zeros */
+	CODE_OP_VECTOR,   /* of the vector register operand / 256 the low operand % 256 */
+	CODE_OP_ELEMENTS, /* of so many bytes, at the address that is popped and along dimensions */
+};
+
+struct code_op {
+	uint8_t kind; /* enum code_op_kind */
+	int64_t operand;
+};
+
+/* How a read has ended: the first word of its values. */
+enum code_status {
+	CODE_READ, /* behind it the counts of dimensions, the first one's first, then the bytes */
+	CODE_NO_MEMORY,
+	CODE_LOST_REGISTER,
+	CODE_NOT_ALLOCATED,
+	CODE_NOT_ASSOCIATED,
+	CODE_NO_ELEMENT,    /* behind it the lower and the upper bound */
+	CODE_NO_THREAD,     /* its thread-locals are not found */
+	CODE_NO_THREAD_YET, /* the thread has not used them, so that they are not there */
+	CODE_TOO_LARGE,
+	CODE_NO_VALUE, /* division by zero and the like */
+};
+
+/* What the operations lead to. */
 struct code_read {
-	uint32_t num_bytes; /* 0: the value itself is what is wanted */
-	uint8_t num_steps;
-	int64_t steps[CODE_MAX_STEPS];
-	bool is_global; /* the value is an ELF virtual address of the module; once for each stack */
+	uint32_t num_bytes;  /* at most; 0: the value itself is what is wanted */
+	bool is_global;      /* no registers take part: once for each stack */
+	struct code_op *ops; /* borrowed, but of a question that was taken from bytes */
+	size_t num_ops;
 };
 
 /* What is to be read in every frame that is at this place. */

@@ -10,6 +10,51 @@ enum {
 	MAX_TEXT = 200, /* bytes of a string */
 };
 
+const struct value_type *value_array(struct arena *arena, const struct value_type *element,
+				     uint64_t num, uint64_t max_bytes)
+{
+	struct value_type *type = arena_alloc(arena, sizeof(*type));
+	uint64_t most = max_bytes / element->size;
+	size_t inner;
+
+	if (!num || !most)
+		return NULL;
+	*type = (struct value_type){.kind = VALUE_ARRAY, .element = element, .total = num};
+	type->num = num < most ? num : most;
+	type->size = (uint32_t)(type->num * element->size);
+	inner = element->kind == VALUE_ARRAY ? strcspn(element->name, "[") : strlen(element->name);
+	type->name = arena_printf(arena, "%.*s[%" PRIu64 "]%s", (int)inner, element->name, num,
+				  element->name + inner);
+	return type;
+}
+
+/* "integer[3][4]" in the order of indexes in C; without the elements of some dimension "{}". */
+const struct value_type *value_shape(struct arena *arena, const struct value_type *element,
+				     const uint64_t *counts, size_t num, uint64_t num_bytes)
+{
+	struct value_type *type = arena_alloc(arena, sizeof(*type));
+	const struct value_type *nested = element;
+	uint64_t there = num_bytes / element->size;
+	bool is_whole = true, is_flat = false;
+
+	*type = (struct value_type){
+		.kind = VALUE_ARRAY, .element = element, .total = 1, .name = element->name};
+	for (size_t i = 0; i < num; i++) {
+		is_flat |= counts[i] > MAX_ELEMENTS;
+		if (__builtin_mul_overflow(type->total, counts[i], &type->total))
+			type->total = UINT64_MAX;
+		type->name = arena_printf(arena, "%s[%" PRIu64 "]", type->name, counts[i]);
+	}
+	is_whole = type->total && type->total <= there;
+	type->num = type->total < there ? type->total : there;
+	type->size = (uint32_t)(type->num * element->size);
+	if (is_flat || !is_whole || num == 1)
+		return type;
+	for (size_t i = num; i-- > 0 && nested;)
+		nested = value_array(arena, nested, counts[i], num_bytes);
+	return nested ? nested : type;
+}
+
 /* ---- Numbers ---- */
 
 static int64_t integer_of(const struct value_type *type, const uint8_t *bytes)
@@ -18,7 +63,8 @@ static int64_t integer_of(const struct value_type *type, const uint8_t *bytes)
 
 	memcpy(&bits, bytes, type->size < 8 ? type->size : 8);
 	return code_extend((int64_t)bits, type->size < 8 ? type->size : 8,
-			   type->kind == VALUE_SIGNED || type->kind == VALUE_ENUM);
+			   type->kind == VALUE_SIGNED ||
+				   (type->kind == VALUE_ENUM && !type->is_unsigned));
 }
 
 static bool float_of(uint32_t size, const uint8_t *bytes, long double *ret)
@@ -204,15 +250,35 @@ static char *statistics_text(struct arena *arena, const struct value_type *type,
 	return arena_printf(arena, "%s}", ret);
 }
 
+/* All dimensions as one, if there are numbers in them. False: too few to say only how large they
+ * are. */
+static bool flatten(const struct value_type *type, struct value_type *ret)
+{
+	bool is_large = type->num > MAX_ELEMENTS;
+	double number;
+
+	*ret = *type;
+	while (ret->element->kind == VALUE_ARRAY) {
+		const struct value_type *inner = ret->element;
+
+		is_large |= inner->num > MAX_ELEMENTS;
+		ret->num *= inner->num;
+		ret->total *= inner->total;
+		ret->element = inner->element;
+	}
+	return is_large && ret->element->kind != VALUE_CHARACTER &&
+	       value_number(ret->element, (const uint8_t[16]){0}, &number);
+}
+
 static char *array_text(struct arena *arena, const struct value_type *type, const uint8_t *bytes,
 			unsigned int depth)
 {
-	double number;
+	struct value_type flat;
 
 	if (type->element->kind == VALUE_CHARACTER)
 		return value_quote(arena, (const char *)bytes, type->num);
-	if (type->num > MAX_ELEMENTS && value_number(type->element, bytes, &number))
-		return statistics_text(arena, type, bytes);
+	if (flatten(type, &flat))
+		return statistics_text(arena, &flat, bytes);
 	return elements_text(arena, type, bytes, depth);
 }
 

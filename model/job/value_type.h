@@ -38,6 +38,7 @@ struct value_type {
 	uint32_t size; /* bytes */
 	const char *name;
 	const struct value_name *names; /* of an enumeration */
+	bool is_unsigned;               /* its numbers are */
 	size_t num_names;
 	const struct value_member *members; /* of a struct */
 	size_t num_members;
@@ -51,11 +52,19 @@ struct value_type {
 	uint32_t begin, end, element_size;
 };
 
+/* An array of so many of these, or of as many as `max_bytes` has room for. NULL: none. */
+const struct value_type *value_array(struct arena *arena, const struct value_type *element,
+				     uint64_t num, uint64_t max_bytes);
+
+/* An array of that shape, the longest stride first, of which so many bytes are there. */
+const struct value_type *value_shape(struct arena *arena, const struct value_type *element,
+				     const uint64_t *counts, size_t num, uint64_t num_bytes);
+
 /* The number that the bytes hold; false: they are no number. Enumerations and characters are. */
 bool value_number(const struct value_type *type, const void *bytes, double *ret);
 
-/* One line, as C writes it: "12", "-1.5", "RED", "{n = 3, x = 0.5}", "\"text\"". An array of more
- * than a few elements is its size, smallest, median and largest element, and how many are NaN or
+/* One line, as C writes it: "12", "-1.5", "RED", "{n = 3, x = 0.5}", "\"text\"". An array of numbers
+ * with more than a few elements in a dimension is its size, smallest, median and largest element, and how many are NaN or
  * infinite. bytes: type->size of them. */
 char *value_text(struct arena *arena, const struct value_type *type, const void *bytes);
 

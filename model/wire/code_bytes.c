@@ -78,9 +78,11 @@ static void code_read(struct codec *c, struct code_read *read)
 {
 	CODEC_BELOW(c, read->num_bytes, CODE_MAX_BYTES);
 	CODEC_BELOW(c, read->is_global, 1);
-	CODEC_BELOW(c, read->num_steps, CODE_MAX_STEPS);
-	for (unsigned int i = 0; i < read->num_steps; i++)
-		CODEC_SIGNED(c, read->steps[i]);
+	CODEC_TABLE(c, read->ops, read->num_ops, CODE_MAX_OPS, 2);
+	for (size_t i = 0; i < read->num_ops; i++) {
+		CODEC_BELOW(c, read->ops[i].kind, CODE_OP_ELEMENTS);
+		CODEC_SIGNED(c, read->ops[i].operand);
+	}
 }
 
 /* ---- Functions ---- */

@@ -95,6 +95,12 @@ bool frame_is_called(struct arena *arena, const struct name *name, const char *f
 	       (length == wanted || strchr(":.", called[length - wanted - 1]));
 }
 
+bool frame_is_one(const struct frame *frame)
+{
+	return frame->kind == FRAME_NUMBER || frame->kind == FRAME_PARTED ||
+	       frame->kind == FRAME_NODE;
+}
+
 uint32_t frame_find(const struct job *job, const struct frame *frame, uint32_t path)
 {
 	long number = frame->kind == FRAME_NUMBER ? frame->number : 0;

@@ -35,6 +35,9 @@ int frame_parse(struct session *session, const char *word, struct frame *ret,
 int frame_take(struct session *session, const struct args *args, size_t *next, struct frame *ret,
 	       struct pdb_error *err);
 
+/* May only one frame of a stack be meant? */
+bool frame_is_one(const struct frame *frame);
+
 /* Is it the function that a user means: by its whole name, or its last components? */
 bool frame_is_called(struct arena *arena, const struct name *name, const char *function);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <inttypes.h>
 #include <uthash.h>
 
 #include "analysis/values/value_groups.h"
@@ -25,10 +26,12 @@
 #define MAX_BYTES_RANK (UINT64_C(1) << 20) /* as sampling bounds it (attach/stacks/unwind.c) */
 #define LEAST_BYTES 512
 
+enum { MAX_CALLERS = 4 }; /* that may tell what a parameter was */
+
 /* A frame's place, and what the expression is there. */
 struct place {
-	struct values_frame frame; /* the key */
-	int result;                /* of values_find() */
+	uint32_t node; /* the key */
+	int result;    /* of values_find() */
 	struct values_found found;
 	uint32_t probe, text; /* their numbers */
 	UT_hash_handle hh;
@@ -44,6 +47,7 @@ struct item {
 	struct place global; /* result -2: not looked for */
 	struct value_reading *readings;
 	size_t num_readings;
+	struct rankset *for_gdb; /* ranks whose value it may know */
 	const char *type;
 	uint32_t node;
 	bool is_mixed, has_value;
@@ -94,19 +98,28 @@ static void take_probes(struct printing *printing, struct place *place)
 }
 
 /* NULL: *err. */
-static struct place *get_place(struct printing *printing, struct item *item,
-			       const struct values_frame *frame)
+static struct place *get_place(struct printing *printing, struct item *item, uint32_t id)
 {
+	const struct callpaths *callpaths = printing->session->job->callpaths;
+	struct values_frame frames[1 + MAX_CALLERS];
 	struct place *place;
+	size_t num = 0;
 
-	HASH_FIND(hh, item->places, frame, sizeof(*frame), place);
+	HASH_FIND(hh, item->places, &id, sizeof(id), place);
 	if (place)
 		return place->result < 0 ? NULL : place;
 	place = arena_alloc(printing->arena, sizeof(*place));
-	memcpy(&place->frame, frame, sizeof(*frame));
-	place->result = values_find(printing->values, printing->arena, frame, item->frame->function,
-				    &item->expression, &place->found, printing->err);
-	HASH_ADD(hh, item->places, frame, sizeof(place->frame), place);
+	place->node = id;
+	for (; id != CALLPATH_NONE && num <= MAX_CALLERS; num++) {
+		const struct callpath_node *node = callpaths_get(callpaths, id);
+
+		frames[num] = print_frame(node);
+		id = node->parent;
+	}
+	place->result =
+		values_find(printing->values, printing->arena, frames, num, item->frame->function,
+			    &item->expression, &place->found, printing->err);
+	HASH_ADD(hh, item->places, node, sizeof(place->node), place);
 	take_probes(printing, place);
 	return place->result < 0 ? NULL : place;
 }
@@ -129,13 +142,6 @@ static int find_global(struct printing *printing, struct item *item, uint32_t pa
 	}
 	take_probes(printing, &item->global);
 	return item->global.result < 0 ? -1 : 0;
-}
-
-/* May only one frame of a stack be meant? */
-static bool is_one_frame(const struct frame *frame)
-{
-	return frame->kind == FRAME_NUMBER || frame->kind == FRAME_PARTED ||
-	       frame->kind == FRAME_NODE;
 }
 
 static bool has_information(struct printing *printing, uint32_t path)
@@ -164,7 +170,7 @@ static const char *explain_missing(struct printing *printing, const struct item 
 	if (sample->variables && !item->unparsed && item->expression.num_steps)
 		return arena_printf(printing->arena, "only whole variables are known: print %s",
 				    name);
-	if (is_one_frame(item->frame))
+	if (frame_is_one(item->frame))
 		return frame_find(job, item->frame, sample->path) == CALLPATH_NONE
 			       ? frame_missing(printing->arena, item->frame)
 			       : arena_printf(printing->arena, "no \"%s\" in that frame", name);
@@ -199,7 +205,6 @@ static int find_in_frame(struct printing *printing, struct item *item, const str
 {
 	const struct job *job = printing->session->job;
 	const struct callpath_node *node = callpaths_get(job->callpaths, id);
-	struct values_frame frame = print_frame(node);
 
 	item->found = NULL;
 	item->found_node = id;
@@ -209,7 +214,7 @@ static int find_in_frame(struct printing *printing, struct item *item, const str
 	if (print_is_kept(printing->session) || item->unparsed ||
 	    !modules_is_own_code(job->modules, node->module, node->offset))
 		return 0;
-	item->found = get_place(printing, item, &frame);
+	item->found = get_place(printing, item, id);
 	return item->found ? item->found->result : -1;
 }
 
@@ -217,7 +222,7 @@ static int find_in_frame(struct printing *printing, struct item *item, const str
 static int find_place(struct printing *printing, struct item *item, const struct sample *sample)
 {
 	const struct job *job = printing->session->job;
-	bool is_one = is_one_frame(item->frame);
+	bool is_one = frame_is_one(item->frame);
 	uint32_t id = is_one ? frame_find(job, item->frame, sample->path) : sample->path;
 
 	item->variable = NULL;
@@ -265,20 +270,19 @@ static struct value_reading *add_reading(struct item *item, int rank, const char
 }
 
 /* text: what the pointer leads to, which says more than its address; or NULL. */
-static void add_value(struct printing *printing, struct item *item, int rank, const uint8_t *bytes,
-		      const char *text)
+static void add_value(struct printing *printing, struct item *item, int rank,
+		      const struct value_type *type, const uint8_t *bytes, const char *text)
 {
-	const struct values_found *found = &item->found->found;
-	size_t size = found->text.read.num_bytes;
+	size_t size = item->found->found.text.read.num_bytes;
 	bool is_cut = text && strnlen(text, size) == size;
 	struct value_reading *reading = add_reading(
 		item, rank,
 		text ? arena_printf(printing->arena, "%s%s",
 				    value_quote(printing->arena, text, size), is_cut ? "..." : "")
-		     : value_text(printing->arena, found->type, bytes));
+		     : value_text(printing->arena, type, bytes));
 
 	reading->has_value = true;
-	reading->is_number = value_number(found->type, bytes, &reading->number);
+	reading->is_number = value_number(type, bytes, &reading->number);
 }
 
 static void find_runs(struct printing *printing, const struct sample *sample)
@@ -298,25 +302,91 @@ static void find_runs(struct printing *printing, const struct sample *sample)
 	}
 }
 
-/* The words of a probe, in the frame at that depth, or whichever frame if it is a global's. NULL:
- * they were not read. */
-static const uint8_t *words_of(struct printing *printing, uint32_t number, uint32_t depth)
+/* What a probe has read in the frame at that depth, or whichever frame if it is a global's. NULL:
+ * nothing. */
+static const struct run *find_run(const struct printing *printing, uint32_t number, uint32_t depth)
 {
 	const struct code_read *read = &printing->probes[number].read;
-	size_t wanted = read->num_bytes ? (read->num_bytes + 7) / 8 : 1;
-	int64_t *words = arena_array(printing->arena, wanted, sizeof(*words));
 
 	for (size_t i = 0; i < printing->num_runs; i++) {
 		const struct run *run = &printing->runs[i];
 
-		if (run->probe != number || (!read->is_global && run->depth != depth) ||
-		    run->num < wanted)
-			continue;
-		for (size_t k = 0; k < wanted; k++)
-			words[k] = run->values[k].value;
-		return (const uint8_t *)words;
+		if (run->probe == number && (read->is_global || run->depth == depth))
+			return run;
 	}
 	return NULL;
+}
+
+static const char *explain_status(struct printing *printing, const struct run *run)
+{
+	static const char *const reasons[] = {
+		[CODE_NO_MEMORY] = "not readable: no memory at that address",
+		[CODE_LOST_REGISTER] = "not readable: where it was saved is not known",
+		[CODE_NOT_ALLOCATED] = "not allocated",
+		[CODE_NOT_ASSOCIATED] = "not associated",
+		[CODE_NO_THREAD] = "thread-local: pdb finds its place only with glibc on x86-64, "
+				   "in running processes",
+		[CODE_NO_THREAD_YET] = "thread-local: the thread has not used it yet",
+		[CODE_TOO_LARGE] = "larger than print reads; print a part of it",
+		[CODE_NO_VALUE] = "what its debug information says leads to no value",
+	};
+	int64_t status = run ? run->values[0].value : CODE_TOO_LARGE;
+
+	if (status == CODE_NO_ELEMENT && run->num >= 3)
+		return run->values[2].value < run->values[1].value
+			       ? "it has no elements"
+			       : arena_printf(printing->arena,
+					      "no such element: its indexes are %" PRId64
+					      " to %" PRId64,
+					      run->values[1].value, run->values[2].value);
+	return status > 0 && status <= CODE_NO_VALUE && reasons[status] ? reasons[status]
+									: reasons[CODE_NO_VALUE];
+}
+
+/* The words from the given one on, as bytes. */
+static const uint8_t *bytes_of(struct printing *printing, const struct run *run, size_t first)
+{
+	int64_t *words = arena_array(printing->arena, run->num - first + 1, sizeof(*words));
+
+	for (size_t i = first; i < run->num; i++)
+		words[i - first] = run->values[i].value;
+	return (const uint8_t *)words;
+}
+
+/* NULL: *why_ret. Else *type_ret is that of the value: the number of elements may be a rank's own. */
+static const uint8_t *read_value(struct printing *printing, const struct place *place,
+				 uint32_t depth, const struct value_type **type_ret,
+				 const char **why_ret)
+{
+	const struct values_found *found = &place->found;
+	const struct run *run;
+	size_t first = 1 + found->num_dimensions;
+
+	*type_ret = found->type;
+	if (found->constant)
+		return found->constant;
+	run = find_run(printing, place->probe, depth);
+	if (!run || run->values[0].value != CODE_READ || run->num < first) {
+		*why_ret = explain_status(printing, run);
+		return NULL;
+	}
+	if (found->num_dimensions) {
+		uint64_t counts[CODE_MAX_DIMENSIONS];
+
+		for (size_t i = 0; i < found->num_dimensions; i++)
+			counts[i] = (uint64_t)run->values[1 + i].value;
+		*type_ret = value_shape(printing->arena, found->type, counts, found->num_dimensions,
+					8 * (run->num - first));
+	} else if (8 * (run->num - first) < found->type->size) {
+		*why_ret = explain_status(printing, NULL);
+		return NULL;
+	}
+	return bytes_of(printing, run, first);
+}
+
+static const char *name_of(const struct value_type *type)
+{
+	return type ? type->name : NULL;
 }
 
 static void note_place(struct item *item, const char *name)
@@ -350,7 +420,10 @@ static void read_item(struct printing *printing, struct item *item, const struct
 	uint32_t depth = item->found_node == CALLPATH_NONE
 				 ? 0
 				 : callpaths_get(callpaths, item->found_node)->depth;
-	const uint8_t *bytes, *text = NULL;
+	const struct value_type *type;
+	const struct run *text;
+	const uint8_t *bytes;
+	const char *why = NULL;
 
 	if (item->variable) {
 		read_variable(printing, item, sample->rank);
@@ -360,22 +433,27 @@ static void read_item(struct printing *printing, struct item *item, const struct
 		add_reading(item, sample->rank, item->why);
 		return;
 	}
-	note_place(item, place->found.type ? place->found.type->name : NULL);
 	if (place->found.trouble) {
+		note_place(item, name_of(place->found.type));
 		add_reading(item, sample->rank, place->found.trouble);
+		if (place->found.is_for_gdb)
+			rankset_add(item->for_gdb, sample->rank);
 		return;
 	}
-	bytes = place->found.constant ?: words_of(printing, place->probe, depth);
+	bytes = read_value(printing, place, depth, &type, &why);
+	note_place(item, name_of(type));
 	if (!bytes) {
-		add_reading(item, sample->rank,
-			    place->found.is_pointed
-				    ? "not readable: no memory at that address"
-				    : "not readable: where it was saved is not known");
+		add_reading(item, sample->rank, why);
 		return;
 	}
-	if (!place->found.constant && place->found.text.read.num_bytes)
-		text = words_of(printing, place->text, depth);
-	add_value(printing, item, sample->rank, bytes, (const char *)text);
+	text = !place->found.constant && place->found.text.read.num_bytes
+		       ? find_run(printing, place->text, depth)
+		       : NULL;
+	add_value(printing, item, sample->rank, type, bytes,
+		  text && text->values[0].value == CODE_READ &&
+				  8 * (text->num - 1) >= place->found.text.read.num_bytes
+			  ? (const char *)bytes_of(printing, text, 1)
+			  : NULL);
 }
 
 /* Was what reads them among the probes that were asked for? */
@@ -511,6 +589,7 @@ static int take_items(struct printing *printing, const struct print_ask *asks, s
 		item->text = asks[i].expression;
 		item->frame = &asks[i].frame;
 		item->global.result = -2;
+		item->for_gdb = rankset_in(printing->arena, rankset_create());
 		item->readings = arena_array(printing->arena, (size_t)num_ranks + 1,
 					     sizeof(*item->readings));
 		if (expression_parse(printing->arena, asks[i].expression, &item->expression, &why) <
@@ -565,9 +644,21 @@ int print_read(struct session *session, struct arena *arena, const struct print_
 			.type = item->type,
 			.readings = item->readings,
 			.num = item->num_readings,
+			.for_gdb = item->for_gdb,
 		};
 	}
 	return result;
+}
+
+void print_group(struct arena *arena, const char *expression, const struct print_read *read,
+		 struct printed *ret)
+{
+	*ret = (struct printed){
+		.expression = expression,
+		.node = read->node,
+		.type = read->type,
+		.groups = value_groups_create(arena, read->readings, read->num),
+	};
 }
 
 int print_values(struct session *session, struct arena *arena, const char *const *expressions,
@@ -582,11 +673,6 @@ int print_values(struct session *session, struct arena *arena, const char *const
 	if (print_read(session, arena, asks, num, ranks, NULL, false, read, err) < 0)
 		return -1;
 	for (size_t i = 0; i < num; i++)
-		ret[i] = (struct printed){
-			.expression = expressions[i],
-			.node = read[i].node,
-			.type = read[i].type,
-			.groups = value_groups_create(arena, read[i].readings, read[i].num),
-		};
+		print_group(arena, expressions[i], &read[i], &ret[i]);
 	return 0;
 }

@@ -11,8 +11,14 @@ struct printed;
 struct printed_locals;
 struct session;
 
-/* FRAME_ANY: the innermost frame that has the name, or a global variable. All expressions are read
- * at one moment of a rank. ret: `num`, which the arena owns. -1: ERROR_UNSUPPORTED, ERROR_USAGE, or
+/* FRAME_ANY: the innermost frame that has the name, or a global variable. gdb is asked for what pdb
+ * cannot read, of few ranks. The arena owns *ret. -1: ERROR_UNSUPPORTED, ERROR_USAGE, or sampling
+ * failed. */
+int print_expression(struct session *session, struct arena *arena, const char *expression,
+		     const struct frame *frame, const struct rankset *ranks, struct printed *ret,
+		     struct pdb_error *err);
+
+/* The same of several, without gdb. All expressions are read at one moment of a rank. ret: `num`, which the arena owns. -1: ERROR_UNSUPPORTED, ERROR_USAGE, or
  * sampling failed. */
 int print_values(struct session *session, struct arena *arena, const char *const *expressions,
 		 size_t num, const struct frame *frame, const struct rankset *ranks,
@@ -36,14 +42,19 @@ struct print_read {
 	const char *type; /* the same */
 	struct value_reading *readings;
 	size_t num;
+	struct rankset *for_gdb; /* ranks whose value gdb may know */
 };
 
-/* What print_values() makes of it. values: to find them with; NULL: new ones. is_keeping: variables that come with the stacks (of Python
- * frames) become those of the job's samples, where ranks are at the same places. ret: `num`; the
- * arena owns what is in there. -1: as above. */
+/* What print_values() makes of it. values: to find them with; NULL: new ones. is_keeping: variables
+ * that come with the stacks (of Python frames) become those of the job's samples, where ranks are at
+ * the same places. ret: `num`; the arena owns what is in there. -1: as above. */
 int print_read(struct session *session, struct arena *arena, const struct print_ask *asks,
 	       size_t num, const struct rankset *ranks, struct values *values, bool is_keeping,
 	       struct print_read *ret, struct pdb_error *err);
+
+/* What ranks have of an expression, equal values together. The arena owns *ret. */
+void print_group(struct arena *arena, const char *expression, const struct print_read *read,
+		 struct printed *ret);
 
 /* Do answers come from what a snapshot keeps? */
 bool print_is_kept(const struct session *session);

@@ -34,7 +34,7 @@ static int take_words(struct session *session, const struct args *args, const ch
 	if (args->num_words < 2)
 		return error_set(err, ERROR_USAGE,
 				 "the expression is missing: print FRAME EXPRESSION");
-	/* "n + 1": print_values() says what is to be done with that. */
+	/* "n + 1": print_expression() says what is to be done with that. */
 	if (!strchr("_*(", args->words[1][0]) && !isalpha((unsigned char)args->words[1][0])) {
 		*expression_ret = args->rest + strspn(args->rest, " \t");
 		return are_ranks(session, args, args->num_words, ranks_ret, err) ? 0 : -1;
@@ -58,8 +58,8 @@ static int find_print(struct session *session, const struct args *args, struct a
 	answer->own = printed;
 	if (word && frame_parse(session, word, &frame, err) < 0)
 		return -1;
-	return print_values(session, answer->arena, &expression, 1, &frame, answer->ranks, printed,
-			    err);
+	return print_expression(session, answer->arena, expression, &frame, answer->ranks, printed,
+				err);
 }
 
 const struct command cmd_print = {
@@ -69,11 +69,11 @@ const struct command cmd_print = {
 	.usage = "print [FRAME] EXPRESSION [RANKS]",
 	.summary = "Show the value of a variable in all ranks, equal values together.",
 	.text = "EXPRESSION is a variable, a member, an element, or what a pointer leads to: n,\n"
-		"p->x, grid.nx, *p, a[3], a[0:10] (without 10), solver::tol. Without FRAME, pdb\n"
-		"takes the innermost frame of each rank's stack that has the variable, then\n"
-		"global ones. FRAME is a function's name; a number: 0 is the innermost frame of\n"
-		"the program's own code; or \"parted\": the frame where the ranks' stacks part.\n"
-		"Without RANKS: the ranks in focus, else all.\n"
+		"p->x, grid.nx, *p, a[3], a[0:10] (without 10), solver::tol. In Fortran: a(3,4),\n"
+		"a(2:5,1), a(:,3). Without FRAME, pdb takes the innermost frame of each rank's\n"
+		"stack that has the variable, then global ones. FRAME is a function's name; a\n"
+		"number: 0 is the innermost frame of the program's own code; or \"parted\": the\n"
+		"frame where the ranks' stacks part. Without RANKS: the ranks in focus, else all.\n"
 		"A row is a value with its ranks. The value of the most ranks comes first. If\n"
 		"there are many different numbers, pdb shows the smallest, the median and the\n"
 		"largest. For the elements of a long array it shows these three, and how many\n"
@@ -82,7 +82,13 @@ const struct command cmd_print = {
 		"lists, and the shape and elements of NumPy's arrays.\n"
 		"pdb stops a rank only to copy its stack, for some 50 us. It reads other memory\n"
 		"right after that, while the rank runs on. The program needs debug information\n"
-		"(-g). gdb computes other expressions: gdb RANKS -ex \"print EXPRESSION\".",
+		"(-g).\n"
+		"gdb computes other expressions, for at most 16 ranks: print \"n * sizeof(*p)\" "
+		"0-3.\n"
+		"With spaces, and with ranks or a frame, an expression is in quotes. A rank "
+		"stands\n"
+		"still as long as its gdb runs, about half a second. gdb may neither write to the\n"
+		"rank's memory nor call its functions; for that, use the command gdb.",
 	.example = "print res 0-31",
 	.flags = CMD_NEEDS_JOB,
 	.min_words = 1,

@@ -19,16 +19,16 @@
 static void find_values(const struct modules *modules, uint32_t module, uint64_t address)
 {
 	static const struct expression_step steps[] = {
-		{EXPRESSION_FOLLOW, NULL, 0, 0},
-		{EXPRESSION_MEMBER, "x", 0, 0},
-		{EXPRESSION_ELEMENT, NULL, 1, 0},
-		{EXPRESSION_SLICE, NULL, 0, 3},
+		{EXPRESSION_FOLLOW, NULL, 0, 0, false},  {EXPRESSION_MEMBER, "x", 0, 0, false},
+		{EXPRESSION_ELEMENT, NULL, 1, 0, false}, {EXPRESSION_SLICE, NULL, 0, 3, false},
+		{EXPRESSION_SLICE, NULL, 0, 0, true},
 	};
-	const struct values_frame frame = {module, address, false};
+	/* Its caller is at the same place. */
+	const struct values_frame frames[] = {{module, address, false}, {module, address, true}};
 	struct values *values = values_create(modules, 4096);
 	struct arena *arena = arena_create();
 	const char **names;
-	size_t num = values_names(values, arena, &frame, &names, &(const char *){NULL});
+	size_t num = values_names(values, arena, frames, &names, &(const char *){NULL});
 
 	for (size_t i = 0; i < num && i < 8; i++)
 		for (size_t k = 0; k <= sizeof(steps) / sizeof(steps[0]); k++) {
@@ -38,7 +38,7 @@ static void find_values(const struct modules *modules, uint32_t module, uint64_t
 
 			if (k > 0)
 				expression.steps[0] = steps[k - 1];
-			values_find(values, arena, &frame, NULL, &expression, &found, &err);
+			values_find(values, arena, frames, 2, NULL, &expression, &found, &err);
 			values_find_global(values, arena, module, &expression, &found, &err);
 		}
 	arena_destroy(arena);

@@ -205,7 +205,9 @@ static void test_hostile(void **state)
 
 static struct buffer question_bytes(void)
 {
-	const struct code_probe probes[] = {make_probe(1, 0x1234), make_probe(0, 0x99)};
+	struct code_op ops[] = {
+		{CODE_OP_REGISTER, 7}, {CODE_OP_ADD_CONSTANT, -16}, {CODE_OP_BYTES, 8}};
+	struct code_probe probes[] = {make_probe(1, 0x1234), make_probe(0, 0x99)};
 	const struct code_address names[] = {{0, 0x10}, {1, 0x20}, {1, 0x30}};
 	const struct code_address functions[] = {{1, 0x40}};
 	const struct code_question question = {
@@ -219,6 +221,7 @@ static struct buffer question_bytes(void)
 	struct modules *modules = modules_create();
 	struct buffer bytes = {.bytes = NULL};
 
+	probes[1].read = (struct code_read){.num_bytes = 8, .ops = ops, .num_ops = NUM_OF(ops)};
 	modules_intern(modules, "/bin/app", (const uint8_t *)"abcd", 4);
 	modules_intern(modules, "/lib/plugin.so", NULL, 0);
 	code_bytes_put_question(&bytes, &question, modules);
@@ -242,6 +245,11 @@ static void test_question(void **state)
 	assert_true(code_probe_is_same(&question.probes[0], &expected));
 	assert_false(code_probe_is_same(&question.probes[1], &expected));
 	assert_string_equal(modules_get(modules, question.probes[1].module)->path, "/bin/app");
+	assert_int_equal(question.probes[0].read.num_ops, 0);
+	assert_int_equal(question.probes[1].read.num_bytes, 8);
+	assert_int_equal(question.probes[1].read.num_ops, 3);
+	assert_int_equal(question.probes[1].read.ops[1].kind, CODE_OP_ADD_CONSTANT);
+	assert_int_equal(question.probes[1].read.ops[1].operand, -16);
 	assert_int_equal(question.num_names, 3);
 	assert_int_equal(question.names[2].module, 1);
 	assert_int_equal(question.names[2].address, 0x30);

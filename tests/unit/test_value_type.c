@@ -53,6 +53,8 @@ static void test_scalars(void **state)
 	check(&character, "'", "39 '\\''");
 	check(&color, &(int){5}, "GREEN");
 	check(&color, &(int){-7}, "-7");
+	check(&(struct value_type){.kind = VALUE_ENUM, .size = 4, .is_unsigned = true}, &(int){-1},
+	      "4294967295");
 	check(&pointer, &(uint64_t){0x1234}, "0x1234");
 	check(&complex_type, (double[]){1, -2.5}, "(1, -2.5)");
 	check(&other, "abc", "(3 bytes)");
@@ -91,6 +93,41 @@ static void test_arrays(void **state)
 	for (int i = 0; i < 20; i++)
 		numbers[i] = NAN;
 	check(&many, numbers, "{20 elements, 20 NaN}");
+}
+
+/* The longest stride is first. */
+static void check_shape(const struct value_type *element, const uint64_t *counts, size_t num,
+			const void *bytes, uint64_t num_bytes, const char *name,
+			const char *expected)
+{
+	struct arena *arena = arena_create();
+	const struct value_type *type = value_shape(arena, element, counts, num, num_bytes);
+
+	assert_string_equal(type->name, name);
+	assert_string_equal(value_text(arena, type, bytes), expected);
+	arena_destroy(arena);
+}
+
+static void test_shapes(void **state)
+{
+	int numbers[30];
+
+	(void)state;
+	for (int i = 0; i < 30; i++)
+		numbers[i] = i;
+	check_shape(&int4, (uint64_t[]){3}, 1, numbers, 12, "int[3]", "{0, 1, 2}");
+	check_shape(&int4, (uint64_t[]){2, 3}, 2, numbers, 24, "int[2][3]",
+		    "{{0, 1, 2}, {3, 4, 5}}");
+	check_shape(&int4, (uint64_t[]){3, 10}, 2, numbers, 120, "int[3][10]",
+		    "{30 elements: min 0, median 15, max 29}");
+	check_shape(&int4, (uint64_t[]){30, 10}, 2, numbers, 120, "int[30][10]",
+		    "{the first 30 of 300 elements: min 0, median 15, max 29}");
+	check_shape(&int4, (uint64_t[]){0}, 1, numbers, 0, "int[0]", "{}");
+	check_shape(&int4, (uint64_t[]){0, 4}, 2, numbers, 0, "int[0][4]", "{}");
+	check_shape(&int4, (uint64_t[]){UINT64_MAX, 4}, 2, numbers, 120,
+		    "int[18446744073709551615][4]",
+		    "{the first 30 of 18446744073709551615 elements: min 0, median 15, max 29}");
+	check_shape(&character, (uint64_t[]){4}, 1, "abcd", 8, "char[4]", "\"abcd\"");
 }
 
 static void test_structs(void **state)
@@ -208,10 +245,11 @@ static void test_groups_of_texts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_scalars),   cmocka_unit_test(test_arrays),
-		cmocka_unit_test(test_structs),   cmocka_unit_test(test_containers),
-		cmocka_unit_test(test_long_text), cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_groups),    cmocka_unit_test(test_groups_of_texts),
+		cmocka_unit_test(test_scalars),         cmocka_unit_test(test_arrays),
+		cmocka_unit_test(test_shapes),          cmocka_unit_test(test_structs),
+		cmocka_unit_test(test_containers),      cmocka_unit_test(test_long_text),
+		cmocka_unit_test(test_numbers),         cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_groups_of_texts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,6 +96,10 @@ in_c() {
 	right "equal in all" 'print n' '^n, int' '^  1000 +4:\[0-3\]'
 	tells "one differs" 'print main grid.nx' '^  10 +3:\[0-1,3\]' '^  11 +1:\[2\]'
 	tells "a global" 'print per_rank' '^  7 +1:\[0\]' '^  10 +1:\[3\]'
+	tells "a thread-local" 'print of_thread' '^  3 +1:\[0\]' '^  6 +1:\[3\]'
+	right "a size of the run" 'print sized' '20 elements' 'max 12'
+	right "a part of it" 'print sized[3][0:2]' '\{4, 4\} +1:\[1\]'
+	right "no such element" 'print sized[10][0]' 'its indexes are 0 to 9'
 	tells "an element" 'print grids[1].nx' '^  99 +4:\[0-3\]'
 	right "text" 'print label' '"conjugate gradient" +4:\[0-3\]'
 	tells "an array of characters" 'print main grid.name' '"main grid" +4:\[0-3\]'
@@ -111,7 +115,13 @@ in_c() {
 	tells "some ranks" 'print main rank 1,3' '^  1 +1:\[1\]' '^  3 +1:\[3\]'
 	tells "no such name" 'print nothing' 'no "nothing" in its stack +4:\[0-3\]'
 	tells "no such member" 'print main grid.zz' 'no member "zz"'
-	tells "an expression is for gdb" 'print n + 1' 'gdb RANKS -ex "print n \+ 1"'
+	right "computed by gdb" 'print n + 1' '^  1001 +4:\[0-3\]'
+	tells "for some ranks" 'print "per_rank * 2" 1,3' '^  16 +1:\[1\]' '^  20 +1:\[3\]'
+	tells "in a frame" 'print main "grid.nx * 2"' '^  22 +1:\[2\]'
+	tells "a name that gdb does not know" 'print nothing + 1' 'No symbol "nothing"'
+	tells "nothing is changed" 'print "per_rank = 5"' 'not allowed' 'no value$'
+	tells "no function is called" 'print "puts(label)" 0' 'Cannot call functions' 'no value$'
+	tells "and nothing was" 'print per_rank' '^  7 +1:\[0\]' '^  10 +1:\[3\]'
 	tells "arguments" 'info args' '^ranks 0-3 in wait_for_all\(\):$' '^  size +4 '
 	tells "no locals" locals '^ranks 0-3 in wait_for_all\(\):$' 'no variables but its arguments'
 	tells "locals of a function" 'locals solve' '^ranks 0-3 in solve\(\):$' '^  many ' \
@@ -177,6 +187,24 @@ in_f() {
 	right "logical" 'print DONE' 'false +3:\[0,2-3\]' 'true +1:\[1\]'
 	right "complex" 'print z' '\(1, -2\) +4:\[0-3\]'
 }
+in_shapes() {
+	tells "allocated" 'print field' '\{\{0, 0, 0\}, \{0, 0, 7\}\}' '\{1, 1, 7\}, \{1, 1, 1\}\}'
+	tells "an element" 'print field(3,2)' '^  7 +4:\[0-3\]'
+	tells "no element of some" 'print field(1,4)' '^  2 +1:\[2\]' 'its indexes are 1 to 2 +1:\[0\]'
+	tells "never allocated" 'print never' 'not allocated +4:\[0-3\]'
+	tells "in a struct" 'print meshes(2)%x' '\{1, 2, 3\} +4:\[0-3\]'
+	tells "a row of a pointer" 'print meshes(2)%links(1,:)' '\{1, 3, 5\} +4:\[0-3\]'
+	tells "not associated" 'print meshes(1)%links' 'not associated +4:\[0-3\]'
+	right "bounds of arguments" 'print given' '\{1, 2, 3, 4\}, \{11, 12, 13, 14\}'
+	right "a part of it" 'print given(2:3,1:2)' '\{\{12, 13\}, \{22, 23\}\} +4:\[0-3\]'
+	right "assumed shape" 'print shaped(2,6:7)' '\{305, 505\} +4:\[0-3\]'
+	right "assumed size" 'print rest(3)' '^  103 +4:\[0-3\]'
+	right "has no end" 'print rest' 'nothing says where it ends'
+	right "its length is given" 'print name' '"some name" +4:\[0-3\]'
+	right "automatic" 'print automatic' '\{1, 2, 3, 4\} +4:\[0-3\]'
+	right "from below 0" 'print local(-1:1)' '\{3, -7, 3\} +1:\[2\]'
+	tells "locals" locals 'in iterate\(\):$' '"some name"'
+}
 
 # Of the system's Python, with NumPy where it is there.
 python=/usr/bin/python3
@@ -219,7 +247,7 @@ for mpi in openmpi mpich; do
 	# Compilers, not MPI libraries, make the difference: each level under one of them.
 	level=O0
 	[ $mpi != openmpi ] || level=O2
-	for language in c cxx f; do
+	for language in c cxx f shapes; do
 		what="$mpi $language -$level${hosts:+ on two hosts}"
 		start_job "$values/values_$language-$mpi-$level"
 		wait_for is_ready

@@ -25,6 +25,7 @@ struct grid {
 };
 
 int per_rank = 7;
+__thread int of_thread = 3;
 static struct grid grids[3];
 static volatile double sink;
 
@@ -43,17 +44,20 @@ static void __attribute__((noinline)) wait_for_all(int rank, int size)
 static void __attribute__((noinline))
 solve(struct grid *grid, int n, double tol, const char *label, int rank, int size)
 {
-	double work[20], many = rank * 0.5;
+	double work[20], many = rank * 0.5, sized[n / 100][2];
 	int matrix[2][3] = {{1, 2, 3}, {4, 5, 6}};
 
 	for (int i = 0; i < 20; i++)
 		work[i] = i * rank;
+	for (int i = 0; i < n / 100; i++)
+		sized[i][0] = sized[i][1] = i + rank;
+	of_thread += rank;
 	work[3] = rank == 1 ? NAN : work[3];
 	wait_for_all(rank, size);
 	/* All of it is needed after the call. */
 	for (int i = 0; i < 20; i++)
 		sink += work[i] + matrix[i % 2][i % 3];
-	sink += many + n + tol + label[0] + grid->nx;
+	sink += many + n + tol + label[0] + grid->nx + sized[n / 200][rank % 2];
 }
 
 int main(int argc, char **argv)
