@@ -1,0 +1,78 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs of tests/mpi with a fault, under MPIs from wheels, with the recorder and without. An MPI
+that cannot be had is left out, and said so."""
+
+import argparse
+import sys
+
+from jobs.answers import accusation, check_first_line, check_unharmed, named_ranks
+from jobs.job import Job, ask_job
+from jobs.mpi import find_pdb
+from jobs.report import Report, check
+from jobs.run import one_of_each_kind, run_by_pdb_run, run_faulty, run_healthy
+from jobs.source import list_programs
+from mpis.wheels import FAMILIES, Missing, WheelMpi, install
+
+# Without a recorder: what stacks alone must find.
+STACKS = ("pipeline", "nested")
+
+
+def run_by_stacks(pdb, mpi, folder, program, size, rank):
+    command = [*mpi.launcher(size), *program.build(mpi, folder), str(rank)]
+    with Job(command, size, mpi.environment()) as job:
+        job.find_pids()
+        job.wait_for_line(f"fault: rank {rank}")
+        job.wait_until_quiet(ranks=())
+        answer = ask_job(pdb, job, "lp", "info job")
+        check_unharmed(job, answer)
+        check(named_ranks(answer) == {rank}, f"expected rank {rank} in {answer.show()}")
+
+
+def add_mpi(report, pdb, mpi):
+    # Options of launchers differ from version to version.
+    programs = [one for one in list_programs() if one.ending == ".c" and one.runs_with(mpi)
+                and not one.below and not one.is_alone and not one.launch]
+    for program in one_of_each_kind(programs):
+        program = program.under(mpi)
+        size, rank = program.ranks[0]
+        name = f"{mpi.label} {program.label}"
+        if program.is_healthy:
+            report.add(f"{name}, no fault", run_healthy, pdb, mpi, mpi.folder, program, size)
+        elif program.expected("kind") != "ended":
+            report.add(f"{name}, fault in {rank}", run_faulty, pdb, mpi, mpi.folder, program, size,
+                       rank)
+    for program in programs:
+        if program.name in STACKS:
+            report.add(f"{mpi.label} {program.label}, no recorder", run_by_stacks, pdb, mpi,
+                       mpi.folder, program, *program.ranks[0])
+    program = next(one for one in programs if one.name == "nested")
+    report.add(f"{mpi.label} by pdb run", run_by_pdb_run, pdb, mpi, mpi.folder, program,
+               *program.ranks[0])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", default="build", help="where pdb and its recorders are")
+    args = parser.parse_args()
+    # Ranks of most of these MPIs do not yield while they wait.
+    report, pdb = Report(workers=2), find_pdb(args.build)
+    num = 0
+    for family in FAMILIES:
+        try:
+            root = install(args.build, family.folder, family.packages)
+        except Missing as why:
+            print(f"skip  {' '.join(family.packages)}: {why}", flush=True)
+            continue
+        mpi = WheelMpi(family, root, args.build)
+        print(f"({mpi.label}: {mpi.version()})", flush=True)
+        add_mpi(report, pdb, mpi)
+        num += 1
+    if num == 0:
+        print("0 passed, 0 failed")
+        sys.exit(0)
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()

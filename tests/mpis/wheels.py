@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MPIs that Debian does not have, from wheels: each in a virtual environment of its own, kept from run
+to run."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+from jobs.mpi import Mpi
+
+_INSTALL_S = 240
+
+
+class Missing(Exception):
+    """Why packages cannot be had."""
+
+
+class Family:
+    """Wheels, by the names of their packages, and how tests know the MPI in them."""
+
+    def __init__(self, folder, packages, suffix, name, launch=()):
+        self.folder, self.packages = folder, packages
+        self.suffix = suffix  # of the recorder
+        self.name = name  # by which programs say what is expected
+        self.launch = launch
+
+
+FAMILIES = (
+    Family("intel", ("impi-rt", "impi-devel"), "mpich", "mpich"),
+    Family("mpich", ("mpich>=5",), "mpich", "mpich"),
+    Family("openmpi", ("openmpi>=5",), "openmpi", "openmpi5",
+           ("--oversubscribe", "--bind-to", "none", "--mca", "btl", "^tcp")),
+)
+
+
+def install(build, folder, packages):
+    """The environment with these packages, made if it is not there. Raises Missing."""
+    root = os.path.abspath(os.path.join(build, "mpis", folder))
+    mark, wanted = os.path.join(root, "packages"), "\n".join(packages)
+    try:
+        with open(mark, encoding="utf-8") as file:
+            if file.read() == wanted:
+                return root
+    except FileNotFoundError:
+        pass
+    shutil.rmtree(root, ignore_errors=True)
+    _run([sys.executable, "-m", "venv", root])
+    _run([os.path.join(root, "bin", "pip"), "install", "--quiet", "--retries", "1",
+          "--disable-pip-version-check", *packages])
+    with open(mark, "w", encoding="utf-8") as file:
+        file.write(wanted)
+    return root
+
+
+def _run(command):
+    try:
+        result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                timeout=_INSTALL_S, check=False)
+    except subprocess.TimeoutExpired:
+        raise Missing(f"{command[0]} did not end in {_INSTALL_S} s") from None
+    if result.returncode != 0:
+        lines = (result.stdout + result.stderr).strip().split("\n")
+        raise Missing(lines[-1] or f"{command[0]} has failed")
+
+
+class WheelMpi(Mpi):
+    """The MPI of a wheel, started by its own launcher."""
+
+    def __init__(self, family, root, build):
+        super().__init__(family.suffix, build, name=family.name)
+        self.family, self.root = family, root
+        self.label = family.folder
+        self.folder = os.path.join(root, "programs")
+        os.makedirs(self.folder, exist_ok=True)
+
+    def version(self):
+        package = self.family.packages[0].split(">")[0]
+        result = subprocess.run([os.path.join(self.root, "bin", "pip"), "list", "--format=freeze"],
+                                capture_output=True, text=True, check=True)
+        return next(line.split("==")[1] for line in result.stdout.split("\n")
+                    if line.startswith(package + "=="))
+
+    def environment(self):
+        path = os.path.join(self.root, "bin") + os.pathsep + os.environ["PATH"]
+        return {**super().environment(), "PATH": path, "I_MPI_ROOT": self.root}
+
+    def compiler(self, source):
+        """Without the wheel's own compiler commands, which want more than they need."""
+        command = {".c": "gcc", ".cpp": "g++"}[os.path.splitext(source)[1]]
+        libraries = os.path.join(self.root, "lib")
+        return [command, "-O2", "-g", "-I" + os.path.join(self.root, "include"),
+                "-L" + libraries, "-Wl,--no-as-needed,-rpath," + libraries, "-lmpi"]
+
+    def launcher(self, size, preload=None, env=None, options=()):
+        variables = {**(env or {}), **({"LD_PRELOAD": preload} if preload else {})}
+        command = [os.path.join(self.root, "bin", "mpirun"), *self.family.launch, *options, "-n",
+                   str(size)]
+        for name, value in variables.items():
+            command += ["-x", f"{name}={value}"] if self.suffix == "openmpi" else ["-genv", name, value]
+        return command
