@@ -6,7 +6,7 @@ that cannot be had is left out, and said so."""
 import argparse
 import sys
 
-from jobs.answers import accusation, check_first_line, check_unharmed, named_ranks
+from jobs.answers import check_unharmed, named_ranks
 from jobs.job import Job, ask_job
 from jobs.mpi import find_pdb
 from jobs.report import Report, check
@@ -26,6 +26,7 @@ def run_by_stacks(pdb, mpi, folder, program, size, rank):
         job.wait_until_quiet(ranks=())
         answer = ask_job(pdb, job, "lp", "info job")
         check_unharmed(job, answer)
+        check(mpi.family.launcher in answer.output, f"expected '{mpi.family.launcher}' in {answer.show()}")
         check(named_ranks(answer) == {rank}, f"expected rank {rank} in {answer.show()}")
 
 

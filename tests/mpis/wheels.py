@@ -19,17 +19,19 @@ class Missing(Exception):
 class Family:
     """Wheels, by the names of their packages, and how tests know the MPI in them."""
 
-    def __init__(self, folder, packages, suffix, name, launch=()):
+    def __init__(self, folder, packages, suffix, name, launcher, launch=()):
         self.folder, self.packages = folder, packages
+        self.launcher = launcher  # what pdb calls it
         self.suffix = suffix  # of the recorder
         self.name = name  # by which programs say what is expected
         self.launch = launch
 
 
 FAMILIES = (
-    Family("intel", ("impi-rt", "impi-devel"), "mpich", "mpich"),
-    Family("mpich", ("mpich>=5",), "mpich", "mpich"),
-    Family("openmpi", ("openmpi>=5",), "openmpi", "openmpi5",
+    Family("intel", ("impi-rt", "impi-devel"), "mpich", "mpich",
+           "Intel MPI mpiexec (hydra)"),
+    Family("mpich", ("mpich>=5",), "mpich", "mpich", "MPICH mpiexec (hydra)"),
+    Family("openmpi", ("openmpi>=5",), "openmpi", "openmpi5", "Open MPI 5.0",
            ("--oversubscribe", "--bind-to", "none", "--mca", "btl", "^tcp")),
 )
 
