@@ -73,7 +73,9 @@ LIB_OBJ = $(LIB_SRC:%.c=$(O)/%.o)
 # No library is to find a function of ours under the name of its own: readline has an xmalloc, too.
 OWN_ONLY = -Wl,--exclude-libs,libpdb.a
 
-RECORDERS = $(O)/libpdbrec-openmpi.so $(O)/libpdbrec-mpich.so
+# The last is MPI's own ABI, whose mpi.h is in model/recorder/abi.
+REC_MPIS = openmpi mpich abi
+RECORDERS = $(REC_MPIS:%=$(O)/libpdbrec-%.so)
 
 all: $(O)/pdb $(RECORDERS)
 

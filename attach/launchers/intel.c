@@ -48,11 +48,7 @@ static bool is_one(const struct launcher_look *look)
 /* What mpiexec was told of how to reach the nodes, and over which network; its options are those of
  * MPICH's. */
 static const char *const intel_variables[] = {
-	"BOOTSTRAP",
-	"BOOTSTRAP_AUTOFORK",
-	"BOOTSTRAP_EXEC",
-	"BOOTSTRAP_EXEC_EXTRA_ARGS",
-	"IFACE",
+	"BOOTSTRAP", "BOOTSTRAP_AUTOFORK", "BOOTSTRAP_EXEC", "BOOTSTRAP_EXEC_EXTRA_ARGS", "IFACE",
 	NULL,
 };
 

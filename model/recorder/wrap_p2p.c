@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/recorder/wrap_p2p.h"
 
-#ifdef OPEN_MPI
+#ifdef WRAP_HAS_ADDRESSES
 struct wrap_requests wrap_requests;
 
 void wrap_find_requests(void)
 {
 	__typeof__(&MPI_Request_c2f) c2f = WRAP_PMPI(MPI_Request_c2f);
-	void *null = next_variable("ompi_request_null");
+	void *null = WRAP_CONSTANT(MPI_REQUEST_NULL, "ompi_request_null");
 	void *empty = next_variable("ompi_request_empty");
 
 	wrap_requests.null = null;

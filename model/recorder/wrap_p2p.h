@@ -43,9 +43,15 @@ static ALWAYS_INLINE struct p2p_message wrap_message(MPI_Count count, MPI_Dataty
 
 /* ---- Handles of requests and messages ---- */
 
-#ifdef OPEN_MPI
+#ifdef WRAP_HAS_ADDRESSES
 /* The key of a request made in Fortran is its integer: asking MPI for the C handle takes longer
- * than all the rest. It is odd, handles of C are even. */
+ * than all the rest. It is odd, handles of C are even, or made so. */
+#ifdef PDB_MPI_ABI
+#define WRAP_REQUEST_WORD(request_) (WRAP_WORD(request_) << 1)
+#else
+#define WRAP_REQUEST_WORD(request_) WRAP_WORD(request_)
+#endif
+
 extern struct wrap_requests {
 	const void *null, *empty; /* sends that are complete at once are all `empty` */
 	MPI_Fint fortran_null, fortran_empty;
@@ -55,13 +61,24 @@ extern struct wrap_requests {
 
 COLD void wrap_find_requests(void);
 
+/* Of a library made from MPICH, behind MPI's own ABI (see below). */
+static ALWAYS_INLINE bool wrap_is_predefined(MPI_Request request)
+{
+#ifdef PDB_MPI_ABI
+	return (WRAP_WORD(request) & ~UINT64_C(0x3ffffff)) == 0x6c000000u && !wrap_requests.empty;
+#else
+	(void)request;
+	return false;
+#endif
+}
+
 static ALWAYS_INLINE uint64_t wrap_c_key(MPI_Request request)
 {
 	if ((const void *)request == wrap_requests.null)
 		return REQUESTS_KEY_NULL;
-	if ((const void *)request == wrap_requests.empty)
+	if ((const void *)request == wrap_requests.empty || wrap_is_predefined(request))
 		return REQUESTS_KEY_COMPLETE;
-	return requests_key(REQUESTS_REQUEST, WRAP_WORD(request));
+	return requests_key(REQUESTS_REQUEST, WRAP_REQUEST_WORD(request));
 }
 
 static ALWAYS_INLINE uint64_t wrap_fortran_key(MPI_Fint request)
@@ -251,7 +268,7 @@ static ALWAYS_INLINE void wrap_request_made_after(struct wrap_call *w, int ret, 
 {
 	bool ok = ret == MPI_SUCCESS;
 
-#ifdef OPEN_MPI
+#ifdef WRAP_HAS_ADDRESSES
 	if (w->is_fortran && !__atomic_load_n(&wrap_requests.has_fortran, __ATOMIC_RELAXED))
 		__atomic_store_n(&wrap_requests.has_fortran, true, __ATOMIC_RELAXED);
 #endif

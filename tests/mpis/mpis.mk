@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # MPIs that Debian does not have, from wheels (docs/testing.md). They are kept below build/mpis.
 
-check-mpis: all | $(O)/.deps-mpis
+NEEDS_check-mpis = $(ATTACH)/print_queues
+check-mpis: all $(NEEDS_check-mpis) | $(O)/.deps-mpis
 	@$(RUN) tests/mpis/run.py --build $(O)
 
 .PHONY: check-mpis

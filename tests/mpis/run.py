@@ -4,6 +4,8 @@
 that cannot be had is left out, and said so."""
 
 import argparse
+import os
+import subprocess
 import sys
 
 from jobs.answers import check_unharmed, named_ranks
@@ -14,6 +16,7 @@ from jobs.run import one_of_each_kind, run_by_pdb_run, run_faulty, run_healthy
 from jobs.source import list_programs
 from mpis.wheels import FAMILIES, Missing, WheelMpi, install
 
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Without a recorder: what stacks alone must find.
 STACKS = ("pipeline", "nested")
 
@@ -30,7 +33,19 @@ def run_by_stacks(pdb, mpi, folder, program, size, rank):
         check(named_ranks(answer) == {rank}, f"expected rank {rank} in {answer.show()}")
 
 
-def add_mpi(report, pdb, mpi):
+def run_queues(build, mpi):
+    """Message queues, as they are in the memory of the library."""
+    source = os.path.join(TESTS, "attach", "queues.c")
+    program = os.path.join(mpi.folder, "queues")
+    command = [*mpi.compiler(source), "-o", program, source]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    check(result.returncode == 0, result.stderr)
+    result = subprocess.run(["sh", os.path.join(TESTS, "attach", "queues.sh"), build, program,
+                             *mpi.launcher()], env=mpi.environment(), capture_output=True, text=True, check=False)
+    check(result.returncode == 0, result.stderr + result.stdout)
+
+
+def add_mpi(report, build, pdb, mpi):
     # Options of launchers differ from version to version.
     programs = [one for one in list_programs() if one.ending == ".c" and one.runs_with(mpi)
                 and not one.below and not one.is_alone and not one.launch]
@@ -50,6 +65,8 @@ def add_mpi(report, pdb, mpi):
     program = next(one for one in programs if one.name == "nested")
     report.add(f"{mpi.label} by pdb run", run_by_pdb_run, pdb, mpi, mpi.folder, program,
                *program.ranks[0])
+    if mpi.suffix == "openmpi":
+        report.add(f"{mpi.label} queues", run_queues, build, mpi)
 
 
 def main():
@@ -61,13 +78,13 @@ def main():
     num = 0
     for family in FAMILIES:
         try:
-            root = install(args.build, family.folder, family.packages)
+            root = install(args.build, family.packages)
         except Missing as why:
-            print(f"skip  {' '.join(family.packages)}: {why}", flush=True)
+            print(f"skip  {family.label}: {why}", flush=True)
             continue
         mpi = WheelMpi(family, root, args.build)
         print(f"({mpi.label}: {mpi.version()})", flush=True)
-        add_mpi(report, pdb, mpi)
+        add_mpi(report, args.build, pdb, mpi)
         num += 1
     if num == 0:
         print("0 passed, 0 failed")

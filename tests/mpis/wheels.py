@@ -17,28 +17,34 @@ class Missing(Exception):
 
 
 class Family:
-    """Wheels, by the names of their packages, and how tests know the MPI in them."""
+    """Wheels, by the names of their packages, and how tests know an MPI in them."""
 
-    def __init__(self, folder, packages, suffix, name, launcher, launch=()):
-        self.folder, self.packages = folder, packages
+    def __init__(self, label, packages, suffix, name, launcher, launch=(), library="mpi", flags=()):
+        self.label, self.packages = label, packages
+        self.library, self.flags = library, flags  # what programs are linked to, and compiled with
         self.launcher = launcher  # what pdb calls it
         self.suffix = suffix  # of the recorder
         self.name = name  # by which programs say what is expected
         self.launch = launch
 
 
+_INTEL = (("impi-rt", "impi-devel"), "Intel MPI mpiexec (hydra)")
+_MPICH = (("mpich>=5",), "MPICH mpiexec (hydra)")
+# MPI's own ABI.
+_ABI = {"library": "mpi_abi", "flags": ("-DMPI_ABI",)}
 FAMILIES = (
-    Family("intel", ("impi-rt", "impi-devel"), "mpich", "mpich",
-           "Intel MPI mpiexec (hydra)"),
-    Family("mpich", ("mpich>=5",), "mpich", "mpich", "MPICH mpiexec (hydra)"),
+    Family("intel", _INTEL[0], "mpich", "mpich", _INTEL[1]),
+    Family("intel-abi", _INTEL[0], "abi", "mpich", _INTEL[1], **_ABI),
+    Family("mpich", _MPICH[0], "mpich", "mpich", _MPICH[1]),
+    Family("mpich-abi", _MPICH[0], "abi", "mpich", _MPICH[1], **_ABI),
     Family("openmpi", ("openmpi>=5",), "openmpi", "openmpi5", "Open MPI 5.0",
            ("--oversubscribe", "--bind-to", "none", "--mca", "btl", "^tcp")),
 )
 
 
-def install(build, folder, packages):
+def install(build, packages):
     """The environment with these packages, made if it is not there. Raises Missing."""
-    root = os.path.abspath(os.path.join(build, "mpis", folder))
+    root = os.path.abspath(os.path.join(build, "mpis", packages[0].split(">")[0]))
     mark, wanted = os.path.join(root, "packages"), "\n".join(packages)
     try:
         with open(mark, encoding="utf-8") as file:
@@ -72,8 +78,8 @@ class WheelMpi(Mpi):
     def __init__(self, family, root, build):
         super().__init__(family.suffix, build, name=family.name)
         self.family, self.root = family, root
-        self.label = family.folder
-        self.folder = os.path.join(root, "programs")
+        self.label = family.label
+        self.folder = os.path.join(root, "programs", self.label)
         os.makedirs(self.folder, exist_ok=True)
 
     def version(self):
@@ -91,13 +97,14 @@ class WheelMpi(Mpi):
         """Without the wheel's own compiler commands, which want more than they need."""
         command = {".c": "gcc", ".cpp": "g++"}[os.path.splitext(source)[1]]
         libraries = os.path.join(self.root, "lib")
-        return [command, "-O2", "-g", "-I" + os.path.join(self.root, "include"),
-                "-L" + libraries, "-Wl,--no-as-needed,-rpath," + libraries, "-lmpi"]
+        return [command, "-O2", "-g", *self.family.flags, "-I" + os.path.join(self.root, "include"),
+                "-L" + libraries, "-Wl,--no-as-needed,-rpath," + libraries,
+                "-l" + self.family.library]
 
-    def launcher(self, size, preload=None, env=None, options=()):
+    def launcher(self, size=None, preload=None, env=None, options=()):
         variables = {**(env or {}), **({"LD_PRELOAD": preload} if preload else {})}
-        command = [os.path.join(self.root, "bin", "mpirun"), *self.family.launch, *options, "-n",
-                   str(size)]
+        command = [os.path.join(self.root, "bin", "mpirun"), *self.family.launch, *options,
+                   *(["-n", str(size)] if size else [])]
         for name, value in variables.items():
             command += ["-x", f"{name}={value}"] if self.suffix == "openmpi" else ["-genv", name, value]
         return command
