@@ -61,22 +61,11 @@ extern struct wrap_requests {
 
 COLD void wrap_find_requests(void);
 
-/* Of a library made from MPICH, behind MPI's own ABI (see below). */
-static ALWAYS_INLINE bool wrap_is_predefined(MPI_Request request)
-{
-#ifdef PDB_MPI_ABI
-	return (WRAP_WORD(request) & ~UINT64_C(0x3ffffff)) == 0x6c000000u && !wrap_requests.empty;
-#else
-	(void)request;
-	return false;
-#endif
-}
-
 static ALWAYS_INLINE uint64_t wrap_c_key(MPI_Request request)
 {
 	if ((const void *)request == wrap_requests.null)
 		return REQUESTS_KEY_NULL;
-	if ((const void *)request == wrap_requests.empty || wrap_is_predefined(request))
+	if ((const void *)request == wrap_requests.empty)
 		return REQUESTS_KEY_COMPLETE;
 	return requests_key(REQUESTS_REQUEST, WRAP_REQUEST_WORD(request));
 }

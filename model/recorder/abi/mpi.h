@@ -44,6 +44,7 @@ typedef struct MPI_ABI_Win *MPI_Win;
 #define MPI_SESSION_NULL ((MPI_Session)0x120)
 #define MPI_REQUEST_NULL ((MPI_Request)0x180)
 #define MPI_DATATYPE_NULL ((MPI_Datatype)0x200)
+#define MPI_BYTE ((MPI_Datatype)0x247)
 #define MPI_REPLACE ((MPI_Op)0x3c)
 #define MPI_NO_OP ((MPI_Op)0x3d)
 #define MPI_BOTTOM ((void *)0)
