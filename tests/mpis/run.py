@@ -45,6 +45,16 @@ def run_queues(build, mpi):
     check(result.returncode == 0, result.stderr + result.stdout)
 
 
+def run_recorder(build, mpi):
+    """The recorder's own tests, in C and C++."""
+    env = mpi.environment()
+    result = subprocess.run(["sh", os.path.join(TESTS, "recorder", "run.sh"), build, mpi.suffix],
+                            env={**env, "PATH": mpi.make_commands() + os.pathsep + env["PATH"], "FORTRAN": "no"},
+                            capture_output=True, text=True, check=False)
+    check(result.returncode == 0, result.stdout + result.stderr)
+    return result.stdout.strip().split("\n")[-1]
+
+
 def add_mpi(report, build, pdb, mpi):
     # Options of launchers differ from version to version.
     programs = [one for one in list_programs() if one.ending == ".c" and one.runs_with(mpi)
@@ -67,6 +77,9 @@ def add_mpi(report, build, pdb, mpi):
                *program.ranks[0])
     if mpi.suffix == "openmpi":
         report.add(f"{mpi.label} queues", run_queues, build, mpi)
+    # Some of their programs hang under Intel MPI, without a recorder, too.
+    if mpi.label == "mpich-abi":
+        report.add(f"{mpi.label} recorder", run_recorder, build, mpi)
 
 
 def main():

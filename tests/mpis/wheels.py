@@ -3,6 +3,7 @@
 to run."""
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -108,3 +109,20 @@ class WheelMpi(Mpi):
         for name, value in variables.items():
             command += ["-x", f"{name}={value}"] if self.suffix == "openmpi" else ["-genv", name, value]
         return command
+
+    def make_commands(self):
+        """A folder for PATH, in which this MPI is the one that tests know by its suffix."""
+        folder = os.path.join(self.folder, "commands")
+        os.makedirs(folder, exist_ok=True)
+        for name, source in (("mpicc", "x.c"), ("mpicxx", "x.cpp")):
+            command, *flags = self.compiler(source)
+            _write_script(os.path.join(folder, f"{name}.{self.suffix}"), [command, "-w"], flags)
+        _write_script(os.path.join(folder, "mpiexec.hydra"),
+                      [os.path.join(self.root, "bin", "mpiexec.hydra")])
+        return folder
+
+
+def _write_script(path, before, behind=()):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"#!/bin/sh\nexec {shlex.join(before)} \"$@\" {shlex.join(behind)}\n")
+    os.chmod(path, 0o755)
