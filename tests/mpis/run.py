@@ -4,18 +4,23 @@
 that cannot be had is left out, and said so."""
 
 import argparse
+import glob
 import os
+import re
 import subprocess
 import sys
 
 from jobs.answers import check_unharmed, named_ranks
 from jobs.job import Job, ask_job
 from jobs.mpi import find_pdb
-from jobs.report import Report, check
+from jobs.report import Report, Skip, check
 from jobs.run import one_of_each_kind, run_by_pdb_run, run_faulty, run_healthy
 from jobs.source import list_programs
-from mpis.wheels import FAMILIES, Missing, WheelMpi, install
+from mpis.wheels import FAMILIES, Missing, WheelMpi, install, install_mpi4py
 
+# The part of mpi4py's own tests that is run, and how long it may take.
+MPI4PY = ("p2p", "test_comm", "request", "test_win", "cco_obj")
+MPI4PY_S = 150
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Without a recorder: what stacks alone must find.
 STACKS = ("pipeline", "nested")
@@ -55,6 +60,26 @@ def run_recorder(build, mpi):
     return result.stdout.strip().split("\n")[-1]
 
 
+def run_mpi4py(build, mpi):
+    """mpi4py's own tests say the same with the recorders and without."""
+    try:
+        folder = install_mpi4py(mpi.root)
+    except Missing as why:
+        raise Skip(why) from None
+    recorders = ":".join(os.path.abspath(path) for path in glob.glob(os.path.join(build, "libpdbrec-*.so")))
+    said = []
+    for preload in (None, recorders):
+        command = [*mpi.launcher(2, preload), os.path.join(mpi.root, "bin", "python"), "main.py",
+                   *(word for part in MPI4PY for word in ("-i", part))]
+        result = subprocess.run(command, cwd=folder, env=mpi.environment(), capture_output=True,
+                                text=True, timeout=MPI4PY_S, check=False)
+        lines = re.findall(r"(Ran \d+ tests|OK.*|FAILED.*|^(?:ERROR|FAIL): .*)", result.stdout + result.stderr, re.M)
+        said.append([result.returncode, *sorted(lines)])
+    check(len(said[0]) > 1, f"no tests were run: {said[0]}")
+    check(said[0] == said[1], f"without recorders {said[0]}, with them {said[1]}")
+    return said[0]
+
+
 def add_mpi(report, build, pdb, mpi):
     # Options of launchers differ from version to version.
     programs = [one for one in list_programs() if one.ending == ".c" and one.runs_with(mpi)
@@ -77,6 +102,8 @@ def add_mpi(report, build, pdb, mpi):
                *program.ranks[0])
     if mpi.suffix == "openmpi":
         report.add(f"{mpi.label} queues", run_queues, build, mpi)
+    if mpi.label == "mpich":
+        report.add(f"{mpi.label} mpi4py", run_mpi4py, build, mpi)
     # Some of their programs hang under Intel MPI, without a recorder, too.
     if mpi.label == "mpich-abi":
         report.add(f"{mpi.label} recorder", run_recorder, build, mpi)

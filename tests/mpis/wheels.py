@@ -2,6 +2,7 @@
 """MPIs that Debian does not have, from wheels: each in a virtual environment of its own, kept from run
 to run."""
 
+import glob
 import os
 import shlex
 import shutil
@@ -55,11 +56,30 @@ def install(build, packages):
         pass
     shutil.rmtree(root, ignore_errors=True)
     _run([sys.executable, "-m", "venv", root])
-    _run([os.path.join(root, "bin", "pip"), "install", "--quiet", "--retries", "1",
-          "--disable-pip-version-check", *packages])
+    _pip(root, "install", *packages)
     with open(mark, "w", encoding="utf-8") as file:
         file.write(wanted)
     return root
+
+
+def install_mpi4py(root):
+    """mpi4py in an environment, and the folder with its own tests, which only its source package has.
+    Raises Missing."""
+    tests = os.path.join(root, "mpi4py", "test")
+    if not os.path.isdir(tests):
+        source = os.path.join(root, "mpi4py")
+        shutil.rmtree(source, ignore_errors=True)
+        _pip(root, "install", "mpi4py")
+        _pip(root, "download", "--no-deps", "--no-binary", "mpi4py", "--dest", source, "mpi4py")
+        archive, = glob.glob(os.path.join(source, "*.tar.gz"))
+        shutil.unpack_archive(archive, source)
+        os.rename(*glob.glob(os.path.join(source, "mpi4py-*", "test")), tests)
+    return tests
+
+
+def _pip(root, command, *arguments):
+    _run([os.path.join(root, "bin", "pip"), command, "--quiet", "--retries", "1",
+          "--disable-pip-version-check", *arguments])
 
 
 def _run(command):
