@@ -30,6 +30,8 @@ DEPS_PACKAGE = $(DEPS_BUILD) build-essential debhelper lintian
 DEPS_FUZZ = clang libclang-rt-dev llvm xz-utils
 DEPS_LINT = clang-tidy $(if $(is_debian13),,clang-format-14) cppcheck shellcheck pyflakes3 git
 DEPS_SLURM = slurm-wlm munge openssh-server openssh-client iproute2 util-linux procps openmpi-bin mpich
+# For MPIs from wheels.
+DEPS_MPIS = python3-venv
 DEPS_HOSTS = openssh-server openssh-client iproute2 util-linux procps
 
 # ---- Flags ------------------------------------------------------------------------------------
@@ -71,7 +73,9 @@ LIB_OBJ = $(LIB_SRC:%.c=$(O)/%.o)
 # No library is to find a function of ours under the name of its own: readline has an xmalloc, too.
 OWN_ONLY = -Wl,--exclude-libs,libpdb.a
 
-RECORDERS = $(O)/libpdbrec-openmpi.so $(O)/libpdbrec-mpich.so
+# The last is MPI's own ABI, whose mpi.h is in model/recorder/abi.
+REC_MPIS = openmpi mpich abi
+RECORDERS = $(REC_MPIS:%=$(O)/libpdbrec-%.so)
 
 all: $(O)/pdb $(RECORDERS)
 
@@ -144,6 +148,7 @@ $(O)/.deps-check: | $(O)/.deps-build ; $(call install-packages,$(DEPS_CHECK))
 $(O)/.deps-unharmed: | $(O)/.deps-check ; $(call install-packages,$(DEPS_UNHARMED))
 $(O)/.deps-demo: | $(O)/.deps-build ; $(call install-packages,$(DEPS_DEMO))
 $(O)/.deps-slurm: | $(O)/.deps-build ; $(call install-packages,$(DEPS_SLURM))
+$(O)/.deps-mpis: | $(O)/.deps-check ; $(call install-packages,$(DEPS_MPIS))
 $(O)/.deps-hosts: | $(O)/.deps-build
 	$(keep-sshd-off)
 	$(call install-packages,$(DEPS_HOSTS))
@@ -162,6 +167,7 @@ $(call renew-deps,check,$(DEPS_CHECK))
 $(call renew-deps,unharmed,$(DEPS_UNHARMED))
 $(call renew-deps,demo,$(DEPS_DEMO))
 $(call renew-deps,slurm,$(DEPS_SLURM))
+$(call renew-deps,mpis,$(DEPS_MPIS))
 $(call renew-deps,hosts,$(DEPS_HOSTS))
 $(call renew-deps,campaign,$(DEPS_CAMPAIGN))
 $(call renew-deps,report,$(DEPS_REPORT))
@@ -171,7 +177,7 @@ $(call renew-deps,package,$(DEPS_PACKAGE))
 $(call renew-deps,fuzz,$(DEPS_FUZZ))
 $(call renew-deps,lint,$(DEPS_LINT))
 
-deps: $(O)/.deps-build $(O)/.deps-check $(O)/.deps-demo $(O)/.deps-hosts $(O)/.deps-root \
+deps: $(O)/.deps-build $(O)/.deps-check $(O)/.deps-demo $(O)/.deps-mpis $(O)/.deps-hosts $(O)/.deps-root \
 	$(O)/.deps-package $(O)/.deps-fuzz $(O)/.deps-lint
 
 # ---- The library, install, packages -------------------------------------------------------------

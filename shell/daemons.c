@@ -90,7 +90,8 @@ static int make_plan(const struct daemons *daemons, const struct launcher_info *
 	if (!procfs_executable(launcher->pid, path, sizeof(path)))
 		return error_set(err, ERROR_SYSTEM, "pdb cannot find the launcher's program");
 	mpi = launcher->kind->mpi ? preload_mpi_of_name(launcher->kind->mpi) : preload_guess(argv);
-	site.mpi = mpi == PRELOAD_MPICH ? "mpich" : "openmpi";
+	/* Behind MPI's own ABI there is an MPICH, as far as is known. */
+	site.mpi = mpi == PRELOAD_MPICH || mpi == PRELOAD_ABI ? "mpich" : "openmpi";
 	/* The daemons are installed beside the recorders. */
 	if (preload_find(mpi, &library, err) < 0)
 		return -1;

@@ -18,6 +18,7 @@ include tests/hosts/hosts.mk
 include tests/inject/inject.mk
 include tests/jobs/jobs.mk
 include tests/load/load.mk
+include tests/mpis/mpis.mk
 include tests/order/order.mk
 include tests/values/values.mk
 include tests/pmix/pmix.mk

@@ -222,8 +222,8 @@ static const char *const hydra_variables[] = {
 	NULL,
 };
 
-static int plan(const struct daemon_site *site, const char *hosts, size_t num, struct words *argv,
-		struct pdb_error *err)
+int hydra_plan(const struct daemon_site *site, const char *hosts, size_t num, struct words *argv,
+	       struct pdb_error *err)
 {
 	(void)err;
 	words_add(argv, site->launcher_path);
@@ -239,8 +239,7 @@ static int plan(const struct daemon_site *site, const char *hosts, size_t num, s
 	return 0;
 }
 
-/* It hands its whole environment to the ranks by itself. */
-static void preload(struct words *argv, const char *value, const char *const *others)
+void hydra_preload(struct words *argv, const char *value, const char *const *others)
 {
 	(void)others;
 	words_add_all(argv, (const char *const[]){"-genv", "LD_PRELOAD", value, NULL});
@@ -253,10 +252,10 @@ const struct launcher_kind launcher_hydra = {
 	.rank_variables = (const char *const[]){"PMI_RANK", "MV2_COMM_WORLD_RANK", NULL},
 	.size_variables = (const char *const[]){"PMI_SIZE", "MV2_COMM_WORLD_SIZE", NULL},
 	.mpi = "mpich",
-	.plan = plan,
+	.plan = hydra_plan,
 	.variable_prefix = "",
 	.variables = hydra_variables,
 	.identity.prefixes = (const char *const[]){"PMI_", NULL},
 	.programs = (const char *const[]){"hydra", "mpich", NULL},
-	.preload = preload,
+	.preload = hydra_preload,
 };

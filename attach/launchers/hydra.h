@@ -11,6 +11,9 @@
 
 #include "model/base.h"
 
+struct daemon_site;
+struct words;
+
 /* Of a process that is a proxy or starts one. The texts belong to the caller. */
 struct hydra_proxy {
 	char *hosts;    /* where it is started: "b" or "n1,n2"; "": on this host; "?": not known */
@@ -24,3 +27,9 @@ struct hydra_proxy {
  * what tells its job from others. */
 bool hydra_parse(const char *cmdline, size_t size, struct hydra_proxy *ret);
 void hydra_proxy_deinit(struct hydra_proxy *proxy);
+
+/* .plan and .preload (launcher_kind.h) of all hydras. They hand their whole environment to the ranks by
+ * themselves. */
+int hydra_plan(const struct daemon_site *site, const char *hosts, size_t num, struct words *argv,
+	       struct pdb_error *err);
+void hydra_preload(struct words *argv, const char *value, const char *const *others);

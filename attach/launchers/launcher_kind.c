@@ -12,8 +12,13 @@ const struct launcher_kind launcher_other = {
 };
 
 const struct launcher_kind *const launcher_kinds[] = {
-	&launcher_openmpi4, &launcher_prrte, &launcher_slurm,
-	&launcher_hydra,    &launcher_other, NULL,
+	&launcher_openmpi4,
+	&launcher_prrte,
+	&launcher_slurm,
+	&launcher_intel,
+	&launcher_hydra,
+	&launcher_other,
+	NULL,
 };
 
 static bool begins_with_any(const char *text, const char *const *prefixes)

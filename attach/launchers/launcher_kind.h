@@ -107,8 +107,8 @@ struct launcher_kind {
 
 /* In the order in which they are tried; the last is for all that are of no other kind. */
 extern const struct launcher_kind *const launcher_kinds[]; /* ends with NULL */
-extern const struct launcher_kind launcher_openmpi4, launcher_prrte, launcher_slurm, launcher_hydra,
-	launcher_other;
+extern const struct launcher_kind launcher_openmpi4, launcher_prrte, launcher_slurm, launcher_intel,
+	launcher_hydra, launcher_other;
 
 /* .preload of all versions of Open MPI. */
 void openmpi_preload(struct words *argv, const char *value, const char *const *others);

@@ -167,7 +167,8 @@ void comms_freed(struct comms *c, uint32_t index);
 /* C handle of an entry; 0: none. */
 static inline uint64_t comms_handle(const struct comms *c, uint32_t index)
 {
-	return comms_has(c, index) ? c->own[index].keys[1] >> 3 : 0;
+	/* Of an int that became an address the sign goes on to the highest bit. */
+	return comms_has(c, index) ? (uint64_t)((int64_t)c->own[index].keys[1] >> 3) : 0;
 }
 
 struct comms_epochs *comms_make_epochs(struct comms *c, uint32_t index);

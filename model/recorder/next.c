@@ -86,6 +86,8 @@ static bool is_own(const struct next_mpi *own, const void *function, bool is_of_
 
 	for (size_t i = 0; yes && own->marks[i]; i++)
 		yes = dlsym(library, own->marks[i]) != NULL;
+	for (size_t i = 0; yes && own->others[i]; i++)
+		yes = dlsym(library, own->others[i]) == NULL;
 	if (!yes || !atomic_compare_exchange_strong(&own_library, &none, library))
 		close_library(library);
 	if (yes || is_of_mpi)

@@ -11,8 +11,9 @@
 
 /* An MPI, by what its library exports, by itself or by libraries that it needs. */
 struct next_mpi {
-	const char *marks[3]; /* all of these; NULL: no more */
-	int no_function;      /* the error of a call whose function no library has */
+	const char *marks[3];  /* all of these; NULL: no more */
+	const char *others[3]; /* and none of these, the same */
+	int no_function;       /* the error of a call whose function no library has */
 };
 
 /* For wrap_resolve() (jump.h): where to for this call, and for all from then on unless several MPIs

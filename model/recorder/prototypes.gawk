@@ -28,6 +28,25 @@ function add_with_large(name, kind, shape, texts)
 	add_call(name "_c", kind, shape, texts)
 }
 
+# The prototypes in the text of a header: by name, their parameters.
+function find_prototypes(text, prototype,	num, statements, i, m)
+{
+	num = split(text, statements, ";")
+	for (i = 1; i <= num; i++)
+		if (match(statements[i], /(^|[^A-Za-z_0-9])int +(MPI_[A-Za-z_0-9]+) *\((.*)\)[^()]*$/, m))
+			prototype[m[2]] = m[3]
+}
+
+# Of those with handles, numbers and addresses.
+function print_prototypes(text,	prototype, name)
+{
+	find_prototypes(text, prototype)
+	PROCINFO["sorted_in"] = "@ind_str_asc"
+	for (name in prototype)
+		if (name == "MPI_Grequest_start" || prototype[name] !~ /MPI_T_|MPI_F08|_function/)
+			printf "int %s(%s);\n", name, prototype[name]
+}
+
 function trim(s)
 {
 	gsub(/^[ \t]+|[ \t]+$/, "", s)

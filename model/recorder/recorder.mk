@@ -15,9 +15,11 @@ REC_SRC = $(filter-out $(REC_MPI_SRC),$(wildcard model/recorder/*.c)) model/segm
 REC_OBJ = $(REC_SRC:%.c=$(O)/%.o)
 REC_PIC_OBJ = $(REC_SRC:%.c=$(O)/%.op)
 
-REC_WRAPPERS = $(foreach mpi,openmpi mpich,$(O)/model/recorder/wrappers-$(mpi))
+REC_WRAPPERS = $(REC_MPIS:%=$(O)/model/recorder/wrappers-%)
 REC_CPP_openmpi = $(filter -I%,$(shell mpicc.openmpi -show))
 REC_CPP_mpich = $(filter -I%,$(shell mpicc.mpich -show))
+REC_CPP_abi = -Imodel/recorder/abi -I$(O)/model/recorder/abi
+ABI_PROTOTYPES = $(O)/model/recorder/abi/abi_prototypes.h
 
 $(REC_OBJ): ALL_CFLAGS += $(REC_DEFINES)
 
@@ -25,6 +27,13 @@ $(O)/%.op: %.c | $(O)/.deps-build
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(REC_CFLAGS) -MMD -MP -MF $(@:.op=.op.d) -c -o $@ $<
+
+# Prototypes are the same in every mpi.h, but for types.
+$(ABI_PROTOTYPES): model/recorder/prototypes.gawk | $(O)/.deps-build
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '#include <mpi.h>' | $(CC) -E -P -xc $(REC_CPP_mpich) - | gawk -f model/recorder/prototypes.gawk \
+		-e '{ text = text " " $$0 } END { print_prototypes(text) }' >$@
 
 $(REC_WRAPPERS:=.c): $(O)/model/recorder/wrappers-%.c: model/recorder/prototypes.gawk \
 		model/recorder/wrappers.gawk model/recorder/mpi_calls.def | \
@@ -41,11 +50,14 @@ define compile_for_mpi
 	$(Q)$(CC) $(REC_CFLAGS) $(subst -I,-isystem ,$(REC_CPP_$1)) -MMD -MP -MF $(@:.op=.op.d) -c -o $@ $<
 endef
 
-REC_MPI_OBJ = $(foreach mpi,openmpi mpich,$(REC_MPI_SRC:%.c=$(O)/%-$(mpi).op))
+REC_MPI_OBJ = $(foreach mpi,$(REC_MPIS),$(REC_MPI_SRC:%.c=$(O)/%-$(mpi).op))
 $(filter %-openmpi.op,$(REC_MPI_OBJ)): $(O)/%-openmpi.op: %.c | $(O)/.deps-build
 	$(call compile_for_mpi,openmpi)
 $(filter %-mpich.op,$(REC_MPI_OBJ)): $(O)/%-mpich.op: %.c | $(O)/.deps-build
 	$(call compile_for_mpi,mpich)
+$(filter %-abi.op,$(REC_MPI_OBJ)): $(O)/%-abi.op: %.c | $(ABI_PROTOTYPES)
+	$(call compile_for_mpi,abi)
+$(O)/model/recorder/wrappers-abi.c: $(ABI_PROTOTYPES) model/recorder/abi/mpi.h
 $(REC_WRAPPERS:=.op): $(O)/model/recorder/wrappers-%.op: $(O)/model/recorder/wrappers-%.c
 	$(call compile_for_mpi,$*)
 

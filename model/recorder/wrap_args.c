@@ -3,9 +3,8 @@
 
 /* ---- Types ---- */
 
-#ifdef OPEN_MPI
+#ifdef WRAP_HAS_ADDRESSES
 _Atomic uint64_t wrap_types[WRAP_TYPES];
-_Atomic(MPI_Datatype) wrap_fortran_types[WRAP_FORTRAN_TYPES];
 
 /* What MPI_Type_size() would call an error handler for. */
 static bool has_size(MPI_Datatype type)
@@ -13,7 +12,7 @@ static bool has_size(MPI_Datatype type)
 	static const void *null;
 
 	if (!null)
-		null = next_variable("ompi_mpi_datatype_null");
+		null = WRAP_CONSTANT(MPI_DATATYPE_NULL, "ompi_mpi_datatype_null");
 	return type && (const void *)type != null;
 }
 
@@ -31,6 +30,9 @@ int wrap_learn_size(MPI_Datatype type, uint64_t address, _Atomic uint64_t *known
 	return size == WRAP_DERIVED ? -1 : size;
 }
 
+#ifdef OPEN_MPI
+_Atomic(MPI_Datatype) wrap_fortran_types[WRAP_FORTRAN_TYPES];
+
 MPI_Datatype wrap_ask_type(MPI_Fint handle)
 {
 	MPI_Datatype type = WRAP_F2C(MPI_Datatype, MPI_Type_f2c, handle);
@@ -39,6 +41,7 @@ MPI_Datatype wrap_ask_type(MPI_Fint handle)
 		relaxed_set(&wrap_fortran_types[handle], type);
 	return type;
 }
+#endif
 #else
 /* The bits of MPICH's handles: kind (0: invalid), object (3: datatype). */
 static bool has_size(MPI_Datatype type)
@@ -80,10 +83,11 @@ static bool is_one_of(struct special *specials, int num, bool *is_known, const v
 }
 
 static struct special ignores[] = {
-#ifdef OPEN_MPI
+#ifdef WRAP_HAS_ADDRESSES
 	{.name = "mpi_fortran_status_ignore_"},
 	{.name = "mpi_fortran_statuses_ignore_"},
-#else
+#endif
+#ifndef OPEN_MPI
 	{.name = "MPIR_F08_MPI_STATUS_IGNORE_OBJ"},
 	{.name = "MPIR_F08_MPI_STATUSES_IGNORE_OBJ"},
 	{.name = "MPI_F08_STATUS_IGNORE", .is_pointer = true},
@@ -100,9 +104,10 @@ bool wrap_is_fortran_ignore(const void *status)
 }
 
 static struct special in_places[] = {
-#ifdef OPEN_MPI
+#ifdef WRAP_HAS_ADDRESSES
 	{.name = "mpi_fortran_in_place_"},
-#else
+#endif
+#ifndef OPEN_MPI
 	{.name = "MPIR_F08_MPI_IN_PLACE"},
 	{.name = "MPIR_F_MPI_IN_PLACE", .is_pointer = true},
 #endif

@@ -43,18 +43,24 @@ static inline int32_t wrap_tag(int tag)
 
 /* ---- Types ---- */
 
-#ifdef OPEN_MPI
+#ifdef WRAP_HAS_ADDRESSES
 /* What is known of types: address << 16 | size, or WRAP_DERIVED. A predefined type keeps its
  * address and size; what has the address of a derived one is never predefined. */
 enum { WRAP_DERIVED = 0xffff, WRAP_TYPES = 64 };
 extern _Atomic uint64_t wrap_types[WRAP_TYPES] __attribute__((visibility("hidden")));
+
+#ifdef PDB_MPI_ABI
+#define WRAP_TYPE_PLACE(address_) (address_) /* predefined types follow each other */
+#else
+#define WRAP_TYPE_PLACE(address_) ((address_) >> 4 ^ (address_) >> 10)
+#endif
 
 COLD int wrap_learn_size(MPI_Datatype type, uint64_t address, _Atomic uint64_t *known);
 
 static ALWAYS_INLINE int wrap_predefined_size(MPI_Datatype type)
 {
 	uint64_t address = (uintptr_t)type;
-	_Atomic uint64_t *known = &wrap_types[(address >> 4 ^ address >> 10) % WRAP_TYPES];
+	_Atomic uint64_t *known = &wrap_types[WRAP_TYPE_PLACE(address) % WRAP_TYPES];
 	uint64_t size = relaxed_get(known) ^ address << 16;
 
 	if (likely(size < WRAP_DERIVED))
@@ -62,6 +68,17 @@ static ALWAYS_INLINE int wrap_predefined_size(MPI_Datatype type)
 	return size == WRAP_DERIVED ? -1 : wrap_learn_size(type, address, known);
 }
 
+#ifdef PDB_MPI_ABI
+/* The C handles of predefined types are such numbers, the same in Fortran. */
+enum { WRAP_FIXED_HANDLES = 0x400 };
+
+static inline MPI_Datatype wrap_f_MPI_Datatype(const MPI_Fint *handle)
+{
+	return likely(*handle >= 0 && *handle < WRAP_FIXED_HANDLES)
+		       ? WRAP_HANDLE(MPI_Datatype, *handle)
+		       : WRAP_F2C(MPI_Datatype, MPI_Type_f2c, *handle);
+}
+#else
 /* The C handles of Fortran's predefined types: small integers, never given to another. */
 enum { WRAP_FORTRAN_TYPES = 128 };
 extern _Atomic(MPI_Datatype) wrap_fortran_types[WRAP_FORTRAN_TYPES]
@@ -77,6 +94,7 @@ static inline MPI_Datatype wrap_f_MPI_Datatype(const MPI_Fint *handle)
 		type = relaxed_get(&wrap_fortran_types[*handle]);
 	return likely(type != NULL) ? type : wrap_ask_type(*handle);
 }
+#endif
 #else
 #define wrap_f_MPI_Datatype(handle_) ((MPI_Datatype) * (const MPI_Fint *)(handle_))
 

@@ -43,7 +43,8 @@ struct wrap_call {
 };
 
 /* MPI's own function, whatever other tool is loaded; NULL where the library lacks it. */
-#define WRAP_PMPI(function_)                                                                       \
+#define WRAP_PMPI(function_) WRAP_PMPI_OF(function_) /* whose name may be a macro */
+#define WRAP_PMPI_OF(function_)                                                                    \
 	({                                                                                         \
 		static void *pmpi;                                                                 \
 		if (!__atomic_load_n(&pmpi, __ATOMIC_RELAXED))                                     \
@@ -58,14 +59,20 @@ struct wrap_call {
 		ask &&ask(__VA_ARGS__) == MPI_SUCCESS;                                             \
 	})
 
-/* Handles are addresses, or ints. */
-#ifdef OPEN_MPI
+/* Handles are ints in MPICH, addresses elsewhere. Those that are always there are addresses of
+ * variables in Open MPI. In MPI's own ABI they are small numbers, and others may be an MPICH's ints with
+ * their sign. */
+#if defined(OPEN_MPI) || defined(PDB_MPI_ABI)
+#define WRAP_HAS_ADDRESSES
 #define WRAP_WORD(handle_) ((uintptr_t)(handle_))
 #define WRAP_HANDLE(type_, word_) ((type_)(uintptr_t)(word_))
-#define WRAP_CONSTANT(constant_, variable_) next_variable(variable_)
 #else
 #define WRAP_WORD(handle_) ((uintptr_t)(unsigned)(handle_))
 #define WRAP_HANDLE(type_, word_) ((type_)(word_))
+#endif
+#ifdef OPEN_MPI
+#define WRAP_CONSTANT(constant_, variable_) next_variable(variable_)
+#else
 #define WRAP_CONSTANT(constant_, variable_) (constant_)
 #endif
 
@@ -77,7 +84,7 @@ struct wrap_call {
 
 /* MPICH's files are addresses; its other handles are the same ints in both languages, and from 4.2
  * on its MPI_*_f2c are no macros any more. */
-#ifdef OPEN_MPI
+#ifdef WRAP_HAS_ADDRESSES
 #define WRAP_INT_F2C WRAP_F2C
 #else
 #define WRAP_INT_F2C(type_, function_, fint_) ((type_)(fint_))

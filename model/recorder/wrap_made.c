@@ -33,7 +33,7 @@ bool wrap_translate(MPI_Group group, MPI_Group base, int first, int num, int *to
 	return true;
 }
 
-#ifdef OPEN_MPI
+#ifdef WRAP_HAS_ADDRESSES
 /* Open MPI compares each member with all of `base`: too slow for the world of a big job. But
  * members mostly follow each other in equal steps, and then a group of these is `base` enough. */
 enum { RUN = 64, MAX_COMPARED = 1 << 26 };

@@ -10,9 +10,17 @@ static bool world(int *rank, int *size)
 	       WRAP_ASK(MPI_Comm_rank, all, rank) && WRAP_ASK(MPI_Comm_size, all, size);
 }
 
+/* Of the four levels, counted from 0. */
 static bool thread_level(int *level)
 {
-	return WRAP_ASK(MPI_Query_thread, level);
+	bool is_known = WRAP_ASK(MPI_Query_thread, level);
+
+#ifdef PDB_MPI_ABI
+	*level = is_known ? (*level >= MPI_THREAD_FUNNELED) + (*level >= MPI_THREAD_SERIALIZED) +
+				    (*level >= MPI_THREAD_MULTIPLE)
+			  : -1;
+#endif
+	return is_known;
 }
 
 static bool version(char *text, size_t size)
@@ -41,7 +49,7 @@ static void predefined(void (*map)(uint64_t key, uint32_t index))
 const struct process_mpi wrap_mpi = {
 	.world = world,
 	.thread_level = thread_level,
-	.multiple = MPI_THREAD_MULTIPLE,
+	.multiple = 3,
 	.version = version,
 	.predefined = predefined,
 };
@@ -50,6 +58,10 @@ static const struct next_mpi own_mpi = {
 #ifdef OPEN_MPI
 	/* An Open MPI of MPI's own ABI needs the same libraries, but cannot convert handles. */
 	.marks = {"ompi_mpi_comm_world", "PMPI_Comm_c2f"},
+#elif defined(PDB_MPI_ABI)
+	/* Libraries with an ABI of their own may ask for the other's version, too. */
+	.marks = {"PMPI_Abi_get_version"},
+	.others = {"MPIR_Dup_fn", "PMPI_Comm_c2f"},
 #else
 	/* Of all with MPICH's ABI and none with MPI's: mpi.h calls MPI_COMM_DUP_FN so. */
 	.marks = {"MPIR_Dup_fn"},

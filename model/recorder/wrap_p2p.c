@@ -1,14 +1,43 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/recorder/wrap_p2p.h"
 
-#ifdef OPEN_MPI
+#ifdef WRAP_HAS_ADDRESSES
 struct wrap_requests wrap_requests;
+
+#ifdef PDB_MPI_ABI
+/* By two sends to nobody: where both have the same handle, it is that of all that are complete at once. */
+static void *find_empty(void)
+{
+	MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+	void *empty = NULL;
+	int yes = 0;
+
+	/* A program that has sessions alone has no MPI_COMM_SELF. */
+	if (!WRAP_ASK(MPI_Initialized, &yes) || !yes || !WRAP_ASK(MPI_Finalized, &yes) || yes)
+		return NULL;
+	for (int i = 0; i < 2; i++)
+		if (!WRAP_ASK(MPI_Isend, NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF,
+			      &requests[i]))
+			requests[i] = MPI_REQUEST_NULL;
+	if (requests[0] == requests[1] && requests[0] != MPI_REQUEST_NULL)
+		empty = requests[0];
+	for (int i = 0; i < 2; i++)
+		if (requests[i] != MPI_REQUEST_NULL)
+			(void)WRAP_ASK(MPI_Wait, &requests[i], MPI_STATUS_IGNORE);
+	return empty;
+}
+#else
+static void *find_empty(void)
+{
+	return next_variable("ompi_request_empty");
+}
+#endif
 
 void wrap_find_requests(void)
 {
 	__typeof__(&MPI_Request_c2f) c2f = WRAP_PMPI(MPI_Request_c2f);
-	void *null = next_variable("ompi_request_null");
-	void *empty = next_variable("ompi_request_empty");
+	void *null = WRAP_CONSTANT(MPI_REQUEST_NULL, "ompi_request_null");
+	void *empty = find_empty();
 
 	wrap_requests.null = null;
 	wrap_requests.empty = empty;

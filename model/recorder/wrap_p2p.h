@@ -43,9 +43,15 @@ static ALWAYS_INLINE struct p2p_message wrap_message(MPI_Count count, MPI_Dataty
 
 /* ---- Handles of requests and messages ---- */
 
-#ifdef OPEN_MPI
+#ifdef WRAP_HAS_ADDRESSES
 /* The key of a request made in Fortran is its integer: asking MPI for the C handle takes longer
- * than all the rest. It is odd, handles of C are even. */
+ * than all the rest. It is odd, handles of C are even, or made so. */
+#ifdef PDB_MPI_ABI
+#define WRAP_REQUEST_WORD(request_) (WRAP_WORD(request_) << 1)
+#else
+#define WRAP_REQUEST_WORD(request_) WRAP_WORD(request_)
+#endif
+
 extern struct wrap_requests {
 	const void *null, *empty; /* sends that are complete at once are all `empty` */
 	MPI_Fint fortran_null, fortran_empty;
@@ -61,7 +67,7 @@ static ALWAYS_INLINE uint64_t wrap_c_key(MPI_Request request)
 		return REQUESTS_KEY_NULL;
 	if ((const void *)request == wrap_requests.empty)
 		return REQUESTS_KEY_COMPLETE;
-	return requests_key(REQUESTS_REQUEST, WRAP_WORD(request));
+	return requests_key(REQUESTS_REQUEST, WRAP_REQUEST_WORD(request));
 }
 
 static ALWAYS_INLINE uint64_t wrap_fortran_key(MPI_Fint request)
@@ -251,7 +257,7 @@ static ALWAYS_INLINE void wrap_request_made_after(struct wrap_call *w, int ret, 
 {
 	bool ok = ret == MPI_SUCCESS;
 
-#ifdef OPEN_MPI
+#ifdef WRAP_HAS_ADDRESSES
 	if (w->is_fortran && !__atomic_load_n(&wrap_requests.has_fortran, __ATOMIC_RELAXED))
 		__atomic_store_n(&wrap_requests.has_fortran, true, __ATOMIC_RELAXED);
 #endif

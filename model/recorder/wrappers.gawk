@@ -303,11 +303,7 @@ END {
 		exit 1
 	print "/* Written by wrappers.gawk from mpi_calls.def and mpi.h. */"
 	print "#include \"model/recorder/wrap.h\"\n"
-	num = split(text, statements, ";")
-	for (i = 1; i <= num; i++) {
-		if (match(statements[i], /(^|[^A-Za-z_0-9])int +(MPI_[A-Za-z_0-9]+) *\((.*)\)[^()]*$/, m))
-			prototype[m[2]] = m[3]
-	}
+	find_prototypes(text, prototype)
 	for (i = 1; i <= num_calls; i++) {
 		name = order[i]
 		if (!(name in prototype))

@@ -20,12 +20,21 @@ static const char *const forwarded[] = {
 	PDB_ENV_QUIET,  PDB_ENV_TRACE, PDB_ENV_TRACE_FILTER, PDB_ENV_KEEPER, NULL,
 };
 
+static const struct {
+	const char *mpi, *recorder;
+} recorders[] = {
+	[PRELOAD_OPENMPI] = {"openmpi", "libpdbrec-openmpi.so"},
+	[PRELOAD_MPICH] = {"mpich", "libpdbrec-mpich.so"},
+	[PRELOAD_ABI] = {"abi", "libpdbrec-abi.so"},
+};
+#define FIRST PRELOAD_OPENMPI
+#define LAST PRELOAD_ABI
+
 enum preload_mpi preload_mpi_of_name(const char *name)
 {
-	if (name && strcmp(name, "openmpi") == 0)
-		return PRELOAD_OPENMPI;
-	if (name && strcmp(name, "mpich") == 0)
-		return PRELOAD_MPICH;
+	for (enum preload_mpi mpi = FIRST; name && mpi <= LAST; mpi++)
+		if (strcmp(name, recorders[mpi].mpi) == 0)
+			return mpi;
 	return PRELOAD_UNKNOWN;
 }
 
@@ -44,10 +53,10 @@ static enum preload_mpi mpi_of_library(const char *name, const char *path)
 		return PRELOAD_UNKNOWN;
 	if (elf_symbol_is_exported(path, "MPIR_Dup_fn"))
 		return PRELOAD_MPICH;
-	return elf_symbol_is_exported(path, "ompi_mpi_comm_world") &&
-			       elf_symbol_is_exported(path, "PMPI_Comm_c2f")
-		       ? PRELOAD_OPENMPI
-		       : PRELOAD_UNKNOWN;
+	if (elf_symbol_is_exported(path, "ompi_mpi_comm_world") &&
+	    elf_symbol_is_exported(path, "PMPI_Comm_c2f"))
+		return PRELOAD_OPENMPI;
+	return elf_symbol_is_exported(path, "MPI_Abi_get_version") ? PRELOAD_ABI : PRELOAD_UNKNOWN;
 }
 
 static bool take_mpi(const char *name, const char *path, void *context)
@@ -187,24 +196,26 @@ static int find_own_file(const char *name, char **path_ret, struct pdb_error *er
 
 int preload_find(enum preload_mpi mpi, char **path_ret, struct pdb_error *err)
 {
-	return find_own_file(mpi == PRELOAD_MPICH ? "libpdbrec-mpich.so" : "libpdbrec-openmpi.so",
-			     path_ret, err);
+	return find_own_file(recorders[mpi ? mpi : FIRST].recorder, path_ret, err);
 }
 
 int preload_find_all(enum preload_mpi first, char **paths_ret, struct pdb_error *err)
 {
-	enum preload_mpi second = first == PRELOAD_MPICH ? PRELOAD_OPENMPI : PRELOAD_MPICH;
-	char *one = NULL, *other = NULL;
-	bool has_one = preload_find(first, &one, NULL) == 0;
-	bool has_other = preload_find(second, &other, has_one ? NULL : err) == 0;
+	enum preload_mpi mpi = first ? first : FIRST;
+	char *paths = NULL;
 
-	if (!has_one && !has_other)
-		return -1;
-	*paths_ret = xasprintf("%s%s%s", has_one ? one : "", has_one && has_other ? ":" : "",
-			       has_other ? other : "");
-	free(one);
-	free(other);
-	return 0;
+	/* All in turn, from that one on. */
+	for (int i = FIRST; i <= LAST; i++, mpi = mpi == LAST ? FIRST : mpi + 1) {
+		char *path, *before = paths;
+
+		if (preload_find(mpi, &path, err) < 0)
+			continue;
+		paths = before ? xasprintf("%s:%s", before, path) : xstrdup(path);
+		free(before);
+		free(path);
+	}
+	*paths_ret = paths;
+	return paths ? 0 : -1;
 }
 
 /* ---- How a launcher is told ---- */
@@ -276,9 +287,11 @@ static bool is_one_of(const char *const *names, const char *name, size_t length)
 /* Is it the path of a recorder, in any folder? */
 static bool is_recorder(const char *path, size_t length)
 {
-	static const char *const names[] = {"libpdbrec-openmpi.so", "libpdbrec-mpich.so", NULL};
 	const char *slash = memrchr(path, '/', length), *name = slash ? slash + 1 : path;
+	const char *names[LAST + 1] = {NULL};
 
+	for (enum preload_mpi mpi = FIRST; mpi <= LAST; mpi++)
+		names[mpi - FIRST] = recorders[mpi].recorder;
 	return is_one_of(names, name, (size_t)(path + length - name));
 }
 

@@ -1,10 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # queues.sh BUILD: read the message queues of real jobs with tests/attach/print_queues.
+# queues.sh BUILD PROGRAM COMMAND...: the same of another Open MPI, with its queues.c and its launcher.
 # Ends with a line "N passed, N failed".
 set -u
 . tests/attach/job.sh
 build=$1/tests/attach
+shift
 passed=0 failed=0
 export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 export OMPI_MCA_pml=ob1
@@ -54,8 +56,12 @@ test_queues() {
 	keeper=''
 }
 
-program=$build/queues-openmpi
-test_queues 'Open MPI' "$left" mpirun.openmpi
+end() {
+	echo "$passed passed, $failed failed"
+	[ $failed -eq 0 ]
+	exit
+}
+
 # The same, but for counts, which UCX has none of: of whom a receive from any may be is told without.
 uncounted='0 halo of 4: 0 sent 0 arrived 0
 0 halo of 4: 1 sent 0 arrived 0
@@ -63,9 +69,23 @@ uncounted='0 halo of 4: 0 sent 0 arrived 0
 0 halo of 4: 3 sent 0 arrived 0
 '$(echo "$left" | grep -v sent)
 # Open MPI over UCX takes what is no InfiniBand if it is told to.
+over_ucx='env OMPI_MCA_pml=ucx OMPI_MCA_osc=^ucx OMPI_MCA_opal_common_ucx_tls=any
+	OMPI_MCA_opal_common_ucx_devices=any UCX_TLS=sm,self'
+
+if [ $# -gt 0 ]; then
+	program=$1
+	shift
+	test_queues 'Open MPI' "$left" "$@"
+	# shellcheck disable=SC2086
+	test_queues 'Open MPI over UCX' "$uncounted" $over_ucx "$@"
+	end
+fi
+
+program=$build/queues-openmpi
+test_queues 'Open MPI' "$left" mpirun.openmpi
 if ompi_info 2>/dev/null | grep -q 'MCA pml: ucx'; then
-	test_queues 'Open MPI over UCX' "$uncounted" env OMPI_MCA_pml=ucx OMPI_MCA_osc=^ucx OMPI_MCA_opal_common_ucx_tls=any \
-		OMPI_MCA_opal_common_ucx_devices=any UCX_TLS=sm,self mpirun.openmpi
+	# shellcheck disable=SC2086
+	test_queues 'Open MPI over UCX' "$uncounted" $over_ucx mpirun.openmpi
 else
 	echo 'queues of Open MPI over UCX: left out, this Open MPI has no PML ucx' >&2
 fi
@@ -76,6 +96,4 @@ program=$build/alone-mpich
 library=
 test_queues 'MPICH with a rank on each node' '2 MPI_COMM_WORLD of 4: receive from 1 tag 7' \
 	env MPIR_CVAR_NOLOCAL=1 mpiexec.mpich
-
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+end

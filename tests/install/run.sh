@@ -34,7 +34,7 @@ says() {
 check 'make install' run_make install
 there=$work/else/where
 mkdir -p "$work/else" && cp -a "$work/first/opt/pdb" "$there" && rm -rf "$work/first/opt"
-for file in bin/pdb lib/pdb/libpdbrec-{openmpi,mpich}.so lib/pdb/pdbd-{openmpi,mpich}{,-worker} \
+for file in bin/pdb lib/pdb/libpdbrec-{openmpi,mpich,abi}.so lib/pdb/pdbd-{openmpi,mpich}{,-worker} \
 	lib/libpdb.so.0 lib/libpdb.so lib/libpdb.a include/pdb.h lib/pkgconfig/pdb.pc share/man/man1/pdb.1 \
 	share/bash-completion/completions/pdb share/zsh/site-functions/_pdb share/pdb/modulefile share/pdb/modulefile-recorder; do
 	check "$file is installed" test -f "$there/$file"
@@ -152,7 +152,7 @@ sed -n 's/^### \([a-z-]*\)$/\1/p;/^## Settings/q' "$tree/docs/commands.md" | sor
 check 'zsh completes all commands' is_same want offered
 check 'zsh: actions' test "$(zsh_completes pdb '' | tr '\n' ' ')" = 'clean env run watch '
 check 'zsh: the second name' in_file '^#compdef.* mpidb( |$)' "$there/share/zsh/site-functions/_pdb"
-check 'zsh: the MPIs' test "$(zsh_completes pdb run --mpi= | tr '\n' ' ')" = 'mpich openmpi '
+check 'zsh: the MPIs' test "$(zsh_completes pdb run --mpi= | tr '\n' ' ')" = 'abi mpich openmpi '
 check 'zsh: files' test "$(zsh_completes pdb --load '')" = files
 check 'zsh: files behind =' test "$(zsh_completes pdb --load=x)" = files
 check 'zsh: another program behind --' test "$(zsh_completes pdb run -- mpirun -n)" = '2 of mpirun -n'

@@ -14,7 +14,7 @@ NOT_SURE = "not sure that this is a hang"
 # What is claimed from evidence, at the beginning of the second line of an answer.
 CLAIMS = {"deadlock": "deadlock: ", "mismatch": "mismatch: ", "lost": "lost message: "}
 # What must be somewhere in an answer of another kind.
-_KINDS = {"computation": "outside MPI", "stopped": "stopped", "left": "while the others wait"}
+_KINDS = {"computation": "outside MPI", "stopped": "stopped", "left": "the others wait"}
 
 
 def format_ranks(ranks):

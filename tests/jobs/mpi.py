@@ -23,12 +23,12 @@ class Mpi:
     binding = "none"  # of Open MPI's ranks: most jobs of tests have more than there are processors
     starts = 1  # that may be needed for one job
 
-    def __init__(self, suffix, build, place=Here()):
+    def __init__(self, suffix, build, place=Here(), name=None):
         self.suffix = suffix
         self.place = place
         self.recorder = os.path.abspath(os.path.join(build, f"libpdbrec-{suffix}.so"))
-        self.name = suffix
-        if suffix == "openmpi":
+        self.name = name or suffix
+        if suffix == "openmpi" and not name:
             version = subprocess.run(["mpirun.openmpi", "--version"], capture_output=True,
                                      text=True, env=self.environment()).stdout
             self.name += version.split(")")[1].split()[0].split(".")[0]

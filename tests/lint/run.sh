@@ -58,7 +58,7 @@ check_exports() {
 		nm -D --defined-only "$build/$program" |
 			awk -v p="$program" '$2 !~ /[BVW]/ && $3 != "argp_program_version" {print p ": " $3}'
 	done >>"$report"
-	for library in openmpi mpich; do
+	for library in openmpi mpich abi; do
 		nm -D --defined-only "$build/libpdbrec-$library.so" | awk -v l="$library" \
 			'tolower($3) !~ /^(mpi_|__cyg_profile_func_(enter|exit)$)/ {print "libpdbrec-" l ": " $3}'
 	done >>"$report"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The recorder in real MPI programs: counts, languages, threads, processes, failures, other tools.
 # Usage: run.sh BUILD_DIR MPI [WORD: only tests whose name holds it]
+# FORTRAN=no: what is in PATH for this MPI (mpicc.MPI, mpicxx.MPI and its launcher) has no mpif90.MPI.
 own_mpi=$2
 only=${3:-}
 . "$(dirname "$0")/lib.sh"
@@ -22,6 +23,8 @@ trap 'exit 1' INT TERM
 say_errors() { tr -d '\000' <"$work/err" >>"$work/why"; }
 
 # ---- Building the programs ---------------------------------------------------------------------
+
+has_fortran() { [ "${FORTRAN:-yes}" != no ]; }
 
 compile() {
 	[ $own_mpi != mpich ] || mpicc.mpich -O2 -g -o "$work/comms_session-mpich" "$here/comms_session.c" \
@@ -45,9 +48,10 @@ compile() {
 			-o "$work/comms-$mpi" "$here/comms.c" "$here/checkpoint.c" || return 1
 		mpicc.$mpi -O2 -g -Wno-stringop-overflow -Wno-stringop-overread -o "$work/messages-$mpi" \
 			"$here/messages.c" "$here/checkpoint.c" -lpthread || return 1
-		mpicc.$mpi -O2 -g -c -o "$work/messages_c-$mpi.o" "$here/messages_c.c" || return 1
 		mpicc.$mpi -O2 -g -Wno-stringop-overflow -Wno-stringop-overread -o "$work/threads-$mpi" \
 			"$here/threads.c" "$here/checkpoint.c" -lpthread || return 1
+		has_fortran || continue
+		mpicc.$mpi -O2 -g -c -o "$work/messages_c-$mpi.o" "$here/messages_c.c" || return 1
 		gcc -c -I"$here" -o "$work/checkpoint_f.o" "$here/checkpoint_f.c"
 		gcc -c -o "$work/checkpoint.o" "$here/checkpoint.c"
 		for p in calls_mpif.f calls_usempi.f90 calls_f08.f90 flushes_f.f90; do
@@ -78,7 +82,7 @@ launch() {
 		timeout 180 mpirun.openmpi --oversubscribe --mca btl_tcp_if_include lo -n "$ranks" \
 			env LD_PRELOAD="${PRELOAD:-$(preload openmpi)}" "$@" >"$work/out" 2>"$work/err" &
 	else
-		timeout 180 mpiexec.hydra -n "$ranks" env LD_PRELOAD="${PRELOAD:-$(preload mpich)}" \
+		timeout 180 mpiexec.hydra -n "$ranks" env LD_PRELOAD="${PRELOAD:-$(preload "$launch_mpi")}" \
 			"$@" >"$work/out" 2>"$work/err" &
 	fi
 	job=$!
@@ -702,13 +706,15 @@ compile || exit 1
 for mpi in $own_mpi; do
 	run "library-$mpi" test_library $mpi
 	run "c-$mpi" test_counts $mpi calls "$c_counts"
-	for p in calls_mpif calls_usempi calls_f08; do
+	fortran='' fortran_ways=''
+	! has_fortran || { fortran='calls_mpif calls_usempi calls_f08' fortran_ways='MPIF MPI F08'; }
+	for p in $fortran; do
 		run "fortran-$p-$mpi" test_counts $mpi $p "$fortran_counts"
 	done
 	for part in calls names connect join spawn spawn-multiple; do
 		run "coverage-$part-$mpi" test_coverage $mpi coverage c $part
 	done
-	for way in MPIF MPI F08; do
+	for way in $fortran_ways; do
 		for part in calls names spawn; do
 			run "coverage-fortran-$way-$part-$mpi" test_coverage $mpi coverage_$way fortran $part
 		done
@@ -717,7 +723,7 @@ for mpi in $own_mpi; do
 	run "messages-$mpi" test_messages $mpi
 	run "messages-threads-$mpi" test_messages $mpi threads
 	run "messages-blocked-$mpi" all_blocked $mpi
-	for way in MPIF MPI F08; do
+	for way in $fortran_ways; do
 		run "messages-fortran-$way-$mpi" test_messages_of_fortran $mpi $way
 	done
 	for ranks in 4 5; do
@@ -726,7 +732,7 @@ for mpi in $own_mpi; do
 	# Both halves of this job make a window at the same time. In Open MPI 4 that can fail: its osc/sm
 	# has them take the same file.
 	mpirun.openmpi --version | grep -q ') 4' && export OMPI_MCA_osc='^sm'
-	for way in MPIF MPI F08; do
+	for way in $fortran_ways; do
 		run "comms-fortran-$way-$mpi" test_comms $mpi 4 "$work/comms_$way-$mpi"
 	done
 	unset OMPI_MCA_osc
@@ -741,7 +747,7 @@ MPI_Win_flush c 3
 MPI_Win_flush_all c 17
 MPI_Win_flush_local c 1
 MPI_Win_flush_local_all c 13"
-	run "flushes-fortran-$mpi" test_flushes $mpi flushes_f "MPI_Win_flush_all fortran 11"
+	! has_fortran || run "flushes-fortran-$mpi" test_flushes $mpi flushes_f "MPI_Win_flush_all fortran 11"
 	run "stacks-contexts-$mpi" test_stacks $mpi contexts 21
 	run "stacks-signal-$mpi" test_stacks $mpi signal 10
 	run "stacks-signal-inside-$mpi" test_stacks $mpi inside 2
@@ -767,7 +773,7 @@ if [ "$own_mpi" = openmpi ]; then
 	run comms-python test_comms openmpi 4 "$python" "$here/comms.py"
 	run python test_python
 	run other-programs test_other_programs
-else
+elif [ "$own_mpi" = mpich ]; then
 	run exec test_exec
 	run stacks-sessions test_stacks mpich sessions ""
 	run comms-sessions test_comms mpich 4 "$work/comms_session-mpich"

@@ -19,7 +19,7 @@ export PATH
 
 echo 'int mpi_stub(void) { return 0; }' >stub.c
 echo 'int mpi_stub(void) { return 0; } int PMPI_Comm_c2f, ompi_mpi_comm_world;' >openmpi.c
-echo 'int mpi_stub(void) { return 0; } int MPIR_Dup_fn;' >mpich.c
+echo 'int mpi_stub(void) { return 0; } int MPIR_Dup_fn, MPI_Abi_get_version;' >mpich.c
 # As MPI's own ABI is made by each of them.
 echo 'int mpi_stub(void) { return 0; } int MPI_Abi_get_version, ompi_mpi_comm_world, MPIR_Err_create_code;' >abi.c
 echo 'int mpi_stub(void); int middle(void) { return mpi_stub(); }' >middle.c
@@ -46,14 +46,14 @@ for mpi in ompi mpich; do
 	mkdir $mpi/other && mv $mpi/variable $mpi/other
 done
 
-# loads NAME MPI LAUNCHER WORD...: which recorder the launcher was told of first, of two
+# loads NAME MPI LAUNCHER WORD...: which recorder the launcher was told of first, of three
 loads() {
 	name=$1 mpi=$2
 	shift 2
 	: >called
 	run -n run --output out --batch -- "$@"
 	if grep -o 'libpdbrec-[a-z]*' called | head -n 1 | grep -q "libpdbrec-$mpi" &&
-		[ "$(grep -o 'libpdbrec-[a-z]*' called | sort -u | grep -c .)" -eq 2 ]; then
+		[ "$(grep -o 'libpdbrec-[a-z]*' called | sort -u | grep -c .)" -eq 3 ]; then
 		pass
 	else
 		fail "$name" "$(cat called; echo "$said")"
@@ -83,11 +83,11 @@ for soname in libmpi_cray.so.12 libmpi_nvidia.so.12 libmpi.so.40 libmpi.so.12 li
 	loads "MPICH as $soname" mpich mpirun -n 2 "named-$soname/direct"
 	library "named-$soname/$soname" openmpi.c
 	loads "Open MPI as $soname" openmpi mpiexec.hydra -n 2 "named-$soname/direct"
-	for made in abi stub; do
-		library "named-$soname/$soname" $made.c
-		loads "$made as $soname, Open MPI" openmpi mpirun -n 2 "named-$soname/direct"
-		loads "$made as $soname, MPICH" mpich mpiexec.hydra -n 2 "named-$soname/direct"
-	done
+	library "named-$soname/$soname" abi.c
+	loads "MPI's own ABI as $soname" abi mpirun -n 2 "named-$soname/direct"
+	library "named-$soname/$soname" stub.c
+	loads "stub as $soname, Open MPI" openmpi mpirun -n 2 "named-$soname/direct"
+	loads "stub as $soname, MPICH" mpich mpiexec.hydra -n 2 "named-$soname/direct"
 done
 
 # Where nobody can know, the launcher's.

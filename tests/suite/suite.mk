@@ -13,7 +13,7 @@ CHECKS_BUSY = check-jobs check-healthy check-programs check-trouble check-harmle
 	check-campaign check-fuzz
 CHECKS_WAITING = check-watch check-watch-trouble check-values check-sessions check-gdb check-elsewhere check-hosts check-attach \
 	check-queues check-daemons check-inject check-traces check-cores check-slow check-instructions check-faults \
-	check-namespaces check-report
+	check-namespaces check-report check-mpis
 CHECK_OTHER_DEBIAN = $(if $(is_debian13),check-pmix,check-debian13)
 in_turn = $(subst $(space),$(comma),$(strip $(1)))
 CHECKS_ALL = check-install check-order+check-security,check-identity,check-terminal \

@@ -41,6 +41,10 @@ static const struct {
 	{&launcher_hydra, "mpich", "b a", "mpiexec -launcher ssh -iface=eth0 -n 2 p", NULL, "",
 	 DAEMONS_COMMAND, "/l/run -hosts a,b -ppn 1 -n 2 -launcher ssh -iface=eth0 /lib/pdbd-mpich",
 	 MPICH_ENV},
+	{&launcher_intel, "mpich", "b a", "mpiexec.hydra -bootstrap ssh -hosts a b -n 2 p", NULL,
+	 "I_MPI_HYDRA_IFACE=eth0 I_MPI_HYDRA_GDB_REMOTE_SHELL=x I_MPI_HYDRA_UUID=1 I_MPI_PIN=1",
+	 DAEMONS_COMMAND, "/l/run -hosts a,b -ppn 1 -n 2 -bootstrap ssh /lib/pdbd-mpich",
+	 "I_MPI_HYDRA_IFACE=eth0 " MPICH_ENV},
 	{&launcher_slurm, "openmpi", "n1 n2 n2", "srun -N2 --mpi=pmix_v4 p", "17", "",
 	 DAEMONS_COMMAND, SRUN "/lib/pdbd-openmpi", MPIRUN_ENV},
 	/* Launchers that start their own daemons by srun. */

@@ -266,6 +266,38 @@ static void test_srun(void **state)
 	launcher_hosts_deinit(&hosts);
 }
 
+/* Intel's, which has a table and proxies of its own. */
+static void test_intel(void **state)
+{
+	static const struct {
+		const char *children[3][2];
+		const struct launcher_kind *kind;
+	} cases[] = {
+		{{{"/opt/hydra_pmi_proxy --usize -1 --auto-cleanup 1", READY}}, &launcher_intel},
+		{{{"ssh -q -x b /opt/hydra_bstrap_proxy --upstream-host a --pgid 0", READY}},
+		 &launcher_intel},
+		{{{"/opt/hydra_bstrap_proxy --upstream-host a", READY}, {"sleep 60", READY}},
+		 &launcher_intel},
+		{{{"/usr/bin/hydra_pmi_proxy" ARGS, READY}}, &launcher_hydra},
+		{{{"my_hydra_bstrap_proxy", READY}}, NULL},
+		{{{"hydra_pmi_proxys", READY}}, NULL},
+	};
+	struct launcher_info info;
+	struct pdb_error err;
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		int num = cases[i].children[1][0] ? 2 : 1;
+		pid_t pid = start_launcher(cases[i].children, num);
+		int result = launcher_identify(pid, &info, &err);
+
+		stop_launcher(pid);
+		assert_int_equal(result, cases[i].kind ? 0 : -1);
+		if (cases[i].kind)
+			assert_ptr_equal(info.kind, cases[i].kind);
+	}
+}
+
 /* Of the ranks on this host those of the job's first program: not those of another job, nor of a
  * program that it has spawned. */
 static void test_scan_mark(void **state)
@@ -318,7 +350,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cmdlines),  cmocka_unit_test(test_hosts),
 		cmocka_unit_test(test_own_host),  cmocka_unit_test(test_srun),
-		cmocka_unit_test(test_scan_mark),
+		cmocka_unit_test(test_scan_mark), cmocka_unit_test(test_intel),
 	};
 
 	if (argc > 1 && strcmp(argv[0], "srun") == 0)

@@ -110,6 +110,8 @@ static void test_variables(void **state)
 		{&launcher_prrte.identity, "XPMIX_RANK=1", false},
 		{&launcher_hydra.identity, "PMI_FD=3", true},
 		{&launcher_hydra.identity, "PMIX_RANK=1", false},
+		{&launcher_intel.identity, "HYDRA_BSTRAP_PGID=0", true},
+		{&launcher_intel.identity, "I_MPI_ROOT=/opt", false},
 		{&launcher_other.identity, "PMI_FD=3", false},
 		{&launcher_slurm.allocation->own, "SLURM_NTASKS=3", true},
 		{&launcher_slurm.allocation->own, "SRUN_DEBUG=3", true},
@@ -134,6 +136,7 @@ static void test_preload(void **state)
 		{&launcher_openmpi4, {"-x", "LD_PRELOAD=/r", "-x", "PDB_TEST_SET"}},
 		{&launcher_prrte, {"-x", "LD_PRELOAD=/r", "-x", "PDB_TEST_SET"}},
 		{&launcher_hydra, {"-genv", "LD_PRELOAD", "/r"}},
+		{&launcher_intel, {"-genv", "LD_PRELOAD", "/r"}},
 	};
 
 	(void)state;
