@@ -126,6 +126,9 @@ void view_order_json(const struct view *view);
 /* print: the values of an expression, a row for each value; of many numbers the extremes. */
 void view_print(const struct view *view);
 void view_print_json(const struct view *view);
+/* cause: where ranks parted, and the values that decided it. */
+void view_cause(const struct view *view);
+void view_cause_json(const struct view *view);
 /* locals: a table of variables for each function that ranks are in. */
 void view_locals(const struct view *view);
 void view_locals_json(const struct view *view);

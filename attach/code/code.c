@@ -83,6 +83,11 @@ static struct code_file *get_file(struct code_reader *reader, uint32_t id)
 	return &reader->files[id];
 }
 
+const struct code_file *code_reader_file(struct code_reader *reader, uint32_t module)
+{
+	return get_file(reader, module);
+}
+
 static bool is_in_file(const struct code_file *file, const struct code_bounds *bounds)
 {
 	return code_file_bytes(file, bounds->range.begin, bounds->range.end - bounds->range.begin);

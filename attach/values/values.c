@@ -31,8 +31,7 @@ void values_destroy(struct values *values)
 	free(values);
 }
 
-/* The file with the module's debug information; NULL: there is none. */
-static struct debug_file *get_file(struct values *values, uint32_t module)
+struct debug_file *values_file(struct values *values, uint32_t module)
 {
 	struct debug_files *files = debug_modules_get(&values->files, module);
 
@@ -189,7 +188,7 @@ static bool begin(struct values_search *search, struct values *values, struct ar
 					 .max_bytes = values->max_bytes,
 					 .ret = ret,
 					 .err = err};
-	search->file = get_file(values, module);
+	search->file = values_file(values, module);
 	return search->file != NULL;
 }
 
@@ -293,7 +292,7 @@ size_t values_names(struct values *values, struct arena *arena, const struct val
 
 	*function_ret = NULL;
 	cut_guard_enter(&guard);
-	search.file = get_file(values, frame->module);
+	search.file = values_file(values, frame->module);
 	if (search.file && debug_file_functions(search.file, search.address, functions) &&
 	    functions->num) {
 		const char *name = dwarf_diename(&functions->list[0]);
@@ -315,7 +314,7 @@ bool values_has_information(struct values *values, uint32_t module)
 	bool has;
 
 	cut_guard_enter(&guard);
-	has = get_file(values, module) != NULL;
+	has = values_file(values, module) != NULL;
 	cut_guard_leave(&guard);
 	return has;
 }

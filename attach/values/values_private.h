@@ -8,6 +8,9 @@
 
 enum { VALUES_MAX_DIMENSIONS = 8 };
 
+/* The file with the module's debug information; NULL: there is none. */
+struct debug_file *values_file(struct values *values, uint32_t module);
+
 /* For a name, in a frame or among a module's global variables. */
 struct values_search {
 	struct debug_file *file;
