@@ -26,7 +26,8 @@ struct caused {
 	uint32_t node;      /* of the branch or call (job->callpaths) */
 	uint32_t called[2]; /* CAUSED_BY_POINTER: where these ranks and the others are */
 	const char *source; /* the line's text; NULL: not known */
-	const char *returned; /* the value that decided is what this function has returned; or NULL */
+	const char
+		*returned; /* the value that decided is what this function has returned; or NULL */
 	struct caused_value *values;
 	size_t num_values;
 };

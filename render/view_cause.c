@@ -145,8 +145,7 @@ void view_cause_json(const struct view *view)
 	const struct caused_list *list = view->answer->own;
 	struct json *json = view->json;
 
-	JSON_OBJECTS(json, "causes", i, list->num)
-	{
+	JSON_OBJECTS(json, "causes", i, list->num) {
 		const struct caused *caused = &list->list[i];
 		const struct name *name = names_get(view->job->names, caused->node);
 

@@ -267,8 +267,7 @@ uint32_t cause_successor(const struct flow *flow, const struct cause_branch *bra
 		index = condition_index(condition, left);
 		return index < 0 || index >= jump->num_targets
 			       ? CAUSE_NONE
-			       : block_at(flow,
-					  flow->code->targets[jump->first_target + index]);
+			       : block_at(flow, flow->code->targets[jump->first_target + index]);
 	}
 	holds = condition_holds(condition, left, right);
 	if (holds < 0)
@@ -302,9 +301,8 @@ static bool overlaps(const struct code_place *a, const struct code_place *b)
 {
 	if (a->kind != b->kind || a->reg != b->reg)
 		return false;
-	return a->kind == CODE_REGISTER ||
-	       (a->displacement < b->displacement + b->size &&
-		b->displacement < a->displacement + a->size);
+	return a->kind == CODE_REGISTER || (a->displacement < b->displacement + b->size &&
+					    b->displacement < a->displacement + a->size);
 }
 
 /* is_outside: memory that called functions, and stores through pointers, can change. */
@@ -313,9 +311,8 @@ static bool writes(const struct flow *flow, uint32_t insn, const struct code_pla
 {
 	const struct code_insn *of = &flow->code->insns[insn];
 
-	if (of->kind == CODE_CALL &&
-	    (is_outside || (place->kind == CODE_REGISTER &&
-			    !(flow->code->preserved >> place->reg & 1))))
+	if (of->kind == CODE_CALL && (is_outside || (place->kind == CODE_REGISTER &&
+						     !(flow->code->preserved >> place->reg & 1))))
 		return true;
 	for (uint32_t i = 0; i < of->num_effects; i++) {
 		const struct code_place *to = &flow->effects[of->first_effect + i].to;
@@ -403,8 +400,8 @@ bool cause_is_in_loop(const struct cause_places *places, const struct cause_bran
 	if (places->has_left[side] || branch->to[side] == CAUSE_NONE)
 		return false;
 	for (; loop != LOOP_NONE; loop = nest->loops[loop].parent) {
-		bool is_in = loop_nest_contains(
-			nest, loop, places->flow->block_of[places->place[side].insn]);
+		bool is_in = loop_nest_contains(nest, loop,
+						places->flow->block_of[places->place[side].insn]);
 		bool is_other_in =
 			!places->has_left[!side] &&
 			loop_nest_contains(nest, loop,
@@ -419,8 +416,8 @@ bool cause_is_in_loop(const struct cause_places *places, const struct cause_bran
 /* ---- The decision ---- */
 
 enum judgement {
-	AGREE,  /* they have not parted there */
-	PART,   /* they have */
+	AGREE, /* they have not parted there */
+	PART,  /* they have */
 	UNKNOWN,
 };
 

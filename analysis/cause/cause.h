@@ -43,7 +43,7 @@ struct cause_evidence {
 };
 
 enum cause_result {
-	CAUSE_FOUND,    /* *branch_ret */
+	CAUSE_FOUND,     /* *branch_ret */
 	CAUSE_ELSEWHERE, /* not in this function, but in one that a side is in */
 	CAUSE_NOT_KNOWN,
 };

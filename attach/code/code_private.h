@@ -43,6 +43,9 @@ void code_file_close(struct code_file *file); /* never opened is fine */
 /* Bytes of the file at an ELF virtual address; NULL if it has not so many there. */
 const uint8_t *code_file_bytes(const struct code_file *file, uint64_t address, size_t size);
 
+/* The name of the function at an address, or behind a stub there; NULL: not known. */
+const char *code_file_name(const struct code_file *file, uint64_t address);
+
 /* Does the file say what is there as long as the program runs? */
 bool code_file_is_constant(const struct code_file *file, uint64_t address);
 

@@ -109,8 +109,7 @@ const cs_insn *conditions_decode(const struct conditions *conditions, uint32_t i
 	size_t left = of->length;
 
 	if (!bytes || !code_file_spend(conditions->file, 1) ||
-	    !cs_disasm_iter(conditions->file->handle, &bytes, &left, &address,
-			    conditions->decoded))
+	    !cs_disasm_iter(conditions->file->handle, &bytes, &left, &address, conditions->decoded))
 		return NULL;
 	return conditions->decoded;
 }
@@ -181,7 +180,8 @@ static uint32_t find_setter(const struct conditions *conditions, uint32_t insn, 
 		const struct edge *edges = before(conditions, at, &num_before);
 
 		/* It is what the caller has passed. */
-		if (!num_before || at == index_at(conditions->function, conditions->function->entry))
+		if (!num_before ||
+		    at == index_at(conditions->function, conditions->function->entry))
 			return UINT32_MAX;
 		for (size_t i = 0; i < num_before; i++) {
 			uint32_t from = edges[i].from;
@@ -221,14 +221,7 @@ struct source conditions_source(const struct conditions *conditions, const struc
 
 const char *conditions_name(const struct conditions *conditions, uint64_t address)
 {
-	const struct code_file *file = conditions->file;
-	const uint8_t *stub = code_file_bytes(file, address, 16);
-	uint64_t pointer = stub ? file->machine->stub_pointer(stub, 16, address) : 0;
-	struct code_bounds bounds;
-
-	if (pointer)
-		return code_file_relocated_name(file, pointer);
-	return code_file_bounds(file, address, &bounds) ? bounds.name : NULL;
+	return code_file_name(conditions->file, address);
 }
 
 Dwarf_CFI *conditions_frames(const struct conditions *conditions)

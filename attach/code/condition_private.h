@@ -13,7 +13,7 @@ struct edge {
 struct conditions {
 	const struct code_file *file;
 	const struct code_function *function;
-	cs_insn *decoded; /* for one instruction at a time */
+	cs_insn *decoded;   /* for one instruction at a time */
 	struct edge *edges; /* by `to` */
 	size_t num_edges;
 };

@@ -137,8 +137,7 @@ bool condition_x86_sets_flags(const cs_insn *decoded)
 {
 	const uint64_t changes = X86_EFLAGS_MODIFY_ZF | X86_EFLAGS_RESET_ZF | X86_EFLAGS_SET_ZF |
 				 X86_EFLAGS_UNDEFINED_ZF | X86_EFLAGS_MODIFY_CF |
-				 X86_EFLAGS_RESET_CF | X86_EFLAGS_SET_CF |
-				 X86_EFLAGS_UNDEFINED_CF;
+				 X86_EFLAGS_RESET_CF | X86_EFLAGS_SET_CF | X86_EFLAGS_UNDEFINED_CF;
 	const cs_x86 *x86 = &decoded->detail->x86;
 
 	if (is_float_comparison(decoded->id))
@@ -206,8 +205,7 @@ static void compare_result(const cs_insn *decoded, enum flags_code code, struct 
 static void compare_and(const cs_insn *decoded, enum flags_code code, struct comparison *ret)
 {
 	const cs_x86 *x86 = &decoded->detail->x86;
-	bool is_same = x86->operands[0].type == X86_OP_REG &&
-		       x86->operands[1].type == X86_OP_REG &&
+	bool is_same = x86->operands[0].type == X86_OP_REG && x86->operands[1].type == X86_OP_REG &&
 		       x86->operands[0].reg == x86->operands[1].reg;
 	bool is_zero = code == FLAGS_E || code == FLAGS_NE;
 
@@ -216,15 +214,15 @@ static void compare_and(const cs_insn *decoded, enum flags_code code, struct com
 	if (!is_same && x86->operands[1].type != X86_OP_IMM)
 		return;
 	if (!is_same)
-		ret->mask = (uint64_t)x86->operands[1].imm &
-			    (ret->left.size < 8 ? (UINT64_C(1) << 8 * ret->left.size) - 1
-						: UINT64_MAX);
+		ret->mask =
+			(uint64_t)x86->operands[1].imm &
+			(ret->left.size < 8 ? (UINT64_C(1) << 8 * ret->left.size) - 1 : UINT64_MAX);
 	ret->right = constant_of(0, ret->left.size, decoded->address);
 	/* Carry and overflow are 0: "below or equal" is "equal". */
 	if (code == FLAGS_BE || code == FLAGS_A)
 		code = code == FLAGS_BE ? FLAGS_E : FLAGS_NE;
-	ret->relation = is_same || is_zero ? relation_of(code, &ret->is_unsigned)
-					   : CONDITION_UNKNOWN;
+	ret->relation =
+		is_same || is_zero ? relation_of(code, &ret->is_unsigned) : CONDITION_UNKNOWN;
 }
 
 bool condition_x86_compare(const cs_insn *decoded, enum flags_code code, struct comparison *ret)
@@ -396,8 +394,7 @@ static struct source sum_of(const cs_insn *decoded)
 	case X86_INS_SUB:
 		if (x86->operands[1].type != X86_OP_IMM)
 			return mix_of(decoded);
-		sum.by = decoded->id == X86_INS_ADD ? x86->operands[1].imm
-						    : -x86->operands[1].imm;
+		sum.by = decoded->id == X86_INS_ADD ? x86->operands[1].imm : -x86->operands[1].imm;
 		return sum;
 	default: { /* lea */
 		struct operand address = operand_of(decoded, 1);

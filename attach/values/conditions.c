@@ -90,9 +90,8 @@ static bool find_part(const struct naming *naming, struct values_type *type, uin
 	if (tag == DW_TAG_structure_type || tag == DW_TAG_class_type)
 		return find_member_at(naming, type, offset, size, text);
 	if (tag == DW_TAG_array_type) {
-		if (naming->search.is_fortran ||
-		    !values_shape_of(&naming->search, type, &shape) || shape.is_described ||
-		    shape.num != 1 || !shape.counts[0] ||
+		if (naming->search.is_fortran || !values_shape_of(&naming->search, type, &shape) ||
+		    shape.is_described || shape.num != 1 || !shape.counts[0] ||
 		    offset / shape.element_size >= shape.counts[0])
 			return false;
 		*text = arena_printf(naming->search.arena, "%s[%llu]", *text,
@@ -146,8 +145,7 @@ static bool is_at(const struct naming *naming, Dwarf_Die *die, const struct spot
 		break;
 	case SPOT_BEHIND:
 		if (location.is_value || !is_sum || place->kind != CODE_MEMORY ||
-		    place->reg != spot->slot.reg ||
-		    place->displacement != spot->slot.displacement)
+		    place->reg != spot->slot.reg || place->displacement != spot->slot.displacement)
 			return false;
 		break;
 	}
@@ -251,8 +249,7 @@ static struct code_place resolve(const struct naming *naming, const struct opera
 	if (!dwarf_frame_cfa(frame, &ops, &num) && num == 1) {
 		uint64_t reg = ops[0].atom == DW_OP_bregx ? ops[0].number
 							  : ops[0].atom - (uint64_t)DW_OP_breg0;
-		Dwarf_Word offset =
-			ops[0].atom == DW_OP_bregx ? ops[0].number2 : ops[0].number;
+		Dwarf_Word offset = ops[0].atom == DW_OP_bregx ? ops[0].number2 : ops[0].number;
 
 		if (reg == operand->reg) {
 			place.reg = CODE_CFA;
@@ -355,8 +352,8 @@ static bool name_operand(struct naming *naming, const struct operand *operand, i
 
 /* ---- Terms ---- */
 
-static bool take_constant(const struct naming *naming, const struct operand *operand,
-			  bool is_float, struct condition_term *term)
+static bool take_constant(const struct naming *naming, const struct operand *operand, bool is_float,
+			  struct condition_term *term)
 {
 	const uint8_t *bytes = NULL;
 	int64_t bits = 0;
@@ -367,8 +364,8 @@ static bool take_constant(const struct naming *naming, const struct operand *ope
 	} else {
 		if (operand->kind == OPERAND_MEMORY && operand->reg == OPERAND_NO_REGISTER &&
 		    operand->index == OPERAND_NO_REGISTER && operand->size <= 8)
-			bytes = conditions_constant(naming->conditions,
-						    (uint64_t)operand->constant, operand->size);
+			bytes = conditions_constant(naming->conditions, (uint64_t)operand->constant,
+						    operand->size);
 		if (!bytes)
 			return false;
 		memcpy(&bits, bytes, operand->size);
@@ -561,8 +558,7 @@ static void describe(struct naming *naming, struct comparison *comparison, struc
 }
 
 static bool begin(struct naming *naming, struct values *values, struct arena *arena,
-		  struct code_reader *reader, uint32_t module,
-		  const struct code_function *function)
+		  struct code_reader *reader, uint32_t module, const struct code_function *function)
 {
 	Dwarf *dwarf;
 

@@ -4,6 +4,7 @@
 #include "analysis/stacks/temporal.h"
 #include "analysis/values/value_groups.h"
 #include "analysis/verdict/verdict.h"
+#include "attach/code/code.h"
 #include "attach/values/values.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
@@ -22,11 +23,21 @@
 
 enum { MAX_BRANCHES = 64, MAX_DEEPER = 16, MAX_SOURCE = 100, MAX_LINE = 4096 };
 
+/* Ranks with the same stack, up to the function of a library that they have called. */
+struct group {
+	struct rankset *ranks;
+	uint32_t example; /* the lowest rank's whole path */
+	size_t order;     /* in finding.order */
+	const char *library;
+};
+
 struct finding {
 	struct session *session;
 	struct arena *arena;
 	struct values *values;
 	struct temporal_result *order;
+	struct group *groups;
+	size_t num_groups, groups_capacity;
 };
 
 /* A variable that a branch goes by. */
@@ -44,8 +55,7 @@ struct wanted {
 
 /* Two groups of ranks, and the function in which they part. */
 struct pair {
-	const struct temporal_group *groups[2];
-	size_t index[2];
+	const struct group *groups[2];
 	uint32_t module;
 	struct cause_places places;
 	struct rankset *ranks; /* of both */
@@ -57,7 +67,7 @@ struct pair {
 struct judged {
 	struct condition condition;
 	bool is_known;
-	int left, right; /* in pair.wanted; -1: none */
+	int left, right;         /* in pair.wanted; -1: none */
 	bool is_unchanged[2][2]; /* [side][left, right] */
 };
 
@@ -107,9 +117,9 @@ static bool is_recursive(const struct finding *finding, uint32_t path, uint32_t 
 static bool waits_together(const struct finding *finding, uint32_t path)
 {
 	static const char *const names[] = {
-		"MPI_Barrier",         "MPI_Allreduce", "MPI_Allgather", "MPI_Allgatherv",
-		"MPI_Alltoall",        "MPI_Alltoallv", "MPI_Alltoallw", "MPI_Reduce_scatter",
-		"MPI_Reduce_scatter_block",
+		"MPI_Barrier",    "MPI_Allreduce",      "MPI_Allgather",
+		"MPI_Allgatherv", "MPI_Alltoall",       "MPI_Alltoallv",
+		"MPI_Alltoallw",  "MPI_Reduce_scatter", "MPI_Reduce_scatter_block",
 	};
 	const struct job *job = finding->session->job;
 
@@ -147,8 +157,7 @@ static int want(struct finding *finding, struct pair *pair, const struct conditi
 	if (!term->name)
 		return -1;
 	*ARENA_PUSH(finding->arena, pair->wanted, pair->num_wanted, pair->wanted_capacity) =
-		(struct wanted){
-			.name = term->name, .function = term->function, .type = term->type};
+		(struct wanted){.name = term->name, .function = term->function, .type = term->type};
 	return (int)pair->num_wanted - 1;
 }
 
@@ -190,7 +199,8 @@ static void want_there(const struct finding *finding, struct pair *pair,
 	const struct callpath_node *node;
 	struct wanted *wanted;
 
-	if (number < 0 || !term->is_known || !term->has_place || term->place.size > 8 ||
+	if (number < 0 || pair->nodes[side] == CALLPATH_NONE || !term->is_known ||
+	    !term->has_place || term->place.size > 8 ||
 	    (term->place.kind == CODE_MEMORY && term->place.reg != CODE_CFA))
 		return;
 	wanted = &pair->wanted[number];
@@ -220,9 +230,8 @@ static void add_reading(const struct finding *finding, struct wanted *wanted, in
 {
 	struct value_reading *reading = &wanted->readings[wanted->num_readings++];
 
-	*reading = (struct value_reading){.rank = rank,
-					  .has_value = true,
-					  .text = value_text(finding->arena, type, bytes)};
+	*reading = (struct value_reading){
+		.rank = rank, .has_value = true, .text = value_text(finding->arena, type, bytes)};
 	reading->is_number = value_number(type, bytes, &reading->number);
 }
 
@@ -237,6 +246,7 @@ static void take_probes(const struct finding *finding, struct pair *pair,
 		const struct sample *sample = &samples->samples[i];
 
 		if (!sample->is_main || !rankset_contains(ranks, sample->rank) ||
+		    pair->nodes[side] == CALLPATH_NONE ||
 		    !callpaths_has_prefix(callpaths, sample->path, pair->nodes[side]))
 			continue;
 		for (size_t k = 0; k < pair->num_wanted; k++) {
@@ -260,8 +270,7 @@ static void read_probes(struct finding *finding, struct pair *pair)
 {
 	struct code_probe *probes =
 		arena_array(finding->arena, 2 * pair->num_wanted + 1, sizeof(*probes));
-	uint32_t *numbers =
-		arena_array(finding->arena, 2 * pair->num_wanted + 1, sizeof(*numbers));
+	uint32_t *numbers = arena_array(finding->arena, 2 * pair->num_wanted + 1, sizeof(*numbers));
 	struct samples *samples;
 	struct pdb_error ignored;
 	size_t num = 0;
@@ -272,8 +281,8 @@ static void read_probes(struct finding *finding, struct pair *pair)
 				numbers[2 * i + side] = (uint32_t)num;
 				probes[num++] = pair->wanted[i].probes[side];
 			}
-	if (!num || session_read_probes(finding->session, pair->ranks, probes, num, &samples,
-					&ignored) < 0)
+	if (!num ||
+	    session_read_probes(finding->session, pair->ranks, probes, num, &samples, &ignored) < 0)
 		return;
 	take_probes(finding, pair, samples, 0, numbers);
 	take_probes(finding, pair, samples, 1, numbers);
@@ -305,8 +314,8 @@ static void join_values(const struct finding *finding, const struct pair *pair,
 							       .number = group->number};
 		}
 	}
-	wanted->groups = value_groups_create(finding->arena, wanted->readings,
-					     wanted->num_readings);
+	wanted->groups =
+		value_groups_create(finding->arena, wanted->readings, wanted->num_readings);
 }
 
 static void read_values(struct finding *finding, struct pair *pair)
@@ -331,7 +340,8 @@ static bool value_of(const struct pair *pair, const struct condition_term *term,
 	if (term->is_constant)
 		return true;
 	for (size_t i = 0; groups && i < groups->num_values; i++)
-		if (groups->groups[i].is_number && rankset_contains(groups->groups[i].ranks, rank)) {
+		if (groups->groups[i].is_number &&
+		    rankset_contains(groups->groups[i].ranks, rank)) {
 			*ret = groups->groups[i].number;
 			return true;
 		}
@@ -366,9 +376,9 @@ static uint32_t side_now(const struct pair *pair, const struct cause_branch *bra
 static bool is_unchanged(const struct pair *pair, const struct cause_branch *branch,
 			 const struct condition_term *term, int side)
 {
-	return term->is_constant || (term->has_place && cause_is_unchanged(&pair->places, branch,
-									   (uint32_t)side,
-									   &term->place));
+	return term->is_constant ||
+	       (term->has_place &&
+		cause_is_unchanged(&pair->places, branch, (uint32_t)side, &term->place));
 }
 
 static bool is_counter(const struct pair *pair, const struct cause_branch *branch,
@@ -411,9 +421,8 @@ static bool is_behind(const struct pair *pair, const struct cause_branch *branch
 	return true;
 }
 
-static struct cause_evidence judge(const struct pair *pair,
-				   const struct cause_branch *branch, const struct judged *judged,
-				   uint32_t line)
+static struct cause_evidence judge(const struct pair *pair, const struct cause_branch *branch,
+				   const struct judged *judged, uint32_t line)
 {
 	struct cause_evidence evidence = {.line = line, .now = {CAUSE_NONE, CAUSE_NONE}};
 
@@ -483,8 +492,8 @@ static bool is_line_of_loop(const struct pair *pair, const struct cause_branch *
 }
 
 static void add_values(struct finding *finding, const struct pair *pair,
-		       const struct judged *judged, const struct cause_evidence *evidence, size_t num, uint32_t found,
-		       struct caused *ret)
+		       const struct judged *judged, const struct cause_evidence *evidence,
+		       size_t num, uint32_t found, struct caused *ret)
 {
 	bool *done = arena_array(finding->arena, pair->num_wanted + 1, sizeof(*done));
 
@@ -509,16 +518,14 @@ static void add_values(struct finding *finding, const struct pair *pair,
 			value->expression = terms[t]->name;
 			value->groups = groups;
 			for (int side = 0; side < 2; side++)
-				value->may_have_changed |=
-					!judged[i].is_unchanged[side][t];
+				value->may_have_changed |= !judged[i].is_unchanged[side][t];
 			ret->num_values++;
 		}
 	}
 }
 
 static enum cause_result choose(struct finding *finding, struct pair *pair,
-				const struct cause_branch *branches, size_t num,
-				struct caused *ret)
+				const struct cause_branch *branches, size_t num, struct caused *ret)
 {
 	const struct code_function *function = pair->places.flow->code;
 	struct judged *judged = arena_array(finding->arena, num + 1, sizeof(*judged));
@@ -549,13 +556,14 @@ static enum cause_result choose(struct finding *finding, struct pair *pair,
 	}
 	read_values(finding, pair);
 	for (size_t i = 0; i < num; i++)
-		evidence[i] = judge(pair, &branches[i], &judged[i],
-				    line_of(finding, pair, branches, i));
+		evidence[i] =
+			judge(pair, &branches[i], &judged[i], line_of(finding, pair, branches, i));
 	result = cause_choose(&pair->places, branches, evidence, num, is_together, &found);
 	if (getenv("PDB_CAUSE_DEBUG"))
 		for (size_t i = 0; i < num; i++)
 			fprintf(stderr,
-				"  branch %lx line %d rel %d left %s %s right %s %s to %d %d now %d %d un %d %d "
+				"  branch %lx line %d rel %d left %s %s right %s %s to %d %d now "
+				"%d %d un %d %d "
 				"behind %d\n",
 				(long)branches[i].address,
 				names_get(finding->session->job->names,
@@ -578,76 +586,160 @@ static enum cause_result choose(struct finding *finding, struct pair *pair,
 	return result;
 }
 
-/* In the function that the nodes are in; CALLPATH_NONE: that side has left it. */
-static enum cause_result look_at(struct finding *finding, struct pair *pair,
-				 const uint32_t nodes[2], struct caused *ret)
+/* The jump at the end of the function by which it has called that of the node in its own place. */
+static bool find_tail(const struct finding *finding, uint32_t module, const struct flow *flow,
+		      uint32_t node, struct flow_place *ret)
+{
+	const struct code_function *function = flow->code;
+	const struct code_function *called =
+		is_own(finding, node) ? function_of(finding, node) : NULL;
+	const char *wanted = names_function(finding->session->job->names, node)->function;
+	size_t num = 0;
+
+	for (uint32_t i = 0; i < function->num_insns; i++) {
+		const struct code_insn *insn = &function->insns[i];
+		char *name SCOPED(free) = NULL;
+		bool is_it;
+
+		if (insn->kind != CODE_END || !insn->target)
+			continue;
+		if (!called)
+			name = code_reader_name(stack_order_reader(finding->session), module,
+						insn->target);
+		is_it = called ? called->entry == insn->target
+			       : name && !strcmp(name + (*name == 'P'), wanted + (*wanted == 'P'));
+		if (is_it)
+			*ret = (struct flow_place){i, true};
+		num += is_it;
+		if (getenv("PDB_CAUSE_DEBUG"))
+			fprintf(stderr, "tail %s wanted %s\n", name, wanted);
+	}
+	return num == 1;
+}
+
+/* The function that a frame has called, if it calls always the same. */
+static const struct code_function *called_by(const struct finding *finding, uint32_t node,
+					     uint32_t *module_ret)
+{
+	const struct callpath_node *of;
+	const struct code_function *function;
+	const struct code_insn *insn;
+	struct pdb_error ignored;
+
+	if (!is_own(finding, node) || !(function = function_of(finding, node)))
+		return NULL;
+	of = callpaths_get(finding->session->job->callpaths, node);
+	insn = code_function_find(function, of->offset - of->is_return);
+	*module_ret = of->module;
+	if (!insn || insn->kind != CODE_CALL || !insn->target)
+		return NULL;
+	function = stack_order_function(finding->session, of->module, insn->target, &ignored);
+	return function && function->entry == insn->target ? function : NULL;
+}
+
+/* The function that both sides are in, or in whose place they are, called by it at its end. */
+static const struct code_function *common_function(const struct finding *finding,
+						   const uint32_t nodes[2], uint32_t *module_ret)
 {
 	uint32_t known = nodes[0] != CALLPATH_NONE ? nodes[0] : nodes[1];
-	const struct code_function *function = function_of(finding, known);
+	const struct callpath_node *of = callpaths_get(finding->session->job->callpaths, known);
+	const struct code_function *called = called_by(finding, of->parent, module_ret);
+	const struct code_function *functions[2] = {NULL, NULL};
+
+	for (int side = 0; side < 2; side++)
+		if (nodes[side] != CALLPATH_NONE && is_own(finding, nodes[side]))
+			functions[side] = function_of(finding, nodes[side]);
+	if (called)
+		return called;
+	*module_ret = of->module;
+	if (nodes[0] != CALLPATH_NONE && nodes[1] != CALLPATH_NONE)
+		return functions[0] == functions[1] ? functions[0] : NULL;
+	return functions[nodes[0] == CALLPATH_NONE];
+}
+
+/* In the function that the nodes are in; CALLPATH_NONE: that side has left it. The next ones are
+ * those of the frames inwards. */
+static enum cause_result look_at(struct finding *finding, struct pair *pair, uint32_t nodes[2],
+				 struct caused *ret)
+{
+	const struct callpaths *callpaths = finding->session->job->callpaths;
+	const struct code_function *function = common_function(finding, nodes, &pair->module);
 	struct cause_branch *branches;
 	enum cause_result result = CAUSE_NOT_KNOWN;
-	bool is_known = true;
+	bool is_known = true, is_tail[2] = {false, false}, is_behind[2] = {false, false};
 	struct flow *flow;
 	size_t num;
 
+	if (getenv("PDB_CAUSE_DEBUG"))
+		fprintf(stderr, "function %lx nodes %d %d\n", function ? (long)function->entry : 0,
+			(int)nodes[0], (int)nodes[1]);
 	if (!function)
 		return CAUSE_NOT_KNOWN;
 	flow = flow_create(function);
-	pair->module = callpaths_get(finding->session->job->callpaths, known)->module;
 	pair->places.flow = flow;
 	pair->num_wanted = 0;
-	pair->nodes[0] = nodes[0];
-	pair->nodes[1] = nodes[1];
 	for (int side = 0; side < 2; side++) {
-		pair->places.has_left[side] = nodes[side] == CALLPATH_NONE;
-		pair->places.is_in_library[side] =
-			!pair->places.has_left[side] &&
-			!is_own(finding, cause_inner_frame(finding->session->job->callpaths,
-							   pair->groups[side]->example,
-							   nodes[side]));
-		if (!pair->places.has_left[side])
-			is_known &= find_place(finding, flow, nodes[side],
-					       &pair->places.place[side]) &&
-				    !is_recursive(finding, pair->groups[side]->example,
-						  nodes[side]);
+		uint32_t node = nodes[side];
+
+		pair->nodes[side] = node;
+		pair->places.has_left[side] = node == CALLPATH_NONE;
+		pair->places.is_in_library[side] = false;
+		if (pair->places.has_left[side])
+			continue;
+		is_tail[side] = !is_own(finding, node) || function_of(finding, node) != function;
+		if (is_tail[side]) {
+			/* Its frame is gone. */
+			pair->nodes[side] = CALLPATH_NONE;
+			is_known &= find_tail(finding, pair->module, flow, node,
+					      &pair->places.place[side]);
+			pair->places.is_in_library[side] = !is_own(finding, node);
+			continue;
+		}
+		is_known &= find_place(finding, flow, node, &pair->places.place[side]) &&
+			    !is_recursive(finding, pair->groups[side]->example, node);
+		pair->places.is_in_library[side] = !is_own(
+			finding, cause_inner_frame(callpaths, pair->groups[side]->example, node));
 	}
 	if (is_known) {
 		num = cause_branches(finding->arena, &pair->places, &branches, &is_known);
 		if (getenv("PDB_CAUSE_DEBUG"))
-			fprintf(stderr, "look_at %s: known %d num %zu earlier %d\n",
-				names_get(finding->session->job->names, known)->function, is_known,
-				num, pair->places.earlier);
+			fprintf(stderr, "look_at %lx: known %d num %zu earlier %d\n",
+				(long)function->entry, is_known, num, pair->places.earlier);
 		if (is_known && !num)
 			result = CAUSE_ELSEWHERE;
 		else if (is_known && num <= MAX_BRANCHES)
 			result = choose(finding, pair, branches, num, ret);
 	}
 	/* Who is behind has not come out of a function that it has called. */
-	if (result == CAUSE_ELSEWHERE) {
-		bool is_behind[2] = {false, false};
-
-		for (int side = 0; side < 2; side++)
-			is_behind[side] = pair->places.has_left[!side] ||
-					  (!pair->places.has_left[side] &&
-					   pair->places.earlier < 0 &&
-					   flow_compare(flow, pair->places.place[side],
-							pair->places.place[!side]) ==
-						   FLOW_BEFORE);
-		if (is_behind[0] == is_behind[1])
-			result = CAUSE_NOT_KNOWN;
-		pair->places.has_left[0] = is_behind[1];
-		pair->places.has_left[1] = is_behind[0];
-	}
+	for (int side = 0; side < 2 && result == CAUSE_ELSEWHERE; side++)
+		is_behind[side] = pair->places.has_left[!side] ||
+				  (!pair->places.has_left[side] && pair->places.earlier < 0 &&
+				   flow_compare(flow, pair->places.place[side],
+						pair->places.place[!side]) == FLOW_BEFORE);
 	flow_destroy(flow);
+	if (is_behind[0] == is_behind[1])
+		return result == CAUSE_ELSEWHERE ? CAUSE_NOT_KNOWN : result;
+	for (int side = 0; side < 2; side++) {
+		if (!is_behind[side])
+			nodes[side] = CALLPATH_NONE;
+		else if (is_tail[side])
+			return CAUSE_NOT_KNOWN;
+		else
+			nodes[side] = cause_inner_frame(callpaths, pair->groups[side]->example,
+							nodes[side]);
+	}
 	return result;
 }
 
 static int find_earlier(const struct finding *finding, const struct pair *pair)
 {
 	struct temporal_reason reason;
-	enum temporal_order order = temporal_order_of(finding->order, pair->index[0],
-						      pair->index[1], &reason);
+	enum temporal_order order;
 
+	if (pair->groups[0]->order == pair->groups[1]->order)
+		return temporal_is_known(finding->order, pair->groups[0]->order) ? -1 : -2;
+	order = temporal_order_of(finding->order, pair->groups[0]->order, pair->groups[1]->order,
+				  &reason);
 	switch (reason.cause) {
 	case TEMPORAL_BY_NOTHING:
 	case TEMPORAL_BY_POSITION:
@@ -662,8 +754,8 @@ static int find_earlier(const struct finding *finding, const struct pair *pair)
 }
 
 /* One call has led to different functions, in the same iteration of all loops around it. */
-static bool find_pointer(struct finding *finding, const struct pair *pair,
-			 const uint32_t nodes[2], struct caused *ret)
+static bool find_pointer(struct finding *finding, const struct pair *pair, const uint32_t nodes[2],
+			 struct caused *ret)
 {
 	const struct callpaths *callpaths = finding->session->job->callpaths;
 	uint32_t call = callpaths_get(callpaths, nodes[0])->parent;
@@ -673,7 +765,8 @@ static bool find_pointer(struct finding *finding, const struct pair *pair,
 	const char *through;
 
 	if (pair->places.earlier != -1 || !is_own(finding, call) || !is_own(finding, nodes[0]) ||
-	    !is_own(finding, nodes[1]))
+	    !is_own(finding, nodes[1]) ||
+	    function_of(finding, nodes[0]) == function_of(finding, nodes[1]))
 		return false;
 	of = callpaths_get(callpaths, call);
 	function = function_of(finding, call);
@@ -701,37 +794,24 @@ static bool find_pointer(struct finding *finding, const struct pair *pair,
 static struct caused *find_between(struct finding *finding, size_t a, size_t b)
 {
 	const struct callpaths *callpaths = finding->session->job->callpaths;
-	struct pair pair = {.groups = {&finding->order->groups[a], &finding->order->groups[b]},
-			    .index = {a, b}};
+	struct pair pair = {.groups = {&finding->groups[a], &finding->groups[b]}};
 	struct caused *caused = arena_alloc(finding->arena, sizeof(*caused));
 	uint32_t nodes[2];
 	bool is_found = false;
 
-	if (!cause_frames(callpaths, pair.groups[0]->example, pair.groups[1]->example, nodes) ||
-	    !is_own(finding, nodes[0]) || !is_own(finding, nodes[1]))
+	if (!cause_frames(callpaths, pair.groups[0]->example, pair.groups[1]->example, nodes))
 		return NULL;
 	pair.ranks = rankset_in(finding->arena, rankset_copy(pair.groups[0]->ranks));
 	rankset_add_set(pair.ranks, pair.groups[1]->ranks);
 	pair.places.earlier = find_earlier(finding, &pair);
-	if (function_of(finding, nodes[0]) != function_of(finding, nodes[1])) {
-		is_found = find_pointer(finding, &pair, nodes, caused);
-	} else {
-		for (int i = 0; i < MAX_DEEPER; i++) {
-			enum cause_result result = look_at(finding, &pair, nodes, caused);
+	is_found = find_pointer(finding, &pair, nodes, caused);
+	for (int i = 0; i < MAX_DEEPER && !is_found; i++) {
+		enum cause_result result = look_at(finding, &pair, nodes, caused);
 
-			is_found = result == CAUSE_FOUND;
-			if (result != CAUSE_ELSEWHERE)
-				break;
-			for (int side = 0; side < 2; side++)
-				nodes[side] = pair.places.has_left[side]
-						      ? CALLPATH_NONE
-						      : cause_inner_frame(
-								callpaths,
-								pair.groups[side]->example,
-								nodes[side]);
-			if (!is_own(finding, nodes[0]) && !is_own(finding, nodes[1]))
-				break;
-		}
+		is_found = result == CAUSE_FOUND;
+		if (result != CAUSE_ELSEWHERE ||
+		    (nodes[0] == CALLPATH_NONE && nodes[1] == CALLPATH_NONE))
+			break;
 	}
 	if (!is_found)
 		return NULL;
@@ -764,29 +844,81 @@ static void add_caused(struct finding *finding, struct caused_list *list, size_t
 	*ARENA_PUSH(finding->arena, list->list, list->num, *capacity) = *caused;
 }
 
+/* The function that a path leads to from the last frame of the program. */
+static const char *library_of(const struct finding *finding, uint32_t path, uint32_t program)
+{
+	const struct job *job = finding->session->job;
+	uint32_t node = program == CALLPATH_NONE ? CALLPATH_NONE
+						 : cause_inner_frame(job->callpaths, path, program);
+
+	return node == CALLPATH_NONE
+		       ? ""
+		       : arena_strdup(finding->arena, names_function(job->names, node)->function);
+}
+
+static void add_rank(struct finding *finding, size_t order, int rank)
+{
+	const struct sample *sample = samples_find(finding->session->job->samples, rank, 0);
+	const char *library;
+	struct group *group;
+
+	if (!sample || sample->path == CALLPATH_NONE ||
+	    !callpaths_has_prefix(finding->session->job->callpaths, sample->path,
+				  finding->order->groups[order].path))
+		return;
+	library = library_of(finding, sample->path, finding->order->groups[order].path);
+	for (size_t i = 0; i < finding->num_groups; i++) {
+		group = &finding->groups[i];
+		if (group->order == order && !strcmp(group->library, library)) {
+			rankset_add(group->ranks, rank);
+			return;
+		}
+	}
+	group = ARENA_PUSH(finding->arena, finding->groups, finding->num_groups,
+			   finding->groups_capacity);
+	*group = (struct group){.ranks = rankset_in(finding->arena, rankset_create()),
+				.example = sample->path,
+				.order = order,
+				.library = library};
+	rankset_add(group->ranks, rank);
+}
+
+static void make_groups(struct finding *finding)
+{
+	const struct temporal_result *order = finding->order;
+
+	for (size_t i = 0; i < order->num_groups; i++) {
+		const struct rankset *ranks = order->groups[i].ranks;
+
+		for (int rank = rankset_first(ranks);
+		     rank >= 0 && order->groups[i].path != CALLPATH_NONE;
+		     rank = rankset_next(ranks, rank))
+			add_rank(finding, i, rank);
+	}
+}
+
 /* The groups to tell apart: those of `ranks`; without any, all but the largest. */
 static void find_groups(struct finding *finding, const struct rankset *ranks, bool *is_apart)
 {
-	const struct temporal_result *order = finding->order;
+	const struct group *groups = finding->groups;
 	size_t largest = 0;
 
-	for (size_t i = 0; i < order->num_groups; i++)
-		if (rankset_count(order->groups[i].ranks) >
-		    rankset_count(order->groups[largest].ranks))
+	for (size_t i = 0; i < finding->num_groups; i++)
+		if (rankset_count(groups[i].ranks) > rankset_count(groups[largest].ranks))
 			largest = i;
-	for (size_t i = 0; i < order->num_groups; i++)
+	for (size_t i = 0; i < finding->num_groups; i++)
 		is_apart[i] = ranks && !rankset_is_empty(ranks)
-				      ? rankset_meets(order->groups[i].ranks, ranks)
+				      ? rankset_meets(groups[i].ranks, ranks)
 				      : i != largest;
 }
 
 static void find_all(struct finding *finding, const struct rankset *ranks, struct caused_list *ret)
 {
-	size_t num = finding->order->num_groups, capacity = 0;
+	size_t num = finding->num_groups, capacity = 0;
 	bool *is_apart = arena_array(finding->arena, num + 1, sizeof(*is_apart));
 
 	find_groups(finding, ranks, is_apart);
-	for (size_t a = 0; a < num; a++)
+	for (size_t a = 0; a < num && num <= STACK_ORDER_QUICK; a++)
 		for (size_t b = 0; b < num && is_apart[a]; b++) {
 			const struct caused *caused =
 				is_apart[b] ? NULL : find_between(finding, a, b);
@@ -811,6 +943,7 @@ int find_cause(struct session *session, struct arena *arena, const struct rankse
 	if (!ranks && session->verdict)
 		ranks = session->verdict->culprits;
 	finding.values = values_create(session->job->modules, 0);
+	make_groups(&finding);
 	find_all(&finding, ranks, ret);
 	values_destroy(finding.values);
 	temporal_result_destroy(finding.order);
