@@ -130,7 +130,7 @@ static void write_values(const struct view *view, const struct caused *caused)
 		for (size_t k = 0; value->groups && k < value->groups->num_values; k++) {
 			json_object(json, NULL);
 			json_text(json, "value", value->groups->groups[k].text);
-			json_who(json, value->groups->groups[k].ranks);
+			json_ranks(json, "ranks", value->groups->groups[k].ranks);
 			json_end_object(json);
 		}
 		json_end_array(json);
@@ -139,23 +139,57 @@ static void write_values(const struct view *view, const struct caused *caused)
 	json_end_array(json);
 }
 
-void view_cause_json(const struct view *view)
+static void write_caused(const struct view *view, const struct caused *caused)
 {
 	static const char *const kinds[] = {"branch", "loop", "switch", "pointer"};
-	const struct caused_list *list = view->answer->own;
+	const struct name *name = names_get(view->job->names, caused->node);
 	struct json *json = view->json;
 
-	JSON_OBJECTS(json, "causes", i, list->num) {
-		const struct caused *caused = &list->list[i];
-		const struct name *name = names_get(view->job->names, caused->node);
+	json_text(json, "kind", kinds[caused->kind]);
+	json_ranks(json, "ranks", caused->ranks);
+	json_ranks(json, "others", caused->others);
+	json_text(json, "function", name->function);
+	json_text(json, "file", name->file);
+	json_int(json, "line", name->line);
+	json_text(json, "source", caused->source);
+	json_text(json, "returned", caused->returned);
+	json_text(json, "text", caused_text(view, caused));
+	write_values(view, caused);
+}
 
-		json_text(json, "kind", kinds[caused->kind]);
-		json_text(json, "function", name->function);
-		json_text(json, "file", name->file);
-		json_int(json, "line", name->line);
-		json_text(json, "source", caused->source);
-		json_text(json, "returned", caused->returned);
-		json_text(json, "text", caused_text(view, caused));
-		write_values(view, caused);
+/* The one place; NULL: none, or several. */
+static const struct caused *find_glance(const struct view *view)
+{
+	const struct caused_list *list = view->answer ? view->answer->caused : NULL;
+
+	return list && list->num == 1 ? &list->list[0] : NULL;
+}
+
+void view_cause_glance(const struct view *view, int indent)
+{
+	const struct caused *caused = find_glance(view);
+
+	if (caused)
+		text_wrap(view, indent, "%s: %s", parts_who(view, caused->ranks),
+			  caused_text(view, caused));
+}
+
+void view_cause_glance_json(const struct view *view)
+{
+	const struct caused *caused = find_glance(view);
+
+	if (!caused)
+		return;
+	json_object(view->json, "parted");
+	write_caused(view, caused);
+	json_end_object(view->json);
+}
+
+void view_cause_json(const struct view *view)
+{
+	const struct caused_list *list = view->answer->own;
+
+	JSON_OBJECTS(view->json, "causes", i, list->num) {
+		write_caused(view, &list->list[i]);
 	}
 }

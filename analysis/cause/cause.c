@@ -318,14 +318,16 @@ static bool writes(const struct flow *flow, uint32_t insn, const struct code_pla
 		const struct code_place *to = &flow->effects[of->first_effect + i].to;
 
 		if (overlaps(to, place) ||
-		    (is_outside && to->kind == CODE_MEMORY && to->reg != CODE_CFA))
+		    (is_outside && to->kind == CODE_MEMORY &&
+		     (to->reg != CODE_CFA ||
+		      flow_is_shared(flow, to->displacement, to->size, false))))
 			return true;
 	}
 	return false;
 }
 
 bool cause_is_unchanged(const struct cause_places *places, const struct cause_branch *branch,
-			uint32_t side, const struct code_place *place)
+			uint32_t side, const struct code_place *of, uint64_t at_address)
 {
 	const struct flow *flow = places->flow;
 	struct arena *scratch SCOPED(arena) = arena_create();
@@ -338,13 +340,25 @@ bool cause_is_unchanged(const struct cause_places *places, const struct cause_br
 	size_t num;
 	const uint32_t *to = graph_successors(flow->graph, branch->block, &num);
 
-	bool is_outside = place->kind == CODE_MEMORY &&
-			  (place->reg != CODE_CFA ||
-			   flow_is_shared(flow, place->displacement, place->size, true));
+	const struct code_insn *from_insn = code_function_find(flow->code, at_address);
+	struct code_place resolved, *place = &resolved;
+	bool is_outside;
 	const struct flow_place *at = &places->place[side];
 
-	if (places->has_left[side] || (is_outside && at->is_inside && !places->is_in_library[side]))
+	if (places->has_left[side] || !from_insn ||
+	    flow->block_of[from_insn - flow->code->insns] != branch->block)
 		return false;
+	const struct flow_frame frame =
+		flow_frame_at(flow, (uint32_t)(from_insn - flow->code->insns));
+	resolved = flow_resolve(&frame, *of);
+	is_outside = place->kind == CODE_MEMORY &&
+		     (place->reg != CODE_CFA ||
+		      flow_is_shared(flow, place->displacement, place->size, true));
+	if (is_outside && at->is_inside && !places->is_in_library[side])
+		return false;
+	for (; from_insn->address < branch->address; from_insn++)
+		if (writes(flow, (uint32_t)(from_insn - flow->code->insns), place, is_outside))
+			return false;
 	for (size_t k = 0; k < num; k++)
 		if (branch->to[side] == CAUSE_NONE ? to[k] != branch->to[!side]
 						   : to[k] == branch->to[side])

@@ -57,11 +57,11 @@ size_t cause_branches(struct arena *arena, const struct cause_places *places,
 uint32_t cause_successor(const struct flow *flow, const struct cause_branch *branch,
 			 const struct condition *condition, double left, double right);
 
-/* Is what is there, in a register, in the frame or elsewhere, the same in any case, on all ways to
+/* Is what was there before the instruction at `at`, in a register, in the frame or elsewhere, the same in any case, on all ways to
  * the side's place from the successor that it must have taken; if there is none, from those that the
  * other side has not? */
 bool cause_is_unchanged(const struct cause_places *places, const struct cause_branch *branch,
-			uint32_t side, const struct code_place *place);
+			uint32_t side, const struct code_place *place, uint64_t at);
 
 /* Does the loop around the branch add a constant to what is there? */
 bool cause_is_counter(const struct cause_places *places, const struct cause_branch *branch,

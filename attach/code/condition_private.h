@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Shared by condition.c and condition_x86.c. */
+ * Shared by condition.c, condition_insns.c and condition_x86.c. */
 #pragma once
 
 #include "attach/code/code_private.h"
@@ -16,7 +16,15 @@ struct conditions {
 	cs_insn *decoded;   /* for one instruction at a time */
 	struct edge *edges; /* by `to` */
 	size_t num_edges;
+	bool (*sets_flags)(const cs_insn *decoded);
 };
+
+/* The index of the instruction at an address; UINT32_MAX: none. */
+uint32_t conditions_index(const struct code_function *function, uint64_t address);
+void conditions_find_edges(struct conditions *conditions);
+/* The instructions that may run right before this one. */
+const struct edge *conditions_before(const struct conditions *conditions, uint32_t insn,
+				     size_t *num_ret);
 
 /* Decode an instruction; valid until the next call. NULL: it is not understood. */
 const cs_insn *conditions_decode(const struct conditions *conditions, uint32_t insn);

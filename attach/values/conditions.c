@@ -403,6 +403,7 @@ static void set_place(const struct naming *naming, struct condition_term *term,
 		place = resolve(naming, operand);
 	term->has_place = operand->kind == OPERAND_MEMORY || !operand->is_float;
 	term->place = place;
+	term->at = operand->at;
 }
 
 /* Of something calculated: the first of what went into it that has a name. */

@@ -31,6 +31,7 @@ struct condition_term {
 	/* Where that was: an integer in a register, or in memory. */
 	bool has_place;
 	struct code_place place;
+	uint64_t at; /* before the instruction at this address */
 	bool is_absolute;
 	uint64_t mask; /* 0: none */
 	int64_t add;

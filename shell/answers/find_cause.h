@@ -5,6 +5,7 @@
 
 #include "model/base.h"
 
+struct answer;
 struct caused_list;
 struct rankset;
 struct session;
@@ -14,3 +15,7 @@ struct session;
  * -1: there is no memory of the job to read. */
 int find_cause(struct session *session, struct arena *arena, const struct rankset *ranks,
 	       struct caused_list *ret, struct pdb_error *err);
+
+/* For lp and why: the same of the ranks that the verdict names, if it names some for a hang and
+ * their processes live, or their cores are there. answer->caused stays NULL else. */
+void find_cause_glance(struct session *session, struct answer *answer);
