@@ -17,7 +17,14 @@ KINDS = (
     "early-return",  # a function returns before its collective
     "switch",        # cases of a switch
     "pointer",       # a call through a pointer
+    "trap",          # it does not come back from a function that the others do not call
+    "receive",       # it receives what nobody sends
+    "lost",          # it does not send: who waits for that has not parted by a branch
+    "stuck",         # it does not come back from a function that all call
+    "virtual",       # a virtual function
+    "exception",     # an exception is thrown
 )
+ONLY_CXX = ("virtual", "exception")
 RANKS = 4
 
 
@@ -47,6 +54,7 @@ class Maker:
         self.lines = set()
         self.call = self.random.choice(("MPI_Allreduce", "MPI_Barrier", "MPI_Allgather"))
         self.number = 0
+        self.asked = self.bad  # the rank that cause is asked for
 
     def collective(self, indent, which=None):
         which = which or self.random.choice(("MPI_Allreduce", "MPI_Barrier", "MPI_Allgather"))
@@ -65,7 +73,7 @@ class Maker:
             self.number += 1
             n = self.number
             name = r.choice(names)
-            what = r.randrange(5)
+            what = r.randrange(8)
             if what == 0:
                 w.add(f"data[{r.randrange(64)}] += {name} * 0.5;", indent)
             elif what == 1:
@@ -76,6 +84,18 @@ class Maker:
                 w.add(f"data[{r.randrange(64)}] = work({name});", indent + 1)
             elif what == 3:
                 w.add(f"data[{r.randrange(64)}] += work({name} + {n});", indent)
+            elif what == 4:
+                w.add(f"if (g.rank == {r.randrange(RANKS)})", indent)
+                w.add(f"data[{r.randrange(64)}] += work({n});", indent + 1)
+            elif what == 5:
+                w.add(f"for (int i{n} = 0; i{n} < g.rank * 3; i{n}++)", indent)
+                w.add(f"data[i{n}] += work(i{n});", indent + 1)
+            elif what == 6:
+                w.add("if (g.rank % 2) {", indent)
+                w.add(f"data[{r.randrange(64)}] += work({n});", indent + 1)
+                w.add("} else {", indent)
+                w.add(f"data[{r.randrange(64)}] += 0.5 * work({n} + step);", indent + 1)
+                w.add("}", indent)
             else:
                 w.add(f"if ({name} % {r.randrange(2, 5)} == 0)", indent)
                 w.add(f"data[{r.randrange(64)}] -= {n}.5;", indent + 1)
@@ -136,6 +156,131 @@ class Maker:
             (["unsigned bits = 6u + odd(g.rank, step);"], "bits & 1"),
             (["long left = 100 - 60 * odd(g.rank, step);"], "left <= 50"),
         ))
+
+    def other(self):
+        return self.random.choice([c for c in ("MPI_Allreduce", "MPI_Barrier", "MPI_Allgather")
+                                   if c != self.call])
+
+    def wrap(self):
+        """Blocks around the body, which all ranks are in. Returns how many."""
+        w, r = self.writer, self.random
+        num = r.randrange(3)
+        for i in range(num):
+            w.add(r.choice((
+                "if (g.size > 1) {",
+                f"if (data[{r.randrange(64)}] < 1e30) {{",
+                f"for (int turn{i} = 0; turn{i} < {r.randrange(1, 4)}; turn{i}++) {{",
+                "if (g.rank >= 0 && step < 5000) {",
+            )))
+            self.noise(1, ["step"])
+        return num
+
+    def body_trap(self):
+        w = self.writer
+        before, condition = self.condition()
+        for line in before:
+            w.add(line)
+        self.noise(1, ["step"])
+        self.lines.add(w.add(f"if ({condition})"))
+        w.add("spin(step);", 2)
+        self.noise(1, ["step"])
+        self.collective(1, self.call)
+
+    def body_stuck(self):
+        w = self.writer
+        self.noise(1, ["step"])
+        w.add("spin_if(odd(g.rank, step));")
+        self.noise(1, ["step"])
+        self.collective(1, self.call)
+
+    def body_receive(self):
+        w = self.writer
+        before, condition = self.condition()
+        for line in before:
+            w.add(line)
+        self.noise(1, ["step"])
+        self.lines.add(w.add(f"if ({condition}) {{"))
+        self.noise(2, ["step"])
+        w.add("MPI_Recv(shared, 1, MPI_DOUBLE, (g.rank + 1) % g.size, 77, MPI_COMM_WORLD, "
+              "MPI_STATUS_IGNORE);", 2)
+        w.add("data[7] += shared[0];", 2)
+        w.add("}")
+        self.noise(1, ["step"])
+        self.collective(1, self.call)
+
+    def body_lost(self):
+        w = self.writer
+        before, condition = self.condition()
+        for line in before:
+            w.add(line)
+        w.add(f"if (!({condition}))")
+        w.add("MPI_Send(&data[60], 1, MPI_DOUBLE, (g.rank + 1) % g.size, 5, MPI_COMM_WORLD);", 2)
+        self.noise(1, ["step"])
+        if self.random.randrange(2):
+            w.add("if (g.rank >= 0)")
+        w.add("MPI_Recv(&data[61], 1, MPI_DOUBLE, (g.rank + g.size - 1) % g.size, 5, "
+              "MPI_COMM_WORLD, MPI_STATUS_IGNORE);", 2)
+        self.noise(1, ["step"])
+        self.collective(1, self.call)
+        self.asked = (self.bad + 1) % RANKS
+
+    def body_virtual(self):
+        w = self.writer
+        w.add("Kernel *k = kernels[odd(g.rank, step)];")
+        self.noise(1, ["step"])
+        self.lines.add(w.add("k->run(step);"))
+        w.add("data[1] += step;")
+
+    def body_exception(self):
+        w = self.writer
+        w.add("try {")
+        w.add("check(odd(g.rank, step));", 2)
+        self.noise(2, ["step"])
+        self.collective(2, self.call)
+        w.add("} catch (int problem) {")
+        w.add("data[3] += problem;", 2)
+        w.add("}")
+        self.collective(1, self.other())
+
+    def classes(self):
+        w = self.writer
+        w.add("struct Kernel { virtual ~Kernel() {} virtual void run(int step) = 0; };", 0)
+        calls = self.random.sample(("MPI_Allreduce", "MPI_Barrier", "MPI_Allgather"), 2)
+        for name, call in zip(("Red", "Blue"), calls):
+            w.add(f"struct {name} : Kernel {{ void run(int step) override; }};", 0)
+            w.add(f"void {name}::run(int step)", 0)
+            w.add("{", 0)
+            self.noise(1, ["step"])
+            self.collective(1, call)
+            w.add(f"data[{len(name)}] += step;")
+            w.add("}", 0)
+        w.add("static Kernel *kernels[2] = {new Red, new Blue};", 0)
+
+    def helpers(self):
+        w = self.writer
+        w.add("static volatile int forever = 1;", 0)
+        w.add("__attribute__((noinline)) void spin(int n)", 0)
+        w.add("{", 0)
+        w.add("while (forever)")
+        w.add("data[n & 63] += 1e-9;", 2)
+        w.add("}", 0)
+        w.add("__attribute__((noinline)) void spin_if(int is_odd)", 0)
+        w.add("{", 0)
+        w.add("double x = is_odd;")
+        line = w.add("while (x > 0.5 && forever)")
+        w.add("x = 1.0 + x * 1e-9;", 2)
+        w.add("data[5] += x;")
+        w.add("}", 0)
+        if self.kind == "stuck":
+            self.lines.add(line)
+        if self.language == "c++":
+            w.add("__attribute__((noinline)) void check(int is_odd)", 0)
+            w.add("{", 0)
+            line = w.add("if (is_odd)")
+            w.add("throw 5;", 2)
+            w.add("}", 0)
+            if self.kind == "exception":
+                self.lines.add(line)
 
     def body_if_else(self):
         w = self.writer
@@ -264,13 +409,26 @@ class Maker:
     def make(self):
         w, r = self.writer, self.random
         self.head()
+        self.helpers()
         if self.kind == "pointer":
             self.kernels()
+        if self.kind == "virtual":
+            self.classes()
         w.add(self.inline() + "void advance(int step)", 0)
         w.add("{", 0)
         self.noise(1, ["step"])
+        num = self.wrap()
         getattr(self, "body_" + self.kind.replace("-", "_"))()
+        w.add("}" * num)
         w.add("}", 0)
+        depth = r.randrange(3)
+        for i in range(depth):
+            w.add(self.inline() + f"void level{i}(int step)", 0)
+            w.add("{", 0)
+            self.noise(1, ["step"])
+            w.add(f"level{i - 1}(step);" if i else "advance(step);")
+            self.noise(1, ["step"])
+            w.add("}", 0)
         w.add("int main(int argc, char **argv)", 0)
         w.add("{", 0)
         w.add("MPI_Init(&argc, &argv);")
@@ -287,9 +445,9 @@ class Maker:
         self.noise(2, ["step"])
         if r.randrange(2):
             self.collective(2)
-        w.add("advance(step);", 2)
+        w.add(f"level{depth - 1}(step);" if depth else "advance(step);", 2)
         self.noise(2, ["step"])
-        if r.randrange(2) or self.kind == "early-return":
+        if r.randrange(2) or self.kind in ("early-return", "trap", "stuck"):
             self.collective(2, r.choice([c for c in ("MPI_Allreduce", "MPI_Barrier",
                                         "MPI_Allgather") if c != self.call]))
         w.add("usleep(2000);", 2)

@@ -55,13 +55,13 @@ def ask(build, job, question):
 def judge(answer, name, made):
     lines = [(file, int(line)) for file, line in re.findall(r"parted\s+at\s+(\S+?):(\d+)", answer)]
     if not lines:
-        return "silent"
+        return "silent" if made.lines else "right"
     return "right" if all(file.startswith(name + ".") and line in made.lines
                           for file, line in lines) else "wrong"
 
 
-def try_one(options, folder, seed, kind, level):
-    made = generate.make(seed, kind, options.language)
+def try_one(options, folder, seed, kind, level, language):
+    made = generate.make(seed, kind, language)
     name = f"part_{kind.replace('-', '_')}_{seed}_{level}"
     program = compile_program(folder, name, made, level, options.mpi)
     job = start(program, made, options.mpi, options.build, options.recorder)
@@ -69,7 +69,7 @@ def try_one(options, folder, seed, kind, level):
         if not any("parted" in line for line in job.stderr):
             return name, "no job", ""
         time.sleep(0.5)
-        question = f"cause {made.bad}" if options.ask == "rank" else "cause"
+        question = f"cause {made.asked}" if options.ask == "rank" else "cause"
         answer = ask(options.build, job, question)
     finally:
         job.terminate()
@@ -84,7 +84,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kind", choices=generate.KINDS)
     parser.add_argument("--level", choices=LEVELS)
-    parser.add_argument("--language", default="c")
+    parser.add_argument("--language", choices=SUFFIX)
     parser.add_argument("--mpi", default="openmpi")
     parser.add_argument("--ask", choices=("rank", "all"), default="rank")
     parser.add_argument("--recorder", action="store_true")
@@ -99,7 +99,11 @@ def main():
             kind = options.kind or generate.KINDS[i % len(generate.KINDS)]
             levels = list(LEVELS)
             level = options.level or levels[(i // len(generate.KINDS)) % len(levels)]
-            name, result, answer = try_one(options, folder, options.seed + i, kind, level)
+            language = options.language
+            if kind in generate.ONLY_CXX or (not language and (options.seed + i) % 4 == 0):
+                language = "c++"
+            name, result, answer = try_one(options, folder, options.seed + i, kind, level,
+                                           language or "c")
             counts[level][result] += 1
             counts[kind][result] += 1
             print(f"{result:7} {name}", flush=True)
