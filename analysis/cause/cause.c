@@ -156,15 +156,13 @@ static bool leads_to(const struct ends *ends, uint32_t branch, uint32_t successo
 	return false;
 }
 
-static void find_dependences(const struct ends *ends, uint32_t block, bool *set, uint32_t *depends)
+static void find_dependences(const struct ends *ends, bool *set, uint32_t *depends)
 {
 	const struct flow *flow = ends->flow;
 	bool has_changed = true;
 
-	for (uint32_t i = 0; i < flow->num_blocks; i++) {
+	for (uint32_t i = 0; i < flow->num_blocks; i++)
 		depends[i] = CAUSE_NONE;
-		set[i] = i == block;
-	}
 	while (has_changed) {
 		has_changed = false;
 		for (uint32_t i = 0; i < flow->num_blocks; i++) {
@@ -224,7 +222,11 @@ size_t cause_branches(struct arena *arena, const struct cause_places *places,
 		if (block != CAUSE_NONE && !flow_is_reachable(flow, block))
 			return 0;
 		depends[side] = arena_array(scratch, flow->num_blocks + 1, sizeof(uint32_t));
-		find_dependences(&ends, block, set, depends[side]);
+		if (block != CAUSE_NONE)
+			set[block] = true;
+		for (size_t i = 0; i < places->num_copies[side]; i++)
+			set[flow->block_of[places->copies[side][i]]] = true;
+		find_dependences(&ends, set, depends[side]);
 	}
 	*is_known_ret = true;
 	for (size_t i = 0; i < flow->num_reachable; i++) {

@@ -15,6 +15,9 @@
 struct cause_places {
 	const struct flow *flow;
 	struct flow_place place[2];
+	/* Compilers may have copied it: the side is at that place, or at one of these instructions. */
+	const uint32_t *copies[2];
+	size_t num_copies[2];
 	bool has_left[2]; /* they have left the function: there is no such place */
 	/* What it calls there is a library's, which changes none of the program's variables. */
 	bool is_in_library[2];

@@ -3,7 +3,10 @@
 #include "attach/code/code.h"
 #include "attach/code/condition_private.h"
 
-enum { MAX_VISITS = 4000 }; /* instructions, for where one register is set */
+enum {
+	MAX_VISITS = 4000, /* instructions, for where one register is set */
+	MAX_STORE = 16,    /* from there to where it is stored */
+};
 
 struct conditions *conditions_create(struct code_reader *reader, uint32_t module,
 				     const struct code_function *function)
@@ -110,6 +113,31 @@ struct source conditions_source(const struct conditions *conditions, const struc
 	if (setter == UINT32_MAX || !(decoded = conditions_decode(conditions, setter)))
 		return none;
 	return condition_x86_source(conditions, setter, decoded, reg);
+}
+
+bool conditions_stored(const struct conditions *conditions, const struct operand *reg,
+		       struct operand *ret)
+{
+	const struct code_function *function = conditions->function;
+	uint32_t insn = conditions_index(function, reg->at), setter;
+
+	if (reg->kind != OPERAND_REGISTER || insn == UINT32_MAX)
+		return false;
+	setter = find_setter(conditions, insn, reg->reg);
+	for (uint32_t i = setter; setter != UINT32_MAX && ++i < function->num_insns;) {
+		const cs_insn *decoded;
+		size_t num;
+
+		conditions_before(conditions, i, &num);
+		if (num != 1 || i - setter > MAX_STORE || function->insns[i].kind != CODE_PLAIN ||
+		    !(decoded = conditions_decode(conditions, i)))
+			return false;
+		if (condition_x86_store(decoded, reg->reg, ret))
+			return true;
+		if (condition_x86_sets(conditions, i, decoded, reg->reg))
+			return false;
+	}
+	return false;
 }
 
 const char *conditions_name(const struct conditions *conditions, uint64_t address)

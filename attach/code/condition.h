@@ -70,6 +70,10 @@ bool conditions_of(const struct conditions *conditions, uint64_t address, struct
 /* Where a register's content comes from. */
 struct source conditions_source(const struct conditions *conditions, const struct operand *reg);
 
+/* Where the register is stored, soon after the instruction that has set it. False: nowhere. */
+bool conditions_stored(const struct conditions *conditions, const struct operand *reg,
+		       struct operand *ret);
+
 /* What a call goes through: a pointer that is there. False: it is no call through a pointer. */
 bool conditions_call(const struct conditions *conditions, uint64_t address, struct operand *ret);
 

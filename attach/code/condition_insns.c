@@ -57,7 +57,7 @@ void conditions_find_edges(struct conditions *conditions)
 
 /* The instructions that may run right before this one. */
 const struct edge *conditions_before(const struct conditions *conditions, uint32_t insn,
-				 size_t *num_ret)
+				     size_t *num_ret)
 {
 	const struct edge key = {insn, 0};
 	size_t first = sorted_first(&key, conditions->edges, conditions->num_edges,

@@ -57,6 +57,8 @@ bool condition_x86_sets_flags(const cs_insn *decoded);
 bool condition_x86_compare(const cs_insn *decoded, enum flags_code code, struct comparison *ret);
 bool condition_x86_switch(const struct conditions *conditions, uint32_t insn,
 			  struct comparison *ret);
+/* Does the instruction store the register? *ret: where. */
+bool condition_x86_store(const cs_insn *decoded, unsigned int reg, struct operand *ret);
 bool condition_x86_pointer(const cs_insn *decoded, struct operand *ret);
 /* Does the instruction change the register, by its DWARF number? */
 bool condition_x86_sets(const struct conditions *conditions, uint32_t insn, const cs_insn *decoded,

@@ -319,6 +319,22 @@ bool condition_x86_switch(const struct conditions *conditions, uint32_t insn,
 	return false;
 }
 
+bool condition_x86_store(const cs_insn *decoded, unsigned int reg, struct operand *ret)
+{
+	const cs_x86 *x86 = &decoded->detail->x86;
+
+	if ((decoded->id != X86_INS_MOV && decoded->id != X86_INS_MOVSD &&
+	     decoded->id != X86_INS_MOVSS) ||
+	    x86->op_count != 2 || x86->operands[0].type != X86_OP_MEM ||
+	    x86->operands[1].type != X86_OP_REG || register_of(x86->operands[1].reg) != reg)
+		return false;
+	*ret = operand_of(decoded, 0);
+	ret->size = decoded->id == X86_INS_MOVSD   ? 8
+		    : decoded->id == X86_INS_MOVSS ? 4
+						   : x86->operands[1].size;
+	return ret->kind == OPERAND_MEMORY;
+}
+
 bool condition_x86_pointer(const cs_insn *decoded, struct operand *ret)
 {
 	*ret = operand_of(decoded, 0);
@@ -410,7 +426,9 @@ static struct source sum_of(const cs_insn *decoded)
 		if (address.index == OPERAND_NO_REGISTER && address.reg != OPERAND_NO_REGISTER)
 			return sum;
 		if (address.reg == OPERAND_NO_REGISTER && address.index == OPERAND_NO_REGISTER)
-			return (struct source){.kind = SOURCE_UNKNOWN};
+			return (struct source){
+				.kind = SOURCE_COPY,
+				.from = constant_of(address.constant, 8, decoded->address)};
 		sum = (struct source){.kind = SOURCE_MIX, .from = index};
 		if (address.reg != OPERAND_NO_REGISTER)
 			sum.other = base;

@@ -316,6 +316,11 @@ static bool name_memory(struct naming *naming, const struct operand *operand, in
 	base.kind = OPERAND_REGISTER;
 	base.size = 8;
 	source = conditions_source(naming->conditions, &base);
+	if (source.kind == SOURCE_COPY && source.from.kind == OPERAND_CONSTANT) {
+		spot.kind = SPOT_ADDRESS;
+		spot.offset = operand->constant + source.from.constant;
+		return find_variable(naming, operand->at, &spot, ret);
+	}
 	if (source.kind == SOURCE_COPY && source.from.kind == OPERAND_MEMORY &&
 	    source.from.index == OPERAND_NO_REGISTER && source.from.reg != OPERAND_NO_REGISTER) {
 		spot.kind = SPOT_BEHIND;
@@ -478,7 +483,17 @@ static void take_term(struct naming *naming, const struct operand *operand, bool
 			set_place(naming, term, &at);
 			return;
 		}
+		struct operand store;
+
 		source = conditions_source(naming->conditions, &at);
+		/* A variable that it is stored to says more than what it was calculated from. */
+		if ((source.kind != SOURCE_COPY || source.from.kind == OPERAND_CALL) &&
+		    conditions_stored(naming->conditions, &at, &store) &&
+		    name_memory(naming, &store, 0, &named)) {
+			set_name(naming, term, &named, true);
+			set_place(naming, term, &store);
+			return;
+		}
 		if (!take_step(&source, term)) {
 			take_mixed(naming, &source, term);
 			return;

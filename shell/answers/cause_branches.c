@@ -46,8 +46,7 @@ static bool is_unchanged(const struct pair *pair, const struct cause_branch *bra
 {
 	return term->is_constant ||
 	       (term->has_place &&
-		cause_is_unchanged(&pair->places, branch, (uint32_t)side, &term->place,
-				   term->at));
+		cause_is_unchanged(&pair->places, branch, (uint32_t)side, &term->place, term->at));
 }
 
 static bool is_counter(const struct pair *pair, const struct cause_branch *branch,
@@ -193,9 +192,11 @@ enum cause_result cause_choose_by_values(struct finding *finding, struct pair *p
 			of->is_unchanged[side][1] =
 				is_unchanged(pair, &branches[i], &of->condition.right, side);
 			if (of->is_unchanged[side][0])
-				cause_want_there(finding, pair, &of->condition.left, of->left, side);
+				cause_want_there(finding, pair, &of->condition.left, of->left,
+						 side);
 			if (of->is_unchanged[side][1])
-				cause_want_there(finding, pair, &of->condition.right, of->right, side);
+				cause_want_there(finding, pair, &of->condition.right, of->right,
+						 side);
 		}
 	}
 	cause_read_values(finding, pair);
@@ -212,4 +213,3 @@ enum cause_result cause_choose_by_values(struct finding *finding, struct pair *p
 	add_values(finding, pair, judged, evidence, num, found, ret);
 	return result;
 }
-

@@ -58,7 +58,7 @@ static void read_wanted(struct finding *finding, struct pair *pair)
 
 /* Where the branch had it, it is what it was, even if debug information has it no more. */
 void cause_want_there(const struct finding *finding, struct pair *pair,
-		       const struct condition_term *term, int number, int side)
+		      const struct condition_term *term, int number, int side)
 {
 	const struct callpath_node *node;
 	struct wanted *wanted;
@@ -196,7 +196,7 @@ void cause_read_values(struct finding *finding, struct pair *pair)
 
 /* The rank's value of a term's name. True for constants. */
 bool cause_value_of(const struct pair *pair, const struct condition_term *term, int wanted,
-		     int rank, double *ret)
+		    int rank, double *ret)
 {
 	const struct value_groups *groups = wanted < 0 ? NULL : pair->wanted[wanted].groups;
 
@@ -211,4 +211,3 @@ bool cause_value_of(const struct pair *pair, const struct condition_term *term, 
 		}
 	return false;
 }
-

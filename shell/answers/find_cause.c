@@ -18,7 +18,7 @@
 #include "shell/answers/stack_order.h"
 #include "shell/session.h"
 
-enum { MAX_BRANCHES = 64, MAX_DEEPER = 16, MAX_SOURCE = 100, MAX_LINE = 4096 };
+enum { MAX_BRANCHES = 64, MAX_DEEPER = 16, MAX_TAILS = 4, MAX_SOURCE = 100, MAX_LINE = 4096 };
 
 /* ---- Places ---- */
 
@@ -86,15 +86,16 @@ static bool waits_together(const struct finding *finding, uint32_t path)
 	return false;
 }
 
-/* The jump at the end of the function by which it has called that of the node in its own place. */
+/* The jumps at the end of the function by which it has called that of the node in its own place. */
 static bool find_tail(const struct finding *finding, uint32_t module, const struct flow *flow,
-		      uint32_t node, struct flow_place *ret)
+		      uint32_t node, struct cause_places *places, int side)
 {
 	const struct code_function *function = flow->code;
 	const struct code_function *called =
 		is_own(finding, node) ? function_of(finding, node) : NULL;
 	const char *wanted = names_function(finding->session->job->names, node)->function;
-	size_t num = 0;
+	uint32_t *list = NULL;
+	size_t num = 0, capacity = 0;
 
 	for (uint32_t i = 0; i < function->num_insns; i++) {
 		const struct code_insn *insn = &function->insns[i];
@@ -109,10 +110,14 @@ static bool find_tail(const struct finding *finding, uint32_t module, const stru
 		is_it = called ? called->entry == insn->target
 			       : name && !strcmp(name + (*name == 'P'), wanted + (*wanted == 'P'));
 		if (is_it)
-			*ret = (struct flow_place){i, true};
-		num += is_it;
+			*ARENA_PUSH(finding->arena, list, num, capacity) = i;
 	}
-	return num == 1;
+	if (!num)
+		return false;
+	places->place[side] = (struct flow_place){list[0], true};
+	places->copies[side] = list;
+	places->num_copies[side] = num;
+	return true;
 }
 
 /* The function that a frame has called, if it calls always the same. */
@@ -135,6 +140,27 @@ static const struct code_function *called_by(const struct finding *finding, uint
 	return function && function->entry == insn->target ? function : NULL;
 }
 
+/* The one function that it calls in its own place; NULL: none, or several. */
+static const struct code_function *only_tail(const struct finding *finding, uint32_t module,
+					     const struct code_function *function)
+{
+	const struct code_function *only = NULL;
+
+	for (size_t i = 0; i < function->num_insns; i++) {
+		const struct code_insn *insn = &function->insns[i];
+		const struct code_function *called;
+		struct pdb_error ignored;
+
+		if (insn->kind != CODE_END || !insn->target)
+			continue;
+		called = stack_order_function(finding->session, module, insn->target, &ignored);
+		if (!called || called->entry != insn->target || (only && only != called))
+			return NULL;
+		only = called;
+	}
+	return only;
+}
+
 /* The function that both sides are in, or in whose place they are, called by it at its end. */
 static const struct code_function *common_function(const struct finding *finding,
 						   const uint32_t nodes[2], uint32_t *module_ret)
@@ -147,6 +173,14 @@ static const struct code_function *common_function(const struct finding *finding
 	for (int side = 0; side < 2; side++)
 		if (nodes[side] != CALLPATH_NONE && is_own(finding, nodes[side]))
 			functions[side] = function_of(finding, nodes[side]);
+	for (int i = 0; called && i < MAX_TAILS; i++) {
+		const struct code_function *tail = only_tail(finding, *module_ret, called);
+
+		if (called == functions[0] || called == functions[1] || !tail || tail == called ||
+		    tail == functions[0] || tail == functions[1])
+			break;
+		called = tail;
+	}
 	if (called)
 		return called;
 	*module_ret = of->module;
@@ -181,14 +215,15 @@ static enum cause_result look_at(struct finding *finding, struct pair *pair, uin
 		pair->nodes[side] = node;
 		pair->places.has_left[side] = node == CALLPATH_NONE;
 		pair->places.is_in_library[side] = false;
+		pair->places.num_copies[side] = 0;
 		if (pair->places.has_left[side])
 			continue;
 		is_tail[side] = !is_own(finding, node) || function_of(finding, node) != function;
 		if (is_tail[side]) {
 			/* Its frame is gone. */
 			pair->nodes[side] = CALLPATH_NONE;
-			is_known &= find_tail(finding, pair->module, flow, node,
-					      &pair->places.place[side]);
+			is_known &=
+				find_tail(finding, pair->module, flow, node, &pair->places, side);
 			pair->places.is_in_library[side] = !is_own(finding, node);
 			continue;
 		}
