@@ -475,8 +475,8 @@ static enum judgement judge(const struct cause_branch *branch,
 }
 
 /* Does the code alone tell that they parted at these branches, all of one line? Either no side could
- * be at the other's place, in the same iteration; or one has not been where the other waits for
- * it. */
+ * be at the other's place; or one has not been where the other waits for it. In another iteration
+ * it may have taken other ways through branches that both places depend on. */
 static bool is_told_by_code(const struct cause_places *places, const struct cause_branch *branches,
 			    const struct cause_evidence *evidence, size_t num, uint32_t line,
 			    const bool is_together[2])
@@ -490,8 +490,8 @@ static bool is_told_by_code(const struct cause_places *places, const struct caus
 		is_owner[0] |= branches[i].to[0] != CAUSE_NONE;
 		is_owner[1] |= branches[i].to[1] != CAUSE_NONE;
 	}
-	return (are_apart && places->earlier == -1) || (is_owner[0] && is_together[0]) ||
-	       (is_owner[1] && is_together[1]);
+	return places->earlier == -1 &&
+	       (are_apart || (is_owner[0] && is_together[0]) || (is_owner[1] && is_together[1]));
 }
 
 enum cause_result cause_choose(const struct cause_places *places,

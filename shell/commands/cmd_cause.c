@@ -24,7 +24,7 @@ const struct command cmd_cause = {
 	.name = "cause",
 	.topic = TOPIC_ANSWERS,
 	.usage = "cause [RANKS]",
-	.summary = "Find the branch where ranks parted, and the values that decided it.",
+	.summary = "Find the branch where ranks parted, and what decided it.",
 	.text = "Without RANKS: the ranks that lp names; if it names none, those that are not\n"
 		"where most ranks are. pdb finds the function in which their stacks part. In its\n"
 		"machine code it finds the branch of which one side leads to these ranks, and\n"
