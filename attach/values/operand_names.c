@@ -215,7 +215,6 @@ static bool find_variable(struct naming *naming, uint64_t at, const struct spot 
 
 /* ---- Operands ---- */
 
-
 struct code_place operand_place(const struct naming *naming, const struct operand *operand)
 {
 	struct code_place place = {.kind = CODE_MEMORY,
@@ -312,7 +311,7 @@ static bool name_memory(struct naming *naming, const struct operand *operand, in
 }
 
 bool operand_name(struct naming *naming, const struct operand *operand, int depth,
-			 struct named *ret)
+		  struct named *ret)
 {
 	struct operand at = *operand;
 

@@ -50,6 +50,38 @@ static bool find_place(const struct finding *finding, const struct flow *flow, u
 	return flow_find(flow, of->offset, of->is_return, ret);
 }
 
+static bool is_same_line(const struct finding *finding, uint32_t module, uint64_t a, uint64_t b)
+{
+	struct job *job = finding->session->job;
+	const uint32_t nodes[2] = {
+		callpaths_intern(job->callpaths, CALLPATH_NONE, module, a, false),
+		callpaths_intern(job->callpaths, CALLPATH_NONE, module, b, false)};
+	const struct name *x = names_get(job->names, nodes[0]);
+	const struct name *y = names_get(job->names, nodes[1]);
+
+	return x->line == y->line && (!x->file || !y->file || !strcmp(x->file, y->file));
+}
+
+/* Compilers copy calls into both sides of a branch before: the same call, by target and line. */
+static void find_copies(const struct finding *finding, struct pair *pair, int side)
+{
+	const struct code_function *function = pair->places.flow->code;
+	const struct code_insn *call = &function->insns[pair->places.place[side].insn];
+	uint32_t *list = NULL;
+	size_t num = 0, capacity = 0;
+
+	for (uint32_t i = 0; call->kind == CODE_CALL && i < function->num_insns; i++) {
+		const struct code_insn *insn = &function->insns[i];
+
+		if ((insn->kind == CODE_CALL || insn->kind == CODE_END) &&
+		    insn->target == call->target &&
+		    is_same_line(finding, pair->module, insn->address, call->address))
+			*ARENA_PUSH(finding->arena, list, num, capacity) = i;
+	}
+	pair->places.copies[side] = list;
+	pair->places.num_copies[side] = num;
+}
+
 /* Does a stack have the function more than once? Then its variables are not told apart. */
 static bool is_recursive(const struct finding *finding, uint32_t path, uint32_t node)
 {
@@ -229,6 +261,8 @@ static enum cause_result look_at(struct finding *finding, struct pair *pair, uin
 		}
 		is_known &= find_place(finding, flow, node, &pair->places.place[side]) &&
 			    !is_recursive(finding, pair->groups[side]->example, node);
+		if (is_known)
+			find_copies(finding, pair, side);
 		pair->places.is_in_library[side] = !is_own(
 			finding, cause_inner_frame(callpaths, pair->groups[side]->example, node));
 	}
