@@ -146,6 +146,18 @@ static bool find_tail(const struct finding *finding, uint32_t module, const stru
 	}
 	if (!num)
 		return false;
+	/* Where something follows in the function, the same call is none in its place. */
+	for (uint32_t i = 0, num_tails = (uint32_t)num; i < function->num_insns; i++) {
+		const struct code_insn *insn = &function->insns[i];
+
+		for (uint32_t k = 0; insn->kind == CODE_CALL && k < num_tails; k++)
+			if (insn->target == function->insns[list[k]].target &&
+			    is_same_line(finding, module, insn->address,
+					 function->insns[list[k]].address)) {
+				*ARENA_PUSH(finding->arena, list, num, capacity) = i;
+				break;
+			}
+	}
 	places->place[side] = (struct flow_place){list[0], true};
 	places->copies[side] = list;
 	places->num_copies[side] = num;
