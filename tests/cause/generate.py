@@ -25,6 +25,8 @@ KINDS = (
     "exception",     # an exception is thrown
 )
 ONLY_CXX = ("virtual", "exception")
+# Values are gone, or no branch is to blame: most often nothing is said.
+SILENT = ("trap", "receive", "stuck", "exception")
 RANKS = 4
 
 
