@@ -220,8 +220,7 @@ static const struct code_function *common_function(const struct finding *finding
 	for (int i = 0; called && i < MAX_TAILS; i++) {
 		const struct code_function *tail = only_tail(finding, *module_ret, called);
 
-		if (called == functions[0] || called == functions[1] || !tail || tail == called ||
-		    tail == functions[0] || tail == functions[1])
+		if (called == functions[0] || called == functions[1] || !tail)
 			break;
 		called = tail;
 	}
