@@ -13,6 +13,7 @@
 
 #include "model/base.h"
 
+struct caused_list;
 struct slow_rank;
 
 /* The formats of an answer. */
@@ -46,6 +47,8 @@ struct answer {
 	const struct traces *traces;
 	const struct traces_lane *lane; /* one lane of `traces` */
 	const struct trace_answer *compared;
+	const struct caused_list
+		*caused; /* where the verdict's ranks parted; NULL: not looked for */
 	const void *own; /* data for the command's own views only */
 };
 
@@ -126,6 +129,13 @@ void view_order_json(const struct view *view);
 /* print: the values of an expression, a row for each value; of many numbers the extremes. */
 void view_print(const struct view *view);
 void view_print_json(const struct view *view);
+/* cause: where ranks parted, and the values that decided it. */
+void view_cause(const struct view *view);
+void view_cause_json(const struct view *view);
+/* What lp and why say of it: one paragraph; a member "parted". Nothing unless view->answer->caused
+ * has one place. */
+void view_cause_glance(const struct view *view, int indent);
+void view_cause_glance_json(const struct view *view);
 /* locals: a table of variables for each function that ranks are in. */
 void view_locals(const struct view *view);
 void view_locals_json(const struct view *view);

@@ -470,7 +470,7 @@ static void print_alone(const struct view *view, int rank)
 	print_end(view, chain, STEP);
 }
 
-void view_why(const struct view *view)
+static void print_why(const struct view *view)
 {
 	int rank = view->answer->rank, indent;
 	uint32_t start = parts_group_of(view, rank), from;
@@ -483,6 +483,12 @@ void view_why(const struct view *view)
 		print_order(view, rank, start);
 	else if (!parts_is_culprit(view, from))
 		print_way(view, from, indent - STEP);
+}
+
+void view_why(const struct view *view)
+{
+	print_why(view);
+	view_cause_glance(view, 0);
 }
 
 /* ---- JSON ---- */
@@ -525,5 +531,6 @@ void view_why_json(const struct view *view)
 
 	json_int(json, "rank", view->answer->rank);
 	write_chain(json, view, view->answer->rank);
+	view_cause_glance_json(view);
 	json_lines(json, "text", view, view_why);
 }

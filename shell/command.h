@@ -79,12 +79,13 @@ extern const char *const command_topic_words[NUM_TOPICS];
 extern const struct command *const command_table[];
 
 /* The table's entries, one or a few in each commands/cmd_*.c. */
-extern const struct command cmd_apropos, cmd_bt, cmd_classes, cmd_collectives, cmd_define, cmd_diff,
-	cmd_echo, cmd_focus, cmd_gdb, cmd_graph, cmd_groups, cmd_help, cmd_history, cmd_info,
-	cmd_lattice, cmd_list, cmd_locals, cmd_loops, cmd_lp, cmd_messages, cmd_model, cmd_order,
-	cmd_print, cmd_progress, cmd_quit, cmd_refresh, cmd_report, cmd_requests, cmd_safe_path,
-	cmd_sample, cmd_save, cmd_set, cmd_shell, cmd_show, cmd_similar, cmd_slow, cmd_source,
-	cmd_suspects, cmd_trace, cmd_tree, cmd_tutorial, cmd_waits, cmd_watch, cmd_why;
+extern const struct command cmd_apropos, cmd_bt, cmd_cause, cmd_classes, cmd_collectives,
+	cmd_define, cmd_diff, cmd_echo, cmd_focus, cmd_gdb, cmd_graph, cmd_groups, cmd_help,
+	cmd_history, cmd_info, cmd_lattice, cmd_list, cmd_locals, cmd_loops, cmd_lp, cmd_messages,
+	cmd_model, cmd_order, cmd_print, cmd_progress, cmd_quit, cmd_refresh, cmd_report,
+	cmd_requests, cmd_safe_path, cmd_sample, cmd_save, cmd_set, cmd_shell, cmd_show,
+	cmd_similar, cmd_slow, cmd_source, cmd_suspects, cmd_trace, cmd_tree, cmd_tutorial,
+	cmd_waits, cmd_watch, cmd_why;
 
 /* The family "info". */
 extern const struct command info_args, info_hosts, info_job, info_locals, info_overhead, info_ranks,

@@ -21,6 +21,7 @@ include tests/load/load.mk
 include tests/mpis/mpis.mk
 include tests/order/order.mk
 include tests/values/values.mk
+include tests/cause/cause.mk
 include tests/pmix/pmix.mk
 include tests/recorder/recorder.mk
 include tests/security/security.mk

@@ -83,6 +83,11 @@ static struct code_file *get_file(struct code_reader *reader, uint32_t id)
 	return &reader->files[id];
 }
 
+const struct code_file *code_reader_file(struct code_reader *reader, uint32_t module)
+{
+	return get_file(reader, module);
+}
+
 static bool is_in_file(const struct code_file *file, const struct code_bounds *bounds)
 {
 	return code_file_bytes(file, bounds->range.begin, bounds->range.end - bounds->range.begin);
@@ -137,11 +142,28 @@ static bool has_no_way_out(const struct code_file *file, const struct code_range
 	return !left && !has;
 }
 
+/* The pointer that a stub jumps through; 0: it is none. */
+static uint64_t stub_pointer(const struct code_file *file, uint64_t address)
+{
+	const uint8_t *stub = code_file_bytes(file, address, 16);
+
+	return stub ? file->machine->stub_pointer(stub, 16, address) : 0;
+}
+
+const char *code_file_name(const struct code_file *file, uint64_t address)
+{
+	uint64_t pointer = stub_pointer(file, address);
+	struct code_bounds bounds;
+
+	if (pointer)
+		return code_file_relocated_name(file, pointer);
+	return code_file_bounds(file, address, &bounds) ? bounds.name : NULL;
+}
+
 static bool is_noreturn(const struct code_file *file, uint64_t target)
 {
 	struct code_bounds bounds;
-	const uint8_t *stub = code_file_bytes(file, target, 16);
-	uint64_t pointer = stub ? file->machine->stub_pointer(stub, 16, target) : 0;
+	uint64_t pointer = stub_pointer(file, target);
 	const char *name = pointer ? code_file_relocated_name(file, pointer) : NULL;
 
 	if (pointer)
@@ -256,7 +278,9 @@ static bool jumps_back(const struct code_file *file, const struct code_range *ra
 static bool is_part(const struct code_file *file, const struct code_function *function,
 		    const char *name, uint64_t target, struct code_bounds *ret)
 {
-	if (!code_file_spend(file, SEARCH) || !code_file_bounds(file, target, ret))
+	/* All stubs are one range of unwind information. */
+	if (!code_file_spend(file, SEARCH) || stub_pointer(file, target) ||
+	    !code_file_bounds(file, target, ret))
 		return false;
 	if (name && ret->name)
 		return is_part_name(ret->name, name);
@@ -397,4 +421,23 @@ const struct code_function *code_reader_get(struct code_reader *reader, uint32_t
 	function = read_function(reader, module, address, err);
 	cut_guard_leave(&reader->guard);
 	return function;
+}
+
+char *code_reader_name(struct code_reader *reader, uint32_t module, uint64_t address)
+{
+	const struct code_file *file;
+	const char *name = NULL;
+	char *copy = NULL;
+
+	cut_guard_enter(&reader->guard);
+	file = get_file(reader, module);
+	if (file && file->handle)
+		name = code_file_name(file, address);
+	if (name)
+		copy = xstrdup(name);
+	if (cut_guard_leave(&reader->guard)) {
+		free(copy);
+		copy = NULL;
+	}
+	return copy;
 }

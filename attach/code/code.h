@@ -21,3 +21,7 @@ void code_reader_destroy(struct code_reader *reader); /* NULL is fine */
  * NULL: ERROR_NOT_FOUND no such file or function, ERROR_UNSUPPORTED another architecture. */
 const struct code_function *code_reader_get(struct code_reader *reader, uint32_t module,
 					    uint64_t address, struct pdb_error *err);
+
+/* The name of the function at an address, or of the one that a stub there leads to. The caller
+ * frees; NULL: not known. */
+char *code_reader_name(struct code_reader *reader, uint32_t module, uint64_t address);

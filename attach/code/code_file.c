@@ -20,6 +20,17 @@ const uint8_t *code_file_bytes(const struct code_file *file, uint64_t address, s
 	return NULL;
 }
 
+bool code_file_is_constant(const struct code_file *file, uint64_t address)
+{
+	for (size_t i = 0; i < file->num_segments; i++) {
+		const struct code_segment *segment = &file->segments[i];
+
+		if (address >= segment->address && address - segment->address < segment->size)
+			return !segment->is_writable;
+	}
+	return false;
+}
+
 static void find_segments(struct code_file *file)
 {
 	Elf *elf = file->files.main.elf;
@@ -41,7 +52,8 @@ static void find_segments(struct code_file *file)
 		if (!data)
 			continue;
 		*XPUSH(file->segments, file->num_segments, file->segments_capacity) =
-			(struct code_segment){header.p_vaddr, data->d_size, data->d_buf};
+			(struct code_segment){header.p_vaddr, data->d_size, data->d_buf,
+					      (header.p_flags & PF_W) != 0};
 	}
 }
 

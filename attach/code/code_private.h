@@ -9,11 +9,14 @@
 #include "attach/symbols/debug_file.h"
 #include "model/job/code.h"
 
+struct code_reader;
+
 /* ---- Files ---- */
 
 struct code_segment {
 	uint64_t address, size;
 	const uint8_t *bytes;
+	bool is_writable;
 };
 
 /* A module's file, with what tells where functions are in it. */
@@ -40,6 +43,12 @@ void code_file_close(struct code_file *file); /* never opened is fine */
 /* Bytes of the file at an ELF virtual address; NULL if it has not so many there. */
 const uint8_t *code_file_bytes(const struct code_file *file, uint64_t address, size_t size);
 
+/* The name of the function at an address, or behind a stub there; NULL: not known. */
+const char *code_file_name(const struct code_file *file, uint64_t address);
+
+/* Does the file say what is there as long as the program runs? */
+bool code_file_is_constant(const struct code_file *file, uint64_t address);
+
 /* Take that from the effort. False: there is not so much left. */
 bool code_file_spend(const struct code_file *file, uint64_t effort);
 
@@ -56,7 +65,13 @@ const char *code_file_relocated_name(const struct code_file *file, uint64_t addr
 struct code_variables *variables_read(struct debug_file *file,
 				      const struct code_function *function);
 
+/* The module's file, with new effort. NULL: there is none. Borrowed, valid until the next call. */
+const struct code_file *code_reader_file(struct code_reader *reader, uint32_t module);
+
 /* ---- Decoding ---- */
+
+/* The DWARF number of the integer register that holds this one; CODE_NO_REGISTER: none does. */
+unsigned int code_x86_register(x86_reg reg);
 
 /* A table of a switch as far as the instructions before the jump tell of it. */
 enum table_step {

@@ -37,6 +37,13 @@ static unsigned int find_register(x86_reg reg, unsigned int *part_ret)
 	return CODE_NO_REGISTER;
 }
 
+unsigned int code_x86_register(x86_reg reg)
+{
+	unsigned int part;
+
+	return find_register(reg, &part);
+}
+
 /* The DWARF number and the size in bytes; CODE_NO_REGISTER also for what is no lowest part. */
 static unsigned int register_number(x86_reg reg, unsigned int *size_ret)
 {

@@ -406,3 +406,43 @@ bool variables_is_kept(uint64_t reg)
 {
 	return reg < NUM_REGISTERS && machine->preserved >> reg & 1;
 }
+
+/* Of the address that the first operation names; DWARF 5 has some in a table. */
+static bool is_address(Dwarf_Attribute *location, const Dwarf_Op *op, Dwarf_Addr *ret)
+{
+	Dwarf_Attribute address;
+
+	*ret = op->number;
+	if (op->atom == DW_OP_addr)
+		return true;
+	return (op->atom == DW_OP_addrx || op->atom == DW_OP_GNU_addr_index) &&
+	       !dwarf_getlocation_attr(location, op, &address) && !dwarf_formaddr(&address, ret);
+}
+
+bool variables_locate(Dwarf_Die *function, Dwarf_Attribute *location, const Dwarf_Op *ops,
+		      size_t num, struct variables_location *ret)
+{
+	struct stack stack = {.num = 0, .valid = 8};
+	struct reading reading = {.variables = NULL};
+	Dwarf_Addr address;
+
+	*ret = (struct variables_location){.is_value = true};
+	if (is_register(ops, num)) {
+		ret->value = code_copy(code_register(ops[0].atom - DW_OP_reg0, 8));
+		return true;
+	}
+	ret->is_global = num > 0 && is_address(location, &ops[0], &address);
+	if (ret->is_global) {
+		push(&stack, code_constant((int64_t)address));
+		ops++;
+		num--;
+	}
+	if (function)
+		read_frame_base(&reading, function);
+	if (!evaluate(&reading, location, ops, num, &stack, &ret->is_value) || stack.valid < 8)
+		return false;
+	ret->value = stack.values[stack.num - 1];
+	/* A constant is a value, and a global address has no registers. */
+	return ret->value.is_known &&
+	       (ret->value.num_terms ? !ret->is_global : ret->is_global || ret->is_value);
+}

@@ -224,7 +224,7 @@ static void build_pointer(const struct values_search *search, Dwarf_Die *die,
 }
 
 /* All of its bounds are constants. */
-static bool count_of(const struct values_search *search, Dwarf_Die *range, uint64_t *ret)
+bool values_count_of(const struct values_search *search, Dwarf_Die *range, uint64_t *ret)
 {
 	int64_t lower = search->is_fortran, value;
 
@@ -256,8 +256,9 @@ static const struct value_type *build_array(const struct values_search *search,
 	ret = build(search, &(struct values_type){.die = shape.element}, depth + 1);
 	/* From the shortest stride to the longest. */
 	for (size_t i = 0; ret && i + type->first_dimension < shape.num; i++)
-		ret = count_of(search, &shape.ranges[search->is_fortran ? i : shape.num - 1 - i],
-			       &count)
+		ret = values_count_of(search,
+				      &shape.ranges[search->is_fortran ? i : shape.num - 1 - i],
+				      &count)
 			      ? value_array(search->arena, ret, count, search->max_bytes)
 			      : NULL;
 	return ret;

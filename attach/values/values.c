@@ -31,6 +31,11 @@ void values_destroy(struct values *values)
 	free(values);
 }
 
+struct debug_modules *values_modules(struct values *values)
+{
+	return &values->files;
+}
+
 /* ---- Scopes ---- */
 
 static bool is_variable(Dwarf_Die *die)

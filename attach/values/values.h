@@ -3,7 +3,8 @@
  * debug information. It reads nothing from processes. The result is a probe for sampling
  * (model/job/code.h), so the values of all ranks come with their stacks.
  *
- * expression.c parses. values.c finds names in scopes. values_follow.c follows the steps of an
+ * expression.c parses. conditions.c finds the expressions that jumps go by. values.c finds names in
+ * scopes. values_follow.c follows the steps of an
  * expression, values_finish.c makes the probe. value_types.c reads types, value_arrays.c the bounds
  * of arrays. value_locations.c makes operations of DWARF's location expressions, which
  * value_pieces.c uses; value_calls.c finds what a caller has passed. */
@@ -11,6 +12,9 @@
 
 #include "model/job/code.h"
 
+struct code_function;
+struct code_reader;
+struct condition;
 struct expression;
 struct values;
 
@@ -61,6 +65,17 @@ enum values_kind { VALUES_LOCALS, VALUES_ARGUMENTS };
 size_t values_names(struct values *values, struct arena *arena, const struct values_frame *frame,
 		    const char *function, enum values_kind kind, const char ***names_ret,
 		    const char **function_ret);
+
+/* What the conditional jump at an address of the function asks, with the names of the source. Texts
+ * live in the arena. False: not known. */
+bool values_condition(struct values *values, struct arena *arena, struct code_reader *reader,
+		      uint32_t module, const struct code_function *function, uint64_t address,
+		      struct condition *ret);
+
+/* The pointer that the call at an address goes through, as an expression. NULL: none is known. */
+const char *values_called_through(struct values *values, struct arena *arena,
+				  struct code_reader *reader, uint32_t module,
+				  const struct code_function *function, uint64_t address);
 
 /* Has the module debug information? */
 bool values_has_information(struct values *values, uint32_t module);

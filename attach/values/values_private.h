@@ -37,6 +37,7 @@ struct values_search {
 
 /* The module's file with debug information; NULL: there is none. */
 struct debug_file *values_file(struct debug_modules *modules, uint32_t module);
+struct debug_modules *values_modules(struct values *values);
 
 /* As values_find(), of the variable that the entry is of. */
 int values_follow(struct values_search *search, Dwarf_Die *die,
@@ -182,6 +183,9 @@ int values_take_steps(struct values_search *search, struct values_place *place,
 
 /* The type of a variable, member, pointer or array. False: the entry has none, or it is void. */
 bool values_type_of(Dwarf_Die *die, struct values_type *ret);
+
+/* How many elements the range of an array has, by constants alone. */
+bool values_count_of(const struct values_search *search, Dwarf_Die *range, uint64_t *ret);
 
 bool values_constant_of(Dwarf_Die *die, unsigned int name, int64_t *ret);
 

@@ -504,6 +504,7 @@ void view_lp(const struct view *view)
 			culprit_places_print(view, cause_has_places(view));
 		else
 			stack_places_print(view, verdict->culprits);
+		view_cause_glance(view, 2);
 		order_text_print_choice(view);
 		view_process_states(view);
 		view_ended(view, find_ended(view));

@@ -119,6 +119,7 @@ void view_lp_json(const struct view *view)
 	label_json_system_calls(json, view, verdict->culprits);
 	label_json_limits(json, view, verdict->culprits);
 	view_slow_glance_json(view);
+	view_cause_glance_json(view);
 	write_message(json, view);
 	write_crashes(json, view);
 	write_holes(json, view);

@@ -188,6 +188,18 @@ static struct stack_order *get(struct session *session)
 	return session->stack_order;
 }
 
+const struct code_function *stack_order_function(struct session *session, uint32_t module,
+						 uint64_t address, struct pdb_error *err)
+{
+	get(session);
+	return get_function(session, module, address, err);
+}
+
+struct code_reader *stack_order_reader(struct session *session)
+{
+	return get(session)->reader;
+}
+
 struct progress_code stack_order_loops(struct session *session)
 {
 	const struct temporal_source source = {get_program_function, NULL, session};

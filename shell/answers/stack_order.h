@@ -6,6 +6,8 @@
 
 #include "model/base.h"
 
+struct code_function;
+struct code_reader;
 struct progress_code;
 struct session;
 struct stack_order;
@@ -41,5 +43,11 @@ const struct temporal_result *stack_order_of_look(struct session *session, struc
 /* What the machine code says about loops of MPI calls, from the files on this host. Valid until the
  * next call, and no longer than the session's job. */
 struct progress_code stack_order_loops(struct session *session);
+
+/* The function that holds the address, and what reads others, once stacks have been compared. NULL
+ * and *err: it is not known. */
+const struct code_function *stack_order_function(struct session *session, uint32_t module,
+						 uint64_t address, struct pdb_error *err);
+struct code_reader *stack_order_reader(struct session *session);
 
 void stack_order_destroy(struct stack_order *order); /* NULL is fine */

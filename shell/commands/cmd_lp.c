@@ -4,6 +4,7 @@
 #include "analysis/verdict/verdict.h"
 #include "model/job/rankset.h"
 #include "render/view.h"
+#include "shell/answers/find_cause.h"
 #include "shell/command.h"
 #include "shell/session.h"
 
@@ -36,6 +37,7 @@ static int find_lp(struct session *session, const struct args *args, struct answ
 		session_refresh(session, err);
 	session_be_sure(session, err);
 	answer->own = glance(session, answer->arena);
+	find_cause_glance(session, answer);
 	return 0;
 }
 

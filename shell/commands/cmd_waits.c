@@ -4,6 +4,7 @@
 #include "analysis/waits/wait_groups.h"
 #include "render/view.h"
 #include "shell/answers/answer.h"
+#include "shell/answers/find_cause.h"
 #include "shell/command.h"
 #include "shell/session.h"
 
@@ -44,6 +45,15 @@ const struct command cmd_waits = {
 		  [FORMAT_DOT] = view_waits_dot},
 };
 
+static int find_why(struct session *session, const struct args *args, struct answer *answer,
+		    struct pdb_error *err)
+{
+	if (answer_take_rank(session, args, answer, err) < 0)
+		return -1;
+	find_cause_glance(session, answer);
+	return 0;
+}
+
 const struct command cmd_why = {
 	.name = "why",
 	.aliases = {"w"},
@@ -61,6 +71,6 @@ const struct command cmd_why = {
 	.min_words = 1,
 	.max_words = 2,
 	.words = WORDS_RANK,
-	.find = answer_take_rank,
+	.find = find_why,
 	.views = {[FORMAT_TEXT] = view_why, [FORMAT_JSON] = view_why_json},
 };

@@ -11,7 +11,7 @@ CHECKS = check-rooms check-unit+check-docs,check-verdicts,check-lint check-kinds
 # other parts would leave them nothing.
 CHECKS_BUSY = check-jobs check-healthy check-programs check-trouble check-harmless check-recorder check-tracing \
 	check-campaign check-fuzz
-CHECKS_WAITING = check-watch check-watch-trouble check-values check-sessions check-gdb check-elsewhere check-hosts check-attach \
+CHECKS_WAITING = check-watch check-watch-trouble check-values check-cause check-sessions check-gdb check-elsewhere check-hosts check-attach \
 	check-queues check-daemons check-inject check-traces check-cores check-slow check-instructions check-faults \
 	check-namespaces check-report check-mpis
 CHECK_OTHER_DEBIAN = $(if $(is_debian13),check-pmix,check-debian13)

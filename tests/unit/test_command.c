@@ -331,7 +331,7 @@ static void help(void **state)
 	} cases[] = {
 		{"help",
 		 {"When a job hangs:\n  lp  ", "\n  why 7  ", "\n  groups  ", "\n  save FILE  ",
-		  "\n  answers   Who holds the job up    graph groups lp", "tutorial"}},
+		  "\n  answers   Who holds the job up    cause graph groups lp", "tutorial"}},
 		{"help all", {"\n  lp           Name the", "\n  collectives  Show", "Topics:"}},
 		{"help answers", {"Who holds the job up", "\n  why          Explain"}},
 		{"help lp", {"usage: lp\n", "example: lp\n"}},

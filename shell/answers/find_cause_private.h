@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Shared by the parts of find_cause.h: stacks and frames (find_cause.c), one function's branches
+ * (cause_branches.c), values (cause_values.c). */
+#pragma once
+
+#include "analysis/cause/cause.h"
+#include "model/job/code.h"
+#include "render/printed.h"
+
+struct caused;
+struct session;
+struct value_reading;
+struct value_type;
+
+/* Ranks with the same stack, up to the function of a library that they have called. */
+struct group {
+	struct rankset *ranks;
+	uint32_t example; /* the lowest rank's whole path */
+	size_t order;     /* in finding.order */
+	const char *library;
+};
+
+struct finding {
+	struct session *session;
+	struct arena *arena;
+	struct values *values;
+	struct temporal_result *order;
+	struct group *groups;
+	size_t num_groups, groups_capacity;
+};
+
+/* A variable that a branch goes by. */
+struct wanted {
+	const char *name, *function;
+	const struct value_type *type;
+	struct printed printed;
+	/* Of a side at whose place it is known to be where the branch had it: what reads it there. */
+	struct code_probe probes[2];
+	bool has_probe[2];
+	struct value_reading *readings;
+	size_t num_readings;
+	const struct value_groups *groups; /* of all ranks of the pair */
+};
+
+/* Two groups of ranks, and the function in which they part. */
+struct pair {
+	const struct group *groups[2];
+	uint32_t module;
+	struct cause_places places;
+	struct rankset *ranks; /* of both */
+	uint32_t nodes[2];     /* of its frames; CALLPATH_NONE: has_left */
+	struct wanted *wanted;
+	size_t num_wanted, wanted_capacity;
+};
+
+struct judged {
+	struct condition condition;
+	bool is_known;
+	int left, right;         /* in pair.wanted; -1: none */
+	bool is_unchanged[2][2]; /* [side][left, right] */
+};
+
+/* ---- cause_values.c ---- */
+
+/* Its number in pair->wanted, added if it is new; -1: the term has no name. */
+int cause_want(struct finding *finding, struct pair *pair, const struct condition_term *term);
+/* Where the branch had it, it is what it was, even if debug information has it no more. */
+void cause_want_there(const struct finding *finding, struct pair *pair,
+		      const struct condition_term *term, int number, int side);
+/* Read all that is wanted, of all ranks of the pair. */
+void cause_read_values(struct finding *finding, struct pair *pair);
+/* The rank's value of a term's name, whose number `wanted` is. True for constants. */
+bool cause_value_of(const struct pair *pair, const struct condition_term *term, int wanted,
+		    int rank, double *ret);
+
+/* ---- cause_branches.c ---- */
+
+/* Choose among the branches of the pair's function by what ranks' values say. is_together: as
+ * cause_choose(). */
+enum cause_result cause_choose_by_values(struct finding *finding, struct pair *pair,
+					 const struct cause_branch *branches, size_t num,
+					 const bool is_together[2], struct caused *ret);
