@@ -132,7 +132,7 @@ in_c() {
 	tells "no such frame" 'locals frame 9' '^ranks 0-3: no frame 9 of the program'
 	tells "source with its ranks" list '^ranks 0-2: wait_for_all\(\) at values_c.c:' \
 		'^3:\[0-2\] > +[0-9]+ +MPI_Barrier' '^  1:\[3\] > +[0-9]+ +pause\(\);'
-	tells "list goes on" list 'values_c.c$' '^ +44  solve\(struct grid'
+	tells "list goes on" list 'values_c.c$' '^ +4[0-9]  solve\(struct grid'
 	tells "and before that" 'list -' '1:\[3\] > +[0-9]+ +pause'
 	tells "list of a frame" 'list parted 3' '^1:\[3\] > +[0-9]+ +pause'
 	tells "list of a function" 'list main' '^4:\[0-3\] > +[0-9]+ +solve\(&grid'
@@ -203,7 +203,8 @@ in_shapes() {
 	right "its length is given" 'print name' '"some name" +4:\[0-3\]'
 	right "automatic" 'print automatic' '\{1, 2, 3, 4\} +4:\[0-3\]'
 	right "from below 0" 'print local(-1:1)' '\{3, -7, 3\} +1:\[2\]'
-	tells "locals" locals 'in iterate\(\):$' '"some name"'
+	tells "locals" locals 'in iterate\(\):$' '^  automatic  \{1, 2, 3, 4\}'
+	tells "arguments" 'info args' 'in iterate\(\):$' '"some name"'
 }
 
 # Of the system's Python, with NumPy where it is there.
