@@ -83,12 +83,11 @@ const struct command cmd_print = {
 		"pdb stops a rank only to copy its stack, for some 50 us. It reads other memory\n"
 		"right after that, while the rank runs on. The program needs debug information\n"
 		"(-g).\n"
-		"gdb computes other expressions, for at most 16 ranks: print \"n * sizeof(*p)\" "
-		"0-3.\n"
-		"With spaces, and with ranks or a frame, an expression is in quotes. A rank "
-		"stands\n"
-		"still as long as its gdb runs, about half a second. gdb may neither write to the\n"
-		"rank's memory nor call its functions; for that, use the command gdb.",
+		"gdb computes other expressions, for at most 16 ranks:\n"
+		"print \"n * sizeof(*p)\" 0-3. With spaces, and with ranks or a frame, an\n"
+		"expression is in quotes. A rank stands still as long as its gdb runs, about half\n"
+		"a second. gdb may neither write to the rank's memory nor call its functions; for\n"
+		"that, use the command gdb.",
 	.example = "print res 0-31",
 	.flags = CMD_NEEDS_JOB,
 	.min_words = 1,

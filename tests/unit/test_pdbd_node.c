@@ -10,6 +10,7 @@
 #include "attach/daemons/pdbd_private.h"
 #include "attach/node/daemon_job.h"
 #include "model/buffer.h"
+#include "model/job/proctable.h"
 #include "model/job/callpath.h"
 #include "model/job/code.h"
 #include "model/wire/code_bytes.h"
@@ -29,15 +30,15 @@ enum { NUM_RANKS = 8 };
 /* Ranks without recorders: processes that wait to be ended. */
 static struct daemon_rank start_rank(int rank)
 {
-	struct daemon_rank ret = {.rank = rank, .pid = fork()};
+	struct proc proc = {.rank = rank, .pid = fork()};
 
-	if (ret.pid == 0) {
+	if (proc.pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (;;)
 			pause();
 	}
-	assert_true(ret.pid > 0);
-	return ret;
+	assert_true(proc.pid > 0);
+	return daemon_rank_of(&proc);
 }
 
 static void end_rank(const struct daemon_rank *rank)
