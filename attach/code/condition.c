@@ -115,6 +115,27 @@ struct source conditions_source(const struct conditions *conditions, const struc
 	return condition_x86_source(conditions, setter, decoded, reg);
 }
 
+/* Right before `insn`, in one line: also of a register that several instructions may have set. */
+static bool is_stored_before(const struct conditions *conditions, uint32_t insn, unsigned int reg,
+			     struct operand *ret)
+{
+	for (uint32_t i = insn; i > 0 && insn - i < MAX_STORE; i--) {
+		const cs_insn *decoded;
+		size_t num;
+		const struct edge *before = conditions_before(conditions, i, &num);
+
+		if (num != 1 || before->from != i - 1 ||
+		    conditions->function->insns[i - 1].kind != CODE_PLAIN ||
+		    !(decoded = conditions_decode(conditions, i - 1)))
+			return false;
+		if (condition_x86_store(decoded, reg, ret))
+			return true;
+		if (condition_x86_sets(conditions, i - 1, decoded, reg))
+			return false;
+	}
+	return false;
+}
+
 bool conditions_stored(const struct conditions *conditions, const struct operand *reg,
 		       struct operand *ret)
 {
@@ -123,6 +144,8 @@ bool conditions_stored(const struct conditions *conditions, const struct operand
 
 	if (reg->kind != OPERAND_REGISTER || insn == UINT32_MAX)
 		return false;
+	if (is_stored_before(conditions, insn, reg->reg, ret))
+		return true;
 	setter = find_setter(conditions, insn, reg->reg);
 	for (uint32_t i = setter; setter != UINT32_MAX && ++i < function->num_insns;) {
 		const cs_insn *decoded;
