@@ -69,6 +69,7 @@ void samples_move(struct samples *to, struct samples *from, const struct rankset
 		samples_add(to, sample);
 		sample->note = NULL;
 		sample->values = NULL;
+		sample->num_values = 0;
 		sample->queues = NULL;
 		sample->blocked = NULL;
 		sample->variables = NULL;

@@ -323,7 +323,9 @@ struct temporal_result *stack_order_compare(struct session *session, const struc
 	/* The samples were taken before it was known which values to read. */
 	if (is_new || !has_values(samples))
 		stack_order_complete(session, &trouble);
-	return temporal_compare(session->stack_order->temporal, samples, ranks, max, err);
+	/* Those from then on: what was completed has replaced them. */
+	return temporal_compare(session->stack_order->temporal, session->job->samples, ranks, max,
+				err);
 }
 
 const struct temporal_result *stack_order_of_look(struct session *session, struct pdb_error *err)

@@ -45,8 +45,12 @@ static void test_move(void **state)
 	(void)state;
 	for (int rank = 0; rank < 4; rank++)
 		samples_add_failed(from, rank, 10 + rank, "gone");
+	from->samples[1].values = xcalloc(2, sizeof(*from->samples[1].values));
+	from->samples[1].num_values = 2;
 	rankset_add(ranks, 1);
 	samples_move(to, from, ranks, true);
+	assert_int_equal(to->samples[0].num_values, 2);
+	assert_int_equal(from->samples[1].num_values, 0);
 	assert_int_equal(to->num_samples, 1);
 	assert_int_equal(to->samples[0].tid, 11);
 	assert_string_equal(to->samples[0].note, "gone");
