@@ -443,8 +443,6 @@ static enum judgement judge_one(const struct cause_branch *branch,
 {
 	uint32_t must = branch->to[side], own = evidence->now[side], other = evidence->now[!side];
 
-	if (evidence->is_behind)
-		return AGREE;
 	if (other == CAUSE_NONE)
 		return UNKNOWN;
 	if (evidence->is_unchanged[!side]) {
@@ -457,21 +455,41 @@ static enum judgement judge_one(const struct cause_branch *branch,
 	return other != must && own == must ? PART : UNKNOWN;
 }
 
-static enum judgement judge(const struct cause_branch *branch,
-			    const struct cause_evidence *evidence)
+/* May a side still be in the loop only since it is slower? Where it waits for the others it is not. */
+static bool may_be_slower(const struct cause_evidence *evidence, const bool is_together[2])
 {
-	bool is_wrong = false, are_both = true;
+	return (evidence->is_inside[0] && !is_together[0]) ||
+	       (evidence->is_inside[1] && !is_together[1]);
+}
 
+/* Of a branch that both have come through, by different sides as it seems. */
+static enum judgement judge_both(const struct cause_places *places,
+				 const struct cause_branch *branch,
+				 const struct cause_evidence *evidence)
+{
+	bool is_same_iteration = places->earlier == -1;
+
+	/* In different iterations it is no wonder. */
+	if (places->earlier >= 0 || (evidence->is_counted && !is_same_iteration))
+		return UNKNOWN;
+	return evidence->now[0] == branch->to[0] && evidence->now[1] == branch->to[1] ? PART
+										      : UNKNOWN;
+}
+
+static enum judgement judge(const struct cause_places *places, const struct cause_branch *branch,
+			    const struct cause_evidence *evidence, const bool is_together[2])
+{
+	enum judgement judgement;
+
+	if (evidence->is_behind)
+		return AGREE;
 	if (branch->to[0] == CAUSE_NONE)
-		return judge_one(branch, evidence, 1);
-	if (branch->to[1] == CAUSE_NONE)
-		return judge_one(branch, evidence, 0);
-	for (int side = 0; side < 2; side++) {
-		are_both &= evidence->now[side] == branch->to[side];
-		is_wrong |= evidence->now[side] != CAUSE_NONE &&
-			    evidence->now[side] != branch->to[side];
-	}
-	return is_wrong ? UNKNOWN : are_both ? PART : UNKNOWN;
+		judgement = judge_one(branch, evidence, 1);
+	else if (branch->to[1] == CAUSE_NONE)
+		judgement = judge_one(branch, evidence, 0);
+	else
+		judgement = judge_both(places, branch, evidence);
+	return judgement == PART && may_be_slower(evidence, is_together) ? UNKNOWN : judgement;
 }
 
 /* Does the code alone tell that they parted at these branches, all of one line? Either no side could
@@ -481,17 +499,20 @@ static bool is_told_by_code(const struct cause_places *places, const struct caus
 			    const struct cause_evidence *evidence, size_t num, uint32_t line,
 			    const bool is_together[2])
 {
-	bool are_apart = false, is_owner[2] = {false, false};
+	bool is_told = false;
 
 	for (size_t i = 0; i < num; i++) {
+		bool is_owner[2] = {branches[i].to[0] != CAUSE_NONE,
+				    branches[i].to[1] != CAUSE_NONE};
+
 		if (evidence[i].line != line)
 			continue;
-		are_apart |= branches[i].to[0] != CAUSE_NONE && branches[i].to[1] != CAUSE_NONE;
-		is_owner[0] |= branches[i].to[0] != CAUSE_NONE;
-		is_owner[1] |= branches[i].to[1] != CAUSE_NONE;
+		if (may_be_slower(&evidence[i], is_together))
+			return false;
+		is_told |= (is_owner[0] && (is_owner[1] || is_together[0])) ||
+			   (is_owner[1] && is_together[1]);
 	}
-	return places->earlier == -1 &&
-	       (are_apart || (is_owner[0] && is_together[0]) || (is_owner[1] && is_together[1]));
+	return places->earlier == -1 && is_told;
 }
 
 enum cause_result cause_choose(const struct cause_places *places,
@@ -502,7 +523,7 @@ enum cause_result cause_choose(const struct cause_places *places,
 	uint32_t open = CAUSE_NONE;
 
 	for (size_t i = 0; i < num; i++) {
-		enum judgement judgement = judge(&branches[i], &evidence[i]);
+		enum judgement judgement = judge(places, &branches[i], &evidence[i], is_together);
 
 		if (judgement == AGREE)
 			continue;

@@ -43,6 +43,10 @@ struct cause_evidence {
 	bool is_unchanged[2];
 	/* Those who are still in the loop have only not come so far. */
 	bool is_behind;
+	/* The side is in a loop that the other has left by this branch, and no count tells that it
+	 * should have left, too. */
+	bool is_inside[2];
+	bool is_counted; /* it goes by what the loop counts, which differs between iterations */
 };
 
 enum cause_result {
@@ -74,8 +78,8 @@ bool cause_is_counter(const struct cause_places *places, const struct cause_bran
 bool cause_is_in_loop(const struct cause_places *places, const struct cause_branch *branch,
 		      uint32_t side);
 
-/* is_together[side]: it waits at its place for the ranks of the other side, so these have not been
- * there before. evidence: [num]. */
+/* is_together[side]: it surely waits at its place for all ranks of the other side, so these have not
+ * been there before. evidence: [num]. */
 enum cause_result cause_choose(const struct cause_places *places,
 			       const struct cause_branch *branches,
 			       const struct cause_evidence *evidence, size_t num,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Shared by the parts of find_cause.h: stacks and frames (find_cause.c), one function's branches
- * (cause_branches.c), values (cause_values.c). */
+ * (cause_branches.c), values (cause_values.c), whom ranks wait for (cause_waits.c). */
 #pragma once
 
 #include "analysis/cause/cause.h"
@@ -80,3 +80,9 @@ bool cause_value_of(const struct pair *pair, const struct condition_term *term, 
 enum cause_result cause_choose_by_values(struct finding *finding, struct pair *pair,
 					 const struct cause_branch *branches, size_t num,
 					 const bool is_together[2], struct caused *ret);
+
+/* ---- cause_waits.c ---- */
+
+/* Are all of a group surely in a collective that none of the others has come to? */
+bool cause_waits_for(const struct finding *finding, const struct group *group,
+		     const struct group *others);
