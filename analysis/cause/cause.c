@@ -248,6 +248,27 @@ size_t cause_branches(struct arena *arena, const struct cause_places *places,
 	return num;
 }
 
+bool cause_are_equivalent(const struct flow *flow, uint32_t insn_a, uint32_t insn_b)
+{
+	struct arena *scratch SCOPED(arena) = arena_create();
+	const uint32_t blocks[2] = {flow->block_of[insn_a], flow->block_of[insn_b]};
+	uint32_t *depends[2];
+	struct ends ends;
+
+	if (has_unknown_jumps(flow) || flow->num_blocks > MAX_BLOCKS ||
+	    !flow_is_reachable(flow, blocks[0]) || !flow_is_reachable(flow, blocks[1]))
+		return false;
+	find_ends(scratch, flow, &ends);
+	for (int i = 0; i < 2; i++) {
+		bool *set = arena_array(scratch, flow->num_blocks + 1, sizeof(*set));
+
+		set[blocks[i]] = true;
+		depends[i] = arena_array(scratch, flow->num_blocks + 1, sizeof(uint32_t));
+		find_dependences(&ends, set, depends[i]);
+	}
+	return !memcmp(depends[0], depends[1], flow->num_blocks * sizeof(uint32_t));
+}
+
 /* ---- Values ---- */
 
 static uint32_t block_at(const struct flow *flow, uint64_t address)
@@ -494,7 +515,8 @@ static enum judgement judge(const struct cause_places *places, const struct caus
 
 /* Does the code alone tell that they parted at these branches, all of one line? Either no side could
  * be at the other's place; or one has not been where the other waits for it. In another iteration
- * it may have taken other ways through branches that both places depend on. */
+ * it may have taken other ways through branches that both places depend on. Where all would go the
+ * same way now, what was missed may have been another call, whose part this one has taken. */
 static bool is_told_by_code(const struct cause_places *places, const struct cause_branch *branches,
 			    const struct cause_evidence *evidence, size_t num, uint32_t line,
 			    const bool is_together[2])
@@ -509,6 +531,9 @@ static bool is_told_by_code(const struct cause_places *places, const struct caus
 			continue;
 		if (may_be_slower(&evidence[i], is_together))
 			return false;
+		if (!(is_owner[0] && is_owner[1]) && evidence[i].now[0] != CAUSE_NONE &&
+		    evidence[i].now[0] == evidence[i].now[1])
+			continue;
 		is_told |= (is_owner[0] && (is_owner[1] || is_together[0])) ||
 			   (is_owner[1] && is_together[1]);
 	}

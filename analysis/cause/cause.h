@@ -60,6 +60,9 @@ enum cause_result {
 size_t cause_branches(struct arena *arena, const struct cause_places *places,
 		      struct cause_branch **ret, bool *is_known_ret);
 
+/* Does the function come to one of these instructions in any case just as often as to the other? */
+bool cause_are_equivalent(const struct flow *flow, uint32_t insn_a, uint32_t insn_b);
+
 /* The successor that a branch takes; CAUSE_NONE: not known. */
 uint32_t cause_successor(const struct flow *flow, const struct cause_branch *branch,
 			 const struct condition *condition, double left, double right);

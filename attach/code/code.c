@@ -441,3 +441,28 @@ char *code_reader_name(struct code_reader *reader, uint32_t module, uint64_t add
 	}
 	return copy;
 }
+
+size_t code_reader_calls(struct code_reader *reader, uint32_t module, uint64_t target,
+			 uint64_t *ret, size_t max)
+{
+	const struct code_file *file;
+	size_t num = SIZE_MAX;
+
+	cut_guard_enter(&reader->guard);
+	file = get_file(reader, module);
+	if (file && file->machine == &code_machine_x86)
+		num = code_file_calls(file, target, ret, max);
+	return cut_guard_leave(&reader->guard) ? SIZE_MAX : num;
+}
+
+bool code_reader_may_import(struct code_reader *reader, uint32_t module, const char *name)
+{
+	const struct code_file *file;
+	bool may = true;
+
+	cut_guard_enter(&reader->guard);
+	file = get_file(reader, module);
+	if (file && file->num_segments)
+		may = code_file_has_text(file, name);
+	return cut_guard_leave(&reader->guard) || may;
+}

@@ -193,9 +193,11 @@ static void add_values(struct finding *finding, const struct pair *pair,
 
 enum cause_result cause_choose_by_values(struct finding *finding, struct pair *pair,
 					 const struct cause_branch *branches, size_t num,
-					 const bool is_together[2], struct caused *ret)
+					 struct caused *ret)
 {
 	const struct code_function *function = pair->places.flow->code;
+	const bool is_together[2] = {cause_waits_for(finding, pair, 0),
+				     cause_waits_for(finding, pair, 1)};
 	struct judged *judged = arena_array(finding->arena, num + 1, sizeof(*judged));
 	struct cause_evidence *evidence = arena_array(finding->arena, num + 1, sizeof(*evidence));
 	enum cause_result result;

@@ -215,11 +215,9 @@ static enum cause_result look_at(struct finding *finding, struct pair *pair, uin
 {
 	const struct callpaths *callpaths = finding->session->job->callpaths;
 	const struct code_function *function = common_function(finding, nodes, &pair->module);
-	const bool is_together[2] = {cause_waits_for(finding, pair->groups[0], pair->groups[1]),
-				     cause_waits_for(finding, pair->groups[1], pair->groups[0])};
 	struct cause_branch *branches;
 	enum cause_result result = CAUSE_NOT_KNOWN;
-	bool is_known = true, is_tail[2] = {false, false}, is_behind[2] = {false, false};
+	bool is_known = true, *is_tail = pair->is_tail, is_behind[2] = {false, false};
 	struct flow *flow;
 	size_t num;
 
@@ -231,7 +229,8 @@ static enum cause_result look_at(struct finding *finding, struct pair *pair, uin
 	for (int side = 0; side < 2; side++) {
 		uint32_t node = nodes[side];
 
-		pair->nodes[side] = node;
+		pair->nodes[side] = pair->nodes_of[side] = node;
+		is_tail[side] = false;
 		pair->places.has_left[side] = node == CALLPATH_NONE;
 		pair->places.is_in_library[side] = false;
 		pair->places.num_copies[side] = 0;
@@ -258,8 +257,7 @@ static enum cause_result look_at(struct finding *finding, struct pair *pair, uin
 		if (is_known && !num)
 			result = CAUSE_ELSEWHERE;
 		else if (is_known && num <= MAX_BRANCHES)
-			result = cause_choose_by_values(finding, pair, branches, num, is_together,
-							ret);
+			result = cause_choose_by_values(finding, pair, branches, num, ret);
 	}
 	/* Who is behind has not come out of a function that it has called. */
 	for (int side = 0; side < 2 && result == CAUSE_ELSEWHERE; side++)

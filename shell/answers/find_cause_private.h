@@ -49,6 +49,8 @@ struct pair {
 	struct cause_places places;
 	struct rankset *ranks; /* of both */
 	uint32_t nodes[2];     /* of its frames; CALLPATH_NONE: has_left */
+	uint32_t nodes_of[2];  /* the same, but where is_tail, of what was called in its place */
+	bool is_tail[2];
 	struct wanted *wanted;
 	size_t num_wanted, wanted_capacity;
 };
@@ -75,14 +77,12 @@ bool cause_value_of(const struct pair *pair, const struct condition_term *term, 
 
 /* ---- cause_branches.c ---- */
 
-/* Choose among the branches of the pair's function by what ranks' values say. is_together: as
- * cause_choose(). */
+/* Choose among the branches of the pair's function by what ranks' values say. */
 enum cause_result cause_choose_by_values(struct finding *finding, struct pair *pair,
 					 const struct cause_branch *branches, size_t num,
-					 const bool is_together[2], struct caused *ret);
+					 struct caused *ret);
 
 /* ---- cause_waits.c ---- */
 
-/* Are all of a group surely in a collective that none of the others has come to? */
-bool cause_waits_for(const struct finding *finding, const struct group *group,
-		     const struct group *others);
+/* Do all of a side surely wait at their place for all others, who have not been there before? */
+bool cause_waits_for(const struct finding *finding, const struct pair *pair, int side);

@@ -23,12 +23,13 @@ KINDS = (
     "stuck",         # it does not come back from a function that all call
     "virtual",       # a virtual function
     "exception",     # an exception is thrown
+    "slip",          # a collective is left out, and the next one takes its place
     "rows",          # stuck; others of its row wait for it, the rest has gone on: no branch parted
     "behind",        # stuck in a loop that the others have left as it would: no branch parted them
 )
 ONLY_CXX = ("virtual", "exception")
 # Values are gone, or no branch is to blame: most often nothing is said.
-SILENT = ("trap", "receive", "stuck", "exception", "rows", "behind")
+SILENT = ("trap", "receive", "stuck", "exception", "slip", "rows", "behind")
 RANKS = 4
 
 
@@ -196,6 +197,22 @@ class Maker:
         w.add("spin_if(odd(g.rank, step));")
         self.noise(1, ["step"])
         self.collective(1, self.call)
+
+    def body_slip(self):
+        w, r = self.writer, self.random
+        first = r.choice(("MPI_Allreduce", "MPI_Allgather"))
+        before, condition = self.condition()
+        for line in before:
+            w.add(line)
+        self.lines.add(w.add(f"if (!({condition})) {{"))
+        self.collective(2, first)
+        w.add("}")
+        self.noise(1, ["step"])
+        w.add(f"if (data[{r.randrange(64)}] < 1e30) {{")
+        self.collective(2, first)
+        w.add("}")
+        self.noise(1, ["step"])
+        self.collective(1, "MPI_Barrier")
 
     def body_rows(self):
         w, r = self.writer, self.random

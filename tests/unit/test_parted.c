@@ -217,6 +217,34 @@ static void not_there_yet(void **state)
 	flow_destroy(small.flow);
 }
 
+/* Instructions that run just as often. */
+static void equivalents(void **state)
+{
+	static const struct {
+		const char *code;
+		uint32_t a, b;
+		bool expected;
+	} rows[] = {
+		{". c b4 c c R", 1, 4, true},
+		{". c b4 c c R", 1, 3, false},
+		/* do { c; c } while (x); c */
+		{". c c b1 c R", 1, 2, true},
+		{". c c b1 c R", 1, 4, false},
+		/* if (x) { c } else { c } */
+		{". b4 c j5 c . R", 2, 4, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(rows); i++) {
+		struct small small;
+
+		build(&small, rows[i].code);
+		assert_int_equal(cause_are_equivalent(small.flow, rows[i].a, rows[i].b),
+				 rows[i].expected);
+		flow_destroy(small.flow);
+	}
+}
+
 static void successors(void **state)
 {
 	const struct condition condition = {
@@ -435,6 +463,14 @@ static void choice(void **state)
 		 {true, false},
 		 CAUSE_FOUND,
 		 0},
+		{"one waits for the other, but all would go the same way now",
+		 {{1, 1, {2, N}}},
+		 {{0, {2, 2}, {false}, false, {false}, false}},
+		 1,
+		 -1,
+		 {true, true},
+		 CAUSE_NOT_KNOWN,
+		 0},
 		{"in different iterations of a loop around both",
 		 {{1, 1, {2, 3}}},
 		 {{0, {2, 3}, {true, true}, false, {false}, false}},
@@ -474,7 +510,7 @@ int main(void)
 		cmocka_unit_test(candidates), cmocka_unit_test(index_in_table),
 		cmocka_unit_test(changes),    cmocka_unit_test(not_there_yet),
 		cmocka_unit_test(counters),   cmocka_unit_test(successors),
-		cmocka_unit_test(choice),
+		cmocka_unit_test(choice),     cmocka_unit_test(equivalents),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
