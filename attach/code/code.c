@@ -357,6 +357,19 @@ static bool find_whole(const struct code_file *file, const struct code_bounds *p
 
 /* ---- Look-ups ---- */
 
+/* The C library calls main(), so it is in each stack: its debug information is large, and of no use
+ * for the program's loops. */
+static struct code_variables *read_variables(const struct code_reader *reader, uint32_t module,
+					     struct code_file *file,
+					     const struct code_function *function)
+{
+	if (modules_get(reader->modules, module)->kind == MODULE_SYSTEM)
+		return xcalloc(1, sizeof(struct code_variables));
+	return variables_read(debug_file_dwarf(&file->files.main) ? &file->files.main
+								  : &file->files.separate,
+			      function);
+}
+
 /* NULL if somebody writes to the file: nothing that was read of it is kept. */
 static const struct code_function *add(struct code_reader *reader, uint32_t module,
 				       struct code_file *file, const struct code_bounds *bounds)
@@ -368,9 +381,7 @@ static const struct code_function *add(struct code_reader *reader, uint32_t modu
 	if (known && known->function->entry == bounds->range.begin)
 		return known->function;
 	function = decode_function(file, bounds);
-	bool is_separate = !debug_file_dwarf(&file->files.main);
-	variables =
-		variables_read(is_separate ? &file->files.separate : &file->files.main, function);
+	variables = read_variables(reader, module, file, function);
 	if (!reader->guard.is_cut && debug_files_are_same(&file->files))
 		return code_store_add(reader->store, module, function, variables)->function;
 	code_variables_destroy(variables);
