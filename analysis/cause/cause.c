@@ -458,22 +458,29 @@ enum judgement {
 	UNKNOWN,
 };
 
+/* Do values of now tell of the branch that only ranks of `side` must have come through? The others'
+ * are of the iteration that they are in. */
+static bool is_comparable(const struct cause_places *places, int side, const bool is_together[2])
+{
+	return places->earlier == -1 || (is_together[side] && places->earlier != !side);
+}
+
 /* Of a branch that only ranks of `side` must have come through, by its successor. */
-static enum judgement judge_one(const struct cause_branch *branch,
-				const struct cause_evidence *evidence, int side)
+static enum judgement judge_one(const struct cause_places *places,
+				const struct cause_branch *branch,
+				const struct cause_evidence *evidence, int side,
+				const bool is_together[2])
 {
 	uint32_t must = branch->to[side], own = evidence->now[side], other = evidence->now[!side];
 
 	if (other == CAUSE_NONE)
 		return UNKNOWN;
-	if (evidence->is_unchanged[!side]) {
-		if (other == must)
-			return AGREE;
-		if (own == other && evidence->is_unchanged[side])
-			return AGREE;
-		return PART;
-	}
-	return other != must && own == must ? PART : UNKNOWN;
+	if (evidence->is_unchanged[!side] &&
+	    (other == must || (own == other && evidence->is_unchanged[side])))
+		return AGREE;
+	if (other == must || !is_comparable(places, side, is_together))
+		return UNKNOWN;
+	return own == must || evidence->is_unchanged[!side] ? PART : UNKNOWN;
 }
 
 /* May a side still be in the loop only since it is slower? Where it waits for the others it is not. */
@@ -505,9 +512,9 @@ static enum judgement judge(const struct cause_places *places, const struct caus
 	if (evidence->is_behind)
 		return AGREE;
 	if (branch->to[0] == CAUSE_NONE)
-		judgement = judge_one(branch, evidence, 1);
+		judgement = judge_one(places, branch, evidence, 1, is_together);
 	else if (branch->to[1] == CAUSE_NONE)
-		judgement = judge_one(branch, evidence, 0);
+		judgement = judge_one(places, branch, evidence, 0, is_together);
 	else
 		judgement = judge_both(places, branch, evidence);
 	return judgement == PART && may_be_slower(evidence, is_together) ? UNKNOWN : judgement;

@@ -79,9 +79,12 @@ static enum counted count_of(const struct pair *pair, const struct cause_branch 
 
 	if (is_left && is_right && is_ordered)
 		return COUNTED_LESS;
+	other_left = other_right = 0;
 	if (is_left == is_right ||
-	    !cause_value_of(pair, &condition->left, judged->left, example, &other_left) ||
-	    !cause_value_of(pair, &condition->right, judged->right, example, &other_right))
+	    (is_right &&
+	     !cause_value_of(pair, &condition->left, judged->left, example, &other_left)) ||
+	    (is_left &&
+	     !cause_value_of(pair, &condition->right, judged->right, example, &other_right)))
 		return COUNTED_NOT_KNOWN;
 	for (int rank = rankset_first(ranks); rank >= 0; rank = rankset_next(ranks, rank)) {
 		enum counted of;

@@ -212,6 +212,15 @@ static bool is_copy(const struct cause_places *places, int side, uint64_t addres
 	return function->insns[places->place[side].insn].address == address;
 }
 
+/* Is it in the C++ bindings of MPI, which headers put into all programs? */
+static bool is_in_bindings(const struct finding *finding, uint32_t module, uint64_t address)
+{
+	char *name SCOPED(free) =
+		code_reader_name(stack_order_reader(finding->session), module, address);
+
+	return name && ((!strncmp(name, "_ZN3MPI", 7) || !strncmp(name, "_ZNK3MPI", 8)));
+}
+
 /* Are calls of `target`, but for the one at `own` or the copies of the side's place, none that ranks
  * may leave out? */
 static bool is_only_call(const struct finding *finding, const struct pair *pair, int side,
@@ -226,6 +235,7 @@ static bool is_only_call(const struct finding *finding, const struct pair *pair,
 		return false;
 	for (size_t i = 0; i < num; i++)
 		if (calls[i] != own && !is_copy(&pair->places, side, calls[i]) &&
+		    !is_in_bindings(finding, pair->module, calls[i]) &&
 		    !is_made_by_all(finding, pair->module, frame, calls[i]))
 			return false;
 	return true;
