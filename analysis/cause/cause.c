@@ -248,6 +248,27 @@ size_t cause_branches(struct arena *arena, const struct cause_places *places,
 	return num;
 }
 
+bool cause_are_equivalent(const struct flow *flow, uint32_t insn_a, uint32_t insn_b)
+{
+	struct arena *scratch SCOPED(arena) = arena_create();
+	const uint32_t blocks[2] = {flow->block_of[insn_a], flow->block_of[insn_b]};
+	uint32_t *depends[2];
+	struct ends ends;
+
+	if (has_unknown_jumps(flow) || flow->num_blocks > MAX_BLOCKS ||
+	    !flow_is_reachable(flow, blocks[0]) || !flow_is_reachable(flow, blocks[1]))
+		return false;
+	find_ends(scratch, flow, &ends);
+	for (int i = 0; i < 2; i++) {
+		bool *set = arena_array(scratch, flow->num_blocks + 1, sizeof(*set));
+
+		set[blocks[i]] = true;
+		depends[i] = arena_array(scratch, flow->num_blocks + 1, sizeof(uint32_t));
+		find_dependences(&ends, set, depends[i]);
+	}
+	return !memcmp(depends[0], depends[1], flow->num_blocks * sizeof(uint32_t));
+}
+
 /* ---- Values ---- */
 
 static uint32_t block_at(const struct flow *flow, uint64_t address)
@@ -437,61 +458,93 @@ enum judgement {
 	UNKNOWN,
 };
 
+/* Do values of now tell of the branch that only ranks of `side` must have come through? The others'
+ * are of the iteration that they are in. */
+static bool is_comparable(const struct cause_places *places, int side, const bool is_together[2])
+{
+	return places->earlier == -1 || (is_together[side] && places->earlier != !side);
+}
+
 /* Of a branch that only ranks of `side` must have come through, by its successor. */
-static enum judgement judge_one(const struct cause_branch *branch,
-				const struct cause_evidence *evidence, int side)
+static enum judgement judge_one(const struct cause_places *places,
+				const struct cause_branch *branch,
+				const struct cause_evidence *evidence, int side,
+				const bool is_together[2])
 {
 	uint32_t must = branch->to[side], own = evidence->now[side], other = evidence->now[!side];
 
-	if (evidence->is_behind)
-		return AGREE;
 	if (other == CAUSE_NONE)
 		return UNKNOWN;
-	if (evidence->is_unchanged[!side]) {
-		if (other == must)
-			return AGREE;
-		if (own == other && evidence->is_unchanged[side])
-			return AGREE;
-		return PART;
-	}
-	return other != must && own == must ? PART : UNKNOWN;
+	if (evidence->is_unchanged[!side] &&
+	    (other == must || (own == other && evidence->is_unchanged[side])))
+		return AGREE;
+	if (other == must || !is_comparable(places, side, is_together))
+		return UNKNOWN;
+	return own == must || evidence->is_unchanged[!side] ? PART : UNKNOWN;
 }
 
-static enum judgement judge(const struct cause_branch *branch,
-			    const struct cause_evidence *evidence)
+/* May a side still be in the loop only since it is slower? Where it waits for the others it is not. */
+static bool may_be_slower(const struct cause_evidence *evidence, const bool is_together[2])
 {
-	bool is_wrong = false, are_both = true;
+	return (evidence->is_inside[0] && !is_together[0]) ||
+	       (evidence->is_inside[1] && !is_together[1]);
+}
 
+/* Of a branch that both have come through, by different sides as it seems. */
+static enum judgement judge_both(const struct cause_places *places,
+				 const struct cause_branch *branch,
+				 const struct cause_evidence *evidence)
+{
+	bool is_same_iteration = places->earlier == -1;
+
+	/* In different iterations it is no wonder. */
+	if (places->earlier >= 0 || (evidence->is_counted && !is_same_iteration))
+		return UNKNOWN;
+	return evidence->now[0] == branch->to[0] && evidence->now[1] == branch->to[1] ? PART
+										      : UNKNOWN;
+}
+
+static enum judgement judge(const struct cause_places *places, const struct cause_branch *branch,
+			    const struct cause_evidence *evidence, const bool is_together[2])
+{
+	enum judgement judgement;
+
+	if (evidence->is_behind)
+		return AGREE;
 	if (branch->to[0] == CAUSE_NONE)
-		return judge_one(branch, evidence, 1);
-	if (branch->to[1] == CAUSE_NONE)
-		return judge_one(branch, evidence, 0);
-	for (int side = 0; side < 2; side++) {
-		are_both &= evidence->now[side] == branch->to[side];
-		is_wrong |= evidence->now[side] != CAUSE_NONE &&
-			    evidence->now[side] != branch->to[side];
-	}
-	return is_wrong ? UNKNOWN : are_both ? PART : UNKNOWN;
+		judgement = judge_one(places, branch, evidence, 1, is_together);
+	else if (branch->to[1] == CAUSE_NONE)
+		judgement = judge_one(places, branch, evidence, 0, is_together);
+	else
+		judgement = judge_both(places, branch, evidence);
+	return judgement == PART && may_be_slower(evidence, is_together) ? UNKNOWN : judgement;
 }
 
 /* Does the code alone tell that they parted at these branches, all of one line? Either no side could
  * be at the other's place; or one has not been where the other waits for it. In another iteration
- * it may have taken other ways through branches that both places depend on. */
+ * it may have taken other ways through branches that both places depend on. Where all would go the
+ * same way now, what was missed may have been another call, whose part this one has taken. */
 static bool is_told_by_code(const struct cause_places *places, const struct cause_branch *branches,
 			    const struct cause_evidence *evidence, size_t num, uint32_t line,
 			    const bool is_together[2])
 {
-	bool are_apart = false, is_owner[2] = {false, false};
+	bool is_told = false;
 
 	for (size_t i = 0; i < num; i++) {
+		bool is_owner[2] = {branches[i].to[0] != CAUSE_NONE,
+				    branches[i].to[1] != CAUSE_NONE};
+
 		if (evidence[i].line != line)
 			continue;
-		are_apart |= branches[i].to[0] != CAUSE_NONE && branches[i].to[1] != CAUSE_NONE;
-		is_owner[0] |= branches[i].to[0] != CAUSE_NONE;
-		is_owner[1] |= branches[i].to[1] != CAUSE_NONE;
+		if (may_be_slower(&evidence[i], is_together))
+			return false;
+		if (!(is_owner[0] && is_owner[1]) && evidence[i].now[0] != CAUSE_NONE &&
+		    evidence[i].now[0] == evidence[i].now[1])
+			continue;
+		is_told |= (is_owner[0] && (is_owner[1] || is_together[0])) ||
+			   (is_owner[1] && is_together[1]);
 	}
-	return places->earlier == -1 &&
-	       (are_apart || (is_owner[0] && is_together[0]) || (is_owner[1] && is_together[1]));
+	return places->earlier == -1 && is_told;
 }
 
 enum cause_result cause_choose(const struct cause_places *places,
@@ -502,7 +555,7 @@ enum cause_result cause_choose(const struct cause_places *places,
 	uint32_t open = CAUSE_NONE;
 
 	for (size_t i = 0; i < num; i++) {
-		enum judgement judgement = judge(&branches[i], &evidence[i]);
+		enum judgement judgement = judge(places, &branches[i], &evidence[i], is_together);
 
 		if (judgement == AGREE)
 			continue;

@@ -43,6 +43,10 @@ struct cause_evidence {
 	bool is_unchanged[2];
 	/* Those who are still in the loop have only not come so far. */
 	bool is_behind;
+	/* The side is in a loop that the other has left by this branch, and no count tells that it
+	 * should have left, too. */
+	bool is_inside[2];
+	bool is_counted; /* it goes by what the loop counts, which differs between iterations */
 };
 
 enum cause_result {
@@ -55,6 +59,9 @@ enum cause_result {
  * owns them. *is_known_ret false: jumps are not understood, or the places are not there. */
 size_t cause_branches(struct arena *arena, const struct cause_places *places,
 		      struct cause_branch **ret, bool *is_known_ret);
+
+/* Does the function come to one of these instructions in any case just as often as to the other? */
+bool cause_are_equivalent(const struct flow *flow, uint32_t insn_a, uint32_t insn_b);
 
 /* The successor that a branch takes; CAUSE_NONE: not known. */
 uint32_t cause_successor(const struct flow *flow, const struct cause_branch *branch,
@@ -74,8 +81,8 @@ bool cause_is_counter(const struct cause_places *places, const struct cause_bran
 bool cause_is_in_loop(const struct cause_places *places, const struct cause_branch *branch,
 		      uint32_t side);
 
-/* is_together[side]: it waits at its place for the ranks of the other side, so these have not been
- * there before. evidence: [num]. */
+/* is_together[side]: it surely waits at its place for all ranks of the other side, so these have not
+ * been there before. evidence: [num]. */
 enum cause_result cause_choose(const struct cause_places *places,
 			       const struct cause_branch *branches,
 			       const struct cause_evidence *evidence, size_t num,

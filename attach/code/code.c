@@ -357,6 +357,19 @@ static bool find_whole(const struct code_file *file, const struct code_bounds *p
 
 /* ---- Look-ups ---- */
 
+/* The C library calls main(), so it is in each stack: its debug information is large, and of no use
+ * for the program's loops. */
+static struct code_variables *read_variables(const struct code_reader *reader, uint32_t module,
+					     struct code_file *file,
+					     const struct code_function *function)
+{
+	if (modules_get(reader->modules, module)->kind == MODULE_SYSTEM)
+		return xcalloc(1, sizeof(struct code_variables));
+	return variables_read(debug_file_dwarf(&file->files.main) ? &file->files.main
+								  : &file->files.separate,
+			      function);
+}
+
 /* NULL if somebody writes to the file: nothing that was read of it is kept. */
 static const struct code_function *add(struct code_reader *reader, uint32_t module,
 				       struct code_file *file, const struct code_bounds *bounds)
@@ -368,9 +381,7 @@ static const struct code_function *add(struct code_reader *reader, uint32_t modu
 	if (known && known->function->entry == bounds->range.begin)
 		return known->function;
 	function = decode_function(file, bounds);
-	bool is_separate = !debug_file_dwarf(&file->files.main);
-	variables =
-		variables_read(is_separate ? &file->files.separate : &file->files.main, function);
+	variables = read_variables(reader, module, file, function);
 	if (!reader->guard.is_cut && debug_files_are_same(&file->files))
 		return code_store_add(reader->store, module, function, variables)->function;
 	code_variables_destroy(variables);
@@ -440,4 +451,29 @@ char *code_reader_name(struct code_reader *reader, uint32_t module, uint64_t add
 		copy = NULL;
 	}
 	return copy;
+}
+
+size_t code_reader_calls(struct code_reader *reader, uint32_t module, uint64_t target,
+			 uint64_t *ret, size_t max)
+{
+	const struct code_file *file;
+	size_t num = SIZE_MAX;
+
+	cut_guard_enter(&reader->guard);
+	file = get_file(reader, module);
+	if (file && file->machine == &code_machine_x86)
+		num = code_file_calls(file, target, ret, max);
+	return cut_guard_leave(&reader->guard) ? SIZE_MAX : num;
+}
+
+bool code_reader_may_import(struct code_reader *reader, uint32_t module, const char *name)
+{
+	const struct code_file *file;
+	bool may = true;
+
+	cut_guard_enter(&reader->guard);
+	file = get_file(reader, module);
+	if (file && file->num_segments)
+		may = code_file_has_text(file, name);
+	return cut_guard_leave(&reader->guard) || may;
 }

@@ -25,3 +25,11 @@ const struct code_function *code_reader_get(struct code_reader *reader, uint32_t
 /* The name of the function at an address, or of the one that a stub there leads to. The caller
  * frees; NULL: not known. */
 char *code_reader_name(struct code_reader *reader, uint32_t module, uint64_t address);
+
+/* Where a module's file calls what is at the address, or jumps there: bytes that look so may be
+ * something else. At most `max`, ascending. Returns how many; SIZE_MAX: there are more, or it is not
+ * known. */
+size_t code_reader_calls(struct code_reader *reader, uint32_t module, uint64_t target,
+			 uint64_t *ret, size_t max);
+/* May the module's file name the function? True also where the file is not there. */
+bool code_reader_may_import(struct code_reader *reader, uint32_t module, const char *name);

@@ -5,7 +5,8 @@
 #include "attach/symbols/symbol_table.h"
 
 #define MAX_SIZE (UINT64_C(16) << 20) /* bytes of a function */
-#define RELOCATIONS 16                /* of which a look takes as long as an instruction */
+#define MAX_SCANNED (UINT64_C(64) << 20)
+#define RELOCATIONS 16 /* of which a look takes as long as an instruction */
 
 const uint8_t *code_file_bytes(const struct code_file *file, uint64_t address, size_t size)
 {
@@ -164,6 +165,42 @@ const char *code_file_relocated_name(const struct code_file *file, uint64_t addr
 		}
 	}
 	return NULL;
+}
+
+size_t code_file_calls(const struct code_file *file, uint64_t target, uint64_t *ret, size_t max)
+{
+	size_t num = 0;
+
+	for (size_t s = 0; s < file->num_segments; s++) {
+		const struct code_segment *segment = &file->segments[s];
+
+		if (segment->size > MAX_SCANNED)
+			return SIZE_MAX;
+		for (uint64_t i = 0; !segment->is_writable && i + 5 <= segment->size; i++) {
+			const uint8_t *at = segment->bytes + i;
+			bool is_call = *at == 0xe8 || *at == 0xe9;
+			int32_t distance;
+
+			/* Conditional jumps have one byte more before. */
+			if (!is_call && ((*at & 0xf0) != 0x80 || !i || at[-1] != 0x0f))
+				continue;
+			memcpy(&distance, at + 1, sizeof(distance));
+			if (segment->address + i + 5 + (uint64_t)(int64_t)distance != target)
+				continue;
+			if (num == max)
+				return SIZE_MAX;
+			ret[num++] = segment->address + i - !is_call;
+		}
+	}
+	return num;
+}
+
+bool code_file_has_text(const struct code_file *file, const char *text)
+{
+	for (size_t s = 0; s < file->num_segments; s++)
+		if (memmem(file->segments[s].bytes, file->segments[s].size, text, strlen(text) + 1))
+			return true;
+	return false;
 }
 
 void code_file_open(const struct module *module, struct code_file *file)

@@ -58,6 +58,11 @@ bool code_file_bounds(const struct code_file *file, uint64_t address, struct cod
 /* The symbol that the dynamic linker puts into the pointer at `address`; NULL: none. */
 const char *code_file_relocated_name(const struct code_file *file, uint64_t address);
 
+/* As code_reader_calls(), on x86-64. */
+size_t code_file_calls(const struct code_file *file, uint64_t target, uint64_t *ret, size_t max);
+/* Is the text, with its end, anywhere in what is loaded? */
+bool code_file_has_text(const struct code_file *file, const char *text);
+
 /* The integer variables and parameters of a function and of what is inlined into it, and where they
  * are at which addresses, by DWARF. The file may be closed, or have no debug information. Variables
  * and locations that are no sums of registers and stack slots are left out. Never fails; free with

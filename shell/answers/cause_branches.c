@@ -57,10 +57,15 @@ static bool is_counter(const struct pair *pair, const struct cause_branch *branc
 	return term->has_place && cause_is_counter(&pair->places, branch, &term->place);
 }
 
-/* Is the side in the loop only since it has not counted as far as the others? With their bound it
- * would still be in it. */
-static bool is_behind(const struct pair *pair, const struct cause_branch *branch,
-		      const struct judged *judged, int side)
+/* How far the side has counted that is still in the loop, by the others' bound. */
+enum counted {
+	COUNTED_NOT_KNOWN,
+	COUNTED_LESS,   /* it would still be in it */
+	COUNTED_ENOUGH, /* it would have left it */
+};
+
+static enum counted count_of(const struct pair *pair, const struct cause_branch *branch,
+			     const struct judged *judged, int side)
 {
 	const struct condition *condition = &judged->condition;
 	bool is_left = is_counter(pair, branch, condition, &condition->left);
@@ -70,23 +75,34 @@ static bool is_behind(const struct pair *pair, const struct cause_branch *branch
 	int example = rankset_first(pair->groups[!side]->ranks);
 	double left, right, other_left, other_right;
 	const struct rankset *ranks = pair->groups[side]->ranks;
+	enum counted counted = COUNTED_NOT_KNOWN;
 
-	if (condition->is_float || is_left == is_right)
-		return !condition->is_float && is_ordered && !condition->left.is_constant &&
-		       !condition->right.is_constant && is_left;
-	if (!cause_value_of(pair, &condition->left, judged->left, example, &other_left) ||
-	    !cause_value_of(pair, &condition->right, judged->right, example, &other_right))
-		return false;
+	if (is_left && is_right && is_ordered)
+		return COUNTED_LESS;
+	other_left = other_right = 0;
+	if (is_left == is_right ||
+	    (is_right &&
+	     !cause_value_of(pair, &condition->left, judged->left, example, &other_left)) ||
+	    (is_left &&
+	     !cause_value_of(pair, &condition->right, judged->right, example, &other_right)))
+		return COUNTED_NOT_KNOWN;
 	for (int rank = rankset_first(ranks); rank >= 0; rank = rankset_next(ranks, rank)) {
+		enum counted of;
+		uint32_t to;
+
 		if (!cause_value_of(pair, &condition->left, judged->left, rank, &left) ||
 		    !cause_value_of(pair, &condition->right, judged->right, rank, &right))
-			return false;
-		if (cause_successor(pair->places.flow, branch, condition,
-				    is_left ? left : other_left,
-				    is_left ? other_right : right) != branch->to[side])
-			return false;
+			return COUNTED_NOT_KNOWN;
+		to = cause_successor(pair->places.flow, branch, condition,
+				     is_left ? left : other_left, is_left ? other_right : right);
+		if (to == CAUSE_NONE)
+			return COUNTED_NOT_KNOWN;
+		of = to == branch->to[side] ? COUNTED_LESS : COUNTED_ENOUGH;
+		if (counted != COUNTED_NOT_KNOWN && counted != of)
+			return COUNTED_NOT_KNOWN;
+		counted = of;
 	}
-	return true;
+	return counted;
 }
 
 static struct cause_evidence judge(const struct pair *pair, const struct cause_branch *branch,
@@ -94,17 +110,27 @@ static struct cause_evidence judge(const struct pair *pair, const struct cause_b
 {
 	struct cause_evidence evidence = {.line = line, .now = {CAUSE_NONE, CAUSE_NONE}};
 
+	for (int side = 0; side < 2; side++)
+		evidence.is_inside[side] = cause_is_in_loop(&pair->places, branch, (uint32_t)side);
 	if (!judged->is_known)
 		return evidence;
+	evidence.is_counted =
+		is_counter(pair, branch, &judged->condition, &judged->condition.left) ||
+		is_counter(pair, branch, &judged->condition, &judged->condition.right);
 	for (int side = 0; side < 2; side++) {
 		evidence.now[side] = side_now(pair, branch, judged, side);
 		evidence.is_unchanged[side] = judged->is_unchanged[side][0] &&
 					      (judged->condition.relation == CONDITION_TABLE ||
 					       judged->is_unchanged[side][1]);
 	}
-	for (int side = 0; side < 2; side++)
-		if (cause_is_in_loop(&pair->places, branch, (uint32_t)side))
-			evidence.is_behind |= is_behind(pair, branch, judged, side);
+	for (int side = 0; side < 2; side++) {
+		enum counted counted = evidence.is_inside[side]
+					       ? count_of(pair, branch, judged, side)
+					       : COUNTED_NOT_KNOWN;
+
+		evidence.is_behind |= counted == COUNTED_LESS;
+		evidence.is_inside[side] &= counted == COUNTED_NOT_KNOWN;
+	}
 	return evidence;
 }
 
@@ -170,9 +196,11 @@ static void add_values(struct finding *finding, const struct pair *pair,
 
 enum cause_result cause_choose_by_values(struct finding *finding, struct pair *pair,
 					 const struct cause_branch *branches, size_t num,
-					 const bool is_together[2], struct caused *ret)
+					 struct caused *ret)
 {
 	const struct code_function *function = pair->places.flow->code;
+	const bool is_together[2] = {cause_waits_for(finding, pair, 0),
+				     cause_waits_for(finding, pair, 1)};
 	struct judged *judged = arena_array(finding->arena, num + 1, sizeof(*judged));
 	struct cause_evidence *evidence = arena_array(finding->arena, num + 1, sizeof(*evidence));
 	enum cause_result result;

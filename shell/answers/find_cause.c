@@ -94,30 +94,6 @@ static bool is_recursive(const struct finding *finding, uint32_t path, uint32_t 
 	return false;
 }
 
-/* Collectives that nobody leaves before all have come. */
-static bool waits_together(const struct finding *finding, uint32_t path)
-{
-	static const char *const names[] = {
-		"MPI_Barrier",    "MPI_Allreduce",      "MPI_Allgather",
-		"MPI_Allgatherv", "MPI_Alltoall",       "MPI_Alltoallv",
-		"MPI_Alltoallw",  "MPI_Reduce_scatter", "MPI_Reduce_scatter_block",
-	};
-	const struct job *job = finding->session->job;
-
-	for (uint32_t id = path; id != CALLPATH_NONE;
-	     id = callpaths_get(job->callpaths, id)->parent) {
-		const char *function;
-
-		if (!names_is_mpi(job->names, id))
-			continue;
-		function = names_get(job->names, id)->function;
-		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-			if (!strcmp(function, names[i]))
-				return true;
-	}
-	return false;
-}
-
 /* The jumps at the end of the function by which it has called that of the node in its own place. */
 static bool find_tail(const struct finding *finding, uint32_t module, const struct flow *flow,
 		      uint32_t node, struct cause_places *places, int side)
@@ -239,11 +215,9 @@ static enum cause_result look_at(struct finding *finding, struct pair *pair, uin
 {
 	const struct callpaths *callpaths = finding->session->job->callpaths;
 	const struct code_function *function = common_function(finding, nodes, &pair->module);
-	const bool is_together[2] = {waits_together(finding, pair->groups[0]->example),
-				     waits_together(finding, pair->groups[1]->example)};
 	struct cause_branch *branches;
 	enum cause_result result = CAUSE_NOT_KNOWN;
-	bool is_known = true, is_tail[2] = {false, false}, is_behind[2] = {false, false};
+	bool is_known = true, *is_tail = pair->is_tail, is_behind[2] = {false, false};
 	struct flow *flow;
 	size_t num;
 
@@ -255,7 +229,8 @@ static enum cause_result look_at(struct finding *finding, struct pair *pair, uin
 	for (int side = 0; side < 2; side++) {
 		uint32_t node = nodes[side];
 
-		pair->nodes[side] = node;
+		pair->nodes[side] = pair->nodes_of[side] = node;
+		is_tail[side] = false;
 		pair->places.has_left[side] = node == CALLPATH_NONE;
 		pair->places.is_in_library[side] = false;
 		pair->places.num_copies[side] = 0;
@@ -282,8 +257,7 @@ static enum cause_result look_at(struct finding *finding, struct pair *pair, uin
 		if (is_known && !num)
 			result = CAUSE_ELSEWHERE;
 		else if (is_known && num <= MAX_BRANCHES)
-			result = cause_choose_by_values(finding, pair, branches, num, is_together,
-							ret);
+			result = cause_choose_by_values(finding, pair, branches, num, ret);
 	}
 	/* Who is behind has not come out of a function that it has called. */
 	for (int side = 0; side < 2 && result == CAUSE_ELSEWHERE; side++)
@@ -540,6 +514,12 @@ int find_cause(struct session *session, struct arena *arena, const struct rankse
 	struct finding finding = {.session = session, .arena = arena};
 
 	*ret = (struct caused_list){.num = 0};
+	if (session->snapshot)
+		return error_set(
+			err, ERROR_UNSUPPORTED,
+			"a snapshot does not hold the program's variables, which tell where "
+			"ranks parted.\nAsk \"cause\" while the job runs, or of its cores "
+			"(pdb --core). \"order\" shows what the\nsnapshot holds of it.");
 	if (session_check_memory(session, err) < 0)
 		return -1;
 	finding.order = stack_order_compare(session, all, STACK_ORDER_QUICK, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Shared by the parts of find_cause.h: stacks and frames (find_cause.c), one function's branches
- * (cause_branches.c), values (cause_values.c). */
+ * (cause_branches.c), values (cause_values.c), whom ranks wait for (cause_waits.c). */
 #pragma once
 
 #include "analysis/cause/cause.h"
@@ -49,6 +49,8 @@ struct pair {
 	struct cause_places places;
 	struct rankset *ranks; /* of both */
 	uint32_t nodes[2];     /* of its frames; CALLPATH_NONE: has_left */
+	uint32_t nodes_of[2];  /* the same, but where is_tail, of what was called in its place */
+	bool is_tail[2];
 	struct wanted *wanted;
 	size_t num_wanted, wanted_capacity;
 };
@@ -75,8 +77,12 @@ bool cause_value_of(const struct pair *pair, const struct condition_term *term, 
 
 /* ---- cause_branches.c ---- */
 
-/* Choose among the branches of the pair's function by what ranks' values say. is_together: as
- * cause_choose(). */
+/* Choose among the branches of the pair's function by what ranks' values say. */
 enum cause_result cause_choose_by_values(struct finding *finding, struct pair *pair,
 					 const struct cause_branch *branches, size_t num,
-					 const bool is_together[2], struct caused *ret);
+					 struct caused *ret);
+
+/* ---- cause_waits.c ---- */
+
+/* Do all of a side surely wait at their place for all others, who have not been there before? */
+bool cause_waits_for(const struct finding *finding, const struct pair *pair, int side);

@@ -23,10 +23,13 @@ KINDS = (
     "stuck",         # it does not come back from a function that all call
     "virtual",       # a virtual function
     "exception",     # an exception is thrown
+    "slip",          # a collective is left out, and the next one takes its place
+    "rows",          # stuck; others of its row wait for it, the rest has gone on: no branch parted
+    "behind",        # stuck in a loop that the others have left as it would: no branch parted them
 )
 ONLY_CXX = ("virtual", "exception")
 # Values are gone, or no branch is to blame: most often nothing is said.
-SILENT = ("trap", "receive", "stuck", "exception")
+SILENT = ("trap", "receive", "stuck", "exception", "slip", "rows", "behind")
 RANKS = 4
 
 
@@ -116,7 +119,7 @@ class Maker:
         w.add("double data[64], shared[2];", 0)
         w.add("int all[64];", 0)
         # Collectives that do not match must not take each other's messages.
-        w.add("static MPI_Comm comms[3];", 0)
+        w.add("static MPI_Comm comms[3], row;", 0)
         w.add("__attribute__((noinline)) double work(int n)", 0)
         w.add("{", 0)
         w.add("double sum = 0;")
@@ -192,6 +195,47 @@ class Maker:
         w = self.writer
         self.noise(1, ["step"])
         w.add("spin_if(odd(g.rank, step));")
+        self.noise(1, ["step"])
+        self.collective(1, self.call)
+
+    def body_slip(self):
+        w, r = self.writer, self.random
+        first = r.choice(("MPI_Allreduce", "MPI_Allgather"))
+        before, condition = self.condition()
+        for line in before:
+            w.add(line)
+        self.lines.add(w.add(f"if (!({condition})) {{"))
+        self.collective(2, first)
+        w.add("}")
+        self.noise(1, ["step"])
+        w.add(f"if (data[{r.randrange(64)}] < 1e30) {{")
+        self.collective(2, first)
+        w.add("}")
+        self.noise(1, ["step"])
+        self.collective(1, "MPI_Barrier")
+
+    def body_rows(self):
+        w, r = self.writer, self.random
+        w.add("spin_if(odd(g.rank, step));")
+        self.noise(1, ["step"])
+        w.add(r.choice((f"if (data[{r.randrange(64)}] < 1e30)", "if (step < g.when + 5000)",
+                        "for (int once = 0; once < g.size / 4; once++)")))
+        w.add(r.choice(("MPI_Barrier(row);",
+                        "MPI_Allreduce(MPI_IN_PLACE, shared, 2, MPI_DOUBLE, MPI_SUM, row);")), 2)
+        self.noise(1, ["step"])
+        self.collective(1, self.call)
+        self.asked = self.bad ^ 1
+
+    def body_behind(self):
+        w, r = self.writer, self.random
+        w.add("double res = 1;")
+        w.add("int sweeps = 0;")
+        w.add("do {")
+        w.add("res = fall(sweeps, 0);", 2)
+        self.noise(2, ["step"])
+        w.add(f"spin_if(odd(g.rank, step) * (sweeps / {r.randrange(1, 5)}));", 2)
+        w.add("sweeps++;", 2)
+        w.add("} while (res > g.tol);")
         self.noise(1, ["step"])
         self.collective(1, self.call)
 
@@ -273,7 +317,7 @@ class Maker:
         w.add("x = 1.0 + x * 1e-9;", 2)
         w.add("data[5] += x;")
         w.add("}", 0)
-        if self.kind == "stuck":
+        if self.kind in ("stuck", "rows", "behind"):
             self.lines.add(line)
         if self.language == "c++":
             w.add("__attribute__((noinline)) void check(int is_odd)", 0)
@@ -438,6 +482,7 @@ class Maker:
         w.add("MPI_Comm_size(MPI_COMM_WORLD, &g.size);")
         w.add("for (int i = 0; i < 3; i++)")
         w.add("MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);", 2)
+        w.add("MPI_Comm_split(MPI_COMM_WORLD, g.rank / 2, g.rank, &row);")
         w.add("g.bad = atoi(argv[1]);")
         w.add("g.when = atoi(argv[2]);")
         w.add("g.tol = 1e-8;")
@@ -449,7 +494,7 @@ class Maker:
             self.collective(2)
         w.add(f"level{depth - 1}(step);" if depth else "advance(step);", 2)
         self.noise(2, ["step"])
-        if r.randrange(2) or self.kind in ("early-return", "trap", "stuck"):
+        if r.randrange(2) or self.kind in ("early-return", "trap", "stuck", "rows"):
             self.collective(2, r.choice([c for c in ("MPI_Allreduce", "MPI_Barrier",
                                         "MPI_Allgather") if c != self.call]))
         w.add("usleep(2000);", 2)

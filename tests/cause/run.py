@@ -80,7 +80,7 @@ def try_one(options, folder, seed, kind, level, language):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
-    parser.add_argument("--number", type=int, default=14)
+    parser.add_argument("--number", type=int, default=len(generate.KINDS))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kind", choices=generate.KINDS)
     parser.add_argument("--level", choices=LEVELS)

@@ -217,6 +217,34 @@ static void not_there_yet(void **state)
 	flow_destroy(small.flow);
 }
 
+/* Instructions that run just as often. */
+static void equivalents(void **state)
+{
+	static const struct {
+		const char *code;
+		uint32_t a, b;
+		bool expected;
+	} rows[] = {
+		{". c b4 c c R", 1, 4, true},
+		{". c b4 c c R", 1, 3, false},
+		/* do { c; c } while (x); c */
+		{". c c b1 c R", 1, 2, true},
+		{". c c b1 c R", 1, 4, false},
+		/* if (x) { c } else { c } */
+		{". b4 c j5 c . R", 2, 4, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(rows); i++) {
+		struct small small;
+
+		build(&small, rows[i].code);
+		assert_int_equal(cause_are_equivalent(small.flow, rows[i].a, rows[i].b),
+				 rows[i].expected);
+		flow_destroy(small.flow);
+	}
+}
+
 static void successors(void **state)
 {
 	const struct condition condition = {
@@ -306,7 +334,7 @@ static void choice(void **state)
 		{"no branch", {{0}}, {{0}}, 0, -1, {false}, CAUSE_ELSEWHERE, 0},
 		{"both sides, in one iteration",
 		 {{1, 1, {2, 3}}},
-		 {{0, {N, N}, {false}, false}},
+		 {{0, {N, N}, {false}, false, {false}, false}},
 		 1,
 		 -1,
 		 {false},
@@ -314,7 +342,7 @@ static void choice(void **state)
 		 0},
 		{"both sides, maybe not in one iteration",
 		 {{1, 1, {2, 3}}},
-		 {{0, {N, N}, {false}, false}},
+		 {{0, {N, N}, {false}, false, {false}, false}},
 		 1,
 		 -2,
 		 {false},
@@ -322,7 +350,7 @@ static void choice(void **state)
 		 0},
 		{"both sides, by values",
 		 {{1, 1, {2, 3}}},
-		 {{0, {2, 3}, {false}, false}},
+		 {{0, {2, 3}, {false}, false, {false}, false}},
 		 1,
 		 -2,
 		 {false},
@@ -330,7 +358,7 @@ static void choice(void **state)
 		 0},
 		{"values contradict",
 		 {{1, 1, {2, 3}}},
-		 {{0, {3, 2}, {false}, false}},
+		 {{0, {3, 2}, {false}, false, {false}, false}},
 		 1,
 		 -2,
 		 {false},
@@ -338,7 +366,7 @@ static void choice(void **state)
 		 0},
 		{"one side, nothing known",
 		 {{1, 1, {2, N}}},
-		 {{0, {N, N}, {false}, false}},
+		 {{0, {N, N}, {false}, false, {false}, false}},
 		 1,
 		 -1,
 		 {false},
@@ -346,7 +374,7 @@ static void choice(void **state)
 		 0},
 		{"one side, which waits for the other",
 		 {{1, 1, {2, N}}},
-		 {{0, {N, N}, {false}, false}},
+		 {{0, {N, N}, {false}, false, {false}, false}},
 		 1,
 		 -1,
 		 {true, false},
@@ -354,7 +382,7 @@ static void choice(void **state)
 		 0},
 		{"one side, which waits for the other, maybe in another iteration",
 		 {{1, 1, {2, N}}},
-		 {{0, {N, N}, {false}, false}},
+		 {{0, {N, N}, {false}, false, {false}, false}},
 		 1,
 		 -2,
 		 {true, false},
@@ -362,7 +390,7 @@ static void choice(void **state)
 		 0},
 		{"the other waits, which tells nothing",
 		 {{1, 1, {2, N}}},
-		 {{0, {N, N}, {false}, false}},
+		 {{0, {N, N}, {false}, false, {false}, false}},
 		 1,
 		 -1,
 		 {false, true},
@@ -370,7 +398,7 @@ static void choice(void **state)
 		 0},
 		{"they have surely not parted there",
 		 {{1, 1, {2, N}}},
-		 {{0, {2, 2}, {true, true}, false}},
+		 {{0, {2, 2}, {true, true}, false, {false}, false}},
 		 1,
 		 -1,
 		 {true, true},
@@ -378,7 +406,7 @@ static void choice(void **state)
 		 0},
 		{"they would take the same way now, which may be new",
 		 {{1, 1, {2, N}}},
-		 {{0, {2, 2}, {false, false}, false}},
+		 {{0, {2, 2}, {false, false}, false, {false}, false}},
 		 1,
 		 -1,
 		 {false},
@@ -386,7 +414,8 @@ static void choice(void **state)
 		 0},
 		{"the first cannot be, the second is it",
 		 {{1, 1, {2, N}}, {4, 4, {5, N}}},
-		 {{0, {2, 2}, {true, true}, false}, {1, {5, 6}, {true, true}, false}},
+		 {{0, {2, 2}, {true, true}, false, {false}, false},
+		  {1, {5, 6}, {true, true}, false, {false}, false}},
 		 2,
 		 -1,
 		 {false},
@@ -394,7 +423,8 @@ static void choice(void **state)
 		 1},
 		{"it may be the first",
 		 {{1, 1, {2, N}}, {4, 4, {5, N}}},
-		 {{0, {N, N}, {false}, false}, {1, {5, 6}, {true, true}, false}},
+		 {{0, {N, N}, {false}, false, {false}, false},
+		  {1, {5, 6}, {true, true}, false, {false}, false}},
 		 2,
 		 -1,
 		 {true, true},
@@ -402,7 +432,8 @@ static void choice(void **state)
 		 0},
 		{"two branches of one line",
 		 {{1, 1, {2, N}}, {4, 4, {5, N}}},
-		 {{0, {N, N}, {false}, false}, {0, {5, 6}, {true, true}, false}},
+		 {{0, {N, N}, {false}, false, {false}, false},
+		  {0, {5, 6}, {true, true}, false, {false}, false}},
 		 2,
 		 -1,
 		 {false},
@@ -410,11 +441,51 @@ static void choice(void **state)
 		 1},
 		{"it has only not counted so far",
 		 {{1, 1, {2, N}}},
-		 {{0, {2, 3}, {true, true}, true}},
+		 {{0, {2, 3}, {true, true}, true, {false}, false}},
 		 1,
 		 -1,
 		 {true, true},
 		 CAUSE_ELSEWHERE,
+		 0},
+		{"still in the loop, and maybe only slower",
+		 {{1, 1, {2, 3}}},
+		 {{0, {2, 3}, {true, true}, false, {true, false}, false}},
+		 1,
+		 -1,
+		 {false},
+		 CAUSE_NOT_KNOWN,
+		 0},
+		{"still in the loop, where it waits for those who have left it",
+		 {{1, 1, {2, 3}}},
+		 {{0, {N, N}, {false}, false, {true, false}, false}},
+		 1,
+		 -1,
+		 {true, false},
+		 CAUSE_FOUND,
+		 0},
+		{"one waits for the other, but all would go the same way now",
+		 {{1, 1, {2, N}}},
+		 {{0, {2, 2}, {false}, false, {false}, false}},
+		 1,
+		 -1,
+		 {true, true},
+		 CAUSE_NOT_KNOWN,
+		 0},
+		{"in different iterations of a loop around both",
+		 {{1, 1, {2, 3}}},
+		 {{0, {2, 3}, {true, true}, false, {false}, false}},
+		 1,
+		 1,
+		 {false},
+		 CAUSE_NOT_KNOWN,
+		 0},
+		{"it goes by the iteration, which may be another",
+		 {{1, 1, {2, 3}}},
+		 {{0, {2, 3}, {true, true}, false, {false}, true}},
+		 1,
+		 -2,
+		 {false},
+		 CAUSE_NOT_KNOWN,
 		 0},
 	};
 
@@ -439,7 +510,7 @@ int main(void)
 		cmocka_unit_test(candidates), cmocka_unit_test(index_in_table),
 		cmocka_unit_test(changes),    cmocka_unit_test(not_there_yet),
 		cmocka_unit_test(counters),   cmocka_unit_test(successors),
-		cmocka_unit_test(choice),
+		cmocka_unit_test(choice),     cmocka_unit_test(equivalents),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What conditional jumps of x86-64 compare, and who calls what: machine code in files made here,
+ * which any host can decode. */
+#include <elf.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/code/code.h"
+#include "attach/code/condition.h"
+#include "attach/symbols/cut_guard.h"
+#include "model/job/code_store.h"
+#include "model/job/modules.h"
+#include "tests/unit/unit.h"
+
+enum { BASE = 0x10000, MAX_TEXT = 32, RAX = 0, RSI = 4, RDI = 5, XMM0 = 17, XMM1 = 18 };
+
+/* ---- A file with one function ---- */
+
+struct file {
+	Elf64_Ehdr header;
+	Elf64_Phdr segment;
+	Elf64_Shdr sections[4]; /* nothing, .text, .symtab, .strtab */
+	Elf64_Sym symbols[2];
+	char strings[8];
+	uint8_t text[MAX_TEXT];
+};
+
+struct opened {
+	char path[64];
+	struct modules *modules;
+	struct code_store *store;
+	struct code_reader *reader;
+	uint32_t module;
+	const struct code_function *code;
+};
+
+static void write_file(const char *path, const uint8_t *text, size_t size)
+{
+	struct file file = {
+		.header = {.e_type = ET_DYN,
+			   .e_machine = EM_X86_64,
+			   .e_version = EV_CURRENT,
+			   .e_phoff = offsetof(struct file, segment),
+			   .e_shoff = offsetof(struct file, sections),
+			   .e_ehsize = sizeof(Elf64_Ehdr),
+			   .e_phentsize = sizeof(Elf64_Phdr),
+			   .e_phnum = 1,
+			   .e_shentsize = sizeof(Elf64_Shdr),
+			   .e_shnum = 4},
+		.segment = {.p_type = PT_LOAD,
+			    .p_flags = PF_R | PF_X,
+			    .p_offset = offsetof(struct file, text),
+			    .p_vaddr = BASE,
+			    .p_filesz = size,
+			    .p_memsz = size},
+		.sections = {{0},
+			     {.sh_type = SHT_PROGBITS,
+			      .sh_addr = BASE,
+			      .sh_offset = offsetof(struct file, text),
+			      .sh_size = size},
+			     {.sh_type = SHT_SYMTAB,
+			      .sh_offset = offsetof(struct file, symbols),
+			      .sh_size = sizeof(file.symbols),
+			      .sh_link = 3,
+			      .sh_info = 1,
+			      .sh_entsize = sizeof(Elf64_Sym)},
+			     {.sh_type = SHT_STRTAB,
+			      .sh_offset = offsetof(struct file, strings),
+			      .sh_size = sizeof(file.strings)}},
+		.symbols = {{0},
+			    {.st_name = 1,
+			     .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+			     .st_shndx = 1,
+			     .st_value = BASE,
+			     .st_size = size}},
+		.strings = "\0code",
+	};
+	int fd;
+
+	memcpy(file.header.e_ident, ELFMAG, SELFMAG);
+	file.header.e_ident[EI_CLASS] = ELFCLASS64;
+	file.header.e_ident[EI_DATA] = ELFDATA2LSB;
+	file.header.e_ident[EI_VERSION] = EV_CURRENT;
+	memcpy(file.text, text, size);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, &file, sizeof(file)), sizeof(file));
+	close(fd);
+}
+
+static void open_code(struct opened *opened, const uint8_t *text, size_t size)
+{
+	struct pdb_error err;
+
+	snprintf(opened->path, sizeof(opened->path), "/tmp/pdb-test-condition.%d", (int)getpid());
+	write_file(opened->path, text, size);
+	opened->modules = modules_create();
+	opened->store = code_store_create();
+	opened->reader = code_reader_create(opened->modules, opened->store);
+	opened->module = modules_intern(opened->modules, opened->path, NULL, 0);
+	opened->code = code_reader_get(opened->reader, opened->module, BASE, &err);
+	if (!opened->code)
+		fail_msg("%s", err.text);
+}
+
+static void close_code(struct opened *opened)
+{
+	code_reader_destroy(opened->reader);
+	code_store_destroy(opened->store);
+	modules_destroy(opened->modules);
+	unlink(opened->path);
+}
+
+/* ---- What is compared ---- */
+
+static void comparisons(void **state)
+{
+	static const struct {
+		const char *what;
+		uint8_t text[MAX_TEXT];
+		uint8_t size, jump;               /* the latter's offset */
+		enum condition_relation relation; /* CONDITION_UNKNOWN: it is not known */
+		bool is_unsigned, is_float;
+		uint64_t mask;
+		int left, right; /* registers; -1: a constant */
+		int64_t constant;
+	} rows[] = {
+		{"cmp edi,5; jle",
+		 {0x83, 0xff, 5, 0x7e, 1, 0x90, 0xc3},
+		 7,
+		 3,
+		 CONDITION_LESS_EQUAL,
+		 false,
+		 false,
+		 0,
+		 RDI,
+		 -1,
+		 5},
+		{"test eax,eax; jne",
+		 {0x85, 0xc0, 0x75, 1, 0x90, 0xc3},
+		 6,
+		 2,
+		 CONDITION_UNEQUAL,
+		 false,
+		 false,
+		 0,
+		 RAX,
+		 -1,
+		 0},
+		{"cmp esi,edi; jb",
+		 {0x39, 0xfe, 0x72, 1, 0x90, 0xc3},
+		 6,
+		 2,
+		 CONDITION_LESS,
+		 true,
+		 false,
+		 0,
+		 RSI,
+		 RDI,
+		 0},
+		{"test dil,1; je",
+		 {0x40, 0xf6, 0xc7, 1, 0x74, 1, 0x90, 0xc3},
+		 8,
+		 4,
+		 CONDITION_EQUAL,
+		 false,
+		 false,
+		 1,
+		 RDI,
+		 -1,
+		 0},
+		{"comisd xmm0,xmm1; ja",
+		 {0x66, 0x0f, 0x2f, 0xc1, 0x77, 1, 0x90, 0xc3},
+		 8,
+		 4,
+		 CONDITION_GREATER,
+		 false,
+		 true,
+		 0,
+		 XMM0,
+		 XMM1,
+		 0},
+		{"cmp edi,5; mov eax,esi; jg",
+		 {0x83, 0xff, 5, 0x89, 0xf0, 0x7f, 1, 0x90, 0xc3},
+		 9,
+		 5,
+		 CONDITION_GREATER,
+		 false,
+		 false,
+		 0,
+		 RDI,
+		 -1,
+		 5},
+		{"call; jne: flags of a called function",
+		 {0xe8, 0, 1, 0, 0, 0x75, 1, 0x90, 0xc3},
+		 9,
+		 5,
+		 CONDITION_UNKNOWN,
+		 false,
+		 false,
+		 0,
+		 0,
+		 0,
+		 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(rows); i++) {
+		struct comparison comparison;
+		struct conditions *conditions;
+		struct cut_guard guard;
+		struct opened opened;
+		bool is_known;
+
+		print_message("%s\n", rows[i].what);
+		open_code(&opened, rows[i].text, rows[i].size);
+		cut_guard_enter(&guard);
+		conditions = conditions_create(opened.reader, opened.module, opened.code);
+		is_known =
+			conditions && conditions_of(conditions, BASE + rows[i].jump, &comparison);
+		conditions_destroy(conditions);
+		assert_false(cut_guard_leave(&guard));
+		assert_int_equal(is_known, rows[i].relation != CONDITION_UNKNOWN);
+		close_code(&opened);
+		if (!is_known)
+			continue;
+		assert_int_equal(comparison.relation, rows[i].relation);
+		assert_int_equal(comparison.is_unsigned, rows[i].is_unsigned);
+		assert_int_equal(comparison.left.is_float, rows[i].is_float);
+		assert_int_equal(comparison.mask, rows[i].mask);
+		assert_int_equal(comparison.left.kind, OPERAND_REGISTER);
+		assert_int_equal(comparison.left.reg, rows[i].left);
+		assert_int_equal(comparison.right.kind,
+				 rows[i].right < 0 ? OPERAND_CONSTANT : OPERAND_REGISTER);
+		if (rows[i].right < 0)
+			assert_int_equal(comparison.right.constant, rows[i].constant);
+		else
+			assert_int_equal(comparison.right.reg, rows[i].right);
+	}
+}
+
+/* ---- Who calls ---- */
+
+static void calls(void **state)
+{
+	/* call 0x10010; je 0x10010; jmp 0x10010; ret */
+	static const uint8_t text[] = {0xe8, 0x0b, 0,    0, 0, 0x0f, 0x84, 0x05, 0,
+				       0,    0,    0xe9, 0, 0, 0,    0,    0xc3};
+	struct opened opened;
+	uint64_t found[3];
+
+	(void)state;
+	open_code(&opened, text, sizeof(text));
+	assert_int_equal(code_reader_calls(opened.reader, opened.module, BASE + 0x10, found, 3), 3);
+	assert_int_equal(found[0], BASE);
+	assert_int_equal(found[1], BASE + 5);
+	assert_int_equal(found[2], BASE + 11);
+	assert_true(code_reader_calls(opened.reader, opened.module, BASE + 0x10, found, 2) ==
+		    SIZE_MAX);
+	assert_int_equal(code_reader_calls(opened.reader, opened.module, BASE + 0x11, found, 3), 0);
+	assert_false(code_reader_may_import(opened.reader, opened.module, "MPI_Barrier"));
+	close_code(&opened);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(comparisons),
+		cmocka_unit_test(calls),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
