@@ -22,6 +22,7 @@ struct caused_value {
 /* Ranks that have parted from others. */
 struct caused {
 	enum caused_kind kind;
+	bool is_likely; /* values that an earlier branch goes by may have changed */
 	const struct rankset *ranks, *others;
 	uint32_t node;      /* of the branch or call (job->callpaths) */
 	uint32_t called[2]; /* CAUSED_BY_POINTER: where these ranks and the others are */

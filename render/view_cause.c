@@ -76,7 +76,8 @@ static const char *function_text(const struct view *view, uint32_t node)
 static const char *caused_text(const struct view *view, const struct caused *caused)
 {
 	struct text_list list = {view->arena,
-				 text_of(view, "parted at %s", where_text(view, caused))};
+				 text_of(view, "%sparted at %s", caused->is_likely ? "likely " : "",
+					 where_text(view, caused))};
 	const char *separator = ": ";
 
 	if (caused->kind == CAUSED_BY_POINTER) {
@@ -146,6 +147,7 @@ static void write_caused(const struct view *view, const struct caused *caused)
 	struct json *json = view->json;
 
 	json_text(json, "kind", kinds[caused->kind]);
+	json_bool(json, "likely", caused->is_likely);
 	json_ranks(json, "ranks", caused->ranks);
 	json_ranks(json, "others", caused->others);
 	json_text(json, "function", name->function);

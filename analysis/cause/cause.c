@@ -454,6 +454,7 @@ bool cause_is_in_loop(const struct cause_places *places, const struct cause_bran
 
 enum judgement {
 	AGREE, /* they have not parted there */
+	SAME,  /* nor would they now, but the values may have been others */
 	PART,  /* they have */
 	UNKNOWN,
 };
@@ -478,6 +479,8 @@ static enum judgement judge_one(const struct cause_places *places,
 	if (evidence->is_unchanged[!side] &&
 	    (other == must || (own == other && evidence->is_unchanged[side])))
 		return AGREE;
+	if (other == must && own == must)
+		return SAME;
 	if (other == must || !is_comparable(places, side, is_together))
 		return UNKNOWN;
 	return own == must || evidence->is_unchanged[!side] ? PART : UNKNOWN;
@@ -552,23 +555,31 @@ enum cause_result cause_choose(const struct cause_places *places,
 			       const struct cause_evidence *evidence, size_t num,
 			       const bool is_together[2], uint32_t *branch_ret)
 {
-	uint32_t open = CAUSE_NONE;
+	uint32_t open = CAUSE_NONE, same = CAUSE_NONE;
 
 	for (size_t i = 0; i < num; i++) {
 		enum judgement judgement = judge(places, &branches[i], &evidence[i], is_together);
 
-		if (judgement == AGREE)
+		if (judgement == SAME && same == CAUSE_NONE)
+			same = (uint32_t)i;
+		if (judgement == AGREE || judgement == SAME)
 			continue;
 		/* They may have parted at an earlier line. */
 		if (open != CAUSE_NONE && evidence[open].line != evidence[i].line)
 			return CAUSE_NOT_KNOWN;
 		if (judgement == PART) {
 			*branch_ret = (uint32_t)i;
-			return CAUSE_FOUND;
+			return same == CAUSE_NONE || evidence[same].line == evidence[i].line
+				       ? CAUSE_FOUND
+				       : CAUSE_LIKELY;
 		}
 		if (open == CAUSE_NONE)
 			open = (uint32_t)i;
 	}
+	if (open != CAUSE_NONE && same != CAUSE_NONE && evidence[open].line != evidence[same].line)
+		return CAUSE_NOT_KNOWN;
+	if (open == CAUSE_NONE)
+		open = same;
 	if (open == CAUSE_NONE)
 		return CAUSE_ELSEWHERE;
 	*branch_ret = open;

@@ -51,6 +51,7 @@ struct cause_evidence {
 
 enum cause_result {
 	CAUSE_FOUND,     /* *branch_ret */
+	CAUSE_LIKELY,    /* the same, unless values that an earlier branch goes by have changed */
 	CAUSE_ELSEWHERE, /* not in this function, but in one that a side is in */
 	CAUSE_NOT_KNOWN,
 };

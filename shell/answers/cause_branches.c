@@ -232,8 +232,9 @@ enum cause_result cause_choose_by_values(struct finding *finding, struct pair *p
 		evidence[i] =
 			judge(pair, &branches[i], &judged[i], line_of(finding, pair, branches, i));
 	result = cause_choose(&pair->places, branches, evidence, num, is_together, &found);
-	if (result != CAUSE_FOUND)
+	if (result != CAUSE_FOUND && result != CAUSE_LIKELY)
 		return result;
+	ret->is_likely = result == CAUSE_LIKELY;
 	ret->node = node_of(finding, pair, branches[found].address);
 	ret->kind = judged[found].condition.relation == CONDITION_TABLE ? CAUSED_BY_TABLE
 		    : is_line_of_loop(pair, &branches[found])           ? CAUSED_BY_LOOP

@@ -381,7 +381,7 @@ static struct caused *find_between(struct finding *finding, size_t a, size_t b)
 	for (int i = 0; i < MAX_DEEPER && !is_found; i++) {
 		enum cause_result result = look_at(finding, &pair, nodes, caused);
 
-		is_found = result == CAUSE_FOUND;
+		is_found = result == CAUSE_FOUND || result == CAUSE_LIKELY;
 		if (result != CAUSE_ELSEWHERE ||
 		    (nodes[0] == CALLPATH_NONE && nodes[1] == CALLPATH_NONE))
 			break;

@@ -31,8 +31,11 @@ const struct command cmd_cause = {
 		"the other side to the others. Debug information has the variables that the\n"
 		"branch compares. Their values are those of now: \"now\" marks values that may\n"
 		"have changed since the ranks parted.\n"
-		"cause says nothing rather than something that is not sure. It needs debug\n"
-		"information (-g), and living processes or cores.",
+		"\"likely parted\": at an earlier branch all would go the same way now, but "
+		"values\n"
+		"that it compares may have changed. Otherwise cause says nothing rather than\n"
+		"something that is not sure. It needs debug information (-g), and living\n"
+		"processes or cores.",
 	.example = "cause 3",
 	.flags = CMD_NEEDS_JOB,
 	.max_words = -1,

@@ -471,6 +471,15 @@ static void choice(void **state)
 		 {true, true},
 		 CAUSE_NOT_KNOWN,
 		 0},
+		{"an earlier branch would lead all the same way, if nothing has changed",
+		 {{1, 1, {2, N}}, {4, 4, {5, N}}},
+		 {{0, {2, 2}, {false}, false, {false}, false},
+		  {1, {5, 6}, {true, true}, false, {false}, false}},
+		 2,
+		 -1,
+		 {false},
+		 CAUSE_LIKELY,
+		 1},
 		{"in different iterations of a loop around both",
 		 {{1, 1, {2, 3}}},
 		 {{0, {2, 3}, {true, true}, false, {false}, false}},
@@ -498,7 +507,7 @@ static void choice(void **state)
 		assert_int_equal(cause_choose(&places, rows[i].branches, rows[i].evidence,
 					      rows[i].num, rows[i].is_together, &branch),
 				 rows[i].result);
-		if (rows[i].result == CAUSE_FOUND)
+		if (rows[i].result == CAUSE_FOUND || rows[i].result == CAUSE_LIKELY)
 			assert_int_equal(branch, rows[i].branch);
 	}
 }
