@@ -100,7 +100,7 @@ static void copy_vectors(struct tracee *tracee)
 #if defined(__x86_64__)
 	struct user_fpregs_struct set;
 	const void *from = set.xmm_space;
-	enum { NUM = sizeof(set.xmm_space) / sizeof(tracee->vectors.bytes[0]) };
+	enum { NUM = sizeof(set.xmm_space) / (sizeof(tracee->vectors.bytes[0])) };
 #elif defined(__aarch64__)
 	struct user_fpsimd_struct set;
 	const void *from = set.vregs;

@@ -28,7 +28,8 @@ static void find_values(const struct modules *modules, uint32_t module, uint64_t
 	struct values *values = values_create(modules, 4096);
 	struct arena *arena = arena_create();
 	const char **names;
-	size_t num = values_names(values, arena, frames, &names, &(const char *){NULL});
+	size_t num = values_names(values, arena, frames, NULL, VALUES_LOCALS, &names,
+				  &(const char *){NULL});
 
 	for (size_t i = 0; i < num && i < 8; i++)
 		for (size_t k = 0; k <= sizeof(steps) / sizeof(steps[0]); k++) {
