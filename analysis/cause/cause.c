@@ -486,7 +486,7 @@ static enum judgement judge_one(const struct cause_places *places,
 	return own == must || evidence->is_unchanged[!side] ? PART : UNKNOWN;
 }
 
-/* May a side still be in the loop only since it is slower? Where it waits for the others it is not. */
+/* May a side still be in the loop only because it is slower? Not where it waits for the others. */
 static bool may_be_slower(const struct cause_evidence *evidence, const bool is_together[2])
 {
 	return (evidence->is_inside[0] && !is_together[0]) ||

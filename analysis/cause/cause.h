@@ -15,7 +15,7 @@
 struct cause_places {
 	const struct flow *flow;
 	struct flow_place place[2];
-	/* Compilers may have copied it: the side is at that place, or at one of these instructions. */
+	/* Compilers may have copied it: the side is there, or at one of these instructions. */
 	const uint32_t *copies[2];
 	size_t num_copies[2];
 	bool has_left[2]; /* they have left the function: there is no such place */
@@ -68,9 +68,9 @@ bool cause_are_equivalent(const struct flow *flow, uint32_t insn_a, uint32_t ins
 uint32_t cause_successor(const struct flow *flow, const struct cause_branch *branch,
 			 const struct condition *condition, double left, double right);
 
-/* Is what was there before the instruction at `at`, in a register, in the frame or elsewhere, the same in any case, on all ways to
- * the side's place from the successor that it must have taken; if there is none, from those that the
- * other side has not? */
+/* What was there before the instruction at `at`, in a register, in the frame or elsewhere: is it the
+ * same on all ways to the side's place? The ways begin at the successor that the side must have
+ * taken; if there is none, at those that the other side has not taken. */
 bool cause_is_unchanged(const struct cause_places *places, const struct cause_branch *branch,
 			uint32_t side, const struct code_place *place, uint64_t at);
 

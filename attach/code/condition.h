@@ -2,8 +2,8 @@
  * What the conditional jumps of a function compare, and where that came from, instruction by
  * instruction: registers, memory, constants and what called functions have returned.
  *
- * condition.c finds the instruction that sets a register, by condition_insns.c; condition_x86.c knows instructions.
- * AArch64 is not understood so far. attach/values gives all this the names of the source. */
+ * condition.c finds the instruction that sets a register, by condition_insns.c. condition_x86.c
+ * knows instructions. AArch64 is not understood so far. attach/values gives all this the names of the source. */
 #pragma once
 
 #include <elfutils/libdw.h>

@@ -28,8 +28,8 @@ struct hydra_proxy {
 bool hydra_parse(const char *cmdline, size_t size, struct hydra_proxy *ret);
 void hydra_proxy_deinit(struct hydra_proxy *proxy);
 
-/* .plan and .preload (launcher_kind.h) of all hydras. They hand their whole environment to the ranks by
- * themselves. */
+/* .plan and .preload (launcher_kind.h) of all hydras. They hand their whole environment to the
+ * ranks. */
 int hydra_plan(const struct daemon_site *site, const char *hosts, size_t num, struct words *argv,
 	       struct pdb_error *err);
 void hydra_preload(struct words *argv, const char *value, const char *const *others);

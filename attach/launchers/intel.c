@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Intel MPI's hydra. Unlike MPICH's, from which it was made, it keeps an MPIR table of all hosts, always
- * filled (seen with 2021.18). Its proxies are others: none has a --control-port, and those of other hosts
- * are started by a hydra_bstrap_proxy there. */
+ * Intel MPI's hydra. Unlike MPICH's, from which it was made, it always fills an MPIR table of all
+ * hosts (seen with 2021.18). Its proxies have no --control-port. On other hosts a
+ * hydra_bstrap_proxy starts them. */
 #include "attach/launchers/hydra.h"
 #include "attach/launchers/launcher.h"
 #include "attach/launchers/launcher_kind.h"

@@ -40,7 +40,7 @@ void debug_files_close(struct debug_files *files);
 /* False if one has been written to since it was opened: then what was read may be of either. */
 bool debug_files_are_same(const struct debug_files *files);
 
-/* The files of all modules, opened as they are asked for. `modules` is borrowed, the rest zeroed. */
+/* The files of all modules, opened when asked for. `modules` is borrowed, the rest zeroed. */
 struct debug_modules {
 	const struct modules *modules;
 	struct debug_files *files; /* by module */

@@ -8,7 +8,7 @@
 
 struct expression;
 
-/* What a location's registers belong to: a frame, so many frames above the one that was asked for. */
+/* The frame of a location's registers, so many frames above the one that was asked for. */
 struct values_level {
 	struct debug_file *file;
 	uint32_t module;
