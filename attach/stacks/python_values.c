@@ -95,21 +95,20 @@ static bool read_name(struct reading *reading, uint64_t address, char *ret, size
 /* NULL: the object has none. */
 static const struct type *type_of(struct reading *reading, uint64_t object)
 {
-	uint64_t address = read_word(reading, object + reading->python->offsets.object.type);
-	struct type *type = &reading->types[reading->num_types % MAX_TYPES];
+	struct type type = {
+		.address = read_word(reading, object + reading->python->offsets.object.type)};
+	struct type *kept = &reading->types[reading->num_types % MAX_TYPES];
 
 	for (size_t i = 0; i < reading->num_types && i < MAX_TYPES; i++)
-		if (reading->types[i].address == address)
+		if (reading->types[i].address == type.address)
 			return &reading->types[i];
-	if (!address || !read_at(reading, address + TYPE_FLAGS, &type->flags, 8) ||
-	    !read_name(reading, read_word(reading, address + TYPE_NAME), type->name,
-		       sizeof(type->name))) {
-		type->address = 0;
+	if (!type.address || !read_at(reading, type.address + TYPE_FLAGS, &type.flags, 8) ||
+	    !read_name(reading, read_word(reading, type.address + TYPE_NAME), type.name,
+		       sizeof(type.name)))
 		return NULL;
-	}
-	type->address = address;
+	*kept = type;
 	reading->num_types++;
-	return type;
+	return kept;
 }
 
 /* ---- Values ---- */
