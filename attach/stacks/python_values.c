@@ -509,17 +509,6 @@ static bool is_still(struct reading *reading, const struct python_frame *frame)
 	       frame->code;
 }
 
-static void cut(struct variables *variables, size_t num)
-{
-	while (variables->num > num) {
-		struct variable *last = &variables->list[--variables->num];
-
-		free(last->name);
-		free(last->type);
-		free(last->text);
-	}
-}
-
 /* A module's variables are in its dict, which functions see as global. */
 static void add_frame(struct reading *reading, const struct python_frame *frame, bool is_innermost)
 {
@@ -534,7 +523,7 @@ static void add_frame(struct reading *reading, const struct python_frame *frame,
 	if (is_innermost && global && global != own)
 		add_dict(reading, global, VARIABLE_GLOBAL);
 	if (!is_still(reading, frame))
-		cut(reading->variables, before);
+		variables_cut(reading->variables, before);
 }
 
 struct variables *python_variables(const struct python_copy *copy, const struct modules *modules,
