@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Variables of Python frames, read while the process runs on, and without running any code in it.
  * Objects are untrusted: what is no object, or not the same any more, is left out. */
-#include <math.h>
-
 #include "attach/stacks/python.h"
 #include "attach/stacks/python_private.h"
 #include "model/job/modules.h"
