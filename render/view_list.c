@@ -122,7 +122,6 @@ static void write_part(const struct view *view, const struct listed_part *part)
 	size_t num = part->path && part->last >= part->first
 			     ? (size_t)(part->last - part->first + 1)
 			     : 0;
-
 	const struct rankset *none = rankset_in(view->arena, rankset_create());
 
 	json_text(json, "file", part->file);

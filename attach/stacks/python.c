@@ -328,14 +328,14 @@ static size_t put_entry(struct python_copy *copy, size_t next, const struct unwi
 	while (next < copy->num_frames) {
 		struct python_frame *frame = &copy->frames[next++];
 		struct unwind_frame named = *native;
-		size_t place = 0;
+		bool is_located =
+			frame->code && !python_locate(copy->python, frame->code, frame->instruction,
+						      modules, &named.module, &named.offset);
+		size_t place;
 
-		if (frame->code && !python_locate(copy->python, frame->code, frame->instruction,
-						  modules, &named.module, &named.offset))
-			named.is_return = false;
-		if (frame->code)
-			place = put(output, &named);
-		if (frame->code && !named.is_return) {
+		named.is_return &= !is_located;
+		place = frame->code ? put(output, &named) : 0;
+		if (is_located) {
 			frame->place = place;
 			frame->module = named.module;
 		}

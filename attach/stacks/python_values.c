@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Variables of Python frames, read while the process runs on, and without running any code in it.
  * Objects are untrusted: what is no object, or not the same any more, is left out. */
-#include <math.h>
-
 #include "attach/stacks/python.h"
 #include "attach/stacks/python_private.h"
 #include "model/job/modules.h"
@@ -95,21 +93,20 @@ static bool read_name(struct reading *reading, uint64_t address, char *ret, size
 /* NULL: the object has none. */
 static const struct type *type_of(struct reading *reading, uint64_t object)
 {
-	uint64_t address = read_word(reading, object + reading->python->offsets.object.type);
-	struct type *type = &reading->types[reading->num_types % MAX_TYPES];
+	struct type type = {
+		.address = read_word(reading, object + reading->python->offsets.object.type)};
+	struct type *kept = &reading->types[reading->num_types % MAX_TYPES];
 
 	for (size_t i = 0; i < reading->num_types && i < MAX_TYPES; i++)
-		if (reading->types[i].address == address)
+		if (reading->types[i].address == type.address)
 			return &reading->types[i];
-	if (!address || !read_at(reading, address + TYPE_FLAGS, &type->flags, 8) ||
-	    !read_name(reading, read_word(reading, address + TYPE_NAME), type->name,
-		       sizeof(type->name))) {
-		type->address = 0;
+	if (!type.address || !read_at(reading, type.address + TYPE_FLAGS, &type.flags, 8) ||
+	    !read_name(reading, read_word(reading, type.address + TYPE_NAME), type.name,
+		       sizeof(type.name)))
 		return NULL;
-	}
-	type->address = address;
+	*kept = type;
 	reading->num_types++;
-	return type;
+	return kept;
 }
 
 /* ---- Values ---- */
@@ -510,17 +507,6 @@ static bool is_still(struct reading *reading, const struct python_frame *frame)
 	       frame->code;
 }
 
-static void cut(struct variables *variables, size_t num)
-{
-	while (variables->num > num) {
-		struct variable *last = &variables->list[--variables->num];
-
-		free(last->name);
-		free(last->type);
-		free(last->text);
-	}
-}
-
 /* A module's variables are in its dict, which functions see as global. */
 static void add_frame(struct reading *reading, const struct python_frame *frame, bool is_innermost)
 {
@@ -535,7 +521,7 @@ static void add_frame(struct reading *reading, const struct python_frame *frame,
 	if (is_innermost && global && global != own)
 		add_dict(reading, global, VARIABLE_GLOBAL);
 	if (!is_still(reading, frame))
-		cut(reading->variables, before);
+		variables_cut(reading->variables, before);
 }
 
 struct variables *python_variables(const struct python_copy *copy, const struct modules *modules,

@@ -6,15 +6,22 @@ struct variables *variables_create(void)
 	return xcalloc(1, sizeof(struct variables));
 }
 
+void variables_cut(struct variables *variables, size_t num)
+{
+	while (variables->num > num) {
+		struct variable *last = &variables->list[--variables->num];
+
+		free(last->name);
+		free(last->type);
+		free(last->text);
+	}
+}
+
 void variables_destroy(struct variables *variables)
 {
 	if (!variables)
 		return;
-	for (size_t i = 0; i < variables->num; i++) {
-		free(variables->list[i].name);
-		free(variables->list[i].type);
-		free(variables->list[i].text);
-	}
+	variables_cut(variables, 0);
 	free(variables->list);
 	free(variables);
 }

@@ -30,6 +30,8 @@ void variables_destroy(struct variables *variables); /* NULL is fine */
 
 /* Append a copy of *variable with copies of its texts. */
 void variables_add(struct variables *variables, const struct variable *variable);
+/* Keep only the first `num`. */
+void variables_cut(struct variables *variables, size_t num);
 
 /* The variable of that name in the frame at that depth; a global one that any frame can see. NULL:
  * there is none. variables may be NULL. */

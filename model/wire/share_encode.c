@@ -6,6 +6,7 @@
 
 #include <zstd.h>
 
+#include "model/budget.h"
 #include "model/hash.h"
 #include "model/codec.h"
 #include "model/wire/share_private.h"
@@ -221,6 +222,15 @@ static uint8_t *decompress(const uint8_t *bytes, size_t size, size_t raw_size)
 	return raw;
 }
 
+/* Names that all ranks have take few bytes compressed, and memory for each. */
+static uint64_t budget_of_variables(const struct share *share)
+{
+	const uint64_t each = 128 << 10; /* some 700 */
+	uint64_t num = share_column_num_ranks(&share->columns[SHARE_VARIABLES]);
+
+	return num > BUDGET_MOST / each ? BUDGET_MOST : num * each;
+}
+
 int share_decode(const uint8_t *bytes, size_t size, int num_ranks, struct share **share_ret,
 		 struct pdb_error *err)
 {
@@ -253,7 +263,7 @@ int share_decode(const uint8_t *bytes, size_t size, int num_ranks, struct share 
 		share_destroy(share);
 		return refuse(&in, err);
 	}
-	share->memory = share_budget(size, num_ranks);
+	share->memory = share_budget(size, num_ranks) + budget_of_variables(share);
 	*share_ret = share;
 	return 0;
 }

@@ -48,8 +48,12 @@ int frame_parse(struct session *session, const char *word, struct frame *ret, st
 {
 	*ret = (struct frame){.kind = FRAME_ANY};
 	if (isdigit((unsigned char)*word)) {
+		const struct args args = {.words = (char **)&word, .num_words = 1};
+		size_t next = 0;
+
 		ret->kind = FRAME_NUMBER;
-		ret->number = strtol(word, NULL, 10);
+		return args_take_number(&args, &next, "frame", 0, CALLPATH_MAX_FRAMES, &ret->number,
+					err);
 	} else if (strcmp(word, "parted") == 0) {
 		ret->kind = FRAME_PARTED;
 		return find_parted(session->job, &ret->common, err);
@@ -79,8 +83,8 @@ int frame_take(struct session *session, const struct args *args, size_t *next, s
 	if (strcmp(args->words[*next], "frame") == 0) {
 		++*next;
 		ret->kind = FRAME_NUMBER;
-		return args_take_number(args, next, "the frame", 0, CALLPATH_MAX_FRAMES,
-					&ret->number, err);
+		return args_take_number(args, next, "frame", 0, CALLPATH_MAX_FRAMES, &ret->number,
+					err);
 	}
 	return frame_parse(session, args->words[(*next)++], ret, err);
 }

@@ -26,7 +26,8 @@ struct frame {
 /* Is it machine code of the program's own, or a function of a Python program? */
 bool frame_is_own(const struct job *job, uint32_t node);
 
-/* "2", "parted", or a function's name. -1: ERROR_NOT_FOUND: the ranks do not part. */
+/* "2", "parted", or a function's name. -1: ERROR_NOT_FOUND: the ranks do not part; ERROR_USAGE: a
+ * word that begins with a digit is no number of a frame. */
 int frame_parse(struct session *session, const char *word, struct frame *ret,
 		struct pdb_error *err);
 

@@ -19,6 +19,7 @@ enum {
 	BEFORE = 5, /* of ten lines, those before the one in question, as gdb has them */
 	AFTER = 4,
 	MAX_PARTS = 6,
+	MAX_LINE = INT_MAX / 2, /* a snapshot may claim any */
 };
 
 struct listing {
@@ -54,7 +55,7 @@ static const struct name *find_place(struct listing *listing, const struct frame
 	}
 	*node_ret = id;
 	*why_ret = !name ? frame_missing(listing->arena, frame)
-		   : !name->full_file || name->line <= 0
+		   : !name->full_file || name->line <= 0 || name->line > MAX_LINE
 			   ? "pdb has no line information of what it runs: compile with -g"
 			   : NULL;
 	return *why_ret ? NULL : name;
@@ -179,7 +180,6 @@ static void take_places(struct listing *listing, struct listed_part *part)
 	const struct listed_place **places =
 		arena_array(listing->arena, listing->num_places + 1, sizeof(struct listed_place *));
 
-	part->num_places = 0;
 	for (size_t i = 0; i < listing->num_places; i++) {
 		const struct name *name = listing->places[i].name;
 
@@ -216,15 +216,18 @@ static int by_ranks(const void *a, const void *b)
 		       ?: SORTED_ORDER(x->first, y->first);
 }
 
-/* Places near each other share a part. */
+/* Places near each other share a part. They are in the order of parts. */
 static void make_parts(struct listing *listing)
 {
 	struct listed *ret = listing->ret;
+	const struct listed_place **places =
+		arena_array(listing->arena, listing->num_places, sizeof(*places));
 
 	for (size_t i = 0; i < listing->num_places; i++) {
 		const struct name *name = listing->places[i].name;
 		struct listed_part *part = ret->num ? &ret->parts[ret->num - 1] : NULL;
 
+		places[i] = &listing->places[i];
 		if (!part || strcmp(part->file, name->full_file) != 0 ||
 		    name->line - BEFORE > part->last + 1) {
 			part = ARENA_PUSH(listing->arena, ret->parts, ret->num,
@@ -232,10 +235,11 @@ static void make_parts(struct listing *listing)
 			*part = (struct listed_part){
 				.file = name->full_file,
 				.first = name->line - BEFORE,
+				.places = &places[i],
 			};
 		}
 		part->last = name->line + AFTER;
-		take_places(listing, part);
+		part->num_places++;
 	}
 	sorted_make(ret->parts, ret->num, sizeof(*ret->parts), by_ranks);
 	if (ret->num > MAX_PARTS)

@@ -490,10 +490,10 @@ static int take_samples(struct printing *printing, const struct samples *samples
 		} else {
 			if (find_places(printing, sample) < 0)
 				return -1;
-			if (printing->is_keeping)
-				print_keep_sample(printing->session->job, sample);
 			if (!were_asked(printing, num_asked))
 				continue;
+			if (printing->is_keeping)
+				print_keep_sample(printing->session->job, sample);
 			find_runs(printing, sample);
 			for (size_t k = 0; k < printing->num_items; k++)
 				read_item(printing, &printing->items[k], sample);

@@ -76,10 +76,9 @@ const struct command cmd_list = {
 		"at are marked with these. Without FRAME it is the innermost frame of the\n"
 		"program's own code. FRAME is \"frame N\" (0 is the innermost), or \"parted\":\n"
 		"the frame where the ranks' stacks part. FUNCTION is where ranks are in that\n"
-		"function; if none is, its beginning. \"list\" alone or an empty line goes on "
-		"with\n"
-		"the next ten lines; \"list -\" shows those before. Until the next look,\n"
-		"\"list all\" shows the ranks' places again.\n"
+		"function; if none is, its beginning. \"list\" alone or an empty line shows the\n"
+		"next ten lines, \"list -\" those before. Until the next look, \"list all\" shows\n"
+		"the ranks' places again.\n"
 		"pdb looks for a source file by its path in the debug information, in the file\n"
 		"system of the rank, then here. It then tries the directories of the setting\n"
 		"sources, with all of that path and with ever less of it.",

@@ -56,8 +56,11 @@ static int find_print(struct session *session, const struct args *args, struct a
 		return -1;
 	answer->ranks = rankset_in(answer->arena, ranks);
 	answer->own = printed;
-	if (word && frame_parse(session, word, &frame, err) < 0)
+	if (word && frame_parse(session, word, &frame, err) < 0) {
+		if (err->code == ERROR_USAGE)
+			error_prefix(err, "ranks come behind the expression");
 		return -1;
+	}
 	return print_expression(session, answer->arena, expression, &frame, answer->ranks, printed,
 				err);
 }

@@ -137,6 +137,27 @@ static void parted(void **state)
 	}
 }
 
+/* What print takes for a frame in front of an expression. */
+static void no_numbers(void **state)
+{
+	static const char *const refused[] = {"0-3", "2x", "0x1", "100000", "99999999999999999999"};
+	struct session session;
+	struct frame frame;
+
+	(void)state;
+	make_job(&session, NULL, 0);
+	assert_int_equal(frame_parse(&session, "12", &frame, NULL), 0);
+	assert_int_equal(frame.kind, FRAME_NUMBER);
+	assert_int_equal(frame.number, 12);
+	for (size_t i = 0; i < NUM_OF(refused); i++) {
+		struct pdb_error err;
+
+		assert_int_equal(frame_parse(&session, refused[i], &frame, &err), -1);
+		assert_int_equal(err.code, ERROR_USAGE);
+	}
+	job_destroy(session.job);
+}
+
 static void numbers(void **state)
 {
 	static const char *const stacks[] = {"1 2 100 3 101"};
@@ -161,6 +182,7 @@ int main(void)
 		cmocka_unit_test(words),
 		cmocka_unit_test(parted),
 		cmocka_unit_test(numbers),
+		cmocka_unit_test(no_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,12 +153,50 @@ static void test_cut(void **state)
 	job_destroy(job);
 }
 
+/* Ranks of a Python job that have almost the same, which compresses well. */
+static void test_many(void **state)
+{
+	enum { RANKS = 1000, VARIABLES = 400 };
+	struct job *job = job_create(), *again;
+	struct share *share;
+
+	(void)state;
+	job->samples = samples_create();
+	for (int rank = 0; rank < RANKS; rank++) {
+		struct sample sample = {.rank = rank, .tid = 100 + rank, .is_main = true};
+
+		sample.path =
+			callpaths_intern(job->callpaths, CALLPATH_NONE, MODULE_NONE, 16, false);
+		sample.variables = variables_create();
+		for (int i = 0; i < VARIABLES; i++) {
+			char name[32], type[] = "int", text[16];
+			struct variable variable = {
+				.has_value = true, .name = name, .type = type, .text = text};
+
+			snprintf(name, sizeof(name), "variable_%d", i);
+			snprintf(text, sizeof(text), "%d", i ? 0 : rank);
+			variables_add(sample.variables, &variable);
+		}
+		proctable_add(job->proctable, rank, 100 + rank, "a", "app");
+		samples_add(job->samples, &sample);
+	}
+	assert_int_equal(proctable_finish(job->proctable, NULL), 0);
+	share = send_share(job, NULL, SHARE_ANSWERS | SHARE_STACKS_ONLY);
+	again = to_job(share);
+	assert_int_equal(again->samples->num_samples, RANKS);
+	assert_int_equal(again->samples->samples[RANKS - 1].variables->num, VARIABLES);
+	share_destroy(share);
+	job_destroy(again);
+	job_destroy(job);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_share),
 		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
