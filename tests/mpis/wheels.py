@@ -45,9 +45,10 @@ FAMILIES = (
 
 
 def install(build, packages):
-    """The environment with these packages, made if it is not there. Raises Missing."""
+    """The environment with these packages, made if it is not there, or was made elsewhere or by
+    another Python: its commands name both. Raises Missing."""
     root = os.path.abspath(os.path.join(build, "mpis", packages[0].split(">")[0]))
-    mark, wanted = os.path.join(root, "packages"), "\n".join(packages)
+    mark, wanted = os.path.join(root, "packages"), "\n".join((root, sys.version, *packages))
     try:
         with open(mark, encoding="utf-8") as file:
             if file.read() == wanted:
