@@ -139,15 +139,16 @@ static struct proctable *ask_table(const char *nspace, bool *is_alive_ret)
 		table->job = xstrdup(nspace);
 		for (size_t i = 0; i < array->size; i++) {
 			bool is_alive = infos[i].state < PMIX_PROC_STATE_UNTERMINATED;
-			const char *host = infos[i].hostname ? infos[i].hostname : "";
+			const struct proc proc = {
+				.rank = infos[i].proc.rank,
+				.pid = infos[i].pid > 0 ? infos[i].pid : 0,
+				.host = infos[i].hostname,
+				.executable = infos[i].executable_name,
+				.has_ended = !is_alive,
+			};
 
+			proctable_add_like(table, &proc);
 			*is_alive_ret |= is_alive;
-			if (!is_alive) {
-				proctable_add_ended(table, infos[i].proc.rank, infos[i].pid, host);
-				continue;
-			}
-			proctable_add(table, infos[i].proc.rank, infos[i].pid, host,
-				      infos[i].executable_name ? infos[i].executable_name : "");
 		}
 	}
 	if (results)

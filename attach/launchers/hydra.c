@@ -10,8 +10,6 @@
 #include "attach/process/procfs.h"
 #include "model/job/proctable.h"
 
-#define PROXY "hydra_pmi_proxy"
-
 /* ---- Command lines ---- */
 
 /* One name, or several with a comma between two. */
@@ -62,7 +60,7 @@ bool hydra_parse(const char *cmdline, size_t size, struct hydra_proxy *ret)
 		if (strchr(" \t\n\"'", text[i]))
 			text[i] = '\0';
 	char **words = words_split(text, size, true);
-	while (words[proxy] && strcmp(maps_base(words[proxy]), PROXY) != 0)
+	while (words[proxy] && strcmp(maps_base(words[proxy]), HYDRA_PROXY) != 0)
 		proxy++;
 	control = words_value(words + proxy, "--control-port");
 	group = words_value(words + proxy, "--pgid");
@@ -175,31 +173,32 @@ static void find_job_hosts(pid_t pid, launcher_table_hosts *srun_hosts, struct l
 
 /* ---- What it is ---- */
 
-static bool is_proxy(const char *base)
-{
-	return strncmp(base, PROXY, strlen(PROXY)) == 0 ||
-	       strncmp(base, "hydra_bstrap_proxy", strlen("hydra_bstrap_proxy")) == 0;
-}
-
-/* One that runs the proxies of other hosts counts: there may be none on this one. */
-static bool is_one(const struct launcher_look *look)
+static bool is_proxy(pid_t pid)
 {
 	struct hydra_proxy proxy;
 	char path[512];
 
-	for (size_t i = 0; i < look->num_list; i++) {
-		pid_t pid = look->list[i].pid;
+	if (procfs_executable(pid, path, sizeof(path)) &&
+	    (strncmp(maps_base(path), HYDRA_PROXY, strlen(HYDRA_PROXY)) == 0 ||
+	     strncmp(maps_base(path), HYDRA_FIRST_PROXY, strlen(HYDRA_FIRST_PROXY)) == 0))
+		return true;
+	if (!parse_process(pid, &proxy))
+		return false;
+	hydra_proxy_deinit(&proxy);
+	return true;
+}
 
-		if (!is_child(&look->list[i], look->pid))
-			continue;
-		if (procfs_executable(pid, path, sizeof(path)) && is_proxy(maps_base(path)))
+bool hydra_has_child(const struct launcher_look *look, bool (*is)(pid_t pid))
+{
+	for (size_t i = 0; i < look->num_list; i++)
+		if (is_child(&look->list[i], look->pid) && is(look->list[i].pid))
 			return true;
-		if (parse_process(pid, &proxy)) {
-			hydra_proxy_deinit(&proxy);
-			return true;
-		}
-	}
 	return false;
+}
+
+static bool is_one(const struct launcher_look *look)
+{
+	return hydra_has_child(look, is_proxy);
 }
 
 /* ---- Daemons ---- */

@@ -12,7 +12,12 @@
 #include "model/base.h"
 
 struct daemon_site;
+struct launcher_look;
 struct words;
+
+/* One on each host. Some hydras have one more on each other host, which starts it. */
+#define HYDRA_PROXY "hydra_pmi_proxy"
+#define HYDRA_FIRST_PROXY "hydra_bstrap_proxy"
 
 /* Of a process that is a proxy or starts one. The texts belong to the caller. */
 struct hydra_proxy {
@@ -27,6 +32,10 @@ struct hydra_proxy {
  * what tells its job from others. */
 bool hydra_parse(const char *cmdline, size_t size, struct hydra_proxy *ret);
 void hydra_proxy_deinit(struct hydra_proxy *proxy);
+
+/* Does the process have such a child of the same user? One that runs the proxies of other hosts is
+ * to count: there may be none on this one. */
+bool hydra_has_child(const struct launcher_look *look, bool (*is)(pid_t pid));
 
 /* .plan and .preload (launcher_kind.h) of all hydras. They hand their whole environment to the
  * ranks. */

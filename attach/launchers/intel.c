@@ -9,9 +9,6 @@
 #include "attach/process/maps.h"
 #include "attach/process/procfs.h"
 
-#define FIRST_PROXY "hydra_bstrap_proxy"
-#define PROXY "hydra_pmi_proxy"
-
 /* A proxy of this host, or what starts one on another. */
 static bool is_proxy(pid_t pid)
 {
@@ -22,10 +19,10 @@ static bool is_proxy(pid_t pid)
 	if (!cmdline)
 		return false;
 	char **words = words_split(cmdline, size, true);
-	if (words[0] && strcmp(maps_base(words[0]), PROXY) == 0)
+	if (words[0] && strcmp(maps_base(words[0]), HYDRA_PROXY) == 0)
 		is = !words_value(words, "--control-port");
 	for (char **word = words; *word && !is; word++)
-		is = strcmp(maps_base(*word), FIRST_PROXY) == 0;
+		is = strcmp(maps_base(*word), HYDRA_FIRST_PROXY) == 0;
 	free(words);
 	free(cmdline);
 	return is;
@@ -37,12 +34,8 @@ static bool is_one(const struct launcher_look *look)
 	const struct launcher_info info = {.pid = look->pid};
 	uint64_t address;
 
-	for (size_t i = 0; i < look->num_list; i++)
-		if (look->list[i].ppid == look->pid &&
-		    procfs_same_user(look->list[i].pid, look->pid) && is_proxy(look->list[i].pid))
-			return launcher_find_variable(&info, look->maps, "MPIR_proctable",
-						      &address);
-	return false;
+	return hydra_has_child(look, is_proxy) &&
+	       launcher_find_variable(&info, look->maps, "MPIR_proctable", &address);
 }
 
 /* What mpiexec was told of how to reach the nodes, and over which network; its options are those of

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The MPIR Process Acquisition Interface (MPI Forum, version 1.1): a launcher exports
  *     MPIR_PROCDESC *MPIR_proctable;  int MPIR_proctable_size;
- * with one entry for each rank, in the order of the ranks. Open MPI 4 and srun fill it always, not
- * only under a debugger, so that reading their memory is enough. Nothing in it is trusted. */
+ * with one entry for each rank, in the order of the ranks. Open MPI 4, srun and Intel MPI fill it
+ * always, not only under a debugger, so that reading their memory is enough. Nothing in it is
+ * trusted. */
 #include <errno.h>
 
 #include "attach/launchers/launcher.h"

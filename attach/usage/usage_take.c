@@ -118,7 +118,7 @@ struct usage_reading *usage_take_begin(const struct proctable *table)
 		const struct proc *proc = &table->procs[i];
 		struct rank_reading *rank = &reading->ranks[reading->num_ranks];
 
-		if (!proc->is_local || proc->pid <= 0)
+		if (!proc_is_here(proc))
 			continue;
 		*rank = read_rank(proc->rank, proc->pid);
 		rank->group = usage_group_find(proc->pid);

@@ -58,6 +58,12 @@ int proctable_finish(struct proctable *table, struct pdb_error *err);
  * for each process; what is not goes to size_claimed. */
 void proctable_claim(struct proctable *table, int size);
 
+/* Is it a process of this host, as far as the table knows? */
+static inline bool proc_is_here(const struct proc *proc)
+{
+	return proc->is_local && proc->pid > 0 && !proc->has_ended;
+}
+
 /* NULL if the table has no such rank. */
 const struct proc *proctable_find(const struct proctable *table, int rank);
 

@@ -33,12 +33,12 @@ function find_prototypes(text, prototype,	num, statements, i, m)
 {
 	num = split(text, statements, ";")
 	for (i = 1; i <= num; i++)
-		if (match(statements[i], /(^|[^A-Za-z_0-9])int +(MPI_[A-Za-z_0-9]+) *\((.*)\)[^()]*$/, m))
+		if (match(statements[i], /(^|[^A-Za-z_0-9])int +(MPI_\w+) *\((.*)\)[^()]*$/, m))
 			prototype[m[2]] = m[3]
 }
 
-# Of those with handles, numbers and addresses. MPICH 4.2's MPI_Request_get_status_all() and the like lack
-# the standard's "const".
+# Of those with handles, numbers and addresses. MPICH 4.2's MPI_Request_get_status_all() and the like
+# lack the standard's "const".
 function print_prototypes(text,	prototype, name)
 {
 	find_prototypes(text, prototype)

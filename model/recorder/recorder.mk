@@ -32,7 +32,8 @@ $(O)/%.op: %.c | $(O)/.deps-build
 $(ABI_PROTOTYPES): model/recorder/prototypes.gawk | $(O)/.deps-build
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)echo '#include <mpi.h>' | $(CC) -E -P -xc $(REC_CPP_mpich) - | gawk -f model/recorder/prototypes.gawk \
+	$(Q)echo '#include <mpi.h>' | $(CC) -E -P -xc $(REC_CPP_mpich) - | \
+		gawk -f model/recorder/prototypes.gawk \
 		-e '{ text = text " " $$0 } END { print_prototypes(text) }' >$@
 
 $(REC_WRAPPERS:=.c): $(O)/model/recorder/wrappers-%.c: model/recorder/prototypes.gawk \

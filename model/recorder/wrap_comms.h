@@ -60,8 +60,8 @@ struct wrap_call {
 	})
 
 /* Handles are ints in MPICH, addresses elsewhere. Those that are always there are addresses of
- * variables in Open MPI. In MPI's own ABI they are small numbers, and others may be an MPICH's ints with
- * their sign. */
+ * variables in Open MPI. In MPI's own ABI they are small numbers, and others may be an MPICH's ints
+ * with their sign. */
 #if defined(OPEN_MPI) || defined(PDB_MPI_ABI)
 #define WRAP_HAS_ADDRESSES
 #define WRAP_WORD(handle_) ((uintptr_t)(handle_))

@@ -5,7 +5,8 @@
 struct wrap_requests wrap_requests;
 
 #ifdef PDB_MPI_ABI
-/* By two sends to nobody: where both have the same handle, it is that of all that are complete at once. */
+/* By two sends to nobody: where both have the same handle, it is that of all that are complete at
+ * once. */
 static void *find_empty(void)
 {
 	MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};

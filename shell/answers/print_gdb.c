@@ -7,6 +7,7 @@
 #include "analysis/values/value_groups.h"
 #include "attach/gdb/gdb_order.h"
 #include "attach/gdb/gdb_process.h"
+#include "attach/node/node.h"
 #include "model/buffer.h"
 #include "model/job/job.h"
 #include "model/job/proctable.h"
@@ -288,7 +289,13 @@ int print_gdb(struct session *session, struct arena *arena, const char *expressi
 		readings[asking.num] = (struct value_reading){
 			.rank = rank, .text = "pdb does not know its process"};
 		*asked = (struct asked){.reading = &readings[asking.num++], .fds = {-1, -1}};
-		asked->proc = proc && proc->pid > 0 ? proc : NULL;
+		if (!proc || proc->pid <= 0)
+			continue;
+		/* Another process may have its pid by now. */
+		if (proc->is_local && !node_is_alive(session->node, rank))
+			asked->reading->text = "its process has ended";
+		else
+			asked->proc = proc;
 	}
 	result = run_here(&asking, err);
 	for (size_t i = 0; i < asking.num && result == 0; i++)

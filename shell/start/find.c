@@ -44,7 +44,7 @@ static void forget_strangers(struct proctable *table, const struct launcher_info
 	for (size_t i = 0; i < table->num_procs && launcher->user != geteuid(); i++) {
 		struct proc *proc = &table->procs[i];
 
-		if (!proc->is_local || proc->pid <= 0 || proc->has_ended ||
+		if (!proc_is_here(proc) ||
 		    (procfs_status(proc->pid, &status) == 0 && status.uid == launcher->user))
 			continue;
 		proc->pid = 0;

@@ -189,8 +189,7 @@ static bool is_recorded(pid_t pid)
 static bool all_are_recorded(const struct proctable *table)
 {
 	for (size_t i = 0; i < table->num_procs; i++)
-		if (table->procs[i].is_local && table->procs[i].pid > 0 &&
-		    !table->procs[i].has_ended && !is_recorded(table->procs[i].pid))
+		if (proc_is_here(&table->procs[i]) && !is_recorded(table->procs[i].pid))
 			return false;
 	return table->num_procs > 0;
 }
@@ -312,8 +311,7 @@ struct leftovers *leftovers_note(const struct session *session)
 	for (size_t i = 0; i < table->num_procs; i++) {
 		const struct proc *proc = &table->procs[i];
 
-		if (proc->is_local && proc->pid > 0 && !proc->has_ended &&
-		    procfs_stat(proc->pid, 0, &stat) == 0)
+		if (proc_is_here(proc) && procfs_stat(proc->pid, 0, &stat) == 0)
 			leftovers->processes[leftovers->num++] =
 				(struct segment_process){proc->pid, stat.start_ticks};
 	}

@@ -9,8 +9,8 @@
 /* Values of --mpi, from 1. */
 enum preload_mpi { PRELOAD_UNKNOWN, PRELOAD_OPENMPI, PRELOAD_MPICH, PRELOAD_ABI };
 
-/* The MPI called "openmpi" or "mpich"; "abi": any with MPI's own ABI. PRELOAD_UNKNOWN for other words
- * and NULL. */
+/* The MPI called "openmpi" or "mpich"; "abi": any with MPI's own ABI. PRELOAD_UNKNOWN for other
+ * words and NULL. */
 enum preload_mpi preload_mpi_of_name(const char *name);
 
 /* Guess the MPI of a command line: the MPI library that a program in it loads, directly or through

@@ -34,7 +34,8 @@ def run_by_stacks(pdb, mpi, folder, program, size, rank):
         job.wait_until_quiet(ranks=())
         answer = ask_job(pdb, job, "lp", "info job")
         check_unharmed(job, answer)
-        check(mpi.family.launcher in answer.output, f"expected '{mpi.family.launcher}' in {answer.show()}")
+        check(mpi.family.launcher in answer.output,
+          f"expected '{mpi.family.launcher}' in {answer.show()}")
         check(named_ranks(answer) == {rank}, f"expected rank {rank} in {answer.show()}")
 
 
@@ -46,16 +47,17 @@ def run_queues(build, mpi):
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     check(result.returncode == 0, result.stderr)
     result = subprocess.run(["sh", os.path.join(TESTS, "attach", "queues.sh"), build, program,
-                             *mpi.launcher()], env=mpi.environment(), capture_output=True, text=True, check=False)
+                             *mpi.launcher()], env=mpi.environment(), capture_output=True,
+                            text=True, check=False)
     check(result.returncode == 0, result.stderr + result.stdout)
 
 
 def run_recorder(build, mpi):
     """The recorder's own tests, in C and C++."""
-    env = mpi.environment()
+    env = {**mpi.environment(), "FORTRAN": "no"}
+    env["PATH"] = mpi.make_commands() + os.pathsep + env["PATH"]
     result = subprocess.run(["sh", os.path.join(TESTS, "recorder", "run.sh"), build, mpi.suffix],
-                            env={**env, "PATH": mpi.make_commands() + os.pathsep + env["PATH"], "FORTRAN": "no"},
-                            capture_output=True, text=True, check=False)
+                            env=env, capture_output=True, text=True, check=False)
     check(result.returncode == 0, result.stdout + result.stderr)
     return result.stdout.strip().split("\n")[-1]
 
@@ -66,14 +68,15 @@ def run_mpi4py(build, mpi):
         folder = install_mpi4py(mpi.root)
     except Missing as why:
         raise Skip(why) from None
-    recorders = ":".join(os.path.abspath(path) for path in glob.glob(os.path.join(build, "libpdbrec-*.so")))
+    recorders = ":".join(glob.glob(os.path.join(os.path.abspath(build), "libpdbrec-*.so")))
     said = []
     for preload in (None, recorders):
         command = [*mpi.launcher(2, preload), os.path.join(mpi.root, "bin", "python"), "main.py",
                    *(word for part in MPI4PY for word in ("-i", part))]
         result = subprocess.run(command, cwd=folder, env=mpi.environment(), capture_output=True,
                                 text=True, timeout=MPI4PY_S, check=False)
-        lines = re.findall(r"(Ran \d+ tests|OK.*|FAILED.*|^(?:ERROR|FAIL): .*)", result.stdout + result.stderr, re.M)
+        lines = re.findall(r"(Ran \d+ tests|OK.*|FAILED.*|^(?:ERROR|FAIL): .*)",
+                           result.stdout + result.stderr, re.M)
         said.append([result.returncode, *sorted(lines)])
     check(len(said[0]) > 1, f"no tests were run: {said[0]}")
     check(said[0] == said[1], f"without recorders {said[0]}, with them {said[1]}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPIs that Debian does not have, from wheels: each in a virtual environment of its own, kept from run
-to run."""
+"""MPIs that Debian does not have, from wheels: each in a virtual environment of its own, kept from
+run to run."""
 
 import glob
 import os
@@ -45,9 +45,10 @@ FAMILIES = (
 
 
 def install(build, packages):
-    """The environment with these packages, made if it is not there. Raises Missing."""
+    """The environment with these packages, made if it is not there, or was made elsewhere or by
+    another Python: its commands name both. Raises Missing."""
     root = os.path.abspath(os.path.join(build, "mpis", packages[0].split(">")[0]))
-    mark, wanted = os.path.join(root, "packages"), "\n".join(packages)
+    mark, wanted = os.path.join(root, "packages"), "\n".join((root, sys.version, *packages))
     try:
         with open(mark, encoding="utf-8") as file:
             if file.read() == wanted:
@@ -63,8 +64,8 @@ def install(build, packages):
 
 
 def install_mpi4py(root):
-    """mpi4py in an environment, and the folder with its own tests, which only its source package has.
-    Raises Missing."""
+    """mpi4py in an environment, and the folder with its own tests, which only its source package
+    has. Raises Missing."""
     tests = os.path.join(root, "mpi4py", "test")
     if not os.path.isdir(tests):
         source = os.path.join(root, "mpi4py")
@@ -127,7 +128,8 @@ class WheelMpi(Mpi):
         command = [os.path.join(self.root, "bin", "mpirun"), *self.family.launch, *options,
                    *(["-n", str(size)] if size else [])]
         for name, value in variables.items():
-            command += ["-x", f"{name}={value}"] if self.suffix == "openmpi" else ["-genv", name, value]
+            command += (["-x", f"{name}={value}"] if self.suffix == "openmpi"
+                        else ["-genv", name, value])
         return command
 
     def make_commands(self):

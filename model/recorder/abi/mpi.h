@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the recorder needs of the mpi.h of MPI's own ABI: names, types and values of MPI 5.0, annex A. They
- * are the same in every library of that ABI, so none has to be installed. Prototypes that an installed
- * mpi.h has as well come from there: the makefile writes them to abi_prototypes.h. */
+ * What the recorder needs of the mpi.h of MPI's own ABI: names, types and values of MPI 5.0, annex
+ * A. They are the same in every library of that ABI, so none has to be installed. Prototypes that
+ * an installed mpi.h has as well come from there: the makefile writes them to abi_prototypes.h. */
 #pragma once
 
 #include <stdint.h>
