@@ -24,7 +24,7 @@ static bool take_constant(const struct naming *naming, const struct operand *ope
 		if (!bytes)
 			return false;
 		memcpy(&bits, bytes, operand->size);
-		memcpy(&single, bytes, sizeof(single));
+		memcpy(&single, &bits, sizeof(single));
 		term->number = (double)code_extend(bits, operand->size, true);
 		if (is_float && operand->size == 8)
 			memcpy(&term->number, &bits, sizeof(bits));
