@@ -61,6 +61,13 @@ static void set_place(const struct naming *naming, struct condition_term *term,
 	term->at = operand->at;
 }
 
+/* Of a part of a variable nothing is known but the bits that are cut out of it. */
+static bool is_whole(const struct operand *reg, const struct condition_term *term)
+{
+	return !term->type || reg->size >= term->type->size ||
+	       (term->mask && reg->size < 8 && !(term->mask >> 8 * reg->size));
+}
+
 /* Of something calculated: the first of what went into it that has a name. */
 static void take_mixed(struct naming *naming, const struct source *source,
 		       struct condition_term *term)
@@ -130,6 +137,7 @@ static void take_term(struct naming *naming, const struct operand *operand, bool
 		if (operand_variable(naming, &at, &named)) {
 			set_name(naming, term, &named, true);
 			set_place(naming, term, &at);
+			term->is_known &= is_whole(&at, term);
 			return;
 		}
 		struct operand store;

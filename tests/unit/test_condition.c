@@ -11,7 +11,9 @@
 #include "attach/code/code.h"
 #include "attach/code/condition.h"
 #include "attach/symbols/cut_guard.h"
+#include "attach/values/values.h"
 #include "model/job/code_store.h"
+#include "model/job/condition.h"
 #include "model/job/modules.h"
 #include "tests/unit/unit.h"
 
@@ -242,6 +244,70 @@ static void comparisons(void **state)
 	}
 }
 
+/* ---- Names, of this program ---- */
+
+extern const char __ehdr_start[]; /* the linker's */
+
+__attribute__((noinline)) static void take_whole(long n)
+{
+	if (n == 3)
+		puts("three");
+}
+
+__attribute__((noinline)) static void take_part(long n)
+{
+	if ((int)n == 3)
+		puts("three");
+}
+
+__attribute__((noinline)) static void take_bits(long n)
+{
+	if (n & 6)
+		puts("six");
+}
+
+static void names_of_this_program(void **state)
+{
+	static const struct {
+		void (*function)(long);
+		bool is_known;
+	} rows[] = {
+		{take_whole, true},
+		{take_part, false}, /* of which print tells another number than that part's */
+		{take_bits, true},
+	};
+	struct opened opened = {.modules = modules_create(), .store = code_store_create()};
+	struct arena *arena SCOPED(arena) = arena_create();
+	struct values *values = values_create(opened.modules, 0);
+
+	(void)state;
+	opened.reader = code_reader_create(opened.modules, opened.store);
+	opened.module = modules_intern(opened.modules, "/proc/self/exe", NULL, 0);
+	for (size_t i = 0; i < NUM_OF(rows); i++) {
+		uint64_t entry = (uintptr_t)rows[i].function - (uintptr_t)__ehdr_start;
+		const struct code_function *code;
+		struct condition condition;
+		struct pdb_error err;
+		size_t jump = 0;
+
+		rows[i].function(0);
+		code = code_reader_get(opened.reader, opened.module, entry, &err);
+		if (!code)
+			fail_msg("%s", err.text);
+		while (jump < code->num_insns && code->insns[jump].kind != CODE_BRANCH)
+			jump++;
+		assert_true(jump < code->num_insns);
+		if (!values_condition(values, arena, opened.reader, opened.module, code,
+				      code->insns[jump].address, &condition))
+			skip(); /* another architecture */
+		assert_int_equal(condition.left.is_known, rows[i].is_known);
+	}
+	values_destroy(values);
+	code_reader_destroy(opened.reader);
+	code_store_destroy(opened.store);
+	modules_destroy(opened.modules);
+}
+
 /* ---- Who calls ---- */
 
 static void calls(void **state)
@@ -269,6 +335,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(comparisons),
+		cmocka_unit_test(names_of_this_program),
 		cmocka_unit_test(calls),
 	};
 
