@@ -32,10 +32,14 @@ static bool term_value(const struct condition_term *term, double value, double *
 
 static bool cut_unsigned(const struct condition *condition, double *value)
 {
+	double end = ldexp(1, 8 * (condition->size < 8 ? condition->size : 8));
+
 	if (!is_integer(*value))
 		return false;
 	if (*value < 0)
-		*value += condition->size < 8 ? ldexp(1, 8 * condition->size) : ldexp(1, 64);
+		*value += end;
+	else if (*value >= end)
+		*value -= end;
 	return true;
 }
 

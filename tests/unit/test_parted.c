@@ -36,6 +36,7 @@ static void holds(void **state)
 		{CONDITION_LESS, false, false, 0, 0, -1, 3, 1},
 		{CONDITION_LESS, true, false, 0, 0, -1, 3, 0},
 		{CONDITION_LESS, false, false, 0, 5, -1, 3, 0},
+		{CONDITION_LESS, true, false, 0, 1, 4294967295.0, 3, 1},
 		{CONDITION_LESS_EQUAL, false, false, 0, 0, 3, 3, 1},
 		{CONDITION_GREATER, false, false, 0, 0, 4, 3, 1},
 		{CONDITION_GREATER_EQUAL, false, false, 0, 0, 2, 3, 0},
