@@ -33,6 +33,9 @@ static void holds(void **state)
 	} rows[] = {
 		{CONDITION_EQUAL, false, false, 0, 0, 3, 3, 1},
 		{CONDITION_UNEQUAL, false, false, 0, 0, 3, 3, 0},
+		/* n == UINT_MAX, which is -1 in the instruction */
+		{CONDITION_EQUAL, false, false, 0, 0, 4294967295.0, -1, 1},
+		{CONDITION_UNEQUAL, false, false, 0, 0, 4294967294.0, -1, 1},
 		{CONDITION_LESS, false, false, 0, 0, -1, 3, 1},
 		{CONDITION_LESS, true, false, 0, 0, -1, 3, 0},
 		{CONDITION_LESS, false, false, 0, 5, -1, 3, 0},
