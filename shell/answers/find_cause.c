@@ -3,6 +3,7 @@
 #include "analysis/stacks/temporal.h"
 #include "analysis/verdict/verdict.h"
 #include "attach/code/code.h"
+#include "attach/symbols/source.h"
 #include "attach/values/values.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
@@ -15,10 +16,11 @@
 #include "render/view.h"
 #include "shell/answers/find_cause.h"
 #include "shell/answers/find_cause_private.h"
+#include "shell/answers/list_source.h"
 #include "shell/answers/stack_order.h"
 #include "shell/session.h"
 
-enum { MAX_BRANCHES = 64, MAX_DEEPER = 16, MAX_TAILS = 4, MAX_SOURCE = 100, MAX_LINE = 4096 };
+enum { MAX_BRANCHES = 64, MAX_DEEPER = 16, MAX_TAILS = 4, MAX_SOURCE = 100 };
 
 /* ---- Places ---- */
 
@@ -280,28 +282,32 @@ static enum cause_result look_at(struct finding *finding, struct pair *pair, uin
 	return result;
 }
 
-/* The text of a line of the source, if its file is here. */
+/* The text of a line of the source; NULL: its file is not here, or lines may have moved in it. */
 static const char *read_source(const struct finding *finding, uint32_t node)
 {
-	const struct name *name = names_get(finding->session->job->names, node);
-	char text[MAX_LINE];
-	const char *ret = NULL;
-	FILE *file;
+	const struct job *job = finding->session->job;
+	const struct name *name = names_get(job->names, node);
+	struct arena *scratch SCOPED(arena) = arena_create();
+	const struct source *source = NULL;
+	struct pdb_error ignored;
+	bool is_newer;
+	const char *text;
+	size_t length;
 
-	if (!name->full_file || name->line <= 0 || !(file = fopen(name->full_file, "re")))
+	if (name->full_file && name->line > 0)
+		source = list_open(finding->session, scratch,
+				   callpaths_get(job->callpaths, node)->module, name->full_file,
+				   &is_newer, &ignored);
+	if (!source || is_newer || (size_t)name->line > source->num)
 		return NULL;
-	for (int line = 1; line <= name->line && fgets(text, sizeof(text), file); line++) {
-		char *begin = text + strspn(text, " \t");
-		size_t length = strcspn(begin, "\r\n");
-
-		while (length && (begin[length - 1] == ' ' || begin[length - 1] == '{'))
-			length--;
-		if (line == name->line && length)
-			ret = arena_strndup(finding->arena, begin,
-					    length < MAX_SOURCE ? length : MAX_SOURCE);
-	}
-	fclose(file);
-	return ret;
+	text = source->lines[name->line - 1];
+	text += strspn(text, " \t");
+	length = strlen(text);
+	while (length && (text[length - 1] == ' ' || text[length - 1] == '{'))
+		length--;
+	return length ? arena_strndup(finding->arena, text,
+				      length < MAX_SOURCE ? length : MAX_SOURCE)
+		      : NULL;
 }
 
 static int find_earlier(const struct finding *finding, const struct pair *pair)
@@ -390,7 +396,6 @@ static struct caused *find_between(struct finding *finding, size_t a, size_t b)
 		return NULL;
 	caused->ranks = rankset_in(finding->arena, rankset_copy(pair.groups[0]->ranks));
 	caused->others = rankset_in(finding->arena, rankset_copy(pair.groups[1]->ranks));
-	caused->source = read_source(finding, caused->node);
 	return caused;
 }
 
@@ -398,7 +403,7 @@ static struct caused *find_between(struct finding *finding, size_t a, size_t b)
 
 /* Of all that have parted at one place one answer. */
 static void add_caused(struct finding *finding, struct caused_list *list, size_t *capacity,
-		       const struct caused *caused)
+		       struct caused *caused)
 {
 	for (size_t i = 0; i < list->num; i++) {
 		struct caused *old = &list->list[i];
@@ -414,6 +419,7 @@ static void add_caused(struct finding *finding, struct caused_list *list, size_t
 		old->others = others;
 		return;
 	}
+	caused->source = read_source(finding, caused->node);
 	*ARENA_PUSH(finding->arena, list->list, list->num, *capacity) = *caused;
 }
 
@@ -499,7 +505,7 @@ static void find_all(struct finding *finding, const struct rankset *ranks, struc
 	find_groups(finding, ranks, is_apart);
 	for (size_t a = 0; a < num && num <= STACK_ORDER_QUICK; a++)
 		for (size_t b = 0; b < num && is_apart[a]; b++) {
-			const struct caused *caused =
+			struct caused *caused =
 				is_apart[b] ? NULL : find_between(finding, a, b);
 
 			if (caused)
