@@ -3,7 +3,6 @@
 #include "attach/values/values.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
-#include "model/job/names.h"
 #include "model/job/rankset.h"
 #include "render/caused.h"
 #include "shell/answers/find_cause_private.h"
@@ -140,19 +139,12 @@ static struct cause_evidence judge(const struct pair *pair, const struct cause_b
 static uint32_t line_of(const struct finding *finding, const struct pair *pair,
 			const struct cause_branch *branches, size_t i)
 {
-	struct names *names = finding->session->job->names;
-	const struct name *name = names_get(names, node_of(finding, pair, branches[i].address));
-	int line = name->line;
-	const char *file = name->file ? arena_strdup(finding->arena, name->file) : "";
+	size_t k = 0;
 
-	for (size_t k = 0; k < i && line; k++) {
-		const struct name *other =
-			names_get(names, node_of(finding, pair, branches[k].address));
-
-		if (other->line == line && other->file && !strcmp(other->file, file))
-			return (uint32_t)k;
-	}
-	return (uint32_t)i;
+	while (k < i &&
+	       !cause_is_same_line(finding, pair->module, branches[k].address, branches[i].address))
+		k++;
+	return (uint32_t)k;
 }
 
 static bool is_line_of_loop(const struct pair *pair, const struct cause_branch *branch)

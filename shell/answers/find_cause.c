@@ -52,7 +52,7 @@ static bool find_place(const struct finding *finding, const struct flow *flow, u
 	return flow_find(flow, of->offset, of->is_return, ret);
 }
 
-static bool is_same_line(const struct finding *finding, uint32_t module, uint64_t a, uint64_t b)
+bool cause_is_same_line(const struct finding *finding, uint32_t module, uint64_t a, uint64_t b)
 {
 	struct job *job = finding->session->job;
 	const uint32_t nodes[2] = {
@@ -61,7 +61,8 @@ static bool is_same_line(const struct finding *finding, uint32_t module, uint64_
 	const struct name *x = names_get(job->names, nodes[0]);
 	const struct name *y = names_get(job->names, nodes[1]);
 
-	return x->line == y->line && (!x->file || !y->file || !strcmp(x->file, y->file));
+	return a == b || (x->line > 0 && x->line == y->line && x->file && y->file &&
+			  !strcmp(x->file, y->file));
 }
 
 /* Compilers copy calls into both sides of a branch before: the same call, by target and line. */
@@ -77,7 +78,7 @@ static void find_copies(const struct finding *finding, struct pair *pair, int si
 
 		if ((insn->kind == CODE_CALL || insn->kind == CODE_END) &&
 		    insn->target == call->target &&
-		    is_same_line(finding, pair->module, insn->address, call->address))
+		    cause_is_same_line(finding, pair->module, insn->address, call->address))
 			*ARENA_PUSH(finding->arena, list, num, capacity) = i;
 	}
 	pair->places.copies[side] = list;
@@ -130,8 +131,8 @@ static bool find_tail(const struct finding *finding, uint32_t module, const stru
 
 		for (uint32_t k = 0; insn->kind == CODE_CALL && k < num_tails; k++)
 			if (insn->target == function->insns[list[k]].target &&
-			    is_same_line(finding, module, insn->address,
-					 function->insns[list[k]].address)) {
+			    cause_is_same_line(finding, module, insn->address,
+					       function->insns[list[k]].address)) {
 				*ARENA_PUSH(finding->arena, list, num, capacity) = i;
 				break;
 			}
@@ -505,8 +506,7 @@ static void find_all(struct finding *finding, const struct rankset *ranks, struc
 	find_groups(finding, ranks, is_apart);
 	for (size_t a = 0; a < num && num <= STACK_ORDER_QUICK; a++)
 		for (size_t b = 0; b < num && is_apart[a]; b++) {
-			struct caused *caused =
-				is_apart[b] ? NULL : find_between(finding, a, b);
+			struct caused *caused = is_apart[b] ? NULL : find_between(finding, a, b);
 
 			if (caused)
 				add_caused(finding, ret, &capacity, caused);

@@ -62,6 +62,11 @@ struct judged {
 	bool is_unchanged[2][2]; /* [side][left, right] */
 };
 
+/* ---- find_cause.c ---- */
+
+/* Are they of one line? Without debug information only of one address. */
+bool cause_is_same_line(const struct finding *finding, uint32_t module, uint64_t a, uint64_t b);
+
 /* ---- cause_values.c ---- */
 
 /* Its number in pair->wanted, added if it is new; -1: the term has no name. */

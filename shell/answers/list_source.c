@@ -155,8 +155,7 @@ const struct source *list_open(struct session *session, struct arena *arena, uin
 {
 	int64_t written;
 	pid_t pid = process_of(session->job, module, &written);
-	const struct source *source =
-		source_open(arena, file, pid, session->settings.sources, err);
+	const struct source *source = source_open(arena, file, pid, session->settings.sources, err);
 
 	*is_newer_ret = source && written && source->written_s > written;
 	return source;

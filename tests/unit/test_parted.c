@@ -298,9 +298,9 @@ static void changes(void **state)
 		places.is_in_library[0] = places.is_in_library[1] = true;
 		assert_int_equal(cause_branches(arena, &places, &branches, &is_known), 1);
 		for (uint32_t side = 0; side < 2; side++)
-			assert_int_equal(cause_is_unchanged(&places, &branches[0], side,
-							    &rows[i].place, 1),
-					 rows[i].expected[side]);
+			assert_int_equal(
+				cause_is_unchanged(&places, &branches[0], side, &rows[i].place, 1),
+				rows[i].expected[side]);
 		flow_destroy(small.flow);
 	}
 }
