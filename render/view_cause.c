@@ -106,7 +106,7 @@ void view_cause(const struct view *view)
 {
 	const struct caused_list *list = view->answer->own;
 
-	if (!list->num)
+	if (!list->num && !list->is_late)
 		text_wrap(view, 0, "Not known: pdb found no branch that surely parted them.");
 	for (size_t i = 0; i < list->num; i++) {
 		const struct caused *caused = &list->list[i];
@@ -114,6 +114,11 @@ void view_cause(const struct view *view)
 		text_wrap(view, 0, "%s and %s %s", parts_who(view, caused->ranks),
 			  parts_who(view, caused->others), caused_text(view, caused));
 	}
+	if (list->is_late)
+		text_wrap(
+			view, 0,
+			"pdb has not looked at all places: that takes too long. Name fewer ranks: "
+			"\"cause RANKS\".");
 }
 
 static void write_values(const struct view *view, const struct caused *caused)
@@ -194,4 +199,5 @@ void view_cause_json(const struct view *view)
 	JSON_OBJECTS(view->json, "causes", i, list->num) {
 		write_caused(view, &list->list[i]);
 	}
+	json_bool(view->json, "complete", !list->is_late);
 }

@@ -201,6 +201,8 @@ enum cause_result cause_choose_by_values(struct finding *finding, struct pair *p
 	for (size_t i = 0; i < num; i++) {
 		struct judged *of = &judged[i];
 
+		if (cause_is_late(finding))
+			return CAUSE_NOT_KNOWN;
 		of->is_known = values_condition(finding->values, finding->arena,
 						stack_order_reader(finding->session), pair->module,
 						function, branches[i].address, &of->condition);

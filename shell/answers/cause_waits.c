@@ -234,9 +234,10 @@ static bool is_only_call(const struct finding *finding, const struct pair *pair,
 	if (num == SIZE_MAX)
 		return false;
 	for (size_t i = 0; i < num; i++)
-		if (calls[i] != own && !is_copy(&pair->places, side, calls[i]) &&
-		    !is_in_bindings(finding, pair->module, calls[i]) &&
-		    !is_made_by_all(finding, pair->module, frame, calls[i]))
+		if (cause_is_late(finding) ||
+		    (calls[i] != own && !is_copy(&pair->places, side, calls[i]) &&
+		     !is_in_bindings(finding, pair->module, calls[i]) &&
+		     !is_made_by_all(finding, pair->module, frame, calls[i])))
 			return false;
 	return true;
 }

@@ -12,6 +12,7 @@
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
+#include "model/monotonic.h"
 #include "render/caused.h"
 #include "render/view.h"
 #include "shell/answers/find_cause.h"
@@ -21,6 +22,14 @@
 #include "shell/session.h"
 
 enum { MAX_BRANCHES = 64, MAX_DEEPER = 16, MAX_TAILS = 4, MAX_SOURCE = 100 };
+
+#define LONGEST_NS UINT64_C(20000000000)
+#define GLANCE_NS UINT64_C(3000000000) /* of other commands, which only mention it */
+
+bool cause_is_late(const struct finding *finding)
+{
+	return monotonic_ns() >= finding->until_ns;
+}
 
 /* ---- Places ---- */
 
@@ -385,7 +394,7 @@ static struct caused *find_between(struct finding *finding, size_t a, size_t b)
 	rankset_add_set(pair.ranks, pair.groups[1]->ranks);
 	pair.places.earlier = find_earlier(finding, &pair);
 	is_found = find_pointer(finding, &pair, nodes, caused);
-	for (int i = 0; i < MAX_DEEPER && !is_found; i++) {
+	for (int i = 0; i < MAX_DEEPER && !is_found && !cause_is_late(finding); i++) {
 		enum cause_result result = look_at(finding, &pair, nodes, caused);
 
 		is_found = result == CAUSE_FOUND || result == CAUSE_LIKELY;
@@ -513,11 +522,11 @@ static void find_all(struct finding *finding, const struct rankset *ranks, struc
 		}
 }
 
-int find_cause(struct session *session, struct arena *arena, const struct rankset *ranks,
-	       struct caused_list *ret, struct pdb_error *err)
+static int find_until(struct session *session, struct arena *arena, const struct rankset *ranks,
+		      uint64_t until_ns, struct caused_list *ret, struct pdb_error *err)
 {
 	struct rankset *all SCOPED(rankset) = proctable_ranks(session->job->proctable);
-	struct finding finding = {.session = session, .arena = arena};
+	struct finding finding = {.session = session, .arena = arena, .until_ns = until_ns};
 
 	*ret = (struct caused_list){.num = 0};
 	if (session->snapshot)
@@ -536,9 +545,16 @@ int find_cause(struct session *session, struct arena *arena, const struct rankse
 	finding.values = values_create(session->job->modules, 0);
 	make_groups(&finding);
 	find_all(&finding, ranks, ret);
+	ret->is_late = cause_is_late(&finding);
 	values_destroy(finding.values);
 	temporal_result_destroy(finding.order);
 	return 0;
+}
+
+int find_cause(struct session *session, struct arena *arena, const struct rankset *ranks,
+	       struct caused_list *ret, struct pdb_error *err)
+{
+	return find_until(session, arena, ranks, monotonic_ns() + LONGEST_NS, ret, err);
 }
 
 void find_cause_glance(struct session *session, struct answer *answer)
@@ -550,7 +566,9 @@ void find_cause_glance(struct session *session, struct answer *answer)
 	if (!verdict || session->snapshot || verdict->kind == VERDICT_NONE ||
 	    verdict->kind == VERDICT_CRASHED || rankset_is_empty(verdict->culprits) ||
 	    !rankset_is_empty(verdict->moving) ||
-	    find_cause(session, answer->arena, NULL, list, &ignored) < 0)
+	    find_until(session, answer->arena, NULL, monotonic_ns() + GLANCE_NS, list, &ignored) <
+		    0 ||
+	    list->is_late)
 		return;
 	answer->caused = list;
 }

@@ -27,6 +27,7 @@ struct finding {
 	struct temporal_result *order;
 	struct group *groups;
 	size_t num_groups, groups_capacity;
+	uint64_t until_ns; /* monotonic_ns(): then pdb stops looking */
 };
 
 /* A variable that a branch goes by. */
@@ -63,6 +64,9 @@ struct judged {
 };
 
 /* ---- find_cause.c ---- */
+
+/* Is the time over? What was not looked at is not known. */
+bool cause_is_late(const struct finding *finding);
 
 /* Are they of one line? Without debug information only of one address. */
 bool cause_is_same_line(const struct finding *finding, uint32_t module, uint64_t a, uint64_t b);
