@@ -9,7 +9,6 @@
 #include "model/job/job.h"
 #include "model/job/modules.h"
 #include "model/job/names.h"
-#include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
 #include "model/monotonic.h"
@@ -525,7 +524,6 @@ static void find_all(struct finding *finding, const struct rankset *ranks, struc
 static int find_until(struct session *session, struct arena *arena, const struct rankset *ranks,
 		      uint64_t until_ns, struct caused_list *ret, struct pdb_error *err)
 {
-	struct rankset *all SCOPED(rankset) = proctable_ranks(session->job->proctable);
 	struct finding finding = {.session = session, .arena = arena, .until_ns = until_ns};
 
 	*ret = (struct caused_list){.num = 0};
@@ -537,7 +535,7 @@ static int find_until(struct session *session, struct arena *arena, const struct
 			"(pdb --core). \"order\" shows what the\nsnapshot holds of it.");
 	if (session_check_memory(session, err) < 0)
 		return -1;
-	finding.order = stack_order_compare(session, all, STACK_ORDER_QUICK, err);
+	finding.order = stack_order_of_look(session, err);
 	if (!finding.order)
 		return -1;
 	if (!ranks && session->verdict)
@@ -547,7 +545,6 @@ static int find_until(struct session *session, struct arena *arena, const struct
 	find_all(&finding, ranks, ret);
 	ret->is_late = cause_is_late(&finding);
 	values_destroy(finding.values);
-	temporal_result_destroy(finding.order);
 	return 0;
 }
 

@@ -24,7 +24,7 @@ struct finding {
 	struct session *session;
 	struct arena *arena;
 	struct values *values;
-	struct temporal_result *order;
+	const struct temporal_result *order; /* of the last look */
 	struct group *groups;
 	size_t num_groups, groups_capacity;
 	uint64_t until_ns; /* monotonic_ns(): then pdb stops looking */
