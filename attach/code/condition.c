@@ -19,6 +19,7 @@ struct conditions *conditions_create(struct code_reader *reader, uint32_t module
 	conditions = xcalloc(1, sizeof(*conditions));
 	conditions->file = file;
 	conditions->function = function;
+	conditions->sets_flags = condition_x86_sets_flags;
 	conditions->decoded = cs_malloc(file->handle);
 	conditions_find_edges(conditions);
 	return conditions;

@@ -98,7 +98,7 @@ bool conditions_flags(const struct conditions *conditions, uint32_t insn, uint32
 		decoded = conditions_decode(conditions, insn);
 		if (!decoded)
 			return false;
-		if (condition_x86_sets_flags(decoded)) {
+		if (conditions->sets_flags(decoded)) {
 			*ret = insn;
 			return true;
 		}

@@ -16,6 +16,7 @@ struct conditions {
 	cs_insn *decoded;   /* for one instruction at a time */
 	struct edge *edges; /* by `to` */
 	size_t num_edges;
+	bool (*sets_flags)(const cs_insn *decoded);
 };
 
 /* The index of the instruction at an address; UINT32_MAX: none. */
