@@ -3,16 +3,27 @@
 #include "attach/values/values.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
+#include "model/job/names.h"
 #include "model/job/rankset.h"
 #include "render/caused.h"
 #include "shell/answers/find_cause_private.h"
 #include "shell/answers/stack_order.h"
 #include "shell/session.h"
 
-static uint32_t node_of(const struct finding *finding, const struct pair *pair, uint64_t address)
+static uint32_t node_of(const struct finding *finding, uint32_t module, uint64_t address)
 {
-	return callpaths_intern(finding->session->job->callpaths, CALLPATH_NONE, pair->module,
-				address, false);
+	return callpaths_intern(finding->session->job->callpaths, CALLPATH_NONE, module, address,
+				false);
+}
+
+bool cause_is_same_line(const struct finding *finding, uint32_t module, uint64_t a, uint64_t b)
+{
+	struct names *names = finding->session->job->names;
+	const struct name *x = names_get(names, node_of(finding, module, a));
+	const struct name *y = names_get(names, node_of(finding, module, b));
+
+	return a == b || (x->line > 0 && x->line == y->line && x->file && y->file &&
+			  !strcmp(x->file, y->file));
 }
 
 /* The successor that all of a side take; CAUSE_NONE: not known. */
@@ -229,7 +240,7 @@ enum cause_result cause_choose_by_values(struct finding *finding, struct pair *p
 	if (result != CAUSE_FOUND && result != CAUSE_LIKELY)
 		return result;
 	ret->is_likely = result == CAUSE_LIKELY;
-	ret->node = node_of(finding, pair, branches[found].address);
+	ret->node = node_of(finding, pair->module, branches[found].address);
 	ret->kind = judged[found].condition.relation == CONDITION_TABLE ? CAUSED_BY_TABLE
 		    : is_line_of_loop(pair, &branches[found])           ? CAUSED_BY_LOOP
 									: CAUSED_BY_BRANCH;

@@ -25,11 +25,6 @@ enum { MAX_BRANCHES = 64, MAX_DEEPER = 16, MAX_TAILS = 4, MAX_SOURCE = 100 };
 #define LONGEST_NS UINT64_C(20000000000)
 #define GLANCE_NS UINT64_C(3000000000) /* of other commands, which only mention it */
 
-bool cause_is_late(const struct finding *finding)
-{
-	return monotonic_ns() >= finding->until_ns;
-}
-
 /* ---- Places ---- */
 
 static bool is_own(const struct finding *finding, uint32_t node)
@@ -58,19 +53,6 @@ static bool find_place(const struct finding *finding, const struct flow *flow, u
 	const struct callpath_node *of = callpaths_get(finding->session->job->callpaths, node);
 
 	return flow_find(flow, of->offset, of->is_return, ret);
-}
-
-bool cause_is_same_line(const struct finding *finding, uint32_t module, uint64_t a, uint64_t b)
-{
-	struct job *job = finding->session->job;
-	const uint32_t nodes[2] = {
-		callpaths_intern(job->callpaths, CALLPATH_NONE, module, a, false),
-		callpaths_intern(job->callpaths, CALLPATH_NONE, module, b, false)};
-	const struct name *x = names_get(job->names, nodes[0]);
-	const struct name *y = names_get(job->names, nodes[1]);
-
-	return a == b || (x->line > 0 && x->line == y->line && x->file && y->file &&
-			  !strcmp(x->file, y->file));
 }
 
 /* Compilers copy calls into both sides of a branch before: the same call, by target and line. */

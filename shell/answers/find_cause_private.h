@@ -5,6 +5,7 @@
 
 #include "analysis/cause/cause.h"
 #include "model/job/code.h"
+#include "model/monotonic.h"
 #include "render/printed.h"
 
 struct caused;
@@ -63,13 +64,11 @@ struct judged {
 	bool is_unchanged[2][2]; /* [side][left, right] */
 };
 
-/* ---- find_cause.c ---- */
-
 /* Is the time over? What was not looked at is not known. */
-bool cause_is_late(const struct finding *finding);
-
-/* Are they of one line? Without debug information only of one address. */
-bool cause_is_same_line(const struct finding *finding, uint32_t module, uint64_t a, uint64_t b);
+static inline bool cause_is_late(const struct finding *finding)
+{
+	return monotonic_ns() >= finding->until_ns;
+}
 
 /* ---- cause_values.c ---- */
 
@@ -85,6 +84,9 @@ bool cause_value_of(const struct pair *pair, const struct condition_term *term, 
 		    int rank, double *ret);
 
 /* ---- cause_branches.c ---- */
+
+/* Are they of one line? Without debug information only of one address. */
+bool cause_is_same_line(const struct finding *finding, uint32_t module, uint64_t a, uint64_t b);
 
 /* Choose among the branches of the pair's function by what ranks' values say. */
 enum cause_result cause_choose_by_values(struct finding *finding, struct pair *pair,
