@@ -392,6 +392,20 @@ static struct caused *find_between(struct finding *finding, size_t a, size_t b)
 
 /* ---- Groups ---- */
 
+static bool is_same_place(const struct finding *finding, const struct caused *a,
+			  const struct caused *b)
+{
+	struct names *names = finding->session->job->names;
+
+	if (a->node != b->node || a->kind != b->kind)
+		return false;
+	for (int side = 0; a->kind == CAUSED_BY_POINTER && side < 2; side++)
+		if (strcmp(names_function(names, a->called[side])->function,
+			   names_function(names, b->called[side])->function) != 0)
+			return false;
+	return true;
+}
+
 /* Of all that have parted at one place one answer. */
 static void add_caused(struct finding *finding, struct caused_list *list, size_t *capacity,
 		       struct caused *caused)
@@ -400,8 +414,9 @@ static void add_caused(struct finding *finding, struct caused_list *list, size_t
 		struct caused *old = &list->list[i];
 		struct rankset *ranks, *others;
 
-		if (old->node != caused->node)
+		if (!is_same_place(finding, old, caused))
 			continue;
+		old->is_likely |= caused->is_likely;
 		ranks = rankset_in(finding->arena, rankset_copy(old->ranks));
 		others = rankset_in(finding->arena, rankset_copy(old->others));
 		rankset_add_set(ranks, caused->ranks);
