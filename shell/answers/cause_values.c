@@ -69,6 +69,9 @@ void cause_want_there(const struct finding *finding, struct pair *pair,
 	    (term->place.kind == CODE_MEMORY && term->place.reg != CODE_CFA))
 		return;
 	wanted = &pair->wanted[number];
+	/* A variable of that name in another block may be larger. */
+	if (!wanted->type || wanted->type->size > term->place.size)
+		return;
 	node = callpaths_get(finding->session->job->callpaths, pair->nodes[side]);
 	wanted->has_probe[side] = true;
 	wanted->probes[side] =
