@@ -270,7 +270,11 @@ bool values_condition(struct values *values, struct arena *arena, struct code_re
 		is_known = true;
 	}
 	end(&naming);
-	return !cut_guard_leave(&guard) && is_known;
+	if (cut_guard_leave(&guard) || !is_known) {
+		*ret = (struct condition){.address = address};
+		return false;
+	}
+	return true;
 }
 
 const char *values_called_through(struct values *values, struct arena *arena,
