@@ -524,8 +524,8 @@ static enum judgement judge(const struct cause_places *places, const struct caus
 	return judgement == PART && may_be_slower(evidence, is_together) ? UNKNOWN : judgement;
 }
 
-/* Does the code alone tell that they parted at these branches, all of one line? Either no side could
- * be at the other's place; or one has not been where the other waits for it. In another iteration
+/* Does the code alone tell that they parted at these branches, all of one line? Either no side
+ * could be at the other's place; or one has not been where the other waits for it. In another iteration
  * it may have taken other ways through branches that both places depend on. Where all would go the
  * same way now, what was missed may have been another call, whose part this one has taken. */
 static bool is_told_by_code(const struct cause_places *places, const struct cause_branch *branches,

@@ -36,7 +36,7 @@ struct wanted {
 	const char *name, *function;
 	const struct value_type *type;
 	struct printed printed;
-	/* Of a side at whose place it is known to be where the branch had it: what reads it there. */
+	/* Of a side at whose place it is still where the branch had it: what reads it there. */
 	struct code_probe probes[2];
 	bool has_probe[2];
 	struct value_reading *readings;

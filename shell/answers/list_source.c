@@ -132,8 +132,8 @@ static void find_places(struct listing *listing, const struct frame *frame,
 
 /* ---- Sources ---- */
 
-/* A process that has the module's program open; 0: none is known. *written_ret: when the program was
- * written; 0: not known. */
+/* A process that has the module's program open; 0: none is known. *written_ret: when the program
+ * was written; 0: not known. */
 static pid_t process_of(const struct job *job, uint32_t id, int64_t *written_ret)
 {
 	const struct module *module;
