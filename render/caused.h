@@ -36,5 +36,5 @@ struct caused {
 struct caused_list {
 	struct caused *list;
 	size_t num;
-	const char *why; /* there is none; NULL: there is one */
+	bool is_late; /* pdb has not looked at all pairs of stacks: that took too long */
 };

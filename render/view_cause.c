@@ -11,51 +11,63 @@
 #include "render/words/label.h"
 #include "render/words/parts.h"
 
-enum { MAX_GROUPS = 3 };
+/* Add those of the group that are in `ranks`. */
+static bool add_part(const struct value_group *group, const struct rankset *ranks,
+		     struct rankset *with)
+{
+	struct rankset *part SCOPED(rankset) = rankset_copy(group->ranks);
 
-/* "3.1e-09", or of many numbers "4.7e-06 to 5.2e-06". */
+	rankset_keep_set(part, ranks);
+	rankset_add_set(with, part);
+	return !rankset_is_empty(part);
+}
+
+/* "3.1e-09", or of many numbers "4.7e-06 to 5.2e-06". with: is given the ranks that have them. */
 static const char *values_text(const struct view *view, const struct value_groups *groups,
-			       const struct rankset *ranks)
+			       const struct rankset *ranks, struct rankset *with)
 {
 	const char *first = NULL, *last = NULL;
 	size_t num = groups->are_numbers ? groups->num_values : 0;
 
 	for (size_t i = 0; i < num; i++) {
-		if (!rankset_meets(groups->by_number[i]->ranks, ranks))
+		if (!add_part(groups->by_number[i], ranks, with))
 			continue;
 		first = first ?: groups->by_number[i]->text;
 		last = groups->by_number[i]->text;
 	}
 	for (size_t i = 0; !num && i < groups->num_values && !first; i++)
-		if (rankset_meets(groups->groups[i].ranks, ranks))
+		if (add_part(&groups->groups[i], ranks, with))
 			first = last = groups->groups[i].text;
 	if (!first)
 		return NULL;
 	return first == last ? first : text_of(view, "%s to %s", first, last);
 }
 
-/* "res is 3.1e-09 in rank 2, 4.7e-06 elsewhere". */
+/* "res is 3.1e-09 in rank 2, 4.7e-06 in ranks 0-1": of ranks whose values are known. */
 static const char *value_text_of(const struct view *view, const struct caused *caused,
 				 const struct caused_value *value)
 {
+	struct rankset *with[2] = {rankset_in(view->arena, rankset_create()),
+				   rankset_in(view->arena, rankset_create())};
 	const char *own, *others, *now = value->may_have_changed ? "now " : "";
 
 	if (!value->groups)
 		return NULL;
-	own = values_text(view, value->groups, caused->ranks);
-	others = values_text(view, value->groups, caused->others);
-	if (own && others && !strcmp(own, others))
-		return text_of(view, "%s is %s%s in all", value->expression, now, own);
+	own = values_text(view, value->groups, caused->ranks, with[0]);
+	others = values_text(view, value->groups, caused->others, with[1]);
+	if (own && others && !strcmp(own, others)) {
+		if (rankset_equal(with[0], caused->ranks) && rankset_equal(with[1], caused->others))
+			return text_of(view, "%s is %s%s in all", value->expression, now, own);
+		rankset_add_set(with[0], with[1]);
+		others = NULL;
+	}
 	if (own && others)
 		return text_of(view, "%s is %s%s in %s, %s in %s", value->expression, now, own,
-			       parts_who(view, caused->ranks), others,
-			       parts_who(view, caused->others));
-	if (own)
-		return text_of(view, "%s is %s%s in %s", value->expression, now, own,
-			       parts_who(view, caused->ranks));
-	return others ? text_of(view, "%s is %s%s in %s", value->expression, now, others,
-				parts_who(view, caused->others))
-		      : NULL;
+			       parts_who(view, with[0]), others, parts_who(view, with[1]));
+	if (own || others)
+		return text_of(view, "%s is %s%s in %s", value->expression, now, own ?: others,
+			       parts_who(view, with[!own]));
+	return NULL;
 }
 
 static const char *where_text(const struct view *view, const struct caused *caused)
@@ -106,7 +118,7 @@ void view_cause(const struct view *view)
 {
 	const struct caused_list *list = view->answer->own;
 
-	if (!list->num)
+	if (!list->num && !list->is_late)
 		text_wrap(view, 0, "Not known: pdb found no branch that surely parted them.");
 	for (size_t i = 0; i < list->num; i++) {
 		const struct caused *caused = &list->list[i];
@@ -114,6 +126,11 @@ void view_cause(const struct view *view)
 		text_wrap(view, 0, "%s and %s %s", parts_who(view, caused->ranks),
 			  parts_who(view, caused->others), caused_text(view, caused));
 	}
+	if (list->is_late)
+		text_wrap(
+			view, 0,
+			"pdb has not looked at all places: that takes too long. Name fewer ranks: "
+			"\"cause RANKS\".");
 }
 
 static void write_values(const struct view *view, const struct caused *caused)
@@ -194,4 +211,5 @@ void view_cause_json(const struct view *view)
 	JSON_OBJECTS(view->json, "causes", i, list->num) {
 		write_caused(view, &list->list[i]);
 	}
+	json_bool(view->json, "complete", !list->is_late);
 }

@@ -328,7 +328,8 @@ static bool overlaps(const struct code_place *a, const struct code_place *b)
 					    b->displacement < a->displacement + a->size);
 }
 
-/* is_outside: memory that called functions, and stores through pointers, can change. */
+/* Or the register that leads to the place. is_outside: memory that called functions, and stores
+ * through pointers, can change. */
 static bool writes(const struct flow *flow, uint32_t insn, const struct code_place *place,
 		   bool is_outside)
 {
@@ -340,7 +341,7 @@ static bool writes(const struct flow *flow, uint32_t insn, const struct code_pla
 	for (uint32_t i = 0; i < of->num_effects; i++) {
 		const struct code_place *to = &flow->effects[of->first_effect + i].to;
 
-		if (overlaps(to, place) ||
+		if (overlaps(to, place) || (to->kind == CODE_REGISTER && to->reg == place->reg) ||
 		    (is_outside && to->kind == CODE_MEMORY &&
 		     (to->reg != CODE_CFA ||
 		      flow_is_shared(flow, to->displacement, to->size, false))))
@@ -523,8 +524,8 @@ static enum judgement judge(const struct cause_places *places, const struct caus
 	return judgement == PART && may_be_slower(evidence, is_together) ? UNKNOWN : judgement;
 }
 
-/* Does the code alone tell that they parted at these branches, all of one line? Either no side could
- * be at the other's place; or one has not been where the other waits for it. In another iteration
+/* Does the code alone tell that they parted at these branches, all of one line? Either no side
+ * could be at the other's place; or one has not been where the other waits for it. In another iteration
  * it may have taken other ways through branches that both places depend on. Where all would go the
  * same way now, what was missed may have been another call, whose part this one has taken. */
 static bool is_told_by_code(const struct cause_places *places, const struct cause_branch *branches,

@@ -68,8 +68,8 @@ bool cause_are_equivalent(const struct flow *flow, uint32_t insn_a, uint32_t ins
 uint32_t cause_successor(const struct flow *flow, const struct cause_branch *branch,
 			 const struct condition *condition, double left, double right);
 
-/* What was there before the instruction at `at`, in a register, in the frame or elsewhere: is it the
- * same on all ways to the side's place? The ways begin at the successor that the side must have
+/* What was there before the instruction at `at`, in a register, in the frame or elsewhere: is it
+ * the same on all ways to the side's place? The ways begin at the successor that the side must have
  * taken; if there is none, at those that the other side has not taken. */
 bool cause_is_unchanged(const struct cause_places *places, const struct cause_branch *branch,
 			uint32_t side, const struct code_place *place, uint64_t at);
@@ -82,8 +82,8 @@ bool cause_is_counter(const struct cause_places *places, const struct cause_bran
 bool cause_is_in_loop(const struct cause_places *places, const struct cause_branch *branch,
 		      uint32_t side);
 
-/* is_together[side]: it surely waits at its place for all ranks of the other side, so these have not
- * been there before. evidence: [num]. */
+/* is_together[side]: it surely waits at its place for all ranks of the other side, so these have
+ * not been there before. evidence: [num]. */
 enum cause_result cause_choose(const struct cause_places *places,
 			       const struct cause_branch *branches,
 			       const struct cause_evidence *evidence, size_t num,

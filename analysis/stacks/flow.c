@@ -150,7 +150,8 @@ bool flow_is_back_edge(const struct flow *flow, uint32_t from, uint32_t to)
 
 struct code_place flow_resolve(const struct flow_frame *frame, struct code_place place)
 {
-	if (place.kind == CODE_MEMORY && frame->is_known[place.reg]) {
+	if (place.kind == CODE_MEMORY && place.reg < CODE_NUM_REGISTERS &&
+	    frame->is_known[place.reg]) {
 		place.displacement += frame->offset[place.reg];
 		place.reg = CODE_CFA;
 	}

@@ -75,7 +75,8 @@ bool flow_is_back_edge(const struct flow *flow, uint32_t from, uint32_t to);
 
 /* Before an instruction. */
 struct flow_frame flow_frame_at(const struct flow *flow, uint32_t insn);
-/* A place with a base register as seen there, relative to the CFA where that is known. */
+/* A place with a base register, if it has one, as seen there, relative to the CFA where that is
+ * known. */
 struct code_place flow_resolve(const struct flow_frame *frame, struct code_place place);
 
 /* Can others change the stack slot? Those that the function makes a pointer to, and what is above

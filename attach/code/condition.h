@@ -3,7 +3,8 @@
  * instruction: registers, memory, constants and what called functions have returned.
  *
  * condition.c finds the instruction that sets a register, by condition_insns.c. condition_x86.c
- * knows instructions. AArch64 is not understood so far. attach/values gives all this the names of the source. */
+ * knows instructions; AArch64 is not understood so far. attach/values gives all this the names of
+ * the source. */
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -63,8 +64,8 @@ struct conditions *conditions_create(struct code_reader *reader, uint32_t module
 				     const struct code_function *function);
 void conditions_destroy(struct conditions *conditions); /* NULL is fine */
 
-/* What a CODE_BRANCH at the address compares, or what a CODE_SWITCH goes by (CONDITION_TABLE). False:
- * not known. */
+/* What a CODE_BRANCH at the address compares, or what a CODE_SWITCH goes by (CONDITION_TABLE).
+ * False: not known. */
 bool conditions_of(const struct conditions *conditions, uint64_t address, struct comparison *ret);
 
 /* Where a register's content comes from. */
@@ -77,8 +78,8 @@ bool conditions_stored(const struct conditions *conditions, const struct operand
 /* What a call goes through: a pointer that is there. False: it is no call through a pointer. */
 bool conditions_call(const struct conditions *conditions, uint64_t address, struct operand *ret);
 
-/* The name of the function at an address, or behind a stub there; NULL: not known. Borrowed from the
- * file. */
+/* The name of the function at an address, or behind a stub there; NULL: not known. Borrowed from
+ * the file. */
 const char *conditions_name(const struct conditions *conditions, uint64_t address);
 
 /* How frames are unwound, for dwarf_cfi_addrframe(); dwarf_cfi_end() ends it. NULL: not known. */

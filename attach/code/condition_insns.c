@@ -55,7 +55,6 @@ void conditions_find_edges(struct conditions *conditions)
 	conditions->num_edges = edges.num;
 }
 
-/* The instructions that may run right before this one. */
 const struct edge *conditions_before(const struct conditions *conditions, uint32_t insn,
 				     size_t *num_ret)
 {

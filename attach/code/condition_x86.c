@@ -120,17 +120,16 @@ enum flags_code condition_x86_code(unsigned int id)
 	}
 }
 
-static bool is_float_comparison(unsigned int id)
-{
-	return id == X86_INS_COMISD || id == X86_INS_UCOMISD || id == X86_INS_COMISS ||
-	       id == X86_INS_UCOMISS || id == X86_INS_VCOMISD || id == X86_INS_VUCOMISD ||
-	       id == X86_INS_VCOMISS || id == X86_INS_VUCOMISS;
-}
-
 static bool is_single(unsigned int id)
 {
 	return id == X86_INS_COMISS || id == X86_INS_UCOMISS || id == X86_INS_VCOMISS ||
 	       id == X86_INS_VUCOMISS;
+}
+
+static bool is_float_comparison(unsigned int id)
+{
+	return is_single(id) || id == X86_INS_COMISD || id == X86_INS_UCOMISD ||
+	       id == X86_INS_VCOMISD || id == X86_INS_VUCOMISD;
 }
 
 bool condition_x86_sets_flags(const cs_insn *decoded)

@@ -24,7 +24,7 @@ static bool take_constant(const struct naming *naming, const struct operand *ope
 		if (!bytes)
 			return false;
 		memcpy(&bits, bytes, operand->size);
-		memcpy(&single, bytes, sizeof(single));
+		memcpy(&single, &bits, sizeof(single));
 		term->number = (double)code_extend(bits, operand->size, true);
 		if (is_float && operand->size == 8)
 			memcpy(&term->number, &bits, sizeof(bits));
@@ -59,6 +59,13 @@ static void set_place(const struct naming *naming, struct condition_term *term,
 	term->has_place = operand->kind == OPERAND_MEMORY || !operand->is_float;
 	term->place = place;
 	term->at = operand->at;
+}
+
+/* Of a part of a variable nothing is known but the bits that are cut out of it. */
+static bool is_whole(const struct operand *reg, const struct condition_term *term)
+{
+	return !term->type || reg->size >= term->type->size ||
+	       (term->mask && reg->size < 8 && !(term->mask >> 8 * reg->size));
 }
 
 /* Of something calculated: the first of what went into it that has a name. */
@@ -130,6 +137,7 @@ static void take_term(struct naming *naming, const struct operand *operand, bool
 		if (operand_variable(naming, &at, &named)) {
 			set_name(naming, term, &named, true);
 			set_place(naming, term, &at);
+			term->is_known &= is_whole(&at, term);
 			return;
 		}
 		struct operand store;
@@ -262,7 +270,11 @@ bool values_condition(struct values *values, struct arena *arena, struct code_re
 		is_known = true;
 	}
 	end(&naming);
-	return !cut_guard_leave(&guard) && is_known;
+	if (cut_guard_leave(&guard) || !is_known) {
+		*ret = (struct condition){.address = address};
+		return false;
+	}
+	return true;
 }
 
 const char *values_called_through(struct values *values, struct arena *arena,

@@ -141,33 +141,19 @@ static bool is_at(const struct naming *naming, Dwarf_Die *die, const struct spot
 	return true;
 }
 
-static bool find_in_block(const struct naming *naming, Dwarf_Die *scope, const struct spot *spot,
-			  unsigned int depth, struct named *ret)
+static bool has_variables(const struct naming *naming, Dwarf_Die *scope, bool is_global)
 {
-	Dwarf_Die child;
+	int tag = dwarf_tag(scope);
 
-	if (depth == MAX_SCOPES || dwarf_child(scope, &child))
-		return false;
-	do {
-		int tag = dwarf_tag(&child);
-
-		if (!debug_file_look(naming->search.file))
-			return false;
-		if (((tag == DW_TAG_lexical_block &&
-		      dwarf_haspc(&child, naming->search.level.address) > 0) ||
-		     tag == DW_TAG_common_block) &&
-		    find_in_block(naming, &child, spot, depth + 1, ret))
-			return true;
-		if ((tag == DW_TAG_variable || tag == DW_TAG_formal_parameter) &&
-		    is_at(naming, &child, spot, ret))
-			return true;
-	} while (debug_file_next(&child, &child));
-	return false;
+	if (is_global)
+		return tag == DW_TAG_namespace || tag == DW_TAG_module;
+	return tag == DW_TAG_common_block || (tag == DW_TAG_lexical_block &&
+					      dwarf_haspc(scope, naming->search.level.address) > 0);
 }
 
-/* Among a unit's variables and those in its namespaces and modules. */
-static bool find_global(const struct naming *naming, Dwarf_Die *scope, const struct spot *spot,
-			unsigned int depth, struct named *ret)
+/* In a function and its blocks there; is_global: in a unit and its namespaces and modules. */
+static bool find_in(const struct naming *naming, Dwarf_Die *scope, bool is_global,
+		    const struct spot *spot, unsigned int depth, struct named *ret)
 {
 	Dwarf_Die child;
 
@@ -178,9 +164,10 @@ static bool find_global(const struct naming *naming, Dwarf_Die *scope, const str
 
 		if (!debug_file_look(naming->search.file))
 			return false;
-		if ((tag == DW_TAG_variable && is_at(naming, &child, spot, ret)) ||
-		    ((tag == DW_TAG_namespace || tag == DW_TAG_module) &&
-		     find_global(naming, &child, spot, depth + 1, ret)))
+		if ((has_variables(naming, &child, is_global) &&
+		     find_in(naming, &child, is_global, spot, depth + 1, ret)) ||
+		    ((tag == DW_TAG_variable || (!is_global && tag == DW_TAG_formal_parameter)) &&
+		     is_at(naming, &child, spot, ret)))
 			return true;
 	} while (debug_file_next(&child, &child));
 	return false;
@@ -202,16 +189,16 @@ static bool find_variable(struct naming *naming, uint64_t at, const struct spot 
 	naming->search.is_fortran = debug_file_is_fortran(&functions->unit);
 	naming->search.level.function = &functions->list[0];
 	for (size_t i = functions->num; i-- > 0;)
-		if (find_in_block(naming, &functions->list[i], spot, 0, ret)) {
+		if (find_in(naming, &functions->list[i], false, spot, 0, ret)) {
 			ret->function = dwarf_diename(&functions->list[i]);
 			return ret->function != NULL;
 		}
 	if (spot->kind != SPOT_ADDRESS)
 		return false;
-	if (find_global(naming, &functions->unit, spot, 0, ret))
+	if (find_in(naming, &functions->unit, true, spot, 0, ret))
 		return true;
 	while (!dwarf_get_units(naming->search.file->dwarf, unit, &unit, NULL, &type, &root, NULL))
-		if (type == DW_UT_compile && find_global(naming, &root, spot, 0, ret))
+		if (type == DW_UT_compile && find_in(naming, &root, true, spot, 0, ret))
 			return true;
 	return false;
 }

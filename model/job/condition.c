@@ -30,12 +30,24 @@ static bool term_value(const struct condition_term *term, double value, double *
 	return true;
 }
 
+/* Of equal bits either number may have its sign, or neither. */
+static bool goes_by_bits(const struct condition *condition)
+{
+	return condition->is_unsigned ||
+	       (!condition->is_float && (condition->relation == CONDITION_EQUAL ||
+					 condition->relation == CONDITION_UNEQUAL));
+}
+
 static bool cut_unsigned(const struct condition *condition, double *value)
 {
+	double end = ldexp(1, 8 * (condition->size < 8 ? condition->size : 8));
+
 	if (!is_integer(*value))
 		return false;
 	if (*value < 0)
-		*value += condition->size < 8 ? ldexp(1, 8 * condition->size) : ldexp(1, 64);
+		*value += end;
+	else if (*value >= end)
+		*value -= end;
 	return true;
 }
 
@@ -50,7 +62,7 @@ int condition_holds(const struct condition *condition, double left, double right
 		return !isnan(left) && !isnan(right);
 	if (isnan(left) || isnan(right))
 		return condition->is_true_for_nan;
-	if (condition->is_unsigned &&
+	if (goes_by_bits(condition) &&
 	    (!cut_unsigned(condition, &left) || !cut_unsigned(condition, &right)))
 		return -1;
 	switch (condition->relation) {

@@ -10,10 +10,20 @@
 #include "shell/answers/stack_order.h"
 #include "shell/session.h"
 
-static uint32_t node_of(const struct finding *finding, const struct pair *pair, uint64_t address)
+static uint32_t node_of(const struct finding *finding, uint32_t module, uint64_t address)
 {
-	return callpaths_intern(finding->session->job->callpaths, CALLPATH_NONE, pair->module,
-				address, false);
+	return callpaths_intern(finding->session->job->callpaths, CALLPATH_NONE, module, address,
+				false);
+}
+
+bool cause_is_same_line(const struct finding *finding, uint32_t module, uint64_t a, uint64_t b)
+{
+	struct names *names = finding->session->job->names;
+	const struct name *x = names_get(names, node_of(finding, module, a));
+	const struct name *y = names_get(names, node_of(finding, module, b));
+
+	return a == b || (x->line > 0 && x->line == y->line && x->file && y->file &&
+			  !strcmp(x->file, y->file));
 }
 
 /* The successor that all of a side take; CAUSE_NONE: not known. */
@@ -140,19 +150,12 @@ static struct cause_evidence judge(const struct pair *pair, const struct cause_b
 static uint32_t line_of(const struct finding *finding, const struct pair *pair,
 			const struct cause_branch *branches, size_t i)
 {
-	struct names *names = finding->session->job->names;
-	const struct name *name = names_get(names, node_of(finding, pair, branches[i].address));
-	int line = name->line;
-	const char *file = name->file ? arena_strdup(finding->arena, name->file) : "";
+	size_t k = 0;
 
-	for (size_t k = 0; k < i && line; k++) {
-		const struct name *other =
-			names_get(names, node_of(finding, pair, branches[k].address));
-
-		if (other->line == line && other->file && !strcmp(other->file, file))
-			return (uint32_t)k;
-	}
-	return (uint32_t)i;
+	while (k < i &&
+	       !cause_is_same_line(finding, pair->module, branches[k].address, branches[i].address))
+		k++;
+	return (uint32_t)k;
 }
 
 static bool is_line_of_loop(const struct pair *pair, const struct cause_branch *branch)
@@ -209,6 +212,8 @@ enum cause_result cause_choose_by_values(struct finding *finding, struct pair *p
 	for (size_t i = 0; i < num; i++) {
 		struct judged *of = &judged[i];
 
+		if (cause_is_late(finding))
+			return CAUSE_NOT_KNOWN;
 		of->is_known = values_condition(finding->values, finding->arena,
 						stack_order_reader(finding->session), pair->module,
 						function, branches[i].address, &of->condition);
@@ -235,7 +240,7 @@ enum cause_result cause_choose_by_values(struct finding *finding, struct pair *p
 	if (result != CAUSE_FOUND && result != CAUSE_LIKELY)
 		return result;
 	ret->is_likely = result == CAUSE_LIKELY;
-	ret->node = node_of(finding, pair, branches[found].address);
+	ret->node = node_of(finding, pair->module, branches[found].address);
 	ret->kind = judged[found].condition.relation == CONDITION_TABLE ? CAUSED_BY_TABLE
 		    : is_line_of_loop(pair, &branches[found])           ? CAUSED_BY_LOOP
 									: CAUSED_BY_BRANCH;

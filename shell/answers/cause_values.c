@@ -58,7 +58,6 @@ static void read_wanted(struct finding *finding, struct pair *pair)
 	}
 }
 
-/* Where the branch had it, it is what it was, even if debug information has it no more. */
 void cause_want_there(const struct finding *finding, struct pair *pair,
 		      const struct condition_term *term, int number, int side)
 {
@@ -70,6 +69,9 @@ void cause_want_there(const struct finding *finding, struct pair *pair,
 	    (term->place.kind == CODE_MEMORY && term->place.reg != CODE_CFA))
 		return;
 	wanted = &pair->wanted[number];
+	/* A variable of that name in another block may be larger. */
+	if (!wanted->type || wanted->type->size > term->place.size)
+		return;
 	node = callpaths_get(finding->session->job->callpaths, pair->nodes[side]);
 	wanted->has_probe[side] = true;
 	wanted->probes[side] =
@@ -196,7 +198,6 @@ void cause_read_values(struct finding *finding, struct pair *pair)
 		join_values(finding, pair, &pair->wanted[i]);
 }
 
-/* The rank's value of a term's name. True for constants. */
 bool cause_value_of(const struct pair *pair, const struct condition_term *term, int wanted,
 		    int rank, double *ret)
 {

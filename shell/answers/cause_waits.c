@@ -87,7 +87,8 @@ static bool is_counted(const struct finding *finding, int rank, const struct ran
 	return false;
 }
 
-/* The communicator of what the library waits for inside a collective; UINT32_MAX: none, or several. */
+/* The communicator of what the library waits for inside a collective; UINT32_MAX: none, or
+ * several. */
 static uint32_t awaited_comm(const struct message_queues *queues)
 {
 	uint32_t comm = UINT32_MAX;
@@ -221,8 +222,8 @@ static bool is_in_bindings(const struct finding *finding, uint32_t module, uint6
 	return name && ((!strncmp(name, "_ZN3MPI", 7) || !strncmp(name, "_ZNK3MPI", 8)));
 }
 
-/* Are calls of `target`, but for the one at `own` or the copies of the side's place, none that ranks
- * may leave out? */
+/* Are calls of `target`, but for the one at `own` or the copies of the side's place, none that
+ * ranks may leave out? */
 static bool is_only_call(const struct finding *finding, const struct pair *pair, int side,
 			 uint64_t target, uint64_t own, uint32_t frame)
 {
@@ -234,9 +235,10 @@ static bool is_only_call(const struct finding *finding, const struct pair *pair,
 	if (num == SIZE_MAX)
 		return false;
 	for (size_t i = 0; i < num; i++)
-		if (calls[i] != own && !is_copy(&pair->places, side, calls[i]) &&
-		    !is_in_bindings(finding, pair->module, calls[i]) &&
-		    !is_made_by_all(finding, pair->module, frame, calls[i]))
+		if (cause_is_late(finding) ||
+		    (calls[i] != own && !is_copy(&pair->places, side, calls[i]) &&
+		     !is_in_bindings(finding, pair->module, calls[i]) &&
+		     !is_made_by_all(finding, pair->module, frame, calls[i])))
 			return false;
 	return true;
 }

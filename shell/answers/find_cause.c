@@ -3,22 +3,27 @@
 #include "analysis/stacks/temporal.h"
 #include "analysis/verdict/verdict.h"
 #include "attach/code/code.h"
+#include "attach/symbols/source.h"
 #include "attach/values/values.h"
 #include "model/job/callpath.h"
 #include "model/job/job.h"
 #include "model/job/modules.h"
 #include "model/job/names.h"
-#include "model/job/proctable.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
+#include "model/monotonic.h"
 #include "render/caused.h"
 #include "render/view.h"
 #include "shell/answers/find_cause.h"
 #include "shell/answers/find_cause_private.h"
+#include "shell/answers/list_source.h"
 #include "shell/answers/stack_order.h"
 #include "shell/session.h"
 
-enum { MAX_BRANCHES = 64, MAX_DEEPER = 16, MAX_TAILS = 4, MAX_SOURCE = 100, MAX_LINE = 4096 };
+enum { MAX_BRANCHES = 64, MAX_DEEPER = 16, MAX_TAILS = 4, MAX_SOURCE = 100 };
+
+#define LONGEST_NS UINT64_C(20000000000)
+#define GLANCE_NS UINT64_C(3000000000) /* of other commands, which only mention it */
 
 /* ---- Places ---- */
 
@@ -50,18 +55,6 @@ static bool find_place(const struct finding *finding, const struct flow *flow, u
 	return flow_find(flow, of->offset, of->is_return, ret);
 }
 
-static bool is_same_line(const struct finding *finding, uint32_t module, uint64_t a, uint64_t b)
-{
-	struct job *job = finding->session->job;
-	const uint32_t nodes[2] = {
-		callpaths_intern(job->callpaths, CALLPATH_NONE, module, a, false),
-		callpaths_intern(job->callpaths, CALLPATH_NONE, module, b, false)};
-	const struct name *x = names_get(job->names, nodes[0]);
-	const struct name *y = names_get(job->names, nodes[1]);
-
-	return x->line == y->line && (!x->file || !y->file || !strcmp(x->file, y->file));
-}
-
 /* Compilers copy calls into both sides of a branch before: the same call, by target and line. */
 static void find_copies(const struct finding *finding, struct pair *pair, int side)
 {
@@ -75,7 +68,7 @@ static void find_copies(const struct finding *finding, struct pair *pair, int si
 
 		if ((insn->kind == CODE_CALL || insn->kind == CODE_END) &&
 		    insn->target == call->target &&
-		    is_same_line(finding, pair->module, insn->address, call->address))
+		    cause_is_same_line(finding, pair->module, insn->address, call->address))
 			*ARENA_PUSH(finding->arena, list, num, capacity) = i;
 	}
 	pair->places.copies[side] = list;
@@ -128,8 +121,8 @@ static bool find_tail(const struct finding *finding, uint32_t module, const stru
 
 		for (uint32_t k = 0; insn->kind == CODE_CALL && k < num_tails; k++)
 			if (insn->target == function->insns[list[k]].target &&
-			    is_same_line(finding, module, insn->address,
-					 function->insns[list[k]].address)) {
+			    cause_is_same_line(finding, module, insn->address,
+					       function->insns[list[k]].address)) {
 				*ARENA_PUSH(finding->arena, list, num, capacity) = i;
 				break;
 			}
@@ -280,28 +273,32 @@ static enum cause_result look_at(struct finding *finding, struct pair *pair, uin
 	return result;
 }
 
-/* The text of a line of the source, if its file is here. */
+/* The text of a line of the source; NULL: its file is not here, or lines may have moved in it. */
 static const char *read_source(const struct finding *finding, uint32_t node)
 {
-	const struct name *name = names_get(finding->session->job->names, node);
-	char text[MAX_LINE];
-	const char *ret = NULL;
-	FILE *file;
+	const struct job *job = finding->session->job;
+	const struct name *name = names_get(job->names, node);
+	struct arena *scratch SCOPED(arena) = arena_create();
+	const struct source *source = NULL;
+	struct pdb_error ignored;
+	bool is_newer;
+	const char *text;
+	size_t length;
 
-	if (!name->full_file || name->line <= 0 || !(file = fopen(name->full_file, "re")))
+	if (name->full_file && name->line > 0)
+		source = list_open(finding->session, scratch,
+				   callpaths_get(job->callpaths, node)->module, name->full_file,
+				   &is_newer, &ignored);
+	if (!source || is_newer || (size_t)name->line > source->num)
 		return NULL;
-	for (int line = 1; line <= name->line && fgets(text, sizeof(text), file); line++) {
-		char *begin = text + strspn(text, " \t");
-		size_t length = strcspn(begin, "\r\n");
-
-		while (length && (begin[length - 1] == ' ' || begin[length - 1] == '{'))
-			length--;
-		if (line == name->line && length)
-			ret = arena_strndup(finding->arena, begin,
-					    length < MAX_SOURCE ? length : MAX_SOURCE);
-	}
-	fclose(file);
-	return ret;
+	text = source->lines[name->line - 1];
+	text += strspn(text, " \t");
+	length = strlen(text);
+	while (length && (text[length - 1] == ' ' || text[length - 1] == '{'))
+		length--;
+	return length ? arena_strndup(finding->arena, text,
+				      length < MAX_SOURCE ? length : MAX_SOURCE)
+		      : NULL;
 }
 
 static int find_earlier(const struct finding *finding, const struct pair *pair)
@@ -378,7 +375,7 @@ static struct caused *find_between(struct finding *finding, size_t a, size_t b)
 	rankset_add_set(pair.ranks, pair.groups[1]->ranks);
 	pair.places.earlier = find_earlier(finding, &pair);
 	is_found = find_pointer(finding, &pair, nodes, caused);
-	for (int i = 0; i < MAX_DEEPER && !is_found; i++) {
+	for (int i = 0; i < MAX_DEEPER && !is_found && !cause_is_late(finding); i++) {
 		enum cause_result result = look_at(finding, &pair, nodes, caused);
 
 		is_found = result == CAUSE_FOUND || result == CAUSE_LIKELY;
@@ -390,22 +387,36 @@ static struct caused *find_between(struct finding *finding, size_t a, size_t b)
 		return NULL;
 	caused->ranks = rankset_in(finding->arena, rankset_copy(pair.groups[0]->ranks));
 	caused->others = rankset_in(finding->arena, rankset_copy(pair.groups[1]->ranks));
-	caused->source = read_source(finding, caused->node);
 	return caused;
 }
 
 /* ---- Groups ---- */
 
+static bool is_same_place(const struct finding *finding, const struct caused *a,
+			  const struct caused *b)
+{
+	struct names *names = finding->session->job->names;
+
+	if (a->node != b->node || a->kind != b->kind)
+		return false;
+	for (int side = 0; a->kind == CAUSED_BY_POINTER && side < 2; side++)
+		if (strcmp(names_function(names, a->called[side])->function,
+			   names_function(names, b->called[side])->function) != 0)
+			return false;
+	return true;
+}
+
 /* Of all that have parted at one place one answer. */
 static void add_caused(struct finding *finding, struct caused_list *list, size_t *capacity,
-		       const struct caused *caused)
+		       struct caused *caused)
 {
 	for (size_t i = 0; i < list->num; i++) {
 		struct caused *old = &list->list[i];
 		struct rankset *ranks, *others;
 
-		if (old->node != caused->node)
+		if (!is_same_place(finding, old, caused))
 			continue;
+		old->is_likely |= caused->is_likely;
 		ranks = rankset_in(finding->arena, rankset_copy(old->ranks));
 		others = rankset_in(finding->arena, rankset_copy(old->others));
 		rankset_add_set(ranks, caused->ranks);
@@ -414,6 +425,7 @@ static void add_caused(struct finding *finding, struct caused_list *list, size_t
 		old->others = others;
 		return;
 	}
+	caused->source = read_source(finding, caused->node);
 	*ARENA_PUSH(finding->arena, list->list, list->num, *capacity) = *caused;
 }
 
@@ -499,19 +511,17 @@ static void find_all(struct finding *finding, const struct rankset *ranks, struc
 	find_groups(finding, ranks, is_apart);
 	for (size_t a = 0; a < num && num <= STACK_ORDER_QUICK; a++)
 		for (size_t b = 0; b < num && is_apart[a]; b++) {
-			const struct caused *caused =
-				is_apart[b] ? NULL : find_between(finding, a, b);
+			struct caused *caused = is_apart[b] ? NULL : find_between(finding, a, b);
 
 			if (caused)
 				add_caused(finding, ret, &capacity, caused);
 		}
 }
 
-int find_cause(struct session *session, struct arena *arena, const struct rankset *ranks,
-	       struct caused_list *ret, struct pdb_error *err)
+static int find_until(struct session *session, struct arena *arena, const struct rankset *ranks,
+		      uint64_t until_ns, struct caused_list *ret, struct pdb_error *err)
 {
-	struct rankset *all SCOPED(rankset) = proctable_ranks(session->job->proctable);
-	struct finding finding = {.session = session, .arena = arena};
+	struct finding finding = {.session = session, .arena = arena, .until_ns = until_ns};
 
 	*ret = (struct caused_list){.num = 0};
 	if (session->snapshot)
@@ -522,7 +532,7 @@ int find_cause(struct session *session, struct arena *arena, const struct rankse
 			"(pdb --core). \"order\" shows what the\nsnapshot holds of it.");
 	if (session_check_memory(session, err) < 0)
 		return -1;
-	finding.order = stack_order_compare(session, all, STACK_ORDER_QUICK, err);
+	finding.order = stack_order_of_look(session, err);
 	if (!finding.order)
 		return -1;
 	if (!ranks && session->verdict)
@@ -530,9 +540,15 @@ int find_cause(struct session *session, struct arena *arena, const struct rankse
 	finding.values = values_create(session->job->modules, 0);
 	make_groups(&finding);
 	find_all(&finding, ranks, ret);
+	ret->is_late = cause_is_late(&finding);
 	values_destroy(finding.values);
-	temporal_result_destroy(finding.order);
 	return 0;
+}
+
+int find_cause(struct session *session, struct arena *arena, const struct rankset *ranks,
+	       struct caused_list *ret, struct pdb_error *err)
+{
+	return find_until(session, arena, ranks, monotonic_ns() + LONGEST_NS, ret, err);
 }
 
 void find_cause_glance(struct session *session, struct answer *answer)
@@ -544,7 +560,9 @@ void find_cause_glance(struct session *session, struct answer *answer)
 	if (!verdict || session->snapshot || verdict->kind == VERDICT_NONE ||
 	    verdict->kind == VERDICT_CRASHED || rankset_is_empty(verdict->culprits) ||
 	    !rankset_is_empty(verdict->moving) ||
-	    find_cause(session, answer->arena, NULL, list, &ignored) < 0)
+	    find_until(session, answer->arena, NULL, monotonic_ns() + GLANCE_NS, list, &ignored) <
+		    0 ||
+	    list->is_late)
 		return;
 	answer->caused = list;
 }

@@ -12,10 +12,12 @@ struct session;
 
 /* Where `ranks` have parted from all others; NULL: the ranks that the verdict names, or if it names
  * none, those that are not where most are. Looks at the job's latest samples. The arena owns *ret.
- * -1: there is no memory of the job to read. */
+ * -1: there is no memory of the job to read.
+ * ret->is_late: there may be more, but it took too long. */
 int find_cause(struct session *session, struct arena *arena, const struct rankset *ranks,
 	       struct caused_list *ret, struct pdb_error *err);
 
 /* For lp and why: the same of the ranks that the verdict names, if it names some for a hang and
- * their processes live, or their cores are there. answer->caused stays NULL else. */
+ * their processes live, or their cores are there. answer->caused stays NULL else,
+ * and where it takes longer than some seconds. */
 void find_cause_glance(struct session *session, struct answer *answer);

@@ -5,6 +5,7 @@
 
 #include "analysis/cause/cause.h"
 #include "model/job/code.h"
+#include "model/monotonic.h"
 #include "render/printed.h"
 
 struct caused;
@@ -24,9 +25,10 @@ struct finding {
 	struct session *session;
 	struct arena *arena;
 	struct values *values;
-	struct temporal_result *order;
+	const struct temporal_result *order; /* of the last look */
 	struct group *groups;
 	size_t num_groups, groups_capacity;
+	uint64_t until_ns; /* monotonic_ns(): then pdb stops looking */
 };
 
 /* A variable that a branch goes by. */
@@ -34,7 +36,7 @@ struct wanted {
 	const char *name, *function;
 	const struct value_type *type;
 	struct printed printed;
-	/* Of a side at whose place it is known to be where the branch had it: what reads it there. */
+	/* Of a side at whose place it is still where the branch had it: what reads it there. */
 	struct code_probe probes[2];
 	bool has_probe[2];
 	struct value_reading *readings;
@@ -62,6 +64,12 @@ struct judged {
 	bool is_unchanged[2][2]; /* [side][left, right] */
 };
 
+/* Is the time over? What was not looked at is not known. */
+static inline bool cause_is_late(const struct finding *finding)
+{
+	return monotonic_ns() >= finding->until_ns;
+}
+
 /* ---- cause_values.c ---- */
 
 /* Its number in pair->wanted, added if it is new; -1: the term has no name. */
@@ -76,6 +84,9 @@ bool cause_value_of(const struct pair *pair, const struct condition_term *term, 
 		    int rank, double *ret);
 
 /* ---- cause_branches.c ---- */
+
+/* Are they of one line? Without debug information only of one address. */
+bool cause_is_same_line(const struct finding *finding, uint32_t module, uint64_t a, uint64_t b);
 
 /* Choose among the branches of the pair's function by what ranks' values say. */
 enum cause_result cause_choose_by_values(struct finding *finding, struct pair *pair,

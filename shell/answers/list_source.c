@@ -133,13 +133,11 @@ static void find_places(struct listing *listing, const struct frame *frame,
 
 /* ---- Sources ---- */
 
-/* A process that has the file's program open; 0: none is known. *written_ret: when the program was
- * written; 0: not known. */
-static pid_t process_of(const struct job *job, const struct listed_place *place,
-			int64_t *written_ret)
+/* A process that has the module's program open; 0: none is known. *written_ret: when the program
+ * was written; 0: not known. */
+static pid_t process_of(const struct job *job, uint32_t id, int64_t *written_ret)
 {
 	const struct module *module;
-	uint32_t id = place ? callpaths_get(job->callpaths, place->node)->module : MODULE_NONE;
 	struct stat status;
 	char path[PATH_MAX + 32];
 
@@ -153,16 +151,27 @@ static pid_t process_of(const struct job *job, const struct listed_place *place,
 	return module->example_pid;
 }
 
+const struct source *list_open(struct session *session, struct arena *arena, uint32_t module,
+			       const char *file, bool *is_newer_ret, struct pdb_error *err)
+{
+	int64_t written;
+	pid_t pid = process_of(session->job, module, &written);
+	const struct source *source = source_open(arena, file, pid, session->settings.sources, err);
+
+	*is_newer_ret = source && written && source->written_s > written;
+	return source;
+}
+
 static void open_source(struct listing *listing, struct listed_part *part,
 			const struct listed_place *place)
 {
+	const struct callpaths *callpaths = listing->session->job->callpaths;
+	uint32_t module = place ? callpaths_get(callpaths, place->node)->module : MODULE_NONE;
 	const struct source *source;
 	struct pdb_error err;
-	int64_t written;
-	pid_t pid = process_of(listing->session->job, place, &written);
+	bool is_newer;
 
-	source = source_open(listing->arena, part->file, pid, listing->session->settings.sources,
-			     &err);
+	source = list_open(listing->session, listing->arena, module, part->file, &is_newer, &err);
 	if (!source) {
 		part->trouble = arena_strdup(listing->arena, err.text);
 		return;
@@ -170,7 +179,7 @@ static void open_source(struct listing *listing, struct listed_part *part,
 	part->path = source->path;
 	part->lines = source->lines;
 	part->num_lines = source->num;
-	if (written && source->written_s > written)
+	if (is_newer)
 		part->trouble = "This file is newer than the program. Its lines may have moved.";
 }
 

@@ -8,6 +8,7 @@ struct frame;
 struct listed;
 struct rankset;
 struct session;
+struct source;
 
 /* Ten lines around each place of the ranks in that frame. Of a function that none of them is in:
  * around its beginning. The session remembers the last lines, for list_next(). Stacks are sampled
@@ -25,3 +26,8 @@ bool list_can_go_on(const struct session *session);
 /* The ten lines behind the last ones, or before them. -1: ERROR_NOT_FOUND: the file ends there. */
 int list_next(struct session *session, struct arena *arena, bool is_before,
 	      const struct rankset *ranks, struct listed *ret, struct pdb_error *err);
+
+/* A source file that the module's debug information names. The arena owns it. *is_newer_ret: it was
+ * written after the program. NULL and *err as source_open() does. */
+const struct source *list_open(struct session *session, struct arena *arena, uint32_t module,
+			       const char *file, bool *is_newer_ret, struct pdb_error *err);

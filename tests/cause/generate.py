@@ -31,6 +31,7 @@ ONLY_CXX = ("virtual", "exception")
 # Values are gone, or no branch is to blame: most often nothing is said.
 SILENT = ("trap", "receive", "stuck", "exception", "slip", "rows", "behind")
 RANKS = 4
+CALLS = ("MPI_Allreduce", "MPI_Barrier", "MPI_Allgather")
 
 
 class Writer:
@@ -57,12 +58,12 @@ class Maker:
         self.step = self.random.randrange(3, 12)
         self.writer = Writer()
         self.lines = set()
-        self.call = self.random.choice(("MPI_Allreduce", "MPI_Barrier", "MPI_Allgather"))
+        self.call = self.random.choice(CALLS)
         self.number = 0
         self.asked = self.bad  # the rank that cause is asked for
 
     def collective(self, indent, which=None):
-        which = which or self.random.choice(("MPI_Allreduce", "MPI_Barrier", "MPI_Allgather"))
+        which = which or self.random.choice(CALLS)
         text = {
             "MPI_Barrier": "MPI_Barrier(comms[0]);",
             "MPI_Allreduce": "MPI_Allreduce(MPI_IN_PLACE, shared, 2, MPI_DOUBLE, MPI_SUM, "
@@ -146,10 +147,9 @@ class Maker:
         return self.random.choice(("static ", "__attribute__((noinline)) static ",
                                    "__attribute__((noinline)) "))
 
-    def condition(self):
-        """A condition that differs in the bad rank: statements before it, and its text."""
-        r = self.random
-        return r.choice((
+    def differing(self):
+        """Adds statements; returns a condition on what they set, which differs in the bad rank."""
+        before, condition = self.random.choice((
             (["int flag = odd(g.rank, step);"], "flag"),
             (["int flag = odd(g.rank, step);"], "flag == 1"),
             (["double res = 1.0 - odd(g.rank, step);"], "res < g.tol"),
@@ -161,10 +161,12 @@ class Maker:
             (["unsigned bits = 6u + odd(g.rank, step);"], "bits & 1"),
             (["long left = 100 - 60 * odd(g.rank, step);"], "left <= 50"),
         ))
+        for line in before:
+            self.writer.add(line)
+        return condition
 
     def other(self):
-        return self.random.choice([c for c in ("MPI_Allreduce", "MPI_Barrier", "MPI_Allgather")
-                                   if c != self.call])
+        return self.random.choice([c for c in CALLS if c != self.call])
 
     def wrap(self):
         """Blocks around the body, which all ranks are in. Returns how many."""
@@ -182,9 +184,7 @@ class Maker:
 
     def body_trap(self):
         w = self.writer
-        before, condition = self.condition()
-        for line in before:
-            w.add(line)
+        condition = self.differing()
         self.noise(1, ["step"])
         self.lines.add(w.add(f"if ({condition})"))
         w.add("spin(step);", 2)
@@ -201,9 +201,7 @@ class Maker:
     def body_slip(self):
         w, r = self.writer, self.random
         first = r.choice(("MPI_Allreduce", "MPI_Allgather"))
-        before, condition = self.condition()
-        for line in before:
-            w.add(line)
+        condition = self.differing()
         self.lines.add(w.add(f"if (!({condition})) {{"))
         self.collective(2, first)
         w.add("}")
@@ -241,9 +239,7 @@ class Maker:
 
     def body_receive(self):
         w = self.writer
-        before, condition = self.condition()
-        for line in before:
-            w.add(line)
+        condition = self.differing()
         self.noise(1, ["step"])
         self.lines.add(w.add(f"if ({condition}) {{"))
         self.noise(2, ["step"])
@@ -256,9 +252,7 @@ class Maker:
 
     def body_lost(self):
         w = self.writer
-        before, condition = self.condition()
-        for line in before:
-            w.add(line)
+        condition = self.differing()
         w.add(f"if (!({condition}))")
         w.add("MPI_Send(&data[60], 1, MPI_DOUBLE, (g.rank + 1) % g.size, 5, MPI_COMM_WORLD);", 2)
         self.noise(1, ["step"])
@@ -288,18 +282,22 @@ class Maker:
         w.add("}")
         self.collective(1, self.other())
 
+    def kernel(self, name, call):
+        """The body of one."""
+        self.writer.add("{", 0)
+        self.noise(1, ["step"])
+        self.collective(1, call)
+        self.writer.add(f"data[{len(name)}] += step;")
+        self.writer.add("}", 0)
+
     def classes(self):
         w = self.writer
         w.add("struct Kernel { virtual ~Kernel() {} virtual void run(int step) = 0; };", 0)
-        calls = self.random.sample(("MPI_Allreduce", "MPI_Barrier", "MPI_Allgather"), 2)
+        calls = self.random.sample(CALLS, 2)
         for name, call in zip(("Red", "Blue"), calls):
             w.add(f"struct {name} : Kernel {{ void run(int step) override; }};", 0)
             w.add(f"void {name}::run(int step)", 0)
-            w.add("{", 0)
-            self.noise(1, ["step"])
-            self.collective(1, call)
-            w.add(f"data[{len(name)}] += step;")
-            w.add("}", 0)
+            self.kernel(name, call)
         w.add("static Kernel *kernels[2] = {new Red, new Blue};", 0)
 
     def helpers(self):
@@ -330,10 +328,8 @@ class Maker:
 
     def body_if_else(self):
         w = self.writer
-        before, condition = self.condition()
-        first, second = self.random.sample(("MPI_Allreduce", "MPI_Barrier", "MPI_Allgather"), 2)
-        for line in before:
-            w.add(line)
+        condition = self.differing()
+        first, second = self.random.sample(CALLS, 2)
         self.noise(1, ["step"])
         self.lines.add(w.add(f"if ({condition}) {{"))
         self.noise(2, ["step"])
@@ -345,17 +341,14 @@ class Maker:
 
     def body_skip(self):
         w = self.writer
-        before, condition = self.condition()
-        for line in before:
-            w.add(line)
+        condition = self.differing()
         self.noise(1, ["step"])
         self.lines.add(w.add(f"if (!({condition})) {{"))
         self.noise(2, ["step"])
         self.collective(2, self.call)
         w.add("}")
         self.noise(1, ["step"])
-        self.collective(1, self.random.choice([c for c in ("MPI_Allreduce", "MPI_Barrier",
-                                               "MPI_Allgather") if c != self.call]))
+        self.collective(1, self.other())
 
     def body_loop_value(self):
         w, r = self.writer, self.random
@@ -383,8 +376,7 @@ class Maker:
         else:
             w.add("}")
         w.add("data[3] += sweeps;")
-        self.collective(1, self.random.choice([c for c in ("MPI_Allreduce", "MPI_Barrier",
-                                               "MPI_Allgather") if c != self.call]))
+        self.collective(1, self.other())
 
     def body_loop_count(self):
         w, r = self.writer, self.random
@@ -397,14 +389,11 @@ class Maker:
         self.collective(2, self.call)
         self.noise(2, ["step", "sweep"])
         w.add("}")
-        self.collective(1, self.random.choice([c for c in ("MPI_Allreduce", "MPI_Barrier",
-                                               "MPI_Allgather") if c != self.call]))
+        self.collective(1, self.other())
 
     def body_early_return(self):
         w = self.writer
-        before, condition = self.condition()
-        for line in before:
-            w.add(line)
+        condition = self.differing()
         self.noise(1, ["step"])
         self.lines.add(w.add(f"if ({condition})"))
         w.add("return;", 2)
@@ -416,7 +405,7 @@ class Maker:
         w, r = self.writer, self.random
         num = r.randrange(4, 9)
         chosen, other = r.sample(range(num), 2)
-        calls = r.sample(("MPI_Allreduce", "MPI_Barrier", "MPI_Allgather"), 2)
+        calls = r.sample(CALLS, 2)
         w.add(f"int mode = {chosen} + {other - chosen} * odd(g.rank, step);")
         self.noise(1, ["step"])
         self.lines.add(w.add("switch (mode) {"))
@@ -442,14 +431,10 @@ class Maker:
     def kernels(self):
         w = self.writer
         w.add("struct kernel { int id; void (*run)(int); };", 0)
-        calls = self.random.sample(("MPI_Allreduce", "MPI_Barrier", "MPI_Allgather"), 2)
+        calls = self.random.sample(CALLS, 2)
         for name, call in zip(("red", "blue"), calls):
             w.add(f"__attribute__((noinline)) static void run_{name}(int step)", 0)
-            w.add("{", 0)
-            self.noise(1, ["step"])
-            self.collective(1, call)
-            w.add(f"data[{len(name)}] += step;")
-            w.add("}", 0)
+            self.kernel(name, call)
         w.add("static struct kernel kernels[2] = {{0, run_red}, {1, run_blue}};", 0)
 
     def make(self):
@@ -495,8 +480,7 @@ class Maker:
         w.add(f"level{depth - 1}(step);" if depth else "advance(step);", 2)
         self.noise(2, ["step"])
         if r.randrange(2) or self.kind in ("early-return", "trap", "stuck", "rows"):
-            self.collective(2, r.choice([c for c in ("MPI_Allreduce", "MPI_Barrier",
-                                        "MPI_Allgather") if c != self.call]))
+            self.collective(2, self.other())
         w.add("usleep(2000);", 2)
         w.add("}")
         w.add('printf("%g %g %d\\n", data[0], shared[0], all[0]);')

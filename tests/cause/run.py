@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""usage: run.py BUILD [--number N] [--seed S] [--kind KIND] [--level O2] [--mpi openmpi] [--keep DIR]
+"""usage: run.py BUILD [--number N] [--seed S] [--kind KIND] [--level O2] [--mpi openmpi]
+              [--keep DIR]
 
 Generated programs in which a rank parts from the others (generate.py), at several optimization
 levels: does `cause` name the line of the branch? Fails if it names another one, or the right one in
@@ -49,7 +50,8 @@ def ask(build, job, question):
     environment = dict(os.environ, COLUMNS="1000", LC_ALL="C.UTF-8")
     return subprocess.run([os.path.join(build, "pdb"), "--nx", "--pid", str(job.pid), "--batch",
                            "--ex", question], env=environment, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, check=False).stdout
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=120, check=False).stdout
 
 
 def judge(answer, name, made):

@@ -1,136 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Machine code of AArch64, which any host can decode: its loops, what counts in them, and tables of
  * switches. The words are those that GNU as makes of the text beside them. */
-#include <elf.h>
-#include <fcntl.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analysis/progress/loop_nest.h"
-#include "analysis/stacks/flow.h"
 #include "analysis/stacks/loop_variables.h"
-#include "attach/code/code.h"
-#include "model/job/code.h"
-#include "model/job/code_store.h"
-#include "model/error.h"
-#include "model/job/modules.h"
+#include "tests/unit/code_file.h"
 #include "tests/unit/unit.h"
 
-#define BASE 0x10000
+#define BASE CODE_FILE_BASE
 #define MAX_WORDS 32
-
-/* ---- A file with one function ---- */
-
-struct file {
-	Elf64_Ehdr header;
-	Elf64_Phdr segment;
-	Elf64_Shdr sections[4]; /* nothing, .text, .symtab, .strtab */
-	Elf64_Sym symbols[3];
-	char strings[16];
-	uint32_t text[MAX_WORDS];
-};
-
-/* num_words of the function, and what follows it. whole: it is said to be a part of one there;
- * or 0. */
-static void write_file(const char *path, const uint32_t *words, size_t num_words, size_t num_all,
-		       uint64_t whole)
-{
-	struct file file = {
-		.header = {.e_type = ET_DYN,
-			   .e_machine = EM_AARCH64,
-			   .e_version = EV_CURRENT,
-			   .e_phoff = offsetof(struct file, segment),
-			   .e_shoff = offsetof(struct file, sections),
-			   .e_ehsize = sizeof(Elf64_Ehdr),
-			   .e_phentsize = sizeof(Elf64_Phdr),
-			   .e_phnum = 1,
-			   .e_shentsize = sizeof(Elf64_Shdr),
-			   .e_shnum = 4},
-		.segment = {.p_type = PT_LOAD,
-			    .p_flags = PF_R | PF_X,
-			    .p_offset = offsetof(struct file, text),
-			    .p_vaddr = BASE,
-			    .p_filesz = 4 * num_all,
-			    .p_memsz = 4 * num_all},
-		.sections = {{0},
-			     {.sh_type = SHT_PROGBITS,
-			      .sh_addr = BASE,
-			      .sh_offset = offsetof(struct file, text),
-			      .sh_size = 4 * num_all},
-			     {.sh_type = SHT_SYMTAB,
-			      .sh_offset = offsetof(struct file, symbols),
-			      .sh_size = sizeof(file.symbols),
-			      .sh_link = 3,
-			      .sh_info = 1,
-			      .sh_entsize = sizeof(Elf64_Sym)},
-			     {.sh_type = SHT_STRTAB,
-			      .sh_offset = offsetof(struct file, strings),
-			      .sh_size = sizeof(file.strings)}},
-		.symbols = {{0},
-			    {.st_name = 1,
-			     .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
-			     .st_shndx = 1,
-			     .st_value = BASE,
-			     .st_size = 4 * num_words}},
-		.strings = "\0code\0code.cold",
-	};
-	int fd;
-
-	if (whole) {
-		file.symbols[2] = file.symbols[1];
-		file.symbols[2].st_value = whole;
-		file.symbols[2].st_size = 8;
-		file.symbols[1].st_name = 6;
-	}
-	memcpy(file.header.e_ident, ELFMAG, SELFMAG);
-	file.header.e_ident[EI_CLASS] = ELFCLASS64;
-	file.header.e_ident[EI_DATA] = ELFDATA2LSB;
-	file.header.e_ident[EI_VERSION] = EV_CURRENT;
-	memcpy(file.text, words, 4 * num_all);
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, &file, sizeof(file)), sizeof(file));
-	close(fd);
-}
-
-struct opened {
-	char path[64];
-	struct modules *modules;
-	struct code_store *store;
-	struct code_reader *reader;
-	const struct code_function *code;
-	struct flow *flow;
-};
-
-static void open_code(struct opened *opened, const uint32_t *words, size_t num_words,
-		      size_t num_all, uint64_t whole)
-{
-	struct pdb_error err;
-	uint32_t module;
-
-	snprintf(opened->path, sizeof(opened->path), "/tmp/pdb-test-code.%d", (int)getpid());
-	write_file(opened->path, words, num_words, num_all, whole);
-	opened->modules = modules_create();
-	opened->store = code_store_create();
-	opened->reader = code_reader_create(opened->modules, opened->store);
-	module = modules_intern(opened->modules, opened->path, NULL, 0);
-	opened->code = code_reader_get(opened->reader, module, BASE, &err);
-	if (!opened->code)
-		fail_msg("%s", err.text);
-	opened->flow = flow_create(opened->code);
-}
-
-static void close_code(struct opened *opened)
-{
-	flow_destroy(opened->flow);
-	code_reader_destroy(opened->reader);
-	code_store_destroy(opened->store);
-	modules_destroy(opened->modules);
-	unlink(opened->path);
-}
 
 /* ---- Loops ---- */
 
@@ -332,7 +213,7 @@ static void check_loop(size_t i)
 	memcpy(words, beginning, sizeof(beginning));
 	memcpy(words + 3, loops[i].words, 4 * num);
 	memcpy(words + 3 + num, end, sizeof(end));
-	open_code(&opened, words, num + 6, num + 6, 0);
+	open_code(&opened, EM_AARCH64, words, 4 * (num + 6), 4 * (num + 6), 0);
 	assert_int_equal(opened.code->num_insns, num + 6);
 	if (opened.flow->nest->num_loops != 1 || opened.flow->nest->loops[0].is_irreducible)
 		fail_msg("%s: %zu loops", loops[i].name, opened.flow->nest->num_loops);
@@ -404,8 +285,8 @@ static void test_switches(void **state)
 		const struct code_insn *jump = NULL;
 		struct opened opened;
 
-		open_code(&opened, switches[i].words, switches[i].num_words, switches[i].num_all,
-			  0);
+		open_code(&opened, EM_AARCH64, switches[i].words, 4 * switches[i].num_words,
+			  4 * switches[i].num_all, 0);
 		for (size_t j = 0; j < opened.code->num_insns; j++)
 			if (opened.code->insns[j].kind == CODE_SWITCH)
 				jump = &opened.code->insns[j];
@@ -427,7 +308,7 @@ static void test_no_code(void **state)
 	struct opened opened;
 
 	(void)state;
-	open_code(&opened, words, NUM_OF(words), NUM_OF(words), 0);
+	open_code(&opened, EM_AARCH64, words, sizeof(words), sizeof(words), 0);
 	assert_int_equal(opened.code->num_insns, NUM_OF(words));
 	close_code(&opened);
 }
@@ -439,7 +320,7 @@ static void test_not_there(void **state)
 	struct opened opened;
 
 	(void)state;
-	open_code(&opened, words, NUM_OF(words), NUM_OF(words), BASE + 0x1000);
+	open_code(&opened, EM_AARCH64, words, sizeof(words), sizeof(words), BASE + 0x1000);
 	assert_int_equal(opened.code->entry, BASE);
 	assert_int_equal(opened.code->num_insns, NUM_OF(words));
 	close_code(&opened);

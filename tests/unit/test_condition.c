@@ -1,118 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What conditional jumps of x86-64 compare, and who calls what: machine code in files made here,
  * which any host can decode. */
-#include <elf.h>
-#include <fcntl.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "attach/code/code.h"
 #include "attach/code/condition.h"
 #include "attach/symbols/cut_guard.h"
-#include "model/job/code_store.h"
-#include "model/job/modules.h"
+#include "attach/values/values.h"
+#include "model/job/condition.h"
+#include "tests/unit/code_file.h"
 #include "tests/unit/unit.h"
 
-enum { BASE = 0x10000, MAX_TEXT = 32, RAX = 0, RSI = 4, RDI = 5, XMM0 = 17, XMM1 = 18 };
-
-/* ---- A file with one function ---- */
-
-struct file {
-	Elf64_Ehdr header;
-	Elf64_Phdr segment;
-	Elf64_Shdr sections[4]; /* nothing, .text, .symtab, .strtab */
-	Elf64_Sym symbols[2];
-	char strings[8];
-	uint8_t text[MAX_TEXT];
-};
-
-struct opened {
-	char path[64];
-	struct modules *modules;
-	struct code_store *store;
-	struct code_reader *reader;
-	uint32_t module;
-	const struct code_function *code;
-};
-
-static void write_file(const char *path, const uint8_t *text, size_t size)
-{
-	struct file file = {
-		.header = {.e_type = ET_DYN,
-			   .e_machine = EM_X86_64,
-			   .e_version = EV_CURRENT,
-			   .e_phoff = offsetof(struct file, segment),
-			   .e_shoff = offsetof(struct file, sections),
-			   .e_ehsize = sizeof(Elf64_Ehdr),
-			   .e_phentsize = sizeof(Elf64_Phdr),
-			   .e_phnum = 1,
-			   .e_shentsize = sizeof(Elf64_Shdr),
-			   .e_shnum = 4},
-		.segment = {.p_type = PT_LOAD,
-			    .p_flags = PF_R | PF_X,
-			    .p_offset = offsetof(struct file, text),
-			    .p_vaddr = BASE,
-			    .p_filesz = size,
-			    .p_memsz = size},
-		.sections = {{0},
-			     {.sh_type = SHT_PROGBITS,
-			      .sh_addr = BASE,
-			      .sh_offset = offsetof(struct file, text),
-			      .sh_size = size},
-			     {.sh_type = SHT_SYMTAB,
-			      .sh_offset = offsetof(struct file, symbols),
-			      .sh_size = sizeof(file.symbols),
-			      .sh_link = 3,
-			      .sh_info = 1,
-			      .sh_entsize = sizeof(Elf64_Sym)},
-			     {.sh_type = SHT_STRTAB,
-			      .sh_offset = offsetof(struct file, strings),
-			      .sh_size = sizeof(file.strings)}},
-		.symbols = {{0},
-			    {.st_name = 1,
-			     .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
-			     .st_shndx = 1,
-			     .st_value = BASE,
-			     .st_size = size}},
-		.strings = "\0code",
-	};
-	int fd;
-
-	memcpy(file.header.e_ident, ELFMAG, SELFMAG);
-	file.header.e_ident[EI_CLASS] = ELFCLASS64;
-	file.header.e_ident[EI_DATA] = ELFDATA2LSB;
-	file.header.e_ident[EI_VERSION] = EV_CURRENT;
-	memcpy(file.text, text, size);
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, &file, sizeof(file)), sizeof(file));
-	close(fd);
-}
-
-static void open_code(struct opened *opened, const uint8_t *text, size_t size)
-{
-	struct pdb_error err;
-
-	snprintf(opened->path, sizeof(opened->path), "/tmp/pdb-test-condition.%d", (int)getpid());
-	write_file(opened->path, text, size);
-	opened->modules = modules_create();
-	opened->store = code_store_create();
-	opened->reader = code_reader_create(opened->modules, opened->store);
-	opened->module = modules_intern(opened->modules, opened->path, NULL, 0);
-	opened->code = code_reader_get(opened->reader, opened->module, BASE, &err);
-	if (!opened->code)
-		fail_msg("%s", err.text);
-}
-
-static void close_code(struct opened *opened)
-{
-	code_reader_destroy(opened->reader);
-	code_store_destroy(opened->store);
-	modules_destroy(opened->modules);
-	unlink(opened->path);
-}
+enum { BASE = CODE_FILE_BASE, MAX_TEXT = 32, RAX = 0, RSI = 4, RDI = 5, XMM0 = 17, XMM1 = 18 };
 
 /* ---- What is compared ---- */
 
@@ -216,7 +114,7 @@ static void comparisons(void **state)
 		bool is_known;
 
 		print_message("%s\n", rows[i].what);
-		open_code(&opened, rows[i].text, rows[i].size);
+		open_code(&opened, EM_X86_64, rows[i].text, rows[i].size, rows[i].size, 0);
 		cut_guard_enter(&guard);
 		conditions = conditions_create(opened.reader, opened.module, opened.code);
 		is_known =
@@ -242,6 +140,70 @@ static void comparisons(void **state)
 	}
 }
 
+/* ---- Names, of this program ---- */
+
+extern const char __ehdr_start[]; /* the linker's */
+
+__attribute__((noinline)) static void take_whole(long n)
+{
+	if (n == 3)
+		puts("three");
+}
+
+__attribute__((noinline)) static void take_part(long n)
+{
+	if ((int)n == 3)
+		puts("three");
+}
+
+__attribute__((noinline)) static void take_bits(long n)
+{
+	if (n & 6)
+		puts("six");
+}
+
+static void names_of_this_program(void **state)
+{
+	static const struct {
+		void (*function)(long);
+		bool is_known;
+	} rows[] = {
+		{take_whole, true},
+		{take_part, false}, /* of which print tells another number than that part's */
+		{take_bits, true},
+	};
+	struct opened opened = {.modules = modules_create(), .store = code_store_create()};
+	struct arena *arena SCOPED(arena) = arena_create();
+	struct values *values = values_create(opened.modules, 0);
+
+	(void)state;
+	opened.reader = code_reader_create(opened.modules, opened.store);
+	opened.module = modules_intern(opened.modules, "/proc/self/exe", NULL, 0);
+	for (size_t i = 0; i < NUM_OF(rows); i++) {
+		uint64_t entry = (uintptr_t)rows[i].function - (uintptr_t)__ehdr_start;
+		const struct code_function *code;
+		struct condition condition;
+		struct pdb_error err;
+		size_t jump = 0;
+
+		rows[i].function(0);
+		code = code_reader_get(opened.reader, opened.module, entry, &err);
+		if (!code)
+			fail_msg("%s", err.text);
+		while (jump < code->num_insns && code->insns[jump].kind != CODE_BRANCH)
+			jump++;
+		assert_true(jump < code->num_insns);
+		if (!values_condition(values, arena, opened.reader, opened.module, code,
+				      code->insns[jump].address, &condition))
+			skip(); /* another architecture */
+		assert_int_equal(condition.left.is_known, rows[i].is_known);
+	}
+	values_destroy(values);
+	code_reader_destroy(opened.reader);
+	code_store_destroy(opened.store);
+	modules_destroy(opened.modules);
+}
+
 /* ---- Who calls ---- */
 
 static void calls(void **state)
@@ -253,7 +215,7 @@ static void calls(void **state)
 	uint64_t found[3];
 
 	(void)state;
-	open_code(&opened, text, sizeof(text));
+	open_code(&opened, EM_X86_64, text, sizeof(text), sizeof(text), 0);
 	assert_int_equal(code_reader_calls(opened.reader, opened.module, BASE + 0x10, found, 3), 3);
 	assert_int_equal(found[0], BASE);
 	assert_int_equal(found[1], BASE + 5);
@@ -269,6 +231,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(comparisons),
+		cmocka_unit_test(names_of_this_program),
 		cmocka_unit_test(calls),
 	};
 

@@ -6,9 +6,12 @@
 
 #include "tests/unit/unit.h"
 
+#include "analysis/values/value_groups.h"
 #include "analysis/waits/wait_groups.h"
 #include "model/arena.h"
 #include "model/job/rankset.h"
+#include "model/job/sample.h"
+#include "render/caused.h"
 #include "render/view.h"
 #include "tests/fixtures/queue_ranks.h"
 #include "tests/unit/answers.h"
@@ -312,12 +315,54 @@ static void test_why(void **state)
 			   "    rank 1: outside MPI, app+0x1000, for 4.0 s\n");
 }
 
+/* Values are those of the ranks that have them, not of all that have parted there. */
+static void test_parted(void **state)
+{
+	static const struct {
+		double numbers[3]; /* of ranks 0 to 2 */
+		const char *expected;
+	} rows[] = {
+		{{5, 5, 1}, "x is 1 in rank 2, 5 in ranks 0-1"},
+		{{5, 5, 5}, "x is 5 in ranks 0-2"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(rows); i++) {
+		struct value_reading readings[3];
+		struct caused_value value = {.expression = "x"};
+		struct caused caused = {.values = &value, .num_values = 1};
+		struct rankset *apart SCOPED(rankset) = rankset_create();
+		struct rankset *others SCOPED(rankset) = rankset_create();
+		struct caused_list list = {&caused, 1, false};
+		struct shown shown;
+		char expected[200];
+
+		show(&shown, lost);
+		for (int rank = 0; rank < 3; rank++)
+			readings[rank] =
+				(struct value_reading){rank, rows[i].numbers[rank] == 5 ? "5" : "1",
+						       true, true, rows[i].numbers[rank]};
+		value.groups = value_groups_create(shown.answer.arena, readings, 3);
+		for (int rank = 0; rank < 4; rank++)
+			rankset_add(rank == 2 ? apart : others, rank);
+		caused.ranks = apart;
+		caused.others = others;
+		caused.node = samples_find(shown.answers.job->samples, 2, 0)->path;
+		shown.answer.own = &list;
+		view_cause(&shown.view);
+		snprintf(expected, sizeof(expected),
+			 "rank 2 and ranks 0-1,3 parted at MPI_Allreduce() in libmpi.so.40: %s\n",
+			 rows[i].expected);
+		check_text(&shown, expected);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_causes), cmocka_unit_test(test_open),
 		cmocka_unit_test(test_waits),  cmocka_unit_test(test_many_waits),
-		cmocka_unit_test(test_why),
+		cmocka_unit_test(test_why),    cmocka_unit_test(test_parted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
