@@ -383,7 +383,7 @@ static enum code_status use_word(struct machine *machine, const struct code_op *
 
 static enum code_status apply(struct machine *machine, const struct code_op *op)
 {
-	uint64_t *top = &machine->stack[machine->num - 1], word;
+	uint64_t *top = machine->stack + machine->num - (machine->num > 0), word;
 
 	switch (op->kind) {
 	case CODE_OP_CONSTANT:

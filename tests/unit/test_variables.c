@@ -72,7 +72,6 @@ static struct job *make_job(void)
 {
 	struct job *job = job_create();
 
-	job->samples = samples_create();
 	for (int rank = 0; rank < 4; rank++) {
 		struct sample sample = {.rank = rank, .tid = 100 + rank, .is_main = true};
 
@@ -161,7 +160,6 @@ static void test_many(void **state)
 	struct share *share;
 
 	(void)state;
-	job->samples = samples_create();
 	for (int rank = 0; rank < RANKS; rank++) {
 		struct sample sample = {.rank = rank, .tid = 100 + rank, .is_main = true};
 
