@@ -165,9 +165,15 @@ static enum code_status give_elements(struct machine *machine, uint64_t address,
 	}
 	for (uint64_t i = 0; i < dimension->count && status == CODE_READ &&
 			     machine->capacity - machine->num_bytes >= size;
-	     i++)
+	     i++) {
+		size_t before = machine->num_bytes;
+
 		status = give_elements(machine, address + i * (uint64_t)dimension->stride, last + 1,
 				       size);
+		/* Then the others are empty, too. */
+		if (machine->num_bytes == before)
+			break;
+	}
 	return status;
 }
 
