@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dwarf.h>
+#include <float.h>
 
 #include "attach/values/values_private.h"
 
@@ -102,6 +103,28 @@ static enum value_kind kind_of_base(Dwarf_Die *die)
 		return dwarf_bytesize(die) == 1 ? VALUE_CHARACTER : VALUE_UNSIGNED;
 	default:
 		return VALUE_OTHER;
+	}
+}
+
+/* Is it a number that no type of this machine's C has? gdb knows these floating point numbers by
+ * their names, too. */
+static bool is_too_wide(const struct value_type *type)
+{
+	static const char *const quads[] = {"_Float128", "__float128", "real(kind=16)",
+					    "complex(kind=16)", "complex _Float128"};
+
+	switch (type->kind) {
+	case VALUE_SIGNED:
+	case VALUE_UNSIGNED:
+		return type->size > 8;
+	case VALUE_FLOAT:
+	case VALUE_COMPLEX:
+		for (size_t i = 0; i < sizeof(quads) / sizeof(quads[0]); i++)
+			if (LDBL_MANT_DIG != 113 && !strcmp(type->name, quads[i]))
+				return true;
+		return false;
+	default:
+		return false;
 	}
 }
 
@@ -285,6 +308,8 @@ static const struct value_type *build(const struct values_search *search,
 	switch (dwarf_tag(&die)) {
 	case DW_TAG_base_type:
 		type->kind = kind_of_base(&die);
+		if (is_too_wide(type))
+			return NULL;
 		break;
 	case DW_TAG_enumeration_type:
 		type->kind = VALUE_ENUM;

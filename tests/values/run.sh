@@ -185,6 +185,9 @@ in_f() {
 	tells "COMMON" 'print count' '^  12 +1:\[0\]' '^  15 +1:\[3\]'
 	right "an argument" 'print x(1:2)' '^  \{3, 2\} +1:\[2\]'
 	right "logical" 'print DONE' 'false +3:\[0,2-3\]' 'true +1:\[1\]'
+	tells "numbers that only gdb knows" 'print quad' '^  1.5 +1:\[0\]' '^  4.5 +1:\[3\]'
+	tells "integers that only gdb knows" 'print huge_one' \
+		'^  1267650600228229401496703205378 +1:\[2\]'
 	right "complex" 'print z' '\(1, -2\) +4:\[0-3\]'
 }
 in_shapes() {
