@@ -114,17 +114,19 @@ static void make_words(struct asking *asking, const char *expression, const char
 
 /* ---- What it prints ---- */
 
-/* Between the mark and the end, in one line. NULL: there is none. */
+/* Between the mark and the last end, as a value may hold one, in one line. NULL: there is none. */
 static char *between(struct arena *arena, const char *text, const char *mark)
 {
 	const char *begin = strstr(text, mark), *end = NULL;
 	char *ret;
 
-	if (begin)
-		end = strstr(begin + strlen(mark), END);
-	if (!end)
+	if (!begin)
 		return NULL;
 	begin += strlen(mark);
+	for (const char *at = begin; (at = strstr(at, END)) != NULL; at++)
+		end = at;
+	if (!end)
+		return NULL;
 	ret = arena_strndup(arena, begin, (size_t)(end - begin));
 	for (char *at = ret; *at; at++)
 		if (*at == '\n' || *at == '\r' || *at == '\t')

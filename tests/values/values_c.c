@@ -25,6 +25,7 @@ struct grid {
 };
 
 int per_rank = 7;
+const char marks[] = "a [pdb end] b"; /* what print has gdb write behind a value */
 __thread int of_thread = 3;
 static struct grid grids[3];
 static volatile double sink;
