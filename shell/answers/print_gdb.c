@@ -139,13 +139,13 @@ static void take_output(struct asking *asking, struct value_reading *reading, co
 	char *value = between(asking->arena, text, VALUE), *end;
 	const char *reason = between(asking->arena, text, REASON);
 
-	if (value) {
+	if (value && strcmp(value, "<optimized out>") != 0) {
 		reading->text = value;
 		reading->has_value = true;
 		reading->number = strtod(value, &end);
 		reading->is_number = end > value && !*end && strncmp(value, "0x", 2) != 0;
-	} else if (reason) {
-		reading->text = arena_printf(asking->arena, "gdb: %s", reason);
+	} else if (value || reason) {
+		reading->text = arena_printf(asking->arena, "gdb: %s", value ? value : reason);
 	} else if (strstr(text, "Python scripting is not supported")) {
 		reading->text = "gdb is built without Python there: gdb RANKS -ex \"print ...\"";
 	} else {

@@ -119,6 +119,8 @@ in_c() {
 	tells "for some ranks" 'print "per_rank * 2" 1,3' '^  16 +1:\[1\]' '^  20 +1:\[3\]'
 	tells "in a frame" 'print main "grid.nx * 2"' '^  22 +1:\[2\]'
 	tells "a name that gdb does not know" 'print nothing + 1' 'No symbol "nothing"'
+	tells "text with gdb's marks" 'print "&marks[0]" 0' '"a \[pdb end\] b" +1:\[0\]'
+	right "what gdb does not find either" 'print main "argc, argc" 0' '^  1 +1:\[0\]'
 	tells "nothing is changed" 'print "per_rank = 5"' 'not allowed' 'no value$'
 	tells "no function is called" 'print "puts(label)" 0' 'Cannot call functions' 'no value$'
 	tells "and nothing was" 'print per_rank' '^  7 +1:\[0\]' '^  10 +1:\[3\]'
