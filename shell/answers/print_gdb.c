@@ -22,6 +22,7 @@ enum {
 	MAX_OUTPUT = 1 << 20,
 	PATIENCE_S = 30, /* with one gdb, which reads symbols of large programs */
 	STEP_MS = 20,
+	MAX_READS = 256, /* in a row, so that one that prints without end is still ended */
 	NUM_WORDS = 16,
 };
 
@@ -30,8 +31,8 @@ enum {
 #define REASON "[pdb reason]"
 #define END "[pdb end]"
 
-/* In gdb's Python: up from the program's own frame, which pdb's script has selected, to one that has
- * the names. Looking a name up has no effects; so an expression is computed once. */
+/* In gdb's Python: up from the program's own frame, which pdb's script has selected, to one that
+ * has the names. Looking a name up has no effects; so an expression is computed once. */
 static const char script[] = "import gdb, re\\n"
 			     "text = bytes.fromhex('%s').decode('utf-8', 'replace')\\n"
 			     "wanted = bytes.fromhex('%s').decode('utf-8', 'replace')\\n"
@@ -183,7 +184,8 @@ static void read_some(struct asked *asked)
 	for (size_t i = 0; i < 2; i++) {
 		struct pollfd poll_fd = {.fd = asked->fds[i], .events = POLLIN};
 
-		while (asked->fds[i] >= 0 && poll(&poll_fd, 1, 0) > 0) {
+		for (int n = 0; n < MAX_READS && asked->fds[i] >= 0 && poll(&poll_fd, 1, 0) > 0;
+		     n++) {
 			ssize_t num = read(asked->fds[i], bytes, sizeof(bytes));
 
 			if (num <= 0) {
