@@ -23,7 +23,7 @@
 #define MAX_ROUNDS 4
 
 #define MAX_BYTES (UINT64_C(64) << 20)
-#define MAX_BYTES_RANK (UINT64_C(1) << 20) /* as sampling bounds it (attach/stacks/unwind.c) */
+#define MAX_BYTES_RANK (UINT64_C(1) << 20) /* as sampling bounds it (attach/stacks/unwind_read.c) */
 #define LEAST_BYTES 512
 
 enum { MAX_CALLERS = 4 }; /* that may tell what a parameter was */
@@ -353,7 +353,8 @@ static const uint8_t *bytes_of(struct printing *printing, const struct run *run,
 	return (const uint8_t *)words;
 }
 
-/* NULL: *why_ret. Else *type_ret is that of the value: the number of elements may be a rank's own. */
+/* NULL: *why_ret. Else *type_ret is that of the value, which may be a rank's own by the number of
+ * elements. */
 static const uint8_t *read_value(struct printing *printing, const struct place *place,
 				 uint32_t depth, const struct value_type **type_ret,
 				 const char **why_ret)
