@@ -165,6 +165,16 @@ files_of_c() {
 	check "$what: an old snapshot has none" \
 		test "$(grep -c 'this snapshot holds no variables' "$work/answer")" -eq 2
 }
+# Eight ranks of two programs.
+are_both_inside() {
+	ask "--pid $job" bt
+	[ "$(grep -c MPI_Barrier "$work/answer.1")" = 2 ] && grep -q '1:\[7\]' "$work/answer.1"
+}
+in_both() {
+	tells "a global of one program" 'print per_rank' '^  7 +1:\[0\]' '"per_rank" .* 4:\[4-7\]'
+	tells "a global of the other" 'print physics::gravity' '^  9.81 +4:\[4-7\]' \
+		'no "physics::gravity" in its stack +4:\[0-3\]'
+}
 in_cxx() {
 	tells "in a namespace" 'print physics::gravity' '^  9.81 +4:\[0-3\]'
 	tells "in none" 'print chemistry::gravity' 'no "chemistry::gravity"'
@@ -263,6 +273,15 @@ for mpi in openmpi mpich; do
 		[ $language != c ] || files_of_c
 		end_job
 	done
+	if [ -z "$hosts" ]; then
+		what="$mpi two programs -$level"
+		start_job "$values/values_c-$mpi-$level" : -n 4 "$values/values_cxx-$mpi-$level"
+		wait_for is_ready
+		wait_for are_both_inside
+		in_both
+		check_all
+		end_job
+	fi
 	knows_python || continue
 	what="$mpi Python${hosts:+ on two hosts}"
 	start_job $python "$tests/values/values_py.py"
