@@ -49,6 +49,8 @@ static void keep_sockets(const struct run *run, struct relay *relay)
 	int second = run->sockets[1] < 0 ? -1 : fcntl(run->sockets[1], F_DUPFD, away);
 
 	dup2(run->gdb->output_fd, STDOUT_FILENO);
+	if (!run->is_typed)
+		dup2(run->gdb->error_fd, STDERR_FILENO);
 	relay->socket = dup2(first, STDERR_FILENO + 1);
 	relay->error_socket = second < 0 ? -1 : dup2(second, STDERR_FILENO + 2);
 	close_range(STDERR_FILENO + (second < 0 ? 2 : 3), ~0U, 0);

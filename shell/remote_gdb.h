@@ -13,6 +13,7 @@ struct remote_gdb {
 	const char *const *words; /* gdb's arguments, "-ex COMMAND" and so on; none: a user types */
 	size_t num_words;
 	int output_fd; /* for what gdb prints */
+	int error_fd;  /* for what it says of errors, unless a user types */
 };
 
 struct remote_gdb_end {

@@ -248,27 +248,29 @@ static int run_here(struct asking *asking, struct pdb_error *err)
 static int run_there(struct asking *asking, struct asked *asked, struct pdb_error *err)
 {
 	struct daemons *daemons = session_daemons(asking->session, err);
+	int output_fd = memfd_create("pdb-gdb", MFD_CLOEXEC);
 	const struct remote_gdb gdb = {
 		.rank = asked->proc->rank,
 		.host = asked->proc->host,
 		.words = asking->words,
 		.num_words = asking->num_words,
-		.output_fd = memfd_create("pdb-gdb", MFD_CLOEXEC),
+		.output_fd = output_fd,
+		.error_fd = output_fd,
 	};
 	struct remote_gdb_end end = {.status = 0};
 	int result = -1;
 	char *text;
 
-	if (gdb.output_fd < 0)
+	if (output_fd < 0)
 		return error_errno(err, "no memory for gdb's output");
 	if (daemons)
 		result = remote_gdb_run(daemons, &gdb, &end, err);
 	if (result < 0 && end.is_lost)
 		session_lose_daemons(asking->session, err);
 	text = arena_alloc(asking->arena, MAX_OUTPUT);
-	ssize_t num = pread(gdb.output_fd, text, MAX_OUTPUT - 1, 0);
+	ssize_t num = pread(output_fd, text, MAX_OUTPUT - 1, 0);
 	text[num > 0 ? num : 0] = 0;
-	close(gdb.output_fd);
+	close(output_fd);
 	if (result == 0)
 		take_output(asking, asked->reading, text);
 	else

@@ -64,6 +64,8 @@ tells() { questions+=("tells$(printf '\037%s' "$@")"); }
 # As tells, but an optimized program may not hold the value any more, which is said.
 right() { questions+=("right$(printf '\037%s' "$@")"); }
 
+# An answer of three lines: the expression, what its columns are, and a value.
+is_alone() { has "$1" && [ "$(wc -l <"$work/answer")" -eq 3 ]; }
 has_all() {
 	local pattern
 	for pattern; do has "$pattern" || return 1; done
@@ -151,6 +153,9 @@ in_c() {
 }
 # What the last two have written.
 files_of_c() {
+	ask "--pid $job" 'print "per_rank + 1" 3'
+	cp "$work/answer.1" "$work/answer"
+	check "$what: of gdb only the value is shown" is_alone '^  11 +1:\[3\]'
 	cp "$work/values.json" "$work/answer"
 	check "$what: JSON has numbers" has '"number": 10'
 	ask "--load $work/job.pdb" 'print main grid' 'locals solve 3' 'info args solve' \
