@@ -256,6 +256,7 @@ static int run_there(struct asking *asking, struct asked *asked, struct pdb_erro
 		.num_words = asking->num_words,
 		.output_fd = output_fd,
 		.error_fd = output_fd,
+		.patience_s = PATIENCE_S,
 	};
 	struct remote_gdb_end end = {.status = 0};
 	int result = -1;

@@ -151,11 +151,21 @@ in_c() {
 	tells "JSON is written" "print per_rank > $work/values.json"
 	tells "a snapshot is saved" "save $work/job.pdb"
 }
+# On the other host; a folder that both have.
+hangs_there() {
+	mkdir -p "$values/hangs"
+	printf '#!/bin/sh\nexec sleep 1000\n' >"$values/hangs/gdb"
+	chmod +x "$values/hangs/gdb"
+	PATH=$values/hangs:$PATH ask "--pid $job" 'print "per_rank + 1" 3'
+	cp "$work/answer.1" "$work/answer"
+	check "$what: a gdb that hangs is ended" has 'gdb took too long +1:\[3\]'
+}
 # What the last two have written.
 files_of_c() {
 	ask "--pid $job" 'print "per_rank + 1" 3'
 	cp "$work/answer.1" "$work/answer"
 	check "$what: of gdb only the value is shown" is_alone '^  11 +1:\[3\]'
+	[ $mpi$hosts != mpichtwo ] || hangs_there
 	cp "$work/values.json" "$work/answer"
 	check "$what: JSON has numbers" has '"number": 10'
 	ask "--load $work/job.pdb" 'print main grid' 'locals solve 3' 'info args solve' \
