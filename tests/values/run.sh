@@ -220,7 +220,8 @@ in_f() {
 in_shapes() {
 	tells "allocated" 'print field' '\{\{0, 0, 0\}, \{0, 0, 7\}\}' '\{1, 1, 7\}, \{1, 1, 1\}\}'
 	tells "an element" 'print field(3,2)' '^  7 +4:\[0-3\]'
-	tells "no element of some" 'print field(1,4)' '^  2 +1:\[2\]' 'its indexes are 1 to 2 +1:\[0\]'
+	tells "no element of some" 'print field(1,4)' \
+		'^  2 +1:\[2\]' 'its indexes are 1 to 2 +1:\[0\]'
 	tells "never allocated" 'print never' 'not allocated +4:\[0-3\]'
 	tells "in a struct" 'print meshes(2)%x' '\{1, 2, 3\} +4:\[0-3\]'
 	tells "a row of a pointer" 'print meshes(2)%links(1,:)' '\{1, 3, 5\} +4:\[0-3\]'
@@ -239,10 +240,13 @@ in_shapes() {
 
 # Of the system's Python, with NumPy where it is there.
 python=/usr/bin/python3
-knows_python() { $python -c 'import sys; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 13)))'; }
+knows_python() {
+	$python -c 'import sys; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 13)))'
+}
 in_python() {
 	tells "Python's numbers" 'locals step' '^ranks 0-3 in Solver.step\(\):$' \
-		'^  big +1267650600228229401496703205376 ' '^  ratio +0.1 ' '^  done +False +3:\[0-1,3\]'
+		'^  big +1267650600228229401496703205376 ' \
+		'^  ratio +0.1 ' '^  done +False +3:\[0-1,3\]'
 	tells "its other objects" 'locals step' "^  text +'h" '^  items +list of 3 ' \
 		'^  pair +tuple of 2 ' '^  table +dict of 1 ' '^  nothing +None ' '^  missing +nan '
 	tells "its arguments" 'info args step 2' '^  self +a Solver ' '^  x +7 ' '^  tol +1e-08 ' \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Values of all kinds in C, which are known for each rank. Ranks meet in a barrier that the last one
- * does not come to. */
+ * Values of all kinds in C, which are known for each rank. Ranks meet in a barrier that the last
+ * one does not come to. */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
