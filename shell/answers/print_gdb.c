@@ -216,7 +216,8 @@ static void serve(struct asking *asking, struct asked *asked, bool is_over)
 			close(asked->fds[i]);
 	buffer_put_bytes(&asked->output, "", 1);
 	take_output(asking, asked->reading, (const char *)asked->output.bytes);
-	if (asked->process.ending_ns)
+	/* A value that it had told before holds. */
+	if (asked->process.ending_ns && !asked->reading->has_value)
 		asked->reading->text = "gdb took too long";
 	free(asked->output.bytes);
 	asked->is_running = false;
