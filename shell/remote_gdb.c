@@ -49,6 +49,8 @@ static void keep_sockets(const struct run *run, struct relay *relay)
 	int second = run->sockets[1] < 0 ? -1 : fcntl(run->sockets[1], F_DUPFD, away);
 
 	dup2(run->gdb->output_fd, STDOUT_FILENO);
+	if (!run->is_typed)
+		dup2(run->gdb->error_fd, STDERR_FILENO);
 	relay->socket = dup2(first, STDERR_FILENO + 1);
 	relay->error_socket = second < 0 ? -1 : dup2(second, STDERR_FILENO + 2);
 	close_range(STDERR_FILENO + (second < 0 ? 2 : 3), ~0U, 0);
@@ -240,6 +242,8 @@ static int follow_size(struct run *run, struct pdb_error *err)
 static int serve(struct run *run, pid_t relay, struct pdb_error *err)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, relay, 0), result = 0;
+	uint64_t patience_ns = run->gdb->patience_s * UINT64_C(1000000000);
+	uint64_t begin_ns = monotonic_ns();
 
 	while (result == 0) {
 		const struct link_limit limit = {
@@ -250,7 +254,10 @@ static int serve(struct run *run, pid_t relay, struct pdb_error *err)
 		daemons_wait(run->daemons, &limit, err);
 		if (err->code == ERROR_INTERRUPTED)
 			break;
-		if (err->code == ERROR_TIMEOUT) {
+		if (err->code == ERROR_TIMEOUT && patience_ns &&
+		    monotonic_ns() - begin_ns > patience_ns) {
+			result = error_set(err, ERROR_TIMEOUT, "gdb took too long");
+		} else if (err->code == ERROR_TIMEOUT) {
 			result = follow_size(run, err);
 		} else {
 			run->is_lost = true;

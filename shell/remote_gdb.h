@@ -12,7 +12,9 @@ struct remote_gdb {
 	const char *host;         /* the rank's host */
 	const char *const *words; /* gdb's arguments, "-ex COMMAND" and so on; none: a user types */
 	size_t num_words;
-	int output_fd; /* for what gdb prints */
+	int output_fd;       /* for what gdb prints */
+	int error_fd;        /* for what it says of errors, unless a user types */
+	uint64_t patience_s; /* then gdb is ended; 0: it may take as long as it needs */
 };
 
 struct remote_gdb_end {
@@ -24,6 +26,7 @@ struct remote_gdb_end {
 
 /* Run gdb until it has ended and the rank continues. On failure gdb ends in any case; *ret then
  * says whether the daemons are lost. -1: ERROR_NOT_FOUND: there is no gdb; ERROR_GONE,
- * ERROR_PERMISSION: about the rank; ERROR_TIMEOUT: the host does not answer; ERROR_INTERRUPTED. */
+ * ERROR_PERMISSION: about the rank; ERROR_TIMEOUT: the host does not answer, or gdb took too long;
+ * ERROR_INTERRUPTED. */
 int remote_gdb_run(struct daemons *daemons, const struct remote_gdb *gdb,
 		   struct remote_gdb_end *ret, struct pdb_error *err);

@@ -30,34 +30,30 @@ static int by_number(const void *a, const void *b)
 	return SORTED_ORDER(x->number, y->number);
 }
 
-/* Equal texts are one group: that of a value is not that of a reason of the same words. */
+/* Equal texts are one group. A value and a reason of the same words are two. */
 static void collect(struct arena *arena, const struct value_reading *readings, size_t num,
 		    struct value_groups *ret)
 {
-	struct entry *table = NULL, *entry, *next;
+	struct entry *tables[2] = {NULL, NULL}, *entry;
 
 	ret->groups = arena_array(arena, num, sizeof(*ret->groups));
 	for (size_t i = 0; i < num; i++) {
 		const struct value_reading *reading = &readings[i];
+		struct entry **table = &tables[reading->has_value];
 
-		HASH_FIND_STR(table, reading->text, entry);
+		HASH_FIND_STR(*table, reading->text, entry);
 		if (!entry) {
-			entry = calloc(1, sizeof(*entry));
-			if (!entry)
-				abort();
+			entry = arena_alloc(arena, sizeof(*entry));
 			entry->group = &ret->groups[ret->num++];
 			*entry->group = (struct value_group){reading->text, reading->has_value,
 							     reading->is_number, reading->number,
 							     rankset_in(arena, rankset_create())};
-			HASH_ADD_KEYPTR(hh, table, reading->text, strlen(reading->text), entry);
+			HASH_ADD_KEYPTR(hh, *table, reading->text, strlen(reading->text), entry);
 		}
 		rankset_add(entry->group->ranks, reading->rank);
 	}
-	HASH_ITER(hh, table, entry, next)
-	{
-		HASH_DEL(table, entry);
-		free(entry);
-	}
+	HASH_CLEAR(hh, tables[false]);
+	HASH_CLEAR(hh, tables[true]);
 }
 
 static void find_median(struct value_groups *groups)

@@ -21,8 +21,8 @@
 /* INFO_FROM_SP, MASK_FROM_SP: in the frame that the kernel makes for a handler (struct
  * rt_sigframe), from where the stack pointer is when the handler has returned, the signal's
  * information, and the signals that were blocked before. trampoline: the code that Linux has
- * handlers return to, which calls rt_sigreturn. KEPT_REGISTERS: those that a function leaves as they were to who
- * called it, a bit each. */
+ * handlers return to, which calls rt_sigreturn. KEPT_REGISTERS: those that a function leaves to
+ * its caller as they were, a bit each. */
 #if defined(__x86_64__)
 #define INFO_FROM_SP 304
 #define MASK_FROM_SP offsetof(ucontext_t, uc_sigmask)

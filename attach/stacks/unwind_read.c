@@ -11,6 +11,7 @@
 
 #define MAX_BYTES ((uint64_t)1 << 20) /* read behind addresses, of a stack */
 #define MAX_ROW ((uint64_t)256 << 10) /* that is read at once though not all of it is wanted */
+#define MAX_GAP 4096 /* between its elements: to read them one by one is about as fast */
 #define LEAST_PAGE 4096
 
 enum { MAX_STACK = 64, MAX_UP = 16 };
@@ -116,8 +117,9 @@ static enum code_status give_vector(struct machine *machine, uint64_t reg, uint6
 static enum code_status give_row(struct machine *machine, uint64_t address, uint64_t count,
 				 int64_t stride, uint64_t size)
 {
-	uint64_t length = stride < 0 ? -(uint64_t)stride : (uint64_t)stride, span;
-	uint64_t first = stride < 0 ? address - (count - 1) * length : address;
+	uint64_t length = stride < 0 ? -(uint64_t)stride : (uint64_t)stride;
+	uint64_t span = (count - 1) * length;
+	uint64_t first = stride < 0 ? address - span : address;
 	uint8_t *row = NULL;
 	enum code_status status = CODE_READ;
 
@@ -125,7 +127,8 @@ static enum code_status give_row(struct machine *machine, uint64_t address, uint
 		return CODE_READ;
 	if (stride == (int64_t)size)
 		return give_bytes(machine, address, count * size, false);
-	if (!__builtin_mul_overflow(count - 1, length, &span) && span <= MAX_ROW) {
+	/* There is room for all, so that `span` is not too large for a word. */
+	if (length <= MAX_GAP && span <= MAX_ROW) {
 		row = xmalloc(span + size);
 		if (!read_memory(machine, first, row, span + size)) {
 			free(row);
@@ -165,9 +168,15 @@ static enum code_status give_elements(struct machine *machine, uint64_t address,
 	}
 	for (uint64_t i = 0; i < dimension->count && status == CODE_READ &&
 			     machine->capacity - machine->num_bytes >= size;
-	     i++)
+	     i++) {
+		size_t before = machine->num_bytes;
+
 		status = give_elements(machine, address + i * (uint64_t)dimension->stride, last + 1,
 				       size);
+		/* Then the others are empty, too. */
+		if (machine->num_bytes == before)
+			break;
+	}
 	return status;
 }
 
@@ -428,7 +437,7 @@ static enum code_status apply(struct machine *machine, const struct code_op *op)
 	return machine->num ? use_word(machine, op) : CODE_NO_VALUE;
 }
 
-/* walk_finish_values() turns the order of all values. */
+/* unwind_walk() turns the order of all values. */
 static void add_result(struct machine *machine, enum code_status status, uint32_t number,
 		       size_t frame)
 {

@@ -32,7 +32,6 @@ static bool find_call(struct debug_file *file, Dwarf_Die *scope, Dwarf_Addr addr
 	do {
 		int tag = dwarf_tag(&child);
 
-		/* Looks are for what else there is to find. */
 		if (!debug_file_look(file))
 			return false;
 		if (is_call(&child)) {
@@ -104,9 +103,7 @@ static bool find_parameter(Dwarf_Die *call, uint64_t reg, Dwarf_Attribute *value
 		    !dwarf_attr(&child, DW_AT_location, &attribute) ||
 		    dwarf_getlocation(&attribute, &ops, &num) || num != 1)
 			continue;
-		own = ops[0].atom == DW_OP_regx ? ops[0].number
-						: ops[0].atom - (uint64_t)DW_OP_reg0;
-		if (own == reg)
+		if (values_is_register(&ops[0], &own) && own == reg)
 			return dwarf_attr(&child, DW_AT_call_value, value_ret) ||
 			       dwarf_attr(&child, DW_AT_GNU_call_site_value, value_ret);
 	} while (debug_file_next(&child, &child));

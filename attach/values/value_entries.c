@@ -47,6 +47,12 @@ bool values_constant_of(Dwarf_Die *die, unsigned int name, int64_t *ret)
 	return true;
 }
 
+bool values_is_register(const Dwarf_Op *op, uint64_t *ret)
+{
+	*ret = op->atom == DW_OP_regx ? op->number : op->atom - (uint64_t)DW_OP_reg0;
+	return op->atom == DW_OP_regx || (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31);
+}
+
 void values_add_op(struct values_search *search, struct values_ops *ops, enum code_op_kind kind,
 		   int64_t operand)
 {

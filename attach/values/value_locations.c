@@ -61,12 +61,6 @@ static const char *push_register(struct compiler *compiler, uint64_t reg, int64_
 	return trouble;
 }
 
-bool values_is_register(const Dwarf_Op *op, uint64_t *ret)
-{
-	*ret = op->atom == DW_OP_regx ? op->number : op->atom - (uint64_t)DW_OP_reg0;
-	return op->atom == DW_OP_regx || (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31);
-}
-
 static const char *push_frame_base(struct compiler *compiler, int64_t constant)
 {
 	Dwarf_Attribute attribute;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dwarf.h>
+#include <float.h>
 
 #include "attach/values/values_private.h"
 
@@ -66,7 +67,7 @@ static bool build_container(const struct values_search *search, const struct val
 		     find_path(search, from, length, &begin, &element))) {
 		return false;
 	}
-	if (begin + 8 > type->size || end + 8 > type->size)
+	if (type->size < 8 || begin > type->size - 8 || end > type->size - 8)
 		return false;
 	type->kind = VALUE_CONTAINER;
 	type->begin = (uint32_t)begin;
@@ -102,6 +103,28 @@ static enum value_kind kind_of_base(Dwarf_Die *die)
 		return dwarf_bytesize(die) == 1 ? VALUE_CHARACTER : VALUE_UNSIGNED;
 	default:
 		return VALUE_OTHER;
+	}
+}
+
+/* Is it a number that no type of this machine's C has? gdb knows these floating point numbers by
+ * their names, too. */
+static bool is_too_wide(const struct value_type *type)
+{
+	static const char *const quads[] = {"_Float128", "__float128", "real(kind=16)",
+					    "complex(kind=16)", "complex _Float128"};
+
+	switch (type->kind) {
+	case VALUE_SIGNED:
+	case VALUE_UNSIGNED:
+		return type->size > 8;
+	case VALUE_FLOAT:
+	case VALUE_COMPLEX:
+		for (size_t i = 0; i < sizeof(quads) / sizeof(quads[0]); i++)
+			if (LDBL_MANT_DIG != 113 && !strcmp(type->name, quads[i]))
+				return true;
+		return false;
+	default:
+		return false;
 	}
 }
 
@@ -149,19 +172,20 @@ static bool offset_of(Dwarf_Die *member, uint64_t *ret)
 
 static bool build_bits(Dwarf_Die *die, struct value_member *member)
 {
+	uint64_t size = member->type->size, shift = 0;
 	int64_t bits = 0, place = 0;
 
 	if (!values_constant_of(die, DW_AT_bit_size, &bits))
 		return true;
 	if (values_constant_of(die, DW_AT_data_bit_offset, &place)) {
-		member->offset = (uint32_t)(place / 8 / member->type->size * member->type->size);
-		place -= 8 * (int64_t)member->offset;
+		member->offset = (uint32_t)((uint64_t)place / 8 / size * size);
+		shift = (uint64_t)place - 8 * (uint64_t)member->offset;
 	} else if (values_constant_of(die, DW_AT_bit_offset, &place)) {
-		place = 8 * (int64_t)member->type->size - place - bits;
+		shift = 8 * size - (uint64_t)place - (uint64_t)bits;
 	}
 	member->num_bits = (uint8_t)bits;
-	member->shift = (uint8_t)place;
-	return bits > 0 && place >= 0 && bits + place <= 64;
+	member->shift = (uint8_t)shift;
+	return bits > 0 && bits <= 64 && shift <= 64 - (uint64_t)bits;
 }
 
 static void build_members(const struct values_search *search, Dwarf_Die *die,
@@ -285,6 +309,8 @@ static const struct value_type *build(const struct values_search *search,
 	switch (dwarf_tag(&die)) {
 	case DW_TAG_base_type:
 		type->kind = kind_of_base(&die);
+		if (is_too_wide(type))
+			return NULL;
 		break;
 	case DW_TAG_enumeration_type:
 		type->kind = VALUE_ENUM;

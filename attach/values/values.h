@@ -3,11 +3,11 @@
  * debug information. It reads nothing from processes. The result is a probe for sampling
  * (model/job/code.h), so the values of all ranks come with their stacks.
  *
- * expression.c parses. conditions.c finds the expressions that jumps go by. values.c finds names in
- * scopes. values_follow.c follows the steps of an
+ * expression.c parses. values.c finds names in scopes, values_follow.c follows the steps of an
  * expression, values_finish.c makes the probe. value_types.c reads types, value_arrays.c the bounds
  * of arrays. value_locations.c makes operations of DWARF's location expressions, which
- * value_pieces.c uses; value_calls.c finds what a caller has passed. */
+ * value_pieces.c uses; value_calls.c finds what a caller has passed. conditions.c finds the
+ * expressions that jumps go by, operand_names.c what operands are called. */
 #pragma once
 
 #include "model/job/code.h"

@@ -148,11 +148,11 @@ enum code_op_kind {
 	CODE_OP_OBJECT,      /* what is on top, and stays, is where the object is */
 	CODE_OP_PUSH_OBJECT, /* push that */
 	CODE_OP_REQUIRE,     /* pop it; if it is 0, end with the operand, an enum code_status */
-	/* Pop a dimension's stride, upper and lower bound; the address below moves to that index. */
+	/* Pop a stride, an upper and a lower bound. The address below moves to the index. */
 	CODE_OP_INDEX,
-	/* Pop the last index that is wanted, the first and the same three; the address moves to the
-	 * first, and the dimension is one of the result. With operand 1: all of it, and nothing but
-	 * the three to pop. */
+	/* Pop the last and the first index that are wanted, and the same three. The address moves
+	 * to the first, and the dimension is one of the result. With operand 1: pop the three
+	 * alone, and take all of the dimension. */
 	CODE_OP_RANGE,
 	/* What gives bytes of the result. */
 	CODE_OP_WORD,     /* so many low bytes of what is popped */

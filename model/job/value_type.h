@@ -63,9 +63,9 @@ const struct value_type *value_shape(struct arena *arena, const struct value_typ
 /* The number that the bytes hold; false: they are no number. Enumerations and characters are. */
 bool value_number(const struct value_type *type, const void *bytes, double *ret);
 
-/* One line, as C writes it: "12", "-1.5", "RED", "{n = 3, x = 0.5}", "\"text\"". An array of numbers
- * with more than a few elements in a dimension is its size, smallest, median and largest element, and how many are NaN or
- * infinite. bytes: type->size of them. */
+/* One line, as C writes it: "12", "-1.5", "RED", "{n = 3, x = 0.5}", "\"text\"". Of an array of
+ * numbers with more than a few elements in a dimension: its size, the smallest, the median and the
+ * largest element, and how many are NaN or infinite. bytes: type->size of them. */
 char *value_text(struct arena *arena, const struct value_type *type, const void *bytes);
 
 /* A text in C's quotes, up to its zero or so many bytes. */

@@ -23,6 +23,7 @@ enum {
 	MAX_OUTPUT = 1 << 20,
 	PATIENCE_S = 30, /* with one gdb, which reads symbols of large programs */
 	STEP_MS = 20,
+	MAX_READS = 256, /* in a row, so that one that prints without end is still ended */
 	NUM_WORDS = 16,
 };
 
@@ -31,8 +32,8 @@ enum {
 #define REASON "[pdb reason]"
 #define END "[pdb end]"
 
-/* In gdb's Python: up from the program's own frame, which pdb's script has selected, to one that has
- * the names. Looking a name up has no effects; so an expression is computed once. */
+/* In gdb's Python: up from the program's own frame, which pdb's script has selected, to one that
+ * has the names. Looking a name up has no effects; so an expression is computed once. */
 static const char script[] = "import gdb, re\\n"
 			     "text = bytes.fromhex('%s').decode('utf-8', 'replace')\\n"
 			     "wanted = bytes.fromhex('%s').decode('utf-8', 'replace')\\n"
@@ -115,17 +116,19 @@ static void make_words(struct asking *asking, const char *expression, const char
 
 /* ---- What it prints ---- */
 
-/* Between the mark and the end, in one line. NULL: there is none. */
+/* Between the mark and the last end, as a value may hold one, in one line. NULL: there is none. */
 static char *between(struct arena *arena, const char *text, const char *mark)
 {
 	const char *begin = strstr(text, mark), *end = NULL;
 	char *ret;
 
-	if (begin)
-		end = strstr(begin + strlen(mark), END);
-	if (!end)
+	if (!begin)
 		return NULL;
 	begin += strlen(mark);
+	for (const char *at = begin; (at = strstr(at, END)) != NULL; at++)
+		end = at;
+	if (!end)
+		return NULL;
 	ret = arena_strndup(arena, begin, (size_t)(end - begin));
 	for (char *at = ret; *at; at++)
 		if (*at == '\n' || *at == '\r' || *at == '\t')
@@ -138,13 +141,13 @@ static void take_output(struct asking *asking, struct value_reading *reading, co
 	char *value = between(asking->arena, text, VALUE), *end;
 	const char *reason = between(asking->arena, text, REASON);
 
-	if (value) {
+	if (value && strcmp(value, "<optimized out>") != 0) {
 		reading->text = value;
 		reading->has_value = true;
 		reading->number = strtod(value, &end);
 		reading->is_number = end > value && !*end && strncmp(value, "0x", 2) != 0;
-	} else if (reason) {
-		reading->text = arena_printf(asking->arena, "gdb: %s", reason);
+	} else if (value || reason) {
+		reading->text = arena_printf(asking->arena, "gdb: %s", value ? value : reason);
 	} else if (strstr(text, "Python scripting is not supported")) {
 		reading->text = "gdb is built without Python there: gdb RANKS -ex \"print ...\"";
 	} else {
@@ -182,7 +185,8 @@ static void read_some(struct asked *asked)
 	for (size_t i = 0; i < 2; i++) {
 		struct pollfd poll_fd = {.fd = asked->fds[i], .events = POLLIN};
 
-		while (asked->fds[i] >= 0 && poll(&poll_fd, 1, 0) > 0) {
+		for (int n = 0; n < MAX_READS && asked->fds[i] >= 0 && poll(&poll_fd, 1, 0) > 0;
+		     n++) {
 			ssize_t num = read(asked->fds[i], bytes, sizeof(bytes));
 
 			if (num <= 0) {
@@ -213,7 +217,8 @@ static void serve(struct asking *asking, struct asked *asked, bool is_over)
 			close(asked->fds[i]);
 	buffer_put_bytes(&asked->output, "", 1);
 	take_output(asking, asked->reading, (const char *)asked->output.bytes);
-	if (asked->process.ending_ns)
+	/* A value that it had told before holds. */
+	if (asked->process.ending_ns && !asked->reading->has_value)
 		asked->reading->text = "gdb took too long";
 	free(asked->output.bytes);
 	asked->is_running = false;
@@ -245,27 +250,30 @@ static int run_here(struct asking *asking, struct pdb_error *err)
 static int run_there(struct asking *asking, struct asked *asked, struct pdb_error *err)
 {
 	struct daemons *daemons = session_daemons(asking->session, err);
+	int output_fd = memfd_create("pdb-gdb", MFD_CLOEXEC);
 	const struct remote_gdb gdb = {
 		.rank = asked->proc->rank,
 		.host = asked->proc->host,
 		.words = asking->words,
 		.num_words = asking->num_words,
-		.output_fd = memfd_create("pdb-gdb", MFD_CLOEXEC),
+		.output_fd = output_fd,
+		.error_fd = output_fd,
+		.patience_s = PATIENCE_S,
 	};
 	struct remote_gdb_end end = {.status = 0};
 	int result = -1;
 	char *text;
 
-	if (gdb.output_fd < 0)
+	if (output_fd < 0)
 		return error_errno(err, "no memory for gdb's output");
 	if (daemons)
 		result = remote_gdb_run(daemons, &gdb, &end, err);
 	if (result < 0 && end.is_lost)
 		session_lose_daemons(asking->session, err);
 	text = arena_alloc(asking->arena, MAX_OUTPUT);
-	ssize_t num = pread(gdb.output_fd, text, MAX_OUTPUT - 1, 0);
+	ssize_t num = pread(output_fd, text, MAX_OUTPUT - 1, 0);
 	text[num > 0 ? num : 0] = 0;
-	close(gdb.output_fd);
+	close(output_fd);
 	if (result == 0)
 		take_output(asking, asked->reading, text);
 	else

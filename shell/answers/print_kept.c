@@ -31,7 +31,8 @@ int print_check(struct session *session, struct pdb_error *err)
 			 "\"order\" shows the loop variables that it holds.");
 }
 
-bool print_is_same_frame(const struct callpaths *paths, uint32_t depth, uint32_t a, uint32_t b)
+/* Do two stacks have the same frame at that depth? */
+static bool is_same_frame(const struct callpaths *paths, uint32_t depth, uint32_t a, uint32_t b)
 {
 	return a != CALLPATH_NONE && b != CALLPATH_NONE &&
 	       depth <= callpaths_get(paths, a)->depth && depth <= callpaths_get(paths, b)->depth &&
@@ -48,7 +49,7 @@ void print_keep_sample(struct job *job, const struct sample *sample)
 		struct variable copy = *variable;
 		char text[PRINT_KEPT_TEXT + 4];
 
-		if (!print_is_same_frame(job->callpaths, variable->depth, kept->path, sample->path))
+		if (!is_same_frame(job->callpaths, variable->depth, kept->path, sample->path))
 			continue;
 		if (!kept->variables)
 			kept->variables = variables_create();

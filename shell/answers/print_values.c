@@ -23,15 +23,15 @@
 #define MAX_ROUNDS 4
 
 #define MAX_BYTES (UINT64_C(64) << 20)
-#define MAX_BYTES_RANK (UINT64_C(1) << 20) /* as sampling bounds it (attach/stacks/unwind.c) */
+#define MAX_BYTES_RANK (UINT64_C(1) << 20) /* as sampling bounds it (attach/stacks/unwind_read.c) */
 #define LEAST_BYTES 512
 
 enum { MAX_CALLERS = 4 }; /* that may tell what a parameter was */
 
-/* A frame's place, and what the expression is there. */
+/* A frame's place or a module with its globals, and what the expression is there. */
 struct place {
-	uint32_t node; /* the key */
-	int result;    /* of values_find() */
+	uint32_t id; /* the key: a call path node, or a module */
+	int result;  /* of values_find(), or of values_find_global() */
 	struct values_found found;
 	uint32_t probe, text; /* their numbers */
 	UT_hash_handle hh;
@@ -43,8 +43,7 @@ struct item {
 	const struct frame *frame;
 	struct expression expression;
 	const char *unparsed; /* it cannot be read from memory: why; NULL: it can */
-	struct place *places;
-	struct place global; /* result -2: not looked for */
+	struct place *places, *globals;
 	struct value_reading *readings;
 	size_t num_readings;
 	struct rankset *for_gdb; /* ranks whose value it may know */
@@ -109,7 +108,7 @@ static struct place *get_place(struct printing *printing, struct item *item, uin
 	if (place)
 		return place->result < 0 ? NULL : place;
 	place = arena_alloc(printing->arena, sizeof(*place));
-	place->node = id;
+	place->id = id;
 	for (; id != CALLPATH_NONE && num <= MAX_CALLERS; num++) {
 		const struct callpath_node *node = callpaths_get(callpaths, id);
 
@@ -119,29 +118,47 @@ static struct place *get_place(struct printing *printing, struct item *item, uin
 	place->result =
 		values_find(printing->values, printing->arena, frames, num, item->frame->function,
 			    &item->expression, &place->found, printing->err);
-	HASH_ADD(hh, item->places, node, sizeof(place->node), place);
+	HASH_ADD(hh, item->places, id, sizeof(place->id), place);
 	take_probes(printing, place);
 	return place->result < 0 ? NULL : place;
 }
 
+/* NULL: *err. */
+static struct place *get_global(struct printing *printing, struct item *item, uint32_t module)
+{
+	struct place *place;
+
+	HASH_FIND(hh, item->globals, &module, sizeof(module), place);
+	if (!place) {
+		place = arena_alloc(printing->arena, sizeof(*place));
+		place->id = module;
+		place->result = values_find_global(printing->values, printing->arena, module,
+						   &item->expression, &place->found, printing->err);
+		HASH_ADD(hh, item->globals, id, sizeof(place->id), place);
+		take_probes(printing, place);
+	}
+	return place->result < 0 ? NULL : place;
+}
+
+/* Of the program's own code in the stack, the innermost first. -1: *err. */
 static int find_global(struct printing *printing, struct item *item, uint32_t path)
 {
 	const struct job *job = printing->session->job;
 
-	if (item->global.result != -2)
-		return 0;
-	item->global.result = 0;
-	for (uint32_t id = path; id != CALLPATH_NONE && !item->global.result;) {
+	for (uint32_t id = path; id != CALLPATH_NONE && !item->found;) {
 		const struct callpath_node *node = callpaths_get(job->callpaths, id);
+		const struct place *place;
 
 		id = node->parent;
-		if (modules_is_own_code(job->modules, node->module, node->offset))
-			item->global.result = values_find_global(
-				printing->values, printing->arena, node->module, &item->expression,
-				&item->global.found, printing->err);
+		if (!modules_is_own_code(job->modules, node->module, node->offset))
+			continue;
+		place = get_global(printing, item, node->module);
+		if (!place)
+			return -1;
+		if (place->result)
+			item->found = place;
 	}
-	take_probes(printing, &item->global);
-	return item->global.result < 0 ? -1 : 0;
+	return 0;
 }
 
 static bool has_information(struct printing *printing, uint32_t path)
@@ -244,9 +261,7 @@ static int find_place(struct printing *printing, struct item *item, const struct
 		    find_global(printing, item, sample->path) < 0)
 			return -1;
 	}
-	if (item->global.result == 1)
-		item->found = &item->global;
-	else
+	if (!item->found)
 		item->why = explain_missing(printing, item, sample);
 	return 0;
 }
@@ -353,7 +368,8 @@ static const uint8_t *bytes_of(struct printing *printing, const struct run *run,
 	return (const uint8_t *)words;
 }
 
-/* NULL: *why_ret. Else *type_ret is that of the value: the number of elements may be a rank's own. */
+/* NULL: *why_ret. Else *type_ret is that of the value, which may be a rank's own by the number of
+ * elements. */
 static const uint8_t *read_value(struct printing *printing, const struct place *place,
 				 uint32_t depth, const struct value_type **type_ret,
 				 const char **why_ret)
@@ -588,7 +604,6 @@ static int take_items(struct printing *printing, const struct print_ask *asks, s
 
 		item->text = asks[i].expression;
 		item->frame = &asks[i].frame;
-		item->global.result = -2;
 		item->for_gdb = rankset_in(printing->arena, rankset_create());
 		item->readings = arena_array(printing->arena, (size_t)num_ranks + 1,
 					     sizeof(*item->readings));
@@ -639,6 +654,7 @@ int print_read(struct session *session, struct arena *arena, const struct print_
 		struct item *item = &printing.items[i];
 
 		HASH_CLEAR(hh, item->places);
+		HASH_CLEAR(hh, item->globals);
 		ret[i] = (struct print_read){
 			.node = item->is_mixed || !item->has_value ? CALLPATH_NONE : item->node,
 			.type = item->type,

@@ -18,8 +18,8 @@ int print_expression(struct session *session, struct arena *arena, const char *e
 		     const struct frame *frame, const struct rankset *ranks, struct printed *ret,
 		     struct pdb_error *err);
 
-/* The same of several, without gdb. All expressions are read at one moment of a rank. ret: `num`, which the arena owns. -1: ERROR_UNSUPPORTED, ERROR_USAGE, or
- * sampling failed. */
+/* The same of several, without gdb. All expressions are read at one moment of a rank. ret: `num`,
+ * which the arena owns. -1: ERROR_UNSUPPORTED, ERROR_USAGE, or sampling failed. */
 int print_values(struct session *session, struct arena *arena, const char *const *expressions,
 		 size_t num, const struct frame *frame, const struct rankset *ranks,
 		 struct printed *ret, struct pdb_error *err);
@@ -46,8 +46,8 @@ struct print_read {
 };
 
 /* What print_values() makes of it. values: to find them with; NULL: new ones. is_keeping: variables
- * that come with the stacks (of Python frames) become those of the job's samples, where ranks are at
- * the same places. ret: `num`; the arena owns what is in there. -1: as above. */
+ * that come with the stacks (of Python frames) become those of the job's samples, where ranks are
+ * at the same places. ret: `num`; the arena owns what is in there. -1: as above. */
 int print_read(struct session *session, struct arena *arena, const struct print_ask *asks,
 	       size_t num, const struct rankset *ranks, struct values *values, bool is_keeping,
 	       struct print_read *ret, struct pdb_error *err);
@@ -63,8 +63,6 @@ bool print_is_kept(const struct session *session);
 int print_check(struct session *session, struct pdb_error *err);
 /* Bytes of a value's text in a snapshot. */
 #define PRINT_KEPT_TEXT 240
-/* Do two stacks have the same frame at that depth? */
-bool print_is_same_frame(const struct callpaths *paths, uint32_t depth, uint32_t a, uint32_t b);
 /* The variables of a sample become those of the job's, in frames that both have. */
 void print_keep_sample(struct job *job, const struct sample *sample);
 /* Why a rank was not sampled. */

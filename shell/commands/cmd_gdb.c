@@ -117,6 +117,7 @@ static int run_there(struct session *session, const struct proc *proc, const str
 		.words = order->words,
 		.num_words = order->num_words,
 		.output_fd = order->out_fd,
+		.error_fd = STDERR_FILENO,
 	};
 	struct daemons *daemons = session_daemons(session, err);
 	int result;

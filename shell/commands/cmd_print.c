@@ -136,6 +136,11 @@ static int find_arguments(struct session *session, const struct args *args, stru
 	"\"frame N\" (0 is the innermost), or \"parted\": the frame where the ranks' stacks\n"     \
 	"part. Without RANKS: the ranks in focus, else all.\n"
 
+/* What these commands have in common. */
+#define OF_VARIABLES                                                                               \
+	.flags = CMD_NEEDS_JOB, .max_words = -1, .words = WORDS_FRAME_RANKS,                       \
+	.views = {[FORMAT_TEXT] = view_locals, [FORMAT_JSON] = view_locals_json}
+
 const struct command cmd_locals = {
 	.name = "locals",
 	.topic = TOPIC_STACKS,
@@ -143,11 +148,8 @@ const struct command cmd_locals = {
 	.summary = "Show all variables of a frame of the program.",
 	.text = LOCALS_TEXT "\"info args\" shows the arguments.",
 	.example = "locals lp",
-	.flags = CMD_NEEDS_JOB,
-	.max_words = -1,
-	.words = WORDS_FRAME_RANKS,
 	.find = find_locals,
-	.views = {[FORMAT_TEXT] = view_locals, [FORMAT_JSON] = view_locals_json},
+	OF_VARIABLES,
 };
 
 const struct command info_locals = {
@@ -157,11 +159,8 @@ const struct command info_locals = {
 	.summary = "Show all variables of a frame, as \"locals\".",
 	.text = LOCALS_TEXT "\"info args\" shows the arguments.",
 	.example = "info locals lp",
-	.flags = CMD_NEEDS_JOB,
-	.max_words = -1,
-	.words = WORDS_FRAME_RANKS,
 	.find = find_locals,
-	.views = {[FORMAT_TEXT] = view_locals, [FORMAT_JSON] = view_locals_json},
+	OF_VARIABLES,
 };
 
 const struct command info_args = {
@@ -171,9 +170,6 @@ const struct command info_args = {
 	.summary = "Show the arguments of a frame of the program.",
 	.text = LOCALS_TEXT "\"locals\" shows the other variables.",
 	.example = "info args solve 0-3",
-	.flags = CMD_NEEDS_JOB,
-	.max_words = -1,
-	.words = WORDS_FRAME_RANKS,
 	.find = find_arguments,
-	.views = {[FORMAT_TEXT] = view_locals, [FORMAT_JSON] = view_locals_json},
+	OF_VARIABLES,
 };

@@ -229,11 +229,13 @@ static void test_groups_of_texts(void **state)
 	struct arena *arena = arena_create();
 	const struct value_reading readings[] = {reading(0, "\"a\"", INFINITY),
 						 reading(1, "\"b\"", INFINITY),
-						 reading(2, "\"a\"", INFINITY)};
-	const struct value_groups *groups = value_groups_create(arena, readings, 3);
+						 reading(2, "\"a\"", INFINITY),
+						 {3, "\"a\"", false, false, 0}};
+	const struct value_groups *groups = value_groups_create(arena, readings, 4);
 
 	(void)state;
 	assert_int_equal(groups->num_values, 2);
+	assert_int_equal(groups->num, 3);
 	assert_false(groups->are_numbers);
 	assert_null(groups->median);
 	groups = value_groups_create(arena, NULL, 0);

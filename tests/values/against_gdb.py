@@ -4,8 +4,9 @@
 
 usage: against_gdb.py [--num N] [--seed N] [--stop SECONDS] [-v] BUILD PROGRAM...
 
-Each program is started with two ranks, under the MPI that its name tells; it prints "ready" when what it
-has is there. With --stop, ranks that never do are stopped after that time, wherever they are. gdb makes N expressions for all programs together, and pdb prints them. A value is equal, or
+Each program is started with two ranks, under the MPI that its name tells; it prints "ready" when
+what it has is there. With --stop, ranks that never do are stopped after that time, wherever they
+are. gdb makes N expressions for all programs together, and pdb prints them. A value is equal, or
 refused with a reason; else it is different, and the check fails."""
 import argparse
 import json
@@ -215,13 +216,13 @@ class Job:
     def __init__(self, program, work):
         mpi = "mpich" if "mpich" in program.name else "openmpi"
         starter = ["mpirun.openmpi", "--oversubscribe"] if mpi == "openmpi" else ["mpiexec.mpich"]
-        environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                           OMPI_MCA_mpi_yield_when_idle="1")
+        environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1",
+                           OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_mpi_yield_when_idle="1")
         self.output = work / "output"
         with open(self.output, "w") as output:
-            self.process = subprocess.Popen(starter + ["-n", "2", str(program)], env=environment, stdout=output,
-                                            stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                                            start_new_session=True)
+            self.process = subprocess.Popen(starter + ["-n", "2", str(program)], env=environment,
+                                            stdout=output, stderr=subprocess.STDOUT,
+                                            stdin=subprocess.DEVNULL, start_new_session=True)
 
     def is_ready(self):
         return "ready" in self.output.read_text()
@@ -243,13 +244,14 @@ def wait_for(condition, seconds=60):
 
 
 def ask(build, job, commands):
-    """What it says of errors. Without a PATH it does not find gdb, which would tell it what it cannot read."""
+    """What it says of errors. Without a PATH it does not find gdb, which would tell it what it
+    cannot read."""
     said = ""
     for first in range(0, len(commands), 200):
         words = [word for command in commands[first:first + 200] for word in ("-ex", command)]
         said += subprocess.run([build / "pdb", "--nx", "--pid", str(job.process.pid)] + words,
-                               stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-                               env=dict(os.environ, PATH="/nonexistent")).stderr
+                               stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                               check=False, env=dict(os.environ, PATH="/nonexistent")).stderr
     return said
 
 
@@ -260,9 +262,10 @@ def result_of(path):
 def make_expressions(program, pid, num, seed, work):
     path = work / "expressions"
     environment = dict(os.environ, EXPRESSIONS_SEED=str(seed), EXPRESSIONS_NUM=str(num),
-                       EXPRESSIONS_FILE=str(path), EXPRESSIONS_PROGRAM=str(program), DEBUGINFOD_URLS="")
-    out = subprocess.run(["gdb", "-nx", "-batch", "-p", str(pid), "-x", HERE / "expressions_gdb.py"],
-                         env=environment, capture_output=True, text=True, check=False)
+                       EXPRESSIONS_FILE=str(path), EXPRESSIONS_PROGRAM=str(program),
+                       DEBUGINFOD_URLS="")
+    words = ["gdb", "-nx", "-batch", "-p", str(pid), "-x", HERE / "expressions_gdb.py"]
+    out = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
     if not path.exists():
         sys.exit(f"gdb made no expressions:\n{out.stdout[-2000:]}{out.stderr[-2000:]}")
     return json.loads(path.read_text())
@@ -288,7 +291,8 @@ def judge(entry, answer):
 def stop(pid):
     """Until it stands still: gdb lets it go on."""
     os.kill(pid, signal.SIGSTOP)
-    wait_for(lambda: pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
+    status = pathlib.Path(f"/proc/{pid}/stat")
+    wait_for(lambda: status.read_text().rpartition(")")[2].split()[0] == "T")
 
 
 def check_program(build, program, num, seed, seconds, work):
@@ -308,16 +312,16 @@ def check_program(build, program, num, seed, seconds, work):
             entries = make_expressions(program, ranks[rank], num // 2, seed + rank, work)
             if seconds:
                 stop(ranks[rank])
-            commands = [f"print {entry['function'] or ''} \"{entry['expression']}\" {rank} > {work}/{i}.json"
-                        for i, entry in enumerate(entries)]
+            commands = [f"print {entry['function'] or ''} \"{entry['expression']}\" {rank} "
+                        f"> {work}/{i}.json" for i, entry in enumerate(entries)]
             for path in work.glob("[0-9]*.json"):
                 path.unlink()
             said = ask(build, job, commands)
             for i, entry in enumerate(entries):
                 word, why = judge(entry, result_of(work / f"{i}.json"))
                 if why == "no answer":
-                    why += ": " + " ".join(line for line in said.splitlines()
-                                           if entry["expression"].split("(")[0].split("[")[0] in line)[:200]
+                    name = entry["expression"].split("(")[0].split("[")[0]
+                    why += ": " + " ".join(line for line in said.splitlines() if name in line)[:200]
                 results.append((word, rank, entry, why))
         return results
     finally:
@@ -337,8 +341,9 @@ def main():
     print(f"seed {args.seed}")
     for program in args.programs:
         with tempfile.TemporaryDirectory() as work:
-            results = check_program(args.build.resolve(), program.resolve(), args.num // len(args.programs),
-                                    args.seed, args.stop, pathlib.Path(work))
+            results = check_program(args.build.resolve(), program.resolve(),
+                                    args.num // len(args.programs), args.seed, args.stop,
+                                    pathlib.Path(work))
         counts = {}
         for word, rank, entry, why in results:
             counts[word] = counts.get(word, 0) + 1

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Within gdb, attached to a rank: expressions of its variables by chance, with gdb's own values.
 
-Settings come by the environment: EXPRESSIONS_SEED, EXPRESSIONS_NUM, EXPRESSIONS_FILE (the result, a list of
-objects in JSON), EXPRESSIONS_PROGRAM (frames of this file alone). A value is a tree: {"number": N},
-{"float": TEXT, "size": N}, {"char": N}, {"enum": TEXT, "number": N}, {"bool": B}, {"pointer": N, "text": TEXT},
-{"struct": [[NAME, TREE]...]}, {"array": [TREE...]}, {"complex": [RE, IM]}, {"other": TEXT}."""
+Settings come by the environment: EXPRESSIONS_SEED, EXPRESSIONS_NUM, EXPRESSIONS_FILE (the result, a
+list of objects in JSON), EXPRESSIONS_PROGRAM (frames of this file alone). A value is a tree:
+{"number": N}, {"float": TEXT, "size": N}, {"char": N}, {"enum": TEXT, "number": N}, {"bool": B},
+{"pointer": N, "text": TEXT}, {"struct": [[NAME, TREE]...]}, {"array": [TREE...]}, {"other": TEXT}."""
 import json
 import os
 import random
@@ -29,7 +29,7 @@ def base_of(name):
 
 
 def own_frames():
-    """With the names of their functions, each once: another frame of that name cannot be asked for."""
+    """With the names of their functions, each once: nothing else tells two of one name apart."""
     frames, frame, seen = [], gdb.newest_frame(), set()
     while frame is not None and len(frames) < 20:
         name = frame.name()
@@ -50,7 +50,8 @@ def names_of(frame):
     block, locals_, seen = frame.block(), [], set()
     while block is not None and not block.is_global and not block.is_static:
         for symbol in block:
-            if (symbol.is_variable or symbol.is_argument) and symbol.name not in seen and "." not in symbol.name:
+            is_it = symbol.is_variable or symbol.is_argument
+            if is_it and symbol.name not in seen and "." not in symbol.name:
                 seen.add(symbol.name)
                 locals_.append(symbol.name)
         if block.function:
@@ -97,9 +98,9 @@ def step(value, fortran):
         return f"[{index}]", f"[{index}]", value[index]
     if code == gdb.TYPE_CODE_PTR:
         target = type_.target().strip_typedefs()
-        if target.code in (gdb.TYPE_CODE_VOID, gdb.TYPE_CODE_FUNC, gdb.TYPE_CODE_METHOD) or not int(value):
+        if target.code in (gdb.TYPE_CODE_VOID, gdb.TYPE_CODE_FUNC, gdb.TYPE_CODE_METHOD):
             return None
-        if not target.sizeof or fortran:
+        if not int(value) or not target.sizeof or fortran:
             return None
         if target.code in STRUCTS and chance.random() < 0.7:
             inner = step(value.dereference(), fortran)
@@ -154,7 +155,8 @@ def make_expression(name, fortran):
 def text_at(value):
     """As many characters as pdb reads; None: they are not there."""
     try:
-        return gdb.selected_inferior().read_memory(int(value), 64).tobytes().split(b"\0")[0].decode("latin-1")
+        bytes_ = gdb.selected_inferior().read_memory(int(value), 64).tobytes()
+        return bytes_.split(b"\0")[0].decode("latin-1")
     except gdb.error:
         return None
 
@@ -172,8 +174,10 @@ def tree(value, depth=0):
     if code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
         return tree(value.referenced_value(), depth)
     if code in STRUCTS:
-        return {"struct": [[None if field.is_base_class else field.name, tree(value[field], depth + 1)]
-                           for field in type_.fields() if hasattr(field, "bitpos")], "name": str(type_)}
+        return {"struct": [[None if field.is_base_class else field.name,
+                            tree(value[field], depth + 1)]
+                           for field in type_.fields() if hasattr(field, "bitpos")],
+                "name": str(type_)}
     if code in (gdb.TYPE_CODE_ARRAY,):
         low, high = type_.range()
         if high - low > MAX_ELEMENTS:

@@ -64,6 +64,8 @@ tells() { questions+=("tells$(printf '\037%s' "$@")"); }
 # As tells, but an optimized program may not hold the value any more, which is said.
 right() { questions+=("right$(printf '\037%s' "$@")"); }
 
+# An answer of three lines: the expression, what its columns are, and a value.
+is_alone() { has "$1" && [ "$(wc -l <"$work/answer")" -eq 3 ]; }
 has_all() {
 	local pattern
 	for pattern; do has "$pattern" || return 1; done
@@ -119,6 +121,8 @@ in_c() {
 	tells "for some ranks" 'print "per_rank * 2" 1,3' '^  16 +1:\[1\]' '^  20 +1:\[3\]'
 	tells "in a frame" 'print main "grid.nx * 2"' '^  22 +1:\[2\]'
 	tells "a name that gdb does not know" 'print nothing + 1' 'No symbol "nothing"'
+	tells "text with gdb's marks" 'print "&marks[0]" 0' '"a \[pdb end\] b" +1:\[0\]'
+	right "what gdb does not find either" 'print main "argc, argc" 0' '^  1 +1:\[0\]'
 	tells "nothing is changed" 'print "per_rank = 5"' 'not allowed' 'no value$'
 	tells "no function is called" 'print "puts(label)" 0' 'Cannot call functions' 'no value$'
 	tells "and nothing was" 'print per_rank' '^  7 +1:\[0\]' '^  10 +1:\[3\]'
@@ -147,8 +151,21 @@ in_c() {
 	tells "JSON is written" "print per_rank > $work/values.json"
 	tells "a snapshot is saved" "save $work/job.pdb"
 }
+# On the other host; a folder that both have.
+hangs_there() {
+	mkdir -p "$values/hangs"
+	printf '#!/bin/sh\nexec sleep 1000\n' >"$values/hangs/gdb"
+	chmod +x "$values/hangs/gdb"
+	PATH=$values/hangs:$PATH ask "--pid $job" 'print "per_rank + 1" 3'
+	cp "$work/answer.1" "$work/answer"
+	check "$what: a gdb that hangs is ended" has 'gdb took too long +1:\[3\]'
+}
 # What the last two have written.
 files_of_c() {
+	ask "--pid $job" 'print "per_rank + 1" 3'
+	cp "$work/answer.1" "$work/answer"
+	check "$what: of gdb only the value is shown" is_alone '^  11 +1:\[3\]'
+	[ $mpi$hosts != mpichtwo ] || hangs_there
 	cp "$work/values.json" "$work/answer"
 	check "$what: JSON has numbers" has '"number": 10'
 	ask "--load $work/job.pdb" 'print main grid' 'locals solve 3' 'info args solve' \
@@ -162,6 +179,16 @@ files_of_c() {
 	cat "$work/answer.1" "$work/answer.2" >"$work/answer"
 	check "$what: an old snapshot has none" \
 		test "$(grep -c 'this snapshot holds no variables' "$work/answer")" -eq 2
+}
+# Eight ranks of two programs.
+are_both_inside() {
+	ask "--pid $job" bt
+	[ "$(grep -c MPI_Barrier "$work/answer.1")" = 2 ] && grep -q '1:\[7\]' "$work/answer.1"
+}
+in_both() {
+	tells "a global of one program" 'print per_rank' '^  7 +1:\[0\]' '"per_rank" .* 4:\[4-7\]'
+	tells "a global of the other" 'print physics::gravity' '^  9.81 +4:\[4-7\]' \
+		'no "physics::gravity" in its stack +4:\[0-3\]'
 }
 in_cxx() {
 	tells "in a namespace" 'print physics::gravity' '^  9.81 +4:\[0-3\]'
@@ -185,12 +212,16 @@ in_f() {
 	tells "COMMON" 'print count' '^  12 +1:\[0\]' '^  15 +1:\[3\]'
 	right "an argument" 'print x(1:2)' '^  \{3, 2\} +1:\[2\]'
 	right "logical" 'print DONE' 'false +3:\[0,2-3\]' 'true +1:\[1\]'
+	tells "numbers that only gdb knows" 'print quad' '^  1.5 +1:\[0\]' '^  4.5 +1:\[3\]'
+	tells "integers that only gdb knows" 'print huge_one' \
+		'^  1267650600228229401496703205378 +1:\[2\]'
 	right "complex" 'print z' '\(1, -2\) +4:\[0-3\]'
 }
 in_shapes() {
 	tells "allocated" 'print field' '\{\{0, 0, 0\}, \{0, 0, 7\}\}' '\{1, 1, 7\}, \{1, 1, 1\}\}'
 	tells "an element" 'print field(3,2)' '^  7 +4:\[0-3\]'
-	tells "no element of some" 'print field(1,4)' '^  2 +1:\[2\]' 'its indexes are 1 to 2 +1:\[0\]'
+	tells "no element of some" 'print field(1,4)' \
+		'^  2 +1:\[2\]' 'its indexes are 1 to 2 +1:\[0\]'
 	tells "never allocated" 'print never' 'not allocated +4:\[0-3\]'
 	tells "in a struct" 'print meshes(2)%x' '\{1, 2, 3\} +4:\[0-3\]'
 	tells "a row of a pointer" 'print meshes(2)%links(1,:)' '\{1, 3, 5\} +4:\[0-3\]'
@@ -209,10 +240,13 @@ in_shapes() {
 
 # Of the system's Python, with NumPy where it is there.
 python=/usr/bin/python3
-knows_python() { $python -c 'import sys; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 13)))'; }
+knows_python() {
+	$python -c 'import sys; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 13)))'
+}
 in_python() {
 	tells "Python's numbers" 'locals step' '^ranks 0-3 in Solver.step\(\):$' \
-		'^  big +1267650600228229401496703205376 ' '^  ratio +0.1 ' '^  done +False +3:\[0-1,3\]'
+		'^  big +1267650600228229401496703205376 ' \
+		'^  ratio +0.1 ' '^  done +False +3:\[0-1,3\]'
 	tells "its other objects" 'locals step' "^  text +'h" '^  items +list of 3 ' \
 		'^  pair +tuple of 2 ' '^  table +dict of 1 ' '^  nothing +None ' '^  missing +nan '
 	tells "its arguments" 'info args step 2' '^  self +a Solver ' '^  x +7 ' '^  tol +1e-08 ' \
@@ -258,6 +292,15 @@ for mpi in openmpi mpich; do
 		[ $language != c ] || files_of_c
 		end_job
 	done
+	if [ -z "$hosts" ]; then
+		what="$mpi two programs -$level"
+		start_job "$values/values_c-$mpi-$level" : -n 4 "$values/values_cxx-$mpi-$level"
+		wait_for is_ready
+		wait_for are_both_inside
+		in_both
+		check_all
+		end_job
+	fi
 	knows_python || continue
 	what="$mpi Python${hosts:+ on two hosts}"
 	start_job $python "$tests/values/values_py.py"

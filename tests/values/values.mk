@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # print and locals: programs whose values are known, optimized or not, under each MPI.
 VALUES = $(O)/tests/values
-VALUES_JOBS = $(foreach job,openmpi-O2 mpich-O0,$(addsuffix -$(job),$(addprefix $(VALUES)/values_,c cxx f shapes)))
+VALUES_JOBS = $(foreach job,openmpi-O2 mpich-O0,\
+	$(addsuffix -$(job),$(addprefix $(VALUES)/values_,c cxx f shapes)))
 
 define values_fortran
 $(VALUES)/values_$(2)-$(1)-%: tests/values/values_$(2).f90 | $(O)/.deps-check

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Values of all kinds in C, which are known for each rank. Ranks meet in a barrier that the last one
- * does not come to. */
+ * Values of all kinds in C, which are known for each rank. Ranks meet in a barrier that the last
+ * one does not come to. */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -25,6 +25,7 @@ struct grid {
 };
 
 int per_rank = 7;
+const char marks[] = "a [pdb end] b"; /* what print has gdb write behind a value */
 __thread int of_thread = 3;
 static struct grid grids[3];
 static volatile double sink;

@@ -4,6 +4,8 @@ module state
   implicit none
   real(8) :: tol = 1d-8
   integer :: grid(4, 3)
+  real(16) :: quad = 1.5_16
+  integer(16) :: huge_one = 2_16**100
   type :: cell
     integer :: id
     real(8) :: v(3)
@@ -56,6 +58,8 @@ program main
     cells(i)%tag = 'cell'
   end do
   grid = reshape([(i, i = 1, 12)], [4, 3])
+  quad = quad + rank
+  huge_one = huge_one + rank
   call iterate(10, x, rank, size)
   call MPI_Finalize(ierr)
 end program
