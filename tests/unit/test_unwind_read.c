@@ -190,7 +190,7 @@ static void test_hostile(void **state)
 				ops[i].kind = CODE_OP_CONSTANT;
 			ops[i].operand = rand() % 3 == 0 ? (int64_t)START + rand() % 100
 					 : rand() % 2    ? rand() % 10 - 2
-							 : (int64_t)rand() << 33;
+							 : (int64_t)((uint64_t)rand() << 33);
 		}
 		carry_out(ops, num, 24, words);
 		num_read += words[0] == CODE_READ;
