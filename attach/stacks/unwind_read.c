@@ -46,7 +46,7 @@ static bool read_memory(struct machine *machine, uint64_t address, void *ret, si
 	for (size_t i = 0; i < 2; i++) {
 		uint64_t offset = address - parts[i]->address;
 
-		if (address >= parts[i]->address && offset <= parts[i]->size &&
+		if (parts[i]->bytes && address >= parts[i]->address && offset <= parts[i]->size &&
 		    parts[i]->size - offset >= size) {
 			memcpy(ret, parts[i]->bytes + offset, size);
 			return true;
