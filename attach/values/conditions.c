@@ -43,6 +43,7 @@ static void set_name(const struct naming *naming, struct condition_term *term,
 
 	term->name = arena_strdup(arena, named->text);
 	term->function = named->function ? arena_strdup(arena, named->function) : NULL;
+	term->variable = named->variable;
 	term->type = named->type.is_void ? NULL : values_build(&naming->search, &named->type);
 	term->is_known = is_known && term->type;
 }

@@ -109,6 +109,7 @@ static bool is_at(const struct naming *naming, Dwarf_Die *die, const struct spot
 	    dwarf_getlocation_addr(&attribute, search->level.address, &ops, &num, 1) != 1 ||
 	    !variables_locate(search->level.function, &attribute, ops, num, &location))
 		return false;
+	ret->variable = dwarf_dieoffset(die);
 	const struct code_value *value = &location.value;
 	const struct code_place *place = &value->terms[0].place;
 	bool is_sum = value->num_terms == 1 && value->terms[0].factor == 1 && !value->shift;
@@ -249,6 +250,7 @@ static bool name_pointed(struct naming *naming, const struct operand *operand, i
 	    !values_type_of(&pointer.type.die, &ret->type) || operand->constant < 0)
 		return false;
 	ret->function = pointer.function;
+	ret->variable = pointer.variable;
 	text = "";
 	if (!find_part(naming, &ret->type, (uint64_t)operand->constant, operand->size, &text))
 		return false;

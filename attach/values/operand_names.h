@@ -18,6 +18,7 @@ struct naming {
 struct named {
 	const char *text;
 	const char *function; /* NULL: global */
+	uint64_t variable;    /* as in struct condition_term */
 	struct values_type type;
 };
 

@@ -31,6 +31,7 @@ struct values_frame {
 };
 
 struct values_found {
+	uint64_t variable; /* the offset of its debug information in the module's file */
 	const struct value_type *type;
 	const char *trouble;     /* the name is there, but no value: why; NULL: there is one */
 	bool is_for_gdb;         /* then: gdb may know it */

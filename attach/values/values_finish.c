@@ -266,6 +266,7 @@ int values_follow(struct values_search *search, Dwarf_Die *die, const struct exp
 	size_t num;
 	int result;
 
+	search->ret->variable = dwarf_dieoffset(die);
 	if (!values_type_of(die, &place.type))
 		return 0;
 	if (!dwarf_attr_integrate(die, DW_AT_location, &attribute)) {

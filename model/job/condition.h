@@ -26,6 +26,7 @@ struct condition_term {
 	bool is_constant;     /* `number` */
 	const char *name;     /* an expression that `print` reads, "p->n" */
 	const char *function; /* whose variable it is, by its own name; NULL: a global one */
+	uint64_t variable;    /* which one of that name: the offset of its debug information */
 	const char *called;   /* it is what this function has returned, or NULL */
 	const struct value_type *type;
 	/* Where that was: an integer in a register, or in memory. */

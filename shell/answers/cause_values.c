@@ -14,48 +14,42 @@ int cause_want(struct finding *finding, struct pair *pair, const struct conditio
 	for (size_t i = 0; term->name && i < pair->num_wanted; i++) {
 		const struct wanted *wanted = &pair->wanted[i];
 
-		if (!strcmp(wanted->name, term->name) &&
+		if (wanted->variable == term->variable && !strcmp(wanted->name, term->name) &&
 		    !strcmp(wanted->function ?: "", term->function ?: ""))
 			return (int)i;
 	}
 	if (!term->name)
 		return -1;
 	*ARENA_PUSH(finding->arena, pair->wanted, pair->num_wanted, pair->wanted_capacity) =
-		(struct wanted){.name = term->name, .function = term->function, .type = term->type};
+		(struct wanted){.name = term->name,
+				.function = term->function,
+				.variable = term->variable,
+				.type = term->type};
 	return (int)pair->num_wanted - 1;
 }
 
-/* One function's variables at a time, whose frame print_values() looks for. */
 static void read_wanted(struct finding *finding, struct pair *pair)
 {
-	const char **names = arena_array(finding->arena, pair->num_wanted + 1, sizeof(*names));
-	struct printed *printed =
-		arena_array(finding->arena, pair->num_wanted + 1, sizeof(*printed));
-	bool *done = arena_array(finding->arena, pair->num_wanted + 1, sizeof(*done));
+	struct print_ask *asks = arena_array(finding->arena, pair->num_wanted + 1, sizeof(*asks));
+	struct print_read *read = arena_array(finding->arena, pair->num_wanted + 1, sizeof(*read));
+	struct pdb_error ignored;
 
 	for (size_t i = 0; i < pair->num_wanted; i++) {
-		const char *function = pair->wanted[i].function;
-		const struct frame frame = {.kind = function ? FRAME_FUNCTION : FRAME_ANY,
-					    .function = function};
-		struct pdb_error ignored;
-		size_t num = 0;
+		const struct wanted *wanted = &pair->wanted[i];
 
-		if (done[i])
-			continue;
-		for (size_t k = i; k < pair->num_wanted; k++)
-			if (!strcmp(pair->wanted[k].function ?: "", function ?: ""))
-				names[num++] = pair->wanted[k].name;
-		if (print_values(finding->session, finding->arena, names, num, &frame, pair->ranks,
-				 printed, &ignored) < 0)
-			num = 0;
-		for (size_t k = i, at = 0; k < pair->num_wanted; k++) {
-			if (strcmp(pair->wanted[k].function ?: "", function ?: "") != 0)
-				continue;
-			done[k] = true;
-			if (at < num)
-				pair->wanted[k].printed = printed[at++];
-		}
+		asks[i] = (struct print_ask){
+			.expression = wanted->name,
+			.frame = {.kind = wanted->function ? FRAME_FUNCTION : FRAME_ANY,
+				  .function = wanted->function},
+			.variable = wanted->variable,
+		};
 	}
+	if (!pair->num_wanted ||
+	    print_read(finding->session, finding->arena, asks, pair->num_wanted, pair->ranks, NULL,
+		       false, read, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < pair->num_wanted; i++)
+		print_group(finding->arena, asks[i].expression, &read[i], &pair->wanted[i].printed);
 }
 
 void cause_want_there(const struct finding *finding, struct pair *pair,

@@ -34,6 +34,7 @@ struct finding {
 /* A variable that a branch goes by. */
 struct wanted {
 	const char *name, *function;
+	uint64_t variable;
 	const struct value_type *type;
 	struct printed printed;
 	/* Of a side at whose place it is still where the branch had it: what reads it there. */

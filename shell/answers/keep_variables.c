@@ -116,7 +116,8 @@ static void ask_about(struct keeping *keeping, struct values *values, uint32_t i
 
 		for (size_t i = 0; i < num && keeping->num_asks < MAX_ASKS; i++) {
 			*ARENA_PUSH(keeping->arena, keeping->asks, keeping->num_asks,
-				    keeping->asks_capacity) = (struct print_ask){names[i], of};
+				    keeping->asks_capacity) =
+				(struct print_ask){.expression = names[i], .frame = of};
 			*ARENA_PUSH(keeping->arena, keeping->kinds, keeping->num_kinds,
 				    keeping->kinds_capacity) =
 				kind == VALUES_ARGUMENTS ? VARIABLE_ARGUMENT : VARIABLE_LOCAL;

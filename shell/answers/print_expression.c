@@ -61,7 +61,7 @@ int print_expression(struct session *session, struct arena *arena, const char *e
 		     const struct frame *frame, const struct rankset *ranks, struct printed *ret,
 		     struct pdb_error *err)
 {
-	struct print_ask ask = {expression, *frame};
+	struct print_ask ask = {.expression = expression, .frame = *frame};
 	struct print_read read;
 
 	if (print_read(session, arena, &ask, 1, ranks, NULL, false, &read, err) < 0)

@@ -41,6 +41,7 @@ struct place {
 struct item {
 	const char *text;
 	const struct frame *frame;
+	uint64_t variable_wanted; /* 0: any */
 	struct expression expression;
 	const char *unparsed; /* it cannot be read from memory: why; NULL: it can */
 	struct place *places, *globals;
@@ -96,6 +97,14 @@ static void take_probes(struct printing *printing, struct place *place)
 		place->text = add_probe(printing, &place->found.text);
 }
 
+/* One in another block, or another module's, may have the same name. */
+static void check_variable(const struct item *item, struct place *place)
+{
+	if (place->result == 1 && item->variable_wanted &&
+	    place->found.variable != item->variable_wanted)
+		place->result = 0;
+}
+
 /* NULL: *err. */
 static struct place *get_place(struct printing *printing, struct item *item, uint32_t id)
 {
@@ -118,6 +127,7 @@ static struct place *get_place(struct printing *printing, struct item *item, uin
 	place->result =
 		values_find(printing->values, printing->arena, frames, num, item->frame->function,
 			    &item->expression, &place->found, printing->err);
+	check_variable(item, place);
 	HASH_ADD(hh, item->places, id, sizeof(place->id), place);
 	take_probes(printing, place);
 	return place->result < 0 ? NULL : place;
@@ -134,6 +144,7 @@ static struct place *get_global(struct printing *printing, struct item *item, ui
 		place->id = module;
 		place->result = values_find_global(printing->values, printing->arena, module,
 						   &item->expression, &place->found, printing->err);
+		check_variable(item, place);
 		HASH_ADD(hh, item->globals, id, sizeof(place->id), place);
 		take_probes(printing, place);
 	}
@@ -604,6 +615,7 @@ static int take_items(struct printing *printing, const struct print_ask *asks, s
 
 		item->text = asks[i].expression;
 		item->frame = &asks[i].frame;
+		item->variable_wanted = asks[i].variable;
 		item->for_gdb = rankset_in(printing->arena, rankset_create());
 		item->readings = arena_array(printing->arena, (size_t)num_ranks + 1,
 					     sizeof(*item->readings));
@@ -685,7 +697,7 @@ int print_values(struct session *session, struct arena *arena, const char *const
 	struct print_read *read = arena_array(arena, num, sizeof(*read));
 
 	for (size_t i = 0; i < num; i++)
-		asks[i] = (struct print_ask){expressions[i], *frame};
+		asks[i] = (struct print_ask){.expression = expressions[i], .frame = *frame};
 	if (print_read(session, arena, asks, num, ranks, NULL, false, read, err) < 0)
 		return -1;
 	for (size_t i = 0; i < num; i++)

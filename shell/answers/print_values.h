@@ -35,6 +35,7 @@ int print_locals(struct session *session, struct arena *arena, const struct fram
 struct print_ask {
 	const char *expression;
 	struct frame frame;
+	uint64_t variable; /* only the one with that debug information (values_found); 0: any */
 };
 
 struct print_read {
