@@ -15,6 +15,7 @@
 #include "attach/daemons/relay.h"
 #include "attach/gdb/gdb_order.h"
 #include "model/buffer.h"
+#include "model/job/proctable.h"
 #include "model/monotonic.h"
 #include "shell/start/child.h"
 #include "shell/daemons.h"
@@ -346,4 +347,21 @@ int remote_gdb_run(struct daemons *daemons, const struct remote_gdb *gdb,
 	}
 	ret->is_lost = run.is_lost;
 	return result;
+}
+
+bool remote_gdb_tell_end(const struct proc *proc, const struct remote_gdb_end *end)
+{
+	const char *on = proc->is_local ? "" : " on ", *host = proc->is_local ? "" : proc->host;
+	int pid = (int)proc->pid;
+
+	if (end->after == 'X' || end->after == 'Z')
+		fprintf(stderr, "pdb: rank %d (pid %d%s%s) has ended\n", proc->rank, pid, on, host);
+	else if ((end->after == 't' || end->after == 'T') && end->before != 'T')
+		fprintf(stderr,
+			"pdb: rank %d (pid %d%s%s) is still stopped; to let it go on%s%s: %skill "
+			"-CONT %d\n",
+			proc->rank, pid, on, host, on, host, proc->is_local ? "shell " : "", pid);
+	else
+		return false;
+	return true;
 }

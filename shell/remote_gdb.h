@@ -6,6 +6,7 @@
 #include "model/base.h"
 
 struct daemons;
+struct proc;
 
 struct remote_gdb {
 	int rank;
@@ -30,3 +31,7 @@ struct remote_gdb_end {
  * ERROR_INTERRUPTED. */
 int remote_gdb_run(struct daemons *daemons, const struct remote_gdb *gdb,
 		   struct remote_gdb_end *ret, struct pdb_error *err);
+
+/* Say on standard error if the rank has ended, or is stopped and was not before, and how to let it
+ * go on. Of a gdb here, too. False: neither. */
+bool remote_gdb_tell_end(const struct proc *proc, const struct remote_gdb_end *end);

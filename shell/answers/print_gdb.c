@@ -270,6 +270,8 @@ static int run_there(struct asking *asking, struct asked *asked, struct pdb_erro
 		result = remote_gdb_run(daemons, &gdb, &end, err);
 	if (result < 0 && end.is_lost)
 		session_lose_daemons(asking->session, err);
+	if (end.after)
+		remote_gdb_tell_end(asked->proc, &end);
 	text = arena_alloc(asking->arena, MAX_OUTPUT);
 	ssize_t num = pread(output_fd, text, MAX_OUTPUT - 1, 0);
 	text[num > 0 ? num : 0] = 0;

@@ -134,18 +134,9 @@ static int run_there(struct session *session, const struct proc *proc, const str
 static void tell_state(const struct session *session, const struct proc *proc,
 		       const struct remote_gdb_end *end, bool is_quiet)
 {
-	const char *on = proc->is_local ? "" : " on ", *host = proc->is_local ? "" : proc->host;
-	int pid = (int)proc->pid;
-
-	if (end->after == 'X' || end->after == 'Z')
-		fprintf(stderr, "pdb: rank %d (pid %d%s%s) has ended\n", proc->rank, pid, on, host);
-	else if ((end->after == 't' || end->after == 'T') && end->before != 'T')
-		fprintf(stderr,
-			"pdb: rank %d (pid %d%s%s) is still stopped; to let it go on%s%s: %skill "
-			"-CONT %d\n",
-			proc->rank, pid, on, host, on, host, proc->is_local ? "shell " : "", pid);
-	else if (session->editor && !is_quiet)
-		printf("Rank %d (pid %d%s%s) %s.\n", proc->rank, pid, on, host,
+	if (!remote_gdb_tell_end(proc, end) && session->editor && !is_quiet)
+		printf("Rank %d (pid %d%s%s) %s.\n", proc->rank, (int)proc->pid,
+		       proc->is_local ? "" : " on ", proc->is_local ? "" : proc->host,
 		       end->after == 'T' ? "stays stopped, as before" : "goes on");
 }
 
