@@ -238,10 +238,6 @@ int session_check_memory(struct session *session, struct pdb_error *err)
 {
 	char why[200];
 
-	if (session->snapshot)
-		return error_set(err, ERROR_UNSUPPORTED,
-				 "a snapshot does not hold the program's variables.\n\"order\" "
-				 "shows the loop variables that it holds.");
 	if (session->cores || !session_has_ended(session))
 		return 0;
 	session_describe_end(session, why, sizeof(why));

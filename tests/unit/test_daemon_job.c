@@ -131,7 +131,7 @@ static void test_odd(void **state)
 	}
 }
 
-/* Cut off anywhere, or a byte changed: what can be read is taken; sanitizers see reads beyond it. */
+/* Cut off anywhere, or a byte changed: what can be read is taken, and nothing beyond it. */
 static void test_damaged(void **state)
 {
 	static const struct odd odd[] = {{0, 10, "a"}, {1, -11, "a"}, {2, 12, "b"}};

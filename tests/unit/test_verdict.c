@@ -417,7 +417,7 @@ static void test_waits_for_own_threads(void **state)
 	}
 }
 
-/* A rank without a recorder, while all that have one wait: as these many have waited for long before. */
+/* A rank without a recorder, while all that have one wait: many of them have long waited before. */
 static void test_unrecorded(void **state)
 {
 	(void)state;
