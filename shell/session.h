@@ -145,7 +145,7 @@ void session_ask_code(struct session *session, const struct code_question *quest
  * are still at the same place. The samples do not change otherwise. *later_ret: the samples that were
  * taken for that, which the caller destroys; NULL for cores, snapshots and errors. -1 and *err. */
 int session_read_values(struct session *session, struct samples **later_ret, struct pdb_error *err);
-/* Is there memory of the processes of a job that is no snapshot: living ones, or cores? -1 and *err. */
+/* Is there memory of living processes, or of cores? Not to be asked of snapshots. -1 and *err. */
 int session_check_memory(struct session *session, struct pdb_error *err);
 /* Sample the main threads of `ranks` once, and read `num` probes in their stacks. The job's samples
  * and the question stay; the caller destroys *ret. Needs session_check_memory(). -1 and *err. */
